@@ -1,1 +1,6 @@
-//! Under construction.
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+pub mod hashers;
+pub mod keys;
+pub mod stats;
