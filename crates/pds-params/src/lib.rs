@@ -1,1 +1,11 @@
-//! Under construction.
+#![doc = include_str!("../README.md")]
+#![no_std]
+#![forbid(unsafe_code)]
+
+pub mod bloom;
+mod error;
+mod estimate;
+
+pub use bloom::BloomParams;
+pub use error::ParamError;
+pub use estimate::Estimate;

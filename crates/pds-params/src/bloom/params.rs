@@ -1,0 +1,261 @@
+//! The validated shape of a Bloom filter.
+
+use super::exact::rate_exact;
+use super::fill::{expected_fill, expected_set_bits, set_bits_standard_deviation};
+use super::sizing::{HASH_COLLISION, Promise, best_hashes_for, scheme_excess};
+use super::{MAX_BITS, MAX_HASHES};
+use crate::{Estimate, ParamError};
+
+/// The numbers that a Bloom filter is built from, proven to be possible.
+///
+/// Any two of items, rate and bits fix the third, and the number of hashes: [`new`](Self::new),
+/// [`from_bits_and_items`](Self::from_bits_and_items) and
+/// [`from_bits_and_rate`](Self::from_bits_and_rate).
+///
+/// # Guarantees
+/// - The mean false-positive rate at the designed number of items is at most the promised one.
+/// - The size is the least that keeps the promise, to the bit up to 2^40 bits, and within 10^-12 of
+///   it above.
+/// - The same arguments give the same numbers on every machine.
+///
+/// # Examples
+/// ```
+/// use pds_params::BloomParams;
+///
+/// let params = BloomParams::new(1_000_000, 0.01)?;
+/// assert_eq!((params.num_bits(), params.num_hashes()), (9_592_957, 7));
+/// assert!(params.rate_at(1_000_000) <= 0.01);
+/// // The usual formula gives 9,585,059 bits, which do not keep 1 %.
+/// assert!(BloomParams::from_bits_and_hashes(9_585_059, 7)?.rate_at(1_000_000) > 0.01);
+/// # Ok::<(), pds_params::ParamError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BloomParams {
+    /// Number of bits m, from 1 to [`MAX_BITS`].
+    num_bits: u64,
+    /// Number of positions a key k, from 1 to [`MAX_HASHES`].
+    num_hashes: u32,
+    /// Number of items and the rate promised for them, where the filter was designed for such.
+    design: Option<(u64, f64)>,
+}
+
+impl BloomParams {
+    /// The most bits that a filter can have, 2^63.
+    pub const MAX_BITS: u64 = MAX_BITS;
+
+    /// The most hashes that a filter can have, 255.
+    pub const MAX_HASHES: u32 = MAX_HASHES;
+
+    /// Finds the least filter whose mean rate for `expected_items` is at most `rate`.
+    ///
+    /// The size is for independent positions; see
+    /// [`for_double_hashing`](Self::for_double_hashing) for what real filters need. Numbers of
+    /// hashes up to [`MAX_HASHES`] are considered, which are the best ones down to a rate of 10^-76.
+    ///
+    /// # Errors
+    /// [`ParamError::OutOfRange`] for no items, [`ParamError::NotAProbability`] for a rate that is
+    /// not between 0 and 1, [`ParamError::TooLarge`] where more than [`MAX_BITS`] would be needed.
+    ///
+    /// # Complexity
+    /// About ten evaluations of [`rate_exact`], whatever `expected_items` is.
+    pub fn new(expected_items: u64, rate: f64) -> Result<Self, ParamError> {
+        check_items(expected_items)?;
+        check_rate(rate)?;
+        Self::least(expected_items, rate, Promise::independent(rate))
+    }
+
+    /// Finds the least filter with double-hashed positions that keeps the promise on 64-bit hashes.
+    ///
+    /// Two things are added to [`new`](Self::new): [`scheme_excess`], and the share
+    /// n·2^-64 of absent keys whose whole hash equals a stored one.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), and [`ParamError::BelowCollisions`] for a rate at or below n·2^-64.
+    ///
+    /// # Examples
+    /// ```
+    /// use pds_params::{BloomParams, ParamError};
+    ///
+    /// let params = BloomParams::for_double_hashing(1_000, 0.01)?;
+    /// assert!(params.num_bits() >= BloomParams::new(1_000, 0.01)?.num_bits());
+    /// // 64 bits cannot tell 10^9 keys from others with an error of 10^-12.
+    /// let error = BloomParams::for_double_hashing(1_000_000_000, 1e-12).unwrap_err();
+    /// assert!(matches!(error, ParamError::BelowCollisions { .. }));
+    /// # Ok::<(), ParamError>(())
+    /// ```
+    pub fn for_double_hashing(expected_items: u64, rate: f64) -> Result<Self, ParamError> {
+        check_items(expected_items)?;
+        check_rate(rate)?;
+        let collisions = expected_items as f64 * HASH_COLLISION;
+        if rate <= collisions {
+            let parameter = "false_positive_rate";
+            return Err(ParamError::BelowCollisions { parameter, value: rate, collisions });
+        }
+        let promise = Promise { rate: rate - collisions, excess: scheme_excess };
+        Self::least(expected_items, rate, promise)
+    }
+
+    /// The least filter that keeps `promise`, which may be stricter than the `rate` promised.
+    fn least(items: u64, rate: f64, promise: Promise) -> Result<Self, ParamError> {
+        let (num_bits, num_hashes) =
+            promise.least_bits(items).ok_or_else(|| ParamError::TooLarge {
+                parameter: "bits",
+                value: promise.bits_by_finite(items, promise.hashes_at_half_fill()),
+                max: MAX_BITS as f64,
+            })?;
+        Ok(Self { num_bits, num_hashes, design: Some((items, rate)) })
+    }
+
+    /// Finds the number of hashes with the lowest mean rate for `expected_items` in `bits` bits.
+    ///
+    /// The promised rate is that mean rate. It is 1 where the filter is so small that it will be
+    /// full, and 0 where the rate is below the least `f64`.
+    ///
+    /// # Errors
+    /// [`ParamError::OutOfRange`] for no items, no bits or more than [`MAX_BITS`].
+    ///
+    /// # Examples
+    /// ```
+    /// use pds_params::BloomParams;
+    /// let params = BloomParams::from_bits_and_items(10_000, 1_000)?;
+    /// assert_eq!(params.num_hashes(), 7);
+    /// assert!((params.rate_at(1_000) - 0.0082).abs() < 1e-4);
+    /// # Ok::<(), pds_params::ParamError>(())
+    /// ```
+    pub fn from_bits_and_items(bits: u64, expected_items: u64) -> Result<Self, ParamError> {
+        check_bits(bits)?;
+        check_items(expected_items)?;
+        let num_hashes = best_hashes_for(bits, expected_items);
+        let rate = rate_exact(bits, expected_items, num_hashes);
+        Ok(Self { num_bits: bits, num_hashes, design: Some((expected_items, rate)) })
+    }
+
+    /// Finds the most items for which `bits` bits keep a mean rate of at most `rate`.
+    ///
+    /// # Errors
+    /// [`ParamError::NotAProbability`] for a rate that is not between 0 and 1,
+    /// [`ParamError::OutOfRange`] for no bits, more than [`MAX_BITS`], or too few of them for a
+    /// single item; the least number allowed is then what one item takes.
+    ///
+    /// # Examples
+    /// ```
+    /// use pds_params::BloomParams;
+    /// let params = BloomParams::from_bits_and_rate(9_592_957, 0.01)?;
+    /// assert_eq!(params.expected_items(), Some(1_000_000));
+    /// # Ok::<(), pds_params::ParamError>(())
+    /// ```
+    pub fn from_bits_and_rate(bits: u64, rate: f64) -> Result<Self, ParamError> {
+        check_bits(bits)?;
+        check_rate(rate)?;
+        let promise = Promise::independent(rate);
+        let Some((items, num_hashes)) = promise.most_items(bits) else {
+            let min = Self::new(1, rate)?.num_bits;
+            return Err(out_of_range("bits", bits, min, MAX_BITS));
+        };
+        Ok(Self { num_bits: bits, num_hashes, design: Some((items, rate)) })
+    }
+
+    /// Takes the shape as it is, without a design.
+    ///
+    /// # Errors
+    /// [`ParamError::OutOfRange`] for no bits, no hashes, more than [`MAX_BITS`] or more than
+    /// [`MAX_HASHES`].
+    pub fn from_bits_and_hashes(bits: u64, hashes: u32) -> Result<Self, ParamError> {
+        check_bits(bits)?;
+        if !(1..=MAX_HASHES).contains(&hashes) {
+            return Err(out_of_range("hashes", hashes.into(), 1, MAX_HASHES.into()));
+        }
+        Ok(Self { num_bits: bits, num_hashes: hashes, design: None })
+    }
+
+    /// The number of bits, m.
+    #[must_use]
+    pub fn num_bits(&self) -> u64 {
+        self.num_bits
+    }
+
+    /// The number of positions a key, k.
+    #[must_use]
+    pub fn num_hashes(&self) -> u32 {
+        self.num_hashes
+    }
+
+    /// The number of items that the filter is designed for, if it is.
+    #[must_use]
+    pub fn expected_items(&self) -> Option<u64> {
+        self.design.map(|(items, _)| items)
+    }
+
+    /// The false-positive rate promised for that number of items, a fraction.
+    #[must_use]
+    pub fn promised_rate(&self) -> Option<f64> {
+        self.design.map(|(_, rate)| rate)
+    }
+
+    /// The bytes of the bits, in whole 64-bit words.
+    #[must_use]
+    pub fn size_in_bytes(&self) -> u64 {
+        self.num_bits.div_ceil(64) * 8
+    }
+
+    /// The number of bits for each expected item, m/n, if the filter is designed for some.
+    #[must_use]
+    pub fn bits_per_item(&self) -> Option<f64> {
+        self.expected_items().map(|items| self.num_bits as f64 / items as f64)
+    }
+
+    /// Predicts the mean false-positive rate at `items` items, by [`rate_exact`].
+    ///
+    /// # Examples
+    /// ```
+    /// let params = pds_params::BloomParams::new(1_000_000, 0.01)?;
+    /// // Twice the items of the design make it 16 times as high.
+    /// assert_eq!(format!("{:.3}", params.rate_at(2_000_000)), "0.157");
+    /// # Ok::<(), pds_params::ParamError>(())
+    /// ```
+    #[must_use]
+    pub fn rate_at(&self, items: u64) -> f64 {
+        rate_exact(self.num_bits, items, self.num_hashes)
+    }
+
+    /// Predicts the fraction of set bits at `items` items.
+    #[must_use]
+    pub fn fill_at(&self, items: u64) -> f64 {
+        expected_fill(self.num_bits, items, self.num_hashes)
+    }
+
+    /// Predicts the number of set bits at `items` items, with the standard deviation over filters.
+    #[must_use]
+    pub fn set_bits_at(&self, items: u64) -> Estimate {
+        let (bits, hashes) = (self.num_bits, self.num_hashes);
+        Estimate {
+            value: expected_set_bits(bits, items, hashes),
+            standard_error: set_bits_standard_deviation(bits, items, hashes),
+        }
+    }
+}
+
+fn check_items(items: u64) -> Result<(), ParamError> {
+    if items == 0 {
+        return Err(out_of_range("expected_items", items, 1, u64::MAX));
+    }
+    Ok(())
+}
+
+fn check_rate(rate: f64) -> Result<(), ParamError> {
+    if rate > 0.0 && rate < 1.0 {
+        return Ok(());
+    }
+    Err(ParamError::NotAProbability { parameter: "false_positive_rate", value: rate })
+}
+
+fn check_bits(bits: u64) -> Result<(), ParamError> {
+    if !(1..=MAX_BITS).contains(&bits) {
+        return Err(out_of_range("bits", bits, 1, MAX_BITS));
+    }
+    Ok(())
+}
+
+fn out_of_range(parameter: &'static str, value: u64, min: u64, max: u64) -> ParamError {
+    ParamError::OutOfRange { parameter, value, min, max }
+}
