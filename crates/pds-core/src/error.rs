@@ -1,0 +1,111 @@
+//! The errors that every structure shares, and what an estimate looks like.
+
+use core::{error, fmt};
+
+pub use pds_params::{Estimate, ParamError};
+
+/// Memory of this size could not be had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AllocError {
+    /// The size asked for, in bytes.
+    pub bytes: u64,
+}
+
+impl fmt::Display for AllocError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "memory of {} bytes was refused", self.bytes)
+    }
+}
+
+impl error::Error for AllocError {}
+
+/// Why a structure could not be built.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// A parameter is out of its range.
+    Param(ParamError),
+    /// The parameters are sound, but their memory could not be had.
+    Alloc(AllocError),
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Param(e) => e.fmt(f),
+            Self::Alloc(e) => e.fmt(f),
+        }
+    }
+}
+
+/// The inner error is shown as this one, so it is not a source of it.
+impl error::Error for BuildError {}
+
+impl From<ParamError> for BuildError {
+    fn from(e: ParamError) -> Self {
+        Self::Param(e)
+    }
+}
+
+impl From<AllocError> for BuildError {
+    fn from(e: AllocError) -> Self {
+        Self::Alloc(e)
+    }
+}
+
+/// Why two structures cannot be combined. Neither was changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Incompatible {
+    /// They differ in a number that fixes their shape.
+    Shape {
+        /// What differs, such as `"number of bits"`.
+        parameter: &'static str,
+        /// Its value in `self`.
+        left: u64,
+        /// Its value in the other.
+        right: u64,
+    },
+    /// They hash differently: another hasher, or another seed or key of the same one.
+    Hasher {
+        /// The fingerprint ([`probe`](crate::hash::probe)) of `self`'s hasher.
+        left: u64,
+        /// The other's.
+        right: u64,
+    },
+}
+
+impl Incompatible {
+    /// Compares one parameter of two shapes.
+    ///
+    /// # Errors
+    /// [`Incompatible::Shape`] when the values differ.
+    pub fn check_shape(parameter: &'static str, left: u64, right: u64) -> Result<(), Self> {
+        if left == right { Ok(()) } else { Err(Self::Shape { parameter, left, right }) }
+    }
+
+    /// Compares two hashers by their [`probe`](crate::hash::probe).
+    ///
+    /// # Errors
+    /// [`Incompatible::Hasher`] when they hash differently.
+    pub fn check_hasher<S: core::hash::BuildHasher>(left: &S, right: &S) -> Result<(), Self> {
+        let (left, right) = (crate::hash::probe(left), crate::hash::probe(right));
+        if left == right { Ok(()) } else { Err(Self::Hasher { left, right }) }
+    }
+}
+
+impl fmt::Display for Incompatible {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Shape { parameter, left, right } => {
+                write!(f, "the {parameter} differs: {left} here, {right} in the other")
+            }
+            Self::Hasher { left, right } => write!(
+                f,
+                "the hasher or its seed differs: a probe key hashes to {left:016x} here, to {right:016x} in the other"
+            ),
+        }
+    }
+}
+
+impl error::Error for Incompatible {}

@@ -1,0 +1,124 @@
+//! From keys to well-mixed 64-bit hashes, the same on every machine.
+//!
+//! A structure takes one 64-bit hash of a key from its [`BuildHasher`] and passes it through
+//! [`finalize`], so that a weak hasher (the identity on integers, FNV-1a, a CRC) gives the promised
+//! error too. `docs/hashing.md` of the workspace specifies everything here for other languages.
+
+mod default;
+mod sip;
+
+use core::hash::{BuildHasher, Hash, Hasher};
+
+#[cfg(feature = "ahash")]
+pub use ahash;
+pub use default::{DefaultHashBuilder, DefaultHasher};
+pub use sip::{SipHashBuilder, SipHasher};
+
+/// 2^64 divided by the golden ratio, made odd: the additive constant of the family's hashing.
+pub const GOLDEN_RATIO: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// Mixes a 64-bit hash so that every bit of the result depends on every bit of `hash`.
+///
+/// A bijection: distinct hashes stay distinct. The addition keeps 0 from mapping to 0; the
+/// xorshifts and multipliers are Pelle Evensen's moremur ("Better, stronger mixer and a test
+/// procedure", 2019), a stronger set for the finaliser of MurmurHash3. One round less is not
+/// enough for the identity hasher, nor are two multiplications without the first xorshift.
+///
+/// # Examples
+/// ```
+/// assert_eq!(pds_core::hash::finalize(0), 0xb70f_b2cc_55af_013f);
+/// ```
+#[inline]
+#[must_use]
+pub const fn finalize(hash: u64) -> u64 {
+    let mut x = hash.wrapping_add(GOLDEN_RATIO);
+    x ^= x >> 27;
+    x = x.wrapping_mul(0x3C79_AC49_2BA7_B653);
+    x ^= x >> 33;
+    x = x.wrapping_mul(0x1C69_B3F7_4AC4_AE35);
+    x ^ (x >> 27)
+}
+
+/// Maps a well-mixed `x` evenly to `0..n`: the high half of the 128-bit product.
+///
+/// Returns 0 when `n` is 0. Any `n` works, not only powers of two, and no division is made
+/// (Daniel Lemire, "Fast Random Integer Generation in an Interval", ACM TOMACS 29(1), 2019, section 4).
+#[inline]
+#[must_use]
+pub const fn reduce(x: u64, n: u64) -> u64 {
+    ((x as u128 * n as u128) >> 64) as u64
+}
+
+/// Returns the fingerprint by which structures find out whether they hash alike.
+///
+/// It is the hash of one fixed key. Hash builders of one type with one seed agree; two that differ
+/// agree with probability 2^-64.
+#[must_use]
+pub fn probe<S: BuildHasher>(hasher: &S) -> u64 {
+    hasher.hash_one(Raw(b"pds hasher probe"))
+}
+
+/// A byte string that hashes as exactly these bytes: no length and no terminator.
+///
+/// With [`DefaultHashBuilder`] the hash is the one-shot XXH3-64 of the bytes, with
+/// [`SipHashBuilder`] their SipHash-1-3: the bridge to other languages. `Raw` of a string's bytes
+/// and the string itself hash alike under the default hasher, `Raw(bytes)` and the slice `bytes` do not
+/// (a slice's length is hashed first).
+///
+/// # Examples
+/// ```
+/// use core::hash::BuildHasher;
+/// use pds_core::{DefaultHashBuilder, Raw};
+///
+/// let hasher = DefaultHashBuilder::default();
+/// assert_eq!(hasher.hash_one(Raw(b"abc")), 0x78af_5f94_892f_3950);
+/// assert_eq!(hasher.hash_one("abc"), hasher.hash_one(Raw(b"abc")));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Raw<'a>(pub &'a [u8]);
+
+impl Hash for Raw<'_> {
+    #[inline]
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write(self.0);
+    }
+}
+
+/// A hash builder whose hashes are the same on every machine, so that structures may be stored,
+/// sent and merged.
+///
+/// Implement it for a hasher of your own to give its structures portable bytes. The promise covers
+/// the key types listed in `docs/hashing.md`: a [`Hasher`] must feed integers in a fixed byte order
+/// and `usize` as 64 bits.
+///
+/// ```compile_fail
+/// // `RandomState` draws new keys in each process, so it has no portable bytes.
+/// fn stores<H: pds_core::PortableHasher>() {}
+/// stores::<std::hash::RandomState>();
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no portable bytes: its hashes are promised for this process only",
+    label = "not a `PortableHasher`",
+    note = "a structure is stored, sent or read back with the hasher that built it; `ahash` and std's `RandomState` hash \
+            differently from build to build or from process to process",
+    note = "use `DefaultHashBuilder`, or `SipHashBuilder` where keys come from strangers"
+)]
+pub trait PortableHasher: BuildHasher + Sized {
+    /// Names the hash function in stored bytes. Ids below 2^15 are this family's, from 2^15 up yours.
+    const ID: u16;
+
+    /// Whether the seed is a secret, which is written only on request.
+    const SECRET: bool;
+
+    /// Returns the seed; a hasher with fewer than 128 bits of it leaves the last bytes zero.
+    fn to_seed(&self) -> [u8; 16];
+
+    /// Builds the hasher from [`to_seed`](Self::to_seed)'s bytes, or `None` where no hasher has that seed.
+    fn from_seed(seed: [u8; 16]) -> Option<Self>;
+
+    /// Hashes exactly these bytes, as [`Raw`] does.
+    #[inline]
+    fn hash_bytes(&self, bytes: &[u8]) -> u64 {
+        self.hash_one(Raw(bytes))
+    }
+}

@@ -1,0 +1,15 @@
+//! Words of memory for large structures: cache-line aligned, zeroed lazily, refused politely.
+#![expect(
+    unsafe_code,
+    reason = "the one place of the workspace, beside `arch/` folders, that is allowed to"
+)]
+
+#[cfg(target_has_atomic = "64")]
+mod atomic;
+mod prefetch;
+mod words;
+
+#[cfg(target_has_atomic = "64")]
+pub use atomic::AtomicWords;
+pub use prefetch::prefetch;
+pub use words::{LINE_BYTES, Words};

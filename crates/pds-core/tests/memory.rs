@@ -1,0 +1,123 @@
+//! The promises of `Words`: aligned, zero, lazy, refused without an abort, shared by threads.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use pds_core::AllocError;
+use pds_core::memory::{AtomicWords, LINE_BYTES, Words, prefetch};
+
+#[test]
+fn words_are_zero_and_start_a_cache_line() {
+    // Dirty memory is freed first, so that the allocator has some to hand out again.
+    for len in [1u64, 2, 7, 8, 9, 1_000, 100_000] {
+        drop(vec![u64::MAX; 2 * usize::try_from(len).unwrap()]);
+        let words = Words::zeroed(len).unwrap();
+        assert_eq!(words.as_ptr().addr() % LINE_BYTES, 0, "{len} words");
+        assert_eq!(words.len() as u64, len);
+        assert_eq!(words.size_in_bytes(), 8 * len);
+        assert!(words.iter().all(|&w| w == 0), "{len} words");
+    }
+}
+
+#[test]
+fn no_words_are_words_too() {
+    let words = Words::zeroed(0).unwrap();
+    assert!(words.is_empty());
+    assert!(words.clone().is_empty());
+    assert!(AtomicWords::from(words).is_empty());
+}
+
+#[test]
+fn case_06_impossible_sizes_are_refused() {
+    for len in [u64::MAX, 1 << 61, 1 << 60, (isize::MAX as u64) / 8, 125_000_000_000_000_000] {
+        let refused = Words::zeroed(len).unwrap_err();
+        assert_eq!(refused, AllocError { bytes: len.saturating_mul(8) });
+        assert_eq!(refused.to_string(), format!("memory of {} bytes was refused", refused.bytes));
+    }
+}
+
+#[test]
+fn clones_are_equal_and_apart() {
+    let mut words = Words::zeroed(10).unwrap();
+    words[3] = 5;
+    let mut copy = words.try_clone().unwrap();
+    assert_eq!(copy, words);
+    copy[4] = 1;
+    assert_ne!(copy, words);
+    assert_eq!(words[4], 0);
+}
+
+/// Resident memory of this process, in bytes.
+#[cfg(target_os = "linux")]
+fn resident() -> usize {
+    let statm = std::fs::read_to_string("/proc/self/statm").unwrap();
+    statm.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4096
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn fresh_words_cost_address_space_only() {
+    let before = resident();
+    let mut words = Words::zeroed(1 << 29).unwrap();
+    words[1 << 28] = 1;
+    words[(1 << 29) - 1] = 2;
+    assert_eq!(words[1 << 27], 0);
+    let touched = resident().saturating_sub(before);
+    assert!(touched < 64 << 20, "4 GiB of words made {touched} bytes resident");
+}
+
+#[cfg(all(target_os = "linux", feature = "huge-pages"))]
+#[test]
+fn huge_pages_are_only_advice() {
+    let mut words = Words::zeroed(1 << 20).unwrap();
+    words.advise_huge_pages();
+    words[12_345] = 1;
+    assert_eq!(words.iter().sum::<u64>(), 1);
+    assert!(!Words::zeroed(8).unwrap().advise_huge_pages(), "nothing to gain");
+}
+
+#[test]
+fn threads_share_words_and_lose_nothing() {
+    let shared = AtomicWords::from(Words::zeroed(64).unwrap());
+    std::thread::scope(|scope| {
+        for bit in 0..8 {
+            let shared = &shared;
+            scope.spawn(move || {
+                for word in shared.iter() {
+                    word.fetch_or(1 << bit, Relaxed);
+                }
+            });
+        }
+    });
+    let words = Words::from(shared);
+    assert!(words.iter().all(|&w| w == 0xff));
+}
+
+#[test]
+fn the_way_to_atomics_and_back_copies_nothing() {
+    let mut words = Words::zeroed(5).unwrap();
+    words[1] = 9;
+    let address = words.as_ptr();
+    let mut shared = AtomicWords::from(words);
+    shared[2].store(8, Relaxed);
+    shared.as_plain_mut()[3] = 7;
+    let words = Words::from(shared);
+    assert_eq!(*words, [0, 9, 8, 7, 0]);
+    assert_eq!(words.as_ptr(), address);
+}
+
+#[test]
+fn prefetching_changes_nothing_and_reaches_nothing_outside() {
+    let words = Words::zeroed(8).unwrap();
+    prefetch(&words, 7);
+    prefetch(&words, 8);
+    prefetch(&words, usize::MAX);
+    prefetch::<u64>(&[], 0);
+    assert!(words.iter().all(|&w| w == 0));
+}
+
+#[test]
+fn debug_shows_the_length_and_not_the_words() {
+    let words = Words::zeroed(1 << 20).unwrap();
+    assert_eq!(format!("{words:?}"), "Words { len: 1048576, .. }");
+    assert_eq!(format!("{:?}", AtomicWords::from(words)), "AtomicWords { len: 1048576, .. }");
+}
