@@ -1,1 +1,28 @@
-//! Under construction.
+#![doc = include_str!("../README.md")]
+#![no_std]
+#![forbid(unsafe_code)]
+
+#[cfg(feature = "alloc")]
+extern crate alloc;
+
+mod double_hash;
+
+#[cfg(feature = "alloc")]
+mod bit_array;
+#[cfg(feature = "alloc")]
+mod builder;
+#[cfg(feature = "alloc")]
+mod filter;
+#[cfg(feature = "alloc")]
+mod probing;
+
+pub use double_hash::DoubleHash;
+
+#[cfg(feature = "alloc")]
+pub use bit_array::BitArray;
+#[cfg(feature = "alloc")]
+pub use builder::BloomFilterBuilder;
+#[cfg(feature = "alloc")]
+pub use filter::{BloomFilter, Health, HealthStatus};
+#[cfg(feature = "alloc")]
+pub use pds_params::BloomParams;

@@ -1,0 +1,1 @@
+//! The Bloom filter that threads share.

@@ -1,0 +1,61 @@
+//! From one 64-bit hash to as many positions as a filter needs.
+
+use pds_core::hash::{GOLDEN_RATIO, finalize, reduce};
+
+/// The positions of one key: enhanced double hashing, reduced by multiply-high.
+///
+/// The hash is mixed once, by [`finalize`]; three additions then make each further position. Any
+/// number of bits works, and none of it enters the sequence itself, so that filters whose sizes
+/// divide each other have positions that divide each other.
+///
+/// The position is a cubic in the number of the probe: the first two differences depend on the key,
+/// the third is a constant. Each part earns its place. Without the constant, a key whose first step
+/// is near 0 (or near a simple fraction of 2^64) would meet the same bits again and again. It is as
+/// large as the golden ratio's share of 2^64, because multiply-high uses the upper bits of the
+/// position only, which a small constant never reaches. A second difference that is the same for
+/// all keys leaves keys of one first step with the same pattern of distances, which costs 46 % more
+/// false positives than independent positions at 64 bits and 13 hashes.
+///
+/// # Examples
+/// ```
+/// use bloom_core::DoubleHash;
+///
+/// let mut probes = DoubleHash::new(1);
+/// assert_eq!(probes.next_position(1_000), 566);
+/// assert!((0..100).all(|_| probes.next_position(1_000) < 1_000));
+/// ```
+///
+/// # References
+/// Peter C. Dillinger and Panagiotis Manolios, "Bloom Filters in Probabilistic Verification", FMCAD
+/// 2004, section 4 (enhanced double hashing); Adam Kirsch and Michael Mitzenmacher, "Less Hashing,
+/// Same Performance: Building a Better Bloom Filter", ESA 2006 (why two hashes suffice in the limit).
+#[derive(Clone, Copy, Debug)]
+pub struct DoubleHash {
+    position: u64,
+    step: u64,
+    step_of_step: u64,
+}
+
+impl DoubleHash {
+    /// Starts the sequence of the key with this hash.
+    #[inline]
+    #[must_use]
+    pub const fn new(hash: u64) -> Self {
+        let x = finalize(hash);
+        Self {
+            position: x,
+            step: x.rotate_left(32) | 1,
+            step_of_step: x.rotate_left(16).wrapping_add(GOLDEN_RATIO),
+        }
+    }
+
+    /// Returns the next position, below `num_bits`.
+    #[inline]
+    pub const fn next_position(&mut self, num_bits: u64) -> u64 {
+        let position = reduce(self.position, num_bits);
+        self.position = self.position.wrapping_add(self.step);
+        self.step = self.step.wrapping_add(self.step_of_step);
+        self.step_of_step = self.step_of_step.wrapping_add(GOLDEN_RATIO);
+        position
+    }
+}

@@ -1,0 +1,462 @@
+//! The standard Bloom filter.
+
+mod batch;
+mod estimates;
+mod health;
+
+use core::convert::Infallible;
+use core::fmt;
+use core::hash::{BuildHasher, Hash};
+
+use pds_core::{
+    AllocError, BuildError, DefaultHashBuilder, HashKey, Incompatible, Insert, Membership, Merge,
+    ParamError,
+};
+use pds_params::BloomParams;
+
+pub(crate) use batch::{contains_hashes, contains_keys, insert_hashes, insert_keys};
+pub(crate) use estimates::{approx_len, fill_ratio, rate_from_ones};
+pub use health::{Health, HealthStatus};
+
+use crate::{BitArray, BloomFilterBuilder, probing};
+
+/// Answers *have I seen this key?*: `false` is certain, `true` is wrong at a rate that was chosen.
+///
+/// Choose it where memory counts most among the filters without removal, or where sets are united
+/// and intersected. It reads up to one cache line a hash function; it keeps no keys, so that it can
+/// neither list nor remove them.
+///
+/// The type of a key is part of it: `1u32` and `1u64` are different keys.
+///
+/// # Guarantees
+/// - False negatives: never, provided that `Hash` of a key always feeds the same bytes.
+/// - False positives: the mean rate is at most the promised one while at most the expected number of
+///   distinct items is in. With n items in m bits and k hashes it is close to (1 - e^(-kn/m))^k.
+/// - Memory: m / 8 bytes; 9.6 bits an item at 1 %, 14.4 at 0.1 %.
+/// - Insert and query: O(k). Union, intersection, counts: O(m).
+/// - Merging: exact; requires equal bits, hashes and hasher seed.
+///
+/// # Examples
+/// ```
+/// use bloom_core::BloomFilter;
+///
+/// let mut seen = BloomFilter::new(1_000, 0.01)?;
+/// assert!(seen.insert("https://example.org/"), "not contained before");
+/// assert!(!seen.insert("https://example.org/"));
+/// assert!(seen.contains("https://example.org/"));
+/// assert!(!seen.contains("https://example.com/"));
+/// # Ok::<(), pds_core::BuildError>(())
+/// ```
+///
+/// # References
+/// Burton H. Bloom, "Space/Time Trade-offs in Hash Coding with Allowable Errors", Communications of
+/// the ACM 13(7), 1970, method 2; Andrei Broder and Michael Mitzenmacher, "Network Applications of
+/// Bloom Filters: A Survey", Internet Mathematics 1(4), 2004, section 2.
+pub struct BloomFilter<S = DefaultHashBuilder> {
+    bits: BitArray,
+    params: BloomParams,
+    hasher: S,
+}
+
+impl BloomFilter {
+    /// Creates a filter that keeps a false-positive rate of `rate` up to `expected_items` distinct items.
+    ///
+    /// It has the fewest bits for which the mean rate is at most `rate`.
+    ///
+    /// # Errors
+    /// [`BuildError::Param`] when `expected_items` is 0, when `rate` is not above 0 and below 1, or when
+    /// they ask for more than 2^63 bits; [`BuildError::Alloc`] when the memory is refused.
+    ///
+    /// # Examples
+    /// ```
+    /// use bloom_core::BloomFilter;
+    ///
+    /// let filter = BloomFilter::new(1_000_000, 0.01)?;
+    /// assert_eq!(filter.size_in_bytes() / 1024, 1171);
+    /// assert!(BloomFilter::new(1_000_000, 1.0).is_err());
+    /// # Ok::<(), pds_core::BuildError>(())
+    /// ```
+    pub fn new(expected_items: u64, rate: f64) -> Result<Self, BuildError> {
+        Self::builder().expected_items(expected_items).false_positive_rate(rate).build()
+    }
+
+    /// Starts a builder, for other things known than items and rate, a seed, or another hasher.
+    pub const fn builder() -> BloomFilterBuilder {
+        BloomFilterBuilder::new()
+    }
+}
+
+impl<S> BloomFilter<S> {
+    /// Creates an empty filter of exactly these parameters.
+    ///
+    /// # Errors
+    /// [`AllocError`] when the memory is refused.
+    pub fn from_params(params: BloomParams, hasher: S) -> Result<Self, AllocError> {
+        Ok(Self { bits: BitArray::zeroed(params.num_bits())?, params, hasher })
+    }
+
+    pub(crate) fn from_parts(bits: BitArray, params: BloomParams, hasher: S) -> Self {
+        debug_assert_eq!(bits.num_bits(), params.num_bits());
+        Self { bits, params, hasher }
+    }
+
+    #[cfg(target_has_atomic = "64")]
+    pub(crate) fn into_parts(self) -> (BitArray, BloomParams, S) {
+        (self.bits, self.params, self.hasher)
+    }
+
+    /// Inserts a key by its hash. Returns `true` when it was not contained before.
+    ///
+    /// The hash need not be a good one, but keys of equal hashes are one key to the filter.
+    #[inline]
+    pub fn insert_hash(&mut self, hash: u64) -> bool {
+        probing::insert(&mut self.bits, self.params.num_hashes(), hash)
+    }
+
+    /// Tests whether a key with this hash is possibly contained; `false` is certain.
+    #[inline]
+    #[must_use]
+    pub fn contains_hash(&self, hash: u64) -> bool {
+        probing::contains(&self.bits, self.params.num_hashes(), hash)
+    }
+
+    /// Inserts many hashes. Returns how many were not contained before.
+    ///
+    /// The bits are the same as after one by one, and so is the number.
+    pub fn insert_hash_batch(&mut self, hashes: &[u64]) -> usize {
+        insert_hashes(&mut self.bits, self.params.num_hashes(), hashes)
+    }
+
+    /// Tests many hashes: `out[i]` is the answer for `hashes[i]`.
+    ///
+    /// Faster than one by one where the filter exceeds the cache, most of all for absent keys.
+    ///
+    /// # Panics
+    /// When the slices differ in length.
+    pub fn contains_hash_batch(&self, hashes: &[u64], out: &mut [bool]) {
+        contains_hashes(&self.bits, self.params.num_hashes(), hashes, out);
+    }
+
+    /// Forgets all items.
+    pub fn clear(&mut self) {
+        self.bits.clear();
+    }
+
+    /// Returns the number of bits.
+    #[must_use]
+    pub fn num_bits(&self) -> u64 {
+        self.params.num_bits()
+    }
+
+    /// Returns the number of positions a key.
+    #[must_use]
+    pub fn num_hashes(&self) -> u32 {
+        self.params.num_hashes()
+    }
+
+    /// Returns the number of distinct items that the filter was designed for, if it was.
+    #[must_use]
+    pub fn expected_items(&self) -> Option<u64> {
+        self.params.expected_items()
+    }
+
+    /// Returns the false-positive rate promised at the expected items, if one was.
+    #[must_use]
+    pub fn promised_rate(&self) -> Option<f64> {
+        self.params.promised_rate()
+    }
+
+    /// Returns the size of the bits on the heap, in bytes.
+    #[must_use]
+    pub fn size_in_bytes(&self) -> u64 {
+        self.bits.size_in_bytes()
+    }
+
+    /// Returns the parameters.
+    #[must_use]
+    pub fn params(&self) -> BloomParams {
+        self.params
+    }
+
+    /// Returns the hasher.
+    #[must_use]
+    pub const fn hasher(&self) -> &S {
+        &self.hasher
+    }
+
+    /// Returns the bits.
+    #[must_use]
+    pub const fn bits(&self) -> &BitArray {
+        &self.bits
+    }
+
+    /// Counts the set bits, in O(m).
+    #[must_use]
+    pub fn count_ones(&self) -> u64 {
+        self.bits.count_ones()
+    }
+}
+
+impl<S: BuildHasher> BloomFilter<S> {
+    /// Inserts `key`. Returns `true` when it was not contained before.
+    ///
+    /// `true` is certain. `false` says that the key, or others that cover its bits, had been inserted.
+    /// The order of inserts makes no difference to the final bits.
+    ///
+    /// # Complexity
+    /// O(k) for k hash functions, without allocation.
+    #[inline]
+    pub fn insert<K: Hash + ?Sized>(&mut self, key: &K) -> bool {
+        self.insert_hash(self.hasher.hash_one(key))
+    }
+
+    /// Tests whether `key` is possibly contained; `false` is certain.
+    ///
+    /// # Complexity
+    /// O(k) for k hash functions, without allocation; an absent key takes two of them on average at
+    /// the design load.
+    #[inline]
+    #[must_use]
+    pub fn contains<K: Hash + ?Sized>(&self, key: &K) -> bool {
+        self.contains_hash(self.hasher.hash_one(key))
+    }
+
+    /// Inserts many keys. Returns how many were not contained before.
+    ///
+    /// The bits are the same as after one by one, and so is the number.
+    ///
+    /// # Examples
+    /// ```
+    /// use bloom_core::BloomFilter;
+    ///
+    /// let mut filter = BloomFilter::new(1_000, 0.001)?;
+    /// assert_eq!(filter.insert_batch(&["a", "b", "a"]), 2);
+    /// # Ok::<(), pds_core::BuildError>(())
+    /// ```
+    pub fn insert_batch<K: Hash>(&mut self, keys: &[K]) -> usize {
+        insert_keys(&mut self.bits, self.params.num_hashes(), &self.hasher, keys)
+    }
+
+    /// Tests many keys: `out[i]` is the answer for `keys[i]`.
+    ///
+    /// Faster than one by one where the filter exceeds the cache, most of all for absent keys.
+    ///
+    /// # Panics
+    /// When the slices differ in length.
+    ///
+    /// # Examples
+    /// ```
+    /// use bloom_core::BloomFilter;
+    ///
+    /// let mut filter = BloomFilter::new(1_000, 0.001)?;
+    /// filter.insert(&2u64);
+    /// let mut answers = [false; 3];
+    /// filter.contains_batch(&[1u64, 2, 3], &mut answers);
+    /// assert_eq!(answers, [false, true, false]);
+    /// # Ok::<(), pds_core::BuildError>(())
+    /// ```
+    pub fn contains_batch<K: Hash>(&self, keys: &[K], out: &mut [bool]) {
+        contains_keys(&self.bits, self.params.num_hashes(), &self.hasher, keys, out);
+    }
+
+    /// Makes `self` the filter of the keys of both: exactly what inserting all of them gives.
+    ///
+    /// # Errors
+    /// [`Incompatible`] when bits, hashes or hashers differ; nothing is changed then.
+    ///
+    /// # Complexity
+    /// O(m) for m bits, without allocation.
+    ///
+    /// # Examples
+    /// ```
+    /// use bloom_core::BloomFilter;
+    ///
+    /// let (mut left, mut right) = (BloomFilter::new(100, 0.001)?, BloomFilter::new(100, 0.001)?);
+    /// left.insert("in left");
+    /// right.insert("in right");
+    /// left.union_with(&right)?;
+    /// assert!(left.contains("in left") && left.contains("in right"));
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn union_with(&mut self, other: &Self) -> Result<(), Incompatible> {
+        self.check_compatible(other)?;
+        self.bits.union_with(&other.bits)
+    }
+
+    /// Keeps the bits that both filters have, so that `self` contains every key that is in both.
+    ///
+    /// It has more set bits than a filter built of the common keys alone, and hence more false positives:
+    /// a key of only one of them is answered `true` at the other's rate, and the estimates are those of
+    /// the bits, not of the common keys; [`approx_intersection_len`](Self::approx_intersection_len),
+    /// asked before, estimates their number.
+    ///
+    /// # Errors
+    /// [`Incompatible`] when bits, hashes or hashers differ; nothing is changed then.
+    ///
+    /// # Complexity
+    /// O(m) for m bits, without allocation.
+    ///
+    /// # Examples
+    /// ```
+    /// use bloom_core::BloomFilter;
+    ///
+    /// let (mut left, mut right) = (BloomFilter::new(100, 0.001)?, BloomFilter::new(100, 0.001)?);
+    /// left.insert_batch(&["both", "left"]);
+    /// right.insert_batch(&["both", "right"]);
+    /// left.intersect_with(&right)?;
+    /// assert!(left.contains("both") && !left.contains("left") && !left.contains("right"));
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn intersect_with(&mut self, other: &Self) -> Result<(), Incompatible> {
+        self.check_compatible(other)?;
+        self.bits.intersect_with(&other.bits)
+    }
+
+    pub(crate) fn check_compatible(&self, other: &Self) -> Result<(), Incompatible> {
+        check_compatible(&self.params, &self.hasher, &other.params, &other.hasher)
+    }
+}
+
+impl<S: Clone> BloomFilter<S> {
+    /// Copies the filter, or reports that there is no memory for a second one.
+    ///
+    /// # Errors
+    /// [`AllocError`] when memory is refused.
+    pub fn try_clone(&self) -> Result<Self, AllocError> {
+        let (params, hasher) = (self.params, self.hasher.clone());
+        Ok(Self { bits: self.bits.try_clone()?, params, hasher })
+    }
+
+    /// Makes a smaller filter of the same keys, with `num_bits() / factor` bits.
+    ///
+    /// It equals the filter that the keys would have built at that size with as many hashes. It has no
+    /// expected items and no promised rate; [`false_positive_rate`](Self::false_positive_rate) tells what
+    /// the shrinking cost.
+    ///
+    /// # Errors
+    /// [`BuildError::Param`] when `factor` is 0 or does not divide the number of bits;
+    /// [`BuildError::Alloc`] when memory is refused.
+    ///
+    /// # Examples
+    /// ```
+    /// use bloom_core::BloomFilter;
+    ///
+    /// let mut wide = BloomFilter::builder().bits(6_000).hashes(4).build()?;
+    /// let mut narrow = BloomFilter::builder().bits(2_000).hashes(4).build()?;
+    /// wide.insert_batch(&["a", "b"]);
+    /// narrow.insert_batch(&["a", "b"]);
+    /// assert_eq!(wide.fold(3)?, narrow);
+    /// # Ok::<(), pds_core::BuildError>(())
+    /// ```
+    pub fn fold(&self, factor: u64) -> Result<Self, BuildError> {
+        check_divides(factor, self.num_bits())?;
+        let num_bits = self.num_bits() / factor;
+        let params = BloomParams::from_bits_and_hashes(num_bits, self.num_hashes())?;
+        Ok(Self::from_parts(self.bits.fold(factor)?, params, self.hasher.clone()))
+    }
+}
+
+fn check_divides(factor: u64, num_bits: u64) -> Result<(), ParamError> {
+    if factor == 0 || factor > num_bits {
+        return Err(ParamError::OutOfRange {
+            parameter: "factor",
+            value: factor,
+            min: 1,
+            max: num_bits,
+        });
+    }
+    match num_bits % factor {
+        0 => Ok(()),
+        value => Err(ParamError::OutOfRange {
+            parameter: "remainder of the number of bits by the factor",
+            value,
+            min: 0,
+            max: 0,
+        }),
+    }
+}
+
+/// What both kinds of filter ask before they are combined.
+pub(crate) fn check_compatible<S: BuildHasher>(
+    params: &BloomParams,
+    hasher: &S,
+    other_params: &BloomParams,
+    other_hasher: &S,
+) -> Result<(), Incompatible> {
+    let (left, right) = (params, other_params);
+    Incompatible::check_shape("number of bits", left.num_bits(), right.num_bits())?;
+    Incompatible::check_shape(
+        "number of hashes",
+        left.num_hashes().into(),
+        right.num_hashes().into(),
+    )?;
+    Incompatible::check_hasher(hasher, other_hasher)
+}
+
+impl<S: BuildHasher> HashKey for BloomFilter<S> {
+    #[inline]
+    fn hash_key<K: Hash + ?Sized>(&self, key: &K) -> u64 {
+        self.hasher.hash_one(key)
+    }
+}
+
+impl<S: BuildHasher> Membership for BloomFilter<S> {
+    #[inline]
+    fn contains_hash(&self, hash: u64) -> bool {
+        self.contains_hash(hash)
+    }
+
+    fn contains_hash_batch(&self, hashes: &[u64], out: &mut [bool]) {
+        self.contains_hash_batch(hashes, out);
+    }
+}
+
+impl<S: BuildHasher> Insert for BloomFilter<S> {
+    type Error = Infallible;
+
+    #[inline]
+    fn insert_hash(&mut self, hash: u64) -> Result<bool, Infallible> {
+        Ok(self.insert_hash(hash))
+    }
+}
+
+impl<S: BuildHasher> Merge for BloomFilter<S> {
+    fn merge(&mut self, other: &Self) -> Result<(), Incompatible> {
+        self.union_with(other)
+    }
+}
+
+/// Takes keys and references to keys: both hash alike.
+impl<K: Hash, S: BuildHasher> Extend<K> for BloomFilter<S> {
+    fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
+        keys.into_iter().for_each(|key| {
+            self.insert(&key);
+        });
+    }
+}
+
+impl<S: Clone> Clone for BloomFilter<S> {
+    /// Copies the filter. Aborts when memory is refused; see [`try_clone`](BloomFilter::try_clone).
+    fn clone(&self) -> Self {
+        Self { bits: self.bits.clone(), params: self.params, hasher: self.hasher.clone() }
+    }
+}
+
+/// Filters are equal when shape, hasher and bits are; what they were designed for takes no part.
+impl<S: BuildHasher> PartialEq for BloomFilter<S> {
+    fn eq(&self, other: &Self) -> bool {
+        self.check_compatible(other).is_ok() && self.bits == other.bits
+    }
+}
+
+impl<S: BuildHasher> Eq for BloomFilter<S> {}
+
+impl<S> fmt::Debug for BloomFilter<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BloomFilter")
+            .field("num_bits", &self.num_bits())
+            .field("num_hashes", &self.num_hashes())
+            .field("fill_ratio", &self.fill_ratio())
+            .finish_non_exhaustive()
+    }
+}

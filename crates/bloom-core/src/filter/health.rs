@@ -1,0 +1,104 @@
+//! Does a filter still keep what it promised?
+
+use core::fmt;
+
+use pds_core::Estimate;
+use pds_params::{BloomParams, bloom};
+
+use super::{approx_len, rate_from_ones};
+
+/// How many standard deviations a filter may be above its promise by chance.
+const TOLERATED_DEVIATIONS: f64 = 3.0;
+/// How many times the tolerated rate is critical.
+const CRITICAL_FACTOR: f64 = 10.0;
+
+/// A filter's present state against its design.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Health {
+    /// The verdict.
+    pub status: HealthStatus,
+    /// The estimated number of distinct items.
+    pub items: Estimate,
+    /// The number of distinct items that the filter was designed for, if it was.
+    pub expected_items: Option<u64>,
+    /// The fraction of absent keys that are answered `true` now.
+    pub false_positive_rate: f64,
+    /// The rate promised at the expected items, if one was.
+    pub promised_rate: Option<f64>,
+}
+
+/// The verdict of a [`Health`] report.
+///
+/// The limit is the promised rate and three standard deviations of the rate of filters that hold exactly
+/// the expected items (2 % above the promise for 10,000 items at 1 %, 0.2 % for a million). Without a
+/// promise it is the rate at which half of the bits are set, beyond which more bits would help more
+/// than more hashes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum HealthStatus {
+    /// The present rate is within the limit.
+    Ok,
+    /// The present rate is above the limit: the filter holds more than it was built for.
+    Warning,
+    /// The present rate is above ten times the limit, or nearer to 1 than to the limit: build a larger one.
+    Critical,
+}
+
+impl Health {
+    pub(crate) fn from_ones(params: &BloomParams, ones: u64) -> Self {
+        let false_positive_rate = rate_from_ones(params, ones);
+        Self {
+            status: HealthStatus::judge(false_positive_rate, limit(params)),
+            items: approx_len(params, ones),
+            expected_items: params.expected_items(),
+            false_positive_rate,
+            promised_rate: params.promised_rate(),
+        }
+    }
+}
+
+impl HealthStatus {
+    fn judge(rate: f64, limit: f64) -> Self {
+        if rate <= limit {
+            Self::Ok
+        } else if rate <= (CRITICAL_FACTOR * limit).min(f64::midpoint(limit, 1.0)) {
+            Self::Warning
+        } else {
+            Self::Critical
+        }
+    }
+}
+
+/// The rate up to which a filter is well.
+fn limit(params: &BloomParams) -> f64 {
+    let (num_bits, num_hashes) = (params.num_bits(), params.num_hashes());
+    let (Some(items), Some(promised)) = (params.expected_items(), params.promised_rate()) else {
+        return bloom::rate_from_fill(0.5, num_hashes);
+    };
+    let spread = bloom::instance_rate_relative_spread(num_bits, items, num_hashes);
+    promised * (1.0 + TOLERATED_DEVIATIONS * spread)
+}
+
+impl fmt::Display for HealthStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Ok => "ok",
+            Self::Warning => "warning",
+            Self::Critical => "critical",
+        })
+    }
+}
+
+impl fmt::Display for Health {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {:.0} items", self.status, self.items)?;
+        if let Some(expected) = self.expected_items {
+            write!(f, " of {expected}")?;
+        }
+        write!(f, ", false-positive rate {:.3e}", self.false_positive_rate)?;
+        if let Some(promised) = self.promised_rate {
+            write!(f, " (promised {promised:.3e})")?;
+        }
+        Ok(())
+    }
+}

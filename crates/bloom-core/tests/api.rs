@@ -1,0 +1,168 @@
+//! What the filters do, at ordinary and at edge parameters.
+
+use bloom_core::{BloomFilter, HealthStatus};
+use pds_core::{BuildError, Incompatible, ParamError, SipHashBuilder};
+
+/// A filter of 1,000 items at 1 % that holds the numbers below `items`.
+fn numbers(items: u32) -> BloomFilter {
+    let mut filter = BloomFilter::new(1_000, 0.01).unwrap();
+    filter.extend(0..items);
+    filter
+}
+
+#[test]
+fn insert_says_whether_the_key_was_absent() {
+    let mut filter = numbers(0);
+    assert!(!filter.contains("key"));
+    assert!(filter.insert("key"));
+    assert!(!filter.insert("key"));
+    assert!(filter.contains("key"));
+}
+
+#[test]
+fn keys_are_their_type_too() {
+    let mut filter = numbers(0);
+    filter.insert(&1u32);
+    assert!(filter.contains(&1u32) && !filter.contains(&1u64));
+}
+
+#[test]
+fn a_filter_tells_its_design() {
+    let filter = numbers(0);
+    assert_eq!((filter.expected_items(), filter.promised_rate()), (Some(1_000), Some(0.01)));
+    assert_eq!(filter.num_hashes(), 7);
+    assert_eq!(filter.size_in_bytes(), filter.num_bits().div_ceil(64) * 8);
+    assert_eq!(filter.bits().num_bits(), filter.num_bits());
+}
+
+#[test]
+fn clearing_forgets_all() {
+    let mut filter = numbers(1_000);
+    filter.clear();
+    assert_eq!(filter, numbers(0));
+    assert_eq!(filter.approx_len().value, 0.0);
+}
+
+#[test]
+fn a_copy_is_independent() {
+    let original = numbers(10);
+    let mut copy = original.try_clone().unwrap();
+    assert_eq!(copy, original.clone());
+    copy.insert("another");
+    assert_ne!(copy, original);
+}
+
+#[test]
+fn another_seed_hashes_elsewhere() {
+    let seeded = |seed| {
+        let mut filter = BloomFilter::builder().expected_items(100).seed(seed).build().unwrap();
+        filter.insert("key");
+        filter
+    };
+    assert_eq!(seeded(3), seeded(3));
+    assert_ne!(seeded(3).bits(), seeded(4).bits());
+}
+
+#[test]
+fn the_builder_takes_any_two_of_items_rate_and_bits() {
+    let builder = BloomFilter::builder;
+    let by_items = builder().expected_items(1_000).build().unwrap();
+    assert_eq!(
+        by_items,
+        builder().expected_items(1_000).false_positive_rate(0.01).build().unwrap()
+    );
+    let by_bits = builder().bits(10_000).build().unwrap();
+    assert_eq!(by_bits.promised_rate(), Some(0.01));
+    assert!(by_bits.expected_items() > Some(1_030));
+    let by_both = builder().bits(10_000).expected_items(1_000).build().unwrap();
+    assert_eq!((by_both.num_hashes(), by_both.expected_items()), (7, Some(1_000)));
+    let outright = builder().bits(10_000).hashes(3).build().unwrap();
+    assert_eq!((outright.num_bits(), outright.num_hashes()), (10_000, 3));
+    assert_eq!((outright.expected_items(), outright.promised_rate()), (None, None));
+}
+
+#[test]
+fn the_builder_refuses_too_little_and_too_much() {
+    let builder = BloomFilter::builder;
+    let error = |b: bloom_core::BloomFilterBuilder| match b.build().unwrap_err() {
+        BuildError::Param(e) => e,
+        other => panic!("{other}"),
+    };
+    let missing = |parameter| ParamError::Missing { parameter };
+    assert_eq!(error(builder()), missing("expected_items"));
+    assert_eq!(error(builder().hashes(3).expected_items(9)), missing("bits"));
+    let conflict = |parameter| ParamError::Conflict { parameter };
+    let all = builder().bits(100).expected_items(9).false_positive_rate(0.1);
+    assert_eq!(error(all), conflict("false_positive_rate"));
+    let rate = builder().bits(100).hashes(3).false_positive_rate(0.1);
+    assert_eq!(error(rate), conflict("false_positive_rate"));
+    assert_eq!(error(builder().bits(100).hashes(3).expected_items(9)), conflict("expected_items"));
+}
+
+#[test]
+fn a_builder_takes_another_hasher() {
+    let hasher = SipHashBuilder::from_key([7; 16]);
+    let mut filter = BloomFilter::builder().expected_items(10).hasher(hasher).build().unwrap();
+    assert!(filter.insert("key") && filter.contains("key"));
+    assert_eq!(filter.hasher(), &hasher);
+}
+
+#[test]
+fn folding_needs_a_divisor() {
+    let filter = BloomFilter::builder().bits(300).hashes(2).build().unwrap();
+    for factor in [0, 7, 301] {
+        let error = filter.fold(factor).unwrap_err();
+        assert!(matches!(error, BuildError::Param(ParamError::OutOfRange { .. })), "{error}");
+    }
+    assert_eq!(filter.fold(300).unwrap().num_bits(), 1);
+}
+
+#[test]
+fn debug_shows_no_bits() {
+    let text = format!("{:?}", numbers(100));
+    assert!(text.contains("num_hashes: 7") && text.len() < 100, "{text}");
+}
+
+#[test]
+fn health_goes_from_ok_to_critical() {
+    let status = |items| numbers(items).health().status;
+    assert_eq!(status(0), HealthStatus::Ok);
+    assert_eq!(status(1_000), HealthStatus::Ok);
+    assert_eq!(status(1_300), HealthStatus::Warning);
+    assert_eq!(status(3_000), HealthStatus::Critical);
+}
+
+#[test]
+fn health_without_a_promise_minds_the_fill() {
+    let mut filter = BloomFilter::builder().bits(10_000).hashes(4).build().unwrap();
+    filter.extend(0..1_500u32);
+    assert_eq!(filter.health().status, HealthStatus::Ok);
+    filter.extend(0..2_000u32);
+    assert_eq!(filter.health().status, HealthStatus::Warning);
+}
+
+#[test]
+fn health_reads_as_a_line() {
+    let text = numbers(3_000).health().to_string();
+    assert!(text.starts_with("critical: ") && text.contains("(promised 1.000e-2)"), "{text}");
+}
+
+#[test]
+fn saturation_comes_with_half_of_the_answers_wrong() {
+    assert!(!numbers(3_000).is_saturated());
+    assert!(numbers(4_000).is_saturated());
+}
+
+#[test]
+#[should_panic(expected = "one answer a key")]
+fn a_batch_wants_one_answer_a_key() {
+    numbers(1).contains_batch(&[1u32, 2], &mut [false]);
+}
+
+#[test]
+fn a_difference_is_named() {
+    let mut left = numbers(1);
+    let right = BloomFilter::new(2_000, 0.01).unwrap();
+    let error = left.union_with(&right).unwrap_err();
+    assert!(matches!(error, Incompatible::Shape { parameter: "number of bits", .. }), "{error}");
+}
