@@ -126,11 +126,14 @@ impl BitArray {
     }
 
     /// Returns the bits as a slice of the `bitvec` crate.
+    ///
+    /// # Panics
+    /// When there are more bits than that crate can address: 2^61 on 64-bit machines, 2^29 on 32-bit.
     #[cfg(feature = "bitvec")]
     #[must_use]
     pub fn as_bitslice(&self) -> &bitvec::slice::BitSlice<u64, bitvec::order::Lsb0> {
         let words = bitvec::slice::BitSlice::from_slice(&self.words);
-        &words[..usize::try_from(self.num_bits).expect("a bit slice is indexed by `usize`")]
+        &words[..usize::try_from(self.num_bits).expect("`usize` counts the bits")]
     }
 
     /// Asks the system to back the bits with huge pages. Returns whether it agreed to try.
@@ -151,11 +154,13 @@ impl BitArray {
         Ok(folded)
     }
 
+    #[cfg(target_has_atomic = "64")]
     pub(crate) fn from_words(words: Words, num_bits: u64) -> Self {
         debug_assert_eq!(words.len() as u64, num_bits.div_ceil(64));
         Self { words, num_bits }
     }
 
+    #[cfg(target_has_atomic = "64")]
     pub(crate) fn into_words(self) -> Words {
         self.words
     }
@@ -226,12 +231,9 @@ impl fmt::Debug for BitArray {
     }
 }
 
-/// The word that holds a bit.
+/// The word that holds a bit. The cast comes last and loses nothing: an array that was allocated has no
+/// more words than `usize` can count.
 #[inline]
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "the last step: an array that was allocated has no more words than `usize` can count"
-)]
 pub(crate) const fn word_index(position: u64) -> usize {
     (position / 64) as usize
 }

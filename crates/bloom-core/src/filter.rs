@@ -15,7 +15,9 @@ use pds_core::{
 use pds_params::BloomParams;
 
 pub(crate) use batch::{contains_hashes, contains_keys, insert_hashes, insert_keys};
-pub(crate) use estimates::{approx_len, fill_ratio, rate_from_ones};
+#[cfg(target_has_atomic = "64")]
+pub(crate) use estimates::{SATURATION_RATE, approx_intersection_len, fill_ratio};
+pub(crate) use estimates::{approx_len, rate_from_ones};
 pub use health::{Health, HealthStatus};
 
 use crate::{BitArray, BloomFilterBuilder, probing};
@@ -313,7 +315,7 @@ impl<S: BuildHasher> BloomFilter<S> {
     }
 
     pub(crate) fn check_compatible(&self, other: &Self) -> Result<(), Incompatible> {
-        check_compatible(&self.params, &self.hasher, &other.params, &other.hasher)
+        check_compatible((&self.params, &self.hasher), (&other.params, &other.hasher))
     }
 }
 
@@ -378,19 +380,13 @@ fn check_divides(factor: u64, num_bits: u64) -> Result<(), ParamError> {
 
 /// What both kinds of filter ask before they are combined.
 pub(crate) fn check_compatible<S: BuildHasher>(
-    params: &BloomParams,
-    hasher: &S,
-    other_params: &BloomParams,
-    other_hasher: &S,
+    (left, left_hasher): (&BloomParams, &S),
+    (right, right_hasher): (&BloomParams, &S),
 ) -> Result<(), Incompatible> {
-    let (left, right) = (params, other_params);
+    let hashes = |params: &BloomParams| u64::from(params.num_hashes());
     Incompatible::check_shape("number of bits", left.num_bits(), right.num_bits())?;
-    Incompatible::check_shape(
-        "number of hashes",
-        left.num_hashes().into(),
-        right.num_hashes().into(),
-    )?;
-    Incompatible::check_hasher(hasher, other_hasher)
+    Incompatible::check_shape("number of hashes", hashes(left), hashes(right))?;
+    Incompatible::check_hasher(left_hasher, right_hasher)
 }
 
 impl<S: BuildHasher> HashKey for BloomFilter<S> {

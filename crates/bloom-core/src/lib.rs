@@ -7,6 +7,8 @@ extern crate alloc;
 
 mod double_hash;
 
+#[cfg(all(feature = "alloc", target_has_atomic = "64"))]
+mod atomic;
 #[cfg(feature = "alloc")]
 mod bit_array;
 #[cfg(feature = "alloc")]
@@ -18,6 +20,8 @@ mod probing;
 
 pub use double_hash::DoubleHash;
 
+#[cfg(all(feature = "alloc", target_has_atomic = "64"))]
+pub use atomic::AtomicBloomFilter;
 #[cfg(feature = "alloc")]
 pub use bit_array::BitArray;
 #[cfg(feature = "alloc")]

@@ -9,7 +9,7 @@ use pds_params::bloom::{self, SetBits};
 use super::{BloomFilter, Health};
 
 /// The rate from which a filter counts as saturated.
-const SATURATION_RATE: f64 = 0.5;
+pub(crate) const SATURATION_RATE: f64 = 0.5;
 
 impl<S> BloomFilter<S> {
     /// Estimates the number of distinct items, with its standard error.
@@ -113,12 +113,16 @@ impl<S: BuildHasher> BloomFilter<S> {
         self.check_compatible(other)?;
         let union = self.bits().count_union_ones(other.bits())?;
         let ones = SetBits { left: self.count_ones(), right: other.count_ones(), union };
-        Ok(bloom::intersection_cardinality(self.num_bits(), self.num_hashes(), ones))
+        Ok(approx_intersection_len(&self.params(), ones))
     }
 }
 
 pub(crate) fn approx_len(params: &BloomParams, ones: u64) -> Estimate {
     bloom::cardinality(params.num_bits(), params.num_hashes(), ones)
+}
+
+pub(crate) fn approx_intersection_len(params: &BloomParams, ones: SetBits) -> Estimate {
+    bloom::intersection_cardinality(params.num_bits(), params.num_hashes(), ones)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a ratio needs no more than the 53 bits of both")]
