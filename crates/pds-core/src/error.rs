@@ -1,7 +1,12 @@
 //! The errors that every structure shares, and what an estimate looks like.
 
+mod decode;
+
 use core::{error, fmt};
 
+pub use decode::DecodeError;
+#[cfg(feature = "std")]
+pub use decode::ReadError;
 pub use pds_params::{Estimate, ParamError};
 
 /// Memory of this size could not be had.

@@ -4,13 +4,19 @@
 
 #[cfg(feature = "alloc")]
 extern crate alloc;
+#[cfg(feature = "std")]
+extern crate std;
 
+#[cfg(feature = "alloc")]
+pub mod bytes;
 pub mod error;
 pub mod hash;
 #[cfg(feature = "alloc")]
 pub mod memory;
 pub mod traits;
 
-pub use error::{AllocError, BuildError, Estimate, Incompatible, ParamError};
+#[cfg(feature = "std")]
+pub use error::ReadError;
+pub use error::{AllocError, BuildError, DecodeError, Estimate, Incompatible, ParamError};
 pub use hash::{DefaultHashBuilder, PortableHasher, Raw, SipHashBuilder};
 pub use traits::{Cardinality, Frequency, HashKey, Insert, Membership, Merge, Remove};

@@ -58,7 +58,7 @@ fn case_19_default_hashes_of_portable_keys_are_pinned() {
         (1u64, 2u64) => 0xc5526e5481d03c88 0xb63ad0e809110873 0xca3b70e402a72282
         ("ab", "c") => 0x164c43d7c80270a0 0x6b369cbea358b48e 0xdef5a7a7b8e62dae
         ("a", "bc") => 0xfde72eee4d401f1e 0x672d7ce5c4e3dab0 0x02631b6174791d22
-        core::array::from_fn::<u8, 16, _>(|i| i as u8)
+        core::array::from_fn::<u8, 16, _>(|i| b"0123456789:;<=>?"[i] - b'0')
             => 0x325f998200643e77 0x3aea56b729085af2 0xfbbe89204a56da46
         (0u8..16).collect::<Vec<u8>>() => 0x325f998200643e77 0x3aea56b729085af2 0xfbbe89204a56da46
         Some(1u32) => 0x876e851505c3b204 0x084812d9d91c23a0 0xe1418dce7a69b7bc
@@ -103,7 +103,7 @@ fn byte_strings_hash_as_the_published_functions_do() {
     let vectors: serde_json::Value =
         serde_json::from_str(include_str!("data/hashes.json")).unwrap();
     let lengths: Vec<usize> = serde_json::from_value(vectors["lengths"].clone()).unwrap();
-    let input: Vec<u8> = (0..1000u32).map(|i| (i * 7 + 3) as u8).collect();
+    let input: Vec<u8> = (0..1000u32).map(|i| (i * 7 + 3).to_le_bytes()[0]).collect();
     let check = |table: &serde_json::Value, hash: &dyn Fn(&[u8]) -> u64| {
         for (length, value) in lengths.iter().zip(table["values"].as_array().unwrap()) {
             let expected = u64::from_str_radix(value.as_str().unwrap(), 16).unwrap();
@@ -147,9 +147,9 @@ fn the_finaliser_avalanches() {
         let mut flips = [0u32; 64];
         for i in 0..INPUTS {
             // Consecutive integers: what a weak hasher hands in.
-            let changed = finalize(i) ^ finalize(i ^ 1 << bit);
+            let changed = finalize(i) ^ finalize(i ^ (1 << bit));
             for (out, count) in flips.iter_mut().enumerate() {
-                *count += (changed >> out) as u32 & 1;
+                *count += u32::from(changed & (1 << out) != 0);
             }
         }
         for (out, count) in flips.iter().enumerate() {
@@ -185,7 +185,7 @@ fn a_secret_key_is_random_and_not_printed() {
 
 quickcheck! {
     fn reduce_is_the_floor_of_the_scaled_fraction(x: u64, n: u64) -> bool {
-        u128::from(reduce(x, n)) == u128::from(x) * u128::from(n) >> 64
+        u128::from(reduce(x, n)) == (u128::from(x) * u128::from(n)) >> 64
     }
 
     /// Multiply-high folds neighbours: dividing the range divides the result.

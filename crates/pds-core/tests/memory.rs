@@ -1,6 +1,6 @@
 //! The promises of `Words`: aligned, zero, lazy, refused without an abort, shared by threads.
 
-use std::sync::atomic::Ordering::Relaxed;
+use core::sync::atomic::Ordering::Relaxed;
 
 use pds_core::AllocError;
 use pds_core::memory::{AtomicWords, LINE_BYTES, Words, prefetch};

@@ -1,0 +1,35 @@
+//! One portable envelope for every structure: header, payload, checksums, little endian.
+//!
+//! `docs/format.md` of the workspace specifies it to the last byte. A structure implements
+//! [`Portable`], which says its kind, its shape and its payload; the methods that users see
+//! (`to_bytes`, `from_bytes`, `write_to`, ...) come from the macro
+//! [`portable_methods`](crate::portable_methods), one definition for all structures.
+//!
+//! A decoder checks lengths before it allocates, recomputes what can be derived, and refuses what it
+//! does not know. The header's checksum is always verified, the payload's wherever a structure is
+//! built; only a view leaves it to an explicit `verify`.
+
+mod decode;
+mod encode;
+#[cfg(feature = "std")]
+mod file;
+mod header;
+mod methods;
+mod portable;
+#[cfg(feature = "serde")]
+pub mod serde;
+mod sink;
+mod source;
+#[cfg(feature = "std")]
+mod stream;
+
+pub use decode::{Envelope, check_shape, decode, from_slice, hasher_of};
+pub use encode::{WithKey, encode, to_vec};
+#[cfg(feature = "std")]
+pub use file::{load, save};
+pub use header::{Header, Kind, SHAPE_FIELDS, Shape};
+pub use portable::{Portable, SecretKey};
+pub use sink::Sink;
+pub use source::Source;
+#[cfg(feature = "std")]
+pub use stream::{ReadLimits, read_from, write_to};

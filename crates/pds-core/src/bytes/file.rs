@@ -1,0 +1,228 @@
+//! Saving so that a crash leaves the old file or the new one, whole.
+
+use alloc::format;
+use core::sync::atomic::{AtomicU64, Ordering};
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process;
+
+use super::{Header, Portable, SecretKey, write_to};
+use crate::error::{DecodeError, ReadError};
+
+/// Saves a structure to a file, atomically and durably.
+///
+/// It is written to a temporary file beside it, which is synced and renamed; then the folder is synced.
+///
+/// # Errors
+/// Those of the file system; the old file is then still there, and no temporary one.
+pub fn save<P: Portable>(structure: &P, key: SecretKey, path: &Path) -> io::Result<()> {
+    replace(&mut System, path, |file| write_to(structure, key, file))
+}
+
+/// Loads a structure from a file that holds it and nothing else.
+///
+/// # Errors
+/// [`ReadError::Io`] when reading fails, [`ReadError::Decode`] says what is wrong with the file.
+pub fn load<P: Portable>(path: &Path, hasher: Option<P::Hasher>) -> Result<P, ReadError> {
+    let mut file = File::open(path)?;
+    let structure = super::read_from(&mut file, super::ReadLimits::UNLIMITED, hasher)?;
+    let mut rest = [0];
+    match io::Read::read(&mut file, &mut rest)? {
+        0 => Ok(structure),
+        _ => Err(trailing(&file)?.into()),
+    }
+}
+
+fn trailing(mut file: &File) -> io::Result<DecodeError> {
+    let offset = io::Seek::stream_position(&mut file)? - 1;
+    let found = file.metadata()?.len().saturating_sub(offset).max(1);
+    debug_assert!(offset > Header::BYTES as u64);
+    Ok(DecodeError::Trailing { offset, found })
+}
+
+/// The calls that saving makes, in a trait so that a test can watch their order and let each one fail.
+trait Files {
+    type File: Write;
+
+    fn create_new(&mut self, path: &Path) -> io::Result<Self::File>;
+    fn sync(&mut self, file: &Self::File) -> io::Result<()>;
+    fn rename(&mut self, from: &Path, to: &Path) -> io::Result<()>;
+    fn sync_folder(&mut self, folder: &Path) -> io::Result<()>;
+    fn remove(&mut self, path: &Path);
+}
+
+/// Replaces a file by what `write` writes. On an error before the rename the temporary file is removed.
+fn replace<F: Files>(
+    files: &mut F,
+    path: &Path,
+    write: impl FnOnce(&mut F::File) -> io::Result<()>,
+) -> io::Result<()> {
+    let (temporary, mut file) = create_temporary(files, path)?;
+    let renamed = write(&mut file)
+        .and_then(|()| files.sync(&file))
+        .and_then(|()| files.rename(&temporary, path));
+    drop(file);
+    if let Err(error) = renamed {
+        files.remove(&temporary);
+        return Err(error);
+    }
+    files.sync_folder(folder_of(path))
+}
+
+/// Creates a file of a new name in the folder of `path`, so that the rename stays on one file system.
+fn create_temporary<F: Files>(files: &mut F, path: &Path) -> io::Result<(PathBuf, F::File)> {
+    static COUNTER: AtomicU64 = AtomicU64::new(0);
+    let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+    loop {
+        let mut temporary = OsString::from(".");
+        temporary.push(name);
+        temporary.push(format!(
+            ".{}.{}.tmp",
+            process::id(),
+            COUNTER.fetch_add(1, Ordering::Relaxed)
+        ));
+        let temporary = path.with_file_name(temporary);
+        match files.create_new(&temporary) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            created => return created.map(|file| (temporary, file)),
+        }
+    }
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// The file system itself.
+struct System;
+
+impl Files for System {
+    type File = File;
+
+    fn create_new(&mut self, path: &Path) -> io::Result<File> {
+        File::options().write(true).create_new(true).open(path)
+    }
+
+    fn sync(&mut self, file: &File) -> io::Result<()> {
+        file.sync_all()
+    }
+
+    fn rename(&mut self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::rename(from, to)
+    }
+
+    /// Makes the rename durable. Elsewhere than on Unix a folder cannot be synced.
+    fn sync_folder(&mut self, folder: &Path) -> io::Result<()> {
+        if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+    }
+
+    fn remove(&mut self, path: &Path) {
+        // The first error is the one to report; a temporary file that stays does no harm.
+        let _ = fs::remove_file(path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::rc::Rc;
+    use alloc::string::String;
+    use alloc::vec;
+    use alloc::vec::Vec;
+    use core::cell::RefCell;
+
+    use super::*;
+
+    /// Records the calls; the one numbered `fails` fails.
+    #[derive(Default)]
+    struct Recorded {
+        calls: Rc<RefCell<Vec<String>>>,
+        fails: Option<usize>,
+    }
+
+    struct RecordedFile(Rc<RefCell<Vec<String>>>, bool);
+
+    impl Recorded {
+        fn call(&mut self, what: &str) -> io::Result<()> {
+            let mut calls = self.calls.borrow_mut();
+            calls.push(what.into());
+            if self.fails == Some(calls.len() - 1) {
+                Err(io::ErrorKind::StorageFull.into())
+            } else {
+                Ok(())
+            }
+        }
+    }
+
+    impl Write for RecordedFile {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.borrow_mut().push("write".into());
+            if self.1 { Err(io::ErrorKind::StorageFull.into()) } else { Ok(bytes.len()) }
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Files for Recorded {
+        type File = RecordedFile;
+
+        fn create_new(&mut self, path: &Path) -> io::Result<RecordedFile> {
+            assert_eq!(path.parent(), Some(Path::new("folder")), "beside the file");
+            assert!(path.file_name().unwrap().to_str().unwrap().starts_with(".name."));
+            self.call("create")?;
+            Ok(RecordedFile(self.calls.clone(), self.fails == Some(1)))
+        }
+
+        fn sync(&mut self, _: &RecordedFile) -> io::Result<()> {
+            self.call("sync")
+        }
+
+        fn rename(&mut self, _: &Path, to: &Path) -> io::Result<()> {
+            self.call(&format!("rename to {}", to.display()))
+        }
+
+        fn sync_folder(&mut self, folder: &Path) -> io::Result<()> {
+            self.call(&format!("sync {}", folder.display()))
+        }
+
+        fn remove(&mut self, _: &Path) {
+            self.calls.borrow_mut().push("remove".into());
+        }
+    }
+
+    fn calls_of(fails: Option<usize>) -> (bool, Vec<String>) {
+        let mut files = Recorded { fails, ..Recorded::default() };
+        let result = replace(&mut files, Path::new("folder/name"), |file| file.write_all(b"x"));
+        (result.is_ok(), files.calls.take())
+    }
+
+    #[test]
+    fn the_file_is_synced_before_the_rename_and_the_folder_after_it() {
+        let order = ["create", "write", "sync", "rename to folder/name", "sync folder"];
+        assert_eq!(calls_of(None), (true, order.map(String::from).to_vec()));
+    }
+
+    #[test]
+    fn an_error_before_the_rename_removes_the_temporary_file() {
+        for (fails, last) in [(1, "write"), (2, "sync"), (3, "rename to folder/name")] {
+            let (ok, calls) = calls_of(Some(fails));
+            assert!(!ok);
+            assert_eq!(calls[calls.len() - 2..], [last, "remove"].map(String::from));
+        }
+        assert_eq!(calls_of(Some(0)), (false, vec!["create".into()]), "nothing to remove");
+        let (ok, calls) = calls_of(Some(4));
+        assert!(!ok && !calls.contains(&"remove".into()), "the new file is in place");
+    }
+
+    #[test]
+    fn a_bare_name_lies_in_the_working_folder() {
+        assert_eq!(folder_of(Path::new("name")), Path::new("."));
+        assert_eq!(folder_of(Path::new("a/name")), Path::new("a"));
+    }
+}

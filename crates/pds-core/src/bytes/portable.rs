@@ -1,0 +1,51 @@
+use super::{Kind, Shape, Sink, Source};
+use crate::error::DecodeError;
+use crate::hash::PortableHasher;
+
+/// What a structure says of itself so that the envelope can carry it.
+///
+/// Everything else (header, checksums, streams, files, serde) is done once for all structures.
+pub trait Portable: Sized {
+    /// The hasher, which must hash alike on every machine.
+    type Hasher: PortableHasher;
+
+    /// The kind that stands in the header.
+    const KIND: Kind;
+
+    /// Returns the hasher.
+    fn portable_hasher(&self) -> &Self::Hasher;
+
+    /// Returns the shape and the design.
+    fn shape(&self) -> Shape;
+
+    /// Checks a shape and returns the length of its payload in bytes.
+    ///
+    /// # Errors
+    /// [`DecodeError::Shape`] or [`DecodeError::Field`] where no structure has this shape.
+    fn payload_bytes(shape: &Shape) -> Result<u64, DecodeError>;
+
+    /// Writes the payload: exactly as many bytes as [`payload_bytes`](Self::payload_bytes) of the shape.
+    ///
+    /// # Errors
+    /// Those of the sink.
+    fn write_payload<S: Sink>(&self, sink: &mut S) -> Result<(), S::Error>;
+
+    /// Builds the structure from a shape that [`payload_bytes`](Self::payload_bytes) accepted.
+    ///
+    /// # Errors
+    /// Those of the source, and [`DecodeError`] where the payload contradicts the shape.
+    fn read_payload<S: Source>(
+        shape: &Shape,
+        hasher: Self::Hasher,
+        source: &mut S,
+    ) -> Result<Self, S::Error>;
+}
+
+/// Whether the secret key of a keyed hasher is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SecretKey {
+    /// Left out; whoever reads the bytes needs it again.
+    LeaveOut,
+    /// Written in clear.
+    Include,
+}

@@ -1,0 +1,97 @@
+//! The envelope as a serde value: bytes, or base64 text in formats that people read.
+//!
+//! What structures call in their `Serialize` and `Deserialize`; one format that is safe under every
+//! serde format, since it is decoded by the same code as any other bytes.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+use core::marker::PhantomData;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde::de::{SeqAccess, Visitor};
+use serde::ser::Error as _;
+pub use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::decode::from_slice;
+use super::{Portable, SecretKey, WithKey, to_vec};
+use crate::hash::PortableHasher;
+
+/// How much is reserved on the word of a format that announces a length.
+const MOST_RESERVED: usize = 4096;
+
+/// Serialises a structure; one with a secret key is refused.
+///
+/// # Errors
+/// Those of the serializer, and for a keyed hasher one that names the ways that work.
+pub fn serialize<P: Portable, S: Serializer>(
+    structure: &P,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    if P::Hasher::SECRET {
+        return Err(S::Error::custom(
+            "the hasher's key is secret and is not serialised: use `to_bytes` and `from_bytes_with_hasher`, \
+             or serialise `with_key()`",
+        ));
+    }
+    put(&to_vec(structure, SecretKey::LeaveOut), serializer)
+}
+
+/// Deserialises a structure.
+///
+/// # Errors
+/// Those of the deserializer, and every [`DecodeError`](crate::DecodeError) in its words.
+pub fn deserialize<'de, P: Portable, D: Deserializer<'de>>(deserializer: D) -> Result<P, D::Error> {
+    if deserializer.is_human_readable() {
+        deserializer.deserialize_str(Envelopes(PhantomData))
+    } else {
+        deserializer.deserialize_byte_buf(Envelopes(PhantomData))
+    }
+}
+
+impl<P: Portable> Serialize for WithKey<'_, P> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        put(&self.to_bytes(), serializer)
+    }
+}
+
+fn put<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+    if serializer.is_human_readable() {
+        serializer.serialize_str(&STANDARD.encode(bytes))
+    } else {
+        serializer.serialize_bytes(bytes)
+    }
+}
+
+/// Accepts bytes, text and sequences of bytes, whichever a format gives.
+struct Envelopes<P>(PhantomData<P>);
+
+impl<'de, P: Portable> Visitor<'de> for Envelopes<P> {
+    type Value = P;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the portable bytes of a {}, as bytes or as base64 text", P::KIND)
+    }
+
+    fn visit_bytes<E: serde::de::Error>(self, bytes: &[u8]) -> Result<P, E> {
+        from_slice(bytes, None).map_err(E::custom)
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<P, E> {
+        self.visit_bytes(&STANDARD.decode(text).map_err(E::custom)?)
+    }
+
+    fn visit_string<E: serde::de::Error>(self, text: String) -> Result<P, E> {
+        self.visit_str(&text)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<P, A::Error> {
+        let announced = sequence.size_hint().unwrap_or(0);
+        let mut bytes = Vec::with_capacity(announced.min(MOST_RESERVED));
+        while let Some(byte) = sequence.next_element()? {
+            bytes.push(byte);
+        }
+        self.visit_bytes(&bytes)
+    }
+}
