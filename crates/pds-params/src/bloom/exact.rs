@@ -26,7 +26,7 @@ const MAX_AMPLIFICATION: f64 = 7.0;
 /// At up to this many cells a query position, the law of X is followed throw by throw. With more,
 /// the probability that no throw lands on the query's cells is above e^-1300, and its root above
 /// the least f64.
-const FEW_CELLS_PER_HASH: u64 = 4;
+const FEW_CELLS_PER_HASH: u32 = 4;
 
 /// A term below this part of the sum so far no longer changes it.
 const NEGLIGIBLE: f64 = 1e-19;
@@ -70,7 +70,7 @@ pub fn rate_exact(bits: u64, items: u64, hashes: u32) -> f64 {
     let throws = f64::from(hashes) * items as f64;
     let rate = if amplification(bits, throws, hashes) <= MAX_AMPLIFICATION {
         by_inclusion_exclusion(bits, throws, hashes)
-    } else if bits <= FEW_CELLS_PER_HASH * u64::from(hashes) {
+    } else if bits <= u64::from(FEW_CELLS_PER_HASH * hashes) {
         by_occupancy(bits, u64::from(hashes) * items, hashes)
     } else {
         by_binomial_mixture(bits as f64, throws, hashes)
@@ -83,7 +83,12 @@ pub fn rate_exact(bits: u64, items: u64, hashes: u32) -> f64 {
 /// One step of it subtracts the fraction 1 - fill of a number and leaves the fraction `fill`.
 fn amplification(bits: u64, throws: f64, hashes: u32) -> f64 {
     let fill = occupied(bits as f64, throws);
-    bits.min(u64::from(hashes)) as f64 * libm::log((2.0 - fill) / fill)
+    at_most(bits, hashes) as f64 * libm::log((2.0 - fill) / fill)
+}
+
+/// The lesser of a number of cells and a small limit.
+fn at_most(cells: u64, limit: u32) -> usize {
+    u32::try_from(cells).map_or(limit, |cells| cells.min(limit)) as usize
 }
 
 /// The probabilities that `hashes` uniform positions of `cells` are 0, 1, ... distinct ones.
@@ -114,11 +119,13 @@ fn add_throw(law: &mut [f64], cells: f64) {
 fn by_occupancy(bits: u64, throws: u64, hashes: u32) -> f64 {
     const CELLS: usize = FEW_CELLS_PER_HASH as usize * MAX_HASHES as usize;
     let cells = bits as f64;
+    let most = at_most(bits, FEW_CELLS_PER_HASH * MAX_HASHES);
     let mut law = [0.0; CELLS + 1];
     law[0] = 1.0;
-    for thrown in 0..throws {
-        let reached = (thrown + 1).min(bits);
-        add_throw(&mut law[..=reached as usize], cells);
+    let mut reached = 0;
+    for _ in 0..throws {
+        reached = (reached + 1).min(most);
+        add_throw(&mut law[..=reached], cells);
     }
     let rate_of = |set: usize| libm::pow((set as f64 / cells).min(1.0), f64::from(hashes));
     law.iter().enumerate().map(|(set, probability)| probability * rate_of(set)).sum()
@@ -131,18 +138,18 @@ fn by_occupancy(bits: u64, throws: u64, hashes: u32) -> f64 {
 fn by_inclusion_exclusion(bits: u64, throws: f64, hashes: u32) -> f64 {
     let cells = bits as f64;
     let distinct = distinct_positions(cells, hashes);
-    let most = bits.min(u64::from(hashes)) as usize;
+    let most = at_most(bits, hashes);
     let mut empty = [0.0; SLOTS];
     for (removed, empty) in empty[..most].iter_mut().enumerate() {
         *empty = 1.0 - occupied(cells - removed as f64, throws);
     }
     let mut all_occupied = [1.0; SLOTS];
     let mut rate = 0.0;
-    for d in 1..=most {
+    for (d, probability) in (1..=most).zip(&distinct[1..]) {
         for removed in 0..=most - d {
             all_occupied[removed] -= empty[removed] * all_occupied[removed + 1];
         }
-        rate += distinct[d] * all_occupied[0];
+        rate += probability * all_occupied[0];
     }
     rate
 }
@@ -165,6 +172,10 @@ struct Term {
 }
 
 impl Term {
+    /// No distinct cells, which no throws cover.
+    const NONE: Self =
+        Self { scale: 0.0, landed: 0.0, odds: 0.0, covered: 1.0, missed: 0.0, miss: 0.0 };
+
     fn new(d: usize, probability: f64, cells: f64, throws: f64) -> Self {
         let d = d as f64;
         // Two factors of the size of the root do not underflow where their product would.
@@ -194,12 +205,10 @@ impl Term {
 fn by_binomial_mixture(cells: f64, throws: f64, hashes: u32) -> f64 {
     let most = hashes as usize;
     let distinct = distinct_positions(cells, hashes);
-    let mut terms = [Term::new(1, 0.0, cells, throws); SLOTS];
-    for d in 1..=most {
-        terms[d] = Term::new(d, distinct[d], cells, throws);
+    let mut terms = [Term::NONE; SLOTS];
+    for (d, probability) in (1..=most).zip(&distinct[1..]) {
+        terms[d] = Term::new(d, *probability, cells, throws);
     }
-    // No throws cover no cells.
-    terms[0].covered = 1.0;
     let peak = f64::from(hashes) * (throws / cells).max(1.0);
     let mut rate = 0.0;
     let mut landed = 0.0;

@@ -25,35 +25,43 @@ pub fn expected_set_bits(bits: u64, items: u64, hashes: u32) -> f64 {
     bits as f64 * expected_fill(bits, items, hashes)
 }
 
+/// The load kn/m below which the variance of the fill is taken from the first term of its series.
+///
+/// The closed form subtracts two numbers near kn, whose difference is kn/2m of them; at this load
+/// rounding starts to cost as much as the second term of the series would add, some 10^-8.
+const SPARSE: f64 = 1e-8;
+
 /// The standard deviation of the number of set bits, over filters with independent positions.
 ///
 /// For large m it is √(m e^-a (1 - (1 + a) e^-a)) with a = kn/m; this is the exact one of finite m.
 ///
 /// # References
-/// Norman L. Johnson and Samuel Kotz, "Urn models and their application", 1977, section 3.2 (the
-/// classical occupancy problem).
+/// Norman L. Johnson and Samuel Kotz, "Urn models and their application", 1977, on the classical
+/// occupancy problem.
 #[must_use]
 pub fn set_bits_standard_deviation(bits: u64, items: u64, hashes: u32) -> f64 {
-    let throws = f64::from(hashes) * items as f64;
+    let (cells, throws) = (bits as f64, f64::from(hashes) * items as f64);
     if bits < 2 || throws == 0.0 {
         return 0.0;
     }
-    let cells = bits as f64;
-    let full = occupied(cells, throws);
-    let clear = 1.0 - full;
+    if throws < SPARSE * cells {
+        // One throw less on the X bits for each pair that meets.
+        return libm::sqrt(0.5 * throws * ((throws - 1.0) / cells));
+    }
     // Var X = m c (1 - c) + m (m - 1) (d - c^2), with c the probability that a given bit is clear
-    // and d that two are. d / c^2 = (1 - 1/(m - 1)^2)^t, so that d - c^2 needs no subtraction.
+    // and d that two are. As d / c^2 = (1 - 1/(m - 1)^2)^t, d - c^2 needs no subtraction.
+    let clear = libm::exp(throws * libm::log1p(-1.0 / cells));
     let others = cells - 1.0;
     let repulsion = libm::expm1(throws * libm::log1p(-1.0 / (others * others)));
-    let variance = cells * clear * (full + others * clear * repulsion);
-    // The difference of two numbers near kn: below zero when rounding is all that is left.
+    let variance = cells * clear * (occupied(cells, throws) + others * clear * repulsion);
+    // Below zero by rounding alone, where a single throw is certain to set one bit.
     libm::sqrt(variance.max(0.0))
 }
 
 /// The number of distinct items in a filter of which `ones` bits are set, with its standard error.
 ///
-/// ln(1 - X/m) / (k ln(1 - 1/m)), the number of items at which X is the expected count, with standard error √(m (e^a - a - 1)) / k, where
-/// a = -ln(1 - X/m). Its bias, about (e^a - a - 1) / (2k) items, is below one item in sound use.
+/// The value is ln(1 - X/m) / (k ln(1 - 1/m)), at which X is the expected number of set bits, and
+/// its standard error is √(m (e^a - a - 1)) / k, where a = -ln(1 - X/m). Its bias, about (e^a - a - 1) / (2k) items, is below one item in sound use.
 /// Some hundreds of bits should still be clear.
 ///
 /// A saturated filter, or one without hashes, tells nothing of their number: both fields are

@@ -148,11 +148,15 @@ impl BloomParams {
         check_bits(bits)?;
         check_rate(rate)?;
         let promise = Promise::independent(rate);
-        let Some((items, num_hashes)) = promise.most_items(bits) else {
-            let min = Self::new(1, rate)?.num_bits;
-            return Err(out_of_range("bits", bits, min, MAX_BITS));
-        };
-        Ok(Self { num_bits: bits, num_hashes, design: Some((items, rate)) })
+        if let Some((items, num_hashes)) = promise.most_items(bits) {
+            return Ok(Self { num_bits: bits, num_hashes, design: Some((items, rate)) });
+        }
+        let single = Self::new(1, rate)?;
+        if bits < single.num_bits {
+            return Err(out_of_range("bits", bits, single.num_bits, MAX_BITS));
+        }
+        // Subnormal rates are so coarse that the bounds of the search exclude what they allow.
+        Ok(Self { num_bits: bits, ..single })
     }
 
     /// Takes the shape as it is, without a design.
