@@ -1,1 +1,41 @@
-//! Under construction.
+#![cfg_attr(all(feature = "std", feature = "bloom"), doc = include_str!("../README.md"))]
+#![cfg_attr(
+    not(all(feature = "std", feature = "bloom")),
+    doc = "Probabilistic data structures with proven error rates; the README's examples need `std` and `bloom`."
+)]
+#![no_std]
+#![forbid(unsafe_code)]
+
+mod typed;
+
+#[cfg(feature = "bloom")]
+pub use bloom_core as bloom;
+#[cfg(feature = "alloc")]
+pub use pds_core::memory;
+pub use pds_core::{error, hash, traits};
+pub use pds_params as params;
+
+#[cfg(all(feature = "bloom", feature = "alloc", target_has_atomic = "64"))]
+pub use bloom_core::AtomicBloomFilter;
+#[cfg(all(feature = "bloom", feature = "alloc"))]
+pub use bloom_core::BloomFilter;
+pub use pds_core::{
+    AllocError, BuildError, Cardinality, DefaultHashBuilder, Estimate, Frequency, HashKey,
+    Incompatible, Insert, Membership, Merge, ParamError, PortableHasher, Raw, Remove,
+    SipHashBuilder,
+};
+pub use typed::Typed;
+
+/// The traits, the structures and the hashers, to be imported with a star.
+///
+/// Where a structure and a trait have a method of the same name, a call means the structure's.
+pub mod prelude {
+    #[cfg(all(feature = "bloom", feature = "alloc", target_has_atomic = "64"))]
+    pub use crate::AtomicBloomFilter;
+    #[cfg(all(feature = "bloom", feature = "alloc"))]
+    pub use crate::BloomFilter;
+    pub use crate::{
+        Cardinality, DefaultHashBuilder, Estimate, Frequency, HashKey, Insert, Membership, Merge,
+        Raw, Remove, SipHashBuilder, Typed,
+    };
+}

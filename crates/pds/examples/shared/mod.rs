@@ -1,0 +1,101 @@
+//! What the examples share: repeatable random numbers, honest sizes and times, numbers for people.
+#![allow(dead_code, reason = "each example uses its own part of this module")]
+
+use core::hint::black_box;
+use std::collections::HashSet;
+use std::time::Instant;
+
+use pds::{BloomFilter, DefaultHashBuilder};
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+/// Random numbers that are the same on every run.
+pub(crate) fn random(seed: u64) -> impl Iterator<Item = u64> {
+    let mut generator = Xoshiro256PlusPlus::seed_from_u64(seed);
+    core::iter::repeat_with(move || generator.next_u64())
+}
+
+/// Picks an item by a random number.
+pub(crate) fn pick<T>(items: &[T], random: u64) -> &T {
+    let index = random % items.len() as u64;
+    &items[usize::try_from(index).expect("an index into a slice")]
+}
+
+/// Copies `items` in a random order, so that memory is not met in the order it was filled.
+pub(crate) fn shuffled<T: Clone>(items: &[T], seed: u64) -> Vec<T> {
+    let mut order: Vec<_> = random(seed).zip(items).collect();
+    order.sort_unstable_by_key(|(number, _)| *number);
+    order.into_iter().map(|(_, item)| item.clone()).collect()
+}
+
+/// The exact rival, with the filter's own hasher: structures are compared, not hash functions.
+pub(crate) type ExactSet<T> = HashSet<T, DefaultHashBuilder>;
+
+/// How the two functions below count.
+pub(crate) const MEMORY_OF_SETS: &str =
+    "Memory of a set: capacity x (slot + 1 control byte) + text, without the allocator's overhead.";
+
+/// The bytes of a hash set's table: what it has room for, a slot and a control byte each.
+///
+/// Counted in the set's favour: the slots it keeps free and the allocator's own bytes are left out.
+pub(crate) fn table_bytes<T, S>(set: &HashSet<T, S>) -> u64 {
+    (set.capacity() * (size_of::<T>() + 1)) as u64
+}
+
+/// The bytes of a set of strings: its table and the text, which it owns.
+pub(crate) fn string_set_bytes<S>(set: &HashSet<String, S>) -> u64 {
+    table_bytes(set) + set.iter().map(|text| text.capacity() as u64).sum::<u64>()
+}
+
+/// How many items were answered with `true`, and how long one answer took.
+pub(crate) struct Asked {
+    pub(crate) yes: usize,
+    pub(crate) nanoseconds: f64,
+}
+
+/// Asks about every item in turn, three times over; the fastest round counts.
+pub(crate) fn ask<T>(items: &[T], answer: impl Fn(&T) -> bool) -> Asked {
+    let round = || {
+        let start = Instant::now();
+        let yes = items.iter().filter(|item| black_box(answer(item))).count();
+        (start.elapsed(), yes)
+    };
+    let (elapsed, yes) = [round(), round(), round()].into_iter().min().expect("three rounds");
+    Asked { yes, nanoseconds: elapsed.as_nanos() as f64 / items.len().max(1) as f64 }
+}
+
+/// Checks a filter's wrong answers against the rate that its fill tells: five standard errors, and five
+/// answers where they are few.
+///
+/// That rate is the one of independent positions; below 1,000 bits a filter has a law of its own.
+pub(crate) fn assert_rate<S>(filter: &BloomFilter<S>, wrong: usize, asked: usize) {
+    let rate = filter.false_positive_rate();
+    let expected = asked as f64 * rate;
+    let noise = 5.0 * (expected * (1.0 - rate)).sqrt() + 5.0;
+    let close = (wrong as f64 - expected).abs() <= noise;
+    assert!(
+        close || filter.num_bits() < 1_000,
+        "{wrong} wrong, {expected:.1} ± {noise:.1} expected"
+    );
+}
+
+/// Spells `1234567` as `1,234,567`.
+pub(crate) fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let groups: Vec<_> = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy).collect();
+    groups.join(",")
+}
+
+/// Spells a number of bytes with three digits and a decimal unit.
+pub(crate) fn size(bytes: u64) -> String {
+    match bytes as f64 {
+        small if small < 1e3 => format!("{bytes} B"),
+        middle if middle < 1e6 => format!("{:.1} kB", middle / 1e3),
+        large => format!("{:.1} MB", large / 1e6),
+    }
+}
+
+/// Spells a share of 1 as a percentage.
+pub(crate) fn percent(share: f64) -> String {
+    format!("{:.3} %", 100.0 * share)
+}

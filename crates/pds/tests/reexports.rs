@@ -1,0 +1,258 @@
+//! Every name the facade offers, used once through the facade; and code that is generic over the traits.
+#![cfg(all(feature = "std", feature = "bloom"))]
+
+use core::convert::Infallible;
+use core::hash::{BuildHasher, Hash};
+use std::collections::HashMap;
+
+use pds::prelude::*;
+use pds::{BuildError, Incompatible, ParamError, PortableHasher};
+
+fn filter() -> BloomFilter {
+    BloomFilter::new(1_000, 0.001).expect("sound parameters")
+}
+
+mod structures {
+    use super::*;
+
+    #[test]
+    fn bloom_filter() {
+        let mut filter = filter();
+        assert!(filter.insert("here"), "the inherent `insert` goes before the trait's");
+        assert!(filter.contains("here") && !filter.contains("there"));
+    }
+
+    #[test]
+    fn atomic_bloom_filter() {
+        let filter = AtomicBloomFilter::from(filter());
+        assert!(filter.insert("here"));
+        assert!(filter.contains("here") && !filter.contains("there"));
+    }
+
+    #[test]
+    fn module_bloom() {
+        let mut bits = pds::bloom::BitArray::zeroed(100).expect("memory for 100 bits");
+        let position = pds::bloom::DoubleHash::new(7).next_position(bits.num_bits());
+        assert!(bits.set(position) && !bits.set(position));
+        assert_eq!(bits.count_ones(), 1);
+    }
+}
+
+mod shared_modules {
+    use super::*;
+
+    #[test]
+    fn params() {
+        let params = pds::params::BloomParams::new(1_000_000, 0.01).expect("sound parameters");
+        assert_eq!(params.num_bits(), 9_592_957, "the least size that keeps the promise");
+    }
+
+    #[test]
+    fn hash() {
+        assert_eq!(pds::hash::finalize(0), 0xb70f_b2cc_55af_013f);
+        assert_eq!(DefaultHashBuilder::default().hash_one(Raw(b"abc")), 0x78af_5f94_892f_3950);
+        let [one, other] = [1, 2].map(|byte| SipHashBuilder::from_key([byte; 16]).hash_one("abc"));
+        assert_ne!(one, other);
+    }
+
+    #[test]
+    fn portable_hasher() {
+        fn comes_back<H: PortableHasher>(hasher: &H) -> bool {
+            H::from_seed(hasher.to_seed())
+                .is_some_and(|back| back.hash_bytes(b"abc") == hasher.hash_bytes(b"abc"))
+        }
+        assert!(comes_back(&DefaultHashBuilder::with_seed(3)));
+        assert!(comes_back(&SipHashBuilder::from_key([3; 16])));
+    }
+
+    #[test]
+    fn memory() {
+        let words = pds::memory::Words::zeroed(5).expect("memory for five words");
+        assert_eq!(words[..], [0; 5]);
+    }
+
+    #[test]
+    fn errors() {
+        let error = BloomFilter::new(1, 2.0).expect_err("2 is no rate");
+        assert!(matches!(error, BuildError::Param(ParamError::NotAProbability { value: 2.0, .. })));
+        let refused: BuildError = pds::AllocError { bytes: 8 }.into();
+        assert_eq!(refused, BuildError::Alloc(pds::error::AllocError { bytes: 8 }));
+    }
+
+    #[test]
+    fn estimate() {
+        let mut filter = filter();
+        filter.extend(0..100u64);
+        let Estimate { value, standard_error } = filter.approx_len();
+        assert!((value - 100.0).abs() < 6.0 * standard_error, "{value} ± {standard_error}");
+    }
+}
+
+/// Code that knows no structure, as users of the traits write it.
+mod generic {
+    use super::*;
+
+    fn fill<F: Membership + Insert<Error = Infallible>>(structure: &mut F, keys: &[u64]) -> usize {
+        keys.iter().filter(|key| structure.insert(key).is_ok_and(|new| new)).count()
+    }
+
+    fn union<F: Merge + Clone>(one: &F, other: &F) -> Result<F, Incompatible> {
+        let mut both = one.clone();
+        both.merge(other)?;
+        Ok(both)
+    }
+
+    #[test]
+    fn insert_and_contains_by_trait() {
+        let mut filter = filter();
+        assert_eq!(fill(&mut filter, &[1, 2, 3, 2]), 3);
+        assert!(pds::traits::Membership::contains(&filter, &3u64));
+        assert!(!pds::traits::Membership::contains(&filter, &4u64));
+    }
+
+    #[test]
+    fn merge_by_trait() {
+        let [mut one, mut other] = [filter(), filter()];
+        fill(&mut one, &[1, 2]);
+        fill(&mut other, &[2, 3]);
+        let both = union(&one, &other).expect("the same shape and hasher");
+        assert!([1u64, 2, 3].iter().all(|key| both.contains(key)) && !both.contains(&4u64));
+        let seeded =
+            BloomFilter::builder().expected_items(1_000).false_positive_rate(0.001).seed(1).build();
+        let error = union(&one, &seeded.expect("sound parameters")).expect_err("another seed");
+        assert!(matches!(error, Incompatible::Hasher { .. }));
+    }
+
+    #[test]
+    fn structures_of_several_types_behind_one_pointer() {
+        let mut plain = filter();
+        plain.insert("here");
+        let shared = AtomicBloomFilter::from(plain.clone());
+        let hash = plain.hash_key("here");
+        let all: [Box<dyn Membership>; 2] = [Box::new(plain), Box::new(shared)];
+        for one in all {
+            let mut answers = [false; 2];
+            one.contains_hash_batch(&[hash, !hash], &mut answers);
+            assert_eq!(answers, [true, false]);
+            assert!(one.contains_hash(hash));
+        }
+    }
+}
+
+mod typed {
+    use super::*;
+
+    /// Counts hashes exactly, up to a number of distinct ones: a structure that can be full and can forget.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    struct Exact {
+        counts: HashMap<u64, u64>,
+        room: usize,
+    }
+
+    impl HashKey for Exact {
+        fn hash_key<K: Hash + ?Sized>(&self, key: &K) -> u64 {
+            DefaultHashBuilder::default().hash_one(key)
+        }
+    }
+
+    impl Membership for Exact {
+        fn contains_hash(&self, hash: u64) -> bool {
+            self.counts.contains_key(&hash)
+        }
+    }
+
+    impl Insert for Exact {
+        type Error = &'static str;
+
+        fn insert_hash(&mut self, hash: u64) -> Result<bool, Self::Error> {
+            if !self.contains_hash(hash) && self.counts.len() == self.room {
+                return Err("full");
+            }
+            let count = self.counts.entry(hash).or_default();
+            *count += 1;
+            Ok(*count == 1)
+        }
+    }
+
+    impl Remove for Exact {
+        fn remove_hash(&mut self, hash: u64) -> bool {
+            self.counts.remove(&hash).is_some()
+        }
+    }
+
+    impl Frequency for Exact {
+        fn estimate_hash(&self, hash: u64) -> u64 {
+            self.counts.get(&hash).copied().unwrap_or_default()
+        }
+    }
+
+    impl Cardinality for Exact {
+        fn estimate(&self) -> f64 {
+            self.counts.len() as f64
+        }
+    }
+
+    #[test]
+    fn answers_are_those_of_the_structure() {
+        let mut plain = filter();
+        let mut typed = Typed::<_, str>::new(plain.clone());
+        let keys = ["a", "b", "a"].map(String::from);
+        for key in &keys {
+            assert_eq!(typed.insert(key), plain.insert(key.as_str()));
+        }
+        assert!(typed.contains("b") && !typed.contains("c"));
+        assert_eq!(*typed.get_ref(), plain);
+        assert_eq!(typed.into_inner(), plain);
+    }
+
+    #[test]
+    fn a_literal_takes_the_pinned_type() {
+        let mut typed = Typed::<_, u64>::new(filter());
+        typed.insert(&1);
+        assert!(typed.contains(&1) && typed.get_ref().contains(&1u64));
+        assert!(!typed.get_ref().contains(&1u32) && !typed.get_ref().contains(&1i32));
+    }
+
+    #[test]
+    fn a_full_structure_says_so() {
+        let mut typed = Typed::<_, char>::new(Exact { room: 1, ..Exact::default() });
+        assert_eq!(typed.try_insert(&'a'), Ok(true));
+        assert_eq!(typed.try_insert(&'b'), Err("full"));
+        assert_eq!(typed.try_insert(&'a'), Ok(false));
+        assert_eq!((typed.estimate(&'a'), typed.estimate(&'b')), (2, 0));
+        assert!(typed.remove(&'a') && !typed.remove(&'a') && !typed.contains(&'a'));
+    }
+
+    #[test]
+    fn what_takes_no_key_is_asked_of_the_structure() {
+        let mut typed = Typed::<_, char>::new(Exact { room: 9, ..Exact::default() });
+        assert_eq!(typed.try_insert(&'a').and(typed.try_insert(&'b')), Ok(true));
+        assert_eq!(Cardinality::estimate(typed.get_ref()), 2.0);
+    }
+
+    #[test]
+    fn extend_and_merge() {
+        let [mut one, mut other] = [filter(), filter()].map(Typed::<_, u64>::from);
+        one.extend(&[1, 2]);
+        other.extend(&[2, 3]);
+        one.merge(&other).expect("the same shape and hasher");
+        assert!([1, 2, 3].iter().all(|key| one.contains(key)) && !one.contains(&4));
+        assert_ne!(one, other);
+        assert_eq!(one, one.clone());
+    }
+
+    #[test]
+    fn costs_no_byte_and_no_thread() {
+        fn shared<T: Send + Sync>(_: &T) {}
+        // A raw pointer may not cross threads; a structure that is only lent such keys may.
+        let typed = Typed::<_, *const u8>::new(filter());
+        shared(&typed);
+        assert_eq!(size_of_val(&typed), size_of::<BloomFilter>());
+    }
+
+    #[test]
+    fn debug_names_the_key_type() {
+        let text = format!("{:?}", Typed::<_, u64>::new(Exact::default()));
+        assert_eq!(text, "Typed<u64>(Exact { counts: {}, room: 0 })");
+    }
+}
