@@ -1,0 +1,57 @@
+//! Every filter and its peers under criterion, one time each; ratios are for `cargo run`.
+
+use core::time::Duration;
+
+use criterion::{Bencher, Criterion, Throughput, criterion_group, criterion_main};
+use pds_benches::SUITES;
+use pds_benches::arena::{Arena, Task};
+use pds_benches::contest::{Block, time};
+use pds_benches::membership::{Design, Operation, Suite};
+use pds_benches::report::size;
+
+/// Sizes of filters, in bytes: inside of the innermost caches, and inside of the outer ones.
+const SIZES: [u64; 2] = [64 << 10, 8 << 20];
+
+fn filters(criterion: &mut Criterion) {
+    for suite in SUITES {
+        for bytes in SIZES {
+            compare(criterion, suite, bytes);
+        }
+    }
+}
+
+fn compare(criterion: &mut Criterion, suite: &Suite, bytes: u64) {
+    let mut arena = Arena::build(suite, bytes).expect("contenders of some megabytes");
+    let design = *arena.design();
+    for operation in Operation::ALL {
+        let mut group =
+            criterion.benchmark_group(format!("{} {} {operation}", suite.name, size(bytes)));
+        let block = operation.block(&design);
+        group.throughput(Throughput::Elements(block as u64));
+        for (name, filter) in arena.filters_mut() {
+            let mut task = Task::new(filter, operation, &design);
+            group.bench_function(name, |bencher| run(bencher, &mut task, &design));
+        }
+        group.finish();
+    }
+}
+
+/// An iteration is a block of fresh keys; only the work on it is timed.
+fn run(bencher: &mut Bencher<'_>, task: &mut Task<'_>, design: &Design) {
+    let mut keys = task.operation().keys(design);
+    let mut block = Block::new(task.operation().block(design));
+    bencher.iter_custom(|blocks| {
+        let next = |_| {
+            block.fill(&mut keys);
+            time(task, &block)
+        };
+        (0..blocks).map(next).sum::<Duration>()
+    });
+}
+
+criterion_group! {
+    name = benches;
+    config = Criterion::default().sample_size(20).measurement_time(Duration::from_secs(2));
+    targets = filters
+}
+criterion_main!(benches);

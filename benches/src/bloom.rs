@@ -1,0 +1,168 @@
+//! The standard Bloom filter.
+
+use core::error::Error;
+
+use bloomfilter::Bloom;
+use pds::bloom::BloomFilter;
+use pds::params::BloomParams;
+use pds::{DefaultHashBuilder, ParamError};
+
+use crate::goals::{Against, Goal};
+use crate::membership::{Design, Filter, Operation, Peer, Suite};
+
+/// All contenders get the same bits, keys and number of positions a key.
+pub const SUITE: Suite = Suite {
+    name: "bloom",
+    backend: "portable",
+    rate: 0.01,
+    items: |bytes, rate| Ok(params(bytes, rate)?.expected_items().ok_or("sized by items")?),
+    lines,
+    ours,
+    peers: &[
+        Peer { name: "fastbloom", note: "", build: fastbloom },
+        Peer {
+            name: "bloomfilter",
+            note: "hashes a key twice by its own SipHash-1-3 and takes no other hasher",
+            build: bloomfilter,
+        },
+    ],
+    goals: &[
+        goal(Operation::Hit, MIB_8, 1.3),
+        goal(Operation::Hit, GIB_1, 1.5),
+        goal(Operation::Miss, KIB_64, 1.0),
+        goal(Operation::Miss, MIB_8, 1.0),
+        goal(Operation::Miss, GIB_1, 1.0),
+        goal(Operation::MissBatch, MIB_8, 2.0),
+        goal(Operation::MissBatch, GIB_1, 2.0),
+    ],
+};
+
+/// Positions a key at the rate of the suite.
+const HASHES: u32 = 7;
+
+const KIB_64: u64 = 64 << 10;
+const MIB_8: u64 = 8 << 20;
+const GIB_1: u64 = 1 << 30;
+
+const fn goal(operation: Operation, bytes: u64, at_least: f64) -> Goal {
+    Goal { operation, bytes, against: Against::Peer("fastbloom"), at_least }
+}
+
+fn params(bytes: u64, rate: f64) -> Result<BloomParams, ParamError> {
+    BloomParams::from_bits_and_rate(8 * bytes, rate)
+}
+
+/// A stored or new key needs all positions; an absent one as many as hold on average, its first and
+/// each that follows a set bit.
+fn lines(operation: Operation) -> f64 {
+    match operation {
+        Operation::Miss | Operation::MissBatch => {
+            let fill = SUITE.rate.powf(1.0 / f64::from(HASHES));
+            (0..HASHES).map(|set| fill.powf(f64::from(set))).sum()
+        }
+        _ => f64::from(HASHES),
+    }
+}
+
+fn ours(design: &Design, _: Option<&[u64]>) -> Result<Box<dyn Filter>, Box<dyn Error>> {
+    let builder = BloomFilter::builder().bits(8 * design.bytes).expected_items(design.items);
+    let filter = builder.huge_pages(design.huge_pages()).build()?;
+    expect_hashes(filter.num_hashes())?;
+    Ok(Box::new(filter))
+}
+
+fn fastbloom(design: &Design, bits: Option<&[u64]>) -> Result<Box<dyn Filter>, Box<dyn Error>> {
+    use fastbloom::BloomFilter;
+    let builder = match bits {
+        Some(words) => BloomFilter::from_vec(words.to_vec()),
+        None => BloomFilter::with_num_bits(usize::try_from(8 * design.bytes)?),
+    };
+    let items = usize::try_from(design.items)?;
+    let filter = builder.hasher(DefaultHashBuilder::default()).expected_items(items);
+    expect_hashes(filter.num_hashes())?;
+    Ok(Box::new(filter))
+}
+
+fn bloomfilter(design: &Design, bits: Option<&[u64]>) -> Result<Box<dyn Filter>, Box<dyn Error>> {
+    // Two keys that differ: with equal ones its positions are those of single hashing.
+    let seed = b"sixteen bytes a key, two of them";
+    let bytes = usize::try_from(design.bytes)?;
+    let empty = Bloom::<u64>::new_with_seed(bytes, usize::try_from(design.items)?, seed)?;
+    expect_hashes(empty.number_of_hash_functions())?;
+    Ok(Box::new(match bits {
+        Some(words) => preset(empty, words)?,
+        None => empty,
+    }))
+}
+
+/// Writes `words` behind the header of the filter's own bytes.
+fn preset(empty: Bloom<u64>, words: &[u64]) -> Result<Bloom<u64>, &'static str> {
+    let mut bytes = empty.into_bytes();
+    let header = bytes.len() - 8 * words.len();
+    for (slot, word) in bytes[header..].chunks_exact_mut(8).zip(words) {
+        slot.copy_from_slice(&word.to_le_bytes());
+    }
+    Bloom::from_bytes(bytes)
+}
+
+/// Each crate chooses its own number of positions: times are comparable when it is the same.
+fn expect_hashes(hashes: u32) -> Result<(), String> {
+    if hashes == HASHES { Ok(()) } else { Err(format!("{hashes} positions a key, not {HASHES}")) }
+}
+
+impl Filter for BloomFilter {
+    fn insert(&mut self, key: u64) -> bool {
+        self.insert(&key)
+    }
+
+    fn contains(&self, key: u64) -> bool {
+        self.contains(&key)
+    }
+
+    fn clear(&mut self) {
+        self.clear();
+    }
+
+    fn insert_batch(&mut self, keys: &[u64]) -> u64 {
+        self.insert_batch(keys) as u64
+    }
+
+    fn contains_batch(&self, keys: &[u64], answers: &mut [bool]) -> u64 {
+        self.contains_batch(keys, answers);
+        answers.iter().map(|&answer| u64::from(answer)).sum()
+    }
+
+    fn words(&self) -> Option<&[u64]> {
+        Some(self.bits().words())
+    }
+}
+
+impl Filter for fastbloom::BloomFilter<DefaultHashBuilder> {
+    fn insert(&mut self, key: u64) -> bool {
+        !self.insert(&key)
+    }
+
+    fn contains(&self, key: u64) -> bool {
+        self.contains(&key)
+    }
+
+    fn clear(&mut self) {
+        self.clear();
+    }
+}
+
+impl Filter for Bloom<u64> {
+    /// Its plain insertion does not tell what was there before; the one that does is slower.
+    fn insert(&mut self, key: u64) -> bool {
+        self.set(&key);
+        true
+    }
+
+    fn contains(&self, key: u64) -> bool {
+        self.check(&key)
+    }
+
+    fn clear(&mut self) {
+        self.clear();
+    }
+}

@@ -1,0 +1,174 @@
+//! Where and by what the figures were made.
+
+use core::fmt;
+use std::fs;
+use std::thread;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::Serialize;
+
+/// The lock file names the versions that were linked.
+const LOCK_FILE: &str = include_str!("../../Cargo.lock");
+
+/// What a reader needs to know to compare figures with others.
+#[derive(Clone, Debug, Serialize)]
+pub struct Machine {
+    /// The processor's name, as the system gives it.
+    pub processor: String,
+    /// Processors that this process may use.
+    pub processors: usize,
+    /// The sizes of the first processor's caches, innermost first.
+    pub caches: Vec<String>,
+    /// The system's policy for transparent huge pages.
+    pub huge_pages: String,
+    /// The system's load of the last minute: above 1, others were at work too.
+    pub load: String,
+    /// The compiler's version.
+    pub compiler: &'static str,
+    /// The target, with the vector extensions the build may use without asking.
+    pub target: String,
+    /// The peers, with their versions.
+    pub peers: Vec<String>,
+    /// The day, in UTC.
+    pub date: String,
+}
+
+impl Machine {
+    /// Asks the system; what it does not tell is "unknown".
+    #[must_use]
+    pub fn inspect<'a>(peers: impl Iterator<Item = &'a str>) -> Self {
+        Self {
+            processor: processor().unwrap_or_else(unknown),
+            processors: thread::available_parallelism().map_or(1, usize::from),
+            caches: caches(),
+            huge_pages: huge_pages().unwrap_or_else(unknown),
+            load: first_word("/proc/loadavg").unwrap_or_else(unknown),
+            compiler: env!("BENCH_COMPILER"),
+            target: format!("{} {}", env!("BENCH_TARGET"), vectors()).trim_end().to_owned(),
+            peers: peers.map(with_version).collect(),
+            date: today(),
+        }
+    }
+}
+
+impl fmt::Display for Machine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "{}, {} usable, caches {}",
+            self.processor,
+            self.processors,
+            self.caches.join(" ")
+        )?;
+        writeln!(f, "{}, {}", self.compiler, self.target)?;
+        writeln!(f, "{}", self.peers.join(", "))?;
+        write!(f, "{}, load {}, huge pages: {}", self.date, self.load, self.huge_pages)
+    }
+}
+
+fn unknown() -> String {
+    "unknown".to_owned()
+}
+
+fn first_word(path: &str) -> Option<String> {
+    Some(fs::read_to_string(path).ok()?.split_whitespace().next()?.to_owned())
+}
+
+fn processor() -> Option<String> {
+    let info = fs::read_to_string("/proc/cpuinfo").ok()?;
+    let field = |name| {
+        let line = info.lines().find(|line| line.split(':').next().map(str::trim) == Some(name))?;
+        Some(line.split_once(':')?.1.trim())
+    };
+    // A virtual machine may hide the name, but not the model.
+    Some(format!(
+        "{} (family {}, model {})",
+        field("model name")?,
+        field("cpu family")?,
+        field("model")?
+    ))
+}
+
+fn caches() -> Vec<String> {
+    let folder = |index| format!("/sys/devices/system/cpu/cpu0/cache/index{index}");
+    (0..)
+        .map_while(|index| {
+            let read = |name| first_word(&format!("{}/{name}", folder(index)));
+            Some((read("type")?, format!("L{} {}", read("level")?, read("size")?)))
+        })
+        .filter_map(|(kind, cache)| (kind != "Instruction").then_some(cache))
+        .collect()
+}
+
+/// The chosen policy stands in brackets among all that there are.
+fn huge_pages() -> Option<String> {
+    let policies = fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled").ok()?;
+    let (_, chosen) = policies.split_once('[')?;
+    Some(chosen.split_once(']')?.0.to_owned())
+}
+
+fn vectors() -> String {
+    let known = [
+        (cfg!(target_feature = "avx2"), "+avx2"),
+        (cfg!(target_feature = "avx512f"), "+avx512f"),
+        (cfg!(target_feature = "neon"), "+neon"),
+    ];
+    known.map(|(enabled, name)| if enabled { name } else { "" }).join(" ").trim().to_owned()
+}
+
+fn with_version(package: &str) -> String {
+    format!("{package} {}", version(package).unwrap_or("unknown"))
+}
+
+fn version(package: &str) -> Option<&'static str> {
+    let (_, entry) = LOCK_FILE.split_once(&format!("name = \"{package}\"\nversion = \""))?;
+    Some(entry.split_once('"')?.0)
+}
+
+fn today() -> String {
+    let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    date(elapsed.as_secs() / 86_400)
+}
+
+/// Spells the date that is `days` days after 1 January 1970.
+fn date(mut days: u64) -> String {
+    let is_leap = |year: u64| {
+        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
+    };
+    let mut year = 1970;
+    while days >= 365 + u64::from(is_leap(year)) {
+        days -= 365 + u64::from(is_leap(year));
+        year += 1;
+    }
+    let february = 28 + u64::from(is_leap(year));
+    let mut month = 1;
+    for length in [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30] {
+        if days < length {
+            break;
+        }
+        days -= length;
+        month += 1;
+    }
+    format!("{year}-{month:02}-{:02}", days + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        let known = [(0, "1970-01-01"), (59, "1970-03-01"), (11_016, "2000-02-29")];
+        let later = [(11_322, "2000-12-31"), (20_513, "2026-03-01"), (47_540, "2100-02-28")];
+        for (days, expected) in known.into_iter().chain(later) {
+            assert_eq!(date(days), expected);
+        }
+        assert_eq!(date(47_541), "2100-03-01");
+    }
+
+    #[test]
+    fn the_lock_file_names_the_peers() {
+        assert!(version("fastbloom").is_some_and(|version| version.starts_with("0.17.")));
+        assert!(version("no-such-package").is_none());
+    }
+}

@@ -1,0 +1,241 @@
+//! Filters that answer *have I seen this?*, timed on the same keys at the same rate.
+
+use core::error::Error;
+use core::fmt;
+
+use serde::Serialize;
+
+use crate::arena::Arena;
+use crate::floor::Floor;
+use crate::goals::Goal;
+use crate::keys::Keys;
+use crate::report::Row;
+
+/// Keys of a block: a few milliseconds of work.
+pub(crate) const BLOCK: usize = 1 << 17;
+
+/// From this size on filters are preset: to insert a key at a time would take peers minutes.
+const PRESET_FROM: u64 = 1 << 30;
+
+/// Keys that every contender really holds when it is preset: hits are asked for among these. Enough
+/// that seven positions each touch four lines out of five of a filter of 1 GiB.
+const PRESET_KEYS: u64 = 1 << 22;
+
+/// A filter of `u64` keys under test.
+///
+/// The loops are provided, so that no contender gets a better one than another. Each is compiled for
+/// its filter: only whole blocks are called by pointer.
+pub trait Filter: fmt::Debug {
+    /// Inserts a key. Returns whether it was new, where the filter tells.
+    fn insert(&mut self, key: u64) -> bool;
+
+    /// Tests whether a key is possibly contained.
+    fn contains(&self, key: u64) -> bool;
+
+    /// Removes all keys.
+    fn clear(&mut self);
+
+    /// Inserts keys one by one. Returns how many were new.
+    fn insert_each(&mut self, keys: &[u64]) -> u64 {
+        keys.iter().map(|&key| u64::from(self.insert(key))).sum()
+    }
+
+    /// Tests keys one by one. Returns how many are possibly contained.
+    fn contains_each(&self, keys: &[u64]) -> u64 {
+        keys.iter().map(|&key| u64::from(self.contains(key))).sum()
+    }
+
+    /// Inserts keys by the filter's own batch where it has one. Returns how many were new.
+    fn insert_batch(&mut self, keys: &[u64]) -> u64 {
+        self.insert_each(keys)
+    }
+
+    /// Tests keys by the filter's own batch where it has one, with as many `answers` to write to.
+    /// Returns how many are possibly contained.
+    fn contains_batch(&self, keys: &[u64], _answers: &mut [bool]) -> u64 {
+        self.contains_each(keys)
+    }
+
+    /// The bits as words, where a peer can be preset with them.
+    fn words(&self) -> Option<&[u64]> {
+        None
+    }
+}
+
+/// What is done with each key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// A lookup of a stored key.
+    Hit,
+    /// A lookup of an absent key.
+    Miss,
+    /// Lookups of stored keys, many in one call.
+    HitBatch,
+    /// Lookups of absent keys, many in one call.
+    MissBatch,
+    /// An insertion of a new key.
+    Insert,
+    /// Insertions of new keys, many in one call.
+    InsertBatch,
+}
+
+impl Operation {
+    /// All of them; those that change the filters come last.
+    pub const ALL: [Self; 6] =
+        [Self::Hit, Self::Miss, Self::HitBatch, Self::MissBatch, Self::Insert, Self::InsertBatch];
+
+    /// The name in tables.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Hit => "hit",
+            Self::Miss => "miss",
+            Self::HitBatch => "hit batch",
+            Self::MissBatch => "miss batch",
+            Self::Insert => "insert",
+            Self::InsertBatch => "insert batch",
+        }
+    }
+
+    /// Whether the filters change.
+    #[must_use]
+    pub const fn inserts(self) -> bool {
+        matches!(self, Self::Insert | Self::InsertBatch)
+    }
+
+    /// The keys it is done with.
+    #[must_use]
+    pub fn keys(self, design: &Design) -> Keys {
+        match self {
+            Self::Miss | Self::MissBatch => Keys::absent(),
+            Self::Insert | Self::InsertBatch if design.is_preset() => Keys::surplus(),
+            _ => Keys::stored(design.held_by_all()),
+        }
+    }
+
+    /// Keys of a sample. Insertions go from an empty filter to a full one in eight samples at most, so
+    /// that all stages of filling weigh the same.
+    #[must_use]
+    pub fn block(self, design: &Design) -> usize {
+        let held = usize::try_from(design.held_by_all()).unwrap_or(usize::MAX);
+        match self {
+            Self::Miss | Self::MissBatch => BLOCK,
+            Self::Insert | Self::InsertBatch if !design.is_preset() => {
+                (held / 8).max(BLOCK.min(held))
+            }
+            _ => BLOCK.min(held),
+        }
+    }
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl Serialize for Operation {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+/// What every contender is built for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Design {
+    /// Bytes of the filter.
+    pub bytes: u64,
+    /// Keys it is to hold.
+    pub items: u64,
+    /// The false positive rate with so many.
+    pub rate: f64,
+}
+
+impl Design {
+    /// Whether peers get their fill as random bits.
+    #[must_use]
+    pub const fn is_preset(&self) -> bool {
+        self.bytes >= PRESET_FROM
+    }
+
+    /// Whether ours asks for huge pages: where they matter.
+    #[must_use]
+    pub const fn huge_pages(&self) -> bool {
+        self.is_preset()
+    }
+
+    /// How many keys every contender really holds.
+    pub(crate) const fn held_by_all(&self) -> u64 {
+        if self.is_preset() { PRESET_KEYS } else { self.items }
+    }
+}
+
+/// Builds a contender, empty or with the bits given.
+pub type Build = fn(&Design, Option<&[u64]>) -> Result<Box<dyn Filter>, Box<dyn Error>>;
+
+/// Someone else's filter.
+#[derive(Debug)]
+pub struct Peer {
+    /// The crate's name.
+    pub name: &'static str,
+    /// In what it is not equal, for the reader; empty when in nothing.
+    pub note: &'static str,
+    /// Builds it.
+    pub build: Build,
+}
+
+/// A structure of ours, its peers and what it is to reach.
+#[derive(Debug)]
+pub struct Suite {
+    /// The structure's name.
+    pub name: &'static str,
+    /// The code that runs.
+    pub backend: &'static str,
+    /// The false positive rate of all contenders.
+    pub rate: f64,
+    /// How many keys a filter of so many bytes holds at a rate.
+    pub items: fn(bytes: u64, rate: f64) -> Result<u64, Box<dyn Error>>,
+    /// The lines of memory that a key needs.
+    pub lines: fn(Operation) -> f64,
+    /// Builds ours.
+    pub ours: Build,
+    /// Those it is compared with.
+    pub peers: &'static [Peer],
+    /// What it is to reach.
+    pub goals: &'static [Goal],
+}
+
+impl Suite {
+    /// The design of a filter of `bytes` bytes.
+    ///
+    /// # Errors
+    /// What the structure says against the parameters.
+    pub fn design(&self, bytes: u64) -> Result<Design, Box<dyn Error>> {
+        let items = (self.items)(bytes, self.rate)?;
+        Ok(Design { bytes, items, rate: self.rate })
+    }
+
+    /// Measures every operation against every peer, for filters of `bytes` bytes. Each row is handed
+    /// to `report` when it is done.
+    ///
+    /// # Errors
+    /// Whatever keeps a contender from being built.
+    ///
+    /// # Panics
+    /// When a contender gives a wrong answer, or its measured rate is not that of the design.
+    pub fn run(
+        &self,
+        bytes: u64,
+        pairs: usize,
+        mut report: impl FnMut(Row),
+    ) -> Result<(), Box<dyn Error>> {
+        let mut arena = Arena::build(self, bytes)?;
+        let mut floor = Floor::new(bytes, arena.design().huge_pages())?;
+        for operation in Operation::ALL {
+            for peer in 0..self.peers.len() {
+                report(arena.measure(operation, peer, pairs, &mut floor));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,73 @@
+//! Medians with intervals that assume nothing about the shape of the noise.
+
+use serde::Serialize;
+
+/// A median and an interval that holds the true one with a confidence of at least 95 %.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Median {
+    /// The median of the sample.
+    pub value: f64,
+    /// The lower end of the interval.
+    pub low: f64,
+    /// The upper end of the interval.
+    pub high: f64,
+}
+
+impl Median {
+    /// Takes the median of `sample`, between two of its order statistics.
+    ///
+    /// # Panics
+    /// When there are fewer than six values, too few for an interval, or one is NaN.
+    ///
+    /// # References
+    /// David, Nagaraja, "Order Statistics", 3rd edition, 2003, section 7.1.
+    #[must_use]
+    pub fn of(mut sample: Vec<f64>) -> Self {
+        sample.sort_by(|a, b| a.partial_cmp(b).expect("times and their ratios are numbers"));
+        let outside = values_outside(sample.len()).expect("at least six values");
+        let last = sample.len() - 1;
+        Self {
+            value: f64::midpoint(sample[last / 2], sample[sample.len() / 2]),
+            low: sample[outside],
+            high: sample[last - outside],
+        }
+    }
+}
+
+/// How many of `len` values may stay outside of the interval on either side.
+///
+/// The true median has at most `j` values below it with the chance `P(Binomial(len, 1/2) <= j)`; two
+/// such tails together may have 5 %.
+fn values_outside(len: usize) -> Option<usize> {
+    let mut chance = 0.5_f64.powf(len as f64);
+    let mut tail = 0.0;
+    for below in 0..len {
+        tail += chance;
+        if tail > 0.025 {
+            return below.checked_sub(1);
+        }
+        chance *= (len - below) as f64 / (below + 1) as f64;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ranks_are_those_of_the_tables() {
+        // Ranks counted from one: 1 of 6, 4 of 15, 10 of 31, 19 of 51.
+        let ranks = [6, 15, 31, 51].map(|len| values_outside(len).map(|outside| outside + 1));
+        assert_eq!(ranks, [Some(1), Some(4), Some(10), Some(19)]);
+        assert_eq!(values_outside(5), None);
+    }
+
+    #[test]
+    fn the_interval_holds_the_median_of_either_parity() {
+        let odd = Median::of((1..=15).rev().map(f64::from).collect());
+        assert_eq!(odd, Median { value: 8.0, low: 4.0, high: 12.0 });
+        let even = Median::of((1..=16).map(f64::from).collect());
+        assert_eq!(even, Median { value: 8.5, low: 4.0, high: 13.0 });
+    }
+}
