@@ -5,7 +5,9 @@
 pub mod bloom;
 mod error;
 mod estimate;
+pub mod hll;
 
 pub use bloom::BloomParams;
 pub use error::ParamError;
 pub use estimate::Estimate;
+pub use hll::HllParams;

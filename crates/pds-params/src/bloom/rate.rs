@@ -70,7 +70,8 @@ pub fn overfill_rate(bits_per_item: f64, hashes: u32, load: f64) -> f64 {
 ///
 /// A filter with more bits set than expected is wrong more often on every query, so counts of false
 /// positives spread more than binomially. This is the first order in the spread of the fill,
-/// k sd(X) / E\[X\], or 0.554 k/√m at half fill.
+/// k sd(X) / E\[X\], or 0.554 k/√m at half fill; below a spread of 0.1 it is within 1.4 % of the
+/// exact one.
 ///
 /// # References
 /// Ken Christensen, Allen Roginsky and Miguel Jimeno, "A new analysis of the false positive rate of

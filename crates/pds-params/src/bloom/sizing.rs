@@ -72,9 +72,8 @@ impl Promise {
     ///
     /// Every number of hashes that could win is tried: those left out cannot by the finite formula.
     pub(super) fn least_bits(&self, items: u64) -> Option<(u64, u32)> {
-        let ideal = self.hashes_at_half_fill();
         let mut best: Option<(u64, u32)> = None;
-        let mut improve = |hashes: u32| {
+        outwards(self.hashes_at_half_fill(), |hashes| {
             let bound = self.bits_by_finite(items, hashes);
             let limit = best.map_or(MAX_BITS, |(bits, _)| bits - 1);
             let possible = bound * (1.0 - 4.0 * f64::EPSILON) <= limit as f64;
@@ -83,8 +82,7 @@ impl Promise {
                 best = first(to_u64(bound), limit, keeps).map(|bits| (bits, hashes));
             }
             possible
-        };
-        let _ = (1..=ideal).rev().all(&mut improve) | (ideal + 1..=MAX_HASHES).all(&mut improve);
+        });
         best.map(|(bits, hashes)| {
             let bits = guard(bits);
             (bits, best_hashes(hashes, |k| self.rate_of(bits, items, k)))
@@ -93,9 +91,8 @@ impl Promise {
 
     /// The most items that `bits` bits can hold under the promise, with their number of hashes.
     pub(super) fn most_items(&self, bits: u64) -> Option<(u64, u32)> {
-        let ideal = self.hashes_at_half_fill();
         let mut best: Option<(u64, u32)> = None;
-        let mut improve = |hashes: u32| {
+        outwards(self.hashes_at_half_fill(), |hashes| {
             let bound = self.items_by_finite(bits, hashes);
             let wanted = best.map_or(1, |(items, _)| items.saturating_add(1));
             let possible = bound * (1.0 + 4.0 * f64::EPSILON) >= wanted as f64;
@@ -105,9 +102,22 @@ impl Promise {
                 best = Some((items, hashes));
             }
             possible
-        };
-        let _ = (1..=ideal).rev().all(&mut improve) | (ideal + 1..=MAX_HASHES).all(&mut improve);
+        });
         best.map(|(items, hashes)| (items, best_hashes(hashes, |k| self.rate_of(bits, items, k))))
+    }
+}
+
+/// Tries numbers of hashes from `ideal` downwards and upwards, each way until one is not possible.
+fn outwards(ideal: u32, mut try_hashes: impl FnMut(u32) -> bool) {
+    for hashes in (1..=ideal).rev() {
+        if !try_hashes(hashes) {
+            break;
+        }
+    }
+    for hashes in ideal + 1..=MAX_HASHES {
+        if !try_hashes(hashes) {
+            break;
+        }
     }
 }
 
