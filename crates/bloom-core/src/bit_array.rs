@@ -72,7 +72,7 @@ impl BitArray {
     #[must_use]
     pub fn get(&self, position: u64) -> bool {
         self.check(position);
-        self.bit(position)
+        self.bit(position) != 0
     }
 
     /// Counts the set bits, in O(`num_bits`).
@@ -200,9 +200,9 @@ impl BitSource for BitArray {
     }
 
     #[inline]
-    fn bit(&self, position: u64) -> bool {
+    fn bit(&self, position: u64) -> u64 {
         debug_assert!(position < self.num_bits);
-        self.words[word_index(position)] & mask(position) != 0
+        (self.words[word_index(position)] >> (position % 64)) & 1
     }
 
     #[inline]

@@ -90,9 +90,9 @@ impl<A: AtomicWord, W: Deref<Target = [A]>> BitSource for AtomicBits<W> {
     }
 
     #[inline]
-    fn bit(&self, position: u64) -> bool {
+    fn bit(&self, position: u64) -> u64 {
         debug_assert!(position < self.num_bits);
-        self.words[word_index(position)].load() & mask(position) != 0
+        (self.words[word_index(position)].load() >> (position % 64)) & 1
     }
 
     #[inline]
@@ -109,7 +109,7 @@ impl<A: AtomicWord, W: Deref<Target = [A]>> BitSource for &AtomicBits<W> {
     }
 
     #[inline]
-    fn bit(&self, position: u64) -> bool {
+    fn bit(&self, position: u64) -> u64 {
         (**self).bit(position)
     }
 
