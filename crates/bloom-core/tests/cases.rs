@@ -1,0 +1,382 @@
+//! Faults that users of Bloom filters have met, each kind under its number.
+
+use core::hash::{BuildHasher, Hash};
+
+use bloom_core::{AtomicBloomFilter, BloomFilter, BloomParams, DoubleHash, HealthStatus};
+use pds_core::hash::{GOLDEN_RATIO, finalize};
+use pds_core::{BuildError, DefaultHashBuilder, Incompatible, ParamError, Raw, SipHashBuilder};
+use pds_testkit::hashers::{Crc64Builder, Fnv1aBuilder, FxBuilder, IdentityBuilder};
+use pds_testkit::keys;
+use pds_testkit::stats::Binomial;
+
+/// The false-alarm level of each of the twenty judgements below.
+const ALPHA: f64 = 5e-8;
+
+fn shaped(bits: u64, hashes: u32) -> BloomFilter {
+    BloomFilter::builder().bits(bits).hashes(hashes).build().unwrap()
+}
+
+/// Asks for absent keys and holds the number of false positives against the filter's own fill.
+fn judge<S: BuildHasher, K: Hash>(
+    name: &str,
+    filter: &BloomFilter<S>,
+    absent: impl Iterator<Item = K>,
+) {
+    let (mut asked, mut hits) = (0, 0);
+    for key in absent {
+        asked += 1;
+        hits += u64::from(filter.contains(&key));
+    }
+    let accepted = Binomial::new(asked, filter.false_positive_rate()).acceptance(ALPHA);
+    assert!(accepted.contains(&hits), "{name}: {hits} of {asked} not in {accepted:?}");
+}
+
+#[test]
+fn case_01_a_very_small_rate_is_reached() {
+    let mut filter = BloomFilter::new(1_000_000, 1e-9).unwrap();
+    filter.extend(keys::consecutive(0).take(1_000_000));
+    let mut answers = vec![false; 100_000];
+    for chunk in 10..110u64 {
+        let absent: Vec<u64> = keys::consecutive(chunk * 100_000).take(answers.len()).collect();
+        filter.contains_batch(&absent, &mut answers);
+        assert!(!answers.contains(&true), "0.01 false positives are expected in all");
+    }
+}
+
+/// The filter itself is in `large.rs`; these are its positions.
+#[test]
+fn case_02_positions_spread_beyond_32_bits() {
+    let num_bits = (1 << 40) + 7;
+    let mut parts = [0u64; 1_024];
+    for hash in 0..100_000 {
+        let mut probes = DoubleHash::new(hash);
+        for _ in 0..7 {
+            let part = probes.next_position(num_bits) / (num_bits / 1_024 + 1);
+            parts[usize::try_from(part).unwrap()] += 1;
+        }
+    }
+    let law = Binomial::new(700_000, 1.0 / 1_024.0).acceptance(1e-9);
+    assert!(parts.iter().all(|count| law.contains(count)), "{parts:?}");
+}
+
+#[test]
+fn case_03_the_rate_holds_at_every_size() {
+    let consecutive = 2_000..2_016;
+    let awkward = [1_021, 1_023, 1_024, 1_025, 4_093, 4_096, 65_535, 65_536, 65_537, 99_991];
+    let mut hashes = keys::random(3);
+    for bits in consecutive.chain(awkward) {
+        let (mut expected, mut hits) = (0.0, 0u64);
+        let filters = 400_000 / bits + 1;
+        for _ in 0..filters {
+            let mut filter = shaped(bits, 7);
+            (0..bits / 10).zip(hashes.by_ref()).for_each(|(_, hash)| {
+                filter.insert_hash(hash);
+            });
+            expected += filter.false_positive_rate();
+            let queries = usize::try_from(600_000 / filters).unwrap();
+            hits +=
+                hashes.by_ref().take(queries).filter(|&h| filter.contains_hash(h)).count() as u64;
+        }
+        let (queries, filters) =
+            (600_000 / filters * filters, f64::from(u32::try_from(filters).unwrap()));
+        let accepted = Binomial::new(queries, expected / filters).acceptance(ALPHA);
+        assert!(accepted.contains(&hits), "m = {bits}: {hits} not in {accepted:?}");
+    }
+}
+
+#[test]
+fn case_04_the_present_rate_is_a_number_at_every_fill() {
+    for (bits, hashes) in [(1, 1), (1, 7), (64, 3), (100, 20)] {
+        let mut filter = shaped(bits, hashes);
+        assert_eq!((filter.fill_ratio(), filter.false_positive_rate()), (0.0, 0.0));
+        assert_eq!(filter.approx_len().value, 0.0);
+        let mut last = 0.0;
+        for key in 0..10_000u32 {
+            filter.insert(&key);
+            let rate = filter.false_positive_rate();
+            assert!((last..=1.0).contains(&rate), "{rate} after {last}");
+            assert!(!filter.approx_len().value.is_nan());
+            last = rate;
+        }
+        assert_eq!((filter.count_ones(), filter.false_positive_rate()), (bits, 1.0));
+        assert!(filter.is_saturated() && filter.health().status == HealthStatus::Critical);
+        assert_eq!(filter.approx_len().value, f64::INFINITY);
+        let itself = filter.approx_intersection_len(&filter).unwrap();
+        assert_eq!(itself.value, f64::INFINITY);
+    }
+}
+
+#[test]
+fn case_05_extreme_rates_work_and_impossible_ones_are_named() {
+    for items in [1, 2, 3] {
+        let mut filter = BloomFilter::new(items, 0.99).unwrap();
+        assert!(filter.insert(&items) && filter.contains(&items));
+    }
+    for rate in [0.0, 1.0, -0.5, 1.5, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        let error = BloomFilter::new(10, rate).unwrap_err();
+        let BuildError::Param(ParamError::NotAProbability { parameter, value }) = error else {
+            panic!("{error}")
+        };
+        assert_eq!((parameter, value.to_bits()), ("false_positive_rate", rate.to_bits()));
+    }
+    let error = BloomFilter::new(0, 0.01).unwrap_err();
+    assert!(matches!(
+        error,
+        BuildError::Param(ParamError::OutOfRange {
+            parameter: "expected_items",
+            value: 0,
+            min: 1,
+            ..
+        })
+    ));
+    for (bits, hashes, named) in [(0, 1, "bits"), (100, 0, "hashes"), (100, 256, "hashes")] {
+        let error = BloomFilter::builder().bits(bits).hashes(hashes).build().unwrap_err();
+        let BuildError::Param(ParamError::OutOfRange { parameter, .. }) = error else {
+            panic!("{error}")
+        };
+        assert_eq!(parameter, named);
+    }
+}
+
+#[test]
+fn case_06_an_impossible_size_is_an_error() {
+    // So many 64-bit hashes collide more often than once in a hundred, whatever the size.
+    let error = BloomFilter::new(1_000_000_000_000_000_000, 0.01).unwrap_err();
+    assert!(matches!(error, BuildError::Param(ParamError::BelowCollisions { .. })), "{error}");
+    let error = BloomFilter::builder().bits(u64::MAX).hashes(1).build().unwrap_err();
+    assert!(matches!(error, BuildError::Param(ParamError::OutOfRange { .. })), "{error}");
+    let error = BloomFilter::new(1_000_000_000_000_000_000, 0.1).unwrap_err();
+    assert!(matches!(error, BuildError::Alloc(_)), "600 PB: {error}");
+    let error = BloomFilter::new(100_000_000_000_000_000, 0.01).unwrap_err();
+    assert!(matches!(error, BuildError::Alloc(_)), "120 PB: {error}");
+    assert!(AtomicBloomFilter::new(100_000_000_000_000_000, 0.01).is_err());
+    let params = BloomParams::for_double_hashing(5_000_000_000, 0.01).unwrap();
+    assert!((47_964_000_000..47_966_000_000).contains(&params.num_bits()), "{params:?}");
+}
+
+/// The x that [`DoubleHash`] starts from is `finalize(hash)`: this finds the hash of an x.
+fn hash_of(x: u64) -> u64 {
+    let mut x = unxorshift(x, 27).wrapping_mul(inverse(0x1C69_B3F7_4AC4_AE35));
+    x = unxorshift(x, 33).wrapping_mul(inverse(0x3C79_AC49_2BA7_B653));
+    unxorshift(x, 27).wrapping_sub(GOLDEN_RATIO)
+}
+
+/// The inverse of `x ^ (x >> shift)`.
+fn unxorshift(y: u64, shift: u32) -> u64 {
+    (0..64 / shift + 1).fold(y, |x, _| y ^ (x >> shift))
+}
+
+/// The inverse of an odd number, by Newton's iteration: each round doubles the bits that are right.
+fn inverse(odd: u64) -> u64 {
+    (0..6).fold(odd, |x, _| x.wrapping_mul(2u64.wrapping_sub(odd.wrapping_mul(x))))
+}
+
+/// Values at which a step, or a sum of few of them, comes near a multiple of 2^64.
+fn special_values() -> Vec<u64> {
+    let rational =
+        |i: u64, j: u64| u64::try_from(u128::from(i) * (1 << 64) / u128::from(j)).unwrap();
+    let rationals = (1..=32).flat_map(|j| (0..j).map(move |i| rational(i, j)));
+    let powers = (0..64).map(|bit| 1 << bit);
+    let values: Vec<u64> = rationals.chain(powers).chain([GOLDEN_RATIO, u64::MAX]).collect();
+    let near = |value: u64| (0..5).map(move |by: u64| value.wrapping_add(by).wrapping_sub(2));
+    let signed = |value: u64| [value, value.wrapping_neg()];
+    values.into_iter().flat_map(near).flat_map(signed).collect()
+}
+
+#[test]
+fn case_07_a_degenerate_step_costs_one_position_at_most() {
+    assert!((0..1_000).all(|hash| hash_of(finalize(hash)) == hash));
+    for value in special_values() {
+        // As the start itself, as the first step, and as the second step.
+        let second = value.wrapping_sub(GOLDEN_RATIO).rotate_right(16);
+        for x in [value, value.rotate_right(32), second] {
+            for num_bits in [1 << 36, (1 << 40) + 7] {
+                let mut probes = DoubleHash::new(hash_of(x));
+                let mut positions: Vec<u64> =
+                    (0..32).map(|_| probes.next_position(num_bits)).collect();
+                positions.sort_unstable();
+                positions.dedup();
+                assert!(positions.len() >= 31, "x = {x:#x}, m = {num_bits}: {}", positions.len());
+            }
+        }
+    }
+}
+
+#[test]
+fn case_08_weak_hashes_give_the_promised_error() {
+    fn judge_hasher<S: BuildHasher + Clone>(name: &str, hasher: S) {
+        fn measure<S: BuildHasher, K: Hash>(
+            name: &str,
+            hasher: S,
+            keys: impl Iterator<Item = K> + Clone,
+        ) {
+            let mut filter =
+                BloomFilter::builder().expected_items(50_000).hasher(hasher).build().unwrap();
+            filter.extend(keys.clone().take(50_000));
+            let expected = filter.expected_items().unwrap();
+            let of_design = filter.params().set_bits_at(expected);
+            let ones = f64::from(u32::try_from(filter.count_ones()).unwrap());
+            let z = (ones - of_design.value) / of_design.standard_error;
+            assert!(z.abs() < 5.5, "{name}: the fill is off by {z} standard deviations");
+            judge(name, &filter, keys.skip(50_000).take(500_000));
+        }
+        measure(&format!("{name}, consecutive"), hasher.clone(), keys::consecutive(0));
+        measure(&format!("{name}, strided"), hasher.clone(), keys::strided(0, 1 << 32));
+        measure(&format!("{name}, byte swapped"), hasher, keys::byte_swapped(0));
+    }
+    judge_hasher("identity", IdentityBuilder);
+    judge_hasher("FxHash", FxBuilder);
+    judge_hasher("FNV-1a", Fnv1aBuilder);
+    judge_hasher("CRC-64", Crc64Builder);
+    judge_hasher("default", DefaultHashBuilder::default());
+}
+
+#[test]
+fn case_12_one_word_and_less_is_enough() {
+    for bits in 1..=65 {
+        let (mut filter, atomic) = (shaped(bits, 3), AtomicBloomFilter::from(shaped(bits, 3)));
+        for key in 0..20u32 {
+            filter.insert(&key);
+            atomic.insert(&key);
+            assert!((0..=key).all(|key| filter.contains(&key) && atomic.contains(&key)));
+        }
+        assert_eq!(atomic.into_plain(), filter);
+        assert_eq!(filter.size_in_bytes(), if bits > 64 { 16 } else { 8 });
+    }
+}
+
+#[test]
+fn case_13_filters_that_differ_are_not_combined() {
+    let keyed = |key| {
+        let hasher = SipHashBuilder::from_key([key; 16]);
+        BloomFilter::builder().bits(100).hashes(3).hasher(hasher).build().unwrap()
+    };
+    let seeded = |seed| BloomFilter::builder().bits(100).hashes(3).seed(seed).build().unwrap();
+    let shape = |parameter, left, right| Incompatible::Shape { parameter, left, right };
+    refuses(shaped(100, 3), shaped(101, 3), |e| *e == shape("number of bits", 100, 101));
+    refuses(shaped(100, 3), shaped(100, 4), |e| *e == shape("number of hashes", 3, 4));
+    refuses(seeded(0), seeded(1), |e| matches!(e, Incompatible::Hasher { .. }));
+    refuses(keyed(0), keyed(1), |e| matches!(e, Incompatible::Hasher { .. }));
+    let random = || {
+        let hasher = std::hash::RandomState::new();
+        BloomFilter::builder().bits(100).hashes(3).hasher(hasher).build().unwrap()
+    };
+    refuses(random(), random(), |e| matches!(e, Incompatible::Hasher { .. }));
+    assert!(keyed(5).union_with(&keyed(5)).is_ok());
+}
+
+/// Every operation on two filters gives the same error, and changes nothing.
+fn refuses<S: BuildHasher + Clone>(
+    mut left: BloomFilter<S>,
+    mut right: BloomFilter<S>,
+    named: impl Fn(&Incompatible) -> bool,
+) {
+    left.extend(0..10u32);
+    right.extend(5..15u32);
+    let before = left.clone();
+    assert!(left.union_with(&right).is_err_and(|e| named(&e)));
+    assert!(left.intersect_with(&right).is_err_and(|e| named(&e)));
+    assert!(left.approx_union_len(&right).is_err_and(|e| named(&e)));
+    assert!(left.approx_intersection_len(&right).is_err_and(|e| named(&e)));
+    assert!(left == before && left != right);
+    let (mut shared, other) = (AtomicBloomFilter::from(left), AtomicBloomFilter::from(right));
+    assert!(shared.union_with(&other).is_err_and(|e| named(&e)));
+    assert!(shared.intersect_with(&other).is_err_and(|e| named(&e)));
+    assert!(shared.approx_union_len(&other).is_err_and(|e| named(&e)));
+    assert!(shared.approx_intersection_len(&other).is_err_and(|e| named(&e)));
+    assert!(shared.into_plain() == before);
+}
+
+/// Computed apart from this crate, by integer arithmetic without a word size.
+#[test]
+fn case_19_positions_are_the_same_on_every_machine() {
+    let positions = |hash, num_bits| {
+        let mut probes = DoubleHash::new(hash);
+        [(); 7].map(|()| probes.next_position(num_bits))
+    };
+    let hasher = DefaultHashBuilder::default();
+    let (one, abc) = (hasher.hash_one(1u64), hasher.hash_one("abc"));
+    assert_eq!(positions(one, 1_000), [123, 482, 678, 329, 53, 468, 191]);
+    assert_eq!(positions(abc, 1_000), [619, 217, 751, 840, 100, 151, 610]);
+    assert_eq!(positions(0, 1_000), [715, 49, 700, 286, 424, 733, 830]);
+    assert_eq!(
+        positions(one, (1 << 40) + 7),
+        [
+            136_234_666_588,
+            530_822_239_102,
+            746_125_702_495,
+            362_168_985_980,
+            58_487_646_551,
+            514_617_241_204,
+            211_070_071_370
+        ]
+    );
+    let mut probes = DoubleHash::new(one);
+    assert_eq!((0..255).map(|_| probes.next_position(1_000)).sum::<u64>(), 121_615);
+    let mut filter = shaped(100, 4);
+    filter.insert(&1u64);
+    filter.insert("abc");
+    assert_eq!(filter.bits().words(), [0x2001_0001_0020_1000, 0x10_0808]);
+}
+
+#[test]
+fn case_20_a_size_need_not_be_a_multiple_of_the_word() {
+    for bits in [1, 63, 65, 100, 127, 129, 1_000, 4_099] {
+        let mut filter = shaped(bits, 4);
+        filter.extend(0..2_000u32);
+        let beyond = filter
+            .bits()
+            .words()
+            .last()
+            .unwrap()
+            .checked_shr(bits.rem_euclid(64).try_into().unwrap());
+        assert!(bits.is_multiple_of(64) || beyond == Some(0), "bits beyond {bits} are set");
+        assert_eq!(filter.num_bits(), bits);
+        assert_eq!(AtomicBloomFilter::from(filter.clone()).into_plain(), filter);
+        assert_eq!(filter.try_clone().unwrap(), filter);
+        assert_eq!(filter.fold(1).unwrap(), filter);
+    }
+}
+
+/// Keys that were crafted against one hasher are like any others under a secret key.
+#[test]
+fn case_23_crafted_keys_do_no_better_under_a_secret_key() {
+    fn filled<S: BuildHasher>(hasher: S) -> BloomFilter<S> {
+        let mut filter =
+            BloomFilter::builder().expected_items(10_000).hasher(hasher).build().unwrap();
+        filter.extend(keys::consecutive(0).take(10_000));
+        filter
+    }
+    let public = filled(DefaultHashBuilder::default());
+    let absent = keys::consecutive(10_000).take(2_000_000);
+    let crafted: Vec<u64> = absent.filter(|key| public.contains(key)).collect();
+    assert!(crafted.len() > 15_000);
+    judge("crafted keys", &filled(SipHashBuilder::from_key([0x5a; 16])), crafted.iter());
+    assert!(!format!("{:?}", SipHashBuilder::from_key([0x5a; 16])).contains("5a"));
+}
+
+#[test]
+fn case_24_many_keys_are_asked_in_one_call() {
+    let mut filter = BloomFilter::new(10_000, 0.01).unwrap();
+    let words: Vec<String> = keys::urls(1).take(5_000).collect();
+    assert!(filter.insert_batch(&words) > 4_900);
+    for length in [0, 1, 127, 128, 129, 1_000] {
+        let asked: Vec<String> = keys::urls(1).skip(4_900).take(length).collect();
+        let mut answers = vec![false; length];
+        filter.contains_batch(&asked, &mut answers);
+        assert!(answers.iter().take(100).all(|&answer| answer));
+        assert!(asked.iter().map(|key| filter.contains(key)).eq(answers));
+    }
+}
+
+/// Keys are bytes: newlines, NUL and invalid UTF-8 are like others.
+#[test]
+fn case_22_keys_may_hold_any_bytes() {
+    let keys: [&[u8]; 5] = [b"a\nb", b"a\0b", b"\xff\xfe", b"", b"\n"];
+    let mut filter = BloomFilter::new(100, 1e-6).unwrap();
+    for key in keys {
+        assert!(!filter.contains(&Raw(key)));
+        filter.insert(&Raw(key));
+        assert!(filter.contains(&Raw(key)));
+    }
+}
