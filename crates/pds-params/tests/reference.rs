@@ -101,6 +101,16 @@ fn sizes_are_the_least_to_the_bit() {
 }
 
 #[test]
+fn sizes_beyond_2_to_the_40_are_never_too_small() {
+    for row in table(include_str!("data/sizes_large.json"), 20) {
+        let (items, rate, least) = (row.int("items"), row.real("rate"), row.int("bits"));
+        let bits = BloomParams::new(items, rate).unwrap().num_bits();
+        assert!(bits >= least, "{bits} bits in {:?}", row.0);
+        assert!((bits - least) as f64 <= 1e-12 * least as f64 + 1.0, "{bits} bits in {:?}", row.0);
+    }
+}
+
+#[test]
 fn best_hashes_for_given_bits() {
     for row in table(include_str!("data/sizes.json"), 149) {
         let items = row.int("items");

@@ -24,8 +24,8 @@ const SLOTS: usize = MAX_HASHES as usize + 1;
 const MAX_AMPLIFICATION: f64 = 7.0;
 
 /// At up to this many cells a query position, the law of X is followed throw by throw. With more,
-/// the probability that no throw lands on the query's cells is above e^-1300, and its root above
-/// the least f64.
+/// the probability that no throw lands on the query's cells is above e^-1300, so that its root and
+/// the inverse of that are within an f64. Nearer to one cell a position they are not.
 const FEW_CELLS_PER_HASH: u32 = 4;
 
 /// A term below this part of the sum so far no longer changes it.
