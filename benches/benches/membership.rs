@@ -49,9 +49,15 @@ fn run(bencher: &mut Bencher<'_>, task: &mut Task<'_>, design: &Design) {
     });
 }
 
+/// Some minutes for all of them.
+fn brief() -> Criterion {
+    let criterion = Criterion::default().sample_size(20);
+    criterion.warm_up_time(Duration::from_secs(1)).measurement_time(Duration::from_secs(2))
+}
+
 criterion_group! {
     name = benches;
-    config = Criterion::default().sample_size(20).measurement_time(Duration::from_secs(2));
+    config = brief();
     targets = filters
 }
 criterion_main!(benches);

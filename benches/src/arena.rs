@@ -14,8 +14,9 @@ use crate::stats::Median;
 /// Absent keys by which a rate is measured before anything is timed, to about 1 % of itself.
 const RATE_KEYS: u64 = 1 << 20;
 
-/// How far a measured rate may be from the design, relative, before times are not comparable.
-const RATE_TOLERANCE: f64 = 0.1;
+/// How far a measured rate may be from the design, relative, before times are not comparable: more
+/// than four standard errors, which the sample and the spread of one filter make up together.
+const RATE_TOLERANCE: f64 = 0.05;
 
 /// All contenders of one size, filled and checked, side by side in memory.
 #[derive(Debug)]
@@ -42,6 +43,7 @@ impl<'a> Arena<'a> {
         insert_range(ours.as_mut(), held..design.items);
         let preset = if design.is_preset() { ours.words().map(<[u64]>::to_vec) } else { None };
         insert_range(ours.as_mut(), 0..held);
+        let ours = Entrant::check(suite.name, ours, &design);
 
         let enter = |peer: &Peer| {
             let mut filter = (peer.build)(&design, preset.as_deref())?;
@@ -50,7 +52,6 @@ impl<'a> Arena<'a> {
             Ok(Entrant::check(peer.name, filter, &design))
         };
         let peers = suite.peers.iter().map(enter).collect::<Result<_, Box<dyn Error>>>()?;
-        let ours = Entrant::check(suite.name, ours, &design);
         Ok(Self { suite, design, ours, peers, peers_preset: preset.is_some() })
     }
 

@@ -71,7 +71,11 @@ impl fmt::Display for Verdict {
             Against::Floor => "floor",
         };
         let task = format!("{structure} {} at {} against {peer}", goal.operation, size(goal.bytes));
-        let verdict = if *is_met { "met" } else { "MISSED" };
+        let verdict = match is_met {
+            true if ratio.value < goal.at_least => "met, by the interval only",
+            true => "met",
+            false => "MISSED",
+        };
         let Median { value, low, high } = ratio;
         write!(f, "{task:<46} {value:>5.2} [{low:.2}, {high:.2}] of {:<4} {verdict}", goal.at_least)
     }
