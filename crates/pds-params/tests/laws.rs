@@ -53,8 +53,8 @@ quickcheck! {
         let Ok(params) = BloomParams::for_double_hashing(items, rate) else {
             return rate <= items as f64 / 2f64.powi(64);
         };
-        let excess = 1.0 + scheme_excess(params.num_bits(), params.num_hashes());
-        let total = params.rate_at(items) * excess + items as f64 / 2f64.powi(64);
+        let excess = scheme_excess(params.num_bits(), items, params.num_hashes());
+        let total = params.rate_at(items) + excess + items as f64 / 2f64.powi(64);
         total <= rate * (1.0 + 1e-15)
             && params.num_bits() >= design.params().num_bits()
             && params.promised_rate() == Some(rate)

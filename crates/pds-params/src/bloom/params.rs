@@ -35,8 +35,10 @@ pub struct BloomParams {
     num_bits: u64,
     /// Number of positions a key k, from 1 to [`MAX_HASHES`].
     num_hashes: u32,
-    /// Number of items and the rate promised for them, where the filter was designed for such.
-    design: Option<(u64, f64)>,
+    /// Number of items that the filter was designed for, at least 1.
+    expected_items: Option<u64>,
+    /// Rate promised for them, in (0, 1).
+    promised_rate: Option<f64>,
 }
 
 impl BloomParams {
@@ -103,13 +105,13 @@ impl BloomParams {
                 value: promise.bits_by_finite(items, promise.hashes_at_half_fill()),
                 max: MAX_BITS as f64,
             })?;
-        Ok(Self { num_bits, num_hashes, design: Some((items, rate)) })
+        Ok(Self { num_bits, num_hashes, expected_items: Some(items), promised_rate: Some(rate) })
     }
 
     /// Finds the number of hashes with the lowest mean rate for `expected_items` in `bits` bits.
     ///
-    /// The promised rate is that mean rate. It is 1 where the filter is so small that it will be
-    /// full, and 0 where the rate is below the least `f64`.
+    /// The promised rate is that mean rate. There is none where the filter is so small that it will be
+    /// full, nor where the rate is below the least `f64`.
     ///
     /// # Errors
     /// [`ParamError::OutOfRange`] for no items, no bits or more than [`MAX_BITS`].
@@ -127,7 +129,12 @@ impl BloomParams {
         check_items(expected_items)?;
         let num_hashes = best_hashes_for(bits, expected_items);
         let rate = rate_exact(bits, expected_items, num_hashes);
-        Ok(Self { num_bits: bits, num_hashes, design: Some((expected_items, rate)) })
+        Ok(Self {
+            num_bits: bits,
+            num_hashes,
+            expected_items: Some(expected_items),
+            promised_rate: Some(rate).filter(|&rate| is_rate(rate)),
+        })
     }
 
     /// Finds the most items for which `bits` bits keep a mean rate of at most `rate`.
@@ -149,7 +156,12 @@ impl BloomParams {
         check_rate(rate)?;
         let promise = Promise::independent(rate);
         if let Some((items, num_hashes)) = promise.most_items(bits) {
-            return Ok(Self { num_bits: bits, num_hashes, design: Some((items, rate)) });
+            return Ok(Self {
+                num_bits: bits,
+                num_hashes,
+                expected_items: Some(items),
+                promised_rate: Some(rate),
+            });
         }
         let single = Self::new(1, rate)?;
         if bits < single.num_bits {
@@ -169,7 +181,22 @@ impl BloomParams {
         if !(1..=MAX_HASHES).contains(&hashes) {
             return Err(out_of_range("hashes", hashes.into(), 1, MAX_HASHES.into()));
         }
-        Ok(Self { num_bits: bits, num_hashes: hashes, design: None })
+        Ok(Self { num_bits: bits, num_hashes: hashes, expected_items: None, promised_rate: None })
+    }
+
+    /// States what the shape was designed for, as a stored filter does; the shape stays as it is.
+    ///
+    /// # Errors
+    /// [`ParamError::OutOfRange`] for no items, [`ParamError::NotAProbability`] for a rate that is
+    /// not between 0 and 1.
+    pub fn with_design(
+        self,
+        expected_items: Option<u64>,
+        promised_rate: Option<f64>,
+    ) -> Result<Self, ParamError> {
+        expected_items.map_or(Ok(()), check_items)?;
+        promised_rate.map_or(Ok(()), check_rate)?;
+        Ok(Self { expected_items, promised_rate, ..self })
     }
 
     /// The number of bits, m.
@@ -187,13 +214,13 @@ impl BloomParams {
     /// The number of items that the filter is designed for, if it is.
     #[must_use]
     pub fn expected_items(&self) -> Option<u64> {
-        self.design.map(|(items, _)| items)
+        self.expected_items
     }
 
     /// The false-positive rate promised for that number of items, a fraction.
     #[must_use]
     pub fn promised_rate(&self) -> Option<f64> {
-        self.design.map(|(_, rate)| rate)
+        self.promised_rate
     }
 
     /// The bytes of the bits, in whole 64-bit words.
@@ -246,8 +273,12 @@ fn check_items(items: u64) -> Result<(), ParamError> {
     Ok(())
 }
 
+fn is_rate(rate: f64) -> bool {
+    rate > 0.0 && rate < 1.0
+}
+
 fn check_rate(rate: f64) -> Result<(), ParamError> {
-    if rate > 0.0 && rate < 1.0 {
+    if is_rate(rate) {
         return Ok(());
     }
     Err(ParamError::NotAProbability { parameter: "false_positive_rate", value: rate })
