@@ -2,11 +2,13 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+pub mod blocked;
 pub mod bloom;
 mod error;
 mod estimate;
 pub mod hll;
 
+pub use blocked::{BlockedBloomParams, Preference};
 pub use bloom::BloomParams;
 pub use error::ParamError;
 pub use estimate::Estimate;

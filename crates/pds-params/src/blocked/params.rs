@@ -1,0 +1,258 @@
+//! The validated shape of a blocked Bloom filter.
+
+use super::fill::{expected_fill, expected_set_bits, set_bits_standard_deviation};
+use super::rate::{instance_rate_relative_spread, rate};
+use super::sizing::{best_hashes, least_blocks, most_items};
+use super::{BLOCK_BITS, MAX_BLOCKS, MAX_HASHES};
+use crate::bloom::HASH_COLLISION;
+use crate::{Estimate, ParamError};
+
+/// What to choose the number of hashes for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Preference {
+    /// Eight hashes for rates from 0.05 % to 2 %, the fewest bits outside.
+    ///
+    /// One bit in each of eight lanes is the least work. It costs at most 4 % of memory: 10.10 bits an
+    /// item instead of 9.93 at 1 %.
+    #[default]
+    Fastest,
+    /// The number of hashes that needs the fewest bits, at all rates.
+    Smallest,
+}
+
+/// The numbers that a blocked Bloom filter is built from, proven to be possible.
+///
+/// Two of items, rate and blocks fix the third, and the number of hashes: [`new`](Self::new),
+/// [`from_blocks_and_items`](Self::from_blocks_and_items) and
+/// [`from_blocks_and_rate`](Self::from_blocks_and_rate).
+///
+/// # Guarantees
+/// - The mean false-positive rate at the designed number of items is at most the promised one, the
+///   share of absent keys whose whole 64-bit hash equals a stored one included.
+/// - The size is the least number of blocks that keeps the promise with the number of hashes.
+/// - The same arguments give the same numbers on every machine.
+///
+/// # Examples
+/// ```
+/// use pds_params::{BlockedBloomParams, Preference};
+///
+/// let params = BlockedBloomParams::new(1_000_000, 0.01, Preference::Fastest)?;
+/// assert_eq!((params.num_blocks(), params.num_hashes()), (19_726, 8));
+/// assert!(params.rate_at(1_000_000) <= 0.01);
+/// let smaller = BlockedBloomParams::new(1_000_000, 0.01, Preference::Smallest)?;
+/// assert_eq!((smaller.num_blocks(), smaller.num_hashes()), (19_397, 6));
+/// # Ok::<(), pds_params::ParamError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BlockedBloomParams {
+    /// Number of blocks, from 1 to [`MAX_BLOCKS`].
+    num_blocks: u64,
+    /// Number of positions a key, an even number from 2 to [`MAX_HASHES`].
+    num_hashes: u32,
+    /// Number of items and the rate promised for them, where the filter was designed for such.
+    design: Option<(u64, f64)>,
+}
+
+impl BlockedBloomParams {
+    /// The most blocks that a filter can have, 2^54.
+    pub const MAX_BLOCKS: u64 = MAX_BLOCKS;
+
+    /// The most hashes that a filter can have, 16.
+    pub const MAX_HASHES: u32 = MAX_HASHES;
+
+    /// Finds the least filter whose mean rate for `expected_items` is at most `rate`.
+    ///
+    /// # Errors
+    /// [`ParamError::OutOfRange`] for no items, [`ParamError::NotAProbability`] for a rate that is not
+    /// between 0 and 1, [`ParamError::BelowCollisions`] for one that is not above the share of 64-bit
+    /// hashes that collide, [`ParamError::TooLarge`] where more than [`MAX_BLOCKS`] would be needed.
+    ///
+    /// # Complexity
+    /// Some dozens of evaluations of [`rate`] for each number of hashes that is considered.
+    pub fn new(expected_items: u64, rate: f64, preference: Preference) -> Result<Self, ParamError> {
+        check_items(expected_items)?;
+        check_rate(rate)?;
+        if rate <= expected_items as f64 * HASH_COLLISION {
+            return Err(below_collisions(expected_items, rate));
+        }
+        let (num_blocks, num_hashes) = least_blocks(expected_items, rate, preference)
+            .ok_or_else(|| too_large(expected_items, rate))?;
+        Ok(Self { num_blocks, num_hashes, design: Some((expected_items, rate)) })
+    }
+
+    /// Finds the number of hashes with the lowest rate for `items` in `blocks`, and promises it.
+    ///
+    /// # Errors
+    /// [`ParamError::OutOfRange`] for no items, no blocks, or more than [`MAX_BLOCKS`].
+    pub fn from_blocks_and_items(blocks: u64, items: u64) -> Result<Self, ParamError> {
+        check_blocks(blocks)?;
+        check_items(items)?;
+        let num_hashes = best_hashes(blocks, items);
+        let promised = rate(blocks, items, num_hashes) + items as f64 * HASH_COLLISION;
+        // A filter so full that it answers `true` always, to the last bit of a float, promises nothing.
+        let design = (promised > 0.0 && promised < 1.0).then_some((items, promised));
+        Ok(Self { num_blocks: blocks, num_hashes, design })
+    }
+
+    /// Finds the most items that `blocks` can hold at the false-positive rate `rate`.
+    ///
+    /// # Errors
+    /// [`ParamError::OutOfRange`] for no blocks or more than [`MAX_BLOCKS`],
+    /// [`ParamError::NotAProbability`] for a rate that is not between 0 and 1,
+    /// [`ParamError::BelowCollisions`] for one that is not above the share of 64-bit hashes that
+    /// collide with a single one.
+    ///
+    /// # Examples
+    /// ```
+    /// use pds_params::{BlockedBloomParams, Preference};
+    /// let params = BlockedBloomParams::from_blocks_and_rate(1 << 20, 0.01, Preference::Fastest)?;
+    /// assert_eq!(params.expected_items(), Some(53_159_181));
+    /// # Ok::<(), pds_params::ParamError>(())
+    /// ```
+    pub fn from_blocks_and_rate(
+        blocks: u64,
+        rate: f64,
+        preference: Preference,
+    ) -> Result<Self, ParamError> {
+        check_blocks(blocks)?;
+        check_rate(rate)?;
+        // Even a single block holds one item at any rate above that of collisions.
+        let (items, num_hashes) =
+            most_items(blocks, rate, preference).ok_or_else(|| below_collisions(1, rate))?;
+        Ok(Self { num_blocks: blocks, num_hashes, design: Some((items, rate)) })
+    }
+
+    /// Takes the shape as it is, without a design.
+    ///
+    /// # Errors
+    /// [`ParamError::OutOfRange`] for no blocks, more than [`MAX_BLOCKS`], and numbers of hashes other
+    /// than 2, 4, ..., [`MAX_HASHES`].
+    pub fn from_blocks_and_hashes(blocks: u64, hashes: u32) -> Result<Self, ParamError> {
+        check_blocks(blocks)?;
+        if !(2..=MAX_HASHES).contains(&hashes) {
+            return Err(out_of_range("hashes", hashes.into(), 2, MAX_HASHES.into()));
+        }
+        if !hashes.is_multiple_of(2) {
+            return Err(out_of_range("hashes modulo 2", 1, 0, 0));
+        }
+        Ok(Self { num_blocks: blocks, num_hashes: hashes, design: None })
+    }
+
+    /// The number of blocks of 512 bits.
+    #[must_use]
+    pub fn num_blocks(&self) -> u64 {
+        self.num_blocks
+    }
+
+    /// The number of bits.
+    #[must_use]
+    pub fn num_bits(&self) -> u64 {
+        self.num_blocks * BLOCK_BITS
+    }
+
+    /// The number of positions a key, k.
+    #[must_use]
+    pub fn num_hashes(&self) -> u32 {
+        self.num_hashes
+    }
+
+    /// The number of items that the filter is designed for, if it is.
+    #[must_use]
+    pub fn expected_items(&self) -> Option<u64> {
+        self.design.map(|(items, _)| items)
+    }
+
+    /// The false-positive rate promised for that number of items, a fraction.
+    #[must_use]
+    pub fn promised_rate(&self) -> Option<f64> {
+        self.design.map(|(_, rate)| rate)
+    }
+
+    /// The bytes of the blocks.
+    #[must_use]
+    pub fn size_in_bytes(&self) -> u64 {
+        self.num_bits() / 8
+    }
+
+    /// The number of bits for each expected item, if the filter is designed for some.
+    #[must_use]
+    pub fn bits_per_item(&self) -> Option<f64> {
+        self.expected_items().map(|items| self.num_bits() as f64 / items as f64)
+    }
+
+    /// Predicts the mean false-positive rate at `items` items, by [`rate`].
+    #[must_use]
+    pub fn rate_at(&self, items: u64) -> f64 {
+        rate(self.num_blocks, items, self.num_hashes)
+    }
+
+    /// Predicts how the rates of single filters spread around that mean: standard deviation over mean.
+    #[must_use]
+    pub fn relative_spread_at(&self, items: u64) -> f64 {
+        instance_rate_relative_spread(self.num_blocks, items, self.num_hashes)
+    }
+
+    /// Predicts the fraction of set bits at `items` items.
+    #[must_use]
+    pub fn fill_at(&self, items: u64) -> f64 {
+        expected_fill(self.num_blocks, items, self.num_hashes)
+    }
+
+    /// Predicts the number of set bits at `items` items, with the standard deviation over filters.
+    #[must_use]
+    pub fn set_bits_at(&self, items: u64) -> Estimate {
+        let (blocks, hashes) = (self.num_blocks, self.num_hashes);
+        Estimate {
+            value: expected_set_bits(blocks, items, hashes),
+            standard_error: set_bits_standard_deviation(blocks, items, hashes),
+        }
+    }
+
+    /// Takes over what a stored filter says it was designed for.
+    ///
+    /// # Errors
+    /// [`ParamError::OutOfRange`] for no items, [`ParamError::NotAProbability`] for a rate that is not
+    /// between 0 and 1.
+    pub fn with_design(self, items: u64, rate: f64) -> Result<Self, ParamError> {
+        check_items(items)?;
+        check_rate(rate)?;
+        Ok(Self { design: Some((items, rate)), ..self })
+    }
+}
+
+fn below_collisions(items: u64, rate: f64) -> ParamError {
+    let collisions = items as f64 * HASH_COLLISION;
+    ParamError::BelowCollisions { parameter: "false_positive_rate", value: rate, collisions }
+}
+
+/// What the least filter would need, by the information bound, where it is beyond all bounds.
+fn too_large(items: u64, rate: f64) -> ParamError {
+    let value = crate::bloom::information_bound(items, rate) / BLOCK_BITS as f64;
+    let max = MAX_BLOCKS as f64;
+    ParamError::TooLarge { parameter: "blocks", value: value.max(max), max }
+}
+
+fn check_items(items: u64) -> Result<(), ParamError> {
+    if items == 0 {
+        return Err(out_of_range("expected_items", items, 1, u64::MAX));
+    }
+    Ok(())
+}
+
+fn check_rate(rate: f64) -> Result<(), ParamError> {
+    if rate > 0.0 && rate < 1.0 {
+        return Ok(());
+    }
+    Err(ParamError::NotAProbability { parameter: "false_positive_rate", value: rate })
+}
+
+fn check_blocks(blocks: u64) -> Result<(), ParamError> {
+    if !(1..=MAX_BLOCKS).contains(&blocks) {
+        return Err(out_of_range("blocks", blocks, 1, MAX_BLOCKS));
+    }
+    Ok(())
+}
+
+fn out_of_range(parameter: &'static str, value: u64, min: u64, max: u64) -> ParamError {
+    ParamError::OutOfRange { parameter, value, min, max }
+}
