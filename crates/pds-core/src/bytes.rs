@@ -23,7 +23,7 @@ mod source;
 #[cfg(feature = "std")]
 mod stream;
 
-pub use decode::{Envelope, check_shape, decode, from_slice, hasher_of};
+pub use decode::{Envelope, from_slice, hasher_of};
 pub use encode::{WithKey, encode, to_vec};
 #[cfg(feature = "std")]
 pub use file::{load, save};

@@ -38,6 +38,16 @@ impl<'a> Envelope<'a> {
         }
     }
 
+    /// Opens an envelope as [`open`](Self::open) does, which must hold a `P` by its header.
+    ///
+    /// # Errors
+    /// [`DecodeError`] says what is wrong and where.
+    pub fn open_as<P: Portable>(bytes: &'a [u8]) -> Result<Self, DecodeError> {
+        let envelope = Self::open(bytes)?;
+        check_shape::<P>(&envelope.header)?;
+        Ok(envelope)
+    }
+
     /// Returns the header.
     #[must_use]
     pub const fn header(&self) -> &Header {
@@ -62,24 +72,17 @@ impl<'a> Envelope<'a> {
     }
 }
 
-/// Reads one envelope from a source, whose header was read already.
-///
-/// # Errors
-/// [`DecodeError`] says what is wrong and where; those of the source.
-pub fn decode<P: Portable, S: Source>(
-    header: &Header,
-    hasher: Option<P::Hasher>,
-    source: &mut S,
-) -> Result<P, S::Error> {
-    check_shape::<P>(header)?;
-    let hasher = hasher_of(header, hasher)?;
-    let mut summing = Summing::new(source);
-    let structure = P::read_payload(&header.shape, hasher, &mut summing)?;
-    let expected = summing.sum();
-    let mut sum = [0; 8];
-    source.take(&mut sum)?;
-    check_payload_sum(header, expected, sum)?;
-    Ok(structure)
+impl Envelope<'_> {
+    /// Decodes the structure, verifying all of it.
+    ///
+    /// # Errors
+    /// [`DecodeError`] says what is wrong and where; [`KeyMissing`](DecodeError::KeyMissing) when a
+    /// secret key was left out and `hasher` is `None`.
+    pub fn decode<P: Portable>(&self, hasher: Option<P::Hasher>) -> Result<P, DecodeError> {
+        let (structure, expected) = decode_payload(&self.header, hasher, &mut { self.payload })?;
+        check_payload_sum(&self.header, expected, self.sum)?;
+        Ok(structure)
+    }
 }
 
 /// Decodes a structure from bytes that hold it and nothing else.
@@ -87,15 +90,37 @@ pub fn decode<P: Portable, S: Source>(
 /// # Errors
 /// [`DecodeError`] says what is wrong and where.
 pub fn from_slice<P: Portable>(bytes: &[u8], hasher: Option<P::Hasher>) -> Result<P, DecodeError> {
-    let envelope = Envelope::open(bytes)?;
-    decode(envelope.header(), hasher, &mut &bytes[Header::BYTES..])
+    Envelope::open_as::<P>(bytes)?.decode(hasher)
+}
+
+/// Decodes what follows a header, whose shape was checked, in a source.
+#[cfg(feature = "std")]
+pub(super) fn decode<P: Portable, S: Source>(
+    header: &Header,
+    hasher: Option<P::Hasher>,
+    source: &mut S,
+) -> Result<P, S::Error> {
+    let (structure, expected) = decode_payload(header, hasher, source)?;
+    let mut sum = [0; 8];
+    source.take(&mut sum)?;
+    check_payload_sum(header, expected, sum)?;
+    Ok(structure)
+}
+
+/// Decodes a payload. Returns the checksum that it ought to have, too.
+fn decode_payload<P: Portable, S: Source>(
+    header: &Header,
+    hasher: Option<P::Hasher>,
+    source: &mut S,
+) -> Result<(P, u64), S::Error> {
+    let hasher = hasher_of(header, hasher)?;
+    let mut summing = Summing::new(source);
+    let structure = P::read_payload(&header.shape, hasher, &mut summing)?;
+    Ok((structure, summing.sum()))
 }
 
 /// Checks kind and shape, and that the payload has the length that follows from them.
-///
-/// # Errors
-/// [`DecodeError`] says what is wrong and where.
-pub fn check_shape<P: Portable>(header: &Header) -> Result<(), DecodeError> {
+pub(super) fn check_shape<P: Portable>(header: &Header) -> Result<(), DecodeError> {
     header.expect_kind(P::KIND)?;
     header.expect_payload_bytes(P::payload_bytes(&header.shape)?)
 }

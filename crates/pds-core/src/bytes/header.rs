@@ -2,7 +2,7 @@ use core::fmt;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::error::DecodeError;
+use crate::error::{DecodeError, ParamError};
 
 /// How many numbers a shape has room for.
 pub const SHAPE_FIELDS: usize = 6;
@@ -23,10 +23,14 @@ const RATE_PRESENT: u16 = 4;
 pub enum Kind {
     /// A standard Bloom filter.
     Bloom = 1,
+    /// A HyperLogLog sketch.
+    HyperLogLog = 16,
+    /// An UltraLogLog sketch.
+    UltraLogLog = 17,
 }
 
 impl Kind {
-    const ALL: [Self; 1] = [Self::Bloom];
+    const ALL: &[Self] = &[Self::Bloom, Self::HyperLogLog, Self::UltraLogLog];
 
     /// Returns the number that stands for the kind in bytes.
     #[must_use]
@@ -35,7 +39,7 @@ impl Kind {
     }
 
     fn from_id(id: u16) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.id() == id)
+        Self::ALL.iter().copied().find(|kind| kind.id() == id)
     }
 }
 
@@ -43,6 +47,8 @@ impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Bloom => "Bloom filter",
+            Self::HyperLogLog => "HyperLogLog sketch",
+            Self::UltraLogLog => "UltraLogLog sketch",
         })
     }
 }
@@ -56,6 +62,27 @@ pub struct Shape {
     pub expected_items: Option<u64>,
     /// The rate promised for them. Metadata too.
     pub promised_rate: Option<f64>,
+}
+
+impl Shape {
+    /// Refuses numbers from the one with this index on that are not zero, for they mean nothing.
+    ///
+    /// # Errors
+    /// [`DecodeError::Field`] for the first of them.
+    pub fn expect_unused(&self, from: usize) -> Result<(), DecodeError> {
+        match (from..).zip(&self.numbers[from..]).find(|(_, number)| **number != 0) {
+            None => Ok(()),
+            Some((i, &number)) => {
+                Err(field("an unused number of the shape", Header::SHAPE_AT + 8 * i, number, "0"))
+            }
+        }
+    }
+
+    /// Wraps what is wrong with the numbers.
+    #[must_use]
+    pub const fn error(error: ParamError) -> DecodeError {
+        DecodeError::Shape { offset: Header::SHAPE_AT as u64, error }
+    }
 }
 
 /// What stands in front of a payload.
