@@ -4,12 +4,14 @@
 
 pub mod blocked;
 pub mod bloom;
+pub mod cms;
 mod error;
 mod estimate;
 pub mod hll;
 
 pub use blocked::{BlockedBloomParams, Preference};
 pub use bloom::BloomParams;
+pub use cms::{CountMinParams, CountSketchParams, HeavyHittersParams};
 pub use error::ParamError;
 pub use estimate::Estimate;
 pub use hll::HllParams;

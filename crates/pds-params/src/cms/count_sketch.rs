@@ -1,0 +1,171 @@
+use libm::{exp, log, log1p, sqrt};
+
+use super::{MAX_DEPTH, check_probability, check_shape, width_from};
+use crate::ParamError;
+
+/// The shape of a count sketch, and the error that it keeps.
+///
+/// The estimate of a key is off by more than `epsilon` times the norm (the root of the sum of the
+/// squares) of all counts with probability `delta` at most. One row has the variance
+/// (sum of the squares) / width, so that by Chebyshev's inequality it is off by more with probability
+/// 1 / (width epsilon²); the median is off when half of the rows are.
+///
+/// # Examples
+/// ```
+/// use pds_params::CountSketchParams;
+///
+/// let params = CountSketchParams::new(0.01, 0.01)?;
+/// assert_eq!(params.depth() % 2, 1);
+/// assert!(params.delta_at(0.01) <= 0.01);
+/// # Ok::<(), pds_params::ParamError>(())
+/// ```
+///
+/// # References
+/// Moses Charikar, Kevin Chen and Martin Farach-Colton, "Finding Frequent Items in Data Streams",
+/// ICALP 2002, lemmas 3 and 4.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CountSketchParams {
+    /// Counters a row, at least 1.
+    width: u64,
+    /// Rows, from 1 to [`MAX_DEPTH`].
+    depth: u32,
+    epsilon: f64,
+    delta: f64,
+}
+
+impl CountSketchParams {
+    /// Finds the fewest counters that keep the error, among odd depths.
+    ///
+    /// # Errors
+    /// [`ParamError::NotAProbability`] when `epsilon` or `delta` is not above 0 and below 1,
+    /// [`ParamError::TooLarge`] where more counters would be needed than can be had.
+    pub fn new(epsilon: f64, delta: f64) -> Result<Self, ParamError> {
+        check_probability("epsilon", epsilon)?;
+        check_probability("delta", delta)?;
+        let shape = |depth| {
+            let width = width_from(1.0 / (row_failure(depth, delta) * epsilon * epsilon), depth)?;
+            let shape = Self { width, depth, epsilon, delta };
+            let short = u64::from(shape.delta_at(epsilon) > delta);
+            Ok(Self { width: width + short, ..shape })
+        };
+        let shapes = (3..MAX_DEPTH).step_by(2).map(shape).filter_map(Result::ok);
+        shapes.fold(shape(1), |best, next| match best {
+            Ok(best) if best.counters() <= next.counters() => Ok(best),
+            _ => Ok(next),
+        })
+    }
+
+    /// Takes width and depth as they are.
+    ///
+    /// Epsilon is then the root of `3 / width`, the error that a row exceeds with probability 1/3.
+    ///
+    /// # Errors
+    /// [`ParamError::OutOfRange`] for no counters, no rows, or more than can be had.
+    pub fn from_width_and_depth(width: u64, depth: u32) -> Result<Self, ParamError> {
+        check_shape(width, depth)?;
+        let delta = median_failure(depth, 1.0 / 3.0);
+        Ok(Self { width, depth, epsilon: sqrt(3.0 / width as f64), delta })
+    }
+
+    /// The number of counters a row.
+    #[must_use]
+    pub const fn width(&self) -> u64 {
+        self.width
+    }
+
+    /// The number of rows.
+    #[must_use]
+    pub const fn depth(&self) -> u32 {
+        self.depth
+    }
+
+    /// The number of counters.
+    #[must_use]
+    pub const fn counters(&self) -> u64 {
+        self.width * self.depth as u64
+    }
+
+    /// The error of an estimate, as a fraction of the norm of all counts, that is exceeded with
+    /// probability [`delta`](Self::delta) at most.
+    #[must_use]
+    pub const fn epsilon(&self) -> f64 {
+        self.epsilon
+    }
+
+    /// The probability with which an estimate may exceed its error.
+    #[must_use]
+    pub const fn delta(&self) -> f64 {
+        self.delta
+    }
+
+    /// Bounds the probability that an estimate is off by more than `epsilon` times the norm.
+    #[must_use]
+    pub fn delta_at(&self, epsilon: f64) -> f64 {
+        let row = 1.0 / (self.width as f64 * epsilon * epsilon);
+        if row < 1.0 { median_failure(self.depth, row) } else { 1.0 }
+    }
+
+    /// The standard deviation of one row's estimate, when the other keys' counts have this sum of squares.
+    #[must_use]
+    pub fn standard_error_of_a_row(&self, squares_of_others: f64) -> f64 {
+        sqrt(squares_of_others / self.width as f64)
+    }
+}
+
+/// The greatest probability of failure of a row with which the median of `depth` rows fails with
+/// probability `delta` at most, by bisection on its logarithm.
+fn row_failure(depth: u32, delta: f64) -> f64 {
+    // A row at half of it keeps the median of any odd number of rows below it.
+    let (mut low, mut high) = (log(delta.min(0.5) / 2.0), 0.0);
+    for _ in 0..64 {
+        let middle = f64::midpoint(low, high);
+        if median_failure(depth, exp(middle)) <= delta {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    exp(low)
+}
+
+/// The probability that at least half of `depth` rows fail, each with probability `row` below 1.
+fn median_failure(depth: u32, row: f64) -> f64 {
+    let odds = log(row) - log1p(-row);
+    let mut term = f64::from(depth) * log1p(-row);
+    let mut sum = 0.0;
+    for failing in 0..=depth {
+        if failing >= depth.div_ceil(2) {
+            sum += exp(term);
+        }
+        let next = f64::from(failing + 1);
+        term += log(f64::from(depth - failing)) - log(next) + odds;
+    }
+    sum.min(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_fails_when_half_of_the_rows_do() {
+        assert!((median_failure(1, 0.2) - 0.2).abs() < 1e-15);
+        // 3 p² (1 - p) + p³ at a quarter.
+        assert!((median_failure(3, 0.25) - 0.15625).abs() < 1e-15);
+        // One failing row of two moves the mean of the middle pair.
+        assert!((median_failure(2, 0.1) - 0.19).abs() < 1e-15);
+        assert!((median_failure(5, 0.5) - 0.5).abs() < 1e-14);
+    }
+
+    #[test]
+    fn the_row_failure_is_the_greatest_that_keeps_the_median() {
+        for depth in (1..MAX_DEPTH).step_by(2) {
+            for delta in [0.6, 0.3, 0.01, 1e-6, 1e-12] {
+                let row = row_failure(depth, delta);
+                assert!(median_failure(depth, row) <= delta);
+                let more = (row * 1.001).min(1.0 - 1e-12);
+                assert!(median_failure(depth, more) > delta, "{depth} {delta}");
+            }
+        }
+    }
+}

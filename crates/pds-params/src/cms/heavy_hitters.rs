@@ -1,0 +1,86 @@
+use super::{MAX_TRACKED, check_probability, check_range, floor_product};
+use crate::ParamError;
+
+/// How many keys a counter-based summary tracks, so that it misses none above a share of the total.
+///
+/// A summary of c counters errs by N / c at most, so that every key above N / c is in it.
+///
+/// # Examples
+/// ```
+/// use pds_params::HeavyHittersParams;
+///
+/// // Keys above 1 %, with counts that err by 0.1 % of the total at most.
+/// let params = HeavyHittersParams::with_error(0.01, 0.001)?;
+/// assert_eq!(params.capacity(), 1_000);
+/// # Ok::<(), pds_params::ParamError>(())
+/// ```
+///
+/// # References
+/// Ahmed Metwally, Divyakant Agrawal and Amr El Abbadi, "Efficient Computation of Frequent and Top-k
+/// Elements in Data Streams", ICDT 2005, theorem 2.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct HeavyHittersParams {
+    phi: f64,
+    capacity: u64,
+}
+
+impl HeavyHittersParams {
+    /// Tracks `ceil(1 / phi)` keys, the fewest that miss none above `phi` times the total.
+    ///
+    /// # Errors
+    /// [`ParamError::NotAProbability`] when `phi` is not above 0 and below 1, [`ParamError::TooLarge`]
+    /// when more than [`MAX_TRACKED`] keys would have to be tracked.
+    pub fn new(phi: f64) -> Result<Self, ParamError> {
+        Self::with_error(phi, phi)
+    }
+
+    /// Tracks `ceil(1 / epsilon)` keys, so that counts err by `epsilon` times the total at most, or
+    /// `ceil(1 / phi)` where these are more.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), for `epsilon` too.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked before")]
+    pub fn with_error(phi: f64, epsilon: f64) -> Result<Self, ParamError> {
+        check_probability("phi", phi)?;
+        check_probability("epsilon", epsilon)?;
+        let share = phi.min(epsilon);
+        let capacity = libm::ceil(1.0 / share);
+        let max = MAX_TRACKED as f64;
+        if capacity > max {
+            return Err(ParamError::TooLarge { parameter: "capacity", value: capacity, max });
+        }
+        let capacity = capacity as u64;
+        // The quotient may have been rounded down: so many shares must make a whole.
+        let short = u64::from(floor_product(share, capacity) == 0);
+        Ok(Self { phi, capacity: capacity + short })
+    }
+
+    /// Takes the number of keys to track.
+    ///
+    /// # Errors
+    /// [`ParamError::NotAProbability`] when `phi` is not above 0 and below 1,
+    /// [`ParamError::OutOfRange`] when the capacity is below `ceil(1 / phi)` or above [`MAX_TRACKED`].
+    pub fn with_capacity(phi: f64, capacity: u64) -> Result<Self, ParamError> {
+        let least = Self::new(phi)?.capacity;
+        check_range("capacity", capacity, least, MAX_TRACKED)?;
+        Ok(Self { phi, capacity })
+    }
+
+    /// The share of the total above which no key is missed.
+    #[must_use]
+    pub const fn phi(&self) -> f64 {
+        self.phi
+    }
+
+    /// The number of keys that are tracked.
+    #[must_use]
+    pub const fn capacity(&self) -> u64 {
+        self.capacity
+    }
+
+    /// The greatest error of a count, as a fraction of the total.
+    #[must_use]
+    pub fn epsilon(&self) -> f64 {
+        1.0 / self.capacity as f64
+    }
+}

@@ -1,0 +1,120 @@
+//! Shapes of counting sketches against an independent table, and what no shape can be had for.
+
+use pds_params::cms::{MAX_DEPTH, MAX_TRACKED};
+use pds_params::{CountMinParams, CountSketchParams, HeavyHittersParams, ParamError};
+use serde_json::Value;
+
+#[test]
+fn published_shapes_are_those_of_the_table() {
+    let table: Value = serde_json::from_str(include_str!("data/count_min_sizes.json")).unwrap();
+    let rows = table["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 48);
+    for row in rows {
+        let (epsilon, delta) = (row[0].as_f64().unwrap(), row[1].as_f64().unwrap());
+        let params = CountMinParams::new(epsilon, delta).unwrap();
+        assert_eq!(params.width(), row[2].as_u64().unwrap(), "{row}");
+        assert_eq!(u64::from(params.depth()), row[3].as_u64().unwrap(), "{row}");
+        assert!(params.delta_at(epsilon) <= delta, "{row}");
+    }
+}
+
+#[test]
+fn the_least_memory_is_the_least() {
+    for epsilon in [0.3, 0.1, 0.01, 0.003, 1e-5] {
+        for delta in [0.9, 0.5, 0.1, 0.01, 1e-4, 1e-9] {
+            let least = CountMinParams::least_memory(epsilon, delta).unwrap();
+            assert!(least.delta_at(epsilon) <= delta);
+            assert!(least.counters() <= CountMinParams::new(epsilon, delta).unwrap().counters());
+            for depth in 1..=MAX_DEPTH {
+                let Some(width) = (least.counters() - 1).checked_div(depth.into()) else {
+                    continue;
+                };
+                if let Ok(smaller) = CountMinParams::from_width_and_depth(width, depth) {
+                    let delta_at = smaller.delta_at(epsilon);
+                    assert!(delta_at > delta, "{epsilon} {delta}: {smaller:?} has {delta_at}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_budget_is_used_as_well_as_it_can_be() {
+    for (bytes, counter_bytes) in [(4, 4), (100, 1), (1 << 16, 4), (1 << 28, 8)] {
+        let params = CountMinParams::for_memory(bytes, counter_bytes, 0.01).unwrap();
+        assert!(params.counters() * counter_bytes <= bytes);
+        assert!(params.delta_at(params.epsilon()) <= 0.01 * (1.0 + 1e-12));
+        // The least sketch of a slightly smaller error needs more than the budget.
+        if params.epsilon() < 0.9 {
+            let least = CountMinParams::least_memory(params.epsilon() * 0.97, 0.01).unwrap();
+            assert!(least.counters() * counter_bytes > bytes, "{params:?} {least:?}");
+        }
+    }
+}
+
+#[test]
+fn impossible_sketches_are_errors_that_name_the_parameter() {
+    for bad in [0.0, 1.0, -0.1, 1.5, f64::NAN, f64::INFINITY] {
+        for error in [
+            CountMinParams::new(bad, 0.1).unwrap_err(),
+            CountMinParams::least_memory(bad, 0.1).unwrap_err(),
+            CountSketchParams::new(bad, 0.1).unwrap_err(),
+        ] {
+            assert!(matches!(error, ParamError::NotAProbability { parameter: "epsilon", .. }));
+        }
+        for error in [
+            CountMinParams::new(0.1, bad).unwrap_err(),
+            CountMinParams::least_memory(0.1, bad).unwrap_err(),
+            CountMinParams::for_memory(100, 4, bad).unwrap_err(),
+            CountSketchParams::new(0.1, bad).unwrap_err(),
+        ] {
+            assert!(matches!(error, ParamError::NotAProbability { parameter: "delta", .. }));
+        }
+        let error = HeavyHittersParams::new(bad).unwrap_err();
+        assert!(matches!(error, ParamError::NotAProbability { parameter: "phi", .. }));
+    }
+    let out_of_range = |result: Result<CountMinParams, ParamError>, name: &str| {
+        assert!(
+            matches!(result, Err(ParamError::OutOfRange { parameter, .. }) if parameter == name)
+        );
+    };
+    out_of_range(CountMinParams::from_width_and_depth(0, 4), "width");
+    out_of_range(CountMinParams::from_width_and_depth(u64::MAX, 4), "width");
+    out_of_range(CountMinParams::from_width_and_depth(4, 0), "depth");
+    out_of_range(CountMinParams::from_width_and_depth(4, MAX_DEPTH + 1), "depth");
+    out_of_range(CountMinParams::for_memory(3, 4, 0.1), "bytes");
+    out_of_range(CountMinParams::for_memory(3, 0, 0.1), "counter_bytes");
+    let too_large = |result: Result<CountMinParams, ParamError>, name: &str| {
+        assert!(matches!(result, Err(ParamError::TooLarge { parameter, .. }) if parameter == name));
+    };
+    too_large(CountMinParams::new(1e-18, 0.1), "width");
+    too_large(CountMinParams::new(0.1, 1e-300), "depth");
+    too_large(CountMinParams::least_memory(1e-300, 0.1), "width");
+}
+
+#[test]
+fn a_count_sketch_keeps_its_error_by_chebyshev() {
+    for epsilon in [0.3, 0.1, 0.01] {
+        for delta in [0.9, 0.1, 0.01, 1e-6] {
+            let params = CountSketchParams::new(epsilon, delta).unwrap();
+            assert!(params.delta_at(epsilon) <= delta, "{params:?}");
+            assert_eq!((params.epsilon(), params.delta()), (epsilon, delta));
+        }
+    }
+    let given = CountSketchParams::from_width_and_depth(300, 1).unwrap();
+    assert!((given.epsilon() - 0.1).abs() < 1e-12 && (given.delta() - 1.0 / 3.0).abs() < 1e-12);
+    assert_eq!(given.standard_error_of_a_row(30_000.0), 10.0);
+}
+
+#[test]
+fn as_many_keys_are_tracked_as_a_share_needs() {
+    let capacity = |phi| HeavyHittersParams::new(phi).map(|params| params.capacity());
+    assert_eq!((capacity(0.5), capacity(0.1), capacity(0.003)), (Ok(2), Ok(10), Ok(334)));
+    // The double next to 1/49 is below it.
+    assert_eq!(capacity(1.0 / 49.0), Ok(50));
+    assert_eq!(HeavyHittersParams::with_error(0.01, 0.5).unwrap().capacity(), 100);
+    assert!(matches!(capacity(1e-12), Err(ParamError::TooLarge { parameter: "capacity", .. })));
+    let given = |capacity| HeavyHittersParams::with_capacity(0.1, capacity);
+    assert!(given(10).is_ok() && given(MAX_TRACKED).is_ok());
+    assert!(matches!(given(9), Err(ParamError::OutOfRange { parameter: "capacity", min: 10, .. })));
+}
