@@ -28,5 +28,9 @@ pub use bit_array::BitArray;
 pub use builder::BloomFilterBuilder;
 #[cfg(feature = "alloc")]
 pub use filter::{BloomFilter, Health, HealthStatus};
-#[cfg(feature = "alloc")]
+// What the signatures here are made of, so that `pds-core` need not be a dependency of their users.
+pub use pds_core::{
+    AllocError, BuildError, DefaultHashBuilder, Estimate, Incompatible, ParamError, Raw,
+    SipHashBuilder,
+};
 pub use pds_params::BloomParams;

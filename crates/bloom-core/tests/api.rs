@@ -1,7 +1,24 @@
 //! What the filters do, at ordinary and at edge parameters.
 
-use bloom_core::{BloomFilter, HealthStatus};
-use pds_core::{BuildError, Incompatible, ParamError, SipHashBuilder};
+use core::convert::Infallible;
+
+use bloom_core::{
+    AtomicBloomFilter, BitArray, BloomFilter, BloomFilterBuilder, BuildError, DoubleHash, Health,
+    HealthStatus, Incompatible, ParamError, SipHashBuilder,
+};
+use pds_core::{Insert, Membership, Merge};
+
+/// Does not compile when a public type cannot go to another thread.
+const _: () = {
+    const fn crosses_threads<T: Send + Sync>() {}
+    crosses_threads::<BloomFilter>();
+    crosses_threads::<AtomicBloomFilter>();
+    crosses_threads::<BloomFilterBuilder>();
+    crosses_threads::<BitArray>();
+    crosses_threads::<DoubleHash>();
+    crosses_threads::<Health>();
+    crosses_threads::<HealthStatus>();
+};
 
 /// A filter of 1,000 items at 1 % that holds the numbers below `items`.
 fn numbers(items: u32) -> BloomFilter {
@@ -84,7 +101,7 @@ fn the_builder_takes_any_two_of_items_rate_and_bits() {
 #[test]
 fn the_builder_refuses_too_little_and_too_much() {
     let builder = BloomFilter::builder;
-    let error = |b: bloom_core::BloomFilterBuilder| match b.build().unwrap_err() {
+    let error = |b: BloomFilterBuilder| match b.build().unwrap_err() {
         BuildError::Param(e) => e,
         other => panic!("{other}"),
     };
@@ -165,4 +182,54 @@ fn a_difference_is_named() {
     let right = BloomFilter::new(2_000, 0.01).unwrap();
     let error = left.union_with(&right).unwrap_err();
     assert!(matches!(error, Incompatible::Shape { parameter: "number of bits", .. }), "{error}");
+}
+
+/// Code that knows the traits only: both filters answer alike through them.
+fn through_the_traits<F>(mut filter: F, mut other: F)
+where
+    F: Insert<Error = Infallible> + Membership + Merge,
+{
+    assert!(Insert::insert(&mut filter, "here").unwrap());
+    assert!(Insert::insert(&mut other, "there").unwrap());
+    assert!(!Membership::contains(&filter, "there"));
+    filter.merge(&other).unwrap();
+    let hashes = ["here", "there", "nowhere"].map(|key| filter.hash_key(key));
+    let mut answers = [false; 3];
+    filter.contains_hash_batch(&hashes, &mut answers);
+    assert_eq!(answers, [true, true, false]);
+    assert!(!filter.insert_hash(hashes[0]).unwrap() && filter.contains_hash(hashes[1]));
+}
+
+#[test]
+fn the_traits_lead_to_the_methods() {
+    through_the_traits(numbers(0), numbers(0));
+    through_the_traits(AtomicBloomFilter::from(numbers(0)), numbers(0).into());
+    let of_any_kind: &dyn Membership = &numbers(10);
+    assert!(!of_any_kind.contains_hash(7));
+}
+
+#[test]
+fn positions_beyond_the_bits_are_refused() {
+    let mut bits = BitArray::zeroed(100).unwrap();
+    assert!(std::panic::catch_unwind(|| bits.get(100)).is_err());
+    assert!(std::panic::catch_unwind(move || bits.set(127)).is_err());
+}
+
+#[test]
+fn bit_arrays_of_unequal_length_are_not_combined() {
+    let (mut left, right) = (BitArray::zeroed(100).unwrap(), BitArray::zeroed(101).unwrap());
+    let error = Incompatible::Shape { parameter: "number of bits", left: 100, right: 101 };
+    assert_eq!(left.union_with(&right), Err(error));
+    assert_eq!(left.intersect_with(&right), Err(error));
+    assert_eq!(left.count_union_ones(&right), Err(error));
+}
+
+#[cfg(feature = "huge-pages")]
+#[test]
+fn huge_pages_change_no_answer() {
+    let build = |huge| BloomFilter::builder().bits(1 << 26).hashes(3).huge_pages(huge).build();
+    let (mut with, mut without) = (build(true).unwrap(), build(false).unwrap());
+    with.extend(0..1_000u32);
+    without.extend(0..1_000u32);
+    assert_eq!(with, without);
 }
