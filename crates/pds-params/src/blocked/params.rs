@@ -49,8 +49,10 @@ pub struct BlockedBloomParams {
     num_blocks: u64,
     /// Number of positions a key, an even number from 2 to [`MAX_HASHES`].
     num_hashes: u32,
-    /// Number of items and the rate promised for them, where the filter was designed for such.
-    design: Option<(u64, f64)>,
+    /// Number of items that the filter is designed for, if it is.
+    expected_items: Option<u64>,
+    /// The rate promised for them, if one is.
+    promised_rate: Option<f64>,
 }
 
 impl BlockedBloomParams {
@@ -77,7 +79,7 @@ impl BlockedBloomParams {
         }
         let (num_blocks, num_hashes) = least_blocks(expected_items, rate, preference)
             .ok_or_else(|| too_large(expected_items, rate))?;
-        Ok(Self { num_blocks, num_hashes, design: Some((expected_items, rate)) })
+        Ok(Self::designed(num_blocks, num_hashes, expected_items, rate))
     }
 
     /// Finds the number of hashes with the lowest rate for `items` in `blocks`, and promises it.
@@ -90,8 +92,8 @@ impl BlockedBloomParams {
         let num_hashes = best_hashes(blocks, items);
         let promised = rate(blocks, items, num_hashes) + items as f64 * HASH_COLLISION;
         // A filter so full that it answers `true` always, to the last bit of a float, promises nothing.
-        let design = (promised > 0.0 && promised < 1.0).then_some((items, promised));
-        Ok(Self { num_blocks: blocks, num_hashes, design })
+        let promised_rate = Some(promised).filter(|&rate| rate > 0.0 && rate < 1.0);
+        Ok(Self { num_blocks: blocks, num_hashes, expected_items: Some(items), promised_rate })
     }
 
     /// Finds the most items that `blocks` can hold at the false-positive rate `rate`.
@@ -119,7 +121,7 @@ impl BlockedBloomParams {
         // Even a single block holds one item at any rate above that of collisions.
         let (items, num_hashes) =
             most_items(blocks, rate, preference).ok_or_else(|| below_collisions(1, rate))?;
-        Ok(Self { num_blocks: blocks, num_hashes, design: Some((items, rate)) })
+        Ok(Self::designed(blocks, num_hashes, items, rate))
     }
 
     /// Takes the shape as it is, without a design.
@@ -135,7 +137,16 @@ impl BlockedBloomParams {
         if !hashes.is_multiple_of(2) {
             return Err(out_of_range("hashes modulo 2", 1, 0, 0));
         }
-        Ok(Self { num_blocks: blocks, num_hashes: hashes, design: None })
+        Ok(Self {
+            num_blocks: blocks,
+            num_hashes: hashes,
+            expected_items: None,
+            promised_rate: None,
+        })
+    }
+
+    fn designed(num_blocks: u64, num_hashes: u32, items: u64, rate: f64) -> Self {
+        Self { num_blocks, num_hashes, expected_items: Some(items), promised_rate: Some(rate) }
     }
 
     /// The number of blocks of 512 bits.
@@ -159,13 +170,13 @@ impl BlockedBloomParams {
     /// The number of items that the filter is designed for, if it is.
     #[must_use]
     pub fn expected_items(&self) -> Option<u64> {
-        self.design.map(|(items, _)| items)
+        self.expected_items
     }
 
     /// The false-positive rate promised for that number of items, a fraction.
     #[must_use]
     pub fn promised_rate(&self) -> Option<f64> {
-        self.design.map(|(_, rate)| rate)
+        self.promised_rate
     }
 
     /// The bytes of the blocks.
@@ -208,15 +219,19 @@ impl BlockedBloomParams {
         }
     }
 
-    /// Takes over what a stored filter says it was designed for.
+    /// States what the shape was designed for, as a stored filter does; the shape stays as it is.
     ///
     /// # Errors
-    /// [`ParamError::OutOfRange`] for no items, [`ParamError::NotAProbability`] for a rate that is not
-    /// between 0 and 1.
-    pub fn with_design(self, items: u64, rate: f64) -> Result<Self, ParamError> {
-        check_items(items)?;
-        check_rate(rate)?;
-        Ok(Self { design: Some((items, rate)), ..self })
+    /// [`ParamError::OutOfRange`] for no items, [`ParamError::NotAProbability`] for a rate that is
+    /// not between 0 and 1.
+    pub fn with_design(
+        self,
+        expected_items: Option<u64>,
+        promised_rate: Option<f64>,
+    ) -> Result<Self, ParamError> {
+        expected_items.map_or(Ok(()), check_items)?;
+        promised_rate.map_or(Ok(()), check_rate)?;
+        Ok(Self { expected_items, promised_rate, ..self })
     }
 }
 
