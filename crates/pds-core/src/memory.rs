@@ -6,10 +6,12 @@
 
 #[cfg(target_has_atomic = "64")]
 mod atomic;
+mod lanes;
 mod prefetch;
 mod words;
 
 #[cfg(target_has_atomic = "64")]
 pub use atomic::AtomicWords;
+pub use lanes::{Lane, reorder_lanes};
 pub use prefetch::prefetch;
 pub use words::{LINE_BYTES, Words};

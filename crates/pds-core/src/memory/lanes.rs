@@ -1,0 +1,119 @@
+use core::slice;
+
+use super::Words;
+
+/// An integer that a word holds a whole number of: `u8`, `u16`, `u32` or `u64`.
+pub trait Lane: sealed::Sealed + Copy + Into<u64> {
+    /// How many of them a word holds.
+    const PER_WORD: usize = size_of::<u64>() / size_of::<Self>();
+}
+
+mod sealed {
+    /// Only for integers: every pattern of bits is one, and none has padding.
+    pub trait Sealed {}
+}
+
+macro_rules! lanes {
+    ($($lane:ty)*) => {$(
+        impl sealed::Sealed for $lane {}
+        impl Lane for $lane {}
+    )*};
+}
+lanes!(u8 u16 u32 u64);
+
+impl Words {
+    /// Returns the words as narrower integers, in the order of memory.
+    ///
+    /// Word `w` holds the lanes from `w * T::PER_WORD` on; [`reorder_lanes`] tells which of its bits are
+    /// which.
+    ///
+    /// # Examples
+    /// ```
+    /// use pds_core::memory::Words;
+    ///
+    /// let mut words = Words::zeroed(2)?;
+    /// words.lanes_mut::<u16>()[5] = 7;
+    /// assert_eq!(words.lanes::<u16>(), [0, 0, 0, 0, 0, 7, 0, 0]);
+    /// # Ok::<(), pds_core::AllocError>(())
+    /// ```
+    #[inline]
+    #[must_use]
+    pub fn lanes<T: Lane>(&self) -> &[T] {
+        let first = self.as_ptr().cast::<T>();
+        debug_assert!(first.is_aligned());
+        // SAFETY: `T` is an integer of at most the size and alignment of `u64` that divides it, so that
+        // the words hold exactly `len * PER_WORD` of them, all initialised; the borrow of `self` keeps them.
+        unsafe { slice::from_raw_parts(first, self.len() * T::PER_WORD) }
+    }
+
+    /// Returns the words as narrower integers that can be changed.
+    #[inline]
+    #[must_use]
+    pub fn lanes_mut<T: Lane>(&mut self) -> &mut [T] {
+        let len = self.len() * T::PER_WORD;
+        let first = self.as_mut_ptr().cast::<T>();
+        debug_assert!(first.is_aligned());
+        // SAFETY: as in `lanes`, and every pattern of bits that is written is a `u64` too; the
+        // exclusive borrow of `self` makes the access exclusive.
+        unsafe { slice::from_raw_parts_mut(first, len) }
+    }
+}
+
+/// Turns a word in memory into one whose lane `i` is at bit `i` times the width of a lane, and back.
+///
+/// The word itself on little-endian machines.
+#[inline]
+#[must_use]
+pub const fn reorder_lanes<T: Lane>(word: u64) -> u64 {
+    if cfg!(target_endian = "little") { word } else { reverse_lanes(word, T::PER_WORD) }
+}
+
+/// Reverses the order of `lanes` equal parts of a word, by swapping halves of halves.
+const fn reverse_lanes(word: u64, lanes: usize) -> u64 {
+    let halves = word.rotate_left(32);
+    let quarters = (halves & 0x0000_ffff_0000_ffff) << 16 | (halves >> 16) & 0x0000_ffff_0000_ffff;
+    match lanes {
+        1 => word,
+        2 => halves,
+        4 => quarters,
+        _ => word.swap_bytes(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lanes_are_reversed_and_reversed_back() {
+        let word = 0x0102_0304_0506_0708;
+        let reversed = [
+            (1, 0x0102_0304_0506_0708),
+            (2, 0x0506_0708_0102_0304),
+            (4, 0x0708_0506_0304_0102),
+            (8, 0x0807_0605_0403_0201),
+        ];
+        for (lanes, expected) in reversed {
+            assert_eq!(reverse_lanes(word, lanes), expected);
+            assert_eq!(reverse_lanes(expected, lanes), word);
+        }
+    }
+
+    #[test]
+    fn a_lane_has_its_place_in_the_word_on_every_machine() {
+        fn check<T: Lane + From<u8>>() {
+            let bits = 64 / T::PER_WORD;
+            for i in 0..2 * T::PER_WORD {
+                let mut words = Words::zeroed(2).unwrap();
+                words.lanes_mut::<T>()[i] = T::from(0xa5);
+                let word = reorder_lanes::<T>(words[i / T::PER_WORD]);
+                assert_eq!(word, 0xa5 << (i % T::PER_WORD * bits));
+            }
+            assert_eq!(Words::zeroed(0).unwrap().lanes::<T>().len(), 0);
+        }
+        check::<u8>();
+        check::<u16>();
+        check::<u32>();
+        check::<u64>();
+    }
+}
