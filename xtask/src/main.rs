@@ -1,2 +1,37 @@
-//! Tool.
-fn main() {}
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+mod bench;
+mod check;
+mod process;
+mod validate;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// The project's own tool.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Validate(validate::Options),
+    Bench(bench::Options),
+    Check(check::Options),
+}
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Validate(options) => validate::run(&options),
+        Command::Bench(options) => bench::run(&options).map(|()| ExitCode::SUCCESS),
+        Command::Check(options) => check::run(&options).map(|()| ExitCode::SUCCESS),
+    };
+    result.unwrap_or_else(|error| {
+        eprintln!("error: {error}");
+        ExitCode::FAILURE
+    })
+}

@@ -1,0 +1,23 @@
+//! `cargo xtask bench`: the benchmarks live in a package of their own, because the peers that it links take minutes to
+//! compile.
+
+use crate::process::{self, Outcome, cargo};
+use clap::Args;
+
+/// Measures structures against peers; all options go to `pds-benches`, whose `--help` tells them.
+#[derive(Debug, Args)]
+#[command(disable_help_flag = true)]
+pub(crate) struct Options {
+    /// Options of `pds-benches`
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    arguments: Vec<String>,
+}
+
+/// Builds and runs the benchmarks.
+///
+/// # Errors
+/// When they cannot be built, or fail.
+pub(crate) fn run(options: &Options) -> Outcome {
+    let arguments = ["run", "--quiet", "--release", "--package", "pds-benches", "--"];
+    process::run(cargo(arguments).args(&options.arguments))
+}

@@ -1,0 +1,81 @@
+//! `cargo xtask check`: what must hold of every commit, all of it or one step at a time.
+
+mod no_std;
+mod workspace;
+
+use crate::process::{self, Outcome, cargo};
+use clap::{Args, ValueEnum};
+use core::error::Error;
+use workspace::Package;
+
+/// Warnings of clippy and of the compiler are errors here.
+const DENY_WARNINGS: [&str; 3] = ["--", "-D", "warnings"];
+
+/// Checks formatting, lints, tests, documentation and freedom from the standard library.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// Runs these steps only
+    #[arg(value_enum)]
+    steps: Vec<Step>,
+}
+
+/// One thing that is checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Step {
+    /// Sources are formatted
+    Fmt,
+    /// No lint, with any feature of any crate: all, none, and each alone
+    Clippy,
+    /// Tests pass, and examples in documentation
+    Test,
+    /// The documentation builds without a warning
+    Doc,
+    /// The crates link without the standard library
+    NoStd,
+}
+
+/// Runs the steps that were named, or all.
+///
+/// # Errors
+/// When a step fails; the ones after it are not run.
+pub(crate) fn run(options: &Options) -> Outcome {
+    let steps =
+        if options.steps.is_empty() { Step::value_variants() } else { options.steps.as_slice() };
+    let packages = workspace::packages()?;
+    steps.iter().try_for_each(|step| match step {
+        Step::Fmt => process::run(&mut cargo(["fmt", "--all", "--check"])),
+        Step::Clippy => clippy(&packages),
+        Step::Test => process::run(&mut cargo(["test", "--quiet"])),
+        Step::Doc => doc(),
+        Step::NoStd => {
+            packages.iter().filter(|package| package.is_library).try_for_each(no_std::prove)
+        }
+    })
+}
+
+fn clippy(packages: &[Package]) -> Outcome {
+    let whole = |features: &str| {
+        let arguments = ["clippy", "--quiet", "--workspace", "--all-targets", features];
+        process::run(cargo(arguments).args(DENY_WARNINGS))
+    };
+    whole("--all-features")?;
+    packages.iter().try_for_each(clippy_each_feature)
+}
+
+/// Lints a package without features and with each alone: code that one feature needs of another shows here only.
+///
+/// Its tests may need more features than one, so that only the package itself is built.
+fn clippy_each_feature(package: &Package) -> Outcome {
+    let lint = |features: &str| {
+        let arguments = ["clippy", "--quiet", "--package", &package.name];
+        let only = ["--no-default-features", "--features", features];
+        process::run(cargo(arguments).args(only).args(DENY_WARNINGS))
+    };
+    lint("")?;
+    package.features.iter().try_for_each(|feature| lint(feature))
+}
+
+fn doc() -> Result<(), Box<dyn Error>> {
+    let mut command = cargo(["doc", "--quiet", "--no-deps", "--all-features"]);
+    process::run(command.env("RUSTDOCFLAGS", "--deny warnings"))
+}

@@ -1,0 +1,61 @@
+//! Proof that a crate does without the standard library.
+//!
+//! `#![no_std]` in a crate says nothing of what it links. A static library with a panic handler of its own does: were
+//! the standard library linked by any dependency, there would be two, which the compiler refuses (E0152).
+
+use super::workspace::{self, Package};
+use crate::process::{self, Outcome, cargo, root};
+use core::error::Error;
+use std::fs;
+use std::path::PathBuf;
+
+const MANIFEST: &str = include_str!("../../templates/no_std/manifest.toml");
+const SOURCE: &str = include_str!("../../templates/no_std/lib.rs");
+/// Only where the crate has owned storage.
+const ALLOCATOR: &str = include_str!("../../templates/no_std/allocator.rs");
+
+/// Links a crate without the standard library: bare, and with each feature that promises to do without it.
+///
+/// # Errors
+/// When it does not link, or the proof cannot be written.
+pub(crate) fn prove(package: &Package) -> Outcome {
+    link(package, &[])?;
+    if package.has("alloc") { link(package, &with_alloc(package)) } else { Ok(()) }
+}
+
+/// `alloc` and all features beside it, but for `std` and what implies it.
+fn with_alloc(package: &Package) -> Vec<&str> {
+    let names = package.features.iter().map(String::as_str);
+    names.filter(|&name| name != "std").collect()
+}
+
+/// Writes a static library around the crate into the target folder and builds it.
+fn link(package: &Package, features: &[&str]) -> Outcome {
+    let folder = write(package, features)?;
+    let manifest = folder.join("Cargo.toml");
+    let mut command = cargo(["build", "--quiet", "--manifest-path"]);
+    eprintln!("linking {} without the standard library, features {features:?}", package.name);
+    process::run(command.arg(manifest).arg("--target-dir").arg(folder.join("target")))
+}
+
+fn write(package: &Package, features: &[&str]) -> Result<PathBuf, Box<dyn Error>> {
+    let allocates = !features.is_empty();
+    let variant = if allocates { "alloc" } else { "bare" };
+    let folder =
+        workspace::target_folder()?.join("no-std").join(format!("{}-{variant}", package.name));
+    let source = SOURCE.replace("CRATE", &package.name.replace('-', "_"));
+    let allocator = if allocates { ALLOCATOR } else { "" };
+    fs::create_dir_all(&folder)?;
+    fs::write(folder.join("Cargo.toml"), manifest(package, features))?;
+    fs::write(folder.join("lib.rs"), source + allocator)?;
+    // The same versions of all dependencies as everywhere else.
+    fs::copy(root().join("Cargo.lock"), folder.join("Cargo.lock"))?;
+    Ok(folder)
+}
+
+fn manifest(package: &Package, features: &[&str]) -> String {
+    MANIFEST
+        .replace("CRATE", &package.name)
+        .replace("FOLDER", &package.folder.display().to_string())
+        .replace("FEATURES", &format!("{features:?}"))
+}

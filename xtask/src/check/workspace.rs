@@ -1,0 +1,86 @@
+//! The packages of the workspace and their features, as cargo tells them.
+
+use crate::process::{capture, cargo};
+use core::error::Error;
+use serde::Deserialize;
+use std::path::PathBuf;
+
+/// A package that the steps run on.
+#[derive(Debug)]
+pub(crate) struct Package {
+    pub(crate) name: String,
+    /// The folder of its manifest.
+    pub(crate) folder: PathBuf,
+    /// Its features, but for `default`.
+    pub(crate) features: Vec<String>,
+    /// Whether it is a library for others, and so has to do without the standard library.
+    pub(crate) is_library: bool,
+}
+
+impl Package {
+    /// Whether it has a feature of this name.
+    pub(crate) fn has(&self, feature: &str) -> bool {
+        self.features.iter().any(|name| name == feature)
+    }
+}
+
+#[derive(Deserialize)]
+struct Metadata {
+    packages: Vec<Raw>,
+    target_directory: PathBuf,
+}
+
+#[derive(Deserialize)]
+struct Raw {
+    name: String,
+    manifest_path: PathBuf,
+    features: serde_json::Map<String, serde_json::Value>,
+    targets: Vec<Target>,
+}
+
+#[derive(Deserialize)]
+struct Target {
+    kind: Vec<String>,
+}
+
+/// The packages of the workspace, by name.
+///
+/// # Errors
+/// When cargo fails to tell.
+pub(crate) fn packages() -> Result<Vec<Package>, Box<dyn Error>> {
+    let mut packages: Vec<Package> = metadata()?.packages.into_iter().map(package).collect();
+    packages.sort_by(|left, right| left.name.cmp(&right.name));
+    Ok(packages)
+}
+
+/// The folder that cargo builds into.
+///
+/// # Errors
+/// When cargo fails to tell.
+pub(crate) fn target_folder() -> Result<PathBuf, Box<dyn Error>> {
+    Ok(metadata()?.target_directory)
+}
+
+fn metadata() -> Result<Metadata, Box<dyn Error>> {
+    let text = capture(&mut cargo(["metadata", "--no-deps", "--format-version", "1"]))?;
+    Ok(serde_json::from_str(&text)?)
+}
+
+fn package(raw: Raw) -> Package {
+    let folder = raw.manifest_path.parent().map(PathBuf::from).unwrap_or_default();
+    let has_library = raw.targets.iter().any(|target| target.kind.iter().any(|kind| kind == "lib"));
+    // The tests' own helpers and the benchmarks are not for others, whatever they are built of.
+    let is_for_others = folder.parent().is_some_and(|parent| parent.ends_with("crates"))
+        && !raw.name.ends_with("-testkit");
+    Package {
+        name: raw.name,
+        folder,
+        features: raw
+            .features
+            .into_iter()
+            .map(|(name, _)| name)
+            .filter(|name| name != "default")
+            .collect(),
+        is_library: has_library && is_for_others,
+    }
+}

@@ -1,0 +1,61 @@
+//! How long a run may take, and how closely it looks in that time.
+
+/// Standard deviations between a prediction and a deviation that is seen almost surely: 6.5 for the false-alarm level
+/// of one among a thousand tests, 2.3 for the power.
+const VISIBLE: f64 = 8.8;
+/// Fewer queries than this save no time worth saving.
+const LEAST_QUERIES: f64 = 1_000.0;
+
+/// How long a run may take on two cores.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Effort {
+    /// 30 seconds.
+    Quick,
+    /// Two minutes.
+    Normal,
+    /// An hour.
+    Full,
+}
+
+impl Effort {
+    /// The setting for this effort, out of those for each.
+    pub(crate) const fn choose<T: Copy>(self, [quick, normal, full]: [T; 3]) -> T {
+        match self {
+            Self::Quick => quick,
+            Self::Normal => normal,
+            Self::Full => full,
+        }
+    }
+
+    /// Queries that show the deviation to be seen, a few per cent, at this rate of false positives, or as many as are
+    /// affordable.
+    ///
+    /// The number depends on nothing but the rate, so that a run can be repeated to the last event.
+    pub(crate) fn queries(self, rate: f64) -> u64 {
+        let deviation: f64 = self.choose([0.08, 0.06, 0.02]);
+        let most = self.choose([2e8, 1.5e9, 1.2e10]);
+        let events = (VISIBLE / deviation).powi(2) * (1.0 - rate);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in bounds")]
+        let queries = (events / rate).clamp(LEAST_QUERIES, most) as u64;
+        queries
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_effort_sees_smaller_deviations() {
+        let queries =
+            [Effort::Quick, Effort::Normal, Effort::Full].map(|effort| effort.queries(0.01));
+        assert!(queries.is_sorted() && queries[0] < queries[2]);
+    }
+
+    #[test]
+    fn rare_events_take_more_queries_up_to_what_is_affordable() {
+        let queries = [0.99, 0.5, 1e-2, 1e-4, 1e-7, 1e-9].map(|rate| Effort::Quick.queries(rate));
+        assert!(queries.is_sorted());
+        assert_eq!((queries[0], queries[4], queries[5]), (1_000, 200_000_000, 200_000_000));
+    }
+}

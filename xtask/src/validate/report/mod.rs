@@ -1,0 +1,133 @@
+//! What a run found, for the terminal, for programs and for a browser.
+
+pub(crate) mod html;
+pub(crate) mod json;
+mod plot;
+pub(crate) mod table;
+
+use super::Run;
+use super::judge::{FALSE_ALARM, Measurement, Row, Verdict, false_alarm_of_each, judge};
+use core::time::Duration;
+use serde::Serialize;
+
+/// A judged run.
+#[derive(Debug, Serialize)]
+pub(crate) struct Report {
+    /// The command that repeats the run.
+    pub(crate) command: String,
+    pub(crate) version: &'static str,
+    pub(crate) seed: u64,
+    /// Where the real keys came from.
+    pub(crate) real_keys: String,
+    /// The probability of a false alarm in the whole run, and in each test subject to chance.
+    pub(crate) false_alarm: f64,
+    pub(crate) false_alarm_of_each: f64,
+    pub(crate) seconds: f64,
+    pub(crate) rows: Vec<Row>,
+}
+
+impl Report {
+    pub(crate) fn new(
+        command: String,
+        run: &Run,
+        elapsed: Duration,
+        measurements: Vec<Measurement>,
+    ) -> Self {
+        let false_alarm_of_each = false_alarm_of_each(&measurements);
+        Self {
+            command,
+            version: env!("CARGO_PKG_VERSION"),
+            seed: run.seed,
+            real_keys: run.corpus.source.clone(),
+            false_alarm: FALSE_ALARM,
+            false_alarm_of_each,
+            seconds: elapsed.as_secs_f64(),
+            rows: judge(measurements, false_alarm_of_each),
+        }
+    }
+
+    /// The number of broken promises.
+    pub(crate) fn broken(&self) -> usize {
+        count(&self.rows, Verdict::Broken)
+    }
+
+    /// The rows, one slice for each check.
+    pub(crate) fn groups(&self) -> impl Iterator<Item = &[Row]> {
+        self.rows.chunk_by(|left, right| left.check == right.check)
+    }
+
+    /// The verdict in a sentence.
+    pub(crate) fn verdict(&self) -> String {
+        let (total, weak) = (self.rows.len(), count(&self.rows, Verdict::Weak));
+        match self.broken() {
+            0 => format!(
+                "all {total} promises kept ({weak} of them weak: too few events to prove it)"
+            ),
+            broken => format!("{broken} of {total} promises BROKEN ({weak} of the others weak)"),
+        }
+    }
+}
+
+/// The rows with a verdict.
+pub(crate) fn count(rows: &[Row], verdict: Verdict) -> usize {
+    rows.iter().filter(|row| row.verdict == verdict).count()
+}
+
+/// A number in few digits: whole where it is large, in scientific notation where it is small.
+pub(crate) fn number(value: f64) -> String {
+    let magnitude = value.abs();
+    if value == 0.0 || (1000.0..1e15).contains(&magnitude) {
+        return format!("{value:.0}");
+    }
+    if (1e-3..1000.0).contains(&magnitude) {
+        let decimals = if magnitude >= 1.0 { 1 } else { 5 };
+        return trimmed(&format!("{value:.decimals$}")).to_owned();
+    }
+    let text = format!("{value:.3e}");
+    text.split_once('e')
+        .map_or(text.clone(), |(digits, exponent)| format!("{}e{exponent}", trimmed(digits)))
+}
+
+/// A ratio less one, as a percentage.
+pub(crate) fn percent(share: f64) -> String {
+    if share.is_finite() && share < 10.0 {
+        format!("{:.*} %", if share < 0.01 { 2 } else { 1 }, 100.0 * share)
+    } else {
+        "-".to_owned()
+    }
+}
+
+/// Without the zeros that end a fraction.
+fn trimmed(digits: &str) -> &str {
+    digits.trim_end_matches('0').trim_end_matches('.')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short() {
+        let cases = [
+            (0.0, "0"),
+            (1.0, "1"),
+            (12_345_678.4, "12345678"),
+            (12.34, "12.3"),
+            (0.01234, "0.01234"),
+            (1.5e-7, "1.5e-7"),
+            (0.1, "0.1"),
+            (1e-4, "1e-4"),
+            (10.0, "10"),
+        ];
+        for (value, text) in cases {
+            assert_eq!(number(value), text);
+        }
+    }
+
+    #[test]
+    fn percentages_grow_a_digit_where_they_are_small() {
+        assert_eq!(percent(0.0712), "7.1 %");
+        assert_eq!(percent(0.0051), "0.51 %");
+        assert_eq!(percent(f64::INFINITY), "-");
+    }
+}

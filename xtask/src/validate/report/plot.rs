@@ -1,0 +1,139 @@
+//! Plots of a report: what was measured, relative to what was predicted, with the range that agrees.
+
+use super::{number, percent};
+use crate::validate::judge::{Row, Verdict};
+use core::error::Error;
+use core::ops::Range;
+use plotters::prelude::*;
+
+const SIZE: (u32, u32) = (960, 300);
+/// Deviations beyond this are drawn at the edge.
+const WIDEST: f64 = 0.25;
+const KEPT: RGBColor = RGBColor(0x1b, 0x6e, 0x8c);
+const WEAK: RGBColor = RGBColor(0x9a, 0x9a, 0x9a);
+const BROKEN: RGBColor = RGBColor(0xc6, 0x28, 0x28);
+const PALE: RGBColor = RGBColor(0xb8, 0xd4, 0xde);
+
+/// The class of a verdict in the style sheet.
+pub(super) const fn class(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Kept => "kept",
+        Verdict::Weak => "weak",
+        Verdict::Broken => "broken",
+    }
+}
+
+/// A row as deviations from the prediction.
+struct Mark {
+    rate: f64,
+    low: f64,
+    observed: f64,
+    high: f64,
+    verdict: Verdict,
+}
+
+impl Mark {
+    fn new(row: &Row) -> Self {
+        let relative = |value: f64| value / row.expected - 1.0;
+        Self {
+            rate: row.case.rate,
+            low: row.accepted.0.map_or(f64::NEG_INFINITY, relative),
+            observed: relative(row.observed),
+            high: relative(row.accepted.1),
+            verdict: row.verdict,
+        }
+    }
+
+    /// The end of the bar farthest from the prediction.
+    fn reach(&self) -> f64 {
+        let low = if self.low.is_finite() { -self.low } else { 0.0 };
+        low.max(self.high)
+    }
+
+    const fn colors(&self) -> (RGBColor, RGBColor) {
+        match self.verdict {
+            Verdict::Kept => (KEPT, PALE),
+            Verdict::Weak => (WEAK, WEAK),
+            Verdict::Broken => (BROKEN, BROKEN),
+        }
+    }
+}
+
+/// Draws the rows of one check side by side, rates falling from left to right, as SVG.
+///
+/// # Errors
+/// When the drawing library fails.
+pub(super) fn draw(group: &[Row]) -> Result<String, Box<dyn Error>> {
+    let mut marks: Vec<Mark> = group.iter().map(Mark::new).collect();
+    marks.sort_by(|left, right| right.rate.total_cmp(&left.rate));
+    let reach = marks.iter().map(Mark::reach).fold(0.0, f64::max).min(WIDEST) * 1.1;
+    let mut svg = String::new();
+    draw_into(SVGBackend::with_string(&mut svg, SIZE), &marks, -reach..reach)?;
+    Ok(svg)
+}
+
+fn draw_into(
+    backend: SVGBackend<'_>,
+    marks: &[Mark],
+    deviations: Range<f64>,
+) -> Result<(), Box<dyn Error>> {
+    let root = backend.into_drawing_area();
+    let last = f64::from(u32::try_from(marks.len())?);
+    let mut chart = ChartBuilder::on(&root)
+        .margin(8)
+        .x_label_area_size(44)
+        .y_label_area_size(76)
+        .build_cartesian_2d(-1.0..last, deviations.clone())
+        .map_err(drawing)?;
+    let rate = |x: &f64| rate_at(marks, *x).map_or_else(String::new, number);
+    let deviation = |y: &f64| format!("{}{}", sign(*y), percent(y.abs()));
+    chart
+        .configure_mesh()
+        .disable_x_mesh()
+        .light_line_style(TRANSPARENT)
+        .bold_line_style(RGBColor(0xe4, 0xe4, 0xe4))
+        .axis_style(RGBColor(0x80, 0x80, 0x80))
+        .x_labels(8)
+        .y_labels(7)
+        .x_label_formatter(&rate)
+        .y_label_formatter(&deviation)
+        .label_style(("sans-serif", 14))
+        .x_desc("rate of false positives")
+        .y_desc("measured against predicted")
+        .draw()
+        .map_err(drawing)?;
+    let zero = [(-1.0, 0.0), (last, 0.0)];
+    chart.draw_series(LineSeries::new(zero, RGBColor(0x60, 0x60, 0x60))).map_err(drawing)?;
+    for (x, mark) in (0u32..).map(f64::from).zip(marks) {
+        let clip = |value: f64| value.clamp(deviations.start, deviations.end);
+        let (dot, bar) = mark.colors();
+        let range = [(x, clip(mark.low)), (x, clip(mark.high))];
+        let bar = LineSeries::new(range, bar.stroke_width(3));
+        let dot = Circle::new((x, clip(mark.observed)), 3, dot.filled());
+        chart.draw_series(bar).map_err(drawing)?;
+        chart.draw_series([dot]).map_err(drawing)?;
+    }
+    root.present().map_err(drawing)
+}
+
+/// The rate of the mark at a tick, where there is one.
+fn rate_at(marks: &[Mark], x: f64) -> Option<f64> {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+    let index = x.round().max(0.0) as usize;
+    (x >= 0.0).then(|| marks.get(index)).flatten().map(|mark| mark.rate)
+}
+
+const fn sign(value: f64) -> &'static str {
+    if value > 1e-9 {
+        "+"
+    } else if value < -1e-9 {
+        "\u{2212}"
+    } else {
+        ""
+    }
+}
+
+/// The drawing library's errors borrow from the drawing; only their text is kept.
+fn drawing(error: impl Error) -> Box<dyn Error> {
+    error.to_string().into()
+}

@@ -1,0 +1,136 @@
+//! The report on a terminal: a table of all rows, then a summary, the verdict last.
+
+use super::{Report, count, number, percent};
+use crate::validate::judge::{Row, Verdict};
+use comfy_table::{CellAlignment, Table, presets};
+
+/// Prints the report to standard output.
+pub(crate) fn print(report: &Report) {
+    for group in report.groups() {
+        println!("\n{}", group[0].check.title());
+        println!("{}", rows(group));
+    }
+    println!("\nSummary\n{}", summary(report));
+    println!(
+        "\nReal keys: {}. Seed {}. Took {:.0} s.",
+        report.real_keys, report.seed, report.seconds
+    );
+    println!(
+        "A faultless library fails such a run with probability {:.0e} ({:.1e} for each test).",
+        report.false_alarm, report.false_alarm_of_each
+    );
+    println!("To repeat: {}", report.command);
+    for row in report.rows.iter().filter(|row| row.verdict == Verdict::Broken) {
+        println!("BROKEN: {}", sentence(row));
+    }
+    println!("\n{}: {}", if report.broken() == 0 { "PASS" } else { "FAIL" }, report.verdict());
+}
+
+/// The columns of a row, in the order of [`cells`].
+pub(super) const HEADER: [&str; 12] = [
+    "n",
+    "rate",
+    "shape",
+    "keys",
+    "hasher",
+    "instances",
+    "measured",
+    "expected",
+    "accepted",
+    "events",
+    "sees",
+    "verdict",
+];
+/// The columns that hold numbers.
+const NUMBERS: [usize; 8] = [0, 1, 5, 6, 7, 8, 9, 10];
+
+fn rows(group: &[Row]) -> Table {
+    let mut table = table(&HEADER, &NUMBERS);
+    table.add_rows(group.iter().map(cells));
+    table
+}
+
+/// A row as text.
+pub(super) fn cells(row: &Row) -> [String; 12] {
+    [
+        row.case.items.to_string(),
+        number(row.case.rate),
+        row.case.shape.clone(),
+        row.case.keys.to_owned(),
+        row.case.hasher.to_owned(),
+        row.case.instances.to_string(),
+        number(row.observed),
+        number(row.expected),
+        accepted(row),
+        row.events.map_or_else(String::new, number),
+        row.sees.map_or_else(String::new, percent),
+        mark(row.verdict).to_owned(),
+    ]
+}
+
+/// The numbers that would have agreed.
+fn accepted(row: &Row) -> String {
+    match row.accepted {
+        (None, high) => format!("..{}", number(high)),
+        (Some(low), high) if low == high => number(low),
+        (Some(low), high) => format!("{}..{}", number(low), number(high)),
+    }
+}
+
+const fn mark(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Kept => "ok",
+        Verdict::Weak => "weak",
+        Verdict::Broken => "BROKEN",
+    }
+}
+
+fn summary(report: &Report) -> Table {
+    let mut table = table(
+        &["check", "tests", "events", "sees at best", "at worst", "weak", "broken"],
+        &[1, 2, 3, 4, 5, 6],
+    );
+    table.add_rows(report.groups().map(|group| {
+        let sees = || group.iter().filter_map(|row| row.sees);
+        let chance = group[0].is_statistical();
+        let show = |text: String| if chance { text } else { String::new() };
+        [
+            group[0].check.title().to_owned(),
+            group.len().to_string(),
+            show(number(group.iter().filter_map(|row| row.events).sum())),
+            show(percent(sees().fold(f64::INFINITY, f64::min))),
+            show(percent(sees().fold(0.0, f64::max))),
+            show(count(group, Verdict::Weak).to_string()),
+            count(group, Verdict::Broken).to_string(),
+        ]
+    }));
+    table
+}
+
+/// A row in words, for the list of broken promises.
+fn sentence(row: &Row) -> String {
+    let case = &row.case;
+    format!(
+        "{} of {} with n = {}, rate {}, {}, {} keys, {} hasher: measured {}, accepted {}",
+        row.check.title(),
+        case.structure,
+        case.items,
+        number(case.rate),
+        case.shape,
+        case.keys,
+        case.hasher,
+        number(row.observed),
+        accepted(row),
+    )
+}
+
+/// An empty table with some columns aligned to the right.
+fn table<const N: usize>(header: &[&str; N], numbers: &[usize]) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::UTF8_NO_BORDERS).set_header(header.to_vec());
+    for &index in numbers {
+        let column = table.column_mut(index).expect("a column of the header");
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table
+}

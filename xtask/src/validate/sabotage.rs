@@ -1,0 +1,195 @@
+//! A Bloom filter with a fault put in: a validator that cannot fail is worthless.
+//!
+//! The filter is rebuilt from the public parts of the product (the bit array, the positions), so that the product
+//! needs no hook. Coarse faults are to be seen at every effort, subtle ones in a full run.
+
+use super::Run;
+use super::bloom;
+use super::schedule::Job;
+use super::structures;
+use super::subject::{Design, Family, Interval, Observation, Prediction, Subject};
+use clap::ValueEnum;
+use core::hash::{BuildHasher, Hash};
+use pds::bloom::{BitArray, BloomParams, DoubleHash};
+use pds::hash::finalize;
+
+/// Tells the faults' own decisions about a key from the filter's.
+const OTHER: u64 = 0x6a09_e667_f3bc_c909;
+
+/// What is wrong with the filter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Fault {
+    /// One position a key too few
+    FewerHashes,
+    /// A hash that has its top bit set three times in four
+    BiasedBit,
+    /// Positions in the lower half of the array only
+    HalfTheArray,
+    /// The first key of each filter is not stored
+    DroppedKey,
+    /// A rate of false positives 3 % above that of the fill (seen with --full)
+    HigherRate,
+    /// One position in a thousand goes to the lower half of the array (seen with --full)
+    OneInAThousand,
+}
+
+impl Fault {
+    /// The name on the command line.
+    pub(crate) fn name(self) -> String {
+        self.to_possible_value().expect("no fault is hidden").get_name().to_owned()
+    }
+
+    /// The jobs that validate a filter with this fault.
+    pub(crate) fn jobs(self, run: &Run) -> Vec<Job<'_>> {
+        structures::membership_jobs(Faulty(Some(self)), run)
+    }
+}
+
+/// Builds filters with a fault, or without one to see that nothing but the fault is found.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Faulty(pub(crate) Option<Fault>);
+
+impl Family for Faulty {
+    type Filter<S: BuildHasher + Clone> = FaultyFilter<S>;
+
+    fn name(&self) -> &'static str {
+        "sabotaged bloom"
+    }
+
+    fn build<S: BuildHasher + Clone>(&self, design: &Design, hasher: S) -> FaultyFilter<S> {
+        let params = bloom::params(design);
+        let bits = BitArray::zeroed(params.num_bits()).expect("memory for the filter");
+        let rate = params.rate_at(design.items);
+        FaultyFilter { fault: self.0, params, rate, bits, hasher, is_empty: true }
+    }
+
+    fn predict(&self, design: &Design, stored: u64) -> Prediction {
+        bloom::predict(&bloom::params(design), design, stored)
+    }
+}
+
+/// A Bloom filter with a fault.
+#[derive(Debug)]
+pub(crate) struct FaultyFilter<S> {
+    fault: Option<Fault>,
+    /// What the filter claims to be.
+    params: BloomParams,
+    /// The rate at the design load.
+    rate: f64,
+    bits: BitArray,
+    hasher: S,
+    is_empty: bool,
+}
+
+impl<S: BuildHasher> FaultyFilter<S> {
+    fn has(&self, fault: Fault) -> bool {
+        self.fault == Some(fault)
+    }
+
+    /// The positions of a key, faults included.
+    fn positions<K: Hash>(&self, key: &K) -> impl Iterator<Item = u64> + use<S, K> {
+        let hash = self.bias(self.hasher.hash_one(key));
+        let (bits, fault) = (self.params.num_bits(), self.fault);
+        let count = self.params.num_hashes() - u32::from(self.has(Fault::FewerHashes));
+        let mut probes = DoubleHash::new(hash);
+        (0..count.max(1)).map(move |index| {
+            let position = probes.next_position(bits);
+            let to_lower_half = match fault {
+                Some(Fault::HalfTheArray) => true,
+                Some(Fault::OneInAThousand) => chance(hash ^ u64::from(index), 0.001),
+                _ => false,
+            };
+            if to_lower_half { position / 2 } else { position }
+        })
+    }
+
+    /// Sets the top bit of every other finalised hash.
+    ///
+    /// A bit of the hash as it comes would show nothing: the finaliser spreads the hashes that remain over the whole
+    /// array, which is what it is for.
+    fn bias(&self, hash: u64) -> u64 {
+        if self.has(Fault::BiasedBit) && chance(hash, 0.5) {
+            unfinalize(finalize(hash) | 1 << 63)
+        } else {
+            hash
+        }
+    }
+}
+
+impl<S: BuildHasher + Clone> Subject for FaultyFilter<S> {
+    fn insert<K: Hash>(&mut self, key: &K) {
+        let is_first = core::mem::take(&mut self.is_empty);
+        if is_first && self.has(Fault::DroppedKey) {
+            return;
+        }
+        for position in self.positions(key) {
+            self.bits.set(position);
+        }
+    }
+
+    fn contains<K: Hash>(&self, key: &K) -> bool {
+        let is_unlucky =
+            || self.has(Fault::HigherRate) && chance(self.hasher.hash_one(key), 0.03 * self.rate);
+        self.positions(key).all(|position| self.bits.get(position)) || is_unlucky()
+    }
+
+    fn contains_batch<K: Hash>(&self, keys: &[K], answers: &mut [bool]) {
+        keys.iter().zip(answers).for_each(|(key, answer)| *answer = self.contains(key));
+    }
+
+    fn rate_now(&self, stored: u64) -> Interval {
+        bloom::rate_now(self.bits.count_ones(), &self.params, stored)
+    }
+
+    fn fill(&self, stored: u64) -> Observation {
+        bloom::fill(self.bits.count_ones(), &self.params, stored)
+    }
+
+    fn spread(&self) -> Vec<Observation> {
+        bloom::spread(self.bits.words(), self.params.num_bits())
+    }
+}
+
+/// Decides with this probability, always alike for a number and unlike all that the filter derives from it.
+fn chance(number: u64, probability: f64) -> bool {
+    #[expect(clippy::cast_precision_loss, reason = "53 bits are plenty for a decision")]
+    let uniform = finalize(number ^ OTHER) as f64 / u64::MAX as f64;
+    uniform < probability
+}
+
+/// The number that the finaliser maps to `mixed`.
+fn unfinalize(mixed: u64) -> u64 {
+    let mut x = unshift(mixed, 27).wrapping_mul(inverse(0x1c69_b3f7_4ac4_ae35));
+    x = unshift(x, 33).wrapping_mul(inverse(0x3c79_ac49_2ba7_b653));
+    unshift(x, 27).wrapping_sub(0x9e37_79b9_7f4a_7c15)
+}
+
+/// Undoes `x ^= x >> shift`.
+fn unshift(mixed: u64, shift: u32) -> u64 {
+    let steps = 64 / shift;
+    (0..steps).fold(mixed, |x, _| mixed ^ (x >> shift))
+}
+
+/// The inverse of an odd number modulo 2^64, by Newton's iteration: each step doubles the number of right bits.
+fn inverse(odd: u64) -> u64 {
+    (0..6).fold(odd, |x, _| x.wrapping_mul(2u64.wrapping_sub(odd.wrapping_mul(x))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_finaliser_is_undone() {
+        for hash in [0, 1, 0x2fbc_5935_64db_792e, u64::MAX] {
+            assert_eq!(unfinalize(finalize(hash)), hash);
+            assert_eq!(finalize(unfinalize(hash)), hash);
+        }
+    }
+
+    #[test]
+    fn chances_are_as_stated() {
+        let lucky = (0..100_000).filter(|&number| chance(number, 0.001)).count();
+        assert!((60..=140).contains(&lucky), "{lucky} of 100,000 at one in a thousand");
+    }
+}

@@ -1,0 +1,79 @@
+//! The structures that are validated: each has a line here and a file of its own.
+
+use super::grid::Grid;
+use super::measure::{Plan, Task};
+use super::schedule::Job;
+use super::subject::{Design, Family, Sets};
+use super::{Run, bloom};
+use core::hash::BuildHasher;
+use pds::DefaultHashBuilder;
+use pds_testkit::hashers::Fnv1aBuilder;
+
+/// A structure by its name on the command line, and the work that validates it.
+struct Structure {
+    name: &'static str,
+    jobs: for<'a> fn(&'a Run) -> Vec<Job<'a>>,
+}
+
+const ALL: [Structure; 1] = [Structure { name: "bloom", jobs: bloom_jobs }];
+
+/// The names of all structures.
+pub(crate) fn names() -> Vec<&'static str> {
+    ALL.iter().map(|structure| structure.name).collect()
+}
+
+/// The jobs for the named structure, or for all.
+pub(crate) fn jobs<'a>(run: &'a Run, name: Option<&str>) -> Vec<Job<'a>> {
+    let chosen = ALL.iter().filter(|structure| name.is_none_or(|name| name == structure.name));
+    chosen.flat_map(|structure| (structure.jobs)(run)).collect()
+}
+
+fn bloom_jobs(run: &Run) -> Vec<Job<'_>> {
+    let mut jobs = membership_jobs(bloom::Plain, run);
+    jobs.extend(sets_jobs(bloom::Plain, run));
+    jobs
+}
+
+/// Applies something to the grid of a family.
+fn with_grid<F: Family, T>(family: F, run: &Run, apply: impl Fn(Grid<'_>) -> T) -> T {
+    let rate = |design: &Design, stored| family.predict(design, stored).rate.low;
+    apply(Grid { effort: run.effort, corpus: &run.corpus, rate: &rate })
+}
+
+/// A job for each case of the grid.
+pub(crate) fn membership_jobs<F: Family>(family: F, run: &Run) -> Vec<Job<'_>> {
+    let plans = with_grid(family, run, |grid| grid.plans());
+    let job = |plan: Plan| {
+        let seed = seed_of(run.seed, &plan);
+        let corpus = &run.corpus;
+        Job {
+            cost: plan.cost(),
+            run: Box::new(move |progress| Task { family, plan, seed, corpus, progress }.run()),
+        }
+    };
+    plans.into_iter().map(job).collect()
+}
+
+/// A job for the unions and counts of each design.
+fn sets_jobs<F: Family>(family: F, run: &Run) -> Vec<Job<'_>>
+where
+    F::Filter<DefaultHashBuilder>: Sets,
+{
+    let plans = with_grid(family, run, |grid| grid.sets());
+    let job = |plan: Plan| {
+        let seed = seed_of(run.seed, &plan);
+        let corpus = &run.corpus;
+        Job {
+            cost: plan.cost(),
+            run: Box::new(move |progress| Task { family, plan, seed, corpus, progress }.run_sets()),
+        }
+    };
+    plans.into_iter().map(job).collect()
+}
+
+/// A seed for each plan, which depends on nothing but the plan and the seed of the run: a case gives the same numbers
+/// whatever else runs.
+fn seed_of(seed: u64, plan: &Plan) -> u64 {
+    let label = Fnv1aBuilder.hash_one(format!("{plan:?}"));
+    pds_testkit::keys::random(seed ^ label).next().expect("the stream is endless")
+}

@@ -1,0 +1,160 @@
+//! What a structure offers to be validated.
+//!
+//! A membership structure implements [`Family`] and [`Subject`] in a file of its own and inherits the whole grid. One
+//! that answers frequencies or cardinalities needs only to produce jobs: see [`super::structures`].
+
+use super::judge::{Check, Law};
+use core::hash::{BuildHasher, Hash};
+
+/// How the size of a structure follows from its design.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Size {
+    /// The size that promises the rate.
+    Promised,
+    /// The power of two nearest to that size, less one, exactly, or plus one.
+    NearPowerOfTwo(i64),
+    /// The next prime number of bits.
+    Prime,
+    /// So many bits, whatever the rate.
+    Bits(u64),
+}
+
+/// What a structure is built for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Design {
+    /// Keys at the design load.
+    pub(crate) items: u64,
+    /// Rate of false positives at that load.
+    pub(crate) rate: f64,
+    pub(crate) size: Size,
+}
+
+impl Design {
+    /// The number of bits that the size asks for, given the one that keeps the promise.
+    pub(crate) fn bits(&self, promised: u64) -> u64 {
+        match self.size {
+            Size::Promised => promised,
+            Size::NearPowerOfTwo(offset) => {
+                nearest_power_of_two(promised).saturating_add_signed(offset)
+            }
+            Size::Prime => (promised..).find(|&bits| is_prime(bits)).expect("primes never end"),
+            Size::Bits(bits) => bits,
+        }
+    }
+}
+
+/// What is known of a structure before it is built.
+#[derive(Debug, Clone)]
+pub(crate) struct Prediction {
+    /// The mean rate of false positives over all instances, as an interval.
+    pub(crate) rate: Interval,
+    /// The rate that the constructor promised not to exceed, where it did.
+    pub(crate) promise: Option<f64>,
+    /// The structure's parameters, as text.
+    pub(crate) shape: String,
+}
+
+/// A closed interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Interval {
+    pub(crate) low: f64,
+    pub(crate) high: f64,
+}
+
+/// A number about an instance's state, with the law it must follow.
+#[derive(Debug, Clone)]
+pub(crate) struct Observation {
+    pub(crate) check: Check,
+    pub(crate) law: Law,
+    pub(crate) observed: f64,
+}
+
+/// A way to build structures of one kind, with any hasher.
+pub(crate) trait Family: Copy + Send + 'static {
+    /// What it builds.
+    type Filter<S: BuildHasher + Clone>: Subject;
+
+    /// The structure's name on the command line.
+    fn name(&self) -> &'static str;
+
+    /// Builds an empty structure.
+    ///
+    /// # Panics
+    /// When memory is refused: a validation that cannot build its structures has no result.
+    fn build<S: BuildHasher + Clone>(&self, design: &Design, hasher: S) -> Self::Filter<S>;
+
+    /// What a structure of this design with `stored` keys will do.
+    fn predict(&self, design: &Design, stored: u64) -> Prediction;
+}
+
+/// A structure that answers "is this key in the set?" and is never wrong in saying no.
+pub(crate) trait Subject {
+    fn insert<K: Hash>(&mut self, key: &K);
+
+    fn contains<K: Hash>(&self, key: &K) -> bool;
+
+    /// Answers for many keys at once.
+    fn contains_batch<K: Hash>(&self, keys: &[K], answers: &mut [bool]);
+
+    /// The rate of false positives among random absent keys, given the state that `stored` keys have led to.
+    fn rate_now(&self, stored: u64) -> Interval;
+
+    /// How full the structure is, against what `stored` keys make of it.
+    fn fill(&self, stored: u64) -> Observation;
+
+    /// Whether its positions spread evenly; empty where the structure is too small to tell.
+    fn spread(&self) -> Vec<Observation>;
+}
+
+/// A structure that can be united with another and tells how many keys it holds.
+pub(crate) trait Sets: Subject {
+    /// Unites in place.
+    ///
+    /// # Panics
+    /// When the two are incompatible, which two of one design are not.
+    fn unite(&mut self, other: &Self);
+
+    /// The number of words in which two structures differ.
+    fn differing_words(&self, other: &Self) -> u64;
+
+    /// The estimated number of keys, with its standard error.
+    fn count(&self) -> (f64, f64);
+
+    /// The same for the union with another structure, which is left alone.
+    fn union_count(&self, other: &Self) -> (f64, f64);
+
+    /// The same for the keys that are in both.
+    fn shared_count(&self, other: &Self) -> (f64, f64);
+}
+
+fn nearest_power_of_two(bits: u64) -> u64 {
+    let above = bits.next_power_of_two();
+    if above - bits < bits - above / 2 { above } else { above / 2 }
+}
+
+/// By trial division: a few thousand steps for the sizes of the grid.
+fn is_prime(number: u64) -> bool {
+    number >= 2
+        && (2..)
+            .take_while(|divisor| divisor * divisor <= number)
+            .all(|divisor| !number.is_multiple_of(divisor))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bits(size: Size, promised: u64) -> u64 {
+        Design { items: 1, rate: 0.5, size }.bits(promised)
+    }
+
+    #[test]
+    fn sizes_of_every_kind() {
+        assert_eq!(bits(Size::Promised, 1000), 1000);
+        assert_eq!(bits(Size::NearPowerOfTwo(-1), 1000), 1023);
+        assert_eq!(bits(Size::NearPowerOfTwo(0), 700), 512);
+        assert_eq!(bits(Size::NearPowerOfTwo(1), 1024), 1025);
+        assert_eq!(bits(Size::Prime, 1000), 1009);
+        assert_eq!(bits(Size::Bits(63), 1000), 63);
+    }
+}
