@@ -1,7 +1,7 @@
 //! The shared filter under threads.
 
+use core::sync::atomic::{AtomicU32, Ordering};
 use std::sync::Barrier;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 
 use bloom_core::{AtomicBloomFilter, BloomFilter};
