@@ -5,6 +5,7 @@
 pub mod blocked;
 pub mod bloom;
 pub mod cms;
+pub mod cuckoo;
 mod error;
 mod estimate;
 pub mod hll;
@@ -12,6 +13,7 @@ pub mod hll;
 pub use blocked::{BlockedBloomParams, Preference};
 pub use bloom::BloomParams;
 pub use cms::{CountMinParams, CountSketchParams, HeavyHittersParams};
+pub use cuckoo::CuckooParams;
 pub use error::ParamError;
 pub use estimate::Estimate;
 pub use hll::HllParams;

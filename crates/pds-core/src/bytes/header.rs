@@ -23,6 +23,8 @@ const RATE_PRESENT: u16 = 4;
 pub enum Kind {
     /// A standard Bloom filter.
     Bloom = 1,
+    /// A cuckoo filter.
+    Cuckoo = 6,
     /// A HyperLogLog sketch.
     HyperLogLog = 16,
     /// An UltraLogLog sketch.
@@ -30,7 +32,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    const ALL: &[Self] = &[Self::Bloom, Self::HyperLogLog, Self::UltraLogLog];
+    const ALL: &[Self] = &[Self::Bloom, Self::Cuckoo, Self::HyperLogLog, Self::UltraLogLog];
 
     /// Returns the number that stands for the kind in bytes.
     #[must_use]
@@ -47,6 +49,7 @@ impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Bloom => "Bloom filter",
+            Self::Cuckoo => "cuckoo filter",
             Self::HyperLogLog => "HyperLogLog sketch",
             Self::UltraLogLog => "UltraLogLog sketch",
         })

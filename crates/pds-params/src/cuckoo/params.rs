@@ -1,16 +1,227 @@
+//! The validated shape of a cuckoo filter.
+
+use super::room::{least_for_any_width, least_for_width, to_u64};
+use super::{
+    BUCKET_SLOTS, MAX_BUCKETS, MAX_FINGERPRINT_BITS, MIN_FINGERPRINT_BITS, fingerprints,
+    most_items, rate_exact,
+};
 use crate::ParamError;
-/// x
+
+/// The numbers that a cuckoo filter is built from, proven to be possible.
+///
+/// # Guarantees
+/// - The mean false-positive rate at the designed number of items is at most the promised one.
+/// - That many distinct keys fit, with a probability of failure below 10^-6.
+/// - No other width and number of buckets that keep both need fewer bits.
+/// - The same arguments give the same numbers on every machine.
+///
+/// # Examples
+/// ```
+/// use pds_params::CuckooParams;
+///
+/// let params = CuckooParams::new(1_000_000, 0.001)?;
+/// assert_eq!((params.num_buckets(), params.fingerprint_bits()), (263_158, 13));
+/// assert!(params.rate_at(1_000_000) <= 0.001);
+/// # Ok::<(), pds_params::ParamError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct CuckooParams { num_buckets: u64, fingerprint_bits: u32, design: Option<(u64,f64)> }
+pub struct CuckooParams {
+    /// Number of buckets of four slots, from 1 to [`MAX_BUCKETS`].
+    num_buckets: u64,
+    /// Width of a fingerprint in bits, from [`MIN_FINGERPRINT_BITS`] to [`MAX_FINGERPRINT_BITS`].
+    fingerprint_bits: u32,
+    /// Number of items that the filter is designed for, where it is.
+    expected_items: Option<u64>,
+    /// The rate promised for them, where one is.
+    promised_rate: Option<f64>,
+}
+
 impl CuckooParams {
-    /// x
-    pub fn from_buckets_and_bits(num_buckets: u64, fingerprint_bits: u32) -> Result<Self, ParamError> {
-        Ok(Self{num_buckets, fingerprint_bits, design: None})
+    /// Finds the filter of the fewest bits that takes `expected_items` distinct keys and whose mean rate
+    /// for them is at most `rate`.
+    ///
+    /// A wide fingerprint at a high load competes with a narrower one at a lower load.
+    ///
+    /// # Errors
+    /// [`ParamError::OutOfRange`] for no items, [`ParamError::NotAProbability`] for a rate that is not
+    /// between 0 and 1, [`ParamError::TooLarge`] where more than [`MAX_BUCKETS`] would be needed.
+    pub fn new(expected_items: u64, rate: f64) -> Result<Self, ParamError> {
+        check_items(expected_items)?;
+        check_rate(rate)?;
+        let any_width = least_for_any_width(expected_items);
+        let buckets = |bits: u32| {
+            any_width.max(least_for_width(expected_items, bits)).max(least_for_rate(
+                expected_items,
+                rate,
+                bits,
+            ))
+        };
+        let (_, num_buckets, fingerprint_bits) = (MIN_FINGERPRINT_BITS..=MAX_FINGERPRINT_BITS)
+            .map(|bits| (bits, buckets(bits)))
+            .filter(|&(_, buckets)| buckets <= MAX_BUCKETS)
+            .map(|(bits, buckets)| (u64::from(bits) * buckets, buckets, bits))
+            .min()
+            .ok_or_else(|| too_many_buckets(buckets(MAX_FINGERPRINT_BITS)))?;
+        Self::from_buckets_and_fingerprint_bits(num_buckets, fingerprint_bits)?
+            .with_design(Some(expected_items), Some(rate))
     }
-    /// x
-    pub fn num_buckets(&self)->u64{self.num_buckets}
-    /// x
-    pub fn fingerprint_bits(&self)->u32{self.fingerprint_bits}
-    /// x
-    pub fn size_in_bytes(&self)->u64{ (self.num_buckets*4*self.fingerprint_bits as u64).div_ceil(64)*8 }
+
+    /// Finds the fewest buckets of fingerprints of this width that take `expected_items` distinct keys.
+    ///
+    /// The promised rate is the mean rate that follows.
+    ///
+    /// # Errors
+    /// [`ParamError::OutOfRange`] for no items and for a width that is not allowed,
+    /// [`ParamError::TooLarge`] where more than [`MAX_BUCKETS`] would be needed.
+    pub fn from_items_and_fingerprint_bits(
+        expected_items: u64,
+        fingerprint_bits: u32,
+    ) -> Result<Self, ParamError> {
+        check_items(expected_items)?;
+        check_width(fingerprint_bits)?;
+        let num_buckets = super::least_buckets(expected_items, fingerprint_bits);
+        if num_buckets > MAX_BUCKETS {
+            return Err(too_many_buckets(num_buckets));
+        }
+        let rate = rate_exact(num_buckets, expected_items, fingerprint_bits);
+        Self::from_buckets_and_fingerprint_bits(num_buckets, fingerprint_bits)?
+            .with_design(Some(expected_items), Some(rate))
+    }
+
+    /// Takes the shape as it is, without a design.
+    ///
+    /// # Errors
+    /// [`ParamError::OutOfRange`] for no buckets, more than [`MAX_BUCKETS`], and a width that is not
+    /// allowed.
+    pub fn from_buckets_and_fingerprint_bits(
+        num_buckets: u64,
+        fingerprint_bits: u32,
+    ) -> Result<Self, ParamError> {
+        check_range("buckets", num_buckets, 1, MAX_BUCKETS)?;
+        check_width(fingerprint_bits)?;
+        Ok(Self { num_buckets, fingerprint_bits, expected_items: None, promised_rate: None })
+    }
+
+    /// States what the shape was designed for, as a stored filter does; the shape stays as it is.
+    ///
+    /// # Errors
+    /// [`ParamError::OutOfRange`] for no items, [`ParamError::NotAProbability`] for a rate that is
+    /// not between 0 and 1.
+    pub fn with_design(
+        self,
+        expected_items: Option<u64>,
+        promised_rate: Option<f64>,
+    ) -> Result<Self, ParamError> {
+        expected_items.map_or(Ok(()), check_items)?;
+        promised_rate.map_or(Ok(()), check_rate)?;
+        Ok(Self { expected_items, promised_rate, ..self })
+    }
+
+    /// The number of buckets; any number works, not only powers of two.
+    #[must_use]
+    pub fn num_buckets(&self) -> u64 {
+        self.num_buckets
+    }
+
+    /// The width of a fingerprint in bits.
+    #[must_use]
+    pub fn fingerprint_bits(&self) -> u32 {
+        self.fingerprint_bits
+    }
+
+    /// The number of slots, four a bucket.
+    #[must_use]
+    pub fn num_slots(&self) -> u64 {
+        self.num_buckets * BUCKET_SLOTS
+    }
+
+    /// The number of distinct items that surely fit, with a probability of failure below 10^-6.
+    ///
+    /// # Complexity
+    /// O(log n) steps; each sums over the buckets where there are few.
+    #[must_use]
+    pub fn capacity(&self) -> u64 {
+        most_items(self.num_buckets, self.fingerprint_bits)
+    }
+
+    /// The number of items that the filter is designed for, if it is.
+    #[must_use]
+    pub fn expected_items(&self) -> Option<u64> {
+        self.expected_items
+    }
+
+    /// The false-positive rate promised for that number of items, a fraction.
+    #[must_use]
+    pub fn promised_rate(&self) -> Option<f64> {
+        self.promised_rate
+    }
+
+    /// The number of bits of all slots.
+    #[must_use]
+    pub fn num_bits(&self) -> u64 {
+        self.num_slots() * u64::from(self.fingerprint_bits)
+    }
+
+    /// The bytes of the slots, in whole 64-bit words.
+    #[must_use]
+    pub fn size_in_bytes(&self) -> u64 {
+        self.num_bits().div_ceil(64) * 8
+    }
+
+    /// The number of bits for each expected item, if the filter is designed for some.
+    #[must_use]
+    pub fn bits_per_item(&self) -> Option<f64> {
+        self.expected_items.map(|items| self.num_bits() as f64 / items as f64)
+    }
+
+    /// Predicts the mean false-positive rate at `items` items, by [`rate_exact`].
+    #[must_use]
+    pub fn rate_at(&self, items: u64) -> f64 {
+        rate_exact(self.num_buckets, items, self.fingerprint_bits)
+    }
+}
+
+/// The least buckets that keep `rate` at this width: the closed form for many buckets, corrected by
+/// the exact rate.
+fn least_for_rate(items: u64, rate: f64, fingerprint_bits: u32) -> u64 {
+    let keeps = |buckets| rate_exact(buckets, items, fingerprint_bits) <= rate;
+    let places = 2.0 * items as f64 / -libm::log1p(-rate);
+    let mut buckets = to_u64(libm::ceil(places / fingerprints(fingerprint_bits))).max(1);
+    if buckets > MAX_BUCKETS {
+        return buckets;
+    }
+    while buckets > 1 && keeps(buckets - 1) {
+        buckets -= 1;
+    }
+    while !keeps(buckets) {
+        buckets += 1;
+    }
+    buckets
+}
+
+fn check_items(items: u64) -> Result<(), ParamError> {
+    check_range("expected_items", items, 1, u64::MAX)
+}
+
+fn check_rate(rate: f64) -> Result<(), ParamError> {
+    if rate > 0.0 && rate < 1.0 {
+        return Ok(());
+    }
+    Err(ParamError::NotAProbability { parameter: "false_positive_rate", value: rate })
+}
+
+fn check_width(bits: u32) -> Result<(), ParamError> {
+    let (min, max) = (MIN_FINGERPRINT_BITS.into(), MAX_FINGERPRINT_BITS.into());
+    check_range("fingerprint_bits", bits.into(), min, max)
+}
+
+fn check_range(parameter: &'static str, value: u64, min: u64, max: u64) -> Result<(), ParamError> {
+    if (min..=max).contains(&value) {
+        return Ok(());
+    }
+    Err(ParamError::OutOfRange { parameter, value, min, max })
+}
+
+fn too_many_buckets(buckets: u64) -> ParamError {
+    ParamError::TooLarge { parameter: "buckets", value: buckets as f64, max: MAX_BUCKETS as f64 }
 }

@@ -1,0 +1,39 @@
+#![doc = include_str!("../README.md")]
+#![no_std]
+#![forbid(unsafe_code)]
+
+#[cfg(feature = "alloc")]
+extern crate alloc;
+#[cfg(feature = "std")]
+extern crate std;
+
+#[cfg(feature = "alloc")]
+mod address;
+#[cfg(feature = "alloc")]
+mod builder;
+#[cfg(feature = "alloc")]
+mod bytes;
+mod error;
+#[cfg(feature = "alloc")]
+mod filter;
+#[cfg(feature = "alloc")]
+mod lanes;
+#[cfg(feature = "alloc")]
+mod reading;
+#[cfg(feature = "alloc")]
+mod table;
+#[cfg(feature = "alloc")]
+mod view;
+
+#[cfg(feature = "alloc")]
+pub use builder::CuckooFilterBuilder;
+pub use error::{Full, MergeError};
+#[cfg(feature = "alloc")]
+pub use filter::CuckooFilter;
+#[cfg(feature = "alloc")]
+pub use view::CuckooFilterView;
+// What the signatures here are made of, so that `pds-core` need not be a dependency of their users.
+pub use pds_core::{
+    AllocError, BuildError, DefaultHashBuilder, Incompatible, ParamError, Raw, SipHashBuilder,
+};
+pub use pds_params::CuckooParams;

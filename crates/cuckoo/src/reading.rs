@@ -1,0 +1,247 @@
+//! The methods that only read: one definition for the filter that is owned or borrowed.
+
+use core::array;
+use core::fmt;
+use core::hash::{BuildHasher, Hash};
+
+use pds_params::CuckooParams;
+
+use crate::lanes::WordSource;
+use crate::table::Table;
+
+/// How many keys are hashed before they are looked up.
+const HASHED: usize = 64;
+
+/// Gives the methods that only read to a filter type with the fields `table`, `params` and `hasher`.
+///
+/// A macro and no generic type, so that each filter's documentation shows its methods as its own.
+macro_rules! reading_methods {
+    ([$($generics:tt)*] $filter:ty) => {
+        impl<$($generics)*> $filter {
+            /// Tests whether a key with this hash is possibly contained; `false` is certain.
+            #[inline]
+            #[must_use]
+            pub fn contains_hash(&self, hash: u64) -> bool {
+                self.table.contains(hash)
+            }
+
+            /// Tests many hashes: `out[i]` is the answer for `hashes[i]`.
+            ///
+            /// Faster than one by one where the filter exceeds the cache.
+            ///
+            /// # Panics
+            /// When the slices differ in length.
+            pub fn contains_hash_batch(&self, hashes: &[u64], out: &mut [bool]) {
+                assert_eq!(hashes.len(), out.len(), "one answer a key");
+                self.table.contains_each(hashes, out);
+            }
+
+            /// Counts the copies of a key by its hash; see [`count`](Self::count).
+            #[must_use]
+            pub fn count_hash(&self, hash: u64) -> u32 {
+                self.table.copies(self.table.address(hash))
+            }
+
+            /// Returns how many keys are in, copies included: inserts that succeeded less removals.
+            #[must_use]
+            pub fn len(&self) -> u64 {
+                self.table.len()
+            }
+
+            /// Returns whether no key is in.
+            #[must_use]
+            pub fn is_empty(&self) -> bool {
+                self.len() == 0
+            }
+
+            /// Returns the fraction of slots that are taken, in [0, 1].
+            #[must_use]
+            #[expect(clippy::cast_precision_loss, reason = "a ratio needs no more than the 53 bits of both")]
+            pub fn load_factor(&self) -> f64 {
+                self.len() as f64 / self.num_slots() as f64
+            }
+
+            /// Returns the fraction of absent keys that are answered `true` now, in [0, 1].
+            ///
+            /// It follows from the number of keys and the width of the fingerprints: the mean over all
+            /// sets of so many distinct keys. Copies of a key do not raise it, but are counted here.
+            ///
+            /// # Complexity
+            /// Constant.
+            #[must_use]
+            pub fn false_positive_rate(&self) -> f64 {
+                self.params.rate_at(self.len())
+            }
+
+            /// Returns the number of distinct keys that surely fit: all but one filter in a million, at
+            /// the least, take them.
+            ///
+            /// More may fit; [`num_slots`](Self::num_slots) never do, except in a single bucket.
+            ///
+            /// # Complexity
+            /// O(log n) steps for n slots; below some hundred keys each sums over the buckets.
+            #[must_use]
+            pub fn capacity(&self) -> u64 {
+                self.params.capacity()
+            }
+
+            /// Returns the number of slots, four a bucket.
+            #[must_use]
+            pub fn num_slots(&self) -> u64 {
+                self.params.num_slots()
+            }
+
+            /// Returns the number of buckets.
+            #[must_use]
+            pub fn num_buckets(&self) -> u64 {
+                self.params.num_buckets()
+            }
+
+            /// Returns the width of a fingerprint in bits.
+            #[must_use]
+            pub fn fingerprint_bits(&self) -> u32 {
+                self.params.fingerprint_bits()
+            }
+
+            /// Returns the number of items that the filter was designed for, if it was.
+            #[must_use]
+            pub fn expected_items(&self) -> Option<u64> {
+                self.params.expected_items()
+            }
+
+            /// Returns the false-positive rate promised at the expected items, if one was.
+            #[must_use]
+            pub fn promised_rate(&self) -> Option<f64> {
+                self.params.promised_rate()
+            }
+
+            /// Returns the size of the slots in bytes, in whole 64-bit words.
+            #[must_use]
+            pub fn size_in_bytes(&self) -> u64 {
+                self.params.size_in_bytes()
+            }
+
+            /// Returns the parameters.
+            #[must_use]
+            pub const fn params(&self) -> ::pds_params::CuckooParams {
+                self.params
+            }
+
+            /// Returns the hasher.
+            #[must_use]
+            pub const fn hasher(&self) -> &S {
+                &self.hasher
+            }
+
+            /// Lists the fingerprints, each with the number of the bucket in which it lies.
+            ///
+            /// In order of buckets and slots. Keys cannot be had from them.
+            pub fn fingerprints(&self) -> impl Iterator<Item = (u64, u32)> {
+                self.table.iter().map(|address| (address.bucket, address.fingerprint))
+            }
+        }
+
+        impl<$($generics)*> $filter
+        where
+            S: ::core::hash::BuildHasher,
+        {
+            /// Tests whether `key` is possibly contained; `false` is certain.
+            ///
+            /// # Complexity
+            /// Two buckets are read, always; no allocation.
+            #[inline]
+            #[must_use]
+            pub fn contains<K: ::core::hash::Hash + ?Sized>(&self, key: &K) -> bool {
+                self.contains_hash(self.hasher.hash_one(key))
+            }
+
+            /// Tests many keys: `out[i]` is the answer for `keys[i]`.
+            ///
+            /// Faster than one by one where the filter exceeds the cache.
+            ///
+            /// # Panics
+            /// When the slices differ in length.
+            ///
+            /// # Examples
+            /// ```
+            /// use cuckoo::CuckooFilter;
+            ///
+            /// let mut filter = CuckooFilter::new(1_000, 0.001)?;
+            /// filter.insert(&2u64)?;
+            /// let mut answers = [false; 3];
+            /// filter.contains_batch(&[1u64, 2, 3], &mut answers);
+            /// assert_eq!(answers, [false, true, false]);
+            /// # Ok::<(), Box<dyn core::error::Error>>(())
+            /// ```
+            pub fn contains_batch<K: ::core::hash::Hash>(&self, keys: &[K], out: &mut [bool]) {
+                $crate::reading::contains_keys(&self.table, &self.hasher, keys, out);
+            }
+
+            /// Counts the copies of `key`, from 0 to 8; copies of keys that agree with it are counted too.
+            #[must_use]
+            pub fn count<K: ::core::hash::Hash + ?Sized>(&self, key: &K) -> u32 {
+                self.count_hash(self.hasher.hash_one(key))
+            }
+        }
+
+        impl<$($generics)*> ::pds_core::HashKey for $filter
+        where
+            S: ::core::hash::BuildHasher,
+        {
+            #[inline]
+            fn hash_key<K: ::core::hash::Hash + ?Sized>(&self, key: &K) -> u64 {
+                self.hasher.hash_one(key)
+            }
+        }
+
+        impl<$($generics)*> ::pds_core::Membership for $filter
+        where
+            S: ::core::hash::BuildHasher,
+        {
+            #[inline]
+            fn contains_hash(&self, hash: u64) -> bool {
+                self.contains_hash(hash)
+            }
+
+            fn contains_hash_batch(&self, hashes: &[u64], out: &mut [bool]) {
+                self.contains_hash_batch(hashes, out);
+            }
+        }
+
+        impl<$($generics)*> ::core::fmt::Debug for $filter {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                $crate::reading::debug(f, stringify!($filter), &self.params, self.len())
+            }
+        }
+    };
+}
+
+pub(crate) use reading_methods;
+
+pub(crate) fn contains_keys<K: Hash>(
+    table: &Table<impl WordSource>,
+    hasher: &impl BuildHasher,
+    keys: &[K],
+    out: &mut [bool],
+) {
+    assert_eq!(keys.len(), out.len(), "one answer a key");
+    for (keys, answers) in keys.chunks(HASHED).zip(out.chunks_mut(HASHED)) {
+        let hashes: [u64; HASHED] =
+            array::from_fn(|i| keys.get(i).map_or(0, |key| hasher.hash_one(key)));
+        table.contains_each(&hashes[..keys.len()], answers);
+    }
+}
+
+pub(crate) fn debug(
+    f: &mut fmt::Formatter<'_>,
+    name: &str,
+    params: &CuckooParams,
+    len: u64,
+) -> fmt::Result {
+    let name = name.split('<').next().unwrap_or(name);
+    f.debug_struct(name)
+        .field("num_buckets", &params.num_buckets())
+        .field("fingerprint_bits", &params.fingerprint_bits())
+        .field("len", &len)
+        .finish_non_exhaustive()
+}

@@ -1,0 +1,161 @@
+//! How many items surely fit.
+//!
+//! An insert fails when some buckets have more keys that must lie in them than slots, or when the
+//! search for a free slot gives up. Up to [`FEW_ITEMS`] the first is bounded by summing over all sets
+//! of buckets, and decides. Above, it is the load at which real filters first failed, less six standard
+//! deviations of it: an extrapolation. At any size, keys that agree in all they have must fit their own
+//! pair of buckets, which limits narrow fingerprints.
+
+use super::{BUCKET_SLOTS, fingerprints};
+
+/// Up to how many items all sets of buckets are summed over.
+const FEW_ITEMS: u64 = 256;
+
+/// What the sum gives for [`FEW_ITEMS`]: a greater number of items never has fewer buckets.
+const BUCKETS_OF_FEW: u64 = 77;
+
+/// The probability that some set of buckets may be overfull. A tenth of what is promised, because the
+/// pairs of buckets are independent in the bound only.
+const OVERFULL: f64 = 1e-7;
+
+/// The probability that equal keys exceed their buckets, for either of the ways in which they can.
+const CROWDED: f64 = 1e-7;
+
+/// The load that large filters are designed for.
+const DESIGN_LOAD: f64 = 0.95;
+
+/// The limit of smaller ones, `LIMIT - SPREAD / √buckets`: six standard deviations below the mean load
+/// at the first failure, for every width and for 128 to 2.6 million buckets, measured on 200 fills each up to 26,000 buckets.
+const LIMIT: f64 = 0.97;
+const SPREAD: f64 = 0.6;
+
+/// The least buckets that take `items` distinct keys with a probability of failure below 10^-6.
+///
+/// # Examples
+/// ```
+/// use pds_params::cuckoo::least_buckets;
+/// assert_eq!(least_buckets(1_000_000, 12), 263_158, "a load of 0.95");
+/// assert_eq!(least_buckets(4, 12), 1);
+/// assert_eq!(least_buckets(5, 12), 6, "five keys may have both buckets in one");
+/// ```
+#[must_use]
+pub fn least_buckets(items: u64, fingerprint_bits: u32) -> u64 {
+    least_for_any_width(items).max(least_for_width(items, fingerprint_bits))
+}
+
+/// The most distinct keys that these buckets take with a probability of failure below 10^-6.
+#[must_use]
+pub fn most_items(buckets: u64, fingerprint_bits: u32) -> u64 {
+    let fits = |items| least_buckets(items, fingerprint_bits) <= buckets;
+    let (mut most, mut over) = (0, buckets.saturating_mul(BUCKET_SLOTS).saturating_add(1));
+    while over - most > 1 {
+        let middle = most + (over - most) / 2;
+        if fits(middle) { most = middle } else { over = middle }
+    }
+    most
+}
+
+pub(super) fn least_for_any_width(items: u64) -> u64 {
+    if items <= FEW_ITEMS {
+        let full = items.div_ceil(BUCKET_SLOTS);
+        return first(full, |buckets| overfull(items, buckets) <= OVERFULL);
+    }
+    let full = to_u64(libm::ceil(items as f64 / (BUCKET_SLOTS as f64 * DESIGN_LOAD)));
+    let load = |buckets: u64| items as f64 / (BUCKET_SLOTS * buckets) as f64;
+    let within = |buckets| load(buckets) <= LIMIT - SPREAD / libm::sqrt(buckets as f64);
+    first(full.max(BUCKETS_OF_FEW), within)
+}
+
+/// A bound of the probability that some s buckets have more than 4s keys with both buckets among them.
+///
+/// The number of sets of s buckets, times the probability for one of them, summed over s; with two
+/// independent buckets a key.
+fn overfull(items: u64, buckets: u64) -> f64 {
+    let sets = (1..=buckets).take_while(|set| BUCKET_SLOTS * set < items);
+    let bound = |set: u64| {
+        let inside = set as f64 / buckets as f64;
+        let log_sets = log_choose(buckets, set);
+        libm::exp(log_sets + log_tail(items, inside * inside, BUCKET_SLOTS * set + 1))
+    };
+    sets.map(bound).sum()
+}
+
+/// The least buckets in which no nine keys of one pair of buckets, and no five of one that is its own
+/// partner, are expected to have one fingerprint.
+pub(super) fn least_for_width(items: u64, fingerprint_bits: u32) -> u64 {
+    let values = fingerprints(fingerprint_bits);
+    let choose = |count: u64| {
+        (0..count).fold(1.0, |product, i| product * items.saturating_sub(i) as f64 / (i + 1) as f64)
+    };
+    // Values are expected to have one bucket each that is its own partner: choose(5) * values /
+    // (buckets * values)^5 is the expected number of quintuples in one.
+    let alone = libm::pow(choose(5) * values / CROWDED, 1.0 / 5.0);
+    // buckets * values / 2 pairs: choose(9) * 2^8 / (buckets * values)^8.
+    let paired = 2.0 * libm::pow(choose(9) / CROWDED, 1.0 / 8.0);
+    to_u64(libm::ceil(alone.max(paired) / values)).max(1)
+}
+
+/// The logarithm of a bound of P(Binomial(trials, p) ≥ count), at most 0; close where the tail is thin.
+///
+/// The terms fall at least geometrically above the mean, by the ratio of the first two.
+fn log_tail(trials: u64, p: f64, count: u64) -> f64 {
+    let rest = (trials - count) as f64;
+    let ratio = rest / (count + 1) as f64 * p / (1.0 - p);
+    if ratio >= 1.0 {
+        return 0.0;
+    }
+    let first = log_choose(trials, count) + count as f64 * libm::log(p) + rest * libm::log1p(-p);
+    (first - libm::log1p(-ratio)).min(0.0)
+}
+
+fn log_choose(n: u64, k: u64) -> f64 {
+    let log_factorial = |n: u64| libm::lgamma(n as f64 + 1.0);
+    log_factorial(n) - log_factorial(k) - log_factorial(n - k)
+}
+
+/// The least number from `from` up that `holds`, which stays true once it is.
+fn first(from: u64, holds: impl Fn(u64) -> bool) -> u64 {
+    let (mut below, mut step) = (from - 1, 1);
+    while !holds(below + step) {
+        below += step;
+        step *= 2;
+    }
+    let mut above = below + step;
+    while above - below > 1 {
+        let middle = below + (above - below) / 2;
+        if holds(middle) { above = middle } else { below = middle }
+    }
+    above
+}
+
+/// A positive whole number, at most `u64::MAX`.
+#[expect(clippy::cast_possible_truncation, reason = "a saturating cast is what is wanted")]
+#[expect(clippy::cast_sign_loss, reason = "the argument is not negative")]
+pub(super) fn to_u64(real: f64) -> u64 {
+    real as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_constant_is_what_the_sum_gives() {
+        assert_eq!(least_for_any_width(FEW_ITEMS), BUCKETS_OF_FEW);
+    }
+
+    #[test]
+    fn the_tail_is_bounded_closely_from_above() {
+        // P(Binomial(10, 0.1) >= 5) = 0.0016349374.
+        let tail = libm::exp(log_tail(10, 0.1, 5));
+        assert!((0.001_634_937_4..0.001_65).contains(&tail), "{tail}");
+        assert_eq!(log_tail(10, 0.9, 5), 0.0);
+        assert!((log_tail(10, 0.5, 10) - 10.0 * libm::log(0.5)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn no_set_of_buckets_can_be_overfull_without_enough_keys() {
+        assert_eq!(overfull(4, 1), 0.0);
+        assert!((overfull(5, 1) - 1.0).abs() < 1e-9);
+    }
+}
