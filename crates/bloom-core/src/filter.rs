@@ -215,8 +215,8 @@ impl<S: BuildHasher> BloomFilter<S> {
     /// Tests whether `key` is possibly contained; `false` is certain.
     ///
     /// # Complexity
-    /// O(k) for k hash functions, without allocation; an absent key takes two of them on average at
-    /// the design load.
+    /// O(k) for k hash functions, without allocation; an absent key takes fewer than three of
+    /// them on average at the design load.
     #[inline]
     #[must_use]
     pub fn contains<K: Hash + ?Sized>(&self, key: &K) -> bool {

@@ -31,7 +31,7 @@ pub struct Health {
 /// The verdict of a [`Health`] report.
 ///
 /// The limit is the promised rate and three standard deviations of the rate of filters that hold exactly
-/// the expected items (2 % above the promise for 10,000 items at 1 %, 0.2 % for a million). Without a
+/// the expected items (3.8 % above the promise for 10,000 items at 1 %, 0.4 % for a million). Without a
 /// promise it is the rate at which half of the bits are set, beyond which more bits would help more
 /// than more hashes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
