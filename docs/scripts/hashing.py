@@ -47,7 +47,7 @@ def rotl(x, bits):
 def bloom_positions(h, bits, hashes):
     """The bit positions of one key in a standard Bloom filter."""
     position = finalize(h)
-    step, second = rotl(position, 32) | 1, (rotl(position, 16) + GOLDEN_RATIO) & MASK
+    step, second = rotl(position, 33) | 1, (rotl(position, 19) + GOLDEN_RATIO) & MASK
     found = []
     for _ in range(hashes):
         found.append(position * bits >> 64)

@@ -2,6 +2,16 @@
 
 use pds_core::hash::{GOLDEN_RATIO, finalize, reduce};
 
+/// Where the two differences start in the key's mixed hash.
+///
+/// The obvious 32 fails: in `x + rotl(x, 32)` both halves are the same sum, so that the second probe of a
+/// filter beyond 2^32 bits reaches half of the bits, or fewer. As a rotation multiplies by a power of two
+/// modulo 2^64 - 1, probe i is about x (1 + i 2^33 + i (i - 1) / 2 · 2^19) modulo that; of all rotations near
+/// a half and a quarter of the word, 33 and 19 have the least common factors of these multipliers, and
+/// of their differences, with the modulus: at most 3 and 255 up to 40 probes.
+const STEP_ROTATION: u32 = 33;
+const STEP_OF_STEP_ROTATION: u32 = 19;
+
 /// The positions of one key: enhanced double hashing, reduced by multiply-high.
 ///
 /// The hash is mixed once, by [`finalize`]; three additions then make each further position. Any
@@ -44,8 +54,8 @@ impl DoubleHash {
         let x = finalize(hash);
         Self {
             position: x,
-            step: x.rotate_left(32) | 1,
-            step_of_step: x.rotate_left(16).wrapping_add(GOLDEN_RATIO),
+            step: x.rotate_left(STEP_ROTATION) | 1,
+            step_of_step: x.rotate_left(STEP_OF_STEP_ROTATION).wrapping_add(GOLDEN_RATIO),
         }
     }
 

@@ -19,8 +19,8 @@ const EXACT_BITS: u64 = 1 << 40;
 /// A key's positions are fixed by three numbers, so that with probability near 1 / (m · mk · mk²) two
 /// keys probe the same bits throughout: keys that agree in the first position within 1/m, in the
 /// step within 1/(mk), in the step's own step within 1/(mk²). Simulated at loads so light that
-/// nothing else counts (6·10^9 absent keys each at m = 64 to 128, k = 8 to 12, n = 1) the excess is 3.9 to 6.0
-/// times n / (mk)^3, within 10 to 20 % each. It matters for a handful of items and rates below 10^-6;
+/// nothing else counts (6·10^9 absent keys each at m = 64 to 128, k = 8 to 12, n = 1) the excess is 3.4 to 4.7
+/// times n / (mk)^3, within 9 to 23 % each. It matters for a handful of items and rates below 10^-6;
 /// at half fill the rates of 36 shapes from m = 8 to 1,000 show no other excess (`docs/hashing.md`,
 /// section 3).
 #[must_use]

@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+"""Reads Bloom filters written by the Rust crates, from the specification alone.
+
+Written from docs/format.md and docs/hashing.md, as the proof that they are complete. Needs the PyPI
+package xxhash (0.8 or later of the C library).
+
+    pip install xxhash
+    python3 docs/scripts/read_bloom.py FILE KEY...          answers for keys given as text
+    python3 docs/scripts/read_bloom.py --check FOLDER       every filter of FOLDER against the answers
+                                                            of the Rust code in FOLDER/golden.json
+"""
+
+import json
+import pathlib
+import struct
+import sys
+
+import xxhash
+
+MASK = (1 << 64) - 1
+GOLDEN_RATIO = 0x9E3779B97F4A7C15
+MAGIC = b"\x89PDS\r\n\x1a\n"
+
+
+def rotl(x, bits):
+    return (x << bits | x >> (64 - bits)) & MASK
+
+
+def finalize(h):
+    x = (h + GOLDEN_RATIO) & MASK
+    x ^= x >> 27
+    x = x * 0x3C79AC492BA7B653 & MASK
+    x ^= x >> 33
+    x = x * 0x1C69B3F74AC4AE35 & MASK
+    return x ^ x >> 27
+
+
+def siphash13(data, key):
+    k0, k1 = struct.unpack("<QQ", key)
+    v = [k0 ^ 0x736F6D6570736575, k1 ^ 0x646F72616E646F6D, k0 ^ 0x6C7967656E657261, k1 ^ 0x7465646279746573]
+
+    def rounds(count):
+        for _ in range(count):
+            v[0] = (v[0] + v[1]) & MASK
+            v[1] = rotl(v[1], 13) ^ v[0]
+            v[0] = rotl(v[0], 32)
+            v[2] = (v[2] + v[3]) & MASK
+            v[3] = rotl(v[3], 16) ^ v[2]
+            v[0] = (v[0] + v[3]) & MASK
+            v[3] = rotl(v[3], 21) ^ v[0]
+            v[2] = (v[2] + v[1]) & MASK
+            v[1] = rotl(v[1], 17) ^ v[2]
+            v[2] = rotl(v[2], 32)
+
+    whole = len(data) // 8 * 8
+    last = len(data) % 256 << 56 | int.from_bytes(data[whole:], "little")
+    for word in (*struct.unpack(f"<{whole // 8}Q", data[:whole]), last):
+        v[3] ^= word
+        rounds(1)
+        v[0] ^= word
+    v[2] ^= 0xFF
+    rounds(3)
+    return v[0] ^ v[1] ^ v[2] ^ v[3]
+
+
+class DefaultHasher:
+    """XXH3-64, each field's hash the seed of the next."""
+
+    def __init__(self, seed):
+        self.seed = struct.unpack("<QQ", seed)[0]
+
+    def raw(self, data):
+        return xxhash.xxh3_64_intdigest(data, seed=self.seed)
+
+    text = raw
+    integer = raw
+
+
+class SipHasher:
+    """SipHash-1-3 of the fields' bytes in order; text ends with 0xff."""
+
+    def __init__(self, seed):
+        self.key = seed
+
+    def raw(self, data):
+        return siphash13(data, self.key)
+
+    integer = raw
+
+    def text(self, data):
+        return self.raw(data + b"\xff")
+
+
+HASHERS = {1: DefaultHasher, 2: SipHasher}
+
+
+def need(condition, what):
+    if not condition:
+        raise ValueError(what)
+
+
+class BloomFilter:
+    def __init__(self, data, key=None):
+        need(len(data) >= 136 and data[:8] == MAGIC, "not a pds structure")
+        version, kind, hasher, flags, probe, seed = struct.unpack_from("<HHHHQ16s", data, 8)
+        need(version == 1 and kind == 1, "not a Bloom filter of version 1")
+        need(xxhash.xxh3_64_intdigest(data[:120]) == struct.unpack_from("<Q", data, 120)[0], "header checksum")
+        self.expected_items, self.promised_rate, self.bits, self.hashes = struct.unpack_from("<QdQQ", data, 40)
+        (length,) = struct.unpack_from("<Q", data, 112)
+        need(length == (self.bits + 63) // 64 * 8 and len(data) == 136 + length, "length")
+        self.payload = data[128:-8]
+        need(xxhash.xxh3_64_intdigest(self.payload) == struct.unpack("<Q", data[-8:])[0], "payload checksum")
+        need(int.from_bytes(self.payload[-8:], "little") >> ((self.bits - 1) % 64 + 1) == 0, "padding")
+        need(flags & 1 or key, "the key is not in the file")
+        self.hasher = HASHERS[hasher](key or seed)
+        need(self.hasher.raw(b"pds hasher probe") == probe, "another hasher or key")
+
+    def contains_hash(self, h):
+        position = finalize(h)
+        step, second = rotl(position, 33) | 1, (rotl(position, 19) + GOLDEN_RATIO) & MASK
+        for _ in range(self.hashes):
+            bit = position * self.bits >> 64
+            if not self.payload[bit // 8] >> bit % 8 & 1:
+                return False
+            position = (position + step) & MASK
+            step = (step + second) & MASK
+            second = (second + GOLDEN_RATIO) & MASK
+        return True
+
+    def contains_text(self, text):
+        return self.contains_hash(self.hasher.text(text.encode()))
+
+    def contains_u64(self, number):
+        return self.contains_hash(self.hasher.integer(struct.pack("<Q", number)))
+
+
+def check(folder):
+    total = 0
+    for case in json.loads((folder / "golden.json").read_text()):
+        key = bytes.fromhex(case["key"]) if case["key"] else None
+        bloom = BloomFilter((folder / case["file"]).read_bytes(), key)
+        answers = int.from_bytes(bytes.fromhex(case["answers"]), "little")
+        present = 0
+        for i in range(case["asked"]):
+            found = bloom.contains_u64(i) if case["keys"] == "u64" else bloom.contains_text(f"key-{i}")
+            need(found == (answers >> i & 1 == 1), f"{case['file']}: key {i} is answered {found}")
+            present += found
+        total += case["asked"]
+        print(f"{case['file']}: {case['asked']} answers agree, {present} of them yes")
+    print(f"{total} answers agree")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--check"] and len(sys.argv) == 3:
+        check(pathlib.Path(sys.argv[2]))
+    elif len(sys.argv) > 2:
+        bloom = BloomFilter(pathlib.Path(sys.argv[1]).read_bytes())
+        for text in sys.argv[2:]:
+            print("possibly" if bloom.contains_text(text) else "no", text, sep="\t")
+    else:
+        sys.exit(__doc__)
