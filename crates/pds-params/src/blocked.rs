@@ -30,7 +30,9 @@ pub use fill::{
     set_bits_standard_deviation,
 };
 pub use params::{BlockedBloomParams, Preference};
-pub use rate::{instance_rate_relative_spread, rate, rate_asymptotic, split_block_rate};
+pub use rate::{
+    instance_rate_relative_spread, rate, rate_asymptotic, split_block_bits, split_block_rate,
+};
 
 /// The bits of a block: one cache line of today's machines.
 pub const BLOCK_BITS: u64 = 512;

@@ -46,14 +46,22 @@ pub enum HealthStatus {
 
 impl Health {
     pub(crate) fn from_ones(params: &BloomParams, ones: u64) -> Self {
-        let false_positive_rate = rate_from_ones(params, ones);
-        Self {
-            status: HealthStatus::judge(false_positive_rate, limit(params)),
-            items: approx_len(params, ones),
-            expected_items: params.expected_items(),
-            false_positive_rate,
-            promised_rate: params.promised_rate(),
-        }
+        let (items, rate) = (approx_len(params, ones), rate_from_ones(params, ones));
+        let design = (params.expected_items(), params.promised_rate());
+        Self::judge(items, rate, design, limit(params))
+    }
+
+    /// Judges a filter that is well up to the rate `limit`; the family's other filters call it.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn judge(
+        items: Estimate,
+        false_positive_rate: f64,
+        (expected_items, promised_rate): (Option<u64>, Option<f64>),
+        limit: f64,
+    ) -> Self {
+        let status = HealthStatus::judge(false_positive_rate, limit);
+        Self { status, items, expected_items, false_positive_rate, promised_rate }
     }
 }
 

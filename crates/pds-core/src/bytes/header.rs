@@ -23,8 +23,18 @@ const RATE_PRESENT: u16 = 4;
 pub enum Kind {
     /// A standard Bloom filter.
     Bloom = 1,
+    /// A blocked Bloom filter.
+    BlockedBloom = 2,
     /// A cuckoo filter.
     Cuckoo = 6,
+    /// A count-min sketch.
+    CountMin = 8,
+    /// A count sketch.
+    CountSketch = 9,
+    /// A summary of heavy hitters.
+    HeavyHitters = 10,
+    /// A list of the most frequent keys.
+    TopK = 11,
     /// A HyperLogLog sketch.
     HyperLogLog = 16,
     /// An UltraLogLog sketch.
@@ -32,7 +42,17 @@ pub enum Kind {
 }
 
 impl Kind {
-    const ALL: &[Self] = &[Self::Bloom, Self::Cuckoo, Self::HyperLogLog, Self::UltraLogLog];
+    const ALL: &[Self] = &[
+        Self::Bloom,
+        Self::BlockedBloom,
+        Self::Cuckoo,
+        Self::CountMin,
+        Self::CountSketch,
+        Self::HeavyHitters,
+        Self::TopK,
+        Self::HyperLogLog,
+        Self::UltraLogLog,
+    ];
 
     /// Returns the number that stands for the kind in bytes.
     #[must_use]
@@ -49,7 +69,12 @@ impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Bloom => "Bloom filter",
+            Self::BlockedBloom => "blocked Bloom filter",
             Self::Cuckoo => "cuckoo filter",
+            Self::CountMin => "count-min sketch",
+            Self::CountSketch => "count sketch",
+            Self::HeavyHitters => "summary of heavy hitters",
+            Self::TopK => "list of the most frequent keys",
             Self::HyperLogLog => "HyperLogLog sketch",
             Self::UltraLogLog => "UltraLogLog sketch",
         })

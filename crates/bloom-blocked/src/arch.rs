@@ -1,0 +1,44 @@
+//! Kernels: what is done to one block, for each kind of processor.
+//!
+//! [`portable`] is the definition. The others set and ask the same bits, and are held against it by
+//! `tests/backends.rs`. A value of a kernel's type is the proof that the processor has what it needs.
+//!
+//! A filter keeps its [`Backend`], chosen once when it is built: AVX-512, else AVX2, else the portable
+//! kernel on x86-64; NEON on `AArch64`. A single call and a batch go through one call that is not inlined, since code
+//! with other target features cannot be. Where the whole build has these features already, there is
+//! one backend only, and all of it inlines. `--cfg pds_backend="portable"` (or `avx2`, `avx512`, `neon`)
+//! confines a build to one of them; the portable one takes over where the processor lacks it.
+
+mod portable;
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+mod neon;
+
+mod backend;
+
+pub(crate) use backend::Backend;
+pub use backend::backends;
+pub(crate) use portable::{Portable, masks};
+
+use crate::layout::{Block, Layout};
+
+/// What is done to one block.
+pub(crate) trait Kernel: Copy {
+    /// Whether all bits of a mixed hash are set.
+    fn contains(self, layout: &Layout, mixed: u64, block: &Block) -> bool;
+
+    /// Sets all bits of a mixed hash. Returns whether any was clear.
+    fn insert(self, layout: &Layout, mixed: u64, block: &mut Block) -> bool;
+}
+
+/// Work that takes a kernel, so that the loops around it are compiled for each kind of processor.
+pub(crate) trait Work {
+    type Output;
+
+    /// Does the work. Implementations are `inline(always)`.
+    fn run(self, kernel: impl Kernel) -> Self::Output;
+}

@@ -1,0 +1,59 @@
+//! The definition of the bits, for every processor.
+
+use super::{Kernel, Work};
+use crate::layout::{Block, LANES, Layout, Positions, field_start, first_fields, second_fields};
+
+/// The kernel that needs nothing.
+#[derive(Clone, Copy)]
+pub(crate) struct Portable;
+
+impl Portable {
+    #[inline(always)]
+    pub(crate) fn run<W: Work>(self, work: W) -> W::Output {
+        work.run(self)
+    }
+}
+
+/// The bits of a mixed hash in its block.
+#[inline(always)]
+pub(crate) fn masks(layout: &Layout, mixed: u64) -> Block {
+    let first = first_fields(mixed);
+    match layout.positions() {
+        Positions::Chosen => bits_of(first, layout.chosen(first)),
+        Positions::Every => bits_of(first, u8::MAX),
+        Positions::Second => {
+            let (every, some) = (
+                bits_of(first, u8::MAX),
+                bits_of(second_fields(first), layout.chosen(first)),
+            );
+            core::array::from_fn(|lane| every[lane] | some[lane])
+        }
+    }
+}
+
+/// One bit in each of the given lanes, by the fields of a word.
+#[inline(always)]
+fn bits_of(fields: u64, lanes: u8) -> Block {
+    core::array::from_fn(|lane| {
+        let one = u64::from(lanes >> lane & 1);
+        one << (fields >> field_start(lane) & 63)
+    })
+}
+
+impl Kernel for Portable {
+    #[inline(always)]
+    fn contains(self, layout: &Layout, mixed: u64, block: &Block) -> bool {
+        let masks = masks(layout, mixed);
+        (0..LANES).fold(0, |missing, lane| missing | masks[lane] & !block[lane]) == 0
+    }
+
+    #[inline(always)]
+    fn insert(self, layout: &Layout, mixed: u64, block: &mut Block) -> bool {
+        let mut missing = 0;
+        for (word, mask) in block.iter_mut().zip(masks(layout, mixed)) {
+            missing |= mask & !*word;
+            *word |= mask;
+        }
+        missing != 0
+    }
+}

@@ -1,0 +1,277 @@
+//! The blocked Bloom filter that threads share.
+
+use core::convert::Infallible;
+use core::hash::{BuildHasher, Hash};
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use pds_core::memory::{AtomicWords, Words, prefetch};
+use pds_core::{AllocError, BuildError, DefaultHashBuilder, Incompatible, Insert, Merge};
+use pds_params::BlockedBloomParams;
+
+use crate::BlockedBloomFilter;
+use crate::arch::{Backend, Portable, masks};
+use crate::batch::Ahead;
+use crate::blocks::{BlockSource, Blocks};
+use crate::layout::{Block, LANES, Layout, mix};
+use crate::reading::reading_methods;
+
+/// A [`BlockedBloomFilter`] that threads fill and ask at the same time, without locks.
+///
+/// Choose it where several threads insert into one filter. An insert of a new key makes a locked
+/// operation for each of its bits that is clear, some 5 ns apiece, and none for bits that are set; a
+/// query costs two to three times that of the plain filter, whose vector instructions have no atomic
+/// form. Both have the same bits for the same keys and turn into each other without a copy.
+///
+/// # Guarantees
+/// - No insert is lost. A key whose insert *happened before* a query (by a join, a channel, a lock) is
+///   found by it; during an insert another thread may or may not find the key.
+/// - When two threads insert the same new key, at least one of them is told that it was new.
+/// - Rates and memory: those of [`BlockedBloomFilter`].
+/// - Operations are relaxed: seeing a key says nothing about other memory that its inserter wrote.
+/// - Counts and copies taken during inserts show each word at some moment, not all at the same one.
+///
+/// # Examples
+/// ```
+/// use bloom_blocked::{AtomicBlockedBloomFilter, BlockedBloomFilter};
+///
+/// let seen = AtomicBlockedBloomFilter::new(10_000, 0.01)?;
+/// std::thread::scope(|s| {
+///     s.spawn(|| (&seen).extend(0..5_000u32));
+///     s.spawn(|| (&seen).extend(5_000..9_000u32));
+/// });
+/// assert!((0..9_000u32).all(|key| seen.contains(&key)));
+///
+/// let plain: BlockedBloomFilter = seen.into_plain();
+/// assert!(plain.contains(&8_999u32));
+/// # Ok::<(), bloom_blocked::BuildError>(())
+/// ```
+pub struct AtomicBlockedBloomFilter<S = DefaultHashBuilder> {
+    blocks: AtomicBlocks,
+    params: BlockedBloomParams,
+    hasher: S,
+}
+
+reading_methods!([S] AtomicBlockedBloomFilter<S>, "AtomicBlockedBloomFilter");
+
+impl AtomicBlockedBloomFilter {
+    /// Creates a filter that keeps a false-positive rate of `rate` up to `expected_items` distinct items.
+    ///
+    /// For other parameters and hashers convert a filter that [`BlockedBloomFilter::builder`] has built.
+    ///
+    /// # Errors
+    /// Those of [`BlockedBloomFilter::new`].
+    pub fn new(expected_items: u64, rate: f64) -> Result<Self, BuildError> {
+        BlockedBloomFilter::new(expected_items, rate).map(Self::from)
+    }
+}
+
+impl<S> AtomicBlockedBloomFilter<S> {
+    /// Creates an empty filter of exactly these parameters.
+    ///
+    /// # Errors
+    /// [`AllocError`] when the memory is refused.
+    pub fn from_params(params: BlockedBloomParams, hasher: S) -> Result<Self, AllocError> {
+        BlockedBloomFilter::from_params(params, hasher).map(Self::from)
+    }
+
+    /// Returns the same filter for one owner, without a copy.
+    #[must_use]
+    pub fn into_plain(self) -> BlockedBloomFilter<S> {
+        let blocks = Blocks::from_words(Words::from(self.blocks.words), &self.params);
+        BlockedBloomFilter::from_parts(blocks, self.params, self.hasher)
+    }
+
+    /// Inserts a key by its hash. Returns `true` when it was not contained before.
+    #[inline]
+    pub fn insert_hash(&self, hash: u64) -> bool {
+        self.blocks.insert(mix(hash))
+    }
+
+    /// Inserts many hashes. Returns how many were not contained before.
+    pub fn insert_hash_batch(&self, hashes: &[u64]) -> usize {
+        self.blocks.insert_many(hashes.len(), |index| hashes[index])
+    }
+
+    /// Forgets all items. Exclusive, so that no insert can fall between two words.
+    pub fn clear(&mut self) {
+        self.blocks.words.as_plain_mut().fill(0);
+    }
+
+    /// The bits, each word at some moment.
+    pub(crate) fn words(&self) -> impl Iterator<Item = u64> {
+        self.blocks.words.iter().map(|word| word.load(Relaxed))
+    }
+}
+
+impl<S: BuildHasher> AtomicBlockedBloomFilter<S> {
+    /// Inserts `key`. Returns `true` when it was not contained before.
+    ///
+    /// # Complexity
+    /// O(1), lock-free and without allocation.
+    #[inline]
+    pub fn insert<K: Hash + ?Sized>(&self, key: &K) -> bool {
+        self.insert_hash(self.hasher.hash_one(key))
+    }
+
+    /// Inserts many keys. Returns how many were not contained before.
+    pub fn insert_batch<K: Hash>(&self, keys: &[K]) -> usize {
+        self.blocks.insert_many(keys.len(), |index| self.hasher.hash_one(&keys[index]))
+    }
+
+    /// Makes `self` the filter of the keys of both, while other threads insert into either.
+    ///
+    /// # Errors
+    /// [`Incompatible`] when blocks, hashes or hashers differ; nothing is changed then.
+    pub fn union_with(&self, other: &Self) -> Result<(), Incompatible> {
+        self.check_compatible(other)?;
+        for (word, theirs) in self.blocks.words.iter().zip(other.words()) {
+            set_all(word, theirs);
+        }
+        Ok(())
+    }
+
+    /// Keeps the bits that both filters have; see [`BlockedBloomFilter::intersect_with`].
+    ///
+    /// Exclusive, since it clears bits: an insert at the same time could be lost.
+    ///
+    /// # Errors
+    /// [`Incompatible`] when blocks, hashes or hashers differ; nothing is changed then.
+    pub fn intersect_with(&mut self, other: &Self) -> Result<(), Incompatible> {
+        self.check_compatible(other)?;
+        let words = self.blocks.words.as_plain_mut().iter_mut();
+        words.zip(other.words()).for_each(|(word, theirs)| *word &= theirs);
+        Ok(())
+    }
+}
+
+impl<S: Clone> AtomicBlockedBloomFilter<S> {
+    /// Copies the filter into a plain one, while other threads may insert.
+    ///
+    /// Every insert that happened before is in the copy; of those at the same time, some of their bits.
+    ///
+    /// # Errors
+    /// [`AllocError`] when memory is refused.
+    pub fn to_plain(&self) -> Result<BlockedBloomFilter<S>, AllocError> {
+        let mut blocks = Blocks::zeroed(&self.params)?;
+        blocks.words_mut().iter_mut().zip(self.words()).for_each(|(copy, word)| *copy = word);
+        Ok(BlockedBloomFilter::from_parts(blocks, self.params, self.hasher.clone()))
+    }
+
+    /// Copies the filter; see [`to_plain`](Self::to_plain).
+    ///
+    /// # Errors
+    /// [`AllocError`] when memory is refused.
+    pub fn try_clone(&self) -> Result<Self, AllocError> {
+        self.to_plain().map(Self::from)
+    }
+}
+
+impl<S> From<BlockedBloomFilter<S>> for AtomicBlockedBloomFilter<S> {
+    /// Opens the filter to other threads, without a copy.
+    fn from(plain: BlockedBloomFilter<S>) -> Self {
+        let (blocks, params, hasher) = plain.into_parts();
+        let layout = *blocks.layout();
+        let blocks = AtomicBlocks { words: AtomicWords::from(blocks.into_words()), layout };
+        Self { blocks, params, hasher }
+    }
+}
+
+impl<S> From<AtomicBlockedBloomFilter<S>> for BlockedBloomFilter<S> {
+    fn from(shared: AtomicBlockedBloomFilter<S>) -> Self {
+        shared.into_plain()
+    }
+}
+
+impl<S: BuildHasher> Insert for AtomicBlockedBloomFilter<S> {
+    type Error = Infallible;
+
+    #[inline]
+    fn insert_hash(&mut self, hash: u64) -> Result<bool, Infallible> {
+        Ok((*self).insert_hash(hash))
+    }
+}
+
+impl<S: BuildHasher> Merge for AtomicBlockedBloomFilter<S> {
+    fn merge(&mut self, other: &Self) -> Result<(), Incompatible> {
+        self.union_with(other)
+    }
+}
+
+/// Also for a shared reference, as `std::io` has it for files.
+impl<K: Hash, S: BuildHasher> Extend<K> for &AtomicBlockedBloomFilter<S> {
+    fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
+        keys.into_iter().for_each(|key| {
+            self.insert(&key);
+        });
+    }
+}
+
+impl<K: Hash, S: BuildHasher> Extend<K> for AtomicBlockedBloomFilter<S> {
+    fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
+        (&*self).extend(keys);
+    }
+}
+
+/// The shared counterpart of [`Blocks`], bit for bit.
+///
+/// Every operation is relaxed. No thread draws conclusions from one bit about memory outside the filter,
+/// and bits are only ever set, so the order in which they become visible is of no account.
+struct AtomicBlocks {
+    words: AtomicWords,
+    layout: Layout,
+}
+
+impl AtomicBlocks {
+    #[inline]
+    fn insert(&self, mixed: u64) -> bool {
+        let block = &self.words.as_chunks::<LANES>().0[self.layout.block_of(mixed)];
+        let masks = masks(&self.layout, mixed);
+        block.iter().zip(masks).fold(0, |new, (word, mask)| new | set_all(word, mask)) != 0
+    }
+
+    fn insert_many(&self, len: usize, hash: impl Fn(usize) -> u64) -> usize {
+        let mut ahead = Ahead::new(self, len, hash);
+        (0..len).filter(|&index| self.insert(ahead.next(self, index))).count()
+    }
+}
+
+/// Sets the bits of `mask` and returns those of them that were clear.
+///
+/// A locked operation takes the line for this core alone; a load shares it.
+#[inline]
+fn set_all(word: &AtomicU64, mask: u64) -> u64 {
+    let missing = mask & !word.load(Relaxed);
+    if missing == 0 { 0 } else { missing & !word.fetch_or(missing, Relaxed) }
+}
+
+impl BlockSource for AtomicBlocks {
+    #[inline(always)]
+    fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// Words that were loaded one by one would have to be put together for a vector.
+    #[inline(always)]
+    fn backend(&self) -> Backend {
+        Backend::Portable(Portable)
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, index: usize) {
+        prefetch(&self.words, index * LANES);
+    }
+
+    #[inline(always)]
+    fn with<R>(&self, index: usize, f: impl FnOnce(&Block) -> R) -> R {
+        f(&load(&self.words.as_chunks().0[index]))
+    }
+
+    fn blocks(&self) -> impl Iterator<Item = Block> {
+        self.words.as_chunks().0.iter().map(load)
+    }
+}
+
+#[inline(always)]
+fn load(block: &[AtomicU64; LANES]) -> Block {
+    block.each_ref().map(|word| word.load(Relaxed))
+}

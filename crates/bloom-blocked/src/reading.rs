@@ -1,0 +1,316 @@
+//! The methods that only read: one definition for the filter that is owned, shared or borrowed.
+
+/// Gives the methods that only read to a filter type with the fields `blocks` (a
+/// [`BlockSource`](crate::blocks::BlockSource)), `params` and `hasher`.
+///
+/// A macro and no generic type, so that each filter's documentation shows its methods as its own.
+macro_rules! reading_methods {
+    ([$($generics:tt)*] $filter:ty, $name:literal) => {
+        impl<$($generics)*> $filter {
+            /// Tests whether a key with this hash is possibly contained; `false` is certain.
+            #[inline]
+            #[must_use]
+            pub fn contains_hash(&self, hash: u64) -> bool {
+                use $crate::blocks::BlockSource;
+                self.blocks.backend().run($crate::batch::Contains { blocks: &self.blocks, hash })
+            }
+
+            /// Tests many hashes: `out[i]` is the answer for `hashes[i]`.
+            ///
+            /// # Panics
+            /// When the slices differ in length.
+            pub fn contains_hash_batch(&self, hashes: &[u64], out: &mut [bool]) {
+                let answer = $crate::batch::flags(out, hashes.len());
+                self.contains_many(hashes.len(), |index| hashes[index], answer);
+            }
+
+            /// Tests many hashes: bit `i % 64` of `out[i / 64]` is the answer for `hashes[i]`.
+            ///
+            /// Bits beyond the last answer are zero.
+            ///
+            /// # Panics
+            /// When `out` has not exactly one word for every 64 hashes or part of them.
+            pub fn contains_hash_batch_bitmap(&self, hashes: &[u64], out: &mut [u64]) {
+                let answer = $crate::batch::bitmap(out, hashes.len());
+                self.contains_many(hashes.len(), |index| hashes[index], answer);
+            }
+
+            fn contains_many(
+                &self,
+                len: usize,
+                hash: impl Fn(usize) -> u64,
+                answer: impl FnMut(usize, bool),
+            ) {
+                use $crate::blocks::BlockSource;
+                let blocks = &self.blocks;
+                blocks.backend().run($crate::batch::ContainsMany { blocks, len, hash, answer });
+            }
+
+            /// Returns the number of blocks of 512 bits.
+            #[must_use]
+            pub fn num_blocks(&self) -> u64 {
+                self.params.num_blocks()
+            }
+
+            /// Returns the number of bits.
+            #[must_use]
+            pub fn num_bits(&self) -> u64 {
+                self.params.num_bits()
+            }
+
+            /// Returns the number of positions a key.
+            #[must_use]
+            pub fn num_hashes(&self) -> u32 {
+                self.params.num_hashes()
+            }
+
+            /// Returns the number of distinct items that the filter was designed for, if it was.
+            #[must_use]
+            pub fn expected_items(&self) -> Option<u64> {
+                self.params.expected_items()
+            }
+
+            /// Returns the false-positive rate promised at the expected items, if one was.
+            #[must_use]
+            pub fn promised_rate(&self) -> Option<f64> {
+                self.params.promised_rate()
+            }
+
+            /// Returns the size of the blocks in bytes.
+            #[must_use]
+            pub fn size_in_bytes(&self) -> u64 {
+                self.params.size_in_bytes()
+            }
+
+            /// Returns the parameters.
+            #[must_use]
+            pub fn params(&self) -> ::pds_params::BlockedBloomParams {
+                self.params
+            }
+
+            /// Returns the hasher.
+            #[must_use]
+            pub const fn hasher(&self) -> &S {
+                &self.hasher
+            }
+
+            /// Counts the set bits, in O(m).
+            #[must_use]
+            pub fn count_ones(&self) -> u64 {
+                $crate::estimates::count_ones(&self.blocks)
+            }
+
+            /// Estimates the number of distinct items, with its standard error.
+            ///
+            /// Both are infinite when every bit is set: the bits then tell nothing of the number.
+            ///
+            /// # Complexity
+            /// O(m) for m bits.
+            ///
+            /// # Examples
+            /// ```
+            /// use bloom_blocked::BlockedBloomFilter;
+            ///
+            /// let mut filter = BlockedBloomFilter::new(10_000, 0.01)?;
+            /// filter.extend(0..5_000u32);
+            /// let items = filter.approx_len();
+            /// assert!((items.value - 5_000.0).abs() < 5.0 * items.standard_error);
+            /// assert!(items.standard_error < 50.0);
+            /// # Ok::<(), bloom_blocked::BuildError>(())
+            /// ```
+            #[must_use]
+            pub fn approx_len(&self) -> ::pds_core::Estimate {
+                $crate::estimates::approx_len(&self.params, self.count_ones())
+            }
+
+            /// Returns the fraction of set bits, in O(m).
+            #[must_use]
+            pub fn fill_ratio(&self) -> f64 {
+                $crate::estimates::fill_ratio(&self.params, self.count_ones())
+            }
+
+            /// Returns the fraction of absent keys that are answered `true` now, in [0, 1].
+            ///
+            /// It is computed from the bits of every block, and so the rate of this very filter and not a
+            /// mean: 0 for an empty one, 1 when every bit is set.
+            ///
+            /// # Complexity
+            /// O(m) for m bits.
+            #[must_use]
+            pub fn false_positive_rate(&self) -> f64 {
+                $crate::estimates::rate(&self.params, &self.blocks)
+            }
+
+            /// Returns whether at least half of all absent keys are answered `true` now.
+            ///
+            /// Such a filter is wrong about an absent key at least as often as right.
+            ///
+            /// # Complexity
+            /// O(m) for m bits.
+            #[must_use]
+            pub fn is_saturated(&self) -> bool {
+                self.false_positive_rate() >= $crate::estimates::SATURATION_RATE
+            }
+
+            /// Reports the items against the expected ones and the present rate against the promised one.
+            ///
+            /// # Complexity
+            /// O(m) for m bits.
+            #[must_use]
+            pub fn health(&self) -> $crate::Health {
+                $crate::estimates::health(&self.params, &self.blocks)
+            }
+        }
+
+        impl<$($generics)*> $filter
+        where
+            S: ::core::hash::BuildHasher,
+        {
+            /// Tests whether `key` is possibly contained; `false` is certain.
+            ///
+            /// # Complexity
+            /// O(1): one cache line, without a branch on its bits and without allocation.
+            #[inline]
+            #[must_use]
+            pub fn contains<K: ::core::hash::Hash + ?Sized>(&self, key: &K) -> bool {
+                self.contains_hash(self.hasher.hash_one(key))
+            }
+
+            /// Tests many keys: `out[i]` is the answer for `keys[i]`.
+            ///
+            /// Several times as fast as one by one where the filter exceeds the cache: the blocks of later
+            /// keys are on their way while earlier ones are tested.
+            ///
+            /// # Panics
+            /// When the slices differ in length.
+            ///
+            /// # Examples
+            /// ```
+            /// use bloom_blocked::BlockedBloomFilter;
+            ///
+            /// let mut filter = BlockedBloomFilter::new(1_000, 0.001)?;
+            /// filter.insert(&2u64);
+            /// let mut answers = [false; 3];
+            /// filter.contains_batch(&[1u64, 2, 3], &mut answers);
+            /// assert_eq!(answers, [false, true, false]);
+            /// # Ok::<(), bloom_blocked::BuildError>(())
+            /// ```
+            pub fn contains_batch<K: ::core::hash::Hash>(&self, keys: &[K], out: &mut [bool]) {
+                let answer = $crate::batch::flags(out, keys.len());
+                self.contains_many(keys.len(), |i| self.hasher.hash_one(&keys[i]), answer);
+            }
+
+            /// Tests many keys: bit `i % 64` of `out[i / 64]` is the answer for `keys[i]`.
+            ///
+            /// Bits beyond the last answer are zero.
+            ///
+            /// # Panics
+            /// When `out` has not exactly one word for every 64 keys or part of them.
+            ///
+            /// # Examples
+            /// ```
+            /// use bloom_blocked::BlockedBloomFilter;
+            ///
+            /// let mut filter = BlockedBloomFilter::new(1_000, 0.001)?;
+            /// filter.insert_batch(&[2u64, 3]);
+            /// let mut answers = [u64::MAX];
+            /// filter.contains_batch_bitmap(&[1u64, 2, 3, 4], &mut answers);
+            /// assert_eq!(answers, [0b0110]);
+            /// # Ok::<(), bloom_blocked::BuildError>(())
+            /// ```
+            pub fn contains_batch_bitmap<K: ::core::hash::Hash>(&self, keys: &[K], out: &mut [u64]) {
+                let answer = $crate::batch::bitmap(out, keys.len());
+                self.contains_many(keys.len(), |i| self.hasher.hash_one(&keys[i]), answer);
+            }
+
+            /// Estimates the number of distinct items that are in one of the filters or both.
+            ///
+            /// # Errors
+            /// [`Incompatible`](::pds_core::Incompatible) when blocks, hashes or hashers differ.
+            ///
+            /// # Complexity
+            /// O(m) for m bits, without allocation.
+            pub fn approx_union_len(
+                &self,
+                other: &Self,
+            ) -> Result<::pds_core::Estimate, ::pds_core::Incompatible> {
+                self.check_compatible(other)?;
+                let (left, right) = (&self.blocks, &other.blocks);
+                Ok($crate::estimates::approx_union_len(&self.params, left, right))
+            }
+
+            /// Estimates the number of distinct items that both filters have in common.
+            ///
+            /// The standard error is that of the difference of large numbers: it hardly falls with the
+            /// result.
+            ///
+            /// # Errors
+            /// [`Incompatible`](::pds_core::Incompatible) when blocks, hashes or hashers differ.
+            ///
+            /// # Complexity
+            /// O(m) for m bits, without allocation.
+            ///
+            /// # Examples
+            /// ```
+            /// use bloom_blocked::BlockedBloomFilter;
+            ///
+            /// let mut left = BlockedBloomFilter::new(9_000, 0.001)?;
+            /// let mut right = BlockedBloomFilter::new(9_000, 0.001)?;
+            /// left.extend(0..6_000u32);
+            /// right.extend(4_000..9_000u32);
+            /// let common = left.approx_intersection_len(&right)?;
+            /// assert!((common.value - 2_000.0).abs() < 5.0 * common.standard_error);
+            /// # Ok::<(), Box<dyn core::error::Error>>(())
+            /// ```
+            pub fn approx_intersection_len(
+                &self,
+                other: &Self,
+            ) -> Result<::pds_core::Estimate, ::pds_core::Incompatible> {
+                self.check_compatible(other)?;
+                let (left, right) = (&self.blocks, &other.blocks);
+                Ok($crate::estimates::approx_intersection_len(&self.params, left, right))
+            }
+
+            fn check_compatible(&self, other: &Self) -> Result<(), ::pds_core::Incompatible> {
+                let (left, right) = (&self.params, &other.params);
+                $crate::estimates::check_compatible((left, &self.hasher), (right, &other.hasher))
+            }
+        }
+
+        impl<$($generics)*> ::pds_core::HashKey for $filter
+        where
+            S: ::core::hash::BuildHasher,
+        {
+            #[inline]
+            fn hash_key<K: ::core::hash::Hash + ?Sized>(&self, key: &K) -> u64 {
+                self.hasher.hash_one(key)
+            }
+        }
+
+        impl<$($generics)*> ::pds_core::Membership for $filter
+        where
+            S: ::core::hash::BuildHasher,
+        {
+            #[inline]
+            fn contains_hash(&self, hash: u64) -> bool {
+                self.contains_hash(hash)
+            }
+
+            fn contains_hash_batch(&self, hashes: &[u64], out: &mut [bool]) {
+                self.contains_hash_batch(hashes, out);
+            }
+        }
+
+        impl<$($generics)*> ::core::fmt::Debug for $filter {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                f.debug_struct($name)
+                    .field("num_blocks", &self.num_blocks())
+                    .field("num_hashes", &self.num_hashes())
+                    .field("fill_ratio", &self.fill_ratio())
+                    .finish_non_exhaustive()
+            }
+        }
+    };
+}
+
+pub(crate) use reading_methods;

@@ -1,0 +1,151 @@
+//! What Parquet says of values, and its writers of sizes.
+
+use core::{error, fmt};
+
+use pds_core::{AllocError, ParamError};
+use pds_params::blocked::split_block_bits;
+use xxhash_rust::xxh64::xxh64;
+
+use super::BLOCK_BYTES;
+
+/// The largest filter that writers make: 128 MiB.
+const MAX_BYTES: u64 = 128 << 20;
+
+/// A value of a Parquet column, hashed as the format says: XXH64 with seed 0 of the plain encoding.
+///
+/// Integers and floats are little endian in their column's physical type (so that a column of `u16` or
+/// of dates is asked with an `i32`); strings and byte arrays are their bytes, without a length.
+pub trait ParquetValue {
+    /// Returns the hash.
+    fn parquet_hash(&self) -> u64;
+}
+
+macro_rules! numbers {
+    ($($number:ty),*) => {$(
+        impl ParquetValue for $number {
+            #[inline]
+            fn parquet_hash(&self) -> u64 {
+                xxh64(&self.to_le_bytes(), 0)
+            }
+        }
+    )*};
+}
+
+numbers!(i32, i64, f32, f64);
+
+impl ParquetValue for [u8] {
+    #[inline]
+    fn parquet_hash(&self) -> u64 {
+        xxh64(self, 0)
+    }
+}
+
+impl<const N: usize> ParquetValue for [u8; N] {
+    #[inline]
+    fn parquet_hash(&self) -> u64 {
+        xxh64(self, 0)
+    }
+}
+
+impl ParquetValue for str {
+    #[inline]
+    fn parquet_hash(&self) -> u64 {
+        xxh64(self.as_bytes(), 0)
+    }
+}
+
+impl<V: ParquetValue + ?Sized> ParquetValue for &V {
+    #[inline]
+    fn parquet_hash(&self) -> u64 {
+        (**self).parquet_hash()
+    }
+}
+
+/// A program that writes Parquet files; they round the size of a filter in different ways.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ParquetWriter {
+    /// Arrow: the next power of two of the bits, which are truncated to a whole number. It may
+    /// [shrink](super::SplitBlockBloomFilter::shrink_to_rate) the filter when the file is closed.
+    Arrow,
+    /// `DuckDB`: the next power of two of the bytes, which are truncated to a whole number.
+    DuckDb,
+    /// parquet-java, and with it Spark: as the others, from a number of bits that lies up to 255 above,
+    /// and some of which are dropped, so that more values may get a smaller filter.
+    ParquetJava,
+}
+
+impl ParquetWriter {
+    /// Returns the bytes of the filter that the program makes: a power of two from 32 to 2^27.
+    ///
+    /// # Errors
+    /// [`ParamError`] when `distinct_values` is 0 or `rate` not above 0 and below 1.
+    ///
+    /// # Examples
+    /// ```
+    /// use bloom_blocked::ParquetWriter;
+    ///
+    /// assert_eq!(ParquetWriter::Arrow.size_in_bytes(1_000, 0.01)?, 2_048);
+    /// assert_eq!(ParquetWriter::ParquetJava.size_in_bytes(74, 0.05)?, 128);
+    /// assert_eq!(ParquetWriter::ParquetJava.size_in_bytes(75, 0.05)?, 64);
+    /// # Ok::<(), bloom_blocked::ParamError>(())
+    /// ```
+    pub fn size_in_bytes(self, distinct_values: u64, rate: f64) -> Result<u64, ParamError> {
+        check(distinct_values, rate)?;
+        let limit = 8 * MAX_BYTES;
+        #[expect(clippy::cast_possible_truncation, reason = "the whole part is what is wanted")]
+        #[expect(clippy::cast_sign_loss, reason = "a number of bits is never negative")]
+        let bits = (split_block_bits(distinct_values, rate) as u64).min(limit);
+        let bytes = match self {
+            Self::Arrow => bits.next_power_of_two() / 8,
+            Self::DuckDb => (bits / 8).next_power_of_two(),
+            // The mask was meant to clear the lowest eight bits, and clears the ninth.
+            Self::ParquetJava => (((bits + 255) & !256) / 8).next_power_of_two(),
+        };
+        Ok(bytes.clamp(BLOCK_BYTES as u64, MAX_BYTES))
+    }
+}
+
+fn check(distinct_values: u64, rate: f64) -> Result<(), ParamError> {
+    if distinct_values == 0 {
+        let (parameter, min, max) = ("distinct_values", 1, u64::MAX);
+        return Err(ParamError::OutOfRange { parameter, value: 0, min, max });
+    }
+    if rate > 0.0 && rate < 1.0 {
+        return Ok(());
+    }
+    Err(ParamError::NotAProbability { parameter: "false_positive_rate", value: rate })
+}
+
+/// Why bytes are no bitset of a split-block filter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ParquetBytesError {
+    /// The length is not a multiple of 32, not above 0, or above 2^37.
+    Length {
+        /// The length found, in bytes.
+        bytes: u64,
+    },
+    /// There is no memory for the blocks.
+    Alloc(AllocError),
+}
+
+impl fmt::Display for ParquetBytesError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Length { bytes } => write!(
+                f,
+                "a bitset of {bytes} bytes, but it must have a multiple of 32 from 32 to 2^37"
+            ),
+            Self::Alloc(e) => e.fmt(f),
+        }
+    }
+}
+
+impl error::Error for ParquetBytesError {}
+
+impl From<AllocError> for ParquetBytesError {
+    fn from(e: AllocError) -> Self {
+        Self::Alloc(e)
+    }
+}

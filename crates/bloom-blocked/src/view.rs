@@ -1,0 +1,147 @@
+//! A blocked Bloom filter that is asked straight from its bytes.
+
+use pds_core::bytes::{Envelope, hasher_of};
+use pds_core::memory::prefetch;
+use pds_core::{DecodeError, DefaultHashBuilder, PortableHasher};
+use pds_params::BlockedBloomParams;
+
+use crate::BlockedBloomFilter;
+use crate::arch::Backend;
+use crate::blocks::BlockSource;
+use crate::bytes::params_of;
+use crate::layout::{Block, LANES, Layout};
+use crate::reading::reading_methods;
+
+/// A [`BlockedBloomFilter`] in borrowed bytes, such as a memory-mapped file: all questions, no copy.
+///
+/// Opening verifies the header and the length, in constant time; the payload is looked at only by
+/// questions, and checked only by [`verify`](Self::verify). Bytes at any address will do; where they
+/// start at a multiple of 64, a question reads one cache line, otherwise two.
+///
+/// # Guarantees
+/// - The answers are those of the filter that wrote the bytes.
+/// - From a payload that was damaged since and not verified: answers may be wrong, in both directions.
+///   Never a panic, never a read outside the bytes.
+/// - A mapped file must not be truncated while it is mapped: the system then ends the process on access
+///   (`SIGBUS`), and no library can prevent it. Replace files by renaming, as `save` does.
+///
+/// # Examples
+/// ```
+/// use bloom_blocked::{BlockedBloomFilter, BlockedBloomFilterView};
+///
+/// let mut filter = BlockedBloomFilter::new(1_000, 0.01)?;
+/// filter.insert("stored");
+/// let bytes = filter.to_bytes();
+///
+/// let view: BlockedBloomFilterView = BlockedBloomFilterView::from_bytes(&bytes)?;
+/// view.verify()?;
+/// assert!(view.contains("stored") && !view.contains("absent"));
+/// assert_eq!(view.to_filter()?, filter);
+/// # Ok::<(), Box<dyn core::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct BlockedBloomFilterView<'a, S = DefaultHashBuilder> {
+    envelope: Envelope<'a>,
+    blocks: ByteBlocks<'a>,
+    params: BlockedBloomParams,
+    hasher: S,
+}
+
+impl<'a, S: PortableHasher> BlockedBloomFilterView<'a, S> {
+    /// Opens portable bytes that hold a filter and nothing else.
+    ///
+    /// # Errors
+    /// [`DecodeError`] says what is wrong and where; [`KeyMissing`](DecodeError::KeyMissing) when a
+    /// secret key was left out.
+    ///
+    /// # Complexity
+    /// Constant.
+    pub fn from_bytes(bytes: &'a [u8]) -> Result<Self, DecodeError> {
+        Self::open(bytes, None)
+    }
+
+    /// Opens portable bytes from which the secret key of `hasher` was left out.
+    ///
+    /// # Errors
+    /// As [`from_bytes`](Self::from_bytes), and [`KeyMismatch`](DecodeError::KeyMismatch) when `hasher`
+    /// is not the one that built the filter.
+    pub fn from_bytes_with_hasher(bytes: &'a [u8], hasher: S) -> Result<Self, DecodeError> {
+        Self::open(bytes, Some(hasher))
+    }
+
+    fn open(bytes: &'a [u8], hasher: Option<S>) -> Result<Self, DecodeError> {
+        let envelope = Envelope::open_as::<BlockedBloomFilter<S>>(bytes)?;
+        let params = params_of(&envelope.header().shape)?;
+        let hasher = hasher_of(envelope.header(), hasher)?;
+        let blocks = ByteBlocks {
+            bytes: envelope.payload().as_chunks().0,
+            layout: Layout::new(&params),
+            backend: Backend::best(),
+        };
+        Ok(Self { envelope, blocks, params, hasher })
+    }
+
+    /// Verifies the checksum of the payload.
+    ///
+    /// # Errors
+    /// [`DecodeError::Checksum`] when it does not fit.
+    ///
+    /// # Complexity
+    /// O(m) for m bits: every byte is read.
+    pub fn verify(&self) -> Result<(), DecodeError> {
+        self.envelope.verify()
+    }
+
+    /// Copies the filter out of the bytes, which are verified.
+    ///
+    /// # Errors
+    /// As [`verify`](Self::verify), and [`DecodeError::Alloc`] when memory is refused.
+    pub fn to_filter(&self) -> Result<BlockedBloomFilter<S>, DecodeError>
+    where
+        S: Clone,
+    {
+        self.envelope.decode(Some(self.hasher.clone()))
+    }
+}
+
+reading_methods!(['a, S] BlockedBloomFilterView<'a, S>, "BlockedBloomFilterView");
+
+/// Blocks in bytes, each of whose lanes is little endian.
+#[derive(Clone, Copy)]
+struct ByteBlocks<'a> {
+    bytes: &'a [[u8; 8 * LANES]],
+    layout: Layout,
+    backend: Backend,
+}
+
+impl BlockSource for ByteBlocks<'_> {
+    #[inline(always)]
+    fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    #[inline(always)]
+    fn backend(&self) -> Backend {
+        self.backend
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, index: usize) {
+        prefetch(self.bytes, index);
+    }
+
+    #[inline(always)]
+    fn with<R>(&self, index: usize, f: impl FnOnce(&Block) -> R) -> R {
+        f(&block_of(&self.bytes[index]))
+    }
+
+    fn blocks(&self) -> impl Iterator<Item = Block> {
+        self.bytes.iter().map(block_of)
+    }
+}
+
+#[inline(always)]
+fn block_of(bytes: &[u8; 8 * LANES]) -> Block {
+    let lanes = bytes.as_chunks().0;
+    core::array::from_fn(|lane| u64::from_le_bytes(lanes[lane]))
+}
