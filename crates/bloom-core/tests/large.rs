@@ -1,8 +1,8 @@
 //! A filter of more than 2^32 bits, which takes a gigabyte of address space and little memory.
 //!
-//! One test, so that the space is taken once.
+//! One test takes the space, and takes it once; the other needs positions only.
 
-use bloom_core::{AtomicBloomFilter, BloomFilter};
+use bloom_core::{AtomicBloomFilter, BloomFilter, DoubleHash};
 use pds_core::memory::Words;
 use pds_testkit::keys;
 use pds_testkit::stats::normal_quantile;
@@ -30,10 +30,33 @@ fn case_02_a_filter_beyond_32_bits_uses_all_of_its_bits() {
     let set: u64 = ones.iter().sum();
     // 14,000 positions of 8.6 billion: two of them meet with probability 1 %, three pairs with 1e-7.
     assert!(set + 2 >= ITEMS as u64 * u64::from(NUM_HASHES) && set == filter.count_ones());
-    assert!(chi_square(&ones) < chi_square_limit(), "{ones:?}");
+    assert!(chi_square(&ones) < chi_square_limit(ones.len()), "{ones:?}");
 
     let shared = AtomicBloomFilter::from(filter);
     assert!(stored().iter().all(|key| shared.contains(key)));
+}
+
+/// Each probe by itself reaches all bits: no part of its position follows from another.
+///
+/// A sum of a hash and the same hash rotated by half a word has equal halves. Its positions spread evenly
+/// over any equal parts, and are 2^32 different ones all the same.
+#[test]
+fn case_02_each_probe_reaches_all_bits() {
+    const POSITION_BITS: u32 = 40;
+    let mut probes: Vec<_> = keys::random(2).take(1 << 20).map(DoubleHash::new).collect();
+    for probe in 0..12 {
+        let positions: Vec<u64> =
+            probes.iter_mut().map(|p| p.next_position(1 << POSITION_BITS)).collect();
+        for shift in [0, 8, 16, 24] {
+            let mut cells = vec![0; 1 << 16];
+            for position in &positions {
+                let (top, below) = (position >> (POSITION_BITS - 8), (position >> shift) & 0xff);
+                cells[usize::try_from(top << 8 | below).unwrap()] += 1;
+            }
+            let excess = chi_square(&cells) / chi_square_limit(cells.len());
+            assert!(excess < 1.0, "probe {probe}, bits from {shift}: {excess} times the limit");
+        }
+    }
 }
 
 fn stored() -> Vec<u64> {
@@ -52,10 +75,10 @@ fn chi_square(counts: &[u64]) -> f64 {
     counts.iter().map(|&count| (count as f64 - mean).powi(2) / mean).sum()
 }
 
-/// What chi-square exceeds with probability 1e-6, by Wilson and Hilferty's cube root.
+/// What chi-square over so many cells exceeds with probability 1e-8, by Wilson and Hilferty's cube root.
 #[expect(clippy::cast_precision_loss, reason = "a small number")]
-fn chi_square_limit() -> f64 {
-    let freedom = (PARTS - 1) as f64;
+fn chi_square_limit(cells: usize) -> f64 {
+    let freedom = (cells - 1) as f64;
     let spread = 2.0 / (9.0 * freedom);
-    freedom * (1.0 - spread + normal_quantile(1e-6) * spread.sqrt()).powi(3)
+    freedom * (1.0 - spread + normal_quantile(1e-8) * spread.sqrt()).powi(3)
 }
