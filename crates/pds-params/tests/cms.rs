@@ -118,3 +118,33 @@ fn as_many_keys_are_tracked_as_a_share_needs() {
     assert!(given(10).is_ok() && given(MAX_TRACKED).is_ok());
     assert!(matches!(given(9), Err(ParamError::OutOfRange { parameter: "capacity", min: 10, .. })));
 }
+
+#[test]
+fn an_error_that_a_shape_does_not_keep_is_refused() {
+    for params in [
+        CountMinParams::new(0.01, 0.01).unwrap(),
+        CountMinParams::least_memory(0.01, 0.3).unwrap(),
+        CountMinParams::for_memory(1 << 16, 4, 1e-6).unwrap(),
+        CountMinParams::from_width_and_depth(1, 1).unwrap(),
+        CountMinParams::from_width_and_depth(1_000, MAX_DEPTH).unwrap(),
+    ] {
+        let (width, depth) = (params.width(), params.depth());
+        let again = |epsilon, delta| CountMinParams::with_error(width, depth, epsilon, delta);
+        assert_eq!(again(params.epsilon(), params.delta()), Ok(params));
+        let refused = again(params.epsilon() / 3.0, params.delta());
+        assert!(matches!(refused, Err(ParamError::TooLarge { parameter: "delta", .. })));
+        assert!(again(f64::NAN, params.delta()).is_err() && again(-9.0, params.delta()).is_err());
+        assert!(again(params.epsilon(), 1.0).is_err());
+    }
+    for params in [
+        CountSketchParams::new(0.01, 0.01).unwrap(),
+        CountSketchParams::from_width_and_depth(1, 1).unwrap(),
+        CountSketchParams::from_width_and_depth(1_000, MAX_DEPTH).unwrap(),
+    ] {
+        let (width, depth) = (params.width(), params.depth());
+        let again = |epsilon, delta| CountSketchParams::with_error(width, depth, epsilon, delta);
+        assert_eq!(again(params.epsilon(), params.delta()), Ok(params));
+        assert!(again(params.epsilon() / 3.0, params.delta()).is_err());
+        assert!(again(f64::NAN, params.delta()).is_err() && again(-9.0, params.delta()).is_err());
+    }
+}

@@ -3,10 +3,16 @@
 /// One definition, so that all structures store, send and read themselves alike. The crate that calls
 /// it has the features `std` and `serde` of its own. The method `peek` is
 /// [`Header::peek`](crate::bytes::Header::peek).
+///
+/// A structure with other parameters than its hasher `S` names all of them, and the bounds of the others:
+/// `portable_methods!(Sketch<S, C>, C: Counter)`.
 #[macro_export]
 macro_rules! portable_methods {
     ($structure:ident) => {
-        impl<S: $crate::PortableHasher> $structure<S> {
+        $crate::portable_methods!($structure<S>,);
+    };
+    ($structure:ident<$($parameter:ident),+>, $($other:ident: $bound:path),*) => {
+        impl<S: $crate::PortableHasher, $($other: $bound),*> $structure<$($parameter),+> {
             /// Returns the portable bytes; a secret key of the hasher is left out.
             ///
             /// # Complexity
@@ -127,7 +133,9 @@ macro_rules! portable_methods {
         }
 
         #[cfg(feature = "serde")]
-        impl<S: $crate::PortableHasher> $crate::bytes::serde::Serialize for $structure<S> {
+        impl<S: $crate::PortableHasher, $($other: $bound),*> $crate::bytes::serde::Serialize
+            for $structure<$($parameter),+>
+        {
             fn serialize<T: $crate::bytes::serde::Serializer>(
                 &self,
                 serializer: T,
@@ -137,8 +145,8 @@ macro_rules! portable_methods {
         }
 
         #[cfg(feature = "serde")]
-        impl<'de, S: $crate::PortableHasher> $crate::bytes::serde::Deserialize<'de>
-            for $structure<S>
+        impl<'de, S: $crate::PortableHasher, $($other: $bound),*> $crate::bytes::serde::Deserialize<'de>
+            for $structure<$($parameter),+>
         {
             fn deserialize<D: $crate::bytes::serde::Deserializer<'de>>(
                 deserializer: D,

@@ -80,6 +80,28 @@ impl CountMinParams {
         Ok(Self { width, depth, epsilon: E / width as f64, delta: exp(-f64::from(depth)) })
     }
 
+    /// Takes a shape with the error it was designed for, as when it is read back.
+    ///
+    /// # Errors
+    /// As [`from_width_and_depth`](Self::from_width_and_depth);
+    /// [`ParamError::NotAProbability`] for a delta that is not above 0 and below 1, and
+    /// [`ParamError::TooLarge`] when the shape does not keep the error.
+    pub fn with_error(
+        width: u64,
+        depth: u32,
+        epsilon: f64,
+        delta: f64,
+    ) -> Result<Self, ParamError> {
+        check_shape(width, depth)?;
+        check_probability("delta", delta)?;
+        let least = excess_probability(width, depth, epsilon);
+        // Shapes that were computed from a delta meet it up to rounding.
+        if epsilon > 0.0 && least <= delta * (1.0 + 1e-9) {
+            return Ok(Self { width, depth, epsilon, delta });
+        }
+        Err(ParamError::TooLarge { parameter: "delta", value: least, max: delta })
+    }
+
     /// Finds the shape with the least epsilon among those of at most `bytes` bytes, for counters of
     /// `counter_bytes` bytes each.
     ///

@@ -67,6 +67,29 @@ impl CountSketchParams {
         Ok(Self { width, depth, epsilon: sqrt(3.0 / width as f64), delta })
     }
 
+    /// Takes a shape with the error it was designed for, as when it is read back.
+    ///
+    /// # Errors
+    /// As [`from_width_and_depth`](Self::from_width_and_depth);
+    /// [`ParamError::NotAProbability`] for a delta that is not above 0 and below 1, and
+    /// [`ParamError::TooLarge`] when the shape does not keep the error.
+    pub fn with_error(
+        width: u64,
+        depth: u32,
+        epsilon: f64,
+        delta: f64,
+    ) -> Result<Self, ParamError> {
+        check_shape(width, depth)?;
+        check_probability("delta", delta)?;
+        let shape = Self { width, depth, epsilon, delta };
+        let least = shape.delta_at(epsilon);
+        // Shapes that were computed from a delta meet it up to rounding.
+        if epsilon > 0.0 && least <= delta * (1.0 + 1e-9) {
+            return Ok(shape);
+        }
+        Err(ParamError::TooLarge { parameter: "delta", value: least, max: delta })
+    }
+
     /// The number of counters a row.
     #[must_use]
     pub const fn width(&self) -> u64 {
