@@ -53,8 +53,9 @@ fn the_simulations_agree_with_the_error_on_average() {
 #[test]
 fn the_error_reaches_its_published_limits() {
     let scaled = |sketch| relative_standard_error(sketch, 1 << 14, 1e12) * 128.0;
-    assert_close(scaled(Sketch::HyperLogLog), MaximumLikelihood.error_constant(), 1e-5);
-    assert_close(scaled(Sketch::UltraLogLog), UltraMaximumLikelihood.error_constant(), 1e-5);
+    // The error wobbles a little with the logarithm of the number of items.
+    assert_close(scaled(Sketch::HyperLogLog), MaximumLikelihood.error_constant(), 1e-4);
+    assert_close(scaled(Sketch::UltraLogLog), UltraMaximumLikelihood.error_constant(), 1e-4);
     let ln2 = core::f64::consts::LN_2;
     assert_close(Improved.error_constant(), (3.0 * ln2 - 1.0).sqrt(), 1e-12);
     assert_close(Martingale.error_constant(), ln2.sqrt(), 1e-12);
@@ -71,6 +72,8 @@ fn few_items_collide_in_pairs_only() {
     for items in [2.0, 1e-6 * 16_384.0, 100.0] {
         let error = relative_standard_error(Sketch::HyperLogLog, 1 << 14, items);
         assert_close(error * 128.0, 0.5f64.sqrt(), 0.01);
+        let error = relative_standard_error(Sketch::UltraLogLog, 1 << 14, items);
+        assert_close(error * 128.0, 0.5, 0.01);
     }
     assert_eq!(relative_standard_error(Sketch::HyperLogLog, 1 << 14, 0.0), 0.0);
 }
@@ -86,8 +89,7 @@ fn ultra_log_log_needs_28_percent_less_memory() {
 
 #[test]
 fn parameters_follow_from_error_or_memory() {
-    let by_error =
-        |error| HllParams::for_standard_error(Improved, error).map(HllParams::precision);
+    let by_error = |error| HllParams::for_standard_error(Improved, error).map(HllParams::precision);
     assert_eq!(by_error(0.01), Ok(14));
     assert_eq!(by_error(0.0082), Ok(14));
     assert_eq!(by_error(0.0081), Ok(15));

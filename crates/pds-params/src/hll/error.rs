@@ -24,9 +24,8 @@ impl Sketch {
 /// Returns the relative standard error of the best estimate of `items` distinct keys by `registers`
 /// registers, as a fraction of `items`.
 ///
-/// 0 for no items. It is lower while there are fewer items than registers (0.71 over the square root
-/// of the registers), and reaches its limit (1.037 for HyperLogLog, 0.761 for UltraLogLog) from about ten
-/// items a register on. Exact as both numbers grow; within some percent from 64 registers on.
+/// 0 for no items. Times the square root of the registers it is 0.71 for HyperLogLog and 0.5 for UltraLogLog
+/// while there are far fewer items than registers, and 1.037 and 0.761 from about ten items a register on. Exact as both numbers grow; within some percent from 64 registers on.
 ///
 /// The information of one register about the logarithm of its rate λ is a sum over ranks v of
 /// y² / (e^y - 1), y = λ / 2^v, each weighted by the probability that the register can tell whether v
@@ -51,7 +50,8 @@ pub fn relative_standard_error(sketch: Sketch, registers: u64, items: f64) -> f6
     if rate < 1e-9 {
         // Two keys in one register are all that can go wrong: the limit of the formula below, whose
         // difference would cancel.
-        return if items > 1.0 { sqrt(0.5 / registers) } else { 0.0 };
+        let variance = (0.5 + 1.0 / f64::from(1 << sketch.known_below())) / 3.0;
+        return if items > 1.0 { sqrt(variance / registers) } else { 0.0 };
     }
     let variance = 1.0 / information(sketch, rate) - 1.0 / rate;
     sqrt(variance.max(0.0) / registers)

@@ -1,0 +1,264 @@
+//! The HyperLogLog that threads share.
+
+use alloc::vec::Vec;
+use core::convert::Infallible;
+use core::fmt;
+use core::hash::{BuildHasher, Hash};
+use core::ops::RangeInclusive;
+use core::sync::atomic::AtomicU8;
+use core::sync::atomic::Ordering::Relaxed;
+
+use pds_core::{
+    Cardinality, DefaultHashBuilder, Estimate, HashKey, Incompatible, Insert, Merge, ParamError,
+};
+use pds_params::HllParams;
+use pds_params::hll::CardinalityEstimator::Improved;
+
+use crate::coupon::register_and_rank;
+use crate::estimator::{FINITE_SIZE, improved};
+use crate::sketch::{Form, interval};
+use crate::{HyperLogLog, dense};
+
+/// A [`HyperLogLog`] that threads fill and ask at the same time, without locks.
+///
+/// Choose it where several threads insert into one sketch; where each thread can have its own, to be merged at
+/// the end, plain sketches are faster. It is always dense, and so are its bytes and the plain sketch that it
+/// turns into.
+///
+/// # Guarantees
+/// - No insert is lost. An estimate accounts for all inserts that *happened before* it.
+/// - When two threads insert the same new key, at least one of them is told that the state changed, if it did.
+/// - Error, memory and complexity: those of a dense [`HyperLogLog`]. In steady state an insert only reads.
+/// - Operations are relaxed: seeing a key says nothing about other memory that its inserter wrote.
+///
+/// # Examples
+/// ```
+/// use hll::AtomicHyperLogLog;
+///
+/// let seen = AtomicHyperLogLog::new(14)?;
+/// std::thread::scope(|s| {
+///     s.spawn(|| (&seen).extend(0..60_000u32));
+///     s.spawn(|| (&seen).extend(40_000..100_000u32));
+/// });
+/// assert!((seen.estimate() / 1e5 - 1.0).abs() < 0.03);
+/// # Ok::<(), pds_core::ParamError>(())
+/// ```
+pub struct AtomicHyperLogLog<S = DefaultHashBuilder> {
+    registers: Vec<AtomicU8>,
+    params: HllParams,
+    hasher: S,
+}
+
+impl AtomicHyperLogLog {
+    /// Creates a sketch of 2^`precision` registers, an error of 1.04 / sqrt(2^`precision`).
+    ///
+    /// # Errors
+    /// [`ParamError`] when `precision` is not from 4 to 18.
+    pub fn new(precision: u32) -> Result<Self, ParamError> {
+        HyperLogLog::new(precision).map(Self::from)
+    }
+}
+
+impl<S> AtomicHyperLogLog<S> {
+    /// Creates an empty sketch.
+    pub fn from_params(params: HllParams, hasher: S) -> Self {
+        HyperLogLog::from_params(params, hasher).into()
+    }
+
+    /// Returns the same sketch for one owner, in the dense form.
+    #[must_use]
+    pub fn into_plain(self) -> HyperLogLog<S> {
+        // In place: collecting reuses the memory of a vector whose elements keep their size.
+        let registers = self.registers.into_iter().map(AtomicU8::into_inner).collect();
+        HyperLogLog::from_parts(Form::Dense(registers), self.params, self.hasher)
+    }
+
+    /// Inserts a key by its hash. Returns `true` when the state changed.
+    #[inline]
+    pub fn insert_hash(&self, hash: u64) -> bool {
+        let (register, rank) = register_and_rank(hash, self.params.precision());
+        raise(&self.registers[register], rank)
+    }
+
+    /// Inserts many hashes. Returns how many of them changed the state.
+    pub fn insert_hash_batch(&self, hashes: &[u64]) -> usize {
+        hashes.iter().filter(|&&hash| self.insert_hash(hash)).count()
+    }
+
+    /// Forgets all keys. Exclusive, so that no insert can fall between two registers.
+    pub fn clear(&mut self) {
+        self.registers.iter_mut().for_each(|register| *register.get_mut() = 0);
+    }
+
+    /// Estimates the number of distinct keys; see [`HyperLogLog::estimate`].
+    #[must_use]
+    pub fn estimate(&self) -> f64 {
+        improved(&dense::histogram(&self.ranks()), self.precision(), FINITE_SIZE)
+    }
+
+    /// Returns [`estimate`](Self::estimate) with its standard error.
+    #[must_use]
+    pub fn estimate_with_error(&self) -> Estimate {
+        self.params.estimate(Improved, self.estimate())
+    }
+
+    /// Returns an interval that holds the true number with probability `confidence`.
+    ///
+    /// # Errors
+    /// [`ParamError`] when `confidence` is not above 0 and below 1.
+    pub fn estimate_interval(&self, confidence: f64) -> Result<RangeInclusive<f64>, ParamError> {
+        interval(self.estimate_with_error(), confidence)
+    }
+
+    /// Returns whether no key was inserted.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.registers.iter().all(|register| register.load(Relaxed) == 0)
+    }
+
+    /// Returns the precision p, the binary logarithm of the number of registers.
+    #[must_use]
+    pub const fn precision(&self) -> u32 {
+        self.params.precision()
+    }
+
+    /// Returns the parameters.
+    #[must_use]
+    pub const fn params(&self) -> HllParams {
+        self.params
+    }
+
+    /// Returns the size of the registers on the heap, in bytes.
+    #[must_use]
+    pub fn size_in_bytes(&self) -> u64 {
+        self.registers.len() as u64
+    }
+
+    /// Returns the hasher.
+    #[must_use]
+    pub const fn hasher(&self) -> &S {
+        &self.hasher
+    }
+
+    pub(crate) fn ranks(&self) -> Vec<u8> {
+        self.registers.iter().map(|register| register.load(Relaxed)).collect()
+    }
+}
+
+impl<S: BuildHasher> AtomicHyperLogLog<S> {
+    /// Inserts `key`. Returns `true` when the state changed: the key was not inserted before.
+    ///
+    /// # Complexity
+    /// O(1), lock-free and without allocation.
+    #[inline]
+    pub fn insert<K: Hash + ?Sized>(&self, key: &K) -> bool {
+        self.insert_hash(self.hasher.hash_one(key))
+    }
+
+    /// Inserts many keys. Returns how many of them changed the state.
+    pub fn insert_batch<K: Hash>(&self, keys: &[K]) -> usize {
+        keys.iter().filter(|key| self.insert(*key)).count()
+    }
+
+    /// Makes `self` the sketch of the keys of both, while other threads insert into either.
+    ///
+    /// A higher precision of `other` is folded to this one's.
+    ///
+    /// # Errors
+    /// [`Incompatible`] when `other` has a lower precision, to which a shared sketch cannot change, or another
+    /// hasher; nothing is changed then.
+    pub fn merge(&self, other: &Self) -> Result<(), Incompatible> {
+        let (here, there) = (self.precision(), other.precision());
+        Incompatible::check_shape("precision", here.into(), here.min(there).into())?;
+        Incompatible::check_hasher(&self.hasher, &other.hasher)?;
+        let ranks = dense::fold(&other.ranks(), there - here).collect::<Vec<u8>>();
+        for (register, rank) in self.registers.iter().zip(ranks) {
+            raise(register, rank);
+        }
+        Ok(())
+    }
+}
+
+impl<S: Clone> AtomicHyperLogLog<S> {
+    /// Copies the sketch into a plain one, in the dense form, while other threads may insert.
+    #[must_use]
+    pub fn to_plain(&self) -> HyperLogLog<S> {
+        HyperLogLog::from_parts(Form::Dense(self.ranks()), self.params, self.hasher.clone())
+    }
+}
+
+/// Raises a register to a rank. Returns whether it was lower.
+#[inline]
+fn raise(register: &AtomicU8, rank: u8) -> bool {
+    // The locked operation costs as much as everything else together, and few inserts need it.
+    register.load(Relaxed) < rank && register.fetch_max(rank, Relaxed) < rank
+}
+
+impl<S> From<HyperLogLog<S>> for AtomicHyperLogLog<S> {
+    /// Opens the sketch to other threads; a sparse one becomes dense.
+    fn from(mut plain: HyperLogLog<S>) -> Self {
+        plain.make_dense();
+        let (form, params, hasher) = plain.into_parts();
+        let Form::Dense(registers) = form else { unreachable!("it was made dense") };
+        let registers = registers.into_iter().map(AtomicU8::new).collect();
+        Self { registers, params, hasher }
+    }
+}
+
+impl<S> From<AtomicHyperLogLog<S>> for HyperLogLog<S> {
+    fn from(shared: AtomicHyperLogLog<S>) -> Self {
+        shared.into_plain()
+    }
+}
+
+impl<S: BuildHasher> HashKey for AtomicHyperLogLog<S> {
+    #[inline]
+    fn hash_key<K: Hash + ?Sized>(&self, key: &K) -> u64 {
+        self.hasher.hash_one(key)
+    }
+}
+
+impl<S: BuildHasher> Insert for AtomicHyperLogLog<S> {
+    type Error = Infallible;
+
+    #[inline]
+    fn insert_hash(&mut self, hash: u64) -> Result<bool, Infallible> {
+        Ok((*self).insert_hash(hash))
+    }
+}
+
+impl<S: BuildHasher> Cardinality for AtomicHyperLogLog<S> {
+    fn estimate(&self) -> f64 {
+        self.estimate()
+    }
+}
+
+impl<S: BuildHasher> Merge for AtomicHyperLogLog<S> {
+    fn merge(&mut self, other: &Self) -> Result<(), Incompatible> {
+        (*self).merge(other)
+    }
+}
+
+/// Also for a shared reference, as `std::io` has it for files.
+impl<K: Hash, S: BuildHasher> Extend<K> for &AtomicHyperLogLog<S> {
+    fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
+        keys.into_iter().for_each(|key| {
+            self.insert(&key);
+        });
+    }
+}
+
+impl<K: Hash, S: BuildHasher> Extend<K> for AtomicHyperLogLog<S> {
+    fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
+        (&*self).extend(keys);
+    }
+}
+
+impl<S> fmt::Debug for AtomicHyperLogLog<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AtomicHyperLogLog")
+            .field("precision", &self.precision())
+            .field("estimate", &self.estimate())
+            .finish_non_exhaustive()
+    }
+}

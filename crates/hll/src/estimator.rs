@@ -1,0 +1,18 @@
+//! From registers to the number of distinct keys: pure functions of how many registers have each value.
+//!
+//! The sketches call these; they are public for those who keep registers of their own. `counts[r]` is
+//! the number of registers of value `r`, and the counts add up to 2^precision.
+
+mod fgra;
+mod improved;
+#[cfg(feature = "alloc")]
+mod joint;
+mod likelihood;
+
+pub use fgra::{ultra_fgra, ultra_maximum_likelihood};
+pub use improved::{FINITE_SIZE, improved, linear_counting};
+#[cfg(feature = "alloc")]
+pub use joint::Overlap;
+#[cfg(feature = "alloc")]
+pub(crate) use joint::{JointCounts, maximum_joint_likelihood};
+pub use likelihood::maximum_likelihood;

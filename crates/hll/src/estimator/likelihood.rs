@@ -1,0 +1,139 @@
+use libm::{expm1, ldexp};
+
+/// Estimates the number of distinct keys by maximum likelihood.
+///
+/// `counts[r]` is the number of registers of rank `r`, 0 to 65 - `precision`. The mean of the maximum
+/// is too large by about 1.01 / m, which is divided out. Takes several times as long as
+/// [`improved`](super::improved) for an error that is 0.2 to 2 % lower.
+///
+/// # References
+/// Otmar Ertl, "New cardinality estimation algorithms for HyperLogLog sketches", arXiv:1702.01284, 2017,
+/// section 5; the bias as in "ExaLogLog", arXiv:2402.13726, 2024, section 3.3, for d = 0 and t = 0.
+#[must_use]
+pub fn maximum_likelihood(counts: &[u32; 64], precision: u32) -> f64 {
+    /// 3 ln 2 ζ(3, 2) / ζ(2, 2)².
+    const BIAS: f64 = 1.010_105_6;
+    let mut likelihood = Likelihood::new(precision);
+    for (rank, &count) in (0..=65 - precision).zip(counts) {
+        likelihood.observe_greatest(rank, count);
+    }
+    likelihood.estimate(BIAS)
+}
+
+/// The likelihood of a rate λ, keys a register: e^(-λ α) Π (1 - e^(-λ w(v)))^β(v).
+///
+/// Rank v comes at the rate λ w(v), w(v) = 2^-v, but for the last one, which is as frequent as the one
+/// before it.
+pub(super) struct Likelihood {
+    precision: u32,
+    /// α: the weights of all ranks known not to have occurred, summed over registers.
+    unseen: f64,
+    /// β: how many registers know that a rank has occurred.
+    seen: [u32; 64],
+}
+
+impl Likelihood {
+    pub(super) const fn new(precision: u32) -> Self {
+        Self { precision, unseen: 0.0, seen: [0; 64] }
+    }
+
+    /// The weight of a rank.
+    fn weight(&self, rank: u32) -> f64 {
+        ldexp(1.0, -(rank.min(64 - self.precision) as i32))
+    }
+
+    /// `count` registers have this greatest rank: it has occurred, and none above it has.
+    pub(super) fn observe_greatest(&mut self, rank: u32, count: u32) {
+        if rank <= 64 - self.precision {
+            // The weights of all ranks above sum up to the weight of this one, 1 for rank 0.
+            self.unseen += f64::from(count) * self.weight(rank);
+        }
+        if rank > 0 {
+            self.seen[rank as usize] += count;
+        }
+    }
+
+    /// `count` registers know whether a rank below their greatest has occurred.
+    pub(super) fn observe_below(&mut self, rank: u32, count: u32, occurred: bool) {
+        if occurred {
+            self.seen[rank as usize] += count;
+        } else {
+            self.unseen += f64::from(count) * self.weight(rank);
+        }
+    }
+
+    /// The maximum, in keys, with a relative bias of `bias` / m divided out.
+    pub(super) fn estimate(&self, bias: f64) -> f64 {
+        let registers = f64::from(1u32 << self.precision);
+        registers * self.rate() / (1.0 + bias / registers)
+    }
+
+    /// The rate at which the derivative of the logarithm, Σ β y / (e^y - 1) - α λ with y = λ w, is zero.
+    ///
+    /// It falls and is convex, so that Newton's method from below never passes the zero. The start is
+    /// where the bound y / (e^y - 1) >= 1 - y / 2 vanishes.
+    pub(super) fn rate(&self) -> f64 {
+        let seen = || (0u32..).zip(&self.seen).filter(|&(_, &count)| count > 0);
+        let total: f64 = seen().map(|(_, &count)| f64::from(count)).sum();
+        if total == 0.0 {
+            return 0.0;
+        }
+        if self.unseen == 0.0 {
+            return f64::INFINITY;
+        }
+        let weights: f64 = seen().map(|(rank, &count)| f64::from(count) * self.weight(rank)).sum();
+        let mut rate = total / (self.unseen + weights / 2.0);
+        for _ in 0..40 {
+            let (mut value, mut slope) = (-self.unseen * rate, -self.unseen);
+            for (rank, &count) in seen() {
+                let (h, derivative) = bernoulli(rate * self.weight(rank));
+                value += f64::from(count) * h;
+                slope += f64::from(count) * derivative * self.weight(rank);
+            }
+            let step = value / slope;
+            rate -= step;
+            if step.abs() <= 1e-12 * rate {
+                break;
+            }
+        }
+        rate
+    }
+}
+
+/// h(y) = y / (e^y - 1) and its derivative.
+fn bernoulli(y: f64) -> (f64, f64) {
+    if y < 1e-6 {
+        return (1.0 - y / 2.0, -0.5 + y / 6.0);
+    }
+    if y > 700.0 {
+        return (0.0, 0.0);
+    }
+    let h = y / expm1(y);
+    (h, h * (1.0 - y - h) / y)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rate_of_one_seen_rank_has_a_closed_form() {
+        // m registers, c of which have rank 1 and the others 0, with all but the first rank unseen:
+        // e^(-λ (m - c/2)) (1 - e^(-λ/2))^c has its maximum at λ = 2 ln(1 + c / (2 m - c)).
+        let mut likelihood = Likelihood::new(10);
+        likelihood.observe_greatest(0, 924);
+        likelihood.observe_greatest(1, 100);
+        let expected = 2.0 * (100.0f64 / (2.0 * 1024.0 - 100.0)).ln_1p();
+        assert!((likelihood.rate() / expected - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_derivative_is_one() {
+        for y in [1e-5, 0.1, 1.0, 5.0, 50.0] {
+            let (left, right) = (bernoulli(y * (1.0 - 1e-5)).0, bernoulli(y * (1.0 + 1e-5)).0);
+            let slope = (right - left) / (2e-5 * y);
+            let derivative = bernoulli(y).1;
+            assert!((derivative - slope).abs() < 1e-4 * derivative.abs() + 1e-5, "at {y}");
+        }
+    }
+}

@@ -1,0 +1,48 @@
+#![doc = include_str!("../README.md")]
+#![no_std]
+#![forbid(unsafe_code)]
+
+#[cfg(feature = "alloc")]
+extern crate alloc;
+#[cfg(feature = "std")]
+extern crate std;
+
+pub mod estimator;
+#[cfg(feature = "alloc")]
+pub mod redis;
+
+#[cfg(all(feature = "alloc", target_has_atomic = "8"))]
+mod atomic;
+#[cfg(feature = "alloc")]
+mod builder;
+#[cfg(feature = "alloc")]
+mod bytes;
+#[cfg(feature = "alloc")]
+mod coupon;
+#[cfg(feature = "alloc")]
+mod dense;
+#[cfg(feature = "alloc")]
+mod martingale;
+#[cfg(feature = "alloc")]
+mod sketch;
+#[cfg(feature = "alloc")]
+mod sparse;
+#[cfg(feature = "alloc")]
+mod ultra;
+#[cfg(feature = "alloc")]
+mod view;
+
+#[cfg(all(feature = "alloc", target_has_atomic = "8"))]
+pub use atomic::AtomicHyperLogLog;
+#[cfg(feature = "alloc")]
+pub use builder::HyperLogLogBuilder;
+#[cfg(feature = "alloc")]
+pub use estimator::Overlap;
+#[cfg(feature = "alloc")]
+pub use sketch::HyperLogLog;
+#[cfg(feature = "alloc")]
+pub use ultra::UltraLogLog;
+#[cfg(feature = "alloc")]
+pub use view::HyperLogLogView;
+
+pub use pds_params::HllParams;

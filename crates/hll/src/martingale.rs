@@ -1,0 +1,75 @@
+//! The martingale estimator, which follows every insert.
+
+/// The sum, over all changes of the state, of the inverse probability that a new key would have made one.
+///
+/// Each new key changes the state with a probability that the state itself tells, and a known key
+/// never does; so the sum grows by one a new key on average. It depends on the order of inserts, and
+/// says nothing about keys that came in by a merge.
+///
+/// # References
+/// Edith Cohen, "All-Distances Sketches, Revisited: HIP Estimators for Massive Graphs Analysis", IEEE
+/// TKDE 27(9), 2015; Daniel Ting, "Streamed approximate counting of distinct elements", KDD 2014.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Martingale {
+    estimate: f64,
+    /// How many of the 2^64 hashes would not change the state. Whole numbers, so that nothing
+    /// is rounded however many changes there are, and independent of the precision.
+    settled: u64,
+}
+
+/// 2^64.
+const HASHES: f64 = 18_446_744_073_709_551_616.0;
+
+impl Martingale {
+    pub(crate) const fn estimate(&self) -> f64 {
+        self.estimate
+    }
+
+    /// A register is about to go from one rank to a greater one.
+    #[inline]
+    pub(crate) fn observe(&mut self, precision: u32, from: u8, to: u8) {
+        // Settled never reaches 2^64: the change at hand was possible.
+        self.estimate += HASHES / (HASHES - self.settled as f64);
+        self.settled = self.settled.wrapping_add(
+            settled_hashes(precision, to).wrapping_sub(settled_hashes(precision, from)),
+        );
+    }
+
+    /// The state was replaced by these registers.
+    pub(crate) fn continue_dense(&mut self, registers: &[u8]) {
+        let precision = registers.len().ilog2();
+        let settled = registers.iter().map(|&rank| settled_hashes(precision, rank));
+        self.settled = settled.fold(0, u64::wrapping_add);
+    }
+}
+
+/// How many hashes of a register have at most this rank.
+#[inline]
+fn settled_hashes(precision: u32, rank: u8) -> u64 {
+    let all = 1u64 << (64 - precision);
+    all - (all >> rank)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settled_hashes_are_those_of_a_rank_at_most() {
+        assert_eq!(settled_hashes(14, 0), 0);
+        assert_eq!(settled_hashes(14, 1), 1 << 49);
+        assert_eq!(settled_hashes(14, 50), (1 << 50) - 1);
+        assert_eq!(settled_hashes(14, 51), 1 << 50);
+    }
+
+    #[test]
+    fn the_first_key_counts_as_one_and_two_registers_as_their_share() {
+        let mut martingale = Martingale::default();
+        martingale.observe(4, 0, 61);
+        assert_eq!(martingale.estimate(), 1.0);
+        martingale.observe(4, 0, 1);
+        assert_eq!(martingale.estimate(), 1.0 + 16.0 / 15.0);
+        martingale.observe(4, 1, 2);
+        assert!((martingale.estimate() - (1.0 + 16.0 / 15.0 + 16.0 / 14.5)).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,135 @@
+//! Redis's own HyperLogLog values: `SET` here, `PFADD`, `PFCOUNT` and `PFMERGE` there, and the other way round.
+//!
+//! Redis hashes the bytes of an element, and knows neither the terminator that `Hash` gives a string nor
+//! this family's finaliser; so its sketch is a type of its own that takes byte strings.
+
+mod codec;
+mod error;
+mod hash;
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+pub use error::RedisError;
+pub use hash::murmur_hash_64a;
+
+use crate::dense;
+use crate::estimator::improved;
+
+/// Redis has 2^14 registers, always.
+const PRECISION: u32 = 14;
+const NUM_REGISTERS: usize = 1 << PRECISION;
+
+/// The greatest rank: 50 bits of a hash of zero.
+const MAX_RANK: u8 = 51;
+
+/// The seed of Redis's MurmurHash64A.
+const SEED: u64 = 0xadc8_3b19;
+
+/// The number of distinct byte strings, in Redis's registers and with Redis's answer.
+///
+/// Choose it to exchange sketches with a Redis server; choose [`HyperLogLog`](crate::HyperLogLog) otherwise. Error
+/// 0.81 %, 16 KiB of memory, 12 KiB on the wire.
+///
+/// # Examples
+/// ```
+/// use hll::redis::RedisHyperLogLog;
+///
+/// let mut visitors = RedisHyperLogLog::new();
+/// visitors.insert(b"10.0.0.1");
+/// visitors.insert(b"10.0.0.2");
+/// // `SET visitors <value>` makes it a key that PFCOUNT answers 2 for.
+/// let value = visitors.to_bytes();
+/// assert_eq!(RedisHyperLogLog::from_bytes(&value)?.count(), 2);
+/// # Ok::<(), hll::redis::RedisError>(())
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct RedisHyperLogLog {
+    registers: Vec<u8>,
+}
+
+impl RedisHyperLogLog {
+    /// Creates an empty sketch.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { registers: vec![0; NUM_REGISTERS] }
+    }
+
+    /// Reads the value of a key, dense or sparse.
+    ///
+    /// The cached count is not looked at; [`count`](Self::count) gives the answer of `PFCOUNT`.
+    ///
+    /// # Errors
+    /// [`RedisError`] says what is wrong and where.
+    pub fn from_bytes(value: &[u8]) -> Result<Self, RedisError> {
+        codec::decode(value).map(|registers| Self { registers })
+    }
+
+    /// Returns the value in the dense encoding, 12,304 bytes, its cached count marked as stale.
+    ///
+    /// The bytes are those of a Redis key with these registers, until `PFCOUNT` caches its answer there.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        codec::encode(&self.registers)
+    }
+
+    /// Inserts an element, as `PFADD` does. Returns `true` when a register changed.
+    pub fn insert(&mut self, element: &[u8]) -> bool {
+        self.insert_hash(murmur_hash_64a(element, SEED))
+    }
+
+    /// Inserts an element by its MurmurHash64A with Redis's seed.
+    #[expect(clippy::cast_possible_truncation, reason = "14 bits of the hash, and a rank up to 51")]
+    pub fn insert_hash(&mut self, hash: u64) -> bool {
+        let register = &mut self.registers[(hash as usize) % NUM_REGISTERS];
+        let rest = hash >> PRECISION | 1 << (MAX_RANK - 1);
+        let rank = 1 + rest.trailing_zeros() as u8;
+        let changed = rank > *register;
+        *register = rank.max(*register);
+        changed
+    }
+
+    /// Takes in the elements of another sketch, as `PFMERGE` does.
+    pub fn merge(&mut self, other: &Self) {
+        dense::merge(&mut self.registers, &other.registers);
+    }
+
+    /// Returns what `PFCOUNT` answers: [`estimate`](Self::estimate), rounded.
+    #[must_use]
+    #[expect(clippy::cast_possible_truncation, reason = "not negative; beyond 2^64 it saturates")]
+    pub fn count(&self) -> u64 {
+        libm::round(self.estimate()) as u64
+    }
+
+    /// Estimates the number of distinct elements, by Ertl's improved raw estimator as published.
+    #[must_use]
+    pub fn estimate(&self) -> f64 {
+        improved(&dense::histogram(&self.registers), PRECISION, 0.0)
+    }
+
+    /// Returns the ranks of the 16,384 registers.
+    #[must_use]
+    pub fn registers(&self) -> &[u8] {
+        &self.registers
+    }
+}
+
+impl Default for RedisHyperLogLog {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<K: AsRef<[u8]>> Extend<K> for RedisHyperLogLog {
+    fn extend<I: IntoIterator<Item = K>>(&mut self, elements: I) {
+        elements.into_iter().for_each(|element| {
+            self.insert(element.as_ref());
+        });
+    }
+}
+
+impl core::fmt::Debug for RedisHyperLogLog {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("RedisHyperLogLog").field("count", &self.count()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,70 @@
+use core::{error, fmt};
+
+/// Why bytes are not a HyperLogLog value of Redis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RedisError {
+    /// The value has another length than its encoding needs: 12,304 bytes if dense, at least 16 if sparse.
+    Length {
+        /// The length found, in bytes.
+        found: usize,
+        /// The length needed.
+        expected: usize,
+    },
+    /// The value does not start with `HYLL`.
+    Magic {
+        /// What it starts with.
+        found: [u8; 4],
+    },
+    /// An encoding that is neither dense (0) nor sparse (1).
+    Encoding {
+        /// The byte found, at offset 4.
+        found: u8,
+    },
+    /// The three bytes behind the encoding are not zero.
+    Reserved {
+        /// What they are.
+        found: [u8; 3],
+    },
+    /// A register above 51, which no hash gives.
+    Rank {
+        /// The number of the register.
+        register: usize,
+        /// Its value.
+        found: u8,
+    },
+    /// A run of the sparse encoding that goes beyond the last register, or lacks its second byte.
+    Run {
+        /// Where the run starts, in bytes.
+        offset: usize,
+    },
+    /// The runs of the sparse encoding end before the last register.
+    Incomplete {
+        /// How many registers they cover, of 16,384.
+        registers: usize,
+    },
+}
+
+impl fmt::Display for RedisError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Length { found, expected } => {
+                write!(f, "the value has {found} bytes, but its encoding needs {expected}")
+            }
+            Self::Magic { found } => write!(f, "the value starts with {found:02x?}, not with HYLL"),
+            Self::Encoding { found } => write!(f, "encoding {found} is neither 0 nor 1"),
+            Self::Reserved { found } => write!(f, "bytes 5 to 7 are {found:02x?}, not zero"),
+            Self::Rank { register, found } => {
+                write!(f, "register {register} is {found}, but can be 51 at most")
+            }
+            Self::Run { offset } => {
+                write!(f, "the run at offset {offset} goes beyond the end")
+            }
+            Self::Incomplete { registers } => {
+                write!(f, "the runs cover {registers} registers, of 16384")
+            }
+        }
+    }
+}
+
+impl error::Error for RedisError {}

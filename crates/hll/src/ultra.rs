@@ -1,0 +1,282 @@
+//! UltraLogLog: two more bits a register, a third less error.
+
+mod register;
+
+use alloc::vec;
+use alloc::vec::Vec;
+use core::convert::Infallible;
+use core::fmt;
+use core::hash::{BuildHasher, Hash};
+use core::ops::RangeInclusive;
+
+use pds_core::{
+    Cardinality, DefaultHashBuilder, Estimate, HashKey, Incompatible, Insert, Merge, ParamError,
+};
+use pds_params::HllParams;
+use pds_params::hll::CardinalityEstimator::UltraFgra;
+
+pub(crate) use register::is_possible;
+
+use crate::coupon::register_and_rank;
+use crate::estimator::{ultra_fgra, ultra_maximum_likelihood};
+use crate::sketch::{interval, reduced};
+
+/// Answers *how many different keys?* with less memory than HyperLogLog at equal error.
+///
+/// A register is one byte: the greatest rank, as in HyperLogLog, and whether the two ranks below it have
+/// occurred. Choose it where many sketches of large sets are kept or merged. At equal error it takes 28 % less
+/// memory than HyperLogLog with six bits a register; at equal precision it has 27 % less error for 33 % more
+/// bytes on the wire, and as many in memory as [`HyperLogLog`](crate::HyperLogLog) here. Choose
+/// HyperLogLog for small sets, which it keeps sparse, and where two sets are compared.
+///
+/// The type of a key is part of it: `1u32` and `1u64` are different keys.
+///
+/// # Guarantees
+/// With m = 2^p registers at precision p:
+/// - Error: 0.782 / sqrt(m), relative and one standard deviation; 0.761 / sqrt(m) by
+///   [likelihood](Self::estimate_by_likelihood); lower while there are fewer keys than registers.
+/// - Memory: m bytes. Insert: O(1). Merge and estimate: O(m).
+/// - The state is a function of the set of keys: no order, repetition or way of merging changes it.
+/// - Merging: exact; requires equal hashers and seeds. Of two precisions the result has the lower one,
+///   as if all keys had been inserted there.
+///
+/// # Examples
+/// ```
+/// use hll::UltraLogLog;
+///
+/// let (mut monday, mut tuesday) = (UltraLogLog::new(12)?, UltraLogLog::new(12)?);
+/// monday.extend(0..100_000u32);
+/// tuesday.extend(50_000..150_000u32);
+/// monday.merge(&tuesday)?;
+/// assert!((monday.estimate() / 1.5e5 - 1.0).abs() < 0.05);
+/// # Ok::<(), Box<dyn core::error::Error>>(())
+/// ```
+///
+/// # References
+/// Otmar Ertl, "UltraLogLog: A Practical and More Space-Efficient Alternative to HyperLogLog for
+/// Approximate Distinct Counting", VLDB 2024; arXiv:2308.16862.
+#[derive(Clone)]
+pub struct UltraLogLog<S = DefaultHashBuilder> {
+    registers: Vec<u8>,
+    params: HllParams,
+    hasher: S,
+}
+
+impl UltraLogLog {
+    /// Creates a sketch of 2^`precision` registers, an error of 0.782 / sqrt(2^`precision`).
+    ///
+    /// # Errors
+    /// [`ParamError`] when `precision` is not from 4 to 18.
+    pub fn new(precision: u32) -> Result<Self, ParamError> {
+        HllParams::new(precision)
+            .map(|params| Self::from_params(params, DefaultHashBuilder::default()))
+    }
+}
+
+impl<S> UltraLogLog<S> {
+    /// Creates an empty sketch.
+    pub fn from_params(params: HllParams, hasher: S) -> Self {
+        Self::from_parts(vec![0; 1 << params.precision()], params, hasher)
+    }
+
+    pub(crate) fn from_parts(registers: Vec<u8>, params: HllParams, hasher: S) -> Self {
+        debug_assert_eq!(registers.len() as u64, params.num_registers());
+        Self { registers, params, hasher }
+    }
+
+    /// Inserts a key by its hash. Returns `true` when the state changed.
+    #[inline]
+    pub fn insert_hash(&mut self, hash: u64) -> bool {
+        let (register, rank) = register_and_rank(hash, self.params.precision());
+        let present = &mut self.registers[register];
+        let merged = register::merge(*present, register::of_rank(rank));
+        core::mem::replace(present, merged) != merged
+    }
+
+    /// Inserts many hashes. Returns how many of them changed the state, one after the other.
+    pub fn insert_hash_batch(&mut self, hashes: &[u64]) -> usize {
+        hashes.iter().filter(|&&hash| self.insert_hash(hash)).count()
+    }
+
+    /// Forgets all keys.
+    pub fn clear(&mut self) {
+        self.registers.fill(0);
+    }
+
+    /// Lowers the precision; the sketch is then as if built there.
+    ///
+    /// # Errors
+    /// [`ParamError`] when `precision` is not from 4 to the present one; nothing is changed then.
+    pub fn reduce_precision(&mut self, precision: u32) -> Result<(), ParamError> {
+        self.fold_to(reduced(self.params, precision)?);
+        Ok(())
+    }
+
+    /// Lowers the precision to one that is not greater.
+    fn fold_to(&mut self, params: HllParams) {
+        self.registers = self.registers_at(params.precision()).collect();
+        self.params = params;
+    }
+
+    /// The registers at a precision that is not greater than the sketch's.
+    fn registers_at(&self, precision: u32) -> impl Iterator<Item = u8> {
+        let dropped = self.precision() - precision;
+        self.registers.chunks_exact(1 << dropped).map(move |block| register::fold(block, dropped))
+    }
+
+    /// Estimates the number of distinct keys by the fast generalised remaining area, error 0.782 / sqrt(m).
+    ///
+    /// # Complexity
+    /// O(m).
+    #[must_use]
+    pub fn estimate(&self) -> f64 {
+        ultra_fgra(&register::histogram(&self.registers), self.precision())
+    }
+
+    /// Estimates the number of distinct keys by maximum likelihood, error 0.761 / sqrt(m), for several times
+    /// the work.
+    #[must_use]
+    pub fn estimate_by_likelihood(&self) -> f64 {
+        ultra_maximum_likelihood(&register::histogram(&self.registers), self.precision())
+    }
+
+    /// Returns [`estimate`](Self::estimate) with its standard error.
+    #[must_use]
+    pub fn estimate_with_error(&self) -> Estimate {
+        self.params.estimate(UltraFgra, self.estimate())
+    }
+
+    /// Returns an interval that holds the true number with probability `confidence`.
+    ///
+    /// # Errors
+    /// [`ParamError`] when `confidence` is not above 0 and below 1.
+    pub fn estimate_interval(&self, confidence: f64) -> Result<RangeInclusive<f64>, ParamError> {
+        interval(self.estimate_with_error(), confidence)
+    }
+
+    /// Returns whether no key was inserted.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.registers.iter().all(|&register| register == 0)
+    }
+
+    /// Returns the precision p, the binary logarithm of the number of registers.
+    #[must_use]
+    pub const fn precision(&self) -> u32 {
+        self.params.precision()
+    }
+
+    /// Returns the parameters.
+    #[must_use]
+    pub const fn params(&self) -> HllParams {
+        self.params
+    }
+
+    /// Returns the registers: four times the greatest rank, plus 2 and 1 for the two ranks below it that have
+    /// occurred.
+    #[must_use]
+    pub fn registers(&self) -> &[u8] {
+        &self.registers
+    }
+
+    /// Returns the size of the registers on the heap, in bytes.
+    #[must_use]
+    pub fn size_in_bytes(&self) -> u64 {
+        self.registers.len() as u64
+    }
+
+    /// Returns the hasher.
+    #[must_use]
+    pub const fn hasher(&self) -> &S {
+        &self.hasher
+    }
+}
+
+impl<S: BuildHasher> UltraLogLog<S> {
+    /// Inserts `key`. Returns `true` when the state changed: the key was not inserted before.
+    ///
+    /// # Complexity
+    /// O(1), without allocation.
+    #[inline]
+    pub fn insert<K: Hash + ?Sized>(&mut self, key: &K) -> bool {
+        self.insert_hash(self.hasher.hash_one(key))
+    }
+
+    /// Inserts many keys. Returns how many of them changed the state, one after the other.
+    pub fn insert_batch<K: Hash>(&mut self, keys: &[K]) -> usize {
+        keys.iter().filter(|key| self.insert(*key)).count()
+    }
+
+    /// Makes `self` the sketch of the keys of both, at the lower precision of the two.
+    ///
+    /// # Errors
+    /// [`Incompatible`] when the hashers differ; nothing is changed then.
+    pub fn merge(&mut self, other: &Self) -> Result<(), Incompatible> {
+        Incompatible::check_hasher(&self.hasher, &other.hasher)?;
+        if other.precision() < self.precision() {
+            self.fold_to(other.params);
+        }
+        if other.precision() == self.precision() {
+            register::merge_all(&mut self.registers, other.registers.iter().copied());
+        } else {
+            register::merge_all(&mut self.registers, other.registers_at(self.params.precision()));
+        }
+        Ok(())
+    }
+}
+
+impl<S: BuildHasher> HashKey for UltraLogLog<S> {
+    #[inline]
+    fn hash_key<K: Hash + ?Sized>(&self, key: &K) -> u64 {
+        self.hasher.hash_one(key)
+    }
+}
+
+impl<S: BuildHasher> Insert for UltraLogLog<S> {
+    type Error = Infallible;
+
+    #[inline]
+    fn insert_hash(&mut self, hash: u64) -> Result<bool, Infallible> {
+        Ok(self.insert_hash(hash))
+    }
+}
+
+impl<S: BuildHasher> Cardinality for UltraLogLog<S> {
+    fn estimate(&self) -> f64 {
+        self.estimate()
+    }
+}
+
+impl<S: BuildHasher> Merge for UltraLogLog<S> {
+    fn merge(&mut self, other: &Self) -> Result<(), Incompatible> {
+        self.merge(other)
+    }
+}
+
+/// Takes keys and references to keys: both hash alike.
+impl<K: Hash, S: BuildHasher> Extend<K> for UltraLogLog<S> {
+    fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
+        keys.into_iter().for_each(|key| {
+            self.insert(&key);
+        });
+    }
+}
+
+/// Sketches are equal when precision, hasher and registers are.
+impl<S: BuildHasher> PartialEq for UltraLogLog<S> {
+    fn eq(&self, other: &Self) -> bool {
+        self.registers == other.registers
+            && Incompatible::check_hasher(&self.hasher, &other.hasher).is_ok()
+    }
+}
+
+impl<S: BuildHasher> Eq for UltraLogLog<S> {}
+
+impl<S> fmt::Debug for UltraLogLog<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("UltraLogLog")
+            .field("precision", &self.precision())
+            .field("estimate", &self.estimate())
+            .finish_non_exhaustive()
+    }
+}

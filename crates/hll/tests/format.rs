@@ -1,0 +1,298 @@
+//! The portable bytes: golden files, the same forever, and what bad input gets.
+//!
+//! `BLESS=1 cargo test -p hll --test format` writes the golden files anew: a new format version.
+
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+use hll::{AtomicHyperLogLog, HllParams, HyperLogLog, HyperLogLogView, UltraLogLog};
+use pds_core::bytes::{Header, Kind, ReadLimits, Shape};
+use pds_core::{DecodeError, ReadError, SipHashBuilder};
+
+const KEY: [u8; 16] = *b"0123456789abcdef";
+
+fn golden(file: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(file)
+}
+
+fn numbers(precision: u32, count: u64) -> HyperLogLog {
+    let mut sketch = HyperLogLog::new(precision).unwrap();
+    sketch.extend(0..count);
+    sketch
+}
+
+fn ultra(precision: u32, count: u64) -> UltraLogLog {
+    let mut sketch = UltraLogLog::new(precision).unwrap();
+    sketch.extend(0..count);
+    sketch
+}
+
+fn dense(precision: u32, count: u64) -> HyperLogLog {
+    let mut sketch = numbers(precision, count);
+    sketch.make_dense();
+    sketch
+}
+
+fn keyed() -> HyperLogLog<SipHashBuilder> {
+    let hasher = SipHashBuilder::from_key(KEY);
+    let mut sketch = HyperLogLog::builder().precision(10).hasher(hasher).build().unwrap();
+    sketch.extend((0..50).map(|i| format!("key-{i}")));
+    sketch
+}
+
+fn plain_files() -> [(&'static str, HyperLogLog); 5] {
+    [
+        ("empty.pds", numbers(14, 0)),
+        ("sparse.pds", numbers(14, 300)),
+        ("dense.pds", numbers(10, 20_000)),
+        ("dense_small.pds", dense(8, 20)),
+        ("coarsest.pds", numbers(4, 1_000_000)),
+    ]
+}
+
+fn ultra_files() -> [(&'static str, UltraLogLog); 2] {
+    [("ultra.pds", ultra(10, 20_000)), ("ultra_small.pds", ultra(4, 3))]
+}
+
+#[test]
+fn todays_code_writes_the_golden_files() {
+    let plain = plain_files().map(|(file, sketch)| (file, sketch.to_bytes()));
+    let ultra = ultra_files().map(|(file, sketch)| (file, sketch.to_bytes()));
+    let sip =
+        [("sip.pds", keyed().with_key().to_bytes()), ("sip_without_key.pds", keyed().to_bytes())];
+    for (file, bytes) in plain.into_iter().chain(ultra).chain(sip) {
+        if env::var_os("BLESS").is_some() {
+            fs::write(golden(file), &bytes).unwrap();
+        }
+        assert_eq!(fs::read(golden(file)).unwrap(), bytes, "{file}");
+    }
+}
+
+#[test]
+fn todays_code_reads_the_golden_files() {
+    for (file, sketch) in plain_files() {
+        let bytes = fs::read(golden(file)).unwrap();
+        assert_eq!(HyperLogLog::from_bytes(&bytes).unwrap(), sketch, "{file}");
+        assert_eq!(HyperLogLog::load(golden(file)).unwrap(), sketch, "{file}");
+    }
+    for (file, sketch) in ultra_files() {
+        assert_eq!(UltraLogLog::load(golden(file)).unwrap(), sketch, "{file}");
+    }
+    let bytes = fs::read(golden("sip.pds")).unwrap();
+    assert_eq!(HyperLogLog::from_bytes(&bytes).unwrap(), keyed());
+    let bytes = fs::read(golden("sip_without_key.pds")).unwrap();
+    let hasher = SipHashBuilder::from_key(KEY);
+    assert_eq!(HyperLogLog::from_bytes_with_hasher(&bytes, hasher).unwrap(), keyed());
+    let missing = HyperLogLog::<SipHashBuilder>::from_bytes(&bytes);
+    assert_eq!(missing, Err(DecodeError::KeyMissing));
+}
+
+/// One number for the whole way from keys to registers, so that no change of it goes unnoticed; computed by
+/// `docs/scripts/hyperloglog.py`, which shares no code with the crate.
+#[test]
+fn the_state_of_a_million_keys_is_pinned() {
+    let checksum = |bytes: Vec<u8>| u64::from_le_bytes(*bytes.last_chunk().unwrap());
+    assert_eq!(checksum(numbers(12, 1_000_000).to_bytes()), 0xeb6c_693a_cb2d_3bd2);
+    assert_eq!(checksum(numbers(14, 300).to_bytes()), 0x2083_545e_82e9_da07);
+    assert_eq!(checksum(ultra(12, 1_000_000).to_bytes()), 0x42ce_86e7_81f7_1a90);
+}
+
+#[test]
+fn sizes_are_as_documented() {
+    let size = |sketch: HyperLogLog| sketch.to_bytes().len();
+    assert_eq!(size(numbers(14, 0)), 136);
+    assert_eq!(size(numbers(14, 1_000)), 136 + 4_000);
+    assert_eq!(size(numbers(14, 100_000)), 136 + 12_288);
+    assert_eq!(ultra(14, 100_000).to_bytes().len(), 136 + 16_384);
+}
+
+#[test]
+fn an_atomic_sketch_has_the_bytes_of_a_dense_one() {
+    let shared = AtomicHyperLogLog::from(numbers(14, 300));
+    assert_eq!(shared.to_bytes(), dense(14, 300).to_bytes());
+    assert_ne!(shared.to_bytes(), numbers(14, 300).to_bytes());
+    let back = AtomicHyperLogLog::from_bytes(&numbers(14, 300).to_bytes()).unwrap();
+    assert_eq!(back.into_plain(), dense(14, 300));
+}
+
+#[test]
+fn case_21_a_view_answers_from_bytes_at_any_alignment() {
+    for (file, sketch) in plain_files() {
+        let bytes = [&[0; 3], &sketch.to_bytes()[..]].concat();
+        let view: HyperLogLogView = HyperLogLogView::from_bytes(&bytes[3..]).unwrap();
+        assert_eq!(view.verify(), Ok(()));
+        assert_eq!(view.estimate(), sketch.estimate(), "{file}");
+        assert_eq!(view.estimate_with_error(), sketch.estimate_with_error(), "{file}");
+        assert_eq!(view.estimate_interval(0.9), sketch.estimate_interval(0.9), "{file}");
+        assert_eq!((view.precision(), view.is_dense()), (sketch.precision(), sketch.is_dense()));
+        assert_eq!(view.to_sketch().unwrap(), sketch, "{file}");
+    }
+    let bytes = keyed().to_bytes();
+    let hasher = SipHashBuilder::from_key(KEY);
+    let view = HyperLogLogView::from_bytes_with_hasher(&bytes, hasher).unwrap();
+    assert_eq!(view.to_sketch().unwrap(), keyed());
+}
+
+#[test]
+fn a_damaged_payload_is_found_by_all_but_an_unverified_view() {
+    let mut bytes = numbers(10, 20_000).to_bytes();
+    bytes[200] ^= 0xff;
+    let found = |error| matches!(error, DecodeError::Checksum { part: "payload", .. });
+    let view: HyperLogLogView = HyperLogLogView::from_bytes(&bytes).unwrap();
+    assert!(view.estimate() > 0.0);
+    assert!(found(view.verify().unwrap_err()) && found(view.to_sketch().unwrap_err()));
+}
+
+/// An envelope of any shape and payload, with checksums that fit.
+fn envelope(kind: Kind, numbers: [u64; 6], payload: &[u8]) -> Vec<u8> {
+    let good = Header::peek(&HyperLogLog::new(14).unwrap().to_bytes()).unwrap();
+    let shape = Shape { numbers, ..Shape::default() };
+    let header = Header { kind, shape, payload_bytes: payload.len() as u64, ..good };
+    let sum =
+        pds_core::PortableHasher::hash_bytes(&pds_core::DefaultHashBuilder::default(), payload);
+    [&header.to_bytes()[..], payload, &sum.to_le_bytes()].concat()
+}
+
+fn plain_error(numbers: [u64; 6], payload: &[u8]) -> DecodeError {
+    HyperLogLog::<pds_core::DefaultHashBuilder>::from_bytes(&envelope(
+        Kind::HyperLogLog,
+        numbers,
+        payload,
+    ))
+    .unwrap_err()
+}
+
+#[track_caller]
+fn assert_field(error: DecodeError, name: &str, offset: u64) {
+    match error {
+        DecodeError::Field { name: n, offset: o, .. } => assert_eq!((n, o), (name, offset)),
+        other => panic!("{other}"),
+    }
+}
+
+#[test]
+fn case_17_impossible_shapes_are_typed_errors() {
+    for precision in [0, 3, 19, 1 << 32, (1 << 32) + 14, u64::MAX] {
+        let error = plain_error([precision, 0, 0, 0, 0, 0], &[]);
+        assert!(matches!(error, DecodeError::Shape { offset: 56, .. }), "{error}");
+    }
+    assert_field(plain_error([14, 2, 0, 0, 0, 0], &[]), "the form", 64);
+    assert_field(plain_error([4, 0, 3, 0, 0, 0], &[1; 12]), "the number of sparse entries", 72);
+    assert_field(plain_error([4, 1, 1, 0, 0, 0], &[0; 12]), "the number of sparse entries", 72);
+    assert_field(plain_error([14, 0, u64::MAX, 0, 0, 0], &[]), "the number of sparse entries", 72);
+    assert_field(plain_error([14, 0, 0, 1, 0, 0], &[]), "an unused number of the shape", 80);
+    let error = plain_error([14, 1, 0, 0, 0, 0], &[0; 12_287]);
+    assert!(matches!(error, DecodeError::PayloadLength { expected: 12_288, found: 12_287, .. }));
+}
+
+#[test]
+fn case_17_impossible_payloads_are_typed_errors() {
+    let sparse = |words: &[u32]| {
+        let payload: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        plain_error([14, 0, words.len() as u64, 0, 0, 0], &payload)
+    };
+    for (words, offset) in [
+        (&[0][..], 128),
+        (&[40], 128),
+        (&[0x41, 0x41], 132),
+        (&[0x41, 0x42], 132),
+        (&[0x81, 0x41], 132),
+        (&[0x41, 0x81, 0xff], 136),
+    ] {
+        assert_field(sparse(words), "a sparse entry", offset);
+    }
+    // Rank 61 is the last one of precision 4; register 5 begins in byte 3.
+    let mut payload = [0; 12];
+    payload[3] = 61;
+    let bytes = envelope(Kind::HyperLogLog, [4, 1, 0, 0, 0, 0], &payload);
+    assert!(HyperLogLog::<pds_core::DefaultHashBuilder>::from_bytes(&bytes).is_ok());
+    payload[3] = 62;
+    assert_field(plain_error([4, 1, 0, 0, 0, 0], &payload), "a rank", 131);
+    for register in [1, 3, 5, 9, 11, 248, 255] {
+        let bytes = envelope(
+            Kind::UltraLogLog,
+            [4, 0, 0, 0, 0, 0],
+            &[[0; 7], [register; 7], [0; 7]].as_flattened()[..16],
+        );
+        let error = UltraLogLog::<pds_core::DefaultHashBuilder>::from_bytes(&bytes).unwrap_err();
+        assert_field(error, "a register", 135);
+    }
+    let other = UltraLogLog::<pds_core::DefaultHashBuilder>::from_bytes(&numbers(14, 9).to_bytes());
+    assert_eq!(other, Err(DecodeError::Kind { offset: 10, expected: 17, found: 16 }));
+}
+
+#[test]
+fn case_17_no_truncation_and_no_flipped_bit_passes() {
+    for bytes in [numbers(6, 5).to_bytes(), dense(4, 20).to_bytes()] {
+        type Sketch = HyperLogLog;
+        for length in 0..bytes.len() {
+            assert!(Sketch::from_bytes(&bytes[..length]).is_err(), "{length}");
+            assert!(
+                HyperLogLogView::<'_>::from_bytes(&bytes[..length])
+                    .map(|v: HyperLogLogView| v)
+                    .is_err()
+            );
+        }
+        for bit in 0..8 * bytes.len() {
+            let mut flipped = bytes.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            assert!(Sketch::from_bytes(&flipped).is_err(), "bit {bit}");
+        }
+        let longer = [&bytes[..], &[0]].concat();
+        assert!(matches!(Sketch::from_bytes(&longer), Err(DecodeError::Trailing { .. })));
+    }
+}
+
+#[test]
+fn streams_hold_one_sketch_after_the_other() {
+    let mut stream = Vec::new();
+    numbers(14, 300).write_to(&mut stream).unwrap();
+    ultra(8, 300).write_to(&mut stream).unwrap();
+    let mut reader = &stream[..];
+    let limits = ReadLimits::payload(2_000);
+    assert_eq!(HyperLogLog::read_from(&mut reader, limits).unwrap(), numbers(14, 300));
+    assert_eq!(UltraLogLog::read_from(&mut reader, limits).unwrap(), ultra(8, 300));
+    assert!(reader.is_empty());
+    let large = numbers(14, 100_000).to_bytes();
+    let error =
+        HyperLogLog::<pds_core::DefaultHashBuilder>::read_from(&large[..], limits).unwrap_err();
+    assert!(
+        matches!(error, ReadError::Decode(DecodeError::Limit { found: 12_288, .. })),
+        "{error}"
+    );
+}
+
+#[test]
+fn reading_ends_the_martingale() {
+    let sketch = numbers(14, 300);
+    assert!(sketch.martingale_estimate().is_some());
+    let back = HyperLogLog::<pds_core::DefaultHashBuilder>::from_bytes(&sketch.to_bytes()).unwrap();
+    assert_eq!(back.martingale_estimate(), None);
+}
+
+#[test]
+fn every_precision_goes_there_and_back() {
+    for precision in 4..=18 {
+        let params = HllParams::new(precision).unwrap();
+        let limit = params.max_sparse_entries();
+        for count in [limit, limit + limit / 100 + 2, 3 * limit] {
+            let sketch = numbers(precision, count);
+            assert_eq!(sketch.is_dense(), count > limit);
+            assert_eq!(HyperLogLog::from_bytes(&sketch.to_bytes()).unwrap(), sketch);
+        }
+    }
+}
+
+#[cfg(feature = "serde")]
+#[test]
+fn case_18_serde_carries_the_same_bytes() {
+    for sketch in [numbers(14, 300), numbers(8, 20_000)] {
+        let text = serde_json::to_string(&sketch).unwrap();
+        let back: HyperLogLog = serde_json::from_str(&text).unwrap();
+        assert_eq!(back, sketch);
+        let damaged = text.replacen('A', "B", 1);
+        assert!(serde_json::from_str::<HyperLogLog>(&damaged).is_err());
+    }
+    let text = serde_json::to_string(&ultra(8, 300)).unwrap();
+    assert_eq!(serde_json::from_str::<UltraLogLog>(&text).unwrap(), ultra(8, 300));
+}

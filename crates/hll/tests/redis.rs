@@ -1,0 +1,198 @@
+//! Values of a real Redis server, read, counted, merged and rebuilt.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use hll::redis::{RedisError, RedisHyperLogLog, murmur_hash_64a};
+use serde_json::Value;
+
+/// Sets, merges and single steps as redis-server 7.4.1 answered them.
+const SERVER: &str = include_str!("data/redis_hll.json");
+
+/// Seed, length of the input, and the hash by other implementations. Byte i of the input is 7 i + 3.
+const HASHES: [(u64, usize, u64); 24] = [
+    (0, 0, 0x0000_0000_0000_0000),
+    (0, 1, 0xeff7_3957_6751_99d4),
+    (0, 7, 0x1d5d_24eb_3d5f_786d),
+    (0, 8, 0xf7b0_7c99_37b4_69c3),
+    (0, 9, 0x67b2_fe24_ebcf_6f34),
+    (0, 15, 0x93a1_3a1d_a234_c08a),
+    (0, 16, 0xb75f_542c_e5e1_6faa),
+    (0, 40, 0x8d68_6051_6d69_c2af),
+    (0x0000_0000_adc8_3b19, 0, 0xd8df_ea65_85bc_9732),
+    (0x0000_0000_adc8_3b19, 1, 0x2fef_704f_df3b_b62b),
+    (0x0000_0000_adc8_3b19, 7, 0x5c66_4e2b_c8f3_04bb),
+    (0x0000_0000_adc8_3b19, 8, 0x1a5a_5fa5_b4eb_6ca7),
+    (0x0000_0000_adc8_3b19, 9, 0xb1e3_660d_9db9_2b9b),
+    (0x0000_0000_adc8_3b19, 15, 0x4868_35c8_5fc4_05dd),
+    (0x0000_0000_adc8_3b19, 16, 0xec56_cdea_da0c_b38e),
+    (0x0000_0000_adc8_3b19, 40, 0x8a14_b6a6_665f_d699),
+    (0xffff_ffff_ffff_ffff, 0, 0xb0d9_485c_2cd7_61b2),
+    (0xffff_ffff_ffff_ffff, 1, 0x9a5f_c7e8_0adf_75ac),
+    (0xffff_ffff_ffff_ffff, 7, 0xc95a_51e3_864e_f011),
+    (0xffff_ffff_ffff_ffff, 8, 0xa7e9_aaf5_34c7_49cb),
+    (0xffff_ffff_ffff_ffff, 9, 0x0f5d_188a_5373_7714),
+    (0xffff_ffff_ffff_ffff, 15, 0x4405_cb22_3cc1_4f0a),
+    (0xffff_ffff_ffff_ffff, 16, 0xedce_9184_f151_170d),
+    (0xffff_ffff_ffff_ffff, 40, 0x3f5f_4d71_5669_e595),
+];
+
+fn server() -> Value {
+    serde_json::from_str(SERVER).expect("JSON")
+}
+
+fn list<'a>(value: &'a Value, name: &str) -> &'a Vec<Value> {
+    value[name].as_array().expect("a list")
+}
+
+fn base64(value: &Value) -> Vec<u8> {
+    STANDARD.decode(value.as_str().expect("text")).expect("base64")
+}
+
+fn hex(value: &Value) -> Vec<u8> {
+    let text = value.as_str().expect("text");
+    let byte = |i| u8::from_str_radix(&text[i..i + 2], 16).expect("hexadecimal");
+    (0..text.len()).step_by(2).map(byte).collect()
+}
+
+/// The elements that a specification stands for.
+fn elements(spec: &Value) -> Vec<Vec<u8>> {
+    let start = spec["start"].as_u64().expect("a start");
+    let range = start..start + spec["count"].as_u64().expect("a count");
+    let multiplier =
+        spec["mul"].as_str().map_or(1, |hex| u64::from_str_radix(&hex[2..], 16).unwrap());
+    let words = |i: u64| i.wrapping_mul(multiplier);
+    match spec["kind"].as_str().expect("a kind") {
+        "text" => {
+            let prefix = spec["prefix"].as_str().expect("a prefix");
+            range.map(|i| format!("{prefix}{i}").into_bytes()).collect()
+        }
+        "u64le" => range.map(|i| words(i).to_le_bytes().to_vec()).collect(),
+        "var" => range
+            .map(|i| {
+                let w = words(i);
+                let triple =
+                    [w, w.wrapping_mul(3).wrapping_add(1), w.wrapping_mul(5).wrapping_add(2)];
+                let mut bytes = triple.map(u64::to_le_bytes).as_flattened().to_vec();
+                bytes.truncate(usize::try_from(i % 21).unwrap());
+                bytes
+            })
+            .collect(),
+        other => panic!("a key set of kind {other}"),
+    }
+}
+
+fn sketch(specs: &[&Value]) -> RedisHyperLogLog {
+    let mut sketch = RedisHyperLogLog::new();
+    specs.iter().for_each(|spec| sketch.extend(elements(spec)));
+    sketch
+}
+
+#[test]
+fn sets_agree_with_the_server() {
+    let (mut dense, mut sparse) = (0, 0);
+    for set in list(&server(), "sets") {
+        let name = &set["name"];
+        let value = base64(&set["bytes_before_count"]);
+        let read = RedisHyperLogLog::from_bytes(&value).expect("a value of the server");
+        let built = sketch(&[&set["keys"]]);
+        assert_eq!(read.registers(), built.registers(), "{name}");
+        assert_eq!(read.count(), set["pfcount"].as_u64().unwrap(), "{name}");
+        if set["encoding"] == "dense" {
+            assert_eq!(built.to_bytes(), value, "{name}");
+            dense += 1;
+        } else {
+            sparse += 1;
+        }
+    }
+    assert_eq!((dense, sparse), (7, 12));
+}
+
+#[test]
+fn a_cached_count_is_not_looked_at() {
+    for set in list(&server(), "sets") {
+        let mut value = base64(&set["bytes_before_count"]);
+        value[..16].copy_from_slice(&hex(&set["header_after_count"]));
+        let read = RedisHyperLogLog::from_bytes(&value).expect("a value of the server");
+        assert_eq!(read, sketch(&[&set["keys"]]));
+    }
+}
+
+#[test]
+fn merges_agree_with_the_server() {
+    for merge in list(&server(), "merges") {
+        let sources: Vec<_> = list(merge, "sources").iter().map(|s| sketch(&[s])).collect();
+        let mut merged = RedisHyperLogLog::new();
+        sources.iter().for_each(|source| merged.merge(source));
+        let value = base64(&merge["merged_bytes"]);
+        assert_eq!(merged, RedisHyperLogLog::from_bytes(&value).unwrap(), "{}", merge["name"]);
+        assert_eq!(merged.count(), merge["pfcount_merged"].as_u64().unwrap());
+        assert_eq!(merged.count(), merge["pfcount_of_sources_together"].as_u64().unwrap());
+    }
+}
+
+#[test]
+fn every_single_step_agrees_with_the_server() {
+    let mut sketch = RedisHyperLogLog::new();
+    for step in list(&server(), "one_by_one") {
+        assert_eq!(sketch.insert(&hex(&step["key"])), step["pfadd"] == 1);
+        assert_eq!(sketch, RedisHyperLogLog::from_bytes(&hex(&step["bytes"])).unwrap());
+    }
+}
+
+#[test]
+fn other_limits_of_the_sparse_encoding_are_read() {
+    for case in list(&server(), "sparse_limit") {
+        let read = RedisHyperLogLog::from_bytes(&base64(&case["bytes"])).unwrap();
+        assert_eq!(read, sketch(&[&case["keys"]]));
+        assert_eq!(read.count(), case["pfcount"].as_u64().unwrap());
+    }
+}
+
+#[test]
+fn the_hash_agrees_with_independent_values() {
+    let input: Vec<u8> = (0..40).map(|i: u8| i.wrapping_mul(7).wrapping_add(3)).collect();
+    for (seed, length, hash) in HASHES {
+        assert_eq!(murmur_hash_64a(&input[..length], seed), hash, "{length} bytes, seed {seed}");
+    }
+}
+
+#[test]
+fn case_17_hostile_values_are_typed_errors() {
+    let read = RedisHyperLogLog::from_bytes;
+    let dense = RedisHyperLogLog::new().to_bytes();
+    let sparse = |runs: &[u8]| [b"HYLL\x01\0\0\0\0\0\0\0\0\0\0\0", runs].concat();
+    let with = |at: usize, byte: u8| {
+        let mut value = dense.clone();
+        value[at] = byte;
+        value
+    };
+    assert_eq!(read(b"HYL"), Err(RedisError::Length { found: 3, expected: 16 }));
+    assert_eq!(read(&dense[..12_303]), Err(RedisError::Length { found: 12_303, expected: 12_304 }));
+    let longer = [&dense[..], &[0]].concat();
+    assert_eq!(read(&longer), Err(RedisError::Length { found: 12_305, expected: 12_304 }));
+    assert_eq!(read(&with(0, b'h')), Err(RedisError::Magic { found: *b"hYLL" }));
+    assert_eq!(read(&with(4, 2)), Err(RedisError::Encoding { found: 2 }));
+    assert_eq!(read(&with(6, 9)), Err(RedisError::Reserved { found: [0, 9, 0] }));
+    assert_eq!(read(&with(16, 52)), Err(RedisError::Rank { register: 0, found: 52 }));
+    assert_eq!(read(&with(16 + 3, 63)), Err(RedisError::Rank { register: 4, found: 63 }));
+    assert!(read(&with(16, 51)).is_ok());
+    assert_eq!(read(&sparse(&[])), Err(RedisError::Incomplete { registers: 0 }));
+    assert_eq!(read(&sparse(&[0x7f, 0xfe])), Err(RedisError::Incomplete { registers: 16_383 }));
+    assert!(read(&sparse(&[0x7f, 0xff])).is_ok());
+    assert_eq!(read(&sparse(&[0x7f, 0xff, 0])), Err(RedisError::Run { offset: 18 }));
+    assert_eq!(read(&sparse(&[0x7f, 0xfe, 0x81])), Err(RedisError::Run { offset: 18 }));
+    assert_eq!(read(&sparse(&[0x00, 0x7f])), Err(RedisError::Run { offset: 17 }));
+}
+
+#[test]
+fn any_bytes_are_read_or_refused() {
+    fn property(mut bytes: Vec<u8>, encoding: bool) -> bool {
+        bytes.splice(..0, *b"HYLL\0\0\0\0\0\0\0\0\0\0\0\0");
+        bytes[4] = encoding.into();
+        match RedisHyperLogLog::from_bytes(&bytes) {
+            Ok(sketch) => RedisHyperLogLog::from_bytes(&sketch.to_bytes()) == Ok(sketch),
+            Err(error) => !error.to_string().is_empty(),
+        }
+    }
+    quickcheck::quickcheck(property as fn(Vec<u8>, bool) -> bool);
+}
