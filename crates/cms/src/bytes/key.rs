@@ -1,0 +1,123 @@
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::hash::Hash;
+
+use pds_core::DecodeError;
+use pds_core::bytes::{Sink, Source};
+
+/// How much of a key is read at once, so that a length that lies costs no memory.
+const CHUNK: usize = 4096;
+
+/// A key that has portable bytes: integers, `String` and `Vec<u8>`.
+///
+/// The promise covers its hash too: it must be the same on every machine (`docs/hashing.md` of the workspace
+/// lists the types for which it is).
+pub trait PortableKey: Hash + Eq + Sized {
+    /// Names the type in stored bytes. Ids below 2^15 are this family's, from 2^15 up yours.
+    const ID: u16;
+
+    /// Returns how many bytes [`write_key`](Self::write_key) writes.
+    fn key_bytes(&self) -> u64;
+
+    /// Writes the key.
+    ///
+    /// # Errors
+    /// Those of the sink.
+    fn write_key<W: Sink>(&self, sink: &mut W) -> Result<(), W::Error>;
+
+    /// Reads a key of `most` bytes at most, and takes what it read off `most`.
+    ///
+    /// # Errors
+    /// Those of the source, and [`DecodeError`] where the bytes are no key.
+    fn read_key<R: Source>(source: &mut R, most: &mut u64) -> Result<Self, R::Error>;
+}
+
+macro_rules! integers {
+    ($($integer:ty = $id:literal)*) => {$(
+        impl PortableKey for $integer {
+            const ID: u16 = $id;
+
+            fn key_bytes(&self) -> u64 {
+                size_of::<Self>() as u64
+            }
+
+            fn write_key<W: Sink>(&self, sink: &mut W) -> Result<(), W::Error> {
+                sink.put(&self.to_le_bytes())
+            }
+
+            fn read_key<R: Source>(source: &mut R, most: &mut u64) -> Result<Self, R::Error> {
+                let mut bytes = [0; size_of::<Self>()];
+                spend(bytes.len() as u64, most)?;
+                source.take(&mut bytes)?;
+                Ok(Self::from_le_bytes(bytes))
+            }
+        }
+    )*};
+}
+integers!(u8 = 1 u16 = 2 u32 = 3 u64 = 4 u128 = 5 i8 = 6 i16 = 7 i32 = 8 i64 = 9 i128 = 10);
+
+/// Its length as 8 bytes, then its bytes.
+impl PortableKey for Vec<u8> {
+    const ID: u16 = 16;
+
+    fn key_bytes(&self) -> u64 {
+        8 + self.len() as u64
+    }
+
+    fn write_key<W: Sink>(&self, sink: &mut W) -> Result<(), W::Error> {
+        write_bytes(self, sink)
+    }
+
+    fn read_key<R: Source>(source: &mut R, most: &mut u64) -> Result<Self, R::Error> {
+        spend(8, most)?;
+        let mut left = super::take_u64(source)?;
+        spend(left, most)?;
+        let mut key = Self::new();
+        while left > 0 {
+            let more = left.min(CHUNK as u64);
+            let read = key.len();
+            key.resize(read + crate::sketch::index(more), 0);
+            source.take(&mut key[read..])?;
+            left -= more;
+        }
+        Ok(key)
+    }
+}
+
+/// Its length in bytes as 8 bytes, then its UTF-8.
+impl PortableKey for String {
+    const ID: u16 = 17;
+
+    fn key_bytes(&self) -> u64 {
+        8 + self.len() as u64
+    }
+
+    fn write_key<W: Sink>(&self, sink: &mut W) -> Result<(), W::Error> {
+        write_bytes(self.as_bytes(), sink)
+    }
+
+    fn read_key<R: Source>(source: &mut R, most: &mut u64) -> Result<Self, R::Error> {
+        Ok(Self::from_utf8(Vec::read_key(source, most)?).map_err(|error| DecodeError::Field {
+            name: "a string",
+            offset: super::keyed::KEYS_AT,
+            found: error.utf8_error().valid_up_to() as u64,
+            allowed: "UTF-8 (what is found is where it ends to be)",
+        })?)
+    }
+}
+
+fn write_bytes<W: Sink>(bytes: &[u8], sink: &mut W) -> Result<(), W::Error> {
+    sink.put(&(bytes.len() as u64).to_le_bytes())?;
+    sink.put(bytes)
+}
+
+/// Takes bytes off those that keys may still have.
+fn spend(bytes: u64, most: &mut u64) -> Result<(), DecodeError> {
+    *most = most.checked_sub(bytes).ok_or(DecodeError::Field {
+        name: "the length of a key",
+        offset: super::keyed::KEYS_AT,
+        found: bytes,
+        allowed: "within the payload",
+    })?;
+    Ok(())
+}

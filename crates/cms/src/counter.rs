@@ -1,0 +1,57 @@
+//! Counters of 8, 16, 32 and 64 bits.
+
+use core::fmt::Debug;
+
+use pds_core::memory::Lane;
+
+/// An unsigned integer that counts up to its limit and stays there: `u8`, `u16`, `u32` or `u64`.
+pub trait Counter: sealed::Sealed + Lane + Ord + Debug + Send + Sync + 'static {
+    /// The width in bits.
+    const BITS: u32;
+
+    /// The limit.
+    const MAX: Self;
+
+    /// Returns `count`, or the limit where it is less.
+    fn saturating_from(count: u64) -> Self;
+
+    /// Returns the sum, or the limit where it is less.
+    #[must_use]
+    fn saturating_add(self, other: Self) -> Self;
+
+    /// Returns half of the count, rounded down.
+    #[must_use]
+    fn half(self) -> Self;
+}
+
+mod sealed {
+    /// The family's bytes know these four widths only.
+    pub trait Sealed {}
+}
+
+macro_rules! counters {
+    ($($counter:ty)*) => {$(
+        impl sealed::Sealed for $counter {}
+
+        impl Counter for $counter {
+            const BITS: u32 = Self::BITS;
+            const MAX: Self = Self::MAX;
+
+            #[inline]
+            fn saturating_from(count: u64) -> Self {
+                Self::try_from(count).unwrap_or(Self::MAX)
+            }
+
+            #[inline]
+            fn saturating_add(self, other: Self) -> Self {
+                self.saturating_add(other)
+            }
+
+            #[inline]
+            fn half(self) -> Self {
+                self / 2
+            }
+        }
+    )*};
+}
+counters!(u8 u16 u32 u64);

@@ -1,0 +1,310 @@
+//! The keys above a share of the stream.
+
+use alloc::borrow::ToOwned;
+use alloc::vec::Vec;
+use core::borrow::Borrow;
+use core::cmp::Reverse;
+use core::fmt;
+use core::hash::{BuildHasher, Hash};
+
+use pds_core::hash::finalize;
+use pds_core::{AllocError, BuildError, DefaultHashBuilder, Incompatible, Merge};
+use pds_params::HeavyHittersParams;
+use pds_params::cms::floor_product;
+
+use crate::CountInterval;
+use crate::summary::{Slot, Summary};
+
+/// A key with how often it came.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Hitter<'a, K> {
+    /// The key.
+    pub key: &'a K,
+    /// How often it came at most.
+    pub estimate: u64,
+    /// By how much the estimate may exceed the truth at most.
+    pub error: u64,
+}
+
+impl<'a, K> Hitter<'a, K> {
+    pub(crate) fn new((slot, count): (&'a Slot<K>, u64)) -> Self {
+        Self { key: &slot.key, estimate: count, error: slot.error }
+    }
+
+    /// Returns the ends between which the truth lies, both certain.
+    #[must_use]
+    pub const fn interval(&self) -> CountInterval {
+        CountInterval {
+            truth_at_least: self.estimate.saturating_sub(self.error),
+            truth_at_most: Some(self.estimate),
+        }
+    }
+}
+
+impl<K> Clone for Hitter<'_, K> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<K> Copy for Hitter<'_, K> {}
+
+/// The greatest estimate first; of equal ones that of the least error.
+pub(crate) fn sorted<'a, K>(hitters: impl Iterator<Item = Hitter<'a, K>>) -> Vec<Hitter<'a, K>> {
+    let mut hitters: Vec<_> = hitters.collect();
+    hitters.sort_by_key(|hitter| (Reverse(hitter.estimate), hitter.error));
+    hitters
+}
+
+/// Finds *the keys that make up more than a share of all*: none of them is ever missed.
+///
+/// Choose it to list frequent keys, in memory that depends on the share alone and not on the number of
+/// different keys. For a fixed number of keys whatever their share use [`TopK`](crate::TopK); to ask how
+/// often a given key came, [`CountMinSketch`](crate::CountMinSketch).
+///
+/// It is asked and fed with borrowed keys (`&str` for `String`): an owned key is made only when the key
+/// enters, which a key that is not tracked always does.
+///
+/// # Guarantees
+/// - A key that came more than phi N times, of N in all, is in [`top`](Self::top). Always.
+/// - An estimate is never below the truth, and at most N / capacity above it; each states its own error.
+/// - What else is in `top` may be there wrongly; whose interval begins above phi N is there rightly.
+/// - Memory: capacity times (key + 48 bytes), capacity at least 1 / phi.
+/// - Insert: O(log capacity) at worst. Merge: O(capacity log capacity), and keeps all of the above.
+///
+/// # Examples
+/// ```
+/// use cms::HeavyHitters;
+///
+/// let mut paths = HeavyHitters::<String>::new(0.25)?;
+/// for path in ["/", "/a", "/", "/b", "/", "/c", "/", "/d"] {
+///     paths.insert(path);
+/// }
+/// let top = paths.top();
+/// assert_eq!((top[0].key.as_str(), top[0].estimate, top[0].error), ("/", 4, 0));
+/// # Ok::<(), pds_core::BuildError>(())
+/// ```
+///
+/// # References
+/// Ahmed Metwally, Divyakant Agrawal and Amr El Abbadi, "Efficient Computation of Frequent and Top-k
+/// Elements in Data Streams", ICDT 2005.
+pub struct HeavyHitters<K, S = DefaultHashBuilder> {
+    summary: Summary<K>,
+    params: HeavyHittersParams,
+    hasher: S,
+}
+
+impl<K> HeavyHitters<K> {
+    /// Creates a summary that misses no key above `phi` times the total.
+    ///
+    /// It tracks `ceil(1 / phi)` keys; with [`HeavyHittersParams::with_error`] more of them, so that the
+    /// estimates are closer and fewer keys are listed wrongly.
+    ///
+    /// # Errors
+    /// [`BuildError::Param`] when `phi` is not above 0 and below 1, or asks for too many keys;
+    /// [`BuildError::Alloc`] when the memory is refused.
+    pub fn new(phi: f64) -> Result<Self, BuildError> {
+        Ok(Self::from_params(HeavyHittersParams::new(phi)?, DefaultHashBuilder::default())?)
+    }
+}
+
+impl<K, S> HeavyHitters<K, S> {
+    /// Creates an empty summary of exactly these parameters.
+    ///
+    /// # Errors
+    /// [`AllocError`] when the memory is refused.
+    pub fn from_params(params: HeavyHittersParams, hasher: S) -> Result<Self, AllocError> {
+        Ok(Self { summary: Summary::new(capacity_of(&params))?, params, hasher })
+    }
+
+    pub(crate) const fn from_parts(
+        summary: Summary<K>,
+        params: HeavyHittersParams,
+        hasher: S,
+    ) -> Self {
+        Self { summary, params, hasher }
+    }
+
+    /// Lists the keys that may have come more than phi N times, the most frequent first.
+    ///
+    /// All that did are among them.
+    ///
+    /// # Complexity
+    /// O(capacity log capacity); allocates the list.
+    #[must_use]
+    pub fn top(&self) -> Vec<Hitter<'_, K>> {
+        let threshold = self.threshold();
+        sorted(self.iter().filter(|hitter| hitter.estimate > threshold))
+    }
+
+    /// Iterates over all tracked keys, frequent or not, in no particular order.
+    pub fn iter(&self) -> impl Iterator<Item = Hitter<'_, K>> {
+        self.summary.iter().map(Hitter::new)
+    }
+
+    /// Returns the count above which a key is listed: phi N, rounded down.
+    #[must_use]
+    pub fn threshold(&self) -> u64 {
+        floor_product(self.params.phi(), self.total())
+    }
+
+    /// Returns the sum of all counts inserted, 2^64 - 1 where it is more.
+    #[must_use]
+    pub const fn total(&self) -> u64 {
+        self.summary.total()
+    }
+
+    /// Returns how many keys can be tracked.
+    #[must_use]
+    pub fn capacity(&self) -> u64 {
+        self.summary.capacity().into()
+    }
+
+    /// Returns the parameters.
+    #[must_use]
+    pub const fn params(&self) -> HeavyHittersParams {
+        self.params
+    }
+
+    /// Returns the size of the counters on the heap, in bytes; what keys hold elsewhere is not part of it.
+    #[must_use]
+    pub fn size_in_bytes(&self) -> u64 {
+        self.summary.size_in_bytes()
+    }
+
+    /// Returns the hasher.
+    #[must_use]
+    pub const fn hasher(&self) -> &S {
+        &self.hasher
+    }
+
+    pub(crate) const fn summary(&self) -> &Summary<K> {
+        &self.summary
+    }
+
+    /// Forgets all keys and counts.
+    pub fn clear(&mut self) {
+        self.summary.clear();
+    }
+}
+
+impl<K, S: BuildHasher> HeavyHitters<K, S> {
+    /// Counts one more of `key`. Returns the new estimate.
+    pub fn insert<Q>(&mut self, key: &Q) -> u64
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ToOwned<Owned = K> + ?Sized,
+    {
+        self.insert_many(key, 1)
+    }
+
+    /// Counts `count` more of `key`. Returns the new estimate.
+    pub fn insert_many<Q>(&mut self, key: &Q, count: u64) -> u64
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ToOwned<Owned = K> + ?Sized,
+    {
+        self.summary.insert(self.hasher.hash_one(key), key, count)
+    }
+
+    /// Estimates how often `key` came: never less, and at most N / capacity more.
+    #[must_use]
+    pub fn estimate<Q: Hash + Eq + ?Sized>(&self, key: &Q) -> u64
+    where
+        K: Borrow<Q>,
+    {
+        self.look_up(key).0
+    }
+
+    /// Bounds how often `key` came; both ends are certain.
+    #[must_use]
+    pub fn estimate_interval<Q: Hash + Eq + ?Sized>(&self, key: &Q) -> CountInterval
+    where
+        K: Borrow<Q>,
+    {
+        let (estimate, error) = self.look_up(key);
+        CountInterval {
+            truth_at_least: estimate.saturating_sub(error),
+            truth_at_most: Some(estimate),
+        }
+    }
+
+    fn look_up<Q: Hash + Eq + ?Sized>(&self, key: &Q) -> (u64, u64)
+    where
+        K: Borrow<Q>,
+    {
+        let least = self.summary.least();
+        self.summary.get(finalize(self.hasher.hash_one(key)), key).unwrap_or((least, least))
+    }
+
+    /// Makes `self` count what both have counted; all guarantees hold for the sum of both streams.
+    ///
+    /// # Errors
+    /// [`Incompatible`] when capacity, phi or hashers differ; nothing is changed then.
+    ///
+    /// # Examples
+    /// ```
+    /// use cms::HeavyHitters;
+    ///
+    /// let (mut left, mut right) = (HeavyHitters::<u64>::new(0.1)?, HeavyHitters::<u64>::new(0.1)?);
+    /// left.insert_many(&7, 30);
+    /// right.insert_many(&7, 12);
+    /// right.insert_many(&8, 50);
+    /// left.merge(&right)?;
+    /// assert_eq!(left.top().iter().map(|h| (*h.key, h.estimate)).collect::<Vec<_>>(), [(8, 50), (7, 42)]);
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn merge(&mut self, other: &Self) -> Result<(), Incompatible>
+    where
+        K: Clone + Eq,
+    {
+        self.check_compatible(other)?;
+        self.summary.merge(&other.summary);
+        Ok(())
+    }
+
+    fn check_compatible(&self, other: &Self) -> Result<(), Incompatible> {
+        Incompatible::check_shape("capacity", self.capacity(), other.capacity())?;
+        let (left, right) = (self.params.phi().to_bits(), other.params.phi().to_bits());
+        Incompatible::check_shape("phi (as bits)", left, right)?;
+        Incompatible::check_hasher(&self.hasher, &other.hasher)
+    }
+}
+
+/// The capacity that parameters ask for, which is 2^31 at most.
+#[expect(clippy::cast_possible_truncation, reason = "checked in `HeavyHittersParams`")]
+pub(crate) const fn capacity_of(params: &HeavyHittersParams) -> u32 {
+    params.capacity() as u32
+}
+
+impl<K: Clone + Eq, S: BuildHasher> Merge for HeavyHitters<K, S> {
+    fn merge(&mut self, other: &Self) -> Result<(), Incompatible> {
+        self.merge(other)
+    }
+}
+
+impl<K: Clone, S: Clone> Clone for HeavyHitters<K, S> {
+    fn clone(&self) -> Self {
+        Self { summary: self.summary.clone(), params: self.params, hasher: self.hasher.clone() }
+    }
+}
+
+/// Equal are summaries of equal parameters and hashers that track the same keys with the same counts.
+impl<K: Eq, S: BuildHasher> PartialEq for HeavyHitters<K, S> {
+    fn eq(&self, other: &Self) -> bool {
+        self.check_compatible(other).is_ok() && self.summary.same_counts(&other.summary)
+    }
+}
+
+impl<K: Eq, S: BuildHasher> Eq for HeavyHitters<K, S> {}
+
+impl<K, S> fmt::Debug for HeavyHitters<K, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HeavyHitters")
+            .field("phi", &self.params.phi())
+            .field("capacity", &self.capacity())
+            .field("tracked", &self.summary.len())
+            .field("total", &self.total())
+            .finish_non_exhaustive()
+    }
+}

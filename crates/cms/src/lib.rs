@@ -1,0 +1,55 @@
+#![doc = include_str!("../README.md")]
+#![no_std]
+#![forbid(unsafe_code)]
+
+#[cfg(feature = "alloc")]
+extern crate alloc;
+#[cfg(feature = "std")]
+extern crate std;
+
+mod count;
+mod rows;
+
+#[cfg(all(feature = "alloc", target_has_atomic = "64"))]
+mod atomic;
+#[cfg(feature = "alloc")]
+mod builder;
+#[cfg(feature = "alloc")]
+mod bytes;
+#[cfg(feature = "alloc")]
+mod count_sketch;
+#[cfg(feature = "alloc")]
+mod counter;
+#[cfg(feature = "alloc")]
+mod heavy_hitters;
+#[cfg(feature = "alloc")]
+mod sketch;
+#[cfg(feature = "alloc")]
+mod sketched;
+#[cfg(feature = "alloc")]
+mod summary;
+#[cfg(feature = "alloc")]
+mod top_k;
+
+pub use count::{Count, CountInterval};
+pub use rows::RowHash;
+
+#[cfg(all(feature = "alloc", target_has_atomic = "64"))]
+pub use atomic::{AtomicCountMinSketch, ShareError};
+#[cfg(feature = "alloc")]
+pub use builder::CountMinBuilder;
+#[cfg(feature = "alloc")]
+pub use bytes::PortableKey;
+#[cfg(feature = "alloc")]
+pub use count_sketch::CountSketch;
+#[cfg(feature = "alloc")]
+pub use counter::Counter;
+#[cfg(feature = "alloc")]
+pub use heavy_hitters::{HeavyHitters, Hitter};
+pub use pds_params::{CountMinParams, CountSketchParams, HeavyHittersParams};
+#[cfg(feature = "alloc")]
+pub use sketch::{ConservativeUpdate, CountMinSketch, InnerProduct, InnerProductError, Update};
+#[cfg(feature = "alloc")]
+pub use sketched::SketchedHeavyHitters;
+#[cfg(feature = "alloc")]
+pub use top_k::TopK;

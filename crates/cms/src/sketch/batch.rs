@@ -1,0 +1,90 @@
+use core::array;
+use core::hash::{BuildHasher, Hash};
+
+use super::CountMinSketch;
+use crate::{Count, Counter};
+
+/// How many keys a batch has under way at once: with five rows their lines fill half of a first cache.
+const BATCH: usize = 64;
+
+impl<S, C: Counter> CountMinSketch<S, C> {
+    /// Counts one more of each key with these hashes.
+    ///
+    /// The counters are the same as after one by one. Faster than that where the sketch exceeds the cache.
+    pub fn insert_hash_batch(&mut self, hashes: &[u64]) {
+        for hashes in hashes.chunks(BATCH) {
+            hashes.iter().for_each(|&hash| self.prefetch(hash));
+            hashes.iter().for_each(|&hash| {
+                self.insert_hash(hash);
+            });
+        }
+    }
+
+    /// Estimates many keys by their hashes: `out[i]` is the answer for `hashes[i]`.
+    ///
+    /// Faster than one by one where the sketch exceeds the cache.
+    ///
+    /// # Panics
+    /// When the slices differ in length.
+    pub fn estimate_hash_batch(&self, hashes: &[u64], out: &mut [Count]) {
+        assert_eq!(hashes.len(), out.len(), "one answer a hash");
+        for (hashes, counts) in hashes.chunks(BATCH).zip(out.chunks_mut(BATCH)) {
+            hashes.iter().for_each(|&hash| self.prefetch(hash));
+            for (count, &hash) in counts.iter_mut().zip(hashes) {
+                *count = self.estimate_hash(hash);
+            }
+        }
+    }
+}
+
+impl<S: BuildHasher, C: Counter> CountMinSketch<S, C> {
+    /// Counts one more of each key.
+    ///
+    /// The counters are the same as after one by one. Faster than that where the sketch exceeds the cache.
+    ///
+    /// # Examples
+    /// ```
+    /// use cms::CountMinSketch;
+    ///
+    /// let mut sketch = CountMinSketch::new(0.01, 0.01)?;
+    /// sketch.insert_batch(&["a", "b", "a"]);
+    /// assert_eq!(sketch.estimate("a"), 2);
+    /// # Ok::<(), pds_core::BuildError>(())
+    /// ```
+    pub fn insert_batch<K: Hash>(&mut self, keys: &[K]) {
+        for keys in keys.chunks(BATCH) {
+            let hashes = self.hash_chunk(keys);
+            self.insert_hash_batch(&hashes[..keys.len()]);
+        }
+    }
+
+    /// Estimates many keys: `out[i]` is the answer for `keys[i]`.
+    ///
+    /// Faster than one by one where the sketch exceeds the cache.
+    ///
+    /// # Panics
+    /// When the slices differ in length.
+    ///
+    /// # Examples
+    /// ```
+    /// use cms::{Count, CountMinSketch};
+    ///
+    /// let mut sketch = CountMinSketch::new(0.01, 0.01)?;
+    /// sketch.insert_batch(&[1u64, 2, 1]);
+    /// let mut counts = [Count::default(); 3];
+    /// sketch.estimate_batch(&[1u64, 2, 3], &mut counts);
+    /// assert_eq!(counts.map(Count::value), [2, 1, 0]);
+    /// # Ok::<(), pds_core::BuildError>(())
+    /// ```
+    pub fn estimate_batch<K: Hash>(&self, keys: &[K], out: &mut [Count]) {
+        assert_eq!(keys.len(), out.len(), "one answer a key");
+        for (keys, counts) in keys.chunks(BATCH).zip(out.chunks_mut(BATCH)) {
+            self.estimate_hash_batch(&self.hash_chunk(keys)[..keys.len()], counts);
+        }
+    }
+
+    /// The hashes of up to [`BATCH`] keys; those beyond are 0.
+    fn hash_chunk<K: Hash>(&self, keys: &[K]) -> [u64; BATCH] {
+        array::from_fn(|i| keys.get(i).map_or(0, |key| self.hasher.hash_one(key)))
+    }
+}

@@ -1,0 +1,151 @@
+//! Frequent keys by a sketch and a list of candidates.
+
+use alloc::borrow::ToOwned;
+use alloc::vec::Vec;
+use core::borrow::Borrow;
+use core::fmt;
+use core::hash::{BuildHasher, Hash};
+
+use pds_core::{BuildError, DefaultHashBuilder};
+use pds_params::cms::floor_product;
+use pds_params::{CountMinParams, HeavyHittersParams};
+
+use crate::heavy_hitters::{capacity_of, sorted};
+use crate::summary::Summary;
+use crate::{Count, CountMinSketch, Hitter, Update};
+
+/// Finds the keys above a share of the stream by a [`CountMinSketch`], and keeps the candidates.
+///
+/// A key becomes a candidate when its estimate exceeds phi N as it comes, and is forgotten when N has
+/// outgrown it. Choose it over [`HeavyHitters`](crate::HeavyHitters) where the estimate of any key is asked
+/// for too, or where making owned keys is dear: only candidates become owned.
+///
+/// # Guarantees
+/// - A key that came more than phi N times is a candidate, provided that no more than `2 / phi` keys were
+///   candidates at any time and no counter is at its limit.
+/// - *Not* promised: at most `1 / phi` keys truly exceed phi N, but any number of others can be
+///   overestimated, each with probability delta. When more than `2 / phi` are, the least candidates are
+///   forgotten, a true one among them perhaps. Nor is there a certain lower end of a count.
+/// - A key that came less than (phi - epsilon) N times is listed with probability delta at most.
+/// - Memory: that of the sketch and `2 / phi` keys.
+///
+/// # Examples
+/// ```
+/// use cms::SketchedHeavyHitters;
+///
+/// let mut paths = SketchedHeavyHitters::<String>::new(0.25, 0.01, 0.01)?;
+/// for path in ["/", "/a", "/", "/b", "/", "/c", "/", "/d"] {
+///     paths.insert(path);
+/// }
+/// assert_eq!(paths.top().len(), 1);
+/// assert_eq!(paths.top()[0].key, "/");
+/// assert_eq!(paths.sketch().estimate("/d"), 1);
+/// # Ok::<(), pds_core::BuildError>(())
+/// ```
+///
+/// # References
+/// Graham Cormode and S. Muthukrishnan, "An Improved Data Stream Summary: The Count-Min Sketch and its
+/// Applications", Journal of Algorithms 55(1), 2005, section 5.2.
+pub struct SketchedHeavyHitters<K, S = DefaultHashBuilder> {
+    sketch: CountMinSketch<S>,
+    candidates: Summary<K>,
+    phi: f64,
+}
+
+impl<K> SketchedHeavyHitters<K> {
+    /// Creates a detector for keys above `phi` times the total, with a sketch of `epsilon` and `delta`.
+    ///
+    /// # Errors
+    /// [`BuildError::Param`] when one of them is not above 0 and below 1, or asks for too much;
+    /// [`BuildError::Alloc`] when the memory is refused.
+    pub fn new(phi: f64, epsilon: f64, delta: f64) -> Result<Self, BuildError> {
+        let params = CountMinParams::new(epsilon, delta)?;
+        Self::from_params(phi, params, DefaultHashBuilder::default())
+    }
+}
+
+impl<K, S> SketchedHeavyHitters<K, S> {
+    /// Creates a detector with a sketch of exactly this shape.
+    ///
+    /// The sketch has conservative update, whose estimates are closer.
+    ///
+    /// # Errors
+    /// As [`new`](SketchedHeavyHitters::new).
+    pub fn from_params(phi: f64, params: CountMinParams, hasher: S) -> Result<Self, BuildError> {
+        let capacity = capacity_of(&HeavyHittersParams::with_error(phi, phi / 2.0)?);
+        let sketch = CountMinSketch::from_params(params, Update::Conservative, hasher)?;
+        Ok(Self { sketch, candidates: Summary::new(capacity)?, phi })
+    }
+
+    /// Lists the candidates, the greatest estimate first. The error of each is the sketch's: epsilon N.
+    ///
+    /// # Complexity
+    /// O(1 / phi · log(1 / phi)); allocates the list.
+    #[must_use]
+    pub fn top(&self) -> Vec<Hitter<'_, K>> {
+        let error = floor_product(self.sketch.params().epsilon(), self.sketch.total());
+        sorted(self.candidates.iter().map(|entry| Hitter { error, ..Hitter::new(entry) }))
+    }
+
+    /// Returns the count above which a key is listed: phi N, rounded down.
+    #[must_use]
+    pub fn threshold(&self) -> u64 {
+        floor_product(self.phi, self.sketch.total())
+    }
+
+    /// Returns the sketch, which estimates any key.
+    #[must_use]
+    pub const fn sketch(&self) -> &CountMinSketch<S> {
+        &self.sketch
+    }
+
+    /// Returns the size of sketch and candidates on the heap, in bytes; what keys hold elsewhere is no part
+    /// of it.
+    #[must_use]
+    pub fn size_in_bytes(&self) -> u64 {
+        self.sketch.size_in_bytes() + self.candidates.size_in_bytes()
+    }
+
+    /// Forgets all keys and counts.
+    pub fn clear(&mut self) {
+        self.sketch.clear();
+        self.candidates.clear();
+    }
+}
+
+impl<K, S: BuildHasher> SketchedHeavyHitters<K, S> {
+    /// Counts one more of `key`. Returns the new estimate.
+    pub fn insert<Q>(&mut self, key: &Q) -> Count
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ToOwned<Owned = K> + ?Sized,
+    {
+        self.insert_many(key, 1)
+    }
+
+    /// Counts `count` more of `key`. Returns the new estimate.
+    pub fn insert_many<Q>(&mut self, key: &Q, count: u64) -> Count
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ToOwned<Owned = K> + ?Sized,
+    {
+        let hash = self.sketch.hasher().hash_one(key);
+        let estimate = self.sketch.insert_many_hash(hash, count);
+        let threshold = self.threshold();
+        if estimate.value() > threshold {
+            self.candidates.track(hash, key, estimate.value());
+        }
+        self.candidates.forget_up_to(threshold);
+        estimate
+    }
+}
+
+impl<K, S> fmt::Debug for SketchedHeavyHitters<K, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SketchedHeavyHitters")
+            .field("phi", &self.phi)
+            .field("candidates", &self.candidates.len())
+            .field("sketch", &self.sketch)
+            .finish_non_exhaustive()
+    }
+}
