@@ -57,6 +57,16 @@ def bloom_positions(h, bits, hashes):
     return found
 
 
+def cuckoo_place(h, buckets, width):
+    """Both buckets of one key in a cuckoo filter, and its fingerprint."""
+    x = finalize(h)
+    fingerprint = 1 + ((x & 0xFFFFFFFF) * (2**width - 1) >> 32)
+    y = fingerprint * GOLDEN_RATIO & MASK
+    y = (y ^ y >> 32) * 0xC2B2AE3D27D4EB4F & MASK
+    first = x * buckets >> 64
+    return first, ((y * buckets >> 64) - first) % buckets, fingerprint
+
+
 # Name of the Rust key, and the byte strings that it feeds to the hasher one after another.
 KEYS = [
     ("0u64", [le("Q", 0)]),
@@ -92,3 +102,5 @@ if __name__ == "__main__":
         print(f"finalize({h:016x}) = {finalize(h):016x}")
         for bits in (1_000, 9_592_957, 10_000_000_019):
             print(f"  positions in {bits} bits:", bloom_positions(h, bits, 7))
+        for shape in ((1, 4), (3, 8), (1_000, 8), (1_001, 12), (263_158, 13), (4_096, 16), (1_048_575, 32)):
+            print("  cuckoo", shape, cuckoo_place(h, *shape))

@@ -3,23 +3,17 @@
 mod bits;
 
 use core::convert::Infallible;
-use core::fmt;
 use core::hash::{BuildHasher, Hash};
 
 use pds_core::memory::{AtomicWords, Words};
-use pds_core::{
-    AllocError, BuildError, DefaultHashBuilder, Estimate, HashKey, Incompatible, Insert,
-    Membership, Merge,
-};
+use pds_core::{AllocError, BuildError, DefaultHashBuilder, Incompatible, Insert, Merge};
 use pds_params::BloomParams;
-use pds_params::bloom::SetBits;
 
 use self::bits::AtomicBits;
-use crate::filter::{
-    self, SATURATION_RATE, approx_intersection_len, approx_len, check_compatible, fill_ratio,
-    rate_from_ones,
-};
-use crate::{BitArray, BloomFilter, Health, probing};
+use crate::batch::{insert_hashes, insert_keys};
+use crate::probing::{self, BitSource};
+use crate::reading::reading_methods;
+use crate::{BitArray, BloomFilter};
 
 /// A [`BloomFilter`] that threads fill and ask at the same time, without locks.
 ///
@@ -56,6 +50,8 @@ pub struct AtomicBloomFilter<S = DefaultHashBuilder> {
     hasher: S,
 }
 
+reading_methods!([S] AtomicBloomFilter<S>);
+
 impl AtomicBloomFilter {
     /// Creates a filter that keeps a false-positive rate of `rate` up to `expected_items` distinct items.
     ///
@@ -85,113 +81,25 @@ impl<S> AtomicBloomFilter<S> {
         BloomFilter::from_parts(bits, self.params, self.hasher)
     }
 
+    /// The words as they are at the moment of each.
+    pub(crate) fn words(&self) -> impl Iterator<Item = u64> {
+        self.bits.words()
+    }
+
     /// Inserts a key by its hash. Returns `true` when it was not contained before.
     #[inline]
     pub fn insert_hash(&self, hash: u64) -> bool {
         probing::insert(&mut &self.bits, self.params.num_hashes(), hash)
     }
 
-    /// Tests whether a key with this hash is possibly contained; `false` is certain.
-    #[inline]
-    #[must_use]
-    pub fn contains_hash(&self, hash: u64) -> bool {
-        probing::contains(&self.bits, self.params.num_hashes(), hash)
-    }
-
     /// Inserts many hashes. Returns how many were not contained before.
     pub fn insert_hash_batch(&self, hashes: &[u64]) -> usize {
-        filter::insert_hashes(&mut &self.bits, self.params.num_hashes(), hashes)
-    }
-
-    /// Tests many hashes: `out[i]` is the answer for `hashes[i]`.
-    ///
-    /// # Panics
-    /// When the slices differ in length.
-    pub fn contains_hash_batch(&self, hashes: &[u64], out: &mut [bool]) {
-        filter::contains_hashes(&self.bits, self.params.num_hashes(), hashes, out);
+        insert_hashes(&mut &self.bits, self.params.num_hashes(), hashes)
     }
 
     /// Forgets all items. Exclusive, so that no insert can fall between two words.
     pub fn clear(&mut self) {
         self.bits.words_mut().as_plain_mut().fill(0);
-    }
-
-    /// Returns the number of bits.
-    #[must_use]
-    pub fn num_bits(&self) -> u64 {
-        self.params.num_bits()
-    }
-
-    /// Returns the number of positions a key.
-    #[must_use]
-    pub fn num_hashes(&self) -> u32 {
-        self.params.num_hashes()
-    }
-
-    /// Returns the number of distinct items that the filter was designed for, if it was.
-    #[must_use]
-    pub fn expected_items(&self) -> Option<u64> {
-        self.params.expected_items()
-    }
-
-    /// Returns the false-positive rate promised at the expected items, if one was.
-    #[must_use]
-    pub fn promised_rate(&self) -> Option<f64> {
-        self.params.promised_rate()
-    }
-
-    /// Returns the size of the bits on the heap, in bytes.
-    #[must_use]
-    pub fn size_in_bytes(&self) -> u64 {
-        self.params.size_in_bytes()
-    }
-
-    /// Returns the parameters.
-    #[must_use]
-    pub fn params(&self) -> BloomParams {
-        self.params
-    }
-
-    /// Returns the hasher.
-    #[must_use]
-    pub const fn hasher(&self) -> &S {
-        &self.hasher
-    }
-
-    /// Counts the set bits, in O(m).
-    #[must_use]
-    pub fn count_ones(&self) -> u64 {
-        self.bits.count_ones()
-    }
-
-    /// Estimates the number of distinct items; see [`BloomFilter::approx_len`].
-    #[must_use]
-    pub fn approx_len(&self) -> Estimate {
-        approx_len(&self.params, self.count_ones())
-    }
-
-    /// Returns the fraction of set bits, in O(m).
-    #[must_use]
-    pub fn fill_ratio(&self) -> f64 {
-        fill_ratio(&self.params, self.count_ones())
-    }
-
-    /// Returns the fraction of absent keys that are answered `true` now, in [0, 1].
-    #[must_use]
-    pub fn false_positive_rate(&self) -> f64 {
-        rate_from_ones(&self.params, self.count_ones())
-    }
-
-    /// Returns whether at least half of all absent keys are answered `true` now.
-    #[must_use]
-    pub fn is_saturated(&self) -> bool {
-        self.false_positive_rate() >= SATURATION_RATE
-    }
-
-    /// Reports the items against the expected ones and the present rate against the promised one.
-    #[must_use]
-    pub fn health(&self) -> Health {
-        Health::from_ones(&self.params, self.count_ones())
     }
 }
 
@@ -205,24 +113,9 @@ impl<S: BuildHasher> AtomicBloomFilter<S> {
         self.insert_hash(self.hasher.hash_one(key))
     }
 
-    /// Tests whether `key` is possibly contained; `false` is certain for inserts that happened before.
-    #[inline]
-    #[must_use]
-    pub fn contains<K: Hash + ?Sized>(&self, key: &K) -> bool {
-        self.contains_hash(self.hasher.hash_one(key))
-    }
-
     /// Inserts many keys. Returns how many were not contained before.
     pub fn insert_batch<K: Hash>(&self, keys: &[K]) -> usize {
-        filter::insert_keys(&mut &self.bits, self.params.num_hashes(), &self.hasher, keys)
-    }
-
-    /// Tests many keys: `out[i]` is the answer for `keys[i]`.
-    ///
-    /// # Panics
-    /// When the slices differ in length.
-    pub fn contains_batch<K: Hash>(&self, keys: &[K], out: &mut [bool]) {
-        filter::contains_keys(&self.bits, self.params.num_hashes(), &self.hasher, keys, out);
+        insert_keys(&mut &self.bits, self.params.num_hashes(), &self.hasher, keys)
     }
 
     /// Makes `self` the filter of the keys of both, while other threads insert into either.
@@ -244,32 +137,8 @@ impl<S: BuildHasher> AtomicBloomFilter<S> {
     pub fn intersect_with(&mut self, other: &Self) -> Result<(), Incompatible> {
         self.check_compatible(other)?;
         let words = self.bits.words_mut().as_plain_mut();
-        words.iter_mut().zip(other.bits.words()).for_each(|(word, theirs)| *word &= theirs);
+        words.iter_mut().zip(other.words()).for_each(|(word, theirs)| *word &= theirs);
         Ok(())
-    }
-
-    /// Estimates the number of distinct items that are in one of the filters or both.
-    ///
-    /// # Errors
-    /// [`Incompatible`] when bits, hashes or hashers differ.
-    pub fn approx_union_len(&self, other: &Self) -> Result<Estimate, Incompatible> {
-        self.check_compatible(other)?;
-        Ok(approx_len(&self.params, self.bits.count_union_ones(&other.bits)))
-    }
-
-    /// Estimates the number of distinct items that both filters have in common.
-    ///
-    /// # Errors
-    /// [`Incompatible`] when bits, hashes or hashers differ.
-    pub fn approx_intersection_len(&self, other: &Self) -> Result<Estimate, Incompatible> {
-        self.check_compatible(other)?;
-        let union = self.bits.count_union_ones(&other.bits);
-        let ones = SetBits { left: self.count_ones(), right: other.count_ones(), union };
-        Ok(approx_intersection_len(&self.params, ones))
-    }
-
-    fn check_compatible(&self, other: &Self) -> Result<(), Incompatible> {
-        check_compatible((&self.params, &self.hasher), (&other.params, &other.hasher))
     }
 }
 
@@ -283,7 +152,7 @@ impl<S: Clone> AtomicBloomFilter<S> {
     pub fn to_plain(&self) -> Result<BloomFilter<S>, AllocError> {
         let num_bits = self.num_bits();
         let mut words = Words::zeroed(num_bits.div_ceil(64))?;
-        words.iter_mut().zip(self.bits.words()).for_each(|(copy, word)| *copy = word);
+        words.iter_mut().zip(self.words()).for_each(|(copy, word)| *copy = word);
         let bits = BitArray::from_words(words, num_bits);
         Ok(BloomFilter::from_parts(bits, self.params, self.hasher.clone()))
     }
@@ -309,24 +178,6 @@ impl<S> From<BloomFilter<S>> for AtomicBloomFilter<S> {
 impl<S> From<AtomicBloomFilter<S>> for BloomFilter<S> {
     fn from(shared: AtomicBloomFilter<S>) -> Self {
         shared.into_plain()
-    }
-}
-
-impl<S: BuildHasher> HashKey for AtomicBloomFilter<S> {
-    #[inline]
-    fn hash_key<K: Hash + ?Sized>(&self, key: &K) -> u64 {
-        self.hasher.hash_one(key)
-    }
-}
-
-impl<S: BuildHasher> Membership for AtomicBloomFilter<S> {
-    #[inline]
-    fn contains_hash(&self, hash: u64) -> bool {
-        self.contains_hash(hash)
-    }
-
-    fn contains_hash_batch(&self, hashes: &[u64], out: &mut [bool]) {
-        self.contains_hash_batch(hashes, out);
     }
 }
 
@@ -357,15 +208,5 @@ impl<K: Hash, S: BuildHasher> Extend<K> for &AtomicBloomFilter<S> {
 impl<K: Hash, S: BuildHasher> Extend<K> for AtomicBloomFilter<S> {
     fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
         (&*self).extend(keys);
-    }
-}
-
-impl<S> fmt::Debug for AtomicBloomFilter<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AtomicBloomFilter")
-            .field("num_bits", &self.num_bits())
-            .field("num_hashes", &self.num_hashes())
-            .field("fill_ratio", &self.fill_ratio())
-            .finish_non_exhaustive()
     }
 }

@@ -209,6 +209,10 @@ impl BitSource for BitArray {
     fn prefetch(&self, position: u64) {
         prefetch(&self.words, word_index(position));
     }
+
+    fn words(&self) -> impl Iterator<Item = u64> {
+        self.words.iter().copied()
+    }
 }
 
 impl BitTarget for BitArray {

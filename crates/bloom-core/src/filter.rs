@@ -1,25 +1,17 @@
 //! The standard Bloom filter.
 
-mod batch;
-mod estimates;
-mod health;
-
 use core::convert::Infallible;
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
 
 use pds_core::{
-    AllocError, BuildError, DefaultHashBuilder, HashKey, Incompatible, Insert, Membership, Merge,
-    ParamError,
+    AllocError, BuildError, DefaultHashBuilder, Incompatible, Insert, Merge, ParamError,
 };
 use pds_params::BloomParams;
 
-pub(crate) use batch::{contains_hashes, contains_keys, insert_hashes, insert_keys};
-#[cfg(target_has_atomic = "64")]
-pub(crate) use estimates::{SATURATION_RATE, approx_intersection_len, fill_ratio};
-pub(crate) use estimates::{approx_len, rate_from_ones};
-pub use health::{Health, HealthStatus};
-
+use crate::batch::{insert_hashes, insert_keys};
+use crate::estimates::fill_ratio;
+use crate::reading::reading_methods;
 use crate::{BitArray, BloomFilterBuilder, probing};
 
 /// Answers *have I seen this key?*: `false` is certain, `true` is wrong at a rate that was chosen.
@@ -59,6 +51,8 @@ pub struct BloomFilter<S = DefaultHashBuilder> {
     params: BloomParams,
     hasher: S,
 }
+
+reading_methods!([S] BloomFilter<S>);
 
 impl BloomFilter {
     /// Creates a filter that keeps a false-positive rate of `rate` up to `expected_items` distinct items.
@@ -115,13 +109,6 @@ impl<S> BloomFilter<S> {
         probing::insert(&mut self.bits, self.params.num_hashes(), hash)
     }
 
-    /// Tests whether a key with this hash is possibly contained; `false` is certain.
-    #[inline]
-    #[must_use]
-    pub fn contains_hash(&self, hash: u64) -> bool {
-        probing::contains(&self.bits, self.params.num_hashes(), hash)
-    }
-
     /// Inserts many hashes. Returns how many were not contained before.
     ///
     /// The bits are the same as after one by one, and so is the number.
@@ -129,73 +116,15 @@ impl<S> BloomFilter<S> {
         insert_hashes(&mut self.bits, self.params.num_hashes(), hashes)
     }
 
-    /// Tests many hashes: `out[i]` is the answer for `hashes[i]`.
-    ///
-    /// Faster than one by one where the filter exceeds the cache, most of all for absent keys.
-    ///
-    /// # Panics
-    /// When the slices differ in length.
-    pub fn contains_hash_batch(&self, hashes: &[u64], out: &mut [bool]) {
-        contains_hashes(&self.bits, self.params.num_hashes(), hashes, out);
-    }
-
     /// Forgets all items.
     pub fn clear(&mut self) {
         self.bits.clear();
-    }
-
-    /// Returns the number of bits.
-    #[must_use]
-    pub fn num_bits(&self) -> u64 {
-        self.params.num_bits()
-    }
-
-    /// Returns the number of positions a key.
-    #[must_use]
-    pub fn num_hashes(&self) -> u32 {
-        self.params.num_hashes()
-    }
-
-    /// Returns the number of distinct items that the filter was designed for, if it was.
-    #[must_use]
-    pub fn expected_items(&self) -> Option<u64> {
-        self.params.expected_items()
-    }
-
-    /// Returns the false-positive rate promised at the expected items, if one was.
-    #[must_use]
-    pub fn promised_rate(&self) -> Option<f64> {
-        self.params.promised_rate()
-    }
-
-    /// Returns the size of the bits on the heap, in bytes.
-    #[must_use]
-    pub fn size_in_bytes(&self) -> u64 {
-        self.bits.size_in_bytes()
-    }
-
-    /// Returns the parameters.
-    #[must_use]
-    pub fn params(&self) -> BloomParams {
-        self.params
-    }
-
-    /// Returns the hasher.
-    #[must_use]
-    pub const fn hasher(&self) -> &S {
-        &self.hasher
     }
 
     /// Returns the bits.
     #[must_use]
     pub const fn bits(&self) -> &BitArray {
         &self.bits
-    }
-
-    /// Counts the set bits, in O(m).
-    #[must_use]
-    pub fn count_ones(&self) -> u64 {
-        self.bits.count_ones()
     }
 }
 
@@ -212,17 +141,6 @@ impl<S: BuildHasher> BloomFilter<S> {
         self.insert_hash(self.hasher.hash_one(key))
     }
 
-    /// Tests whether `key` is possibly contained; `false` is certain.
-    ///
-    /// # Complexity
-    /// O(k) for k hash functions, without allocation; an absent key takes fewer than three of
-    /// them on average at the design load.
-    #[inline]
-    #[must_use]
-    pub fn contains<K: Hash + ?Sized>(&self, key: &K) -> bool {
-        self.contains_hash(self.hasher.hash_one(key))
-    }
-
     /// Inserts many keys. Returns how many were not contained before.
     ///
     /// The bits are the same as after one by one, and so is the number.
@@ -237,28 +155,6 @@ impl<S: BuildHasher> BloomFilter<S> {
     /// ```
     pub fn insert_batch<K: Hash>(&mut self, keys: &[K]) -> usize {
         insert_keys(&mut self.bits, self.params.num_hashes(), &self.hasher, keys)
-    }
-
-    /// Tests many keys: `out[i]` is the answer for `keys[i]`.
-    ///
-    /// Faster than one by one where the filter exceeds the cache, most of all for absent keys.
-    ///
-    /// # Panics
-    /// When the slices differ in length.
-    ///
-    /// # Examples
-    /// ```
-    /// use bloom_core::BloomFilter;
-    ///
-    /// let mut filter = BloomFilter::new(1_000, 0.001)?;
-    /// filter.insert(&2u64);
-    /// let mut answers = [false; 3];
-    /// filter.contains_batch(&[1u64, 2, 3], &mut answers);
-    /// assert_eq!(answers, [false, true, false]);
-    /// # Ok::<(), pds_core::BuildError>(())
-    /// ```
-    pub fn contains_batch<K: Hash>(&self, keys: &[K], out: &mut [bool]) {
-        contains_keys(&self.bits, self.params.num_hashes(), &self.hasher, keys, out);
     }
 
     /// Makes `self` the filter of the keys of both: exactly what inserting all of them gives.
@@ -312,10 +208,6 @@ impl<S: BuildHasher> BloomFilter<S> {
     pub fn intersect_with(&mut self, other: &Self) -> Result<(), Incompatible> {
         self.check_compatible(other)?;
         self.bits.intersect_with(&other.bits)
-    }
-
-    pub(crate) fn check_compatible(&self, other: &Self) -> Result<(), Incompatible> {
-        check_compatible((&self.params, &self.hasher), (&other.params, &other.hasher))
     }
 }
 
@@ -378,7 +270,7 @@ fn check_divides(factor: u64, num_bits: u64) -> Result<(), ParamError> {
     }
 }
 
-/// What both kinds of filter ask before they are combined.
+/// What all kinds of filter ask before they are combined.
 pub(crate) fn check_compatible<S: BuildHasher>(
     (left, left_hasher): (&BloomParams, &S),
     (right, right_hasher): (&BloomParams, &S),
@@ -389,22 +281,18 @@ pub(crate) fn check_compatible<S: BuildHasher>(
     Incompatible::check_hasher(left_hasher, right_hasher)
 }
 
-impl<S: BuildHasher> HashKey for BloomFilter<S> {
-    #[inline]
-    fn hash_key<K: Hash + ?Sized>(&self, key: &K) -> u64 {
-        self.hasher.hash_one(key)
-    }
-}
-
-impl<S: BuildHasher> Membership for BloomFilter<S> {
-    #[inline]
-    fn contains_hash(&self, hash: u64) -> bool {
-        self.contains_hash(hash)
-    }
-
-    fn contains_hash_batch(&self, hashes: &[u64], out: &mut [bool]) {
-        self.contains_hash_batch(hashes, out);
-    }
+/// How all kinds of filter show themselves: by their shape and fill, without the bits.
+pub(crate) fn debug(
+    f: &mut fmt::Formatter<'_>,
+    name: &str,
+    params: &BloomParams,
+    ones: u64,
+) -> fmt::Result {
+    f.debug_struct(name)
+        .field("num_bits", &params.num_bits())
+        .field("num_hashes", &params.num_hashes())
+        .field("fill_ratio", &fill_ratio(params, ones))
+        .finish_non_exhaustive()
 }
 
 impl<S: BuildHasher> Insert for BloomFilter<S> {
@@ -446,13 +334,3 @@ impl<S: BuildHasher> PartialEq for BloomFilter<S> {
 }
 
 impl<S: BuildHasher> Eq for BloomFilter<S> {}
-
-impl<S> fmt::Debug for BloomFilter<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("BloomFilter")
-            .field("num_bits", &self.num_bits())
-            .field("num_hashes", &self.num_hashes())
-            .field("fill_ratio", &self.fill_ratio())
-            .finish_non_exhaustive()
-    }
-}

@@ -4,19 +4,33 @@
 
 #[cfg(feature = "alloc")]
 extern crate alloc;
+#[cfg(feature = "std")]
+extern crate std;
 
 mod double_hash;
 
 #[cfg(all(feature = "alloc", target_has_atomic = "64"))]
 mod atomic;
 #[cfg(feature = "alloc")]
+mod batch;
+#[cfg(feature = "alloc")]
 mod bit_array;
 #[cfg(feature = "alloc")]
 mod builder;
 #[cfg(feature = "alloc")]
+mod bytes;
+#[cfg(feature = "alloc")]
+mod estimates;
+#[cfg(feature = "alloc")]
 mod filter;
 #[cfg(feature = "alloc")]
+mod health;
+#[cfg(feature = "alloc")]
 mod probing;
+#[cfg(feature = "alloc")]
+mod reading;
+#[cfg(feature = "alloc")]
+mod view;
 
 pub use double_hash::DoubleHash;
 
@@ -27,10 +41,14 @@ pub use bit_array::BitArray;
 #[cfg(feature = "alloc")]
 pub use builder::BloomFilterBuilder;
 #[cfg(feature = "alloc")]
-pub use filter::{BloomFilter, Health, HealthStatus};
+pub use filter::BloomFilter;
+#[cfg(feature = "alloc")]
+pub use health::{Health, HealthStatus};
 // What the signatures here are made of, so that `pds-core` need not be a dependency of their users.
 pub use pds_core::{
-    AllocError, BuildError, DefaultHashBuilder, Estimate, Incompatible, ParamError, Raw,
-    SipHashBuilder,
+    AllocError, BuildError, DecodeError, DefaultHashBuilder, Estimate, Incompatible, ParamError,
+    Raw, SipHashBuilder,
 };
 pub use pds_params::BloomParams;
+#[cfg(feature = "alloc")]
+pub use view::BloomFilterView;

@@ -3,6 +3,7 @@
 //! The plain and the atomic filter run this code and no other, so that they agree bit for bit.
 
 use crate::DoubleHash;
+use crate::bit_array::ones;
 
 /// How many keys a batch has under way at once.
 ///
@@ -26,6 +27,19 @@ pub(crate) trait BitSource {
 
     /// Asks for the word of a bit to be brought near.
     fn prefetch(&self, position: u64);
+
+    /// All bits in words, the unused ones of the last word clear.
+    fn words(&self) -> impl Iterator<Item = u64>;
+}
+
+/// Counts the set bits.
+pub(crate) fn count_ones(bits: &impl BitSource) -> u64 {
+    bits.words().map(ones).sum()
+}
+
+/// Counts the bits that are set in one or both of two sources of one length.
+pub(crate) fn count_union_ones<B: BitSource>(left: &B, right: &B) -> u64 {
+    left.words().zip(right.words()).map(|(left, right)| ones(left | right)).sum()
 }
 
 /// Bits that can be set.

@@ -5,7 +5,7 @@ use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use pds_core::memory::prefetch;
 
-use crate::bit_array::{mask, ones, word_index};
+use crate::bit_array::{mask, word_index};
 use crate::probing::{BitSource, BitTarget};
 
 /// A word that threads share; a trait so that `loom` can put its own in the place of the real one.
@@ -52,19 +52,6 @@ impl<W> AtomicBits<W> {
 }
 
 impl<A: AtomicWord, W: Deref<Target = [A]>> AtomicBits<W> {
-    pub(crate) fn words(&self) -> impl Iterator<Item = u64> {
-        self.words.iter().map(AtomicWord::load)
-    }
-
-    pub(crate) fn count_ones(&self) -> u64 {
-        self.words().map(ones).sum()
-    }
-
-    /// Counts the bits that are set here or in `other`, which has the same length.
-    pub(crate) fn count_union_ones(&self, other: &Self) -> u64 {
-        self.words().zip(other.words()).map(|(left, right)| ones(left | right)).sum()
-    }
-
     /// Sets every bit that is set in `other`, which has the same length.
     pub(crate) fn union_with(&self, other: &Self) {
         for (word, theirs) in self.words.iter().zip(other.words()) {
@@ -99,6 +86,10 @@ impl<A: AtomicWord, W: Deref<Target = [A]>> BitSource for AtomicBits<W> {
     fn prefetch(&self, position: u64) {
         prefetch(&self.words, word_index(position));
     }
+
+    fn words(&self) -> impl Iterator<Item = u64> {
+        self.words.iter().map(AtomicWord::load)
+    }
 }
 
 /// Through a shared reference: what makes the array atomic is that it needs no exclusive one.
@@ -116,6 +107,10 @@ impl<A: AtomicWord, W: Deref<Target = [A]>> BitSource for &AtomicBits<W> {
     #[inline]
     fn prefetch(&self, position: u64) {
         (**self).prefetch(position);
+    }
+
+    fn words(&self) -> impl Iterator<Item = u64> {
+        (**self).words()
     }
 }
 

@@ -1,55 +1,30 @@
 /// Gives a [`Portable`](crate::bytes::Portable) structure the methods that users see.
 ///
 /// One definition, so that all structures store, send and read themselves alike. The crate that calls
-/// it has the features `std` and `serde` of its own. The method `peek` is
-/// [`Header::peek`](crate::bytes::Header::peek).
+/// it has the features `std` and `serde` of its own.
 ///
-/// A structure with other parameters than its hasher `S` names all of them, and the bounds of the others:
-/// `portable_methods!(Sketch<S, C>, C: Counter)`.
+/// The readers without a suffix exist for the default hasher only, as `new` does, so that
+/// `BloomFilter::from_bytes(&bytes)` needs no type to be named. For other hashers there are
+/// `..._with_hasher`, which is given the hasher, and `..._with_key`, which takes it from the bytes.
+///
+/// A structure with more parameters than its hasher `S` states their bounds, its type, and its type with the
+/// default hasher: `portable_methods!([C: Counter] Sketch<S, C>, Sketch<DefaultHashBuilder, C>)`.
 #[macro_export]
 macro_rules! portable_methods {
     ($structure:ident) => {
-        $crate::portable_methods!($structure<S>,);
+        $crate::portable_methods!([] $structure<S>, $structure<$crate::DefaultHashBuilder>);
     };
-    ($structure:ident<$($parameter:ident),+>, $($other:ident: $bound:path),*) => {
-        impl<S: $crate::PortableHasher, $($other: $bound),*> $structure<$($parameter),+> {
-            /// Returns the portable bytes; a secret key of the hasher is left out.
-            ///
-            /// # Complexity
-            /// O(size); allocates the bytes.
-            #[must_use]
-            pub fn to_bytes(&self) -> ::alloc::vec::Vec<u8> {
-                $crate::bytes::to_vec(self, $crate::bytes::SecretKey::LeaveOut)
-            }
-
-            /// Returns a wrapper whose `to_bytes`, `write_to`, `save` and serde forms hold the secret key in clear.
-            #[must_use]
-            pub const fn with_key(&self) -> $crate::bytes::WithKey<'_, Self> {
-                $crate::bytes::WithKey::new(self)
-            }
-
+    ([$($other:ident: $bound:path),*] $structure:ty, $default:ty) => {
+        impl<$($other: $bound),*> $default {
             /// Reads portable bytes that hold this structure and nothing else.
             ///
             /// # Errors
-            /// [`DecodeError`]($crate::DecodeError) says what is wrong and where;
-            /// [`KeyMissing`]($crate::DecodeError::KeyMissing) when a secret key was left out.
+            /// [`DecodeError`]($crate::DecodeError) says what is wrong and where.
             ///
             /// # Complexity
             /// O(length of the bytes); never allocates more than they justify.
             pub fn from_bytes(bytes: &[u8]) -> Result<Self, $crate::DecodeError> {
                 $crate::bytes::from_slice(bytes, None)
-            }
-
-            /// Reads portable bytes from which the secret key of `hasher` was left out.
-            ///
-            /// # Errors
-            /// As [`from_bytes`](Self::from_bytes), and
-            /// [`KeyMismatch`]($crate::DecodeError::KeyMismatch) when `hasher` is not the one that built it.
-            pub fn from_bytes_with_hasher(
-                bytes: &[u8],
-                hasher: S,
-            ) -> Result<Self, $crate::DecodeError> {
-                $crate::bytes::from_slice(bytes, Some(hasher))
             }
 
             /// Reads the header of portable bytes: what they hold, without looking at the payload.
@@ -58,15 +33,6 @@ macro_rules! portable_methods {
             /// [`DecodeError`]($crate::DecodeError) says what is wrong and where.
             pub fn peek(bytes: &[u8]) -> Result<$crate::bytes::Header, $crate::DecodeError> {
                 $crate::bytes::Header::peek(bytes)
-            }
-
-            /// Writes the portable bytes, 16 KiB at a time; a secret key of the hasher is left out.
-            ///
-            /// # Errors
-            /// Those of the writer.
-            #[cfg(feature = "std")]
-            pub fn write_to(&self, writer: impl ::std::io::Write) -> ::std::io::Result<()> {
-                $crate::bytes::write_to(self, $crate::bytes::SecretKey::LeaveOut, writer)
             }
 
             /// Reads exactly one structure from a stream; what follows it stays in the reader.
@@ -83,18 +49,39 @@ macro_rules! portable_methods {
                 $crate::bytes::read_from(reader, limits, None)
             }
 
-            /// Reads one structure from which the secret key of `hasher` was left out.
+            /// Loads a file that holds this structure and nothing else.
             ///
             /// # Errors
-            /// As [`read_from`](Self::read_from) and
-            /// [`from_bytes_with_hasher`](Self::from_bytes_with_hasher).
+            /// [`ReadError`]($crate::ReadError): reading failed, or the file is wrong.
             #[cfg(feature = "std")]
-            pub fn read_from_with_hasher(
-                reader: impl ::std::io::Read,
-                limits: $crate::bytes::ReadLimits,
-                hasher: S,
-            ) -> Result<Self, $crate::ReadError> {
-                $crate::bytes::read_from(reader, limits, Some(hasher))
+            pub fn load(path: impl AsRef<::std::path::Path>) -> Result<Self, $crate::ReadError> {
+                $crate::bytes::load(path.as_ref(), None)
+            }
+        }
+
+        impl<S: $crate::PortableHasher, $($other: $bound),*> $structure {
+            /// Returns the portable bytes; a secret key of the hasher is left out.
+            ///
+            /// # Complexity
+            /// O(size); allocates the bytes.
+            #[must_use]
+            pub fn to_bytes(&self) -> ::alloc::vec::Vec<u8> {
+                $crate::bytes::to_vec(self, $crate::bytes::SecretKey::LeaveOut)
+            }
+
+            /// Returns a wrapper whose `to_bytes`, `write_to`, `save` and serde forms hold the secret key in clear.
+            #[must_use]
+            pub const fn with_key(&self) -> $crate::bytes::WithKey<'_, Self> {
+                $crate::bytes::WithKey::new(self)
+            }
+
+            /// Writes the portable bytes, 16 KiB at a time; a secret key of the hasher is left out.
+            ///
+            /// # Errors
+            /// Those of the writer.
+            #[cfg(feature = "std")]
+            pub fn write_to(&self, writer: impl ::std::io::Write) -> ::std::io::Result<()> {
+                $crate::bytes::write_to(self, $crate::bytes::SecretKey::LeaveOut, writer)
             }
 
             /// Saves the portable bytes to a file so that a crash leaves the old file or the new one, whole.
@@ -110,19 +97,58 @@ macro_rules! portable_methods {
                 $crate::bytes::save(self, $crate::bytes::SecretKey::LeaveOut, path.as_ref())
             }
 
-            /// Loads a file that holds this structure and nothing else.
+            /// Reads portable bytes with this hasher: for those from which a secret key was left out.
+            ///
+            /// # Errors
+            /// As [`from_bytes`](Self::from_bytes), and
+            /// [`KeyMismatch`]($crate::DecodeError::KeyMismatch) when `hasher` is not the one that built it.
+            pub fn from_bytes_with_hasher(
+                bytes: &[u8],
+                hasher: S,
+            ) -> Result<Self, $crate::DecodeError> {
+                $crate::bytes::from_slice(bytes, Some(hasher))
+            }
+
+            /// Reads portable bytes that hold the hasher's key or seed, as [`with_key`](Self::with_key) writes them.
+            ///
+            /// # Errors
+            /// As [`from_bytes`](Self::from_bytes), and
+            /// [`KeyMissing`]($crate::DecodeError::KeyMissing) when the key was left out.
+            pub fn from_bytes_with_key(bytes: &[u8]) -> Result<Self, $crate::DecodeError> {
+                $crate::bytes::from_slice(bytes, None)
+            }
+
+            /// Reads one structure from a stream with this hasher; see
+            /// [`from_bytes_with_hasher`](Self::from_bytes_with_hasher).
+            ///
+            /// # Errors
+            /// [`ReadError`]($crate::ReadError): reading failed, or what was read is wrong.
+            #[cfg(feature = "std")]
+            pub fn read_from_with_hasher(
+                reader: impl ::std::io::Read,
+                limits: $crate::bytes::ReadLimits,
+                hasher: S,
+            ) -> Result<Self, $crate::ReadError> {
+                $crate::bytes::read_from(reader, limits, Some(hasher))
+            }
+
+            /// Reads one structure and its hasher's key from a stream; see
+            /// [`from_bytes_with_key`](Self::from_bytes_with_key).
+            ///
+            /// # Errors
+            /// [`ReadError`]($crate::ReadError): reading failed, or what was read is wrong.
+            #[cfg(feature = "std")]
+            pub fn read_from_with_key(
+                reader: impl ::std::io::Read,
+                limits: $crate::bytes::ReadLimits,
+            ) -> Result<Self, $crate::ReadError> {
+                $crate::bytes::read_from(reader, limits, None)
+            }
+
+            /// Loads a file with this hasher; see [`from_bytes_with_hasher`](Self::from_bytes_with_hasher).
             ///
             /// # Errors
             /// [`ReadError`]($crate::ReadError): reading failed, or the file is wrong.
-            #[cfg(feature = "std")]
-            pub fn load(path: impl AsRef<::std::path::Path>) -> Result<Self, $crate::ReadError> {
-                $crate::bytes::load(path.as_ref(), None)
-            }
-
-            /// Loads a file from which the secret key of `hasher` was left out.
-            ///
-            /// # Errors
-            /// As [`load`](Self::load) and [`from_bytes_with_hasher`](Self::from_bytes_with_hasher).
             #[cfg(feature = "std")]
             pub fn load_with_hasher(
                 path: impl AsRef<::std::path::Path>,
@@ -130,27 +156,36 @@ macro_rules! portable_methods {
             ) -> Result<Self, $crate::ReadError> {
                 $crate::bytes::load(path.as_ref(), Some(hasher))
             }
+
+            /// Loads a file that holds the hasher's key; see [`from_bytes_with_key`](Self::from_bytes_with_key).
+            ///
+            /// # Errors
+            /// [`ReadError`]($crate::ReadError): reading failed, or the file is wrong.
+            #[cfg(feature = "std")]
+            pub fn load_with_key(
+                path: impl AsRef<::std::path::Path>,
+            ) -> Result<Self, $crate::ReadError> {
+                $crate::bytes::load(path.as_ref(), None)
+            }
         }
 
         #[cfg(feature = "serde")]
-        impl<S: $crate::PortableHasher, $($other: $bound),*> $crate::bytes::serde::Serialize
-            for $structure<$($parameter),+>
-        {
-            fn serialize<T: $crate::bytes::serde::Serializer>(
+        impl<S: $crate::PortableHasher, $($other: $bound),*> $crate::bytes::serde::Serialize for $structure {
+            fn serialize<Z: $crate::bytes::serde::Serializer>(
                 &self,
-                serializer: T,
-            ) -> Result<T::Ok, T::Error> {
+                serializer: Z,
+            ) -> Result<Z::Ok, Z::Error> {
                 $crate::bytes::serde::serialize(self, serializer)
             }
         }
 
         #[cfg(feature = "serde")]
         impl<'de, S: $crate::PortableHasher, $($other: $bound),*> $crate::bytes::serde::Deserialize<'de>
-            for $structure<$($parameter),+>
+            for $structure
         {
-            fn deserialize<D: $crate::bytes::serde::Deserializer<'de>>(
-                deserializer: D,
-            ) -> Result<Self, D::Error> {
+            fn deserialize<Z: $crate::bytes::serde::Deserializer<'de>>(
+                deserializer: Z,
+            ) -> Result<Self, Z::Error> {
                 $crate::bytes::serde::deserialize(deserializer)
             }
         }

@@ -5,7 +5,7 @@ use core::fmt;
 use pds_core::Estimate;
 use pds_params::{BloomParams, bloom};
 
-use super::{approx_len, rate_from_ones};
+use crate::estimates::{approx_len, rate_from_ones};
 
 /// How many standard deviations a filter may be above its promise by chance.
 const TOLERATED_DEVIATIONS: f64 = 3.0;

@@ -1,0 +1,95 @@
+//! The filters' portable bytes; `docs/format.md` of the workspace specifies them.
+
+use pds_core::bytes::{Header, Kind, Portable, Shape, Sink, Source};
+use pds_core::{DecodeError, PortableHasher, portable_methods};
+use pds_params::BloomParams;
+
+#[cfg(target_has_atomic = "64")]
+use crate::AtomicBloomFilter;
+use crate::{BitArray, BloomFilter};
+
+portable_methods!(BloomFilter);
+#[cfg(target_has_atomic = "64")]
+portable_methods!(AtomicBloomFilter);
+
+impl<S: PortableHasher> Portable for BloomFilter<S> {
+    type Hasher = S;
+    const KIND: Kind = Kind::Bloom;
+
+    fn portable_hasher(&self) -> &S {
+        self.hasher()
+    }
+
+    fn shape(&self) -> Shape {
+        shape_of(&self.params())
+    }
+
+    fn payload_bytes(shape: &Shape) -> Result<u64, DecodeError> {
+        Ok(params_of(shape)?.size_in_bytes())
+    }
+
+    fn write_payload<W: Sink>(&self, sink: &mut W) -> Result<(), W::Error> {
+        sink.put_words(self.bits().words().iter().copied())
+    }
+
+    fn read_payload<R: Source>(shape: &Shape, hasher: S, source: &mut R) -> Result<Self, R::Error> {
+        let params = params_of(shape)?;
+        let words = source.take_words(params.num_bits().div_ceil(64))?;
+        check_padding(&params, words.last().copied().unwrap_or_default())?;
+        Ok(Self::from_parts(BitArray::from_words(words, params.num_bits()), params, hasher))
+    }
+}
+
+/// The same bytes as the plain filter's. Those taken during inserts are no snapshot.
+#[cfg(target_has_atomic = "64")]
+impl<S: PortableHasher> Portable for AtomicBloomFilter<S> {
+    type Hasher = S;
+    const KIND: Kind = Kind::Bloom;
+
+    fn portable_hasher(&self) -> &S {
+        self.hasher()
+    }
+
+    fn shape(&self) -> Shape {
+        shape_of(&self.params())
+    }
+
+    fn payload_bytes(shape: &Shape) -> Result<u64, DecodeError> {
+        BloomFilter::<S>::payload_bytes(shape)
+    }
+
+    fn write_payload<W: Sink>(&self, sink: &mut W) -> Result<(), W::Error> {
+        sink.put_words(self.words())
+    }
+
+    fn read_payload<R: Source>(shape: &Shape, hasher: S, source: &mut R) -> Result<Self, R::Error> {
+        BloomFilter::read_payload(shape, hasher, source).map(Self::from)
+    }
+}
+
+fn shape_of(params: &BloomParams) -> Shape {
+    Shape {
+        numbers: [params.num_bits(), params.num_hashes().into(), 0, 0, 0, 0],
+        expected_items: params.expected_items(),
+        promised_rate: params.promised_rate(),
+    }
+}
+
+/// The parameters that a header states.
+pub(crate) fn params_of(shape: &Shape) -> Result<BloomParams, DecodeError> {
+    let [bits, hashes, ..] = shape.numbers;
+    shape.expect_unused(2)?;
+    let hashes = u32::try_from(hashes).unwrap_or(u32::MAX);
+    let params = BloomParams::from_bits_and_hashes(bits, hashes).map_err(Shape::error)?;
+    params.with_design(shape.expected_items, shape.promised_rate).map_err(Shape::error)
+}
+
+/// Refuses bits beyond the last one in the last word.
+pub(crate) fn check_padding(params: &BloomParams, last_word: u64) -> Result<(), DecodeError> {
+    let unused = last_word & !(u64::MAX >> ((64 - params.num_bits() % 64) % 64));
+    if unused == 0 {
+        return Ok(());
+    }
+    let offset = Header::BYTES as u64 + params.size_in_bytes() - 8;
+    Err(DecodeError::Padding { offset, found: last_word })
+}

@@ -1,0 +1,266 @@
+//! The methods that only read: one definition for the filter that is owned, shared or borrowed.
+
+/// Gives the methods that only read to a filter type with the fields `bits` (a
+/// [`BitSource`](crate::probing::BitSource)), `params` and `hasher`.
+///
+/// A macro and no generic type, so that each filter's documentation shows its methods as its own.
+macro_rules! reading_methods {
+    ([$($generics:tt)*] $name:ident $($arguments:tt)*) => {
+        impl<$($generics)*> $name $($arguments)* {
+            /// Tests whether a key with this hash is possibly contained; `false` is certain.
+            #[inline]
+            #[must_use]
+            pub fn contains_hash(&self, hash: u64) -> bool {
+                $crate::probing::contains(&self.bits, self.params.num_hashes(), hash)
+            }
+
+            /// Tests many hashes: `out[i]` is the answer for `hashes[i]`.
+            ///
+            /// Faster than one by one where the filter exceeds the cache, most of all for absent keys.
+            ///
+            /// # Panics
+            /// When the slices differ in length.
+            pub fn contains_hash_batch(&self, hashes: &[u64], out: &mut [bool]) {
+                $crate::batch::contains_hashes(&self.bits, self.params.num_hashes(), hashes, out);
+            }
+
+            /// Returns the number of bits.
+            #[must_use]
+            pub fn num_bits(&self) -> u64 {
+                self.params.num_bits()
+            }
+
+            /// Returns the number of positions a key.
+            #[must_use]
+            pub fn num_hashes(&self) -> u32 {
+                self.params.num_hashes()
+            }
+
+            /// Returns the number of distinct items that the filter was designed for, if it was.
+            #[must_use]
+            pub fn expected_items(&self) -> Option<u64> {
+                self.params.expected_items()
+            }
+
+            /// Returns the false-positive rate promised at the expected items, if one was.
+            #[must_use]
+            pub fn promised_rate(&self) -> Option<f64> {
+                self.params.promised_rate()
+            }
+
+            /// Returns the size of the bits in bytes, in whole 64-bit words.
+            #[must_use]
+            pub fn size_in_bytes(&self) -> u64 {
+                self.params.size_in_bytes()
+            }
+
+            /// Returns the parameters.
+            #[must_use]
+            pub fn params(&self) -> ::pds_params::BloomParams {
+                self.params
+            }
+
+            /// Returns the hasher.
+            #[must_use]
+            pub const fn hasher(&self) -> &S {
+                &self.hasher
+            }
+
+            /// Counts the set bits, in O(m).
+            #[must_use]
+            pub fn count_ones(&self) -> u64 {
+                $crate::probing::count_ones(&self.bits)
+            }
+
+            /// Estimates the number of distinct items, with its standard error.
+            ///
+            /// Both are infinite when every bit is set: the bits then tell nothing of the number.
+            ///
+            /// # Complexity
+            /// O(m) for m bits.
+            ///
+            /// # Examples
+            /// ```
+            /// use bloom_core::BloomFilter;
+            ///
+            /// let mut filter = BloomFilter::new(10_000, 0.01)?;
+            /// filter.extend(0..5_000u32);
+            /// let items = filter.approx_len();
+            /// assert!((items.value - 5_000.0).abs() < 5.0 * items.standard_error);
+            /// assert!(items.standard_error < 50.0);
+            /// # Ok::<(), pds_core::BuildError>(())
+            /// ```
+            #[must_use]
+            pub fn approx_len(&self) -> ::pds_core::Estimate {
+                $crate::estimates::approx_len(&self.params, self.count_ones())
+            }
+
+            /// Returns the fraction of set bits, in O(m).
+            #[must_use]
+            pub fn fill_ratio(&self) -> f64 {
+                $crate::estimates::fill_ratio(&self.params, self.count_ones())
+            }
+
+            /// Returns the fraction of absent keys that are answered `true` now, in [0, 1].
+            ///
+            /// It is the fill to the power of the number of hashes: 0 for an empty filter, 1 when every
+            /// bit is set.
+            ///
+            /// # Complexity
+            /// O(m) for m bits.
+            #[must_use]
+            pub fn false_positive_rate(&self) -> f64 {
+                $crate::estimates::rate_from_ones(&self.params, self.count_ones())
+            }
+
+            /// Returns whether at least half of all absent keys are answered `true` now.
+            ///
+            /// Such a filter is wrong about an absent key at least as often as right. For most filters
+            /// this comes long before every bit is set: at 7 hashes, with 91 % of the bits set.
+            ///
+            /// # Complexity
+            /// O(m) for m bits.
+            #[must_use]
+            pub fn is_saturated(&self) -> bool {
+                self.false_positive_rate() >= $crate::estimates::SATURATION_RATE
+            }
+
+            /// Reports the items against the expected ones and the present rate against the promised one.
+            ///
+            /// # Complexity
+            /// O(m) for m bits.
+            #[must_use]
+            pub fn health(&self) -> $crate::Health {
+                $crate::Health::from_ones(&self.params, self.count_ones())
+            }
+        }
+
+        impl<$($generics)*> $name $($arguments)*
+        where
+            S: ::core::hash::BuildHasher,
+        {
+            /// Tests whether `key` is possibly contained; `false` is certain.
+            ///
+            /// # Complexity
+            /// O(k) for k hash functions, without allocation; an absent key takes two of them on average
+            /// at the design load.
+            #[inline]
+            #[must_use]
+            pub fn contains<K: ::core::hash::Hash + ?Sized>(&self, key: &K) -> bool {
+                self.contains_hash(self.hasher.hash_one(key))
+            }
+
+            /// Tests many keys: `out[i]` is the answer for `keys[i]`.
+            ///
+            /// Faster than one by one where the filter exceeds the cache, most of all for absent keys.
+            ///
+            /// # Panics
+            /// When the slices differ in length.
+            ///
+            /// # Examples
+            /// ```
+            /// use bloom_core::BloomFilter;
+            ///
+            /// let mut filter = BloomFilter::new(1_000, 0.001)?;
+            /// filter.insert(&2u64);
+            /// let mut answers = [false; 3];
+            /// filter.contains_batch(&[1u64, 2, 3], &mut answers);
+            /// assert_eq!(answers, [false, true, false]);
+            /// # Ok::<(), pds_core::BuildError>(())
+            /// ```
+            pub fn contains_batch<K: ::core::hash::Hash>(&self, keys: &[K], out: &mut [bool]) {
+                let num_hashes = self.params.num_hashes();
+                $crate::batch::contains_keys(&self.bits, num_hashes, &self.hasher, keys, out);
+            }
+
+            /// Estimates the number of distinct items that are in one of the filters or both.
+            ///
+            /// # Errors
+            /// [`Incompatible`](::pds_core::Incompatible) when bits, hashes or hashers differ.
+            ///
+            /// # Complexity
+            /// O(m) for m bits, without allocation.
+            pub fn approx_union_len(
+                &self,
+                other: &Self,
+            ) -> Result<::pds_core::Estimate, ::pds_core::Incompatible> {
+                self.check_compatible(other)?;
+                let ones = $crate::probing::count_union_ones(&self.bits, &other.bits);
+                Ok($crate::estimates::approx_len(&self.params, ones))
+            }
+
+            /// Estimates the number of distinct items that both filters have in common.
+            ///
+            /// The standard error is that of the difference of large numbers: it hardly falls with the
+            /// result.
+            ///
+            /// # Errors
+            /// [`Incompatible`](::pds_core::Incompatible) when bits, hashes or hashers differ.
+            ///
+            /// # Complexity
+            /// O(m) for m bits, without allocation.
+            ///
+            /// # Examples
+            /// ```
+            /// use bloom_core::BloomFilter;
+            ///
+            /// let mut left = BloomFilter::new(9_000, 0.001)?;
+            /// let mut right = BloomFilter::new(9_000, 0.001)?;
+            /// left.extend(0..6_000u32);
+            /// right.extend(4_000..9_000u32);
+            /// let common = left.approx_intersection_len(&right)?;
+            /// assert!((common.value - 2_000.0).abs() < 5.0 * common.standard_error);
+            /// # Ok::<(), Box<dyn core::error::Error>>(())
+            /// ```
+            pub fn approx_intersection_len(
+                &self,
+                other: &Self,
+            ) -> Result<::pds_core::Estimate, ::pds_core::Incompatible> {
+                self.check_compatible(other)?;
+                let ones = ::pds_params::bloom::SetBits {
+                    left: self.count_ones(),
+                    right: other.count_ones(),
+                    union: $crate::probing::count_union_ones(&self.bits, &other.bits),
+                };
+                Ok($crate::estimates::approx_intersection_len(&self.params, ones))
+            }
+
+            fn check_compatible(&self, other: &Self) -> Result<(), ::pds_core::Incompatible> {
+                let (left, right) = (&self.params, &other.params);
+                $crate::filter::check_compatible((left, &self.hasher), (right, &other.hasher))
+            }
+        }
+
+        impl<$($generics)*> ::pds_core::HashKey for $name $($arguments)*
+        where
+            S: ::core::hash::BuildHasher,
+        {
+            #[inline]
+            fn hash_key<K: ::core::hash::Hash + ?Sized>(&self, key: &K) -> u64 {
+                self.hasher.hash_one(key)
+            }
+        }
+
+        impl<$($generics)*> ::pds_core::Membership for $name $($arguments)*
+        where
+            S: ::core::hash::BuildHasher,
+        {
+            #[inline]
+            fn contains_hash(&self, hash: u64) -> bool {
+                self.contains_hash(hash)
+            }
+
+            fn contains_hash_batch(&self, hashes: &[u64], out: &mut [bool]) {
+                self.contains_hash_batch(hashes, out);
+            }
+        }
+
+        impl<$($generics)*> ::core::fmt::Debug for $name $($arguments)* {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                $crate::filter::debug(f, stringify!($name), &self.params, self.count_ones())
+            }
+        }
+    };
+}
+
+pub(crate) use reading_methods;

@@ -1,0 +1,147 @@
+//! A Bloom filter that is asked straight from its bytes.
+
+use pds_core::bytes::{Envelope, hasher_of};
+use pds_core::memory::prefetch;
+use pds_core::{DecodeError, DefaultHashBuilder, PortableHasher};
+use pds_params::BloomParams;
+
+use crate::BloomFilter;
+use crate::bytes::{check_padding, params_of};
+use crate::probing::BitSource;
+use crate::reading::reading_methods;
+
+/// A [`BloomFilter`] in borrowed bytes, such as a memory-mapped file: all questions, no copy.
+///
+/// Opening verifies the header and the length, in constant time; the payload is looked at only by
+/// questions, and checked only by [`verify`](Self::verify). Bytes at any address will do.
+///
+/// # Guarantees
+/// - The answers are those of the filter that wrote the bytes.
+/// - From a payload that was damaged since and not verified: answers may be wrong, in both directions.
+///   Never a panic, never a read outside the bytes.
+/// - A mapped file must not be truncated while it is mapped: the system then ends the process on access
+///   (`SIGBUS`), and no library can prevent it. Replace files by renaming, as
+///   [`BloomFilter::save`] does.
+///
+/// # Examples
+/// ```
+/// use bloom_core::{BloomFilter, BloomFilterView};
+///
+/// let mut filter = BloomFilter::new(1_000, 0.01)?;
+/// filter.insert("stored");
+/// let bytes = filter.to_bytes();
+///
+/// let view = BloomFilterView::from_bytes(&bytes)?;
+/// view.verify()?;
+/// assert!(view.contains("stored") && !view.contains("absent"));
+/// assert_eq!(view.to_filter()?, filter);
+/// # Ok::<(), Box<dyn core::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct BloomFilterView<'a, S = DefaultHashBuilder> {
+    envelope: Envelope<'a>,
+    bits: ByteBits<'a>,
+    params: BloomParams,
+    hasher: S,
+}
+
+impl<'a> BloomFilterView<'a> {
+    /// Opens portable bytes that hold a filter and nothing else.
+    ///
+    /// # Errors
+    /// [`DecodeError`] says what is wrong and where.
+    ///
+    /// # Complexity
+    /// Constant.
+    pub fn from_bytes(bytes: &'a [u8]) -> Result<Self, DecodeError> {
+        Self::open(bytes, None)
+    }
+}
+
+impl<'a, S: PortableHasher> BloomFilterView<'a, S> {
+    /// Opens portable bytes that hold the hasher's key, as [`BloomFilter::with_key`] writes them.
+    ///
+    /// # Errors
+    /// As [`from_bytes`](Self::from_bytes), and [`KeyMissing`](DecodeError::KeyMissing) when the key was
+    /// left out.
+    pub fn from_bytes_with_key(bytes: &'a [u8]) -> Result<Self, DecodeError> {
+        Self::open(bytes, None)
+    }
+
+    /// Opens portable bytes with this hasher: for those from which a secret key was left out.
+    ///
+    /// # Errors
+    /// As [`from_bytes`](Self::from_bytes), and [`KeyMismatch`](DecodeError::KeyMismatch) when `hasher`
+    /// is not the one that built the filter.
+    pub fn from_bytes_with_hasher(bytes: &'a [u8], hasher: S) -> Result<Self, DecodeError> {
+        Self::open(bytes, Some(hasher))
+    }
+
+    fn open(bytes: &'a [u8], hasher: Option<S>) -> Result<Self, DecodeError> {
+        let envelope = Envelope::open_as::<BloomFilter<S>>(bytes)?;
+        let params = params_of(&envelope.header().shape)?;
+        let hasher = hasher_of(envelope.header(), hasher)?;
+        let bits = ByteBits { bytes: envelope.payload(), num_bits: params.num_bits() };
+        Ok(Self { envelope, bits, params, hasher })
+    }
+
+    /// Verifies the payload: its checksum, and that unused bits are zero.
+    ///
+    /// # Errors
+    /// [`DecodeError::Checksum`] or [`DecodeError::Padding`].
+    ///
+    /// # Complexity
+    /// O(m) for m bits: every byte is read.
+    pub fn verify(&self) -> Result<(), DecodeError> {
+        self.envelope.verify()?;
+        check_padding(&self.params, self.bits.words().last().unwrap_or_default())
+    }
+
+    /// Copies the filter out of the bytes, which are verified.
+    ///
+    /// # Errors
+    /// As [`verify`](Self::verify), and [`DecodeError::Alloc`] when memory is refused.
+    pub fn to_filter(&self) -> Result<BloomFilter<S>, DecodeError>
+    where
+        S: Clone,
+    {
+        self.envelope.decode(Some(self.hasher.clone()))
+    }
+}
+
+reading_methods!(['a, S] BloomFilterView<'a, S>);
+
+/// Bits in bytes: as the words are little endian, bit `i` is bit `i % 8` of byte `i / 8`.
+#[derive(Clone, Copy)]
+struct ByteBits<'a> {
+    /// Whole words of 8 bytes.
+    bytes: &'a [u8],
+    num_bits: u64,
+}
+
+impl BitSource for ByteBits<'_> {
+    fn num_bits(&self) -> u64 {
+        self.num_bits
+    }
+
+    #[inline]
+    fn bit(&self, position: u64) -> u64 {
+        debug_assert!(position < self.num_bits);
+        u64::from(self.bytes[byte_index(position)] >> (position % 8)) & 1
+    }
+
+    #[inline]
+    fn prefetch(&self, position: u64) {
+        prefetch(self.bytes, byte_index(position));
+    }
+
+    fn words(&self) -> impl Iterator<Item = u64> {
+        self.bytes.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes))
+    }
+}
+
+/// The byte that holds a bit. The cast comes last and loses nothing: the bytes are in memory.
+#[inline]
+const fn byte_index(position: u64) -> usize {
+    (position / 8) as usize
+}

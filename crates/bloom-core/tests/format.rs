@@ -1,0 +1,404 @@
+//! The portable bytes: golden files, the same forever, and what bad input gets.
+//!
+//! `BLESS=1 cargo test -p bloom-core --test format` writes the golden files anew: a new format version.
+
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+use bloom_core::{AtomicBloomFilter, BloomFilter, BloomFilterView};
+use pds_core::{BuildError, DecodeError, PortableHasher, SipHashBuilder};
+use quickcheck::quickcheck;
+
+const KEY: [u8; 16] = *b"0123456789abcdef";
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data")
+}
+
+/// One golden file: what was inserted, and the bytes that must come of it.
+struct Golden {
+    file: &'static str,
+    /// The secret key that the file lacks, as hex digits.
+    key: &'static str,
+    /// What the keys are: `u64`, or `text` for `key-0`, `key-1`, ...
+    keys: &'static str,
+    bytes: Vec<u8>,
+    answers: Vec<bool>,
+}
+
+/// How many keys each file is asked; those inserted come first.
+const ASKED: u64 = 4_000;
+
+fn golden<S: PortableHasher>(
+    file: &'static str,
+    keys: &'static str,
+    mut filter: BloomFilter<S>,
+    inserted: u64,
+    bytes: impl Fn(&BloomFilter<S>) -> Vec<u8>,
+) -> Golden {
+    let text = |i: u64| format!("key-{i}");
+    for i in 0..inserted {
+        if keys == "u64" {
+            filter.insert(&i)
+        } else {
+            filter.insert(&text(i))
+        };
+    }
+    let ask = |i| if keys == "u64" { filter.contains(&i) } else { filter.contains(&text(i)) };
+    Golden { file, key: "", keys, bytes: bytes(&filter), answers: (0..ASKED).map(ask).collect() }
+}
+
+fn all_golden() -> Result<Vec<Golden>, BuildError> {
+    let sip = SipHashBuilder::from_key(KEY);
+    let designed = || BloomFilter::builder().expected_items(1_000);
+    let keyless =
+        golden("sip_without_key.pds", "text", designed().hasher(sip).build()?, 1_000, |f| {
+            f.to_bytes()
+        });
+    Ok(vec![
+        golden("default.pds", "u64", BloomFilter::new(1_000, 0.01)?, 1_000, |f| f.to_bytes()),
+        golden(
+            "seeded.pds",
+            "text",
+            designed().false_positive_rate(1e-4).seed(42).build()?,
+            900,
+            |f| f.to_bytes(),
+        ),
+        golden("sip.pds", "text", designed().hasher(sip).build()?, 1_000, |f| {
+            f.with_key().to_bytes()
+        }),
+        Golden { key: "30313233343536373839616263646566", ..keyless },
+        golden("one_bit.pds", "u64", BloomFilter::builder().bits(1).hashes(1).build()?, 0, |f| {
+            f.to_bytes()
+        }),
+        golden(
+            "odd_bits.pds",
+            "text",
+            BloomFilter::builder().bits(8_191).hashes(255).build()?,
+            20,
+            |f| f.to_bytes(),
+        ),
+    ])
+}
+
+fn hex_of_bits(bits: &[bool]) -> String {
+    let byte = |chunk: &[bool]| chunk.iter().rev().fold(0, |byte, &bit| 2 * byte + u8::from(bit));
+    bits.chunks(8).map(|chunk| format!("{:02x}", byte(chunk))).collect()
+}
+
+fn manifest(all: &[Golden]) -> String {
+    let entry = |g: &Golden| {
+        let Golden { file, key, keys, .. } = g;
+        let answers = hex_of_bits(&g.answers);
+        format!(
+            r#"{{"file": "{file}", "key": "{key}", "keys": "{keys}", "asked": {ASKED}, "answers": "{answers}"}}"#
+        )
+    };
+    format!("[\n{}\n]\n", all.iter().map(entry).collect::<Vec<_>>().join(",\n"))
+}
+
+#[test]
+fn todays_code_writes_the_golden_files() {
+    let all = all_golden().unwrap();
+    let files = all.iter().map(|g| (g.file, g.bytes.clone()));
+    for (file, bytes) in files.chain([("golden.json", manifest(&all).into_bytes())]) {
+        let path = folder().join(file);
+        if env::var_os("BLESS").is_some() {
+            fs::write(&path, &bytes).unwrap();
+        }
+        assert_eq!(fs::read(&path).unwrap(), bytes, "{file}");
+    }
+}
+
+#[test]
+fn todays_code_reads_the_golden_files() {
+    for g in all_golden().unwrap() {
+        let bytes = fs::read(folder().join(g.file)).unwrap();
+        if g.file.starts_with("sip") {
+            let sip = SipHashBuilder::from_key(KEY);
+            check_reading(&g, BloomFilter::from_bytes_with_hasher(&bytes, sip).unwrap());
+            check_reading(
+                &g,
+                AtomicBloomFilter::from_bytes_with_hasher(&bytes, sip).unwrap().into_plain(),
+            );
+        } else {
+            check_reading(&g, BloomFilter::from_bytes(&bytes).unwrap());
+            check_reading(&g, AtomicBloomFilter::from_bytes(&bytes).unwrap().into_plain());
+        }
+    }
+}
+
+fn check_reading<S: PortableHasher + Clone>(g: &Golden, filter: BloomFilter<S>) {
+    let view = BloomFilterView::from_bytes_with_hasher(&g.bytes, filter.hasher().clone()).unwrap();
+    view.verify().unwrap();
+    for (i, &expected) in (0u64..).zip(&g.answers) {
+        let answers = match g.keys {
+            "u64" => [filter.contains(&i), view.contains(&i)],
+            _ => [filter.contains(&format!("key-{i}")), view.contains(&format!("key-{i}"))],
+        };
+        assert_eq!(answers, [expected; 2], "{}: key {i}", g.file);
+    }
+    assert_eq!(view.to_filter().unwrap(), filter);
+}
+
+/// Restores the checksum of a header that was changed.
+fn seal(bytes: &mut [u8]) {
+    let sum = pds_core::DefaultHashBuilder::default().hash_bytes(&bytes[..120]);
+    bytes[120..128].copy_from_slice(&sum.to_le_bytes());
+}
+
+fn small() -> Vec<u8> {
+    let mut filter = BloomFilter::builder().expected_items(10).seed(7).build().unwrap();
+    filter.extend(0..10u32);
+    filter.to_bytes()
+}
+
+/// What every way of reading says of these bytes; the view is verified, too.
+fn errors_of(bytes: &[u8]) -> [Option<DecodeError>; 3] {
+    let owned = BloomFilter::from_bytes(bytes);
+    let shared = AtomicBloomFilter::from_bytes(bytes);
+    let view = BloomFilterView::from_bytes(bytes);
+    [owned.err(), shared.err(), view.and_then(|view| view.verify()).err()]
+}
+
+/// Reading these bytes fails in every way with this error.
+fn assert_fails(bytes: &[u8], what: &str, expected: impl Fn(&DecodeError) -> bool) {
+    for error in errors_of(bytes) {
+        let error = error.unwrap_or_else(|| panic!("{what} was accepted"));
+        assert!(expected(&error), "{what}: {error:?}");
+        assert!(!error.to_string().is_empty());
+    }
+}
+
+#[test]
+fn case_17_every_truncation_is_an_error() {
+    let bytes = small();
+    assert_eq!(errors_of(&bytes), [None; 3]);
+    for length in 0..bytes.len() {
+        assert_fails(&bytes[..length], &format!("{length} bytes"), |error| {
+            let DecodeError::Truncated { offset, expected } = *error else { return false };
+            offset == length as u64
+                && expected == if length < 128 { 128 } else { bytes.len() as u64 }
+        });
+    }
+}
+
+#[test]
+fn case_17_every_flipped_bit_is_an_error() {
+    let bytes = small();
+    for bit in 0..8 * bytes.len() {
+        let mut damaged = bytes.clone();
+        damaged[bit / 8] ^= 1 << (bit % 8);
+        assert_fails(&damaged, &format!("bit {bit} flipped"), |error| match bit / 8 {
+            0..8 => matches!(error, DecodeError::Magic { .. }),
+            8..10 => matches!(error, DecodeError::Version { offset: 8, .. }),
+            10..128 => matches!(error, DecodeError::Checksum { part: "header", offset: 120, .. }),
+            _ => matches!(
+                error,
+                DecodeError::Checksum { part: "payload", .. } | DecodeError::Padding { .. }
+            ),
+        });
+    }
+}
+
+/// A header that lies, with the right checksum: as an attacker writes it.
+#[test]
+fn case_17_every_lie_is_an_error() {
+    let lie = |at: usize, lie: &[u8]| {
+        let mut bytes = small();
+        bytes[at..at + lie.len()].copy_from_slice(lie);
+        seal(&mut bytes);
+        bytes
+    };
+    let number = |at, value: u64| lie(at, &value.to_le_bytes());
+    assert_fails(&lie(0, b"\x89PNG"), "another magic", |e| matches!(e, DecodeError::Magic { .. }));
+    assert_fails(&lie(8, &[2, 0]), "a later version", |e| {
+        matches!(e, DecodeError::Version { found: 2, .. })
+    });
+    assert_fails(&lie(10, &[0xff, 0x7f]), "an unknown kind", |e| {
+        matches!(e, DecodeError::Field { offset: 10, .. })
+    });
+    for id in [0u16, 2, 3, u16::MAX] {
+        let bytes = lie(12, &id.to_le_bytes());
+        assert_fails(&bytes, "another hasher", |e| {
+            matches!(e, DecodeError::Hasher { offset: 12, .. })
+        });
+    }
+    assert_fails(&lie(14, &[15, 0]), "an unknown flag", |e| {
+        matches!(e, DecodeError::Field { offset: 14, .. })
+    });
+    assert_fails(&lie(14, &[6, 0]), "a seed that is said to be left out", |e| {
+        matches!(e, DecodeError::Field { offset: 24, .. })
+    });
+    assert_fails(&lie(14, &[3, 0]), "a rate that is not stated", |e| {
+        matches!(e, DecodeError::Field { offset: 48, .. })
+    });
+    assert_fails(&number(16, 1), "another probe", |e| {
+        matches!(e, DecodeError::KeyMismatch { offset: 16, .. })
+    });
+    assert_fails(&number(24, 8), "another seed", |e| matches!(e, DecodeError::KeyMismatch { .. }));
+    assert_fails(&number(32, 1), "a seed of more than 64 bits", |e| {
+        matches!(e, DecodeError::Field { offset: 32, .. })
+    });
+    assert_fails(&number(40, 0), "no expected items", |e| {
+        matches!(e, DecodeError::Field { offset: 40, .. })
+    });
+    for rate in [0.0, 1.0, -0.5, f64::NAN, f64::INFINITY] {
+        let bytes = number(48, rate.to_bits());
+        assert_fails(&bytes, "an impossible rate", |e| {
+            matches!(e, DecodeError::Field { offset: 48, .. })
+        });
+    }
+    for bits in [0, (1 << 63) + 1, u64::MAX] {
+        assert_fails(&number(56, bits), "impossible bits", |e| {
+            matches!(e, DecodeError::Shape { offset: 56, .. })
+        });
+    }
+    for hashes in [0, 256, 1 << 32, u64::MAX] {
+        assert_fails(&number(64, hashes), "impossible hashes", |e| {
+            matches!(e, DecodeError::Shape { .. })
+        });
+    }
+    for field in 2..6 {
+        let at = 56 + 8 * field;
+        assert_fails(
+            &number(at, 1),
+            "an unused number",
+            |e| matches!(e, DecodeError::Field { offset, .. } if *offset == at as u64),
+        );
+    }
+    assert_fails(&number(104, 1), "a reserved field", |e| {
+        matches!(e, DecodeError::Field { offset: 104, .. })
+    });
+    for bits in [1, 64, 200, 1 << 20, 1 << 40, 1 << 63] {
+        assert_fails(&number(56, bits), "bits of another payload", |e| {
+            matches!(e, DecodeError::PayloadLength { offset: 112, .. })
+        });
+    }
+    // Lengths are refused before anything is allocated, also where they overflow.
+    for length in [0, 8, 24, 1 << 40, 1 << 63] {
+        assert_fails(&number(112, length), "another length", |e| {
+            matches!(e, DecodeError::Trailing { .. } | DecodeError::Truncated { .. })
+        });
+    }
+    assert_fails(&number(112, u64::MAX - 8), "a length that overflows", |e| {
+        matches!(e, DecodeError::Field { offset: 112, .. })
+    });
+}
+
+#[test]
+fn case_17_bytes_behind_the_end_are_an_error() {
+    for extra in 1..20 {
+        let mut bytes = small();
+        let end = bytes.len() as u64;
+        bytes.extend(vec![0; extra]);
+        assert_fails(&bytes, "trailing bytes", |e| {
+            *e == DecodeError::Trailing { offset: end, found: extra as u64 }
+        });
+    }
+}
+
+#[test]
+fn case_17_bits_beyond_the_last_are_an_error() {
+    let filter = BloomFilter::builder().bits(100).hashes(3).build().unwrap();
+    let mut bytes = filter.to_bytes();
+    bytes[128 + 12] |= 0x10;
+    let payload = &bytes[128..144];
+    let sum = pds_core::DefaultHashBuilder::default().hash_bytes(payload);
+    bytes[144..].copy_from_slice(&sum.to_le_bytes());
+    let found = 0x10 << 32;
+    assert_fails(&bytes, "bit 100 of 100", |e| *e == DecodeError::Padding { offset: 136, found });
+}
+
+#[test]
+fn a_secret_key_is_written_on_request_only() {
+    let mut filter = BloomFilter::builder()
+        .expected_items(100)
+        .hasher(SipHashBuilder::from_key(KEY))
+        .build()
+        .unwrap();
+    filter.insert("stored");
+    let without = filter.to_bytes();
+    assert!(!without.windows(16).any(|window| window == KEY), "the key is in the bytes");
+    let read = BloomFilter::<SipHashBuilder>::from_bytes_with_key(&without);
+    assert_eq!(read.err(), Some(DecodeError::KeyMissing));
+    let read =
+        BloomFilter::from_bytes_with_hasher(&without, SipHashBuilder::from_key(KEY)).unwrap();
+    assert!(read == filter && read.contains("stored"));
+    let with = filter.with_key().to_bytes();
+    let read = BloomFilter::<SipHashBuilder>::from_bytes_with_key(&with).unwrap();
+    assert!(read == filter && read.contains("stored"));
+    for bytes in [&without, &with] {
+        let wrong = SipHashBuilder::from_key([1; 16]);
+        let error = BloomFilter::from_bytes_with_hasher(bytes, wrong).unwrap_err();
+        assert!(matches!(error, DecodeError::KeyMismatch { offset: 16, .. }), "{error:?}");
+        let error = BloomFilterView::from_bytes_with_hasher(bytes, wrong).err().unwrap();
+        assert!(matches!(error, DecodeError::KeyMismatch { .. }), "{error:?}");
+    }
+}
+
+#[test]
+fn peeking_tells_what_bytes_hold() {
+    let header = BloomFilter::peek(&small()).unwrap();
+    assert_eq!(header.kind, pds_core::bytes::Kind::Bloom);
+    assert_eq!((header.hasher_id, header.shape.expected_items), (1, Some(10)));
+    assert_eq!(header.shape.promised_rate, Some(0.01));
+}
+
+#[test]
+fn case_21_a_view_answers_from_bytes_at_any_address() {
+    let bytes = small();
+    let filter = BloomFilter::from_bytes(&bytes).unwrap();
+    for shift in 0..9 {
+        let mut shifted = vec![0xff; shift];
+        shifted.extend(&bytes);
+        let view = BloomFilterView::from_bytes(&shifted[shift..]).unwrap();
+        view.verify().unwrap();
+        assert!((0..2_000u32).all(|key| view.contains(&key) == filter.contains(&key)));
+        assert_eq!((view.approx_len(), view.health()), (filter.approx_len(), filter.health()));
+    }
+}
+
+/// A payload that nobody asked to verify may answer wrongly; it never panics.
+#[test]
+fn case_21_an_unverified_view_survives_any_payload() {
+    let mut bytes = small();
+    let end = bytes.len() - 8;
+    bytes[128..end].fill(0xff);
+    let view = BloomFilterView::from_bytes(&bytes).unwrap();
+    assert!((0..1_000u32).all(|key| view.contains(&key)));
+    assert!(view.fill_ratio() >= 1.0 && view.false_positive_rate() <= 1.0);
+    let _ = (view.approx_len(), view.health(), view.is_saturated(), view.count_ones());
+    assert!(view.verify().is_err() && view.to_filter().is_err());
+}
+
+fn filled(bits: u64, hashes: u32, seed: u64, keys: &[u64]) -> BloomFilter {
+    let mut filter = BloomFilter::builder()
+        .bits(bits % 3_000 + 1)
+        .hashes(hashes % 20 + 1)
+        .seed(seed)
+        .build()
+        .unwrap();
+    filter.insert_batch(keys);
+    filter
+}
+
+quickcheck! {
+    fn case_15_merging_after_the_bytes_equals_merging_before(
+        bits: u64, hashes: u32, seed: u64, left: Vec<u64>, right: Vec<u64>
+    ) -> bool {
+        let mut merged = filled(bits, hashes, seed, &left);
+        let right = filled(bits, hashes, seed, &right);
+        let mut decoded = BloomFilter::from_bytes(&merged.to_bytes()).unwrap();
+        decoded.union_with(&BloomFilter::from_bytes(&right.to_bytes()).unwrap()).unwrap();
+        merged.union_with(&right).unwrap();
+        decoded.to_bytes() == merged.to_bytes()
+    }
+
+    fn case_20_any_size_survives_the_bytes(bits: u64, hashes: u32, seed: u64, keys: Vec<u64>) -> bool {
+        let filter = filled(bits, hashes, seed, &keys);
+        let bytes = filter.to_bytes();
+        let shared = AtomicBloomFilter::from_bytes(&bytes).unwrap();
+        shared.to_bytes() == bytes && BloomFilter::from_bytes(&bytes).is_ok_and(|read| read == filter)
+    }
+}
