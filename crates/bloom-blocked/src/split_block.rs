@@ -24,7 +24,13 @@ const MAX_BLOCKS: u64 = 1 << 32;
 
 /// The odd constants of the format, by which the lower half of a hash is multiplied for each lane.
 const SALTS: [u32; LANES] = [
-    0x47b6_137b, 0x4497_4d91, 0x8824_ad5b, 0xa2b7_289d, 0x7054_95c7, 0x2df1_424b, 0x9efc_4947,
+    0x47b6_137b,
+    0x4497_4d91,
+    0x8824_ad5b,
+    0xa2b7_289d,
+    0x7054_95c7,
+    0x2df1_424b,
+    0x9efc_4947,
     0x5c6b_fb31,
 ];
 
@@ -238,7 +244,10 @@ impl SplitBlockBloomFilter {
 
     /// Returns the fraction of set bits, in O(m).
     #[must_use]
-    #[expect(clippy::cast_precision_loss, reason = "a ratio needs no more than the 53 bits of both")]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "a ratio needs no more than the 53 bits of both"
+    )]
     pub fn fill_ratio(&self) -> f64 {
         let ones: u64 = self.words.iter().map(|word| u64::from(word.count_ones())).sum();
         ones as f64 / (self.size_in_bytes() * 8) as f64

@@ -95,7 +95,8 @@ fn all_backends_agree_on_a_million_operations() {
             let hashes = 2 * (1 + u32::try_from(round % 8).unwrap());
             let shape = Shape { blocks: 1 + round * round, hashes };
             let stored: Vec<u64> = keys::random(round).take(4_000).collect();
-            let asked: Vec<u64> = stored[..2_000].iter().copied().chain(keys::random(99)).take(6_001).collect();
+            let asked: Vec<u64> =
+                stored[..2_000].iter().copied().chain(keys::random(99)).take(6_001).collect();
             agrees(shape, backend, &stored, &asked);
         }
     }

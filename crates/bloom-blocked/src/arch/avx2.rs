@@ -136,8 +136,7 @@ fn contains(layout: &Layout, mixed: u64, block: &Block) -> bool {
 #[target_feature(enable = "avx2")]
 fn insert(layout: &Layout, mixed: u64, block: &mut Block) -> bool {
     let (masks, before) = (masks(layout, mixed), load(block));
-    let after =
-        [_mm256_or_si256(before[0], masks[0]), _mm256_or_si256(before[1], masks[1])];
+    let after = [_mm256_or_si256(before[0], masks[0]), _mm256_or_si256(before[1], masks[1])];
     store(block, after);
     !covers(before, masks)
 }

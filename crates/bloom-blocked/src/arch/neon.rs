@@ -32,10 +32,9 @@ fn masks(layout: &Layout, mixed: u64) -> Pairs {
     match layout.positions() {
         Positions::Chosen => bits_of(first, ones_in(layout.chosen(first))),
         Positions::Every => bits_of(first, every),
-        Positions::Second => or(
-            bits_of(first, every),
-            bits_of(second_fields(first), ones_in(layout.chosen(first))),
-        ),
+        Positions::Second => {
+            or(bits_of(first, every), bits_of(second_fields(first), ones_in(layout.chosen(first))))
+        }
     }
 }
 

@@ -22,10 +22,8 @@ pub(crate) fn masks(layout: &Layout, mixed: u64) -> Block {
         Positions::Chosen => bits_of(first, layout.chosen(first)),
         Positions::Every => bits_of(first, u8::MAX),
         Positions::Second => {
-            let (every, some) = (
-                bits_of(first, u8::MAX),
-                bits_of(second_fields(first), layout.chosen(first)),
-            );
+            let (every, some) =
+                (bits_of(first, u8::MAX), bits_of(second_fields(first), layout.chosen(first)));
             core::array::from_fn(|lane| every[lane] | some[lane])
         }
     }
