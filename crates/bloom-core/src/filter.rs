@@ -251,23 +251,10 @@ impl<S: Clone> BloomFilter<S> {
 }
 
 fn check_divides(factor: u64, num_bits: u64) -> Result<(), ParamError> {
-    if factor == 0 || factor > num_bits {
-        return Err(ParamError::OutOfRange {
-            parameter: "factor",
-            value: factor,
-            min: 1,
-            max: num_bits,
-        });
+    if factor != 0 && num_bits.is_multiple_of(factor) {
+        return Ok(());
     }
-    match num_bits % factor {
-        0 => Ok(()),
-        value => Err(ParamError::OutOfRange {
-            parameter: "remainder of the number of bits by the factor",
-            value,
-            min: 0,
-            max: 0,
-        }),
-    }
+    Err(ParamError::NotADivisor { parameter: "factor", value: factor, of: num_bits })
 }
 
 /// What all kinds of filter ask before they are combined.

@@ -45,6 +45,15 @@ pub enum ParamError {
         /// The share of absent keys whose hash equals a stored one; the rate must be above it.
         collisions: f64,
     },
+    /// A whole number that has to divide another one.
+    NotADivisor {
+        /// Name of the parameter.
+        parameter: &'static str,
+        /// What was given.
+        value: u64,
+        /// What it has to divide.
+        of: u64,
+    },
     /// A parameter that was not given and does not follow from the others.
     Missing {
         /// Name of the parameter.
@@ -74,6 +83,9 @@ impl fmt::Display for ParamError {
                 "{parameter} is {value:e}, but must be above {collisions:e}, \
                  the rate at which 64-bit hashes of so many items collide"
             ),
+            Self::NotADivisor { parameter, value, of } => {
+                write!(f, "{parameter} is {value}, but must divide {of}")
+            }
             Self::Missing { parameter } => {
                 write!(f, "{parameter} is not given and does not follow from what is")
             }

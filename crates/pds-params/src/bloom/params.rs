@@ -2,7 +2,7 @@
 
 use super::exact::rate_exact;
 use super::fill::{expected_fill, expected_set_bits, set_bits_standard_deviation};
-use super::sizing::{HASH_COLLISION, Promise, best_hashes_for, scheme_excess};
+use super::sizing::{HASH_COLLISION, Promise, best_hashes_for};
 use super::{MAX_BITS, MAX_HASHES};
 use crate::{Estimate, ParamError};
 
@@ -68,7 +68,7 @@ impl BloomParams {
 
     /// Finds the least filter with double-hashed positions that keeps the promise on 64-bit hashes.
     ///
-    /// Two things are added to [`new`](Self::new): [`scheme_excess`], and the share
+    /// Two things are added to [`new`](Self::new): [`scheme_excess`](super::scheme_excess), and the share
     /// n·2^-64 of absent keys whose whole hash equals a stored one.
     ///
     /// # Errors
@@ -93,11 +93,10 @@ impl BloomParams {
             let parameter = "false_positive_rate";
             return Err(ParamError::BelowCollisions { parameter, value: rate, collisions });
         }
-        let promise = Promise { rate: rate - collisions, excess: scheme_excess };
-        Self::least(expected_items, rate, promise)
+        Self::least(expected_items, rate, Promise::double_hashing(rate))
     }
 
-    /// The least filter that keeps `promise`, which may be stricter than the `rate` promised.
+    /// The least filter that keeps `promise`.
     fn least(items: u64, rate: f64, promise: Promise) -> Result<Self, ParamError> {
         let (num_bits, num_hashes) =
             promise.least_bits(items).ok_or_else(|| ParamError::TooLarge {
@@ -152,9 +151,38 @@ impl BloomParams {
     /// # Ok::<(), pds_params::ParamError>(())
     /// ```
     pub fn from_bits_and_rate(bits: u64, rate: f64) -> Result<Self, ParamError> {
+        Self::fullest(bits, rate, Promise::independent(rate), || Self::new(1, rate))
+    }
+
+    /// Finds the most items for which `bits` bits with double-hashed positions keep the promise on
+    /// 64-bit hashes, as [`for_double_hashing`](Self::for_double_hashing) does for items and rate.
+    ///
+    /// # Errors
+    /// As [`from_bits_and_rate`](Self::from_bits_and_rate), and [`ParamError::BelowCollisions`] for a
+    /// rate at or below 2^-64.
+    ///
+    /// # Examples
+    /// ```
+    /// use pds_params::BloomParams;
+    /// let params = BloomParams::for_double_hashing(1_000, 1e-9)?;
+    /// let back = BloomParams::for_double_hashing_in(params.num_bits(), 1e-9)?;
+    /// assert_eq!(back, params);
+    /// # Ok::<(), pds_params::ParamError>(())
+    /// ```
+    pub fn for_double_hashing_in(bits: u64, rate: f64) -> Result<Self, ParamError> {
+        let single = || Self::for_double_hashing(1, rate);
+        Self::fullest(bits, rate, Promise::double_hashing(rate), single)
+    }
+
+    /// The most items in `bits` bits under `promise`; `single` is the least filter for one item.
+    fn fullest(
+        bits: u64,
+        rate: f64,
+        promise: Promise,
+        single: impl FnOnce() -> Result<Self, ParamError>,
+    ) -> Result<Self, ParamError> {
         check_bits(bits)?;
         check_rate(rate)?;
-        let promise = Promise::independent(rate);
         if let Some((items, num_hashes)) = promise.most_items(bits) {
             return Ok(Self {
                 num_bits: bits,
@@ -163,7 +191,7 @@ impl BloomParams {
                 promised_rate: Some(rate),
             });
         }
-        let single = Self::new(1, rate)?;
+        let single = single()?;
         if bits < single.num_bits {
             return Err(out_of_range("bits", bits, single.num_bits, MAX_BITS));
         }

@@ -47,6 +47,14 @@ impl Promise {
         Self { rate, excess: |_, _, _| 0.0 }
     }
 
+    /// A promise for filters whose positions are double-hashed from 64-bit hashes.
+    pub(super) fn double_hashing(rate: f64) -> Self {
+        let excess = |bits, items, hashes| {
+            scheme_excess(bits, items, hashes) + items as f64 * HASH_COLLISION
+        };
+        Self { rate, excess }
+    }
+
     /// The mean rate of a filter of this kind.
     fn rate_of(&self, bits: u64, items: u64, hashes: u32) -> f64 {
         rate_exact(bits, items, hashes) + (self.excess)(bits, items, hashes)
