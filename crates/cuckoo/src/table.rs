@@ -107,12 +107,19 @@ impl<W: WordSource> Table<W> {
         found | self.matches(other, fingerprint, width) != 0
     }
 
+    /// Not zero when the bucket holds the fingerprint.
     #[inline(always)]
     fn matches(&self, bucket: u64, fingerprint: u32, width: u32) -> u64 {
-        groups_of(bucket, width).fold(0, |found, number| {
-            let group = lanes::group(&self.words, number, width);
-            found | lanes::matches(group, fingerprint, width)
-        })
+        if lanes::lanes(width) == SLOTS {
+            return self.matches_in(bucket, fingerprint, width);
+        }
+        self.matches_in(2 * bucket, fingerprint, width)
+            | self.matches_in(2 * bucket + 1, fingerprint, width)
+    }
+
+    #[inline(always)]
+    fn matches_in(&self, group: u64, fingerprint: u32, width: u32) -> u64 {
+        lanes::matches(lanes::group(&self.words, group, width), fingerprint, width)
     }
 
     /// The first slot of the bucket with this fingerprint; an empty one for 0.
@@ -123,12 +130,15 @@ impl<W: WordSource> Table<W> {
 
     #[inline(always)]
     fn find_of(&self, bucket: u64, fingerprint: u32, width: u32) -> Option<u64> {
-        groups_of(bucket, width).find_map(|number| {
-            let group = lanes::group(&self.words, number, width);
-            let matches = lanes::matches(group, fingerprint, width);
-            let lane = u64::from(lanes::first_lane(matches, width));
-            (matches != 0).then(|| number * u64::from(lanes::lanes(width)) + lane)
-        })
+        let lanes = u64::from(lanes::lanes(width));
+        let groups = u64::from(SLOTS) / lanes;
+        for group in bucket * groups..(bucket + 1) * groups {
+            let matches = self.matches_in(group, fingerprint, width);
+            if matches != 0 {
+                return Some(group * lanes + u64::from(lanes::first_lane(matches, width)));
+            }
+        }
+        None
     }
 
     /// How many slots hold the fingerprint.
@@ -249,13 +259,6 @@ impl Table {
     fn set(&mut self, slot: u64, fingerprint: u32) {
         lanes::set_slot(&mut self.words, slot, fingerprint, self.width);
     }
-}
-
-/// The numbers of a bucket's groups.
-#[inline(always)]
-fn groups_of(bucket: u64, width: u32) -> core::ops::Range<u64> {
-    let groups = u64::from(SLOTS / lanes::lanes(width));
-    bucket * groups..(bucket + 1) * groups
 }
 
 /// The numbers of a bucket's slots.

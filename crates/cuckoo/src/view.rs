@@ -29,7 +29,7 @@ use crate::table::Table;
 /// filter.insert("stored")?;
 /// let bytes = filter.to_bytes();
 ///
-/// let view: CuckooFilterView = CuckooFilterView::from_bytes(&bytes)?;
+/// let view = CuckooFilterView::from_bytes(&bytes)?;
 /// view.verify()?;
 /// assert!(view.contains("stored") && !view.contains("absent"));
 /// assert_eq!(view.to_filter()?, filter);
@@ -43,20 +43,30 @@ pub struct CuckooFilterView<'a, S = DefaultHashBuilder> {
     hasher: S,
 }
 
-impl<'a, S: PortableHasher> CuckooFilterView<'a, S> {
+impl<'a> CuckooFilterView<'a> {
     /// Opens portable bytes that hold a filter and nothing else.
     ///
     /// # Errors
-    /// [`DecodeError`] says what is wrong and where; [`KeyMissing`](DecodeError::KeyMissing) when a
-    /// secret key was left out.
+    /// [`DecodeError`] says what is wrong and where.
     ///
     /// # Complexity
     /// Constant.
     pub fn from_bytes(bytes: &'a [u8]) -> Result<Self, DecodeError> {
         Self::open(bytes, None)
     }
+}
 
-    /// Opens portable bytes from which the secret key of `hasher` was left out.
+impl<'a, S: PortableHasher> CuckooFilterView<'a, S> {
+    /// Opens portable bytes that hold the hasher's key, as [`CuckooFilter::with_key`] writes them.
+    ///
+    /// # Errors
+    /// As [`from_bytes`](Self::from_bytes), and [`KeyMissing`](DecodeError::KeyMissing) when the key was
+    /// left out.
+    pub fn from_bytes_with_key(bytes: &'a [u8]) -> Result<Self, DecodeError> {
+        Self::open(bytes, None)
+    }
+
+    /// Opens portable bytes with this hasher: for those from which a secret key was left out.
     ///
     /// # Errors
     /// As [`from_bytes`](Self::from_bytes), and [`KeyMismatch`](DecodeError::KeyMismatch) when `hasher`

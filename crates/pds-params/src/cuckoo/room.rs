@@ -6,7 +6,7 @@
 //! deviations of it: an extrapolation. At any size, keys that agree in all they have must fit their own
 //! pair of buckets, which limits narrow fingerprints.
 
-use super::{BUCKET_SLOTS, fingerprints};
+use super::{BUCKET_SLOTS, MAX_BUCKETS, fingerprints};
 
 /// Up to how many items all sets of buckets are summed over.
 const FEW_ITEMS: u64 = 256;
@@ -18,8 +18,13 @@ const BUCKETS_OF_FEW: u64 = 77;
 /// pairs of buckets are independent in the bound only.
 const OVERFULL: f64 = 1e-7;
 
-/// The probability that equal keys exceed their buckets, for either of the ways in which they can.
-const CROWDED: f64 = 1e-7;
+/// The probability that a bucket gets five keys that can be nowhere else. A twentieth of what is
+/// promised: which fingerprints a bucket is alone for is fixed, and with narrow ones and some numbers of
+/// buckets the probability is up to ten times that of the mean.
+const ALONE: f64 = 5e-8;
+
+/// The probability that a pair of buckets gets nine keys of one fingerprint.
+const PAIRED: f64 = 1e-7;
 
 /// The load that large filters are designed for.
 const DESIGN_LOAD: f64 = 0.95;
@@ -61,7 +66,7 @@ pub(super) fn least_for_any_width(items: u64) -> u64 {
         return first(full, |buckets| overfull(items, buckets) <= OVERFULL);
     }
     let full = to_u64(libm::ceil(items as f64 / (BUCKET_SLOTS as f64 * DESIGN_LOAD)));
-    let load = |buckets: u64| items as f64 / (BUCKET_SLOTS * buckets) as f64;
+    let load = |buckets: u64| items as f64 / (BUCKET_SLOTS as f64 * buckets as f64);
     let within = |buckets| load(buckets) <= LIMIT - SPREAD / libm::sqrt(buckets as f64);
     first(full.max(BUCKETS_OF_FEW), within)
 }
@@ -80,19 +85,30 @@ fn overfull(items: u64, buckets: u64) -> f64 {
     sets.map(bound).sum()
 }
 
-/// The least buckets in which no nine keys of one pair of buckets, and no five of one that is its own
-/// partner, are expected to have one fingerprint.
+/// The least buckets in which narrow fingerprints do not crowd; too many for more items than ever fit.
 pub(super) fn least_for_width(items: u64, fingerprint_bits: u32) -> u64 {
+    if items > BUCKET_SLOTS * MAX_BUCKETS {
+        return MAX_BUCKETS + 1;
+    }
     let values = fingerprints(fingerprint_bits);
-    let choose = |count: u64| {
-        (0..count).fold(1.0, |product, i| product * items.saturating_sub(i) as f64 / (i + 1) as f64)
-    };
-    // Values are expected to have one bucket each that is its own partner: choose(5) * values /
-    // (buckets * values)^5 is the expected number of quintuples in one.
-    let alone = libm::pow(choose(5) * values / CROWDED, 1.0 / 5.0);
     // buckets * values / 2 pairs: choose(9) * 2^8 / (buckets * values)^8.
-    let paired = 2.0 * libm::pow(choose(9) / CROWDED, 1.0 / 8.0);
-    to_u64(libm::ceil(alone.max(paired) / values)).max(1)
+    let paired = 2.0 * libm::pow(choose(items, 9) / PAIRED, 1.0 / 8.0) / values;
+    first(to_u64(libm::ceil(paired)).max(1), |buckets| alone(items, buckets, values) <= ALONE)
+}
+
+/// The expected number of quintuples of keys whose two buckets are one and the same.
+///
+/// A bucket is its own partner for a number of fingerprints that is close to Poisson with the mean
+/// values/buckets; the polynomial is the fifth moment.
+fn alone(items: u64, buckets: u64, values: f64) -> f64 {
+    let buckets = buckets as f64;
+    let mean = values / buckets;
+    let moment = mean * (1.0 + mean * (15.0 + mean * (25.0 + mean * (10.0 + mean))));
+    choose(items, 5) * buckets * moment / libm::pow(buckets * values, 5.0)
+}
+
+fn choose(items: u64, count: u64) -> f64 {
+    (0..count).fold(1.0, |product, i| product * items.saturating_sub(i) as f64 / (i + 1) as f64)
 }
 
 /// The logarithm of a bound of P(Binomial(trials, p) ≥ count), at most 0; close where the tail is thin.

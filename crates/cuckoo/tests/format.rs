@@ -1,0 +1,186 @@
+//! The portable bytes: golden files, the same forever, and what bad input gets.
+//!
+//! `BLESS=1 cargo test -p cuckoo --test format` writes the golden files anew: a new format version.
+
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+use cuckoo::{CuckooFilter, CuckooFilterView, SipHashBuilder};
+use pds_core::bytes::{Header, Kind, ReadLimits};
+use pds_core::{DecodeError, ParamError};
+use quickcheck::quickcheck;
+
+const KEY: [u8; 16] = *b"0123456789abcdef";
+
+fn golden_path(file: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(file)
+}
+
+fn shaped(buckets: u64, bits: u32) -> CuckooFilter {
+    CuckooFilter::builder().buckets(buckets).fingerprint_bits(bits).build().unwrap()
+}
+
+/// Holds keys up to `items`, of which every third was removed again: slots have moved and were reused.
+fn with_history(mut filter: CuckooFilter, items: u64) -> CuckooFilter {
+    (0..items).for_each(|key| filter.insert(&key).unwrap());
+    (0..items).step_by(3).for_each(|key| assert!(filter.remove(&key)));
+    (0..items).step_by(6).for_each(|key| filter.insert(&key).unwrap());
+    filter
+}
+
+/// Filters of every kind of width: lanes that divide a word, that straddle words, and halved buckets.
+fn all_golden() -> Vec<(&'static str, CuckooFilter)> {
+    vec![
+        ("default.pds", with_history(CuckooFilter::new(1_000, 0.01).unwrap(), 1_000)),
+        ("bits_8.pds", with_history(shaped(100, 8), 380)),
+        ("bits_12.pds", with_history(shaped(101, 12), 380)),
+        ("bits_23.pds", with_history(shaped(103, 23), 390)),
+        ("bits_32.pds", with_history(shaped(33, 32), 120)),
+        ("one_bucket.pds", with_history(shaped(1, 4), 3)),
+    ]
+}
+
+#[test]
+fn todays_code_writes_the_golden_files() {
+    for (file, filter) in all_golden() {
+        let bytes = filter.to_bytes();
+        if env::var_os("BLESS").is_some() {
+            fs::write(golden_path(file), &bytes).unwrap();
+        }
+        assert_eq!(fs::read(golden_path(file)).unwrap(), bytes, "{file}");
+    }
+}
+
+#[test]
+fn todays_code_reads_the_golden_files() {
+    for (file, filter) in all_golden() {
+        let bytes = fs::read(golden_path(file)).unwrap();
+        let read = CuckooFilter::from_bytes(&bytes).unwrap();
+        let view = CuckooFilterView::from_bytes(&bytes).unwrap();
+        view.verify().unwrap();
+        assert_eq!((read.len(), read.params()), (filter.len(), filter.params()), "{file}");
+        for key in 0..4_000u64 {
+            let expected = filter.contains(&key);
+            assert_eq!([read.contains(&key), view.contains(&key)], [expected; 2], "{file}: {key}");
+        }
+        assert_eq!(read, filter);
+    }
+}
+
+#[test]
+fn a_header_tells_the_shape() {
+    let header = CuckooFilter::peek(&with_history(shaped(100, 8), 30).to_bytes()).unwrap();
+    assert_eq!((header.kind, header.payload_bytes), (Kind::Cuckoo, 400));
+    assert_eq!(header.shape.numbers, [100, 8, 25, 0, 0, 0]);
+}
+
+#[test]
+fn a_secret_key_is_written_on_request_only() {
+    let hasher = SipHashBuilder::from_key(KEY);
+    let mut filter = CuckooFilter::builder().expected_items(9).hasher(hasher).build().unwrap();
+    filter.insert("key").unwrap();
+    let bytes = filter.to_bytes();
+    assert!(!bytes.windows(16).any(|window| window == KEY));
+    let read = CuckooFilter::<SipHashBuilder>::from_bytes_with_key(&bytes);
+    assert_eq!(read, Err(DecodeError::KeyMissing));
+    assert_eq!(CuckooFilter::from_bytes_with_hasher(&bytes, hasher), Ok(filter.clone()));
+    assert_eq!(CuckooFilter::from_bytes_with_key(&filter.with_key().to_bytes()), Ok(filter));
+}
+
+#[test]
+fn a_stream_is_read_exactly_and_within_limits() {
+    let filter = with_history(shaped(50, 13), 150);
+    let mut stream = Vec::new();
+    filter.write_to(&mut stream).unwrap();
+    filter.write_to(&mut stream).unwrap();
+    let mut reader = stream.as_slice();
+    let mut next = |limit| CuckooFilter::read_from(&mut reader, ReadLimits::payload(limit));
+    assert_eq!(next(1_000).unwrap(), filter);
+    assert!(next(100).unwrap_err().to_string().contains("above the limit of 100"));
+}
+
+/// The envelope of `filter` with another number in its shape, and a right header checksum.
+fn with_number(filter: &CuckooFilter, index: usize, number: u64) -> Vec<u8> {
+    let mut bytes = filter.to_bytes();
+    let mut header = Header::peek(&bytes).unwrap();
+    header.shape.numbers[index] = number;
+    bytes[..Header::BYTES].copy_from_slice(&header.to_bytes());
+    bytes
+}
+
+fn out_of_range(result: Result<CuckooFilter, DecodeError>) -> (&'static str, u64) {
+    match result.unwrap_err() {
+        DecodeError::Shape { error: ParamError::OutOfRange { parameter, value, .. }, .. } => {
+            (parameter, value)
+        }
+        other => panic!("{other}"),
+    }
+}
+
+#[test]
+fn numbers_that_lie_are_refused() {
+    let filter = with_history(shaped(100, 8), 30);
+    let read = |index, number| CuckooFilter::from_bytes(&with_number(&filter, index, number));
+    assert_eq!(out_of_range(read(0, 0)), ("buckets", 0));
+    assert_eq!(out_of_range(read(0, u64::MAX)), ("buckets", u64::MAX));
+    assert_eq!(out_of_range(read(1, 40)), ("fingerprint_bits", 40));
+    assert_eq!(out_of_range(read(1, 1 << 40)), ("fingerprint_bits", u64::from(u32::MAX)));
+    assert_eq!(out_of_range(read(2, 24)), ("number of fingerprints", 24));
+    assert_eq!(out_of_range(read(2, 401)), ("number of fingerprints", 401));
+    assert!(matches!(read(3, 1), Err(DecodeError::Field { found: 1, .. })));
+    assert!(matches!(read(0, 1 << 32), Err(DecodeError::PayloadLength { .. })));
+    assert!(matches!(read(1, 9), Err(DecodeError::PayloadLength { .. })));
+    let view_bytes = with_number(&filter, 2, 24);
+    let view = CuckooFilterView::from_bytes(&view_bytes).unwrap();
+    assert!(matches!(view.verify(), Err(DecodeError::Shape { .. })));
+}
+
+#[test]
+fn bits_beyond_the_last_slot_are_refused() {
+    // One bucket of 4 bits has 16 bits of 64; the checksum behind them is made right.
+    let mut bytes = shaped(1, 4).to_bytes();
+    bytes[Header::BYTES + 2] = 1;
+    let payload = Header::BYTES..Header::BYTES + 8;
+    let sum = xxhash_rust::xxh3::xxh3_64(&bytes[payload.clone()]);
+    bytes[payload.end..].copy_from_slice(&sum.to_le_bytes());
+    assert_eq!(
+        CuckooFilter::from_bytes(&bytes),
+        Err(DecodeError::Padding { offset: 128, found: 1 << 16 })
+    );
+}
+
+#[test]
+fn every_cut_and_every_flipped_bit_is_an_error() {
+    let filter = with_history(shaped(7, 12), 20);
+    let bytes = filter.to_bytes();
+    for end in 0..bytes.len() {
+        assert!(CuckooFilter::from_bytes(&bytes[..end]).is_err(), "cut at {end}");
+    }
+    for bit in 0..8 * bytes.len() {
+        let mut damaged = bytes.clone();
+        damaged[bit / 8] ^= 1 << (bit % 8);
+        assert!(CuckooFilter::from_bytes(&damaged).is_err(), "bit {bit}");
+        if let Ok(view) = CuckooFilterView::from_bytes(&damaged) {
+            assert!(view.verify().is_err());
+            let _ = view.contains(&1u64) | view.contains(&u64::MAX);
+        }
+    }
+    let mut longer = bytes;
+    longer.push(0);
+    assert!(matches!(CuckooFilter::from_bytes(&longer), Err(DecodeError::Trailing { .. })));
+}
+
+quickcheck! {
+    fn arbitrary_bytes_are_an_error(bytes: Vec<u8>) -> bool {
+        CuckooFilter::from_bytes(&bytes).is_err()
+    }
+}
+
+#[cfg(feature = "serde")]
+#[test]
+fn serde_carries_the_bytes() {
+    let filter = with_history(shaped(20, 11), 60);
+    let text = serde_json::to_string(&filter).unwrap();
+    assert_eq!(serde_json::from_str::<CuckooFilter>(&text).unwrap(), filter);
+    assert!(serde_json::from_str::<CuckooFilter>("\"AAAA\"").is_err());
+}
