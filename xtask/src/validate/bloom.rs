@@ -44,7 +44,7 @@ pub(crate) fn params(design: &Design) -> BloomParams {
     let params = match design.size {
         Size::Promised => promised(),
         Size::Bits(bits) => BloomParams::from_bits_and_items(bits, design.items),
-        Size::NearPowerOfTwo(_) | Size::Prime => promised().and_then(|params| {
+        Size::PowerOfTwo(_) | Size::Prime => promised().and_then(|params| {
             BloomParams::from_bits_and_items(design.bits(params.num_bits()), design.items)
         }),
     };

@@ -1,8 +1,12 @@
 //! Real keys: words, domain names and lines of an access log, which no one made up for a test.
 
+use crate::process::root;
 use pds_testkit::keys;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::{fs, io};
+
+/// Where real keys are looked for, seen from the root of the workspace.
+const BESIDE: &str = "../shared/data";
 
 /// A kind of real text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,8 +62,8 @@ impl Corpus {
     /// When a folder was named and one of its files cannot be read.
     pub(crate) fn load(named: Option<&Path>) -> io::Result<Self> {
         match named {
-            Some(folder) => Self::read(folder),
-            None => Ok(Self::read(&beside_the_workspace()).unwrap_or_else(|_| Self::sample())),
+            Some(folder) => Self::read(folder, folder.display().to_string()),
+            None => Ok(Self::beside_the_workspace().unwrap_or_else(|_| Self::sample())),
         }
     }
 
@@ -69,7 +73,11 @@ impl Corpus {
         Self { source: "built-in sample".to_owned(), texts }
     }
 
-    fn read(folder: &Path) -> io::Result<Self> {
+    fn beside_the_workspace() -> io::Result<Self> {
+        Self::read(&root().join(BESIDE), BESIDE.to_owned())
+    }
+
+    fn read(folder: &Path, source: String) -> io::Result<Self> {
         let mut texts = [const { Vec::new() }; 3];
         for (keys, text) in texts.iter_mut().zip(Text::ALL) {
             let mut joined = String::new();
@@ -79,7 +87,7 @@ impl Corpus {
             }
             *keys = distinct(joined.lines());
         }
-        Ok(Self { source: folder.display().to_string(), texts })
+        Ok(Self { source, texts })
     }
 
     /// The number of distinct keys of a kind.
@@ -94,11 +102,6 @@ impl Corpus {
         tagged.sort_unstable();
         tagged.into_iter().map(|(_, key)| key.clone()).collect()
     }
-}
-
-/// `../shared/data`, seen from the workspace's root.
-fn beside_the_workspace() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data")
 }
 
 fn distinct<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<String> {

@@ -30,15 +30,24 @@ impl Effort {
     /// Queries that show the deviation to be seen, a few per cent, at this rate of false positives, or as many as are
     /// affordable.
     ///
-    /// The number depends on nothing but the rate, so that a run can be repeated to the last event.
+    /// The number depends on the effort and the rate only, so that a run can be repeated to the last event.
     pub(crate) fn queries(self, rate: f64) -> u64 {
         let deviation: f64 = self.choose([0.08, 0.06, 0.02]);
-        let most = self.choose([2e8, 1.5e9, 1.2e10]);
-        let events = (VISIBLE / deviation).powi(2) * (1.0 - rate);
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in bounds")]
-        let queries = (events / rate).clamp(LEAST_QUERIES, most) as u64;
-        queries
+        let most = self.choose([2e8, 4e8, 3e9]);
+        queries(deviation, rate, most)
     }
+}
+
+/// Queries that just show a deviation of a tenth, at a rate so small that no more are affordable.
+pub(crate) fn rare_queries(rate: f64) -> u64 {
+    queries(0.09, rate, f64::INFINITY)
+}
+
+fn queries(deviation: f64, rate: f64, most: f64) -> u64 {
+    let events = (VISIBLE / deviation).powi(2) * (1.0 - rate);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in bounds")]
+    let queries = (events / rate).max(LEAST_QUERIES).min(most) as u64;
+    queries
 }
 
 #[cfg(test)]

@@ -2,20 +2,15 @@
 
 use super::corpus::{Corpus, Text};
 use super::covering;
-use super::effort::Effort;
+use super::effort::{Effort, rare_queries};
 use super::judge::real;
 use super::keys::{HasherKind, KeyKind};
 use super::measure::{Plan, Work};
 use super::subject::{Design, Size};
 
 /// The sizes that have caught filters out.
-const SIZES: [Size; 5] = [
-    Size::Promised,
-    Size::NearPowerOfTwo(0),
-    Size::NearPowerOfTwo(-1),
-    Size::NearPowerOfTwo(1),
-    Size::Prime,
-];
+const SIZES: [Size; 5] =
+    [Size::Promised, Size::PowerOfTwo(0), Size::PowerOfTwo(-1), Size::PowerOfTwo(1), Size::Prime];
 
 /// Sizes around one, two and many words, and below one.
 const SMALL_SIZES: [u64; 12] = [7, 31, 63, 64, 65, 127, 128, 129, 251, 255, 256, 257];
@@ -37,7 +32,8 @@ pub(crate) struct Grid<'a> {
 impl Grid<'_> {
     /// All cases.
     pub(crate) fn plans(&self) -> Vec<Plan> {
-        [self.covering(), self.overfill(), self.small(), self.real_keys(), self.large()].concat()
+        let (covering, rare) = (self.covering(), self.rare());
+        [covering, rare, self.overfill(), self.small(), self.real_keys(), self.large()].concat()
     }
 
     /// All pairs of items, rates, kinds of sizes, keys and hashers.
@@ -75,9 +71,26 @@ impl Grid<'_> {
     fn rates(&self) -> &'static [f64] {
         self.effort.choose([
             &[0.3, 0.1, 0.01, 1e-3, 1e-4],
-            &[0.3, 0.1, 0.01, 1e-3, 1e-4, 1e-5],
-            &[0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4, 1e-5, 1e-6],
+            &[0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4],
+            &[0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4, 1e-5],
         ])
+    }
+
+    /// Rates so small that two cases are all that is affordable.
+    fn rare(&self) -> Vec<Plan> {
+        let rates: &[f64] = self.effort.choose([&[], &[1e-5], &[1e-6]]);
+        let plan = |&rate: &f64, keys, hasher| {
+            let design = Design { items: 10_000, rate, size: Size::Promised };
+            let work = Work::Instance { stored: design.items, queries: rare_queries(rate) };
+            Plan { design, keys, hasher, work }
+        };
+        let both = |rate| {
+            [
+                plan(rate, KeyKind::Random, HasherKind::Default),
+                plan(rate, KeyKind::Consecutive, HasherKind::Identity),
+            ]
+        };
+        rates.iter().flat_map(both).collect()
     }
 
     /// Filters below and far above their design load.
@@ -111,7 +124,7 @@ impl Grid<'_> {
     /// The fewer the keys, the more instances differ from each other: their number grows so that the scatter of their
     /// mean stays below the deviation to be seen, and with it the number of queries that one instance would need.
     fn pool(&self, design: Design) -> Plan {
-        let instances = (30_000 / design.items).clamp(3_000, 30_000);
+        let instances = (200_000 / design.items).clamp(5_000, 50_000);
         let queries = (3 * self.queries(&design, design.items)).div_ceil(instances).max(200);
         let work = Work::Pool { instances, stored: design.items, queries };
         Plan { design, keys: KeyKind::Random, hasher: HasherKind::Default, work }

@@ -11,8 +11,8 @@ use core::hash::{BuildHasher, Hash};
 pub(crate) enum Size {
     /// The size that promises the rate.
     Promised,
-    /// The power of two nearest to that size, less one, exactly, or plus one.
-    NearPowerOfTwo(i64),
+    /// The greatest power of two up to that size, less one, exactly, or plus one.
+    PowerOfTwo(i64),
     /// The next prime number of bits.
     Prime,
     /// So many bits, whatever the rate.
@@ -34,9 +34,7 @@ impl Design {
     pub(crate) fn bits(&self, promised: u64) -> u64 {
         match self.size {
             Size::Promised => promised,
-            Size::NearPowerOfTwo(offset) => {
-                nearest_power_of_two(promised).saturating_add_signed(offset)
-            }
+            Size::PowerOfTwo(offset) => (1u64 << promised.ilog2()).saturating_add_signed(offset),
             Size::Prime => (promised..).find(|&bits| is_prime(bits)).expect("primes never end"),
             Size::Bits(bits) => bits,
         }
@@ -127,11 +125,6 @@ pub(crate) trait Sets: Subject {
     fn shared_count(&self, other: &Self) -> (f64, f64);
 }
 
-fn nearest_power_of_two(bits: u64) -> u64 {
-    let above = bits.next_power_of_two();
-    if above - bits < bits - above / 2 { above } else { above / 2 }
-}
-
 /// By trial division: a few thousand steps for the sizes of the grid.
 fn is_prime(number: u64) -> bool {
     number >= 2
@@ -151,9 +144,9 @@ mod tests {
     #[test]
     fn sizes_of_every_kind() {
         assert_eq!(bits(Size::Promised, 1000), 1000);
-        assert_eq!(bits(Size::NearPowerOfTwo(-1), 1000), 1023);
-        assert_eq!(bits(Size::NearPowerOfTwo(0), 700), 512);
-        assert_eq!(bits(Size::NearPowerOfTwo(1), 1024), 1025);
+        assert_eq!(bits(Size::PowerOfTwo(-1), 1024), 1023);
+        assert_eq!(bits(Size::PowerOfTwo(0), 1023), 512);
+        assert_eq!(bits(Size::PowerOfTwo(1), 1024), 1025);
         assert_eq!(bits(Size::Prime, 1000), 1009);
         assert_eq!(bits(Size::Bits(63), 1000), 63);
     }

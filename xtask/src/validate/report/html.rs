@@ -54,9 +54,13 @@ fn facts(report: &Report) -> String {
 /// One check: what it means, its plot, its rows.
 fn section(group: &[Row]) -> Result<String, Box<dyn Error>> {
     let check = group[0].check;
-    let plot = if group[0].is_statistical() { plot::draw(group)? } else { String::new() };
+    let plot = if group[0].is_statistical() {
+        format!("<div class=\"wide\">{}</div>\n", plot::draw(group)?)
+    } else {
+        String::new()
+    };
     Ok(format!(
-        "<section>\n<h2>{title}</h2>\n<p>{meaning} {tally}</p>\n<div class=\"wide\">{plot}</div>\n\
+        "<section>\n<h2>{title}</h2>\n<p>{meaning} {tally}</p>\n{plot}\
          <details><summary>All rows</summary><div class=\"wide\">{table}</div></details>\n</section>\n",
         title = escape(check.title()),
         meaning = escape(check.meaning()),

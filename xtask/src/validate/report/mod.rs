@@ -61,9 +61,10 @@ impl Report {
         let (total, weak) = (self.rows.len(), count(&self.rows, Verdict::Weak));
         match self.broken() {
             0 => format!(
-                "all {total} promises kept ({weak} of them weak: too few events to prove it)"
+                "{} of {total} promises kept, {weak} too weakly tested to tell",
+                total - weak
             ),
-            broken => format!("{broken} of {total} promises BROKEN ({weak} of the others weak)"),
+            broken => format!("{broken} of {total} promises broken"),
         }
     }
 }

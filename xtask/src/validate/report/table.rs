@@ -2,7 +2,11 @@
 
 use super::{Report, count, number, percent};
 use crate::validate::judge::{Row, Verdict};
-use comfy_table::{CellAlignment, Table, presets};
+use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
+
+/// One line under the header and no others.
+const RULE_UNDER_HEADER: TableStyle =
+    TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 
 /// Prints the report to standard output.
 pub(crate) fn print(report: &Report) {
@@ -127,7 +131,7 @@ fn sentence(row: &Row) -> String {
 /// An empty table with some columns aligned to the right.
 fn table<const N: usize>(header: &[&str; N], numbers: &[usize]) -> Table {
     let mut table = Table::new();
-    table.load_style(presets::UTF8_NO_BORDERS).set_header(header.to_vec());
+    table.load_style(RULE_UNDER_HEADER).set_header(header.to_vec());
     for &index in numbers {
         let column = table.column_mut(index).expect("a column of the header");
         column.set_cell_alignment(CellAlignment::Right);
