@@ -5,7 +5,7 @@ mod keyed;
 
 use pds_core::bytes::{Header, Kind, Portable, Shape, Sink, Source};
 use pds_core::memory::reorder_lanes;
-use pds_core::{DecodeError, ParamError, PortableHasher, portable_methods};
+use pds_core::{DecodeError, DefaultHashBuilder, ParamError, PortableHasher, portable_methods};
 use pds_params::{CountMinParams, CountSketchParams};
 
 pub use key::PortableKey;
@@ -15,12 +15,12 @@ use crate::AtomicCountMinSketch;
 use crate::sketch::words_for;
 use crate::{CountMinSketch, CountSketch, Counter, HeavyHitters, TopK, Update};
 
-portable_methods!(CountMinSketch<S, C>, C: Counter);
+portable_methods!([C: Counter] CountMinSketch<S, C>, CountMinSketch<DefaultHashBuilder, C>);
 portable_methods!(CountSketch);
-portable_methods!(HeavyHitters<K, S>, K: PortableKey);
-portable_methods!(TopK<K, S>, K: PortableKey);
+portable_methods!([K: PortableKey] HeavyHitters<K, S>, HeavyHitters<K, DefaultHashBuilder>);
+portable_methods!([K: PortableKey] TopK<K, S>, TopK<K, DefaultHashBuilder>);
 #[cfg(target_has_atomic = "64")]
-portable_methods!(AtomicCountMinSketch<S, C>, C: Counter);
+portable_methods!([C: Counter] AtomicCountMinSketch<S, C>, AtomicCountMinSketch<DefaultHashBuilder, C>);
 
 /// Offset of the first number of the shape.
 const SHAPE_AT: u64 = 56;

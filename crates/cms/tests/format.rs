@@ -1,0 +1,291 @@
+//! The portable bytes: golden files, the same forever, and what bad input gets.
+//!
+//! `BLESS=1 cargo test -p cms --test format` writes the golden files anew: a new format version.
+
+use std::fmt::Debug;
+use std::hash::BuildHasher;
+use std::path::Path;
+use std::{env, fs};
+
+use cms::{AtomicCountMinSketch, CountMinParams, CountMinSketch, CountSketch, HeavyHitters, TopK};
+use pds_core::bytes::ReadLimits;
+use pds_core::{DecodeError, DefaultHashBuilder, Raw, SipHashBuilder};
+
+const KEY: [u8; 16] = *b"0123456789abcdef";
+
+/// 3,000 inserts of 500 keys, some often.
+fn stream() -> impl Iterator<Item = u64> {
+    (0..3_000u64).map(|i| i * i % 997 % 500)
+}
+
+fn word(i: u64) -> String {
+    format!("key-{i}")
+}
+
+fn plain() -> CountMinSketch {
+    let mut sketch = CountMinSketch::new(0.02, 0.05).unwrap();
+    sketch.extend(stream());
+    sketch
+}
+
+fn narrow() -> CountMinSketch<SipHashBuilder, u8> {
+    let params = CountMinParams::least_memory(0.05, 0.1).unwrap();
+    let builder = CountMinSketch::builder(params).conservative().counters::<u8>();
+    let mut sketch = builder.hasher(SipHashBuilder::from_key(KEY)).build().unwrap();
+    stream().for_each(|i| {
+        sketch.insert(&word(i));
+    });
+    sketch
+}
+
+fn signed() -> CountSketch {
+    let mut sketch = CountSketch::new(0.1, 0.05).unwrap();
+    sketch.extend(stream());
+    stream().take(1_000).for_each(|i| {
+        sketch.remove_many(&(i + 7), 3);
+    });
+    sketch
+}
+
+fn heavy() -> HeavyHitters<String> {
+    let mut summary = HeavyHitters::new(0.01).unwrap();
+    stream().for_each(|i| {
+        summary.insert(word(i).as_str());
+    });
+    summary
+}
+
+fn top() -> TopK<u64> {
+    let mut list = TopK::new(5).unwrap();
+    stream().for_each(|i| {
+        list.insert(&i);
+    });
+    list
+}
+
+fn golden() -> [(&'static str, Vec<u8>); 5] {
+    [
+        ("count_min.pds", plain().to_bytes()),
+        ("count_min_u8_conservative_sip.pds", narrow().with_key().to_bytes()),
+        ("count_sketch.pds", signed().to_bytes()),
+        ("heavy_hitters_string.pds", heavy().to_bytes()),
+        ("top_k_u64.pds", top().to_bytes()),
+    ]
+}
+
+fn read(file: &str) -> Vec<u8> {
+    fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(file)).unwrap()
+}
+
+#[test]
+fn todays_code_writes_the_golden_files() {
+    for (file, bytes) in golden() {
+        if env::var_os("BLESS").is_some() {
+            let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+            fs::write(folder.join(file), &bytes).unwrap();
+        }
+        assert_eq!(read(file), bytes, "{file}");
+    }
+}
+
+#[test]
+fn todays_code_reads_the_golden_files() {
+    let sketch = CountMinSketch::<DefaultHashBuilder>::from_bytes(&read("count_min.pds")).unwrap();
+    assert_eq!((sketch.total(), sketch.params()), (3_000, plain().params()));
+    assert_eq!(sketch, plain());
+    let shared =
+        AtomicCountMinSketch::<DefaultHashBuilder>::from_bytes(&read("count_min.pds")).unwrap();
+    assert_eq!(shared.into_plain(), plain());
+    let keyed = read("count_min_u8_conservative_sip.pds");
+    let sketch = CountMinSketch::<SipHashBuilder, u8>::from_bytes_with_key(&keyed).unwrap();
+    assert_eq!(sketch, narrow());
+    assert_eq!(
+        CountSketch::<DefaultHashBuilder>::from_bytes(&read("count_sketch.pds")).unwrap(),
+        signed()
+    );
+    let summary = HeavyHitters::<String>::from_bytes(&read("heavy_hitters_string.pds")).unwrap();
+    assert_eq!(summary, heavy());
+    assert_eq!(summary.top(), heavy().top());
+    assert_eq!(TopK::<u64>::from_bytes(&read("top_k_u64.pds")).unwrap(), top());
+}
+
+/// The counters of one key by the specification alone, computed with another implementation of XXH3.
+#[test]
+fn a_key_has_its_counters_where_the_specification_says() {
+    let mut sketch =
+        CountMinSketch::builder(CountMinParams::from_width_and_depth(1_000, 4).unwrap())
+            .build()
+            .unwrap();
+    sketch.insert_many(&1u64, 5);
+    let places: Vec<_> = (0..4_000).filter(|&i| sketch.counters()[i] == 5).collect();
+    assert_eq!(places, [123, 1156, 2269, 3236]);
+    let bytes = sketch.to_bytes();
+    assert_eq!(bytes.len(), 128 + 16_000 + 8 + 8);
+    for place in places {
+        let at = 128 + 4 * place;
+        assert_eq!(bytes[at..at + 4], [5, 0, 0, 0]);
+    }
+    assert_eq!(bytes[128 + 16_000..][..8], 5u64.to_le_bytes());
+}
+
+/// Cut anywhere, extended, and with any one bit flipped, bytes are an error and no structure.
+fn refuses_damage<T>(bytes: &[u8], from_bytes: impl Fn(&[u8]) -> Result<T, DecodeError>) {
+    assert!(from_bytes(bytes).is_ok());
+    let step = (bytes.len() / 300).max(1);
+    for end in (0..bytes.len()).step_by(step) {
+        assert!(from_bytes(&bytes[..end]).is_err(), "cut to {end}");
+    }
+    assert!(matches!(from_bytes(&[bytes, &[0]].concat()), Err(DecodeError::Trailing { .. })));
+    for bit in (0..8 * 128).chain((8 * 128..8 * bytes.len()).step_by(8 * step + 3)) {
+        let mut damaged = bytes.to_vec();
+        damaged[bit / 8] ^= 1 << (bit % 8);
+        assert!(from_bytes(&damaged).is_err(), "bit {bit}");
+    }
+}
+
+#[test]
+fn damaged_bytes_are_refused() {
+    refuses_damage(&plain().to_bytes(), |bytes| {
+        CountMinSketch::<DefaultHashBuilder>::from_bytes(bytes)
+    });
+    refuses_damage(&signed().to_bytes(), |bytes| {
+        CountSketch::<DefaultHashBuilder>::from_bytes(bytes)
+    });
+    refuses_damage(&heavy().to_bytes(), |bytes| HeavyHitters::<String>::from_bytes(bytes));
+    refuses_damage(&top().to_bytes(), |bytes| TopK::<u64>::from_bytes(bytes));
+}
+
+/// Changes bytes at an offset and makes both checksums right again, as a stranger could.
+fn forged(bytes: &[u8], offset: usize, new: &[u8]) -> Vec<u8> {
+    let mut forged = bytes.to_vec();
+    forged[offset..offset + new.len()].copy_from_slice(new);
+    let sum = xxh3(&forged[..120]);
+    forged[120..128].copy_from_slice(&sum);
+    let end = forged.len() - 8;
+    let sum = xxh3(&forged[128..end]);
+    forged[end..].copy_from_slice(&sum);
+    forged
+}
+
+/// XXH3 of bytes: the default hasher's hash of them as they are.
+fn xxh3(bytes: &[u8]) -> [u8; 8] {
+    DefaultHashBuilder::default().hash_one(Raw(bytes)).to_le_bytes()
+}
+
+fn field_of<T: Debug>(result: Result<T, DecodeError>) -> &'static str {
+    match result.unwrap_err() {
+        DecodeError::Field { name, .. } => name,
+        DecodeError::Shape { .. } => "shape",
+        DecodeError::PayloadLength { .. } => "payload length",
+        DecodeError::Padding { .. } => "padding",
+        DecodeError::Trailing { .. } => "trailing",
+        other => panic!("{other}"),
+    }
+}
+
+/// Bytes with right checksums that no sketch has.
+#[test]
+fn forged_sketches_are_refused() {
+    let bytes = plain().to_bytes();
+    let refused = |offset, new: &[u8]| {
+        field_of(CountMinSketch::<DefaultHashBuilder>::from_bytes(&forged(&bytes, offset, new)))
+    };
+    assert_eq!(refused(56, &0u64.to_le_bytes()), "shape");
+    assert_eq!(refused(56, &u64::MAX.to_le_bytes()), "shape");
+    assert_eq!(refused(64, &65u64.to_le_bytes()), "shape");
+    assert_eq!(refused(64, &(1u64 << 32 | 3).to_le_bytes()), "shape");
+    assert_eq!(refused(72, &16u64.to_le_bytes()), "the bits of a counter");
+    assert_eq!(refused(80, &2u64.to_le_bytes()), "the update");
+    assert_eq!(refused(88, &1e-9f64.to_le_bytes()), "shape");
+    assert_eq!(refused(88, &f64::NAN.to_le_bytes()), "shape");
+    assert_eq!(refused(96, &1u64.to_le_bytes()), "an unused number of the shape");
+    assert_eq!(refused(112, &9u64.to_le_bytes()), "trailing");
+    assert_eq!(refused(56, &137u64.to_le_bytes()), "payload length");
+    let total_at = bytes.len() - 16;
+    assert_eq!(refused(total_at, &2_999u64.to_le_bytes()), "the total");
+    // 136 x 3 counters fill their words; 3 of one row leave half a word.
+    let odd = CountMinSketch::builder(CountMinParams::from_width_and_depth(3, 1).unwrap());
+    let odd = forged(&odd.build().unwrap().to_bytes(), 128 + 12, &[1]);
+    assert_eq!(field_of(CountMinSketch::<DefaultHashBuilder>::from_bytes(&odd)), "padding");
+    // Another kind, and other counters than those asked for.
+    assert!(matches!(
+        CountSketch::<DefaultHashBuilder>::from_bytes(&bytes),
+        Err(DecodeError::Kind { .. })
+    ));
+    let wide = CountMinSketch::<DefaultHashBuilder, u64>::from_bytes(&bytes);
+    assert_eq!(field_of(wide), "the bits of a counter");
+    let conservative = CountMinSketch::builder(plain().params()).conservative().build().unwrap();
+    let shared = AtomicCountMinSketch::<DefaultHashBuilder>::from_bytes(&conservative.to_bytes());
+    assert_eq!(field_of(shared), "the update");
+}
+
+#[test]
+fn forged_summaries_are_refused() {
+    let mut summary = HeavyHitters::<u64>::new(0.1).unwrap();
+    summary.insert_many(&1, 5);
+    summary.insert_many(&2, 7);
+    let bytes = summary.to_bytes();
+    let refused = |offset, new: &[u8]| {
+        field_of(HeavyHitters::<u64>::from_bytes(&forged(&bytes, offset, new)))
+    };
+    assert_eq!(refused(56, &9u64.to_le_bytes()), "shape");
+    assert_eq!(refused(64, &0f64.to_le_bytes()), "shape");
+    assert_eq!(refused(72, &3u64.to_le_bytes()), "the type of the keys");
+    assert_eq!(refused(80, &11u64.to_le_bytes()), "the number of tracked keys");
+    assert_eq!(refused(80, &1u64.to_le_bytes()), "payload length");
+    assert_eq!(refused(88, &u64::MAX.to_le_bytes()), "the bytes of the keys");
+    assert_eq!(refused(128, &11u64.to_le_bytes()), "the total");
+    // Entries of count, error and key, 24 bytes each.
+    assert_eq!(refused(136, &8u64.to_le_bytes()), "a count");
+    assert_eq!(refused(136 + 8, &6u64.to_le_bytes()), "the error of a count");
+    assert_eq!(refused(136 + 24 + 16, &1u64.to_le_bytes()), "a tracked key");
+
+    let mut words = TopK::<String>::new(2).unwrap();
+    words.insert("word");
+    let bytes = words.to_bytes();
+    let refused =
+        |offset, new: &[u8]| field_of(TopK::<String>::from_bytes(&forged(&bytes, offset, new)));
+    assert_eq!(refused(136 + 16, &5u64.to_le_bytes()), "the length of a key");
+    assert_eq!(refused(136 + 16, &3u64.to_le_bytes()), "the bytes of the keys");
+    assert_eq!(refused(136 + 24, &[0xff]), "a string");
+    assert_eq!(refused(64, &1u64.to_le_bytes()), "an unused number of the shape");
+}
+
+/// A great capacity costs memory when keys come, not when bytes claim it.
+#[test]
+fn a_claimed_capacity_costs_nothing() {
+    let mut summary = HeavyHitters::<u64>::new(0.1).unwrap();
+    (0..5).for_each(|key| {
+        summary.insert(&key);
+    });
+    let claim = forged(&summary.to_bytes(), 56, &(1u64 << 31).to_le_bytes());
+    let mut decoded = HeavyHitters::<u64>::from_bytes(&claim).unwrap();
+    assert!(decoded.size_in_bytes() < 1_000);
+    (0..1_000).for_each(|key| {
+        decoded.insert(&key);
+    });
+    assert_eq!((decoded.estimate(&3), decoded.estimate(&999), decoded.total()), (2, 1, 1_005));
+}
+
+#[test]
+fn streams_hold_one_structure_after_another() {
+    let mut stream = Vec::new();
+    heavy().write_to(&mut stream).unwrap();
+    plain().write_to(&mut stream).unwrap();
+    let mut reader = stream.as_slice();
+    let summary = HeavyHitters::<String>::read_from(&mut reader, ReadLimits::UNLIMITED).unwrap();
+    let sketch =
+        CountMinSketch::<DefaultHashBuilder>::read_from(&mut reader, ReadLimits::UNLIMITED)
+            .unwrap();
+    assert!(summary == heavy() && sketch == plain() && reader.is_empty());
+}
+
+#[cfg(feature = "serde")]
+#[test]
+fn serde_carries_the_same_bytes() {
+    let json = serde_json::to_string(&plain()).unwrap();
+    assert_eq!(serde_json::from_str::<CountMinSketch>(&json).unwrap(), plain());
+    let json = serde_json::to_string(&heavy()).unwrap();
+    assert_eq!(serde_json::from_str::<HeavyHitters<String>>(&json).unwrap(), heavy());
+    assert!(serde_json::to_string(&narrow()).is_err(), "its key is a secret");
+}

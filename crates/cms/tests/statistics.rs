@@ -1,0 +1,289 @@
+//! Measured errors against published bounds and independent simulations, with literal seeds.
+//!
+//! All tests of this file together raise a false alarm with probability [`FALSE_ALARM`] at most.
+#![expect(clippy::cast_possible_truncation, reason = "small numbers of tests")]
+
+mod streams;
+
+use std::hash::BuildHasher;
+
+use cms::{CountMinParams, CountMinSketch, CountSketch, CountSketchParams, RowHash};
+use pds_core::DefaultHashBuilder;
+use pds_testkit::hashers::{Crc64Builder, Fnv1aBuilder, FxBuilder, IdentityBuilder};
+use pds_testkit::stats::{Binomial, normal_quantile, split_budget};
+use streams::{Zipf, counts, key, real};
+
+const FALSE_ALARM: f64 = 1e-6;
+/// How many judgements the tests below pass, rounded up.
+const JUDGEMENTS: usize = 1_000;
+
+fn alpha() -> f64 {
+    split_budget(FALSE_ALARM, JUDGEMENTS)
+}
+
+/// The number of standard deviations that chance may explain.
+fn tolerance() -> f64 {
+    normal_quantile(alpha() / 2.0)
+}
+
+const ITEMS: usize = 100_000;
+const EVENTS: usize = 1_000_000;
+
+/// Of pairs of keys, as many meet in 0, 1, 2, ... rows as if the rows were independent.
+///
+/// A row that is used twice, or a hash that two rows share, makes them meet in two rows as often as in
+/// one.
+#[test]
+fn pairs_of_keys_meet_in_rows_as_if_these_were_independent() {
+    const PAIRS: u64 = 4_000_000;
+    let check = |name: &str, hash: fn(u64) -> u64| {
+        for (width, depth) in [(2, 6), (7, 4), (16, 4), (100, 3), (5, 8)] {
+            let mut meetings = vec![0; depth + 1];
+            for pair in 0..PAIRS {
+                let mut rows = [RowHash::new(hash(2 * pair)), RowHash::new(hash(2 * pair + 1))];
+                let mut meet = || {
+                    let [left, right] = &mut rows;
+                    left.next_column(width) == right.next_column(width)
+                };
+                meetings[(0..depth).filter(|_| meet()).count()] += 1;
+            }
+            let by_chance = Binomial::new(depth as u64, 1.0 / real(width as usize));
+            for (rows, &count) in (0..).zip(&meetings) {
+                let law = Binomial::new(PAIRS, by_chance.probability_of(rows));
+                let accepted = law.acceptance(alpha());
+                assert!(
+                    accepted.contains(&count),
+                    "{name}, width {width}: {count} pairs meet in {rows} rows of {depth}, not {accepted:?}"
+                );
+            }
+        }
+    };
+    check("XXH3", |key| DefaultHashBuilder::default().hash_one(key));
+    check("identity", |key| IdentityBuilder.hash_one(key));
+    check("identity in the high half", |key| IdentityBuilder.hash_one(key << 32));
+    check("FxHash", |key| FxBuilder.hash_one(key));
+    check("FNV-1a", |key| Fnv1aBuilder.hash_one(key));
+    check("CRC-64", |key| Crc64Builder.hash_one(key));
+}
+
+/// Neighbours meet as rarely as any keys do, whichever their distance is.
+#[test]
+fn keys_at_a_fixed_distance_meet_in_all_rows_as_rarely_as_others() {
+    const KEYS: u64 = 4_000_000;
+    for distance in [1, 2, 1 << 8, 1 << 32, 1 << 63, 0x9E37_79B9_7F4A_7C15] {
+        let meet = |key: u64| {
+            let (mut left, mut right) =
+                (RowHash::new(key), RowHash::new(key.wrapping_add(distance)));
+            (0..3).all(|_| left.next_column(10) == right.next_column(10))
+        };
+        let met = (0..KEYS).filter(|&key| meet(key)).count() as u64;
+        let accepted = Binomial::new(KEYS, 1e-3).acceptance(alpha());
+        assert!(accepted.contains(&met), "distance {distance:x}: {met}, not {accepted:?}");
+    }
+}
+
+/// Half of the signs are minus in each row, and those of two rows agree in half of the keys.
+#[test]
+fn signs_are_fair_and_independent() {
+    const KEYS: u64 = 1_000_000;
+    let signs: Vec<u64> = (0..KEYS).map(RowHash::signs).collect();
+    let accepted = Binomial::new(KEYS, 0.5).acceptance(alpha());
+    let ones =
+        |mask: &dyn Fn(u64) -> u64| signs.iter().filter(|&&s| mask(s) & 1 == 1).count() as u64;
+    for row in 0..16 {
+        assert!(accepted.contains(&ones(&|s| s >> row)), "row {row}");
+        assert!(
+            accepted.contains(&ones(&|s| s >> row ^ s >> (row + 1))),
+            "rows {row} and the next"
+        );
+    }
+}
+
+/// A row of the independent simulation: mean error over all items, and the share of items whose
+/// error exceeds e N / width.
+struct Simulated {
+    exponent: f64,
+    width: u64,
+    depth: u32,
+    conservative: bool,
+    mean_error: f64,
+}
+
+/// Zipf streams of a million events over 100,000 items; means over five streams.
+#[rustfmt::skip]
+const SIMULATED: &[Simulated] = &[
+    Simulated { exponent: 1.0, width: 272, depth: 3, conservative: false, mean_error: 1882.08 },
+    Simulated { exponent: 1.0, width: 272, depth: 5, conservative: false, mean_error: 1690.87 },
+    Simulated { exponent: 1.0, width: 272, depth: 7, conservative: true, mean_error: 835.332 },
+    Simulated { exponent: 1.0, width: 1024, depth: 5, conservative: false, mean_error: 340.11 },
+    Simulated { exponent: 1.0, width: 8192, depth: 3, conservative: false, mean_error: 27.6164 },
+    Simulated { exponent: 1.0, width: 8192, depth: 5, conservative: false, mean_error: 21.2102 },
+    Simulated { exponent: 1.0, width: 8192, depth: 7, conservative: false, mean_error: 18.2509 },
+    Simulated { exponent: 1.1, width: 272, depth: 3, conservative: false, mean_error: 1356.3 },
+    Simulated { exponent: 1.1, width: 272, depth: 5, conservative: true, mean_error: 675.789 },
+    Simulated { exponent: 1.1, width: 1024, depth: 3, conservative: true, mean_error: 163.828 },
+    Simulated { exponent: 1.1, width: 1024, depth: 7, conservative: false, mean_error: 203.933 },
+    Simulated { exponent: 1.1, width: 8192, depth: 5, conservative: false, mean_error: 12.2516 },
+    Simulated { exponent: 1.5, width: 272, depth: 3, conservative: false, mean_error: 216.242 },
+    Simulated { exponent: 1.5, width: 272, depth: 7, conservative: false, mean_error: 127.599 },
+    Simulated { exponent: 1.5, width: 1024, depth: 3, conservative: false, mean_error: 28.7609 },
+    Simulated { exponent: 1.5, width: 1024, depth: 5, conservative: false, mean_error: 19.0276 },
+    Simulated { exponent: 1.5, width: 8192, depth: 5, conservative: false, mean_error: 0.329114 },
+    Simulated { exponent: 1.5, width: 8192, depth: 7, conservative: false, mean_error: 0.168852 },
+];
+
+/// Mean errors agree with those of fully random row hashes, plain and conservative.
+#[test]
+fn errors_are_those_of_independent_rows() {
+    const TRIALS: usize = 6;
+    for (number, row) in (0..).zip(SIMULATED) {
+        let zipf = Zipf::new(ITEMS, row.exponent);
+        let params = CountMinParams::from_width_and_depth(row.width, row.depth).unwrap();
+        let means: Vec<f64> = (0..TRIALS as u64)
+            .map(|trial| {
+                let trial = number * 100 + trial;
+                let stream: Vec<_> = zipf.stream(trial).take(EVENTS).collect();
+                let builder = CountMinSketch::builder(params);
+                let builder = if row.conservative { builder.conservative() } else { builder };
+                let mut sketch = builder.build().unwrap();
+                sketch.extend(stream.iter().map(|&rank| key(trial, rank)));
+                mean_error(&sketch, trial, &counts(ITEMS, &stream))
+            })
+            .collect();
+        let mean = means.iter().sum::<f64>() / real(TRIALS);
+        let squares: f64 = means.iter().map(|m| (m - mean).powi(2)).sum();
+        let spread = (squares / real(TRIALS - 1)).sqrt();
+        // Both are means of streams, five there and some here; spreads of few trials are themselves
+        // uncertain by a half, hence the least spread.
+        let error = spread.max(0.004 * mean) * (1.0 / 5.0 + 1.0 / real(TRIALS)).sqrt();
+        let Simulated { exponent, width, depth, conservative, mean_error } = row;
+        assert!(
+            (mean - mean_error).abs() <= 6.0 * error,
+            "zipf {exponent}, {width} x {depth}, conservative {conservative}: {mean} +- {error}, simulated {mean_error}"
+        );
+    }
+}
+
+/// The mean over all items of estimate less truth; no estimate may be below the truth.
+fn mean_error(sketch: &CountMinSketch, trial: u64, counts: &[u64]) -> f64 {
+    let error = |(rank, &count): (usize, &u64)| {
+        let estimate = sketch.estimate(&key(trial, rank)).value();
+        assert!(estimate >= count, "rank {rank}: {estimate} of {count}");
+        estimate - count
+    };
+    real(counts.iter().enumerate().map(error).sum::<u64>() as usize) / real(counts.len())
+}
+
+/// At most delta of all estimates exceed epsilon N: uniform, skewed and adversarially ordered streams.
+#[test]
+fn the_bound_holds_on_every_stream() {
+    let shapes = [
+        CountMinParams::new(0.01, 0.1).unwrap(),
+        CountMinParams::new(0.001, 0.02).unwrap(),
+        CountMinParams::least_memory(0.002, 0.05).unwrap(),
+        CountMinParams::from_width_and_depth(50, 1).unwrap(),
+    ];
+    for (number, params) in (0..).zip(shapes) {
+        for (exponent, seed) in [(0.0, 1), (1.0, 2), (1.1, 3), (1.5, 4)] {
+            let seed = number * 10 + seed;
+            let stream: Vec<_> = Zipf::new(ITEMS, exponent).stream(seed).take(EVENTS / 2).collect();
+            let mut sorted = stream.clone();
+            sorted.sort_unstable();
+            // For conservative update the worst order has the heavy keys last.
+            let rising: Vec<_> = sorted.iter().rev().copied().collect();
+            for (order, stream) in [stream, sorted, rising].iter().enumerate() {
+                for conservative in [false, true] {
+                    let builder = CountMinSketch::builder(params);
+                    let builder = if conservative { builder.conservative() } else { builder };
+                    let mut sketch = builder.build().unwrap();
+                    sketch.extend(stream.iter().map(|&rank| key(seed, rank)));
+                    let counts = counts(ITEMS, stream);
+                    let missed = |&(rank, &count): &(usize, &u64)| {
+                        let interval = sketch.estimate_interval(&key(seed, rank));
+                        assert!(interval.truth_at_most >= Some(count));
+                        interval.truth_at_least > count
+                    };
+                    let missed = counts.iter().enumerate().filter(missed).count();
+                    let share = real(missed) / real(ITEMS);
+                    assert!(
+                        share <= params.delta(),
+                        "{params:?}, zipf {exponent}, order {order}, {conservative}: {share}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// The median of an odd number of rows has no bias, and each row the variance (F2 - f²) / width.
+///
+/// One key a trial is asked, since the errors of one sketch's keys are not independent.
+#[test]
+fn a_count_sketch_is_unbiased_within_its_variance() {
+    const KEYS: usize = 2_000;
+    const TRIALS: usize = 1_000;
+    for (depth, exponent, ratios) in
+        [(1, 0.0, 0.7..=1.3), (1, 1.0, 0.5..=1.7), (3, 1.5, 0.0..=0.9), (5, 1.0, 0.0..=0.7)]
+    {
+        let zipf = Zipf::new(KEYS, exponent);
+        let params = CountSketchParams::from_width_and_depth(200, depth).unwrap();
+        let (mut sum, mut squares) = (0.0, 0.0);
+        for trial in 0..TRIALS {
+            let (seed, asked) = (trial as u64, trial % 100);
+            let stream: Vec<_> = zipf.stream(seed).take(10_000).collect();
+            let counts = counts(KEYS, &stream);
+            let mut sketch =
+                CountSketch::from_params(params, DefaultHashBuilder::default()).unwrap();
+            sketch.extend(stream.iter().map(|&rank| key(seed, rank)));
+            let others: u64 = counts.iter().map(|&count| count * count).sum::<u64>()
+                - counts[asked] * counts[asked];
+            let error = sketch.estimate(&key(seed, asked)) - counts[asked].cast_signed();
+            let error = error as f64 / params.standard_error_of_a_row(real(others as usize));
+            sum += error;
+            squares += error * error;
+        }
+        let (bias, ratio) = (sum / real(TRIALS), squares / real(TRIALS));
+        let error = (ratio / real(TRIALS)).sqrt();
+        assert!(bias.abs() <= tolerance() * error, "depth {depth}: bias {bias} +- {error}");
+        // The kurtosis of a row on a skewed stream widens the spread of the ratio; a median errs less.
+        assert!(ratios.contains(&ratio), "depth {depth}, zipf {exponent}: variance ratio {ratio}");
+    }
+}
+
+/// The sum of squares that the sketch tells is that of the stream.
+#[test]
+fn a_count_sketch_tells_the_sum_of_squares() {
+    for exponent in [0.0, 1.0, 1.5] {
+        let stream: Vec<_> = Zipf::new(ITEMS, exponent).stream(9).take(200_000).collect();
+        let mut sketch = CountSketch::new(0.02, 1e-4).unwrap();
+        sketch.extend(stream.iter().map(|&rank| key(1, rank)));
+        let truth: u64 = counts(ITEMS, &stream).iter().map(|&count| count * count).sum();
+        let ratio = sketch.sum_of_squares() / real(truth as usize);
+        // A row's relative standard error is the root of 2 / width, below 1.3 %.
+        assert!((ratio - 1.0).abs() < 0.05, "zipf {exponent}: {ratio}");
+    }
+}
+
+/// Less noise on streams of little skew: the mean absolute error falls, and keys above the noise are
+/// estimated without bias.
+#[test]
+fn subtracting_the_noise_helps_on_flat_streams() {
+    const FREQUENT: usize = 200;
+    let params = CountMinParams::from_width_and_depth(1_000, 5).unwrap();
+    let mut stream: Vec<_> = Zipf::new(ITEMS, 0.0).stream(5).take(EVENTS).collect();
+    stream.extend((0..500 * FREQUENT).map(|i| i % FREQUENT));
+    let mut sketch = CountMinSketch::builder(params).build().unwrap();
+    sketch.extend(stream.iter().map(|&rank| key(3, rank)));
+    let (mut plain, mut less, mut bias) = (0.0, 0.0, 0.0);
+    for (rank, count) in counts(ITEMS, &stream).into_iter().enumerate() {
+        let count = real(count as usize);
+        plain += real(sketch.estimate(&key(3, rank)).value() as usize) - count;
+        let error = sketch.estimate_mean_min(&key(3, rank)) - count;
+        less += error.abs();
+        bias += if rank < FREQUENT { error } else { 0.0 };
+    }
+    let (plain, less) = (plain / real(ITEMS), less / real(ITEMS));
+    assert!(less < plain / 10.0, "mean absolute error {less} against {plain}");
+    // A row adds the 1,100 others of a counter, give or take 230: frequent keys weigh most of it.
+    assert!(bias.abs() / real(FREQUENT) < 60.0, "bias {}", bias / real(FREQUENT));
+}
