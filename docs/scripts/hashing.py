@@ -67,6 +67,21 @@ def cuckoo_place(h, buckets, width):
     return first, ((y * buckets >> 64) - first) % buckets, fingerprint
 
 
+def blocked_bits(h, blocks, hashes):
+    """The block of one key in a blocked Bloom filter, and its (lane, bit) positions."""
+    x = finalize(h)
+    y = x * GOLDEN_RATIO & MASK
+    z = y * 0xC2B2AE3D27D4EB4F & MASK
+    found = []
+    for lane in range(8):
+        rotation = y >> (12 if lane < 4 else 14) & 3
+        rank = (lane % 4 + rotation) % 4
+        for word, first in ((y, 0), (z, 4)):
+            if first + rank < hashes // 2:
+                found.append((lane, word >> (58 - 6 * lane) & 63))
+    return x * blocks >> 64, found
+
+
 # Name of the Rust key, and the byte strings that it feeds to the hasher one after another.
 KEYS = [
     ("0u64", [le("Q", 0)]),
@@ -104,3 +119,6 @@ if __name__ == "__main__":
             print(f"  positions in {bits} bits:", bloom_positions(h, bits, 7))
         for shape in ((1, 4), (3, 8), (1_000, 8), (1_001, 12), (263_158, 13), (4_096, 16), (1_048_575, 32)):
             print("  cuckoo", shape, cuckoo_place(h, *shape))
+        for hashes in (2, 6, 8, 12, 16):
+            block, bits = blocked_bits(h, 1_000, hashes)
+            print(f"  block {block} of 1,000, {hashes} hashes:", " ".join(f"{lane}:{bit}" for lane, bit in bits))

@@ -193,23 +193,29 @@ impl SplitBlockBloomFilter {
         Ok(())
     }
 
-    /// Returns the smallest filter, by halves, whose fill to the eighth power is at most `rate`.
+    /// Returns the filter that Arrow makes of this one when it closes a file: smaller by halves, as long as
+    /// `rate` is kept.
     ///
     /// Neighbouring blocks are united, so that it equals the filter that the same values would have built at
-    /// that size. So Arrow shrinks a filter whose column turned out to have fewer values.
+    /// that size. Whether the next half keeps the rate is predicted from the fill, the eighth power of
+    /// which is taken for the rate.
     ///
     /// # Errors
     /// [`AllocError`] when memory is refused.
     pub fn shrink_to_rate(&self, rate: f64) -> Result<Self, AllocError> {
         let mut smallest = Self { words: self.words.try_clone()? };
-        while smallest.num_blocks().is_multiple_of(2) {
-            let half = smallest.halve()?;
-            if eighth_power(half.fill_ratio()) > rate {
-                break;
-            }
-            smallest = half;
+        while smallest.num_blocks().is_multiple_of(2) && smallest.rate_of_half() <= rate {
+            smallest = smallest.halve()?;
         }
         Ok(smallest)
+    }
+
+    /// A bit of the half is clear where two bits are.
+    fn rate_of_half(&self) -> f64 {
+        let clear = 1.0 - self.fill_ratio();
+        let fill = 1.0 - clear * clear;
+        let fourth = fill * fill * fill * fill;
+        fourth * fourth
     }
 
     fn halve(&self) -> Result<Self, AllocError> {
@@ -285,12 +291,6 @@ fn masks(hash: u64) -> [u64; BLOCK_WORDS] {
 #[expect(clippy::cast_possible_truncation, reason = "the lower half is what is wanted")]
 const fn low(word: u64) -> u32 {
     word as u32
-}
-
-/// The eighth power; that of the standard library is not in `core`.
-fn eighth_power(x: f64) -> f64 {
-    let fourth = x * x * x * x;
-    fourth * fourth
 }
 
 impl fmt::Debug for SplitBlockBloomFilter {

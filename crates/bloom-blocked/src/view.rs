@@ -23,7 +23,8 @@ use crate::reading::reading_methods;
 /// - From a payload that was damaged since and not verified: answers may be wrong, in both directions.
 ///   Never a panic, never a read outside the bytes.
 /// - A mapped file must not be truncated while it is mapped: the system then ends the process on access
-///   (`SIGBUS`), and no library can prevent it. Replace files by renaming, as `save` does.
+///   (`SIGBUS`), and no library can prevent it. Replace files by renaming, as
+///   [`BlockedBloomFilter::save`] does.
 ///
 /// # Examples
 /// ```
@@ -33,7 +34,7 @@ use crate::reading::reading_methods;
 /// filter.insert("stored");
 /// let bytes = filter.to_bytes();
 ///
-/// let view: BlockedBloomFilterView = BlockedBloomFilterView::from_bytes(&bytes)?;
+/// let view = BlockedBloomFilterView::from_bytes(&bytes)?;
 /// view.verify()?;
 /// assert!(view.contains("stored") && !view.contains("absent"));
 /// assert_eq!(view.to_filter()?, filter);
@@ -47,20 +48,30 @@ pub struct BlockedBloomFilterView<'a, S = DefaultHashBuilder> {
     hasher: S,
 }
 
-impl<'a, S: PortableHasher> BlockedBloomFilterView<'a, S> {
+impl<'a> BlockedBloomFilterView<'a> {
     /// Opens portable bytes that hold a filter and nothing else.
     ///
     /// # Errors
-    /// [`DecodeError`] says what is wrong and where; [`KeyMissing`](DecodeError::KeyMissing) when a
-    /// secret key was left out.
+    /// [`DecodeError`] says what is wrong and where.
     ///
     /// # Complexity
     /// Constant.
     pub fn from_bytes(bytes: &'a [u8]) -> Result<Self, DecodeError> {
         Self::open(bytes, None)
     }
+}
 
-    /// Opens portable bytes from which the secret key of `hasher` was left out.
+impl<'a, S: PortableHasher> BlockedBloomFilterView<'a, S> {
+    /// Opens portable bytes that hold the hasher's key, as [`BlockedBloomFilter::with_key`] writes them.
+    ///
+    /// # Errors
+    /// As [`from_bytes`](Self::from_bytes), and [`KeyMissing`](DecodeError::KeyMissing) when the key was
+    /// left out.
+    pub fn from_bytes_with_key(bytes: &'a [u8]) -> Result<Self, DecodeError> {
+        Self::open(bytes, None)
+    }
+
+    /// Opens portable bytes with this hasher: for those from which a secret key was left out.
     ///
     /// # Errors
     /// As [`from_bytes`](Self::from_bytes), and [`KeyMismatch`](DecodeError::KeyMismatch) when `hasher`

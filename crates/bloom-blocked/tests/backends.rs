@@ -108,3 +108,30 @@ quickcheck! {
         true
     }
 }
+
+/// The vectors of `docs/hashing.md`, section 4, computed there by another program.
+#[test]
+fn positions_are_the_specified_ones() {
+    let abc = 0x78af_5f94_892f_3950;
+    let vectors: [(u64, u32, &str); 5] = [
+        (1, 2, "3:60 7:19"),
+        (1, 6, "0:33 1:42 3:60 4:45 5:5 7:19"),
+        (1, 8, "0:33 1:42 2:51 3:60 4:45 5:5 6:47 7:19"),
+        (1, 12, "0:33 0:18 1:42 2:51 3:60 3:3 4:45 5:5 6:47 7:19 7:24"),
+        (abc, 12, "0:12 1:9 2:4 2:59 3:40 3:56 4:0 5:54 5:34 6:30 7:57"),
+    ];
+    for (hash, hashes, expected) in vectors {
+        for backend in backends() {
+            let mut filter = empty(Shape { blocks: 1_000, hashes }, backend);
+            filter.insert_hash(hash);
+            let block = if hash == 1 { 566 } else { 619 };
+            let mut words = vec![0; 8_000];
+            for position in expected.split(' ') {
+                let (lane, bit) = position.split_once(':').unwrap();
+                let (lane, bit): (usize, u32) = (lane.parse().unwrap(), bit.parse().unwrap());
+                words[8 * block + lane] |= 1u64 << bit;
+            }
+            assert_eq!(filter.words(), words, "{backend}, hash {hash:#x}, {hashes} hashes");
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! The portable bytes: golden files, the same forever, and what bad input gets.
+//!
+//! `BLESS=1 cargo test -p bloom-blocked --test format` writes the golden files anew: a new format version.
+
+use std::path::Path;
+use std::{env, fs};
+
+use bloom_blocked::{
+    AtomicBlockedBloomFilter, BlockedBloomFilter, BlockedBloomFilterView, BuildError, DecodeError,
+    SipHashBuilder,
+};
+use pds_core::PortableHasher;
+use quickcheck::quickcheck;
+
+const KEY: [u8; 16] = *b"0123456789abcdef";
+
+/// How many keys each file is asked; those inserted come first.
+const ASKED: u64 = 2_000;
+
+/// One golden file: the bytes that must come of the keys below `inserted`.
+struct Golden {
+    file: &'static str,
+    inserted: u64,
+    bytes: Vec<u8>,
+    answers: Vec<bool>,
+}
+
+fn golden<S: PortableHasher>(
+    file: &'static str,
+    inserted: u64,
+    mut filter: BlockedBloomFilter<S>,
+) -> Golden {
+    filter.extend(0..inserted);
+    let answers = (0..ASKED).map(|key| filter.contains(&key)).collect();
+    Golden { file, inserted, bytes: filter.with_key().to_bytes(), answers }
+}
+
+fn all_golden() -> Result<Vec<Golden>, BuildError> {
+    let builder = BlockedBloomFilter::builder;
+    let designed = || builder().expected_items(1_000);
+    let shaped = |blocks, hashes| builder().blocks(blocks).hashes(hashes).build();
+    let sip = SipHashBuilder::from_key(KEY);
+    Ok(vec![
+        golden("default.pds", 1_000, BlockedBloomFilter::new(1_000, 0.01)?),
+        golden("seeded.pds", 900, designed().false_positive_rate(1e-4).seed(42).build()?),
+        golden("sip.pds", 1_000, designed().hasher(sip).build()?),
+        golden("one_block.pds", 40, shaped(1, 6)?),
+        golden("two_hashes.pds", 300, shaped(7, 2)?),
+        golden("sixteen_hashes.pds", 100, shaped(5, 16)?),
+    ])
+}
+
+fn path(file: &str) -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(file)
+}
+
+/// The answers as one line of digits for each file, for readers in other languages.
+fn manifest(all: &[Golden]) -> String {
+    let digits =
+        |g: &Golden| g.answers.iter().map(|&a| if a { '1' } else { '0' }).collect::<String>();
+    all.iter().map(|g| format!("{} {} {}\n", g.file, g.inserted, digits(g))).collect()
+}
+
+#[test]
+fn todays_code_writes_the_golden_files() {
+    let all = all_golden().unwrap();
+    let files = all.iter().map(|g| (g.file, g.bytes.clone()));
+    for (file, bytes) in files.chain([("answers.txt", manifest(&all).into_bytes())]) {
+        if env::var_os("BLESS").is_some() {
+            fs::write(path(file), &bytes).unwrap();
+        }
+        assert_eq!(fs::read(path(file)).unwrap(), bytes, "{file}");
+    }
+}
+
+#[test]
+fn todays_code_reads_the_golden_files() {
+    for g in all_golden().unwrap() {
+        let bytes = fs::read(path(g.file)).unwrap();
+        if g.file == "sip.pds" {
+            check_reading(
+                &g,
+                BlockedBloomFilter::<SipHashBuilder>::from_bytes_with_key(&bytes).unwrap(),
+            );
+        } else {
+            check_reading(&g, BlockedBloomFilter::from_bytes(&bytes).unwrap());
+            check_reading(&g, AtomicBlockedBloomFilter::from_bytes(&bytes).unwrap().into_plain());
+        }
+    }
+}
+
+fn check_reading<S: PortableHasher + Clone>(g: &Golden, filter: BlockedBloomFilter<S>) {
+    let hasher = filter.hasher().clone();
+    let view = BlockedBloomFilterView::from_bytes_with_hasher(&g.bytes, hasher).unwrap();
+    view.verify().unwrap();
+    for (key, &expected) in (0u64..).zip(&g.answers) {
+        assert_eq!([filter.contains(&key), view.contains(&key)], [expected; 2], "{}", g.file);
+    }
+    assert_eq!(view.to_filter().unwrap(), filter);
+    assert_eq!(view.params(), filter.params());
+}
+
+fn small() -> Vec<u8> {
+    let mut filter = BlockedBloomFilter::builder().expected_items(100).seed(7).build().unwrap();
+    filter.extend(0..100u32);
+    filter.to_bytes()
+}
+
+/// What every way of reading says of these bytes; the view is verified, too.
+fn errors_of(bytes: &[u8]) -> [Option<DecodeError>; 3] {
+    let view = BlockedBloomFilterView::from_bytes(bytes);
+    [
+        BlockedBloomFilter::from_bytes(bytes).err(),
+        AtomicBlockedBloomFilter::from_bytes(bytes).err(),
+        view.and_then(|view| view.verify()).err(),
+    ]
+}
+
+/// Reading these bytes fails in every way with this error.
+fn assert_fails(bytes: &[u8], what: &str, expected: impl Fn(&DecodeError) -> bool) {
+    for error in errors_of(bytes) {
+        let error = error.unwrap_or_else(|| panic!("{what} was accepted"));
+        assert!(expected(&error), "{what}: {error:?}");
+    }
+}
+
+#[test]
+fn every_truncation_is_an_error() {
+    let bytes = small();
+    assert_eq!(errors_of(&bytes), [None; 3]);
+    for length in 0..bytes.len() {
+        assert_fails(&bytes[..length], &format!("{length} bytes"), |error| {
+            matches!(error, DecodeError::Truncated { .. })
+        });
+    }
+}
+
+#[test]
+fn every_flipped_bit_is_an_error() {
+    let bytes = small();
+    for bit in 0..8 * bytes.len() {
+        let mut damaged = bytes.clone();
+        damaged[bit / 8] ^= 1 << (bit % 8);
+        assert_fails(&damaged, &format!("bit {bit} flipped"), |_| true);
+    }
+}
+
+/// A header that lies, with the right checksum: as an attacker writes it.
+#[test]
+fn every_lie_is_an_error() {
+    let lie = |at: usize, value: u64| {
+        let mut bytes = small();
+        bytes[at..at + 8].copy_from_slice(&value.to_le_bytes());
+        let sum = bloom_blocked::DefaultHashBuilder::default().hash_bytes(&bytes[..120]);
+        bytes[120..128].copy_from_slice(&sum.to_le_bytes());
+        bytes
+    };
+    for blocks in [0, (1 << 54) + 1, u64::MAX] {
+        assert_fails(&lie(56, blocks), "impossible blocks", |e| {
+            matches!(e, DecodeError::Shape { .. })
+        });
+    }
+    for hashes in [0, 1, 7, 9, 17, 18, 1 << 32, u64::MAX] {
+        assert_fails(&lie(64, hashes), "impossible hashes", |e| {
+            matches!(e, DecodeError::Shape { .. })
+        });
+    }
+    for blocks in [1, 3, 4, 1 << 20, 1 << 54] {
+        assert_fails(&lie(56, blocks), "blocks of another payload", |e| {
+            matches!(e, DecodeError::PayloadLength { offset: 112, .. })
+        });
+    }
+    for field in 2..6 {
+        assert_fails(&lie(56 + 8 * field, 1), "an unused number", |e| {
+            matches!(e, DecodeError::Field { .. })
+        });
+    }
+}
+
+#[test]
+fn a_standard_filter_is_another_kind() {
+    let bytes = bloom_core::BloomFilter::builder().bits(512).hashes(8).build().unwrap().to_bytes();
+    assert_fails(&bytes, "a standard Bloom filter", |e| {
+        matches!(e, DecodeError::Kind { expected: 2, found: 1, .. })
+    });
+}
+
+#[cfg(feature = "serde")]
+#[test]
+fn serde_carries_the_same_bytes() {
+    let mut filter = BlockedBloomFilter::new(100, 0.01).unwrap();
+    filter.extend(0..100u32);
+    let text = serde_json::to_string(&filter).unwrap();
+    assert_eq!(serde_json::from_str::<BlockedBloomFilter>(&text).unwrap(), filter);
+    let sequence = serde_json::to_string(&filter.to_bytes()).unwrap();
+    assert!(serde_json::from_str::<BlockedBloomFilter>(&sequence).is_err(), "text is expected");
+    assert!(serde_json::from_str::<BlockedBloomFilter>("\"AAAA\"").is_err());
+}
+
+quickcheck! {
+    fn any_bytes_are_read_without_a_panic(bytes: Vec<u8>) -> bool {
+        errors_of(&bytes).iter().all(Option::is_some)
+    }
+
+    fn streams_are_the_bytes(keys: Vec<u64>) -> bool {
+        let mut filter = BlockedBloomFilter::new(50, 0.01).unwrap();
+        filter.extend(&keys);
+        let mut stream = Vec::new();
+        filter.write_to(&mut stream).unwrap();
+        stream == filter.to_bytes() && BlockedBloomFilter::from_bytes(&stream).unwrap() == filter
+    }
+}

@@ -1,0 +1,180 @@
+//! The split-block filter against bitsets that Arrow, DuckDB and Spark wrote.
+//!
+//! `data/parquet_sbbf.json` is an excerpt; all cases are checked where the whole file lies beside the
+//! workspace, as `../shared/vectors/parquet_sbbf.json`.
+
+use std::fs;
+use std::path::Path;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use bloom_blocked::{
+    BuildError, ParquetBytesError, ParquetValue, ParquetWriter, SplitBlockBloomFilter,
+};
+use pds_params::blocked::split_block_rate;
+use pds_testkit::keys;
+use quickcheck::quickcheck;
+use serde_json::Value;
+
+fn vectors() -> Vec<Value> {
+    let whole =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/vectors/parquet_sbbf.json");
+    let excerpt = include_str!("data/parquet_sbbf.json").to_owned();
+    let texts = [Some(excerpt), fs::read_to_string(whole).ok()];
+    texts.into_iter().flatten().map(|text| serde_json::from_str(&text).unwrap()).collect()
+}
+
+/// The hashes of a set of keys, as its column has them.
+fn hashes(keys: &Value, column: &str) -> Vec<u64> {
+    let start = keys["start"].as_i64().unwrap();
+    let indices = start..start + keys["count"].as_i64().unwrap();
+    if keys["kind"] == "text" {
+        let prefix = keys["prefix"].as_str().unwrap();
+        return indices.map(|i| format!("{prefix}{i}").as_str().parquet_hash()).collect();
+    }
+    let hex = keys["mul"].as_str().unwrap().trim_start_matches("0x");
+    let factor = u64::from_str_radix(hex, 16).unwrap().cast_signed();
+    let hash = |key: i64| match column {
+        "int64" => key.parquet_hash(),
+        "int32" => i32::try_from(key).unwrap().parquet_hash(),
+        "double" => (f64::from(i32::try_from(key).unwrap()) / 4.0).parquet_hash(),
+        other => panic!("unknown column type {other}"),
+    };
+    indices.map(|i| hash(i.wrapping_mul(factor))).collect()
+}
+
+fn text<'a>(value: &'a Value, name: &str) -> &'a str {
+    value[name].as_str().unwrap()
+}
+
+fn bitset(case: &Value, writer: &str) -> Vec<u8> {
+    let written = &case["writers"][writer];
+    match written["bitset"].as_str() {
+        Some(base64) => STANDARD.decode(base64).unwrap(),
+        None => bitset(case, text(written, "bitset_same_as")),
+    }
+}
+
+#[test]
+fn filters_of_real_writers_are_read_and_written_bit_for_bit() {
+    let mut checked = 0;
+    for case in vectors().iter().flat_map(|file| file["cases"].as_array().unwrap()) {
+        let column = text(case, "column_type");
+        let stored = hashes(&case["keys"], column);
+        let absent = hashes(&case["absent_keys"], column);
+        for (writer, written) in case["writers"].as_object().unwrap() {
+            let bytes = bitset(case, writer);
+            let read = SplitBlockBloomFilter::from_parquet_bytes(&bytes).unwrap();
+            assert_eq!(read.size_in_bytes(), bytes.len() as u64);
+            assert!(stored.iter().all(|&hash| read.contains_hash(hash)), "{writer}");
+            let answers: String = absent
+                .iter()
+                .map(|&hash| if read.contains_hash(hash) { '1' } else { '0' })
+                .collect();
+            assert_eq!(answers, text(written, "absent_answers"), "{writer}");
+
+            let mut ours = SplitBlockBloomFilter::with_blocks(read.num_blocks()).unwrap();
+            stored.iter().for_each(|&hash| {
+                ours.insert_hash(hash);
+            });
+            assert_eq!(ours.to_parquet_bytes(), bytes, "{writer}");
+            checked += 1;
+        }
+    }
+    assert!(checked >= 12);
+}
+
+#[test]
+fn arrow_shrinks_as_we_do() {
+    for case in vectors().iter().flat_map(|file| file["cases"].as_array().unwrap()) {
+        let (items, rate) = (case["ndv"].as_u64().unwrap(), case["fpp"].as_f64().unwrap());
+        let mut ours = SplitBlockBloomFilter::new(items, rate).unwrap();
+        hashes(&case["keys"], text(case, "column_type")).into_iter().for_each(|hash| {
+            ours.insert_hash(hash);
+        });
+        let shrunk = ours.shrink_to_rate(rate).unwrap();
+        assert_eq!(shrunk.to_parquet_bytes(), bitset(case, "pyarrow"));
+    }
+}
+
+#[test]
+fn sizes_are_those_of_the_writers() {
+    for file in vectors() {
+        for row in file["writer_sizes_keys_0_to_ndv_int64"].as_array().unwrap() {
+            let (items, rate) = (row["ndv"].as_u64().unwrap(), row["fpp"].as_f64().unwrap());
+            let size = |writer: ParquetWriter| writer.size_in_bytes(items, rate).unwrap();
+            assert_eq!(size(ParquetWriter::DuckDb), row["duckdb_bytes"], "{row}");
+            assert_eq!(size(ParquetWriter::ParquetJava), row["parquet_java_bytes"], "{row}");
+            let mut arrow = SplitBlockBloomFilter::new(items, rate).unwrap();
+            (0..items).for_each(|key| {
+                arrow.insert(&key.cast_signed());
+            });
+            let shrunk = arrow.shrink_to_rate(rate).unwrap();
+            assert_eq!(shrunk.size_in_bytes(), row["pyarrow_bytes"], "{row}");
+        }
+        for row in file["parquet_java_optimal_bits_ndv_fpp_bits"].as_array().unwrap() {
+            let (items, rate) = (row[0].as_u64().unwrap(), row[1].as_f64().unwrap());
+            let bytes = (row[2].as_u64().unwrap() / 8).next_power_of_two();
+            assert_eq!(ParquetWriter::ParquetJava.size_in_bytes(items, rate).unwrap(), bytes);
+        }
+    }
+}
+
+#[test]
+fn what_is_no_bitset_is_refused() {
+    for length in [0, 1, 31, 33, 63, 96 + 1] {
+        let refused = SplitBlockBloomFilter::from_parquet_bytes(&vec![0; length]).unwrap_err();
+        assert_eq!(refused, ParquetBytesError::Length { bytes: length as u64 });
+    }
+    for blocks in [0, (1 << 32) + 1] {
+        let refused = SplitBlockBloomFilter::with_blocks(blocks).unwrap_err();
+        assert!(matches!(refused, BuildError::Param(_)), "{refused}");
+    }
+    for (items, rate) in [(0, 0.1), (1, 0.0), (1, 1.0), (1, f64::NAN)] {
+        assert!(SplitBlockBloomFilter::new(items, rate).is_err(), "{items}, {rate}");
+    }
+}
+
+#[test]
+fn the_rate_is_the_predicted_one() {
+    let mut filter = SplitBlockBloomFilter::with_blocks(10_007).unwrap();
+    let mut hashes = keys::random(1);
+    hashes.by_ref().take(250_000).for_each(|hash| {
+        filter.insert_hash(hash);
+    });
+    let asked = 4_000_000;
+    let hits = hashes.take(asked).filter(|&hash| filter.contains_hash(hash)).count() as f64;
+    let (measured, own) = (hits / asked as f64, filter.false_positive_rate());
+    // Five standard errors of the count; filters of this size differ by 0.4 % among themselves.
+    assert!((measured / own - 1.0).abs() < 5.0 / hits.sqrt(), "{measured}, {own}");
+    let predicted = split_block_rate(10_007, 250_000);
+    assert!((own / predicted - 1.0).abs() < 0.02, "{own}, {predicted}");
+}
+
+quickcheck! {
+    fn no_value_is_lost_and_batches_agree(blocks: u8, values: Vec<i64>, asked: Vec<i64>) -> bool {
+        let mut filter = SplitBlockBloomFilter::with_blocks(1 + u64::from(blocks)).unwrap();
+        let news = values.iter().all(|value| {
+            let absent = !filter.contains(value);
+            filter.insert(value) == absent
+        });
+        let mut answers = vec![false; asked.len()];
+        filter.contains_batch(&asked, &mut answers);
+        news
+            && values.iter().all(|value| filter.contains(value))
+            && asked.iter().zip(answers).all(|(value, answer)| filter.contains(value) == answer)
+    }
+
+    fn a_union_is_the_filter_of_both(left: Vec<i64>, right: Vec<i64>) -> bool {
+        let filled = |values: &[i64]| {
+            let mut filter = SplitBlockBloomFilter::with_blocks(3).unwrap();
+            values.iter().for_each(|value| {
+                filter.insert(value);
+            });
+            filter
+        };
+        let mut union = filled(&left);
+        union.union_with(&filled(&right)).unwrap();
+        union == filled(&[left, right].concat())
+    }
+}
