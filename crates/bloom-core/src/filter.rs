@@ -91,6 +91,15 @@ impl<S> BloomFilter<S> {
         Ok(Self { bits: BitArray::zeroed(params.num_bits())?, params, hasher })
     }
 
+    /// Makes a filter of bits that were set elsewhere, such as by a counting filter of the same shape.
+    ///
+    /// # Errors
+    /// [`Incompatible::Shape`] when there are not as many bits as the parameters say.
+    pub fn from_bits(params: BloomParams, bits: BitArray, hasher: S) -> Result<Self, Incompatible> {
+        Incompatible::check_shape("number of bits", params.num_bits(), bits.num_bits())?;
+        Ok(Self::from_parts(bits, params, hasher))
+    }
+
     pub(crate) fn from_parts(bits: BitArray, params: BloomParams, hasher: S) -> Self {
         debug_assert_eq!(bits.num_bits(), params.num_bits());
         Self { bits, params, hasher }

@@ -5,6 +5,7 @@
 pub mod blocked;
 pub mod bloom;
 pub mod cms;
+pub mod counting;
 pub mod cuckoo;
 mod error;
 mod estimate;
@@ -13,6 +14,7 @@ pub mod hll;
 pub use blocked::{BlockedBloomParams, Preference};
 pub use bloom::BloomParams;
 pub use cms::{CountMinParams, CountSketchParams, HeavyHittersParams};
+pub use counting::BlockedCountingParams;
 pub use cuckoo::CuckooParams;
 pub use error::ParamError;
 pub use estimate::Estimate;

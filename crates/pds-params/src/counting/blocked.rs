@@ -1,0 +1,188 @@
+//! All counters of a key in one cache line.
+
+use crate::ParamError;
+
+/// Counters of 4 bits in a line of 64 bytes: eight lanes of sixteen.
+pub const LINE_COUNTERS: u64 = 128;
+
+/// The most lines: 2^54, or 2^60 bytes. No address space is larger.
+pub const MAX_LINES: u64 = 1 << 54;
+
+/// Counters of a lane, one of which a key has.
+const LANE_COUNTERS: f64 = 16.0;
+
+/// Lanes of a line.
+const LANES: i32 = 8;
+
+/// The probability e^-700 of an empty line is the least that the sum can start from, and at 500 keys a line,
+/// which it takes at the least, a lane is clear with 10^-14.
+const FULL: f64 = -700.0;
+
+/// The mean false-positive rate of a filter with one counter of 16 in each of the 8 lanes of a key's line.
+///
+/// The number of keys in a line is binomial; given x keys, all lanes of a query are raised with
+/// probability (1 - (15/16)^x)^8. The terms are summed, so that nothing cancels.
+///
+/// # References
+/// Felix Putze, Peter Sanders and Johannes Singler, "Cache-, Hash- and Space-Efficient Bloom Filters",
+/// WEA 2007, section 3, for the mixture.
+#[must_use]
+pub fn blocked_rate(lines: u64, items: u64) -> f64 {
+    if items == 0 {
+        return 0.0;
+    }
+    if lines <= 1 {
+        return if lines == 1 { rate_of_line(items as f64) } else { 1.0 };
+    }
+    let log_empty = items as f64 * libm::log1p(-1.0 / lines as f64);
+    if log_empty < FULL {
+        return 1.0;
+    }
+    let (load, odds) = (items as f64 / lines as f64, 1.0 / (lines - 1) as f64);
+    let mut weight = libm::exp(log_empty);
+    let (mut keys, mut rate) = (0.0, 0.0);
+    while keys <= items as f64 && (keys <= load || weight > rate * f64::EPSILON / 4.0) {
+        rate += weight * rate_of_line(keys);
+        weight *= (items as f64 - keys) / (keys + 1.0) * odds;
+        keys += 1.0;
+    }
+    rate.min(1.0)
+}
+
+fn rate_of_line(keys: f64) -> f64 {
+    let raised = -libm::expm1(keys * libm::log1p(-1.0 / LANE_COUNTERS));
+    libm::pow(raised, f64::from(LANES))
+}
+
+/// The shape of a blocked counting filter, proven to be possible.
+///
+/// # Guarantees
+/// - The mean false-positive rate at the designed number of items is at most the promised one.
+/// - No smaller number of lines keeps it.
+/// - The same arguments give the same numbers on every machine.
+///
+/// # Examples
+/// ```
+/// use pds_params::counting::BlockedCountingParams;
+///
+/// let params = BlockedCountingParams::new(1_000_000, 0.01)?;
+/// assert!(params.rate_at(1_000_000) <= 0.01);
+/// assert_eq!(format!("{:.1}", params.bits_per_item().unwrap()), "45.7");
+/// # Ok::<(), pds_params::ParamError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BlockedCountingParams {
+    /// Number of lines of 64 bytes, from 1 to [`MAX_LINES`].
+    num_lines: u64,
+    /// Number of items that the filter is designed for, where it is.
+    expected_items: Option<u64>,
+    /// The rate promised for them, where one is.
+    promised_rate: Option<f64>,
+}
+
+impl BlockedCountingParams {
+    /// Finds the fewest lines for which the mean rate of `expected_items` is at most `rate`.
+    ///
+    /// # Errors
+    /// [`ParamError::OutOfRange`] for no items, [`ParamError::NotAProbability`] for a rate that is not
+    /// between 0 and 1, [`ParamError::TooLarge`] where more than [`MAX_LINES`] would be needed.
+    ///
+    /// # Complexity
+    /// About 100 evaluations of [`blocked_rate`] at most.
+    pub fn new(expected_items: u64, rate: f64) -> Result<Self, ParamError> {
+        check_items(expected_items)?;
+        check_rate(rate)?;
+        let keeps = |lines| blocked_rate(lines, expected_items) <= rate;
+        if !keeps(MAX_LINES) {
+            let (parameter, max) = ("lines", MAX_LINES as f64);
+            return Err(ParamError::TooLarge { parameter, value: 2.0 * max, max });
+        }
+        let (mut fails, mut holds) = (0, 1);
+        while !keeps(holds) {
+            (fails, holds) = (holds, (2 * holds).min(MAX_LINES));
+        }
+        while holds - fails > 1 {
+            let middle = fails + (holds - fails) / 2;
+            if keeps(middle) { holds = middle } else { fails = middle }
+        }
+        Self::from_lines(holds)?.with_design(Some(expected_items), Some(rate))
+    }
+
+    /// Takes the number of lines as it is, without a design.
+    ///
+    /// # Errors
+    /// [`ParamError::OutOfRange`] for no lines or more than [`MAX_LINES`].
+    pub fn from_lines(num_lines: u64) -> Result<Self, ParamError> {
+        check_range("lines", num_lines, MAX_LINES)?;
+        Ok(Self { num_lines, expected_items: None, promised_rate: None })
+    }
+
+    /// States what the shape was designed for, as a stored filter does; the shape stays as it is.
+    ///
+    /// # Errors
+    /// [`ParamError::OutOfRange`] for no items, [`ParamError::NotAProbability`] for a rate that is
+    /// not between 0 and 1.
+    pub fn with_design(
+        self,
+        expected_items: Option<u64>,
+        promised_rate: Option<f64>,
+    ) -> Result<Self, ParamError> {
+        expected_items.map_or(Ok(()), check_items)?;
+        promised_rate.map_or(Ok(()), check_rate)?;
+        Ok(Self { expected_items, promised_rate, ..self })
+    }
+
+    /// The number of lines of 64 bytes.
+    #[must_use]
+    pub fn num_lines(&self) -> u64 {
+        self.num_lines
+    }
+
+    /// The number of items that the filter is designed for, if it is.
+    #[must_use]
+    pub fn expected_items(&self) -> Option<u64> {
+        self.expected_items
+    }
+
+    /// The false-positive rate promised for that number of items, a fraction.
+    #[must_use]
+    pub fn promised_rate(&self) -> Option<f64> {
+        self.promised_rate
+    }
+
+    /// The bytes of the lines.
+    #[must_use]
+    pub fn size_in_bytes(&self) -> u64 {
+        self.num_lines * 64
+    }
+
+    /// The number of bits for each expected item, if the filter is designed for some.
+    #[must_use]
+    pub fn bits_per_item(&self) -> Option<f64> {
+        self.expected_items.map(|items| self.num_lines as f64 * 512.0 / items as f64)
+    }
+
+    /// Predicts the mean false-positive rate at `items` items, by [`blocked_rate`].
+    #[must_use]
+    pub fn rate_at(&self, items: u64) -> f64 {
+        blocked_rate(self.num_lines, items)
+    }
+}
+
+fn check_items(items: u64) -> Result<(), ParamError> {
+    check_range("expected_items", items, u64::MAX)
+}
+
+fn check_range(parameter: &'static str, value: u64, max: u64) -> Result<(), ParamError> {
+    if (1..=max).contains(&value) {
+        return Ok(());
+    }
+    Err(ParamError::OutOfRange { parameter, value, min: 1, max })
+}
+
+fn check_rate(rate: f64) -> Result<(), ParamError> {
+    if rate > 0.0 && rate < 1.0 {
+        return Ok(());
+    }
+    Err(ParamError::NotAProbability { parameter: "false_positive_rate", value: rate })
+}
