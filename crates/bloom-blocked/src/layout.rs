@@ -104,6 +104,7 @@ pub(crate) fn second_fields(first: u64) -> u64 {
 }
 
 /// The bit at which the field of a lane starts.
+#[expect(clippy::cast_possible_truncation, reason = "a place in a word of 64 bits")]
 pub(crate) const fn field_start(lane: usize) -> u32 {
     (FIRST_FIELD - 6 * lane) as u32
 }

@@ -274,7 +274,6 @@ impl SplitBlockBloomFilter {
     }
 
     #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "blocks in memory are counted by `usize`")]
     fn block_of(&self, hash: u64) -> usize {
         (((hash >> 32) * self.num_blocks()) >> 32) as usize
     }
