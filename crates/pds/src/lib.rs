@@ -8,6 +8,8 @@
 
 mod typed;
 
+#[cfg(feature = "blocked")]
+pub use bloom_blocked as blocked;
 #[cfg(feature = "bloom")]
 pub use bloom_core as bloom;
 #[cfg(feature = "alloc")]
@@ -15,6 +17,10 @@ pub use pds_core::memory;
 pub use pds_core::{error, hash, traits};
 pub use pds_params as params;
 
+#[cfg(all(feature = "blocked", feature = "alloc", target_has_atomic = "64"))]
+pub use bloom_blocked::AtomicBlockedBloomFilter;
+#[cfg(all(feature = "blocked", feature = "alloc"))]
+pub use bloom_blocked::{BlockedBloomFilter, SplitBlockBloomFilter};
 #[cfg(all(feature = "bloom", feature = "alloc", target_has_atomic = "64"))]
 pub use bloom_core::AtomicBloomFilter;
 #[cfg(all(feature = "bloom", feature = "alloc"))]
@@ -30,10 +36,14 @@ pub use typed::Typed;
 ///
 /// Where a structure and a trait have a method of the same name, a call means the structure's.
 pub mod prelude {
+    #[cfg(all(feature = "blocked", feature = "alloc", target_has_atomic = "64"))]
+    pub use crate::AtomicBlockedBloomFilter;
     #[cfg(all(feature = "bloom", feature = "alloc", target_has_atomic = "64"))]
     pub use crate::AtomicBloomFilter;
     #[cfg(all(feature = "bloom", feature = "alloc"))]
     pub use crate::BloomFilter;
+    #[cfg(all(feature = "blocked", feature = "alloc"))]
+    pub use crate::{BlockedBloomFilter, SplitBlockBloomFilter};
     pub use crate::{
         Cardinality, DefaultHashBuilder, Estimate, Frequency, HashKey, Insert, Membership, Merge,
         Raw, Remove, SipHashBuilder, Typed,

@@ -29,6 +29,24 @@ mod structures {
         assert!(filter.contains("here") && !filter.contains("there"));
     }
 
+    #[cfg(feature = "blocked")]
+    #[test]
+    fn blocked_bloom_filters() {
+        let mut filter = BlockedBloomFilter::new(1_000, 0.001).expect("sound parameters");
+        assert!(filter.insert("here"));
+        assert!(filter.contains("here") && !filter.contains("there"));
+        let shared = AtomicBlockedBloomFilter::from(filter);
+        assert!(shared.insert("there") && shared.contains("here"));
+        assert_eq!(pds::blocked::Preference::default(), pds::params::Preference::Fastest);
+    }
+
+    #[cfg(feature = "blocked")]
+    #[test]
+    fn split_block_bloom_filter() {
+        let mut column = SplitBlockBloomFilter::new(1_000, 0.001).expect("sound parameters");
+        assert!(column.insert(&7i64) && column.contains(&7i64) && !column.contains(&8i64));
+    }
+
     #[test]
     fn module_bloom() {
         let mut bits = pds::bloom::BitArray::zeroed(100).expect("memory for 100 bits");
