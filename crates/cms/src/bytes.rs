@@ -38,7 +38,7 @@ impl<S: PortableHasher, C: Counter> Portable for CountMinSketch<S, C> {
     }
 
     fn payload_bytes(shape: &Shape) -> Result<u64, DecodeError> {
-        Ok(8 * words_for::<C>(&params_of::<C>(shape)?.0) + 8)
+        Ok(sketch_bytes::<C>(&params_of::<C>(shape)?.0))
     }
 
     fn write_payload<W: Sink>(&self, sink: &mut W) -> Result<(), W::Error> {
@@ -48,16 +48,30 @@ impl<S: PortableHasher, C: Counter> Portable for CountMinSketch<S, C> {
 
     fn read_payload<R: Source>(shape: &Shape, hasher: S, source: &mut R) -> Result<Self, R::Error> {
         let (params, update) = params_of::<C>(shape)?;
-        let mut words = source.take_words(words_for::<C>(&params))?;
-        for word in words.iter_mut() {
-            *word = reorder_lanes::<C>(*word);
-        }
-        let total = take_u64(source)?;
-        let sketch = Self::from_parts(words, params, update, total, hasher);
-        check_padding(&sketch)?;
-        check_total(&sketch)?;
-        Ok(sketch)
+        read_sketch(params, update, hasher, source)
     }
+}
+
+/// The bytes of the counters and the total.
+fn sketch_bytes<C: Counter>(params: &CountMinParams) -> u64 {
+    8 * words_for::<C>(params) + 8
+}
+
+fn read_sketch<S, C: Counter, R: Source>(
+    params: CountMinParams,
+    update: Update,
+    hasher: S,
+    source: &mut R,
+) -> Result<CountMinSketch<S, C>, R::Error> {
+    let mut words = source.take_words(words_for::<C>(&params))?;
+    for word in words.iter_mut() {
+        *word = reorder_lanes::<C>(*word);
+    }
+    let total = take_u64(source)?;
+    let sketch = CountMinSketch::from_parts(words, params, update, total, hasher);
+    check_padding(&sketch)?;
+    check_total(&sketch)?;
+    Ok(sketch)
 }
 
 /// The same bytes as the plain sketch's. Those taken during inserts are no snapshot.

@@ -22,7 +22,8 @@ pub struct Hitter<'a, K> {
     pub key: &'a K,
     /// How often it came at most.
     pub estimate: u64,
-    /// By how much the estimate may exceed the truth at most.
+    /// By how much the estimate may exceed the truth: surely no more by [`HeavyHitters`], and by the
+    /// structures that stand on a sketch no more but with its probability delta.
     pub error: u64,
 }
 
@@ -31,7 +32,7 @@ impl<'a, K> Hitter<'a, K> {
         Self { key: &slot.key, estimate: count, error: slot.error }
     }
 
-    /// Returns the ends between which the truth lies, both certain.
+    /// Returns the ends between which the truth lies; the lower one is as sure as the error is.
     #[must_use]
     pub const fn interval(&self) -> CountInterval {
         CountInterval {

@@ -289,6 +289,21 @@ impl<K> Summary<K> {
         }
     }
 
+    /// Divides all counts and errors by two, rounding down; the order of counts stays.
+    pub(crate) fn halve(&mut self) {
+        self.heap.iter_mut().for_each(|node| node.count /= 2);
+        self.slots.iter_mut().for_each(|slot| slot.error /= 2);
+        self.total = self.total.div_ceil(2);
+    }
+
+    /// Copies the tracked keys, in the order of the heap.
+    pub(crate) fn keys(&self) -> Vec<K>
+    where
+        K: Clone,
+    {
+        self.iter().map(|(slot, _)| slot.key.clone()).collect()
+    }
+
     /// Forgets all keys whose counts are `limit` at most.
     pub(crate) fn forget_up_to(&mut self, limit: u64) {
         while self.heap.first().is_some_and(|node| node.count <= limit) {

@@ -243,12 +243,17 @@ fn forged_summaries_are_refused() {
     let mut words = TopK::<String>::new(2).unwrap();
     words.insert("word");
     let bytes = words.to_bytes();
+    // The sketch of 1,024 x 4 counters of 4 bytes and its total come first.
+    let entry = 128 + 16_384 + 8;
+    assert_eq!(bytes.len(), entry + 16 + 8 + 4 + 8);
     let refused =
         |offset, new: &[u8]| field_of(TopK::<String>::from_bytes(&forged(&bytes, offset, new)));
-    assert_eq!(refused(136 + 16, &5u64.to_le_bytes()), "the length of a key");
-    assert_eq!(refused(136 + 16, &3u64.to_le_bytes()), "the bytes of the keys");
-    assert_eq!(refused(136 + 24, &[0xff]), "a string");
+    assert_eq!(refused(entry + 16, &5u64.to_le_bytes()), "the length of a key");
+    assert_eq!(refused(entry + 16, &3u64.to_le_bytes()), "the bytes of the keys");
+    assert_eq!(refused(entry + 24, &[0xff]), "a string");
     assert_eq!(refused(64, &1u64.to_le_bytes()), "an unused number of the shape");
+    assert_eq!(refused(entry, &2u64.to_le_bytes()), "a count");
+    assert_eq!(refused(56, &0u64.to_le_bytes()), "shape");
 }
 
 /// A great capacity costs memory when keys come, not when bytes claim it.

@@ -5,11 +5,11 @@ use pds_core::hash::finalize;
 use pds_core::{DecodeError, PortableHasher};
 use pds_params::HeavyHittersParams;
 
-use super::{PortableKey, bad_shape, check_unused, field, take_u64};
+use super::{PortableKey, bad_shape, check_unused, field, read_sketch, sketch_bytes, take_u64};
 use crate::heavy_hitters::capacity_of;
-use crate::summary::Summary;
-use crate::top_k::check_k;
-use crate::{HeavyHitters, TopK};
+use crate::summary::{Slot, Summary};
+use crate::top_k::params_for;
+use crate::{CountMinSketch, HeavyHitters, TopK, Update};
 
 /// Where the tracked keys begin, in bytes from the start of the envelope.
 pub(super) const KEYS_AT: u64 = Header::BYTES as u64 + 8;
@@ -30,16 +30,21 @@ impl<K: PortableKey, S: PortableHasher> Portable for HeavyHitters<K, S> {
     }
 
     fn payload_bytes(shape: &Shape) -> Result<u64, DecodeError> {
-        payload_bytes::<K>(shape, capacity_of(&params_of(shape)?))
+        let bytes = entry_bytes::<K>(shape, capacity_of(&params_of(shape)?))?.checked_add(8);
+        bytes.ok_or_else(|| too_many(shape.numbers[4]))
     }
 
     fn write_payload<W: Sink>(&self, sink: &mut W) -> Result<(), W::Error> {
-        write_summary(self.summary(), sink)
+        sink.put(&self.total().to_le_bytes())?;
+        write_entries(self.summary(), sink)
     }
 
     fn read_payload<R: Source>(shape: &Shape, hasher: S, source: &mut R) -> Result<Self, R::Error> {
         let params = params_of(shape)?;
-        let summary = read_summary(shape, capacity_of(&params), &hasher, source)?;
+        let total = take_u64(source)?;
+        let mut summary = read_entries(shape, capacity_of(&params), &hasher, source)?;
+        check_counts(&summary, total)?;
+        summary.set_total(total);
         Ok(Self::from_parts(summary, params, hasher))
     }
 }
@@ -53,23 +58,45 @@ impl<K: PortableKey, S: PortableHasher> Portable for TopK<K, S> {
     }
 
     fn shape(&self) -> Shape {
-        shape_of(self.summary(), self.k(), 0)
+        shape_of(self.list(), self.k(), 0)
     }
 
     fn payload_bytes(shape: &Shape) -> Result<u64, DecodeError> {
-        check_unused(shape, 1, shape.numbers[1])?;
-        payload_bytes::<K>(shape, check_k(shape.numbers[0]).map_err(bad_shape)?)
+        let [k, unused, .., key_bytes, _] = shape.numbers;
+        check_unused(shape, 1, unused)?;
+        let (params, capacity) = params_for(k).map_err(bad_shape)?;
+        let bytes = entry_bytes::<K>(shape, capacity)?.checked_add(sketch_bytes::<u32>(&params));
+        bytes.ok_or_else(|| too_many(key_bytes))
     }
 
     fn write_payload<W: Sink>(&self, sink: &mut W) -> Result<(), W::Error> {
-        write_summary(self.summary(), sink)
+        self.sketch().write_payload(sink)?;
+        write_entries(self.list(), sink)
     }
 
     fn read_payload<R: Source>(shape: &Shape, hasher: S, source: &mut R) -> Result<Self, R::Error> {
-        let k = shape.numbers[0];
-        let capacity = check_k(k).map_err(bad_shape)?;
-        let summary = read_summary(shape, capacity, &hasher, source)?;
-        Ok(Self::from_parts(summary, k, hasher))
+        let (params, capacity) = params_for(shape.numbers[0]).map_err(bad_shape)?;
+        let sketch = read_sketch(params, Update::Conservative, hasher, source)?;
+        let list = read_entries(shape, capacity, sketch.hasher(), source)?;
+        check_estimates(&sketch, &list)?;
+        Ok(Self::from_parts(sketch, list))
+    }
+}
+
+/// No listed key has a greater count than the sketch gives it.
+fn check_estimates<K: PortableKey, S: PortableHasher>(
+    sketch: &CountMinSketch<S>,
+    list: &Summary<K>,
+) -> Result<(), DecodeError> {
+    let too_great = |(slot, count): &(&Slot<K>, u64)| sketch.estimate(&slot.key) < *count;
+    match list.iter().find(too_great) {
+        None => Ok(()),
+        Some((_, found)) => Err(DecodeError::Field {
+            name: "a count",
+            offset: Header::BYTES as u64,
+            found,
+            allowed: "at most what the sketch says of the key",
+        }),
     }
 }
 
@@ -84,7 +111,8 @@ fn shape_of<K: PortableKey>(summary: &Summary<K>, first: u64, second: u64) -> Sh
     Shape { numbers, expected_items: None, promised_rate: None }
 }
 
-fn payload_bytes<K: PortableKey>(shape: &Shape, capacity: u32) -> Result<u64, DecodeError> {
+/// The bytes of all tracked keys with count and error.
+fn entry_bytes<K: PortableKey>(shape: &Shape, capacity: u32) -> Result<u64, DecodeError> {
     let [.., id, tracked, key_bytes, unused] = shape.numbers;
     if id != u64::from(K::ID) {
         return Err(field("the type of the keys", 2, id, "the one asked for"));
@@ -93,17 +121,18 @@ fn payload_bytes<K: PortableKey>(shape: &Shape, capacity: u32) -> Result<u64, De
         return Err(field("the number of tracked keys", 3, tracked, "at most the capacity"));
     }
     check_unused(shape, 5, unused)?;
-    let bytes = key_bytes.checked_add(8 + COUNT_BYTES * tracked);
-    bytes
-        .ok_or_else(|| field("the bytes of the keys", 4, key_bytes, "below 2^64 with their counts"))
+    key_bytes.checked_add(COUNT_BYTES * tracked).ok_or_else(|| too_many(key_bytes))
 }
 
-/// The total, then each tracked key with count and error, in the order of the heap.
-fn write_summary<K: PortableKey, W: Sink>(
+fn too_many(key_bytes: u64) -> DecodeError {
+    field("the bytes of the keys", 4, key_bytes, "below 2^64 with all else")
+}
+
+/// Each tracked key with count and error, in the order of the heap.
+fn write_entries<K: PortableKey, W: Sink>(
     summary: &Summary<K>,
     sink: &mut W,
 ) -> Result<(), W::Error> {
-    sink.put(&summary.total().to_le_bytes())?;
     for (slot, count) in summary.iter() {
         sink.put(&count.to_le_bytes())?;
         sink.put(&slot.error.to_le_bytes())?;
@@ -112,7 +141,7 @@ fn write_summary<K: PortableKey, W: Sink>(
     Ok(())
 }
 
-fn read_summary<K: PortableKey, R: Source>(
+fn read_entries<K: PortableKey, R: Source>(
     shape: &Shape,
     capacity: u32,
     hasher: &impl PortableHasher,
@@ -120,7 +149,6 @@ fn read_summary<K: PortableKey, R: Source>(
 ) -> Result<Summary<K>, R::Error> {
     let [.., tracked, mut key_bytes, _] = shape.numbers;
     let mut summary = Summary::with_room_for(0, capacity).map_err(DecodeError::from)?;
-    let total = take_u64(source)?;
     for _ in 0..tracked {
         let (count, error) = (take_u64(source)?, take_u64(source)?);
         let key = K::read_key(source, &mut key_bytes)?;
@@ -131,8 +159,6 @@ fn read_summary<K: PortableKey, R: Source>(
     if key_bytes > 0 {
         return Err(field("the bytes of the keys", 4, key_bytes, "used up by the keys").into());
     }
-    check_counts(&summary, total)?;
-    summary.set_total(total);
     Ok(summary)
 }
 

@@ -1,0 +1,124 @@
+//! Heavy hitters and top-k on long streams: what is found, and how much is listed wrongly.
+
+mod streams;
+
+use std::collections::HashMap;
+
+use cms::{HeavyHitters, HeavyHittersParams, SketchedHeavyHitters, TopK};
+use pds_core::DefaultHashBuilder;
+use streams::{Zipf, counts, key};
+
+const ITEMS: usize = 100_000;
+const EVENTS: usize = 500_000;
+
+/// A skewed stream in three orders: as it comes, heavy keys first, and heavy keys last.
+fn orders(exponent: f64, seed: u64) -> [Vec<usize>; 3] {
+    let stream: Vec<_> = Zipf::new(ITEMS, exponent).stream(seed).take(EVENTS).collect();
+    let mut falling = stream.clone();
+    falling.sort_unstable();
+    let rising = falling.iter().rev().copied().collect();
+    [stream, falling, rising]
+}
+
+/// Recall is exactly 1, every interval holds the truth, and no key of less than half the share is
+/// listed where the error is half of it.
+#[test]
+fn no_key_above_the_share_is_missed() {
+    for (seed, (exponent, phi)) in (0..).zip([(0.0, 1e-4), (1.0, 1e-3), (1.1, 1e-3), (1.5, 1e-4)]) {
+        for stream in orders(exponent, seed) {
+            let counts = counts(ITEMS, &stream);
+            let params = HeavyHittersParams::with_error(phi, phi / 2.0).unwrap();
+            let hasher = DefaultHashBuilder::default();
+            let mut summary = HeavyHitters::<u64>::from_params(params, hasher).unwrap();
+            let mut detector = SketchedHeavyHitters::<u64>::new(phi, phi / 4.0, 0.01).unwrap();
+            for &rank in &stream {
+                summary.insert(&key(0, rank));
+                detector.insert(&key(0, rank));
+            }
+            let threshold = summary.threshold();
+            for hitters in [summary.top(), detector.top()] {
+                let listed: HashMap<u64, _> = hitters.iter().map(|h| (*h.key, h)).collect();
+                for (rank, &count) in counts.iter().enumerate() {
+                    let found = listed.get(&key(0, rank));
+                    assert!(count <= threshold || found.is_some(), "zipf {exponent}: rank {rank}");
+                    assert!(
+                        found.is_none_or(|h| h.estimate >= count && 2 * count >= threshold - 1)
+                    );
+                }
+            }
+            for hitter in summary.iter() {
+                let rank = usize::try_from(*hitter.key).unwrap();
+                assert!(hitter.interval().contains(counts[rank]));
+                assert!(hitter.error <= summary.total() / summary.capacity());
+            }
+        }
+    }
+}
+
+/// Parts that are counted apart and merged miss nothing either.
+#[test]
+fn merged_parts_miss_nothing() {
+    let [stream, falling, _] = orders(1.1, 9);
+    for stream in [stream, falling] {
+        let build = || HeavyHitters::<u64>::new(1e-3).unwrap();
+        let mut merged = build();
+        for part in stream.chunks(EVENTS / 7) {
+            let mut summary = build();
+            part.iter().for_each(|&rank| {
+                summary.insert(&key(0, rank));
+            });
+            merged.merge(&summary).unwrap();
+        }
+        let counts = counts(ITEMS, &stream);
+        let listed: Vec<u64> = merged.top().iter().map(|hitter| *hitter.key).collect();
+        let heavy = (0..ITEMS).filter(|&rank| counts[rank] > merged.threshold());
+        assert!(heavy.clone().count() > 50);
+        assert!(heavy.into_iter().all(|rank| listed.contains(&key(0, rank))));
+        assert!(merged.iter().all(|hitter| {
+            hitter.error <= merged.total() / merged.capacity()
+                && hitter.interval().contains(counts[usize::try_from(*hitter.key).unwrap()])
+        }));
+    }
+}
+
+/// The share of the listed keys that are truly among the first k; ties count as either.
+fn recall(k: usize, stream: &[usize]) -> f64 {
+    let mut list = TopK::<usize>::new(k as u64).unwrap();
+    let mut counts = HashMap::new();
+    for key in stream {
+        list.insert(key);
+        *counts.entry(key).or_insert(0u64) += 1;
+    }
+    let mut sorted: Vec<u64> = counts.values().copied().collect();
+    sorted.sort_unstable_by(|a, b| b.cmp(a));
+    let top = list.top();
+    assert!(top.iter().all(|hitter| hitter.estimate >= counts[hitter.key]));
+    top.iter().filter(|hitter| counts[hitter.key] >= sorted[k - 1]).count() as f64 / k as f64
+}
+
+#[test]
+fn the_first_k_are_found_on_zipf_streams() {
+    for (seed, exponent) in (20..).zip([1.0, 1.1, 1.25, 1.5]) {
+        let stream: Vec<_> = Zipf::new(ITEMS, exponent).stream(seed).take(EVENTS).collect();
+        for k in [10, 100] {
+            let recall = recall(k, &stream);
+            assert!(recall >= 0.99, "zipf {exponent}, k = {k}: {recall}");
+        }
+    }
+}
+
+/// Keys of either part stay, by the counts of both.
+#[test]
+fn merged_lists_rank_by_both() {
+    let (mut left, mut right) = (TopK::<u64>::new(3).unwrap(), TopK::<u64>::new(3).unwrap());
+    for (key, here, there) in [(1, 10, 0), (2, 6, 6), (3, 0, 11), (4, 5, 1), (5, 7, 5)] {
+        left.insert_many(&key, here);
+        right.insert_many(&key, there);
+    }
+    left.merge(&right).unwrap();
+    let top: Vec<_> = left.top().iter().map(|hitter| (*hitter.key, hitter.estimate)).collect();
+    assert_eq!((top[2], left.total()), ((3, 11), 51));
+    assert!(top.contains(&(2, 12)) && top.contains(&(5, 12)));
+    left.halve();
+    assert_eq!(left.top().iter().map(|hitter| hitter.estimate).collect::<Vec<_>>(), [6, 6, 5]);
+}
