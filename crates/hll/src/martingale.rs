@@ -4,12 +4,13 @@
 ///
 /// Each new key changes the state with a probability that the state itself tells, and a known key
 /// never does; so the sum grows by one a new key on average. It depends on the order of inserts, and
-/// says nothing about keys that came in by a merge.
+/// says nothing about keys that came in by a merge. It starts when a sketch becomes dense, from the near exact
+/// number of the sparse form.
 ///
 /// # References
 /// Edith Cohen, "All-Distances Sketches, Revisited: HIP Estimators for Massive Graphs Analysis", IEEE
 /// TKDE 27(9), 2015; Daniel Ting, "Streamed approximate counting of distinct elements", KDD 2014.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Martingale {
     estimate: f64,
     /// How many of the 2^64 hashes would not change the state. Whole numbers, so that nothing
@@ -21,6 +22,13 @@ pub(crate) struct Martingale {
 const HASHES: f64 = 18_446_744_073_709_551_616.0;
 
 impl Martingale {
+    /// Goes on from an estimate, with these registers.
+    pub(crate) fn resume(estimate: f64, registers: &[u8]) -> Self {
+        let precision = registers.len().ilog2();
+        let settled = registers.iter().map(|&rank| settled_hashes(precision, rank));
+        Self { estimate, settled: settled.fold(0, u64::wrapping_add) }
+    }
+
     pub(crate) const fn estimate(&self) -> f64 {
         self.estimate
     }
@@ -33,13 +41,6 @@ impl Martingale {
         self.settled = self.settled.wrapping_add(
             settled_hashes(precision, to).wrapping_sub(settled_hashes(precision, from)),
         );
-    }
-
-    /// The state was replaced by these registers.
-    pub(crate) fn continue_dense(&mut self, registers: &[u8]) {
-        let precision = registers.len().ilog2();
-        let settled = registers.iter().map(|&rank| settled_hashes(precision, rank));
-        self.settled = settled.fold(0, u64::wrapping_add);
     }
 }
 
@@ -64,7 +65,7 @@ mod tests {
 
     #[test]
     fn the_first_key_counts_as_one_and_two_registers_as_their_share() {
-        let mut martingale = Martingale::default();
+        let mut martingale = Martingale::resume(0.0, &[0; 16]);
         martingale.observe(4, 0, 61);
         assert_eq!(martingale.estimate(), 1.0);
         martingale.observe(4, 0, 1);

@@ -12,7 +12,7 @@ use core::hash::{BuildHasher, Hash};
 
 use pds_core::{Cardinality, DefaultHashBuilder, HashKey, Incompatible, Insert, Merge, ParamError};
 use pds_params::HllParams;
-use pds_params::hll::{MIN_PRECISION, SPARSE_PRECISION};
+use pds_params::hll::MIN_PRECISION;
 
 pub(crate) use estimates::{estimate_sparse, interval, with_error};
 
@@ -20,7 +20,7 @@ use crate::builder::HyperLogLogBuilder;
 use crate::coupon::{Coupon, register_and_rank};
 use crate::dense;
 use crate::martingale::Martingale;
-use crate::sparse::{Change, SparseTable};
+use crate::sparse::SparseTable;
 
 /// Answers *how many different keys?* from a few kilobytes, with an error that was chosen.
 ///
@@ -65,7 +65,7 @@ use crate::sparse::{Change, SparseTable};
 pub struct HyperLogLog<S = DefaultHashBuilder> {
     form: Form,
     params: HllParams,
-    /// Follows the inserts until something else than an insert changes the state.
+    /// Follows the inserts of the dense form, until something else than an insert changes it.
     martingale: Option<Martingale>,
     hasher: S,
 }
@@ -99,10 +99,9 @@ impl<S> HyperLogLog<S> {
     /// Creates an empty sketch. Allocates nothing.
     pub fn from_params(params: HllParams, hasher: S) -> Self {
         let form = Form::Sparse(SparseTable::new());
-        Self { form, params, martingale: Some(Martingale::default()), hasher }
+        Self::from_parts(form, params, hasher)
     }
 
-    /// A sketch of this state, which was not built by inserts alone.
     pub(crate) fn from_parts(form: Form, params: HllParams, hasher: S) -> Self {
         Self { form, params, martingale: None, hasher }
     }
@@ -141,19 +140,11 @@ impl<S> HyperLogLog<S> {
     #[inline(never)]
     fn insert_sparse(&mut self, coupon: Coupon) -> bool {
         let Form::Sparse(table) = &mut self.form else { unreachable!("the sketch is sparse") };
-        let from = match table.insert(coupon) {
-            Change::None => return false,
-            Change::Raised { from } => from,
-            Change::New => 0,
-        };
-        let full = table.len() as u64 > self.params.max_sparse_entries();
-        if let Some(martingale) = &mut self.martingale {
-            martingale.observe(SPARSE_PRECISION, from, coupon.rank());
-        }
-        if full {
+        let changed = table.insert(coupon);
+        if table.len() as u64 > self.params.max_sparse_entries() {
             self.make_dense();
         }
-        true
+        changed
     }
 
     /// Inserts many hashes. Returns how many of them changed the state, one after the other.
@@ -180,7 +171,7 @@ impl<S> HyperLogLog<S> {
     /// Forgets all keys, and gives their memory back.
     pub fn clear(&mut self) {
         self.form = Form::Sparse(SparseTable::new());
-        self.martingale = Some(Martingale::default());
+        self.martingale = None;
     }
 
     /// Returns whether no key was inserted.
@@ -223,9 +214,8 @@ impl<S> HyperLogLog<S> {
     }
 
     fn set_dense(&mut self, registers: Vec<u8>) {
-        if let Some(martingale) = &mut self.martingale {
-            martingale.continue_dense(&registers);
-        }
+        let estimate = self.martingale_estimate();
+        self.martingale = estimate.map(|estimate| Martingale::resume(estimate, &registers));
         self.form = Form::Dense(registers);
     }
 
@@ -257,8 +247,6 @@ impl<S> HyperLogLog<S> {
         if other.is_empty() && other.precision() >= self.precision() && !other.is_dense() {
             return;
         }
-        // What the other one has seen, the martingale has not.
-        self.martingale = None;
         let precision = self.precision().min(other.precision());
         if precision < self.precision() {
             self.fold_to(other.params);
@@ -270,6 +258,8 @@ impl<S> HyperLogLog<S> {
             Form::Sparse(theirs) => raise_all(self.dense_mut(), precision, theirs),
             Form::Dense(_) => dense::merge(self.dense_mut(), &other.registers_at(precision)),
         }
+        // What the other one has seen, the martingale has not.
+        self.martingale = None;
     }
 
     fn merge_coupon(&mut self, coupon: Coupon) {

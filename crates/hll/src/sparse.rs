@@ -1,5 +1,6 @@
 //! The sparse form: coupons of distinct registers, in order.
 
+use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::coupon::Coupon;
@@ -12,17 +13,6 @@ const MAX_LOAD: (usize, usize) = (7, 8);
 
 /// How many slots beyond the homes are made at a time; one is always needed.
 const SPILL: usize = 2;
-
-/// What an insert did to a table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Change {
-    /// Nothing: the register had this rank or a greater one.
-    None,
-    /// A register that was in the table got a greater rank than this one.
-    Raised { from: u8 },
-    /// A register that was not in the table.
-    New,
-}
 
 /// A hash table whose slots are in order, so that it is a sorted array with gaps at the same time.
 ///
@@ -59,8 +49,8 @@ impl SparseTable {
         self.slots.iter().filter(|&&word| word != FREE).map(|&word| Coupon::from_word(word))
     }
 
-    /// Records a coupon; the greatest rank of a register stays.
-    pub(crate) fn insert(&mut self, coupon: Coupon) -> Change {
+    /// Records a coupon; the greatest rank of a register stays. Returns whether the table changed.
+    pub(crate) fn insert(&mut self, coupon: Coupon) -> bool {
         if (self.len + 1) * MAX_LOAD.1 > self.homes * MAX_LOAD.0 {
             self.grow();
         }
@@ -68,31 +58,32 @@ impl SparseTable {
         let found = Coupon::from_word(self.slots[at]);
         if found.word() == FREE || found.index() != coupon.index() {
             self.insert_at(at, coupon);
-            return Change::New;
+            return true;
         }
-        if found >= coupon {
-            return Change::None;
-        }
-        self.slots[at] = coupon.word();
-        Change::Raised { from: found.rank() }
+        self.slots[at] = found.max(coupon).word();
+        found < coupon
     }
 
     /// The first slot that is free or holds this register or a later one.
     fn find(&self, coupon: Coupon) -> usize {
         let home = home(coupon, self.homes);
-        let stops = |&word: &u32| word == FREE || Coupon::from_word(word).index() >= coupon.index();
+        // No rank is 0, so that this is below all words of the register; and less one, a free slot is the greatest.
+        let least = coupon.word() - u32::from(coupon.rank());
+        let stops = |&word: &u32| word.wrapping_sub(1) >= least;
         let ahead = self.slots[home..].iter().position(stops);
         home + ahead.expect("the last slot is free")
     }
 
-    /// Shifts the run that starts at a slot by one, and takes the slot.
-    fn insert_at(&mut self, at: usize, coupon: Coupon) {
-        let run = self.slots[at..].iter().position(|&word| word == FREE);
-        let free = at + run.expect("the last slot is free");
-        self.slots.copy_within(at..free, at + 1);
-        self.slots[at] = coupon.word();
+    /// Takes a slot, after moving the run of taken slots that starts there by one.
+    fn insert_at(&mut self, mut at: usize, coupon: Coupon) {
+        let mut word = coupon.word();
+        // Runs are a few slots long: faster than to find the end first and to move all at once.
+        while word != FREE {
+            word = core::mem::replace(&mut self.slots[at], word);
+            at += 1;
+        }
         self.len += 1;
-        if free + 1 == self.slots.len() {
+        if at == self.slots.len() {
             // Few at a time: the vector would double itself.
             self.slots.reserve_exact(SPILL);
             self.slots.push(FREE);
@@ -102,15 +93,20 @@ impl SparseTable {
     /// Makes room for a quarter more, and for four at least.
     fn grow(&mut self) {
         let homes = self.homes + (self.homes / 4).max(4);
-        let mut grown = Self { slots: Vec::with_capacity(homes + SPILL), homes, len: self.len };
-        for coupon in self.iter() {
-            let home = home(coupon, homes).max(grown.slots.len());
-            grown.slots.resize(home, FREE);
-            grown.slots.push(coupon.word());
+        let mut slots = vec![FREE; homes + SPILL];
+        let mut next = 0;
+        for &word in &self.slots {
+            let taken = word != FREE;
+            // What is free is written too, where nothing is yet: no branch to mispredict.
+            let at = if taken { home(Coupon::from_word(word), homes).max(next) } else { next };
+            if at + 1 >= slots.len() {
+                slots.reserve_exact(SPILL);
+                slots.resize(at + SPILL, FREE);
+            }
+            slots[at] = word;
+            next = at + usize::from(taken);
         }
-        let end = grown.slots.len().max(homes) + 1;
-        grown.slots.resize(end, FREE);
-        *self = grown;
+        *self = Self { slots, homes, len: self.len };
     }
 }
 
@@ -138,13 +134,8 @@ mod tests {
         for word in words {
             let coupon = Coupon::from_word(word);
             let rank = model.entry(coupon.index()).or_insert(0u8);
-            let expected = match *rank {
-                0 => Change::New,
-                from if from < coupon.rank() => Change::Raised { from },
-                _ => Change::None,
-            };
+            assert_eq!(table.insert(coupon), *rank < coupon.rank());
             *rank = coupon.rank().max(*rank);
-            assert_eq!(table.insert(coupon), expected);
             assert_eq!(table.slots.last(), Some(&FREE));
         }
         assert_eq!(table.len(), model.len());

@@ -89,8 +89,11 @@ impl<S> UltraLogLog<S> {
     pub fn insert_hash(&mut self, hash: u64) -> bool {
         let (register, rank) = register_and_rank(hash, self.params.precision());
         let present = &mut self.registers[register];
-        let merged = register::merge(*present, register::of_rank(rank));
-        core::mem::replace(present, merged) != merged
+        if register::absorbs(*present, rank) {
+            return false;
+        }
+        *present = register::merge(*present, register::of_rank(rank));
+        true
     }
 
     /// Inserts many hashes. Returns how many of them changed the state, one after the other.

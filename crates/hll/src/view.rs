@@ -33,7 +33,7 @@ use crate::sketch::{estimate_sparse, interval, with_error};
 /// seen.extend(0..50_000u32);
 /// let bytes = seen.to_bytes();
 ///
-/// let view: HyperLogLogView = HyperLogLogView::from_bytes(&bytes)?;
+/// let view = HyperLogLogView::from_bytes(&bytes)?;
 /// view.verify()?;
 /// assert_eq!(view.estimate(), seen.estimate());
 /// assert_eq!(view.to_sketch()?, seen);
@@ -46,20 +46,30 @@ pub struct HyperLogLogView<'a, S = DefaultHashBuilder> {
     hasher: S,
 }
 
-impl<'a, S: PortableHasher> HyperLogLogView<'a, S> {
+impl<'a> HyperLogLogView<'a> {
     /// Opens portable bytes that hold a sketch and nothing else.
     ///
     /// # Errors
-    /// [`DecodeError`] says what is wrong and where; [`KeyMissing`](DecodeError::KeyMissing) when a secret key
-    /// was left out.
+    /// [`DecodeError`] says what is wrong and where.
     ///
     /// # Complexity
     /// Constant.
     pub fn from_bytes(bytes: &'a [u8]) -> Result<Self, DecodeError> {
         Self::open(bytes, None)
     }
+}
 
-    /// Opens portable bytes from which the secret key of `hasher` was left out.
+impl<'a, S: PortableHasher> HyperLogLogView<'a, S> {
+    /// Opens portable bytes that hold the hasher's key, as [`HyperLogLog::with_key`] writes them.
+    ///
+    /// # Errors
+    /// As [`from_bytes`](Self::from_bytes), and [`KeyMissing`](DecodeError::KeyMissing) when the key was left
+    /// out.
+    pub fn from_bytes_with_key(bytes: &'a [u8]) -> Result<Self, DecodeError> {
+        Self::open(bytes, None)
+    }
+
+    /// Opens portable bytes with this hasher: for those from which a secret key was left out.
     ///
     /// # Errors
     /// As [`from_bytes`](Self::from_bytes), and [`KeyMismatch`](DecodeError::KeyMismatch) when `hasher` is not

@@ -1,4 +1,5 @@
 //! What the sketches do, at ordinary and at edge parameters.
+#![cfg(feature = "std")]
 
 use hll::{AtomicHyperLogLog, HllParams, HyperLogLog, UltraLogLog};
 use pds_core::{Cardinality, DefaultHashBuilder, Incompatible, ParamError, SipHashBuilder};
@@ -119,6 +120,20 @@ fn the_martingale_ends_with_a_merge() {
     assert_eq!(sketch.martingale_estimate(), None);
     sketch.insert(&77_777u32);
     assert_eq!(sketch.martingale_estimate(), None);
+    sketch.clear();
+    assert_eq!(sketch.martingale_estimate(), Some(0.0));
+}
+
+#[test]
+fn a_merge_of_small_sets_keeps_the_martingale_while_it_is_sparse() {
+    let mut sketch = numbers(12, 0..100);
+    sketch.merge(&numbers(12, 50..200)).unwrap();
+    assert_eq!(sketch.martingale_estimate(), Some(sketch.estimate()));
+    sketch.extend(0..5_000u32);
+    assert!((sketch.martingale_estimate().unwrap() / 5_000.0 - 1.0).abs() < 0.04);
+    let mut dense = numbers(12, 0..500);
+    dense.merge(&numbers(12, 400..900)).unwrap();
+    assert_eq!((dense.is_dense(), dense.martingale_estimate()), (true, None));
 }
 
 #[test]

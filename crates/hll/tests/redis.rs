@@ -1,4 +1,5 @@
 //! Values of a real Redis server, read, counted, merged and rebuilt.
+#![cfg(feature = "std")]
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

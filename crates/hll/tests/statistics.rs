@@ -3,7 +3,7 @@
 //! The root-mean-square error of many sketches, in units of the predicted one, has to lie within the limits
 //! that a chi-square variable keeps but once in a million tests, and so has the mean error: too good is as
 //! wrong as too bad.
-
+#![cfg(feature = "std")]
 #![expect(
     clippy::cast_possible_truncation,
     reason = "ranks, registers and table indices are small"

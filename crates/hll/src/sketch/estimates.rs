@@ -40,8 +40,9 @@ impl<S> HyperLogLog<S> {
 
     /// Returns the martingale (HIP) estimate: error 0.833 / sqrt(m) instead of 1.04, in constant time.
     ///
-    /// `None` when something else than inserts changed the state: a merge, or reading from bytes. It depends
-    /// on the order of inserts, and takes no part in equality and bytes.
+    /// `None` when a dense state came about by something else than inserts: a merge, or reading from bytes. It
+    /// depends on the order of inserts, and takes no part in equality and bytes. While sparse it is
+    /// [`estimate`](Self::estimate), which errs less than either.
     ///
     /// # Examples
     /// ```
@@ -59,7 +60,11 @@ impl<S> HyperLogLog<S> {
     /// ```
     #[must_use]
     pub fn martingale_estimate(&self) -> Option<f64> {
-        self.martingale.as_ref().map(Martingale::estimate)
+        if self.is_dense() {
+            self.martingale.as_ref().map(Martingale::estimate)
+        } else {
+            Some(self.estimate())
+        }
     }
 
     /// Returns [`estimate`](Self::estimate) with its standard error.

@@ -9,6 +9,15 @@ pub(crate) const fn of_rank(rank: u8) -> u8 {
     4 * rank
 }
 
+/// Whether a key of this rank leaves the register as it is.
+#[inline]
+pub(crate) const fn absorbs(register: u8, rank: u8) -> bool {
+    let greatest = register / 4;
+    // From bit 2 on, a bit for each rank: what the register knows of the three highest, and ones below.
+    let settled = ((4 | (register as u64 & 3)) << greatest) | ((1 << greatest) - 1);
+    settled >> (rank + 2) & 1 == 1
+}
+
 /// The register of the keys of both.
 #[inline]
 pub(crate) fn merge(left: u8, right: u8) -> u8 {
@@ -80,6 +89,16 @@ mod tests {
             }
         }
         assert_eq!(merge(of_ranks(1 << 61 | 1 << 60), of_ranks(2)), 246);
+    }
+
+    #[test]
+    fn absorbed_keys_change_nothing_and_others_do() {
+        for register in (0..=247).filter(|&register| is_possible(register, 4)) {
+            for rank in 1..=61 {
+                let unchanged = merge(register, of_rank(rank)) == register;
+                assert_eq!(absorbs(register, rank), unchanged, "{register}, {rank}");
+            }
+        }
     }
 
     #[test]
