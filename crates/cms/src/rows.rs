@@ -15,7 +15,8 @@ const MULTIPLIER: u64 = 0xD134_2543_DE82_EF95;
 /// would meet in all.
 ///
 /// The published bound assumes a pairwise independent hash function of its own for each row. These rows come
-/// from one hash; that they keep the bound is measured (`docs/accuracy.md` of the workspace).
+/// from one hash; that they keep the bound, and err as fully random rows do, is measured in
+/// `tests/statistics.rs`.
 ///
 /// # Examples
 /// ```

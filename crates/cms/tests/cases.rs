@@ -4,12 +4,12 @@ use cms::{
     CountMinParams, CountMinSketch, CountSketch, Counter, HeavyHitters, SketchedHeavyHitters, TopK,
     Update,
 };
+use core::hash::BuildHasher;
 use pds_core::{
     BuildError, DecodeError, DefaultHashBuilder, Incompatible, ParamError, Raw, SipHashBuilder,
 };
 use pds_testkit::hashers::{Crc64Builder, Fnv1aBuilder, FxBuilder, IdentityBuilder};
 use pds_testkit::keys;
-use std::hash::BuildHasher;
 
 fn shape(width: u64, depth: u32) -> CountMinParams {
     CountMinParams::from_width_and_depth(width, depth).unwrap()
@@ -168,7 +168,7 @@ fn case_13_what_differs_is_not_merged() {
 
 #[test]
 fn case_15_decoding_then_merging_is_merging() {
-    let build = |keys: std::ops::Range<u64>| {
+    let build = |keys: core::ops::Range<u64>| {
         let mut summary = HeavyHitters::<u64>::new(0.02).unwrap();
         let mut top = TopK::<u64>::new(5).unwrap();
         let mut signed = CountSketch::new(0.1, 0.1).unwrap();

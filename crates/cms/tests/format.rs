@@ -2,12 +2,14 @@
 //!
 //! `BLESS=1 cargo test -p cms --test format` writes the golden files anew: a new format version.
 
-use std::fmt::Debug;
-use std::hash::BuildHasher;
+use core::fmt::Debug;
+use core::hash::BuildHasher;
 use std::path::Path;
 use std::{env, fs};
 
-use cms::{AtomicCountMinSketch, CountMinParams, CountMinSketch, CountSketch, HeavyHitters, TopK};
+use cms::{
+    AtomicCountMinSketch, CountMinParams, CountMinSketch, CountSketch, HeavyHitters, RowHash, TopK,
+};
 use pds_core::bytes::ReadLimits;
 use pds_core::{DecodeError, DefaultHashBuilder, Raw, SipHashBuilder};
 
@@ -109,6 +111,21 @@ fn todays_code_reads_the_golden_files() {
     assert_eq!(TopK::<u64>::from_bytes(&read("top_k_u64.pds")).unwrap(), top());
 }
 
+/// Columns and signs by the specification, computed without this crate.
+#[test]
+fn columns_and_signs_are_those_of_the_specification() {
+    let columns = |hash, width| {
+        let mut rows = RowHash::new(hash);
+        [(); 4].map(|()| rows.next_column(width))
+    };
+    assert_eq!(columns(0, 1_000), [715, 601, 756, 238]);
+    assert_eq!(columns(1, 2_719), [1_539, 2_079, 2_464, 1_297]);
+    let far = [680_891_870_873, 609_877_392_295, 380_400_408_052, 233_106_505_945];
+    assert_eq!(columns(0x78af_5f94_892f_3950, 1 << 40), far);
+    assert_eq!(RowHash::signs(0) & 15, 0b1010);
+    assert_eq!(RowHash::signs(1) & 15, 0b1101);
+}
+
 /// The counters of one key by the specification alone, computed with another implementation of XXH3.
 #[test]
 fn a_key_has_its_counters_where_the_specification_says() {
@@ -151,8 +168,8 @@ fn damaged_bytes_are_refused() {
     refuses_damage(&signed().to_bytes(), |bytes| {
         CountSketch::<DefaultHashBuilder>::from_bytes(bytes)
     });
-    refuses_damage(&heavy().to_bytes(), |bytes| HeavyHitters::<String>::from_bytes(bytes));
-    refuses_damage(&top().to_bytes(), |bytes| TopK::<u64>::from_bytes(bytes));
+    refuses_damage(&heavy().to_bytes(), HeavyHitters::<String>::from_bytes);
+    refuses_damage(&top().to_bytes(), TopK::<u64>::from_bytes);
 }
 
 /// Changes bytes at an offset and makes both checksums right again, as a stranger could.

@@ -5,7 +5,7 @@
 
 mod streams;
 
-use std::hash::BuildHasher;
+use core::hash::BuildHasher;
 
 use cms::{CountMinParams, CountMinSketch, CountSketch, CountSketchParams, RowHash};
 use pds_core::DefaultHashBuilder;

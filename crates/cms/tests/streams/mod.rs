@@ -33,6 +33,7 @@ impl Zipf {
     }
 
     /// An endless stream of ranks.
+    #[expect(clippy::cast_possible_truncation, reason = "halves of a product")]
     pub(crate) fn stream(&self, seed: u64) -> impl Iterator<Item = usize> + '_ {
         keys::random(seed).map(|random| {
             let product = u128::from(random) * self.columns.len() as u128;
