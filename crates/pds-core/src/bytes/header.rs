@@ -25,6 +25,10 @@ pub enum Kind {
     Bloom = 1,
     /// A blocked Bloom filter.
     BlockedBloom = 2,
+    /// A counting Bloom filter.
+    CountingBloom = 4,
+    /// A blocked counting Bloom filter.
+    BlockedCountingBloom = 5,
     /// A cuckoo filter.
     Cuckoo = 6,
     /// A count-min sketch.
@@ -45,6 +49,8 @@ impl Kind {
     const ALL: &[Self] = &[
         Self::Bloom,
         Self::BlockedBloom,
+        Self::CountingBloom,
+        Self::BlockedCountingBloom,
         Self::Cuckoo,
         Self::CountMin,
         Self::CountSketch,
@@ -70,6 +76,8 @@ impl fmt::Display for Kind {
         f.write_str(match self {
             Self::Bloom => "Bloom filter",
             Self::BlockedBloom => "blocked Bloom filter",
+            Self::CountingBloom => "counting Bloom filter",
+            Self::BlockedCountingBloom => "blocked counting Bloom filter",
             Self::Cuckoo => "cuckoo filter",
             Self::CountMin => "count-min sketch",
             Self::CountSketch => "count sketch",

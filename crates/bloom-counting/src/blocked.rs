@@ -1,0 +1,269 @@
+//! The counting Bloom filter with all counters of a key in one cache line.
+
+use core::fmt;
+use core::hash::BuildHasher;
+
+use pds_core::memory::{Words, prefetch};
+use pds_core::{AllocError, BuildError, DefaultHashBuilder, Incompatible};
+use pds_params::BlockedCountingParams;
+
+use crate::counters::Counters;
+use crate::line::{self, LANES, Line, Place};
+use crate::methods::key_methods;
+use crate::{Bits4, BlockedCountingBloomFilterBuilder};
+
+/// A counting Bloom filter that reads one cache line a key: eight counters of 4 bits, one in each lane of it.
+///
+/// Faster to change and to ask than a [`CountingBloomFilter`](crate::CountingBloomFilter), for 19 % more memory
+/// at 1 % and 35 % more at 0.1 %; a cuckoo filter takes a quarter of it, reads two lines and can be full.
+///
+/// The type of a key is part of it: `1u32` and `1u64` are different keys.
+///
+/// # Guarantees
+/// - False negatives: never, provided that only keys are removed that were inserted, each at most as often.
+///   A counter that reached 15 is never lowered.
+/// - False positives: the mean rate is at most the promised one while at most the expected number of distinct
+///   items is in and no counter sticks: over the number x of keys in a line, the mean of (1 - (15/16)^x)^8.
+/// - Memory: 64 bytes a line; 45.7 bits an item at 1 %, 77.6 at 0.1 %.
+/// - Insert, query, removal: O(1). Merging, counts: O(lines).
+/// - Merging: multisets add; requires equal lines and hasher seed.
+///
+/// # Examples
+/// ```
+/// use bloom_counting::BlockedCountingBloomFilter;
+///
+/// let mut cached = BlockedCountingBloomFilter::new(10_000, 0.01)?;
+/// cached.insert("page");
+/// cached.insert("page");
+/// assert_eq!(cached.estimate("page"), 2);
+/// assert!(cached.remove("page") && cached.contains("page"));
+/// # Ok::<(), bloom_counting::BuildError>(())
+/// ```
+///
+/// # References
+/// Felix Putze, Peter Sanders and Johannes Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", WEA
+/// 2007, section 3, for the lines; Fan et al., "Summary Cache", IEEE/ACM Transactions on Networking 8(3),
+/// 2000, for the counters.
+pub struct BlockedCountingBloomFilter<S = DefaultHashBuilder> {
+    /// Eight words a line.
+    counters: Counters<Bits4>,
+    /// Shape and design.
+    params: BlockedCountingParams,
+    /// From keys to hashes.
+    hasher: S,
+}
+
+impl BlockedCountingBloomFilter {
+    /// Creates a filter that keeps a false-positive rate of `rate` up to `expected_items` distinct items.
+    ///
+    /// It has the fewest lines for which the mean rate is at most `rate`.
+    ///
+    /// # Errors
+    /// [`BuildError::Param`] when `expected_items` is 0, when `rate` is not above 0 and below 1, or when
+    /// they ask for more than 2^54 lines; [`BuildError::Alloc`] when the memory is refused.
+    pub fn new(expected_items: u64, rate: f64) -> Result<Self, BuildError> {
+        Self::builder().expected_items(expected_items).false_positive_rate(rate).build()
+    }
+
+    /// Starts a builder, for other things known than items and rate, a seed, or another hasher.
+    pub const fn builder() -> BlockedCountingBloomFilterBuilder {
+        BlockedCountingBloomFilterBuilder::new()
+    }
+}
+
+impl<S> BlockedCountingBloomFilter<S> {
+    /// Creates an empty filter of exactly these parameters.
+    ///
+    /// # Errors
+    /// [`AllocError`] when the memory is refused.
+    pub fn from_params(params: BlockedCountingParams, hasher: S) -> Result<Self, AllocError> {
+        Ok(Self::from_words(Words::zeroed(params.num_lines() * LANES as u64)?, params, hasher))
+    }
+
+    pub(crate) fn from_words(words: Words, params: BlockedCountingParams, hasher: S) -> Self {
+        Self { counters: Counters::from_words(words, counters_of(&params)), params, hasher }
+    }
+
+    /// Inserts a key by its hash. Returns `true` when it was not contained before.
+    ///
+    /// The hash need not be a good one, but keys of equal hashes are one key to the filter.
+    #[inline]
+    pub fn insert_hash(&mut self, hash: u64) -> bool {
+        let Place { line, shifts } = self.place(hash);
+        let line = self.line_mut(line);
+        let new = line::least(line, &shifts) == 0;
+        line::raise(line, &shifts);
+        new
+    }
+
+    /// Tests whether a key with this hash is possibly contained; `false` is certain.
+    #[inline]
+    #[must_use]
+    pub fn contains_hash(&self, hash: u64) -> bool {
+        self.estimate_hash(hash) != 0
+    }
+
+    /// Removes one copy of a key by its hash; see [`remove`](Self::remove).
+    #[inline]
+    pub fn remove_hash(&mut self, hash: u64) -> bool {
+        let Place { line, shifts } = self.place(hash);
+        let line = self.line_mut(line);
+        let contained = line::least(line, &shifts) != 0;
+        if contained {
+            line::lower(line, &shifts);
+        }
+        contained
+    }
+
+    /// Estimates how often a key is in by its hash; see [`estimate`](Self::estimate).
+    #[inline]
+    #[must_use]
+    pub fn estimate_hash(&self, hash: u64) -> u64 {
+        let Place { line, shifts } = self.place(hash);
+        line::least(&self.lines()[line], &shifts)
+    }
+
+    #[inline]
+    fn prefetch_hash(&self, hash: u64) {
+        prefetch(self.lines(), self.place(hash).line);
+    }
+
+    #[inline(always)]
+    fn place(&self, hash: u64) -> Place {
+        Place::new(hash, self.params.num_lines())
+    }
+
+    #[inline(always)]
+    fn lines(&self) -> &[Line] {
+        self.counters.words().as_chunks().0
+    }
+
+    #[inline(always)]
+    fn line_mut(&mut self, line: usize) -> &mut Line {
+        &mut self.counters.words_mut().as_chunks_mut().0[line]
+    }
+
+    /// Forgets all items.
+    pub fn clear(&mut self) {
+        self.counters.clear();
+    }
+
+    /// Returns the number of lines of 128 counters.
+    #[must_use]
+    pub fn num_lines(&self) -> u64 {
+        self.params.num_lines()
+    }
+
+    /// Returns the size of the counters on the heap, in bytes.
+    #[must_use]
+    pub fn size_in_bytes(&self) -> u64 {
+        self.params.size_in_bytes()
+    }
+
+    /// Returns the parameters.
+    #[must_use]
+    pub const fn params(&self) -> BlockedCountingParams {
+        self.params
+    }
+
+    pub(crate) const fn counters(&self) -> &Counters<Bits4> {
+        &self.counters
+    }
+
+    /// Counts the counters that stick at 15, in O(lines).
+    ///
+    /// They are never lowered, so that they stay raised when their keys are gone. To be rid of them the
+    /// filter has to be built anew.
+    #[must_use]
+    pub fn saturated_counters(&self) -> u64 {
+        self.counters.count_stuck()
+    }
+
+    /// Returns the fraction of counters that are not zero, in O(lines).
+    #[must_use]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "a ratio needs no more than the 53 bits of both"
+    )]
+    pub fn fill_ratio(&self) -> f64 {
+        self.counters.count_raised() as f64 / self.counters.len() as f64
+    }
+
+    /// Returns the fraction of absent keys that are answered `true` now, in [0, 1]; in O(lines).
+    ///
+    /// The mean over the lines of the product of their lanes' fills: that of this very filter.
+    #[must_use]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "a mean needs no more than the 53 bits of the number"
+    )]
+    pub fn false_positive_rate(&self) -> f64 {
+        self.lines().iter().map(line::rate).sum::<f64>() / self.num_lines() as f64
+    }
+}
+
+impl<S: BuildHasher> BlockedCountingBloomFilter<S> {
+    /// Adds the counters of `other`: a key that both hold is in as often as in both together.
+    ///
+    /// Counters saturate, and those that stick in either stick in the sum.
+    ///
+    /// # Errors
+    /// [`Incompatible`] when lines or hashers differ; nothing is changed then.
+    ///
+    /// # Complexity
+    /// O(lines), without allocation.
+    pub fn merge(&mut self, other: &Self) -> Result<(), Incompatible> {
+        self.check_compatible(other)?;
+        self.counters.add(&other.counters);
+        Ok(())
+    }
+
+    fn check_compatible(&self, other: &Self) -> Result<(), Incompatible> {
+        Incompatible::check_shape("number of lines", self.num_lines(), other.num_lines())?;
+        Incompatible::check_hasher(&self.hasher, &other.hasher)
+    }
+}
+
+impl<S: Clone> BlockedCountingBloomFilter<S> {
+    /// Copies the filter, or reports that there is no memory for a second one.
+    ///
+    /// # Errors
+    /// [`AllocError`] when memory is refused.
+    pub fn try_clone(&self) -> Result<Self, AllocError> {
+        let (params, hasher) = (self.params, self.hasher.clone());
+        Ok(Self { counters: self.counters.try_clone()?, params, hasher })
+    }
+}
+
+key_methods!([S] BlockedCountingBloomFilter<S>);
+
+impl<S: Clone> Clone for BlockedCountingBloomFilter<S> {
+    /// Copies the filter. Aborts when memory is refused; see
+    /// [`try_clone`](BlockedCountingBloomFilter::try_clone).
+    fn clone(&self) -> Self {
+        Self { counters: self.counters.clone(), params: self.params, hasher: self.hasher.clone() }
+    }
+}
+
+/// Filters are equal when shape, hasher and counters are; what they were designed for takes no part.
+impl<S: BuildHasher> PartialEq for BlockedCountingBloomFilter<S> {
+    fn eq(&self, other: &Self) -> bool {
+        self.check_compatible(other).is_ok() && self.counters == other.counters
+    }
+}
+
+impl<S: BuildHasher> Eq for BlockedCountingBloomFilter<S> {}
+
+impl<S> fmt::Debug for BlockedCountingBloomFilter<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BlockedCountingBloomFilter")
+            .field("num_lines", &self.num_lines())
+            .field("fill_ratio", &self.fill_ratio())
+            .finish_non_exhaustive()
+    }
+}
+
+/// The number of counters of a shape.
+fn counters_of(params: &BlockedCountingParams) -> u64 {
+    params.num_lines() * pds_params::counting::LINE_COUNTERS
+}

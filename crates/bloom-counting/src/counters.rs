@@ -1,0 +1,128 @@
+//! An array of small counters.
+
+use core::marker::PhantomData;
+
+use pds_core::AllocError;
+use pds_core::memory::{Words, prefetch};
+
+use crate::counter::{self, Counter};
+
+/// Counters side by side in words, the first in the least significant bits.
+// Invariant: what the last word has beyond the last counter is zero.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Counters<C> {
+    words: Words,
+    len: u64,
+    width: PhantomData<C>,
+}
+
+impl<C: Counter> Counters<C> {
+    /// Counters a word.
+    const IN_WORD: u64 = 64 / C::BITS as u64;
+
+    pub(crate) fn zeroed(len: u64) -> Result<Self, AllocError> {
+        Ok(Self::from_words(Words::zeroed(Self::words_for(len))?, len))
+    }
+
+    /// Takes as many words as [`words_for`](Self::words_for) says.
+    pub(crate) fn from_words(words: Words, len: u64) -> Self {
+        debug_assert_eq!(words.len() as u64, Self::words_for(len));
+        Self { words, len, width: PhantomData }
+    }
+
+    /// How many words hold `len` counters.
+    pub(crate) const fn words_for(len: u64) -> u64 {
+        len.div_ceil(Self::IN_WORD)
+    }
+
+    pub(crate) fn try_clone(&self) -> Result<Self, AllocError> {
+        Ok(Self::from_words(self.words.try_clone()?, self.len))
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.words.fill(0);
+    }
+
+    pub(crate) fn len(&self) -> u64 {
+        self.len
+    }
+
+    #[inline]
+    pub(crate) const fn words(&self) -> &Words {
+        &self.words
+    }
+
+    /// For code that knows where the counters lie in the words.
+    #[inline]
+    pub(crate) const fn words_mut(&mut self) -> &mut Words {
+        &mut self.words
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, position: u64) -> u64 {
+        let (word, shift) = place::<C>(position);
+        counter::value::<C>(self.words[word], shift)
+    }
+
+    /// Raises a counter, unless it sticks. Returns what it was.
+    #[inline]
+    pub(crate) fn raise(&mut self, position: u64) -> u64 {
+        let (word, shift) = place::<C>(position);
+        let before = counter::value::<C>(self.words[word], shift);
+        self.words[word] = counter::raise::<C>(self.words[word], shift);
+        before
+    }
+
+    /// Lowers a counter that is not zero, unless it sticks.
+    #[inline]
+    pub(crate) fn lower(&mut self, position: u64) {
+        let (word, shift) = place::<C>(position);
+        self.words[word] = counter::lower::<C>(self.words[word], shift);
+    }
+
+    #[inline]
+    pub(crate) fn prefetch(&self, position: u64) {
+        prefetch(&self.words, place::<C>(position).0);
+    }
+
+    /// Adds the counters of another array of equal length, each to its limit.
+    pub(crate) fn add(&mut self, other: &Self) {
+        debug_assert_eq!(self.len, other.len);
+        for (word, &more) in self.words.iter_mut().zip(other.words.iter()) {
+            *word = counter::add::<C>(*word, more);
+        }
+    }
+
+    /// How many counters are not zero.
+    pub(crate) fn count_raised(&self) -> u64 {
+        self.words.iter().map(|&word| u64::from(counter::raised::<C>(word).count_ones())).sum()
+    }
+
+    /// How many counters stick.
+    pub(crate) fn count_stuck(&self) -> u64 {
+        self.words.iter().map(|&word| u64::from(counter::stuck::<C>(word).count_ones())).sum()
+    }
+
+    /// The positions of the counters that are not zero.
+    pub(crate) fn raised(&self) -> impl Iterator<Item = u64> {
+        (0..).zip(self.words.iter()).flat_map(|(number, &word)| {
+            let mut rest = counter::raised::<C>(word);
+            core::iter::from_fn(move || {
+                let place = u64::from((rest != 0).then(|| rest.trailing_zeros())? / C::BITS);
+                rest &= rest - 1;
+                Some(number * Self::IN_WORD + place)
+            })
+        })
+    }
+}
+
+/// The word of a counter, and the bit at which it starts.
+#[inline(always)]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "words in memory are counted by `usize`, bits by `u32`"
+)]
+fn place<C: Counter>(position: u64) -> (usize, u32) {
+    let in_word = u64::from(64 / C::BITS);
+    ((position / in_word) as usize, (position % in_word) as u32 * C::BITS)
+}

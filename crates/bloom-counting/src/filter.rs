@@ -1,0 +1,314 @@
+//! The counting Bloom filter.
+
+use core::fmt;
+use core::hash::BuildHasher;
+
+use bloom_core::{BitArray, BloomFilter, DoubleHash};
+use pds_core::{AllocError, BuildError, DefaultHashBuilder, Estimate, Incompatible};
+use pds_params::{BloomParams, bloom};
+
+use crate::counters::Counters;
+use crate::methods::key_methods;
+use crate::positions::for_each_distinct;
+use crate::{Bits4, Counter, CountingBloomFilterBuilder};
+
+/// Answers *is this key in the set?* of sets that shrink, and roughly how often it is in; `false` is certain.
+///
+/// A Bloom filter whose bits are counters: four times the memory, or eight times with [`Bits8`](crate::Bits8).
+/// A cuckoo filter takes less than a third of it. Choose this one where a filter must never be full, where
+/// filters are merged at any load, or where it is shipped as a Bloom filter
+/// ([`to_bloom_filter`](Self::to_bloom_filter)); and the
+/// [blocked](crate::BlockedCountingBloomFilter) one where speed counts most.
+///
+/// The type of a key is part of it: `1u32` and `1u64` are different keys.
+///
+/// # Guarantees
+/// - False negatives: never, provided that only keys are removed that were inserted, each at most as often.
+///   A counter that reached its greatest value is never lowered.
+/// - False positives: those of the Bloom filter with as many bits; the mean rate is at most the promised one
+///   while at most the expected number of distinct items is in and no counter sticks.
+/// - Memory: m/2 bytes for m counters of 4 bits; 38.4 bits an item at 1 %, 57.5 at 0.1 %.
+/// - Insert, query, removal: O(k). Merging, counts: O(m).
+/// - Merging: multisets add; requires equal counters, hashes and hasher seed.
+///
+/// # Examples
+/// ```
+/// use bloom_counting::CountingBloomFilter;
+///
+/// let mut sessions = CountingBloomFilter::new(10_000, 0.01)?;
+/// assert!(sessions.insert("8c1f"), "not contained before");
+/// assert!(sessions.remove("8c1f"));
+/// assert!(!sessions.contains("8c1f"));
+/// # Ok::<(), bloom_counting::BuildError>(())
+/// ```
+///
+/// # References
+/// Li Fan, Pei Cao, Jussara Almeida and Andrei Z. Broder, "Summary Cache: A Scalable Wide-Area Web Cache
+/// Sharing Protocol", IEEE/ACM Transactions on Networking 8(3), 2000.
+pub struct CountingBloomFilter<S = DefaultHashBuilder, C = Bits4> {
+    /// As many counters as the parameters have bits.
+    counters: Counters<C>,
+    /// Shape and design.
+    params: BloomParams,
+    /// From keys to hashes.
+    hasher: S,
+}
+
+impl CountingBloomFilter {
+    /// Creates a filter of 4-bit counters that keeps a false-positive rate of `rate` up to `expected_items`
+    /// distinct items.
+    ///
+    /// # Errors
+    /// [`BuildError::Param`] when `expected_items` is 0, when `rate` is not above 0 and below 1, or when
+    /// they ask for more than 2^63 counters; [`BuildError::Alloc`] when the memory is refused.
+    pub fn new(expected_items: u64, rate: f64) -> Result<Self, BuildError> {
+        Self::builder().expected_items(expected_items).false_positive_rate(rate).build()
+    }
+
+    /// Starts a builder, for other things known than items and rate, wider counters, a seed, or another hasher.
+    pub const fn builder() -> CountingBloomFilterBuilder {
+        CountingBloomFilterBuilder::new()
+    }
+}
+
+impl<S, C: Counter> CountingBloomFilter<S, C> {
+    /// Creates an empty filter with a counter for each bit of these parameters.
+    ///
+    /// # Errors
+    /// [`AllocError`] when the memory is refused.
+    pub fn from_params(params: BloomParams, hasher: S) -> Result<Self, AllocError> {
+        Ok(Self { counters: Counters::zeroed(params.num_bits())?, params, hasher })
+    }
+
+    pub(crate) fn from_parts(counters: Counters<C>, params: BloomParams, hasher: S) -> Self {
+        debug_assert_eq!(counters.len(), params.num_bits());
+        Self { counters, params, hasher }
+    }
+
+    /// Inserts a key by its hash. Returns `true` when it was not contained before.
+    ///
+    /// The hash need not be a good one, but keys of equal hashes are one key to the filter.
+    #[inline]
+    pub fn insert_hash(&mut self, hash: u64) -> bool {
+        let mut new = false;
+        for_each_distinct(hash, self.num_hashes(), self.num_counters(), |position| {
+            new |= self.counters.raise(position) == 0;
+        });
+        new
+    }
+
+    /// Tests whether a key with this hash is possibly contained; `false` is certain.
+    #[inline]
+    #[must_use]
+    pub fn contains_hash(&self, hash: u64) -> bool {
+        self.positions(hash).all(|position| self.counters.get(position) != 0)
+    }
+
+    /// Removes one copy of a key by its hash; see [`remove`](Self::remove).
+    #[inline]
+    pub fn remove_hash(&mut self, hash: u64) -> bool {
+        let contained = self.contains_hash(hash);
+        if contained {
+            for_each_distinct(hash, self.num_hashes(), self.num_counters(), |position| {
+                self.counters.lower(position);
+            });
+        }
+        contained
+    }
+
+    /// Estimates how often a key is in by its hash; see [`estimate`](Self::estimate).
+    #[must_use]
+    pub fn estimate_hash(&self, hash: u64) -> u64 {
+        self.positions(hash).map(|position| self.counters.get(position)).min().unwrap_or(0)
+    }
+
+    fn prefetch_hash(&self, hash: u64) {
+        self.positions(hash).for_each(|position| self.counters.prefetch(position));
+    }
+
+    /// The positions of a hash, as many as there are hash functions; some may coincide.
+    #[inline]
+    fn positions(&self, hash: u64) -> impl Iterator<Item = u64> {
+        let (mut probes, len) = (DoubleHash::new(hash), self.num_counters());
+        (0..self.num_hashes()).map(move |_| probes.next_position(len))
+    }
+
+    /// Forgets all items.
+    pub fn clear(&mut self) {
+        self.counters.clear();
+    }
+
+    /// Returns the number of counters.
+    #[must_use]
+    pub fn num_counters(&self) -> u64 {
+        self.params.num_bits()
+    }
+
+    /// Returns the number of positions a key.
+    #[must_use]
+    pub fn num_hashes(&self) -> u32 {
+        self.params.num_hashes()
+    }
+
+    /// Returns the width of a counter in bits.
+    #[must_use]
+    pub const fn counter_bits(&self) -> u32 {
+        C::BITS
+    }
+
+    /// Returns the size of the counters on the heap, in bytes.
+    #[must_use]
+    pub fn size_in_bytes(&self) -> u64 {
+        self.counters.words().size_in_bytes()
+    }
+
+    /// Returns the parameters: those of the Bloom filter with a bit for each counter.
+    #[must_use]
+    pub const fn params(&self) -> BloomParams {
+        self.params
+    }
+
+    pub(crate) const fn counters(&self) -> &Counters<C> {
+        &self.counters
+    }
+
+    /// Counts the counters that stick at their greatest value, in O(m).
+    ///
+    /// They are never lowered, so that they stay raised when their keys are gone. To be rid of them the
+    /// filter has to be built anew.
+    #[must_use]
+    pub fn saturated_counters(&self) -> u64 {
+        self.counters.count_stuck()
+    }
+
+    /// Returns the fraction of counters that are not zero, in O(m).
+    #[must_use]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "a ratio needs no more than the 53 bits of both"
+    )]
+    pub fn fill_ratio(&self) -> f64 {
+        self.counters.count_raised() as f64 / self.num_counters() as f64
+    }
+
+    /// Returns the fraction of absent keys that are answered `true` now, in [0, 1]; in O(m).
+    #[must_use]
+    pub fn false_positive_rate(&self) -> f64 {
+        bloom::rate_from_fill(self.fill_ratio(), self.num_hashes())
+    }
+
+    /// Estimates the number of *distinct* items, with its standard error; in O(m).
+    ///
+    /// Both are infinite when every counter is raised. Counters that stick and whose keys are gone make it
+    /// too high.
+    #[must_use]
+    pub fn approx_len(&self) -> Estimate {
+        bloom::cardinality(self.num_counters(), self.num_hashes(), self.counters.count_raised())
+    }
+}
+
+impl<S: BuildHasher, C: Counter> CountingBloomFilter<S, C> {
+    /// Adds the counters of `other`: a key that both hold is in as often as in both together.
+    ///
+    /// Counters saturate, and those that stick in either stick in the sum.
+    ///
+    /// # Errors
+    /// [`Incompatible`] when counters, hashes or hashers differ; nothing is changed then.
+    ///
+    /// # Complexity
+    /// O(m) for m counters, without allocation.
+    ///
+    /// # Examples
+    /// ```
+    /// use bloom_counting::CountingBloomFilter;
+    ///
+    /// let mut left = CountingBloomFilter::new(100, 0.001)?;
+    /// let mut right = CountingBloomFilter::new(100, 0.001)?;
+    /// left.insert("both");
+    /// right.extend(["both", "right"]);
+    /// left.merge(&right)?;
+    /// assert_eq!((left.estimate("both"), left.estimate("right")), (2, 1));
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn merge(&mut self, other: &Self) -> Result<(), Incompatible> {
+        self.check_compatible(other)?;
+        self.counters.add(&other.counters);
+        Ok(())
+    }
+
+    fn check_compatible(&self, other: &Self) -> Result<(), Incompatible> {
+        let hashes = |filter: &Self| u64::from(filter.num_hashes());
+        let (left, right) = (self.num_counters(), other.num_counters());
+        Incompatible::check_shape("number of counters", left, right)?;
+        Incompatible::check_shape("number of hashes", hashes(self), hashes(other))?;
+        Incompatible::check_hasher(&self.hasher, &other.hasher)
+    }
+}
+
+impl<S: Clone, C: Counter> CountingBloomFilter<S, C> {
+    /// Copies the filter, or reports that there is no memory for a second one.
+    ///
+    /// # Errors
+    /// [`AllocError`] when memory is refused.
+    pub fn try_clone(&self) -> Result<Self, AllocError> {
+        Ok(Self::from_parts(self.counters.try_clone()?, self.params, self.hasher.clone()))
+    }
+
+    /// Makes the Bloom filter with a bit for each counter, for shipping: the same answers in a quarter of the
+    /// memory, or an eighth.
+    ///
+    /// It is the filter that the keys themselves would have built. There is no way back, and no removal.
+    ///
+    /// # Errors
+    /// [`AllocError`] when memory is refused.
+    ///
+    /// # Examples
+    /// ```
+    /// use bloom_counting::{BloomFilter, CountingBloomFilter};
+    ///
+    /// let mut counting = CountingBloomFilter::new(1_000, 0.01)?;
+    /// let mut bloom = BloomFilter::new(1_000, 0.01)?;
+    /// counting.extend(["a", "b", "b"]);
+    /// counting.remove("a");
+    /// bloom.extend(["b"]);
+    /// assert_eq!(counting.to_bloom_filter()?, bloom);
+    /// # Ok::<(), bloom_counting::BuildError>(())
+    /// ```
+    pub fn to_bloom_filter(&self) -> Result<BloomFilter<S>, AllocError> {
+        let mut bits = BitArray::zeroed(self.num_counters())?;
+        self.counters.raised().for_each(|position| {
+            bits.set(position);
+        });
+        Ok(BloomFilter::from_bits(self.params, bits, self.hasher.clone())
+            .unwrap_or_else(|_| unreachable!("a bit for each counter")))
+    }
+}
+
+key_methods!([S, C: Counter] CountingBloomFilter<S, C>);
+
+impl<S: Clone, C: Counter> Clone for CountingBloomFilter<S, C> {
+    /// Copies the filter. Aborts when memory is refused; see [`try_clone`](CountingBloomFilter::try_clone).
+    fn clone(&self) -> Self {
+        Self::from_parts(self.counters.clone(), self.params, self.hasher.clone())
+    }
+}
+
+/// Filters are equal when shape, hasher and counters are; what they were designed for takes no part.
+impl<S: BuildHasher, C: Counter + PartialEq> PartialEq for CountingBloomFilter<S, C> {
+    fn eq(&self, other: &Self) -> bool {
+        self.check_compatible(other).is_ok() && self.counters == other.counters
+    }
+}
+
+impl<S: BuildHasher, C: Counter + Eq> Eq for CountingBloomFilter<S, C> {}
+
+impl<S, C: Counter> fmt::Debug for CountingBloomFilter<S, C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CountingBloomFilter")
+            .field("num_counters", &self.num_counters())
+            .field("counter_bits", &C::BITS)
+            .field("num_hashes", &self.num_hashes())
+            .field("fill_ratio", &self.fill_ratio())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,42 @@
+#![doc = include_str!("../README.md")]
+#![no_std]
+#![forbid(unsafe_code)]
+
+#[cfg(feature = "alloc")]
+extern crate alloc;
+#[cfg(feature = "std")]
+extern crate std;
+
+#[cfg(feature = "alloc")]
+mod blocked;
+#[cfg(feature = "alloc")]
+mod builder;
+#[cfg(feature = "alloc")]
+mod bytes;
+mod counter;
+#[cfg(feature = "alloc")]
+mod counters;
+#[cfg(feature = "alloc")]
+mod filter;
+#[cfg(feature = "alloc")]
+mod line;
+#[cfg(feature = "alloc")]
+mod methods;
+#[cfg(feature = "alloc")]
+mod positions;
+
+#[cfg(feature = "alloc")]
+pub use blocked::BlockedCountingBloomFilter;
+#[cfg(feature = "alloc")]
+pub use builder::{BlockedCountingBloomFilterBuilder, CountingBloomFilterBuilder};
+pub use counter::{Bits4, Bits8, Counter};
+#[cfg(feature = "alloc")]
+pub use filter::CountingBloomFilter;
+// What the signatures here are made of, so that `pds-core` need not be a dependency of their users.
+#[cfg(feature = "alloc")]
+pub use bloom_core::BloomFilter;
+pub use pds_core::{
+    AllocError, BuildError, DefaultHashBuilder, Estimate, Incompatible, ParamError, Raw,
+    SipHashBuilder,
+};
+pub use pds_params::{BlockedCountingParams, BloomParams};

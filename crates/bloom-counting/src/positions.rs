@@ -1,0 +1,35 @@
+//! The different positions of a key.
+
+use bloom_core::DoubleHash;
+use pds_params::bloom::MAX_HASHES;
+
+/// How many positions most filters have at the most: up to here the buffer is small.
+const FEW: usize = 16;
+
+/// Calls `visit` with the positions of a hash, each once, in order.
+///
+/// Positions may coincide, and often do in small filters. A counter that were raised twice for one key
+/// would stick earlier for nothing, and estimates would be too high.
+#[inline]
+pub(crate) fn for_each_distinct(hash: u64, hashes: u32, len: u64, visit: impl FnMut(u64)) {
+    if hashes as usize <= FEW {
+        distinct::<FEW>(hash, hashes, len, visit);
+    } else {
+        distinct::<{ MAX_HASHES as usize }>(hash, hashes, len, visit);
+    }
+}
+
+#[inline(always)]
+fn distinct<const MOST: usize>(hash: u64, hashes: u32, len: u64, mut visit: impl FnMut(u64)) {
+    let mut probes = DoubleHash::new(hash);
+    let mut seen = [0; MOST];
+    let mut count = 0;
+    for _ in 0..hashes {
+        let position = probes.next_position(len);
+        if !seen[..count].contains(&position) {
+            seen[count] = position;
+            count += 1;
+            visit(position);
+        }
+    }
+}

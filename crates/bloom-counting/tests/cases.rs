@@ -1,0 +1,222 @@
+//! Kinds of faults that filters of this kind have had elsewhere; the right value for each.
+
+use core::hash::{BuildHasher, Hash};
+
+use bloom_counting::{
+    BlockedCountingBloomFilter, BlockedCountingParams, CountingBloomFilter, DefaultHashBuilder,
+    Incompatible, ParamError, SipHashBuilder,
+};
+use pds_testkit::hashers::{Crc64Builder, Fnv1aBuilder, FxBuilder, IdentityBuilder};
+use pds_testkit::keys;
+use pds_testkit::stats::Binomial;
+
+fn shaped(counters: u64, hashes: u32) -> CountingBloomFilter {
+    CountingBloomFilter::builder().counters(counters).hashes(hashes).build().unwrap()
+}
+
+fn lines(lines: u64) -> BlockedCountingBloomFilter {
+    BlockedCountingBloomFilter::builder().lines(lines).build().unwrap()
+}
+
+/// Of `asked` absent keys, `hits` are what a rate predicts at a false-alarm level of 10^-7.
+#[track_caller]
+fn judge(name: &str, rate: f64, asked: u64, hits: usize) {
+    let accepted = Binomial::new(asked, rate).acceptance(1e-7);
+    assert!(accepted.contains(&(hits as u64)), "{name}: {hits} not in {accepted:?}");
+}
+
+#[test]
+fn case_04_a_rate_is_a_number_from_0_to_1() {
+    let (mut filter, mut blocked) = (shaped(10, 3), lines(1));
+    for key in 0..500u32 {
+        for rate in
+            [filter.false_positive_rate(), blocked.false_positive_rate(), filter.fill_ratio()]
+        {
+            assert!((0.0..=1.0).contains(&rate) && (rate > 0.0 || key < 10), "{rate}");
+        }
+        filter.insert(&key);
+        blocked.insert(&key);
+    }
+}
+
+#[test]
+fn case_05_impossible_parameters_are_named() {
+    for items in 1..=3 {
+        assert!(CountingBloomFilter::new(items, 0.99).is_ok());
+        assert!(BlockedCountingBloomFilter::new(items, 0.99).is_ok());
+    }
+    for rate in [0.0, 1.0, -0.5, 1.5, f64::NAN, f64::INFINITY] {
+        let error = BlockedCountingParams::new(10, rate).unwrap_err();
+        let expected = matches!(
+            error,
+            ParamError::NotAProbability { parameter: "false_positive_rate", value }
+                if value.to_bits() == rate.to_bits()
+        );
+        assert!(expected, "{error}");
+        assert!(CountingBloomFilter::new(10, rate).is_err());
+    }
+}
+
+#[test]
+fn case_06_huge_sizes_are_refused() {
+    assert!(CountingBloomFilter::new(1_000_000_000_000_000_000, 0.01).is_err());
+    assert!(BlockedCountingBloomFilter::new(1_000_000_000_000_000_000, 0.01).is_err());
+    let lines = BlockedCountingParams::new(5_000_000_000, 0.01).unwrap().num_lines();
+    assert!((440_000_000..450_000_000).contains(&lines), "{lines}");
+}
+
+#[test]
+fn case_08_weak_hashes_give_the_promised_error() {
+    fn measure<S: BuildHasher + Clone>(name: &str, hasher: S) {
+        fn run<S: BuildHasher + Clone, K: Hash>(
+            name: &str,
+            hasher: S,
+            keys: impl Iterator<Item = K> + Clone,
+        ) {
+            let builder = CountingBloomFilter::builder().expected_items(50_000);
+            let mut filter = builder.hasher(hasher.clone()).build().unwrap();
+            let builder = BlockedCountingBloomFilter::builder().expected_items(50_000);
+            let mut blocked = builder.hasher(hasher).build().unwrap();
+            filter.extend(keys.clone().take(50_000));
+            blocked.extend(keys.clone().take(50_000));
+            let absent = || keys.clone().skip(50_000).take(300_000);
+            let hits = absent().filter(|key| filter.contains(key)).count();
+            judge(name, filter.false_positive_rate(), 300_000, hits);
+            let hits = absent().filter(|key| blocked.contains(key)).count();
+            judge(name, blocked.false_positive_rate(), 300_000, hits);
+            let expected = blocked.params().rate_at(50_000);
+            let ratio = blocked.false_positive_rate() / expected;
+            assert!((ratio - 1.0).abs() < 0.05, "{name}: {ratio} of the predicted rate");
+        }
+        run(&format!("{name}, consecutive"), hasher.clone(), keys::consecutive(0));
+        run(&format!("{name}, strided"), hasher.clone(), keys::strided(0, 1 << 32));
+        run(&format!("{name}, byte swapped"), hasher, keys::byte_swapped(0));
+    }
+    measure("identity", IdentityBuilder);
+    measure("FxHash", FxBuilder);
+    measure("FNV-1a", Fnv1aBuilder);
+    measure("CRC-64", Crc64Builder);
+    measure("default", DefaultHashBuilder::default());
+}
+
+/// More copies than a counter holds, all removed again: no other key is hurt.
+#[test]
+fn case_10_a_saturated_counter_is_never_lowered() {
+    let (mut filter, mut blocked) = (shaped(400, 4), lines(4));
+    let others: Vec<u32> = (0..40).collect();
+    filter.extend(&others);
+    blocked.extend(&others);
+    for _ in 0..40 {
+        filter.insert("often");
+        blocked.insert("often");
+    }
+    assert_eq!((filter.estimate("often"), blocked.estimate("often")), (15, 15));
+    for _ in 0..40 {
+        assert!(filter.remove("often") && blocked.remove("often"));
+    }
+    assert!(others.iter().all(|key| filter.contains(key) && blocked.contains(key)));
+    assert!(filter.contains("often") && blocked.contains("often"), "its counters stick");
+    assert_eq!((filter.saturated_counters(), blocked.saturated_counters()), (4, 8));
+    for key in &others {
+        assert!(filter.remove(key) && blocked.remove(key));
+    }
+    assert_eq!((filter.saturated_counters(), blocked.saturated_counters()), (4, 8));
+}
+
+/// Up to 14 copies nothing sticks.
+#[test]
+fn case_10_fourteen_copies_come_and_go() {
+    let (mut filter, mut blocked) = (shaped(400, 4), lines(4));
+    for copies in 1..=14 {
+        filter.insert("key");
+        blocked.insert("key");
+        assert_eq!((filter.estimate("key"), blocked.estimate("key")), (copies, copies));
+    }
+    for _ in 0..14 {
+        assert!(filter.remove("key") && blocked.remove("key"));
+    }
+    assert!(filter == shaped(400, 4) && blocked == lines(4));
+}
+
+/// In a filter of few counters positions coincide: each counter is raised once all the same.
+#[test]
+fn case_10_a_counter_is_touched_once_a_key() {
+    for counters in 1..=12 {
+        let mut filter = shaped(counters, 11);
+        for copies in 1..=10 {
+            filter.insert("key");
+            assert_eq!(filter.estimate("key"), copies, "{counters} counters");
+        }
+        for copies in (0..10).rev() {
+            assert!(filter.remove("key"));
+            assert_eq!(filter.estimate("key"), copies, "{counters} counters");
+        }
+    }
+}
+
+#[test]
+fn case_10_an_absent_key_is_refused() {
+    let (mut filter, mut blocked) = (shaped(5_000, 5), lines(40));
+    filter.extend(0..100u32);
+    blocked.extend(0..100u32);
+    let before = (filter.clone(), blocked.clone());
+    for key in 100..1_100u32 {
+        assert!(filter.contains(&key) || !filter.remove(&key));
+        assert!(blocked.contains(&key) || !blocked.remove(&key));
+    }
+    assert!(before == (filter, blocked));
+}
+
+#[test]
+fn case_12_one_counter_and_one_line_are_enough() {
+    for counters in [1, 15, 16, 17] {
+        let mut filter = shaped(counters, 3);
+        filter.extend(0..5u32);
+        assert!((0..5u32).all(|key| filter.contains(&key)));
+        assert!((0..5u32).all(|key| filter.remove(&key)));
+        assert_eq!(filter, shaped(counters, 3));
+    }
+    let mut blocked = lines(1);
+    blocked.extend(0..5u32);
+    assert!((0..5u32).all(|key| blocked.contains(&key)));
+    assert!((0..5u32).all(|key| blocked.remove(&key)) && blocked == lines(1));
+}
+
+#[test]
+fn case_13_filters_that_differ_are_not_merged() {
+    let shape = |parameter, left, right| Incompatible::Shape { parameter, left, right };
+    let mut filter = shaped(100, 3);
+    filter.insert("key");
+    let before = filter.clone();
+    let error = filter.merge(&shaped(101, 3)).unwrap_err();
+    assert_eq!(error, shape("number of counters", 100, 101));
+    assert_eq!(filter.merge(&shaped(100, 4)).unwrap_err(), shape("number of hashes", 3, 4));
+    let seeded = CountingBloomFilter::builder().counters(100).hashes(3).seed(1).build().unwrap();
+    assert!(matches!(filter.merge(&seeded), Err(Incompatible::Hasher { .. })));
+    assert!(filter == before && filter != seeded);
+    assert_eq!(lines(2).merge(&lines(3)).unwrap_err(), shape("number of lines", 2, 3));
+    let keyed = |key| {
+        let hasher = SipHashBuilder::from_key([key; 16]);
+        BlockedCountingBloomFilter::builder().lines(2).hasher(hasher).build().unwrap()
+    };
+    assert!(matches!(keyed(1).merge(&keyed(2)), Err(Incompatible::Hasher { .. })));
+    assert!(keyed(1).merge(&keyed(1)).is_ok());
+}
+
+/// What sticks in one of two filters sticks in their sum, and sums beyond the limit stick.
+#[test]
+fn case_13_merging_saturates() {
+    let copies = |count: u32| {
+        let mut filter = shaped(100, 3);
+        (0..count).for_each(|_| {
+            filter.insert("key");
+        });
+        filter
+    };
+    for (left, right, sum) in [(7, 7, 14), (7, 8, 15), (15, 0, 15), (30, 2, 15), (9, 9, 15)] {
+        let mut merged = copies(left);
+        merged.merge(&copies(right)).unwrap();
+        assert_eq!(merged.estimate("key"), sum);
+        assert_eq!(merged.saturated_counters() > 0, sum == 15);
+    }
+}

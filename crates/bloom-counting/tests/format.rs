@@ -1,0 +1,194 @@
+//! The portable bytes: golden files, the same forever, and what bad input gets.
+//!
+//! `BLESS=1 cargo test -p bloom-counting --test format` writes the golden files anew: a new format version.
+
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+use bloom_counting::{
+    Bits8, BlockedCountingBloomFilter, CountingBloomFilter, DefaultHashBuilder, SipHashBuilder,
+};
+use pds_core::bytes::{Header, Kind};
+use pds_core::{DecodeError, ParamError};
+use quickcheck::quickcheck;
+
+/// The width of the counters is to be named where nothing else fixes it.
+type Narrow = CountingBloomFilter;
+type Wide = CountingBloomFilter<DefaultHashBuilder, Bits8>;
+
+fn golden_path(file: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(file)
+}
+
+fn shaped(counters: u64, hashes: u32) -> CountingBloomFilter {
+    CountingBloomFilter::builder().counters(counters).hashes(hashes).build().unwrap()
+}
+
+/// Copies of 0 to 20 of each key below 30, and then every third removed once.
+macro_rules! with_history {
+    ($filter:expr) => {{
+        let mut filter = $filter;
+        (0..30u64).for_each(|key| {
+            (0..key % 21).for_each(|_| {
+                filter.insert(&key);
+            })
+        });
+        (0..30u64)
+            .step_by(3)
+            .filter(|key| key % 21 > 0)
+            .for_each(|key| assert!(filter.remove(&key)));
+        filter
+    }};
+}
+
+fn narrow() -> CountingBloomFilter {
+    with_history!(CountingBloomFilter::new(100, 0.01).unwrap())
+}
+
+fn wide() -> Wide {
+    with_history!(
+        CountingBloomFilter::builder().counters(301).hashes(5).wide_counters().build().unwrap()
+    )
+}
+
+fn blocked() -> BlockedCountingBloomFilter {
+    with_history!(BlockedCountingBloomFilter::builder().lines(5).build().unwrap())
+}
+
+#[test]
+fn todays_code_writes_the_golden_files() {
+    let files = [
+        ("narrow.pds", narrow().to_bytes()),
+        ("wide.pds", wide().to_bytes()),
+        ("blocked.pds", blocked().to_bytes()),
+    ];
+    for (file, bytes) in files {
+        if env::var_os("BLESS").is_some() {
+            fs::write(golden_path(file), &bytes).unwrap();
+        }
+        assert_eq!(fs::read(golden_path(file)).unwrap(), bytes, "{file}");
+    }
+}
+
+#[test]
+fn todays_code_reads_the_golden_files() {
+    let read = |file| fs::read(golden_path(file)).unwrap();
+    assert_eq!(Narrow::from_bytes(&read("narrow.pds")), Ok(narrow()));
+    assert_eq!(Wide::from_bytes(&read("wide.pds")), Ok(wide()));
+    let of_lines = BlockedCountingBloomFilter::from_bytes(&read("blocked.pds")).unwrap();
+    assert_eq!(of_lines, blocked());
+    for key in 0..30u64 {
+        let least = (key % 21).saturating_sub(u64::from(key % 3 == 0)).min(15);
+        assert!(of_lines.estimate(&key) >= least, "{key}");
+    }
+}
+
+/// Line and lanes of one key, computed apart from this crate.
+#[test]
+fn the_places_of_a_hash_are_fixed() {
+    // Hash 1 of 1,000 lines: line 566; upper four bits of the fields 33 42 51 60 45 5 47 19.
+    let mut filter = BlockedCountingBloomFilter::builder().lines(1_000).build().unwrap();
+    filter.insert_hash(1);
+    let bytes = filter.to_bytes();
+    let line = &bytes[Header::BYTES + 64 * 566..][..64];
+    for (word, counter) in line.chunks(8).zip([8, 10, 12, 15, 11, 1, 11, 4]) {
+        let word = u64::from_le_bytes(word.try_into().unwrap());
+        assert_eq!(word, 1 << (4 * counter));
+    }
+}
+
+#[test]
+fn headers_tell_the_shape() {
+    let header = Narrow::peek(&shaped(100, 8).to_bytes()).unwrap();
+    assert_eq!((header.kind, header.payload_bytes), (Kind::CountingBloom, 56));
+    assert_eq!(header.shape.numbers, [100, 8, 4, 0, 0, 0]);
+    let header = BlockedCountingBloomFilter::peek(&blocked().to_bytes()).unwrap();
+    assert_eq!((header.kind, header.payload_bytes), (Kind::BlockedCountingBloom, 320));
+    assert_eq!(header.shape.numbers, [5, 0, 0, 0, 0, 0]);
+}
+
+#[test]
+fn a_secret_key_is_written_on_request_only() {
+    let hasher = SipHashBuilder::from_key(*b"0123456789abcdef");
+    let filter =
+        BlockedCountingBloomFilter::builder().expected_items(9).hasher(hasher).build().unwrap();
+    let bytes = filter.to_bytes();
+    let read = BlockedCountingBloomFilter::<SipHashBuilder>::from_bytes_with_key(&bytes);
+    assert_eq!(read, Err(DecodeError::KeyMissing));
+    let given = BlockedCountingBloomFilter::from_bytes_with_hasher(&bytes, hasher);
+    assert_eq!(given, Ok(filter));
+}
+
+/// The envelope with another number in its shape, and a right header checksum.
+fn with_number(mut bytes: Vec<u8>, index: usize, number: u64) -> Vec<u8> {
+    let mut header = Header::peek(&bytes).unwrap();
+    header.shape.numbers[index] = number;
+    bytes[..Header::BYTES].copy_from_slice(&header.to_bytes());
+    bytes
+}
+
+#[test]
+fn numbers_that_lie_are_refused() {
+    let parameter = |error: DecodeError| match error {
+        DecodeError::Shape { error: ParamError::OutOfRange { parameter, .. }, .. } => parameter,
+        other => panic!("{other}"),
+    };
+    let read = |index, number| {
+        Narrow::from_bytes(&with_number(narrow().to_bytes(), index, number)).unwrap_err()
+    };
+    assert_eq!(parameter(read(0, 0)), "counters");
+    assert_eq!(parameter(read(0, u64::MAX)), "counters");
+    assert_eq!(parameter(read(1, 256)), "hashes");
+    assert_eq!(parameter(read(2, 8)), "counter bits");
+    assert!(matches!(read(0, 1 << 63), DecodeError::PayloadLength { .. }));
+    assert!(matches!(read(4, 1), DecodeError::Field { .. }));
+    let read = |index, number| {
+        let bytes = with_number(blocked().to_bytes(), index, number);
+        BlockedCountingBloomFilter::from_bytes(&bytes).unwrap_err()
+    };
+    assert_eq!(parameter(read(0, 0)), "lines");
+    assert!(matches!(read(0, 1 << 54), DecodeError::PayloadLength { .. }));
+    assert!(matches!(read(1, 1), DecodeError::Field { .. }));
+    let other = Narrow::from_bytes(&blocked().to_bytes());
+    assert!(matches!(other, Err(DecodeError::Kind { expected: 4, found: 5, .. })));
+}
+
+#[test]
+fn counters_beyond_the_last_are_refused() {
+    let mut bytes = shaped(17, 2).to_bytes();
+    bytes[Header::BYTES + 9] = 1;
+    let payload = Header::BYTES..Header::BYTES + 16;
+    let sum = xxhash_rust::xxh3::xxh3_64(&bytes[payload.clone()]);
+    bytes[payload.end..].copy_from_slice(&sum.to_le_bytes());
+    let error = Narrow::from_bytes(&bytes).unwrap_err();
+    assert_eq!(error, DecodeError::Padding { offset: 136, found: 256 });
+}
+
+#[test]
+fn every_cut_and_every_flipped_bit_is_an_error() {
+    let bytes = shaped(40, 3).to_bytes();
+    for end in 0..bytes.len() {
+        assert!(Narrow::from_bytes(&bytes[..end]).is_err(), "cut at {end}");
+    }
+    for bit in 0..8 * bytes.len() {
+        let mut damaged = bytes.clone();
+        damaged[bit / 8] ^= 1 << (bit % 8);
+        assert!(Narrow::from_bytes(&damaged).is_err(), "bit {bit}");
+    }
+}
+
+quickcheck! {
+    fn arbitrary_bytes_are_an_error(bytes: Vec<u8>) -> bool {
+        Narrow::from_bytes(&bytes).is_err()
+            && BlockedCountingBloomFilter::from_bytes(&bytes).is_err()
+    }
+}
+
+#[cfg(feature = "serde")]
+#[test]
+fn serde_carries_the_bytes() {
+    let text = serde_json::to_string(&narrow()).unwrap();
+    assert_eq!(serde_json::from_str::<CountingBloomFilter>(&text).unwrap(), narrow());
+    let text = serde_json::to_string(&blocked()).unwrap();
+    assert_eq!(serde_json::from_str::<BlockedCountingBloomFilter>(&text).unwrap(), blocked());
+}
