@@ -5,6 +5,7 @@
 pub mod blocked;
 pub mod bloom;
 pub mod cms;
+pub mod compare;
 pub mod counting;
 pub mod cuckoo;
 mod error;
@@ -14,6 +15,7 @@ pub mod hll;
 pub use blocked::{BlockedBloomParams, Preference};
 pub use bloom::BloomParams;
 pub use cms::{CountMinParams, CountSketchParams, HeavyHittersParams};
+pub use compare::{compare, recommend};
 pub use counting::BlockedCountingParams;
 pub use cuckoo::CuckooParams;
 pub use error::ParamError;

@@ -1,0 +1,63 @@
+//! Sizes for people.
+
+use core::fmt;
+
+/// A number of bytes that prints itself with a binary unit and three digits.
+///
+/// # Examples
+/// ```
+/// use pds_params::compare::HumanBytes;
+///
+/// let size = pds_params::BloomParams::new(1_000_000, 0.01)?.size_in_bytes();
+/// assert_eq!(HumanBytes(size).to_string(), "1.14 MiB");
+/// assert_eq!(HumanBytes(1_023).to_string(), "1023 B");
+/// # Ok::<(), pds_params::ParamError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct HumanBytes(pub u64);
+
+/// Each 1,024 times the one before.
+const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+
+impl fmt::Display for HumanBytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0 < 1_024 {
+            return write!(f, "{} B", self.0);
+        }
+        let (mut value, mut unit) = (self.0 as f64 / 1_024.0, 0);
+        // A value that would be printed as 1024 belongs to the next unit.
+        while value >= 1_023.5 && unit + 1 < UNITS.len() {
+            value /= 1_024.0;
+            unit += 1;
+        }
+        let decimals = if value < 9.995 { 2 } else { usize::from(value < 99.95) };
+        write!(f, "{value:.decimals$} {}", UNITS[unit])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate alloc;
+
+    use super::HumanBytes;
+    use alloc::string::ToString;
+
+    #[test]
+    fn three_digits_and_the_unit_that_fits() {
+        let cases = [
+            (0, "0 B"),
+            (1_023, "1023 B"),
+            (1_024, "1.00 KiB"),
+            (10_234, "9.99 KiB"),
+            (10_235, "10.0 KiB"),
+            (102_348, "99.9 KiB"),
+            (102_349, "100 KiB"),
+            ((1 << 20) - 1, "1.00 MiB"),
+            (1_197_504_918, "1.12 GiB"),
+            (u64::MAX, "16.0 EiB"),
+        ];
+        for (bytes, text) in cases {
+            assert_eq!(HumanBytes(bytes).to_string(), text, "{bytes}");
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! The calculator: every structure for one promise, from any two of items, rate and memory.
+
+use pds_params::compare::{
+    Abilities, Ability, Against, Candidate, Needs, Priority, Shape, Structure, compare,
+    compare_in_memory, compare_most_items, recommend,
+};
+use pds_params::{BloomParams, ParamError};
+
+const RATES: [f64; 5] = [0.3, 0.03, 0.01, 1e-3, 1e-6];
+
+fn every_size() -> impl Iterator<Item = (Structure, u64, f64)> {
+    let sizes = [1, 3, 100, 4_097, 1_000_000, 3_000_000_001];
+    let pairs = sizes.into_iter().flat_map(|items| RATES.map(|rate| (items, rate)));
+    pairs.flat_map(|(items, rate)| Structure::ALL.map(|structure| (structure, items, rate)))
+}
+
+#[test]
+fn every_structure_keeps_the_promise() {
+    for (structure, items, rate) in every_size() {
+        let candidate = Candidate::new(structure, items, rate).unwrap();
+        assert_eq!(candidate.structure(), structure);
+        let reached = candidate.rate();
+        assert!(0.0 < reached && reached <= rate, "{structure}, {items}, {rate}: {reached}");
+        let bits = candidate.size_in_bytes() as f64 * 8.0;
+        assert_eq!(candidate.bits_per_item(), bits / items as f64);
+    }
+}
+
+/// A budget of exactly the least size gives at most the rate that the size was computed for.
+#[test]
+fn memory_and_items_give_the_rate_back() {
+    for (structure, items, rate) in every_size() {
+        let sized = Candidate::new(structure, items, rate).unwrap();
+        let budget = sized.size_in_bytes();
+        let back = Candidate::in_memory(structure, budget.max(8), items).unwrap();
+        assert!(back.size_in_bytes() <= budget.max(8), "{structure}, {items}, {rate}");
+        // The rate of double hashing and of collisions is allowed for in sizes, and none in rates.
+        assert!(back.rate() <= rate, "{structure}, {items}, {rate}: {}", back.rate());
+    }
+}
+
+#[test]
+fn memory_and_rate_give_the_items_back() {
+    for structure in Structure::ALL {
+        for rate in RATES {
+            let most = Candidate::of_most_items(structure, 1_000_000, rate).unwrap();
+            assert!(most.size_in_bytes() <= 1_000_000 && most.rate() <= rate);
+            let more = Candidate::new(structure, most.items() + 1, rate).unwrap();
+            assert!(more.size_in_bytes() > 1_000_000, "{structure} at {rate}: {}", most.items());
+        }
+    }
+    // The Bloom filter's own inverse agrees.
+    let most = Candidate::of_most_items(Structure::Bloom, 1_000_000, 0.01).unwrap();
+    let inverse = BloomParams::for_double_hashing_in(8_000_000, 0.01).unwrap();
+    assert_eq!(Some(most.items()), inverse.expected_items());
+}
+
+/// The blocked ones by the Poisson mixture, the cuckoo filter by 10 bits at a load of 0.95, computed apart.
+#[test]
+fn a_million_items_at_one_percent() {
+    let comparison = compare(1_000_000, 0.01).unwrap();
+    let rows: Vec<_> = comparison
+        .candidates()
+        .map(|one| (one.structure(), format!("{:.2}", one.bits_per_item())))
+        .collect();
+    let expected = [
+        (Structure::Bloom, "9.59"),
+        (Structure::BlockedBloom, "10.10"),
+        (Structure::Cuckoo, "10.53"),
+        (Structure::SplitBlock, "10.53"),
+        (Structure::CountingBloom, "38.37"),
+        (Structure::BlockedCountingBloom, "45.72"),
+        (Structure::HashSet, "150.99"),
+    ];
+    let expected = expected.map(|(structure, bits)| (structure, bits.to_owned()));
+    assert_eq!(rows, expected);
+    assert_eq!(comparison.impossible().count(), 0);
+}
+
+/// Slots and bytes of the standard library's table, as it is.
+#[test]
+fn the_exact_set_is_counted_as_it_is() {
+    for items in [4, 7, 100, 1_000, 28_672, 28_673, 1_000_000_u32] {
+        let mut set = std::collections::HashSet::new();
+        set.extend(0..u64::from(items));
+        let Shape::HashSet { slots } =
+            *Candidate::new(Structure::HashSet, items.into(), 0.5).unwrap().shape()
+        else {
+            panic!("another shape");
+        };
+        let capacity = if slots < 8 { slots - 1 } else { slots / 8 * 7 };
+        assert_eq!(set.capacity() as u64, capacity, "{items}");
+    }
+}
+
+#[test]
+fn what_a_structure_cannot_hold_is_left_out_with_the_reason() {
+    // A cuckoo filter has 2^32 buckets of four.
+    let comparison = compare(20_000_000_000, 0.01).unwrap();
+    let impossible: Vec<_> = comparison.impossible().collect();
+    assert!(matches!(
+        impossible[..],
+        [(Structure::Cuckoo, ParamError::TooLarge { parameter: "buckets", .. })]
+    ));
+    assert!(comparison.get(Structure::Cuckoo).is_err());
+    assert_eq!(comparison.candidates().count(), Structure::ALL.len() - 1);
+    // Ten bits an item are no room for a set of hashes.
+    let error = compare_in_memory(1_250_000, 1_000_000).unwrap().get(Structure::HashSet);
+    assert!(matches!(error, Err(ParamError::OutOfRange { parameter: "bytes", .. })));
+}
+
+#[test]
+fn what_no_structure_can_keep_is_an_error() {
+    for rate in [0.0, 1.0, -1.0, f64::NAN, f64::INFINITY] {
+        let error = compare(1_000, rate).unwrap_err();
+        assert!(matches!(error, ParamError::NotAProbability { .. }), "{error}");
+        assert!(compare_most_items(1_000, rate).is_err());
+        assert!(recommend(&Needs::new(1_000, rate)).is_err());
+    }
+    assert!(matches!(compare(0, 0.01), Err(ParamError::OutOfRange { value: 0, .. })));
+    assert!(matches!(compare_in_memory(1_000, 0), Err(ParamError::OutOfRange { value: 0, .. })));
+    for bytes in [0, 7, u64::MAX] {
+        assert!(compare_in_memory(bytes, 1).is_err(), "{bytes}");
+    }
+    assert!(compare_most_items(0, 0.01).is_err());
+    assert!(compare(u64::MAX, 1e-9).is_err(), "64-bit hashes collide more often");
+}
+
+/// Fingerprints win where the rate is low, and bits where it is high; README of `cuckoo`.
+#[test]
+fn the_smallest_changes_with_the_rate() {
+    let smallest =
+        |rate| compare(1_000_000, rate).unwrap().candidates().next().unwrap().structure();
+    assert_eq!(
+        [0.1, 0.01, 1e-3].map(smallest),
+        [Structure::Bloom, Structure::Bloom, Structure::Cuckoo]
+    );
+    assert_eq!([5e-4, 1e-4, 1e-6].map(smallest), [Structure::Cuckoo; 3]);
+}
+
+#[test]
+fn past_the_design_load_rates_rise_and_a_cuckoo_filter_is_full() {
+    for candidate in compare(1_000_000, 0.01).unwrap().candidates() {
+        let rates = [1_000_000, 1_100_000, 2_000_000].map(|items| candidate.rate_at(items));
+        match candidate.structure() {
+            Structure::Cuckoo => assert_eq!(rates[1..], [None, None]),
+            structure => assert!(rates[0] < rates[1] && rates[1] < rates[2], "{structure}"),
+        }
+    }
+}
+
+fn needs(change: impl Fn(&mut Abilities), priority: Priority) -> Needs {
+    let mut needs = Needs { priority, ..Needs::new(1_000_000, 0.01) };
+    change(&mut needs.abilities);
+    needs
+}
+
+#[test]
+fn the_choice_does_what_is_needed() {
+    use Ability::{Limited, Yes};
+    use Priority::{Memory, Speed};
+    use Structure::{BlockedBloom, BlockedCountingBloom, Bloom, CountingBloom, Cuckoo, HashSet};
+    let cases = [
+        (needs(|_| (), Memory), Some(Bloom)),
+        (needs(|_| (), Speed), Some(BlockedBloom)),
+        (needs(|a| a.remove = Yes, Memory), Some(Cuckoo)),
+        (needs(|a| a.remove = Yes, Speed), Some(BlockedCountingBloom)),
+        (needs(|a| (a.remove, a.merge) = (Yes, Limited), Memory), Some(Cuckoo)),
+        (needs(|a| (a.remove, a.merge) = (Yes, Yes), Memory), Some(CountingBloom)),
+        (needs(|a| a.count = Limited, Memory), Some(CountingBloom)),
+        (needs(|a| (a.remove, a.grow) = (Yes, Yes), Memory), Some(HashSet)),
+        (needs(|a| (a.count, a.grow) = (Limited, Yes), Memory), None),
+    ];
+    for (needs, expected) in cases {
+        let recommendation = recommend(&needs).unwrap();
+        assert_eq!(recommendation.map(|it| it.choice().structure()), expected, "{needs:?}");
+    }
+}
+
+#[test]
+fn every_other_structure_has_a_reason() {
+    let recommendation =
+        recommend(&needs(|abilities| abilities.remove = Ability::Yes, Priority::Speed));
+    let recommendation = recommendation.unwrap().unwrap();
+    let text = recommendation.to_string();
+    let lines: Vec<_> = text.lines().collect();
+    assert_eq!(
+        lines[..3],
+        [
+            "blocked counting Bloom filter, 5.45 MiB: the fewest cache lines a lookup of those that do \
+             what is needed.",
+            "To mind: It counts up to 15; never remove a key that was not inserted.",
+            "- standard Bloom filter: cannot remove keys",
+        ]
+    );
+    assert_eq!(recommendation.reasons().count(), Structure::ALL.len() - 1);
+    let slower = recommendation.reasons().filter(|it| matches!(it.against, Against::Slower { .. }));
+    let slower: Vec<_> = slower.map(|reason| reason.structure).collect();
+    assert_eq!(slower, [Structure::Cuckoo, Structure::CountingBloom, Structure::HashSet]);
+}
+
+#[test]
+fn reasons_are_in_words_and_hold_their_numbers() {
+    let recommendation = recommend(&needs(|it| it.merge = Ability::Yes, Priority::Memory));
+    let text = recommendation.unwrap().unwrap().to_string();
+    for line in [
+        "- blocked Bloom filter: 1.20 MiB, 1.05 times as much",
+        "- cuckoo filter: can be merged up to a limit only",
+        "- hash set of 64-bit hashes: 18.0 MiB, 15.74 times as much",
+    ] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+    let needs = Needs::new(20_000_000_000, 0.01);
+    let text = recommend(&needs).unwrap().unwrap().to_string();
+    assert!(text.contains("- cuckoo filter: buckets would have to be 5.2"), "{text}");
+}
