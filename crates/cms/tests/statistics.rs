@@ -11,7 +11,8 @@ use cms::{CountMinParams, CountMinSketch, CountSketch, CountSketchParams, RowHas
 use pds_core::DefaultHashBuilder;
 use pds_testkit::hashers::{Crc64Builder, Fnv1aBuilder, FxBuilder, IdentityBuilder};
 use pds_testkit::stats::{Binomial, normal_quantile, split_budget};
-use streams::{Zipf, counts, key, real};
+use pds_testkit::zipf::{Zipf, counts};
+use streams::{key, real};
 
 const FALSE_ALARM: f64 = 1e-6;
 /// How many judgements the tests below pass, rounded up.

@@ -1,12 +1,10 @@
 //! Heavy hitters and top-k on long streams: what is found, and how much is listed wrongly.
 
-mod streams;
-
 use std::collections::HashMap;
 
 use cms::{HeavyHitters, HeavyHittersParams, SketchedHeavyHitters, TopK};
 use pds_core::DefaultHashBuilder;
-use streams::{Zipf, counts, key};
+use pds_testkit::zipf::{Zipf, counts};
 
 const ITEMS: usize = 100_000;
 const EVENTS: usize = 500_000;
@@ -32,14 +30,14 @@ fn no_key_above_the_share_is_missed() {
             let mut summary = HeavyHitters::<u64>::from_params(params, hasher).unwrap();
             let mut detector = SketchedHeavyHitters::<u64>::new(phi, phi / 4.0, 0.01).unwrap();
             for &rank in &stream {
-                summary.insert(&key(0, rank));
-                detector.insert(&key(0, rank));
+                summary.insert(&(rank as u64));
+                detector.insert(&(rank as u64));
             }
             let threshold = summary.threshold();
             for hitters in [summary.top(), detector.top()] {
                 let listed: HashMap<u64, _> = hitters.iter().map(|h| (*h.key, h)).collect();
                 for (rank, &count) in counts.iter().enumerate() {
-                    let found = listed.get(&key(0, rank));
+                    let found = listed.get(&(rank as u64));
                     assert!(count <= threshold || found.is_some(), "zipf {exponent}: rank {rank}");
                     assert!(
                         found.is_none_or(|h| h.estimate >= count && 2 * count >= threshold - 1)
@@ -65,7 +63,7 @@ fn merged_parts_miss_nothing() {
         for part in stream.chunks(EVENTS / 7) {
             let mut summary = build();
             part.iter().for_each(|&rank| {
-                summary.insert(&key(0, rank));
+                summary.insert(&(rank as u64));
             });
             merged.merge(&summary).unwrap();
         }
@@ -73,7 +71,7 @@ fn merged_parts_miss_nothing() {
         let listed: Vec<u64> = merged.top().iter().map(|hitter| *hitter.key).collect();
         let heavy = (0..ITEMS).filter(|&rank| counts[rank] > merged.threshold());
         assert!(heavy.clone().count() > 50);
-        assert!(heavy.into_iter().all(|rank| listed.contains(&key(0, rank))));
+        assert!(heavy.into_iter().all(|rank| listed.contains(&(rank as u64))));
         assert!(merged.iter().all(|hitter| {
             hitter.error <= merged.total() / merged.capacity()
                 && hitter.interval().contains(counts[usize::try_from(*hitter.key).unwrap()])

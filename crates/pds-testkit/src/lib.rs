@@ -4,3 +4,4 @@
 pub mod hashers;
 pub mod keys;
 pub mod stats;
+pub mod zipf;
