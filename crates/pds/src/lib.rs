@@ -12,6 +12,8 @@ mod typed;
 pub use bloom_blocked as blocked;
 #[cfg(feature = "bloom")]
 pub use bloom_core as bloom;
+#[cfg(feature = "cms")]
+pub use cms;
 #[cfg(feature = "alloc")]
 pub use pds_core::memory;
 pub use pds_core::{error, hash, traits};
@@ -25,6 +27,10 @@ pub use bloom_blocked::{BlockedBloomFilter, SplitBlockBloomFilter};
 pub use bloom_core::AtomicBloomFilter;
 #[cfg(all(feature = "bloom", feature = "alloc"))]
 pub use bloom_core::BloomFilter;
+#[cfg(all(feature = "cms", feature = "alloc", target_has_atomic = "64"))]
+pub use cms::AtomicCountMinSketch;
+#[cfg(all(feature = "cms", feature = "alloc"))]
+pub use cms::{CountMinSketch, CountSketch, HeavyHitters, SketchedHeavyHitters, TopK};
 pub use pds_core::{
     AllocError, BuildError, Cardinality, DefaultHashBuilder, Estimate, Frequency, HashKey,
     Incompatible, Insert, Membership, Merge, ParamError, PortableHasher, Raw, Remove,
@@ -40,6 +46,8 @@ pub mod prelude {
     pub use crate::AtomicBlockedBloomFilter;
     #[cfg(all(feature = "bloom", feature = "alloc", target_has_atomic = "64"))]
     pub use crate::AtomicBloomFilter;
+    #[cfg(all(feature = "cms", feature = "alloc", target_has_atomic = "64"))]
+    pub use crate::AtomicCountMinSketch;
     #[cfg(all(feature = "bloom", feature = "alloc"))]
     pub use crate::BloomFilter;
     #[cfg(all(feature = "blocked", feature = "alloc"))]
@@ -48,4 +56,6 @@ pub mod prelude {
         Cardinality, DefaultHashBuilder, Estimate, Frequency, HashKey, Insert, Membership, Merge,
         Raw, Remove, SipHashBuilder, Typed,
     };
+    #[cfg(all(feature = "cms", feature = "alloc"))]
+    pub use crate::{CountMinSketch, CountSketch, HeavyHitters, SketchedHeavyHitters, TopK};
 }

@@ -47,6 +47,26 @@ mod structures {
         assert!(column.insert(&7i64) && column.contains(&7i64) && !column.contains(&8i64));
     }
 
+    #[cfg(feature = "cms")]
+    #[test]
+    fn frequencies() {
+        let mut sketch = CountMinSketch::new(0.01, 0.01).expect("sound parameters");
+        assert_eq!(sketch.insert("here"), 1);
+        assert_eq!(Frequency::estimate(&sketch, "here"), 1);
+        let shared = AtomicCountMinSketch::try_from(sketch).expect("plain update");
+        assert_eq!(shared.insert("here"), 2);
+        let mut signed = CountSketch::new(0.1, 0.1).expect("sound parameters");
+        assert_eq!((signed.insert("here"), signed.remove("here")), (1, 0));
+        let mut heavy = HeavyHitters::<String>::new(0.1).expect("sound parameters");
+        let mut sketched =
+            SketchedHeavyHitters::<String>::new(0.1, 0.01, 0.01).expect("sound parameters");
+        let mut top = TopK::<String>::new(1).expect("sound parameters");
+        assert_eq!(heavy.insert("here"), 1);
+        assert!(sketched.insert("here") == 1 && top.insert("here") == 1);
+        assert_eq!(pds::cms::Count::default(), 0);
+        assert!(pds::params::CountMinParams::new(0.1, 0.1).is_ok());
+    }
+
     #[test]
     fn module_bloom() {
         let mut bits = pds::bloom::BitArray::zeroed(100).expect("memory for 100 bits");
