@@ -82,6 +82,16 @@ fn a_small_set_takes_little_memory() {
 }
 
 #[test]
+fn a_sketch_is_as_if_built_at_a_lower_precision_on_both_sides_of_its_switch() {
+    for count in 30..=34 {
+        let mut sketch = numbers(12, 0..count);
+        sketch.reduce_precision(8).unwrap();
+        assert_eq!(sketch, numbers(8, 0..count));
+        assert_eq!(sketch.is_dense(), count > 32);
+    }
+}
+
+#[test]
 fn clearing_forgets_all() {
     let mut sketch = numbers(12, 0..10_000);
     sketch.clear();
@@ -240,6 +250,29 @@ fn threads_lose_no_insert() {
     assert_eq!(shared.estimate(), plain.estimate());
     assert_eq!(shared.to_plain(), plain);
     assert_eq!(shared.into_plain(), plain);
+}
+
+#[test]
+fn threads_that_meet_at_a_register_leave_the_greatest_rank() {
+    for round in 0..500 {
+        let shared = AtomicHyperLogLog::new(4).unwrap();
+        let start = std::sync::Barrier::new(2);
+        std::thread::scope(|scope| {
+            for thread in 0..2u64 {
+                let (shared, start) = (&shared, &start);
+                scope.spawn(move || {
+                    start.wait();
+                    for key in 0..64 {
+                        shared.insert(&(round, thread, key));
+                    }
+                });
+            }
+        });
+        let mut plain = HyperLogLog::new(4).unwrap();
+        plain.make_dense();
+        (0..2u64).for_each(|thread| plain.extend((0..64).map(|key| (round, thread, key))));
+        assert_eq!(shared.into_plain(), plain, "round {round}");
+    }
 }
 
 #[test]

@@ -160,8 +160,9 @@ fn huge_sets_err_as_predicted() {
 
 #[test]
 fn case_16_huge_sets_need_no_correction() {
-    // The counts of a sketch that has exactly the expected number of registers of each rank.
-    for exponent in 5..=18 {
+    // The counts of a sketch that has exactly the expected number of registers of each rank. Half of the registers
+    // have the last rank at 10^19, were there as many hashes.
+    for exponent in 5..=19 {
         let items = 10f64.powi(exponent);
         let rate = items / 16_384.0;
         let below = |rank: u32| (-rate * 0.5f64.powi(rank as i32)).exp();

@@ -12,8 +12,14 @@ mod typed;
 pub use bloom_blocked as blocked;
 #[cfg(feature = "bloom")]
 pub use bloom_core as bloom;
+#[cfg(feature = "counting")]
+pub use bloom_counting as counting;
 #[cfg(feature = "cms")]
 pub use cms;
+#[cfg(feature = "cuckoo")]
+pub use cuckoo;
+#[cfg(feature = "hll")]
+pub use hll;
 #[cfg(feature = "alloc")]
 pub use pds_core::memory;
 pub use pds_core::{error, hash, traits};
@@ -27,10 +33,18 @@ pub use bloom_blocked::{BlockedBloomFilter, SplitBlockBloomFilter};
 pub use bloom_core::AtomicBloomFilter;
 #[cfg(all(feature = "bloom", feature = "alloc"))]
 pub use bloom_core::BloomFilter;
+#[cfg(all(feature = "counting", feature = "alloc"))]
+pub use bloom_counting::{BlockedCountingBloomFilter, CountingBloomFilter};
 #[cfg(all(feature = "cms", feature = "alloc", target_has_atomic = "64"))]
 pub use cms::AtomicCountMinSketch;
 #[cfg(all(feature = "cms", feature = "alloc"))]
 pub use cms::{CountMinSketch, CountSketch, HeavyHitters, SketchedHeavyHitters, TopK};
+#[cfg(all(feature = "cuckoo", feature = "alloc"))]
+pub use cuckoo::{CuckooFilter, CuckooFilterView};
+#[cfg(all(feature = "hll", feature = "alloc", target_has_atomic = "8"))]
+pub use hll::AtomicHyperLogLog;
+#[cfg(all(feature = "hll", feature = "alloc"))]
+pub use hll::{HyperLogLog, UltraLogLog};
 pub use pds_core::{
     AllocError, BuildError, Cardinality, DefaultHashBuilder, Estimate, Frequency, HashKey,
     Incompatible, Insert, Membership, Merge, ParamError, PortableHasher, Raw, Remove,
@@ -48,14 +62,22 @@ pub mod prelude {
     pub use crate::AtomicBloomFilter;
     #[cfg(all(feature = "cms", feature = "alloc", target_has_atomic = "64"))]
     pub use crate::AtomicCountMinSketch;
+    #[cfg(all(feature = "hll", feature = "alloc", target_has_atomic = "8"))]
+    pub use crate::AtomicHyperLogLog;
     #[cfg(all(feature = "bloom", feature = "alloc"))]
     pub use crate::BloomFilter;
     #[cfg(all(feature = "blocked", feature = "alloc"))]
     pub use crate::{BlockedBloomFilter, SplitBlockBloomFilter};
+    #[cfg(all(feature = "counting", feature = "alloc"))]
+    pub use crate::{BlockedCountingBloomFilter, CountingBloomFilter};
     pub use crate::{
         Cardinality, DefaultHashBuilder, Estimate, Frequency, HashKey, Insert, Membership, Merge,
         Raw, Remove, SipHashBuilder, Typed,
     };
     #[cfg(all(feature = "cms", feature = "alloc"))]
     pub use crate::{CountMinSketch, CountSketch, HeavyHitters, SketchedHeavyHitters, TopK};
+    #[cfg(all(feature = "cuckoo", feature = "alloc"))]
+    pub use crate::{CuckooFilter, CuckooFilterView};
+    #[cfg(all(feature = "hll", feature = "alloc"))]
+    pub use crate::{HyperLogLog, UltraLogLog};
 }

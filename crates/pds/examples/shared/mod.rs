@@ -1,6 +1,8 @@
 //! What the examples share: repeatable random numbers, honest sizes and times, numbers for people.
 #![allow(dead_code, reason = "each example uses its own part of this module")]
 
+pub(crate) mod access_log;
+
 use core::hint::black_box;
 use std::collections::HashSet;
 use std::time::Instant;

@@ -1,0 +1,89 @@
+//! How many different clients does a web server have, by hour and by day?
+//!
+//! ```text
+//! cargo run --release --example unique_visitors                # 400,000 requests, made up
+//! cargo run --release --example unique_visitors -- access.log  # your own, in the common log format
+//! ```
+//!
+//! A sketch for every hour is all that is kept; a day is merged from its hours, which adding up their counts
+//! could not do: many clients come back. Exact counts, from sets of all addresses, stand beside.
+
+mod shared;
+
+use core::error::Error;
+use std::collections::{BTreeMap, HashSet};
+use std::{env, fs};
+
+use pds::{HyperLogLog, Incompatible, ParamError};
+use shared::access_log::{Request, made_up, parse};
+use shared::{grouped, percent, size};
+
+const PRECISION: u32 = 12;
+
+/// What is kept of an hour, and what would have to be kept for the exact answer.
+struct Hour<'a> {
+    sketch: HyperLogLog,
+    exact: HashSet<&'a str>,
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let requests = match env::args_os().nth(1) {
+        Some(path) => parse(&fs::read_to_string(path)?),
+        None => made_up(400_000),
+    };
+    if requests.is_empty() {
+        return Err("a log needs at least one request".into());
+    }
+    println!("{} requests, a sketch of precision {PRECISION} an hour.\n", grouped(requests.len()));
+    println!("hour                estimated      exact     error     sketch");
+    let hours = count(&requests)?;
+    for ((day, hour), counted) in &hours {
+        row(&format!("{day} {hour:02}:00"), &counted.sketch, counted.exact.len());
+    }
+    println!();
+    let mut days: Vec<_> = hours.keys().map(|&(day, _)| day).collect();
+    days.dedup();
+    for day in days {
+        let of_day = || hours.iter().filter(|((d, _), _)| *d == day).map(|(_, hour)| hour);
+        day_row(day, &of_day().collect::<Vec<_>>())?;
+    }
+    Ok(())
+}
+
+fn count(requests: &[Request]) -> Result<BTreeMap<(&str, u8), Hour<'_>>, ParamError> {
+    let empty = HyperLogLog::new(PRECISION)?;
+    let mut hours = BTreeMap::new();
+    for Request { client, day, hour } in requests {
+        let new = || Hour { sketch: empty.clone(), exact: HashSet::new() };
+        let counted = hours.entry((day.as_str(), *hour)).or_insert_with(new);
+        counted.sketch.insert(client);
+        counted.exact.insert(client);
+    }
+    Ok(hours)
+}
+
+/// Prints the union of the hours, and what adding up their counts would say.
+fn day_row(day: &str, hours: &[&Hour<'_>]) -> Result<(), Incompatible> {
+    let mut merged = hours[0].sketch.clone();
+    hours.iter().try_for_each(|hour| merged.merge(&hour.sketch))?;
+    let exact: HashSet<_> = hours.iter().flat_map(|hour| &hour.exact).collect();
+    row(day, &merged, exact.len());
+    let sum: f64 = hours.iter().map(|hour| hour.sketch.estimate()).sum();
+    println!("  the hours added up: {sum:.0}");
+    Ok(())
+}
+
+fn row(name: &str, sketch: &HyperLogLog, exact: usize) {
+    let estimate = sketch.estimate_with_error();
+    let error = estimate.value / exact as f64 - 1.0;
+    println!(
+        "{name:<18} {:>10.0} {:>10} {:>9} {:>10}",
+        estimate.value,
+        grouped(exact),
+        percent(error),
+        size(sketch.size_in_bytes())
+    );
+    // Five standard errors; a sparse sketch may be one off, where two clients share 26 bits.
+    let allowed = 5.0 * estimate.standard_error + 1.5;
+    assert!((estimate.value - exact as f64).abs() <= allowed, "{estimate}, exactly {exact}");
+}
