@@ -47,6 +47,26 @@ mod structures {
         assert!(column.insert(&7i64) && column.contains(&7i64) && !column.contains(&8i64));
     }
 
+    #[cfg(feature = "cuckoo")]
+    #[test]
+    fn cuckoo_filter() {
+        let mut filter = CuckooFilter::new(1_000, 0.001).expect("sound parameters");
+        assert_eq!(filter.insert("here"), Ok(()));
+        assert!(Remove::remove(&mut filter, "here") && !filter.contains("here"));
+        let bytes = filter.to_bytes();
+        assert!(CuckooFilterView::from_bytes(&bytes).is_ok_and(|view| view.is_empty()));
+    }
+
+    #[cfg(feature = "counting")]
+    #[test]
+    fn counting_filters() {
+        let mut filter = CountingBloomFilter::new(1_000, 0.001).expect("sound parameters");
+        assert!(filter.insert("here") && filter.remove("here") && !filter.contains("here"));
+        let mut lines = BlockedCountingBloomFilter::new(1_000, 0.001).expect("sound parameters");
+        assert!(lines.insert("here"));
+        assert_eq!(Frequency::estimate(&lines, "here"), 1);
+    }
+
     #[cfg(feature = "cms")]
     #[test]
     fn frequencies() {
