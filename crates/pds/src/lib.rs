@@ -18,6 +18,8 @@ pub use bloom_counting as counting;
 pub use cms;
 #[cfg(feature = "cuckoo")]
 pub use cuckoo;
+#[cfg(feature = "hll")]
+pub use hll;
 #[cfg(feature = "alloc")]
 pub use pds_core::memory;
 pub use pds_core::{error, hash, traits};
@@ -39,6 +41,10 @@ pub use cms::AtomicCountMinSketch;
 pub use cms::{CountMinSketch, CountSketch, HeavyHitters, SketchedHeavyHitters, TopK};
 #[cfg(all(feature = "cuckoo", feature = "alloc"))]
 pub use cuckoo::{CuckooFilter, CuckooFilterView};
+#[cfg(all(feature = "hll", feature = "alloc", target_has_atomic = "8"))]
+pub use hll::AtomicHyperLogLog;
+#[cfg(all(feature = "hll", feature = "alloc"))]
+pub use hll::{HyperLogLog, UltraLogLog};
 pub use pds_core::{
     AllocError, BuildError, Cardinality, DefaultHashBuilder, Estimate, Frequency, HashKey,
     Incompatible, Insert, Membership, Merge, ParamError, PortableHasher, Raw, Remove,
@@ -56,18 +62,22 @@ pub mod prelude {
     pub use crate::AtomicBloomFilter;
     #[cfg(all(feature = "cms", feature = "alloc", target_has_atomic = "64"))]
     pub use crate::AtomicCountMinSketch;
+    #[cfg(all(feature = "hll", feature = "alloc", target_has_atomic = "8"))]
+    pub use crate::AtomicHyperLogLog;
     #[cfg(all(feature = "bloom", feature = "alloc"))]
     pub use crate::BloomFilter;
-    #[cfg(all(feature = "counting", feature = "alloc"))]
-    pub use crate::{BlockedCountingBloomFilter, CountingBloomFilter};
-    #[cfg(all(feature = "cuckoo", feature = "alloc"))]
-    pub use crate::{CuckooFilter, CuckooFilterView};
     #[cfg(all(feature = "blocked", feature = "alloc"))]
     pub use crate::{BlockedBloomFilter, SplitBlockBloomFilter};
+    #[cfg(all(feature = "counting", feature = "alloc"))]
+    pub use crate::{BlockedCountingBloomFilter, CountingBloomFilter};
     pub use crate::{
         Cardinality, DefaultHashBuilder, Estimate, Frequency, HashKey, Insert, Membership, Merge,
         Raw, Remove, SipHashBuilder, Typed,
     };
     #[cfg(all(feature = "cms", feature = "alloc"))]
     pub use crate::{CountMinSketch, CountSketch, HeavyHitters, SketchedHeavyHitters, TopK};
+    #[cfg(all(feature = "cuckoo", feature = "alloc"))]
+    pub use crate::{CuckooFilter, CuckooFilterView};
+    #[cfg(all(feature = "hll", feature = "alloc"))]
+    pub use crate::{HyperLogLog, UltraLogLog};
 }
