@@ -1,5 +1,6 @@
 //! The blocked Bloom filter that threads share.
 
+use core::borrow::Borrow;
 use core::convert::Infallible;
 use core::hash::{BuildHasher, Hash};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -262,8 +263,8 @@ impl BlockSource for AtomicBlocks {
     }
 
     #[inline(always)]
-    fn with<R>(&self, index: usize, f: impl FnOnce(&Block) -> R) -> R {
-        f(&load(&self.words.as_chunks().0[index]))
+    fn block(&self, index: usize) -> impl Borrow<Block> {
+        load(&self.words.as_chunks().0[index])
     }
 
     fn blocks(&self) -> impl Iterator<Item = Block> {

@@ -1,5 +1,7 @@
 //! What is done with many keys, and with one, by whichever kernel.
 
+use core::borrow::Borrow;
+
 use crate::arch::{Kernel, Work};
 use crate::blocks::{BlockSource, Blocks};
 use crate::layout::mix;
@@ -88,7 +90,7 @@ impl<H: Fn(usize) -> u64> Work for InsertMany<'_, H> {
 #[inline(always)]
 fn contains(kernel: impl Kernel, blocks: &impl BlockSource, mixed: u64) -> bool {
     let layout = blocks.layout();
-    blocks.with(layout.block_of(mixed), |block| kernel.contains(layout, mixed, block))
+    kernel.contains(layout, mixed, blocks.block(layout.block_of(mixed)).borrow())
 }
 
 #[inline(always)]

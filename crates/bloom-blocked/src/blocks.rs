@@ -1,5 +1,7 @@
 //! Blocks in memory, and what can be asked of them wherever they lie.
 
+use core::borrow::Borrow;
+
 use pds_core::AllocError;
 use pds_core::memory::{Words, prefetch};
 use pds_params::BlockedBloomParams;
@@ -17,11 +19,11 @@ pub(crate) trait BlockSource {
     /// Asks for a block to be brought near.
     fn prefetch(&self, index: usize);
 
-    /// Calls `f` with a block.
+    /// A block, where it lies or copied.
     ///
     /// # Panics
     /// When there is none of this number.
-    fn with<R>(&self, index: usize, f: impl FnOnce(&Block) -> R) -> R;
+    fn block(&self, index: usize) -> impl Borrow<Block>;
 
     /// All blocks in order.
     fn blocks(&self) -> impl Iterator<Item = Block>;
@@ -94,8 +96,8 @@ impl BlockSource for Blocks {
     }
 
     #[inline(always)]
-    fn with<R>(&self, index: usize, f: impl FnOnce(&Block) -> R) -> R {
-        f(&self.words.as_chunks().0[index])
+    fn block(&self, index: usize) -> impl Borrow<Block> {
+        &self.words.as_chunks().0[index]
     }
 
     fn blocks(&self) -> impl Iterator<Item = Block> {

@@ -1,5 +1,7 @@
 //! A blocked Bloom filter that is asked straight from its bytes.
 
+use core::borrow::Borrow;
+
 use pds_core::bytes::{Envelope, hasher_of};
 use pds_core::memory::prefetch;
 use pds_core::{DecodeError, DefaultHashBuilder, PortableHasher};
@@ -142,8 +144,8 @@ impl BlockSource for ByteBlocks<'_> {
     }
 
     #[inline(always)]
-    fn with<R>(&self, index: usize, f: impl FnOnce(&Block) -> R) -> R {
-        f(&block_of(&self.bytes[index]))
+    fn block(&self, index: usize) -> impl Borrow<Block> {
+        block_of(&self.bytes[index])
     }
 
     fn blocks(&self) -> impl Iterator<Item = Block> {
