@@ -108,6 +108,12 @@ impl CountSketchParams {
         self.width * self.depth as u64
     }
 
+    /// The bytes of all counters, of 8 bytes each.
+    #[must_use]
+    pub const fn size_in_bytes(&self) -> u64 {
+        self.counters() * 8
+    }
+
     /// The error of an estimate, as a fraction of the norm of all counts, that is exceeded with
     /// probability [`delta`](Self::delta) at most.
     #[must_use]
