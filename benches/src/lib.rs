@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod arena;
+pub mod blocked;
 pub mod bloom;
 pub mod contest;
 pub mod floor;
@@ -13,4 +14,5 @@ pub mod report;
 pub mod stats;
 
 /// Every structure that is measured, by name.
-pub const SUITES: &[&membership::Suite] = &[&bloom::SUITE];
+pub const SUITES: &[&membership::Suite] =
+    &[&bloom::SUITE, &blocked::SUITE, &blocked::AVX2, &blocked::PORTABLE];
