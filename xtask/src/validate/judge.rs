@@ -38,6 +38,20 @@ pub(crate) enum Check {
     UnionCount,
     /// The number of keys in both of two filters, estimated.
     SharedCount,
+    /// Estimates of a frequency below the truth, other than those that say so.
+    BelowTruth,
+    /// Estimates of a frequency beyond their bound.
+    BeyondBound,
+    /// The mean over all keys of estimate less truth.
+    MeanError,
+    /// The bytes of a merge that differ from those of the sketch of the whole.
+    MergedBytes,
+    /// Keys above the share that are not listed.
+    MissedHeavy,
+    /// Listed keys further below the share than the error allows.
+    WronglyHeavy,
+    /// The mean of many estimates, as a multiple of the truth.
+    MeanEstimate,
 }
 
 impl Check {
@@ -55,6 +69,13 @@ impl Check {
             Self::Count => "approx_len",
             Self::UnionCount => "approx_union_len",
             Self::SharedCount => "approx_intersection_len",
+            Self::BelowTruth => "estimates below the truth",
+            Self::BeyondBound => "estimates beyond the bound",
+            Self::MeanError => "mean error of estimates",
+            Self::MergedBytes => "merge's bytes unlike the whole's",
+            Self::MissedHeavy => "heavy keys missed",
+            Self::WronglyHeavy => "light keys listed",
+            Self::MeanEstimate => "mean estimate",
         }
     }
 }
@@ -84,6 +105,21 @@ impl Check {
             Self::UnionCount => {
                 "The number of keys in either of two filters, within its own standard error."
             }
+            Self::MeanEstimate => {
+                "The mean of the estimates of many sketches, as a multiple of the true number."
+            }
+            Self::BelowTruth => {
+                "No key may be estimated below its count, unless the answer is \"at least\"."
+            }
+            Self::BeyondBound => {
+                "Of all estimates, at most a share of delta may exceed the count by more than epsilon N."
+            }
+            Self::MeanError => {
+                "The mean error over all keys, against a simulation with fully random rows."
+            }
+            Self::MergedBytes => "A merge must be the sketch of both streams, byte for byte.",
+            Self::MissedHeavy => "Every key above the share must be listed.",
+            Self::WronglyHeavy => "No listed key may be below the share by more than the error.",
             Self::SharedCount => {
                 "The number of keys in both of two filters, within its own standard error."
             }

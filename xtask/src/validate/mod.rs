@@ -7,6 +7,7 @@ mod bloom;
 mod corpus;
 mod covering;
 mod effort;
+mod frequency;
 mod grid;
 mod judge;
 mod keys;

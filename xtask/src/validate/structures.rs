@@ -4,7 +4,7 @@ use super::grid::Grid;
 use super::measure::{Plan, Task};
 use super::schedule::Job;
 use super::subject::{Design, Family, Sets};
-use super::{Run, bloom};
+use super::{Run, bloom, frequency};
 use core::hash::BuildHasher;
 use pds::DefaultHashBuilder;
 use pds_testkit::hashers::Fnv1aBuilder;
@@ -15,7 +15,10 @@ struct Structure {
     jobs: for<'a> fn(&'a Run) -> Vec<Job<'a>>,
 }
 
-const ALL: [Structure; 1] = [Structure { name: "bloom", jobs: bloom_jobs }];
+const ALL: [Structure; 2] = [
+    Structure { name: "bloom", jobs: bloom_jobs },
+    Structure { name: "cms", jobs: frequency::jobs },
+];
 
 /// The names of all structures.
 pub(crate) fn names() -> Vec<&'static str> {

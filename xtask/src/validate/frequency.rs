@@ -1,0 +1,429 @@
+//! Sketches and summaries that count: never below the truth, and above it as little as promised.
+
+use super::Run;
+use super::judge::{Case, Check, Law, Measurement, real};
+use super::schedule::{Job, Progress};
+use core::hash::BuildHasher;
+use pds::cms::{Hitter, Update};
+use pds::params::{CountMinParams, CountSketchParams, HeavyHittersParams};
+use pds::{CountMinSketch, CountSketch, DefaultHashBuilder, HeavyHitters, SketchedHeavyHitters};
+use pds_testkit::zipf::{Zipf, counts};
+
+/// Different keys of a stream, and how many come in all, as in the simulation.
+const ITEMS: usize = 100_000;
+const EVENTS: usize = 1_000_000;
+
+/// Standard errors of few streams are themselves uncertain: they are taken so many times larger, as the
+/// distribution of Student for eleven degrees of freedom asks for at the level of one test among thousands.
+const FEW_STREAMS: f64 = 2.4;
+/// Streams that the simulation took.
+const SIMULATED_STREAMS: f64 = 5.0;
+
+/// A sketch under test, or one with a fault.
+trait Counts {
+    fn insert(&mut self, key: u64);
+
+    /// The estimate, and whether it is only "at least".
+    fn estimate(&self, key: u64) -> (u64, bool);
+}
+
+impl<S: BuildHasher> Counts for CountMinSketch<S> {
+    fn insert(&mut self, key: u64) {
+        self.insert(&key);
+    }
+
+    fn estimate(&self, key: u64) -> (u64, bool) {
+        let count = self.estimate(&key);
+        (count.value(), count.is_saturated())
+    }
+}
+
+/// A shape and a stream, with the mean error over all keys that a simulation with fully random rows gave.
+#[derive(Debug, Clone, Copy)]
+struct Simulated {
+    exponent: f64,
+    params: (u64, u32),
+    update: Update,
+    mean_error: f64,
+}
+
+const fn simulated(
+    exponent: f64,
+    width: u64,
+    depth: u32,
+    update: Update,
+    mean_error: f64,
+) -> Simulated {
+    Simulated { exponent, params: (width, depth), update, mean_error }
+}
+
+#[rustfmt::skip]
+const SIMULATED: &[Simulated] = &[
+    simulated(1.0, 272, 3, Update::Plain, 1882.08),
+    simulated(1.0, 272, 3, Update::Conservative, 1164.43),
+    simulated(1.0, 272, 5, Update::Plain, 1690.87),
+    simulated(1.0, 272, 5, Update::Conservative, 942.851),
+    simulated(1.0, 1024, 3, Update::Plain, 391.158),
+    simulated(1.0, 1024, 5, Update::Plain, 340.11),
+    simulated(1.0, 1024, 5, Update::Conservative, 191.625),
+    simulated(1.0, 8192, 3, Update::Plain, 27.6164),
+    simulated(1.0, 8192, 3, Update::Conservative, 16.0567),
+    simulated(1.0, 8192, 5, Update::Plain, 21.2102),
+    simulated(1.0, 8192, 5, Update::Conservative, 10.971),
+    simulated(1.1, 272, 3, Update::Plain, 1356.3),
+    simulated(1.1, 272, 5, Update::Plain, 1177.13),
+    simulated(1.1, 272, 5, Update::Conservative, 675.789),
+    simulated(1.1, 1024, 3, Update::Conservative, 163.828),
+    simulated(1.1, 1024, 5, Update::Plain, 221.804),
+    simulated(1.1, 8192, 3, Update::Plain, 16.6994),
+    simulated(1.1, 8192, 5, Update::Plain, 12.2516),
+    simulated(1.1, 8192, 5, Update::Conservative, 6.60241),
+    simulated(1.5, 272, 3, Update::Plain, 216.242),
+    simulated(1.5, 272, 5, Update::Plain, 149.993),
+    simulated(1.5, 1024, 3, Update::Plain, 28.7609),
+    simulated(1.5, 1024, 3, Update::Conservative, 19.6423),
+    simulated(1.5, 1024, 5, Update::Plain, 19.0276),
+    simulated(1.5, 8192, 5, Update::Plain, 0.329114),
+    simulated(1.5, 8192, 5, Update::Conservative, 0.258852),
+];
+
+impl Simulated {
+    fn params(&self) -> CountMinParams {
+        CountMinParams::from_width_and_depth(self.params.0, self.params.1).expect("a sound shape")
+    }
+
+    fn case(&self, keys: &'static str, streams: u64) -> Case {
+        let (width, depth) = self.params;
+        let shape = format!("{width} x {depth}, {:?}, Zipf {}", self.update, self.exponent);
+        Case {
+            structure: "cms",
+            items: EVENTS as u64,
+            rate: self.params().delta(),
+            shape,
+            keys,
+            hasher: "default",
+            instances: streams,
+        }
+    }
+}
+
+/// The jobs of all that counts.
+pub(crate) fn jobs(run: &Run) -> Vec<Job<'_>> {
+    let (seed, streams) = (run.seed, run.effort.choose([12, 12, 60]));
+    let chosen = SIMULATED.iter().step_by(run.effort.choose([9, 3, 1]));
+    let mut jobs: Vec<_> = chosen
+        .map(|&plan| Job {
+            cost: streams * EVENTS as u64 * 2,
+            run: Box::new(move |progress: &Progress| count_min(&plan, streams, seed, progress)),
+        })
+        .collect();
+    for &exponent in run.effort.choose::<&[f64]>([&[1.1], &[0.0, 1.1], &[0.0, 1.0, 1.1, 1.5]]) {
+        jobs.push(Job {
+            cost: 18 * EVENTS as u64,
+            run: Box::new(move |progress| ordered(exponent, seed, progress)),
+        });
+        jobs.push(Job {
+            cost: streams * 100_000,
+            run: Box::new(move |progress| count_sketch(exponent, streams, seed, progress)),
+        });
+    }
+    jobs
+}
+
+fn count_min(plan: &Simulated, streams: u64, seed: u64, progress: &Progress) -> Vec<Measurement> {
+    let build = |stream| {
+        let hasher = DefaultHashBuilder::with_seed(seed ^ stream);
+        CountMinSketch::<_, u32>::from_params(plan.params(), plan.update, hasher).expect("memory")
+    };
+    let mut rows = measure(plan, "random order", streams, seed, build, progress);
+    if plan.update == Update::Plain {
+        rows.push(merged(plan, seed));
+    }
+    rows
+}
+
+/// Counts streams, and asks for every key.
+fn measure<C: Counts>(
+    plan: &Simulated,
+    keys: &'static str,
+    streams: u64,
+    seed: u64,
+    build: impl Fn(u64) -> C,
+    progress: &Progress,
+) -> Vec<Measurement> {
+    let zipf = Zipf::new(ITEMS, plan.exponent);
+    let mut asked = Asked::default();
+    for stream in 0..streams {
+        let ranks: Vec<_> = zipf.stream(seed.wrapping_add(stream)).take(EVENTS).collect();
+        let mut sketch = build(stream);
+        ranks.iter().for_each(|&rank| sketch.insert(rank as u64));
+        asked.add(&sketch, &ranks, plan.params().epsilon());
+        progress.advance(2 * EVENTS as u64);
+    }
+    asked.judge(&plan.case(keys, streams), plan)
+}
+
+/// Errors of all keys of some streams.
+#[derive(Debug, Default)]
+struct Asked {
+    keys: u64,
+    too_low: u64,
+    beyond: u64,
+    /// The mean error of each stream.
+    means: Vec<f64>,
+}
+
+impl Asked {
+    fn add(&mut self, sketch: &impl Counts, ranks: &[usize], epsilon: f64) {
+        let mut sum = 0.0;
+        for (rank, count) in (0..).zip(counts(ITEMS, ranks)) {
+            let (estimate, at_least) = sketch.estimate(rank);
+            self.too_low += u64::from(estimate < count && !at_least);
+            let error = real(estimate) - real(count);
+            self.beyond += u64::from(error > epsilon * real(ranks.len() as u64));
+            sum += error;
+        }
+        self.keys += ITEMS as u64;
+        self.means.push(sum / real(ITEMS as u64));
+    }
+
+    fn judge(&self, case: &Case, plan: &Simulated) -> Vec<Measurement> {
+        let of = |check, law, observed, events| Measurement {
+            case: case.clone(),
+            check,
+            law,
+            observed,
+            events,
+        };
+        let streams = real(self.means.len() as u64);
+        let mean = self.means.iter().sum::<f64>() / streams;
+        let squares: f64 = self.means.iter().map(|one| (one - mean) * (one - mean)).sum();
+        let deviation =
+            (squares / (streams - 1.0) * (1.0 / streams + 1.0 / SIMULATED_STREAMS)).sqrt();
+        let law = Law::Normal {
+            low: plan.mean_error,
+            high: plan.mean_error,
+            deviation: FEW_STREAMS * deviation,
+            looks: 1,
+        };
+        let bound = plan.params().delta() * real(self.keys);
+        vec![
+            of(Check::BelowTruth, Law::Exactly(0.0), real(self.too_low), 0.0),
+            of(Check::BeyondBound, Law::at_most(bound, 0.0), real(self.beyond), bound),
+            of(Check::MeanError, law, mean, real(self.keys)),
+        ]
+    }
+}
+
+/// The bytes of a merge of two halves that differ from those of the sketch of the whole.
+fn merged(plan: &Simulated, seed: u64) -> Measurement {
+    let build = || {
+        let hasher = DefaultHashBuilder::with_seed(seed);
+        CountMinSketch::<_, u32>::from_params(plan.params(), plan.update, hasher).expect("memory")
+    };
+    let [mut left, mut right, mut whole] = [build(), build(), build()];
+    for (index, rank) in Zipf::new(ITEMS, plan.exponent).stream(seed).take(EVENTS).enumerate() {
+        if index < EVENTS / 3 {
+            left.insert(&rank)
+        } else {
+            right.insert(&rank)
+        };
+        whole.insert(&rank);
+    }
+    left.merge(&right).expect("two of one shape");
+    let (merged, whole) = (left.to_bytes(), whole.to_bytes());
+    let differing = merged.iter().zip(&whole).filter(|(a, b)| a != b).count();
+    exact(plan.case("two parts", 1), Check::MergedBytes, differing as u64)
+}
+
+fn exact(case: Case, check: Check, observed: u64) -> Measurement {
+    Measurement { case, check, law: Law::Exactly(0.0), observed: real(observed), events: 0.0 }
+}
+
+/// Streams whose heavy keys come first, or last: the bound, and what summaries list.
+fn ordered(exponent: f64, seed: u64, progress: &Progress) -> Vec<Measurement> {
+    let mut ranks: Vec<_> = Zipf::new(ITEMS, exponent).stream(seed).take(EVENTS).collect();
+    let mut rows = Vec::new();
+    for order in ["random order", "heavy first", "heavy last"] {
+        match order {
+            "heavy first" => ranks.sort_unstable(),
+            "heavy last" => ranks.reverse(),
+            _ => {}
+        }
+        for update in [Update::Plain, Update::Conservative] {
+            rows.extend(bound(&simulated(exponent, 1_000, 4, update, 0.0), order, &ranks));
+        }
+        for phi in [1e-2, 1e-3] {
+            rows.extend(heavy(phi, exponent, order, &ranks));
+        }
+        progress.advance(6 * EVENTS as u64);
+    }
+    rows
+}
+
+fn bound(plan: &Simulated, order: &'static str, ranks: &[usize]) -> Vec<Measurement> {
+    let hasher = DefaultHashBuilder::default();
+    let params = plan.params();
+    let mut sketch =
+        CountMinSketch::<_, u32>::from_params(params, plan.update, hasher).expect("memory");
+    ranks.iter().for_each(|&rank| Counts::insert(&mut sketch, rank as u64));
+    let mut asked = Asked::default();
+    asked.add(&sketch, ranks, params.epsilon());
+    let mut rows = asked.judge(&plan.case(order, 1), plan);
+    rows.retain(|row| row.check != Check::MeanError);
+    rows
+}
+
+/// Keys above the share that are not listed, and listed ones too far below it.
+fn heavy(phi: f64, exponent: f64, order: &'static str, ranks: &[usize]) -> Vec<Measurement> {
+    let epsilon = phi / 4.0;
+    let params = HeavyHittersParams::with_error(phi, epsilon).expect("a sound share");
+    let hasher = DefaultHashBuilder::default();
+    let mut summary = HeavyHitters::<u64>::from_params(params, hasher).expect("memory");
+    let mut sketched = SketchedHeavyHitters::<u64>::new(phi, epsilon, 0.001).expect("memory");
+    for &rank in ranks {
+        summary.insert(&(rank as u64));
+        sketched.insert(&(rank as u64));
+    }
+    let counts = counts(ITEMS, ranks);
+    let lists = [("summary", summary.top()), ("sketch and candidates", sketched.top())];
+    let judge = |(name, top): (&str, Vec<Hitter<'_, u64>>)| {
+        let count =
+            |hitter: &Hitter<'_, u64>| counts[usize::try_from(*hitter.key).expect("a rank")];
+        let share = |share: f64| share * real(EVENTS as u64);
+        let heavy = counts.iter().filter(|&&count| real(count) > share(phi)).count();
+        let rightly = top.iter().filter(|hitter| real(count(hitter)) > share(phi)).count();
+        let light =
+            top.iter().filter(|hitter| real(count(hitter)) <= share(phi - epsilon) - 1.0).count();
+        let case = Case {
+            structure: "cms",
+            items: EVENTS as u64,
+            rate: phi,
+            shape: format!("{name}, Zipf {exponent}, {rightly} of {} listed rightly", top.len()),
+            keys: order,
+            hasher: "default",
+            instances: 1,
+        };
+        let missed = exact(case.clone(), Check::MissedHeavy, (heavy - rightly) as u64);
+        // The sketch promises this with a probability only.
+        let wrongly = (name == "summary").then(|| exact(case, Check::WronglyHeavy, light as u64));
+        core::iter::once(missed).chain(wrongly).collect::<Vec<_>>()
+    };
+    lists.into_iter().flat_map(judge).collect()
+}
+
+/// A count sketch's estimates of one key a sketch, as multiples of the truth.
+fn count_sketch(exponent: f64, streams: u64, seed: u64, progress: &Progress) -> Vec<Measurement> {
+    const EVENTS: usize = 100_000;
+    const FREQUENT: u64 = 5_000;
+    let params = CountSketchParams::from_width_and_depth(500, 5).expect("a sound shape");
+    let zipf = Zipf::new(ITEMS, exponent);
+    let sketches = streams * 20;
+    let mut ratios = Vec::new();
+    let ranks: Vec<_> = zipf.stream(seed).take(EVENTS).collect();
+    for sketch in 0..sketches {
+        let hasher = DefaultHashBuilder::with_seed(seed ^ sketch);
+        let mut sketch = CountSketch::from_params(params, hasher).expect("memory");
+        ranks.iter().for_each(|&rank| {
+            sketch.insert(&(rank as u64));
+        });
+        // A key that the stream does not hold.
+        sketch.insert_many(&u64::MAX, FREQUENT);
+        #[expect(clippy::cast_precision_loss, reason = "counts of a run stay below 2^53")]
+        ratios.push(sketch.estimate(&u64::MAX) as f64 / real(FREQUENT));
+        progress.advance(EVENTS as u64 / 20);
+    }
+    let count = real(sketches);
+    let mean = ratios.iter().sum::<f64>() / count;
+    let variance = ratios.iter().map(|ratio| (ratio - mean).powi(2)).sum::<f64>() / (count - 1.0);
+    let law = Law::Normal { low: 1.0, high: 1.0, deviation: (variance / count).sqrt(), looks: 1 };
+    let case = Case {
+        structure: "cms",
+        items: EVENTS as u64,
+        rate: params.delta(),
+        shape: format!("count sketch 500 x 5, Zipf {exponent}"),
+        keys: "random order",
+        hasher: "default",
+        instances: sketches,
+    };
+    vec![Measurement { case, check: Check::MeanEstimate, law, observed: mean, events: count }]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::judge::{FALSE_ALARM, Verdict, judge};
+    use super::*;
+    use pds::cms::RowHash;
+
+    /// What can be wrong with a count-min sketch.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    enum Fault {
+        None,
+        /// The second row has the columns of the first.
+        RowTwice,
+        /// The second row shares the first one's hash: its column is the next one.
+        SharedHash,
+        /// Counters of 16 bits that wrap.
+        Wraps,
+    }
+
+    /// A count-min sketch written anew, with a fault.
+    struct Faulty {
+        rows: Vec<Vec<u64>>,
+        fault: Fault,
+    }
+
+    impl Faulty {
+        fn new(plan: &Simulated, fault: Fault) -> Self {
+            let width = usize::try_from(plan.params.0).unwrap();
+            Self { rows: vec![vec![0; width]; plan.params.1 as usize], fault }
+        }
+
+        fn columns(&self, key: u64) -> Vec<usize> {
+            let width = self.rows[0].len();
+            let mut hash = RowHash::new(DefaultHashBuilder::default().hash_one(key));
+            let mut columns: Vec<_> = (0..self.rows.len())
+                .map(|_| usize::try_from(hash.next_column(width as u64)).unwrap())
+                .collect();
+            match self.fault {
+                Fault::RowTwice => columns[1] = columns[0],
+                Fault::SharedHash => columns[1] = (columns[0] + 1) % width,
+                Fault::None | Fault::Wraps => {}
+            }
+            columns
+        }
+    }
+
+    impl Counts for Faulty {
+        fn insert(&mut self, key: u64) {
+            let wraps = self.fault == Fault::Wraps;
+            for (row, column) in self.columns(key).into_iter().enumerate() {
+                let counter = &mut self.rows[row][column];
+                *counter = if wraps { (*counter + 1) % 65_536 } else { *counter + 1 };
+            }
+        }
+
+        fn estimate(&self, key: u64) -> (u64, bool) {
+            let columns = self.columns(key).into_iter().enumerate();
+            (columns.map(|(row, column)| self.rows[row][column]).min().unwrap(), false)
+        }
+    }
+
+    fn broken(fault: Fault) -> Vec<Check> {
+        let plan =
+            SIMULATED.iter().find(|plan| plan.params == (1_024, 3) && plan.update == Update::Plain);
+        let plan = plan.expect("a row of the table");
+        let build = |_| Faulty::new(plan, fault);
+        let rows = measure(plan, "", 12, 5, build, &Progress::new(1));
+        let rows = judge(rows, FALSE_ALARM / 3_000.0);
+        rows.iter().filter(|row| row.verdict == Verdict::Broken).map(|row| row.check).collect()
+    }
+
+    #[test]
+    fn faults_are_found_and_none_where_there_is_none() {
+        assert_eq!(broken(Fault::None), []);
+        assert_eq!(broken(Fault::RowTwice), [Check::MeanError]);
+        assert_eq!(broken(Fault::SharedHash), [Check::MeanError]);
+        assert!(broken(Fault::Wraps).contains(&Check::BelowTruth));
+    }
+}
