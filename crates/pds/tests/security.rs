@@ -1,0 +1,131 @@
+//! Attacks, reproduced: with a known hash they work, with a secret key they gain nothing.
+//!
+//! `docs/security.md` tells of them; `cargo test -p pds --test security -- --nocapture` prints its numbers.
+#![cfg(all(feature = "std", feature = "bloom"))]
+
+use core::hash::BuildHasher;
+use core::iter::repeat_with;
+
+use pds::bloom::{BitArray, DoubleHash};
+use pds::{BloomFilter, DefaultHashBuilder, SipHashBuilder};
+
+/// 10,000, for which chance and choice differ enough, and choosing takes a second.
+const ITEMS: u64 = 10_000;
+const RATE: f64 = 0.01;
+
+/// A service's key: a fixed one, so that the test repeats. Services take `SipHashBuilder::random()`.
+fn secret() -> SipHashBuilder {
+    SipHashBuilder::from_key(*b"known to no one!")
+}
+
+fn filter<S: BuildHasher>(hasher: S) -> BloomFilter<S> {
+    let builder = BloomFilter::builder().expected_items(ITEMS).false_positive_rate(RATE);
+    builder.hasher(hasher).build().expect("sound parameters")
+}
+
+/// A filter of these keys, as a service has it after all of them came in.
+fn filled<S: BuildHasher>(hasher: S, keys: &[u64]) -> BloomFilter<S> {
+    let mut filter = filter(hasher);
+    filter.extend(keys);
+    filter
+}
+
+/// The share of absent keys that are taken for present; 200,000 keys that nobody chose.
+fn measured_rate<S: BuildHasher>(filter: &BloomFilter<S>) -> f64 {
+    let strangers = (1 << 40..).take(200_000);
+    strangers.filter(|key: &u64| filter.contains(key)).count() as f64 / 200_000.0
+}
+
+/// Positions of a key in the filter that everyone can compute.
+fn positions(key: u64, filter: &BloomFilter) -> Vec<u64> {
+    let mut probes = DoubleHash::new(filter.hasher().hash_one(key));
+    let next = || probes.next_position(filter.num_bits());
+    repeat_with(next).take(filter.num_hashes() as usize).collect()
+}
+
+/// As many keys as the filter is made for, each of which sets bits that no other one sets.
+///
+/// The attacker needs a copy of the parameters only. From "The Power of Evil Choices in Bloom Filters" by
+/// Thomas Gerbet, Amrit Kumar and Cédric Lauradoux, DSN 2015, section 4.1.
+fn polluting_keys() -> Vec<u64> {
+    let public = filter(DefaultHashBuilder::default());
+    let mut bits = BitArray::zeroed(public.num_bits()).expect("12 kB");
+    let mut all_fresh = |key: &u64| {
+        let mut positions = positions(*key, &public);
+        positions.sort_unstable();
+        let distinct = positions.windows(2).all(|pair| pair[0] < pair[1]);
+        let fresh = distinct && positions.iter().all(|&position| !bits.get(position));
+        fresh && positions.iter().all(|&position| bits.set(position))
+    };
+    (0..).filter(|key| all_fresh(key)).take(10_000).collect()
+}
+
+/// Chosen inserts: every one of kn bits is another one, where chance sets half of the bits.
+#[test]
+fn chosen_inserts_raise_the_rate_of_a_known_hash_only() {
+    let keys = polluting_keys();
+    let known = filled(DefaultHashBuilder::default(), &keys);
+    let keyed = filled(secret(), &keys);
+    let ones = ITEMS * u64::from(known.num_hashes());
+    assert_eq!(known.count_ones(), ones, "no bit is set twice");
+
+    let (of_known, of_keyed) = (measured_rate(&known), measured_rate(&keyed));
+    println!("chosen inserts: {of_known:.4} with a known hash, {of_keyed:.4} with a secret key");
+    // (kn/m)^k = 0.110 within five standard errors, and the promise within five, spread of filters included.
+    let predicted = (ones as f64 / known.num_bits() as f64).powi(7);
+    assert!((of_known - predicted).abs() < 0.0035, "{of_known}, {predicted} predicted");
+    assert!((of_keyed - RATE).abs() < 0.0013, "{of_keyed}");
+}
+
+/// Chosen questions: absent keys that a copy of the filter takes for present.
+#[test]
+fn forged_keys_pass_a_known_hash_only() {
+    let keys: Vec<_> = (0..ITEMS).collect();
+    let known = filled(DefaultHashBuilder::default(), &keys);
+    let keyed = filled(secret(), &keys);
+    let forged: Vec<_> = (ITEMS..).filter(|key| known.contains(key)).take(10_000).collect();
+
+    let passed = forged.iter().filter(|key| keyed.contains(*key)).count();
+    println!("forged keys: 10000 of 10000 pass a known hash, {passed} a secret key");
+    assert!(passed.abs_diff(100) < 65, "{passed}: five standard errors of 100, and of the filter");
+}
+
+/// What a secret key does not help against: asking, and keeping what was answered with yes.
+#[test]
+fn probing_finds_false_positives_of_any_hash() {
+    let keyed = filled(secret(), &(0..ITEMS).collect::<Vec<_>>());
+    let questions = 100_000;
+    let kept: Vec<_> = (ITEMS..ITEMS + questions).filter(|key| keyed.contains(key)).collect();
+    println!("probing: {} false positives of {questions} questions, for ever after", kept.len());
+    assert!(kept.len().abs_diff(1_000) < 250, "one in a hundred: {}", kept.len());
+    assert!(kept.iter().all(|key| keyed.contains(key)));
+
+    // After a rebuild with another key, what was collected is worth nothing.
+    let rebuilt = filled(SipHashBuilder::from_key([7; 16]), &(0..ITEMS).collect::<Vec<_>>());
+    let again = kept.iter().filter(|key| rebuilt.contains(*key)).count();
+    println!("probing: {again} of them after a rebuild with another key");
+    assert!(again < 40, "{again}: five standard errors above 10");
+}
+
+/// A sketch that counts a crowd as the few it knows: keys that leave a copy of it unchanged.
+#[cfg(feature = "hll")]
+#[test]
+fn a_crowd_hides_from_a_known_hash_only() {
+    use pds::HyperLogLog;
+
+    let mut copy = HyperLogLog::new(10).expect("a precision in range");
+    copy.make_dense();
+    copy.extend(0..1_000_u64);
+    let hidden: Vec<u64> = (1_000..).filter(|key| !copy.clone().insert(key)).take(20_000).collect();
+
+    let mut known = copy.clone();
+    known.extend(&hidden);
+    let mut keyed =
+        HyperLogLog::builder().precision(10).hasher(secret()).build().expect("as above");
+    keyed.extend(0..1_000_u64);
+    keyed.extend(&hidden);
+    let (of_known, of_keyed) = (known.estimate(), keyed.estimate());
+    println!("21,000 visitors: {of_known:.0} with a known hash, {of_keyed:.0} with a secret key");
+    assert_eq!(of_known, copy.estimate(), "20,000 keys changed nothing");
+    assert!((of_keyed / 21_000.0 - 1.0).abs() < 0.165, "{of_keyed}: five standard errors of 3.3 %");
+}
