@@ -3,6 +3,7 @@
 //! A run is a list of [`schedule::Job`]s that [`structures`] draws up from the [`grid`]; each measures and states the
 //! law that its number must follow; [`judge`] turns all of them together into verdicts, and [`report`] shows them.
 
+mod blocked;
 mod bloom;
 mod corpus;
 mod covering;

@@ -7,6 +7,7 @@ use super::subject::{Design, Family, Sets};
 use super::{Run, bloom, frequency};
 use core::hash::BuildHasher;
 use pds::DefaultHashBuilder;
+use pds::blocked::{Preference, backends};
 use pds_testkit::hashers::Fnv1aBuilder;
 
 /// A structure by its name on the command line, and the work that validates it.
@@ -34,6 +35,20 @@ pub(crate) fn jobs<'a>(run: &'a Run, name: Option<&str>) -> Vec<Job<'a>> {
 fn bloom_jobs(run: &Run) -> Vec<Job<'_>> {
     let mut jobs = membership_jobs(bloom::Plain, run);
     jobs.extend(sets_jobs(bloom::Plain, run));
+    jobs
+}
+
+/// The backend that the processor gets for most; the smallest sizes by each of the others.
+fn blocked_jobs(run: &Run) -> Vec<Job<'_>> {
+    let fastest =
+        blocked::Blocked { name: "blocked", preference: Preference::Fastest, backend: None };
+    let mut jobs = membership_jobs(fastest, run);
+    jobs.extend(sets_jobs(fastest, run));
+    for backend in backends() {
+        let (name, preference) = ("blocked, smallest", Preference::Smallest);
+        let smallest = blocked::Blocked { name, preference, backend: Some(backend) };
+        jobs.extend(sets_jobs(smallest, run));
+    }
     jobs
 }
 

@@ -1,0 +1,192 @@
+//! The blocked Bloom filter as a subject.
+
+use super::judge::{Check, Law, real};
+use super::subject::{Design, Family, Interval, Observation, Prediction, Sets, Size, Subject};
+use core::hash::{BuildHasher, Hash};
+use pds::params::{BlockedBloomParams, Preference, blocked::BLOCK_BITS};
+use pds::{BlockedBloomFilter, Estimate};
+
+/// The most parts that an array is divided into to find the most deviating one.
+const MOST_PARTS: u64 = 64;
+/// Blocks in a part that are enough for a normal law.
+const BLOCKS_FOR_SIGHT: u64 = 100;
+
+/// The relative error of a predicted number of set bits.
+const ROUNDING: f64 = 1e-9;
+
+/// Builds [`BlockedBloomFilter`]s by one of the backends, or by the one that the processor gets.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Blocked {
+    pub(crate) name: &'static str,
+    pub(crate) preference: Preference,
+    pub(crate) backend: Option<&'static str>,
+}
+
+impl Family for Blocked {
+    type Filter<S: BuildHasher + Clone> = BlockedBloomFilter<S>;
+
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn build<S: BuildHasher + Clone>(&self, design: &Design, hasher: S) -> BlockedBloomFilter<S> {
+        let params = params(design, self.preference);
+        let filter =
+            BlockedBloomFilter::from_params(params, hasher).expect("memory for the filter");
+        match self.backend {
+            Some(name) => filter.with_backend(name).expect("a backend of the list"),
+            None => filter,
+        }
+    }
+
+    fn predict(&self, design: &Design, stored: u64) -> Prediction {
+        predict(&params(design, self.preference), design, stored)
+    }
+}
+
+/// The parameters that a design leads to: sizes of the grid are numbers of blocks.
+///
+/// # Panics
+/// When the design is impossible: the grid holds none of that kind.
+pub(crate) fn params(design: &Design, preference: Preference) -> BlockedBloomParams {
+    let promised = || BlockedBloomParams::new(design.items, design.rate, preference);
+    let params = match design.size {
+        Size::Promised => promised(),
+        Size::Bits(bits) => {
+            BlockedBloomParams::from_blocks_and_items(bits.div_ceil(BLOCK_BITS), design.items)
+        }
+        Size::PowerOfTwo(_) | Size::Prime => promised().and_then(|params| {
+            let blocks = design.bits(params.num_blocks()).max(1);
+            BlockedBloomParams::from_blocks_and_items(blocks, design.items)
+        }),
+    };
+    params.expect("a design of the grid")
+}
+
+/// What the mathematics says of filters with these parameters.
+pub(crate) fn predict(params: &BlockedBloomParams, design: &Design, stored: u64) -> Prediction {
+    let promised = design.size == Size::Promised && stored <= design.items;
+    Prediction {
+        rate: exactly(params.rate_at(stored)),
+        promise: promised.then_some(design.rate),
+        shape: format!("{} blocks, k = {}", params.num_blocks(), params.num_hashes()),
+    }
+}
+
+const fn exactly(rate: f64) -> Interval {
+    Interval { low: rate, high: rate }
+}
+
+impl<S: BuildHasher + Clone> Subject for BlockedBloomFilter<S> {
+    fn insert<K: Hash>(&mut self, key: &K) {
+        Self::insert(self, key);
+    }
+
+    fn contains<K: Hash>(&self, key: &K) -> bool {
+        Self::contains(self, key)
+    }
+
+    fn contains_batch<K: Hash>(&self, keys: &[K], answers: &mut [bool]) {
+        Self::contains_batch(self, keys, answers);
+    }
+
+    fn rate_now(&self, _stored: u64) -> Interval {
+        exactly(self.false_positive_rate())
+    }
+
+    fn fill(&self, stored: u64) -> Observation {
+        fill(self.count_ones(), &self.params(), stored)
+    }
+
+    fn spread(&self) -> Vec<Observation> {
+        let items = self.approx_len().value;
+        if items.is_finite() { spread(self.words(), &self.params(), items) } else { Vec::new() }
+    }
+}
+
+impl<S: BuildHasher + Clone> Sets for BlockedBloomFilter<S> {
+    fn unite(&mut self, other: &Self) {
+        self.union_with(other).expect("filters of one design");
+    }
+
+    fn differing_words(&self, other: &Self) -> u64 {
+        let pairs = self.words().iter().zip(other.words());
+        pairs.filter(|(left, right)| left != right).count() as u64
+    }
+
+    fn count(&self) -> (f64, f64) {
+        pair(self.approx_len())
+    }
+
+    fn union_count(&self, other: &Self) -> (f64, f64) {
+        pair(self.approx_union_len(other).expect("filters of one design"))
+    }
+
+    fn shared_count(&self, other: &Self) -> (f64, f64) {
+        pair(self.approx_intersection_len(other).expect("filters of one design"))
+    }
+}
+
+const fn pair(estimate: Estimate) -> (f64, f64) {
+    (estimate.value, estimate.standard_error)
+}
+
+/// The number of set bits against its law.
+pub(crate) fn fill(ones: u64, params: &BlockedBloomParams, stored: u64) -> Observation {
+    let Estimate { value, standard_error } = params.set_bits_at(stored);
+    // One key in one block sets as many bits always: the law has no width but that of rounding.
+    let (low, high) = (value * (1.0 - ROUNDING), value * (1.0 + ROUNDING));
+    let law = Law::Normal { low, high, deviation: standard_error, looks: 1 };
+    Observation { check: Check::SetBits, law, observed: real(ones) }
+}
+
+const fn normal(expected: f64, deviation: f64, looks: u32) -> Law {
+    Law::Normal { low: expected, high: expected, deviation, looks }
+}
+
+/// The set bits of the lower half and of the most deviating part, given those of the whole array.
+fn spread(words: &[u64], params: &BlockedBloomParams, items: f64) -> Vec<Observation> {
+    let parts = (params.num_blocks() / BLOCKS_FOR_SIGHT).min(MOST_PARTS);
+    match parts {
+        0..2 => Vec::new(),
+        2..4 => vec![worst_of(words, params, items, 2, Check::LowerHalf)],
+        _ => vec![
+            worst_of(words, params, items, 2, Check::LowerHalf),
+            worst_of(words, params, items, parts, Check::WorstPart),
+        ],
+    }
+}
+
+/// Divides the blocks into equal parts and looks at the most deviating one; of two, at the lower.
+///
+/// A part holds its share f of the set bits, with a variance of f(1 - f)(v + n s²): v is the variance that the
+/// total number has for n items, which is that of blocks with independent loads less what the fixed number of
+/// items takes off, n s², where s is the number of bits that one item more sets.
+fn worst_of(
+    words: &[u64],
+    params: &BlockedBloomParams,
+    items: f64,
+    parts: u64,
+    check: Check,
+) -> Observation {
+    let size = params.num_blocks() / parts;
+    let looks = if parts == 2 { 1 } else { params.num_blocks() / size };
+    let share = real(size) / real(params.num_blocks());
+    let stored = items.round() as u64;
+    let slope = params.set_bits_at(stored + 1).value - params.set_bits_at(stored).value;
+    let of_total = params.set_bits_at(stored).standard_error.powi(2);
+    let deviation = (share * (1.0 - share) * (of_total + items * slope * slope)).sqrt();
+    let expected = share * real(count(words));
+    let size = usize::try_from(8 * size).expect("words in memory");
+    let looked_at = usize::try_from(looks).expect("few parts");
+    let ones = words.chunks_exact(size).take(looked_at).map(|part| real(count(part)));
+    let distance = |ones: &f64| (ones - expected).abs();
+    let worst = ones.max_by(|left, right| distance(left).total_cmp(&distance(right)));
+    let observed = worst.expect("an array that is divided has parts");
+    let looks = u32::try_from(looks).expect("few parts");
+    Observation { check, law: normal(expected, deviation, looks), observed }
+}
+
+fn count(words: &[u64]) -> u64 {
+    words.iter().map(|word| u64::from(word.count_ones())).sum()
+}
