@@ -4,7 +4,7 @@ use super::grid::Grid;
 use super::measure::{Plan, Task};
 use super::schedule::Job;
 use super::subject::{Design, Family, Sets};
-use super::{Run, bloom, frequency};
+use super::{Run, blocked, bloom, frequency};
 use core::hash::BuildHasher;
 use pds::DefaultHashBuilder;
 use pds::blocked::{Preference, backends};
@@ -16,8 +16,9 @@ struct Structure {
     jobs: for<'a> fn(&'a Run) -> Vec<Job<'a>>,
 }
 
-const ALL: [Structure; 2] = [
+const ALL: [Structure; 3] = [
     Structure { name: "bloom", jobs: bloom_jobs },
+    Structure { name: "blocked", jobs: blocked_jobs },
     Structure { name: "cms", jobs: frequency::jobs },
 ];
 
