@@ -18,6 +18,10 @@ pub use product::{ConservativeUpdate, InnerProduct, InnerProductError};
 
 use crate::{Count, CountInterval, CountMinBuilder, Counter, RowHash};
 
+/// How many cells a conservative insert keeps between its two passes. More rows than this are rare, and to
+/// find their cells twice costs less than to clear room for the most that there can be.
+const CELLS_KEPT: usize = 8;
+
 /// Which counters of a key an insert raises.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Update {
@@ -165,6 +169,25 @@ impl<S, C: Counter> CountMinSketch<S, C> {
 
     #[inline]
     fn raise_lowest(&mut self, hash: u64, count: C) -> Count {
+        if self.params.depth() as usize > CELLS_KEPT {
+            return self.raise_lowest_of_many(hash, count);
+        }
+        let counters = self.counters.lanes_mut::<C>();
+        let (mut kept, mut depth, mut least) = ([0; CELLS_KEPT], 0, C::MAX);
+        for (kept, cell) in kept.iter_mut().zip(Cells::new(&self.params, hash)) {
+            *kept = cell;
+            least = least.min(counters[cell]);
+            depth += 1;
+        }
+        let target = least.saturating_add(count);
+        for &cell in &kept[..depth] {
+            counters[cell] = counters[cell].max(target);
+        }
+        count_of(target)
+    }
+
+    /// The same where there are too many rows to keep their cells.
+    fn raise_lowest_of_many(&mut self, hash: u64, count: C) -> Count {
         let target = self.least(hash).saturating_add(count);
         let counters = self.counters.lanes_mut::<C>();
         for cell in Cells::new(&self.params, hash) {
