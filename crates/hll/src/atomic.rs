@@ -262,3 +262,43 @@ impl<S> fmt::Debug for AtomicHyperLogLog<S> {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(all(test, feature = "std"))]
+mod tests {
+    use super::*;
+    use core::sync::atomic::AtomicUsize;
+
+    /// Two threads raise the same register at the same time, one to odd ranks, one to even ones.
+    #[test]
+    fn no_rank_is_lost_to_a_smaller_one() {
+        const REGISTERS: usize = 5_000;
+        let registers: Vec<AtomicU8> = (0..REGISTERS).map(|_| AtomicU8::new(0)).collect();
+        let reached = [AtomicUsize::new(0), AtomicUsize::new(0)];
+        let lost = AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            for thread in 0..2 {
+                let (registers, reached, lost) = (&registers, &reached, &lost);
+                scope.spawn(move || {
+                    for (at, register) in registers.iter().enumerate() {
+                        reached[thread].store(at, Relaxed);
+                        // Spin, so that both go on at the same moment; and yield, where there is one core.
+                        for spins in 1.. {
+                            if reached[1 - thread].load(Relaxed) >= at {
+                                break;
+                            }
+                            if spins % 4_096 == 0 {
+                                std::thread::yield_now();
+                            }
+                        }
+                        for rank in (1..50).skip(thread).step_by(2) {
+                            raise(register, rank);
+                            lost.fetch_add(usize::from(register.load(Relaxed) < rank), Relaxed);
+                        }
+                    }
+                    reached[thread].store(REGISTERS, Relaxed);
+                });
+            }
+        });
+        assert_eq!(lost.into_inner(), 0);
+    }
+}

@@ -253,29 +253,6 @@ fn threads_lose_no_insert() {
 }
 
 #[test]
-fn threads_that_meet_at_a_register_leave_the_greatest_rank() {
-    for round in 0..500 {
-        let shared = AtomicHyperLogLog::new(4).unwrap();
-        let start = std::sync::Barrier::new(2);
-        std::thread::scope(|scope| {
-            for thread in 0..2u64 {
-                let (shared, start) = (&shared, &start);
-                scope.spawn(move || {
-                    start.wait();
-                    for key in 0..64 {
-                        shared.insert(&(round, thread, key));
-                    }
-                });
-            }
-        });
-        let mut plain = HyperLogLog::new(4).unwrap();
-        plain.make_dense();
-        (0..2u64).for_each(|thread| plain.extend((0..64).map(|key| (round, thread, key))));
-        assert_eq!(shared.into_plain(), plain, "round {round}");
-    }
-}
-
-#[test]
 fn an_atomic_sketch_does_what_a_dense_one_does() {
     let mut shared = AtomicHyperLogLog::from(numbers(12, 0..100));
     assert!(!shared.insert(&5u32) && shared.insert("key"));
