@@ -52,6 +52,8 @@ pub(crate) enum Check {
     WronglyHeavy,
     /// The mean of many estimates, as a multiple of the truth.
     MeanEstimate,
+    /// The root mean square of many errors, as a multiple of the predicted one.
+    EstimateSpread,
 }
 
 impl Check {
@@ -76,6 +78,7 @@ impl Check {
             Self::MissedHeavy => "heavy keys missed",
             Self::WronglyHeavy => "light keys listed",
             Self::MeanEstimate => "mean estimate",
+            Self::EstimateSpread => "spread of estimates",
         }
     }
 }
@@ -107,6 +110,9 @@ impl Check {
             }
             Self::MeanEstimate => {
                 "The mean of the estimates of many sketches, as a multiple of the true number."
+            }
+            Self::EstimateSpread => {
+                "The root mean square of their errors, as a multiple of the predicted standard error."
             }
             Self::BelowTruth => {
                 "No key may be estimated below its count, unless the answer is \"at least\"."

@@ -5,6 +5,7 @@
 
 mod blocked;
 mod bloom;
+mod cardinality;
 mod corpus;
 mod covering;
 mod effort;

@@ -4,7 +4,7 @@ use super::grid::Grid;
 use super::measure::{Plan, Task};
 use super::schedule::Job;
 use super::subject::{Design, Family, Sets};
-use super::{Run, blocked, bloom, frequency};
+use super::{Run, blocked, bloom, cardinality, frequency};
 use core::hash::BuildHasher;
 use pds::DefaultHashBuilder;
 use pds::blocked::{Preference, backends};
@@ -16,10 +16,11 @@ struct Structure {
     jobs: for<'a> fn(&'a Run) -> Vec<Job<'a>>,
 }
 
-const ALL: [Structure; 3] = [
+const ALL: [Structure; 4] = [
     Structure { name: "bloom", jobs: bloom_jobs },
     Structure { name: "blocked", jobs: blocked_jobs },
     Structure { name: "cms", jobs: frequency::jobs },
+    Structure { name: "hll", jobs: cardinality::jobs },
 ];
 
 /// The names of all structures.
