@@ -3,6 +3,7 @@
 
 mod bench;
 mod check;
+mod params;
 mod process;
 mod validate;
 
@@ -22,6 +23,7 @@ enum Command {
     Validate(validate::Options),
     Bench(bench::Options),
     Check(check::Options),
+    Params(params::Options),
 }
 
 fn main() -> ExitCode {
@@ -29,6 +31,7 @@ fn main() -> ExitCode {
         Command::Validate(options) => validate::run(&options),
         Command::Bench(options) => bench::run(&options).map(|()| ExitCode::SUCCESS),
         Command::Check(options) => check::run(&options).map(|()| ExitCode::SUCCESS),
+        Command::Params(options) => params::run(&options).map(|()| ExitCode::SUCCESS),
     };
     result.unwrap_or_else(|error| {
         eprintln!("error: {error}");

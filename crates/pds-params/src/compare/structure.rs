@@ -124,7 +124,7 @@ impl Structure {
         match self {
             Self::Bloom => "Past its number of items it errs more often; it never refuses a key.",
             Self::BlockedBloom => {
-                "Past its number of items it errs more often, sooner than a standard filter does."
+                "Past its number of items it errs more often, a little sooner than a standard filter."
             }
             Self::SplitBlock => {
                 "Made for Parquet: an unkeyed hash, eight bits a key whatever the rate."
