@@ -129,3 +129,56 @@ fn a_crowd_hides_from_a_known_hash_only() {
     assert_eq!(of_known, copy.estimate(), "20,000 keys changed nothing");
     assert!((of_keyed / 21_000.0 - 1.0).abs() < 0.165, "{of_keyed}: five standard errors of 3.3 %");
 }
+
+/// Nine keys with one fingerprint in one pair of buckets fill a filter for ten thousand.
+#[cfg(feature = "cuckoo")]
+#[test]
+fn nine_chosen_keys_fill_a_cuckoo_filter_of_a_known_hash_only() {
+    use pds::CuckooFilter;
+
+    let mut known = CuckooFilter::new(ITEMS, RATE).expect("sound parameters");
+    known.insert(&0_u64).expect("room for the first");
+    let alike: Vec<u64> = (1..).filter(|key| known.contains(key)).take(8).collect();
+    let refused = alike.iter().filter(|key| known.insert(*key).is_err()).count();
+
+    let builder = CuckooFilter::builder().expected_items(ITEMS).false_positive_rate(RATE);
+    let mut keyed = builder.hasher(secret()).build().expect("sound parameters");
+    keyed.insert(&0_u64).expect("room for the first");
+    let taken = alike.iter().filter(|key| keyed.insert(*key).is_ok()).count();
+    println!(
+        "9 keys in a cuckoo filter: {refused} refused with a known hash, {} with a secret key",
+        8 - taken
+    );
+    assert_eq!((refused, taken), (1, 8), "two buckets have eight slots");
+}
+
+/// Keys that share a counter with the victim, one for each row, make it look as busy as they are.
+#[cfg(feature = "cms")]
+#[test]
+fn an_innocent_key_is_blamed_with_a_known_hash_only() {
+    use pds::cms::{CountMinParams, CountMinSketch};
+
+    const VICTIM: u64 = u64::MAX;
+    let params = CountMinParams::new(0.01, 0.01).expect("sound parameters");
+    let empty = CountMinSketch::builder(params).build().expect("5 kB");
+    let counters = |key: u64| {
+        let mut sketch = empty.clone();
+        sketch.insert(&key);
+        let raised = |(at, &count): (usize, &u32)| (count > 0).then_some(at);
+        sketch.counters().iter().enumerate().filter_map(raised).collect::<Vec<_>>()
+    };
+    // For each of the victim's counters, the first key that shares it.
+    let accomplice = |at| (0..).find(|&key| counters(key).contains(&at)).expect("one in 272");
+    let accomplices: Vec<u64> = counters(VICTIM).into_iter().map(accomplice).collect();
+
+    let mut known = empty.clone();
+    let mut keyed = CountMinSketch::builder(params).hasher(secret()).build().expect("5 kB");
+    for key in &accomplices {
+        known.insert_many(key, 1_000);
+        keyed.insert_many(key, 1_000);
+    }
+    let (of_known, of_keyed) = (known.estimate(&VICTIM).value(), keyed.estimate(&VICTIM).value());
+    println!("a key that never came: {of_known} with a known hash, {of_keyed} with a secret key");
+    assert!(of_known >= 1_000);
+    assert_eq!(of_keyed, 0);
+}
