@@ -14,6 +14,7 @@ mod grid;
 mod judge;
 mod keys;
 mod measure;
+mod removal;
 mod report;
 mod sabotage;
 mod schedule;

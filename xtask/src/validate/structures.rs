@@ -4,7 +4,7 @@ use super::grid::Grid;
 use super::measure::{Plan, Task};
 use super::schedule::Job;
 use super::subject::{Design, Family, Sets};
-use super::{Run, blocked, bloom, cardinality, frequency};
+use super::{Run, blocked, bloom, cardinality, frequency, removal};
 use core::hash::BuildHasher;
 use pds::DefaultHashBuilder;
 use pds::blocked::{Preference, backends};
@@ -16,9 +16,11 @@ struct Structure {
     jobs: for<'a> fn(&'a Run) -> Vec<Job<'a>>,
 }
 
-const ALL: [Structure; 4] = [
+const ALL: [Structure; 6] = [
     Structure { name: "bloom", jobs: bloom_jobs },
     Structure { name: "blocked", jobs: blocked_jobs },
+    Structure { name: "counting", jobs: removal::counting_jobs },
+    Structure { name: "cuckoo", jobs: removal::cuckoo_jobs },
     Structure { name: "cms", jobs: frequency::jobs },
     Structure { name: "hll", jobs: cardinality::jobs },
 ];
