@@ -30,6 +30,8 @@ mod sketched;
 mod summary;
 #[cfg(feature = "alloc")]
 mod top_k;
+#[cfg(feature = "alloc")]
+mod view;
 
 pub use count::{Count, CountInterval};
 pub use rows::RowHash;
@@ -53,3 +55,5 @@ pub use sketch::{ConservativeUpdate, CountMinSketch, InnerProduct, InnerProductE
 pub use sketched::SketchedHeavyHitters;
 #[cfg(feature = "alloc")]
 pub use top_k::TopK;
+#[cfg(feature = "alloc")]
+pub use view::CountMinView;

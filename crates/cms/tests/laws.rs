@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use cms::{
-    AtomicCountMinSketch, Count, CountMinParams, CountMinSketch, CountSketch, CountSketchParams,
-    HeavyHitters, HeavyHittersParams, TopK, Update,
+    AtomicCountMinSketch, Count, CountMinParams, CountMinSketch, CountMinView, CountSketch,
+    CountSketchParams, HeavyHitters, HeavyHittersParams, TopK, Update,
 };
 use pds_core::DefaultHashBuilder;
 use quickcheck::{Arbitrary, Gen, quickcheck};
@@ -134,6 +134,29 @@ quickcheck! {
         merged.merge(&right).unwrap();
         decoded.merge(&right).unwrap();
         decoded.to_bytes() == merged.to_bytes()
+    }
+
+    fn a_view_answers_as_the_sketch(shape: Shape, stream: Vec<(u8, u8)>, offset: u8) -> bool {
+        let sketch = sketch(shape, &stream);
+        // At any address, odd ones too.
+        let offset = usize::from(offset % 16);
+        let mut bytes = vec![0; offset];
+        bytes.extend(sketch.to_bytes());
+        let view = CountMinView::<_, u8>::from_bytes(&bytes[offset..]).unwrap();
+        view.verify().is_ok()
+            && view.total() == sketch.total()
+            && (0..=255u8).all(|key| view.estimate(&key) == sketch.estimate(&key))
+            && (0..=255u8).all(|key| view.estimate_interval(&key) == sketch.estimate_interval(&key))
+            && view.to_sketch().unwrap() == sketch
+    }
+
+    fn a_damaged_payload_never_panics(shape: Shape, garbage: Vec<u8>) -> bool {
+        let mut bytes = empty(shape).to_bytes();
+        for (byte, &damage) in bytes[128..].iter_mut().zip(garbage.iter().cycle()) {
+            *byte = damage;
+        }
+        let view = CountMinView::<_, u8>::from_bytes(&bytes).unwrap();
+        (0..=255u8).all(|key| view.estimate(&key) <= 255)
     }
 
     fn a_shared_sketch_has_the_bytes_of_a_plain_one(shape: Shape, stream: Vec<(u8, u8)>) -> bool {

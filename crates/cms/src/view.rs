@@ -1,0 +1,194 @@
+//! A count-min sketch that is asked straight from its bytes.
+
+use core::fmt;
+use core::hash::{BuildHasher, Hash};
+use core::marker::PhantomData;
+
+use pds_core::bytes::{Envelope, hasher_of};
+use pds_core::{DecodeError, DefaultHashBuilder, Frequency, HashKey, PortableHasher};
+use pds_params::CountMinParams;
+use pds_params::cms::floor_product;
+
+use crate::bytes::params_of;
+use crate::sketch::{Cells, count_of};
+use crate::{Count, CountInterval, CountMinSketch, Counter};
+
+/// A [`CountMinSketch`] in borrowed bytes, such as a memory-mapped file: all estimates, no copy.
+///
+/// Opening verifies the header and the length, in constant time; the payload is looked at only by
+/// estimates, and checked only by [`verify`](Self::verify). Bytes at any address will do.
+///
+/// # Guarantees
+/// - The answers are those of the sketch that wrote the bytes.
+/// - From a payload that was damaged since and not verified: answers may be wrong, in both directions.
+///   Never a panic, never a read outside the bytes.
+/// - A mapped file must not be truncated while it is mapped: the system then ends the process on access
+///   (`SIGBUS`), and no library can prevent it. Replace files by renaming, as
+///   [`CountMinSketch::save`] does.
+///
+/// # Examples
+/// ```
+/// use cms::{CountMinSketch, CountMinView};
+///
+/// let mut sketch = CountMinSketch::new(0.01, 0.01)?;
+/// sketch.insert_many("stored", 3);
+/// let bytes = sketch.to_bytes();
+///
+/// let view: CountMinView = CountMinView::from_bytes(&bytes)?;
+/// view.verify()?;
+/// assert_eq!((view.estimate("stored").value(), view.estimate("absent").value()), (3, 0));
+/// # Ok::<(), Box<dyn core::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct CountMinView<'a, S = DefaultHashBuilder, C = u32> {
+    envelope: Envelope<'a>,
+    params: CountMinParams,
+    hasher: S,
+    width_of_counters: PhantomData<C>,
+}
+
+impl<'a, C: Counter> CountMinView<'a, DefaultHashBuilder, C> {
+    /// Opens portable bytes that hold a sketch and nothing else.
+    ///
+    /// # Errors
+    /// [`DecodeError`] says what is wrong and where.
+    ///
+    /// # Complexity
+    /// Constant.
+    pub fn from_bytes(bytes: &'a [u8]) -> Result<Self, DecodeError> {
+        Self::open(bytes, None)
+    }
+}
+
+impl<'a, S: PortableHasher, C: Counter> CountMinView<'a, S, C> {
+    /// Opens portable bytes that hold the hasher's key, as [`CountMinSketch::with_key`] writes them.
+    ///
+    /// # Errors
+    /// As [`from_bytes`](Self::from_bytes), and [`KeyMissing`](DecodeError::KeyMissing) when the key was
+    /// left out.
+    pub fn from_bytes_with_key(bytes: &'a [u8]) -> Result<Self, DecodeError> {
+        Self::open(bytes, None)
+    }
+
+    /// Opens portable bytes with this hasher: for those from which a secret key was left out.
+    ///
+    /// # Errors
+    /// As [`from_bytes`](Self::from_bytes), and [`KeyMismatch`](DecodeError::KeyMismatch) when `hasher`
+    /// is not the one that built the sketch.
+    pub fn from_bytes_with_hasher(bytes: &'a [u8], hasher: S) -> Result<Self, DecodeError> {
+        Self::open(bytes, Some(hasher))
+    }
+
+    fn open(bytes: &'a [u8], hasher: Option<S>) -> Result<Self, DecodeError> {
+        let envelope = Envelope::open_as::<CountMinSketch<S, C>>(bytes)?;
+        let (params, _) = params_of::<C>(&envelope.header().shape)?;
+        let hasher = hasher_of(envelope.header(), hasher)?;
+        Ok(Self { envelope, params, hasher, width_of_counters: PhantomData })
+    }
+
+    /// Verifies the checksum of the payload.
+    ///
+    /// # Errors
+    /// [`DecodeError::Checksum`] when it does not fit.
+    ///
+    /// # Complexity
+    /// O(width · depth): every byte is read.
+    pub fn verify(&self) -> Result<(), DecodeError> {
+        self.envelope.verify()
+    }
+
+    /// Copies the sketch out of the bytes, which are verified.
+    ///
+    /// # Errors
+    /// As [`verify`](Self::verify), [`DecodeError`] where the payload contradicts the shape, and
+    /// [`DecodeError::Alloc`] when memory is refused.
+    pub fn to_sketch(&self) -> Result<CountMinSketch<S, C>, DecodeError>
+    where
+        S: Clone,
+    {
+        self.envelope.decode(Some(self.hasher.clone()))
+    }
+}
+
+impl<S, C: Counter> CountMinView<'_, S, C> {
+    /// Estimates how often the key with this hash came.
+    #[must_use]
+    pub fn estimate_hash(&self, hash: u64) -> Count {
+        let least = Cells::new(&self.params, hash).map(|cell| self.counter(cell)).min();
+        count_of(least.unwrap_or(C::MAX))
+    }
+
+    fn counter(&self, cell: usize) -> C {
+        let width = size_of::<C>();
+        let mut bytes = [0; 8];
+        bytes[..width].copy_from_slice(&self.envelope.payload()[cell * width..][..width]);
+        C::saturating_from(u64::from_le_bytes(bytes))
+    }
+
+    /// Bounds how often the key with this hash came, as
+    /// [`CountMinSketch::estimate_interval`] does.
+    #[must_use]
+    pub fn estimate_interval_hash(&self, hash: u64) -> CountInterval {
+        let count = self.estimate_hash(hash);
+        let error = floor_product(self.params.epsilon(), self.total());
+        CountInterval {
+            truth_at_least: count.value().saturating_sub(error),
+            truth_at_most: (!count.is_saturated()).then_some(count.value()),
+        }
+    }
+
+    /// Returns the sum of all counts inserted, 2^64 - 1 where it is more.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.envelope.payload().last_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
+    }
+
+    /// Returns the shape and its error.
+    #[must_use]
+    pub const fn params(&self) -> CountMinParams {
+        self.params
+    }
+
+    /// Returns the hasher.
+    #[must_use]
+    pub const fn hasher(&self) -> &S {
+        &self.hasher
+    }
+}
+
+impl<S: BuildHasher, C: Counter> CountMinView<'_, S, C> {
+    /// Estimates how often `key` came: never less, unless the answer is saturated.
+    #[must_use]
+    pub fn estimate<K: Hash + ?Sized>(&self, key: &K) -> Count {
+        self.estimate_hash(self.hasher.hash_one(key))
+    }
+
+    /// Bounds how often `key` came, as [`CountMinSketch::estimate_interval`] does.
+    #[must_use]
+    pub fn estimate_interval<K: Hash + ?Sized>(&self, key: &K) -> CountInterval {
+        self.estimate_interval_hash(self.hasher.hash_one(key))
+    }
+}
+
+impl<S: BuildHasher, C: Counter> HashKey for CountMinView<'_, S, C> {
+    fn hash_key<K: Hash + ?Sized>(&self, key: &K) -> u64 {
+        self.hasher.hash_one(key)
+    }
+}
+
+impl<S: BuildHasher, C: Counter> Frequency for CountMinView<'_, S, C> {
+    fn estimate_hash(&self, hash: u64) -> u64 {
+        self.estimate_hash(hash).value()
+    }
+}
+
+impl<S, C: Counter> fmt::Debug for CountMinView<'_, S, C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CountMinView")
+            .field("width", &self.params.width())
+            .field("depth", &self.params.depth())
+            .field("counter_bits", &C::BITS)
+            .field("total", &self.total())
+            .finish_non_exhaustive()
+    }
+}
