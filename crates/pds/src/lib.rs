@@ -6,6 +6,18 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+// The documents use all structures.
+#[cfg(all(
+    doctest,
+    feature = "std",
+    feature = "blocked",
+    feature = "bloom",
+    feature = "cms",
+    feature = "counting",
+    feature = "cuckoo",
+    feature = "hll"
+))]
+mod documents;
 mod typed;
 
 #[cfg(feature = "blocked")]
