@@ -214,3 +214,16 @@ fn reasons_are_in_words_and_hold_their_numbers() {
     let text = recommend(&needs).unwrap().unwrap().to_string();
     assert!(text.contains("- cuckoo filter: buckets would have to be 5.2"), "{text}");
 }
+
+#[test]
+fn the_best_comes_first() {
+    let by_size = compare(50_000, 1e-4).unwrap();
+    assert!(by_size.candidates().is_sorted_by_key(Candidate::size_in_bytes));
+    let by_rate = compare_in_memory(200_000, 50_000).unwrap();
+    assert!(by_rate.candidates().is_sorted_by(|one, next| one.rate() <= next.rate()));
+    let by_items = compare_most_items(200_000, 1e-4).unwrap();
+    assert!(by_items.candidates().is_sorted_by(|one, next| one.items() >= next.items()));
+    for comparison in [by_size, by_rate, by_items] {
+        assert!(comparison.candidates().count() > 5);
+    }
+}
