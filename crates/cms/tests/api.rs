@@ -400,3 +400,27 @@ fn structures_are_send_and_sync() {
     check::<SketchedHeavyHitters<String>>();
     check::<TopK<String>>();
 }
+
+/// A key that the other side has forgotten may have come there as often as the least count says.
+#[test]
+fn a_merge_reckons_with_what_was_forgotten() {
+    let params = HeavyHittersParams::with_capacity(0.5, 2).unwrap();
+    let build = |counts: &[(u64, u64)]| {
+        let mut summary = HeavyHitters::from_params(params, DefaultHashBuilder::default()).unwrap();
+        for (key, count) in counts {
+            summary.insert_many(key, *count);
+        }
+        summary
+    };
+    let left = build(&[(1, 10), (2, 4)]);
+    // Key 1 comes once and gives its counter to key 4.
+    let right = build(&[(1, 1), (3, 5), (4, 5)]);
+    let (mut merged, mut reversed) = (left.clone(), right.clone());
+    merged.merge(&right).unwrap();
+    reversed.merge(&left).unwrap();
+    for summary in [merged, reversed] {
+        let interval = summary.estimate_interval(&1u64);
+        assert_eq!((interval.truth_at_least, interval.truth_at_most), (10, Some(15)));
+        assert!(interval.contains(11));
+    }
+}
