@@ -3,5 +3,6 @@
 
 pub mod hashers;
 pub mod keys;
+pub mod mutate;
 pub mod stats;
 pub mod zipf;

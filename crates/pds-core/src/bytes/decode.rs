@@ -1,3 +1,5 @@
+use core::cmp::Ordering;
+
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::header::check_sum;
@@ -27,15 +29,11 @@ impl<'a> Envelope<'a> {
     /// Constant.
     pub fn open(bytes: &'a [u8]) -> Result<Self, DecodeError> {
         let header = Header::peek(bytes)?;
-        let found = bytes.len() as u64;
-        let expected = end_of(&header)?;
-        match bytes[Header::BYTES..].split_last_chunk() {
-            Some((payload, sum)) if found == expected => Ok(Self { header, payload, sum: *sum }),
-            _ if found > expected => {
-                Err(DecodeError::Trailing { offset: expected, found: found - expected })
-            }
-            _ => Err(DecodeError::Truncated { offset: found, expected }),
-        }
+        check_length(&header, bytes.len() as u64)?;
+        let (payload, end) = bytes[Header::BYTES..].split_at(bytes.len() - Header::BYTES - 8);
+        let mut sum = [0; 8];
+        sum.copy_from_slice(end);
+        Ok(Self { header, payload, sum })
     }
 
     /// Opens an envelope as [`open`](Self::open) does, which must hold a `P` by its header.
@@ -123,6 +121,18 @@ fn decode_payload<P: Portable, S: Source>(
 pub(super) fn check_shape<P: Portable>(header: &Header) -> Result<(), DecodeError> {
     header.expect_kind(P::KIND)?;
     header.expect_payload_bytes(P::payload_bytes(&header.shape)?)
+}
+
+/// Checks that an envelope ends where its input does, after `found` bytes.
+pub(super) fn check_length(header: &Header, found: u64) -> Result<(), DecodeError> {
+    let expected = end_of(header)?;
+    match found.cmp(&expected) {
+        Ordering::Less => Err(DecodeError::Truncated { offset: found, expected }),
+        Ordering::Equal => Ok(()),
+        Ordering::Greater => {
+            Err(DecodeError::Trailing { offset: expected, found: found - expected })
+        }
+    }
 }
 
 /// Returns the hasher that a header asks for, the one given or the one in the header.

@@ -8,8 +8,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process;
 
-use super::{Header, Portable, SecretKey, write_to};
-use crate::error::{DecodeError, ReadError};
+use super::stream::read_whole;
+use super::{Portable, SecretKey, write_to};
+use crate::error::ReadError;
 
 /// Saves a structure to a file, atomically and durably.
 ///
@@ -26,20 +27,9 @@ pub fn save<P: Portable>(structure: &P, key: SecretKey, path: &Path) -> io::Resu
 /// # Errors
 /// [`ReadError::Io`] when reading fails, [`ReadError::Decode`] says what is wrong with the file.
 pub fn load<P: Portable>(path: &Path, hasher: Option<P::Hasher>) -> Result<P, ReadError> {
-    let mut file = File::open(path)?;
-    let structure = super::read_from(&mut file, super::ReadLimits::UNLIMITED, hasher)?;
-    let mut rest = [0];
-    match io::Read::read(&mut file, &mut rest)? {
-        0 => Ok(structure),
-        _ => Err(trailing(&file)?.into()),
-    }
-}
-
-fn trailing(mut file: &File) -> io::Result<DecodeError> {
-    let offset = io::Seek::stream_position(&mut file)? - 1;
-    let found = file.metadata()?.len().saturating_sub(offset).max(1);
-    debug_assert!(offset > Header::BYTES as u64);
-    Ok(DecodeError::Trailing { offset, found })
+    let file = File::open(path)?;
+    let metadata = file.metadata()?;
+    read_whole(file, metadata.is_file().then_some(metadata.len()), hasher)
 }
 
 /// The calls that saving makes, in a trait so that a test can watch their order and let each one fail.

@@ -40,13 +40,18 @@ pub fn serialize<P: Portable, S: Serializer>(
 
 /// Deserialises a structure.
 ///
+/// Binary formats are asked for a sequence of bytes. Those that know no types lay it out as they do
+/// bytes, and give it one by one, while for bytes some allocate as much as a hostile length says
+/// (bincode); those that know types give what is there, whatever its size (CBOR's reader, asked for
+/// bytes, gives up at 4 KiB).
+///
 /// # Errors
 /// Those of the deserializer, and every [`DecodeError`](crate::DecodeError) in its words.
 pub fn deserialize<'de, P: Portable, D: Deserializer<'de>>(deserializer: D) -> Result<P, D::Error> {
     if deserializer.is_human_readable() {
         deserializer.deserialize_str(Envelopes(PhantomData))
     } else {
-        deserializer.deserialize_byte_buf(Envelopes(PhantomData))
+        deserializer.deserialize_seq(Envelopes(PhantomData))
     }
 }
 

@@ -1,6 +1,6 @@
 use std::io::{self, Read, Write};
 
-use super::decode::{check_shape, decode};
+use super::decode::{check_length, check_shape, decode};
 use super::{Header, Portable, SecretKey, Sink, Source, encode};
 use crate::error::{DecodeError, ReadError};
 
@@ -51,6 +51,26 @@ pub fn read_from<P: Portable>(
     decode(&header, hasher, &mut source)
 }
 
+/// Reads an envelope behind which nothing may follow.
+///
+/// Where the reader's length is known, a header that claims another one is refused before anything is
+/// allocated for it.
+pub(super) fn read_whole<P: Portable>(
+    reader: impl Read,
+    length: Option<u64>,
+    hasher: Option<P::Hasher>,
+) -> Result<P, ReadError> {
+    let mut source = Reader { inner: reader, offset: 0 };
+    let header = source.take_header()?;
+    if let Some(length) = length {
+        check_length(&header, length)?;
+    }
+    check_shape::<P>(&header)?;
+    let structure = decode(&header, hasher, &mut source)?;
+    source.expect_end()?;
+    Ok(structure)
+}
+
 struct Writer<W>(W);
 
 impl<W: Write> Sink for Writer<W> {
@@ -73,6 +93,15 @@ impl<R: Read> Reader<R> {
         let mut bytes = [0; Header::BYTES];
         let found = self.fill(&mut bytes)?;
         Ok(Header::peek(&bytes[..found])?)
+    }
+
+    /// Refuses a byte more. How many there are is not counted: the reader may be endless.
+    fn expect_end(&mut self) -> Result<(), ReadError> {
+        let offset = self.offset;
+        match self.fill(&mut [0])? {
+            0 => Ok(()),
+            _ => Err(DecodeError::Trailing { offset, found: 1 }.into()),
+        }
     }
 
     /// Reads until `into` is full or the stream ends. Returns how many bytes were read.

@@ -109,7 +109,7 @@ pub enum DecodeError {
     Trailing {
         /// Where the structure ends, in bytes.
         offset: u64,
-        /// How many bytes follow.
+        /// How many bytes follow; 1 for a source whose length is not known.
         found: u64,
     },
     /// The payload is larger than the caller allows.

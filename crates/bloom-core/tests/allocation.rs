@@ -1,0 +1,175 @@
+//! What reading and writing allocate: the filter, and a constant. Bytes that lie get the constant only.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use bloom_core::{AtomicBloomFilter, BloomFilter, BloomFilterView};
+use pds_core::bytes::ReadLimits;
+use peak_alloc::PeakAlloc;
+
+#[global_allocator]
+static ALLOCATOR: PeakAlloc = PeakAlloc;
+
+/// More than the code needs (buffers of 16 KiB are on the stack), and less than any filter here.
+const CONSTANT: usize = 64 << 10;
+const MIB: u64 = 1 << 20;
+
+/// The most bytes allocated at a time while `run` runs, beyond those before it.
+///
+/// The tests of this file are held apart: the count is the process's.
+fn peak_of<T>(run: impl FnOnce() -> T) -> (T, usize) {
+    let before = ALLOCATOR.current_usage();
+    ALLOCATOR.reset_peak_usage();
+    let result = run();
+    (result, ALLOCATOR.peak_usage().saturating_sub(before))
+}
+
+fn alone() -> impl Drop {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn path(name: &str) -> PathBuf {
+    std::env::temp_dir().join(format!("pds-{name}-{}.pds", std::process::id()))
+}
+
+/// A header that claims a filter of so many bits, truly sealed, with 8 bytes of payload behind it.
+fn claiming(bits: u64) -> Vec<u8> {
+    let mut bytes = BloomFilter::builder().bits(1).hashes(1).build().unwrap().to_bytes();
+    bytes[56..64].copy_from_slice(&bits.to_le_bytes());
+    bytes[112..120].copy_from_slice(&(bits.div_ceil(64) * 8).to_le_bytes());
+    pds_testkit::mutate::seal(&mut bytes);
+    bytes
+}
+
+#[test]
+fn case_17_a_claim_allocates_nothing() {
+    let _alone = alone();
+    let path = path("claim");
+    for bits in [65, 1 << 23, 1 << 33, 1 << 45, 1 << 63] {
+        let bytes = claiming(bits);
+        fs::write(&path, &bytes).unwrap();
+        let ((), peak) = peak_of(|| {
+            assert!(BloomFilter::from_bytes(&bytes).is_err());
+            assert!(AtomicBloomFilter::from_bytes(&bytes).is_err());
+            assert!(BloomFilterView::from_bytes(&bytes).is_err());
+            assert!(BloomFilter::load(&path).is_err());
+        });
+        assert!(peak < CONSTANT, "{bits} bits claimed: {peak} bytes");
+    }
+    fs::remove_file(path).unwrap();
+}
+
+#[test]
+fn case_17_a_stream_that_lies_allocates_its_limit_at_the_most() {
+    let _alone = alone();
+    for (bits, limit) in [(1u64 << 23, MIB), (1 << 33, MIB), (1 << 33, 0), (1 << 63, 1 << 30)] {
+        let bytes = claiming(bits);
+        let limits = ReadLimits::payload(limit);
+        let (read, peak) = peak_of(|| BloomFilter::read_from(bytes.as_slice(), limits));
+        assert!(read.is_err());
+        let allowed = if bits / 8 > limit { 0 } else { usize::try_from(limit).unwrap() };
+        assert!(peak < allowed + CONSTANT, "{bits} bits claimed, {limit} allowed: {peak} bytes");
+    }
+}
+
+/// A length in front of bytes is a claim too.
+#[cfg(feature = "serde")]
+#[test]
+fn case_18_a_length_that_lies_allocates_nothing() {
+    let _alone = alone();
+    let valid = BloomFilter::builder().bits(1).hashes(1).build().unwrap().to_bytes();
+    for length in [1u64 << 20, 1 << 32, 1 << 40, 1 << 62, u64::MAX] {
+        let big = length.to_be_bytes();
+        let little = length.to_le_bytes();
+        let bincode = [&[253], little.as_slice(), &valid].concat();
+        let cbor_bytes = [&[0x5b], big.as_slice(), &valid].concat();
+        let cbor_array = [&[0x9b], big.as_slice(), &valid].concat();
+        let postcard = [varint(length).as_slice(), &valid].concat();
+        let ((), peak) = peak_of(|| {
+            let config = bincode::config::standard();
+            type Decoded = Result<(BloomFilter, usize), bincode::error::DecodeError>;
+            let read: Decoded = bincode::serde::decode_from_slice(&bincode, config);
+            assert!(read.is_err());
+            let read: Result<BloomFilter, _> =
+                bincode::serde::decode_from_std_read(&mut bincode.as_slice(), config);
+            assert!(read.is_err());
+            assert!(ciborium::from_reader::<BloomFilter, _>(cbor_bytes.as_slice()).is_err());
+            assert!(ciborium::from_reader::<BloomFilter, _>(cbor_array.as_slice()).is_err());
+            assert!(postcard::from_bytes::<BloomFilter>(&postcard).is_err());
+        });
+        assert!(peak < CONSTANT, "a length of {length}: {peak} bytes");
+    }
+}
+
+/// Seven bits a byte, the lowest first.
+#[cfg(feature = "serde")]
+fn varint(mut number: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    while number > 0x7f {
+        bytes.push(number.to_le_bytes()[0] | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number.to_le_bytes()[0]);
+    bytes
+}
+
+/// Writes a filter of so many bytes and reads it again; returns what both took beyond the filter.
+fn stream(bytes: u64) -> [usize; 2] {
+    let path = path("stream");
+    let hashes: Vec<u64> = pds_testkit::keys::random(1).take(1_000_000).collect();
+    let mut filter = BloomFilter::builder().bits(8 * bytes).hashes(8).build().unwrap();
+    filter.insert_hash_batch(&hashes);
+    let touched = peak_touched();
+    let start = Instant::now();
+    let (written, peak_writing) = peak_of(|| filter.write_to(File::create(&path)?));
+    written.unwrap();
+    println!(
+        "written in {:?}; touched beyond the filter: {:?} KiB",
+        start.elapsed(),
+        since(touched)
+    );
+    let ones = filter.count_ones();
+    drop(filter);
+
+    let touched = peak_touched();
+    let start = Instant::now();
+    let limits = ReadLimits::payload(bytes);
+    let (read, peak_reading) =
+        peak_of(|| BloomFilter::read_from(File::open(&path).unwrap(), limits));
+    println!("read in {:?}; touched beyond all before: {:?} KiB", start.elapsed(), since(touched));
+    let read = read.unwrap();
+    assert!(read.count_ones() == ones && hashes.iter().all(|&hash| read.contains_hash(hash)));
+    fs::remove_file(path).unwrap();
+    [peak_writing, peak_reading - usize::try_from(bytes).unwrap()]
+}
+
+/// The most memory that the process has touched, in KiB, where the system tells.
+fn peak_touched() -> Option<u64> {
+    let status = io::read_to_string(File::open("/proc/self/status").ok()?).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix(" kB")?.parse().ok()
+}
+
+fn since(before: Option<u64>) -> Option<u64> {
+    Some(peak_touched()? - before?)
+}
+
+#[test]
+fn a_stream_needs_no_second_filter() {
+    let _alone = alone();
+    let beyond = stream(64 * MIB);
+    assert!(beyond.iter().all(|&bytes| bytes < CONSTANT), "{beyond:?} bytes beyond the filter");
+}
+
+#[test]
+#[ignore = "takes 2 GiB of memory and of disk"]
+fn a_stream_of_2_gib_needs_no_second_filter() {
+    let _alone = alone();
+    let beyond = stream(2048 * MIB);
+    println!("allocated beyond the filter, writing and reading: {beyond:?} bytes");
+    assert!(beyond.iter().all(|&bytes| bytes < CONSTANT), "{beyond:?} bytes beyond the filter");
+}

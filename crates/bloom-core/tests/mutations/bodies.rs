@@ -1,0 +1,159 @@
+//! What the fuzz targets and the ordinary tests do with a string of bytes.
+#![expect(clippy::missing_panics_doc, reason = "a panic is how a body reports a fault")]
+
+use std::collections::HashSet;
+
+use bloom_core::{AtomicBloomFilter, BloomFilter, BloomFilterView};
+use pds_core::bytes::ReadLimits;
+use pds_core::{DecodeError, ReadError};
+use pds_testkit::mutate::{Choices, mutate as change};
+
+/// More than any input has, so that no filter is refused for its size alone.
+const LIMITS: ReadLimits = ReadLimits::payload(1 << 20);
+
+/// Asks a filter everything that it answers, in whatever form it is.
+macro_rules! ask {
+    ($filter:expr) => {{
+        let filter = $filter;
+        let hashes = [0, 1, 1 << 63, u64::MAX, 0x0123_4567_89ab_cdef];
+        let mut answers = [false; 5];
+        filter.contains_hash_batch(&hashes, &mut answers);
+        assert_eq!(hashes.map(|hash| filter.contains_hash(hash)), answers);
+        assert_eq!(filter.size_in_bytes(), filter.num_bits().div_ceil(64) * 8);
+        assert!((0.0..=1.0).contains(&filter.false_positive_rate()));
+        assert!(!filter.approx_len().value.is_nan() && !filter.health().to_string().is_empty());
+        (answers, filter.count_ones(), filter.is_saturated())
+    }};
+}
+
+/// Decodes bytes in every way. All ways agree, and what is accepted is written back as it was.
+pub fn decode(bytes: &[u8]) {
+    let read = BloomFilter::from_bytes(bytes);
+    let shared = AtomicBloomFilter::from_bytes(bytes);
+    let streamed = BloomFilter::read_from(bytes, LIMITS);
+    match read {
+        Ok(filter) => {
+            let (shared, streamed) = (shared.unwrap(), streamed.unwrap());
+            assert_eq!(filter.to_bytes(), bytes);
+            assert_eq!(shared.to_bytes(), bytes);
+            assert_eq!(streamed.to_bytes(), bytes);
+            assert_eq!(ask!(&filter), ask!(&shared));
+            let header = BloomFilter::peek(bytes).unwrap();
+            assert_eq!(header.shape.expected_items, filter.expected_items());
+        }
+        Err(error) => {
+            assert!(!error.to_string().is_empty());
+            assert_eq!(format!("{error:?}"), format!("{:?}", shared.unwrap_err()));
+            check_streamed(error, streamed);
+        }
+    }
+}
+
+/// A stream may go on after the filter; otherwise it fails like bytes, though perhaps at another fault first.
+fn check_streamed(error: DecodeError, streamed: Result<BloomFilter, ReadError>) {
+    match streamed {
+        Ok(filter) => {
+            let DecodeError::Trailing { offset, .. } = error else {
+                panic!("read in spite of {error}")
+            };
+            assert_eq!(offset, filter.size_in_bytes() + 136);
+        }
+        Err(ReadError::Decode(_)) => {}
+        Err(error) => panic!("reading a slice failed: {error}"),
+    }
+}
+
+/// Opens bytes without a copy. The view answers whatever its payload is, and verifies what can be decoded.
+pub fn view(bytes: &[u8]) {
+    let read = BloomFilter::from_bytes(bytes);
+    match BloomFilterView::from_bytes(bytes) {
+        Ok(view) => {
+            let answers = ask!(&view);
+            assert_eq!(view.verify().is_ok(), read.is_ok());
+            assert_eq!(view.to_filter().ok(), read.as_ref().ok().map(|f| f.try_clone().unwrap()));
+            assert!(read.is_err() || ask!(read.as_ref().unwrap()) == answers);
+        }
+        Err(error) => assert_eq!(format!("{error:?}"), format!("{:?}", read.unwrap_err())),
+    }
+}
+
+/// Changes the bytes of a filter, with checksums that fit again, and reads them in every way.
+pub fn mutate(input: &[u8]) {
+    let mut choices = Choices::new(input);
+    let mut filter = built(&mut choices);
+    filter.extend(0..choices.byte());
+    let mut bytes = filter.to_bytes();
+    change(&mut bytes, &mut choices);
+    decode(&bytes);
+    view(&bytes);
+}
+
+/// Inserts, merges, clears and sends a filter through its bytes; it never loses a key that a set has.
+pub fn ops(input: &[u8]) {
+    let mut choices = Choices::new(input);
+    let mut filter = built(&mut choices);
+    let mut model = HashSet::new();
+    while !choices.is_empty() {
+        step(&mut filter, &mut model, &mut choices);
+        assert!(model.iter().all(|key| filter.contains(key)), "a key was lost");
+        assert!(!model.is_empty() || filter.count_ones() == 0, "bits of no key");
+    }
+}
+
+fn step(filter: &mut BloomFilter, model: &mut HashSet<u8>, choices: &mut Choices<'_>) {
+    match choices.below(8) {
+        0 => {
+            filter.clear();
+            model.clear();
+        }
+        1 => {
+            let keys = keys(choices);
+            let new = filter.insert_batch(&keys);
+            let added = keys.iter().filter(|&&key| model.insert(key)).count();
+            assert!(new <= added, "{new} of {added} new keys were new");
+        }
+        2 => {
+            let keys = keys(choices);
+            let mut other = BloomFilter::from_params(filter.params(), *filter.hasher()).unwrap();
+            other.insert_batch(&keys);
+            filter.union_with(&sent(&other, choices)).unwrap();
+            model.extend(keys);
+        }
+        3 | 4 => *filter = sent(filter, choices),
+        _ => {
+            let key = choices.byte();
+            let contained = filter.contains(&key);
+            assert_eq!(filter.insert(&key), !contained);
+            model.insert(key);
+        }
+    }
+}
+
+fn keys(choices: &mut Choices<'_>) -> Vec<u8> {
+    (0..choices.below(40)).map(|_| choices.byte()).collect()
+}
+
+/// The same filter on the far side of its bytes, read in one of the ways there are.
+fn sent(filter: &BloomFilter, choices: &mut Choices<'_>) -> BloomFilter {
+    let bytes = filter.to_bytes();
+    let read = match choices.below(4) {
+        0 => BloomFilter::from_bytes(&bytes).unwrap(),
+        1 => BloomFilter::read_from(bytes.as_slice(), LIMITS).unwrap(),
+        2 => AtomicBloomFilter::from_bytes(&bytes).unwrap().into_plain(),
+        _ => BloomFilterView::from_bytes(&bytes).unwrap().to_filter().unwrap(),
+    };
+    assert_eq!((&read, read.to_bytes()), (filter, bytes));
+    read
+}
+
+/// An empty filter: designed, or of any few bits and hashes.
+fn built(choices: &mut Choices<'_>) -> BloomFilter {
+    let builder = BloomFilter::builder().seed(choices.byte().into());
+    let builder = match choices.below(3) {
+        0 => builder.expected_items(1 + choices.below(50) as u64),
+        _ => {
+            builder.bits(1 + choices.below(500) as u64).hashes(1 + u32::from(choices.byte() % 255))
+        }
+    };
+    builder.build().unwrap()
+}
