@@ -1,0 +1,207 @@
+//! The envelope by itself, with a structure as small as can be: words, and nothing else.
+
+#![cfg(feature = "std")]
+
+use core::hash::{BuildHasher, Hasher};
+
+use pds_core::bytes::{
+    Envelope, Header, Kind, Portable, ReadLimits, SecretKey, Shape, Sink, Source, WithKey,
+    from_slice, read_from, to_vec, write_to,
+};
+use pds_core::{DecodeError, DefaultHashBuilder, PortableHasher, ReadError};
+
+/// Words under a hasher.
+#[derive(Debug, PartialEq)]
+struct Plain<S = DefaultHashBuilder> {
+    words: Vec<u64>,
+    hasher: S,
+}
+
+/// More words than these are an impossible shape.
+const MOST_WORDS: u64 = 1 << 20;
+
+impl<S: PortableHasher> Portable for Plain<S> {
+    type Hasher = S;
+    const KIND: Kind = Kind::Bloom;
+
+    fn portable_hasher(&self) -> &S {
+        &self.hasher
+    }
+
+    fn shape(&self) -> Shape {
+        Shape { numbers: [self.words.len() as u64, 0, 0, 0, 0, 0], ..Shape::default() }
+    }
+
+    fn payload_bytes(shape: &Shape) -> Result<u64, DecodeError> {
+        shape.expect_unused(1)?;
+        match shape.numbers[0] {
+            words @ 0..=MOST_WORDS => Ok(8 * words),
+            found => Err(DecodeError::Field {
+                name: "words",
+                offset: 56,
+                found,
+                allowed: "at most 2^20",
+            }),
+        }
+    }
+
+    fn write_payload<W: Sink>(&self, sink: &mut W) -> Result<(), W::Error> {
+        sink.put_words(self.words.iter().copied())
+    }
+
+    fn read_payload<R: Source>(shape: &Shape, hasher: S, source: &mut R) -> Result<Self, R::Error> {
+        Ok(Self { words: source.take_words(shape.numbers[0])?.to_vec(), hasher })
+    }
+}
+
+fn plain(words: u64) -> Plain {
+    let hasher = DefaultHashBuilder::with_seed(words);
+    Plain { words: (0..words).map(|i| i.wrapping_mul(0x0123_4567_89ab_cdef)).collect(), hasher }
+}
+
+/// Words pass in pieces of 2048: sizes about its multiples.
+#[test]
+fn case_20_every_number_of_words_comes_back() {
+    for words in [0, 1, 7, 2047, 2048, 2049, 4095, 4096, 4097, 10_000] {
+        let bytes = to_vec(&plain(words), SecretKey::LeaveOut);
+        assert_eq!(bytes.len() as u64, 136 + 8 * words);
+        assert_eq!(from_slice::<Plain>(&bytes, None).unwrap(), plain(words));
+        let mut written = Vec::new();
+        write_to(&plain(words), SecretKey::LeaveOut, &mut written).unwrap();
+        assert_eq!(written, bytes);
+        let read = read_from::<Plain>(bytes.as_slice(), ReadLimits::payload(8 * words), None);
+        assert_eq!(read.unwrap(), plain(words));
+    }
+}
+
+/// The words are laid out by value: the same on machines of either byte order.
+#[test]
+fn case_19_the_lowest_byte_comes_first() {
+    let bytes = to_vec(&plain(2), SecretKey::LeaveOut);
+    assert_eq!(bytes[136..144], [0xef, 0xcd, 0xab, 0x89, 0x67, 0x45, 0x23, 0x01]);
+    assert_eq!(bytes[56..64], [2, 0, 0, 0, 0, 0, 0, 0]);
+    assert_eq!(bytes[8..16], [1, 0, 1, 0, 1, 0, 1, 0], "version, kind, hasher, flags");
+}
+
+#[test]
+fn an_envelope_opens_without_its_payload_being_looked_at() {
+    let mut bytes = to_vec(&plain(3), SecretKey::LeaveOut);
+    bytes[130] ^= 1;
+    let envelope = Envelope::open_as::<Plain>(&bytes).unwrap();
+    assert_eq!(envelope.payload(), &bytes[128..152]);
+    assert_eq!(envelope.header(), &Header::peek(&bytes).unwrap());
+    let DecodeError::Checksum { part: "payload", offset: 152, .. } = envelope.verify().unwrap_err()
+    else {
+        panic!("another error")
+    };
+    assert_eq!(envelope.decode::<Plain>(None), Err(envelope.verify().unwrap_err()));
+}
+
+/// A hasher of a user's own, whose id lies above ours.
+#[derive(Clone, Debug, PartialEq)]
+struct Own(u8);
+
+struct Sum(u64);
+
+impl Hasher for Sum {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 =
+            bytes.iter().fold(self.0, |sum, &byte| sum.wrapping_mul(257).wrapping_add(byte.into()));
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+impl BuildHasher for Own {
+    type Hasher = Sum;
+
+    fn build_hasher(&self) -> Sum {
+        Sum(self.0.into())
+    }
+}
+
+impl PortableHasher for Own {
+    const ID: u16 = 1 << 15;
+    const SECRET: bool = true;
+
+    fn to_seed(&self) -> [u8; 16] {
+        [self.0; 16]
+    }
+
+    fn from_seed(seed: [u8; 16]) -> Option<Self> {
+        (seed == [seed[0]; 16]).then_some(Self(seed[0]))
+    }
+}
+
+#[test]
+fn a_hasher_of_ones_own_travels_with_its_seed() {
+    let own = Plain { words: vec![1, 2], hasher: Own(9) };
+    let bytes = WithKey::new(&own).to_bytes();
+    assert_eq!(Header::peek(&bytes).unwrap().hasher_id, Own::ID);
+    assert_eq!(from_slice::<Plain<Own>>(&bytes, None).unwrap(), own);
+    let wrong = from_slice::<Plain<Own>>(&bytes, Some(Own(8))).unwrap_err();
+    assert!(matches!(wrong, DecodeError::KeyMismatch { offset: 16, .. }), "{wrong:?}");
+    let error = from_slice::<Plain>(&bytes, None).unwrap_err();
+    assert_eq!(error, DecodeError::Hasher { offset: 12, expected: 1, found: Own::ID });
+    let without = to_vec(&own, SecretKey::LeaveOut);
+    assert_eq!(from_slice::<Plain<Own>>(&without, None), Err(DecodeError::KeyMissing));
+    assert_eq!(from_slice::<Plain<Own>>(&without, Some(Own(9))).unwrap(), own);
+}
+
+#[test]
+fn a_shape_that_is_refused_is_not_read() {
+    let bytes = to_vec(
+        &Plain { words: vec![0; 8], hasher: DefaultHashBuilder::default() },
+        SecretKey::LeaveOut,
+    );
+    let mut large = Header::peek(&bytes).unwrap();
+    large.shape.numbers[0] = MOST_WORDS + 1;
+    large.payload_bytes = 8 * (MOST_WORDS + 1);
+    let read = read_from::<Plain>(large.to_bytes().as_slice(), ReadLimits::UNLIMITED, None);
+    let ReadError::Decode(DecodeError::Field { offset: 56, found, .. }) = read.unwrap_err() else {
+        panic!("another error")
+    };
+    assert_eq!(found, MOST_WORDS + 1);
+}
+
+/// Whatever a format gives (bytes, borrowed or owned, a sequence, text), it is read.
+#[cfg(feature = "serde")]
+#[test]
+fn case_18_every_form_that_a_format_gives_is_read() {
+    use pds_core::bytes::serde::deserialize;
+    use serde::de::IntoDeserializer;
+    use serde::de::value::{
+        BytesDeserializer, Error, SeqDeserializer, StrDeserializer, StringDeserializer,
+    };
+
+    let bytes = to_vec(&plain(5), SecretKey::LeaveOut);
+    let text = serde_json::to_value(Written(plain(5))).unwrap();
+    let text = text.as_str().unwrap();
+    let borrowed: StrDeserializer<'_, Error> = text.into_deserializer();
+    let owned: StringDeserializer<Error> = text.to_owned().into_deserializer();
+    let read: [Result<Plain, Error>; 4] = [
+        deserialize(BytesDeserializer::new(&bytes)),
+        deserialize(SeqDeserializer::new(bytes.iter().copied())),
+        deserialize(borrowed),
+        deserialize(owned),
+    ];
+    for read in read {
+        assert_eq!(read.unwrap(), plain(5));
+    }
+    let cut: Result<Plain, Error> = deserialize(BytesDeserializer::new(&bytes[..bytes.len() - 1]));
+    assert!(
+        cut.unwrap_err().to_string().contains("the input ends after 175 bytes, of at least 176")
+    );
+}
+
+#[cfg(feature = "serde")]
+struct Written(Plain);
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for Written {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        pds_core::bytes::serde::serialize(&self.0, serializer)
+    }
+}
