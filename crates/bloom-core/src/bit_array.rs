@@ -206,6 +206,11 @@ impl BitSource for BitArray {
     }
 
     #[inline]
+    fn reduced_bit(&self, x: u64) -> u64 {
+        self.words.reduced_bit(x, self.num_bits)
+    }
+
+    #[inline]
     fn prefetch(&self, position: u64) {
         prefetch(&self.words, word_index(position));
     }
@@ -223,6 +228,11 @@ impl BitTarget for BitArray {
         let was_clear = *word & mask(position) == 0;
         *word |= mask(position);
         was_clear
+    }
+
+    #[inline]
+    fn set_reduced_bit(&mut self, x: u64) -> bool {
+        self.words.set_reduced_bit(x, self.num_bits)
     }
 }
 

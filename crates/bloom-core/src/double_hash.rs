@@ -62,7 +62,13 @@ impl DoubleHash {
     /// Returns the next position, below `num_bits`.
     #[inline]
     pub const fn next_position(&mut self, num_bits: u64) -> u64 {
-        let position = reduce(self.position, num_bits);
+        reduce(self.next_unreduced(), num_bits)
+    }
+
+    /// Returns the next position as a fraction of 2^64 of any number of bits.
+    #[inline]
+    pub(crate) const fn next_unreduced(&mut self) -> u64 {
+        let position = self.position;
         self.position = self.position.wrapping_add(self.step);
         self.step = self.step.wrapping_add(self.step_of_step);
         self.step_of_step = self.step_of_step.wrapping_add(GOLDEN_RATIO);

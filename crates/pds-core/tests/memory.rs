@@ -121,3 +121,32 @@ fn debug_shows_the_length_and_not_the_words() {
     assert_eq!(format!("{words:?}"), "Words { len: 1048576, .. }");
     assert_eq!(format!("{:?}", AtomicWords::from(words)), "AtomicWords { len: 1048576, .. }");
 }
+
+#[test]
+fn reduced_bits_are_those_of_the_positions() {
+    for num_bits in [1, 63, 64, 65, 100, 128] {
+        let mut words = Words::zeroed(2).unwrap();
+        for x in (0..500).map(pds_core::hash::finalize) {
+            let position = usize::try_from(pds_core::hash::reduce(x, num_bits)).unwrap();
+            let bit = |words: &Words| (words[position / 64] >> (position % 64)) & 1;
+            let before = bit(&words);
+            assert_eq!(words.reduced_bit(x, num_bits), before);
+            assert_eq!(words.set_reduced_bit(x, num_bits), before == 0);
+            assert_eq!((words.reduced_bit(x, num_bits), bit(&words)), (1, 1));
+        }
+        let ones: u32 = words.iter().map(|word| word.count_ones()).sum();
+        assert!(u64::from(ones) <= num_bits);
+    }
+}
+
+#[test]
+#[should_panic(expected = "bits beyond the words")]
+fn reduced_bits_need_words() {
+    let _ = Words::zeroed(2).unwrap().reduced_bit(u64::MAX, 129);
+}
+
+#[test]
+#[should_panic(expected = "bits beyond the words")]
+fn no_bits_have_no_reduced_bit() {
+    let _ = Words::zeroed(0).unwrap().reduced_bit(0, 0);
+}
