@@ -1,20 +1,19 @@
 //! The blocked Bloom filter that threads share.
 
-use core::borrow::Borrow;
+mod blocks;
+
 use core::convert::Infallible;
 use core::hash::{BuildHasher, Hash};
-use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use pds_core::memory::{AtomicWords, Words, prefetch};
+use pds_core::memory::{AtomicWords, Words};
 use pds_core::{AllocError, BuildError, DefaultHashBuilder, Incompatible, Insert, Merge};
 use pds_params::BlockedBloomParams;
 
 use crate::BlockedBloomFilter;
-use crate::arch::{Backend, Portable, masks};
-use crate::batch::Ahead;
 use crate::blocks::{BlockSource, Blocks};
-use crate::layout::{Block, LANES, Layout, mix};
+use crate::layout::mix;
 use crate::reading::reading_methods;
+use blocks::AtomicBlocks;
 
 /// A [`BlockedBloomFilter`] that threads fill and ask at the same time, without locks.
 ///
@@ -47,7 +46,7 @@ use crate::reading::reading_methods;
 /// # Ok::<(), bloom_blocked::BuildError>(())
 /// ```
 pub struct AtomicBlockedBloomFilter<S = DefaultHashBuilder> {
-    blocks: AtomicBlocks,
+    blocks: AtomicBlocks<AtomicWords>,
     params: BlockedBloomParams,
     hasher: S,
 }
@@ -78,7 +77,7 @@ impl<S> AtomicBlockedBloomFilter<S> {
     /// Returns the same filter for one owner, without a copy.
     #[must_use]
     pub fn into_plain(self) -> BlockedBloomFilter<S> {
-        let blocks = Blocks::from_words(Words::from(self.blocks.words), &self.params);
+        let blocks = Blocks::from_words(Words::from(self.blocks.into_words()), &self.params);
         BlockedBloomFilter::from_parts(blocks, self.params, self.hasher)
     }
 
@@ -95,12 +94,12 @@ impl<S> AtomicBlockedBloomFilter<S> {
 
     /// Forgets all items. Exclusive, so that no insert can fall between two words.
     pub fn clear(&mut self) {
-        self.blocks.words.as_plain_mut().fill(0);
+        self.blocks.words_mut().as_plain_mut().fill(0);
     }
 
     /// The bits, each word at some moment.
     pub(crate) fn words(&self) -> impl Iterator<Item = u64> {
-        self.blocks.words.iter().map(|word| word.load(Relaxed))
+        self.blocks.words()
     }
 }
 
@@ -125,9 +124,7 @@ impl<S: BuildHasher> AtomicBlockedBloomFilter<S> {
     /// [`Incompatible`] when blocks, hashes or hashers differ; nothing is changed then.
     pub fn union_with(&self, other: &Self) -> Result<(), Incompatible> {
         self.check_compatible(other)?;
-        for (word, theirs) in self.blocks.words.iter().zip(other.words()) {
-            set_all(word, theirs);
-        }
+        self.blocks.union_with(&other.blocks);
         Ok(())
     }
 
@@ -139,7 +136,7 @@ impl<S: BuildHasher> AtomicBlockedBloomFilter<S> {
     /// [`Incompatible`] when blocks, hashes or hashers differ; nothing is changed then.
     pub fn intersect_with(&mut self, other: &Self) -> Result<(), Incompatible> {
         self.check_compatible(other)?;
-        let words = self.blocks.words.as_plain_mut().iter_mut();
+        let words = self.blocks.words_mut().as_plain_mut().iter_mut();
         words.zip(other.words()).for_each(|(word, theirs)| *word &= theirs);
         Ok(())
     }
@@ -172,7 +169,7 @@ impl<S> From<BlockedBloomFilter<S>> for AtomicBlockedBloomFilter<S> {
     fn from(plain: BlockedBloomFilter<S>) -> Self {
         let (blocks, params, hasher) = plain.into_parts();
         let layout = *blocks.layout();
-        let blocks = AtomicBlocks { words: AtomicWords::from(blocks.into_words()), layout };
+        let blocks = AtomicBlocks::from_words(AtomicWords::from(blocks.into_words()), layout);
         Self { blocks, params, hasher }
     }
 }
@@ -211,68 +208,4 @@ impl<K: Hash, S: BuildHasher> Extend<K> for AtomicBlockedBloomFilter<S> {
     fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
         (&*self).extend(keys);
     }
-}
-
-/// The shared counterpart of [`Blocks`], bit for bit.
-///
-/// Every operation is relaxed. No thread draws conclusions from one bit about memory outside the filter,
-/// and bits are only ever set, so the order in which they become visible is of no account.
-struct AtomicBlocks {
-    words: AtomicWords,
-    layout: Layout,
-}
-
-impl AtomicBlocks {
-    #[inline]
-    fn insert(&self, mixed: u64) -> bool {
-        let block = &self.words.as_chunks::<LANES>().0[self.layout.block_of(mixed)];
-        let masks = masks(&self.layout, mixed);
-        block.iter().zip(masks).fold(0, |new, (word, mask)| new | set_all(word, mask)) != 0
-    }
-
-    fn insert_many(&self, len: usize, hash: impl Fn(usize) -> u64) -> usize {
-        let mut ahead = Ahead::new(self, len, hash);
-        (0..len).filter(|&index| self.insert(ahead.next(self, index))).count()
-    }
-}
-
-/// Sets the bits of `mask` and returns those of them that were clear.
-///
-/// A locked operation takes the line for this core alone; a load shares it.
-#[inline]
-fn set_all(word: &AtomicU64, mask: u64) -> u64 {
-    let missing = mask & !word.load(Relaxed);
-    if missing == 0 { 0 } else { missing & !word.fetch_or(missing, Relaxed) }
-}
-
-impl BlockSource for AtomicBlocks {
-    #[inline(always)]
-    fn layout(&self) -> &Layout {
-        &self.layout
-    }
-
-    /// Words that were loaded one by one would have to be put together for a vector.
-    #[inline(always)]
-    fn backend(&self) -> Backend {
-        Backend::Portable(Portable)
-    }
-
-    #[inline(always)]
-    fn prefetch(&self, index: usize) {
-        prefetch(&self.words, index * LANES);
-    }
-
-    #[inline(always)]
-    fn block(&self, index: usize) -> impl Borrow<Block> {
-        load(&self.words.as_chunks().0[index])
-    }
-
-    fn blocks(&self) -> impl Iterator<Item = Block> {
-        self.words.as_chunks().0.iter().map(load)
-    }
-}
-
-#[inline(always)]
-fn load(block: &[AtomicU64; LANES]) -> Block {
-    block.each_ref().map(|word| word.load(Relaxed))
 }

@@ -95,8 +95,8 @@ fn contains(kernel: impl Kernel, blocks: &impl BlockSource, mixed: u64) -> bool 
 
 #[inline(always)]
 fn insert(kernel: impl Kernel, blocks: &mut Blocks, mixed: u64) -> bool {
-    let layout = *blocks.layout();
-    kernel.insert(&layout, mixed, blocks.block_mut(layout.block_of(mixed)))
+    let (layout, blocks) = blocks.layout_and_blocks();
+    kernel.insert(layout, mixed, &mut blocks[layout.block_of(mixed)])
 }
 
 /// The mixed hashes of the next [`DISTANCE`] keys, whose blocks are on their way.

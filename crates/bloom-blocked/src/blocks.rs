@@ -68,9 +68,10 @@ impl Blocks {
         &mut self.words
     }
 
+    /// The shape beside the blocks, so that neither need be copied to change a block.
     #[inline(always)]
-    pub(crate) fn block_mut(&mut self, index: usize) -> &mut Block {
-        &mut self.words.as_chunks_mut().0[index]
+    pub(crate) fn layout_and_blocks(&mut self) -> (&Layout, &mut [Block]) {
+        (&self.layout, self.words.as_chunks_mut().0)
     }
 
     #[cfg(feature = "huge-pages")]
