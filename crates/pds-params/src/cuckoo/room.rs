@@ -41,7 +41,7 @@ const SPREAD: f64 = 0.6;
 /// use pds_params::cuckoo::least_buckets;
 /// assert_eq!(least_buckets(1_000_000, 12), 263_158, "a load of 0.95");
 /// assert_eq!(least_buckets(4, 12), 1);
-/// assert_eq!(least_buckets(5, 12), 6, "five keys may have both buckets in one");
+/// assert_eq!(least_buckets(5, 12), 7, "five keys may have both buckets in one");
 /// ```
 #[must_use]
 pub fn least_buckets(items: u64, fingerprint_bits: u32) -> u64 {
