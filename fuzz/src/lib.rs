@@ -1,7 +1,15 @@
 //! The bodies of the targets, one module a structure. They are also ordinary tests of the structures' crates.
 
+#[path = "../../crates/bloom-blocked/tests/mutations/bodies.rs"]
+pub mod blocked;
 #[path = "../../crates/bloom-core/tests/mutations/bodies.rs"]
 pub mod bloom;
+#[path = "../../crates/cms/tests/mutations/bodies.rs"]
+pub mod cms;
+#[path = "../../crates/cuckoo/tests/mutations/bodies.rs"]
+pub mod cuckoo;
+#[path = "../../crates/hll/tests/mutations/bodies.rs"]
+pub mod hll;
 
 /// A target that is given envelopes: mutated as libFuzzer does, and then mostly with checksums that fit again.
 ///

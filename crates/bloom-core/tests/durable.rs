@@ -8,6 +8,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
+use std::time::Instant;
 use std::{env, fs};
 
 use bloom_core::BloomFilter;
@@ -82,8 +83,13 @@ fn a_killed_process_leaves_the_old_filter_or_the_new_one() {
 /// Starts a process that saves without end, and kills it this long after its first save began.
 fn kill_while_it_saves(folder: &Folder, delay: Duration) {
     let mut process = child("saving_without_end", &folder.0).spawn().unwrap();
+    let start = Instant::now();
     while folder.others().is_empty() {
         assert!(process.try_wait().unwrap().is_none(), "it ended by itself");
+        if start.elapsed() > Duration::from_secs(60) {
+            kill(&mut process);
+            panic!("no temporary file was seen");
+        }
         sleep(Duration::from_micros(100));
     }
     sleep(delay);

@@ -189,6 +189,7 @@ impl<S: PortableHasher> Portable for UltraLogLog<S> {
 
 /// The parameters that a header states.
 pub(crate) fn params_of(shape: &Shape) -> Result<HllParams, DecodeError> {
+    shape.expect_no_design()?;
     let precision = u32::try_from(shape.numbers[0]).unwrap_or(u32::MAX);
     HllParams::new(precision).map_err(Shape::error)
 }

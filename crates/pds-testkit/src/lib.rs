@@ -4,5 +4,6 @@
 pub mod hashers;
 pub mod keys;
 pub mod mutate;
+pub mod portable;
 pub mod stats;
 pub mod zipf;

@@ -121,6 +121,7 @@ fn entry_bytes<K: PortableKey>(shape: &Shape, capacity: u32) -> Result<u64, Deco
         return Err(field("the number of tracked keys", 3, tracked, "at most the capacity"));
     }
     check_unused(shape, 5, unused)?;
+    shape.expect_no_design()?;
     key_bytes.checked_add(COUNT_BYTES * tracked).ok_or_else(|| too_many(key_bytes))
 }
 

@@ -114,6 +114,21 @@ impl Shape {
         }
     }
 
+    /// Refuses a design, for a structure that states none: what is read would be written otherwise.
+    ///
+    /// # Errors
+    /// [`DecodeError::Field`] for the expected items or the promised rate.
+    pub fn expect_no_design(&self) -> Result<(), DecodeError> {
+        match (self.expected_items, self.promised_rate) {
+            (None, None) => Ok(()),
+            (Some(items), _) => Err(field("the expected items", Header::ITEMS_AT, items, "absent")),
+            (None, Some(rate)) => {
+                let name = "the promised rate (as bits)";
+                Err(field(name, Header::RATE_AT, rate.to_bits(), "absent"))
+            }
+        }
+    }
+
     /// Wraps what is wrong with the numbers.
     #[must_use]
     pub const fn error(error: ParamError) -> DecodeError {

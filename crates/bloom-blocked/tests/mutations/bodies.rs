@@ -1,0 +1,88 @@
+//! What the fuzz targets and the ordinary tests do with a string of bytes.
+#![expect(clippy::missing_panics_doc, reason = "a panic is how a body reports a fault")]
+
+use std::collections::HashSet;
+
+use bloom_blocked::{AtomicBlockedBloomFilter, BlockedBloomFilter, BlockedBloomFilterView};
+use pds_testkit::mutate::{Choices, mutate as change};
+use pds_testkit::portable;
+
+/// Asks a filter everything that it answers, in whatever form it is.
+macro_rules! ask {
+    ($filter:expr) => {{
+        let filter = $filter;
+        let hashes = [0, 1, 1 << 63, u64::MAX, 0x0123_4567_89ab_cdef];
+        let mut answers = [false; 5];
+        filter.contains_hash_batch(&hashes, &mut answers);
+        assert_eq!(hashes.map(|hash| filter.contains_hash(hash)), answers);
+        assert!((0.0..=1.0).contains(&filter.false_positive_rate()));
+        assert!(!filter.approx_len().value.is_nan() && !filter.health().to_string().is_empty());
+        (answers, filter.count_ones(), filter.is_saturated())
+    }};
+}
+
+/// Decodes bytes in every way. All ways agree, and what is accepted is written back as it was.
+pub fn decode(bytes: &[u8]) {
+    let shared = AtomicBlockedBloomFilter::from_bytes(bytes);
+    portable::assert_alike(&BlockedBloomFilter::from_bytes(bytes), &shared);
+    if let Some(filter) = portable::decode::<BlockedBloomFilter>(bytes) {
+        let shared = shared.unwrap();
+        assert_eq!(shared.to_bytes(), bytes);
+        assert_eq!(ask!(&filter), ask!(&shared));
+    }
+}
+
+/// Opens bytes without a copy. The view answers whatever its payload is, and verifies what can be decoded.
+pub fn view(bytes: &[u8]) {
+    let read = BlockedBloomFilter::from_bytes(bytes);
+    match BlockedBloomFilterView::from_bytes(bytes) {
+        Ok(view) => {
+            let answers = ask!(&view);
+            portable::assert_alike(&view.to_filter(), &read);
+            assert_eq!(view.verify().is_ok(), read.is_ok());
+            assert!(read.is_err() || ask!(read.as_ref().unwrap()) == answers);
+        }
+        refused => portable::assert_alike(&refused, &read),
+    }
+}
+
+/// Changes the bytes of a filter, with checksums that fit again, and reads them in every way.
+pub fn mutate(input: &[u8]) {
+    let mut choices = Choices::new(input);
+    let mut filter = built(&mut choices);
+    filter.insert_batch(&(0..choices.byte()).collect::<Vec<_>>());
+    let mut bytes = filter.to_bytes();
+    change(&mut bytes, &mut choices);
+    decode(&bytes);
+    view(&bytes);
+}
+
+/// Inserts, merges and sends a filter through its bytes; it never loses a key that a set has.
+pub fn ops(input: &[u8]) {
+    let mut choices = Choices::new(input);
+    let mut filter = built(&mut choices);
+    let mut model = HashSet::new();
+    while !choices.is_empty() {
+        let keys: Vec<u8> = (0..choices.below(20)).map(|_| choices.byte()).collect();
+        match choices.below(4) {
+            0 => {
+                let mut other =
+                    BlockedBloomFilter::from_params(filter.params(), *filter.hasher()).unwrap();
+                other.insert_batch(&keys);
+                filter.union_with(&portable::sent(&other, &mut choices)).unwrap();
+            }
+            1 => {
+                filter = portable::sent(&filter, &mut choices);
+                filter.insert_batch(&keys);
+            }
+            _ => assert!(filter.insert_batch(&keys) <= keys.len()),
+        }
+        model.extend(keys);
+        assert!(model.iter().all(|key| filter.contains(key)), "a key was lost");
+    }
+}
+
+fn built(choices: &mut Choices<'_>) -> BlockedBloomFilter {
+    let builder = BlockedBloomFilter::builder().seed(choices.byte().into());
+    builder.expected_items(1 + choices.below(200) as u64).build().unwrap()
+}

@@ -1,0 +1,95 @@
+//! What the fuzz targets and the ordinary tests do with a string of bytes.
+#![expect(clippy::missing_panics_doc, reason = "a panic is how a body reports a fault")]
+
+use std::collections::HashMap;
+
+use cms::{CountMinSketch, CountSketch, HeavyHitters, TopK};
+use pds_testkit::mutate::{Choices, mutate as change};
+use pds_testkit::portable;
+
+/// Decodes bytes as each of the structures. What is accepted answers, and is written back as it was.
+pub fn decode(bytes: &[u8]) {
+    if let Some(mut sketch) = portable::decode::<CountMinSketch>(bytes) {
+        let _ =
+            (sketch.estimate(&1u8), sketch.estimate_interval(&1u8), sketch.estimate_mean_min(&1u8));
+        let _ = (sketch.insert(&1u8), sketch.total());
+    }
+    if let Some(mut sketch) = portable::decode::<CountSketch>(bytes) {
+        let _ = (sketch.estimate(&1u8), sketch.sum_of_squares());
+        sketch.insert(&1u8);
+    }
+    if let Some(mut summary) = portable::decode::<HeavyHitters<u64>>(bytes) {
+        let _ = (summary.top().len(), summary.threshold(), summary.estimate_interval(&1));
+        summary.insert(&1);
+    }
+    if let Some(summary) = portable::decode::<HeavyHitters<String>>(bytes) {
+        assert!(summary.iter().count() as u64 <= summary.capacity());
+    }
+    if let Some(mut list) = portable::decode::<TopK<u64>>(bytes) {
+        assert!(list.top().len() as u64 <= list.k());
+        list.insert(&1);
+    }
+}
+
+/// Changes the bytes of a structure, with checksums that fit again, and reads them as each of them.
+pub fn mutate(input: &[u8]) {
+    let mut choices = Choices::new(input);
+    let keys = choices.byte();
+    let mut bytes = match choices.below(5) {
+        0 => {
+            let mut sketch = CountMinSketch::<_, u32>::new(0.1, 0.1).unwrap();
+            (0..keys).for_each(|key| _ = sketch.insert(&key));
+            sketch.to_bytes()
+        }
+        1 => {
+            let mut sketch = CountSketch::new(0.3, 0.1).unwrap();
+            (0..keys).for_each(|key| _ = sketch.insert(&key));
+            sketch.to_bytes()
+        }
+        2 => hitters(0..u64::from(keys)).to_bytes(),
+        3 => hitters((0..keys % 16).map(|key| "x".repeat(key.into()))).to_bytes(),
+        _ => {
+            let mut list = TopK::<u64>::new(4).unwrap();
+            (0..u64::from(keys)).for_each(|key| _ = list.insert(&key));
+            list.to_bytes()
+        }
+    };
+    change(&mut bytes, &mut choices);
+    decode(&bytes);
+}
+
+fn hitters<K: cms::PortableKey + core::hash::Hash + Eq + Clone>(
+    keys: impl Iterator<Item = K>,
+) -> HeavyHitters<K> {
+    let mut summary = HeavyHitters::new(0.1).unwrap();
+    keys.for_each(|key| _ = summary.insert(&key));
+    summary
+}
+
+/// Counts keys in a sketch that travels; no estimate is ever below the truth.
+pub fn ops(input: &[u8]) {
+    let mut choices = Choices::new(input);
+    let mut sketch: CountMinSketch = CountMinSketch::new(0.1, 0.1).unwrap();
+    let mut counts: HashMap<u8, u64> = HashMap::new();
+    while !choices.is_empty() {
+        let (key, count) = (choices.byte(), u64::from(choices.byte()));
+        match choices.below(3) {
+            0 => sketch = portable::sent(&sketch, &mut choices),
+            1 => {
+                let mut other: CountMinSketch = CountMinSketch::new(0.1, 0.1).unwrap();
+                other.insert_many(&key, count);
+                sketch.merge(&portable::sent(&other, &mut choices)).unwrap();
+                *counts.entry(key).or_default() += count;
+            }
+            _ => {
+                sketch.insert_many(&key, count);
+                *counts.entry(key).or_default() += count;
+            }
+        }
+        for (key, &count) in &counts {
+            let most = sketch.estimate_interval(key).truth_at_most;
+            assert!(most.is_none_or(|most| count <= most), "an estimate below the truth");
+        }
+        assert_eq!(sketch.total(), counts.values().sum::<u64>());
+    }
+}

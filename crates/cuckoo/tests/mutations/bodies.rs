@@ -1,0 +1,98 @@
+//! What the fuzz targets and the ordinary tests do with a string of bytes.
+#![expect(clippy::missing_panics_doc, reason = "a panic is how a body reports a fault")]
+
+use std::collections::HashMap;
+
+use cuckoo::{CuckooFilter, CuckooFilterView};
+use pds_testkit::mutate::{Choices, mutate as change};
+use pds_testkit::portable;
+
+/// Asks a filter everything that it answers, in whatever form it is.
+macro_rules! ask {
+    ($filter:expr) => {{
+        let filter = $filter;
+        let hashes = [0, 1, 1 << 63, u64::MAX, 0x0123_4567_89ab_cdef];
+        let mut answers = [false; 5];
+        filter.contains_hash_batch(&hashes, &mut answers);
+        assert_eq!(hashes.map(|hash| filter.contains_hash(hash)), answers);
+        assert_eq!(hashes.map(|hash| filter.count_hash(hash) > 0), answers);
+        assert!((0.0..=1.0).contains(&filter.false_positive_rate()));
+        assert!(filter.fingerprints().count() as u64 <= filter.num_slots());
+        (answers, filter.len(), filter.is_empty())
+    }};
+}
+
+/// Decodes bytes. What is accepted answers every question and is written back as it was.
+pub fn decode(bytes: &[u8]) {
+    if let Some(mut filter) = portable::decode::<CuckooFilter>(bytes) {
+        let _ = ask!(&filter);
+        let _ = (filter.remove(&1u8), filter.insert(&1u8), filter.insert_if_absent(&2u8));
+        assert!(filter.try_clone().unwrap() == filter);
+    }
+}
+
+/// Opens bytes without a copy. The view answers whatever its payload is, and verifies what can be decoded.
+pub fn view(bytes: &[u8]) {
+    let read = CuckooFilter::from_bytes(bytes);
+    match CuckooFilterView::from_bytes(bytes) {
+        Ok(view) => {
+            let answers = ask!(&view);
+            portable::assert_alike(&view.to_filter(), &read);
+            assert_eq!(view.verify().is_ok(), read.is_ok());
+            assert!(read.is_err() || ask!(read.as_ref().unwrap()) == answers);
+        }
+        refused => portable::assert_alike(&refused, &read),
+    }
+}
+
+/// Changes the bytes of a filter, with checksums that fit again, and reads them in every way.
+pub fn mutate(input: &[u8]) {
+    let mut choices = Choices::new(input);
+    let mut filter = built(&mut choices);
+    let _ = filter.insert_batch(&(0..choices.byte()).collect::<Vec<_>>());
+    let mut bytes = filter.to_bytes();
+    change(&mut bytes, &mut choices);
+    decode(&bytes);
+    view(&bytes);
+}
+
+/// Inserts and removes, with the bytes in between; a key that is still stored is always contained.
+pub fn ops(input: &[u8]) {
+    let mut choices = Choices::new(input);
+    let mut filter = built(&mut choices);
+    let mut stored: HashMap<u8, u32> = HashMap::new();
+    while !choices.is_empty() {
+        match choices.below(8) {
+            0 => filter = portable::sent(&filter, &mut choices),
+            1..4 => {
+                let key = choices.byte();
+                // Only stored keys are removed: that is the caller's part of the promise.
+                if let Some(count) = stored.get_mut(&key).filter(|count| **count > 0) {
+                    assert!(filter.remove(&key));
+                    *count -= 1;
+                }
+            }
+            _ => {
+                let key = choices.byte();
+                if filter.insert(&key).is_ok() {
+                    *stored.entry(key).or_default() += 1;
+                }
+            }
+        }
+        assert!(stored.iter().all(|(key, &count)| filter.count(key) >= count), "a key was lost");
+        assert_eq!(filter.len(), stored.values().map(|&count| u64::from(count)).sum::<u64>());
+    }
+}
+
+fn built(choices: &mut Choices<'_>) -> CuckooFilter {
+    let builder = CuckooFilter::builder().seed(choices.byte().into());
+    match choices.below(3) {
+        0 => builder.expected_items(1 + choices.below(50) as u64),
+        _ => {
+            let bits = 4 + u32::from(choices.byte() % 29);
+            builder.buckets(1 + choices.below(20) as u64).fingerprint_bits(bits)
+        }
+    }
+    .build()
+    .unwrap()
+}

@@ -1,0 +1,76 @@
+//! What must hold of any bytes for any structure that reads them: the bodies of tests and fuzz targets.
+
+use pds_core::bytes::{Portable, ReadLimits, SecretKey, from_slice, read_from, to_vec};
+use pds_core::{DecodeError, ReadError};
+
+use crate::mutate::Choices;
+
+/// More than any input has, so that nothing is refused for its size alone.
+const LIMITS: ReadLimits = ReadLimits::payload(1 << 20);
+
+/// Decodes bytes from a slice and from a stream. Both agree, and what is accepted is written back as it was.
+///
+/// # Panics
+/// When one of these does not hold.
+pub fn decode<P: Portable>(bytes: &[u8]) -> Option<P> {
+    let streamed = read_from::<P>(bytes, LIMITS, None);
+    match from_slice::<P>(bytes, None) {
+        Ok(read) => {
+            assert_written_as(&read, bytes);
+            assert_written_as(&streamed.expect("what a slice gives, a stream gives too"), bytes);
+            Some(read)
+        }
+        Err(error) => {
+            assert!(!error.to_string().is_empty());
+            check_streamed(error, streamed, bytes);
+            None
+        }
+    }
+}
+
+/// Returns the structure on the far side of its bytes, read in one of two ways.
+///
+/// # Panics
+/// When it does not come back.
+pub fn sent<P: Portable>(structure: &P, choices: &mut Choices<'_>) -> P {
+    let bytes = to_vec(structure, SecretKey::Include);
+    let read = match choices.below(2) {
+        0 => from_slice(&bytes, None).expect("bytes just written"),
+        _ => read_from(bytes.as_slice(), LIMITS, None).expect("bytes just written"),
+    };
+    assert_eq!(to_vec(&read, SecretKey::Include), bytes);
+    read
+}
+
+/// Two ways of reading the same bytes accept them both, or refuse them for the same reason.
+///
+/// # Panics
+/// When they do not.
+pub fn assert_alike<A, B>(one: &Result<A, DecodeError>, other: &Result<B, DecodeError>) {
+    // As text: an impossible rate may be NaN, which equals nothing.
+    assert_eq!(reason(one), reason(other));
+}
+
+fn reason<T>(result: &Result<T, DecodeError>) -> Option<String> {
+    result.as_ref().err().map(|error| format!("{error:?}"))
+}
+
+fn assert_written_as<P: Portable>(structure: &P, bytes: &[u8]) {
+    let same = [SecretKey::LeaveOut, SecretKey::Include].map(|key| to_vec(structure, key) == bytes);
+    assert!(same.contains(&true), "the {} that was read is written otherwise", P::KIND);
+}
+
+/// A stream may go on after a structure; otherwise it fails like bytes, though perhaps at another fault first.
+fn check_streamed<P: Portable>(error: DecodeError, streamed: Result<P, ReadError>, bytes: &[u8]) {
+    match streamed {
+        Ok(read) => {
+            let DecodeError::Trailing { offset, .. } = error else {
+                panic!("read in spite of {error}")
+            };
+            let end = usize::try_from(offset).expect("within the bytes");
+            assert_written_as(&read, &bytes[..end]);
+        }
+        Err(ReadError::Decode(_)) => {}
+        Err(error) => panic!("reading a slice failed: {error}"),
+    }
+}
