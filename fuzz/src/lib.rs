@@ -6,6 +6,8 @@ pub mod blocked;
 pub mod bloom;
 #[path = "../../crates/cms/tests/mutations/bodies.rs"]
 pub mod cms;
+#[path = "../../crates/bloom-counting/tests/mutations/bodies.rs"]
+pub mod counting;
 #[path = "../../crates/cuckoo/tests/mutations/bodies.rs"]
 pub mod cuckoo;
 #[path = "../../crates/hll/tests/mutations/bodies.rs"]

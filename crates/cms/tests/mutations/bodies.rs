@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use cms::{CountMinSketch, CountSketch, HeavyHitters, TopK};
+use cms::{CountMinSketch, CountMinView, CountSketch, HeavyHitters, TopK};
 use pds_testkit::mutate::{Choices, mutate as change};
 use pds_testkit::portable;
 
@@ -28,6 +28,27 @@ pub fn decode(bytes: &[u8]) {
     if let Some(mut list) = portable::decode::<TopK<u64>>(bytes) {
         assert!(list.top().len() as u64 <= list.k());
         list.insert(&1);
+    }
+}
+
+/// Opens bytes without a copy. The view answers whatever its payload is, and as the sketch where there is one.
+pub fn view(bytes: &[u8]) {
+    let read = CountMinSketch::from_bytes(bytes);
+    match CountMinView::from_bytes(bytes) {
+        Ok(view) => {
+            let view: CountMinView<'_> = view;
+            let answers = (0..20u8).map(|key| view.estimate_interval(&key));
+            portable::assert_alike(&view.to_sketch(), &read);
+            // A view verifies the checksum; whether the counters fit together is decoding's to check.
+            assert!(view.verify().is_ok() || read.is_err());
+            let read: Option<CountMinSketch> = read.ok();
+            for (key, answer) in (0..20u8).zip(answers) {
+                assert!(
+                    read.as_ref().is_none_or(|sketch| sketch.estimate_interval(&key) == answer)
+                );
+            }
+        }
+        refused => portable::assert_alike(&refused, &read),
     }
 }
 
@@ -56,6 +77,7 @@ pub fn mutate(input: &[u8]) {
     };
     change(&mut bytes, &mut choices);
     decode(&bytes);
+    view(&bytes);
 }
 
 fn hitters<K: cms::PortableKey + core::hash::Hash + Eq + Clone>(

@@ -1,0 +1,98 @@
+//! What the fuzz targets and the ordinary tests do with a string of bytes.
+#![expect(clippy::missing_panics_doc, reason = "a panic is how a body reports a fault")]
+
+use std::collections::HashMap;
+
+use bloom_counting::{BlockedCountingBloomFilter, CountingBloomFilter};
+use pds_testkit::mutate::{Choices, mutate as change};
+use pds_testkit::portable;
+
+/// Asks a filter everything that it answers, and changes it.
+macro_rules! use_all {
+    ($filter:expr) => {{
+        let filter = $filter;
+        let hashes = [0, 1, 1 << 63, u64::MAX, 0x0123_4567_89ab_cdef];
+        let mut answers = [false; 5];
+        filter.contains_hash_batch(&hashes, &mut answers);
+        assert_eq!(hashes.map(|hash| filter.contains_hash(hash)), answers);
+        assert_eq!(hashes.map(|hash| filter.estimate_hash(hash) > 0), answers);
+        assert!((0.0..=1.0).contains(&filter.false_positive_rate()));
+        assert!((0.0..=1.0).contains(&filter.fill_ratio()));
+        assert_eq!(
+            hashes.map(|hash| filter.remove_hash(hash)).contains(&true),
+            answers.contains(&true)
+        );
+        filter.insert_hash_batch(&hashes);
+        assert!(hashes.iter().all(|&hash| filter.contains_hash(hash)));
+    }};
+}
+
+/// Decodes bytes as either filter. What is accepted answers every question and is written back as it was.
+pub fn decode(bytes: &[u8]) {
+    if let Some(mut filter) = portable::decode::<CountingBloomFilter>(bytes) {
+        let plain = filter.to_bloom_filter().unwrap();
+        assert_eq!(plain.contains_hash(7), filter.contains_hash(7));
+        assert!(!filter.approx_len().value.is_nan());
+        use_all!(&mut filter);
+    }
+    if let Some(mut filter) = portable::decode::<BlockedCountingBloomFilter>(bytes) {
+        use_all!(&mut filter);
+    }
+}
+
+/// Changes the bytes of a filter, with checksums that fit again, and reads them as either.
+pub fn mutate(input: &[u8]) {
+    let mut choices = Choices::new(input);
+    let keys: Vec<u8> = (0..choices.byte()).collect();
+    let mut bytes = if choices.below(2) == 0 {
+        let mut filter = built(&mut choices);
+        filter.insert_batch(&keys);
+        filter.to_bytes()
+    } else {
+        let lines = 1 + choices.below(4) as u64;
+        let mut filter = BlockedCountingBloomFilter::builder().lines(lines).build().unwrap();
+        filter.insert_batch(&keys);
+        filter.to_bytes()
+    };
+    change(&mut bytes, &mut choices);
+    decode(&bytes);
+}
+
+/// Inserts and removes, with the bytes in between; a key that is still stored is always contained.
+pub fn ops(input: &[u8]) {
+    let mut choices = Choices::new(input);
+    let mut filter = built(&mut choices);
+    let mut stored: HashMap<u8, u32> = HashMap::new();
+    while !choices.is_empty() {
+        let kind = choices.below(8);
+        let key = choices.byte() % 32;
+        match kind {
+            0 => filter = portable::sent(&filter, &mut choices),
+            // Only stored keys are removed: that is the caller's part of the promise.
+            1..4 => {
+                if let Some(count) = stored.get_mut(&key).filter(|count| **count > 0) {
+                    assert!(filter.remove(&key));
+                    *count -= 1;
+                }
+            }
+            _ => {
+                filter.insert(&key);
+                *stored.entry(key).or_default() += 1;
+            }
+        }
+        let mut present = stored.iter().filter(|(_, count)| **count > 0);
+        assert!(present.all(|(key, _)| filter.contains(key)), "a key was lost");
+    }
+}
+
+fn built(choices: &mut Choices<'_>) -> CountingBloomFilter {
+    let builder = CountingBloomFilter::builder().seed(choices.byte().into());
+    match choices.below(3) {
+        0 => builder.expected_items(1 + choices.below(50) as u64),
+        _ => builder
+            .counters(1 + choices.below(200) as u64)
+            .hashes(1 + u32::from(choices.byte() % 20)),
+    }
+    .build()
+    .unwrap()
+}
