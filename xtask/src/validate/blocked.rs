@@ -1,10 +1,12 @@
 //! The blocked Bloom filter as a subject.
 
 use super::judge::{Check, Law, real};
+use super::keys::{HasherKind, KeyKind};
+use super::measure::{Plan, Work};
 use super::subject::{Design, Family, Interval, Observation, Prediction, Sets, Size, Subject};
 use core::hash::{BuildHasher, Hash};
 use pds::params::{BlockedBloomParams, Preference, blocked::BLOCK_BITS};
-use pds::{BlockedBloomFilter, Estimate};
+use pds::{BlockedBloomFilter, Estimate, ParamError};
 
 /// The most parts that an array is divided into to find the most deviating one.
 const MOST_PARTS: u64 = 64;
@@ -18,8 +20,17 @@ const ROUNDING: f64 = 1e-9;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Blocked {
     pub(crate) name: &'static str,
-    pub(crate) preference: Preference,
+    pub(crate) shape: Shape,
     pub(crate) backend: Option<&'static str>,
+}
+
+/// What blocks and hashes follow from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Shape {
+    /// Those that the constructor chooses.
+    Chosen(Preference),
+    /// So many hashes; the design gives the blocks.
+    Hashes(u32),
 }
 
 impl Family for Blocked {
@@ -30,7 +41,7 @@ impl Family for Blocked {
     }
 
     fn build<S: BuildHasher + Clone>(&self, design: &Design, hasher: S) -> BlockedBloomFilter<S> {
-        let params = params(design, self.preference);
+        let params = params(design, self.shape);
         let filter =
             BlockedBloomFilter::from_params(params, hasher).expect("memory for the filter");
         match self.backend {
@@ -40,7 +51,14 @@ impl Family for Blocked {
     }
 
     fn predict(&self, design: &Design, stored: u64) -> Prediction {
-        predict(&params(design, self.preference), design, stored)
+        let mut prediction = predict(&params(design, self.shape), design, stored);
+        if let Shape::Hashes(_) = self.shape {
+            prediction.promise = None;
+        }
+        if let Some(backend) = self.backend {
+            prediction.shape += &format!(", {backend}");
+        }
+        prediction
     }
 }
 
@@ -48,9 +66,20 @@ impl Family for Blocked {
 ///
 /// # Panics
 /// When the design is impossible: the grid holds none of that kind.
-pub(crate) fn params(design: &Design, preference: Preference) -> BlockedBloomParams {
+pub(crate) fn params(design: &Design, shape: Shape) -> BlockedBloomParams {
+    let params = match shape {
+        Shape::Chosen(preference) => chosen(design, preference),
+        Shape::Hashes(hashes) => {
+            let like = chosen(design, Preference::Fastest);
+            like.and_then(|p| BlockedBloomParams::from_blocks_and_hashes(p.num_blocks(), hashes))
+        }
+    };
+    params.expect("a design of the grid")
+}
+
+fn chosen(design: &Design, preference: Preference) -> Result<BlockedBloomParams, ParamError> {
     let promised = || BlockedBloomParams::new(design.items, design.rate, preference);
-    let params = match design.size {
+    match design.size {
         Size::Promised => promised(),
         Size::Bits(bits) => {
             BlockedBloomParams::from_blocks_and_items(bits.div_ceil(BLOCK_BITS), design.items)
@@ -59,8 +88,7 @@ pub(crate) fn params(design: &Design, preference: Preference) -> BlockedBloomPar
             let blocks = design.bits(params.num_blocks()).max(1);
             BlockedBloomParams::from_blocks_and_items(blocks, design.items)
         }),
-    };
-    params.expect("a design of the grid")
+    }
 }
 
 /// What the mathematics says of filters with these parameters.
@@ -73,8 +101,35 @@ pub(crate) fn predict(params: &BlockedBloomParams, design: &Design, stored: u64)
     }
 }
 
-const fn exactly(rate: f64) -> Interval {
+pub(crate) const fn exactly(rate: f64) -> Interval {
     Interval { low: rate, high: rate }
+}
+
+/// Pools of small filters of the sizes that promise a rate; with fewer items, one block answers too few wrongly to tell.
+pub(crate) fn promised() -> Vec<Plan> {
+    let design = |items, rate| Design { items, rate, size: Size::Promised };
+    let items = [100, 150, 200, 300, 500, 700, 1_000];
+    let designs = items.into_iter().flat_map(|items| [0.1, 0.01].map(|rate| design(items, rate)));
+    designs.map(|design| pool(design, 3_000, 500)).collect()
+}
+
+/// Pools of filters of one, two and three blocks, and one filter of some more, for each backend and number of hashes.
+pub(crate) fn tiny() -> Vec<Plan> {
+    let design = |blocks: u64| Design {
+        items: 100 * blocks,
+        rate: 0.01,
+        size: Size::Bits(BLOCK_BITS * blocks),
+    };
+    let larger = design(1_021);
+    let work = Work::Instance { stored: larger.items, queries: 300_000 };
+    let mut plans = [1, 2, 3].map(|blocks| pool(design(blocks), 1_000, 300)).to_vec();
+    plans.push(Plan { work, ..pool(larger, 1, 1) });
+    plans
+}
+
+fn pool(design: Design, instances: u64, queries: u64) -> Plan {
+    let work = Work::Pool { instances, stored: design.items, queries };
+    Plan { design, keys: KeyKind::Consecutive, hasher: HasherKind::Default, work }
 }
 
 impl<S: BuildHasher + Clone> Subject for BlockedBloomFilter<S> {
@@ -172,6 +227,7 @@ fn worst_of(
     let size = params.num_blocks() / parts;
     let looks = if parts == 2 { 1 } else { params.num_blocks() / size };
     let share = real(size) / real(params.num_blocks());
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in bounds")]
     let stored = items.round() as u64;
     let slope = params.set_bits_at(stored + 1).value - params.set_bits_at(stored).value;
     let of_total = params.set_bits_at(stored).standard_error.powi(2);
@@ -187,6 +243,6 @@ fn worst_of(
     Observation { check, law: normal(expected, deviation, looks), observed }
 }
 
-fn count(words: &[u64]) -> u64 {
+pub(crate) fn count(words: &[u64]) -> u64 {
     words.iter().map(|word| u64::from(word.count_ones())).sum()
 }

@@ -17,6 +17,7 @@ mod measure;
 mod removal;
 mod report;
 mod sabotage;
+mod sabotage_blocked;
 mod schedule;
 mod structures;
 mod subject;

@@ -5,6 +5,7 @@
 
 use super::Run;
 use super::bloom;
+use super::sabotage_blocked::FaultyBlocked;
 use super::schedule::Job;
 use super::structures;
 use super::subject::{Design, Family, Interval, Observation, Prediction, Subject};
@@ -31,6 +32,10 @@ pub(crate) enum Fault {
     HigherRate,
     /// One position in a thousand goes to the lower half of the array (seen with --full)
     OneInAThousand,
+    /// A blocked filter whose keys have no position in the last lane
+    LaneLeftOut,
+    /// A blocked filter whose positions come from the bits that choose the block
+    CorrelatedLanes,
 }
 
 impl Fault {
@@ -41,7 +46,12 @@ impl Fault {
 
     /// The jobs that validate a filter with this fault.
     pub(crate) fn jobs(self, run: &Run) -> Vec<Job<'_>> {
-        structures::membership_jobs(Faulty(Some(self)), run)
+        match self {
+            Self::LaneLeftOut | Self::CorrelatedLanes => {
+                structures::cheap_jobs(FaultyBlocked(Some(self)), run)
+            }
+            _ => structures::membership_jobs(Faulty(Some(self)), run),
+        }
     }
 }
 

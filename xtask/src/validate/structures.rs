@@ -1,5 +1,6 @@
 //! The structures that are validated: each has a line here and a file of its own.
 
+use super::blocked::{Blocked, Shape};
 use super::grid::Grid;
 use super::measure::{Plan, Task};
 use super::schedule::Job;
@@ -42,17 +43,32 @@ fn bloom_jobs(run: &Run) -> Vec<Job<'_>> {
     jobs
 }
 
-/// The backend that the processor gets for most; the smallest sizes by each of the others.
+/// The backend that the processor gets for most; tiny filters of every number of hashes, and unions, by each of them.
 fn blocked_jobs(run: &Run) -> Vec<Job<'_>> {
-    let fastest =
-        blocked::Blocked { name: "blocked", preference: Preference::Fastest, backend: None };
-    let mut jobs = membership_jobs(fastest, run);
-    jobs.extend(sets_jobs(fastest, run));
+    let fastest = Shape::Chosen(Preference::Fastest);
+    let best = Blocked { name: "blocked", shape: fastest, backend: None };
+    let mut jobs = cheap_jobs(best, run);
+    jobs.extend(plan_jobs(best, blocked::promised(), run));
+    jobs.extend(sets_jobs(best, run));
     for backend in backends() {
-        let (name, preference) = ("blocked, smallest", Preference::Smallest);
-        let smallest = blocked::Blocked { name, preference, backend: Some(backend) };
-        jobs.extend(sets_jobs(smallest, run));
+        jobs.extend(jobs_by_backend(backend, run));
     }
+    jobs
+}
+
+/// The part of the grid that a shorter run has time for, beside the whole of it for the plain filter.
+pub(crate) fn cheap_jobs<F: Family>(family: F, run: &Run) -> Vec<Job<'_>> {
+    let most = run.effort.choose([1_300_000, 40_000_000, u64::MAX]);
+    let mut jobs = membership_jobs(family, run);
+    jobs.retain(|job| job.cost <= most);
+    jobs
+}
+
+fn jobs_by_backend<'a>(backend: &'static str, run: &'a Run) -> Vec<Job<'a>> {
+    let shaped = |shape| Blocked { name: "blocked", shape, backend: Some(backend) };
+    let tiny = |hashes| plan_jobs(shaped(Shape::Hashes(hashes)), blocked::tiny(), run);
+    let mut jobs: Vec<Job<'a>> = (2..=16).step_by(2).flat_map(tiny).collect();
+    jobs.extend(sets_jobs(shaped(Shape::Chosen(Preference::Smallest)), run));
     jobs
 }
 
@@ -64,7 +80,10 @@ fn with_grid<F: Family, T>(family: F, run: &Run, apply: impl Fn(Grid<'_>) -> T) 
 
 /// A job for each case of the grid.
 pub(crate) fn membership_jobs<F: Family>(family: F, run: &Run) -> Vec<Job<'_>> {
-    let plans = with_grid(family, run, |grid| grid.plans());
+    plan_jobs(family, with_grid(family, run, |grid| grid.plans()), run)
+}
+
+fn plan_jobs<F: Family>(family: F, plans: Vec<Plan>, run: &Run) -> Vec<Job<'_>> {
     let job = |plan: Plan| {
         let seed = seed_of(run.seed, &plan);
         let corpus = &run.corpus;

@@ -7,6 +7,7 @@ use super::grid::Grid;
 use super::judge::{Check, FALSE_ALARM, Row, Verdict, judge};
 use super::measure::{Plan, Task, Work};
 use super::sabotage::{Fault, Faulty};
+use super::sabotage_blocked::FaultyBlocked;
 use super::schedule::Progress;
 use super::subject::{Design, Family, Size};
 use pds_testkit::stats::split_budget;
@@ -51,6 +52,23 @@ fn the_product_is_beyond_reproach() {
 #[test]
 fn the_stand_in_without_a_fault_is_beyond_reproach() {
     assert_eq!(broken(&measure(Faulty(None), &cheap_plans())), []);
+}
+
+#[test]
+fn the_blocked_stand_in_without_a_fault_is_beyond_reproach() {
+    assert_eq!(broken(&measure(FaultyBlocked(None), &cheap_plans())), []);
+}
+
+#[test]
+fn a_lane_left_out_is_found() {
+    let found = broken(&measure(FaultyBlocked(Some(Fault::LaneLeftOut)), &cheap_plans()));
+    assert!(found.contains(&Check::FalsePositives) && found.contains(&Check::SetBits), "{found:?}");
+}
+
+#[test]
+fn lanes_correlated_with_the_block_are_found() {
+    let found = broken(&measure(FaultyBlocked(Some(Fault::CorrelatedLanes)), &cheap_plans()));
+    assert!(found.contains(&Check::FalsePositives) && found.contains(&Check::SetBits), "{found:?}");
 }
 
 #[test]
