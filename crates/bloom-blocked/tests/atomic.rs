@@ -1,12 +1,12 @@
 //! The shared filter under threads that meet in it.
 
+use core::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Barrier;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use bloom_blocked::{AtomicBlockedBloomFilter, BlockedBloomFilter};
 
-const THREADS: u64 = 4;
+const THREADS: usize = 4;
 
 fn shared(blocks: u64, hashes: u32) -> AtomicBlockedBloomFilter {
     BlockedBloomFilter::builder().blocks(blocks).hashes(hashes).build().unwrap().into()
@@ -17,13 +17,13 @@ fn shared(blocks: u64, hashes: u32) -> AtomicBlockedBloomFilter {
 fn no_insert_is_lost() {
     for hashes in [6, 8, 12] {
         let filter = shared(40, hashes);
-        let start = Barrier::new(THREADS as usize);
+        let start = Barrier::new(THREADS);
         thread::scope(|s| {
-            for thread in 0..THREADS {
+            for thread in (0..500 * THREADS as u64).step_by(500) {
                 let (filter, start) = (&filter, &start);
                 s.spawn(move || {
                     start.wait();
-                    let keys: Vec<u64> = (500 * thread..500 * thread + 1_000).collect();
+                    let keys: Vec<u64> = (thread..thread + 1_000).collect();
                     filter.insert_batch(&keys[..500]);
                     keys[500..].iter().for_each(|key| {
                         filter.insert(key);
@@ -32,7 +32,7 @@ fn no_insert_is_lost() {
             }
         });
         let mut plain = BlockedBloomFilter::builder().blocks(40).hashes(hashes).build().unwrap();
-        plain.extend(0..500 * (THREADS + 1));
+        plain.extend(0..500 * (THREADS as u64 + 1));
         assert_eq!(filter.into_plain(), plain);
     }
 }
@@ -43,7 +43,7 @@ fn at_least_one_thread_is_told_that_a_key_was_new() {
     let filter = shared(1_000, 8);
     let news: Vec<AtomicUsize> = (0..KEYS).map(|_| AtomicUsize::new(0)).collect();
     let mut plain = filter.to_plain().unwrap();
-    let start = Barrier::new(THREADS as usize);
+    let start = Barrier::new(THREADS);
     thread::scope(|s| {
         for _ in 0..THREADS {
             s.spawn(|| {

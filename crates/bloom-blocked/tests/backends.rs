@@ -15,7 +15,7 @@ fn positions(hash: u64, num_blocks: u64, hashes: u32) -> (usize, Vec<u32>) {
     let second = first.wrapping_mul(0xC2B2_AE3D_27D4_EB4F);
     let mut bits = Vec::new();
     for lane in 0..8u32 {
-        let rotation = (first >> if lane < 4 { 12 } else { 14 }) as u32 & 3;
+        let rotation = (first >> if lane < 4 { 12 } else { 14 } & 3) as u32;
         let rank = (lane % 4 + rotation) % 4;
         let positions = (0..hashes / 2).filter(|probe| probe % 4 == rank).count();
         let fields = [first, second].into_iter().take(positions);
