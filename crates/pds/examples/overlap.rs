@@ -9,6 +9,8 @@
 //! estimates from each other, whose errors are as large as the overlap where it is small; the joint likelihood of
 //! both sketches knows better, and says how far off it may be.
 
+#![expect(clippy::std_instead_of_alloc, reason = "an example has the standard library")]
+
 mod shared;
 
 use core::error::Error;

@@ -59,7 +59,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// A flood from one source now and then, and skewed background traffic.
 fn source(interval: u64, random: u64) -> u32 {
-    if FLOODED.contains(&interval) && random % FLOOD == 0 {
+    if FLOODED.contains(&interval) && random.is_multiple_of(FLOOD) {
         return address(SOURCES);
     }
     // An exponential of a uniform number: the n-th source sends in proportion to 1 / n, nearly.

@@ -8,6 +8,8 @@
 //! A sketch for every hour is all that is kept; a day is merged from its hours, which adding up their counts
 //! could not do: many clients come back. Exact counts, from sets of all addresses, stand beside.
 
+#![expect(clippy::std_instead_of_alloc, reason = "an example has the standard library")]
+
 mod shared;
 
 use core::error::Error;
