@@ -2,11 +2,30 @@
 
 pub mod bodies;
 
-use pds_testkit::mutate::inputs;
+use hll::{HyperLogLog, HyperLogLogView};
+use pds_testkit::mutate::{inputs, seal};
 
 #[test]
 fn case_17_forged_bytes_are_refused_or_come_back_unchanged() {
     inputs(1, 30_000).for_each(|input| bodies::mutate(&input));
+}
+
+/// Registers that are all full make the estimate infinite, whose error was once sought without end.
+#[test]
+fn full_registers_have_an_estimate_and_an_error() {
+    let mut sketch = HyperLogLog::new(4).unwrap();
+    sketch.make_dense();
+    let mut bytes = sketch.to_bytes();
+    // Four times the greatest rank, six bits each.
+    let four = 61 * (1 << 18 | 1 << 12 | 1 << 6 | 1u32);
+    let end = bytes.len() - 8;
+    bytes[128..end].copy_from_slice(&four.to_le_bytes()[..3].repeat(4));
+    seal(&mut bytes);
+    let view = HyperLogLogView::from_bytes(&bytes).unwrap();
+    let estimate = HyperLogLog::from_bytes(&bytes).unwrap().estimate_with_error();
+    assert_eq!((estimate.value, estimate.standard_error), (f64::INFINITY, f64::INFINITY));
+    assert_eq!(view.estimate_with_error(), estimate);
+    bodies::view(&bytes);
 }
 
 #[test]

@@ -53,6 +53,10 @@ pub fn relative_standard_error(sketch: Sketch, registers: u64, items: f64) -> f6
         let variance = (0.5 + 1.0 / f64::from(1 << sketch.known_below())) / 3.0;
         return if items > 1.0 { sqrt(variance / registers) } else { 0.0 };
     }
+    if rate == f64::INFINITY {
+        // Registers that are full tell nothing of the number.
+        return f64::INFINITY;
+    }
     let variance = 1.0 / information(sketch, rate) - 1.0 / rate;
     sqrt(variance.max(0.0) / registers)
 }
