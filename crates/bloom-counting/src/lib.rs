@@ -13,6 +13,7 @@ mod blocked;
 mod builder;
 #[cfg(feature = "alloc")]
 mod bytes;
+#[cfg(feature = "alloc")]
 mod counter;
 #[cfg(feature = "alloc")]
 mod counters;
@@ -29,6 +30,7 @@ mod positions;
 pub use blocked::BlockedCountingBloomFilter;
 #[cfg(feature = "alloc")]
 pub use builder::{BlockedCountingBloomFilterBuilder, CountingBloomFilterBuilder};
+#[cfg(feature = "alloc")]
 pub use counter::{Bits4, Bits8, Counter};
 #[cfg(feature = "alloc")]
 pub use filter::CountingBloomFilter;
