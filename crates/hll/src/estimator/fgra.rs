@@ -104,6 +104,10 @@ fn top_rank(counts: &[u32; 256], precision: u32) -> f64 {
     }
     // The rate of the last rank; the following ones would halve it each.
     let rate = likelihood(counts, precision).rate() * exp2(-f64::from(top));
+    if rate == f64::INFINITY {
+        // Every register is full: ranks would go on without end, to where they contribute nothing.
+        return 0.0;
+    }
     let states = (0..).zip(states);
     let sum: f64 = states.map(|(state, &count)| f64::from(count) * mean_beyond(rate, state)).sum();
     exp2(-TAU * f64::from(top)) * sum

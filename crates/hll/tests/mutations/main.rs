@@ -2,7 +2,7 @@
 
 pub mod bodies;
 
-use hll::{HyperLogLog, HyperLogLogView};
+use hll::{HyperLogLog, HyperLogLogView, UltraLogLog};
 use pds_testkit::mutate::{inputs, seal};
 
 #[test]
@@ -26,6 +26,19 @@ fn full_registers_have_an_estimate_and_an_error() {
     assert_eq!((estimate.value, estimate.standard_error), (f64::INFINITY, f64::INFINITY));
     assert_eq!(view.estimate_with_error(), estimate);
     bodies::view(&bytes);
+}
+
+/// The same for an UltraLogLog: its estimate was once not a number.
+#[test]
+fn full_ultra_registers_have_an_infinite_estimate() {
+    let mut bytes = UltraLogLog::new(4).unwrap().to_bytes();
+    let end = bytes.len() - 8;
+    // The greatest rank, and both ranks below it have occurred.
+    bytes[128..end].fill(4 * 61 + 3);
+    seal(&mut bytes);
+    let sketch = UltraLogLog::from_bytes(&bytes).unwrap();
+    assert_eq!([sketch.estimate(), sketch.estimate_by_likelihood()], [f64::INFINITY; 2]);
+    assert_eq!(sketch.estimate_with_error().standard_error, f64::INFINITY);
 }
 
 #[test]
