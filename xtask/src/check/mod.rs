@@ -45,7 +45,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
     steps.iter().try_for_each(|step| match step {
         Step::Fmt => process::run(&mut cargo(["fmt", "--all", "--check"])),
         Step::Clippy => clippy(&packages),
-        Step::Test => process::run(&mut cargo(["test", "--quiet"])),
+        Step::Test => process::run(&mut cargo(["test", "--quiet", "--all-features"])),
         Step::Doc => doc(),
         Step::NoStd => {
             packages.iter().filter(|package| package.is_library).try_for_each(no_std::prove)
