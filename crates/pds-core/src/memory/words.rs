@@ -98,9 +98,8 @@ impl Words {
 
     /// Returns bit `reduce(x, num_bits)` as 0 or 1, counted from the least significant of the first word.
     ///
-    /// What a filter asks of a mixed hash. The check is the same for all `x`, so that the compiler takes it
-    /// out of the loop over a key's probes, where indexing would check each position: a lookup in cache
-    /// takes a sixth less time.
+    /// What a filter asks of a mixed hash. The check is the same for all `x`, so that the compiler can take
+    /// it out of the loop over a key's probes, where indexing would check each position.
     ///
     /// # Panics
     /// When `num_bits` is 0, or more than the words have.

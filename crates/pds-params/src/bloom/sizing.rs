@@ -21,7 +21,7 @@ const EXACT_BITS: u64 = 1 << 40;
 /// step within 1/(mk), in the step's own step within 1/(mk²). Simulated at loads so light that
 /// nothing else counts (6·10^9 absent keys each at m = 64 to 128, k = 8 to 12, n = 1) the excess is 3.4 to 4.7
 /// times n / (mk)^3, within 9 to 23 % each. It matters for a handful of items and rates below 10^-6;
-/// at half fill the rates of 36 shapes from m = 8 to 1,000 show no other excess (`docs/hashing.md`,
+/// at half fill the rates of 42 shapes from m = 8 to 1,000 show no other excess (`docs/hashing.md`,
 /// section 3).
 #[must_use]
 pub fn scheme_excess(bits: u64, items: u64, hashes: u32) -> f64 {
