@@ -190,6 +190,8 @@ impl<S: BuildHasher> Insert for AtomicBlockedBloomFilter<S> {
 }
 
 impl<S: BuildHasher> Merge for AtomicBlockedBloomFilter<S> {
+    type Error = Incompatible;
+
     fn merge(&mut self, other: &Self) -> Result<(), Incompatible> {
         self.union_with(other)
     }

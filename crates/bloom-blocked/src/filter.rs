@@ -264,6 +264,8 @@ impl<S: BuildHasher> Insert for BlockedBloomFilter<S> {
 }
 
 impl<S: BuildHasher> Merge for BlockedBloomFilter<S> {
+    type Error = Incompatible;
+
     fn merge(&mut self, other: &Self) -> Result<(), Incompatible> {
         self.union_with(other)
     }

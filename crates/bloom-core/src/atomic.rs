@@ -191,6 +191,8 @@ impl<S: BuildHasher> Insert for AtomicBloomFilter<S> {
 }
 
 impl<S: BuildHasher> Merge for AtomicBloomFilter<S> {
+    type Error = Incompatible;
+
     fn merge(&mut self, other: &Self) -> Result<(), Incompatible> {
         self.union_with(other)
     }

@@ -301,6 +301,8 @@ impl<S: BuildHasher> Insert for BloomFilter<S> {
 }
 
 impl<S: BuildHasher> Merge for BloomFilter<S> {
+    type Error = Incompatible;
+
     fn merge(&mut self, other: &Self) -> Result<(), Incompatible> {
         self.union_with(other)
     }

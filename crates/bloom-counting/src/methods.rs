@@ -196,6 +196,8 @@ macro_rules! key_methods {
         where
             S: ::core::hash::BuildHasher,
         {
+            type Error = ::pds_core::Incompatible;
+
             fn merge(&mut self, other: &Self) -> Result<(), ::pds_core::Incompatible> {
                 self.merge(other)
             }

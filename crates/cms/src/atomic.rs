@@ -1,5 +1,6 @@
 //! A count-min sketch that threads share.
 
+use core::convert::Infallible;
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
 use core::marker::PhantomData;
@@ -7,7 +8,7 @@ use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
 
 use pds_core::memory::{AtomicWords, Words, reorder_lanes};
-use pds_core::{AllocError, BuildError, DefaultHashBuilder, Frequency, HashKey};
+use pds_core::{AllocError, BuildError, DefaultHashBuilder, Frequency, HashKey, Insert};
 use pds_params::CountMinParams;
 use pds_params::cms::floor_product;
 
@@ -307,5 +308,15 @@ impl<S, C: Counter> fmt::Debug for AtomicCountMinSketch<S, C> {
             .field("counter_bits", &C::BITS)
             .field("total", &self.total())
             .finish_non_exhaustive()
+    }
+}
+
+/// A key is new when it was certainly not counted before: when the estimate is 1 now.
+impl<S: BuildHasher, C: Counter> Insert for AtomicCountMinSketch<S, C> {
+    type Error = Infallible;
+
+    #[inline]
+    fn insert_hash(&mut self, hash: u64) -> Result<bool, Infallible> {
+        Ok((*self).insert_hash(hash).value() == 1)
     }
 }

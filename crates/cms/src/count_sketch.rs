@@ -341,6 +341,8 @@ impl<S: BuildHasher> Frequency for CountSketch<S> {
 }
 
 impl<S: BuildHasher> Merge for CountSketch<S> {
+    type Error = Incompatible;
+
     fn merge(&mut self, other: &Self) -> Result<(), Incompatible> {
         self.merge(other)
     }

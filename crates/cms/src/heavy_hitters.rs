@@ -279,6 +279,8 @@ pub(crate) const fn capacity_of(params: &HeavyHittersParams) -> u32 {
 }
 
 impl<K: Clone + Eq, S: BuildHasher> Merge for HeavyHitters<K, S> {
+    type Error = Incompatible;
+
     fn merge(&mut self, other: &Self) -> Result<(), Incompatible> {
         self.merge(other)
     }

@@ -3,13 +3,14 @@
 mod batch;
 mod product;
 
+use core::convert::Infallible;
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
 use core::marker::PhantomData;
 
 use pds_core::memory::{Words, prefetch};
 use pds_core::{
-    AllocError, BuildError, DefaultHashBuilder, Frequency, HashKey, Incompatible, Merge,
+    AllocError, BuildError, DefaultHashBuilder, Frequency, HashKey, Incompatible, Insert, Merge,
 };
 use pds_params::CountMinParams;
 use pds_params::cms::floor_product;
@@ -552,7 +553,19 @@ impl<S: BuildHasher, C: Counter> Frequency for CountMinSketch<S, C> {
     }
 }
 
+/// A key is new when it was certainly not counted before: when the estimate is 1 now.
+impl<S: BuildHasher, C: Counter> Insert for CountMinSketch<S, C> {
+    type Error = Infallible;
+
+    #[inline]
+    fn insert_hash(&mut self, hash: u64) -> Result<bool, Infallible> {
+        Ok(self.insert_hash(hash).value() == 1)
+    }
+}
+
 impl<S: BuildHasher, C: Counter> Merge for CountMinSketch<S, C> {
+    type Error = Incompatible;
+
     fn merge(&mut self, other: &Self) -> Result<(), Incompatible> {
         self.merge(other)
     }

@@ -224,6 +224,8 @@ pub(crate) fn params_for(k: u64) -> Result<(CountMinParams, u32), ParamError> {
 }
 
 impl<K: Hash + Clone + Eq, S: BuildHasher> Merge for TopK<K, S> {
+    type Error = Incompatible;
+
     fn merge(&mut self, other: &Self) -> Result<(), Incompatible> {
         self.merge(other)
     }

@@ -2,7 +2,7 @@
 
 use core::hash::{BuildHasher, Hash};
 
-use pds_core::{AllocError, BuildError, DefaultHashBuilder, Incompatible, Insert, Remove};
+use pds_core::{AllocError, BuildError, DefaultHashBuilder, Incompatible, Insert, Merge, Remove};
 use pds_params::CuckooParams;
 
 use crate::reading::reading_methods;
@@ -282,6 +282,14 @@ impl<S: BuildHasher> Insert for CuckooFilter<S> {
         let absent = !self.contains_hash(hash);
         self.insert_hash(hash)?;
         Ok(absent)
+    }
+}
+
+impl<S: BuildHasher> Merge for CuckooFilter<S> {
+    type Error = MergeError;
+
+    fn merge(&mut self, other: &Self) -> Result<(), MergeError> {
+        self.merge(other)
     }
 }
 

@@ -257,6 +257,8 @@ impl<S: BuildHasher> Cardinality for AtomicHyperLogLog<S> {
 }
 
 impl<S: BuildHasher> Merge for AtomicHyperLogLog<S> {
+    type Error = Incompatible;
+
     fn merge(&mut self, other: &Self) -> Result<(), Incompatible> {
         (*self).merge(other)
     }

@@ -382,6 +382,8 @@ impl<S: BuildHasher> Cardinality for HyperLogLog<S> {
 }
 
 impl<S: BuildHasher> Merge for HyperLogLog<S> {
+    type Error = Incompatible;
+
     fn merge(&mut self, other: &Self) -> Result<(), Incompatible> {
         self.merge(other)
     }

@@ -251,6 +251,8 @@ impl<S: BuildHasher> Cardinality for UltraLogLog<S> {
 }
 
 impl<S: BuildHasher> Merge for UltraLogLog<S> {
+    type Error = Incompatible;
+
     fn merge(&mut self, other: &Self) -> Result<(), Incompatible> {
         self.merge(other)
     }

@@ -3,9 +3,8 @@
 //! The methods on hashes are required and object-safe; those on keys are provided, and need a sized
 //! type. Reading and changing are apart, so that read-only views implement the reading half.
 
+use core::error::Error;
 use core::hash::Hash;
-
-use crate::error::Incompatible;
 
 /// Hashes keys as this structure does.
 pub trait HashKey {
@@ -43,7 +42,7 @@ pub trait Membership: HashKey {
 /// Takes keys in.
 pub trait Insert: HashKey {
     /// Why a key cannot be taken; [`Infallible`](core::convert::Infallible) where it always can.
-    type Error;
+    type Error: Error;
 
     /// Inserts a key by its hash. Returns `true` when it was not contained before.
     ///
@@ -81,11 +80,15 @@ pub trait Remove: HashKey {
 
 /// Takes in what another structure of the same shape holds.
 pub trait Merge: Sized {
+    /// Why two structures cannot be merged: [`Incompatible`](crate::Incompatible), and whatever else the structure
+    /// can run into.
+    type Error: Error;
+
     /// Makes `self` hold what both hold.
     ///
     /// # Errors
-    /// [`Incompatible`] names what differs; nothing is changed then.
-    fn merge(&mut self, other: &Self) -> Result<(), Incompatible>;
+    /// As the structure says; nothing is changed then.
+    fn merge(&mut self, other: &Self) -> Result<(), Self::Error>;
 }
 
 /// Answers *how often?*

@@ -6,7 +6,7 @@ use core::fmt;
 use core::hash::Hash;
 use core::marker::PhantomData;
 
-use crate::{Frequency, Incompatible, Insert, Membership, Merge, Remove};
+use crate::{Frequency, Insert, Membership, Merge, Remove};
 
 /// A structure `F` that takes keys of the one type `K` and no others.
 ///
@@ -122,8 +122,10 @@ impl<F: Frequency, K: Hash + ?Sized> Typed<F, K> {
 }
 
 impl<F: Merge, K: ?Sized> Merge for Typed<F, K> {
+    type Error = F::Error;
+
     #[inline]
-    fn merge(&mut self, other: &Self) -> Result<(), Incompatible> {
+    fn merge(&mut self, other: &Self) -> Result<(), F::Error> {
         self.structure.merge(&other.structure)
     }
 }

@@ -6,7 +6,7 @@ use core::hash::{BuildHasher, Hash};
 use std::collections::HashMap;
 
 use pds::prelude::*;
-use pds::{BuildError, Incompatible, ParamError, PortableHasher};
+use pds::{AllocError, BuildError, Incompatible, ParamError, PortableHasher};
 
 fn filter() -> BloomFilter {
     BloomFilter::new(1_000, 0.001).expect("sound parameters")
@@ -154,7 +154,7 @@ mod generic {
         keys.iter().filter(|key| structure.insert(key).is_ok_and(|new| new)).count()
     }
 
-    fn union<F: Merge + Clone>(one: &F, other: &F) -> Result<F, Incompatible> {
+    fn union<F: Merge + Clone>(one: &F, other: &F) -> Result<F, F::Error> {
         let mut both = one.clone();
         both.merge(other)?;
         Ok(both)
@@ -200,6 +200,8 @@ mod generic {
 mod typed {
     use super::*;
 
+    const FULL: AllocError = AllocError { bytes: 16 };
+
     /// Counts hashes exactly, up to a number of distinct ones: a structure that can be full and can forget.
     #[derive(Clone, Debug, Default, PartialEq)]
     struct Exact {
@@ -220,11 +222,11 @@ mod typed {
     }
 
     impl Insert for Exact {
-        type Error = &'static str;
+        type Error = AllocError;
 
         fn insert_hash(&mut self, hash: u64) -> Result<bool, Self::Error> {
             if !self.contains_hash(hash) && self.counts.len() == self.room {
-                return Err("full");
+                return Err(FULL);
             }
             let count = self.counts.entry(hash).or_default();
             *count += 1;
@@ -275,7 +277,7 @@ mod typed {
     fn a_full_structure_says_so() {
         let mut typed = Typed::<_, char>::new(Exact { room: 1, ..Exact::default() });
         assert_eq!(typed.try_insert(&'a'), Ok(true));
-        assert_eq!(typed.try_insert(&'b'), Err("full"));
+        assert_eq!(typed.try_insert(&'b'), Err(FULL));
         assert_eq!(typed.try_insert(&'a'), Ok(false));
         assert_eq!((typed.estimate(&'a'), typed.estimate(&'b')), (2, 0));
         assert!(typed.remove(&'a') && !typed.remove(&'a') && !typed.contains(&'a'));
