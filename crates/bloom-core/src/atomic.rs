@@ -2,11 +2,10 @@
 
 mod bits;
 
-use core::convert::Infallible;
 use core::hash::{BuildHasher, Hash};
 
 use pds_core::memory::{AtomicWords, Words};
-use pds_core::{AllocError, BuildError, DefaultHashBuilder, Incompatible, Insert, Merge};
+use pds_core::{AllocError, DefaultHashBuilder, Incompatible, atomic_twin};
 use pds_params::BloomParams;
 
 use self::bits::AtomicBits;
@@ -51,28 +50,9 @@ pub struct AtomicBloomFilter<S = DefaultHashBuilder> {
 }
 
 reading_methods!([S] AtomicBloomFilter<S>);
-
-impl AtomicBloomFilter {
-    /// Creates a filter that keeps a false-positive rate of `rate` up to `expected_items` distinct items.
-    ///
-    /// For other parameters and hashers convert a filter that [`BloomFilter::builder`] has built.
-    ///
-    /// # Errors
-    /// Those of [`BloomFilter::new`].
-    pub fn new(expected_items: u64, rate: f64) -> Result<Self, BuildError> {
-        BloomFilter::new(expected_items, rate).map(Self::from)
-    }
-}
+atomic_twin!(AtomicBloomFilter of BloomFilter, BloomParams);
 
 impl<S> AtomicBloomFilter<S> {
-    /// Creates an empty filter of exactly these parameters.
-    ///
-    /// # Errors
-    /// [`AllocError`] when the memory is refused.
-    pub fn from_params(params: BloomParams, hasher: S) -> Result<Self, AllocError> {
-        BloomFilter::from_params(params, hasher).map(Self::from)
-    }
-
     /// Returns the same filter for one owner, without a copy.
     #[must_use]
     pub fn into_plain(self) -> BloomFilter<S> {
@@ -156,14 +136,6 @@ impl<S: Clone> AtomicBloomFilter<S> {
         let bits = BitArray::from_words(words, num_bits);
         Ok(BloomFilter::from_parts(bits, self.params, self.hasher.clone()))
     }
-
-    /// Copies the filter; see [`to_plain`](Self::to_plain).
-    ///
-    /// # Errors
-    /// [`AllocError`] when memory is refused.
-    pub fn try_clone(&self) -> Result<Self, AllocError> {
-        self.to_plain().map(Self::from)
-    }
 }
 
 impl<S> From<BloomFilter<S>> for AtomicBloomFilter<S> {
@@ -172,43 +144,5 @@ impl<S> From<BloomFilter<S>> for AtomicBloomFilter<S> {
         let (bits, params, hasher) = plain.into_parts();
         let words = AtomicWords::from(bits.into_words());
         Self { bits: AtomicBits::from_words(words, params.num_bits()), params, hasher }
-    }
-}
-
-impl<S> From<AtomicBloomFilter<S>> for BloomFilter<S> {
-    fn from(shared: AtomicBloomFilter<S>) -> Self {
-        shared.into_plain()
-    }
-}
-
-impl<S: BuildHasher> Insert for AtomicBloomFilter<S> {
-    type Error = Infallible;
-
-    #[inline]
-    fn insert_hash(&mut self, hash: u64) -> Result<bool, Infallible> {
-        Ok((*self).insert_hash(hash))
-    }
-}
-
-impl<S: BuildHasher> Merge for AtomicBloomFilter<S> {
-    type Error = Incompatible;
-
-    fn merge(&mut self, other: &Self) -> Result<(), Incompatible> {
-        self.union_with(other)
-    }
-}
-
-/// Also for a shared reference, as `std::io` has it for files.
-impl<K: Hash, S: BuildHasher> Extend<K> for &AtomicBloomFilter<S> {
-    fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
-        keys.into_iter().for_each(|key| {
-            self.insert(&key);
-        });
-    }
-}
-
-impl<K: Hash, S: BuildHasher> Extend<K> for AtomicBloomFilter<S> {
-    fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
-        (&*self).extend(keys);
     }
 }

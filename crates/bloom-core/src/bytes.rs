@@ -1,7 +1,7 @@
 //! The filters' portable bytes; `docs/format.md` of the workspace specifies them.
 
 use pds_core::bytes::{Header, Kind, Portable, Shape, Sink, Source};
-use pds_core::{DecodeError, PortableHasher, portable_methods};
+use pds_core::{DecodeError, PortableHasher, portable_methods, portable_twin};
 use pds_params::BloomParams;
 
 #[cfg(target_has_atomic = "64")]
@@ -10,7 +10,7 @@ use crate::{BitArray, BloomFilter};
 
 portable_methods!(BloomFilter);
 #[cfg(target_has_atomic = "64")]
-portable_methods!(AtomicBloomFilter);
+portable_twin!(AtomicBloomFilter of BloomFilter, shape_of);
 
 impl<S: PortableHasher> Portable for BloomFilter<S> {
     type Hasher = S;
@@ -37,33 +37,6 @@ impl<S: PortableHasher> Portable for BloomFilter<S> {
         let words = source.take_words(params.num_bits().div_ceil(64))?;
         check_padding(&params, words.last().copied().unwrap_or_default())?;
         Ok(Self::from_parts(BitArray::from_words(words, params.num_bits()), params, hasher))
-    }
-}
-
-/// The same bytes as the plain filter's. Those taken during inserts are no snapshot.
-#[cfg(target_has_atomic = "64")]
-impl<S: PortableHasher> Portable for AtomicBloomFilter<S> {
-    type Hasher = S;
-    const KIND: Kind = Kind::Bloom;
-
-    fn portable_hasher(&self) -> &S {
-        self.hasher()
-    }
-
-    fn shape(&self) -> Shape {
-        shape_of(&self.params())
-    }
-
-    fn payload_bytes(shape: &Shape) -> Result<u64, DecodeError> {
-        BloomFilter::<S>::payload_bytes(shape)
-    }
-
-    fn write_payload<W: Sink>(&self, sink: &mut W) -> Result<(), W::Error> {
-        sink.put_words(self.words())
-    }
-
-    fn read_payload<R: Source>(shape: &Shape, hasher: S, source: &mut R) -> Result<Self, R::Error> {
-        BloomFilter::read_payload(shape, hasher, source).map(Self::from)
     }
 }
 

@@ -1,11 +1,11 @@
 //! The standard Bloom filter.
 
-use core::convert::Infallible;
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
 
 use pds_core::{
-    AllocError, BuildError, DefaultHashBuilder, Incompatible, Insert, Merge, ParamError,
+    AllocError, BuildError, DefaultHashBuilder, Incompatible, ParamError, insert_traits,
+    value_traits,
 };
 use pds_params::BloomParams;
 
@@ -53,6 +53,8 @@ pub struct BloomFilter<S = DefaultHashBuilder> {
 }
 
 reading_methods!([S] BloomFilter<S>);
+insert_traits!([S] BloomFilter<S>, merge by union_with);
+value_traits!([S] BloomFilter<S>, bits);
 
 impl BloomFilter {
     /// Creates a filter that keeps a false-positive rate of `rate` up to `expected_items` distinct items.
@@ -128,6 +130,11 @@ impl<S> BloomFilter<S> {
     /// Forgets all items.
     pub fn clear(&mut self) {
         self.bits.clear();
+    }
+
+    #[cfg(feature = "huge-pages")]
+    pub(crate) fn advise_huge_pages(&self) -> bool {
+        self.bits.advise_huge_pages()
     }
 
     /// Returns the bits.
@@ -221,15 +228,6 @@ impl<S: BuildHasher> BloomFilter<S> {
 }
 
 impl<S: Clone> BloomFilter<S> {
-    /// Copies the filter, or reports that there is no memory for a second one.
-    ///
-    /// # Errors
-    /// [`AllocError`] when memory is refused.
-    pub fn try_clone(&self) -> Result<Self, AllocError> {
-        let (params, hasher) = (self.params, self.hasher.clone());
-        Ok(Self { bits: self.bits.try_clone()?, params, hasher })
-    }
-
     /// Makes a smaller filter of the same keys, with `num_bits() / factor` bits.
     ///
     /// It equals the filter that the keys would have built at that size with as many hashes. It has no
@@ -290,45 +288,3 @@ pub(crate) fn debug(
         .field("fill_ratio", &fill_ratio(params, ones))
         .finish_non_exhaustive()
 }
-
-impl<S: BuildHasher> Insert for BloomFilter<S> {
-    type Error = Infallible;
-
-    #[inline]
-    fn insert_hash(&mut self, hash: u64) -> Result<bool, Infallible> {
-        Ok(self.insert_hash(hash))
-    }
-}
-
-impl<S: BuildHasher> Merge for BloomFilter<S> {
-    type Error = Incompatible;
-
-    fn merge(&mut self, other: &Self) -> Result<(), Incompatible> {
-        self.union_with(other)
-    }
-}
-
-/// Takes keys and references to keys: both hash alike.
-impl<K: Hash, S: BuildHasher> Extend<K> for BloomFilter<S> {
-    fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
-        keys.into_iter().for_each(|key| {
-            self.insert(&key);
-        });
-    }
-}
-
-impl<S: Clone> Clone for BloomFilter<S> {
-    /// Copies the filter. Aborts when memory is refused; see [`try_clone`](BloomFilter::try_clone).
-    fn clone(&self) -> Self {
-        Self { bits: self.bits.clone(), params: self.params, hasher: self.hasher.clone() }
-    }
-}
-
-/// Filters are equal when shape, hasher and bits are; what they were designed for takes no part.
-impl<S: BuildHasher> PartialEq for BloomFilter<S> {
-    fn eq(&self, other: &Self) -> bool {
-        self.check_compatible(other).is_ok() && self.bits == other.bits
-    }
-}
-
-impl<S: BuildHasher> Eq for BloomFilter<S> {}

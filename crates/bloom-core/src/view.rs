@@ -1,8 +1,8 @@
 //! A Bloom filter that is asked straight from its bytes.
 
-use pds_core::bytes::{Envelope, hasher_of};
+use pds_core::bytes::Envelope;
 use pds_core::memory::prefetch;
-use pds_core::{DecodeError, DefaultHashBuilder, PortableHasher};
+use pds_core::{DecodeError, DefaultHashBuilder, view_methods};
 use pds_params::BloomParams;
 
 use crate::BloomFilter;
@@ -45,67 +45,18 @@ pub struct BloomFilterView<'a, S = DefaultHashBuilder> {
     hasher: S,
 }
 
-impl<'a> BloomFilterView<'a> {
-    /// Opens portable bytes that hold a filter and nothing else.
-    ///
-    /// # Errors
-    /// [`DecodeError`] says what is wrong and where.
-    ///
-    /// # Complexity
-    /// Constant.
-    pub fn from_bytes(bytes: &'a [u8]) -> Result<Self, DecodeError> {
-        Self::open(bytes, None)
-    }
-}
+view_methods!(BloomFilterView of BloomFilter, to_filter);
 
-impl<'a, S: PortableHasher> BloomFilterView<'a, S> {
-    /// Opens portable bytes that hold the hasher's key, as [`BloomFilter::with_key`] writes them.
-    ///
-    /// # Errors
-    /// As [`from_bytes`](Self::from_bytes), and [`KeyMissing`](DecodeError::KeyMissing) when the key was
-    /// left out.
-    pub fn from_bytes_with_key(bytes: &'a [u8]) -> Result<Self, DecodeError> {
-        Self::open(bytes, None)
-    }
-
-    /// Opens portable bytes with this hasher: for those from which a secret key was left out.
-    ///
-    /// # Errors
-    /// As [`from_bytes`](Self::from_bytes), and [`KeyMismatch`](DecodeError::KeyMismatch) when `hasher`
-    /// is not the one that built the filter.
-    pub fn from_bytes_with_hasher(bytes: &'a [u8], hasher: S) -> Result<Self, DecodeError> {
-        Self::open(bytes, Some(hasher))
-    }
-
-    fn open(bytes: &'a [u8], hasher: Option<S>) -> Result<Self, DecodeError> {
-        let envelope = Envelope::open_as::<BloomFilter<S>>(bytes)?;
+impl<'a, S> BloomFilterView<'a, S> {
+    fn of_envelope(envelope: Envelope<'a>, hasher: S) -> Result<Self, DecodeError> {
         let params = params_of(&envelope.header().shape)?;
-        let hasher = hasher_of(envelope.header(), hasher)?;
         let bits = ByteBits { bytes: envelope.payload(), num_bits: params.num_bits() };
         Ok(Self { envelope, bits, params, hasher })
     }
 
-    /// Verifies the payload: its checksum, and that unused bits are zero.
-    ///
-    /// # Errors
-    /// [`DecodeError::Checksum`] or [`DecodeError::Padding`].
-    ///
-    /// # Complexity
-    /// O(m) for m bits: every byte is read.
-    pub fn verify(&self) -> Result<(), DecodeError> {
-        self.envelope.verify()?;
+    /// Unused bits are zero.
+    fn check(&self) -> Result<(), DecodeError> {
         check_padding(&self.params, self.bits.words().last().unwrap_or_default())
-    }
-
-    /// Copies the filter out of the bytes, which are verified.
-    ///
-    /// # Errors
-    /// As [`verify`](Self::verify), and [`DecodeError::Alloc`] when memory is refused.
-    pub fn to_filter(&self) -> Result<BloomFilter<S>, DecodeError>
-    where
-        S: Clone,
-    {
-        self.envelope.decode(Some(self.hasher.clone()))
     }
 }
 

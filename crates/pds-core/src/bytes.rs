@@ -22,6 +22,8 @@ mod sink;
 mod source;
 #[cfg(feature = "std")]
 mod stream;
+mod twin;
+mod view;
 
 pub use decode::{Envelope, from_slice, hasher_of};
 pub use encode::{WithKey, encode, to_vec};

@@ -7,9 +7,12 @@ extern crate alloc;
 #[cfg(feature = "std")]
 extern crate std;
 
+pub mod batch;
+pub mod builder;
 #[cfg(feature = "alloc")]
 pub mod bytes;
 pub mod error;
+mod filter;
 pub mod hash;
 #[cfg(feature = "alloc")]
 pub mod memory;

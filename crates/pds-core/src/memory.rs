@@ -8,10 +8,14 @@
 mod atomic;
 mod lanes;
 mod prefetch;
+#[cfg(target_has_atomic = "64")]
+mod shared;
 mod words;
 
 #[cfg(target_has_atomic = "64")]
 pub use atomic::AtomicWords;
 pub use lanes::{Lane, reorder_lanes};
 pub use prefetch::prefetch;
+#[cfg(target_has_atomic = "64")]
+pub use shared::{AtomicWord, load_words, union_words};
 pub use words::{LINE_BYTES, Words};

@@ -14,6 +14,7 @@ pub use heavy_hitters::HeavyHittersParams;
 pub use product::floor_product;
 
 use crate::ParamError;
+use crate::check::{check_probability, check_range};
 
 /// The most rows of a sketch.
 ///
@@ -25,20 +26,6 @@ pub const MAX_COUNTERS: u64 = 1 << 60;
 
 /// The most keys that a summary of heavy hitters tracks.
 pub const MAX_TRACKED: u64 = 1 << 31;
-
-fn check_probability(parameter: &'static str, value: f64) -> Result<(), ParamError> {
-    if value > 0.0 && value < 1.0 {
-        return Ok(());
-    }
-    Err(ParamError::NotAProbability { parameter, value })
-}
-
-fn check_range(parameter: &'static str, value: u64, min: u64, max: u64) -> Result<(), ParamError> {
-    if (min..=max).contains(&value) {
-        return Ok(());
-    }
-    Err(ParamError::OutOfRange { parameter, value, min, max })
-}
 
 /// Checks width and depth as they are given.
 fn check_shape(width: u64, depth: u32) -> Result<(), ParamError> {

@@ -4,10 +4,12 @@
 
 pub mod blocked;
 pub mod bloom;
+mod check;
 pub mod cms;
 pub mod compare;
 pub mod counting;
 pub mod cuckoo;
+mod design;
 mod error;
 mod estimate;
 pub mod hll;

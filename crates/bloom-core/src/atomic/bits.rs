@@ -1,35 +1,11 @@
 //! Bits that threads set and ask at the same time.
 
 use core::ops::Deref;
-use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use pds_core::memory::prefetch;
+use pds_core::memory::{AtomicWord, load_words, prefetch, union_words};
 
 use crate::bit_array::{mask, word_index};
 use crate::probing::{BitSource, BitTarget};
-
-/// A word that threads share; a trait so that `loom` can put its own in the place of the real one.
-///
-/// Every operation is relaxed. No thread draws conclusions from one bit about memory outside the
-/// filter, and bits are only ever set, so the order in which they become visible is of no account.
-pub(crate) trait AtomicWord: 'static {
-    fn load(&self) -> u64;
-
-    /// Sets the bits of `mask` and returns the word as it was.
-    fn fetch_or(&self, mask: u64) -> u64;
-}
-
-impl AtomicWord for AtomicU64 {
-    #[inline]
-    fn load(&self) -> u64 {
-        self.load(Relaxed)
-    }
-
-    #[inline]
-    fn fetch_or(&self, mask: u64) -> u64 {
-        self.fetch_or(mask, Relaxed)
-    }
-}
 
 /// The shared counterpart of a [`BitArray`](crate::BitArray), bit for bit.
 pub(crate) struct AtomicBits<W> {
@@ -54,20 +30,8 @@ impl<W> AtomicBits<W> {
 impl<A: AtomicWord, W: Deref<Target = [A]>> AtomicBits<W> {
     /// Sets every bit that is set in `other`, which has the same length.
     pub(crate) fn union_with(&self, other: &Self) {
-        for (word, theirs) in self.words.iter().zip(other.words()) {
-            set_all(word, theirs);
-        }
+        union_words(&self.words, other.words());
     }
-}
-
-/// Sets the bits of `mask` and returns those of them that were clear.
-///
-/// A locked operation takes the line for this core alone, at 8 to 10 ns; a load shares it. Most bits
-/// that are set again and again need no more than the load.
-#[inline]
-fn set_all(word: &impl AtomicWord, mask: u64) -> u64 {
-    let missing = mask & !word.load();
-    if missing == 0 { 0 } else { missing & !word.fetch_or(missing) }
 }
 
 impl<A: AtomicWord, W: Deref<Target = [A]>> BitSource for AtomicBits<W> {
@@ -88,7 +52,7 @@ impl<A: AtomicWord, W: Deref<Target = [A]>> BitSource for AtomicBits<W> {
     }
 
     fn words(&self) -> impl Iterator<Item = u64> {
-        self.words.iter().map(AtomicWord::load)
+        load_words(&self.words)
     }
 }
 
@@ -118,7 +82,7 @@ impl<A: AtomicWord, W: Deref<Target = [A]>> BitTarget for &AtomicBits<W> {
     #[inline]
     fn set_bit(&mut self, position: u64) -> bool {
         debug_assert!(position < self.num_bits);
-        set_all(&self.words[word_index(position)], mask(position)) != 0
+        self.words[word_index(position)].set_all(mask(position)) != 0
     }
 }
 
@@ -137,16 +101,6 @@ mod loom_tests {
 
     use super::*;
     use crate::probing::{contains, insert};
-
-    impl AtomicWord for AtomicU64 {
-        fn load(&self) -> u64 {
-            self.load(Ordering::Relaxed)
-        }
-
-        fn fetch_or(&self, mask: u64) -> u64 {
-            self.fetch_or(mask, Ordering::Relaxed)
-        }
-    }
 
     /// Two positions a key, in one word so that threads meet in it.
     const NUM_HASHES: u32 = 2;

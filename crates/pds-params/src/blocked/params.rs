@@ -5,6 +5,8 @@ use super::rate::{instance_rate_relative_spread, rate};
 use super::sizing::{best_hashes, least_blocks, most_items};
 use super::{BLOCK_BITS, MAX_BLOCKS, MAX_HASHES};
 use crate::bloom::HASH_COLLISION;
+use crate::check::{check_items, check_range, check_rate};
+use crate::design::{Design, design_methods};
 use crate::{Estimate, ParamError};
 
 /// What to choose the number of hashes for.
@@ -49,10 +51,8 @@ pub struct BlockedBloomParams {
     num_blocks: u64,
     /// Number of positions a key, an even number from 2 to [`MAX_HASHES`].
     num_hashes: u32,
-    /// Number of items that the filter is designed for, if it is.
-    expected_items: Option<u64>,
-    /// The rate promised for them, if one is.
-    promised_rate: Option<f64>,
+    /// What the shape was designed for, if it was.
+    design: Design,
 }
 
 impl BlockedBloomParams {
@@ -79,7 +79,7 @@ impl BlockedBloomParams {
         }
         let (num_blocks, num_hashes) = least_blocks(expected_items, rate, preference)
             .ok_or_else(|| too_large(expected_items, rate))?;
-        Ok(Self::designed(num_blocks, num_hashes, expected_items, rate))
+        Ok(Self { num_blocks, num_hashes, design: Design::new(expected_items, rate) })
     }
 
     /// Finds the number of hashes with the lowest rate for `items` in `blocks`, and promises it.
@@ -91,9 +91,7 @@ impl BlockedBloomParams {
         check_items(items)?;
         let num_hashes = best_hashes(blocks, items);
         let promised = rate(blocks, items, num_hashes) + items as f64 * HASH_COLLISION;
-        // A filter so full that it answers `true` always, to the last bit of a float, promises nothing.
-        let promised_rate = Some(promised).filter(|&rate| rate > 0.0 && rate < 1.0);
-        Ok(Self { num_blocks: blocks, num_hashes, expected_items: Some(items), promised_rate })
+        Ok(Self { num_blocks: blocks, num_hashes, design: Design::new(items, promised) })
     }
 
     /// Finds the most items that `blocks` can hold at the false-positive rate `rate`.
@@ -121,7 +119,7 @@ impl BlockedBloomParams {
         // Even a single block holds one item at any rate above that of collisions.
         let (items, num_hashes) =
             most_items(blocks, rate, preference).ok_or_else(|| below_collisions(1, rate))?;
-        Ok(Self::designed(blocks, num_hashes, items, rate))
+        Ok(Self { num_blocks: blocks, num_hashes, design: Design::new(items, rate) })
     }
 
     /// Takes the shape as it is, without a design.
@@ -131,22 +129,9 @@ impl BlockedBloomParams {
     /// than 2, 4, ..., [`MAX_HASHES`].
     pub fn from_blocks_and_hashes(blocks: u64, hashes: u32) -> Result<Self, ParamError> {
         check_blocks(blocks)?;
-        if !(2..=MAX_HASHES).contains(&hashes) {
-            return Err(out_of_range("hashes", hashes.into(), 2, MAX_HASHES.into()));
-        }
-        if !hashes.is_multiple_of(2) {
-            return Err(out_of_range("hashes modulo 2", 1, 0, 0));
-        }
-        Ok(Self {
-            num_blocks: blocks,
-            num_hashes: hashes,
-            expected_items: None,
-            promised_rate: None,
-        })
-    }
-
-    fn designed(num_blocks: u64, num_hashes: u32, items: u64, rate: f64) -> Self {
-        Self { num_blocks, num_hashes, expected_items: Some(items), promised_rate: Some(rate) }
+        check_range("hashes", hashes.into(), 2, MAX_HASHES.into())?;
+        check_range("hashes modulo 2", u64::from(hashes % 2), 0, 0)?;
+        Ok(Self { num_blocks: blocks, num_hashes: hashes, design: Design::NONE })
     }
 
     /// The number of blocks of 512 bits.
@@ -167,17 +152,7 @@ impl BlockedBloomParams {
         self.num_hashes
     }
 
-    /// The number of items that the filter is designed for, if it is.
-    #[must_use]
-    pub fn expected_items(&self) -> Option<u64> {
-        self.expected_items
-    }
-
-    /// The false-positive rate promised for that number of items, a fraction.
-    #[must_use]
-    pub fn promised_rate(&self) -> Option<f64> {
-        self.promised_rate
-    }
+    design_methods!();
 
     /// The bytes of the blocks.
     #[must_use]
@@ -218,21 +193,6 @@ impl BlockedBloomParams {
             standard_error: set_bits_standard_deviation(blocks, items, hashes),
         }
     }
-
-    /// States what the shape was designed for, as a stored filter does; the shape stays as it is.
-    ///
-    /// # Errors
-    /// [`ParamError::OutOfRange`] for no items, [`ParamError::NotAProbability`] for a rate that is
-    /// not between 0 and 1.
-    pub fn with_design(
-        self,
-        expected_items: Option<u64>,
-        promised_rate: Option<f64>,
-    ) -> Result<Self, ParamError> {
-        expected_items.map_or(Ok(()), check_items)?;
-        promised_rate.map_or(Ok(()), check_rate)?;
-        Ok(Self { expected_items, promised_rate, ..self })
-    }
 }
 
 fn below_collisions(items: u64, rate: f64) -> ParamError {
@@ -247,27 +207,6 @@ fn too_large(items: u64, rate: f64) -> ParamError {
     ParamError::TooLarge { parameter: "blocks", value: value.max(max), max }
 }
 
-fn check_items(items: u64) -> Result<(), ParamError> {
-    if items == 0 {
-        return Err(out_of_range("expected_items", items, 1, u64::MAX));
-    }
-    Ok(())
-}
-
-fn check_rate(rate: f64) -> Result<(), ParamError> {
-    if rate > 0.0 && rate < 1.0 {
-        return Ok(());
-    }
-    Err(ParamError::NotAProbability { parameter: "false_positive_rate", value: rate })
-}
-
 fn check_blocks(blocks: u64) -> Result<(), ParamError> {
-    if !(1..=MAX_BLOCKS).contains(&blocks) {
-        return Err(out_of_range("blocks", blocks, 1, MAX_BLOCKS));
-    }
-    Ok(())
-}
-
-fn out_of_range(parameter: &'static str, value: u64, min: u64, max: u64) -> ParamError {
-    ParamError::OutOfRange { parameter, value, min, max }
+    check_range("blocks", blocks, 1, MAX_BLOCKS)
 }

@@ -4,6 +4,8 @@ use super::exact::rate_exact;
 use super::fill::{expected_fill, expected_set_bits, set_bits_standard_deviation};
 use super::sizing::{HASH_COLLISION, Promise, best_hashes_for};
 use super::{MAX_BITS, MAX_HASHES};
+use crate::check::{check_items, check_range, check_rate};
+use crate::design::{Design, design_methods};
 use crate::{Estimate, ParamError};
 
 /// The numbers that a Bloom filter is built from, proven to be possible.
@@ -35,10 +37,8 @@ pub struct BloomParams {
     num_bits: u64,
     /// Number of positions a key k, from 1 to [`MAX_HASHES`].
     num_hashes: u32,
-    /// Number of items that the filter was designed for, at least 1.
-    expected_items: Option<u64>,
-    /// Rate promised for them, in (0, 1).
-    promised_rate: Option<f64>,
+    /// What the shape was designed for, if it was.
+    design: Design,
 }
 
 impl BloomParams {
@@ -104,7 +104,7 @@ impl BloomParams {
                 value: promise.bits_by_finite(items, promise.hashes_at_half_fill()),
                 max: MAX_BITS as f64,
             })?;
-        Ok(Self { num_bits, num_hashes, expected_items: Some(items), promised_rate: Some(rate) })
+        Ok(Self { num_bits, num_hashes, design: Design::new(items, rate) })
     }
 
     /// Finds the number of hashes with the lowest mean rate for `expected_items` in `bits` bits.
@@ -128,12 +128,7 @@ impl BloomParams {
         check_items(expected_items)?;
         let num_hashes = best_hashes_for(bits, expected_items);
         let rate = rate_exact(bits, expected_items, num_hashes);
-        Ok(Self {
-            num_bits: bits,
-            num_hashes,
-            expected_items: Some(expected_items),
-            promised_rate: Some(rate).filter(|&rate| is_rate(rate)),
-        })
+        Ok(Self { num_bits: bits, num_hashes, design: Design::new(expected_items, rate) })
     }
 
     /// Finds the most items for which `bits` bits keep a mean rate of at most `rate`.
@@ -184,17 +179,10 @@ impl BloomParams {
         check_bits(bits)?;
         check_rate(rate)?;
         if let Some((items, num_hashes)) = promise.most_items(bits) {
-            return Ok(Self {
-                num_bits: bits,
-                num_hashes,
-                expected_items: Some(items),
-                promised_rate: Some(rate),
-            });
+            return Ok(Self { num_bits: bits, num_hashes, design: Design::new(items, rate) });
         }
         let single = single()?;
-        if bits < single.num_bits {
-            return Err(out_of_range("bits", bits, single.num_bits, MAX_BITS));
-        }
+        check_range("bits", bits, single.num_bits, MAX_BITS)?;
         // Subnormal rates are so coarse that the bounds of the search exclude what they allow.
         Ok(Self { num_bits: bits, ..single })
     }
@@ -206,25 +194,8 @@ impl BloomParams {
     /// [`MAX_HASHES`].
     pub fn from_bits_and_hashes(bits: u64, hashes: u32) -> Result<Self, ParamError> {
         check_bits(bits)?;
-        if !(1..=MAX_HASHES).contains(&hashes) {
-            return Err(out_of_range("hashes", hashes.into(), 1, MAX_HASHES.into()));
-        }
-        Ok(Self { num_bits: bits, num_hashes: hashes, expected_items: None, promised_rate: None })
-    }
-
-    /// States what the shape was designed for, as a stored filter does; the shape stays as it is.
-    ///
-    /// # Errors
-    /// [`ParamError::OutOfRange`] for no items, [`ParamError::NotAProbability`] for a rate that is
-    /// not between 0 and 1.
-    pub fn with_design(
-        self,
-        expected_items: Option<u64>,
-        promised_rate: Option<f64>,
-    ) -> Result<Self, ParamError> {
-        expected_items.map_or(Ok(()), check_items)?;
-        promised_rate.map_or(Ok(()), check_rate)?;
-        Ok(Self { expected_items, promised_rate, ..self })
+        check_range("hashes", hashes.into(), 1, MAX_HASHES.into())?;
+        Ok(Self { num_bits: bits, num_hashes: hashes, design: Design::NONE })
     }
 
     /// The number of bits, m.
@@ -239,17 +210,7 @@ impl BloomParams {
         self.num_hashes
     }
 
-    /// The number of items that the filter is designed for, if it is.
-    #[must_use]
-    pub fn expected_items(&self) -> Option<u64> {
-        self.expected_items
-    }
-
-    /// The false-positive rate promised for that number of items, a fraction.
-    #[must_use]
-    pub fn promised_rate(&self) -> Option<f64> {
-        self.promised_rate
-    }
+    design_methods!();
 
     /// The bytes of the bits, in whole 64-bit words.
     #[must_use]
@@ -294,31 +255,6 @@ impl BloomParams {
     }
 }
 
-fn check_items(items: u64) -> Result<(), ParamError> {
-    if items == 0 {
-        return Err(out_of_range("expected_items", items, 1, u64::MAX));
-    }
-    Ok(())
-}
-
-fn is_rate(rate: f64) -> bool {
-    rate > 0.0 && rate < 1.0
-}
-
-fn check_rate(rate: f64) -> Result<(), ParamError> {
-    if is_rate(rate) {
-        return Ok(());
-    }
-    Err(ParamError::NotAProbability { parameter: "false_positive_rate", value: rate })
-}
-
 fn check_bits(bits: u64) -> Result<(), ParamError> {
-    if !(1..=MAX_BITS).contains(&bits) {
-        return Err(out_of_range("bits", bits, 1, MAX_BITS));
-    }
-    Ok(())
-}
-
-fn out_of_range(parameter: &'static str, value: u64, min: u64, max: u64) -> ParamError {
-    ParamError::OutOfRange { parameter, value, min, max }
+    check_range("bits", bits, 1, MAX_BITS)
 }

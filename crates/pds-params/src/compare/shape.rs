@@ -4,6 +4,7 @@ use super::Structure;
 use super::candidate::LinesRead;
 use crate::blocked::{MAX_BLOCKS, split_block_rate};
 use crate::bloom::{HASH_COLLISION, MAX_BITS};
+use crate::check::{check_items, check_range, check_rate};
 use crate::cuckoo::{MAX_BUCKETS, MAX_FINGERPRINT_BITS, MIN_FINGERPRINT_BITS, least_buckets};
 use crate::{BlockedBloomParams, BlockedCountingParams, BloomParams, CuckooParams};
 use crate::{ParamError, Preference};
@@ -73,7 +74,7 @@ impl Shape {
         bytes: u64,
         items: u64,
     ) -> Result<Self, ParamError> {
-        check_range("expected_items", items, 1, u64::MAX)?;
+        check_items(items)?;
         check_range("bytes", bytes, 8, MAX_BITS / 8)?;
         let words = bytes / 8;
         Ok(match structure {
@@ -234,18 +235,8 @@ fn set_slots_in(bytes: u64, items: u64) -> Result<u64, ParamError> {
 }
 
 fn check(items: u64, rate: f64) -> Result<(), ParamError> {
-    check_range("expected_items", items, 1, u64::MAX)?;
-    if rate > 0.0 && rate < 1.0 {
-        return Ok(());
-    }
-    Err(ParamError::NotAProbability { parameter: "false_positive_rate", value: rate })
-}
-
-fn check_range(parameter: &'static str, value: u64, min: u64, max: u64) -> Result<(), ParamError> {
-    if (min..=max).contains(&value) {
-        return Ok(());
-    }
-    Err(ParamError::OutOfRange { parameter, value, min, max })
+    check_items(items)?;
+    check_rate(rate)
 }
 
 fn too_large(parameter: &'static str, value: f64, max: u64) -> ParamError {

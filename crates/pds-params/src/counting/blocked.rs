@@ -1,6 +1,8 @@
 //! All counters of a key in one cache line.
 
 use crate::ParamError;
+use crate::check::{check_items, check_range, check_rate};
+use crate::design::{Design, design_methods};
 
 /// Counters of 4 bits in a line of 64 bytes: eight lanes of sixteen.
 pub const LINE_COUNTERS: u64 = 128;
@@ -74,10 +76,8 @@ fn rate_of_line(keys: f64) -> f64 {
 pub struct BlockedCountingParams {
     /// Number of lines of 64 bytes, from 1 to [`MAX_LINES`].
     num_lines: u64,
-    /// Number of items that the filter is designed for, where it is.
-    expected_items: Option<u64>,
-    /// The rate promised for them, where one is.
-    promised_rate: Option<f64>,
+    /// What the shape was designed for, if it was.
+    design: Design,
 }
 
 impl BlockedCountingParams {
@@ -113,23 +113,8 @@ impl BlockedCountingParams {
     /// # Errors
     /// [`ParamError::OutOfRange`] for no lines or more than [`MAX_LINES`].
     pub fn from_lines(num_lines: u64) -> Result<Self, ParamError> {
-        check_range("lines", num_lines, MAX_LINES)?;
-        Ok(Self { num_lines, expected_items: None, promised_rate: None })
-    }
-
-    /// States what the shape was designed for, as a stored filter does; the shape stays as it is.
-    ///
-    /// # Errors
-    /// [`ParamError::OutOfRange`] for no items, [`ParamError::NotAProbability`] for a rate that is
-    /// not between 0 and 1.
-    pub fn with_design(
-        self,
-        expected_items: Option<u64>,
-        promised_rate: Option<f64>,
-    ) -> Result<Self, ParamError> {
-        expected_items.map_or(Ok(()), check_items)?;
-        promised_rate.map_or(Ok(()), check_rate)?;
-        Ok(Self { expected_items, promised_rate, ..self })
+        check_range("lines", num_lines, 1, MAX_LINES)?;
+        Ok(Self { num_lines, design: Design::NONE })
     }
 
     /// The number of lines of 64 bytes.
@@ -138,17 +123,7 @@ impl BlockedCountingParams {
         self.num_lines
     }
 
-    /// The number of items that the filter is designed for, if it is.
-    #[must_use]
-    pub fn expected_items(&self) -> Option<u64> {
-        self.expected_items
-    }
-
-    /// The false-positive rate promised for that number of items, a fraction.
-    #[must_use]
-    pub fn promised_rate(&self) -> Option<f64> {
-        self.promised_rate
-    }
+    design_methods!();
 
     /// The bytes of the lines.
     #[must_use]
@@ -159,7 +134,7 @@ impl BlockedCountingParams {
     /// The number of bits for each expected item, if the filter is designed for some.
     #[must_use]
     pub fn bits_per_item(&self) -> Option<f64> {
-        self.expected_items.map(|items| self.num_lines as f64 * 512.0 / items as f64)
+        self.expected_items().map(|items| self.num_lines as f64 * 512.0 / items as f64)
     }
 
     /// Predicts the mean false-positive rate at `items` items, by [`blocked_rate`].
@@ -167,22 +142,4 @@ impl BlockedCountingParams {
     pub fn rate_at(&self, items: u64) -> f64 {
         blocked_rate(self.num_lines, items)
     }
-}
-
-fn check_items(items: u64) -> Result<(), ParamError> {
-    check_range("expected_items", items, u64::MAX)
-}
-
-fn check_range(parameter: &'static str, value: u64, max: u64) -> Result<(), ParamError> {
-    if (1..=max).contains(&value) {
-        return Ok(());
-    }
-    Err(ParamError::OutOfRange { parameter, value, min: 1, max })
-}
-
-fn check_rate(rate: f64) -> Result<(), ParamError> {
-    if rate > 0.0 && rate < 1.0 {
-        return Ok(());
-    }
-    Err(ParamError::NotAProbability { parameter: "false_positive_rate", value: rate })
 }

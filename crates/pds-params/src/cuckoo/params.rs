@@ -6,6 +6,8 @@ use super::{
     most_items, rate_exact,
 };
 use crate::ParamError;
+use crate::check::{check_items, check_range, check_rate};
+use crate::design::{Design, design_methods};
 
 /// The numbers that a cuckoo filter is built from, proven to be possible.
 ///
@@ -30,10 +32,8 @@ pub struct CuckooParams {
     num_buckets: u64,
     /// Width of a fingerprint in bits, from [`MIN_FINGERPRINT_BITS`] to [`MAX_FINGERPRINT_BITS`].
     fingerprint_bits: u32,
-    /// Number of items that the filter is designed for, where it is.
-    expected_items: Option<u64>,
-    /// The rate promised for them, where one is.
-    promised_rate: Option<f64>,
+    /// What the shape was designed for, if it was.
+    design: Design,
 }
 
 impl CuckooParams {
@@ -99,22 +99,7 @@ impl CuckooParams {
     ) -> Result<Self, ParamError> {
         check_range("buckets", num_buckets, 1, MAX_BUCKETS)?;
         check_width(fingerprint_bits)?;
-        Ok(Self { num_buckets, fingerprint_bits, expected_items: None, promised_rate: None })
-    }
-
-    /// States what the shape was designed for, as a stored filter does; the shape stays as it is.
-    ///
-    /// # Errors
-    /// [`ParamError::OutOfRange`] for no items, [`ParamError::NotAProbability`] for a rate that is
-    /// not between 0 and 1.
-    pub fn with_design(
-        self,
-        expected_items: Option<u64>,
-        promised_rate: Option<f64>,
-    ) -> Result<Self, ParamError> {
-        expected_items.map_or(Ok(()), check_items)?;
-        promised_rate.map_or(Ok(()), check_rate)?;
-        Ok(Self { expected_items, promised_rate, ..self })
+        Ok(Self { num_buckets, fingerprint_bits, design: Design::NONE })
     }
 
     /// The number of buckets; any number works, not only powers of two.
@@ -144,17 +129,7 @@ impl CuckooParams {
         most_items(self.num_buckets, self.fingerprint_bits)
     }
 
-    /// The number of items that the filter is designed for, if it is.
-    #[must_use]
-    pub fn expected_items(&self) -> Option<u64> {
-        self.expected_items
-    }
-
-    /// The false-positive rate promised for that number of items, a fraction.
-    #[must_use]
-    pub fn promised_rate(&self) -> Option<f64> {
-        self.promised_rate
-    }
+    design_methods!();
 
     /// The number of bits of all slots.
     #[must_use]
@@ -171,7 +146,7 @@ impl CuckooParams {
     /// The number of bits for each expected item, if the filter is designed for some.
     #[must_use]
     pub fn bits_per_item(&self) -> Option<f64> {
-        self.expected_items.map(|items| self.num_bits() as f64 / items as f64)
+        self.expected_items().map(|items| self.num_bits() as f64 / items as f64)
     }
 
     /// Predicts the mean false-positive rate at `items` items, by [`rate_exact`].
@@ -199,27 +174,9 @@ fn least_for_rate(items: u64, rate: f64, fingerprint_bits: u32) -> u64 {
     buckets
 }
 
-fn check_items(items: u64) -> Result<(), ParamError> {
-    check_range("expected_items", items, 1, u64::MAX)
-}
-
-fn check_rate(rate: f64) -> Result<(), ParamError> {
-    if rate > 0.0 && rate < 1.0 {
-        return Ok(());
-    }
-    Err(ParamError::NotAProbability { parameter: "false_positive_rate", value: rate })
-}
-
 fn check_width(bits: u32) -> Result<(), ParamError> {
     let (min, max) = (MIN_FINGERPRINT_BITS.into(), MAX_FINGERPRINT_BITS.into());
     check_range("fingerprint_bits", bits.into(), min, max)
-}
-
-fn check_range(parameter: &'static str, value: u64, min: u64, max: u64) -> Result<(), ParamError> {
-    if (min..=max).contains(&value) {
-        return Ok(());
-    }
-    Err(ParamError::OutOfRange { parameter, value, min, max })
 }
 
 fn too_many_buckets(buckets: u64) -> ParamError {

@@ -1,0 +1,46 @@
+//! Batches of keys, hashed some at a time into an array on the stack.
+
+use core::array;
+use core::hash::{BuildHasher, Hash};
+
+/// Tests many keys, `N` at a time: `contains` writes the answers for their hashes.
+///
+/// # Panics
+/// When the slices differ in length.
+#[inline]
+pub fn contains_keys<const N: usize, K: Hash>(
+    hasher: &impl BuildHasher,
+    keys: &[K],
+    out: &mut [bool],
+    contains: impl Fn(&[u64], &mut [bool]),
+) {
+    check_lengths(keys, out);
+    for (keys, answers) in keys.chunks(N).zip(out.chunks_mut(N)) {
+        contains(&hash_chunk::<N, K>(hasher, keys)[..keys.len()], answers);
+    }
+}
+
+/// Inserts many keys, `N` at a time: `insert` returns how many of their hashes were not contained before.
+#[inline]
+pub fn insert_keys<const N: usize, K: Hash>(
+    hasher: &impl BuildHasher,
+    keys: &[K],
+    mut insert: impl FnMut(&[u64]) -> usize,
+) -> usize {
+    keys.chunks(N).map(|keys| insert(&hash_chunk::<N, K>(hasher, keys)[..keys.len()])).sum()
+}
+
+/// Refuses a batch that has not one answer a key.
+///
+/// # Panics
+/// When the slices differ in length.
+#[inline]
+pub fn check_lengths<K>(keys: &[K], out: &[bool]) {
+    assert_eq!(keys.len(), out.len(), "one answer a key");
+}
+
+/// The hashes of up to `N` keys; those beyond are 0.
+#[inline]
+fn hash_chunk<const N: usize, K: Hash>(hasher: &impl BuildHasher, keys: &[K]) -> [u64; N] {
+    array::from_fn(|i| keys.get(i).map_or(0, |key| hasher.hash_one(key)))
+}

@@ -1,0 +1,88 @@
+/// Gives a view of portable bytes the methods that users see: opening, verifying, copying out.
+///
+/// One definition for all views. A view has the field `hasher`, the field `envelope`
+/// ([`Envelope`](crate::bytes::Envelope)), and two methods of its own:
+/// `of_envelope(envelope, hasher) -> Result<Self, DecodeError>`, whose envelope holds the structure by its
+/// header, and `check(&self) -> Result<(), DecodeError>`, which refuses a payload that its checksum does not
+/// tell to be wrong.
+///
+/// `view_methods!(FilterView of Filter, to_filter)`; where they have more parameters than a hasher, as in
+/// [`portable_methods`](crate::portable_methods):
+/// `view_methods!([C: Counter] View<'a, S, C>, View<'a, DefaultHashBuilder, C>, Sketch<S, C>, to_sketch)`.
+#[macro_export]
+macro_rules! view_methods {
+    ($view:ident of $owned:ident, $to_owned:ident) => {
+        $crate::view_methods!(
+            [] $view<'a, S>, $view<'a, $crate::DefaultHashBuilder>, $owned<S>, $to_owned
+        );
+    };
+    (
+        [$($other:ident: $bound:path),*] $view:ty, $default:ty, $owned:ty, $to_owned:ident
+    ) => {
+        impl<'a, $($other: $bound),*> $default {
+            /// Opens portable bytes that hold the structure and nothing else.
+            ///
+            /// # Errors
+            /// [`DecodeError`]($crate::DecodeError) says what is wrong and where.
+            ///
+            /// # Complexity
+            /// Constant.
+            pub fn from_bytes(bytes: &'a [u8]) -> Result<Self, $crate::DecodeError> {
+                Self::open(bytes, None)
+            }
+        }
+
+        impl<'a, S: $crate::PortableHasher, $($other: $bound),*> $view {
+            /// Opens portable bytes that hold the hasher's key, as `with_key` of the structure writes them.
+            ///
+            /// # Errors
+            /// As [`from_bytes`](Self::from_bytes), and
+            /// [`KeyMissing`]($crate::DecodeError::KeyMissing) when the key was left out.
+            pub fn from_bytes_with_key(bytes: &'a [u8]) -> Result<Self, $crate::DecodeError> {
+                Self::open(bytes, None)
+            }
+
+            /// Opens portable bytes with this hasher: for those from which a secret key was left out.
+            ///
+            /// # Errors
+            /// As [`from_bytes`](Self::from_bytes), and
+            /// [`KeyMismatch`]($crate::DecodeError::KeyMismatch) when `hasher` is not the one that built it.
+            pub fn from_bytes_with_hasher(
+                bytes: &'a [u8],
+                hasher: S,
+            ) -> Result<Self, $crate::DecodeError> {
+                Self::open(bytes, Some(hasher))
+            }
+
+            fn open(bytes: &'a [u8], hasher: Option<S>) -> Result<Self, $crate::DecodeError> {
+                let envelope = $crate::bytes::Envelope::open_as::<$owned>(bytes)?;
+                let hasher = $crate::bytes::hasher_of(envelope.header(), hasher)?;
+                Self::of_envelope(envelope, hasher)
+            }
+
+            /// Verifies the payload: its checksum, and what else can be told to be wrong with it.
+            ///
+            /// # Errors
+            /// [`DecodeError`]($crate::DecodeError) says what is wrong and where.
+            ///
+            /// # Complexity
+            /// O(size): every byte is read.
+            pub fn verify(&self) -> Result<(), $crate::DecodeError> {
+                self.envelope.verify()?;
+                self.check()
+            }
+
+            /// Copies the structure out of the bytes, which are verified.
+            ///
+            /// # Errors
+            /// As [`verify`](Self::verify), and [`Alloc`]($crate::DecodeError::Alloc) when memory is
+            /// refused.
+            pub fn $to_owned(&self) -> Result<$owned, $crate::DecodeError>
+            where
+                S: Clone,
+            {
+                self.envelope.decode(Some(self.hasher.clone()))
+            }
+        }
+    };
+}

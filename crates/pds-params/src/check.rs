@@ -1,0 +1,38 @@
+//! What is asked of parameters everywhere.
+
+use crate::ParamError;
+
+/// Refuses a whole number outside of `min..=max`.
+pub(crate) fn check_range(
+    parameter: &'static str,
+    value: u64,
+    min: u64,
+    max: u64,
+) -> Result<(), ParamError> {
+    if (min..=max).contains(&value) {
+        return Ok(());
+    }
+    Err(ParamError::OutOfRange { parameter, value, min, max })
+}
+
+/// Refuses a number that is not above 0 and below 1.
+pub(crate) fn check_probability(parameter: &'static str, value: f64) -> Result<(), ParamError> {
+    if is_probability(value) {
+        return Ok(());
+    }
+    Err(ParamError::NotAProbability { parameter, value })
+}
+
+pub(crate) fn is_probability(value: f64) -> bool {
+    value > 0.0 && value < 1.0
+}
+
+/// Refuses a filter for no items.
+pub(crate) fn check_items(items: u64) -> Result<(), ParamError> {
+    check_range("expected_items", items, 1, u64::MAX)
+}
+
+/// Refuses a false-positive rate that is none.
+pub(crate) fn check_rate(rate: f64) -> Result<(), ParamError> {
+    check_probability("false_positive_rate", rate)
+}
