@@ -2,11 +2,10 @@
 
 mod blocks;
 
-use core::convert::Infallible;
 use core::hash::{BuildHasher, Hash};
 
 use pds_core::memory::{AtomicWords, Words};
-use pds_core::{AllocError, BuildError, DefaultHashBuilder, Incompatible, Insert, Merge};
+use pds_core::{AllocError, DefaultHashBuilder, Incompatible, atomic_twin};
 use pds_params::BlockedBloomParams;
 
 use crate::BlockedBloomFilter;
@@ -52,28 +51,9 @@ pub struct AtomicBlockedBloomFilter<S = DefaultHashBuilder> {
 }
 
 reading_methods!([S] AtomicBlockedBloomFilter<S>, "AtomicBlockedBloomFilter");
-
-impl AtomicBlockedBloomFilter {
-    /// Creates a filter that keeps a false-positive rate of `rate` up to `expected_items` distinct items.
-    ///
-    /// For other parameters and hashers convert a filter that [`BlockedBloomFilter::builder`] has built.
-    ///
-    /// # Errors
-    /// Those of [`BlockedBloomFilter::new`].
-    pub fn new(expected_items: u64, rate: f64) -> Result<Self, BuildError> {
-        BlockedBloomFilter::new(expected_items, rate).map(Self::from)
-    }
-}
+atomic_twin!(AtomicBlockedBloomFilter of BlockedBloomFilter, BlockedBloomParams);
 
 impl<S> AtomicBlockedBloomFilter<S> {
-    /// Creates an empty filter of exactly these parameters.
-    ///
-    /// # Errors
-    /// [`AllocError`] when the memory is refused.
-    pub fn from_params(params: BlockedBloomParams, hasher: S) -> Result<Self, AllocError> {
-        BlockedBloomFilter::from_params(params, hasher).map(Self::from)
-    }
-
     /// Returns the same filter for one owner, without a copy.
     #[must_use]
     pub fn into_plain(self) -> BlockedBloomFilter<S> {
@@ -154,14 +134,6 @@ impl<S: Clone> AtomicBlockedBloomFilter<S> {
         blocks.words_mut().iter_mut().zip(self.words()).for_each(|(copy, word)| *copy = word);
         Ok(BlockedBloomFilter::from_parts(blocks, self.params, self.hasher.clone()))
     }
-
-    /// Copies the filter; see [`to_plain`](Self::to_plain).
-    ///
-    /// # Errors
-    /// [`AllocError`] when memory is refused.
-    pub fn try_clone(&self) -> Result<Self, AllocError> {
-        self.to_plain().map(Self::from)
-    }
 }
 
 impl<S> From<BlockedBloomFilter<S>> for AtomicBlockedBloomFilter<S> {
@@ -171,43 +143,5 @@ impl<S> From<BlockedBloomFilter<S>> for AtomicBlockedBloomFilter<S> {
         let layout = *blocks.layout();
         let blocks = AtomicBlocks::from_words(AtomicWords::from(blocks.into_words()), layout);
         Self { blocks, params, hasher }
-    }
-}
-
-impl<S> From<AtomicBlockedBloomFilter<S>> for BlockedBloomFilter<S> {
-    fn from(shared: AtomicBlockedBloomFilter<S>) -> Self {
-        shared.into_plain()
-    }
-}
-
-impl<S: BuildHasher> Insert for AtomicBlockedBloomFilter<S> {
-    type Error = Infallible;
-
-    #[inline]
-    fn insert_hash(&mut self, hash: u64) -> Result<bool, Infallible> {
-        Ok((*self).insert_hash(hash))
-    }
-}
-
-impl<S: BuildHasher> Merge for AtomicBlockedBloomFilter<S> {
-    type Error = Incompatible;
-
-    fn merge(&mut self, other: &Self) -> Result<(), Incompatible> {
-        self.union_with(other)
-    }
-}
-
-/// Also for a shared reference, as `std::io` has it for files.
-impl<K: Hash, S: BuildHasher> Extend<K> for &AtomicBlockedBloomFilter<S> {
-    fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
-        keys.into_iter().for_each(|key| {
-            self.insert(&key);
-        });
-    }
-}
-
-impl<K: Hash, S: BuildHasher> Extend<K> for AtomicBlockedBloomFilter<S> {
-    fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
-        (&*self).extend(keys);
     }
 }

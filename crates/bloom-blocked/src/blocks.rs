@@ -80,6 +80,13 @@ impl Blocks {
     }
 }
 
+/// The shape is that of the filters, which is compared before.
+impl PartialEq for Blocks {
+    fn eq(&self, other: &Self) -> bool {
+        self.words == other.words
+    }
+}
+
 impl BlockSource for Blocks {
     #[inline(always)]
     fn layout(&self) -> &Layout {

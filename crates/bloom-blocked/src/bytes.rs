@@ -1,7 +1,7 @@
 //! The filters' portable bytes; `docs/format.md` of the workspace specifies them.
 
 use pds_core::bytes::{Kind, Portable, Shape, Sink, Source};
-use pds_core::{DecodeError, PortableHasher, portable_methods};
+use pds_core::{DecodeError, PortableHasher, portable_methods, portable_twin};
 use pds_params::BlockedBloomParams;
 
 #[cfg(target_has_atomic = "64")]
@@ -11,7 +11,7 @@ use crate::blocks::Blocks;
 
 portable_methods!(BlockedBloomFilter);
 #[cfg(target_has_atomic = "64")]
-portable_methods!(AtomicBlockedBloomFilter);
+portable_twin!(AtomicBlockedBloomFilter of BlockedBloomFilter, shape_of);
 
 impl<S: PortableHasher> Portable for BlockedBloomFilter<S> {
     type Hasher = S;
@@ -37,33 +37,6 @@ impl<S: PortableHasher> Portable for BlockedBloomFilter<S> {
         let params = params_of(shape)?;
         let words = source.take_words(params.num_bits() / 64)?;
         Ok(Self::from_parts(Blocks::from_words(words, &params), params, hasher))
-    }
-}
-
-/// The same bytes as the plain filter's. Those taken during inserts are no snapshot.
-#[cfg(target_has_atomic = "64")]
-impl<S: PortableHasher> Portable for AtomicBlockedBloomFilter<S> {
-    type Hasher = S;
-    const KIND: Kind = Kind::BlockedBloom;
-
-    fn portable_hasher(&self) -> &S {
-        self.hasher()
-    }
-
-    fn shape(&self) -> Shape {
-        shape_of(&self.params())
-    }
-
-    fn payload_bytes(shape: &Shape) -> Result<u64, DecodeError> {
-        BlockedBloomFilter::<S>::payload_bytes(shape)
-    }
-
-    fn write_payload<W: Sink>(&self, sink: &mut W) -> Result<(), W::Error> {
-        sink.put_words(self.words())
-    }
-
-    fn read_payload<R: Source>(shape: &Shape, hasher: S, source: &mut R) -> Result<Self, R::Error> {
-        BlockedBloomFilter::read_payload(shape, hasher, source).map(Self::from)
     }
 }
 

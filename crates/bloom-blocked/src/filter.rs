@@ -1,9 +1,10 @@
 //! The blocked Bloom filter.
 
-use core::convert::Infallible;
 use core::hash::{BuildHasher, Hash};
 
-use pds_core::{AllocError, BuildError, DefaultHashBuilder, Incompatible, Insert, Merge};
+use pds_core::{
+    AllocError, BuildError, DefaultHashBuilder, Incompatible, insert_traits, value_traits,
+};
 use pds_params::BlockedBloomParams;
 
 use crate::BlockedBloomFilterBuilder;
@@ -56,6 +57,8 @@ pub struct BlockedBloomFilter<S = DefaultHashBuilder> {
 }
 
 reading_methods!([S] BlockedBloomFilter<S>, "BlockedBloomFilter");
+insert_traits!([S] BlockedBloomFilter<S>, merge by union_with);
+value_traits!([S] BlockedBloomFilter<S>, blocks);
 
 impl BlockedBloomFilter {
     /// Creates a filter that keeps a false-positive rate of `rate` up to `expected_items` distinct items.
@@ -242,56 +245,3 @@ impl<S: BuildHasher> BlockedBloomFilter<S> {
         }
     }
 }
-
-impl<S: Clone> BlockedBloomFilter<S> {
-    /// Copies the filter, or reports that there is no memory for a second one.
-    ///
-    /// # Errors
-    /// [`AllocError`] when memory is refused.
-    pub fn try_clone(&self) -> Result<Self, AllocError> {
-        let (params, hasher) = (self.params, self.hasher.clone());
-        Ok(Self { blocks: self.blocks.try_clone()?, params, hasher })
-    }
-}
-
-impl<S: BuildHasher> Insert for BlockedBloomFilter<S> {
-    type Error = Infallible;
-
-    #[inline]
-    fn insert_hash(&mut self, hash: u64) -> Result<bool, Infallible> {
-        Ok(self.insert_hash(hash))
-    }
-}
-
-impl<S: BuildHasher> Merge for BlockedBloomFilter<S> {
-    type Error = Incompatible;
-
-    fn merge(&mut self, other: &Self) -> Result<(), Incompatible> {
-        self.union_with(other)
-    }
-}
-
-/// Takes keys and references to keys: both hash alike.
-impl<K: Hash, S: BuildHasher> Extend<K> for BlockedBloomFilter<S> {
-    fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
-        keys.into_iter().for_each(|key| {
-            self.insert(&key);
-        });
-    }
-}
-
-impl<S: Clone> Clone for BlockedBloomFilter<S> {
-    /// Copies the filter. Aborts when memory is refused; see [`try_clone`](Self::try_clone).
-    fn clone(&self) -> Self {
-        Self { blocks: self.blocks.clone(), params: self.params, hasher: self.hasher.clone() }
-    }
-}
-
-/// Filters are equal when shape, hasher and bits are; what they were designed for takes no part.
-impl<S: BuildHasher> PartialEq for BlockedBloomFilter<S> {
-    fn eq(&self, other: &Self) -> bool {
-        self.check_compatible(other).is_ok() && self.words() == other.words()
-    }
-}
-
-impl<S: BuildHasher> Eq for BlockedBloomFilter<S> {}

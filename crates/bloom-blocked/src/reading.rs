@@ -6,6 +6,11 @@
 /// A macro and no generic type, so that each filter's documentation shows its methods as its own.
 macro_rules! reading_methods {
     ([$($generics:tt)*] $filter:ty, $name:literal) => {
+        ::pds_core::membership_methods!(
+            [$($generics)*] $filter,
+            "O(1): one cache line, without a branch on its bits and without allocation."
+        );
+
         impl<$($generics)*> $filter {
             /// Tests whether a key with this hash is possibly contained; `false` is certain.
             #[inline]
@@ -64,18 +69,6 @@ macro_rules! reading_methods {
                 self.params.num_hashes()
             }
 
-            /// Returns the number of distinct items that the filter was designed for, if it was.
-            #[must_use]
-            pub fn expected_items(&self) -> Option<u64> {
-                self.params.expected_items()
-            }
-
-            /// Returns the false-positive rate promised at the expected items, if one was.
-            #[must_use]
-            pub fn promised_rate(&self) -> Option<f64> {
-                self.params.promised_rate()
-            }
-
             /// Returns the size of the blocks in bytes.
             #[must_use]
             pub fn size_in_bytes(&self) -> u64 {
@@ -86,12 +79,6 @@ macro_rules! reading_methods {
             #[must_use]
             pub fn params(&self) -> ::pds_params::BlockedBloomParams {
                 self.params
-            }
-
-            /// Returns the hasher.
-            #[must_use]
-            pub const fn hasher(&self) -> &S {
-                &self.hasher
             }
 
             /// Counts the set bits, in O(m).
@@ -166,16 +153,6 @@ macro_rules! reading_methods {
         where
             S: ::core::hash::BuildHasher,
         {
-            /// Tests whether `key` is possibly contained; `false` is certain.
-            ///
-            /// # Complexity
-            /// O(1): one cache line, without a branch on its bits and without allocation.
-            #[inline]
-            #[must_use]
-            pub fn contains<K: ::core::hash::Hash + ?Sized>(&self, key: &K) -> bool {
-                self.contains_hash(self.hasher.hash_one(key))
-            }
-
             /// Tests many keys: `out[i]` is the answer for `keys[i]`.
             ///
             /// Several times as fast as one by one where the filter exceeds the cache: the blocks of later
@@ -274,30 +251,6 @@ macro_rules! reading_methods {
             fn check_compatible(&self, other: &Self) -> Result<(), ::pds_core::Incompatible> {
                 let (left, right) = (&self.params, &other.params);
                 $crate::estimates::check_compatible((left, &self.hasher), (right, &other.hasher))
-            }
-        }
-
-        impl<$($generics)*> ::pds_core::HashKey for $filter
-        where
-            S: ::core::hash::BuildHasher,
-        {
-            #[inline]
-            fn hash_key<K: ::core::hash::Hash + ?Sized>(&self, key: &K) -> u64 {
-                self.hasher.hash_one(key)
-            }
-        }
-
-        impl<$($generics)*> ::pds_core::Membership for $filter
-        where
-            S: ::core::hash::BuildHasher,
-        {
-            #[inline]
-            fn contains_hash(&self, hash: u64) -> bool {
-                self.contains_hash(hash)
-            }
-
-            fn contains_hash_batch(&self, hashes: &[u64], out: &mut [bool]) {
-                self.contains_hash_batch(hashes, out);
             }
         }
 

@@ -2,9 +2,9 @@
 
 use core::borrow::Borrow;
 
-use pds_core::bytes::{Envelope, hasher_of};
+use pds_core::bytes::Envelope;
 use pds_core::memory::prefetch;
-use pds_core::{DecodeError, DefaultHashBuilder, PortableHasher};
+use pds_core::{DecodeError, DefaultHashBuilder, view_methods};
 use pds_params::BlockedBloomParams;
 
 use crate::BlockedBloomFilter;
@@ -50,70 +50,17 @@ pub struct BlockedBloomFilterView<'a, S = DefaultHashBuilder> {
     hasher: S,
 }
 
-impl<'a> BlockedBloomFilterView<'a> {
-    /// Opens portable bytes that hold a filter and nothing else.
-    ///
-    /// # Errors
-    /// [`DecodeError`] says what is wrong and where.
-    ///
-    /// # Complexity
-    /// Constant.
-    pub fn from_bytes(bytes: &'a [u8]) -> Result<Self, DecodeError> {
-        Self::open(bytes, None)
-    }
-}
+view_methods!(BlockedBloomFilterView of BlockedBloomFilter, to_filter);
 
-impl<'a, S: PortableHasher> BlockedBloomFilterView<'a, S> {
-    /// Opens portable bytes that hold the hasher's key, as [`BlockedBloomFilter::with_key`] writes them.
-    ///
-    /// # Errors
-    /// As [`from_bytes`](Self::from_bytes), and [`KeyMissing`](DecodeError::KeyMissing) when the key was
-    /// left out.
-    pub fn from_bytes_with_key(bytes: &'a [u8]) -> Result<Self, DecodeError> {
-        Self::open(bytes, None)
-    }
-
-    /// Opens portable bytes with this hasher: for those from which a secret key was left out.
-    ///
-    /// # Errors
-    /// As [`from_bytes`](Self::from_bytes), and [`KeyMismatch`](DecodeError::KeyMismatch) when `hasher`
-    /// is not the one that built the filter.
-    pub fn from_bytes_with_hasher(bytes: &'a [u8], hasher: S) -> Result<Self, DecodeError> {
-        Self::open(bytes, Some(hasher))
-    }
-
-    fn open(bytes: &'a [u8], hasher: Option<S>) -> Result<Self, DecodeError> {
-        let envelope = Envelope::open_as::<BlockedBloomFilter<S>>(bytes)?;
+impl<'a, S> BlockedBloomFilterView<'a, S> {
+    fn of_envelope(envelope: Envelope<'a>, hasher: S) -> Result<Self, DecodeError> {
         let params = params_of(&envelope.header().shape)?;
-        let hasher = hasher_of(envelope.header(), hasher)?;
         let blocks = ByteBlocks {
             bytes: envelope.payload().as_chunks().0,
             layout: Layout::new(&params),
             backend: Backend::best(),
         };
         Ok(Self { envelope, blocks, params, hasher })
-    }
-
-    /// Verifies the checksum of the payload.
-    ///
-    /// # Errors
-    /// [`DecodeError::Checksum`] when it does not fit.
-    ///
-    /// # Complexity
-    /// O(m) for m bits: every byte is read.
-    pub fn verify(&self) -> Result<(), DecodeError> {
-        self.envelope.verify()
-    }
-
-    /// Copies the filter out of the bytes, which are verified.
-    ///
-    /// # Errors
-    /// As [`verify`](Self::verify), and [`DecodeError::Alloc`] when memory is refused.
-    pub fn to_filter(&self) -> Result<BlockedBloomFilter<S>, DecodeError>
-    where
-        S: Clone,
-    {
-        self.envelope.decode(Some(self.hasher.clone()))
     }
 }
 

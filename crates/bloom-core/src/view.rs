@@ -6,7 +6,7 @@ use pds_core::{DecodeError, DefaultHashBuilder, view_methods};
 use pds_params::BloomParams;
 
 use crate::BloomFilter;
-use crate::bytes::{check_padding, params_of};
+use crate::bytes::{self, params_of};
 use crate::probing::BitSource;
 use crate::reading::reading_methods;
 
@@ -45,7 +45,7 @@ pub struct BloomFilterView<'a, S = DefaultHashBuilder> {
     hasher: S,
 }
 
-view_methods!(BloomFilterView of BloomFilter, to_filter);
+view_methods!(BloomFilterView of BloomFilter, to_filter, check_padding);
 
 impl<'a, S> BloomFilterView<'a, S> {
     fn of_envelope(envelope: Envelope<'a>, hasher: S) -> Result<Self, DecodeError> {
@@ -54,9 +54,8 @@ impl<'a, S> BloomFilterView<'a, S> {
         Ok(Self { envelope, bits, params, hasher })
     }
 
-    /// Unused bits are zero.
-    fn check(&self) -> Result<(), DecodeError> {
-        check_padding(&self.params, self.bits.words().last().unwrap_or_default())
+    fn check_padding(&self) -> Result<(), DecodeError> {
+        bytes::check_padding(&self.params, self.bits.words().last().unwrap_or_default())
     }
 }
 

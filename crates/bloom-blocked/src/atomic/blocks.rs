@@ -2,37 +2,13 @@
 
 use core::borrow::Borrow;
 use core::ops::Deref;
-use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use pds_core::memory::prefetch;
+use pds_core::memory::{AtomicWord, load_words, prefetch, union_words};
 
 use crate::arch::{Backend, Portable, masks};
 use crate::batch::Ahead;
 use crate::blocks::BlockSource;
 use crate::layout::{Block, LANES, Layout};
-
-/// A word that threads share; a trait so that `loom` can put its own in the place of the real one.
-///
-/// Every operation is relaxed. No thread draws conclusions from one bit about memory outside the filter,
-/// and bits are only ever set, so the order in which they become visible is of no account.
-pub(super) trait AtomicWord: 'static {
-    fn load(&self) -> u64;
-
-    /// Sets the bits of `mask` and returns the word as it was.
-    fn fetch_or(&self, mask: u64) -> u64;
-}
-
-impl AtomicWord for AtomicU64 {
-    #[inline]
-    fn load(&self) -> u64 {
-        self.load(Relaxed)
-    }
-
-    #[inline]
-    fn fetch_or(&self, mask: u64) -> u64 {
-        self.fetch_or(mask, Relaxed)
-    }
-}
 
 /// The shared counterpart of [`Blocks`](crate::blocks::Blocks), bit for bit.
 pub(super) struct AtomicBlocks<W> {
@@ -59,7 +35,7 @@ impl<A: AtomicWord, W: Deref<Target = [A]>> AtomicBlocks<W> {
     pub(super) fn insert(&self, mixed: u64) -> bool {
         let block = &self.words.as_chunks::<LANES>().0[self.layout.block_of(mixed)];
         let masks = masks(&self.layout, mixed);
-        block.iter().zip(masks).fold(0, |new, (word, mask)| new | set_all(word, mask)) != 0
+        block.iter().zip(masks).fold(0, |new, (word, mask)| new | word.set_all(mask)) != 0
     }
 
     pub(super) fn insert_many(&self, len: usize, hash: impl Fn(usize) -> u64) -> usize {
@@ -69,24 +45,13 @@ impl<A: AtomicWord, W: Deref<Target = [A]>> AtomicBlocks<W> {
 
     /// Sets every bit that is set in `other`, which has as many blocks.
     pub(super) fn union_with(&self, other: &Self) {
-        for (word, theirs) in self.words.iter().zip(other.words()) {
-            set_all(word, theirs);
-        }
+        union_words(&self.words, other.words());
     }
 
     /// The bits, each word at some moment.
     pub(super) fn words(&self) -> impl Iterator<Item = u64> {
-        self.words.iter().map(AtomicWord::load)
+        load_words(&self.words)
     }
-}
-
-/// Sets the bits of `mask` and returns those of them that were clear.
-///
-/// A locked operation takes the line for this core alone; a load shares it.
-#[inline]
-fn set_all(word: &impl AtomicWord, mask: u64) -> u64 {
-    let missing = mask & !word.load();
-    if missing == 0 { 0 } else { missing & !word.fetch_or(missing) }
 }
 
 impl<A: AtomicWord, W: Deref<Target = [A]>> BlockSource for AtomicBlocks<W> {
@@ -138,16 +103,6 @@ mod loom_tests {
     use super::*;
     use crate::arch::Kernel;
     use crate::layout::mix;
-
-    impl AtomicWord for AtomicU64 {
-        fn load(&self) -> u64 {
-            self.load(Ordering::Relaxed)
-        }
-
-        fn fetch_or(&self, mask: u64) -> u64 {
-            self.fetch_or(mask, Ordering::Relaxed)
-        }
-    }
 
     type Shared = AtomicBlocks<Vec<AtomicU64>>;
 

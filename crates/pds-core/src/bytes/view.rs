@@ -1,23 +1,25 @@
 /// Gives a view of portable bytes the methods that users see: opening, verifying, copying out.
 ///
-/// One definition for all views. A view has the field `hasher`, the field `envelope`
-/// ([`Envelope`](crate::bytes::Envelope)), and two methods of its own:
-/// `of_envelope(envelope, hasher) -> Result<Self, DecodeError>`, whose envelope holds the structure by its
-/// header, and `check(&self) -> Result<(), DecodeError>`, which refuses a payload that its checksum does not
-/// tell to be wrong.
+/// One definition for all views. A view has the fields `hasher` and `envelope`
+/// ([`Envelope`](crate::bytes::Envelope)), and a function
+/// `of_envelope(envelope, hasher) -> Result<Self, DecodeError>`, which is given an envelope that holds the
+/// structure by its header.
 ///
-/// `view_methods!(FilterView of Filter, to_filter)`; where they have more parameters than a hasher, as in
-/// [`portable_methods`](crate::portable_methods):
+/// `view_methods!(FilterView of Filter, to_filter)` names the method that copies the structure out; a fourth
+/// name, `view_methods!(FilterView of Filter, to_filter, check)`, is that of a method that `verify` asks beside the
+/// checksum. Where they have more parameters than a
+/// hasher, as in [`portable_methods`](crate::portable_methods):
 /// `view_methods!([C: Counter] View<'a, S, C>, View<'a, DefaultHashBuilder, C>, Sketch<S, C>, to_sketch)`.
 #[macro_export]
 macro_rules! view_methods {
-    ($view:ident of $owned:ident, $to_owned:ident) => {
+    ($view:ident of $owned:ident, $to_owned:ident $(, $check:ident)?) => {
         $crate::view_methods!(
-            [] $view<'a, S>, $view<'a, $crate::DefaultHashBuilder>, $owned<S>, $to_owned
+            [] $view<'a, S>, $view<'a, $crate::DefaultHashBuilder>, $owned<S>, $to_owned $(, $check)?
         );
     };
     (
         [$($other:ident: $bound:path),*] $view:ty, $default:ty, $owned:ty, $to_owned:ident
+        $(, $check:ident)?
     ) => {
         impl<'a, $($other: $bound),*> $default {
             /// Opens portable bytes that hold the structure and nothing else.
@@ -69,7 +71,8 @@ macro_rules! view_methods {
             /// O(size): every byte is read.
             pub fn verify(&self) -> Result<(), $crate::DecodeError> {
                 self.envelope.verify()?;
-                self.check()
+                $(self.$check()?;)?
+                Ok(())
             }
 
             /// Copies the structure out of the bytes, which are verified.
