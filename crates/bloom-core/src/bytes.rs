@@ -1,6 +1,6 @@
 //! The filters' portable bytes; `docs/format.md` of the workspace specifies them.
 
-use pds_core::bytes::{Header, Kind, Portable, Shape, Sink, Source};
+use pds_core::bytes::{self, Kind, Portable, Shape, Sink, Source};
 use pds_core::{DecodeError, PortableHasher, portable_methods, portable_twin};
 use pds_params::BloomParams;
 
@@ -59,10 +59,5 @@ pub(crate) fn params_of(shape: &Shape) -> Result<BloomParams, DecodeError> {
 
 /// Refuses bits beyond the last one in the last word.
 pub(crate) fn check_padding(params: &BloomParams, last_word: u64) -> Result<(), DecodeError> {
-    let unused = last_word & !(u64::MAX >> ((64 - params.num_bits() % 64) % 64));
-    if unused == 0 {
-        return Ok(());
-    }
-    let offset = Header::BYTES as u64 + params.size_in_bytes() - 8;
-    Err(DecodeError::Padding { offset, found: last_word })
+    bytes::check_padding(params.size_in_bytes(), params.num_bits() % 64, last_word)
 }

@@ -1,11 +1,11 @@
 //! The filter's portable bytes; `docs/format.md` of the workspace specifies them.
 
-use pds_core::bytes::{Header, Kind, Portable, Shape, Sink, Source};
+use pds_core::bytes::{Kind, Portable, Shape, Sink, Source, check_padding};
+use pds_core::memory::WordSource;
 use pds_core::{DecodeError, ParamError, PortableHasher, portable_methods};
 use pds_params::CuckooParams;
 
 use crate::CuckooFilter;
-use crate::lanes::WordSource;
 use crate::table::Table;
 
 portable_methods!(CuckooFilter);
@@ -65,13 +65,7 @@ pub(crate) fn check_table<W: WordSource>(
 ) -> Result<(), DecodeError> {
     let counted = table.iter().count() as u64;
     check_len(table.len(), counted, counted)?;
-    let found = table.last_word();
-    let used = params.num_bits() % 64;
-    if used == 0 || found >> used == 0 {
-        return Ok(());
-    }
-    let offset = Header::BYTES as u64 + params.size_in_bytes() - 8;
-    Err(DecodeError::Padding { offset, found })
+    check_padding(params.size_in_bytes(), params.num_bits() % 64, table.last_word())
 }
 
 fn check_len(len: u64, min: u64, max: u64) -> Result<(), DecodeError> {

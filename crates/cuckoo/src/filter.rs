@@ -2,7 +2,9 @@
 
 use core::hash::{BuildHasher, Hash};
 
-use pds_core::{AllocError, BuildError, DefaultHashBuilder, Incompatible, Insert, Merge, Remove};
+use pds_core::{
+    AllocError, BuildError, DefaultHashBuilder, Incompatible, Insert, Merge, Remove, value_traits,
+};
 use pds_params::CuckooParams;
 
 use crate::reading::reading_methods;
@@ -29,6 +31,7 @@ use crate::{CuckooFilterBuilder, Full, MergeError};
 /// - Memory: 4f bits a bucket, f/0.95 bits an item from 3,500 items up: 10.5 at 1 %, 13.7 at 0.1 %.
 /// - Query and removal: O(1). Insert: O(1) on average, 2,000 moves at most.
 /// - Merging: possible while both fit into one; requires equal buckets, width and hasher seed.
+/// - Equality: equal histories make equal filters; the same keys in another order need not.
 ///
 /// # Examples
 /// ```
@@ -145,6 +148,7 @@ impl<S> CuckooFilter<S> {
 }
 
 reading_methods!([S] CuckooFilter<S>);
+value_traits!([S] CuckooFilter<S>, table);
 
 impl<S: BuildHasher> CuckooFilter<S> {
     /// Inserts a copy of `key`; it is in as often as it is inserted.
@@ -262,17 +266,6 @@ impl<S: BuildHasher> CuckooFilter<S> {
     }
 }
 
-impl<S: Clone> CuckooFilter<S> {
-    /// Copies the filter, or reports that there is no memory for a second one.
-    ///
-    /// # Errors
-    /// [`AllocError`] when memory is refused.
-    pub fn try_clone(&self) -> Result<Self, AllocError> {
-        let (params, hasher) = (self.params, self.hasher.clone());
-        Ok(Self { table: self.table.try_clone()?, params, hasher })
-    }
-}
-
 /// Stores a copy also of a key that is possibly contained, so that it can be removed.
 impl<S: BuildHasher> Insert for CuckooFilter<S> {
     type Error = Full;
@@ -299,20 +292,3 @@ impl<S: BuildHasher> Remove for CuckooFilter<S> {
         self.remove_hash(hash)
     }
 }
-
-impl<S: Clone> Clone for CuckooFilter<S> {
-    /// Copies the filter. Aborts when memory is refused; see [`try_clone`](CuckooFilter::try_clone).
-    fn clone(&self) -> Self {
-        Self { table: self.table.clone(), params: self.params, hasher: self.hasher.clone() }
-    }
-}
-
-/// Filters are equal when shape, hasher and slots are: equal histories make equal filters, but the same
-/// keys in another order need not. What they were designed for takes no part.
-impl<S: BuildHasher> PartialEq for CuckooFilter<S> {
-    fn eq(&self, other: &Self) -> bool {
-        self.check_compatible(other).is_ok() && self.table == other.table
-    }
-}
-
-impl<S: BuildHasher> Eq for CuckooFilter<S> {}

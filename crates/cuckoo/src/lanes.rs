@@ -7,41 +7,7 @@
 //! Everything takes the width as an argument and is inlined: [`by_width!`] calls it with a literal for
 //! the common widths, for which shifts and masks are then constants.
 
-use pds_core::memory::{Words, prefetch};
-
-/// Words that are owned, or lie in borrowed bytes.
-pub(crate) trait WordSource {
-    /// The word of this index, which is in range.
-    fn word(&self, index: usize) -> u64;
-
-    /// Asks for a word to be brought near.
-    fn prefetch(&self, index: usize);
-}
-
-impl WordSource for Words {
-    #[inline(always)]
-    fn word(&self, index: usize) -> u64 {
-        self[index]
-    }
-
-    #[inline(always)]
-    fn prefetch(&self, index: usize) {
-        prefetch(self, index);
-    }
-}
-
-/// Little-endian words at any address.
-impl WordSource for &[[u8; 8]] {
-    #[inline(always)]
-    fn word(&self, index: usize) -> u64 {
-        u64::from_le_bytes(self[index])
-    }
-
-    #[inline(always)]
-    fn prefetch(&self, index: usize) {
-        prefetch(self, index);
-    }
-}
+use pds_core::memory::WordSource;
 
 /// Slots a bucket.
 pub(crate) const SLOTS: u32 = 4;

@@ -1,22 +1,22 @@
 //! The methods that only read: one definition for the filter that is owned or borrowed.
 
-use core::array;
 use core::fmt;
-use core::hash::{BuildHasher, Hash};
 
 use pds_params::CuckooParams;
 
-use crate::lanes::WordSource;
-use crate::table::Table;
-
 /// How many keys are hashed before they are looked up.
-const HASHED: usize = 64;
+pub(crate) const HASHED: usize = 64;
 
 /// Gives the methods that only read to a filter type with the fields `table`, `params` and `hasher`.
 ///
 /// A macro and no generic type, so that each filter's documentation shows its methods as its own.
 macro_rules! reading_methods {
     ([$($generics:tt)*] $filter:ty) => {
+        ::pds_core::membership_methods!(
+            [$($generics)*] $filter,
+            "Two buckets are read, always; no allocation."
+        );
+
         impl<$($generics)*> $filter {
             /// Tests whether a key with this hash is possibly contained; `false` is certain.
             #[inline]
@@ -32,7 +32,7 @@ macro_rules! reading_methods {
             /// # Panics
             /// When the slices differ in length.
             pub fn contains_hash_batch(&self, hashes: &[u64], out: &mut [bool]) {
-                assert_eq!(hashes.len(), out.len(), "one answer a key");
+                ::pds_core::batch::check_lengths(hashes, out);
                 self.table.contains_each(hashes, out);
             }
 
@@ -103,18 +103,6 @@ macro_rules! reading_methods {
                 self.params.fingerprint_bits()
             }
 
-            /// Returns the number of items that the filter was designed for, if it was.
-            #[must_use]
-            pub fn expected_items(&self) -> Option<u64> {
-                self.params.expected_items()
-            }
-
-            /// Returns the false-positive rate promised at the expected items, if one was.
-            #[must_use]
-            pub fn promised_rate(&self) -> Option<f64> {
-                self.params.promised_rate()
-            }
-
             /// Returns the size of the slots in bytes, in whole 64-bit words.
             #[must_use]
             pub fn size_in_bytes(&self) -> u64 {
@@ -125,12 +113,6 @@ macro_rules! reading_methods {
             #[must_use]
             pub const fn params(&self) -> ::pds_params::CuckooParams {
                 self.params
-            }
-
-            /// Returns the hasher.
-            #[must_use]
-            pub const fn hasher(&self) -> &S {
-                &self.hasher
             }
 
             /// Lists the fingerprints, each with the number of the bucket in which it lies.
@@ -145,16 +127,6 @@ macro_rules! reading_methods {
         where
             S: ::core::hash::BuildHasher,
         {
-            /// Tests whether `key` is possibly contained; `false` is certain.
-            ///
-            /// # Complexity
-            /// Two buckets are read, always; no allocation.
-            #[inline]
-            #[must_use]
-            pub fn contains<K: ::core::hash::Hash + ?Sized>(&self, key: &K) -> bool {
-                self.contains_hash(self.hasher.hash_one(key))
-            }
-
             /// Tests many keys: `out[i]` is the answer for `keys[i]`.
             ///
             /// Faster than one by one where the filter exceeds the cache.
@@ -174,37 +146,18 @@ macro_rules! reading_methods {
             /// # Ok::<(), Box<dyn core::error::Error>>(())
             /// ```
             pub fn contains_batch<K: ::core::hash::Hash>(&self, keys: &[K], out: &mut [bool]) {
-                $crate::reading::contains_keys(&self.table, &self.hasher, keys, out);
+                ::pds_core::batch::contains_keys::<{ $crate::reading::HASHED }, K>(
+                    &self.hasher,
+                    keys,
+                    out,
+                    |hashes, answers| self.table.contains_each(hashes, answers),
+                );
             }
 
             /// Counts the copies of `key`, from 0 to 8; copies of keys that agree with it are counted too.
             #[must_use]
             pub fn count<K: ::core::hash::Hash + ?Sized>(&self, key: &K) -> u32 {
                 self.count_hash(self.hasher.hash_one(key))
-            }
-        }
-
-        impl<$($generics)*> ::pds_core::HashKey for $filter
-        where
-            S: ::core::hash::BuildHasher,
-        {
-            #[inline]
-            fn hash_key<K: ::core::hash::Hash + ?Sized>(&self, key: &K) -> u64 {
-                self.hasher.hash_one(key)
-            }
-        }
-
-        impl<$($generics)*> ::pds_core::Membership for $filter
-        where
-            S: ::core::hash::BuildHasher,
-        {
-            #[inline]
-            fn contains_hash(&self, hash: u64) -> bool {
-                self.contains_hash(hash)
-            }
-
-            fn contains_hash_batch(&self, hashes: &[u64], out: &mut [bool]) {
-                self.contains_hash_batch(hashes, out);
             }
         }
 
@@ -217,20 +170,6 @@ macro_rules! reading_methods {
 }
 
 pub(crate) use reading_methods;
-
-pub(crate) fn contains_keys<K: Hash>(
-    table: &Table<impl WordSource>,
-    hasher: &impl BuildHasher,
-    keys: &[K],
-    out: &mut [bool],
-) {
-    assert_eq!(keys.len(), out.len(), "one answer a key");
-    for (keys, answers) in keys.chunks(HASHED).zip(out.chunks_mut(HASHED)) {
-        let hashes: [u64; HASHED] =
-            array::from_fn(|i| keys.get(i).map_or(0, |key| hasher.hash_one(key)));
-        table.contains_each(&hashes[..keys.len()], answers);
-    }
-}
 
 pub(crate) fn debug(
     f: &mut fmt::Formatter<'_>,

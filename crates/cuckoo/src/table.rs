@@ -1,14 +1,14 @@
 //! Buckets of fingerprints: what a filter is, apart from keys and hashers.
 
 use pds_core::AllocError;
-use pds_core::memory::Words;
+use pds_core::memory::{WordSource, Words};
 use pds_params::CuckooParams;
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use crate::Full;
 use crate::address::{Address, partner};
-use crate::lanes::{self, SLOTS, WordSource, by_width};
+use crate::lanes::{self, SLOTS, by_width};
 
 /// How many fingerprints an insert moves before it gives up.
 ///

@@ -25,7 +25,7 @@ mod stream;
 mod twin;
 mod view;
 
-pub use decode::{Envelope, from_slice, hasher_of};
+pub use decode::{Envelope, check_padding, from_slice, hasher_of};
 pub use encode::{WithKey, encode, to_vec};
 #[cfg(feature = "std")]
 pub use file::{load, save};

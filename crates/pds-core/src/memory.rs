@@ -10,6 +10,7 @@ mod lanes;
 mod prefetch;
 #[cfg(target_has_atomic = "64")]
 mod shared;
+mod source;
 mod words;
 
 #[cfg(target_has_atomic = "64")]
@@ -18,4 +19,5 @@ pub use lanes::{Lane, reorder_lanes};
 pub use prefetch::prefetch;
 #[cfg(target_has_atomic = "64")]
 pub use shared::{AtomicWord, load_words, union_words};
+pub use source::WordSource;
 pub use words::{LINE_BYTES, Words};

@@ -162,6 +162,18 @@ pub fn hasher_of<S: PortableHasher>(header: &Header, given: Option<S>) -> Result
     Ok(hasher)
 }
 
+/// Refuses bits of the payload's last word that are set beyond the `used` ones, of which 0 stands for all.
+///
+/// # Errors
+/// [`DecodeError::Padding`].
+pub fn check_padding(payload_bytes: u64, used: u64, last_word: u64) -> Result<(), DecodeError> {
+    if used == 0 || last_word >> used == 0 {
+        return Ok(());
+    }
+    let offset = Header::BYTES as u64 + payload_bytes - 8;
+    Err(DecodeError::Padding { offset, found: last_word })
+}
+
 /// Where the envelope ends, in bytes from its start.
 fn end_of(header: &Header) -> Result<u64, DecodeError> {
     header.payload_bytes.checked_add(Header::BYTES as u64 + SUM_BYTES).ok_or(DecodeError::Field {
