@@ -6,6 +6,11 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "alloc")]
+extern crate alloc;
+#[cfg(feature = "std")]
+extern crate std;
+
 // The documents use all structures.
 #[cfg(all(
     doctest,
@@ -18,6 +23,11 @@
     feature = "hll"
 ))]
 mod documents;
+#[cfg(all(
+    feature = "alloc",
+    any(feature = "bloom", feature = "blocked", feature = "counting", feature = "cuckoo")
+))]
+mod dyn_filter;
 mod typed;
 
 #[cfg(feature = "blocked")]
@@ -33,7 +43,7 @@ pub use cuckoo;
 #[cfg(feature = "hll")]
 pub use hll;
 #[cfg(feature = "alloc")]
-pub use pds_core::memory;
+pub use pds_core::{bytes, memory};
 pub use pds_core::{error, hash, traits};
 pub use pds_params as params;
 
@@ -41,10 +51,12 @@ pub use pds_params as params;
 pub use bloom_blocked::AtomicBlockedBloomFilter;
 #[cfg(all(feature = "blocked", feature = "alloc"))]
 pub use bloom_blocked::{BlockedBloomFilter, SplitBlockBloomFilter};
+#[cfg(all(feature = "blocked", feature = "alloc", not(feature = "bloom")))]
+pub use bloom_blocked::{Health, HealthStatus};
 #[cfg(all(feature = "bloom", feature = "alloc", target_has_atomic = "64"))]
 pub use bloom_core::AtomicBloomFilter;
 #[cfg(all(feature = "bloom", feature = "alloc"))]
-pub use bloom_core::BloomFilter;
+pub use bloom_core::{BloomFilter, Health, HealthStatus};
 #[cfg(all(feature = "counting", feature = "alloc"))]
 pub use bloom_counting::{BlockedCountingBloomFilter, CountingBloomFilter};
 #[cfg(all(feature = "cms", feature = "alloc", target_has_atomic = "64"))]
@@ -53,13 +65,20 @@ pub use cms::AtomicCountMinSketch;
 pub use cms::{CountMinSketch, CountSketch, HeavyHitters, SketchedHeavyHitters, TopK};
 #[cfg(all(feature = "cuckoo", feature = "alloc"))]
 pub use cuckoo::{CuckooFilter, CuckooFilterView};
+#[cfg(all(
+    feature = "alloc",
+    any(feature = "bloom", feature = "blocked", feature = "counting", feature = "cuckoo")
+))]
+pub use dyn_filter::DynFilter;
 #[cfg(all(feature = "hll", feature = "alloc", target_has_atomic = "8"))]
 pub use hll::AtomicHyperLogLog;
 #[cfg(all(feature = "hll", feature = "alloc"))]
 pub use hll::{HyperLogLog, UltraLogLog};
+#[cfg(feature = "std")]
+pub use pds_core::ReadError;
 pub use pds_core::{
-    AllocError, BuildError, Cardinality, DefaultHashBuilder, Estimate, Frequency, HashKey,
-    Incompatible, Insert, Membership, Merge, ParamError, PortableHasher, Raw, Remove,
+    AllocError, BuildError, Cardinality, DecodeError, DefaultHashBuilder, Estimate, Frequency,
+    HashKey, Incompatible, Insert, Membership, Merge, ParamError, PortableHasher, Raw, Remove,
     SipHashBuilder,
 };
 pub use typed::Typed;

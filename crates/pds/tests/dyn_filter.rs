@@ -1,0 +1,272 @@
+//! Files of unknown kind: each is opened as what its header says, or refused with the reason.
+#![cfg(all(
+    feature = "std",
+    feature = "blocked",
+    feature = "bloom",
+    feature = "cms",
+    feature = "counting",
+    feature = "cuckoo",
+    feature = "hll"
+))]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use pds::bytes::{Header, Kind, Portable, ReadLimits};
+use pds::counting::Bits8;
+use pds::{
+    BlockedBloomFilter, BlockedCountingBloomFilter, BloomFilter, CountMinSketch,
+    CountingBloomFilter, CuckooFilter, DecodeError, DefaultHashBuilder, DynFilter, HashKey,
+    HyperLogLog, Membership, PortableHasher, ReadError, SipHashBuilder,
+};
+use pds_testkit::mutate::{Choices, inputs, mutate};
+
+const ITEMS: u64 = 300;
+
+/// A filter of every kind, with the integers below 300 in it, as bytes.
+fn all() -> Vec<(Kind, Vec<u8>)> {
+    let mut bloom = BloomFilter::new(ITEMS, 0.01).unwrap();
+    let mut blocked = BlockedBloomFilter::new(ITEMS, 0.01).unwrap();
+    let mut counting = CountingBloomFilter::new(ITEMS, 0.01).unwrap();
+    let builder = CountingBloomFilter::builder().expected_items(ITEMS).false_positive_rate(0.01);
+    let mut wide = builder.wide_counters().build().unwrap();
+    let mut lines = BlockedCountingBloomFilter::new(ITEMS, 0.01).unwrap();
+    let mut cuckoo = CuckooFilter::new(ITEMS, 0.01).unwrap();
+    bloom.extend(0..ITEMS);
+    blocked.extend(0..ITEMS);
+    counting.extend(0..ITEMS);
+    wide.extend(0..ITEMS);
+    lines.extend(0..ITEMS);
+    (0..ITEMS).for_each(|key| cuckoo.insert(&key).unwrap());
+    vec![
+        (Kind::Bloom, bloom.to_bytes()),
+        (Kind::BlockedBloom, blocked.to_bytes()),
+        (Kind::CountingBloom, counting.to_bytes()),
+        (Kind::CountingBloom, wide.to_bytes()),
+        (Kind::BlockedCountingBloom, lines.to_bytes()),
+        (Kind::Cuckoo, cuckoo.to_bytes()),
+    ]
+}
+
+/// What the type of this kind says to the same bytes: its answers, or its error.
+fn own(kind: Kind, bytes: &[u8]) -> Result<Vec<bool>, DecodeError> {
+    fn answers<F: Membership + Portable<Hasher = DefaultHashBuilder>>(
+        bytes: &[u8],
+    ) -> Result<Vec<bool>, DecodeError> {
+        pds::bytes::from_slice::<F>(bytes, None).map(|filter| asked(&filter))
+    }
+    match kind {
+        Kind::Bloom => answers::<BloomFilter>(bytes),
+        Kind::BlockedBloom => answers::<BlockedBloomFilter>(bytes),
+        Kind::CountingBloom => answers::<CountingBloomFilter>(bytes)
+            .or_else(|_| answers::<CountingBloomFilter<DefaultHashBuilder, Bits8>>(bytes)),
+        Kind::BlockedCountingBloom => answers::<BlockedCountingBloomFilter>(bytes),
+        Kind::Cuckoo => answers::<CuckooFilter>(bytes),
+        other => panic!("{other} is no filter"),
+    }
+}
+
+/// The answers to 600 keys, of which the first half was inserted.
+fn asked(filter: &impl Membership) -> Vec<bool> {
+    (0..2 * ITEMS).map(|key| filter.contains(&key)).collect()
+}
+
+fn saved(name: &str, bytes: &[u8]) -> PathBuf {
+    let path = std::env::temp_dir().join(format!("pds-dyn-{}-{name}.pds", std::process::id()));
+    fs::write(&path, bytes).unwrap();
+    path
+}
+
+#[test]
+fn every_kind_answers_as_its_own_type_does() {
+    for (kind, bytes) in all() {
+        let filter = DynFilter::from_bytes(&bytes).unwrap();
+        assert_eq!(filter.kind(), kind);
+        let answers = asked(&filter);
+        assert_eq!(Ok(&answers), own(kind, &bytes).as_ref(), "{kind}");
+        assert!(answers[..300].iter().all(|&one| one) && answers[300..].iter().any(|&one| !one));
+
+        let keys: Vec<u64> = (0..2 * ITEMS).collect();
+        let hashes: Vec<u64> = keys.iter().map(|key| filter.hash_key(key)).collect();
+        let mut batch = vec![false; 600];
+        filter.contains_batch(&keys, &mut batch);
+        assert_eq!(batch, answers, "{kind}");
+        filter.contains_hash_batch(&hashes, &mut batch);
+        assert_eq!(batch, answers, "{kind}");
+    }
+}
+
+#[test]
+fn every_kind_tells_its_design_and_state() {
+    for (kind, bytes) in all() {
+        let filter = DynFilter::from_bytes(&bytes).unwrap();
+        assert_eq!((filter.expected_items(), filter.promised_rate()), (Some(ITEMS), Some(0.01)));
+        assert_eq!(filter.size_in_bytes() + 136, bytes.len() as u64, "{kind}");
+        let rate = filter.false_positive_rate();
+        // One small filter has a rate of its own: the promise is about the mean.
+        assert!(rate > 0.0 && rate < 0.02, "{kind}: {rate}");
+        let items = filter.approx_len().map_or(300.0, |items| items.value);
+        assert!((items - 300.0).abs() < 30.0, "{kind}: {items}");
+        let reports = matches!(kind, Kind::Bloom | Kind::BlockedBloom);
+        assert_eq!(filter.health().is_some(), reports, "{kind}");
+        assert_eq!(format!("{:?}", filter.clone()), format!("{filter:?}"));
+    }
+}
+
+#[test]
+fn slices_streams_and_files_are_opened_alike() {
+    let stream: Vec<u8> = all().into_iter().flat_map(|(_, bytes)| bytes).collect();
+    let mut reader = stream.as_slice();
+    for (index, (kind, bytes)) in all().into_iter().enumerate() {
+        let of_slice = asked(&DynFilter::from_bytes(&bytes).unwrap());
+        let of_stream = DynFilter::read_from(&mut reader, ReadLimits::payload(10_000)).unwrap();
+        let path = saved(&index.to_string(), &bytes);
+        let of_file = DynFilter::load(&path).unwrap();
+        fs::remove_file(path).unwrap();
+        assert_eq!((of_stream.kind(), of_file.kind()), (kind, kind));
+        assert_eq!((asked(&of_stream), asked(&of_file)), (of_slice.clone(), of_slice));
+    }
+    assert!(reader.is_empty(), "each took its own envelope and no more");
+}
+
+/// The golden files of all crates: those of filters open, with the hasher that wrote them.
+#[test]
+fn golden_files_open() {
+    let mut kinds = Vec::new();
+    for folder in ["bloom-core", "bloom-blocked", "bloom-counting", "cuckoo"] {
+        let data = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../{folder}/tests/data"));
+        for entry in fs::read_dir(data).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_some_and(|extension| extension == "pds") {
+                kinds.push(opened(&path).id());
+            }
+        }
+    }
+    kinds.sort_unstable();
+    kinds.dedup();
+    assert_eq!(kinds, [1, 2, 4, 5, 6], "every kind of filter has a golden file");
+}
+
+/// Opens a golden file with the hasher that its header names. A key that was left out is reported as missing.
+fn opened(path: &Path) -> Kind {
+    let bytes = fs::read(path).unwrap();
+    let header = Header::peek(&bytes).unwrap();
+    if header.hasher_id == DefaultHashBuilder::ID {
+        return DynFilter::load(path).unwrap().kind();
+    }
+    let keyed = DynFilter::<SipHashBuilder>::load_with_key(path);
+    match header.seed {
+        Some(_) => assert_eq!(keyed.unwrap().kind(), header.kind),
+        None => assert!(matches!(keyed, Err(ReadError::Decode(DecodeError::KeyMissing)))),
+    }
+    header.kind
+}
+
+#[test]
+fn sketches_are_refused_by_name_and_offset() {
+    let sketches = [
+        (CountMinSketch::new(0.1, 0.1).unwrap().to_bytes(), 8),
+        (HyperLogLog::new(10).unwrap().to_bytes(), 16),
+    ];
+    for (bytes, id) in sketches {
+        let error = DynFilter::from_bytes(&bytes).unwrap_err();
+        let DecodeError::Field { name: "the structure kind", offset: 10, found, .. } = error else {
+            panic!("{error:?}");
+        };
+        assert_eq!(found, id);
+        assert_eq!(
+            error.to_string(),
+            format!(
+                "the structure kind at offset 10 is {id}, but must be a membership filter whose feature is on"
+            )
+        );
+        let streamed = DynFilter::read_from(bytes.as_slice(), ReadLimits::UNLIMITED);
+        assert!(matches!(streamed, Err(ReadError::Decode(same)) if same == error));
+    }
+}
+
+#[test]
+fn keyed_filters_need_their_key() {
+    let hasher = SipHashBuilder::from_key([5; 16]);
+    let mut filter = CuckooFilter::builder().expected_items(10).hasher(hasher).build().unwrap();
+    filter.insert("here").unwrap();
+    let bytes = filter.to_bytes();
+
+    let wrong_hasher = DynFilter::from_bytes(&bytes).unwrap_err();
+    assert!(matches!(wrong_hasher, DecodeError::Hasher { .. }), "{wrong_hasher:?}");
+    let without = DynFilter::<SipHashBuilder>::from_bytes_with_key(&bytes).unwrap_err();
+    assert_eq!(without, DecodeError::KeyMissing);
+    let other = SipHashBuilder::from_key([6; 16]);
+    let wrong = DynFilter::from_bytes_with_hasher(&bytes, other).unwrap_err();
+    assert!(matches!(wrong, DecodeError::KeyMismatch { .. }), "{wrong:?}");
+
+    let path = saved("keyed", &bytes);
+    let limits = ReadLimits::payload(1_000);
+    let with_key = filter.with_key().to_bytes();
+    let filters = [
+        DynFilter::from_bytes_with_hasher(&bytes, hasher).unwrap(),
+        DynFilter::from_bytes_with_key(&with_key).unwrap(),
+        DynFilter::load_with_hasher(&path, hasher).unwrap(),
+        DynFilter::read_from_with_hasher(bytes.as_slice(), limits, hasher).unwrap(),
+        DynFilter::read_from_with_key(with_key.as_slice(), limits).unwrap(),
+    ];
+    fs::remove_file(path).unwrap();
+    for filter in filters {
+        assert!(filter.contains("here") && !filter.contains("there"));
+        assert_eq!(filter.hasher().hash_bytes(b"here"), hasher.hash_bytes(b"here"));
+    }
+}
+
+#[test]
+fn limits_and_ends_are_kept() {
+    for (kind, mut bytes) in all() {
+        let refused = DynFilter::read_from(bytes.as_slice(), ReadLimits::payload(8));
+        assert!(matches!(refused, Err(ReadError::Decode(DecodeError::Limit { limit: 8, .. }))));
+        for end in [0, 7, 127, 128, bytes.len() - 1] {
+            let cut = DynFilter::from_bytes(&bytes[..end]);
+            assert!(matches!(cut, Err(DecodeError::Truncated { .. })), "{kind}, {end}: {cut:?}");
+            let cut = DynFilter::read_from(&bytes[..end], ReadLimits::UNLIMITED);
+            assert!(matches!(cut, Err(ReadError::Decode(DecodeError::Truncated { .. }))));
+        }
+        bytes.push(0);
+        assert!(matches!(DynFilter::from_bytes(&bytes), Err(DecodeError::Trailing { .. })));
+        let path = saved(&format!("trailing-{}", kind.id()), &bytes);
+        let loaded = DynFilter::load(&path);
+        fs::remove_file(path).unwrap();
+        assert!(matches!(loaded, Err(ReadError::Decode(DecodeError::Trailing { .. }))), "{kind}");
+    }
+    assert!(matches!(DynFilter::load("/nowhere/at/all"), Err(ReadError::Io(_))));
+}
+
+/// Forged bytes of every kind: what is accepted answers as the kind's own type does, the rest is refused as it does.
+#[test]
+fn case_17_forged_bytes_are_refused_or_answered_as_by_their_own_type() {
+    let originals = all();
+    let (mut accepted, mut refused) = (0, 0);
+    for input in inputs(7, 30_000) {
+        let mut choices = Choices::new(&input);
+        let (_, mut bytes) = originals[choices.below(originals.len())].clone();
+        mutate(&mut bytes, &mut choices);
+        let opened = DynFilter::from_bytes(&bytes).map(|filter| (filter.kind(), asked(&filter)));
+        match opened {
+            Ok((kind, answers)) => {
+                assert_eq!(Header::peek(&bytes).unwrap().kind, kind);
+                assert_eq!(own(kind, &bytes), Ok(answers), "{kind}");
+                accepted += 1;
+            }
+            Err(_) => {
+                if let Ok(header) = Header::peek(&bytes)
+                    && all_kinds().contains(&header.kind)
+                {
+                    assert!(own(header.kind, &bytes).is_err(), "{}", header.kind);
+                }
+                refused += 1;
+            }
+        }
+    }
+    assert!(accepted > 300 && refused > 300, "{accepted} accepted, {refused} refused");
+}
+
+const fn all_kinds() -> [Kind; 5] {
+    [Kind::Bloom, Kind::BlockedBloom, Kind::CountingBloom, Kind::BlockedCountingBloom, Kind::Cuckoo]
+}
