@@ -12,7 +12,7 @@ use pds_core::{AllocError, BuildError, DefaultHashBuilder, Frequency, HashKey, I
 use pds_params::CountMinParams;
 use pds_params::cms::floor_product;
 
-use crate::sketch::{Cells, count_of, index};
+use crate::cells::{Cells, index};
 use crate::{ConservativeUpdate, Count, CountInterval, CountMinSketch, Counter, Update};
 
 /// How many places the total is spread over, so that threads rarely meet at one.
@@ -95,6 +95,11 @@ impl<S, C: Counter> AtomicCountMinSketch<S, C> {
         )
     }
 
+    #[inline]
+    fn cells(&self, hash: u64) -> Cells {
+        Cells::new(self.params.width(), self.params.counters(), hash)
+    }
+
     /// Counts one more of the key with this hash. Returns the new estimate.
     #[inline]
     pub fn insert_hash(&self, hash: u64) -> Count {
@@ -106,14 +111,14 @@ impl<S, C: Counter> AtomicCountMinSketch<S, C> {
         add_saturating(&self.totals[stripe_of(hash)], count);
         let added = C::saturating_from(count);
         let raise = |least: C, cell| least.min(Lane::<C>::at(&self.counters, cell).add(added));
-        count_of(Cells::new(&self.params, hash).fold(C::MAX, raise))
+        Count::of(self.cells(hash).fold(C::MAX, raise))
     }
 
     /// Estimates how often the key with this hash came.
     #[must_use]
     pub fn estimate_hash(&self, hash: u64) -> Count {
         let lower = |least: C, cell| least.min(Lane::<C>::at(&self.counters, cell).get());
-        count_of(Cells::new(&self.params, hash).fold(C::MAX, lower))
+        Count::of(self.cells(hash).fold(C::MAX, lower))
     }
 
     /// Bounds how often the key with this hash came, as
@@ -123,10 +128,7 @@ impl<S, C: Counter> AtomicCountMinSketch<S, C> {
         let count = self.estimate_hash(hash);
         // The total is read last, so that inserts in between widen the error and do not narrow it.
         let error = floor_product(self.params.epsilon(), self.total());
-        CountInterval {
-            truth_at_least: count.value().saturating_sub(error),
-            truth_at_most: (!count.is_saturated()).then_some(count.value()),
-        }
+        CountInterval::below(count, error)
     }
 
     /// Returns the sum of all counts inserted, 2^64 - 1 where it is more.

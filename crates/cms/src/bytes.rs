@@ -12,7 +12,7 @@ pub use key::PortableKey;
 
 #[cfg(target_has_atomic = "64")]
 use crate::AtomicCountMinSketch;
-use crate::sketch::words_for;
+use crate::cells::{index, words_for};
 use crate::{CountMinSketch, CountSketch, Counter, HeavyHitters, TopK, Update};
 
 portable_methods!([C: Counter] CountMinSketch<S, C>, CountMinSketch<DefaultHashBuilder, C>);
@@ -54,7 +54,7 @@ impl<S: PortableHasher, C: Counter> Portable for CountMinSketch<S, C> {
 
 /// The bytes of the counters and the total.
 fn sketch_bytes<C: Counter>(params: &CountMinParams) -> u64 {
-    8 * words_for::<C>(params) + 8
+    8 * words_for::<C>(params.counters()) + 8
 }
 
 fn read_sketch<S, C: Counter, R: Source>(
@@ -63,7 +63,7 @@ fn read_sketch<S, C: Counter, R: Source>(
     hasher: S,
     source: &mut R,
 ) -> Result<CountMinSketch<S, C>, R::Error> {
-    let mut words = source.take_words(words_for::<C>(&params))?;
+    let mut words = source.take_words(words_for::<C>(params.counters()))?;
     for word in words.iter_mut() {
         *word = reorder_lanes::<C>(*word);
     }
@@ -231,7 +231,7 @@ fn check_padding<S, C: Counter>(sketch: &CountMinSketch<S, C>) -> Result<(), Dec
 
 /// No row holds more than the total: each insert adds to one counter a row at most.
 fn check_total<S, C: Counter>(sketch: &CountMinSketch<S, C>) -> Result<(), DecodeError> {
-    let rows = sketch.counters().chunks_exact(crate::sketch::index(sketch.width()));
+    let rows = sketch.counters().chunks_exact(index(sketch.width()));
     let sum = |row: &[C]| row.iter().fold(0u128, |sum, &counter| sum + u128::from(counter.into()));
     let most = rows.map(sum).max().unwrap_or_default();
     let total = sketch.total();

@@ -27,9 +27,11 @@ pub struct Count {
 }
 
 impl Count {
+    /// Takes what a counter says.
     #[cfg(feature = "alloc")]
-    pub(crate) const fn new(value: u64, saturated: bool) -> Self {
-        Self { value, saturated }
+    #[inline]
+    pub(crate) fn of<C: crate::Counter>(counter: C) -> Self {
+        Self { value: counter.into(), saturated: counter == C::MAX }
     }
 
     /// Returns the number of times.
@@ -85,6 +87,15 @@ pub struct CountInterval {
 }
 
 impl CountInterval {
+    /// From `error` below a count up to it, or without an end where it is at its limit.
+    #[cfg(feature = "alloc")]
+    pub(crate) fn below(count: Count, error: u64) -> Self {
+        Self {
+            truth_at_least: count.value.saturating_sub(error),
+            truth_at_most: (!count.saturated).then_some(count.value),
+        }
+    }
+
     /// Tells whether `count` lies between the ends, both included.
     #[must_use]
     pub fn contains(&self, count: u64) -> bool {

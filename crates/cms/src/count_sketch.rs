@@ -11,7 +11,8 @@ use pds_params::CountSketchParams;
 use pds_params::cms::MAX_DEPTH;
 
 use crate::RowHash;
-use crate::sketch::index;
+use crate::cells::{Cells, index};
+use crate::numbers;
 
 /// How many keys a batch has under way at once; see the count-min sketch.
 const BATCH: usize = 64;
@@ -91,7 +92,7 @@ impl<S> CountSketch<S> {
     pub fn add_hash(&mut self, hash: u64, count: i64) -> i64 {
         let mut rows = [0; MAX_DEPTH as usize];
         let mut filled = 0;
-        for (cell, sign) in Cells::new(&self.params, hash) {
+        for (cell, sign) in signed_cells(&self.params, hash) {
             let counter = &mut self.counters[cell];
             let sum = counter.cast_signed().saturating_add(count.saturating_mul(sign));
             *counter = sum.cast_unsigned();
@@ -107,7 +108,7 @@ impl<S> CountSketch<S> {
     pub fn estimate_hash(&self, hash: u64) -> i64 {
         let mut rows = [0; MAX_DEPTH as usize];
         let mut filled = 0;
-        for (cell, sign) in Cells::new(&self.params, hash) {
+        for (cell, sign) in signed_cells(&self.params, hash) {
             rows[filled] = self.counters[cell].cast_signed().saturating_mul(sign);
             filled += 1;
         }
@@ -140,7 +141,7 @@ impl<S> CountSketch<S> {
 
     #[inline]
     fn prefetch(&self, hash: u64) {
-        Cells::new(&self.params, hash).for_each(|(cell, _)| prefetch(&self.counters, cell));
+        signed_cells(&self.params, hash).for_each(|(cell, _)| prefetch(&self.counters, cell));
     }
 
     /// Estimates the sum of the squares of all counts: the median over the rows of the sum of the squares
@@ -160,8 +161,7 @@ impl<S> CountSketch<S> {
         {
             *row = counters.iter().map(|&counter| square(counter.cast_signed())).sum();
         }
-        rows.sort_unstable_by(f64::total_cmp);
-        f64::midpoint(rows[(rows.len() - 1) / 2], rows[rows.len() / 2])
+        numbers::median(rows)
     }
 
     /// Forgets all counts.
@@ -262,41 +262,17 @@ impl<S: BuildHasher> CountSketch<S> {
 }
 
 /// The places of a key's counters with its signs, row by row.
-struct Cells {
-    rows: RowHash,
-    signs: u64,
-    width: u64,
-    row_start: u64,
-    end: u64,
-}
-
-impl Cells {
-    #[inline]
-    fn new(params: &CountSketchParams, hash: u64) -> Self {
-        Self {
-            rows: RowHash::new(hash),
-            signs: RowHash::signs(hash),
-            width: params.width(),
-            row_start: 0,
-            end: params.counters(),
-        }
-    }
-}
-
-impl Iterator for Cells {
-    type Item = (usize, i64);
-
-    #[inline]
-    fn next(&mut self) -> Option<(usize, i64)> {
-        if self.row_start == self.end {
-            return None;
-        }
-        let cell = self.row_start + self.rows.next_column(self.width);
-        self.row_start += self.width;
-        let sign = 1 - 2 * (self.signs & 1).cast_signed();
-        self.signs >>= 1;
-        Some((index(cell), sign))
-    }
+#[inline]
+pub(crate) fn signed_cells(
+    params: &CountSketchParams,
+    hash: u64,
+) -> impl Iterator<Item = (usize, i64)> {
+    let mut signs = RowHash::signs(hash);
+    Cells::new(params.width(), params.counters(), hash).map(move |cell| {
+        let sign = 1 - 2 * (signs & 1).cast_signed();
+        signs >>= 1;
+        (cell, sign)
+    })
 }
 
 fn signed(count: u64) -> i64 {

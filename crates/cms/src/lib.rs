@@ -17,11 +17,15 @@ mod builder;
 #[cfg(feature = "alloc")]
 mod bytes;
 #[cfg(feature = "alloc")]
+mod cells;
+#[cfg(feature = "alloc")]
 mod count_sketch;
 #[cfg(feature = "alloc")]
 mod counter;
 #[cfg(feature = "alloc")]
 mod heavy_hitters;
+#[cfg(feature = "alloc")]
+mod numbers;
 #[cfg(feature = "alloc")]
 mod sketch;
 #[cfg(feature = "alloc")]

@@ -1,42 +1,27 @@
 //! The count-min sketch.
 
 mod batch;
+mod estimate;
+mod merge;
 mod product;
+mod update;
 
 use core::convert::Infallible;
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
 use core::marker::PhantomData;
 
-use pds_core::memory::{Words, prefetch};
+use pds_core::memory::Words;
 use pds_core::{
     AllocError, BuildError, DefaultHashBuilder, Frequency, HashKey, Incompatible, Insert, Merge,
 };
 use pds_params::CountMinParams;
-use pds_params::cms::floor_product;
 
 pub use product::{ConservativeUpdate, InnerProduct, InnerProductError};
+pub use update::Update;
 
-use crate::{Count, CountInterval, CountMinBuilder, Counter, RowHash};
-
-/// How many cells a conservative insert keeps between its two passes. More rows than this are rare, and to
-/// find their cells twice costs less than to clear room for the most that there can be.
-const CELLS_KEPT: usize = 8;
-
-/// Which counters of a key an insert raises.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Update {
-    /// One in each row, as published.
-    #[default]
-    Plain,
-    /// Only those that are below the new estimate (Cristian Estan and George Varghese, "New Directions in
-    /// Traffic Measurement and Accounting", SIGCOMM 2002, section 3.2).
-    ///
-    /// It errs less, about half as much on skewed streams, and costs two passes over the rows. The
-    /// counters depend on the order of inserts. A merge adds them: it stays an upper bound and keeps the
-    /// error, but is not what one sketch of both streams would be.
-    Conservative,
-}
+use crate::cells::{Cells, index, words_for};
+use crate::{CountMinBuilder, Counter};
 
 /// Answers *how often has this key come?*: never less than the truth, and rarely much more.
 ///
@@ -123,7 +108,7 @@ impl<S, C: Counter> CountMinSketch<S, C> {
         update: Update,
         hasher: S,
     ) -> Result<Self, AllocError> {
-        let counters = Words::zeroed(words_for::<C>(&params))?;
+        let counters = Words::zeroed(words_for::<C>(params.counters()))?;
         Ok(Self::from_parts(counters, params, update, 0, hasher))
     }
 
@@ -134,153 +119,8 @@ impl<S, C: Counter> CountMinSketch<S, C> {
         total: u64,
         hasher: S,
     ) -> Self {
-        debug_assert_eq!(counters.len() as u64, words_for::<C>(&params));
+        debug_assert_eq!(counters.len() as u64, words_for::<C>(params.counters()));
         Self { counters, params, update, total, hasher, width_of_counters: PhantomData }
-    }
-
-    /// Counts one more of the key with this hash. Returns the new estimate.
-    ///
-    /// The hash need not be a good one, but keys of equal hashes are one key to the sketch.
-    #[inline]
-    pub fn insert_hash(&mut self, hash: u64) -> Count {
-        self.insert_many_hash(hash, 1)
-    }
-
-    /// Counts `count` more of the key with this hash. Returns the new estimate.
-    #[inline]
-    pub fn insert_many_hash(&mut self, hash: u64, count: u64) -> Count {
-        self.total = self.total.saturating_add(count);
-        match self.update {
-            Update::Plain => self.raise_all(hash, C::saturating_from(count)),
-            Update::Conservative => self.raise_lowest(hash, C::saturating_from(count)),
-        }
-    }
-
-    #[inline]
-    fn raise_all(&mut self, hash: u64, count: C) -> Count {
-        let cells = Cells::new(&self.params, hash);
-        let counters = self.counters.lanes_mut::<C>();
-        let least = cells.fold(C::MAX, |least, cell| {
-            let counter = &mut counters[cell];
-            *counter = counter.saturating_add(count);
-            least.min(*counter)
-        });
-        count_of(least)
-    }
-
-    #[inline]
-    fn raise_lowest(&mut self, hash: u64, count: C) -> Count {
-        if self.params.depth() as usize > CELLS_KEPT {
-            return self.raise_lowest_of_many(hash, count);
-        }
-        let counters = self.counters.lanes_mut::<C>();
-        let (mut kept, mut depth, mut least) = ([0; CELLS_KEPT], 0, C::MAX);
-        for (kept, cell) in kept.iter_mut().zip(Cells::new(&self.params, hash)) {
-            *kept = cell;
-            least = least.min(counters[cell]);
-            depth += 1;
-        }
-        let target = least.saturating_add(count);
-        for &cell in &kept[..depth] {
-            counters[cell] = counters[cell].max(target);
-        }
-        count_of(target)
-    }
-
-    /// The same where there are too many rows to keep their cells.
-    fn raise_lowest_of_many(&mut self, hash: u64, count: C) -> Count {
-        let target = self.least(hash).saturating_add(count);
-        let counters = self.counters.lanes_mut::<C>();
-        for cell in Cells::new(&self.params, hash) {
-            counters[cell] = counters[cell].max(target);
-        }
-        count_of(target)
-    }
-
-    /// The least counter of the key with this hash.
-    #[inline]
-    fn least(&self, hash: u64) -> C {
-        let counters = self.counters.lanes::<C>();
-        Cells::new(&self.params, hash).fold(C::MAX, |least, cell| least.min(counters[cell]))
-    }
-
-    /// Estimates how often the key with this hash came.
-    #[inline]
-    #[must_use]
-    pub fn estimate_hash(&self, hash: u64) -> Count {
-        count_of(self.least(hash))
-    }
-
-    /// Bounds how often the key with this hash came, as
-    /// [`estimate_interval`](Self::estimate_interval) does.
-    #[must_use]
-    pub fn estimate_interval_hash(&self, hash: u64) -> CountInterval {
-        let count = self.estimate_hash(hash);
-        let error = floor_product(self.params.epsilon(), self.total);
-        CountInterval {
-            truth_at_least: count.value().saturating_sub(error),
-            truth_at_most: (!count.is_saturated()).then_some(count.value()),
-        }
-    }
-
-    /// Estimates how often the key with this hash came, as
-    /// [`estimate_mean_min`](Self::estimate_mean_min) does.
-    #[must_use]
-    pub fn estimate_mean_min_hash(&self, hash: u64) -> f64 {
-        let counters = self.counters.lanes::<C>();
-        let mut rows = [0.0; pds_params::cms::MAX_DEPTH as usize];
-        let rows = &mut rows[..self.params.depth() as usize];
-        let others = real(self.params.width().max(2) - 1);
-        for (row, cell) in rows.iter_mut().zip(Cells::new(&self.params, hash)) {
-            let counter = counters[cell].into();
-            *row = real(counter) - real(self.total.saturating_sub(counter)) / others;
-        }
-        let least = real(self.least(hash).into());
-        median(rows).clamp(0.0, least)
-    }
-
-    /// Brings the counters of the key with this hash near.
-    #[inline]
-    fn prefetch(&self, hash: u64) {
-        let counters = self.counters.lanes::<C>();
-        Cells::new(&self.params, hash).for_each(|cell| prefetch(counters, cell));
-    }
-
-    /// Divides all counts by two, rounding down, and the total, rounding up.
-    ///
-    /// Called once in a while it makes old counts fade, as policies of caches do. An estimate stays an
-    /// upper bound of the count that is halved and rounded down at the same times; the rounding may
-    /// widen its error by one. Returns how many counters stood at their limit: what these had
-    /// lost before is lost, and their estimates no longer tell.
-    ///
-    /// # Complexity
-    /// O(width · depth), without allocation.
-    ///
-    /// # Examples
-    /// ```
-    /// use cms::CountMinSketch;
-    ///
-    /// let mut packets = CountMinSketch::new(0.001, 0.01)?;
-    /// packets.insert_many("198.18.0.3", 9);
-    /// packets.halve();
-    /// assert_eq!(packets.estimate("198.18.0.3"), 4);
-    /// assert_eq!(packets.total(), 5);
-    /// # Ok::<(), pds_core::BuildError>(())
-    /// ```
-    pub fn halve(&mut self) -> u64 {
-        let mut at_limit = 0;
-        for counter in self.counters.lanes_mut::<C>() {
-            at_limit += u64::from(*counter == C::MAX);
-            *counter = counter.half();
-        }
-        self.total = self.total.div_ceil(2);
-        at_limit
-    }
-
-    /// Forgets all counts.
-    pub fn clear(&mut self) {
-        self.counters.fill(0);
-        self.total = 0;
     }
 
     /// Returns the sum of all counts inserted, 2^64 - 1 where it is more.
@@ -329,6 +169,12 @@ impl<S, C: Counter> CountMinSketch<S, C> {
         &self.counters
     }
 
+    /// The places of the counters of the key with this hash.
+    #[inline]
+    fn cells(&self, hash: u64) -> Cells {
+        Cells::new(self.params.width(), self.params.counters(), hash)
+    }
+
     #[cfg(target_has_atomic = "64")]
     pub(crate) fn into_parts(self) -> (Words, CountMinParams, u64, S) {
         (self.counters, self.params, self.total, self.hasher)
@@ -350,179 +196,6 @@ impl<S, C: Counter> CountMinSketch<S, C> {
     pub(crate) fn advise_huge_pages(&self) -> bool {
         self.counters.advise_huge_pages()
     }
-}
-
-impl<S: BuildHasher, C: Counter> CountMinSketch<S, C> {
-    /// Counts one more of `key`. Returns the new estimate.
-    ///
-    /// # Complexity
-    /// O(depth), without allocation.
-    #[inline]
-    pub fn insert<K: Hash + ?Sized>(&mut self, key: &K) -> Count {
-        self.insert_hash(self.hasher.hash_one(key))
-    }
-
-    /// Counts `count` more of `key`. Returns the new estimate.
-    #[inline]
-    pub fn insert_many<K: Hash + ?Sized>(&mut self, key: &K, count: u64) -> Count {
-        self.insert_many_hash(self.hasher.hash_one(key), count)
-    }
-
-    /// Estimates how often `key` came: never less, unless the answer is saturated.
-    ///
-    /// # Complexity
-    /// O(depth), without allocation.
-    #[inline]
-    #[must_use]
-    pub fn estimate<K: Hash + ?Sized>(&self, key: &K) -> Count {
-        self.estimate_hash(self.hasher.hash_one(key))
-    }
-
-    /// Bounds how often `key` came.
-    ///
-    /// The upper end is the estimate and certain; it is open where the counters are at their limit. The
-    /// lower end, epsilon N below, is missed with probability delta at most.
-    ///
-    /// # Examples
-    /// ```
-    /// use cms::CountMinSketch;
-    ///
-    /// let mut sketch = CountMinSketch::new(0.01, 0.01)?;
-    /// sketch.insert_many("a", 1_000);
-    /// sketch.insert_many("b", 100);
-    /// let interval = sketch.estimate_interval("a");
-    /// assert_eq!((interval.truth_at_least, interval.truth_at_most), (989, Some(1_000)));
-    /// # Ok::<(), pds_core::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn estimate_interval<K: Hash + ?Sized>(&self, key: &K) -> CountInterval {
-        self.estimate_interval_hash(self.hasher.hash_one(key))
-    }
-
-    /// Estimates how often `key` came, less the noise that is expected: two-sided, so that it may be
-    /// below the truth.
-    ///
-    /// The median over the rows of the counter less the mean of the row's others, between 0 and the
-    /// estimate. Closer than [`estimate`](Self::estimate) on streams of little skew. Of no use with
-    /// conservative update, whose rows hold less than the total.
-    ///
-    /// # References
-    /// Fan Deng and Davood Rafiei, "New Estimation Algorithms for Streaming Data: Count-min Can Do
-    /// More", technical report, University of Alberta, 2007.
-    #[must_use]
-    pub fn estimate_mean_min<K: Hash + ?Sized>(&self, key: &K) -> f64 {
-        self.estimate_mean_min_hash(self.hasher.hash_one(key))
-    }
-
-    /// Makes `self` count what both have counted.
-    ///
-    /// With plain update it is then exactly the sketch of both streams. With conservative update its
-    /// estimates stay upper bounds within the same error.
-    ///
-    /// # Errors
-    /// [`Incompatible`] when width, depth, update or hashers differ; nothing is changed then.
-    ///
-    /// # Complexity
-    /// O(width · depth), without allocation.
-    ///
-    /// # Examples
-    /// ```
-    /// use cms::CountMinSketch;
-    ///
-    /// let (mut monday, mut tuesday) = (CountMinSketch::new(0.01, 0.01)?, CountMinSketch::new(0.01, 0.01)?);
-    /// monday.insert_many("/index", 3);
-    /// tuesday.insert_many("/index", 4);
-    /// monday.merge(&tuesday)?;
-    /// assert_eq!((monday.estimate("/index").value(), monday.total()), (7, 7));
-    /// # Ok::<(), Box<dyn core::error::Error>>(())
-    /// ```
-    pub fn merge(&mut self, other: &Self) -> Result<(), Incompatible> {
-        self.check_compatible(other)?;
-        let counters = self.counters.lanes_mut::<C>().iter_mut();
-        for (counter, &added) in counters.zip(other.counters.lanes()) {
-            *counter = counter.saturating_add(added);
-        }
-        self.total = self.total.saturating_add(other.total);
-        Ok(())
-    }
-
-    fn check_compatible(&self, other: &Self) -> Result<(), Incompatible> {
-        check_shapes(&self.params, &other.params)?;
-        let (left, right) = (self.update as u64, other.update as u64);
-        Incompatible::check_shape("update (0 plain, 1 conservative)", left, right)?;
-        Incompatible::check_hasher(&self.hasher, &other.hasher)
-    }
-}
-
-fn check_shapes(left: &CountMinParams, right: &CountMinParams) -> Result<(), Incompatible> {
-    Incompatible::check_shape("width", left.width(), right.width())?;
-    Incompatible::check_shape("depth", left.depth().into(), right.depth().into())
-}
-
-/// The places of a key's counters, row by row.
-pub(crate) struct Cells {
-    rows: RowHash,
-    width: u64,
-    row_start: u64,
-    end: u64,
-}
-
-impl Cells {
-    #[inline]
-    pub(crate) fn new(params: &CountMinParams, hash: u64) -> Self {
-        Self {
-            rows: RowHash::new(hash),
-            width: params.width(),
-            row_start: 0,
-            end: params.counters(),
-        }
-    }
-}
-
-impl Iterator for Cells {
-    type Item = usize;
-
-    #[inline]
-    fn next(&mut self) -> Option<usize> {
-        if self.row_start == self.end {
-            return None;
-        }
-        let cell = self.row_start + self.rows.next_column(self.width);
-        self.row_start += self.width;
-        Some(index(cell))
-    }
-}
-
-/// Narrows the place of a counter; that it fits was proven when the memory was allocated.
-#[inline]
-#[expect(clippy::cast_possible_truncation, reason = "below the number of counters in memory")]
-pub(crate) const fn index(cell: u64) -> usize {
-    cell as usize
-}
-
-#[inline]
-pub(crate) fn count_of<C: Counter>(counter: C) -> Count {
-    Count::new(counter.into(), counter == C::MAX)
-}
-
-pub(crate) fn words_for<C: Counter>(params: &CountMinParams) -> u64 {
-    params.counters().div_ceil(C::PER_WORD as u64)
-}
-
-/// The middle of an unordered list, or the mean of the two in the middle.
-fn median(values: &mut [f64]) -> f64 {
-    values.sort_unstable_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    if values.len() % 2 == 1 {
-        values[middle]
-    } else {
-        f64::midpoint(values[middle - 1], values[middle])
-    }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "an estimate has fewer digits than that")]
-pub(crate) const fn real(count: u64) -> f64 {
-    count as f64
 }
 
 impl<S: Clone, C: Counter> CountMinSketch<S, C> {

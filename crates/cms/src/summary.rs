@@ -21,8 +21,6 @@ pub(crate) struct Slot<K> {
     pub(crate) hash: u64,
     /// What the count may exceed the truth by: the count that was taken over when the key came in.
     pub(crate) error: u64,
-    /// Where its node is in the heap.
-    node: u32,
 }
 
 /// A count in the heap, and whose it is.
@@ -43,6 +41,8 @@ struct Node {
 /// may grow by any amount.
 pub(crate) struct Summary<K> {
     slots: Vec<Slot<K>>,
+    /// Where each slot's node is in the heap. Apart from the slots, since a sift writes many of these.
+    nodes: Vec<u32>,
     /// A binary heap, the least count first.
     heap: Vec<Node>,
     /// Finds the slot of a key.
@@ -52,6 +52,9 @@ pub(crate) struct Summary<K> {
 }
 
 impl<K> Summary<K> {
+    const BYTES_OF_A_KEY: u64 =
+        (size_of::<Slot<K>>() + size_of::<u32>() + size_of::<Node>()) as u64;
+
     /// Gets the memory for all counters at once.
     pub(crate) fn new(capacity: u32) -> Result<Self, AllocError> {
         Self::with_room_for(capacity, capacity)
@@ -61,12 +64,13 @@ impl<K> Summary<K> {
     ///
     /// For decoding: bytes that claim a great capacity have cost nothing yet.
     pub(crate) fn with_room_for(keys: u32, capacity: u32) -> Result<Self, AllocError> {
-        let bytes = u64::from(keys) * (size_of::<Slot<K>>() + size_of::<Node>()) as u64;
+        let bytes = u64::from(keys) * Self::BYTES_OF_A_KEY;
         let refused = |_: TryReserveError| AllocError { bytes };
-        let (mut slots, mut heap) = (Vec::new(), Vec::new());
+        let (mut slots, mut nodes, mut heap) = (Vec::new(), Vec::new(), Vec::new());
         slots.try_reserve_exact(keys as usize).map_err(refused)?;
+        nodes.try_reserve_exact(keys as usize).map_err(refused)?;
         heap.try_reserve_exact(keys as usize).map_err(refused)?;
-        Ok(Self { slots, heap, table: Table::new(keys)?, capacity, total: 0 })
+        Ok(Self { slots, nodes, heap, table: Table::new(keys)?, capacity, total: 0 })
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -83,8 +87,9 @@ impl<K> Summary<K> {
 
     pub(crate) fn size_in_bytes(&self) -> u64 {
         let slots = self.slots.capacity() * size_of::<Slot<K>>();
+        let nodes = self.nodes.capacity() * size_of::<u32>();
         let heap = self.heap.capacity() * size_of::<Node>();
-        (slots + heap) as u64 + self.table.size_in_bytes()
+        (slots + nodes + heap) as u64 + self.table.size_in_bytes()
     }
 
     /// How often a key that is not tracked can have come at most.
@@ -102,6 +107,7 @@ impl<K> Summary<K> {
 
     pub(crate) fn clear(&mut self) {
         self.slots.clear();
+        self.nodes.clear();
         self.heap.clear();
         self.table.clear();
         self.total = 0;
@@ -112,8 +118,8 @@ impl<K> Summary<K> {
     where
         K: Borrow<Q>,
     {
-        let slot = &self.slots[self.find(hash, key)? as usize];
-        Some((self.heap[slot.node as usize].count, slot.error))
+        let slot = self.find(hash, key)? as usize;
+        Some((self.count_at(self.nodes[slot]), self.slots[slot].error))
     }
 
     fn find<Q: Eq + ?Sized>(&self, hash: u64, key: &Q) -> Option<u32>
@@ -137,7 +143,7 @@ impl<K> Summary<K> {
         let hash = finalize(hash);
         self.total = self.total.saturating_add(count);
         if let Some(slot) = self.find(hash, key) {
-            return self.raise(self.slots[slot as usize].node, count);
+            return self.raise(self.nodes[slot as usize], count);
         }
         if self.heap.len() < self.capacity as usize {
             self.push(key.to_owned(), hash, count, 0);
@@ -155,7 +161,8 @@ impl<K> Summary<K> {
             self.table.grow(self.slots.iter().map(|slot| slot.hash));
         }
         self.table.insert(hash, place);
-        self.slots.push(Slot { key, hash, error, node: place });
+        self.slots.push(Slot { key, hash, error });
+        self.nodes.push(place);
         self.heap.push(Node { count, slot: place });
         self.sift_up(place);
     }
@@ -163,10 +170,9 @@ impl<K> Summary<K> {
     /// Gives the counter of the least count to another key.
     fn replace_least(&mut self, key: K, hash: u64) {
         let Node { count, slot } = self.heap[0];
-        let hash_of = |slot: u32| self.slots[slot as usize].hash;
-        self.table.remove(hash_of(slot), slot, hash_of);
+        self.table.remove(self.slots[slot as usize].hash, slot);
         self.table.insert(hash, slot);
-        self.slots[slot as usize] = Slot { key, hash, error: count, node: 0 };
+        self.slots[slot as usize] = Slot { key, hash, error: count };
     }
 
     fn raise(&mut self, node: u32, count: u64) -> u64 {
@@ -178,37 +184,43 @@ impl<K> Summary<K> {
     }
 
     fn sift_up(&mut self, mut node: u32) {
-        while node > 0 && self.count_at(node) < self.count_at((node - 1) / 2) {
-            self.swap(node, (node - 1) / 2);
+        let risen = self.heap[node as usize];
+        while node > 0 && risen.count < self.count_at((node - 1) / 2) {
+            self.put(node, self.heap[(node - 1) as usize / 2]);
             node = (node - 1) / 2;
         }
+        self.put(node, risen);
     }
 
     fn sift_down(&mut self, mut node: u32) {
+        let sunk = self.heap[node as usize];
         while let Some(child) = self.lesser_child(node)
-            && self.count_at(child) < self.count_at(node)
+            && self.count_at(child) < sunk.count
         {
-            self.swap(node, child);
+            self.put(node, self.heap[child as usize]);
             node = child;
+        }
+        self.put(node, sunk);
+    }
+
+    #[inline]
+    fn lesser_child(&self, node: u32) -> Option<u32> {
+        let first = 2 * node as usize + 1;
+        match self.heap.get(first..)? {
+            [left, right, ..] => Some(narrow(first) + u32::from(right.count < left.count)),
+            children => (!children.is_empty()).then_some(narrow(first)),
         }
     }
 
-    fn lesser_child(&self, node: u32) -> Option<u32> {
-        let first = 2 * node as usize + 1;
-        let children = self.heap.get(first..)?;
-        let second = children.get(1).is_some_and(|second| second.count < children[0].count);
-        (!children.is_empty()).then_some(narrow(first) + u32::from(second))
+    /// Puts a count where it stands in the heap from now on.
+    #[inline]
+    fn put(&mut self, node: u32, entry: Node) {
+        self.heap[node as usize] = entry;
+        self.nodes[entry.slot as usize] = node;
     }
 
     fn count_at(&self, node: u32) -> u64 {
         self.heap[node as usize].count
-    }
-
-    fn swap(&mut self, a: u32, b: u32) {
-        self.heap.swap(a as usize, b as usize);
-        for node in [a, b] {
-            self.slots[self.heap[node as usize].slot as usize].node = node;
-        }
     }
 
     /// Takes up what another summary of the same capacity has counted.
@@ -277,7 +289,7 @@ impl<K> Summary<K> {
     {
         let hash = finalize(hash);
         if let Some(slot) = self.find(hash, key) {
-            let node = self.slots[slot as usize].node;
+            let node = self.nodes[slot as usize];
             let grown = count.saturating_sub(self.count_at(node));
             self.raise(node, grown);
         } else if self.heap.len() < self.capacity as usize {
@@ -313,14 +325,12 @@ impl<K> Summary<K> {
 
     fn forget_least(&mut self) {
         let freed = self.heap[0].slot;
-        let last = narrow(self.heap.len() - 1);
-        self.swap(0, last);
-        self.heap.pop();
-        if last > 0 {
+        let last = self.heap.pop();
+        if let Some(last) = last.filter(|_| !self.heap.is_empty()) {
+            self.put(0, last);
             self.sift_down(0);
         }
-        let hash_of = |slot: u32| self.slots[slot as usize].hash;
-        self.table.remove(hash_of(freed), freed, hash_of);
+        self.table.remove(self.slots[freed as usize].hash, freed);
         self.fill_gap(freed);
     }
 
@@ -329,20 +339,30 @@ impl<K> Summary<K> {
         let last = narrow(self.slots.len() - 1);
         if freed != last {
             self.table.renumber(self.slots[last as usize].hash, last, freed);
-            self.heap[self.slots[last as usize].node as usize].slot = freed;
+            self.heap[self.nodes[last as usize] as usize].slot = freed;
         }
         self.slots.swap_remove(freed as usize);
+        self.nodes.swap_remove(freed as usize);
     }
 }
 
 impl<K: Clone> Clone for Summary<K> {
     fn clone(&self) -> Self {
-        let mut slots = Vec::with_capacity(self.capacity as usize);
-        slots.extend_from_slice(&self.slots);
-        let mut heap = Vec::with_capacity(self.capacity as usize);
-        heap.extend_from_slice(&self.heap);
-        Self { slots, heap, table: self.table.clone(), ..*self }
+        Self {
+            slots: copied(&self.slots),
+            nodes: copied(&self.nodes),
+            heap: copied(&self.heap),
+            table: self.table.clone(),
+            ..*self
+        }
     }
+}
+
+/// A copy with as much room as the original has.
+fn copied<T: Clone>(items: &Vec<T>) -> Vec<T> {
+    let mut copy = Vec::with_capacity(items.capacity());
+    copy.extend_from_slice(items);
+    copy
 }
 
 /// Numbers of slots and nodes are below the capacity, which is a `u32`.

@@ -10,7 +10,7 @@ use pds_params::CountMinParams;
 use pds_params::cms::floor_product;
 
 use crate::bytes::params_of;
-use crate::sketch::{Cells, count_of};
+use crate::cells::Cells;
 use crate::{Count, CountInterval, CountMinSketch, Counter};
 
 /// A [`CountMinSketch`] in borrowed bytes, such as a memory-mapped file: all estimates, no copy.
@@ -114,8 +114,10 @@ impl<S, C: Counter> CountMinView<'_, S, C> {
     /// Estimates how often the key with this hash came.
     #[must_use]
     pub fn estimate_hash(&self, hash: u64) -> Count {
-        let least = Cells::new(&self.params, hash).map(|cell| self.counter(cell)).min();
-        count_of(least.unwrap_or(C::MAX))
+        let least = Cells::new(self.params.width(), self.params.counters(), hash)
+            .map(|cell| self.counter(cell))
+            .min();
+        Count::of(least.unwrap_or(C::MAX))
     }
 
     fn counter(&self, cell: usize) -> C {
@@ -131,10 +133,7 @@ impl<S, C: Counter> CountMinView<'_, S, C> {
     pub fn estimate_interval_hash(&self, hash: u64) -> CountInterval {
         let count = self.estimate_hash(hash);
         let error = floor_product(self.params.epsilon(), self.total());
-        CountInterval {
-            truth_at_least: count.value().saturating_sub(error),
-            truth_at_most: (!count.is_saturated()).then_some(count.value()),
-        }
+        CountInterval::below(count, error)
     }
 
     /// Returns the sum of all counts inserted, 2^64 - 1 where it is more.

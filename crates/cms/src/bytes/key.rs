@@ -76,7 +76,7 @@ impl PortableKey for Vec<u8> {
         while left > 0 {
             let more = left.min(CHUNK as u64);
             let read = key.len();
-            key.resize(read + crate::sketch::index(more), 0);
+            key.resize(read + crate::cells::index(more), 0);
             source.take(&mut key[read..])?;
             left -= more;
         }

@@ -1,6 +1,8 @@
 use core::array;
 use core::hash::{BuildHasher, Hash};
 
+use pds_core::memory::prefetch;
+
 use super::CountMinSketch;
 use crate::{Count, Counter};
 
@@ -9,12 +11,19 @@ const BATCH: usize = 64;
 
 /// From this size on, in bytes, a batch prefetches: what fits a second cache is read faster than its
 /// places are computed twice.
-const PREFETCH_FROM: u64 = 1 << 20;
+pub(super) const PREFETCH_FROM: usize = 1 << 20;
 
 impl<S, C: Counter> CountMinSketch<S, C> {
+    /// Brings the counters of the key with this hash near.
+    #[inline]
+    fn prefetch(&self, hash: u64) {
+        let counters = self.counters.lanes::<C>();
+        self.cells(hash).for_each(|cell| prefetch(counters, cell));
+    }
+
     /// Brings the counters of a chunk's keys near, where that helps.
     fn prefetch_chunk(&self, hashes: &[u64]) {
-        if self.size_in_bytes() >= PREFETCH_FROM {
+        if self.size_in_bytes() >= PREFETCH_FROM as u64 {
             hashes.iter().for_each(|&hash| self.prefetch(hash));
         }
     }

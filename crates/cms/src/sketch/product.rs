@@ -3,8 +3,10 @@ use core::{error, fmt};
 
 use pds_core::Incompatible;
 
-use super::{CountMinSketch, Update, index};
+use super::{CountMinSketch, Update};
 use crate::Counter;
+use crate::cells::index;
+use crate::numbers::real;
 
 /// The inner product of two streams' counts, as two sketches tell it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -96,7 +98,7 @@ impl<S: BuildHasher, C: Counter> CountMinSketch<S, C> {
         let width = index(self.width());
         let rows = self.counters().chunks_exact(width).zip(other.counters().chunks_exact(width));
         let best = rows.map(|(left, right)| row_product(left, right)).min().unwrap_or_default();
-        let error = self.params.epsilon() * super::real(self.total) * super::real(other.total);
+        let error = self.params.epsilon() * real(self.total) * real(other.total);
         Ok(InnerProduct { value: best.0, error, is_saturated: best.1 })
     }
 }

@@ -7,8 +7,8 @@ use pds_core::memory::Words;
 
 /// Finds slots by the finalised hash of their key: linear probing, half full at most.
 ///
-/// A word holds the low half of the hash above the number of the slot plus one; 0 is free. Hashes
-/// start their search where their high bits say, so that the two halves are independent.
+/// A word holds the high half of the hash above the number of the slot plus one; 0 is free. Where a search
+/// starts follows from this half alone, so that words are moved without a look at their slots.
 #[derive(Clone)]
 pub(super) struct Table {
     words: Words,
@@ -53,7 +53,7 @@ impl Table {
             if word == 0 {
                 return None;
             }
-            if word >> 32 == hash & u64::from(u32::MAX) && is_it(slot_of(word)) {
+            if word >> 32 == hash >> 32 && is_it(slot_of(word)) {
                 return Some(slot_of(word));
             }
             place = self.after(place);
@@ -66,15 +66,15 @@ impl Table {
         while self.words[place] != 0 {
             place = self.after(place);
         }
-        self.words[place] = (hash << 32) | (u64::from(slot) + 1);
+        self.words[place] = word_of(hash, slot);
     }
 
     /// Takes out a slot, and moves those behind it up so that no search ends too early.
-    pub(super) fn remove(&mut self, hash: u64, slot: u32, hash_of: impl Fn(u32) -> u64) {
+    pub(super) fn remove(&mut self, hash: u64, slot: u32) {
         let mut gap = self.place_of(hash, slot);
         let mut next = self.after(gap);
         while self.words[next] != 0 {
-            let home = self.home(hash_of(slot_of(self.words[next])));
+            let home = self.home(self.words[next]);
             if self.distance(home, next) >= self.distance(gap, next) {
                 self.words[gap] = self.words[next];
                 gap = next;
@@ -87,7 +87,7 @@ impl Table {
     /// Gives a slot another number.
     pub(super) fn renumber(&mut self, hash: u64, from: u32, to: u32) {
         let place = self.place_of(hash, from);
-        self.words[place] = (hash << 32) | (u64::from(to) + 1);
+        self.words[place] = word_of(hash, to);
     }
 
     /// Where a slot that is there stands.
@@ -100,10 +100,11 @@ impl Table {
         place
     }
 
+    /// Where the search for a hash starts, or for that of a word, which has the same high half.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "below the length of the table")]
     fn home(&self, hash: u64) -> usize {
-        reduce(hash, self.words.len() as u64) as usize
+        reduce(hash >> 32 << 32, self.words.len() as u64) as usize
     }
 
     #[inline]
@@ -120,6 +121,11 @@ impl Table {
 /// Ends as a `Vec` does that cannot grow.
 fn refuse(words: usize) -> ! {
     handle_alloc_error(Layout::array::<u64>(words).unwrap_or(Layout::new::<u64>()))
+}
+
+#[inline]
+const fn word_of(hash: u64, slot: u32) -> u64 {
+    hash >> 32 << 32 | (slot as u64 + 1)
 }
 
 /// The slot of a word that is not free.

@@ -1,0 +1,96 @@
+use core::hash::{BuildHasher, Hash};
+
+use pds_params::cms::floor_product;
+
+use super::CountMinSketch;
+use crate::numbers::{median, real};
+use crate::{Count, CountInterval, Counter};
+
+impl<S, C: Counter> CountMinSketch<S, C> {
+    /// The least counter of the key with this hash.
+    #[inline]
+    pub(super) fn least(&self, hash: u64) -> C {
+        let counters = self.counters.lanes::<C>();
+        self.cells(hash).fold(C::MAX, |least, cell| least.min(counters[cell]))
+    }
+
+    /// Estimates how often the key with this hash came.
+    #[inline]
+    #[must_use]
+    pub fn estimate_hash(&self, hash: u64) -> Count {
+        Count::of(self.least(hash))
+    }
+
+    /// Bounds how often the key with this hash came, as
+    /// [`estimate_interval`](Self::estimate_interval) does.
+    #[must_use]
+    pub fn estimate_interval_hash(&self, hash: u64) -> CountInterval {
+        let count = self.estimate_hash(hash);
+        let error = floor_product(self.params.epsilon(), self.total);
+        CountInterval::below(count, error)
+    }
+
+    /// Estimates how often the key with this hash came, as
+    /// [`estimate_mean_min`](Self::estimate_mean_min) does.
+    #[must_use]
+    pub fn estimate_mean_min_hash(&self, hash: u64) -> f64 {
+        let counters = self.counters.lanes::<C>();
+        let mut rows = [0.0; pds_params::cms::MAX_DEPTH as usize];
+        let rows = &mut rows[..self.params.depth() as usize];
+        let others = real(self.params.width().max(2) - 1);
+        for (row, cell) in rows.iter_mut().zip(self.cells(hash)) {
+            let counter = counters[cell].into();
+            *row = real(counter) - real(self.total.saturating_sub(counter)) / others;
+        }
+        let least = real(self.least(hash).into());
+        median(rows).clamp(0.0, least)
+    }
+}
+
+impl<S: BuildHasher, C: Counter> CountMinSketch<S, C> {
+    /// Estimates how often `key` came: never less, unless the answer is saturated.
+    ///
+    /// # Complexity
+    /// O(depth), without allocation.
+    #[inline]
+    #[must_use]
+    pub fn estimate<K: Hash + ?Sized>(&self, key: &K) -> Count {
+        self.estimate_hash(self.hasher.hash_one(key))
+    }
+
+    /// Bounds how often `key` came.
+    ///
+    /// The upper end is the estimate and certain; it is open where the counters are at their limit. The
+    /// lower end, epsilon N below, is missed with probability delta at most.
+    ///
+    /// # Examples
+    /// ```
+    /// use cms::CountMinSketch;
+    ///
+    /// let mut sketch = CountMinSketch::new(0.01, 0.01)?;
+    /// sketch.insert_many("a", 1_000);
+    /// sketch.insert_many("b", 100);
+    /// let interval = sketch.estimate_interval("a");
+    /// assert_eq!((interval.truth_at_least, interval.truth_at_most), (989, Some(1_000)));
+    /// # Ok::<(), pds_core::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn estimate_interval<K: Hash + ?Sized>(&self, key: &K) -> CountInterval {
+        self.estimate_interval_hash(self.hasher.hash_one(key))
+    }
+
+    /// Estimates how often `key` came, less the noise that is expected: two-sided, so that it may be
+    /// below the truth.
+    ///
+    /// The median over the rows of the counter less the mean of the row's others, between 0 and the
+    /// estimate. Closer than [`estimate`](Self::estimate) on streams of little skew. Of no use with
+    /// conservative update, whose rows hold less than the total.
+    ///
+    /// # References
+    /// Fan Deng and Davood Rafiei, "New Estimation Algorithms for Streaming Data: Count-min Can Do
+    /// More", technical report, University of Alberta, 2007.
+    #[must_use]
+    pub fn estimate_mean_min<K: Hash + ?Sized>(&self, key: &K) -> f64 {
+        self.estimate_mean_min_hash(self.hasher.hash_one(key))
+    }
+}
