@@ -3,29 +3,30 @@
 use core::time::Duration;
 
 use criterion::{Bencher, Criterion, Throughput, criterion_group, criterion_main};
-use pds_benches::SUITES;
 use pds_benches::arena::{Arena, Task};
 use pds_benches::contest::{Block, time};
-use pds_benches::membership::{Design, Operation, Suite};
-use pds_benches::report::size;
+use pds_benches::membership::{Design, Lineup};
+use pds_benches::{blocked, bloom};
 
 /// Sizes of filters, in bytes: inside of the innermost caches, and inside of the outer ones.
 const SIZES: [u64; 2] = [64 << 10, 8 << 20];
 
 fn filters(criterion: &mut Criterion) {
-    for suite in SUITES {
+    let lineups =
+        [("bloom", bloom::LINEUP), ("blocked", blocked::HASHED), ("blocked", blocked::HASH_IN)];
+    for (name, lineup) in &lineups {
         for bytes in SIZES {
-            compare(criterion, suite, bytes);
+            compare(criterion, name, lineup, bytes);
         }
     }
 }
 
-fn compare(criterion: &mut Criterion, suite: &Suite, bytes: u64) {
-    let mut arena = Arena::build(suite, bytes).expect("contenders of some megabytes");
+fn compare(criterion: &mut Criterion, name: &str, lineup: &Lineup, bytes: u64) {
+    let mut arena = Arena::build(lineup, bytes).expect("contenders of some megabytes");
     let design = *arena.design();
-    for operation in Operation::ALL {
-        let mut group =
-            criterion.benchmark_group(format!("{} {} {operation}", suite.name, size(bytes)));
+    for &operation in lineup.operations {
+        let group = format!("{name} {} {operation}", lineup.case(bytes));
+        let mut group = criterion.benchmark_group(group);
         let block = operation.block(&design);
         group.throughput(Throughput::Elements(block as u64));
         for (name, filter) in arena.filters_mut() {

@@ -4,11 +4,12 @@ use core::error::Error;
 use core::iter;
 use core::ops::Range;
 
-use crate::contest::{Block, Contender, Effort, contest};
+use crate::allocation;
+use crate::contest::{Block, Contender, contest};
 use crate::floor::Floor;
 use crate::keys::{Keys, key};
-use crate::membership::{BLOCK, Design, Filter, Operation, Peer, Suite};
-use crate::report::{FloorRow, Row};
+use crate::membership::{BLOCK, Build, Design, Filter, Lineup, Operation, Peer};
+use crate::report::{FloorRow, Row, Unit, size};
 use crate::stats::Median;
 
 /// Absent keys by which a rate is measured before anything is timed, to about 1 % of itself.
@@ -21,38 +22,35 @@ const RATE_TOLERANCE: f64 = 0.05;
 /// All contenders of one size, filled and checked, side by side in memory.
 #[derive(Debug)]
 pub struct Arena<'a> {
-    suite: &'a Suite,
+    lineup: &'a Lineup,
     design: Design,
     ours: Entrant,
     peers: Vec<Entrant>,
-    peers_preset: bool,
 }
 
 impl<'a> Arena<'a> {
-    /// Builds and fills all contenders of `suite`, of `bytes` bytes each.
+    /// Builds and fills all contenders of `lineup`, of `bytes` bytes each.
     ///
     /// # Errors
     /// Whatever keeps a contender from being built.
     ///
     /// # Panics
     /// When a contender gives a wrong answer, or its measured rate is not that of the design.
-    pub fn build(suite: &'a Suite, bytes: u64) -> Result<Self, Box<dyn Error>> {
-        let design = suite.design(bytes)?;
-        let mut ours = (suite.ours)(&design, None)?;
+    pub fn build(lineup: &'a Lineup, bytes: u64) -> Result<Self, Box<dyn Error>> {
+        let design = lineup.design(bytes)?;
+        let (mut ours, our_bytes) = measured(lineup.ours, &design, None)?;
         let held = design.held_by_all();
         insert_range(ours.as_mut(), held..design.items);
-        let preset = if design.is_preset() { ours.words().map(<[u64]>::to_vec) } else { None };
-        insert_range(ours.as_mut(), 0..held);
-        let ours = Entrant::check(suite.name, ours, &design);
-
         let enter = |peer: &Peer| {
-            let mut filter = (peer.build)(&design, preset.as_deref())?;
-            let missing = if preset.is_some() { held } else { design.items };
-            insert_range(filter.as_mut(), 0..missing);
-            Ok(Entrant::check(peer.name, filter, &design))
+            let preset = if design.is_preset() { ours.words() } else { None };
+            let (mut filter, bytes) = measured(peer.build, &design, preset)?;
+            insert_range(filter.as_mut(), 0..if preset.is_some() { held } else { design.items });
+            Ok(Entrant::check(peer.name, filter, bytes, &design))
         };
-        let peers = suite.peers.iter().map(enter).collect::<Result<_, Box<dyn Error>>>()?;
-        Ok(Self { suite, design, ours, peers, peers_preset: preset.is_some() })
+        let peers = lineup.peers.iter().map(enter).collect::<Result<_, Box<dyn Error>>>()?;
+        insert_range(ours.as_mut(), 0..held);
+        let ours = Entrant::check("ours", ours, our_bytes, &design);
+        Ok(Self { lineup, design, ours, peers })
     }
 
     /// What the contenders were built for.
@@ -63,12 +61,24 @@ impl<'a> Arena<'a> {
 
     /// All contenders by name, ours first.
     pub fn filters_mut(&mut self) -> impl Iterator<Item = (&str, &mut dyn Filter)> {
-        let names =
-            iter::once(self.suite.name).chain(self.suite.peers.iter().map(|peer| peer.name));
+        let names = iter::once("ours").chain(self.lineup.peers.iter().map(|peer| peer.name));
         let entrants = iter::once(&mut self.ours).chain(&mut self.peers);
         names.zip(entrants).map(|(name, entrant)| {
             let filter: &mut dyn Filter = entrant.filter.as_mut();
             (name, filter)
+        })
+    }
+
+    /// The memory of ours and of each peer, by the keys that both hold.
+    pub(crate) fn memory_rows(&self) -> impl Iterator<Item = Row> {
+        let bits = |entrant: &Entrant| 8.0 * entrant.bytes as f64 / self.design.items as f64;
+        (0..self.peers.len()).map(move |peer| {
+            let figures = [bits(&self.ours), bits(&self.peers[peer])];
+            let labels = [&*self.lineup.case(self.design.bytes), "memory"];
+            self.describe(
+                Row::exact(labels, self.lineup.peers[peer].name, Unit::BitsPerItem, figures),
+                peer,
+            )
         })
     }
 
@@ -80,37 +90,43 @@ impl<'a> Arena<'a> {
         pairs: usize,
         floor: &mut Floor,
     ) -> Row {
-        let Self { suite, design, ours, peers, peers_preset } = self;
-        let entrant = &mut peers[peer];
+        let Self { lineup, design, ours, peers } = self;
         let mut our_task = Task::new(ours.filter.as_mut(), operation, design);
-        let mut peer_task = Task::new(entrant.filter.as_mut(), operation, design);
-        let effort = Effort { rounds: pairs, block: operation.block(design) };
+        let mut peer_task = Task::new(peers[peer].filter.as_mut(), operation, design);
+        floor.set_writes(operation.inserts());
         let contenders: [&mut dyn Contender; 3] = [&mut our_task, &mut peer_task, floor];
-        let [our_times, peer_times, line_times] =
-            contest(effort, operation.keys(design), contenders);
+        let [ours, theirs, line] =
+            contest(pairs, operation.block(design), operation.keys(design), contenders);
 
-        let lines_per_key = (suite.lines)(operation);
-        Row {
-            structure: suite.name,
-            peer: suite.peers[peer].name,
-            bytes: design.bytes,
-            backend: suite.backend,
-            huge_pages: design.huge_pages(),
-            peer_preset: *peers_preset,
-            operation,
-            pairs,
-            ratio: Median::of(ratios(&peer_times, &our_times, 1.0)),
-            floor: FloorRow {
-                lines_per_key,
-                share: Median::of(ratios(&line_times, &our_times, lines_per_key)),
-                ns_per_line: Median::of(line_times).value,
-            },
-            ns: Median::of(our_times).value,
-            peer_ns: Median::of(peer_times).value,
-            rate: ours.rate,
-            peer_rate: entrant.rate,
-            note: suite.peers[peer].note,
+        let lines_per_key = (lineup.lines)(operation);
+        let labels = [&*lineup.case(design.bytes), operation.name()];
+        let floor = FloorRow {
+            lines_per_key,
+            share: Median::of(shares(&line, &ours, lines_per_key)),
+            ns_per_line: Median::of(line).value,
+        };
+        let row = Row::timed(labels, lineup.peers[peer].name, &ours, &theirs);
+        self.describe(Row { floor: Some(floor), ..row }, peer)
+    }
+
+    /// Adds the rates, and in what the peer is not equal.
+    fn describe(&self, row: Row, peer: usize) -> Row {
+        let entrant = &self.peers[peer];
+        let mut row = row.quality("rate", [self.ours.rate, entrant.rate]);
+        let Peer { name, note, .. } = self.lineup.peers[peer];
+        if !note.is_empty() {
+            row = row.note(format!("{name} {note}."));
         }
+        let large = size(self.design.bytes);
+        if self.design.huge_pages() {
+            row = row.note(format!("{large}: ours and the floor on huge pages."));
+        }
+        if self.design.is_preset() {
+            row = row.note(format!(
+                "{large}: peers start with random bits to the design's fill; insertions are of keys beyond the design."
+            ));
+        }
+        row
     }
 }
 
@@ -118,12 +134,13 @@ impl<'a> Arena<'a> {
 #[derive(Debug)]
 struct Entrant {
     filter: Box<dyn Filter>,
+    bytes: u64,
     rate: f64,
 }
 
 impl Entrant {
     /// Makes sure that answers are right before anything is timed, and measures the rate.
-    fn check(name: &str, filter: Box<dyn Filter>, design: &Design) -> Self {
+    fn check(name: &str, filter: Box<dyn Filter>, bytes: u64, design: &Design) -> Self {
         let mut block = vec![0; Operation::Hit.block(design)];
         let mut answers = vec![false; block.len()];
         let mut contained_of_next = |keys: &mut Keys| {
@@ -142,7 +159,7 @@ impl Entrant {
         let rate = positives as f64 / (blocks * len) as f64;
         let is_as_designed = (rate / design.rate - 1.0).abs() < RATE_TOLERANCE;
         assert!(is_as_designed, "{name}: a rate of {rate}, not {}", design.rate);
-        Self { filter, rate }
+        Self { filter, bytes, rate }
     }
 }
 
@@ -188,6 +205,15 @@ impl Contender for Task<'_> {
     }
 }
 
+/// Builds a filter. Returns it with its bytes.
+fn measured(
+    build: Build,
+    design: &Design,
+    preset: Option<&[u64]>,
+) -> Result<(Box<dyn Filter>, u64), Box<dyn Error>> {
+    allocation::measured(|| build(design, preset))
+}
+
 fn insert_range(filter: &mut dyn Filter, numbers: Range<u64>) {
     let mut block = Vec::with_capacity(BLOCK);
     let mut numbers = numbers.peekable();
@@ -198,8 +224,7 @@ fn insert_range(filter: &mut dyn Filter, numbers: Range<u64>) {
     }
 }
 
-/// How many times as fast as `theirs` ours is, round by round, where each of ours is worth `work` of
-/// theirs.
-fn ratios(theirs: &[f64], ours: &[f64], work: f64) -> Vec<f64> {
-    theirs.iter().zip(ours).map(|(theirs, ours)| work * theirs / ours).collect()
+/// The floor's time for so many lines as a share of ours, round by round.
+fn shares(line: &[f64], ours: &[f64], lines: f64) -> Vec<f64> {
+    line.iter().zip(ours).map(|(line, ours)| lines * line / ours).collect()
 }

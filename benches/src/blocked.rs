@@ -1,6 +1,7 @@
-//! The blocked Bloom filter, by each of its backends.
+//! The blocked Bloom filter, by each of its backends, hashing included and with hashes handed in.
 
 use core::error::Error;
+use core::fmt;
 use core::hash::BuildHasher;
 
 use pds::blocked::backends;
@@ -9,108 +10,159 @@ use pds::{BlockedBloomFilter, DefaultHashBuilder};
 
 use crate::goals::{Against, Goal};
 use crate::keys::key;
-use crate::membership::{Build, Design, Filter, Operation, Peer, Suite};
-
-const KIB_64: u64 = 64 << 10;
-const MIB_8: u64 = 8 << 20;
-const GIB_1: u64 = 1 << 30;
-
-/// The rate of all contenders.
-const RATE: f64 = 0.01;
+use crate::membership::{Design, Filter, Lineup, Operation, Peer};
+use crate::suite::Suite;
 
 /// By the backend that the processor gets.
+///
+/// In caches the goals are of rows with hashes handed in: both sides hash alike, and for longer than ours looks up.
+/// Beyond them they are of rows with hashing.
 pub const SUITE: Suite = Suite {
+    name: "blocked",
+    peers: PEERS,
     goals: &[
-        against_floor(Operation::HitBatch, GIB_1, 0.95),
-        against_floor(Operation::HitBatch, MIB_8, 0.80),
-        against_fastbloom(Operation::Hit, KIB_64, 2.5),
-        against_fastbloom(Operation::Miss, KIB_64, 5.0),
-        against_fastbloom(Operation::Hit, MIB_8, 5.0),
-        against_fastbloom(Operation::Miss, MIB_8, 3.5),
-        against_fastbloom(Operation::HitBatch, MIB_8, 8.0),
-        against_fastbloom(Operation::MissBatch, MIB_8, 6.0),
-        against_fastbloom(Operation::HitBatch, GIB_1, 10.0),
-        against_fastbloom(Operation::MissBatch, GIB_1, 6.0),
-        at_least(Operation::HitBatch, MIB_8, Against::Peer("sbbf-rs-safe"), 1.0),
-        at_least(Operation::Hit, KIB_64, Against::Peer("sbbf-rs-safe"), 1.0),
+        goal("1 GiB", "hit batch", Against::Floor, 0.95),
+        goal("1 GiB", "insert batch", Against::Floor, 0.95),
+        goal("8 MiB, hash-in", "hit batch", Against::Floor, 0.80),
+        goal("64 KiB, hash-in", "hit", FASTBLOOM, 2.5),
+        goal("64 KiB, hash-in", "miss", FASTBLOOM, 5.0),
+        goal("8 MiB, hash-in", "hit", FASTBLOOM, 5.0),
+        goal("8 MiB, hash-in", "miss", FASTBLOOM, 3.5),
+        goal("8 MiB, hash-in", "hit batch", FASTBLOOM, 8.0),
+        goal("8 MiB, hash-in", "miss batch", FASTBLOOM, 6.0),
+        goal("1 GiB", "hit batch", FASTBLOOM, 10.0),
+        goal("1 GiB", "miss batch", FASTBLOOM, 6.0),
+        goal("64 KiB, hash-in", "hit", Against::BestPeer, 1.0),
+        goal("8 MiB, hash-in", "hit batch", Against::BestPeer, 1.0),
     ],
-    ..suite("blocked", "best", |design, _| ours(design, None))
+    run: |bench| {
+        Lineup { sizes: &[64 << 10, 8 << 20, 1 << 30, 4 << 30], ..HASHED }.run(bench)?;
+        HASH_IN.run(bench)
+    },
 };
 
 /// By AVX2, where the build leaves a choice.
-pub const AVX2: Suite = suite("blocked-avx2", "avx2", |design, _| ours(design, Some("avx2")));
+pub const AVX2: Suite = Suite {
+    name: "blocked-avx2",
+    peers: PEERS,
+    goals: &[],
+    run: |bench| {
+        Lineup { ours: |design, _| Ok(Box::new(ours(design, "avx2")?)), ..HASHED }.run(bench)?;
+        Lineup { ours: |design, _| Ok(Box::new(HashIn(ours(design, "avx2")?))), ..HASH_IN }
+            .run(bench)
+    },
+};
 
 /// By portable code, where the build leaves a choice.
 pub const PORTABLE: Suite = Suite {
+    name: "blocked-portable",
+    peers: PEERS,
     goals: &[
-        against_fastbloom(Operation::HitBatch, MIB_8, 3.0),
-        against_fastbloom(Operation::HitBatch, GIB_1, 6.0),
+        goal("8 MiB, hash-in", "hit batch", FASTBLOOM, 3.0),
+        goal("1 GiB", "hit batch", FASTBLOOM, 6.0),
     ],
-    ..suite("blocked-portable", "portable", |design, _| ours(design, Some("portable")))
+    run: |bench| {
+        Lineup { ours: |design, _| Ok(Box::new(ours(design, "portable")?)), ..HASHED }
+            .run(bench)?;
+        Lineup { ours: |design, _| Ok(Box::new(HashIn(ours(design, "portable")?))), ..HASH_IN }
+            .run(bench)
+    },
 };
 
-/// All contenders get the same keys and as many bits as give the same rate.
-const fn suite(name: &'static str, backend: &'static str, ours: Build) -> Suite {
-    Suite {
-        name,
-        backend,
-        rate: RATE,
-        items: |bytes, rate| {
-            let blocks = 8 * bytes / blocked::BLOCK_BITS;
-            let params =
-                BlockedBloomParams::from_blocks_and_rate(blocks, rate, Default::default())?;
-            Ok(params.expected_items().ok_or("sized by items")?)
+const PEERS: &[&str] = &["fastbloom", "sbbf-rs-safe"];
+const FASTBLOOM: Against = Against::Peer("fastbloom");
+
+/// All contenders get the same keys and as many bits as give the same rate, and hash by our hasher.
+pub const HASHED: Lineup = Lineup {
+    mode: "",
+    sizes: &[64 << 10, 8 << 20, 1 << 30],
+    rate: 0.01,
+    items: |bytes, rate| {
+        let blocks = 8 * bytes / blocked::BLOCK_BITS;
+        let params = BlockedBloomParams::from_blocks_and_rate(blocks, rate, Default::default())?;
+        Ok(params.expected_items().ok_or("sized by items")?)
+    },
+    lines: |_| 1.0,
+    operations: &Operation::ALL,
+    ours: |design, _| Ok(Box::new(ours(design, "")?)),
+    peers: &[
+        Peer {
+            name: "fastbloom",
+            note: FEWER_BITS,
+            build: |design, preset| Ok(Box::new(fastbloom(design, preset.is_some())?)),
         },
-        lines: |_| 1.0,
-        ours,
-        peers: &[
-            Peer { name: "fastbloom", note: "has fewer bits for the same rate", build: fastbloom },
-            Peer {
-                name: "sbbf-rs-safe",
-                note: "has more bits for the same rate; its lookups choose AVX2 at run time",
-                build: sbbf,
+        Peer {
+            name: "sbbf-rs-safe",
+            note: MORE_BITS,
+            build: |design, preset| {
+                let filter = sbbf(design, preset.is_some())?;
+                Ok(Box::new(Hashing(filter, DefaultHashBuilder::default())))
             },
-        ],
-        goals: &[],
-    }
+        },
+    ],
+};
+
+/// The same, where the keys are the hashes.
+pub const HASH_IN: Lineup = Lineup {
+    mode: "hash-in",
+    sizes: &[64 << 10, 8 << 20],
+    ours: |design, _| Ok(Box::new(HashIn(ours(design, "")?))),
+    peers: &[
+        Peer {
+            name: "fastbloom",
+            note: FEWER_BITS,
+            build: |design, preset| Ok(Box::new(HashIn(fastbloom(design, preset.is_some())?))),
+        },
+        Peer {
+            name: "sbbf-rs-safe",
+            note: MORE_BITS,
+            build: |design, preset| Ok(Box::new(HashIn(sbbf(design, preset.is_some())?))),
+        },
+    ],
+    ..HASHED
+};
+
+const FEWER_BITS: &str = "has fewer bits than blocked for the same rate";
+const MORE_BITS: &str =
+    "has more bits than blocked for the same rate; its lookups choose AVX2 at run time";
+
+const fn goal(
+    case: &'static str,
+    operation: &'static str,
+    against: Against,
+    at_least: f64,
+) -> Goal {
+    Goal { case, operation, against, at_least }
 }
 
-const fn against_fastbloom(operation: Operation, bytes: u64, ratio: f64) -> Goal {
-    at_least(operation, bytes, Against::Peer("fastbloom"), ratio)
-}
-
-const fn against_floor(operation: Operation, bytes: u64, ratio: f64) -> Goal {
-    at_least(operation, bytes, Against::Floor, ratio)
-}
-
-const fn at_least(operation: Operation, bytes: u64, against: Against, at_least: f64) -> Goal {
-    Goal { operation, bytes, against, at_least }
-}
-
-fn ours(design: &Design, backend: Option<&str>) -> Result<Box<dyn Filter>, Box<dyn Error>> {
+/// Our filter by the backend of this name, or by the best where the build leaves no such choice.
+fn ours(design: &Design, backend: &str) -> Result<BlockedBloomFilter, Box<dyn Error>> {
     let blocks = 8 * design.bytes / blocked::BLOCK_BITS;
     let builder = BlockedBloomFilter::builder().blocks(blocks).false_positive_rate(design.rate);
     let filter = builder.huge_pages(design.huge_pages()).build()?;
-    Ok(Box::new(match backend.filter(|name| backends().any(|other| other == *name)) {
-        Some(name) => filter.with_backend(name).ok_or("a backend of the list")?,
-        None => filter,
-    }))
+    Ok(if backends().any(|name| name == backend) {
+        filter.with_backend(backend).ok_or("a backend of the list")?
+    } else {
+        filter
+    })
 }
 
-fn fastbloom(design: &Design, preset: Option<&[u64]>) -> Result<Box<dyn Filter>, Box<dyn Error>> {
-    use fastbloom::BloomFilter;
+type Fastbloom = fastbloom::BloomFilter<DefaultHashBuilder>;
+
+fn fastbloom(design: &Design, preset: bool) -> Result<Fastbloom, Box<dyn Error>> {
     let bits = BloomParams::new(design.items, design.rate)?.num_bits();
-    let builder = match preset {
-        Some(_) => {
-            BloomFilter::from_vec(random_bits(bits.div_ceil(64), |bit| bit(1) | bit(5) | bit(8)))
-        }
-        None => BloomFilter::with_num_bits(usize::try_from(bits)?),
+    let builder = if preset {
+        fastbloom::BloomFilter::from_vec(random_bits(bits.div_ceil(64), |bit| {
+            bit(1) | bit(5) | bit(8)
+        }))
+    } else {
+        fastbloom::BloomFilter::with_num_bits(usize::try_from(bits)?)
     };
     let items = usize::try_from(design.items)?;
-    Ok(Box::new(builder.hasher(DefaultHashBuilder::default()).expected_items(items)))
+    Ok(builder.hasher(DefaultHashBuilder::default()).expected_items(items))
 }
 
-fn sbbf(design: &Design, preset: Option<&[u64]>) -> Result<Box<dyn Filter>, Box<dyn Error>> {
+fn sbbf(design: &Design, preset: bool) -> Result<sbbf_rs_safe::Filter, Box<dyn Error>> {
     let (mut fails, mut keeps) = (1, design.items);
     while keeps - fails > 1 {
         let blocks = fails.midpoint(keeps);
@@ -118,12 +170,12 @@ fn sbbf(design: &Design, preset: Option<&[u64]>) -> Result<Box<dyn Filter>, Box<
         *(if kept { &mut keeps } else { &mut fails }) = blocks;
     }
     let mut filter = sbbf_rs_safe::Filter::new(256, usize::try_from(keeps)?);
-    if preset.is_some() {
+    if preset {
         let words = random_bits(4 * keeps, |bit| bit(1) | bit(3));
         let bytes = filter.as_bytes_mut().chunks_exact_mut(8);
         bytes.zip(words).for_each(|(bytes, word)| bytes.copy_from_slice(&word.to_le_bytes()));
     }
-    Ok(Box::new(Split(filter)))
+    Ok(filter)
 }
 
 /// Bits as a full filter has them, for sizes that take minutes to fill by keys: `law` joins words each bit of
@@ -162,20 +214,124 @@ impl Filter for BlockedBloomFilter {
     }
 }
 
-/// The peer takes hashes only; it gets those of our hasher.
-#[derive(Debug)]
-struct Split(sbbf_rs_safe::Filter);
+/// A filter asked about hashes; batches where it has them.
+trait ByHash: fmt::Debug {
+    fn insert_hash(&mut self, hash: u64) -> bool;
+    fn contains_hash(&self, hash: u64) -> bool;
+    fn clear(&mut self);
 
-impl Filter for Split {
+    fn insert_batch(&mut self, hashes: &[u64]) -> u64 {
+        hashes.iter().map(|&hash| u64::from(self.insert_hash(hash))).sum()
+    }
+
+    fn contains_batch(&self, hashes: &[u64], _answers: &mut [bool]) -> u64 {
+        hashes.iter().map(|&hash| u64::from(self.contains_hash(hash))).sum()
+    }
+
+    fn words(&self) -> Option<&[u64]> {
+        None
+    }
+}
+
+/// Keys are handed over as the hashes.
+#[derive(Debug)]
+struct HashIn<F>(F);
+
+impl<F: ByHash> Filter for HashIn<F> {
     fn insert(&mut self, key: u64) -> bool {
-        !self.0.insert_hash(DefaultHashBuilder::default().hash_one(key))
+        self.0.insert_hash(key)
     }
 
     fn contains(&self, key: u64) -> bool {
-        self.0.contains_hash(DefaultHashBuilder::default().hash_one(key))
+        self.0.contains_hash(key)
     }
 
     fn clear(&mut self) {
-        self.0.reset();
+        self.0.clear();
+    }
+
+    fn insert_batch(&mut self, keys: &[u64]) -> u64 {
+        self.0.insert_batch(keys)
+    }
+
+    fn contains_batch(&self, keys: &[u64], answers: &mut [bool]) -> u64 {
+        self.0.contains_batch(keys, answers)
+    }
+
+    fn words(&self) -> Option<&[u64]> {
+        self.0.words()
+    }
+}
+
+/// A filter that takes hashes only gets those of our hasher.
+#[derive(Debug)]
+struct Hashing<F>(F, DefaultHashBuilder);
+
+impl<F: ByHash> Filter for Hashing<F> {
+    fn insert(&mut self, key: u64) -> bool {
+        self.0.insert_hash(self.1.hash_one(key))
+    }
+
+    fn contains(&self, key: u64) -> bool {
+        self.0.contains_hash(self.1.hash_one(key))
+    }
+
+    fn clear(&mut self) {
+        self.0.clear();
+    }
+}
+
+impl ByHash for BlockedBloomFilter {
+    fn insert_hash(&mut self, hash: u64) -> bool {
+        self.insert_hash(hash)
+    }
+
+    fn contains_hash(&self, hash: u64) -> bool {
+        self.contains_hash(hash)
+    }
+
+    fn clear(&mut self) {
+        self.clear();
+    }
+
+    fn insert_batch(&mut self, hashes: &[u64]) -> u64 {
+        self.insert_hash_batch(hashes) as u64
+    }
+
+    fn contains_batch(&self, hashes: &[u64], answers: &mut [bool]) -> u64 {
+        self.contains_hash_batch(hashes, answers);
+        answers.iter().map(|&answer| u64::from(answer)).sum()
+    }
+
+    fn words(&self) -> Option<&[u64]> {
+        Some(self.words())
+    }
+}
+
+impl ByHash for Fastbloom {
+    fn insert_hash(&mut self, hash: u64) -> bool {
+        !self.insert_hash(hash)
+    }
+
+    fn contains_hash(&self, hash: u64) -> bool {
+        self.contains_hash(hash)
+    }
+
+    fn clear(&mut self) {
+        self.clear();
+    }
+}
+
+impl ByHash for sbbf_rs_safe::Filter {
+    fn insert_hash(&mut self, hash: u64) -> bool {
+        !self.insert_hash(hash)
+    }
+
+    fn contains_hash(&self, hash: u64) -> bool {
+        self.contains_hash(hash)
+    }
+
+    fn clear(&mut self) {
+        self.reset();
     }
 }

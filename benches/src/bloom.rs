@@ -8,15 +8,33 @@ use pds::params::BloomParams;
 use pds::{DefaultHashBuilder, ParamError};
 
 use crate::goals::{Against, Goal};
-use crate::membership::{Design, Filter, Operation, Peer, Suite};
+use crate::membership::{Design, Filter, Lineup, Operation, Peer};
+use crate::suite::Suite;
 
-/// All contenders get the same bits, keys and number of positions a key.
+/// What is measured of it.
 pub const SUITE: Suite = Suite {
     name: "bloom",
-    backend: "portable",
+    peers: &["fastbloom", "bloomfilter"],
+    goals: &[
+        goal("8 MiB", "hit", 1.3),
+        goal("1 GiB", "hit", 1.5),
+        goal("64 KiB", "miss", 1.0),
+        goal("8 MiB", "miss", 1.0),
+        goal("1 GiB", "miss", 1.0),
+        goal("8 MiB", "miss batch", 2.0),
+        goal("1 GiB", "miss batch", 2.0),
+    ],
+    run: |bench| LINEUP.run(bench),
+};
+
+/// All contenders get the same bits, keys and number of positions a key.
+pub const LINEUP: Lineup = Lineup {
+    mode: "",
+    sizes: &[64 << 10, 8 << 20, 1 << 30],
     rate: 0.01,
     items: |bytes, rate| Ok(params(bytes, rate)?.expected_items().ok_or("sized by items")?),
     lines,
+    operations: &Operation::ALL,
     ours,
     peers: &[
         Peer { name: "fastbloom", note: "", build: fastbloom },
@@ -26,26 +44,13 @@ pub const SUITE: Suite = Suite {
             build: bloomfilter,
         },
     ],
-    goals: &[
-        goal(Operation::Hit, MIB_8, 1.3),
-        goal(Operation::Hit, GIB_1, 1.5),
-        goal(Operation::Miss, KIB_64, 1.0),
-        goal(Operation::Miss, MIB_8, 1.0),
-        goal(Operation::Miss, GIB_1, 1.0),
-        goal(Operation::MissBatch, MIB_8, 2.0),
-        goal(Operation::MissBatch, GIB_1, 2.0),
-    ],
 };
 
-/// Positions a key at the rate of the suite.
+/// Positions a key at the rate of the line-up.
 const HASHES: u32 = 7;
 
-const KIB_64: u64 = 64 << 10;
-const MIB_8: u64 = 8 << 20;
-const GIB_1: u64 = 1 << 30;
-
-const fn goal(operation: Operation, bytes: u64, at_least: f64) -> Goal {
-    Goal { operation, bytes, against: Against::Peer("fastbloom"), at_least }
+const fn goal(case: &'static str, operation: &'static str, at_least: f64) -> Goal {
+    Goal { case, operation, against: Against::Peer("fastbloom"), at_least }
 }
 
 fn params(bytes: u64, rate: f64) -> Result<BloomParams, ParamError> {
@@ -57,7 +62,7 @@ fn params(bytes: u64, rate: f64) -> Result<BloomParams, ParamError> {
 fn lines(operation: Operation) -> f64 {
     match operation {
         Operation::Miss | Operation::MissBatch => {
-            let fill = SUITE.rate.powf(1.0 / f64::from(HASHES));
+            let fill = LINEUP.rate.powf(1.0 / f64::from(HASHES));
             (0..HASHES).map(|set| fill.powf(f64::from(set))).sum()
         }
         _ => f64::from(HASHES),

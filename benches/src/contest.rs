@@ -1,5 +1,6 @@
 //! Times contenders in turn, so that whatever slows the machine slows all of them.
 
+use core::fmt;
 use core::hint::black_box;
 use core::time::Duration;
 use std::time::Instant;
@@ -35,35 +36,60 @@ pub trait Contender {
 
     /// Does the work for each key. Returns a sum that depends on every answer.
     fn run(&mut self, keys: &[u64]) -> u64;
+
+    /// Undoes what the next block must not find, untimed.
+    fn finish(&mut self, _block: &Block) {}
 }
 
-/// How much is measured.
-#[derive(Clone, Copy, Debug)]
-pub struct Effort {
-    /// Rounds; in each, every contender runs once.
-    pub rounds: usize,
-    /// Keys of a block.
-    pub block: usize,
+/// A function of each key of a block.
+pub struct Each<F>(pub F);
+
+impl<F: FnMut(u64) -> u64> Contender for Each<F> {
+    fn run(&mut self, keys: &[u64]) -> u64 {
+        keys.iter().fold(0, |sum, &key| sum.wrapping_add((self.0)(key)))
+    }
 }
 
-/// Runs all contenders in each round on the same keys, in alternating order.
+/// A function of a whole block.
+pub struct Whole<F>(pub F);
+
+impl<F: FnMut(&[u64]) -> u64> Contender for Whole<F> {
+    fn run(&mut self, keys: &[u64]) -> u64 {
+        (self.0)(keys)
+    }
+}
+
+impl<F> fmt::Debug for Each<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Each")
+    }
+}
+
+impl<F> fmt::Debug for Whole<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Whole")
+    }
+}
+
+/// Runs all contenders `rounds` times on the same blocks of `len` keys, in alternating order.
 ///
 /// Returns the nanoseconds a key that each of them took, by round. One round before the first is not
 /// counted: it brings the arrays into the state in which the others find them.
 pub fn contest<const N: usize>(
-    effort: Effort,
+    rounds: usize,
+    len: usize,
     mut keys: Keys,
     contenders: [&mut dyn Contender; N],
 ) -> [Vec<f64>; N] {
-    let mut block = Block::new(effort.block);
+    let mut block = Block::new(len);
     let mut times = [const { Vec::new() }; N];
-    for round in 0..=effort.rounds {
+    for round in 0..=rounds {
         block.fill(&mut keys);
         for turn in 0..N {
             let index = if round % 2 == 0 { turn } else { N - 1 - turn };
             let time = time(contenders[index], &block);
             if round > 0 {
-                times[index].push(time.as_secs_f64() * 1e9 / effort.block as f64);
+                times[index].push(time.as_secs_f64() * 1e9 / len as f64);
             }
         }
     }
@@ -75,7 +101,9 @@ pub fn time(contender: &mut dyn Contender, block: &Block) -> Duration {
     contender.prepare(block);
     let start = Instant::now();
     black_box(contender.run(black_box(&block.keys)));
-    start.elapsed()
+    let elapsed = start.elapsed();
+    contender.finish(block);
+    elapsed
 }
 
 #[cfg(test)]
@@ -96,8 +124,7 @@ mod tests {
     fn the_order_alternates_and_the_first_round_does_not_count() {
         let log = RefCell::new(String::new());
         let (mut a, mut b) = (Logger('a', &log), Logger('b', &log));
-        let effort = Effort { rounds: 3, block: 8 };
-        let times = contest(effort, Keys::absent(), [&mut a, &mut b]);
+        let times = contest(3, 8, Keys::absent(), [&mut a, &mut b]);
         assert_eq!(log.into_inner(), "abbaabba");
         assert_eq!(times.map(|times| times.len()), [3, 3]);
     }

@@ -1,4 +1,4 @@
-//! What memory allows: random lines of an array, read with prefetches and nothing else.
+//! What memory allows: random lines of an array, read or changed with prefetches and nothing else.
 
 use pds::AllocError;
 use pds::hash::reduce;
@@ -14,7 +14,10 @@ const AHEAD: usize = 32;
 /// No structure that needs one line a key can be faster, and one that needs `k` lines takes `k` times
 /// as long.
 #[derive(Debug)]
-pub struct Floor(Words);
+pub struct Floor {
+    words: Words,
+    writes: bool,
+}
 
 impl Floor {
     /// Creates an array of `bytes` bytes, on huge pages where that is what it is compared with.
@@ -28,27 +31,48 @@ impl Floor {
         }
         // Pages that were never written are all the same page of zeros, which is always in cache.
         words.fill(1);
-        Ok(Self(words))
+        Ok(Self { words, writes: false })
+    }
+
+    /// From now on, lines are changed as well as read, or are not: as the operation does with its own.
+    pub const fn set_writes(&mut self, writes: bool) {
+        self.writes = writes;
     }
 }
 
 impl Contender for Floor {
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "a line's number is below a slice's length"
-    )]
     fn run(&mut self, keys: &[u64]) -> u64 {
-        let (lines, _) = self.0.as_chunks::<{ LINE_BYTES / 8 }>();
-        let line = |key| reduce(key, lines.len() as u64) as usize;
-        let mut sum = 0;
-        for (index, &key) in keys.iter().enumerate() {
-            if let Some(&later) = keys.get(index + AHEAD) {
-                prefetch(lines, line(later));
-            }
-            sum += lines[line(key)][0];
+        let (lines, _) = self.words.as_chunks_mut::<LINE_WORDS>();
+        if self.writes {
+            for_each_line(lines, keys, |line, key| {
+                line[0] |= key;
+                line[0]
+            })
+        } else {
+            for_each_line(lines, keys, |line, _| line[0])
         }
-        sum
     }
+}
+
+/// Words of a line.
+const LINE_WORDS: usize = LINE_BYTES / 8;
+
+#[expect(clippy::cast_possible_truncation, reason = "a line's number is below a slice's length")]
+fn for_each_line(
+    lines: &mut [[u64; LINE_WORDS]],
+    keys: &[u64],
+    mut touch: impl FnMut(&mut [u64; LINE_WORDS], u64) -> u64,
+) -> u64 {
+    let len = lines.len() as u64;
+    let line = |key| reduce(key, len) as usize;
+    let mut sum = 0_u64;
+    for (index, &key) in keys.iter().enumerate() {
+        if let Some(&later) = keys.get(index + AHEAD) {
+            prefetch(lines, line(later));
+        }
+        sum = sum.wrapping_add(touch(&mut lines[line(key)], key));
+    }
+    sum
 }
 
 #[cfg(test)]
@@ -62,5 +86,14 @@ mod tests {
         for bytes in [64, 4096, 100_000] {
             assert_eq!(Floor::new(bytes, false).expect("memory").run(&keys), 1_000);
         }
+    }
+
+    #[test]
+    fn a_floor_that_writes_leaves_what_it_wrote() {
+        let mut floor = Floor::new(64, false).expect("memory");
+        floor.set_writes(true);
+        assert_eq!(floor.run(&[2]), 3);
+        floor.set_writes(false);
+        assert_eq!(floor.run(&[4]), 3);
     }
 }

@@ -4,15 +4,17 @@ use core::fmt;
 
 use serde::Serialize;
 
-use crate::membership::{Operation, Suite};
-use crate::report::{Row, size};
+use crate::report::Row;
 use crate::stats::Median;
+use crate::suite::Suite;
 
-/// What a time is compared with.
+/// What ours is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Against {
     /// A peer, by the name of its crate.
     Peer(&'static str),
+    /// Whichever peer does best.
+    BestPeer,
     /// What memory allows.
     Floor,
 }
@@ -20,32 +22,78 @@ pub enum Against {
 /// A ratio to be reached.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Goal {
-    /// What is timed.
-    pub operation: Operation,
-    /// For filters of so many bytes.
-    pub bytes: u64,
+    /// The case, as its rows name it.
+    pub case: &'static str,
+    /// The operation, as its rows name it.
+    pub operation: &'static str,
     /// Against what.
     pub against: Against,
-    /// How many times as fast ours is to be.
+    /// How many times as fast, or as small, ours is to be.
     pub at_least: f64,
 }
 
 impl Goal {
-    fn ratio(&self, row: &Row) -> Option<Median> {
-        let same = row.operation == self.operation && row.bytes == self.bytes;
-        match self.against {
-            Against::Peer(name) => (same && row.peer == name).then_some(row.ratio),
-            Against::Floor => same.then_some(row.floor.share),
+    fn speaks_of(&self, row: &Row) -> bool {
+        let same = row.operation == self.operation && row.case == self.case;
+        same && match self.against {
+            Against::Peer(name) => row.peer == name,
+            Against::BestPeer | Against::Floor => true,
         }
     }
 
-    fn judge(&self, row: &Row) -> Option<Verdict> {
-        let ratio = self.ratio(row)?;
-        Some(Verdict {
-            structure: row.structure,
+    fn ratio(&self, row: &Row) -> Option<Median> {
+        match self.against {
+            Against::Floor => row.floor.map(|floor| floor.share),
+            Against::Peer(_) | Against::BestPeer => Some(row.ratio),
+        }
+    }
+
+    /// The row that decides, of those that speak of the goal: the one in which ours does worst.
+    fn judge(&self, structure: &'static str, rows: &[Row]) -> Verdict {
+        let rows = rows.iter().filter(|row| row.structure == structure && self.speaks_of(row));
+        let measured = rows.filter_map(|row| Some((row.peer, self.ratio(row)?)));
+        let worst = measured.min_by(|(_, left), (_, right)| left.value.total_cmp(&right.value));
+        Verdict {
+            structure,
             goal: *self,
-            ratio,
-            is_met: ratio.high >= self.at_least,
+            peer: worst.map(|(peer, _)| peer).filter(|_| self.against != Against::Floor),
+            ratio: worst.map(|(_, ratio)| ratio),
+            standing: Standing::of(self.at_least, worst.map(|(_, ratio)| ratio)),
+        }
+    }
+}
+
+/// How a goal stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum Standing {
+    /// The median reaches it.
+    Met,
+    /// The interval reaches it, the median does not: by the rule, it is met.
+    MetByInterval,
+    /// The whole interval is below.
+    Missed,
+    /// This run has no such row.
+    NotMeasured,
+}
+
+impl Standing {
+    fn of(at_least: f64, ratio: Option<Median>) -> Self {
+        match ratio {
+            None => Self::NotMeasured,
+            Some(ratio) if ratio.value >= at_least => Self::Met,
+            Some(ratio) if ratio.high >= at_least => Self::MetByInterval,
+            Some(_) => Self::Missed,
+        }
+    }
+}
+
+impl fmt::Display for Standing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Met => "met",
+            Self::MetByInterval => "met, by the interval only",
+            Self::Missed => "MISSED",
+            Self::NotMeasured => "not measured in this run",
         })
     }
 }
@@ -57,39 +105,41 @@ pub struct Verdict {
     pub structure: &'static str,
     /// The goal.
     pub goal: Goal,
+    /// The peer that decides, where it is one.
+    pub peer: Option<&'static str>,
     /// The ratio, with its interval.
-    pub ratio: Median,
-    /// Whether the interval reaches the goal.
-    pub is_met: bool,
+    pub ratio: Option<Median>,
+    /// Whether the ratio reaches the goal.
+    pub standing: Standing,
 }
 
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { structure, goal, ratio, is_met } = self;
-        let peer = match goal.against {
-            Against::Peer(name) => name,
-            Against::Floor => "floor",
+impl Verdict {
+    /// What is to be reached, in words.
+    #[must_use]
+    pub fn task(&self) -> String {
+        let Self { structure, goal, .. } = self;
+        let against = match (goal.against, self.peer) {
+            (Against::Floor, _) => "the floor".to_owned(),
+            (Against::Peer(name), _) => name.to_owned(),
+            (Against::BestPeer, None) => "the best peer".to_owned(),
+            (Against::BestPeer, Some(name)) => format!("the best peer ({name})"),
         };
-        let task = format!("{structure} {} at {} against {peer}", goal.operation, size(goal.bytes));
-        let verdict = match is_met {
-            true if ratio.value < goal.at_least => "met, by the interval only",
-            true => "met",
-            false => "MISSED",
-        };
-        let Median { value, low, high } = ratio;
-        write!(f, "{task:<46} {value:>5.2} [{low:.2}, {high:.2}] of {:<4} {verdict}", goal.at_least)
+        format!("{structure} {}, {} against {against}", goal.case, goal.operation)
+    }
+
+    /// The ratio with its interval, in words.
+    #[must_use]
+    pub fn reached(&self) -> String {
+        self.ratio.map_or_else(|| "-".to_owned(), |ratio| ratio.to_string())
     }
 }
 
-/// Judges every goal of `suites` that a row speaks of, in the order of the goals.
+/// Judges every goal of `suites`, in their order.
 #[must_use]
 pub fn judge(suites: &[&Suite], rows: &[Row]) -> Vec<Verdict> {
-    let of_suite = |suite: &Suite| {
-        let rows: Vec<&Row> = rows.iter().filter(|row| row.structure == suite.name).collect();
-        let verdict = |goal: &Goal| rows.iter().find_map(|row| goal.judge(row));
-        suite.goals.iter().filter_map(verdict).collect::<Vec<_>>()
-    };
-    suites.iter().flat_map(|suite| of_suite(suite)).collect()
+    let of_suite =
+        |suite: &&Suite| suite.goals.iter().map(|goal| goal.judge(suite.name, rows)).collect();
+    suites.iter().flat_map(|suite| -> Vec<_> { of_suite(suite) }).collect()
 }
 
 #[cfg(test)]
@@ -97,34 +147,51 @@ mod tests {
     use super::*;
     use crate::report::tests::row;
 
-    const HIT: Goal = Goal {
-        operation: Operation::Hit,
-        bytes: 64,
-        against: Against::Peer("peer"),
-        at_least: 2.0,
-    };
+    const HIT: Goal =
+        Goal { case: "64 B", operation: "hit", against: Against::Peer("peer"), at_least: 2.0 };
+
+    fn ratio(value: f64, high: f64) -> Row {
+        Row { ratio: Median { value, low: 1.0, high }, ..row() }
+    }
+
+    fn standing(goal: &Goal, rows: &[Row]) -> Standing {
+        goal.judge("ours", rows).standing
+    }
 
     #[test]
     fn a_goal_is_met_when_the_interval_reaches_it() {
-        let ratio = |high| Row { ratio: Median { value: 1.5, low: 1.0, high }, ..row() };
-        assert!(HIT.judge(&ratio(2.0)).is_some_and(|verdict| verdict.is_met));
-        assert!(HIT.judge(&ratio(1.99)).is_some_and(|verdict| !verdict.is_met));
+        assert_eq!(standing(&HIT, &[ratio(2.0, 3.0)]), Standing::Met);
+        assert_eq!(standing(&HIT, &[ratio(1.5, 2.0)]), Standing::MetByInterval);
+        assert_eq!(standing(&HIT, &[ratio(1.5, 1.99)]), Standing::Missed);
     }
 
     #[test]
     fn a_goal_speaks_of_its_own_row_only() {
-        assert!(HIT.judge(&row()).is_some());
-        assert!(HIT.judge(&Row { bytes: 128, ..row() }).is_none());
-        assert!(HIT.judge(&Row { peer: "another", ..row() }).is_none());
-        assert!(HIT.judge(&Row { operation: Operation::Miss, ..row() }).is_none());
+        assert_ne!(standing(&HIT, &[row()]), Standing::NotMeasured);
+        let others = [
+            Row { case: "128 B".into(), ..row() },
+            Row { peer: "another", ..row() },
+            Row { operation: "miss".into(), ..row() },
+            Row { structure: "another", ..row() },
+        ];
+        assert_eq!(standing(&HIT, &others), Standing::NotMeasured);
+    }
+
+    #[test]
+    fn the_best_peer_is_the_one_that_ours_does_worst_against() {
+        let goal = Goal { against: Against::BestPeer, ..HIT };
+        let verdict =
+            goal.judge("ours", &[ratio(5.0, 5.0), Row { peer: "best", ..ratio(1.2, 1.5) }]);
+        assert_eq!((verdict.peer, verdict.standing), (Some("best"), Standing::Missed));
     }
 
     #[test]
     fn the_floor_is_judged_by_the_share_of_it() {
         let goal = Goal { against: Against::Floor, at_least: 0.9, ..HIT };
         let share = Median { value: 0.95, low: 0.92, high: 0.97 };
-        let mut row = row();
-        row.floor.share = share;
-        assert!(goal.judge(&row).is_some_and(|verdict| verdict.is_met && verdict.ratio == share));
+        let floor = row().floor.map(|floor| crate::report::FloorRow { share, ..floor });
+        let verdict = goal.judge("ours", &[Row { floor, ..row() }]);
+        assert_eq!((verdict.ratio, verdict.standing), (Some(share), Standing::Met));
+        assert_eq!(standing(&goal, &[Row { floor: None, ..row() }]), Standing::NotMeasured);
     }
 }

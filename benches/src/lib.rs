@@ -1,18 +1,30 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+pub mod allocation;
 pub mod arena;
 pub mod blocked;
 pub mod bloom;
+pub mod cardinality;
 pub mod contest;
 pub mod floor;
+pub mod frequency;
 pub mod goals;
 pub mod keys;
 pub mod machine;
 pub mod membership;
 pub mod report;
 pub mod stats;
+pub mod suite;
+
+use suite::Suite;
 
 /// Every structure that is measured, by name.
-pub const SUITES: &[&membership::Suite] =
-    &[&bloom::SUITE, &blocked::SUITE, &blocked::AVX2, &blocked::PORTABLE];
+pub const SUITES: &[&Suite] = &[
+    &bloom::SUITE,
+    &blocked::SUITE,
+    &blocked::AVX2,
+    &blocked::PORTABLE,
+    &frequency::SUITE,
+    &cardinality::SUITE,
+];

@@ -3,36 +3,33 @@
 #![forbid(unsafe_code)]
 
 use core::error::Error;
-use std::fs;
+use core::iter;
 use std::path::PathBuf;
+use std::time::Instant;
+use std::{env, fs};
 
 use clap::Parser;
 use pds_benches::SUITES;
 use pds_benches::goals::judge;
 use pds_benches::machine::Machine;
-use pds_benches::membership::Suite;
-use pds_benches::report::{Report, Row, size};
-
-/// Sizes of filters, in bytes: inside of the innermost caches, inside of the outer ones, beyond all.
-const SMALL: u64 = 64 << 10;
-const MEDIUM: u64 = 8 << 20;
-const LARGE: u64 = 1 << 30;
+use pds_benches::report::{Report, Row};
+use pds_benches::suite::{Bench, Effort, Suite};
 
 /// Times every structure against its peers, side by side in one process.
 #[derive(Debug, Parser)]
-#[command(version)]
+#[command(name = "cargo xtask bench", version)]
 struct Arguments {
-    /// Fewer pairs: a preliminary figure.
+    /// Fewer pairs: all structures in less than ten minutes.
     #[arg(long, conflicts_with = "full")]
     quick: bool,
 
-    /// More pairs, and filters of 1 GiB: takes minutes and about 6 GiB of memory.
+    /// More pairs, and structures beyond the caches: takes an hour and 20 GiB of memory.
     #[arg(long)]
     full: bool,
 
-    /// Only the structure of this name.
+    /// Only the structures of these names.
     #[arg(long, value_name = "NAME", value_parser = names())]
-    structure: Option<String>,
+    structure: Vec<String>,
 
     /// Writes all rows, goals and the machine to this file.
     #[arg(long, value_name = "FILE")]
@@ -40,24 +37,24 @@ struct Arguments {
 }
 
 impl Arguments {
-    /// How many pairs, at least the fifteen of the rule; odd, so that the median is one of them.
-    const fn pairs(&self) -> usize {
+    const fn effort(&self) -> Effort {
         match (self.quick, self.full) {
-            (true, _) => 15,
-            (_, true) => 51,
-            _ => 31,
+            (true, _) => Effort::Quick,
+            (_, true) => Effort::Full,
+            _ => Effort::Normal,
         }
     }
 
-    const fn sizes(&self) -> &'static [u64] {
-        if self.full { &[SMALL, MEDIUM, LARGE] } else { &[SMALL, MEDIUM] }
-    }
-
     fn suites(&self) -> Vec<&'static Suite> {
-        let wanted =
-            |suite: &Suite| self.structure.as_deref().is_none_or(|name| name == suite.name);
-        SUITES.iter().copied().filter(|suite| wanted(suite)).collect()
+        let wanted = |suite: &&Suite| {
+            self.structure.is_empty() || self.structure.iter().any(|name| name == suite.name)
+        };
+        SUITES.iter().copied().filter(wanted).collect()
     }
+}
+
+fn names() -> Vec<&'static str> {
+    SUITES.iter().map(|suite| suite.name).collect()
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -66,9 +63,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         eprintln!("this build is not optimised: its figures mean nothing; run it with --release");
     }
     let suites = arguments.suites();
-    let rows = measure(&suites, &arguments)?;
-    let peers = suites.iter().flat_map(|suite| suite.peers).map(|peer| peer.name);
-    let report = Report { machine: Machine::inspect(peers), goals: judge(&suites, &rows), rows };
+    let rows = measure(&suites, arguments.effort())?;
+    let report = Report {
+        command: command(),
+        machine: Machine::inspect(peers(&suites)),
+        goals: judge(&suites, &rows),
+        rows,
+    };
     print!("{report}");
     if let Some(path) = &arguments.json {
         fs::write(path, serde_json::to_string_pretty(&report)?)?;
@@ -76,26 +77,39 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn names() -> Vec<&'static str> {
-    SUITES.iter().map(|suite| suite.name).collect()
-}
-
-fn measure(suites: &[&Suite], arguments: &Arguments) -> Result<Vec<Row>, Box<dyn Error>> {
+fn measure(suites: &[&Suite], effort: Effort) -> Result<Vec<Row>, Box<dyn Error>> {
     let mut rows = Vec::new();
     for suite in suites {
-        for &bytes in arguments.sizes() {
-            eprintln!("{} of {}: filling", suite.name, size(bytes));
-            suite.run(bytes, arguments.pairs(), |row| {
-                eprintln!(
-                    "{} of {}: {} against {}",
-                    suite.name,
-                    size(bytes),
-                    row.operation,
-                    row.peer
-                );
-                rows.push(row);
-            })?;
-        }
+        let start = Instant::now();
+        let mut take = |row: Row| {
+            eprintln!(
+                "{:>5.0} s  {} {}, {} against {}: {}",
+                start.elapsed().as_secs_f64(),
+                row.structure,
+                row.case,
+                row.operation,
+                row.peer,
+                row.ratio
+            );
+            rows.push(row);
+        };
+        (suite.run)(&mut Bench::new(suite.name, effort, &mut take))?;
     }
     Ok(rows)
+}
+
+/// The peers of all suites, each once.
+fn peers(suites: &[&Suite]) -> impl Iterator<Item = &'static str> {
+    let mut peers: Vec<_> = suites.iter().flat_map(|suite| suite.peers).copied().collect();
+    peers.sort_unstable();
+    peers.dedup();
+    peers.into_iter()
+}
+
+/// The command as one would type it.
+fn command() -> String {
+    iter::once("cargo xtask bench".to_owned())
+        .chain(env::args().skip(1))
+        .collect::<Vec<_>>()
+        .join(" ")
 }

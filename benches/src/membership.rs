@@ -3,13 +3,11 @@
 use core::error::Error;
 use core::fmt;
 
-use serde::Serialize;
-
 use crate::arena::Arena;
 use crate::floor::Floor;
-use crate::goals::Goal;
 use crate::keys::Keys;
-use crate::report::Row;
+use crate::report::size;
+use crate::suite::{Bench, Outcome};
 
 /// Keys of a block: a few milliseconds of work.
 pub(crate) const BLOCK: usize = 1 << 17;
@@ -134,12 +132,6 @@ impl fmt::Display for Operation {
     }
 }
 
-impl Serialize for Operation {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
-    }
-}
-
 /// What every contender is built for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Design {
@@ -184,28 +176,28 @@ pub struct Peer {
     pub build: Build,
 }
 
-/// A structure of ours, its peers and what it is to reach.
+/// Filters of ours and of others on equal terms.
 #[derive(Debug)]
-pub struct Suite {
-    /// The structure's name.
-    pub name: &'static str,
-    /// The code that runs.
-    pub backend: &'static str,
+pub struct Lineup {
+    /// What tells it from other line-ups of the same structure; empty where there is one only.
+    pub mode: &'static str,
+    /// The sizes of our filter, in bytes.
+    pub sizes: &'static [u64],
     /// The false positive rate of all contenders.
     pub rate: f64,
     /// How many keys a filter of so many bytes holds at a rate.
     pub items: fn(bytes: u64, rate: f64) -> Result<u64, Box<dyn Error>>,
     /// The lines of memory that a key needs.
     pub lines: fn(Operation) -> f64,
+    /// What is timed.
+    pub operations: &'static [Operation],
     /// Builds ours.
     pub ours: Build,
     /// Those it is compared with.
     pub peers: &'static [Peer],
-    /// What it is to reach.
-    pub goals: &'static [Goal],
 }
 
-impl Suite {
+impl Lineup {
     /// The design of a filter of `bytes` bytes.
     ///
     /// # Errors
@@ -215,25 +207,30 @@ impl Suite {
         Ok(Design { bytes, items, rate: self.rate })
     }
 
-    /// Measures every operation against every peer, for filters of `bytes` bytes. Each row is handed
-    /// to `report` when it is done.
+    /// The name of a case in tables: the size, and the mode where there are several.
+    #[must_use]
+    pub fn case(&self, bytes: u64) -> String {
+        let separator = if self.mode.is_empty() { "" } else { ", " };
+        format!("{}{separator}{}", size(bytes), self.mode)
+    }
+
+    /// Measures every operation against every peer, for all sizes that `bench` includes.
     ///
     /// # Errors
     /// Whatever keeps a contender from being built.
     ///
     /// # Panics
     /// When a contender gives a wrong answer, or its measured rate is not that of the design.
-    pub fn run(
-        &self,
-        bytes: u64,
-        pairs: usize,
-        mut report: impl FnMut(Row),
-    ) -> Result<(), Box<dyn Error>> {
-        let mut arena = Arena::build(self, bytes)?;
-        let mut floor = Floor::new(bytes, arena.design().huge_pages())?;
-        for operation in Operation::ALL {
-            for peer in 0..self.peers.len() {
-                report(arena.measure(operation, peer, pairs, &mut floor));
+    pub fn run(&self, bench: &mut Bench<'_>) -> Outcome {
+        for bytes in bench.effort().sizes(self.sizes) {
+            let mut arena = Arena::build(self, bytes)?;
+            arena.memory_rows().for_each(|row| bench.add(row));
+            let mut floor = Floor::new(bytes, arena.design().huge_pages())?;
+            for &operation in self.operations {
+                for peer in 0..self.peers.len() {
+                    let pairs = bench.effort().pairs();
+                    bench.add(arena.measure(operation, peer, pairs, &mut floor));
+                }
             }
         }
         Ok(())

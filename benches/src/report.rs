@@ -7,48 +7,64 @@ use serde::Serialize;
 
 use crate::goals::Verdict;
 use crate::machine::Machine;
-use crate::membership::Operation;
 use crate::stats::Median;
 
-/// What was measured of one operation, against one peer. Times are medians, in nanoseconds a key.
+/// What was measured of one operation, against one peer.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
     /// The structure's name.
     pub structure: &'static str,
+    /// The size, the precision or whatever else tells rows of one operation apart.
+    pub case: String,
+    /// What was done with each key.
+    pub operation: String,
     /// The peer's name.
     pub peer: &'static str,
-    /// Bytes of either filter.
-    pub bytes: u64,
-    /// Our code that ran.
-    pub backend: &'static str,
-    /// Whether ours, and the floor, asked for huge pages.
-    pub huge_pages: bool,
-    /// Whether most of the peer's bits were copied from ours instead of inserted by it.
-    pub peer_preset: bool,
-    /// What was done with each key.
-    pub operation: Operation,
-    /// How often both were timed in turn.
-    pub pairs: usize,
-    /// Our time.
-    pub ns: f64,
-    /// The peer's time.
-    pub peer_ns: f64,
-    /// How many times as fast ours is: the median over the pairs.
+    /// What the two figures are: the less, the better.
+    pub unit: Unit,
+    /// Our figure: of times, the median.
+    pub ours: f64,
+    /// The peer's figure.
+    pub theirs: f64,
+    /// The peer's figure by ours, how many times as fast or as small ours is: of times, the median over the pairs.
     pub ratio: Median,
-    /// Our false positive rate.
-    pub rate: f64,
-    /// The peer's false positive rate.
-    pub peer_rate: f64,
-    /// What memory allows.
-    pub floor: FloorRow,
-    /// In what the peer is not equal.
-    pub note: &'static str,
+    /// How often both were timed in turn; none of figures without noise.
+    pub pairs: usize,
+    /// The errors of both, where they err.
+    pub quality: Option<Quality>,
+    /// What memory allows, where that was timed.
+    pub floor: Option<FloorRow>,
+    /// In what the two are not equal, for the reader.
+    pub notes: Vec<String>,
+}
+
+/// What a figure is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum Unit {
+    /// The time of an operation, in nanoseconds.
+    Nanoseconds,
+    /// Memory, in bytes.
+    Bytes,
+    /// Memory by keys, in bits.
+    BitsPerItem,
+}
+
+/// Errors that were measured on both sides.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Quality {
+    /// What errs: "rate" of false positives, "error" relative to the truth.
+    pub kind: &'static str,
+    /// Ours, as a fraction.
+    pub ours: f64,
+    /// The peer's, as a fraction.
+    pub theirs: f64,
 }
 
 /// What memory allows, timed in the same rounds.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct FloorRow {
-    /// The time to read a random line of an array of the same size, with prefetches.
+    /// The time to read a random line of an array of the same size, with prefetches; to write it as
+    /// well where the operation does.
     pub ns_per_line: f64,
     /// The lines that a key needs, on average.
     pub lines_per_key: f64,
@@ -56,9 +72,68 @@ pub struct FloorRow {
     pub share: Median,
 }
 
+impl Row {
+    /// A row of the times of both, round by round, in nanoseconds.
+    #[must_use]
+    pub fn timed(labels: [&str; 2], peer: &'static str, ours: &[f64], theirs: &[f64]) -> Self {
+        let medians = [ours, theirs].map(|times| Median::of(times.to_vec()).value);
+        let ratios = ours.iter().zip(theirs).map(|(ours, theirs)| theirs / ours);
+        Self {
+            ratio: Median::of(ratios.collect()),
+            pairs: ours.len(),
+            ..Self::exact(labels, peer, Unit::Nanoseconds, medians)
+        }
+    }
+
+    /// A row of figures that have no noise: ours and the peer's.
+    #[must_use]
+    pub fn exact(
+        [case, operation]: [&str; 2],
+        peer: &'static str,
+        unit: Unit,
+        [ours, theirs]: [f64; 2],
+    ) -> Self {
+        Self {
+            structure: "",
+            case: case.to_owned(),
+            operation: operation.to_owned(),
+            peer,
+            unit,
+            ours,
+            theirs,
+            ratio: Median::exact(theirs / ours),
+            pairs: 0,
+            quality: None,
+            floor: None,
+            notes: Vec::new(),
+        }
+    }
+
+    /// With the errors of both.
+    #[must_use]
+    pub fn quality(self, kind: &'static str, [ours, theirs]: [f64; 2]) -> Self {
+        Self { quality: Some(Quality { kind, ours, theirs }), ..self }
+    }
+
+    /// With something to be said below the table.
+    #[must_use]
+    pub fn note(mut self, note: impl Into<String>) -> Self {
+        self.notes.push(note.into());
+        self
+    }
+
+    /// With both times divided by how many smaller operations each of them is made of.
+    #[must_use]
+    pub fn per(self, operations: f64) -> Self {
+        Self { ours: self.ours / operations, theirs: self.theirs / operations, ..self }
+    }
+}
+
 /// Everything that a run found.
 #[derive(Debug, Serialize)]
 pub struct Report {
+    /// The command that repeats the run.
+    pub command: String,
     /// Where.
     pub machine: Machine,
     /// Each operation against each peer.
@@ -69,24 +144,90 @@ pub struct Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}\n", self.machine)?;
-        writeln!(f, "{}\n", table(&self.rows))?;
-        writeln!(
-            f,
-            "Times in ns a key, medians of interleaved pairs; ratio: peer's time by ours, [95 %]."
-        )?;
-        writeln!(
-            f,
-            "Floor: ns to read the lines a key needs from an array of the same size, prefetched."
-        )?;
-        for note in notes(&self.rows) {
-            writeln!(f, "{note}")?;
+        writeln!(f, "{}\n\n{}\n", self.machine, table(&HEADER, FIRST_NUMBER, &self.rows, cells))?;
+        EXPLANATION.iter().try_for_each(|line| writeln!(f, "{line}"))?;
+        notes(&self.rows).iter().try_for_each(|note| writeln!(f, "{note}"))?;
+        writeln!(f, "\n{}", table(&GOAL_HEADER, 1, &self.goals, goal_cells))
+    }
+}
+
+/// What the columns hold, a line each.
+pub(crate) const EXPLANATION: [&str; 3] = [
+    "Times in ns an operation, medians of interleaved pairs; ratio: the peer's figure by ours, with its 95 % interval.",
+    "Err: the measured rate of false positives of filters, the relative error of sketches.",
+    "Floor: ns to reach the lines that a key needs in an array of the same size, prefetched.",
+];
+
+const HEADER: [&str; 10] =
+    ["structure", "case", "operation", "peer", "ours", "peer", "ratio", "err", "peer", "floor"];
+const FIRST_NUMBER: usize = 4;
+const GOAL_HEADER: [&str; 4] = ["goal", "at least", "reached", "verdict"];
+
+fn table<T, const N: usize>(
+    header: &[&str; N],
+    first_number: usize,
+    rows: &[T],
+    cells: impl Fn(&T) -> [String; N],
+) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::ASCII_MARKDOWN).set_header(header).add_rows(rows.iter().map(cells));
+    for column in table.column_iter_mut().skip(first_number) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table
+}
+
+fn cells(row: &Row) -> [String; 10] {
+    let [ours, theirs] = [row.ours, row.theirs].map(|figure| row.unit.spell(figure));
+    let [our_error, their_error] = row.errors();
+    [
+        row.structure.to_owned(),
+        row.case.clone(),
+        row.operation.clone(),
+        row.peer.to_owned(),
+        ours,
+        theirs,
+        row.ratio.to_string(),
+        our_error,
+        their_error,
+        row.floor_time(),
+    ]
+}
+
+fn goal_cells(verdict: &Verdict) -> [String; 4] {
+    let Verdict { goal, standing, .. } = verdict;
+    [verdict.task(), goal.at_least.to_string(), verdict.reached(), standing.to_string()]
+}
+
+impl Row {
+    /// The errors of both in words, empty where there are none.
+    pub(crate) fn errors(&self) -> [String; 2] {
+        let spell = |error: f64| match 100.0 * error {
+            percent if percent == 0.0 || percent >= 0.1 => format!("{percent:.3} %"),
+            percent => format!("{percent:.1e} %"),
+        };
+        self.quality
+            .map_or_else(Default::default, |Quality { ours, theirs, .. }| [ours, theirs].map(spell))
+    }
+
+    /// The floor's time for a key in words, empty where it was not timed.
+    pub(crate) fn floor_time(&self) -> String {
+        self.floor.map_or_else(String::new, |FloorRow { ns_per_line, lines_per_key, .. }| {
+            Unit::Nanoseconds.spell(ns_per_line * lines_per_key)
+        })
+    }
+}
+
+impl Unit {
+    /// Spells a figure; of times, which are most of them, without the unit.
+    pub(crate) fn spell(self, figure: f64) -> String {
+        match self {
+            Self::Nanoseconds if figure < 10.0 => format!("{figure:.2}"),
+            Self::Nanoseconds if figure < 1000.0 => format!("{figure:.1}"),
+            Self::Nanoseconds => format!("{figure:.0}"),
+            Self::Bytes => format!("{figure:.0} B"),
+            Self::BitsPerItem => format!("{figure:.2} bits"),
         }
-        writeln!(f)?;
-        for verdict in &self.goals {
-            writeln!(f, "{verdict}")?;
-        }
-        Ok(())
     }
 }
 
@@ -101,56 +242,12 @@ pub fn size(bytes: u64) -> String {
     }
 }
 
-fn table(rows: &[Row]) -> Table {
-    const HEADER: [&str; 10] =
-        ["structure", "size", "operation", "peer", "ns", "peer", "ratio", "rate", "peer", "floor"];
-    const FIRST_NUMBER: usize = 4;
-    let mut table = Table::new();
-    table.load_style(presets::ASCII_MARKDOWN).set_header(HEADER).add_rows(rows.iter().map(cells));
-    for column in table.column_iter_mut().skip(FIRST_NUMBER) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    table
-}
-
-fn cells(row: &Row) -> [String; 10] {
-    let Median { value, low, high } = row.ratio;
-    [
-        row.structure.to_owned(),
-        size(row.bytes),
-        row.operation.to_string(),
-        row.peer.to_owned(),
-        format!("{:.1}", row.ns),
-        format!("{:.1}", row.peer_ns),
-        format!("{value:.2} [{low:.2}, {high:.2}]"),
-        format!("{:.3} %", 100.0 * row.rate),
-        format!("{:.3} %", 100.0 * row.peer_rate),
-        format!("{:.1}", row.floor.ns_per_line * row.floor.lines_per_key),
-    ]
-}
-
 /// What is to be said of some rows, once each.
-fn notes(rows: &[Row]) -> Vec<String> {
-    let mut notes = Vec::new();
-    let mut say = |note: String| {
-        if !notes.contains(&note) {
+pub(crate) fn notes(rows: &[Row]) -> Vec<&str> {
+    let mut notes: Vec<&str> = Vec::new();
+    for note in rows.iter().flat_map(|row| &row.notes) {
+        if !notes.contains(&note.as_str()) {
             notes.push(note);
-        }
-    };
-    for row in rows {
-        let Row { peer, bytes, .. } = row;
-        if !row.note.is_empty() {
-            say(format!("{peer}: {}.", row.note));
-        }
-        if row.huge_pages {
-            say(format!("{}: ours and the floor on huge pages.", size(*bytes)));
-        }
-        if row.peer_preset {
-            let preset = "preset to the design's fill with random bits (those of our filter)";
-            say(format!(
-                "{}: peers {preset}; insertions are of keys beyond the design.",
-                size(*bytes)
-            ));
         }
     }
     notes
@@ -161,24 +258,17 @@ pub(crate) mod tests {
     use super::*;
 
     pub(crate) fn row() -> Row {
-        let one = Median { value: 1.0, low: 1.0, high: 1.0 };
-        Row {
-            structure: "ours",
-            peer: "peer",
-            bytes: 64,
-            backend: "portable",
-            huge_pages: false,
-            peer_preset: false,
-            operation: Operation::Hit,
-            pairs: 15,
-            ns: 2.0,
-            peer_ns: 2.0,
-            ratio: one,
-            rate: 0.01,
-            peer_rate: 0.01,
-            floor: FloorRow { ns_per_line: 1.0, lines_per_key: 2.0, share: one },
-            note: "hashes twice",
-        }
+        let floor = FloorRow { ns_per_line: 1.0, lines_per_key: 2.0, share: Median::exact(1.0) };
+        let row = Row::exact(["64 B", "hit"], "peer", Unit::Nanoseconds, [2.0, 3.0]);
+        let row = row.quality("rate", [0.01, 0.02]).note("hashes twice.");
+        Row { structure: "ours", floor: Some(floor), ..row }
+    }
+
+    #[test]
+    fn a_ratio_is_how_many_times_as_fast_ours_is() {
+        let times = |ns: f64| vec![ns; 15];
+        let row = Row::timed(["", ""], "peer", &times(2.0), &times(3.0));
+        assert_eq!((row.ours, row.theirs, row.ratio.value, row.pairs), (2.0, 3.0, 1.5, 15));
     }
 
     #[test]
@@ -191,13 +281,14 @@ pub(crate) mod tests {
 
     #[test]
     fn a_note_is_given_once() {
-        assert_eq!(notes(&[row(), row()]), ["peer: hashes twice."]);
-        let preset = Row { peer_preset: true, huge_pages: true, ..row() };
-        assert_eq!(notes(&[row(), preset]).len(), 3);
+        assert_eq!(notes(&[row(), row()]), ["hashes twice."]);
+        assert_eq!(notes(&[row(), row().note("another")]).len(), 2);
     }
 
     #[test]
-    fn the_floor_counts_the_lines_of_a_key() {
-        assert_eq!(cells(&row())[9], "2.0");
+    fn a_row_shows_errors_and_the_floor_where_they_were_measured() {
+        assert_eq!(cells(&row())[4..], ["2.00", "3.00", "1.50", "1.000 %", "2.000 %", "2.00"]);
+        let bare = Row::exact(["", ""], "peer", Unit::Bytes, [100.0, 520.0]);
+        assert_eq!(cells(&bare)[4..], ["100 B", "520 B", "5.20", "", "", ""]);
     }
 }

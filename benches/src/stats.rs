@@ -1,5 +1,7 @@
 //! Medians with intervals that assume nothing about the shape of the noise.
 
+use core::fmt;
+
 use serde::Serialize;
 
 /// A median and an interval that holds the true one with a confidence of at least 95 %.
@@ -14,6 +16,12 @@ pub struct Median {
 }
 
 impl Median {
+    /// A figure without noise, as its own interval.
+    #[must_use]
+    pub const fn exact(value: f64) -> Self {
+        Self { value, low: value, high: value }
+    }
+
     /// Takes the median of `sample`, between two of its order statistics.
     ///
     /// # Panics
@@ -30,6 +38,17 @@ impl Median {
             value: f64::midpoint(sample[last / 2], sample[sample.len() / 2]),
             low: sample[outside],
             high: sample[last - outside],
+        }
+    }
+}
+
+impl fmt::Display for Median {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { value, low, high } = self;
+        if low == high {
+            write!(f, "{value:.2}")
+        } else {
+            write!(f, "{value:.2} [{low:.2}, {high:.2}]")
         }
     }
 }

@@ -1,58 +1,63 @@
-//! Sketches that count distinct keys against their peers: inserts, merges, estimates, bytes and errors.
+//! Sketches that count distinct keys: inserts, merges, estimates, bytes and errors.
 //!
-//! ```text
-//! cargo run -p pds-benches --release --bin cardinality            # 31 pairs
-//! cargo run -p pds-benches --release --bin cardinality -- --full  # 51 pairs, and bytes at 10^7 keys
-//! ```
-//!
-//! Each row is one contest of `contest.rs`: the same keys for both contenders, in turn. *Hash-in* rows hand over hashes;
-//! ours mixes them once more, most peers do not. In *hashed* rows `hyperloglogplus` hashes as ours does, by
-//! XXH3; the others have a hash of their own. Bytes are what the allocator was asked for and the value itself.
+//! *Hash-in* cases hand over hashes; ours mixes them once more, most peers do not. In the others `hyperloglogplus` hashes
+//! as ours does, by XXH3, and the rest have a hash of their own. Bytes are what the allocator was asked for, and the value.
 
-#![forbid(unsafe_code)]
-
-use core::error::Error;
+use core::convert::Infallible;
 use core::fmt;
 use core::hash::{BuildHasher, BuildHasherDefault, Hasher};
 use core::hint::black_box;
 use core::ops::Range;
 
 use cardinality_estimator::CardinalityEstimator;
-use clap::Parser;
-use comfy_table::{Table, presets};
 use datasketches::hll::{HllSketch, HllType, HllUnion};
 use hyperloglogplus::{HyperLogLog as _, HyperLogLogPlus};
 use pds::{DefaultHashBuilder, HyperLogLog, UltraLogLog};
-use pds_benches::contest::{Contender, Effort, contest};
-use pds_benches::keys::{self, Keys};
-use pds_benches::machine::Machine;
-use pds_benches::stats::Median;
-use peak_alloc::PeakAlloc;
 use wyhash::WyHash;
 
-#[global_allocator]
-static ALLOCATOR: PeakAlloc = PeakAlloc;
+use crate::allocation;
+use crate::contest::Contender;
+use crate::goals::{Against, Goal};
+use crate::keys::{self, Keys};
+use crate::report::{Row, Unit};
+use crate::suite::{Bench, Effort, Outcome, Suite};
+
+/// What is measured of them.
+///
+/// Estimates are held against the peer that makes them from scratch too; the others keep theirs up to date as they insert.
+pub const SUITE: Suite = Suite {
+    name: "hll",
+    peers: &["cardinality-estimator", "datasketches", "hyperloglogplus", "streaming_algorithms"],
+    goals: &[
+        goal("p = 12", "insert, steady", 1.5),
+        goal("p = 12", "insert, first 1000", 1.5),
+        goal("p = 12", "insert, first 100000", 1.5),
+        Goal { against: Against::Peer("hyperloglogplus"), ..goal("p = 12", "estimate", 1.0) },
+        goal("p = 14", "insert, steady", 1.5),
+        goal("p = 14", "insert, first 1000", 1.5),
+        goal("p = 14", "insert, first 100000", 1.5),
+        goal("p = 14", "merge", 1.0),
+        Goal { against: Against::Peer("hyperloglogplus"), ..goal("p = 14", "merge", 100.0) },
+        Goal { against: Against::Peer("cardinality-estimator"), ..goal("p = 14", "merge", 100.0) },
+        Goal { against: Against::Peer("hyperloglogplus"), ..goal("p = 14", "estimate", 1.0) },
+        goal("p = 14, hash-in", "insert, steady", 1.5),
+        goal("p = 14", "memory at 10", 1.0),
+        goal("p = 14", "memory at 100", 1.0),
+        goal("p = 14", "memory at 1000", 1.0),
+    ],
+    run,
+};
+
+const fn goal(case: &'static str, operation: &'static str, at_least: f64) -> Goal {
+    Goal { case, operation, against: Against::BestPeer, at_least }
+}
 
 /// Keys of a block in steady state: a fraction of a millisecond of work.
 const BLOCK: usize = 1 << 16;
 /// Keys before the steady state.
 const STEADY: u64 = 1_000_000;
-/// The crates whose versions are printed.
-const PEERS: [&str; 4] =
-    ["cardinality-estimator", "datasketches", "hyperloglogplus", "streaming_algorithms"];
 /// Sketches of one union.
 const SKETCHES: u64 = 30;
-
-/// Times what counts distinct keys against its peers.
-#[derive(Debug, Parser)]
-struct Arguments {
-    /// Fewer pairs: a preliminary figure.
-    #[arg(long, conflicts_with = "full")]
-    quick: bool,
-    /// More pairs, and bytes at 10^7 keys.
-    #[arg(long)]
-    full: bool,
-}
 
 /// A sketch under test. Types fix the precision, and whether keys are hashed or are hashes.
 trait Sketch: Sized {
@@ -298,21 +303,6 @@ impl Operation {
             Self::Union => 8,
         }
     }
-
-    /// How many times as fast as the best peer it is to be.
-    ///
-    /// Merges of the peers with six bits a register have a goal of their own, 100.
-    const fn goal(self, peer: &str) -> f64 {
-        match self {
-            Self::Fresh(_) | Self::Steady | Self::Batch => 1.5,
-            Self::Merge
-                if matches!(peer.as_bytes(), b"hyperloglogplus" | b"cardinality-estimator") =>
-            {
-                100.0
-            }
-            Self::Estimate | Self::Merge | Self::Union => 1.0,
-        }
-    }
 }
 
 impl fmt::Display for Operation {
@@ -363,117 +353,73 @@ impl<T: Sketch> Contender for Work<T> {
     }
 }
 
-struct Rows {
-    rounds: usize,
-    table: Table,
-}
-
-impl Rows {
-    /// Sets `T` of ours against `U` in every operation.
-    fn duel<T: Sketch, U: Sketch>(&mut self, mode: &str) {
-        for operation in Operation::ALL {
-            let effort = Effort { rounds: self.rounds, block: operation.block() };
-            let (mut ours, mut peer) = (Work::<T>::new(operation), Work::<U>::new(operation));
-            let [ours, peer] = contest(effort, Keys::absent(), [&mut ours, &mut peer]);
-            self.add(mode, operation, U::NAME, &ours, &peer);
-        }
-    }
-
-    fn add(&mut self, mode: &str, operation: Operation, name: &str, ours: &[f64], peer: &[f64]) {
-        let ratios = ours.iter().zip(peer).map(|(ours, peer)| peer / ours);
-        let Median { value, low, high } = Median::of(ratios.collect());
-        let ns = |times: &[f64]| format!("{:.2}", Median::of(times.to_vec()).value);
-        let goal = operation.goal(name);
-        let verdict = match high >= goal {
-            true if value < goal => "met, by the interval only",
-            true => "met",
-            false => "MISSED",
-        };
-        eprintln!("{mode}: {operation} against {name}");
-        self.table.add_row([
-            mode.to_owned(),
-            operation.to_string(),
-            name.to_owned(),
-            ns(ours),
-            ns(peer),
-            format!("{value:.2} [{low:.2}, {high:.2}]"),
-            format!("{goal} {verdict}"),
-        ]);
-    }
-}
-
-fn main() -> Result<(), Box<dyn Error>> {
-    let arguments = Arguments::parse();
-    let rounds = match (arguments.quick, arguments.full) {
-        (true, _) => 7,
-        (_, true) => 51,
-        _ => 31,
-    };
-    println!("{}\n", Machine::inspect(PEERS.into_iter()));
-    println!("{}\n", sizes(if arguments.full { 10_000_000 } else { 100_000 }));
-    let mut rows = Rows { rounds, table: Table::new() };
-    rows.table.load_style(presets::ASCII_MARKDOWN);
-    rows.table.set_header([
-        "mode",
-        "operation",
-        "peer",
-        "ours, ns",
-        "peer, ns",
-        "times as fast",
-        "goal",
-    ]);
-    duels::<12, 12, 12>(&mut rows);
-    duels::<14, 14, 14>(&mut rows);
-    println!("{}", rows.table);
+fn run(bench: &mut Bench<'_>) -> Outcome {
+    precision::<12, 12, 12>(bench);
+    precision::<14, 14, 14>(bench);
     Ok(())
 }
 
 /// All pairs at one precision, which the peers spell in types of their own.
-fn duels<const P: u32, const BYTE: u8, const SIZE: usize>(rows: &mut Rows) {
-    let mode = format!("p = {P}, hash-in");
-    rows.duel::<Ours<P, false>, Plus<P, BuildHasherDefault<Identity>>>(&mode);
-    rows.duel::<Ours<P, false>, Estimator<SIZE, false>>(&mode);
-    rows.duel::<Ours<P, false>, Streaming<BYTE, false>>(&mode);
-    let mode = format!("p = {P}, hashed");
-    rows.duel::<Ours<P, true>, Plus<P, DefaultHashBuilder>>(&mode);
-    rows.duel::<Ours<P, true>, Estimator<SIZE, true>>(&mode);
-    rows.duel::<Ours<P, true>, Streaming<BYTE, true>>(&mode);
-    rows.duel::<Ours<P, true>, Data<BYTE>>(&mode);
+fn precision<const P: u32, const BYTE: u8, const SIZE: usize>(bench: &mut Bench<'_>) {
+    let mut rows = Rows::of(bench, P, "");
+    rows.duel::<Ours<P, true>, Plus<P, DefaultHashBuilder>>();
+    rows.duel::<Ours<P, true>, Estimator<SIZE, true>>();
+    rows.duel::<Ours<P, true>, Streaming<BYTE, true>>();
+    rows.duel::<Ours<P, true>, Data<BYTE>>();
+    let mut rows = Rows::of(bench, P, ", hash-in");
+    rows.duel::<Ours<P, false>, Plus<P, BuildHasherDefault<Identity>>>();
+    rows.duel::<Ours<P, false>, Estimator<SIZE, false>>();
+    rows.duel::<Ours<P, false>, Streaming<BYTE, false>>();
+    if P == 14 {
+        let mut rows = Rows::of(bench, P, "");
+        rows.sizes::<Ours<P, true>, Plus<P, DefaultHashBuilder>>();
+        rows.sizes::<Ours<P, true>, Estimator<SIZE, true>>();
+        rows.sizes::<Ours<P, true>, Streaming<BYTE, true>>();
+        rows.sizes::<Ours<P, true>, Data<BYTE>>();
+        let mut rows = Rows::of(bench, P, ", UltraLogLog");
+        rows.sizes::<Ultra<P, true>, Data<BYTE>>();
+    }
 }
 
-/// Bytes and errors at p = 14.
-fn sizes(most: u64) -> Table {
-    let keys: Vec<u64> =
-        [10, 100, 1_000, 100_000, 10_000_000].into_iter().filter(|&keys| keys <= most).collect();
-    let mut table = Table::new();
-    table.load_style(presets::ASCII_MARKDOWN);
-    let header = keys.iter().map(|keys| format!("bytes and error at {keys}"));
-    table.set_header([String::from("p = 14")].into_iter().chain(header));
-    table.add_row(size_row::<Ours<14, true>>(&keys));
-    table.add_row(size_row::<Ultra<14, true>>(&keys));
-    table.add_row(size_row::<Plus<14, DefaultHashBuilder>>(&keys));
-    table.add_row(size_row::<Estimator<14, true>>(&keys));
-    table.add_row(size_row::<Streaming<14, true>>(&keys));
-    table.add_row(size_row::<Data<14>>(&keys));
-    table
+/// The rows of one case.
+struct Rows<'a, 'b> {
+    bench: &'a mut Bench<'b>,
+    case: String,
 }
 
-fn size_row<T: Sketch>(sizes: &[u64]) -> Vec<String> {
-    let cell = |&keys: &u64| {
-        let (bytes, error) = size::<T>(keys);
-        format!("{bytes}, {:.2} %", 100.0 * error)
-    };
-    [T::NAME.to_owned()].into_iter().chain(sizes.iter().map(cell)).collect()
+impl<'a, 'b> Rows<'a, 'b> {
+    fn of(bench: &'a mut Bench<'b>, precision: u32, mode: &str) -> Self {
+        Self { bench, case: format!("p = {precision}{mode}") }
+    }
+
+    /// Sets `T` of ours against `U` in every operation.
+    fn duel<T: Sketch, U: Sketch>(&mut self) {
+        for operation in Operation::ALL {
+            let (mut ours, mut peer) = (Work::<T>::new(operation), Work::<U>::new(operation));
+            let labels = [&*self.case, &operation.to_string()];
+            let keys = (operation.block(), Keys::absent());
+            self.bench.add(self.bench.duel(labels, U::NAME, keys, [&mut ours, &mut peer]));
+        }
+    }
+
+    /// Bytes and errors of sketches of few keys and of many.
+    fn sizes<T: Sketch, U: Sketch>(&mut self) {
+        let most = if self.bench.effort() == Effort::Full { 10_000_000 } else { 100_000 };
+        for keys in [10, 100, 1_000, 100_000, 10_000_000].into_iter().filter(|&keys| keys <= most) {
+            let ((ours, our_error), (theirs, their_error)) = (size::<T>(keys), size::<U>(keys));
+            let labels = [&*self.case, &format!("memory at {keys}")];
+            let row =
+                Row::exact(labels, U::NAME, Unit::Bytes, [ours, theirs].map(|bytes| bytes as f64));
+            self.bench.add(row.quality("error", [our_error, their_error]));
+        }
+    }
 }
 
 /// Bytes of a sketch of so many keys, and the root of the mean square of the relative errors of some.
-fn size<T: Sketch>(keys: u64) -> (usize, f64) {
+fn size<T: Sketch>(keys: u64) -> (u64, f64) {
     // Ten million keys into each of them take long enough.
     let sketches = (20_000_000 / keys).clamp(4, 100);
-    let before = ALLOCATOR.current_usage();
-    let first = T::of(0..keys);
-    let bytes = ALLOCATOR.current_usage() - before + size_of::<T>();
-    drop(first);
+    let Ok((_, bytes)) = allocation::measured(|| Ok::<_, Infallible>(T::of(0..keys)));
     let square = |sketch: u64| {
         let error = T::of(sketch * keys..(sketch + 1) * keys).estimate() / keys as f64 - 1.0;
         error * error

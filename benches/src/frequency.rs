@@ -1,0 +1,240 @@
+//! Sketches that count, and summaries of the most frequent keys.
+//!
+//! Widths and depths are equal. Before the clock starts, both count a skewed stream: no estimate may be below the
+//! truth, and the mean of what they are above it, as a share of the stream's length, is the error in the table.
+
+use core::error::Error;
+
+use datasketches::countmin::CountMinSketch as PeerSketch;
+use datasketches::frequencies::FrequentItemsSketch;
+use pds::cms::Count;
+use pds::params::{CountMinParams, HeavyHittersParams};
+use pds::{CountMinSketch, DefaultHashBuilder, HeavyHitters, TopK};
+
+use crate::contest::{Contender, Each, Whole};
+use crate::goals::{Against, Goal};
+use crate::keys::{Keys, key};
+use crate::report::size;
+use crate::suite::{Bench, Outcome, Suite};
+
+/// What is measured of them.
+pub const SUITE: Suite = Suite {
+    name: "cms",
+    peers: &["datasketches"],
+    goals: &[
+        goal("64 KiB", "add", 1.5),
+        goal("64 KiB", "estimate", 1.5),
+        goal("5 MiB", "add", 3.0),
+        goal("5 MiB", "estimate", 3.0),
+        goal("256 MiB", "add", 3.0),
+        goal("256 MiB", "estimate", 3.0),
+    ],
+    run,
+};
+
+const DEPTH: u32 = 4;
+/// Keys of a block: a few milliseconds of work.
+const BLOCK: usize = 1 << 17;
+/// Bytes of the sketches: in the innermost caches, in the outer ones, beyond all.
+const SIZES: [u64; 3] = [64 << 10, 5 << 20, 256 << 20];
+
+const fn goal(case: &'static str, operation: &'static str, at_least: f64) -> Goal {
+    Goal { case, operation, against: Against::BestPeer, at_least }
+}
+
+fn run(bench: &mut Bench<'_>) -> Outcome {
+    for bytes in bench.effort().sizes(&SIZES) {
+        let width = bytes / 4 / u64::from(DEPTH);
+        let params = CountMinParams::from_width_and_depth(width, DEPTH)?;
+        let stream = Stream::new(4 * width);
+        let mut contest = Contest { bench, params, stream: &stream };
+        contest.against::<PeerSketch<u32>>()?;
+    }
+    summaries(bench)
+}
+
+/// A sketch under test.
+trait Sketch: Clone {
+    const NAME: &'static str;
+    /// In what it is not equal.
+    const NOTE: &'static str;
+
+    fn of(params: CountMinParams) -> Result<Self, Box<dyn Error>>;
+    fn add(&mut self, key: u64) -> u64;
+    fn estimate(&self, key: u64) -> u64;
+    fn merge(&mut self, other: &Self) -> bool;
+}
+
+impl Sketch for CountMinSketch {
+    const NAME: &'static str = "ours";
+    const NOTE: &'static str = "";
+
+    fn of(params: CountMinParams) -> Result<Self, Box<dyn Error>> {
+        let large = params.size_in_bytes(4) > 64 << 20;
+        Ok(Self::builder(params).huge_pages(large).build()?)
+    }
+
+    fn add(&mut self, key: u64) -> u64 {
+        self.insert(&key).value()
+    }
+
+    fn estimate(&self, key: u64) -> u64 {
+        self.estimate(&key).value()
+    }
+
+    fn merge(&mut self, other: &Self) -> bool {
+        self.merge(other).is_ok()
+    }
+}
+
+impl Sketch for PeerSketch<u32> {
+    const NAME: &'static str = "datasketches";
+    const NOTE: &'static str =
+        "datasketches hashes by its own MurmurHash3 and takes no other hasher.";
+
+    fn of(params: CountMinParams) -> Result<Self, Box<dyn Error>> {
+        Ok(Self::new(u8::try_from(params.depth())?, u32::try_from(params.width())?)?)
+    }
+
+    fn add(&mut self, key: u64) -> u64 {
+        self.update(key);
+        0
+    }
+
+    fn estimate(&self, key: u64) -> u64 {
+        u64::from(self.estimate(key))
+    }
+
+    fn merge(&mut self, other: &Self) -> bool {
+        self.merge(other).is_ok()
+    }
+}
+
+/// Keys of ranks that are drawn with a chance of about 1 / rank each, and how often each came.
+struct Stream {
+    ranks: Vec<usize>,
+    counts: Vec<u64>,
+}
+
+impl Stream {
+    /// Ranks below this.
+    const RANKS: f64 = (1 << 20) as f64;
+
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below RANKS")]
+    fn new(len: u64) -> Self {
+        let uniform = |number| key(number) as f64 / 2.0_f64.powi(64);
+        let rank = |number| Self::RANKS.powf(uniform(number)) as usize - 1;
+        let ranks: Vec<usize> = (0..len).map(rank).collect();
+        let mut counts = vec![0; Self::RANKS as usize + 1];
+        ranks.iter().for_each(|&rank| counts[rank] += 1);
+        Self { ranks, counts }
+    }
+
+    /// Feeds a sketch. Returns the mean of its errors as a share of the stream's length.
+    fn feed<T: Sketch>(&self, sketch: &mut T) -> f64 {
+        for &rank in &self.ranks {
+            sketch.add(key(rank as u64));
+        }
+        let excess = |(rank, &count): (usize, &u64)| {
+            let estimate = sketch.estimate(key(rank as u64));
+            estimate.checked_sub(count).expect("an estimate is never below the truth")
+        };
+        let sum: u64 = self.counts.iter().enumerate().map(excess).sum();
+        sum as f64 / self.counts.len() as f64 / self.ranks.len() as f64
+    }
+}
+
+/// Ours against its peers at one size.
+struct Contest<'a, 'b> {
+    bench: &'a mut Bench<'b>,
+    params: CountMinParams,
+    stream: &'a Stream,
+}
+
+impl Contest<'_, '_> {
+    /// All operations against one peer.
+    fn against<T: Sketch>(&mut self) -> Outcome {
+        let [mut ours, mut fast] =
+            [CountMinSketch::of(self.params)?, CountMinSketch::of(self.params)?];
+        let mut careful = CountMinSketch::builder(self.params).conservative().build()?;
+        let mut peer = T::of(self.params)?;
+        let theirs = self.stream.feed(&mut peer);
+        let (plain, conservative) = (self.stream.feed(&mut ours), self.stream.feed(&mut careful));
+        fast.merge(&ours)?;
+        let mut counts = vec![Count::default(); BLOCK];
+        let mut add_batch = |keys: &[u64]| {
+            fast.insert_batch(keys);
+            fast.total()
+        };
+        let mut add = Each(|key| peer.add(key));
+        self.row::<T>("add", [plain, theirs], &mut Each(|key| ours.add(key)), &mut add);
+        self.row::<T>("add batch", [plain, theirs], &mut Whole(&mut add_batch), &mut add);
+        let errors = [conservative, theirs];
+        self.row::<T>("add, conservative", errors, &mut Each(|key| careful.add(key)), &mut add);
+        let mut estimate = Each(|key| peer.estimate(key));
+        let mut one = Each(|key| Sketch::estimate(&ours, key));
+        self.row::<T>("estimate", [plain, theirs], &mut one, &mut estimate);
+        let mut batch = Whole(|keys: &[u64]| {
+            ours.estimate_batch(keys, &mut counts);
+            counts[0].value()
+        });
+        self.row::<T>("estimate batch", [plain, theirs], &mut batch, &mut estimate);
+        self.merges([ours, fast], [peer.clone(), peer])
+    }
+
+    fn row<T: Sketch>(
+        &mut self,
+        operation: &str,
+        errors: [f64; 2],
+        ours: &mut dyn Contender,
+        peer: &mut dyn Contender,
+    ) {
+        let labels = [&*self.case(), operation];
+        let row = self.bench.duel(labels, T::NAME, (BLOCK, Keys::absent()), [ours, peer]);
+        self.bench.add(row.quality("error", errors).note(T::NOTE));
+    }
+
+    /// Merges one of two equal sketches into the other, over and over: no counter overflows a block.
+    fn merges<T: Sketch>(
+        &mut self,
+        [mut ours, other]: [CountMinSketch; 2],
+        [mut peer, other_peer]: [T; 2],
+    ) -> Outcome {
+        let mut merge = Whole(|_: &[u64]| u64::from(Sketch::merge(&mut ours, &other)));
+        let mut merge_peer = Whole(|_: &[u64]| u64::from(peer.merge(&other_peer)));
+        let labels = [&*self.case(), "merge, by counter"];
+        let row =
+            self.bench.duel(labels, T::NAME, (1, Keys::absent()), [&mut merge, &mut merge_peer]);
+        self.bench.add(row.per(self.params.counters() as f64));
+        Ok(())
+    }
+
+    fn case(&self) -> String {
+        size(self.params.counters() * 4)
+    }
+}
+
+/// Summaries with room for as many keys.
+fn summaries(bench: &mut Bench<'_>) -> Outcome {
+    let params = HeavyHittersParams::with_capacity(0.1, 768)?;
+    let mut ours = HeavyHitters::<u64>::from_params(params, DefaultHashBuilder::default())?;
+    // It tracks three quarters of its map's size.
+    let mut peer = FrequentItemsSketch::<u64>::new(1_024)?;
+    let mut top = TopK::<u64>::new(100)?;
+    // One key in two is one of 512, so that some are tracked and some are not.
+    let skewed = |key: u64| if key & 1 == 0 { key >> 1 & 511 } else { key };
+    let mut peer_add = Each(|key| {
+        peer.update(skewed(key));
+        0
+    });
+    let mut add = Each(|key| ours.insert(&skewed(key)));
+    let mut add_top = Each(|key| top.insert(&skewed(key)).value());
+    let summaries: [(&str, &mut dyn Contender); 2] =
+        [("heavy hitters, 768 keys", &mut add), ("top 100", &mut add_top)];
+    for (case, ours) in summaries {
+        let keys = (BLOCK, Keys::absent());
+        let row = bench.duel([case, "add"], "datasketches", keys, [ours, &mut peer_add]);
+        bench.add(row.note("datasketches summarises by its frequent items, of room for 768 keys."));
+    }
+    Ok(())
+}
