@@ -49,8 +49,12 @@ pub use view::BlockedBloomFilterView;
 #[cfg(feature = "alloc")]
 pub use bloom_core::{Health, HealthStatus};
 // What the signatures here are made of, so that `pds-core` need not be a dependency of their users.
+#[cfg(feature = "std")]
+pub use pds_core::ReadError;
+#[cfg(feature = "alloc")]
+pub use pds_core::bytes::{Header, ReadLimits};
 pub use pds_core::{
     AllocError, BuildError, DecodeError, DefaultHashBuilder, Estimate, Incompatible, ParamError,
-    Raw, SipHashBuilder,
+    PortableHasher, Raw, SipHashBuilder,
 };
 pub use pds_params::{BlockedBloomParams, Preference};

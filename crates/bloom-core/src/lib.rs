@@ -45,9 +45,13 @@ pub use filter::BloomFilter;
 #[cfg(feature = "alloc")]
 pub use health::{Health, HealthStatus};
 // What the signatures here are made of, so that `pds-core` need not be a dependency of their users.
+#[cfg(feature = "std")]
+pub use pds_core::ReadError;
+#[cfg(feature = "alloc")]
+pub use pds_core::bytes::{Header, ReadLimits};
 pub use pds_core::{
     AllocError, BuildError, DecodeError, DefaultHashBuilder, Estimate, Incompatible, ParamError,
-    Raw, SipHashBuilder,
+    PortableHasher, Raw, SipHashBuilder,
 };
 pub use pds_params::BloomParams;
 #[cfg(feature = "alloc")]

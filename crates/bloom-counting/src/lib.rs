@@ -37,8 +37,12 @@ pub use filter::CountingBloomFilter;
 // What the signatures here are made of, so that `pds-core` need not be a dependency of their users.
 #[cfg(feature = "alloc")]
 pub use bloom_core::BloomFilter;
+#[cfg(feature = "std")]
+pub use pds_core::ReadError;
+#[cfg(feature = "alloc")]
+pub use pds_core::bytes::{Header, ReadLimits};
 pub use pds_core::{
-    AllocError, BuildError, DefaultHashBuilder, Estimate, Incompatible, ParamError, Raw,
-    SipHashBuilder,
+    AllocError, BuildError, DecodeError, DefaultHashBuilder, Estimate, Incompatible, ParamError,
+    PortableHasher, Raw, SipHashBuilder,
 };
 pub use pds_params::{BlockedCountingParams, BloomParams};

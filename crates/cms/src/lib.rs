@@ -52,6 +52,15 @@ pub use count_sketch::CountSketch;
 pub use counter::Counter;
 #[cfg(feature = "alloc")]
 pub use heavy_hitters::{HeavyHitters, Hitter};
+// What the signatures here are made of, so that `pds-core` need not be a dependency of their users.
+#[cfg(feature = "std")]
+pub use pds_core::ReadError;
+#[cfg(feature = "alloc")]
+pub use pds_core::bytes::{Header, ReadLimits};
+pub use pds_core::{
+    AllocError, BuildError, DecodeError, DefaultHashBuilder, Estimate, Incompatible, ParamError,
+    PortableHasher, Raw, SipHashBuilder,
+};
 pub use pds_params::{CountMinParams, CountSketchParams, HeavyHittersParams};
 #[cfg(feature = "alloc")]
 pub use sketch::{ConservativeUpdate, CountMinSketch, InnerProduct, InnerProductError, Update};

@@ -45,4 +45,13 @@ pub use ultra::UltraLogLog;
 #[cfg(feature = "alloc")]
 pub use view::HyperLogLogView;
 
+// What the signatures here are made of, so that `pds-core` need not be a dependency of their users.
+#[cfg(feature = "std")]
+pub use pds_core::ReadError;
+#[cfg(feature = "alloc")]
+pub use pds_core::bytes::{Header, ReadLimits};
+pub use pds_core::{
+    AllocError, BuildError, DecodeError, DefaultHashBuilder, Estimate, Incompatible, ParamError,
+    PortableHasher, Raw, SipHashBuilder,
+};
 pub use pds_params::HllParams;

@@ -1,5 +1,6 @@
 //! `cargo xtask check`: what must hold of every commit, all of it or one step at a time.
 
+mod newcomer;
 mod no_std;
 mod workspace;
 
@@ -11,7 +12,7 @@ use workspace::Package;
 /// Warnings of clippy and of the compiler are errors here.
 const DENY_WARNINGS: [&str; 3] = ["--", "-D", "warnings"];
 
-/// Checks formatting, lints, tests, documentation and freedom from the standard library.
+/// Checks formatting, lints, tests, documentation, freedom from the standard library and the READMEs.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
     /// Runs these steps only
@@ -32,6 +33,8 @@ enum Step {
     Doc,
     /// The crates link without the standard library
     NoStd,
+    /// The examples of the READMEs run in packages of their own, outside the workspace
+    Newcomer,
 }
 
 /// Runs the steps that were named, or all.
@@ -50,6 +53,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
         Step::NoStd => {
             packages.iter().filter(|package| package.is_library).try_for_each(no_std::prove)
         }
+        Step::Newcomer => newcomer::try_out(&packages),
     })
 }
 
