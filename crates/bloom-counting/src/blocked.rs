@@ -1,15 +1,14 @@
 //! The counting Bloom filter with all counters of a key in one cache line.
 
-use core::fmt;
 use core::hash::BuildHasher;
 
-use pds_core::memory::{Words, prefetch};
+use pds_core::memory::Words;
 use pds_core::{AllocError, BuildError, DefaultHashBuilder, Incompatible};
 use pds_params::BlockedCountingParams;
 
 use crate::counters::Counters;
 use crate::line::{self, LANES, Line, Place};
-use crate::methods::key_methods;
+use crate::methods::changing_methods;
 use crate::{Bits4, BlockedCountingBloomFilterBuilder};
 
 /// A counting Bloom filter that reads one cache line a key: eight counters of 4 bits, one in each lane of it.
@@ -96,13 +95,6 @@ impl<S> BlockedCountingBloomFilter<S> {
         new
     }
 
-    /// Tests whether a key with this hash is possibly contained; `false` is certain.
-    #[inline]
-    #[must_use]
-    pub fn contains_hash(&self, hash: u64) -> bool {
-        self.estimate_hash(hash) != 0
-    }
-
     /// Removes one copy of a key by its hash; see [`remove`](Self::remove).
     #[inline]
     pub fn remove_hash(&mut self, hash: u64) -> bool {
@@ -115,90 +107,9 @@ impl<S> BlockedCountingBloomFilter<S> {
         contained
     }
 
-    /// Estimates how often a key is in by its hash; see [`estimate`](Self::estimate).
-    #[inline]
-    #[must_use]
-    pub fn estimate_hash(&self, hash: u64) -> u64 {
-        let Place { line, shifts } = self.place(hash);
-        line::least(&self.lines()[line], &shifts)
-    }
-
-    #[inline]
-    fn prefetch_hash(&self, hash: u64) {
-        prefetch(self.lines(), self.place(hash).line);
-    }
-
-    #[inline(always)]
-    fn place(&self, hash: u64) -> Place {
-        Place::new(hash, self.params.num_lines())
-    }
-
-    #[inline(always)]
-    fn lines(&self) -> &[Line] {
-        self.counters.words().as_chunks().0
-    }
-
     #[inline(always)]
     fn line_mut(&mut self, line: usize) -> &mut Line {
         &mut self.counters.words_mut().as_chunks_mut().0[line]
-    }
-
-    /// Forgets all items.
-    pub fn clear(&mut self) {
-        self.counters.clear();
-    }
-
-    /// Returns the number of lines of 128 counters.
-    #[must_use]
-    pub fn num_lines(&self) -> u64 {
-        self.params.num_lines()
-    }
-
-    /// Returns the size of the counters on the heap, in bytes.
-    #[must_use]
-    pub fn size_in_bytes(&self) -> u64 {
-        self.params.size_in_bytes()
-    }
-
-    /// Returns the parameters.
-    #[must_use]
-    pub const fn params(&self) -> BlockedCountingParams {
-        self.params
-    }
-
-    pub(crate) const fn counters(&self) -> &Counters<Bits4> {
-        &self.counters
-    }
-
-    /// Counts the counters that stick at 15, in O(lines).
-    ///
-    /// They are never lowered, so that they stay raised when their keys are gone. To be rid of them the
-    /// filter has to be built anew.
-    #[must_use]
-    pub fn saturated_counters(&self) -> u64 {
-        self.counters.count_stuck()
-    }
-
-    /// Returns the fraction of counters that are not zero, in O(lines).
-    #[must_use]
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "a ratio needs no more than the 53 bits of both"
-    )]
-    pub fn fill_ratio(&self) -> f64 {
-        self.counters.count_raised() as f64 / self.counters.len() as f64
-    }
-
-    /// Returns the fraction of absent keys that are answered `true` now, in [0, 1]; in O(lines).
-    ///
-    /// The mean over the lines of the product of their lanes' fills: that of this very filter.
-    #[must_use]
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "a mean needs no more than the 53 bits of the number"
-    )]
-    pub fn false_positive_rate(&self) -> f64 {
-        self.lines().iter().map(line::rate).sum::<f64>() / self.num_lines() as f64
     }
 }
 
@@ -224,46 +135,87 @@ impl<S: BuildHasher> BlockedCountingBloomFilter<S> {
     }
 }
 
-impl<S: Clone> BlockedCountingBloomFilter<S> {
-    /// Copies the filter, or reports that there is no memory for a second one.
-    ///
-    /// # Errors
-    /// [`AllocError`] when memory is refused.
-    pub fn try_clone(&self) -> Result<Self, AllocError> {
-        let (params, hasher) = (self.params, self.hasher.clone());
-        Ok(Self { counters: self.counters.try_clone()?, params, hasher })
-    }
+/// Gives what is read of a key's line, and of the shape, to a filter that is owned or borrowed.
+macro_rules! blocked_methods {
+    ([$($generics:tt)*] $filter:ty, $name:literal) => {
+        $crate::methods::reading_methods!([$($generics)*] $filter);
+
+        impl<$($generics)*> $filter {
+            /// Tests whether a key with this hash is possibly contained; `false` is certain.
+            #[inline]
+            #[must_use]
+            pub fn contains_hash(&self, hash: u64) -> bool {
+                self.estimate_hash(hash) != 0
+            }
+
+            /// Estimates how often a key is in by its hash; see [`estimate`](Self::estimate).
+            #[inline]
+            #[must_use]
+            pub fn estimate_hash(&self, hash: u64) -> u64 {
+                let $crate::line::Place { line, shifts } = self.place(hash);
+                $crate::line::least(&self.line(line), &shifts)
+            }
+
+            #[inline]
+            fn prefetch_hash(&self, hash: u64) {
+                use ::pds_core::memory::WordSource;
+                self.counters.words().prefetch(self.place(hash).line * $crate::line::LANES);
+            }
+
+            #[inline(always)]
+            fn place(&self, hash: u64) -> $crate::line::Place {
+                $crate::line::Place::new(hash, self.params.num_lines())
+            }
+
+            #[inline(always)]
+            fn line(&self, line: usize) -> $crate::line::Line {
+                use ::pds_core::memory::WordSource;
+                self.counters.words().chunk(line)
+            }
+
+            /// Returns the number of lines of 128 counters.
+            #[must_use]
+            pub fn num_lines(&self) -> u64 {
+                self.params.num_lines()
+            }
+
+            /// Returns the parameters.
+            #[must_use]
+            pub const fn params(&self) -> ::pds_params::BlockedCountingParams {
+                self.params
+            }
+
+            /// Returns the fraction of absent keys that are answered `true` now, in [0, 1]; in O(lines).
+            ///
+            /// The mean over the lines of the product of their lanes' fills: that of this very filter.
+            #[must_use]
+            #[expect(
+                clippy::cast_precision_loss,
+                reason = "a mean needs no more than the 53 bits of the number"
+            )]
+            pub fn false_positive_rate(&self) -> f64 {
+                use ::pds_core::memory::WordSource;
+                let sum: f64 = self.counters.words().chunks().map(|line| $crate::line::rate(&line)).sum();
+                sum / self.num_lines() as f64
+            }
+        }
+
+        impl<$($generics)*> ::core::fmt::Debug for $filter {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                f.debug_struct($name)
+                    .field("num_lines", &self.num_lines())
+                    .field("fill_ratio", &self.fill_ratio())
+                    .finish_non_exhaustive()
+            }
+        }
+    };
 }
+pub(crate) use blocked_methods;
 
-key_methods!([S] BlockedCountingBloomFilter<S>);
-
-impl<S: Clone> Clone for BlockedCountingBloomFilter<S> {
-    /// Copies the filter. Aborts when memory is refused; see
-    /// [`try_clone`](BlockedCountingBloomFilter::try_clone).
-    fn clone(&self) -> Self {
-        Self { counters: self.counters.clone(), params: self.params, hasher: self.hasher.clone() }
-    }
-}
-
-/// Filters are equal when shape, hasher and counters are; what they were designed for takes no part.
-impl<S: BuildHasher> PartialEq for BlockedCountingBloomFilter<S> {
-    fn eq(&self, other: &Self) -> bool {
-        self.check_compatible(other).is_ok() && self.counters == other.counters
-    }
-}
-
-impl<S: BuildHasher> Eq for BlockedCountingBloomFilter<S> {}
-
-impl<S> fmt::Debug for BlockedCountingBloomFilter<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("BlockedCountingBloomFilter")
-            .field("num_lines", &self.num_lines())
-            .field("fill_ratio", &self.fill_ratio())
-            .finish_non_exhaustive()
-    }
-}
+blocked_methods!([S] BlockedCountingBloomFilter<S>, "BlockedCountingBloomFilter");
+changing_methods!([S] BlockedCountingBloomFilter<S>);
 
 /// The number of counters of a shape.
-fn counters_of(params: &BlockedCountingParams) -> u64 {
+pub(crate) fn counters_of(params: &BlockedCountingParams) -> u64 {
     params.num_lines() * pds_params::counting::LINE_COUNTERS
 }

@@ -1,6 +1,6 @@
 //! The filters' portable bytes; `docs/format.md` of the workspace specifies them.
 
-use pds_core::bytes::{Header, Kind, Portable, Shape, Sink, Source};
+use pds_core::bytes::{Kind, Portable, Shape, Sink, Source};
 use pds_core::{DecodeError, DefaultHashBuilder, ParamError, PortableHasher, portable_methods};
 use pds_params::{BlockedCountingParams, BloomParams};
 
@@ -35,23 +35,19 @@ impl<S: PortableHasher, C: Counter> Portable for CountingBloomFilter<S, C> {
     }
 
     fn write_payload<W: Sink>(&self, sink: &mut W) -> Result<(), W::Error> {
-        sink.put_words(self.counters().words().iter().copied())
+        sink.put_words(self.words().iter().copied())
     }
 
     fn read_payload<R: Source>(shape: &Shape, hasher: S, source: &mut R) -> Result<Self, R::Error> {
         let params = params_of::<C>(shape)?;
         let words = source.take_words(Counters::<C>::words_for(params.num_bits()))?;
-        let used = params.num_bits() % u64::from(64 / C::BITS) * u64::from(C::BITS);
-        let last = words.last().copied().unwrap_or_default();
-        if used != 0 && last >> used != 0 {
-            let offset = Header::BYTES as u64 + words.size_in_bytes() - 8;
-            return Err(DecodeError::Padding { offset, found: last }.into());
-        }
-        Ok(Self::from_parts(Counters::from_words(words, params.num_bits()), params, hasher))
+        let counters = Counters::from_words(words, params.num_bits());
+        counters.check_padding()?;
+        Ok(Self::from_parts(counters, params, hasher))
     }
 }
 
-fn params_of<C: Counter>(shape: &Shape) -> Result<BloomParams, DecodeError> {
+pub(crate) fn params_of<C: Counter>(shape: &Shape) -> Result<BloomParams, DecodeError> {
     let [counters, hashes, bits, ..] = shape.numbers;
     shape.expect_unused(3)?;
     let expected = u64::from(C::BITS);
@@ -87,7 +83,7 @@ impl<S: PortableHasher> Portable for BlockedCountingBloomFilter<S> {
     }
 
     fn write_payload<W: Sink>(&self, sink: &mut W) -> Result<(), W::Error> {
-        sink.put_words(self.counters().words().iter().copied())
+        sink.put_words(self.words().iter().copied())
     }
 
     fn read_payload<R: Source>(shape: &Shape, hasher: S, source: &mut R) -> Result<Self, R::Error> {
@@ -96,7 +92,7 @@ impl<S: PortableHasher> Portable for BlockedCountingBloomFilter<S> {
     }
 }
 
-fn blocked_params_of(shape: &Shape) -> Result<BlockedCountingParams, DecodeError> {
+pub(crate) fn blocked_params_of(shape: &Shape) -> Result<BlockedCountingParams, DecodeError> {
     shape.expect_unused(1)?;
     BlockedCountingParams::from_lines(shape.numbers[0])
         .and_then(|params| params.with_design(shape.expected_items, shape.promised_rate))

@@ -8,7 +8,7 @@ use core::fmt::Debug;
 /// The width of a counter: [`Bits4`] or [`Bits8`].
 ///
 /// Sealed, as no other width divides a word as evenly and is of use: two bits stick after three keys.
-pub trait Counter: sealed::Sealed + Copy + Debug + Default + Send + Sync + 'static {
+pub trait Counter: sealed::Sealed + Copy + Eq + Debug + Default + Send + Sync + 'static {
     /// Bits a counter.
     const BITS: u32;
 

@@ -2,37 +2,89 @@
 
 use core::marker::PhantomData;
 
-use pds_core::AllocError;
-use pds_core::memory::{Words, prefetch};
+use pds_core::bytes;
+use pds_core::memory::{WordSource, Words};
+use pds_core::{AllocError, DecodeError};
 
 use crate::counter::{self, Counter};
 
 /// Counters side by side in words, the first in the least significant bits.
 // Invariant: what the last word has beyond the last counter is zero.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Counters<C> {
-    words: Words,
+pub(crate) struct Counters<C, W = Words> {
+    words: W,
     len: u64,
     width: PhantomData<C>,
 }
 
-impl<C: Counter> Counters<C> {
+impl<C: Counter, W: WordSource> Counters<C, W> {
     /// Counters a word.
     const IN_WORD: u64 = 64 / C::BITS as u64;
 
-    pub(crate) fn zeroed(len: u64) -> Result<Self, AllocError> {
-        Ok(Self::from_words(Words::zeroed(Self::words_for(len))?, len))
-    }
-
-    /// Takes as many words as [`words_for`](Self::words_for) says.
-    pub(crate) fn from_words(words: Words, len: u64) -> Self {
-        debug_assert_eq!(words.len() as u64, Self::words_for(len));
+    /// Takes as many words as [`words_for`](Self::words_for) says; there is one counter at least.
+    pub(crate) fn from_words(words: W, len: u64) -> Self {
         Self { words, len, width: PhantomData }
     }
 
     /// How many words hold `len` counters.
     pub(crate) const fn words_for(len: u64) -> u64 {
         len.div_ceil(Self::IN_WORD)
+    }
+
+    pub(crate) fn len(&self) -> u64 {
+        self.len
+    }
+
+    #[inline]
+    pub(crate) const fn words(&self) -> &W {
+        &self.words
+    }
+
+    pub(crate) fn size_in_bytes(&self) -> u64 {
+        Self::words_for(self.len) * 8
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, position: u64) -> u64 {
+        let (word, shift) = place::<C>(position);
+        counter::value::<C>(self.words.word(word), shift)
+    }
+
+    #[inline]
+    pub(crate) fn prefetch(&self, position: u64) {
+        self.words.prefetch(place::<C>(position).0);
+    }
+
+    /// How many counters are not zero.
+    pub(crate) fn count_raised(&self) -> u64 {
+        self.words.words().map(|word| u64::from(counter::raised::<C>(word).count_ones())).sum()
+    }
+
+    /// How many counters stick.
+    pub(crate) fn count_stuck(&self) -> u64 {
+        self.words.words().map(|word| u64::from(counter::stuck::<C>(word).count_ones())).sum()
+    }
+
+    /// The fraction of counters that are not zero.
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "a ratio needs no more than the 53 bits of both"
+    )]
+    pub(crate) fn fill_ratio(&self) -> f64 {
+        self.count_raised() as f64 / self.len as f64
+    }
+
+    /// Refuses bits beyond the last counter.
+    pub(crate) fn check_padding(&self) -> Result<(), DecodeError> {
+        let used = self.len % Self::IN_WORD * u64::from(C::BITS);
+        let (last, _) = place::<C>(self.len - 1);
+        bytes::check_padding(self.size_in_bytes(), used, self.words.word(last))
+    }
+}
+
+impl<C: Counter> Counters<C> {
+    pub(crate) fn zeroed(len: u64) -> Result<Self, AllocError> {
+        Ok(Self::from_words(Words::zeroed(Self::words_for(len))?, len))
     }
 
     pub(crate) fn try_clone(&self) -> Result<Self, AllocError> {
@@ -43,25 +95,10 @@ impl<C: Counter> Counters<C> {
         self.words.fill(0);
     }
 
-    pub(crate) fn len(&self) -> u64 {
-        self.len
-    }
-
-    #[inline]
-    pub(crate) const fn words(&self) -> &Words {
-        &self.words
-    }
-
     /// For code that knows where the counters lie in the words.
     #[inline]
     pub(crate) const fn words_mut(&mut self) -> &mut Words {
         &mut self.words
-    }
-
-    #[inline]
-    pub(crate) fn get(&self, position: u64) -> u64 {
-        let (word, shift) = place::<C>(position);
-        counter::value::<C>(self.words[word], shift)
     }
 
     /// Raises a counter, unless it sticks. Returns what it was.
@@ -80,27 +117,12 @@ impl<C: Counter> Counters<C> {
         self.words[word] = counter::lower::<C>(self.words[word], shift);
     }
 
-    #[inline]
-    pub(crate) fn prefetch(&self, position: u64) {
-        prefetch(&self.words, place::<C>(position).0);
-    }
-
     /// Adds the counters of another array of equal length, each to its limit.
     pub(crate) fn add(&mut self, other: &Self) {
         debug_assert_eq!(self.len, other.len);
         for (word, &more) in self.words.iter_mut().zip(other.words.iter()) {
             *word = counter::add::<C>(*word, more);
         }
-    }
-
-    /// How many counters are not zero.
-    pub(crate) fn count_raised(&self) -> u64 {
-        self.words.iter().map(|&word| u64::from(counter::raised::<C>(word).count_ones())).sum()
-    }
-
-    /// How many counters stick.
-    pub(crate) fn count_stuck(&self) -> u64 {
-        self.words.iter().map(|&word| u64::from(counter::stuck::<C>(word).count_ones())).sum()
     }
 
     /// The positions of the counters that are not zero.

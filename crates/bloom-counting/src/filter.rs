@@ -1,14 +1,13 @@
 //! The counting Bloom filter.
 
-use core::fmt;
 use core::hash::BuildHasher;
 
-use bloom_core::{BitArray, BloomFilter, DoubleHash};
-use pds_core::{AllocError, BuildError, DefaultHashBuilder, Estimate, Incompatible};
-use pds_params::{BloomParams, bloom};
+use bloom_core::{BitArray, BloomFilter};
+use pds_core::{AllocError, BuildError, DefaultHashBuilder, Incompatible};
+use pds_params::BloomParams;
 
 use crate::counters::Counters;
-use crate::methods::key_methods;
+use crate::methods::changing_methods;
 use crate::positions::for_each_distinct;
 use crate::{Bits4, Counter, CountingBloomFilterBuilder};
 
@@ -97,13 +96,6 @@ impl<S, C: Counter> CountingBloomFilter<S, C> {
         new
     }
 
-    /// Tests whether a key with this hash is possibly contained; `false` is certain.
-    #[inline]
-    #[must_use]
-    pub fn contains_hash(&self, hash: u64) -> bool {
-        self.positions(hash).all(|position| self.counters.get(position) != 0)
-    }
-
     /// Removes one copy of a key by its hash; see [`remove`](Self::remove).
     #[inline]
     pub fn remove_hash(&mut self, hash: u64) -> bool {
@@ -114,96 +106,6 @@ impl<S, C: Counter> CountingBloomFilter<S, C> {
             });
         }
         contained
-    }
-
-    /// Estimates how often a key is in by its hash; see [`estimate`](Self::estimate).
-    #[must_use]
-    pub fn estimate_hash(&self, hash: u64) -> u64 {
-        self.positions(hash).map(|position| self.counters.get(position)).min().unwrap_or(0)
-    }
-
-    fn prefetch_hash(&self, hash: u64) {
-        self.positions(hash).for_each(|position| self.counters.prefetch(position));
-    }
-
-    /// The positions of a hash, as many as there are hash functions; some may coincide.
-    #[inline]
-    fn positions(&self, hash: u64) -> impl Iterator<Item = u64> {
-        let (mut probes, len) = (DoubleHash::new(hash), self.num_counters());
-        (0..self.num_hashes()).map(move |_| probes.next_position(len))
-    }
-
-    /// Forgets all items.
-    pub fn clear(&mut self) {
-        self.counters.clear();
-    }
-
-    /// Returns the number of counters.
-    #[must_use]
-    pub fn num_counters(&self) -> u64 {
-        self.params.num_bits()
-    }
-
-    /// Returns the number of positions a key.
-    #[must_use]
-    pub fn num_hashes(&self) -> u32 {
-        self.params.num_hashes()
-    }
-
-    /// Returns the width of a counter in bits.
-    #[must_use]
-    pub const fn counter_bits(&self) -> u32 {
-        C::BITS
-    }
-
-    /// Returns the size of the counters on the heap, in bytes.
-    #[must_use]
-    pub fn size_in_bytes(&self) -> u64 {
-        self.counters.words().size_in_bytes()
-    }
-
-    /// Returns the parameters: those of the Bloom filter with a bit for each counter.
-    #[must_use]
-    pub const fn params(&self) -> BloomParams {
-        self.params
-    }
-
-    pub(crate) const fn counters(&self) -> &Counters<C> {
-        &self.counters
-    }
-
-    /// Counts the counters that stick at their greatest value, in O(m).
-    ///
-    /// They are never lowered, so that they stay raised when their keys are gone. To be rid of them the
-    /// filter has to be built anew.
-    #[must_use]
-    pub fn saturated_counters(&self) -> u64 {
-        self.counters.count_stuck()
-    }
-
-    /// Returns the fraction of counters that are not zero, in O(m).
-    #[must_use]
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "a ratio needs no more than the 53 bits of both"
-    )]
-    pub fn fill_ratio(&self) -> f64 {
-        self.counters.count_raised() as f64 / self.num_counters() as f64
-    }
-
-    /// Returns the fraction of absent keys that are answered `true` now, in [0, 1]; in O(m).
-    #[must_use]
-    pub fn false_positive_rate(&self) -> f64 {
-        bloom::rate_from_fill(self.fill_ratio(), self.num_hashes())
-    }
-
-    /// Estimates the number of *distinct* items, with its standard error; in O(m).
-    ///
-    /// Both are infinite when every counter is raised. Counters that stick and whose keys are gone make it
-    /// too high.
-    #[must_use]
-    pub fn approx_len(&self) -> Estimate {
-        bloom::cardinality(self.num_counters(), self.num_hashes(), self.counters.count_raised())
     }
 }
 
@@ -246,14 +148,6 @@ impl<S: BuildHasher, C: Counter> CountingBloomFilter<S, C> {
 }
 
 impl<S: Clone, C: Counter> CountingBloomFilter<S, C> {
-    /// Copies the filter, or reports that there is no memory for a second one.
-    ///
-    /// # Errors
-    /// [`AllocError`] when memory is refused.
-    pub fn try_clone(&self) -> Result<Self, AllocError> {
-        Ok(Self::from_parts(self.counters.try_clone()?, self.params, self.hasher.clone()))
-    }
-
     /// Makes the Bloom filter with a bit for each counter, for shipping: the same answers in a quarter of the
     /// memory, or an eighth.
     ///
@@ -284,31 +178,89 @@ impl<S: Clone, C: Counter> CountingBloomFilter<S, C> {
     }
 }
 
-key_methods!([S, C: Counter] CountingBloomFilter<S, C>);
+/// Gives what is read of a key's counters, and of the shape, to a filter that is owned or borrowed.
+macro_rules! counting_methods {
+    ([$($generics:tt)*] $filter:ty, $name:literal) => {
+        $crate::methods::reading_methods!([$($generics)*] $filter);
 
-impl<S: Clone, C: Counter> Clone for CountingBloomFilter<S, C> {
-    /// Copies the filter. Aborts when memory is refused; see [`try_clone`](CountingBloomFilter::try_clone).
-    fn clone(&self) -> Self {
-        Self::from_parts(self.counters.clone(), self.params, self.hasher.clone())
-    }
+        impl<$($generics)*> $filter {
+            /// Tests whether a key with this hash is possibly contained; `false` is certain.
+            #[inline]
+            #[must_use]
+            pub fn contains_hash(&self, hash: u64) -> bool {
+                self.positions(hash).all(|position| self.counters.get(position) != 0)
+            }
+
+            /// Estimates how often a key is in by its hash; see [`estimate`](Self::estimate).
+            #[must_use]
+            pub fn estimate_hash(&self, hash: u64) -> u64 {
+                self.positions(hash).map(|position| self.counters.get(position)).min().unwrap_or(0)
+            }
+
+            fn prefetch_hash(&self, hash: u64) {
+                self.positions(hash).for_each(|position| self.counters.prefetch(position));
+            }
+
+            /// The positions of a hash, as many as there are hash functions; some may coincide.
+            #[inline]
+            fn positions(&self, hash: u64) -> impl Iterator<Item = u64> {
+                $crate::positions::all(hash, self.num_hashes(), self.num_counters())
+            }
+
+            /// Returns the number of counters.
+            #[must_use]
+            pub fn num_counters(&self) -> u64 {
+                self.params.num_bits()
+            }
+
+            /// Returns the number of positions a key.
+            #[must_use]
+            pub fn num_hashes(&self) -> u32 {
+                self.params.num_hashes()
+            }
+
+            /// Returns the width of a counter in bits.
+            #[must_use]
+            pub const fn counter_bits(&self) -> u32 {
+                C::BITS
+            }
+
+            /// Returns the parameters: those of the Bloom filter with a bit for each counter.
+            #[must_use]
+            pub const fn params(&self) -> ::pds_params::BloomParams {
+                self.params
+            }
+
+            /// Returns the fraction of absent keys that are answered `true` now, in [0, 1]; in O(m).
+            #[must_use]
+            pub fn false_positive_rate(&self) -> f64 {
+                ::pds_params::bloom::rate_from_fill(self.fill_ratio(), self.num_hashes())
+            }
+
+            /// Estimates the number of *distinct* items, with its standard error; in O(m).
+            ///
+            /// Both are infinite when every counter is raised. Counters that stick and whose keys are
+            /// gone make it too high.
+            #[must_use]
+            pub fn approx_len(&self) -> ::pds_core::Estimate {
+                let raised = self.counters.count_raised();
+                ::pds_params::bloom::cardinality(self.num_counters(), self.num_hashes(), raised)
+            }
+        }
+
+        impl<$($generics)*> ::core::fmt::Debug for $filter {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                f.debug_struct($name)
+                    .field("num_counters", &self.num_counters())
+                    .field("counter_bits", &C::BITS)
+                    .field("num_hashes", &self.num_hashes())
+                    .field("fill_ratio", &self.fill_ratio())
+                    .finish_non_exhaustive()
+            }
+        }
+    };
 }
+pub(crate) use counting_methods;
 
-/// Filters are equal when shape, hasher and counters are; what they were designed for takes no part.
-impl<S: BuildHasher, C: Counter + PartialEq> PartialEq for CountingBloomFilter<S, C> {
-    fn eq(&self, other: &Self) -> bool {
-        self.check_compatible(other).is_ok() && self.counters == other.counters
-    }
-}
-
-impl<S: BuildHasher, C: Counter + Eq> Eq for CountingBloomFilter<S, C> {}
-
-impl<S, C: Counter> fmt::Debug for CountingBloomFilter<S, C> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CountingBloomFilter")
-            .field("num_counters", &self.num_counters())
-            .field("counter_bits", &C::BITS)
-            .field("num_hashes", &self.num_hashes())
-            .field("fill_ratio", &self.fill_ratio())
-            .finish_non_exhaustive()
-    }
-}
+counting_methods!([S, C: Counter] CountingBloomFilter<S, C>, "CountingBloomFilter");
+changing_methods!([S, C: Counter] CountingBloomFilter<S, C>);

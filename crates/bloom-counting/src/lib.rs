@@ -25,6 +25,8 @@ mod line;
 mod methods;
 #[cfg(feature = "alloc")]
 mod positions;
+#[cfg(feature = "alloc")]
+mod view;
 
 #[cfg(feature = "alloc")]
 pub use blocked::BlockedCountingBloomFilter;
@@ -34,6 +36,8 @@ pub use builder::{BlockedCountingBloomFilterBuilder, CountingBloomFilterBuilder}
 pub use counter::{Bits4, Bits8, Counter};
 #[cfg(feature = "alloc")]
 pub use filter::CountingBloomFilter;
+#[cfg(feature = "alloc")]
+pub use view::{BlockedCountingBloomFilterView, CountingBloomFilterView};
 // What the signatures here are made of, so that `pds-core` need not be a dependency of their users.
 #[cfg(feature = "alloc")]
 pub use bloom_core::BloomFilter;

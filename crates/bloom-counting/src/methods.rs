@@ -1,16 +1,110 @@
-//! What both filters do with keys, batches and traits: one definition on top of their `..._hash` methods.
-
-use core::array;
-use core::hash::{BuildHasher, Hash};
+//! What both filters do with keys and batches: one definition on top of their `..._hash` methods.
 
 /// How many keys of a batch are under way at once.
 pub(crate) const BATCH: usize = 32;
 
-/// Gives the methods on keys to a filter type with `insert_hash`, `contains_hash`, `remove_hash`,
-/// `estimate_hash`, `prefetch_hash`, `merge` and the field `hasher`.
-macro_rules! key_methods {
-    ([$($bound:tt)*] $filter:ty) => {
-        impl<$($bound)*> $filter {
+/// Gives the methods that only read to a filter, owned or borrowed, with `contains_hash`, `estimate_hash`,
+/// `prefetch_hash` and the fields `counters`, `params` and `hasher`.
+///
+/// A macro and no generic type, so that each filter's documentation shows its methods as its own.
+macro_rules! reading_methods {
+    ([$($generics:tt)*] $filter:ty) => {
+        ::pds_core::membership_methods!(
+            [$($generics)*] $filter,
+            "O(k) for k hash functions, without allocation."
+        );
+
+        impl<$($generics)*> $filter {
+            /// Tests many hashes: `out[i]` is the answer for `hashes[i]`.
+            ///
+            /// Faster than one by one where the filter exceeds the cache.
+            ///
+            /// # Panics
+            /// When the slices differ in length.
+            pub fn contains_hash_batch(&self, hashes: &[u64], out: &mut [bool]) {
+                ::pds_core::batch::check_lengths(hashes, out);
+                let chunks = hashes.chunks($crate::methods::BATCH);
+                for (hashes, answers) in chunks.zip(out.chunks_mut($crate::methods::BATCH)) {
+                    hashes.iter().for_each(|&hash| self.prefetch_hash(hash));
+                    for (answer, &hash) in answers.iter_mut().zip(hashes) {
+                        *answer = self.contains_hash(hash);
+                    }
+                }
+            }
+
+            /// Returns the size of the counters in bytes, in whole 64-bit words.
+            #[must_use]
+            pub fn size_in_bytes(&self) -> u64 {
+                self.counters.size_in_bytes()
+            }
+
+            /// Counts the counters that stick at their greatest value, in O(size).
+            ///
+            /// They are never lowered, so that they stay raised when their keys are gone. To be rid of
+            /// them the filter has to be built anew.
+            #[must_use]
+            pub fn saturated_counters(&self) -> u64 {
+                self.counters.count_stuck()
+            }
+
+            /// Returns the fraction of counters that are not zero, in O(size).
+            #[must_use]
+            pub fn fill_ratio(&self) -> f64 {
+                self.counters.fill_ratio()
+            }
+        }
+
+        impl<$($generics)*> $filter
+        where
+            S: ::core::hash::BuildHasher,
+        {
+            /// Tests many keys: `out[i]` is the answer for `keys[i]`.
+            ///
+            /// Faster than one by one where the filter exceeds the cache.
+            ///
+            /// # Panics
+            /// When the slices differ in length.
+            pub fn contains_batch<K: ::core::hash::Hash>(&self, keys: &[K], out: &mut [bool]) {
+                ::pds_core::batch::contains_keys::<{ $crate::methods::BATCH }, K>(
+                    &self.hasher,
+                    keys,
+                    out,
+                    |hashes, answers| self.contains_hash_batch(hashes, answers),
+                );
+            }
+
+            /// Estimates how often `key` is in: the least of its counters.
+            ///
+            /// Never too low, except that the greatest value of a counter stands for that many copies *or
+            /// more*. Too high when other keys share all of its counters.
+            #[inline]
+            #[must_use]
+            pub fn estimate<K: ::core::hash::Hash + ?Sized>(&self, key: &K) -> u64 {
+                self.estimate_hash(self.hasher.hash_one(key))
+            }
+        }
+
+        impl<$($generics)*> ::pds_core::Frequency for $filter
+        where
+            S: ::core::hash::BuildHasher,
+        {
+            #[inline]
+            fn estimate_hash(&self, hash: u64) -> u64 {
+                self.estimate_hash(hash)
+            }
+        }
+    };
+}
+pub(crate) use reading_methods;
+
+/// Gives the methods that change to a filter with `insert_hash`, `remove_hash`, `prefetch_hash`, `merge`,
+/// `check_compatible` and the fields `counters`, `params` and `hasher`.
+macro_rules! changing_methods {
+    ([$($generics:tt)*] $filter:ty) => {
+        ::pds_core::insert_traits!([$($generics)*] $filter, merge by merge);
+        ::pds_core::value_traits!([$($generics)*] $filter, counters);
+
+        impl<$($generics)*> $filter {
             /// Inserts many hashes. Returns how many were not contained before.
             ///
             /// The counters are the same as after one by one, and so is the number.
@@ -23,43 +117,22 @@ macro_rules! key_methods {
                 new
             }
 
-            /// Tests many hashes: `out[i]` is the answer for `hashes[i]`.
-            ///
-            /// Faster than one by one where the filter exceeds the cache.
-            ///
-            /// # Panics
-            /// When the slices differ in length.
-            pub fn contains_hash_batch(&self, hashes: &[u64], out: &mut [bool]) {
-                assert_eq!(hashes.len(), out.len(), "one answer a key");
-                let chunks = hashes.chunks($crate::methods::BATCH);
-                for (hashes, answers) in chunks.zip(out.chunks_mut($crate::methods::BATCH)) {
-                    hashes.iter().for_each(|&hash| self.prefetch_hash(hash));
-                    for (answer, &hash) in answers.iter_mut().zip(hashes) {
-                        *answer = self.contains_hash(hash);
-                    }
-                }
+            /// Forgets all items.
+            pub fn clear(&mut self) {
+                self.counters.clear();
             }
 
-            /// Returns the hasher.
-            #[must_use]
-            pub const fn hasher(&self) -> &S {
-                &self.hasher
+            pub(crate) const fn words(&self) -> &::pds_core::memory::Words {
+                self.counters.words()
             }
 
-            /// Returns the number of items that the filter was designed for, if it was.
-            #[must_use]
-            pub fn expected_items(&self) -> Option<u64> {
-                self.params.expected_items()
-            }
-
-            /// Returns the false-positive rate promised at the expected items, if one was.
-            #[must_use]
-            pub fn promised_rate(&self) -> Option<f64> {
-                self.params.promised_rate()
+            #[cfg(feature = "huge-pages")]
+            pub(crate) fn advise_huge_pages(&self) -> bool {
+                self.words().advise_huge_pages()
             }
         }
 
-        impl<$($bound)*> $filter
+        impl<$($generics)*> $filter
         where
             S: ::core::hash::BuildHasher,
         {
@@ -75,14 +148,16 @@ macro_rules! key_methods {
                 self.insert_hash(self.hasher.hash_one(key))
             }
 
-            /// Tests whether `key` is possibly contained; `false` is certain.
+            /// Inserts many keys. Returns how many were not contained before.
             ///
-            /// # Complexity
-            /// O(k) for k hash functions, without allocation.
-            #[inline]
-            #[must_use]
-            pub fn contains<K: ::core::hash::Hash + ?Sized>(&self, key: &K) -> bool {
-                self.contains_hash(self.hasher.hash_one(key))
+            /// The counters are the same as after one by one, and so is the number.
+            pub fn insert_batch<K: ::core::hash::Hash>(&mut self, keys: &[K]) -> usize {
+                keys.chunks($crate::methods::BATCH)
+                    .map(|keys| {
+                        let hashes = ::pds_core::batch::hash_chunk::<{ $crate::methods::BATCH }, K>(&self.hasher, keys);
+                        self.insert_hash_batch(&hashes[..keys.len()])
+                    })
+                    .sum()
             }
 
             /// Removes one copy of `key`. Returns `false`, and changes nothing, when it is certainly absent.
@@ -97,82 +172,9 @@ macro_rules! key_methods {
             pub fn remove<K: ::core::hash::Hash + ?Sized>(&mut self, key: &K) -> bool {
                 self.remove_hash(self.hasher.hash_one(key))
             }
-
-            /// Estimates how often `key` is in: the least of its counters.
-            ///
-            /// Never too low, except that the greatest value of a counter stands for that many copies *or
-            /// more*. Too high when other keys share all of its counters.
-            #[inline]
-            #[must_use]
-            pub fn estimate<K: ::core::hash::Hash + ?Sized>(&self, key: &K) -> u64 {
-                self.estimate_hash(self.hasher.hash_one(key))
-            }
-
-            /// Inserts many keys. Returns how many were not contained before.
-            ///
-            /// The counters are the same as after one by one, and so is the number.
-            pub fn insert_batch<K: ::core::hash::Hash>(&mut self, keys: &[K]) -> usize {
-                let mut new = 0;
-                for keys in keys.chunks($crate::methods::BATCH) {
-                    let hashes = $crate::methods::hash_chunk(&self.hasher, keys);
-                    new += self.insert_hash_batch(&hashes[..keys.len()]);
-                }
-                new
-            }
-
-            /// Tests many keys: `out[i]` is the answer for `keys[i]`.
-            ///
-            /// Faster than one by one where the filter exceeds the cache.
-            ///
-            /// # Panics
-            /// When the slices differ in length.
-            pub fn contains_batch<K: ::core::hash::Hash>(&self, keys: &[K], out: &mut [bool]) {
-                assert_eq!(keys.len(), out.len(), "one answer a key");
-                let chunks = keys.chunks($crate::methods::BATCH);
-                for (keys, answers) in chunks.zip(out.chunks_mut($crate::methods::BATCH)) {
-                    let hashes = $crate::methods::hash_chunk(&self.hasher, keys);
-                    self.contains_hash_batch(&hashes[..keys.len()], answers);
-                }
-            }
         }
 
-        impl<$($bound)*> ::pds_core::HashKey for $filter
-        where
-            S: ::core::hash::BuildHasher,
-        {
-            #[inline]
-            fn hash_key<K: ::core::hash::Hash + ?Sized>(&self, key: &K) -> u64 {
-                self.hasher.hash_one(key)
-            }
-        }
-
-        impl<$($bound)*> ::pds_core::Membership for $filter
-        where
-            S: ::core::hash::BuildHasher,
-        {
-            #[inline]
-            fn contains_hash(&self, hash: u64) -> bool {
-                self.contains_hash(hash)
-            }
-
-            fn contains_hash_batch(&self, hashes: &[u64], out: &mut [bool]) {
-                self.contains_hash_batch(hashes, out);
-            }
-        }
-
-        impl<$($bound)*> ::pds_core::Insert for $filter
-        where
-            S: ::core::hash::BuildHasher,
-        {
-            type Error = ::core::convert::Infallible;
-
-            #[inline]
-            fn insert_hash(&mut self, hash: u64) -> Result<bool, Self::Error> {
-                Ok(self.insert_hash(hash))
-            }
-        }
-
-        impl<$($bound)*> ::pds_core::Remove for $filter
+        impl<$($generics)*> ::pds_core::Remove for $filter
         where
             S: ::core::hash::BuildHasher,
         {
@@ -181,45 +183,6 @@ macro_rules! key_methods {
                 self.remove_hash(hash)
             }
         }
-
-        impl<$($bound)*> ::pds_core::Frequency for $filter
-        where
-            S: ::core::hash::BuildHasher,
-        {
-            #[inline]
-            fn estimate_hash(&self, hash: u64) -> u64 {
-                self.estimate_hash(hash)
-            }
-        }
-
-        impl<$($bound)*> ::pds_core::Merge for $filter
-        where
-            S: ::core::hash::BuildHasher,
-        {
-            type Error = ::pds_core::Incompatible;
-
-            fn merge(&mut self, other: &Self) -> Result<(), ::pds_core::Incompatible> {
-                self.merge(other)
-            }
-        }
-
-        /// Takes keys and references to keys: both hash alike.
-        impl<K: ::core::hash::Hash, $($bound)*> Extend<K> for $filter
-        where
-            S: ::core::hash::BuildHasher,
-        {
-            fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
-                keys.into_iter().for_each(|key| {
-                    self.insert(&key);
-                });
-            }
-        }
     };
 }
-
-pub(crate) use key_methods;
-
-/// The hashes of up to [`BATCH`] keys; those beyond are 0.
-pub(crate) fn hash_chunk<K: Hash>(hasher: &impl BuildHasher, keys: &[K]) -> [u64; BATCH] {
-    array::from_fn(|i| keys.get(i).map_or(0, |key| hasher.hash_one(key)))
-}
+pub(crate) use changing_methods;

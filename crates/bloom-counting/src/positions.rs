@@ -1,4 +1,4 @@
-//! The different positions of a key.
+//! The positions of a key.
 
 use bloom_core::DoubleHash;
 use pds_params::bloom::MAX_HASHES;
@@ -19,13 +19,18 @@ pub(crate) fn for_each_distinct(hash: u64, hashes: u32, len: u64, visit: impl Fn
     }
 }
 
+/// The positions of a hash, one for each hash function.
+#[inline]
+pub(crate) fn all(hash: u64, hashes: u32, len: u64) -> impl Iterator<Item = u64> {
+    let mut probes = DoubleHash::new(hash);
+    (0..hashes).map(move |_| probes.next_position(len))
+}
+
 #[inline(always)]
 fn distinct<const MOST: usize>(hash: u64, hashes: u32, len: u64, mut visit: impl FnMut(u64)) {
-    let mut probes = DoubleHash::new(hash);
     let mut seen = [0; MOST];
     let mut count = 0;
-    for _ in 0..hashes {
-        let position = probes.next_position(len);
+    for position in all(hash, hashes, len) {
         if !seen[..count].contains(&position) {
             seen[count] = position;
             count += 1;

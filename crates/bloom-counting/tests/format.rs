@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use bloom_counting::{
-    Bits8, BlockedCountingBloomFilter, CountingBloomFilter, DefaultHashBuilder, SipHashBuilder,
+    Bits8, BlockedCountingBloomFilter, BlockedCountingBloomFilterView, CountingBloomFilter,
+    CountingBloomFilterView, DefaultHashBuilder, SipHashBuilder,
 };
 use pds_core::bytes::{Header, Kind};
 use pds_core::{DecodeError, ParamError};
@@ -15,6 +16,8 @@ use quickcheck::quickcheck;
 /// The width of the counters is to be named where nothing else fixes it.
 type Narrow = CountingBloomFilter;
 type Wide = CountingBloomFilter<DefaultHashBuilder, Bits8>;
+type NarrowView<'a> = CountingBloomFilterView<'a>;
+type WideView<'a> = CountingBloomFilterView<'a, DefaultHashBuilder, Bits8>;
 
 fn golden_path(file: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(file)
@@ -83,6 +86,39 @@ fn todays_code_reads_the_golden_files() {
     }
 }
 
+#[test]
+fn a_view_answers_from_the_golden_files() {
+    macro_rules! agree {
+        ($view:ty, $file:literal, $filter:expr) => {{
+            // At an odd address.
+            let mut bytes = vec![0];
+            bytes.extend(fs::read(golden_path($file)).unwrap());
+            let (view, filter) = (<$view>::from_bytes(&bytes[1..]).unwrap(), $filter);
+            view.verify().unwrap();
+            assert_eq!(view.to_filter(), Ok(filter.clone()));
+            let keys: Vec<u64> = (0..2_000).collect();
+            let mut answers = vec![false; keys.len()];
+            view.contains_batch(&keys, &mut answers);
+            for (key, answer) in keys.iter().zip(answers) {
+                assert_eq!([view.contains(key), answer], [filter.contains(key); 2], "{key}");
+                assert_eq!(view.estimate(key), filter.estimate(key), "{key}");
+            }
+            assert_eq!(
+                (view.fill_ratio(), view.false_positive_rate(), view.saturated_counters()),
+                (filter.fill_ratio(), filter.false_positive_rate(), filter.saturated_counters())
+            );
+            assert_eq!(
+                (view.params(), view.size_in_bytes(), view.promised_rate()),
+                (filter.params(), filter.size_in_bytes(), filter.promised_rate())
+            );
+            assert_eq!(format!("{view:?}").replace("View", ""), format!("{filter:?}"));
+        }};
+    }
+    agree!(NarrowView, "narrow.pds", narrow());
+    agree!(WideView, "wide.pds", wide());
+    agree!(BlockedCountingBloomFilterView, "blocked.pds", blocked());
+}
+
 /// Line and lanes of one key, computed apart from this crate.
 #[test]
 fn the_places_of_a_hash_are_fixed() {
@@ -116,7 +152,14 @@ fn a_secret_key_is_written_on_request_only() {
     let read = BlockedCountingBloomFilter::<SipHashBuilder>::from_bytes_with_key(&bytes);
     assert_eq!(read, Err(DecodeError::KeyMissing));
     let given = BlockedCountingBloomFilter::from_bytes_with_hasher(&bytes, hasher);
-    assert_eq!(given, Ok(filter));
+    let view = BlockedCountingBloomFilterView::from_bytes_with_hasher(&bytes, hasher).unwrap();
+    assert_eq!((given, view.to_filter()), (Ok(filter.clone()), Ok(filter.clone())));
+    let other = SipHashBuilder::from_key([0; 16]);
+    let mismatch = BlockedCountingBloomFilterView::from_bytes_with_hasher(&bytes, other);
+    assert!(matches!(mismatch, Err(DecodeError::KeyMismatch { .. })));
+    let bytes = filter.with_key().to_bytes();
+    let view = BlockedCountingBloomFilterView::<SipHashBuilder>::from_bytes_with_key(&bytes);
+    assert_eq!(view.and_then(|view| view.to_filter()), Ok(filter));
 }
 
 /// The envelope with another number in its shape, and a right header checksum.
@@ -162,6 +205,7 @@ fn counters_beyond_the_last_are_refused() {
     bytes[payload.end..].copy_from_slice(&sum.to_le_bytes());
     let error = Narrow::from_bytes(&bytes).unwrap_err();
     assert_eq!(error, DecodeError::Padding { offset: 136, found: 256 });
+    assert_eq!(NarrowView::from_bytes(&bytes).unwrap().verify(), Err(error));
 }
 
 #[test]
@@ -174,6 +218,10 @@ fn every_cut_and_every_flipped_bit_is_an_error() {
         let mut damaged = bytes.clone();
         damaged[bit / 8] ^= 1 << (bit % 8);
         assert!(Narrow::from_bytes(&damaged).is_err(), "bit {bit}");
+        if let Ok(view) = NarrowView::from_bytes(&damaged) {
+            assert!(view.verify().is_err(), "bit {bit}");
+            let _ = view.estimate(&1u64) + view.estimate(&u64::MAX);
+        }
     }
 }
 

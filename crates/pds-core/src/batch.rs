@@ -41,6 +41,6 @@ pub fn check_lengths<K>(keys: &[K], out: &[bool]) {
 
 /// The hashes of up to `N` keys; those beyond are 0.
 #[inline]
-fn hash_chunk<const N: usize, K: Hash>(hasher: &impl BuildHasher, keys: &[K]) -> [u64; N] {
+pub fn hash_chunk<const N: usize, K: Hash>(hasher: &impl BuildHasher, keys: &[K]) -> [u64; N] {
     array::from_fn(|i| keys.get(i).map_or(0, |key| hasher.hash_one(key)))
 }

@@ -58,7 +58,10 @@ pub use bloom_core::AtomicBloomFilter;
 #[cfg(all(feature = "bloom", feature = "alloc"))]
 pub use bloom_core::{BloomFilter, Health, HealthStatus};
 #[cfg(all(feature = "counting", feature = "alloc"))]
-pub use bloom_counting::{BlockedCountingBloomFilter, CountingBloomFilter};
+pub use bloom_counting::{
+    BlockedCountingBloomFilter, BlockedCountingBloomFilterView, CountingBloomFilter,
+    CountingBloomFilterView,
+};
 #[cfg(all(feature = "cms", feature = "alloc", target_has_atomic = "64"))]
 pub use cms::AtomicCountMinSketch;
 #[cfg(all(feature = "cms", feature = "alloc"))]
@@ -100,7 +103,10 @@ pub mod prelude {
     #[cfg(all(feature = "blocked", feature = "alloc"))]
     pub use crate::{BlockedBloomFilter, SplitBlockBloomFilter};
     #[cfg(all(feature = "counting", feature = "alloc"))]
-    pub use crate::{BlockedCountingBloomFilter, CountingBloomFilter};
+    pub use crate::{
+        BlockedCountingBloomFilter, BlockedCountingBloomFilterView, CountingBloomFilter,
+        CountingBloomFilterView,
+    };
     pub use crate::{
         Cardinality, DefaultHashBuilder, Estimate, Frequency, HashKey, Insert, Membership, Merge,
         Raw, Remove, SipHashBuilder, Typed,

@@ -62,9 +62,16 @@ mod structures {
     fn counting_filters() {
         let mut filter = CountingBloomFilter::new(1_000, 0.001).expect("sound parameters");
         assert!(filter.insert("here") && filter.remove("here") && !filter.contains("here"));
+        let bytes = filter.to_bytes();
+        let view: CountingBloomFilterView =
+            CountingBloomFilterView::from_bytes(&bytes).expect("fresh");
+        assert!(!Membership::contains(&view, "here"));
         let mut lines = BlockedCountingBloomFilter::new(1_000, 0.001).expect("sound parameters");
         assert!(lines.insert("here"));
         assert_eq!(Frequency::estimate(&lines, "here"), 1);
+        let bytes = lines.to_bytes();
+        let view = BlockedCountingBloomFilterView::from_bytes(&bytes).expect("fresh");
+        assert_eq!(Frequency::estimate(&view, "here"), 1);
     }
 
     #[cfg(feature = "cms")]

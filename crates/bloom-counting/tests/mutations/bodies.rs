@@ -3,27 +3,56 @@
 
 use std::collections::HashMap;
 
-use bloom_counting::{BlockedCountingBloomFilter, CountingBloomFilter};
+use bloom_counting::{
+    BlockedCountingBloomFilter, BlockedCountingBloomFilterView, CountingBloomFilter,
+    CountingBloomFilterView,
+};
 use pds_testkit::mutate::{Choices, mutate as change};
 use pds_testkit::portable;
 
-/// Asks a filter everything that it answers, and changes it.
-macro_rules! use_all {
+const HASHES: [u64; 5] = [0, 1, 1 << 63, u64::MAX, 0x0123_4567_89ab_cdef];
+
+/// Asks a filter everything that it answers, in whatever form it is.
+macro_rules! ask {
     ($filter:expr) => {{
-        let filter = $filter;
-        let hashes = [0, 1, 1 << 63, u64::MAX, 0x0123_4567_89ab_cdef];
+        let (filter, hashes) = ($filter, HASHES);
         let mut answers = [false; 5];
         filter.contains_hash_batch(&hashes, &mut answers);
         assert_eq!(hashes.map(|hash| filter.contains_hash(hash)), answers);
         assert_eq!(hashes.map(|hash| filter.estimate_hash(hash) > 0), answers);
         assert!((0.0..=1.0).contains(&filter.false_positive_rate()));
         assert!((0.0..=1.0).contains(&filter.fill_ratio()));
+        (answers, hashes.map(|hash| filter.estimate_hash(hash)), filter.saturated_counters())
+    }};
+}
+
+/// Asks a filter and changes it.
+macro_rules! use_all {
+    ($filter:expr) => {{
+        let filter = $filter;
+        let (answers, ..) = ask!(&*filter);
         assert_eq!(
-            hashes.map(|hash| filter.remove_hash(hash)).contains(&true),
+            HASHES.map(|hash| filter.remove_hash(hash)).contains(&true),
             answers.contains(&true)
         );
-        filter.insert_hash_batch(&hashes);
-        assert!(hashes.iter().all(|&hash| filter.contains_hash(hash)));
+        filter.insert_hash_batch(&HASHES);
+        assert!(HASHES.iter().all(|&hash| filter.contains_hash(hash)));
+    }};
+}
+
+/// Opens bytes without a copy. The view answers whatever its payload is, and verifies what can be decoded.
+macro_rules! view_as {
+    ($view:ty, $filter:ty, $bytes:expr) => {{
+        let read = <$filter>::from_bytes($bytes);
+        match <$view>::from_bytes($bytes) {
+            Ok(view) => {
+                let answers = ask!(&view);
+                portable::assert_alike(&view.to_filter(), &read);
+                assert_eq!(view.verify().is_ok(), read.is_ok());
+                assert!(read.is_err() || ask!(read.as_ref().unwrap()) == answers);
+            }
+            refused => portable::assert_alike(&refused, &read),
+        }
     }};
 }
 
@@ -40,7 +69,13 @@ pub fn decode(bytes: &[u8]) {
     }
 }
 
-/// Changes the bytes of a filter, with checksums that fit again, and reads them as either.
+/// Opens bytes without a copy as either filter.
+pub fn view(bytes: &[u8]) {
+    view_as!(CountingBloomFilterView<'_>, CountingBloomFilter, bytes);
+    view_as!(BlockedCountingBloomFilterView<'_>, BlockedCountingBloomFilter, bytes);
+}
+
+/// Changes the bytes of a filter, with checksums that fit again, and reads them as either, in every way.
 pub fn mutate(input: &[u8]) {
     let mut choices = Choices::new(input);
     let keys: Vec<u8> = (0..choices.byte()).collect();
@@ -56,6 +91,7 @@ pub fn mutate(input: &[u8]) {
     };
     change(&mut bytes, &mut choices);
     decode(&bytes);
+    view(&bytes);
 }
 
 /// Inserts and removes, with the bytes in between; a key that is still stored is always contained.

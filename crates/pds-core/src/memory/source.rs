@@ -17,6 +17,9 @@ pub trait WordSource {
     /// Returns all words in order.
     fn words(&self) -> impl Iterator<Item = u64>;
 
+    /// Returns all words in order, `N` at a time; fewer left over are left out.
+    fn chunks<const N: usize>(&self) -> impl Iterator<Item = [u64; N]>;
+
     /// Asks for a word to be brought near.
     fn prefetch(&self, index: usize);
 }
@@ -33,7 +36,11 @@ impl WordSource for Words {
     }
 
     fn words(&self) -> impl Iterator<Item = u64> {
-        <[_]>::iter(self).copied()
+        self.iter().copied()
+    }
+
+    fn chunks<const N: usize>(&self) -> impl Iterator<Item = [u64; N]> {
+        self.as_chunks().0.iter().copied()
     }
 
     #[inline(always)]
@@ -55,7 +62,11 @@ impl WordSource for &[[u8; 8]] {
     }
 
     fn words(&self) -> impl Iterator<Item = u64> {
-        <[_]>::iter(self).map(|bytes| u64::from_le_bytes(*bytes))
+        self.iter().map(|bytes| u64::from_le_bytes(*bytes))
+    }
+
+    fn chunks<const N: usize>(&self) -> impl Iterator<Item = [u64; N]> {
+        self.as_chunks().0.iter().map(|chunk| chunk.map(u64::from_le_bytes))
     }
 
     #[inline(always)]
