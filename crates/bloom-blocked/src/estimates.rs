@@ -1,15 +1,11 @@
 //! What a filter can tell of itself, from its bits.
 
 use bloom_core::Health;
-use pds_core::{Estimate, Incompatible};
-use pds_params::bloom::SetBits;
-use pds_params::{BlockedBloomParams, blocked};
+use pds_core::Incompatible;
+use pds_params::BlockedBloomParams;
 
 use crate::blocks::BlockSource;
 use crate::layout::{Block, Layout, Positions};
-
-/// The rate from which a filter counts as saturated.
-pub(crate) const SATURATION_RATE: f64 = 0.5;
 
 /// How many standard deviations a filter may be above its promise by chance.
 const TOLERATED_DEVIATIONS: f64 = 3.0;
@@ -18,43 +14,13 @@ pub(crate) fn count_ones(blocks: &impl BlockSource) -> u64 {
     blocks.blocks().map(|block| ones_of(&block)).sum()
 }
 
-fn count_union_ones(left: &impl BlockSource, right: &impl BlockSource) -> u64 {
+pub(crate) fn count_union_ones(left: &impl BlockSource, right: &impl BlockSource) -> u64 {
     let union = |(left, right): (Block, Block)| core::array::from_fn(|i| left[i] | right[i]);
     left.blocks().zip(right.blocks()).map(|pair| ones_of(&union(pair))).sum()
 }
 
 fn ones_of(block: &Block) -> u64 {
     block.iter().map(|lane| u64::from(lane.count_ones())).sum()
-}
-
-pub(crate) fn approx_len(params: &BlockedBloomParams, ones: u64) -> Estimate {
-    blocked::cardinality(params.num_blocks(), params.num_hashes(), ones)
-}
-
-pub(crate) fn approx_union_len(
-    params: &BlockedBloomParams,
-    left: &impl BlockSource,
-    right: &impl BlockSource,
-) -> Estimate {
-    approx_len(params, count_union_ones(left, right))
-}
-
-pub(crate) fn approx_intersection_len(
-    params: &BlockedBloomParams,
-    left: &impl BlockSource,
-    right: &impl BlockSource,
-) -> Estimate {
-    let ones = SetBits {
-        left: count_ones(left),
-        right: count_ones(right),
-        union: count_union_ones(left, right),
-    };
-    blocked::intersection_cardinality(params.num_blocks(), params.num_hashes(), ones)
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a ratio needs no more than the 53 bits of both")]
-pub(crate) fn fill_ratio(params: &BlockedBloomParams, ones: u64) -> f64 {
-    ones as f64 / params.num_bits() as f64
 }
 
 /// The fraction of absent keys that these very bits answer `true`: the mean over all blocks and choices
@@ -89,7 +55,7 @@ fn rate_of_half(layout: &Layout, fills: &[f64; 4]) -> f64 {
 }
 
 pub(crate) fn health(params: &BlockedBloomParams, blocks: &impl BlockSource) -> Health {
-    let items = approx_len(params, count_ones(blocks));
+    let items = params.cardinality(count_ones(blocks));
     let design = (params.expected_items(), params.promised_rate());
     Health::judge(items, rate(params, blocks), design, limit(params))
 }
@@ -107,7 +73,7 @@ fn limit(params: &BlockedBloomParams) -> f64 {
 #[expect(clippy::cast_possible_truncation, reason = "a whole number of items is wanted")]
 #[expect(clippy::cast_sign_loss, reason = "an estimate is never negative")]
 fn items_at_half_fill(params: &BlockedBloomParams) -> u64 {
-    approx_len(params, params.num_bits() / 2).value as u64
+    params.cardinality(params.num_bits() / 2).value as u64
 }
 
 /// What filters ask before they are combined.

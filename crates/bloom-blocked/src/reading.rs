@@ -11,6 +11,10 @@ macro_rules! reading_methods {
             "O(1): one cache line, without a branch on its bits and without allocation."
         );
 
+        ::bloom_core::bloom_methods!(
+            [$($generics)*] $filter, ::pds_params::BlockedBloomParams, "bloom_blocked", "BlockedBloomFilter"
+        );
+
         impl<$($generics)*> $filter {
             /// Tests whether a key with this hash is possibly contained; `false` is certain.
             #[inline]
@@ -57,63 +61,14 @@ macro_rules! reading_methods {
                 self.params.num_blocks()
             }
 
-            /// Returns the number of bits.
-            #[must_use]
-            pub fn num_bits(&self) -> u64 {
-                self.params.num_bits()
-            }
-
-            /// Returns the number of positions a key.
-            #[must_use]
-            pub fn num_hashes(&self) -> u32 {
-                self.params.num_hashes()
-            }
-
-            /// Returns the size of the blocks in bytes.
-            #[must_use]
-            pub fn size_in_bytes(&self) -> u64 {
-                self.params.size_in_bytes()
-            }
-
-            /// Returns the parameters.
-            #[must_use]
-            pub fn params(&self) -> ::pds_params::BlockedBloomParams {
-                self.params
-            }
-
             /// Counts the set bits, in O(m).
             #[must_use]
             pub fn count_ones(&self) -> u64 {
                 $crate::estimates::count_ones(&self.blocks)
             }
 
-            /// Estimates the number of distinct items, with its standard error.
-            ///
-            /// Both are infinite when every bit is set: the bits then tell nothing of the number.
-            ///
-            /// # Complexity
-            /// O(m) for m bits.
-            ///
-            /// # Examples
-            /// ```
-            /// use bloom_blocked::BlockedBloomFilter;
-            ///
-            /// let mut filter = BlockedBloomFilter::new(10_000, 0.01)?;
-            /// filter.extend(0..5_000u32);
-            /// let items = filter.approx_len();
-            /// assert!((items.value - 5_000.0).abs() < 5.0 * items.standard_error);
-            /// assert!(items.standard_error < 50.0);
-            /// # Ok::<(), bloom_blocked::BuildError>(())
-            /// ```
-            #[must_use]
-            pub fn approx_len(&self) -> ::pds_core::Estimate {
-                $crate::estimates::approx_len(&self.params, self.count_ones())
-            }
-
-            /// Returns the fraction of set bits, in O(m).
-            #[must_use]
-            pub fn fill_ratio(&self) -> f64 {
-                $crate::estimates::fill_ratio(&self.params, self.count_ones())
+            fn count_union_ones(&self, other: &Self) -> u64 {
+                $crate::estimates::count_union_ones(&self.blocks, &other.blocks)
             }
 
             /// Returns the fraction of absent keys that are answered `true` now, in [0, 1].
@@ -126,17 +81,6 @@ macro_rules! reading_methods {
             #[must_use]
             pub fn false_positive_rate(&self) -> f64 {
                 $crate::estimates::rate(&self.params, &self.blocks)
-            }
-
-            /// Returns whether at least half of all absent keys are answered `true` now.
-            ///
-            /// Such a filter is wrong about an absent key at least as often as right.
-            ///
-            /// # Complexity
-            /// O(m) for m bits.
-            #[must_use]
-            pub fn is_saturated(&self) -> bool {
-                self.false_positive_rate() >= $crate::estimates::SATURATION_RATE
             }
 
             /// Reports the items against the expected ones and the present rate against the promised one.
@@ -198,54 +142,6 @@ macro_rules! reading_methods {
             pub fn contains_batch_bitmap<K: ::core::hash::Hash>(&self, keys: &[K], out: &mut [u64]) {
                 let answer = $crate::batch::bitmap(out, keys.len());
                 self.contains_many(keys.len(), |i| self.hasher.hash_one(&keys[i]), answer);
-            }
-
-            /// Estimates the number of distinct items that are in one of the filters or both.
-            ///
-            /// # Errors
-            /// [`Incompatible`](::pds_core::Incompatible) when blocks, hashes or hashers differ.
-            ///
-            /// # Complexity
-            /// O(m) for m bits, without allocation.
-            pub fn approx_union_len(
-                &self,
-                other: &Self,
-            ) -> Result<::pds_core::Estimate, ::pds_core::Incompatible> {
-                self.check_compatible(other)?;
-                let (left, right) = (&self.blocks, &other.blocks);
-                Ok($crate::estimates::approx_union_len(&self.params, left, right))
-            }
-
-            /// Estimates the number of distinct items that both filters have in common.
-            ///
-            /// The standard error is that of the difference of large numbers: it hardly falls with the
-            /// result.
-            ///
-            /// # Errors
-            /// [`Incompatible`](::pds_core::Incompatible) when blocks, hashes or hashers differ.
-            ///
-            /// # Complexity
-            /// O(m) for m bits, without allocation.
-            ///
-            /// # Examples
-            /// ```
-            /// use bloom_blocked::BlockedBloomFilter;
-            ///
-            /// let mut left = BlockedBloomFilter::new(9_000, 0.001)?;
-            /// let mut right = BlockedBloomFilter::new(9_000, 0.001)?;
-            /// left.extend(0..6_000u32);
-            /// right.extend(4_000..9_000u32);
-            /// let common = left.approx_intersection_len(&right)?;
-            /// assert!((common.value - 2_000.0).abs() < 5.0 * common.standard_error);
-            /// # Ok::<(), Box<dyn core::error::Error>>(())
-            /// ```
-            pub fn approx_intersection_len(
-                &self,
-                other: &Self,
-            ) -> Result<::pds_core::Estimate, ::pds_core::Incompatible> {
-                self.check_compatible(other)?;
-                let (left, right) = (&self.blocks, &other.blocks);
-                Ok($crate::estimates::approx_intersection_len(&self.params, left, right))
             }
 
             fn check_compatible(&self, other: &Self) -> Result<(), ::pds_core::Incompatible> {

@@ -1,6 +1,5 @@
 //! The standard Bloom filter.
 
-use core::fmt;
 use core::hash::{BuildHasher, Hash};
 
 use pds_core::{
@@ -10,7 +9,6 @@ use pds_core::{
 use pds_params::BloomParams;
 
 use crate::batch::{insert_hashes, insert_keys};
-use crate::estimates::fill_ratio;
 use crate::reading::reading_methods;
 use crate::{BitArray, BloomFilterBuilder, probing};
 
@@ -273,18 +271,4 @@ pub(crate) fn check_compatible<S: BuildHasher>(
     Incompatible::check_shape("number of bits", left.num_bits(), right.num_bits())?;
     Incompatible::check_shape("number of hashes", hashes(left), hashes(right))?;
     Incompatible::check_hasher(left_hasher, right_hasher)
-}
-
-/// How all kinds of filter show themselves: by their shape and fill, without the bits.
-pub(crate) fn debug(
-    f: &mut fmt::Formatter<'_>,
-    name: &str,
-    params: &BloomParams,
-    ones: u64,
-) -> fmt::Result {
-    f.debug_struct(name)
-        .field("num_bits", &params.num_bits())
-        .field("num_hashes", &params.num_hashes())
-        .field("fill_ratio", &fill_ratio(params, ones))
-        .finish_non_exhaustive()
 }

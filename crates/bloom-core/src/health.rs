@@ -5,8 +5,6 @@ use core::fmt;
 use pds_core::Estimate;
 use pds_params::{BloomParams, bloom};
 
-use crate::estimates::{approx_len, rate_from_ones};
-
 /// How many standard deviations a filter may be above its promise by chance.
 const TOLERATED_DEVIATIONS: f64 = 3.0;
 /// How many times the tolerated rate is critical.
@@ -46,7 +44,7 @@ pub enum HealthStatus {
 
 impl Health {
     pub(crate) fn from_ones(params: &BloomParams, ones: u64) -> Self {
-        let (items, rate) = (approx_len(params, ones), rate_from_ones(params, ones));
+        let (items, rate) = (params.cardinality(ones), rate_from_ones(params, ones));
         let design = (params.expected_items(), params.promised_rate());
         Self::judge(items, rate, design, limit(params))
     }
@@ -75,6 +73,12 @@ impl HealthStatus {
             Self::Critical
         }
     }
+}
+
+/// The rate of a filter with so many set bits.
+#[expect(clippy::cast_precision_loss, reason = "a ratio needs no more than the 53 bits of both")]
+pub(crate) fn rate_from_ones(params: &BloomParams, ones: u64) -> f64 {
+    bloom::rate_from_fill(ones as f64 / params.num_bits() as f64, params.num_hashes())
 }
 
 /// The rate up to which a filter is well.

@@ -20,8 +20,6 @@ mod builder;
 #[cfg(feature = "alloc")]
 mod bytes;
 #[cfg(feature = "alloc")]
-mod estimates;
-#[cfg(feature = "alloc")]
 mod filter;
 #[cfg(feature = "alloc")]
 mod health;

@@ -1,34 +1,15 @@
 //! The methods that only read: one definition for the filter that is owned, shared or borrowed.
 
-/// Gives the methods that only read to a filter type with the fields `bits` (a
-/// [`BitSource`](crate::probing::BitSource)), `params` and `hasher`.
+/// Gives a Bloom filter, standard or blocked, owned, shared or borrowed, what it tells of its shape and of the
+/// number of its items.
 ///
-/// A macro and no generic type, so that each filter's documentation shows its methods as its own.
-macro_rules! reading_methods {
-    ([$($generics:tt)*] $name:ident $($arguments:tt)*) => {
-        ::pds_core::membership_methods!(
-            [$($generics)*] $name $($arguments)*,
-            "O(k) for k hash functions, without allocation; an absent key takes two of them on average at the design load."
-        );
-
-        impl<$($generics)*> $name $($arguments)* {
-            /// Tests whether a key with this hash is possibly contained; `false` is certain.
-            #[inline]
-            #[must_use]
-            pub fn contains_hash(&self, hash: u64) -> bool {
-                $crate::probing::contains(&self.bits, self.params.num_hashes(), hash)
-            }
-
-            /// Tests many hashes: `out[i]` is the answer for `hashes[i]`.
-            ///
-            /// Faster than one by one where the filter exceeds the cache, most of all for absent keys.
-            ///
-            /// # Panics
-            /// When the slices differ in length.
-            pub fn contains_hash_batch(&self, hashes: &[u64], out: &mut [bool]) {
-                $crate::batch::contains_hashes(&self.bits, self.params.num_hashes(), hashes, out);
-            }
-
+/// It has the field `params`, the methods `count_ones`, `count_union_ones`, `false_positive_rate` and
+/// `check_compatible`. The examples are those of the filter `$owner` of the crate `$home`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! bloom_methods {
+    ([$($generics:tt)*] $filter:ty, $params:ty, $home:literal, $owner:literal) => {
+        impl<$($generics)*> $filter {
             /// Returns the number of bits.
             #[must_use]
             pub fn num_bits(&self) -> u64 {
@@ -49,14 +30,8 @@ macro_rules! reading_methods {
 
             /// Returns the parameters.
             #[must_use]
-            pub fn params(&self) -> ::pds_params::BloomParams {
+            pub fn params(&self) -> $params {
                 self.params
-            }
-
-            /// Counts the set bits, in O(m).
-            #[must_use]
-            pub fn count_ones(&self) -> u64 {
-                $crate::probing::count_ones(&self.bits)
             }
 
             /// Estimates the number of distinct items, with its standard error.
@@ -68,24 +43,141 @@ macro_rules! reading_methods {
             ///
             /// # Examples
             /// ```
-            /// use bloom_core::BloomFilter;
+            #[doc = concat!("use ", $home, "::", $owner, ";")]
             ///
-            /// let mut filter = BloomFilter::new(10_000, 0.01)?;
+            #[doc = concat!("let mut filter = ", $owner, "::new(10_000, 0.01)?;")]
             /// filter.extend(0..5_000u32);
             /// let items = filter.approx_len();
             /// assert!((items.value - 5_000.0).abs() < 5.0 * items.standard_error);
             /// assert!(items.standard_error < 50.0);
-            /// # Ok::<(), pds_core::BuildError>(())
+            #[doc = concat!("# Ok::<(), ", $home, "::BuildError>(())")]
             /// ```
             #[must_use]
             pub fn approx_len(&self) -> ::pds_core::Estimate {
-                $crate::estimates::approx_len(&self.params, self.count_ones())
+                self.params.cardinality(self.count_ones())
             }
 
             /// Returns the fraction of set bits, in O(m).
             #[must_use]
+            #[expect(
+                clippy::cast_precision_loss,
+                reason = "a ratio needs no more than the 53 bits of both"
+            )]
             pub fn fill_ratio(&self) -> f64 {
-                $crate::estimates::fill_ratio(&self.params, self.count_ones())
+                self.count_ones() as f64 / self.num_bits() as f64
+            }
+
+            /// Returns whether at least half of all absent keys are answered `true` now.
+            ///
+            /// Such a filter is wrong about an absent key at least as often as right. For most filters
+            /// this comes long before every bit is set: at 7 hashes, with some 91 % of the bits set.
+            ///
+            /// # Complexity
+            /// O(m) for m bits.
+            #[must_use]
+            pub fn is_saturated(&self) -> bool {
+                self.false_positive_rate() >= 0.5
+            }
+        }
+
+        impl<$($generics)*> $filter
+        where
+            S: ::core::hash::BuildHasher,
+        {
+            /// Estimates the number of distinct items that are in one of the filters or both.
+            ///
+            /// # Errors
+            /// [`Incompatible`](::pds_core::Incompatible) when shapes or hashers differ.
+            ///
+            /// # Complexity
+            /// O(m) for m bits, without allocation.
+            pub fn approx_union_len(
+                &self,
+                other: &Self,
+            ) -> Result<::pds_core::Estimate, ::pds_core::Incompatible> {
+                self.check_compatible(other)?;
+                Ok(self.params.cardinality(self.count_union_ones(other)))
+            }
+
+            /// Estimates the number of distinct items that both filters have in common.
+            ///
+            /// The standard error is that of the difference of large numbers: it hardly falls with the
+            /// result.
+            ///
+            /// # Errors
+            /// [`Incompatible`](::pds_core::Incompatible) when shapes or hashers differ.
+            ///
+            /// # Complexity
+            /// O(m) for m bits, without allocation.
+            ///
+            /// # Examples
+            /// ```
+            #[doc = concat!("use ", $home, "::", $owner, ";")]
+            ///
+            #[doc = concat!("let mut left = ", $owner, "::new(9_000, 0.001)?;")]
+            #[doc = concat!("let mut right = ", $owner, "::new(9_000, 0.001)?;")]
+            /// left.extend(0..6_000u32);
+            /// right.extend(4_000..9_000u32);
+            /// let common = left.approx_intersection_len(&right)?;
+            /// assert!((common.value - 2_000.0).abs() < 5.0 * common.standard_error);
+            /// # Ok::<(), Box<dyn core::error::Error>>(())
+            /// ```
+            pub fn approx_intersection_len(
+                &self,
+                other: &Self,
+            ) -> Result<::pds_core::Estimate, ::pds_core::Incompatible> {
+                self.check_compatible(other)?;
+                Ok(self.params.intersection_cardinality(::pds_params::bloom::SetBits {
+                    left: self.count_ones(),
+                    right: other.count_ones(),
+                    union: self.count_union_ones(other),
+                }))
+            }
+        }
+    };
+}
+
+/// Gives the methods that only read to a filter type with the fields `bits` (a
+/// [`BitSource`](crate::probing::BitSource)), `params` and `hasher`.
+///
+/// A macro and no generic type, so that each filter's documentation shows its methods as its own.
+macro_rules! reading_methods {
+    ([$($generics:tt)*] $name:ident $($arguments:tt)*) => {
+        ::pds_core::membership_methods!(
+            [$($generics)*] $name $($arguments)*,
+            "O(k) for k hash functions, without allocation; an absent key takes two of them on average at the design load."
+        );
+
+        $crate::bloom_methods!(
+            [$($generics)*] $name $($arguments)*, ::pds_params::BloomParams, "bloom_core", "BloomFilter"
+        );
+
+        impl<$($generics)*> $name $($arguments)* {
+            /// Tests whether a key with this hash is possibly contained; `false` is certain.
+            #[inline]
+            #[must_use]
+            pub fn contains_hash(&self, hash: u64) -> bool {
+                $crate::probing::contains(&self.bits, self.params.num_hashes(), hash)
+            }
+
+            /// Tests many hashes: `out[i]` is the answer for `hashes[i]`.
+            ///
+            /// Faster than one by one where the filter exceeds the cache, most of all for absent keys.
+            ///
+            /// # Panics
+            /// When the slices differ in length.
+            pub fn contains_hash_batch(&self, hashes: &[u64], out: &mut [bool]) {
+                $crate::batch::contains_hashes(&self.bits, self.params.num_hashes(), hashes, out);
+            }
+
+            /// Counts the set bits, in O(m).
+            #[must_use]
+            pub fn count_ones(&self) -> u64 {
+                $crate::probing::count_ones(&self.bits)
+            }
+
+            fn count_union_ones(&self, other: &Self) -> u64 {
+                $crate::probing::count_union_ones(&self.bits, &other.bits)
             }
 
             /// Returns the fraction of absent keys that are answered `true` now, in [0, 1].
@@ -97,19 +189,7 @@ macro_rules! reading_methods {
             /// O(m) for m bits.
             #[must_use]
             pub fn false_positive_rate(&self) -> f64 {
-                $crate::estimates::rate_from_ones(&self.params, self.count_ones())
-            }
-
-            /// Returns whether at least half of all absent keys are answered `true` now.
-            ///
-            /// Such a filter is wrong about an absent key at least as often as right. For most filters
-            /// this comes long before every bit is set: at 7 hashes, with 91 % of the bits set.
-            ///
-            /// # Complexity
-            /// O(m) for m bits.
-            #[must_use]
-            pub fn is_saturated(&self) -> bool {
-                self.false_positive_rate() >= $crate::estimates::SATURATION_RATE
+                $crate::health::rate_from_ones(&self.params, self.count_ones())
             }
 
             /// Reports the items against the expected ones and the present rate against the promised one.
@@ -149,58 +229,6 @@ macro_rules! reading_methods {
                 $crate::batch::contains_keys(&self.bits, num_hashes, &self.hasher, keys, out);
             }
 
-            /// Estimates the number of distinct items that are in one of the filters or both.
-            ///
-            /// # Errors
-            /// [`Incompatible`](::pds_core::Incompatible) when bits, hashes or hashers differ.
-            ///
-            /// # Complexity
-            /// O(m) for m bits, without allocation.
-            pub fn approx_union_len(
-                &self,
-                other: &Self,
-            ) -> Result<::pds_core::Estimate, ::pds_core::Incompatible> {
-                self.check_compatible(other)?;
-                let ones = $crate::probing::count_union_ones(&self.bits, &other.bits);
-                Ok($crate::estimates::approx_len(&self.params, ones))
-            }
-
-            /// Estimates the number of distinct items that both filters have in common.
-            ///
-            /// The standard error is that of the difference of large numbers: it hardly falls with the
-            /// result.
-            ///
-            /// # Errors
-            /// [`Incompatible`](::pds_core::Incompatible) when bits, hashes or hashers differ.
-            ///
-            /// # Complexity
-            /// O(m) for m bits, without allocation.
-            ///
-            /// # Examples
-            /// ```
-            /// use bloom_core::BloomFilter;
-            ///
-            /// let mut left = BloomFilter::new(9_000, 0.001)?;
-            /// let mut right = BloomFilter::new(9_000, 0.001)?;
-            /// left.extend(0..6_000u32);
-            /// right.extend(4_000..9_000u32);
-            /// let common = left.approx_intersection_len(&right)?;
-            /// assert!((common.value - 2_000.0).abs() < 5.0 * common.standard_error);
-            /// # Ok::<(), Box<dyn core::error::Error>>(())
-            /// ```
-            pub fn approx_intersection_len(
-                &self,
-                other: &Self,
-            ) -> Result<::pds_core::Estimate, ::pds_core::Incompatible> {
-                self.check_compatible(other)?;
-                let ones = ::pds_params::bloom::SetBits {
-                    left: self.count_ones(),
-                    right: other.count_ones(),
-                    union: $crate::probing::count_union_ones(&self.bits, &other.bits),
-                };
-                Ok($crate::estimates::approx_intersection_len(&self.params, ones))
-            }
-
             fn check_compatible(&self, other: &Self) -> Result<(), ::pds_core::Incompatible> {
                 let (left, right) = (&self.params, &other.params);
                 $crate::filter::check_compatible((left, &self.hasher), (right, &other.hasher))
@@ -209,7 +237,11 @@ macro_rules! reading_methods {
 
         impl<$($generics)*> ::core::fmt::Debug for $name $($arguments)* {
             fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                $crate::filter::debug(f, stringify!($name), &self.params, self.count_ones())
+                f.debug_struct(stringify!($name))
+                    .field("num_bits", &self.num_bits())
+                    .field("num_hashes", &self.num_hashes())
+                    .field("fill_ratio", &self.fill_ratio())
+                    .finish_non_exhaustive()
             }
         }
     };

@@ -57,12 +57,19 @@ impl<C: Counter, W: WordSource> Counters<C, W> {
 
     /// How many counters are not zero.
     pub(crate) fn count_raised(&self) -> u64 {
-        self.words.words().map(|word| u64::from(counter::raised::<C>(word).count_ones())).sum()
+        self.count(counter::raised::<C>)
     }
 
     /// How many counters stick.
     pub(crate) fn count_stuck(&self) -> u64 {
-        self.words.words().map(|word| u64::from(counter::stuck::<C>(word).count_ones())).sum()
+        self.count(counter::stuck::<C>)
+    }
+
+    /// How many counters `mark` marks, all of them at the most: of bytes that were not verified, the unused
+    /// bits may be anything.
+    fn count(&self, mark: impl Fn(u64) -> u64) -> u64 {
+        let marked: u64 = self.words.words().map(|word| u64::from(mark(word).count_ones())).sum();
+        marked.min(self.len)
     }
 
     /// The fraction of counters that are not zero.

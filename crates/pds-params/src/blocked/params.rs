@@ -1,10 +1,13 @@
 //! The validated shape of a blocked Bloom filter.
 
-use super::fill::{expected_fill, expected_set_bits, set_bits_standard_deviation};
+use super::fill::{
+    cardinality, expected_fill, expected_set_bits, intersection_cardinality,
+    set_bits_standard_deviation,
+};
 use super::rate::{instance_rate_relative_spread, rate};
 use super::sizing::{best_hashes, least_blocks, most_items};
 use super::{BLOCK_BITS, MAX_BLOCKS, MAX_HASHES};
-use crate::bloom::HASH_COLLISION;
+use crate::bloom::{HASH_COLLISION, SetBits};
 use crate::check::{check_items, check_range, check_rate};
 use crate::design::{Design, design_methods};
 use crate::{Estimate, ParamError};
@@ -192,6 +195,19 @@ impl BlockedBloomParams {
             value: expected_set_bits(blocks, items, hashes),
             standard_error: set_bits_standard_deviation(blocks, items, hashes),
         }
+    }
+
+    /// Estimates the number of distinct items in a filter with `ones` set bits, by [`cardinality`].
+    #[must_use]
+    pub fn cardinality(&self, ones: u64) -> Estimate {
+        cardinality(self.num_blocks, self.num_hashes, ones)
+    }
+
+    /// Estimates the number of distinct items that two filters have in common, by
+    /// [`intersection_cardinality`].
+    #[must_use]
+    pub fn intersection_cardinality(&self, ones: SetBits) -> Estimate {
+        intersection_cardinality(self.num_blocks, self.num_hashes, ones)
     }
 }
 

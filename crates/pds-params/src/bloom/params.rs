@@ -1,7 +1,10 @@
 //! The validated shape of a Bloom filter.
 
 use super::exact::rate_exact;
-use super::fill::{expected_fill, expected_set_bits, set_bits_standard_deviation};
+use super::fill::{
+    SetBits, cardinality, expected_fill, expected_set_bits, intersection_cardinality,
+    set_bits_standard_deviation,
+};
 use super::sizing::{HASH_COLLISION, Promise, best_hashes_for};
 use super::{MAX_BITS, MAX_HASHES};
 use crate::check::{check_items, check_range, check_rate};
@@ -252,6 +255,19 @@ impl BloomParams {
             value: expected_set_bits(bits, items, hashes),
             standard_error: set_bits_standard_deviation(bits, items, hashes),
         }
+    }
+
+    /// Estimates the number of distinct items in a filter with `ones` set bits, by [`cardinality`].
+    #[must_use]
+    pub fn cardinality(&self, ones: u64) -> Estimate {
+        cardinality(self.num_bits, self.num_hashes, ones)
+    }
+
+    /// Estimates the number of distinct items that two filters have in common, by
+    /// [`intersection_cardinality`].
+    #[must_use]
+    pub fn intersection_cardinality(&self, ones: SetBits) -> Estimate {
+        intersection_cardinality(self.num_bits, self.num_hashes, ones)
     }
 }
 
