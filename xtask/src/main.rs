@@ -5,6 +5,7 @@ mod bench;
 mod check;
 mod params;
 mod process;
+mod text;
 mod validate;
 
 use clap::{Parser, Subcommand};

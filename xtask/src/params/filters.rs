@@ -1,7 +1,8 @@
 //! *Have I seen this key?*: all filters in a table, past their load, and a choice.
 
-use super::show::{grouped, share, table};
+use super::show::{share, table};
 use super::{Answer, plot};
+use crate::text::grouped;
 use core::fmt::Write;
 use pds::params::bloom::information_bound;
 use pds::params::compare::{

@@ -53,13 +53,6 @@ fn decimals(value: f64) -> usize {
     [9.995, 0.999_5, 0.099_95, 0.009_995].iter().take_while(|&&bound| value < bound).count() + 1
 }
 
-/// `1234567` as `1,234,567`.
-pub(super) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let groups: Vec<_> = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy).collect();
-    groups.join(",")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -79,10 +72,5 @@ mod tests {
         for (value, text) in cases {
             assert_eq!(share(value), text);
         }
-    }
-
-    #[test]
-    fn digits_are_grouped_from_the_end() {
-        assert_eq!([0, 999, 1_000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
     }
 }

@@ -1,7 +1,8 @@
 //! *How often?*, *which ones?* and *how many different ones?*: shapes, memory and errors of sketches.
 
 use super::Answer;
-use super::show::{grouped, share, table};
+use super::show::{share, table};
+use crate::text::grouped;
 use pds::params::compare::HumanBytes;
 use pds::params::hll::CardinalityEstimator::{
     self, Improved, Martingale, MaximumLikelihood, UltraFgra, UltraMaximumLikelihood,

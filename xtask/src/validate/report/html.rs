@@ -1,13 +1,18 @@
 //! The report for a browser: one file without references to others, readable on a telephone.
 
+mod memory;
+
 use super::plot;
 use super::table::{HEADER, cells};
 use super::{Report, count, number};
+use crate::process::capture;
+use crate::text::grouped;
 use crate::validate::judge::{Row, Verdict};
 use core::error::Error;
 use core::fmt::Write;
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 /// Writes the report.
 ///
@@ -19,9 +24,10 @@ pub(crate) fn write(report: &Report, file: &Path) -> Result<(), Box<dyn Error>> 
 }
 
 fn page(report: &Report) -> Result<String, Box<dyn Error>> {
+    let structures = report.structures();
     let mut sections = String::new();
-    for group in report.groups() {
-        sections += &section(group)?;
+    for (name, rows) in &structures {
+        sections += &section(name, rows)?;
     }
     let class = if report.broken() == 0 { "kept" } else { "broken" };
     Ok(format!(
@@ -29,66 +35,182 @@ fn page(report: &Report) -> Result<String, Box<dyn Error>> {
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <title>Validation of pds {version}</title>\n<style>\n{style}</style>\n<main>\n\
          <h1>Validation of pds {version}</h1>\n<p class=\"verdict {class}\">{verdict}</p>\n\
-         {facts}\n{sections}</main>\n</html>\n",
+         {broken}{overview}{reading}{sections}{memory}{facts}</main>\n</html>\n",
         version = report.version,
         style = include_str!("style.css"),
         verdict = escape(&report.verdict()),
+        broken = broken(report),
+        overview = overview(&structures),
+        reading = reading(report),
+        memory = memory::section()?,
         facts = facts(report),
     ))
 }
 
-fn facts(report: &Report) -> String {
+/// The rows of broken promises, where there are any: they come before everything else.
+fn broken(report: &Report) -> String {
+    let broken = || report.rows.iter().filter(|row| row.verdict == Verdict::Broken);
+    if broken().next().is_none() { String::new() } else { wide(&table(broken())) }
+}
+
+/// A line a structure: how many promises, and how they stand.
+fn overview(structures: &[(&str, Vec<&Row>)]) -> String {
+    let mut table =
+        String::from("<thead><tr><th>structure<th>promises<th>kept<th>weak<th>broken</thead>\n");
+    for (name, rows) in structures {
+        let [kept, weak, broken] = tally(rows);
+        let class = if broken > 0 { "broken" } else { "" };
+        let _ = writeln!(
+            table,
+            "<tr class=\"{class}\"><td><a href=\"#{id}\">{title}</a><td>{all}<td>{kept}<td>{weak}<td>{broken}",
+            id = id(name),
+            title = escape(title(name)),
+            all = rows.len(),
+        );
+    }
+    wide(&format!("<table>{table}</table>"))
+}
+
+fn reading(report: &Report) -> String {
     format!(
-        "<p>Each dot is a measurement, each bar the range that agrees with the prediction. All bars together are so \
-         wide that a library without a fault leaves one of them once in {runs} runs. A row is <em>weak</em> when \
-         its bar could hide a deviation of a tenth: it proves nothing.</p>\n\
-         <dl><dt>To repeat</dt><dd><code>{command}</code></dd>\
-         <dt>Real keys</dt><dd>{keys}</dd><dt>Time</dt><dd>{seconds:.0} s</dd></dl>",
+        "<p>Each dot is a measurement, as a deviation from its prediction; each bar is the range that agrees with the \
+         prediction. All bars together are so wide that a library without a fault leaves one of them once in {runs} \
+         runs. A row is <em>weak</em> when its bar could hide a deviation of a tenth: it proves nothing.</p>\n",
         runs = number(1.0 / report.false_alarm),
+    )
+}
+
+/// One structure: what was tried, its exact checks, its plots.
+fn section(name: &str, rows: &[&Row]) -> Result<String, Box<dyn Error>> {
+    let (mut exact, mut plots) = (String::new(), String::new());
+    for group in rows.chunk_by(|left, right| left.check == right.check) {
+        if group[0].is_statistical() {
+            let plot = plot::draw(group)?;
+            let _ = writeln!(plots, "<article>{}{plot}{}</article>", heading(group), all(group));
+        } else {
+            let _ = writeln!(exact, "<article>{}{}</article>", heading(group), all(group));
+        }
+    }
+    Ok(format!(
+        "<section id=\"{id}\">\n<h2>{title}</h2>\n<p>{tried}</p>\n<div class=\"grid\">\n{plots}</div>\n\
+         <div class=\"grid\">\n{exact}</div>\n</section>\n",
+        id = id(name),
+        title = escape(title(name)),
+        tried = escape(&tried(rows)),
+    ))
+}
+
+/// A check: what it is called, what it means, how it went.
+fn heading(group: &[&Row]) -> String {
+    let (check, [kept, weak, broken]) = (group[0].check, tally(group));
+    let mut verdicts = format!("{kept} kept");
+    for (number, name) in [(weak, "weak"), (broken, "broken")] {
+        if number > 0 {
+            let _ = write!(verdicts, ", {number} {name}");
+        }
+    }
+    format!(
+        "<h3>{title}: {verdicts}</h3>\n<p>{meaning}</p>\n",
+        title = escape(check.title()),
+        meaning = escape(check.meaning()),
+    )
+}
+
+/// What a structure was tried with, in a sentence.
+fn tried(rows: &[&Row]) -> String {
+    let (items, rates) = (span(rows, |row| row.case.items), span(rows, |row| row.case.rate));
+    format!(
+        "Tried with {} to {} keys, rates or errors of {} to {}; keys: {}; hashers: {}.",
+        grouped(items.0),
+        grouped(items.1),
+        number(rates.0),
+        number(rates.1),
+        listed(rows, |row| row.case.keys),
+        listed(rows, |row| row.case.hasher),
+    )
+}
+
+fn span<T: PartialOrd + Copy>(rows: &[&Row], of: impl Fn(&Row) -> T) -> (T, T) {
+    rows.iter().map(|row| of(row)).fold((of(rows[0]), of(rows[0])), |(low, high), value| {
+        (if value < low { value } else { low }, if value > high { value } else { high })
+    })
+}
+
+/// Every name once, in alphabetical order.
+fn listed(rows: &[&Row], of: impl Fn(&Row) -> &'static str) -> String {
+    let mut names: Vec<_> = rows.iter().map(|row| of(row)).collect();
+    names.sort_unstable();
+    names.dedup();
+    names.join(", ")
+}
+
+/// What it takes to repeat the run.
+fn facts(report: &Report) -> String {
+    let compiler = capture(Command::new("rustc").arg("--version"));
+    format!(
+        "<section>\n<h2>To repeat</h2>\n<dl><dt>Command</dt><dd><code>{command}</code></dd>\
+         <dt>Seed</dt><dd>{seed}</dd><dt>Version</dt><dd>pds {version}, {compiler}</dd>\
+         <dt>Machine</dt><dd>{arch}, {os}</dd>\
+         <dt>Real keys</dt><dd>{keys}</dd><dt>Time</dt><dd>{seconds:.0} s</dd></dl>\n</section>\n",
         command = escape(&report.command),
+        seed = report.seed,
+        version = report.version,
+        compiler = escape(compiler.as_deref().unwrap_or("an unknown compiler").trim()),
+        arch = std::env::consts::ARCH,
+        os = std::env::consts::OS,
         keys = escape(&report.real_keys),
         seconds = report.seconds,
     )
 }
 
-/// One check: what it means, its plot, its rows.
-fn section(group: &[Row]) -> Result<String, Box<dyn Error>> {
-    let check = group[0].check;
-    let plot = if group[0].is_statistical() {
-        format!("<div class=\"wide\">{}</div>\n", plot::draw(group)?)
-    } else {
-        String::new()
-    };
-    Ok(format!(
-        "<section>\n<h2>{title}</h2>\n<p>{meaning} {tally}</p>\n{plot}\
-         <details><summary>All rows</summary><div class=\"wide\">{table}</div></details>\n</section>\n",
-        title = escape(check.title()),
-        meaning = escape(check.meaning()),
-        tally = tally(group),
-        table = table(group),
-    ))
+fn tally(rows: &[&Row]) -> [usize; 3] {
+    [Verdict::Kept, Verdict::Weak, Verdict::Broken]
+        .map(|verdict| count(rows.iter().copied(), verdict))
 }
 
-fn tally(group: &[Row]) -> String {
-    let [kept, weak, broken] =
-        [Verdict::Kept, Verdict::Weak, Verdict::Broken].map(|verdict| count(group, verdict));
-    format!("<b>{kept} kept, {weak} weak, {broken} broken.</b>")
+/// All rows of a check, folded away.
+fn all(group: &[&Row]) -> String {
+    let table = wide(&table(group.iter().copied()));
+    format!("<details><summary>All {} rows</summary>{table}</details>", group.len())
 }
 
-fn table(group: &[Row]) -> String {
-    let mut table = String::from("<table><thead><tr>");
+fn table<'a>(rows: impl Iterator<Item = &'a Row>) -> String {
+    let mut table = String::from("<table class=\"rows\"><thead><tr>");
     for title in HEADER {
-        table += &format!("<th>{title}</th>");
+        let _ = write!(table, "<th>{title}");
     }
-    table += "</tr></thead><tbody>\n";
-    for row in group {
+    table += "</thead>\n";
+    for row in rows {
         let _ = write!(table, "<tr class=\"{}\">", plot::class(row.verdict));
         for cell in cells(row) {
-            let _ = write!(table, "<td>{}</td>", escape(&cell));
+            let _ = write!(table, "<td>{}", escape(&cell));
         }
-        table += "</tr>\n";
+        table += "\n";
     }
-    table + "</tbody></table>"
+    table + "</table>"
+}
+
+/// Something that may be wider than the window, which then scrolls alone.
+fn wide(content: &str) -> String {
+    format!("<div class=\"wide\">{content}</div>\n")
+}
+
+/// What a reader calls a structure, by its name on the command line.
+fn title(name: &str) -> &str {
+    match name {
+        "bloom" => "Standard Bloom filter",
+        "blocked" => "Blocked Bloom filter",
+        "counting" => "Counting Bloom filter",
+        "blocked counting" => "Blocked counting Bloom filter",
+        "cuckoo" => "Cuckoo filter",
+        "cms" => "Count-min sketch and its kin",
+        "hll" => "HyperLogLog and UltraLogLog",
+        other => other,
+    }
+}
+
+fn id(name: &str) -> String {
+    name.replace(' ', "-")
 }
 
 /// Makes text harmless inside HTML.
@@ -99,9 +221,71 @@ fn escape(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::validate::judge::{Case, Check, Law, Measurement, judge};
 
     #[test]
     fn text_cannot_become_markup() {
         assert_eq!(escape("<a href=\"x\">&"), "&lt;a href=&quot;x&quot;&gt;&amp;");
+    }
+
+    fn report(observed: f64) -> Report {
+        let case = |structure| Case {
+            structure,
+            items: 1_000,
+            rate: 0.01,
+            shape: "k 7".to_owned(),
+            keys: "random",
+            hasher: "default",
+            instances: 3,
+        };
+        let law = Law::Events { trials: 1_000_000, low: 0.01, high: 0.01 };
+        let measured = |structure, check, law, observed| Measurement {
+            case: case(structure),
+            check,
+            law,
+            observed,
+            events: 1e4,
+        };
+        let measurements = vec![
+            measured("bloom", Check::LostKeys, Law::Exactly(0.0), 0.0),
+            measured("cuckoo", Check::FalsePositives, law, 9_990.0),
+            measured("bloom", Check::FalsePositives, law, observed),
+        ];
+        Report {
+            command: "cargo xtask validate --seed 7".to_owned(),
+            version: "1.2.3",
+            seed: 7,
+            real_keys: "a sample".to_owned(),
+            false_alarm: 1e-6,
+            false_alarm_of_each: 1e-9,
+            seconds: 1.0,
+            rows: judge(measurements, 1e-9),
+        }
+    }
+
+    #[test]
+    fn the_verdict_comes_first_and_every_structure_has_its_plots() {
+        let page = page(&report(10_010.0)).unwrap();
+        let place = |text: &str| page.find(text).unwrap_or_else(|| panic!("{text} is missing"));
+        let verdict = place("3 of 3 promises kept");
+        assert!(
+            verdict < place("<table>") && place("<table>") < place("<h2>Standard Bloom filter")
+        );
+        assert!(
+            place("<h2>Standard Bloom") < place("<h2>Cuckoo")
+                && place("<h2>Cuckoo") < place("<h2>Memory")
+        );
+        assert_eq!(page.matches("<svg").count(), 2, "one a check that chance has a part in");
+        assert_eq!(page.matches("<td>k 7").count(), 3, "every row is there, once");
+        assert!(page.contains("--seed 7") && page.contains("pds 1.2.3"));
+    }
+
+    #[test]
+    fn broken_promises_stand_right_below_the_verdict() {
+        let page = page(&report(20_000.0)).unwrap();
+        let verdict = page.find("1 of 3 promises broken").unwrap();
+        let row = page.find("<tr class=\"broken\">").unwrap();
+        assert!(verdict < row && row < page.find("<a href=\"#bloom\">").unwrap());
+        assert_eq!(page.matches("<td>k 7").count(), 4, "the broken one twice");
     }
 }

@@ -56,6 +56,19 @@ impl Report {
         self.rows.chunk_by(|left, right| left.check == right.check)
     }
 
+    /// The rows of each structure, in the order in which the structures come first; checks stay together.
+    pub(crate) fn structures(&self) -> Vec<(&'static str, Vec<&Row>)> {
+        let mut structures: Vec<(&'static str, Vec<&Row>)> = Vec::new();
+        for row in &self.rows {
+            let name = row.case.structure;
+            match structures.iter_mut().find(|(other, _)| *other == name) {
+                Some((_, rows)) => rows.push(row),
+                None => structures.push((name, vec![row])),
+            }
+        }
+        structures
+    }
+
     /// The verdict in a sentence.
     pub(crate) fn verdict(&self) -> String {
         let (total, weak) = (self.rows.len(), count(&self.rows, Verdict::Weak));
@@ -70,8 +83,8 @@ impl Report {
 }
 
 /// The rows with a verdict.
-pub(crate) fn count(rows: &[Row], verdict: Verdict) -> usize {
-    rows.iter().filter(|row| row.verdict == verdict).count()
+pub(crate) fn count<'a>(rows: impl IntoIterator<Item = &'a Row>, verdict: Verdict) -> usize {
+    rows.into_iter().filter(|row| row.verdict == verdict).count()
 }
 
 /// A number in few digits: whole where it is large, in scientific notation where it is small.

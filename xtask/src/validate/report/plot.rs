@@ -6,7 +6,8 @@ use core::error::Error;
 use core::ops::Range;
 use plotters::prelude::*;
 
-const SIZE: (u32, u32) = (960, 300);
+/// Two side by side on a screen, and one on a telephone, where it is drawn at some 60 %.
+const SIZE: (u32, u32) = (640, 270);
 /// Deviations beyond this are drawn at the edge.
 const WIDEST: f64 = 0.25;
 const KEPT: RGBColor = RGBColor(0x1b, 0x6e, 0x8c);
@@ -44,10 +45,10 @@ impl Mark {
         }
     }
 
-    /// The end of the bar farthest from the prediction.
+    /// How far the bar and the dot are from the prediction.
     fn reach(&self) -> f64 {
         let low = if self.low.is_finite() { -self.low } else { 0.0 };
-        low.max(self.high)
+        low.max(self.high).max(self.observed.abs())
     }
 
     const fn colors(&self) -> (RGBColor, RGBColor) {
@@ -63,8 +64,8 @@ impl Mark {
 ///
 /// # Errors
 /// When the drawing library fails.
-pub(super) fn draw(group: &[Row]) -> Result<String, Box<dyn Error>> {
-    let mut marks: Vec<Mark> = group.iter().map(Mark::new).collect();
+pub(super) fn draw(group: &[&Row]) -> Result<String, Box<dyn Error>> {
+    let mut marks: Vec<Mark> = group.iter().copied().map(Mark::new).collect();
     marks.sort_by(|left, right| right.rate.total_cmp(&left.rate));
     let reach = marks.iter().map(Mark::reach).fold(0.0, f64::max).min(WIDEST) * 1.1;
     let mut svg = String::new();
@@ -81,8 +82,8 @@ fn draw_into(
     let last = f64::from(u32::try_from(marks.len())?);
     let mut chart = ChartBuilder::on(&root)
         .margin(8)
-        .x_label_area_size(44)
-        .y_label_area_size(76)
+        .x_label_area_size(46)
+        .y_label_area_size(78)
         .build_cartesian_2d(-1.0..last, deviations.clone())
         .map_err(drawing)?;
     let rate = |x: &f64| rate_at(marks, *x).map_or_else(String::new, number);
@@ -93,13 +94,13 @@ fn draw_into(
         .light_line_style(TRANSPARENT)
         .bold_line_style(RGBColor(0xe4, 0xe4, 0xe4))
         .axis_style(RGBColor(0x80, 0x80, 0x80))
-        .x_labels(8)
-        .y_labels(7)
+        .x_labels(6)
+        .y_labels(5)
         .x_label_formatter(&rate)
         .y_label_formatter(&deviation)
-        .label_style(("sans-serif", 14))
-        .x_desc("rate of false positives")
-        .y_desc("measured against predicted")
+        .label_style(("sans-serif", 15))
+        .x_desc("promised rate or error")
+        .y_desc("against predicted")
         .draw()
         .map_err(drawing)?;
     let zero = [(-1.0, 0.0), (last, 0.0)];
@@ -108,7 +109,7 @@ fn draw_into(
         let clip = |value: f64| value.clamp(deviations.start, deviations.end);
         let (dot, bar) = mark.colors();
         let range = [(x, clip(mark.low)), (x, clip(mark.high))];
-        let bar = LineSeries::new(range, bar.stroke_width(3));
+        let bar = LineSeries::new(range, bar.stroke_width(2));
         let dot = Circle::new((x, clip(mark.observed)), 3, dot.filled());
         chart.draw_series(bar).map_err(drawing)?;
         chart.draw_series([dot]).map_err(drawing)?;
