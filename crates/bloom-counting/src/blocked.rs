@@ -170,7 +170,7 @@ macro_rules! blocked_methods {
             #[inline(always)]
             fn line(&self, line: usize) -> $crate::line::Line {
                 use ::pds_core::memory::WordSource;
-                self.counters.words().chunk(line)
+                self.counters.words().array(line)
             }
 
             /// Returns the number of lines of 128 counters.
@@ -195,7 +195,7 @@ macro_rules! blocked_methods {
             )]
             pub fn false_positive_rate(&self) -> f64 {
                 use ::pds_core::memory::WordSource;
-                let sum: f64 = self.counters.words().chunks().map(|line| $crate::line::rate(&line)).sum();
+                let sum: f64 = self.counters.words().arrays().map(|line| $crate::line::rate(&line)).sum();
                 sum / self.num_lines() as f64
             }
         }

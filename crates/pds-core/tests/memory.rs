@@ -3,7 +3,9 @@
 use core::sync::atomic::Ordering::Relaxed;
 
 use pds_core::AllocError;
-use pds_core::memory::{AtomicWords, LINE_BYTES, Words, prefetch};
+use pds_core::memory::{
+    AtomicWord, AtomicWords, LINE_BYTES, WordSource, Words, load_words, prefetch, union_words,
+};
 
 #[test]
 fn words_are_zero_and_start_a_cache_line() {
@@ -33,6 +35,31 @@ fn case_06_impossible_sizes_are_refused() {
         assert_eq!(refused, AllocError { bytes: len.saturating_mul(8) });
         assert_eq!(refused.to_string(), format!("memory of {} bytes was refused", refused.bytes));
     }
+}
+
+#[test]
+fn words_and_their_bytes_are_the_same_source() {
+    let mut words = Words::zeroed(11).unwrap();
+    (0..).zip(words.iter_mut()).for_each(|(i, word)| *word = 0x0123_4567_89ab_cdef << i);
+    let bytes: Vec<[u8; 8]> = words.iter().map(|word| word.to_le_bytes()).collect();
+    let bytes = &bytes[..];
+    assert!((0..11).all(|i| words.word(i) == bytes.word(i) && words.word(i) == words[i]));
+    assert!(words.words().eq(words.iter().copied()) && bytes.words().eq(words.words()));
+    assert_eq!(words.array::<4>(1), words[4..8]);
+    assert_eq!(bytes.array::<4>(1), words.array::<4>(1));
+    // Three words are left over.
+    assert!(words.arrays::<4>().eq([words.array(0), words.array(1)]));
+    assert!(bytes.arrays::<4>().eq(words.arrays::<4>()));
+}
+
+#[test]
+fn shared_words_tell_which_bits_were_clear() {
+    let words = AtomicWords::from(Words::zeroed(2).unwrap());
+    assert_eq!(words[0].set_all(0b0110), 0b0110);
+    assert_eq!(words[0].set_all(0b1100), 0b1000);
+    assert_eq!(words[0].set_all(0b1110), 0);
+    union_words(&words, [1, 2].into_iter());
+    assert!(load_words(&words).eq([0b1111, 0b0010]));
 }
 
 #[test]

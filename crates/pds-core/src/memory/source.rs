@@ -12,13 +12,13 @@ pub trait WordSource {
     ///
     /// # Panics
     /// When there are not as many.
-    fn chunk<const N: usize>(&self, index: usize) -> [u64; N];
+    fn array<const N: usize>(&self, index: usize) -> [u64; N];
 
     /// Returns all words in order.
     fn words(&self) -> impl Iterator<Item = u64>;
 
     /// Returns all words in order, `N` at a time; fewer left over are left out.
-    fn chunks<const N: usize>(&self) -> impl Iterator<Item = [u64; N]>;
+    fn arrays<const N: usize>(&self) -> impl Iterator<Item = [u64; N]>;
 
     /// Asks for a word to be brought near.
     fn prefetch(&self, index: usize);
@@ -31,7 +31,7 @@ impl WordSource for Words {
     }
 
     #[inline(always)]
-    fn chunk<const N: usize>(&self, index: usize) -> [u64; N] {
+    fn array<const N: usize>(&self, index: usize) -> [u64; N] {
         self.as_chunks().0[index]
     }
 
@@ -39,7 +39,7 @@ impl WordSource for Words {
         self.iter().copied()
     }
 
-    fn chunks<const N: usize>(&self) -> impl Iterator<Item = [u64; N]> {
+    fn arrays<const N: usize>(&self) -> impl Iterator<Item = [u64; N]> {
         self.as_chunks().0.iter().copied()
     }
 
@@ -57,7 +57,7 @@ impl WordSource for &[[u8; 8]] {
     }
 
     #[inline(always)]
-    fn chunk<const N: usize>(&self, index: usize) -> [u64; N] {
+    fn array<const N: usize>(&self, index: usize) -> [u64; N] {
         self.as_chunks().0[index].map(u64::from_le_bytes)
     }
 
@@ -65,7 +65,7 @@ impl WordSource for &[[u8; 8]] {
         self.iter().map(|bytes| u64::from_le_bytes(*bytes))
     }
 
-    fn chunks<const N: usize>(&self) -> impl Iterator<Item = [u64; N]> {
+    fn arrays<const N: usize>(&self) -> impl Iterator<Item = [u64; N]> {
         self.as_chunks().0.iter().map(|chunk| chunk.map(u64::from_le_bytes))
     }
 
