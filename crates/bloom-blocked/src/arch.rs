@@ -24,15 +24,15 @@ pub(crate) use backend::Backend;
 pub use backend::backends;
 pub(crate) use portable::{Portable, masks};
 
-use crate::layout::{Block, Layout};
+use crate::layout::{Block, Layout, Pattern};
 
 /// What is done to one block.
 pub(crate) trait Kernel: Copy {
     /// Whether all bits of a mixed hash are set.
-    fn contains(self, layout: &Layout, mixed: u64, block: &Block) -> bool;
+    fn contains<P: Pattern>(self, layout: &Layout, mixed: u64, block: &Block) -> bool;
 
     /// Sets all bits of a mixed hash. Returns whether any was clear.
-    fn insert(self, layout: &Layout, mixed: u64, block: &mut Block) -> bool;
+    fn insert<P: Pattern>(self, layout: &Layout, mixed: u64, block: &mut Block) -> bool;
 }
 
 /// Work that takes a kernel, so that the loops around it are compiled for each kind of processor.
@@ -40,5 +40,5 @@ pub(crate) trait Work {
     type Output;
 
     /// Does the work. Implementations are `inline(always)`.
-    fn run(self, kernel: impl Kernel) -> Self::Output;
+    fn run<P: Pattern>(self, kernel: impl Kernel) -> Self::Output;
 }

@@ -9,7 +9,7 @@ use pds_core::{AllocError, DefaultHashBuilder, Incompatible, atomic_twin};
 use pds_params::BlockedBloomParams;
 
 use crate::BlockedBloomFilter;
-use crate::blocks::{BlockSource, Blocks};
+use crate::blocks::Blocks;
 use crate::layout::mix;
 use crate::reading::reading_methods;
 use blocks::AtomicBlocks;
@@ -69,7 +69,7 @@ impl<S> AtomicBlockedBloomFilter<S> {
 
     /// Inserts many hashes. Returns how many were not contained before.
     pub fn insert_hash_batch(&self, hashes: &[u64]) -> usize {
-        self.blocks.insert_many(hashes.len(), |index| hashes[index])
+        self.blocks.insert_many(hashes, |&hash| hash)
     }
 
     /// Forgets all items. Exclusive, so that no insert can fall between two words.
@@ -95,7 +95,7 @@ impl<S: BuildHasher> AtomicBlockedBloomFilter<S> {
 
     /// Inserts many keys. Returns how many were not contained before.
     pub fn insert_batch<K: Hash>(&self, keys: &[K]) -> usize {
-        self.blocks.insert_many(keys.len(), |index| self.hasher.hash_one(&keys[index]))
+        self.blocks.insert_many(keys, |key| self.hasher.hash_one(key))
     }
 
     /// Makes `self` the filter of the keys of both, while other threads insert into either.
@@ -140,7 +140,7 @@ impl<S> From<BlockedBloomFilter<S>> for AtomicBlockedBloomFilter<S> {
     /// Opens the filter to other threads, without a copy.
     fn from(plain: BlockedBloomFilter<S>) -> Self {
         let (blocks, params, hasher) = plain.into_parts();
-        let layout = *blocks.layout();
+        let layout = blocks.layout();
         let blocks = AtomicBlocks::from_words(AtomicWords::from(blocks.into_words()), layout);
         Self { blocks, params, hasher }
     }

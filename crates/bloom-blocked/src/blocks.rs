@@ -1,32 +1,71 @@
 //! Blocks in memory, and what can be asked of them wherever they lie.
 
-use core::borrow::Borrow;
-
 use pds_core::AllocError;
-use pds_core::memory::{Words, prefetch};
+use pds_core::memory::{Words, prefetch_reduced, reduced};
 use pds_params::BlockedBloomParams;
 
 use crate::arch::Backend;
-use crate::layout::{Block, LANES, Layout};
+use crate::layout::{Block, LANES, Layout, Positions};
 
-/// Blocks that can be asked.
+/// A block as it is stored.
+pub(crate) trait StoredBlock {
+    /// The bits, in the order of this processor.
+    fn load(&self) -> Block;
+}
+
+impl StoredBlock for Block {
+    #[inline(always)]
+    fn load(&self) -> Block {
+        *self
+    }
+}
+
+/// In bytes, each of whose lanes is little endian.
+impl StoredBlock for [u8; 8 * LANES] {
+    #[inline(always)]
+    fn load(&self) -> Block {
+        let lanes = self.as_chunks().0;
+        core::array::from_fn(|lane| u64::from_le_bytes(lanes[lane]))
+    }
+}
+
+/// Whoever has blocks that can be asked.
 pub(crate) trait BlockSource {
-    fn layout(&self) -> &Layout;
+    type Stored: StoredBlock;
 
-    /// What asks them.
-    fn backend(&self) -> Backend;
+    /// Which of the kernels is theirs.
+    fn dispatch(&self) -> (Backend, Positions);
 
-    /// Asks for a block to be brought near.
-    fn prefetch(&self, index: usize);
-
-    /// A block, where it lies or copied.
+    /// The blocks and their shape.
     ///
-    /// # Panics
-    /// When there is none of this number.
-    fn block(&self, index: usize) -> impl Borrow<Block>;
+    /// A loop takes them before it starts: what it writes elsewhere could else, for all that the compiler knows, be
+    /// where they are kept.
+    fn blocks(&self) -> BlockSlice<'_, Self::Stored>;
+}
+
+/// Blocks that are borrowed.
+pub(crate) struct BlockSlice<'a, B> {
+    pub(crate) stored: &'a [B],
+    pub(crate) layout: &'a Layout,
+}
+
+impl<B: StoredBlock> BlockSlice<'_, B> {
+    /// Asks for the block of a mixed hash to be brought near.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, mixed: u64) {
+        prefetch_reduced(self.stored, mixed);
+    }
+
+    /// The block of a mixed hash.
+    #[inline(always)]
+    pub(crate) fn block(&self, mixed: u64) -> Block {
+        reduced(self.stored, mixed).load()
+    }
 
     /// All blocks in order.
-    fn blocks(&self) -> impl Iterator<Item = Block>;
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Block> {
+        self.stored.iter().map(StoredBlock::load)
+    }
 }
 
 /// Blocks that are owned.
@@ -60,6 +99,10 @@ impl Blocks {
         self.backend = backend;
     }
 
+    pub(crate) fn layout(&self) -> Layout {
+        self.layout
+    }
+
     pub(crate) fn words(&self) -> &[u64] {
         &self.words
     }
@@ -68,10 +111,10 @@ impl Blocks {
         &mut self.words
     }
 
-    /// The shape beside the blocks, so that neither need be copied to change a block.
+    /// The blocks to change, and their shape.
     #[inline(always)]
-    pub(crate) fn layout_and_blocks(&mut self) -> (&Layout, &mut [Block]) {
-        (&self.layout, self.words.as_chunks_mut().0)
+    pub(crate) fn blocks_mut(&mut self) -> (&mut [Block], &Layout) {
+        (self.words.as_chunks_mut().0, &self.layout)
     }
 
     #[cfg(feature = "huge-pages")]
@@ -88,27 +131,15 @@ impl PartialEq for Blocks {
 }
 
 impl BlockSource for Blocks {
+    type Stored = Block;
+
     #[inline(always)]
-    fn layout(&self) -> &Layout {
-        &self.layout
+    fn dispatch(&self) -> (Backend, Positions) {
+        (self.backend, self.layout.positions())
     }
 
     #[inline(always)]
-    fn backend(&self) -> Backend {
-        self.backend
-    }
-
-    #[inline(always)]
-    fn prefetch(&self, index: usize) {
-        prefetch(&self.words, index * LANES);
-    }
-
-    #[inline(always)]
-    fn block(&self, index: usize) -> impl Borrow<Block> {
-        &self.words.as_chunks().0[index]
-    }
-
-    fn blocks(&self) -> impl Iterator<Item = Block> {
-        self.words.as_chunks().0.iter().copied()
+    fn blocks(&self) -> BlockSlice<'_, Block> {
+        BlockSlice { stored: self.words.as_chunks().0, layout: &self.layout }
     }
 }

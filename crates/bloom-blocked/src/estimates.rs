@@ -11,12 +11,12 @@ use crate::layout::{Block, Layout, Positions};
 const TOLERATED_DEVIATIONS: f64 = 3.0;
 
 pub(crate) fn count_ones(blocks: &impl BlockSource) -> u64 {
-    blocks.blocks().map(|block| ones_of(&block)).sum()
+    blocks.blocks().iter().map(|block| ones_of(&block)).sum()
 }
 
 pub(crate) fn count_union_ones(left: &impl BlockSource, right: &impl BlockSource) -> u64 {
     let union = |(left, right): (Block, Block)| core::array::from_fn(|i| left[i] | right[i]);
-    left.blocks().zip(right.blocks()).map(|pair| ones_of(&union(pair))).sum()
+    left.blocks().iter().zip(right.blocks().iter()).map(|pair| ones_of(&union(pair))).sum()
 }
 
 fn ones_of(block: &Block) -> u64 {
@@ -26,8 +26,8 @@ fn ones_of(block: &Block) -> u64 {
 /// The fraction of absent keys that these very bits answer `true`: the mean over all blocks and choices
 /// of lanes of the product of the lanes' fills.
 pub(crate) fn rate(params: &BlockedBloomParams, blocks: &impl BlockSource) -> f64 {
-    let layout = blocks.layout();
-    let sum: f64 = blocks.blocks().map(|block| rate_of(layout, &block)).sum();
+    let blocks = blocks.blocks();
+    let sum: f64 = blocks.iter().map(|block| rate_of(blocks.layout, &block)).sum();
     #[expect(clippy::cast_precision_loss, reason = "a mean needs no more than 53 bits")]
     let mean = sum / params.num_blocks() as f64;
     mean.min(1.0)

@@ -121,14 +121,15 @@ impl<S> BlockedBloomFilter<S> {
     /// The hash need not be a good one, but keys of equal hashes are one key to the filter.
     #[inline]
     pub fn insert_hash(&mut self, hash: u64) -> bool {
-        self.blocks.backend().run(batch::Insert { blocks: &mut self.blocks, hash })
+        let (backend, positions) = self.blocks.dispatch();
+        backend.run(positions, batch::Insert { blocks: &mut self.blocks, hash })
     }
 
     /// Inserts many hashes. Returns how many were not contained before.
     ///
     /// The bits are the same as after one by one, and so is the number.
     pub fn insert_hash_batch(&mut self, hashes: &[u64]) -> usize {
-        insert_many(&mut self.blocks, hashes.len(), |index| hashes[index])
+        insert_many(&mut self.blocks, hashes, |&hash| hash)
     }
 
     /// Forgets all items.
@@ -149,8 +150,9 @@ impl<S> BlockedBloomFilter<S> {
     }
 }
 
-fn insert_many(blocks: &mut Blocks, len: usize, hash: impl Fn(usize) -> u64) -> usize {
-    blocks.backend().run(batch::InsertMany { blocks, len, hash })
+fn insert_many<K>(blocks: &mut Blocks, keys: &[K], hash: impl Fn(&K) -> u64) -> usize {
+    let (backend, positions) = blocks.dispatch();
+    backend.run(positions, batch::InsertMany { blocks, keys, hash })
 }
 
 impl<S: BuildHasher> BlockedBloomFilter<S> {
@@ -179,7 +181,7 @@ impl<S: BuildHasher> BlockedBloomFilter<S> {
     /// # Ok::<(), bloom_blocked::BuildError>(())
     /// ```
     pub fn insert_batch<K: Hash>(&mut self, keys: &[K]) -> usize {
-        insert_many(&mut self.blocks, keys.len(), |index| self.hasher.hash_one(&keys[index]))
+        insert_many(&mut self.blocks, keys, |key| self.hasher.hash_one(key))
     }
 
     /// Makes `self` the filter of the keys of both: exactly what inserting all of them gives.

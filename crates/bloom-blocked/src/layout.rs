@@ -1,6 +1,6 @@
 //! Which block and which bits of it a hash stands for: `docs/hashing.md`, section 4.
 
-use pds_core::hash::{GOLDEN_RATIO, finalize, reduce};
+use pds_core::hash::{GOLDEN_RATIO, finalize};
 use pds_params::BlockedBloomParams;
 
 /// Eight lanes of 64 bits: one cache line.
@@ -21,7 +21,6 @@ const SECOND: u64 = 0xC2B2_AE3D_27D4_EB4F;
 /// The shape of a filter, in the form in which its kernels use it.
 #[derive(Clone, Copy)]
 pub(crate) struct Layout {
-    num_blocks: u64,
     positions: Positions,
     /// The lanes that are chosen, a bit each, by the four bits that choose.
     chosen: [u8; 16],
@@ -38,6 +37,27 @@ pub(crate) enum Positions {
     Second,
 }
 
+/// [`Positions`] as a type, so that kernels are compiled for each.
+pub(crate) trait Pattern {
+    const POSITIONS: Positions;
+}
+
+pub(crate) struct Chosen;
+pub(crate) struct Every;
+pub(crate) struct Second;
+
+impl Pattern for Chosen {
+    const POSITIONS: Positions = Positions::Chosen;
+}
+
+impl Pattern for Every {
+    const POSITIONS: Positions = Positions::Every;
+}
+
+impl Pattern for Second {
+    const POSITIONS: Positions = Positions::Second;
+}
+
 impl Layout {
     pub(crate) fn new(params: &BlockedBloomParams) -> Self {
         let hashes = params.num_hashes();
@@ -46,18 +66,12 @@ impl Layout {
             8 => Positions::Every,
             _ => Positions::Second,
         };
-        Self { num_blocks: params.num_blocks(), positions, chosen: choices(hashes) }
+        Self { positions, chosen: choices(hashes) }
     }
 
+    #[inline(always)]
     pub(crate) fn positions(&self) -> Positions {
         self.positions
-    }
-
-    /// The number of the block of a mixed hash.
-    #[inline(always)]
-    #[expect(clippy::cast_possible_truncation, reason = "blocks in memory are counted by `usize`")]
-    pub(crate) fn block_of(&self, mixed: u64) -> usize {
-        reduce(mixed, self.num_blocks) as usize
     }
 
     /// The lanes that `fields` choose, a bit each.

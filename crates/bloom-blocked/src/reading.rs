@@ -21,7 +21,8 @@ macro_rules! reading_methods {
             #[must_use]
             pub fn contains_hash(&self, hash: u64) -> bool {
                 use $crate::blocks::BlockSource;
-                self.blocks.backend().run($crate::batch::Contains { blocks: &self.blocks, hash })
+                let (backend, positions) = self.blocks.dispatch();
+                backend.run(positions, $crate::batch::Contains { blocks: &self.blocks, hash })
             }
 
             /// Tests many hashes: `out[i]` is the answer for `hashes[i]`.
@@ -30,7 +31,7 @@ macro_rules! reading_methods {
             /// When the slices differ in length.
             pub fn contains_hash_batch(&self, hashes: &[u64], out: &mut [bool]) {
                 let answer = $crate::batch::flags(out, hashes.len());
-                self.contains_many(hashes.len(), |index| hashes[index], answer);
+                self.contains_many(hashes, |&hash| hash, answer);
             }
 
             /// Tests many hashes: bit `i % 64` of `out[i / 64]` is the answer for `hashes[i]`.
@@ -41,18 +42,19 @@ macro_rules! reading_methods {
             /// When `out` has not exactly one word for every 64 hashes or part of them.
             pub fn contains_hash_batch_bitmap(&self, hashes: &[u64], out: &mut [u64]) {
                 let answer = $crate::batch::bitmap(out, hashes.len());
-                self.contains_many(hashes.len(), |index| hashes[index], answer);
+                self.contains_many(hashes, |&hash| hash, answer);
             }
 
-            fn contains_many(
+            fn contains_many<K>(
                 &self,
-                len: usize,
-                hash: impl Fn(usize) -> u64,
-                answer: impl FnMut(usize, bool),
+                keys: &[K],
+                hash: impl Fn(&K) -> u64,
+                answer: impl FnMut(bool),
             ) {
                 use $crate::blocks::BlockSource;
                 let blocks = &self.blocks;
-                blocks.backend().run($crate::batch::ContainsMany { blocks, len, hash, answer });
+                let (backend, positions) = blocks.dispatch();
+                backend.run(positions, $crate::batch::ContainsMany { blocks, keys, hash, answer });
             }
 
             /// Returns the number of blocks of 512 bits.
@@ -118,7 +120,7 @@ macro_rules! reading_methods {
             /// ```
             pub fn contains_batch<K: ::core::hash::Hash>(&self, keys: &[K], out: &mut [bool]) {
                 let answer = $crate::batch::flags(out, keys.len());
-                self.contains_many(keys.len(), |i| self.hasher.hash_one(&keys[i]), answer);
+                self.contains_many(keys, |key| self.hasher.hash_one(key), answer);
             }
 
             /// Tests many keys: bit `i % 64` of `out[i / 64]` is the answer for `keys[i]`.
@@ -141,7 +143,7 @@ macro_rules! reading_methods {
             /// ```
             pub fn contains_batch_bitmap<K: ::core::hash::Hash>(&self, keys: &[K], out: &mut [u64]) {
                 let answer = $crate::batch::bitmap(out, keys.len());
-                self.contains_many(keys.len(), |i| self.hasher.hash_one(&keys[i]), answer);
+                self.contains_many(keys, |key| self.hasher.hash_one(key), answer);
             }
 
             fn check_compatible(&self, other: &Self) -> Result<(), ::pds_core::Incompatible> {

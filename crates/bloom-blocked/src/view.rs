@@ -1,17 +1,14 @@
 //! A blocked Bloom filter that is asked straight from its bytes.
 
-use core::borrow::Borrow;
-
 use pds_core::bytes::Envelope;
-use pds_core::memory::prefetch;
 use pds_core::{DecodeError, DefaultHashBuilder, view_methods};
 use pds_params::BlockedBloomParams;
 
 use crate::BlockedBloomFilter;
 use crate::arch::Backend;
-use crate::blocks::BlockSource;
+use crate::blocks::{BlockSlice, BlockSource};
 use crate::bytes::params_of;
-use crate::layout::{Block, LANES, Layout};
+use crate::layout::{LANES, Layout, Positions};
 use crate::reading::reading_methods;
 
 /// A [`BlockedBloomFilter`] in borrowed bytes, such as a memory-mapped file: all questions, no copy.
@@ -66,7 +63,7 @@ impl<'a, S> BlockedBloomFilterView<'a, S> {
 
 reading_methods!(['a, S] BlockedBloomFilterView<'a, S>, "BlockedBloomFilterView");
 
-/// Blocks in bytes, each of whose lanes is little endian.
+/// Blocks in bytes.
 #[derive(Clone, Copy)]
 struct ByteBlocks<'a> {
     bytes: &'a [[u8; 8 * LANES]],
@@ -75,33 +72,15 @@ struct ByteBlocks<'a> {
 }
 
 impl BlockSource for ByteBlocks<'_> {
-    #[inline(always)]
-    fn layout(&self) -> &Layout {
-        &self.layout
-    }
+    type Stored = [u8; 8 * LANES];
 
     #[inline(always)]
-    fn backend(&self) -> Backend {
-        self.backend
+    fn dispatch(&self) -> (Backend, Positions) {
+        (self.backend, self.layout.positions())
     }
 
     #[inline(always)]
-    fn prefetch(&self, index: usize) {
-        prefetch(self.bytes, index);
+    fn blocks(&self) -> BlockSlice<'_, Self::Stored> {
+        BlockSlice { stored: self.bytes, layout: &self.layout }
     }
-
-    #[inline(always)]
-    fn block(&self, index: usize) -> impl Borrow<Block> {
-        block_of(&self.bytes[index])
-    }
-
-    fn blocks(&self) -> impl Iterator<Item = Block> {
-        self.bytes.iter().map(block_of)
-    }
-}
-
-#[inline(always)]
-fn block_of(bytes: &[u8; 8 * LANES]) -> Block {
-    let lanes = bytes.as_chunks().0;
-    core::array::from_fn(|lane| u64::from_le_bytes(lanes[lane]))
 }

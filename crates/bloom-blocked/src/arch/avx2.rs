@@ -8,7 +8,7 @@ use core::arch::x86_64::{
 };
 
 use super::{Kernel, Work};
-use crate::layout::{Block, Layout, Positions, field_start, first_fields, second_fields};
+use crate::layout::{Block, Layout, Pattern, Positions, field_start, first_fields, second_fields};
 
 /// The proof that the processor has AVX2.
 #[derive(Clone, Copy)]
@@ -39,16 +39,16 @@ impl Avx2 {
     }
 
     #[inline(always)]
-    pub(crate) fn run<W: Work>(self, work: W) -> W::Output {
+    pub(crate) fn run<P: Pattern, W: Work>(self, work: W) -> W::Output {
         debug_assert!(Self::is_available());
         // SAFETY: `self` is the proof that the processor has AVX2.
-        unsafe { run_with_avx2(self, work) }
+        unsafe { run_with_avx2::<P, W>(self, work) }
     }
 }
 
 #[target_feature(enable = "avx2")]
-fn run_with_avx2<W: Work>(kernel: Avx2, work: W) -> W::Output {
-    work.run(kernel)
+fn run_with_avx2<P: Pattern, W: Work>(kernel: Avx2, work: W) -> W::Output {
+    work.run::<P>(kernel)
 }
 
 /// The two halves of a block.
@@ -57,10 +57,10 @@ type Halves = [__m256i; 2];
 /// The bits of a mixed hash in its block.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn masks(layout: &Layout, mixed: u64) -> Halves {
+fn masks<P: Pattern>(layout: &Layout, mixed: u64) -> Halves {
     let first = first_fields(mixed);
     let every = [_mm256_set1_epi64x(1); 2];
-    match layout.positions() {
+    match P::POSITIONS {
         Positions::Chosen => bits_of(first, ones_in(layout.chosen(first))),
         Positions::Every => bits_of(first, every),
         Positions::Second => {
@@ -128,14 +128,14 @@ fn covers(block: Halves, masks: Halves) -> bool {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn contains(layout: &Layout, mixed: u64, block: &Block) -> bool {
-    covers(load(block), masks(layout, mixed))
+fn contains<P: Pattern>(layout: &Layout, mixed: u64, block: &Block) -> bool {
+    covers(load(block), masks::<P>(layout, mixed))
 }
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn insert(layout: &Layout, mixed: u64, block: &mut Block) -> bool {
-    let (masks, before) = (masks(layout, mixed), load(block));
+fn insert<P: Pattern>(layout: &Layout, mixed: u64, block: &mut Block) -> bool {
+    let (masks, before) = (masks::<P>(layout, mixed), load(block));
     let after = [_mm256_or_si256(before[0], masks[0]), _mm256_or_si256(before[1], masks[1])];
     store(block, after);
     !covers(before, masks)
@@ -143,16 +143,16 @@ fn insert(layout: &Layout, mixed: u64, block: &mut Block) -> bool {
 
 impl Kernel for Avx2 {
     #[inline(always)]
-    fn contains(self, layout: &Layout, mixed: u64, block: &Block) -> bool {
+    fn contains<P: Pattern>(self, layout: &Layout, mixed: u64, block: &Block) -> bool {
         debug_assert!(Self::is_available());
         // SAFETY: `self` is the proof that the processor has AVX2.
-        unsafe { contains(layout, mixed, block) }
+        unsafe { contains::<P>(layout, mixed, block) }
     }
 
     #[inline(always)]
-    fn insert(self, layout: &Layout, mixed: u64, block: &mut Block) -> bool {
+    fn insert<P: Pattern>(self, layout: &Layout, mixed: u64, block: &mut Block) -> bool {
         debug_assert!(Self::is_available());
         // SAFETY: `self` is the proof that the processor has AVX2.
-        unsafe { insert(layout, mixed, block) }
+        unsafe { insert::<P>(layout, mixed, block) }
     }
 }

@@ -8,7 +8,7 @@ use core::arch::x86_64::{
 };
 
 use super::{Kernel, Work};
-use crate::layout::{Block, Layout, Positions, field_start, first_fields, second_fields};
+use crate::layout::{Block, Layout, Pattern, Positions, field_start, first_fields, second_fields};
 
 /// The proof that the processor has AVX-512 (its foundation is enough).
 #[derive(Clone, Copy)]
@@ -18,9 +18,10 @@ impl Avx512 {
     /// Returns whether the processor has AVX-512.
     pub(crate) fn is_available() -> bool {
         #[cfg(feature = "std")]
-        return std::is_x86_feature_detected!("avx512f");
+        return std::is_x86_feature_detected!("avx512f")
+            && std::is_x86_feature_detected!("avx512dq");
         #[cfg(not(feature = "std"))]
-        return cfg!(target_feature = "avx512f");
+        return cfg!(all(target_feature = "avx512f", target_feature = "avx512dq"));
     }
 
     /// Returns the kernel where the processor has AVX-512.
@@ -39,27 +40,27 @@ impl Avx512 {
     }
 
     #[inline(always)]
-    pub(crate) fn run<W: Work>(self, work: W) -> W::Output {
+    pub(crate) fn run<P: Pattern, W: Work>(self, work: W) -> W::Output {
         debug_assert!(Self::is_available());
         // SAFETY: `self` is the proof that the processor has AVX-512.
-        unsafe { run_with_avx512(self, work) }
+        unsafe { run_with_avx512::<P, W>(self, work) }
     }
 }
 
-#[target_feature(enable = "avx512f")]
-fn run_with_avx512<W: Work>(kernel: Avx512, work: W) -> W::Output {
-    work.run(kernel)
+#[target_feature(enable = "avx512f,avx512dq")]
+fn run_with_avx512<P: Pattern, W: Work>(kernel: Avx512, work: W) -> W::Output {
+    work.run::<P>(kernel)
 }
 
 /// The bits of a mixed hash in its block.
 ///
 /// Rotations take their count modulo 64, so that the fields need not be cut out.
 #[inline]
-#[target_feature(enable = "avx512f")]
-fn masks(layout: &Layout, mixed: u64) -> __m512i {
+#[target_feature(enable = "avx512f,avx512dq")]
+fn masks<P: Pattern>(layout: &Layout, mixed: u64) -> __m512i {
     let first = first_fields(mixed);
     let one = _mm512_set1_epi64(1);
-    match layout.positions() {
+    match P::POSITIONS {
         Positions::Chosen => {
             _mm512_maskz_rolv_epi64(layout.chosen(first), one, positions_of(first))
         }
@@ -76,7 +77,7 @@ fn masks(layout: &Layout, mixed: u64) -> __m512i {
 
 /// The field of each lane in its lowest six bits, others above.
 #[inline]
-#[target_feature(enable = "avx512f")]
+#[target_feature(enable = "avx512f,avx512dq")]
 fn positions_of(fields: u64) -> __m512i {
     const { assert!(field_start(0) == 58 && field_start(7) == 16) };
     let starts = _mm512_setr_epi64(58, 52, 46, 40, 34, 28, 22, 16);
@@ -84,7 +85,7 @@ fn positions_of(fields: u64) -> __m512i {
 }
 
 #[inline]
-#[target_feature(enable = "avx512f")]
+#[target_feature(enable = "avx512f,avx512dq")]
 fn load(block: &Block) -> __m512i {
     // SAFETY: a block is 64 bytes, and the load needs no alignment.
     unsafe { _mm512_loadu_si512(block.as_ptr().cast()) }
@@ -92,22 +93,22 @@ fn load(block: &Block) -> __m512i {
 
 /// Whether `block` has all bits of `masks`.
 #[inline]
-#[target_feature(enable = "avx512f")]
+#[target_feature(enable = "avx512f,avx512dq")]
 fn covers(block: __m512i, masks: __m512i) -> bool {
     let missing = _mm512_andnot_si512(block, masks);
     _mm512_test_epi64_mask(missing, missing) == 0
 }
 
 #[inline]
-#[target_feature(enable = "avx512f")]
-fn contains(layout: &Layout, mixed: u64, block: &Block) -> bool {
-    covers(load(block), masks(layout, mixed))
+#[target_feature(enable = "avx512f,avx512dq")]
+fn contains<P: Pattern>(layout: &Layout, mixed: u64, block: &Block) -> bool {
+    covers(load(block), masks::<P>(layout, mixed))
 }
 
 #[inline]
-#[target_feature(enable = "avx512f")]
-fn insert(layout: &Layout, mixed: u64, block: &mut Block) -> bool {
-    let (masks, before) = (masks(layout, mixed), load(block));
+#[target_feature(enable = "avx512f,avx512dq")]
+fn insert<P: Pattern>(layout: &Layout, mixed: u64, block: &mut Block) -> bool {
+    let (masks, before) = (masks::<P>(layout, mixed), load(block));
     // SAFETY: a block is 64 bytes, and the store needs no alignment.
     unsafe { _mm512_storeu_si512(block.as_mut_ptr().cast(), _mm512_or_si512(before, masks)) };
     !covers(before, masks)
@@ -115,16 +116,16 @@ fn insert(layout: &Layout, mixed: u64, block: &mut Block) -> bool {
 
 impl Kernel for Avx512 {
     #[inline(always)]
-    fn contains(self, layout: &Layout, mixed: u64, block: &Block) -> bool {
+    fn contains<P: Pattern>(self, layout: &Layout, mixed: u64, block: &Block) -> bool {
         debug_assert!(Self::is_available());
         // SAFETY: `self` is the proof that the processor has AVX-512.
-        unsafe { contains(layout, mixed, block) }
+        unsafe { contains::<P>(layout, mixed, block) }
     }
 
     #[inline(always)]
-    fn insert(self, layout: &Layout, mixed: u64, block: &mut Block) -> bool {
+    fn insert<P: Pattern>(self, layout: &Layout, mixed: u64, block: &mut Block) -> bool {
         debug_assert!(Self::is_available());
         // SAFETY: `self` is the proof that the processor has AVX-512.
-        unsafe { insert(layout, mixed, block) }
+        unsafe { insert::<P>(layout, mixed, block) }
     }
 }

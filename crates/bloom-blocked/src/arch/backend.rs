@@ -1,6 +1,7 @@
 //! The choice of a kernel: once for a filter, or once and for all for a build.
 
 use super::{Portable, Work};
+use crate::layout::{Chosen, Every, Pattern, Positions, Second};
 
 #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
 use super::neon::Neon;
@@ -101,17 +102,26 @@ impl Backend {
         }
     }
 
-    /// Does some work with this kernel.
+    /// Does some work with this kernel, for keys of this many positions.
     #[inline(always)]
-    pub(crate) fn run<W: Work>(self, work: W) -> W::Output {
+    pub(crate) fn run<W: Work>(self, positions: Positions, work: W) -> W::Output {
+        match positions {
+            Positions::Chosen => self.run_for::<Chosen, W>(work),
+            Positions::Every => self.run_for::<Every, W>(work),
+            Positions::Second => self.run_for::<Second, W>(work),
+        }
+    }
+
+    #[inline(always)]
+    fn run_for<P: Pattern, W: Work>(self, work: W) -> W::Output {
         match Self::fixed().unwrap_or(self) {
-            Self::Portable(kernel) => kernel.run(work),
+            Self::Portable(kernel) => kernel.run::<P, W>(work),
             #[cfg(target_arch = "x86_64")]
-            Self::Avx2(kernel) => kernel.run(work),
+            Self::Avx2(kernel) => kernel.run::<P, W>(work),
             #[cfg(target_arch = "x86_64")]
-            Self::Avx512(kernel) => kernel.run(work),
+            Self::Avx512(kernel) => kernel.run::<P, W>(work),
             #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
-            Self::Neon(kernel) => kernel.run(work),
+            Self::Neon(kernel) => kernel.run::<P, W>(work),
         }
     }
 }

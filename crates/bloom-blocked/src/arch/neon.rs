@@ -7,7 +7,7 @@ use core::arch::aarch64::{
 };
 
 use super::{Kernel, Work};
-use crate::layout::{Block, Layout, Positions, field_start, first_fields, second_fields};
+use crate::layout::{Block, Layout, Pattern, Positions, field_start, first_fields, second_fields};
 
 /// The kernel of every `AArch64` processor.
 #[derive(Clone, Copy)]
@@ -15,8 +15,8 @@ pub(crate) struct Neon;
 
 impl Neon {
     #[inline(always)]
-    pub(crate) fn run<W: Work>(self, work: W) -> W::Output {
-        work.run(self)
+    pub(crate) fn run<P: Pattern, W: Work>(self, work: W) -> W::Output {
+        work.run::<P>(self)
     }
 }
 
@@ -26,10 +26,10 @@ type Pairs = [uint64x2_t; 4];
 /// The bits of a mixed hash in its block.
 #[inline]
 #[target_feature(enable = "neon")]
-fn masks(layout: &Layout, mixed: u64) -> Pairs {
+fn masks<P: Pattern>(layout: &Layout, mixed: u64) -> Pairs {
     let first = first_fields(mixed);
     let every = [vdupq_n_u64(1); 4];
-    match layout.positions() {
+    match P::POSITIONS {
         Positions::Chosen => bits_of(first, ones_in(layout.chosen(first))),
         Positions::Every => bits_of(first, every),
         Positions::Second => {
@@ -116,14 +116,14 @@ fn covers(block: Pairs, masks: Pairs) -> bool {
 
 #[inline]
 #[target_feature(enable = "neon")]
-fn contains(layout: &Layout, mixed: u64, block: &Block) -> bool {
-    covers(load(block), masks(layout, mixed))
+fn contains<P: Pattern>(layout: &Layout, mixed: u64, block: &Block) -> bool {
+    covers(load(block), masks::<P>(layout, mixed))
 }
 
 #[inline]
 #[target_feature(enable = "neon")]
-fn insert(layout: &Layout, mixed: u64, block: &mut Block) -> bool {
-    let (masks, before) = (masks(layout, mixed), load(block));
+fn insert<P: Pattern>(layout: &Layout, mixed: u64, block: &mut Block) -> bool {
+    let (masks, before) = (masks::<P>(layout, mixed), load(block));
     store(block, or(before, masks));
     !covers(before, masks)
 }
@@ -132,14 +132,14 @@ const _: () = assert!(cfg!(target_feature = "neon"), "every AArch64 processor ha
 
 impl Kernel for Neon {
     #[inline(always)]
-    fn contains(self, layout: &Layout, mixed: u64, block: &Block) -> bool {
+    fn contains<P: Pattern>(self, layout: &Layout, mixed: u64, block: &Block) -> bool {
         // SAFETY: the build is for processors that have NEON, which the assertion above checks.
-        unsafe { contains(layout, mixed, block) }
+        unsafe { contains::<P>(layout, mixed, block) }
     }
 
     #[inline(always)]
-    fn insert(self, layout: &Layout, mixed: u64, block: &mut Block) -> bool {
+    fn insert<P: Pattern>(self, layout: &Layout, mixed: u64, block: &mut Block) -> bool {
         // SAFETY: the build is for processors that have NEON, which the assertion above checks.
-        unsafe { insert(layout, mixed, block) }
+        unsafe { insert::<P>(layout, mixed, block) }
     }
 }

@@ -1,7 +1,10 @@
 //! The definition of the bits, for every processor.
 
 use super::{Kernel, Work};
-use crate::layout::{Block, LANES, Layout, Positions, field_start, first_fields, second_fields};
+use crate::layout::{
+    Block, Chosen, Every, LANES, Layout, Pattern, Positions, Second, field_start, first_fields,
+    second_fields,
+};
 
 /// The kernel that needs nothing.
 #[derive(Clone, Copy)]
@@ -9,16 +12,26 @@ pub(crate) struct Portable;
 
 impl Portable {
     #[inline(always)]
-    pub(crate) fn run<W: Work>(self, work: W) -> W::Output {
-        work.run(self)
+    pub(crate) fn run<P: Pattern, W: Work>(self, work: W) -> W::Output {
+        work.run::<P>(self)
+    }
+}
+
+/// The bits of a mixed hash in its block, for keys of whichever number of positions.
+#[inline(always)]
+pub(crate) fn masks(layout: &Layout, mixed: u64) -> Block {
+    match layout.positions() {
+        Positions::Chosen => masks_of::<Chosen>(layout, mixed),
+        Positions::Every => masks_of::<Every>(layout, mixed),
+        Positions::Second => masks_of::<Second>(layout, mixed),
     }
 }
 
 /// The bits of a mixed hash in its block.
 #[inline(always)]
-pub(crate) fn masks(layout: &Layout, mixed: u64) -> Block {
+fn masks_of<P: Pattern>(layout: &Layout, mixed: u64) -> Block {
     let first = first_fields(mixed);
-    match layout.positions() {
+    match P::POSITIONS {
         Positions::Chosen => bits_of(first, layout.chosen(first)),
         Positions::Every => bits_of(first, u8::MAX),
         Positions::Second => {
@@ -40,15 +53,15 @@ fn bits_of(fields: u64, lanes: u8) -> Block {
 
 impl Kernel for Portable {
     #[inline(always)]
-    fn contains(self, layout: &Layout, mixed: u64, block: &Block) -> bool {
-        let masks = masks(layout, mixed);
+    fn contains<P: Pattern>(self, layout: &Layout, mixed: u64, block: &Block) -> bool {
+        let masks = masks_of::<P>(layout, mixed);
         (0..LANES).fold(0, |missing, lane| missing | masks[lane] & !block[lane]) == 0
     }
 
     #[inline(always)]
-    fn insert(self, layout: &Layout, mixed: u64, block: &mut Block) -> bool {
+    fn insert<P: Pattern>(self, layout: &Layout, mixed: u64, block: &mut Block) -> bool {
         let mut missing = 0;
-        for (word, mask) in block.iter_mut().zip(masks(layout, mixed)) {
+        for (word, mask) in block.iter_mut().zip(masks_of::<P>(layout, mixed)) {
             missing |= mask & !*word;
             *word |= mask;
         }

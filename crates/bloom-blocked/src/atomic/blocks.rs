@@ -1,14 +1,14 @@
 //! Blocks that threads fill and ask at the same time.
 
-use core::borrow::Borrow;
 use core::ops::Deref;
+use core::sync::atomic::AtomicU64;
 
-use pds_core::memory::{AtomicWord, load_words, prefetch, union_words};
+use pds_core::memory::{AtomicWord, load_words, reduced, union_words};
 
 use crate::arch::{Backend, Portable, masks};
-use crate::batch::Ahead;
-use crate::blocks::BlockSource;
-use crate::layout::{Block, LANES, Layout};
+use crate::batch::fetching_ahead;
+use crate::blocks::{BlockSlice, BlockSource, StoredBlock};
+use crate::layout::{Block, LANES, Layout, Positions};
 
 /// The shared counterpart of [`Blocks`](crate::blocks::Blocks), bit for bit.
 pub(super) struct AtomicBlocks<W> {
@@ -30,17 +30,22 @@ impl<W> AtomicBlocks<W> {
     }
 }
 
-impl<A: AtomicWord, W: Deref<Target = [A]>> AtomicBlocks<W> {
+impl<A: AtomicWord, W: Deref<Target = [A]>> AtomicBlocks<W>
+where
+    [A; LANES]: StoredBlock,
+{
     #[inline]
     pub(super) fn insert(&self, mixed: u64) -> bool {
-        let block = &self.words.as_chunks::<LANES>().0[self.layout.block_of(mixed)];
-        let masks = masks(&self.layout, mixed);
-        block.iter().zip(masks).fold(0, |new, (word, mask)| new | word.set_all(mask)) != 0
+        insert(&self.blocks(), mixed)
     }
 
-    pub(super) fn insert_many(&self, len: usize, hash: impl Fn(usize) -> u64) -> usize {
-        let mut ahead = Ahead::new(self, len, hash);
-        (0..len).filter(|&index| self.insert(ahead.next(self, index))).count()
+    pub(super) fn insert_many<K>(&self, keys: &[K], hash: impl Fn(&K) -> u64) -> usize {
+        let blocks = self.blocks();
+        let mut new = 0;
+        fetching_ahead(keys, hash, blocks, BlockSlice::prefetch, |blocks, mixed| {
+            new += usize::from(insert(blocks, mixed));
+        });
+        new
     }
 
     /// Sets every bit that is set in `other`, which has as many blocks.
@@ -54,36 +59,35 @@ impl<A: AtomicWord, W: Deref<Target = [A]>> AtomicBlocks<W> {
     }
 }
 
-impl<A: AtomicWord, W: Deref<Target = [A]>> BlockSource for AtomicBlocks<W> {
-    #[inline(always)]
-    fn layout(&self) -> &Layout {
-        &self.layout
-    }
+fn insert<A: AtomicWord>(blocks: &BlockSlice<'_, [A; LANES]>, mixed: u64) -> bool {
+    let masks = masks(blocks.layout, mixed);
+    let words = reduced(blocks.stored, mixed).iter();
+    words.zip(masks).fold(0, |new, (word, mask)| new | word.set_all(mask)) != 0
+}
 
-    /// Words that were loaded one by one would have to be put together for a vector.
+impl StoredBlock for [AtomicU64; LANES] {
     #[inline(always)]
-    fn backend(&self) -> Backend {
-        Backend::Portable(Portable)
-    }
-
-    #[inline(always)]
-    fn prefetch(&self, index: usize) {
-        prefetch(&self.words, index * LANES);
-    }
-
-    #[inline(always)]
-    fn block(&self, index: usize) -> impl Borrow<Block> {
-        load(&self.words.as_chunks().0[index])
-    }
-
-    fn blocks(&self) -> impl Iterator<Item = Block> {
-        self.words.as_chunks().0.iter().map(load)
+    fn load(&self) -> Block {
+        self.each_ref().map(AtomicWord::load)
     }
 }
 
-#[inline(always)]
-fn load(block: &[impl AtomicWord; LANES]) -> Block {
-    block.each_ref().map(AtomicWord::load)
+impl<A: AtomicWord, W: Deref<Target = [A]>> BlockSource for AtomicBlocks<W>
+where
+    [A; LANES]: StoredBlock,
+{
+    type Stored = [A; LANES];
+
+    /// Words that were loaded one by one would have to be put together for a vector.
+    #[inline(always)]
+    fn dispatch(&self) -> (Backend, Positions) {
+        (Backend::Portable(Portable), self.layout.positions())
+    }
+
+    #[inline(always)]
+    fn blocks(&self) -> BlockSlice<'_, Self::Stored> {
+        BlockSlice { stored: self.words.as_chunks().0, layout: &self.layout }
+    }
 }
 
 /// Every interleaving of a few operations, and every value that a relaxed load may see.
@@ -100,9 +104,16 @@ mod loom_tests {
     use loom::thread;
     use pds_params::BlockedBloomParams;
 
-    use super::*;
+    use super::{AtomicBlocks, AtomicWord, LANES, Layout, Portable, StoredBlock, masks};
     use crate::arch::Kernel;
-    use crate::layout::mix;
+    use crate::blocks::BlockSource;
+    use crate::layout::{Block, Chosen, mix};
+
+    impl StoredBlock for [AtomicU64; LANES] {
+        fn load(&self) -> Block {
+            self.each_ref().map(AtomicWord::load)
+        }
+    }
 
     type Shared = AtomicBlocks<Vec<AtomicU64>>;
 
@@ -130,7 +141,7 @@ mod loom_tests {
     }
 
     fn contains(blocks: &Shared, mixed: u64) -> bool {
-        Portable.contains(blocks.layout(), mixed, blocks.block(0).borrow())
+        Portable.contains::<Chosen>(&layout(), mixed, &blocks.blocks().block(mixed))
     }
 
     #[test]
