@@ -170,7 +170,8 @@ impl<K> Summary<K> {
     /// Gives the counter of the least count to another key.
     fn replace_least(&mut self, key: K, hash: u64) {
         let Node { count, slot } = self.heap[0];
-        self.table.remove(self.slots[slot as usize].hash, slot);
+        let hash_of = |slot: u32| self.slots[slot as usize].hash;
+        self.table.remove(hash_of(slot), slot, hash_of);
         self.table.insert(hash, slot);
         self.slots[slot as usize] = Slot { key, hash, error: count };
     }
@@ -330,7 +331,8 @@ impl<K> Summary<K> {
             self.put(0, last);
             self.sift_down(0);
         }
-        self.table.remove(self.slots[freed as usize].hash, freed);
+        let hash_of = |slot: u32| self.slots[slot as usize].hash;
+        self.table.remove(hash_of(freed), freed, hash_of);
         self.fill_gap(freed);
     }
 
