@@ -9,15 +9,22 @@ use pds_core::{DecodeError, DefaultHashBuilder, ParamError, PortableHasher, port
 use pds_params::{CountMinParams, CountSketchParams};
 
 pub use key::PortableKey;
+#[cfg(feature = "serde")]
+pub(crate) use keyed::{check_counts, check_estimates, enter};
 
 #[cfg(target_has_atomic = "64")]
 use crate::AtomicCountMinSketch;
 use crate::cells::{index, words_for};
-use crate::{CountMinSketch, CountSketch, Counter, HeavyHitters, TopK, Update};
+use crate::{
+    CountMinSketch, CountSketch, Counter, HeavyHitters, SketchedHeavyHitters, TopK, Update,
+};
 
 portable_methods!([C: Counter] CountMinSketch<S, C>, CountMinSketch<DefaultHashBuilder, C>);
 portable_methods!(CountSketch);
 portable_methods!([K: PortableKey] HeavyHitters<K, S>, HeavyHitters<K, DefaultHashBuilder>);
+portable_methods!(
+    [K: PortableKey] SketchedHeavyHitters<K, S>, SketchedHeavyHitters<K, DefaultHashBuilder>
+);
 portable_methods!([K: PortableKey] TopK<K, S>, TopK<K, DefaultHashBuilder>);
 #[cfg(target_has_atomic = "64")]
 portable_methods!([C: Counter] AtomicCountMinSketch<S, C>, AtomicCountMinSketch<DefaultHashBuilder, C>);
@@ -172,7 +179,7 @@ impl<S: PortableHasher> Portable for CountSketch<S> {
     }
 }
 
-fn sketch_params_of(shape: &Shape) -> Result<CountSketchParams, DecodeError> {
+pub(crate) fn sketch_params_of(shape: &Shape) -> Result<CountSketchParams, DecodeError> {
     let [width, depth, epsilon, unused @ ..] = shape.numbers;
     for (i, unused) in (3..).zip(unused) {
         check_unused(shape, i, unused)?;

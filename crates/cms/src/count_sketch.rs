@@ -106,13 +106,7 @@ impl<S> CountSketch<S> {
     #[inline]
     #[must_use]
     pub fn estimate_hash(&self, hash: u64) -> i64 {
-        let mut rows = [0; MAX_DEPTH as usize];
-        let mut filled = 0;
-        for (cell, sign) in signed_cells(&self.params, hash) {
-            rows[filled] = self.counters[cell].cast_signed().saturating_mul(sign);
-            filled += 1;
-        }
-        median(&mut rows[..filled])
+        median_row(&self.params, hash, |cell| self.counters[cell].cast_signed())
     }
 
     /// Counts one more of each key with these hashes; the same counters as after one by one.
@@ -261,12 +255,25 @@ impl<S: BuildHasher> CountSketch<S> {
     }
 }
 
-/// The places of a key's counters with its signs, row by row.
+/// The median of a key's rows, where `counter` reads a counter.
 #[inline]
-pub(crate) fn signed_cells(
+pub(crate) fn median_row(
     params: &CountSketchParams,
     hash: u64,
-) -> impl Iterator<Item = (usize, i64)> {
+    counter: impl Fn(usize) -> i64,
+) -> i64 {
+    let mut rows = [0; MAX_DEPTH as usize];
+    let mut filled = 0;
+    for (cell, sign) in signed_cells(params, hash) {
+        rows[filled] = counter(cell).saturating_mul(sign);
+        filled += 1;
+    }
+    median(&mut rows[..filled])
+}
+
+/// The places of a key's counters with its signs, row by row.
+#[inline]
+fn signed_cells(params: &CountSketchParams, hash: u64) -> impl Iterator<Item = (usize, i64)> {
     let mut signs = RowHash::signs(hash);
     Cells::new(params.width(), params.counters(), hash).map(move |cell| {
         let sign = 1 - 2 * (signs & 1).cast_signed();

@@ -70,7 +70,7 @@ pub(crate) fn sorted<'a, K>(hitters: impl Iterator<Item = Hitter<'a, K>>) -> Vec
 /// - A key that came more than phi N times, of N in all, is in [`top`](Self::top). Always.
 /// - An estimate is never below the truth, and at most N / capacity above it; each states its own error.
 /// - What else is in `top` may be there wrongly; whose interval begins above phi N is there rightly.
-/// - Memory: capacity times (key + 48 bytes), capacity at least 1 / phi.
+/// - Memory: capacity times (key + 52 bytes), capacity at least 1 / phi.
 /// - Insert: O(log capacity) at worst. Merge: O(capacity log capacity), and keeps all of the above.
 ///
 /// # Examples

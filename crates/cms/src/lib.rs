@@ -26,6 +26,8 @@ mod counter;
 mod heavy_hitters;
 #[cfg(feature = "alloc")]
 mod numbers;
+#[cfg(feature = "serde")]
+pub mod serde_keys;
 #[cfg(feature = "alloc")]
 mod sketch;
 #[cfg(feature = "alloc")]
@@ -69,4 +71,4 @@ pub use sketched::SketchedHeavyHitters;
 #[cfg(feature = "alloc")]
 pub use top_k::TopK;
 #[cfg(feature = "alloc")]
-pub use view::CountMinView;
+pub use view::{CountMinView, CountSketchView};

@@ -6,7 +6,7 @@ use core::borrow::Borrow;
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
 
-use pds_core::{BuildError, DefaultHashBuilder};
+use pds_core::{BuildError, DefaultHashBuilder, Incompatible, Merge, ParamError};
 use pds_params::cms::floor_product;
 use pds_params::{CountMinParams, HeavyHittersParams};
 
@@ -72,9 +72,33 @@ impl<K, S> SketchedHeavyHitters<K, S> {
     /// # Errors
     /// As [`new`](SketchedHeavyHitters::new).
     pub fn from_params(phi: f64, params: CountMinParams, hasher: S) -> Result<Self, BuildError> {
-        let capacity = capacity_of(&HeavyHittersParams::with_error(phi, phi / 2.0)?);
+        let candidates = Summary::new(candidates_for(phi)?)?;
         let sketch = CountMinSketch::from_params(params, Update::Conservative, hasher)?;
-        Ok(Self { sketch, candidates: Summary::new(capacity)?, phi })
+        Ok(Self { sketch, candidates, phi })
+    }
+
+    pub(crate) const fn from_parts(
+        sketch: CountMinSketch<S>,
+        candidates: Summary<K>,
+        phi: f64,
+    ) -> Self {
+        Self { sketch, candidates, phi }
+    }
+
+    pub(crate) const fn candidates(&self) -> &Summary<K> {
+        &self.candidates
+    }
+
+    /// Returns the share of the total above which a key is listed.
+    #[must_use]
+    pub const fn phi(&self) -> f64 {
+        self.phi
+    }
+
+    /// Returns the hasher.
+    #[must_use]
+    pub const fn hasher(&self) -> &S {
+        self.sketch.hasher()
     }
 
     /// Lists the candidates, the greatest estimate first. The error of each is the sketch's: epsilon N.
@@ -138,7 +162,70 @@ impl<K, S: BuildHasher> SketchedHeavyHitters<K, S> {
         self.candidates.forget_up_to(threshold);
         estimate
     }
+
+    /// Makes `self` count what both have counted: of the candidates of either, those stay whose merged
+    /// estimate exceeds phi N.
+    ///
+    /// A key above phi N of both streams is above it in one of them, and so among the candidates.
+    ///
+    /// # Errors
+    /// [`Incompatible`] when phi, the shapes of the sketches or the hashers differ; nothing is changed then.
+    ///
+    /// # Examples
+    /// ```
+    /// use cms::SketchedHeavyHitters;
+    ///
+    /// let mut left = SketchedHeavyHitters::<u64>::new(0.3, 0.01, 0.01)?;
+    /// let mut right = SketchedHeavyHitters::<u64>::new(0.3, 0.01, 0.01)?;
+    /// left.insert_many(&7, 30);
+    /// right.insert_many(&7, 12);
+    /// right.insert_many(&8, 50);
+    /// left.merge(&right)?;
+    /// assert_eq!(left.top().iter().map(|h| (*h.key, h.estimate)).collect::<Vec<_>>(), [(8, 50), (7, 42)]);
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn merge(&mut self, other: &Self) -> Result<(), Incompatible>
+    where
+        K: Hash + Clone + Eq,
+    {
+        Incompatible::check_shape("phi (as bits)", self.phi.to_bits(), other.phi.to_bits())?;
+        self.sketch.merge(&other.sketch)?;
+        self.candidates.list_both(&other.candidates, &self.sketch);
+        self.candidates.forget_up_to(self.threshold());
+        Ok(())
+    }
 }
+
+/// Returns how many candidates are kept for a share.
+pub(crate) fn candidates_for(phi: f64) -> Result<u32, ParamError> {
+    Ok(capacity_of(&HeavyHittersParams::with_error(phi, phi / 2.0)?))
+}
+
+impl<K: Hash + Clone + Eq, S: BuildHasher> Merge for SketchedHeavyHitters<K, S> {
+    type Error = Incompatible;
+
+    fn merge(&mut self, other: &Self) -> Result<(), Incompatible> {
+        self.merge(other)
+    }
+}
+
+impl<K: Clone, S: Clone> Clone for SketchedHeavyHitters<K, S> {
+    fn clone(&self) -> Self {
+        let Self { sketch, candidates, phi } = self;
+        Self { sketch: sketch.clone(), candidates: candidates.clone(), phi: *phi }
+    }
+}
+
+/// Equal are detectors of equal phi, shapes and hashers with the same counts.
+impl<K: Eq, S: BuildHasher> PartialEq for SketchedHeavyHitters<K, S> {
+    fn eq(&self, other: &Self) -> bool {
+        self.phi.to_bits() == other.phi.to_bits()
+            && self.sketch == other.sketch
+            && self.candidates.same_counts(&other.candidates)
+    }
+}
+
+impl<K: Eq, S: BuildHasher> Eq for SketchedHeavyHitters<K, S> {}
 
 impl<K, S> fmt::Debug for SketchedHeavyHitters<K, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

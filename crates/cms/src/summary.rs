@@ -7,10 +7,12 @@ use alloc::collections::TryReserveError;
 use alloc::vec::Vec;
 use core::borrow::Borrow;
 use core::cmp::Reverse;
+use core::hash::{BuildHasher, Hash};
 
 use pds_core::AllocError;
 use pds_core::hash::finalize;
 
+use crate::CountMinSketch;
 use table::Table;
 
 /// A tracked key. Its count is in the heap.
@@ -309,12 +311,18 @@ impl<K> Summary<K> {
         self.total = self.total.div_ceil(2);
     }
 
-    /// Copies the tracked keys, in the order of the heap.
-    pub(crate) fn keys(&self) -> Vec<K>
+    /// Tracks those keys of both that a merged sketch gives the greatest counts.
+    pub(crate) fn list_both<S: BuildHasher>(&mut self, other: &Self, sketch: &CountMinSketch<S>)
     where
-        K: Clone,
+        K: Hash + Clone + Eq,
     {
-        self.iter().map(|(slot, _)| slot.key.clone()).collect()
+        let both = self.iter().chain(other.iter());
+        let keys: Vec<K> = both.map(|(slot, _)| slot.key.clone()).collect();
+        self.clear();
+        for key in &keys {
+            let hash = sketch.hasher().hash_one(key);
+            self.track(hash, key, sketch.estimate_hash(hash).value());
+        }
     }
 
     /// Forgets all keys whose counts are `limit` at most.

@@ -195,12 +195,7 @@ impl<K, S: BuildHasher> TopK<K, S> {
     {
         self.check_compatible(other)?;
         self.sketch.merge(&other.sketch)?;
-        let keys = [self.list.keys(), other.list.keys()].concat();
-        self.list.clear();
-        for key in &keys {
-            let hash = self.hasher().hash_one(key);
-            self.list.track(hash, key, self.sketch.estimate_hash(hash).value());
-        }
+        self.list.list_both(&other.list, &self.sketch);
         Ok(())
     }
 

@@ -1,17 +1,21 @@
-//! A count-min sketch that is asked straight from its bytes.
+//! Sketches that are asked straight from their bytes.
+
+mod signed;
 
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
 use core::marker::PhantomData;
 
-use pds_core::bytes::{Envelope, hasher_of};
-use pds_core::{DecodeError, DefaultHashBuilder, Frequency, HashKey, PortableHasher};
+use pds_core::bytes::Envelope;
+use pds_core::{DecodeError, DefaultHashBuilder, Frequency, HashKey, view_methods};
 use pds_params::CountMinParams;
 use pds_params::cms::floor_product;
 
 use crate::bytes::params_of;
 use crate::cells::Cells;
 use crate::{Count, CountInterval, CountMinSketch, Counter};
+
+pub use signed::CountSketchView;
 
 /// A [`CountMinSketch`] in borrowed bytes, such as a memory-mapped file: all estimates, no copy.
 ///
@@ -47,66 +51,14 @@ pub struct CountMinView<'a, S = DefaultHashBuilder, C = u32> {
     width_of_counters: PhantomData<C>,
 }
 
-impl<'a, C: Counter> CountMinView<'a, DefaultHashBuilder, C> {
-    /// Opens portable bytes that hold a sketch and nothing else.
-    ///
-    /// # Errors
-    /// [`DecodeError`] says what is wrong and where.
-    ///
-    /// # Complexity
-    /// Constant.
-    pub fn from_bytes(bytes: &'a [u8]) -> Result<Self, DecodeError> {
-        Self::open(bytes, None)
-    }
-}
+view_methods!(
+    [C: Counter] CountMinView<'a, S, C>, CountMinView<'a, DefaultHashBuilder, C>, CountMinSketch<S, C>, to_sketch
+);
 
-impl<'a, S: PortableHasher, C: Counter> CountMinView<'a, S, C> {
-    /// Opens portable bytes that hold the hasher's key, as [`CountMinSketch::with_key`] writes them.
-    ///
-    /// # Errors
-    /// As [`from_bytes`](Self::from_bytes), and [`KeyMissing`](DecodeError::KeyMissing) when the key was
-    /// left out.
-    pub fn from_bytes_with_key(bytes: &'a [u8]) -> Result<Self, DecodeError> {
-        Self::open(bytes, None)
-    }
-
-    /// Opens portable bytes with this hasher: for those from which a secret key was left out.
-    ///
-    /// # Errors
-    /// As [`from_bytes`](Self::from_bytes), and [`KeyMismatch`](DecodeError::KeyMismatch) when `hasher`
-    /// is not the one that built the sketch.
-    pub fn from_bytes_with_hasher(bytes: &'a [u8], hasher: S) -> Result<Self, DecodeError> {
-        Self::open(bytes, Some(hasher))
-    }
-
-    fn open(bytes: &'a [u8], hasher: Option<S>) -> Result<Self, DecodeError> {
-        let envelope = Envelope::open_as::<CountMinSketch<S, C>>(bytes)?;
+impl<'a, S, C: Counter> CountMinView<'a, S, C> {
+    fn of_envelope(envelope: Envelope<'a>, hasher: S) -> Result<Self, DecodeError> {
         let (params, _) = params_of::<C>(&envelope.header().shape)?;
-        let hasher = hasher_of(envelope.header(), hasher)?;
         Ok(Self { envelope, params, hasher, width_of_counters: PhantomData })
-    }
-
-    /// Verifies the checksum of the payload.
-    ///
-    /// # Errors
-    /// [`DecodeError::Checksum`] when it does not fit.
-    ///
-    /// # Complexity
-    /// O(width · depth): every byte is read.
-    pub fn verify(&self) -> Result<(), DecodeError> {
-        self.envelope.verify()
-    }
-
-    /// Copies the sketch out of the bytes, which are verified.
-    ///
-    /// # Errors
-    /// As [`verify`](Self::verify), [`DecodeError`] where the payload contradicts the shape, and
-    /// [`DecodeError::Alloc`] when memory is refused.
-    pub fn to_sketch(&self) -> Result<CountMinSketch<S, C>, DecodeError>
-    where
-        S: Clone,
-    {
-        self.envelope.decode(Some(self.hasher.clone()))
     }
 }
 

@@ -1,8 +1,8 @@
 //! Faults that users of such sketches have met elsewhere, each as what must hold here.
 
 use cms::{
-    CountMinParams, CountMinSketch, CountSketch, Counter, HeavyHitters, SketchedHeavyHitters, TopK,
-    Update,
+    AtomicCountMinSketch, Count, CountMinParams, CountMinSketch, CountSketch, Counter,
+    HeavyHitters, SketchedHeavyHitters, TopK, Update,
 };
 use core::hash::BuildHasher;
 use pds_core::{
@@ -39,6 +39,12 @@ fn case_05_impossible_parameters_name_themselves() {
         assert!(error.to_string().starts_with("delta is "), "{error}");
         let error = HeavyHitters::<u8>::new(bad).unwrap_err();
         assert!(error.to_string().starts_with("phi is "), "{error}");
+        let error = SketchedHeavyHitters::<u8>::new(bad, 0.1, 0.1).unwrap_err();
+        assert!(error.to_string().starts_with("phi is "), "{error}");
+        let error = SketchedHeavyHitters::<u8>::new(0.1, bad, 0.1).unwrap_err();
+        assert!(error.to_string().starts_with("epsilon is "), "{error}");
+        let error = CountSketch::new(0.1, bad).unwrap_err();
+        assert!(error.to_string().starts_with("delta is "), "{error}");
     }
     assert!(CountMinSketch::new(0.99, 0.99).is_ok());
     let error = TopK::<u8>::new(0).unwrap_err();
@@ -166,34 +172,63 @@ fn case_13_what_differs_is_not_merged() {
     refuses(std::hash::RandomState::new(), std::hash::RandomState::new());
 }
 
+/// The detector too: its share, its sketch and its hasher; nothing is changed then.
+#[test]
+fn case_13_detectors_that_differ_are_not_merged() {
+    let build = |phi, epsilon| {
+        let mut detector = SketchedHeavyHitters::<u64>::new(phi, epsilon, 0.1).unwrap();
+        detector.insert_many(&7, 5);
+        detector
+    };
+    let (mut detector, before) = (build(0.1, 0.1), build(0.1, 0.1));
+    let named = |result| match result {
+        Err(Incompatible::Shape { parameter, .. }) => parameter,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(named(detector.merge(&build(0.2, 0.1))), "phi (as bits)");
+    assert_eq!(named(detector.merge(&build(0.1, 0.2))), "width");
+    let seeded = DefaultHashBuilder::with_seed(1);
+    let params = before.sketch().params();
+    let seeded = SketchedHeavyHitters::<u64>::from_params(0.1, params, seeded).unwrap();
+    assert!(matches!(detector.merge(&seeded), Err(Incompatible::Hasher { .. })));
+    assert!(detector == before && detector != build(0.2, 0.1));
+}
+
 #[test]
 fn case_15_decoding_then_merging_is_merging() {
     let build = |keys: core::ops::Range<u64>| {
         let mut summary = HeavyHitters::<u64>::new(0.02).unwrap();
         let mut top = TopK::<u64>::new(5).unwrap();
         let mut signed = CountSketch::new(0.1, 0.1).unwrap();
+        let mut detector = SketchedHeavyHitters::<u64>::new(0.02, 0.05, 0.1).unwrap();
         for key in keys {
             summary.insert(&(key * key % 97));
             top.insert(&(key * key % 97));
             signed.insert(&(key * key % 97));
+            detector.insert(&(key * key % 97));
         }
-        (summary, top, signed)
+        (summary, top, signed, detector)
     };
     let (mut a, b) = (build(0..700), build(300..999));
     let mut decoded = (
         HeavyHitters::<u64>::from_bytes(&a.0.to_bytes()).unwrap(),
         TopK::<u64>::from_bytes(&a.1.to_bytes()).unwrap(),
         CountSketch::from_bytes(&a.2.to_bytes()).unwrap(),
+        SketchedHeavyHitters::<u64>::from_bytes(&a.3.to_bytes()).unwrap(),
     );
     a.0.merge(&b.0).unwrap();
     a.1.merge(&b.1).unwrap();
     a.2.merge(&b.2).unwrap();
+    a.3.merge(&b.3).unwrap();
     decoded.0.merge(&b.0).unwrap();
     decoded.1.merge(&b.1).unwrap();
     decoded.2.merge(&b.2).unwrap();
+    decoded.3.merge(&b.3).unwrap();
     assert_eq!(decoded.0.to_bytes(), a.0.to_bytes());
     assert_eq!(decoded.1.to_bytes(), a.1.to_bytes());
     assert_eq!(decoded.2.to_bytes(), a.2.to_bytes());
+    assert_eq!(decoded.3.to_bytes(), a.3.to_bytes());
+    assert!(a.3.top().len() > 5);
 }
 
 /// A header that claims a petabyte, with a right checksum: the length is looked at first.
@@ -221,6 +256,45 @@ fn case_20_any_number_of_counters_round_trips() {
                 CountMinSketch::builder(shape(width, depth)).counters::<u8>().build().unwrap();
             sketch.extend(0..50);
             assert_eq!(CountMinSketch::<_, u8>::from_bytes(&sketch.to_bytes()).unwrap(), sketch);
+        }
+    }
+}
+
+/// A shared sketch loses nothing at its counters' limit either.
+#[test]
+fn case_11_shared_counters_stop_at_their_limit() {
+    let shared =
+        AtomicCountMinSketch::<_, u8>::from_params(shape(32, 3), DefaultHashBuilder::default());
+    let shared = shared.unwrap();
+    for _ in 0..300 {
+        shared.insert("full");
+    }
+    shared.insert_many("low", 3);
+    assert!(shared.estimate("full").is_saturated() && shared.estimate("full") == 255);
+    assert_eq!(shared.estimate_interval("full").truth_at_most, None);
+    assert_eq!((shared.estimate("low").value(), shared.total()), (3, 303));
+}
+
+#[test]
+fn case_24_many_keys_are_asked_in_one_call() {
+    let words: Vec<String> = keys::urls(1).take(3_000).collect();
+    for (update, width) in
+        [(Update::Plain, 500), (Update::Conservative, 500), (Update::Plain, 1 << 17)]
+    {
+        let build = || {
+            let hasher = DefaultHashBuilder::default();
+            CountMinSketch::<_, u32>::from_params(shape(width, 4), update, hasher).unwrap()
+        };
+        let (mut batch, mut single) = (build(), build());
+        batch.insert_batch(&words);
+        single.extend(&words);
+        assert!(batch == single);
+        for length in [0, 1, 63, 64, 65, 1_000] {
+            let asked: Vec<String> = keys::urls(1).skip(2_900).take(length).collect();
+            let mut counts = vec![Count::default(); length];
+            batch.estimate_batch(&asked, &mut counts);
+            assert!(counts.iter().take(100).all(|&count| count >= 1));
+            assert!(asked.iter().map(|key| single.estimate(key)).eq(counts));
         }
     }
 }

@@ -8,7 +8,8 @@ use std::path::Path;
 use std::{env, fs};
 
 use cms::{
-    AtomicCountMinSketch, CountMinParams, CountMinSketch, CountSketch, HeavyHitters, RowHash, TopK,
+    AtomicCountMinSketch, CountMinParams, CountMinSketch, CountMinView, CountSketch,
+    CountSketchView, HeavyHitters, RowHash, SketchedHeavyHitters, TopK,
 };
 use pds_core::bytes::ReadLimits;
 use pds_core::{DecodeError, DefaultHashBuilder, Raw, SipHashBuilder};
@@ -65,13 +66,22 @@ fn top() -> TopK<u64> {
     list
 }
 
-fn golden() -> [(&'static str, Vec<u8>); 5] {
+fn sketched() -> SketchedHeavyHitters<Vec<u8>> {
+    let mut detector = SketchedHeavyHitters::new(0.02, 0.05, 0.1).unwrap();
+    stream().for_each(|i| {
+        detector.insert(word(i % 60).as_bytes());
+    });
+    detector
+}
+
+fn golden() -> [(&'static str, Vec<u8>); 6] {
     [
         ("count_min.pds", plain().to_bytes()),
         ("count_min_u8_conservative_sip.pds", narrow().with_key().to_bytes()),
         ("count_sketch.pds", signed().to_bytes()),
         ("heavy_hitters_string.pds", heavy().to_bytes()),
         ("top_k_u64.pds", top().to_bytes()),
+        ("sketched_heavy_hitters_bytes.pds", sketched().to_bytes()),
     ]
 }
 
@@ -109,11 +119,15 @@ fn todays_code_reads_the_golden_files() {
     assert_eq!(summary, heavy());
     assert_eq!(summary.top(), heavy().top());
     assert_eq!(TopK::<u64>::from_bytes(&read("top_k_u64.pds")).unwrap(), top());
+    let detector = read("sketched_heavy_hitters_bytes.pds");
+    let detector = SketchedHeavyHitters::<Vec<u8>>::from_bytes(&detector).unwrap();
+    assert!(detector == sketched() && detector.top().len() > 10);
+    assert_eq!(detector.top(), sketched().top());
 }
 
 /// Columns and signs by the specification, computed without this crate.
 #[test]
-fn columns_and_signs_are_those_of_the_specification() {
+fn case_19_columns_and_signs_are_those_of_the_specification() {
     let columns = |hash, width| {
         let mut rows = RowHash::new(hash);
         [(); 4].map(|()| rows.next_column(width))
@@ -128,7 +142,7 @@ fn columns_and_signs_are_those_of_the_specification() {
 
 /// The counters of one key by the specification alone, computed with another implementation of XXH3.
 #[test]
-fn a_key_has_its_counters_where_the_specification_says() {
+fn case_19_a_key_has_its_counters_where_the_specification_says() {
     let mut sketch =
         CountMinSketch::builder(CountMinParams::from_width_and_depth(1_000, 4).unwrap())
             .build()
@@ -161,7 +175,7 @@ fn refuses_damage<T>(bytes: &[u8], from_bytes: impl Fn(&[u8]) -> Result<T, Decod
 }
 
 #[test]
-fn damaged_bytes_are_refused() {
+fn case_17_damaged_bytes_are_refused() {
     refuses_damage(&plain().to_bytes(), |bytes| {
         CountMinSketch::<DefaultHashBuilder>::from_bytes(bytes)
     });
@@ -170,6 +184,7 @@ fn damaged_bytes_are_refused() {
     });
     refuses_damage(&heavy().to_bytes(), HeavyHitters::<String>::from_bytes);
     refuses_damage(&top().to_bytes(), TopK::<u64>::from_bytes);
+    refuses_damage(&sketched().to_bytes(), SketchedHeavyHitters::<Vec<u8>>::from_bytes);
 }
 
 /// Changes bytes at an offset and makes both checksums right again, as a stranger could.
@@ -202,7 +217,7 @@ fn field_of<T: Debug>(result: Result<T, DecodeError>) -> &'static str {
 
 /// Bytes with right checksums that no sketch has.
 #[test]
-fn forged_sketches_are_refused() {
+fn case_17_forged_sketches_are_refused() {
     let bytes = plain().to_bytes();
     let refused = |offset, new: &[u8]| {
         field_of(CountMinSketch::<DefaultHashBuilder>::from_bytes(&forged(&bytes, offset, new)))
@@ -237,7 +252,7 @@ fn forged_sketches_are_refused() {
 }
 
 #[test]
-fn forged_summaries_are_refused() {
+fn case_17_forged_summaries_are_refused() {
     let mut summary = HeavyHitters::<u64>::new(0.1).unwrap();
     summary.insert_many(&1, 5);
     summary.insert_many(&2, 7);
@@ -273,9 +288,74 @@ fn forged_summaries_are_refused() {
     assert_eq!(refused(56, &0u64.to_le_bytes()), "shape");
 }
 
+/// The sketch comes behind its epsilon, the candidates behind the sketch.
+#[test]
+fn case_17_forged_detectors_are_refused() {
+    let mut detector = SketchedHeavyHitters::<u64>::new(0.2, 0.1, 0.1).unwrap();
+    detector.insert_many(&1, 5);
+    let bytes = detector.to_bytes();
+    // 28 x 3 counters of 4 bytes and the total behind the epsilon.
+    let entry = 128 + 8 + 336 + 8;
+    assert_eq!(bytes.len(), entry + 24 + 8);
+    let refused = |offset, new: &[u8]| {
+        field_of(SketchedHeavyHitters::<u64>::from_bytes(&forged(&bytes, offset, new)))
+    };
+    assert_eq!(refused(56, &0u64.to_le_bytes()), "shape");
+    assert_eq!(refused(56, &27u64.to_le_bytes()), "payload length");
+    assert_eq!(refused(72, &3u64.to_le_bytes()), "the type of the keys");
+    assert_eq!(refused(80, &11u64.to_le_bytes()), "the number of tracked keys");
+    assert_eq!(refused(96, &1.0f64.to_le_bytes()), "shape");
+    assert_eq!(refused(96, &f64::NAN.to_le_bytes()), "shape");
+    assert_eq!(refused(128, &1e-9f64.to_le_bytes()), "shape");
+    assert_eq!(refused(entry - 8, &4u64.to_le_bytes()), "the total");
+    assert_eq!(refused(entry, &6u64.to_le_bytes()), "a count");
+    assert_eq!(refused(entry + 8, &6u64.to_le_bytes()), "the error of a count");
+    let read = TopK::<u64>::from_bytes(&bytes);
+    assert!(matches!(read, Err(DecodeError::Kind { .. })));
+}
+
+#[test]
+fn case_21_views_answer_from_bytes_at_any_address() {
+    let (plain, signed, narrow) = (plain(), signed(), narrow());
+    for offset in 0..9 {
+        let at = |bytes: Vec<u8>| [vec![0; offset], bytes].concat();
+        let (bytes, signed_bytes) = (at(plain.to_bytes()), at(signed.to_bytes()));
+        let view: CountMinView = CountMinView::from_bytes(&bytes[offset..]).unwrap();
+        let signed_view = CountSketchView::from_bytes(&signed_bytes[offset..]).unwrap();
+        assert!(view.verify().is_ok() && signed_view.verify().is_ok());
+        for key in 0..600u64 {
+            assert_eq!(view.estimate(&key), plain.estimate(&key));
+            assert_eq!(signed_view.estimate(&key), signed.estimate(&key));
+        }
+        assert_eq!((view.total(), view.params()), (3_000, plain.params()));
+        assert_eq!(signed_view.params(), signed.params());
+        assert!(
+            view.to_sketch() == Ok(plain.clone()) && signed_view.to_sketch() == Ok(signed.clone())
+        );
+    }
+    let narrow_bytes = narrow.to_bytes();
+    let hasher = SipHashBuilder::from_key(KEY);
+    let view = CountMinView::<_, u8>::from_bytes_with_hasher(&narrow_bytes, hasher).unwrap();
+    assert!((0..600).all(|i| view.estimate(&word(i)) == narrow.estimate(&word(i))));
+}
+
+/// Any payload gives answers; `verify` tells what they are worth.
+#[test]
+fn case_21_unverified_views_survive_any_payload() {
+    let mut bytes = signed().to_bytes();
+    let end = bytes.len() - 8;
+    bytes[128..end].fill(0x80);
+    let view = CountSketchView::from_bytes(&bytes).unwrap();
+    assert!((0..600u64).all(|key| view.estimate(&key) != 0));
+    assert!(matches!(view.verify(), Err(DecodeError::Checksum { .. })));
+    assert!(view.to_sketch().is_err());
+    assert!(CountSketchView::from_bytes(&plain().to_bytes()).is_err());
+    assert!(CountSketchView::from_bytes(&bytes[..end]).is_err());
+}
+
 /// A great capacity costs memory when keys come, not when bytes claim it.
 #[test]
-fn a_claimed_capacity_costs_nothing() {
+fn case_17_a_claimed_capacity_costs_nothing() {
     let mut summary = HeavyHitters::<u64>::new(0.1).unwrap();
     (0..5).for_each(|key| {
         summary.insert(&key);
@@ -300,14 +380,4 @@ fn streams_hold_one_structure_after_another() {
         CountMinSketch::<DefaultHashBuilder>::read_from(&mut reader, ReadLimits::UNLIMITED)
             .unwrap();
     assert!(summary == heavy() && sketch == plain() && reader.is_empty());
-}
-
-#[cfg(feature = "serde")]
-#[test]
-fn serde_carries_the_same_bytes() {
-    let json = serde_json::to_string(&plain()).unwrap();
-    assert_eq!(serde_json::from_str::<CountMinSketch>(&json).unwrap(), plain());
-    let json = serde_json::to_string(&heavy()).unwrap();
-    assert_eq!(serde_json::from_str::<HeavyHitters<String>>(&json).unwrap(), heavy());
-    assert!(serde_json::to_string(&narrow()).is_err(), "its key is a secret");
 }

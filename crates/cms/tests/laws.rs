@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use cms::{
     AtomicCountMinSketch, Count, CountMinParams, CountMinSketch, CountMinView, CountSketch,
-    CountSketchParams, HeavyHitters, HeavyHittersParams, TopK, Update,
+    CountSketchParams, CountSketchView, HeavyHitters, HeavyHittersParams, TopK, Update,
 };
 use pds_core::DefaultHashBuilder;
 use quickcheck::{Arbitrary, Gen, quickcheck};
@@ -188,6 +188,18 @@ quickcheck! {
         alone.extend(&other);
         keys.iter().rev().for_each(|(key, count)| { sketch.remove_many(key, (*count).into()); });
         sketch == alone
+    }
+
+    fn a_signed_view_answers_as_the_sketch(width: u8, depth: u8, keys: Vec<(u8, i64)>) -> bool {
+        let params = CountSketchParams::from_width_and_depth(
+            u64::from(width) + 1, u32::from(depth) % 9 + 1).unwrap();
+        let mut sketch = CountSketch::from_params(params, DefaultHashBuilder::default()).unwrap();
+        keys.iter().for_each(|&(hash, count)| { sketch.add_hash(hash.into(), count); });
+        let bytes = sketch.to_bytes();
+        let view = CountSketchView::from_bytes(&bytes).unwrap();
+        view.verify().is_ok()
+            && (0..=255).all(|hash| view.estimate_hash(hash) == sketch.estimate_hash(hash))
+            && view.to_sketch().unwrap() == sketch
     }
 
     fn count_sketch_batches_are_one_by_one(width: u8, keys: Vec<u64>) -> bool {

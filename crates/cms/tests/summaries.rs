@@ -79,6 +79,32 @@ fn merged_parts_miss_nothing() {
     }
 }
 
+/// A detector of merged parts misses none either, and its estimates stay upper bounds.
+#[test]
+fn merged_detectors_miss_nothing() {
+    let [stream, falling, _] = orders(1.1, 12);
+    for stream in [stream, falling] {
+        let build = || SketchedHeavyHitters::<u64>::new(1e-3, 2.5e-4, 0.01).unwrap();
+        let mut merged = build();
+        for part in stream.chunks(EVENTS / 5) {
+            let mut detector = build();
+            part.iter().for_each(|&rank| {
+                detector.insert(&(rank as u64));
+            });
+            merged.merge(&detector).unwrap();
+        }
+        let counts = counts(ITEMS, &stream);
+        let top = merged.top();
+        let heavy = (0..ITEMS).filter(|&rank| counts[rank] > merged.threshold());
+        assert!(heavy.clone().count() > 50 && merged.sketch().total() == EVENTS as u64);
+        for rank in heavy {
+            let found = top.iter().find(|hitter| *hitter.key == rank as u64);
+            assert!(found.is_some_and(|hitter| hitter.estimate >= counts[rank]), "rank {rank}");
+        }
+        assert!(top.iter().all(|hitter| hitter.estimate > merged.threshold()));
+    }
+}
+
 /// The share of the listed keys that are truly among the first k; ties count as either.
 fn recall(k: usize, stream: &[usize]) -> f64 {
     let mut list = TopK::<usize>::new(k as u64).unwrap();

@@ -1,21 +1,29 @@
 //! Summaries that hold keys.
 
+use core::hash::{BuildHasher, Hash};
+
 use pds_core::bytes::{Header, Kind, Portable, Shape, Sink, Source};
 use pds_core::hash::finalize;
 use pds_core::{DecodeError, PortableHasher};
-use pds_params::HeavyHittersParams;
+use pds_params::{CountMinParams, HeavyHittersParams};
 
-use super::{PortableKey, bad_shape, check_unused, field, read_sketch, sketch_bytes, take_u64};
+use super::{
+    PortableKey, bad_shape, check_unused, delta_of, field, narrow_depth, read_sketch, sketch_bytes,
+    take_u64,
+};
 use crate::heavy_hitters::capacity_of;
+use crate::sketched::candidates_for;
 use crate::summary::{Slot, Summary};
 use crate::top_k::params_for;
-use crate::{CountMinSketch, HeavyHitters, TopK, Update};
+use crate::{CountMinSketch, HeavyHitters, SketchedHeavyHitters, TopK, Update};
 
 /// Where the tracked keys begin, in bytes from the start of the envelope.
 pub(super) const KEYS_AT: u64 = Header::BYTES as u64 + 8;
 
 /// Bytes of a tracked key beside the key itself: count and error.
 const COUNT_BYTES: u64 = 16;
+/// Bytes of the epsilon before a detector's sketch.
+const EPSILON_BYTES: u64 = 8;
 
 impl<K: PortableKey, S: PortableHasher> Portable for HeavyHitters<K, S> {
     type Hasher = S;
@@ -83,8 +91,58 @@ impl<K: PortableKey, S: PortableHasher> Portable for TopK<K, S> {
     }
 }
 
+impl<K: PortableKey, S: PortableHasher> Portable for SketchedHeavyHitters<K, S> {
+    type Hasher = S;
+    const KIND: Kind = Kind::SketchedHeavyHitters;
+
+    fn portable_hasher(&self) -> &S {
+        self.hasher()
+    }
+
+    fn shape(&self) -> Shape {
+        let params = self.sketch().params();
+        let mut shape = shape_of(self.candidates(), params.width(), params.depth().into());
+        shape.numbers[5] = self.phi().to_bits();
+        Shape { promised_rate: Some(params.delta()), ..shape }
+    }
+
+    fn payload_bytes(shape: &Shape) -> Result<u64, DecodeError> {
+        let [width, depth, .., phi] = shape.numbers;
+        let params = CountMinParams::from_width_and_depth(width, narrow_depth(depth));
+        let sketch = sketch_bytes::<u32>(&params.map_err(bad_shape)?);
+        let capacity = candidates_for(f64::from_bits(phi)).map_err(bad_shape)?;
+        let listed = Shape { numbers: without_last(shape), promised_rate: None, ..*shape };
+        let bytes = entry_bytes::<K>(&listed, capacity)?.checked_add(sketch + EPSILON_BYTES);
+        bytes.ok_or_else(|| too_many(shape.numbers[4]))
+    }
+
+    fn write_payload<W: Sink>(&self, sink: &mut W) -> Result<(), W::Error> {
+        sink.put(&self.sketch().params().epsilon().to_le_bytes())?;
+        self.sketch().write_payload(sink)?;
+        write_entries(self.candidates(), sink)
+    }
+
+    fn read_payload<R: Source>(shape: &Shape, hasher: S, source: &mut R) -> Result<Self, R::Error> {
+        let [width, depth, .., phi] = shape.numbers;
+        let (epsilon, delta) = (f64::from_bits(take_u64(source)?), delta_of(shape)?);
+        let params = CountMinParams::with_error(width, narrow_depth(depth), epsilon, delta);
+        let params = params.map_err(bad_shape)?;
+        let capacity = candidates_for(f64::from_bits(phi)).map_err(bad_shape)?;
+        let sketch = read_sketch(params, Update::Conservative, hasher, source)?;
+        let candidates = read_entries(shape, capacity, sketch.hasher(), source)?;
+        check_estimates(&sketch, &candidates)?;
+        Ok(Self::from_parts(sketch, candidates, f64::from_bits(phi)))
+    }
+}
+
+/// The numbers of a shape whose last one is not that of a list.
+const fn without_last(shape: &Shape) -> [u64; 6] {
+    let [a, b, c, d, e, _] = shape.numbers;
+    [a, b, c, d, e, 0]
+}
+
 /// No listed key has a greater count than the sketch gives it.
-fn check_estimates<K: PortableKey, S: PortableHasher>(
+pub(crate) fn check_estimates<K: Hash, S: BuildHasher>(
     sketch: &CountMinSketch<S>,
     list: &Summary<K>,
 ) -> Result<(), DecodeError> {
@@ -153,9 +211,7 @@ fn read_entries<K: PortableKey, R: Source>(
     for _ in 0..tracked {
         let (count, error) = (take_u64(source)?, take_u64(source)?);
         let key = K::read_key(source, &mut key_bytes)?;
-        let hash = finalize(hasher.hash_one(&key));
-        check_entry(&summary, hash, &key, count, error)?;
-        summary.push(key, hash, count, error);
+        enter(&mut summary, hasher, key, count, error)?;
     }
     if key_bytes > 0 {
         return Err(field("the bytes of the keys", 4, key_bytes, "used up by the keys").into());
@@ -163,8 +219,22 @@ fn read_entries<K: PortableKey, R: Source>(
     Ok(summary)
 }
 
+/// Enters a key as the last of the heap, if it can stand there.
+pub(crate) fn enter<K: Hash + Eq>(
+    summary: &mut Summary<K>,
+    hasher: &impl BuildHasher,
+    key: K,
+    count: u64,
+    error: u64,
+) -> Result<(), DecodeError> {
+    let hash = finalize(hasher.hash_one(&key));
+    check_entry(summary, hash, &key, count, error)?;
+    summary.push(key, hash, count, error);
+    Ok(())
+}
+
 /// Refuses what no summary holds: a key twice, an error above its count, an order that is no heap.
-fn check_entry<K: PortableKey>(
+fn check_entry<K: Eq>(
     summary: &Summary<K>,
     hash: u64,
     key: &K,
@@ -187,7 +257,7 @@ fn check_entry<K: PortableKey>(
 }
 
 /// All counts together are at most the total: a key takes over the count of the one that it replaces.
-fn check_counts<K>(summary: &Summary<K>, total: u64) -> Result<(), DecodeError> {
+pub(crate) fn check_counts<K>(summary: &Summary<K>, total: u64) -> Result<(), DecodeError> {
     let sum: u128 = summary.iter().map(|(_, count)| u128::from(count)).sum();
     if sum <= total.into() || total == u64::MAX {
         return Ok(());

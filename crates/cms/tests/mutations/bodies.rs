@@ -3,7 +3,10 @@
 
 use std::collections::HashMap;
 
-use cms::{CountMinSketch, CountMinView, CountSketch, HeavyHitters, TopK};
+use cms::{
+    CountMinSketch, CountMinView, CountSketch, CountSketchView, HeavyHitters, SketchedHeavyHitters,
+    TopK,
+};
 use pds_testkit::mutate::{Choices, mutate as change};
 use pds_testkit::portable;
 
@@ -24,6 +27,12 @@ pub fn decode(bytes: &[u8]) {
     }
     if let Some(summary) = portable::decode::<HeavyHitters<String>>(bytes) {
         assert!(summary.iter().count() as u64 <= summary.capacity());
+    }
+    if let Some(mut detector) = portable::decode::<SketchedHeavyHitters<u64>>(bytes) {
+        let _ = (detector.top().len(), detector.threshold());
+        detector.insert(&1);
+        let copy = detector.clone();
+        detector.merge(&copy).expect("one of the same shape");
     }
     if let Some(mut list) = portable::decode::<TopK<u64>>(bytes) {
         assert!(list.top().len() as u64 <= list.k());
@@ -50,13 +59,31 @@ pub fn view(bytes: &[u8]) {
         }
         refused => portable::assert_alike(&refused, &read),
     }
+    signed_view(bytes);
+}
+
+fn signed_view(bytes: &[u8]) {
+    let read = CountSketch::from_bytes(bytes);
+    match CountSketchView::from_bytes(bytes) {
+        Ok(view) => {
+            let answers = (0..20u8).map(|key| view.estimate(&key));
+            portable::assert_alike(&view.to_sketch(), &read);
+            assert_eq!(view.verify().is_ok(), read.is_ok());
+            if let Ok(sketch) = read {
+                assert!((0..20u8).map(|key| sketch.estimate(&key)).eq(answers));
+            } else {
+                let _ = answers.count();
+            }
+        }
+        refused => portable::assert_alike(&refused, &read),
+    }
 }
 
 /// Changes the bytes of a structure, with checksums that fit again, and reads them as each of them.
 pub fn mutate(input: &[u8]) {
     let mut choices = Choices::new(input);
     let keys = choices.byte();
-    let mut bytes = match choices.below(5) {
+    let mut bytes = match choices.below(6) {
         0 => {
             let mut sketch = CountMinSketch::<_, u32>::new(0.1, 0.1).unwrap();
             (0..keys).for_each(|key| _ = sketch.insert(&key));
@@ -68,7 +95,12 @@ pub fn mutate(input: &[u8]) {
             sketch.to_bytes()
         }
         2 => hitters(0..u64::from(keys)).to_bytes(),
-        3 => hitters((0..keys % 16).map(|key| "x".repeat(key.into()))).to_bytes(),
+        3 => {
+            let mut detector = SketchedHeavyHitters::<u64>::new(0.1, 0.2, 0.1).unwrap();
+            (0..u64::from(keys)).for_each(|key| _ = detector.insert(&(key % 16)));
+            detector.to_bytes()
+        }
+        4 => hitters((0..keys % 16).map(|key| "x".repeat(key.into()))).to_bytes(),
         _ => {
             let mut list = TopK::<u64>::new(4).unwrap();
             (0..u64::from(keys)).for_each(|key| _ = list.insert(&key));

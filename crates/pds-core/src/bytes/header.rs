@@ -39,6 +39,8 @@ pub enum Kind {
     HeavyHitters = 10,
     /// A list of the most frequent keys.
     TopK = 11,
+    /// A sketch with candidates for heavy hitters.
+    SketchedHeavyHitters = 12,
     /// A HyperLogLog sketch.
     HyperLogLog = 16,
     /// An UltraLogLog sketch.
@@ -56,6 +58,7 @@ impl Kind {
         Self::CountSketch,
         Self::HeavyHitters,
         Self::TopK,
+        Self::SketchedHeavyHitters,
         Self::HyperLogLog,
         Self::UltraLogLog,
     ];
@@ -83,6 +86,7 @@ impl fmt::Display for Kind {
             Self::CountSketch => "count sketch",
             Self::HeavyHitters => "summary of heavy hitters",
             Self::TopK => "list of the most frequent keys",
+            Self::SketchedHeavyHitters => "sketch with heavy hitters",
             Self::HyperLogLog => "HyperLogLog sketch",
             Self::UltraLogLog => "UltraLogLog sketch",
         })

@@ -1,0 +1,226 @@
+//! Summaries of keys without portable bytes, as serde values: `#[serde(with = "cms::serde_keys")]`.
+//!
+//! A summary whose keys implement [`PortableKey`](crate::PortableKey) is a serde value by itself. Where the keys
+//! are of another type that serde knows, these two functions write the keys as serde values, beside the
+//! portable bytes of all else. What is read is checked as portable bytes are. The hash of a key must be the
+//! same where it is read as where it was written.
+//!
+//! # Examples
+//! ```
+//! use cms::{HeavyHitters, serde_keys};
+//!
+//! let mut ports = HeavyHitters::<(u8, u16)>::new(0.1)?;
+//! ports.insert_many(&(6, 443), 5);
+//!
+//! let mut json = Vec::new();
+//! serde_keys::serialize(&ports, &mut serde_json::Serializer::new(&mut json))?;
+//! let mut reader = serde_json::Deserializer::from_slice(&json);
+//! let read: HeavyHitters<(u8, u16)> = serde_keys::deserialize(&mut reader)?;
+//! assert_eq!(read, ports);
+//! # Ok::<(), Box<dyn core::error::Error>>(())
+//! ```
+
+use alloc::vec::Vec;
+use core::hash::{BuildHasher, Hash};
+
+use pds_core::bytes::Shape;
+use pds_core::{AllocError, DecodeError, PortableHasher};
+use pds_params::HeavyHittersParams;
+use serde::de::Error as _;
+use serde::ser::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::bytes::{check_counts, check_estimates, enter};
+use crate::heavy_hitters::capacity_of;
+use crate::sketched::candidates_for;
+use crate::summary::Summary;
+use crate::top_k::params_for;
+use crate::{CountMinSketch, HeavyHitters, SketchedHeavyHitters, TopK, Update};
+
+/// Serialises a summary: its frame, a number, and each key with count and error.
+///
+/// # Errors
+/// Those of the serializer, and one where the hasher has a secret key.
+pub fn serialize<T, Z>(summary: &T, serializer: Z) -> Result<Z::Ok, Z::Error>
+where
+    T: KeysBySerde<Key: Serialize>,
+    Z: Serializer,
+{
+    let (frame, number) = summary.frame().map_err(Z::Error::custom)?;
+    let entries = summary.entries().iter();
+    let entries: Vec<_> = entries.map(|(slot, count)| (count, slot.error, &slot.key)).collect();
+    (frame, number, entries).serialize(serializer)
+}
+
+/// Deserialises a summary.
+///
+/// # Errors
+/// Those of the deserializer, and every [`DecodeError`] in its words.
+pub fn deserialize<'de, T, Z>(deserializer: Z) -> Result<T, Z::Error>
+where
+    T: KeysBySerde<Key: Deserialize<'de>>,
+    Z: Deserializer<'de>,
+{
+    let (frame, number, entries) = Deserialize::deserialize(deserializer)?;
+    T::from_parts(frame, number, entries).map_err(Z::Error::custom)
+}
+
+/// A summary of keys: [`HeavyHitters`], [`TopK`] or [`SketchedHeavyHitters`].
+pub trait KeysBySerde: private::Parts {}
+
+impl<T: private::Parts> KeysBySerde for T {}
+
+mod private {
+    use super::{AllocError, DecodeError, Deserialize, Serialize, Summary, Vec};
+
+    /// A key with its count and error.
+    pub(crate) type Entry<K> = (u64, u64, K);
+
+    /// What a summary consists of. Private, so that its form can change with the format.
+    #[expect(private_interfaces, reason = "nobody outside can name or call it")]
+    pub trait Parts: Sized {
+        type Key;
+        /// All but the keys, as it is written.
+        type Frame<'a>: Serialize
+        where
+            Self: 'a;
+        /// All but the keys, as it is read.
+        type Read: for<'de> Deserialize<'de>;
+
+        fn frame(&self) -> Result<(Self::Frame<'_>, u64), AllocError>;
+        fn entries(&self) -> &Summary<Self::Key>;
+        fn from_parts(
+            read: Self::Read,
+            number: u64,
+            entries: Vec<Entry<Self::Key>>,
+        ) -> Result<Self, DecodeError>;
+    }
+}
+
+use private::{Entry, Parts};
+
+/// An empty summary of the same parameters, and the total.
+#[expect(private_interfaces, reason = "nobody outside can name or call it")]
+impl<K: Hash + Eq, S: PortableHasher + Clone> Parts for HeavyHitters<K, S> {
+    type Key = K;
+    type Frame<'a>
+        = HeavyHitters<u8, S>
+    where
+        Self: 'a;
+    type Read = HeavyHitters<u8, S>;
+
+    fn frame(&self) -> Result<(Self::Frame<'_>, u64), AllocError> {
+        let none = Summary::with_room_for(0, capacity_of(&self.params()))?;
+        let frame = HeavyHitters::from_parts(none, self.params(), self.hasher().clone());
+        Ok((frame, self.total()))
+    }
+
+    fn entries(&self) -> &Summary<K> {
+        self.summary()
+    }
+
+    fn from_parts(
+        read: Self::Read,
+        total: u64,
+        entries: Vec<Entry<K>>,
+    ) -> Result<Self, DecodeError> {
+        let params: HeavyHittersParams = read.params();
+        let mut summary = summary_of(entries, capacity_of(&params), read.hasher())?;
+        check_counts(&summary, total)?;
+        summary.set_total(total);
+        Ok(Self::from_parts(summary, params, read.hasher().clone()))
+    }
+}
+
+/// The sketch, and k.
+#[expect(private_interfaces, reason = "nobody outside can name or call it")]
+impl<K: Hash + Eq, S: PortableHasher> Parts for TopK<K, S> {
+    type Key = K;
+    type Frame<'a>
+        = &'a CountMinSketch<S>
+    where
+        Self: 'a;
+    type Read = CountMinSketch<S>;
+
+    fn frame(&self) -> Result<(Self::Frame<'_>, u64), AllocError> {
+        Ok((self.sketch(), self.k()))
+    }
+
+    fn entries(&self) -> &Summary<K> {
+        self.list()
+    }
+
+    fn from_parts(sketch: Self::Read, k: u64, entries: Vec<Entry<K>>) -> Result<Self, DecodeError> {
+        let (params, capacity) = params_for(k).map_err(Shape::error)?;
+        if sketch.params() != params {
+            return Err(refused("the width of the sketch", sketch.width(), "that for k keys"));
+        }
+        let list = listed(&sketch, entries, capacity)?;
+        Ok(Self::from_parts(sketch, list))
+    }
+}
+
+/// The sketch, and phi as bits.
+#[expect(private_interfaces, reason = "nobody outside can name or call it")]
+impl<K: Hash + Eq, S: PortableHasher> Parts for SketchedHeavyHitters<K, S> {
+    type Key = K;
+    type Frame<'a>
+        = &'a CountMinSketch<S>
+    where
+        Self: 'a;
+    type Read = CountMinSketch<S>;
+
+    fn frame(&self) -> Result<(Self::Frame<'_>, u64), AllocError> {
+        Ok((self.sketch(), self.phi().to_bits()))
+    }
+
+    fn entries(&self) -> &Summary<K> {
+        self.candidates()
+    }
+
+    fn from_parts(
+        sketch: Self::Read,
+        phi: u64,
+        entries: Vec<Entry<K>>,
+    ) -> Result<Self, DecodeError> {
+        let phi = f64::from_bits(phi);
+        let capacity = candidates_for(phi).map_err(Shape::error)?;
+        let candidates = listed(&sketch, entries, capacity)?;
+        Ok(Self::from_parts(sketch, candidates, phi))
+    }
+}
+
+/// The keys beside a sketch with conservative update, whose counts it bounds.
+fn listed<K: Hash + Eq, S: BuildHasher>(
+    sketch: &CountMinSketch<S>,
+    entries: Vec<Entry<K>>,
+    capacity: u32,
+) -> Result<Summary<K>, DecodeError> {
+    if sketch.update() != Update::Conservative {
+        return Err(refused("the update", sketch.update() as u64, "1, conservative"));
+    }
+    let summary = summary_of(entries, capacity, sketch.hasher())?;
+    check_estimates(sketch, &summary)?;
+    Ok(summary)
+}
+
+fn summary_of<K: Hash + Eq>(
+    entries: Vec<Entry<K>>,
+    capacity: u32,
+    hasher: &impl BuildHasher,
+) -> Result<Summary<K>, DecodeError> {
+    let tracked = entries.len() as u64;
+    if tracked > capacity.into() {
+        return Err(refused("the number of tracked keys", tracked, "at most the capacity"));
+    }
+    let mut summary = Summary::with_room_for(0, capacity)?;
+    for (count, error, key) in entries {
+        enter(&mut summary, hasher, key, count, error)?;
+    }
+    Ok(summary)
+}
+
+/// What is wrong; the values have no offsets.
+const fn refused(name: &'static str, found: u64, allowed: &'static str) -> DecodeError {
+    DecodeError::Field { name, offset: 0, found, allowed }
+}

@@ -1,0 +1,155 @@
+//! Sketches and summaries as serde values, under four formats.
+
+use core::fmt::Debug;
+
+use cms::{CountMinSketch, CountSketch, HeavyHitters, SketchedHeavyHitters, TopK, serde_keys};
+use pds_core::bytes::serde::{Deserialize, Deserializer, Serialize, Serializer};
+use pds_core::{DefaultHashBuilder, SipHashBuilder};
+
+#[derive(Clone, Copy, Debug)]
+enum Format {
+    Bincode,
+    Postcard,
+    Json,
+    Cbor,
+}
+
+const FORMATS: [Format; 4] = [Format::Bincode, Format::Postcard, Format::Json, Format::Cbor];
+
+impl Format {
+    fn write(self, value: &impl Serialize) -> Option<Vec<u8>> {
+        let mut cbor = Vec::new();
+        match self {
+            Self::Bincode => bincode::serde::encode_to_vec(value, bincode::config::standard()).ok(),
+            Self::Postcard => postcard::to_allocvec(value).ok(),
+            Self::Json => serde_json::to_vec(value).ok(),
+            Self::Cbor => ciborium::into_writer(value, &mut cbor).ok().map(|()| cbor),
+        }
+    }
+
+    fn read<T: for<'de> Deserialize<'de>>(self, bytes: &[u8]) -> Option<T> {
+        let standard = bincode::config::standard();
+        match self {
+            Self::Bincode => bincode::serde::decode_from_slice(bytes, standard).ok().map(|x| x.0),
+            Self::Postcard => postcard::from_bytes(bytes).ok(),
+            Self::Json => serde_json::from_slice(bytes).ok(),
+            Self::Cbor => ciborium::from_reader(bytes).ok(),
+        }
+    }
+}
+
+/// A field with `#[serde(with = "cms::serde_keys")]`.
+#[derive(Debug, PartialEq)]
+struct WithKeys<T>(T);
+
+impl<T: serde_keys::KeysBySerde<Key: Serialize>> Serialize for WithKeys<T> {
+    fn serialize<Z: Serializer>(&self, serializer: Z) -> Result<Z::Ok, Z::Error> {
+        serde_keys::serialize(&self.0, serializer)
+    }
+}
+
+impl<'de, T: serde_keys::KeysBySerde<Key: Deserialize<'de>>> Deserialize<'de> for WithKeys<T> {
+    fn deserialize<Z: Deserializer<'de>>(deserializer: Z) -> Result<Self, Z::Error> {
+        serde_keys::deserialize(deserializer).map(Self)
+    }
+}
+
+/// The value comes back; cut short or with any one bit flipped it is refused, or is what it was.
+fn survives<T: Serialize + for<'de> Deserialize<'de> + PartialEq + Debug>(
+    value: &T,
+    checked: bool,
+) {
+    for format in FORMATS {
+        let written = format.write(value).unwrap();
+        assert_eq!(format.read::<T>(&written).as_ref(), Some(value), "{format:?}");
+        let step = (written.len() / 500).max(1);
+        for length in (0..written.len()).step_by(step) {
+            assert!(format.read::<T>(&written[..length]).is_none(), "{format:?}, {length} bytes");
+        }
+        for bit in (0..8 * written.len()).step_by(step) {
+            let mut damaged = written.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            let read = format.read::<T>(&damaged);
+            assert!(!checked || read.is_none_or(|read| &read == value), "{format:?}, bit {bit}");
+        }
+    }
+}
+
+fn fed<T>(mut structure: T, insert: impl Fn(&mut T, u64)) -> T {
+    (0..300).for_each(|i| insert(&mut structure, i * i % 41));
+    structure
+}
+
+#[test]
+fn case_18_every_format_gives_the_envelope_back() {
+    survives(&fed(CountMinSketch::new(0.1, 0.1).unwrap(), |s, key| _ = s.insert(&key)), true);
+    survives(&fed(CountSketch::new(0.4, 0.2).unwrap(), |s, key| _ = s.insert(&key)), true);
+    survives(&fed(HeavyHitters::<u64>::new(0.1).unwrap(), |s, key| _ = s.insert(&key)), true);
+    let words = fed(HeavyHitters::<String>::new(0.1).unwrap(), |s, key| {
+        s.insert(key.to_string().as_str());
+    });
+    survives(&words, true);
+    survives(&fed(TopK::<i128>::new(3).unwrap(), |s, key| _ = s.insert(&key.into())), true);
+    let detector = SketchedHeavyHitters::<u64>::new(0.05, 0.1, 0.1).unwrap();
+    survives(&fed(detector, |s, key| _ = s.insert(&key)), true);
+}
+
+/// Keys that have no portable bytes; beside the keys and counts all is an envelope.
+#[test]
+fn case_18_keys_of_any_type_go_through_every_format() {
+    type Key = (u64, Option<bool>);
+    let key = |i: u64| (i / 2, i.is_multiple_of(3).then_some(i > 20));
+    let summary = HeavyHitters::<Key>::new(0.1).unwrap();
+    survives(&WithKeys(fed(summary, |s, i| _ = s.insert(&key(i)))), false);
+    let list = TopK::<Key>::new(3).unwrap();
+    survives(&WithKeys(fed(list, |s, i| _ = s.insert(&key(i)))), false);
+    let detector = SketchedHeavyHitters::<Key>::new(0.05, 0.1, 0.1).unwrap();
+    survives(&WithKeys(fed(detector, |s, i| _ = s.insert(&key(i)))), false);
+}
+
+/// What no summary holds is refused, though every part of it can be read.
+#[test]
+fn case_18_hostile_entries_are_refused() {
+    type Hitters = WithKeys<HeavyHitters<(u8, u8)>>;
+    type Entry = (u64, u64, (u8, u8));
+    let frame = HeavyHitters::<u8>::new(0.5).unwrap();
+    let reads = |total: u64, entries: &[Entry]| {
+        let read = FORMATS.map(|format| {
+            let written = format.write(&(&frame, total, entries.to_vec())).unwrap();
+            format.read::<Hitters>(&written).is_some()
+        });
+        assert!(read.iter().all(|&one| one == read[0]), "formats agree");
+        read[0]
+    };
+    let [a, b, c] = [(1, 0, (1, 1)), (2, 2, (2, 2)), (3, 0, (3, 3))];
+    assert!(reads(3, &[a, b]));
+    assert!(!reads(2, &[a, b]), "a total below the counts");
+    assert!(!reads(9, &[a, b, c]), "more keys than the capacity");
+    assert!(!reads(9, &[a, a]), "a key twice");
+    assert!(!reads(9, &[b, a]), "no heap");
+    assert!(!reads(9, &[(1, 2, (1, 1))]), "an error above its count");
+
+    type List = WithKeys<TopK<(u8, u8)>>;
+    let list = TopK::<u8>::new(2).unwrap();
+    let reads = |sketch: &CountMinSketch, k: u64, entries: &[Entry]| {
+        let json = Format::Json.write(&(sketch, k, entries.to_vec())).unwrap();
+        Format::Json.read::<List>(&json).is_some()
+    };
+    assert!(reads(list.sketch(), 2, &[]));
+    assert!(!reads(list.sketch(), 2, &[a]), "a count above that of the sketch");
+    assert!(!reads(list.sketch(), 0, &[]) && !reads(list.sketch(), 100, &[]), "not for this k");
+    let plain = CountMinSketch::builder(list.sketch().params()).build().unwrap();
+    assert!(!reads(&plain, 2, &[]), "a sketch with plain update");
+}
+
+#[test]
+fn a_secret_key_is_not_serialised() {
+    let hasher = SipHashBuilder::from_key([7; 16]);
+    let list = TopK::<u64, _>::with_hasher(3, hasher).unwrap();
+    for format in FORMATS {
+        assert!(format.write(&list).is_none() && format.write(&WithKeys(list.clone())).is_none());
+        let written = format.write(&list.with_key()).unwrap();
+        assert!(format.read::<TopK<u64, SipHashBuilder>>(&written).unwrap() == list);
+        assert!(format.read::<TopK<u64, DefaultHashBuilder>>(&written).is_none());
+    }
+}
