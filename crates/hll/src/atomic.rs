@@ -70,7 +70,7 @@ impl<S> AtomicHyperLogLog<S> {
     pub fn into_plain(self) -> HyperLogLog<S> {
         // In place: collecting reuses the memory of a vector whose elements keep their size.
         let registers = self.registers.into_iter().map(AtomicU8::into_inner).collect();
-        HyperLogLog::from_parts(Form::Dense(registers), self.params, self.hasher)
+        HyperLogLog::from_registers(registers, self.params, self.hasher)
     }
 
     /// Inserts a key by its hash. Returns `true` when the state changed.
@@ -183,7 +183,7 @@ impl<S: Clone> AtomicHyperLogLog<S> {
     /// Copies the sketch into a plain one, in the dense form, while other threads may insert.
     #[must_use]
     pub fn to_plain(&self) -> HyperLogLog<S> {
-        HyperLogLog::from_parts(Form::Dense(self.ranks()), self.params, self.hasher.clone())
+        HyperLogLog::from_registers(self.ranks(), self.params, self.hasher.clone())
     }
 }
 
@@ -221,9 +221,10 @@ impl<S> From<HyperLogLog<S>> for AtomicHyperLogLog<S> {
     /// Opens the sketch to other threads; a sparse one becomes dense.
     fn from(mut plain: HyperLogLog<S>) -> Self {
         plain.make_dense();
-        let (form, params, hasher) = plain.into_parts();
-        let Form::Dense(registers) = form else { unreachable!("it was made dense") };
-        let registers = registers.into_iter().map(AtomicU8::new).collect();
+        let params = plain.params();
+        let (form, hasher) = plain.into_parts();
+        let Form::Dense(dense) = form else { unreachable!("it was made dense") };
+        let registers = dense.into_registers().into_iter().map(AtomicU8::new).collect();
         Self { registers, params, hasher }
     }
 }

@@ -57,21 +57,20 @@ impl<S: PortableHasher> Portable for HyperLogLog<S> {
     fn write_payload<T: Sink>(&self, sink: &mut T) -> Result<(), T::Error> {
         match self.form() {
             Form::Sparse(table) => {
-                let words: Vec<_> = table.iter().map(|c| c.word().to_le_bytes()).collect();
+                let words: Vec<_> = table.sorted().iter().map(|c| c.word().to_le_bytes()).collect();
                 sink.put(words.as_flattened())
             }
-            Form::Dense(registers) => sink.put(&packed(registers)),
+            Form::Dense(dense) => sink.put(&packed(dense.registers())),
         }
     }
 
     fn read_payload<T: Source>(shape: &Shape, hasher: S, source: &mut T) -> Result<Self, T::Error> {
         let params = params_of(shape)?;
         let payload = take(source, Self::payload_bytes(shape)?)?;
-        let form = match shape.numbers[1] {
-            SPARSE => Form::Sparse(read_sparse(&payload)?),
-            _ => Form::Dense(read_dense(&payload, params.precision())?),
-        };
-        Ok(Self::from_parts(form, params, hasher))
+        Ok(match shape.numbers[1] {
+            SPARSE => Self::from_parts(Form::Sparse(read_sparse(&payload, params)?), hasher),
+            _ => Self::from_registers(read_dense(&payload, params.precision())?, params, hasher),
+        })
     }
 }
 
@@ -94,8 +93,8 @@ fn take<T: Source>(source: &mut T, length: u64) -> Result<Vec<u8>, T::Error> {
 }
 
 /// Reads coupons, which must ascend by register.
-fn read_sparse(payload: &[u8]) -> Result<SparseTable, DecodeError> {
-    let mut table = SparseTable::new();
+fn read_sparse(payload: &[u8], params: HllParams) -> Result<SparseTable, DecodeError> {
+    let mut table = SparseTable::with_capacity(params, payload.len() / 4);
     let mut last = None;
     for (at, word) in (0..).zip(payload.as_chunks().0) {
         let coupon = Coupon::from_word(u32::from_le_bytes(*word));

@@ -17,12 +17,15 @@ pub(crate) const fn max_rank(precision: u32) -> u32 {
 ///
 /// The register is the hash's first `precision` bits; the rank is one more than the number of zeros
 /// that follow them.
-#[inline]
+#[inline(always)]
 pub(crate) fn register_and_rank(hash: u64, precision: u32) -> (usize, u8) {
     let x = finalize(hash);
     // At most 2^18, from the top bits.
     let register = (x >> (64 - precision)) as usize;
-    let rank = 1 + ((x << precision) | (1 << (precision - 1))).leading_zeros();
+    // The bits that follow, doubled, with a one behind: never 0, so that the zeros before them are counted by one
+    // instruction, and nothing here but the register shifts by a variable.
+    let rest = (x & (u64::MAX >> precision)) << 1 | 1;
+    let rank = rest.leading_zeros() + 2 - precision;
     (register, rank as u8)
 }
 
@@ -40,6 +43,7 @@ impl Coupon {
         Self(((register as u32) << RANK_BITS) | u32::from(rank))
     }
 
+    #[inline]
     pub(crate) const fn from_word(word: u32) -> Self {
         Self(word)
     }
@@ -53,6 +57,12 @@ impl Coupon {
     #[inline]
     pub(crate) const fn index(self) -> u32 {
         self.0 >> RANK_BITS
+    }
+
+    /// The register in place, with zeros where the rank is.
+    #[inline]
+    pub(crate) const fn register_bits(self) -> u32 {
+        self.0 & !RANK_MASK
     }
 
     /// The rank at the sparse precision.

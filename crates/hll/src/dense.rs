@@ -1,12 +1,154 @@
 //! The dense form: one byte a register, which holds its rank.
 
-use crate::coupon::rank_below;
+use alloc::borrow::Cow;
+use alloc::vec::Vec;
+
+use pds_params::HllParams;
+
+use crate::arch::{self, Work};
+use crate::batch::RaiseAll;
+use crate::coupon::{Coupon, rank_below, register_and_rank};
+use crate::martingale::Martingale;
+
+/// A register for each of the first bits of a hash, and what followed their changes.
+#[derive(Clone, Debug)]
+pub(crate) struct Dense {
+    registers: Vec<u8>,
+    params: HllParams,
+    /// Follows the inserts, until something else than an insert changes the registers.
+    martingale: Option<Martingale>,
+}
+
+impl Dense {
+    /// Takes registers that did not come about by inserts alone.
+    pub(crate) fn new(registers: Vec<u8>, params: HllParams) -> Self {
+        debug_assert_eq!(registers.len() as u64, params.num_registers());
+        Self { registers, params, martingale: None }
+    }
+
+    /// Lets the martingale go on from an estimate.
+    pub(crate) fn followed_from(mut self, estimate: Option<f64>) -> Self {
+        self.martingale = estimate.map(|estimate| Martingale::resume(estimate, &self.registers));
+        self
+    }
+
+    pub(crate) const fn params(&self) -> HllParams {
+        self.params
+    }
+
+    pub(crate) fn registers(&self) -> &[u8] {
+        &self.registers
+    }
+
+    #[cfg(target_has_atomic = "8")]
+    pub(crate) fn into_registers(self) -> Vec<u8> {
+        self.registers
+    }
+
+    pub(crate) fn martingale_estimate(&self) -> Option<f64> {
+        self.martingale.as_ref().map(Martingale::estimate)
+    }
+
+    #[inline]
+    pub(crate) fn insert_hash(&mut self, hash: u64) -> bool {
+        let precision = self.params.precision();
+        let (register, rank) = register_and_rank(hash, precision);
+        raise(&mut self.registers, &mut self.martingale, precision, register, rank)
+    }
+
+    /// Inserts many hashes. Returns how many of them changed a register, one after the other.
+    pub(crate) fn insert_hash_batch(&mut self, hashes: &[u64]) -> usize {
+        let precision = self.params.precision();
+        let (registers, martingale) = (&mut self.registers[..], &mut self.martingale);
+        let raise = |register, rank| raise(registers, martingale, precision, register, rank);
+        arch::run(RaiseAll { hashes, precision, raise })
+    }
+
+    /// Ends the martingale: something has come in that it has not seen.
+    pub(crate) const fn forget_martingale(&mut self) {
+        self.martingale = None;
+    }
+
+    /// Takes in a coupon of another sketch.
+    pub(crate) fn merge_coupon(&mut self, coupon: Coupon) {
+        raise_to(&mut self.registers, self.params.precision(), coupon);
+    }
+
+    /// Takes in the registers of another sketch, of a precision that is not lower.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.forget_martingale();
+        merge(&mut self.registers, &other.registers_at(self.params.precision()));
+    }
+
+    /// Lowers the precision to one that is not greater.
+    pub(crate) fn fold_to(&mut self, params: HllParams) {
+        if params != self.params {
+            let registers = self.registers_at(params.precision()).into_owned();
+            *self = Self::new(registers, params).followed_from(self.martingale_estimate());
+        }
+    }
+
+    /// The registers at a precision that is not greater than these registers'.
+    pub(crate) fn registers_at(&self, precision: u32) -> Cow<'_, [u8]> {
+        match self.params.precision() - precision {
+            0 => Cow::Borrowed(&self.registers),
+            dropped => Cow::Owned(fold(&self.registers, dropped).collect()),
+        }
+    }
+}
+
+/// The martingale takes no part: it depends on the order of inserts.
+impl PartialEq for Dense {
+    fn eq(&self, other: &Self) -> bool {
+        self.registers == other.registers
+    }
+}
+
+/// Raises a register to a rank, before the martingale's eyes. Returns whether it was lower.
+#[inline(always)]
+fn raise(
+    registers: &mut [u8],
+    martingale: &mut Option<Martingale>,
+    precision: u32,
+    register: usize,
+    rank: u8,
+) -> bool {
+    let present = &mut registers[register];
+    if rank <= *present {
+        return false;
+    }
+    if let Some(martingale) = martingale {
+        martingale.observe(precision, *present, rank);
+    }
+    *present = rank;
+    true
+}
+
+/// Raises the register of a coupon to its rank.
+pub(crate) fn raise_to(registers: &mut [u8], precision: u32, coupon: Coupon) {
+    let (register, rank) = coupon.at_precision(precision);
+    registers[register] = rank.max(registers[register]);
+}
 
 /// Makes every register the greater one of both.
 pub(crate) fn merge(registers: &mut [u8], others: &[u8]) {
     debug_assert_eq!(registers.len(), others.len());
-    for (register, &other) in registers.iter_mut().zip(others) {
-        *register = other.max(*register);
+    arch::run(Merge { registers, others });
+}
+
+struct Merge<'a> {
+    registers: &'a mut [u8],
+    others: &'a [u8],
+}
+
+impl Work for Merge<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for (register, &other) in self.registers.iter_mut().zip(self.others) {
+            *register = other.max(*register);
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![no_std]
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 #[cfg(feature = "alloc")]
 extern crate alloc;
@@ -11,8 +11,12 @@ pub mod estimator;
 #[cfg(feature = "alloc")]
 pub mod redis;
 
+#[cfg(feature = "alloc")]
+mod arch;
 #[cfg(all(feature = "alloc", target_has_atomic = "8"))]
 mod atomic;
+#[cfg(feature = "alloc")]
+mod batch;
 #[cfg(feature = "alloc")]
 mod builder;
 #[cfg(feature = "alloc")]

@@ -1,10 +1,10 @@
 //! HyperLogLog: sparse while the set is small, dense after.
 
 mod estimates;
+mod form;
 mod sets;
 
-use alloc::borrow::Cow;
-use alloc::vec;
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::convert::Infallible;
 use core::fmt;
@@ -16,10 +16,12 @@ use pds_params::hll::MIN_PRECISION;
 
 pub(crate) use estimates::{estimate_sparse, interval, with_error};
 
+pub(crate) use form::Form;
+
+use crate::batch::in_chunks;
 use crate::builder::HyperLogLogBuilder;
-use crate::coupon::{Coupon, register_and_rank};
-use crate::dense;
-use crate::martingale::Martingale;
+use crate::coupon::Coupon;
+use crate::dense::Dense;
 use crate::sparse::SparseTable;
 
 /// Answers *how many different keys?* from a few kilobytes, with an error that was chosen.
@@ -36,7 +38,7 @@ use crate::sparse::SparseTable;
 /// - Error: at most 1.04 / sqrt(m), relative and one standard deviation, at any n; 0.71 / sqrt(m) from the switch to
 ///   the dense form up to about m / 2; below, in the sparse form, under 0.01 %. Of estimates by the
 ///   [martingale](Self::martingale_estimate): 0.833 / sqrt(m).
-/// - Memory: about 5 bytes a key while sparse, then m bytes.
+/// - Memory: 32 bytes, and 4 to 7 bytes a key while sparse, then m bytes.
 /// - Insert: O(1); merge and estimate: O(m).
 /// - The state is a function of the set of keys: no order, repetition or way of merging changes it.
 /// - Merging: exact; requires equal hashers and seeds. Of two precisions the result has the lower one,
@@ -64,17 +66,7 @@ use crate::sparse::SparseTable;
 #[derive(Clone)]
 pub struct HyperLogLog<S = DefaultHashBuilder> {
     form: Form,
-    params: HllParams,
-    /// Follows the inserts of the dense form, until something else than an insert changes it.
-    martingale: Option<Martingale>,
     hasher: S,
-}
-
-/// How the state is kept. Which one it is depends on the set alone, unless dense was asked for.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Form {
-    Sparse(SparseTable),
-    Dense(Vec<u8>),
 }
 
 impl HyperLogLog {
@@ -98,17 +90,21 @@ impl HyperLogLog {
 impl<S> HyperLogLog<S> {
     /// Creates an empty sketch. Allocates nothing.
     pub fn from_params(params: HllParams, hasher: S) -> Self {
-        let form = Form::Sparse(SparseTable::new());
-        Self::from_parts(form, params, hasher)
+        Self::from_parts(Form::Sparse(SparseTable::new(params)), hasher)
     }
 
-    pub(crate) fn from_parts(form: Form, params: HllParams, hasher: S) -> Self {
-        Self { form, params, martingale: None, hasher }
+    pub(crate) const fn from_parts(form: Form, hasher: S) -> Self {
+        Self { form, hasher }
+    }
+
+    /// Creates a dense sketch of registers that did not come about by inserts alone.
+    pub(crate) fn from_registers(registers: Vec<u8>, params: HllParams, hasher: S) -> Self {
+        Self::from_parts(Form::Dense(Box::new(Dense::new(registers, params))), hasher)
     }
 
     #[cfg(target_has_atomic = "8")]
-    pub(crate) fn into_parts(self) -> (Form, HllParams, S) {
-        (self.form, self.params, self.hasher)
+    pub(crate) fn into_parts(self) -> (Form, S) {
+        (self.form, self.hasher)
     }
 
     pub(crate) const fn form(&self) -> &Form {
@@ -120,36 +116,17 @@ impl<S> HyperLogLog<S> {
     /// The hash need not be a good one, but keys of equal hashes are one key to the sketch.
     #[inline]
     pub fn insert_hash(&mut self, hash: u64) -> bool {
-        let precision = self.params.precision();
-        let Form::Dense(registers) = &mut self.form else {
-            return self.insert_sparse(Coupon::of_hash(hash));
-        };
-        let (register, rank) = register_and_rank(hash, precision);
-        let present = &mut registers[register];
-        if rank <= *present {
-            return false;
+        match &mut self.form {
+            Form::Dense(dense) => dense.insert_hash(hash),
+            sparse @ Form::Sparse(_) => sparse.insert_coupon(Coupon::of_hash(hash)),
         }
-        if let Some(martingale) = &mut self.martingale {
-            martingale.observe(precision, *present, rank);
-        }
-        *present = rank;
-        true
-    }
-
-    /// The sparse half of an insert, apart so that the dense half stays small.
-    #[inline(never)]
-    fn insert_sparse(&mut self, coupon: Coupon) -> bool {
-        let Form::Sparse(table) = &mut self.form else { unreachable!("the sketch is sparse") };
-        let changed = table.insert(coupon);
-        if table.len() as u64 > self.params.max_sparse_entries() {
-            self.make_dense();
-        }
-        changed
     }
 
     /// Inserts many hashes. Returns how many of them changed the state, one after the other.
+    ///
+    /// Faster than one by one once the sketch is dense.
     pub fn insert_hash_batch(&mut self, hashes: &[u64]) -> usize {
-        hashes.iter().filter(|&&hash| self.insert_hash(hash)).count()
+        self.form.insert_batch(hashes)
     }
 
     /// Switches to the dense form, m bytes, whatever the number of keys.
@@ -157,9 +134,7 @@ impl<S> HyperLogLog<S> {
     /// A sketch that was told so stays dense, and its bytes say so; it equals another of the same keys when
     /// that is dense too. An estimate of few keys becomes less exact.
     pub fn make_dense(&mut self) {
-        if let Form::Sparse(_) = self.form {
-            self.set_dense(self.registers_at(self.precision()).into_owned());
-        }
+        self.form.make_dense();
     }
 
     /// Returns whether the sketch has one byte a register, rather than some bytes a key.
@@ -170,17 +145,13 @@ impl<S> HyperLogLog<S> {
 
     /// Forgets all keys, and gives their memory back.
     pub fn clear(&mut self) {
-        self.form = Form::Sparse(SparseTable::new());
-        self.martingale = None;
+        self.form = Form::Sparse(SparseTable::new(self.params()));
     }
 
     /// Returns whether no key was inserted.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        match &self.form {
-            Form::Sparse(table) => table.len() == 0,
-            Form::Dense(registers) => registers.iter().all(|&rank| rank == 0),
-        }
+        self.form.is_empty()
     }
 
     /// Lowers the precision; the sketch is then as if built there.
@@ -201,92 +172,20 @@ impl<S> HyperLogLog<S> {
     /// # Ok::<(), pds_core::ParamError>(())
     /// ```
     pub fn reduce_precision(&mut self, precision: u32) -> Result<(), ParamError> {
-        self.fold_to(reduced(self.params, precision)?);
+        self.form.fold_to(reduced(self.params(), precision)?);
         Ok(())
-    }
-
-    /// Lowers the precision to one that is not greater.
-    fn fold_to(&mut self, params: HllParams) {
-        if params != self.params && self.is_dense_at(params) {
-            self.set_dense(self.registers_at(params.precision()).into_owned());
-        }
-        self.params = params;
-    }
-
-    fn set_dense(&mut self, registers: Vec<u8>) {
-        let estimate = self.martingale_estimate();
-        self.martingale = estimate.map(|estimate| Martingale::resume(estimate, &registers));
-        self.form = Form::Dense(registers);
-    }
-
-    /// Whether the present state is dense at a precision that is not greater.
-    fn is_dense_at(&self, params: HllParams) -> bool {
-        match &self.form {
-            Form::Sparse(table) => table.len() as u64 > params.max_sparse_entries(),
-            Form::Dense(_) => true,
-        }
-    }
-
-    /// The registers at a precision that is not greater than the sketch's.
-    fn registers_at(&self, precision: u32) -> Cow<'_, [u8]> {
-        match &self.form {
-            Form::Dense(registers) if precision == self.precision() => Cow::Borrowed(registers),
-            Form::Dense(registers) => {
-                Cow::Owned(dense::fold(registers, self.precision() - precision).collect())
-            }
-            Form::Sparse(table) => {
-                let mut registers = vec![0; 1 << precision];
-                raise_all(&mut registers, precision, table);
-                Cow::Owned(registers)
-            }
-        }
-    }
-
-    /// Makes the state that of both sets; the hashers are known to agree.
-    fn merge_state(&mut self, other: &Self) {
-        if other.is_empty() && other.precision() >= self.precision() && !other.is_dense() {
-            return;
-        }
-        let precision = self.precision().min(other.precision());
-        if precision < self.precision() {
-            self.fold_to(other.params);
-        }
-        match &other.form {
-            Form::Sparse(theirs) if !self.is_dense() => {
-                theirs.iter().for_each(|coupon| self.merge_coupon(coupon));
-            }
-            Form::Sparse(theirs) => raise_all(self.dense_mut(), precision, theirs),
-            Form::Dense(_) => dense::merge(self.dense_mut(), &other.registers_at(precision)),
-        }
-        // What the other one has seen, the martingale has not.
-        self.martingale = None;
-    }
-
-    fn merge_coupon(&mut self, coupon: Coupon) {
-        match &mut self.form {
-            Form::Sparse(_) => {
-                self.insert_sparse(coupon);
-            }
-            Form::Dense(registers) => raise(registers, self.params.precision(), coupon),
-        }
-    }
-
-    fn dense_mut(&mut self) -> &mut [u8] {
-        self.make_dense();
-        let Form::Dense(registers) = &mut self.form else { unreachable!("it was made dense") };
-        registers
     }
 
     /// Returns the precision p, the binary logarithm of the number of registers.
     #[must_use]
-    pub const fn precision(&self) -> u32 {
-        self.params.precision()
+    pub fn precision(&self) -> u32 {
+        self.params().precision()
     }
 
     /// Returns the parameters.
     #[must_use]
-    pub const fn params(&self) -> HllParams {
-        self.params
+    pub fn params(&self) -> HllParams {
+        self.form.params()
     }
 
     /// Returns the size of the state on the heap, in bytes.
@@ -294,7 +193,7 @@ impl<S> HyperLogLog<S> {
     pub fn size_in_bytes(&self) -> u64 {
         match &self.form {
             Form::Sparse(table) => table.size_in_bytes() as u64,
-            Form::Dense(registers) => registers.capacity() as u64,
+            Form::Dense(dense) => dense.registers().len() as u64,
         }
     }
 
@@ -320,7 +219,7 @@ impl<S: BuildHasher> HyperLogLog<S> {
 
     /// Inserts many keys. Returns how many of them changed the state, one after the other.
     pub fn insert_batch<K: Hash>(&mut self, keys: &[K]) -> usize {
-        keys.iter().filter(|key| self.insert(*key)).count()
+        in_chunks(keys, &self.hasher, |hashes| self.form.insert_batch(hashes))
     }
 
     /// Makes `self` the sketch of the keys of both, at the lower precision of the two.
@@ -332,7 +231,7 @@ impl<S: BuildHasher> HyperLogLog<S> {
     /// O(m) where one is dense, O(keys) otherwise.
     pub fn merge(&mut self, other: &Self) -> Result<(), Incompatible> {
         Incompatible::check_hasher(&self.hasher, &other.hasher)?;
-        self.merge_state(other);
+        self.form.merge(&other.form);
         Ok(())
     }
 }
@@ -348,15 +247,6 @@ pub(crate) fn reduced(present: HllParams, precision: u32) -> Result<HllParams, P
         });
     }
     HllParams::new(precision)
-}
-
-fn raise(registers: &mut [u8], precision: u32, coupon: Coupon) {
-    let (register, rank) = coupon.at_precision(precision);
-    registers[register] = rank.max(registers[register]);
-}
-
-fn raise_all(registers: &mut [u8], precision: u32, table: &SparseTable) {
-    table.iter().for_each(|coupon| raise(registers, precision, coupon));
 }
 
 impl<S: BuildHasher> HashKey for HyperLogLog<S> {
@@ -401,7 +291,7 @@ impl<K: Hash, S: BuildHasher> Extend<K> for HyperLogLog<S> {
 /// Sketches are equal when precision, hasher, form and state are; the martingale takes no part.
 impl<S: BuildHasher> PartialEq for HyperLogLog<S> {
     fn eq(&self, other: &Self) -> bool {
-        self.params == other.params
+        self.params() == other.params()
             && Incompatible::check_hasher(&self.hasher, &other.hasher).is_ok()
             && self.form == other.form
     }

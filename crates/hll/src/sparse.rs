@@ -1,125 +1,233 @@
-//! The sparse form: coupons of distinct registers, in order.
+//! The sparse form: coupons of distinct registers.
 
+use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
+
+use pds_params::HllParams;
 
 use crate::coupon::Coupon;
 
 /// A free slot; no coupon is 0.
 const FREE: u32 = 0;
 
-/// At most this share of the slots is taken: 7 of 8.
+/// Slots of a bucket: as many as two vector instructions compare.
+const BUCKET: usize = 8;
+
+/// Up to so many slots are one list; more are buckets.
+const MAX_LIST: usize = 5 * BUCKET;
+
+/// The first list.
+const MIN_LIST: usize = 5;
+
+/// At most this share of the slots in buckets is taken: 7 of 8.
 const MAX_LOAD: (usize, usize) = (7, 8);
 
-/// How many slots beyond the homes are made at a time; one is always needed.
-const SPILL: usize = 2;
-
-/// A hash table whose slots are in order, so that it is a sorted array with gaps at the same time.
+/// A set of coupons, one a register: a short list, or a hash table of buckets.
 ///
-/// A coupon is made of the first bits of a well-mixed hash, so that its share of 2^32 says where in the
-/// order it belongs: interpolation finds the slot in constant time, and reading the slots from first to
-/// last gives sorted coupons. A sorted array without gaps moves half of itself at every insert; an ordinary
-/// hash table has to be sorted whenever bytes, unions or comparisons want the order.
-// Invariants: taken slots ascend, one a register; each coupon is at its home or after it, with no
-// free slot between; the last slot is free.
-#[derive(Clone, Debug, Default)]
+/// A coupon is made of the first bits of a well-mixed hash, so that its share of 2^32 says which bucket is its own.
+/// All slots of a bucket are compared at once, and what is new goes behind them: neither takes a branch that
+/// depends on the key, where the ordinary search, slot by slot, mispredicts one an insert. Order is made when bytes
+/// or comparisons want it.
+// Invariants: in a list, the first `len` slots are taken. In a bucket, taken slots come before free ones;
+// a coupon is in its own bucket, or behind it with full buckets only in between; some slot is free.
+#[derive(Clone, Debug)]
 pub(crate) struct SparseTable {
-    slots: Vec<u32>,
-    /// How many homes there are; slots beyond them take what the last ones cannot.
-    homes: usize,
-    len: usize,
+    slots: Box<[u32]>,
+    len: u32,
+    /// Those of the sketch: they say when the table is over-full.
+    params: HllParams,
 }
 
 impl SparseTable {
-    pub(crate) const fn new() -> Self {
-        Self { slots: Vec::new(), homes: 0, len: 0 }
+    /// Creates an empty table. Allocates nothing.
+    pub(crate) fn new(params: HllParams) -> Self {
+        Self { slots: Box::default(), len: 0, params }
+    }
+
+    /// Creates an empty table with room for so many coupons.
+    pub(crate) fn with_capacity(params: HllParams, entries: usize) -> Self {
+        let mut table = Self::new(params);
+        let mut slots = 0;
+        while room(slots) < entries {
+            slots = table.next_size(slots);
+        }
+        table.slots = free_slots(slots);
+        table
     }
 
     /// How many registers are in the table.
     pub(crate) const fn len(&self) -> usize {
-        self.len
+        self.len as usize
+    }
+
+    pub(crate) const fn params(&self) -> HllParams {
+        self.params
+    }
+
+    pub(crate) const fn set_params(&mut self, params: HllParams) {
+        self.params = params;
+    }
+
+    /// Whether the sketch has to become dense.
+    pub(crate) const fn is_over_full(&self) -> bool {
+        self.len as u64 > self.params.max_sparse_entries()
     }
 
     pub(crate) fn size_in_bytes(&self) -> usize {
-        self.slots.capacity() * size_of::<u32>()
+        size_of_val(&*self.slots)
     }
 
     /// The coupons in ascending order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = Coupon> + Clone {
-        self.slots.iter().filter(|&&word| word != FREE).map(|&word| Coupon::from_word(word))
+    pub(crate) fn sorted(&self) -> Vec<Coupon> {
+        let taken = self.slots.iter().filter(|&&word| word != FREE);
+        let mut coupons: Vec<_> = taken.map(|&word| Coupon::from_word(word)).collect();
+        coupons.sort_unstable();
+        coupons
+    }
+
+    /// The coupons, every so many of them in a pass.
+    ///
+    /// In their own order they would fill another table from its start, each at the end of a long row of
+    /// full buckets.
+    pub(crate) fn scattered(&self) -> impl Iterator<Item = Coupon> {
+        const PASSES: usize = 64;
+        let pass = |start| self.slots.iter().skip(start).step_by(PASSES);
+        let taken = (0..PASSES).flat_map(pass).filter(|&&word| word != FREE);
+        taken.map(|&word| Coupon::from_word(word))
     }
 
     /// Records a coupon; the greatest rank of a register stays. Returns whether the table changed.
+    #[inline]
     pub(crate) fn insert(&mut self, coupon: Coupon) -> bool {
-        if (self.len + 1) * MAX_LOAD.1 > self.homes * MAX_LOAD.0 {
-            self.grow();
+        if self.slots.len() <= MAX_LIST {
+            return self.insert_in_list(coupon);
         }
-        let at = self.find(coupon);
-        let found = Coupon::from_word(self.slots[at]);
-        if found.word() == FREE || found.index() != coupon.index() {
-            self.insert_at(at, coupon);
-            return true;
-        }
-        self.slots[at] = found.max(coupon).word();
-        found < coupon
-    }
-
-    /// The first slot that is free or holds this register or a later one.
-    fn find(&self, coupon: Coupon) -> usize {
-        let home = home(coupon, self.homes);
-        // No rank is 0, so that this is below all words of the register; and less one, a free slot is the greatest.
-        let least = coupon.word() - u32::from(coupon.rank());
-        let stops = |&word: &u32| word.wrapping_sub(1) >= least;
-        let ahead = self.slots[home..].iter().position(stops);
-        home + ahead.expect("the last slot is free")
-    }
-
-    /// Takes a slot, after moving the run of taken slots that starts there by one.
-    fn insert_at(&mut self, mut at: usize, coupon: Coupon) {
-        let mut word = coupon.word();
-        // Runs are a few slots long: faster than to find the end first and to move all at once.
-        while word != FREE {
-            word = core::mem::replace(&mut self.slots[at], word);
-            at += 1;
-        }
-        self.len += 1;
-        if at == self.slots.len() {
-            // Few at a time: the vector would double itself.
-            self.slots.reserve_exact(SPILL);
-            self.slots.push(FREE);
-        }
-    }
-
-    /// Makes room for a quarter more, and for four at least.
-    fn grow(&mut self) {
-        let homes = self.homes + (self.homes / 4).max(4);
-        let mut slots = vec![FREE; homes + SPILL];
-        let mut next = 0;
-        for &word in &self.slots {
-            let taken = word != FREE;
-            // What is free is written too, where nothing is yet: no branch to mispredict.
-            let at = if taken { home(Coupon::from_word(word), homes).max(next) } else { next };
-            if at + 1 >= slots.len() {
-                slots.reserve_exact(SPILL);
-                slots.resize(at + SPILL, FREE);
+        let (buckets, _) = self.slots.as_chunks_mut::<BUCKET>();
+        let mut at = own_bucket(coupon.word(), buckets.len());
+        loop {
+            let bucket = &mut buckets[at];
+            if let Some(found) = find(bucket, coupon) {
+                return raise(found, coupon);
             }
-            slots[at] = word;
-            next = at + usize::from(taken);
+            if bucket[BUCKET - 1] == FREE {
+                let taken = count_taken(bucket);
+                self.insert_at(at * BUCKET + taken, coupon);
+                return true;
+            }
+            at = next_bucket(at, buckets.len());
         }
-        *self = Self { slots, homes, len: self.len };
+    }
+
+    fn insert_in_list(&mut self, coupon: Coupon) -> bool {
+        let len = self.len();
+        if let Some(found) = find(&mut self.slots[..len], coupon) {
+            return raise(found, coupon);
+        }
+        self.insert_at(len, coupon);
+        true
+    }
+
+    /// Takes the free slot at `at`, or one in a larger table.
+    #[inline]
+    fn insert_at(&mut self, at: usize, coupon: Coupon) {
+        if self.len() < room(self.slots.len()) {
+            self.slots[at] = coupon.word();
+            self.len += 1;
+        } else {
+            self.grow();
+            self.insert(coupon);
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let slots = free_slots(self.next_size(self.slots.len()));
+        let old = core::mem::replace(&mut self.slots, slots);
+        if self.slots.len() <= MAX_LIST {
+            self.slots[..old.len()].copy_from_slice(&old);
+        } else {
+            fill(self.slots.as_chunks_mut().0, &old);
+        }
+    }
+
+    /// Twice as many slots in a list, half as many again in buckets.
+    fn next_size(&self, slots: usize) -> usize {
+        // One more than the sparse form may have is in the table when it is given up.
+        #[expect(clippy::cast_possible_truncation, reason = "at most 2^15")]
+        let most = self.params.max_sparse_entries() as usize + 1;
+        if slots < MAX_LIST.min(most) {
+            (2 * slots).max(MIN_LIST).min(most)
+        } else {
+            let buckets = slots / BUCKET;
+            (buckets + buckets / 2) * BUCKET
+        }
     }
 }
 
 impl PartialEq for SparseTable {
     fn eq(&self, other: &Self) -> bool {
-        self.iter().eq(other.iter())
+        self.len == other.len && self.sorted() == other.sorted()
     }
 }
 
-/// The slot at which the search for a coupon's register begins.
+fn free_slots(slots: usize) -> Box<[u32]> {
+    vec![FREE; slots].into_boxed_slice()
+}
+
+/// How many of so many slots may be taken.
+const fn room(slots: usize) -> usize {
+    if slots <= MAX_LIST { slots } else { slots / MAX_LOAD.1 * MAX_LOAD.0 }
+}
+
+/// The bucket of a coupon, by its register alone.
 #[inline]
-fn home(coupon: Coupon, homes: usize) -> usize {
-    ((u64::from(coupon.index()) * homes as u64) >> 26) as usize
+const fn own_bucket(word: u32, buckets: usize) -> usize {
+    ((Coupon::from_word(word).register_bits() as u64 * buckets as u64) >> 32) as usize
+}
+
+#[inline]
+const fn next_bucket(bucket: usize, buckets: usize) -> usize {
+    if bucket + 1 < buckets { bucket + 1 } else { 0 }
+}
+
+/// The slot of a coupon's register. Looks at all slots, whichever it is.
+#[inline]
+fn find(slots: &mut [u32], coupon: Coupon) -> Option<&mut u32> {
+    let is_register = |word: u32| Coupon::from_word(word).index() == coupon.index();
+    let found = slots.iter().fold(false, |found, &word| found | is_register(word));
+    // A free slot looks like the first register.
+    if found { slots.iter_mut().find(|word| **word != FREE && is_register(**word)) } else { None }
+}
+
+/// Records the greater one of two coupons of a register. Returns whether it is the new one.
+fn raise(present: &mut u32, coupon: Coupon) -> bool {
+    let is_lower = *present < coupon.word();
+    *present = coupon.word().max(*present);
+    is_lower
+}
+
+/// How many slots of a bucket that is not full are taken: they come first.
+#[inline]
+fn count_taken(bucket: &[u32; BUCKET]) -> usize {
+    let is_taken = |slot: usize| usize::from(bucket[slot] != FREE);
+    let fours = 4 * is_taken(3);
+    let twos = fours + 2 * is_taken(fours + 1);
+    twos + is_taken(twos)
+}
+
+/// Moves coupons, all of different registers, into empty buckets.
+fn fill(buckets: &mut [[u32; BUCKET]], words: &[u32]) {
+    let mut taken = vec![0u8; buckets.len()];
+    for &word in words {
+        let mut at = own_bucket(word, buckets.len());
+        while usize::from(taken[at]) == BUCKET {
+            at = next_bucket(at, buckets.len());
+        }
+        // Free slots move too, and leave no trace: no branch to mispredict.
+        buckets[at][usize::from(taken[at])] |= word;
+        taken[at] += u8::from(word != FREE);
+    }
 }
 
 #[cfg(test)]
@@ -128,18 +236,25 @@ mod tests {
     use alloc::collections::BTreeMap;
     use pds_testkit::keys;
 
+    fn params() -> HllParams {
+        HllParams::new(18).unwrap()
+    }
+
     fn check(words: impl Iterator<Item = u32>) {
-        let mut table = SparseTable::new();
+        let mut table = SparseTable::new(params());
         let mut model = BTreeMap::new();
         for word in words {
             let coupon = Coupon::from_word(word);
             let rank = model.entry(coupon.index()).or_insert(0u8);
             assert_eq!(table.insert(coupon), *rank < coupon.rank());
             *rank = coupon.rank().max(*rank);
-            assert_eq!(table.slots.last(), Some(&FREE));
         }
         assert_eq!(table.len(), model.len());
-        assert!(table.iter().map(|c| (c.index(), c.rank())).eq(model));
+        let coupons = table.sorted();
+        assert!(coupons.iter().map(|c| (c.index(), c.rank())).eq(model));
+        let mut scattered: Vec<_> = table.scattered().collect();
+        scattered.sort_unstable();
+        assert_eq!(scattered, coupons);
     }
 
     #[test]
@@ -154,23 +269,38 @@ mod tests {
     }
 
     #[test]
-    fn coupons_that_share_a_home_stay_in_order() {
+    fn coupons_that_share_a_bucket_are_kept_apart() {
         check((1..2_000).rev().map(|index| (((1 << 26) - index) << 6) | 1));
         check((0..2_000).map(|index| (index << 6) | 1));
     }
 
     #[test]
     fn slots_are_used_well() {
-        let mut table = SparseTable::new();
+        let mut table = SparseTable::new(params());
         for key in keys::random(3).take(10_000) {
             table.insert(Coupon::of_hash(key));
-            let entries = table.len().max(8);
-            assert!(
-                table.size_in_bytes() <= entries * 6 + 24,
-                "{} at {}",
-                table.size_in_bytes(),
-                table.len()
-            );
+            let (bytes, entries) = (table.size_in_bytes(), table.len());
+            assert!(bytes <= (8 * entries).max(4 * MIN_LIST), "{bytes} at {entries}");
+            let reserved = SparseTable::with_capacity(params(), entries);
+            assert_eq!(reserved.size_in_bytes(), bytes);
         }
+    }
+
+    /// A table filled from the start would have all its coupons in one row of full buckets.
+    #[test]
+    fn another_tables_coupons_do_not_come_in_order() {
+        let mut table = SparseTable::new(params());
+        keys::random(4).take(30_000).for_each(|key| {
+            table.insert(Coupon::of_hash(key));
+        });
+        let mut copy = SparseTable::new(params());
+        for (count, coupon) in (1..).zip(table.scattered()) {
+            copy.insert(coupon);
+            let full =
+                copy.slots.as_chunks::<BUCKET>().0.chunk_by(|a, b| a[7] != FREE && b[7] != FREE);
+            let longest = full.map(<[_]>::len).max().unwrap_or(0);
+            assert!(count % 1_000 != 0 || longest < 100, "{longest} of {count}");
+        }
+        assert_eq!(copy, table);
     }
 }

@@ -17,6 +17,7 @@ use pds_params::hll::CardinalityEstimator::UltraFgra;
 
 pub(crate) use register::is_possible;
 
+use crate::batch::in_chunks;
 use crate::coupon::register_and_rank;
 use crate::estimator::{ultra_fgra, ultra_maximum_likelihood};
 use crate::sketch::{interval, reduced};
@@ -88,17 +89,12 @@ impl<S> UltraLogLog<S> {
     #[inline]
     pub fn insert_hash(&mut self, hash: u64) -> bool {
         let (register, rank) = register_and_rank(hash, self.params.precision());
-        let present = &mut self.registers[register];
-        if register::absorbs(*present, rank) {
-            return false;
-        }
-        *present = register::merge(*present, register::of_rank(rank));
-        true
+        register::raise(&mut self.registers[register], rank)
     }
 
     /// Inserts many hashes. Returns how many of them changed the state, one after the other.
     pub fn insert_hash_batch(&mut self, hashes: &[u64]) -> usize {
-        hashes.iter().filter(|&&hash| self.insert_hash(hash)).count()
+        register::raise_many(&mut self.registers, self.params, hashes)
     }
 
     /// Forgets all keys.
@@ -207,7 +203,8 @@ impl<S: BuildHasher> UltraLogLog<S> {
 
     /// Inserts many keys. Returns how many of them changed the state, one after the other.
     pub fn insert_batch<K: Hash>(&mut self, keys: &[K]) -> usize {
-        keys.iter().filter(|key| self.insert(*key)).count()
+        let (registers, params) = (&mut self.registers, self.params);
+        in_chunks(keys, &self.hasher, |hashes| register::raise_many(registers, params, hashes))
     }
 
     /// Makes `self` the sketch of the keys of both, at the lower precision of the two.

@@ -76,8 +76,19 @@ fn a_small_set_takes_little_memory() {
         .map(|keys| numbers(14, 0..keys).size_in_bytes())
         .to_vec();
     assert_eq!(sizes[0], 0);
-    assert!(sizes[1] <= 32 && sizes[2] <= 80 && sizes[3] <= 6_000, "{sizes:?}");
+    assert!(sizes[1] <= 32 && sizes[2] <= 40 && sizes[3] <= 6_000, "{sizes:?}");
     assert!(sizes[4] < 16_384, "{sizes:?}");
+    assert_eq!(size_of::<HyperLogLog>(), 32, "many sketches are of few keys");
+    for precision in 4..=18 {
+        // The last size before the switch.
+        let mut sketch = numbers(precision, 0..0);
+        let mut largest = 0;
+        for key in 0..1u32 << (precision - 3) {
+            sketch.insert(&key);
+            largest = sketch.size_in_bytes().max(largest);
+        }
+        assert!(largest < 1 << precision, "{largest} at precision {precision}");
+    }
     assert_eq!(sizes[5..], [16_384, 16_384]);
 }
 
@@ -144,6 +155,9 @@ fn a_merge_of_small_sets_keeps_the_martingale_while_it_is_sparse() {
     let mut dense = numbers(12, 0..500);
     dense.merge(&numbers(12, 400..900)).unwrap();
     assert_eq!((dense.is_dense(), dense.martingale_estimate()), (true, None));
+    let mut last = numbers(12, 0..512);
+    last.merge(&numbers(12, 512..513)).unwrap();
+    assert_eq!((last.is_dense(), last.martingale_estimate()), (true, None));
 }
 
 #[test]

@@ -160,6 +160,25 @@ fn case_15_bytes_bring_back_the_same_sketch() {
     holds(property as fn(_, _, _) -> _);
 }
 
+/// A batch is compiled for the processor's widest vectors, single inserts are not.
+#[test]
+fn case_24_a_batch_does_what_its_hashes_do_one_by_one() {
+    fn property(p: Precision, a: Hashes, b: Hashes) -> bool {
+        let mut batch = sketch(p, &a.0);
+        let mut single = batch.clone();
+        let changes = batch.insert_hash_batch(&b.0);
+        let expected = b.0.iter().filter(|&&hash| single.insert_hash(hash)).count();
+        let (mut two_bits, mut ultra_single) = (ultra(p, &a.0), ultra(p, &a.0));
+        let ultra_changes = two_bits.insert_batch(&b.0);
+        let ultra_expected = b.0.iter().filter(|&key| ultra_single.insert(key)).count();
+        changes == expected
+            && batch == single
+            && batch.martingale_estimate() == single.martingale_estimate()
+            && (ultra_changes, &two_bits) == (ultra_expected, &ultra_single)
+    }
+    holds(property as fn(_, _, _) -> _);
+}
+
 #[test]
 fn ultra_sketches_obey_the_same_laws() {
     fn property(p: Precision, q: Precision, a: Hashes, b: Hashes, c: Hashes) -> bool {

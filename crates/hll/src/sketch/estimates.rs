@@ -6,9 +6,8 @@ use pds_params::hll::CardinalityEstimator::Improved;
 use pds_params::hll::{SPARSE_PRECISION, Sketch, normal_quantile, relative_standard_error};
 
 use super::{Form, HyperLogLog};
-use crate::dense;
+use crate::dense::histogram;
 use crate::estimator::{FINITE_SIZE, improved, linear_counting, maximum_likelihood};
-use crate::martingale::Martingale;
 
 impl<S> HyperLogLog<S> {
     /// Estimates the number of distinct keys: Ertl's improved raw estimator once dense, linear counting of the
@@ -34,7 +33,7 @@ impl<S> HyperLogLog<S> {
     fn estimate_by(&self, by_ranks: impl Fn(&[u32; 64]) -> f64) -> f64 {
         match &self.form {
             Form::Sparse(table) => estimate_sparse(table.len() as u64),
-            Form::Dense(registers) => by_ranks(&dense::histogram(registers)),
+            Form::Dense(dense) => by_ranks(&histogram(dense.registers())),
         }
     }
 
@@ -60,17 +59,16 @@ impl<S> HyperLogLog<S> {
     /// ```
     #[must_use]
     pub fn martingale_estimate(&self) -> Option<f64> {
-        if self.is_dense() {
-            self.martingale.as_ref().map(Martingale::estimate)
-        } else {
-            Some(self.estimate())
+        match &self.form {
+            Form::Sparse(_) => Some(self.estimate()),
+            Form::Dense(dense) => dense.martingale_estimate(),
         }
     }
 
     /// Returns [`estimate`](Self::estimate) with its standard error.
     #[must_use]
     pub fn estimate_with_error(&self) -> Estimate {
-        with_error(self.params, self.is_dense(), self.estimate())
+        with_error(self.params(), self.is_dense(), self.estimate())
     }
 
     /// Returns an interval that holds the true number with probability `confidence`.

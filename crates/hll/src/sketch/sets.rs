@@ -113,7 +113,7 @@ impl<S: BuildHasher> HyperLogLog<S> {
 
     fn dense_overlap(&self, other: &Self) -> Overlap {
         let precision = self.precision().min(other.precision());
-        let (left, right) = (self.registers_at(precision), other.registers_at(precision));
+        let (left, right) = (self.form.registers_at(precision), other.form.registers_at(precision));
         let mut counts = JointCounts::new(precision);
         left.iter().zip(&*right).for_each(|(&left, &right)| counts.add(left, right, 1));
         let size =
@@ -129,7 +129,8 @@ impl<S: BuildHasher> HyperLogLog<S> {
 fn sparse_overlap(left: &SparseTable, right: &SparseTable) -> Overlap {
     let mut counts = JointCounts::new(SPARSE_PRECISION);
     let mut union: u32 = 0;
-    let (mut lefts, mut rights) = (left.iter().peekable(), right.iter().peekable());
+    let (mut lefts, mut rights) =
+        (left.sorted().into_iter().peekable(), right.sorted().into_iter().peekable());
     loop {
         let order = match (lefts.peek(), rights.peek()) {
             (None, None) => break,

@@ -1,6 +1,10 @@
 //! One register: four times the greatest rank u, plus 2 when rank u - 1 has occurred, plus 1 when u - 2 has.
 #![expect(clippy::cast_possible_truncation, reason = "ranks and dropped bits are below 64")]
 
+use pds_params::HllParams;
+
+use crate::arch;
+use crate::batch::RaiseAll;
 use crate::coupon::{max_rank, rank_below};
 
 /// The register of a single key.
@@ -10,12 +14,28 @@ pub(crate) const fn of_rank(rank: u8) -> u8 {
 }
 
 /// Whether a key of this rank leaves the register as it is.
-#[inline]
+#[inline(always)]
 pub(crate) const fn absorbs(register: u8, rank: u8) -> bool {
     let greatest = register / 4;
     // From bit 2 on, a bit for each rank: what the register knows of the three highest, and ones below.
     let settled = ((4 | (register as u64 & 3)) << greatest) | ((1 << greatest) - 1);
     settled >> (rank + 2) & 1 == 1
+}
+
+/// Takes in a key of this rank. Returns whether the register changed.
+#[inline(always)]
+pub(crate) fn raise(register: &mut u8, rank: u8) -> bool {
+    if absorbs(*register, rank) {
+        return false;
+    }
+    *register = merge(*register, of_rank(rank));
+    true
+}
+
+/// Takes in many keys, by their hashes. Returns how many of them changed a register.
+pub(crate) fn raise_many(registers: &mut [u8], params: HllParams, hashes: &[u64]) -> usize {
+    let raise = |index: usize, rank| raise(&mut registers[index], rank);
+    arch::run(RaiseAll { hashes, precision: params.precision(), raise })
 }
 
 /// The register of the keys of both.

@@ -158,8 +158,8 @@ impl HllParams {
     /// Returns the greatest number of distinct 26-bit hash prefixes that the sparse form holds: m / 8.
     ///
     /// One more makes the sketch dense. It depends on the precision alone and falls with it, so that a sketch of
-    /// lower precision is dense whenever one of higher precision is. A sparse entry takes 4.6 to 5.7
-    /// bytes of memory, so that the sparse form never takes more than the dense one.
+    /// lower precision is dense whenever one of higher precision is. A sparse entry takes 4.6 to 6.9
+    /// bytes of memory once there are forty, so that the sparse form never takes more than the dense one.
     #[must_use]
     pub const fn max_sparse_entries(self) -> u64 {
         self.num_registers() / 8

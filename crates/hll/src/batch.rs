@@ -1,0 +1,56 @@
+//! What is done with many keys at a time.
+#![expect(clippy::cast_possible_truncation, reason = "a register's number is below 2^18")]
+
+use core::hash::{BuildHasher, Hash};
+
+use crate::arch::Work;
+use crate::coupon::register_and_rank;
+
+/// Keys or hashes that are under way together: few enough for the first cache, and enough to fill vectors.
+const CHUNK: usize = 64;
+
+/// Hashes keys in chunks, each of which `insert` takes; returns the sum of what that returns.
+pub(crate) fn in_chunks<K: Hash, S: BuildHasher>(
+    keys: &[K],
+    hasher: &S,
+    mut insert: impl FnMut(&[u64]) -> usize,
+) -> usize {
+    let mut buffer = [0; CHUNK];
+    let hash_and_insert = |keys: &[K]| {
+        let hashes = &mut buffer[..keys.len()];
+        hashes.iter_mut().zip(keys).for_each(|(hash, key)| *hash = hasher.hash_one(key));
+        insert(hashes)
+    };
+    keys.chunks(CHUNK).map(hash_and_insert).sum()
+}
+
+/// Raises the registers of many hashes, one after the other; the output is how many of them that changed.
+///
+/// Chunks of hashes are mixed before any register is looked at, which compilers turn into vector code.
+pub(crate) struct RaiseAll<'a, R> {
+    pub(crate) hashes: &'a [u64],
+    pub(crate) precision: u32,
+    /// Takes register and rank, and returns whether the register changed.
+    pub(crate) raise: R,
+}
+
+impl<R: FnMut(usize, u8) -> bool> Work for RaiseAll<'_, R> {
+    type Output = usize;
+
+    #[inline(always)]
+    fn run(mut self) -> usize {
+        let mut changes = 0;
+        for chunk in self.hashes.chunks(CHUNK) {
+            let mut registers = [0u32; CHUNK];
+            let mut ranks = [0u8; CHUNK];
+            for ((register, rank), &hash) in registers.iter_mut().zip(&mut ranks).zip(chunk) {
+                let place = register_and_rank(hash, self.precision);
+                (*register, *rank) = (place.0 as u32, place.1);
+            }
+            for (&register, &rank) in registers.iter().zip(&ranks).take(chunk.len()) {
+                changes += usize::from((self.raise)(register as usize, rank));
+            }
+        }
+        changes
+    }
+}

@@ -1,0 +1,127 @@
+//! The two forms of a sketch, and what is done with them without a hasher.
+
+use alloc::borrow::Cow;
+use alloc::boxed::Box;
+use alloc::vec;
+
+use pds_params::HllParams;
+
+use super::estimate_sparse;
+use crate::coupon::Coupon;
+use crate::dense::{Dense, raise_to};
+use crate::sparse::SparseTable;
+
+/// How the state is kept. Which one it is depends on the set alone, unless dense was asked for.
+///
+/// Each form has the parameters, where they take no room: small sets are many.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Form {
+    Sparse(SparseTable),
+    Dense(Box<Dense>),
+}
+
+impl Form {
+    /// Inserts into the sparse form, apart so that the dense half of an insert stays small.
+    #[inline(never)]
+    pub(super) fn insert_coupon(&mut self, coupon: Coupon) -> bool {
+        let Self::Sparse(table) = self else { unreachable!("the sketch is sparse") };
+        let changed = table.insert(coupon);
+        if table.is_over_full() {
+            self.make_dense();
+        }
+        changed
+    }
+
+    /// Inserts many hashes. Returns how many of them changed the state, one after the other.
+    pub(super) fn insert_batch(&mut self, hashes: &[u64]) -> usize {
+        let mut rest = hashes.iter();
+        let mut changes = 0;
+        while let Self::Sparse(_) = self {
+            let Some(&hash) = rest.next() else { return changes };
+            changes += usize::from(self.insert_coupon(Coupon::of_hash(hash)));
+        }
+        changes + self.dense_mut().insert_hash_batch(rest.as_slice())
+    }
+
+    /// Switches to the dense form, whose martingale goes on from the sparse form's estimate.
+    pub(super) fn make_dense(&mut self) {
+        if let Self::Sparse(table) = self {
+            let (params, estimate) = (table.params(), estimate_sparse(table.len() as u64));
+            let registers = self.registers_at(params.precision()).into_owned();
+            let dense = Dense::new(registers, params).followed_from(Some(estimate));
+            *self = Self::Dense(Box::new(dense));
+        }
+    }
+
+    fn dense_mut(&mut self) -> &mut Dense {
+        self.make_dense();
+        let Self::Dense(dense) = self else { unreachable!("it was made dense") };
+        dense
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        match self {
+            Self::Sparse(table) => table.len() == 0,
+            Self::Dense(dense) => dense.registers().iter().all(|&rank| rank == 0),
+        }
+    }
+
+    pub(super) fn params(&self) -> HllParams {
+        match self {
+            Self::Sparse(table) => table.params(),
+            Self::Dense(dense) => dense.params(),
+        }
+    }
+
+    /// Lowers the precision to one that is not greater.
+    pub(super) fn fold_to(&mut self, params: HllParams) {
+        match self {
+            Self::Dense(dense) => dense.fold_to(params),
+            Self::Sparse(table) => {
+                table.set_params(params);
+                if table.is_over_full() {
+                    self.make_dense();
+                }
+            }
+        }
+    }
+
+    /// The registers at a precision that is not greater than the sketch's.
+    pub(super) fn registers_at(&self, precision: u32) -> Cow<'_, [u8]> {
+        match self {
+            Self::Dense(dense) => dense.registers_at(precision),
+            Self::Sparse(table) => {
+                let mut registers = vec![0; 1 << precision];
+                table.scattered().for_each(|coupon| raise_to(&mut registers, precision, coupon));
+                Cow::Owned(registers)
+            }
+        }
+    }
+
+    /// Makes the state that of both sets; the hashers are known to agree.
+    pub(super) fn merge(&mut self, other: &Self) {
+        if other.params().precision() < self.params().precision() {
+            self.fold_to(other.params());
+        }
+        match other {
+            Self::Sparse(theirs) if theirs.len() == 0 => {}
+            Self::Sparse(theirs) => {
+                theirs.scattered().for_each(|coupon| self.merge_coupon(coupon));
+                if let Self::Dense(dense) = self {
+                    dense.forget_martingale();
+                }
+            }
+            Self::Dense(theirs) => self.dense_mut().merge(theirs),
+        }
+    }
+
+    /// Takes in a coupon of another sketch.
+    fn merge_coupon(&mut self, coupon: Coupon) {
+        match self {
+            Self::Dense(dense) => dense.merge_coupon(coupon),
+            Self::Sparse(_) => {
+                self.insert_coupon(coupon);
+            }
+        }
+    }
+}
