@@ -10,6 +10,8 @@ use datasketches::frequencies::FrequentItemsSketch;
 use pds::cms::Count;
 use pds::params::{CountMinParams, HeavyHittersParams};
 use pds::{CountMinSketch, DefaultHashBuilder, HeavyHitters, TopK};
+use probabilistic_collections::count_min_sketch as collections;
+use streaming_algorithms::CountMinSketch as StreamingSketch;
 
 use crate::contest::{Contender, Each, Whole};
 use crate::goals::{Against, Goal};
@@ -20,7 +22,7 @@ use crate::suite::{Bench, Outcome, Suite};
 /// What is measured of them.
 pub const SUITE: Suite = Suite {
     name: "cms",
-    peers: &["datasketches"],
+    peers: &["datasketches", "probabilistic-collections", "streaming_algorithms"],
     goals: &[
         goal("64 KiB", "add", 1.5),
         goal("64 KiB", "estimate", 1.5),
@@ -38,6 +40,9 @@ const BLOCK: usize = 1 << 17;
 /// Bytes of the sketches: in the innermost caches, in the outer ones, beyond all.
 const SIZES: [u64; 3] = [64 << 10, 5 << 20, 256 << 20];
 
+/// Events of the stream that is counted before the clock starts.
+const MOST_EVENTS: u64 = 1 << 22;
+
 const fn goal(case: &'static str, operation: &'static str, at_least: f64) -> Goal {
     Goal { case, operation, against: Against::BestPeer, at_least }
 }
@@ -46,15 +51,17 @@ fn run(bench: &mut Bench<'_>) -> Outcome {
     for bytes in bench.effort().sizes(&SIZES) {
         let width = bytes / 4 / u64::from(DEPTH);
         let params = CountMinParams::from_width_and_depth(width, DEPTH)?;
-        let stream = Stream::new(4 * width);
+        let stream = Stream::new(MOST_EVENTS.min(4 * width));
         let mut contest = Contest { bench, params, stream: &stream };
         contest.against::<PeerSketch<u32>>()?;
+        contest.against::<CollectionsSketch>()?;
+        contest.against::<StreamingSketch<u64, u32>>()?;
     }
     summaries(bench)
 }
 
 /// A sketch under test.
-trait Sketch: Clone {
+trait Sketch: Sized {
     const NAME: &'static str;
     /// In what it is not equal.
     const NOTE: &'static str;
@@ -62,7 +69,15 @@ trait Sketch: Clone {
     fn of(params: CountMinParams) -> Result<Self, Box<dyn Error>>;
     fn add(&mut self, key: u64) -> u64;
     fn estimate(&self, key: u64) -> u64;
-    fn merge(&mut self, other: &Self) -> bool;
+
+    /// Makes a second one to merge, where two can be merged.
+    fn twin(&self) -> Option<Self> {
+        None
+    }
+
+    fn merge(&mut self, _other: &Self) -> bool {
+        false
+    }
 }
 
 impl Sketch for CountMinSketch {
@@ -80,6 +95,10 @@ impl Sketch for CountMinSketch {
 
     fn estimate(&self, key: u64) -> u64 {
         self.estimate(&key).value()
+    }
+
+    fn twin(&self) -> Option<Self> {
+        Some(self.clone())
     }
 
     fn merge(&mut self, other: &Self) -> bool {
@@ -105,8 +124,57 @@ impl Sketch for PeerSketch<u32> {
         u64::from(self.estimate(key))
     }
 
+    fn twin(&self) -> Option<Self> {
+        Some(self.clone())
+    }
+
     fn merge(&mut self, other: &Self) -> bool {
         self.merge(other).is_ok()
+    }
+}
+
+/// With the same hasher as ours, given twice.
+type CollectionsSketch =
+    collections::CountMinSketch<collections::CountMinStrategy, u64, DefaultHashBuilder>;
+
+impl Sketch for CollectionsSketch {
+    const NAME: &'static str = "probabilistic-collections";
+    const NOTE: &'static str = "probabilistic-collections hashes by our hasher, twice, has counters of 64 bits \
+                                and merges none.";
+
+    fn of(params: CountMinParams) -> Result<Self, Box<dyn Error>> {
+        let hashers = [DefaultHashBuilder::with_seed(0), DefaultHashBuilder::with_seed(1)];
+        Ok(Self::with_hashers(params.depth() as usize, usize::try_from(params.width())?, hashers))
+    }
+
+    fn add(&mut self, key: u64) -> u64 {
+        self.insert(&key, 1);
+        0
+    }
+
+    fn estimate(&self, key: u64) -> u64 {
+        self.count(&key).cast_unsigned()
+    }
+}
+
+/// With conservative update only.
+impl Sketch for StreamingSketch<u64, u32> {
+    const NAME: &'static str = "streaming_algorithms";
+    const NOTE: &'static str = "streaming_algorithms updates conservatively, rounds widths up to powers of two, \
+                                hashes by its own hasher and merges none.";
+
+    fn of(params: CountMinParams) -> Result<Self, Box<dyn Error>> {
+        // It has as many rows as halvings make the probability of an error, rounded down.
+        let probability = 1.0 - 0.5_f64.powf(f64::from(params.depth()) + 0.5);
+        Ok(Self::new(probability, 2.0 / params.width() as f64, ()))
+    }
+
+    fn add(&mut self, key: u64) -> u64 {
+        u64::from(self.push(&key, &1))
+    }
+
+    fn estimate(&self, key: u64) -> u64 {
+        u64::from(self.get(&key))
     }
 }
 
@@ -179,7 +247,10 @@ impl Contest<'_, '_> {
             counts[0].value()
         });
         self.row::<T>("estimate batch", [plain, theirs], &mut batch, &mut estimate);
-        self.merges([ours, fast], [peer.clone(), peer])
+        match peer.twin() {
+            Some(twin) => self.merges([ours, fast], [peer, twin]),
+            None => Ok(()),
+        }
     }
 
     fn row<T: Sketch>(

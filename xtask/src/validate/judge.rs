@@ -44,6 +44,8 @@ pub(crate) enum Check {
     BeyondBound,
     /// The mean over all keys of estimate less truth.
     MeanError,
+    /// The error that one key in a hundred exceeds.
+    TailError,
     /// The bytes of a merge that differ from those of the sketch of the whole.
     MergedBytes,
     /// Keys above the share that are not listed.
@@ -74,6 +76,7 @@ impl Check {
             Self::BelowTruth => "estimates below the truth",
             Self::BeyondBound => "estimates beyond the bound",
             Self::MeanError => "mean error of estimates",
+            Self::TailError => "99th percentile of errors",
             Self::MergedBytes => "merge's bytes unlike the whole's",
             Self::MissedHeavy => "heavy keys missed",
             Self::WronglyHeavy => "light keys listed",
@@ -122,6 +125,9 @@ impl Check {
             }
             Self::MeanError => {
                 "The mean error over all keys, against a simulation with fully random rows."
+            }
+            Self::TailError => {
+                "The error that one key in a hundred exceeds, against the same simulation."
             }
             Self::MergedBytes => "A merge must be the sketch of both streams, byte for byte.",
             Self::MissedHeavy => "Every key above the share must be listed.",
