@@ -10,7 +10,7 @@ mod sketches;
 use crate::process::Outcome;
 use clap::Args;
 use core::error::Error;
-use pds::params::compare::{Abilities, Ability, Needs, Priority};
+use pds::params::compare::{Abilities, Ability, CountNeeds, Needs, Priority};
 
 /// Sizes, error rates and a choice of structure, from any two of items, rate and memory.
 #[derive(Debug, Args)]
@@ -20,7 +20,9 @@ use pds::params::compare::{Abilities, Ability, Needs, Priority};
   cargo xtask params --items 10e6 --memory 64MiB
   cargo xtask params --memory 64MiB --rate 1%
   cargo xtask params --epsilon 0.001 --delta 1%     how often?
+  cargo xtask params --epsilon 0.001 --items 10e6 --total 1e9 [--list] [--unbiased] [--remove]
   cargo xtask params --error 1%                     how many different ones?
+  cargo xtask params --error 1% --items 1e9 [--overlap]
   cargo xtask params --share 1%                     which ones most often?
   cargo xtask params --published                    well-known figures, recomputed")]
 pub(crate) struct Options {
@@ -57,6 +59,18 @@ pub(crate) struct Options {
     /// HyperLogLog: relative standard error of the number of distinct keys
     #[arg(long, value_name = "ERROR", value_parser = parse::fraction)]
     error: Option<f64>,
+    /// Counts: their sum, at most; 2^64 - 1 unless given
+    #[arg(long, value_name = "N", value_parser = parse::count)]
+    total: Option<u64>,
+    /// Counts have to be right in the mean, and not from above
+    #[arg(long)]
+    unbiased: bool,
+    /// The most frequent keys have to be listed
+    #[arg(long)]
+    list: bool,
+    /// Sets are asked what they have in common
+    #[arg(long)]
+    overlap: bool,
     /// Heavy hitters: every key above this share of the stream
     #[arg(long, value_name = "SHARE", value_parser = parse::fraction)]
     share: Option<f64>,
@@ -80,8 +94,8 @@ pub(crate) fn run(options: &Options) -> Outcome {
 fn answer(options: &Options) -> Answer {
     let answers = [
         membership(options).transpose()?,
-        options.epsilon.map(|epsilon| sketches::counts(epsilon, options.delta)).transpose()?,
-        options.error.map(sketches::cardinalities).transpose()?,
+        options.epsilon.map(|epsilon| counts(options, epsilon)).transpose()?,
+        options.error.map(|error| distinct(options, error)).transpose()?,
         options.share.map(sketches::heavy_hitters).transpose()?,
         options.published.then(published::table).transpose()?,
     ];
@@ -90,6 +104,22 @@ fn answer(options: &Options) -> Answer {
         return Err("two of --items, --rate and --memory are needed; see --help for more".into());
     }
     Ok(answers.join("\n"))
+}
+
+/// The answer about counts; a recommendation where the number of keys is given.
+fn counts(options: &Options, epsilon: f64) -> Answer {
+    let needs = options.items.map(|keys| CountNeeds {
+        remove: options.remove,
+        unbiased: options.unbiased,
+        list: options.list,
+        ..CountNeeds::new(keys, options.total.unwrap_or(u64::MAX), epsilon, options.delta)
+    });
+    sketches::counts(epsilon, options.delta, needs.as_ref())
+}
+
+/// The answer about numbers of distinct keys, likewise.
+fn distinct(options: &Options, error: f64) -> Answer {
+    sketches::cardinalities(error, options.items, options.overlap)
 }
 
 /// The answer about filters, or about sketches where only the memory is given; none where nothing is.
@@ -153,6 +183,12 @@ mod tests {
             ("--memory 16KiB", "0.812 %"),
             ("--epsilon 0.001 --delta 1%", "2,719"),
             ("--error 1%", "UltraLogLog"),
+            ("--epsilon 0.001 --items 10e6 --total 1e9", "Recommended: count-min sketch, 53.1 KiB"),
+            ("--epsilon 0.001 --items 10e6", "Recommended: count-min sketch, 106 KiB"),
+            ("--epsilon 0.001 --items 10e6 --list", "Recommended: summary of heavy hitters"),
+            ("--epsilon 0.02 --items 10e6 --unbiased", "Recommended: count sketch"),
+            ("--error 1% --items 1e9", "Recommended: UltraLogLog, 8.00 KiB"),
+            ("--error 1% --items 1e9 --overlap", "Recommended: HyperLogLog, 16.0 KiB"),
             ("--share 1%", "100 counters"),
             ("--published", "17.97 GB"),
             ("--items 1e6", "error: two of"),

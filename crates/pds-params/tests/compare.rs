@@ -1,8 +1,9 @@
 //! The calculator: every structure for one promise, from any two of items, rate and memory.
 
 use pds_params::compare::{
-    Abilities, Ability, Against, Candidate, Needs, Priority, Shape, Structure, compare,
-    compare_in_memory, compare_most_items, recommend,
+    Abilities, Ability, Against, Candidate, CountNeeds, DistinctNeeds, Needs, Priority, Shape,
+    Sketch, Structure, compare, compare_in_memory, compare_most_items, recommend, recommend_counts,
+    recommend_distinct,
 };
 use pds_params::{BloomParams, ParamError};
 
@@ -226,4 +227,64 @@ fn the_best_comes_first() {
     for comparison in [by_size, by_rate, by_items] {
         assert!(comparison.candidates().count() > 5);
     }
+}
+
+/// The figures by hand: e / 0.001 columns in 5 rows of 4 bytes, in whole words; 2^24 slots of a hash, a count and a control byte.
+#[test]
+fn counts_by_the_least_memory_that_does_what_is_needed() {
+    let needs = CountNeeds::new(10_000_000, 4_000_000_000, 0.001, 0.01);
+    let recommendation = recommend_counts(&needs).unwrap().unwrap();
+    assert_eq!(recommendation.choice(), Sketch::CountMin);
+    assert_eq!(recommendation.size_in_bytes(), 54_384);
+    let exact = recommendation.reasons().find(|(sketch, _)| *sketch == Sketch::HashMap).unwrap();
+    let Against::Larger { bytes, .. } = exact.1 else { panic!("{exact:?}") };
+    assert_eq!(bytes, (1 << 24) * 17);
+    assert_eq!(recommendation.reasons().count(), 3);
+
+    // Counters of 32 bits would be full: they are twice as wide from there on.
+    let wide = CountNeeds { total: 5_000_000_000, ..needs };
+    assert_eq!(recommend_counts(&wide).unwrap().unwrap().size_in_bytes(), 2_719 * 5 * 8);
+
+    let chosen = |needs: CountNeeds| recommend_counts(&needs).unwrap().map(|one| one.choice());
+    assert_eq!(chosen(CountNeeds { list: true, ..needs }), Some(Sketch::HeavyHitters));
+    assert_eq!(chosen(CountNeeds { list: true, remove: true, ..needs }), Some(Sketch::HashMap));
+    let coarse = CountNeeds { epsilon: 0.02, ..needs };
+    assert_eq!(chosen(CountNeeds { remove: true, ..coarse }), Some(Sketch::CountSketch));
+    assert_eq!(chosen(CountNeeds { unbiased: true, ..coarse }), Some(Sketch::CountSketch));
+    // Few keys are counted exactly.
+    assert_eq!(chosen(CountNeeds { keys: 1_000, ..needs }), Some(Sketch::HashMap));
+    let words = recommendation.to_string();
+    assert!(words.starts_with("count-min sketch, 53.1 KiB: the smallest"), "{words}");
+    assert!(words.contains("- hash map of counts: 272 MiB"), "{words}");
+}
+
+#[test]
+fn distinct_keys_by_the_least_memory_that_does_what_is_needed() {
+    let needs = DistinctNeeds::new(1_000_000_000, 0.01);
+    let chosen = |needs: DistinctNeeds| {
+        let one = recommend_distinct(&needs).unwrap().unwrap();
+        (one.choice(), one.size_in_bytes())
+    };
+    assert_eq!(chosen(needs), (Sketch::UltraLogLog, 1 << 13));
+    assert_eq!(chosen(DistinctNeeds { overlap: true, ..needs }), (Sketch::HyperLogLog, 1 << 14));
+    assert_eq!(chosen(DistinctNeeds { keys: 100, ..needs }), (Sketch::HashSet, 128 * 9));
+    let words = recommend_distinct(&DistinctNeeds { overlap: true, ..needs }).unwrap().unwrap();
+    let reason = "- UltraLogLog: cannot tell what two sets have in common";
+    assert!(words.to_string().contains(reason), "{words}");
+}
+
+/// A sketch that cannot be had at any size leaves the exact ones; an error that is none is an error.
+#[test]
+fn impossible_errors_leave_the_exact_structures() {
+    let needs = DistinctNeeds::new(1_000, 1e-9);
+    let exact = recommend_distinct(&needs).unwrap().unwrap();
+    assert_eq!(exact.choice(), Sketch::HashSet);
+    assert!(exact.reasons().all(|(_, against)| matches!(against, Against::Impossible(_))));
+    let keys = u64::MAX;
+    for standard_error in [0.0, 1.0, f64::NAN] {
+        assert!(
+            recommend_distinct(&DistinctNeeds { keys, standard_error, overlap: false }).is_err()
+        );
+    }
+    assert!(recommend_counts(&CountNeeds::new(keys, keys, 0.0, 0.5)).is_err());
 }

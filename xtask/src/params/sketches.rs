@@ -3,7 +3,10 @@
 use super::Answer;
 use super::show::{share, table};
 use crate::text::grouped;
-use pds::params::compare::HumanBytes;
+use pds::params::compare::{
+    CountNeeds, DistinctNeeds, HumanBytes, SketchRecommendation, recommend_counts,
+    recommend_distinct,
+};
 use pds::params::hll::CardinalityEstimator::{
     self, Improved, Martingale, MaximumLikelihood, UltraFgra, UltraMaximumLikelihood,
 };
@@ -18,19 +21,29 @@ const ESTIMATORS: [(CardinalityEstimator, &str); 5] = [
 ];
 
 /// Count-min and count sketches that keep an error.
-pub(super) fn counts(epsilon: f64, delta: f64) -> Answer {
+pub(super) fn counts(epsilon: f64, delta: f64, chosen: Option<&CountNeeds>) -> Answer {
     let rows = [
         count_min("count-min, as published", &CountMinParams::new(epsilon, delta)?),
         count_min("count-min, least memory", &CountMinParams::least_memory(epsilon, delta)?),
         count_sketch(&CountSketchParams::new(epsilon, delta)?),
     ];
-    Ok(format!(
+    let table = format!(
         "Counts that err by more than {} of the total for {} of the keys at most\n\n{}\n\
          (The count sketch: of the root of the sum of squared counts, in either direction.)\n",
         share(epsilon),
         share(delta),
         table(&COUNTS, rows)
-    ))
+    );
+    let choice = chosen.map(recommend_counts).transpose()?.map(recommended);
+    Ok(table + &choice.unwrap_or_default())
+}
+
+/// The recommendation in words.
+fn recommended(choice: Option<SketchRecommendation>) -> String {
+    choice.map_or_else(
+        || "\nNo single structure does all that: take two, side by side.\n".to_owned(),
+        |choice| format!("\nRecommended: {choice}"),
+    )
 }
 
 const COUNTS: [&str; 6] = ["sketch", "width", "depth", "u8 counters", "u32", "u64"];
@@ -47,14 +60,16 @@ fn count_sketch(params: &CountSketchParams) -> [String; 6] {
 }
 
 /// Sketches that count distinct keys with an error of at most `error`.
-pub(super) fn cardinalities(error: f64) -> Answer {
+pub(super) fn cardinalities(error: f64, keys: Option<u64>, overlap: bool) -> Answer {
     let sized = |&(estimator, name): &(_, &str)| {
         let params = HllParams::for_standard_error(estimator, error)?;
         Ok(cardinality(name, estimator, params))
     };
     let rows = ESTIMATORS.iter().map(sized).collect::<Result<Vec<_>, ParamError>>()?;
     let title = format!("Distinct keys with a standard error of {} at most\n\n", share(error));
-    Ok(title + &table(&CARDINALITIES, rows) + "\n")
+    let needs = keys.map(|keys| DistinctNeeds { keys, standard_error: error, overlap });
+    let choice = needs.as_ref().map(recommend_distinct).transpose()?.map(recommended);
+    Ok(title + &table(&CARDINALITIES, rows) + "\n" + &choice.unwrap_or_default())
 }
 
 const CARDINALITIES: [&str; 6] =

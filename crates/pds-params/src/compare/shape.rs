@@ -216,7 +216,7 @@ fn out_of_memory(bytes: u64, least: Result<CuckooParams, ParamError>) -> ParamEr
 }
 
 /// Slots of a hash set: a power of two, seven eighths of which suffice.
-fn set_slots(items: u64, rate: f64) -> Result<u64, ParamError> {
+pub(super) fn set_slots(items: u64, rate: f64) -> Result<u64, ParamError> {
     let collisions = items as f64 * HASH_COLLISION;
     if rate <= collisions {
         let parameter = "false_positive_rate";
