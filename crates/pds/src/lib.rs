@@ -50,13 +50,13 @@ pub use pds_params as params;
 #[cfg(all(feature = "blocked", feature = "alloc", target_has_atomic = "64"))]
 pub use bloom_blocked::AtomicBlockedBloomFilter;
 #[cfg(all(feature = "blocked", feature = "alloc"))]
-pub use bloom_blocked::{BlockedBloomFilter, SplitBlockBloomFilter};
+pub use bloom_blocked::{BlockedBloomFilter, BlockedBloomFilterView, SplitBlockBloomFilter};
 #[cfg(all(feature = "blocked", feature = "alloc", not(feature = "bloom")))]
 pub use bloom_blocked::{Health, HealthStatus};
 #[cfg(all(feature = "bloom", feature = "alloc", target_has_atomic = "64"))]
 pub use bloom_core::AtomicBloomFilter;
 #[cfg(all(feature = "bloom", feature = "alloc"))]
-pub use bloom_core::{BloomFilter, Health, HealthStatus};
+pub use bloom_core::{BloomFilter, BloomFilterView, Health, HealthStatus};
 #[cfg(all(feature = "counting", feature = "alloc"))]
 pub use bloom_counting::{
     BlockedCountingBloomFilter, BlockedCountingBloomFilterView, CountingBloomFilter,
@@ -65,7 +65,10 @@ pub use bloom_counting::{
 #[cfg(all(feature = "cms", feature = "alloc", target_has_atomic = "64"))]
 pub use cms::AtomicCountMinSketch;
 #[cfg(all(feature = "cms", feature = "alloc"))]
-pub use cms::{CountMinSketch, CountSketch, HeavyHitters, SketchedHeavyHitters, TopK};
+pub use cms::{
+    CountMinSketch, CountMinView, CountSketch, CountSketchView, HeavyHitters, SketchedHeavyHitters,
+    TopK,
+};
 #[cfg(all(feature = "cuckoo", feature = "alloc"))]
 pub use cuckoo::{CuckooFilter, CuckooFilterView};
 #[cfg(all(
@@ -76,7 +79,7 @@ pub use dyn_filter::DynFilter;
 #[cfg(all(feature = "hll", feature = "alloc", target_has_atomic = "8"))]
 pub use hll::AtomicHyperLogLog;
 #[cfg(all(feature = "hll", feature = "alloc"))]
-pub use hll::{HyperLogLog, UltraLogLog};
+pub use hll::{HyperLogLog, HyperLogLogView, UltraLogLog};
 #[cfg(feature = "std")]
 pub use pds_core::ReadError;
 pub use pds_core::{
@@ -86,7 +89,7 @@ pub use pds_core::{
 };
 pub use typed::Typed;
 
-/// The traits, the structures and the hashers, to be imported with a star.
+/// The traits, the structures and the hashers, to be imported with a star; views are named where they are used.
 ///
 /// Where a structure and a trait have a method of the same name, a call means the structure's.
 pub mod prelude {
@@ -100,21 +103,18 @@ pub mod prelude {
     pub use crate::AtomicHyperLogLog;
     #[cfg(all(feature = "bloom", feature = "alloc"))]
     pub use crate::BloomFilter;
+    #[cfg(all(feature = "cuckoo", feature = "alloc"))]
+    pub use crate::CuckooFilter;
     #[cfg(all(feature = "blocked", feature = "alloc"))]
     pub use crate::{BlockedBloomFilter, SplitBlockBloomFilter};
     #[cfg(all(feature = "counting", feature = "alloc"))]
-    pub use crate::{
-        BlockedCountingBloomFilter, BlockedCountingBloomFilterView, CountingBloomFilter,
-        CountingBloomFilterView,
-    };
+    pub use crate::{BlockedCountingBloomFilter, CountingBloomFilter};
     pub use crate::{
         Cardinality, DefaultHashBuilder, Estimate, Frequency, HashKey, Insert, Membership, Merge,
         Raw, Remove, SipHashBuilder, Typed,
     };
     #[cfg(all(feature = "cms", feature = "alloc"))]
     pub use crate::{CountMinSketch, CountSketch, HeavyHitters, SketchedHeavyHitters, TopK};
-    #[cfg(all(feature = "cuckoo", feature = "alloc"))]
-    pub use crate::{CuckooFilter, CuckooFilterView};
     #[cfg(all(feature = "hll", feature = "alloc"))]
     pub use crate::{HyperLogLog, UltraLogLog};
 }

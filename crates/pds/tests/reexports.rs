@@ -54,7 +54,7 @@ mod structures {
         assert_eq!(filter.insert("here"), Ok(()));
         assert!(Remove::remove(&mut filter, "here") && !filter.contains("here"));
         let bytes = filter.to_bytes();
-        assert!(CuckooFilterView::from_bytes(&bytes).is_ok_and(|view| view.is_empty()));
+        assert!(pds::CuckooFilterView::from_bytes(&bytes).is_ok_and(|view| view.is_empty()));
     }
 
     #[cfg(feature = "counting")]
@@ -63,14 +63,14 @@ mod structures {
         let mut filter = CountingBloomFilter::new(1_000, 0.001).expect("sound parameters");
         assert!(filter.insert("here") && filter.remove("here") && !filter.contains("here"));
         let bytes = filter.to_bytes();
-        let view: CountingBloomFilterView =
-            CountingBloomFilterView::from_bytes(&bytes).expect("fresh");
+        let view: pds::CountingBloomFilterView =
+            pds::CountingBloomFilterView::from_bytes(&bytes).expect("fresh");
         assert!(!Membership::contains(&view, "here"));
         let mut lines = BlockedCountingBloomFilter::new(1_000, 0.001).expect("sound parameters");
         assert!(lines.insert("here"));
         assert_eq!(Frequency::estimate(&lines, "here"), 1);
         let bytes = lines.to_bytes();
-        let view = BlockedCountingBloomFilterView::from_bytes(&bytes).expect("fresh");
+        let view = pds::BlockedCountingBloomFilterView::from_bytes(&bytes).expect("fresh");
         assert_eq!(Frequency::estimate(&view, "here"), 1);
     }
 
@@ -322,4 +322,18 @@ mod typed {
         let text = format!("{:?}", Typed::<_, u64>::new(Exact::default()));
         assert_eq!(text, "Typed<u64>(Exact { counts: {}, room: 0 })");
     }
+}
+
+/// A structure through serde and back, by the facade's own feature.
+#[cfg(all(feature = "serde", feature = "hll"))]
+#[test]
+fn serde() {
+    let mut filter = filter();
+    filter.insert("here");
+    let text = serde_json::to_string(&filter).expect("text holds bytes");
+    assert_eq!(serde_json::from_str::<BloomFilter>(&text).expect("text just written"), filter);
+    let mut sketch = HyperLogLog::new(8).expect("a precision in range");
+    sketch.insert("here");
+    let text = serde_json::to_string(&sketch).expect("text holds bytes");
+    assert_eq!(serde_json::from_str::<HyperLogLog>(&text).expect("text just written"), sketch);
 }

@@ -1,0 +1,156 @@
+//! Every structure and every view has the traits that apply to it; code that knows no structure works with each.
+#![cfg(all(
+    feature = "std",
+    feature = "blocked",
+    feature = "bloom",
+    feature = "cms",
+    feature = "counting",
+    feature = "cuckoo",
+    feature = "hll"
+))]
+
+use core::fmt::Debug;
+
+use pds::prelude::*;
+use pds::{
+    BlockedBloomFilterView, BlockedCountingBloomFilterView, BloomFilterView, CountMinView,
+    CountSketchView, CountingBloomFilterView, CuckooFilterView, DynFilter, HyperLogLogView,
+};
+
+const KEYS: u64 = 200;
+/// How many of them a merge brings in twice.
+const BOTH: u64 = 100;
+
+/// Inserts keys from `first` on; each is told to be new, but for chance.
+fn fill<F: Insert>(structure: &mut F, first: u64) {
+    let new = (first..first + KEYS).filter(|key| structure.insert(key).expect("room for all"));
+    let new = new.count() as u64;
+    assert!(new > KEYS - 20, "{new} of {KEYS} were new");
+}
+
+fn answers<F: Membership>(filter: &F) {
+    assert!((0..KEYS).all(|key| filter.contains(&key)));
+    let hashes: Vec<u64> = (0..2 * KEYS).map(|key| filter.hash_key(&key)).collect();
+    let mut batch = vec![false; hashes.len()];
+    let dynamic: &dyn Membership = filter;
+    dynamic.contains_hash_batch(&hashes, &mut batch);
+    assert!(hashes.iter().zip(&batch).all(|(&hash, &one)| dynamic.contains_hash(hash) == one));
+    let wrong = batch.iter().skip(200).filter(|&&one| one).count();
+    assert!(wrong < 20, "{wrong} of 200 absent keys");
+}
+
+fn merges<F: Merge + Insert>(mut one: F, mut other: F, holds: impl Fn(&F, u64)) {
+    fill(&mut one, 0);
+    fill(&mut other, BOTH);
+    one.merge(&other).expect("two of one shape");
+    (0..BOTH + KEYS).for_each(|key| holds(&one, key));
+}
+
+fn joins<F: Merge + Insert + Membership>(one: F, other: F) {
+    merges(one, other, |filter, key| assert!(filter.contains(&key), "{key}"));
+}
+
+fn forgets<F: Insert + Remove + Membership>(mut filter: F) {
+    fill(&mut filter, 0);
+    assert!((0..KEYS).all(|key| filter.remove(&key)));
+    assert!((0..KEYS).all(|key| !filter.contains(&key)));
+}
+
+fn counts<F: Frequency>(sketch: &F, times: u64) {
+    let object: &dyn Frequency = sketch;
+    assert!((0..KEYS).all(|key| object.estimate_hash(sketch.hash_key(&key)) >= times));
+    assert!(sketch.estimate(&u64::MAX) < times + 3);
+}
+
+fn numbers<F: Cardinality>(sketch: &F) {
+    let estimate = sketch.estimate();
+    assert!((estimate - 200.0).abs() < 20.0, "{estimate}");
+}
+
+/// A structure that can be built, with what stands for its view.
+fn filled<F: Insert>(mut empty: F) -> F {
+    fill(&mut empty, 0);
+    empty
+}
+
+fn sized<F, E: Debug>(new: impl Fn(u64, f64) -> Result<F, E>) -> F {
+    new(400, 0.01).expect("sound parameters")
+}
+
+macro_rules! filter {
+    ($filter:ident, $view:ident, $kind:ident) => {
+        let new = || sized($filter::new);
+        joins(new(), new());
+        let filter = filled(new());
+        answers(&filter);
+        let bytes = filter.to_bytes();
+        let view: $view = $view::from_bytes(&bytes).expect("bytes just written");
+        answers(&view);
+        let opened = DynFilter::from_bytes(&bytes).expect("bytes just written");
+        answers(&opened);
+        assert_eq!(opened.kind(), pds::bytes::Kind::$kind);
+    };
+}
+
+#[test]
+fn membership() {
+    filter!(BloomFilter, BloomFilterView, Bloom);
+    filter!(BlockedBloomFilter, BlockedBloomFilterView, BlockedBloom);
+    filter!(CountingBloomFilter, CountingBloomFilterView, CountingBloom);
+    filter!(BlockedCountingBloomFilter, BlockedCountingBloomFilterView, BlockedCountingBloom);
+    filter!(CuckooFilter, CuckooFilterView, Cuckoo);
+    joins(AtomicBloomFilter::from(sized(BloomFilter::new)), sized(BloomFilter::new).into());
+    let shared = || AtomicBlockedBloomFilter::from(sized(BlockedBloomFilter::new));
+    joins(shared(), shared());
+    answers(&filled(AtomicBloomFilter::from(sized(BloomFilter::new))));
+    answers(&filled(shared()));
+}
+
+#[test]
+fn removal() {
+    forgets(sized(CountingBloomFilter::new));
+    forgets(sized(BlockedCountingBloomFilter::new));
+    forgets(sized(CuckooFilter::new));
+}
+
+#[test]
+fn frequency() {
+    let plain = || CountMinSketch::new(0.001, 0.001).expect("sound parameters");
+    merges(plain(), plain(), |sketch, key| {
+        let shared = (BOTH..KEYS).contains(&key);
+        assert!(Frequency::estimate(sketch, &key) > u64::from(shared), "{key}");
+    });
+    let sketch = filled(plain());
+    counts(&sketch, 1);
+    let bytes = sketch.to_bytes();
+    let view: CountMinView = CountMinView::from_bytes(&bytes).expect("bytes just written");
+    counts(&view, 1);
+    counts(&filled(AtomicCountMinSketch::try_from(plain()).expect("plain update")), 1);
+    counts(&filled(sized(CountingBloomFilter::new)), 1);
+    counts(&filled(sized(BlockedCountingBloomFilter::new)), 1);
+    let mut signed = CountSketch::new(0.01, 0.001).expect("sound parameters");
+    (0..KEYS).for_each(|key| {
+        signed.insert_many(&key, 50);
+    });
+    assert!((0..KEYS).all(|key| Frequency::estimate(&signed, &key).abs_diff(50) < 10));
+    let bytes = signed.to_bytes();
+    let view = CountSketchView::from_bytes(&bytes).expect("bytes just written");
+    assert!((0..KEYS).all(|key| view.estimate(&key) == signed.estimate(&key)));
+    let other = signed.clone();
+    Merge::merge(&mut signed, &other).expect("two of one shape");
+    assert!((0..KEYS).all(|key| Frequency::estimate(&signed, &key).abs_diff(100) < 20));
+}
+
+#[test]
+fn cardinality() {
+    let merged = |sketch: &HyperLogLog, _| assert!(sketch.estimate() > 250.0);
+    merges(HyperLogLog::new(12).unwrap(), HyperLogLog::new(12).unwrap(), merged);
+    merges(UltraLogLog::new(12).unwrap(), UltraLogLog::new(12).unwrap(), |sketch, _| {
+        assert!(sketch.estimate() > 250.0);
+    });
+    let sketch = filled(HyperLogLog::new(12).unwrap());
+    numbers(&sketch);
+    numbers(&HyperLogLogView::from_bytes(&sketch.to_bytes()).expect("bytes just written"));
+    numbers(&filled(UltraLogLog::new(12).unwrap()));
+    numbers(&filled(AtomicHyperLogLog::new(12).unwrap()));
+}
