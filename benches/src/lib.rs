@@ -7,12 +7,15 @@ pub mod blocked;
 pub mod bloom;
 pub mod cardinality;
 pub mod contest;
+pub mod counting;
+pub mod cuckoo;
 pub mod floor;
 pub mod frequency;
 pub mod goals;
 pub mod keys;
 pub mod machine;
 pub mod membership;
+mod removal;
 pub mod report;
 pub mod stats;
 pub mod suite;
@@ -25,6 +28,8 @@ pub const SUITES: &[&Suite] = &[
     &blocked::SUITE,
     &blocked::AVX2,
     &blocked::PORTABLE,
+    &counting::SUITE,
+    &cuckoo::SUITE,
     &frequency::SUITE,
     &cardinality::SUITE,
 ];

@@ -5,6 +5,7 @@ mod bench;
 mod check;
 mod params;
 mod process;
+mod room;
 mod text;
 mod validate;
 
@@ -25,6 +26,7 @@ enum Command {
     Bench(bench::Options),
     Check(check::Options),
     Params(params::Options),
+    Room(room::Options),
 }
 
 fn main() -> ExitCode {
@@ -33,6 +35,10 @@ fn main() -> ExitCode {
         Command::Bench(options) => bench::run(&options).map(|()| ExitCode::SUCCESS),
         Command::Check(options) => check::run(&options).map(|()| ExitCode::SUCCESS),
         Command::Params(options) => params::run(&options).map(|()| ExitCode::SUCCESS),
+        Command::Room(options) => {
+            room::run(&options);
+            Ok(ExitCode::SUCCESS)
+        }
     };
     result.unwrap_or_else(|error| {
         eprintln!("error: {error}");

@@ -103,7 +103,7 @@ impl<S> CuckooFilter<S> {
     /// [`Full`] when no place is found: the key is not in, and all others still are.
     #[inline]
     pub fn insert_hash(&mut self, hash: u64) -> Result<(), Full> {
-        self.table.insert(self.table.address(hash))
+        self.table.insert(hash)
     }
 
     /// Inserts a key by its hash unless it is possibly contained; see
@@ -126,13 +126,13 @@ impl<S> CuckooFilter<S> {
     /// [`Full`] at the first that finds no place; those before it are in, and
     /// [`len`](Self::len) tells how many they are.
     pub fn insert_hash_batch(&mut self, hashes: &[u64]) -> Result<(), Full> {
-        hashes.iter().try_for_each(|&hash| self.insert_hash(hash))
+        self.table.insert_each(hashes, |&hash| hash)
     }
 
     /// Removes one copy of a key by its hash; see [`remove`](Self::remove).
     #[inline]
     pub fn remove_hash(&mut self, hash: u64) -> bool {
-        self.table.remove(self.table.address(hash))
+        self.table.remove(hash)
     }
 
     /// Forgets all keys.
@@ -195,7 +195,7 @@ impl<S: BuildHasher> CuckooFilter<S> {
     /// [`Full`] at the first that finds no place; those before it are in, and
     /// [`len`](Self::len) tells how many they are.
     pub fn insert_batch<K: Hash>(&mut self, keys: &[K]) -> Result<(), Full> {
-        keys.iter().try_for_each(|key| self.insert(key))
+        self.table.insert_each(keys, |key| self.hasher.hash_one(key))
     }
 
     /// Removes one copy of `key`. Returns `false`, and changes nothing, when it is certainly absent.
@@ -252,7 +252,7 @@ impl<S: BuildHasher> CuckooFilter<S> {
     pub fn merge(&mut self, other: &Self) -> Result<(), MergeError> {
         self.check_compatible(other)?;
         let mut merged = self.table.try_clone()?;
-        other.table.iter().try_for_each(|address| merged.insert(address))?;
+        merged.insert_all(&other.table)?;
         self.table = merged;
         Ok(())
     }

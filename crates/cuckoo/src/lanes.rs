@@ -4,8 +4,8 @@
 //! Groups lie one after another without gaps, least significant bit first, so that a group may begin
 //! in one word and end in the next.
 //!
-//! Everything takes the width as an argument and is inlined: [`by_width!`] calls it with a literal for
-//! the common widths, for which shifts and masks are then constants.
+//! Everything takes the width as an argument and is inlined: [`by_width!`] calls it with a literal, for
+//! which shifts and masks are then constants.
 
 use pds_core::memory::WordSource;
 
@@ -16,17 +16,19 @@ const _: () = assert!(SLOTS as u64 == pds_params::cuckoo::BUCKET_SLOTS);
 /// The widest fingerprint of which four fit a word, in bits.
 const WIDEST_OF_FOUR: u32 = 16;
 
-/// Evaluates an expression with a width that is a constant where it is a common one.
+/// Evaluates an expression with a width that is a constant: once for each of them.
 ///
-/// Eight, twelve and sixteen bits are what rates of 3 %, 0.2 % and 0.01 % ask for, and 32 is the widest.
+/// Masks and distances are then constants too, and for even widths no group starts within a byte. Not to
+/// be inlined: one function of all widths is called once for many keys, or for a thing that takes longer.
 macro_rules! by_width {
     ($width:expr, |$constant:ident| $body:expr) => {
+        by_width!(@arms $width, $constant, $body,
+            4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31)
+    };
+    (@arms $width:expr, $constant:ident, $body:expr, $($number:literal)*) => {
         match $width {
-            8 => by_width!(@arm 8, $constant, $body),
-            12 => by_width!(@arm 12, $constant, $body),
-            16 => by_width!(@arm 16, $constant, $body),
-            32 => by_width!(@arm 32, $constant, $body),
-            width => by_width!(@arm width, $constant, $body),
+            $($number => by_width!(@arm $number, $constant, $body),)*
+            _ => by_width!(@arm 32, $constant, $body),
         }
     };
     (@arm $width:expr, $constant:ident, $body:expr) => {{
@@ -67,16 +69,36 @@ pub(crate) const fn first_lane(matches: u64, width: u32) -> u32 {
 }
 
 /// Reads the group of this number; the bits above its lanes are anything.
+///
+/// In one piece but where words are not enough for that: at the end of the memory, on big-endian
+/// machines, and for the one width of which a group can lie in nine bytes.
 #[inline(always)]
 pub(crate) fn group(words: &impl WordSource, number: u64, width: u32) -> u64 {
     let bits = lanes(width) * width;
     let start = number * u64::from(bits);
-    let (low, shift) = (words.word(word_of(start)), start % 64);
-    if bits.is_power_of_two() {
-        return low >> shift;
+    match bits {
+        32 => u64::from(words.half(index_of(number))),
+        64 => words.word(index_of(number)),
+        _ if most_skipped(bits) + bits <= 64 => match words.unaligned(index_of(start / 8)) {
+            Some(group) => group >> (start % 8),
+            None => group_of_words(words, start, bits),
+        },
+        _ => group_of_words(words, start, bits),
     }
+}
+
+/// The most bits below a group in its first byte: groups start at multiples of the length of one.
+const fn most_skipped(bits: u32) -> u32 {
+    8_u32.saturating_sub(1 << bits.trailing_zeros())
+}
+
+/// Reads the bits from `start` on out of the word or the two that have them.
+#[cold]
+#[inline(never)]
+fn group_of_words(words: &impl WordSource, start: u64, bits: u32) -> u64 {
     // The last word of the group is the first again where it does not straddle; what is then shifted
     // in lies above the lanes. In two steps, as a shift by 64 is none.
+    let (low, shift) = (words.word(word_of(start)), start % 64);
     let high = words.word(word_of(start + u64::from(bits - 1)));
     low >> shift | (high << 1) << (63 - shift)
 }
@@ -114,8 +136,15 @@ pub(crate) const fn mask(width: u32) -> u64 {
     u64::MAX >> (64 - width)
 }
 
-/// The word that holds a bit. Nothing is lost: words that were allocated can be counted in `usize`.
+/// The word that holds a bit.
 #[inline(always)]
 pub(crate) const fn word_of(bit: u64) -> usize {
-    (bit / 64) as usize
+    index_of(bit / 64)
+}
+
+/// Nothing is lost: what was allocated can be counted in `usize`.
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "no more than the bytes of memory")]
+const fn index_of(number: u64) -> usize {
+    number as usize
 }

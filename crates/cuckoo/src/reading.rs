@@ -4,9 +4,6 @@ use core::fmt;
 
 use pds_params::CuckooParams;
 
-/// How many keys are hashed before they are looked up.
-pub(crate) const HASHED: usize = 64;
-
 /// Gives the methods that only read to a filter type with the fields `table`, `params` and `hasher`.
 ///
 /// A macro and no generic type, so that each filter's documentation shows its methods as its own.
@@ -33,7 +30,7 @@ macro_rules! reading_methods {
             /// When the slices differ in length.
             pub fn contains_hash_batch(&self, hashes: &[u64], out: &mut [bool]) {
                 ::pds_core::batch::check_lengths(hashes, out);
-                self.table.contains_each(hashes, out);
+                self.table.contains_each(hashes, |&hash| hash, out);
             }
 
             /// Counts the copies of a key by its hash; see [`count`](Self::count).
@@ -146,12 +143,8 @@ macro_rules! reading_methods {
             /// # Ok::<(), Box<dyn core::error::Error>>(())
             /// ```
             pub fn contains_batch<K: ::core::hash::Hash>(&self, keys: &[K], out: &mut [bool]) {
-                ::pds_core::batch::contains_keys::<{ $crate::reading::HASHED }, K>(
-                    &self.hasher,
-                    keys,
-                    out,
-                    |hashes, answers| self.table.contains_each(hashes, answers),
-                );
+                ::pds_core::batch::check_lengths(keys, out);
+                self.table.contains_each(keys, |key| self.hasher.hash_one(key), out);
             }
 
             /// Counts the copies of `key`, from 0 to 8; copies of keys that agree with it are counted too.

@@ -19,6 +19,28 @@ const MAX_MOVES: usize = 2000;
 /// How many lookups of a batch are under way at once; each reads two lines.
 const BATCH: usize = 32;
 
+/// All places of a key. Half as large as with buckets in 64 bits, which they need not be.
+#[derive(Clone, Copy, Default)]
+struct Place {
+    bucket: u32,
+    other: u32,
+    fingerprint: u32,
+}
+
+const _: () = assert!(pds_params::cuckoo::MAX_BUCKETS <= 1 << 32);
+
+impl Place {
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "buckets are numbered up to 2^32 - 1")]
+    const fn new(Address { bucket, fingerprint }: Address, other: u64) -> Self {
+        Self { bucket: bucket as u32, other: other as u32, fingerprint }
+    }
+
+    const fn address(self) -> Address {
+        Address { bucket: self.bucket as u64, fingerprint: self.fingerprint }
+    }
+}
+
 /// Fingerprints in buckets of four slots; a slot of zero is empty.
 // Invariant: `len` slots are not zero, every fingerprint lies in one of its two buckets, and the bits
 // of the last word beyond the last slot are zero.
@@ -64,80 +86,112 @@ impl<W: WordSource> Table<W> {
     /// Whether either bucket of the hash holds its fingerprint.
     #[inline]
     pub(crate) fn contains(&self, hash: u64) -> bool {
-        by_width!(self.width, |width| {
-            let address = Address::new(hash, self.num_buckets, width);
-            self.either_holds(address, self.partner(address), width)
-        })
+        self.holds(self.place(hash))
     }
 
-    /// [`contains`](Self::contains) for many hashes, some of whose buckets are always on their way.
-    pub(crate) fn contains_each(&self, hashes: &[u64], answers: &mut [bool]) {
-        by_width!(self.width, |width| self.contains_each_of(hashes, answers, width));
-    }
-
-    #[inline(always)]
-    fn contains_each_of(&self, hashes: &[u64], answers: &mut [bool], width: u32) {
-        debug_assert_eq!(hashes.len(), answers.len());
-        for (hashes, answers) in hashes.chunks(BATCH).zip(answers.chunks_mut(BATCH)) {
-            let mut places = [(Address { bucket: 0, fingerprint: 0 }, 0); BATCH];
-            for (place, &hash) in places.iter_mut().zip(hashes) {
-                let address = Address::new(hash, self.num_buckets, width);
-                *place = (address, self.partner(address));
-                self.prefetch(place.0.bucket, width);
-                self.prefetch(place.1, width);
+    /// [`contains`](Self::contains) for many keys, some of whose buckets are always on their way.
+    pub(crate) fn contains_each<K>(
+        &self,
+        keys: &[K],
+        hash: impl Fn(&K) -> u64,
+        answers: &mut [bool],
+    ) {
+        debug_assert_eq!(keys.len(), answers.len());
+        let mut places = [Place::default(); BATCH];
+        for (keys, answers) in keys.chunks(BATCH).zip(answers.chunks_mut(BATCH)) {
+            for (place, key) in places.iter_mut().zip(keys) {
+                *place = self.place(hash(key));
+                self.prefetch(*place);
             }
-            for (answer, &(address, other)) in answers.iter_mut().zip(&places) {
-                *answer = self.either_holds(address, other, width);
-            }
+            self.holds_each(&places[..keys.len()], answers);
         }
     }
 
     #[inline(always)]
-    fn prefetch(&self, bucket: u64, width: u32) {
-        self.words.prefetch(lanes::word_of(bucket * u64::from(SLOTS * width)));
+    fn place(&self, hash: u64) -> Place {
+        let address = self.address(hash);
+        Place::new(address, self.partner(address))
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, place: Place) {
+        for bucket in [place.bucket, place.other] {
+            self.words.prefetch(lanes::word_of(u64::from(bucket) * u64::from(SLOTS * self.width)));
+        }
+    }
+
+    #[inline(never)]
+    fn holds_each(&self, places: &[Place], answers: &mut [bool]) {
+        by_width!(self.width, |width| {
+            for (answer, &place) in answers.iter_mut().zip(places) {
+                *answer = self.holds_of(place, width);
+            }
+        });
+    }
+
+    /// The widths that usual rates ask for (3 %, 1 %, 0.2 %, 0.1 % and 0.01 %) are inlined where a key is asked for:
+    /// a call takes a fifth of the time. With all of them what is inlined would not fit the registers.
+    #[inline(always)]
+    fn holds(&self, place: Place) -> bool {
+        match self.width {
+            8 => self.holds_of(place, 8),
+            10 => self.holds_of(place, 10),
+            12 => self.holds_of(place, 12),
+            13 => self.holds_of(place, 13),
+            16 => self.holds_of(place, 16),
+            _ => self.holds_uncommon(place),
+        }
+    }
+
+    #[inline(never)]
+    fn holds_uncommon(&self, place: Place) -> bool {
+        by_width!(self.width, |width| self.holds_of(place, width))
     }
 
     /// Both buckets are read always: which of them it is cannot be predicted, and a misprediction costs
     /// more than a read.
     #[inline(always)]
-    fn either_holds(&self, address: Address, other: u64, width: u32) -> bool {
-        let Address { bucket, fingerprint } = address;
-        let found = self.matches(bucket, fingerprint, width);
-        found | self.matches(other, fingerprint, width) != 0
+    fn holds_of(&self, Place { bucket, other, fingerprint }: Place, width: u32) -> bool {
+        let found = self.first_in(bucket.into(), fingerprint, width).0;
+        found | self.first_in(other.into(), fingerprint, width).0 != 0
     }
 
-    /// Not zero when the bucket holds the fingerprint.
+    /// The first slot of both buckets with this fingerprint; an empty one for 0.
+    #[inline(never)]
+    fn find(&self, place: Place, fingerprint: u32) -> Option<u64> {
+        by_width!(self.width, |width| self.first_of(place, fingerprint, width))
+    }
+
+    /// The first empty slot of a bucket.
+    fn free_in(&self, bucket: u64) -> Option<u64> {
+        let (matches, slot) = by_width!(self.width, |width| self.first_in(bucket, 0, width));
+        (matches != 0).then_some(slot)
+    }
+
     #[inline(always)]
-    fn matches(&self, bucket: u64, fingerprint: u32, width: u32) -> u64 {
+    fn first_of(&self, place: Place, fingerprint: u32, width: u32) -> Option<u64> {
+        let first = self.first_in(place.bucket.into(), fingerprint, width);
+        let other = self.first_in(place.other.into(), fingerprint, width);
+        let (matches, slot) = if first.0 != 0 { first } else { other };
+        (matches != 0).then_some(slot)
+    }
+
+    /// Not zero when the bucket holds the fingerprint, and the first slot that does.
+    #[inline(always)]
+    fn first_in(&self, bucket: u64, fingerprint: u32, width: u32) -> (u64, u64) {
         if lanes::lanes(width) == SLOTS {
-            return self.matches_in(bucket, fingerprint, width);
+            return self.first_in_group(bucket, fingerprint, width);
         }
-        self.matches_in(2 * bucket, fingerprint, width)
-            | self.matches_in(2 * bucket + 1, fingerprint, width)
+        let first = self.first_in_group(2 * bucket, fingerprint, width);
+        let second = self.first_in_group(2 * bucket + 1, fingerprint, width);
+        if first.0 != 0 { first } else { second }
     }
 
     #[inline(always)]
-    fn matches_in(&self, group: u64, fingerprint: u32, width: u32) -> u64 {
-        lanes::matches(lanes::group(&self.words, group, width), fingerprint, width)
-    }
-
-    /// The first slot of the bucket with this fingerprint; an empty one for 0.
-    #[inline]
-    fn find(&self, bucket: u64, fingerprint: u32) -> Option<u64> {
-        by_width!(self.width, |width| self.find_of(bucket, fingerprint, width))
-    }
-
-    #[inline(always)]
-    fn find_of(&self, bucket: u64, fingerprint: u32, width: u32) -> Option<u64> {
-        let lanes = u64::from(lanes::lanes(width));
-        let groups = u64::from(SLOTS) / lanes;
-        for group in bucket * groups..(bucket + 1) * groups {
-            let matches = self.matches_in(group, fingerprint, width);
-            if matches != 0 {
-                return Some(group * lanes + u64::from(lanes::first_lane(matches, width)));
-            }
-        }
-        None
+    fn first_in_group(&self, group: u64, fingerprint: u32, width: u32) -> (u64, u64) {
+        let matches = lanes::matches(lanes::group(&self.words, group, width), fingerprint, width);
+        let lane = lanes::first_lane(matches, width);
+        (matches, group * u64::from(lanes::lanes(width)) + u64::from(lane))
     }
 
     /// How many slots hold the fingerprint.
@@ -184,16 +238,39 @@ impl Table {
         self.len = 0;
     }
 
-    /// Stores the fingerprint in one of its buckets. Nothing is changed when there is no place.
+    /// Stores the fingerprint of a hash in one of its buckets. Nothing is changed when there is no place.
     #[inline]
-    pub(crate) fn insert(&mut self, address: Address) -> Result<(), Full> {
-        let Address { bucket, fingerprint } = address;
-        let other = self.partner(address);
-        if let Some(slot) = self.find(bucket, 0).or_else(|| self.find(other, 0)) {
-            self.set(slot, fingerprint);
-        } else if self.is_all(bucket, fingerprint) && self.is_all(other, fingerprint)
-            || !self.make_room(address)
-        {
+    pub(crate) fn insert(&mut self, hash: u64) -> Result<(), Full> {
+        self.insert_at(self.place(hash))
+    }
+
+    /// [`insert`](Self::insert) for many keys, up to the first for which there is no place.
+    pub(crate) fn insert_each<K>(
+        &mut self,
+        keys: &[K],
+        hash: impl Fn(&K) -> u64,
+    ) -> Result<(), Full> {
+        let mut places = [Place::default(); BATCH];
+        for keys in keys.chunks(BATCH) {
+            for (place, key) in places.iter_mut().zip(keys) {
+                *place = self.place(hash(key));
+                self.prefetch(*place);
+            }
+            places[..keys.len()].iter().try_for_each(|&place| self.insert_at(place))?;
+        }
+        Ok(())
+    }
+
+    /// Stores all fingerprints of another table of this shape, up to the first without a place.
+    pub(crate) fn insert_all(&mut self, other: &Self) -> Result<(), Full> {
+        let place = |address| Place::new(address, other.partner(address));
+        other.iter().try_for_each(|address| self.insert_at(place(address)))
+    }
+
+    fn insert_at(&mut self, place: Place) -> Result<(), Full> {
+        if let Some(slot) = self.find(place, 0) {
+            self.set(slot, place.fingerprint);
+        } else if self.is_all(place) || !self.make_room(place.address()) {
             return Err(Full { len: self.len, num_slots: self.num_slots() });
         }
         self.len += 1;
@@ -214,7 +291,7 @@ impl Table {
             *lane = (generator.next_u64() >> 62) as u8;
             self.swap(&mut homeless, *lane);
             homeless.bucket = self.partner(homeless);
-            if let Some(free) = self.find(homeless.bucket, 0) {
+            if let Some(free) = self.free_in(homeless.bucket) {
                 self.set(free, homeless.fingerprint);
                 return true;
             }
@@ -235,18 +312,21 @@ impl Table {
         homeless.fingerprint = resident;
     }
 
-    /// Whether all slots of the bucket hold the fingerprint: moving copies of it makes no room.
-    fn is_all(&self, bucket: u64, fingerprint: u32) -> bool {
-        slots_of(bucket).all(|slot| self.get(slot) == fingerprint)
+    /// Whether all slots of both buckets hold the fingerprint: moving copies of it makes no room.
+    fn is_all(&self, Place { bucket, other, fingerprint }: Place) -> bool {
+        let mut slots = [bucket, other].into_iter().flat_map(|bucket| slots_of(bucket.into()));
+        slots.all(|slot| self.get(slot) == fingerprint)
     }
 
-    /// Removes one copy. Which one makes no difference: copies of a fingerprint in its two buckets
-    /// cannot be told apart.
+    /// Removes one copy of the fingerprint of a hash. Which one makes no difference: copies of a
+    /// fingerprint in its two buckets cannot be told apart.
     #[inline]
-    pub(crate) fn remove(&mut self, address: Address) -> bool {
-        let Address { bucket, fingerprint } = address;
-        let other = self.partner(address);
-        let found = self.find(bucket, fingerprint).or_else(|| self.find(other, fingerprint));
+    pub(crate) fn remove(&mut self, hash: u64) -> bool {
+        self.remove_at(self.place(hash))
+    }
+
+    fn remove_at(&mut self, place: Place) -> bool {
+        let found = self.find(place, place.fingerprint);
         if let Some(slot) = found {
             self.set(slot, 0);
             self.len -= 1;

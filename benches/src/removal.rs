@@ -1,0 +1,99 @@
+//! Filters that forget keys: insertions from one load to the next, and removals.
+
+use core::hint::black_box;
+use core::ops::Range;
+use std::time::Instant;
+
+use crate::keys::key;
+use crate::membership::Filter;
+use crate::report::Row;
+use crate::suite::Bench;
+
+/// The loads between which insertions are timed into slots, which slow down as they fill up.
+pub(crate) const SLOTS: &[(f64, &str)] =
+    &[(0.5, "insert to 50 %"), (0.9, "insert to 90 %"), (0.95, "insert to 95 %")];
+/// The whole of a structure that is as fast when it is full.
+pub(crate) const WHOLE: &[(f64, &str)] = &[(1.0, "insert to the design")];
+
+/// A filter of `u64` keys that can be removed.
+pub(crate) trait Removing: Filter {
+    /// Removes a key that is in. Returns whether the filter agreed.
+    fn remove(&mut self, key: u64) -> bool;
+
+    /// Removes keys one by one. Returns how often the filter agreed.
+    fn remove_each(&mut self, keys: &[u64]) -> u64 {
+        keys.iter().map(|&key| u64::from(self.remove(key))).sum()
+    }
+}
+
+/// Fills two filters in turn from empty, stage by stage, and empties them again.
+///
+/// `whole` keys are a load of 1; what one round times is whole stages, so that a block is as long as its stage.
+pub(crate) fn changes(
+    bench: &mut Bench<'_>,
+    case: &str,
+    peer: &'static str,
+    (whole, stages): (u64, &[(f64, &str)]),
+    [ours, theirs]: [&mut dyn Removing; 2],
+) {
+    let stages = Stages::new(whole, stages);
+    let mut times: [Vec<Vec<f64>>; 2] = [Vec::new(), Vec::new()];
+    for round in 0..=bench.effort().pairs() {
+        for turn in 0..2 {
+            let index = (round + turn) % 2;
+            let taken = stages.time(if index == 0 { &mut *ours } else { &mut *theirs });
+            if round > 0 {
+                times[index].push(taken);
+            }
+        }
+    }
+    for (stage, name) in stages.names().enumerate() {
+        let [ours, theirs] = times
+            .each_ref()
+            .map(|rounds| rounds.iter().map(|times| times[stage]).collect::<Vec<_>>());
+        bench.add(Row::timed([case, name], peer, &ours, &theirs));
+    }
+}
+
+/// The keys of each stage.
+struct Stages<'a> {
+    keys: Vec<u64>,
+    insertions: Vec<(Range<usize>, &'a str)>,
+}
+
+impl<'a> Stages<'a> {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a share of a length"
+    )]
+    fn new(whole: u64, loads: &[(f64, &'a str)]) -> Self {
+        let mut start = 0;
+        let stage = |&(load, name): &(f64, &'a str)| {
+            let end = (whole as f64 * load) as usize;
+            (core::mem::replace(&mut start, end)..end, name)
+        };
+        let insertions: Vec<_> = loads.iter().map(stage).collect();
+        Self { keys: (0..start as u64).map(key).collect(), insertions }
+    }
+
+    fn names(&self) -> impl Iterator<Item = &'a str> {
+        self.insertions.iter().map(|&(_, name)| name).chain(["remove"])
+    }
+
+    /// The nanoseconds a key of each stage, removals last.
+    fn time(&self, filter: &mut dyn Removing) -> Vec<f64> {
+        filter.clear();
+        let insertions = self.insertions.iter().map(|(range, _)| &self.keys[range.clone()]);
+        let mut times: Vec<f64> =
+            insertions.map(|keys| time(keys, |keys| filter.insert_each(keys))).collect();
+        times.push(time(&self.keys, |keys| filter.remove_each(keys)));
+        times
+    }
+}
+
+fn time(keys: &[u64], work: impl FnOnce(&[u64]) -> u64) -> f64 {
+    let start = Instant::now();
+    black_box(work(black_box(keys)));
+    start.elapsed().as_secs_f64() * 1e9 / keys.len() as f64
+}

@@ -1,0 +1,198 @@
+//! How much room cuckoo filters have: the measurements behind the sizes that they are given.
+//!
+//! Up to 256 items the probability of failure is measured itself; `--fills` says how often each size is filled. For
+//! more it is too small to be seen, and what is measured is how far from failure the design is.
+
+use clap::{Args, Subcommand};
+use comfy_table::{Table, presets};
+use core::sync::atomic::{AtomicUsize, Ordering};
+use pds::CuckooFilter;
+use pds::params::cuckoo::{least_buckets, most_items};
+use pds_testkit::keys::random;
+use std::sync::Mutex;
+use std::thread;
+
+/// Items of the small filters; all of the smallest, then fewer.
+const FEW: [u64; 26] = [
+    1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 20, 24, 32, 40, 48, 64, 96, 128, 192,
+    256,
+];
+
+/// Widths of fingerprints in bits.
+const WIDTHS: [u32; 6] = [4, 5, 6, 8, 12, 16];
+
+/// Buckets of the large filters, the last of them for ten million items.
+const MANY: [u64; 6] = [128, 1_024, 4_096, 26_316, 263_158, 2_631_580];
+
+/// The probability with which a failure rate is below the bound printed for it.
+const CONFIDENCE: f64 = 0.95;
+
+/// Fills cuckoo filters: how often those of the least size are full too early, and at which load any is.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    #[command(subcommand)]
+    part: Part,
+}
+
+#[derive(Debug, Subcommand)]
+enum Part {
+    /// Fills filters of the least size for up to 256 items, and counts those that are full too early.
+    Few {
+        /// Fills of each size.
+        #[arg(long, default_value_t = 1_000_000)]
+        fills: u64,
+    },
+    /// Fills filters until an insert fails.
+    Many {
+        /// Fills of each size.
+        #[arg(long, default_value_t = 200)]
+        fills: u32,
+        /// The most buckets.
+        #[arg(long, default_value_t = 263_158)]
+        buckets: u64,
+    },
+}
+
+/// Fills, counts and prints.
+pub(crate) fn run(options: &Options) {
+    let (header, rows) = match options.part {
+        Part::Few { fills } => {
+            let jobs = FEW.iter().rev().flat_map(|&items| WIDTHS.map(|bits| (items, bits)));
+            let row = |&(items, bits): &(u64, u32)| few(items, bits, fills);
+            (["items", "bits", "buckets", "fills", "failures", "probability below"], all(jobs, row))
+        }
+        Part::Many { fills, buckets } => {
+            let sizes = MANY.iter().rev().filter(|&&size| size <= buckets);
+            let jobs = sizes.flat_map(|&size| WIDTHS.map(|bits| (size, bits)));
+            let row = |&(size, bits): &(u64, u32)| many(size, bits, fills);
+            (["buckets", "bits", "mean", "deviation", "least", "design, margin"], all(jobs, row))
+        }
+    };
+    let mut table = Table::new();
+    table.load_style(presets::ASCII_MARKDOWN).set_header(header).add_rows(rows);
+    println!("{table}");
+}
+
+/// The rows of all jobs, in the reverse of their order: the longest are started first and shown last.
+fn all<J: Sync>(
+    jobs: impl Iterator<Item = J>,
+    row: impl Fn(&J) -> [String; 6] + Sync,
+) -> Vec<[String; 6]> {
+    let jobs: Vec<J> = jobs.collect();
+    let (next, rows) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                loop {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(job) = jobs.get(index) else { break };
+                    let row = row(job);
+                    eprintln!("{}", row.join("  "));
+                    rows.lock().expect("no thread has failed").push((index, row));
+                }
+            });
+        }
+    });
+    let mut rows = rows.into_inner().expect("no thread has failed");
+    rows.sort_unstable_by(|a, b| b.cmp(a));
+    rows.into_iter().map(|(_, row)| row).collect()
+}
+
+fn few(items: u64, bits: u32, fills: u64) -> [String; 6] {
+    let buckets = least_buckets(items, bits);
+    let failures = failures(&mut filter(buckets, bits), items, fills);
+    let bound = format!("{:.1e}", most_events(failures) / real(fills));
+    let [items, buckets, fills, failures] =
+        [items, buckets, fills, failures].map(|number| number.to_string());
+    [items, bits.to_string(), buckets, fills, failures, bound]
+}
+
+/// How many fills with so many items fail. All hashes are drawn, so that no fill depends on how the last one ended.
+fn failures(filter: &mut CuckooFilter, items: u64, fills: u64) -> u64 {
+    let mut hashes = hashes(items, filter.fingerprint_bits());
+    let mut fits = || {
+        filter.clear();
+        let mut insert = |hash| filter.insert_hash(hash).is_ok();
+        (0..items).fold(true, |fits, _| insert(hashes.next().expect("endless")) && fits)
+    };
+    (0..fills).map(|_| u64::from(!fits())).sum()
+}
+
+/// The loads at which the first insert failed, beside the load that is promised to fit.
+fn many(buckets: u64, bits: u32, fills: u32) -> [String; 6] {
+    let mut filter = filter(buckets, bits);
+    let mut hashes = hashes(buckets, bits);
+    let mut first_failure = || {
+        filter.clear();
+        while hashes.next().is_some_and(|hash| filter.insert_hash(hash).is_ok()) {}
+        filter.load_factor()
+    };
+    let loads: Vec<f64> = (0..fills).map(|_| first_failure()).collect();
+    let count = f64::from(fills);
+    let mean = loads.iter().sum::<f64>() / count;
+    let squares: f64 = loads.iter().map(|load| (load - mean).powi(2)).sum();
+    let deviation = (squares / (count - 1.0)).sqrt();
+    let least = loads.iter().copied().fold(1.0, f64::min);
+    let design = real(most_items(buckets, bits)) / real(4 * buckets);
+    let margin = format!("{design:.4}, {:.1} deviations", (mean - design) / deviation);
+    let [mean, deviation, least] =
+        [(mean, 4), (deviation, 5), (least, 4)].map(|(value, digits)| format!("{value:.digits$}"));
+    [buckets.to_string(), bits.to_string(), mean, deviation, least, margin]
+}
+
+fn filter(buckets: u64, bits: u32) -> CuckooFilter {
+    let builder = CuckooFilter::builder().buckets(buckets).fingerprint_bits(bits);
+    builder.build().expect("a shape of the list, and memory for it")
+}
+
+/// Random hashes, others for each size and width.
+fn hashes(size: u64, bits: u32) -> impl Iterator<Item = u64> {
+    random(size << 8 | u64::from(bits))
+}
+
+/// A count as a real number; counts here stay below 2^53.
+#[expect(clippy::cast_precision_loss, reason = "counts here stay below 2^53")]
+const fn real(count: u64) -> f64 {
+    count as f64
+}
+
+/// The mean of a Poisson number that is above `count` with [`CONFIDENCE`].
+fn most_events(count: u64) -> f64 {
+    let at_most = |mean: f64| {
+        let next = |term: &f64, index: u64| term * mean / real(index);
+        let terms = (1..=count).scan((-mean).exp(), |term, index| {
+            *term = next(term, index);
+            Some(*term)
+        });
+        (-mean).exp() + terms.sum::<f64>()
+    };
+    let (mut low, mut high) = (0.0, 10.0 + 3.0 * real(count));
+    for _ in 0..60 {
+        let middle = f64::midpoint(low, high);
+        *(if at_most(middle) > 1.0 - CONFIDENCE { &mut low } else { &mut high }) = middle;
+    }
+    high
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_are_those_of_the_tables() {
+        // Half the 95 % quantiles of chi square with 2, 4 and 22 degrees of freedom.
+        for (count, bound) in [(0, 2.996), (1, 4.744), (10, 16.962)] {
+            assert!((most_events(count) - bound).abs() < 1e-3, "{count}");
+        }
+    }
+
+    #[test]
+    fn failures_are_seen() {
+        assert_eq!(
+            failures(&mut filter(1, 8), 5, 100),
+            100,
+            "five keys in one bucket of four slots"
+        );
+        assert_eq!(failures(&mut filter(1, 8), 4, 100), 0);
+    }
+}
