@@ -32,7 +32,7 @@ use crate::{CountMinBuilder, Counter};
 /// The type of a key is part of it: `1u32` and `1u64` are different keys.
 ///
 /// # Guarantees
-/// - Never below the truth, unless counters are at their limit, and then the [`Count`] says so.
+/// - Never below the truth, unless counters are at their limit, and then the [`Count`](crate::Count) says so.
 /// - Above it by more than epsilon N with probability delta at most, N the total of all counts. The
 ///   published proof assumes independent rows; these come from one 64-bit hash, and are measured to
 ///   keep the bound.
