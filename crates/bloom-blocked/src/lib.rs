@@ -52,7 +52,9 @@ pub use bloom_core::{Health, HealthStatus};
 #[cfg(feature = "std")]
 pub use pds_core::ReadError;
 #[cfg(feature = "alloc")]
-pub use pds_core::bytes::{Header, ReadLimits};
+pub use pds_core::bytes::Header;
+#[cfg(feature = "std")]
+pub use pds_core::bytes::ReadLimits;
 pub use pds_core::{
     AllocError, BuildError, DecodeError, DefaultHashBuilder, Estimate, Incompatible, ParamError,
     PortableHasher, Raw, SipHashBuilder,

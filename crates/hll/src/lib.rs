@@ -53,7 +53,9 @@ pub use view::HyperLogLogView;
 #[cfg(feature = "std")]
 pub use pds_core::ReadError;
 #[cfg(feature = "alloc")]
-pub use pds_core::bytes::{Header, ReadLimits};
+pub use pds_core::bytes::Header;
+#[cfg(feature = "std")]
+pub use pds_core::bytes::ReadLimits;
 pub use pds_core::{
     AllocError, BuildError, DecodeError, DefaultHashBuilder, Estimate, Incompatible, ParamError,
     PortableHasher, Raw, SipHashBuilder,
