@@ -2,13 +2,18 @@
 //!
 //! A case is a precision, a number of keys and a hasher. Many sketches of it are filled with keys of their own, and
 //! their relative errors, as multiples of the predicted standard error, are judged twice: the mean must be 0, and the
-//! root of the mean square 1.
+//! root of the mean square 1. Numbers that nobody can insert are drawn: which ranks each register has seen.
+
+mod simulated;
+#[cfg(test)]
+mod tests;
 
 use super::Run;
 use super::effort::Effort;
 use super::judge::{Case, Check, Law, Measurement, real};
 use super::schedule::{Job, Progress};
 use core::hash::BuildHasher;
+use core::ops::Range;
 use pds::params::HllParams;
 use pds::params::hll::CardinalityEstimator::{
     self, Improved, Martingale, MaximumLikelihood, UltraFgra, UltraMaximumLikelihood,
@@ -19,20 +24,23 @@ use pds_testkit::keys;
 
 /// Sketches of a case: as many as show a tenth more or less error almost surely.
 const SKETCHES: u64 = 12_000;
+/// Sketches of the one series that goes to ten million keys: errors 9 % off are seen.
+const LARGE_SKETCHES: u64 = 2_000;
+/// Keys that are inserted in one call.
+const BATCH: u64 = 4_096;
 
 /// The estimators, in the order of [`Estimates`].
 const ESTIMATORS: [CardinalityEstimator; 5] =
     [Improved, MaximumLikelihood, Martingale, UltraFgra, UltraMaximumLikelihood];
-
-type Estimates = [f64; ESTIMATORS.len()];
 
 /// What is measured in one job: sketches of one precision and hasher, at growing numbers of keys.
 #[derive(Debug, Clone)]
 struct Series {
     precision: u32,
     hasher: &'static str,
-    /// Ascending. All are above the reach of the sparse form, which is as good as exact.
+    /// Ascending.
     sizes: Vec<u64>,
+    sketches: u64,
 }
 
 impl Series {
@@ -43,17 +51,16 @@ impl Series {
 
 /// The precisions and sizes of a run: two points a decade, up to what the effort affords.
 fn series(effort: Effort) -> Vec<Series> {
-    let most = effort.choose([5_000, 20_000, 100_000]);
-    let of = |precision: u32, hasher| {
-        let least = 1 << precision;
-        let sizes = (0..).map(grid).skip_while(|&n| n < least / 4).take_while(|&n| n <= most);
-        Series { precision, hasher, sizes: sizes.collect() }
+    let upto = |precision: u32, hasher, most, sketches| {
+        let sizes = (0..).map(grid).take_while(|&n| n <= most).collect();
+        Series { precision, hasher, sizes, sketches }
     };
-    let mut all: Vec<_> = [8, 10, 12].map(|precision| of(precision, "default")).into();
-    all.extend(["identity", "fnv1a"].map(|hasher| of(8, hasher)));
+    let most = effort.choose([5_000, 20_000, 100_000]);
+    let mut all: Vec<_> = [8, 10, 12].map(|p| upto(p, "default", most, SKETCHES)).into();
+    all.extend(["identity", "fnv1a"].map(|hasher| upto(8, hasher, most, SKETCHES)));
     if effort == Effort::Full {
-        all.push(of(14, "default"));
-        all.push(Series { precision: 12, hasher: "default", sizes: vec![1_000_000] });
+        all.push(upto(14, "default", most, SKETCHES));
+        all.push(upto(12, "default", 10_000_000, LARGE_SKETCHES));
     }
     all
 }
@@ -64,49 +71,85 @@ fn grid(i: i32) -> u64 {
     10f64.powf(f64::from(i) / 2.0).round() as u64
 }
 
-/// A job for each series.
+/// A job for each series, and one for each number of keys that is drawn.
 pub(crate) fn jobs(run: &Run) -> Vec<Job<'_>> {
     let seed = run.seed;
     let job = |series: Series| Job {
-        cost: SKETCHES * series.keys(),
+        cost: series.sketches * series.keys(),
         run: Box::new(move |progress| match series.hasher {
-            "identity" => measure(&series, &IdentityBuilder, seed, progress),
-            "fnv1a" => measure(&series, &Fnv1aBuilder, seed, progress),
-            _ => measure(&series, &DefaultHashBuilder::default(), seed, progress),
+            "identity" => measure_pairs(&series, &IdentityBuilder, seed, progress),
+            "fnv1a" => measure_pairs(&series, &Fnv1aBuilder, seed, progress),
+            _ => measure_pairs(&series, &DefaultHashBuilder::default(), seed, progress),
         }),
     };
-    series(run.effort).into_iter().map(job).collect()
+    let mut jobs: Vec<Job<'_>> = series(run.effort).into_iter().map(job).collect();
+    let exponents = run.effort.choose([&[9, 15, 18][..], &[7, 9, 12, 15, 18], &EXPONENTS]);
+    jobs.extend(exponents.iter().map(|&exponent| simulated::job(exponent, seed)));
+    jobs
 }
 
-fn measure<S: BuildHasher + Clone>(
+/// The powers of ten of a full run's drawn numbers.
+const EXPONENTS: [i32; 12] = [7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18];
+
+/// What is filled with keys and then asked, by some estimators.
+trait Counter<const N: usize> {
+    fn insert(&mut self, keys: &[u64]);
+    fn estimates(&mut self) -> [f64; N];
+}
+
+fn measure_pairs<S: BuildHasher + Clone>(
     series: &Series,
     hasher: &S,
     seed: u64,
     progress: &Progress,
 ) -> Vec<Measurement> {
     let params = HllParams::new(series.precision).expect("a precision of the list");
-    let mut errors = vec![[Errors::default(); ESTIMATORS.len()]; series.sizes.len()];
-    for start in keys::random(seed).take(usize::try_from(SKETCHES).expect("a few thousand")) {
-        let mut pair = Pair {
-            plain: HyperLogLog::from_params(params, hasher.clone()),
-            ultra: UltraLogLog::from_params(params, hasher.clone()),
-        };
-        let mut stream = keys::consecutive(start);
+    let pair = || Pair {
+        plain: HyperLogLog::from_params(params, hasher.clone()),
+        ultra: UltraLogLog::from_params(params, hasher.clone()),
+    };
+    measure(series, ESTIMATORS, pair, seed, progress)
+}
+
+fn measure<C: Counter<N>, const N: usize>(
+    series: &Series,
+    estimators: [CardinalityEstimator; N],
+    new: impl Fn() -> C,
+    seed: u64,
+    progress: &Progress,
+) -> Vec<Measurement> {
+    let mut errors = vec![[Errors::default(); N]; series.sizes.len()];
+    for start in keys::random(seed).take(usize::try_from(series.sketches).expect("some thousand")) {
+        let mut counter = new();
         let mut inserted = 0;
         for (&size, errors) in series.sizes.iter().zip(&mut errors) {
-            stream.by_ref().take(usize::try_from(size - inserted).expect("fits")).for_each(|key| {
-                pair.plain.insert(&key);
-                pair.ultra.insert(&key);
-            });
+            insert_numbered(&mut counter, start, inserted..size);
             inserted = size;
-            for (errors, estimate) in errors.iter_mut().zip(pair.estimates()) {
+            for (errors, estimate) in errors.iter_mut().zip(counter.estimates()) {
                 errors.add(estimate / real(size) - 1.0);
             }
         }
         progress.advance(inserted);
     }
     let judged = series.sizes.iter().zip(&errors);
-    judged.flat_map(|(&size, errors)| judge(series, params, size, errors)).collect()
+    let judge_size = |(&size, errors): (&u64, &[Errors; N])| {
+        let cases = estimators.into_iter().zip(errors);
+        cases
+            .flat_map(|(estimator, errors)| judge(series, real(size), estimator, errors))
+            .collect::<Vec<_>>()
+    };
+    judged.flat_map(judge_size).collect()
+}
+
+/// Inserts the keys of these numbers in a run of consecutive keys.
+fn insert_numbered<const N: usize>(counter: &mut impl Counter<N>, start: u64, numbers: Range<u64>) {
+    let mut batch = Vec::new();
+    for from in numbers.clone().step_by(usize::try_from(BATCH).expect("some thousand")) {
+        batch.clear();
+        batch
+            .extend((from..numbers.end.min(from + BATCH)).map(|number| start.wrapping_add(number)));
+        counter.insert(&batch);
+    }
 }
 
 /// Both sketches of the same keys.
@@ -115,8 +158,13 @@ struct Pair<S> {
     ultra: UltraLogLog<S>,
 }
 
-impl<S> Pair<S> {
-    fn estimates(&self) -> Estimates {
+impl<S: BuildHasher> Counter<{ ESTIMATORS.len() }> for Pair<S> {
+    fn insert(&mut self, keys: &[u64]) {
+        self.plain.insert_batch(keys);
+        self.ultra.insert_batch(keys);
+    }
+
+    fn estimates(&mut self) -> [f64; ESTIMATORS.len()] {
         [
             self.plain.estimate(),
             self.plain.estimate_by_likelihood(),
@@ -141,51 +189,70 @@ impl Errors {
     }
 }
 
+/// Judges the errors of one estimator at one number of keys.
 fn judge(
     series: &Series,
-    params: HllParams,
-    size: u64,
-    errors: &[Errors; ESTIMATORS.len()],
+    size: f64,
+    estimator: CardinalityEstimator,
+    errors: &Errors,
 ) -> Vec<Measurement> {
-    let judged = ESTIMATORS.into_iter().zip(errors);
-    judged
-        .flat_map(|(estimator, errors)| {
-            let predicted = params.standard_error_at(estimator, real(size));
-            let case = Case {
-                structure: "hll",
-                items: size,
-                rate: predicted,
-                shape: format!("p {}, {}", series.precision, name(estimator)),
-                keys: "consecutive",
-                hasher: series.hasher,
-                instances: SKETCHES,
-            };
-            let mean = 1.0 + errors.sum / real(SKETCHES);
-            let spread = (errors.squares / real(SKETCHES)).sqrt() / predicted;
-            // The bias that theory leaves is of the order of 1 / m, a tenth of an error at precision 8.
-            let slack = 0.1 * predicted;
-            let deviation = predicted / real(SKETCHES).sqrt();
-            let law = Law::Normal { low: 1.0 - slack, high: 1.0 + slack, deviation, looks: 1 };
-            let bias = (Check::MeanEstimate, law, mean);
-            let spread = (Check::EstimateSpread, spread_law(estimator, params, size), spread);
-            [bias, spread].map(|(check, law, observed)| Measurement {
-                case: case.clone(),
-                check,
-                law,
-                observed,
-                events: real(SKETCHES),
-            })
-        })
-        .collect()
+    let params = HllParams::new(series.precision).expect("a precision of the list");
+    let sketches = real(series.sketches);
+    let is_plain = matches!(estimator, Improved | MaximumLikelihood | Martingale);
+    let is_sparse = is_plain && size <= real(params.max_sparse_entries());
+    let predicted = params.standard_error_at(estimator, size);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "up to 10^18")]
+    let case = Case {
+        structure: "hll",
+        items: size as u64,
+        rate: predicted,
+        shape: format!("p {}, {}", series.precision, name(estimator)),
+        keys: if size > 1e7 { "drawn" } else { "consecutive" },
+        hasher: series.hasher,
+        instances: series.sketches,
+    };
+    let mean = 1.0 + errors.sum / sketches;
+    let spread = (errors.squares / sketches).sqrt() / predicted;
+    let bias_law =
+        if is_sparse { sparse_law(size, sketches) } else { bias_law(predicted, sketches) };
+    let mut checks = vec![(Check::MeanEstimate, bias_law, mean)];
+    // Few keys err seldom, and much then: no normal law. The sparse form is judged by its mean alone.
+    if !is_sparse && size >= real(params.num_registers()) / 4.0 {
+        checks.push((Check::EstimateSpread, spread_law(estimator, params, size, sketches), spread));
+    }
+    let measurement = |(check, law, observed)| Measurement {
+        case: case.clone(),
+        check,
+        law,
+        observed,
+        events: sketches,
+    };
+    checks.into_iter().map(measurement).collect()
+}
+
+/// The bias that theory leaves is of the order of 1 / m, a tenth of an error at precision 8.
+fn bias_law(predicted: f64, sketches: f64) -> Law {
+    let slack = 0.1 * predicted;
+    let deviation = predicted / sketches.sqrt();
+    Law::Normal { low: 1.0 - slack, high: 1.0 + slack, deviation, looks: 1 }
+}
+
+/// The mean of sparse sketches: nothing errs but pairs of keys that share 26 bits, a Poisson number of them in all,
+/// of which each makes up for half of itself.
+fn sparse_law(size: f64, sketches: f64) -> Law {
+    let pairs = sketches * size * size / 2f64.powi(27);
+    // Twelve more or less, where none is expected, are seldom enough for the false-alarm level of a run.
+    let (slack, deviation) = (12.0 / (sketches * size), pairs.sqrt() / (sketches * size));
+    Law::Normal { low: 1.0 - slack, high: 1.0 + slack, deviation, looks: 1 }
 }
 
 /// The root mean square of so many errors, each a normal variable, as a multiple of the predicted one.
 ///
 /// Theory is for many registers, and two per cent off at 256. Where there are few keys to a register, it is a bound
 /// for the estimators that do not exhaust the state, or that know more than the state.
-fn spread_law(estimator: CardinalityEstimator, params: HllParams, size: u64) -> Law {
-    let deviation = 1.0 / (2.0 * real(SKETCHES)).sqrt();
-    let few = size < 8 * params.num_registers();
+fn spread_law(estimator: CardinalityEstimator, params: HllParams, size: f64, sketches: f64) -> Law {
+    let deviation = 1.0 / (2.0 * sketches).sqrt();
+    let few = size < 8.0 * real(params.num_registers());
     match estimator {
         UltraFgra if few => Law::at_most(1.25, 1.25 * deviation),
         Martingale if few => Law::at_most(1.03, deviation),
