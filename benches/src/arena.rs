@@ -10,7 +10,7 @@ use crate::floor::Floor;
 use crate::keys::{Keys, key};
 use crate::membership::{BLOCK, Build, Design, Filter, Lineup, Operation, Peer};
 use crate::report::{FloorRow, Row, Unit, size};
-use crate::stats::Median;
+use pds_testkit::stats::Median;
 
 /// Absent keys by which a rate is measured before anything is timed, to about 1 % of itself.
 const RATE_KEYS: u64 = 1 << 20;

@@ -5,8 +5,8 @@ use core::fmt;
 use serde::Serialize;
 
 use crate::report::Row;
-use crate::stats::Median;
 use crate::suite::Suite;
+use pds_testkit::stats::Median;
 
 /// What ours is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

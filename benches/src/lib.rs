@@ -17,7 +17,6 @@ pub mod machine;
 pub mod membership;
 mod removal;
 pub mod report;
-pub mod stats;
 pub mod suite;
 
 use suite::Suite;

@@ -12,7 +12,7 @@ use clap::Parser;
 use pds_benches::SUITES;
 use pds_benches::goals::judge;
 use pds_benches::machine::Machine;
-use pds_benches::report::{Report, Row};
+use pds_benches::report::{Report, Row, html::html};
 use pds_benches::suite::{Bench, Effort, Suite};
 
 /// Times every structure against its peers, side by side in one process.
@@ -34,6 +34,10 @@ struct Arguments {
     /// Writes all rows, goals and the machine to this file.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+
+    /// Writes a report for a browser to this file.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
 }
 
 impl Arguments {
@@ -73,6 +77,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     print!("{report}");
     if let Some(path) = &arguments.json {
         fs::write(path, serde_json::to_string_pretty(&report)?)?;
+    }
+    if let Some(path) = &arguments.html {
+        fs::write(path, html(&report))?;
     }
     Ok(())
 }

@@ -1,4 +1,6 @@
-//! Rows, for people as a table and for programs as JSON.
+//! Rows, for people as a table or in a browser, and for programs as JSON.
+
+pub mod html;
 
 use core::fmt;
 
@@ -7,7 +9,7 @@ use serde::Serialize;
 
 use crate::goals::Verdict;
 use crate::machine::Machine;
-use crate::stats::Median;
+use pds_testkit::stats::Median;
 
 /// What was measured of one operation, against one peer.
 #[derive(Clone, Debug, Serialize)]

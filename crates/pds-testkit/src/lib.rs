@@ -4,6 +4,7 @@
 pub mod hashers;
 pub mod keys;
 pub mod mutate;
+pub mod page;
 pub mod portable;
 pub mod stats;
 pub mod zipf;

@@ -2,12 +2,14 @@
 //!
 //! A count of independent events is judged by the [`Binomial`] distribution itself, not by its normal approximation:
 //! at the small false-alarm levels that many tests in one run need, the approximation is off by orders of magnitude
-//! in the tail. Sums over many random cells (set bits) are judged by [`normal_quantile`].
+//! in the tail. Sums over many random cells (set bits) are judged by [`normal_quantile`]. Times are told by their [`Median`].
 
 mod binomial;
+mod median;
 mod normal;
 
 pub use binomial::Binomial;
+pub use median::Median;
 pub use normal::{normal_quantile, normal_upper_tail};
 
 /// The false-alarm level of each of `tests` independent tests that together may raise a false alarm with probability

@@ -10,6 +10,7 @@ use crate::text::grouped;
 use crate::validate::judge::{Row, Verdict};
 use core::error::Error;
 use core::fmt::Write;
+use pds_testkit::page::{self, escape};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -19,32 +20,27 @@ use std::process::Command;
 /// # Errors
 /// When a plot cannot be drawn or the file cannot be written.
 pub(crate) fn write(report: &Report, file: &Path) -> Result<(), Box<dyn Error>> {
-    fs::write(file, page(report)?)?;
+    fs::write(file, html(report)?)?;
     Ok(())
 }
 
-fn page(report: &Report) -> Result<String, Box<dyn Error>> {
+fn html(report: &Report) -> Result<String, Box<dyn Error>> {
     let structures = report.structures();
     let mut sections = String::new();
     for (name, rows) in &structures {
         sections += &section(name, rows)?;
     }
     let class = if report.broken() == 0 { "kept" } else { "broken" };
-    Ok(format!(
-        "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>Validation of pds {version}</title>\n<style>\n{style}</style>\n<main>\n\
-         <h1>Validation of pds {version}</h1>\n<p class=\"verdict {class}\">{verdict}</p>\n\
-         {broken}{overview}{reading}{sections}{memory}{facts}</main>\n</html>\n",
-        version = report.version,
-        style = include_str!("style.css"),
+    let body = format!(
+        "<p class=\"verdict {class}\">{verdict}</p>\n{broken}{overview}{reading}{sections}{memory}{facts}",
         verdict = escape(&report.verdict()),
         broken = broken(report),
         overview = overview(&structures),
         reading = reading(report),
         memory = memory::section()?,
         facts = facts(report),
-    ))
+    );
+    Ok(page::page(&format!("Validation of pds {}", report.version), &body))
 }
 
 /// The rows of broken promises, where there are any: they come before everything else.
@@ -213,20 +209,10 @@ fn id(name: &str) -> String {
     name.replace(' ', "-")
 }
 
-/// Makes text harmless inside HTML.
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::validate::judge::{Case, Check, Law, Measurement, judge};
-
-    #[test]
-    fn text_cannot_become_markup() {
-        assert_eq!(escape("<a href=\"x\">&"), "&lt;a href=&quot;x&quot;&gt;&amp;");
-    }
 
     fn report(observed: f64) -> Report {
         let case = |structure| Case {
@@ -265,7 +251,7 @@ mod tests {
 
     #[test]
     fn the_verdict_comes_first_and_every_structure_has_its_plots() {
-        let page = page(&report(10_010.0)).unwrap();
+        let page = html(&report(10_010.0)).unwrap();
         let place = |text: &str| page.find(text).unwrap_or_else(|| panic!("{text} is missing"));
         let verdict = place("3 of 3 promises kept");
         assert!(
@@ -282,7 +268,7 @@ mod tests {
 
     #[test]
     fn broken_promises_stand_right_below_the_verdict() {
-        let page = page(&report(20_000.0)).unwrap();
+        let page = html(&report(20_000.0)).unwrap();
         let verdict = page.find("1 of 3 promises broken").unwrap();
         let row = page.find("<tr class=\"broken\">").unwrap();
         assert!(verdict < row && row < page.find("<a href=\"#bloom\">").unwrap());
