@@ -3,6 +3,7 @@
 
 mod bench;
 mod check;
+mod headline;
 mod params;
 mod process;
 mod room;
@@ -27,6 +28,7 @@ enum Command {
     Check(check::Options),
     Params(params::Options),
     Room(room::Options),
+    Headline(headline::Options),
 }
 
 fn main() -> ExitCode {
@@ -39,6 +41,7 @@ fn main() -> ExitCode {
             room::run(&options);
             Ok(ExitCode::SUCCESS)
         }
+        Command::Headline(options) => headline::run(&options).map(|()| ExitCode::SUCCESS),
     };
     result.unwrap_or_else(|error| {
         eprintln!("error: {error}");

@@ -1,0 +1,137 @@
+//! `cargo xtask headline`: the figures that this field is known by, measured here.
+
+mod addresses;
+mod contest;
+mod distinct;
+mod lookups;
+mod textbook;
+
+use crate::process::Outcome;
+use clap::Args;
+use comfy_table::{Table, presets};
+use core::error::Error;
+use pds_testkit::stats::Median;
+use serde::Serialize;
+use std::fs;
+use std::path::PathBuf;
+
+/// Well-known figures of the field, each beside what is measured here: memory, lookups, rates, errors.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// A tenth of the keys beyond the caches, and of the sketches: ten seconds.
+    #[arg(long)]
+    quick: bool,
+    /// Writes the rows to this file.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+/// A figure and what it is here.
+#[derive(Debug, Serialize)]
+struct Row {
+    /// What was measured, and of how many keys.
+    case: String,
+    /// What is told of it.
+    published: &'static str,
+    /// Who tells it.
+    source: &'static str,
+    /// What it is here.
+    measured: Figure,
+}
+
+/// What a row holds.
+#[derive(Debug, Serialize)]
+enum Figure {
+    /// Memory of a structure, in bytes.
+    Bytes(u64),
+    /// Time of a lookup, in nanoseconds.
+    Nanoseconds(Median),
+    /// How many times as fast.
+    TimesAsFast(Median),
+    /// The share of absent keys that were found.
+    Rate(f64),
+    /// The root of the mean square of relative errors, and its own standard error.
+    Error { value: f64, standard_error: f64 },
+}
+
+/// The rows of one story.
+type Rows = Result<Vec<Row>, Box<dyn Error>>;
+
+/// Who tells a figure that goes from text to text.
+const UNKNOWN: &str = "often quoted, first source unknown";
+
+/// Measures all figures and prints them.
+///
+/// # Errors
+/// When a structure cannot be built, or the file cannot be written.
+pub(crate) fn run(options: &Options) -> Outcome {
+    let scale = if options.quick { 10 } else { 1 };
+    let mut rows = Vec::new();
+    for items in [10_000, 1_000_000] {
+        rows.extend(addresses::rows(items)?);
+    }
+    for items in [50_000, 100_000_000 / scale] {
+        rows.extend(lookups::rows(items)?);
+    }
+    for items in [100_000, 10_000_000] {
+        rows.extend(distinct::rows(items, 400 * 100_000 / items.min(1_000_000) / scale)?);
+    }
+    println!("{}", table(&rows));
+    if let Some(file) = &options.json {
+        fs::write(file, serde_json::to_string_pretty(&rows)?)?;
+    }
+    Ok(())
+}
+
+fn table(rows: &[Row]) -> String {
+    let cells = |row: &Row| {
+        [
+            row.case.clone(),
+            row.published.to_owned(),
+            row.measured.to_string(),
+            row.source.to_owned(),
+        ]
+    };
+    let mut table = Table::new();
+    table.load_style(presets::ASCII_MARKDOWN);
+    table.set_header(["case", "published", "here", "source of the published figure"]);
+    table.add_rows(rows.iter().map(cells)).to_string()
+}
+
+impl core::fmt::Display for Figure {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::Bytes(bytes) if *bytes < 1_000_000 => write!(f, "{:.1} kB", *bytes as f64 / 1e3),
+            Self::Bytes(bytes) => write!(f, "{:.2} MB", *bytes as f64 / 1e6),
+            Self::Nanoseconds(time) => write!(f, "{time} ns"),
+            Self::TimesAsFast(ratio) => write!(f, "{ratio}x"),
+            Self::Rate(rate) => write!(f, "{:.2} %", 100.0 * rate),
+            Self::Error { value, standard_error } => {
+                write!(f, "{:.2} ± {:.2} %", 100.0 * value, 100.0 * standard_error)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_case_has_its_rows() {
+        let rows = [addresses::rows(1_000), lookups::rows(1_000), distinct::rows(50_000, 30)];
+        let rows: Vec<Row> = rows.into_iter().flat_map(Result::unwrap).collect();
+        let text = table(&rows);
+        for part in ["HashSet<String>", "blocked", "cuckoo", "12,288 bytes", "5.3x", " ns", " kB"] {
+            assert!(text.contains(part), "{part} in {text}");
+        }
+        for row in &rows {
+            match row.measured {
+                Figure::Rate(rate) => assert!((0.0..0.03).contains(&rate), "{row:?}"),
+                Figure::Error { value, .. } => assert!((1e-3..0.1).contains(&value), "{row:?}"),
+                Figure::Bytes(bytes) => assert!(bytes > 1_000, "{row:?}"),
+                Figure::Nanoseconds(time) | Figure::TimesAsFast(time) => assert!(time.value > 0.0),
+            }
+        }
+    }
+}

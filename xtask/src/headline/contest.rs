@@ -1,0 +1,71 @@
+//! Times lookups in turn, so that whatever slows the machine slows all of them.
+
+use core::hint::black_box;
+use pds_testkit::stats::Median;
+use std::time::Instant;
+
+/// Rounds of a contest: the least number by which a ratio is judged.
+pub(super) const ROUNDS: usize = 15;
+
+/// Keys of a round.
+pub(super) const BLOCK: usize = 1 << 16;
+
+/// A loop of lookups over a block of keys; returns how many were found.
+pub(super) type Lookups<'a, K> = &'a dyn Fn(&[K]) -> usize;
+
+/// The loop over single lookups, compiled for its structure.
+pub(super) fn each<K>(contains: impl Fn(&K) -> bool) -> impl Fn(&[K]) -> usize {
+    move |keys| keys.iter().filter(|key| contains(key)).count()
+}
+
+/// What each of some structures took, in nanoseconds a key, by round.
+pub(super) struct Times<const N: usize>([Vec<f64>; N]);
+
+impl<const N: usize> Times<N> {
+    /// The median time of one of them.
+    pub(super) fn median(&self, index: usize) -> Median {
+        Median::of(self.0[index].clone())
+    }
+
+    /// How many times as fast as `slow` is `fast`, by the median over the rounds.
+    pub(super) fn ratio(&self, fast: usize, slow: usize) -> Median {
+        let pairs = self.0[fast].iter().zip(&self.0[slow]);
+        Median::of(pairs.map(|(fast, slow)| slow / fast).collect())
+    }
+}
+
+/// Asks every structure about each block of `keys` in turn, in alternating order; the first block does not count.
+/// Returns the times, and the share of all keys that each has found.
+pub(super) fn contest<K, const N: usize>(
+    keys: &[K],
+    structures: [Lookups<'_, K>; N],
+) -> (Times<N>, [f64; N]) {
+    let mut times = [const { Vec::new() }; N];
+    let mut found = [0; N];
+    for (round, block) in keys.chunks_exact(BLOCK).enumerate() {
+        for turn in 0..N {
+            let index = if round % 2 == 0 { turn } else { N - 1 - turn };
+            let start = Instant::now();
+            found[index] += black_box(structures[index](black_box(block)));
+            if round > 0 {
+                times[index].push(start.elapsed().as_secs_f64() * 1e9 / block.len() as f64);
+            }
+        }
+    }
+    let asked = keys.chunks_exact(BLOCK).len() * BLOCK;
+    (Times(times), found.map(|found| found as f64 / asked as f64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_structure_is_asked_about_every_key() {
+        let keys: Vec<u64> = (0..(ROUNDS + 1) * BLOCK).map(|key| key as u64).collect();
+        let (all, half) = (each(|_: &u64| true), each(|key: &u64| key.is_multiple_of(2)));
+        let (times, found) = contest(&keys, [&all, &half]);
+        assert_eq!(found, [1.0, 0.5]);
+        assert_eq!(times.0.map(|times| times.len()), [ROUNDS, ROUNDS]);
+    }
+}
