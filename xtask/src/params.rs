@@ -184,7 +184,7 @@ mod tests {
             ("--epsilon 0.001 --delta 1%", "2,719"),
             ("--error 1%", "UltraLogLog"),
             ("--epsilon 0.001 --items 10e6 --total 1e9", "Recommended: count-min sketch, 53.1 KiB"),
-            ("--epsilon 0.001 --items 10e6", "Recommended: count-min sketch, 106 KiB"),
+            ("--epsilon 0.001 --items 10e6", "- count-min sketch: 106 KiB"),
             ("--epsilon 0.001 --items 10e6 --list", "Recommended: summary of heavy hitters"),
             ("--epsilon 0.02 --items 10e6 --unbiased", "Recommended: count sketch"),
             ("--error 1% --items 1e9", "Recommended: UltraLogLog, 8.00 KiB"),

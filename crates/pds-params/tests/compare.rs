@@ -241,9 +241,14 @@ fn counts_by_the_least_memory_that_does_what_is_needed() {
     assert_eq!(bytes, (1 << 24) * 17);
     assert_eq!(recommendation.reasons().count(), 3);
 
-    // Counters of 32 bits would be full: they are twice as wide from there on.
-    let wide = CountNeeds { total: 5_000_000_000, ..needs };
-    assert_eq!(recommend_counts(&wide).unwrap().unwrap().size_in_bytes(), 2_719 * 5 * 8);
+    // Counters of 32 bits would be full: they are twice as wide from there on, and tracked keys take less.
+    let wide = recommend_counts(&CountNeeds { total: 5_000_000_000, ..needs }).unwrap().unwrap();
+    assert_eq!(wide.choice(), Sketch::HeavyHitters);
+    let against = wide.reasons().find(|(sketch, _)| *sketch == Sketch::CountMin).unwrap().1;
+    assert!(
+        matches!(against, Against::Larger { bytes, .. } if bytes == 2_719 * 5 * 8),
+        "{against}"
+    );
 
     let chosen = |needs: CountNeeds| recommend_counts(&needs).unwrap().map(|one| one.choice());
     assert_eq!(chosen(CountNeeds { list: true, ..needs }), Some(Sketch::HeavyHitters));
