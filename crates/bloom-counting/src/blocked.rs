@@ -7,7 +7,7 @@ use pds_core::{AllocError, BuildError, DefaultHashBuilder, Incompatible};
 use pds_params::BlockedCountingParams;
 
 use crate::counters::Counters;
-use crate::line::{self, LANES, Line, Place};
+use crate::line::{self, LANES, Line};
 use crate::methods::changing_methods;
 use crate::{Bits4, BlockedCountingBloomFilterBuilder};
 
@@ -88,21 +88,21 @@ impl<S> BlockedCountingBloomFilter<S> {
     /// The hash need not be a good one, but keys of equal hashes are one key to the filter.
     #[inline]
     pub fn insert_hash(&mut self, hash: u64) -> bool {
-        let Place { line, shifts } = self.place(hash);
-        let line = self.line_mut(line);
-        let new = line::least(line, &shifts) == 0;
-        line::raise(line, &shifts);
+        let place = self.place(hash);
+        let line = self.line_mut(place.line);
+        let new = !line::holds(line, place);
+        line::raise(line, &place.shifts());
         new
     }
 
     /// Removes one copy of a key by its hash; see [`remove`](Self::remove).
     #[inline]
     pub fn remove_hash(&mut self, hash: u64) -> bool {
-        let Place { line, shifts } = self.place(hash);
-        let line = self.line_mut(line);
-        let contained = line::least(line, &shifts) != 0;
+        let place = self.place(hash);
+        let line = self.line_mut(place.line);
+        let contained = line::holds(line, place);
         if contained {
-            line::lower(line, &shifts);
+            line::lower(line, &place.shifts());
         }
         contained
     }
@@ -145,15 +145,16 @@ macro_rules! blocked_methods {
             #[inline]
             #[must_use]
             pub fn contains_hash(&self, hash: u64) -> bool {
-                self.estimate_hash(hash) != 0
+                let place = self.place(hash);
+                $crate::line::holds(&self.line(place.line), place)
             }
 
             /// Estimates how often a key is in by its hash; see [`estimate`](Self::estimate).
             #[inline]
             #[must_use]
             pub fn estimate_hash(&self, hash: u64) -> u64 {
-                let $crate::line::Place { line, shifts } = self.place(hash);
-                $crate::line::least(&self.line(line), &shifts)
+                let place = self.place(hash);
+                $crate::line::least(&self.line(place.line), &place.shifts())
             }
 
             #[inline]

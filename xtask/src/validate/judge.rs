@@ -56,6 +56,10 @@ pub(crate) enum Check {
     MeanEstimate,
     /// The root mean square of many errors, as a multiple of the predicted one.
     EstimateSpread,
+    /// The mean load at which a filter with slots is first full.
+    FirstFailure,
+    /// Counters that stick.
+    Overflow,
 }
 
 impl Check {
@@ -82,6 +86,8 @@ impl Check {
             Self::WronglyHeavy => "light keys listed",
             Self::MeanEstimate => "mean estimate",
             Self::EstimateSpread => "spread of estimates",
+            Self::FirstFailure => "mean load at the first failure",
+            Self::Overflow => "counters that stick",
         }
     }
 }
@@ -117,6 +123,11 @@ impl Check {
             Self::EstimateSpread => {
                 "The root mean square of their errors, as a multiple of the predicted standard error."
             }
+            Self::FirstFailure => {
+                "The mean load at which an insert first fails: no less than that of the usual scheme, and no more than \
+                 two choices allow."
+            }
+            Self::Overflow => "Counters that stick, against the tail of the Poisson law.",
             Self::BelowTruth => {
                 "No key may be estimated below its count, unless the answer is \"at least\"."
             }

@@ -9,6 +9,7 @@ use super::judge::{Case, Check, Law, Measurement, real};
 use super::schedule::{Job, Progress};
 use core::fmt::Debug;
 use pds::params::CuckooParams;
+use pds::params::counting::{mean_count, overflow_probability};
 use pds::{BlockedCountingBloomFilter, CountingBloomFilter, CuckooFilter, DefaultHashBuilder};
 use pds_testkit::keys;
 
@@ -20,6 +21,19 @@ const ALLOWED_DEVIATIONS: f64 = 5.0;
 const COPIES: u64 = 8;
 /// All keys are asked for after as many steps as this multiple of their number.
 const ROUND: u64 = 16;
+
+/// Buckets of the filters that are filled until an insert fails.
+const FILLED_BUCKETS: u64 = 4_096;
+/// The load that no filter of four slots and two choices passes: Cain, Sanders and Wormald, "The random graph
+/// threshold for k-orientability and a fast algorithm for optimal multiple-choice allocation", SODA 2007.
+const THRESHOLD: f64 = 0.980_37;
+/// Mean loads at the first failure of the usual scheme, by exclusive-or with 500 moves, simulated apart from this
+/// library for as many buckets: widths in bits, loads.
+const XOR_LOADS: [(u32, f64); 6] =
+    [(4, 0.957_1), (5, 0.964_3), (6, 0.968_2), (8, 0.968_4), (12, 0.968_9), (16, 0.967_9)];
+/// Counters of the filter whose overflow is counted, and the mean that they have.
+const COUNTERS: u64 = 4_000_000;
+const MEAN_COUNT: f64 = 6.0;
 
 /// A filter under a history.
 pub(crate) trait Removing: Debug {
@@ -130,7 +144,7 @@ fn index(number: u64, present: &[u64]) -> usize {
 }
 
 /// The steps of a history: all of a run's together are 10^8 and more at full effort.
-fn steps(effort: Effort) -> u64 {
+pub(crate) fn steps(effort: Effort) -> u64 {
     effort.choose([200_000, 1_000_000, 20_000_000])
 }
 
@@ -143,7 +157,39 @@ pub(crate) fn cuckoo_jobs(run: &Run) -> Vec<Job<'_>> {
     for &bits in widths {
         jobs.extend([0.25, 0.5, 0.75, 0.95].map(|load| cuckoo_rate(run, bits, load)));
     }
+    jobs.extend(XOR_LOADS.map(|(bits, load)| first_failure(run, bits, load)));
     jobs
+}
+
+/// Fills filters until an insert fails. The mean load lies between that of the usual scheme and what is possible at all.
+fn first_failure(run: &Run, bits: u32, xor_load: f64) -> Job<'_> {
+    let fills = run.effort.choose([10, 20, 200]);
+    let items = 4 * FILLED_BUCKETS;
+    let work = move |progress: &Progress| {
+        let mut hashes = keys::random(run.seed ^ u64::from(bits));
+        let mut filter = cuckoo(FILLED_BUCKETS, bits);
+        let mut load = || {
+            filter.clear();
+            while hashes.next().is_some_and(|hash| filter.insert_hash(hash).is_ok()) {}
+            progress.advance(items);
+            filter.load_factor()
+        };
+        let loads: Vec<f64> = (0..fills).map(|_| load()).collect();
+        let mean = loads.iter().sum::<f64>() / real(fills);
+        let squares: f64 = loads.iter().map(|load| (load - mean).powi(2)).sum();
+        let deviation = (squares / real(fills - 1) / real(fills)).sqrt();
+        let case = case("cuckoo", items, 0.0, format!("{FILLED_BUCKETS} buckets of {bits} bits"));
+        let law = Law::Normal { low: xor_load, high: THRESHOLD, deviation, looks: 1 };
+        let case = Case { instances: fills, ..case };
+        vec![Measurement {
+            case,
+            check: Check::FirstFailure,
+            law,
+            observed: mean,
+            events: real(fills),
+        }]
+    };
+    Job { cost: items * fills, run: Box::new(work) }
 }
 
 fn cuckoo_history(run: &Run, (buckets, bits): (u64, u32)) -> Job<'_> {
@@ -152,7 +198,7 @@ fn cuckoo_history(run: &Run, (buckets, bits): (u64, u32)) -> Job<'_> {
     history_job("cuckoo", shape, history, move || cuckoo(buckets, bits))
 }
 
-fn cuckoo(buckets: u64, bits: u32) -> CuckooFilter {
+pub(crate) fn cuckoo(buckets: u64, bits: u32) -> CuckooFilter {
     let params = CuckooParams::from_buckets_and_fingerprint_bits(buckets, bits);
     CuckooFilter::from_params(params.expect("a shape of the list"), DefaultHashBuilder::default())
         .expect("memory for the filter")
@@ -174,10 +220,38 @@ pub(crate) fn counting_jobs(run: &Run) -> Vec<Job<'_>> {
         let build = move || builder.build().expect("a shape of the list");
         history_job("blocked counting", format!("{lines} lines"), history(12 * lines), build)
     });
-    anywhere.into_iter().chain(in_lines).collect()
+    anywhere.into_iter().chain(in_lines).chain([overflow(run)]).collect()
 }
 
-fn history_job<'a, F: Removing>(
+/// Counters that stick in an overfull filter, against the tail of the Poisson law.
+fn overflow(run: &Run) -> Job<'_> {
+    const HASHES: u32 = 4;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in bounds")]
+    let items = (MEAN_COUNT * real(COUNTERS / u64::from(HASHES))) as u64;
+    let work = move |progress: &Progress| {
+        let builder = CountingBloomFilter::builder().counters(COUNTERS).hashes(HASHES);
+        let mut filter = builder.build().expect("sound parameters");
+        let mut hashes = keys::random(run.seed);
+        (0..items).for_each(|_| {
+            filter.insert_hash(hashes.next().expect("the stream is endless"));
+        });
+        progress.advance(items);
+        let rate = overflow_probability(mean_count(COUNTERS, items, HASHES), 15);
+        let law = Law::Events { trials: COUNTERS, low: rate, high: rate };
+        let observed = real(filter.saturated_counters());
+        let case = case("counting", items, rate, format!("m = {COUNTERS}, k = {HASHES}"));
+        vec![Measurement {
+            case,
+            check: Check::Overflow,
+            law,
+            observed,
+            events: rate * real(COUNTERS),
+        }]
+    };
+    Job { cost: items, run: Box::new(work) }
+}
+
+pub(crate) fn history_job<'a, F: Removing>(
     structure: &'static str,
     shape: String,
     history: History,
@@ -227,77 +301,15 @@ fn case(structure: &'static str, items: u64, rate: f64, shape: String) -> Case {
 
 #[cfg(test)]
 mod tests {
+    use super::super::sabotage_removal::{DropsTheVictim, LowersSaturated};
     use super::*;
-    use core::hash::BuildHasher;
-    use pds::bloom::DoubleHash;
 
     const HISTORY: History = History { seed: 1, steps: 100_000, keys: 400 };
-
-    /// Loses a resident key to every insert that fails, as filters do that forget whom they moved last.
-    #[derive(Debug)]
-    struct DropsTheVictim {
-        filter: CuckooFilter,
-        last: u64,
-    }
-
-    impl Removing for DropsTheVictim {
-        fn insert(&mut self, key: u64) -> bool {
-            if self.filter.insert(&key).is_err() {
-                self.filter.remove(&self.last);
-            }
-            self.last = key;
-            true
-        }
-
-        fn remove(&mut self, key: u64) -> bool {
-            self.filter.remove(&key)
-        }
-
-        fn contains(&self, key: u64) -> bool {
-            self.filter.contains(&key)
-        }
-    }
-
-    /// Counters of 4 bits that are lowered although they stick.
-    #[derive(Debug)]
-    struct LowersSaturated(Vec<u8>);
-
-    impl LowersSaturated {
-        fn counters(&mut self, key: u64, change: impl Fn(u8) -> u8) {
-            let mut positions = self.positions(key);
-            positions.sort_unstable();
-            positions.dedup();
-            positions.into_iter().for_each(|position| self.0[position] = change(self.0[position]));
-        }
-
-        fn positions(&self, key: u64) -> Vec<usize> {
-            let mut probes = DoubleHash::new(DefaultHashBuilder::default().hash_one(key));
-            let position = |_| usize::try_from(probes.next_position(self.0.len() as u64));
-            (0..3).map(position).map(|position| position.expect("a position in memory")).collect()
-        }
-    }
-
-    impl Removing for LowersSaturated {
-        fn insert(&mut self, key: u64) -> bool {
-            self.counters(key, |count| (count + 1).min(15));
-            true
-        }
-
-        fn remove(&mut self, key: u64) -> bool {
-            let contained = self.contains(key);
-            self.counters(key, |count| count.saturating_sub(1));
-            contained
-        }
-
-        fn contains(&self, key: u64) -> bool {
-            self.positions(key).into_iter().all(|position| self.0[position] > 0)
-        }
-    }
 
     #[test]
     fn a_dropped_victim_is_noticed() {
         assert_eq!(HISTORY.run(&mut cuckoo(100, 8), |_| ()), 0);
-        let mut sabotaged = DropsTheVictim { filter: cuckoo(100, 8), last: 0 };
+        let mut sabotaged = DropsTheVictim::new(100, 8);
         assert!(HISTORY.run(&mut sabotaged, |_| ()) > 100);
     }
 
@@ -305,6 +317,6 @@ mod tests {
     fn a_lowered_saturated_counter_is_noticed() {
         let filter = CountingBloomFilter::builder().counters(100).hashes(3).build();
         assert_eq!(HISTORY.run(&mut filter.expect("sound parameters"), |_| ()), 0);
-        assert!(HISTORY.run(&mut LowersSaturated(vec![0; 100]), |_| ()) > 100);
+        assert!(HISTORY.run(&mut LowersSaturated::new(100), |_| ()) > 100);
     }
 }

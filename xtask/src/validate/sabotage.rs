@@ -6,6 +6,7 @@
 use super::Run;
 use super::bloom;
 use super::sabotage_blocked::FaultyBlocked;
+use super::sabotage_removal;
 use super::schedule::Job;
 use super::structures;
 use super::subject::{Design, Family, Interval, Observation, Prediction, Subject};
@@ -36,6 +37,10 @@ pub(crate) enum Fault {
     LaneLeftOut,
     /// A blocked filter whose positions come from the bits that choose the block
     CorrelatedLanes,
+    /// A cuckoo filter that loses a key to every insert that fails
+    DropsVictim,
+    /// A counting filter that lowers counters although they stick
+    DecrementsSaturated,
 }
 
 impl Fault {
@@ -50,6 +55,7 @@ impl Fault {
             Self::LaneLeftOut | Self::CorrelatedLanes => {
                 structures::cheap_jobs(FaultyBlocked(Some(self)), run)
             }
+            Self::DropsVictim | Self::DecrementsSaturated => sabotage_removal::jobs(self, run),
             _ => structures::membership_jobs(Faulty(Some(self)), run),
         }
     }
