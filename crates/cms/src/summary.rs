@@ -102,6 +102,12 @@ impl<K> Summary<K> {
         }
     }
 
+    /// The least count that can stand behind the last of the heap: its parent's there.
+    pub(crate) fn least_at_end(&self) -> u64 {
+        let parent = self.heap.get(self.heap.len().saturating_sub(1) / 2);
+        parent.map_or(0, |node| node.count)
+    }
+
     /// The tracked keys with their counts, in the order of the heap.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&Slot<K>, u64)> {
         self.heap.iter().map(|node| (&self.slots[node.slot as usize], node.count))

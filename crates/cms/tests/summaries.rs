@@ -1,6 +1,7 @@
 //! Heavy hitters and top-k on long streams: what is found, and how much is listed wrongly.
 
 use std::collections::HashMap;
+use std::time::Instant;
 
 use cms::{HeavyHitters, HeavyHittersParams, SketchedHeavyHitters, TopK};
 use pds_core::DefaultHashBuilder;
@@ -145,4 +146,20 @@ fn merged_lists_rank_by_both() {
     assert!(top.contains(&(2, 12)) && top.contains(&(5, 12)));
     left.halve();
     assert_eq!(left.top().iter().map(|hitter| hitter.estimate).collect::<Vec<_>>(), [6, 6, 5]);
+}
+
+/// Each key's parent in the heap was once sought from the first key on, in a time that grew with the square.
+#[test]
+fn a_summary_is_read_in_a_time_like_that_of_filling_it() {
+    let params = HeavyHittersParams::with_capacity(0.5, 200_000).unwrap();
+    let start = Instant::now();
+    let mut summary =
+        HeavyHitters::<u64>::from_params(params, DefaultHashBuilder::default()).unwrap();
+    (0..200_000).for_each(|key| _ = summary.insert(&key));
+    let (filling, bytes) = (start.elapsed(), summary.to_bytes());
+    let start = Instant::now();
+    let read = HeavyHitters::<u64>::from_bytes(&bytes).unwrap();
+    let reading = start.elapsed();
+    assert!(reading < 50 * filling, "{reading:?} to read, {filling:?} to fill");
+    assert_eq!(read, summary);
 }

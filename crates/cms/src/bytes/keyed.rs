@@ -250,7 +250,7 @@ fn check_entry<K: Eq>(
     if error > count {
         return refuse("the error of a count", error, "at most the count");
     }
-    if place > 0 && summary.iter().nth((place - 1) / 2).is_some_and(|(_, least)| least > count) {
+    if count < summary.least_at_end() {
         return refuse("a count", count, "at least that of its parent in the heap");
     }
     Ok(())
