@@ -3,8 +3,9 @@
 use core::hash::{BuildHasher, Hash};
 
 use bloom_counting::{
-    BlockedCountingBloomFilter, BlockedCountingParams, CountingBloomFilter, DefaultHashBuilder,
-    Incompatible, ParamError, SipHashBuilder,
+    Bits8, BlockedCountingBloomFilter, BlockedCountingBloomFilterView, BlockedCountingParams,
+    CountingBloomFilter, CountingBloomFilterView, DefaultHashBuilder, Incompatible, ParamError,
+    SipHashBuilder,
 };
 use pds_testkit::hashers::{Crc64Builder, Fnv1aBuilder, FxBuilder, IdentityBuilder};
 use pds_testkit::keys;
@@ -12,6 +13,11 @@ use pds_testkit::stats::Binomial;
 
 fn shaped(counters: u64, hashes: u32) -> CountingBloomFilter {
     CountingBloomFilter::builder().counters(counters).hashes(hashes).build().unwrap()
+}
+
+fn wide(counters: u64, hashes: u32) -> CountingBloomFilter<DefaultHashBuilder, Bits8> {
+    let builder = CountingBloomFilter::builder().counters(counters).hashes(hashes);
+    builder.wide_counters().build().unwrap()
 }
 
 fn lines(lines: u64) -> BlockedCountingBloomFilter {
@@ -123,6 +129,17 @@ fn case_10_a_saturated_counter_is_never_lowered() {
     assert_eq!((filter.saturated_counters(), blocked.saturated_counters()), (4, 8));
 }
 
+#[test]
+fn case_10_a_saturated_wide_counter_is_never_lowered() {
+    let mut filter = wide(400, 4);
+    filter.extend(0..40u32);
+    (0..300).for_each(|_| _ = filter.insert("often"));
+    assert_eq!(filter.estimate("often"), 255);
+    assert!((0..300).all(|_| filter.remove("often")));
+    assert_eq!((filter.estimate("often"), filter.saturated_counters()), (255, 4));
+    assert!((0..40u32).all(|key| filter.contains(&key)));
+}
+
 /// Up to 14 copies nothing sticks.
 #[test]
 fn case_10_fourteen_copies_come_and_go() {
@@ -175,6 +192,10 @@ fn case_12_one_counter_and_one_line_are_enough() {
         assert!((0..5u32).all(|key| filter.contains(&key)));
         assert!((0..5u32).all(|key| filter.remove(&key)));
         assert_eq!(filter, shaped(counters, 3));
+        let mut filter = wide(counters / 2 + 1, 3);
+        filter.extend(0..5u32);
+        assert!((0..5u32).all(|key| filter.contains(&key) && filter.remove(&key)));
+        assert_eq!(filter, wide(counters / 2 + 1, 3));
     }
     let mut blocked = lines(1);
     blocked.extend(0..5u32);
@@ -194,6 +215,13 @@ fn case_13_filters_that_differ_are_not_merged() {
     let seeded = CountingBloomFilter::builder().counters(100).hashes(3).seed(1).build().unwrap();
     assert!(matches!(filter.merge(&seeded), Err(Incompatible::Hasher { .. })));
     assert!(filter == before && filter != seeded);
+    let error = wide(100, 3).merge(&wide(101, 3)).unwrap_err();
+    assert_eq!(error, shape("number of counters", 100, 101));
+    let random = || {
+        let builder = CountingBloomFilter::builder().counters(100).hashes(3).wide_counters();
+        builder.hasher(std::hash::RandomState::new()).build().unwrap()
+    };
+    assert!(matches!(random().merge(&random()), Err(Incompatible::Hasher { .. })));
     assert_eq!(lines(2).merge(&lines(3)).unwrap_err(), shape("number of lines", 2, 3));
     let keyed = |key| {
         let hasher = SipHashBuilder::from_key([key; 16]);
@@ -219,4 +247,60 @@ fn case_13_merging_saturates() {
         assert_eq!(merged.estimate("key"), sum);
         assert_eq!(merged.saturated_counters() > 0, sum == 15);
     }
+}
+
+#[test]
+fn case_20_a_size_need_not_be_a_multiple_of_the_word() {
+    for counters in 1..=40 {
+        let (mut narrow, mut wide) = (shaped(counters, 3), wide(counters, 3));
+        narrow.extend(0..100u32);
+        wide.extend(0..100u32);
+        assert_eq!(narrow.size_in_bytes(), counters.div_ceil(16) * 8);
+        assert_eq!(wide.size_in_bytes(), counters.div_ceil(8) * 8);
+        assert_eq!(CountingBloomFilter::from_bytes(&narrow.to_bytes()), Ok(narrow));
+        assert_eq!(CountingBloomFilter::from_bytes(&wide.to_bytes()), Ok(wide));
+    }
+}
+
+/// Keys that were crafted against one hasher are like any others under a secret key.
+#[test]
+fn case_23_crafted_keys_do_no_better_under_a_secret_key() {
+    fn filled<S: BuildHasher>(hasher: S) -> BlockedCountingBloomFilter<S> {
+        let builder = BlockedCountingBloomFilter::builder().expected_items(10_000);
+        let mut filter = builder.hasher(hasher).build().unwrap();
+        filter.extend(keys::consecutive(0).take(10_000));
+        filter
+    }
+    let public = filled(DefaultHashBuilder::default());
+    let absent = keys::consecutive(10_000).take(2_000_000);
+    let crafted: Vec<u64> = absent.filter(|key| public.contains(key)).collect();
+    assert!(crafted.len() > 10_000);
+    let secret = filled(SipHashBuilder::from_key([0x5a; 16]));
+    let hits = crafted.iter().filter(|key| secret.contains(key)).count();
+    judge("crafted keys", secret.false_positive_rate(), crafted.len() as u64, hits);
+}
+
+/// The filters and their views alike, at lengths around that of a group of keys.
+#[test]
+fn case_24_many_keys_are_asked_in_one_call() {
+    let stored: Vec<String> = keys::urls(1).take(5_000).collect();
+    macro_rules! asks {
+        ($filter:expr, $view:ty) => {{
+            let mut filter = $filter;
+            assert!(filter.insert_batch(&stored) > 4_900);
+            let bytes = filter.to_bytes();
+            let view = <$view>::from_bytes(&bytes).unwrap();
+            for length in [0, 1, 31, 32, 33, 64, 65, 1_000] {
+                let asked: Vec<String> = keys::urls(1).skip(4_900).take(length).collect();
+                let (mut answers, mut viewed) = (vec![false; length], vec![false; length]);
+                filter.contains_batch(&asked, &mut answers);
+                view.contains_batch(&asked, &mut viewed);
+                assert!(answers.iter().take(100).all(|&answer| answer) && answers == viewed);
+                assert!(asked.iter().map(|key| filter.contains(key)).eq(answers));
+            }
+        }};
+    }
+    asks!(CountingBloomFilter::new(10_000, 0.01).unwrap(), CountingBloomFilterView);
+    asks!(wide(100_000, 7), CountingBloomFilterView<'_, DefaultHashBuilder, Bits8>);
+    asks!(lines(500), BlockedCountingBloomFilterView);
 }

@@ -87,15 +87,22 @@ fn todays_code_reads_the_golden_files() {
 }
 
 #[test]
-fn a_view_answers_from_the_golden_files() {
+fn case_21_views_answer_from_bytes_at_any_address() {
     macro_rules! agree {
         ($view:ty, $file:literal, $filter:expr) => {{
-            // At an odd address.
-            let mut bytes = vec![0];
-            bytes.extend(fs::read(golden_path($file)).unwrap());
-            let (view, filter) = (<$view>::from_bytes(&bytes[1..]).unwrap(), $filter);
-            view.verify().unwrap();
-            assert_eq!(view.to_filter(), Ok(filter.clone()));
+            let bytes = fs::read(golden_path($file)).unwrap();
+            let filter = $filter;
+            for shift in 0..9 {
+                let shifted = [&vec![0xff; shift], bytes.as_slice()].concat();
+                let view = <$view>::from_bytes(&shifted[shift..]).unwrap();
+                view.verify().unwrap();
+                assert_eq!(view.to_filter(), Ok(filter.clone()));
+                assert!(
+                    (0..100u64).all(|key| view.estimate(&key) == filter.estimate(&key)),
+                    "{shift}"
+                );
+            }
+            let view = <$view>::from_bytes(&bytes).unwrap();
             let keys: Vec<u64> = (0..2_000).collect();
             let mut answers = vec![false; keys.len()];
             view.contains_batch(&keys, &mut answers);
@@ -119,9 +126,26 @@ fn a_view_answers_from_the_golden_files() {
     agree!(BlockedCountingBloomFilterView, "blocked.pds", blocked());
 }
 
+/// Seven positions of hash 0 in 1,000 counters, computed apart from this crate; 2 or 1 counters a byte.
+#[test]
+fn case_19_the_counters_of_a_hash_are_the_same_on_every_machine() {
+    let builder = CountingBloomFilter::builder().counters(1_000).hashes(7);
+    let mut filter = builder.build().unwrap();
+    filter.insert_hash(0);
+    let mut wide = builder.wide_counters().build().unwrap();
+    wide.insert_hash(0);
+    let (mut of_nibbles, mut of_bytes) = ([0; 500], [0; 1_000]);
+    for position in [715, 384, 259, 957, 97, 297, 174] {
+        of_nibbles[position / 2] = 1 << (4 * (position % 2));
+        of_bytes[position] = 1;
+    }
+    assert_eq!(filter.to_bytes()[Header::BYTES..][..500], of_nibbles);
+    assert_eq!(wide.to_bytes()[Header::BYTES..][..1_000], of_bytes);
+}
+
 /// Line and lanes of one key, computed apart from this crate.
 #[test]
-fn the_places_of_a_hash_are_fixed() {
+fn case_19_the_line_of_a_hash_is_the_same_on_every_machine() {
     // Hash 1 of 1,000 lines: line 566; upper four bits of the fields 33 42 51 60 45 5 47 19.
     let mut filter = BlockedCountingBloomFilter::builder().lines(1_000).build().unwrap();
     filter.insert_hash(1);
@@ -171,7 +195,7 @@ fn with_number(mut bytes: Vec<u8>, index: usize, number: u64) -> Vec<u8> {
 }
 
 #[test]
-fn numbers_that_lie_are_refused() {
+fn case_17_numbers_that_lie_are_refused() {
     let parameter = |error: DecodeError| match error {
         DecodeError::Shape { error: ParamError::OutOfRange { parameter, .. }, .. } => parameter,
         other => panic!("{other}"),
@@ -197,7 +221,7 @@ fn numbers_that_lie_are_refused() {
 }
 
 #[test]
-fn counters_beyond_the_last_are_refused() {
+fn case_17_counters_beyond_the_last_are_refused() {
     let mut bytes = shaped(17, 2).to_bytes();
     bytes[Header::BYTES + 9] = 1;
     let payload = Header::BYTES..Header::BYTES + 16;
@@ -209,34 +233,51 @@ fn counters_beyond_the_last_are_refused() {
 }
 
 #[test]
-fn every_cut_and_every_flipped_bit_is_an_error() {
-    let bytes = shaped(40, 3).to_bytes();
-    for end in 0..bytes.len() {
-        assert!(Narrow::from_bytes(&bytes[..end]).is_err(), "cut at {end}");
+fn case_17_every_cut_and_every_flipped_bit_is_an_error() {
+    macro_rules! refuses {
+        ($filter:ty, $view:ty, $bytes:expr) => {{
+            let bytes = $bytes;
+            for end in 0..bytes.len() {
+                assert!(<$filter>::from_bytes(&bytes[..end]).is_err(), "cut at {end}");
+            }
+            for bit in 0..8 * bytes.len() {
+                let mut damaged = bytes.clone();
+                damaged[bit / 8] ^= 1 << (bit % 8);
+                assert!(<$filter>::from_bytes(&damaged).is_err(), "bit {bit}");
+                if let Ok(view) = <$view>::from_bytes(&damaged) {
+                    assert!(view.verify().is_err(), "bit {bit}");
+                    let _ = view.estimate(&1u64) + view.estimate(&u64::MAX);
+                }
+            }
+        }};
     }
-    for bit in 0..8 * bytes.len() {
-        let mut damaged = bytes.clone();
-        damaged[bit / 8] ^= 1 << (bit % 8);
-        assert!(Narrow::from_bytes(&damaged).is_err(), "bit {bit}");
-        if let Ok(view) = NarrowView::from_bytes(&damaged) {
-            assert!(view.verify().is_err(), "bit {bit}");
-            let _ = view.estimate(&1u64) + view.estimate(&u64::MAX);
-        }
+    refuses!(Narrow, NarrowView, shaped(40, 3).to_bytes());
+    refuses!(Wide, WideView, wide().to_bytes());
+    refuses!(BlockedCountingBloomFilter, BlockedCountingBloomFilterView, blocked().to_bytes());
+}
+
+/// A payload that nobody asked to verify may answer wrongly; it never panics.
+#[test]
+fn case_21_unverified_views_survive_any_payload() {
+    macro_rules! survives {
+        ($view:ty, $filter:expr, $most:literal) => {{
+            let mut bytes = $filter.to_bytes();
+            let end = bytes.len() - 8;
+            bytes[Header::BYTES..end].fill(0xff);
+            let view = <$view>::from_bytes(&bytes).unwrap();
+            assert!((0..1_000u64).all(|key| view.contains(&key) && view.estimate(&key) == $most));
+            assert_eq!((view.fill_ratio(), view.false_positive_rate()), (1.0, 1.0));
+            assert!(view.verify().is_err() && view.to_filter().is_err());
+        }};
     }
+    survives!(NarrowView, narrow(), 15);
+    survives!(WideView, wide(), 255);
+    survives!(BlockedCountingBloomFilterView, blocked(), 15);
 }
 
 quickcheck! {
-    fn arbitrary_bytes_are_an_error(bytes: Vec<u8>) -> bool {
+    fn case_17_arbitrary_bytes_are_an_error(bytes: Vec<u8>) -> bool {
         Narrow::from_bytes(&bytes).is_err()
             && BlockedCountingBloomFilter::from_bytes(&bytes).is_err()
     }
-}
-
-#[cfg(feature = "serde")]
-#[test]
-fn serde_carries_the_bytes() {
-    let text = serde_json::to_string(&narrow()).unwrap();
-    assert_eq!(serde_json::from_str::<CountingBloomFilter>(&text).unwrap(), narrow());
-    let text = serde_json::to_string(&blocked()).unwrap();
-    assert_eq!(serde_json::from_str::<BlockedCountingBloomFilter>(&text).unwrap(), blocked());
 }

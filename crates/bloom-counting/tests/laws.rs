@@ -207,13 +207,13 @@ quickcheck! {
             && what_was_removed_leaves_no_trace::<Blocked>(shape, &keys)
     }
 
-    fn merging_any_is_inserting_both(shape: Shape, left: Vec<u8>, right: Vec<u8>) -> bool {
+    fn case_15_merging_any_after_the_bytes_is_inserting_both(shape: Shape, left: Vec<u8>, right: Vec<u8>) -> bool {
         merging_is_inserting_both::<Narrow>(shape, &left, &right)
             && merging_is_inserting_both::<Wide>(shape, &left, &right)
             && merging_is_inserting_both::<Blocked>(shape, &left, &right)
     }
 
-    fn a_counter_is_touched_once_a_key(shape: Shape, keys: Vec<u8>) -> bool {
+    fn case_10_a_counter_is_touched_once_a_key(shape: Shape, keys: Vec<u8>) -> bool {
         let expected = of_definition::<Bits8>(shape, &keys);
         let filter: Wide = filled(shape, &keys);
         let raised = expected.iter().filter(|&&count| count > 0).count() as f64;
@@ -242,7 +242,7 @@ quickcheck! {
             && filled::<Wide>(shape, &keys).to_bloom_filter().unwrap() == bloom
     }
 
-    fn a_batch_is_one_by_one(shape: Shape, stored: Vec<u64>, asked: Vec<u64>) -> bool {
+    fn case_24_a_batch_is_one_by_one(shape: Shape, stored: Vec<u64>, asked: Vec<u64>) -> bool {
         let repeat = |keys: &[u64]| -> Vec<u64> { (0..4).flat_map(|i| keys.iter().map(move |key| key ^ (i % 3))).collect() };
         let (stored, asked) = (repeat(&stored), repeat(&asked));
         let (mut single, mut batch) = (Narrow::empty(shape), Narrow::empty(shape));

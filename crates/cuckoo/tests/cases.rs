@@ -215,14 +215,16 @@ fn case_13_filters_that_differ_are_not_merged() {
         assert!(left == before && left != right);
     }
     let shape = |parameter, left, right| Incompatible::Shape { parameter, left, right };
-    let of = |hasher| {
+    fn of<S: BuildHasher>(hasher: S) -> CuckooFilter<S> {
         let builder = CuckooFilter::builder().buckets(100).fingerprint_bits(8);
         builder.hasher(hasher).build().unwrap()
-    };
+    }
     let keyed = |key| of(SipHashBuilder::from_key([key; 16]));
     refuses(shaped(100, 8), shaped(101, 8), |e| *e == shape("number of buckets", 100, 101));
     refuses(shaped(100, 8), shaped(100, 9), |e| *e == shape("number of fingerprint bits", 8, 9));
     refuses(keyed(0), keyed(1), |e| matches!(e, Incompatible::Hasher { .. }));
+    let random = || of(std::hash::RandomState::new());
+    refuses(random(), random(), |e| matches!(e, Incompatible::Hasher { .. }));
     assert!(keyed(5).merge(&keyed(5)).is_ok());
 }
 

@@ -118,7 +118,7 @@ fn out_of_range(result: Result<CuckooFilter, DecodeError>) -> (&'static str, u64
 }
 
 #[test]
-fn numbers_that_lie_are_refused() {
+fn case_17_numbers_that_lie_are_refused() {
     let filter = with_history(shaped(100, 8), 30);
     let read = |index, number| CuckooFilter::from_bytes(&with_number(&filter, index, number));
     assert_eq!(out_of_range(read(0, 0)), ("buckets", 0));
@@ -136,7 +136,7 @@ fn numbers_that_lie_are_refused() {
 }
 
 #[test]
-fn bits_beyond_the_last_slot_are_refused() {
+fn case_17_bits_beyond_the_last_slot_are_refused() {
     // One bucket of 4 bits has 16 bits of 64; the checksum behind them is made right.
     let mut bytes = shaped(1, 4).to_bytes();
     bytes[Header::BYTES + 2] = 1;
@@ -150,7 +150,7 @@ fn bits_beyond_the_last_slot_are_refused() {
 }
 
 #[test]
-fn every_cut_and_every_flipped_bit_is_an_error() {
+fn case_17_every_cut_and_every_flipped_bit_is_an_error() {
     let filter = with_history(shaped(7, 12), 20);
     let bytes = filter.to_bytes();
     for end in 0..bytes.len() {
@@ -170,17 +170,39 @@ fn every_cut_and_every_flipped_bit_is_an_error() {
     assert!(matches!(CuckooFilter::from_bytes(&longer), Err(DecodeError::Trailing { .. })));
 }
 
-quickcheck! {
-    fn arbitrary_bytes_are_an_error(bytes: Vec<u8>) -> bool {
-        CuckooFilter::from_bytes(&bytes).is_err()
+#[test]
+fn case_21_a_view_answers_from_bytes_at_any_address() {
+    for (file, filter) in all_golden() {
+        let bytes = filter.to_bytes();
+        for shift in 0..9 {
+            let shifted = [&vec![0xff; shift], bytes.as_slice()].concat();
+            let view = CuckooFilterView::from_bytes(&shifted[shift..]).unwrap();
+            view.verify().unwrap();
+            assert!((0..2_000u64).all(|key| view.count(&key) == filter.count(&key)), "{file}");
+            assert_eq!(view.to_filter().as_ref(), Ok(&filter), "{file}");
+        }
     }
 }
 
-#[cfg(feature = "serde")]
+/// A payload that nobody asked to verify may answer wrongly; it never panics.
 #[test]
-fn serde_carries_the_bytes() {
-    let filter = with_history(shaped(20, 11), 60);
-    let text = serde_json::to_string(&filter).unwrap();
-    assert_eq!(serde_json::from_str::<CuckooFilter>(&text).unwrap(), filter);
-    assert!(serde_json::from_str::<CuckooFilter>("\"AAAA\"").is_err());
+fn case_21_an_unverified_view_survives_any_payload() {
+    for (file, filter) in all_golden() {
+        let mut bytes = filter.to_bytes();
+        let end = bytes.len() - 8;
+        bytes[Header::BYTES..end].fill(0xff);
+        let view = CuckooFilterView::from_bytes(&bytes).unwrap();
+        let mut answers = vec![false; 1_000];
+        view.contains_batch(&(0..1_000u64).collect::<Vec<_>>(), &mut answers);
+        assert!(answers.iter().zip(0u64..).all(|(&answer, key)| answer == view.contains(&key)));
+        assert!(view.load_factor() <= 1.0 && view.false_positive_rate() <= 1.0, "{file}");
+        assert!(view.fingerprints().count() as u64 <= view.num_slots());
+        assert!(view.verify().is_err() && view.to_filter().is_err(), "{file}");
+    }
+}
+
+quickcheck! {
+    fn case_17_arbitrary_bytes_are_an_error(bytes: Vec<u8>) -> bool {
+        CuckooFilter::from_bytes(&bytes).is_err()
+    }
 }

@@ -1,6 +1,8 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "formats")]
+pub mod format;
 pub mod hashers;
 pub mod keys;
 pub mod mutate;

@@ -1,0 +1,48 @@
+//! The portable bytes as a serde value, under four formats.
+
+use cuckoo::{CuckooFilter, SipHashBuilder};
+use pds_testkit::format::{FORMATS, Format, survives};
+use pds_testkit::mutate::seal;
+
+fn full(buckets: u64, bits: u32) -> CuckooFilter {
+    let mut filter =
+        CuckooFilter::builder().buckets(buckets).fingerprint_bits(bits).build().unwrap();
+    while filter.insert_hash(filter.len()).is_ok() {}
+    filter
+}
+
+#[test]
+fn case_18_every_format_gives_the_filter_back_or_an_error() {
+    for filter in [full(1, 4), full(3, 7), full(5, 32)] {
+        survives(&filter, &filter.to_bytes());
+    }
+}
+
+/// A cached count that contradicts the payload, under right checksums.
+#[test]
+fn case_18_errors_of_the_envelope_come_through() {
+    let mut bytes = full(3, 7).to_bytes();
+    bytes[72] -= 1;
+    seal(&mut bytes);
+    for format in [Format::Bincode, Format::Postcard, Format::Cbor] {
+        let written = format.write(&bytes).unwrap();
+        let error = format.read::<CuckooFilter>(&written).unwrap_err();
+        // postcard keeps no text of an error.
+        let told = error.contains("number of fingerprints");
+        assert!(told || format == Format::Postcard, "{format:?}: {error}");
+    }
+}
+
+#[test]
+fn a_secret_key_is_serialised_on_request_only() {
+    let hasher = SipHashBuilder::from_key(*b"0123456789abcdef");
+    let mut filter = CuckooFilter::builder().expected_items(10).hasher(hasher).build().unwrap();
+    filter.insert("stored").unwrap();
+    for format in FORMATS {
+        assert!(format.write(&filter).is_err(), "{format:?}");
+        let written = format.write(&filter.with_key()).unwrap();
+        let read: CuckooFilter<SipHashBuilder> = format.read(&written).unwrap();
+        assert!(read == filter && read.contains("stored"), "{format:?}");
+        assert!(format.read::<CuckooFilter>(&written).is_err(), "{format:?}: another hasher");
+    }
+}
