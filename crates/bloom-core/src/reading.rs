@@ -173,11 +173,11 @@ macro_rules! reading_methods {
             /// Counts the set bits, in O(m).
             #[must_use]
             pub fn count_ones(&self) -> u64 {
-                $crate::probing::count_ones(&self.bits)
+                $crate::probing::count_ones(&self.bits).min(self.num_bits())
             }
 
             fn count_union_ones(&self, other: &Self) -> u64 {
-                $crate::probing::count_union_ones(&self.bits, &other.bits)
+                $crate::probing::count_union_ones(&self.bits, &other.bits).min(self.num_bits())
             }
 
             /// Returns the fraction of absent keys that are answered `true` now, in [0, 1].

@@ -29,7 +29,7 @@ const LARGE_SKETCHES: u64 = 2_000;
 /// Keys that are inserted in one call.
 const BATCH: u64 = 4_096;
 
-/// The estimators, in the order of [`Estimates`].
+/// The estimators, in the order of `Estimates`.
 const ESTIMATORS: [CardinalityEstimator; 5] =
     [Improved, MaximumLikelihood, Martingale, UltraFgra, UltraMaximumLikelihood];
 
