@@ -10,7 +10,7 @@ use pds::{BlockedBloomFilter, DefaultHashBuilder};
 
 use crate::goals::{Against, Goal};
 use crate::keys::key;
-use crate::membership::{Design, Filter, Lineup, Operation, Peer};
+use crate::membership::{Design, Filter, Lineup, Operation, Peer, contender};
 use crate::suite::Suite;
 
 /// By the backend that the processor gets.
@@ -187,32 +187,12 @@ fn random_bits(words: u64, law: impl Fn(&mut dyn FnMut(u32) -> u64) -> u64) -> V
     (0..words).map(|_| law(&mut sparse)).collect()
 }
 
-impl Filter for BlockedBloomFilter {
-    fn insert(&mut self, key: u64) -> bool {
-        self.insert(&key)
-    }
-
-    fn contains(&self, key: u64) -> bool {
-        self.contains(&key)
-    }
-
-    fn clear(&mut self) {
-        self.clear();
-    }
-
-    fn insert_batch(&mut self, keys: &[u64]) -> u64 {
-        self.insert_batch(keys) as u64
-    }
-
-    fn contains_batch(&self, keys: &[u64], answers: &mut [bool]) -> u64 {
-        self.contains_batch(keys, answers);
-        answers.iter().map(|&answer| u64::from(answer)).sum()
-    }
-
+contender!(
+    BlockedBloomFilter,
     fn words(&self) -> Option<&[u64]> {
         Some(self.words())
     }
-}
+);
 
 /// A filter asked about hashes; batches where it has them.
 trait ByHash: fmt::Debug {

@@ -8,7 +8,7 @@ use pds::params::BloomParams;
 use pds::{DefaultHashBuilder, ParamError};
 
 use crate::goals::{Against, Goal};
-use crate::membership::{Design, Filter, Lineup, Operation, Peer};
+use crate::membership::{Design, Filter, Lineup, Operation, Peer, contender};
 use crate::suite::Suite;
 
 /// What is measured of it.
@@ -115,32 +115,12 @@ fn expect_hashes(hashes: u32) -> Result<(), String> {
     if hashes == HASHES { Ok(()) } else { Err(format!("{hashes} positions a key, not {HASHES}")) }
 }
 
-impl Filter for BloomFilter {
-    fn insert(&mut self, key: u64) -> bool {
-        self.insert(&key)
-    }
-
-    fn contains(&self, key: u64) -> bool {
-        self.contains(&key)
-    }
-
-    fn clear(&mut self) {
-        self.clear();
-    }
-
-    fn insert_batch(&mut self, keys: &[u64]) -> u64 {
-        self.insert_batch(keys) as u64
-    }
-
-    fn contains_batch(&self, keys: &[u64], answers: &mut [bool]) -> u64 {
-        self.contains_batch(keys, answers);
-        answers.iter().map(|&answer| u64::from(answer)).sum()
-    }
-
+contender!(
+    BloomFilter,
     fn words(&self) -> Option<&[u64]> {
         Some(self.bits().words())
     }
-}
+);
 
 impl Filter for fastbloom::BloomFilter<DefaultHashBuilder> {
     fn insert(&mut self, key: u64) -> bool {

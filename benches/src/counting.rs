@@ -8,7 +8,7 @@ use pds::params::counting::BlockedCountingParams;
 use pds::{BlockedCountingBloomFilter, CountingBloomFilter};
 
 use crate::goals::{Against, Goal};
-use crate::membership::{Design, Filter, Lineup, Operation, Peer};
+use crate::membership::{Design, Lineup, Operation, Peer, contender};
 use crate::removal::{self, Removing, changes};
 use crate::report::size;
 use crate::suite::{Bench, Outcome, Suite};
@@ -73,30 +73,9 @@ fn classical(design: &Design) -> Result<CountingBloomFilter, Box<dyn Error>> {
     Ok(CountingBloomFilter::new(design.items, design.rate)?)
 }
 
-macro_rules! contender {
+macro_rules! removing {
     ($filter:ty) => {
-        impl Filter for $filter {
-            fn insert(&mut self, key: u64) -> bool {
-                self.insert(&key)
-            }
-
-            fn contains(&self, key: u64) -> bool {
-                self.contains(&key)
-            }
-
-            fn clear(&mut self) {
-                self.clear();
-            }
-
-            fn insert_batch(&mut self, keys: &[u64]) -> u64 {
-                self.insert_batch(keys) as u64
-            }
-
-            fn contains_batch(&self, keys: &[u64], answers: &mut [bool]) -> u64 {
-                self.contains_batch(keys, answers);
-                answers.iter().map(|&answer| u64::from(answer)).sum()
-            }
-        }
+        contender!($filter,);
 
         impl Removing for $filter {
             fn remove(&mut self, key: u64) -> bool {
@@ -105,5 +84,5 @@ macro_rules! contender {
         }
     };
 }
-contender!(BlockedCountingBloomFilter);
-contender!(CountingBloomFilter);
+removing!(BlockedCountingBloomFilter);
+removing!(CountingBloomFilter);

@@ -60,6 +60,37 @@ pub trait Filter: fmt::Debug {
     }
 }
 
+/// Makes a contender of a filter of ours, with methods beyond those that all of them have.
+macro_rules! contender {
+    ($filter:ty, $($more:tt)*) => {
+        impl $crate::membership::Filter for $filter {
+            fn insert(&mut self, key: u64) -> bool {
+                self.insert(&key)
+            }
+
+            fn contains(&self, key: u64) -> bool {
+                self.contains(&key)
+            }
+
+            fn clear(&mut self) {
+                self.clear();
+            }
+
+            fn insert_batch(&mut self, keys: &[u64]) -> u64 {
+                self.insert_batch(keys) as u64
+            }
+
+            fn contains_batch(&self, keys: &[u64], answers: &mut [bool]) -> u64 {
+                self.contains_batch(keys, answers);
+                answers.iter().map(|&answer| u64::from(answer)).sum()
+            }
+
+            $($more)*
+        }
+    };
+}
+pub(crate) use contender;
+
 /// What is done with each key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {

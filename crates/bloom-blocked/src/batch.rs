@@ -133,7 +133,7 @@ pub(crate) fn fetching_ahead<K, B>(
 }
 
 /// The mixed hashes of up to [`AHEAD`] keys.
-#[derive(Clone, Copy, Default)]
+#[derive(Default)]
 struct Chunk {
     mixed: [u64; AHEAD],
     len: usize,

@@ -2,44 +2,7 @@
 
 use bloom_core::{AtomicBloomFilter, BloomFilter};
 use pds_core::SipHashBuilder;
-use pds_core::bytes::serde::{Deserialize, Serialize};
-
-#[derive(Clone, Copy, Debug)]
-enum Format {
-    Bincode,
-    Postcard,
-    Json,
-    Cbor,
-}
-
-const FORMATS: [Format; 4] = [Format::Bincode, Format::Postcard, Format::Json, Format::Cbor];
-
-impl Format {
-    fn write(self, value: &impl Serialize) -> Result<Vec<u8>, String> {
-        match self {
-            Self::Bincode => bincode::serde::encode_to_vec(value, bincode::config::standard())
-                .map_err(|error| error.to_string()),
-            Self::Postcard => postcard::to_allocvec(value).map_err(|error| error.to_string()),
-            Self::Json => serde_json::to_vec(value).map_err(|error| error.to_string()),
-            Self::Cbor => {
-                let mut out = Vec::new();
-                ciborium::into_writer(value, &mut out).map_err(|error| error.to_string())?;
-                Ok(out)
-            }
-        }
-    }
-
-    fn read<T: for<'de> Deserialize<'de>>(self, bytes: &[u8]) -> Result<T, String> {
-        match self {
-            Self::Bincode => bincode::serde::decode_from_slice(bytes, bincode::config::standard())
-                .map(|(value, _)| value)
-                .map_err(|error| error.to_string()),
-            Self::Postcard => postcard::from_bytes(bytes).map_err(|error| error.to_string()),
-            Self::Json => serde_json::from_slice(bytes).map_err(|error| error.to_string()),
-            Self::Cbor => ciborium::from_reader(bytes).map_err(|error| error.to_string()),
-        }
-    }
-}
+use pds_testkit::format::{FORMATS, Format};
 
 fn small() -> BloomFilter {
     let mut filter = BloomFilter::builder().expected_items(10).seed(7).build().unwrap();

@@ -1,28 +1,11 @@
 //! What is done with many keys at a time.
 #![expect(clippy::cast_possible_truncation, reason = "a register's number is below 2^18")]
 
-use core::hash::{BuildHasher, Hash};
-
 use crate::arch::Work;
 use crate::coupon::register_and_rank;
 
 /// Keys or hashes that are under way together: few enough for the first cache, and enough to fill vectors.
-const CHUNK: usize = 64;
-
-/// Hashes keys in chunks, each of which `insert` takes; returns the sum of what that returns.
-pub(crate) fn in_chunks<K: Hash, S: BuildHasher>(
-    keys: &[K],
-    hasher: &S,
-    mut insert: impl FnMut(&[u64]) -> usize,
-) -> usize {
-    let mut buffer = [0; CHUNK];
-    let hash_and_insert = |keys: &[K]| {
-        let hashes = &mut buffer[..keys.len()];
-        hashes.iter_mut().zip(keys).for_each(|(hash, key)| *hash = hasher.hash_one(key));
-        insert(hashes)
-    };
-    keys.chunks(CHUNK).map(hash_and_insert).sum()
-}
+pub(crate) const CHUNK: usize = 64;
 
 /// Raises the registers of many hashes, one after the other; the output is how many of them that changed.
 ///

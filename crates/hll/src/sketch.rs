@@ -10,6 +10,7 @@ use core::convert::Infallible;
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
 
+use pds_core::batch::insert_keys;
 use pds_core::{Cardinality, DefaultHashBuilder, HashKey, Incompatible, Insert, Merge, ParamError};
 use pds_params::HllParams;
 use pds_params::hll::MIN_PRECISION;
@@ -18,7 +19,7 @@ pub(crate) use estimates::{estimate_sparse, interval, with_error};
 
 pub(crate) use form::Form;
 
-use crate::batch::in_chunks;
+use crate::batch::CHUNK;
 use crate::builder::HyperLogLogBuilder;
 use crate::coupon::Coupon;
 use crate::dense::Dense;
@@ -219,7 +220,7 @@ impl<S: BuildHasher> HyperLogLog<S> {
 
     /// Inserts many keys. Returns how many of them changed the state, one after the other.
     pub fn insert_batch<K: Hash>(&mut self, keys: &[K]) -> usize {
-        in_chunks(keys, &self.hasher, |hashes| self.form.insert_batch(hashes))
+        insert_keys::<CHUNK, K>(&self.hasher, keys, |hashes| self.form.insert_batch(hashes))
     }
 
     /// Makes `self` the sketch of the keys of both, at the lower precision of the two.

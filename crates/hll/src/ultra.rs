@@ -9,6 +9,7 @@ use core::fmt;
 use core::hash::{BuildHasher, Hash};
 use core::ops::RangeInclusive;
 
+use pds_core::batch::insert_keys;
 use pds_core::{
     Cardinality, DefaultHashBuilder, Estimate, HashKey, Incompatible, Insert, Merge, ParamError,
 };
@@ -17,7 +18,7 @@ use pds_params::hll::CardinalityEstimator::UltraFgra;
 
 pub(crate) use register::is_possible;
 
-use crate::batch::in_chunks;
+use crate::batch::CHUNK;
 use crate::coupon::register_and_rank;
 use crate::estimator::{ultra_fgra, ultra_maximum_likelihood};
 use crate::sketch::{interval, reduced};
@@ -204,7 +205,9 @@ impl<S: BuildHasher> UltraLogLog<S> {
     /// Inserts many keys. Returns how many of them changed the state, one after the other.
     pub fn insert_batch<K: Hash>(&mut self, keys: &[K]) -> usize {
         let (registers, params) = (&mut self.registers, self.params);
-        in_chunks(keys, &self.hasher, |hashes| register::raise_many(registers, params, hashes))
+        insert_keys::<CHUNK, K>(&self.hasher, keys, |hashes| {
+            register::raise_many(registers, params, hashes)
+        })
     }
 
     /// Makes `self` the sketch of the keys of both, at the lower precision of the two.

@@ -1,6 +1,5 @@
 //! Batches of keys, hashed some at a time into an array on the stack.
 
-use core::array;
 use core::hash::{BuildHasher, Hash};
 
 /// Tests many keys, `N` at a time: `contains` writes the answers for their hashes.
@@ -20,7 +19,7 @@ pub fn contains_keys<const N: usize, K: Hash>(
     }
 }
 
-/// Inserts many keys, `N` at a time: `insert` returns how many of their hashes were not contained before.
+/// Inserts many keys, `N` at a time: `insert` returns how many of their hashes changed something.
 #[inline]
 pub fn insert_keys<const N: usize, K: Hash>(
     hasher: &impl BuildHasher,
@@ -40,7 +39,11 @@ pub fn check_lengths<K>(keys: &[K], out: &[bool]) {
 }
 
 /// The hashes of up to `N` keys; those beyond are 0.
+///
+/// A plain loop over the keys that are there, which compilers turn into vector code where key and hasher allow.
 #[inline]
 pub fn hash_chunk<const N: usize, K: Hash>(hasher: &impl BuildHasher, keys: &[K]) -> [u64; N] {
-    array::from_fn(|i| keys.get(i).map_or(0, |key| hasher.hash_one(key)))
+    let mut hashes = [0; N];
+    hashes.iter_mut().zip(keys).for_each(|(hash, key)| *hash = hasher.hash_one(key));
+    hashes
 }

@@ -51,6 +51,24 @@ pub fn assert_alike<A, B>(one: &Result<A, DecodeError>, other: &Result<B, Decode
     assert_eq!(reason(one), reason(other));
 }
 
+/// Opens bytes as a view and as the filter. Both accept them or refuse them for the same reason; the view answers whatever
+/// its payload is (`$ask!` asks everything), verifies what can be decoded, and then answers as the filter.
+#[macro_export]
+macro_rules! view_agrees {
+    ($view:ty, $filter:ty, $bytes:expr, $ask:ident) => {{
+        let read = <$filter>::from_bytes($bytes);
+        match <$view>::from_bytes($bytes) {
+            Ok(view) => {
+                let answers = $ask!(&view);
+                $crate::portable::assert_alike(&view.to_filter(), &read);
+                assert_eq!(view.verify().is_ok(), read.is_ok());
+                assert!(read.is_err() || $ask!(read.as_ref().unwrap()) == answers);
+            }
+            refused => $crate::portable::assert_alike(&refused, &read),
+        }
+    }};
+}
+
 fn reason<T>(result: &Result<T, DecodeError>) -> Option<String> {
     result.as_ref().err().map(|error| format!("{error:?}"))
 }

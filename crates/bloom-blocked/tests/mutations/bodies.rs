@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use bloom_blocked::{AtomicBlockedBloomFilter, BlockedBloomFilter, BlockedBloomFilterView};
 use pds_testkit::mutate::{Choices, mutate as change};
-use pds_testkit::portable;
+use pds_testkit::{portable, view_agrees};
 
 /// Asks a filter everything that it answers, in whatever form it is.
 macro_rules! ask {
@@ -34,16 +34,7 @@ pub fn decode(bytes: &[u8]) {
 
 /// Opens bytes without a copy. The view answers whatever its payload is, and verifies what can be decoded.
 pub fn view(bytes: &[u8]) {
-    let read = BlockedBloomFilter::from_bytes(bytes);
-    match BlockedBloomFilterView::from_bytes(bytes) {
-        Ok(view) => {
-            let answers = ask!(&view);
-            portable::assert_alike(&view.to_filter(), &read);
-            assert_eq!(view.verify().is_ok(), read.is_ok());
-            assert!(read.is_err() || ask!(read.as_ref().unwrap()) == answers);
-        }
-        refused => portable::assert_alike(&refused, &read),
-    }
+    view_agrees!(BlockedBloomFilterView, BlockedBloomFilter, bytes, ask);
 }
 
 /// Changes the bytes of a filter, with checksums that fit again, and reads them in every way.

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use bloom_core::{AtomicBloomFilter, BloomFilter, BloomFilterView};
 use pds_core::SipHashBuilder;
 use pds_testkit::mutate::{Choices, mutate as change};
-use pds_testkit::portable;
+use pds_testkit::{portable, view_agrees};
 
 /// Asks a filter everything that it answers, in whatever form it is.
 macro_rules! ask {
@@ -41,16 +41,7 @@ pub fn decode(bytes: &[u8]) {
 
 /// Opens bytes without a copy. The view answers whatever its payload is, and verifies what can be decoded.
 pub fn view(bytes: &[u8]) {
-    let read = BloomFilter::from_bytes(bytes);
-    match BloomFilterView::from_bytes(bytes) {
-        Ok(view) => {
-            let answers = ask!(&view);
-            portable::assert_alike(&view.to_filter(), &read);
-            assert_eq!(view.verify().is_ok(), read.is_ok());
-            assert!(read.is_err() || ask!(read.as_ref().unwrap()) == answers);
-        }
-        refused => portable::assert_alike(&refused, &read),
-    }
+    view_agrees!(BloomFilterView, BloomFilter, bytes, ask);
 }
 
 /// Changes the bytes of a filter, with checksums that fit again, and reads them in every way.

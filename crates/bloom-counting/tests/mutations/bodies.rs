@@ -8,7 +8,7 @@ use bloom_counting::{
     CountingBloomFilterView,
 };
 use pds_testkit::mutate::{Choices, mutate as change};
-use pds_testkit::portable;
+use pds_testkit::{portable, view_agrees};
 
 const HASHES: [u64; 5] = [0, 1, 1 << 63, u64::MAX, 0x0123_4567_89ab_cdef];
 
@@ -40,22 +40,6 @@ macro_rules! use_all {
     }};
 }
 
-/// Opens bytes without a copy. The view answers whatever its payload is, and verifies what can be decoded.
-macro_rules! view_as {
-    ($view:ty, $filter:ty, $bytes:expr) => {{
-        let read = <$filter>::from_bytes($bytes);
-        match <$view>::from_bytes($bytes) {
-            Ok(view) => {
-                let answers = ask!(&view);
-                portable::assert_alike(&view.to_filter(), &read);
-                assert_eq!(view.verify().is_ok(), read.is_ok());
-                assert!(read.is_err() || ask!(read.as_ref().unwrap()) == answers);
-            }
-            refused => portable::assert_alike(&refused, &read),
-        }
-    }};
-}
-
 /// Decodes bytes as either filter. What is accepted answers every question and is written back as it was.
 pub fn decode(bytes: &[u8]) {
     if let Some(mut filter) = portable::decode::<CountingBloomFilter>(bytes) {
@@ -71,8 +55,8 @@ pub fn decode(bytes: &[u8]) {
 
 /// Opens bytes without a copy as either filter.
 pub fn view(bytes: &[u8]) {
-    view_as!(CountingBloomFilterView<'_>, CountingBloomFilter, bytes);
-    view_as!(BlockedCountingBloomFilterView<'_>, BlockedCountingBloomFilter, bytes);
+    view_agrees!(CountingBloomFilterView<'_>, CountingBloomFilter, bytes, ask);
+    view_agrees!(BlockedCountingBloomFilterView<'_>, BlockedCountingBloomFilter, bytes, ask);
 }
 
 /// Changes the bytes of a filter, with checksums that fit again, and reads them as either, in every way.

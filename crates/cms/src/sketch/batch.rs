@@ -1,6 +1,6 @@
-use core::array;
 use core::hash::{BuildHasher, Hash};
 
+use pds_core::batch::hash_chunk;
 use pds_core::memory::prefetch;
 
 use super::CountMinSketch;
@@ -73,7 +73,7 @@ impl<S: BuildHasher, C: Counter> CountMinSketch<S, C> {
     /// ```
     pub fn insert_batch<K: Hash>(&mut self, keys: &[K]) {
         for keys in keys.chunks(BATCH) {
-            let hashes = self.hash_chunk(keys);
+            let hashes = hash_chunk::<BATCH, K>(&self.hasher, keys);
             self.insert_hash_batch(&hashes[..keys.len()]);
         }
     }
@@ -99,12 +99,10 @@ impl<S: BuildHasher, C: Counter> CountMinSketch<S, C> {
     pub fn estimate_batch<K: Hash>(&self, keys: &[K], out: &mut [Count]) {
         assert_eq!(keys.len(), out.len(), "one answer a key");
         for (keys, counts) in keys.chunks(BATCH).zip(out.chunks_mut(BATCH)) {
-            self.estimate_hash_batch(&self.hash_chunk(keys)[..keys.len()], counts);
+            self.estimate_hash_batch(
+                &hash_chunk::<BATCH, K>(&self.hasher, keys)[..keys.len()],
+                counts,
+            );
         }
-    }
-
-    /// The hashes of up to [`BATCH`] keys; those beyond are 0.
-    fn hash_chunk<K: Hash>(&self, keys: &[K]) -> [u64; BATCH] {
-        array::from_fn(|i| keys.get(i).map_or(0, |key| self.hasher.hash_one(key)))
     }
 }
