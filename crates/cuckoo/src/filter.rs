@@ -26,8 +26,9 @@ use crate::{CuckooFilterBuilder, Full, MergeError};
 ///   often. A failed insert loses no key.
 /// - False positives: the mean rate is at most the promised one while at most the expected number of
 ///   items is in; at load a and f bits a fingerprint 1 - e^(-8a/(2^f - 1)).
-/// - Room: the expected number of distinct keys fits, with a probability of failure below 10^-6; a key
-///   fits up to eight times (four where its two buckets are one: one key in as many as there are buckets).
+/// - Room: sized so that the expected number of distinct keys does not fit once in a million times; the README
+///   tells what of this is shown by counting and what is extrapolated. A key fits up to eight times (four
+///   where its two buckets are one: one key in as many as there are buckets).
 /// - Memory: 4f bits a bucket, f/0.95 bits an item from 3,500 items up: 10.5 at 1 %, 13.7 at 0.1 %.
 /// - Query and removal: O(1). Insert: O(1) on average, 2,000 moves at most.
 /// - Merging: possible while both fit into one; requires equal buckets, width and hasher seed.
@@ -61,7 +62,8 @@ impl CuckooFilter {
     /// Creates a filter that takes `expected_items` distinct keys and keeps a false-positive rate of `rate`
     /// up to them.
     ///
-    /// It has the fewest bits with which both hold; that they fit fails with probability 10^-6 at most.
+    /// It has the fewest bits with which both hold; the size is meant for a probability of 10^-6 that they
+    /// do not fit, which the README's section "Room" proves in part.
     ///
     /// # Errors
     /// [`BuildError::Param`] when `expected_items` is 0, when `rate` is not above 0 and below 1, or when

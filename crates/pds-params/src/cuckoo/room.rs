@@ -34,7 +34,7 @@ const DESIGN_LOAD: f64 = 0.95;
 const LIMIT: f64 = 0.97;
 const SPREAD: f64 = 0.6;
 
-/// The least buckets that take `items` distinct keys with a probability of failure below 10^-6.
+/// The least buckets that are meant to take `items` distinct keys but for once in a million times.
 ///
 /// # Examples
 /// ```
@@ -48,7 +48,7 @@ pub fn least_buckets(items: u64, fingerprint_bits: u32) -> u64 {
     least_for_any_width(items).max(least_for_width(items, fingerprint_bits))
 }
 
-/// The most distinct keys that these buckets take with a probability of failure below 10^-6.
+/// The most distinct keys that these buckets are meant to take but for once in a million times.
 #[must_use]
 pub fn most_items(buckets: u64, fingerprint_bits: u32) -> u64 {
     let fits = |items| least_buckets(items, fingerprint_bits) <= buckets;
