@@ -67,10 +67,14 @@ impl<S: PortableHasher> Portable for HyperLogLog<S> {
     fn read_payload<T: Source>(shape: &Shape, hasher: S, source: &mut T) -> Result<Self, T::Error> {
         let params = params_of(shape)?;
         let payload = take(source, Self::payload_bytes(shape)?)?;
-        Ok(match shape.numbers[1] {
-            SPARSE => Self::from_parts(Form::Sparse(read_sparse(&payload, params)?), hasher),
-            _ => Self::from_registers(read_dense(&payload, params.precision())?, params, hasher),
-        })
+        check_plain(shape, &payload)?;
+        if shape.numbers[1] == SPARSE {
+            let table = SparseTable::of_ascending(params, coupons(&payload));
+            return Ok(Self::from_parts(Form::Sparse(table), hasher));
+        }
+        let quads = payload.as_chunks().0.iter().map(|&packed| dense::unpack(packed));
+        let registers = quads.collect::<Vec<_>>().into_flattened();
+        Ok(Self::from_registers(registers, params, hasher))
     }
 }
 
@@ -92,12 +96,23 @@ fn take<T: Source>(source: &mut T, length: u64) -> Result<Vec<u8>, T::Error> {
     Ok(payload)
 }
 
-/// Reads coupons, which must ascend by register.
-fn read_sparse(payload: &[u8], params: HllParams) -> Result<SparseTable, DecodeError> {
-    let mut table = SparseTable::with_capacity(params, payload.len() / 4);
+/// Checks the payload of a HyperLogLog, whose shape was checked.
+pub(crate) fn check_plain(shape: &Shape, payload: &[u8]) -> Result<(), DecodeError> {
+    match shape.numbers[1] {
+        SPARSE => check_sparse(payload),
+        _ => check_ranks(ranks(payload), params_of(shape)?.precision()),
+    }
+}
+
+/// The coupons of a payload.
+fn coupons(payload: &[u8]) -> impl ExactSizeIterator<Item = Coupon> {
+    payload.as_chunks().0.iter().map(|&word| Coupon::from_word(u32::from_le_bytes(word)))
+}
+
+/// Checks coupons, which must ascend by register.
+fn check_sparse(payload: &[u8]) -> Result<(), DecodeError> {
     let mut last = None;
-    for (at, word) in (0..).zip(payload.as_chunks().0) {
-        let coupon = Coupon::from_word(u32::from_le_bytes(*word));
+    for (at, coupon) in (0..).zip(coupons(payload)) {
         let found = u64::from(coupon.word());
         if !coupon.is_possible() {
             return Err(payload_field(4 * at, "a sparse entry", found, "of rank 1 to 39"));
@@ -106,21 +121,32 @@ fn read_sparse(payload: &[u8], params: HllParams) -> Result<SparseTable, DecodeE
             return Err(payload_field(4 * at, "a sparse entry", found, "of a greater register"));
         }
         last = Some(coupon.index());
-        table.insert(coupon);
     }
-    Ok(table)
+    Ok(())
 }
 
-/// Reads ranks, none of which is above the last one.
-fn read_dense(payload: &[u8], precision: u32) -> Result<Vec<u8>, DecodeError> {
-    let quads: Vec<_> = payload.as_chunks().0.iter().map(|&packed| dense::unpack(packed)).collect();
-    let registers = quads.into_flattened();
-    let above = (0..).zip(&registers).find(|&(_, &rank)| u32::from(rank) > max_rank(precision));
-    match above {
-        Some((register, &rank)) => {
+/// The ranks of a payload.
+pub(crate) fn ranks(payload: &[u8]) -> impl Iterator<Item = u8> {
+    payload.as_chunks().0.iter().flat_map(|&packed| dense::unpack(packed))
+}
+
+/// Checks ranks, none of which may be above the last one.
+fn check_ranks(ranks: impl Iterator<Item = u8>, precision: u32) -> Result<(), DecodeError> {
+    match (0..).zip(ranks).find(|&(_, rank)| u32::from(rank) > max_rank(precision)) {
+        Some((register, rank)) => {
             Err(payload_field(register * 3 / 4, "a rank", rank.into(), "at most 65 - precision"))
         }
-        None => Ok(registers),
+        None => Ok(()),
+    }
+}
+
+/// Checks the registers of an UltraLogLog.
+pub(crate) fn check_ultra(registers: &[u8], precision: u32) -> Result<(), DecodeError> {
+    match (0..).zip(registers).find(|&(_, &register)| !is_possible(register, precision)) {
+        Some((at, &register)) => {
+            Err(payload_field(at, "a register", register.into(), "one that keys can leave"))
+        }
+        None => Ok(()),
     }
 }
 
@@ -177,11 +203,7 @@ impl<S: PortableHasher> Portable for UltraLogLog<S> {
     fn read_payload<T: Source>(shape: &Shape, hasher: S, source: &mut T) -> Result<Self, T::Error> {
         let params = params_of(shape)?;
         let registers = take(source, params.num_registers())?;
-        let possible = |&register: &u8| is_possible(register, params.precision());
-        if let Some((at, &register)) = (0..).zip(&registers).find(|&(_, r)| !possible(r)) {
-            let found = register.into();
-            return Err(payload_field(at, "a register", found, "one that keys can leave").into());
-        }
+        check_ultra(&registers, params.precision())?;
         Ok(Self::from_parts(registers, params, hasher))
     }
 }

@@ -47,7 +47,7 @@ pub use sketch::HyperLogLog;
 #[cfg(feature = "alloc")]
 pub use ultra::UltraLogLog;
 #[cfg(feature = "alloc")]
-pub use view::HyperLogLogView;
+pub use view::{HyperLogLogView, UltraLogLogView};
 
 // What the signatures here are made of, so that `pds-core` need not be a dependency of their users.
 #[cfg(feature = "std")]

@@ -56,6 +56,36 @@ impl SparseTable {
         table
     }
 
+    /// Creates the table of coupons of ascending registers, in one pass whatever they are.
+    ///
+    /// Inserted one by one, those that were chosen to share a bucket would be compared with all before them.
+    pub(crate) fn of_ascending(
+        params: HllParams,
+        coupons: impl ExactSizeIterator<Item = Coupon>,
+    ) -> Self {
+        let mut table = Self::with_capacity(params, coupons.len());
+        // Counted on beyond the last slot, behind which comes the first.
+        let mut at = 0;
+        for coupon in coupons {
+            at = table.own_slot(coupon).max(at);
+            while table.slots[at % table.slots.len()] != FREE {
+                at += 1;
+            }
+            let slot = at % table.slots.len();
+            table.slots[slot] = coupon.word();
+            table.len += 1;
+        }
+        table
+    }
+
+    /// The first slot that a coupon may have.
+    fn own_slot(&self, coupon: Coupon) -> usize {
+        if self.slots.len() <= MAX_LIST {
+            return 0;
+        }
+        BUCKET * own_bucket(coupon.word(), self.slots.len() / BUCKET)
+    }
+
     /// How many registers are in the table.
     pub(crate) const fn len(&self) -> usize {
         self.len as usize
@@ -255,6 +285,9 @@ mod tests {
         let mut scattered: Vec<_> = table.scattered().collect();
         scattered.sort_unstable();
         assert_eq!(scattered, coupons);
+        let mut read = SparseTable::of_ascending(params(), coupons.iter().copied());
+        assert_eq!(read, table);
+        assert!(coupons.into_iter().all(|coupon| !read.insert(coupon)), "all are found again");
     }
 
     #[test]

@@ -1,27 +1,23 @@
 //! UltraLogLog: two more bits a register, a third less error.
 
+mod reading;
 mod register;
 
 use alloc::vec;
 use alloc::vec::Vec;
 use core::convert::Infallible;
-use core::fmt;
 use core::hash::{BuildHasher, Hash};
-use core::ops::RangeInclusive;
 
 use pds_core::batch::insert_keys;
-use pds_core::{
-    Cardinality, DefaultHashBuilder, Estimate, HashKey, Incompatible, Insert, Merge, ParamError,
-};
+use pds_core::{DefaultHashBuilder, Incompatible, Insert, Merge, ParamError};
 use pds_params::HllParams;
-use pds_params::hll::CardinalityEstimator::UltraFgra;
 
-pub(crate) use register::is_possible;
+pub(crate) use reading::reading_methods;
+pub(crate) use register::{histogram, is_possible};
 
 use crate::batch::CHUNK;
 use crate::coupon::register_and_rank;
-use crate::estimator::{ultra_fgra, ultra_maximum_likelihood};
-use crate::sketch::{interval, reduced};
+use crate::sketch::reduced;
 
 /// Answers *how many different keys?* with less memory than HyperLogLog at equal error.
 ///
@@ -124,54 +120,6 @@ impl<S> UltraLogLog<S> {
         self.registers.chunks_exact(1 << dropped).map(move |block| register::fold(block, dropped))
     }
 
-    /// Estimates the number of distinct keys by the fast generalised remaining area, error 0.782 / sqrt(m).
-    ///
-    /// # Complexity
-    /// O(m).
-    #[must_use]
-    pub fn estimate(&self) -> f64 {
-        ultra_fgra(&register::histogram(&self.registers), self.precision())
-    }
-
-    /// Estimates the number of distinct keys by maximum likelihood, error 0.761 / sqrt(m), for several times
-    /// the work.
-    #[must_use]
-    pub fn estimate_by_likelihood(&self) -> f64 {
-        ultra_maximum_likelihood(&register::histogram(&self.registers), self.precision())
-    }
-
-    /// Returns [`estimate`](Self::estimate) with its standard error.
-    #[must_use]
-    pub fn estimate_with_error(&self) -> Estimate {
-        self.params.estimate(UltraFgra, self.estimate())
-    }
-
-    /// Returns an interval that holds the true number with probability `confidence`.
-    ///
-    /// # Errors
-    /// [`ParamError`] when `confidence` is not above 0 and below 1.
-    pub fn estimate_interval(&self, confidence: f64) -> Result<RangeInclusive<f64>, ParamError> {
-        interval(self.estimate_with_error(), confidence)
-    }
-
-    /// Returns whether no key was inserted.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.registers.iter().all(|&register| register == 0)
-    }
-
-    /// Returns the precision p, the binary logarithm of the number of registers.
-    #[must_use]
-    pub const fn precision(&self) -> u32 {
-        self.params.precision()
-    }
-
-    /// Returns the parameters.
-    #[must_use]
-    pub const fn params(&self) -> HllParams {
-        self.params
-    }
-
     /// Returns the registers: four times the greatest rank, plus 2 and 1 for the two ranks below it that have
     /// occurred.
     #[must_use]
@@ -183,12 +131,6 @@ impl<S> UltraLogLog<S> {
     #[must_use]
     pub fn size_in_bytes(&self) -> u64 {
         self.registers.len() as u64
-    }
-
-    /// Returns the hasher.
-    #[must_use]
-    pub const fn hasher(&self) -> &S {
-        &self.hasher
     }
 }
 
@@ -228,12 +170,7 @@ impl<S: BuildHasher> UltraLogLog<S> {
     }
 }
 
-impl<S: BuildHasher> HashKey for UltraLogLog<S> {
-    #[inline]
-    fn hash_key<K: Hash + ?Sized>(&self, key: &K) -> u64 {
-        self.hasher.hash_one(key)
-    }
-}
+reading_methods!([S] UltraLogLog<S>);
 
 impl<S: BuildHasher> Insert for UltraLogLog<S> {
     type Error = Infallible;
@@ -241,12 +178,6 @@ impl<S: BuildHasher> Insert for UltraLogLog<S> {
     #[inline]
     fn insert_hash(&mut self, hash: u64) -> Result<bool, Infallible> {
         Ok(self.insert_hash(hash))
-    }
-}
-
-impl<S: BuildHasher> Cardinality for UltraLogLog<S> {
-    fn estimate(&self) -> f64 {
-        self.estimate()
     }
 }
 
@@ -276,12 +207,3 @@ impl<S: BuildHasher> PartialEq for UltraLogLog<S> {
 }
 
 impl<S: BuildHasher> Eq for UltraLogLog<S> {}
-
-impl<S> fmt::Debug for UltraLogLog<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("UltraLogLog")
-            .field("precision", &self.precision())
-            .field("estimate", &self.estimate())
-            .finish_non_exhaustive()
-    }
-}

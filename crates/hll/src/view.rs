@@ -1,18 +1,23 @@
-//! A HyperLogLog that is asked straight from its bytes.
+//! Sketches that are asked straight from their bytes.
 
+mod ultra;
+
+use core::fmt;
+use core::hash::{BuildHasher, Hash};
 use core::ops::RangeInclusive;
 
-use pds_core::bytes::{Envelope, hasher_of};
+use pds_core::bytes::Envelope;
 use pds_core::{
-    Cardinality, DecodeError, DefaultHashBuilder, Estimate, HashKey, ParamError, PortableHasher,
+    Cardinality, DecodeError, DefaultHashBuilder, Estimate, HashKey, ParamError, view_methods,
 };
 use pds_params::HllParams;
 
 use crate::HyperLogLog;
-use crate::bytes::params_of;
-use crate::dense;
+use crate::bytes::{check_plain, params_of, ranks};
 use crate::estimator::{FINITE_SIZE, improved};
 use crate::sketch::{estimate_sparse, interval, with_error};
+
+pub use ultra::UltraLogLogView;
 
 /// A [`HyperLogLog`] in borrowed bytes, such as a memory-mapped file: estimates without a copy.
 ///
@@ -39,72 +44,23 @@ use crate::sketch::{estimate_sparse, interval, with_error};
 /// assert_eq!(view.to_sketch()?, seen);
 /// # Ok::<(), Box<dyn core::error::Error>>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct HyperLogLogView<'a, S = DefaultHashBuilder> {
     envelope: Envelope<'a>,
     params: HllParams,
     hasher: S,
 }
 
-impl<'a> HyperLogLogView<'a> {
-    /// Opens portable bytes that hold a sketch and nothing else.
-    ///
-    /// # Errors
-    /// [`DecodeError`] says what is wrong and where.
-    ///
-    /// # Complexity
-    /// Constant.
-    pub fn from_bytes(bytes: &'a [u8]) -> Result<Self, DecodeError> {
-        Self::open(bytes, None)
-    }
-}
+view_methods!(HyperLogLogView of HyperLogLog, to_sketch, check);
 
-impl<'a, S: PortableHasher> HyperLogLogView<'a, S> {
-    /// Opens portable bytes that hold the hasher's key, as [`HyperLogLog::with_key`] writes them.
-    ///
-    /// # Errors
-    /// As [`from_bytes`](Self::from_bytes), and [`KeyMissing`](DecodeError::KeyMissing) when the key was left
-    /// out.
-    pub fn from_bytes_with_key(bytes: &'a [u8]) -> Result<Self, DecodeError> {
-        Self::open(bytes, None)
-    }
-
-    /// Opens portable bytes with this hasher: for those from which a secret key was left out.
-    ///
-    /// # Errors
-    /// As [`from_bytes`](Self::from_bytes), and [`KeyMismatch`](DecodeError::KeyMismatch) when `hasher` is not
-    /// the one that built the sketch.
-    pub fn from_bytes_with_hasher(bytes: &'a [u8], hasher: S) -> Result<Self, DecodeError> {
-        Self::open(bytes, Some(hasher))
-    }
-
-    fn open(bytes: &'a [u8], hasher: Option<S>) -> Result<Self, DecodeError> {
-        let envelope = Envelope::open_as::<HyperLogLog<S>>(bytes)?;
+impl<'a, S> HyperLogLogView<'a, S> {
+    fn of_envelope(envelope: Envelope<'a>, hasher: S) -> Result<Self, DecodeError> {
         let params = params_of(&envelope.header().shape)?;
-        let hasher = hasher_of(envelope.header(), hasher)?;
         Ok(Self { envelope, params, hasher })
     }
 
-    /// Verifies the payload's checksum.
-    ///
-    /// # Errors
-    /// [`DecodeError::Checksum`].
-    ///
-    /// # Complexity
-    /// O(payload).
-    pub fn verify(&self) -> Result<(), DecodeError> {
-        self.envelope.verify()
-    }
-
-    /// Copies the sketch out of the bytes, which are verified.
-    ///
-    /// # Errors
-    /// [`DecodeError`] says what is wrong with the payload.
-    pub fn to_sketch(&self) -> Result<HyperLogLog<S>, DecodeError>
-    where
-        S: Clone,
-    {
-        self.envelope.decode(Some(self.hasher.clone()))
+    fn check(&self) -> Result<(), DecodeError> {
+        check_plain(&self.envelope.header().shape, self.envelope.payload())
     }
 }
 
@@ -118,10 +74,8 @@ impl<S> HyperLogLogView<'_, S> {
         if !self.is_dense() {
             return estimate_sparse(self.envelope.header().shape.numbers[2]);
         }
-        let ranks =
-            self.envelope.payload().as_chunks().0.iter().flat_map(|&packed| dense::unpack(packed));
         let mut counts = [0; 64];
-        ranks.for_each(|rank| counts[usize::from(rank)] += 1);
+        ranks(self.envelope.payload()).for_each(|rank| counts[usize::from(rank)] += 1);
         improved(&counts, self.precision(), FINITE_SIZE)
     }
 
@@ -151,6 +105,12 @@ impl<S> HyperLogLogView<'_, S> {
         self.params.precision()
     }
 
+    /// Returns the parameters.
+    #[must_use]
+    pub const fn params(&self) -> HllParams {
+        self.params
+    }
+
     /// Returns the hasher.
     #[must_use]
     pub const fn hasher(&self) -> &S {
@@ -158,14 +118,24 @@ impl<S> HyperLogLogView<'_, S> {
     }
 }
 
-impl<S: PortableHasher> HashKey for HyperLogLogView<'_, S> {
-    fn hash_key<K: core::hash::Hash + ?Sized>(&self, key: &K) -> u64 {
+impl<S: BuildHasher> HashKey for HyperLogLogView<'_, S> {
+    fn hash_key<K: Hash + ?Sized>(&self, key: &K) -> u64 {
         self.hasher.hash_one(key)
     }
 }
 
-impl<S: PortableHasher> Cardinality for HyperLogLogView<'_, S> {
+impl<S: BuildHasher> Cardinality for HyperLogLogView<'_, S> {
     fn estimate(&self) -> f64 {
         self.estimate()
+    }
+}
+
+impl<S> fmt::Debug for HyperLogLogView<'_, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HyperLogLogView")
+            .field("precision", &self.precision())
+            .field("is_dense", &self.is_dense())
+            .field("estimate", &self.estimate())
+            .finish_non_exhaustive()
     }
 }

@@ -4,9 +4,12 @@
 #![cfg(feature = "std")]
 
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 use std::{env, fs};
 
-use hll::{AtomicHyperLogLog, HllParams, HyperLogLog, HyperLogLogView, UltraLogLog};
+use hll::{
+    AtomicHyperLogLog, HllParams, HyperLogLog, HyperLogLogView, UltraLogLog, UltraLogLogView,
+};
 use pds_core::bytes::{Header, Kind, ReadLimits, Shape};
 use pds_core::{DecodeError, ReadError, SipHashBuilder};
 
@@ -132,6 +135,68 @@ fn case_21_a_view_answers_from_bytes_at_any_alignment() {
     let hasher = SipHashBuilder::from_key(KEY);
     let view = HyperLogLogView::from_bytes_with_hasher(&bytes, hasher).unwrap();
     assert_eq!(view.to_sketch().unwrap(), keyed());
+}
+
+#[test]
+fn case_21_an_ultra_view_answers_from_bytes_at_any_alignment() {
+    for (file, sketch) in ultra_files() {
+        let bytes = [&[0; 5], &sketch.to_bytes()[..]].concat();
+        let view = UltraLogLogView::from_bytes(&bytes[5..]).unwrap();
+        assert_eq!(view.verify(), Ok(()));
+        assert_eq!(view.estimate(), sketch.estimate(), "{file}");
+        assert_eq!(view.estimate_by_likelihood(), sketch.estimate_by_likelihood(), "{file}");
+        assert_eq!(view.estimate_with_error(), sketch.estimate_with_error(), "{file}");
+        assert_eq!(view.estimate_interval(0.9), sketch.estimate_interval(0.9), "{file}");
+        assert_eq!((view.params(), view.registers()), (sketch.params(), sketch.registers()));
+        assert_eq!((view.is_empty(), view.to_sketch().unwrap()), (false, sketch), "{file}");
+    }
+    let hasher = SipHashBuilder::from_key(KEY);
+    let mut sketch = UltraLogLog::from_params(HllParams::new(6).unwrap(), hasher);
+    sketch.insert("key");
+    let bytes = sketch.to_bytes();
+    let missing = UltraLogLogView::<SipHashBuilder>::from_bytes_with_key(&bytes).map(drop);
+    assert_eq!(missing, Err(DecodeError::KeyMissing));
+    let view = UltraLogLogView::from_bytes_with_hasher(&bytes, hasher).unwrap();
+    assert_eq!(view.to_sketch().unwrap(), sketch);
+}
+
+#[test]
+fn views_verify_what_checksums_do_not_tell() {
+    let bytes = envelope(Kind::HyperLogLog, [14, 0, 2, 0, 0, 0], &[0x81, 0, 0, 0, 0x41, 0, 0, 0]);
+    let view = HyperLogLogView::from_bytes(&bytes).unwrap();
+    assert_field(view.verify().unwrap_err(), "a sparse entry", 132);
+    let bytes = envelope(Kind::HyperLogLog, [4, 1, 0, 0, 0, 0], &[0xff; 12]);
+    let view = HyperLogLogView::from_bytes(&bytes).unwrap();
+    assert_field(view.verify().unwrap_err(), "a rank", 128);
+    let bytes = envelope(Kind::UltraLogLog, [4, 0, 0, 0, 0, 0], &[255; 16]);
+    let view = UltraLogLogView::from_bytes(&bytes).unwrap();
+    assert!(view.estimate() >= 0.0);
+    assert_field(view.verify().unwrap_err(), "a register", 128);
+}
+
+/// Entries that were chosen to fall into one bucket take a search through all before them, were they inserted.
+#[test]
+fn case_17_crafted_entries_are_read_as_fast_as_others() {
+    let bytes = |index: fn(u32) -> u32| {
+        let entries = 0..1u32 << 15;
+        let payload: Vec<u8> = entries.flat_map(|i| (index(i) << 6 | 1).to_le_bytes()).collect();
+        envelope(Kind::HyperLogLog, [18, 0, 1 << 15, 0, 0, 0], &payload)
+    };
+    let time = |bytes: &[u8]| {
+        let read = || {
+            let start = Instant::now();
+            let sketch = HyperLogLog::from_bytes(bytes).unwrap();
+            (start.elapsed(), sketch)
+        };
+        let runs: Vec<_> = (0..5).map(|_| read()).collect();
+        assert!(runs.iter().all(|(_, sketch)| sketch.to_bytes() == bytes));
+        runs.into_iter().map(|(time, _)| time).min().unwrap()
+    };
+    let spread = bytes(|i| i << 11);
+    for crafted in [bytes(|i| i), bytes(|i| (1 << 26) - (1 << 15) + i)] {
+        let (slow, fast) = (time(&crafted), time(&spread));
+        assert!(slow < 10 * fast, "{slow:?} for crafted entries, {fast:?} for others");
+    }
 }
 
 #[test]

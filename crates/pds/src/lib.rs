@@ -79,7 +79,7 @@ pub use dyn_filter::DynFilter;
 #[cfg(all(feature = "hll", feature = "alloc", target_has_atomic = "8"))]
 pub use hll::AtomicHyperLogLog;
 #[cfg(all(feature = "hll", feature = "alloc"))]
-pub use hll::{HyperLogLog, HyperLogLogView, UltraLogLog};
+pub use hll::{HyperLogLog, HyperLogLogView, UltraLogLog, UltraLogLogView};
 #[cfg(feature = "std")]
 pub use pds_core::ReadError;
 pub use pds_core::{

@@ -15,6 +15,7 @@ use pds::prelude::*;
 use pds::{
     BlockedBloomFilterView, BlockedCountingBloomFilterView, BloomFilterView, CountMinView,
     CountSketchView, CountingBloomFilterView, CuckooFilterView, DynFilter, HyperLogLogView,
+    UltraLogLogView,
 };
 
 const KEYS: u64 = 200;
@@ -151,6 +152,8 @@ fn cardinality() {
     let sketch = filled(HyperLogLog::new(12).unwrap());
     numbers(&sketch);
     numbers(&HyperLogLogView::from_bytes(&sketch.to_bytes()).expect("bytes just written"));
-    numbers(&filled(UltraLogLog::new(12).unwrap()));
+    let sketch = filled(UltraLogLog::new(12).unwrap());
+    numbers(&sketch);
+    numbers(&UltraLogLogView::from_bytes(&sketch.to_bytes()).expect("bytes just written"));
     numbers(&filled(AtomicHyperLogLog::new(12).unwrap()));
 }

@@ -1,7 +1,7 @@
 //! What the fuzz targets and the ordinary tests do with a string of bytes.
 #![expect(clippy::missing_panics_doc, reason = "a panic is how a body reports a fault")]
 
-use hll::{AtomicHyperLogLog, HyperLogLog, HyperLogLogView, UltraLogLog};
+use hll::{AtomicHyperLogLog, HyperLogLog, HyperLogLogView, UltraLogLog, UltraLogLogView};
 use pds_testkit::mutate::{Choices, mutate as change};
 use pds_testkit::portable;
 
@@ -21,19 +21,38 @@ pub fn decode(bytes: &[u8]) {
     let _ = AtomicHyperLogLog::from_bytes(bytes);
 }
 
-/// Opens bytes without a copy. The view answers whatever its payload is, and verifies what can be decoded.
-pub fn view(bytes: &[u8]) {
-    let read = HyperLogLog::from_bytes(bytes);
-    match HyperLogLogView::from_bytes(bytes) {
-        Ok(view) => {
-            let (value, _) = (view.estimate(), view.estimate_with_error());
-            portable::assert_alike(&view.to_sketch(), &read);
-            // A view verifies the checksum; what the entries are is decoding's to check.
-            assert!(view.verify().is_ok() || read.is_err());
-            assert!(read.is_err() || read.unwrap().estimate().to_bits() == value.to_bits());
+/// What both sketches and both views tell of their keys, as bits: estimates of damaged bytes need not be numbers.
+macro_rules! answers {
+    ($sketch:expr) => {{
+        let (sketch, error) = ($sketch, $sketch.estimate_with_error());
+        let interval = sketch.estimate_interval(0.9).map(|interval| interval.end().to_bits());
+        let estimates = [sketch.estimate(), error.value, error.standard_error].map(f64::to_bits);
+        (sketch.precision(), estimates, interval.ok())
+    }};
+}
+
+/// Opens bytes without a copy, as either view, which answers whatever its payload is.
+macro_rules! view_of {
+    ($view:ty, $sketch:ty, $bytes:expr) => {{
+        let read = <$sketch>::from_bytes($bytes);
+        match <$view>::from_bytes($bytes) {
+            Ok(view) => {
+                let found = answers!(&view);
+                portable::assert_alike(&view.to_sketch(), &read);
+                assert_eq!(view.verify().is_ok(), read.is_ok());
+                assert!(read.is_err() || answers!(read.as_ref().unwrap()) == found);
+            }
+            refused => portable::assert_alike(&refused, &read),
         }
-        refused => portable::assert_alike(&refused, &read),
-    }
+    }};
+}
+
+/// Opens bytes as both views. They answer whatever their payload is, and verify what can be decoded.
+pub fn view(bytes: &[u8]) {
+    view_of!(HyperLogLogView, HyperLogLog, bytes);
+    view_of!(UltraLogLogView, UltraLogLog, bytes);
+    let ultra: Result<UltraLogLogView<'_>, _> = UltraLogLogView::from_bytes(bytes);
+    let _ = ultra.map(|view| view.estimate_by_likelihood());
 }
 
 /// Changes the bytes of a sketch, with checksums that fit again, and reads them in every way.
