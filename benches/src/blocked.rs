@@ -218,10 +218,12 @@ trait ByHash: fmt::Debug {
 struct HashIn<F>(F);
 
 impl<F: ByHash> Filter for HashIn<F> {
+    #[inline]
     fn insert(&mut self, key: u64) -> bool {
         self.0.insert_hash(key)
     }
 
+    #[inline]
     fn contains(&self, key: u64) -> bool {
         self.0.contains_hash(key)
     }
@@ -248,10 +250,12 @@ impl<F: ByHash> Filter for HashIn<F> {
 struct Hashing<F>(F, DefaultHashBuilder);
 
 impl<F: ByHash> Filter for Hashing<F> {
+    #[inline]
     fn insert(&mut self, key: u64) -> bool {
         self.0.insert_hash(self.1.hash_one(key))
     }
 
+    #[inline]
     fn contains(&self, key: u64) -> bool {
         self.0.contains_hash(self.1.hash_one(key))
     }

@@ -123,10 +123,12 @@ contender!(
 );
 
 impl Filter for fastbloom::BloomFilter<DefaultHashBuilder> {
+    #[inline]
     fn insert(&mut self, key: u64) -> bool {
         !self.insert(&key)
     }
 
+    #[inline]
     fn contains(&self, key: u64) -> bool {
         self.contains(&key)
     }
@@ -138,11 +140,13 @@ impl Filter for fastbloom::BloomFilter<DefaultHashBuilder> {
 
 impl Filter for Bloom<u64> {
     /// Its plain insertion does not tell what was there before; the one that does is slower.
+    #[inline]
     fn insert(&mut self, key: u64) -> bool {
         self.set(&key);
         true
     }
 
+    #[inline]
     fn contains(&self, key: u64) -> bool {
         self.check(&key)
     }

@@ -100,6 +100,7 @@ impl<const P: u32, const HASHED: bool> Sketch for Ours<P, HASHED> {
         Self(HyperLogLog::new(P).expect("a precision in range"))
     }
 
+    #[inline]
     fn insert(&mut self, key: u64) {
         let _ = if HASHED { self.0.insert(&key) } else { self.0.insert_hash(key) };
     }
@@ -131,6 +132,7 @@ impl<const P: u32, const HASHED: bool> Sketch for Ultra<P, HASHED> {
         Self(UltraLogLog::new(P).expect("a precision in range"))
     }
 
+    #[inline]
     fn insert(&mut self, key: u64) {
         let _ = if HASHED { self.0.insert(&key) } else { self.0.insert_hash(key) };
     }
@@ -172,6 +174,7 @@ impl<const P: u32, S: BuildHasher + Default> Sketch for Plus<P, S> {
         Self(HyperLogLogPlus::new(precision, S::default()).expect("a precision in range"))
     }
 
+    #[inline]
     fn insert(&mut self, key: u64) {
         self.0.insert(&key);
     }
@@ -194,6 +197,7 @@ impl<const P: usize, const HASHED: bool> Sketch for Estimator<P, HASHED> {
         Self(CardinalityEstimator::new())
     }
 
+    #[inline]
     fn insert(&mut self, key: u64) {
         if HASHED { self.0.insert(&key) } else { self.0.insert_hash(key) }
     }
@@ -217,6 +221,7 @@ impl<const P: u8> Sketch for Data<P> {
         Self(HllSketch::new(P, HllType::Hll8).expect("a precision in range"))
     }
 
+    #[inline]
     fn insert(&mut self, key: u64) {
         self.0.update(key);
     }
@@ -248,6 +253,7 @@ impl<const P: u8, const HASHED: bool> Sketch for Streaming<P, HASHED> {
         Self(streaming_algorithms::HyperLogLog::with_p(P))
     }
 
+    #[inline]
     fn insert(&mut self, key: u64) {
         if HASHED { self.0.push(&key) } else { self.0.push_hash64(key) }
     }

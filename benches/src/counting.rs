@@ -78,6 +78,7 @@ macro_rules! removing {
         contender!($filter,);
 
         impl Removing for $filter {
+            #[inline]
             fn remove(&mut self, key: u64) -> bool {
                 self.remove(&key)
             }

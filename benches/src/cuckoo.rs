@@ -108,10 +108,12 @@ fn peer(design: &Design, preset: Option<&[u64]>) -> Result<Box<dyn Filter>, Box<
 }
 
 impl Filter for CuckooFilter {
+    #[inline]
     fn insert(&mut self, key: u64) -> bool {
         self.insert(&key).is_ok()
     }
 
+    #[inline]
     fn contains(&self, key: u64) -> bool {
         self.contains(&key)
     }
@@ -134,6 +136,7 @@ impl Filter for CuckooFilter {
 }
 
 impl Removing for CuckooFilter {
+    #[inline]
     fn remove(&mut self, key: u64) -> bool {
         self.remove(&key)
     }
@@ -147,10 +150,12 @@ struct Copied {
 }
 
 impl Filter for Copied {
+    #[inline]
     fn insert(&mut self, key: u64) -> bool {
         Filter::insert(&mut self.filter, key)
     }
 
+    #[inline]
     fn contains(&self, key: u64) -> bool {
         Filter::contains(&self.filter, key)
     }
@@ -234,10 +239,12 @@ impl fmt::Debug for Eight {
 }
 
 impl Filter for Eight {
+    #[inline]
     fn insert(&mut self, key: u64) -> bool {
         self.filter.add(&key).is_ok()
     }
 
+    #[inline]
     fn contains(&self, key: u64) -> bool {
         self.filter.contains(&key)
     }
@@ -248,6 +255,7 @@ impl Filter for Eight {
 }
 
 impl Removing for Eight {
+    #[inline]
     fn remove(&mut self, key: u64) -> bool {
         self.filter.delete(&key)
     }
@@ -270,10 +278,12 @@ fn quotient(items: u64) -> Result<Quotient, Box<dyn Error>> {
 }
 
 impl Filter for Quotient {
+    #[inline]
     fn insert(&mut self, key: u64) -> bool {
         self.0.insert_duplicated(key).is_ok()
     }
 
+    #[inline]
     fn contains(&self, key: u64) -> bool {
         self.0.contains(key)
     }
@@ -284,6 +294,7 @@ impl Filter for Quotient {
 }
 
 impl Removing for Quotient {
+    #[inline]
     fn remove(&mut self, key: u64) -> bool {
         self.0.remove(key)
     }
@@ -311,11 +322,13 @@ impl fmt::Debug for Collection {
 }
 
 impl Filter for Collection {
+    #[inline]
     fn insert(&mut self, key: u64) -> bool {
         self.filter.insert(&key);
         true
     }
 
+    #[inline]
     fn contains(&self, key: u64) -> bool {
         self.filter.contains(&key)
     }
@@ -326,6 +339,7 @@ impl Filter for Collection {
 }
 
 impl Removing for Collection {
+    #[inline]
     fn remove(&mut self, key: u64) -> bool {
         self.filter.remove(&key);
         true

@@ -89,10 +89,12 @@ impl Sketch for CountMinSketch {
         Ok(Self::builder(params).huge_pages(large).build()?)
     }
 
+    #[inline]
     fn add(&mut self, key: u64) -> u64 {
         self.insert(&key).value()
     }
 
+    #[inline]
     fn estimate(&self, key: u64) -> u64 {
         self.estimate(&key).value()
     }
@@ -115,11 +117,13 @@ impl Sketch for PeerSketch<u32> {
         Ok(Self::new(u8::try_from(params.depth())?, u32::try_from(params.width())?)?)
     }
 
+    #[inline]
     fn add(&mut self, key: u64) -> u64 {
         self.update(key);
         0
     }
 
+    #[inline]
     fn estimate(&self, key: u64) -> u64 {
         u64::from(self.estimate(key))
     }
@@ -147,11 +151,13 @@ impl Sketch for CollectionsSketch {
         Ok(Self::with_hashers(params.depth() as usize, usize::try_from(params.width())?, hashers))
     }
 
+    #[inline]
     fn add(&mut self, key: u64) -> u64 {
         self.insert(&key, 1);
         0
     }
 
+    #[inline]
     fn estimate(&self, key: u64) -> u64 {
         self.count(&key).cast_unsigned()
     }
@@ -169,10 +175,12 @@ impl Sketch for StreamingSketch<u64, u32> {
         Ok(Self::new(probability, 2.0 / params.width() as f64, ()))
     }
 
+    #[inline]
     fn add(&mut self, key: u64) -> u64 {
         u64::from(self.push(&key, &1))
     }
 
+    #[inline]
     fn estimate(&self, key: u64) -> u64 {
         u64::from(self.get(&key))
     }

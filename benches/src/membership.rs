@@ -64,10 +64,12 @@ pub trait Filter: fmt::Debug {
 macro_rules! contender {
     ($filter:ty, $($more:tt)*) => {
         impl $crate::membership::Filter for $filter {
+            #[inline]
             fn insert(&mut self, key: u64) -> bool {
                 self.insert(&key)
             }
 
+            #[inline]
             fn contains(&self, key: u64) -> bool {
                 self.contains(&key)
             }
