@@ -8,12 +8,15 @@ use crate::allocation;
 use crate::contest::{Block, Contender, contest};
 use crate::floor::Floor;
 use crate::keys::{Keys, key};
-use crate::membership::{BLOCK, Build, Design, Filter, Lineup, Operation, Peer};
+use crate::membership::{Build, Design, Filter, Lineup, Operation, Peer};
 use crate::report::{FloorRow, Row, Unit, size};
 use pds_testkit::stats::Median;
 
 /// Absent keys by which a rate is measured before anything is timed, to about 1 % of itself.
 const RATE_KEYS: u64 = 1 << 20;
+
+/// Keys inserted at a time when a filter is filled.
+const FILLED_AT_A_TIME: usize = 1 << 17;
 
 /// How far a measured rate may be from the design, relative, before times are not comparable: more
 /// than four standard errors, which the sample and the spread of one filter make up together.
@@ -215,11 +218,11 @@ fn measured(
 }
 
 fn insert_range(filter: &mut dyn Filter, numbers: Range<u64>) {
-    let mut block = Vec::with_capacity(BLOCK);
+    let mut block = Vec::with_capacity(FILLED_AT_A_TIME);
     let mut numbers = numbers.peekable();
     while numbers.peek().is_some() {
         block.clear();
-        block.extend(numbers.by_ref().take(BLOCK).map(key));
+        block.extend(numbers.by_ref().take(FILLED_AT_A_TIME).map(key));
         filter.insert_batch(&block);
     }
 }

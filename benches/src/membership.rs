@@ -7,10 +7,17 @@ use crate::arena::Arena;
 use crate::floor::Floor;
 use crate::keys::Keys;
 use crate::report::size;
-use crate::suite::{Bench, Outcome};
+use crate::suite::{Bench, LEAST_PAIRS, Outcome};
 
-/// Keys of a block: a few milliseconds of work.
-pub(crate) const BLOCK: usize = 1 << 17;
+/// Keys of a block, for filters in the caches: about a millisecond of work.
+const BLOCK: usize = 1 << 17;
+
+/// Keys of a block for larger filters. When a filter's turn comes, the others have taken its lines and pages out of the
+/// caches; a block has to be so long that bringing them back is a small part of it even where a key needs one line.
+const LARGE_BLOCK: usize = 1 << 20;
+
+/// From this size on filters are large.
+const LARGE_FROM: u64 = 1 << 20;
 
 /// From this size on filters are preset: to insert a key at a time would take peers minutes.
 const PRESET_FROM: u64 = 1 << 30;
@@ -149,12 +156,13 @@ impl Operation {
     #[must_use]
     pub fn block(self, design: &Design) -> usize {
         let held = usize::try_from(design.held_by_all()).unwrap_or(usize::MAX);
+        let block = if design.bytes < LARGE_FROM { BLOCK } else { LARGE_BLOCK };
         match self {
-            Self::Miss | Self::MissBatch => BLOCK,
+            Self::Miss | Self::MissBatch => block,
             Self::Insert | Self::InsertBatch if !design.is_preset() => {
-                (held / 8).max(BLOCK.min(held))
+                (held / 8).max(block.min(held))
             }
-            _ => BLOCK.min(held),
+            _ => block.min(held),
         }
     }
 }
@@ -259,9 +267,10 @@ impl Lineup {
             let mut arena = Arena::build(self, bytes)?;
             arena.memory_rows().for_each(|row| bench.add(row));
             let mut floor = Floor::new(bytes, arena.design().huge_pages())?;
+            let pairs =
+                if arena.design().is_preset() { LEAST_PAIRS } else { bench.effort().pairs() };
             for &operation in self.operations {
                 for peer in 0..self.peers.len() {
-                    let pairs = bench.effort().pairs();
                     bench.add(arena.measure(operation, peer, pairs, &mut floor));
                 }
             }

@@ -26,25 +26,28 @@ pub struct Suite {
     pub run: fn(&mut Bench<'_>) -> Outcome,
 }
 
+/// The least pairs that a row or a goal is judged by: also the number where a pair takes long.
+pub(crate) const LEAST_PAIRS: usize = 15;
+
 /// How much is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effort {
     /// The least that a goal is judged by.
     Quick,
-    /// Twice as many pairs.
+    /// Half as many pairs again.
     Normal,
     /// Still more, and structures beyond the caches.
     Full,
 }
 
 impl Effort {
-    /// How many pairs, at least the fifteen of the rule; odd, so that the median is one of them.
+    /// How many pairs; odd, so that the median is one of them.
     #[must_use]
     pub const fn pairs(self) -> usize {
         match self {
-            Self::Quick => 15,
-            Self::Normal => 31,
-            Self::Full => 51,
+            Self::Quick => LEAST_PAIRS,
+            Self::Normal => 21,
+            Self::Full => 31,
         }
     }
 
