@@ -20,7 +20,7 @@ use crate::{CountMinSketch, Counter, Update};
 /// ```
 #[derive(Clone, Copy, Debug)]
 #[must_use]
-pub struct CountMinBuilder<S = DefaultHashBuilder, C = u32> {
+pub struct CountMinSketchBuilder<S = DefaultHashBuilder, C = u32> {
     params: CountMinParams,
     update: Update,
     #[cfg(feature = "huge-pages")]
@@ -29,7 +29,7 @@ pub struct CountMinBuilder<S = DefaultHashBuilder, C = u32> {
     counters: PhantomData<C>,
 }
 
-impl CountMinBuilder {
+impl CountMinSketchBuilder {
     pub(crate) const fn new(params: CountMinParams) -> Self {
         Self {
             params,
@@ -42,7 +42,7 @@ impl CountMinBuilder {
     }
 }
 
-impl<C> CountMinBuilder<DefaultHashBuilder, C> {
+impl<C> CountMinSketchBuilder<DefaultHashBuilder, C> {
     /// Seeds the default hasher. Sketches can be merged when their seeds are equal.
     pub const fn seed(mut self, seed: u64) -> Self {
         self.hasher = DefaultHashBuilder::with_seed(seed);
@@ -50,7 +50,7 @@ impl<C> CountMinBuilder<DefaultHashBuilder, C> {
     }
 }
 
-impl<S, C> CountMinBuilder<S, C> {
+impl<S, C> CountMinSketchBuilder<S, C> {
     /// Raises only the counters that have to be raised; see [`Update::Conservative`].
     pub const fn conservative(mut self) -> Self {
         self.update = Update::Conservative;
@@ -65,9 +65,9 @@ impl<S, C> CountMinBuilder<S, C> {
     }
 
     /// Counts in integers of another width, which fixes memory and limit.
-    pub fn counters<D: Counter>(self) -> CountMinBuilder<S, D> {
+    pub fn counters<D: Counter>(self) -> CountMinSketchBuilder<S, D> {
         let hasher = self.hasher;
-        CountMinBuilder {
+        CountMinSketchBuilder {
             params: self.params,
             update: self.update,
             #[cfg(feature = "huge-pages")]
@@ -79,8 +79,8 @@ impl<S, C> CountMinBuilder<S, C> {
 
     /// Hashes keys with `hasher`, such as a [`SipHashBuilder`](pds_core::SipHashBuilder) for keys that
     /// strangers choose.
-    pub fn hasher<T>(self, hasher: T) -> CountMinBuilder<T, C> {
-        CountMinBuilder {
+    pub fn hasher<T>(self, hasher: T) -> CountMinSketchBuilder<T, C> {
+        CountMinSketchBuilder {
             params: self.params,
             update: self.update,
             #[cfg(feature = "huge-pages")]
@@ -91,7 +91,7 @@ impl<S, C> CountMinBuilder<S, C> {
     }
 }
 
-impl<S, C: Counter> CountMinBuilder<S, C> {
+impl<S, C: Counter> CountMinSketchBuilder<S, C> {
     /// Builds the sketch.
     ///
     /// # Errors

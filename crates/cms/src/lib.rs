@@ -45,7 +45,7 @@ pub use rows::RowHash;
 #[cfg(all(feature = "alloc", target_has_atomic = "64"))]
 pub use atomic::{AtomicCountMinSketch, ShareError};
 #[cfg(feature = "alloc")]
-pub use builder::CountMinBuilder;
+pub use builder::CountMinSketchBuilder;
 #[cfg(feature = "alloc")]
 pub use bytes::PortableKey;
 #[cfg(feature = "alloc")]
@@ -73,4 +73,4 @@ pub use sketched::SketchedHeavyHitters;
 #[cfg(feature = "alloc")]
 pub use top_k::TopK;
 #[cfg(feature = "alloc")]
-pub use view::{CountMinView, CountSketchView};
+pub use view::{CountMinSketchView, CountSketchView};

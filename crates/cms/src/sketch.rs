@@ -21,7 +21,7 @@ pub use product::{ConservativeUpdate, InnerProduct, InnerProductError};
 pub use update::Update;
 
 use crate::cells::{Cells, index, words_for};
-use crate::{CountMinBuilder, Counter};
+use crate::{CountMinSketchBuilder, Counter};
 
 /// Answers *how often has this key come?*: never less than the truth, and rarely much more.
 ///
@@ -93,8 +93,8 @@ impl CountMinSketch {
     }
 
     /// Starts a builder, for other counters, conservative update, a seed, or another hasher.
-    pub const fn builder(params: CountMinParams) -> CountMinBuilder {
-        CountMinBuilder::new(params)
+    pub const fn builder(params: CountMinParams) -> CountMinSketchBuilder {
+        CountMinSketchBuilder::new(params)
     }
 }
 

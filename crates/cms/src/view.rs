@@ -32,19 +32,19 @@ pub use signed::CountSketchView;
 ///
 /// # Examples
 /// ```
-/// use cms::{CountMinSketch, CountMinView};
+/// use cms::{CountMinSketch, CountMinSketchView};
 ///
 /// let mut sketch = CountMinSketch::new(0.01, 0.01)?;
 /// sketch.insert_many("stored", 3);
 /// let bytes = sketch.to_bytes();
 ///
-/// let view: CountMinView = CountMinView::from_bytes(&bytes)?;
+/// let view: CountMinSketchView = CountMinSketchView::from_bytes(&bytes)?;
 /// view.verify()?;
 /// assert_eq!((view.estimate("stored").value(), view.estimate("absent").value()), (3, 0));
 /// # Ok::<(), Box<dyn core::error::Error>>(())
 /// ```
 #[derive(Clone)]
-pub struct CountMinView<'a, S = DefaultHashBuilder, C = u32> {
+pub struct CountMinSketchView<'a, S = DefaultHashBuilder, C = u32> {
     envelope: Envelope<'a>,
     params: CountMinParams,
     hasher: S,
@@ -52,17 +52,17 @@ pub struct CountMinView<'a, S = DefaultHashBuilder, C = u32> {
 }
 
 view_methods!(
-    [C: Counter] CountMinView<'a, S, C>, CountMinView<'a, DefaultHashBuilder, C>, CountMinSketch<S, C>, to_sketch
+    [C: Counter] CountMinSketchView<'a, S, C>, CountMinSketchView<'a, DefaultHashBuilder, C>, CountMinSketch<S, C>, to_sketch
 );
 
-impl<'a, S, C: Counter> CountMinView<'a, S, C> {
+impl<'a, S, C: Counter> CountMinSketchView<'a, S, C> {
     fn of_envelope(envelope: Envelope<'a>, hasher: S) -> Result<Self, DecodeError> {
         let (params, _) = params_of::<C>(&envelope.header().shape)?;
         Ok(Self { envelope, params, hasher, width_of_counters: PhantomData })
     }
 }
 
-impl<S, C: Counter> CountMinView<'_, S, C> {
+impl<S, C: Counter> CountMinSketchView<'_, S, C> {
     /// Estimates how often the key with this hash came.
     #[must_use]
     pub fn estimate_hash(&self, hash: u64) -> Count {
@@ -107,7 +107,7 @@ impl<S, C: Counter> CountMinView<'_, S, C> {
     }
 }
 
-impl<S: BuildHasher, C: Counter> CountMinView<'_, S, C> {
+impl<S: BuildHasher, C: Counter> CountMinSketchView<'_, S, C> {
     /// Estimates how often `key` came: never less, unless the answer is saturated.
     #[must_use]
     pub fn estimate<K: Hash + ?Sized>(&self, key: &K) -> Count {
@@ -121,21 +121,21 @@ impl<S: BuildHasher, C: Counter> CountMinView<'_, S, C> {
     }
 }
 
-impl<S: BuildHasher, C: Counter> HashKey for CountMinView<'_, S, C> {
+impl<S: BuildHasher, C: Counter> HashKey for CountMinSketchView<'_, S, C> {
     fn hash_key<K: Hash + ?Sized>(&self, key: &K) -> u64 {
         self.hasher.hash_one(key)
     }
 }
 
-impl<S: BuildHasher, C: Counter> Frequency for CountMinView<'_, S, C> {
+impl<S: BuildHasher, C: Counter> Frequency for CountMinSketchView<'_, S, C> {
     fn estimate_hash(&self, hash: u64) -> u64 {
         self.estimate_hash(hash).value()
     }
 }
 
-impl<S, C: Counter> fmt::Debug for CountMinView<'_, S, C> {
+impl<S, C: Counter> fmt::Debug for CountMinSketchView<'_, S, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CountMinView")
+        f.debug_struct("CountMinSketchView")
             .field("width", &self.params.width())
             .field("depth", &self.params.depth())
             .field("counter_bits", &C::BITS)

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::{env, fs};
 
 use cms::{
-    AtomicCountMinSketch, CountMinParams, CountMinSketch, CountMinView, CountSketch,
+    AtomicCountMinSketch, CountMinParams, CountMinSketch, CountMinSketchView, CountSketch,
     CountSketchView, HeavyHitters, RowHash, SketchedHeavyHitters, TopK,
 };
 use pds_core::bytes::ReadLimits;
@@ -320,7 +320,7 @@ fn case_21_views_answer_from_bytes_at_any_address() {
     for offset in 0..9 {
         let at = |bytes: Vec<u8>| [vec![0; offset], bytes].concat();
         let (bytes, signed_bytes) = (at(plain.to_bytes()), at(signed.to_bytes()));
-        let view: CountMinView = CountMinView::from_bytes(&bytes[offset..]).unwrap();
+        let view: CountMinSketchView = CountMinSketchView::from_bytes(&bytes[offset..]).unwrap();
         let signed_view = CountSketchView::from_bytes(&signed_bytes[offset..]).unwrap();
         assert!(view.verify().is_ok() && signed_view.verify().is_ok());
         for key in 0..600u64 {
@@ -335,7 +335,7 @@ fn case_21_views_answer_from_bytes_at_any_address() {
     }
     let narrow_bytes = narrow.to_bytes();
     let hasher = SipHashBuilder::from_key(KEY);
-    let view = CountMinView::<_, u8>::from_bytes_with_hasher(&narrow_bytes, hasher).unwrap();
+    let view = CountMinSketchView::<_, u8>::from_bytes_with_hasher(&narrow_bytes, hasher).unwrap();
     assert!((0..600).all(|i| view.estimate(&word(i)) == narrow.estimate(&word(i))));
 }
 

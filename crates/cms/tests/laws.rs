@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use cms::{
-    AtomicCountMinSketch, Count, CountMinParams, CountMinSketch, CountMinView, CountSketch,
+    AtomicCountMinSketch, Count, CountMinParams, CountMinSketch, CountMinSketchView, CountSketch,
     CountSketchParams, CountSketchView, HeavyHitters, HeavyHittersParams, TopK, Update,
 };
 use pds_core::DefaultHashBuilder;
@@ -142,7 +142,7 @@ quickcheck! {
         let offset = usize::from(offset % 16);
         let mut bytes = vec![0; offset];
         bytes.extend(sketch.to_bytes());
-        let view = CountMinView::<_, u8>::from_bytes(&bytes[offset..]).unwrap();
+        let view = CountMinSketchView::<_, u8>::from_bytes(&bytes[offset..]).unwrap();
         view.verify().is_ok()
             && view.total() == sketch.total()
             && (0..=255u8).all(|key| view.estimate(&key) == sketch.estimate(&key))
@@ -155,7 +155,7 @@ quickcheck! {
         for (byte, &damage) in bytes[128..].iter_mut().zip(garbage.iter().cycle()) {
             *byte = damage;
         }
-        let view = CountMinView::<_, u8>::from_bytes(&bytes).unwrap();
+        let view = CountMinSketchView::<_, u8>::from_bytes(&bytes).unwrap();
         (0..=255u8).all(|key| view.estimate(&key) <= 255)
     }
 

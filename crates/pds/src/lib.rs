@@ -66,8 +66,8 @@ pub use bloom_counting::{
 pub use cms::AtomicCountMinSketch;
 #[cfg(all(feature = "cms", feature = "alloc"))]
 pub use cms::{
-    CountMinSketch, CountMinView, CountSketch, CountSketchView, HeavyHitters, SketchedHeavyHitters,
-    TopK,
+    CountMinSketch, CountMinSketchView, CountSketch, CountSketchView, HeavyHitters,
+    SketchedHeavyHitters, TopK,
 };
 #[cfg(all(feature = "cuckoo", feature = "alloc"))]
 pub use cuckoo::{CuckooFilter, CuckooFilterView};

@@ -13,7 +13,7 @@ use core::fmt::Debug;
 
 use pds::prelude::*;
 use pds::{
-    BlockedBloomFilterView, BlockedCountingBloomFilterView, BloomFilterView, CountMinView,
+    BlockedBloomFilterView, BlockedCountingBloomFilterView, BloomFilterView, CountMinSketchView,
     CountSketchView, CountingBloomFilterView, CuckooFilterView, DynFilter, HyperLogLogView,
     UltraLogLogView,
 };
@@ -124,7 +124,8 @@ fn frequency() {
     let sketch = filled(plain());
     counts(&sketch, 1);
     let bytes = sketch.to_bytes();
-    let view: CountMinView = CountMinView::from_bytes(&bytes).expect("bytes just written");
+    let view: CountMinSketchView =
+        CountMinSketchView::from_bytes(&bytes).expect("bytes just written");
     counts(&view, 1);
     counts(&filled(AtomicCountMinSketch::try_from(plain()).expect("plain update")), 1);
     counts(&filled(sized(CountingBloomFilter::new)), 1);

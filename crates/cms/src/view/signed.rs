@@ -11,7 +11,7 @@ use crate::count_sketch::median_row;
 
 /// A [`CountSketch`] in borrowed bytes, such as a memory-mapped file: all estimates, no copy.
 ///
-/// Opens and verifies as [`CountMinView`](crate::CountMinView) does, and promises the same of damaged payloads.
+/// Opens and verifies as [`CountMinSketchView`](crate::CountMinSketchView) does, and promises the same of damaged payloads.
 ///
 /// # Examples
 /// ```

@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 
 use cms::{
-    CountMinSketch, CountMinView, CountSketch, CountSketchView, HeavyHitters, SketchedHeavyHitters,
-    TopK,
+    CountMinSketch, CountMinSketchView, CountSketch, CountSketchView, HeavyHitters,
+    SketchedHeavyHitters, TopK,
 };
 use pds_testkit::mutate::{Choices, mutate as change};
 use pds_testkit::portable;
@@ -43,9 +43,9 @@ pub fn decode(bytes: &[u8]) {
 /// Opens bytes without a copy. The view answers whatever its payload is, and as the sketch where there is one.
 pub fn view(bytes: &[u8]) {
     let read = CountMinSketch::from_bytes(bytes);
-    match CountMinView::from_bytes(bytes) {
+    match CountMinSketchView::from_bytes(bytes) {
         Ok(view) => {
-            let view: CountMinView<'_> = view;
+            let view: CountMinSketchView<'_> = view;
             let answers = (0..20u8).map(|key| view.estimate_interval(&key));
             portable::assert_alike(&view.to_sketch(), &read);
             // A view verifies the checksum; whether the counters fit together is decoding's to check.
