@@ -5,7 +5,7 @@ use pds_core::hash::finalize;
 use pds_params::hll::SPARSE_PRECISION;
 
 /// The bits of a coupon that hold the rank.
-const RANK_BITS: u32 = 32 - SPARSE_PRECISION;
+pub(crate) const RANK_BITS: u32 = 32 - SPARSE_PRECISION;
 const RANK_MASK: u32 = (1 << RANK_BITS) - 1;
 
 /// The greatest rank at a precision: all remaining bits of the hash are zero.
@@ -27,6 +27,19 @@ pub(crate) fn register_and_rank(hash: u64, precision: u32) -> (usize, u8) {
     let rest = (x & (u64::MAX >> precision)) << 1 | 1;
     let rank = rest.leading_zeros() + 2 - precision;
     (register, rank as u8)
+}
+
+/// The same, out of so many registers: a power of two from 16 to 2^18.
+///
+/// One multiplication puts the first bits into one word and those that follow into another, where shifts by a
+/// variable take three steps each. Vectors have no such multiplication.
+#[inline(always)]
+pub(crate) fn register_and_rank_of(hash: u64, registers: usize) -> (usize, u8) {
+    let registers = registers as u64;
+    let wide = u128::from(finalize(hash)) * u128::from(registers);
+    // A one behind the last bit of the hash.
+    let rest = wide as u64 | (registers / 2);
+    ((wide >> 64) as usize, (rest.leading_zeros() + 1) as u8)
 }
 
 /// Register (26 bits) and rank (6 bits) of a hash at the sparse precision, in one word; never 0.
@@ -115,6 +128,7 @@ mod tests {
         for hash in (0..100_000u64).map(|key| key.wrapping_mul(0x1234_5678_9abc_def1)) {
             for precision in 4..=18 {
                 let direct = register_and_rank(hash, precision);
+                assert_eq!(register_and_rank_of(hash, 1 << precision), direct);
                 assert_eq!(Coupon::of_hash(hash).at_precision(precision), direct);
             }
         }

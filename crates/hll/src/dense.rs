@@ -7,7 +7,7 @@ use pds_params::HllParams;
 
 use crate::arch::{self, Work};
 use crate::batch::RaiseAll;
-use crate::coupon::{Coupon, rank_below, register_and_rank};
+use crate::coupon::{Coupon, rank_below, register_and_rank_of};
 use crate::martingale::Martingale;
 
 /// A register for each of the first bits of a hash, and what followed their changes.
@@ -51,9 +51,19 @@ impl Dense {
 
     #[inline]
     pub(crate) fn insert_hash(&mut self, hash: u64) -> bool {
+        let (register, rank) = register_and_rank_of(hash, self.registers.len());
+        let is_raised = rank > self.registers[register];
+        if is_raised {
+            self.raise(register, rank);
+        }
+        is_raised
+    }
+
+    /// Raises a register, apart so that an insert that changes nothing, as most do, stays small.
+    #[inline(never)]
+    fn raise(&mut self, register: usize, rank: u8) {
         let precision = self.params.precision();
-        let (register, rank) = register_and_rank(hash, precision);
-        raise(&mut self.registers, &mut self.martingale, precision, register, rank)
+        raise(&mut self.registers, &mut self.martingale, precision, register, rank);
     }
 
     /// Inserts many hashes. Returns how many of them changed a register, one after the other.

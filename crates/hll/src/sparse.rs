@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use pds_params::HllParams;
 
-use crate::coupon::Coupon;
+use crate::coupon::{Coupon, RANK_BITS};
 
 /// A free slot; no coupon is 0.
 const FREE: u32 = 0;
@@ -133,41 +133,47 @@ impl SparseTable {
         if self.slots.len() <= MAX_LIST {
             return self.insert_in_list(coupon);
         }
+        let is_full = self.len() == room(self.slots.len());
         let (buckets, _) = self.slots.as_chunks_mut::<BUCKET>();
         let mut at = own_bucket(coupon.word(), buckets.len());
         loop {
             let bucket = &mut buckets[at];
-            if let Some(found) = find(bucket, coupon) {
-                return raise(found, coupon);
+            if may_have(bucket, coupon)
+                && let Some(is_lower) = raise_in(bucket, coupon)
+            {
+                return is_lower;
             }
             if bucket[BUCKET - 1] == FREE {
-                let taken = count_taken(bucket);
-                self.insert_at(at * BUCKET + taken, coupon);
+                if is_full {
+                    return self.insert_in_larger(coupon);
+                }
+                bucket[count_taken(bucket)] = coupon.word();
+                self.len += 1;
                 return true;
             }
             at = next_bucket(at, buckets.len());
         }
     }
 
-    fn insert_in_list(&mut self, coupon: Coupon) -> bool {
-        let len = self.len();
-        if let Some(found) = find(&mut self.slots[..len], coupon) {
-            return raise(found, coupon);
-        }
-        self.insert_at(len, coupon);
-        true
+    #[cold]
+    fn insert_in_larger(&mut self, coupon: Coupon) -> bool {
+        self.grow();
+        self.insert(coupon)
     }
 
-    /// Takes the free slot at `at`, or one in a larger table.
-    #[inline]
-    fn insert_at(&mut self, at: usize, coupon: Coupon) {
-        if self.len() < room(self.slots.len()) {
-            self.slots[at] = coupon.word();
-            self.len += 1;
-        } else {
-            self.grow();
-            self.insert(coupon);
+    #[inline(never)]
+    fn insert_in_list(&mut self, coupon: Coupon) -> bool {
+        if may_have(&self.slots, coupon)
+            && let Some(is_lower) = raise_in(&mut self.slots, coupon)
+        {
+            return is_lower;
         }
+        if self.len() == self.slots.len() {
+            return self.insert_in_larger(coupon);
+        }
+        self.slots[self.len as usize] = coupon.word();
+        self.len += 1;
+        true
     }
 
     #[cold]
@@ -221,20 +227,25 @@ const fn next_bucket(bucket: usize, buckets: usize) -> usize {
     if bucket + 1 < buckets { bucket + 1 } else { 0 }
 }
 
-/// The slot of a coupon's register. Looks at all slots, whichever it is.
-#[inline]
-fn find(slots: &mut [u32], coupon: Coupon) -> Option<&mut u32> {
-    let is_register = |word: u32| Coupon::from_word(word).index() == coupon.index();
-    let found = slots.iter().fold(false, |found, &word| found | is_register(word));
-    // A free slot looks like the first register.
-    if found { slots.iter_mut().find(|word| **word != FREE && is_register(**word)) } else { None }
+/// Whether some slot has a coupon's register. May be wrong about the first register, which a free slot looks like.
+///
+/// Sums, and no comparisons, of which compilers make branches.
+#[inline(always)]
+fn may_have(slots: &[u32], coupon: Coupon) -> bool {
+    // Where the 26 bits of the register differ in none, one less has its top bit set, and in no other case.
+    let differences = slots.iter().map(|&word| (word ^ coupon.word()) >> RANK_BITS);
+    let borrows = differences.fold(0, |any, bits| any | bits.wrapping_sub(1));
+    borrows >> 31 == 1
 }
 
-/// Records the greater one of two coupons of a register. Returns whether it is the new one.
-fn raise(present: &mut u32, coupon: Coupon) -> bool {
+/// Records the greater one of a register's two coupons. Returns whether it is the new one; nothing where it is the only one.
+#[inline(never)]
+fn raise_in(slots: &mut [u32], coupon: Coupon) -> Option<bool> {
+    let is_register = |word: u32| Coupon::from_word(word).index() == coupon.index();
+    let present = slots.iter_mut().find(|word| **word != FREE && is_register(**word))?;
     let is_lower = *present < coupon.word();
     *present = coupon.word().max(*present);
-    is_lower
+    Some(is_lower)
 }
 
 /// How many slots of a bucket that is not full are taken: they come first.
@@ -249,14 +260,15 @@ fn count_taken(bucket: &[u32; BUCKET]) -> usize {
 /// Moves coupons, all of different registers, into empty buckets.
 fn fill(buckets: &mut [[u32; BUCKET]], words: &[u32]) {
     let mut taken = vec![0u8; buckets.len()];
-    for &word in words {
-        let mut at = own_bucket(word, buckets.len());
-        while usize::from(taken[at]) == BUCKET {
-            at = next_bucket(at, buckets.len());
+    for words in words.chunks(BUCKET) {
+        for &word in words.iter().take_while(|&&word| word != FREE) {
+            let mut at = own_bucket(word, buckets.len());
+            while usize::from(taken[at]) == BUCKET {
+                at = next_bucket(at, buckets.len());
+            }
+            buckets[at][usize::from(taken[at])] = word;
+            taken[at] += 1;
         }
-        // Free slots move too, and leave no trace: no branch to mispredict.
-        buckets[at][usize::from(taken[at])] |= word;
-        taken[at] += u8::from(word != FREE);
     }
 }
 

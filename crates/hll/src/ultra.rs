@@ -16,7 +16,7 @@ pub(crate) use reading::reading_methods;
 pub(crate) use register::{histogram, is_possible};
 
 use crate::batch::CHUNK;
-use crate::coupon::register_and_rank;
+use crate::coupon::register_and_rank_of;
 use crate::sketch::reduced;
 
 /// Answers *how many different keys?* with less memory than HyperLogLog at equal error.
@@ -85,7 +85,7 @@ impl<S> UltraLogLog<S> {
     /// Inserts a key by its hash. Returns `true` when the state changed.
     #[inline]
     pub fn insert_hash(&mut self, hash: u64) -> bool {
-        let (register, rank) = register_and_rank(hash, self.params.precision());
+        let (register, rank) = register_and_rank_of(hash, self.registers.len());
         register::raise(&mut self.registers[register], rank)
     }
 
