@@ -2,7 +2,7 @@
 
 use pds::AllocError;
 use pds::hash::reduce;
-use pds::memory::{LINE_BYTES, Words, prefetch};
+use pds_core::internal::{LINE_BYTES, Words, prefetch};
 
 use crate::contest::Contender;
 

@@ -1,7 +1,7 @@
 //! What is done with many keys, and with one, by whichever kernel.
 
 use crate::arch::{Kernel, Work};
-use pds_core::memory::{prefetch_reduced, reduced_mut};
+use pds_core::internal::{prefetch_reduced, reduced_mut};
 
 use crate::blocks::{BlockSlice, BlockSource, Blocks, StoredBlock};
 use crate::layout::{Block, Layout, Pattern, mix};

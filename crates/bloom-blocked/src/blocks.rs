@@ -1,7 +1,7 @@
 //! Blocks in memory, and what can be asked of them wherever they lie.
 
 use pds_core::AllocError;
-use pds_core::memory::{Words, prefetch_reduced, reduced};
+use pds_core::internal::{Words, prefetch_reduced, reduced};
 use pds_params::BlockedBloomParams;
 
 use crate::arch::Backend;

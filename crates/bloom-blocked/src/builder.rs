@@ -1,7 +1,7 @@
 //! A filter from whatever is known of it.
 
-use pds_core::builder::DEFAULT_RATE;
-use pds_core::{ParamError, filter_builder};
+use pds_core::ParamError;
+use pds_core::internal::{DEFAULT_RATE, filter_builder};
 use pds_params::{BlockedBloomParams, Preference};
 
 use crate::BlockedBloomFilter;

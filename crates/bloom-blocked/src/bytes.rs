@@ -1,7 +1,8 @@
 //! The filters' portable bytes; `docs/format.md` of the workspace specifies them.
 
-use pds_core::bytes::{Kind, Portable, Shape, Sink, Source};
-use pds_core::{DecodeError, PortableHasher, portable_methods, portable_twin};
+use pds_core::bytes::{Kind, Portable, Shape};
+use pds_core::internal::{Sink, Source, portable_methods, portable_twin};
+use pds_core::{DecodeError, PortableHasher};
 use pds_params::BlockedBloomParams;
 
 #[cfg(target_has_atomic = "64")]

@@ -2,9 +2,8 @@
 
 use core::hash::{BuildHasher, Hash};
 
-use pds_core::{
-    AllocError, BuildError, DefaultHashBuilder, Incompatible, insert_traits, value_traits,
-};
+use pds_core::internal::{insert_traits, value_traits};
+use pds_core::{AllocError, BuildError, DefaultHashBuilder, Incompatible};
 use pds_params::BlockedBloomParams;
 
 use crate::BlockedBloomFilterBuilder;

@@ -1,6 +1,7 @@
 //! Which block and which bits of it a hash stands for: `docs/hashing.md`, section 4.
 
-use pds_core::hash::{GOLDEN_RATIO, finalize};
+use pds_core::hash::finalize;
+use pds_core::internal::GOLDEN_RATIO;
 use pds_params::BlockedBloomParams;
 
 /// Eight lanes of 64 bits: one cache line.

@@ -6,7 +6,7 @@
 /// A macro and no generic type, so that each filter's documentation shows its methods as its own.
 macro_rules! reading_methods {
     ([$($generics:tt)*] $filter:ty, $name:literal) => {
-        ::pds_core::membership_methods!(
+        ::pds_core::internal::membership_methods!(
             [$($generics)*] $filter,
             "O(1): one cache line, without a branch on its bits and without allocation."
         );

@@ -5,7 +5,7 @@ mod parquet;
 use alloc::vec::Vec;
 use core::fmt;
 
-use pds_core::memory::{Words, prefetch};
+use pds_core::internal::{Words, prefetch};
 use pds_core::{AllocError, BuildError, Incompatible, ParamError};
 
 pub use parquet::{ParquetBytesError, ParquetValue, ParquetWriter};

@@ -1,7 +1,7 @@
 //! A blocked Bloom filter that is asked straight from its bytes.
 
-use pds_core::bytes::Envelope;
-use pds_core::{DecodeError, DefaultHashBuilder, view_methods};
+use pds_core::internal::{Envelope, view_methods};
+use pds_core::{DecodeError, DefaultHashBuilder};
 use pds_params::BlockedBloomParams;
 
 use crate::BlockedBloomFilter;

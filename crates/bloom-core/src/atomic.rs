@@ -4,8 +4,8 @@ mod bits;
 
 use core::hash::{BuildHasher, Hash};
 
-use pds_core::memory::{AtomicWords, Words};
-use pds_core::{AllocError, DefaultHashBuilder, Incompatible, atomic_twin};
+use pds_core::internal::{AtomicWords, Words, atomic_twin};
+use pds_core::{AllocError, DefaultHashBuilder, Incompatible};
 use pds_params::BloomParams;
 
 use self::bits::AtomicBits;

@@ -2,7 +2,7 @@
 
 use core::hash::{BuildHasher, Hash};
 
-use pds_core::batch::{self, check_lengths};
+use pds_core::internal::{self, check_lengths};
 
 use crate::probing::{BATCH, BitSource, BitTarget, contains_chunk, insert_chunk};
 
@@ -25,7 +25,7 @@ pub(crate) fn contains_keys<K: Hash>(
     keys: &[K],
     out: &mut [bool],
 ) {
-    batch::contains_keys::<BATCH, K>(hasher, keys, out, |hashes, answers| {
+    internal::contains_keys::<BATCH, K>(hasher, keys, out, |hashes, answers| {
         contains_chunk(bits, num_hashes, hashes, answers);
     });
 }
@@ -40,5 +40,5 @@ pub(crate) fn insert_keys<K: Hash>(
     hasher: &impl BuildHasher,
     keys: &[K],
 ) -> usize {
-    batch::insert_keys::<BATCH, K>(hasher, keys, |hashes| insert_chunk(bits, num_hashes, hashes))
+    internal::insert_keys::<BATCH, K>(hasher, keys, |hashes| insert_chunk(bits, num_hashes, hashes))
 }

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use pds_core::memory::{Words, prefetch};
+use pds_core::internal::{Words, prefetch};
 use pds_core::{AllocError, Incompatible};
 
 use crate::probing::{BitSource, BitTarget};

@@ -1,7 +1,8 @@
 //! The filters' portable bytes; `docs/format.md` of the workspace specifies them.
 
-use pds_core::bytes::{self, Kind, Portable, Shape, Sink, Source};
-use pds_core::{DecodeError, PortableHasher, portable_methods, portable_twin};
+use pds_core::bytes::{Kind, Portable, Shape};
+use pds_core::internal::{self, Sink, Source, portable_methods, portable_twin};
+use pds_core::{DecodeError, PortableHasher};
 use pds_params::BloomParams;
 
 #[cfg(target_has_atomic = "64")]
@@ -59,5 +60,5 @@ pub(crate) fn params_of(shape: &Shape) -> Result<BloomParams, DecodeError> {
 
 /// Refuses bits beyond the last one in the last word.
 pub(crate) fn check_padding(params: &BloomParams, last_word: u64) -> Result<(), DecodeError> {
-    bytes::check_padding(params.size_in_bytes(), params.num_bits() % 64, last_word)
+    internal::check_padding(params.size_in_bytes(), params.num_bits() % 64, last_word)
 }

@@ -1,6 +1,7 @@
 //! From one 64-bit hash to as many positions as a filter needs.
 
-use pds_core::hash::{GOLDEN_RATIO, finalize, reduce};
+use pds_core::hash::{finalize, reduce};
+use pds_core::internal::GOLDEN_RATIO;
 
 /// Where the two differences start in the key's mixed hash.
 ///

@@ -2,10 +2,8 @@
 
 use core::hash::{BuildHasher, Hash};
 
-use pds_core::{
-    AllocError, BuildError, DefaultHashBuilder, Incompatible, ParamError, insert_traits,
-    value_traits,
-};
+use pds_core::internal::{insert_traits, value_traits};
+use pds_core::{AllocError, BuildError, DefaultHashBuilder, Incompatible, ParamError};
 use pds_params::BloomParams;
 
 use crate::batch::{insert_hashes, insert_keys};

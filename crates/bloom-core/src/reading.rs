@@ -143,7 +143,7 @@ macro_rules! bloom_methods {
 /// A macro and no generic type, so that each filter's documentation shows its methods as its own.
 macro_rules! reading_methods {
     ([$($generics:tt)*] $name:ident $($arguments:tt)*) => {
-        ::pds_core::membership_methods!(
+        ::pds_core::internal::membership_methods!(
             [$($generics)*] $name $($arguments)*,
             "O(k) for k hash functions, without allocation; an absent key takes two of them on average at the design load."
         );

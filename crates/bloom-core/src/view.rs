@@ -1,8 +1,7 @@
 //! A Bloom filter that is asked straight from its bytes.
 
-use pds_core::bytes::Envelope;
-use pds_core::memory::prefetch;
-use pds_core::{DecodeError, DefaultHashBuilder, view_methods};
+use pds_core::internal::{Envelope, prefetch, view_methods};
+use pds_core::{DecodeError, DefaultHashBuilder};
 use pds_params::BloomParams;
 
 use crate::BloomFilter;

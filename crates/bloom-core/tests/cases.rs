@@ -3,7 +3,8 @@
 use core::hash::{BuildHasher, Hash};
 
 use bloom_core::{AtomicBloomFilter, BloomFilter, BloomParams, DoubleHash, HealthStatus};
-use pds_core::hash::{GOLDEN_RATIO, finalize};
+use pds_core::hash::finalize;
+use pds_core::internal::GOLDEN_RATIO;
 use pds_core::{BuildError, DefaultHashBuilder, Incompatible, ParamError, SipHashBuilder};
 use pds_testkit::hashers::{Crc64Builder, Fnv1aBuilder, FxBuilder, IdentityBuilder};
 use pds_testkit::keys;

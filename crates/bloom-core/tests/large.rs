@@ -3,7 +3,7 @@
 //! One test takes the space, and takes it once; the other needs positions only.
 
 use bloom_core::{AtomicBloomFilter, BloomFilter, DoubleHash};
-use pds_core::memory::Words;
+use pds_core::internal::Words;
 use pds_testkit::keys;
 use pds_testkit::stats::normal_quantile;
 

@@ -2,7 +2,7 @@
 
 use core::hash::BuildHasher;
 
-use pds_core::memory::Words;
+use pds_core::internal::Words;
 use pds_core::{AllocError, BuildError, DefaultHashBuilder, Incompatible};
 use pds_params::BlockedCountingParams;
 
@@ -159,7 +159,7 @@ macro_rules! blocked_methods {
 
             #[inline]
             fn prefetch_hash(&self, hash: u64) {
-                use ::pds_core::memory::WordSource;
+                use ::pds_core::internal::WordSource;
                 self.counters.words().prefetch(self.place(hash).line * $crate::line::LANES);
             }
 
@@ -170,7 +170,7 @@ macro_rules! blocked_methods {
 
             #[inline(always)]
             fn line(&self, line: usize) -> $crate::line::Line {
-                use ::pds_core::memory::WordSource;
+                use ::pds_core::internal::WordSource;
                 self.counters.words().array(line)
             }
 
@@ -195,7 +195,7 @@ macro_rules! blocked_methods {
                 reason = "a mean needs no more than the 53 bits of the number"
             )]
             pub fn false_positive_rate(&self) -> f64 {
-                use ::pds_core::memory::WordSource;
+                use ::pds_core::internal::WordSource;
                 let sum: f64 = self.counters.words().arrays().map(|line| $crate::line::rate(&line)).sum();
                 sum / self.num_lines() as f64
             }

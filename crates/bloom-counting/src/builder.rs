@@ -2,8 +2,8 @@
 
 use core::marker::PhantomData;
 
-use pds_core::builder::DEFAULT_RATE;
-use pds_core::{ParamError, filter_builder};
+use pds_core::ParamError;
+use pds_core::internal::{DEFAULT_RATE, filter_builder};
 use pds_params::{BlockedCountingParams, BloomParams};
 
 use crate::{Bits4, Bits8, BlockedCountingBloomFilter, Counter, CountingBloomFilter};

@@ -1,7 +1,8 @@
 //! The filters' portable bytes; `docs/format.md` of the workspace specifies them.
 
-use pds_core::bytes::{Kind, Portable, Shape, Sink, Source};
-use pds_core::{DecodeError, DefaultHashBuilder, ParamError, PortableHasher, portable_methods};
+use pds_core::bytes::{Kind, Portable, Shape};
+use pds_core::internal::{Sink, Source, portable_methods};
+use pds_core::{DecodeError, DefaultHashBuilder, ParamError, PortableHasher};
 use pds_params::{BlockedCountingParams, BloomParams};
 
 use crate::builder::of_counters;

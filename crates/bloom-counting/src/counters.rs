@@ -2,8 +2,7 @@
 
 use core::marker::PhantomData;
 
-use pds_core::bytes;
-use pds_core::memory::{WordSource, Words};
+use pds_core::internal::{self, WordSource, Words};
 use pds_core::{AllocError, DecodeError};
 
 use crate::counter::{self, Counter};
@@ -85,7 +84,7 @@ impl<C: Counter, W: WordSource> Counters<C, W> {
     pub(crate) fn check_padding(&self) -> Result<(), DecodeError> {
         let used = self.len % Self::IN_WORD * u64::from(C::BITS);
         let (last, _) = place::<C>(self.len - 1);
-        bytes::check_padding(self.size_in_bytes(), used, self.words.word(last))
+        internal::check_padding(self.size_in_bytes(), used, self.words.word(last))
     }
 }
 

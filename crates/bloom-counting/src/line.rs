@@ -4,7 +4,8 @@
 //! chooses among 64 bits, the upper four choose among 16 counters. Plain code over whole lines: lanes
 //! are independent, so that the compiler makes vectors of it where the target has them.
 
-use pds_core::hash::{GOLDEN_RATIO, finalize, reduce};
+use pds_core::hash::{finalize, reduce};
+use pds_core::internal::GOLDEN_RATIO;
 
 use crate::Bits4;
 use crate::counter::{self, Counter};

@@ -9,7 +9,7 @@ pub(crate) const BATCH: usize = 32;
 /// A macro and no generic type, so that each filter's documentation shows its methods as its own.
 macro_rules! reading_methods {
     ([$($generics:tt)*] $filter:ty) => {
-        ::pds_core::membership_methods!(
+        ::pds_core::internal::membership_methods!(
             [$($generics)*] $filter,
             "O(k) for k hash functions, without allocation."
         );
@@ -22,7 +22,7 @@ macro_rules! reading_methods {
             /// # Panics
             /// When the slices differ in length.
             pub fn contains_hash_batch(&self, hashes: &[u64], out: &mut [bool]) {
-                ::pds_core::batch::check_lengths(hashes, out);
+                ::pds_core::internal::check_lengths(hashes, out);
                 let chunks = hashes.chunks($crate::methods::BATCH);
                 for (hashes, answers) in chunks.zip(out.chunks_mut($crate::methods::BATCH)) {
                     hashes.iter().for_each(|&hash| self.prefetch_hash(hash));
@@ -65,7 +65,7 @@ macro_rules! reading_methods {
             /// # Panics
             /// When the slices differ in length.
             pub fn contains_batch<K: ::core::hash::Hash>(&self, keys: &[K], out: &mut [bool]) {
-                ::pds_core::batch::contains_keys::<{ $crate::methods::BATCH }, K>(
+                ::pds_core::internal::contains_keys::<{ $crate::methods::BATCH }, K>(
                     &self.hasher,
                     keys,
                     out,
@@ -101,8 +101,8 @@ pub(crate) use reading_methods;
 /// `check_compatible` and the fields `counters`, `params` and `hasher`.
 macro_rules! changing_methods {
     ([$($generics:tt)*] $filter:ty) => {
-        ::pds_core::insert_traits!([$($generics)*] $filter, merge by merge);
-        ::pds_core::value_traits!([$($generics)*] $filter, counters);
+        ::pds_core::internal::insert_traits!([$($generics)*] $filter, merge by merge);
+        ::pds_core::internal::value_traits!([$($generics)*] $filter, counters);
 
         impl<$($generics)*> $filter {
             /// Inserts many hashes. Returns how many were not contained before.
@@ -122,7 +122,7 @@ macro_rules! changing_methods {
                 self.counters.clear();
             }
 
-            pub(crate) const fn words(&self) -> &::pds_core::memory::Words {
+            pub(crate) const fn words(&self) -> &::pds_core::internal::Words {
                 self.counters.words()
             }
 
@@ -154,7 +154,7 @@ macro_rules! changing_methods {
             pub fn insert_batch<K: ::core::hash::Hash>(&mut self, keys: &[K]) -> usize {
                 keys.chunks($crate::methods::BATCH)
                     .map(|keys| {
-                        let hashes = ::pds_core::batch::hash_chunk::<{ $crate::methods::BATCH }, K>(&self.hasher, keys);
+                        let hashes = ::pds_core::internal::hash_chunk::<{ $crate::methods::BATCH }, K>(&self.hasher, keys);
                         self.insert_hash_batch(&hashes[..keys.len()])
                     })
                     .sum()

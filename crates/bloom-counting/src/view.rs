@@ -1,7 +1,7 @@
 //! Counting filters that are asked straight from their bytes.
 
-use pds_core::bytes::Envelope;
-use pds_core::{DecodeError, DefaultHashBuilder, view_methods};
+use pds_core::internal::{Envelope, view_methods};
+use pds_core::{DecodeError, DefaultHashBuilder};
 use pds_params::{BlockedCountingParams, BloomParams};
 
 use crate::blocked::{blocked_methods, counters_of};

@@ -7,7 +7,7 @@ use core::marker::PhantomData;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
 
-use pds_core::memory::{AtomicWords, Words, reorder_lanes};
+use pds_core::internal::{AtomicWords, Words, reorder_lanes};
 use pds_core::{AllocError, BuildError, DefaultHashBuilder, Frequency, HashKey, Insert};
 use pds_params::CountMinParams;
 use pds_params::cms::floor_product;

@@ -3,9 +3,9 @@
 mod key;
 mod keyed;
 
-use pds_core::bytes::{Header, Kind, Portable, Shape, Sink, Source};
-use pds_core::memory::reorder_lanes;
-use pds_core::{DecodeError, DefaultHashBuilder, ParamError, PortableHasher, portable_methods};
+use pds_core::bytes::{Header, Kind, Portable, Shape};
+use pds_core::internal::{Sink, Source, portable_methods, reorder_lanes};
+use pds_core::{DecodeError, DefaultHashBuilder, ParamError, PortableHasher};
 use pds_params::{CountMinParams, CountSketchParams};
 
 pub use key::PortableKey;

@@ -1,6 +1,6 @@
 //! Where a key's counters are.
 
-use pds_core::memory::Lane;
+use pds_core::internal::Lane;
 
 use crate::RowHash;
 

@@ -3,7 +3,7 @@
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
 
-use pds_core::memory::{Words, prefetch};
+use pds_core::internal::{Words, prefetch};
 use pds_core::{
     AllocError, BuildError, DefaultHashBuilder, Frequency, HashKey, Incompatible, Merge,
 };

@@ -2,7 +2,7 @@
 
 use core::fmt::Debug;
 
-use pds_core::memory::Lane;
+use pds_core::internal::Lane;
 
 /// An unsigned integer that counts up to its limit and stays there: `u8`, `u16`, `u32` or `u64`.
 pub trait Counter: sealed::Sealed + Lane + Ord + Debug + Send + Sync + 'static {

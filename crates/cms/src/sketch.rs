@@ -11,7 +11,7 @@ use core::fmt;
 use core::hash::{BuildHasher, Hash};
 use core::marker::PhantomData;
 
-use pds_core::memory::Words;
+use pds_core::internal::Words;
 use pds_core::{
     AllocError, BuildError, DefaultHashBuilder, Frequency, HashKey, Incompatible, Insert, Merge,
 };

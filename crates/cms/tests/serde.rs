@@ -3,7 +3,7 @@
 use core::fmt::Debug;
 
 use cms::{CountMinSketch, CountSketch, HeavyHitters, SketchedHeavyHitters, TopK, serde_keys};
-use pds_core::bytes::serde::{Deserialize, Deserializer, Serialize, Serializer};
+use pds_core::internal::serde::{Deserialize, Deserializer, Serialize, Serializer};
 use pds_core::{DefaultHashBuilder, SipHashBuilder};
 use pds_testkit::format::{FORMATS, Format};
 

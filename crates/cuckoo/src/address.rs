@@ -1,6 +1,7 @@
 //! From a hash to a fingerprint and its two buckets.
 
-use pds_core::hash::{GOLDEN_RATIO, finalize, reduce};
+use pds_core::hash::{finalize, reduce};
+use pds_core::internal::GOLDEN_RATIO;
 
 use crate::lanes::mask;
 

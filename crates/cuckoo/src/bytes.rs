@@ -1,8 +1,8 @@
 //! The filter's portable bytes; `docs/format.md` of the workspace specifies them.
 
-use pds_core::bytes::{Kind, Portable, Shape, Sink, Source, check_padding};
-use pds_core::memory::WordSource;
-use pds_core::{DecodeError, ParamError, PortableHasher, portable_methods};
+use pds_core::bytes::{Kind, Portable, Shape};
+use pds_core::internal::{Sink, Source, WordSource, check_padding, portable_methods};
+use pds_core::{DecodeError, ParamError, PortableHasher};
 use pds_params::CuckooParams;
 
 use crate::CuckooFilter;

@@ -2,9 +2,8 @@
 
 use core::hash::{BuildHasher, Hash};
 
-use pds_core::{
-    AllocError, BuildError, DefaultHashBuilder, Incompatible, Insert, Merge, Remove, value_traits,
-};
+use pds_core::internal::value_traits;
+use pds_core::{AllocError, BuildError, DefaultHashBuilder, Incompatible, Insert, Merge, Remove};
 use pds_params::CuckooParams;
 
 use crate::reading::reading_methods;

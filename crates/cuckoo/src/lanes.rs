@@ -7,7 +7,7 @@
 //! Everything takes the width as an argument and is inlined: [`by_width!`] calls it with a literal, for
 //! which shifts and masks are then constants.
 
-use pds_core::memory::WordSource;
+use pds_core::internal::WordSource;
 
 /// Slots a bucket.
 pub(crate) const SLOTS: u32 = 4;

@@ -9,7 +9,7 @@ use pds_params::CuckooParams;
 /// A macro and no generic type, so that each filter's documentation shows its methods as its own.
 macro_rules! reading_methods {
     ([$($generics:tt)*] $filter:ty) => {
-        ::pds_core::membership_methods!(
+        ::pds_core::internal::membership_methods!(
             [$($generics)*] $filter,
             "Two buckets are read, always; no allocation."
         );
@@ -29,7 +29,7 @@ macro_rules! reading_methods {
             /// # Panics
             /// When the slices differ in length.
             pub fn contains_hash_batch(&self, hashes: &[u64], out: &mut [bool]) {
-                ::pds_core::batch::check_lengths(hashes, out);
+                ::pds_core::internal::check_lengths(hashes, out);
                 self.table.contains_each(hashes, |&hash| hash, out);
             }
 
@@ -143,7 +143,7 @@ macro_rules! reading_methods {
             /// # Ok::<(), Box<dyn core::error::Error>>(())
             /// ```
             pub fn contains_batch<K: ::core::hash::Hash>(&self, keys: &[K], out: &mut [bool]) {
-                ::pds_core::batch::check_lengths(keys, out);
+                ::pds_core::internal::check_lengths(keys, out);
                 self.table.contains_each(keys, |key| self.hasher.hash_one(key), out);
             }
 

@@ -1,7 +1,7 @@
 //! Buckets of fingerprints: what a filter is, apart from keys and hashers.
 
 use pds_core::AllocError;
-use pds_core::memory::{WordSource, Words};
+use pds_core::internal::{WordSource, Words};
 use pds_params::CuckooParams;
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};

@@ -1,7 +1,7 @@
 //! A cuckoo filter that is asked straight from its bytes.
 
-use pds_core::bytes::Envelope;
-use pds_core::{DecodeError, DefaultHashBuilder, view_methods};
+use pds_core::internal::{Envelope, view_methods};
+use pds_core::{DecodeError, DefaultHashBuilder};
 use pds_params::CuckooParams;
 
 use crate::CuckooFilter;

@@ -7,8 +7,9 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use pds_core::bytes::{Header, Kind, Portable, Shape, Sink, Source};
-use pds_core::{DecodeError, PortableHasher, portable_methods};
+use pds_core::bytes::{Header, Kind, Portable, Shape};
+use pds_core::internal::{Sink, Source, portable_methods};
+use pds_core::{DecodeError, PortableHasher};
 use pds_params::HllParams;
 
 #[cfg(target_has_atomic = "8")]

@@ -10,7 +10,7 @@ use core::convert::Infallible;
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
 
-use pds_core::batch::insert_keys;
+use pds_core::internal::insert_keys;
 use pds_core::{Cardinality, DefaultHashBuilder, HashKey, Incompatible, Insert, Merge, ParamError};
 use pds_params::HllParams;
 use pds_params::hll::MIN_PRECISION;

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use core::convert::Infallible;
 use core::hash::{BuildHasher, Hash};
 
-use pds_core::batch::insert_keys;
+use pds_core::internal::insert_keys;
 use pds_core::{DefaultHashBuilder, Incompatible, Insert, Merge, ParamError};
 use pds_params::HllParams;
 

@@ -6,10 +6,8 @@ use core::fmt;
 use core::hash::{BuildHasher, Hash};
 use core::ops::RangeInclusive;
 
-use pds_core::bytes::Envelope;
-use pds_core::{
-    Cardinality, DecodeError, DefaultHashBuilder, Estimate, HashKey, ParamError, view_methods,
-};
+use pds_core::internal::{Envelope, view_methods};
+use pds_core::{Cardinality, DecodeError, DefaultHashBuilder, Estimate, HashKey, ParamError};
 use pds_params::HllParams;
 
 use crate::HyperLogLog;

@@ -279,7 +279,14 @@ fn case_17_impossible_payloads_are_typed_errors() {
         assert_field(error, "a register", 135);
     }
     let other = UltraLogLog::from_bytes(&numbers(14, 9).to_bytes());
-    assert_eq!(other, Err(DecodeError::Kind { offset: 10, expected: 17, found: 16 }));
+    assert_eq!(
+        other,
+        Err(DecodeError::Kind {
+            offset: 10,
+            expected: Kind::UltraLogLog,
+            found: Kind::HyperLogLog
+        })
+    );
 }
 
 #[test]

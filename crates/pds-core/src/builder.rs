@@ -20,6 +20,7 @@ pub const DEFAULT_RATE: f64 = 0.01;
 /// ```
 ///
 /// A filter with a width of counters beside its hasher names it: `FilterBuilder<C: Counter = Bits4>`.
+#[doc(hidden)]
 #[macro_export]
 macro_rules! filter_builder {
     (

@@ -9,7 +9,7 @@
 //! does not know. The header's checksum is always verified, the payload's wherever a structure is
 //! built; only a view leaves it to an explicit `verify`.
 
-mod decode;
+pub(crate) mod decode;
 mod encode;
 #[cfg(feature = "std")]
 mod file;
@@ -17,21 +17,20 @@ mod header;
 mod methods;
 mod portable;
 #[cfg(feature = "serde")]
-pub mod serde;
-mod sink;
-mod source;
+pub(crate) mod serde;
+pub(crate) mod sink;
+pub(crate) mod source;
 #[cfg(feature = "std")]
 mod stream;
 mod twin;
 mod view;
 
-pub use decode::{Envelope, check_padding, from_slice, hasher_of};
-pub use encode::{WithKey, encode, to_vec};
+pub use crate::kind::Kind;
+pub use decode::from_slice;
+pub use encode::{WithKey, to_vec};
 #[cfg(feature = "std")]
 pub use file::{load, save};
-pub use header::{Header, Kind, SHAPE_FIELDS, Shape};
+pub use header::{Header, Shape};
 pub use portable::{Portable, SecretKey};
-pub use sink::Sink;
-pub use source::Source;
 #[cfg(feature = "std")]
 pub use stream::{ReadLimits, read_from, write_to};

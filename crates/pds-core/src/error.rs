@@ -85,6 +85,7 @@ impl Incompatible {
     ///
     /// # Errors
     /// [`Incompatible::Shape`] when the values differ.
+    #[doc(hidden)]
     pub fn check_shape(parameter: &'static str, left: u64, right: u64) -> Result<(), Self> {
         if left == right { Ok(()) } else { Err(Self::Shape { parameter, left, right }) }
     }
@@ -93,6 +94,7 @@ impl Incompatible {
     ///
     /// # Errors
     /// [`Incompatible::Hasher`] when they hash differently.
+    #[doc(hidden)]
     pub fn check_hasher<S: core::hash::BuildHasher>(left: &S, right: &S) -> Result<(), Self> {
         let (left, right) = (crate::hash::probe(left), crate::hash::probe(right));
         if left == right { Ok(()) } else { Err(Self::Hasher { left, right }) }

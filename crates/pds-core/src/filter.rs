@@ -7,6 +7,7 @@
 ///
 /// It has the methods `contains_hash` and `contains_hash_batch` and the fields `params` and `hasher`.
 /// `membership_methods!([S] Filter<S>, "O(k)")` states what [`contains`](crate::Membership::contains) costs.
+#[doc(hidden)]
 #[macro_export]
 macro_rules! membership_methods {
     ([$($generics:tt)*] $filter:ty, $complexity:literal) => {
@@ -75,6 +76,7 @@ macro_rules! membership_methods {
 /// [`Extend`], on top of its methods `insert`, `insert_hash` and the one that merges.
 ///
 /// `insert_traits!([S] Filter<S>, merge by union_with)`
+#[doc(hidden)]
 #[macro_export]
 macro_rules! insert_traits {
     ([$($generics:tt)*] $filter:ty, merge by $merge:ident) => {
@@ -119,6 +121,7 @@ macro_rules! insert_traits {
 ///
 /// `value_traits!([S] Filter<S>, bits)` names the field with its contents, which has `try_clone`, `Clone` and
 /// `Eq`. The others are `params` and `hasher`, and there is a method `check_compatible`.
+#[doc(hidden)]
 #[macro_export]
 macro_rules! value_traits {
     ([$($generics:tt)*] $filter:ty, $contents:ident) => {
@@ -165,6 +168,7 @@ macro_rules! value_traits {
 ///
 /// `atomic_twin!(AtomicFilter of Filter, FilterParams)`; both convert into each other, by `From` the plain one
 /// and by `into_plain` and `to_plain` of the atomic one, which has `insert(&self, &key)`.
+#[doc(hidden)]
 #[macro_export]
 macro_rules! atomic_twin {
     ($atomic:ident of $plain:ident, $params:ty) => {

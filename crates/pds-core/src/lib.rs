@@ -7,16 +7,19 @@ extern crate alloc;
 #[cfg(feature = "std")]
 extern crate std;
 
-pub mod batch;
-pub mod builder;
+mod batch;
+mod builder;
 #[cfg(feature = "alloc")]
 pub mod bytes;
-pub mod error;
+mod error;
 mod filter;
 pub mod hash;
+#[doc(hidden)]
+pub mod internal;
+mod kind;
 #[cfg(feature = "alloc")]
-pub mod memory;
-pub mod traits;
+mod memory;
+mod traits;
 
 #[cfg(feature = "std")]
 pub use error::ReadError;

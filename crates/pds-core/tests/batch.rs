@@ -3,7 +3,7 @@
 use core::hash::BuildHasher;
 
 use pds_core::DefaultHashBuilder;
-use pds_core::batch::{check_lengths, contains_keys, insert_keys};
+use pds_core::internal::{check_lengths, contains_keys, insert_keys};
 
 #[test]
 fn every_key_is_hashed_once_and_in_order() {

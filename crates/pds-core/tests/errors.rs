@@ -1,6 +1,8 @@
 //! Errors say what was wrong, which value, what is allowed.
 
 use pds_core::{AllocError, BuildError, DefaultHashBuilder, Incompatible, SipHashBuilder};
+#[cfg(feature = "alloc")]
+use pds_core::{DecodeError, ParamError, bytes::Kind};
 
 #[test]
 fn differing_shapes_are_named() {
@@ -23,4 +25,80 @@ fn differing_hashers_are_found_by_a_probe() {
 fn build_errors_show_their_cause() {
     let error = BuildError::from(AllocError { bytes: 800 });
     assert_eq!(error.to_string(), "memory of 800 bytes was refused");
+}
+
+/// A sentence for each thing that can be wrong with bytes: what, where, and what there should be.
+#[cfg(feature = "alloc")]
+#[test]
+fn decode_errors_are_written_for_people() {
+    let offset = 10;
+    let (expected, found) = (Kind::Bloom, Kind::Cuckoo);
+    let ultra = Kind::UltraLogLog;
+    let shape = ParamError::NotAProbability { parameter: "rate", value: 2.0 };
+    for (error, words) in [
+        (
+            DecodeError::Truncated { offset: 5, expected: 128 },
+            "the input ends too early: 5 of at least 128 bytes are there",
+        ),
+        (
+            DecodeError::Magic { found: *b"RIFFxxxx" },
+            "the first 8 bytes are [52, 49, 46, 46, 78, 78, 78, 78], which no pds structure starts with",
+        ),
+        (
+            DecodeError::Version { offset: 8, expected: 1, found: 2 },
+            "format version 2 at offset 8 is not known, only those up to 1 are",
+        ),
+        (
+            DecodeError::Kind { offset, expected, found },
+            "a cuckoo filter where a Bloom filter was expected: kind 6 at offset 10, not 1",
+        ),
+        (
+            DecodeError::Kind { offset, expected, found: ultra },
+            "an UltraLogLog sketch where a Bloom filter was expected: kind 17 at offset 10, not 1",
+        ),
+        (
+            DecodeError::Hasher { offset: 12, expected: 1, found: 2 },
+            "hasher id 2 (SipHash-1-3) at offset 12, where id 1 (XXH3-64) was expected",
+        ),
+        (
+            DecodeError::Hasher { offset: 12, expected: 40_000, found: 1 },
+            "hasher id 1 (XXH3-64) at offset 12, where id 40000 was expected",
+        ),
+        (
+            DecodeError::KeyMissing,
+            "the secret key of the hasher is not in the bytes; give the hasher, as in `from_bytes_with_hasher`",
+        ),
+        (
+            DecodeError::Field {
+                name: "flags",
+                offset: 14,
+                found: 9,
+                allowed: "a sum of 1, 2 and 4",
+            },
+            "flags at offset 14 is 9, but must be a sum of 1, 2 and 4",
+        ),
+        (DecodeError::Shape { offset: 56, error: shape }, "impossible shape at offset 56: rate"),
+        (
+            DecodeError::PayloadLength { offset: 112, expected: 64, found: 65 },
+            "payload length at offset 112 is 65 bytes, but the shape needs 64",
+        ),
+        (
+            DecodeError::Checksum { part: "payload", offset: 192, expected: 0xAB, found: 1 },
+            "the payload checksum at offset 192 is 0000000000000001, but the payload has 00000000000000ab",
+        ),
+        (
+            DecodeError::Padding { offset: 184, found: 1 << 63 },
+            "unused bits of the word at offset 184 are not zero: 8000000000000000",
+        ),
+        (DecodeError::Trailing { offset: 200, found: 1 }, "at least one byte follows the end"),
+        (DecodeError::Trailing { offset: 200, found: 7 }, "7 bytes follow the end at offset 200"),
+        (
+            DecodeError::Limit { limit: 64, found: 65 },
+            "the payload has 65 bytes, above the limit of 64",
+        ),
+        (DecodeError::Alloc(AllocError { bytes: 800 }), "memory of 800 bytes was refused"),
+    ] {
+        let text = error.to_string();
+        assert!(text.starts_with(words), "{text}");
+    }
 }

@@ -3,7 +3,7 @@
 use core::sync::atomic::Ordering::Relaxed;
 
 use pds_core::AllocError;
-use pds_core::memory::{
+use pds_core::internal::{
     AtomicWord, AtomicWords, LINE_BYTES, WordSource, Words, load_words, prefetch, union_words,
 };
 

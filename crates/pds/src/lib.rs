@@ -43,8 +43,8 @@ pub use cuckoo;
 #[cfg(feature = "hll")]
 pub use hll;
 #[cfg(feature = "alloc")]
-pub use pds_core::{bytes, memory};
-pub use pds_core::{error, hash, traits};
+pub use pds_core::bytes;
+pub use pds_core::hash;
 pub use pds_params as params;
 
 #[cfg(all(feature = "blocked", feature = "alloc", target_has_atomic = "64"))]

@@ -131,17 +131,11 @@ mod shared_modules {
     }
 
     #[test]
-    fn memory() {
-        let words = pds::memory::Words::zeroed(5).expect("memory for five words");
-        assert_eq!(words[..], [0; 5]);
-    }
-
-    #[test]
     fn errors() {
         let error = BloomFilter::new(1, 2.0).expect_err("2 is no rate");
         assert!(matches!(error, BuildError::Param(ParamError::NotAProbability { value: 2.0, .. })));
         let refused: BuildError = pds::AllocError { bytes: 8 }.into();
-        assert_eq!(refused, BuildError::Alloc(pds::error::AllocError { bytes: 8 }));
+        assert_eq!(refused, BuildError::Alloc(pds::AllocError { bytes: 8 }));
     }
 
     #[test]
@@ -171,8 +165,8 @@ mod generic {
     fn insert_and_contains_by_trait() {
         let mut filter = filter();
         assert_eq!(fill(&mut filter, &[1, 2, 3, 2]), 3);
-        assert!(pds::traits::Membership::contains(&filter, &3u64));
-        assert!(!pds::traits::Membership::contains(&filter, &4u64));
+        assert!(pds::Membership::contains(&filter, &3u64));
+        assert!(!pds::Membership::contains(&filter, &4u64));
     }
 
     #[test]

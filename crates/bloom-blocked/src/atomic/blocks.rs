@@ -3,7 +3,7 @@
 use core::ops::Deref;
 use core::sync::atomic::AtomicU64;
 
-use pds_core::memory::{AtomicWord, load_words, reduced, union_words};
+use pds_core::internal::{AtomicWord, load_words, reduced, union_words};
 
 use crate::arch::{Backend, Portable, masks};
 use crate::batch::fetching_ahead;

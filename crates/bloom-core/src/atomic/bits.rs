@@ -2,7 +2,7 @@
 
 use core::ops::Deref;
 
-use pds_core::memory::{AtomicWord, load_words, prefetch, union_words};
+use pds_core::internal::{AtomicWord, load_words, prefetch, union_words};
 
 use crate::bit_array::{mask, word_index};
 use crate::probing::{BitSource, BitTarget};

@@ -3,7 +3,7 @@ use alloc::vec::Vec;
 use core::hash::Hash;
 
 use pds_core::DecodeError;
-use pds_core::bytes::{Sink, Source};
+use pds_core::internal::{Sink, Source};
 
 /// How much of a key is read at once, so that a length that lies costs no memory.
 const CHUNK: usize = 4096;

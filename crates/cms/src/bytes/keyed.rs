@@ -2,8 +2,9 @@
 
 use core::hash::{BuildHasher, Hash};
 
-use pds_core::bytes::{Header, Kind, Portable, Shape, Sink, Source};
+use pds_core::bytes::{Header, Kind, Portable, Shape};
 use pds_core::hash::finalize;
+use pds_core::internal::{Sink, Source};
 use pds_core::{DecodeError, PortableHasher};
 use pds_params::{CountMinParams, HeavyHittersParams};
 

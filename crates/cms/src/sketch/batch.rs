@@ -1,7 +1,6 @@
 use core::hash::{BuildHasher, Hash};
 
-use pds_core::batch::hash_chunk;
-use pds_core::memory::prefetch;
+use pds_core::internal::{hash_chunk, prefetch};
 
 use super::CountMinSketch;
 use crate::{Count, Counter};

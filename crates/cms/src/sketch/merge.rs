@@ -1,7 +1,7 @@
 use core::hash::BuildHasher;
 
 use pds_core::Incompatible;
-use pds_core::memory::prefetch;
+use pds_core::internal::prefetch;
 use pds_params::CountMinParams;
 
 use super::CountMinSketch;

@@ -1,9 +1,8 @@
 use alloc::alloc::handle_alloc_error;
 use core::alloc::Layout;
 use pds_core::AllocError;
-
 use pds_core::hash::reduce;
-use pds_core::memory::Words;
+use pds_core::internal::Words;
 
 use crate::cells::{index, words_for};
 

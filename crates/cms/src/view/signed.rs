@@ -1,8 +1,8 @@
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
 
-use pds_core::bytes::Envelope;
-use pds_core::{DecodeError, DefaultHashBuilder, Frequency, HashKey, view_methods};
+use pds_core::internal::{Envelope, view_methods};
+use pds_core::{DecodeError, DefaultHashBuilder, Frequency, HashKey};
 use pds_params::CountSketchParams;
 
 use crate::CountSketch;

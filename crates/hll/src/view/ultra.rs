@@ -1,5 +1,5 @@
-use pds_core::bytes::Envelope;
-use pds_core::{DecodeError, DefaultHashBuilder, view_methods};
+use pds_core::internal::{Envelope, view_methods};
+use pds_core::{DecodeError, DefaultHashBuilder};
 use pds_params::HllParams;
 
 use crate::UltraLogLog;

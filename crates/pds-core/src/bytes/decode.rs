@@ -4,7 +4,8 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::header::check_sum;
 use super::sink::Summing;
-use super::{Header, Portable, Source};
+use super::source::Source;
+use super::{Header, Portable};
 use crate::error::DecodeError;
 use crate::hash::{PortableHasher, probe};
 

@@ -1,14 +1,14 @@
 use alloc::vec::Vec;
 
-use super::sink::Summing;
-use super::{Header, Portable, SecretKey, Sink};
+use super::sink::{Sink, Summing};
+use super::{Header, Portable, SecretKey};
 use crate::hash::{PortableHasher, probe};
 
 /// Writes the envelope of a structure into a sink.
 ///
 /// # Errors
 /// Those of the sink.
-pub fn encode<P: Portable, S: Sink>(
+pub(super) fn encode<P: Portable, S: Sink>(
     structure: &P,
     key: SecretKey,
     sink: &mut S,

@@ -1,11 +1,10 @@
-use core::fmt;
-
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::{DecodeError, ParamError};
+use crate::kind::Kind;
 
 /// How many numbers a shape has room for.
-pub const SHAPE_FIELDS: usize = 6;
+const SHAPE_FIELDS: usize = 6;
 
 /// Starts every envelope. Like PNG's, it has a byte above 0x7f, a CR LF and a lone LF, so that a transfer
 /// in text mode is noticed at once.
@@ -15,83 +14,6 @@ const VERSION: u16 = 1;
 const SEED_PRESENT: u16 = 1;
 const ITEMS_PRESENT: u16 = 2;
 const RATE_PRESENT: u16 = 4;
-
-/// What kind of structure an envelope holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-#[repr(u16)]
-pub enum Kind {
-    /// A standard Bloom filter.
-    Bloom = 1,
-    /// A blocked Bloom filter.
-    BlockedBloom = 2,
-    /// A counting Bloom filter.
-    CountingBloom = 4,
-    /// A blocked counting Bloom filter.
-    BlockedCountingBloom = 5,
-    /// A cuckoo filter.
-    Cuckoo = 6,
-    /// A count-min sketch.
-    CountMin = 8,
-    /// A count sketch.
-    CountSketch = 9,
-    /// A summary of heavy hitters.
-    HeavyHitters = 10,
-    /// A list of the most frequent keys.
-    TopK = 11,
-    /// A sketch with candidates for heavy hitters.
-    SketchedHeavyHitters = 12,
-    /// A HyperLogLog sketch.
-    HyperLogLog = 16,
-    /// An UltraLogLog sketch.
-    UltraLogLog = 17,
-}
-
-impl Kind {
-    const ALL: &[Self] = &[
-        Self::Bloom,
-        Self::BlockedBloom,
-        Self::CountingBloom,
-        Self::BlockedCountingBloom,
-        Self::Cuckoo,
-        Self::CountMin,
-        Self::CountSketch,
-        Self::HeavyHitters,
-        Self::TopK,
-        Self::SketchedHeavyHitters,
-        Self::HyperLogLog,
-        Self::UltraLogLog,
-    ];
-
-    /// Returns the number that stands for the kind in bytes.
-    #[must_use]
-    pub const fn id(self) -> u16 {
-        self as u16
-    }
-
-    fn from_id(id: u16) -> Option<Self> {
-        Self::ALL.iter().copied().find(|kind| kind.id() == id)
-    }
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Bloom => "Bloom filter",
-            Self::BlockedBloom => "blocked Bloom filter",
-            Self::CountingBloom => "counting Bloom filter",
-            Self::BlockedCountingBloom => "blocked counting Bloom filter",
-            Self::Cuckoo => "cuckoo filter",
-            Self::CountMin => "count-min sketch",
-            Self::CountSketch => "count sketch",
-            Self::HeavyHitters => "summary of heavy hitters",
-            Self::TopK => "list of the most frequent keys",
-            Self::SketchedHeavyHitters => "sketch with heavy hitters",
-            Self::HyperLogLog => "HyperLogLog sketch",
-            Self::UltraLogLog => "UltraLogLog sketch",
-        })
-    }
-}
 
 /// The numbers that fix a structure's shape, and the design it was built for.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -109,6 +31,7 @@ impl Shape {
     ///
     /// # Errors
     /// [`DecodeError::Field`] for the first of them.
+    #[doc(hidden)]
     pub fn expect_unused(&self, from: usize) -> Result<(), DecodeError> {
         match (from..).zip(&self.numbers[from..]).find(|(_, number)| **number != 0) {
             None => Ok(()),
@@ -122,6 +45,7 @@ impl Shape {
     ///
     /// # Errors
     /// [`DecodeError::Field`] for the expected items or the promised rate.
+    #[doc(hidden)]
     pub fn expect_no_design(&self) -> Result<(), DecodeError> {
         match (self.expected_items, self.promised_rate) {
             (None, None) => Ok(()),
@@ -134,6 +58,7 @@ impl Shape {
     }
 
     /// Wraps what is wrong with the numbers.
+    #[doc(hidden)]
     #[must_use]
     pub const fn error(error: ParamError) -> DecodeError {
         DecodeError::Shape { offset: Header::SHAPE_AT as u64, error }
@@ -201,6 +126,7 @@ impl Header {
     }
 
     /// Returns the bytes of the header.
+    #[doc(hidden)]
     #[must_use]
     pub fn to_bytes(&self) -> [u8; Self::BYTES] {
         let mut out = [0; Self::BYTES];
@@ -317,7 +243,7 @@ impl Header {
             return Ok(());
         }
         let offset = Self::KIND_AT as u64;
-        Err(DecodeError::Kind { offset, expected: kind.id(), found: self.kind.id() })
+        Err(DecodeError::Kind { offset, expected: kind, found: self.kind })
     }
 
     /// Refuses another payload length than the one that follows from the shape.

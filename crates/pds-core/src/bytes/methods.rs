@@ -9,6 +9,7 @@
 ///
 /// A structure with more parameters than its hasher `S` states their bounds, its type, and its type with the
 /// default hasher: `portable_methods!([C: Counter] Sketch<S, C>, Sketch<DefaultHashBuilder, C>)`.
+#[doc(hidden)]
 #[macro_export]
 macro_rules! portable_methods {
     ($structure:ident) => {
@@ -170,23 +171,23 @@ macro_rules! portable_methods {
         }
 
         #[cfg(feature = "serde")]
-        impl<S: $crate::PortableHasher, $($other: $bound),*> $crate::bytes::serde::Serialize for $structure {
-            fn serialize<Z: $crate::bytes::serde::Serializer>(
+        impl<S: $crate::PortableHasher, $($other: $bound),*> $crate::internal::serde::Serialize for $structure {
+            fn serialize<Z: $crate::internal::serde::Serializer>(
                 &self,
                 serializer: Z,
             ) -> Result<Z::Ok, Z::Error> {
-                $crate::bytes::serde::serialize(self, serializer)
+                $crate::internal::serde::serialize(self, serializer)
             }
         }
 
         #[cfg(feature = "serde")]
-        impl<'de, S: $crate::PortableHasher, $($other: $bound),*> $crate::bytes::serde::Deserialize<'de>
+        impl<'de, S: $crate::PortableHasher, $($other: $bound),*> $crate::internal::serde::Deserialize<'de>
             for $structure
         {
-            fn deserialize<Z: $crate::bytes::serde::Deserializer<'de>>(
+            fn deserialize<Z: $crate::internal::serde::Deserializer<'de>>(
                 deserializer: Z,
             ) -> Result<Self, Z::Error> {
-                $crate::bytes::serde::deserialize(deserializer)
+                $crate::internal::serde::deserialize(deserializer)
             }
         }
     };

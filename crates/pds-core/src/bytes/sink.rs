@@ -3,6 +3,8 @@ use core::convert::Infallible;
 
 use xxhash_rust::xxh3::Xxh3;
 
+use super::source::Source;
+
 /// How many words are converted at once: 16 KiB, half of a first-level cache.
 const CHUNK_WORDS: usize = 2048;
 
@@ -71,7 +73,7 @@ impl<S: Sink> Sink for Summing<'_, S> {
     }
 }
 
-impl<S: super::Source> super::Source for Summing<'_, S> {
+impl<S: Source> Source for Summing<'_, S> {
     type Error = S::Error;
 
     fn take(&mut self, into: &mut [u8]) -> Result<(), S::Error> {

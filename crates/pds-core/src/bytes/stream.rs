@@ -1,7 +1,10 @@
 use std::io::{self, Read, Write};
 
 use super::decode::{check_length, check_shape, decode};
-use super::{Header, Portable, SecretKey, Sink, Source, encode};
+use super::encode::encode;
+use super::sink::Sink;
+use super::source::Source;
+use super::{Header, Portable, SecretKey};
 use crate::error::{DecodeError, ReadError};
 
 /// How much a reader may make the process allocate.

@@ -2,6 +2,7 @@
 ///
 /// It has `words()`, `params()`, `hasher()` and `From` the twin; `shape_of` turns the parameters into a
 /// [`Shape`](crate::bytes::Shape).
+#[doc(hidden)]
 #[macro_export]
 macro_rules! portable_twin {
     ($atomic:ident of $plain:ident, $shape_of:path) => {
@@ -24,11 +25,14 @@ macro_rules! portable_twin {
                 $plain::<S>::payload_bytes(shape)
             }
 
-            fn write_payload<W: $crate::bytes::Sink>(&self, sink: &mut W) -> Result<(), W::Error> {
+            fn write_payload<W: $crate::internal::Sink>(
+                &self,
+                sink: &mut W,
+            ) -> Result<(), W::Error> {
                 sink.put_words(self.words())
             }
 
-            fn read_payload<R: $crate::bytes::Source>(
+            fn read_payload<R: $crate::internal::Source>(
                 shape: &$crate::bytes::Shape,
                 hasher: S,
                 source: &mut R,

@@ -1,7 +1,7 @@
 /// Gives a view of portable bytes the methods that users see: opening, verifying, copying out.
 ///
 /// One definition for all views. A view has the fields `hasher` and `envelope`
-/// ([`Envelope`](crate::bytes::Envelope)), and a function
+/// ([`Envelope`](crate::internal::Envelope)), and a function
 /// `of_envelope(envelope, hasher) -> Result<Self, DecodeError>`, which is given an envelope that holds the
 /// structure by its header.
 ///
@@ -10,6 +10,7 @@
 /// checksum. Where they have more parameters than a
 /// hasher, as in [`portable_methods`](crate::portable_methods):
 /// `view_methods!([C: Counter] View<'a, S, C>, View<'a, DefaultHashBuilder, C>, Sketch<S, C>, to_sketch)`.
+#[doc(hidden)]
 #[macro_export]
 macro_rules! view_methods {
     ($view:ident of $owned:ident, $to_owned:ident $(, $check:ident)?) => {
@@ -57,8 +58,8 @@ macro_rules! view_methods {
             }
 
             fn open(bytes: &'a [u8], hasher: Option<S>) -> Result<Self, $crate::DecodeError> {
-                let envelope = $crate::bytes::Envelope::open_as::<$owned>(bytes)?;
-                let hasher = $crate::bytes::hasher_of(envelope.header(), hasher)?;
+                let envelope = $crate::internal::Envelope::open_as::<$owned>(bytes)?;
+                let hasher = $crate::internal::hasher_of(envelope.header(), hasher)?;
                 Self::of_envelope(envelope, hasher)
             }
 

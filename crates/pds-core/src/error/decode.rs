@@ -1,6 +1,8 @@
 use core::{error, fmt};
 
 use super::{AllocError, ParamError};
+use crate::hash::{DefaultHashBuilder, PortableHasher, SipHashBuilder};
+use crate::kind::Kind;
 
 /// Why bytes are not a structure: what is wrong, at which offset, and what was expected.
 ///
@@ -29,14 +31,14 @@ pub enum DecodeError {
         /// The version found.
         found: u16,
     },
-    /// Another structure than the one asked for, or one that this code does not know.
+    /// Another structure than the one asked for.
     Kind {
         /// Offset of the field in bytes.
         offset: u64,
-        /// The number of the kind asked for.
-        expected: u16,
-        /// The number found.
-        found: u16,
+        /// The kind asked for.
+        expected: Kind,
+        /// The kind found.
+        found: Kind,
     },
     /// Another hash function than the one asked for.
     Hasher {
@@ -127,19 +129,22 @@ impl fmt::Display for DecodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Truncated { offset, expected } => {
-                write!(f, "the input ends after {offset} bytes, of at least {expected}")
+                write!(f, "the input ends too early: {offset} of at least {expected} bytes are there")
             }
             Self::Magic { found } => {
                 write!(f, "the first 8 bytes are {found:02x?}, which no pds structure starts with")
             }
             Self::Version { offset, expected, found } => {
-                write!(f, "format version {found} at offset {offset} is not known, 1 to {expected} are")
+                write!(f, "format version {found} at offset {offset} is not known, only those up to {expected} are")
             }
             Self::Kind { offset, expected, found } => {
-                write!(f, "structure kind {found} at offset {offset}, expected kind {expected}")
+                let (number, other) = (found.id(), expected.id());
+                let ((a, found), (an, expected)) = (found.with_article(), expected.with_article());
+                write!(f, "{a} {found} where {an} {expected} was expected: kind {number} at offset {offset}, not {other}")
             }
             Self::Hasher { offset, expected, found } => {
-                write!(f, "hasher id {found} at offset {offset}, expected id {expected}")
+                let (found, expected) = (HasherId(*found), HasherId(*expected));
+                write!(f, "hasher {found} at offset {offset}, where {expected} was expected")
             }
             Self::KeyMissing => f.write_str(
                 "the secret key of the hasher is not in the bytes; give the hasher, as in `from_bytes_with_hasher`",
@@ -164,6 +169,9 @@ impl fmt::Display for DecodeError {
             Self::Padding { offset, found } => {
                 write!(f, "unused bits of the word at offset {offset} are not zero: {found:016x}")
             }
+            Self::Trailing { offset, found: 1 } => {
+                write!(f, "at least one byte follows the end at offset {offset}")
+            }
             Self::Trailing { offset, found } => {
                 write!(f, "{found} bytes follow the end at offset {offset}")
             }
@@ -171,6 +179,19 @@ impl fmt::Display for DecodeError {
                 write!(f, "the payload has {found} bytes, above the limit of {limit}")
             }
             Self::Alloc(error) => error.fmt(f),
+        }
+    }
+}
+
+/// The id of a hasher and, where it is ours, its name.
+struct HasherId(u16);
+
+impl fmt::Display for HasherId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            DefaultHashBuilder::ID => write!(f, "id {} (XXH3-64)", self.0),
+            SipHashBuilder::ID => write!(f, "id {} (SipHash-1-3)", self.0),
+            id => write!(f, "id {id}"),
         }
     }
 }

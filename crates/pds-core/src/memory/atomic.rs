@@ -11,7 +11,7 @@ use super::Words;
 /// # Examples
 /// ```
 /// use core::sync::atomic::Ordering::Relaxed;
-/// use pds_core::memory::{AtomicWords, Words};
+/// use pds_core::internal::{AtomicWords, Words};
 ///
 /// let shared = AtomicWords::from(Words::zeroed(8)?);
 /// std::thread::scope(|s| {

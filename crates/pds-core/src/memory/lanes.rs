@@ -29,7 +29,7 @@ impl Words {
     ///
     /// # Examples
     /// ```
-    /// use pds_core::memory::Words;
+    /// use pds_core::internal::Words;
     ///
     /// let mut words = Words::zeroed(2)?;
     /// words.lanes_mut::<u16>()[5] = 7;

@@ -23,7 +23,7 @@ const MALLOC_ALIGN: usize = 16;
 ///
 /// # Examples
 /// ```
-/// use pds_core::memory::Words;
+/// use pds_core::internal::Words;
 ///
 /// let mut words = Words::zeroed(1_000)?;
 /// words[999] = 7;

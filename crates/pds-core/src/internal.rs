@@ -1,0 +1,32 @@
+//! What the crates of this family are made with and their users never name.
+//!
+//! *Exempt from every promise of stability*: a release of the family may change it without a word, since its crates are
+//! released together.
+
+pub use crate::batch::{check_lengths, contains_keys, hash_chunk, insert_keys};
+pub use crate::builder::DEFAULT_RATE;
+#[cfg(feature = "alloc")]
+pub use crate::bytes::{
+    decode::{Envelope, check_padding, hasher_of},
+    sink::Sink,
+    source::Source,
+};
+pub use crate::hash::GOLDEN_RATIO;
+#[cfg(all(feature = "alloc", target_has_atomic = "64"))]
+pub use crate::memory::{AtomicWord, AtomicWords, load_words, union_words};
+#[cfg(feature = "alloc")]
+pub use crate::memory::{
+    LINE_BYTES, Lane, WordSource, Words, prefetch, prefetch_reduced, reduced, reduced_mut,
+    reorder_lanes,
+};
+pub use crate::{atomic_twin, filter_builder, insert_traits, membership_methods, value_traits};
+#[cfg(feature = "alloc")]
+pub use crate::{portable_methods, portable_twin, view_methods};
+
+/// What the portable bytes need of serde.
+#[cfg(feature = "serde")]
+pub mod serde {
+    pub use crate::bytes::serde::{
+        Deserialize, Deserializer, Serialize, Serializer, deserialize, serialize,
+    };
+}
