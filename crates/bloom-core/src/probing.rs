@@ -87,8 +87,14 @@ pub(crate) fn insert(bits: &mut impl BitTarget, num_hashes: u32, hash: u64) -> b
     (0..num_hashes).fold(false, |new, _| new | bits.set_reduced_bit(probes.next_unreduced()))
 }
 
+/// How many rounds of a batch ask for one bit a key.
+///
+/// At the design load each leaves half of the absent keys. Once one of eight is left, a round waits for memory with
+/// little to do meanwhile, so that the rest of the probes are made at once.
+const STAGED_ROUNDS: u32 = 3;
+
 /// [`contains`] for up to [`BATCH`] hashes: one probe of all keys a round, then on with those that may
-/// be contained.
+/// be contained, and all that is left of their probes in the end.
 pub(crate) fn contains_chunk(
     bits: &impl BitSource,
     num_hashes: u32,
@@ -101,12 +107,15 @@ pub(crate) fn contains_chunk(
         *lookup = Lookup::new(index, hash);
     }
     let mut left = &mut lookups[..hashes.len()];
-    for _ in 0..num_hashes {
+    let rounds = num_hashes.min(STAGED_ROUNDS);
+    for _ in 0..rounds {
         left.iter_mut().for_each(|lookup| lookup.advance(bits));
         left = keep_set(bits, left);
     }
     answers.fill(false);
-    left.iter().for_each(|lookup| answers[lookup.index] = true);
+    let rest = num_hashes - rounds;
+    left.iter().for_each(|lookup| lookup.prefetch(bits, rest));
+    left.iter().for_each(|lookup| answers[lookup.index] = lookup.finish(bits, rest));
 }
 
 /// A key of a batch.
@@ -128,6 +137,20 @@ impl Lookup {
     fn advance(&mut self, bits: &impl BitSource) {
         self.position = self.probes.next_position(bits.num_bits());
         bits.prefetch(self.position);
+    }
+
+    /// Asks for the words of the next `rest` positions.
+    #[inline]
+    fn prefetch(&self, bits: &impl BitSource, rest: u32) {
+        let mut probes = self.probes;
+        (0..rest).for_each(|_| bits.prefetch(probes.next_position(bits.num_bits())));
+    }
+
+    /// Tests whether the next `rest` positions are set.
+    #[inline]
+    fn finish(&self, bits: &impl BitSource, rest: u32) -> bool {
+        let mut probes = self.probes;
+        (0..rest).fold(1, |all, _| all & bits.reduced_bit(probes.next_unreduced())) != 0
     }
 }
 
