@@ -1,4 +1,5 @@
 //! What reading and writing allocate: the filter, and a constant. Bytes that lie get the constant only.
+#![cfg(feature = "std")]
 
 use std::fs::{self, File};
 use std::io;

@@ -1,4 +1,5 @@
 //! The shared filter under threads.
+#![cfg(feature = "std")]
 
 use core::sync::atomic::{AtomicU32, Ordering};
 use std::sync::Barrier;

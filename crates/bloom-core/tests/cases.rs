@@ -1,4 +1,5 @@
 //! Faults that users of Bloom filters have met, each kind under its number.
+#![cfg(feature = "std")]
 
 use core::hash::{BuildHasher, Hash};
 

@@ -1,7 +1,7 @@
 //! Saving: whatever happens meanwhile, a file holds the old filter or the new one, whole.
 //!
 //! The order of the calls is tested beside their code, in `pds-core`; here a process really dies.
-#![cfg(unix)]
+#![cfg(all(unix, feature = "std"))]
 
 use core::time::Duration;
 use std::io::ErrorKind;

@@ -1,6 +1,7 @@
 //! A filter of more than 2^32 bits, which takes a gigabyte of address space and little memory.
 //!
 //! One test takes the space, and takes it once; the other needs positions only.
+#![cfg(feature = "std")]
 
 use bloom_core::{AtomicBloomFilter, BloomFilter, DoubleHash};
 use pds_core::internal::Words;

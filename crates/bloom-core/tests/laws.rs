@@ -1,4 +1,5 @@
 //! What holds for every set of keys and every shape.
+#![cfg(feature = "std")]
 
 use bitvec::prelude::{BitVec, Lsb0};
 use bloom_core::{AtomicBloomFilter, BitArray, BloomFilter};

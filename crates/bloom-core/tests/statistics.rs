@@ -2,6 +2,7 @@
 //!
 //! All tests of this file together raise a false alarm with probability [`FALSE_ALARM`] at most. The rate
 //! of a filter is judged given its own number of set bits; that number is judged by itself.
+#![cfg(feature = "std")]
 
 use bloom_core::{BloomFilter, BloomParams};
 use pds_core::DefaultHashBuilder;

@@ -1,4 +1,5 @@
 //! Writing to and reading from streams that are long, slow, interrupted, broken or hostile.
+#![cfg(feature = "std")]
 
 use std::fs;
 use std::io::{self, BufWriter, Cursor, ErrorKind, Read, Write};
