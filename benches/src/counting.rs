@@ -4,7 +4,7 @@
 
 use core::error::Error;
 
-use pds::params::counting::BlockedCountingParams;
+use pds::params::BlockedCountingParams;
 use pds::{BlockedCountingBloomFilter, CountingBloomFilter};
 
 use crate::goals::{Against, Goal};

@@ -21,7 +21,7 @@
 mod fill;
 mod half;
 mod load;
-mod params;
+pub(crate) mod params;
 mod rate;
 mod sizing;
 
@@ -29,7 +29,6 @@ pub use fill::{
     cardinality, expected_fill, expected_set_bits, intersection_cardinality,
     set_bits_standard_deviation,
 };
-pub use params::{BlockedBloomParams, Preference};
 pub use rate::{
     instance_rate_relative_spread, rate, rate_asymptotic, split_block_bits, split_block_rate,
 };

@@ -11,7 +11,7 @@
 
 mod exact;
 mod fill;
-mod params;
+pub(crate) mod params;
 mod rate;
 mod sizing;
 
@@ -20,7 +20,6 @@ pub use fill::{
     SetBits, cardinality, expected_fill, expected_set_bits, intersection_cardinality,
     set_bits_standard_deviation,
 };
-pub use params::BloomParams;
 pub use rate::{
     Overlap, information_bound, instance_rate_relative_spread, intersection_rate, overfill_rate,
     rate_asymptotic, rate_finite, rate_from_fill, union_rate,

@@ -3,14 +3,11 @@
 //! A sketch has `depth` rows of `width` counters; N is the total of all counts. Every formula here is
 //! for rows that hash independently.
 
-mod count_min;
-mod count_sketch;
-mod heavy_hitters;
+pub(crate) mod count_min;
+pub(crate) mod count_sketch;
+pub(crate) mod heavy_hitters;
 mod product;
 
-pub use count_min::CountMinParams;
-pub use count_sketch::CountSketchParams;
-pub use heavy_hitters::HeavyHittersParams;
 pub use product::floor_product;
 
 use crate::ParamError;

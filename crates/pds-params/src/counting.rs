@@ -4,10 +4,10 @@
 //! ([`BloomParams`](crate::BloomParams)). What is added here is how often small counters overflow, the
 //! filter with all counters of a key in one cache line, and what both cost beside a cuckoo filter.
 
-mod blocked;
+pub(crate) mod blocked;
 mod memory;
 mod overflow;
 
-pub use blocked::{BlockedCountingParams, LINE_COUNTERS, MAX_LINES, blocked_rate};
+pub use blocked::{LINE_COUNTERS, MAX_LINES, blocked_rate};
 pub use memory::{Memory, Removal};
 pub use overflow::{any_overflow_probability, mean_count, overflow_bound, overflow_probability};

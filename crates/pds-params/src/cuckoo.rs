@@ -4,11 +4,10 @@
 //! filter has rate 0, one without buckets or bits has rate 1, and no result is NaN. A fingerprint of f
 //! bits has 2^f - 1 values, as zero marks an empty slot. Items are distinct; a copy takes a slot too.
 
-mod params;
+pub(crate) mod params;
 mod rate;
 mod room;
 
-pub use params::CuckooParams;
 pub use rate::{rate_by_load, rate_exact};
 pub use room::{least_buckets, most_items};
 

@@ -5,10 +5,10 @@
 //! are the constants that papers quote.
 
 mod error;
-mod params;
+pub(crate) mod params;
 
 pub use error::{Sketch, normal_quantile, relative_standard_error};
-pub use params::{CardinalityEstimator, HllParams};
+pub use params::CardinalityEstimator;
 
 /// The least precision: below 16 registers the error exceeds 26 %.
 pub const MIN_PRECISION: u32 = 4;

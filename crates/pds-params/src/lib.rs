@@ -14,12 +14,14 @@ mod error;
 mod estimate;
 pub mod hll;
 
-pub use blocked::{BlockedBloomParams, Preference};
-pub use bloom::BloomParams;
-pub use cms::{CountMinParams, CountSketchParams, HeavyHittersParams};
+pub use blocked::params::{BlockedBloomParams, Preference};
+pub use bloom::params::BloomParams;
+pub use cms::{
+    count_min::CountMinParams, count_sketch::CountSketchParams, heavy_hitters::HeavyHittersParams,
+};
 pub use compare::{compare, recommend};
-pub use counting::BlockedCountingParams;
-pub use cuckoo::CuckooParams;
+pub use counting::blocked::BlockedCountingParams;
+pub use cuckoo::params::CuckooParams;
 pub use error::ParamError;
 pub use estimate::Estimate;
-pub use hll::HllParams;
+pub use hll::params::HllParams;

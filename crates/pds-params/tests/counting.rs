@@ -1,10 +1,10 @@
 //! Counters that overflow, against a table computed in 40 digits, and the blocked filter's rate.
 
 use pds_params::counting::{
-    BlockedCountingParams, MAX_LINES, Memory, Removal, any_overflow_probability, blocked_rate,
-    mean_count, overflow_bound, overflow_probability,
+    MAX_LINES, Memory, Removal, any_overflow_probability, blocked_rate, mean_count, overflow_bound,
+    overflow_probability,
 };
-use pds_params::{BloomParams, CuckooParams, ParamError};
+use pds_params::{BlockedCountingParams, BloomParams, CuckooParams, ParamError};
 use quickcheck::quickcheck;
 
 /// The rows of a table of numbers.

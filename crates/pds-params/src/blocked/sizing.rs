@@ -1,7 +1,8 @@
 //! The fewest blocks for a promise, and the most items under one.
 
+use super::params::Preference;
 use super::rate::rate;
-use super::{BLOCK_BITS, MAX_BLOCKS, MAX_HASHES, Preference};
+use super::{BLOCK_BITS, MAX_BLOCKS, MAX_HASHES};
 use crate::bloom::HASH_COLLISION;
 
 /// The rates between which eight hashes are the fastest choice: one bit in every lane, so that no

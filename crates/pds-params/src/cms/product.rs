@@ -11,6 +11,7 @@
 /// assert_eq!(floor_product(0.5, u64::MAX), u64::MAX / 2);
 /// assert_eq!(floor_product(0.1, 100), 10);
 /// ```
+#[doc(hidden)]
 #[must_use]
 #[expect(clippy::cast_possible_truncation, reason = "checked to be at most `u64::MAX`")]
 pub fn floor_product(fraction: f64, total: u64) -> u64 {

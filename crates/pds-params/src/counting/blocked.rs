@@ -65,7 +65,7 @@ fn rate_of_line(keys: f64) -> f64 {
 ///
 /// # Examples
 /// ```
-/// use pds_params::counting::BlockedCountingParams;
+/// use pds_params::BlockedCountingParams;
 ///
 /// let params = BlockedCountingParams::new(1_000_000, 0.01)?;
 /// assert!(params.rate_at(1_000_000) <= 0.01);

@@ -1,6 +1,6 @@
 //! What removal costs, by structure.
 
-use super::BlockedCountingParams;
+use crate::BlockedCountingParams;
 use crate::{BloomParams, CuckooParams, ParamError};
 
 /// The structures that can forget a key.

@@ -88,6 +88,7 @@ fn information(sketch: Sketch, rate: f64) -> f64 {
 ///
 /// assert!((normal_quantile(0.95) - 1.959_963_984_540_054).abs() < 1e-12);
 /// ```
+#[doc(hidden)]
 #[must_use]
 pub fn normal_quantile(confidence: f64) -> f64 {
     let tail = 1.0 - confidence;
