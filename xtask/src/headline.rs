@@ -58,7 +58,9 @@ enum Figure {
 type Rows = Result<Vec<Row>, Box<dyn Error>>;
 
 /// Who tells a figure that goes from text to text.
-const UNKNOWN: &str = "often quoted, first source unknown";
+const UNKNOWN: &str = "no source found";
+/// Where nothing is told.
+const NONE: &str = "-";
 
 /// Measures all figures and prints them.
 ///

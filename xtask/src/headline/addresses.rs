@@ -1,7 +1,7 @@
 //! A million addresses of web pages, in an exact set and in filters of ten bits an address.
 
 use super::contest::{BLOCK, Lookups, ROUNDS, contest, each};
-use super::{Figure, Row, Rows, UNKNOWN};
+use super::{Figure, NONE, Row, Rows, UNKNOWN};
 use crate::text::grouped;
 use pds::{BlockedBloomFilter, BloomFilter};
 use pds_testkit::keys::urls;
@@ -34,7 +34,7 @@ pub(super) fn rows(items: u64) -> Rows {
     assert_eq!(found, [1.0; 3], "a stored address is never denied");
 
     let stories = [
-        ("HashSet<String>", set_bytes(&set), ["128 MB", "150 ns", "-"]),
+        ("HashSet<String>", set_bytes(&set), ["128 MB", "150 ns", NONE]),
         ("BloomFilter", bloom.size_in_bytes(), ["1.2 MB", "375 ns", "0.8 %"]),
         ("BlockedBloomFilter", blocked.size_in_bytes(), ["1.2 MB", "45 ns", "0.8 %"]),
     ];
@@ -42,9 +42,10 @@ pub(super) fn rows(items: u64) -> Rows {
     for (index, (name, bytes, [size, time, rate])) in stories.into_iter().enumerate() {
         let mut row = |what: &str, published, measured| {
             // The story is of a million.
-            let published = if items == 1_000_000 { published } else { "-" };
+            let published = if items == 1_000_000 { published } else { NONE };
+            let source = if published == NONE { NONE } else { UNKNOWN };
             let case = format!("{} addresses, {name}: {what}", grouped(items));
-            rows.push(Row { case, published, source: UNKNOWN, measured });
+            rows.push(Row { case, published, source, measured });
         };
         row("memory", size, Figure::Bytes(bytes));
         row("hit", time, Figure::Nanoseconds(hits.median(index)));
