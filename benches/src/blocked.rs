@@ -266,10 +266,12 @@ impl<F: ByHash> Filter for Hashing<F> {
 }
 
 impl ByHash for BlockedBloomFilter {
+    #[inline]
     fn insert_hash(&mut self, hash: u64) -> bool {
         self.insert_hash(hash)
     }
 
+    #[inline]
     fn contains_hash(&self, hash: u64) -> bool {
         self.contains_hash(hash)
     }
@@ -293,10 +295,12 @@ impl ByHash for BlockedBloomFilter {
 }
 
 impl ByHash for Fastbloom {
+    #[inline]
     fn insert_hash(&mut self, hash: u64) -> bool {
         !self.insert_hash(hash)
     }
 
+    #[inline]
     fn contains_hash(&self, hash: u64) -> bool {
         self.contains_hash(hash)
     }
@@ -307,10 +311,12 @@ impl ByHash for Fastbloom {
 }
 
 impl ByHash for sbbf_rs_safe::Filter {
+    #[inline]
     fn insert_hash(&mut self, hash: u64) -> bool {
         !self.insert_hash(hash)
     }
 
+    #[inline]
     fn contains_hash(&self, hash: u64) -> bool {
         self.contains_hash(hash)
     }

@@ -3,9 +3,10 @@
 //! [`portable`] is the definition. The others set and ask the same bits, and are held against it by
 //! `tests/backends.rs`. A value of a kernel's type is the proof that the processor has what it needs.
 //!
-//! A filter keeps its [`Backend`], chosen once when it is built: AVX-512, else AVX2, else the portable
-//! kernel on x86-64; NEON on `AArch64`. A single call and a batch go through one call that is not inlined, since code
-//! with other target features cannot be. Where the whole build has these features already, there is
+//! A filter keeps its [`Choice`], made once when it is built: AVX-512, else AVX2, else the portable
+//! kernel on x86-64; NEON on `AArch64`. A batch goes through one call that is not inlined, since code
+//! with other target features cannot be; so do single keys, but for the usual ones, whose instructions are
+//! written out ([`in_place`]). Where the whole build has these features already, there is
 //! one backend only, and all of it inlines. `--cfg pds_backend="portable"` (or `avx2`, `avx512`, `neon`)
 //! confines a build to one of them; the portable one takes over where the processor lacks it.
 
@@ -18,11 +19,14 @@ mod avx512;
 #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
 mod neon;
 
+#[cfg(target_arch = "x86_64")]
+mod in_place;
+
 mod backend;
 
-pub(crate) use backend::Backend;
 pub use backend::backends;
-pub(crate) use portable::{Portable, masks};
+pub(crate) use backend::{Backend, Choice};
+pub(crate) use portable::{Portable, covers, masks};
 
 use crate::layout::{Block, Layout, Pattern};
 
@@ -33,9 +37,15 @@ pub(crate) trait Kernel: Copy {
 
     /// Sets all bits of a mixed hash. Returns whether any was clear.
     fn insert<P: Pattern>(self, layout: &Layout, mixed: u64, block: &mut Block) -> bool;
+
+    /// Does some work in code that is compiled for this kernel's processors.
+    #[inline(always)]
+    fn run<P: Pattern, W: Work>(self, work: W) -> W::Output {
+        work.run::<P>(self)
+    }
 }
 
-/// Work that takes a kernel, so that the loops around it are compiled for each kind of processor.
+/// Work that takes a kernel, so that it is compiled for each kind of processor.
 pub(crate) trait Work {
     type Output;
 

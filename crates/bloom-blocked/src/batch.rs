@@ -1,4 +1,4 @@
-//! What is done with many keys, and with one, by whichever kernel.
+//! What is done with many keys, by whichever kernel.
 
 use crate::arch::{Kernel, Work};
 use pds_core::internal::{prefetch_reduced, reduced_mut};
@@ -11,37 +11,6 @@ use crate::layout::{Block, Layout, Pattern, mix};
 /// Enough to keep busy every read that a core can have outstanding, few enough that none of the blocks
 /// leaves the first cache before its turn.
 const AHEAD: usize = 32;
-
-/// Asks one block.
-pub(crate) struct Contains<'a, B> {
-    pub(crate) blocks: &'a B,
-    pub(crate) hash: u64,
-}
-
-impl<B: BlockSource> Work for Contains<'_, B> {
-    type Output = bool;
-
-    #[inline(always)]
-    fn run<P: Pattern>(self, kernel: impl Kernel) -> bool {
-        contains::<P, _>(kernel, &self.blocks.blocks(), mix(self.hash))
-    }
-}
-
-/// Inserts one hash.
-pub(crate) struct Insert<'a> {
-    pub(crate) blocks: &'a mut Blocks,
-    pub(crate) hash: u64,
-}
-
-impl Work for Insert<'_> {
-    type Output = bool;
-
-    #[inline(always)]
-    fn run<P: Pattern>(self, kernel: impl Kernel) -> bool {
-        let (blocks, layout) = self.blocks.blocks_mut();
-        insert::<P>(kernel, blocks, layout, mix(self.hash))
-    }
-}
 
 /// Asks a block for each key: `hash` gives the hash of a key, `answer` takes the answers in order.
 pub(crate) struct ContainsMany<'a, B, K, H, A> {

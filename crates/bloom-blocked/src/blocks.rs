@@ -1,10 +1,10 @@
 //! Blocks in memory, and what can be asked of them wherever they lie.
 
 use pds_core::AllocError;
-use pds_core::internal::{Words, prefetch_reduced, reduced};
+use pds_core::internal::{Words, prefetch_reduced, reduced, reduced_mut};
 use pds_params::BlockedBloomParams;
 
-use crate::arch::Backend;
+use crate::arch::{Backend, Choice};
 use crate::layout::{Block, LANES, Layout, Positions};
 
 /// A block as it is stored.
@@ -29,6 +29,12 @@ impl StoredBlock for [u8; 8 * LANES] {
     }
 }
 
+/// A block that nobody changes meanwhile, and whose bytes are those of a [`Block`] on a little-endian processor.
+pub(crate) trait PlainBlock: StoredBlock {}
+
+impl PlainBlock for Block {}
+impl PlainBlock for [u8; 8 * LANES] {}
+
 /// Whoever has blocks that can be asked.
 pub(crate) trait BlockSource {
     type Stored: StoredBlock;
@@ -41,30 +47,39 @@ pub(crate) trait BlockSource {
     /// A loop takes them before it starts: what it writes elsewhere could else, for all that the compiler knows, be
     /// where they are kept.
     fn blocks(&self) -> BlockSlice<'_, Self::Stored>;
+
+    /// Whether all bits of a mixed hash are set in its block.
+    fn contains(&self, mixed: u64) -> bool;
 }
 
 /// Blocks that are borrowed.
 pub(crate) struct BlockSlice<'a, B> {
-    pub(crate) stored: &'a [B],
+    pub(crate) all: &'a [B],
     pub(crate) layout: &'a Layout,
 }
 
-impl<B: StoredBlock> BlockSlice<'_, B> {
+impl<'a, B: StoredBlock> BlockSlice<'a, B> {
     /// Asks for the block of a mixed hash to be brought near.
     #[inline(always)]
     pub(crate) fn prefetch(&self, mixed: u64) {
-        prefetch_reduced(self.stored, mixed);
+        prefetch_reduced(self.all, mixed);
+    }
+
+    /// Where the block of a mixed hash is.
+    #[inline(always)]
+    pub(crate) fn stored(&self, mixed: u64) -> &'a B {
+        reduced(self.all, mixed)
     }
 
     /// The block of a mixed hash.
     #[inline(always)]
     pub(crate) fn block(&self, mixed: u64) -> Block {
-        reduced(self.stored, mixed).load()
+        self.stored(mixed).load()
     }
 
     /// All blocks in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Block> {
-        self.stored.iter().map(StoredBlock::load)
+        self.all.iter().map(StoredBlock::load)
     }
 }
 
@@ -73,7 +88,7 @@ impl<B: StoredBlock> BlockSlice<'_, B> {
 pub(crate) struct Blocks {
     words: Words,
     layout: Layout,
-    backend: Backend,
+    choice: Choice,
 }
 
 impl Blocks {
@@ -84,7 +99,8 @@ impl Blocks {
 
     pub(crate) fn from_words(words: Words, params: &BlockedBloomParams) -> Self {
         debug_assert_eq!(words.size_in_bytes(), params.size_in_bytes());
-        Self { words, layout: Layout::new(params), backend: Backend::best() }
+        let layout = Layout::new(params);
+        Self { words, layout, choice: Choice::best(layout.positions()) }
     }
 
     pub(crate) fn into_words(self) -> Words {
@@ -96,7 +112,7 @@ impl Blocks {
     }
 
     pub(crate) fn set_backend(&mut self, backend: Backend) {
-        self.backend = backend;
+        self.choice = Choice::new(backend, self.layout.positions());
     }
 
     pub(crate) fn layout(&self) -> Layout {
@@ -109,6 +125,14 @@ impl Blocks {
 
     pub(crate) fn words_mut(&mut self) -> &mut [u64] {
         &mut self.words
+    }
+
+    /// Sets all bits of a mixed hash. Returns whether any was clear.
+    #[inline(always)]
+    pub(crate) fn insert(&mut self, mixed: u64) -> bool {
+        let choice = self.choice;
+        let (blocks, layout) = self.blocks_mut();
+        choice.insert(layout, mixed, reduced_mut(blocks, mixed))
     }
 
     /// The blocks to change, and their shape.
@@ -135,11 +159,16 @@ impl BlockSource for Blocks {
 
     #[inline(always)]
     fn dispatch(&self) -> (Backend, Positions) {
-        (self.backend, self.layout.positions())
+        (self.choice.backend(), self.layout.positions())
     }
 
     #[inline(always)]
     fn blocks(&self) -> BlockSlice<'_, Block> {
-        BlockSlice { stored: self.words.as_chunks().0, layout: &self.layout }
+        BlockSlice { all: self.words.as_chunks().0, layout: &self.layout }
+    }
+
+    #[inline(always)]
+    fn contains(&self, mixed: u64) -> bool {
+        self.choice.contains(self.blocks(), mixed)
     }
 }

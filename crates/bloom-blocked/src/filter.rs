@@ -10,6 +10,7 @@ use crate::BlockedBloomFilterBuilder;
 use crate::arch::Backend;
 use crate::batch;
 use crate::blocks::{BlockSource, Blocks};
+use crate::layout::mix;
 use crate::reading::reading_methods;
 
 /// Answers *have I seen this key?* from one cache line a key: `false` is certain, `true` is wrong at a
@@ -120,8 +121,7 @@ impl<S> BlockedBloomFilter<S> {
     /// The hash need not be a good one, but keys of equal hashes are one key to the filter.
     #[inline]
     pub fn insert_hash(&mut self, hash: u64) -> bool {
-        let (backend, positions) = self.blocks.dispatch();
-        backend.run(positions, batch::Insert { blocks: &mut self.blocks, hash })
+        self.blocks.insert(mix(hash))
     }
 
     /// Inserts many hashes. Returns how many were not contained before.

@@ -21,8 +21,7 @@ macro_rules! reading_methods {
             #[must_use]
             pub fn contains_hash(&self, hash: u64) -> bool {
                 use $crate::blocks::BlockSource;
-                let (backend, positions) = self.blocks.dispatch();
-                backend.run(positions, $crate::batch::Contains { blocks: &self.blocks, hash })
+                self.blocks.contains($crate::layout::mix(hash))
             }
 
             /// Tests many hashes: `out[i]` is the answer for `hashes[i]`.

@@ -5,7 +5,7 @@ use pds_core::{DecodeError, DefaultHashBuilder};
 use pds_params::BlockedBloomParams;
 
 use crate::BlockedBloomFilter;
-use crate::arch::Backend;
+use crate::arch::{Backend, Choice};
 use crate::blocks::{BlockSlice, BlockSource};
 use crate::bytes::params_of;
 use crate::layout::{LANES, Layout, Positions};
@@ -52,11 +52,8 @@ view_methods!(BlockedBloomFilterView of BlockedBloomFilter, to_filter);
 impl<'a, S> BlockedBloomFilterView<'a, S> {
     fn of_envelope(envelope: Envelope<'a>, hasher: S) -> Result<Self, DecodeError> {
         let params = params_of(&envelope.header().shape)?;
-        let blocks = ByteBlocks {
-            bytes: envelope.payload().as_chunks().0,
-            layout: Layout::new(&params),
-            backend: Backend::best(),
-        };
+        let (bytes, layout) = (envelope.payload().as_chunks().0, Layout::new(&params));
+        let blocks = ByteBlocks { bytes, layout, choice: Choice::best(layout.positions()) };
         Ok(Self { envelope, blocks, params, hasher })
     }
 }
@@ -68,7 +65,7 @@ reading_methods!(['a, S] BlockedBloomFilterView<'a, S>, "BlockedBloomFilterView"
 struct ByteBlocks<'a> {
     bytes: &'a [[u8; 8 * LANES]],
     layout: Layout,
-    backend: Backend,
+    choice: Choice,
 }
 
 impl BlockSource for ByteBlocks<'_> {
@@ -76,11 +73,16 @@ impl BlockSource for ByteBlocks<'_> {
 
     #[inline(always)]
     fn dispatch(&self) -> (Backend, Positions) {
-        (self.backend, self.layout.positions())
+        (self.choice.backend(), self.layout.positions())
     }
 
     #[inline(always)]
     fn blocks(&self) -> BlockSlice<'_, Self::Stored> {
-        BlockSlice { stored: self.bytes, layout: &self.layout }
+        BlockSlice { all: self.bytes, layout: &self.layout }
+    }
+
+    #[inline(always)]
+    fn contains(&self, mixed: u64) -> bool {
+        self.choice.contains(self.blocks(), mixed)
     }
 }

@@ -37,13 +37,6 @@ impl Avx2 {
         debug_assert!(Self::is_available());
         Self(())
     }
-
-    #[inline(always)]
-    pub(crate) fn run<P: Pattern, W: Work>(self, work: W) -> W::Output {
-        debug_assert!(Self::is_available());
-        // SAFETY: `self` is the proof that the processor has AVX2.
-        unsafe { run_with_avx2::<P, W>(self, work) }
-    }
 }
 
 #[target_feature(enable = "avx2")]
@@ -154,5 +147,12 @@ impl Kernel for Avx2 {
         debug_assert!(Self::is_available());
         // SAFETY: `self` is the proof that the processor has AVX2.
         unsafe { insert::<P>(layout, mixed, block) }
+    }
+
+    #[inline(always)]
+    fn run<P: Pattern, W: Work>(self, work: W) -> W::Output {
+        debug_assert!(Self::is_available());
+        // SAFETY: `self` is the proof that the processor has AVX2.
+        unsafe { run_with_avx2::<P, W>(self, work) }
     }
 }

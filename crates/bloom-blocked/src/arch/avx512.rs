@@ -38,13 +38,6 @@ impl Avx512 {
         debug_assert!(Self::is_available());
         Self(())
     }
-
-    #[inline(always)]
-    pub(crate) fn run<P: Pattern, W: Work>(self, work: W) -> W::Output {
-        debug_assert!(Self::is_available());
-        // SAFETY: `self` is the proof that the processor has AVX-512.
-        unsafe { run_with_avx512::<P, W>(self, work) }
-    }
 }
 
 #[target_feature(enable = "avx512f,avx512dq")]
@@ -127,5 +120,12 @@ impl Kernel for Avx512 {
         debug_assert!(Self::is_available());
         // SAFETY: `self` is the proof that the processor has AVX-512.
         unsafe { insert::<P>(layout, mixed, block) }
+    }
+
+    #[inline(always)]
+    fn run<P: Pattern, W: Work>(self, work: W) -> W::Output {
+        debug_assert!(Self::is_available());
+        // SAFETY: `self` is the proof that the processor has AVX-512.
+        unsafe { run_with_avx512::<P, W>(self, work) }
     }
 }

@@ -1,7 +1,8 @@
 //! The choice of a kernel: once for a filter, or once and for all for a build.
 
-use super::{Portable, Work};
-use crate::layout::{Chosen, Every, Pattern, Positions, Second};
+use super::{Kernel, Portable, Work};
+use crate::blocks::{BlockSlice, PlainBlock};
+use crate::layout::{Block, Chosen, Every, Layout, Pattern, Positions, Second};
 
 #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
 use super::neon::Neon;
@@ -20,6 +21,100 @@ const FORCED: Option<&str> = if cfg!(pds_backend = "portable") {
 } else {
     None
 };
+
+/// How a filter asks and changes its blocks.
+#[derive(Clone, Copy)]
+pub(crate) struct Choice {
+    backend: Backend,
+    in_place: InPlace,
+}
+
+/// The kernel whose instructions are written out for single keys, if there is one.
+#[derive(Clone, Copy)]
+enum InPlace {
+    None,
+    #[cfg(target_arch = "x86_64")]
+    Avx2(Avx2),
+    #[cfg(target_arch = "x86_64")]
+    Avx512(Avx512),
+}
+
+impl Choice {
+    /// The fastest for keys of so many positions.
+    pub(crate) fn best(positions: Positions) -> Self {
+        Self::new(Backend::best(), positions)
+    }
+
+    pub(crate) fn new(backend: Backend, positions: Positions) -> Self {
+        let in_place = match backend {
+            #[cfg(target_arch = "x86_64")]
+            Backend::Avx2(kernel) if positions == Positions::Every => InPlace::Avx2(kernel),
+            #[cfg(target_arch = "x86_64")]
+            Backend::Avx512(kernel) if positions == Positions::Every => InPlace::Avx512(kernel),
+            _ => InPlace::None,
+        };
+        Self { backend, in_place }
+    }
+
+    /// The kernel for many keys.
+    #[inline(always)]
+    pub(crate) fn backend(self) -> Backend {
+        self.backend
+    }
+
+    /// Whether all bits of a mixed hash are set in its block.
+    #[inline(always)]
+    pub(crate) fn contains<B: PlainBlock>(self, blocks: BlockSlice<'_, B>, mixed: u64) -> bool {
+        let (layout, block) = (blocks.layout, blocks.stored(mixed));
+        if Backend::inlines() {
+            return self.backend.contains(layout, mixed, block);
+        }
+        // First and apart: a `match` compares with all others before.
+        #[cfg(target_arch = "x86_64")]
+        if let InPlace::Avx512(kernel) = self.in_place {
+            return kernel.contains_in_place(mixed, block);
+        }
+        match self.in_place {
+            #[cfg(target_arch = "x86_64")]
+            InPlace::Avx2(kernel) => kernel.contains_in_place(mixed, block),
+            _ => contains_by_call(self.backend, layout, mixed, block),
+        }
+    }
+
+    /// Sets all bits of a mixed hash in `block`. Returns whether any was clear.
+    #[inline(always)]
+    pub(crate) fn insert(self, layout: &Layout, mixed: u64, block: &mut Block) -> bool {
+        if Backend::inlines() {
+            return self.backend.insert(layout, mixed, block);
+        }
+        #[cfg(target_arch = "x86_64")]
+        if let InPlace::Avx512(kernel) = self.in_place {
+            return kernel.insert_in_place(mixed, block);
+        }
+        match self.in_place {
+            #[cfg(target_arch = "x86_64")]
+            InPlace::Avx2(kernel) => kernel.insert_in_place(mixed, block),
+            _ => insert_by_call(self.backend, layout, mixed, block),
+        }
+    }
+}
+
+/// One call for all other kernels, so that they take no room in the caller's loop.
+#[inline(never)]
+fn contains_by_call<B: PlainBlock>(
+    backend: Backend,
+    layout: &Layout,
+    mixed: u64,
+    block: &B,
+) -> bool {
+    backend.contains(layout, mixed, block)
+}
+
+/// As [`contains_by_call`].
+#[inline(never)]
+fn insert_by_call(backend: Backend, layout: &Layout, mixed: u64, block: &mut Block) -> bool {
+    backend.insert(layout, mixed, block)
+}
 
 /// A kernel that the processor has.
 #[derive(Clone, Copy)]
@@ -90,6 +185,12 @@ impl Backend {
         None
     }
 
+    /// Whether all kernels there can be are inlined everywhere.
+    #[inline(always)]
+    fn inlines() -> bool {
+        cfg!(not(target_arch = "x86_64")) || Self::fixed().is_some()
+    }
+
     fn name(self) -> &'static str {
         match self {
             Self::Portable(_) => "portable",
@@ -100,6 +201,16 @@ impl Backend {
             #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
             Self::Neon(_) => "neon",
         }
+    }
+
+    #[inline(always)]
+    fn contains(self, layout: &Layout, mixed: u64, block: &impl PlainBlock) -> bool {
+        self.run(layout.positions(), Contains { layout, mixed, block })
+    }
+
+    #[inline(always)]
+    fn insert(self, layout: &Layout, mixed: u64, block: &mut Block) -> bool {
+        self.run(layout.positions(), Insert { layout, mixed, block })
     }
 
     /// Does some work with this kernel, for keys of this many positions.
@@ -123,5 +234,37 @@ impl Backend {
             #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
             Self::Neon(kernel) => kernel.run::<P, W>(work),
         }
+    }
+}
+
+/// Asks one block.
+struct Contains<'a, B> {
+    layout: &'a Layout,
+    mixed: u64,
+    block: &'a B,
+}
+
+impl<B: PlainBlock> Work for Contains<'_, B> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<P: Pattern>(self, kernel: impl Kernel) -> bool {
+        kernel.contains::<P>(self.layout, self.mixed, &self.block.load())
+    }
+}
+
+/// Changes one block.
+struct Insert<'a> {
+    layout: &'a Layout,
+    mixed: u64,
+    block: &'a mut Block,
+}
+
+impl Work for Insert<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<P: Pattern>(self, kernel: impl Kernel) -> bool {
+        kernel.insert::<P>(self.layout, self.mixed, self.block)
     }
 }

@@ -6,19 +6,12 @@ use core::arch::aarch64::{
     vgetq_lane_u64, vld1q_u64, vorrq_u64, vreinterpretq_s64_u64, vshlq_u64, vst1q_u64,
 };
 
-use super::{Kernel, Work};
+use super::Kernel;
 use crate::layout::{Block, Layout, Pattern, Positions, field_start, first_fields, second_fields};
 
 /// The kernel of every `AArch64` processor.
 #[derive(Clone, Copy)]
 pub(crate) struct Neon;
-
-impl Neon {
-    #[inline(always)]
-    pub(crate) fn run<P: Pattern, W: Work>(self, work: W) -> W::Output {
-        work.run::<P>(self)
-    }
-}
 
 /// The four pairs of lanes of a block.
 type Pairs = [uint64x2_t; 4];

@@ -1,6 +1,6 @@
 //! The definition of the bits, for every processor.
 
-use super::{Kernel, Work};
+use super::Kernel;
 use crate::layout::{
     Block, Chosen, Every, LANES, Layout, Pattern, Positions, Second, field_start, first_fields,
     second_fields,
@@ -9,13 +9,6 @@ use crate::layout::{
 /// The kernel that needs nothing.
 #[derive(Clone, Copy)]
 pub(crate) struct Portable;
-
-impl Portable {
-    #[inline(always)]
-    pub(crate) fn run<P: Pattern, W: Work>(self, work: W) -> W::Output {
-        work.run::<P>(self)
-    }
-}
 
 /// The bits of a mixed hash in its block, for keys of whichever number of positions.
 #[inline(always)]
@@ -51,11 +44,16 @@ fn bits_of(fields: u64, lanes: u8) -> Block {
     })
 }
 
+/// Whether `block` has all bits of `masks`.
+#[inline(always)]
+pub(crate) fn covers(block: &Block, masks: &Block) -> bool {
+    (0..LANES).fold(0, |missing, lane| missing | masks[lane] & !block[lane]) == 0
+}
+
 impl Kernel for Portable {
     #[inline(always)]
     fn contains<P: Pattern>(self, layout: &Layout, mixed: u64, block: &Block) -> bool {
-        let masks = masks_of::<P>(layout, mixed);
-        (0..LANES).fold(0, |missing, lane| missing | masks[lane] & !block[lane]) == 0
+        covers(block, &masks_of::<P>(layout, mixed))
     }
 
     #[inline(always)]

@@ -3,9 +3,9 @@
 use core::ops::Deref;
 use core::sync::atomic::AtomicU64;
 
-use pds_core::internal::{AtomicWord, load_words, reduced, union_words};
+use pds_core::internal::{AtomicWord, load_words, union_words};
 
-use crate::arch::{Backend, Portable, masks};
+use crate::arch::{Backend, Portable, covers, masks};
 use crate::batch::fetching_ahead;
 use crate::blocks::{BlockSlice, BlockSource, StoredBlock};
 use crate::layout::{Block, LANES, Layout, Positions};
@@ -59,9 +59,12 @@ where
     }
 }
 
-fn insert<A: AtomicWord>(blocks: &BlockSlice<'_, [A; LANES]>, mixed: u64) -> bool {
+fn insert<A: AtomicWord>(blocks: &BlockSlice<'_, [A; LANES]>, mixed: u64) -> bool
+where
+    [A; LANES]: StoredBlock,
+{
     let masks = masks(blocks.layout, mixed);
-    let words = reduced(blocks.stored, mixed).iter();
+    let words = blocks.stored(mixed).iter();
     words.zip(masks).fold(0, |new, (word, mask)| new | word.set_all(mask)) != 0
 }
 
@@ -86,7 +89,12 @@ where
 
     #[inline(always)]
     fn blocks(&self) -> BlockSlice<'_, Self::Stored> {
-        BlockSlice { stored: self.words.as_chunks().0, layout: &self.layout }
+        BlockSlice { all: self.words.as_chunks().0, layout: &self.layout }
+    }
+
+    #[inline(always)]
+    fn contains(&self, mixed: u64) -> bool {
+        covers(&self.blocks().block(mixed), &masks(&self.layout, mixed))
     }
 }
 

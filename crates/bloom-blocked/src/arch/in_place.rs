@@ -1,0 +1,179 @@
+//! One block, asked or changed in the middle of code that is compiled for any x86-64 processor.
+//!
+//! The compiler must not inline code for newer processors there. A call and what belongs to it (registers that are
+//! saved, constants that are loaded again) take as long as the block itself, so that keys with a position in
+//! every lane, the usual ones, have the instructions written out here; the other keys are called for.
+#![expect(unsafe_code, reason = "instructions that the compiler does not know to be there")]
+
+use core::arch::asm;
+
+use super::avx2::Avx2;
+use super::avx512::Avx512;
+use crate::blocks::PlainBlock;
+use crate::layout::{Block, field_start, first_fields};
+
+/// Constants by one address, each in a cache line of its own, which is read at once.
+#[repr(C, align(64))]
+struct Constants {
+    /// At 0: by how much the field of each lane is shifted down to the lowest bits.
+    down: Block,
+    /// At 64: by how much it is shifted up to the highest bits.
+    up: Block,
+    /// At 128.
+    ones: Block,
+}
+
+const CONSTANTS: &Constants = &Constants {
+    down: [58, 52, 46, 40, 34, 28, 22, 16],
+    up: [0, 6, 12, 18, 24, 30, 36, 42],
+    ones: [1; 8],
+};
+
+const _: () = {
+    let mut lane = 0;
+    while lane < 8 {
+        let start = field_start(lane) as u64;
+        assert!(CONSTANTS.down[lane] == start && CONSTANTS.up[lane] == 58 - start);
+        assert!(CONSTANTS.ones[lane] == 1);
+        lane += 1;
+    }
+};
+
+/// # Safety
+/// The byte is 0 or 1.
+#[inline(always)]
+unsafe fn truth(byte: u8) -> bool {
+    debug_assert!(byte < 2);
+    // SAFETY: the caller says that it is 0 or 1.
+    unsafe { core::hint::assert_unchecked(byte < 2) };
+    byte != 0
+}
+
+impl Avx512 {
+    /// Whether `block` has the bits of a mixed hash, one in every lane.
+    #[inline(always)]
+    pub(super) fn contains_in_place<B: PlainBlock>(self, mixed: u64, block: &B) -> bool {
+        const { assert!(size_of::<B>() == size_of::<Block>()) };
+        debug_assert!(Self::is_available());
+        let covered: u8;
+        // SAFETY: `self` is the proof that the processor has the instructions. They read whole lines, of
+        // constants and of a block that nobody changes meanwhile, and change no register but those named.
+        unsafe {
+            asm!(
+                "vpbroadcastq zmm16, {fields}",
+                "vpbroadcastq zmm17, qword ptr [{constants} + 128]",
+                "vpsrlvq zmm16, zmm16, zmmword ptr [{constants}]",
+                "vprolvq zmm16, zmm17, zmm16",
+                "vptestnmq k1, zmm16, zmmword ptr [{block}]",
+                "kortestb k1, k1",
+                "setz {covered}",
+                fields = in(reg) first_fields(mixed), constants = in(reg) CONSTANTS,
+                block = in(reg) block, covered = lateout(reg_byte) covered,
+                out("zmm16") _, out("zmm17") _, out("k1") _,
+                options(pure, readonly, nostack),
+            );
+            truth(covered)
+        }
+    }
+
+    /// Gives `block` the bits of a mixed hash, one in every lane. Returns whether any was clear.
+    #[inline(always)]
+    pub(super) fn insert_in_place(self, mixed: u64, block: &mut Block) -> bool {
+        debug_assert!(Self::is_available());
+        let new: u8;
+        // SAFETY: as in `contains_in_place`; the block is exclusive, and is written as a whole.
+        unsafe {
+            asm!(
+                "vpbroadcastq zmm16, {fields}",
+                "vpbroadcastq zmm17, qword ptr [{constants} + 128]",
+                "vpsrlvq zmm16, zmm16, zmmword ptr [{constants}]",
+                "vprolvq zmm16, zmm17, zmm16",
+                "vmovdqu64 zmm17, zmmword ptr [{block}]",
+                "vptestnmq k1, zmm16, zmm17",
+                "vporq zmm16, zmm16, zmm17",
+                "vmovdqu64 zmmword ptr [{block}], zmm16",
+                "kortestb k1, k1",
+                "setnz {new}",
+                fields = in(reg) first_fields(mixed), constants = in(reg) CONSTANTS,
+                block = in(reg) block, new = lateout(reg_byte) new,
+                out("zmm16") _, out("zmm17") _, out("k1") _,
+                options(nostack),
+            );
+            truth(new)
+        }
+    }
+}
+
+/// Each ends with `vzeroupper`: code for SSE that follows would else wait for the upper halves of the registers.
+impl Avx2 {
+    /// Whether `block` has the bits of a mixed hash, one in every lane.
+    #[inline(always)]
+    pub(super) fn contains_in_place<B: PlainBlock>(self, mixed: u64, block: &B) -> bool {
+        const { assert!(size_of::<B>() == size_of::<Block>()) };
+        debug_assert!(Self::is_available());
+        let covered: u8;
+        // SAFETY: `self` is the proof that the processor has the instructions. They read whole lines, of
+        // constants and of a block that nobody changes meanwhile, and change no register but those named.
+        unsafe {
+            asm!(
+                "vmovq xmm0, {fields}",
+                "vpbroadcastq ymm0, xmm0",
+                "vpsllvq ymm1, ymm0, ymmword ptr [{constants} + 64]",
+                "vpsllvq ymm0, ymm0, ymmword ptr [{constants} + 96]",
+                "vmovdqu ymm2, ymmword ptr [{block}]",
+                "vmovdqu ymm3, ymmword ptr [{block} + 32]",
+                "vpsrlq ymm1, ymm1, 58",
+                "vpsrlq ymm0, ymm0, 58",
+                "vpsrlvq ymm1, ymm2, ymm1",
+                "vpsrlvq ymm0, ymm3, ymm0",
+                "vpand ymm0, ymm0, ymm1",
+                "vptest ymm0, ymmword ptr [{constants} + 128]",
+                "setc {covered}",
+                "vzeroupper",
+                fields = in(reg) first_fields(mixed), constants = in(reg) CONSTANTS,
+                block = in(reg) block, covered = lateout(reg_byte) covered,
+                out("xmm0") _, out("xmm1") _, out("xmm2") _, out("xmm3") _,
+                options(pure, readonly, nostack),
+            );
+            truth(covered)
+        }
+    }
+
+    /// Gives `block` the bits of a mixed hash, one in every lane. Returns whether any was clear.
+    #[inline(always)]
+    pub(super) fn insert_in_place(self, mixed: u64, block: &mut Block) -> bool {
+        debug_assert!(Self::is_available());
+        let new: u8;
+        // SAFETY: as in `contains_in_place`; the block is exclusive, and is written as a whole.
+        unsafe {
+            asm!(
+                "vmovq xmm0, {fields}",
+                "vpbroadcastq ymm0, xmm0",
+                "vmovdqa ymm4, ymmword ptr [{constants} + 128]",
+                "vpsllvq ymm1, ymm0, ymmword ptr [{constants} + 64]",
+                "vpsllvq ymm0, ymm0, ymmword ptr [{constants} + 96]",
+                "vmovdqu ymm2, ymmword ptr [{block}]",
+                "vmovdqu ymm3, ymmword ptr [{block} + 32]",
+                "vpsrlq ymm1, ymm1, 58",
+                "vpsrlq ymm0, ymm0, 58",
+                "vpsllvq ymm1, ymm4, ymm1",
+                "vpsllvq ymm0, ymm4, ymm0",
+                "vpandn ymm4, ymm2, ymm1",
+                "vpandn ymm5, ymm3, ymm0",
+                "vpor ymm1, ymm1, ymm2",
+                "vpor ymm0, ymm0, ymm3",
+                "vmovdqu ymmword ptr [{block}], ymm1",
+                "vmovdqu ymmword ptr [{block} + 32], ymm0",
+                "vpor ymm4, ymm4, ymm5",
+                "vptest ymm4, ymm4",
+                "setnz {new}",
+                "vzeroupper",
+                fields = in(reg) first_fields(mixed), constants = in(reg) CONSTANTS,
+                block = in(reg) block, new = lateout(reg_byte) new,
+                out("xmm0") _, out("xmm1") _, out("xmm2") _, out("xmm3") _, out("xmm4") _, out("xmm5") _,
+                options(nostack),
+            );
+            truth(new)
+        }
+    }
+}
