@@ -9,6 +9,8 @@
     reason = "ranks, registers and table indices are small"
 )]
 
+mod errors;
+
 use core::hash::BuildHasher;
 
 use hll::estimator::{
@@ -19,50 +21,8 @@ use pds_params::hll::CardinalityEstimator::{self, Improved, MaximumLikelihood};
 use pds_params::hll::CardinalityEstimator::{Martingale, UltraFgra, UltraMaximumLikelihood};
 use pds_testkit::hashers::{Fnv1aBuilder, IdentityBuilder};
 use pds_testkit::keys;
-use pds_testkit::stats::normal_quantile;
 
-/// The chance that a correct sketch fails one of the tests of this file, each.
-const ALPHA: f64 = 1e-6;
-
-/// Relative errors of estimates of one true number.
-#[derive(Default)]
-struct Errors {
-    count: f64,
-    sum: f64,
-    squares: f64,
-}
-
-impl Errors {
-    fn add(&mut self, estimate: f64, truth: f64) {
-        let error = estimate / truth - 1.0;
-        self.count += 1.0;
-        self.sum += error;
-        self.squares += error * error;
-    }
-
-    fn bias(&self) -> f64 {
-        self.sum / self.count
-    }
-
-    fn root_mean_square(&self) -> f64 {
-        (self.squares / self.count).sqrt()
-    }
-
-    /// Judges both against a predicted standard error, which is itself exact to `slack`.
-    #[track_caller]
-    fn judge(&self, expected: f64, slack: f64, what: &str) {
-        let z = normal_quantile(ALPHA / 2.0);
-        let (bias, error) = (self.bias() / expected, self.root_mean_square() / expected);
-        let bias_limit = z / self.count.sqrt() + slack;
-        // The logarithm of the root mean square of normal errors has this spread.
-        let error_limit = z / (2.0 * self.count).sqrt() + slack;
-        println!(
-            "{what}: bias {bias:+.3} (limit {bias_limit:.3}), error {error:.3} of the predicted one"
-        );
-        assert!(bias.abs() < bias_limit, "{what}: bias {bias} of limit {bias_limit}");
-        assert!(error.ln().abs() < error_limit, "{what}: error {error}, limit {error_limit}");
-    }
-}
+use errors::Errors;
 
 fn predicted(precision: u32, estimator: CardinalityEstimator, items: f64) -> f64 {
     HllParams::new(precision).unwrap().standard_error_at(estimator, items)
@@ -292,52 +252,6 @@ fn intervals_hold_the_truth_as_often_as_they_say() {
     let share = f64::from(inside) / f64::from(runs);
     // Five standard errors of the share are 3.4 %.
     assert!((share - 0.9).abs() < 0.034, "{share}");
-}
-
-/// Errors of the overlap of sets that have `only` keys each alone, and `both` in common.
-fn overlap_errors(precision: u32, [left, right, both]: [usize; 3], runs: u64) -> (Errors, f64) {
-    let mut errors = Errors::default();
-    let mut scores = 0.0;
-    for run in 0..runs {
-        let mut stream = keys::random(run);
-        let mut sketch = |common: &[u64], only: usize| {
-            let mut sketch = HyperLogLog::new(precision).unwrap();
-            sketch.insert_batch(common);
-            sketch.extend(stream.by_ref().take(only));
-            sketch
-        };
-        let common: Vec<u64> = keys::random(!run).take(both).collect();
-        let (a, b) = (sketch(&common, left), sketch(&common, right));
-        let estimate = a.intersection_estimate(&b).unwrap();
-        errors.add(estimate.value, both as f64);
-        scores += ((estimate.value - both as f64) / estimate.standard_error).powi(2);
-    }
-    (errors, (scores / runs as f64).sqrt())
-}
-
-#[test]
-fn overlaps_err_as_joint_likelihood_does_elsewhere() {
-    // The error of the intersection, relative, from 120 simulations elsewhere (one standard error: 6.5 %),
-    // and that of inclusion and exclusion.
-    for (parts, joint, exclusion) in [
-        ([100_000, 100_000, 10_000], 0.1177, 0.2556),
-        ([100_000, 100_000, 1_000], 0.6907, 2.2642),
-        ([50_000, 50_000, 450_000], 0.01415, 0.01441),
-        ([20_000, 20_000, 5_000], 0.0541, 0.0947),
-    ] {
-        let (errors, score) = overlap_errors(12, parts, 120);
-        let error = errors.root_mean_square();
-        println!("{parts:?}: {error:.4}, elsewhere {joint}, in own standard errors {score:.2}");
-        assert!((error / joint).ln().abs() < 0.35, "{parts:?}: {error}, elsewhere {joint}");
-        assert!(parts[2] > 10_000 || error < 0.75 * exclusion, "{parts:?}: {error}");
-        assert!(parts[2] < 5_000 || (0.75..1.3).contains(&score), "{parts:?}: {score}");
-    }
-}
-
-#[test]
-fn overlaps_of_small_sets_are_near_exact() {
-    let (errors, _) = overlap_errors(14, [500, 400, 30], 50);
-    assert!(errors.root_mean_square() < 0.01, "{}", errors.root_mean_square());
 }
 
 #[test]

@@ -62,8 +62,8 @@ pub(crate) struct Options {
     /// Writes a report with plots, in one file
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// Validates a Bloom filter with this fault put in, to see the validator fail
-    #[arg(long, value_name = "FAULT", value_enum, conflicts_with = "structure")]
+    /// Validates a structure with this fault put in, to see the validator fail
+    #[arg(long, value_name = "FAULT", value_enum)]
     sabotage: Option<Fault>,
 }
 
@@ -73,6 +73,16 @@ impl Options {
             (true, _) => Effort::Quick,
             (_, true) => Effort::Full,
             _ => Effort::Normal,
+        }
+    }
+
+    /// A fault belongs to one structure, which need not be named.
+    fn check(&self) -> Result<(), String> {
+        match (self.sabotage, &self.structure) {
+            (Some(fault), Some(name)) if name != fault.structure() => {
+                Err(format!("{} is a fault of {}, not of {name}", fault.name(), fault.structure()))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -100,8 +110,9 @@ struct Run {
 /// Runs the validation and shows it.
 ///
 /// # Errors
-/// When the data folder cannot be read or a report cannot be written.
+/// When the fault is none of the structure, the data folder cannot be read or a report cannot be written.
 pub(crate) fn run(options: &Options) -> Result<ExitCode, Box<dyn Error>> {
+    options.check()?;
     let corpus = Corpus::load(options.data.as_deref())?;
     let run = Run { effort: options.effort(), seed: options.seed, corpus };
     let start = Instant::now();

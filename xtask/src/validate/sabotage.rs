@@ -1,10 +1,11 @@
-//! A Bloom filter with a fault put in: a validator that cannot fail is worthless.
+//! Structures with a fault put in, first of all a Bloom filter: a validator that cannot fail is worthless.
 //!
 //! The filter is rebuilt from the public parts of the product (the bit array, the positions), so that the product
 //! needs no hook. Coarse faults are to be seen at every effort, subtle ones in a full run.
 
 use super::Run;
 use super::bloom;
+use super::cardinality;
 use super::sabotage_blocked::FaultyBlocked;
 use super::sabotage_removal;
 use super::schedule::Job;
@@ -44,12 +45,34 @@ pub(crate) enum Fault {
     DropsVictim,
     /// A counting filter that lowers counters although they stick
     DecrementsSaturated,
+    /// A HyperLogLog whose ranks are all one too high
+    RankOffByOne,
+    /// A HyperLogLog that loses the last key before it becomes dense
+    LostOnPromotion,
+    /// A HyperLogLog that answers what it has answered before
+    StaleEstimate,
+    /// A HyperLogLog whose estimates are one per cent too high
+    WrongConstant,
 }
 
 impl Fault {
     /// The name on the command line.
     pub(crate) fn name(self) -> String {
         self.to_possible_value().expect("no fault is hidden").get_name().to_owned()
+    }
+
+    /// The structure whose fault it is.
+    pub(crate) const fn structure(self) -> &'static str {
+        match self {
+            Self::LaneLeftOut | Self::CorrelatedLanes => "blocked",
+            Self::DropsVictim => "cuckoo",
+            Self::DecrementsSaturated => "counting",
+            Self::RankOffByOne
+            | Self::LostOnPromotion
+            | Self::StaleEstimate
+            | Self::WrongConstant => "hll",
+            _ => "bloom",
+        }
     }
 
     /// The jobs that validate a filter with this fault.
@@ -59,6 +82,10 @@ impl Fault {
                 structures::cheap_jobs(FaultyBlocked(Some(self)), run)
             }
             Self::DropsVictim | Self::DecrementsSaturated => sabotage_removal::jobs(self, run),
+            Self::RankOffByOne
+            | Self::LostOnPromotion
+            | Self::StaleEstimate
+            | Self::WrongConstant => cardinality::sabotage::jobs(self, run),
             _ => structures::membership_jobs(Faulty(Some(self)), run),
         };
         jobs.retain(|job| job.cost <= LONGEST_CASE);

@@ -28,8 +28,13 @@ pub(super) fn job<'a>(exponent: i32, seed: u64) -> Job<'a> {
 }
 
 fn measure(size: f64, seed: u64, progress: &Progress) -> Vec<Measurement> {
-    let series =
-        Series { precision: PRECISION, hasher: "none", sizes: Vec::new(), sketches: SKETCHES };
+    let series = Series {
+        structure: "hll",
+        precision: PRECISION,
+        hasher: "none",
+        sizes: Vec::new(),
+        sketches: SKETCHES,
+    };
     let law = RankLaw::new(size / f64::from(1u32 << PRECISION));
     let mut random = keys::random(seed ^ size.to_bits());
     let mut errors = [Errors::default(); ESTIMATORS.len()];
