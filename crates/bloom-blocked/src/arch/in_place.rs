@@ -104,7 +104,8 @@ impl Avx512 {
     }
 }
 
-/// Each ends with `vzeroupper`: code for SSE that follows would else wait for the upper halves of the registers.
+/// Each ends with `vzeroupper`: code for SSE that follows would else wait for the upper halves of the registers. It
+/// clears those of all sixteen, which a caller that is itself compiled for AVX may hold values in: hence all are named.
 impl Avx2 {
     /// Whether `block` has the bits of a mixed hash, one in every lane.
     #[inline(always)]
@@ -132,7 +133,9 @@ impl Avx2 {
                 "vzeroupper",
                 fields = in(reg) first_fields(mixed), constants = in(reg) CONSTANTS,
                 block = in(reg) block, covered = lateout(reg_byte) covered,
-                out("xmm0") _, out("xmm1") _, out("xmm2") _, out("xmm3") _,
+                out("ymm0") _, out("ymm1") _, out("ymm2") _, out("ymm3") _, out("ymm4") _,
+                out("ymm5") _, out("ymm6") _, out("ymm7") _, out("ymm8") _, out("ymm9") _,
+                out("ymm10") _, out("ymm11") _, out("ymm12") _, out("ymm13") _, out("ymm14") _, out("ymm15") _,
                 options(pure, readonly, nostack),
             );
             truth(covered)
@@ -170,7 +173,9 @@ impl Avx2 {
                 "vzeroupper",
                 fields = in(reg) first_fields(mixed), constants = in(reg) CONSTANTS,
                 block = in(reg) block, new = lateout(reg_byte) new,
-                out("xmm0") _, out("xmm1") _, out("xmm2") _, out("xmm3") _, out("xmm4") _, out("xmm5") _,
+                out("ymm0") _, out("ymm1") _, out("ymm2") _, out("ymm3") _, out("ymm4") _,
+                out("ymm5") _, out("ymm6") _, out("ymm7") _, out("ymm8") _, out("ymm9") _,
+                out("ymm10") _, out("ymm11") _, out("ymm12") _, out("ymm13") _, out("ymm14") _, out("ymm15") _,
                 options(nostack),
             );
             truth(new)
