@@ -137,6 +137,10 @@ impl<const P: u32, const HASHED: bool> Sketch for Ultra<P, HASHED> {
         let _ = if HASHED { self.0.insert(&key) } else { self.0.insert_hash(key) };
     }
 
+    fn insert_batch(&mut self, keys: &[u64]) {
+        let _ = if HASHED { self.0.insert_batch(keys) } else { self.0.insert_hash_batch(keys) };
+    }
+
     fn estimate(&mut self) -> f64 {
         self.0.estimate()
     }
@@ -382,7 +386,9 @@ fn precision<const P: u32, const BYTE: u8, const SIZE: usize>(bench: &mut Bench<
         rows.sizes::<Ours<P, true>, Estimator<SIZE, true>>();
         rows.sizes::<Ours<P, true>, Streaming<BYTE, true>>();
         rows.sizes::<Ours<P, true>, Data<BYTE>>();
+        // Against the peer of the least error.
         let mut rows = Rows::of(bench, P, ", UltraLogLog");
+        rows.duel::<Ultra<P, true>, Data<BYTE>>();
         rows.sizes::<Ultra<P, true>, Data<BYTE>>();
     }
 }
