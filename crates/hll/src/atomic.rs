@@ -14,7 +14,7 @@ use pds_core::{
 use pds_params::HllParams;
 use pds_params::hll::CardinalityEstimator::Improved;
 
-use crate::coupon::register_and_rank;
+use crate::coupon::register_and_rank_of;
 use crate::estimator::{FINITE_SIZE, improved};
 use crate::sketch::{Form, interval};
 use crate::{HyperLogLog, dense};
@@ -76,7 +76,7 @@ impl<S> AtomicHyperLogLog<S> {
     /// Inserts a key by its hash. Returns `true` when the state changed.
     #[inline]
     pub fn insert_hash(&self, hash: u64) -> bool {
-        let (register, rank) = register_and_rank(hash, self.params.precision());
+        let (register, rank) = register_and_rank_of(hash, self.registers.len());
         raise(&self.registers[register], rank)
     }
 
