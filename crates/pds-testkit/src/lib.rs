@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+pub mod date;
 #[cfg(feature = "formats")]
 pub mod format;
 pub mod hashers;

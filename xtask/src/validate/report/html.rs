@@ -4,7 +4,7 @@ mod memory;
 
 use super::plot;
 use super::table::{HEADER, cells};
-use super::{Report, count, number};
+use super::{Report, about, count};
 use crate::process::capture;
 use crate::text::grouped;
 use crate::validate::judge::{Row, Verdict};
@@ -72,7 +72,7 @@ fn reading(report: &Report) -> String {
         "<p>Each dot is a measurement, as a deviation from its prediction; each bar is the range that agrees with the \
          prediction. All bars together are so wide that a library without a fault leaves one of them once in {runs} \
          runs. A row is <em>weak</em> when its bar could hide a deviation of a tenth: it proves nothing.</p>\n",
-        runs = number(1.0 / report.false_alarm),
+        runs = grouped(format!("{:.0}", 1.0 / report.false_alarm).parse().unwrap_or_default()),
     )
 }
 
@@ -107,9 +107,19 @@ fn heading(group: &[&Row]) -> String {
     }
     format!(
         "<h3>{title}: {verdicts}</h3>\n<p>{meaning}</p>\n",
-        title = escape(check.title()),
+        title = headline(check.title()),
         meaning = escape(check.meaning()),
     )
+}
+
+/// A title as it begins a line: the name of a method stays as it is written.
+fn headline(title: &str) -> String {
+    let title = escape(title);
+    if title.contains('_') {
+        return format!("<code>{title}</code>");
+    }
+    let end = title.chars().next().map_or(0, char::len_utf8);
+    title[..end].to_uppercase() + &title[end..]
 }
 
 /// What a structure was tried with, in a sentence.
@@ -119,8 +129,8 @@ fn tried(rows: &[&Row]) -> String {
         "Tried with {} to {} keys, rates or errors of {} to {}; keys: {}; hashers: {}.",
         grouped(items.0),
         grouped(items.1),
-        number(rates.0),
-        number(rates.1),
+        about(rates.0),
+        about(rates.1),
         listed(rows, |row| row.case.keys),
         listed(rows, |row| row.case.hasher),
     )
@@ -147,7 +157,7 @@ fn facts(report: &Report) -> String {
         "<section>\n<h2>To repeat</h2>\n<dl><dt>Command</dt><dd><code>{command}</code></dd>\
          <dt>Seed</dt><dd>{seed}</dd><dt>Version</dt><dd>pds {version}, {compiler}</dd>\
          <dt>Machine</dt><dd>{arch}, {os}</dd>\
-         <dt>Real keys</dt><dd>{keys}</dd><dt>Time</dt><dd>{seconds:.0} s</dd></dl>\n</section>\n",
+         <dt>Real keys</dt><dd>{keys}</dd><dt>Day</dt><dd>{date}, {seconds:.0} s</dd></dl>\n</section>\n",
         command = escape(&report.command),
         seed = report.seed,
         version = report.version,
@@ -155,6 +165,7 @@ fn facts(report: &Report) -> String {
         arch = std::env::consts::ARCH,
         os = std::env::consts::OS,
         keys = escape(&report.real_keys),
+        date = report.date,
         seconds = report.seconds,
     )
 }
@@ -240,6 +251,7 @@ mod tests {
         Report {
             command: "cargo xtask validate --seed 7".to_owned(),
             version: "1.2.3",
+            date: "2026-02-28".to_owned(),
             seed: 7,
             real_keys: "a sample".to_owned(),
             false_alarm: 1e-6,
@@ -263,7 +275,9 @@ mod tests {
         );
         assert_eq!(page.matches("<svg").count(), 2, "one a check that chance has a part in");
         assert_eq!(page.matches("<td>k 7").count(), 3, "every row is there, once");
-        assert!(page.contains("--seed 7") && page.contains("pds 1.2.3"));
+        assert!(
+            page.contains("--seed 7") && page.contains("pds 1.2.3") && page.contains("2026-02-28")
+        );
     }
 
     #[test]

@@ -8,6 +8,7 @@ pub(crate) mod table;
 use super::Run;
 use super::judge::{FALSE_ALARM, Measurement, Row, Verdict, false_alarm_of_each, judge};
 use core::time::Duration;
+use pds_testkit::date::today;
 use serde::Serialize;
 
 /// A judged run.
@@ -16,6 +17,8 @@ pub(crate) struct Report {
     /// The command that repeats the run.
     pub(crate) command: String,
     pub(crate) version: &'static str,
+    /// The day of the run, year first.
+    pub(crate) date: String,
     pub(crate) seed: u64,
     /// Where the real keys came from.
     pub(crate) real_keys: String,
@@ -37,6 +40,7 @@ impl Report {
         Self {
             command,
             version: env!("CARGO_PKG_VERSION"),
+            date: today(),
             seed: run.seed,
             real_keys: run.corpus.source.clone(),
             false_alarm: FALSE_ALARM,
@@ -102,6 +106,11 @@ pub(crate) fn number(value: f64) -> String {
         .map_or(text.clone(), |(digits, exponent)| format!("{}e{exponent}", trimmed(digits)))
 }
 
+/// A number to two digits, for a label or a sentence.
+pub(crate) fn about(value: f64) -> String {
+    number(format!("{value:.1e}").parse().unwrap_or(value))
+}
+
 /// A ratio less one, as a percentage.
 pub(crate) fn percent(share: f64) -> String {
     if share.is_finite() && share < 10.0 {
@@ -135,6 +144,14 @@ mod tests {
         ];
         for (value, text) in cases {
             assert_eq!(number(value), text);
+        }
+    }
+
+    #[test]
+    fn labels_have_two_digits() {
+        let cases = [(0.847_54, "0.85"), (9.995e-5, "1e-4"), (0.014_53, "0.015"), (0.5, "0.5")];
+        for (value, text) in cases {
+            assert_eq!(about(value), text);
         }
     }
 

@@ -1,6 +1,6 @@
 //! Plots of a report: what was measured, relative to what was predicted, with the range that agrees.
 
-use super::{number, percent};
+use super::{about, percent};
 use crate::validate::judge::{Row, Verdict};
 use core::error::Error;
 use core::ops::Range;
@@ -86,7 +86,7 @@ fn draw_into(
         .y_label_area_size(78)
         .build_cartesian_2d(-1.0..last, deviations.clone())
         .map_err(drawing)?;
-    let rate = |x: &f64| rate_at(marks, *x).map_or_else(String::new, number);
+    let rate = |x: &f64| rate_at(marks, *x).map_or_else(String::new, about);
     let deviation = |y: &f64| format!("{}{}", sign(*y), percent(y.abs()));
     chart
         .configure_mesh()
