@@ -127,6 +127,33 @@ impl SparseTable {
         taken.map(|&word| Coupon::from_word(word))
     }
 
+    /// Whether some coupon is far behind its own bucket, as hardly ever by chance: then it takes long to insert another.
+    pub(crate) fn is_crowded(&self) -> bool {
+        const FAR: usize = 64 * BUCKET;
+        let slots = self.slots.len();
+        let distance = |(at, &word): (usize, &u32)| {
+            (at + slots - self.own_slot(Coupon::from_word(word))) % slots
+        };
+        let mut taken = self.slots.iter().enumerate().filter(|&(_, &word)| word != FREE);
+        slots > FAR && taken.any(|slot| distance(slot) > FAR)
+    }
+
+    /// The coupons of both in ascending order, one a register.
+    pub(crate) fn union(&self, other: &Self) -> Vec<Coupon> {
+        let mut coupons = self.sorted();
+        coupons.extend(other.sorted());
+        coupons.sort_unstable();
+        coupons.dedup_by(|later, kept| {
+            let is_same = later.index() == kept.index();
+            // The later one has the greater rank.
+            if is_same {
+                *kept = *later;
+            }
+            is_same
+        });
+        coupons
+    }
+
     /// Records a coupon; the greatest rank of a register stays. Returns whether the table changed.
     #[inline]
     pub(crate) fn insert(&mut self, coupon: Coupon) -> bool {

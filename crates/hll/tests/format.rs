@@ -4,7 +4,7 @@
 #![cfg(feature = "std")]
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use std::{env, fs};
 
 use hll::{
@@ -174,28 +174,63 @@ fn views_verify_what_checksums_do_not_tell() {
     assert_field(view.verify().unwrap_err(), "a register", 128);
 }
 
+/// The sketch of these registers at precision 26, as bytes.
+fn sparse_bytes(precision: u64, registers: impl Iterator<Item = u32>) -> Vec<u8> {
+    let payload: Vec<u8> = registers.flat_map(|i| (i << 6 | 1).to_le_bytes()).collect();
+    let entries = payload.len() as u64 / 4;
+    envelope(Kind::HyperLogLog, [precision, 0, entries, 0, 0, 0], &payload)
+}
+
+/// The least time that some work takes.
+fn least_time<T>(work: impl Fn() -> T) -> Duration {
+    let time = |_| {
+        let start = Instant::now();
+        std::hint::black_box(work());
+        start.elapsed()
+    };
+    (0..5).map(time).min().unwrap()
+}
+
 /// Entries that were chosen to fall into one bucket take a search through all before them, were they inserted.
 #[test]
 fn case_17_crafted_entries_are_read_as_fast_as_others() {
-    let bytes = |index: fn(u32) -> u32| {
-        let entries = 0..1u32 << 15;
-        let payload: Vec<u8> = entries.flat_map(|i| (index(i) << 6 | 1).to_le_bytes()).collect();
-        envelope(Kind::HyperLogLog, [18, 0, 1 << 15, 0, 0, 0], &payload)
-    };
     let time = |bytes: &[u8]| {
-        let read = || {
-            let start = Instant::now();
-            let sketch = HyperLogLog::from_bytes(bytes).unwrap();
-            (start.elapsed(), sketch)
-        };
-        let runs: Vec<_> = (0..5).map(|_| read()).collect();
-        assert!(runs.iter().all(|(_, sketch)| sketch.to_bytes() == bytes));
-        runs.into_iter().map(|(time, _)| time).min().unwrap()
+        let sketch = HyperLogLog::from_bytes(bytes).unwrap();
+        assert!(sketch.to_bytes() == bytes);
+        least_time(|| HyperLogLog::from_bytes(bytes).unwrap())
     };
-    let spread = bytes(|i| i << 11);
-    for crafted in [bytes(|i| i), bytes(|i| (1 << 26) - (1 << 15) + i)] {
-        let (slow, fast) = (time(&crafted), time(&spread));
+    let entries = 0..1u32 << 15;
+    let fast = time(&sparse_bytes(18, entries.clone().map(|i| i << 11)));
+    for first in [0, (1 << 26) - (1 << 15)] {
+        let slow = time(&sparse_bytes(18, entries.clone().map(|i| first + i)));
         assert!(slow < 10 * fast, "{slow:?} for crafted entries, {fast:?} for others");
+    }
+}
+
+#[test]
+fn case_17_crafted_entries_are_merged_as_fast_as_others() {
+    let of = |first: u32, count: u32, step: u32| {
+        let registers = (0..count).map(|i| first + i * step);
+        HyperLogLog::from_bytes(&sparse_bytes(18, registers)).unwrap()
+    };
+    let time =
+        |left: &HyperLogLog, right: &HyperLogLog| least_time(|| left.clone().merge(right).unwrap());
+    let half = 1 << 14;
+    let fast = time(&of(0, half, 1 << 12), &of(1 << 10, half, 1 << 12));
+    // Into an empty sketch, into one of the same bucket, and over the limit: sparse and dense ones result.
+    let crafted = [
+        (of(0, 0, 1), of(0, 2 * half, 1), 2 * half),
+        (of(0, half, 2), of(1, half, 2), 2 * half),
+        (of(0, half, 1), of(half / 2, half, 1), half + half / 2),
+        (of(0, 2 * half, 2), of(1, 2 * half, 2), 4 * half),
+    ];
+    for (left, right, count) in crafted {
+        let mut merged = left.clone();
+        merged.merge(&right).unwrap();
+        let whole = of(0, count.min(2 * half), 1);
+        assert!(merged.is_dense() == (count > 2 * half) && (merged.is_dense() || merged == whole));
+        let slow = time(&left, &right);
+        assert!(slow < 20 * fast, "{slow:?} for crafted entries, {fast:?} for others");
     }
 }
 

@@ -106,6 +106,9 @@ impl Form {
         match other {
             Self::Sparse(theirs) if theirs.len() == 0 => {}
             Self::Sparse(theirs) => {
+                if self.take_crowd(theirs) {
+                    return;
+                }
                 theirs.scattered().for_each(|coupon| self.merge_coupon(coupon));
                 if let Self::Dense(dense) = self {
                     dense.forget_martingale();
@@ -113,6 +116,26 @@ impl Form {
             }
             Self::Dense(theirs) => self.dense_mut().merge(theirs),
         }
+    }
+
+    /// Takes in another table by sorting, where inserting would take long and the sketch stays sparse. Returns whether
+    /// it did.
+    ///
+    /// Bytes can hold coupons that were chosen to share a bucket; a few of them do no harm.
+    fn take_crowd(&mut self, theirs: &SparseTable) -> bool {
+        let Self::Sparse(ours) = self else { return false };
+        if theirs.len() < ours.len() / 8 || !(ours.is_crowded() || theirs.is_crowded()) {
+            return false;
+        }
+        let params = ours.params();
+        let union = ours.union(theirs);
+        let stays_sparse = union.len() as u64 <= params.max_sparse_entries();
+        if stays_sparse {
+            *ours = SparseTable::of_ascending(params, union.into_iter());
+        } else {
+            self.make_dense();
+        }
+        stays_sparse
     }
 
     /// Takes in a coupon of another sketch.
