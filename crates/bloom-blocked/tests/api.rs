@@ -1,4 +1,5 @@
 //! What the filters do, at ordinary and at edge parameters.
+#![cfg(feature = "std")]
 
 use bloom_blocked::{
     BlockedBloomFilter, BlockedBloomFilterBuilder, BuildError, DefaultHashBuilder, HealthStatus,

@@ -1,4 +1,5 @@
 //! The shared filter under threads that meet in it.
+#![cfg(feature = "std")]
 
 use core::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Barrier;

@@ -2,6 +2,7 @@
 //!
 //! `RUSTFLAGS='--cfg pds_backend="avx2"' cargo test -p bloom-blocked --test backends` confines the build to
 //! one of them.
+#![cfg(feature = "std")]
 
 use bloom_blocked::{BlockedBloomFilter, backends};
 use pds_testkit::keys;

@@ -1,4 +1,5 @@
 //! What holds for every set of keys and every shape.
+#![cfg(feature = "std")]
 
 use bloom_blocked::{AtomicBlockedBloomFilter, BlockedBloomFilter, BlockedBloomFilterView};
 use quickcheck::{Arbitrary, Gen, quickcheck};

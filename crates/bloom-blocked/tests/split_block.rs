@@ -2,6 +2,7 @@
 //!
 //! `data/parquet_sbbf.json` is an excerpt; all cases are checked where the whole file lies beside the
 //! workspace, as `../shared/vectors/parquet_sbbf.json`.
+#![cfg(feature = "std")]
 
 use std::fs;
 use std::path::Path;

@@ -1,6 +1,7 @@
 //! Measured rates against predicted ones, with literal seeds.
 //!
 //! All tests of this file together raise a false alarm with probability [`FALSE_ALARM`] at most.
+#![cfg(feature = "std")]
 
 use bloom_blocked::{BlockedBloomFilter, BlockedBloomParams, DefaultHashBuilder, Preference};
 use core::hash::BuildHasher;

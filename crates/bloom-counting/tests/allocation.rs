@@ -1,6 +1,7 @@
 //! Bytes that lie allocate a constant, whatever they claim.
 //!
 //! One test only: what is measured is the process's.
+#![cfg(feature = "std")]
 
 use bloom_counting::{
     BlockedCountingBloomFilter, CountingBloomFilter, CountingBloomFilterView, ReadLimits,

@@ -1,6 +1,7 @@
 //! The portable bytes: golden files, the same forever, and what bad input gets.
 //!
 //! `BLESS=1 cargo test -p bloom-counting --test format` writes the golden files anew: a new format version.
+#![cfg(feature = "std")]
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};

@@ -1,4 +1,5 @@
 //! What sketches and summaries do, at ordinary and at edge parameters.
+#![cfg(feature = "std")]
 
 use cms::{
     AtomicCountMinSketch, Count, CountMinParams, CountMinSketch, CountSketch, CountSketchParams,

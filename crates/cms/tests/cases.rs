@@ -1,4 +1,5 @@
 //! Faults that users of such sketches have met elsewhere, each as what must hold here.
+#![cfg(feature = "std")]
 
 use cms::{
     AtomicCountMinSketch, Count, CountMinParams, CountMinSketch, CountSketch, Counter,

@@ -1,6 +1,7 @@
 //! Measured errors against published bounds and independent simulations, with literal seeds.
 //!
 //! All tests of this file together raise a false alarm with probability [`FALSE_ALARM`] at most.
+#![cfg(feature = "std")]
 #![expect(clippy::cast_possible_truncation, reason = "small numbers of tests")]
 
 mod streams;

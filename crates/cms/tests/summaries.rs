@@ -1,4 +1,5 @@
 //! Heavy hitters and top-k on long streams: what is found, and how much is listed wrongly.
+#![cfg(feature = "std")]
 
 use std::collections::HashMap;
 use std::time::Instant;

@@ -1,4 +1,5 @@
 //! What the filter does, at ordinary and at edge parameters.
+#![cfg(feature = "std")]
 
 use cuckoo::{
     BuildError, CuckooFilter, CuckooFilterBuilder, MergeError, ParamError, SipHashBuilder,

@@ -1,4 +1,5 @@
 //! Kinds of faults that filters of this kind have had elsewhere; the right value for each.
+#![cfg(feature = "std")]
 
 use core::hash::{BuildHasher, Hash};
 

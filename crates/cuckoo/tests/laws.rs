@@ -1,4 +1,5 @@
 //! What holds for every history and every shape.
+#![cfg(feature = "std")]
 
 use std::collections::HashMap;
 

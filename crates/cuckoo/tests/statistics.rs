@@ -1,6 +1,7 @@
 //! Measured rates and loads against predicted ones, with literal seeds.
 //!
 //! All tests of this file together raise a false alarm with probability [`FALSE_ALARM`] at most.
+#![cfg(feature = "std")]
 
 use cuckoo::{CuckooFilter, CuckooParams, DefaultHashBuilder};
 use pds_params::cuckoo::{least_buckets, rate_by_load, rate_exact};

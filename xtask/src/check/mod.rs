@@ -68,15 +68,16 @@ fn clippy(packages: &[Package]) -> Outcome {
 
 /// Lints a package without features and with each alone: code that one feature needs of another shows here only.
 ///
-/// Its tests may need more features than one, so that only the package itself is built.
+/// Its tests say which features they need, so that they are built, too, where there is none. With one alone they may
+/// want for another, so that there only the package itself is.
 fn clippy_each_feature(package: &Package) -> Outcome {
-    let lint = |features: &str| {
+    let lint = |targets: &[&str], features: &str| {
         let arguments = ["clippy", "--quiet", "--package", &package.name];
         let only = ["--no-default-features", "--features", features];
-        process::run(cargo(arguments).args(only).args(DENY_WARNINGS))
+        process::run(cargo(arguments).args(targets).args(only).args(DENY_WARNINGS))
     };
-    lint("")?;
-    package.features.iter().try_for_each(|feature| lint(feature))
+    lint(&["--all-targets"], "")?;
+    package.features.iter().try_for_each(|feature| lint(&[], feature))
 }
 
 fn doc() -> Result<(), Box<dyn Error>> {

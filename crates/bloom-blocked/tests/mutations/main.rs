@@ -1,4 +1,5 @@
 //! The bodies of the fuzz targets, run over many inputs without a fuzzer.
+#![cfg(feature = "std")]
 
 pub mod bodies;
 
