@@ -3,8 +3,10 @@
 //! `BLESS=1 cargo test -p hll --test format` writes the golden files anew: a new format version.
 #![cfg(feature = "std")]
 
+use core::hint::black_box;
+use core::time::Duration;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use std::{env, fs};
 
 use hll::{
@@ -185,7 +187,7 @@ fn sparse_bytes(precision: u64, registers: impl Iterator<Item = u32>) -> Vec<u8>
 fn least_time<T>(work: impl Fn() -> T) -> Duration {
     let time = |_| {
         let start = Instant::now();
-        std::hint::black_box(work());
+        black_box(work());
         start.elapsed()
     };
     (0..5).map(time).min().unwrap()
