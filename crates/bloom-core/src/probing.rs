@@ -87,11 +87,13 @@ pub(crate) fn insert(bits: &mut impl BitTarget, num_hashes: u32, hash: u64) -> b
     (0..num_hashes).fold(false, |new, _| new | bits.set_reduced_bit(probes.next_unreduced()))
 }
 
-/// How many rounds of a batch ask for one bit a key.
+/// The probes of a key that a batch makes at once, after rounds of one each.
 ///
-/// At the design load each leaves half of the absent keys. Once one of eight is left, a round waits for memory with
-/// little to do meanwhile, so that the rest of the probes are made at once.
-const STAGED_ROUNDS: u32 = 3;
+/// In the last rounds of a batch of absent keys, few are left to share the wait for memory.
+const LAST_AT_ONCE: u32 = 4;
+
+/// The rounds before that, at least: at the design load each spares half of the absent keys all further reads.
+const LEAST_ROUNDS: u32 = 3;
 
 /// [`contains`] for up to [`BATCH`] hashes: one probe of all keys a round, then on with those that may
 /// be contained, and all that is left of their probes in the end.
@@ -107,7 +109,7 @@ pub(crate) fn contains_chunk(
         *lookup = Lookup::new(index, hash);
     }
     let mut left = &mut lookups[..hashes.len()];
-    let rounds = num_hashes.min(STAGED_ROUNDS);
+    let rounds = num_hashes.saturating_sub(LAST_AT_ONCE).max(LEAST_ROUNDS).min(num_hashes);
     for _ in 0..rounds {
         left.iter_mut().for_each(|lookup| lookup.advance(bits));
         left = keep_set(bits, left);
