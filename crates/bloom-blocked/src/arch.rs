@@ -28,10 +28,14 @@ pub use backend::backends;
 pub(crate) use backend::{Backend, Choice};
 pub(crate) use portable::{Portable, covers, masks};
 
+use crate::batch::Mixing;
 use crate::layout::{Block, Layout, Pattern};
 
 /// What is done to one block.
 pub(crate) trait Kernel: Copy {
+    /// How the hashes of a batch are mixed.
+    const MIXING: Mixing;
+
     /// Whether all bits of a mixed hash are set.
     fn contains<P: Pattern>(self, layout: &Layout, mixed: u64, block: &Block) -> bool;
 

@@ -1,7 +1,10 @@
 //! What is done with many keys, by whichever kernel.
 
+use core::marker::PhantomData;
+use core::mem;
+
 use crate::arch::{Kernel, Work};
-use pds_core::internal::{prefetch_reduced, reduced_mut};
+use pds_core::internal::prefetch_reduced;
 
 use crate::blocks::{BlockSlice, BlockSource, Blocks, StoredBlock};
 use crate::layout::{Block, Layout, Pattern, mix};
@@ -12,7 +15,8 @@ use crate::layout::{Block, Layout, Pattern, mix};
 /// leaves the first cache before its turn.
 const AHEAD: usize = 32;
 
-/// Asks a block for each key: `hash` gives the hash of a key, `answer` takes the answers in order.
+/// Asks a block for each key: `hash` gives the hash of a key, `answer` takes the answers of up to [`AHEAD`] keys at
+/// a time, in order.
 pub(crate) struct ContainsMany<'a, B, K, H, A> {
     pub(crate) blocks: &'a B,
     pub(crate) keys: &'a [K],
@@ -20,16 +24,41 @@ pub(crate) struct ContainsMany<'a, B, K, H, A> {
     pub(crate) answer: A,
 }
 
-impl<B: BlockSource, K, H: Fn(&K) -> u64, A: FnMut(bool)> Work for ContainsMany<'_, B, K, H, A> {
+impl<B: BlockSource, K, H: Fn(&K) -> u64, A: FnMut(&[bool])> Work for ContainsMany<'_, B, K, H, A> {
     type Output = ();
 
     #[inline(always)]
     fn run<P: Pattern>(self, kernel: impl Kernel) {
-        let Self { keys, hash, mut answer, .. } = self;
-        let blocks = self.blocks.blocks();
-        fetching_ahead(keys, hash, blocks, BlockSlice::prefetch, |blocks, mixed| {
-            answer(contains::<P, _>(kernel, blocks, mixed));
-        });
+        let (blocks, answers) = (self.blocks.blocks(), [false; AHEAD]);
+        let asking =
+            Asking { kernel, blocks, answers, answer: self.answer, pattern: PhantomData::<P> };
+        fetching_ahead(mixing_of(kernel), self.keys, self.hash, asking);
+    }
+}
+
+struct Asking<'a, N, B, A, P> {
+    kernel: N,
+    blocks: BlockSlice<'a, B>,
+    answers: [bool; AHEAD],
+    answer: A,
+    pattern: PhantomData<P>,
+}
+
+impl<N: Kernel, B: StoredBlock, A: FnMut(&[bool]), P: Pattern> Visitor for Asking<'_, N, B, A, P> {
+    #[inline(always)]
+    fn fetch(&self, mixed: u64) -> usize {
+        self.blocks.prefetch(mixed)
+    }
+
+    #[inline(always)]
+    fn visit(&mut self, index: usize, key: Fetched) {
+        let (layout, block) = (self.blocks.layout, self.blocks.at(key.block));
+        self.answers[index] = self.kernel.contains::<P>(layout, key.mixed, &block);
+    }
+
+    #[inline(always)]
+    fn end(&mut self, len: usize) {
+        (self.answer)(&self.answers[..len]);
     }
 }
 
@@ -46,81 +75,123 @@ impl<K, H: Fn(&K) -> u64> Work for InsertMany<'_, K, H> {
     #[inline(always)]
     fn run<P: Pattern>(self, kernel: impl Kernel) -> usize {
         let (blocks, layout) = self.blocks.blocks_mut();
-        let mut new = 0;
-        let fetch = |blocks: &&mut [Block], mixed| prefetch_reduced(blocks, mixed);
-        fetching_ahead(self.keys, self.hash, blocks, fetch, |blocks, mixed| {
-            new += usize::from(insert::<P>(kernel, blocks, layout, mixed));
-        });
-        new
+        let inserting = Inserting { kernel, blocks, layout, new: 0, pattern: PhantomData::<P> };
+        fetching_ahead(mixing_of(kernel), self.keys, self.hash, inserting).new
+    }
+}
+
+struct Inserting<'a, N, P> {
+    kernel: N,
+    blocks: &'a mut [Block],
+    layout: &'a Layout,
+    new: usize,
+    pattern: PhantomData<P>,
+}
+
+impl<N: Kernel, P: Pattern> Visitor for Inserting<'_, N, P> {
+    #[inline(always)]
+    fn fetch(&self, mixed: u64) -> usize {
+        prefetch_reduced(self.blocks, mixed)
+    }
+
+    #[inline(always)]
+    fn visit(&mut self, _: usize, key: Fetched) {
+        let block = &mut self.blocks[key.block];
+        self.new += usize::from(self.kernel.insert::<P>(self.layout, key.mixed, block));
     }
 }
 
 #[inline(always)]
-fn contains<P: Pattern, B: StoredBlock>(
-    kernel: impl Kernel,
-    blocks: &BlockSlice<'_, B>,
-    mixed: u64,
-) -> bool {
-    kernel.contains::<P>(blocks.layout, mixed, &blocks.block(mixed))
+fn mixing_of<K: Kernel>(_: K) -> Mixing {
+    K::MIXING
 }
 
-#[inline(always)]
-fn insert<P: Pattern>(
-    kernel: impl Kernel,
-    blocks: &mut [Block],
-    layout: &Layout,
-    mixed: u64,
-) -> bool {
-    kernel.insert::<P>(layout, mixed, reduced_mut(blocks, mixed))
+/// How the hashes of a chunk of keys are mixed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mixing {
+    /// In a loop of its own, of which the compiler makes vectors where the key and its hasher allow.
+    Vectors,
+    /// One by one between other work, where vectors have no 64-bit multiplication: made of others it takes longer.
+    OneByOne,
 }
 
-/// Visits the mixed hash of every key in order, its block sent for some [`AHEAD`] keys earlier.
+/// A key under way: where its block is, and its mixed hash.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Fetched {
+    pub(crate) block: usize,
+    pub(crate) mixed: u64,
+}
+
+/// What is done with keys. Methods and no closures: the compiler calls those, where they are long.
+pub(crate) trait Visitor {
+    /// Sends for the block of a mixed hash. Returns its number.
+    fn fetch(&self, mixed: u64) -> usize;
+
+    /// The turn of a key, by its index in its chunk.
+    fn visit(&mut self, index: usize, key: Fetched);
+
+    /// The end of a chunk of so many keys.
+    #[inline(always)]
+    fn end(&mut self, _len: usize) {}
+}
+
+/// Visits every key in order, its block sent for some [`AHEAD`] keys earlier. Returns the visitor.
 ///
-/// The hashes of a chunk are made in a loop of their own, which the compiler turns into vectors where
-/// the key and its hasher allow; blocks are sent for one by one between visits, which keeps the
-/// memory evenly busy.
+/// A block is sent for between every two visits, which keeps the memory evenly busy.
 #[inline(always)]
-pub(crate) fn fetching_ahead<K, B>(
+pub(crate) fn fetching_ahead<K, V: Visitor>(
+    mixing: Mixing,
     keys: &[K],
     hash: impl Fn(&K) -> u64,
-    mut blocks: B,
-    fetch: impl Fn(&B, u64),
-    mut visit: impl FnMut(&mut B, u64),
-) {
-    let mut chunks = keys.chunks(AHEAD).map(|keys| Chunk::new(keys, &hash));
+    mut visitor: V,
+) -> V {
+    let mut under_way = [Fetched::default(); AHEAD];
+    let mut chunks = keys.chunks(AHEAD);
     let mut now = chunks.next().unwrap_or_default();
-    now.hashes().iter().for_each(|&mixed| fetch(&blocks, mixed));
-    while now.len > 0 {
-        let next = chunks.next().unwrap_or_default();
-        for (&mixed, &later) in now.hashes().iter().zip(next.hashes()) {
-            fetch(&blocks, later);
-            visit(&mut blocks, mixed);
+    mixing.replace(&mut under_way, now, &hash, |_, mixed, _| visitor.fetch(mixed));
+    for next in chunks {
+        mixing.replace(&mut under_way, next, &hash, |index, mixed, earlier| {
+            let block = visitor.fetch(mixed);
+            visitor.visit(index, earlier);
+            block
+        });
+        for (index, &key) in under_way.iter().enumerate().skip(next.len()) {
+            visitor.visit(index, key);
         }
-        now.hashes().iter().skip(next.len).for_each(|&mixed| visit(&mut blocks, mixed));
+        visitor.end(AHEAD);
         now = next;
     }
+    for (index, &key) in under_way.iter().enumerate().take(now.len()) {
+        visitor.visit(index, key);
+    }
+    visitor.end(now.len());
+    visitor
 }
 
-/// The mixed hashes of up to [`AHEAD`] keys.
-#[derive(Default)]
-struct Chunk {
-    mixed: [u64; AHEAD],
-    len: usize,
-}
-
-impl Chunk {
+impl Mixing {
+    /// Puts keys in the place of those under way, which `take` gets with the index and the mixed hash of the new
+    /// one, whose block it sends for.
     #[inline(always)]
-    fn new<K>(keys: &[K], hash: impl Fn(&K) -> u64) -> Self {
-        let mut mixed = [0; AHEAD];
-        for (mixed, key) in mixed.iter_mut().zip(keys) {
+    fn replace<K>(
+        self,
+        under_way: &mut [Fetched; AHEAD],
+        keys: &[K],
+        hash: impl Fn(&K) -> u64,
+        mut take: impl FnMut(usize, u64, Fetched) -> usize,
+    ) {
+        let slots = under_way.iter_mut().enumerate();
+        let mut replace = |(index, slot): (usize, &mut Fetched), mixed| {
+            *slot = Fetched { block: take(index, mixed, *slot), mixed };
+        };
+        if self == Self::OneByOne {
+            slots.zip(keys).for_each(|(slot, key)| replace(slot, mix(hash(key))));
+            return;
+        }
+        let mut vectors = [0; AHEAD];
+        for (mixed, key) in vectors.iter_mut().zip(keys) {
             *mixed = mix(hash(key));
         }
-        Self { mixed, len: keys.len() }
-    }
-
-    #[inline(always)]
-    fn hashes(&self) -> &[u64] {
-        &self.mixed[..self.len.min(AHEAD)]
+        slots.zip(&vectors[..keys.len()]).for_each(|(slot, &mixed)| replace(slot, mixed));
     }
 }
 
@@ -128,13 +199,16 @@ impl Chunk {
 ///
 /// # Panics
 /// When `out` has not exactly the words that `len` bits need.
-pub(crate) fn bitmap(out: &mut [u64], len: usize) -> impl FnMut(bool) {
+pub(crate) fn bitmap(out: &mut [u64], len: usize) -> impl FnMut(&[bool]) {
+    const { assert!(64 % AHEAD == 0, "a word takes whole chunks") };
     assert_eq!(out.len(), len.div_ceil(64), "one word for every 64 answers");
     out.fill(0);
-    let mut indices = 0..len;
-    move |answer| {
-        if let Some(index) = indices.next() {
-            out[index / 64] |= u64::from(answer) << (index % 64);
+    let mut chunks = 0..;
+    move |answers| {
+        let bits = answers.iter().rev().fold(0, |bits, &answer| bits << 1 | u64::from(answer));
+        if let (Some(chunk), false) = (chunks.next(), answers.is_empty()) {
+            let first: usize = chunk * AHEAD;
+            out[first / 64] |= bits << (first % 64);
         }
     }
 }
@@ -143,12 +217,11 @@ pub(crate) fn bitmap(out: &mut [u64], len: usize) -> impl FnMut(bool) {
 ///
 /// # Panics
 /// When `out` is not as long as there are keys.
-pub(crate) fn flags(out: &mut [bool], len: usize) -> impl FnMut(bool) {
+pub(crate) fn flags(mut out: &mut [bool], len: usize) -> impl FnMut(&[bool]) {
     assert_eq!(out.len(), len, "one answer a key");
-    let mut out = out.iter_mut();
-    move |answer| {
-        if let Some(slot) = out.next() {
-            *slot = answer;
-        }
+    move |answers| {
+        let (now, later) = mem::take(&mut out).split_at_mut(answers.len());
+        now.copy_from_slice(answers);
+        out = later;
     }
 }

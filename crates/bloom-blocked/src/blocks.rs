@@ -59,10 +59,16 @@ pub(crate) struct BlockSlice<'a, B> {
 }
 
 impl<'a, B: StoredBlock> BlockSlice<'a, B> {
-    /// Asks for the block of a mixed hash to be brought near.
+    /// Asks for the block of a mixed hash to be brought near. Returns its number.
     #[inline(always)]
-    pub(crate) fn prefetch(&self, mixed: u64) {
-        prefetch_reduced(self.all, mixed);
+    pub(crate) fn prefetch(&self, mixed: u64) -> usize {
+        prefetch_reduced(self.all, mixed)
+    }
+
+    /// The block of this number.
+    #[inline(always)]
+    pub(crate) fn at(&self, number: usize) -> Block {
+        self.all[number].load()
     }
 
     /// Where the block of a mixed hash is.

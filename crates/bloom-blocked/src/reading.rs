@@ -48,7 +48,7 @@ macro_rules! reading_methods {
                 &self,
                 keys: &[K],
                 hash: impl Fn(&K) -> u64,
-                answer: impl FnMut(bool),
+                answer: impl FnMut(&[bool]),
             ) {
                 use $crate::blocks::BlockSource;
                 let blocks = &self.blocks;

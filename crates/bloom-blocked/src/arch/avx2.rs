@@ -8,6 +8,7 @@ use core::arch::x86_64::{
 };
 
 use super::{Kernel, Work};
+use crate::batch::Mixing;
 use crate::layout::{Block, Layout, Pattern, Positions, field_start, first_fields, second_fields};
 
 /// The proof that the processor has AVX2.
@@ -135,6 +136,8 @@ fn insert<P: Pattern>(layout: &Layout, mixed: u64, block: &mut Block) -> bool {
 }
 
 impl Kernel for Avx2 {
+    const MIXING: Mixing = Mixing::Vectors;
+
     #[inline(always)]
     fn contains<P: Pattern>(self, layout: &Layout, mixed: u64, block: &Block) -> bool {
         debug_assert!(Self::is_available());

@@ -7,6 +7,7 @@ use core::arch::aarch64::{
 };
 
 use super::Kernel;
+use crate::batch::Mixing;
 use crate::layout::{Block, Layout, Pattern, Positions, field_start, first_fields, second_fields};
 
 /// The kernel of every `AArch64` processor.
@@ -124,6 +125,8 @@ fn insert<P: Pattern>(layout: &Layout, mixed: u64, block: &mut Block) -> bool {
 const _: () = assert!(cfg!(target_feature = "neon"), "every AArch64 processor has NEON");
 
 impl Kernel for Neon {
+    const MIXING: Mixing = Mixing::OneByOne;
+
     #[inline(always)]
     fn contains<P: Pattern>(self, layout: &Layout, mixed: u64, block: &Block) -> bool {
         // SAFETY: the build is for processors that have NEON, which the assertion above checks.

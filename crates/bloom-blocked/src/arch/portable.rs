@@ -1,6 +1,7 @@
 //! The definition of the bits, for every processor.
 
 use super::Kernel;
+use crate::batch::Mixing;
 use crate::layout::{
     Block, Chosen, Every, LANES, Layout, Pattern, Positions, Second, field_start, first_fields,
     second_fields,
@@ -51,6 +52,8 @@ pub(crate) fn covers(block: &Block, masks: &Block) -> bool {
 }
 
 impl Kernel for Portable {
+    const MIXING: Mixing = Mixing::OneByOne;
+
     #[inline(always)]
     fn contains<P: Pattern>(self, layout: &Layout, mixed: u64, block: &Block) -> bool {
         covers(block, &masks_of::<P>(layout, mixed))

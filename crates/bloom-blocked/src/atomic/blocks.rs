@@ -6,7 +6,7 @@ use core::sync::atomic::AtomicU64;
 use pds_core::internal::{AtomicWord, load_words, union_words};
 
 use crate::arch::{Backend, Portable, covers, masks};
-use crate::batch::fetching_ahead;
+use crate::batch::{Fetched, Mixing, Visitor, fetching_ahead};
 use crate::blocks::{BlockSlice, BlockSource, StoredBlock};
 use crate::layout::{Block, LANES, Layout, Positions};
 
@@ -36,16 +36,12 @@ where
 {
     #[inline]
     pub(super) fn insert(&self, mixed: u64) -> bool {
-        insert(&self.blocks(), mixed)
+        insert(&self.layout, self.blocks().stored(mixed), mixed)
     }
 
     pub(super) fn insert_many<K>(&self, keys: &[K], hash: impl Fn(&K) -> u64) -> usize {
-        let blocks = self.blocks();
-        let mut new = 0;
-        fetching_ahead(keys, hash, blocks, BlockSlice::prefetch, |blocks, mixed| {
-            new += usize::from(insert(blocks, mixed));
-        });
-        new
+        let inserting = Inserting { blocks: self.blocks(), new: 0 };
+        fetching_ahead(Mixing::OneByOne, keys, hash, inserting).new
     }
 
     /// Sets every bit that is set in `other`, which has as many blocks.
@@ -59,13 +55,30 @@ where
     }
 }
 
-fn insert<A: AtomicWord>(blocks: &BlockSlice<'_, [A; LANES]>, mixed: u64) -> bool
+struct Inserting<'a, A> {
+    blocks: BlockSlice<'a, [A; LANES]>,
+    new: usize,
+}
+
+impl<A: AtomicWord> Visitor for Inserting<'_, A>
 where
     [A; LANES]: StoredBlock,
 {
-    let masks = masks(blocks.layout, mixed);
-    let words = blocks.stored(mixed).iter();
-    words.zip(masks).fold(0, |new, (word, mask)| new | word.set_all(mask)) != 0
+    #[inline(always)]
+    fn fetch(&self, mixed: u64) -> usize {
+        self.blocks.prefetch(mixed)
+    }
+
+    #[inline(always)]
+    fn visit(&mut self, _: usize, key: Fetched) {
+        let block = &self.blocks.all[key.block];
+        self.new += usize::from(insert(self.blocks.layout, block, key.mixed));
+    }
+}
+
+fn insert<A: AtomicWord>(layout: &Layout, block: &[A; LANES], mixed: u64) -> bool {
+    let masks = masks(layout, mixed);
+    block.iter().zip(masks).fold(0, |new, (word, mask)| new | word.set_all(mask)) != 0
 }
 
 impl StoredBlock for [AtomicU64; LANES] {

@@ -27,13 +27,14 @@ pub fn reduced_mut<T>(items: &mut [T], x: u64) -> &mut T {
     unsafe { items.get_unchecked_mut(index) }
 }
 
-/// Asks the processor to bring the element that [`reduced`] returns into its cache.
+/// Asks the processor to bring the element that [`reduced`] returns into its cache. Returns its index.
 ///
 /// # Panics
 /// When `items` is empty.
 #[inline(always)]
-pub fn prefetch_reduced<T>(items: &[T], x: u64) {
+pub fn prefetch_reduced<T>(items: &[T], x: u64) -> usize {
     prefetch(core::slice::from_ref(reduced(items, x)), 0);
+    index(items.len(), x)
 }
 
 /// Below `len`, since x / 2^64 is below 1.
