@@ -15,23 +15,21 @@ use crate::layout::{Block, Layout, Pattern, mix};
 /// leaves the first cache before its turn.
 const AHEAD: usize = 32;
 
-/// Asks a block for each key: `hash` gives the hash of a key, `answer` takes the answers of up to [`AHEAD`] keys at
-/// a time, in order.
+/// Asks a block for each key: `hash` gives the hash of a key, `answers` takes the answers.
 pub(crate) struct ContainsMany<'a, B, K, H, A> {
     pub(crate) blocks: &'a B,
     pub(crate) keys: &'a [K],
     pub(crate) hash: H,
-    pub(crate) answer: A,
+    pub(crate) answers: A,
 }
 
-impl<B: BlockSource, K, H: Fn(&K) -> u64, A: FnMut(&[bool])> Work for ContainsMany<'_, B, K, H, A> {
+impl<B: BlockSource, K, H: Fn(&K) -> u64, A: Answers> Work for ContainsMany<'_, B, K, H, A> {
     type Output = ();
 
     #[inline(always)]
     fn run<P: Pattern>(self, kernel: impl Kernel) {
-        let (blocks, answers) = (self.blocks.blocks(), [false; AHEAD]);
-        let asking =
-            Asking { kernel, blocks, answers, answer: self.answer, pattern: PhantomData::<P> };
+        let (blocks, answers) = (self.blocks.blocks(), self.answers);
+        let asking = Asking { kernel, blocks, answers, pattern: PhantomData::<P> };
         fetching_ahead(mixing_of(kernel), self.keys, self.hash, asking);
     }
 }
@@ -39,12 +37,11 @@ impl<B: BlockSource, K, H: Fn(&K) -> u64, A: FnMut(&[bool])> Work for ContainsMa
 struct Asking<'a, N, B, A, P> {
     kernel: N,
     blocks: BlockSlice<'a, B>,
-    answers: [bool; AHEAD],
-    answer: A,
+    answers: A,
     pattern: PhantomData<P>,
 }
 
-impl<N: Kernel, B: StoredBlock, A: FnMut(&[bool]), P: Pattern> Visitor for Asking<'_, N, B, A, P> {
+impl<N: Kernel, B: StoredBlock, A: Answers, P: Pattern> Visitor for Asking<'_, N, B, A, P> {
     #[inline(always)]
     fn fetch(&self, mixed: u64) -> usize {
         self.blocks.prefetch(mixed)
@@ -53,12 +50,12 @@ impl<N: Kernel, B: StoredBlock, A: FnMut(&[bool]), P: Pattern> Visitor for Askin
     #[inline(always)]
     fn visit(&mut self, index: usize, key: Fetched) {
         let (layout, block) = (self.blocks.layout, self.blocks.at(key.block));
-        self.answers[index] = self.kernel.contains::<P>(layout, key.mixed, &block);
+        self.answers.put(index, self.kernel.contains::<P>(layout, key.mixed, &block));
     }
 
     #[inline(always)]
     fn end(&mut self, len: usize) {
-        (self.answer)(&self.answers[..len]);
+        self.answers.end(len);
     }
 }
 
@@ -195,33 +192,68 @@ impl Mixing {
     }
 }
 
+/// Where answers go: each to its place at once. From a buffer in between, a copy would wait for its last byte.
+pub(crate) trait Answers {
+    /// Takes the answer for a key, by its index in its chunk.
+    fn put(&mut self, index: usize, answer: bool);
+
+    /// The end of a chunk of so many keys, which are [`AHEAD`] but in the last.
+    fn end(&mut self, len: usize);
+}
+
 /// Answers as single bits: bit `i % 64` of word `i / 64` is the answer for key `i`.
-///
-/// # Panics
-/// When `out` has not exactly the words that `len` bits need.
-pub(crate) fn bitmap(out: &mut [u64], len: usize) -> impl FnMut(&[bool]) {
-    const { assert!(64 % AHEAD == 0, "a word takes whole chunks") };
-    assert_eq!(out.len(), len.div_ceil(64), "one word for every 64 answers");
-    out.fill(0);
-    let mut chunks = 0..;
-    move |answers| {
-        let bits = answers.iter().rev().fold(0, |bits, &answer| bits << 1 | u64::from(answer));
-        if let (Some(chunk), false) = (chunks.next(), answers.is_empty()) {
-            let first: usize = chunk * AHEAD;
-            out[first / 64] |= bits << (first % 64);
+pub(crate) struct Bitmap<'a> {
+    out: &'a mut [u64],
+    first: usize,
+    bits: u64,
+}
+
+impl<'a> Bitmap<'a> {
+    /// # Panics
+    /// When `out` has not exactly the words that `len` bits need.
+    pub(crate) fn new(out: &'a mut [u64], len: usize) -> Self {
+        assert_eq!(out.len(), len.div_ceil(64), "one word for every 64 answers");
+        out.fill(0);
+        Self { out, first: 0, bits: 0 }
+    }
+}
+
+impl Answers for Bitmap<'_> {
+    #[inline(always)]
+    fn put(&mut self, index: usize, answer: bool) {
+        self.bits |= u64::from(answer) << index;
+    }
+
+    #[inline(always)]
+    fn end(&mut self, len: usize) {
+        const { assert!(64 % AHEAD == 0, "a word takes whole chunks") };
+        if let Some(word) = self.out.get_mut(self.first / 64) {
+            *word |= mem::take(&mut self.bits) << (self.first % 64);
         }
+        self.first += len;
     }
 }
 
 /// Answers one by one.
-///
-/// # Panics
-/// When `out` is not as long as there are keys.
-pub(crate) fn flags(mut out: &mut [bool], len: usize) -> impl FnMut(&[bool]) {
-    assert_eq!(out.len(), len, "one answer a key");
-    move |answers| {
-        let (now, later) = mem::take(&mut out).split_at_mut(answers.len());
-        now.copy_from_slice(answers);
-        out = later;
+pub(crate) struct Flags<'a>(&'a mut [bool]);
+
+impl<'a> Flags<'a> {
+    /// # Panics
+    /// When `out` is not as long as there are keys.
+    pub(crate) fn new(out: &'a mut [bool], len: usize) -> Self {
+        assert_eq!(out.len(), len, "one answer a key");
+        Self(out)
+    }
+}
+
+impl Answers for Flags<'_> {
+    #[inline(always)]
+    fn put(&mut self, index: usize, answer: bool) {
+        self.0[index] = answer;
+    }
+
+    #[inline(always)]
+    fn end(&mut self, len: usize) {
+        self.0 = &mut mem::take(&mut self.0)[len..];
     }
 }

@@ -29,8 +29,8 @@ macro_rules! reading_methods {
             /// # Panics
             /// When the slices differ in length.
             pub fn contains_hash_batch(&self, hashes: &[u64], out: &mut [bool]) {
-                let answer = $crate::batch::flags(out, hashes.len());
-                self.contains_many(hashes, |&hash| hash, answer);
+                let answers = $crate::batch::Flags::new(out, hashes.len());
+                self.contains_many(hashes, |&hash| hash, answers);
             }
 
             /// Tests many hashes: bit `i % 64` of `out[i / 64]` is the answer for `hashes[i]`.
@@ -40,20 +40,20 @@ macro_rules! reading_methods {
             /// # Panics
             /// When `out` has not exactly one word for every 64 hashes or part of them.
             pub fn contains_hash_batch_bitmap(&self, hashes: &[u64], out: &mut [u64]) {
-                let answer = $crate::batch::bitmap(out, hashes.len());
-                self.contains_many(hashes, |&hash| hash, answer);
+                let answers = $crate::batch::Bitmap::new(out, hashes.len());
+                self.contains_many(hashes, |&hash| hash, answers);
             }
 
             fn contains_many<K>(
                 &self,
                 keys: &[K],
                 hash: impl Fn(&K) -> u64,
-                answer: impl FnMut(&[bool]),
+                answers: impl $crate::batch::Answers,
             ) {
                 use $crate::blocks::BlockSource;
                 let blocks = &self.blocks;
                 let (backend, positions) = blocks.dispatch();
-                backend.run(positions, $crate::batch::ContainsMany { blocks, keys, hash, answer });
+                backend.run(positions, $crate::batch::ContainsMany { blocks, keys, hash, answers });
             }
 
             /// Returns the number of blocks of 512 bits.
@@ -118,8 +118,8 @@ macro_rules! reading_methods {
             /// # Ok::<(), bloom_blocked::BuildError>(())
             /// ```
             pub fn contains_batch<K: ::core::hash::Hash>(&self, keys: &[K], out: &mut [bool]) {
-                let answer = $crate::batch::flags(out, keys.len());
-                self.contains_many(keys, |key| self.hasher.hash_one(key), answer);
+                let answers = $crate::batch::Flags::new(out, keys.len());
+                self.contains_many(keys, |key| self.hasher.hash_one(key), answers);
             }
 
             /// Tests many keys: bit `i % 64` of `out[i / 64]` is the answer for `keys[i]`.
@@ -141,8 +141,8 @@ macro_rules! reading_methods {
             /// # Ok::<(), bloom_blocked::BuildError>(())
             /// ```
             pub fn contains_batch_bitmap<K: ::core::hash::Hash>(&self, keys: &[K], out: &mut [u64]) {
-                let answer = $crate::batch::bitmap(out, keys.len());
-                self.contains_many(keys, |key| self.hasher.hash_one(key), answer);
+                let answers = $crate::batch::Bitmap::new(out, keys.len());
+                self.contains_many(keys, |key| self.hasher.hash_one(key), answers);
             }
 
             fn check_compatible(&self, other: &Self) -> Result<(), ::pds_core::Incompatible> {
