@@ -107,6 +107,7 @@ fn mixing_of<K: Kernel>(_: K) -> Mixing {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mixing {
     /// In a loop of its own, of which the compiler makes vectors where the key and its hasher allow.
+    #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "no other has them"))]
     Vectors,
     /// One by one between other work, where vectors have no 64-bit multiplication: made of others it takes longer.
     OneByOne,

@@ -46,11 +46,11 @@ impl Choice {
     }
 
     pub(crate) fn new(backend: Backend, positions: Positions) -> Self {
-        let in_place = match backend {
+        let in_place = match (backend, positions) {
             #[cfg(target_arch = "x86_64")]
-            Backend::Avx2(kernel) if positions == Positions::Every => InPlace::Avx2(kernel),
+            (Backend::Avx2(kernel), Positions::Every) => InPlace::Avx2(kernel),
             #[cfg(target_arch = "x86_64")]
-            Backend::Avx512(kernel) if positions == Positions::Every => InPlace::Avx512(kernel),
+            (Backend::Avx512(kernel), Positions::Every) => InPlace::Avx512(kernel),
             _ => InPlace::None,
         };
         Self { backend, in_place }
