@@ -2,14 +2,13 @@
 
 use core::hash::BuildHasher;
 
-use pds_core::internal::Words;
+use pds_core::internal::{Backend, Words};
 use pds_core::{AllocError, BuildError, DefaultHashBuilder, Incompatible};
 use pds_params::BlockedCountingParams;
 
-use crate::counters::Counters;
-use crate::line::{self, LANES, Line};
+use crate::BlockedCountingBloomFilterBuilder;
+use crate::lines::Lines;
 use crate::methods::changing_methods;
-use crate::{Bits4, BlockedCountingBloomFilterBuilder};
 
 /// A counting Bloom filter that reads one cache line a key: eight counters of 4 bits, one in each lane of it.
 ///
@@ -45,7 +44,7 @@ use crate::{Bits4, BlockedCountingBloomFilterBuilder};
 /// 2000, for the counters.
 pub struct BlockedCountingBloomFilter<S = DefaultHashBuilder> {
     /// Eight words a line.
-    counters: Counters<Bits4>,
+    counters: Lines,
     /// Shape and design.
     params: BlockedCountingParams,
     /// From keys to hashes.
@@ -76,11 +75,11 @@ impl<S> BlockedCountingBloomFilter<S> {
     /// # Errors
     /// [`AllocError`] when the memory is refused.
     pub fn from_params(params: BlockedCountingParams, hasher: S) -> Result<Self, AllocError> {
-        Ok(Self::from_words(Words::zeroed(params.num_lines() * LANES as u64)?, params, hasher))
+        Ok(Self { counters: Lines::zeroed(&params)?, params, hasher })
     }
 
     pub(crate) fn from_words(words: Words, params: BlockedCountingParams, hasher: S) -> Self {
-        Self { counters: Counters::from_words(words, counters_of(&params)), params, hasher }
+        Self { counters: Lines::from_words(words, &params), params, hasher }
     }
 
     /// Inserts a key by its hash. Returns `true` when it was not contained before.
@@ -88,28 +87,26 @@ impl<S> BlockedCountingBloomFilter<S> {
     /// The hash need not be a good one, but keys of equal hashes are one key to the filter.
     #[inline]
     pub fn insert_hash(&mut self, hash: u64) -> bool {
-        let place = self.place(hash);
-        let line = self.line_mut(place.line);
-        let new = !line::holds(line, place);
-        line::raise(line, &place.shifts());
-        new
+        self.counters.insert(hash)
     }
 
     /// Removes one copy of a key by its hash; see [`remove`](Self::remove).
     #[inline]
     pub fn remove_hash(&mut self, hash: u64) -> bool {
-        let place = self.place(hash);
-        let line = self.line_mut(place.line);
-        let contained = line::holds(line, place);
-        if contained {
-            line::lower(line, &place.shifts());
-        }
-        contained
+        self.counters.remove(hash)
     }
 
-    #[inline(always)]
-    fn line_mut(&mut self, line: usize) -> &mut Line {
-        &mut self.counters.words_mut().as_chunks_mut().0[line]
+    fn insert_each<K>(&mut self, keys: &[K], hash: impl Fn(&S, &K) -> u64) -> usize {
+        let Self { counters, hasher, .. } = self;
+        counters.insert_each(keys, |key| hash(hasher, key))
+    }
+
+    /// Makes the filter use one of [`backends`](crate::backends); none other than for tests and benches.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_backend(mut self, name: &str) -> Option<Self> {
+        self.counters.set_backend(Backend::by_name(name)?);
+        Some(self)
     }
 }
 
@@ -145,33 +142,23 @@ macro_rules! blocked_methods {
             #[inline]
             #[must_use]
             pub fn contains_hash(&self, hash: u64) -> bool {
-                let place = self.place(hash);
-                $crate::line::holds(&self.line(place.line), place)
+                self.counters.contains(hash)
             }
 
             /// Estimates how often a key is in by its hash; see [`estimate`](Self::estimate).
             #[inline]
             #[must_use]
             pub fn estimate_hash(&self, hash: u64) -> u64 {
-                let place = self.place(hash);
-                $crate::line::least(&self.line(place.line), &place.shifts())
+                self.counters.estimate(hash)
             }
 
-            #[inline]
-            fn prefetch_hash(&self, hash: u64) {
-                use ::pds_core::internal::WordSource;
-                self.counters.words().prefetch(self.place(hash).line * $crate::line::LANES);
-            }
-
-            #[inline(always)]
-            fn place(&self, hash: u64) -> $crate::line::Place {
-                $crate::line::Place::new(hash, self.params.num_lines())
-            }
-
-            #[inline(always)]
-            fn line(&self, line: usize) -> $crate::line::Line {
-                use ::pds_core::internal::WordSource;
-                self.counters.words().array(line)
+            fn contains_each<K>(
+                &self,
+                keys: &[K],
+                hash: impl Fn(&K) -> u64,
+                answers: &mut [bool],
+            ) {
+                self.counters.contains_each(keys, hash, answers);
             }
 
             /// Returns the number of lines of 128 counters.
@@ -190,14 +177,8 @@ macro_rules! blocked_methods {
             ///
             /// The mean over the lines of the product of their lanes' fills: that of this very filter.
             #[must_use]
-            #[expect(
-                clippy::cast_precision_loss,
-                reason = "a mean needs no more than the 53 bits of the number"
-            )]
             pub fn false_positive_rate(&self) -> f64 {
-                use ::pds_core::internal::WordSource;
-                let sum: f64 = self.counters.words().arrays().map(|line| $crate::line::rate(&line)).sum();
-                sum / self.num_lines() as f64
+                self.counters.rate()
             }
         }
 
@@ -215,8 +196,3 @@ pub(crate) use blocked_methods;
 
 blocked_methods!([S] BlockedCountingBloomFilter<S>, "BlockedCountingBloomFilter");
 changing_methods!([S] BlockedCountingBloomFilter<S>);
-
-/// The number of counters of a shape.
-pub(crate) fn counters_of(params: &BlockedCountingParams) -> u64 {
-    params.num_lines() * pds_params::counting::LINE_COUNTERS
-}

@@ -7,7 +7,7 @@ use pds_core::{AllocError, BuildError, DefaultHashBuilder, Incompatible};
 use pds_params::BloomParams;
 
 use crate::counters::Counters;
-use crate::methods::changing_methods;
+use crate::methods::{BATCH, changing_methods, hashes};
 use crate::positions::for_each_distinct;
 use crate::{Bits4, Counter, CountingBloomFilterBuilder};
 
@@ -107,6 +107,17 @@ impl<S, C: Counter> CountingBloomFilter<S, C> {
         }
         contained
     }
+
+    fn insert_each<K>(&mut self, keys: &[K], hash: impl Fn(&S, &K) -> u64) -> usize {
+        let mut new = 0;
+        for keys in keys.chunks(BATCH) {
+            let hashes = hashes(keys, |key| hash(&self.hasher, key));
+            let hashes = &hashes[..keys.len()];
+            hashes.iter().for_each(|&hash| self.prefetch_hash(hash));
+            new += hashes.iter().filter(|&&hash| self.insert_hash(hash)).count();
+        }
+        new
+    }
 }
 
 impl<S: BuildHasher, C: Counter> CountingBloomFilter<S, C> {
@@ -195,6 +206,23 @@ macro_rules! counting_methods {
             #[must_use]
             pub fn estimate_hash(&self, hash: u64) -> u64 {
                 self.positions(hash).map(|position| self.counters.get(position)).min().unwrap_or(0)
+            }
+
+            fn contains_each<K>(
+                &self,
+                keys: &[K],
+                hash: impl Fn(&K) -> u64,
+                answers: &mut [bool],
+            ) {
+                const BATCH: usize = $crate::methods::BATCH;
+                for (keys, answers) in keys.chunks(BATCH).zip(answers.chunks_mut(BATCH)) {
+                    let hashes = $crate::methods::hashes(keys, &hash);
+                    let hashes = &hashes[..keys.len()];
+                    hashes.iter().for_each(|&hash| self.prefetch_hash(hash));
+                    for (answer, &hash) in answers.iter_mut().zip(hashes) {
+                        *answer = self.contains_hash(hash);
+                    }
+                }
             }
 
             fn prefetch_hash(&self, hash: u64) {

@@ -22,6 +22,8 @@ mod filter;
 #[cfg(feature = "alloc")]
 mod line;
 #[cfg(feature = "alloc")]
+mod lines;
+#[cfg(feature = "alloc")]
 mod methods;
 #[cfg(feature = "alloc")]
 mod positions;
@@ -36,6 +38,9 @@ pub use builder::{BlockedCountingBloomFilterBuilder, CountingBloomFilterBuilder}
 pub use counter::{Bits4, Bits8, Counter};
 #[cfg(feature = "alloc")]
 pub use filter::CountingBloomFilter;
+#[cfg(feature = "alloc")]
+#[doc(hidden)]
+pub use lines::backends;
 #[cfg(feature = "alloc")]
 pub use view::{BlockedCountingBloomFilterView, CountingBloomFilterView};
 // What the signatures here are made of, so that `pds-core` need not be a dependency of their users.

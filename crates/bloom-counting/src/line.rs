@@ -1,10 +1,9 @@
 //! One cache line of counters: eight lanes of sixteen, one counter of a key in each.
 //!
 //! Line and fields are those of the blocked Bloom filter with eight hashes; of the six bits with which it
-//! chooses among 64 bits, the upper four choose among 16 counters. Plain code over whole lines: lanes
-//! are independent, so that the compiler makes vectors of it where the target has them.
+//! chooses among 64 bits, the upper four choose among 16 counters. Plain code over whole lines: lanes are
+//! independent, so that the compiler makes vectors of it where each of them can be shifted by itself.
 
-use pds_core::hash::{finalize, reduce};
 use pds_core::internal::GOLDEN_RATIO;
 
 use crate::Bits4;
@@ -22,27 +21,16 @@ const FIRST_FIELD: u32 = 60;
 /// Bits from one lane's field to the next: six, as in the blocked Bloom filter.
 const FIELD_STEP: u32 = 6;
 
-/// Where a key lies: the number of its line, and the fields that choose a counter of each lane.
-#[derive(Clone, Copy)]
-pub(crate) struct Place {
-    pub(crate) line: usize,
-    pub(crate) fields: u64,
+/// The word whose fields choose a counter of each lane, for a mixed hash; the line is what the hash itself falls on.
+#[inline(always)]
+pub(crate) const fn fields(mixed: u64) -> u64 {
+    mixed.wrapping_mul(GOLDEN_RATIO)
 }
 
-impl Place {
-    #[inline(always)]
-    #[expect(clippy::cast_possible_truncation, reason = "lines in memory are counted by `usize`")]
-    pub(crate) fn new(hash: u64, num_lines: u64) -> Self {
-        let mixed = finalize(hash);
-        let line = reduce(mixed, num_lines) as usize;
-        Self { line, fields: mixed.wrapping_mul(GOLDEN_RATIO) }
-    }
-
-    /// The bit of each lane at which the key's counter starts.
-    #[inline(always)]
-    pub(crate) fn shifts(self) -> [u32; LANES] {
-        core::array::from_fn(|lane| shift(self.fields, lane))
-    }
+/// The bit of each lane at which the key's counter starts.
+#[inline(always)]
+fn shifts(fields: u64) -> [u32; LANES] {
+    core::array::from_fn(|lane| shift(fields, lane))
 }
 
 /// A field is the number of a counter, and cut out two bits further up its first bit.
@@ -58,35 +46,30 @@ const fn shift(fields: u64, lane: usize) -> u32 {
 ///
 /// Half the time that the least of them takes: no counter has to be moved to where it can be compared.
 #[inline(always)]
-pub(crate) fn holds(line: &Line, Place { fields, .. }: Place) -> bool {
+pub(crate) fn holds(line: &Line, fields: u64) -> bool {
     let raised = |lane: usize| line[lane] & (Bits4::MAX << shift(fields, lane)) != 0;
     (0..LANES).fold(true, |all, lane| all & raised(lane))
 }
 
-/// The key's counter of each lane.
-#[inline(always)]
-pub(crate) fn values(line: &Line, shifts: &[u32; LANES]) -> [u64; LANES] {
-    core::array::from_fn(|lane| counter::value::<Bits4>(line[lane], shifts[lane]))
-}
-
 /// The least of the key's counters.
 #[inline(always)]
-pub(crate) fn least(line: &Line, shifts: &[u32; LANES]) -> u64 {
-    values(line, shifts).into_iter().fold(Bits4::MAX, u64::min)
+pub(crate) fn least(line: &Line, fields: u64) -> u64 {
+    let value = |lane: usize| counter::value::<Bits4>(line[lane], shift(fields, lane));
+    (0..LANES).fold(Bits4::MAX, |least, lane| least.min(value(lane)))
 }
 
 /// Raises the key's counter of each lane, unless it sticks.
 #[inline(always)]
-pub(crate) fn raise(line: &mut Line, shifts: &[u32; LANES]) {
-    for (word, &shift) in line.iter_mut().zip(shifts) {
+pub(crate) fn raise(line: &mut Line, fields: u64) {
+    for (word, shift) in line.iter_mut().zip(shifts(fields)) {
         *word = counter::raise::<Bits4>(*word, shift);
     }
 }
 
 /// Lowers the key's counter of each lane, none of which is zero, unless it sticks.
 #[inline(always)]
-pub(crate) fn lower(line: &mut Line, shifts: &[u32; LANES]) {
-    for (word, &shift) in line.iter_mut().zip(shifts) {
+pub(crate) fn lower(line: &mut Line, fields: u64) {
+    for (word, shift) in line.iter_mut().zip(shifts(fields)) {
         *word = counter::lower::<Bits4>(*word, shift);
     }
 }

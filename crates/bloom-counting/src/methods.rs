@@ -3,8 +3,16 @@
 /// How many keys of a batch are under way at once.
 pub(crate) const BATCH: usize = 32;
 
+/// The hashes of up to [`BATCH`] keys; those beyond are 0.
+#[inline]
+pub(crate) fn hashes<K>(keys: &[K], hash: impl Fn(&K) -> u64) -> [u64; BATCH] {
+    let mut hashes = [0; BATCH];
+    hashes.iter_mut().zip(keys).for_each(|(slot, key)| *slot = hash(key));
+    hashes
+}
+
 /// Gives the methods that only read to a filter, owned or borrowed, with `contains_hash`, `estimate_hash`,
-/// `prefetch_hash` and the fields `counters`, `params` and `hasher`.
+/// `contains_each` and the fields `counters`, `params` and `hasher`.
 ///
 /// A macro and no generic type, so that each filter's documentation shows its methods as its own.
 macro_rules! reading_methods {
@@ -23,13 +31,7 @@ macro_rules! reading_methods {
             /// When the slices differ in length.
             pub fn contains_hash_batch(&self, hashes: &[u64], out: &mut [bool]) {
                 ::pds_core::internal::check_lengths(hashes, out);
-                let chunks = hashes.chunks($crate::methods::BATCH);
-                for (hashes, answers) in chunks.zip(out.chunks_mut($crate::methods::BATCH)) {
-                    hashes.iter().for_each(|&hash| self.prefetch_hash(hash));
-                    for (answer, &hash) in answers.iter_mut().zip(hashes) {
-                        *answer = self.contains_hash(hash);
-                    }
-                }
+                self.contains_each(hashes, |&hash| hash, out);
             }
 
             /// Returns the size of the counters in bytes, in whole 64-bit words.
@@ -65,12 +67,8 @@ macro_rules! reading_methods {
             /// # Panics
             /// When the slices differ in length.
             pub fn contains_batch<K: ::core::hash::Hash>(&self, keys: &[K], out: &mut [bool]) {
-                ::pds_core::internal::contains_keys::<{ $crate::methods::BATCH }, K>(
-                    &self.hasher,
-                    keys,
-                    out,
-                    |hashes, answers| self.contains_hash_batch(hashes, answers),
-                );
+                ::pds_core::internal::check_lengths(keys, out);
+                self.contains_each(keys, |key| self.hasher.hash_one(key), out);
             }
 
             /// Estimates how often `key` is in: the least of its counters.
@@ -97,7 +95,7 @@ macro_rules! reading_methods {
 }
 pub(crate) use reading_methods;
 
-/// Gives the methods that change to a filter with `insert_hash`, `remove_hash`, `prefetch_hash`, `merge`,
+/// Gives the methods that change to a filter with `insert_hash`, `insert_each`, `remove_hash`, `merge`,
 /// `check_compatible` and the fields `counters`, `params` and `hasher`.
 macro_rules! changing_methods {
     ([$($generics:tt)*] $filter:ty) => {
@@ -109,12 +107,7 @@ macro_rules! changing_methods {
             ///
             /// The counters are the same as after one by one, and so is the number.
             pub fn insert_hash_batch(&mut self, hashes: &[u64]) -> usize {
-                let mut new = 0;
-                for hashes in hashes.chunks($crate::methods::BATCH) {
-                    hashes.iter().for_each(|&hash| self.prefetch_hash(hash));
-                    new += hashes.iter().filter(|&&hash| self.insert_hash(hash)).count();
-                }
-                new
+                self.insert_each(hashes, |_, &hash| hash)
             }
 
             /// Forgets all items.
@@ -122,7 +115,7 @@ macro_rules! changing_methods {
                 self.counters.clear();
             }
 
-            pub(crate) const fn words(&self) -> &::pds_core::internal::Words {
+            pub(crate) fn words(&self) -> &::pds_core::internal::Words {
                 self.counters.words()
             }
 
@@ -152,12 +145,7 @@ macro_rules! changing_methods {
             ///
             /// The counters are the same as after one by one, and so is the number.
             pub fn insert_batch<K: ::core::hash::Hash>(&mut self, keys: &[K]) -> usize {
-                keys.chunks($crate::methods::BATCH)
-                    .map(|keys| {
-                        let hashes = ::pds_core::internal::hash_chunk::<{ $crate::methods::BATCH }, K>(&self.hasher, keys);
-                        self.insert_hash_batch(&hashes[..keys.len()])
-                    })
-                    .sum()
+                self.insert_each(keys, |hasher, key| hasher.hash_one(key))
             }
 
             /// Removes one copy of `key`. Returns `false`, and changes nothing, when it is certainly absent.

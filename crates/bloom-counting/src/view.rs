@@ -4,10 +4,11 @@ use pds_core::internal::{Envelope, view_methods};
 use pds_core::{DecodeError, DefaultHashBuilder};
 use pds_params::{BlockedCountingParams, BloomParams};
 
-use crate::blocked::{blocked_methods, counters_of};
+use crate::blocked::blocked_methods;
 use crate::bytes::{blocked_params_of, params_of};
 use crate::counters::Counters;
 use crate::filter::counting_methods;
+use crate::lines::Lines;
 use crate::{Bits4, BlockedCountingBloomFilter, Counter, CountingBloomFilter};
 
 /// Little-endian words in borrowed bytes.
@@ -92,7 +93,7 @@ impl<'a, S, C: Counter> CountingBloomFilterView<'a, S, C> {
 #[derive(Clone)]
 pub struct BlockedCountingBloomFilterView<'a, S = DefaultHashBuilder> {
     envelope: Envelope<'a>,
-    counters: Counters<Bits4, ByteWords<'a>>,
+    counters: Lines<ByteWords<'a>>,
     params: BlockedCountingParams,
     hasher: S,
 }
@@ -103,7 +104,7 @@ blocked_methods!(['a, S] BlockedCountingBloomFilterView<'a, S>, "BlockedCounting
 impl<'a, S> BlockedCountingBloomFilterView<'a, S> {
     fn of_envelope(envelope: Envelope<'a>, hasher: S) -> Result<Self, DecodeError> {
         let params = blocked_params_of(&envelope.header().shape)?;
-        let counters = Counters::from_words(envelope.payload().as_chunks().0, counters_of(&params));
+        let counters = Lines::from_words(envelope.payload().as_chunks().0, &params);
         Ok(Self { envelope, counters, params, hasher })
     }
 }

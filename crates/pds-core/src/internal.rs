@@ -3,7 +3,8 @@
 //! *Exempt from every promise of stability*: a release of the family may change it without a word, since its crates are
 //! released together.
 
-pub use crate::batch::{check_lengths, contains_keys, hash_chunk, insert_keys};
+pub use crate::arch::{Backend, Work};
+pub use crate::batch::{check_lengths, contains_keys, hash_chunk, insert_keys, visit_ahead};
 pub use crate::builder::DEFAULT_RATE;
 #[cfg(feature = "alloc")]
 pub use crate::bytes::{

@@ -7,6 +7,7 @@ extern crate alloc;
 #[cfg(feature = "std")]
 extern crate std;
 
+mod arch;
 mod batch;
 mod builder;
 #[cfg(feature = "alloc")]

@@ -1,4 +1,4 @@
-use super::{Words, prefetch};
+use super::{Words, prefetch, prefetch_reduced, reduced};
 
 /// Words that are owned, or lie in borrowed bytes.
 pub trait WordSource {
@@ -19,11 +19,14 @@ pub trait WordSource {
     /// On big-endian machines words do not, and there is no answer.
     fn unaligned(&self, byte: usize) -> Option<u64>;
 
-    /// Returns the `N` words from word `N * index` on.
+    /// Returns the `N` words that a well-mixed number falls on, as [`reduced`] does.
     ///
     /// # Panics
-    /// When there are not as many.
-    fn array<const N: usize>(&self, index: usize) -> [u64; N];
+    /// When there are none.
+    fn reduced_array<const N: usize>(&self, x: u64) -> [u64; N];
+
+    /// Asks for the words that [`reduced_array`](Self::reduced_array) returns to be brought near.
+    fn prefetch_reduced_array<const N: usize>(&self, x: u64);
 
     /// Returns all words in order.
     fn words(&self) -> impl Iterator<Item = u64>;
@@ -53,8 +56,13 @@ impl WordSource for Words {
     }
 
     #[inline(always)]
-    fn array<const N: usize>(&self, index: usize) -> [u64; N] {
-        self.as_chunks().0[index]
+    fn reduced_array<const N: usize>(&self, x: u64) -> [u64; N] {
+        *reduced(self.as_chunks().0, x)
+    }
+
+    #[inline(always)]
+    fn prefetch_reduced_array<const N: usize>(&self, x: u64) {
+        prefetch_reduced(self.as_chunks::<N>().0, x);
     }
 
     fn words(&self) -> impl Iterator<Item = u64> {
@@ -89,8 +97,13 @@ impl WordSource for &[[u8; 8]] {
     }
 
     #[inline(always)]
-    fn array<const N: usize>(&self, index: usize) -> [u64; N] {
-        self.as_chunks().0[index].map(u64::from_le_bytes)
+    fn reduced_array<const N: usize>(&self, x: u64) -> [u64; N] {
+        reduced(self.as_chunks().0, x).map(u64::from_le_bytes)
+    }
+
+    #[inline(always)]
+    fn prefetch_reduced_array<const N: usize>(&self, x: u64) {
+        prefetch_reduced(self.as_chunks::<N>().0, x);
     }
 
     fn words(&self) -> impl Iterator<Item = u64> {

@@ -1,0 +1,260 @@
+//! Lines of counters in memory: what is done with one key, and with many, on whichever kind of processor.
+
+use core::ops::Deref;
+
+use pds_core::AllocError;
+use pds_core::hash::finalize;
+use pds_core::internal::{
+    Backend, WordSource, Words, Work, prefetch_reduced, reduced_mut, visit_ahead,
+};
+use pds_params::BlockedCountingParams;
+
+use crate::Bits4;
+use crate::counters::Counters;
+use crate::line::{self, LANES, Line, fields};
+
+/// The lines, and the kind of processor that was found when they were made.
+///
+/// Whatever knows nothing of keys is that of the counters.
+#[derive(Clone)]
+pub(crate) struct Lines<W = Words> {
+    counters: Counters<Bits4, W>,
+    backend: Backend,
+}
+
+/// The names of the backends that filters of this build can have on this processor, the best first.
+///
+/// For tests and benches, which hold them against each other.
+pub fn backends() -> impl Iterator<Item = &'static str> {
+    Backend::all().map(Backend::name)
+}
+
+impl<W: WordSource> Lines<W> {
+    /// Takes the eight words of each line.
+    pub(crate) fn from_words(words: W, params: &BlockedCountingParams) -> Self {
+        let len = params.num_lines() * pds_params::counting::LINE_COUNTERS;
+        Self { counters: Counters::from_words(words, len), backend: Backend::best() }
+    }
+
+    /// Whether all counters of the hash are raised.
+    #[inline]
+    pub(crate) fn contains(&self, hash: u64) -> bool {
+        self.backend.run(Contains { words: self.words(), hash })
+    }
+
+    /// The least counter of the hash.
+    #[inline]
+    pub(crate) fn estimate(&self, hash: u64) -> u64 {
+        self.backend.run(Estimate { words: self.words(), hash })
+    }
+
+    /// [`contains`](Self::contains) for many keys, one answer each.
+    pub(crate) fn contains_each<K>(
+        &self,
+        keys: &[K],
+        hash: impl Fn(&K) -> u64,
+        answers: &mut [bool],
+    ) {
+        self.backend.run(ContainsEach { words: self.words(), keys, hash, answers });
+    }
+
+    /// The mean over the lines of the product of their lanes' fills.
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "a mean needs no more than the 53 bits of the number"
+    )]
+    pub(crate) fn rate(&self) -> f64 {
+        let sum: f64 = self.words().arrays().map(|line| line::rate(&line)).sum();
+        sum / (self.len() / pds_params::counting::LINE_COUNTERS) as f64
+    }
+}
+
+impl Lines {
+    pub(crate) fn zeroed(params: &BlockedCountingParams) -> Result<Self, AllocError> {
+        Ok(Self::from_words(Words::zeroed(params.num_lines() * LANES as u64)?, params))
+    }
+
+    pub(crate) fn try_clone(&self) -> Result<Self, AllocError> {
+        Ok(Self { counters: self.counters.try_clone()?, backend: self.backend })
+    }
+
+    pub(crate) fn set_backend(&mut self, backend: Backend) {
+        self.backend = backend;
+    }
+
+    /// Raises all counters of the hash. Returns whether one of them was zero.
+    #[inline]
+    pub(crate) fn insert(&mut self, hash: u64) -> bool {
+        self.backend.run(Insert { lines: self.lines_mut(), hash })
+    }
+
+    /// [`insert`](Self::insert) for many keys. Returns for how many of them a counter was zero.
+    pub(crate) fn insert_each<K>(&mut self, keys: &[K], hash: impl Fn(&K) -> u64) -> usize {
+        self.backend.run(InsertEach { lines: self.lines_mut(), keys, hash })
+    }
+
+    /// Lowers all counters of the hash, unless one of them is zero. Returns whether none was.
+    #[inline]
+    pub(crate) fn remove(&mut self, hash: u64) -> bool {
+        self.backend.run(Remove { lines: self.lines_mut(), hash })
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.counters.clear();
+    }
+
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.counters.add(&other.counters);
+    }
+
+    #[inline(always)]
+    fn lines_mut(&mut self) -> &mut [Line] {
+        self.counters.words_mut().as_chunks_mut().0
+    }
+}
+
+impl<W> Deref for Lines<W> {
+    type Target = Counters<Bits4, W>;
+
+    #[inline(always)]
+    fn deref(&self) -> &Self::Target {
+        &self.counters
+    }
+}
+
+/// Equal lines are so on every kind of processor.
+impl PartialEq for Lines {
+    fn eq(&self, other: &Self) -> bool {
+        self.counters == other.counters
+    }
+}
+
+struct Contains<'a, W> {
+    words: &'a W,
+    hash: u64,
+}
+
+impl<W: WordSource> Work for Contains<'_, W> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run(self) -> bool {
+        contains(self.words, finalize(self.hash))
+    }
+}
+
+struct Estimate<'a, W> {
+    words: &'a W,
+    hash: u64,
+}
+
+impl<W: WordSource> Work for Estimate<'_, W> {
+    type Output = u64;
+
+    #[inline(always)]
+    fn run(self) -> u64 {
+        let mixed = finalize(self.hash);
+        line::least(&self.words.reduced_array(mixed), fields(mixed))
+    }
+}
+
+struct Insert<'a> {
+    lines: &'a mut [Line],
+    hash: u64,
+}
+
+impl Work for Insert<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run(self) -> bool {
+        insert(self.lines, finalize(self.hash))
+    }
+}
+
+struct Remove<'a> {
+    lines: &'a mut [Line],
+    hash: u64,
+}
+
+impl Work for Remove<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run(self) -> bool {
+        let mixed = finalize(self.hash);
+        let line = reduced_mut(self.lines, mixed);
+        let contained = line::holds(line, fields(mixed));
+        if contained {
+            line::lower(line, fields(mixed));
+        }
+        contained
+    }
+}
+
+struct ContainsEach<'a, W, K, H> {
+    words: &'a W,
+    keys: &'a [K],
+    hash: H,
+    answers: &'a mut [bool],
+}
+
+impl<W: WordSource, K, H: Fn(&K) -> u64> Work for ContainsEach<'_, W, K, H> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let mut answers = self.answers.iter_mut();
+        let fetch = |words: &&W, mixed| words.prefetch_reduced_array::<LANES>(mixed);
+        visit_ahead(
+            self.keys,
+            |key| finalize((self.hash)(key)),
+            self.words,
+            fetch,
+            |words, mixed| {
+                if let Some(answer) = answers.next() {
+                    *answer = contains(*words, mixed);
+                }
+            },
+        );
+    }
+}
+
+struct InsertEach<'a, K, H> {
+    lines: &'a mut [Line],
+    keys: &'a [K],
+    hash: H,
+}
+
+impl<K, H: Fn(&K) -> u64> Work for InsertEach<'_, K, H> {
+    type Output = usize;
+
+    #[inline(always)]
+    fn run(self) -> usize {
+        let mut new = 0;
+        let fetch = |lines: &&mut [Line], mixed| prefetch_reduced(lines, mixed);
+        visit_ahead(
+            self.keys,
+            |key| finalize((self.hash)(key)),
+            self.lines,
+            fetch,
+            |lines, mixed| {
+                new += usize::from(insert(lines, mixed));
+            },
+        );
+        new
+    }
+}
+
+#[inline(always)]
+fn contains(words: &impl WordSource, mixed: u64) -> bool {
+    line::holds(&words.reduced_array(mixed), fields(mixed))
+}
+
+#[inline(always)]
+fn insert(lines: &mut [Line], mixed: u64) -> bool {
+    let line = reduced_mut(lines, mixed);
+    let new = !line::holds(line, fields(mixed));
+    line::raise(line, fields(mixed));
+    new
+}
