@@ -8,6 +8,8 @@ extern crate alloc;
 extern crate std;
 
 #[cfg(feature = "alloc")]
+mod ahead;
+#[cfg(feature = "alloc")]
 mod blocked;
 #[cfg(feature = "alloc")]
 mod builder;

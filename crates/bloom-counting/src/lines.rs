@@ -4,14 +4,14 @@ use core::ops::Deref;
 
 use pds_core::AllocError;
 use pds_core::hash::finalize;
-use pds_core::internal::{
-    Backend, WordSource, Words, Work, prefetch_reduced, reduced_mut, visit_ahead,
-};
+use pds_core::internal::{Backend, WordSource, Words, Work, prefetch_reduced, reduced_mut};
 use pds_params::BlockedCountingParams;
 
 use crate::Bits4;
+use crate::ahead::visit_ahead;
 use crate::counters::Counters;
 use crate::line::{self, LANES, Line, fields};
+use crate::methods::{BATCH, hashes};
 
 /// The lines, and the kind of processor that was found when they were made.
 ///
@@ -229,19 +229,18 @@ struct InsertEach<'a, K, H> {
 impl<K, H: Fn(&K) -> u64> Work for InsertEach<'_, K, H> {
     type Output = usize;
 
+    /// By whole chunks: with [`visit_ahead`] an insert takes twice as long in the caches.
     #[inline(always)]
     fn run(self) -> usize {
         let mut new = 0;
-        let fetch = |lines: &&mut [Line], mixed| prefetch_reduced(lines, mixed);
-        visit_ahead(
-            self.keys,
-            |key| finalize((self.hash)(key)),
-            self.lines,
-            fetch,
-            |lines, mixed| {
-                new += usize::from(insert(lines, mixed));
-            },
-        );
+        for keys in self.keys.chunks(BATCH) {
+            let mixed = hashes(keys, |key| finalize((self.hash)(key)));
+            let mixed = &mixed[..keys.len()];
+            mixed.iter().for_each(|&mixed| prefetch_reduced(self.lines, mixed));
+            for &mixed in mixed {
+                new += usize::from(insert(self.lines, mixed));
+            }
+        }
         new
     }
 }

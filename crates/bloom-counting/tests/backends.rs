@@ -2,7 +2,7 @@
 //!
 //! `RUSTFLAGS='--cfg pds_backend="avx2"' cargo test -p bloom-counting --test backends` confines the build to
 //! one of them.
-#![cfg(feature = "alloc")]
+#![cfg(feature = "std")]
 
 use bloom_counting::{BlockedCountingBloomFilter, backends};
 use pds_testkit::keys;

@@ -1,10 +1,6 @@
 //! Batches of keys, hashed some at a time into an array on the stack.
 
-mod ahead;
-
 use core::hash::{BuildHasher, Hash};
-
-pub use ahead::visit_ahead;
 
 /// Tests many keys, `N` at a time: `contains` writes the answers for their hashes.
 ///

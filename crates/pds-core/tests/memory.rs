@@ -45,10 +45,13 @@ fn words_and_their_bytes_are_the_same_source() {
     let bytes = &bytes[..];
     assert!((0..11).all(|i| words.word(i) == bytes.word(i) && words.word(i) == words[i]));
     assert!(words.words().eq(words.iter().copied()) && bytes.words().eq(words.words()));
-    assert_eq!(words.array::<4>(1), words[4..8]);
-    assert_eq!(bytes.array::<4>(1), words.array::<4>(1));
-    // Three words are left over.
-    assert!(words.arrays::<4>().eq([words.array(0), words.array(1)]));
+    // Three words are left over. Numbers in the upper half fall on the second of two.
+    for x in [0, 1, u64::MAX / 2, 1 << 63, u64::MAX] {
+        let start = if x < 1 << 63 { 0 } else { 4 };
+        assert_eq!(words.reduced_array::<4>(x), words[start..start + 4]);
+        assert_eq!(bytes.reduced_array::<4>(x), words[start..start + 4]);
+    }
+    assert!(words.arrays::<4>().eq([words.reduced_array(0), words.reduced_array(1 << 63)]));
     assert!(bytes.arrays::<4>().eq(words.arrays::<4>()));
 }
 

@@ -1,25 +1,21 @@
 //! Places in memory that are on their way before their turn.
 
-/// How many keys are under way before the first of them is looked at.
-///
-/// Enough to keep busy every read that a core can have outstanding, few enough that nothing leaves the
-/// first cache before its turn.
-const AHEAD: usize = 32;
+use crate::methods::BATCH;
 
-/// Visits the place of every key in order, sent for some [`AHEAD`] keys earlier.
+/// Visits the place of every key in order, sent for up to [`BATCH`] keys earlier.
 ///
 /// Places are made a chunk at a time in a loop of their own, of which the compiler makes vectors where it can. Between
 /// every two visits one place is sent for, which keeps the memory evenly busy. Beyond the last key that is the default
 /// one, which has to be harmless.
 #[inline(always)]
-pub fn visit_ahead<K, P: Copy + Default, M>(
+pub(crate) fn visit_ahead<K, P: Copy + Default, M>(
     keys: &[K],
     place: impl Fn(&K) -> P,
     mut memory: M,
     fetch: impl Fn(&M, P),
     mut visit: impl FnMut(&mut M, P),
 ) {
-    let mut chunks = keys.chunks(AHEAD).map(|keys| Chunk::new(keys, &place));
+    let mut chunks = keys.chunks(BATCH).map(|keys| Chunk::new(keys, &place));
     let mut now = chunks.next().unwrap_or_default();
     now.places.iter().for_each(|&place| fetch(&memory, place));
     // One call of `visit` in the code, so that it is inlined where it is compiled for other processors.
@@ -33,17 +29,17 @@ pub fn visit_ahead<K, P: Copy + Default, M>(
     }
 }
 
-/// The places of up to [`AHEAD`] keys.
+/// The places of up to [`BATCH`] keys.
 #[derive(Default)]
 struct Chunk<P> {
-    places: [P; AHEAD],
+    places: [P; BATCH],
     len: usize,
 }
 
 impl<P: Copy + Default> Chunk<P> {
     #[inline(always)]
     fn new<K>(keys: &[K], place: impl Fn(&K) -> P) -> Self {
-        let mut places = [P::default(); AHEAD];
+        let mut places = [P::default(); BATCH];
         for (slot, key) in places.iter_mut().zip(keys) {
             *slot = place(key);
         }
