@@ -236,7 +236,9 @@ impl<K, H: Fn(&K) -> u64> Work for InsertEach<'_, K, H> {
         for keys in self.keys.chunks(BATCH) {
             let mixed = hashes(keys, |key| finalize((self.hash)(key)));
             let mixed = &mixed[..keys.len()];
-            mixed.iter().for_each(|&mixed| prefetch_reduced(self.lines, mixed));
+            for &mixed in mixed {
+                prefetch_reduced(self.lines, mixed);
+            }
             for &mixed in mixed {
                 new += usize::from(insert(self.lines, mixed));
             }
