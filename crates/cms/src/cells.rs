@@ -1,6 +1,8 @@
 //! Where a key's counters are.
 
-use pds_core::internal::Lane;
+use core::mem;
+
+use pds_core::internal::{Lane, reduced, reduced_in_row, reduced_in_row_mut, reduced_mut};
 
 use crate::RowHash;
 
@@ -32,6 +34,64 @@ impl Iterator for Cells {
         self.row_start += self.width;
         Some(index(cell))
     }
+}
+
+/// How many rows are taken at once, since most sketches have four or five. Only the first ones are: in a loop of fours
+/// the compiler branches on which counter is the least, and mispredictions double the time.
+const AT_ONCE: usize = 4;
+
+/// Folds the counters of a key, one from each row of `width` counters.
+///
+/// [`Cells`] compare each place with the end, and take a tenth to a fifth more time: in cache it is instructions that
+/// count.
+#[inline]
+pub(crate) fn fold_counters<C, T>(
+    mut rows: &[C],
+    width: u64,
+    hash: u64,
+    mut value: T,
+    mut with: impl FnMut(T, &C) -> T,
+) -> T {
+    let (mut hash, width) = (RowHash::new(hash), index(width));
+    if let Some((first, others)) = rows.split_at_checked(AT_ONCE.saturating_mul(width)) {
+        for row in 0..AT_ONCE {
+            let place = hash.next_unreduced();
+            value = with(value, reduced_in_row::<AT_ONCE, C>(first, width, row, place));
+        }
+        rows = others;
+    }
+    while let Some((row, others)) = rows.split_at_checked(width) {
+        value = with(value, reduced(row, hash.next_unreduced()));
+        rows = others;
+    }
+    value
+}
+
+/// Folds the counters of a key, as [`fold_counters`], and may change them.
+#[inline]
+pub(crate) fn fold_counters_mut<C, T>(
+    mut rows: &mut [C],
+    width: u64,
+    hash: u64,
+    mut value: T,
+    mut with: impl FnMut(T, &mut C) -> T,
+) -> T {
+    let (mut hash, width) = (RowHash::new(hash), index(width));
+    let at_once = AT_ONCE.saturating_mul(width);
+    if rows.len() >= at_once {
+        let (first, others) = mem::take(&mut rows).split_at_mut(at_once);
+        for row in 0..AT_ONCE {
+            let place = hash.next_unreduced();
+            value = with(value, reduced_in_row_mut::<AT_ONCE, C>(first, width, row, place));
+        }
+        rows = others;
+    }
+    while rows.len() >= width {
+        let (row, others) = mem::take(&mut rows).split_at_mut(width);
+        value = with(value, reduced_mut(row, hash.next_unreduced()));
+        rows = others;
+    }
+    value
 }
 
 /// Narrows the place of a counter; that it fits was proven when the memory was allocated.

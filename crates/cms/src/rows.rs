@@ -44,6 +44,15 @@ impl RowHash {
         column
     }
 
+    /// Returns the place in the next row as a share of 2^64.
+    #[cfg(feature = "alloc")]
+    #[inline]
+    pub(crate) const fn next_unreduced(&mut self) -> u64 {
+        let place = self.0;
+        self.0 = place.wrapping_mul(MULTIPLIER);
+        place
+    }
+
     /// Returns 64 signs for the rows, one a bit; none depends on the columns.
     ///
     /// A second finaliser gives them, since the low bits of multiples repeat from row to row.

@@ -20,7 +20,7 @@ use pds_params::CountMinParams;
 pub use product::{ConservativeUpdate, InnerProduct, InnerProductError};
 pub use update::Update;
 
-use crate::cells::{Cells, index, words_for};
+use crate::cells::{fold_counters, fold_counters_mut, index, words_for};
 use crate::{CountMinSketchBuilder, Counter};
 
 /// Answers *how often has this key come?*: never less than the truth, and rarely much more.
@@ -160,6 +160,7 @@ impl<S, C: Counter> CountMinSketch<S, C> {
     }
 
     /// Returns the counters, row after row.
+    #[inline]
     #[must_use]
     pub fn counters(&self) -> &[C] {
         &self.counters.lanes()[..index(self.params.counters())]
@@ -169,10 +170,17 @@ impl<S, C: Counter> CountMinSketch<S, C> {
         &self.counters
     }
 
-    /// The places of the counters of the key with this hash.
+    /// Folds the counters of the key with this hash.
     #[inline]
-    fn cells(&self, hash: u64) -> Cells {
-        Cells::new(self.params.width(), self.params.counters(), hash)
+    fn fold<T>(&self, hash: u64, value: T, with: impl FnMut(T, &C) -> T) -> T {
+        fold_counters(self.counters(), self.params.width(), hash, value, with)
+    }
+
+    /// Folds the counters of the key with this hash, and may change them.
+    #[inline]
+    fn fold_mut<T>(&mut self, hash: u64, value: T, with: impl FnMut(T, &mut C) -> T) -> T {
+        let counters = &mut self.counters.lanes_mut()[..index(self.params.counters())];
+        fold_counters_mut(counters, self.params.width(), hash, value, with)
     }
 
     #[cfg(target_has_atomic = "64")]

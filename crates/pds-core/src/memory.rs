@@ -18,7 +18,7 @@ mod words;
 pub use atomic::AtomicWords;
 pub use lanes::{Lane, reorder_lanes};
 pub use prefetch::prefetch;
-pub use reduced::{prefetch_reduced, reduced, reduced_mut};
+pub use reduced::{prefetch_reduced, reduced, reduced_in_row, reduced_in_row_mut, reduced_mut};
 #[cfg(target_has_atomic = "64")]
 pub use shared::{AtomicWord, load_words, union_words};
 pub use source::WordSource;

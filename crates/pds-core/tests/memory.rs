@@ -4,7 +4,8 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use pds_core::AllocError;
 use pds_core::internal::{
-    AtomicWord, AtomicWords, LINE_BYTES, WordSource, Words, load_words, prefetch, union_words,
+    AtomicWord, AtomicWords, LINE_BYTES, WordSource, Words, load_words, prefetch, reduced_in_row,
+    reduced_in_row_mut, union_words,
 };
 
 #[test]
@@ -179,4 +180,37 @@ fn reduced_bits_need_words() {
 #[should_panic(expected = "bits beyond the words")]
 fn no_bits_have_no_reduced_bit() {
     let _ = Words::zeroed(0).unwrap().reduced_bit(0, 0);
+}
+
+#[test]
+fn a_row_has_its_own_items() {
+    for width in [1, 2, 7, 100] {
+        let mut items: Vec<usize> = (0..3 * width).collect();
+        for x in (0..500).map(pds_core::hash::finalize).chain([0, u64::MAX]) {
+            let column = usize::try_from(pds_core::hash::reduce(x, width as u64)).unwrap();
+            for row in 0..3 {
+                let place = row * width + column;
+                assert_eq!(*reduced_in_row::<3, _>(&items, width, row, x), place);
+                assert_eq!(*reduced_in_row_mut::<3, _>(&mut items, width, row, x), place);
+            }
+        }
+    }
+}
+
+#[test]
+#[should_panic(expected = "no such row")]
+fn a_row_beyond_the_last_is_none() {
+    let _ = reduced_in_row::<3, _>(&[0; 12], 4, 3, 0);
+}
+
+#[test]
+#[should_panic(expected = "no such row")]
+fn rows_are_as_wide_as_they_claim() {
+    let _ = reduced_in_row::<3, _>(&[0; 12], 5, 0, 0);
+}
+
+#[test]
+#[should_panic(expected = "no element to fall on")]
+fn rows_of_nothing_have_no_items() {
+    let _ = reduced_in_row_mut::<3, u8>(&mut [], 0, 0, 0);
 }

@@ -1,4 +1,5 @@
 use core::hash::{BuildHasher, Hash};
+use core::slice;
 
 use pds_core::internal::{hash_chunk, prefetch};
 
@@ -16,8 +17,7 @@ impl<S, C: Counter> CountMinSketch<S, C> {
     /// Brings the counters of the key with this hash near.
     #[inline]
     fn prefetch(&self, hash: u64) {
-        let counters = self.counters.lanes::<C>();
-        self.cells(hash).for_each(|cell| prefetch(counters, cell));
+        self.fold(hash, (), |(), counter| prefetch(slice::from_ref(counter), 0));
     }
 
     /// Brings the counters of a chunk's keys near, where that helps.

@@ -10,8 +10,7 @@ impl<S, C: Counter> CountMinSketch<S, C> {
     /// The least counter of the key with this hash.
     #[inline]
     pub(super) fn least(&self, hash: u64) -> C {
-        let counters = self.counters.lanes::<C>();
-        self.cells(hash).fold(C::MAX, |least, cell| least.min(counters[cell]))
+        self.fold(hash, C::MAX, |least, &counter| least.min(counter))
     }
 
     /// Estimates how often the key with this hash came.
@@ -34,16 +33,15 @@ impl<S, C: Counter> CountMinSketch<S, C> {
     /// [`estimate_mean_min`](Self::estimate_mean_min) does.
     #[must_use]
     pub fn estimate_mean_min_hash(&self, hash: u64) -> f64 {
-        let counters = self.counters.lanes::<C>();
         let mut rows = [0.0; pds_params::cms::MAX_DEPTH as usize];
-        let rows = &mut rows[..self.params.depth() as usize];
         let others = real(self.params.width().max(2) - 1);
-        for (row, cell) in rows.iter_mut().zip(self.cells(hash)) {
-            let counter = counters[cell].into();
-            *row = real(counter) - real(self.total.saturating_sub(counter)) / others;
-        }
+        let depth = self.fold(hash, 0, |row, &counter| {
+            let counter = counter.into();
+            rows[row] = real(counter) - real(self.total.saturating_sub(counter)) / others;
+            row + 1
+        });
         let least = real(self.least(hash).into());
-        median(rows).clamp(0.0, least)
+        median(&mut rows[..depth]).clamp(0.0, least)
     }
 }
 

@@ -1,6 +1,7 @@
 use core::hash::{BuildHasher, Hash};
 
 use super::CountMinSketch;
+use crate::cells::Cells;
 use crate::{Count, Counter};
 
 /// How many cells a conservative insert keeps between its two passes. More rows than this are rare, and to
@@ -43,14 +44,11 @@ impl<S, C: Counter> CountMinSketch<S, C> {
 
     #[inline]
     fn raise_all(&mut self, hash: u64, count: C) -> Count {
-        let cells = self.cells(hash);
-        let counters = self.counters.lanes_mut::<C>();
-        let least = cells.fold(C::MAX, |least, cell| {
-            let counter = &mut counters[cell];
+        let raise = |least: C, counter: &mut C| {
             *counter = counter.saturating_add(count);
             least.min(*counter)
-        });
-        Count::of(least)
+        };
+        Count::of(self.fold_mut(hash, C::MAX, raise))
     }
 
     /// Not inlined, so that plain inserts are.
@@ -59,7 +57,7 @@ impl<S, C: Counter> CountMinSketch<S, C> {
         if self.params.depth() as usize > CELLS_KEPT {
             return self.raise_lowest_of_many(hash, count);
         }
-        let cells = self.cells(hash);
+        let cells = Cells::new(self.params.width(), self.params.counters(), hash);
         let counters = self.counters.lanes_mut::<C>();
         let (mut kept, mut depth, mut least) = ([0; CELLS_KEPT], 0, C::MAX);
         for (kept, cell) in kept.iter_mut().zip(cells) {
@@ -77,11 +75,7 @@ impl<S, C: Counter> CountMinSketch<S, C> {
     /// The same where there are too many rows to keep their cells.
     fn raise_lowest_of_many(&mut self, hash: u64, count: C) -> Count {
         let target = self.least(hash).saturating_add(count);
-        let cells = self.cells(hash);
-        let counters = self.counters.lanes_mut::<C>();
-        for cell in cells {
-            counters[cell] = counters[cell].max(target);
-        }
+        self.fold_mut(hash, (), |(), counter| *counter = (*counter).max(target));
         Count::of(target)
     }
 
