@@ -18,6 +18,7 @@ mod removal;
 mod report;
 mod sabotage;
 mod sabotage_blocked;
+mod sabotage_frequency;
 mod sabotage_removal;
 mod schedule;
 mod structures;

@@ -7,6 +7,7 @@ use super::Run;
 use super::bloom;
 use super::cardinality;
 use super::sabotage_blocked::FaultyBlocked;
+use super::sabotage_frequency;
 use super::sabotage_removal;
 use super::schedule::Job;
 use super::structures;
@@ -53,6 +54,12 @@ pub(crate) enum Fault {
     StaleEstimate,
     /// A HyperLogLog whose estimates are one per cent too high
     WrongConstant,
+    /// A count-min sketch whose second row has the columns of the first
+    RowTwice,
+    /// A count-min sketch whose second row shares the hash of the first: its column is the next one
+    SharedHash,
+    /// A count-min sketch whose counters of 16 bits wrap
+    WrappingCounter,
 }
 
 impl Fault {
@@ -71,6 +78,7 @@ impl Fault {
             | Self::LostOnPromotion
             | Self::StaleEstimate
             | Self::WrongConstant => "hll",
+            Self::RowTwice | Self::SharedHash | Self::WrappingCounter => "cms",
             _ => "bloom",
         }
     }
@@ -86,6 +94,9 @@ impl Fault {
             | Self::LostOnPromotion
             | Self::StaleEstimate
             | Self::WrongConstant => cardinality::sabotage::jobs(self, run),
+            Self::RowTwice | Self::SharedHash | Self::WrappingCounter => {
+                sabotage_frequency::jobs(self, run)
+            }
             _ => structures::membership_jobs(Faulty(Some(self)), run),
         };
         jobs.retain(|job| job.cost <= LONGEST_CASE);
