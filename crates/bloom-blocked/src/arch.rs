@@ -23,9 +23,11 @@ mod neon;
 mod in_place;
 
 mod backend;
+mod plain;
 
 pub use backend::backends;
 pub(crate) use backend::{Backend, Choice};
+pub(crate) use plain::PlainBlock;
 pub(crate) use portable::{Portable, covers, masks};
 
 use crate::batch::Mixing;

@@ -29,12 +29,6 @@ impl StoredBlock for [u8; 8 * LANES] {
     }
 }
 
-/// A block that nobody changes meanwhile, and whose bytes are those of a [`Block`] on a little-endian processor.
-pub(crate) trait PlainBlock: StoredBlock {}
-
-impl PlainBlock for Block {}
-impl PlainBlock for [u8; 8 * LANES] {}
-
 /// Whoever has blocks that can be asked.
 pub(crate) trait BlockSource {
     type Stored: StoredBlock;

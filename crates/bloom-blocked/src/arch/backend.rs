@@ -1,7 +1,7 @@
 //! The choice of a kernel: once for a filter, or once and for all for a build.
 
-use super::{Kernel, Portable, Work};
-use crate::blocks::{BlockSlice, PlainBlock};
+use super::{Kernel, PlainBlock, Portable, Work};
+use crate::blocks::BlockSlice;
 use crate::layout::{Block, Chosen, Every, Layout, Pattern, Positions, Second};
 
 #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
@@ -33,7 +33,7 @@ pub(crate) struct Choice {
 #[derive(Clone, Copy)]
 enum InPlace {
     None,
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", not(windows)))]
     Avx2(Avx2),
     #[cfg(target_arch = "x86_64")]
     Avx512(Avx512),
@@ -47,7 +47,10 @@ impl Choice {
 
     pub(crate) fn new(backend: Backend, positions: Positions) -> Self {
         let in_place = match (backend, positions) {
-            #[cfg(target_arch = "x86_64")]
+            // Addresses of 32 bits would need other instructions.
+            _ if cfg!(not(target_pointer_width = "64")) => InPlace::None,
+            // On Windows every caller would have to save ten registers, whose upper halves are cleared.
+            #[cfg(all(target_arch = "x86_64", not(windows)))]
             (Backend::Avx2(kernel), Positions::Every) => InPlace::Avx2(kernel),
             #[cfg(target_arch = "x86_64")]
             (Backend::Avx512(kernel), Positions::Every) => InPlace::Avx512(kernel),
@@ -75,7 +78,7 @@ impl Choice {
             return kernel.contains_in_place(mixed, block);
         }
         match self.in_place {
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", not(windows)))]
             InPlace::Avx2(kernel) => kernel.contains_in_place(mixed, block),
             _ => contains_by_call(self.backend, layout, mixed, block),
         }
@@ -92,7 +95,7 @@ impl Choice {
             return kernel.insert_in_place(mixed, block);
         }
         match self.in_place {
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", not(windows)))]
             InPlace::Avx2(kernel) => kernel.insert_in_place(mixed, block),
             _ => insert_by_call(self.backend, layout, mixed, block),
         }
@@ -175,7 +178,9 @@ impl Backend {
             return Some(Self::Portable(Portable));
         }
         #[cfg(target_arch = "x86_64")]
-        if cfg!(target_feature = "avx512f") && FORCED.is_none_or(|name| name == "avx512") {
+        if cfg!(all(target_feature = "avx512f", target_feature = "avx512dq"))
+            && FORCED.is_none_or(|name| name == "avx512")
+        {
             return Avx512::new().map(Self::Avx512);
         }
         #[cfg(target_arch = "x86_64")]

@@ -7,9 +7,9 @@
 
 use core::arch::asm;
 
+use super::PlainBlock;
 use super::avx2::Avx2;
 use super::avx512::Avx512;
-use crate::blocks::PlainBlock;
 use crate::layout::{Block, field_start, first_fields};
 
 /// Constants by one address, each in a cache line of its own, which is read at once.
@@ -30,6 +30,7 @@ const CONSTANTS: &Constants = &Constants {
 };
 
 const _: () = {
+    assert!(align_of::<Constants>() == size_of::<Block>());
     let mut lane = 0;
     while lane < 8 {
         let start = field_start(lane) as u64;
@@ -57,7 +58,8 @@ impl Avx512 {
         debug_assert!(Self::is_available());
         let covered: u8;
         // SAFETY: `self` is the proof that the processor has the instructions. They read whole lines, of
-        // constants and of a block that nobody changes meanwhile, and change no register but those named.
+        // constants and of a block that nobody changes meanwhile, and change nothing but the registers named and
+        // the flags.
         unsafe {
             asm!(
                 "vpbroadcastq zmm16, {fields}",
@@ -72,8 +74,9 @@ impl Avx512 {
                 out("zmm16") _, out("zmm17") _, out("k1") _,
                 options(pure, readonly, nostack),
             );
-            truth(covered)
         }
+        // SAFETY: a flag, as 0 or 1.
+        unsafe { truth(covered) }
     }
 
     /// Gives `block` the bits of a mixed hash, one in every lane. Returns whether any was clear.
@@ -99,13 +102,15 @@ impl Avx512 {
                 out("zmm16") _, out("zmm17") _, out("k1") _,
                 options(nostack),
             );
-            truth(new)
         }
+        // SAFETY: a flag, as 0 or 1.
+        unsafe { truth(new) }
     }
 }
 
 /// Each ends with `vzeroupper`: code for SSE that follows would else wait for the upper halves of the registers. It
 /// clears those of all sixteen, which a caller that is itself compiled for AVX may hold values in: hence all are named.
+#[cfg(not(windows))]
 impl Avx2 {
     /// Whether `block` has the bits of a mixed hash, one in every lane.
     #[inline(always)]
@@ -114,7 +119,8 @@ impl Avx2 {
         debug_assert!(Self::is_available());
         let covered: u8;
         // SAFETY: `self` is the proof that the processor has the instructions. They read whole lines, of
-        // constants and of a block that nobody changes meanwhile, and change no register but those named.
+        // constants and of a block that nobody changes meanwhile, and change nothing but the registers named and
+        // the flags.
         unsafe {
             asm!(
                 "vmovq xmm0, {fields}",
@@ -138,8 +144,9 @@ impl Avx2 {
                 out("ymm10") _, out("ymm11") _, out("ymm12") _, out("ymm13") _, out("ymm14") _, out("ymm15") _,
                 options(pure, readonly, nostack),
             );
-            truth(covered)
         }
+        // SAFETY: a flag, as 0 or 1.
+        unsafe { truth(covered) }
     }
 
     /// Gives `block` the bits of a mixed hash, one in every lane. Returns whether any was clear.
@@ -178,7 +185,42 @@ impl Avx2 {
                 out("ymm10") _, out("ymm11") _, out("ymm12") _, out("ymm13") _, out("ymm14") _, out("ymm15") _,
                 options(nostack),
             );
-            truth(new)
         }
+        // SAFETY: a flag, as 0 or 1.
+        unsafe { truth(new) }
+    }
+}
+
+#[cfg(all(test, not(windows)))]
+mod tests {
+    use core::arch::x86_64::{__m256d, _mm256_add_pd, _mm256_set1_pd, _mm256_storeu_pd};
+
+    use super::*;
+
+    /// A caller compiled for AVX, with as many values in registers as there are.
+    #[target_feature(enable = "avx")]
+    fn count(kernel: Avx2, blocks: &mut [Block], hashes: &[u64], sums: &mut [[f64; 4]; 12]) {
+        let mut values: [__m256d; 12] = core::array::from_fn(|index| _mm256_set1_pd(index as f64));
+        for (block, &hash) in blocks.iter_mut().zip(hashes) {
+            let new = f64::from(u8::from(kernel.insert_in_place(hash, block)));
+            let found = f64::from(u8::from(kernel.contains_in_place(hash, block)));
+            values = values.map(|value| _mm256_add_pd(value, _mm256_set1_pd(new + found)));
+        }
+        for (sum, value) in sums.iter_mut().zip(values) {
+            // SAFETY: there is room for four numbers.
+            unsafe { _mm256_storeu_pd(sum.as_mut_ptr(), value) };
+        }
+    }
+
+    /// Debug assertions are calls, around which a caller saves its registers: only a build without them can fail.
+    #[test]
+    fn the_registers_of_the_caller_are_left_alone() {
+        let Some(kernel) = Avx2::new() else { return };
+        let (mut blocks, mut sums) = ([[0; 8]; 50], [[0.0; 4]; 12]);
+        let hashes: [u64; 50] =
+            core::array::from_fn(|index| pds_core::hash::finalize(index as u64));
+        // SAFETY: a processor with AVX2 has AVX.
+        unsafe { count(kernel, &mut blocks, &hashes, &mut sums) };
+        assert_eq!(sums, core::array::from_fn(|index| [index as f64 + 100.0; 4]));
     }
 }
