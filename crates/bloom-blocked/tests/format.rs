@@ -10,8 +10,8 @@ use bloom_blocked::{
     AtomicBlockedBloomFilter, BlockedBloomFilter, BlockedBloomFilterView, BuildError, DecodeError,
     SipHashBuilder,
 };
+use pds_core::Kind;
 use pds_core::PortableHasher;
-use pds_core::bytes::Kind;
 use quickcheck::quickcheck;
 
 const KEY: [u8; 16] = *b"0123456789abcdef";

@@ -1,6 +1,7 @@
 //! The filters' portable bytes; `docs/format.md` of the workspace specifies them.
 
-use pds_core::bytes::{Kind, Portable, Shape};
+use pds_core::Kind;
+use pds_core::bytes::{Portable, Shape};
 use pds_core::internal::{self, Sink, Source, portable_methods, portable_twin};
 use pds_core::{DecodeError, PortableHasher};
 use pds_params::BloomParams;

@@ -341,7 +341,7 @@ fn a_secret_key_is_written_on_request_only() {
 #[test]
 fn peeking_tells_what_bytes_hold() {
     let header = BloomFilter::peek(&small()).unwrap();
-    assert_eq!(header.kind, pds_core::bytes::Kind::Bloom);
+    assert_eq!(header.kind, pds_core::Kind::Bloom);
     assert_eq!((header.hasher_id, header.shape.expected_items), (1, Some(10)));
     assert_eq!(header.shape.promised_rate, Some(0.01));
 }

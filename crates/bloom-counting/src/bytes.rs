@@ -1,6 +1,7 @@
 //! The filters' portable bytes; `docs/format.md` of the workspace specifies them.
 
-use pds_core::bytes::{Kind, Portable, Shape};
+use pds_core::Kind;
+use pds_core::bytes::{Portable, Shape};
 use pds_core::internal::{Sink, Source, portable_methods};
 use pds_core::{DecodeError, DefaultHashBuilder, ParamError, PortableHasher};
 use pds_params::{BlockedCountingParams, BloomParams};

@@ -10,7 +10,8 @@ use bloom_counting::{
     Bits8, BlockedCountingBloomFilter, BlockedCountingBloomFilterView, CountingBloomFilter,
     CountingBloomFilterView, DefaultHashBuilder, SipHashBuilder,
 };
-use pds_core::bytes::{Header, Kind};
+use pds_core::Kind;
+use pds_core::bytes::Header;
 use pds_core::{DecodeError, ParamError};
 use quickcheck::quickcheck;
 

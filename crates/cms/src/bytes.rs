@@ -3,14 +3,16 @@
 mod key;
 mod keyed;
 
-use pds_core::bytes::{Header, Kind, Portable, Shape};
-use pds_core::internal::{Sink, Source, portable_methods, reorder_lanes};
+use pds_core::Kind;
+use pds_core::bytes::{Header, Portable, Shape};
+use pds_core::internal::{portable_methods, reorder_lanes};
 use pds_core::{DecodeError, DefaultHashBuilder, ParamError, PortableHasher};
 use pds_params::{CountMinParams, CountSketchParams};
 
 pub use key::PortableKey;
 #[cfg(feature = "serde")]
 pub(crate) use keyed::{check_counts, check_estimates, enter};
+pub use pds_core::internal::{Sink, Source};
 
 #[cfg(target_has_atomic = "64")]
 use crate::AtomicCountMinSketch;

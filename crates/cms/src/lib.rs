@@ -47,7 +47,7 @@ pub use atomic::{AtomicCountMinSketch, ShareError};
 #[cfg(feature = "alloc")]
 pub use builder::CountMinSketchBuilder;
 #[cfg(feature = "alloc")]
-pub use bytes::PortableKey;
+pub use bytes::{PortableKey, Sink, Source};
 #[cfg(feature = "alloc")]
 pub use count_sketch::CountSketch;
 #[cfg(feature = "alloc")]
@@ -62,8 +62,8 @@ pub use pds_core::bytes::Header;
 #[cfg(feature = "std")]
 pub use pds_core::bytes::ReadLimits;
 pub use pds_core::{
-    AllocError, BuildError, DecodeError, DefaultHashBuilder, Estimate, Incompatible, ParamError,
-    PortableHasher, Raw, SipHashBuilder,
+    AllocError, BuildError, DecodeError, DefaultHashBuilder, Estimate, Incompatible, Kind,
+    ParamError, PortableHasher, Raw, SipHashBuilder,
 };
 pub use pds_params::{CountMinParams, CountSketchParams, HeavyHittersParams};
 #[cfg(feature = "alloc")]

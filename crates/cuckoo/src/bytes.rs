@@ -1,6 +1,7 @@
 //! The filter's portable bytes; `docs/format.md` of the workspace specifies them.
 
-use pds_core::bytes::{Kind, Portable, Shape};
+use pds_core::Kind;
+use pds_core::bytes::{Portable, Shape};
 use pds_core::internal::{Sink, Source, WordSource, check_padding, portable_methods};
 use pds_core::{DecodeError, ParamError, PortableHasher};
 use pds_params::CuckooParams;

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use cuckoo::{CuckooFilter, CuckooFilterView, SipHashBuilder};
-use pds_core::bytes::{Header, Kind, ReadLimits};
+use pds_core::Kind;
+use pds_core::bytes::{Header, ReadLimits};
 use pds_core::{DecodeError, ParamError};
 use quickcheck::quickcheck;
 

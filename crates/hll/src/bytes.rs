@@ -7,7 +7,8 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use pds_core::bytes::{Header, Kind, Portable, Shape};
+use pds_core::Kind;
+use pds_core::bytes::{Header, Portable, Shape};
 use pds_core::internal::{Sink, Source, portable_methods};
 use pds_core::{DecodeError, PortableHasher};
 use pds_params::HllParams;

@@ -12,7 +12,8 @@ use std::{env, fs};
 use hll::{
     AtomicHyperLogLog, HllParams, HyperLogLog, HyperLogLogView, UltraLogLog, UltraLogLogView,
 };
-use pds_core::bytes::{Header, Kind, ReadLimits, Shape};
+use pds_core::Kind;
+use pds_core::bytes::{Header, ReadLimits, Shape};
 use pds_core::{DecodeError, ReadError, SipHashBuilder};
 
 const KEY: [u8; 16] = *b"0123456789abcdef";

@@ -25,7 +25,6 @@ mod stream;
 mod twin;
 mod view;
 
-pub use crate::kind::Kind;
 pub use decode::from_slice;
 pub use encode::{WithKey, to_vec};
 #[cfg(feature = "std")]

@@ -26,4 +26,5 @@ mod traits;
 pub use error::ReadError;
 pub use error::{AllocError, BuildError, DecodeError, Estimate, Incompatible, ParamError};
 pub use hash::{DefaultHashBuilder, PortableHasher, Raw, SipHashBuilder};
+pub use kind::Kind;
 pub use traits::{Cardinality, Frequency, HashKey, Insert, Membership, Merge, Remove};

@@ -4,8 +4,9 @@
 
 use core::hash::{BuildHasher, Hasher};
 
+use pds_core::Kind;
 use pds_core::bytes::{
-    Header, Kind, Portable, ReadLimits, SecretKey, Shape, WithKey, from_slice, read_from, to_vec,
+    Header, Portable, ReadLimits, SecretKey, Shape, WithKey, from_slice, read_from, to_vec,
     write_to,
 };
 use pds_core::internal::{Envelope, Sink, Source};

@@ -2,7 +2,7 @@
 
 use pds_core::{AllocError, BuildError, DefaultHashBuilder, Incompatible, SipHashBuilder};
 #[cfg(feature = "alloc")]
-use pds_core::{DecodeError, ParamError, bytes::Kind};
+use pds_core::{DecodeError, Kind, ParamError};
 
 #[test]
 fn differing_shapes_are_named() {

@@ -176,6 +176,7 @@ fn seeds_survive_the_way_through_bytes() {
     assert_eq!(SipHashBuilder::from_seed(sip.to_seed()), Some(sip));
 }
 
+#[cfg(feature = "std")]
 #[test]
 fn a_secret_key_is_random_and_not_printed() {
     let hasher = SipHashBuilder::random();

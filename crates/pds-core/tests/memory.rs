@@ -1,5 +1,7 @@
 //! The promises of `Words`: aligned, zero, lazy, refused without an abort, shared by threads.
 
+#![cfg(feature = "alloc")]
+
 use core::sync::atomic::Ordering::Relaxed;
 
 use pds_core::AllocError;

@@ -5,7 +5,7 @@ mod open;
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
 
-use pds_core::bytes::Kind;
+use pds_core::Kind;
 
 #[cfg(any(feature = "bloom", feature = "blocked"))]
 use crate::Health;

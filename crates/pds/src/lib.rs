@@ -84,8 +84,8 @@ pub use hll::{HyperLogLog, HyperLogLogView, UltraLogLog, UltraLogLogView};
 pub use pds_core::ReadError;
 pub use pds_core::{
     AllocError, BuildError, Cardinality, DecodeError, DefaultHashBuilder, Estimate, Frequency,
-    HashKey, Incompatible, Insert, Membership, Merge, ParamError, PortableHasher, Raw, Remove,
-    SipHashBuilder,
+    HashKey, Incompatible, Insert, Kind, Membership, Merge, ParamError, PortableHasher, Raw,
+    Remove, SipHashBuilder,
 };
 pub use typed::Typed;
 

@@ -12,7 +12,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use pds::bytes::{Header, Kind, Portable, ReadLimits};
+use pds::Kind;
+use pds::bytes::{Header, Portable, ReadLimits};
 use pds::counting::Bits8;
 use pds::{
     BlockedBloomFilter, BlockedCountingBloomFilter, BloomFilter, CountMinSketch,

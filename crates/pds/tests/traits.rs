@@ -89,7 +89,7 @@ macro_rules! filter {
         answers(&view);
         let opened = DynFilter::from_bytes(&bytes).expect("bytes just written");
         answers(&opened);
-        assert_eq!(opened.kind(), pds::bytes::Kind::$kind);
+        assert_eq!(opened.kind(), pds::Kind::$kind);
     };
 }
 

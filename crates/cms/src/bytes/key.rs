@@ -12,6 +12,36 @@ const CHUNK: usize = 4096;
 ///
 /// The promise covers its hash too: it must be the same on every machine (`docs/hashing.md` of the workspace
 /// lists the types for which it is).
+///
+/// # Examples
+/// ```
+/// use cms::{PortableKey, Sink, Source, TopK};
+///
+/// /// A network port.
+/// #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+/// struct Port(u16);
+///
+/// impl PortableKey for Port {
+///     const ID: u16 = 0x8001;
+///
+///     fn key_bytes(&self) -> u64 {
+///         self.0.key_bytes()
+///     }
+///
+///     fn write_key<W: Sink>(&self, sink: &mut W) -> Result<(), W::Error> {
+///         self.0.write_key(sink)
+///     }
+///
+///     fn read_key<R: Source>(source: &mut R, most: &mut u64) -> Result<Self, R::Error> {
+///         u16::read_key(source, most).map(Port)
+///     }
+/// }
+///
+/// let mut ports = TopK::new(10)?;
+/// ports.insert(&Port(443));
+/// assert!(TopK::<Port>::from_bytes(&ports.to_bytes()).is_ok());
+/// # Ok::<(), Box<dyn core::error::Error>>(())
+/// ```
 pub trait PortableKey: Hash + Eq + Sized {
     /// Names the type in stored bytes. Ids below 2^15 are this family's, from 2^15 up yours.
     const ID: u16;

@@ -2,7 +2,8 @@
 
 use core::hash::{BuildHasher, Hash};
 
-use pds_core::bytes::{Header, Kind, Portable, Shape};
+use pds_core::Kind;
+use pds_core::bytes::{Header, Portable, Shape};
 use pds_core::hash::finalize;
 use pds_core::internal::{Sink, Source};
 use pds_core::{DecodeError, PortableHasher};

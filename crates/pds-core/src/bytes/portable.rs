@@ -1,6 +1,7 @@
+use super::Shape;
 use super::sink::Sink;
 use super::source::Source;
-use super::{Kind, Shape};
+use crate::Kind;
 use crate::error::DecodeError;
 use crate::hash::PortableHasher;
 

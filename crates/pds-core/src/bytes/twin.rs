@@ -11,7 +11,7 @@ macro_rules! portable_twin {
         /// The same bytes as the plain structure's. Those taken during changes are no snapshot.
         impl<S: $crate::PortableHasher> $crate::bytes::Portable for $atomic<S> {
             type Hasher = S;
-            const KIND: $crate::bytes::Kind = <$plain<S> as $crate::bytes::Portable>::KIND;
+            const KIND: $crate::Kind = <$plain<S> as $crate::bytes::Portable>::KIND;
 
             fn portable_hasher(&self) -> &S {
                 self.hasher()

@@ -19,7 +19,7 @@ pub trait WordSource {
     /// On big-endian machines words do not, and there is no answer.
     fn unaligned(&self, byte: usize) -> Option<u64>;
 
-    /// Returns the `N` words that a well-mixed number falls on, as [`reduced`] does.
+    /// Returns the `N` words that a well-mixed number falls on, as `reduced` does.
     ///
     /// # Panics
     /// When there are none.

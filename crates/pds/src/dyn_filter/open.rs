@@ -3,7 +3,8 @@
 #[cfg(feature = "std")]
 use alloc::vec::Vec;
 
-use pds_core::bytes::{Header, Kind, Portable, from_slice};
+use pds_core::Kind;
+use pds_core::bytes::{Header, Portable, from_slice};
 #[cfg(feature = "std")]
 use pds_core::{
     ReadError,
