@@ -155,7 +155,7 @@ impl fmt::Display for Report {
 
 /// What the columns hold, a line each.
 pub(crate) const EXPLANATION: [&str; 3] = [
-    "Times in ns an operation, medians of interleaved pairs; ratio: the peer's figure by ours, with its 95 % interval.",
+    "Times in ns an operation, medians over rounds in turn; ratio: the peer's figure by ours, with its 95 % interval.",
     "Err: the measured rate of false positives of filters, the relative error of sketches.",
     "Floor: ns to reach the lines that a key needs in an array of the same size, prefetched.",
 ];
