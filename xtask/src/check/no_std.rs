@@ -35,7 +35,8 @@ fn link(package: &Package, features: &[&str]) -> Outcome {
     let manifest = folder.join("Cargo.toml");
     let mut command = cargo(["build", "--quiet", "--manifest-path"]);
     eprintln!("linking {} without the standard library, features {features:?}", package.name);
-    process::run(command.arg(manifest).arg("--target-dir").arg(folder.join("target")))
+    let target = workspace::target_folder()?.join("no-std").join("target");
+    process::run(command.arg(manifest).arg("--target-dir").arg(target))
 }
 
 fn write(package: &Package, features: &[&str]) -> Result<PathBuf, Box<dyn Error>> {
