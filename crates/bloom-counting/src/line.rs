@@ -4,7 +4,7 @@
 //! chooses among 64 bits, the upper four choose among 16 counters. Plain code over whole lines: lanes are
 //! independent, so that the compiler makes vectors of it where each of them can be shifted by itself.
 
-use pds_core::internal::GOLDEN_RATIO;
+use pds_core::internal::{GOLDEN_RATIO, StoredWord};
 
 use crate::Bits4;
 use crate::counter::{self, Counter};
@@ -14,6 +14,15 @@ pub(crate) const LANES: usize = 8;
 
 /// Eight words of 16 counters.
 pub(crate) type Line = [u64; LANES];
+
+/// A line as it is stored.
+pub(crate) type StoredLine<W> = [W; LANES];
+
+/// Reads a line.
+#[inline(always)]
+pub(crate) fn load<W: StoredWord>(line: &StoredLine<W>) -> Line {
+    line.map(W::value)
+}
 
 /// The bit at which the field of the first lane starts, of which four bits are used.
 const FIRST_FIELD: u32 = 60;

@@ -4,13 +4,15 @@ use core::ops::Deref;
 
 use pds_core::AllocError;
 use pds_core::hash::finalize;
-use pds_core::internal::{Backend, WordSource, Words, Work, prefetch_reduced, reduced_mut};
+use pds_core::internal::{
+    Backend, StoredWord, WordSource, Words, Work, prefetch_reduced, reduced, reduced_mut,
+};
 use pds_params::BlockedCountingParams;
 
 use crate::Bits4;
 use crate::ahead::visit_ahead;
 use crate::counters::Counters;
-use crate::line::{self, LANES, Line, fields};
+use crate::line::{self, LANES, Line, StoredLine, fields, load};
 use crate::methods::{BATCH, hashes};
 
 /// The lines, and the kind of processor that was found when they were made.
@@ -39,13 +41,15 @@ impl<W: WordSource> Lines<W> {
     /// Whether all counters of the hash are raised.
     #[inline]
     pub(crate) fn contains(&self, hash: u64) -> bool {
-        self.backend.run(Contains { words: self.words(), hash })
+        let (line, fields) = self.line(hash);
+        self.backend.run(Contains { line, fields })
     }
 
     /// The least counter of the hash.
     #[inline]
     pub(crate) fn estimate(&self, hash: u64) -> u64 {
-        self.backend.run(Estimate { words: self.words(), hash })
+        let (line, fields) = self.line(hash);
+        self.backend.run(Estimate { line, fields })
     }
 
     /// [`contains`](Self::contains) for many keys, one answer each.
@@ -55,7 +59,19 @@ impl<W: WordSource> Lines<W> {
         hash: impl Fn(&K) -> u64,
         answers: &mut [bool],
     ) {
-        self.backend.run(ContainsEach { words: self.words(), keys, hash, answers });
+        self.backend.run(ContainsEach { lines: self.lines(), keys, hash, answers });
+    }
+
+    /// The line of a hash, and what chooses its counters.
+    #[inline(always)]
+    fn line(&self, hash: u64) -> (&StoredLine<W::Stored>, u64) {
+        let mixed = finalize(hash);
+        (reduced(self.lines(), mixed), fields(mixed))
+    }
+
+    #[inline(always)]
+    fn lines(&self) -> &[StoredLine<W::Stored>] {
+        self.words().stored()
     }
 
     /// The mean over the lines of the product of their lanes' fills.
@@ -64,7 +80,7 @@ impl<W: WordSource> Lines<W> {
         reason = "a mean needs no more than the 53 bits of the number"
     )]
     pub(crate) fn rate(&self) -> f64 {
-        let sum: f64 = self.words().arrays().map(|line| line::rate(&line)).sum();
+        let sum: f64 = self.lines().iter().map(|line| line::rate(&load(line))).sum();
         sum / (self.len() / pds_params::counting::LINE_COUNTERS) as f64
     }
 }
@@ -85,7 +101,9 @@ impl Lines {
     /// Raises all counters of the hash. Returns whether one of them was zero.
     #[inline]
     pub(crate) fn insert(&mut self, hash: u64) -> bool {
-        self.backend.run(Insert { lines: self.lines_mut(), hash })
+        let backend = self.backend;
+        let (line, fields) = self.line_mut(hash);
+        backend.run(Insert { line, fields })
     }
 
     /// [`insert`](Self::insert) for many keys. Returns for how many of them a counter was zero.
@@ -96,7 +114,9 @@ impl Lines {
     /// Lowers all counters of the hash, unless one of them is zero. Returns whether none was.
     #[inline]
     pub(crate) fn remove(&mut self, hash: u64) -> bool {
-        self.backend.run(Remove { lines: self.lines_mut(), hash })
+        let backend = self.backend;
+        let (line, fields) = self.line_mut(hash);
+        backend.run(Remove { line, fields })
     }
 
     pub(crate) fn clear(&mut self) {
@@ -105,6 +125,12 @@ impl Lines {
 
     pub(crate) fn add(&mut self, other: &Self) {
         self.counters.add(&other.counters);
+    }
+
+    #[inline(always)]
+    fn line_mut(&mut self, hash: u64) -> (&mut Line, u64) {
+        let mixed = finalize(hash);
+        (reduced_mut(self.lines_mut(), mixed), fields(mixed))
     }
 
     #[inline(always)]
@@ -130,37 +156,36 @@ impl PartialEq for Lines {
 }
 
 struct Contains<'a, W> {
-    words: &'a W,
-    hash: u64,
+    line: &'a StoredLine<W>,
+    fields: u64,
 }
 
-impl<W: WordSource> Work for Contains<'_, W> {
+impl<W: StoredWord> Work for Contains<'_, W> {
     type Output = bool;
 
     #[inline(always)]
     fn run(self) -> bool {
-        contains(self.words, finalize(self.hash))
+        line::holds(&load(self.line), self.fields)
     }
 }
 
 struct Estimate<'a, W> {
-    words: &'a W,
-    hash: u64,
+    line: &'a StoredLine<W>,
+    fields: u64,
 }
 
-impl<W: WordSource> Work for Estimate<'_, W> {
+impl<W: StoredWord> Work for Estimate<'_, W> {
     type Output = u64;
 
     #[inline(always)]
     fn run(self) -> u64 {
-        let mixed = finalize(self.hash);
-        line::least(&self.words.reduced_array(mixed), fields(mixed))
+        line::least(&load(self.line), self.fields)
     }
 }
 
 struct Insert<'a> {
-    lines: &'a mut [Line],
-    hash: u64,
+    line: &'a mut Line,
+    fields: u64,
 }
 
 impl Work for Insert<'_> {
@@ -168,13 +193,13 @@ impl Work for Insert<'_> {
 
     #[inline(always)]
     fn run(self) -> bool {
-        insert(self.lines, finalize(self.hash))
+        insert(self.line, self.fields)
     }
 }
 
 struct Remove<'a> {
-    lines: &'a mut [Line],
-    hash: u64,
+    line: &'a mut Line,
+    fields: u64,
 }
 
 impl Work for Remove<'_> {
@@ -182,38 +207,35 @@ impl Work for Remove<'_> {
 
     #[inline(always)]
     fn run(self) -> bool {
-        let mixed = finalize(self.hash);
-        let line = reduced_mut(self.lines, mixed);
-        let contained = line::holds(line, fields(mixed));
+        let contained = line::holds(self.line, self.fields);
         if contained {
-            line::lower(line, fields(mixed));
+            line::lower(self.line, self.fields);
         }
         contained
     }
 }
 
 struct ContainsEach<'a, W, K, H> {
-    words: &'a W,
+    lines: &'a [StoredLine<W>],
     keys: &'a [K],
     hash: H,
     answers: &'a mut [bool],
 }
 
-impl<W: WordSource, K, H: Fn(&K) -> u64> Work for ContainsEach<'_, W, K, H> {
+impl<W: StoredWord, K, H: Fn(&K) -> u64> Work for ContainsEach<'_, W, K, H> {
     type Output = ();
 
     #[inline(always)]
     fn run(self) {
         let mut answers = self.answers.iter_mut();
-        let fetch = |words: &&W, mixed| words.prefetch_reduced_array::<LANES>(mixed);
         visit_ahead(
             self.keys,
             |key| finalize((self.hash)(key)),
-            self.words,
-            fetch,
-            |words, mixed| {
+            self.lines,
+            |lines, mixed| _ = prefetch_reduced(lines, mixed),
+            |lines, mixed| {
                 if let Some(answer) = answers.next() {
-                    *answer = contains(*words, mixed);
+                    *answer = line::holds(&load(reduced(lines, mixed)), fields(mixed));
                 }
             },
         );
@@ -240,7 +262,7 @@ impl<K, H: Fn(&K) -> u64> Work for InsertEach<'_, K, H> {
                 prefetch_reduced(self.lines, mixed);
             }
             for &mixed in mixed {
-                new += usize::from(insert(self.lines, mixed));
+                new += usize::from(insert(reduced_mut(self.lines, mixed), fields(mixed)));
             }
         }
         new
@@ -248,14 +270,8 @@ impl<K, H: Fn(&K) -> u64> Work for InsertEach<'_, K, H> {
 }
 
 #[inline(always)]
-fn contains(words: &impl WordSource, mixed: u64) -> bool {
-    line::holds(&words.reduced_array(mixed), fields(mixed))
-}
-
-#[inline(always)]
-fn insert(lines: &mut [Line], mixed: u64) -> bool {
-    let line = reduced_mut(lines, mixed);
-    let new = !line::holds(line, fields(mixed));
-    line::raise(line, fields(mixed));
+fn insert(line: &mut Line, fields: u64) -> bool {
+    let new = !line::holds(line, fields);
+    line::raise(line, fields);
     new
 }

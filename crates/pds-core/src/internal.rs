@@ -17,8 +17,8 @@ pub use crate::hash::GOLDEN_RATIO;
 pub use crate::memory::{AtomicWord, AtomicWords, load_words, union_words};
 #[cfg(feature = "alloc")]
 pub use crate::memory::{
-    LINE_BYTES, Lane, WordSource, Words, prefetch, prefetch_reduced, reduced, reduced_in_row,
-    reduced_in_row_mut, reduced_mut, reorder_lanes,
+    LINE_BYTES, Lane, StoredWord, WordSource, Words, prefetch, prefetch_reduced, reduced,
+    reduced_in_row, reduced_in_row_mut, reduced_mut, reorder_lanes,
 };
 pub use crate::{atomic_twin, filter_builder, insert_traits, membership_methods, value_traits};
 #[cfg(feature = "alloc")]

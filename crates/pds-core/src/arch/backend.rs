@@ -7,6 +7,9 @@ use super::x86::{Avx2, Avx512};
 /// Whether all code of the build is compiled for AVX2 or more: then there is nothing to choose, and all of it inlines.
 const EVERYWHERE: bool = cfg!(target_feature = "avx2");
 
+/// Whether there is one kind only.
+const FIXED: bool = EVERYWHERE || cfg!(any(not(target_arch = "x86_64"), pds_backend = "portable"));
+
 /// A kind of processor that this one is.
 #[derive(Clone, Copy, Debug)]
 pub struct Backend(Kind);
@@ -58,19 +61,30 @@ impl Backend {
     }
 
     /// Does some work with the instructions of this kind.
+    ///
+    /// All that is compiled into the caller are comparisons and calls, so that it is small enough to be inlined where
+    /// one key is worked on. Work of two words goes through registers, what is larger through memory.
     #[inline(always)]
     pub fn run<W: Work>(self, work: W) -> W::Output {
-        if EVERYWHERE {
+        if FIXED {
             return work.run();
         }
-        match self.0 {
-            Kind::Portable => work.run(),
-            #[cfg(target_arch = "x86_64")]
-            Kind::Avx2(proof) => proof.run(work),
-            #[cfg(target_arch = "x86_64")]
-            Kind::Avx512(proof) => proof.run(work),
+        // One after the other: a `match` compares with all others before the best.
+        #[cfg(target_arch = "x86_64")]
+        if let Kind::Avx512(proof) = self.0 {
+            return proof.run(work);
         }
+        #[cfg(target_arch = "x86_64")]
+        if let Kind::Avx2(proof) = self.0 {
+            return proof.run(work);
+        }
+        run_portably(work)
     }
+}
+
+#[inline(never)]
+fn run_portably<W: Work>(work: W) -> W::Output {
+    work.run()
 }
 
 impl Kind {

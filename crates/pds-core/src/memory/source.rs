@@ -1,7 +1,10 @@
-use super::{Words, prefetch, prefetch_reduced, reduced};
+use super::{Words, prefetch};
 
 /// Words that are owned, or lie in borrowed bytes.
 pub trait WordSource {
+    /// A word as it is stored.
+    type Stored: StoredWord;
+
     /// Returns the word of this index.
     ///
     /// # Panics
@@ -19,26 +22,39 @@ pub trait WordSource {
     /// On big-endian machines words do not, and there is no answer.
     fn unaligned(&self, byte: usize) -> Option<u64>;
 
-    /// Returns the `N` words that a well-mixed number falls on, as `reduced` does.
-    ///
-    /// # Panics
-    /// When there are none.
-    fn reduced_array<const N: usize>(&self, x: u64) -> [u64; N];
-
-    /// Asks for the words that [`reduced_array`](Self::reduced_array) returns to be brought near.
-    fn prefetch_reduced_array<const N: usize>(&self, x: u64);
-
     /// Returns all words in order.
     fn words(&self) -> impl Iterator<Item = u64>;
 
-    /// Returns all words in order, `N` at a time; fewer left over are left out.
-    fn arrays<const N: usize>(&self) -> impl Iterator<Item = [u64; N]>;
+    /// Returns all words in order as they are stored, `N` at a time; fewer left over are left out.
+    fn stored<const N: usize>(&self) -> &[[Self::Stored; N]];
 
     /// Asks for a word to be brought near.
     fn prefetch(&self, index: usize);
 }
 
+/// A word that is owned, or eight borrowed bytes.
+pub trait StoredWord: Copy {
+    /// Returns the number that it stands for.
+    fn value(self) -> u64;
+}
+
+impl StoredWord for u64 {
+    #[inline(always)]
+    fn value(self) -> u64 {
+        self
+    }
+}
+
+impl StoredWord for [u8; 8] {
+    #[inline(always)]
+    fn value(self) -> u64 {
+        u64::from_le_bytes(self)
+    }
+}
+
 impl WordSource for Words {
+    type Stored = u64;
+
     #[inline(always)]
     fn word(&self, index: usize) -> u64 {
         self[index]
@@ -55,22 +71,13 @@ impl WordSource for Words {
         in_order.then(|| word_from(self.lanes(), byte)).flatten()
     }
 
-    #[inline(always)]
-    fn reduced_array<const N: usize>(&self, x: u64) -> [u64; N] {
-        *reduced(self.as_chunks().0, x)
-    }
-
-    #[inline(always)]
-    fn prefetch_reduced_array<const N: usize>(&self, x: u64) {
-        prefetch_reduced(self.as_chunks::<N>().0, x);
-    }
-
     fn words(&self) -> impl Iterator<Item = u64> {
         self.iter().copied()
     }
 
-    fn arrays<const N: usize>(&self) -> impl Iterator<Item = [u64; N]> {
-        self.as_chunks().0.iter().copied()
+    #[inline(always)]
+    fn stored<const N: usize>(&self) -> &[[u64; N]] {
+        self.as_chunks().0
     }
 
     #[inline(always)]
@@ -81,6 +88,8 @@ impl WordSource for Words {
 
 /// Little-endian words at any address.
 impl WordSource for &[[u8; 8]] {
+    type Stored = [u8; 8];
+
     #[inline(always)]
     fn word(&self, index: usize) -> u64 {
         u64::from_le_bytes(self[index])
@@ -96,22 +105,13 @@ impl WordSource for &[[u8; 8]] {
         word_from(self.as_flattened(), byte)
     }
 
-    #[inline(always)]
-    fn reduced_array<const N: usize>(&self, x: u64) -> [u64; N] {
-        reduced(self.as_chunks().0, x).map(u64::from_le_bytes)
-    }
-
-    #[inline(always)]
-    fn prefetch_reduced_array<const N: usize>(&self, x: u64) {
-        prefetch_reduced(self.as_chunks::<N>().0, x);
-    }
-
     fn words(&self) -> impl Iterator<Item = u64> {
         self.iter().map(|bytes| u64::from_le_bytes(*bytes))
     }
 
-    fn arrays<const N: usize>(&self) -> impl Iterator<Item = [u64; N]> {
-        self.as_chunks().0.iter().map(|chunk| chunk.map(u64::from_le_bytes))
+    #[inline(always)]
+    fn stored<const N: usize>(&self) -> &[[[u8; 8]; N]] {
+        self.as_chunks().0
     }
 
     #[inline(always)]
