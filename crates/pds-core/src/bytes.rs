@@ -23,7 +23,7 @@ pub(crate) mod source;
 #[cfg(feature = "std")]
 mod stream;
 mod twin;
-mod view;
+pub(crate) mod view;
 
 pub use decode::from_slice;
 pub use encode::{WithKey, to_vec};

@@ -9,14 +9,12 @@ mod sip;
 
 use core::hash::{BuildHasher, Hash, Hasher};
 
+use crate::internal::GOLDEN_RATIO;
+
 #[cfg(feature = "ahash")]
 pub use ahash;
 pub use default::{DefaultHashBuilder, DefaultHasher};
 pub use sip::{SipHashBuilder, SipHasher};
-
-/// 2^64 divided by the golden ratio, made odd: the additive constant of the family's hashing.
-#[doc(hidden)]
-pub const GOLDEN_RATIO: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// Mixes a 64-bit hash so that every bit of the result depends on every bit of `hash`.
 ///

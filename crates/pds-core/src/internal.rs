@@ -11,8 +11,8 @@ pub use crate::bytes::{
     decode::{Envelope, check_padding, hasher_of},
     sink::Sink,
     source::Source,
+    view::OpenView,
 };
-pub use crate::hash::GOLDEN_RATIO;
 #[cfg(all(feature = "alloc", target_has_atomic = "64"))]
 pub use crate::memory::{AtomicWord, AtomicWords, load_words, union_words};
 #[cfg(feature = "alloc")]
@@ -23,6 +23,9 @@ pub use crate::memory::{
 pub use crate::{atomic_twin, filter_builder, insert_traits, membership_methods, value_traits};
 #[cfg(feature = "alloc")]
 pub use crate::{portable_methods, portable_twin, view_methods};
+
+/// 2^64 divided by the golden ratio, made odd: the additive constant of the family's hashing.
+pub const GOLDEN_RATIO: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// What the portable bytes need of serde.
 #[cfg(feature = "serde")]

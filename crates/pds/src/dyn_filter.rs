@@ -1,17 +1,15 @@
 //! A filter of whatever kind its bytes say.
 
 mod open;
+mod reading;
+mod view;
 
-use core::fmt;
-use core::hash::{BuildHasher, Hash};
-
-use pds_core::Kind;
-
-#[cfg(any(feature = "bloom", feature = "blocked"))]
-use crate::Health;
+use crate::DefaultHashBuilder;
 #[cfg(feature = "counting")]
 use crate::counting::Bits8;
-use crate::{DefaultHashBuilder, Estimate, HashKey, Membership};
+use reading::{each, reading_methods};
+
+pub use view::DynFilterView;
 
 /// A membership filter whose kind its stored bytes tell: opened by their header, asked like any other.
 ///
@@ -71,177 +69,4 @@ pub enum DynFilter<S = DefaultHashBuilder> {
     Cuckoo(crate::CuckooFilter<S>),
 }
 
-/// Asks the filter inside, whatever it is.
-macro_rules! each {
-    ($self:expr, $filter:ident => $answer:expr) => {
-        match $self {
-            #[cfg(feature = "bloom")]
-            Self::Bloom($filter) => $answer,
-            #[cfg(feature = "blocked")]
-            Self::BlockedBloom($filter) => $answer,
-            #[cfg(feature = "counting")]
-            Self::CountingBloom($filter) => $answer,
-            #[cfg(feature = "counting")]
-            Self::WideCountingBloom($filter) => $answer,
-            #[cfg(feature = "counting")]
-            Self::BlockedCountingBloom($filter) => $answer,
-            #[cfg(feature = "cuckoo")]
-            Self::Cuckoo($filter) => $answer,
-        }
-    };
-}
-
-impl<S> DynFilter<S> {
-    /// Returns the kind of the filter.
-    #[must_use]
-    pub const fn kind(&self) -> Kind {
-        match self {
-            #[cfg(feature = "bloom")]
-            Self::Bloom(_) => Kind::Bloom,
-            #[cfg(feature = "blocked")]
-            Self::BlockedBloom(_) => Kind::BlockedBloom,
-            #[cfg(feature = "counting")]
-            Self::CountingBloom(_) | Self::WideCountingBloom(_) => Kind::CountingBloom,
-            #[cfg(feature = "counting")]
-            Self::BlockedCountingBloom(_) => Kind::BlockedCountingBloom,
-            #[cfg(feature = "cuckoo")]
-            Self::Cuckoo(_) => Kind::Cuckoo,
-        }
-    }
-
-    /// Tests whether a key with this hash is possibly contained; `false` is certain.
-    #[inline]
-    #[must_use]
-    pub fn contains_hash(&self, hash: u64) -> bool {
-        each!(self, filter => filter.contains_hash(hash))
-    }
-
-    /// Tests many hashes: `out[i]` is the answer for `hashes[i]`.
-    ///
-    /// # Panics
-    /// When the slices differ in length.
-    pub fn contains_hash_batch(&self, hashes: &[u64], out: &mut [bool]) {
-        each!(self, filter => filter.contains_hash_batch(hashes, out));
-    }
-
-    /// Returns the hasher.
-    #[must_use]
-    pub const fn hasher(&self) -> &S {
-        each!(self, filter => filter.hasher())
-    }
-
-    /// Returns the number of items that the filter was designed for, if it was.
-    #[must_use]
-    pub fn expected_items(&self) -> Option<u64> {
-        each!(self, filter => filter.expected_items())
-    }
-
-    /// Returns the false-positive rate promised at the expected items, if one was.
-    #[must_use]
-    pub fn promised_rate(&self) -> Option<f64> {
-        each!(self, filter => filter.promised_rate())
-    }
-
-    /// Returns the size of the payload in bytes.
-    #[must_use]
-    pub fn size_in_bytes(&self) -> u64 {
-        each!(self, filter => filter.size_in_bytes())
-    }
-
-    /// Returns the fraction of absent keys that are answered `true` now, in [0, 1].
-    ///
-    /// # Complexity
-    /// O(size); constant for a cuckoo filter.
-    #[must_use]
-    pub fn false_positive_rate(&self) -> f64 {
-        each!(self, filter => filter.false_positive_rate())
-    }
-
-    /// Estimates the number of items, with its standard error; none for a blocked counting filter, which cannot tell.
-    ///
-    /// A cuckoo filter counts its items, copies too, and has no error.
-    ///
-    /// # Complexity
-    /// O(size); constant for a cuckoo filter.
-    #[must_use]
-    pub fn approx_len(&self) -> Option<Estimate> {
-        match self {
-            #[cfg(feature = "bloom")]
-            Self::Bloom(filter) => Some(filter.approx_len()),
-            #[cfg(feature = "blocked")]
-            Self::BlockedBloom(filter) => Some(filter.approx_len()),
-            #[cfg(feature = "counting")]
-            Self::CountingBloom(filter) => Some(filter.approx_len()),
-            #[cfg(feature = "counting")]
-            Self::WideCountingBloom(filter) => Some(filter.approx_len()),
-            #[cfg(feature = "counting")]
-            Self::BlockedCountingBloom(_) => None,
-            #[cfg(feature = "cuckoo")]
-            Self::Cuckoo(filter) => {
-                Some(Estimate { value: filter.len() as f64, standard_error: 0.0 })
-            }
-        }
-    }
-    /// Reports the items against the expected ones and the present rate against the promised one; none for the kinds
-    /// that have no such report: counting and cuckoo filters.
-    ///
-    /// # Complexity
-    /// O(size).
-    #[cfg(any(feature = "bloom", feature = "blocked"))]
-    #[must_use]
-    pub fn health(&self) -> Option<Health> {
-        match self {
-            #[cfg(feature = "bloom")]
-            Self::Bloom(filter) => Some(filter.health()),
-            #[cfg(feature = "blocked")]
-            Self::BlockedBloom(filter) => Some(filter.health()),
-            #[cfg(any(feature = "counting", feature = "cuckoo"))]
-            _ => None,
-        }
-    }
-}
-
-impl<S: BuildHasher> DynFilter<S> {
-    /// Tests whether `key` is possibly contained; `false` is certain.
-    ///
-    /// # Complexity
-    /// That of the filter, and one branch.
-    #[inline]
-    #[must_use]
-    pub fn contains<K: Hash + ?Sized>(&self, key: &K) -> bool {
-        self.contains_hash(self.hasher().hash_one(key))
-    }
-
-    /// Tests many keys: `out[i]` is the answer for `keys[i]`.
-    ///
-    /// # Panics
-    /// When the slices differ in length.
-    pub fn contains_batch<K: Hash>(&self, keys: &[K], out: &mut [bool]) {
-        each!(self, filter => filter.contains_batch(keys, out));
-    }
-}
-
-impl<S: BuildHasher> HashKey for DynFilter<S> {
-    #[inline]
-    fn hash_key<K: Hash + ?Sized>(&self, key: &K) -> u64 {
-        self.hasher().hash_one(key)
-    }
-}
-
-impl<S: BuildHasher> Membership for DynFilter<S> {
-    #[inline]
-    fn contains_hash(&self, hash: u64) -> bool {
-        self.contains_hash(hash)
-    }
-
-    fn contains_hash_batch(&self, hashes: &[u64], out: &mut [bool]) {
-        self.contains_hash_batch(hashes, out);
-    }
-}
-
-impl<S> fmt::Debug for DynFilter<S> {
-    /// Writes the filter inside, whose type tells the kind.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        each!(self, filter => filter.fmt(f))
-    }
-}
+reading_methods!([S] DynFilter<S>);

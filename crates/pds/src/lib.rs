@@ -75,7 +75,7 @@ pub use cuckoo::{CuckooFilter, CuckooFilterView};
     feature = "alloc",
     any(feature = "bloom", feature = "blocked", feature = "counting", feature = "cuckoo")
 ))]
-pub use dyn_filter::DynFilter;
+pub use dyn_filter::{DynFilter, DynFilterView};
 #[cfg(all(feature = "hll", feature = "alloc", target_has_atomic = "8"))]
 pub use hll::AtomicHyperLogLog;
 #[cfg(all(feature = "hll", feature = "alloc"))]

@@ -17,8 +17,8 @@ use pds::bytes::{Header, Portable, ReadLimits};
 use pds::counting::Bits8;
 use pds::{
     BlockedBloomFilter, BlockedCountingBloomFilter, BloomFilter, CountMinSketch,
-    CountingBloomFilter, CuckooFilter, DecodeError, DefaultHashBuilder, DynFilter, HashKey,
-    HyperLogLog, Membership, PortableHasher, ReadError, SipHashBuilder,
+    CountingBloomFilter, CuckooFilter, DecodeError, DefaultHashBuilder, DynFilter, DynFilterView,
+    HashKey, HyperLogLog, Membership, PortableHasher, ReadError, SipHashBuilder,
 };
 use pds_testkit::mutate::{Choices, inputs, mutate};
 
@@ -94,6 +94,43 @@ fn every_kind_answers_as_its_own_type_does() {
         assert_eq!(batch, answers, "{kind}");
         filter.contains_hash_batch(&hashes, &mut batch);
         assert_eq!(batch, answers, "{kind}");
+    }
+}
+
+#[test]
+fn every_kind_answers_from_borrowed_bytes_as_from_its_own() {
+    for (kind, bytes) in all() {
+        let filter = DynFilter::from_bytes(&bytes).unwrap();
+        // At an odd address, as in the middle of a file.
+        let shifted = [&[0][..], &bytes].concat();
+        let view = DynFilterView::from_bytes(&shifted[1..]).unwrap();
+        assert_eq!((view.kind(), view.verify()), (kind, Ok(())));
+        assert_eq!(asked(&view), asked(&filter), "{kind}");
+        let (keys, mut batch) = ((0..2 * ITEMS).collect::<Vec<u64>>(), vec![false; 600]);
+        view.contains_batch(&keys, &mut batch);
+        assert_eq!(batch, asked(&filter), "{kind}");
+
+        assert_eq!(view.expected_items(), filter.expected_items());
+        assert_eq!(view.promised_rate(), filter.promised_rate());
+        assert_eq!(view.size_in_bytes(), filter.size_in_bytes(), "{kind}");
+        assert_eq!(view.false_positive_rate(), filter.false_positive_rate(), "{kind}");
+        assert_eq!(view.approx_len(), filter.approx_len(), "{kind}");
+        assert_eq!(view.health(), filter.health(), "{kind}");
+        let copy = view.to_filter().unwrap();
+        assert_eq!((copy.kind(), asked(&copy)), (kind, asked(&filter)));
+        assert!(format!("{:?}", view.clone()).contains("FilterView"), "{view:?}");
+    }
+}
+
+/// Opening looks at the header alone: a damaged payload is what `verify` is for.
+#[test]
+fn views_verify_every_kind() {
+    for (kind, mut bytes) in all() {
+        bytes[128] ^= 1;
+        let view = DynFilterView::from_bytes(&bytes).unwrap();
+        assert!(matches!(view.verify(), Err(DecodeError::Checksum { .. })), "{kind}");
+        assert_eq!(view.to_filter().err(), view.verify().err(), "{kind}");
+        assert_eq!(DynFilter::from_bytes(&bytes).err(), view.verify().err(), "{kind}");
     }
 }
 
@@ -181,6 +218,7 @@ fn sketches_are_refused_by_name_and_offset() {
                 "the structure kind at offset 10 is {id}, but must be a membership filter whose feature is on"
             )
         );
+        assert_eq!(DynFilterView::from_bytes(&bytes).unwrap_err(), error);
         let streamed = DynFilter::read_from(bytes.as_slice(), ReadLimits::UNLIMITED);
         assert!(matches!(streamed, Err(ReadError::Decode(same)) if same == error));
     }
@@ -200,6 +238,11 @@ fn keyed_filters_need_their_key() {
     let other = SipHashBuilder::from_key([6; 16]);
     let wrong = DynFilter::from_bytes_with_hasher(&bytes, other).unwrap_err();
     assert!(matches!(wrong, DecodeError::KeyMismatch { .. }), "{wrong:?}");
+    let view = DynFilterView::from_bytes(&bytes).unwrap_err();
+    assert_eq!(view, wrong_hasher);
+    let view = DynFilterView::<SipHashBuilder>::from_bytes_with_key(&bytes).unwrap_err();
+    assert_eq!(view, without);
+    assert_eq!(DynFilterView::from_bytes_with_hasher(&bytes, other).unwrap_err(), wrong);
 
     let path = saved("keyed", &bytes);
     let limits = ReadLimits::payload(1_000);
@@ -210,6 +253,8 @@ fn keyed_filters_need_their_key() {
         DynFilter::load_with_hasher(&path, hasher).unwrap(),
         DynFilter::read_from_with_hasher(bytes.as_slice(), limits, hasher).unwrap(),
         DynFilter::read_from_with_key(with_key.as_slice(), limits).unwrap(),
+        DynFilterView::from_bytes_with_hasher(&bytes, hasher).unwrap().to_filter().unwrap(),
+        DynFilterView::from_bytes_with_key(&with_key).unwrap().to_filter().unwrap(),
     ];
     fs::remove_file(path).unwrap();
     for filter in filters {
@@ -226,11 +271,13 @@ fn limits_and_ends_are_kept() {
         for end in [0, 7, 127, 128, bytes.len() - 1] {
             let cut = DynFilter::from_bytes(&bytes[..end]);
             assert!(matches!(cut, Err(DecodeError::Truncated { .. })), "{kind}, {end}: {cut:?}");
+            assert_eq!(DynFilterView::from_bytes(&bytes[..end]).err(), cut.err());
             let cut = DynFilter::read_from(&bytes[..end], ReadLimits::UNLIMITED);
             assert!(matches!(cut, Err(ReadError::Decode(DecodeError::Truncated { .. }))));
         }
         bytes.push(0);
         assert!(matches!(DynFilter::from_bytes(&bytes), Err(DecodeError::Trailing { .. })));
+        assert!(matches!(DynFilterView::from_bytes(&bytes), Err(DecodeError::Trailing { .. })));
         let path = saved(&format!("trailing-{}", kind.id()), &bytes);
         let loaded = DynFilter::load(&path);
         fs::remove_file(path).unwrap();
@@ -243,12 +290,13 @@ fn limits_and_ends_are_kept() {
 #[test]
 fn case_17_forged_bytes_are_refused_or_answered_as_by_their_own_type() {
     let originals = all();
-    let (mut accepted, mut refused) = (0, 0);
+    let (mut accepted, mut refused, mut viewed) = (0, 0, 0);
     for input in inputs(7, 30_000) {
         let mut choices = Choices::new(&input);
         let (_, mut bytes) = originals[choices.below(originals.len())].clone();
         mutate(&mut bytes, &mut choices);
         let opened = DynFilter::from_bytes(&bytes).map(|filter| (filter.kind(), asked(&filter)));
+        viewed += u32::from(view_agrees(&bytes, &opened));
         match opened {
             Ok((kind, answers)) => {
                 assert_eq!(Header::peek(&bytes).unwrap().kind, kind);
@@ -266,6 +314,23 @@ fn case_17_forged_bytes_are_refused_or_answered_as_by_their_own_type() {
         }
     }
     assert!(accepted > 300 && refused > 300, "{accepted} accepted, {refused} refused");
+    assert!(viewed > accepted, "{viewed} viewed: some payloads are damaged, and are still asked");
+}
+
+/// Asks a view of forged bytes whatever it verifies to, and holds it against what the owned filter said of them.
+/// Returns whether it opened.
+fn view_agrees(bytes: &[u8], owned: &Result<(Kind, Vec<bool>), DecodeError>) -> bool {
+    match DynFilterView::from_bytes(bytes) {
+        Ok(view) => {
+            let answers = (view.kind(), asked(&view));
+            assert_eq!(view.verify().map(|()| answers), *owned);
+            true
+        }
+        Err(error) => {
+            assert_eq!(owned.as_ref(), Err(&error));
+            false
+        }
+    }
 }
 
 const fn all_kinds() -> [Kind; 5] {

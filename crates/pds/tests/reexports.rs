@@ -95,6 +95,18 @@ mod structures {
     }
 
     #[test]
+    fn filters_of_any_kind() {
+        let mut filter = filter();
+        filter.insert("here");
+        let bytes = filter.to_bytes();
+        let owned = pds::DynFilter::from_bytes(&bytes).expect("fresh");
+        let view = pds::DynFilterView::from_bytes(&bytes).expect("fresh");
+        assert!(owned.contains("here") && !owned.contains("there"));
+        assert!(view.contains("here") && !view.contains("there"));
+        assert_eq!((owned.kind(), view.kind()), (pds::Kind::Bloom, pds::Kind::Bloom));
+    }
+
+    #[test]
     fn module_bloom() {
         let mut bits = pds::bloom::BitArray::zeroed(100).expect("memory for 100 bits");
         let position = pds::bloom::DoubleHash::new(7).next_position(bits.num_bits());

@@ -14,8 +14,8 @@ use core::fmt::Debug;
 use pds::prelude::*;
 use pds::{
     BlockedBloomFilterView, BlockedCountingBloomFilterView, BloomFilterView, CountMinSketchView,
-    CountSketchView, CountingBloomFilterView, CuckooFilterView, DynFilter, HyperLogLogView,
-    UltraLogLogView,
+    CountSketchView, CountingBloomFilterView, CuckooFilterView, DynFilter, DynFilterView,
+    HyperLogLogView, UltraLogLogView,
 };
 
 const KEYS: u64 = 200;
@@ -89,6 +89,7 @@ macro_rules! filter {
         answers(&view);
         let opened = DynFilter::from_bytes(&bytes).expect("bytes just written");
         answers(&opened);
+        answers(&DynFilterView::from_bytes(&bytes).expect("bytes just written"));
         assert_eq!(opened.kind(), pds::Kind::$kind);
     };
 }

@@ -8,8 +8,11 @@ use super::judge::real;
 use super::sabotage::Fault;
 use super::subject::{Design, Family, Interval, Observation, Prediction, Subject};
 use core::hash::{BuildHasher, Hash};
-use pds::hash::{GOLDEN_RATIO, finalize, reduce};
+use pds::hash::{finalize, reduce};
 use pds::params::BlockedBloomParams;
+
+/// The multiplier of `docs/hashing.md`, section 4.
+const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// Lanes of a block, and positions of a key.
 const LANES: u32 = 8;
@@ -58,7 +61,7 @@ impl<S: BuildHasher> FaultyBlockedFilter<S> {
         let first = usize::try_from(u64::from(LANES) * block).expect("words in memory");
         let fields = match self.fault {
             Some(Fault::CorrelatedLanes) => mixed,
-            _ => mixed.wrapping_mul(GOLDEN_RATIO),
+            _ => mixed.wrapping_mul(MULTIPLIER),
         };
         let lanes = LANES - u32::from(self.fault == Some(Fault::LaneLeftOut));
         (first..).zip((0..lanes).map(move |lane| 1 << (fields >> (58 - 6 * lane) & 63)))

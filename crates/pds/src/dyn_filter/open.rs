@@ -23,6 +23,41 @@ use crate::{DecodeError, PortableHasher};
 /// Where the kind stands in a header, in bytes.
 const KIND_AT: u64 = 10;
 
+/// The filter that a header announces, as a variant of an enum: `$open` is asked for the type that this variant holds.
+macro_rules! by_kind {
+    ($header:expr, $enum:ident, $open:expr) => {
+        match $header.kind {
+            #[cfg(feature = "bloom")]
+            Kind::Bloom => $open.map($enum::Bloom),
+            #[cfg(feature = "blocked")]
+            Kind::BlockedBloom => $open.map($enum::BlockedBloom),
+            // The third number of the shape is the width of a counter.
+            #[cfg(feature = "counting")]
+            Kind::CountingBloom if $header.shape.numbers[2] == 8 => {
+                $open.map($enum::WideCountingBloom)
+            }
+            #[cfg(feature = "counting")]
+            Kind::CountingBloom => $open.map($enum::CountingBloom),
+            #[cfg(feature = "counting")]
+            Kind::BlockedCountingBloom => $open.map($enum::BlockedCountingBloom),
+            #[cfg(feature = "cuckoo")]
+            Kind::Cuckoo => $open.map($enum::Cuckoo),
+            kind => Err($crate::dyn_filter::open::not_a_filter(kind).into()),
+        }
+    };
+}
+pub(super) use by_kind;
+
+/// What is wrong with bytes that hold another structure, or one whose feature is off.
+pub(super) fn not_a_filter(kind: Kind) -> DecodeError {
+    DecodeError::Field {
+        name: "the structure kind",
+        offset: KIND_AT,
+        found: kind.id().into(),
+        allowed: "a membership filter whose feature is on",
+    }
+}
+
 impl DynFilter {
     /// Reads portable bytes that hold a filter of any kind and nothing else.
     ///
@@ -127,30 +162,7 @@ fn open<S: PortableHasher, O: Opener<S>>(
     header: &Header,
     opener: O,
 ) -> Result<DynFilter<S>, O::Error> {
-    match header.kind {
-        #[cfg(feature = "bloom")]
-        Kind::Bloom => opener.open().map(DynFilter::Bloom),
-        #[cfg(feature = "blocked")]
-        Kind::BlockedBloom => opener.open().map(DynFilter::BlockedBloom),
-        // The third number of the shape is the width of a counter.
-        #[cfg(feature = "counting")]
-        Kind::CountingBloom if header.shape.numbers[2] == 8 => {
-            opener.open().map(DynFilter::WideCountingBloom)
-        }
-        #[cfg(feature = "counting")]
-        Kind::CountingBloom => opener.open().map(DynFilter::CountingBloom),
-        #[cfg(feature = "counting")]
-        Kind::BlockedCountingBloom => opener.open().map(DynFilter::BlockedCountingBloom),
-        #[cfg(feature = "cuckoo")]
-        Kind::Cuckoo => opener.open().map(DynFilter::Cuckoo),
-        kind => Err(DecodeError::Field {
-            name: "the structure kind",
-            offset: KIND_AT,
-            found: kind.id().into(),
-            allowed: "a membership filter whose feature is on",
-        }
-        .into()),
-    }
+    by_kind!(header, DynFilter, opener.open())
 }
 
 struct Slice<'a, S>(&'a [u8], Option<S>);
