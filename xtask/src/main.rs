@@ -15,7 +15,7 @@ use std::process::ExitCode;
 
 /// The project's own tool.
 #[derive(Debug, Parser)]
-#[command(name = "cargo xtask", version)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", version)]
 struct Cli {
     #[command(subcommand)]
     command: Command,

@@ -27,57 +27,62 @@ use pds::params::compare::{Abilities, Ability, CountNeeds, Needs, Priority};
   cargo xtask params --published                    well-known figures, recomputed")]
 pub(crate) struct Options {
     /// Distinct keys: 10e6, 10M or 10_000_000
-    #[arg(long, value_name = "N", value_parser = parse::count)]
+    #[arg(long, value_name = "N", value_parser = parse::count, allow_negative_numbers = true)]
     items: Option<u64>,
-    /// False-positive rate: 1% or 0.01
-    #[arg(long, value_name = "RATE", value_parser = parse::fraction)]
-    rate: Option<f64>,
     /// Memory: 64MiB, 1.5GB or a number of bytes
-    #[arg(long, value_name = "BYTES", value_parser = parse::bytes)]
+    #[arg(long, value_name = "BYTES", value_parser = parse::bytes, allow_negative_numbers = true)]
     memory: Option<u64>,
-    /// Keys have to be removed
-    #[arg(long)]
+    /// Keys have to be removed, or counts taken back
+    #[arg(long, requires = "items")]
     remove: bool,
+    /// False-positive rate: 1% or 0.01
+    #[arg(long, value_name = "RATE", help_heading = FILTERS, value_parser = parse::fraction, allow_negative_numbers = true)]
+    rate: Option<f64>,
     /// Filters have to be merged
-    #[arg(long)]
+    #[arg(long, help_heading = FILTERS, requires_all = ["items", "rate"])]
     merge: bool,
     /// It has to tell how often a key was inserted
-    #[arg(long)]
+    #[arg(long, help_heading = FILTERS, requires_all = ["items", "rate"])]
     count: bool,
     /// It has to keep its rate beyond the number of items
-    #[arg(long)]
+    #[arg(long, help_heading = FILTERS, requires_all = ["items", "rate"])]
     grow: bool,
     /// Time counts more than memory
-    #[arg(long)]
+    #[arg(long, help_heading = FILTERS, requires_all = ["items", "rate"])]
     fast: bool,
-    /// Count-min: error of a count, as a share of the total
-    #[arg(long, value_name = "SHARE", value_parser = parse::fraction)]
+    /// Error of a count, as a share of the total
+    #[arg(long, value_name = "SHARE", help_heading = COUNTS, value_parser = parse::fraction, allow_negative_numbers = true)]
     epsilon: Option<f64>,
-    /// Count-min: share of keys whose count may err by more
-    #[arg(long, value_name = "SHARE", value_parser = parse::fraction, default_value = "1%")]
+    /// Share of keys whose count may err by more
+    #[arg(long, value_name = "SHARE", help_heading = COUNTS, value_parser = parse::fraction, default_value = "1%", allow_negative_numbers = true)]
     delta: f64,
-    /// HyperLogLog: relative standard error of the number of distinct keys
-    #[arg(long, value_name = "ERROR", value_parser = parse::fraction)]
-    error: Option<f64>,
-    /// Counts: their sum, at most; 2^64 - 1 unless given
-    #[arg(long, value_name = "N", value_parser = parse::count)]
+    /// The sum of all counts, at most; 2^64 - 1 unless given
+    #[arg(long, value_name = "N", help_heading = COUNTS, value_parser = parse::count, requires_all = ["items", "epsilon"], allow_negative_numbers = true)]
     total: Option<u64>,
     /// Counts have to be right in the mean, and not from above
-    #[arg(long)]
+    #[arg(long, help_heading = COUNTS, requires_all = ["items", "epsilon"])]
     unbiased: bool,
     /// The most frequent keys have to be listed
-    #[arg(long)]
+    #[arg(long, help_heading = COUNTS, requires_all = ["items", "epsilon"])]
     list: bool,
-    /// Sets are asked what they have in common
-    #[arg(long)]
-    overlap: bool,
-    /// Heavy hitters: every key above this share of the stream
-    #[arg(long, value_name = "SHARE", value_parser = parse::fraction)]
+    /// The share of the stream above which no key may be missed
+    #[arg(long, value_name = "SHARE", help_heading = MOST, value_parser = parse::fraction, allow_negative_numbers = true)]
     share: Option<f64>,
+    /// Relative standard error of the number
+    #[arg(long, value_name = "ERROR", help_heading = DISTINCT, value_parser = parse::fraction, allow_negative_numbers = true)]
+    error: Option<f64>,
+    /// Sets are asked what they have in common
+    #[arg(long, help_heading = DISTINCT, requires_all = ["items", "error"])]
+    overlap: bool,
     /// Well-known figures of the field, right and wrong, recomputed
     #[arg(long)]
     published: bool,
 }
+
+const FILTERS: &str = "Have I seen this key? Two of --items, --rate and --memory, and";
+const COUNTS: &str = "How often has this key come?";
+const MOST: &str = "Which keys come most often?";
+const DISTINCT: &str = "How many different keys?";
 
 /// What a request answers with.
 type Answer = Result<String, Box<dyn Error>>;
@@ -101,7 +106,9 @@ fn answer(options: &Options) -> Answer {
     ];
     let answers: Vec<_> = answers.into_iter().flatten().collect();
     if answers.is_empty() {
-        return Err("two of --items, --rate and --memory are needed; see --help for more".into());
+        return Err("two of --items, --rate and --memory are needed, or one of --memory, --epsilon, --share, --error and \
+                    --published alone; --help has examples"
+            .into());
     }
     Ok(answers.join("\n"))
 }
@@ -130,7 +137,7 @@ fn membership(options: &Options) -> Option<Answer> {
         (None, Some(rate), Some(bytes)) => Some(filters::for_rate_in_memory(bytes, rate)),
         (None, None, Some(bytes)) => Some(sketches::in_memory(bytes, options.delta)),
         (Some(_), Some(_), Some(_)) => {
-            Some(Err("two of items, rate and memory fix the third".into()))
+            Some(Err("two of --items, --rate and --memory fix the third: leave one out".into()))
         }
         _ => None,
     }
@@ -163,8 +170,10 @@ mod tests {
 
     fn ask(line: &str) -> String {
         let words = core::iter::once("params").chain(line.split_whitespace());
-        let answer = answer(&Line::parse_from(words).options);
-        answer.unwrap_or_else(|error| format!("error: {error}"))
+        match Line::try_parse_from(words) {
+            Ok(line) => answer(&line.options).unwrap_or_else(|error| format!("error: {error}")),
+            Err(error) => error.to_string(),
+        }
     }
 
     /// Each needle is a figure that a reader of the documents looks for.
@@ -193,7 +202,18 @@ mod tests {
             ("--published", "17.97 GB"),
             ("--items 1e6", "error: two of"),
             ("--items 1e6 --rate 1% --memory 1MB", "error: two of"),
-            ("--items 1e6 --rate 100%", "error: false_positive_rate is 1.0"),
+            ("--items 1e6 --rate 100%", "'--rate <RATE>': `100%` is not above 0 and below 1"),
+            ("--items -1 --rate 1%", "'--items <N>': `-1` is not from 1 to 2^64 - 1"),
+            (
+                "--items 1e6 --rate 1e-18",
+                "error: false_positive_rate is 1e-18, but must be above 5.42",
+            ),
+            ("--items 1e6 --rate 1% --list", "--epsilon <SHARE>"),
+            (
+                "--memory 1MiB --items 1e6",
+                "No hash set of 64-bit hashes: it takes 18.0 MiB at the least.",
+            ),
+            ("--error 0.1%", "would have to be 1079442, but can be 262144 at most"),
         ];
         for (line, needle) in cases {
             let answer = ask(line);

@@ -1,6 +1,7 @@
 //! What is asked of parameters everywhere.
 
 use crate::ParamError;
+use crate::bloom::HASH_COLLISION;
 
 /// Refuses a whole number outside of `min..=max`.
 pub(crate) fn check_range(
@@ -35,4 +36,13 @@ pub(crate) fn check_items(items: u64) -> Result<(), ParamError> {
 /// Refuses a false-positive rate that is none.
 pub(crate) fn check_rate(rate: f64) -> Result<(), ParamError> {
     check_probability("false_positive_rate", rate)
+}
+
+/// Refuses a false-positive rate that is not above the share of absent keys whose whole 64-bit hash equals a stored one.
+pub(crate) fn check_collisions(items: u64, rate: f64) -> Result<(), ParamError> {
+    let collisions = items as f64 * HASH_COLLISION;
+    if rate > collisions {
+        return Ok(());
+    }
+    Err(ParamError::BelowCollisions { parameter: "false_positive_rate", value: rate, collisions })
 }

@@ -76,7 +76,8 @@ impl fmt::Display for ParamError {
                 write!(f, "{parameter} is {value}, but must be from {min} to {max}")
             }
             Self::TooLarge { parameter, value, max } => {
-                write!(f, "{parameter} would have to be {value:e}, but can be {max:e} at most")
+                let (value, max) = (Number(value), Number(max));
+                write!(f, "{parameter} would have to be {value}, but can be {max} at most")
             }
             Self::BelowCollisions { parameter, value, collisions } => write!(
                 f,
@@ -97,3 +98,16 @@ impl fmt::Display for ParamError {
 }
 
 impl core::error::Error for ParamError {}
+
+/// A size as people read it: whole where it has at most seven digits, else four digits and a power of ten.
+struct Number(f64);
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0 < 1e7 {
+            write!(f, "{:.0}", libm::ceil(self.0))
+        } else {
+            write!(f, "{:.3e}", self.0)
+        }
+    }
+}

@@ -216,6 +216,34 @@ fn reasons_are_in_words_and_hold_their_numbers() {
     assert!(text.contains("- cuckoo filter: buckets would have to be 5.2"), "{text}");
 }
 
+/// No structure tells keys apart whose 64-bit hashes are equal, at any size.
+#[test]
+fn rates_below_collisions_are_refused_by_every_structure() {
+    for (items, rate) in [(1_000_000, 5e-14), (1, 5e-20), (1 << 40, 5e-8)] {
+        for structure in Structure::ALL {
+            let error = Candidate::new(structure, items, rate).unwrap_err();
+            let refused =
+                matches!(error, ParamError::BelowCollisions { .. } | ParamError::TooLarge { .. });
+            assert!(refused, "{structure}: {error}");
+        }
+        assert!(recommend(&Needs::new(items, rate)).is_err());
+    }
+}
+
+/// Its blocks are told by 32 bits and its bits by 32 more: more blocks would not be reached, and no fewer keys collide.
+#[test]
+fn split_blocks_are_no_more_and_no_better_than_halves_of_a_hash_can_be() {
+    let most = Candidate::in_memory(Structure::SplitBlock, 1 << 37, 1_000_000_000).unwrap();
+    assert!(matches!(most.shape(), Shape::SplitBlock { blocks } if *blocks == 1 << 32));
+    assert!(Candidate::in_memory(Structure::SplitBlock, (1 << 37) + 32, 1_000_000_000).is_err());
+    // A key a block: its 32 bits are those of another one's with 2^-32.
+    let rate = Candidate::in_memory(Structure::SplitBlock, 32, 1).unwrap().rate();
+    assert!(rate > 1.0 / 4_294_967_296.0, "{rate:e}");
+    assert!(
+        Candidate::new(Structure::SplitBlock, 1, 2.3e-10).is_ok_and(|one| one.rate() <= 2.3e-10)
+    );
+}
+
 #[test]
 fn the_best_comes_first() {
     let by_size = compare(50_000, 1e-4).unwrap();

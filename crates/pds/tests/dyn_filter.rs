@@ -323,7 +323,8 @@ fn view_agrees(bytes: &[u8], owned: &Result<(Kind, Vec<bool>), DecodeError>) -> 
     match DynFilterView::from_bytes(bytes) {
         Ok(view) => {
             let answers = (view.kind(), asked(&view));
-            assert_eq!(view.verify().map(|()| answers), *owned);
+            // Where a payload has two faults, each may name another one.
+            assert_eq!(view.verify().ok().map(|()| &answers), owned.as_ref().ok());
             true
         }
         Err(error) => {

@@ -4,6 +4,7 @@ use super::show::{share, table};
 use super::{Answer, plot};
 use crate::text::grouped;
 use core::fmt::Write;
+use pds::params::ParamError;
 use pds::params::bloom::information_bound;
 use pds::params::compare::{
     Candidate, Comparison, HumanBytes, LinesRead, Needs, Structure, compare, compare_in_memory,
@@ -62,11 +63,14 @@ fn rows(comparison: &Comparison) -> String {
         "merge",
         "count",
         "grow",
-        "lines, hit",
+        "lines read, hit",
         "miss",
     ];
-    table(&header, comparison.candidates().map(cells))
+    table(&header, comparison.candidates().map(cells)) + LEGEND
 }
+
+const LEGEND: &str = "\n(limited: a counter counts to 15, a merge takes what fits, beyond its keys a filter errs more often. \
+    Lines read: cache lines\nof 64 bytes a question, for a key that is there and for one that is not.)";
 
 fn cells(candidate: &Candidate) -> Vec<String> {
     let LinesRead { present, absent } = candidate.lines_read();
@@ -86,7 +90,12 @@ fn cells(candidate: &Candidate) -> Vec<String> {
 fn impossible(comparison: &Comparison) -> String {
     comparison
         .impossible()
-        .map(|(structure, error)| format!("\nNot a {structure}: {error}."))
+        .map(|(structure, error)| match error {
+            ParamError::OutOfRange { parameter: "bytes", min, .. } => {
+                format!("\nNo {structure}: it takes {} at the least.", HumanBytes(min))
+            }
+            _ => format!("\nNo {structure}: {error}."),
+        })
         .collect()
 }
 

@@ -8,7 +8,7 @@ use super::rate::{instance_rate_relative_spread, rate};
 use super::sizing::{best_hashes, least_blocks, most_items};
 use super::{BLOCK_BITS, MAX_BLOCKS, MAX_HASHES};
 use crate::bloom::{HASH_COLLISION, SetBits};
-use crate::check::{check_items, check_range, check_rate};
+use crate::check::{check_collisions, check_items, check_range, check_rate};
 use crate::design::{Design, design_methods};
 use crate::{Estimate, ParamError};
 
@@ -77,9 +77,7 @@ impl BlockedBloomParams {
     pub fn new(expected_items: u64, rate: f64, preference: Preference) -> Result<Self, ParamError> {
         check_items(expected_items)?;
         check_rate(rate)?;
-        if rate <= expected_items as f64 * HASH_COLLISION {
-            return Err(below_collisions(expected_items, rate));
-        }
+        check_collisions(expected_items, rate)?;
         let (num_blocks, num_hashes) = least_blocks(expected_items, rate, preference)
             .ok_or_else(|| too_large(expected_items, rate))?;
         Ok(Self { num_blocks, num_hashes, design: Design::new(expected_items, rate) })
@@ -119,9 +117,10 @@ impl BlockedBloomParams {
     ) -> Result<Self, ParamError> {
         check_blocks(blocks)?;
         check_rate(rate)?;
+        check_collisions(1, rate)?;
         // Even a single block holds one item at any rate above that of collisions.
         let (items, num_hashes) =
-            most_items(blocks, rate, preference).ok_or_else(|| below_collisions(1, rate))?;
+            most_items(blocks, rate, preference).ok_or_else(|| too_large(1, rate))?;
         Ok(Self { num_blocks: blocks, num_hashes, design: Design::new(items, rate) })
     }
 
@@ -209,11 +208,6 @@ impl BlockedBloomParams {
     pub fn intersection_cardinality(&self, ones: SetBits) -> Estimate {
         intersection_cardinality(self.num_blocks, self.num_hashes, ones)
     }
-}
-
-fn below_collisions(items: u64, rate: f64) -> ParamError {
-    let collisions = items as f64 * HASH_COLLISION;
-    ParamError::BelowCollisions { parameter: "false_positive_rate", value: rate, collisions }
 }
 
 /// What the least filter would need, by the information bound, where it is beyond all bounds.

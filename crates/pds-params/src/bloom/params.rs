@@ -5,9 +5,9 @@ use super::fill::{
     SetBits, cardinality, expected_fill, expected_set_bits, intersection_cardinality,
     set_bits_standard_deviation,
 };
-use super::sizing::{HASH_COLLISION, Promise, best_hashes_for};
+use super::sizing::{Promise, best_hashes_for};
 use super::{MAX_BITS, MAX_HASHES};
-use crate::check::{check_items, check_range, check_rate};
+use crate::check::{check_collisions, check_items, check_range, check_rate};
 use crate::design::{Design, design_methods};
 use crate::{Estimate, ParamError};
 
@@ -91,11 +91,7 @@ impl BloomParams {
     pub fn for_double_hashing(expected_items: u64, rate: f64) -> Result<Self, ParamError> {
         check_items(expected_items)?;
         check_rate(rate)?;
-        let collisions = expected_items as f64 * HASH_COLLISION;
-        if rate <= collisions {
-            let parameter = "false_positive_rate";
-            return Err(ParamError::BelowCollisions { parameter, value: rate, collisions });
-        }
+        check_collisions(expected_items, rate)?;
         Self::least(expected_items, rate, Promise::double_hashing(rate))
     }
 

@@ -181,7 +181,8 @@ impl fmt::Display for Against {
             Self::Lacks { ability, limited: false } => write!(f, "cannot {ability}"),
             Self::Lacks { ability, limited: true } => write!(f, "can {ability} up to a limit only"),
             Self::Larger { bytes, ratio } => {
-                write!(f, "{}, {ratio:.2} times as much", HumanBytes(bytes))
+                let decimals = if ratio < 99.995 { 2 } else { 0 };
+                write!(f, "{}, {ratio:.decimals$} times as much", HumanBytes(bytes))
             }
             Self::Slower { lines, choice } => write!(
                 f,

@@ -2,9 +2,9 @@
 
 use super::Structure;
 use super::candidate::LinesRead;
-use crate::blocked::{MAX_BLOCKS, split_block_rate};
+use crate::blocked::split_block_rate;
 use crate::bloom::{HASH_COLLISION, MAX_BITS};
-use crate::check::{check_items, check_range, check_rate};
+use crate::check::{check_collisions, check_items, check_range, check_rate};
 use crate::cuckoo::{MAX_BUCKETS, MAX_FINGERPRINT_BITS, MIN_FINGERPRINT_BITS, least_buckets};
 use crate::{BlockedBloomParams, BlockedCountingParams, BloomParams, CuckooParams};
 use crate::{ParamError, Preference};
@@ -12,8 +12,14 @@ use crate::{ParamError, Preference};
 /// Bytes of a cache line.
 const LINE_BYTES: u64 = 64;
 
+/// The probability that two hashes have the same 32 bits.
+const HALF_HASH_COLLISION: f64 = 1.0 / (u32::MAX as f64 + 1.0);
+
 /// Bytes of a block of Parquet's filter.
 const SPLIT_BLOCK_BYTES: u64 = 32;
+
+/// The most blocks of it: half of the hash says which one, 32 bits.
+const MAX_SPLIT_BLOCKS: u64 = 1 << 32;
 
 /// Bytes of a slot of the standard library's table: a hash and a control byte.
 const SET_SLOT_BYTES: u64 = 9;
@@ -84,7 +90,7 @@ impl Shape {
             ),
             Structure::SplitBlock => {
                 let blocks = bytes / SPLIT_BLOCK_BYTES;
-                check_range("blocks", blocks, 1, 2 * MAX_BLOCKS)?;
+                check_range("blocks", blocks, 1, MAX_SPLIT_BLOCKS)?;
                 Self::SplitBlock { blocks }
             }
             Structure::Cuckoo => Self::Cuckoo(cuckoo_in(words * 64, items)?),
@@ -135,7 +141,7 @@ impl Shape {
         Some(match self {
             Self::Bloom(params) | Self::CountingBloom(params) => params.rate_at(items),
             Self::BlockedBloom(params) => params.rate_at(items),
-            Self::SplitBlock { blocks } => split_block_rate(*blocks, items),
+            Self::SplitBlock { blocks } => rate_of_split_blocks(*blocks, items),
             Self::Cuckoo(params) if items > params.capacity() => return None,
             Self::Cuckoo(params) => params.rate_at(items),
             Self::BlockedCountingBloom(params) => params.rate_at(items),
@@ -177,10 +183,19 @@ pub(super) fn greatest(max: u64, holds: impl Fn(u64) -> bool) -> Option<u64> {
     Some(good)
 }
 
-/// The fewest blocks of Parquet's filter that keep `rate`, by its exact law.
+/// The rate of Parquet's filter by its exact law, and by collisions of the other half of the hash within a block.
+///
+/// All bits of a key in its block come from 32 bits, so that no block can tell keys apart that have these in common.
+fn rate_of_split_blocks(blocks: u64, items: u64) -> f64 {
+    let collisions = items as f64 / blocks as f64 * HALF_HASH_COLLISION;
+    (split_block_rate(blocks, items) + collisions).min(1.0)
+}
+
+/// The fewest blocks of Parquet's filter that keep `rate`.
 fn split_blocks(items: u64, rate: f64) -> Result<u64, ParamError> {
-    let max = 2 * MAX_BLOCKS;
-    let fails = |blocks| split_block_rate(blocks, items) > rate;
+    check_collisions(items, rate)?;
+    let max = MAX_SPLIT_BLOCKS;
+    let fails = |blocks| rate_of_split_blocks(blocks, items) > rate;
     if fails(max) {
         return Err(too_large("blocks", 2.0 * max as f64, max));
     }
@@ -217,11 +232,7 @@ fn out_of_memory(bytes: u64, least: Result<CuckooParams, ParamError>) -> ParamEr
 
 /// Slots of a hash set: a power of two, seven eighths of which suffice.
 pub(super) fn set_slots(items: u64, rate: f64) -> Result<u64, ParamError> {
-    let collisions = items as f64 * HASH_COLLISION;
-    if rate <= collisions {
-        let parameter = "false_positive_rate";
-        return Err(ParamError::BelowCollisions { parameter, value: rate, collisions });
-    }
+    check_collisions(items, rate)?;
     if items > MAX_SET_SLOTS / 8 * 7 {
         return Err(too_large("slots", items as f64, MAX_SET_SLOTS));
     }

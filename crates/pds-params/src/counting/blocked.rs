@@ -1,7 +1,8 @@
 //! All counters of a key in one cache line.
 
 use crate::ParamError;
-use crate::check::{check_items, check_range, check_rate};
+use crate::bloom::HASH_COLLISION;
+use crate::check::{check_collisions, check_items, check_range, check_rate};
 use crate::design::{Design, design_methods};
 
 /// Counters of 4 bits in a line of 64 bytes: eight lanes of sixteen.
@@ -59,7 +60,8 @@ fn rate_of_line(keys: f64) -> f64 {
 /// The shape of a blocked counting filter, proven to be possible.
 ///
 /// # Guarantees
-/// - The mean false-positive rate at the designed number of items is at most the promised one.
+/// - The mean false-positive rate at the designed number of items is at most the promised one, the
+///   share of absent keys whose whole 64-bit hash equals a stored one included.
 /// - No smaller number of lines keeps it.
 /// - The same arguments give the same numbers on every machine.
 ///
@@ -85,14 +87,17 @@ impl BlockedCountingParams {
     ///
     /// # Errors
     /// [`ParamError::OutOfRange`] for no items, [`ParamError::NotAProbability`] for a rate that is not
-    /// between 0 and 1, [`ParamError::TooLarge`] where more than [`MAX_LINES`] would be needed.
+    /// between 0 and 1, [`ParamError::BelowCollisions`] for one that is not above the share of 64-bit
+    /// hashes that collide, [`ParamError::TooLarge`] where more than [`MAX_LINES`] would be needed.
     ///
     /// # Complexity
     /// About 100 evaluations of [`blocked_rate`] at most.
     pub fn new(expected_items: u64, rate: f64) -> Result<Self, ParamError> {
         check_items(expected_items)?;
         check_rate(rate)?;
-        let keeps = |lines| blocked_rate(lines, expected_items) <= rate;
+        check_collisions(expected_items, rate)?;
+        let collisions = expected_items as f64 * HASH_COLLISION;
+        let keeps = |lines| blocked_rate(lines, expected_items) + collisions <= rate;
         if !keeps(MAX_LINES) {
             let (parameter, max) = ("lines", MAX_LINES as f64);
             return Err(ParamError::TooLarge { parameter, value: 2.0 * max, max });
