@@ -127,7 +127,7 @@ fn assert_fails(bytes: &[u8], what: &str, expected: impl Fn(&DecodeError) -> boo
 }
 
 #[test]
-fn every_truncation_is_an_error() {
+fn case_17_every_truncation_is_an_error() {
     let bytes = small();
     assert_eq!(errors_of(&bytes), [None; 3]);
     for length in 0..bytes.len() {
@@ -138,7 +138,7 @@ fn every_truncation_is_an_error() {
 }
 
 #[test]
-fn every_flipped_bit_is_an_error() {
+fn case_17_every_flipped_bit_is_an_error() {
     let bytes = small();
     for bit in 0..8 * bytes.len() {
         let mut damaged = bytes.clone();
@@ -149,7 +149,7 @@ fn every_flipped_bit_is_an_error() {
 
 /// A header that lies, with the right checksum: as an attacker writes it.
 #[test]
-fn every_lie_is_an_error() {
+fn case_17_every_lie_is_an_error() {
     let lie = |at: usize, value: u64| {
         let mut bytes = small();
         bytes[at..at + 8].copy_from_slice(&value.to_le_bytes());
@@ -180,27 +180,15 @@ fn every_lie_is_an_error() {
 }
 
 #[test]
-fn a_standard_filter_is_another_kind() {
+fn case_17_a_standard_filter_is_another_kind() {
     let bytes = bloom_core::BloomFilter::builder().bits(512).hashes(8).build().unwrap().to_bytes();
     assert_fails(&bytes, "a standard Bloom filter", |e| {
         matches!(e, DecodeError::Kind { expected: Kind::BlockedBloom, found: Kind::Bloom, .. })
     });
 }
 
-#[cfg(feature = "serde")]
-#[test]
-fn serde_carries_the_same_bytes() {
-    let mut filter = BlockedBloomFilter::new(100, 0.01).unwrap();
-    filter.extend(0..100u32);
-    let text = serde_json::to_string(&filter).unwrap();
-    assert_eq!(serde_json::from_str::<BlockedBloomFilter>(&text).unwrap(), filter);
-    let sequence = serde_json::to_string(&filter.to_bytes()).unwrap();
-    assert!(serde_json::from_str::<BlockedBloomFilter>(&sequence).is_err(), "text is expected");
-    assert!(serde_json::from_str::<BlockedBloomFilter>("\"AAAA\"").is_err());
-}
-
 quickcheck! {
-    fn any_bytes_are_read_without_a_panic(bytes: Vec<u8>) -> bool {
+    fn case_17_arbitrary_bytes_are_an_error(bytes: Vec<u8>) -> bool {
         errors_of(&bytes).iter().all(Option::is_some)
     }
 

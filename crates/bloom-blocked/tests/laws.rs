@@ -52,7 +52,7 @@ quickcheck! {
         filled(shape, &keys) == filled(shape, &reversed)
     }
 
-    fn a_batch_equals_one_by_one(shape: Shape, keys: Vec<u64>) -> bool {
+    fn case_24_a_batch_is_one_by_one(shape: Shape, keys: Vec<u64>) -> bool {
         let keys = repeat_beyond_a_batch(&keys);
         let (mut single, mut batched) = (empty(shape), empty(shape));
         let new = keys.iter().filter(|key| single.insert(key)).count();
@@ -101,7 +101,7 @@ quickcheck! {
             && shared.into_plain() == plain
     }
 
-    fn a_view_answers_as_the_filter(shape: Shape, stored: Vec<u64>, asked: Vec<u64>, skew: u8) -> bool {
+    fn case_21_a_view_answers_from_bytes_at_any_address(shape: Shape, stored: Vec<u64>, asked: Vec<u64>, skew: u8) -> bool {
         let filter = filled(shape, &stored);
         let skew = usize::from(skew % 64);
         let bytes = [vec![0; skew], filter.to_bytes()].concat();
@@ -116,7 +116,7 @@ quickcheck! {
             && view.to_filter().unwrap() == filter
     }
 
-    fn merging_after_a_round_trip_is_merging(shape: Shape, left: Vec<u64>, right: Vec<u64>) -> bool {
+    fn case_15_merging_after_the_bytes_is_merging(shape: Shape, left: Vec<u64>, right: Vec<u64>) -> bool {
         let (mut direct, other) = (filled(shape, &left), filled(shape, &right));
         let mut decoded = BlockedBloomFilter::from_bytes(&direct.to_bytes()).unwrap();
         direct.union_with(&other).unwrap();

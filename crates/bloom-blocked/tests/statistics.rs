@@ -135,7 +135,7 @@ fn judge<S: BuildHasher + Default>(name: &str, keys: impl Iterator<Item = u64>, 
 
 /// Weak hashers give the promised rate too.
 #[test]
-fn any_hasher_keeps_the_rate() {
+fn case_08_weak_hashes_give_the_promised_error() {
     for hashes in [6, 8, 12] {
         judge::<IdentityBuilder>("identity, consecutive", keys::consecutive(0), hashes);
         judge::<IdentityBuilder>("identity, strided", keys::strided(0, 1 << 32), hashes);

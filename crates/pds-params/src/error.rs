@@ -45,6 +45,13 @@ pub enum ParamError {
         /// The share of absent keys whose hash equals a stored one; the rate must be above it.
         collisions: f64,
     },
+    /// A whole number that has to be even.
+    NotEven {
+        /// Name of the parameter.
+        parameter: &'static str,
+        /// What was given.
+        value: u64,
+    },
     /// A whole number that has to divide another one.
     NotADivisor {
         /// Name of the parameter.
@@ -84,6 +91,9 @@ impl fmt::Display for ParamError {
                 "{parameter} is {value:e}, but must be above {collisions:e}, \
                  the rate at which 64-bit hashes of so many items collide"
             ),
+            Self::NotEven { parameter, value } => {
+                write!(f, "{parameter} is {value}, but must be even")
+            }
             Self::NotADivisor { parameter, value, of } => {
                 write!(f, "{parameter} is {value}, but must divide {of}")
             }

@@ -157,9 +157,12 @@ fn what_is_impossible_is_named() {
     assert!(matches!(new(0, 0.5), ParamError::OutOfRange { parameter: "expected_items", .. }));
     assert!(matches!(new(1 << 62, 0.26), ParamError::TooLarge { parameter: "blocks", .. }));
     assert!(matches!(new(1 << 40, 1e-8), ParamError::BelowCollisions { .. }));
-    for hashes in [0, 1, 3, 15, 17, 18] {
-        let error = BlockedBloomParams::from_blocks_and_hashes(1, hashes).unwrap_err();
-        assert!(matches!(error, ParamError::OutOfRange { .. }), "{error}");
+    let shaped = |hashes| BlockedBloomParams::from_blocks_and_hashes(1, hashes).unwrap_err();
+    for hashes in [0, 1, 17, 18] {
+        assert!(matches!(shaped(hashes), ParamError::OutOfRange { parameter: "hashes", .. }));
+    }
+    for hashes in [3, 15] {
+        assert!(matches!(shaped(hashes), ParamError::NotEven { parameter: "hashes", .. }));
     }
     for blocks in [0, (1 << 54) + 1] {
         let error = BlockedBloomParams::from_blocks_and_hashes(blocks, 8).unwrap_err();

@@ -127,12 +127,14 @@ impl BlockedBloomParams {
     /// Takes the shape as it is, without a design.
     ///
     /// # Errors
-    /// [`ParamError::OutOfRange`] for no blocks, more than [`MAX_BLOCKS`], and numbers of hashes other
-    /// than 2, 4, ..., [`MAX_HASHES`].
+    /// [`ParamError::OutOfRange`] for no blocks, more than [`MAX_BLOCKS`], and numbers of hashes below 2 or above
+    /// [`MAX_HASHES`]; [`ParamError::NotEven`] for odd ones.
     pub fn from_blocks_and_hashes(blocks: u64, hashes: u32) -> Result<Self, ParamError> {
         check_blocks(blocks)?;
         check_range("hashes", hashes.into(), 2, MAX_HASHES.into())?;
-        check_range("hashes modulo 2", u64::from(hashes % 2), 0, 0)?;
+        if hashes % 2 != 0 {
+            return Err(ParamError::NotEven { parameter: "hashes", value: hashes.into() });
+        }
         Ok(Self { num_blocks: blocks, num_hashes: hashes, design: Design::NONE })
     }
 

@@ -1,0 +1,255 @@
+//! Faults that users of such filters have met, each kind under its number.
+//!
+//! Kind 8 is in `statistics.rs`, 15, 21 and 24 in `laws.rs`, 17 in `format.rs`, `mutations` and `allocation.rs`, 18 in
+//! `serde.rs`.
+#![cfg(feature = "std")]
+
+use core::hash::{BuildHasher, Hash};
+
+use bloom_blocked::{
+    AtomicBlockedBloomFilter, BlockedBloomFilter, BlockedBloomFilterBuilder, BlockedBloomParams,
+    BuildError, DefaultHashBuilder, HealthStatus, Incompatible, ParamError, Preference,
+    SipHashBuilder,
+};
+use pds_testkit::keys;
+use pds_testkit::stats::Binomial;
+
+/// The false-alarm level of each of the judgements below, some sixty.
+const ALPHA: f64 = 1e-8;
+
+fn shaped(blocks: u64, hashes: u32) -> BlockedBloomFilter {
+    BlockedBloomFilter::builder().blocks(blocks).hashes(hashes).build().unwrap()
+}
+
+/// Asks for absent keys and holds the number of false positives against the rate that the filter's own bits give.
+fn judge<S: BuildHasher, K: Hash>(
+    name: &str,
+    filter: &BlockedBloomFilter<S>,
+    absent: impl Iterator<Item = K>,
+) {
+    let (mut asked, mut hits) = (0, 0);
+    for key in absent {
+        asked += 1;
+        hits += u64::from(filter.contains(&key));
+    }
+    let accepted = Binomial::new(asked, filter.false_positive_rate()).acceptance(ALPHA);
+    assert!(accepted.contains(&hits), "{name}: {hits} of {asked} not in {accepted:?}");
+}
+
+#[test]
+fn case_01_a_very_small_rate_is_reached() {
+    let mut filter = BlockedBloomFilter::new(1_000_000, 1e-9).unwrap();
+    filter.extend(keys::consecutive(0).take(1_000_000));
+    let mut answers = vec![false; 100_000];
+    for chunk in 10..110u64 {
+        let absent: Vec<u64> = keys::consecutive(chunk * 100_000).take(answers.len()).collect();
+        filter.contains_batch(&absent, &mut answers);
+        assert!(!answers.contains(&true), "0.01 false positives are expected in all");
+    }
+}
+
+/// A gigabyte of address space, and a page for each of few keys.
+#[test]
+fn case_02_blocks_are_chosen_from_all_beyond_32_bits() {
+    const BLOCKS: u64 = (1 << 24) + 4_093;
+    const ITEMS: u64 = 2_000;
+    const PARTS: u64 = 16;
+    if usize::BITS == 32 {
+        return;
+    }
+    let mut filter = shaped(BLOCKS, 8);
+    assert!(filter.num_bits() > 1 << 33);
+    filter.extend(keys::consecutive(0).take(2_000));
+    assert!(keys::consecutive(0).take(2_000).all(|key| filter.contains(&key)));
+    assert!(!keys::consecutive(ITEMS).take(100_000).any(|key| filter.contains(&key)));
+    let part = filter.words().len().div_ceil(usize::try_from(PARTS).unwrap());
+    let law = Binomial::new(ITEMS, 1.0 / 16.0).acceptance(ALPHA);
+    for words in filter.words().chunks(part) {
+        let ones: u64 = words.iter().map(|word| u64::from(word.count_ones())).sum();
+        assert!(law.contains(&(ones / 8)), "{ones} bits, eight a key, not in {law:?}");
+    }
+}
+
+#[test]
+fn case_03_the_rate_holds_at_every_size() {
+    let mut hashes = keys::random(3);
+    for blocks in (1..18).chain([31, 32, 33, 63, 64, 65, 127, 509, 512, 1_021, 1_024, 1_025]) {
+        let (mut expected, mut hits) = (0.0, 0);
+        let filters = 2_000 / blocks + 1;
+        let queries = 600_000 / filters;
+        for _ in 0..filters {
+            let mut filter = shaped(blocks, 6);
+            (0..50 * blocks).zip(hashes.by_ref()).for_each(|(_, hash)| {
+                filter.insert_hash(hash);
+            });
+            expected += filter.false_positive_rate();
+            let asked = (0..queries).zip(hashes.by_ref());
+            hits += asked.filter(|&(_, hash)| filter.contains_hash(hash)).count() as u64;
+        }
+        let mean = expected / f64::from(u32::try_from(filters).unwrap());
+        let accepted = Binomial::new(queries * filters, mean).acceptance(ALPHA);
+        assert!(accepted.contains(&hits), "{blocks} blocks: {hits} not in {accepted:?}");
+    }
+}
+
+/// The mean over all filters; few filters are asked often, so that their spread is allowed for.
+#[test]
+fn case_03_the_promise_holds_at_every_number_of_items() {
+    const FILTERS: u32 = 2_000;
+    for items in [1, 2, 10, 100, 317, 1_000] {
+        let (mut hashes, mut hits, mut spread) = (keys::random(items), 0, 0.0);
+        for _ in 0..FILTERS {
+            let mut filter = BlockedBloomFilter::new(items, 0.01).unwrap();
+            (0..items).zip(hashes.by_ref()).for_each(|(_, hash)| {
+                filter.insert_hash(hash);
+            });
+            hits += hashes.by_ref().take(500).filter(|&hash| filter.contains_hash(hash)).count();
+            spread = filter.params().relative_spread_at(items);
+        }
+        let rate = f64::from(u32::try_from(hits).unwrap()) / (500.0 * f64::from(FILTERS));
+        let error =
+            0.01 * (spread.powi(2) + 0.99 / (0.01 * 500.0)).sqrt() / f64::from(FILTERS).sqrt();
+        assert!(
+            rate <= 0.01 + 6.0 * error,
+            "n = {items}: {rate}, more than six times {error} above"
+        );
+    }
+}
+
+#[test]
+fn case_04_the_present_rate_is_a_number_at_every_fill() {
+    for (blocks, hashes) in [(1, 2), (1, 16), (2, 8), (3, 12)] {
+        let mut filter = shaped(blocks, hashes);
+        assert_eq!((filter.fill_ratio(), filter.false_positive_rate()), (0.0, 0.0));
+        assert_eq!(filter.approx_len().value, 0.0);
+        let mut last = 0.0;
+        for key in 0..20_000u32 {
+            filter.insert(&key);
+            let rate = filter.false_positive_rate();
+            assert!((last..=1.0).contains(&rate), "{rate} after {last}");
+            assert!(!filter.approx_len().value.is_nan());
+            last = rate;
+        }
+        assert_eq!((filter.fill_ratio(), filter.false_positive_rate()), (1.0, 1.0));
+        assert!(filter.is_saturated() && filter.health().status == HealthStatus::Critical);
+        assert_eq!(filter.approx_len().value, f64::INFINITY);
+    }
+}
+
+fn error(builder: BlockedBloomFilterBuilder) -> ParamError {
+    match builder.build().unwrap_err() {
+        BuildError::Param(e) => e,
+        other => panic!("{other}"),
+    }
+}
+
+#[test]
+fn case_05_extreme_rates_work_and_impossible_ones_are_named() {
+    for items in [1, 2, 3] {
+        let mut filter = BlockedBloomFilter::new(items, 0.99).unwrap();
+        assert!(filter.insert(&items) && filter.contains(&items));
+    }
+    let builder = BlockedBloomFilter::builder;
+    for rate in [0.0, 1.0, -0.5, 1.5, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        let refused = error(builder().expected_items(10).false_positive_rate(rate));
+        let ParamError::NotAProbability { parameter, value } = refused else { panic!("{refused}") };
+        assert_eq!((parameter, value.to_bits()), ("false_positive_rate", rate.to_bits()));
+    }
+    for (builder, named) in [
+        (builder().expected_items(0), "expected_items"),
+        (builder().blocks(0).hashes(8), "blocks"),
+        (builder().blocks(1).hashes(0), "hashes"),
+        (builder().blocks(1).hashes(18), "hashes"),
+    ] {
+        let refused = error(builder);
+        let ParamError::OutOfRange { parameter, .. } = refused else { panic!("{refused}") };
+        assert_eq!(parameter, named);
+    }
+    let odd = error(builder().blocks(1).hashes(7));
+    assert_eq!(odd.to_string(), "hashes is 7, but must be even");
+}
+
+#[test]
+fn case_06_an_impossible_size_is_an_error() {
+    const MANY: u64 = 1_000_000_000_000_000_000;
+    let refused = error(BlockedBloomFilter::builder().expected_items(MANY));
+    assert!(matches!(refused, ParamError::BelowCollisions { .. }), "{refused}");
+    for refused in [
+        BlockedBloomFilter::new(MANY, 0.1).unwrap_err(),
+        BlockedBloomFilter::new(MANY / 10, 0.01).unwrap_err(),
+    ] {
+        assert!(matches!(refused, BuildError::Alloc(_)), "{refused}");
+    }
+    let params = BlockedBloomParams::new(5_000_000_000, 0.01, Preference::Fastest).unwrap();
+    assert!((50_400_000_000..50_600_000_000).contains(&params.num_bits()), "{params:?}");
+}
+
+#[test]
+fn case_12_one_block_is_enough() {
+    for hashes in (2..=16).step_by(2) {
+        let mut filter = shaped(1, hashes);
+        filter.extend(0..10u32);
+        assert!((0..10u32).all(|key| filter.contains(&key)));
+        assert!(filter.count_ones() <= u64::from(10 * hashes));
+    }
+}
+
+#[test]
+fn case_13_filters_that_differ_are_not_combined() {
+    let seeded =
+        |seed| BlockedBloomFilter::builder().blocks(3).hashes(8).seed(seed).build().unwrap();
+    let keyed = |key| {
+        let builder = BlockedBloomFilter::builder().blocks(3).hashes(8);
+        builder.hasher(SipHashBuilder::from_key([key; 16])).build().unwrap()
+    };
+    let shape = |parameter, left, right| Incompatible::Shape { parameter, left, right };
+    refuses(shaped(3, 8), shaped(4, 8), |e| *e == shape("number of blocks", 3, 4));
+    refuses(shaped(3, 8), shaped(3, 6), |e| *e == shape("number of hashes", 8, 6));
+    refuses(seeded(0), seeded(1), |e| matches!(e, Incompatible::Hasher { .. }));
+    refuses(keyed(0), keyed(1), |e| matches!(e, Incompatible::Hasher { .. }));
+    assert!(keyed(5).union_with(&keyed(5)).is_ok());
+}
+
+/// Every operation on two filters gives the same error, and changes nothing.
+fn refuses<S: BuildHasher + Clone>(
+    mut left: BlockedBloomFilter<S>,
+    mut right: BlockedBloomFilter<S>,
+    named: impl Fn(&Incompatible) -> bool,
+) {
+    left.extend(0..10u32);
+    right.extend(5..15u32);
+    let before = left.clone();
+    assert!(left.union_with(&right).is_err_and(|e| named(&e)));
+    assert!(left.intersect_with(&right).is_err_and(|e| named(&e)));
+    assert!(left.approx_union_len(&right).is_err_and(|e| named(&e)));
+    assert!(left.approx_intersection_len(&right).is_err_and(|e| named(&e)));
+    assert!(left == before && left != right);
+    let (shared, other) =
+        (AtomicBlockedBloomFilter::from(left), AtomicBlockedBloomFilter::from(right));
+    assert!(shared.union_with(&other).is_err_and(|e| named(&e)));
+    assert!(shared.into_plain() == before);
+}
+
+#[test]
+fn case_22_keys_may_hold_any_bytes() {
+    let keys: [&[u8]; 5] = [b"", b"\0", b"\n", b"\xff\xfe", b"a\0b"];
+    let mut filter = BlockedBloomFilter::new(1_000, 0.01).unwrap();
+    assert_eq!(filter.insert_batch(&keys), keys.len());
+    assert!(keys.iter().all(|key| filter.contains(key)));
+}
+
+/// Keys that were crafted against one hasher are like any others under a secret key.
+#[test]
+fn case_23_crafted_keys_do_no_better_under_a_secret_key() {
+    fn filled<S: BuildHasher>(hasher: S) -> BlockedBloomFilter<S> {
+        let builder = BlockedBloomFilter::builder().expected_items(10_000).hasher(hasher);
+        let mut filter = builder.build().unwrap();
+        filter.extend(keys::consecutive(0).take(10_000));
+        filter
+    }
+    let public = filled(DefaultHashBuilder::default());
+    let absent = keys::consecutive(10_000).take(2_000_000);
+    let crafted: Vec<u64> = absent.filter(|key| public.contains(key)).collect();
+    assert!(crafted.len() > 15_000);
+    judge("crafted keys", &filled(SipHashBuilder::from_key([0x5a; 16])), crafted.iter());
+}
