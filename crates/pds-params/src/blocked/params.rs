@@ -132,7 +132,7 @@ impl BlockedBloomParams {
     pub fn from_blocks_and_hashes(blocks: u64, hashes: u32) -> Result<Self, ParamError> {
         check_blocks(blocks)?;
         check_range("hashes", hashes.into(), 2, MAX_HASHES.into())?;
-        if hashes % 2 != 0 {
+        if !hashes.is_multiple_of(2) {
             return Err(ParamError::NotEven { parameter: "hashes", value: hashes.into() });
         }
         Ok(Self { num_blocks: blocks, num_hashes: hashes, design: Design::NONE })
