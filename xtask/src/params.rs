@@ -79,10 +79,10 @@ pub(crate) struct Options {
     published: bool,
 }
 
-const FILTERS: &str = "Have I seen this key? Two of --items, --rate and --memory, and";
-const COUNTS: &str = "How often has this key come?";
-const MOST: &str = "Which keys come most often?";
-const DISTINCT: &str = "How many different keys?";
+const FILTERS: &str = "Have I seen this key (two of --items, --rate and --memory)";
+const COUNTS: &str = "How often has this key come";
+const MOST: &str = "Which keys come most often";
+const DISTINCT: &str = "How many different keys";
 
 /// What a request answers with.
 type Answer = Result<String, Box<dyn Error>>;

@@ -78,10 +78,10 @@ impl Report {
         let (total, weak) = (self.rows.len(), count(&self.rows, Verdict::Weak));
         match self.broken() {
             0 => format!(
-                "{} of {total} promises kept, {weak} too weakly tested to tell",
+                "PASS: {} of {total} promises kept, {weak} too weakly tested to tell",
                 total - weak
             ),
-            broken => format!("{broken} of {total} promises broken"),
+            broken => format!("FAIL: {broken} of {total} promises broken"),
         }
     }
 }

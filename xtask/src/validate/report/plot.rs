@@ -82,8 +82,8 @@ fn draw_into(
     let last = f64::from(u32::try_from(marks.len())?);
     let mut chart = ChartBuilder::on(&root)
         .margin(8)
-        .x_label_area_size(46)
-        .y_label_area_size(78)
+        .x_label_area_size(52)
+        .y_label_area_size(98)
         .build_cartesian_2d(-1.0..last, deviations.clone())
         .map_err(drawing)?;
     let rate = |x: &f64| rate_at(marks, *x).map_or_else(String::new, about);

@@ -27,7 +27,7 @@ pub(crate) fn print(report: &Report) {
     for row in report.rows.iter().filter(|row| row.verdict == Verdict::Broken) {
         println!("BROKEN: {}", sentence(row));
     }
-    println!("\n{}: {}", if report.broken() == 0 { "PASS" } else { "FAIL" }, report.verdict());
+    println!("\n{}", report.verdict());
 }
 
 /// The columns of a row, in the order of [`cells`].
