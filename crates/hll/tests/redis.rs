@@ -197,3 +197,22 @@ fn any_bytes_are_read_or_refused() {
     }
     quickcheck::quickcheck(property as fn(Vec<u8>, bool) -> bool);
 }
+
+#[test]
+fn errors_are_shown_for_people() {
+    let cases = [
+        (
+            RedisError::Length { found: 3, expected: 16 },
+            "the value has 3 bytes, but its encoding needs 16",
+        ),
+        (RedisError::Encoding { found: 2 }, "encoding at offset 4 is 2, but must be 0 or 1"),
+        (RedisError::Rank { register: 7, found: 52 }, "register 7 is 52, but can be 51 at most"),
+        (
+            RedisError::Incomplete { registers: 9 },
+            "the runs cover 9 registers, but must cover 16384",
+        ),
+    ];
+    for (error, text) in cases {
+        assert_eq!(error.to_string(), text);
+    }
+}

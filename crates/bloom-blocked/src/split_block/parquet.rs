@@ -135,7 +135,7 @@ impl fmt::Display for ParquetBytesError {
         match self {
             Self::Length { bytes } => write!(
                 f,
-                "a bitset of {bytes} bytes, but it must have a multiple of 32 from 32 to 2^37"
+                "the bitset has {bytes} bytes, but must have a multiple of 32 from 32 to 2^37"
             ),
             Self::Alloc(e) => e.fmt(f),
         }

@@ -51,9 +51,15 @@ impl fmt::Display for RedisError {
             Self::Length { found, expected } => {
                 write!(f, "the value has {found} bytes, but its encoding needs {expected}")
             }
-            Self::Magic { found } => write!(f, "the value starts with {found:02x?}, not with HYLL"),
-            Self::Encoding { found } => write!(f, "encoding {found} is neither 0 nor 1"),
-            Self::Reserved { found } => write!(f, "bytes 5 to 7 are {found:02x?}, not zero"),
+            Self::Magic { found } => {
+                write!(f, "the value starts with {found:02x?}, but must start with HYLL")
+            }
+            Self::Encoding { found } => {
+                write!(f, "encoding at offset 4 is {found}, but must be 0 or 1")
+            }
+            Self::Reserved { found } => {
+                write!(f, "bytes at offset 5 are {found:02x?}, but must be zero")
+            }
             Self::Rank { register, found } => {
                 write!(f, "register {register} is {found}, but can be 51 at most")
             }
@@ -61,7 +67,7 @@ impl fmt::Display for RedisError {
                 write!(f, "the run at offset {offset} goes beyond the end")
             }
             Self::Incomplete { registers } => {
-                write!(f, "the runs cover {registers} registers, of 16384")
+                write!(f, "the runs cover {registers} registers, but must cover 16384")
             }
         }
     }
