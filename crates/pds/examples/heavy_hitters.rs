@@ -110,7 +110,21 @@ fn log() -> Result<String, Box<dyn Error>> {
 
 /// Requests of which half come from a few addresses, and half are for a few paths.
 fn made() -> String {
-    const PATHS: [&str; 4] = ["/", "/favicon.ico", "/style.css", "/robots.txt"];
+    // More than are listed, lest the list be filled up with what came two or three times.
+    const PATHS: [&str; 12] = [
+        "/",
+        "/favicon.ico",
+        "/style.css",
+        "/robots.txt",
+        "/about",
+        "/news",
+        "/search",
+        "/login",
+        "/feed.xml",
+        "/logo.png",
+        "/contact",
+        "/help",
+    ];
     let mut log = String::new();
     for number in random(7).take(MADE) {
         let rare = number % 65_536;

@@ -49,6 +49,7 @@ macro_rules! view_methods {
             }
         }
 
+        #[doc(hidden)]
         impl<'a, S: $crate::PortableHasher, $($other: $bound),*> $crate::internal::OpenView<'a> for $view {
             type Hasher = S;
 
