@@ -20,7 +20,8 @@ filter_builder! {
     /// | `blocks` and `expected_items` | these blocks, with the best number of hashes |
     /// | `blocks` and `hashes` | exactly these, without a promise |
     ///
-    /// In the first two cases [`prefer`](Self::prefer) has a say in the number of hashes.
+    /// In the first two cases [`prefer`](Self::prefer) has a say in the number of hashes; in the others there is nothing
+    /// to choose, and it is refused.
     ///
     /// # Examples
     /// ```
@@ -51,12 +52,18 @@ impl<S> BlockedBloomFilterBuilder<S> {
         let conflict = |parameter| Err(ParamError::Conflict { parameter });
         let rate = self.false_positive_rate.unwrap_or(DEFAULT_RATE);
         let preference = self.prefer.unwrap_or_default();
-        match (self.blocks, self.hashes, self.expected_items, self.false_positive_rate) {
+        let given = (self.blocks, self.hashes, self.expected_items, self.false_positive_rate);
+        match given {
             (None, None, Some(items), _) => BlockedBloomParams::new(items, rate, preference),
             (None, None, None, _) => Err(ParamError::Missing { parameter: "expected_items" }),
             (None, Some(_), ..) => Err(ParamError::Missing { parameter: "blocks" }),
             (Some(blocks), None, None, _) => {
                 BlockedBloomParams::from_blocks_and_rate(blocks, rate, preference)
+            }
+            (Some(_), Some(_), None, None) | (Some(_), None, Some(_), None)
+                if self.prefer.is_some() =>
+            {
+                conflict("prefer")
             }
             (Some(blocks), None, Some(items), None) => {
                 BlockedBloomParams::from_blocks_and_items(blocks, items)

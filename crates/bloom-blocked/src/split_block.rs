@@ -76,20 +76,25 @@ pub struct SplitBlockBloomFilter {
 impl SplitBlockBloomFilter {
     /// Creates a filter of the size that Arrow and `DuckDB` give a column of this many distinct values.
     ///
-    /// Sizes are powers of two, and the usual formula falls a little short of the rate before it is rounded
-    /// up; for other sizes take [`for_writer`](Self::for_writer) or [`with_blocks`](Self::with_blocks).
+    /// Sizes are powers of two up to 128 MiB, and the usual formula falls a little short of the rate before it is
+    /// rounded up; for other sizes take [`for_writer`](Self::for_writer) or [`with_blocks`](Self::with_blocks).
     ///
     /// # Errors
-    /// [`BuildError::Param`] when `distinct_values` is 0 or `rate` not above 0 and below 1;
-    /// [`BuildError::Alloc`] when the memory is refused.
+    /// [`BuildError::Param`] when `distinct_values` is 0, `rate` not above 0 and below 1, or 128 MiB are too few for
+    /// them; [`BuildError::Alloc`] when the memory is refused.
     pub fn new(distinct_values: u64, rate: f64) -> Result<Self, BuildError> {
+        parquet::check_fits(distinct_values, rate)?;
         Self::for_writer(ParquetWriter::Arrow, distinct_values, rate)
     }
 
     /// Creates a filter of the size that this writer gives a column of this many distinct values.
     ///
+    /// That is never more than 128 MiB: beyond some hundred million values the writers' filters miss `rate`, and these
+    /// do so with them.
+    ///
     /// # Errors
-    /// As [`new`](Self::new).
+    /// [`BuildError::Param`] when `distinct_values` is 0 or `rate` not above 0 and below 1;
+    /// [`BuildError::Alloc`] when the memory is refused.
     pub fn for_writer(
         writer: ParquetWriter,
         distinct_values: u64,
@@ -146,6 +151,25 @@ impl SplitBlockBloomFilter {
         self.contains_hash(value.parquet_hash())
     }
 
+    /// Inserts many values. Returns how many were not contained before.
+    pub fn insert_batch<V: ParquetValue>(&mut self, values: &[V]) -> usize {
+        self.insert_each(values, V::parquet_hash)
+    }
+
+    /// Inserts many values by their XXH64. Returns how many were not contained before.
+    pub fn insert_hash_batch(&mut self, hashes: &[u64]) -> usize {
+        self.insert_each(hashes, |&hash| hash)
+    }
+
+    fn insert_each<V>(&mut self, values: &[V], hash: impl Fn(&V) -> u64) -> usize {
+        let mut new = 0;
+        for values in values.chunks(BATCH) {
+            let hashes = self.send_for(values, &hash);
+            new += hashes[..values.len()].iter().filter(|&&hash| self.insert_hash(hash)).count();
+        }
+        new
+    }
+
     /// Inserts a value by its XXH64. Returns `true` when it was not contained before.
     #[inline]
     pub fn insert_hash(&mut self, hash: u64) -> bool {
@@ -172,15 +196,33 @@ impl SplitBlockBloomFilter {
     /// # Panics
     /// When the slices differ in length.
     pub fn contains_batch<V: ParquetValue>(&self, values: &[V], out: &mut [bool]) {
+        self.contains_each(values, V::parquet_hash, out);
+    }
+
+    /// Tests many values by their XXH64: `out[i]` is the answer for `hashes[i]`.
+    ///
+    /// # Panics
+    /// When the slices differ in length.
+    pub fn contains_hash_batch(&self, hashes: &[u64], out: &mut [bool]) {
+        self.contains_each(hashes, |&hash| hash, out);
+    }
+
+    fn contains_each<V>(&self, values: &[V], hash: impl Fn(&V) -> u64, out: &mut [bool]) {
         assert_eq!(values.len(), out.len(), "one answer a value");
         for (values, answers) in values.chunks(BATCH).zip(out.chunks_mut(BATCH)) {
-            let mut hashes = [0; BATCH];
-            for (hash, value) in hashes.iter_mut().zip(values) {
-                *hash = value.parquet_hash();
-                prefetch(&self.words, self.block_of(*hash) * BLOCK_WORDS);
-            }
+            let hashes = self.send_for(values, &hash);
             answers.iter_mut().zip(hashes).for_each(|(answer, h)| *answer = self.contains_hash(h));
         }
+    }
+
+    /// Hashes up to [`BATCH`] values and asks for their blocks to be brought near.
+    fn send_for<V>(&self, values: &[V], hash: impl Fn(&V) -> u64) -> [u64; BATCH] {
+        let mut hashes = [0; BATCH];
+        for (hashed, value) in hashes.iter_mut().zip(values) {
+            *hashed = hash(value);
+            prefetch(&self.words, self.block_of(*hashed) * BLOCK_WORDS);
+        }
+        hashes
     }
 
     /// Makes `self` the filter of the values of both.
@@ -203,7 +245,7 @@ impl SplitBlockBloomFilter {
     /// # Errors
     /// [`AllocError`] when memory is refused.
     pub fn shrink_to_rate(&self, rate: f64) -> Result<Self, AllocError> {
-        let mut smallest = Self { words: self.words.try_clone()? };
+        let mut smallest = self.try_clone()?;
         while smallest.num_blocks().is_multiple_of(2) && smallest.rate_of_half() <= rate {
             smallest = smallest.halve()?;
         }
@@ -229,6 +271,14 @@ impl SplitBlockBloomFilter {
 
     fn pairs(&self) -> impl Iterator<Item = &[[u64; BLOCK_WORDS]; 2]> {
         self.words.as_chunks::<BLOCK_WORDS>().0.as_chunks().0.iter()
+    }
+
+    /// Copies the filter, unless memory is refused.
+    ///
+    /// # Errors
+    /// [`AllocError`] when it is.
+    pub fn try_clone(&self) -> Result<Self, AllocError> {
+        Ok(Self { words: self.words.try_clone()? })
     }
 
     /// Forgets all values.

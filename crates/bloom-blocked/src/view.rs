@@ -56,6 +56,14 @@ impl<'a, S> BlockedBloomFilterView<'a, S> {
         let blocks = ByteBlocks { bytes, layout, choice: Choice::best(layout.positions()) };
         Ok(Self { envelope, blocks, params, hasher })
     }
+
+    /// Makes the view use one of [`backends`](crate::backends); none other than for tests.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_backend(mut self, name: &str) -> Option<Self> {
+        self.blocks.choice = Choice::new(Backend::by_name(name)?, self.blocks.layout.positions());
+        Some(self)
+    }
 }
 
 reading_methods!(['a, S] BlockedBloomFilterView<'a, S>, "BlockedBloomFilterView");

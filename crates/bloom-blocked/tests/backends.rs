@@ -4,7 +4,7 @@
 //! one of them.
 #![cfg(feature = "std")]
 
-use bloom_blocked::{BlockedBloomFilter, backends};
+use bloom_blocked::{BlockedBloomFilter, BlockedBloomFilterView, backends};
 use pds_testkit::keys;
 use quickcheck::{Arbitrary, Gen, quickcheck};
 
@@ -63,11 +63,20 @@ fn agrees(shape: Shape, backend: &str, stored: &[u64], asked: &[u64]) {
         (vec![false; asked.len()], vec![u64::MAX; asked.len().div_ceil(64)]);
     single.contains_hash_batch(asked, &mut flags);
     single.contains_hash_batch_bitmap(asked, &mut bitmap);
+    let (bytes, mut viewed) = (single.to_bytes(), flags.clone());
+    let view = BlockedBloomFilterView::from_bytes(&bytes).unwrap().with_backend(backend).unwrap();
+    view.contains_hash_batch(asked, &mut viewed);
+    assert_eq!(viewed, flags, "a view, {backend}, {shape:?}");
     for (i, &hash) in asked.iter().enumerate() {
         let (block, bits) = positions(hash, shape.blocks, shape.hashes);
         let set = |bit: &u32| expected[8 * block + *bit as usize / 64] >> (bit % 64) & 1 == 1;
         let answer = bits.iter().all(set);
         assert_eq!(single.contains_hash(hash), answer, "{backend}, {shape:?}, hash {hash:#x}");
+        assert_eq!(
+            view.contains_hash(hash),
+            answer,
+            "a view, {backend}, {shape:?}, hash {hash:#x}"
+        );
         assert_eq!(flags[i], answer);
         assert_eq!(bitmap[i / 64] >> (i % 64) & 1 == 1, answer);
     }

@@ -165,6 +165,10 @@ fn case_05_extreme_rates_work_and_impossible_ones_are_named() {
         let ParamError::OutOfRange { parameter, .. } = refused else { panic!("{refused}") };
         assert_eq!(parameter, named);
     }
+    for builder in [builder().blocks(1).hashes(8), builder().blocks(9).expected_items(9)] {
+        let refused = error(builder.prefer(Preference::Smallest));
+        assert_eq!(refused, ParamError::Conflict { parameter: "prefer" });
+    }
     let odd = error(builder().blocks(1).hashes(7));
     assert_eq!(odd.to_string(), "hashes is 7, but must be even");
 }
@@ -228,6 +232,40 @@ fn refuses<S: BuildHasher + Clone>(
         (AtomicBlockedBloomFilter::from(left), AtomicBlockedBloomFilter::from(right));
     assert!(shared.union_with(&other).is_err_and(|e| named(&e)));
     assert!(shared.into_plain() == before);
+}
+
+/// Computed apart from this crate, by integer arithmetic without a word size.
+#[test]
+fn case_19_positions_are_the_same_on_every_machine() {
+    let bits = |hash, hashes| {
+        let mut filter = shaped(1_000, hashes);
+        filter.insert_hash(hash);
+        let words = filter.words().iter().enumerate();
+        let set = |(index, &word): (usize, &u64)| {
+            (0..64)
+                .filter(move |bit| word >> bit & 1 == 1)
+                .map(move |bit| (index / 8, index % 8, bit))
+        };
+        words.flat_map(set).collect::<Vec<(usize, usize, u32)>>()
+    };
+    let of_one = [(0, 33), (1, 42), (2, 51), (3, 60), (4, 45), (5, 5), (6, 47), (7, 19)];
+    assert_eq!(bits(1, 8), of_one.map(|(lane, bit)| (566, lane, bit)));
+    let of_abc = [(0, 12), (2, 4), (3, 40), (5, 54), (6, 30), (7, 57)];
+    assert_eq!(bits(0x78af_5f94_892f_3950, 6), of_abc.map(|(lane, bit)| (619, lane, bit)));
+    let of_abc = [
+        (0, 12),
+        (1, 9),
+        (2, 4),
+        (2, 59),
+        (3, 40),
+        (3, 56),
+        (4, 0),
+        (5, 34),
+        (5, 54),
+        (6, 30),
+        (7, 57),
+    ];
+    assert_eq!(bits(0x78af_5f94_892f_3950, 12), of_abc.map(|(lane, bit)| (619, lane, bit)));
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::path::Path;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bloom_blocked::{
-    BuildError, ParquetBytesError, ParquetValue, ParquetWriter, SplitBlockBloomFilter,
+    BuildError, ParamError, ParquetBytesError, ParquetValue, ParquetWriter, SplitBlockBloomFilter,
 };
 use pds_params::blocked::split_block_rate;
 use pds_testkit::keys;
@@ -134,6 +134,38 @@ fn what_is_no_bitset_is_refused() {
     for (items, rate) in [(0, 0.1), (1, 0.0), (1, 1.0), (1, f64::NAN)] {
         assert!(SplitBlockBloomFilter::new(items, rate).is_err(), "{items}, {rate}");
     }
+}
+
+/// Writers make no larger filter, whatever the rate then is; who asks for a rate is told.
+#[test]
+fn a_rate_beyond_the_largest_filter_is_refused() {
+    assert!(SplitBlockBloomFilter::new(100_000_000, 0.01).is_ok());
+    let refused = SplitBlockBloomFilter::new(1_000_000_000, 0.01).unwrap_err();
+    let BuildError::Param(ParamError::TooLarge { parameter: "bits", .. }) = refused else {
+        panic!("{refused}")
+    };
+    assert_eq!(ParquetWriter::Arrow.size_in_bytes(1_000_000_000, 0.01), Ok(128 << 20));
+}
+
+#[test]
+fn a_batch_is_one_by_one() {
+    let values: Vec<String> = keys::urls(3).take(1_000).collect();
+    let (mut single, mut batch) = (
+        SplitBlockBloomFilter::with_blocks(20).unwrap(),
+        SplitBlockBloomFilter::with_blocks(20).unwrap(),
+    );
+    let new = values[..300].iter().filter(|value| single.insert(*value)).count();
+    assert_eq!(batch.insert_batch(&values[..300]), new);
+    assert!(batch == single && batch.try_clone().unwrap() == single);
+    let bytes: Vec<Vec<u8>> = values.iter().map(|value| value.clone().into_bytes()).collect();
+    let hashes: Vec<u64> = values.iter().map(ParquetValue::parquet_hash).collect();
+    let answers: Vec<bool> = values.iter().map(|value| single.contains(value)).collect();
+    let mut out = vec![false; values.len()];
+    batch.contains_batch(&bytes, &mut out);
+    assert_eq!(out, answers);
+    batch.contains_hash_batch(&hashes, &mut out);
+    assert_eq!(out, answers);
+    assert_eq!(batch.insert_hash_batch(&hashes[..300]), 0);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! What Parquet says of values, and its writers of sizes.
 
+use alloc::string::String;
+use alloc::vec::Vec;
 use core::{error, fmt};
 
 use pds_core::{AllocError, ParamError};
@@ -33,24 +35,24 @@ macro_rules! numbers {
 
 numbers!(i32, i64, f32, f64);
 
-impl ParquetValue for [u8] {
-    #[inline]
-    fn parquet_hash(&self) -> u64 {
-        xxh64(self, 0)
-    }
+macro_rules! byte_strings {
+    ($($string:ty),*) => {$(
+        impl ParquetValue for $string {
+            #[inline]
+            fn parquet_hash(&self) -> u64 {
+                let bytes: &[u8] = self.as_ref();
+                xxh64(bytes, 0)
+            }
+        }
+    )*};
 }
+
+byte_strings!([u8], Vec<u8>, str, String);
 
 impl<const N: usize> ParquetValue for [u8; N] {
     #[inline]
     fn parquet_hash(&self) -> u64 {
-        xxh64(self, 0)
-    }
-}
-
-impl ParquetValue for str {
-    #[inline]
-    fn parquet_hash(&self) -> u64 {
-        xxh64(self.as_bytes(), 0)
+        self.as_slice().parquet_hash()
     }
 }
 
@@ -104,6 +106,18 @@ impl ParquetWriter {
         };
         Ok(bytes.clamp(BLOCK_BYTES as u64, MAX_BYTES))
     }
+}
+
+/// Refuses values that the largest filter of the writers is too small for.
+pub(super) fn check_fits(distinct_values: u64, rate: f64) -> Result<(), ParamError> {
+    check(distinct_values, rate)?;
+    let (bits, most) = (split_block_bits(distinct_values, rate), 8 * MAX_BYTES);
+    #[expect(clippy::cast_precision_loss, reason = "a power of two")]
+    let max = most as f64;
+    if bits <= max {
+        return Ok(());
+    }
+    Err(ParamError::TooLarge { parameter: "bits", value: bits, max })
 }
 
 fn check(distinct_values: u64, rate: f64) -> Result<(), ParamError> {
