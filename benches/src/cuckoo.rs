@@ -6,14 +6,16 @@ use core::hash::{BuildHasher, Hasher};
 
 use cuckoofilter::{CuckooFilter as Peers, ExportedCuckooFilter};
 use pds::hash::DefaultHasher;
-use pds::{CuckooFilter, DefaultHashBuilder};
+use pds::params::cuckoo::rate_by_load;
+use pds::{BloomFilter, CountingBloomFilter, CuckooFilter, DefaultHashBuilder};
 use probabilistic_collections::cuckoo::CuckooFilter as Collected;
 
+use crate::allocation;
 use crate::goals::{Against, Goal};
 use crate::keys::key;
-use crate::membership::{Design, Filter, Lineup, Operation, Peer};
+use crate::membership::{Build, Design, Filter, Lineup, Operation, Peer};
 use crate::removal::{self, Removing, changes};
-use crate::report::size;
+use crate::report::{Row, Unit, size};
 use crate::suite::{Bench, Outcome, Suite};
 
 /// What is measured of it.
@@ -45,7 +47,7 @@ pub const LINEUP: Lineup = Lineup {
         Peer {
             name: "qfilter",
             note: "has 7.1 bits a slot",
-            build: |design, _| Ok(Box::new(quotient(design.items)?)),
+            build: |design, _| Ok(Box::new(Quotient::of_five_bits(design.items)?)),
         },
         Peer {
             name: "probabilistic-collections",
@@ -70,6 +72,35 @@ const LARGE: Lineup = Lineup {
     ..LINEUP
 };
 
+/// Keys of the filters whose memory is compared, rates that they have to keep, and absent keys asked for.
+const WEIGHED_KEYS: u64 = 1_000_000;
+const WEIGHED_RATES: [f64; 2] = [0.01, 0.001];
+const WEIGHED_ABSENT: u64 = 10_000_000;
+
+/// Each of the size that it asks for itself.
+const WEIGHED: [Peer; 4] = [
+    Peer {
+        name: "cuckoofilter",
+        note: "has 8 bits a fingerprint: it keeps these rates by its load only, at powers of two",
+        build: |design, _| Ok(Box::new(Eight::empty(at_low_load(design))?)),
+    },
+    Peer {
+        name: "qfilter",
+        note: "",
+        build: |design, _| Ok(Box::new(Quotient::new(design.items, design.rate)?)),
+    },
+    Peer {
+        name: "Bloom",
+        note: "is our standard filter, which forgets nothing",
+        build: |design, _| Ok(Box::new(BloomFilter::new(design.items, design.rate)?)),
+    },
+    Peer {
+        name: "counting Bloom",
+        note: "is our own, with counters of 4 bits",
+        build: |design, _| Ok(Box::new(CountingBloomFilter::new(design.items, design.rate)?)),
+    },
+];
+
 const fn against_peer(operation: &'static str, at_least: f64) -> Goal {
     Goal { case: "8 MiB", operation, against: Against::Peer("cuckoofilter"), at_least }
 }
@@ -79,6 +110,7 @@ const fn against_floor(operation: &'static str) -> Goal {
 }
 
 fn run(bench: &mut Bench<'_>) -> Outcome {
+    weigh(bench)?;
     for lineup in [LINEUP, MEDIUM, LARGE] {
         lineup.run(bench)?;
     }
@@ -91,12 +123,48 @@ fn run(bench: &mut Bench<'_>) -> Outcome {
             Ok(())
         };
         against("cuckoofilter", &mut Eight::empty(bytes)?)?;
-        against("qfilter", &mut quotient(design.items)?)?;
+        against("qfilter", &mut Quotient::of_five_bits(design.items)?)?;
         if lineup.peers.len() > 2 {
             against("probabilistic-collections", &mut collected(bytes)?)?;
         }
     }
     Ok(())
+}
+
+/// The memory that filters need to keep a rate, and the rate that they have then.
+fn weigh(bench: &mut Bench<'_>) -> Outcome {
+    for rate in WEIGHED_RATES {
+        let design = Design { bytes: 0, items: WEIGHED_KEYS, rate };
+        let by_design: Build =
+            |design, _| Ok(Box::new(CuckooFilter::new(design.items, design.rate)?));
+        let ours = weighed(&design, by_design)?;
+        let case = format!("{} %, {WEIGHED_KEYS} keys", 100.0 * rate);
+        for Peer { name, note, build } in WEIGHED {
+            let theirs = weighed(&design, build)?;
+            let bits = [ours.0, theirs.0];
+            let row = Row::exact([&case, "memory"], name, Unit::BitsPerItem, bits);
+            let row = row.quality("rate", [ours.1, theirs.1]);
+            bench.add(if note.is_empty() { row } else { row.note(format!("{name} {note}.")) });
+        }
+    }
+    Ok(())
+}
+
+/// Bits a key, and the rate.
+fn weighed(design: &Design, build: Build) -> Result<(f64, f64), Box<dyn Error>> {
+    let (mut filter, bytes) = allocation::measured(|| build(design, None))?;
+    (0..design.items).for_each(|number| _ = filter.insert(key(number)));
+    let positives = (0..WEIGHED_ABSENT).filter(|&number| filter.contains(key(!number))).count();
+    let bits = 8.0 * bytes as f64 / design.items as f64;
+    Ok((bits, positives as f64 / WEIGHED_ABSENT as f64))
+}
+
+/// The least power of two of slots in which 8-bit fingerprints keep a rate.
+fn at_low_load(design: &Design) -> u64 {
+    let keeps = |slots: &u64| {
+        rate_by_load(design.items as f64 / *slots as f64, 8) <= design.rate
+    };
+    (0..40).map(|bits| 1 << bits).find(keeps).expect("a load that is low enough")
 }
 
 fn ours(design: &Design) -> Result<CuckooFilter, Box<dyn Error>> {
@@ -274,11 +342,17 @@ impl fmt::Debug for Quotient {
     }
 }
 
-/// Five bits of remainder: 1 / 32 when it is full, which it is at a load of 0.95.
-fn quotient(items: u64) -> Result<Quotient, Box<dyn Error>> {
-    let hasher = DefaultHashBuilder::default();
-    let filter = qfilter::Filter::new_with_hasher(items, 1.0 / 32.0, hasher);
-    Ok(Quotient(filter.map_err(|error| format!("qfilter: {error:?}"))?))
+impl Quotient {
+    fn new(items: u64, rate: f64) -> Result<Self, Box<dyn Error>> {
+        let filter =
+            qfilter::Filter::new_with_hasher(items, rate, DefaultHashBuilder::default());
+        Ok(Self(filter.map_err(|error| format!("qfilter: {error:?}"))?))
+    }
+
+    /// Five bits of remainder: 1 / 32 when it is full, which it is at a load of 0.95.
+    fn of_five_bits(items: u64) -> Result<Self, Box<dyn Error>> {
+        Self::new(items, 1.0 / 32.0)
+    }
 }
 
 impl Filter for Quotient {

@@ -41,6 +41,12 @@ enum Part {
         /// Fills of each size.
         #[arg(long, default_value_t = 1_000_000)]
         fills: u64,
+        /// The most items.
+        #[arg(long, default_value_t = 256)]
+        items: u64,
+        /// Chooses the random hashes.
+        #[arg(long, default_value_t = 0)]
+        seed: u64,
     },
     /// Fills filters until an insert fails.
     Many {
@@ -56,9 +62,10 @@ enum Part {
 /// Fills, counts and prints.
 pub(crate) fn run(options: &Options) {
     let (header, rows) = match options.part {
-        Part::Few { fills } => {
-            let jobs = FEW.iter().rev().flat_map(|&items| WIDTHS.map(|bits| (items, bits)));
-            let row = |&(items, bits): &(u64, u32)| few(items, bits, fills);
+        Part::Few { fills, items: most, seed } => {
+            let sizes = FEW.iter().rev().filter(|&&items| items <= most);
+            let jobs = sizes.flat_map(|&items| WIDTHS.map(|bits| (items, bits)));
+            let row = |&(items, bits): &(u64, u32)| few(items, bits, (fills, seed));
             (["items", "bits", "buckets", "fills", "failures", "probability below"], all(jobs, row))
         }
         Part::Many { fills, buckets } => {
@@ -98,9 +105,9 @@ fn all<J: Sync>(
     rows.into_iter().map(|(_, row)| row).collect()
 }
 
-fn few(items: u64, bits: u32, fills: u64) -> [String; 6] {
+fn few(items: u64, bits: u32, (fills, seed): (u64, u64)) -> [String; 6] {
     let buckets = least_buckets(items, bits);
-    let failures = failures(&mut filter(buckets, bits), items, fills);
+    let failures = failures(&mut filter(buckets, bits), items, fills, seed);
     let bound = format!("{:.1e}", most_events(failures) / real(fills));
     let [items, buckets, fills, failures] =
         [items, buckets, fills, failures].map(|number| number.to_string());
@@ -108,8 +115,8 @@ fn few(items: u64, bits: u32, fills: u64) -> [String; 6] {
 }
 
 /// How many fills with so many items fail. All hashes are drawn, so that no fill depends on how the last one ended.
-fn failures(filter: &mut CuckooFilter, items: u64, fills: u64) -> u64 {
-    let mut hashes = hashes(items, filter.fingerprint_bits());
+fn failures(filter: &mut CuckooFilter, items: u64, fills: u64, seed: u64) -> u64 {
+    let mut hashes = hashes(items, filter.fingerprint_bits(), seed);
     let mut fits = || {
         filter.clear();
         let mut insert = |hash| filter.insert_hash(hash).is_ok();
@@ -121,7 +128,7 @@ fn failures(filter: &mut CuckooFilter, items: u64, fills: u64) -> u64 {
 /// The loads at which the first insert failed, beside the load that is promised to fit.
 fn many(buckets: u64, bits: u32, fills: u32) -> [String; 6] {
     let mut filter = filter(buckets, bits);
-    let mut hashes = hashes(buckets, bits);
+    let mut hashes = hashes(buckets, bits, 0);
     let mut first_failure = || {
         filter.clear();
         while hashes.next().is_some_and(|hash| filter.insert_hash(hash).is_ok()) {}
@@ -145,9 +152,9 @@ fn filter(buckets: u64, bits: u32) -> CuckooFilter {
     builder.build().expect("a shape of the list, and memory for it")
 }
 
-/// Random hashes, others for each size and width.
-fn hashes(size: u64, bits: u32) -> impl Iterator<Item = u64> {
-    random(size << 8 | u64::from(bits))
+/// Random hashes, others for each size, width and seed.
+fn hashes(size: u64, bits: u32, seed: u64) -> impl Iterator<Item = u64> {
+    random(seed << 40 | size << 8 | u64::from(bits))
 }
 
 /// A count as a real number; counts here stay below 2^53.
@@ -189,10 +196,10 @@ mod tests {
     #[test]
     fn failures_are_seen() {
         assert_eq!(
-            failures(&mut filter(1, 8), 5, 100),
+            failures(&mut filter(1, 8), 5, 100, 0),
             100,
             "five keys in one bucket of four slots"
         );
-        assert_eq!(failures(&mut filter(1, 8), 4, 100), 0);
+        assert_eq!(failures(&mut filter(1, 8), 4, 100, 0), 0);
     }
 }

@@ -7,7 +7,9 @@
 //! Everything takes the width as an argument and is inlined: [`by_width!`] calls it with a literal, for
 //! which shifts and masks are then constants.
 
-use pds_core::internal::WordSource;
+use core::hint::select_unpredictable;
+
+use pds_core::internal::{WordSource, Words};
 
 /// Slots a bucket.
 pub(crate) const SLOTS: u32 = 4;
@@ -32,7 +34,7 @@ macro_rules! by_width {
         }
     };
     (@arm $width:expr, $constant:ident, $body:expr) => {{
-        let $constant: u32 = $width;
+        const $constant: u32 = $width;
         $body
     }};
 }
@@ -56,16 +58,64 @@ const fn ones(width: u32) -> u64 {
 /// Zero when none does. Above the first, lanes may be marked that do not: a borrow comes from it.
 /// Bits above the lanes have no influence.
 #[inline(always)]
-pub(crate) const fn matches(group: u64, fingerprint: u32, width: u32) -> u64 {
+const fn matches(group: u64, fingerprint: u32, width: u32) -> u64 {
     let ones = ones(width);
     let difference = group ^ (ones * fingerprint as u64);
     difference.wrapping_sub(ones) & !difference & (ones << (width - 1))
 }
 
-/// The lane of the lowest bit that [`matches()`] set.
-#[inline(always)]
-pub(crate) const fn first_lane(matches: u64, width: u32) -> u32 {
-    matches.trailing_zeros() / width
+/// Where a fingerprint lies: in this group, above so many bits of it.
+///
+/// Not a slot's number, so that the address of a group does not wait for the group to be read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slot {
+    pub(crate) group: u64,
+    pub(crate) shift: u32,
+}
+
+impl Slot {
+    /// The slot of a bucket that has this lane.
+    pub(crate) const fn of(bucket: u64, lane: u32, width: u32) -> Self {
+        let groups = SLOTS / lanes(width);
+        let group = bucket * groups as u64 + (lane / lanes(width)) as u64;
+        Self { group, shift: lane % lanes(width) * width }
+    }
+}
+
+/// A group, and which of its lanes were found to be equal to a fingerprint.
+#[derive(Clone, Copy)]
+pub(crate) struct Matches {
+    group: u64,
+    found: u64,
+}
+
+impl Matches {
+    #[inline(always)]
+    pub(crate) fn new(words: &impl WordSource, number: u64, fingerprint: u32, width: u32) -> Self {
+        Self { group: number, found: matches(group(words, number, width), fingerprint, width) }
+    }
+
+    /// Tests whether there is any here or there.
+    #[inline(always)]
+    pub(crate) const fn any(self, other: Self) -> bool {
+        self.found | other.found != 0
+    }
+
+    /// These where there are any, or else the others, without a branch: which of two has a fingerprint cannot be
+    /// predicted.
+    #[inline(always)]
+    pub(crate) fn or(self, other: Self) -> Self {
+        let any = self.found != 0;
+        let group = select_unpredictable(any, self.group, other.group);
+        Self { group, found: select_unpredictable(any, self.found, other.found) }
+    }
+
+    /// The slot of the first, if there is any.
+    #[inline(always)]
+    pub(crate) fn first(self, width: u32) -> Option<Slot> {
+        let shift = self.found.trailing_zeros().wrapping_sub(width - 1);
+        (self.found != 0).then_some(Slot { group: self.group, shift })
+    }
 }
 
 /// Reads the group of this number; the bits above its lanes are anything.
@@ -103,30 +153,49 @@ fn group_of_words(words: &impl WordSource, start: u64, bits: u32) -> u64 {
     low >> shift | (high << 1) << (63 - shift)
 }
 
-/// Reads the fingerprint in the slot of this number.
+/// Reads the fingerprints of the bucket of this number.
 #[inline(always)]
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "both values fit after the mask and the remainder"
-)]
-pub(crate) fn slot(words: &impl WordSource, number: u64, width: u32) -> u32 {
-    let lanes = lanes(width);
-    let group = group(words, number / u64::from(lanes), width);
-    let lane = (number % u64::from(lanes)) as u32;
-    (group >> (lane * width) & mask(width)) as u32
+#[expect(clippy::cast_possible_truncation, reason = "what the mask leaves fits")]
+pub(crate) fn bucket(words: &impl WordSource, number: u64, width: u32) -> [u32; SLOTS as usize] {
+    let (low, high) = if lanes(width) == SLOTS {
+        let group = group(words, number, width);
+        (group, group >> (2 * width))
+    } else {
+        (group(words, 2 * number, width), group(words, 2 * number + 1, width))
+    };
+    let [first, third] = [low & mask(width), high & mask(width)];
+    let [second, fourth] = [low >> width & mask(width), high >> width & mask(width)];
+    [first as u32, second as u32, third as u32, fourth as u32]
 }
 
-/// Writes a fingerprint of at most `width` bits into the slot of this number.
+/// Writes a fingerprint into a slot that is empty, or empties a slot of this fingerprint.
 #[inline(always)]
-pub(crate) fn set_slot(words: &mut [u64], number: u64, fingerprint: u32, width: u32) {
-    debug_assert!(u64::from(fingerprint) <= mask(width));
-    let start = number * u64::from(width);
-    let (first, last) = (word_of(start), word_of(start + u64::from(width - 1)));
-    let (shift, value) = (start % 64, u64::from(fingerprint));
-    words[first] = words[first] & !(mask(width) << shift) | value << shift;
-    if last != first {
-        let spilled = 64 - shift;
-        words[last] = words[last] & !(mask(width) >> spilled) | value >> spilled;
+#[expect(clippy::cast_possible_truncation, reason = "groups of 32 bits have no more")]
+pub(crate) fn flip(words: &mut Words, slot: Slot, fingerprint: u32, width: u32) {
+    let bits = lanes(width) * width;
+    let (start, flipped) = (slot.group * u64::from(bits), u64::from(fingerprint) << slot.shift);
+    match bits {
+        32 => words.flip_half(index_of(slot.group), flipped as u32),
+        64 => words[index_of(slot.group)] ^= flipped,
+        _ if most_skipped(bits) + bits <= 64 => {
+            if !words.flip_unaligned(index_of(start / 8), flipped << (start % 8)) {
+                flip_words(words, start, flipped);
+            }
+        }
+        _ => flip_words(words, start, flipped),
+    }
+}
+
+/// Flips bits from `start` on, in the word or the two that have them.
+#[cold]
+#[inline(never)]
+fn flip_words(words: &mut [u64], start: u64, flipped: u64) {
+    let (first, shift) = (word_of(start), start % 64);
+    words[first] ^= flipped << shift;
+    // In two steps, as a shift by 64 is none.
+    let rest = (flipped >> 1) >> (63 - shift);
+    if rest != 0 {
+        words[first + 1] ^= rest;
     }
 }
 

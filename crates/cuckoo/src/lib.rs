@@ -21,6 +21,8 @@ mod lanes;
 #[cfg(feature = "alloc")]
 mod reading;
 #[cfg(feature = "alloc")]
+mod search;
+#[cfg(feature = "alloc")]
 mod table;
 #[cfg(feature = "alloc")]
 mod view;

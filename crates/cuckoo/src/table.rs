@@ -3,27 +3,20 @@
 use pds_core::AllocError;
 use pds_core::internal::{WordSource, Words};
 use pds_params::CuckooParams;
-use rand_xoshiro::SplitMix64;
-use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use crate::Full;
 use crate::address::{Address, partner};
-use crate::lanes::{self, SLOTS, by_width};
-
-/// How many fingerprints an insert moves before it gives up.
-///
-/// Enough for a mean load of 0.972 at the first failure with a million keys; simulations of the usual scheme
-/// with 500 moves end at 0.964 with a quarter of them.
-const MAX_MOVES: usize = 2000;
+use crate::lanes::{self, Matches, SLOTS, Slot, by_width};
+use crate::search::make_room;
 
 /// How many lookups of a batch are under way at once; each reads two lines.
 const BATCH: usize = 32;
 
 /// All places of a key. Half as large as with buckets in 64 bits, which they need not be.
 #[derive(Clone, Copy, Default)]
-struct Place {
-    bucket: u32,
-    other: u32,
+pub(crate) struct Place {
+    pub(crate) bucket: u32,
+    pub(crate) other: u32,
     fingerprint: u32,
 }
 
@@ -34,10 +27,6 @@ impl Place {
     #[expect(clippy::cast_possible_truncation, reason = "buckets are numbered up to 2^32 - 1")]
     const fn new(Address { bucket, fingerprint }: Address, other: u64) -> Self {
         Self { bucket: bucket as u32, other: other as u32, fingerprint }
-    }
-
-    const fn address(self) -> Address {
-        Address { bucket: self.bucket as u64, fingerprint: self.fingerprint }
     }
 }
 
@@ -65,7 +54,7 @@ impl<W> Table<W> {
     }
 
     #[inline(always)]
-    fn partner(&self, Address { bucket, fingerprint }: Address) -> u64 {
+    pub(crate) fn partner(&self, Address { bucket, fingerprint }: Address) -> u64 {
         partner(bucket, fingerprint, self.num_buckets)
     }
 
@@ -75,6 +64,10 @@ impl<W> Table<W> {
 
     pub(crate) fn num_slots(&self) -> u64 {
         self.num_buckets * u64::from(SLOTS)
+    }
+
+    pub(crate) fn width(&self) -> u32 {
+        self.width
     }
 
     pub(crate) fn len(&self) -> u64 {
@@ -115,16 +108,20 @@ impl<W: WordSource> Table<W> {
 
     #[inline(always)]
     fn prefetch(&self, place: Place) {
-        for bucket in [place.bucket, place.other] {
-            self.words.prefetch(lanes::word_of(u64::from(bucket) * u64::from(SLOTS * self.width)));
-        }
+        self.prefetch_bucket(place.bucket, self.width);
+        self.prefetch_bucket(place.other, self.width);
+    }
+
+    #[inline(always)]
+    pub(crate) fn prefetch_bucket(&self, bucket: u32, width: u32) {
+        self.words.prefetch(lanes::word_of(u64::from(bucket) * u64::from(SLOTS * width)));
     }
 
     #[inline(never)]
     fn holds_each(&self, places: &[Place], answers: &mut [bool]) {
-        by_width!(self.width, |width| {
+        by_width!(self.width, |WIDTH| {
             for (answer, &place) in answers.iter_mut().zip(places) {
-                *answer = self.holds_of(place, width);
+                *answer = self.holds_of(place, WIDTH);
             }
         });
     }
@@ -139,66 +136,47 @@ impl<W: WordSource> Table<W> {
             12 => self.holds_of(place, 12),
             13 => self.holds_of(place, 13),
             16 => self.holds_of(place, 16),
-            _ => self.holds_uncommon(place),
+            _ => self.holds_uncommon(place.bucket, place.other, place.fingerprint),
         }
     }
 
+    /// Takes a [`Place`] in parts, which are passed in registers.
     #[inline(never)]
-    fn holds_uncommon(&self, place: Place) -> bool {
-        by_width!(self.width, |width| self.holds_of(place, width))
+    fn holds_uncommon(&self, bucket: u32, other: u32, fingerprint: u32) -> bool {
+        let place = Place { bucket, other, fingerprint };
+        by_width!(self.width, |WIDTH| self.holds_of(place, WIDTH))
     }
 
     /// Both buckets are read always: which of them it is cannot be predicted, and a misprediction costs
     /// more than a read.
     #[inline(always)]
     fn holds_of(&self, Place { bucket, other, fingerprint }: Place, width: u32) -> bool {
-        let found = self.first_in(bucket.into(), fingerprint, width).0;
-        found | self.first_in(other.into(), fingerprint, width).0 != 0
-    }
-
-    /// The first slot of both buckets with this fingerprint; an empty one for 0.
-    #[inline(never)]
-    fn find(&self, place: Place, fingerprint: u32) -> Option<u64> {
-        by_width!(self.width, |width| self.first_of(place, fingerprint, width))
+        let first = self.matches_in(bucket.into(), fingerprint, width);
+        first.any(self.matches_in(other.into(), fingerprint, width))
     }
 
     /// The first empty slot of a bucket.
-    fn free_in(&self, bucket: u64) -> Option<u64> {
-        let (matches, slot) = by_width!(self.width, |width| self.first_in(bucket, 0, width));
-        (matches != 0).then_some(slot)
+    #[inline(always)]
+    pub(crate) fn free_in(&self, bucket: u64, width: u32) -> Option<Slot> {
+        self.matches_in(bucket, 0, width).first(width)
     }
 
+    /// The slots of a bucket that hold the fingerprint.
     #[inline(always)]
-    fn first_of(&self, place: Place, fingerprint: u32, width: u32) -> Option<u64> {
-        let first = self.first_in(place.bucket.into(), fingerprint, width);
-        let other = self.first_in(place.other.into(), fingerprint, width);
-        let (matches, slot) = if first.0 != 0 { first } else { other };
-        (matches != 0).then_some(slot)
-    }
-
-    /// Not zero when the bucket holds the fingerprint, and the first slot that does.
-    #[inline(always)]
-    fn first_in(&self, bucket: u64, fingerprint: u32, width: u32) -> (u64, u64) {
+    fn matches_in(&self, bucket: u64, fingerprint: u32, width: u32) -> Matches {
         if lanes::lanes(width) == SLOTS {
-            return self.first_in_group(bucket, fingerprint, width);
+            return Matches::new(&self.words, bucket, fingerprint, width);
         }
-        let first = self.first_in_group(2 * bucket, fingerprint, width);
-        let second = self.first_in_group(2 * bucket + 1, fingerprint, width);
-        if first.0 != 0 { first } else { second }
-    }
-
-    #[inline(always)]
-    fn first_in_group(&self, group: u64, fingerprint: u32, width: u32) -> (u64, u64) {
-        let matches = lanes::matches(lanes::group(&self.words, group, width), fingerprint, width);
-        let lane = lanes::first_lane(matches, width);
-        (matches, group * u64::from(lanes::lanes(width)) + u64::from(lane))
+        let low = Matches::new(&self.words, 2 * bucket, fingerprint, width);
+        low.or(Matches::new(&self.words, 2 * bucket + 1, fingerprint, width))
     }
 
     /// How many slots hold the fingerprint.
-    pub(crate) fn copies(&self, address: Address) -> u32 {
+    pub(crate) fn copies(&self, address: Address) -> usize {
         let (bucket, other) = (address.bucket, self.partner(address));
         let copies = |bucket| {
-            slots_of(bucket).map(|slot| u32::from(self.get(slot) == address.fingerprint)).sum()
+            let fingerprints = self.fingerprints_in(bucket, self.width).into_iter();
+            fingerprints.filter(|&fingerprint| fingerprint == address.fingerprint).count()
         };
         copies(bucket) + if other == bucket { 0 } else { copies(other) }
     }
@@ -209,16 +187,17 @@ impl<W: WordSource> Table<W> {
         self.words.word(lanes::word_of(last_bit))
     }
 
-    #[inline]
-    fn get(&self, slot: u64) -> u32 {
-        lanes::slot(&self.words, slot, self.width)
+    /// The fingerprints of a bucket.
+    #[inline(always)]
+    pub(crate) fn fingerprints_in(&self, bucket: u64, width: u32) -> [u32; SLOTS as usize] {
+        lanes::bucket(&self.words, bucket, width)
     }
 
     /// All fingerprints, each with the bucket that it lies in.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Address> {
         (0..self.num_buckets)
-            .flat_map(|bucket| slots_of(bucket).map(move |slot| (bucket, slot)))
-            .map(|(bucket, slot)| Address { bucket, fingerprint: self.get(slot) })
+            .flat_map(|bucket| self.fingerprints_in(bucket, self.width).map(|f| (bucket, f)))
+            .map(|(bucket, fingerprint)| Address { bucket, fingerprint })
             .filter(|address| address.fingerprint != 0)
     }
 }
@@ -267,55 +246,30 @@ impl Table {
         other.iter().try_for_each(|address| self.insert_at(place(address)))
     }
 
+    #[inline]
     fn insert_at(&mut self, place: Place) -> Result<(), Full> {
-        if let Some(slot) = self.find(place, 0) {
-            self.set(slot, place.fingerprint);
-        } else if self.is_all(place) || !self.make_room(place.address()) {
+        if !self.store(place) {
             return Err(Full { len: self.len, num_slots: self.num_slots() });
         }
         self.len += 1;
         Ok(())
     }
 
-    /// Puts the fingerprint into its full bucket by moving others to their partners, at random.
-    ///
-    /// When no way is found in [`MAX_MOVES`] moves, all of them are taken back in reverse order. The
-    /// walk depends on nothing but the table and the fingerprint: equal histories give equal tables.
-    #[cold]
-    fn make_room(&mut self, address: Address) -> bool {
-        let seed = address.bucket << 32 | u64::from(address.fingerprint);
-        let mut generator = SplitMix64::seed_from_u64(seed);
-        let mut chosen = [0; MAX_MOVES];
-        let mut homeless = address;
-        for lane in &mut chosen {
-            *lane = (generator.next_u64() >> 62) as u8;
-            self.swap(&mut homeless, *lane);
-            homeless.bucket = self.partner(homeless);
-            if let Some(free) = self.free_in(homeless.bucket) {
-                self.set(free, homeless.fingerprint);
-                return true;
-            }
-        }
-        for &lane in chosen.iter().rev() {
-            homeless.bucket = self.partner(homeless);
-            self.swap(&mut homeless, lane);
-        }
-        debug_assert_eq!(homeless, address);
-        false
+    /// Returns whether there is a place.
+    #[inline(never)]
+    fn store(&mut self, place: Place) -> bool {
+        by_width!(self.width, |WIDTH| self.store_of::<WIDTH>(place))
     }
 
-    /// Exchanges the fingerprint with the one in this slot of its bucket.
-    fn swap(&mut self, homeless: &mut Address, lane: u8) {
-        let slot = homeless.bucket * u64::from(SLOTS) + u64::from(lane);
-        let resident = self.get(slot);
-        self.set(slot, homeless.fingerprint);
-        homeless.fingerprint = resident;
-    }
-
-    /// Whether all slots of both buckets hold the fingerprint: moving copies of it makes no room.
-    fn is_all(&self, Place { bucket, other, fingerprint }: Place) -> bool {
-        let mut slots = [bucket, other].into_iter().flat_map(|bucket| slots_of(bucket.into()));
-        slots.all(|slot| self.get(slot) == fingerprint)
+    /// The first bucket is looked at first: up to half load it nearly always has room, and waiting for the other would be
+    /// for nothing. Not inlined, as the compiler would join the ends of all widths and choose by width again.
+    #[inline(never)]
+    fn store_of<const WIDTH: u32>(&mut self, place: Place) -> bool {
+        let free = self.free_in(place.bucket.into(), WIDTH);
+        let free = free.or_else(|| self.free_in(place.other.into(), WIDTH));
+        let Some(slot) = free.or_else(|| make_room::<WIDTH>(self, place)) else { return false };
+        self.flip(slot, place.fingerprint, WIDTH);
+        true
     }
 
     /// Removes one copy of the fingerprint of a hash. Which one makes no difference: copies of a
@@ -325,23 +279,27 @@ impl Table {
         self.remove_at(self.place(hash))
     }
 
+    #[inline(never)]
     fn remove_at(&mut self, place: Place) -> bool {
-        let found = self.find(place, place.fingerprint);
-        if let Some(slot) = found {
-            self.set(slot, 0);
-            self.len -= 1;
+        let removed = by_width!(self.width, |WIDTH| self.remove_of::<WIDTH>(place));
+        self.len -= u64::from(removed);
+        removed
+    }
+
+    #[inline(never)]
+    fn remove_of<const WIDTH: u32>(&mut self, place: Place) -> bool {
+        let first = self.matches_in(place.bucket.into(), place.fingerprint, WIDTH);
+        let other = self.matches_in(place.other.into(), place.fingerprint, WIDTH);
+        let slot = first.or(other).first(WIDTH);
+        if let Some(slot) = slot {
+            self.flip(slot, place.fingerprint, WIDTH);
         }
-        found.is_some()
+        slot.is_some()
     }
 
-    #[inline]
-    fn set(&mut self, slot: u64, fingerprint: u32) {
-        lanes::set_slot(&mut self.words, slot, fingerprint, self.width);
+    /// Fills an empty slot, or empties a slot of this fingerprint.
+    #[inline(always)]
+    pub(crate) fn flip(&mut self, slot: Slot, fingerprint: u32, width: u32) {
+        lanes::flip(&mut self.words, slot, fingerprint, width);
     }
-}
-
-/// The numbers of a bucket's slots.
-#[inline(always)]
-fn slots_of(bucket: u64) -> core::ops::Range<u64> {
-    bucket * u64::from(SLOTS)..(bucket + 1) * u64::from(SLOTS)
 }

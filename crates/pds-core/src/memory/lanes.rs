@@ -57,6 +57,25 @@ impl Words {
         // exclusive borrow of `self` makes the access exclusive.
         unsafe { slice::from_raw_parts_mut(first, len) }
     }
+
+    /// Flips bits of the half of a word: of number 2i the lower one of word i, of 2i + 1 the upper one.
+    ///
+    /// # Panics
+    /// When there is none.
+    #[inline(always)]
+    pub fn flip_half(&mut self, number: usize, bits: u32) {
+        self.lanes_mut::<u32>()[number ^ usize::from(cfg!(target_endian = "big"))] ^= bits;
+    }
+
+    /// Flips bits of the 64 from this byte on. Does nothing and returns `false` where they are not all there, and on
+    /// big-endian machines, where they do not lie in one piece.
+    #[inline(always)]
+    pub fn flip_unaligned(&mut self, byte: usize, bits: u64) -> bool {
+        let bytes = self.lanes_mut::<u8>().get_mut(byte..byte.wrapping_add(8));
+        let bytes = bytes.and_then(<[u8]>::first_chunk_mut).filter(|_| cfg!(target_endian = "little"));
+        let done = bytes.map(|bytes| *bytes = (u64::from_le_bytes(*bytes) ^ bits).to_le_bytes());
+        done.is_some()
+    }
 }
 
 /// Turns a word in memory into one whose lane `i` is at bit `i` times the width of a lane, and back.
