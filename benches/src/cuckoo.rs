@@ -161,9 +161,7 @@ fn weighed(design: &Design, build: Build) -> Result<(f64, f64), Box<dyn Error>> 
 
 /// The least power of two of slots in which 8-bit fingerprints keep a rate.
 fn at_low_load(design: &Design) -> u64 {
-    let keeps = |slots: &u64| {
-        rate_by_load(design.items as f64 / *slots as f64, 8) <= design.rate
-    };
+    let keeps = |slots: &u64| rate_by_load(design.items as f64 / *slots as f64, 8) <= design.rate;
     (0..40).map(|bits| 1 << bits).find(keeps).expect("a load that is low enough")
 }
 
@@ -344,8 +342,7 @@ impl fmt::Debug for Quotient {
 
 impl Quotient {
     fn new(items: u64, rate: f64) -> Result<Self, Box<dyn Error>> {
-        let filter =
-            qfilter::Filter::new_with_hasher(items, rate, DefaultHashBuilder::default());
+        let filter = qfilter::Filter::new_with_hasher(items, rate, DefaultHashBuilder::default());
         Ok(Self(filter.map_err(|error| format!("qfilter: {error:?}"))?))
     }
 

@@ -36,8 +36,7 @@ macro_rules! reading_methods {
             /// Counts the copies of a key by its hash; see [`count`](Self::count).
             #[must_use]
             pub fn count_hash(&self, hash: u64) -> u32 {
-                // At most eight.
-                self.table.copies(self.table.address(hash)) as u32
+                self.table.copies(self.table.address(hash))
             }
 
             /// Returns how many keys are in, copies included: inserts that succeeded less removals.

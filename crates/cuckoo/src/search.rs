@@ -9,8 +9,9 @@ use crate::address::Address;
 use crate::lanes::{SLOTS, Slot};
 use crate::table::{Place, Table};
 
-/// Most buckets of the search close by, which nearly always finds a way. It notes none of those seen: that it comes
-/// to some again costs less.
+/// Most buckets of the search close by, which nearly always finds a way. It does not note those seen, as to come to some
+/// again costs less. No way passes a bucket twice all the same: what is found first is a shortest way, and without
+/// its loop it would be shorter.
 const NEAR: usize = 90;
 
 /// Most buckets of the search that is made when the first has found none.
@@ -91,7 +92,10 @@ impl<const NODES: usize, const SEEN: usize> Search<NODES, SEEN> {
 
     /// Appends the buckets that the four fingerprints of a bucket can move to.
     #[inline(always)]
-    #[expect(clippy::cast_possible_truncation, reason = "buckets have 32 bits, and there are few indices")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "buckets have 32 bits, and there are few indices"
+    )]
     fn expand(&mut self, table: &Table, index: usize, width: u32) {
         let bucket = self.nodes[index].bucket.into();
         let from = SLOTS * index as u32;

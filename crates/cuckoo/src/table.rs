@@ -172,11 +172,11 @@ impl<W: WordSource> Table<W> {
     }
 
     /// How many slots hold the fingerprint.
-    pub(crate) fn copies(&self, address: Address) -> usize {
+    pub(crate) fn copies(&self, address: Address) -> u32 {
         let (bucket, other) = (address.bucket, self.partner(address));
-        let copies = |bucket| {
+        let copies = |bucket| -> u32 {
             let fingerprints = self.fingerprints_in(bucket, self.width).into_iter();
-            fingerprints.filter(|&fingerprint| fingerprint == address.fingerprint).count()
+            fingerprints.map(|fingerprint| u32::from(fingerprint == address.fingerprint)).sum()
         };
         copies(bucket) + if other == bucket { 0 } else { copies(other) }
     }

@@ -52,9 +52,11 @@ fn places(probe: &mut CuckooFilter, hash: u64) -> [usize; 2] {
 /// Every insert of a history agrees with the matching: until the filter is full, beyond, and with copies.
 fn check(buckets: u64, bits: u32, seed: u64) -> u64 {
     let (mut filter, mut probe) = (shaped(buckets, bits), shaped(buckets, bits));
-    let mut arrangement = Arrangement { buckets: vec![Vec::new(); usize::try_from(buckets).unwrap()] };
+    let mut arrangement =
+        Arrangement { buckets: vec![Vec::new(); usize::try_from(buckets).unwrap()] };
     let mut failures = 0;
-    for (number, hash) in keys::random(seed).take(usize::try_from(6 * buckets).unwrap()).enumerate() {
+    for (number, hash) in keys::random(seed).take(usize::try_from(6 * buckets).unwrap()).enumerate()
+    {
         for _ in 0..1 + number % 7 / 6 {
             let fits = arrangement.insert(places(&mut probe, hash));
             let inserted = filter.insert_hash(hash).is_ok();

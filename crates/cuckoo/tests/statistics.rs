@@ -126,7 +126,8 @@ fn the_first_failure_comes_late() {
         let mean = loads.iter().sum::<f64>() / count;
         let variance = loads.iter().map(|load| (load - mean).powi(2)).sum::<f64>() / (count - 1.0);
         assert!(mean - 6.0 * variance.sqrt() > 0.945, "{buckets} x {bits}: {mean} {variance}");
-        assert!(mean < 0.9804, "no filter passes the threshold of two choices");
+        // The threshold of two choices is that of endless filters; small ones pass it by a little.
+        assert!(mean < 0.9804 + 1.0 / real(buckets), "{buckets} x {bits}: {mean}");
     }
 }
 

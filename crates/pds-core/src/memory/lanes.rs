@@ -72,7 +72,8 @@ impl Words {
     #[inline(always)]
     pub fn flip_unaligned(&mut self, byte: usize, bits: u64) -> bool {
         let bytes = self.lanes_mut::<u8>().get_mut(byte..byte.wrapping_add(8));
-        let bytes = bytes.and_then(<[u8]>::first_chunk_mut).filter(|_| cfg!(target_endian = "little"));
+        let bytes =
+            bytes.and_then(<[u8]>::first_chunk_mut).filter(|_| cfg!(target_endian = "little"));
         let done = bytes.map(|bytes| *bytes = (u64::from_le_bytes(*bytes) ^ bits).to_le_bytes());
         done.is_some()
     }

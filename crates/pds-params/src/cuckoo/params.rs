@@ -13,8 +13,8 @@ use crate::design::{Design, design_methods};
 ///
 /// # Guarantees
 /// - The mean false-positive rate at the designed number of items is at most the promised one.
-/// - That many distinct keys fit but for once in a million times: by a bound and counted fills up to 256 keys,
-///   extrapolated from counted fills above. The README of `cuckoo` tells where less than that is shown.
+/// - That many distinct keys fit but for once in a million times at most: by a bound and counted fills up to 256 keys,
+///   extrapolated from counted fills above. The README of `cuckoo` has the counts.
 /// - No other width and number of buckets that keep both need fewer bits.
 /// - The same arguments give the same numbers on every machine.
 ///
@@ -121,8 +121,7 @@ impl CuckooParams {
         self.num_buckets * BUCKET_SLOTS
     }
 
-    /// The number of distinct items for which this size is meant: that they do not fit should happen once in a million
-    /// times.
+    /// The number of distinct items for which this size is meant: they fit but for once in a million times at most.
     ///
     /// # Complexity
     /// O(log n) steps; each sums over the buckets where there are few.

@@ -1,10 +1,11 @@
 //! How many items surely fit.
 //!
 //! An insert fails when some buckets have more keys that must lie in them than slots, or when the
-//! search for a free slot gives up. Up to [`FEW_ITEMS`] the first is bounded by summing over all sets
-//! of buckets, and decides. Above, it is the load at which real filters first failed, less six standard
-//! deviations of it: an extrapolation. At any size, keys that agree in all they have must fit their own
-//! pair of buckets, which limits narrow fingerprints.
+//! search for a free slot gives up, which it does in large filters only. Up to [`FEW_ITEMS`] the first is
+//! bounded by summing over all sets of buckets, and fills were counted to see the bound hold. Above, the size
+//! follows from the load at which real filters first failed, less six standard deviations of it: an
+//! extrapolation. At any size, keys that agree in all they have must fit their own pair of buckets, which
+//! limits narrow fingerprints.
 
 use super::{BUCKET_SLOTS, MAX_BUCKETS, fingerprints};
 
