@@ -33,11 +33,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::bytes::{check_counts, check_estimates, enter};
 use crate::heavy_hitters::capacity_of;
 use crate::sketched::candidates_for;
-use crate::summary::Summary;
+use crate::summary::{Summary, room_for};
 use crate::top_k::params_for;
 use crate::{CountMinSketch, HeavyHitters, SketchedHeavyHitters, TopK, Update};
 
-/// Serialises a summary: its frame, a number, and each key with count and error.
+/// Serialises a summary: its frame, a number, the floor, and each key with count and error.
 ///
 /// # Errors
 /// Those of the serializer, and one where the hasher has a secret key.
@@ -47,9 +47,9 @@ where
     Z: Serializer,
 {
     let (frame, number) = summary.frame().map_err(Z::Error::custom)?;
-    let entries = summary.entries().iter();
-    let entries: Vec<_> = entries.map(|(slot, count)| (count, slot.error, &slot.key)).collect();
-    (frame, number, entries).serialize(serializer)
+    let list = summary.listed();
+    let entries: Vec<_> = list.iter().map(|slot| (slot.count, slot.error, &slot.key)).collect();
+    (frame, number, list.floor(), entries).serialize(serializer)
 }
 
 /// Deserialises a summary.
@@ -61,8 +61,8 @@ where
     T: KeysBySerde<Key: Deserialize<'de>>,
     Z: Deserializer<'de>,
 {
-    let (frame, number, entries) = Deserialize::deserialize(deserializer)?;
-    T::from_parts(frame, number, entries).map_err(Z::Error::custom)
+    let (frame, number, floor, entries) = Deserialize::deserialize(deserializer)?;
+    T::from_parts(frame, number, (floor, entries)).map_err(Z::Error::custom)
 }
 
 /// A summary of keys: [`HeavyHitters`], [`TopK`] or [`SketchedHeavyHitters`].
@@ -73,8 +73,8 @@ impl<T: private::Parts> KeysBySerde for T {}
 mod private {
     use super::{AllocError, DecodeError, Deserialize, Serialize, Summary, Vec};
 
-    /// A key with its count and error.
-    pub(crate) type Entry<K> = (u64, u64, K);
+    /// The floor, and each key with its count and error.
+    pub(crate) type Listed<K> = (u64, Vec<(u64, u64, K)>);
 
     /// What a summary consists of. Private, so that its form can change with the format.
     #[expect(private_interfaces, reason = "nobody outside can name or call it")]
@@ -88,16 +88,16 @@ mod private {
         type Read: for<'de> Deserialize<'de>;
 
         fn frame(&self) -> Result<(Self::Frame<'_>, u64), AllocError>;
-        fn entries(&self) -> &Summary<Self::Key>;
+        fn listed(&self) -> &Summary<Self::Key>;
         fn from_parts(
             read: Self::Read,
             number: u64,
-            entries: Vec<Entry<Self::Key>>,
+            listed: Listed<Self::Key>,
         ) -> Result<Self, DecodeError>;
     }
 }
 
-use private::{Entry, Parts};
+use private::{Listed, Parts};
 
 /// An empty summary of the same parameters, and the total.
 #[expect(private_interfaces, reason = "nobody outside can name or call it")]
@@ -110,22 +110,18 @@ impl<K: Hash + Eq, S: PortableHasher + Clone> Parts for HeavyHitters<K, S> {
     type Read = HeavyHitters<u8, S>;
 
     fn frame(&self) -> Result<(Self::Frame<'_>, u64), AllocError> {
-        let none = Summary::with_room_for(0, capacity_of(&self.params()))?;
+        let none = Summary::restored(capacity_of(&self.params()), 0)?;
         let frame = HeavyHitters::from_parts(none, self.params(), self.hasher().clone());
         Ok((frame, self.total()))
     }
 
-    fn entries(&self) -> &Summary<K> {
+    fn listed(&self) -> &Summary<K> {
         self.summary()
     }
 
-    fn from_parts(
-        read: Self::Read,
-        total: u64,
-        entries: Vec<Entry<K>>,
-    ) -> Result<Self, DecodeError> {
+    fn from_parts(read: Self::Read, total: u64, listed: Listed<K>) -> Result<Self, DecodeError> {
         let params: HeavyHittersParams = read.params();
-        let mut summary = summary_of(entries, capacity_of(&params), read.hasher())?;
+        let mut summary = summary_of(listed, capacity_of(&params), read.hasher())?;
         check_counts(&summary, total)?;
         summary.set_total(total);
         Ok(Self::from_parts(summary, params, read.hasher().clone()))
@@ -146,16 +142,16 @@ impl<K: Hash + Eq, S: PortableHasher> Parts for TopK<K, S> {
         Ok((self.sketch(), self.k()))
     }
 
-    fn entries(&self) -> &Summary<K> {
+    fn listed(&self) -> &Summary<K> {
         self.list()
     }
 
-    fn from_parts(sketch: Self::Read, k: u64, entries: Vec<Entry<K>>) -> Result<Self, DecodeError> {
+    fn from_parts(sketch: Self::Read, k: u64, listed: Listed<K>) -> Result<Self, DecodeError> {
         let (params, capacity) = params_for(k).map_err(Shape::error)?;
         if sketch.params() != params {
             return Err(refused("the width of the sketch", sketch.width(), "that for k keys"));
         }
-        let list = listed(&sketch, entries, capacity)?;
+        let list = beside(&sketch, listed, capacity)?;
         Ok(Self::from_parts(sketch, list))
     }
 }
@@ -174,46 +170,46 @@ impl<K: Hash + Eq, S: PortableHasher> Parts for SketchedHeavyHitters<K, S> {
         Ok((self.sketch(), self.phi().to_bits()))
     }
 
-    fn entries(&self) -> &Summary<K> {
+    fn listed(&self) -> &Summary<K> {
         self.candidates()
     }
 
-    fn from_parts(
-        sketch: Self::Read,
-        phi: u64,
-        entries: Vec<Entry<K>>,
-    ) -> Result<Self, DecodeError> {
+    fn from_parts(sketch: Self::Read, phi: u64, listed: Listed<K>) -> Result<Self, DecodeError> {
         let phi = f64::from_bits(phi);
         let capacity = candidates_for(phi).map_err(Shape::error)?;
-        let candidates = listed(&sketch, entries, capacity)?;
+        let candidates = beside(&sketch, listed, capacity)?;
         Ok(Self::from_parts(sketch, candidates, phi))
     }
 }
 
 /// The keys beside a sketch with conservative update, whose counts it bounds.
-fn listed<K: Hash + Eq, S: BuildHasher>(
+fn beside<K: Hash + Eq, S: BuildHasher>(
     sketch: &CountMinSketch<S>,
-    entries: Vec<Entry<K>>,
+    listed: Listed<K>,
     capacity: u32,
 ) -> Result<Summary<K>, DecodeError> {
     if sketch.update() != Update::Conservative {
         return Err(refused("the update", sketch.update() as u64, "1, conservative"));
     }
-    let summary = summary_of(entries, capacity, sketch.hasher())?;
+    let summary = summary_of(listed, capacity, sketch.hasher())?;
     check_estimates(sketch, &summary)?;
     Ok(summary)
 }
 
 fn summary_of<K: Hash + Eq>(
-    entries: Vec<Entry<K>>,
+    (floor, entries): Listed<K>,
     capacity: u32,
     hasher: &impl BuildHasher,
 ) -> Result<Summary<K>, DecodeError> {
     let tracked = entries.len() as u64;
-    if tracked > capacity.into() {
-        return Err(refused("the number of tracked keys", tracked, "at most the capacity"));
+    if tracked > room_for(capacity) {
+        return Err(refused(
+            "the number of tracked keys",
+            tracked,
+            "at most half as many again as the capacity",
+        ));
     }
-    let mut summary = Summary::with_room_for(0, capacity)?;
+    let mut summary = Summary::restored(capacity, floor)?;
     for (count, error, key) in entries {
         enter(&mut summary, hasher, key, count, error)?;
     }

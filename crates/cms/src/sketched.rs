@@ -16,7 +16,7 @@ use crate::{Count, CountMinSketch, Hitter, Update};
 
 /// Finds the keys above a share of the stream by a [`CountMinSketch`], and keeps the candidates.
 ///
-/// A key becomes a candidate when its estimate exceeds phi N as it comes, and is forgotten when N has
+/// A key becomes a candidate when its estimate exceeds phi N as it comes, and is not listed when N has
 /// outgrown it. Choose it over [`HeavyHitters`](crate::HeavyHitters) where the estimate of any key is asked
 /// for too, or where making owned keys is dear: only candidates become owned.
 ///
@@ -108,7 +108,9 @@ impl<K, S> SketchedHeavyHitters<K, S> {
     #[must_use]
     pub fn top(&self) -> Vec<Hitter<'_, K>> {
         let error = floor_product(self.sketch.params().epsilon(), self.sketch.total());
-        sorted(self.candidates.iter().map(|entry| Hitter { error, ..Hitter::new(entry) }))
+        let threshold = self.threshold();
+        let above = self.candidates.iter().filter(|slot| slot.count > threshold);
+        sorted(above.map(|slot| Hitter { error, ..Hitter::new(slot) }))
     }
 
     /// Returns the count above which a key is listed: phi N, rounded down.
@@ -155,11 +157,9 @@ impl<K, S: BuildHasher> SketchedHeavyHitters<K, S> {
     {
         let hash = self.sketch.hasher().hash_one(key);
         let estimate = self.sketch.insert_many_hash(hash, count);
-        let threshold = self.threshold();
-        if estimate.value() > threshold {
+        if estimate.value() > self.threshold() {
             self.candidates.track(hash, key, estimate.value());
         }
-        self.candidates.forget_up_to(threshold);
         estimate
     }
 
@@ -191,7 +191,6 @@ impl<K, S: BuildHasher> SketchedHeavyHitters<K, S> {
         Incompatible::check_shape("phi (as bits)", self.phi.to_bits(), other.phi.to_bits())?;
         self.sketch.merge(&other.sketch)?;
         self.candidates.list_both(&other.candidates, &self.sketch);
-        self.candidates.forget_up_to(self.threshold());
         Ok(())
     }
 }

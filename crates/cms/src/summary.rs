@@ -1,4 +1,4 @@
-//! The keys that count most, in a fixed number of counters: SpaceSaving.
+//! The keys that count most, in a bounded number of counters: a summary of Misra and Gries, cut when it is full.
 
 mod table;
 
@@ -6,73 +6,84 @@ use alloc::borrow::ToOwned;
 use alloc::collections::TryReserveError;
 use alloc::vec::Vec;
 use core::borrow::Borrow;
-use core::cmp::Reverse;
 use core::hash::{BuildHasher, Hash};
+use core::slice;
 
 use pds_core::AllocError;
 use pds_core::hash::finalize;
 
 use crate::CountMinSketch;
+use crate::cells::index;
 use table::Table;
 
-/// A tracked key. Its count is in the heap.
+/// Returns how many keys are tracked at most.
+///
+/// Half as many again as must stay. Measured with room for twice as many, inserts take the same time, and in the same
+/// memory the capacity would be less.
+pub(crate) const fn room_for(capacity: u32) -> u64 {
+    capacity as u64 + capacity.div_ceil(2) as u64
+}
+
+/// A tracked key.
 #[derive(Clone)]
 pub(crate) struct Slot<K> {
     pub(crate) key: K,
     /// The finalised hash.
     pub(crate) hash: u64,
-    /// What the count may exceed the truth by: the count that was taken over when the key came in.
+    /// How often the key came at most.
+    pub(crate) count: u64,
+    /// By how much that may exceed the truth: the floor when the key came in.
     pub(crate) error: u64,
 }
 
-/// A count in the heap, and whose it is.
-#[derive(Clone, Copy)]
-struct Node {
-    count: u64,
-    slot: u32,
+/// What becomes of keys whose count is the floor itself when it is raised.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ties {
+    /// They go: most keys of a long stream are such, and it makes room for as many.
+    Go,
+    /// The first of them stay, as many as make `capacity` keys.
+    Stay,
 }
 
-/// At most `capacity` keys with counts that are never below the truth.
+/// Half as many keys again as `capacity`, at most, with counts that are never below the truth.
 ///
-/// A key that comes while all counters are taken gets the one with the least count, and that count as its
-/// error. So no count errs by more than total / capacity, and a key that is not tracked came at most as often
-/// as the least count says (Ahmed Metwally, Divyakant Agrawal and Amr El Abbadi, "Efficient Computation of
-/// Frequent and Top-k Elements in Data Streams", ICDT 2005, lemma 3.3 and theorem 1).
+/// The floor is how often a key that is not tracked came at most. A key that comes in takes it over into its
+/// count, and as its error. When there is no room, the floor is raised to the greatest count behind those of `capacity`
+/// keys, and what is not above it goes. What counts are above the floor are the counters of Misra and Gries:
+/// raising it takes as much off more than `capacity` of them, and all that they are given is the total. So the floor
+/// stays below total / capacity, and a key that came more often is tracked (J. Misra and David Gries, "Finding Repeated
+/// Elements", Science of Computer Programming 2(2), 1982; that a part of the keys goes at a time, so that an insert is O(1)
+/// on average: Daniel Anderson et al., "A High-Performance Algorithm for Identifying Frequent Items in Data
+/// Streams", IMC 2017).
 ///
-/// A binary heap finds the least count in place of the paper's list of buckets, so that counts
-/// may grow by any amount.
+/// Counts that include the floor need no subtraction when it rises, and an error of its own for each key is less than
+/// the floor for all.
 pub(crate) struct Summary<K> {
+    /// In the order in which the keys came in.
     slots: Vec<Slot<K>>,
-    /// Where each slot's node is in the heap. Apart from the slots, since a sift writes many of these.
-    nodes: Vec<u32>,
-    /// A binary heap, the least count first.
-    heap: Vec<Node>,
     /// Finds the slot of a key.
     table: Table,
     capacity: u32,
+    floor: u64,
     total: u64,
 }
 
 impl<K> Summary<K> {
-    const BYTES_OF_A_KEY: u64 =
-        (size_of::<Slot<K>>() + size_of::<u32>() + size_of::<Node>()) as u64;
-
     /// Gets the memory for all counters at once.
     pub(crate) fn new(capacity: u32) -> Result<Self, AllocError> {
-        Self::with_room_for(capacity, capacity)
+        let room = room_for(capacity);
+        let bytes = room.saturating_mul(size_of::<Slot<K>>() as u64);
+        let refused = |_: TryReserveError| AllocError { bytes };
+        let mut slots = Vec::new();
+        slots.try_reserve_exact(index(room)).map_err(refused)?;
+        Ok(Self { slots, table: Table::new(room)?, capacity, floor: 0, total: 0 })
     }
 
-    /// Gets the memory for some of the counters; that for others follows as keys come.
+    /// Gets no memory for counters; it follows as keys are pushed.
     ///
     /// For decoding: bytes that claim a great capacity have cost nothing yet.
-    pub(crate) fn with_room_for(keys: u32, capacity: u32) -> Result<Self, AllocError> {
-        let bytes = u64::from(keys) * Self::BYTES_OF_A_KEY;
-        let refused = |_: TryReserveError| AllocError { bytes };
-        let (mut slots, mut nodes, mut heap) = (Vec::new(), Vec::new(), Vec::new());
-        slots.try_reserve_exact(keys as usize).map_err(refused)?;
-        nodes.try_reserve_exact(keys as usize).map_err(refused)?;
-        heap.try_reserve_exact(keys as usize).map_err(refused)?;
-        Ok(Self { slots, nodes, heap, table: Table::new(keys)?, capacity, total: 0 })
+    pub(crate) fn restored(capacity: u32, floor: u64) -> Result<Self, AllocError> {
+        Ok(Self { slots: Vec::new(), table: Table::new(0)?, capacity, floor, total: 0 })
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -83,59 +94,50 @@ impl<K> Summary<K> {
         self.capacity
     }
 
+    fn room(&self) -> usize {
+        index(room_for(self.capacity))
+    }
+
     pub(crate) const fn total(&self) -> u64 {
         self.total
     }
 
+    /// How often a key that is not tracked came at most.
+    pub(crate) const fn floor(&self) -> u64 {
+        self.floor
+    }
+
     pub(crate) fn size_in_bytes(&self) -> u64 {
         let slots = self.slots.capacity() * size_of::<Slot<K>>();
-        let nodes = self.nodes.capacity() * size_of::<u32>();
-        let heap = self.heap.capacity() * size_of::<Node>();
-        (slots + nodes + heap) as u64 + self.table.size_in_bytes()
+        slots as u64 + self.table.size_in_bytes()
     }
 
-    /// How often a key that is not tracked can have come at most.
-    pub(crate) fn least(&self) -> u64 {
-        match self.heap.first() {
-            Some(node) if self.heap.len() == self.capacity as usize => node.count,
-            _ => 0,
-        }
-    }
-
-    /// The least count that can stand behind the last of the heap: its parent's there.
-    pub(crate) fn least_at_end(&self) -> u64 {
-        let parent = self.heap.get(self.heap.len().saturating_sub(1) / 2);
-        parent.map_or(0, |node| node.count)
-    }
-
-    /// The tracked keys with their counts, in the order of the heap.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&Slot<K>, u64)> {
-        self.heap.iter().map(|node| (&self.slots[node.slot as usize], node.count))
+    /// The tracked keys, in the order in which they came in.
+    pub(crate) fn iter(&self) -> slice::Iter<'_, Slot<K>> {
+        self.slots.iter()
     }
 
     pub(crate) fn clear(&mut self) {
         self.slots.clear();
-        self.nodes.clear();
-        self.heap.clear();
         self.table.clear();
-        self.total = 0;
+        (self.floor, self.total) = (0, 0);
     }
 
-    /// Finds a key by its finalised hash and returns its count and error.
-    pub(crate) fn get<Q: Eq + ?Sized>(&self, hash: u64, key: &Q) -> Option<(u64, u64)>
+    /// Finds a key by its finalised hash.
+    pub(crate) fn get<Q: Eq + ?Sized>(&self, hash: u64, key: &Q) -> Option<&Slot<K>>
     where
         K: Borrow<Q>,
     {
-        let slot = self.find(hash, key)? as usize;
-        Some((self.count_at(self.nodes[slot]), self.slots[slot].error))
+        self.find(hash, key).map(|place| &self.slots[place])
     }
 
-    fn find<Q: Eq + ?Sized>(&self, hash: u64, key: &Q) -> Option<u32>
+    #[inline]
+    fn find<Q: Eq + ?Sized>(&self, hash: u64, key: &Q) -> Option<usize>
     where
         K: Borrow<Q>,
     {
-        self.table.find(hash, |slot| {
-            let slot = &self.slots[slot as usize];
+        self.table.find(hash, |place| {
+            let slot = &self.slots[place];
             slot.hash == hash && slot.key.borrow() == key
         })
     }
@@ -143,6 +145,7 @@ impl<K> Summary<K> {
     /// Counts `count` more of a key. Returns its count, which is never below the truth.
     ///
     /// `hash` is the hash before the finaliser.
+    #[inline]
     pub(crate) fn insert<Q>(&mut self, hash: u64, key: &Q, count: u64) -> u64
     where
         K: Borrow<Q>,
@@ -150,128 +153,82 @@ impl<K> Summary<K> {
     {
         let hash = finalize(hash);
         self.total = self.total.saturating_add(count);
-        if let Some(slot) = self.find(hash, key) {
-            return self.raise(self.nodes[slot as usize], count);
+        if let Some(place) = self.find(hash, key) {
+            let raised = &mut self.slots[place].count;
+            *raised = raised.saturating_add(count);
+            return *raised;
         }
-        if self.heap.len() < self.capacity as usize {
-            self.push(key.to_owned(), hash, count, 0);
-            return count;
+        if count == 0 {
+            return self.floor;
         }
-        self.replace_least(key.to_owned(), hash);
-        self.raise(0, count)
+        self.make_room(Ties::Go);
+        let (error, count) = (self.floor, self.floor.saturating_add(count));
+        self.push(Slot { key: key.to_owned(), hash, count, error });
+        count
     }
 
-    /// Gives a key that is not tracked a counter of its own.
-    pub(crate) fn push(&mut self, key: K, hash: u64, count: u64, error: u64) {
-        debug_assert!(self.heap.len() < self.capacity as usize);
-        let place = narrow(self.heap.len());
+    /// Tracks a key that is not tracked, where there is room.
+    pub(crate) fn push(&mut self, slot: Slot<K>) {
+        let place = self.slots.len();
         if self.table.is_full_with(place) {
-            self.table.grow(self.slots.iter().map(|slot| slot.hash));
+            self.table.renew(2 * place, hashes(&self.slots));
         }
-        self.table.insert(hash, place);
-        self.slots.push(Slot { key, hash, error });
-        self.nodes.push(place);
-        self.heap.push(Node { count, slot: place });
-        self.sift_up(place);
-    }
-
-    /// Gives the counter of the least count to another key.
-    fn replace_least(&mut self, key: K, hash: u64) {
-        let Node { count, slot } = self.heap[0];
-        let hash_of = |slot: u32| self.slots[slot as usize].hash;
-        self.table.remove(hash_of(slot), slot, hash_of);
-        self.table.insert(hash, slot);
-        self.slots[slot as usize] = Slot { key, hash, error: count };
-    }
-
-    fn raise(&mut self, node: u32, count: u64) -> u64 {
-        let raised = &mut self.heap[node as usize].count;
-        *raised = raised.saturating_add(count);
-        let raised = *raised;
-        self.sift_down(node);
-        raised
-    }
-
-    fn sift_up(&mut self, mut node: u32) {
-        let risen = self.heap[node as usize];
-        while node > 0 && risen.count < self.count_at((node - 1) / 2) {
-            self.put(node, self.heap[(node - 1) as usize / 2]);
-            node = (node - 1) / 2;
-        }
-        self.put(node, risen);
-    }
-
-    fn sift_down(&mut self, mut node: u32) {
-        let sunk = self.heap[node as usize];
-        while let Some(child) = self.lesser_child(node)
-            && self.count_at(child) < sunk.count
-        {
-            self.put(node, self.heap[child as usize]);
-            node = child;
-        }
-        self.put(node, sunk);
+        self.table.insert(slot.hash, place);
+        self.slots.push(slot);
     }
 
     #[inline]
-    fn lesser_child(&self, node: u32) -> Option<u32> {
-        let first = 2 * node as usize + 1;
-        match self.heap.get(first..)? {
-            [left, right, ..] => Some(narrow(first) + u32::from(right.count < left.count)),
-            children => (!children.is_empty()).then_some(narrow(first)),
+    fn make_room(&mut self, ties: Ties) {
+        if self.slots.len() >= self.room() {
+            self.cut(ties);
         }
     }
 
-    /// Puts a count where it stands in the heap from now on.
-    #[inline]
-    fn put(&mut self, node: u32, entry: Node) {
-        self.heap[node as usize] = entry;
-        self.nodes[entry.slot as usize] = node;
-    }
-
-    fn count_at(&self, node: u32) -> u64 {
-        self.heap[node as usize].count
+    /// Raises the floor to the greatest count behind those of `capacity` keys, and forgets what is not above it.
+    #[cold]
+    fn cut(&mut self, ties: Ties) {
+        let mut counts: Vec<u64> = self.slots.iter().map(|slot| slot.count).collect();
+        let behind = counts.len() - 1 - self.capacity as usize;
+        let (_, &mut floor, others) = counts.select_nth_unstable(behind);
+        let mut tied = match ties {
+            Ties::Go => 0,
+            Ties::Stay => others.iter().filter(|&&count| count == floor).count(),
+        };
+        self.slots.retain(|slot| {
+            let stays = slot.count == floor && tied > 0;
+            tied -= usize::from(stays);
+            stays || slot.count > floor
+        });
+        self.floor = floor;
+        self.table.renew(self.slots.len(), hashes(&self.slots));
     }
 
     /// Takes up what another summary of the same capacity has counted.
     ///
-    /// A key of one side may have come at the other's least count there, which is added to its count and its
-    /// error; of all keys those of the greatest counts stay (Massimo Cafaro, Marco Pulimeno and Piergiulio
-    /// Tempesta, "A parallel space saving algorithm for frequent items and the Hurwitz zeta
-    /// distribution", Information Sciences 329, 2016, section 4). The error stays below total / capacity.
+    /// A key of one side may have come as often as the other's floor there, which is added to its count and its error.
+    /// Floors, totals and what is above the floors add up, so that the sum of the floors is as far below the sum
+    /// of the totals as each is (Pankaj Agarwal et al., "Mergeable Summaries", ACM Transactions on Database
+    /// Systems 38(4), 2013).
     pub(crate) fn merge(&mut self, other: &Self)
     where
         K: Clone + Eq,
     {
-        let total = self.total.saturating_add(other.total);
-        let entries = self.merged(other);
-        self.clear();
-        self.total = total;
-        for (count, slot) in entries.into_iter().rev() {
-            self.push(slot.key, slot.hash, count, slot.error);
+        let come = other.iter().filter(|slot| self.get(slot.hash, &slot.key).is_none());
+        let come: Vec<_> = come.map(|slot| slot.raised(self.floor, self.floor)).collect();
+        for slot in &mut self.slots {
+            let there = other.get(slot.hash, &slot.key);
+            let (count, error) =
+                there.map_or((other.floor, other.floor), |slot| (slot.count, slot.error));
+            *slot = slot.raised(count, error);
         }
-    }
-
-    /// The keys of both, by falling counts, as many as are kept.
-    fn merged(&self, other: &Self) -> Vec<(u64, Slot<K>)>
-    where
-        K: Clone + Eq,
-    {
-        let with = |(slot, count): (&Slot<K>, u64), (more, error): (u64, u64)| {
-            let error = slot.error.saturating_add(error);
-            (count.saturating_add(more), Slot { error, ..slot.clone() })
-        };
-        let elsewhere = |there: &Self, slot: &Slot<K>| there.get(slot.hash, &slot.key);
-        let (least_here, least_there) = (self.least(), other.least());
-        let ours = self.iter().map(|(slot, count)| {
-            let found = elsewhere(other, slot).unwrap_or((least_there, least_there));
-            with((slot, count), found)
-        });
-        let theirs = other.iter().filter(|(slot, _)| elsewhere(self, slot).is_none());
-        let theirs = theirs.map(|entry| with(entry, (least_here, least_here)));
-        let mut entries: Vec<_> = ours.chain(theirs).collect();
-        entries.sort_by_key(|&(count, _)| Reverse(count));
-        entries.truncate(self.capacity as usize);
-        entries
+        self.slots.extend(come);
+        self.floor = self.floor.saturating_add(other.floor);
+        self.total = self.total.saturating_add(other.total);
+        if self.slots.len() > self.room() {
+            self.cut(Ties::Go);
+            self.slots.shrink_to(self.room());
+        }
+        self.table.renew(self.slots.len(), hashes(&self.slots));
     }
 
     /// Whether both have the same counts of the same keys.
@@ -279,10 +236,12 @@ impl<K> Summary<K> {
     where
         K: Eq,
     {
-        let same = |(slot, count): (&Slot<K>, u64)| {
-            other.get(slot.hash, &slot.key) == Some((count, slot.error))
+        let same = |slot: &Slot<K>| {
+            let there = other.get(slot.hash, &slot.key);
+            there.is_some_and(|there| (there.count, there.error) == (slot.count, slot.error))
         };
-        (self.total, self.len()) == (other.total, other.len()) && self.iter().all(same)
+        (self.total, self.floor, self.len()) == (other.total, other.floor, other.len())
+            && self.iter().all(same)
     }
 
     /// Restores the total of a summary whose keys were pushed one by one.
@@ -290,30 +249,32 @@ impl<K> Summary<K> {
         self.total = total;
     }
 
-    /// Sets the count of a key that is tracked, or tracks it; a full summary forgets the least for it.
+    /// Raises the count of a key that is tracked, or tracks it, unless it is one of those that `capacity` others exceed.
     pub(crate) fn track<Q>(&mut self, hash: u64, key: &Q, count: u64)
     where
         K: Borrow<Q>,
         Q: Eq + ToOwned<Owned = K> + ?Sized,
     {
         let hash = finalize(hash);
-        if let Some(slot) = self.find(hash, key) {
-            let node = self.nodes[slot as usize];
-            let grown = count.saturating_sub(self.count_at(node));
-            self.raise(node, grown);
-        } else if self.heap.len() < self.capacity as usize {
-            self.push(key.to_owned(), hash, count, 0);
-        } else if count > self.least() {
-            let least = self.least();
-            self.replace_least(key.to_owned(), hash);
-            self.raise(0, count - least);
+        if let Some(place) = self.find(hash, key) {
+            let kept = &mut self.slots[place].count;
+            *kept = count.max(*kept);
+        } else if count > self.floor {
+            self.make_room(Ties::Stay);
+            // Making room may have raised the floor above the key.
+            if count > self.floor {
+                self.push(Slot { key: key.to_owned(), hash, count, error: 0 });
+            }
         }
     }
 
     /// Divides all counts and errors by two, rounding down; the order of counts stays.
     pub(crate) fn halve(&mut self) {
-        self.heap.iter_mut().for_each(|node| node.count /= 2);
-        self.slots.iter_mut().for_each(|slot| slot.error /= 2);
+        for slot in &mut self.slots {
+            slot.count /= 2;
+            slot.error /= 2;
+        }
+        self.floor /= 2;
         self.total = self.total.div_ceil(2);
     }
 
@@ -322,67 +283,32 @@ impl<K> Summary<K> {
     where
         K: Hash + Clone + Eq,
     {
-        let both = self.iter().chain(other.iter());
-        let keys: Vec<K> = both.map(|(slot, _)| slot.key.clone()).collect();
+        let keys: Vec<K> = self.iter().chain(other.iter()).map(|slot| slot.key.clone()).collect();
         self.clear();
         for key in &keys {
             let hash = sketch.hasher().hash_one(key);
             self.track(hash, key, sketch.estimate_hash(hash).value());
         }
     }
+}
 
-    /// Forgets all keys whose counts are `limit` at most.
-    pub(crate) fn forget_up_to(&mut self, limit: u64) {
-        while self.heap.first().is_some_and(|node| node.count <= limit) {
-            self.forget_least();
-        }
-    }
-
-    fn forget_least(&mut self) {
-        let freed = self.heap[0].slot;
-        let last = self.heap.pop();
-        if let Some(last) = last.filter(|_| !self.heap.is_empty()) {
-            self.put(0, last);
-            self.sift_down(0);
-        }
-        let hash_of = |slot: u32| self.slots[slot as usize].hash;
-        self.table.remove(hash_of(freed), freed, hash_of);
-        self.fill_gap(freed);
-    }
-
-    /// Moves the last slot to one that was freed, so that the slots stay dense.
-    fn fill_gap(&mut self, freed: u32) {
-        let last = narrow(self.slots.len() - 1);
-        if freed != last {
-            self.table.renumber(self.slots[last as usize].hash, last, freed);
-            self.heap[self.nodes[last as usize] as usize].slot = freed;
-        }
-        self.slots.swap_remove(freed as usize);
-        self.nodes.swap_remove(freed as usize);
+impl<K: Clone> Slot<K> {
+    /// The slot of a key that came more often, with the error of that.
+    fn raised(&self, count: u64, error: u64) -> Self {
+        let (count, error) = (self.count.saturating_add(count), self.error.saturating_add(error));
+        Self { count, error, ..self.clone() }
     }
 }
 
 impl<K: Clone> Clone for Summary<K> {
     fn clone(&self) -> Self {
-        Self {
-            slots: copied(&self.slots),
-            nodes: copied(&self.nodes),
-            heap: copied(&self.heap),
-            table: self.table.clone(),
-            ..*self
-        }
+        // A copy with as much room as the original has.
+        let mut slots = Vec::with_capacity(self.slots.capacity());
+        slots.extend_from_slice(&self.slots);
+        Self { slots, table: self.table.clone(), ..*self }
     }
 }
 
-/// A copy with as much room as the original has.
-fn copied<T: Clone>(items: &Vec<T>) -> Vec<T> {
-    let mut copy = Vec::with_capacity(items.capacity());
-    copy.extend_from_slice(items);
-    copy
-}
-
-/// Numbers of slots and nodes are below the capacity, which is a `u32`.
-#[expect(clippy::cast_possible_truncation, reason = "below the capacity")]
-const fn narrow(place: usize) -> u32 {
-    place as u32
+fn hashes<K>(slots: &[Slot<K>]) -> impl Iterator<Item = u64> {
+    slots.iter().map(|slot| slot.hash)
 }

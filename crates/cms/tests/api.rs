@@ -3,8 +3,8 @@
 
 use cms::{
     AtomicCountMinSketch, Count, CountMinParams, CountMinSketch, CountSketch, CountSketchParams,
-    Counter, HeavyHitters, HeavyHittersParams, InnerProductError, ShareError, SketchedHeavyHitters,
-    TopK, Update,
+    Counter, HeavyHitters, HeavyHittersParams, Hitter, InnerProductError, ShareError,
+    SketchedHeavyHitters, TopK, Update,
 };
 use pds_core::{
     BuildError, DefaultHashBuilder, Frequency, Incompatible, ParamError, SipHashBuilder,
@@ -276,19 +276,28 @@ fn owned_keys_are_asked_for_by_borrowed_ones() {
 }
 
 #[test]
-fn a_summary_takes_over_the_least_count() {
+fn a_summary_gives_new_keys_what_forgotten_ones_came() {
     let params = HeavyHittersParams::with_capacity(0.5, 2).unwrap();
     let mut summary =
         HeavyHitters::<u64>::from_params(params, DefaultHashBuilder::default()).unwrap();
     summary.insert_many(&1, 10);
-    summary.insert_many(&2, 3);
-    assert_eq!(summary.estimate(&9), 3, "a key that is not tracked came at most that often");
-    assert_eq!(summary.insert(&3), 4);
-    let interval = summary.estimate_interval(&3);
+    summary.insert_many(&2, 4);
+    summary.insert_many(&3, 3);
+    assert_eq!((summary.estimate(&9), summary.insert_many(&9, 0)), (0, 0), "nothing is forgotten");
+    // There is room for three keys: the count behind those of two is the floor from now on.
+    assert_eq!(summary.insert(&4), 4);
+    assert_eq!((summary.estimate(&3), summary.insert_many(&9, 0), summary.estimate(&9)), (3, 3, 3));
+    let interval = summary.estimate_interval(&4);
     assert_eq!((interval.truth_at_least, interval.truth_at_most), (1, Some(4)));
-    assert_eq!((summary.estimate(&2), summary.total(), summary.threshold()), (4, 14, 7));
-    let top: Vec<_> = summary.top().iter().map(|hit| (*hit.key, hit.estimate, hit.error)).collect();
-    assert_eq!(top, [(1, 10, 0)]);
+    assert_eq!((summary.total(), summary.threshold()), (18, 9));
+    let listed = |hits: Vec<Hitter<'_, u64>>| {
+        hits.iter().map(|hit| (*hit.key, hit.estimate, hit.error)).collect::<Vec<_>>()
+    };
+    assert_eq!(listed(summary.top()), [(1, 10, 0)]);
+    assert_eq!(listed(summary.iter().collect()), [(1, 10, 0), (2, 4, 0), (4, 4, 3)]);
+    // Two keys share the count behind that of key 1, and go with it.
+    assert_eq!(summary.insert(&5), 5);
+    assert_eq!(listed(summary.iter().collect()), [(1, 10, 0), (5, 5, 4)]);
     summary.clear();
     assert_eq!((summary.total(), summary.iter().count()), (0, 0));
     assert_eq!(summary.insert(&5), 1);
@@ -402,7 +411,37 @@ fn structures_are_send_and_sync() {
     check::<TopK<String>>();
 }
 
-/// A key that the other side has forgotten may have come there as often as the least count says.
+/// Equal estimates are listed by their errors, and of a list's keys those that came first stay.
+#[test]
+fn ties_are_broken_by_error_and_then_by_age() {
+    let mut list = TopK::<u64>::new(2).unwrap();
+    (1..=9).for_each(|key| _ = list.insert(&key));
+    let listed = |list: &TopK<u64>| list.top().iter().map(|hit| *hit.key).collect::<Vec<_>>();
+    assert_eq!(listed(&list), [1, 2]);
+    list.insert(&9);
+    assert_eq!(listed(&list), [9, 1]);
+    list.halve();
+    assert_eq!(listed(&list), [9, 1]);
+    assert_eq!(list.top()[0].estimate, 1);
+    let params = HeavyHittersParams::with_capacity(0.01, 100).unwrap();
+    let build = |counts: &[(u64, u64)]| {
+        let mut summary =
+            HeavyHitters::<u64>::from_params(params, DefaultHashBuilder::default()).unwrap();
+        counts.iter().for_each(|(key, count)| _ = summary.insert_many(key, *count));
+        summary
+    };
+    // 151 keys fill the room, and raise the floor to 1 as the last one comes.
+    let mut late = build(&(0..=150).map(|key| (key, 1)).collect::<Vec<_>>());
+    late.insert_many(&200, 7);
+    late.insert_many(&201, 8);
+    late.merge(&build(&[(201, 0), (200, 1)])).unwrap();
+    let mut top: Vec<_> =
+        late.top().iter().map(|hit| (*hit.key, hit.estimate, hit.error)).collect();
+    top.truncate(2);
+    assert_eq!(top, [(200, 9, 1), (201, 9, 1)]);
+}
+
+/// A key that the other side has forgotten may have come there as often as the floor says.
 #[test]
 fn a_merge_reckons_with_what_was_forgotten() {
     let params = HeavyHittersParams::with_capacity(0.5, 2).unwrap();
@@ -414,14 +453,14 @@ fn a_merge_reckons_with_what_was_forgotten() {
         summary
     };
     let left = build(&[(1, 10), (2, 4)]);
-    // Key 1 comes once and gives its counter to key 4.
-    let right = build(&[(1, 1), (3, 5), (4, 5)]);
+    // Key 1 comes five times and is forgotten for key 5.
+    let right = build(&[(1, 5), (3, 6), (4, 6), (5, 7)]);
     let (mut merged, mut reversed) = (left.clone(), right.clone());
     merged.merge(&right).unwrap();
     reversed.merge(&left).unwrap();
     for summary in [merged, reversed] {
         let interval = summary.estimate_interval(&1u64);
         assert_eq!((interval.truth_at_least, interval.truth_at_most), (10, Some(15)));
-        assert!(interval.contains(11));
+        assert!(summary.iter().all(|hitter| hitter.error <= summary.total() / 3));
     }
 }

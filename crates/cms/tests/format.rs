@@ -264,20 +264,22 @@ fn case_17_forged_summaries_are_refused() {
     assert_eq!(refused(56, &9u64.to_le_bytes()), "shape");
     assert_eq!(refused(64, &0f64.to_le_bytes()), "shape");
     assert_eq!(refused(72, &3u64.to_le_bytes()), "the type of the keys");
-    assert_eq!(refused(80, &11u64.to_le_bytes()), "the number of tracked keys");
-    assert_eq!(refused(80, &1u64.to_le_bytes()), "payload length");
+    assert_eq!(refused(80, &16u64.to_le_bytes()), "the number of tracked keys");
+    assert_eq!(refused(80, &15u64.to_le_bytes()), "payload length");
     assert_eq!(refused(88, &u64::MAX.to_le_bytes()), "the bytes of the keys");
     assert_eq!(refused(128, &11u64.to_le_bytes()), "the total");
-    // Entries of count, error and key, 24 bytes each.
-    assert_eq!(refused(136, &8u64.to_le_bytes()), "a count");
-    assert_eq!(refused(136 + 8, &6u64.to_le_bytes()), "the error of a count");
-    assert_eq!(refused(136 + 24 + 16, &1u64.to_le_bytes()), "a tracked key");
+    // The floor, then entries of count, error and key, 24 bytes each.
+    assert_eq!(refused(136, &1u64.to_le_bytes()), "the total");
+    assert_eq!(refused(136, &6u64.to_le_bytes()), "a count");
+    assert_eq!(refused(144, &6u64.to_le_bytes()), "the total");
+    assert_eq!(refused(144 + 8, &1u64.to_le_bytes()), "the error of a count");
+    assert_eq!(refused(144 + 24 + 16, &1u64.to_le_bytes()), "a tracked key");
 
     let mut words = TopK::<String>::new(2).unwrap();
     words.insert("word");
     let bytes = words.to_bytes();
     // The sketch of 1,024 x 4 counters of 4 bytes and its total come first.
-    let entry = 128 + 16_384 + 8;
+    let entry = 128 + 16_384 + 8 + 8;
     assert_eq!(bytes.len(), entry + 16 + 8 + 4 + 8);
     let refused =
         |offset, new: &[u8]| field_of(TopK::<String>::from_bytes(&forged(&bytes, offset, new)));
@@ -286,6 +288,7 @@ fn case_17_forged_summaries_are_refused() {
     assert_eq!(refused(entry + 24, &[0xff]), "a string");
     assert_eq!(refused(64, &1u64.to_le_bytes()), "an unused number of the shape");
     assert_eq!(refused(entry, &2u64.to_le_bytes()), "a count");
+    assert_eq!(refused(entry - 8, &1u64.to_le_bytes()), "the floor");
     assert_eq!(refused(56, &0u64.to_le_bytes()), "shape");
 }
 
@@ -296,7 +299,7 @@ fn case_17_forged_detectors_are_refused() {
     detector.insert_many(&1, 5);
     let bytes = detector.to_bytes();
     // 28 x 3 counters of 4 bytes and the total behind the epsilon.
-    let entry = 128 + 8 + 336 + 8;
+    let entry = 128 + 8 + 336 + 8 + 8;
     assert_eq!(bytes.len(), entry + 24 + 8);
     let refused = |offset, new: &[u8]| {
         field_of(SketchedHeavyHitters::<u64>::from_bytes(&forged(&bytes, offset, new)))
@@ -304,11 +307,12 @@ fn case_17_forged_detectors_are_refused() {
     assert_eq!(refused(56, &0u64.to_le_bytes()), "shape");
     assert_eq!(refused(56, &27u64.to_le_bytes()), "payload length");
     assert_eq!(refused(72, &3u64.to_le_bytes()), "the type of the keys");
-    assert_eq!(refused(80, &11u64.to_le_bytes()), "the number of tracked keys");
+    assert_eq!(refused(80, &16u64.to_le_bytes()), "the number of tracked keys");
     assert_eq!(refused(96, &1.0f64.to_le_bytes()), "shape");
     assert_eq!(refused(96, &f64::NAN.to_le_bytes()), "shape");
     assert_eq!(refused(128, &1e-9f64.to_le_bytes()), "shape");
-    assert_eq!(refused(entry - 8, &4u64.to_le_bytes()), "the total");
+    assert_eq!(refused(entry - 16, &4u64.to_le_bytes()), "the total");
+    assert_eq!(refused(entry - 8, &5u64.to_le_bytes()), "the floor");
     assert_eq!(refused(entry, &6u64.to_le_bytes()), "a count");
     assert_eq!(refused(entry + 8, &6u64.to_le_bytes()), "the error of a count");
     let read = TopK::<u64>::from_bytes(&bytes);

@@ -85,26 +85,27 @@ fn case_18_hostile_entries_are_refused() {
     type Hitters = WithKeys<HeavyHitters<(u8, u8)>>;
     type Entry = (u64, u64, (u8, u8));
     let frame = HeavyHitters::<u8>::new(0.5).unwrap();
-    let reads = |total: u64, entries: &[Entry]| {
+    let reads = |total: u64, floor: u64, entries: &[Entry]| {
         let read = FORMATS.map(|format| {
-            let written = format.write(&(&frame, total, entries.to_vec())).unwrap();
+            let written = format.write(&(&frame, total, floor, entries.to_vec())).unwrap();
             format.read::<Hitters>(&written).is_ok()
         });
         assert!(read.iter().all(|&one| one == read[0]), "formats agree");
         read[0]
     };
-    let [a, b, c] = [(1, 0, (1, 1)), (2, 2, (2, 2)), (3, 0, (3, 3))];
-    assert!(reads(3, &[a, b]));
-    assert!(!reads(2, &[a, b]), "a total below the counts");
-    assert!(!reads(9, &[a, b, c]), "more keys than the capacity");
-    assert!(!reads(9, &[a, a]), "a key twice");
-    assert!(!reads(9, &[b, a]), "no heap");
-    assert!(!reads(9, &[(1, 2, (1, 1))]), "an error above its count");
+    let [a, b, c, d] = [(4, 0, (1, 1)), (5, 2, (2, 2)), (3, 0, (3, 3)), (3, 0, (4, 4))];
+    // What is above the floor, 2 + 3 + 1, and thrice the floor.
+    assert!(reads(12, 2, &[a, b, c]));
+    assert!(!reads(11, 2, &[a, b, c]), "a total below counts and floor");
+    assert!(!reads(99, 2, &[a, b, c, d]), "more keys than there is room for");
+    assert!(!reads(99, 2, &[a, a]), "a key twice");
+    assert!(!reads(99, 4, &[a, c]), "a count below the floor");
+    assert!(!reads(99, 1, &[b]), "an error above the floor");
 
     type List = WithKeys<TopK<(u8, u8)>>;
     let list = TopK::<u8>::new(2).unwrap();
     let reads = |sketch: &CountMinSketch, k: u64, entries: &[Entry]| {
-        let json = Format::Json.write(&(sketch, k, entries.to_vec())).unwrap();
+        let json = Format::Json.write(&(sketch, k, 0, entries.to_vec())).unwrap();
         Format::Json.read::<List>(&json).is_ok()
     };
     assert!(reads(list.sketch(), 2, &[]));

@@ -21,7 +21,7 @@ pub const MAX_DEPTH: u32 = 64;
 /// The most counters of a sketch, 2^60: eight bytes each still fit the address space.
 pub const MAX_COUNTERS: u64 = 1 << 60;
 
-/// The most keys that a summary of heavy hitters tracks.
+/// The most keys that a summary of heavy hitters keeps.
 pub const MAX_TRACKED: u64 = 1 << 31;
 
 /// Checks width and depth as they are given.

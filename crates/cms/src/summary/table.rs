@@ -9,8 +9,7 @@ use crate::cells::{index, words_for};
 /// Finds slots by the finalised hash of their key: linear probing, a quarter full at most.
 ///
 /// A place holds the number of a slot plus one; 0 is free. Most searches end at the first place, which a
-/// processor foresees; in a table of half as many places with a part of the hash in each, an insert of a
-/// new key took a third longer.
+/// processor foresees.
 #[derive(Clone)]
 pub(super) struct Table {
     /// The places, two a word.
@@ -22,22 +21,27 @@ const PLACES: u64 = 4;
 
 impl Table {
     /// Gets memory for this number of slots; a table for none has room for two.
-    pub(super) fn new(slots: u32) -> Result<Self, AllocError> {
-        Ok(Self { words: Words::zeroed(words_for::<u32>(PLACES * u64::from(slots).max(2)))? })
+    pub(super) fn new(slots: u64) -> Result<Self, AllocError> {
+        Ok(Self { words: Words::zeroed(words_for::<u32>(PLACES * slots.max(2)))? })
     }
 
     /// Whether one more slot than `slots` would fill more than a quarter.
-    pub(super) fn is_full_with(&self, slots: u32) -> bool {
-        u64::from(slots) >= self.places().len() as u64 / PLACES
+    #[inline]
+    pub(super) fn is_full_with(&self, slots: usize) -> bool {
+        slots as u64 >= self.places().len() as u64 / PLACES
     }
 
-    /// Doubles the memory and enters all slots anew, whose hashes are given in order.
+    /// Enters all slots anew, whose hashes are given in order, and has room for `slots` then.
     ///
     /// Aborts when memory is refused, as collections do that grow.
-    pub(super) fn grow(&mut self, hashes: impl Iterator<Item = u64>) {
-        let doubled = self.words.len().saturating_mul(2);
-        self.words = Words::zeroed(doubled as u64).unwrap_or_else(|_| refuse(doubled));
-        for (slot, hash) in (0..).zip(hashes) {
+    pub(super) fn renew(&mut self, slots: usize, hashes: impl Iterator<Item = u64>) {
+        let words = words_for::<u32>(PLACES * slots as u64);
+        if words > self.words.len() as u64 {
+            self.words = Words::zeroed(words).unwrap_or_else(|_| refuse(words));
+        } else {
+            self.clear();
+        }
+        for (slot, hash) in hashes.enumerate() {
             self.insert(hash, slot);
         }
     }
@@ -57,11 +61,11 @@ impl Table {
 
     /// Finds the slot that `is_it`, among those whose search starts near that of this hash.
     #[inline]
-    pub(super) fn find(&self, hash: u64, is_it: impl Fn(u32) -> bool) -> Option<u32> {
+    pub(super) fn find(&self, hash: u64, is_it: impl Fn(usize) -> bool) -> Option<usize> {
         let places = self.places();
         let mut place = home(hash, places);
         while places[place] != 0 {
-            let slot = places[place] - 1;
+            let slot = places[place] as usize - 1;
             if is_it(slot) {
                 return Some(slot);
             }
@@ -71,46 +75,14 @@ impl Table {
     }
 
     /// Enters a slot that is not there.
-    pub(super) fn insert(&mut self, hash: u64, slot: u32) {
+    #[expect(clippy::cast_possible_truncation, reason = "slots are counted by a `u32`")]
+    pub(super) fn insert(&mut self, hash: u64, slot: usize) {
         let places = self.words.lanes_mut();
         let mut place = home(hash, places);
         while places[place] != 0 {
             place = after(place, places);
         }
-        places[place] = slot + 1;
-    }
-
-    /// Takes out a slot, and moves those behind it up so that no search ends too early.
-    pub(super) fn remove(&mut self, hash: u64, slot: u32, hash_of: impl Fn(u32) -> u64) {
-        let mut gap = self.place_of(hash, slot);
-        let places = self.words.lanes_mut();
-        let mut next = after(gap, places);
-        while places[next] != 0 {
-            let home = home(hash_of(places[next] - 1), places);
-            if distance(home, next, places) >= distance(gap, next, places) {
-                places[gap] = places[next];
-                gap = next;
-            }
-            next = after(next, places);
-        }
-        places[gap] = 0;
-    }
-
-    /// Gives a slot another number.
-    pub(super) fn renumber(&mut self, hash: u64, from: u32, to: u32) {
-        let place = self.place_of(hash, from);
-        self.words.lanes_mut()[place] = to + 1;
-    }
-
-    /// Where a slot that is there stands.
-    fn place_of(&self, hash: u64, slot: u32) -> usize {
-        let places = self.places();
-        let mut place = home(hash, places);
-        while places[place] != slot + 1 {
-            debug_assert_ne!(places[place], 0, "the slot is in the table");
-            place = after(place, places);
-        }
-        place
+        places[place] = slot as u32 + 1;
     }
 }
 
@@ -125,13 +97,7 @@ const fn after(place: usize, places: &[u32]) -> usize {
     if place + 1 == places.len() { 0 } else { place + 1 }
 }
 
-/// How many steps a search takes from one place to another.
-#[inline]
-const fn distance(from: usize, to: usize, places: &[u32]) -> usize {
-    if from <= to { to - from } else { to + places.len() - from }
-}
-
 /// Ends as a `Vec` does that cannot grow.
-fn refuse(words: usize) -> ! {
-    handle_alloc_error(Layout::array::<u64>(words).unwrap_or(Layout::new::<u64>()))
+fn refuse(words: u64) -> ! {
+    handle_alloc_error(Layout::array::<u64>(index(words)).unwrap_or(Layout::new::<u64>()))
 }

@@ -26,7 +26,9 @@ pub fn decode(bytes: &[u8]) {
         summary.insert(&1);
     }
     if let Some(summary) = portable::decode::<HeavyHitters<String>>(bytes) {
-        assert!(summary.iter().count() as u64 <= summary.capacity());
+        assert!(
+            summary.iter().count() as u64 <= summary.capacity().div_ceil(2) + summary.capacity()
+        );
     }
     if let Some(mut detector) = portable::decode::<SketchedHeavyHitters<u64>>(bytes) {
         let _ = (detector.top().len(), detector.threshold());
@@ -120,30 +122,70 @@ fn hitters<K: cms::PortableKey + core::hash::Hash + Eq + Clone>(
     summary
 }
 
-/// Counts keys in a sketch that travels; no estimate is ever below the truth.
+/// The same counts in a sketch and in a summary.
+struct Counted {
+    sketch: CountMinSketch,
+    summary: HeavyHitters<u8>,
+}
+
+impl Counted {
+    fn new() -> Self {
+        let (sketch, summary) = (CountMinSketch::new(0.1, 0.1), HeavyHitters::new(0.2));
+        Self { sketch: sketch.unwrap(), summary: summary.unwrap() }
+    }
+
+    fn insert(&mut self, key: u8, count: u64) {
+        self.sketch.insert_many(&key, count);
+        self.summary.insert_many(&key, count);
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.sketch.merge(&other.sketch).unwrap();
+        self.summary.merge(&other.summary).unwrap();
+    }
+
+    fn sent(&self, choices: &mut Choices<'_>) -> Self {
+        let summary = portable::sent(&self.summary, choices);
+        Self { sketch: portable::sent(&self.sketch, choices), summary }
+    }
+
+    fn check(&self, counts: &HashMap<u8, u64>) {
+        let total: u64 = counts.values().sum();
+        assert_eq!((self.sketch.total(), self.summary.total()), (total, total));
+        let top = self.summary.top();
+        for (key, &count) in counts {
+            let most = self.sketch.estimate_interval(key).truth_at_most;
+            assert!(most.is_none_or(|most| count <= most), "an estimate below the truth");
+            assert!(self.summary.estimate_interval(key).contains(count));
+            assert!(self.summary.estimate(key) - count <= total / self.summary.capacity());
+            let listed = top.iter().any(|hitter| hitter.key == key);
+            assert!(listed || count <= self.summary.threshold(), "a heavy key is missed");
+        }
+    }
+}
+
+/// Counts keys in a sketch and a summary that travel; both keep what they promise.
 pub fn ops(input: &[u8]) {
     let mut choices = Choices::new(input);
-    let mut sketch: CountMinSketch = CountMinSketch::new(0.1, 0.1).unwrap();
+    let mut counted = Counted::new();
     let mut counts: HashMap<u8, u64> = HashMap::new();
     while !choices.is_empty() {
         let (key, count) = (choices.byte(), u64::from(choices.byte()));
         match choices.below(3) {
-            0 => sketch = portable::sent(&sketch, &mut choices),
+            0 => counted = counted.sent(&mut choices),
             1 => {
-                let mut other: CountMinSketch = CountMinSketch::new(0.1, 0.1).unwrap();
-                other.insert_many(&key, count);
-                sketch.merge(&portable::sent(&other, &mut choices)).unwrap();
-                *counts.entry(key).or_default() += count;
+                let mut other = Counted::new();
+                for key in key..=key.saturating_add(choices.byte() % 16) {
+                    other.insert(key, count);
+                    *counts.entry(key).or_default() += count;
+                }
+                counted.merge(&other.sent(&mut choices));
             }
             _ => {
-                sketch.insert_many(&key, count);
+                counted.insert(key, count);
                 *counts.entry(key).or_default() += count;
             }
         }
-        for (key, &count) in &counts {
-            let most = sketch.estimate_interval(key).truth_at_most;
-            assert!(most.is_none_or(|most| count <= most), "an estimate below the truth");
-        }
-        assert_eq!(sketch.total(), counts.values().sum::<u64>());
+        counted.check(&counts);
     }
 }

@@ -1,9 +1,10 @@
 use super::{MAX_TRACKED, check_probability, check_range, floor_product};
 use crate::ParamError;
 
-/// How many keys a counter-based summary tracks, so that it misses none above a share of the total.
+/// How many keys a counter-based summary holds on to, so that it misses none above a share of the total.
 ///
-/// A summary of c counters errs by N / c at most, so that every key above N / c is in it.
+/// A summary that keeps the c greatest counts whenever it makes room errs by less than N / c, so that every key above
+/// N / c is in it.
 ///
 /// # Examples
 /// ```
@@ -16,8 +17,7 @@ use crate::ParamError;
 /// ```
 ///
 /// # References
-/// Ahmed Metwally, Divyakant Agrawal and Amr El Abbadi, "Efficient Computation of Frequent and Top-k
-/// Elements in Data Streams", ICDT 2005, theorem 2.
+/// J. Misra and David Gries, "Finding Repeated Elements", Science of Computer Programming 2(2), 1982.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HeavyHittersParams {
     phi: f64,
@@ -25,16 +25,16 @@ pub struct HeavyHittersParams {
 }
 
 impl HeavyHittersParams {
-    /// Tracks `ceil(1 / phi)` keys, the fewest that miss none above `phi` times the total.
+    /// Keeps `ceil(1 / phi)` keys, the fewest that miss none above `phi` times the total.
     ///
     /// # Errors
     /// [`ParamError::NotAProbability`] when `phi` is not above 0 and below 1, [`ParamError::TooLarge`]
-    /// when more than [`MAX_TRACKED`] keys would have to be tracked.
+    /// when more than [`MAX_TRACKED`] keys would have to be kept.
     pub fn new(phi: f64) -> Result<Self, ParamError> {
         Self::with_error(phi, phi)
     }
 
-    /// Tracks `ceil(1 / epsilon)` keys, so that counts err by `epsilon` times the total at most, or
+    /// Keeps `ceil(1 / epsilon)` keys, so that counts err by `epsilon` times the total at most, or
     /// `ceil(1 / phi)` where these are more.
     ///
     /// # Errors
@@ -55,7 +55,7 @@ impl HeavyHittersParams {
         Ok(Self { phi, capacity: capacity + short })
     }
 
-    /// Takes the number of keys to track.
+    /// Takes the number of keys to keep.
     ///
     /// # Errors
     /// [`ParamError::NotAProbability`] when `phi` is not above 0 and below 1,
@@ -72,7 +72,7 @@ impl HeavyHittersParams {
         self.phi
     }
 
-    /// The number of keys that are tracked.
+    /// The number of keys that are kept; half as many again are tracked until room is made.
     #[must_use]
     pub const fn capacity(&self) -> u64 {
         self.capacity
