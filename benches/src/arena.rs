@@ -10,7 +10,6 @@ use crate::floor::Floor;
 use crate::keys::{Keys, key};
 use crate::membership::{Build, Design, Filter, Lineup, Operation, Peer};
 use crate::report::{FloorRow, Row, Unit, size};
-use pds_testkit::stats::Median;
 
 /// Absent keys by which a rate is measured before anything is timed, to about 1 % of itself.
 const RATE_KEYS: u64 = 1 << 20;
@@ -103,11 +102,7 @@ impl<'a> Arena<'a> {
 
         let lines_per_key = (lineup.lines)(operation);
         let labels = [&*lineup.case(design.bytes), operation.name()];
-        let floor = FloorRow {
-            lines_per_key,
-            share: Median::of(shares(&line, &ours, lines_per_key)),
-            ns_per_line: Median::of(line).value,
-        };
+        let floor = FloorRow::of(line, &ours, lines_per_key);
         let row = Row::timed(labels, lineup.peers[peer].name, &ours, &theirs);
         self.describe(Row { floor: Some(floor), ..row }, peer)
     }
@@ -225,9 +220,4 @@ fn insert_range(filter: &mut dyn Filter, numbers: Range<u64>) {
         block.extend(numbers.by_ref().take(FILLED_AT_A_TIME).map(key));
         filter.insert_batch(&block);
     }
-}
-
-/// The floor's time for so many lines as a share of ours, round by round.
-fn shares(line: &[f64], ours: &[f64], lines: f64) -> Vec<f64> {
-    line.iter().zip(ours).map(|(line, ours)| lines * line / ours).collect()
 }

@@ -74,6 +74,16 @@ pub struct FloorRow {
     pub share: Median,
 }
 
+impl FloorRow {
+    /// From the times of a line and of ours, round by round, in nanoseconds.
+    #[must_use]
+    pub fn of(line: Vec<f64>, ours: &[f64], lines_per_key: f64) -> Self {
+        let shares = line.iter().zip(ours).map(|(line, ours)| lines_per_key * line / ours);
+        let share = Median::of(shares.collect());
+        Self { ns_per_line: Median::of(line).value, lines_per_key, share }
+    }
+}
+
 impl Row {
     /// A row of the times of both, round by round, in nanoseconds.
     #[must_use]

@@ -3,9 +3,10 @@
 use core::error::Error;
 
 use crate::contest::{Contender, contest};
+use crate::floor::Floor;
 use crate::goals::Goal;
 use crate::keys::Keys;
-use crate::report::Row;
+use crate::report::{FloorRow, Row};
 
 /// From this size on, in bytes, a structure is measured by [`Effort::Full`] only.
 pub const LARGE: u64 = 256 << 20;
@@ -95,5 +96,20 @@ impl<'a> Bench<'a> {
     ) -> Row {
         let [ours, theirs] = contest(self.effort.pairs(), block, keys, contenders);
         Row::timed([case, operation], peer, &ours, &theirs)
+    }
+
+    /// As [`duel`](Self::duel), with the floor as a third in turn, of which a key needs `lines` lines.
+    pub fn duel_above(
+        &self,
+        (floor, lines): (&mut Floor, f64),
+        [case, operation]: [&str; 2],
+        peer: &'static str,
+        (block, keys): (usize, Keys),
+        [ours, theirs]: [&mut dyn Contender; 2],
+    ) -> Row {
+        let contenders: [&mut dyn Contender; 3] = [ours, theirs, floor];
+        let [ours, theirs, line] = contest(self.effort.pairs(), block, keys, contenders);
+        let row = Row::timed([case, operation], peer, &ours, &theirs);
+        Row { floor: Some(FloorRow::of(line, &ours, lines)), ..row }
     }
 }

@@ -11,32 +11,32 @@ pub trait Counter: sealed::Sealed + Lane + Ord + Debug + Send + Sync + 'static {
 
     /// The limit.
     const MAX: Self;
-
-    /// Returns `count`, or the limit where it is less.
-    fn saturating_from(count: u64) -> Self;
-
-    /// Returns the sum, or the limit where it is less.
-    #[must_use]
-    fn saturating_add(self, other: Self) -> Self;
-
-    /// Returns half of the count, rounded down.
-    #[must_use]
-    fn half(self) -> Self;
 }
 
 mod sealed {
-    /// The family's bytes know these four widths only.
-    pub trait Sealed {}
+    /// What counters do, known to this crate only; the family's bytes know these four widths only.
+    pub trait Sealed: Sized {
+        /// Returns `count`, or the limit where it is less.
+        fn saturating_from(count: u64) -> Self;
+
+        /// Returns the sum, or the limit where it is less.
+        #[must_use]
+        fn saturating_add(self, other: Self) -> Self;
+
+        /// Returns half of the count, rounded down.
+        #[must_use]
+        fn half(self) -> Self;
+    }
 }
 
 macro_rules! counters {
     ($($counter:ty)*) => {$(
-        impl sealed::Sealed for $counter {}
-
         impl Counter for $counter {
             const BITS: u32 = Self::BITS;
             const MAX: Self = Self::MAX;
+        }
 
+        impl sealed::Sealed for $counter {
             #[inline]
             fn saturating_from(count: u64) -> Self {
                 Self::try_from(count).unwrap_or(Self::MAX)

@@ -27,7 +27,7 @@ use crate::{Count, CountMinSketch, Hitter, Update};
 ///   overestimated, each with probability delta. When more than `2 / phi` are, the least candidates are
 ///   forgotten, a true one among them perhaps. Nor is there a certain lower end of a count.
 /// - A key that came less than (phi - epsilon) N times is listed with probability delta at most.
-/// - Memory: that of the sketch and `2 / phi` keys.
+/// - Memory: that of the sketch and of `3 / phi` keys.
 ///
 /// # Examples
 /// ```

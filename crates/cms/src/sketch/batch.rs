@@ -4,7 +4,7 @@ use core::slice;
 use pds_core::internal::{hash_chunk, prefetch};
 
 use super::CountMinSketch;
-use crate::{Count, Counter};
+use crate::{Count, Counter, Update};
 
 /// How many keys a batch has under way at once: with five rows their lines fill half of a first cache.
 const BATCH: usize = 64;
@@ -31,11 +31,25 @@ impl<S, C: Counter> CountMinSketch<S, C> {
     ///
     /// The counters are the same as after one by one. Faster than that where the sketch exceeds the cache.
     pub fn insert_hash_batch(&mut self, hashes: &[u64]) {
+        let one = C::saturating_from(1);
+        match self.update {
+            Update::Plain => self.raise_batch(hashes, |sketch, hash| sketch.raise_all(hash, one)),
+            Update::Conservative => {
+                self.raise_batch(hashes, |sketch, hash| sketch.raise_lowest(hash, one));
+            }
+        }
+        self.total = self.total.saturating_add(hashes.len() as u64);
+    }
+
+    /// Raises the counters of many keys: what the sketch does with one is asked once and not for each, and the total
+    /// stays out of the loop.
+    #[inline]
+    fn raise_batch(&mut self, hashes: &[u64], raise: impl Fn(&mut Self, u64) -> Count) {
         for hashes in hashes.chunks(BATCH) {
             self.prefetch_chunk(hashes);
-            hashes.iter().for_each(|&hash| {
-                self.insert_hash(hash);
-            });
+            for &hash in hashes {
+                raise(self, hash);
+            }
         }
     }
 

@@ -43,7 +43,7 @@ impl<S, C: Counter> CountMinSketch<S, C> {
     }
 
     #[inline]
-    fn raise_all(&mut self, hash: u64, count: C) -> Count {
+    pub(super) fn raise_all(&mut self, hash: u64, count: C) -> Count {
         let raise = |least: C, counter: &mut C| {
             *counter = counter.saturating_add(count);
             least.min(*counter)
@@ -53,7 +53,7 @@ impl<S, C: Counter> CountMinSketch<S, C> {
 
     /// Not inlined, so that plain inserts are.
     #[inline(never)]
-    fn raise_lowest(&mut self, hash: u64, count: C) -> Count {
+    pub(super) fn raise_lowest(&mut self, hash: u64, count: C) -> Count {
         if self.params.depth() as usize > CELLS_KEPT {
             return self.raise_lowest_of_many(hash, count);
         }
