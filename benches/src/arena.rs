@@ -120,9 +120,10 @@ impl<'a> Arena<'a> {
             row = row.note(format!("{large}: ours and the floor on huge pages."));
         }
         if self.design.is_preset() {
-            row = row.note(format!(
-                "{large}: peers start with random bits to the design's fill; insertions are of keys beyond the design."
-            ));
+            row = row.note(format!("{large}: insertions are of keys beyond the design."));
+        }
+        if self.design.is_preset() && self.ours.filter.words().is_some() {
+            row = row.note(format!("{large}: peers start with random bits to the design's fill."));
         }
         row
     }

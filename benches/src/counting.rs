@@ -1,55 +1,128 @@
-//! Counting Bloom filters: that with all counters of a key in one cache line against the classical one.
+//! Counting Bloom filters: that with all counters of a key in one cache line against the classical one, and the classical
+//! one against the filter that it becomes when its counters are bits.
 //!
-//! No peer of this kind takes a hasher or a rate; what the line is worth is told by our own classical filter.
+//! No peer of this kind takes a hasher or a rate: what the line is worth, and what removal costs, is told by our own filters.
 
 use core::error::Error;
 
+use pds::counting::backends;
 use pds::params::BlockedCountingParams;
-use pds::{BlockedCountingBloomFilter, CountingBloomFilter};
+use pds::{BlockedCountingBloomFilter, BloomFilter, CountingBloomFilter, CuckooFilter};
 
 use crate::goals::{Against, Goal};
-use crate::membership::{Design, Lineup, Operation, Peer, contender};
-use crate::removal::{self, Removing, changes};
+use crate::membership::{Build, Design, Lineup, Operation, Peer, contender};
+use crate::removal::{self, Promise, Removing, changes};
 use crate::report::size;
-use crate::suite::{Bench, Outcome, Suite};
+use crate::suite::{Bench, LARGE, Outcome, Suite};
 
-/// What is measured of it.
+/// What is measured of the filter with all counters of a key in one line.
 pub const SUITE: Suite = Suite {
     name: "blocked-counting",
     peers: &[],
     goals: &[goal("insert"), goal("hit"), goal("insert batch"), goal("hit batch")],
-    run,
+    run: |bench| {
+        promises(bench, BLOCKED)?;
+        run(bench, &LINEUP, None)
+    },
 };
 
-/// The name of the classical filter in tables.
-const CLASSICAL: &str = "classical";
+/// By AVX2, where the build leaves a choice.
+pub const AVX2: Suite = Suite {
+    name: "blocked-counting-avx2",
+    peers: &[],
+    goals: &[],
+    run: |bench| {
+        let ours: Build = |design, _| Ok(Box::new(ours(design, Some("avx2"))?));
+        run(bench, &Lineup { ours, ..LINEUP }, Some("avx2"))
+    },
+};
+
+/// By portable code, where the build leaves a choice.
+pub const PORTABLE: Suite = Suite {
+    name: "blocked-counting-portable",
+    peers: &[],
+    goals: &[],
+    run: |bench| {
+        let ours: Build = |design, _| Ok(Box::new(ours(design, Some("portable"))?));
+        run(bench, &Lineup { ours, ..LINEUP }, Some("portable"))
+    },
+};
+
+/// What is measured of the classical one.
+pub const CLASSICAL_SUITE: Suite =
+    Suite { name: CLASSICAL, peers: &[], goals: &[], run: run_classical };
+
+/// The names of our own filters in tables.
+const CLASSICAL: &str = "counting";
+const BLOCKED: &str = "blocked-counting";
+const BLOOM: &str = "bloom";
+const CUCKOO: &str = "cuckoo";
 
 /// Lookups and insertions at equal keys and rate, with what memory each needs for them.
 pub const LINEUP: Lineup = Lineup {
     mode: "",
-    sizes: &[64 << 10, 8 << 20],
+    sizes: &[64 << 10, 8 << 20, 1 << 30],
     rate: 0.01,
     items,
     lines: |_| 1.0,
     operations: &Operation::ALL,
-    ours: |design, _| Ok(Box::new(ours(design)?)),
+    ours: |design, _| Ok(Box::new(ours(design, None)?)),
     peers: &[Peer {
         name: CLASSICAL,
-        note: "is our own counting filter with counters anywhere; it has fewer of them for the same rate",
+        note: "is our own filter with counters anywhere, of which it needs fewer; at 1 GiB on huge pages as well",
         build: |design, _| Ok(Box::new(classical(design)?)),
     }],
+};
+
+/// The classical filter against a Bloom filter. A key has seven counters or bits.
+const CLASSICAL_LINEUP: Lineup = Lineup {
+    items: |bytes, _| Ok(bytes / 24 * 5),
+    lines: |_| 7.0,
+    ours: |design, _| Ok(Box::new(classical(design)?)),
+    peers: &[Peer {
+        name: BLOOM,
+        note: "is our own, in a quarter of the memory; at 1 GiB on huge pages as well",
+        build: |design, _| Ok(Box::new(bloom(design)?)),
+    }],
+    ..LINEUP
 };
 
 const fn goal(operation: &'static str) -> Goal {
     Goal { case: "8 MiB", operation, against: Against::Peer(CLASSICAL), at_least: 4.0 }
 }
 
-fn run(bench: &mut Bench<'_>) -> Outcome {
-    LINEUP.run(bench)?;
-    for bytes in bench.effort().sizes(LINEUP.sizes) {
-        let design = LINEUP.design(bytes)?;
-        let contenders: [&mut dyn Removing; 2] = [&mut ours(&design)?, &mut classical(&design)?];
+fn run(bench: &mut Bench<'_>, lineup: &Lineup, backend: Option<&str>) -> Outcome {
+    lineup.run(bench)?;
+    for bytes in lineup.sizes.iter().copied().filter(|&bytes| bytes < LARGE) {
+        let design = lineup.design(bytes)?;
+        let contenders: [&mut dyn Removing; 2] =
+            [&mut ours(&design, backend)?, &mut classical(&design)?];
         changes(bench, &size(bytes), CLASSICAL, (design.items, removal::WHOLE), contenders);
+    }
+    Ok(())
+}
+
+fn run_classical(bench: &mut Bench<'_>) -> Outcome {
+    promises(bench, CLASSICAL)?;
+    CLASSICAL_LINEUP.run(bench)
+}
+
+/// What each filter takes for the same promise.
+fn promises(bench: &mut Bench<'_>, ours: &str) -> Outcome {
+    for rate in [0.01, 0.001] {
+        let promise = Promise { items: 1_000_000, rate };
+        promise.memory(
+            bench,
+            ours,
+            &[
+                (CLASSICAL, &|items, rate| Ok(Box::new(CountingBloomFilter::new(items, rate)?))),
+                (BLOCKED, &|items, rate| {
+                    Ok(Box::new(BlockedCountingBloomFilter::new(items, rate)?))
+                }),
+                (BLOOM, &|items, rate| Ok(Box::new(BloomFilter::new(items, rate)?))),
+                (CUCKOO, &|items, rate| Ok(Box::new(CuckooFilter::new(items, rate)?))),
+            ],
+        )?;
     }
     Ok(())
 }
@@ -65,12 +138,27 @@ fn items(bytes: u64, rate: f64) -> Result<u64, Box<dyn Error>> {
     Ok(keeps)
 }
 
-fn ours(design: &Design) -> Result<BlockedCountingBloomFilter, Box<dyn Error>> {
-    Ok(BlockedCountingBloomFilter::builder().lines(design.bytes / 64).build()?)
+/// By the backend of this name, or by the best where none is named or the build leaves no such choice.
+fn ours(
+    design: &Design,
+    backend: Option<&str>,
+) -> Result<BlockedCountingBloomFilter, Box<dyn Error>> {
+    let builder = BlockedCountingBloomFilter::builder().lines(design.bytes / 64);
+    let filter = builder.huge_pages(design.huge_pages()).build()?;
+    Ok(match backend.filter(|&backend| backends().any(|name| name == backend)) {
+        Some(backend) => filter.with_backend(backend).ok_or("a backend of the list")?,
+        None => filter,
+    })
 }
 
 fn classical(design: &Design) -> Result<CountingBloomFilter, Box<dyn Error>> {
-    Ok(CountingBloomFilter::new(design.items, design.rate)?)
+    let builder = CountingBloomFilter::builder().expected_items(design.items);
+    Ok(builder.false_positive_rate(design.rate).huge_pages(design.huge_pages()).build()?)
+}
+
+fn bloom(design: &Design) -> Result<BloomFilter, Box<dyn Error>> {
+    let builder = BloomFilter::builder().expected_items(design.items);
+    Ok(builder.false_positive_rate(design.rate).huge_pages(design.huge_pages()).build()?)
 }
 
 macro_rules! removing {

@@ -1,19 +1,77 @@
-//! Filters that forget keys: insertions from one load to the next, and removals.
+//! Filters that forget keys: what they take for a promise, insertions from one load to the next, and removals.
 
+use core::error::Error;
 use core::hint::black_box;
 use core::ops::Range;
 use std::time::Instant;
 
-use crate::keys::key;
+use crate::allocation;
+use crate::keys::{Keys, key};
 use crate::membership::Filter;
-use crate::report::Row;
-use crate::suite::Bench;
+use crate::report::{Row, Unit};
+use crate::suite::{Bench, Outcome};
 
 /// The loads between which insertions are timed into slots, which slow down as they fill up.
 pub(crate) const SLOTS: &[(f64, &str)] =
     &[(0.5, "insert to 50 %"), (0.9, "insert to 90 %"), (0.95, "insert to 95 %")];
 /// The whole of a structure that is as fast when it is full.
 pub(crate) const WHOLE: &[(f64, &str)] = &[(1.0, "insert to the design")];
+
+/// Absent keys by which a rate is measured: of 0.1 %, to 1 % of itself.
+const ABSENT: usize = 10_000_000;
+
+/// How a filter is built for so many items at a rate.
+pub(crate) type BuildFor = dyn Fn(u64, f64) -> Result<Box<dyn Filter>, Box<dyn Error>>;
+
+/// What filters are compared at.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Promise {
+    pub(crate) items: u64,
+    pub(crate) rate: f64,
+}
+
+impl Promise {
+    /// Fills each filter with as many items as it is built for. Adds rows of the bits an item that the one named `ours`
+    /// takes, and each other, with the rates that they turn out to have.
+    ///
+    /// # Errors
+    /// Whatever keeps a filter from being built.
+    ///
+    /// # Panics
+    /// When a filter breaks the promise by more than five standard errors, or there is none named `ours`.
+    pub(crate) fn memory(
+        self,
+        bench: &mut Bench<'_>,
+        ours: &str,
+        filters: &[(&'static str, &BuildFor)],
+    ) -> Outcome {
+        let measure = |&(name, build): &(_, &BuildFor)| Ok((name, self.measure(name, build)?));
+        let all = filters.iter().map(measure).collect::<Result<Vec<_>, Box<dyn Error>>>()?;
+        let (own, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|&(name, _)| name == ours);
+        let [(_, [bits, rate])] = own[..] else { panic!("one filter is ours") };
+        let case = format!("{} % of {} keys", 100.0 * self.rate, self.items);
+        for (name, [their_bits, their_rate]) in others {
+            let figures = [bits, their_bits];
+            let row = Row::exact([&case, "memory"], name, Unit::BitsPerItem, figures);
+            bench.add(row.quality("rate", [rate, their_rate]));
+        }
+        Ok(())
+    }
+
+    /// Bits an item, and the rate.
+    fn measure(self, name: &str, build: &BuildFor) -> Result<[f64; 2], Box<dyn Error>> {
+        let (mut filter, bytes) = allocation::measured(|| build(self.items, self.rate))?;
+        let items: Vec<u64> = (0..self.items).map(key).collect();
+        filter.insert_batch(&items);
+        assert_eq!(filter.contains_each(&items), self.items, "{name}: false negatives");
+        let mut absent = vec![0; ABSENT];
+        Keys::absent().fill(&mut absent);
+        let rate = filter.contains_each(&absent) as f64 / ABSENT as f64;
+        let error = (self.rate / ABSENT as f64).sqrt();
+        assert!(rate < self.rate + 5.0 * error, "{name}: a rate of {rate}, not {}", self.rate);
+        Ok([8.0 * bytes as f64 / self.items as f64, rate])
+    }
+}
 
 /// A filter of `u64` keys that can be removed.
 pub(crate) trait Removing: Filter {
