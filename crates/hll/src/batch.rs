@@ -1,7 +1,8 @@
 //! What is done with many keys at a time.
 #![expect(clippy::cast_possible_truncation, reason = "a register's number is below 2^18")]
 
-use crate::arch::Work;
+use pds_core::internal::Work;
+
 use crate::coupon::register_and_rank;
 
 /// Keys or hashes that are under way together: few enough for the first cache, and enough to fill vectors.

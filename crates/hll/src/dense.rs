@@ -3,9 +3,9 @@
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
+use pds_core::internal::{Backend, Work};
 use pds_params::HllParams;
 
-use crate::arch::{self, Work};
 use crate::batch::RaiseAll;
 use crate::coupon::{Coupon, rank_below, register_and_rank_of};
 use crate::martingale::Martingale;
@@ -71,7 +71,7 @@ impl Dense {
         let precision = self.params.precision();
         let (registers, martingale) = (&mut self.registers[..], &mut self.martingale);
         let raise = |register, rank| raise(registers, martingale, precision, register, rank);
-        arch::run(RaiseAll { hashes, precision, raise })
+        Backend::best().run(RaiseAll { hashes, precision, raise })
     }
 
     /// Ends the martingale: something has come in that it has not seen.
@@ -143,7 +143,7 @@ pub(crate) fn raise_to(registers: &mut [u8], precision: u32, coupon: Coupon) {
 /// Makes every register the greater one of both.
 pub(crate) fn merge(registers: &mut [u8], others: &[u8]) {
     debug_assert_eq!(registers.len(), others.len());
-    arch::run(Merge { registers, others });
+    Backend::best().run(Merge { registers, others });
 }
 
 struct Merge<'a> {

@@ -1,6 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![no_std]
-#![deny(unsafe_code)]
+#![forbid(unsafe_code)]
 
 #[cfg(feature = "alloc")]
 extern crate alloc;
@@ -11,8 +11,6 @@ pub mod estimator;
 #[cfg(feature = "alloc")]
 pub mod redis;
 
-#[cfg(feature = "alloc")]
-mod arch;
 #[cfg(all(feature = "alloc", target_has_atomic = "8"))]
 mod atomic;
 #[cfg(feature = "alloc")]

@@ -1,9 +1,9 @@
 //! One register: four times the greatest rank u, plus 2 when rank u - 1 has occurred, plus 1 when u - 2 has.
 #![expect(clippy::cast_possible_truncation, reason = "ranks and dropped bits are below 64")]
 
+use pds_core::internal::Backend;
 use pds_params::HllParams;
 
-use crate::arch;
 use crate::batch::RaiseAll;
 use crate::coupon::{max_rank, rank_below};
 
@@ -30,7 +30,7 @@ pub(crate) fn raise(register: &mut u8, rank: u8) -> bool {
 /// Takes in many keys, by their hashes. Returns how many of them changed a register.
 pub(crate) fn raise_many(registers: &mut [u8], params: HllParams, hashes: &[u64]) -> usize {
     let raise = |index: usize, rank| raise(&mut registers[index], rank);
-    arch::run(RaiseAll { hashes, precision: params.precision(), raise })
+    Backend::best().run(RaiseAll { hashes, precision: params.precision(), raise })
 }
 
 /// The register of the keys of both.

@@ -44,6 +44,7 @@ processor! {
 }
 
 processor! {
-    /// The proof that the processor has AVX-512 with its instructions for 64-bit numbers.
-    Avx512, run_with_avx512, ["avx512f", "avx512bw", "avx512dq", "avx512vl", "bmi1", "bmi2"]
+    /// The proof that the processor has AVX-512 with its instructions for 64-bit numbers, their leading zeros and bytes.
+    Avx512, run_with_avx512,
+    ["avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl", "bmi1", "bmi2"]
 }
