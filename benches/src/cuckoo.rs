@@ -13,7 +13,7 @@ use probabilistic_collections::cuckoo::CuckooFilter as Collected;
 use crate::allocation;
 use crate::goals::{Against, Goal};
 use crate::keys::key;
-use crate::membership::{Build, Design, Filter, Lineup, Operation, Peer};
+use crate::membership::{Build, Design, Filter, Lineup, Operation, Peer, contender};
 use crate::removal::{self, Removing, changes};
 use crate::report::{Row, Unit, size};
 use crate::suite::{Bench, Outcome, Suite};
@@ -177,19 +177,11 @@ fn peer(design: &Design, preset: Option<&[u64]>) -> Result<Box<dyn Filter>, Box<
     }))
 }
 
-impl Filter for CuckooFilter {
+contender!(
+    can be full: CuckooFilter,
     #[inline]
     fn insert(&mut self, key: u64) -> bool {
         self.insert(&key).is_ok()
-    }
-
-    #[inline]
-    fn contains(&self, key: u64) -> bool {
-        self.contains(&key)
-    }
-
-    fn clear(&mut self) {
-        self.clear();
     }
 
     fn insert_batch(&mut self, keys: &[u64]) -> u64 {
@@ -198,12 +190,7 @@ impl Filter for CuckooFilter {
         let _ = self.insert_batch(keys);
         self.len() - before
     }
-
-    fn contains_batch(&self, keys: &[u64], answers: &mut [bool]) -> u64 {
-        self.contains_batch(keys, answers);
-        answers.iter().map(|&answer| u64::from(answer)).sum()
-    }
-}
+);
 
 impl Removing for CuckooFilter {
     #[inline]

@@ -67,15 +67,11 @@ pub trait Filter: fmt::Debug {
     }
 }
 
-/// Makes a contender of a filter of ours, with methods beyond those that all of them have.
+/// Makes a contender of a filter of ours, with methods beyond those that all of them have; of one that can be full, with
+/// how it inserts as well.
 macro_rules! contender {
-    ($filter:ty, $($more:tt)*) => {
+    (can be full: $filter:ty, $($more:tt)*) => {
         impl $crate::membership::Filter for $filter {
-            #[inline]
-            fn insert(&mut self, key: u64) -> bool {
-                self.insert(&key)
-            }
-
             #[inline]
             fn contains(&self, key: u64) -> bool {
                 self.contains(&key)
@@ -85,10 +81,6 @@ macro_rules! contender {
                 self.clear();
             }
 
-            fn insert_batch(&mut self, keys: &[u64]) -> u64 {
-                self.insert_batch(keys) as u64
-            }
-
             fn contains_batch(&self, keys: &[u64], answers: &mut [bool]) -> u64 {
                 self.contains_batch(keys, answers);
                 answers.iter().map(|&answer| u64::from(answer)).sum()
@@ -96,6 +88,21 @@ macro_rules! contender {
 
             $($more)*
         }
+    };
+    ($filter:ty, $($more:tt)*) => {
+        $crate::membership::contender!(
+            can be full: $filter,
+            #[inline]
+            fn insert(&mut self, key: u64) -> bool {
+                self.insert(&key)
+            }
+
+            fn insert_batch(&mut self, keys: &[u64]) -> u64 {
+                self.insert_batch(keys) as u64
+            }
+
+            $($more)*
+        );
     };
 }
 pub(crate) use contender;
