@@ -185,6 +185,19 @@ fn case_10_an_absent_key_is_refused() {
     assert!(before == (filter, blocked));
 }
 
+/// What the documentation warns of: a stranger that the filter takes for a key takes a key with it.
+#[test]
+fn case_10_to_remove_a_stranger_loses_a_key() {
+    let (mut filter, mut blocked) = (shaped(150, 3), lines(1));
+    filter.extend(0..40u32);
+    blocked.extend(0..40u32);
+    let seems_in_once = |estimate: &dyn Fn(&u32) -> u64| (40..).find(|key| estimate(key) == 1);
+    let stranger = seems_in_once(&|key| filter.estimate(key)).unwrap();
+    assert!(filter.remove(&stranger) && (0..40u32).any(|key| !filter.contains(&key)));
+    let stranger = seems_in_once(&|key| blocked.estimate(key)).unwrap();
+    assert!(blocked.remove(&stranger) && (0..40u32).any(|key| !blocked.contains(&key)));
+}
+
 #[test]
 fn case_12_one_counter_and_one_line_are_enough() {
     for counters in [1, 15, 16, 17] {
