@@ -40,7 +40,7 @@ impl Readme {
         if lines.is_empty() {
             return Err("the README shows no dependency".into());
         }
-        let text = lines.join("\n").replace("\"pds/", &format!("\"{}/", root.display()));
+        let text = lines.join("\n").replace("\"../pds/", &format!("\"{}/", root.display()));
         Ok(text + "\n")
     }
 
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     const TEXT: &str = "Text\n```rust\nuse a::B;\n# hidden()?;\n# Ok::<(), E>(())\n```\nMore\n```toml\n\
-        [dependencies]\na = { path = \"pds/crates/a\" }\n```\n```rust\nuse c::D;\n```\n```rust,compile_fail\nno\n```\n";
+        [dependencies]\na = { path = \"../pds/crates/a\" }\n```\n```rust\nuse c::D;\n```\n```rust,compile_fail\nno\n```\n";
 
     #[test]
     fn blocks_are_told_apart() {
