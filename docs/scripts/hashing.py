@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Recomputes the hashes and positions that docs/hashing.md specifies, independently of the Rust code.
 
-Needs the PyPI package xxhash (0.8 or later of the C library). Prints the table that
-crates/pds-core/tests/hash.rs and crates/bloom-core/tests/cases.rs hold as expected values:
+Needs the PyPI package xxhash (0.8 or later of the C library). Prints the rows of its tables, which the crates' tests hold
+as expected values, crates/pds-core/tests/hash.rs and crates/bloom-core/tests/cases.rs first:
 
     pip install xxhash && python3 docs/scripts/hashing.py
 """
@@ -82,6 +82,33 @@ def blocked_bits(h, blocks, hashes):
     return x * blocks >> 64, found
 
 
+def blocked_counters(h):
+    """The counter of one key in each word of its line of a blocked counting filter."""
+    y = finalize(h) * GOLDEN_RATIO & MASK
+    return [y >> (60 - 6 * lane) & 15 for lane in range(8)]
+
+
+def hll_rank(x, precision):
+    """Register and rank of a finalised hash."""
+    rest = x << precision & MASK | 1 << (precision - 1)
+    return x >> (64 - precision), 65 - rest.bit_length()
+
+
+def sketch_columns(h, width, depth):
+    """The column of one key in each row of a count-min sketch or a count sketch."""
+    x = finalize(h)
+    found = []
+    for _ in range(depth):
+        found.append(x * width >> 64)
+        x = x * 0xD1342543DE82EF95 & MASK
+    return found
+
+
+def sketch_signs(h, depth):
+    """The sign of one key in each row of a count sketch."""
+    return ["-" if finalize(finalize(h)) >> row & 1 else "+" for row in range(depth)]
+
+
 # Name of the Rust key, and the byte strings that it feeds to the hasher one after another.
 KEYS = [
     ("0u64", [le("Q", 0)]),
@@ -122,3 +149,9 @@ if __name__ == "__main__":
         for hashes in (2, 6, 8, 12, 16):
             block, bits = blocked_bits(h, 1_000, hashes)
             print(f"  block {block} of 1,000, {hashes} hashes:", " ".join(f"{lane}:{bit}" for lane, bit in bits))
+        print("  counters in a line:", *blocked_counters(h))
+        x = finalize(h)
+        register, rank = hll_rank(x, 26)
+        print("  register, rank:", *(hll_rank(x, p) for p in (4, 14, 26)), f"sparse {64 * register + rank:08x}")
+        for width in (1_000, 2_719, 1 << 40):
+            print(f"  columns of {width}:", *sketch_columns(h, width, 4), " signs:", *sketch_signs(h, 4))

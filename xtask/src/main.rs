@@ -1,6 +1,8 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+extern crate alloc;
+
 mod bench;
 mod check;
 mod headline;

@@ -349,9 +349,26 @@ fn case_19_positions_are_the_same_on_every_machine() {
     };
     let hasher = DefaultHashBuilder::default();
     let (one, abc) = (hasher.hash_one(1u64), hasher.hash_one("abc"));
+    assert_eq!(positions(1, 1_000), [566, 561, 933, 301, 283, 496, 559]);
     assert_eq!(positions(one, 1_000), [123, 841, 928, 3, 682, 585, 330]);
     assert_eq!(positions(abc, 1_000), [619, 815, 174, 314, 853, 409, 599]);
     assert_eq!(positions(0, 1_000), [715, 384, 259, 957, 97, 297, 174]);
+    assert_eq!(
+        positions(0, 9_592_957),
+        [6_859_763, 3_688_362, 2_488_095, 9_187_736, 937_186, 2_851_134, 1_672_438]
+    );
+    assert_eq!(
+        positions(0, 10_000_000_019),
+        [
+            7_150_832_903,
+            3_844_865_148,
+            2_593_669_292,
+            9_577_585_236,
+            976_952_822,
+            2_972_111_986,
+            1_743_402_591
+        ]
+    );
     assert_eq!(
         positions(one, (1 << 40) + 7),
         [

@@ -94,7 +94,8 @@ fn double_hashing_adds_less_than_two_percent() {
     }
 }
 
-/// At a rate of 1e-4 events are rare: the standard error is 1 %, and the bound that much wider.
+/// At a rate of 1e-4 events are rare: the standard error is 1 %, and the bound that much wider. The example
+/// `double_hashing` measures it to 0.3 %.
 #[test]
 fn double_hashing_adds_little_at_small_rates() {
     let trial = Trial { bits: 10_000, hashes: 13, items: 522, filters: 100, queries: 1_000_000 };

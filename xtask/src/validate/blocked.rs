@@ -8,10 +8,13 @@ use core::hash::{BuildHasher, Hash};
 use pds::params::{BlockedBloomParams, Preference, blocked::BLOCK_BITS};
 use pds::{BlockedBloomFilter, Estimate, ParamError};
 
-/// The most parts that an array is divided into to find the most deviating one.
-const MOST_PARTS: u64 = 64;
+/// The fewest and the most parts that an array is divided into to find the most deviating one.
+const PARTS: [u64; 2] = [4, 64];
 /// Blocks in a part that are enough for a normal law.
-const BLOCKS_FOR_SIGHT: u64 = 100;
+const LEAST_OF_A_PART: u64 = 100;
+/// Blocks in a part where there are enough for many: blocks that are half loaded differ most, and a tenth more in the
+/// worst of their parts is then seen.
+const BLOCKS_OF_A_PART: u64 = 160;
 
 /// The relative error of a predicted number of set bits.
 const ROUNDING: f64 = 1e-9;
@@ -201,15 +204,12 @@ const fn normal(expected: f64, deviation: f64, looks: u32) -> Law {
 
 /// The set bits of the lower half and of the most deviating part, given those of the whole array.
 fn spread(words: &[u64], params: &BlockedBloomParams, items: f64) -> Vec<Observation> {
-    let parts = (params.num_blocks() / BLOCKS_FOR_SIGHT).min(MOST_PARTS);
-    match parts {
-        0..2 => Vec::new(),
-        2..4 => vec![worst_of(words, params, items, 2, Check::LowerHalf)],
-        _ => vec![
-            worst_of(words, params, items, 2, Check::LowerHalf),
-            worst_of(words, params, items, parts, Check::WorstPart),
-        ],
-    }
+    let [fewest, most] = PARTS;
+    let parts = (params.num_blocks() / BLOCKS_OF_A_PART).clamp(fewest, most);
+    let checks = [(2, Check::LowerHalf), (parts, Check::WorstPart)];
+    let seen =
+        checks.into_iter().filter(|(parts, _)| params.num_blocks() / parts >= LEAST_OF_A_PART);
+    seen.map(|(parts, check)| worst_of(words, params, items, parts, check)).collect()
 }
 
 /// Divides the blocks into equal parts and looks at the most deviating one; of two, at the lower.

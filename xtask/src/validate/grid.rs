@@ -137,7 +137,7 @@ impl Grid<'_> {
         let cases = rates.into_iter().chain(others);
         let plans =
             |text| cases.clone().map(move |(hasher, rate)| self.held_out(text, hasher, rate));
-        Text::ALL.into_iter().flat_map(plans).collect()
+        self.corpus.kinds().flat_map(plans).collect()
     }
 
     fn held_out(&self, text: Text, hasher: HasherKind, rate: f64) -> Plan {

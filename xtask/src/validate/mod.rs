@@ -31,6 +31,7 @@ use core::error::Error;
 use corpus::Corpus;
 use effort::Effort;
 use report::Report;
+use report::output::{Output, Render, write_all};
 use sabotage::Fault;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -54,7 +55,10 @@ pub(crate) struct Options {
     /// Repeats the run that printed this number
     #[arg(long, value_name = "N", default_value_t = DEFAULT_SEED)]
     seed: u64,
-    /// Folder of real keys; by default `../shared/data` beside the workspace, or else a built-in sample
+    /// Folder of real keys, by default `../shared/data` beside the workspace, or else a built-in sample
+    ///
+    /// Every file of it is a list of keys: text in UTF-8 with a key a line, a hundred different ones at least, of
+    /// which the first 16 MiB are read. Hidden files and those whose names begin with README are left out.
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
     /// Writes all rows as JSON
@@ -87,6 +91,15 @@ impl Options {
         }
     }
 
+    /// The files to write, opened.
+    fn outputs(&self) -> Result<Vec<Output>, String> {
+        let wanted: [(_, Render); 2] =
+            [(&self.json, report::json::render), (&self.html, report::html::render)];
+        let named = |(path, render): (&Option<PathBuf>, Render)| Some((path.clone()?, render));
+        let opened = wanted.into_iter().filter_map(named);
+        opened.map(|(path, render)| Output::open(path, render)).collect()
+    }
+
     /// The command that repeats this run, without the files that it writes.
     fn command(&self) -> String {
         let mut words = vec!["cargo xtask validate".to_owned()];
@@ -111,10 +124,12 @@ struct Run {
 /// Runs the validation and shows it.
 ///
 /// # Errors
-/// When the fault is none of the structure, the data folder cannot be read or a report cannot be written.
+/// Before the run when the fault is none of the structure, the data folder cannot be read or a file of a report
+/// cannot be opened; after it when one cannot be written.
 pub(crate) fn run(options: &Options) -> Result<ExitCode, Box<dyn Error>> {
     options.check()?;
     let corpus = Corpus::load(options.data.as_deref())?;
+    let outputs = options.outputs()?;
     let run = Run { effort: options.effort(), seed: options.seed, corpus };
     let start = Instant::now();
     let jobs = match options.sabotage {
@@ -124,11 +139,6 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Box<dyn Error>> {
     let measurements = schedule::run(jobs);
     let report = Report::new(options.command(), &run, start.elapsed(), measurements);
     report::table::print(&report);
-    if let Some(file) = &options.json {
-        report::json::write(&report, file)?;
-    }
-    if let Some(file) = &options.html {
-        report::html::write(&report, file)?;
-    }
+    write_all(outputs, &report)?;
     Ok(if report.broken() == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

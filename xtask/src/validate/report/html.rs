@@ -11,20 +11,13 @@ use crate::validate::judge::{Row, Verdict};
 use core::error::Error;
 use core::fmt::Write;
 use pds_testkit::page::{self, escape};
-use std::fs;
-use std::path::Path;
 use std::process::Command;
 
-/// Writes the report.
+/// The report as a page.
 ///
 /// # Errors
-/// When a plot cannot be drawn or the file cannot be written.
-pub(crate) fn write(report: &Report, file: &Path) -> Result<(), Box<dyn Error>> {
-    fs::write(file, html(report)?)?;
-    Ok(())
-}
-
-fn html(report: &Report) -> Result<String, Box<dyn Error>> {
+/// When a plot cannot be drawn.
+pub(crate) fn render(report: &Report) -> Result<String, Box<dyn Error>> {
     let structures = report.structures();
     let mut sections = String::new();
     for (name, rows) in &structures {
@@ -263,7 +256,7 @@ mod tests {
 
     #[test]
     fn the_verdict_comes_first_and_every_structure_has_its_plots() {
-        let page = html(&report(10_010.0)).unwrap();
+        let page = render(&report(10_010.0)).unwrap();
         let place = |text: &str| page.find(text).unwrap_or_else(|| panic!("{text} is missing"));
         let verdict = place("3 of 3 promises kept");
         assert!(
@@ -282,7 +275,7 @@ mod tests {
 
     #[test]
     fn broken_promises_stand_right_below_the_verdict() {
-        let page = html(&report(20_000.0)).unwrap();
+        let page = render(&report(20_000.0)).unwrap();
         let verdict = page.find("1 of 3 promises broken").unwrap();
         let row = page.find("<tr class=\"broken\">").unwrap();
         assert!(verdict < row && row < page.find("<a href=\"#bloom\">").unwrap());

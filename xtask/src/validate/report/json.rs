@@ -2,17 +2,11 @@
 
 use super::Report;
 use core::error::Error;
-use std::fs::File;
-use std::io::{BufWriter, Write};
-use std::path::Path;
 
-/// Writes the report.
+/// The report as JSON.
 ///
 /// # Errors
-/// When the file cannot be written.
-pub(crate) fn write(report: &Report, file: &Path) -> Result<(), Box<dyn Error>> {
-    let mut writer = BufWriter::new(File::create(file)?);
-    serde_json::to_writer_pretty(&mut writer, report)?;
-    writer.flush()?;
-    Ok(())
+/// When a row cannot be written down.
+pub(crate) fn render(report: &Report) -> Result<String, Box<dyn Error>> {
+    Ok(serde_json::to_string_pretty(report)?)
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod html;
 pub(crate) mod json;
+pub(crate) mod output;
 mod plot;
 pub(crate) mod table;
 
