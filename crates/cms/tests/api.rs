@@ -114,6 +114,17 @@ fn counters_take_their_width_in_memory() {
     assert_eq!(builder.counters::<u64>().build().unwrap().size_in_bytes(), bytes(2424));
 }
 
+/// Two keys of 2^64 - 1 each: no row may then hold more than the total, which bytes are refused for.
+#[test]
+fn halving_keeps_a_total_at_its_limit() {
+    let mut sketch = CountMinSketch::builder(shape(1_000, 4)).counters::<u64>().build().unwrap();
+    sketch.insert_many("one", u64::MAX);
+    sketch.insert_many("other", u64::MAX);
+    sketch.halve();
+    assert_eq!((sketch.estimate("one").value(), sketch.total()), (u64::MAX / 2, u64::MAX));
+    assert_eq!(CountMinSketch::<_, u64>::from_bytes(&sketch.to_bytes()).unwrap(), sketch);
+}
+
 #[test]
 fn halving_ages_counts_and_tells_what_was_full() {
     let mut sketch = CountMinSketch::builder(shape(1_000, 4)).counters::<u8>().build().unwrap();

@@ -30,6 +30,14 @@ fn check_shape(width: u64, depth: u32) -> Result<(), ParamError> {
     check_range("width", width, 1, MAX_COUNTERS / u64::from(depth))
 }
 
+/// Refuses what is infinite; what is no number is refused with the shape that it does not fit.
+fn check_finite(parameter: &'static str, value: f64) -> Result<(), ParamError> {
+    if value < f64::INFINITY || value.is_nan() {
+        return Ok(());
+    }
+    Err(ParamError::TooLarge { parameter, value, max: f64::MAX })
+}
+
 /// Rounds a width up and checks that so many counters a row can be had.
 #[expect(
     clippy::cast_possible_truncation,

@@ -5,6 +5,8 @@
 
 use core::hash::{BuildHasher, Hasher};
 
+use pds_core::internal::GOLDEN_RATIO;
+
 /// The multiplier of FxHash on 64-bit machines, the golden ratio's neighbour that Firefox chose.
 const FX_MULTIPLIER: u64 = 0x517c_c1b7_2722_0a95;
 /// FNV-1a, 64 bits: offset basis and prime, from Fowler, Noll and Vo's page on the hash.
@@ -182,6 +184,24 @@ const fn crc64_table() -> [u64; 256] {
         byte += 1;
     }
     table
+}
+
+/// Finds the hash of which the finaliser makes `x`: with it, or under [`IdentityBuilder`], keys can be chosen.
+#[must_use]
+pub fn unfinalized(x: u64) -> u64 {
+    let mut x = unxorshift(x, 27).wrapping_mul(inverse(0x1C69_B3F7_4AC4_AE35));
+    x = unxorshift(x, 33).wrapping_mul(inverse(0x3C79_AC49_2BA7_B653));
+    unxorshift(x, 27).wrapping_sub(GOLDEN_RATIO)
+}
+
+/// The inverse of `x ^ (x >> shift)`.
+fn unxorshift(y: u64, shift: u32) -> u64 {
+    (0..64 / shift + 1).fold(y, |x, _| y ^ (x >> shift))
+}
+
+/// The inverse of an odd number, by Newton's iteration: each round doubles the bits that are right.
+fn inverse(odd: u64) -> u64 {
+    (0..6).fold(odd, |x, _| x.wrapping_mul(2u64.wrapping_sub(odd.wrapping_mul(x))))
 }
 
 #[cfg(test)]

@@ -84,7 +84,8 @@ impl<S, C: Counter> CountMinSketch<S, C> {
     /// Called once in a while it makes old counts fade, as policies of caches do. An estimate stays an
     /// upper bound of the count that is halved and rounded down at the same times; the rounding may
     /// widen its error by one. Returns how many counters stood at their limit: what these had
-    /// lost before is lost, and their estimates no longer tell.
+    /// lost before is lost, and their estimates no longer tell. A total at its limit, 2^64 - 1, stays there: half of
+    /// what was not counted may be more than half of it.
     ///
     /// # Complexity
     /// O(width · depth), without allocation.
@@ -106,7 +107,9 @@ impl<S, C: Counter> CountMinSketch<S, C> {
             at_limit += u64::from(*counter == C::MAX);
             *counter = counter.half();
         }
-        self.total = self.total.div_ceil(2);
+        if self.total < u64::MAX {
+            self.total = self.total.div_ceil(2);
+        }
         at_limit
     }
 

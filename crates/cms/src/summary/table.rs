@@ -2,7 +2,7 @@ use alloc::alloc::handle_alloc_error;
 use core::alloc::Layout;
 use pds_core::AllocError;
 use pds_core::hash::reduce;
-use pds_core::internal::Words;
+use pds_core::internal::{GOLDEN_RATIO, Words};
 
 use crate::cells::{index, words_for};
 
@@ -10,10 +10,15 @@ use crate::cells::{index, words_for};
 ///
 /// A place holds the number of a slot plus one; 0 is free. Most searches end at the first place, which a
 /// processor foresees.
+///
+/// Where searches start is no part of a summary's state: nothing that it answers or writes depends on it. So with the
+/// standard library it is drawn for each table, and keys that somebody chose, or wrote into bytes that are read, to
+/// start all at one place start anywhere.
 #[derive(Clone)]
 pub(super) struct Table {
     /// The places, two a word.
     words: Words,
+    secret: u64,
 }
 
 /// Places for each slot.
@@ -22,7 +27,10 @@ const PLACES: u64 = 4;
 impl Table {
     /// Gets memory for this number of slots; a table for none has room for two.
     pub(super) fn new(slots: u64) -> Result<Self, AllocError> {
-        Ok(Self { words: Words::zeroed(words_for::<u32>(PLACES * slots.max(2)))? })
+        Ok(Self {
+            words: Words::zeroed(words_for::<u32>(PLACES * slots.max(2)))?,
+            secret: secret(),
+        })
     }
 
     /// Whether one more slot than `slots` would fill more than a quarter.
@@ -63,7 +71,7 @@ impl Table {
     #[inline]
     pub(super) fn find(&self, hash: u64, is_it: impl Fn(usize) -> bool) -> Option<usize> {
         let places = self.places();
-        let mut place = home(hash, places);
+        let mut place = home(hash ^ self.secret, places);
         while places[place] != 0 {
             let slot = places[place] as usize - 1;
             if is_it(slot) {
@@ -78,7 +86,7 @@ impl Table {
     #[expect(clippy::cast_possible_truncation, reason = "slots are counted by a `u32`")]
     pub(super) fn insert(&mut self, hash: u64, slot: usize) {
         let places = self.words.lanes_mut();
-        let mut place = home(hash, places);
+        let mut place = home(hash ^ self.secret, places);
         while places[place] != 0 {
             place = after(place, places);
         }
@@ -86,10 +94,32 @@ impl Table {
     }
 }
 
-/// Where the search for a hash starts.
+/// A number that nobody knows before.
+#[cfg(feature = "std")]
+fn secret() -> u64 {
+    use core::hash::BuildHasher;
+
+    std::hash::RandomState::new().hash_one(0)
+}
+
+#[cfg(not(feature = "std"))]
+const fn secret() -> u64 {
+    0
+}
+
+/// Where the search for a hash starts: both halves of a product depend on all bits of the secret.
 #[inline]
-fn home(hash: u64, places: &[u32]) -> usize {
-    index(reduce(hash, places.len() as u64))
+fn home(hidden: u64, places: &[u32]) -> usize {
+    let product = u128::from(hidden) * u128::from(GOLDEN_RATIO);
+    let folded = (product >> 64) as u64 ^ low(product);
+    index(reduce(folded, places.len() as u64))
+}
+
+/// The lower half.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "the lower half is what is wanted")]
+const fn low(product: u128) -> u64 {
+    product as u64
 }
 
 #[inline]

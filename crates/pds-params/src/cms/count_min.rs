@@ -2,7 +2,7 @@ use core::f64::consts::E;
 
 use libm::{ceil, exp, log, pow};
 
-use super::{MAX_DEPTH, check_probability, check_range, check_shape, width_from};
+use super::{MAX_DEPTH, check_finite, check_probability, check_range, check_shape, width_from};
 use crate::ParamError;
 
 /// The shape of a count-min sketch, and the error that it keeps.
@@ -94,6 +94,7 @@ impl CountMinParams {
     ) -> Result<Self, ParamError> {
         check_shape(width, depth)?;
         check_probability("delta", delta)?;
+        check_finite("epsilon", epsilon)?;
         let least = excess_probability(width, depth, epsilon);
         // Shapes that were computed from a delta meet it up to rounding.
         if epsilon > 0.0 && least <= delta * (1.0 + 1e-9) {

@@ -1,6 +1,6 @@
 use libm::{exp, log, log1p, sqrt};
 
-use super::{MAX_DEPTH, check_probability, check_shape, width_from};
+use super::{MAX_DEPTH, check_finite, check_probability, check_shape, width_from};
 use crate::ParamError;
 
 /// The shape of a count sketch, and the error that it keeps.
@@ -81,6 +81,7 @@ impl CountSketchParams {
     ) -> Result<Self, ParamError> {
         check_shape(width, depth)?;
         check_probability("delta", delta)?;
+        check_finite("epsilon", epsilon)?;
         let shape = Self { width, depth, epsilon, delta };
         let least = shape.delta_at(epsilon);
         // Shapes that were computed from a delta meet it up to rounding.
