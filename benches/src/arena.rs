@@ -110,7 +110,8 @@ impl<'a> Arena<'a> {
     /// Adds the rates, and in what the peer is not equal.
     fn describe(&self, row: Row, peer: usize) -> Row {
         let entrant = &self.peers[peer];
-        let mut row = row.quality("rate", [self.ours.rate, entrant.rate]);
+        let mut row = row.quality("rate", [self.ours.rate, entrant.rate]).bytes(self.ours.bytes);
+        row.backend = self.design.backend;
         let Peer { name, note, .. } = self.lineup.peers[peer];
         if !note.is_empty() {
             row = row.note(format!("{name} {note}."));
@@ -213,7 +214,8 @@ fn measured(
     allocation::measured(|| build(design, preset))
 }
 
-fn insert_range(filter: &mut dyn Filter, numbers: Range<u64>) {
+/// Inserts the keys of these numbers, by the filter's own batch.
+pub(crate) fn insert_range(filter: &mut dyn Filter, numbers: Range<u64>) {
     let mut block = Vec::with_capacity(FILLED_AT_A_TIME);
     let mut numbers = numbers.peekable();
     while numbers.peek().is_some() {

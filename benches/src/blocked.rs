@@ -1,17 +1,18 @@
-//! The blocked Bloom filter, by each of its backends, hashing included and with hashes handed in.
+//! The blocked Bloom filter, by each of its backends, hashing included and with hashes handed in; and what it takes.
 
 use core::error::Error;
 use core::fmt;
 use core::hash::BuildHasher;
 
 use pds::blocked::backends;
-use pds::params::{BlockedBloomParams, BloomParams, blocked};
-use pds::{BlockedBloomFilter, DefaultHashBuilder};
+use pds::params::{BlockedBloomParams, BloomParams, Preference, blocked};
+use pds::{BlockedBloomFilter, BloomFilter, DefaultHashBuilder};
 
 use crate::goals::{Against, Goal};
 use crate::keys::key;
-use crate::membership::{Design, Filter, Lineup, Operation, Peer, contender};
-use crate::suite::Suite;
+use crate::membership::{Design, Filter, Lineup, Operation, Peer, contender, no_backend};
+use crate::removal::Promise;
+use crate::suite::{Bench, Outcome, Suite};
 
 /// By the backend that the processor gets.
 ///
@@ -34,6 +35,8 @@ pub const SUITE: Suite = Suite {
         goal("1 GiB", "miss batch", FASTBLOOM, 6.0),
         goal("64 KiB, hash-in", "hit", Against::BestPeer, 1.0),
         goal("8 MiB, hash-in", "hit batch", Against::BestPeer, 1.0),
+        goal("8 MiB", "hit", Against::BestPeer, 1.0),
+        goal("1 GiB", "hit", Against::BestPeer, 1.0),
     ],
     run: |bench| {
         Lineup { sizes: &[64 << 10, 8 << 20, 1 << 30, 4 << 30], ..HASHED }.run(bench)?;
@@ -41,19 +44,18 @@ pub const SUITE: Suite = Suite {
     },
 };
 
-/// By AVX2, where the build leaves a choice.
+/// By AVX2, in builds and on processors that leave the choice.
 pub const AVX2: Suite = Suite {
     name: "blocked-avx2",
     peers: PEERS,
     goals: &[],
     run: |bench| {
-        Lineup { ours: |design, _| Ok(Box::new(ours(design, "avx2")?)), ..HASHED }.run(bench)?;
-        Lineup { ours: |design, _| Ok(Box::new(HashIn(ours(design, "avx2")?))), ..HASH_IN }
-            .run(bench)
+        Lineup { backend: || Some("avx2"), ..HASHED }.run(bench)?;
+        Lineup { backend: || Some("avx2"), ..HASH_IN }.run(bench)
     },
 };
 
-/// By portable code, where the build leaves a choice.
+/// By portable code, in builds that leave the choice.
 pub const PORTABLE: Suite = Suite {
     name: "blocked-portable",
     peers: PEERS,
@@ -62,11 +64,33 @@ pub const PORTABLE: Suite = Suite {
         goal("1 GiB", "hit batch", FASTBLOOM, 6.0),
     ],
     run: |bench| {
-        Lineup { ours: |design, _| Ok(Box::new(ours(design, "portable")?)), ..HASHED }
-            .run(bench)?;
-        Lineup { ours: |design, _| Ok(Box::new(HashIn(ours(design, "portable")?))), ..HASH_IN }
-            .run(bench)
+        Lineup { backend: || Some("portable"), ..HASHED }.run(bench)?;
+        Lineup { backend: || Some("portable"), ..HASH_IN }.run(bench)
     },
+};
+
+/// With the number of positions that takes the least memory, six at the rate, against the eight that take the least time.
+pub const SMALLEST: Suite = Suite {
+    name: "blocked-smallest",
+    peers: &[],
+    goals: &[],
+    run: |bench| {
+        SMALL.run(bench)?;
+        SMALL_HASH_IN.run(bench)
+    },
+};
+
+/// What filters of ours take for a promise, and the rate that they turn out to have.
+pub const MEMORY: Suite = Suite {
+    name: "blocked-memory",
+    peers: &[],
+    goals: &[
+        at_most("1 %, fastest", 10.10),
+        at_most("0.1 %, fastest", 15.73),
+        at_most("0.01 %, fastest", 22.15),
+        at_most("1 %, smallest", 9.94),
+    ],
+    run: promises,
 };
 
 const PEERS: &[&str] = &["fastbloom", "sbbf-rs-safe"];
@@ -77,14 +101,11 @@ pub const HASHED: Lineup = Lineup {
     mode: "",
     sizes: &[64 << 10, 8 << 20, 1 << 30],
     rate: 0.01,
-    items: |bytes, rate| {
-        let blocks = 8 * bytes / blocked::BLOCK_BITS;
-        let params = BlockedBloomParams::from_blocks_and_rate(blocks, rate, Default::default())?;
-        Ok(params.expected_items().ok_or("sized by items")?)
-    },
+    items: |bytes, rate| items(bytes, rate, Preference::Fastest),
     lines: |_| 1.0,
     operations: &Operation::ALL,
-    ours: |design, _| Ok(Box::new(ours(design, "")?)),
+    backend: || backends().next(),
+    ours: |design, _| Ok(Box::new(ours(design, Preference::Fastest)?)),
     peers: &[
         Peer {
             name: "fastbloom",
@@ -106,7 +127,7 @@ pub const HASHED: Lineup = Lineup {
 pub const HASH_IN: Lineup = Lineup {
     mode: "hash-in",
     sizes: &[64 << 10, 8 << 20],
-    ours: |design, _| Ok(Box::new(HashIn(ours(design, "")?))),
+    ours: |design, _| Ok(Box::new(HashIn(ours(design, Preference::Fastest)?))),
     peers: &[
         Peer {
             name: "fastbloom",
@@ -122,9 +143,40 @@ pub const HASH_IN: Lineup = Lineup {
     ..HASHED
 };
 
+/// Ours of the fewest bits against ours of eight positions a key.
+const SMALL: Lineup = Lineup {
+    sizes: HASH_IN.sizes,
+    items: |bytes, rate| items(bytes, rate, Preference::Smallest),
+    ours: |design, _| Ok(Box::new(ours(design, Preference::Smallest)?)),
+    peers: &[Peer {
+        name: "fastest",
+        note: MORE_BLOCKS,
+        build: |design, _| Ok(Box::new(fastest(design)?)),
+    }],
+    ..HASHED
+};
+
+/// The same, where the keys are the hashes.
+const SMALL_HASH_IN: Lineup = Lineup {
+    mode: HASH_IN.mode,
+    ours: |design, _| Ok(Box::new(HashIn(ours(design, Preference::Smallest)?))),
+    peers: &[Peer {
+        name: "fastest",
+        note: MORE_BLOCKS,
+        build: |design, _| Ok(Box::new(HashIn(fastest(design)?))),
+    }],
+    ..SMALL
+};
+
 const FEWER_BITS: &str = "has fewer bits than blocked for the same rate";
 const MORE_BITS: &str =
     "has more bits than blocked for the same rate; its lookups choose AVX2 at run time";
+
+const MORE_BLOCKS: &str = "is ours of eight positions a key, with more blocks for the same rate";
+
+const fn at_most(case: &'static str, bits: f64) -> Goal {
+    Goal { case, operation: "memory", against: Against::Figure(bits), at_least: 1.0 }
+}
 
 const fn goal(
     case: &'static str,
@@ -135,16 +187,56 @@ const fn goal(
     Goal { case, operation, against, at_least }
 }
 
-/// Our filter by the backend of this name, or by the best where the build leaves no such choice.
-fn ours(design: &Design, backend: &str) -> Result<BlockedBloomFilter, Box<dyn Error>> {
-    let blocks = 8 * design.bytes / blocked::BLOCK_BITS;
-    let builder = BlockedBloomFilter::builder().blocks(blocks).false_positive_rate(design.rate);
-    let filter = builder.huge_pages(design.huge_pages()).build()?;
-    Ok(if backends().any(|name| name == backend) {
-        filter.with_backend(backend).ok_or("a backend of the list")?
-    } else {
-        filter
-    })
+/// The most keys that so many bytes hold at a rate.
+fn items(bytes: u64, rate: f64, preference: Preference) -> Result<u64, Box<dyn Error>> {
+    let params = BlockedBloomParams::from_blocks_and_rate(blocks(bytes), rate, preference)?;
+    Ok(params.expected_items().ok_or("sized by items")?)
+}
+
+const fn blocks(bytes: u64) -> u64 {
+    8 * bytes / blocked::BLOCK_BITS
+}
+
+/// Our filter by the backend of the design, empty.
+pub(crate) fn ours(
+    design: &Design,
+    preference: Preference,
+) -> Result<BlockedBloomFilter, Box<dyn Error>> {
+    let builder = BlockedBloomFilter::builder().blocks(blocks(design.bytes)).prefer(preference);
+    let filter =
+        builder.false_positive_rate(design.rate).huge_pages(design.huge_pages()).build()?;
+    let Some(backend) = design.backend else { return Ok(filter) };
+    Ok(filter.with_backend(backend).ok_or_else(|| no_backend(backend, backends()))?)
+}
+
+/// Our filter of the fewest blocks with eight positions a key that keep the rate.
+fn fastest(design: &Design) -> Result<BlockedBloomFilter, Box<dyn Error>> {
+    let params = BlockedBloomParams::new(design.items, design.rate, Preference::Fastest)?;
+    let bytes = params.num_blocks() * (blocked::BLOCK_BITS / 8);
+    ours(&Design { bytes, ..*design }, Preference::Fastest)
+}
+
+/// Bits an item for each promise and preference, beside those of the standard filter.
+fn promises(bench: &mut Bench<'_>) -> Outcome {
+    for rate in [0.01, 0.001, 0.000_1] {
+        let promise = Promise { items: 1_000_000, rate };
+        let standard = promise
+            .measure("bloom", &|items, rate| Ok(Box::new(BloomFilter::new(items, rate)?)))?;
+        for (preference, name) in
+            [(Preference::Fastest, "fastest"), (Preference::Smallest, "smallest")]
+        {
+            let ours = promise.measure(name, &move |items, rate| {
+                let params = BlockedBloomParams::new(items, rate, preference)?;
+                Ok(Box::new(BlockedBloomFilter::from_params(
+                    params,
+                    DefaultHashBuilder::default(),
+                )?))
+            })?;
+            let case = format!("{} %, {name}", 100.0 * rate);
+            bench.add(promise.row(&case, ours, ("bloom", standard)));
+        }
+    }
+    Ok(())
 }
 
 type Fastbloom = fastbloom::BloomFilter<DefaultHashBuilder>;

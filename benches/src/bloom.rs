@@ -35,6 +35,7 @@ pub const LINEUP: Lineup = Lineup {
     items: |bytes, rate| Ok(params(bytes, rate)?.expected_items().ok_or("sized by items")?),
     lines,
     operations: &Operation::ALL,
+    backend: || None,
     ours,
     peers: &[
         Peer { name: "fastbloom", note: "", build: fastbloom },
@@ -70,10 +71,15 @@ fn lines(operation: Operation) -> f64 {
 }
 
 fn ours(design: &Design, _: Option<&[u64]>) -> Result<Box<dyn Filter>, Box<dyn Error>> {
+    Ok(Box::new(filter(design)?))
+}
+
+/// Ours, empty.
+pub(crate) fn filter(design: &Design) -> Result<BloomFilter, Box<dyn Error>> {
     let builder = BloomFilter::builder().bits(8 * design.bytes).expected_items(design.items);
     let filter = builder.huge_pages(design.huge_pages()).build()?;
     expect_hashes(filter.num_hashes())?;
-    Ok(Box::new(filter))
+    Ok(filter)
 }
 
 fn fastbloom(design: &Design, bits: Option<&[u64]>) -> Result<Box<dyn Filter>, Box<dyn Error>> {

@@ -422,7 +422,7 @@ impl<'a, 'b> Rows<'a, 'b> {
             let labels = [&*self.case, &format!("memory at {keys}")];
             let row =
                 Row::exact(labels, U::NAME, Unit::Bytes, [ours, theirs].map(|bytes| bytes as f64));
-            self.bench.add(row.quality("error", [our_error, their_error]));
+            self.bench.add(row.quality("error", [our_error, their_error]).bytes(ours));
         }
     }
 }

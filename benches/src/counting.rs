@@ -10,9 +10,8 @@ use pds::params::BlockedCountingParams;
 use pds::{BlockedCountingBloomFilter, BloomFilter, CountingBloomFilter, CuckooFilter};
 
 use crate::goals::{Against, Goal};
-use crate::membership::{Build, Design, Lineup, Operation, Peer, contender};
+use crate::membership::{Design, Lineup, Operation, Peer, contender, no_backend};
 use crate::removal::{self, Promise, Removing, changes};
-use crate::report::size;
 use crate::suite::{Bench, LARGE, Outcome, Suite};
 
 /// What is measured of the filter with all counters of a key in one line.
@@ -22,30 +21,24 @@ pub const SUITE: Suite = Suite {
     goals: &[goal("insert"), goal("hit"), goal("insert batch"), goal("hit batch")],
     run: |bench| {
         promises(bench, BLOCKED)?;
-        run(bench, &LINEUP, None)
+        run(bench, &LINEUP)
     },
 };
 
-/// By AVX2, where the build leaves a choice.
+/// By AVX2, in builds and on processors that leave the choice.
 pub const AVX2: Suite = Suite {
     name: "blocked-counting-avx2",
     peers: &[],
     goals: &[],
-    run: |bench| {
-        let ours: Build = |design, _| Ok(Box::new(ours(design, Some("avx2"))?));
-        run(bench, &Lineup { ours, ..LINEUP }, Some("avx2"))
-    },
+    run: |bench| run(bench, &Lineup { backend: || Some("avx2"), ..LINEUP }),
 };
 
-/// By portable code, where the build leaves a choice.
+/// By portable code, in builds that leave the choice.
 pub const PORTABLE: Suite = Suite {
     name: "blocked-counting-portable",
     peers: &[],
     goals: &[],
-    run: |bench| {
-        let ours: Build = |design, _| Ok(Box::new(ours(design, Some("portable"))?));
-        run(bench, &Lineup { ours, ..LINEUP }, Some("portable"))
-    },
+    run: |bench| run(bench, &Lineup { backend: || Some("portable"), ..LINEUP }),
 };
 
 /// What is measured of the classical one.
@@ -66,7 +59,8 @@ pub const LINEUP: Lineup = Lineup {
     items,
     lines: |_| 1.0,
     operations: &Operation::ALL,
-    ours: |design, _| Ok(Box::new(ours(design, None)?)),
+    backend: || backends().next(),
+    ours: |design, _| Ok(Box::new(ours(design)?)),
     peers: &[Peer {
         name: CLASSICAL,
         note: "is our own filter with counters anywhere, of which it needs fewer; at 1 GiB on huge pages as well",
@@ -78,6 +72,7 @@ pub const LINEUP: Lineup = Lineup {
 const CLASSICAL_LINEUP: Lineup = Lineup {
     items: |bytes, _| Ok(bytes / 24 * 5),
     lines: |_| 7.0,
+    backend: || None,
     ours: |design, _| Ok(Box::new(classical(design)?)),
     peers: &[Peer {
         name: BLOOM,
@@ -91,13 +86,12 @@ const fn goal(operation: &'static str) -> Goal {
     Goal { case: "8 MiB", operation, against: Against::Peer(CLASSICAL), at_least: 4.0 }
 }
 
-fn run(bench: &mut Bench<'_>, lineup: &Lineup, backend: Option<&str>) -> Outcome {
+fn run(bench: &mut Bench<'_>, lineup: &Lineup) -> Outcome {
     lineup.run(bench)?;
     for bytes in lineup.sizes.iter().copied().filter(|&bytes| bytes < LARGE) {
         let design = lineup.design(bytes)?;
-        let contenders: [&mut dyn Removing; 2] =
-            [&mut ours(&design, backend)?, &mut classical(&design)?];
-        changes(bench, &size(bytes), CLASSICAL, (design.items, removal::WHOLE), contenders);
+        let contenders: [&mut dyn Removing; 2] = [&mut ours(&design)?, &mut classical(&design)?];
+        changes(bench, &design, CLASSICAL, (design.items, removal::WHOLE), contenders);
     }
     Ok(())
 }
@@ -138,17 +132,12 @@ fn items(bytes: u64, rate: f64) -> Result<u64, Box<dyn Error>> {
     Ok(keeps)
 }
 
-/// By the backend of this name, or by the best where none is named or the build leaves no such choice.
-fn ours(
-    design: &Design,
-    backend: Option<&str>,
-) -> Result<BlockedCountingBloomFilter, Box<dyn Error>> {
+/// By the backend of the design.
+fn ours(design: &Design) -> Result<BlockedCountingBloomFilter, Box<dyn Error>> {
     let builder = BlockedCountingBloomFilter::builder().lines(design.bytes / 64);
     let filter = builder.huge_pages(design.huge_pages()).build()?;
-    Ok(match backend.filter(|&backend| backends().any(|name| name == backend)) {
-        Some(backend) => filter.with_backend(backend).ok_or("a backend of the list")?,
-        None => filter,
-    })
+    let Some(backend) = design.backend else { return Ok(filter) };
+    Ok(filter.with_backend(backend).ok_or_else(|| no_backend(backend, backends()))?)
 }
 
 fn classical(design: &Design) -> Result<CountingBloomFilter, Box<dyn Error>> {

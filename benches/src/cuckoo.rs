@@ -15,7 +15,7 @@ use crate::goals::{Against, Goal};
 use crate::keys::key;
 use crate::membership::{Build, Design, Filter, Lineup, Operation, Peer, contender};
 use crate::removal::{self, Removing, changes};
-use crate::report::{Row, Unit, size};
+use crate::report::{Row, Unit};
 use crate::suite::{Bench, Outcome, Suite};
 
 /// What is measured of it.
@@ -41,6 +41,7 @@ pub const LINEUP: Lineup = Lineup {
     items: |bytes, _| Ok(bytes / 100 * 95),
     lines: |_| 2.0,
     operations: &[Operation::Hit, Operation::Miss, Operation::HitBatch, Operation::MissBatch],
+    backend: || None,
     ours: |design, _| Ok(Box::new(ours(design)?)),
     peers: &[
         Peer { name: "cuckoofilter", note: "", build: peer },
@@ -119,7 +120,7 @@ fn run(bench: &mut Bench<'_>) -> Outcome {
         let design = lineup.design(bytes)?;
         let mut against = |name, peer: &mut dyn Removing| -> Outcome {
             let contenders = [&mut ours(&design)? as &mut dyn Removing, peer];
-            changes(bench, &size(bytes), name, (bytes, removal::SLOTS), contenders);
+            changes(bench, &design, name, (bytes, removal::SLOTS), contenders);
             Ok(())
         };
         against("cuckoofilter", &mut Eight::empty(bytes)?)?;
@@ -134,7 +135,7 @@ fn run(bench: &mut Bench<'_>) -> Outcome {
 /// The memory that filters need to keep a rate, and the rate that they have then.
 fn weigh(bench: &mut Bench<'_>) -> Outcome {
     for rate in WEIGHED_RATES {
-        let design = Design { bytes: 0, items: WEIGHED_KEYS, rate };
+        let design = Design { bytes: 0, items: WEIGHED_KEYS, rate, backend: None };
         let by_design: Build =
             |design, _| Ok(Box::new(CuckooFilter::new(design.items, design.rate)?));
         let ours = weighed(&design, by_design)?;
@@ -143,7 +144,7 @@ fn weigh(bench: &mut Bench<'_>) -> Outcome {
             let theirs = weighed(&design, build)?;
             let bits = [ours.0, theirs.0];
             let row = Row::exact([&case, "memory"], name, Unit::BitsPerItem, bits);
-            let row = row.quality("rate", [ours.1, theirs.1]);
+            let row = row.rates([ours.1, theirs.1], WEIGHED_ABSENT);
             bench.add(if note.is_empty() { row } else { row.note(format!("{name} {note}.")) });
         }
     }

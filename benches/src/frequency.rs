@@ -288,7 +288,7 @@ impl Contest<'_, '_> {
                 self.bench.duel_above(floor, labels, T::NAME, keys, contenders)
             }
         };
-        self.bench.add(row.quality("error", errors).note(T::NOTE));
+        self.bench.add(row.quality("error", errors).note(T::NOTE).bytes(self.bytes()));
     }
 
     /// Merges one of two equal sketches into the other, over and over: no counter overflows a block.
@@ -302,12 +302,16 @@ impl Contest<'_, '_> {
         let labels = [&*self.case(), "merge, by counter"];
         let row =
             self.bench.duel(labels, T::NAME, (1, Keys::absent()), [&mut merge, &mut merge_peer]);
-        self.bench.add(row.per(self.params.counters() as f64));
+        self.bench.add(row.per(self.params.counters() as f64).bytes(self.bytes()));
         Ok(())
     }
 
     fn case(&self) -> String {
-        size(self.params.counters() * 4)
+        size(self.bytes())
+    }
+
+    const fn bytes(&self) -> u64 {
+        self.params.size_in_bytes(4)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::suite::Suite;
 use pds_testkit::stats::Median;
 
 /// What ours is compared with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub enum Against {
     /// A peer, by the name of its crate.
     Peer(&'static str),
@@ -17,6 +17,8 @@ pub enum Against {
     BestPeer,
     /// What memory allows.
     Floor,
+    /// A figure of its own, in the unit of the row: that is divided by ours.
+    Figure(f64),
 }
 
 /// A ratio to be reached.
@@ -37,7 +39,7 @@ impl Goal {
         let same = row.operation == self.operation && row.case == self.case;
         same && match self.against {
             Against::Peer(name) => row.peer == name,
-            Against::BestPeer | Against::Floor => true,
+            Against::BestPeer | Against::Floor | Against::Figure(_) => true,
         }
     }
 
@@ -45,7 +47,12 @@ impl Goal {
         match self.against {
             Against::Floor => row.floor.map(|floor| floor.share),
             Against::Peer(_) | Against::BestPeer => Some(row.ratio),
+            Against::Figure(figure) => Some(Median::exact(figure / row.ours)),
         }
+    }
+
+    const fn is_against_a_peer(&self) -> bool {
+        matches!(self.against, Against::Peer(_) | Against::BestPeer)
     }
 
     /// The row that decides, of those that speak of the goal: the one in which ours does worst.
@@ -56,7 +63,7 @@ impl Goal {
         Verdict {
             structure,
             goal: *self,
-            peer: worst.map(|(peer, _)| peer).filter(|_| self.against != Against::Floor),
+            peer: worst.map(|(peer, _)| peer).filter(|_| self.is_against_a_peer()),
             ratio: worst.map(|(_, ratio)| ratio),
             standing: Standing::of(self.at_least, worst.map(|(_, ratio)| ratio)),
         }
@@ -120,6 +127,7 @@ impl Verdict {
         let Self { structure, goal, .. } = self;
         let against = match (goal.against, self.peer) {
             (Against::Floor, _) => "the floor".to_owned(),
+            (Against::Figure(figure), _) => figure.to_string(),
             (Against::Peer(name), _) => name.to_owned(),
             (Against::BestPeer, None) => "the best peer".to_owned(),
             (Against::BestPeer, Some(name)) => format!("the best peer ({name})"),
@@ -183,6 +191,14 @@ mod tests {
         let verdict =
             goal.judge("ours", &[ratio(5.0, 5.0), Row { peer: "best", ..ratio(1.2, 1.5) }]);
         assert_eq!((verdict.peer, verdict.standing), (Some("best"), Standing::Missed));
+    }
+
+    #[test]
+    fn a_figure_is_judged_by_ours_alone() {
+        let goal = |figure| Goal { against: Against::Figure(figure), at_least: 1.0, ..HIT };
+        assert_eq!(standing(&goal(2.0), &[row()]), Standing::Met);
+        assert_eq!(standing(&goal(1.9), &[row()]), Standing::Missed);
+        assert_eq!(goal(1.9).judge("ours", &[row()]).task(), "ours 64 B, hit against 1.9");
     }
 
     #[test]

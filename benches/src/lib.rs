@@ -12,6 +12,8 @@ pub mod cuckoo;
 pub mod floor;
 pub mod frequency;
 pub mod goals;
+pub mod hashing;
+pub mod huge_pages;
 pub mod keys;
 pub mod machine;
 pub mod membership;
@@ -27,6 +29,9 @@ pub const SUITES: &[&Suite] = &[
     &blocked::SUITE,
     &blocked::AVX2,
     &blocked::PORTABLE,
+    &blocked::SMALLEST,
+    &blocked::MEMORY,
+    &huge_pages::SUITE,
     &counting::CLASSICAL_SUITE,
     &counting::SUITE,
     &counting::AVX2,
@@ -34,4 +39,5 @@ pub const SUITES: &[&Suite] = &[
     &cuckoo::SUITE,
     &frequency::SUITE,
     &cardinality::SUITE,
+    &hashing::SUITE,
 ];

@@ -4,9 +4,11 @@
 
 use core::error::Error;
 use core::iter;
-use std::path::PathBuf;
+use std::env;
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
-use std::{env, fs};
 
 use clap::Parser;
 use pds_benches::SUITES;
@@ -66,6 +68,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     if cfg!(debug_assertions) {
         eprintln!("this build is not optimised: its figures mean nothing; run it with --release");
     }
+    let json = arguments.json.as_deref().map(Output::create).transpose()?;
+    let page = arguments.html.as_deref().map(Output::create).transpose()?;
     let suites = arguments.suites();
     let rows = measure(&suites, arguments.effort())?;
     let report = Report {
@@ -75,13 +79,31 @@ fn main() -> Result<(), Box<dyn Error>> {
         rows,
     };
     print!("{report}");
-    if let Some(path) = &arguments.json {
-        fs::write(path, serde_json::to_string_pretty(&report)?)?;
+    if let Some(json) = json {
+        json.write(&serde_json::to_string_pretty(&report)?)?;
     }
-    if let Some(path) = &arguments.html {
-        fs::write(path, html(&report))?;
+    if let Some(page) = page {
+        page.write(&html(&report))?;
     }
     Ok(())
+}
+
+/// A file for the results, opened before the run, so that no hour is lost to a wrong path.
+struct Output<'a> {
+    path: &'a Path,
+    file: File,
+}
+
+impl<'a> Output<'a> {
+    fn create(path: &'a Path) -> Result<Self, String> {
+        let file = File::create(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        Ok(Self { path, file })
+    }
+
+    fn write(mut self, text: &str) -> Result<(), String> {
+        let written = self.file.write_all(text.as_bytes());
+        written.map_err(|error| format!("{}: {error}", self.path.display()))
+    }
 }
 
 fn measure(suites: &[&Suite], effort: Effort) -> Result<Vec<Row>, Box<dyn Error>> {

@@ -189,6 +189,8 @@ pub struct Design {
     pub items: u64,
     /// The false positive rate with so many.
     pub rate: f64,
+    /// The code that ours is to run, where it has a choice.
+    pub backend: Option<&'static str>,
 }
 
 impl Design {
@@ -208,6 +210,12 @@ impl Design {
     pub(crate) const fn held_by_all(&self) -> u64 {
         if self.is_preset() { PRESET_KEYS } else { self.items }
     }
+}
+
+/// What to say where there is no such backend: no row may bear its name.
+pub(crate) fn no_backend(name: &str, there: impl Iterator<Item = &'static str>) -> String {
+    let there = there.collect::<Vec<_>>().join(", ");
+    format!("no backend {name} in this build and on this processor, which have {there}")
 }
 
 /// Builds a contender, empty or with the bits given.
@@ -239,6 +247,8 @@ pub struct Lineup {
     pub lines: fn(Operation) -> f64,
     /// What is timed.
     pub operations: &'static [Operation],
+    /// The code that ours runs, where it has a choice.
+    pub backend: fn() -> Option<&'static str>,
     /// Builds ours.
     pub ours: Build,
     /// Those it is compared with.
@@ -252,7 +262,7 @@ impl Lineup {
     /// What the structure says against the parameters.
     pub fn design(&self, bytes: u64) -> Result<Design, Box<dyn Error>> {
         let items = (self.items)(bytes, self.rate)?;
-        Ok(Design { bytes, items, rate: self.rate })
+        Ok(Design { bytes, items, rate: self.rate, backend: (self.backend)() })
     }
 
     /// The name of a case in tables: the size, and the mode where there are several.

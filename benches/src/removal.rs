@@ -7,8 +7,8 @@ use std::time::Instant;
 
 use crate::allocation;
 use crate::keys::{Keys, key};
-use crate::membership::Filter;
-use crate::report::{Row, Unit};
+use crate::membership::{Design, Filter};
+use crate::report::{Row, Unit, size};
 use crate::suite::{Bench, Outcome};
 
 /// The loads between which insertions are timed into slots, which slow down as they fill up.
@@ -48,18 +48,26 @@ impl Promise {
         let measure = |&(name, build): &(_, &BuildFor)| Ok((name, self.measure(name, build)?));
         let all = filters.iter().map(measure).collect::<Result<Vec<_>, Box<dyn Error>>>()?;
         let (own, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|&(name, _)| name == ours);
-        let [(_, [bits, rate])] = own[..] else { panic!("one filter is ours") };
+        let [(_, own)] = own[..] else { panic!("one filter is ours") };
         let case = format!("{} % of {} keys", 100.0 * self.rate, self.items);
-        for (name, [their_bits, their_rate]) in others {
-            let figures = [bits, their_bits];
-            let row = Row::exact([&case, "memory"], name, Unit::BitsPerItem, figures);
-            bench.add(row.quality("rate", [rate, their_rate]));
-        }
+        others.into_iter().for_each(|other| bench.add(self.row(&case, own, other)));
         Ok(())
     }
 
-    /// Bits an item, and the rate.
-    fn measure(self, name: &str, build: &BuildFor) -> Result<[f64; 2], Box<dyn Error>> {
+    /// A row of the bits an item that two filters take.
+    pub(crate) fn row(
+        self,
+        case: &str,
+        ours: Measured,
+        (peer, theirs): (&'static str, Measured),
+    ) -> Row {
+        let bits = [ours, theirs].map(|filter| 8.0 * filter.bytes as f64 / self.items as f64);
+        let row = Row::exact([case, "memory"], peer, Unit::BitsPerItem, bits);
+        row.rates([ours.rate, theirs.rate], ABSENT as u64).bytes(ours.bytes)
+    }
+
+    /// Fills a filter with as many items as it is built for.
+    pub(crate) fn measure(self, name: &str, build: &BuildFor) -> Result<Measured, Box<dyn Error>> {
         let (mut filter, bytes) = allocation::measured(|| build(self.items, self.rate))?;
         let items: Vec<u64> = (0..self.items).map(key).collect();
         filter.insert_batch(&items);
@@ -69,8 +77,15 @@ impl Promise {
         let rate = filter.contains_each(&absent) as f64 / ABSENT as f64;
         let error = (self.rate / ABSENT as f64).sqrt();
         assert!(rate < self.rate + 5.0 * error, "{name}: a rate of {rate}, not {}", self.rate);
-        Ok([8.0 * bytes as f64 / self.items as f64, rate])
+        Ok(Measured { bytes, rate })
     }
+}
+
+/// What a filter takes, and the rate that it turns out to have.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Measured {
+    bytes: u64,
+    rate: f64,
 }
 
 /// A filter of `u64` keys that can be removed.
@@ -89,7 +104,7 @@ pub(crate) trait Removing: Filter {
 /// `whole` keys are a load of 1; what one round times is whole stages, so that a block is as long as its stage.
 pub(crate) fn changes(
     bench: &mut Bench<'_>,
-    case: &str,
+    design: &Design,
     peer: &'static str,
     (whole, stages): (u64, &[(f64, &str)]),
     [ours, theirs]: [&mut dyn Removing; 2],
@@ -109,7 +124,8 @@ pub(crate) fn changes(
         let [ours, theirs] = times
             .each_ref()
             .map(|rounds| rounds.iter().map(|times| times[stage]).collect::<Vec<_>>());
-        bench.add(Row::timed([case, name], peer, &ours, &theirs));
+        let row = Row::timed([&size(design.bytes), name], peer, &ours, &theirs);
+        bench.add(Row { backend: design.backend, ..row.bytes(design.bytes) });
     }
 }
 

@@ -16,6 +16,10 @@ use pds_testkit::stats::Median;
 pub struct Row {
     /// The structure's name.
     pub structure: &'static str,
+    /// The code that ours ran, of several with the same answers; none where it has no choice.
+    pub backend: Option<&'static str>,
+    /// The bytes that ours takes, where the row is of one size.
+    pub bytes: Option<u64>,
     /// The size, the precision or whatever else tells rows of one operation apart.
     pub case: String,
     /// What was done with each key.
@@ -60,7 +64,12 @@ pub struct Quality {
     pub ours: f64,
     /// The peer's, as a fraction.
     pub theirs: f64,
+    /// Half the widths of their 95 % intervals, where the row is there to tell them.
+    pub half_widths: Option<[f64; 2]>,
 }
+
+/// How many standard errors from the middle a normal interval of 95 % ends.
+const Z_95: f64 = 1.959_964;
 
 /// What memory allows, timed in the same rounds.
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -107,6 +116,8 @@ impl Row {
     ) -> Self {
         Self {
             structure: "",
+            backend: None,
+            bytes: None,
             case: case.to_owned(),
             operation: operation.to_owned(),
             peer,
@@ -124,7 +135,22 @@ impl Row {
     /// With the errors of both.
     #[must_use]
     pub fn quality(self, kind: &'static str, [ours, theirs]: [f64; 2]) -> Self {
-        Self { quality: Some(Quality { kind, ours, theirs }), ..self }
+        Self { quality: Some(Quality { kind, ours, theirs, half_widths: None }), ..self }
+    }
+
+    /// With the rates of both, each found by so many absent keys, as 95 % intervals.
+    #[must_use]
+    pub fn rates(self, rates: [f64; 2], keys: u64) -> Self {
+        let half_width = |rate: f64| Z_95 * (rate * (1.0 - rate) / keys as f64).sqrt();
+        let row = self.quality("rate", rates);
+        let interval = |quality| Quality { half_widths: Some(rates.map(half_width)), ..quality };
+        Self { quality: row.quality.map(interval), ..row }
+    }
+
+    /// With the bytes that ours takes.
+    #[must_use]
+    pub fn bytes(self, bytes: u64) -> Self {
+        Self { bytes: Some(bytes), ..self }
     }
 
     /// With something to be said below the table.
@@ -218,8 +244,16 @@ impl Row {
             percent if percent == 0.0 || percent >= 0.1 => format!("{percent:.3} %"),
             percent => format!("{percent:.1e} %"),
         };
-        self.quality
-            .map_or_else(Default::default, |Quality { ours, theirs, .. }| [ours, theirs].map(spell))
+        let interval = |error: f64, half_width: f64| {
+            format!("{:.4} ± {:.4} %", 100.0 * error, 100.0 * half_width)
+        };
+        match self.quality {
+            None => Default::default(),
+            Some(Quality { ours, theirs, half_widths: None, .. }) => [ours, theirs].map(spell),
+            Some(Quality { ours, theirs, half_widths: Some([our_half, their_half]), .. }) => {
+                [interval(ours, our_half), interval(theirs, their_half)]
+            }
+        }
     }
 
     /// The floor's time for a key in words, empty where it was not timed.
@@ -281,6 +315,21 @@ pub(crate) mod tests {
         let times = |ns: f64| vec![ns; 15];
         let row = Row::timed(["", ""], "peer", &times(2.0), &times(3.0));
         assert_eq!((row.ours, row.theirs, row.ratio.value, row.pairs), (2.0, 3.0, 1.5, 15));
+    }
+
+    #[test]
+    fn a_program_reads_bytes_and_backend_of_every_row() {
+        let row = Row { backend: Some("avx2"), ..row().bytes(64) };
+        let json = serde_json::to_value(&row).expect("numbers and words");
+        assert_eq!((&json["bytes"], &json["backend"]), (&64.into(), &"avx2".into()));
+        let bare = serde_json::to_value(super::tests::row()).expect("numbers and words");
+        assert!(bare["bytes"].is_null() && bare["backend"].is_null());
+    }
+
+    #[test]
+    fn a_rate_is_told_with_its_interval_where_the_row_is_there_for_it() {
+        let row = row().rates([0.01, 0.000_1], 1_000_000);
+        assert_eq!(row.errors(), ["1.0000 ± 0.0195 %", "0.0100 ± 0.0020 %"]);
     }
 
     #[test]

@@ -1,0 +1,133 @@
+//! Ours on huge pages against ours on pages of the usual size, beyond the reach of the processor's address tables.
+
+use core::error::Error;
+use core::fmt;
+use core::ops::Range;
+use std::fs;
+
+use pds::params::Preference;
+
+use crate::arena::{Task, insert_range};
+use crate::contest::Contender;
+use crate::membership::{Design, Filter, Lineup, Operation};
+use crate::report::size;
+use crate::suite::{Bench, Suite};
+use crate::{blocked, bloom};
+
+/// Whether the system grants them, and what they are worth then.
+pub const SUITE: Suite = Suite {
+    name: "huge-pages",
+    peers: &[],
+    goals: &[],
+    run: |bench| {
+        for design in designs(bench, &blocked::HASHED)? {
+            let filter = blocked::ours(&design, Preference::Fastest)?;
+            compare(bench, "blocked", &design, filter);
+        }
+        for design in designs(bench, &bloom::LINEUP)? {
+            compare(bench, "bloom", &design, bloom::filter(&design)?);
+        }
+        Ok(())
+    },
+};
+
+const OPERATIONS: [Operation; 4] =
+    [Operation::Hit, Operation::Miss, Operation::HitBatch, Operation::MissBatch];
+
+/// The filters of a line-up that ask for huge pages.
+fn designs(bench: &Bench<'_>, lineup: &Lineup) -> Result<Vec<Design>, Box<dyn Error>> {
+    let sizes = bench.effort().sizes(lineup.sizes);
+    let designs: Result<Vec<_>, _> = sizes.into_iter().map(|bytes| lineup.design(bytes)).collect();
+    Ok(designs?.into_iter().filter(Design::huge_pages).collect())
+}
+
+/// Sets an empty filter that asked for huge pages, once it is full, against its copy: that has memory of its own, for
+/// which nobody asked.
+fn compare<F: Filter + Clone>(bench: &mut Bench<'_>, name: &str, design: &Design, mut with: F) {
+    insert_range(&mut with, 0..design.items);
+    let mut without = with.clone();
+    let granted = Granted::to([&with, &without]);
+    for operation in OPERATIONS {
+        let keys = (operation.block(design), operation.keys(design));
+        let contenders: [&mut dyn Contender; 2] = [
+            &mut Task::new(&mut with, operation, design),
+            &mut Task::new(&mut without, operation, design),
+        ];
+        let case = format!("{}, {name}", size(design.bytes));
+        let row = bench.duel([&case, operation.name()], "usual pages", keys, contenders);
+        bench.add(row.bytes(design.bytes).note(format!("{case}: {granted}.")));
+    }
+}
+
+/// The bytes of two filters that lie on huge pages, where the system tells.
+struct Granted(Option<[u64; 2]>);
+
+impl Granted {
+    fn to<F: Filter>(filters: [&F; 2]) -> Self {
+        let maps = fs::read_to_string("/proc/self/smaps");
+        let of = |maps: String| {
+            filters.map(|filter| {
+                let words = filter.words().unwrap_or_default().as_ptr_range();
+                huge_bytes(&maps, &(words.start.addr()..words.end.addr()))
+            })
+        };
+        Self(maps.ok().map(of))
+    }
+}
+
+impl fmt::Display for Granted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some([ours, theirs]) = self.0.map(|bytes| bytes.map(|bytes| bytes >> 20)) else {
+            return f.write_str("the system does not tell how much lies on huge pages");
+        };
+        write!(f, "the system granted ours {ours} MiB of huge pages, the other {theirs} MiB")
+    }
+}
+
+/// The bytes on huge pages of all mappings that share an address with `range`, at most its own.
+fn huge_bytes(maps: &str, range: &Range<usize>) -> u64 {
+    let (mut shares, mut bytes) = (false, 0);
+    for line in maps.lines() {
+        if let Some(mapping) = mapping(line) {
+            shares = mapping.start < range.end && range.start < mapping.end;
+        } else if let Some(figure) = line.strip_prefix("AnonHugePages:").filter(|_| shares) {
+            let kib: u64 = figure.trim().trim_end_matches(" kB").parse().unwrap_or(0);
+            bytes += 1024 * kib;
+        }
+    }
+    bytes.min(range.len() as u64)
+}
+
+/// The addresses that the first line of a mapping starts with.
+fn mapping(line: &str) -> Option<Range<usize>> {
+    let (start, end) = line.split_whitespace().next()?.split_once('-')?;
+    Some(usize::from_str_radix(start, 16).ok()?..usize::from_str_radix(end, 16).ok()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MAPS: &str = "\
+1000-2000 rw-p 00000000 00:00 0
+Size:                  4 kB
+AnonHugePages:        64 kB
+2000-3000 rw-p 00000000 00:00 0    [heap-1]
+AnonHugePages:         1 kB
+VmFlags: rd wr mr mw me ac hg
+3000-4000 rw-p 00000000 00:00 0
+AnonHugePages:         2 kB
+";
+
+    #[test]
+    fn huge_pages_are_those_of_the_mappings_that_hold_the_range() {
+        assert_eq!(huge_bytes(MAPS, &(0x2800..0x3800)), 3 << 10);
+        assert_eq!(huge_bytes(MAPS, &(0x3000..0x4000)), 2 << 10);
+        assert_eq!(huge_bytes(MAPS, &(0x4000..0x5000)), 0);
+    }
+
+    #[test]
+    fn a_range_has_no_more_than_itself() {
+        assert_eq!(huge_bytes(MAPS, &(0x1000..0x1800)), 0x800);
+    }
+}
