@@ -21,6 +21,7 @@ use crate::goals::{Against, Goal};
 use crate::keys::{self, Keys};
 use crate::report::{Row, Unit};
 use crate::suite::{Bench, Effort, Outcome, Suite};
+use pds_testkit::stats::Median;
 
 /// What is measured of them.
 ///
@@ -41,9 +42,18 @@ pub const SUITE: Suite = Suite {
         Goal { against: Against::Peer("cardinality-estimator"), ..goal("p = 14", "merge", 100.0) },
         Goal { against: Against::Peer("hyperloglogplus"), ..goal("p = 14", "estimate", 1.0) },
         goal("p = 14, hash-in", "insert, steady", 1.5),
+        Goal {
+            against: Against::Peer("hyperloglogplus"),
+            ..goal("p = 14, hash-in", "insert, steady", 1.5)
+        },
+        Goal {
+            against: Against::Peer("cardinality-estimator"),
+            ..goal("p = 14, hash-in", "insert, steady", 3.0)
+        },
         goal("p = 14", "memory at 10", 1.0),
         goal("p = 14", "memory at 100", 1.0),
         goal("p = 14", "memory at 1000", 1.0),
+        goal("p = 14, UltraLogLog", "error at 1000000", 1.0),
     ],
     run,
 };
@@ -390,6 +400,7 @@ fn precision<const P: u32, const BYTE: u8, const SIZE: usize>(bench: &mut Bench<
         let mut rows = Rows::of(bench, P, ", UltraLogLog");
         rows.duel::<Ultra<P, true>, Data<BYTE>>();
         rows.sizes::<Ultra<P, true>, Data<BYTE>>();
+        rows.errors::<Ultra<P, true>, Data<BYTE>>();
     }
 }
 
@@ -414,6 +425,19 @@ impl<'a, 'b> Rows<'a, 'b> {
         }
     }
 
+    /// Errors of many sketches of a million keys.
+    fn errors<T: Sketch, U: Sketch>(&mut self) {
+        let sketches = if self.bench.effort() == Effort::Full { 4_000 } else { 200 };
+        let errors = [error::<T>(STEADY, sketches), error::<U>(STEADY, sketches)];
+        let labels = [&*self.case, &format!("error at {STEADY}")];
+        let row = Row::exact(labels, U::NAME, Unit::Error, errors);
+        // The logarithm of each error has the variance 1 / (2 n); 1.96 standard deviations of their difference.
+        let spread = 1.96 / (sketches as f64).sqrt();
+        let [low, high] = [-spread, spread].map(|spread| row.ratio.value * spread.exp());
+        let ratio = Median { low, high, ..row.ratio };
+        self.bench.add(Row { ratio, ..row });
+    }
+
     /// Bytes and errors of sketches of few keys and of many.
     fn sizes<T: Sketch, U: Sketch>(&mut self) {
         let most = if self.bench.effort() == Effort::Full { 10_000_000 } else { 100_000 };
@@ -427,14 +451,19 @@ impl<'a, 'b> Rows<'a, 'b> {
     }
 }
 
-/// Bytes of a sketch of so many keys, and the root of the mean square of the relative errors of some.
+/// Bytes of a sketch of so many keys, and the error of some.
 fn size<T: Sketch>(keys: u64) -> (u64, f64) {
     // Ten million keys into each of them take long enough.
     let sketches = (20_000_000 / keys).clamp(4, 100);
     let Ok((_, bytes)) = allocation::measured(|| Ok::<_, Infallible>(T::of(0..keys)));
+    (bytes, error::<T>(keys, sketches))
+}
+
+/// The root of the mean square of the relative errors of some sketches of so many keys each.
+fn error<T: Sketch>(keys: u64, sketches: u64) -> f64 {
     let square = |sketch: u64| {
         let error = T::of(sketch * keys..(sketch + 1) * keys).estimate() / keys as f64 - 1.0;
         error * error
     };
-    (bytes, ((0..sketches).map(square).sum::<f64>() / sketches as f64).sqrt())
+    ((0..sketches).map(square).sum::<f64>() / sketches as f64).sqrt()
 }

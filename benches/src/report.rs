@@ -53,6 +53,8 @@ pub enum Unit {
     Bytes,
     /// Memory by keys, in bits.
     BitsPerItem,
+    /// An error, relative to the truth.
+    Error,
 }
 
 /// Errors that were measured on both sides.
@@ -273,6 +275,7 @@ impl Unit {
             Self::Nanoseconds => format!("{figure:.0}"),
             Self::Bytes => format!("{figure:.0} B"),
             Self::BitsPerItem => format!("{figure:.2} bits"),
+            Self::Error => format!("{:.3} %", 100.0 * figure),
         }
     }
 }

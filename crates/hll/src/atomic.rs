@@ -16,7 +16,7 @@ use pds_params::hll::CardinalityEstimator::Improved;
 
 use crate::coupon::register_and_rank_of;
 use crate::estimator::{FINITE_SIZE, improved};
-use crate::sketch::{Form, interval};
+use crate::sketch::Form;
 use crate::{HyperLogLog, dense};
 
 /// A [`HyperLogLog`] that threads fill and ask at the same time, without locks.
@@ -93,7 +93,7 @@ impl<S> AtomicHyperLogLog<S> {
     /// Estimates the number of distinct keys; see [`HyperLogLog::estimate`].
     #[must_use]
     pub fn estimate(&self) -> f64 {
-        improved(&dense::histogram(&self.ranks()), self.precision(), FINITE_SIZE)
+        improved(&dense::histogram(&self.ranks()), self.params, FINITE_SIZE)
     }
 
     /// Returns [`estimate`](Self::estimate) with its standard error.
@@ -107,7 +107,7 @@ impl<S> AtomicHyperLogLog<S> {
     /// # Errors
     /// [`ParamError`] when `confidence` is not above 0 and below 1.
     pub fn estimate_interval(&self, confidence: f64) -> Result<RangeInclusive<f64>, ParamError> {
-        interval(self.estimate_with_error(), confidence)
+        self.params.interval(self.estimate_with_error(), confidence)
     }
 
     /// Returns whether no key was inserted.

@@ -1,7 +1,6 @@
 //! From registers to the number of distinct keys: pure functions of how many registers have each value.
 //!
-//! The sketches call these; they are public for those who keep registers of their own. `counts[r]` is
-//! the number of registers of value `r`, and the counts add up to 2^precision.
+//! `counts[r]` is the number of registers of value `r`, and the counts add up to m.
 
 mod fgra;
 mod improved;
@@ -10,7 +9,9 @@ mod joint;
 mod likelihood;
 
 pub use fgra::{ultra_fgra, ultra_maximum_likelihood};
-pub use improved::{FINITE_SIZE, improved, linear_counting};
+#[cfg(feature = "alloc")]
+pub(crate) use improved::linear_counting;
+pub use improved::{FINITE_SIZE, improved};
 #[cfg(feature = "alloc")]
 pub use joint::Overlap;
 #[cfg(feature = "alloc")]

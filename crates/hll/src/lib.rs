@@ -7,7 +7,6 @@ extern crate alloc;
 #[cfg(feature = "std")]
 extern crate std;
 
-pub mod estimator;
 #[cfg(feature = "alloc")]
 pub mod redis;
 
@@ -23,6 +22,7 @@ mod bytes;
 mod coupon;
 #[cfg(feature = "alloc")]
 mod dense;
+mod estimator;
 #[cfg(feature = "alloc")]
 mod martingale;
 #[cfg(feature = "alloc")]
@@ -46,6 +46,15 @@ pub use sketch::HyperLogLog;
 pub use ultra::UltraLogLog;
 #[cfg(feature = "alloc")]
 pub use view::{HyperLogLogView, UltraLogLogView};
+
+/// Nothing that is promised: the estimators, for the proofs of this workspace, which draw registers that no sketch can be filled
+/// with.
+#[doc(hidden)]
+pub mod internal {
+    pub use crate::estimator::{
+        FINITE_SIZE, improved, maximum_likelihood, ultra_fgra, ultra_maximum_likelihood,
+    };
+}
 
 // What the signatures here are made of, so that `pds-core` need not be a dependency of their users.
 #[cfg(feature = "std")]

@@ -9,6 +9,12 @@ mod hash;
 
 use alloc::vec;
 use alloc::vec::Vec;
+use core::convert::Infallible;
+use core::ops::RangeInclusive;
+
+use pds_core::{Estimate, Merge, ParamError};
+use pds_params::HllParams;
+use pds_params::hll::CardinalityEstimator::Improved;
 
 pub use error::RedisError;
 pub use hash::murmur_hash_64a;
@@ -19,6 +25,10 @@ use crate::estimator::improved;
 /// Redis has 2^14 registers, always.
 const PRECISION: u32 = 14;
 const NUM_REGISTERS: usize = 1 << PRECISION;
+const PARAMS: HllParams = match HllParams::new(PRECISION) {
+    Ok(params) => params,
+    Err(_) => unreachable!(),
+};
 
 /// The greatest rank: 50 bits of a hash of zero.
 const MAX_RANK: u8 = 51;
@@ -30,6 +40,9 @@ const SEED: u64 = 0xadc8_3b19;
 ///
 /// Choose it to exchange sketches with a Redis server; choose [`HyperLogLog`](crate::HyperLogLog) otherwise. Error
 /// 0.81 %, 16 KiB of memory, 12 KiB on the wire.
+///
+/// It is no [`Cardinality`](pds_core::Cardinality), which takes keys of any type that is `Hash`: what such a type gives a hasher is
+/// not what Redis hashes.
 ///
 /// # Examples
 /// ```
@@ -104,7 +117,27 @@ impl RedisHyperLogLog {
     /// Estimates the number of distinct elements, by Ertl's improved raw estimator as published.
     #[must_use]
     pub fn estimate(&self) -> f64 {
-        improved(&dense::histogram(&self.registers), PRECISION, 0.0)
+        improved(&dense::histogram(&self.registers), PARAMS, 0.0)
+    }
+
+    /// Returns [`estimate`](Self::estimate) with its standard error.
+    #[must_use]
+    pub fn estimate_with_error(&self) -> Estimate {
+        PARAMS.estimate(Improved, self.estimate())
+    }
+
+    /// Returns an interval that holds the true number with probability `confidence`; see [`HllParams::interval`].
+    ///
+    /// # Errors
+    /// [`ParamError`] when `confidence` is not above 0 and below 1.
+    pub fn estimate_interval(&self, confidence: f64) -> Result<RangeInclusive<f64>, ParamError> {
+        PARAMS.interval(self.estimate_with_error(), confidence)
+    }
+
+    /// Returns whether no element was inserted.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.registers.iter().all(|&rank| rank == 0)
     }
 
     /// Returns the ranks of the 16,384 registers.
@@ -117,6 +150,15 @@ impl RedisHyperLogLog {
 impl Default for RedisHyperLogLog {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+impl Merge for RedisHyperLogLog {
+    type Error = Infallible;
+
+    fn merge(&mut self, other: &Self) -> Result<(), Infallible> {
+        self.merge(other);
+        Ok(())
     }
 }
 

@@ -15,7 +15,7 @@ use pds_core::{Cardinality, DefaultHashBuilder, HashKey, Incompatible, Insert, M
 use pds_params::HllParams;
 use pds_params::hll::MIN_PRECISION;
 
-pub(crate) use estimates::{estimate_sparse, interval, with_error};
+pub(crate) use estimates::{estimate_sparse, with_error};
 
 pub(crate) use form::Form;
 

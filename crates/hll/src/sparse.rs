@@ -5,23 +5,12 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use pds_params::HllParams;
+use pds_params::hll::sparse::{BUCKET, MAX_LIST, room};
 
 use crate::coupon::{Coupon, RANK_BITS};
 
 /// A free slot; no coupon is 0.
 const FREE: u32 = 0;
-
-/// Slots of a bucket: as many as two vector instructions compare.
-const BUCKET: usize = 8;
-
-/// Up to so many slots are one list; more are buckets.
-const MAX_LIST: usize = 5 * BUCKET;
-
-/// The first list.
-const MIN_LIST: usize = 5;
-
-/// At most this share of the slots in buckets is taken: 7 of 8.
-const MAX_LOAD: (usize, usize) = (7, 8);
 
 /// A set of coupons, one a register: a short list, or a hash table of buckets.
 ///
@@ -47,13 +36,7 @@ impl SparseTable {
 
     /// Creates an empty table with room for so many coupons.
     pub(crate) fn with_capacity(params: HllParams, entries: usize) -> Self {
-        let mut table = Self::new(params);
-        let mut slots = 0;
-        while room(slots) < entries {
-            slots = table.next_size(slots);
-        }
-        table.slots = free_slots(slots);
-        table
+        Self { slots: free_slots(params.sparse_slots(entries)), ..Self::new(params) }
     }
 
     /// Creates the table of coupons of ascending registers, in one pass whatever they are.
@@ -205,25 +188,12 @@ impl SparseTable {
 
     #[cold]
     fn grow(&mut self) {
-        let slots = free_slots(self.next_size(self.slots.len()));
+        let slots = free_slots(self.params.sparse_slots(self.len() + 1));
         let old = core::mem::replace(&mut self.slots, slots);
         if self.slots.len() <= MAX_LIST {
             self.slots[..old.len()].copy_from_slice(&old);
         } else {
             fill(self.slots.as_chunks_mut().0, &old);
-        }
-    }
-
-    /// Twice as many slots in a list, half as many again in buckets.
-    fn next_size(&self, slots: usize) -> usize {
-        // One more than the sparse form may have is in the table when it is given up.
-        #[expect(clippy::cast_possible_truncation, reason = "at most 2^15")]
-        let most = self.params.max_sparse_entries() as usize + 1;
-        if slots < MAX_LIST.min(most) {
-            (2 * slots).max(MIN_LIST).min(most)
-        } else {
-            let buckets = slots / BUCKET;
-            (buckets + buckets / 2) * BUCKET
         }
     }
 }
@@ -236,11 +206,6 @@ impl PartialEq for SparseTable {
 
 fn free_slots(slots: usize) -> Box<[u32]> {
     vec![FREE; slots].into_boxed_slice()
-}
-
-/// How many of so many slots may be taken.
-const fn room(slots: usize) -> usize {
-    if slots <= MAX_LIST { slots } else { slots / MAX_LOAD.1 * MAX_LOAD.0 }
 }
 
 /// The bucket of a coupon, by its register alone.
@@ -348,6 +313,8 @@ mod tests {
 
     #[test]
     fn slots_are_used_well() {
+        const MIN_LIST: usize = 5;
+
         let mut table = SparseTable::new(params());
         for key in keys::random(3).take(10_000) {
             table.insert(Coupon::of_hash(key));

@@ -13,7 +13,7 @@ use pds_params::HllParams;
 use crate::HyperLogLog;
 use crate::bytes::{check_plain, params_of, ranks};
 use crate::estimator::{FINITE_SIZE, improved};
-use crate::sketch::{estimate_sparse, interval, with_error};
+use crate::sketch::{estimate_sparse, with_error};
 
 pub use ultra::UltraLogLogView;
 
@@ -74,7 +74,7 @@ impl<S> HyperLogLogView<'_, S> {
         }
         let mut counts = [0; 64];
         ranks(self.envelope.payload()).for_each(|rank| counts[usize::from(rank)] += 1);
-        improved(&counts, self.precision(), FINITE_SIZE)
+        improved(&counts, self.params, FINITE_SIZE)
     }
 
     /// Returns [`estimate`](Self::estimate) with its standard error.
@@ -88,7 +88,7 @@ impl<S> HyperLogLogView<'_, S> {
     /// # Errors
     /// [`ParamError`] when `confidence` is not above 0 and below 1.
     pub fn estimate_interval(&self, confidence: f64) -> Result<RangeInclusive<f64>, ParamError> {
-        interval(self.estimate_with_error(), confidence)
+        self.params.interval(self.estimate_with_error(), confidence)
     }
 
     /// Returns whether the sketch has a rank for every register, rather than some bytes a key.

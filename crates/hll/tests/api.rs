@@ -93,6 +93,20 @@ fn a_small_set_takes_little_memory() {
 }
 
 #[test]
+fn sizes_are_those_that_the_parameters_foretell() {
+    for precision in [4, 8, 10, 14] {
+        let params = HllParams::new(precision).unwrap();
+        let mut sketch = numbers(precision, 0..0);
+        for keys in 0..(1u64 << precision) / 8 + 3 {
+            assert_eq!(sketch.size_in_bytes(), params.memory_bytes_at(keys), "{keys}");
+            let packed = sketch.to_bytes().len() as u64 - 136;
+            assert_eq!(packed, params.packed_bytes_at(keys), "{keys}");
+            sketch.insert(&keys);
+        }
+    }
+}
+
+#[test]
 fn a_sketch_is_as_if_built_at_a_lower_precision_on_both_sides_of_its_switch() {
     for count in 30..=34 {
         let mut sketch = numbers(12, 0..count);

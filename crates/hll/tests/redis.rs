@@ -4,6 +4,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hll::redis::{RedisError, RedisHyperLogLog, murmur_hash_64a};
+use pds_core::Merge;
 use serde_json::Value;
 
 /// Sets, merges and single steps as redis-server 7.4.1 answered them.
@@ -186,16 +187,20 @@ fn case_17_hostile_values_are_typed_errors() {
 }
 
 #[test]
-fn any_bytes_are_read_or_refused() {
-    fn property(mut bytes: Vec<u8>, encoding: bool) -> bool {
-        bytes.splice(..0, *b"HYLL\0\0\0\0\0\0\0\0\0\0\0\0");
-        bytes[4] = encoding.into();
-        match RedisHyperLogLog::from_bytes(&bytes) {
-            Ok(sketch) => RedisHyperLogLog::from_bytes(&sketch.to_bytes()) == Ok(sketch),
-            Err(error) => !error.to_string().is_empty(),
-        }
-    }
-    quickcheck::quickcheck(property as fn(Vec<u8>, bool) -> bool);
+fn an_estimate_comes_with_its_error_and_an_interval() {
+    let mut some = RedisHyperLogLog::new();
+    assert!(some.is_empty());
+    assert_eq!(some.estimate_interval(0.9), Ok(0.0..=0.0));
+    some.extend((0..50_000u32).map(u32::to_le_bytes));
+    assert!(!some.is_empty());
+    let estimate = some.estimate_with_error();
+    assert_eq!(estimate.value, some.estimate());
+    assert!((estimate.standard_error / estimate.value * 128.0 - 0.88).abs() < 0.03, "{estimate}");
+    assert!(some.estimate_interval(0.999_9).unwrap().contains(&5e4));
+    assert!(some.estimate_interval(1.0).is_err());
+    let mut merged = RedisHyperLogLog::new();
+    Merge::merge(&mut merged, &some).unwrap();
+    assert_eq!(merged, some);
 }
 
 #[test]

@@ -6,6 +6,8 @@
 
 mod error;
 pub(crate) mod params;
+#[doc(hidden)]
+pub mod sparse;
 
 pub use error::{Sketch, normal_quantile, relative_standard_error};
 pub use params::CardinalityEstimator;

@@ -4,7 +4,7 @@ use pds_params::hll::CardinalityEstimator::{
     Improved, Martingale, MaximumLikelihood, UltraFgra, UltraMaximumLikelihood,
 };
 use pds_params::hll::{Sketch, normal_quantile, relative_standard_error};
-use pds_params::{HllParams, ParamError};
+use pds_params::{Estimate, HllParams, ParamError};
 
 /// Precision, distinct items, and the standard deviation of the maximum-likelihood estimate times
 /// the root of the number of registers, from 2,000 simulated sketches each (1.6 % is one standard
@@ -117,6 +117,49 @@ fn sparse_limits_fall_with_the_precision() {
     let limits: Vec<u64> =
         (4..=18).map(|p| HllParams::new(p).unwrap().max_sparse_entries()).collect();
     assert!(limits.is_sorted() && limits[0] == 2, "{limits:?}");
+}
+
+#[test]
+fn the_sparse_form_takes_less_than_the_dense_one() {
+    for precision in 4..=18 {
+        let params = HllParams::new(precision).unwrap();
+        let sizes: Vec<[u64; 2]> = (0..=params.max_sparse_entries() + 1)
+            .map(|items| [params.memory_bytes_at(items), params.packed_bytes_at(items)])
+            .collect();
+        let (last, sparse) = sizes.split_last().unwrap();
+        assert_eq!(last, &[params.dense_bytes(), params.packed_bytes()]);
+        assert!(sizes.is_sorted_by_key(|size| size[0]) && sparse[0] == [0, 0]);
+        assert!(sparse.iter().all(|size| size[0] < last[0] && size[1] < last[1]));
+    }
+    let params = HllParams::new(12).unwrap();
+    assert_eq!([1, 6, 41, 512].map(|items| params.memory_bytes_at(items)), [20, 40, 224, 2_624]);
+    assert_eq!([1, 512, 513].map(|items| params.packed_bytes_at(items)), [4, 2_048, 3_072]);
+    assert_eq!(params.memory_bytes_at(u64::MAX), 4_096);
+}
+
+#[test]
+fn intervals_are_never_nan() {
+    let params = HllParams::new(12).unwrap();
+    let interval = |value, standard_error, confidence| {
+        params.interval(Estimate { value, standard_error }, confidence).unwrap()
+    };
+    assert_eq!(interval(0.0, 0.0, 0.9), 0.0..=0.0);
+    // One standard error of a tenth: n (1 - 0.1) = 1000 and n (1 + 0.1) = 1000.
+    let one = interval(1_000.0, 100.0, 0.682_689_492_137_086);
+    assert_close(*one.start(), 1_000.0 / 1.1, 1e-9);
+    assert_close(*one.end(), 1_000.0 / 0.9, 1e-9);
+    assert_eq!(interval(1.0, 2.0, 0.9).end(), &f64::INFINITY);
+    // Full registers: (1 - e^(-n / 2^64))^4096 = 0.025.
+    let full = interval(f64::INFINITY, f64::INFINITY, 0.95);
+    let share = (-full.start() * 0.5f64.powi(64)).exp();
+    assert_close((1.0 - share).powi(4_096), 0.025, 1e-9);
+    assert_eq!(full.end(), &f64::INFINITY);
+    assert_eq!(interval(f64::NAN, 1.0, 0.5), 0.0..=f64::INFINITY);
+    assert_eq!(interval(1.0, f64::NAN, 0.5), 0.0..=f64::INFINITY);
+    for wrong in [0.0, 1.0, f64::NAN] {
+        let error = params.interval(params.estimate(Improved, 5.0), wrong).unwrap_err();
+        assert!(matches!(error, ParamError::NotAProbability { parameter: "confidence", .. }));
+    }
 }
 
 #[test]

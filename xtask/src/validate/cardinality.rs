@@ -28,6 +28,8 @@ const SKETCHES: u64 = 12_000;
 /// Sketches of the one series that goes to ten million keys: with the small slack of its many registers, a tenth more or
 /// less error is just seen.
 const LARGE_SKETCHES: u64 = 5_000;
+/// Sketches of each number that is drawn at a precision above 14: a tenth more or less error is just seen.
+const FINE_SKETCHES: u64 = 5_000;
 /// Keys that are inserted in one call.
 const BATCH: u64 = 4_096;
 
@@ -52,11 +54,17 @@ impl Series {
     }
 }
 
-/// The precisions and sizes of a run: two points a decade, up to what the effort affords.
+/// The precisions and sizes of a run: none, two points a decade up to what the effort affords, and the last size at which a sketch is
+/// sparse with the first at which it is dense.
 fn series(effort: Effort) -> Vec<Series> {
     let of = |precision: u32, hasher, sizes: Range<u64>, sketches| {
-        let sizes = (0..).map(grid).skip_while(|n| *n < sizes.start).take_while(|n| *n < sizes.end);
-        Series { structure: "hll", precision, hasher, sizes: sizes.collect(), sketches }
+        let switch = (1 << precision) / 8;
+        let grid = (0..).map(grid).take_while(|n| *n < sizes.end);
+        let all = [0, switch, switch + 1].into_iter().chain(grid);
+        let mut sizes: Vec<u64> = all.filter(|n| sizes.contains(n)).collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        Series { structure: "hll", precision, hasher, sizes, sketches }
     };
     let small = 0..effort.choose([5_000, 20_000, 100_001]);
     let mut all: Vec<_> = [8, 10, 12].map(|p| of(p, "default", small.clone(), SKETCHES)).into();
@@ -87,12 +95,19 @@ pub(crate) fn jobs(run: &Run) -> Vec<Job<'_>> {
     };
     let mut jobs: Vec<Job<'_>> = series(run.effort).into_iter().map(job).collect();
     let exponents = run.effort.choose([&[9, 15, 18][..], &[7, 9, 12, 15, 18], &EXPONENTS]);
-    jobs.extend(exponents.iter().map(|&exponent| simulated::job(exponent, seed)));
+    jobs.extend(exponents.iter().map(|&exponent| simulated::job(8, exponent, SKETCHES, seed)));
+    // From 10^9 on: the number of keys is then drawn too, whose spread is no error of many registers.
+    let fine = run.effort.choose([&[(16, 9)][..], &[(16, 9)], &FINE]);
+    let job = |&(precision, exponent)| simulated::job(precision, exponent, FINE_SKETCHES, seed);
+    jobs.extend(fine.iter().map(job));
     jobs
 }
 
 /// The powers of ten of a full run's drawn numbers.
 const EXPONENTS: [i32; 12] = [7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18];
+
+/// The precisions above 14 of a full run, and the powers of ten that are drawn for them.
+const FINE: [(u32, i32); 4] = [(16, 9), (16, 12), (18, 9), (18, 15)];
 
 /// What is filled with keys and then asked, by some estimators.
 trait Counter<const N: usize> {
@@ -130,7 +145,8 @@ fn measure<C: Counter<N>, const N: usize>(
             insert_numbered(&mut counter, start, inserted..size);
             inserted = size;
             for (errors, estimate) in errors.iter_mut().zip(counter.estimates()) {
-                errors.add(estimate / real(size) - 1.0);
+                // Of no keys, the estimate itself.
+                errors.add(if size == 0 { estimate } else { estimate / real(size) - 1.0 });
             }
         }
         progress.advance(inserted);
@@ -217,7 +233,7 @@ fn judge(
         items: size as u64,
         rate: predicted,
         shape: format!("p {}, {}", series.precision, name(estimator)),
-        keys: if size > 1e7 { "drawn" } else { "consecutive" },
+        keys: if series.hasher == "none" { "drawn" } else { "consecutive" },
         hasher: series.hasher,
         instances: series.sketches,
     };
@@ -225,9 +241,13 @@ fn judge(
     let spread = (errors.squares / sketches).sqrt() / predicted;
     let bias_law =
         if is_sparse { sparse_law(size, sketches) } else { bias_law(predicted, sketches) };
-    let mut checks = vec![(Check::MeanEstimate, bias_law, mean)];
+    let mut checks = if size == 0.0 {
+        vec![(Check::MeanEstimate, Law::Exactly(0.0), errors.sum)]
+    } else {
+        vec![(Check::MeanEstimate, bias_law, mean)]
+    };
     // Few keys err seldom, and much then: no normal law. The sparse form is judged by its mean alone.
-    if !is_sparse && size >= real(params.num_registers()) / 4.0 {
+    if !is_sparse && size > real(params.max_sparse_entries()) {
         checks.push((Check::EstimateSpread, spread_law(estimator, params, size, sketches), spread));
     }
     let measurement = |(check, law, observed)| Measurement {
@@ -259,10 +279,12 @@ fn sparse_law(size: f64, sketches: f64) -> Law {
 /// The root mean square of so many errors, each a normal variable, as a multiple of the predicted one.
 ///
 /// Theory is for many registers, and two per cent off at 256, or half a one at 4,096. Where there are few keys to a register, it is a bound
-/// for the estimators that do not exhaust the state, or that know more than the state.
+/// for the estimators that do not exhaust the state, or that know more than the state. Few keys err by the Poisson number of
+/// pairs that share a register, whose fourth moment is larger than a normal variable's by the inverse of that number.
 fn spread_law(estimator: CardinalityEstimator, params: HllParams, size: f64, sketches: f64) -> Law {
-    let deviation = 1.0 / (2.0 * sketches).sqrt();
     let registers = real(params.num_registers());
+    let pairs = size * size / (2.0 * registers);
+    let deviation = ((2.0 + 1.0 / pairs) / (4.0 * sketches)).sqrt();
     let (few, slack) = (size < 8.0 * registers, 0.004 + 4.0 / registers);
     match estimator {
         UltraFgra if few => Law::at_most(1.25, 1.25 * deviation),

@@ -1,4 +1,5 @@
 use libm::{exp, exp2, pow, sqrt};
+use pds_params::HllParams;
 
 use super::likelihood::Likelihood;
 
@@ -27,8 +28,8 @@ const VARIANCE: f64 = 0.611_893_149_697_842_6;
 /// Otmar Ertl, "UltraLogLog: A Practical and More Space-Efficient Alternative to HyperLogLog for
 /// Approximate Distinct Counting", VLDB 2024, section 4 and algorithm 6; arXiv:2308.16862.
 #[must_use]
-pub fn ultra_fgra(counts: &[u32; 256], precision: u32) -> f64 {
-    let registers = f64::from(1u32 << precision);
+pub fn ultra_fgra(counts: &[u32; 256], params: HllParams) -> f64 {
+    let (precision, registers) = (params.precision(), params.num_registers() as f64);
     let sum = low_ranks(counts, registers)
         + middle_ranks(counts, precision)
         + top_rank(counts, precision);
@@ -143,10 +144,10 @@ fn mean_beyond(rate: f64, state: usize) -> f64 {
 /// # References
 /// Otmar Ertl, "UltraLogLog", VLDB 2024, section 3; arXiv:2308.16862.
 #[must_use]
-pub fn ultra_maximum_likelihood(counts: &[u32; 256], precision: u32) -> f64 {
+pub fn ultra_maximum_likelihood(counts: &[u32; 256], params: HllParams) -> f64 {
     /// 3/2 ln 2 ζ(3, 5/4) / ζ(2, 5/4)².
     const BIAS: f64 = 0.481_473_765_277_200_66;
-    likelihood(counts, precision).estimate(BIAS)
+    likelihood(counts, params.precision()).estimate(BIAS)
 }
 
 fn likelihood(counts: &[u32; 256], precision: u32) -> Likelihood {

@@ -1,6 +1,9 @@
 use core::f64::consts::LN_2;
 
-use libm::{log1p, sqrt};
+#[cfg(feature = "alloc")]
+use libm::log1p;
+use libm::sqrt;
+use pds_params::HllParams;
 
 /// The constant by which m registers overestimate large numbers, relatively and times m.
 ///
@@ -11,28 +14,19 @@ pub const FINITE_SIZE: f64 = 1.079;
 
 /// Estimates the number of distinct keys by Ertl's improved raw estimator.
 ///
-/// `counts[r]` is the number of registers of rank `r`, 0 to 65 - `precision`. `finite_size` is
+/// `counts[r]` is the number of registers of rank `r`, 0 to 65 - p. `finite_size` is
 /// [`FINITE_SIZE`] for an estimate without the bias of about 1.1 / m, or 0 for the estimator as published
 /// (and as Redis has it). The result is one formula for all sizes: no table of biases and no switch to
 /// linear counting. Infinite when all registers have the greatest rank.
-///
-/// # Examples
-/// ```
-/// use hll::estimator::{FINITE_SIZE, improved};
-///
-/// let mut counts = [0; 64];
-/// counts[0] = 1 << 12;
-/// assert_eq!(improved(&counts, 12, FINITE_SIZE), 0.0);
-/// ```
 ///
 /// # References
 /// Otmar Ertl, "New cardinality estimation algorithms for HyperLogLog sketches", arXiv:1702.01284, 2017,
 /// section 4, algorithm 6.
 #[must_use]
-pub fn improved(counts: &[u32; 64], precision: u32, finite_size: f64) -> f64 {
-    let registers = f64::from(1u32 << precision);
+pub fn improved(counts: &[u32; 64], params: HllParams, finite_size: f64) -> f64 {
+    let registers = params.num_registers() as f64;
     let share = |rank: usize| f64::from(counts[rank]) / registers;
-    let last = 64 - precision as usize;
+    let last = 64 - params.precision() as usize;
     let top = tau(1.0 - share(last + 1));
     let harmonic = (1..=last).rev().fold(top, |z, rank| 0.5 * (z + share(rank)));
     let alpha = 0.5 / LN_2 / (1.0 + finite_size / registers);
@@ -41,7 +35,7 @@ pub fn improved(counts: &[u32; 64], precision: u32, finite_size: f64) -> f64 {
 
 /// x + Σ x^(2^k) 2^(k-1): what the registers of rank 0 contribute.
 fn sigma(mut x: f64) -> f64 {
-    if x == 1.0 {
+    if x >= 1.0 {
         return f64::INFINITY;
     }
     let mut sum = x;
@@ -59,7 +53,7 @@ fn sigma(mut x: f64) -> f64 {
 
 /// (1 - x - Σ (1 - x^(2^-k))² 2^-k) / 3: what the registers of the greatest rank contribute.
 fn tau(mut x: f64) -> f64 {
-    if x == 0.0 || x == 1.0 {
+    if x <= 0.0 || x >= 1.0 {
         return 0.0;
     }
     let mut sum = 1.0 - x;
@@ -82,8 +76,9 @@ fn tau(mut x: f64) -> f64 {
 /// # References
 /// Kyu-Young Whang, Brad T. Vander-Zanden and Howard M. Taylor, "A Linear-Time Probabilistic Counting
 /// Algorithm for Database Applications", ACM TODS 15(2), 1990, section 2.
-#[must_use]
-pub fn linear_counting(occupied: u64, places: u64) -> f64 {
+#[cfg(feature = "alloc")]
+pub(crate) fn linear_counting(occupied: u64, places: u64) -> f64 {
+    debug_assert!(occupied <= places);
     let (occupied, places) = (occupied as f64, places as f64);
     -places * log1p(-occupied / places)
 }

@@ -25,8 +25,17 @@ impl Overlap {
     /// ones.
     #[must_use]
     pub fn jaccard(&self) -> f64 {
-        let union = self.union();
-        if union > 0.0 { self.both.value / union } else { 0.0 }
+        if self.both.value == 0.0 {
+            return 0.0;
+        }
+        // A share of what is infinite, too.
+        1.0 / (1.0 + (self.only_left.value + self.only_right.value) / self.both.value)
+    }
+
+    /// What is known of two sets whose registers are all full, and so equal.
+    pub(crate) fn of_full() -> Self {
+        let part = |value| Estimate { value, standard_error: f64::INFINITY };
+        Self { only_left: part(0.0), only_right: part(0.0), both: part(f64::INFINITY) }
     }
 }
 

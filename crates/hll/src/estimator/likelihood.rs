@@ -1,8 +1,9 @@
 use libm::{expm1, ldexp};
+use pds_params::HllParams;
 
 /// Estimates the number of distinct keys by maximum likelihood.
 ///
-/// `counts[r]` is the number of registers of rank `r`, 0 to 65 - `precision`. The mean of the maximum
+/// `counts[r]` is the number of registers of rank `r`, 0 to 65 - p. The mean of the maximum
 /// is too large by about 1.01 / m, which is divided out. Takes several times as long as
 /// [`improved`](super::improved) for an error that is 0.2 to 2 % lower.
 ///
@@ -10,9 +11,10 @@ use libm::{expm1, ldexp};
 /// Otmar Ertl, "New cardinality estimation algorithms for HyperLogLog sketches", arXiv:1702.01284, 2017,
 /// section 5; the bias as in "ExaLogLog", arXiv:2402.13726, 2024, section 3.3, for d = 0 and t = 0.
 #[must_use]
-pub fn maximum_likelihood(counts: &[u32; 64], precision: u32) -> f64 {
+pub fn maximum_likelihood(counts: &[u32; 64], params: HllParams) -> f64 {
     /// 3 ln 2 ζ(3, 2) / ζ(2, 2)².
     const BIAS: f64 = 1.010_105_6;
+    let precision = params.precision();
     let mut likelihood = Likelihood::new(precision);
     for (rank, &count) in (0..=65 - precision).zip(counts) {
         likelihood.observe_greatest(rank, count);

@@ -3,7 +3,7 @@ use core::ops::RangeInclusive;
 use pds_core::{Estimate, ParamError};
 use pds_params::HllParams;
 use pds_params::hll::CardinalityEstimator::Improved;
-use pds_params::hll::{SPARSE_PRECISION, Sketch, normal_quantile, relative_standard_error};
+use pds_params::hll::{SPARSE_PRECISION, Sketch, relative_standard_error};
 
 use super::{Form, HyperLogLog};
 use crate::dense::histogram;
@@ -19,7 +19,7 @@ impl<S> HyperLogLog<S> {
     /// O(m) once dense, O(1) while sparse.
     #[must_use]
     pub fn estimate(&self) -> f64 {
-        let by_ranks = |counts: &_| improved(counts, self.precision(), FINITE_SIZE);
+        let by_ranks = |counts: &_| improved(counts, self.params(), FINITE_SIZE);
         self.estimate_by(by_ranks)
     }
 
@@ -27,7 +27,7 @@ impl<S> HyperLogLog<S> {
     /// times the work.
     #[must_use]
     pub fn estimate_by_likelihood(&self) -> f64 {
-        self.estimate_by(|counts| maximum_likelihood(counts, self.precision()))
+        self.estimate_by(|counts| maximum_likelihood(counts, self.params()))
     }
 
     fn estimate_by(&self, by_ranks: impl Fn(&[u32; 64]) -> f64) -> f64 {
@@ -39,9 +39,11 @@ impl<S> HyperLogLog<S> {
 
     /// Returns the martingale (HIP) estimate: error 0.833 / sqrt(m) instead of 1.04, in constant time.
     ///
-    /// `None` when a dense state came about by something else than inserts: a merge, or reading from bytes. It
-    /// depends on the order of inserts, and takes no part in equality and bytes. While sparse it is
-    /// [`estimate`](Self::estimate), which errs less than either.
+    /// `None` when a dense state came about by something else than inserts: a merge, or reading from bytes. While
+    /// sparse it is [`estimate`](Self::estimate), which errs less than either.
+    ///
+    /// It depends on the order of inserts, so that it takes no part in equality and is never written: equal sets have equal
+    /// bytes. Where its answer is needed after a journey, this number travels beside the bytes.
     ///
     /// # Examples
     /// ```
@@ -73,7 +75,7 @@ impl<S> HyperLogLog<S> {
 
     /// Returns an interval that holds the true number with probability `confidence`.
     ///
-    /// By the normal approximation, so that it is too narrow in the far tails below precision 8.
+    /// See [`HllParams::interval`].
     ///
     /// # Errors
     /// [`ParamError`] when `confidence` is not above 0 and below 1.
@@ -89,7 +91,7 @@ impl<S> HyperLogLog<S> {
     /// # Ok::<(), pds_core::ParamError>(())
     /// ```
     pub fn estimate_interval(&self, confidence: f64) -> Result<RangeInclusive<f64>, ParamError> {
-        interval(self.estimate_with_error(), confidence)
+        self.params().interval(self.estimate_with_error(), confidence)
     }
 }
 
@@ -105,21 +107,4 @@ pub(crate) fn with_error(params: HllParams, is_dense: bool, value: f64) -> Estim
     }
     let relative = relative_standard_error(Sketch::HyperLogLog, 1 << SPARSE_PRECISION, value);
     Estimate { value, standard_error: value * relative }
-}
-
-/// All true numbers whose estimates are as close to theirs as the one at hand.
-pub(crate) fn interval(
-    estimate: Estimate,
-    confidence: f64,
-) -> Result<RangeInclusive<f64>, ParamError> {
-    if !(confidence > 0.0 && confidence < 1.0) {
-        return Err(ParamError::NotAProbability { parameter: "confidence", value: confidence });
-    }
-    let Estimate { value, standard_error } = estimate;
-    if value == 0.0 {
-        return Ok(0.0..=0.0);
-    }
-    let spread = normal_quantile(confidence) * standard_error / value;
-    let high = if spread < 1.0 { value / (1.0 - spread) } else { f64::INFINITY };
-    Ok(value / (1.0 + spread)..=high)
 }

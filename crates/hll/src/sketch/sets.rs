@@ -48,7 +48,8 @@ impl<S: BuildHasher> HyperLogLog<S> {
     ///
     /// By the maximum of the joint likelihood of both sketches, at the lower precision of the two. Where few
     /// keys are in both, the error is a half to a fifth of that of inclusion and exclusion. While both are
-    /// sparse, it is near exact.
+    /// sparse, it is near exact. Registers that are all full, as only forged bytes can have them, tell nothing of
+    /// the number of keys: errors are infinite then, and two such sketches are taken for equal.
     ///
     /// # Errors
     /// [`Incompatible`] when the hashers differ.
@@ -112,18 +113,27 @@ impl<S: BuildHasher> HyperLogLog<S> {
     }
 
     fn dense_overlap(&self, other: &Self) -> Overlap {
-        let precision = self.precision().min(other.precision());
+        let params =
+            if self.precision() < other.precision() { self.params() } else { other.params() };
+        let precision = params.precision();
         let (left, right) = (self.form.registers_at(precision), other.form.registers_at(precision));
         let mut counts = JointCounts::new(precision);
         left.iter().zip(&*right).for_each(|(&left, &right)| counts.add(left, right, 1));
-        let size =
-            |registers: &[u8]| improved(&dense::histogram(registers), precision, FINITE_SIZE);
+        let size = |registers: &[u8]| improved(&dense::histogram(registers), params, FINITE_SIZE);
         let mut union = left.to_vec();
         dense::merge(&mut union, &right);
-        let start = starting_point(size(&left), size(&right), size(&union));
-        maximum_joint_likelihood(&counts, start)
+        let sizes = [&left, &right, &*union].map(size);
+        if sizes == [f64::INFINITY; 3] {
+            return Overlap::of_full();
+        }
+        // Full registers have no greatest likelihood; beyond this number nothing would change.
+        let [left, right, union] = sizes.map(|size| size.min(MOST));
+        maximum_joint_likelihood(&counts, starting_point(left, right, union))
     }
 }
+
+/// 2^70 keys, which leave every register full but for a chance of e^-64.
+const MOST: f64 = 1_180_591_620_717_411_303_424.0;
 
 /// The overlap of two sparse sketches, which know their keys' 26-bit prefixes.
 fn sparse_overlap(left: &SparseTable, right: &SparseTable) -> Overlap {

@@ -12,7 +12,7 @@ macro_rules! reading_methods {
             /// O(m).
             #[must_use]
             pub fn estimate(&self) -> f64 {
-                $crate::estimator::ultra_fgra(&$crate::ultra::histogram(self.registers()), self.precision())
+                $crate::estimator::ultra_fgra(&$crate::ultra::histogram(self.registers()), self.params)
             }
 
             /// Estimates the number of distinct keys by maximum likelihood, error 0.761 / sqrt(m), for several times
@@ -20,7 +20,7 @@ macro_rules! reading_methods {
             #[must_use]
             pub fn estimate_by_likelihood(&self) -> f64 {
                 let counts = $crate::ultra::histogram(self.registers());
-                $crate::estimator::ultra_maximum_likelihood(&counts, self.precision())
+                $crate::estimator::ultra_maximum_likelihood(&counts, self.params)
             }
 
             /// Returns [`estimate`](Self::estimate) with its standard error.
@@ -38,7 +38,7 @@ macro_rules! reading_methods {
                 &self,
                 confidence: f64,
             ) -> Result<::core::ops::RangeInclusive<f64>, ::pds_core::ParamError> {
-                $crate::sketch::interval(self.estimate_with_error(), confidence)
+                self.params.interval(self.estimate_with_error(), confidence)
             }
 
             /// Returns whether no key was inserted.

@@ -3,7 +3,7 @@
 
 pub mod bodies;
 
-use hll::{HyperLogLog, HyperLogLogView, UltraLogLog};
+use hll::{HyperLogLog, HyperLogLogView, UltraLogLog, UltraLogLogView};
 use pds_testkit::mutate::{inputs, seal};
 
 #[test]
@@ -11,9 +11,13 @@ fn case_17_forged_bytes_are_refused_or_come_back_unchanged() {
     inputs(1, 30_000).for_each(|input| bodies::mutate(&input));
 }
 
-/// Registers that are all full make the estimate infinite, whose error was once sought without end.
 #[test]
-fn full_registers_have_an_estimate_and_an_error() {
+fn values_of_redis_are_read_as_they_were_made_or_refused() {
+    inputs(4, 3_000).for_each(|input| bodies::redis(&input));
+}
+
+/// A sketch at precision 4 whose registers are all full.
+fn full() -> Vec<u8> {
     let mut sketch = HyperLogLog::new(4).unwrap();
     sketch.make_dense();
     let mut bytes = sketch.to_bytes();
@@ -22,11 +26,39 @@ fn full_registers_have_an_estimate_and_an_error() {
     let end = bytes.len() - 8;
     bytes[128..end].copy_from_slice(&four.to_le_bytes()[..3].repeat(4));
     seal(&mut bytes);
+    bytes
+}
+
+/// The number of keys that leaves 16 registers full once in twenty: (1 - e^(-n / 2^64))^16 = 1 / 20.
+const FILLS: f64 = 3.25e19;
+
+/// Registers that are all full make the estimate infinite, whose error was once sought without end.
+#[test]
+fn full_registers_have_an_estimate_and_an_error() {
+    let bytes = full();
     let view = HyperLogLogView::from_bytes(&bytes).unwrap();
     let estimate = HyperLogLog::from_bytes(&bytes).unwrap().estimate_with_error();
     assert_eq!((estimate.value, estimate.standard_error), (f64::INFINITY, f64::INFINITY));
     assert_eq!(view.estimate_with_error(), estimate);
+    let interval = view.estimate_interval(0.9).unwrap();
+    assert!((interval.start() / FILLS - 1.0).abs() < 0.01, "{interval:?}");
+    assert_eq!(interval.end(), &f64::INFINITY);
     bodies::view(&bytes);
+}
+
+/// Their Jaccard index was once not a number.
+#[test]
+fn full_sketches_overlap() {
+    let full = HyperLogLog::from_bytes(&full()).unwrap();
+    let overlap = full.overlap(&full).unwrap();
+    assert_eq!((overlap.jaccard(), overlap.union()), (1.0, f64::INFINITY));
+    assert_eq!(overlap.both.standard_error, f64::INFINITY);
+    let mut some = HyperLogLog::new(4).unwrap();
+    some.extend(0..1_000u32);
+    for overlap in [full.overlap(&some).unwrap(), some.overlap(&full).unwrap()] {
+        assert!(overlap.jaccard() < 1e-9, "{overlap:?}");
+        assert!(overlap.union() > 1e20, "{overlap:?}");
+    }
 }
 
 /// The same for an UltraLogLog: its estimate was once not a number.
@@ -40,6 +72,10 @@ fn full_ultra_registers_have_an_infinite_estimate() {
     let sketch = UltraLogLog::from_bytes(&bytes).unwrap();
     assert_eq!([sketch.estimate(), sketch.estimate_by_likelihood()], [f64::INFINITY; 2]);
     assert_eq!(sketch.estimate_with_error().standard_error, f64::INFINITY);
+    let view = UltraLogLogView::from_bytes(&bytes).unwrap();
+    let interval = sketch.estimate_interval(0.9).unwrap();
+    assert_eq!(view.estimate_interval(0.9).as_ref(), Ok(&interval));
+    assert!((interval.start() / FILLS - 1.0).abs() < 0.01, "{interval:?}");
 }
 
 #[test]

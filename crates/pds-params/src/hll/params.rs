@@ -1,6 +1,8 @@
-use libm::sqrt;
+use core::ops::RangeInclusive;
 
-use super::{MAX_PRECISION, MIN_PRECISION, Sketch, relative_standard_error};
+use libm::{expm1, log, sqrt};
+
+use super::{MAX_PRECISION, MIN_PRECISION, Sketch, normal_quantile, relative_standard_error};
 use crate::{Estimate, ParamError};
 
 /// How the number of distinct keys is computed from the registers.
@@ -112,7 +114,11 @@ impl HllParams {
         )
     }
 
-    /// Chooses the greatest precision whose registers take at most `bytes` bytes of memory, one each.
+    /// Chooses the greatest precision whose registers take at most `bytes` bytes of memory: one byte each, as both sketches have
+    /// them there, dense.
+    ///
+    /// A small `HyperLogLog` takes less ([`memory_bytes_at`](Self::memory_bytes_at)), and its portable bytes are three quarters of
+    /// that ([`packed_bytes`](Self::packed_bytes)).
     ///
     /// # Errors
     /// [`ParamError::OutOfRange`] below 16 bytes.
@@ -177,9 +183,89 @@ impl HllParams {
         self.num_registers() / 4 * 3
     }
 
-    /// Attaches the standard error at the estimate.
+    /// Returns the size in memory of a `HyperLogLog` of so many distinct keys, in bytes on the heap: its table while it is
+    /// sparse, then one byte a register.
+    ///
+    /// # Examples
+    /// ```
+    /// let params = pds_params::HllParams::new(14)?;
+    /// let sizes = [0, 10, 1_000, 100_000].map(|keys| params.memory_bytes_at(keys));
+    /// assert_eq!(sizes, [0, 40, 5_216, 16_384]);
+    /// # Ok::<(), pds_params::ParamError>(())
+    /// ```
+    #[must_use]
+    pub fn memory_bytes_at(self, items: u64) -> u64 {
+        match usize::try_from(items) {
+            Ok(entries) if items <= self.max_sparse_entries() => {
+                4 * self.sparse_slots(entries) as u64
+            }
+            _ => self.dense_bytes(),
+        }
+    }
+
+    /// Returns the size in portable bytes of a `HyperLogLog` of so many distinct keys, without the envelope: four bytes a key
+    /// while it is sparse, then six bits a register.
+    #[must_use]
+    pub const fn packed_bytes_at(self, items: u64) -> u64 {
+        if items <= self.max_sparse_entries() { 4 * items } else { self.packed_bytes() }
+    }
+
+    /// Attaches the standard error at the estimate, as it is in the dense form.
     #[must_use]
     pub fn estimate(self, estimator: CardinalityEstimator, value: f64) -> Estimate {
         Estimate { value, standard_error: value * self.standard_error_at(estimator, value) }
+    }
+
+    /// Returns an interval that holds the true number with probability `confidence`: all numbers whose estimates are as close to
+    /// them, in standard errors, as the one at hand.
+    ///
+    /// By the normal approximation, so that it is too narrow in the far tails below precision 8. The upper end may be infinite. An
+    /// infinite estimate means that all registers are full; the lower end is then the number of keys that fills them with
+    /// probability (1 - `confidence`) / 2. Of an estimate that is not a number, it is 0 to infinity.
+    ///
+    /// # Errors
+    /// [`ParamError::NotAProbability`] when `confidence` is not above 0 and below 1.
+    ///
+    /// # Examples
+    /// ```
+    /// use pds_params::HllParams;
+    /// use pds_params::hll::CardinalityEstimator::Improved;
+    ///
+    /// let params = HllParams::new(14)?;
+    /// let interval = params.interval(params.estimate(Improved, 1e6), 0.95)?;
+    /// assert!((interval.start() / 984_395.0 - 1.0).abs() < 1e-4);
+    /// assert!((interval.end() / 1_016_109.0 - 1.0).abs() < 1e-4);
+    /// # Ok::<(), pds_params::ParamError>(())
+    /// ```
+    pub fn interval(
+        self,
+        estimate: Estimate,
+        confidence: f64,
+    ) -> Result<RangeInclusive<f64>, ParamError> {
+        if !(confidence > 0.0 && confidence < 1.0) {
+            return Err(ParamError::NotAProbability { parameter: "confidence", value: confidence });
+        }
+        let Estimate { value, standard_error } = estimate;
+        if value <= 0.0 {
+            return Ok(0.0..=0.0);
+        }
+        if value == f64::INFINITY {
+            return Ok(self.items_that_fill((1.0 - confidence) / 2.0)..=f64::INFINITY);
+        }
+        let spread = normal_quantile(confidence) * standard_error / value;
+        if spread.is_nan() {
+            return Ok(0.0..=f64::INFINITY);
+        }
+        let high = if spread < 1.0 { value / (1.0 - spread) } else { f64::INFINITY };
+        Ok(value / (1.0 + spread)..=high)
+    }
+
+    /// The number n of keys that brings all registers to their last rank with this probability: (1 - e^(-n / 2^64))^m.
+    #[expect(clippy::cast_precision_loss, reason = "registers are far below 2^53")]
+    fn items_that_fill(self, probability: f64) -> f64 {
+        /// 2^64.
+        const HASHES: f64 = 18_446_744_073_709_551_616.0;
+        let below = -expm1(log(probability) / self.num_registers() as f64);
+        -HASHES * log(below)
     }
 }

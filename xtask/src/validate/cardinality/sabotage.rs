@@ -8,7 +8,8 @@ use crate::validate::schedule::{Job, Progress};
 use core::hash::BuildHasher;
 use pds::DefaultHashBuilder;
 use pds::hash::finalize;
-use pds::hll::estimator::{FINITE_SIZE, improved};
+use pds::hll::internal::{FINITE_SIZE, improved};
+use pds::params::HllParams;
 use pds::params::hll::CardinalityEstimator::Improved;
 
 const PRECISION: u32 = 10;
@@ -70,10 +71,11 @@ impl Faulty {
     fn estimate(&self) -> f64 {
         let mut counts = [0; 64];
         self.registers.iter().for_each(|&rank| counts[usize::from(rank)] += 1);
+        let params = HllParams::new(PRECISION).expect("a precision in range");
         if self.has(Fault::WrongConstant) {
-            1.01 * improved(&counts, PRECISION, 0.0)
+            1.01 * improved(&counts, params, 0.0)
         } else {
-            improved(&counts, PRECISION, FINITE_SIZE)
+            improved(&counts, params, FINITE_SIZE)
         }
     }
 }

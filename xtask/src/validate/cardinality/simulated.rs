@@ -1,103 +1,117 @@
 //! Sketches of numbers of keys that nobody can insert, drawn from the law of their registers.
 
-use super::{Errors, SKETCHES, Series, judge};
+use super::{Errors, Series, judge};
 use crate::validate::judge::Measurement;
 use crate::validate::schedule::{Job, Progress};
-use pds::hll::estimator::{
+use pds::hll::internal::{
     FINITE_SIZE, improved, maximum_likelihood, ultra_fgra, ultra_maximum_likelihood,
 };
+use pds::params::HllParams;
 use pds::params::hll::CardinalityEstimator::{
     self, Improved, MaximumLikelihood, UltraFgra, UltraMaximumLikelihood,
 };
 use pds_testkit::keys;
 
-const PRECISION: u32 = 8;
-const REGISTERS: u64 = 1 << PRECISION;
-const LAST_RANK: u32 = 65 - PRECISION;
-
 /// All that estimate from a state: a martingale would have to see every key.
 const ESTIMATORS: [CardinalityEstimator; 4] =
     [Improved, MaximumLikelihood, UltraFgra, UltraMaximumLikelihood];
 
-/// Draws and judges sketches of so many keys, a power of ten.
-pub(super) fn job<'a>(exponent: i32, seed: u64) -> Job<'a> {
+/// Draws and judges so many sketches of a precision, of so many keys, a power of ten.
+pub(super) fn job<'a>(precision: u32, exponent: i32, sketches: u64, seed: u64) -> Job<'a> {
+    let params = HllParams::new(precision).expect("a precision of the list");
     Job {
-        cost: SKETCHES * REGISTERS,
-        run: Box::new(move |progress| measure(10f64.powi(exponent), seed, progress)),
+        cost: sketches * params.num_registers(),
+        run: Box::new(move |progress| {
+            measure(params, 10f64.powi(exponent), sketches, seed, progress)
+        }),
     }
 }
 
-fn measure(size: f64, seed: u64, progress: &Progress) -> Vec<Measurement> {
+fn measure(
+    params: HllParams,
+    size: f64,
+    sketches: u64,
+    seed: u64,
+    progress: &Progress,
+) -> Vec<Measurement> {
     let series = Series {
         structure: "hll",
-        precision: PRECISION,
+        precision: params.precision(),
         hasher: "none",
         sizes: Vec::new(),
-        sketches: SKETCHES,
+        sketches,
     };
-    let law = RankLaw::new(size / f64::from(1u32 << PRECISION));
-    let mut random = keys::random(seed ^ size.to_bits());
+    let law = RankLaw::new(params, size);
+    let mut random = keys::random(seed ^ size.to_bits() ^ u64::from(params.precision()));
     let mut errors = [Errors::default(); ESTIMATORS.len()];
-    for _ in 0..SKETCHES {
-        for (errors, estimate) in errors.iter_mut().zip(estimates(&law, &mut random)) {
+    for _ in 0..sketches {
+        for (errors, estimate) in errors.iter_mut().zip(estimates(params, &law, &mut random)) {
             errors.add(estimate / size - 1.0);
         }
-        progress.advance(REGISTERS);
+        progress.advance(params.num_registers());
     }
     let judged = ESTIMATORS.into_iter().zip(&errors);
     judged.flat_map(|(estimator, errors)| judge(&series, size, estimator, errors)).collect()
 }
 
 /// The estimates of one sketch.
-fn estimates(law: &RankLaw, random: &mut impl Iterator<Item = u64>) -> [f64; ESTIMATORS.len()] {
+fn estimates(
+    params: HllParams,
+    law: &RankLaw,
+    random: &mut impl Iterator<Item = u64>,
+) -> [f64; ESTIMATORS.len()] {
     let (mut plain, mut ultra) = ([0; 64], [0; 256]);
-    for _ in 0..REGISTERS {
-        let ranks = law.draw(random);
-        let top = ranks.ilog2() as usize;
-        let occurred = |below: usize| top > below && ranks >> (top - below) & 1 == 1;
+    for _ in 0..params.num_registers() {
+        let (top, below) = law.draw(random);
         plain[top] += 1;
-        ultra[4 * top + 2 * usize::from(occurred(1)) + usize::from(occurred(2))] += 1;
+        ultra[4 * top + below] += 1;
     }
     [
-        improved(&plain, PRECISION, FINITE_SIZE),
-        maximum_likelihood(&plain, PRECISION),
-        ultra_fgra(&ultra, PRECISION),
-        ultra_maximum_likelihood(&ultra, PRECISION),
+        improved(&plain, params, FINITE_SIZE),
+        maximum_likelihood(&plain, params),
+        ultra_fgra(&ultra, params),
+        ultra_maximum_likelihood(&ultra, params),
     ]
 }
 
-/// For each rank, how many of the 2^64 random numbers say that it has occurred.
-struct RankLaw([u64; 65 - PRECISION as usize + 1]);
+/// The law of a register: each number is a share of the 2^64 random ones.
+struct RankLaw {
+    /// That a rank occurs; never for rank 0 and those below, which are none.
+    occurs: [u64; 64],
+    /// That no rank above this one occurs, for each rank but the last.
+    none_above: Vec<u64>,
+}
 
 impl RankLaw {
-    /// The law of a register that sees a Poisson number of keys, so many on average.
-    fn new(rate: f64) -> Self {
-        Self(core::array::from_fn(|rank| {
-            // The last rank stands for all that would follow it.
-            let rank = i32::try_from(rank).expect("below 64").min(LAST_RANK.cast_signed() - 1);
-            let probability = -(-rate * 0.5f64.powi(rank)).exp_m1();
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "saturates"
-            )]
-            let share = (probability * 2f64.powi(64)) as u64;
-            share
-        }))
+    /// The law of a register of a sketch that sees a Poisson number of keys, `size` on average.
+    fn new(params: HllParams, size: f64) -> Self {
+        let rate = size / super::real(params.num_registers());
+        let last = 65 - params.precision().cast_signed();
+        // The last rank stands for all that would follow it.
+        let frequency = |rank: i32| rate * 0.5f64.powi(rank.min(last - 1));
+        let occurs = |rank: i32| if rank == 0 { 0.0 } else { -(-frequency(rank)).exp_m1() };
+        // The frequencies of all ranks above one sum up to its own.
+        let none_above = |rank: i32| (-frequency(rank)).exp();
+        Self {
+            occurs: core::array::from_fn(|rank| {
+                share(occurs(i32::try_from(rank).expect("below 64")))
+            }),
+            none_above: (0..last).map(|rank| share(none_above(rank))).collect(),
+        }
     }
 
-    /// The ranks that have occurred in a register, as bits; bit 0, which is no rank, is set.
-    fn draw(&self, random: &mut impl Iterator<Item = u64>) -> u64 {
-        let occurs = |rank: u32| {
-            // Certainties need no random number.
-            let share = self.0[rank as usize];
-            share == u64::MAX || random.next().expect("endless") < share
-        };
-        1 | (1..=LAST_RANK).map(occurs_bit(occurs)).sum::<u64>()
+    /// The greatest rank of a register, and which of the two below it have occurred: 2 and 1.
+    fn draw(&self, random: &mut impl Iterator<Item = u64>) -> (usize, usize) {
+        let mut next = || random.next().expect("endless");
+        let number = next();
+        let top = self.none_above.partition_point(|&share| share <= number);
+        let mut occurred = |below: usize| top > below && next() < self.occurs[top - below];
+        (top, 2 * usize::from(occurred(1)) + usize::from(occurred(2)))
     }
 }
 
-/// The bit of a rank where it occurs.
-fn occurs_bit(mut occurs: impl FnMut(u32) -> bool) -> impl FnMut(u32) -> u64 {
-    move |rank| u64::from(occurs(rank)) << rank
+/// A probability as a share of 2^64.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+fn share(probability: f64) -> u64 {
+    (probability * 2f64.powi(64)) as u64
 }
