@@ -110,15 +110,17 @@ impl SparseTable {
         taken.map(|&word| Coupon::from_word(word))
     }
 
-    /// Whether some coupon is far behind its own bucket, as hardly ever by chance: then it takes long to insert another.
-    pub(crate) fn is_crowded(&self) -> bool {
-        const FAR: usize = 64 * BUCKET;
-        let slots = self.slots.len();
-        let distance = |(at, &word): (usize, &u32)| {
-            (at + slots - self.own_slot(Coupon::from_word(word))) % slots
-        };
-        let mut taken = self.slots.iter().enumerate().filter(|&(_, &word)| word != FREE);
-        slots > FAR && taken.any(|slot| distance(slot) > FAR)
+    /// How many buckets there are; none in a list.
+    pub(crate) const fn num_buckets(&self) -> usize {
+        if self.slots.len() <= MAX_LIST { 0 } else { self.slots.len() / BUCKET }
+    }
+
+    /// How many full buckets a coupon would pass on the way to its place: hardly any by chance.
+    pub(crate) fn passed(&self, coupon: Coupon) -> usize {
+        let buckets = &self.slots.as_chunks::<BUCKET>().0[..self.num_buckets()];
+        let (before, behind) = buckets.split_at(self.own_slot(coupon) / BUCKET);
+        let is_full = |bucket: &&[u32; BUCKET]| bucket[BUCKET - 1] != FREE;
+        behind.iter().chain(before).take_while(is_full).count()
     }
 
     /// The coupons of both in ascending order, one a register.

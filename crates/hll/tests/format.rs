@@ -220,8 +220,9 @@ fn case_17_crafted_entries_are_merged_as_fast_as_others() {
         |left: &HyperLogLog, right: &HyperLogLog| least_time(|| left.clone().merge(right).unwrap());
     let half = 1 << 14;
     let fast = time(&of(0, half, 1 << 12), &of(1 << 10, half, 1 << 12));
-    // Into an empty sketch, into one of the same bucket, and over the limit: sparse and dense ones result.
+    // Into an empty sketch, into one of the same bucket, few into many, and over the limit: sparse and dense ones result.
     let crafted = [
+        (of(0, 29_000, 1), of(29_000, 3_000, 1), 32_000),
         (of(0, 0, 1), of(0, 2 * half, 1), 2 * half),
         (of(0, half, 2), of(1, half, 2), 2 * half),
         (of(0, half, 1), of(half / 2, half, 1), half + half / 2),

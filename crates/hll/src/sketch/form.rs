@@ -105,37 +105,49 @@ impl Form {
         }
         match other {
             Self::Sparse(theirs) if theirs.len() == 0 => {}
-            Self::Sparse(theirs) => {
-                if self.take_crowd(theirs) {
-                    return;
-                }
-                theirs.scattered().for_each(|coupon| self.merge_coupon(coupon));
-                if let Self::Dense(dense) = self {
-                    dense.forget_martingale();
-                }
-            }
+            Self::Sparse(theirs) => self.merge_table(theirs),
             Self::Dense(theirs) => self.dense_mut().merge(theirs),
         }
     }
 
-    /// Takes in another table by sorting, where inserting would take long and the sketch stays sparse. Returns whether
-    /// it did.
+    /// Takes in the coupons of another table, one by one as long as they soon find a place.
     ///
-    /// Bytes can hold coupons that were chosen to share a bucket; a few of them do no harm.
-    fn take_crowd(&mut self, theirs: &SparseTable) -> bool {
-        let Self::Sparse(ours) = self else { return false };
-        if theirs.len() < ours.len() / 8 || !(ours.is_crowded() || theirs.is_crowded()) {
-            return false;
+    /// Bytes can hold coupons that were chosen to share a bucket, behind which each would pass all the others.
+    fn merge_table(&mut self, theirs: &SparseTable) {
+        let mut patience = 4 * theirs.len();
+        if let Self::Sparse(ours) = self {
+            // About as long as it takes to sort them.
+            patience += 64 * ours.num_buckets();
         }
+        for coupon in theirs.scattered() {
+            if let Self::Sparse(ours) = self {
+                let passed = ours.passed(coupon);
+                if passed > patience {
+                    return self.merge_sorted(theirs);
+                }
+                patience -= passed;
+            }
+            self.merge_coupon(coupon);
+        }
+        if let Self::Dense(dense) = self {
+            dense.forget_martingale();
+        }
+    }
+
+    /// Takes in another table by sorting both, in a time that does not depend on what they hold.
+    fn merge_sorted(&mut self, theirs: &SparseTable) {
+        let Self::Sparse(ours) = self else { unreachable!("the sketch is sparse") };
         let params = ours.params();
         let union = ours.union(theirs);
-        let stays_sparse = union.len() as u64 <= params.max_sparse_entries();
-        if stays_sparse {
+        if union.len() as u64 <= params.max_sparse_entries() {
             *ours = SparseTable::of_ascending(params, union.into_iter());
-        } else {
-            self.make_dense();
+            return;
         }
-        stays_sparse
+        self.make_dense();
+        union.into_iter().for_each(|coupon| self.merge_coupon(coupon));
+        if let Self::Dense(dense) = self {
+            dense.forget_martingale();
+        }
     }
 
     /// Takes in a coupon of another sketch.
