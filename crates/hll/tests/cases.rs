@@ -1,8 +1,12 @@
 //! Kinds of faults that sketches of this kind have had elsewhere; the right value for each.
 #![cfg(feature = "std")]
 
-use core::hash::BuildHasher;
+mod crafted;
 
+use core::hash::BuildHasher;
+use std::time::{Duration, Instant};
+
+use crafted::unfinalized;
 use hll::{
     AtomicHyperLogLog, HllParams, HyperLogLog, HyperLogLogView, Incompatible, ParamError,
     SipHashBuilder, UltraLogLog,
@@ -223,4 +227,21 @@ fn case_23_crafted_keys_do_no_better_under_a_secret_key() {
     keyed.extend(0..1_000u64);
     keyed.extend(&hidden);
     assert_near(keyed.estimate(), 6_000.0, 1.04 / 16.0, "keyed");
+}
+
+/// Keys whose entries of the sparse form share a bucket: each insert passes all before it. The time of `docs/security.md`.
+#[test]
+fn case_23_crafted_inserts_are_slow_but_end() {
+    let time = |step: u64| {
+        let start = Instant::now();
+        let mut sketch = numbers(18, 0..0);
+        for i in 0..1 << 15 {
+            sketch.insert_hash(unfinalized(i * step << 38 | 1 << 37));
+        }
+        assert!(!sketch.is_dense() && sketch.estimate().round() >= 32_768.0);
+        start.elapsed()
+    };
+    let [crafted, ordinary] = [1, 1 << 11].map(time);
+    println!("32,768 crafted inserts: {crafted:?}; ordinary ones: {ordinary:?}");
+    assert!(crafted < Duration::from_secs(20), "{crafted:?}");
 }

@@ -9,6 +9,7 @@
     reason = "ranks, registers and table indices are small"
 )]
 
+mod crafted;
 mod errors;
 
 use core::hash::BuildHasher;
@@ -22,6 +23,7 @@ use pds_params::hll::CardinalityEstimator::{Martingale, UltraFgra, UltraMaximumL
 use pds_testkit::hashers::{Fnv1aBuilder, IdentityBuilder};
 use pds_testkit::keys;
 
+use crafted::unfinalized;
 use errors::Errors;
 
 fn predicted(precision: u32, estimator: CardinalityEstimator, items: f64) -> f64 {
@@ -206,16 +208,6 @@ fn case_08_weak_hashers_give_the_promised_error() {
     errors(&Fnv1aBuilder, |run| run * 5_000).judge(expected, 0.05, "FNV-1a");
 }
 
-/// The hash whose finalised form is `x`: the steps of the finaliser backwards.
-fn unfinalized(x: u64) -> u64 {
-    let unshift = |x: u64, by: u32| (0..3).fold(x, |y, _| x ^ (y >> by));
-    let inverse =
-        |a: u64| (0..6).fold(a, |y, _| y.wrapping_mul(2u64.wrapping_sub(a.wrapping_mul(y))));
-    let x = unshift(x, 27).wrapping_mul(inverse(0x1c69_b3f7_4ac4_ae35));
-    let x = unshift(x, 33).wrapping_mul(inverse(0x3c79_ac49_2ba7_b653));
-    unshift(x, 27).wrapping_sub(0x9e37_79b9_7f4a_7c15)
-}
-
 /// The ways in which so many keys fall into 16 registers, all alike but for the registers' names, and their probabilities.
 fn patterns(keys: usize) -> Vec<(Vec<u64>, f64)> {
     let of = |patterns: &[(&[u64], f64)]| patterns.iter().map(|&(p, c)| (p.to_vec(), c)).collect();
@@ -246,7 +238,7 @@ fn weighed(keys: usize) -> [[f64; 2]; 3] {
             sketch.make_dense();
             let mut probability = share;
             for (register, rank) in registers.iter().zip(ranks) {
-                sketch.insert_hash(unfinalized(register << 60 | 1 << (60 - rank)));
+                sketch.insert_hash(unfinalized(register << 60 | 1u64 << (60 - rank)));
                 probability *= 0.5f64.powi(rank.min(RANKS - 1) as i32);
             }
             let martingale = sketch.martingale_estimate().unwrap();

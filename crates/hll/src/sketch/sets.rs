@@ -122,7 +122,7 @@ impl<S: BuildHasher> HyperLogLog<S> {
         let size = |registers: &[u8]| improved(&dense::histogram(registers), params, FINITE_SIZE);
         let mut union = left.to_vec();
         dense::merge(&mut union, &right);
-        let sizes = [&left, &right, &*union].map(size);
+        let sizes = [&*left, &*right, &*union].map(size);
         if sizes == [f64::INFINITY; 3] {
             return Overlap::of_full();
         }

@@ -68,6 +68,7 @@ pub fn mutate(input: &[u8]) {
     });
     pair(&one, &other);
     ultra_pair(&one, &other);
+    redis(input);
 }
 
 /// The bytes of a sketch, changed.
@@ -141,7 +142,7 @@ fn ultra_pair(one: &[u8], other: &[u8]) {
 }
 
 /// A value of Redis, made of runs of registers and perhaps damaged, is read as what it was made of, or refused.
-pub fn redis(input: &[u8]) {
+fn redis(input: &[u8]) {
     let mut choices = Choices::new(input);
     let (is_sparse, is_damaged) = (choices.below(2) == 0, choices.below(4) == 0);
     let runs = redis_runs(&mut choices);

@@ -11,11 +11,6 @@ fn case_17_forged_bytes_are_refused_or_come_back_unchanged() {
     inputs(1, 30_000).for_each(|input| bodies::mutate(&input));
 }
 
-#[test]
-fn values_of_redis_are_read_as_they_were_made_or_refused() {
-    inputs(4, 3_000).for_each(|input| bodies::redis(&input));
-}
-
 /// A sketch at precision 4 whose registers are all full.
 fn full() -> Vec<u8> {
     let mut sketch = HyperLogLog::new(4).unwrap();

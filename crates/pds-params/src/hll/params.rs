@@ -233,8 +233,8 @@ impl HllParams {
     ///
     /// let params = HllParams::new(14)?;
     /// let interval = params.interval(params.estimate(Improved, 1e6), 0.95)?;
-    /// assert!((interval.start() / 984_395.0 - 1.0).abs() < 1e-4);
-    /// assert!((interval.end() / 1_016_109.0 - 1.0).abs() < 1e-4);
+    /// assert!((interval.start() / 984_458.0 - 1.0).abs() < 1e-4);
+    /// assert!((interval.end() / 1_016_040.0 - 1.0).abs() < 1e-4);
     /// # Ok::<(), pds_params::ParamError>(())
     /// ```
     pub fn interval(

@@ -25,8 +25,8 @@ impl HllParams {
     #[doc(hidden)]
     #[must_use]
     pub fn sparse_slots(self, entries: usize) -> usize {
-        let sizes = core::iter::successors(Some(0), |&slots| Some(self.next_size(slots)));
-        sizes.skip_while(|&slots| room(slots) < entries).next().unwrap_or(0)
+        let mut sizes = core::iter::successors(Some(0), |&slots| Some(self.next_size(slots)));
+        sizes.find(|&slots| room(slots) >= entries).unwrap_or(0)
     }
 
     /// Twice as many slots in a list, half as many again in buckets.
