@@ -4,7 +4,8 @@
 mod crafted;
 
 use core::hash::BuildHasher;
-use std::time::{Duration, Instant};
+use core::time::Duration;
+use std::time::Instant;
 
 use crafted::unfinalized;
 use hll::{
@@ -236,7 +237,7 @@ fn case_23_crafted_inserts_are_slow_but_end() {
         let start = Instant::now();
         let mut sketch = numbers(18, 0..0);
         for i in 0..1 << 15 {
-            sketch.insert_hash(unfinalized(i * step << 38 | 1 << 37));
+            sketch.insert_hash(unfinalized((i * step) << 38 | 1 << 37));
         }
         assert!(!sketch.is_dense() && sketch.estimate().round() >= 32_768.0);
         start.elapsed()

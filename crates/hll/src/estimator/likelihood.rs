@@ -13,7 +13,7 @@ use pds_params::HllParams;
 #[must_use]
 pub fn maximum_likelihood(counts: &[u32; 64], params: HllParams) -> f64 {
     /// 3 ln 2 ζ(3, 2) / ζ(2, 2)².
-    const BIAS: f64 = 1.010_105_6;
+    const BIAS: f64 = 1.010_159_080_958_539_7;
     let precision = params.precision();
     let mut likelihood = Likelihood::new(precision);
     for (rank, &count) in (0..=65 - precision).zip(counts) {
