@@ -3,7 +3,7 @@
 //! Prints the table of `docs/hashing.md`, a row at a time; arguments name the sizes to measure, in bits:
 //! `cargo run --release -p bloom-core --example double_hashing 1000 10000`. The exit status is 1 when the excess is
 //! beyond 2 %, or not known to 0.3 %, at one of the shapes that have 1,000 bits and a rate of 1e-4 at least.
-//! About ten seconds a row on two cores.
+//! The whole takes about ten minutes on two cores that others use, too.
 
 use bloom_core::{BitArray, BloomFilter, BloomParams};
 use core::num::ParseIntError;
