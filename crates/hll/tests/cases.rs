@@ -234,7 +234,7 @@ fn case_23_crafted_keys_do_no_better_under_a_secret_key() {
 #[test]
 fn case_23_crafted_inserts_are_slow_but_end() {
     let time = |step: u64| {
-        let hash = |i| unfinalized((i * step) << 38 | 1 << 37);
+        let hash = |i| unfinalized((i * step) << 38 | 1u64 << 37);
         let hashes: Vec<u64> = (0..1 << 15).map(hash).collect();
         let mut sketch = numbers(18, 0..0);
         let start = Instant::now();
