@@ -86,7 +86,8 @@ macro_rules! filter_builder {
                 }
             )*
 
-            /// Asks the system for huge pages, which large filters gain from and small ones ignore.
+            /// Asks the system for huge pages, for filters of many megabytes; small ones ignore it. Copies, and filters that
+            /// are read from bytes, do not ask.
             #[cfg(feature = "huge-pages")]
             pub const fn huge_pages(mut self, huge_pages: bool) -> Self {
                 self.huge_pages = huge_pages;

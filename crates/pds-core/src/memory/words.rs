@@ -140,9 +140,9 @@ impl Words {
 
     /// Asks the system to back the words with huge pages. Returns whether it agreed to try.
     ///
-    /// Random access beyond the reach of the TLB gains a factor of 1.5 to 1.8; below some megabytes
-    /// there is nothing to gain. Call it before the words are first written. Always `false`
-    /// elsewhere than on Linux.
+    /// Meant for random access to more than the TLB reaches, some megabytes; what it gains depends on the machine, and
+    /// agreeing is not granting: `AnonHugePages` in `/proc/self/smaps` tells what was granted. Call it before the
+    /// words are first written. A copy asks for nothing. Always `false` elsewhere than on Linux.
     #[cfg(feature = "huge-pages")]
     pub fn advise_huge_pages(&self) -> bool {
         #[cfg(target_os = "linux")]
