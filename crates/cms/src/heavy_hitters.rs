@@ -268,8 +268,7 @@ impl<K, S: BuildHasher> HeavyHitters<K, S> {
 
     fn check_compatible(&self, other: &Self) -> Result<(), Incompatible> {
         Incompatible::check_shape("capacity", self.capacity(), other.capacity())?;
-        let (left, right) = (self.params.phi().to_bits(), other.params.phi().to_bits());
-        Incompatible::check_shape("phi (as bits)", left, right)?;
+        Incompatible::check_share("phi", self.params.phi(), other.params.phi())?;
         Incompatible::check_hasher(&self.hasher, &other.hasher)
     }
 }

@@ -188,7 +188,7 @@ impl<K, S: BuildHasher> SketchedHeavyHitters<K, S> {
     where
         K: Hash + Clone + Eq,
     {
-        Incompatible::check_shape("phi (as bits)", self.phi.to_bits(), other.phi.to_bits())?;
+        Incompatible::check_share("phi", self.phi, other.phi)?;
         self.sketch.merge(&other.sketch)?;
         self.candidates.list_both(&other.candidates, &self.sketch);
         Ok(())
@@ -218,7 +218,7 @@ impl<K: Clone, S: Clone> Clone for SketchedHeavyHitters<K, S> {
 /// Equal are detectors of equal phi, shapes and hashers with the same counts.
 impl<K: Eq, S: BuildHasher> PartialEq for SketchedHeavyHitters<K, S> {
     fn eq(&self, other: &Self) -> bool {
-        self.phi.to_bits() == other.phi.to_bits()
+        self.phi == other.phi
             && self.sketch == other.sketch
             && self.candidates.same_counts(&other.candidates)
     }

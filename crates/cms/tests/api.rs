@@ -186,13 +186,15 @@ fn what_differs_is_named_and_nothing_changes() {
     let conservative = CountMinSketch::builder(shape(10, 3)).conservative().build().unwrap();
     let seeded = CountMinSketch::builder(shape(10, 3)).seed(1).build().unwrap();
     let mut differs = |other: &CountMinSketch, name: &str| match sketch.merge(other) {
-        Err(Incompatible::Shape { parameter, .. }) => assert_eq!(parameter, name),
+        Err(Incompatible::Shape { parameter, .. } | Incompatible::Mode { parameter, .. }) => {
+            assert_eq!(parameter, name);
+        }
         Err(Incompatible::Hasher { .. }) => assert_eq!("hasher", name),
         other => panic!("{other:?}"),
     };
     differs(&build(11, 3), "width");
     differs(&build(10, 2), "depth");
-    differs(&conservative, "update (0 plain, 1 conservative)");
+    differs(&conservative, "update");
     differs(&seeded, "hasher");
     assert!(matches!(sketch.inner_product(&seeded), Err(InnerProductError::Incompatible(_))));
     assert_eq!(sketch, before);
@@ -328,7 +330,9 @@ fn summaries_merge_when_they_are_alike() {
     assert!(matches!(summary.merge(&build(5, 1)), Err(Incompatible::Hasher { .. })));
     let phi = HeavyHittersParams::with_capacity(0.3, 5).unwrap();
     let phi = HeavyHitters::from_params(phi, DefaultHashBuilder::default()).unwrap();
-    assert!(summary.merge(&phi).is_err());
+    let error = summary.merge(&phi).unwrap_err();
+    assert_eq!(error, Incompatible::Share { parameter: "phi", left: 0.25, right: 0.3 });
+    assert_eq!(error.to_string(), "phi differs: 0.25 here, 0.3 in the other");
     assert!(TopK::<u64>::new(3).unwrap().merge(&TopK::new(4).unwrap()).is_err());
 }
 

@@ -30,7 +30,7 @@ impl fmt::Display for Full {
 impl error::Error for Full {}
 
 /// Why two filters were not merged. Neither was changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum MergeError {
     /// They differ in shape or hasher.

@@ -59,7 +59,7 @@ impl From<AllocError> for BuildError {
 }
 
 /// Why two structures cannot be combined. Neither was changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Incompatible {
     /// They differ in a number that fixes their shape.
@@ -70,6 +70,24 @@ pub enum Incompatible {
         left: u64,
         /// Its value in the other.
         right: u64,
+    },
+    /// They differ in a share: a number above 0 and below 1.
+    Share {
+        /// What differs, such as `"phi"`.
+        parameter: &'static str,
+        /// Its value in `self`.
+        left: f64,
+        /// Its value in the other.
+        right: f64,
+    },
+    /// They differ in a mode: one of a few ways to work that have names.
+    Mode {
+        /// What differs, such as `"update"`.
+        parameter: &'static str,
+        /// Its name in `self`.
+        left: &'static str,
+        /// Its name in the other.
+        right: &'static str,
     },
     /// They hash differently: another hasher, or another seed or key of the same one.
     Hasher {
@@ -90,6 +108,28 @@ impl Incompatible {
         if left == right { Ok(()) } else { Err(Self::Shape { parameter, left, right }) }
     }
 
+    /// Compares one share of two structures.
+    ///
+    /// # Errors
+    /// [`Incompatible::Share`] when the values differ.
+    #[doc(hidden)]
+    pub fn check_share(parameter: &'static str, left: f64, right: f64) -> Result<(), Self> {
+        if left == right { Ok(()) } else { Err(Self::Share { parameter, left, right }) }
+    }
+
+    /// Compares one mode of two structures, by its name.
+    ///
+    /// # Errors
+    /// [`Incompatible::Mode`] when the names differ.
+    #[doc(hidden)]
+    pub fn check_mode(
+        parameter: &'static str,
+        left: &'static str,
+        right: &'static str,
+    ) -> Result<(), Self> {
+        if left == right { Ok(()) } else { Err(Self::Mode { parameter, left, right }) }
+    }
+
     /// Compares two hashers by their [`probe`](crate::hash::probe).
     ///
     /// # Errors
@@ -105,6 +145,12 @@ impl fmt::Display for Incompatible {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Shape { parameter, left, right } => {
+                write!(f, "the {parameter} differs: {left} here, {right} in the other")
+            }
+            Self::Share { parameter, left, right } => {
+                write!(f, "{parameter} differs: {left:?} here, {right:?} in the other")
+            }
+            Self::Mode { parameter, left, right } => {
                 write!(f, "the {parameter} differs: {left} here, {right} in the other")
             }
             Self::Hasher { left, right } => write!(

@@ -11,6 +11,17 @@ fn differing_shapes_are_named() {
     assert_eq!(error.to_string(), "the number of bits differs: 8 here, 9 in the other");
 }
 
+/// Shares as they are given and modes by their names, not as the bits that hold them.
+#[test]
+fn differing_shares_and_modes_are_named() {
+    assert_eq!(Incompatible::check_share("phi", 0.1, 0.1), Ok(()));
+    let error = Incompatible::check_share("phi", 0.1, 1e-7).unwrap_err();
+    assert_eq!(error.to_string(), "phi differs: 0.1 here, 1e-7 in the other");
+    assert_eq!(Incompatible::check_mode("update", "plain", "plain"), Ok(()));
+    let error = Incompatible::check_mode("update", "plain", "conservative").unwrap_err();
+    assert_eq!(error.to_string(), "the update differs: plain here, conservative in the other");
+}
+
 #[test]
 fn differing_hashers_are_found_by_a_probe() {
     let (a, b) = (DefaultHashBuilder::default(), DefaultHashBuilder::with_seed(5));

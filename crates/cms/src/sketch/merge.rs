@@ -45,8 +45,7 @@ impl<S: BuildHasher, C: Counter> CountMinSketch<S, C> {
 
     pub(super) fn check_compatible(&self, other: &Self) -> Result<(), Incompatible> {
         check_shapes(&self.params, &other.params)?;
-        let (left, right) = (self.update as u64, other.update as u64);
-        Incompatible::check_shape("update (0 plain, 1 conservative)", left, right)?;
+        Incompatible::check_mode("update", self.update.name(), other.update.name())?;
         Incompatible::check_hasher(&self.hasher, &other.hasher)
     }
 }

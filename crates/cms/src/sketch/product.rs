@@ -33,7 +33,7 @@ impl fmt::Display for ConservativeUpdate {
 impl error::Error for ConservativeUpdate {}
 
 /// Why two sketches have no inner product.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum InnerProductError {
     /// They differ in shape or hasher.

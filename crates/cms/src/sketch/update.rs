@@ -23,6 +23,15 @@ pub enum Update {
     Conservative,
 }
 
+impl Update {
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+            Self::Conservative => "conservative",
+        }
+    }
+}
+
 impl<S, C: Counter> CountMinSketch<S, C> {
     /// Counts one more of the key with this hash. Returns the new estimate.
     ///
