@@ -12,7 +12,7 @@ use bloom_blocked::{
     SipHashBuilder,
 };
 use pds_testkit::keys;
-use pds_testkit::stats::Binomial;
+use pds_testkit::stats::{Binomial, Positives};
 
 /// The false-alarm level of each of the judgements below, some sixty.
 const ALPHA: f64 = 1e-8;
@@ -27,13 +27,7 @@ fn judge<S: BuildHasher, K: Hash>(
     filter: &BlockedBloomFilter<S>,
     absent: impl Iterator<Item = K>,
 ) {
-    let (mut asked, mut hits) = (0, 0);
-    for key in absent {
-        asked += 1;
-        hits += u64::from(filter.contains(&key));
-    }
-    let accepted = Binomial::new(asked, filter.false_positive_rate()).acceptance(ALPHA);
-    assert!(accepted.contains(&hits), "{name}: {hits} of {asked} not in {accepted:?}");
+    Positives::of(filter, absent).judge(name, filter.false_positive_rate(), ALPHA);
 }
 
 #[test]

@@ -9,25 +9,14 @@ use std::time::Instant;
 
 use bloom_core::{AtomicBloomFilter, BloomFilter, BloomFilterView};
 use pds_core::bytes::ReadLimits;
-use peak_alloc::PeakAlloc;
+use pds_testkit::allocation::{CONSTANT, PeakAlloc, peak_of};
 
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;
 
-/// More than the code needs (buffers of 16 KiB are on the stack), and less than any filter here.
-const CONSTANT: usize = 64 << 10;
 const MIB: u64 = 1 << 20;
 
-/// The most bytes allocated at a time while `run` runs, beyond those before it.
-///
-/// The tests of this file are held apart: the count is the process's.
-fn peak_of<T>(run: impl FnOnce() -> T) -> (T, usize) {
-    let before = ALLOCATOR.current_usage();
-    ALLOCATOR.reset_peak_usage();
-    let result = run();
-    (result, ALLOCATOR.peak_usage().saturating_sub(before))
-}
-
+/// Holds the tests of this file apart.
 fn alone() -> impl Drop {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -39,11 +28,8 @@ fn path(name: &str) -> PathBuf {
 
 /// A header that claims a filter of so many bits, truly sealed, with 8 bytes of payload behind it.
 fn claiming(bits: u64) -> Vec<u8> {
-    let mut bytes = BloomFilter::builder().bits(1).hashes(1).build().unwrap().to_bytes();
-    bytes[56..64].copy_from_slice(&bits.to_le_bytes());
-    bytes[112..120].copy_from_slice(&(bits.div_ceil(64) * 8).to_le_bytes());
-    pds_testkit::mutate::seal(&mut bytes);
-    bytes
+    let one = BloomFilter::builder().bits(1).hashes(1).build().unwrap().to_bytes();
+    pds_testkit::mutate::claiming(one, bits, bits.div_ceil(64) * 8)
 }
 
 #[test]
@@ -53,7 +39,7 @@ fn case_17_a_claim_allocates_nothing() {
     for bits in [65, 1 << 23, 1 << 33, 1 << 45, 1 << 63] {
         let bytes = claiming(bits);
         fs::write(&path, &bytes).unwrap();
-        let ((), peak) = peak_of(|| {
+        let ((), peak) = peak_of(&ALLOCATOR, || {
             assert!(BloomFilter::from_bytes(&bytes).is_err());
             assert!(AtomicBloomFilter::from_bytes(&bytes).is_err());
             assert!(BloomFilterView::from_bytes(&bytes).is_err());
@@ -70,7 +56,7 @@ fn case_17_a_stream_that_lies_allocates_its_limit_at_the_most() {
     for (bits, limit) in [(1u64 << 23, MIB), (1 << 33, MIB), (1 << 33, 0), (1 << 63, 1 << 30)] {
         let bytes = claiming(bits);
         let limits = ReadLimits::payload(limit);
-        let (read, peak) = peak_of(|| BloomFilter::read_from(bytes.as_slice(), limits));
+        let (read, peak) = peak_of(&ALLOCATOR, || BloomFilter::read_from(bytes.as_slice(), limits));
         assert!(read.is_err());
         let allowed = if bits / 8 > limit { 0 } else { usize::try_from(limit).unwrap() };
         assert!(peak < allowed + CONSTANT, "{bits} bits claimed, {limit} allowed: {peak} bytes");
@@ -87,7 +73,7 @@ fn case_18_a_length_that_lies_allocates_nothing() {
     let valid = BloomFilter::builder().bits(1).hashes(1).build().unwrap().to_bytes();
     for length in [1u64 << 20, 1 << 32, 1 << 40, 1 << 62, u64::MAX] {
         let claims = claiming_length(length, &valid);
-        let ((), peak) = peak_of(|| {
+        let ((), peak) = peak_of(&ALLOCATOR, || {
             for (format, claim) in &claims {
                 assert!(format.read::<BloomFilter>(claim).is_err(), "{format:?}");
             }
@@ -108,7 +94,7 @@ fn stream(bytes: u64) -> [usize; 2] {
     filter.insert_hash_batch(&hashes);
     let touched = peak_touched();
     let start = Instant::now();
-    let (written, peak_writing) = peak_of(|| filter.write_to(File::create(&path)?));
+    let (written, peak_writing) = peak_of(&ALLOCATOR, || filter.write_to(File::create(&path)?));
     written.unwrap();
     println!(
         "written in {:?}; touched beyond the filter: {:?} KiB",
@@ -122,7 +108,7 @@ fn stream(bytes: u64) -> [usize; 2] {
     let start = Instant::now();
     let limits = ReadLimits::payload(bytes);
     let (read, peak_reading) =
-        peak_of(|| BloomFilter::read_from(File::open(&path).unwrap(), limits));
+        peak_of(&ALLOCATOR, || BloomFilter::read_from(File::open(&path).unwrap(), limits));
     println!("read in {:?}; touched beyond all before: {:?} KiB", start.elapsed(), since(touched));
     let read = read.unwrap();
     assert!(read.count_ones() == ones && hashes.iter().all(|&hash| read.contains_hash(hash)));

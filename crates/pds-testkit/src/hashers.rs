@@ -3,9 +3,13 @@
 //! Real programs hash with these, and real filters have missed their promised rate because of them. Each is exactly
 //! what its name says, pinned by published check values, so that a failure tells of the structure under test.
 
+use core::fmt;
 use core::hash::{BuildHasher, Hasher};
 
+use pds_core::DefaultHashBuilder;
 use pds_core::internal::GOLDEN_RATIO;
+
+use crate::keys::awkward;
 
 /// The multiplier of FxHash on 64-bit machines, the golden ratio's neighbour that Firefox chose.
 const FX_MULTIPLIER: u64 = 0x517c_c1b7_2722_0a95;
@@ -186,6 +190,50 @@ const fn crc64_table() -> [u64; 256] {
     table
 }
 
+/// Any of these hashers, or the default one, under one type: for tests that go through all of them.
+#[derive(Clone, Copy)]
+pub struct AnyBuilder {
+    name: &'static str,
+    build: fn() -> Box<dyn Hasher>,
+}
+
+impl fmt::Debug for AnyBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl BuildHasher for AnyBuilder {
+    type Hasher = Box<dyn Hasher>;
+
+    fn build_hasher(&self) -> Self::Hasher {
+        (self.build)()
+    }
+}
+
+/// All weak hashers, and the default one.
+#[must_use]
+pub fn all() -> [AnyBuilder; 5] {
+    fn build<S: BuildHasher<Hasher: 'static> + Default>() -> Box<dyn Hasher> {
+        Box::new(S::default().build_hasher())
+    }
+    [
+        AnyBuilder { name: "identity", build: build::<IdentityBuilder> },
+        AnyBuilder { name: "FxHash", build: build::<FxBuilder> },
+        AnyBuilder { name: "FNV-1a", build: build::<Fnv1aBuilder> },
+        AnyBuilder { name: "CRC-64", build: build::<Crc64Builder> },
+        AnyBuilder { name: "default", build: build::<DefaultHashBuilder> },
+    ]
+}
+
+/// [`all`] hashers, each with every stream of integers on which a weak one is likely to fail, and a name for both.
+pub fn on_awkward_keys()
+-> impl Iterator<Item = (String, AnyBuilder, impl Iterator<Item = u64> + Clone)> {
+    all().into_iter().flat_map(|hasher| {
+        awkward().map(move |(name, keys)| (format!("{hasher:?}, {name}"), hasher, keys))
+    })
+}
+
 /// Finds the hash of which the finaliser makes `x`: with it, or under [`IdentityBuilder`], keys can be chosen.
 #[must_use]
 pub fn unfinalized(x: u64) -> u64 {
@@ -261,6 +309,20 @@ mod tests {
             builder.hash_one(key + 1).wrapping_sub(builder.hash_one(key))
         };
         assert!((0..100).all(|key| step(FxBuilder, key) == FX_MULTIPLIER));
+    }
+
+    #[test]
+    fn any_hasher_is_the_one_it_is_named_for() {
+        let hashes = all().map(|hasher| (format!("{hasher:?}"), hasher.hash_one("key")));
+        let same: [(&str, u64); 5] = [
+            ("identity", IdentityBuilder.hash_one("key")),
+            ("FxHash", FxBuilder.hash_one("key")),
+            ("FNV-1a", Fnv1aBuilder.hash_one("key")),
+            ("CRC-64", Crc64Builder.hash_one("key")),
+            ("default", DefaultHashBuilder::default().hash_one("key")),
+        ];
+        assert_eq!(hashes, same.map(|(name, hash)| (name.to_owned(), hash)));
+        assert_eq!(on_awkward_keys().count(), 15);
     }
 
     #[test]

@@ -58,6 +58,13 @@ pub fn byte_swapped(start: u64) -> impl Iterator<Item = u64> + Clone {
     consecutive(start).map(u64::swap_bytes)
 }
 
+/// The streams of integers on which weak hashers are likely to fail, each with its name.
+pub fn awkward() -> impl Iterator<Item = (&'static str, impl Iterator<Item = u64> + Clone)> {
+    let kinds: [fn(u64) -> u64; 3] = [|index| index, |index| index << 32, u64::swap_bytes];
+    let names = ["consecutive", "strided", "byte swapped"];
+    names.into_iter().zip(kinds).map(|(name, kind)| (name, consecutive(0).map(kind)))
+}
+
 /// Strings of 64 bytes that differ in their last twelve only, decimal digits.
 pub fn prefixed(start: u64) -> impl Iterator<Item = String> + Clone {
     consecutive(start).map(|index| format!("{PREFIX}{index:012}"))
@@ -108,6 +115,7 @@ mod tests {
         assert_eq!(distinct(consecutive(1)), COUNT);
         assert_eq!(distinct(strided(5, 1 << 40)), COUNT.min(1 << 24));
         assert_eq!(distinct(byte_swapped(0)), COUNT);
+        assert!(awkward().all(|(_, keys)| distinct(keys) == COUNT));
         assert_eq!(distinct(prefixed(0)), COUNT);
         assert_eq!(distinct(urls(1)), COUNT);
     }

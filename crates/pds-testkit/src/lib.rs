@@ -1,6 +1,8 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "allocation")]
+pub mod allocation;
 pub mod date;
 #[cfg(feature = "formats")]
 pub mod format;

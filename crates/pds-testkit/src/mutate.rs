@@ -11,6 +11,8 @@ use xxhash_rust::xxh3::xxh3_64;
 const HEADER: usize = 128;
 /// Length of a checksum in bytes.
 const SUM: usize = 8;
+/// Offset of the first number of the shape.
+const SHAPE_AT: usize = 56;
 /// Offset of the length of the payload.
 const PAYLOAD_BYTES_AT: usize = 112;
 
@@ -25,7 +27,7 @@ const FIELDS: [(usize, usize); 17] = [
     (32, 8),
     (40, 8),
     (48, 8),
-    (56, 8),
+    (SHAPE_AT, 8),
     (64, 8),
     (72, 8),
     (80, 8),
@@ -128,6 +130,16 @@ pub fn seal(bytes: &mut [u8]) {
     seal_header(bytes);
 }
 
+/// Bytes with another first number of their shape and another length of payload, truly sealed: what follows the header
+/// is not what it claims.
+#[must_use]
+pub fn claiming(mut bytes: Vec<u8>, number: u64, payload_bytes: u64) -> Vec<u8> {
+    bytes[SHAPE_AT..][..8].copy_from_slice(&number.to_le_bytes());
+    bytes[PAYLOAD_BYTES_AT..][..8].copy_from_slice(&payload_bytes.to_le_bytes());
+    seal(&mut bytes);
+    bytes
+}
+
 fn seal_header(bytes: &mut [u8]) {
     if let Some(header) = bytes.first_chunk_mut::<HEADER>() {
         put_sum(header);
@@ -228,6 +240,18 @@ mod tests {
         for length in 0..HEADER + SUM {
             seal(&mut envelope()[..length]);
         }
+    }
+
+    #[test]
+    fn a_claim_changes_two_numbers_and_the_checksum() {
+        let claim = claiming(envelope(), 3, 4);
+        assert_eq!(
+            (claim[56..64].to_vec(), claim[112..120].to_vec()),
+            (3u64.to_le_bytes().to_vec(), 4u64.to_le_bytes().to_vec())
+        );
+        let mut sealed = claim.clone();
+        seal(&mut sealed);
+        assert_eq!(sealed, claim);
     }
 
     #[test]

@@ -28,6 +28,15 @@ pub fn decode<P: Portable>(bytes: &[u8]) -> Option<P> {
     }
 }
 
+/// Bytes that claim more than is there are refused, from a slice and from a stream of at most 64 KiB of payload.
+///
+/// # Panics
+/// When they are read.
+pub fn refuse<P: Portable>(bytes: &[u8]) {
+    assert!(from_slice::<P>(bytes, None).is_err());
+    assert!(read_from::<P>(bytes, ReadLimits::payload(1 << 16), None).is_err());
+}
+
 /// Returns the structure on the far side of its bytes, read in one of two ways.
 ///
 /// # Panics

@@ -7,10 +7,12 @@
 mod binomial;
 mod median;
 mod normal;
+mod positives;
 
 pub use binomial::Binomial;
 pub use median::Median;
 pub use normal::{normal_quantile, normal_upper_tail};
+pub use positives::Positives;
 
 /// The false-alarm level of each of `tests` independent tests that together may raise a false alarm with probability
 /// `total` at most.
