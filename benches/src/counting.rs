@@ -11,7 +11,7 @@ use pds::{BlockedCountingBloomFilter, BloomFilter, CountingBloomFilter, CuckooFi
 
 use crate::goals::{Against, Goal};
 use crate::membership::{Design, Lineup, Operation, Peer, contender, no_backend};
-use crate::removal::{self, Promise, Removing, changes};
+use crate::removal::{self, BuildFor, Promise, Removing, Rival, changes};
 use crate::suite::{Bench, LARGE, Outcome, Suite};
 
 /// What is measured of the filter with all counters of a key in one line.
@@ -102,23 +102,19 @@ fn run_classical(bench: &mut Bench<'_>) -> Outcome {
 }
 
 /// What each filter takes for the same promise.
-fn promises(bench: &mut Bench<'_>, ours: &str) -> Outcome {
-    for rate in [0.01, 0.001] {
-        let promise = Promise { items: 1_000_000, rate };
-        promise.memory(
-            bench,
-            ours,
-            &[
-                (CLASSICAL, &|items, rate| Ok(Box::new(CountingBloomFilter::new(items, rate)?))),
-                (BLOCKED, &|items, rate| {
-                    Ok(Box::new(BlockedCountingBloomFilter::new(items, rate)?))
-                }),
-                (BLOOM, &|items, rate| Ok(Box::new(BloomFilter::new(items, rate)?))),
-                (CUCKOO, &|items, rate| Ok(Box::new(CuckooFilter::new(items, rate)?))),
-            ],
-        )?;
-    }
-    Ok(())
+fn promises(bench: &mut Bench<'_>, ours: &'static str) -> Outcome {
+    let all: [(&str, &BuildFor); 4] = [
+        (CLASSICAL, &|items, rate| Ok(Box::new(CountingBloomFilter::new(items, rate)?))),
+        (BLOCKED, &|items, rate| Ok(Box::new(BlockedCountingBloomFilter::new(items, rate)?))),
+        (BLOOM, &|items, rate| Ok(Box::new(BloomFilter::new(items, rate)?))),
+        (CUCKOO, &|items, rate| Ok(Box::new(CuckooFilter::new(items, rate)?))),
+    ];
+    let rival = |(name, build)| Rival { name, note: "", build };
+    let (own, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|&(name, _)| name == ours);
+    let rivals: Vec<_> = others.into_iter().map(rival).collect();
+    [0.01, 0.001]
+        .into_iter()
+        .try_for_each(|rate| Promise { items: 1_000_000, rate }.memory(bench, own[0], &rivals))
 }
 
 /// The most keys of which so many lines keep the rate.

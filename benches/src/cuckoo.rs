@@ -1,5 +1,7 @@
 //! The cuckoo filter, with fingerprints of eight bits: the only width that the peer of its kind has.
 
+mod large;
+
 use core::error::Error;
 use core::fmt;
 use core::hash::{BuildHasher, Hasher};
@@ -10,12 +12,10 @@ use pds::params::cuckoo::rate_by_load;
 use pds::{BloomFilter, CountingBloomFilter, CuckooFilter, DefaultHashBuilder};
 use probabilistic_collections::cuckoo::CuckooFilter as Collected;
 
-use crate::allocation;
 use crate::goals::{Against, Goal};
 use crate::keys::key;
-use crate::membership::{Build, Design, Filter, Lineup, Operation, Peer, contender};
-use crate::removal::{self, Removing, changes};
-use crate::report::{Row, Unit};
+use crate::membership::{Design, Filter, Lineup, Operation, Peer, contender};
+use crate::removal::{self, Promise, Removing, Rival, changes};
 use crate::suite::{Bench, Outcome, Suite};
 
 /// What is measured of it.
@@ -27,11 +27,20 @@ pub const SUITE: Suite = Suite {
         against_peer("miss", 2.0),
         against_peer("hit batch", 4.0),
         against_peer("miss batch", 2.0),
-        against_floor("hit batch"),
-        against_floor("miss batch"),
     ],
     run,
 };
+
+/// What is measured of one of 1 GiB, whatever the effort.
+pub const LARGE: Suite = Suite {
+    name: "cuckoo-large",
+    peers: &["cuckoofilter", "qfilter"],
+    goals: &[against_floor("hit batch"), against_floor("miss batch")],
+    run: large::run,
+};
+
+/// Bits of a fingerprint, in buckets of 32 bits.
+const BITS: u32 = 8;
 
 /// Lookups at a load of 0.95. All sizes are powers of two: the peers have no others.
 pub const LINEUP: Lineup = Lineup {
@@ -44,7 +53,11 @@ pub const LINEUP: Lineup = Lineup {
     backend: || None,
     ours: |design, _| Ok(Box::new(ours(design)?)),
     peers: &[
-        Peer { name: "cuckoofilter", note: "", build: peer },
+        Peer {
+            name: "cuckoofilter",
+            note: "",
+            build: |design, _| Ok(Box::new(Eight::empty(design.bytes)?)),
+        },
         Peer {
             name: "qfilter",
             note: "has 7.1 bits a slot",
@@ -61,47 +74,6 @@ pub const LINEUP: Lineup = Lineup {
 /// The same without the peer that takes a microsecond a key.
 const MEDIUM: Lineup = Lineup { sizes: &[8 << 20], peers: LINEUP.peers.split_at(2).0, ..LINEUP };
 
-/// Lookups beyond the caches. Half full, as the last percents of a billion keys take minutes; lookups do not know.
-const LARGE: Lineup = Lineup {
-    sizes: &[1 << 30],
-    rate: 0.015_56,
-    items: |bytes, _| Ok(bytes / 2),
-    ours: |design, _| {
-        Ok(Box::new(Copied { filter: ours(design)?, words: half_full(design.bytes) }))
-    },
-    peers: &[Peer { name: "cuckoofilter", note: "is half full, as ours, at 1 GiB", build: peer }],
-    ..LINEUP
-};
-
-/// Keys of the filters whose memory is compared, rates that they have to keep, and absent keys asked for.
-const WEIGHED_KEYS: u64 = 1_000_000;
-const WEIGHED_RATES: [f64; 2] = [0.01, 0.001];
-const WEIGHED_ABSENT: u64 = 10_000_000;
-
-/// Each of the size that it asks for itself.
-const WEIGHED: [Peer; 4] = [
-    Peer {
-        name: "cuckoofilter",
-        note: "has 8 bits a fingerprint: it keeps these rates by its load only, at powers of two",
-        build: |design, _| Ok(Box::new(Eight::empty(at_low_load(design))?)),
-    },
-    Peer {
-        name: "qfilter",
-        note: "",
-        build: |design, _| Ok(Box::new(Quotient::new(design.items, design.rate)?)),
-    },
-    Peer {
-        name: "Bloom",
-        note: "is our standard filter, which forgets nothing",
-        build: |design, _| Ok(Box::new(BloomFilter::new(design.items, design.rate)?)),
-    },
-    Peer {
-        name: "counting Bloom",
-        note: "is our own, with counters of 4 bits",
-        build: |design, _| Ok(Box::new(CountingBloomFilter::new(design.items, design.rate)?)),
-    },
-];
-
 const fn against_peer(operation: &'static str, at_least: f64) -> Goal {
     Goal { case: "8 MiB", operation, against: Against::Peer("cuckoofilter"), at_least }
 }
@@ -112,7 +84,7 @@ const fn against_floor(operation: &'static str) -> Goal {
 
 fn run(bench: &mut Bench<'_>) -> Outcome {
     weigh(bench)?;
-    for lineup in [LINEUP, MEDIUM, LARGE] {
+    for lineup in [LINEUP, MEDIUM] {
         lineup.run(bench)?;
     }
     for lineup in [LINEUP, MEDIUM] {
@@ -132,50 +104,48 @@ fn run(bench: &mut Bench<'_>) -> Outcome {
     Ok(())
 }
 
-/// The memory that filters need to keep a rate, and the rate that they have then.
+/// The memory that filters need to keep a rate, each of the size that it asks for itself.
 fn weigh(bench: &mut Bench<'_>) -> Outcome {
-    for rate in WEIGHED_RATES {
-        let design = Design { bytes: 0, items: WEIGHED_KEYS, rate, backend: None };
-        let by_design: Build =
-            |design, _| Ok(Box::new(CuckooFilter::new(design.items, design.rate)?));
-        let ours = weighed(&design, by_design)?;
-        let case = format!("{} %, {WEIGHED_KEYS} keys", 100.0 * rate);
-        for Peer { name, note, build } in WEIGHED {
-            let theirs = weighed(&design, build)?;
-            let bits = [ours.0, theirs.0];
-            let row = Row::exact([&case, "memory"], name, Unit::BitsPerItem, bits);
-            let row = row.rates([ours.1, theirs.1], WEIGHED_ABSENT);
-            bench.add(if note.is_empty() { row } else { row.note(format!("{name} {note}.")) });
-        }
+    for rate in [0.01, 0.001] {
+        Promise { items: 1_000_000, rate }.memory(
+            bench,
+            ("cuckoo", &|items, rate| Ok(Box::new(CuckooFilter::new(items, rate)?))),
+            &[
+                Rival {
+                    name: "cuckoofilter",
+                    note: "has 8 bits a fingerprint: it keeps a rate by its load only, at powers of two",
+                    build: &|items, rate| Ok(Box::new(Eight::empty(at_low_load(items, rate))?)),
+                },
+                Rival {
+                    name: "qfilter",
+                    note: "",
+                    build: &|items, rate| Ok(Box::new(Quotient::new(items, rate)?)),
+                },
+                Rival {
+                    name: "bloom",
+                    note: "is our standard filter, which forgets nothing",
+                    build: &|items, rate| Ok(Box::new(BloomFilter::new(items, rate)?)),
+                },
+                Rival {
+                    name: "counting",
+                    note: "is our own, with counters of 4 bits",
+                    build: &|items, rate| Ok(Box::new(CountingBloomFilter::new(items, rate)?)),
+                },
+            ],
+        )?;
     }
     Ok(())
 }
 
-/// Bits a key, and the rate.
-fn weighed(design: &Design, build: Build) -> Result<(f64, f64), Box<dyn Error>> {
-    let (mut filter, bytes) = allocation::measured(|| build(design, None))?;
-    (0..design.items).for_each(|number| _ = filter.insert(key(number)));
-    let positives = (0..WEIGHED_ABSENT).filter(|&number| filter.contains(key(!number))).count();
-    let bits = 8.0 * bytes as f64 / design.items as f64;
-    Ok((bits, positives as f64 / WEIGHED_ABSENT as f64))
-}
-
 /// The least power of two of slots in which 8-bit fingerprints keep a rate.
-fn at_low_load(design: &Design) -> u64 {
-    let keeps = |slots: &u64| rate_by_load(design.items as f64 / *slots as f64, 8) <= design.rate;
+fn at_low_load(items: u64, rate: f64) -> u64 {
+    let keeps = |slots: &u64| rate_by_load(items as f64 / *slots as f64, BITS) <= rate;
     (0..40).map(|bits| 1 << bits).find(keeps).expect("a load that is low enough")
 }
 
 fn ours(design: &Design) -> Result<CuckooFilter, Box<dyn Error>> {
-    let builder = CuckooFilter::builder().buckets(design.bytes / 4).fingerprint_bits(8);
+    let builder = CuckooFilter::builder().buckets(design.bytes / 4).fingerprint_bits(BITS);
     Ok(builder.huge_pages(design.huge_pages()).build()?)
-}
-
-fn peer(design: &Design, preset: Option<&[u64]>) -> Result<Box<dyn Filter>, Box<dyn Error>> {
-    Ok(Box::new(match preset {
-        Some(words) => Eight::preset(words)?,
-        None => Eight::empty(design.bytes)?,
-    }))
 }
 
 contender!(
@@ -198,50 +168,6 @@ impl Removing for CuckooFilter {
     fn remove(&mut self, key: u64) -> bool {
         self.remove(&key)
     }
-}
-
-/// Ours beside the fingerprints that peers start with.
-#[derive(Debug)]
-struct Copied {
-    filter: CuckooFilter,
-    words: Vec<u64>,
-}
-
-impl Filter for Copied {
-    #[inline]
-    fn insert(&mut self, key: u64) -> bool {
-        Filter::insert(&mut self.filter, key)
-    }
-
-    #[inline]
-    fn contains(&self, key: u64) -> bool {
-        Filter::contains(&self.filter, key)
-    }
-
-    fn clear(&mut self) {
-        self.filter.clear();
-    }
-
-    fn insert_batch(&mut self, keys: &[u64]) -> u64 {
-        Filter::insert_batch(&mut self.filter, keys)
-    }
-
-    fn contains_batch(&self, keys: &[u64], answers: &mut [bool]) -> u64 {
-        Filter::contains_batch(&self.filter, keys, answers)
-    }
-
-    fn words(&self) -> Option<&[u64]> {
-        Some(&self.words)
-    }
-}
-
-/// Bytes of which every other, about, is zero and the others are random.
-fn half_full(bytes: u64) -> Vec<u64> {
-    let every_other = |number: u64| {
-        let bits = key(!number) & 0x0101_0101_0101_0101;
-        key(number) & bits.wrapping_mul(0xff)
-    };
-    (0..bytes / 8).map(every_other).collect()
 }
 
 /// The default hasher, for a peer that makes its own by `Default`.
@@ -277,15 +203,27 @@ struct Eight {
 }
 
 impl Eight {
+    /// What an empty slot holds.
+    const EMPTY: u8 = 100;
+
     fn empty(slots: u64) -> Result<Self, Box<dyn Error>> {
         let slots = usize::try_from(slots)?;
         Ok(Self { filter: Peers::with_capacity(slots), slots })
     }
 
-    /// Every other slot, about, with a random fingerprint.
-    fn preset(words: &[u64]) -> Result<Self, Box<dyn Error>> {
-        let values: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        let (slots, length) = (values.len(), values.iter().filter(|&&value| value != 0).count());
+    /// With the fingerprints of ours, and each where it is.
+    fn preset(ours: &CuckooFilter) -> Result<Self, Box<dyn Error>> {
+        let slots = usize::try_from(ours.num_slots())?;
+        let mut values = vec![Self::EMPTY; slots];
+        let mut slot = 0;
+        for (bucket, fingerprint) in ours.fingerprints() {
+            slot = usize::try_from(4 * bucket)?.max(slot);
+            // Zero is a fingerprint to it, and this one is none.
+            values[slot] =
+                Some(u8::try_from(fingerprint)?).filter(|&value| value != Self::EMPTY).unwrap_or(0);
+            slot += 1;
+        }
+        let length = usize::try_from(ours.len())?;
         Ok(Self { filter: ExportedCuckooFilter { values, length }.into(), slots })
     }
 }
@@ -337,6 +275,24 @@ impl Quotient {
     /// Five bits of remainder: 1 / 32 when it is full, which it is at a load of 0.95.
     fn of_five_bits(items: u64) -> Result<Self, Box<dyn Error>> {
         Self::new(items, 1.0 / 32.0)
+    }
+
+    /// With so many random fingerprints, at most: in order, as they are made of random distances.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "64 bits at most")]
+    fn preset(capacity: u64, items: u64) -> Result<Self, Box<dyn Error>> {
+        let mut filter = qfilter::Builder::new(Self::of_five_bits(capacity)?.0);
+        let end = 2_f64.powi(filter.fingerprint_size().into());
+        let mut place = 0.0;
+        for number in 0..items {
+            let uniform = (key(number) >> 11) as f64 / 2_f64.powi(53);
+            place -= (-uniform).ln_1p() * end / items as f64;
+            if place >= end {
+                break;
+            }
+            let inserted = filter.insert_fingerprint(true, place as u64);
+            inserted.map_err(|error| format!("qfilter: {error:?}"))?;
+        }
+        Ok(Self(filter.into_filter()))
     }
 }
 

@@ -45,6 +45,12 @@ impl Keys {
         Self { first: ABSENT, next: ABSENT, end: u64::MAX }
     }
 
+    /// Keys from that of a number on, which is below those of surplus keys, without end.
+    #[must_use]
+    pub const fn starting_at(number: u64) -> Self {
+        Self { first: number, next: number, end: SURPLUS }
+    }
+
     /// Keys to insert beyond the design, without end.
     #[must_use]
     pub const fn surplus() -> Self {

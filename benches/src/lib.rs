@@ -37,6 +37,7 @@ pub const SUITES: &[&Suite] = &[
     &counting::AVX2,
     &counting::PORTABLE,
     &cuckoo::SUITE,
+    &cuckoo::LARGE,
     &frequency::SUITE,
     &cardinality::SUITE,
     &hashing::SUITE,

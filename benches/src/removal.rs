@@ -23,6 +23,14 @@ const ABSENT: usize = 10_000_000;
 /// How a filter is built for so many items at a rate.
 pub(crate) type BuildFor = dyn Fn(u64, f64) -> Result<Box<dyn Filter>, Box<dyn Error>>;
 
+/// A filter that keeps the promise as well.
+pub(crate) struct Rival<'a> {
+    pub(crate) name: &'static str,
+    /// In what it is not equal, for the reader; empty when in nothing.
+    pub(crate) note: &'static str,
+    pub(crate) build: &'a BuildFor,
+}
+
 /// What filters are compared at.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Promise {
@@ -31,26 +39,26 @@ pub(crate) struct Promise {
 }
 
 impl Promise {
-    /// Fills each filter with as many items as it is built for. Adds rows of the bits an item that the one named `ours`
-    /// takes, and each other, with the rates that they turn out to have.
+    /// Fills each filter with as many items as it is built for. Adds rows of the bits an item that ours takes, and each
+    /// rival, with the rates that they turn out to have.
     ///
     /// # Errors
     /// Whatever keeps a filter from being built.
     ///
     /// # Panics
-    /// When a filter breaks the promise by more than five standard errors, or there is none named `ours`.
+    /// When a filter breaks the promise by more than five standard errors.
     pub(crate) fn memory(
         self,
         bench: &mut Bench<'_>,
-        ours: &str,
-        filters: &[(&'static str, &BuildFor)],
+        (name, build): (&str, &BuildFor),
+        rivals: &[Rival<'_>],
     ) -> Outcome {
-        let measure = |&(name, build): &(_, &BuildFor)| Ok((name, self.measure(name, build)?));
-        let all = filters.iter().map(measure).collect::<Result<Vec<_>, Box<dyn Error>>>()?;
-        let (own, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|&(name, _)| name == ours);
-        let [(_, own)] = own[..] else { panic!("one filter is ours") };
+        let ours = self.measure(name, build)?;
         let case = format!("{} % of {} keys", 100.0 * self.rate, self.items);
-        others.into_iter().for_each(|other| bench.add(self.row(&case, own, other)));
+        for &Rival { name, note, build } in rivals {
+            let row = self.row(&case, ours, (name, self.measure(name, build)?));
+            bench.add(if note.is_empty() { row } else { row.note(format!("{name} {note}.")) });
+        }
         Ok(())
     }
 

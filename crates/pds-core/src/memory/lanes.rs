@@ -136,4 +136,35 @@ mod tests {
         check::<u32>();
         check::<u64>();
     }
+
+    #[test]
+    fn halves_are_flipped_where_arithmetic_has_them() {
+        for number in 0..4 {
+            let mut words = Words::zeroed(2).unwrap();
+            words.fill(u64::MAX);
+            words.flip_half(number, 0x1234_5678);
+            let flipped = 0x1234_5678 << (number % 2 * 32);
+            let expected = |word| if word == number / 2 { !flipped } else { u64::MAX };
+            assert_eq!(words[..], [expected(0), expected(1)], "half {number}");
+            words.flip_half(number, 0x1234_5678);
+            assert_eq!(words[..], [u64::MAX; 2]);
+        }
+    }
+
+    #[test]
+    fn bits_from_a_byte_on_are_flipped_or_nothing_is() {
+        const BITS: u64 = 0xfedc_ba98_7654_3210;
+        for byte in (0..30).chain([usize::MAX - 8, usize::MAX]) {
+            let mut words = Words::zeroed(3).unwrap();
+            let done = words.flip_unaligned(byte, BITS);
+            assert_eq!(done, byte <= 16 && cfg!(target_endian = "little"), "byte {byte}");
+            let flipped = if done { u128::from(BITS) << (byte % 8 * 8) } else { 0 };
+            let expected = |word| match usize::abs_diff(word, byte / 8) {
+                0 => u64::try_from(flipped & u128::from(u64::MAX)).unwrap(),
+                1 if word > byte / 8 => u64::try_from(flipped >> 64).unwrap(),
+                _ => 0,
+            };
+            assert_eq!(words[..], [0, 1, 2].map(expected), "byte {byte}");
+        }
+    }
 }
