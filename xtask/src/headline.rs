@@ -33,8 +33,8 @@ struct Row {
     case: String,
     /// What is told of it.
     published: &'static str,
-    /// Who tells it.
-    source: &'static str,
+    /// Who tells it, where that is known.
+    source: Option<&'static str>,
     /// What it is here.
     measured: Figure,
 }
@@ -57,8 +57,6 @@ enum Figure {
 /// The rows of one story.
 type Rows = Result<Vec<Row>, Box<dyn Error>>;
 
-/// Who tells a figure that goes from text to text.
-const UNKNOWN: &str = "no source found";
 /// Where nothing is told.
 const NONE: &str = "-";
 
@@ -78,26 +76,43 @@ pub(crate) fn run(options: &Options) -> Outcome {
     for items in [100_000, 10_000_000] {
         rows.extend(distinct::rows(items, 400 * 100_000 / items.min(1_000_000) / scale)?);
     }
-    println!("{}", table(&rows));
+    println!("{}\n\n{}", table(&rows), sources(&rows));
     if let Some(file) = &options.json {
         fs::write(file, serde_json::to_string_pretty(&rows)?)?;
     }
     Ok(())
 }
 
+/// A published figure whose source is known bears its number.
 fn table(rows: &[Row]) -> String {
+    let known = known(rows);
     let cells = |row: &Row| {
-        [
-            row.case.clone(),
-            row.published.to_owned(),
-            row.measured.to_string(),
-            row.source.to_owned(),
-        ]
+        let number = known.iter().position(|&source| Some(source) == row.source);
+        let mark = number.map_or_else(String::new, |number| format!(" [{}]", number + 1));
+        [row.case.clone(), format!("{}{mark}", row.published), row.measured.to_string()]
     };
     let mut table = Table::new();
     table.load_style(presets::ASCII_MARKDOWN);
-    table.set_header(["case", "published", "here", "source of the published figure"]);
+    table.set_header(["case", "published", "here"]);
     table.add_rows(rows.iter().map(cells)).to_string()
+}
+
+/// The sources in the order in which rows name them.
+fn known(rows: &[Row]) -> Vec<&'static str> {
+    let mut known = Vec::new();
+    for source in rows.iter().filter_map(|row| row.source) {
+        if !known.contains(&source) {
+            known.push(source);
+        }
+    }
+    known
+}
+
+/// The sources by their numbers, and what to say of figures without one.
+fn sources(rows: &[Row]) -> String {
+    let known = (1..).zip(known(rows)).map(|(number, source)| format!("[{number}] {source}.\n"));
+    known.collect::<String>()
+        + "Published figures without a number go from text to text; their source is unknown."
 }
 
 impl core::fmt::Display for Figure {
@@ -124,7 +139,16 @@ mod tests {
         let rows = [addresses::rows(1_000), lookups::rows(1_000), distinct::rows(50_000, 30)];
         let rows: Vec<Row> = rows.into_iter().flat_map(Result::unwrap).collect();
         let text = table(&rows);
-        for part in ["HashSet<String>", "blocked", "cuckoo", "12,288 bytes", "5.3x", " ns", " kB"] {
+        for part in [
+            "HashSet<String>",
+            "blocked",
+            "cuckoo",
+            "12,288 bytes",
+            "| 5.3x  ",
+            "[2]",
+            " ns",
+            " kB",
+        ] {
             assert!(text.contains(part), "{part} in {text}");
         }
         for row in &rows {

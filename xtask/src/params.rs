@@ -20,10 +20,14 @@ use pds::params::compare::{Abilities, Ability, CountNeeds, Needs, Priority};
   cargo xtask params --items 10e6 --memory 64MiB
   cargo xtask params --memory 64MiB --rate 1%
   cargo xtask params --epsilon 0.001 --delta 1%     how often?
+  cargo xtask params --epsilon 0.001 --memory 64KiB
+  cargo xtask params --width 2000 --depth 5
   cargo xtask params --epsilon 0.001 --items 10e6 --total 1e9 [--list] [--unbiased] [--remove]
   cargo xtask params --error 1%                     how many different ones?
   cargo xtask params --error 1% --items 1e9 [--overlap]
-  cargo xtask params --share 1%                     which ones most often?
+  cargo xtask params --precision 12 --items 1000
+  cargo xtask params --share 1% [--memory 64KiB]    which ones most often?
+  cargo xtask params --memory 64KiB                 what sketches can do in it
   cargo xtask params --published                    well-known figures, recomputed")]
 pub(crate) struct Options {
     /// Distinct keys: 10e6, 10M or 10_000_000
@@ -56,6 +60,12 @@ pub(crate) struct Options {
     /// Share of keys whose count may err by more
     #[arg(long, value_name = "SHARE", help_heading = COUNTS, value_parser = parse::fraction, default_value = "1%", allow_negative_numbers = true)]
     delta: f64,
+    /// Counters a row of a sketch that there is already
+    #[arg(long, value_name = "N", help_heading = COUNTS, value_parser = parse::count, requires = "depth", allow_negative_numbers = true)]
+    width: Option<u64>,
+    /// Its rows
+    #[arg(long, value_name = "N", help_heading = COUNTS, requires = "width")]
+    depth: Option<u32>,
     /// The sum of all counts, at most; 2^64 - 1 unless given
     #[arg(long, value_name = "N", help_heading = COUNTS, value_parser = parse::count, requires_all = ["items", "epsilon"], allow_negative_numbers = true)]
     total: Option<u64>,
@@ -71,6 +81,9 @@ pub(crate) struct Options {
     /// Relative standard error of the number
     #[arg(long, value_name = "ERROR", help_heading = DISTINCT, value_parser = parse::fraction, allow_negative_numbers = true)]
     error: Option<f64>,
+    /// Precision of a sketch, from 4 to 18: its registers are a power of two
+    #[arg(long, value_name = "P", help_heading = DISTINCT, conflicts_with_all = ["error", "memory"])]
+    precision: Option<u32>,
     /// Sets are asked what they have in common
     #[arg(long, help_heading = DISTINCT, requires_all = ["items", "error"])]
     overlap: bool,
@@ -97,17 +110,21 @@ pub(crate) fn run(options: &Options) -> Outcome {
 }
 
 fn answer(options: &Options) -> Answer {
+    let shape = options.width.zip(options.depth);
+    let precision = |precision| sketches::of_precision(precision, options.items);
     let answers = [
-        membership(options).transpose()?,
-        options.epsilon.map(|epsilon| counts(options, epsilon)).transpose()?,
-        options.error.map(|error| distinct(options, error)).transpose()?,
-        options.share.map(sketches::heavy_hitters).transpose()?,
-        options.published.then(published::table).transpose()?,
+        membership(options),
+        options.epsilon.map(|epsilon| counts(options, epsilon)),
+        shape.map(|(width, depth)| sketches::of_shape(width, depth)),
+        options.error.map(|error| distinct(options, error)),
+        options.precision.map(precision),
+        options.share.map(|share| sketches::heavy_hitters(share, options.memory)),
+        options.published.then(published::table),
     ];
-    let answers: Vec<_> = answers.into_iter().flatten().collect();
+    let answers = answers.into_iter().flatten().collect::<Result<Vec<_>, _>>()?;
     if answers.is_empty() {
-        return Err("two of --items, --rate and --memory are needed, or one of --memory, --epsilon, --share, --error and \
-                    --published alone; --help has examples"
+        return Err("two of --items, --rate and --memory are needed, or one of --memory, --epsilon, --share, --error, \
+                    --precision and --published alone, or --width and --depth; --help has examples"
             .into());
     }
     Ok(answers.join("\n"))
@@ -115,6 +132,9 @@ fn answer(options: &Options) -> Answer {
 
 /// The answer about counts; a recommendation where the number of keys is given.
 fn counts(options: &Options, epsilon: f64) -> Answer {
+    if let (Some(bytes), None) = (options.memory, options.items) {
+        return sketches::counts_in_memory(bytes, epsilon);
+    }
     let needs = options.items.map(|keys| CountNeeds {
         remove: options.remove,
         unbiased: options.unbiased,
@@ -126,6 +146,11 @@ fn counts(options: &Options, epsilon: f64) -> Answer {
 
 /// The answer about numbers of distinct keys, likewise.
 fn distinct(options: &Options, error: f64) -> Answer {
+    if options.memory.is_some() {
+        return Err(
+            "--error fixes the memory of a sketch, and --memory its error: leave one out".into()
+        );
+    }
     sketches::cardinalities(error, options.items, options.overlap)
 }
 
@@ -135,7 +160,9 @@ fn membership(options: &Options) -> Option<Answer> {
         (Some(items), Some(rate), None) => Some(filters::for_promise(&options.needs(items, rate))),
         (Some(items), None, Some(bytes)) => Some(filters::for_items_in_memory(bytes, items)),
         (None, Some(rate), Some(bytes)) => Some(filters::for_rate_in_memory(bytes, rate)),
-        (None, None, Some(bytes)) => Some(sketches::in_memory(bytes, options.delta)),
+        (None, None, Some(bytes)) if !options.asks_about_sketches() => {
+            Some(sketches::in_memory(bytes, options.delta))
+        }
         (Some(_), Some(_), Some(_)) => {
             Some(Err("two of --items, --rate and --memory fix the third: leave one out".into()))
         }
@@ -144,6 +171,11 @@ fn membership(options: &Options) -> Option<Answer> {
 }
 
 impl Options {
+    /// Whether the memory is that of one kind of sketch.
+    const fn asks_about_sketches(&self) -> bool {
+        self.epsilon.is_some() || self.error.is_some() || self.share.is_some()
+    }
+
     fn needs(&self, items: u64, rate: f64) -> Needs {
         let needed = |flag, least| if flag { least } else { Ability::No };
         let abilities = Abilities {
@@ -198,7 +230,20 @@ mod tests {
             ("--epsilon 0.02 --items 10e6 --unbiased", "Recommended: count sketch"),
             ("--error 1% --items 1e9", "Recommended: UltraLogLog, 8.00 KiB"),
             ("--error 1% --items 1e9 --overlap", "Recommended: HyperLogLog, 16.0 KiB"),
-            ("--share 1%", "100 counters"),
+            ("--epsilon 0.001 --memory 64KiB", "0.242 %"),
+            ("--epsilon 0.001 --memory 512B", "error: bytes is 512, but must be from 1001"),
+            ("--width 2719 --depth 5", "0.1000 %"),
+            ("--width 2719", "--depth <N>"),
+            ("--precision 14", "0.812 %"),
+            ("--precision 12 --items 1000", "16.0 KiB"),
+            ("--precision 19", "error: precision is 19, but must be from 4 to 18"),
+            ("--error 0.16%", "No HyperLogLog, likelihood: it errs by 0.202 % at the least."),
+            ("--error 0.16%", "UltraLogLog, estimate"),
+            ("--error 1% --memory 1MiB", "error: --error fixes the memory"),
+            ("--memory 64KiB", "910 keys of 8 bytes"),
+            ("--share 1%", "100 keys"),
+            ("--share 1% --memory 64KiB", "910 keys of 8 bytes"),
+            ("--share 1% --memory 1KiB", "error: 100 keys of 8 bytes take 7.03 KiB"),
             ("--published", "17.97 GB"),
             ("--items 1e6", "error: two of"),
             ("--items 1e6 --rate 1% --memory 1MB", "error: two of"),
@@ -213,7 +258,10 @@ mod tests {
                 "--memory 1MiB --items 1e6",
                 "No hash set of 64-bit hashes: it takes 18.0 MiB at the least.",
             ),
-            ("--error 0.1%", "would have to be 1079442, but can be 262144 at most"),
+            (
+                "--error 0.1%",
+                "error: no sketch here errs by 0.100 % or less: the least is 0.149 %, by UltraLogLog",
+            ),
         ];
         for (line, needle) in cases {
             let answer = ask(line);

@@ -15,7 +15,7 @@ mod encode;
 mod file;
 mod header;
 mod methods;
-mod portable;
+pub(crate) mod portable;
 #[cfg(feature = "serde")]
 pub(crate) mod serde;
 pub(crate) mod sink;

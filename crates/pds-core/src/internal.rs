@@ -9,6 +9,7 @@ pub use crate::builder::DEFAULT_RATE;
 #[cfg(feature = "alloc")]
 pub use crate::bytes::{
     decode::{Envelope, check_padding, hasher_of},
+    portable::Sealed,
     sink::Sink,
     source::Source,
     view::OpenView,

@@ -22,6 +22,8 @@ struct Plain<S = DefaultHashBuilder> {
 /// More words than these are an impossible shape.
 const MOST_WORDS: u64 = 1 << 20;
 
+impl<S> pds_core::internal::Sealed for Plain<S> {}
+
 impl<S: PortableHasher> Portable for Plain<S> {
     type Hasher = S;
     const KIND: Kind = Kind::Bloom;

@@ -52,6 +52,45 @@ fn a_budget_is_used_as_well_as_it_can_be() {
     }
 }
 
+/// The delta that is found is kept, and no depth of as many counters has a smaller one.
+#[test]
+fn the_least_delta_is_that_of_the_best_depth() {
+    for (bytes, epsilon) in [(4_004, 0.001), (1 << 16, 0.001), (1 << 20, 1e-4), (1 << 28, 1e-7)] {
+        let params = CountMinParams::least_delta(bytes, 4, epsilon).unwrap();
+        assert!(4 * params.counters() <= bytes && params.delta() < 1.0, "{params:?}");
+        assert_eq!(params.delta_at(epsilon), params.delta());
+        for depth in 1..=MAX_DEPTH {
+            let width = (bytes / 4 / u64::from(depth)).max(1);
+            let other = CountMinParams::from_width_and_depth(width, depth).unwrap();
+            assert!(other.delta_at(epsilon) >= params.delta(), "{other:?} {params:?}");
+        }
+    }
+    for bytes in [0, 4, 4_003] {
+        let error = CountMinParams::least_delta(bytes, 4, 0.001).unwrap_err();
+        assert!(matches!(error, ParamError::OutOfRange { parameter: "bytes", min: 4_004, .. }));
+    }
+    assert!(CountMinParams::least_delta(u64::MAX, 4, 1e-300).is_err());
+}
+
+#[test]
+fn a_count_sketch_uses_its_memory_as_well_as_it_can() {
+    for bytes in [8, 1 << 10, 1 << 20, (1 << 30) + 7] {
+        for delta in [0.3, 0.01, 1e-6] {
+            let params = CountSketchParams::for_memory(bytes, delta).unwrap();
+            assert!(params.size_in_bytes() <= bytes);
+            assert!(params.delta_at(params.epsilon()) <= delta * (1.0 + 1e-9), "{params:?}");
+            if params.epsilon() < 0.9 {
+                let least = CountSketchParams::new(params.epsilon() * 0.97, delta).unwrap();
+                assert!(least.size_in_bytes() > bytes, "{params:?} {least:?}");
+            }
+        }
+    }
+    for bytes in [0, 7, u64::MAX] {
+        let error = CountSketchParams::for_memory(bytes, 0.01).unwrap_err();
+        assert!(matches!(error, ParamError::OutOfRange { parameter: "bytes", min: 8, .. }));
+    }
+}
+
 #[test]
 fn impossible_sketches_are_errors_that_name_the_parameter() {
     for bad in [0.0, 1.0, -0.1, 1.5, f64::NAN, f64::INFINITY] {
@@ -117,6 +156,20 @@ fn as_many_keys_are_tracked_as_a_share_needs() {
     let given = |capacity| HeavyHittersParams::with_capacity(0.1, capacity);
     assert!(given(10).is_ok() && given(MAX_TRACKED).is_ok());
     assert!(matches!(given(9), Err(ParamError::OutOfRange { parameter: "capacity", min: 10, .. })));
+}
+
+/// What fits in memory misses no key above its share, and is what that share asks for.
+#[test]
+fn memory_tells_the_share_of_heavy_hitters() {
+    for bytes in [144, 1_000, 49 * 72, 1 << 20, MAX_TRACKED * 72 + 71] {
+        let params = HeavyHittersParams::for_memory(bytes).unwrap();
+        assert!((bytes - 71..=bytes).contains(&params.memory_bytes()), "{params:?}");
+        assert_eq!(HeavyHittersParams::new(params.phi()), Ok(params));
+    }
+    for bytes in [0, 143, (MAX_TRACKED + 1) * 72] {
+        let error = HeavyHittersParams::for_memory(bytes).unwrap_err();
+        assert!(matches!(error, ParamError::OutOfRange { parameter: "bytes", min: 144, .. }));
+    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! `cargo xtask check`: what must hold of every commit, all of it or one step at a time.
 
+mod examples;
 mod newcomer;
 mod no_std;
 mod workspace;
@@ -12,7 +13,7 @@ use workspace::Package;
 /// Warnings of clippy and of the compiler are errors here.
 const DENY_WARNINGS: [&str; 3] = ["--", "-D", "warnings"];
 
-/// Checks formatting, lints, tests, documentation, freedom from the standard library and the READMEs.
+/// Checks formatting, lints, tests, examples, documentation, freedom from the standard library and the READMEs.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
     /// Runs these steps only
@@ -29,6 +30,8 @@ enum Step {
     Clippy,
     /// Tests pass, and examples in documentation
     Test,
+    /// Every example runs to its end, with little to do
+    Examples,
     /// The documentation builds without a warning
     Doc,
     /// The crates link without the standard library
@@ -49,6 +52,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
         Step::Fmt => process::run(&mut cargo(["fmt", "--all", "--check"])),
         Step::Clippy => clippy(&packages),
         Step::Test => test(),
+        Step::Examples => examples::run_all(&packages),
         Step::Doc => doc(),
         Step::NoStd => {
             packages.iter().filter(|package| package.is_library).try_for_each(no_std::prove)

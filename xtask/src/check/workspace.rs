@@ -13,6 +13,8 @@ pub(crate) struct Package {
     pub(crate) folder: PathBuf,
     /// Its features, but for `default`.
     pub(crate) features: Vec<String>,
+    /// The names of its examples.
+    pub(crate) examples: Vec<String>,
     /// Whether it is a library for others, and so has to do without the standard library.
     pub(crate) is_library: bool,
 }
@@ -40,7 +42,14 @@ struct Raw {
 
 #[derive(Deserialize)]
 struct Target {
+    name: String,
     kind: Vec<String>,
+}
+
+impl Target {
+    fn is(&self, kind: &str) -> bool {
+        self.kind.iter().any(|one| one == kind)
+    }
 }
 
 /// The packages of the workspace, by name.
@@ -68,7 +77,8 @@ fn metadata() -> Result<Metadata, Box<dyn Error>> {
 
 fn package(raw: Raw) -> Package {
     let folder = raw.manifest_path.parent().map(PathBuf::from).unwrap_or_default();
-    let has_library = raw.targets.iter().any(|target| target.kind.iter().any(|kind| kind == "lib"));
+    let has_library = raw.targets.iter().any(|target| target.is("lib"));
+    let examples = raw.targets.iter().filter(|target| target.is("example"));
     // The tests' own helpers and the benchmarks are not for others, whatever they are built of.
     let is_for_others = folder.parent().is_some_and(|parent| parent.ends_with("crates"))
         && !raw.name.ends_with("-testkit");
@@ -81,6 +91,7 @@ fn package(raw: Raw) -> Package {
             .map(|(name, _)| name)
             .filter(|name| name != "default")
             .collect(),
+        examples: examples.map(|example| example.name.clone()).collect(),
         is_library: has_library && is_for_others,
     }
 }

@@ -9,7 +9,7 @@ use pds_testkit::keys::random;
 
 /// Errors at so many distinct keys, over so many sketches.
 pub(super) fn rows(items: u64, sketches: u64) -> Rows {
-    let redis = "Redis, documentation of PFCOUNT (12 KB)";
+    let redis = "Redis, documentation of the command PFCOUNT (12 KB)";
     let flajolet = "Flajolet, Fusy, Gandouet, Meunier, \"HyperLogLog\", 2007, abstract (1.5 KB)";
     [(14, "0.81 %", redis), (11, "2 %", flajolet)]
         .into_iter()
@@ -17,7 +17,12 @@ pub(super) fn rows(items: u64, sketches: u64) -> Rows {
             let bytes = grouped(HllParams::new(precision)?.packed_bytes());
             let case =
                 format!("{} distinct keys, HyperLogLog of {bytes} bytes: error", grouped(items));
-            Ok(Row { case, published, source, measured: error(precision, items, sketches)? })
+            Ok(Row {
+                case,
+                published,
+                source: Some(source),
+                measured: error(precision, items, sketches)?,
+            })
         })
         .collect()
 }

@@ -2,7 +2,7 @@
 
 use super::contest::{BLOCK, Lookups, ROUNDS, contest, each};
 use super::textbook::Textbook;
-use super::{Figure, Row, Rows, UNKNOWN};
+use super::{Figure, Row, Rows};
 use crate::text::grouped;
 use pds::{BlockedBloomFilter, BloomFilter, CuckooFilter};
 use pds_testkit::keys::random;
@@ -73,7 +73,7 @@ impl Filters {
                 self.bloom.num_hashes()
             ),
             published,
-            source: UNKNOWN,
+            source: None,
             measured: Figure::TimesAsFast(times.ratio(ours, theirs)),
         };
         pairs.map(row).collect()

@@ -3,6 +3,7 @@
 use super::Answer;
 use super::show::{share, table};
 use crate::text::grouped;
+use core::fmt::Write;
 use pds::params::compare::{
     CountNeeds, DistinctNeeds, HumanBytes, SketchRecommendation, recommend_counts,
     recommend_distinct,
@@ -10,6 +11,7 @@ use pds::params::compare::{
 use pds::params::hll::CardinalityEstimator::{
     self, Improved, Martingale, MaximumLikelihood, UltraFgra, UltraMaximumLikelihood,
 };
+use pds::params::hll::MAX_PRECISION;
 use pds::params::{CountMinParams, CountSketchParams, HeavyHittersParams, HllParams, ParamError};
 
 const ESTIMATORS: [(CardinalityEstimator, &str); 5] = [
@@ -28,8 +30,7 @@ pub(super) fn counts(epsilon: f64, delta: f64, chosen: Option<&CountNeeds>) -> A
         count_sketch(&CountSketchParams::new(epsilon, delta)?),
     ];
     let table = format!(
-        "Counts that err by more than {} of the total for {} of the keys at most\n\n{}\n\
-         (The count sketch: of the root of the sum of squared counts, in either direction.)\n",
+        "Counts that err by more than {} of the total for {} of the keys at most\n\n{}\n{OF_THE_NORM}",
         share(epsilon),
         share(delta),
         table(&COUNTS, rows)
@@ -37,6 +38,8 @@ pub(super) fn counts(epsilon: f64, delta: f64, chosen: Option<&CountNeeds>) -> A
     let choice = chosen.map(recommend_counts).transpose()?.map(recommended);
     Ok(table + &choice.unwrap_or_default())
 }
+
+const OF_THE_NORM: &str = "(The count sketch: of the norm, the root of the sum of squared counts, in either direction.)\n";
 
 /// The recommendation in words.
 fn recommended(choice: Option<SketchRecommendation>) -> String {
@@ -59,66 +62,190 @@ fn count_sketch(params: &CountSketchParams) -> [String; 6] {
     ["count sketch".to_owned(), width, depth, String::new(), String::new(), size]
 }
 
-/// Sketches that count distinct keys with an error of at most `error`.
+/// Sketches that count distinct keys with an error of at most `error`, and those that cannot.
 pub(super) fn cardinalities(error: f64, keys: Option<u64>, overlap: bool) -> Answer {
-    let sized = |&(estimator, name): &(_, &str)| {
-        let params = HllParams::for_standard_error(estimator, error)?;
-        Ok(cardinality(name, estimator, params))
-    };
-    let rows = ESTIMATORS.iter().map(sized).collect::<Result<Vec<_>, ParamError>>()?;
+    let (mut rows, mut others) = (Vec::new(), String::new());
+    for (estimator, name) in ESTIMATORS {
+        let least = most_precise()?.standard_error(estimator);
+        if least > error {
+            writeln!(others, "No {name}: it errs by {} at the least.", share(least))?;
+        } else {
+            let params = HllParams::for_standard_error(estimator, error)?;
+            rows.push(cardinality(name, estimator, params, None));
+        }
+    }
+    if rows.is_empty() {
+        return Err(too_exact(error)?.into());
+    }
     let title = format!("Distinct keys with a standard error of {} at most\n\n", share(error));
     let needs = keys.map(|keys| DistinctNeeds { keys, standard_error: error, overlap });
     let choice = needs.as_ref().map(recommend_distinct).transpose()?.map(recommended);
-    Ok(title + &table(&CARDINALITIES, rows) + "\n" + &choice.unwrap_or_default())
+    Ok(title + &table(&CARDINALITIES, rows) + "\n" + &others + &choice.unwrap_or_default())
+}
+
+fn most_precise() -> Result<HllParams, ParamError> {
+    HllParams::new(MAX_PRECISION)
+}
+
+/// What to say of an error that is beyond all sketches.
+fn too_exact(error: f64) -> Result<String, ParamError> {
+    let params = most_precise()?;
+    let of = |&(estimator, name): &(_, &'static str)| (params.standard_error(estimator), name);
+    let all = ESTIMATORS.iter().map(of);
+    let (least, name) =
+        all.fold((f64::INFINITY, ""), |best, next| if next.0 < best.0 { next } else { best });
+    Ok(format!(
+        "no sketch here errs by {} or less: the least is {}, by {name} in {}; a hash set is exact",
+        share(error),
+        share(least),
+        HumanBytes(params.dense_bytes())
+    ))
+}
+
+/// What a sketch of this precision takes and how it errs: at so many keys, or at many.
+pub(super) fn of_precision(precision: u32, items: Option<u64>) -> Answer {
+    let params = HllParams::new(precision)?;
+    let rows =
+        ESTIMATORS.iter().map(|&(estimator, name)| cardinality(name, estimator, params, items));
+    let keys = items.map_or_else(|| "Distinct keys".to_owned(), |n| grouped(n) + " distinct keys");
+    let registers = grouped(params.num_registers());
+    Ok(format!("{keys} in {registers} registers\n\n{}\n", table(&CARDINALITIES, rows)))
 }
 
 const CARDINALITIES: [&str; 6] =
     ["sketch, estimator", "precision", "memory", "in bytes", "standard error", "95 % within"];
 
-fn cardinality(name: &str, estimator: CardinalityEstimator, params: HllParams) -> [String; 6] {
-    let error = params.standard_error(estimator);
-    // An UltraLogLog is written as it is, a HyperLogLog with six bits a register.
-    let written = match estimator {
-        UltraFgra | UltraMaximumLikelihood => params.dense_bytes(),
-        _ => params.packed_bytes(),
+fn cardinality(
+    name: &str,
+    estimator: CardinalityEstimator,
+    params: HllParams,
+    items: Option<u64>,
+) -> [String; 6] {
+    let error = match items {
+        Some(items) => params.standard_error_at(estimator, items as f64),
+        None => params.standard_error(estimator),
+    };
+    // An UltraLogLog is dense always, and written as it is; a HyperLogLog is sparse first, and written with six bits a register.
+    let [memory, written] = match estimator {
+        UltraFgra | UltraMaximumLikelihood => [params.dense_bytes(); 2],
+        _ => {
+            let items = items.unwrap_or(u64::MAX);
+            [params.memory_bytes_at(items), params.packed_bytes_at(items)]
+        }
     };
     [
         name.to_owned(),
         params.precision().to_string(),
-        HumanBytes(params.dense_bytes()).to_string(),
+        HumanBytes(memory).to_string(),
         HumanBytes(written).to_string(),
         share(error),
         share(1.96 * error),
     ]
 }
 
-/// How many keys to track to miss none above `share_of_total`.
-pub(super) fn heavy_hitters(share_of_total: f64) -> Answer {
-    let params = HeavyHittersParams::new(share_of_total)?;
-    Ok(format!(
-        "Every key above {} of the stream: {} counters, each count too high by {} of the total at most.\n",
-        share(share_of_total),
+/// How many keys to track to miss none above `share_of_total`, and how many there is room for.
+pub(super) fn heavy_hitters(share_of_total: f64, bytes: Option<u64>) -> Answer {
+    let least = HeavyHittersParams::new(share_of_total)?;
+    let needs = least.capacity();
+    let params = match bytes.map(HeavyHittersParams::for_memory).transpose()? {
+        Some(room) if room.capacity() < needs => {
+            let size = HumanBytes(least.memory_bytes());
+            return Err(format!("{} keys of 8 bytes take {size}", grouped(needs)).into());
+        }
+        Some(room) => HeavyHittersParams::with_capacity(share_of_total, room.capacity())?,
+        None => least,
+    };
+    Ok(format!("Every key above {} of the stream: {}", share(share_of_total), tracked(&params)))
+}
+
+fn tracked(params: &HeavyHittersParams) -> String {
+    format!(
+        "{} keys of 8 bytes in about {}, each count too high by {} of the total at most.\n",
         grouped(params.capacity()),
+        HumanBytes(params.memory_bytes()),
         share(params.epsilon())
+    )
+}
+
+/// What a shape keeps, as a count-min sketch and as a count sketch.
+pub(super) fn of_shape(width: u64, depth: u32) -> Answer {
+    let count_min_params = CountMinParams::from_width_and_depth(width, depth)?;
+    let count_params = CountSketchParams::from_width_and_depth(width, depth)?;
+    let errors = [
+        (count_min_params.epsilon(), count_min_params.delta()),
+        (count_params.epsilon(), count_params.delta()),
+    ];
+    let cells = [count_min("count-min", &count_min_params), count_sketch(&count_params)];
+    let rows = cells
+        .into_iter()
+        .zip(errors)
+        .map(|(cells, (epsilon, delta))| cells.into_iter().chain([share(epsilon), share(delta)]));
+    let header = [&COUNTS[..], &["error", "more for"]].concat();
+    Ok(format!(
+        "Counts in {depth} rows of {}\n\n{}\n{OF_THE_NORM}",
+        grouped(width),
+        table(&header, rows)
     ))
+}
+
+/// The bytes of a counter, and what it is called.
+const COUNTERS: [(u64, &str); 3] = [(1, "u8"), (4, "u32"), (8, "u64")];
+
+/// For how many keys a count-min sketch of so many bytes errs by more than `epsilon`.
+pub(super) fn counts_in_memory(bytes: u64, epsilon: f64) -> Answer {
+    let rows = count_min_rows(
+        |counter| CountMinParams::least_delta(bytes, counter, epsilon),
+        CountMinParams::delta,
+    )?;
+    Ok(format!(
+        "Count-min sketches in {}, for counts that err by more than {} of the total\n\n{}\n",
+        HumanBytes(bytes),
+        share(epsilon),
+        table(&["counters", "width", "depth", "for this share of the keys"], rows)
+    ))
+}
+
+/// A row for each width of counters that has room.
+fn count_min_rows(
+    params: impl Fn(u64) -> Result<CountMinParams, ParamError>,
+    tells: impl Fn(&CountMinParams) -> f64,
+) -> Result<Vec<[String; 4]>, ParamError> {
+    let row = |(size, name): (u64, &str)| {
+        let params = params(size)?;
+        let (width, depth) = (grouped(params.width()), params.depth().to_string());
+        Ok([name.to_owned(), width, depth, share(tells(&params))])
+    };
+    // The narrowest counters have room where any have.
+    let first = row(COUNTERS[0])?;
+    Ok(core::iter::once(first)
+        .chain(COUNTERS.into_iter().skip(1).map(row).filter_map(Result::ok))
+        .collect())
 }
 
 /// What sketches of so many bytes can do.
 pub(super) fn in_memory(bytes: u64, delta: f64) -> Answer {
-    let params = HllParams::for_memory(bytes)?;
-    let rows = ESTIMATORS.iter().map(|&(estimator, name)| cardinality(name, estimator, params));
-    let counters = [(1, "u8"), (4, "u32"), (8, "u64")];
-    let counts = counters.iter().map(|&(size, name)| {
-        let params = CountMinParams::for_memory(bytes, size, delta)?;
-        let (width, depth) = (grouped(params.width()), params.depth().to_string());
-        Ok([name.to_owned(), width, depth, share(params.epsilon())])
-    });
-    let counts = counts.collect::<Result<Vec<_>, ParamError>>()?;
+    let distinct = HllParams::for_memory(bytes)?;
+    let cells = |&(estimator, name): &(_, &str)| cardinality(name, estimator, distinct, None);
+    let counts = count_min_rows(
+        |counter| CountMinParams::for_memory(bytes, counter, delta),
+        CountMinParams::epsilon,
+    )?;
+    let count = CountSketchParams::for_memory(bytes, delta)?;
+    let heavy = HeavyHittersParams::for_memory(bytes).map_or_else(
+        |error| format!("No summary of heavy hitters: {error}.\n"),
+        |params| {
+            format!("Every key above {} of a stream: {}", share(params.phi()), tracked(&params))
+        },
+    );
     Ok(format!(
-        "Distinct keys in {size}\n\n{}\n\nCount-min sketches in {size}, by more for {} of the keys\n\n{}\n",
-        table(&CARDINALITIES, rows),
-        share(delta),
+        "Distinct keys in {size}\n\n{}\n\nCount-min sketches in {size}, by more for {delta} of the keys\n\n{}\n\n\
+         A count sketch of {} rows of {}: off by {} of the norm, by more for {delta} of the keys.\n{OF_THE_NORM}\n{heavy}",
+        table(&CARDINALITIES, ESTIMATORS.iter().map(cells)),
         table(&["counters", "width", "depth", "error, of the total"], counts),
+        count.depth(),
+        grouped(count.width()),
+        share(count.epsilon()),
         size = HumanBytes(bytes),
+        delta = share(delta),
     ))
 }

@@ -7,7 +7,7 @@ use crate::hash::PortableHasher;
 
 /// A structure that has portable bytes, whatever it is: the bound of code that stores any of them.
 ///
-/// It is for this family's structures alone, whose numbers [`Kind`] lists; the functions of this
+/// It is for this family's structures alone, whose numbers [`Kind`] lists, and sealed; the functions of this
 /// [module](crate::bytes) take and return them.
 ///
 /// # Examples
@@ -21,7 +21,7 @@ use crate::hash::PortableHasher;
 /// ```
 // What a structure says of itself so that the envelope can carry it is internal; header, checksums, streams, files
 // and serde are done once for all structures.
-pub trait Portable: Sized {
+pub trait Portable: Sized + Sealed {
     /// The hasher, which must hash alike on every machine.
     type Hasher: PortableHasher;
 
@@ -61,6 +61,9 @@ pub trait Portable: Sized {
         source: &mut S,
     ) -> Result<Self, S::Error>;
 }
+
+/// A structure of this family: what only `portable_methods` says of a type keeps others from having a kind.
+pub trait Sealed {}
 
 /// Whether the secret key of a keyed hasher is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

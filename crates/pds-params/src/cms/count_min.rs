@@ -134,6 +134,38 @@ impl CountMinParams {
         best.ok_or(ParamError::Missing { parameter: "bytes" })
     }
 
+    /// Finds the shape with the least delta for `epsilon` among those of at most `bytes` bytes, for counters of
+    /// `counter_bytes` bytes each.
+    ///
+    /// # Errors
+    /// [`ParamError::NotAProbability`] when `epsilon` is not above 0 and below 1, [`ParamError::OutOfRange`] when not even
+    /// one row of the bytes has more than `1 / epsilon` counters, or no counter has that size.
+    ///
+    /// # Examples
+    /// ```
+    /// use pds_params::CountMinParams;
+    ///
+    /// let params = CountMinParams::least_delta(64 << 10, 4, 0.001)?;
+    /// assert_eq!((params.width(), params.depth()), (2_730, 6));
+    /// assert!(params.delta() < 0.003);
+    /// # Ok::<(), pds_params::ParamError>(())
+    /// ```
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+    pub fn least_delta(bytes: u64, counter_bytes: u64, epsilon: f64) -> Result<Self, ParamError> {
+        check_probability("epsilon", epsilon)?;
+        check_range("counter_bytes", counter_bytes, 1, 8)?;
+        let least = ((1.0 / epsilon) as u64).saturating_add(1).saturating_mul(counter_bytes);
+        check_range("bytes", bytes, least, super::MAX_COUNTERS)?;
+        let shape = |depth| {
+            let width = bytes / counter_bytes / u64::from(depth);
+            let delta = excess_probability(width.max(1), depth, epsilon);
+            (width > 0).then_some(Self { width, depth, epsilon, delta })
+        };
+        let better = |best: Self, next: Self| if next.delta < best.delta { next } else { best };
+        let best = (1..=MAX_DEPTH).filter_map(shape).reduce(better);
+        best.ok_or(ParamError::Missing { parameter: "bytes" })
+    }
+
     /// The number of counters a row.
     #[must_use]
     pub const fn width(&self) -> u64 {

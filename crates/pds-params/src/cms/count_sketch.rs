@@ -1,6 +1,6 @@
 use libm::{exp, log, log1p, sqrt};
 
-use super::{MAX_DEPTH, check_finite, check_probability, check_shape, width_from};
+use super::{MAX_DEPTH, check_finite, check_probability, check_range, check_shape, width_from};
 use crate::ParamError;
 
 /// The shape of a count sketch, and the error that it keeps.
@@ -89,6 +89,34 @@ impl CountSketchParams {
             return Ok(shape);
         }
         Err(ParamError::TooLarge { parameter: "delta", value: least, max: delta })
+    }
+
+    /// Finds the shape with the least epsilon among those of at most `bytes` bytes, among odd depths.
+    ///
+    /// # Errors
+    /// [`ParamError::NotAProbability`] when `delta` is not above 0 and below 1, [`ParamError::OutOfRange`] when the bytes
+    /// are fewer than one counter's 8 or more than can be had.
+    ///
+    /// # Examples
+    /// ```
+    /// use pds_params::CountSketchParams;
+    ///
+    /// let params = CountSketchParams::for_memory(1 << 20, 0.01)?;
+    /// assert!(params.size_in_bytes() <= 1 << 20);
+    /// assert!(params.epsilon() < 0.02);
+    /// # Ok::<(), pds_params::ParamError>(())
+    /// ```
+    pub fn for_memory(bytes: u64, delta: f64) -> Result<Self, ParamError> {
+        check_probability("delta", delta)?;
+        check_range("bytes", bytes, 8, 8 * super::MAX_COUNTERS)?;
+        let shape = |depth| {
+            let width = bytes / 8 / u64::from(depth);
+            let epsilon = sqrt(1.0 / (row_failure(depth, delta) * width.max(1) as f64));
+            (width > 0).then_some(Self { width, depth, epsilon, delta })
+        };
+        let better = |best: Self, next: Self| if next.epsilon < best.epsilon { next } else { best };
+        let best = (1..MAX_DEPTH).step_by(2).filter_map(shape).reduce(better);
+        best.ok_or(ParamError::Missing { parameter: "bytes" })
     }
 
     /// The number of counters a row.

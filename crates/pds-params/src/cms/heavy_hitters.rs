@@ -1,6 +1,9 @@
 use super::{MAX_TRACKED, check_probability, check_range, floor_product};
 use crate::ParamError;
 
+/// What a key of 8 bytes that is kept takes, with half as much again for others: its slot and its places in the table.
+const TRACKED_BYTES: u64 = 72;
+
 /// How many keys a counter-based summary holds on to, so that it misses none above a share of the total.
 ///
 /// A summary that keeps the c greatest counts whenever it makes room errs by less than N / c, so that every key above
@@ -64,6 +67,34 @@ impl HeavyHittersParams {
         let least = Self::new(phi)?.capacity;
         check_range("capacity", capacity, least, MAX_TRACKED)?;
         Ok(Self { phi, capacity })
+    }
+
+    /// Keeps as many keys of 8 bytes as about `bytes` bytes have room for; phi and epsilon follow.
+    ///
+    /// # Errors
+    /// [`ParamError::OutOfRange`] when these are not two keys, or more than [`MAX_TRACKED`].
+    ///
+    /// # Examples
+    /// ```
+    /// use pds_params::HeavyHittersParams;
+    ///
+    /// let params = HeavyHittersParams::for_memory(64 << 10)?;
+    /// assert_eq!((params.capacity(), params.memory_bytes()), (910, 65_520));
+    /// # Ok::<(), pds_params::ParamError>(())
+    /// ```
+    pub fn for_memory(bytes: u64) -> Result<Self, ParamError> {
+        check_range("bytes", bytes, 2 * TRACKED_BYTES, (MAX_TRACKED + 1) * TRACKED_BYTES - 1)?;
+        let capacity = bytes / TRACKED_BYTES;
+        let share = 1.0 / capacity as f64;
+        // The quotient may have been rounded down: so many shares must make a whole.
+        let short = floor_product(share, capacity) == 0;
+        Ok(Self { phi: if short { share.next_up() } else { share }, capacity })
+    }
+
+    /// About the bytes that a summary takes with keys of 8 bytes; what keys hold elsewhere is not part of it.
+    #[must_use]
+    pub const fn memory_bytes(&self) -> u64 {
+        self.capacity * TRACKED_BYTES
     }
 
     /// The share of the total above which no key is missed.

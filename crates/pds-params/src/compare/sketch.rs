@@ -11,8 +11,6 @@ use crate::{CountMinParams, CountSketchParams, HeavyHittersParams, HllParams, Pa
 const RIVALS: usize = 4;
 /// Bytes of a 64-bit count.
 const COUNT_BYTES: u64 = 8;
-/// What a key of 8 bytes that is kept takes, with half as much again for others: its slot and its places in the table.
-const TRACKED_BYTES: u64 = 72;
 
 /// A structure that counts: keys, or different keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -69,9 +67,7 @@ impl CountNeeds {
                 Ok(CountMinParams::new(epsilon, delta)?.size_in_bytes(counter_bytes))
             }
             Sketch::CountSketch => Ok(CountSketchParams::new(epsilon, delta)?.size_in_bytes()),
-            Sketch::HeavyHitters => {
-                Ok(HeavyHittersParams::new(epsilon)?.capacity() * TRACKED_BYTES)
-            }
+            Sketch::HeavyHitters => Ok(HeavyHittersParams::new(epsilon)?.memory_bytes()),
             _ => exact(self.keys, COUNT_BYTES),
         }
     }
