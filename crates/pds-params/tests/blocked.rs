@@ -7,6 +7,8 @@
 #![expect(clippy::cast_possible_truncation, reason = "whole numbers of set bits and of blocks")]
 #![expect(clippy::cast_sign_loss, reason = "whole numbers of set bits and of blocks")]
 
+mod tables;
+
 use pds_params::blocked::{
     cardinality, expected_set_bits, instance_rate_relative_spread, intersection_cardinality, rate,
     rate_asymptotic, set_bits_standard_deviation, split_block_rate,
@@ -14,18 +16,7 @@ use pds_params::blocked::{
 use pds_params::bloom::SetBits;
 use pds_params::{BlockedBloomParams, ParamError, Preference};
 use quickcheck::quickcheck;
-
-/// The rows of a table of numbers.
-fn table<const COLUMNS: usize>(text: &str, len: usize) -> Vec<[f64; COLUMNS]> {
-    let table: serde_json::Value = serde_json::from_str(text).expect("a JSON table");
-    let row = |row: &serde_json::Value| {
-        let numbers: Vec<_> = row.as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect();
-        numbers.try_into().expect("as many numbers as columns")
-    };
-    let rows: Vec<_> = table["rows"].as_array().expect("rows").iter().map(row).collect();
-    assert_eq!(rows.len(), len);
-    rows
-}
+use tables::table;
 
 #[track_caller]
 fn assert_close(actual: f64, expected: f64, relative: f64) {

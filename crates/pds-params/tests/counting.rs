@@ -1,5 +1,7 @@
 //! Counters that overflow, against a table computed in 40 digits, and the blocked filter's rate.
 
+mod tables;
+
 use pds_params::bloom::HASH_COLLISION;
 use pds_params::counting::{
     MAX_LINES, Memory, Removal, any_overflow_probability, blocked_rate, mean_count, overflow_bound,
@@ -7,18 +9,7 @@ use pds_params::counting::{
 };
 use pds_params::{BlockedCountingParams, BloomParams, CuckooParams, ParamError};
 use quickcheck::quickcheck;
-
-/// The rows of a table of numbers.
-fn table<const COLUMNS: usize>(text: &str, len: usize) -> Vec<[f64; COLUMNS]> {
-    let table: serde_json::Value = serde_json::from_str(text).expect("a JSON table");
-    let row = |row: &serde_json::Value| {
-        let numbers: Vec<_> = row.as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect();
-        numbers.try_into().expect("as many numbers as columns")
-    };
-    let rows: Vec<_> = table["rows"].as_array().expect("rows").iter().map(row).collect();
-    assert_eq!(rows.len(), len);
-    rows
-}
+use tables::table;
 
 #[track_caller]
 fn assert_close(actual: f64, expected: f64) {

@@ -4,21 +4,12 @@
 #![expect(clippy::cast_sign_loss, reason = "whole numbers of bits")]
 #![expect(clippy::cast_precision_loss, reason = "numbers of items and bits are far below 2^53")]
 
+mod tables;
+
 use pds_params::cuckoo::{MAX_BUCKETS, least_buckets, most_items, rate_by_load, rate_exact};
 use pds_params::{CuckooParams, ParamError};
 use quickcheck::quickcheck;
-
-/// The rows of a table of numbers.
-fn table<const COLUMNS: usize>(text: &str, len: usize) -> Vec<[f64; COLUMNS]> {
-    let table: serde_json::Value = serde_json::from_str(text).expect("a JSON table");
-    let row = |row: &serde_json::Value| {
-        let numbers: Vec<_> = row.as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect();
-        numbers.try_into().expect("as many numbers as columns")
-    };
-    let rows: Vec<_> = table["rows"].as_array().expect("rows").iter().map(row).collect();
-    assert_eq!(rows.len(), len);
-    rows
-}
+use tables::table;
 
 #[test]
 fn rates_by_load_are_the_usual_ones() {

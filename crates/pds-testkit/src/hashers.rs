@@ -36,6 +36,31 @@ macro_rules! build_hasher {
     };
 }
 
+/// Integers are pushed whole, as one word, and the state is the hash.
+macro_rules! push_integers {
+    () => {
+        fn write_u16(&mut self, value: u16) {
+            self.push(value.into());
+        }
+
+        fn write_u32(&mut self, value: u32) {
+            self.push(value.into());
+        }
+
+        fn write_u64(&mut self, value: u64) {
+            self.push(value);
+        }
+
+        fn write_usize(&mut self, value: usize) {
+            self.push(value as u64);
+        }
+
+        fn finish(&self) -> u64 {
+            self.0
+        }
+    };
+}
+
 build_hasher! {
     /// An integer is its own hash; consecutive keys have consecutive hashes.
     ///
@@ -75,25 +100,7 @@ impl Hasher for IdentityHasher {
         bytes.iter().for_each(|&byte| self.push(byte.into()));
     }
 
-    fn write_u16(&mut self, value: u16) {
-        self.push(value.into());
-    }
-
-    fn write_u32(&mut self, value: u32) {
-        self.push(value.into());
-    }
-
-    fn write_u64(&mut self, value: u64) {
-        self.push(value);
-    }
-
-    fn write_usize(&mut self, value: usize) {
-        self.push(value as u64);
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
+    push_integers!();
 }
 
 /// The hasher of [`FxBuilder`].
@@ -117,25 +124,7 @@ impl Hasher for FxHasher {
         self.push(value.into());
     }
 
-    fn write_u16(&mut self, value: u16) {
-        self.push(value.into());
-    }
-
-    fn write_u32(&mut self, value: u32) {
-        self.push(value.into());
-    }
-
-    fn write_u64(&mut self, value: u64) {
-        self.push(value);
-    }
-
-    fn write_usize(&mut self, value: usize) {
-        self.push(value as u64);
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
+    push_integers!();
 }
 
 /// The hasher of [`Fnv1aBuilder`].

@@ -1,7 +1,7 @@
 //! What must hold of any bytes for any structure that reads them: the bodies of tests and fuzz targets.
 
 use pds_core::bytes::{Portable, ReadLimits, SecretKey, from_slice, read_from, to_vec};
-use pds_core::{DecodeError, ReadError};
+use pds_core::{DecodeError, Membership, ReadError};
 
 use crate::mutate::Choices;
 
@@ -35,6 +35,20 @@ pub fn decode<P: Portable>(bytes: &[u8]) -> Option<P> {
 pub fn refuse<P: Portable>(bytes: &[u8]) {
     assert!(from_slice::<P>(bytes, None).is_err());
     assert!(read_from::<P>(bytes, ReadLimits::payload(1 << 16), None).is_err());
+}
+
+/// Hashes that bodies ask for.
+pub const HASHES: [u64; 5] = [0, 1, 1 << 63, u64::MAX, 0x0123_4567_89ab_cdef];
+
+/// Asks a filter for [`HASHES`], one by one and in a batch: the answers, which agree.
+///
+/// # Panics
+/// When they do not.
+pub fn answers(filter: &impl Membership) -> [bool; 5] {
+    let mut answers = [false; 5];
+    filter.contains_hash_batch(&HASHES, &mut answers);
+    assert_eq!(HASHES.map(|hash| filter.contains_hash(hash)), answers);
+    answers
 }
 
 /// Returns the structure on the far side of its bytes, read in one of two ways.

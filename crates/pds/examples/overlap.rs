@@ -15,10 +15,9 @@ mod shared;
 
 use core::error::Error;
 use std::collections::{BTreeMap, HashSet};
-use std::{env, fs};
 
 use pds::{Estimate, HyperLogLog, ParamError};
-use shared::access_log::{Request, made_up, parse};
+use shared::access_log::{Request, given_or_made_up};
 use shared::grouped;
 
 const PRECISION: u32 = 12;
@@ -29,10 +28,7 @@ struct Day<'a> {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let requests = match env::args_os().nth(1) {
-        Some(path) => parse(&fs::read_to_string(path)?),
-        None => made_up(400_000),
-    };
+    let requests = given_or_made_up(400_000)?;
     let days: Vec<_> = count(&requests)?.into_iter().collect();
     if days.len() < 2 {
         return Err("an overlap needs requests of two days".into());

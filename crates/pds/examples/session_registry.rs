@@ -12,10 +12,9 @@ mod shared;
 
 use core::error::Error;
 use std::collections::{HashMap, HashSet};
-use std::{env, fs};
 
 use pds::CuckooFilter;
-use shared::access_log::{Request, made_up, parse};
+use shared::access_log::{Request, given_or_made_up};
 use shared::grouped;
 
 /// Hours without a request after which a session ends.
@@ -23,10 +22,7 @@ const IDLE_HOURS: u32 = 1;
 const RATE: f64 = 0.001;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let mut requests = match env::args().nth(1) {
-        Some(path) => parse(&fs::read_to_string(path)?),
-        None => made_up(200_000),
-    };
+    let mut requests = given_or_made_up(200_000)?;
     requests.sort_by(|a, b| (&a.day, a.hour).cmp(&(&b.day, b.hour)));
     let hours: Vec<&[Request]> =
         requests.chunk_by(|a, b| (&a.day, a.hour) == (&b.day, b.hour)).collect();

@@ -14,10 +14,9 @@ mod shared;
 
 use core::error::Error;
 use std::collections::{BTreeMap, HashSet};
-use std::{env, fs};
 
 use pds::{HyperLogLog, Incompatible, ParamError};
-use shared::access_log::{Request, made_up, parse};
+use shared::access_log::{Request, given_or_made_up};
 use shared::{grouped, percent, size};
 
 const PRECISION: u32 = 12;
@@ -29,10 +28,7 @@ struct Hour<'a> {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let requests = match env::args_os().nth(1) {
-        Some(path) => parse(&fs::read_to_string(path)?),
-        None => made_up(400_000),
-    };
+    let requests = given_or_made_up(400_000)?;
     if requests.is_empty() {
         return Err("a log needs at least one request".into());
     }

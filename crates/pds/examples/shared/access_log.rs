@@ -1,5 +1,7 @@
 //! Access logs of web servers in the common format, read or made up.
 
+use std::{env, fs, io};
+
 use super::{pick, random};
 
 /// One request: who, and in which hour.
@@ -12,8 +14,16 @@ pub(crate) struct Request {
     pub(crate) hour: u8,
 }
 
+/// The log that the first argument names, or else so many requests, made up.
+pub(crate) fn given_or_made_up(requests: usize) -> io::Result<Vec<Request>> {
+    match env::args_os().nth(1) {
+        Some(path) => Ok(parse(&fs::read_to_string(path)?)),
+        None => Ok(made_up(requests)),
+    }
+}
+
 /// Reads the lines of a log; those that are none are left out.
-pub(crate) fn parse(log: &str) -> Vec<Request> {
+fn parse(log: &str) -> Vec<Request> {
     log.lines().filter_map(parse_line).collect()
 }
 
@@ -27,7 +37,7 @@ fn parse_line(line: &str) -> Option<Request> {
 }
 
 /// Makes up two days of requests; many clients come back in other hours, and some on the other day.
-pub(crate) fn made_up(requests: usize) -> Vec<Request> {
+fn made_up(requests: usize) -> Vec<Request> {
     let days = ["01/Jun/2026", "02/Jun/2026"];
     let request = |random: u64| {
         let day = usize::from(random >> 63 == 1);

@@ -73,11 +73,13 @@ fn reading(report: &Report) -> String {
 fn section(name: &str, rows: &[&Row]) -> Result<String, Box<dyn Error>> {
     let (mut exact, mut plots) = (String::new(), String::new());
     for group in rows.chunk_by(|left, right| left.check == right.check) {
-        if group[0].is_statistical() {
-            let plot = plot::draw(group)?;
-            let _ = writeln!(plots, "<article>{}{plot}{}</article>", heading(group), all(group));
-        } else {
+        // Chance may have a part in some rows only: what no key or one key gives is known.
+        let drawn: Vec<&Row> = group.iter().copied().filter(|row| row.is_statistical()).collect();
+        if drawn.is_empty() {
             let _ = writeln!(exact, "<article>{}{}</article>", heading(group), all(group));
+        } else {
+            let plot = plot::draw(&drawn)?;
+            let _ = writeln!(plots, "<article>{}{plot}{}</article>", heading(group), all(group));
         }
     }
     Ok(format!(
@@ -218,8 +220,10 @@ mod tests {
     use super::*;
     use crate::validate::judge::{Case, Check, Law, Measurement, judge};
 
-    fn report(observed: f64) -> Report {
-        let case = |structure| Case {
+    const LAW: Law = Law::Events { trials: 1_000_000, low: 0.01, high: 0.01 };
+
+    fn measured(structure: &'static str, check: Check, law: Law, observed: f64) -> Measurement {
+        let case = Case {
             structure,
             items: 1_000,
             rate: 0.01,
@@ -228,19 +232,18 @@ mod tests {
             hasher: "default",
             instances: 3,
         };
-        let law = Law::Events { trials: 1_000_000, low: 0.01, high: 0.01 };
-        let measured = |structure, check, law, observed| Measurement {
-            case: case(structure),
-            check,
-            law,
-            observed,
-            events: 1e4,
-        };
-        let measurements = vec![
+        Measurement { case, check, law, observed, events: 1e4 }
+    }
+
+    fn report(observed: f64) -> Report {
+        of(vec![
             measured("bloom", Check::LostKeys, Law::Exactly(0.0), 0.0),
-            measured("cuckoo", Check::FalsePositives, law, 9_990.0),
-            measured("bloom", Check::FalsePositives, law, observed),
-        ];
+            measured("cuckoo", Check::FalsePositives, LAW, 9_990.0),
+            measured("bloom", Check::FalsePositives, LAW, observed),
+        ])
+    }
+
+    fn of(measurements: Vec<Measurement>) -> Report {
         Report {
             command: "cargo xtask validate --seed 7".to_owned(),
             version: "1.2.3",
@@ -271,6 +274,17 @@ mod tests {
         assert!(
             page.contains("--seed 7") && page.contains("pds 1.2.3") && page.contains("2026-02-28")
         );
+    }
+
+    #[test]
+    fn rows_without_chance_hide_no_plot() {
+        let page = render(&of(vec![
+            measured("bloom", Check::FalsePositives, Law::Exactly(0.0), 0.0),
+            measured("bloom", Check::FalsePositives, LAW, 10_010.0),
+        ]));
+        let page = page.unwrap();
+        assert_eq!(page.matches("<svg").count(), 1);
+        assert!(page.contains("All 2 rows"));
     }
 
     #[test]
