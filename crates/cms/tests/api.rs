@@ -1,6 +1,8 @@
 //! What sketches and summaries do, at ordinary and at edge parameters.
 #![cfg(feature = "std")]
 
+use std::sync::Barrier;
+
 use cms::{
     AtomicCountMinSketch, Count, CountMinParams, CountMinSketch, CountSketch, CountSketchParams,
     Counter, HeavyHitters, HeavyHittersParams, Hitter, InnerProductError, ShareError,
@@ -165,6 +167,22 @@ fn an_inner_product_is_an_upper_bound() {
     let expected = 0.01 * left.total() as f64 * right.total() as f64;
     assert!((product.error / expected - 1.0).abs() < 1e-9);
 
+    let rows = left.counters().chunks(272).zip(right.counters().chunks(272));
+    let products = rows.map(|(left, right)| {
+        left.iter().zip(right).map(|(&left, &right)| u128::from(left) * u128::from(right)).sum()
+    });
+    let products: Vec<u128> = products.collect();
+    assert!(products[0] > product.value, "a stream whose first row is not the least");
+    assert_eq!(products.iter().min(), Some(&product.value));
+
+    let full = || {
+        let mut sketch = CountMinSketch::builder(shape(100, 2)).counters::<u64>().build().unwrap();
+        (0..3).for_each(|key| _ = sketch.insert_many(&key, u64::MAX));
+        sketch
+    };
+    let product = full().inner_product(&full()).unwrap();
+    assert!(product.value == u128::MAX && product.is_saturated);
+
     let narrow = |count| {
         let mut sketch = CountMinSketch::builder(shape(10, 2)).counters::<u8>().build().unwrap();
         sketch.insert_many("key", count);
@@ -206,6 +224,19 @@ fn what_differs_is_named_and_nothing_changes() {
     assert!(left.merge(&sip(1).build().unwrap()).is_ok());
 }
 
+/// Beyond a mebibyte a merge goes by lines, the last of which may be a part.
+#[test]
+fn large_sketches_merge_to_the_last_counter() {
+    let build = || CountMinSketch::builder(shape(300_007, 1)).build().unwrap();
+    let (mut left, mut right, mut both) = (build(), build(), build());
+    left.extend(0..600_000);
+    right.extend(400_000..1_400_000);
+    both.extend((0..600_000).chain(400_000..1_400_000));
+    left.merge(&right).unwrap();
+    assert_ne!(right.counters().last(), Some(&0), "the last counter has something to add");
+    assert_eq!(left, both);
+}
+
 #[test]
 fn impossible_parameters_are_typed_errors() {
     let parameter = |error: BuildError| match error {
@@ -242,7 +273,10 @@ fn a_count_sketch_counts_up_and_down() {
     assert_eq!(sketch.insert_many("key", 3), 0);
     assert_eq!(sketch.sum_of_squares(), 0.0);
     sketch.insert_many("key", u64::MAX);
-    assert_eq!(sketch.estimate("key"), i64::MAX, "limits are kept");
+    assert_eq!(sketch.insert_many("key", u64::MAX), i64::MAX, "limits are kept");
+    let mut twice = sketch.clone();
+    twice.merge(&sketch).unwrap();
+    assert_eq!(twice.estimate("key"), i64::MAX, "in merges too");
     sketch.clear();
     assert_eq!(sketch, CountSketch::new(0.05, 0.01).unwrap());
 }
@@ -263,6 +297,16 @@ fn count_sketches_merge_when_they_are_alike() {
     both.extend((0..100).chain(50..150));
     sketch.merge(&other).unwrap();
     assert_eq!(sketch, both);
+}
+
+#[test]
+fn the_sum_of_squares_is_the_median_of_the_rows() {
+    for depth in 1..8 {
+        let params = CountSketchParams::from_width_and_depth(20, depth).unwrap();
+        let mut sketch = CountSketch::from_params(params, DefaultHashBuilder::default()).unwrap();
+        sketch.insert_many("key", 3);
+        assert_eq!(sketch.sum_of_squares(), 9.0, "{depth} rows");
+    }
 }
 
 /// An even number of rows has two in the middle.
@@ -316,6 +360,39 @@ fn a_summary_gives_new_keys_what_forgotten_ones_came() {
     assert_eq!(summary.insert(&5), 1);
 }
 
+/// Summaries that answer alike and promise unlike errors, or have forgotten more.
+#[test]
+fn summaries_are_equal_when_all_that_they_know_is() {
+    let build = |capacity, counts: &[(u64, u64)]| {
+        let params = HeavyHittersParams::with_capacity(0.5, capacity).unwrap();
+        let hasher = DefaultHashBuilder::default();
+        let mut summary = HeavyHitters::from_params(params, hasher).unwrap();
+        counts.iter().for_each(|(key, count)| _ = summary.insert_many(key, *count));
+        summary
+    };
+    // The fourth key makes the floor 3: of its four one is certain.
+    let late = build(2, &[(1, 10), (2, 4), (3, 3), (4, 1)]);
+    let early = build(2, &[(1, 10), (4, 4), (3, 3), (2, 1)]);
+    let estimates = |summary: &HeavyHitters<u64>| [1, 2, 3, 4].map(|key| summary.estimate(&key));
+    assert_eq!((estimates(&late), late.total()), (estimates(&early), early.total()));
+    assert_ne!(late, early);
+    // Of the two that the seventh key displaces, the greater is the floor.
+    let forgot = |count| build(4, &[(1, 9), (2, 9), (3, 9), (4, 9), (5, 3), (6, count), (7, 1)]);
+    assert!(forgot(3).iter().eq(forgot(2).iter()));
+    assert_ne!(forgot(3), forgot(2), "totals differ");
+    assert_eq!(forgot(3), forgot(3));
+}
+
+#[test]
+fn a_summary_never_wraps_its_total() {
+    let mut summary = HeavyHitters::<u64>::new(0.1).unwrap();
+    assert_eq!(summary.insert_many(&1, u64::MAX), u64::MAX);
+    assert_eq!((summary.insert(&1), summary.insert_many(&2, 5)), (u64::MAX, 5));
+    assert_eq!(summary.total(), u64::MAX);
+    summary.merge(&summary.clone()).unwrap();
+    assert_eq!((summary.total(), summary.estimate(&1)), (u64::MAX, u64::MAX));
+}
+
 #[test]
 fn summaries_merge_when_they_are_alike() {
     let build = |capacity, seed| {
@@ -349,6 +426,8 @@ fn a_detector_forgets_what_the_stream_has_outgrown() {
     let top = detector.top();
     assert_eq!((top.len(), *top[0].key), (1, 7));
     assert!(top[0].estimate >= 150 && top[0].interval().contains(150));
+    // A hundredth of the 1,150 that came.
+    assert_eq!(top[0].error, 11);
     detector.clear();
     assert!(detector.top().is_empty() && detector.sketch().total() == 0);
 }
@@ -373,13 +452,16 @@ fn a_shared_sketch_counts_as_a_plain_one() {
 /// No insert is lost when threads raise neighbours in one word, up to the limit.
 fn threads_lose_nothing<C: Counter>() {
     const THREADS: u64 = 4;
-    const EACH: u64 = 20_000;
+    const EACH: u64 = 100_000;
     let hasher = DefaultHashBuilder::default();
     let shared = AtomicCountMinSketch::<_, C>::from_params(shape(16, 2), hasher).unwrap();
+    // Together, or the first is done before the last begins.
+    let start = Barrier::new(THREADS as usize);
     std::thread::scope(|scope| {
         for thread in 0..THREADS {
-            let shared = &shared;
+            let (shared, start) = (&shared, &start);
             scope.spawn(move || {
+                start.wait();
                 for i in 0..EACH {
                     shared.insert(&((i + thread) % 40));
                 }
@@ -403,6 +485,18 @@ fn threads_lose_no_insert() {
     threads_lose_nothing::<u16>();
     threads_lose_nothing::<u32>();
     threads_lose_nothing::<u64>();
+}
+
+/// Neither the part of the total that a key adds to wraps, nor the sum of the parts.
+#[test]
+fn a_shared_total_never_wraps() {
+    let shared = AtomicCountMinSketch::new(0.1, 0.1).unwrap();
+    for _ in 0..2 {
+        shared.insert_many("key", u64::MAX - 5);
+    }
+    assert_eq!(shared.total(), u64::MAX);
+    (0..64).for_each(|key| _ = shared.insert_many(&key, u64::MAX / 2));
+    assert_eq!((shared.total(), shared.into_plain().total()), (u64::MAX, u64::MAX));
 }
 
 #[test]

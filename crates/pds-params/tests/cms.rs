@@ -38,6 +38,19 @@ fn the_least_memory_is_the_least() {
     }
 }
 
+/// Widths that a quotient in floating point gives one too few.
+#[test]
+fn rounding_loses_no_part_of_a_bound() {
+    for (epsilon, delta) in [(1.0 / 49.0, 1.0 / 9.0), (1.0 / 187.0, 0.25), (1.0 / 161.0, 0.5)] {
+        let least = CountMinParams::least_memory(epsilon, delta).unwrap();
+        assert!(least.delta_at(epsilon) <= delta, "{least:?}");
+    }
+    for (epsilon, delta) in [(0.01, 0.25), (1.0 / 37.0, 0.1), (1.0 / 45.0, 0.25)] {
+        let params = CountSketchParams::new(epsilon, delta).unwrap();
+        assert!(params.delta_at(epsilon) <= delta, "{params:?}");
+    }
+}
+
 #[test]
 fn a_budget_is_used_as_well_as_it_can_be() {
     for (bytes, counter_bytes) in [(4, 4), (100, 1), (1 << 16, 4), (1 << 28, 8)] {
