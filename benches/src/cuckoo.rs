@@ -12,10 +12,12 @@ use pds::params::cuckoo::rate_by_load;
 use pds::{BloomFilter, CountingBloomFilter, CuckooFilter, DefaultHashBuilder};
 use probabilistic_collections::cuckoo::CuckooFilter as Collected;
 
+use crate::contest::{Contender, Whole};
 use crate::goals::{Against, Goal};
-use crate::keys::key;
+use crate::keys::{Keys, key};
 use crate::membership::{Design, Filter, Lineup, Operation, Peer, contender};
 use crate::removal::{self, Promise, Removing, Rival, changes};
+use crate::report::size;
 use crate::suite::{Bench, Outcome, Suite};
 
 /// What is measured of it.
@@ -31,13 +33,16 @@ pub const SUITE: Suite = Suite {
     run,
 };
 
-/// What is measured of one of 1 GiB, whatever the effort.
+/// What is measured of one of 1 GiB, in a suite of its own, as it takes as long as all smaller ones.
 pub const LARGE: Suite = Suite {
     name: "cuckoo-large",
     peers: &["cuckoofilter", "qfilter"],
     goals: &[against_floor("hit batch"), against_floor("miss batch")],
     run: large::run,
 };
+
+/// Attempts at a time to insert into a filter that is full: each takes some ten microseconds.
+const ATTEMPTS: usize = 1_000;
 
 /// Bits of a fingerprint, in buckets of 32 bits.
 const BITS: u32 = 8;
@@ -100,8 +105,30 @@ fn run(bench: &mut Bench<'_>) -> Outcome {
         if lineup.peers.len() > 2 {
             against("probabilistic-collections", &mut collected(bytes)?)?;
         }
+        refuse(bench, bytes, [&mut ours(&design)?, &mut Eight::empty(bytes)?]);
     }
     Ok(())
+}
+
+/// Insertions of which few find a place, into filters that are as full as they get.
+fn refuse(bench: &mut Bench<'_>, bytes: u64, [ours, theirs]: [&mut dyn Filter; 2]) {
+    let peer = "cuckoofilter";
+    stuff(ours);
+    stuff(theirs);
+    let contenders: [&mut dyn Contender; 2] = [
+        &mut Whole(|keys: &[u64]| ours.insert_each(keys)),
+        &mut Whole(|keys: &[u64]| theirs.insert_each(keys)),
+    ];
+    let labels = [&*size(bytes), "insert when full"];
+    let row = bench.duel(labels, peer, (ATTEMPTS, Keys::surplus()), contenders);
+    bench.add(row.bytes(bytes).note(format!("{peer} loses a key to each insert that fails.")));
+}
+
+/// Inserts until one attempt in twenty is a success, at most.
+fn stuff(filter: &mut dyn Filter) {
+    let mut numbers = 0..;
+    let mut attempts = || -> Vec<u64> { numbers.by_ref().take(ATTEMPTS).map(key).collect() };
+    while filter.insert_each(&attempts()) > ATTEMPTS as u64 / 20 {}
 }
 
 /// The memory that filters need to keep a rate, each of the size that it asks for itself.

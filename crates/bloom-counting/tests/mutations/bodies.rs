@@ -1,12 +1,12 @@
 //! What the fuzz targets and the ordinary tests do with a string of bytes.
 #![expect(clippy::missing_panics_doc, reason = "a panic is how a body reports a fault")]
 
-use std::collections::HashMap;
-
 use bloom_counting::{
     BlockedCountingBloomFilter, BlockedCountingBloomFilterView, CountingBloomFilter,
     CountingBloomFilterView,
 };
+use pds_core::bytes::Portable;
+use pds_core::{Frequency, Insert, Membership, Merge, Remove};
 use pds_testkit::mutate::{Choices, mutate as change};
 use pds_testkit::portable::{self, HASHES};
 use pds_testkit::view_agrees;
@@ -75,30 +75,51 @@ pub fn mutate(input: &[u8]) {
     view(&bytes);
 }
 
-/// Inserts and removes, with the bytes in between; a key that is still stored is always contained.
+/// Inserts, removes and merges, with the bytes in between; a key that is still stored is always contained.
 pub fn ops(input: &[u8]) {
     let mut choices = Choices::new(input);
-    let mut filter = built(&mut choices);
-    let mut stored: HashMap<u8, u32> = HashMap::new();
+    if choices.below(2) == 0 {
+        history(&built(&mut choices), &mut choices);
+    } else {
+        let lines = BlockedCountingBloomFilter::builder().lines(1 + choices.below(4) as u64);
+        history(&lines.build().unwrap(), &mut choices);
+    }
+}
+
+/// Holds a filter against the number of copies of each key.
+fn history<F>(empty: &F, choices: &mut Choices<'_>)
+where
+    F: Portable + Clone + Membership + Insert + Remove + Merge + Frequency,
+{
+    let (mut filter, mut stored) = (empty.clone(), [0; 32]);
     while !choices.is_empty() {
-        let kind = choices.below(8);
-        let key = choices.byte() % 32;
+        let (kind, key) = (choices.below(8), choices.byte() % 32);
+        let count = &mut stored[usize::from(key)];
         match kind {
-            0 => filter = portable::sent(&filter, &mut choices),
+            0 => filter = portable::sent(&filter, choices),
+            1 => {
+                let (mut other, copies) = (empty.clone(), choices.below(20));
+                (0..copies).for_each(|_| _ = other.insert(&key).unwrap());
+                filter.merge(&other).unwrap();
+                *count += copies as u64;
+            }
             // Only stored keys are removed: that is the caller's part of the promise.
-            1..4 => {
-                if let Some(count) = stored.get_mut(&key).filter(|count| **count > 0) {
+            2..5 => {
+                if *count > 0 {
                     assert!(filter.remove(&key));
                     *count -= 1;
                 }
             }
             _ => {
-                filter.insert(&key);
-                *stored.entry(key).or_default() += 1;
+                filter.insert(&key).unwrap();
+                *count += 1;
             }
         }
-        let mut present = stored.iter().filter(|(_, count)| **count > 0);
-        assert!(present.all(|(key, _)| filter.contains(key)), "a key was lost");
+        for (key, count) in (0..).zip(stored) {
+            let estimate = filter.estimate::<u8>(&key);
+            assert!(estimate >= count.min(15), "{estimate} of {count} copies of {key}");
+            assert_eq!(filter.contains(&key), estimate > 0);
+        }
     }
 }
 

@@ -45,14 +45,26 @@ pub fn mutate(input: &[u8]) {
     view(&bytes);
 }
 
-/// Inserts and removes, with the bytes in between; a key that is still stored is always contained.
+/// Inserts, removes and merges, with the bytes in between; a key that is still stored is always contained.
 pub fn ops(input: &[u8]) {
     let mut choices = Choices::new(input);
     let mut filter = built(&mut choices);
     let mut stored: HashMap<u8, u32> = HashMap::new();
     while !choices.is_empty() {
-        match choices.below(8) {
+        match choices.below(10) {
             0 => filter = portable::sent(&filter, &mut choices),
+            8 => merge(&mut filter, &mut stored, &mut choices),
+            9 => {
+                let key = choices.byte();
+                let absent = !filter.contains(&key);
+                match filter.insert_if_absent(&key) {
+                    Ok(inserted) => {
+                        assert_eq!(inserted, absent);
+                        *stored.entry(key).or_default() += u32::from(inserted);
+                    }
+                    Err(_) => assert!(absent),
+                }
+            }
             1..4 => {
                 let key = choices.byte();
                 // Only stored keys are removed: that is the caller's part of the promise.
@@ -70,6 +82,19 @@ pub fn ops(input: &[u8]) {
         }
         assert!(stored.iter().all(|(key, &count)| filter.count(key) >= count), "a key was lost");
         assert_eq!(filter.len(), stored.values().map(|&count| u64::from(count)).sum::<u64>());
+    }
+}
+
+/// Merges a filter of a few keys, wholly or not at all.
+fn merge(filter: &mut CuckooFilter, stored: &mut HashMap<u8, u32>, choices: &mut Choices<'_>) {
+    let (mut other, before) = (filter.clone(), filter.clone());
+    other.clear();
+    let keys: Vec<u8> = (0..choices.below(8)).map(|_| choices.byte()).collect();
+    let _ = other.insert_batch(&keys);
+    let len = usize::try_from(other.len()).unwrap();
+    match filter.merge(&other) {
+        Ok(()) => keys[..len].iter().for_each(|&key| *stored.entry(key).or_default() += 1),
+        Err(_) => assert!(*filter == before),
     }
 }
 
