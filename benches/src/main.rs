@@ -109,7 +109,7 @@ impl<'a> Output<'a> {
 fn measure(suites: &[&Suite], effort: Effort) -> Result<Vec<Row>, Box<dyn Error>> {
     let mut rows = Vec::new();
     for suite in suites {
-        let start = Instant::now();
+        let (start, before) = (Instant::now(), rows.len());
         let mut take = |row: Row| {
             eprintln!(
                 "{:>5.0} s  {} {}, {} against {}: {}",
@@ -123,6 +123,9 @@ fn measure(suites: &[&Suite], effort: Effort) -> Result<Vec<Row>, Box<dyn Error>
             rows.push(row);
         };
         (suite.run)(&mut Bench::new(suite.name, effort, &mut take))?;
+        if rows.len() == before {
+            eprintln!("         {} has rows with --full only", suite.name);
+        }
     }
     Ok(rows)
 }

@@ -63,6 +63,7 @@ pub trait Portable: Sized + Sealed {
 }
 
 /// A structure of this family: what only `portable_methods` says of a type keeps others from having a kind.
+#[doc(hidden)]
 pub trait Sealed {}
 
 /// Whether the secret key of a keyed hasher is written.
