@@ -1,4 +1,7 @@
 //! What memory allows: random lines of an array, read or changed with prefetches and nothing else.
+//!
+//! Memory and prefetch are those that the structures themselves stand on (`pds_core::internal`), lest the floor differ in more
+//! than what is done with a line.
 
 use pds::AllocError;
 use pds::hash::reduce;
