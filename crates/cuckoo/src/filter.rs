@@ -156,7 +156,7 @@ impl<S: BuildHasher> CuckooFilter<S> {
     ///
     /// # Errors
     /// [`Full`] when no place is found: the key is not in, and all others still are. Always so for the
-    /// ninth copy of one key.
+    /// ninth copy of one key, and for the fifth where its two buckets are one.
     ///
     /// # Complexity
     /// O(1) on average, without allocation; from a load of 90 % up it grows, and a failing insert has
