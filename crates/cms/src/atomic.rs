@@ -13,7 +13,7 @@ use pds_params::CountMinParams;
 use pds_params::cms::floor_product;
 
 use crate::cells::{Cells, index};
-use crate::{ConservativeUpdate, Count, CountInterval, CountMinSketch, Counter, Update};
+use crate::{Count, CountInterval, CountMinSketch, Counter, Update};
 
 /// How many places the total is spread over, so that threads rarely meet at one.
 const STRIPES: usize = 16;
@@ -263,7 +263,7 @@ impl<S, C: Counter> TryFrom<CountMinSketch<S, C>> for AtomicCountMinSketch<S, C>
     fn try_from(sketch: CountMinSketch<S, C>) -> Result<Self, ShareError> {
         match sketch.update() {
             Update::Plain => Self::share(sketch).map_err(ShareError::Alloc),
-            Update::Conservative => Err(ShareError::Conservative(ConservativeUpdate)),
+            Update::Conservative => Err(ShareError::Conservative),
         }
     }
 }
@@ -272,8 +272,8 @@ impl<S, C: Counter> TryFrom<CountMinSketch<S, C>> for AtomicCountMinSketch<S, C>
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ShareError {
-    /// It has conservative update.
-    Conservative(ConservativeUpdate),
+    /// It has conservative update, with which two threads that raise the same key could lose one.
+    Conservative,
     /// The kilobyte over which the total is spread could not be had.
     Alloc(AllocError),
 }
@@ -281,7 +281,9 @@ pub enum ShareError {
 impl fmt::Display for ShareError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Conservative(error) => error.fmt(f),
+            Self::Conservative => f.write_str(
+                "threads share sketches with plain update, and this one has conservative update",
+            ),
             Self::Alloc(error) => error.fmt(f),
         }
     }

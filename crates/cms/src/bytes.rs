@@ -109,7 +109,7 @@ impl<S: PortableHasher, C: Counter> Portable for AtomicCountMinSketch<S, C> {
     fn read_payload<R: Source>(shape: &Shape, hasher: S, source: &mut R) -> Result<Self, R::Error> {
         let sketch = CountMinSketch::read_payload(shape, hasher, source)?;
         Self::try_from(sketch).map_err(|error| match error {
-            crate::ShareError::Conservative(_) => {
+            crate::ShareError::Conservative => {
                 field("the update", 3, 1, "0, plain, for a sketch that threads share").into()
             }
             crate::ShareError::Alloc(error) => DecodeError::from(error).into(),

@@ -67,7 +67,7 @@ pub use pds_core::{
 };
 pub use pds_params::{CountMinParams, CountSketchParams, HeavyHittersParams};
 #[cfg(feature = "alloc")]
-pub use sketch::{ConservativeUpdate, CountMinSketch, InnerProduct, InnerProductError, Update};
+pub use sketch::{CountMinSketch, InnerProduct, InnerProductError, Update};
 #[cfg(feature = "alloc")]
 pub use sketched::SketchedHeavyHitters;
 #[cfg(feature = "alloc")]

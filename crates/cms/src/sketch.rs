@@ -17,7 +17,7 @@ use pds_core::{
 };
 use pds_params::CountMinParams;
 
-pub use product::{ConservativeUpdate, InnerProduct, InnerProductError};
+pub use product::{InnerProduct, InnerProductError};
 pub use update::Update;
 
 use crate::cells::{fold_counters, fold_counters_mut, index, words_for};
@@ -151,12 +151,6 @@ impl<S, C: Counter> CountMinSketch<S, C> {
     #[must_use]
     pub const fn params(&self) -> CountMinParams {
         self.params
-    }
-
-    /// Returns the limit of a counter.
-    #[must_use]
-    pub fn counter_limit(&self) -> u64 {
-        C::MAX.into()
     }
 
     /// Returns the counters, row after row.

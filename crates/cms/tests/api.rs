@@ -70,7 +70,6 @@ fn saturates<C: Counter>(update: Update) {
         CountMinSketch::<_, C>::from_params(shape(64, 4), update, hasher).unwrap()
     };
     let mut sketch = build();
-    assert_eq!(sketch.counter_limit(), limit);
     let below = sketch.insert_many("key", limit - 1);
     assert!(!below.is_saturated() && below == limit - 1);
     assert_eq!(sketch.estimate_interval("key").truth_at_most, Some(limit - 1));
@@ -192,7 +191,7 @@ fn an_inner_product_is_an_upper_bound() {
     assert!(!narrow(200).inner_product(&narrow(2)).unwrap().is_saturated);
     let conservative = CountMinSketch::builder(shape(10, 2)).conservative().build().unwrap();
     let refused = conservative.inner_product(&conservative);
-    assert!(matches!(refused, Err(InnerProductError::Conservative(_))));
+    assert!(matches!(refused, Err(InnerProductError::Conservative)));
 }
 
 #[test]
@@ -446,7 +445,7 @@ fn a_shared_sketch_counts_as_a_plain_one() {
     assert_eq!(shared.into_plain(), plain);
     let conservative = CountMinSketch::builder(shape(10, 2)).conservative().build().unwrap();
     let refused = AtomicCountMinSketch::try_from(conservative);
-    assert!(matches!(refused, Err(ShareError::Conservative(_))));
+    assert!(matches!(refused, Err(ShareError::Conservative)));
 }
 
 /// No insert is lost when threads raise neighbours in one word, up to the limit.

@@ -15,6 +15,11 @@ pub(super) const STREAM_COST: u64 = 2 * EVENTS as u64;
 const ITEMS: usize = 100_000;
 const EVENTS: usize = 1_000_000;
 
+/// Count sketches for each stream of a count-min sketch, and events of each: in a full run, so many that a spread a tenth
+/// above the bound is seen.
+const SKETCHES: u64 = 60;
+const SKETCH_EVENTS: usize = 100_000;
+
 /// Standard errors of few streams are themselves uncertain: they are taken so many times larger, as the
 /// distribution of Student asks for at the level of one test among a hundred, for the degrees of freedom of the
 /// twelve streams of an ordinary run, and among thousands for the sixty of a full one.
@@ -132,8 +137,10 @@ pub(crate) fn jobs(run: &Run) -> Vec<Job<'_>> {
             run: Box::new(move |progress| ordered(exponent, seed, progress)),
         });
         jobs.push(Job {
-            cost: streams * 100_000,
-            run: Box::new(move |progress| count_sketch(exponent, streams, seed, progress)),
+            cost: streams * SKETCHES * SKETCH_EVENTS as u64,
+            run: Box::new(move |progress| {
+                count_sketch(exponent, streams * SKETCHES, seed, progress)
+            }),
         });
     }
     jobs
@@ -329,12 +336,11 @@ fn heavy(phi: f64, exponent: f64, order: &'static str, ranks: &[usize]) -> Vec<M
 }
 
 /// A count sketch's estimates of one key a sketch, as multiples of the truth.
-fn count_sketch(exponent: f64, streams: u64, seed: u64, progress: &Progress) -> Vec<Measurement> {
-    const EVENTS: usize = 100_000;
+fn count_sketch(exponent: f64, sketches: u64, seed: u64, progress: &Progress) -> Vec<Measurement> {
+    const EVENTS: usize = SKETCH_EVENTS;
     const FREQUENT: u64 = 5_000;
     let params = CountSketchParams::from_width_and_depth(500, 5).expect("a sound shape");
     let zipf = Zipf::new(ITEMS, exponent);
-    let sketches = streams * 20;
     let mut ratios = Vec::new();
     let ranks: Vec<_> = zipf.stream(seed).take(EVENTS).collect();
     for sketch in 0..sketches {
@@ -347,7 +353,7 @@ fn count_sketch(exponent: f64, streams: u64, seed: u64, progress: &Progress) -> 
         sketch.insert_many(&u64::MAX, FREQUENT);
         #[expect(clippy::cast_precision_loss, reason = "counts of a run stay below 2^53")]
         ratios.push(sketch.estimate(&u64::MAX) as f64 / real(FREQUENT));
-        progress.advance(EVENTS as u64 / 20);
+        progress.advance(EVENTS as u64);
     }
     let count = real(sketches);
     let mean = ratios.iter().sum::<f64>() / count;

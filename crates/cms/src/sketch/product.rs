@@ -20,33 +20,23 @@ pub struct InnerProduct {
     pub is_saturated: bool,
 }
 
-/// What is asked needs plain update: conservative counters are less than the sums of their keys.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ConservativeUpdate;
-
-impl fmt::Display for ConservativeUpdate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("this needs a sketch with plain update, and this one has conservative update")
-    }
-}
-
-impl error::Error for ConservativeUpdate {}
-
 /// Why two sketches have no inner product.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum InnerProductError {
     /// They differ in shape or hasher.
     Incompatible(Incompatible),
-    /// They have conservative update.
-    Conservative(ConservativeUpdate),
+    /// They have conservative update, whose counters are less than the sums of their keys.
+    Conservative,
 }
 
 impl fmt::Display for InnerProductError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Incompatible(error) => error.fmt(f),
-            Self::Conservative(error) => error.fmt(f),
+            Self::Conservative => f.write_str(
+                "an inner product needs plain update, and these sketches have conservative update",
+            ),
         }
     }
 }
@@ -93,7 +83,7 @@ impl<S: BuildHasher, C: Counter> CountMinSketch<S, C> {
     pub fn inner_product(&self, other: &Self) -> Result<InnerProduct, InnerProductError> {
         self.check_compatible(other)?;
         if self.update == Update::Conservative {
-            return Err(InnerProductError::Conservative(ConservativeUpdate));
+            return Err(InnerProductError::Conservative);
         }
         let width = index(self.width());
         let rows = self.counters().chunks_exact(width).zip(other.counters().chunks_exact(width));
