@@ -5,13 +5,17 @@
 //!
 //! [`TopK`] is the conservative sketch. The others are written here as published, and simply: their speed says nothing.
 
+extern crate alloc;
+
+use alloc::collections::BTreeSet;
 use core::error::Error;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use cms::TopK;
 use pds_core::hash::finalize;
+use pds_core::internal::reduced_mut;
 use pds_testkit::keys;
 use pds_testkit::zipf::Zipf;
 
@@ -19,8 +23,11 @@ const ITEMS: usize = 100_000;
 const EVENTS: usize = 1_000_000;
 const EXPONENTS: [f64; 4] = [1.0, 1.1, 1.25, 1.5];
 
+/// Lists the k most frequent keys of a stream in so many bytes.
+type List = fn(k: usize, bytes: usize, stream: &[u64]) -> Vec<u64>;
+
 /// Who lists keys, in the order of the columns.
-const WAYS: [(&str, fn(usize, usize, &[u64]) -> Vec<u64>); 3] =
+const WAYS: [(&str, List); 3] =
     [("SpaceSaving", space_saving), ("HeavyKeeper", heavy_keeper), ("TopK", top_k)];
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -96,15 +103,15 @@ fn space_saving(k: usize, bytes: usize, stream: &[u64]) -> Vec<u64> {
 /// Junzhi Gong et al., USENIX ATC 2018, sections 3.2 and 3.3; the base of the decay is 1.08.
 fn heavy_keeper(k: usize, bytes: usize, stream: &[u64]) -> Vec<u64> {
     let width = bytes / 16;
-    let mut rows = vec![[(0u32, 0u32); 2]; width];
+    let mut rows = [vec![(0u32, 0u32); width], vec![(0, 0); width]];
     let mut random = keys::random(1);
     let mut greatest = Greatest::new(k);
     for &key in stream {
-        let (hash, mut most) = (finalize(key), 0);
+        let hash = finalize(key);
         let fingerprint = (hash >> 32) as u32 | 1;
-        for row in 0..2 {
-            let place = (finalize(hash ^ row as u64) % width as u64) as usize;
-            let bucket = &mut rows[place][row];
+        let mut most = 0;
+        for (row, buckets) in (0..).zip(&mut rows) {
+            let bucket = reduced_mut(buckets, finalize(hash ^ row));
             if bucket.0 == fingerprint {
                 bucket.1 += 1;
             } else if chance(&mut random) < 1.08_f64.powf(-f64::from(bucket.1)) {

@@ -450,14 +450,14 @@ fn a_shared_sketch_counts_as_a_plain_one() {
 
 /// No insert is lost when threads raise neighbours in one word, up to the limit.
 fn threads_lose_nothing<C: Counter>() {
-    const THREADS: u64 = 4;
+    const THREADS: usize = 4;
     const EACH: u64 = 100_000;
     let hasher = DefaultHashBuilder::default();
     let shared = AtomicCountMinSketch::<_, C>::from_params(shape(16, 2), hasher).unwrap();
     // Together, or the first is done before the last begins.
-    let start = Barrier::new(THREADS as usize);
+    let start = Barrier::new(THREADS);
     std::thread::scope(|scope| {
-        for thread in 0..THREADS {
+        for thread in 0..THREADS as u64 {
             let (shared, start) = (&shared, &start);
             scope.spawn(move || {
                 start.wait();
@@ -469,12 +469,12 @@ fn threads_lose_nothing<C: Counter>() {
     });
     let mut plain =
         CountMinSketch::<_, C>::from_params(shape(16, 2), Update::Plain, hasher).unwrap();
-    for thread in 0..THREADS {
+    for thread in 0..THREADS as u64 {
         (0..EACH).for_each(|i| {
             plain.insert(&((i + thread) % 40));
         });
     }
-    assert_eq!(shared.total(), THREADS * EACH);
+    assert_eq!(shared.total(), THREADS as u64 * EACH);
     assert_eq!(shared.into_plain(), plain);
 }
 
