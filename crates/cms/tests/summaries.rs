@@ -200,7 +200,7 @@ fn chosen_keys_are_found_as_fast_as_others() {
     };
     let starts_first = |hash: &u64| {
         let product = u128::from(*hash) * u128::from(GOLDEN_RATIO);
-        ((product >> 64) ^ product) as u64 >> 52 == 0
+        ((product >> 64) ^ product) >> 52 & 0xFFF == 0
     };
     let (others, chosen) =
         (time(&mut (0..)), time(&mut (0..).filter(starts_first).map(unfinalized)));
