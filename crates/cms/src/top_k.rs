@@ -27,8 +27,9 @@ const MIN_WIDTH: u64 = 1_024;
 /// share of the stream use [`HeavyHitters`](crate::HeavyHitters), which never misses one.
 ///
 /// A [`CountMinSketch`] with conservative update counts all keys, and those with the k greatest estimates are
-/// kept. In the memory of this sketch, SpaceSaving found four of ten keys of a web server's log where this found
-/// all; HeavyKeeper found as many in less memory, but draws random numbers and has no bound.
+/// kept. In a quarter of its memory SpaceSaving finds four of the ten first addresses of a web server's log where the sketch
+/// finds all; HeavyKeeper finds as many in less memory, but draws random numbers and has no bound (the crate's README has
+/// the table).
 ///
 /// It is fed with borrowed keys (`&str` for `String`); an owned key is made only when it enters the list.
 ///
