@@ -3,7 +3,7 @@
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
 
-use pds_core::internal::{Words, prefetch};
+use pds_core::internal::{Words, hash_chunk, prefetch};
 use pds_core::{
     AllocError, BuildError, DefaultHashBuilder, Frequency, HashKey, Incompatible, Merge,
 };
@@ -231,6 +231,36 @@ impl<S: BuildHasher> CountSketch<S> {
     #[must_use]
     pub fn estimate<K: Hash + ?Sized>(&self, key: &K) -> i64 {
         self.estimate_hash(self.hasher.hash_one(key))
+    }
+
+    /// Counts one more of each key; the same counters as after one by one.
+    ///
+    /// # Examples
+    /// ```
+    /// use cms::CountSketch;
+    ///
+    /// let mut stock = CountSketch::new(0.01, 0.01)?;
+    /// stock.insert_batch(&["apples", "pears", "apples"]);
+    /// assert_eq!(stock.estimate("apples"), 2);
+    /// # Ok::<(), pds_core::BuildError>(())
+    /// ```
+    pub fn insert_batch<K: Hash>(&mut self, keys: &[K]) {
+        for keys in keys.chunks(BATCH) {
+            let hashes = hash_chunk::<BATCH, K>(&self.hasher, keys);
+            self.insert_hash_batch(&hashes[..keys.len()]);
+        }
+    }
+
+    /// Estimates many keys: `out[i]` is the answer for `keys[i]`.
+    ///
+    /// # Panics
+    /// When the slices differ in length.
+    pub fn estimate_batch<K: Hash>(&self, keys: &[K], out: &mut [i64]) {
+        assert_eq!(keys.len(), out.len(), "one answer a key");
+        for (keys, counts) in keys.chunks(BATCH).zip(out.chunks_mut(BATCH)) {
+            let hashes = hash_chunk::<BATCH, K>(&self.hasher, keys);
+            self.estimate_hash_batch(&hashes[..keys.len()], counts);
+        }
     }
 
     /// Makes `self` the sketch of both streams.

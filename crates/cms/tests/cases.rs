@@ -305,6 +305,21 @@ fn case_24_many_keys_are_asked_in_one_call() {
 }
 
 #[test]
+fn case_24_many_keys_of_a_count_sketch_are_asked_in_one_call() {
+    let words: Vec<String> = keys::urls(1).take(3_000).collect();
+    let build = || CountSketch::new(0.1, 0.1).unwrap();
+    let (mut batch, mut single) = (build(), build());
+    batch.insert_batch(&words);
+    single.extend(&words);
+    assert!(batch == single);
+    for length in [0, 1, 63, 64, 65, 1_000] {
+        let mut counts = vec![0; length];
+        batch.estimate_batch(&words[..length], &mut counts);
+        assert!(words[..length].iter().map(|key| single.estimate(key)).eq(counts));
+    }
+}
+
+#[test]
 fn case_22_keys_may_be_any_bytes() {
     let keys: [&[u8]; 5] = [b"", b"\0", b"\n", b"a\0b", b"\xff\xfe"];
     let mut summary = SketchedHeavyHitters::<Vec<u8>>::new(0.01, 0.001, 0.001).unwrap();
