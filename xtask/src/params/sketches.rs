@@ -11,7 +11,7 @@ use pds::params::compare::{
 use pds::params::hll::CardinalityEstimator::{
     self, Improved, Martingale, MaximumLikelihood, UltraFgra, UltraMaximumLikelihood,
 };
-use pds::params::hll::MAX_PRECISION;
+use pds::params::hll::{MAX_PRECISION, SPARSE_PRECISION, Sketch, relative_standard_error};
 use pds::params::{CountMinParams, CountSketchParams, HeavyHittersParams, HllParams, ParamError};
 
 const ESTIMATORS: [(CardinalityEstimator, &str); 5] = [
@@ -121,10 +121,7 @@ fn cardinality(
     params: HllParams,
     items: Option<u64>,
 ) -> [String; 6] {
-    let error = match items {
-        Some(items) => params.standard_error_at(estimator, items as f64),
-        None => params.standard_error(estimator),
-    };
+    let error = error_at(estimator, params, items);
     // An UltraLogLog is dense always, and written as it is; a HyperLogLog is sparse first, and written with six bits a register.
     let [memory, written] = match estimator {
         UltraFgra | UltraMaximumLikelihood => [params.dense_bytes(); 2],
@@ -141,6 +138,18 @@ fn cardinality(
         share(error),
         share(1.96 * error),
     ]
+}
+
+/// The standard error at so many keys, or at many; a sparse HyperLogLog has the registers of a far higher precision.
+fn error_at(estimator: CardinalityEstimator, params: HllParams, items: Option<u64>) -> f64 {
+    let is_ultra = matches!(estimator, UltraFgra | UltraMaximumLikelihood);
+    match items {
+        Some(items) if !is_ultra && items <= params.max_sparse_entries() => {
+            relative_standard_error(Sketch::HyperLogLog, 1 << SPARSE_PRECISION, items as f64)
+        }
+        Some(items) => params.standard_error_at(estimator, items as f64),
+        None => params.standard_error(estimator),
+    }
 }
 
 /// How many keys to track to miss none above `share_of_total`, and how many there is room for.
