@@ -99,7 +99,7 @@ impl fmt::Display for Standing {
         f.pad(match self {
             Self::Met => "met",
             Self::MetByInterval => "met, by the interval only",
-            Self::Missed => "MISSED",
+            Self::Missed => "missed",
             Self::NotMeasured => "not measured in this run",
         })
     }

@@ -13,7 +13,7 @@ use crate::methods::changing_methods;
 /// A counting Bloom filter that reads one cache line a key: eight counters of 4 bits, one in each lane of it.
 ///
 /// Faster to change and to ask than a [`CountingBloomFilter`](crate::CountingBloomFilter), for 19 % more memory
-/// at 1 % and 35 % more at 0.1 %; a cuckoo filter takes a quarter of it, reads two lines and can be full.
+/// at 1 % and 35 % more at 0.1 %; a cuckoo filter of many keys takes a quarter of it, reads two lines and can be full.
 ///
 /// The type of a key is part of it: `1u32` and `1u64` are different keys.
 ///

@@ -14,10 +14,10 @@ use crate::{Bits4, Counter, CountingBloomFilterBuilder};
 /// Answers *is this key in the set?* of sets that shrink, and roughly how often it is in; `false` is certain.
 ///
 /// A Bloom filter whose bits are counters: four times the memory, or eight times with [`Bits8`](crate::Bits8).
-/// A cuckoo filter takes less than a third of it. Choose this one where a filter must never be full, where
-/// filters are merged at any load, or where it is shipped as a Bloom filter
-/// ([`to_bloom_filter`](Self::to_bloom_filter)); and the
-/// [blocked](crate::BlockedCountingBloomFilter) one where speed counts most.
+/// A cuckoo filter of a thousand keys or more takes less than a third of it. Choose this one where a filter must
+/// never be full, where filters are merged at any load, or where it is shipped as a Bloom filter
+/// ([`to_bloom_filter`](Self::to_bloom_filter)); and the [blocked](crate::BlockedCountingBloomFilter) one where
+/// speed counts most.
 ///
 /// The type of a key is part of it: `1u32` and `1u64` are different keys.
 ///

@@ -13,8 +13,8 @@ use crate::{CuckooFilterBuilder, Full, MergeError};
 /// Answers *is this key in the set?* of sets that shrink: `false` is certain, `true` is wrong at a rate
 /// that was chosen.
 ///
-/// Choose it where keys are removed, and below a rate of 0.05 % for its size alone: there it is always
-/// smaller than a Bloom filter. A lookup reads two places of memory. It can be full, which no Bloom filter
+/// Choose it where keys are removed, and below a rate of 0.05 % for its size alone: there it is
+/// smaller than a Bloom filter, from 500 keys up. A lookup reads two places of memory. It can be full, which no Bloom filter
 /// is, and it cannot grow: that needs the keys. Where the number of keys has no bound, start another
 /// filter when one is full and ask them all.
 ///
