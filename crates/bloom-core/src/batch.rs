@@ -25,7 +25,7 @@ pub(crate) fn contains_keys<K: Hash>(
     keys: &[K],
     out: &mut [bool],
 ) {
-    internal::contains_keys::<BATCH, K>(hasher, keys, out, |hashes, answers| {
+    internal::answer_keys::<BATCH, K, _>(hasher, keys, out, |hashes, answers| {
         contains_chunk(bits, num_hashes, hashes, answers);
     });
 }

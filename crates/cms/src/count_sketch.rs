@@ -3,7 +3,7 @@
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
 
-use pds_core::internal::{Words, hash_chunk, prefetch};
+use pds_core::internal::{Words, answer_keys, hash_chunk, prefetch};
 use pds_core::{
     AllocError, BuildError, DefaultHashBuilder, Frequency, HashKey, Incompatible, Merge,
 };
@@ -13,9 +13,7 @@ use pds_params::cms::MAX_DEPTH;
 use crate::RowHash;
 use crate::cells::{Cells, index};
 use crate::numbers;
-
-/// How many keys a batch has under way at once; see the count-min sketch.
-const BATCH: usize = 64;
+use crate::sketch::BATCH;
 
 /// Answers *how often has this key come?* without bias: as often too low as too high; keys can be
 /// removed.
@@ -256,11 +254,9 @@ impl<S: BuildHasher> CountSketch<S> {
     /// # Panics
     /// When the slices differ in length.
     pub fn estimate_batch<K: Hash>(&self, keys: &[K], out: &mut [i64]) {
-        assert_eq!(keys.len(), out.len(), "one answer a key");
-        for (keys, counts) in keys.chunks(BATCH).zip(out.chunks_mut(BATCH)) {
-            let hashes = hash_chunk::<BATCH, K>(&self.hasher, keys);
-            self.estimate_hash_batch(&hashes[..keys.len()], counts);
-        }
+        answer_keys::<BATCH, K, _>(&self.hasher, keys, out, |hashes, counts| {
+            self.estimate_hash_batch(hashes, counts);
+        });
     }
 
     /// Makes `self` the sketch of both streams.

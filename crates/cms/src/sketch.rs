@@ -17,6 +17,7 @@ use pds_core::{
 };
 use pds_params::CountMinParams;
 
+pub(crate) use batch::BATCH;
 pub use product::{InnerProduct, InnerProductError};
 pub use update::Update;
 

@@ -2,20 +2,20 @@
 
 use core::hash::{BuildHasher, Hash};
 
-/// Tests many keys, `N` at a time: `contains` writes the answers for their hashes.
+/// Asks for many keys, `N` at a time: `answer` writes the answers for their hashes.
 ///
 /// # Panics
 /// When the slices differ in length.
 #[inline]
-pub fn contains_keys<const N: usize, K: Hash>(
+pub fn answer_keys<const N: usize, K: Hash, T>(
     hasher: &impl BuildHasher,
     keys: &[K],
-    out: &mut [bool],
-    contains: impl Fn(&[u64], &mut [bool]),
+    out: &mut [T],
+    answer: impl Fn(&[u64], &mut [T]),
 ) {
     check_lengths(keys, out);
     for (keys, answers) in keys.chunks(N).zip(out.chunks_mut(N)) {
-        contains(&hash_chunk::<N, K>(hasher, keys)[..keys.len()], answers);
+        answer(&hash_chunk::<N, K>(hasher, keys)[..keys.len()], answers);
     }
 }
 
@@ -34,7 +34,7 @@ pub fn insert_keys<const N: usize, K: Hash>(
 /// # Panics
 /// When the slices differ in length.
 #[inline]
-pub fn check_lengths<K>(keys: &[K], out: &[bool]) {
+pub fn check_lengths<K, T>(keys: &[K], out: &[T]) {
     assert_eq!(keys.len(), out.len(), "one answer a key");
 }
 

@@ -4,7 +4,7 @@
 //! released together.
 
 pub use crate::arch::{Backend, Work};
-pub use crate::batch::{check_lengths, contains_keys, hash_chunk, insert_keys};
+pub use crate::batch::{answer_keys, check_lengths, hash_chunk, insert_keys};
 pub use crate::builder::DEFAULT_RATE;
 #[cfg(feature = "alloc")]
 pub use crate::bytes::{

@@ -3,7 +3,7 @@
 use core::hash::BuildHasher;
 
 use pds_core::DefaultHashBuilder;
-use pds_core::internal::{check_lengths, contains_keys, insert_keys};
+use pds_core::internal::{answer_keys, check_lengths, insert_keys};
 
 #[test]
 fn every_key_is_hashed_once_and_in_order() {
@@ -20,7 +20,7 @@ fn every_key_is_hashed_once_and_in_order() {
         assert_eq!(seen, expected);
         assert_eq!(inserted, expected.iter().filter(|&&hash| hash % 2 == 0).count());
         let mut answers = vec![false; keys.len()];
-        contains_keys::<8, _>(&hasher, &keys, &mut answers, |hashes, answers| {
+        answer_keys::<8, _, _>(&hasher, &keys, &mut answers, |hashes, answers| {
             check_lengths(hashes, answers);
             answers.iter_mut().zip(hashes).for_each(|(answer, hash)| *answer = hash % 2 == 0);
         });
@@ -31,5 +31,5 @@ fn every_key_is_hashed_once_and_in_order() {
 #[test]
 #[should_panic(expected = "one answer a key")]
 fn a_batch_needs_an_answer_a_key() {
-    contains_keys::<8, _>(&DefaultHashBuilder::default(), &[1, 2], &mut [false], |_, _| ());
+    answer_keys::<8, _, _>(&DefaultHashBuilder::default(), &[1, 2], &mut [false], |_, _| ());
 }

@@ -1,13 +1,13 @@
 use core::hash::{BuildHasher, Hash};
 use core::slice;
 
-use pds_core::internal::{hash_chunk, prefetch};
+use pds_core::internal::{answer_keys, hash_chunk, prefetch};
 
 use super::CountMinSketch;
 use crate::{Count, Counter, Update};
 
 /// How many keys a batch has under way at once: with five rows their lines fill half of a first cache.
-const BATCH: usize = 64;
+pub(crate) const BATCH: usize = 64;
 
 /// From this size on, in bytes, a batch prefetches: what fits a second cache is read faster than its
 /// places are computed twice.
@@ -110,12 +110,8 @@ impl<S: BuildHasher, C: Counter> CountMinSketch<S, C> {
     /// # Ok::<(), pds_core::BuildError>(())
     /// ```
     pub fn estimate_batch<K: Hash>(&self, keys: &[K], out: &mut [Count]) {
-        assert_eq!(keys.len(), out.len(), "one answer a key");
-        for (keys, counts) in keys.chunks(BATCH).zip(out.chunks_mut(BATCH)) {
-            self.estimate_hash_batch(
-                &hash_chunk::<BATCH, K>(&self.hasher, keys)[..keys.len()],
-                counts,
-            );
-        }
+        answer_keys::<BATCH, K, _>(&self.hasher, keys, out, |hashes, counts| {
+            self.estimate_hash_batch(hashes, counts);
+        });
     }
 }
