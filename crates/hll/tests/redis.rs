@@ -99,8 +99,9 @@ fn sets_agree_with_the_server() {
         let built = sketch(&[&set["keys"]]);
         assert_eq!(read.registers(), built.registers(), "{name}");
         assert_eq!(read.count(), set["pfcount"].as_u64().unwrap(), "{name}");
+        assert_eq!(built.to_bytes(), value, "{name}");
+        assert_eq!(read.to_bytes(), value, "{name}");
         if set["encoding"] == "dense" {
-            assert_eq!(built.to_bytes(), value, "{name}");
             dense += 1;
         } else {
             sparse += 1;
@@ -127,6 +128,7 @@ fn merges_agree_with_the_server() {
         sources.iter().for_each(|source| merged.merge(source));
         let value = base64(&merge["merged_bytes"]);
         assert_eq!(merged, RedisHyperLogLog::from_bytes(&value).unwrap(), "{}", merge["name"]);
+        assert_eq!(merged.to_bytes(), value, "{}", merge["name"]);
         assert_eq!(merged.count(), merge["pfcount_merged"].as_u64().unwrap());
         assert_eq!(merged.count(), merge["pfcount_of_sources_together"].as_u64().unwrap());
     }
@@ -137,7 +139,9 @@ fn every_single_step_agrees_with_the_server() {
     let mut sketch = RedisHyperLogLog::new();
     for step in list(&server(), "one_by_one") {
         assert_eq!(sketch.insert(&hex(&step["key"])), step["pfadd"] == 1);
-        assert_eq!(sketch, RedisHyperLogLog::from_bytes(&hex(&step["bytes"])).unwrap());
+        let value = hex(&step["bytes"]);
+        assert_eq!(sketch, RedisHyperLogLog::from_bytes(&value).unwrap());
+        assert_eq!(sketch.to_bytes(), value);
     }
 }
 
@@ -148,6 +152,108 @@ fn other_limits_of_the_sparse_encoding_are_read() {
         assert_eq!(read, sketch(&[&case["keys"]]));
         assert_eq!(read.count(), case["pfcount"].as_u64().unwrap());
     }
+}
+
+/// A dense value never becomes sparse again on the server.
+#[test]
+fn case_34_a_dense_value_stays_dense() {
+    for case in list(&server(), "sparse_limit") {
+        let value = base64(&case["bytes"]);
+        let read = RedisHyperLogLog::from_bytes(&value).unwrap();
+        let expected = if case["encoding"] == "dense" { &value } else { &dense_value(&read) };
+        assert_eq!(&read.to_bytes(), expected, "{}", case["keys"]);
+        let mut merged = RedisHyperLogLog::new();
+        merged.merge(&read);
+        assert_eq!(&merged.to_bytes(), expected, "{}", case["keys"]);
+    }
+}
+
+/// The dense encoding, without that of the crate.
+fn dense_value(sketch: &RedisHyperLogLog) -> Vec<u8> {
+    let mut value = b"HYLL\0\0\0\0\0\0\0\0\0\0\0\x80".to_vec();
+    for ranks in sketch.registers().chunks(4) {
+        let bits = ranks.iter().rev().fold(0u32, |bits, &rank| bits << 6 | u32::from(rank));
+        value.extend(&bits.to_le_bytes()[..3]);
+    }
+    value
+}
+
+/// Runs of equal registers as the server keeps them, changed one register at a time by its rules; nothing once it is dense.
+struct Runs(Vec<(u8, usize)>);
+
+impl Runs {
+    fn bytes(runs: &[(u8, usize)]) -> usize {
+        runs.iter().map(|&(rank, length)| if rank == 0 && length > 64 { 2 } else { 1 }).sum()
+    }
+
+    fn set(&mut self, register: usize, rank: u8) -> Option<()> {
+        let (mut at, mut start) = (0, 0);
+        while start + self.0[at].1 <= register {
+            start += self.0[at].1;
+            at += 1;
+        }
+        let (old, length) = self.0[at];
+        let parts = [(old, register - start), (rank, 1), (old, start + length - register - 1)];
+        let parts: Vec<_> = parts.into_iter().filter(|&(_, length)| length > 0).collect();
+        let grows = Self::bytes(&parts) > Self::bytes(&self.0[at..=at]);
+        self.0.splice(at..=at, parts);
+        if rank > 32 || grows && 16 + Self::bytes(&self.0) > 3_000 {
+            return None;
+        }
+        let mut at = at.saturating_sub(1);
+        for _ in 0..5 {
+            let Some(&[(left, a), (right, b)]) = self.0.get(at..at + 2) else { break };
+            if left != 0 && left == right && a + b <= 4 {
+                self.0.splice(at..at + 2, [(left, a + b)]);
+            } else {
+                at += 1;
+            }
+        }
+        Some(())
+    }
+
+    fn to_value(&self) -> Vec<u8> {
+        let mut value = b"HYLL\x01\0\0\0\0\0\0\0\0\0\0\x80".to_vec();
+        for &(rank, length) in &self.0 {
+            let rest = length - 1;
+            match (rank, rest) {
+                (0, 0..64) => value.push(u8::try_from(rest).unwrap()),
+                (0, _) => value.extend(u16::try_from(rest | 0x4000).unwrap().to_be_bytes()),
+                _ => value.push(0x80 | (rank - 1) << 2 | u8::try_from(rest).unwrap()),
+            }
+        }
+        value
+    }
+}
+
+/// Values of any registers are those that the server's rules give, register by register, up to the limits of its sparse encoding.
+#[test]
+fn case_34_values_are_those_of_a_merge_by_the_servers_rules() {
+    let mut sparse = 0;
+    for run in 0..600usize {
+        let mut random = pds_testkit::keys::random(run as u64);
+        // Few or many registers, in rows or apart, of two ranks or of many; some close to the limit of 3,000 bytes.
+        let count = [0, 1, 3, 40, 700, 1_100, 1_250, 3_000][run % 8] + random.next().unwrap() % 60;
+        let spread = [5_000, 16_384][run / 8 % 2];
+        let ranks = [1, 2, 5, 32, 34][run / 16 % 5];
+        let mut sketch = RedisHyperLogLog::new();
+        for _ in 0..count {
+            let register = random.next().unwrap() % spread;
+            // The rank is one more than the number of zeros above the register's 14 bits.
+            let zeros = random.next().unwrap() % ranks;
+            sketch.insert_hash(register | 1 << (14 + zeros));
+        }
+        let mut runs = Some(Runs(vec![(0, 16_384)]));
+        for (register, &rank) in sketch.registers().iter().enumerate().filter(|&(_, &r)| r > 0) {
+            runs = runs.and_then(|mut runs| runs.set(register, rank).map(|()| runs));
+        }
+        sparse += u32::from(runs.is_some());
+        let expected = runs.map_or_else(|| dense_value(&sketch), |runs| runs.to_value());
+        let value = sketch.to_bytes();
+        assert_eq!(value, expected, "run {run}");
+        assert_eq!(RedisHyperLogLog::from_bytes(&value).unwrap(), sketch, "run {run}");
+    }
+    assert!((200..550).contains(&sparse), "{sparse} of 600 are sparse");
 }
 
 #[test]
@@ -161,7 +267,7 @@ fn the_hash_agrees_with_independent_values() {
 #[test]
 fn case_17_hostile_values_are_typed_errors() {
     let read = RedisHyperLogLog::from_bytes;
-    let dense = RedisHyperLogLog::new().to_bytes();
+    let dense = [&b"HYLL\0\0\0\0\0\0\0\0\0\0\0\x80"[..], &[0; 12_288]].concat();
     let sparse = |runs: &[u8]| [b"HYLL\x01\0\0\0\0\0\0\0\0\0\0\0", runs].concat();
     let with = |at: usize, byte: u8| {
         let mut value = dense.clone();

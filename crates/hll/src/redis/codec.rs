@@ -11,19 +11,86 @@ const SPARSE: u8 = 1;
 const HEADER_BYTES: usize = 16;
 const DENSE_BYTES: usize = HEADER_BYTES + NUM_REGISTERS / 4 * 3;
 
+/// The length up to which the server keeps a value sparse, header included: its default of `hll-sparse-max-bytes`.
+const MAX_SPARSE_BYTES: usize = 3_000;
+
+/// The greatest rank and the greatest length of a sparse run of registers that are not zero.
+const MAX_RUN_RANK: u8 = 32;
+const MAX_RUN: usize = 4;
+
 /// The top bit of the cached count, in the header's last byte: the count has to be computed anew.
 const STALE: u8 = 0x80;
 
-pub(super) fn encode(registers: &[u8]) -> Vec<u8> {
-    let mut value = Vec::with_capacity(DENSE_BYTES);
-    value.extend(MAGIC);
-    value.extend([DENSE, 0, 0, 0]);
-    value.extend([0, 0, 0, 0, 0, 0, 0, STALE]);
-    value.extend(registers.as_chunks().0.iter().flat_map(|&ranks| dense::pack(ranks)));
-    value
+/// The value with these registers, sparse if the server would keep it so.
+pub(super) fn encode(registers: &[u8], is_dense: bool) -> Vec<u8> {
+    let runs = if is_dense { None } else { sparse_runs(registers) };
+    match runs {
+        Some(runs) => [&header(SPARSE)[..], &runs].concat(),
+        None => {
+            let mut value = Vec::with_capacity(DENSE_BYTES);
+            value.extend(header(DENSE));
+            value.extend(registers.as_chunks().0.iter().flat_map(|&ranks| dense::pack(ranks)));
+            value
+        }
+    }
 }
 
-pub(super) fn decode(value: &[u8]) -> Result<Vec<u8>, RedisError> {
+fn header(encoding: u8) -> [u8; HEADER_BYTES] {
+    let [m0, m1, m2, m3] = MAGIC;
+    [m0, m1, m2, m3, encoding, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, STALE]
+}
+
+/// The runs that the server's `PFMERGE` leaves in a new key, which sets one register after the other in their order; `None` when it
+/// switches to the dense encoding on the way.
+fn sparse_runs(registers: &[u8]) -> Option<Vec<u8>> {
+    let mut runs = Vec::new();
+    // Registers that the runs cover, and the rank and the length of the last one.
+    let (mut covered, mut last) = (0, (0, 0));
+    for (register, &rank) in registers.iter().enumerate().filter(|&(_, &rank)| rank != 0) {
+        if rank > MAX_RUN_RANK {
+            return None;
+        }
+        let before = runs.len() + zeros(NUM_REGISTERS - covered).count();
+        let gap = register - covered;
+        runs.extend(zeros(gap));
+        covered = register + 1;
+        // The server looks at the length before it joins the register with the run before it, and only if the value grows.
+        let after = runs.len() + 1 + zeros(NUM_REGISTERS - covered).count();
+        if after > before && HEADER_BYTES + after > MAX_SPARSE_BYTES {
+            return None;
+        }
+        let joins = gap == 0 && last.0 == rank && last.1 < MAX_RUN;
+        if joins {
+            runs.pop();
+        }
+        last = (rank, if joins { last.1 + 1 } else { 1 });
+        runs.push(run(last));
+    }
+    runs.extend(zeros(NUM_REGISTERS - covered));
+    Some(runs)
+}
+
+/// A run of up to four registers of a rank from 1 to 32.
+#[expect(clippy::cast_possible_truncation, reason = "the length is at most 4")]
+const fn run((rank, length): (u8, usize)) -> u8 {
+    0x80 | (rank - 1) << 2 | (length - 1) as u8
+}
+
+/// A run of so many zero registers: none, one byte up to 64, two bytes beyond.
+#[expect(clippy::cast_possible_truncation, reason = "the length has 14 bits")]
+fn zeros(length: usize) -> impl Iterator<Item = u8> {
+    let rest = length.saturating_sub(1);
+    let bytes = [(rest >> 8) as u8 | 0x40, rest as u8];
+    let first = match length {
+        0 => 2,
+        1..=64 => 1,
+        _ => 0,
+    };
+    bytes.into_iter().skip(first)
+}
+
+/// The registers of a value, and whether it is dense.
+pub(super) fn decode(value: &[u8]) -> Result<(Vec<u8>, bool), RedisError> {
     let Some((header, body)) = value.split_first_chunk::<HEADER_BYTES>() else {
         return Err(RedisError::Length { found: value.len(), expected: HEADER_BYTES });
     };
@@ -35,8 +102,8 @@ pub(super) fn decode(value: &[u8]) -> Result<Vec<u8>, RedisError> {
         return Err(RedisError::Reserved { found: [r0, r1, r2] });
     }
     match encoding {
-        DENSE => decode_dense(body),
-        SPARSE => decode_sparse(body),
+        DENSE => decode_dense(body).map(|registers| (registers, true)),
+        SPARSE => decode_sparse(body).map(|registers| (registers, false)),
         found => Err(RedisError::Encoding { found }),
     }
 }
