@@ -162,16 +162,21 @@ impl<S: BuildHasher> AtomicHyperLogLog<S> {
 
     /// Makes `self` the sketch of the keys of both, while other threads insert into either.
     ///
-    /// A higher precision of `other` is folded to this one's.
+    /// A higher precision of `other` is folded to this one's. An empty `other` of any precision changes nothing.
     ///
     /// # Errors
-    /// [`Incompatible`] when `other` has a lower precision, to which a shared sketch cannot change, or another
-    /// hasher; nothing is changed then.
+    /// [`Incompatible`] when `other` has another hasher, or keys at a lower precision, to which a shared sketch cannot change;
+    /// nothing is changed then.
     pub fn merge(&self, other: &Self) -> Result<(), Incompatible> {
+        Incompatible::check_hasher(&self.hasher, &other.hasher)?;
+        // One reading of the other sketch, into which other threads may be inserting.
+        let ranks = other.ranks();
+        if ranks.iter().all(|&rank| rank == 0) {
+            return Ok(());
+        }
         let (here, there) = (self.precision(), other.precision());
         Incompatible::check_shape("precision", here.into(), here.min(there).into())?;
-        Incompatible::check_hasher(&self.hasher, &other.hasher)?;
-        let ranks = dense::fold(&other.ranks(), there - here).collect::<Vec<u8>>();
+        let ranks = dense::fold(&ranks, there - here).collect::<Vec<u8>>();
         for (register, rank) in self.registers.iter().zip(ranks) {
             raise(register, rank);
         }

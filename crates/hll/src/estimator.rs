@@ -15,5 +15,5 @@ pub use improved::{FINITE_SIZE, improved};
 #[cfg(feature = "alloc")]
 pub use joint::Overlap;
 #[cfg(feature = "alloc")]
-pub(crate) use joint::{JointCounts, maximum_joint_likelihood};
+pub(crate) use joint::{HASHES, JointCounts, Side, maximum_joint_likelihood, sparse_overlap};
 pub use likelihood::maximum_likelihood;

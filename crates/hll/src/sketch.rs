@@ -42,8 +42,8 @@ use crate::sparse::SparseTable;
 /// - Memory: 32 bytes, and 4 to 7 bytes a key while sparse, then m bytes.
 /// - Insert: O(1); merge and estimate: O(m).
 /// - The state is a function of the set of keys: no order, repetition or way of merging changes it.
-/// - Merging: exact; requires equal hashers and seeds. Of two precisions the result has the lower one,
-///   as if all keys had been inserted there.
+/// - Merging: exact; requires equal hashers and seeds. The result has the lowest precision of the sketches that are not
+///   empty, as if all keys had been inserted there. An empty sketch changes nothing.
 ///
 /// # Examples
 /// ```
@@ -224,6 +224,10 @@ impl<S: BuildHasher> HyperLogLog<S> {
     }
 
     /// Makes `self` the sketch of the keys of both, at the lower precision of the two.
+    ///
+    /// An empty sketch of any precision changes nothing: if only one of both is empty, the result equals the other one. Of two empty
+    /// sketches the result is empty and has the lower precision. The result is dense if one of both was told to be
+    /// ([`make_dense`](Self::make_dense)), even an empty one.
     ///
     /// # Errors
     /// [`Incompatible`] when the hashers differ; nothing is changed then.

@@ -35,8 +35,8 @@ use crate::sketch::reduced;
 ///   [likelihood](Self::estimate_by_likelihood); lower while there are fewer keys than registers.
 /// - Memory: m bytes. Insert: O(1). Merge and estimate: O(m).
 /// - The state is a function of the set of keys: no order, repetition or way of merging changes it.
-/// - Merging: exact; requires equal hashers and seeds. Of two precisions the result has the lower one,
-///   as if all keys had been inserted there.
+/// - Merging: exact; requires equal hashers and seeds. The result has the lowest precision of the sketches that are not
+///   empty, as if all keys had been inserted there. An empty sketch changes nothing.
 ///
 /// # Examples
 /// ```
@@ -154,10 +154,21 @@ impl<S: BuildHasher> UltraLogLog<S> {
 
     /// Makes `self` the sketch of the keys of both, at the lower precision of the two.
     ///
+    /// An empty sketch of any precision changes nothing: if only one of both is empty, the result equals the other one.
+    ///
     /// # Errors
     /// [`Incompatible`] when the hashers differ; nothing is changed then.
     pub fn merge(&mut self, other: &Self) -> Result<(), Incompatible> {
         Incompatible::check_hasher(&self.hasher, &other.hasher)?;
+        match (self.is_empty(), other.is_empty()) {
+            (false, true) => return Ok(()),
+            (true, false) => {
+                self.params = other.params;
+                self.registers.clone_from(&other.registers);
+                return Ok(());
+            }
+            _ => {}
+        }
         if other.precision() < self.precision() {
             self.fold_to(other.params);
         }

@@ -8,8 +8,8 @@ use std::time::Instant;
 
 use crafted::unfinalized;
 use hll::{
-    AtomicHyperLogLog, HllParams, HyperLogLog, HyperLogLogView, Incompatible, ParamError,
-    SipHashBuilder, UltraLogLog,
+    AtomicHyperLogLog, Estimate, HllParams, HyperLogLog, HyperLogLogView, Incompatible, ParamError,
+    SipHashBuilder, UltraLogLog, UltraLogLogView, redis::RedisHyperLogLog,
 };
 use pds_testkit::{hashers, keys};
 
@@ -240,4 +240,239 @@ fn case_23_crafted_inserts_are_slow_but_end() {
     let [crafted, ordinary] = [1, 41_475_577].map(time);
     println!("32,768 crafted inserts: {crafted:?}; ordinary ones: {ordinary:?}");
     assert!(crafted < Duration::from_secs(20), "{crafted:?}");
+}
+
+const NOTHING: Estimate = Estimate { value: 0.0, standard_error: 0.0 };
+
+/// Merging an empty sketch once lowered the precision of the other one.
+#[test]
+fn case_29_an_empty_sketch_is_the_identity_of_merging() {
+    for count in [1, 40, 1_000, 100_000] {
+        for (p, q) in [(15, 15), (15, 12), (12, 15), (18, 4), (4, 18)] {
+            let (some, none) = (numbers(p, 0..count), numbers(q, 0..0));
+            let (mut left, mut right) = (some.clone(), none.clone());
+            left.merge(&none).unwrap();
+            right.merge(&some).unwrap();
+            assert_eq!(left.to_bytes(), some.to_bytes(), "{count} at {p}, none at {q}");
+            assert_eq!(right.to_bytes(), some.to_bytes(), "none at {q}, {count} at {p}");
+            for both in [[&some, &none], [&none, &some]] {
+                assert_eq!(HyperLogLog::union_estimate(&both), Ok(some.estimate()));
+            }
+            let overlap = some.overlap(&none).unwrap();
+            assert_eq!(overlap.only_left, some.estimate_with_error());
+            assert_eq!([overlap.only_right, overlap.both], [NOTHING; 2]);
+            assert_eq!(none.overlap(&some).unwrap().only_right, some.estimate_with_error());
+        }
+    }
+}
+
+#[test]
+fn case_29_an_empty_sketch_keeps_the_martingale_of_the_other_one() {
+    let some = numbers(12, 0..50_000);
+    let (mut left, mut right) = (some.clone(), numbers(8, 0..0));
+    left.merge(&right).unwrap();
+    right.merge(&some).unwrap();
+    assert_eq!(left.martingale_estimate(), some.martingale_estimate());
+    assert_eq!(right.martingale_estimate(), some.martingale_estimate());
+}
+
+#[test]
+fn case_29_empty_bytes_and_views_are_identities_too() {
+    for count in [40, 100_000] {
+        let (some, none) = (numbers(15, 0..count).to_bytes(), numbers(12, 0..0).to_bytes());
+        let view = |bytes| HyperLogLogView::from_bytes(bytes).unwrap().to_sketch().unwrap();
+        for [first, second] in [[&some, &none], [&none, &some]] {
+            let mut read = HyperLogLog::from_bytes(first).unwrap();
+            read.merge(&view(second)).unwrap();
+            assert_eq!(read.to_bytes(), some, "{count}");
+        }
+        let (some, none) = (ultra(15, 0..count).to_bytes(), ultra(12, 0..0).to_bytes());
+        let view = |bytes| UltraLogLogView::from_bytes(bytes).unwrap().to_sketch().unwrap();
+        for [first, second] in [[&some, &none], [&none, &some]] {
+            let mut read = UltraLogLog::from_bytes(first).unwrap();
+            read.merge(&view(second)).unwrap();
+            assert_eq!(read.to_bytes(), some, "{count}");
+        }
+    }
+}
+
+/// A shared sketch cannot change its precision, so that an empty one takes in the other at its own.
+#[test]
+fn case_29_a_shared_sketch_takes_an_empty_one_of_any_precision() {
+    for q in [4, 12, 15, 18] {
+        let shared = AtomicHyperLogLog::from(numbers(15, 0..1_000));
+        shared.merge(&AtomicHyperLogLog::new(q).unwrap()).unwrap();
+        assert_eq!(shared.to_bytes(), AtomicHyperLogLog::from(numbers(15, 0..1_000)).to_bytes());
+    }
+    let empty = AtomicHyperLogLog::new(12).unwrap();
+    empty.merge(&AtomicHyperLogLog::from(numbers(15, 0..1_000))).unwrap();
+    assert_eq!(empty.to_bytes(), AtomicHyperLogLog::from(numbers(12, 0..1_000)).to_bytes());
+    let refused = empty.merge(&AtomicHyperLogLog::from(numbers(11, 0..1))).unwrap_err();
+    assert_eq!(refused, Incompatible::Shape { parameter: "precision", left: 12, right: 11 });
+    // Bytes of a shared sketch are dense; an empty one of lower precision changes none of the registers.
+    let mut dense = numbers(15, 0..100_000);
+    let expected = dense.to_bytes();
+    let none = AtomicHyperLogLog::new(4).unwrap().to_bytes();
+    dense.merge(&HyperLogLog::from_bytes(&none).unwrap()).unwrap();
+    assert_eq!(dense.to_bytes(), expected);
+}
+
+/// Of empty sketches alone, the lowest precision results.
+#[test]
+fn case_29_two_empty_sketches_have_the_lower_precision() {
+    for (p, q) in [(4, 18), (18, 4), (12, 12)] {
+        let (mut plain, mut two_bits) = (numbers(p, 0..0), ultra(p, 0..0));
+        plain.merge(&numbers(q, 0..0)).unwrap();
+        two_bits.merge(&ultra(q, 0..0)).unwrap();
+        assert_eq!((plain, two_bits), (numbers(p.min(q), 0..0), ultra(p.min(q), 0..0)));
+    }
+    assert_eq!(HyperLogLog::union_estimate(&[&numbers(4, 0..0), &numbers(9, 0..0)]), Ok(0.0));
+}
+
+/// The order of merges makes no difference, empty sketches among them included.
+#[test]
+fn case_29_empty_sketches_in_any_place_change_nothing() {
+    let parts = [(12, 0..0), (14, 0..3_000), (4, 0..0), (13, 2_000..2_010), (18, 0..0)];
+    let expected = numbers(13, 0..3_000);
+    for first in 0..parts.len() {
+        let (mut plain, mut two_bits) = (numbers(5, 0..0), ultra(5, 0..0));
+        for (p, keys) in parts.iter().cycle().skip(first).take(parts.len()) {
+            plain.merge(&numbers(*p, keys.clone())).unwrap();
+            two_bits.merge(&ultra(*p, keys.clone())).unwrap();
+        }
+        assert_eq!(plain.to_bytes(), expected.to_bytes(), "from part {first} on");
+        assert_eq!(two_bits, ultra(13, 0..3_000), "from part {first} on");
+    }
+}
+
+/// All three parts within `slack` keys and four stated errors, and the errors finite.
+#[track_caller]
+fn assert_parts(left: &HyperLogLog, right: &HyperLogLog, parts: [u64; 3], slack: f64) {
+    let overlap = left.overlap(right).unwrap();
+    let found = [overlap.only_left, overlap.only_right, overlap.both];
+    for (found, truth) in found.into_iter().zip(parts) {
+        assert!(found.standard_error.is_finite(), "{overlap:?} of {parts:?}");
+        let error = (found.value - truth as f64).abs();
+        assert!(error <= 4.0 * found.standard_error + slack, "{overlap:?} of {parts:?}");
+    }
+}
+
+/// Equal sets were once told 1.7 % too large and with infinite errors, and disjoint ones with errors of thousands.
+#[test]
+fn case_30_overlaps_of_sparse_sketches_are_near_exact() {
+    for (p, q) in [(18, 18), (18, 16)] {
+        for count in [1, 2, 10, 100, 500, 8_000] {
+            let set = |keys| (numbers(p, keys), numbers(q, 0..count));
+            let (left, right) = set(0..count);
+            assert_parts(&left, &right, [0, 0, count], 1e-9);
+            let overlap = left.overlap(&right).unwrap();
+            assert_eq!([overlap.only_left, overlap.only_right], [NOTHING; 2], "equal sets");
+            assert_eq!(overlap.both.value, left.estimate(), "equal sets");
+            let (left, right) = set(count..2 * count);
+            assert_parts(&left, &right, [count, count, 0], 1e-9);
+            let both = left.overlap(&right).unwrap().both;
+            assert!(both.standard_error < 1e-4 * count as f64, "{both:?} of {count} and others");
+            let (left, right) = set(0..2 * count);
+            assert_parts(&left, &right, [count, 0, count], 1e-9);
+            let (left, right) = set(count / 2..count / 2 + count);
+            assert_parts(&left, &right, [count / 2, count / 2, count - count / 2], 1e-9);
+        }
+    }
+    let (whole, most) = (numbers(18, 0..30_000), numbers(18, 0..29_999));
+    assert!(!whole.is_dense());
+    assert_parts(&whole, &most, [1, 0, 29_999], 1e-9);
+    let overlap = whole.overlap(&most).unwrap();
+    assert!((overlap.both.value - 29_999.0).abs() < 10.0, "{overlap:?}");
+    assert!(overlap.only_left.standard_error < 0.1, "{overlap:?}");
+}
+
+/// The same sets in the dense form, at all sizes, equal and unequal precisions.
+#[test]
+fn case_30_overlaps_of_dense_sketches_err_as_they_say() {
+    let dense = |p, keys| {
+        let mut sketch = numbers(p, keys);
+        sketch.make_dense();
+        sketch
+    };
+    for (p, q) in [(14, 14), (14, 10), (8, 12)] {
+        for count in [1, 10, 100, 1_000, 30_000, 1_000_000] {
+            let left = dense(p, 0..count);
+            // A stated error of one key tells nothing apart: 1.5 keys are rounding.
+            assert_parts(&left, &dense(q, 0..count), [0, 0, count], 1.5);
+            assert_parts(&left, &dense(q, count..2 * count), [count, count, 0], 1.5);
+            assert_parts(&left, &dense(q, 0..2 * count), [0, count, count], 1.5);
+            assert_parts(&left, &dense(q, 0..count / 2), [count - count / 2, 0, count / 2], 1.5);
+            // The other one sparse, of any precision.
+            let parts = [count.saturating_sub(30), 30u64.saturating_sub(count), count.min(30)];
+            for precision in [8, 12, 18] {
+                let few = numbers(precision, 0..30);
+                assert!(!few.is_dense());
+                assert_parts(&left, &few, parts, 1.5);
+            }
+        }
+    }
+}
+
+/// A sparse sketch knows its own size, whatever it is compared with.
+#[test]
+fn case_30_parts_of_a_sparse_sketch_add_up_to_it() {
+    let (few, many) = (numbers(12, 0..200), numbers(9, 100..1_000_000));
+    assert!(!few.is_dense() && many.is_dense());
+    let overlap = few.overlap(&many).unwrap();
+    assert!((overlap.only_left.value + overlap.both.value - few.estimate()).abs() < 1e-6);
+    assert!(overlap.both.value <= few.estimate());
+}
+
+/// 16 registers that may be all full, by keys of the greatest rank in each.
+fn full(registers: u64) -> HyperLogLog {
+    let mut sketch = numbers(4, 0..0);
+    (0..registers).for_each(|register| {
+        sketch.insert_hash(unfinalized(register << 60));
+    });
+    sketch
+}
+
+/// Ten keys were once told from a million by errors without end.
+#[test]
+fn case_31_errors_of_overlaps_are_finite() {
+    let sizes = [0, 1, 2, 3, 10, 100, 10_000, 1_000_000];
+    let sketches = sizes.map(|size| numbers(4, 0..size)).into_iter();
+    let others = sizes.map(|size| numbers(4, 1 << 40..(1 << 40) + size)).into_iter();
+    let mut sketches: Vec<_> = sketches.chain(others).collect();
+    sketches.extend([numbers(8, 0..50), numbers(14, 0..100_000), numbers(18, 0..1_000)]);
+    sketches.extend([1, 15, 16].map(full));
+    for left in &sketches {
+        for right in &sketches {
+            let overlap = left.overlap(right).unwrap();
+            for part in [overlap.only_left, overlap.only_right, overlap.both] {
+                assert!(part.value.is_finite() && part.value >= 0.0, "{left:?}, {right:?}");
+                let error = part.standard_error;
+                assert!(error.is_finite() && error >= 0.0, "{overlap:?} of {left:?}, {right:?}");
+            }
+            assert!((0.0..=1.0).contains(&overlap.jaccard()), "{overlap:?}");
+        }
+    }
+    let overlap = numbers(4, 0..10).overlap(&numbers(4, 10..1_000_010)).unwrap();
+    assert!(overlap.both.standard_error < 20.0, "no more than ten keys can be off: {overlap:?}");
+    assert!(overlap.only_left.standard_error < 20.0, "{overlap:?}");
+    assert!(overlap.only_right.standard_error < 5e5, "{overlap:?}");
+}
+
+/// A small value was once written in 12,304 bytes.
+#[test]
+fn case_34_a_small_redis_value_stays_small() {
+    let mut sketch = RedisHyperLogLog::new();
+    sketch.extend(["1", "2", "3", "4"]);
+    let value = sketch.to_bytes();
+    assert_eq!(value.len(), 30);
+    let read = RedisHyperLogLog::from_bytes(&value).unwrap();
+    assert_eq!((read.to_bytes(), read.count()), (value, 4));
+    for pair in 0..5_000u32 {
+        let mut merged = RedisHyperLogLog::new();
+        merged.insert(&pair.to_le_bytes());
+        let mut other = RedisHyperLogLog::new();
+        other.insert(&(pair + 1).to_le_bytes());
+        merged.merge(&RedisHyperLogLog::from_bytes(&other.to_bytes()).unwrap());
+        assert!(merged.to_bytes().len() <= 16 + 8, "{pair}");
+    }
 }

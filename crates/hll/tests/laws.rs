@@ -3,7 +3,7 @@
 //! Key sets straddle the switch from sparse to dense: precision 8 is sparse up to 32 keys, precision 10 up to 128.
 #![cfg(feature = "std")]
 
-use hll::{AtomicHyperLogLog, HyperLogLog, UltraLogLog};
+use hll::{AtomicHyperLogLog, Estimate, HyperLogLog, UltraLogLog};
 use quickcheck::{Arbitrary, Gen, QuickCheck};
 
 /// Hashes of a set of a size from 0 to 400, half of them with long runs of zeros.
@@ -49,6 +49,14 @@ fn ultra_merged(mut left: UltraLogLog, right: &UltraLogLog) -> UltraLogLog {
     left
 }
 
+/// The lowest precision of all that are not empty; of all, if every one is.
+fn precision_of(sets: &[(Precision, &Hashes)]) -> Precision {
+    let lowest = |is_counted: fn(&Hashes) -> bool| {
+        sets.iter().filter(|(_, set)| is_counted(set)).map(|(precision, _)| precision.0).min()
+    };
+    Precision(lowest(|set| !set.0.is_empty()).or(lowest(|_| true)).unwrap())
+}
+
 fn holds<A: quickcheck::Testable>(property: A) {
     QuickCheck::new().tests(300).quickcheck(property);
 }
@@ -82,6 +90,89 @@ fn merging_is_commutative_associative_and_idempotent() {
     holds(property as fn(_, _, _, _, _) -> _);
 }
 
+/// Any number of sketches, empty ones and ones that were told to be dense among them, in any order.
+#[test]
+fn case_29_the_order_of_merges_makes_no_difference_to_the_bytes() {
+    fn property(parts: Vec<(Precision, Hashes, bool)>, seed: usize) -> bool {
+        let of = |order: &mut dyn Iterator<Item = &(Precision, Hashes, bool)>| {
+            let mut sketches = order.map(|(precision, set, is_told)| {
+                let mut sketch = sketch(*precision, &set.0);
+                if *is_told {
+                    sketch.make_dense();
+                }
+                sketch
+            });
+            let first = sketches.next();
+            first.map(|first| sketches.fold(first, |union, next| merged(union, &next)))
+        };
+        let parts = &parts[..parts.len().min(6)];
+        let start = seed % parts.len().max(1);
+        let turned = of(&mut parts.iter().cycle().skip(start).take(parts.len()));
+        let forwards = of(&mut parts.iter());
+        let backwards = of(&mut parts.iter().rev());
+        let Some(union) = forwards else { return true };
+        let sets: Vec<_> = parts.iter().map(|(precision, set, _)| (*precision, set)).collect();
+        let all: Vec<u64> = parts.iter().flat_map(|(_, set, _)| set.0.iter().copied()).collect();
+        let mut expected = sketch(precision_of(&sets), &all);
+        if parts.iter().any(|(.., is_told)| *is_told) || union.is_dense() && !expected.is_dense() {
+            expected.make_dense();
+        }
+        [turned, backwards].into_iter().all(|other| other.unwrap().to_bytes() == union.to_bytes())
+            && union.to_bytes() == expected.to_bytes()
+    }
+    holds(property as fn(_, _) -> _);
+}
+
+/// Whatever two sketches hold, their overlap contradicts nothing that they prove.
+#[test]
+fn case_30_overlaps_contradict_no_proof() {
+    fn property(p: Precision, q: Precision, sets: (Hashes, Hashes, Hashes), told: u8) -> bool {
+        let (a, b, c) = sets;
+        let mut left = sketch(p, &[&a.0[..], &c.0].concat());
+        let mut right = sketch(q, &[&b.0[..], &c.0].concat());
+        if told & 1 == 1 {
+            left.make_dense();
+        }
+        if told & 2 == 2 {
+            right.make_dense();
+        }
+        let overlap = left.overlap(&right).unwrap();
+        let parts = [overlap.only_left, overlap.only_right, overlap.both];
+        let numbers = parts.into_iter().all(|part| {
+            let Estimate { value, standard_error } = part;
+            value >= 0.0 && value.is_finite() && standard_error >= 0.0 && standard_error.is_finite()
+        });
+        // What one sketch adds to the other, in registers of the same number, is not in that one. Of an empty one, the
+        // other's own estimate is the answer.
+        let adds = |some: &HyperLogLog, to: &HyperLogLog| {
+            if to.is_empty() {
+                return false;
+            }
+            let [mut some, mut to] = [some.clone(), to.clone()];
+            let lower = some.precision().min(to.precision());
+            for sketch in [&mut some, &mut to] {
+                sketch.reduce_precision(lower).unwrap();
+                sketch.make_dense();
+            }
+            merged(to.clone(), &some) != to
+        };
+        let [left_size, right_size] = [left.estimate(), right.estimate()];
+        let mirrored = right.overlap(&left).unwrap();
+        let is_near =
+            |x: Estimate, y: Estimate| (x.value - y.value).abs() <= 0.1 * x.standard_error + 1e-2;
+        numbers
+            && (0.0..=1.0).contains(&overlap.jaccard())
+            && overlap.both.value <= left_size.min(right_size)
+            && overlap.only_left.value <= left_size.max(400.0)
+            && (!adds(&left, &right) || overlap.only_left.value >= 1.0)
+            && (!adds(&right, &left) || overlap.only_right.value >= 1.0)
+            && is_near(overlap.only_left, mirrored.only_right)
+            && is_near(overlap.both, mirrored.both)
+            && left.overlap(&left).unwrap().jaccard() == f64::from(u8::from(!left.is_empty()))
+    }
+    QuickCheck::new().tests(1_000).quickcheck(property as fn(_, _, _, _) -> _);
+}
+
 #[test]
 fn case_13_a_lower_precision_is_as_if_built_there() {
     fn property(p: Precision, q: Precision, a: Hashes, b: Hashes) -> bool {
@@ -90,9 +181,10 @@ fn case_13_a_lower_precision_is_as_if_built_there() {
         reduced.reduce_precision(lower.0).unwrap();
         let both = [&a.0[..], &b.0].concat();
         let merged = merged(sketch(p, &a.0), &sketch(q, &b.0));
+        let together = sketch(precision_of(&[(p, &a), (q, &b)]), &both);
         reduced == sketch(lower, &a.0)
-            && merged == sketch(lower, &both)
-            && merged.estimate() == sketch(lower, &both).estimate()
+            && merged == together
+            && merged.estimate() == together.estimate()
     }
     holds(property as fn(_, _, _, _) -> _);
 }
@@ -186,15 +278,19 @@ fn ultra_sketches_obey_the_same_laws() {
         let all = [&a.0[..], &b.0, &c.0].concat();
         let mut backwards = all.clone();
         backwards.reverse();
+        let together = ultra(precision_of(&[(p, &a), (q, &b), (p, &c)]), &all);
         let [a, b, c] = [ultra(p, &a.0), ultra(q, &b.0), ultra(p, &c.0)];
         let mut reduced = ultra(p, &all);
         reduced.reduce_precision(lower.0).unwrap();
         let ab = ultra_merged(a.clone(), &b);
         ab == ultra_merged(b.clone(), &a)
             && ultra_merged(ab.clone(), &ab) == ab
-            && ultra_merged(ab, &c) == ultra_merged(a, &ultra_merged(b, &c))
+            && ultra_merged(ab.clone(), &c) == ultra_merged(a, &ultra_merged(b, &c))
+            && ultra_merged(ab, &c) == together
             && reduced == ultra(lower, &backwards)
-            && ultra_merged(ultra(p, &all), &ultra(q, &[])) == reduced
+            && ultra_merged(ultra(p, &all), &ultra(q, &[])) == ultra(p, &all)
+            && ultra_merged(ultra(q, &[]), &ultra(p, &all))
+                == ultra_merged(ultra(p, &all), &ultra(q, &[]))
     }
     holds(property as fn(_, _, _, _, _) -> _);
 }

@@ -100,13 +100,29 @@ impl Form {
 
     /// Makes the state that of both sets; the hashers are known to agree.
     pub(super) fn merge(&mut self, other: &Self) {
+        if self.is_empty() || other.is_empty() {
+            return self.merge_with_empty(other);
+        }
         if other.params().precision() < self.params().precision() {
             self.fold_to(other.params());
         }
         match other {
-            Self::Sparse(theirs) if theirs.len() == 0 => {}
             Self::Sparse(theirs) => self.merge_table(theirs),
             Self::Dense(theirs) => self.dense_mut().merge(theirs),
+        }
+    }
+
+    /// Merges where one of both is empty: the other one stays as it is, its precision and its martingale included.
+    fn merge_with_empty(&mut self, other: &Self) {
+        let is_dense = [&*self, other].iter().any(|form| matches!(form, Self::Dense(_)));
+        if !other.is_empty() {
+            *self = other.clone();
+        } else if self.is_empty() && other.params().precision() < self.params().precision() {
+            self.fold_to(other.params());
+        }
+        // Also an empty sketch may have been told to be dense.
+        if is_dense {
+            self.make_dense();
         }
     }
 

@@ -1,20 +1,18 @@
-use core::cmp::Ordering;
 use core::hash::BuildHasher;
 
 use pds_core::{Estimate, Incompatible};
-use pds_params::hll::SPARSE_PRECISION;
 
 use super::{Form, HyperLogLog};
 use crate::dense;
 use crate::estimator::{
-    FINITE_SIZE, JointCounts, Overlap, improved, linear_counting, maximum_joint_likelihood,
+    FINITE_SIZE, HASHES, JointCounts, Overlap, Side, improved, maximum_joint_likelihood,
+    sparse_overlap,
 };
-use crate::sparse::SparseTable;
 
 impl<S: BuildHasher + Clone> HyperLogLog<S> {
     /// Estimates the number of distinct keys in all sketches together; none of them is changed.
     ///
-    /// The estimate of the merged sketch, at the lowest precision of all; 0 for no sketches.
+    /// The estimate of the merged sketch, at the lowest precision of those that are not empty; 0 for no sketches.
     ///
     /// # Errors
     /// [`Incompatible`] when hashers differ.
@@ -32,8 +30,9 @@ impl<S: BuildHasher + Clone> HyperLogLog<S> {
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     pub fn union_estimate(sketches: &[&Self]) -> Result<f64, Incompatible> {
-        // From the lowest precision on, so that registers are folded once and never again.
-        let Some(first) = sketches.iter().min_by_key(|sketch| sketch.precision()) else {
+        // From the lowest precision on, so that registers are folded once and never again. An empty sketch has no say in it.
+        let rank = |sketch: &&&Self| (sketch.is_empty(), sketch.precision());
+        let Some(first) = sketches.iter().min_by_key(rank) else {
             return Ok(0.0);
         };
         let mut union = (*first).clone();
@@ -46,10 +45,13 @@ impl<S: BuildHasher> HyperLogLog<S> {
     /// Estimates how many keys are in this set only, in the other only, and in both, each with its
     /// standard error.
     ///
-    /// By the maximum of the joint likelihood of both sketches, at the lower precision of the two. Where few
-    /// keys are in both, the error is a half to a fifth of that of inclusion and exclusion. While both are
-    /// sparse, it is near exact. Registers that are all full, as only forged bytes can have them, tell nothing of
-    /// the number of keys: errors are infinite then, and two such sketches are taken for equal.
+    /// Two sparse sketches are compared key by key, which is near exact. Otherwise the estimate is the maximum of the joint
+    /// likelihood of both sketches' registers, at the lower precision of those that are dense. Where few
+    /// keys are in both, its error is a half to a fifth of that of inclusion and exclusion.
+    ///
+    /// All values and errors are finite. No part is greater than the estimate of a set that it lies in, and no error of the common part
+    /// is greater than the smaller set. Where a large set hides a small one, that is all that is known: values and errors
+    /// are then of the same size.
     ///
     /// # Errors
     /// [`Incompatible`] when the hashers differ.
@@ -76,16 +78,16 @@ impl<S: BuildHasher> HyperLogLog<S> {
     pub fn overlap(&self, other: &Self) -> Result<Overlap, Incompatible> {
         Incompatible::check_hasher(&self.hasher, &other.hasher)?;
         if self.is_empty() || other.is_empty() {
-            return Ok(Overlap {
-                only_left: self.estimate_with_error(),
-                only_right: other.estimate_with_error(),
-                both: Estimate { value: 0.0, standard_error: 0.0 },
-            });
+            let [only_left, only_right] =
+                [self, other].map(|sketch| Side::new(sketch.estimate_with_error(), 0).size);
+            let both = Estimate { value: 0.0, standard_error: 0.0 };
+            return Ok(Overlap { only_left, only_right, both });
         }
-        Ok(match (&self.form, &other.form) {
-            (Form::Sparse(left), Form::Sparse(right)) => sparse_overlap(left, right),
-            _ => self.dense_overlap(other),
-        })
+        let (Form::Sparse(left), Form::Sparse(right)) = (&self.form, &other.form) else {
+            return Ok(self.dense_overlap(other));
+        };
+        let sizes = [self, other].map(Self::estimate_with_error);
+        Ok(sparse_overlap(&left.sorted(), &right.sorted(), sizes))
     }
 
     /// Estimates the number of keys in both sets; see [`overlap`](Self::overlap).
@@ -112,56 +114,41 @@ impl<S: BuildHasher> HyperLogLog<S> {
         self.overlap(other).map(|overlap| overlap.jaccard())
     }
 
+    /// The overlap by registers, at the lower precision of the dense sketches; the coupons of a sparse one give registers of
+    /// any precision.
     fn dense_overlap(&self, other: &Self) -> Overlap {
-        let params =
-            if self.precision() < other.precision() { self.params() } else { other.params() };
+        let dense = [self, other].into_iter().filter(|sketch| sketch.is_dense());
+        let Some(params) = dense.map(Self::params).min_by_key(|params| params.precision()) else {
+            unreachable!("one of the sketches is dense")
+        };
         let precision = params.precision();
         let (left, right) = (self.form.registers_at(precision), other.form.registers_at(precision));
         let mut counts = JointCounts::new(precision);
         left.iter().zip(&*right).for_each(|(&left, &right)| counts.add(left, right, 1));
-        let size = |registers: &[u8]| improved(&dense::histogram(registers), params, FINITE_SIZE);
         let mut union = left.to_vec();
         dense::merge(&mut union, &right);
-        let sizes = [&*left, &*right, &*union].map(size);
-        if sizes == [f64::INFINITY; 3] {
-            return Overlap::of_full();
+        let size = |registers: &[u8]| improved(&dense::histogram(registers), params, FINITE_SIZE);
+        let sizes = [&*left, &*right, &*union].map(|registers| size(registers).min(HASHES));
+        let only = counts.greater();
+        let parts = maximum_joint_likelihood(&counts, starting_point(sizes, only));
+        let sketches = [self, other];
+        let [left, right] = [0, 1].map(|i| Side::new(sketches[i].estimate_with_error(), only[i]));
+        let is_finer = |sketch: &Self| !sketch.is_dense() || sketch.precision() > precision;
+        let mut parts = parts.bounded(left, right);
+        if is_finer(self) {
+            parts = parts.with_size([1.0, 0.0, 1.0], left.size);
         }
-        // Full registers have no greatest likelihood; beyond this number nothing would change.
-        let [left, right, union] = sizes.map(|size| size.min(MOST));
-        maximum_joint_likelihood(&counts, starting_point(left, right, union))
+        if is_finer(other) {
+            parts = parts.with_size([0.0, 1.0, 1.0], right.size);
+        }
+        parts.within(left, right)
     }
 }
 
-/// 2^70 keys, which leave every register full but for a chance of e^-64.
-const MOST: f64 = 1_180_591_620_717_411_303_424.0;
-
-/// The overlap of two sparse sketches, which know their keys' 26-bit prefixes.
-fn sparse_overlap(left: &SparseTable, right: &SparseTable) -> Overlap {
-    let mut counts = JointCounts::new(SPARSE_PRECISION);
-    let mut union: u32 = 0;
-    let (mut lefts, mut rights) =
-        (left.sorted().into_iter().peekable(), right.sorted().into_iter().peekable());
-    loop {
-        let order = match (lefts.peek(), rights.peek()) {
-            (None, None) => break,
-            (Some(_), None) => Ordering::Less,
-            (None, Some(_)) => Ordering::Greater,
-            (Some(l), Some(r)) => l.index().cmp(&r.index()),
-        };
-        let l = lefts.next_if(|_| order.is_le()).map_or(0, |coupon| coupon.rank());
-        let r = rights.next_if(|_| order.is_ge()).map_or(0, |coupon| coupon.rank());
-        counts.add(l, r, 1);
-        union += 1;
-    }
-    let places: u32 = 1 << SPARSE_PRECISION;
-    counts.add(0, 0, places - union);
-    let size = |occupied: usize| linear_counting(occupied as u64, places.into());
-    let start = starting_point(size(left.len()), size(right.len()), size(union as usize));
-    maximum_joint_likelihood(&counts, start)
-}
-
-/// Only left, only right and both, by inclusion and exclusion; nothing below a hundredth of the smaller set.
-fn starting_point(left: f64, right: f64, union: f64) -> [f64; 3] {
-    let least = 0.01 * left.min(right);
-    [union - right, union - left, left + right - union].map(|part| part.max(least))
+/// Only left, only right and both, by inclusion and exclusion; no part below what the registers prove.
+fn starting_point([left, right, union]: [f64; 3], [only_left, only_right]: [u32; 2]) -> [f64; 3] {
+    let [a, b] = [union - right, union - left];
+    // From the smaller set, of which a much larger one would leave no digit.
+    let both = if left < right { left - a } else { right - b };
+    [a.max(only_left.into()), b.max(only_right.into()), both.max(0.0)]
 }

@@ -114,7 +114,8 @@ fn pair(one: &[u8], other: &[u8]) {
     assert_eq!(HyperLogLog::union_estimate(&[&one, &other]), Ok(merged.estimate()));
     let overlap = one.overlap(&other).unwrap();
     for part in [overlap.only_left, overlap.only_right, overlap.both] {
-        assert!(part.value >= 0.0 && part.standard_error >= 0.0, "{overlap:?}");
+        assert!(part.value >= 0.0 && part.value.is_finite(), "{overlap:?}");
+        assert!(part.standard_error >= 0.0 && part.standard_error.is_finite(), "{overlap:?}");
     }
     assert!((0.0..=1.0).contains(&overlap.jaccard()), "{overlap:?}");
     // Folding and merging go in either order.

@@ -1,0 +1,219 @@
+use libm::sqrt;
+
+use super::likelihood::{JointCounts, Likelihood};
+use super::{HASHES, Parts, Triple, square};
+
+/// The search ends after so many steps in any case.
+const MAX_STEPS: u32 = 200;
+
+/// A step ends the search when it is shorter than this share of a standard error.
+const CLOSE: f64 = 1e-5;
+
+/// Estimates the three parts of two sets by the maximum of their joint likelihood.
+///
+/// The ranks of a register in both sketches are the greatest of three independent Poisson processes, one
+/// for each part. Inclusion and exclusion throws away what equal ranks tell; where the overlap is small,
+/// its error is several times as large. `start` is where to begin, in keys: no part that the registers prove may be 0 there.
+///
+/// # References
+/// Otmar Ertl, "New cardinality estimation algorithms for HyperLogLog sketches", arXiv:1702.01284, 2017,
+/// section 7.
+pub(crate) fn maximum_joint_likelihood(counts: &JointCounts, start: Triple) -> Parts {
+    let registers = counts.registers();
+    let Search { at, step } = Search::run(counts, start.map(|keys| keys.min(HASHES) / registers));
+    let values = at.rates.map(|rate| rate * registers);
+    // One key more that is hidden counts as common, and as one key less in the other set.
+    let hidden: f64 = counts.seen_shares().map(hidden_variance).iter().sum();
+    // The information of fewer than one key is that of events too rare to count on.
+    let errors = Likelihood::new(counts, at.rates.map(|rate| rate.max(1.0 / registers)));
+    let inverse = inverse(&errors.information);
+    let covariance = core::array::from_fn(|i| {
+        core::array::from_fn(|j| {
+            // The variance of the Poisson number of keys is no error.
+            let poisson = if i == j { errors.rates[i] * registers } else { 0.0 };
+            let sign = if (i == 2) == (j == 2) { 1.0 } else { -1.0 };
+            // A search that ended early is off by its next step.
+            let unfinished = step[i] * step[j];
+            square(registers) * (inverse[i][j] + unfinished) - poisson + sign * hidden
+        })
+    });
+    Parts { values, covariance }
+}
+
+/// The mean square of the number of keys before the next one that is seen, when each is seen with probability `seen`.
+///
+/// Fisher's information leaves it out: where no key was seen, it says that there is none.
+fn hidden_variance(seen: f64) -> f64 {
+    (1.0 - seen) * (2.0 - seen) / square(seen)
+}
+
+/// The search for the maximum by Fisher's scoring, within 0 to 2^64 keys.
+///
+/// Rates are searched as they are, and not by their logarithms: where nothing speaks for a part, a step then ends at
+/// 0 instead of going on for ever.
+struct Search {
+    at: Likelihood,
+    /// The step that would come next.
+    step: Triple,
+}
+
+impl Search {
+    fn run(counts: &JointCounts, start: Triple) -> Self {
+        let most = HASHES / counts.registers();
+        // Less than a thousandth of a key is none.
+        let least = 1e-3 / counts.registers();
+        let mut here = Self::new(Likelihood::new(counts, start), most);
+        // Steps are lengthened as long as that helps: where the registers say next to nothing, the likelihood is flatter than
+        // its mean curvature says, and the maximum is far.
+        let mut stretch = 1.0;
+        for _ in 0..MAX_STEPS {
+            if here.remaining() < CLOSE || stretch < 1e-9 {
+                break;
+            }
+            let next = core::array::from_fn(|i| {
+                let rate = (here.at.rates[i] + stretch * here.step[i]).min(most);
+                if rate < least { 0.0 } else { rate }
+            });
+            let there = Likelihood::new(counts, next);
+            if there.log > here.at.log {
+                here = Self::new(there, most);
+                stretch *= 2.0;
+            } else {
+                stretch = stretch.min(4.0) / 4.0;
+            }
+        }
+        here
+    }
+
+    fn new(at: Likelihood, most: f64) -> Self {
+        // A rate at its limit stays there unless the likelihood grows inwards.
+        let is_free = |i: usize| {
+            let (rate, slope) = (at.rates[i], at.slope[i]);
+            (rate > 0.0 || slope > 0.0) && (rate < most || slope < 0.0)
+        };
+        let free = [0, 1, 2].map(|i| is_free(i) && at.information[i][i] > 0.0);
+        let solved = |damping| solve(&at.information, at.slope, free, damping);
+        let step = solved(0.0).or_else(|| solved(1e-3)).unwrap_or_default();
+        Self { at, step }
+    }
+
+    /// The length of the next step in standard errors.
+    fn remaining(&self) -> f64 {
+        sqrt(super::dot(self.step, self.at.slope).max(0.0))
+    }
+}
+
+/// The inverse of a symmetric positive matrix; infinite when it is singular.
+fn inverse(matrix: &[Triple; 3]) -> [Triple; 3] {
+    core::array::from_fn(|i| {
+        let mut unit = [0.0; 3];
+        unit[i] = 1.0;
+        solve(matrix, unit, [true; 3], 0.0).unwrap_or([f64::INFINITY; 3])
+    })
+}
+
+/// Solves a symmetric positive system in the free variables, and gives the others 0; `None` when it is singular.
+///
+/// Its diagonal is scaled to ones, to which the damping is added.
+fn solve(matrix: &[Triple; 3], right: Triple, free: [bool; 3], damping: f64) -> Option<Triple> {
+    let scale: Triple =
+        core::array::from_fn(|i| if free[i] { 1.0 / sqrt(matrix[i][i]) } else { 0.0 });
+    if !scale.iter().all(|s| s.is_finite()) {
+        return None;
+    }
+    let one = 1.0 + damping;
+    let m = |i: usize, j: usize| matrix[i][j] * scale[i] * scale[j];
+    let b = |i: usize| right[i] * scale[i];
+    // Variables that are not free have zeros beside the diagonal, and on the right.
+    let (p, q, r) = (m(0, 1), m(0, 2), m(1, 2));
+    let determinant = one * (one * one - p * p - q * q - r * r) + 2.0 * p * q * r;
+    if determinant <= 1e-14 {
+        return None;
+    }
+    let x = [
+        (one * one - r * r) * b(0) + (q * r - one * p) * b(1) + (p * r - one * q) * b(2),
+        (q * r - one * p) * b(0) + (one * one - q * q) * b(1) + (p * q - one * r) * b(2),
+        (p * r - one * q) * b(0) + (p * q - one * r) * b(1) + (one * one - p * p) * b(2),
+    ];
+    Some(core::array::from_fn(|i| x[i] / determinant * scale[i]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pds_testkit::keys;
+
+    #[test]
+    fn a_solution_solves() {
+        let matrix = [[4.0, 1.0, 0.5], [1.0, 3.0, -0.25], [0.5, -0.25, 9.0]];
+        let right = [1.0, -2.0, 3.0];
+        for damping in [0.0, 0.5] {
+            let x = solve(&matrix, right, [true; 3], damping).unwrap();
+            for i in 0..3 {
+                let damped = damping * matrix[i][i] * x[i];
+                assert!((super::super::dot(matrix[i], x) + damped - right[i]).abs() < 1e-12);
+            }
+        }
+        let x = solve(&matrix, right, [true, false, true], 0.0).unwrap();
+        assert!((4.0 * x[0] + 0.5 * x[2] - 1.0).abs() < 1e-12 && x[1] == 0.0, "{x:?}");
+        assert!(solve(&[[1.0; 3]; 3], [1.0; 3], [true; 3], 0.0).is_none());
+        assert!(solve(&[[0.0; 3]; 3], [1.0; 3], [true; 3], 0.0).is_none());
+    }
+
+    /// Registers, 16 to 4,096, that some keys leave, all parts from none to many.
+    #[expect(clippy::cast_possible_truncation, reason = "ranks and registers are small")]
+    fn random_counts(run: u64) -> (JointCounts, [u64; 3]) {
+        let mut random = keys::random(run);
+        let mut next = || random.next().unwrap();
+        let precision = 4 + (next() % 9) as u32;
+        let parts = [0; 3].map(|_| (1 << (next() % 16)) * (next() % 3));
+        let mut registers = [[0; 2]; 4_096];
+        for (part, sets) in [&[0usize][..], &[1], &[0, 1]].into_iter().enumerate() {
+            for _ in 0..parts[part] {
+                let hash = next();
+                let rank = ((hash << precision) | 1 << (precision - 1)).leading_zeros() as u8 + 1;
+                for &set in sets {
+                    let register: &mut u8 =
+                        &mut registers[(hash >> (64 - precision)) as usize][set];
+                    *register = rank.max(*register);
+                }
+            }
+        }
+        let mut counts = JointCounts::new(precision);
+        registers[..1 << precision].iter().for_each(|&[l, r]| counts.add(l, r, 1));
+        (counts, parts)
+    }
+
+    /// No neighbour is more likely, and the next step is nothing, from wherever the search began.
+    #[test]
+    fn the_search_ends_at_the_maximum() {
+        let mut ended = 0;
+        for run in 0..600 {
+            let (counts, parts) = random_counts(run);
+            if parts[0] + parts[2] == 0 || parts[1] + parts[2] == 0 {
+                continue;
+            }
+            let registers = counts.registers();
+            let [left, right] = counts.greater().map(f64::from);
+            for factor in [1.0, 20.0, 0.1] {
+                let truth = parts.map(|part| part as f64 * factor);
+                let start = [truth[0].max(left), truth[1].max(right), truth[2].max(1.0)];
+                let search = Search::run(&counts, start.map(|keys| keys / registers));
+                let remaining = search.remaining();
+                assert!(remaining < 1e-3, "run {run}, {parts:?}: {remaining}");
+                for i in 0..3 {
+                    for change in [-1.0, 1.0] {
+                        let mut rates = search.at.rates;
+                        rates[i] =
+                            (rates[i] * (1.0 + 1e-3 * change) + 0.01 * change / registers).max(0.0);
+                        let log = Likelihood::new(&counts, rates).log;
+                        let is_better = log > search.at.log + 1e-7;
+                        assert!(!is_better, "run {run}, {parts:?} {i} {change}");
+                    }
+                }
+                ended += 1;
+            }
+        }
+        assert!(ended > 1_000, "{ended}");
+    }
+}
