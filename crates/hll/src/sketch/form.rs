@@ -86,7 +86,7 @@ impl Form {
         }
     }
 
-    /// The registers at a precision that is not greater than the sketch's.
+    /// The registers at a precision that is not greater than the dense form's; the sparse form has those of any precision.
     pub(super) fn registers_at(&self, precision: u32) -> Cow<'_, [u8]> {
         match self {
             Self::Dense(dense) => dense.registers_at(precision),

@@ -9,21 +9,22 @@ use crate::coupon::Coupon;
 
 /// Compares two sparse sketches, whose coupons are mostly one for each key, by counting the common ones.
 ///
-/// `left` and `right` have their coupons in ascending order. With M = 2^26 registers and a, b and c keys only on the left, only on
-/// the right and in both, pairs of keys share a register so often, in the mean and with Poisson's variance:
+/// `left` and `right` are the coupons in ascending order, and `left_size` and `right_size` the estimates of each set. There are
+/// M = 2^26 registers, and a, b and c keys that are only on the left, only on the right, and in both. Pairs of keys share a
+/// register by chance; their number has this mean, and Poisson's variance:
 ///
 /// | pair | number | effect |
 /// |---|---|---|
-/// | both left only | a² / 2M | one left coupon less |
-/// | both right only | b² / 2M | one right coupon less |
-/// | both common | c² / 2M | one common coupon less |
-/// | left only, right only | a b / M | a third has equal ranks: one common coupon more |
-/// | left only, common | a c / M | one left coupon less; in a third the common one is hidden |
-/// | right only, common | b c / M | one right coupon less; in a third the common one is hidden |
+/// | left only, left only | a² / 2M | one left coupon less |
+/// | right only, right only | b² / 2M | one right coupon less |
+/// | common, common | c² / 2M | one common coupon less |
+/// | left only, right only | a b / M | equal ranks in a third: one common coupon more |
+/// | left only, common | a c / M | one left coupon less; the common one is hidden in a third |
+/// | right only, common | b c / M | one right coupon less; the common one is hidden in a third |
 ///
-/// Two independent ranks are equal, or one given one of them is greater, with probability Σ 4^-k = 1/3. The means correct the numbers, and the
-/// variances of the effects on each number add up to its own. Triples of keys in one register are left out: there are n³ / 6M², below
-/// 0.002 with the most keys that are kept sparse.
+/// A third, because two ranks are equal with probability Σ 4^-k = 1/3, so that the first is the greater one in another third.
+/// The means correct the counts. The variance of a part is the sum over the pairs that change it. Triples of keys in
+/// one register are left out: n³ / 6M² of them, at most 0.002.
 pub(crate) fn sparse_overlap(
     left: &[Coupon],
     right: &[Coupon],
