@@ -46,7 +46,7 @@ def rotl(x, bits):
 
 def bloom_positions(h, bits, hashes):
     """The bit positions of one key in a standard Bloom filter."""
-    position = finalize(h)
+    position = h
     step, second = rotl(position, 33) | 1, (rotl(position, 19) + GOLDEN_RATIO) & MASK
     found = []
     for _ in range(hashes):
@@ -59,18 +59,16 @@ def bloom_positions(h, bits, hashes):
 
 def cuckoo_place(h, buckets, width):
     """Both buckets of one key in a cuckoo filter, and its fingerprint."""
-    x = finalize(h)
-    fingerprint = 1 + ((x & 0xFFFFFFFF) * (2**width - 1) >> 32)
+    fingerprint = 1 + ((h & 0xFFFFFFFF) * (2**width - 1) >> 32)
     y = fingerprint * GOLDEN_RATIO & MASK
     y = (y ^ y >> 32) * 0xC2B2AE3D27D4EB4F & MASK
-    first = x * buckets >> 64
+    first = h * buckets >> 64
     return first, ((y * buckets >> 64) - first) % buckets, fingerprint
 
 
 def blocked_bits(h, blocks, hashes):
     """The block of one key in a blocked Bloom filter, and its (lane, bit) positions."""
-    x = finalize(h)
-    y = x * GOLDEN_RATIO & MASK
+    y = h * GOLDEN_RATIO & MASK
     z = y * 0xC2B2AE3D27D4EB4F & MASK
     found = []
     for lane in range(8):
@@ -79,34 +77,33 @@ def blocked_bits(h, blocks, hashes):
         for word, first in ((y, 0), (z, 4)):
             if first + rank < hashes // 2:
                 found.append((lane, word >> (58 - 6 * lane) & 63))
-    return x * blocks >> 64, found
+    return h * blocks >> 64, found
 
 
 def blocked_counters(h):
     """The counter of one key in each word of its line of a blocked counting filter."""
-    y = finalize(h) * GOLDEN_RATIO & MASK
+    y = h * GOLDEN_RATIO & MASK
     return [y >> (60 - 6 * lane) & 15 for lane in range(8)]
 
 
-def hll_rank(x, precision):
-    """Register and rank of a finalised hash."""
-    rest = x << precision & MASK | 1 << (precision - 1)
-    return x >> (64 - precision), 65 - rest.bit_length()
+def hll_rank(h, precision):
+    """Register and rank of a hash."""
+    rest = h << precision & MASK | 1 << (precision - 1)
+    return h >> (64 - precision), 65 - rest.bit_length()
 
 
 def sketch_columns(h, width, depth):
     """The column of one key in each row of a count-min sketch or a count sketch."""
-    x = finalize(h)
     found = []
     for _ in range(depth):
-        found.append(x * width >> 64)
-        x = x * 0xD1342543DE82EF95 & MASK
+        found.append(h * width >> 64)
+        h = h * 0xD1342543DE82EF95 & MASK
     return found
 
 
 def sketch_signs(h, depth):
     """The sign of one key in each row of a count sketch."""
-    return ["-" if finalize(finalize(h)) >> row & 1 else "+" for row in range(depth)]
+    return ["-" if finalize(h) >> row & 1 else "+" for row in range(depth)]
 
 
 # Name of the Rust key, and the byte strings that it feeds to the hasher one after another.
@@ -142,6 +139,9 @@ if __name__ == "__main__":
         print(f"{name:28}", *(f"0x{fold(seed, *fields):016x}" for seed in SEEDS))
     for h in (0, 1, fold(0, b"abc")):
         print(f"finalize({h:016x}) = {finalize(h):016x}")
+    # Uniform hashes, as structures take them: two from `Mixed`, one from the default hasher.
+    for h in (finalize(0), finalize(1), fold(0, b"abc")):
+        print(f"hash {h:016x}")
         for bits in (1_000, 9_592_957, 10_000_000_019):
             print(f"  positions in {bits} bits:", bloom_positions(h, bits, 7))
         for shape in ((1, 4), (3, 8), (1_000, 8), (1_001, 12), (263_158, 13), (4_096, 16), (1_048_575, 32)):
@@ -150,8 +150,7 @@ if __name__ == "__main__":
             block, bits = blocked_bits(h, 1_000, hashes)
             print(f"  block {block} of 1,000, {hashes} hashes:", " ".join(f"{lane}:{bit}" for lane, bit in bits))
         print("  counters in a line:", *blocked_counters(h))
-        x = finalize(h)
-        register, rank = hll_rank(x, 26)
-        print("  register, rank:", *(hll_rank(x, p) for p in (4, 14, 26)), f"sparse {64 * register + rank:08x}")
+        register, rank = hll_rank(h, 26)
+        print("  register, rank:", *(hll_rank(h, p) for p in (4, 14, 26)), f"sparse {64 * register + rank:08x}")
         for width in (1_000, 2_719, 1 << 40):
             print(f"  columns of {width}:", *sketch_columns(h, width, 4), " signs:", *sketch_signs(h, 4))

@@ -10,25 +10,23 @@ import struct
 
 import xxhash
 
-from hashing import finalize
-
 
 def hashed_numbers(count):
-    """The finalised hashes of the keys 0u64, 1u64, ..."""
-    return (finalize(xxhash.xxh3_64_intdigest(struct.pack("<Q", key))) for key in range(count))
+    """The hashes of the keys 0u64, 1u64, ..."""
+    return (xxhash.xxh3_64_intdigest(struct.pack("<Q", key)) for key in range(count))
 
 
-def split(x, precision):
-    """Register and rank of a finalised hash."""
-    rest = x & ((1 << (64 - precision)) - 1)
-    return x >> (64 - precision), 65 - precision - rest.bit_length()
+def split(h, precision):
+    """Register and rank of a hash."""
+    rest = h & ((1 << (64 - precision)) - 1)
+    return h >> (64 - precision), 65 - precision - rest.bit_length()
 
 
-def ranks_by_register(xs, precision):
+def ranks_by_register(hashes, precision):
     """Which ranks have occurred in each register, as sets."""
     registers = [set() for _ in range(1 << precision)]
-    for x in xs:
-        register, rank = split(x, precision)
+    for h in hashes:
+        register, rank = split(h, precision)
         registers[register].add(rank)
     return registers
 
@@ -41,11 +39,11 @@ def dense_payload(registers):
     return bits.to_bytes(len(registers) * 6 // 8, "little")
 
 
-def sparse_payload(xs):
+def sparse_payload(hashes):
     """Register (26 bits) and greatest rank (6 bits) of each register at precision 26, in ascending order."""
     greatest = {}
-    for x in xs:
-        register, rank = split(x, 26)
+    for h in hashes:
+        register, rank = split(h, 26)
         greatest[register] = max(rank, greatest.get(register, 0))
     return b"".join(struct.pack("<I", index << 6 | rank) for index, rank in sorted(greatest.items()))
 

@@ -26,15 +26,6 @@ def rotl(x, bits):
     return (x << bits | x >> (64 - bits)) & MASK
 
 
-def finalize(h):
-    x = (h + GOLDEN_RATIO) & MASK
-    x ^= x >> 27
-    x = x * 0x3C79AC492BA7B653 & MASK
-    x ^= x >> 33
-    x = x * 0x1C69B3F74AC4AE35 & MASK
-    return x ^ x >> 27
-
-
 def siphash13(data, key):
     k0, k1 = struct.unpack("<QQ", key)
     v = [k0 ^ 0x736F6D6570736575, k1 ^ 0x646F72616E646F6D, k0 ^ 0x6C7967656E657261, k1 ^ 0x7465646279746573]
@@ -116,7 +107,7 @@ class BloomFilter:
         need(self.hasher.raw(b"pds hasher probe") == probe, "another hasher or key")
 
     def contains_hash(self, h):
-        position = finalize(h)
+        position = h
         step, second = rotl(position, 33) | 1, (rotl(position, 19) + GOLDEN_RATIO) & MASK
         for _ in range(self.hashes):
             bit = position * self.bits >> 64

@@ -30,19 +30,19 @@ pub(crate) use backend::{Backend, Choice};
 pub(crate) use plain::PlainBlock;
 pub(crate) use portable::{Portable, covers, masks};
 
-use crate::batch::Mixing;
+use crate::batch::Hashing;
 use crate::layout::{Block, Layout, Pattern};
 
 /// What is done to one block.
 pub(crate) trait Kernel: Copy {
-    /// How the hashes of a batch are mixed.
-    const MIXING: Mixing;
+    /// How the keys of a batch are hashed.
+    const HASHING: Hashing;
 
-    /// Whether all bits of a mixed hash are set.
-    fn contains<P: Pattern>(self, layout: &Layout, mixed: u64, block: &Block) -> bool;
+    /// Whether all bits of a hash are set.
+    fn contains<P: Pattern>(self, layout: &Layout, hash: u64, block: &Block) -> bool;
 
-    /// Sets all bits of a mixed hash. Returns whether any was clear.
-    fn insert<P: Pattern>(self, layout: &Layout, mixed: u64, block: &mut Block) -> bool;
+    /// Sets all bits of a hash. Returns whether any was clear.
+    fn insert<P: Pattern>(self, layout: &Layout, hash: u64, block: &mut Block) -> bool;
 
     /// Does some work in code that is compiled for this kernel's processors.
     #[inline(always)]

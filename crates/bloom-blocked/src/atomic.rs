@@ -2,15 +2,14 @@
 
 mod blocks;
 
-use core::hash::{BuildHasher, Hash};
+use core::hash::Hash;
 
 use pds_core::internal::{AtomicWords, Words, atomic_twin};
-use pds_core::{AllocError, DefaultHashBuilder, Incompatible};
+use pds_core::{AllocError, DefaultHashBuilder, Incompatible, KeyHasher};
 use pds_params::BlockedBloomParams;
 
 use crate::BlockedBloomFilter;
 use crate::blocks::Blocks;
-use crate::layout::mix;
 use crate::reading::reading_methods;
 use blocks::AtomicBlocks;
 
@@ -62,12 +61,16 @@ impl<S> AtomicBlockedBloomFilter<S> {
     }
 
     /// Inserts a key by its hash. Returns `true` when it was not contained before.
+    /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
+    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
     #[inline]
     pub fn insert_hash(&self, hash: u64) -> bool {
-        self.blocks.insert(mix(hash))
+        self.blocks.insert(hash)
     }
 
     /// Inserts many hashes. Returns how many were not contained before.
+    /// Each hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
+    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
     pub fn insert_hash_batch(&self, hashes: &[u64]) -> usize {
         self.blocks.insert_many(hashes, |&hash| hash)
     }
@@ -83,19 +86,19 @@ impl<S> AtomicBlockedBloomFilter<S> {
     }
 }
 
-impl<S: BuildHasher> AtomicBlockedBloomFilter<S> {
+impl<S: KeyHasher> AtomicBlockedBloomFilter<S> {
     /// Inserts `key`. Returns `true` when it was not contained before.
     ///
     /// # Complexity
     /// O(1), lock-free and without allocation.
     #[inline]
     pub fn insert<K: Hash + ?Sized>(&self, key: &K) -> bool {
-        self.insert_hash(self.hasher.hash_one(key))
+        self.insert_hash(self.hasher.hash_key(key))
     }
 
     /// Inserts many keys. Returns how many were not contained before.
     pub fn insert_batch<K: Hash>(&self, keys: &[K]) -> usize {
-        self.blocks.insert_many(keys, |key| self.hasher.hash_one(key))
+        self.blocks.insert_many(keys, |key| self.hasher.hash_key(key))
     }
 
     /// Makes `self` the filter of the keys of both, while other threads insert into either.

@@ -7,7 +7,7 @@ use crate::arch::{Kernel, Work};
 use pds_core::internal::prefetch_reduced;
 
 use crate::blocks::{BlockSlice, BlockSource, Blocks, StoredBlock};
-use crate::layout::{Block, Layout, Pattern, mix};
+use crate::layout::{Block, Layout, Pattern};
 
 /// How many keys are under way before the first of them is looked at.
 ///
@@ -30,7 +30,7 @@ impl<B: BlockSource, K, H: Fn(&K) -> u64, A: Answers> Work for ContainsMany<'_, 
     fn run<P: Pattern>(self, kernel: impl Kernel) {
         let (blocks, answers) = (self.blocks.blocks(), self.answers);
         let asking = Asking { kernel, blocks, answers, pattern: PhantomData::<P> };
-        fetching_ahead(mixing_of(kernel), self.keys, self.hash, asking);
+        fetching_ahead(hashing_of(kernel), self.keys, self.hash, asking);
     }
 }
 
@@ -43,14 +43,14 @@ struct Asking<'a, N, B, A, P> {
 
 impl<N: Kernel, B: StoredBlock, A: Answers, P: Pattern> Visitor for Asking<'_, N, B, A, P> {
     #[inline(always)]
-    fn fetch(&self, mixed: u64) -> usize {
-        self.blocks.prefetch(mixed)
+    fn fetch(&self, hash: u64) -> usize {
+        self.blocks.prefetch(hash)
     }
 
     #[inline(always)]
     fn visit(&mut self, index: usize, key: Fetched) {
         let (layout, block) = (self.blocks.layout, self.blocks.at(key.block));
-        self.answers.put(index, self.kernel.contains::<P>(layout, key.mixed, &block));
+        self.answers.put(index, self.kernel.contains::<P>(layout, key.hash, &block));
     }
 
     #[inline(always)]
@@ -73,7 +73,7 @@ impl<K, H: Fn(&K) -> u64> Work for InsertMany<'_, K, H> {
     fn run<P: Pattern>(self, kernel: impl Kernel) -> usize {
         let (blocks, layout) = self.blocks.blocks_mut();
         let inserting = Inserting { kernel, blocks, layout, new: 0, pattern: PhantomData::<P> };
-        fetching_ahead(mixing_of(kernel), self.keys, self.hash, inserting).new
+        fetching_ahead(hashing_of(kernel), self.keys, self.hash, inserting).new
     }
 }
 
@@ -87,25 +87,25 @@ struct Inserting<'a, N, P> {
 
 impl<N: Kernel, P: Pattern> Visitor for Inserting<'_, N, P> {
     #[inline(always)]
-    fn fetch(&self, mixed: u64) -> usize {
-        prefetch_reduced(self.blocks, mixed)
+    fn fetch(&self, hash: u64) -> usize {
+        prefetch_reduced(self.blocks, hash)
     }
 
     #[inline(always)]
     fn visit(&mut self, _: usize, key: Fetched) {
         let block = &mut self.blocks[key.block];
-        self.new += usize::from(self.kernel.insert::<P>(self.layout, key.mixed, block));
+        self.new += usize::from(self.kernel.insert::<P>(self.layout, key.hash, block));
     }
 }
 
 #[inline(always)]
-fn mixing_of<K: Kernel>(_: K) -> Mixing {
-    K::MIXING
+fn hashing_of<K: Kernel>(_: K) -> Hashing {
+    K::HASHING
 }
 
-/// How the hashes of a chunk of keys are mixed.
+/// How a chunk of keys is hashed.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mixing {
+pub(crate) enum Hashing {
     /// In a loop of its own, of which the compiler makes vectors where the key and its hasher allow.
     #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "no other has them"))]
     Vectors,
@@ -113,17 +113,17 @@ pub(crate) enum Mixing {
     OneByOne,
 }
 
-/// A key under way: where its block is, and its mixed hash.
+/// A key under way: where its block is, and its hash.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Fetched {
     pub(crate) block: usize,
-    pub(crate) mixed: u64,
+    pub(crate) hash: u64,
 }
 
 /// What is done with keys. Methods and no closures: the compiler calls those, where they are long.
 pub(crate) trait Visitor {
-    /// Sends for the block of a mixed hash. Returns its number.
-    fn fetch(&self, mixed: u64) -> usize;
+    /// Sends for the block of a hash. Returns its number.
+    fn fetch(&self, hash: u64) -> usize;
 
     /// The turn of a key, by its index in its chunk.
     fn visit(&mut self, index: usize, key: Fetched);
@@ -138,7 +138,7 @@ pub(crate) trait Visitor {
 /// A block is sent for between every two visits, which keeps the memory evenly busy.
 #[inline(always)]
 pub(crate) fn fetching_ahead<K, V: Visitor>(
-    mixing: Mixing,
+    hashing: Hashing,
     keys: &[K],
     hash: impl Fn(&K) -> u64,
     mut visitor: V,
@@ -146,10 +146,10 @@ pub(crate) fn fetching_ahead<K, V: Visitor>(
     let mut under_way = [Fetched::default(); AHEAD];
     let mut chunks = keys.chunks(AHEAD);
     let mut now = chunks.next().unwrap_or_default();
-    mixing.replace(&mut under_way, now, &hash, |_, mixed, _| visitor.fetch(mixed));
+    hashing.replace(&mut under_way, now, &hash, |_, hash, _| visitor.fetch(hash));
     for next in chunks {
-        mixing.replace(&mut under_way, next, &hash, |index, mixed, earlier| {
-            let block = visitor.fetch(mixed);
+        hashing.replace(&mut under_way, next, &hash, |index, hash, earlier| {
+            let block = visitor.fetch(hash);
             visitor.visit(index, earlier);
             block
         });
@@ -166,8 +166,8 @@ pub(crate) fn fetching_ahead<K, V: Visitor>(
     visitor
 }
 
-impl Mixing {
-    /// Puts keys in the place of those under way, which `take` gets with the index and the mixed hash of the new
+impl Hashing {
+    /// Puts keys in the place of those under way, which `take` gets with the index and the hash of the new
     /// one, whose block it sends for.
     #[inline(always)]
     fn replace<K>(
@@ -178,18 +178,18 @@ impl Mixing {
         mut take: impl FnMut(usize, u64, Fetched) -> usize,
     ) {
         let slots = under_way.iter_mut().enumerate();
-        let mut replace = |(index, slot): (usize, &mut Fetched), mixed| {
-            *slot = Fetched { block: take(index, mixed, *slot), mixed };
+        let mut replace = |(index, slot): (usize, &mut Fetched), hash| {
+            *slot = Fetched { block: take(index, hash, *slot), hash };
         };
         if self == Self::OneByOne {
-            slots.zip(keys).for_each(|(slot, key)| replace(slot, mix(hash(key))));
+            slots.zip(keys).for_each(|(slot, key)| replace(slot, hash(key)));
             return;
         }
-        let mut vectors = [0; AHEAD];
-        for (mixed, key) in vectors.iter_mut().zip(keys) {
-            *mixed = mix(hash(key));
+        let mut hashes = [0; AHEAD];
+        for (place, key) in hashes.iter_mut().zip(keys) {
+            *place = hash(key);
         }
-        slots.zip(&vectors[..keys.len()]).for_each(|(slot, &mixed)| replace(slot, mixed));
+        slots.zip(&hashes[..keys.len()]).for_each(|(slot, &hash)| replace(slot, hash));
     }
 }
 

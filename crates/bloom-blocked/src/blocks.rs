@@ -42,8 +42,8 @@ pub(crate) trait BlockSource {
     /// where they are kept.
     fn blocks(&self) -> BlockSlice<'_, Self::Stored>;
 
-    /// Whether all bits of a mixed hash are set in its block.
-    fn contains(&self, mixed: u64) -> bool;
+    /// Whether all bits of a hash are set in its block.
+    fn contains(&self, hash: u64) -> bool;
 }
 
 /// Blocks that are borrowed.
@@ -53,10 +53,10 @@ pub(crate) struct BlockSlice<'a, B> {
 }
 
 impl<'a, B: StoredBlock> BlockSlice<'a, B> {
-    /// Asks for the block of a mixed hash to be brought near. Returns its number.
+    /// Asks for the block of a hash to be brought near. Returns its number.
     #[inline(always)]
-    pub(crate) fn prefetch(&self, mixed: u64) -> usize {
-        prefetch_reduced(self.all, mixed)
+    pub(crate) fn prefetch(&self, hash: u64) -> usize {
+        prefetch_reduced(self.all, hash)
     }
 
     /// The block of this number.
@@ -65,16 +65,16 @@ impl<'a, B: StoredBlock> BlockSlice<'a, B> {
         self.all[number].load()
     }
 
-    /// Where the block of a mixed hash is.
+    /// Where the block of a hash is.
     #[inline(always)]
-    pub(crate) fn stored(&self, mixed: u64) -> &'a B {
-        reduced(self.all, mixed)
+    pub(crate) fn stored(&self, hash: u64) -> &'a B {
+        reduced(self.all, hash)
     }
 
-    /// The block of a mixed hash.
+    /// The block of a hash.
     #[inline(always)]
-    pub(crate) fn block(&self, mixed: u64) -> Block {
-        self.stored(mixed).load()
+    pub(crate) fn block(&self, hash: u64) -> Block {
+        self.stored(hash).load()
     }
 
     /// All blocks in order.
@@ -127,12 +127,12 @@ impl Blocks {
         &mut self.words
     }
 
-    /// Sets all bits of a mixed hash. Returns whether any was clear.
+    /// Sets all bits of a hash. Returns whether any was clear.
     #[inline(always)]
-    pub(crate) fn insert(&mut self, mixed: u64) -> bool {
+    pub(crate) fn insert(&mut self, hash: u64) -> bool {
         let choice = self.choice;
         let (blocks, layout) = self.blocks_mut();
-        choice.insert(layout, mixed, reduced_mut(blocks, mixed))
+        choice.insert(layout, hash, reduced_mut(blocks, hash))
     }
 
     /// The blocks to change, and their shape.
@@ -168,7 +168,7 @@ impl BlockSource for Blocks {
     }
 
     #[inline(always)]
-    fn contains(&self, mixed: u64) -> bool {
-        self.choice.contains(self.blocks(), mixed)
+    fn contains(&self, hash: u64) -> bool {
+        self.choice.contains(self.blocks(), hash)
     }
 }

@@ -77,7 +77,7 @@ fn items_at_half_fill(params: &BlockedBloomParams) -> u64 {
 }
 
 /// What filters ask before they are combined.
-pub(crate) fn check_compatible<S: core::hash::BuildHasher>(
+pub(crate) fn check_compatible<S: crate::KeyHasher>(
     (left, left_hasher): (&BlockedBloomParams, &S),
     (right, right_hasher): (&BlockedBloomParams, &S),
 ) -> Result<(), Incompatible> {

@@ -1,16 +1,15 @@
 //! The blocked Bloom filter.
 
-use core::hash::{BuildHasher, Hash};
+use core::hash::Hash;
 
 use pds_core::internal::{insert_traits, value_traits};
-use pds_core::{AllocError, BuildError, DefaultHashBuilder, Incompatible};
+use pds_core::{AllocError, BuildError, DefaultHashBuilder, Incompatible, KeyHasher};
 use pds_params::BlockedBloomParams;
 
 use crate::BlockedBloomFilterBuilder;
 use crate::arch::Backend;
 use crate::batch;
 use crate::blocks::{BlockSource, Blocks};
-use crate::layout::mix;
 use crate::reading::reading_methods;
 
 /// Answers *have I seen this key?* from one cache line a key: `false` is certain, `true` is wrong at a
@@ -95,7 +94,10 @@ impl<S> BlockedBloomFilter<S> {
     ///
     /// # Errors
     /// [`AllocError`] when the memory is refused.
-    pub fn from_params(params: BlockedBloomParams, hasher: S) -> Result<Self, AllocError> {
+    pub fn from_params(params: BlockedBloomParams, hasher: S) -> Result<Self, AllocError>
+    where
+        S: KeyHasher,
+    {
         Ok(Self { blocks: Blocks::zeroed(&params)?, params, hasher })
     }
 
@@ -117,14 +119,18 @@ impl<S> BlockedBloomFilter<S> {
     }
 
     /// Inserts a key by its hash. Returns `true` when it was not contained before.
+    /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
+    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
     ///
-    /// The hash need not be a good one, but keys of equal hashes are one key to the filter.
+    /// Keys of equal hashes are one key to the filter.
     #[inline]
     pub fn insert_hash(&mut self, hash: u64) -> bool {
-        self.blocks.insert(mix(hash))
+        self.blocks.insert(hash)
     }
 
     /// Inserts many hashes. Returns how many were not contained before.
+    /// Each hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
+    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
     ///
     /// The bits are the same as after one by one, and so is the number.
     pub fn insert_hash_batch(&mut self, hashes: &[u64]) -> usize {
@@ -154,7 +160,7 @@ fn insert_many<K>(blocks: &mut Blocks, keys: &[K], hash: impl Fn(&K) -> u64) -> 
     backend.run(positions, batch::InsertMany { blocks, keys, hash })
 }
 
-impl<S: BuildHasher> BlockedBloomFilter<S> {
+impl<S: KeyHasher> BlockedBloomFilter<S> {
     /// Inserts `key`. Returns `true` when it was not contained before.
     ///
     /// `true` is certain. `false` says that the key, or others that cover its bits, had been inserted.
@@ -164,7 +170,7 @@ impl<S: BuildHasher> BlockedBloomFilter<S> {
     /// O(1), without allocation.
     #[inline]
     pub fn insert<K: Hash + ?Sized>(&mut self, key: &K) -> bool {
-        self.insert_hash(self.hasher.hash_one(key))
+        self.insert_hash(self.hasher.hash_key(key))
     }
 
     /// Inserts many keys. Returns how many were not contained before.
@@ -180,7 +186,7 @@ impl<S: BuildHasher> BlockedBloomFilter<S> {
     /// # Ok::<(), bloom_blocked::BuildError>(())
     /// ```
     pub fn insert_batch<K: Hash>(&mut self, keys: &[K]) -> usize {
-        insert_many(&mut self.blocks, keys, |key| self.hasher.hash_one(key))
+        insert_many(&mut self.blocks, keys, |key| self.hasher.hash_key(key))
     }
 
     /// Makes `self` the filter of the keys of both: exactly what inserting all of them gives.

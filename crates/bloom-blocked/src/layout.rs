@@ -1,6 +1,5 @@
 //! Which block and which bits of it a hash stands for: `docs/hashing.md`, section 4.
 
-use pds_core::hash::finalize;
 use pds_core::internal::GOLDEN_RATIO;
 use pds_params::BlockedBloomParams;
 
@@ -100,16 +99,10 @@ fn choices(hashes: u32) -> [u8; 16] {
     core::array::from_fn(|choice| half(choice % 4) | half(choice / 4) << 4)
 }
 
-/// Mixes a caller's hash. All that follows is made of the result.
+/// The word whose fields are the first positions of a hash.
 #[inline(always)]
-pub(crate) fn mix(hash: u64) -> u64 {
-    finalize(hash)
-}
-
-/// The word whose fields are the first positions of a mixed hash.
-#[inline(always)]
-pub(crate) fn first_fields(mixed: u64) -> u64 {
-    mixed.wrapping_mul(GOLDEN_RATIO)
+pub(crate) fn first_fields(hash: u64) -> u64 {
+    hash.wrapping_mul(GOLDEN_RATIO)
 }
 
 /// The word whose fields are the second positions.

@@ -17,14 +17,18 @@ macro_rules! reading_methods {
 
         impl<$($generics)*> $filter {
             /// Tests whether a key with this hash is possibly contained; `false` is certain.
+            /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
+            /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
             #[inline]
             #[must_use]
             pub fn contains_hash(&self, hash: u64) -> bool {
                 use $crate::blocks::BlockSource;
-                self.blocks.contains($crate::layout::mix(hash))
+                self.blocks.contains(hash)
             }
 
             /// Tests many hashes: `out[i]` is the answer for `hashes[i]`.
+            /// Each hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
+            /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
             ///
             /// # Panics
             /// When the slices differ in length.
@@ -34,6 +38,8 @@ macro_rules! reading_methods {
             }
 
             /// Tests many hashes: bit `i % 64` of `out[i / 64]` is the answer for `hashes[i]`.
+            /// Each hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
+            /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
             ///
             /// Bits beyond the last answer are zero.
             ///
@@ -96,7 +102,7 @@ macro_rules! reading_methods {
 
         impl<$($generics)*> $filter
         where
-            S: ::core::hash::BuildHasher,
+            S: ::pds_core::KeyHasher,
         {
             /// Tests many keys: `out[i]` is the answer for `keys[i]`.
             ///
@@ -119,7 +125,7 @@ macro_rules! reading_methods {
             /// ```
             pub fn contains_batch<K: ::core::hash::Hash>(&self, keys: &[K], out: &mut [bool]) {
                 let answers = $crate::batch::Flags::new(out, keys.len());
-                self.contains_many(keys, |key| self.hasher.hash_one(key), answers);
+                self.contains_many(keys, |key| self.hasher.hash_key(key), answers);
             }
 
             /// Tests many keys: bit `i % 64` of `out[i / 64]` is the answer for `keys[i]`.
@@ -142,7 +148,7 @@ macro_rules! reading_methods {
             /// ```
             pub fn contains_batch_bitmap<K: ::core::hash::Hash>(&self, keys: &[K], out: &mut [u64]) {
                 let answers = $crate::batch::Bitmap::new(out, keys.len());
-                self.contains_many(keys, |key| self.hasher.hash_one(key), answers);
+                self.contains_many(keys, |key| self.hasher.hash_key(key), answers);
             }
 
             fn check_compatible(&self, other: &Self) -> Result<(), ::pds_core::Incompatible> {

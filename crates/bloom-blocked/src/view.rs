@@ -90,7 +90,7 @@ impl BlockSource for ByteBlocks<'_> {
     }
 
     #[inline(always)]
-    fn contains(&self, mixed: u64) -> bool {
-        self.choice.contains(self.blocks(), mixed)
+    fn contains(&self, hash: u64) -> bool {
+        self.choice.contains(self.blocks(), hash)
     }
 }

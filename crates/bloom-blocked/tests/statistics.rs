@@ -4,7 +4,7 @@
 #![cfg(feature = "std")]
 
 use bloom_blocked::{BlockedBloomFilter, BlockedBloomParams, DefaultHashBuilder, Preference};
-use core::hash::BuildHasher;
+use pds_core::{KeyHasher, Mixed};
 use pds_testkit::hashers::{Crc64Builder, Fnv1aBuilder, FxBuilder, IdentityBuilder};
 use pds_testkit::keys;
 use pds_testkit::stats::{Binomial, normal_quantile, split_budget};
@@ -114,7 +114,7 @@ fn as_many_bits_are_set_as_predicted() {
 }
 
 /// The number of false positives among `queries` keys after `stored` ones, against the law of one filter.
-fn judge<S: BuildHasher + Default>(name: &str, keys: impl Iterator<Item = u64>, hashes: u32) {
+fn judge<S: KeyHasher + Default>(name: &str, keys: impl Iterator<Item = u64>, hashes: u32) {
     const BLOCKS: u64 = 1_021;
     const QUERIES: usize = 1_000_000;
     let mut keys = keys;
@@ -137,12 +137,12 @@ fn judge<S: BuildHasher + Default>(name: &str, keys: impl Iterator<Item = u64>, 
 #[test]
 fn case_08_weak_hashes_give_the_promised_error() {
     for hashes in [6, 8, 12] {
-        judge::<IdentityBuilder>("identity, consecutive", keys::consecutive(0), hashes);
-        judge::<IdentityBuilder>("identity, strided", keys::strided(0, 1 << 32), hashes);
-        judge::<IdentityBuilder>("identity, swapped", keys::byte_swapped(0), hashes);
-        judge::<FxBuilder>("fx, consecutive", keys::consecutive(0), hashes);
-        judge::<Fnv1aBuilder>("fnv, consecutive", keys::consecutive(0), hashes);
-        judge::<Crc64Builder>("crc, consecutive", keys::consecutive(0), hashes);
+        judge::<Mixed<IdentityBuilder>>("identity, consecutive", keys::consecutive(0), hashes);
+        judge::<Mixed<IdentityBuilder>>("identity, strided", keys::strided(0, 1 << 32), hashes);
+        judge::<Mixed<IdentityBuilder>>("identity, swapped", keys::byte_swapped(0), hashes);
+        judge::<Mixed<FxBuilder>>("fx, consecutive", keys::consecutive(0), hashes);
+        judge::<Mixed<Fnv1aBuilder>>("fnv, consecutive", keys::consecutive(0), hashes);
+        judge::<Mixed<Crc64Builder>>("crc, consecutive", keys::consecutive(0), hashes);
         judge::<DefaultHashBuilder>("default, consecutive", keys::consecutive(0), hashes);
     }
 }

@@ -2,10 +2,10 @@
 
 mod bits;
 
-use core::hash::{BuildHasher, Hash};
+use core::hash::Hash;
 
 use pds_core::internal::{AtomicWords, Words, atomic_twin};
-use pds_core::{AllocError, DefaultHashBuilder, Incompatible};
+use pds_core::{AllocError, DefaultHashBuilder, Incompatible, KeyHasher};
 use pds_params::BloomParams;
 
 use self::bits::AtomicBits;
@@ -67,12 +67,16 @@ impl<S> AtomicBloomFilter<S> {
     }
 
     /// Inserts a key by its hash. Returns `true` when it was not contained before.
+    /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
+    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
     #[inline]
     pub fn insert_hash(&self, hash: u64) -> bool {
         probing::insert(&mut &self.bits, self.params.num_hashes(), hash)
     }
 
     /// Inserts many hashes. Returns how many were not contained before.
+    /// Each hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
+    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
     pub fn insert_hash_batch(&self, hashes: &[u64]) -> usize {
         insert_hashes(&mut &self.bits, self.params.num_hashes(), hashes)
     }
@@ -83,14 +87,14 @@ impl<S> AtomicBloomFilter<S> {
     }
 }
 
-impl<S: BuildHasher> AtomicBloomFilter<S> {
+impl<S: KeyHasher> AtomicBloomFilter<S> {
     /// Inserts `key`. Returns `true` when it was not contained before.
     ///
     /// # Complexity
     /// O(k) for k hash functions, lock-free and without allocation.
     #[inline]
     pub fn insert<K: Hash + ?Sized>(&self, key: &K) -> bool {
-        self.insert_hash(self.hasher.hash_one(key))
+        self.insert_hash(self.hasher.hash_key(key))
     }
 
     /// Inserts many keys. Returns how many were not contained before.

@@ -1,6 +1,7 @@
 //! Batches of any length, cut into chunks whose hashes and states fit the stack.
 
-use core::hash::{BuildHasher, Hash};
+use core::hash::Hash;
+use pds_core::KeyHasher;
 
 use pds_core::internal::{self, check_lengths};
 
@@ -21,7 +22,7 @@ pub(crate) fn contains_hashes(
 pub(crate) fn contains_keys<K: Hash>(
     bits: &impl BitSource,
     num_hashes: u32,
-    hasher: &impl BuildHasher,
+    hasher: &impl KeyHasher,
     keys: &[K],
     out: &mut [bool],
 ) {
@@ -37,7 +38,7 @@ pub(crate) fn insert_hashes(bits: &mut impl BitTarget, num_hashes: u32, hashes: 
 pub(crate) fn insert_keys<K: Hash>(
     bits: &mut impl BitTarget,
     num_hashes: u32,
-    hasher: &impl BuildHasher,
+    hasher: &impl KeyHasher,
     keys: &[K],
 ) -> usize {
     internal::insert_keys::<BATCH, K>(hasher, keys, |hashes| insert_chunk(bits, num_hashes, hashes))

@@ -1,9 +1,9 @@
 //! From one 64-bit hash to as many positions as a filter needs.
 
-use pds_core::hash::{finalize, reduce};
+use pds_core::hash::reduce;
 use pds_core::internal::GOLDEN_RATIO;
 
-/// Where the two differences start in the key's mixed hash.
+/// Where the two differences start in the key's hash.
 ///
 /// The obvious 32 fails: in `x + rotl(x, 32)` both halves are the same sum, so that the second probe of a
 /// filter beyond 2^32 bits reaches half of the bits, or fewer. As a rotation multiplies by a power of two
@@ -15,7 +15,7 @@ const STEP_OF_STEP_ROTATION: u32 = 19;
 
 /// The positions of one key: enhanced double hashing, reduced by multiply-high.
 ///
-/// The hash is mixed once, by [`finalize`]; three additions then make each further position. Any
+/// The first position is the hash itself; three additions make each further position. Any
 /// number of bits works, and none of it enters the sequence itself, so that filters whose sizes
 /// divide each other have positions that divide each other.
 ///
@@ -30,8 +30,9 @@ const STEP_OF_STEP_ROTATION: u32 = 19;
 /// # Examples
 /// ```
 /// use bloom_core::DoubleHash;
+/// use pds_core::hash::finalize;
 ///
-/// let mut probes = DoubleHash::new(1);
+/// let mut probes = DoubleHash::new(finalize(1));
 /// assert_eq!(probes.next_position(1_000), 566);
 /// assert!((0..100).all(|_| probes.next_position(1_000) < 1_000));
 /// ```
@@ -48,15 +49,15 @@ pub struct DoubleHash {
 }
 
 impl DoubleHash {
-    /// Starts the sequence of the key with this hash.
+    /// Starts the sequence of the key with this hash: 64 uniform bits, as [`KeyHasher`](pds_core::KeyHasher) makes
+    /// them. Pass any other hash through [`finalize`](pds_core::hash::finalize).
     #[inline]
     #[must_use]
     pub const fn new(hash: u64) -> Self {
-        let x = finalize(hash);
         Self {
-            position: x,
-            step: x.rotate_left(STEP_ROTATION) | 1,
-            step_of_step: x.rotate_left(STEP_OF_STEP_ROTATION).wrapping_add(GOLDEN_RATIO),
+            position: hash,
+            step: hash.rotate_left(STEP_ROTATION) | 1,
+            step_of_step: hash.rotate_left(STEP_OF_STEP_ROTATION).wrapping_add(GOLDEN_RATIO),
         }
     }
 

@@ -1,9 +1,9 @@
 //! The standard Bloom filter.
 
-use core::hash::{BuildHasher, Hash};
+use core::hash::Hash;
 
 use pds_core::internal::{insert_traits, value_traits};
-use pds_core::{AllocError, BuildError, DefaultHashBuilder, Incompatible, ParamError};
+use pds_core::{AllocError, BuildError, DefaultHashBuilder, Incompatible, KeyHasher, ParamError};
 use pds_params::BloomParams;
 
 use crate::batch::{insert_hashes, insert_keys};
@@ -85,7 +85,10 @@ impl<S> BloomFilter<S> {
     ///
     /// # Errors
     /// [`AllocError`] when the memory is refused.
-    pub fn from_params(params: BloomParams, hasher: S) -> Result<Self, AllocError> {
+    pub fn from_params(params: BloomParams, hasher: S) -> Result<Self, AllocError>
+    where
+        S: KeyHasher,
+    {
         Ok(Self { bits: BitArray::zeroed(params.num_bits())?, params, hasher })
     }
 
@@ -93,7 +96,10 @@ impl<S> BloomFilter<S> {
     ///
     /// # Errors
     /// [`Incompatible::Shape`] when there are not as many bits as the parameters say.
-    pub fn from_bits(params: BloomParams, bits: BitArray, hasher: S) -> Result<Self, Incompatible> {
+    pub fn from_bits(params: BloomParams, bits: BitArray, hasher: S) -> Result<Self, Incompatible>
+    where
+        S: KeyHasher,
+    {
         Incompatible::check_shape("number of bits", params.num_bits(), bits.num_bits())?;
         Ok(Self::from_parts(bits, params, hasher))
     }
@@ -109,14 +115,18 @@ impl<S> BloomFilter<S> {
     }
 
     /// Inserts a key by its hash. Returns `true` when it was not contained before.
+    /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
+    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
     ///
-    /// The hash need not be a good one, but keys of equal hashes are one key to the filter.
+    /// Keys of equal hashes are one key to the filter.
     #[inline]
     pub fn insert_hash(&mut self, hash: u64) -> bool {
         probing::insert(&mut self.bits, self.params.num_hashes(), hash)
     }
 
     /// Inserts many hashes. Returns how many were not contained before.
+    /// Each hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
+    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
     ///
     /// The bits are the same as after one by one, and so is the number.
     pub fn insert_hash_batch(&mut self, hashes: &[u64]) -> usize {
@@ -140,7 +150,7 @@ impl<S> BloomFilter<S> {
     }
 }
 
-impl<S: BuildHasher> BloomFilter<S> {
+impl<S: KeyHasher> BloomFilter<S> {
     /// Inserts `key`. Returns `true` when it was not contained before.
     ///
     /// `true` is certain. `false` says that the key, or others that cover its bits, had been inserted.
@@ -150,7 +160,7 @@ impl<S: BuildHasher> BloomFilter<S> {
     /// O(k) for k hash functions, without allocation.
     #[inline]
     pub fn insert<K: Hash + ?Sized>(&mut self, key: &K) -> bool {
-        self.insert_hash(self.hasher.hash_one(key))
+        self.insert_hash(self.hasher.hash_key(key))
     }
 
     /// Inserts many keys. Returns how many were not contained before.
@@ -261,7 +271,7 @@ fn check_divides(factor: u64, num_bits: u64) -> Result<(), ParamError> {
 }
 
 /// What all kinds of filter ask before they are combined.
-pub(crate) fn check_compatible<S: BuildHasher>(
+pub(crate) fn check_compatible<S: KeyHasher>(
     (left, left_hasher): (&BloomParams, &S),
     (right, right_hasher): (&BloomParams, &S),
 ) -> Result<(), Incompatible> {

@@ -82,7 +82,7 @@ macro_rules! bloom_methods {
 
         impl<$($generics)*> $filter
         where
-            S: ::core::hash::BuildHasher,
+            S: ::pds_core::KeyHasher,
         {
             /// Estimates the number of distinct items that are in one of the filters or both.
             ///
@@ -154,6 +154,8 @@ macro_rules! reading_methods {
 
         impl<$($generics)*> $name $($arguments)* {
             /// Tests whether a key with this hash is possibly contained; `false` is certain.
+            /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
+            /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
             #[inline]
             #[must_use]
             pub fn contains_hash(&self, hash: u64) -> bool {
@@ -161,6 +163,8 @@ macro_rules! reading_methods {
             }
 
             /// Tests many hashes: `out[i]` is the answer for `hashes[i]`.
+            /// Each hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
+            /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
             ///
             /// Faster than one by one where the filter exceeds the cache, most of all for absent keys.
             ///
@@ -204,7 +208,7 @@ macro_rules! reading_methods {
 
         impl<$($generics)*> $name $($arguments)*
         where
-            S: ::core::hash::BuildHasher,
+            S: ::pds_core::KeyHasher,
         {
             /// Tests many keys: `out[i]` is the answer for `keys[i]`.
             ///

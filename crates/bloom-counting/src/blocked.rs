@@ -1,9 +1,7 @@
 //! The counting Bloom filter with all counters of a key in one cache line.
 
-use core::hash::BuildHasher;
-
 use pds_core::internal::{Backend, Words};
-use pds_core::{AllocError, BuildError, DefaultHashBuilder, Incompatible};
+use pds_core::{AllocError, BuildError, DefaultHashBuilder, Incompatible, KeyHasher};
 use pds_params::BlockedCountingParams;
 
 use crate::BlockedCountingBloomFilterBuilder;
@@ -74,7 +72,10 @@ impl<S> BlockedCountingBloomFilter<S> {
     ///
     /// # Errors
     /// [`AllocError`] when the memory is refused.
-    pub fn from_params(params: BlockedCountingParams, hasher: S) -> Result<Self, AllocError> {
+    pub fn from_params(params: BlockedCountingParams, hasher: S) -> Result<Self, AllocError>
+    where
+        S: KeyHasher,
+    {
         Ok(Self { counters: Lines::zeroed(&params)?, params, hasher })
     }
 
@@ -83,14 +84,18 @@ impl<S> BlockedCountingBloomFilter<S> {
     }
 
     /// Inserts a key by its hash. Returns `true` when it was not contained before.
+    /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
+    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
     ///
-    /// The hash need not be a good one, but keys of equal hashes are one key to the filter.
+    /// Keys of equal hashes are one key to the filter.
     #[inline]
     pub fn insert_hash(&mut self, hash: u64) -> bool {
         self.counters.insert(hash)
     }
 
     /// Removes one copy of a key by its hash; see [`remove`](Self::remove).
+    /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
+    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
     #[inline]
     pub fn remove_hash(&mut self, hash: u64) -> bool {
         self.counters.remove(hash)
@@ -110,7 +115,7 @@ impl<S> BlockedCountingBloomFilter<S> {
     }
 }
 
-impl<S: BuildHasher> BlockedCountingBloomFilter<S> {
+impl<S: KeyHasher> BlockedCountingBloomFilter<S> {
     /// Adds the counters of `other`: a key that both hold is in as often as in both together.
     ///
     /// Counters saturate, and those that stick in either stick in the sum.
@@ -139,6 +144,8 @@ macro_rules! blocked_methods {
 
         impl<$($generics)*> $filter {
             /// Tests whether a key with this hash is possibly contained; `false` is certain.
+            /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
+            /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
             #[inline]
             #[must_use]
             pub fn contains_hash(&self, hash: u64) -> bool {
@@ -146,6 +153,8 @@ macro_rules! blocked_methods {
             }
 
             /// Estimates how often a key is in by its hash; see [`estimate`](Self::estimate).
+            /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
+            /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
             #[inline]
             #[must_use]
             pub fn estimate_hash(&self, hash: u64) -> u64 {

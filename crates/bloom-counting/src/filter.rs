@@ -1,9 +1,7 @@
 //! The counting Bloom filter.
 
-use core::hash::BuildHasher;
-
 use bloom_core::{BitArray, BloomFilter};
-use pds_core::{AllocError, BuildError, DefaultHashBuilder, Incompatible};
+use pds_core::{AllocError, BuildError, DefaultHashBuilder, Incompatible, KeyHasher};
 use pds_params::BloomParams;
 
 use crate::counters::Counters;
@@ -75,7 +73,10 @@ impl<S, C: Counter> CountingBloomFilter<S, C> {
     ///
     /// # Errors
     /// [`AllocError`] when the memory is refused.
-    pub fn from_params(params: BloomParams, hasher: S) -> Result<Self, AllocError> {
+    pub fn from_params(params: BloomParams, hasher: S) -> Result<Self, AllocError>
+    where
+        S: KeyHasher,
+    {
         Ok(Self { counters: Counters::zeroed(params.num_bits())?, params, hasher })
     }
 
@@ -85,8 +86,10 @@ impl<S, C: Counter> CountingBloomFilter<S, C> {
     }
 
     /// Inserts a key by its hash. Returns `true` when it was not contained before.
+    /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
+    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
     ///
-    /// The hash need not be a good one, but keys of equal hashes are one key to the filter.
+    /// Keys of equal hashes are one key to the filter.
     #[inline]
     pub fn insert_hash(&mut self, hash: u64) -> bool {
         let mut new = false;
@@ -97,6 +100,8 @@ impl<S, C: Counter> CountingBloomFilter<S, C> {
     }
 
     /// Removes one copy of a key by its hash; see [`remove`](Self::remove).
+    /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
+    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
     #[inline]
     pub fn remove_hash(&mut self, hash: u64) -> bool {
         let contained = self.contains_hash(hash);
@@ -120,7 +125,7 @@ impl<S, C: Counter> CountingBloomFilter<S, C> {
     }
 }
 
-impl<S: BuildHasher, C: Counter> CountingBloomFilter<S, C> {
+impl<S: KeyHasher, C: Counter> CountingBloomFilter<S, C> {
     /// Adds the counters of `other`: a key that both hold is in as often as in both together.
     ///
     /// Counters saturate, and those that stick in either stick in the sum.
@@ -179,7 +184,10 @@ impl<S: Clone, C: Counter> CountingBloomFilter<S, C> {
     /// assert_eq!(counting.to_bloom_filter()?, bloom);
     /// # Ok::<(), bloom_counting::BuildError>(())
     /// ```
-    pub fn to_bloom_filter(&self) -> Result<BloomFilter<S>, AllocError> {
+    pub fn to_bloom_filter(&self) -> Result<BloomFilter<S>, AllocError>
+    where
+        S: KeyHasher,
+    {
         let mut bits = BitArray::zeroed(self.num_counters())?;
         self.counters.raised().for_each(|position| {
             bits.set(position);
@@ -196,6 +204,8 @@ macro_rules! counting_methods {
 
         impl<$($generics)*> $filter {
             /// Tests whether a key with this hash is possibly contained; `false` is certain.
+            /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
+            /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
             #[inline]
             #[must_use]
             pub fn contains_hash(&self, hash: u64) -> bool {
@@ -203,6 +213,8 @@ macro_rules! counting_methods {
             }
 
             /// Estimates how often a key is in by its hash; see [`estimate`](Self::estimate).
+            /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
+            /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
             #[must_use]
             pub fn estimate_hash(&self, hash: u64) -> u64 {
                 self.positions(hash).map(|position| self.counters.get(position)).min().unwrap_or(0)

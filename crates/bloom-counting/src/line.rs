@@ -30,10 +30,10 @@ const FIRST_FIELD: u32 = 60;
 /// Bits from one lane's field to the next: six, as in the blocked Bloom filter.
 const FIELD_STEP: u32 = 6;
 
-/// The word whose fields choose a counter of each lane, for a mixed hash; the line is what the hash itself falls on.
+/// The word whose fields choose a counter of each lane, for a hash; the line is what the hash itself falls on.
 #[inline(always)]
-pub(crate) const fn fields(mixed: u64) -> u64 {
-    mixed.wrapping_mul(GOLDEN_RATIO)
+pub(crate) const fn fields(hash: u64) -> u64 {
+    hash.wrapping_mul(GOLDEN_RATIO)
 }
 
 /// The bit of each lane at which the key's counter starts.

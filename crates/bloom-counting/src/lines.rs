@@ -3,7 +3,6 @@
 use core::ops::Deref;
 
 use pds_core::AllocError;
-use pds_core::hash::finalize;
 use pds_core::internal::{
     Backend, StoredWord, WordSource, Words, Work, prefetch_reduced, reduced, reduced_mut,
 };
@@ -65,8 +64,7 @@ impl<W: WordSource> Lines<W> {
     /// The line of a hash, and what chooses its counters.
     #[inline(always)]
     fn line(&self, hash: u64) -> (&StoredLine<W::Stored>, u64) {
-        let mixed = finalize(hash);
-        (reduced(self.lines(), mixed), fields(mixed))
+        (reduced(self.lines(), hash), fields(hash))
     }
 
     #[inline(always)]
@@ -129,8 +127,7 @@ impl Lines {
 
     #[inline(always)]
     fn line_mut(&mut self, hash: u64) -> (&mut Line, u64) {
-        let mixed = finalize(hash);
-        (reduced_mut(self.lines_mut(), mixed), fields(mixed))
+        (reduced_mut(self.lines_mut(), hash), fields(hash))
     }
 
     #[inline(always)]
@@ -230,12 +227,12 @@ impl<W: StoredWord, K, H: Fn(&K) -> u64> Work for ContainsEach<'_, W, K, H> {
         let mut answers = self.answers.iter_mut();
         visit_ahead(
             self.keys,
-            |key| finalize((self.hash)(key)),
+            self.hash,
             self.lines,
-            |lines, mixed| _ = prefetch_reduced(lines, mixed),
-            |lines, mixed| {
+            |lines, hash| _ = prefetch_reduced(lines, hash),
+            |lines, hash| {
                 if let Some(answer) = answers.next() {
-                    *answer = line::holds(&load(reduced(lines, mixed)), fields(mixed));
+                    *answer = line::holds(&load(reduced(lines, hash)), fields(hash));
                 }
             },
         );
@@ -256,13 +253,13 @@ impl<K, H: Fn(&K) -> u64> Work for InsertEach<'_, K, H> {
     fn run(self) -> usize {
         let mut new = 0;
         for keys in self.keys.chunks(BATCH) {
-            let mixed = hashes(keys, |key| finalize((self.hash)(key)));
-            let mixed = &mixed[..keys.len()];
-            for &mixed in mixed {
-                prefetch_reduced(self.lines, mixed);
+            let hashes = hashes(keys, &self.hash);
+            let hashes = &hashes[..keys.len()];
+            for &hash in hashes {
+                prefetch_reduced(self.lines, hash);
             }
-            for &mixed in mixed {
-                new += usize::from(insert(reduced_mut(self.lines, mixed), fields(mixed)));
+            for &hash in hashes {
+                new += usize::from(insert(reduced_mut(self.lines, hash), fields(hash)));
             }
         }
         new

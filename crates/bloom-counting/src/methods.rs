@@ -24,6 +24,8 @@ macro_rules! reading_methods {
 
         impl<$($generics)*> $filter {
             /// Tests many hashes: `out[i]` is the answer for `hashes[i]`.
+            /// Each hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
+            /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
             ///
             /// Faster than one by one where the filter exceeds the cache.
             ///
@@ -58,7 +60,7 @@ macro_rules! reading_methods {
 
         impl<$($generics)*> $filter
         where
-            S: ::core::hash::BuildHasher,
+            S: ::pds_core::KeyHasher,
         {
             /// Tests many keys: `out[i]` is the answer for `keys[i]`.
             ///
@@ -68,7 +70,7 @@ macro_rules! reading_methods {
             /// When the slices differ in length.
             pub fn contains_batch<K: ::core::hash::Hash>(&self, keys: &[K], out: &mut [bool]) {
                 ::pds_core::internal::check_lengths(keys, out);
-                self.contains_each(keys, |key| self.hasher.hash_one(key), out);
+                self.contains_each(keys, |key| self.hasher.hash_key(key), out);
             }
 
             /// Estimates how often `key` is in: the least of its counters.
@@ -78,13 +80,13 @@ macro_rules! reading_methods {
             #[inline]
             #[must_use]
             pub fn estimate<K: ::core::hash::Hash + ?Sized>(&self, key: &K) -> u64 {
-                self.estimate_hash(self.hasher.hash_one(key))
+                self.estimate_hash(self.hasher.hash_key(key))
             }
         }
 
         impl<$($generics)*> ::pds_core::Frequency for $filter
         where
-            S: ::core::hash::BuildHasher,
+            S: ::pds_core::KeyHasher,
         {
             #[inline]
             fn estimate_hash(&self, hash: u64) -> u64 {
@@ -104,6 +106,8 @@ macro_rules! changing_methods {
 
         impl<$($generics)*> $filter {
             /// Inserts many hashes. Returns how many were not contained before.
+            /// Each hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
+            /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
             ///
             /// The counters are the same as after one by one, and so is the number.
             pub fn insert_hash_batch(&mut self, hashes: &[u64]) -> usize {
@@ -127,7 +131,7 @@ macro_rules! changing_methods {
 
         impl<$($generics)*> $filter
         where
-            S: ::core::hash::BuildHasher,
+            S: ::pds_core::KeyHasher,
         {
             /// Inserts `key`. Returns `true` when it was not contained before.
             ///
@@ -138,14 +142,14 @@ macro_rules! changing_methods {
             /// O(k) for k hash functions, without allocation.
             #[inline]
             pub fn insert<K: ::core::hash::Hash + ?Sized>(&mut self, key: &K) -> bool {
-                self.insert_hash(self.hasher.hash_one(key))
+                self.insert_hash(self.hasher.hash_key(key))
             }
 
             /// Inserts many keys. Returns how many were not contained before.
             ///
             /// The counters are the same as after one by one, and so is the number.
             pub fn insert_batch<K: ::core::hash::Hash>(&mut self, keys: &[K]) -> usize {
-                self.insert_each(keys, |hasher, key| hasher.hash_one(key))
+                self.insert_each(keys, |hasher, key| hasher.hash_key(key))
             }
 
             /// Removes one copy of `key`. Returns `false`, and changes nothing, when it is certainly absent.
@@ -158,13 +162,13 @@ macro_rules! changing_methods {
             /// O(k) for k hash functions, without allocation.
             #[inline]
             pub fn remove<K: ::core::hash::Hash + ?Sized>(&mut self, key: &K) -> bool {
-                self.remove_hash(self.hasher.hash_one(key))
+                self.remove_hash(self.hasher.hash_key(key))
             }
         }
 
         impl<$($generics)*> ::pds_core::Remove for $filter
         where
-            S: ::core::hash::BuildHasher,
+            S: ::pds_core::KeyHasher,
         {
             #[inline]
             fn remove_hash(&mut self, hash: u64) -> bool {

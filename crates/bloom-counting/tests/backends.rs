@@ -21,9 +21,8 @@ impl Model {
     /// The counters of a hash: one in each of the eight lanes of its line.
     fn positions(&self, hash: u64) -> [usize; 8] {
         let lines = self.counters.len() as u64 / 128;
-        let mixed = pds_core::hash::finalize(hash);
-        let line = usize::try_from((u128::from(mixed) * u128::from(lines)) >> 64).unwrap();
-        let fields = mixed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let line = usize::try_from((u128::from(hash) * u128::from(lines)) >> 64).unwrap();
+        let fields = hash.wrapping_mul(0x9E37_79B9_7F4A_7C15);
         core::array::from_fn(|lane| {
             128 * line + 16 * lane + (fields >> (60 - 6 * lane) & 15) as usize
         })

@@ -1,13 +1,12 @@
 //! Kinds of faults that filters of this kind have had elsewhere; the right value for each.
 #![cfg(feature = "std")]
 
-use core::hash::BuildHasher;
-
 use bloom_counting::{
     Bits8, BlockedCountingBloomFilter, BlockedCountingBloomFilterView, BlockedCountingParams,
     CountingBloomFilter, CountingBloomFilterView, DefaultHashBuilder, Incompatible, ParamError,
     SipHashBuilder,
 };
+use pds_core::{Avalanching, KeyHasher};
 use pds_testkit::hashers::on_awkward_keys;
 use pds_testkit::keys;
 use pds_testkit::stats::Positives;
@@ -210,7 +209,7 @@ fn case_13_filters_that_differ_are_not_merged() {
     assert_eq!(error, shape("number of counters", 100, 101));
     let random = || {
         let builder = CountingBloomFilter::builder().counters(100).hashes(3).wide_counters();
-        builder.hasher(std::hash::RandomState::new()).build().unwrap()
+        builder.hasher(Avalanching(std::hash::RandomState::new())).build().unwrap()
     };
     assert!(matches!(random().merge(&random()), Err(Incompatible::Hasher { .. })));
     assert_eq!(lines(2).merge(&lines(3)).unwrap_err(), shape("number of lines", 2, 3));
@@ -256,7 +255,7 @@ fn case_20_a_size_need_not_be_a_multiple_of_the_word() {
 /// Keys that were crafted against one hasher are like any others under a secret key.
 #[test]
 fn case_23_crafted_keys_do_no_better_under_a_secret_key() {
-    fn filled<S: BuildHasher>(hasher: S) -> BlockedCountingBloomFilter<S> {
+    fn filled<S: KeyHasher>(hasher: S) -> BlockedCountingBloomFilter<S> {
         let builder = BlockedCountingBloomFilter::builder().expected_items(10_000);
         let mut filter = builder.hasher(hasher).build().unwrap();
         filter.extend(keys::consecutive(0).take(10_000));

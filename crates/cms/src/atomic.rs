@@ -2,13 +2,13 @@
 
 use core::convert::Infallible;
 use core::fmt;
-use core::hash::{BuildHasher, Hash};
+use core::hash::{Hash, Hasher};
 use core::marker::PhantomData;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
 
 use pds_core::internal::{AtomicWords, Words, reorder_lanes};
-use pds_core::{AllocError, BuildError, DefaultHashBuilder, Frequency, HashKey, Insert};
+use pds_core::{AllocError, BuildError, DefaultHashBuilder, Frequency, Insert, KeyHasher};
 use pds_params::CountMinParams;
 use pds_params::cms::floor_product;
 
@@ -69,7 +69,10 @@ impl<S, C: Counter> AtomicCountMinSketch<S, C> {
     ///
     /// # Errors
     /// [`AllocError`] when the memory is refused.
-    pub fn from_params(params: CountMinParams, hasher: S) -> Result<Self, AllocError> {
+    pub fn from_params(params: CountMinParams, hasher: S) -> Result<Self, AllocError>
+    where
+        S: KeyHasher,
+    {
         Self::share(CountMinSketch::from_params(params, Update::Plain, hasher)?)
     }
 
@@ -101,12 +104,16 @@ impl<S, C: Counter> AtomicCountMinSketch<S, C> {
     }
 
     /// Counts one more of the key with this hash. Returns the new estimate.
+    /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
+    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
     #[inline]
     pub fn insert_hash(&self, hash: u64) -> Count {
         self.insert_many_hash(hash, 1)
     }
 
     /// Counts `count` more of the key with this hash. Returns the new estimate.
+    /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
+    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
     pub fn insert_many_hash(&self, hash: u64, count: u64) -> Count {
         add_saturating(&self.totals[stripe_of(hash)], count);
         let added = C::saturating_from(count);
@@ -115,6 +122,8 @@ impl<S, C: Counter> AtomicCountMinSketch<S, C> {
     }
 
     /// Estimates how often the key with this hash came.
+    /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
+    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
     #[must_use]
     pub fn estimate_hash(&self, hash: u64) -> Count {
         let lower = |least: C, cell| least.min(Lane::<C>::at(&self.counters, cell).get());
@@ -123,6 +132,8 @@ impl<S, C: Counter> AtomicCountMinSketch<S, C> {
 
     /// Bounds how often the key with this hash came, as
     /// [`CountMinSketch::estimate_interval`] does.
+    /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
+    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
     #[must_use]
     pub fn estimate_interval_hash(&self, hash: u64) -> CountInterval {
         let count = self.estimate_hash(hash);
@@ -161,30 +172,30 @@ impl<S, C: Counter> AtomicCountMinSketch<S, C> {
     }
 }
 
-impl<S: BuildHasher, C: Counter> AtomicCountMinSketch<S, C> {
+impl<S: KeyHasher, C: Counter> AtomicCountMinSketch<S, C> {
     /// Counts one more of `key`. Returns the new estimate.
     ///
     /// # Complexity
     /// O(depth), without allocation; repeats a step when another thread changed the same word at that moment.
     pub fn insert<K: Hash + ?Sized>(&self, key: &K) -> Count {
-        self.insert_hash(self.hasher.hash_one(key))
+        self.insert_hash(self.hasher.hash_key(key))
     }
 
     /// Counts `count` more of `key`. Returns the new estimate.
     pub fn insert_many<K: Hash + ?Sized>(&self, key: &K, count: u64) -> Count {
-        self.insert_many_hash(self.hasher.hash_one(key), count)
+        self.insert_many_hash(self.hasher.hash_key(key), count)
     }
 
     /// Estimates how often `key` came: never less than was inserted before, unless the answer is saturated.
     #[must_use]
     pub fn estimate<K: Hash + ?Sized>(&self, key: &K) -> Count {
-        self.estimate_hash(self.hasher.hash_one(key))
+        self.estimate_hash(self.hasher.hash_key(key))
     }
 
     /// Bounds how often `key` came, as [`CountMinSketch::estimate_interval`] does.
     #[must_use]
     pub fn estimate_interval<K: Hash + ?Sized>(&self, key: &K) -> CountInterval {
-        self.estimate_interval_hash(self.hasher.hash_one(key))
+        self.estimate_interval_hash(self.hasher.hash_key(key))
     }
 }
 
@@ -292,13 +303,18 @@ impl fmt::Display for ShareError {
 /// The inner error is shown as this one, so it is not a source of it.
 impl core::error::Error for ShareError {}
 
-impl<S: BuildHasher, C: Counter> HashKey for AtomicCountMinSketch<S, C> {
+impl<S: KeyHasher, C: Counter> KeyHasher for AtomicCountMinSketch<S, C> {
     fn hash_key<K: Hash + ?Sized>(&self, key: &K) -> u64 {
-        self.hasher.hash_one(key)
+        self.hasher.hash_key(key)
+    }
+
+    #[inline]
+    fn hash_key_dyn(&self, feed: &mut dyn FnMut(&mut dyn Hasher)) -> u64 {
+        self.hasher.hash_key_dyn(feed)
     }
 }
 
-impl<S: BuildHasher, C: Counter> Frequency for AtomicCountMinSketch<S, C> {
+impl<S: KeyHasher, C: Counter> Frequency for AtomicCountMinSketch<S, C> {
     fn estimate_hash(&self, hash: u64) -> u64 {
         self.estimate_hash(hash).value()
     }
@@ -316,7 +332,7 @@ impl<S, C: Counter> fmt::Debug for AtomicCountMinSketch<S, C> {
 }
 
 /// A key is new when it was certainly not counted before: when the estimate is 1 now.
-impl<S: BuildHasher, C: Counter> Insert for AtomicCountMinSketch<S, C> {
+impl<S: KeyHasher, C: Counter> Insert for AtomicCountMinSketch<S, C> {
     type Error = Infallible;
 
     #[inline]

@@ -2,7 +2,7 @@
 
 use core::marker::PhantomData;
 
-use pds_core::{AllocError, DefaultHashBuilder};
+use pds_core::{AllocError, DefaultHashBuilder, KeyHasher};
 use pds_params::CountMinParams;
 
 use crate::{CountMinSketch, Counter, Update};
@@ -79,7 +79,7 @@ impl<S, C> CountMinSketchBuilder<S, C> {
 
     /// Hashes keys with `hasher`, such as a [`SipHashBuilder`](pds_core::SipHashBuilder) for keys that
     /// strangers choose.
-    pub fn hasher<T>(self, hasher: T) -> CountMinSketchBuilder<T, C> {
+    pub fn hasher<T: KeyHasher>(self, hasher: T) -> CountMinSketchBuilder<T, C> {
         CountMinSketchBuilder {
             params: self.params,
             update: self.update,
@@ -96,7 +96,10 @@ impl<S, C: Counter> CountMinSketchBuilder<S, C> {
     ///
     /// # Errors
     /// [`AllocError`] when the memory is refused.
-    pub fn build(self) -> Result<CountMinSketch<S, C>, AllocError> {
+    pub fn build(self) -> Result<CountMinSketch<S, C>, AllocError>
+    where
+        S: KeyHasher,
+    {
         let sketch = CountMinSketch::from_params(self.params, self.update, self.hasher)?;
         #[cfg(feature = "huge-pages")]
         if self.huge_pages {

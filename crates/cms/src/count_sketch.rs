@@ -1,11 +1,11 @@
 //! The count sketch.
 
 use core::fmt;
-use core::hash::{BuildHasher, Hash};
+use core::hash::{Hash, Hasher};
 
 use pds_core::internal::{Words, answer_keys, hash_chunk, prefetch};
 use pds_core::{
-    AllocError, BuildError, DefaultHashBuilder, Frequency, HashKey, Incompatible, Merge,
+    AllocError, BuildError, DefaultHashBuilder, Frequency, Incompatible, KeyHasher, Merge,
 };
 use pds_params::CountSketchParams;
 use pds_params::cms::MAX_DEPTH;
@@ -70,7 +70,10 @@ impl<S> CountSketch<S> {
     ///
     /// # Errors
     /// [`AllocError`] when the memory is refused.
-    pub fn from_params(params: CountSketchParams, hasher: S) -> Result<Self, AllocError> {
+    pub fn from_params(params: CountSketchParams, hasher: S) -> Result<Self, AllocError>
+    where
+        S: KeyHasher,
+    {
         Ok(Self { counters: Words::zeroed(params.counters())?, params, hasher })
     }
 
@@ -80,12 +83,16 @@ impl<S> CountSketch<S> {
     }
 
     /// Counts one more of the key with this hash. Returns the new estimate.
+    /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
+    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
     #[inline]
     pub fn insert_hash(&mut self, hash: u64) -> i64 {
         self.add_hash(hash, 1)
     }
 
     /// Adds `count`, which may be negative, to the key with this hash. Returns the new estimate.
+    /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
+    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
     #[inline]
     pub fn add_hash(&mut self, hash: u64, count: i64) -> i64 {
         let mut rows = [0; MAX_DEPTH as usize];
@@ -101,6 +108,8 @@ impl<S> CountSketch<S> {
     }
 
     /// Estimates how often the key with this hash came, less how often it was removed.
+    /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
+    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
     #[inline]
     #[must_use]
     pub fn estimate_hash(&self, hash: u64) -> i64 {
@@ -108,6 +117,8 @@ impl<S> CountSketch<S> {
     }
 
     /// Counts one more of each key with these hashes; the same counters as after one by one.
+    /// Each hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
+    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
     pub fn insert_hash_batch(&mut self, hashes: &[u64]) {
         for hashes in hashes.chunks(BATCH) {
             hashes.iter().for_each(|&hash| self.prefetch(hash));
@@ -118,6 +129,8 @@ impl<S> CountSketch<S> {
     }
 
     /// Estimates many keys by their hashes: `out[i]` is the answer for `hashes[i]`.
+    /// Each hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
+    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
     ///
     /// # Panics
     /// When the slices differ in length.
@@ -196,29 +209,29 @@ impl<S> CountSketch<S> {
     }
 }
 
-impl<S: BuildHasher> CountSketch<S> {
+impl<S: KeyHasher> CountSketch<S> {
     /// Counts one more of `key`. Returns the new estimate.
     ///
     /// # Complexity
     /// O(depth), without allocation.
     #[inline]
     pub fn insert<K: Hash + ?Sized>(&mut self, key: &K) -> i64 {
-        self.insert_hash(self.hasher.hash_one(key))
+        self.insert_hash(self.hasher.hash_key(key))
     }
 
     /// Counts `count` more of `key`, 2^63 - 1 at most. Returns the new estimate.
     pub fn insert_many<K: Hash + ?Sized>(&mut self, key: &K, count: u64) -> i64 {
-        self.add_hash(self.hasher.hash_one(key), signed(count))
+        self.add_hash(self.hasher.hash_key(key), signed(count))
     }
 
     /// Counts one less of `key`, whether it came or not. Returns the new estimate.
     pub fn remove<K: Hash + ?Sized>(&mut self, key: &K) -> i64 {
-        self.add_hash(self.hasher.hash_one(key), -1)
+        self.add_hash(self.hasher.hash_key(key), -1)
     }
 
     /// Counts `count` less of `key`, 2^63 - 1 at most. Returns the new estimate.
     pub fn remove_many<K: Hash + ?Sized>(&mut self, key: &K, count: u64) -> i64 {
-        self.add_hash(self.hasher.hash_one(key), -signed(count))
+        self.add_hash(self.hasher.hash_key(key), -signed(count))
     }
 
     /// Estimates how often `key` came, less how often it was removed; it may be negative.
@@ -228,7 +241,7 @@ impl<S: BuildHasher> CountSketch<S> {
     #[inline]
     #[must_use]
     pub fn estimate<K: Hash + ?Sized>(&self, key: &K) -> i64 {
-        self.estimate_hash(self.hasher.hash_one(key))
+        self.estimate_hash(self.hasher.hash_key(key))
     }
 
     /// Counts one more of each key; the same counters as after one by one.
@@ -336,20 +349,25 @@ impl<S: Clone> CountSketch<S> {
     }
 }
 
-impl<S: BuildHasher> HashKey for CountSketch<S> {
+impl<S: KeyHasher> KeyHasher for CountSketch<S> {
     fn hash_key<K: Hash + ?Sized>(&self, key: &K) -> u64 {
-        self.hasher.hash_one(key)
+        self.hasher.hash_key(key)
+    }
+
+    #[inline]
+    fn hash_key_dyn(&self, feed: &mut dyn FnMut(&mut dyn Hasher)) -> u64 {
+        self.hasher.hash_key_dyn(feed)
     }
 }
 
 /// Estimates below 0 are given as 0.
-impl<S: BuildHasher> Frequency for CountSketch<S> {
+impl<S: KeyHasher> Frequency for CountSketch<S> {
     fn estimate_hash(&self, hash: u64) -> u64 {
         self.estimate_hash(hash).max(0).cast_unsigned()
     }
 }
 
-impl<S: BuildHasher> Merge for CountSketch<S> {
+impl<S: KeyHasher> Merge for CountSketch<S> {
     type Error = Incompatible;
 
     fn merge(&mut self, other: &Self) -> Result<(), Incompatible> {
@@ -358,7 +376,7 @@ impl<S: BuildHasher> Merge for CountSketch<S> {
 }
 
 /// Takes keys and references to keys: both hash alike.
-impl<K: Hash, S: BuildHasher> Extend<K> for CountSketch<S> {
+impl<K: Hash, S: KeyHasher> Extend<K> for CountSketch<S> {
     fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
         keys.into_iter().for_each(|key| {
             self.insert(&key);
@@ -374,13 +392,13 @@ impl<S: Clone> Clone for CountSketch<S> {
 }
 
 /// Sketches are equal when shape, hasher and counts are.
-impl<S: BuildHasher> PartialEq for CountSketch<S> {
+impl<S: KeyHasher> PartialEq for CountSketch<S> {
     fn eq(&self, other: &Self) -> bool {
         self.check_compatible(other).is_ok() && self.counters == other.counters
     }
 }
 
-impl<S: BuildHasher> Eq for CountSketch<S> {}
+impl<S: KeyHasher> Eq for CountSketch<S> {}
 
 impl<S> fmt::Debug for CountSketch<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

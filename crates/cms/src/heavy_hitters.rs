@@ -5,10 +5,9 @@ use alloc::vec::Vec;
 use core::borrow::Borrow;
 use core::cmp::Reverse;
 use core::fmt;
-use core::hash::{BuildHasher, Hash};
+use core::hash::Hash;
 
-use pds_core::hash::finalize;
-use pds_core::{AllocError, BuildError, DefaultHashBuilder, Incompatible, Merge};
+use pds_core::{AllocError, BuildError, DefaultHashBuilder, Incompatible, KeyHasher, Merge};
 use pds_params::HeavyHittersParams;
 use pds_params::cms::floor_product;
 
@@ -115,7 +114,10 @@ impl<K, S> HeavyHitters<K, S> {
     ///
     /// # Errors
     /// [`AllocError`] when the memory is refused.
-    pub fn from_params(params: HeavyHittersParams, hasher: S) -> Result<Self, AllocError> {
+    pub fn from_params(params: HeavyHittersParams, hasher: S) -> Result<Self, AllocError>
+    where
+        S: KeyHasher,
+    {
         Ok(Self { summary: Summary::new(capacity_of(&params))?, params, hasher })
     }
 
@@ -190,7 +192,7 @@ impl<K, S> HeavyHitters<K, S> {
     }
 }
 
-impl<K, S: BuildHasher> HeavyHitters<K, S> {
+impl<K, S: KeyHasher> HeavyHitters<K, S> {
     /// Counts one more of `key`. Returns the new estimate.
     pub fn insert<Q>(&mut self, key: &Q) -> u64
     where
@@ -206,7 +208,7 @@ impl<K, S: BuildHasher> HeavyHitters<K, S> {
         K: Borrow<Q>,
         Q: Hash + Eq + ToOwned<Owned = K> + ?Sized,
     {
-        self.summary.insert(self.hasher.hash_one(key), key, count)
+        self.summary.insert(self.hasher.hash_key(key), key, count)
     }
 
     /// Estimates how often `key` came: never less, and at most N / capacity more.
@@ -235,7 +237,7 @@ impl<K, S: BuildHasher> HeavyHitters<K, S> {
     where
         K: Borrow<Q>,
     {
-        let slot = self.summary.get(finalize(self.hasher.hash_one(key)), key);
+        let slot = self.summary.get(self.hasher.hash_key(key), key);
         let floor = self.summary.floor();
         slot.map_or((floor, floor), |slot| (slot.count, slot.error))
     }
@@ -279,7 +281,7 @@ pub(crate) const fn capacity_of(params: &HeavyHittersParams) -> u32 {
     params.capacity() as u32
 }
 
-impl<K: Clone + Eq, S: BuildHasher> Merge for HeavyHitters<K, S> {
+impl<K: Clone + Eq, S: KeyHasher> Merge for HeavyHitters<K, S> {
     type Error = Incompatible;
 
     fn merge(&mut self, other: &Self) -> Result<(), Incompatible> {
@@ -294,13 +296,13 @@ impl<K: Clone, S: Clone> Clone for HeavyHitters<K, S> {
 }
 
 /// Equal are summaries of equal parameters and hashers that track the same keys with the same counts.
-impl<K: Eq, S: BuildHasher> PartialEq for HeavyHitters<K, S> {
+impl<K: Eq, S: KeyHasher> PartialEq for HeavyHitters<K, S> {
     fn eq(&self, other: &Self) -> bool {
         self.check_compatible(other).is_ok() && self.summary.same_counts(&other.summary)
     }
 }
 
-impl<K: Eq, S: BuildHasher> Eq for HeavyHitters<K, S> {}
+impl<K: Eq, S: KeyHasher> Eq for HeavyHitters<K, S> {}
 
 impl<K, S> fmt::Debug for HeavyHitters<K, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -9,7 +9,7 @@ const MULTIPLIER: u64 = 0xD134_2543_DE82_EF95;
 
 /// The columns of a key, one a row, all from one 64-bit hash.
 ///
-/// Column i is the high half of (F(hash) · M^i mod 2^64) · width. Two keys meet in row i when
+/// Column i is the high half of (hash · M^i mod 2^64) · width. Two keys meet in row i when
 /// their difference times M^i is small: a lattice, whose good spectrum spreads the meetings of one pair of keys
 /// over the rows as independent rows would. Double hashing does not: two keys that meet in two rows
 /// would meet in all.
@@ -21,19 +21,21 @@ const MULTIPLIER: u64 = 0xD134_2543_DE82_EF95;
 /// # Examples
 /// ```
 /// use cms::RowHash;
+/// use pds_core::hash::finalize;
 ///
-/// let mut rows = RowHash::new(1);
+/// let mut rows = RowHash::new(finalize(1));
 /// assert_eq!([rows.next_column(1_000), rows.next_column(1_000)], [566, 764]);
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct RowHash(u64);
 
 impl RowHash {
-    /// Starts at the first row of a key with this hash, which need not be a good one.
+    /// Starts at the first row of the key with this hash: 64 uniform bits, as [`KeyHasher`](pds_core::KeyHasher) makes
+    /// them. Pass any other hash through [`finalize`].
     #[inline]
     #[must_use]
     pub const fn new(hash: u64) -> Self {
-        Self(finalize(hash))
+        Self(hash)
     }
 
     /// Returns the column in the next row, below `width`.
@@ -55,10 +57,10 @@ impl RowHash {
 
     /// Returns 64 signs for the rows, one a bit; none depends on the columns.
     ///
-    /// A second finaliser gives them, since the low bits of multiples repeat from row to row.
+    /// The finaliser makes them of the hash, since the low bits of multiples repeat from row to row.
     #[inline]
     #[must_use]
     pub const fn signs(hash: u64) -> u64 {
-        finalize(finalize(hash))
+        finalize(hash)
     }
 }

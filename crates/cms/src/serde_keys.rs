@@ -21,10 +21,10 @@
 //! ```
 
 use alloc::vec::Vec;
-use core::hash::{BuildHasher, Hash};
+use core::hash::Hash;
 
 use pds_core::bytes::Shape;
-use pds_core::{AllocError, DecodeError, PortableHasher};
+use pds_core::{AllocError, DecodeError, KeyHasher, PortableHasher};
 use pds_params::HeavyHittersParams;
 use serde::de::Error as _;
 use serde::ser::Error as _;
@@ -183,7 +183,7 @@ impl<K: Hash + Eq, S: PortableHasher> Parts for SketchedHeavyHitters<K, S> {
 }
 
 /// The keys beside a sketch with conservative update, whose counts it bounds.
-fn beside<K: Hash + Eq, S: BuildHasher>(
+fn beside<K: Hash + Eq, S: KeyHasher>(
     sketch: &CountMinSketch<S>,
     listed: Listed<K>,
     capacity: u32,
@@ -199,7 +199,7 @@ fn beside<K: Hash + Eq, S: BuildHasher>(
 fn summary_of<K: Hash + Eq>(
     (floor, entries): Listed<K>,
     capacity: u32,
-    hasher: &impl BuildHasher,
+    hasher: &impl KeyHasher,
 ) -> Result<Summary<K>, DecodeError> {
     let tracked = entries.len() as u64;
     if tracked > room_for(capacity) {

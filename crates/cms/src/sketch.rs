@@ -8,12 +8,12 @@ mod update;
 
 use core::convert::Infallible;
 use core::fmt;
-use core::hash::{BuildHasher, Hash};
+use core::hash::{Hash, Hasher};
 use core::marker::PhantomData;
 
 use pds_core::internal::Words;
 use pds_core::{
-    AllocError, BuildError, DefaultHashBuilder, Frequency, HashKey, Incompatible, Insert, Merge,
+    AllocError, BuildError, DefaultHashBuilder, Frequency, Incompatible, Insert, KeyHasher, Merge,
 };
 use pds_params::CountMinParams;
 
@@ -108,7 +108,10 @@ impl<S, C: Counter> CountMinSketch<S, C> {
         params: CountMinParams,
         update: Update,
         hasher: S,
-    ) -> Result<Self, AllocError> {
+    ) -> Result<Self, AllocError>
+    where
+        S: KeyHasher,
+    {
         let counters = Words::zeroed(words_for::<C>(params.counters()))?;
         Ok(Self::from_parts(counters, params, update, 0, hasher))
     }
@@ -215,14 +218,19 @@ impl<S: Clone, C: Counter> CountMinSketch<S, C> {
     }
 }
 
-impl<S: BuildHasher, C: Counter> HashKey for CountMinSketch<S, C> {
+impl<S: KeyHasher, C: Counter> KeyHasher for CountMinSketch<S, C> {
     #[inline]
     fn hash_key<K: Hash + ?Sized>(&self, key: &K) -> u64 {
-        self.hasher.hash_one(key)
+        self.hasher.hash_key(key)
+    }
+
+    #[inline]
+    fn hash_key_dyn(&self, feed: &mut dyn FnMut(&mut dyn Hasher)) -> u64 {
+        self.hasher.hash_key_dyn(feed)
     }
 }
 
-impl<S: BuildHasher, C: Counter> Frequency for CountMinSketch<S, C> {
+impl<S: KeyHasher, C: Counter> Frequency for CountMinSketch<S, C> {
     #[inline]
     fn estimate_hash(&self, hash: u64) -> u64 {
         self.estimate_hash(hash).value()
@@ -230,7 +238,7 @@ impl<S: BuildHasher, C: Counter> Frequency for CountMinSketch<S, C> {
 }
 
 /// A key is new when it was certainly not counted before: when the estimate is 1 now.
-impl<S: BuildHasher, C: Counter> Insert for CountMinSketch<S, C> {
+impl<S: KeyHasher, C: Counter> Insert for CountMinSketch<S, C> {
     type Error = Infallible;
 
     #[inline]
@@ -239,7 +247,7 @@ impl<S: BuildHasher, C: Counter> Insert for CountMinSketch<S, C> {
     }
 }
 
-impl<S: BuildHasher, C: Counter> Merge for CountMinSketch<S, C> {
+impl<S: KeyHasher, C: Counter> Merge for CountMinSketch<S, C> {
     type Error = Incompatible;
 
     fn merge(&mut self, other: &Self) -> Result<(), Incompatible> {
@@ -248,7 +256,7 @@ impl<S: BuildHasher, C: Counter> Merge for CountMinSketch<S, C> {
 }
 
 /// Takes keys and references to keys: both hash alike.
-impl<K: Hash, S: BuildHasher, C: Counter> Extend<K> for CountMinSketch<S, C> {
+impl<K: Hash, S: KeyHasher, C: Counter> Extend<K> for CountMinSketch<S, C> {
     fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
         keys.into_iter().for_each(|key| {
             self.insert(&key);
@@ -265,7 +273,7 @@ impl<S: Clone, C: Counter> Clone for CountMinSketch<S, C> {
 
 /// Sketches are equal when shape, update, hasher and counts are; the error they were designed for takes
 /// no part.
-impl<S: BuildHasher, C: Counter> PartialEq for CountMinSketch<S, C> {
+impl<S: KeyHasher, C: Counter> PartialEq for CountMinSketch<S, C> {
     fn eq(&self, other: &Self) -> bool {
         self.check_compatible(other).is_ok()
             && self.total == other.total
@@ -273,7 +281,7 @@ impl<S: BuildHasher, C: Counter> PartialEq for CountMinSketch<S, C> {
     }
 }
 
-impl<S: BuildHasher, C: Counter> Eq for CountMinSketch<S, C> {}
+impl<S: KeyHasher, C: Counter> Eq for CountMinSketch<S, C> {}
 
 impl<S, C: Counter> fmt::Debug for CountMinSketch<S, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -4,9 +4,9 @@ use alloc::borrow::ToOwned;
 use alloc::vec::Vec;
 use core::borrow::Borrow;
 use core::fmt;
-use core::hash::{BuildHasher, Hash};
+use core::hash::Hash;
 
-use pds_core::{BuildError, DefaultHashBuilder, Incompatible, Merge, ParamError};
+use pds_core::{BuildError, DefaultHashBuilder, Incompatible, KeyHasher, Merge, ParamError};
 use pds_params::cms::floor_product;
 use pds_params::{CountMinParams, HeavyHittersParams};
 
@@ -71,7 +71,10 @@ impl<K, S> SketchedHeavyHitters<K, S> {
     ///
     /// # Errors
     /// As [`new`](SketchedHeavyHitters::new).
-    pub fn from_params(phi: f64, params: CountMinParams, hasher: S) -> Result<Self, BuildError> {
+    pub fn from_params(phi: f64, params: CountMinParams, hasher: S) -> Result<Self, BuildError>
+    where
+        S: KeyHasher,
+    {
         let candidates = Summary::new(candidates_for(phi)?)?;
         let sketch = CountMinSketch::from_params(params, Update::Conservative, hasher)?;
         Ok(Self { sketch, candidates, phi })
@@ -139,7 +142,7 @@ impl<K, S> SketchedHeavyHitters<K, S> {
     }
 }
 
-impl<K, S: BuildHasher> SketchedHeavyHitters<K, S> {
+impl<K, S: KeyHasher> SketchedHeavyHitters<K, S> {
     /// Counts one more of `key`. Returns the new estimate.
     pub fn insert<Q>(&mut self, key: &Q) -> Count
     where
@@ -155,7 +158,7 @@ impl<K, S: BuildHasher> SketchedHeavyHitters<K, S> {
         K: Borrow<Q>,
         Q: Hash + Eq + ToOwned<Owned = K> + ?Sized,
     {
-        let hash = self.sketch.hasher().hash_one(key);
+        let hash = self.sketch.hasher().hash_key(key);
         let estimate = self.sketch.insert_many_hash(hash, count);
         if estimate.value() > self.threshold() {
             self.candidates.track(hash, key, estimate.value());
@@ -200,7 +203,7 @@ pub(crate) fn candidates_for(phi: f64) -> Result<u32, ParamError> {
     Ok(capacity_of(&HeavyHittersParams::with_error(phi, phi / 2.0)?))
 }
 
-impl<K: Hash + Clone + Eq, S: BuildHasher> Merge for SketchedHeavyHitters<K, S> {
+impl<K: Hash + Clone + Eq, S: KeyHasher> Merge for SketchedHeavyHitters<K, S> {
     type Error = Incompatible;
 
     fn merge(&mut self, other: &Self) -> Result<(), Incompatible> {
@@ -216,7 +219,7 @@ impl<K: Clone, S: Clone> Clone for SketchedHeavyHitters<K, S> {
 }
 
 /// Equal are detectors of equal phi, shapes and hashers with the same counts.
-impl<K: Eq, S: BuildHasher> PartialEq for SketchedHeavyHitters<K, S> {
+impl<K: Eq, S: KeyHasher> PartialEq for SketchedHeavyHitters<K, S> {
     fn eq(&self, other: &Self) -> bool {
         self.phi == other.phi
             && self.sketch == other.sketch
@@ -224,7 +227,7 @@ impl<K: Eq, S: BuildHasher> PartialEq for SketchedHeavyHitters<K, S> {
     }
 }
 
-impl<K: Eq, S: BuildHasher> Eq for SketchedHeavyHitters<K, S> {}
+impl<K: Eq, S: KeyHasher> Eq for SketchedHeavyHitters<K, S> {}
 
 impl<K, S> fmt::Debug for SketchedHeavyHitters<K, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

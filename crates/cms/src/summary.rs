@@ -6,11 +6,10 @@ use alloc::borrow::ToOwned;
 use alloc::collections::TryReserveError;
 use alloc::vec::Vec;
 use core::borrow::Borrow;
-use core::hash::{BuildHasher, Hash};
+use core::hash::Hash;
 use core::slice;
 
-use pds_core::AllocError;
-use pds_core::hash::finalize;
+use pds_core::{AllocError, KeyHasher};
 
 use crate::CountMinSketch;
 use crate::cells::index;
@@ -28,7 +27,7 @@ pub(crate) const fn room_for(capacity: u32) -> u64 {
 #[derive(Clone)]
 pub(crate) struct Slot<K> {
     pub(crate) key: K,
-    /// The finalised hash.
+    /// The hash.
     pub(crate) hash: u64,
     /// How often the key came at most.
     pub(crate) count: u64,
@@ -123,7 +122,7 @@ impl<K> Summary<K> {
         (self.floor, self.total) = (0, 0);
     }
 
-    /// Finds a key by its finalised hash.
+    /// Finds a key by its hash.
     pub(crate) fn get<Q: Eq + ?Sized>(&self, hash: u64, key: &Q) -> Option<&Slot<K>>
     where
         K: Borrow<Q>,
@@ -143,15 +142,12 @@ impl<K> Summary<K> {
     }
 
     /// Counts `count` more of a key. Returns its count, which is never below the truth.
-    ///
-    /// `hash` is the hash before the finaliser.
     #[inline]
     pub(crate) fn insert<Q>(&mut self, hash: u64, key: &Q, count: u64) -> u64
     where
         K: Borrow<Q>,
         Q: Eq + ToOwned<Owned = K> + ?Sized,
     {
-        let hash = finalize(hash);
         self.total = self.total.saturating_add(count);
         if let Some(place) = self.find(hash, key) {
             let raised = &mut self.slots[place].count;
@@ -255,7 +251,6 @@ impl<K> Summary<K> {
         K: Borrow<Q>,
         Q: Eq + ToOwned<Owned = K> + ?Sized,
     {
-        let hash = finalize(hash);
         if let Some(place) = self.find(hash, key) {
             let kept = &mut self.slots[place].count;
             *kept = count.max(*kept);
@@ -279,14 +274,14 @@ impl<K> Summary<K> {
     }
 
     /// Tracks those keys of both that a merged sketch gives the greatest counts.
-    pub(crate) fn list_both<S: BuildHasher>(&mut self, other: &Self, sketch: &CountMinSketch<S>)
+    pub(crate) fn list_both<S: KeyHasher>(&mut self, other: &Self, sketch: &CountMinSketch<S>)
     where
         K: Hash + Clone + Eq,
     {
         let keys: Vec<K> = self.iter().chain(other.iter()).map(|slot| slot.key.clone()).collect();
         self.clear();
         for key in &keys {
-            let hash = sketch.hasher().hash_one(key);
+            let hash = sketch.hasher().hash_key(key);
             self.track(hash, key, sketch.estimate_hash(hash).value());
         }
     }

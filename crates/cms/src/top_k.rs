@@ -4,9 +4,9 @@ use alloc::borrow::ToOwned;
 use alloc::vec::Vec;
 use core::borrow::Borrow;
 use core::fmt;
-use core::hash::{BuildHasher, Hash};
+use core::hash::Hash;
 
-use pds_core::{BuildError, DefaultHashBuilder, Incompatible, Merge, ParamError};
+use pds_core::{BuildError, DefaultHashBuilder, Incompatible, KeyHasher, Merge, ParamError};
 use pds_params::CountMinParams;
 use pds_params::cms::{MAX_TRACKED, floor_product};
 
@@ -80,7 +80,10 @@ impl<K, S> TopK<K, S> {
     ///
     /// # Errors
     /// As [`new`](TopK::new).
-    pub fn with_hasher(k: u64, hasher: S) -> Result<Self, BuildError> {
+    pub fn with_hasher(k: u64, hasher: S) -> Result<Self, BuildError>
+    where
+        S: KeyHasher,
+    {
         let (params, capacity) = params_for(k)?;
         let sketch = CountMinSketch::from_params(params, Update::Conservative, hasher)?;
         Ok(Self { sketch, list: Summary::new(capacity)? })
@@ -154,7 +157,7 @@ impl<K, S> TopK<K, S> {
     }
 }
 
-impl<K, S: BuildHasher> TopK<K, S> {
+impl<K, S: KeyHasher> TopK<K, S> {
     /// Counts one more of `key`. Returns the new estimate.
     pub fn insert<Q>(&mut self, key: &Q) -> Count
     where
@@ -170,7 +173,7 @@ impl<K, S: BuildHasher> TopK<K, S> {
         K: Borrow<Q>,
         Q: Hash + Eq + ToOwned<Owned = K> + ?Sized,
     {
-        let hash = self.hasher().hash_one(key);
+        let hash = self.hasher().hash_key(key);
         let estimate = self.sketch.insert_many_hash(hash, count);
         self.list.track(hash, key, estimate.value());
         estimate
@@ -222,7 +225,7 @@ pub(crate) fn params_for(k: u64) -> Result<(CountMinParams, u32), ParamError> {
     Ok((CountMinParams::from_width_and_depth(width, DEPTH)?, capacity))
 }
 
-impl<K: Hash + Clone + Eq, S: BuildHasher> Merge for TopK<K, S> {
+impl<K: Hash + Clone + Eq, S: KeyHasher> Merge for TopK<K, S> {
     type Error = Incompatible;
 
     fn merge(&mut self, other: &Self) -> Result<(), Incompatible> {
@@ -237,13 +240,13 @@ impl<K: Clone, S: Clone> Clone for TopK<K, S> {
 }
 
 /// Equal are lists of equal k and hashers with the same counts.
-impl<K: Eq, S: BuildHasher> PartialEq for TopK<K, S> {
+impl<K: Eq, S: KeyHasher> PartialEq for TopK<K, S> {
     fn eq(&self, other: &Self) -> bool {
         self.k() == other.k() && self.sketch == other.sketch && self.list.same_counts(&other.list)
     }
 }
 
-impl<K: Eq, S: BuildHasher> Eq for TopK<K, S> {}
+impl<K: Eq, S: KeyHasher> Eq for TopK<K, S> {}
 
 impl<K, S> fmt::Debug for TopK<K, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

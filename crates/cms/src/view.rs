@@ -3,11 +3,11 @@
 mod signed;
 
 use core::fmt;
-use core::hash::{BuildHasher, Hash};
+use core::hash::{Hash, Hasher};
 use core::marker::PhantomData;
 
 use pds_core::internal::{Envelope, view_methods};
-use pds_core::{DecodeError, DefaultHashBuilder, Frequency, HashKey};
+use pds_core::{DecodeError, DefaultHashBuilder, Frequency, KeyHasher};
 use pds_params::CountMinParams;
 use pds_params::cms::floor_product;
 
@@ -64,6 +64,8 @@ impl<'a, S, C: Counter> CountMinSketchView<'a, S, C> {
 
 impl<S, C: Counter> CountMinSketchView<'_, S, C> {
     /// Estimates how often the key with this hash came.
+    /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
+    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
     #[must_use]
     pub fn estimate_hash(&self, hash: u64) -> Count {
         let least = Cells::new(self.params.width(), self.params.counters(), hash)
@@ -81,6 +83,8 @@ impl<S, C: Counter> CountMinSketchView<'_, S, C> {
 
     /// Bounds how often the key with this hash came, as
     /// [`CountMinSketch::estimate_interval`] does.
+    /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
+    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
     #[must_use]
     pub fn estimate_interval_hash(&self, hash: u64) -> CountInterval {
         let count = self.estimate_hash(hash);
@@ -107,27 +111,32 @@ impl<S, C: Counter> CountMinSketchView<'_, S, C> {
     }
 }
 
-impl<S: BuildHasher, C: Counter> CountMinSketchView<'_, S, C> {
+impl<S: KeyHasher, C: Counter> CountMinSketchView<'_, S, C> {
     /// Estimates how often `key` came: never less, unless the answer is saturated.
     #[must_use]
     pub fn estimate<K: Hash + ?Sized>(&self, key: &K) -> Count {
-        self.estimate_hash(self.hasher.hash_one(key))
+        self.estimate_hash(self.hasher.hash_key(key))
     }
 
     /// Bounds how often `key` came, as [`CountMinSketch::estimate_interval`] does.
     #[must_use]
     pub fn estimate_interval<K: Hash + ?Sized>(&self, key: &K) -> CountInterval {
-        self.estimate_interval_hash(self.hasher.hash_one(key))
+        self.estimate_interval_hash(self.hasher.hash_key(key))
     }
 }
 
-impl<S: BuildHasher, C: Counter> HashKey for CountMinSketchView<'_, S, C> {
+impl<S: KeyHasher, C: Counter> KeyHasher for CountMinSketchView<'_, S, C> {
     fn hash_key<K: Hash + ?Sized>(&self, key: &K) -> u64 {
-        self.hasher.hash_one(key)
+        self.hasher.hash_key(key)
+    }
+
+    #[inline]
+    fn hash_key_dyn(&self, feed: &mut dyn FnMut(&mut dyn Hasher)) -> u64 {
+        self.hasher.hash_key_dyn(feed)
     }
 }
 
-impl<S: BuildHasher, C: Counter> Frequency for CountMinSketchView<'_, S, C> {
+impl<S: KeyHasher, C: Counter> Frequency for CountMinSketchView<'_, S, C> {
     fn estimate_hash(&self, hash: u64) -> u64 {
         self.estimate_hash(hash).value()
     }

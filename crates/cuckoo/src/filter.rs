@@ -1,9 +1,11 @@
 //! The cuckoo filter.
 
-use core::hash::{BuildHasher, Hash};
+use core::hash::Hash;
 
 use pds_core::internal::value_traits;
-use pds_core::{AllocError, BuildError, DefaultHashBuilder, Incompatible, Insert, Merge, Remove};
+use pds_core::{
+    AllocError, BuildError, DefaultHashBuilder, Incompatible, Insert, KeyHasher, Merge, Remove,
+};
 use pds_params::CuckooParams;
 
 use crate::reading::reading_methods;
@@ -92,13 +94,18 @@ impl<S> CuckooFilter<S> {
     ///
     /// # Errors
     /// [`AllocError`] when the memory is refused.
-    pub fn from_params(params: CuckooParams, hasher: S) -> Result<Self, AllocError> {
+    pub fn from_params(params: CuckooParams, hasher: S) -> Result<Self, AllocError>
+    where
+        S: KeyHasher,
+    {
         Ok(Self { table: Table::zeroed(&params)?, params, hasher })
     }
 
     /// Inserts a copy of a key by its hash.
+    /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
+    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
     ///
-    /// The hash need not be a good one, but keys of equal hashes are one key to the filter.
+    /// Keys of equal hashes are one key to the filter.
     ///
     /// # Errors
     /// [`Full`] when no place is found: the key is not in, and all others still are.
@@ -109,6 +116,8 @@ impl<S> CuckooFilter<S> {
 
     /// Inserts a key by its hash unless it is possibly contained; see
     /// [`insert_if_absent`](Self::insert_if_absent).
+    /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
+    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
     ///
     /// # Errors
     /// [`Full`] when no place is found: the key is not in, and all others still are.
@@ -122,6 +131,8 @@ impl<S> CuckooFilter<S> {
     }
 
     /// Inserts a copy of each of many hashes, in this order.
+    /// Each hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
+    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
     ///
     /// # Errors
     /// [`Full`] at the first that finds no place; those before it are in, and
@@ -131,6 +142,8 @@ impl<S> CuckooFilter<S> {
     }
 
     /// Removes one copy of a key by its hash; see [`remove`](Self::remove).
+    /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
+    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
     #[inline]
     pub fn remove_hash(&mut self, hash: u64) -> bool {
         self.table.remove(hash)
@@ -151,7 +164,7 @@ impl<S> CuckooFilter<S> {
 reading_methods!([S] CuckooFilter<S>);
 value_traits!([S] CuckooFilter<S>, table);
 
-impl<S: BuildHasher> CuckooFilter<S> {
+impl<S: KeyHasher> CuckooFilter<S> {
     /// Inserts a copy of `key`; it is in as often as it is inserted.
     ///
     /// # Errors
@@ -163,7 +176,7 @@ impl<S: BuildHasher> CuckooFilter<S> {
     /// looked at 2,138 buckets, or at all that can be reached where those are fewer. The search needs 20 KiB of stack.
     #[inline]
     pub fn insert<K: Hash + ?Sized>(&mut self, key: &K) -> Result<(), Full> {
-        self.insert_hash(self.hasher.hash_one(key))
+        self.insert_hash(self.hasher.hash_key(key))
     }
 
     /// Inserts `key` unless it is possibly contained. Returns `true` when it was not contained before.
@@ -187,7 +200,7 @@ impl<S: BuildHasher> CuckooFilter<S> {
     /// ```
     #[inline]
     pub fn insert_if_absent<K: Hash + ?Sized>(&mut self, key: &K) -> Result<bool, Full> {
-        self.insert_hash_if_absent(self.hasher.hash_one(key))
+        self.insert_hash_if_absent(self.hasher.hash_key(key))
     }
 
     /// Inserts a copy of each of many keys, in this order.
@@ -196,7 +209,7 @@ impl<S: BuildHasher> CuckooFilter<S> {
     /// [`Full`] at the first that finds no place; those before it are in, and
     /// [`len`](Self::len) tells how many they are.
     pub fn insert_batch<K: Hash>(&mut self, keys: &[K]) -> Result<(), Full> {
-        self.table.insert_each(keys, |key| self.hasher.hash_one(key))
+        self.table.insert_each(keys, |key| self.hasher.hash_key(key))
     }
 
     /// Removes one copy of `key`. Returns `false`, and changes nothing, when it is certainly absent.
@@ -222,7 +235,7 @@ impl<S: BuildHasher> CuckooFilter<S> {
     /// ```
     #[inline]
     pub fn remove<K: Hash + ?Sized>(&mut self, key: &K) -> bool {
-        self.remove_hash(self.hasher.hash_one(key))
+        self.remove_hash(self.hasher.hash_key(key))
     }
 
     /// Inserts all that `other` holds, copies included.
@@ -268,7 +281,7 @@ impl<S: BuildHasher> CuckooFilter<S> {
 }
 
 /// Stores a copy also of a key that is possibly contained, so that it can be removed.
-impl<S: BuildHasher> Insert for CuckooFilter<S> {
+impl<S: KeyHasher> Insert for CuckooFilter<S> {
     type Error = Full;
 
     #[inline]
@@ -279,7 +292,7 @@ impl<S: BuildHasher> Insert for CuckooFilter<S> {
     }
 }
 
-impl<S: BuildHasher> Merge for CuckooFilter<S> {
+impl<S: KeyHasher> Merge for CuckooFilter<S> {
     type Error = MergeError;
 
     fn merge(&mut self, other: &Self) -> Result<(), MergeError> {
@@ -287,7 +300,7 @@ impl<S: BuildHasher> Merge for CuckooFilter<S> {
     }
 }
 
-impl<S: BuildHasher> Remove for CuckooFilter<S> {
+impl<S: KeyHasher> Remove for CuckooFilter<S> {
     #[inline]
     fn remove_hash(&mut self, hash: u64) -> bool {
         self.remove_hash(hash)

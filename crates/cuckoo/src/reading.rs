@@ -16,6 +16,8 @@ macro_rules! reading_methods {
 
         impl<$($generics)*> $filter {
             /// Tests whether a key with this hash is possibly contained; `false` is certain.
+            /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
+            /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
             #[inline]
             #[must_use]
             pub fn contains_hash(&self, hash: u64) -> bool {
@@ -23,6 +25,8 @@ macro_rules! reading_methods {
             }
 
             /// Tests many hashes: `out[i]` is the answer for `hashes[i]`.
+            /// Each hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
+            /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
             ///
             /// Faster than one by one where the filter exceeds the cache.
             ///
@@ -34,6 +38,8 @@ macro_rules! reading_methods {
             }
 
             /// Counts the copies of a key by its hash; see [`count`](Self::count).
+            /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
+            /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
             #[must_use]
             pub fn count_hash(&self, hash: u64) -> u32 {
                 self.table.copies(self.table.address(hash))
@@ -122,7 +128,7 @@ macro_rules! reading_methods {
 
         impl<$($generics)*> $filter
         where
-            S: ::core::hash::BuildHasher,
+            S: ::pds_core::KeyHasher,
         {
             /// Tests many keys: `out[i]` is the answer for `keys[i]`.
             ///
@@ -144,13 +150,13 @@ macro_rules! reading_methods {
             /// ```
             pub fn contains_batch<K: ::core::hash::Hash>(&self, keys: &[K], out: &mut [bool]) {
                 ::pds_core::internal::check_lengths(keys, out);
-                self.table.contains_each(keys, |key| self.hasher.hash_one(key), out);
+                self.table.contains_each(keys, |key| self.hasher.hash_key(key), out);
             }
 
             /// Counts the copies of `key`, from 0 to 8; copies of keys that agree with it are counted too.
             #[must_use]
             pub fn count<K: ::core::hash::Hash + ?Sized>(&self, key: &K) -> u32 {
-                self.count_hash(self.hasher.hash_one(key))
+                self.count_hash(self.hasher.hash_key(key))
             }
         }
 

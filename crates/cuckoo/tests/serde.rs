@@ -1,13 +1,14 @@
 //! The portable bytes as a serde value, under four formats.
 
 use cuckoo::{CuckooFilter, SipHashBuilder};
+use pds_core::hash::finalize;
 use pds_testkit::format::{FORMATS, Format, survives};
 use pds_testkit::mutate::seal;
 
 fn full(buckets: u64, bits: u32) -> CuckooFilter {
     let mut filter =
         CuckooFilter::builder().buckets(buckets).fingerprint_bits(bits).build().unwrap();
-    while filter.insert_hash(filter.len()).is_ok() {}
+    while filter.insert_hash(finalize(filter.len())).is_ok() {}
     filter
 }
 

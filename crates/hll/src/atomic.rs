@@ -3,13 +3,13 @@
 use alloc::vec::Vec;
 use core::convert::Infallible;
 use core::fmt;
-use core::hash::{BuildHasher, Hash};
+use core::hash::{Hash, Hasher};
 use core::ops::RangeInclusive;
 use core::sync::atomic::AtomicU8;
 use core::sync::atomic::Ordering::Relaxed;
 
 use pds_core::{
-    Cardinality, DefaultHashBuilder, Estimate, HashKey, Incompatible, Insert, Merge, ParamError,
+    Cardinality, DefaultHashBuilder, Estimate, Incompatible, Insert, KeyHasher, Merge, ParamError,
 };
 use pds_params::HllParams;
 use pds_params::hll::CardinalityEstimator::Improved;
@@ -61,7 +61,10 @@ impl AtomicHyperLogLog {
 
 impl<S> AtomicHyperLogLog<S> {
     /// Creates an empty sketch.
-    pub fn from_params(params: HllParams, hasher: S) -> Self {
+    pub fn from_params(params: HllParams, hasher: S) -> Self
+    where
+        S: KeyHasher,
+    {
         HyperLogLog::from_params(params, hasher).into()
     }
 
@@ -74,6 +77,8 @@ impl<S> AtomicHyperLogLog<S> {
     }
 
     /// Inserts a key by its hash. Returns `true` when the state changed.
+    /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
+    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
     #[inline]
     pub fn insert_hash(&self, hash: u64) -> bool {
         let (register, rank) = register_and_rank_of(hash, self.registers.len());
@@ -81,6 +86,8 @@ impl<S> AtomicHyperLogLog<S> {
     }
 
     /// Inserts many hashes. Returns how many of them changed the state.
+    /// Each hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
+    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
     pub fn insert_hash_batch(&self, hashes: &[u64]) -> usize {
         hashes.iter().filter(|&&hash| self.insert_hash(hash)).count()
     }
@@ -145,14 +152,14 @@ impl<S> AtomicHyperLogLog<S> {
     }
 }
 
-impl<S: BuildHasher> AtomicHyperLogLog<S> {
+impl<S: KeyHasher> AtomicHyperLogLog<S> {
     /// Inserts `key`. Returns `true` when the state changed: the key was not inserted before.
     ///
     /// # Complexity
     /// O(1), lock-free and without allocation.
     #[inline]
     pub fn insert<K: Hash + ?Sized>(&self, key: &K) -> bool {
-        self.insert_hash(self.hasher.hash_one(key))
+        self.insert_hash(self.hasher.hash_key(key))
     }
 
     /// Inserts many keys. Returns how many of them changed the state.
@@ -240,14 +247,19 @@ impl<S> From<AtomicHyperLogLog<S>> for HyperLogLog<S> {
     }
 }
 
-impl<S: BuildHasher> HashKey for AtomicHyperLogLog<S> {
+impl<S: KeyHasher> KeyHasher for AtomicHyperLogLog<S> {
     #[inline]
     fn hash_key<K: Hash + ?Sized>(&self, key: &K) -> u64 {
-        self.hasher.hash_one(key)
+        self.hasher.hash_key(key)
+    }
+
+    #[inline]
+    fn hash_key_dyn(&self, feed: &mut dyn FnMut(&mut dyn Hasher)) -> u64 {
+        self.hasher.hash_key_dyn(feed)
     }
 }
 
-impl<S: BuildHasher> Insert for AtomicHyperLogLog<S> {
+impl<S: KeyHasher> Insert for AtomicHyperLogLog<S> {
     type Error = Infallible;
 
     #[inline]
@@ -256,13 +268,13 @@ impl<S: BuildHasher> Insert for AtomicHyperLogLog<S> {
     }
 }
 
-impl<S: BuildHasher> Cardinality for AtomicHyperLogLog<S> {
+impl<S: KeyHasher> Cardinality for AtomicHyperLogLog<S> {
     fn estimate(&self) -> f64 {
         self.estimate()
     }
 }
 
-impl<S: BuildHasher> Merge for AtomicHyperLogLog<S> {
+impl<S: KeyHasher> Merge for AtomicHyperLogLog<S> {
     type Error = Incompatible;
 
     fn merge(&mut self, other: &Self) -> Result<(), Incompatible> {
@@ -271,7 +283,7 @@ impl<S: BuildHasher> Merge for AtomicHyperLogLog<S> {
 }
 
 /// Also for a shared reference, as `std::io` has it for files.
-impl<K: Hash, S: BuildHasher> Extend<K> for &AtomicHyperLogLog<S> {
+impl<K: Hash, S: KeyHasher> Extend<K> for &AtomicHyperLogLog<S> {
     fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
         keys.into_iter().for_each(|key| {
             self.insert(&key);
@@ -279,7 +291,7 @@ impl<K: Hash, S: BuildHasher> Extend<K> for &AtomicHyperLogLog<S> {
     }
 }
 
-impl<K: Hash, S: BuildHasher> Extend<K> for AtomicHyperLogLog<S> {
+impl<K: Hash, S: KeyHasher> Extend<K> for AtomicHyperLogLog<S> {
     fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
         (&*self).extend(keys);
     }

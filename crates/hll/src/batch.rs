@@ -10,7 +10,7 @@ pub(crate) const CHUNK: usize = 64;
 
 /// Raises the registers of many hashes, one after the other; the output is how many of them that changed.
 ///
-/// Chunks of hashes are mixed before any register is looked at, which compilers turn into vector code.
+/// Chunks of hashes become registers and ranks before any register is looked at, which compilers turn into vector code.
 pub(crate) struct RaiseAll<'a, R> {
     pub(crate) hashes: &'a [u64],
     pub(crate) precision: u32,

@@ -1,6 +1,6 @@
 //! A sketch from whatever is known of it.
 
-use pds_core::{DefaultHashBuilder, ParamError};
+use pds_core::{DefaultHashBuilder, KeyHasher, ParamError};
 use pds_params::HllParams;
 use pds_params::hll::CardinalityEstimator;
 
@@ -69,7 +69,7 @@ impl<S> HyperLogLogBuilder<S> {
 
     /// Hashes keys with `hasher`, such as a [`SipHashBuilder`](pds_core::SipHashBuilder) for keys that
     /// strangers choose.
-    pub fn hasher<T>(self, hasher: T) -> HyperLogLogBuilder<T> {
+    pub fn hasher<T: KeyHasher>(self, hasher: T) -> HyperLogLogBuilder<T> {
         HyperLogLogBuilder {
             precision: self.precision,
             standard_error: self.standard_error,
@@ -82,7 +82,10 @@ impl<S> HyperLogLogBuilder<S> {
     ///
     /// # Errors
     /// [`ParamError`] names a parameter that is out of range, or given although another one is.
-    pub fn build(self) -> Result<HyperLogLog<S>, ParamError> {
+    pub fn build(self) -> Result<HyperLogLog<S>, ParamError>
+    where
+        S: KeyHasher,
+    {
         self.params().map(|params| HyperLogLog::from_params(params, self.hasher))
     }
 

@@ -64,7 +64,7 @@ pub use pds_core::bytes::Header;
 #[cfg(feature = "std")]
 pub use pds_core::bytes::ReadLimits;
 pub use pds_core::{
-    AllocError, BuildError, DecodeError, DefaultHashBuilder, Estimate, Incompatible, Kind,
-    ParamError, PortableHasher, Raw, SipHashBuilder,
+    AllocError, Avalanching, BuildError, DecodeError, DefaultHashBuilder, Estimate, Incompatible,
+    KeyHasher, Kind, Mixed, ParamError, PortableHasher, Raw, SipHashBuilder,
 };
 pub use pds_params::HllParams;

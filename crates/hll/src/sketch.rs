@@ -8,10 +8,12 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::convert::Infallible;
 use core::fmt;
-use core::hash::{BuildHasher, Hash};
+use core::hash::{Hash, Hasher};
 
 use pds_core::internal::insert_keys;
-use pds_core::{Cardinality, DefaultHashBuilder, HashKey, Incompatible, Insert, Merge, ParamError};
+use pds_core::{
+    Cardinality, DefaultHashBuilder, Incompatible, Insert, KeyHasher, Merge, ParamError,
+};
 use pds_params::HllParams;
 use pds_params::hll::MIN_PRECISION;
 
@@ -90,7 +92,10 @@ impl HyperLogLog {
 
 impl<S> HyperLogLog<S> {
     /// Creates an empty sketch. Allocates nothing.
-    pub fn from_params(params: HllParams, hasher: S) -> Self {
+    pub fn from_params(params: HllParams, hasher: S) -> Self
+    where
+        S: KeyHasher,
+    {
         Self::from_parts(Form::Sparse(SparseTable::new(params)), hasher)
     }
 
@@ -113,8 +118,10 @@ impl<S> HyperLogLog<S> {
     }
 
     /// Inserts a key by its hash. Returns `true` when the state changed.
+    /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
+    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
     ///
-    /// The hash need not be a good one, but keys of equal hashes are one key to the sketch.
+    /// Keys of equal hashes are one key to the sketch.
     #[inline]
     pub fn insert_hash(&mut self, hash: u64) -> bool {
         match &mut self.form {
@@ -124,6 +131,8 @@ impl<S> HyperLogLog<S> {
     }
 
     /// Inserts many hashes. Returns how many of them changed the state, one after the other.
+    /// Each hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
+    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
     ///
     /// Faster than one by one once the sketch is dense.
     pub fn insert_hash_batch(&mut self, hashes: &[u64]) -> usize {
@@ -205,7 +214,7 @@ impl<S> HyperLogLog<S> {
     }
 }
 
-impl<S: BuildHasher> HyperLogLog<S> {
+impl<S: KeyHasher> HyperLogLog<S> {
     /// Inserts `key`. Returns `true` when the state changed: the key was not inserted before.
     ///
     /// `false` says that the key was inserted before, or that others have hidden it. The order of inserts
@@ -215,7 +224,7 @@ impl<S: BuildHasher> HyperLogLog<S> {
     /// O(1). While sparse it allocates now and then, and aborts like a `Vec` when memory is refused.
     #[inline]
     pub fn insert<K: Hash + ?Sized>(&mut self, key: &K) -> bool {
-        self.insert_hash(self.hasher.hash_one(key))
+        self.insert_hash(self.hasher.hash_key(key))
     }
 
     /// Inserts many keys. Returns how many of them changed the state, one after the other.
@@ -254,14 +263,19 @@ pub(crate) fn reduced(present: HllParams, precision: u32) -> Result<HllParams, P
     HllParams::new(precision)
 }
 
-impl<S: BuildHasher> HashKey for HyperLogLog<S> {
+impl<S: KeyHasher> KeyHasher for HyperLogLog<S> {
     #[inline]
     fn hash_key<K: Hash + ?Sized>(&self, key: &K) -> u64 {
-        self.hasher.hash_one(key)
+        self.hasher.hash_key(key)
+    }
+
+    #[inline]
+    fn hash_key_dyn(&self, feed: &mut dyn FnMut(&mut dyn Hasher)) -> u64 {
+        self.hasher.hash_key_dyn(feed)
     }
 }
 
-impl<S: BuildHasher> Insert for HyperLogLog<S> {
+impl<S: KeyHasher> Insert for HyperLogLog<S> {
     type Error = Infallible;
 
     #[inline]
@@ -270,13 +284,13 @@ impl<S: BuildHasher> Insert for HyperLogLog<S> {
     }
 }
 
-impl<S: BuildHasher> Cardinality for HyperLogLog<S> {
+impl<S: KeyHasher> Cardinality for HyperLogLog<S> {
     fn estimate(&self) -> f64 {
         self.estimate()
     }
 }
 
-impl<S: BuildHasher> Merge for HyperLogLog<S> {
+impl<S: KeyHasher> Merge for HyperLogLog<S> {
     type Error = Incompatible;
 
     fn merge(&mut self, other: &Self) -> Result<(), Incompatible> {
@@ -285,7 +299,7 @@ impl<S: BuildHasher> Merge for HyperLogLog<S> {
 }
 
 /// Takes keys and references to keys: both hash alike.
-impl<K: Hash, S: BuildHasher> Extend<K> for HyperLogLog<S> {
+impl<K: Hash, S: KeyHasher> Extend<K> for HyperLogLog<S> {
     fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
         keys.into_iter().for_each(|key| {
             self.insert(&key);
@@ -294,7 +308,7 @@ impl<K: Hash, S: BuildHasher> Extend<K> for HyperLogLog<S> {
 }
 
 /// Sketches are equal when precision, hasher, form and state are; the martingale takes no part.
-impl<S: BuildHasher> PartialEq for HyperLogLog<S> {
+impl<S: KeyHasher> PartialEq for HyperLogLog<S> {
     fn eq(&self, other: &Self) -> bool {
         self.params() == other.params()
             && Incompatible::check_hasher(&self.hasher, &other.hasher).is_ok()
@@ -302,7 +316,7 @@ impl<S: BuildHasher> PartialEq for HyperLogLog<S> {
     }
 }
 
-impl<S: BuildHasher> Eq for HyperLogLog<S> {}
+impl<S: KeyHasher> Eq for HyperLogLog<S> {}
 
 impl<S> fmt::Debug for HyperLogLog<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -14,7 +14,7 @@ const FREE: u32 = 0;
 
 /// A set of coupons, one a register: a short list, or a hash table of buckets.
 ///
-/// A coupon is made of the first bits of a well-mixed hash, so that its share of 2^32 says which bucket is its own.
+/// A coupon is made of the first bits of a uniform hash, so that its share of 2^32 says which bucket is its own.
 /// All slots of a bucket are compared at once, and what is new goes behind them: neither takes a branch that
 /// depends on the key, where the ordinary search, slot by slot, mispredicts one an insert. Order is made when bytes
 /// or comparisons want it.

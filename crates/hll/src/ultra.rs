@@ -6,10 +6,10 @@ mod register;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::convert::Infallible;
-use core::hash::{BuildHasher, Hash};
+use core::hash::Hash;
 
 use pds_core::internal::insert_keys;
-use pds_core::{DefaultHashBuilder, Incompatible, Insert, Merge, ParamError};
+use pds_core::{DefaultHashBuilder, Incompatible, Insert, KeyHasher, Merge, ParamError};
 use pds_params::HllParams;
 
 pub(crate) use reading::reading_methods;
@@ -73,7 +73,10 @@ impl UltraLogLog {
 
 impl<S> UltraLogLog<S> {
     /// Creates an empty sketch.
-    pub fn from_params(params: HllParams, hasher: S) -> Self {
+    pub fn from_params(params: HllParams, hasher: S) -> Self
+    where
+        S: KeyHasher,
+    {
         Self::from_parts(vec![0; 1 << params.precision()], params, hasher)
     }
 
@@ -83,6 +86,8 @@ impl<S> UltraLogLog<S> {
     }
 
     /// Inserts a key by its hash. Returns `true` when the state changed.
+    /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
+    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
     #[inline]
     pub fn insert_hash(&mut self, hash: u64) -> bool {
         let (register, rank) = register_and_rank_of(hash, self.registers.len());
@@ -90,6 +95,8 @@ impl<S> UltraLogLog<S> {
     }
 
     /// Inserts many hashes. Returns how many of them changed the state, one after the other.
+    /// Each hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
+    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
     pub fn insert_hash_batch(&mut self, hashes: &[u64]) -> usize {
         register::raise_many(&mut self.registers, self.params, hashes)
     }
@@ -134,14 +141,14 @@ impl<S> UltraLogLog<S> {
     }
 }
 
-impl<S: BuildHasher> UltraLogLog<S> {
+impl<S: KeyHasher> UltraLogLog<S> {
     /// Inserts `key`. Returns `true` when the state changed: the key was not inserted before.
     ///
     /// # Complexity
     /// O(1), without allocation.
     #[inline]
     pub fn insert<K: Hash + ?Sized>(&mut self, key: &K) -> bool {
-        self.insert_hash(self.hasher.hash_one(key))
+        self.insert_hash(self.hasher.hash_key(key))
     }
 
     /// Inserts many keys. Returns how many of them changed the state, one after the other.
@@ -183,7 +190,7 @@ impl<S: BuildHasher> UltraLogLog<S> {
 
 reading_methods!([S] UltraLogLog<S>);
 
-impl<S: BuildHasher> Insert for UltraLogLog<S> {
+impl<S: KeyHasher> Insert for UltraLogLog<S> {
     type Error = Infallible;
 
     #[inline]
@@ -192,7 +199,7 @@ impl<S: BuildHasher> Insert for UltraLogLog<S> {
     }
 }
 
-impl<S: BuildHasher> Merge for UltraLogLog<S> {
+impl<S: KeyHasher> Merge for UltraLogLog<S> {
     type Error = Incompatible;
 
     fn merge(&mut self, other: &Self) -> Result<(), Incompatible> {
@@ -201,7 +208,7 @@ impl<S: BuildHasher> Merge for UltraLogLog<S> {
 }
 
 /// Takes keys and references to keys: both hash alike.
-impl<K: Hash, S: BuildHasher> Extend<K> for UltraLogLog<S> {
+impl<K: Hash, S: KeyHasher> Extend<K> for UltraLogLog<S> {
     fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
         keys.into_iter().for_each(|key| {
             self.insert(&key);
@@ -210,11 +217,11 @@ impl<K: Hash, S: BuildHasher> Extend<K> for UltraLogLog<S> {
 }
 
 /// Sketches are equal when precision, hasher and registers are.
-impl<S: BuildHasher> PartialEq for UltraLogLog<S> {
+impl<S: KeyHasher> PartialEq for UltraLogLog<S> {
     fn eq(&self, other: &Self) -> bool {
         self.registers == other.registers
             && Incompatible::check_hasher(&self.hasher, &other.hasher).is_ok()
     }
 }
 
-impl<S: BuildHasher> Eq for UltraLogLog<S> {}
+impl<S: KeyHasher> Eq for UltraLogLog<S> {}

@@ -3,11 +3,11 @@
 mod ultra;
 
 use core::fmt;
-use core::hash::{BuildHasher, Hash};
+use core::hash::{Hash, Hasher};
 use core::ops::RangeInclusive;
 
 use pds_core::internal::{Envelope, view_methods};
-use pds_core::{Cardinality, DecodeError, DefaultHashBuilder, Estimate, HashKey, ParamError};
+use pds_core::{Cardinality, DecodeError, DefaultHashBuilder, Estimate, KeyHasher, ParamError};
 use pds_params::HllParams;
 
 use crate::HyperLogLog;
@@ -116,13 +116,18 @@ impl<S> HyperLogLogView<'_, S> {
     }
 }
 
-impl<S: BuildHasher> HashKey for HyperLogLogView<'_, S> {
+impl<S: KeyHasher> KeyHasher for HyperLogLogView<'_, S> {
     fn hash_key<K: Hash + ?Sized>(&self, key: &K) -> u64 {
-        self.hasher.hash_one(key)
+        self.hasher.hash_key(key)
+    }
+
+    #[inline]
+    fn hash_key_dyn(&self, feed: &mut dyn FnMut(&mut dyn Hasher)) -> u64 {
+        self.hasher.hash_key_dyn(feed)
     }
 }
 
-impl<S: BuildHasher> Cardinality for HyperLogLogView<'_, S> {
+impl<S: KeyHasher> Cardinality for HyperLogLogView<'_, S> {
     fn estimate(&self) -> f64 {
         self.estimate()
     }

@@ -99,9 +99,9 @@ fn todays_code_reads_the_golden_files() {
 #[test]
 fn the_state_of_a_million_keys_is_pinned() {
     let checksum = |bytes: Vec<u8>| u64::from_le_bytes(*bytes.last_chunk().unwrap());
-    assert_eq!(checksum(numbers(12, 1_000_000).to_bytes()), 0xeb6c_693a_cb2d_3bd2);
-    assert_eq!(checksum(numbers(14, 300).to_bytes()), 0x2083_545e_82e9_da07);
-    assert_eq!(checksum(ultra(12, 1_000_000).to_bytes()), 0x42ce_86e7_81f7_1a90);
+    assert_eq!(checksum(numbers(12, 1_000_000).to_bytes()), 0x91b0_515d_414f_3375);
+    assert_eq!(checksum(numbers(14, 300).to_bytes()), 0x6042_cbbf_8bf6_c817);
+    assert_eq!(checksum(ultra(12, 1_000_000).to_bytes()), 0x8c4c_845e_46b2_5496);
 }
 
 #[test]
@@ -241,7 +241,7 @@ fn case_17_crafted_entries_are_merged_as_fast_as_others() {
 #[test]
 fn a_damaged_payload_is_found_by_all_but_an_unverified_view() {
     let mut bytes = numbers(10, 20_000).to_bytes();
-    bytes[200] ^= 0xff;
+    bytes[200] ^= 1;
     let found = |error| matches!(error, DecodeError::Checksum { part: "payload", .. });
     let view = HyperLogLogView::from_bytes(&bytes).unwrap();
     assert!(view.estimate() > 0.0);

@@ -1,6 +1,7 @@
 //! Batches of keys, hashed some at a time into an array on the stack.
 
-use core::hash::{BuildHasher, Hash};
+use crate::KeyHasher;
+use core::hash::Hash;
 
 /// Asks for many keys, `N` at a time: `answer` writes the answers for their hashes.
 ///
@@ -8,7 +9,7 @@ use core::hash::{BuildHasher, Hash};
 /// When the slices differ in length.
 #[inline]
 pub fn answer_keys<const N: usize, K: Hash, T>(
-    hasher: &impl BuildHasher,
+    hasher: &impl KeyHasher,
     keys: &[K],
     out: &mut [T],
     answer: impl Fn(&[u64], &mut [T]),
@@ -22,7 +23,7 @@ pub fn answer_keys<const N: usize, K: Hash, T>(
 /// Inserts many keys, `N` at a time: `insert` returns how many of their hashes changed something.
 #[inline]
 pub fn insert_keys<const N: usize, K: Hash>(
-    hasher: &impl BuildHasher,
+    hasher: &impl KeyHasher,
     keys: &[K],
     mut insert: impl FnMut(&[u64]) -> usize,
 ) -> usize {
@@ -42,8 +43,8 @@ pub fn check_lengths<K, T>(keys: &[K], out: &[T]) {
 ///
 /// A plain loop over the keys that are there, which compilers turn into vector code where key and hasher allow.
 #[inline]
-pub fn hash_chunk<const N: usize, K: Hash>(hasher: &impl BuildHasher, keys: &[K]) -> [u64; N] {
+pub fn hash_chunk<const N: usize, K: Hash>(hasher: &impl KeyHasher, keys: &[K]) -> [u64; N] {
     let mut hashes = [0; N];
-    hashes.iter_mut().zip(keys).for_each(|(hash, key)| *hash = hasher.hash_one(key));
+    hashes.iter_mut().zip(keys).for_each(|(hash, key)| *hash = hasher.hash_key(key));
     hashes
 }

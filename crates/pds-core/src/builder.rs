@@ -96,7 +96,7 @@ macro_rules! filter_builder {
 
             /// Hashes keys with `hasher`, such as a [`SipHashBuilder`]($crate::SipHashBuilder) for keys
             /// that strangers choose.
-            pub fn hasher<T>(self, hasher: T) -> $builder<T $(, $width)?> {
+            pub fn hasher<T: $crate::KeyHasher>(self, hasher: T) -> $builder<T $(, $width)?> {
                 $builder {
                     expected_items: self.expected_items,
                     false_positive_rate: self.false_positive_rate,
@@ -114,7 +114,10 @@ macro_rules! filter_builder {
             /// [`BuildError::Param`]($crate::BuildError::Param) names a parameter that is out of range,
             /// missing, or fixed by the others already; [`BuildError::Alloc`]($crate::BuildError::Alloc)
             /// reports that memory was refused.
-            pub fn build(self) -> Result<$filter<S $(, $width)?>, $crate::BuildError> {
+            pub fn build(self) -> Result<$filter<S $(, $width)?>, $crate::BuildError>
+            where
+                S: $crate::KeyHasher,
+            {
                 let filter = $filter::from_params(self.params()?, self.hasher)?;
                 #[cfg(feature = "huge-pages")]
                 if self.huge_pages {

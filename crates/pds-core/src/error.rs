@@ -135,7 +135,7 @@ impl Incompatible {
     /// # Errors
     /// [`Incompatible::Hasher`] when they hash differently.
     #[doc(hidden)]
-    pub fn check_hasher<S: core::hash::BuildHasher>(left: &S, right: &S) -> Result<(), Self> {
+    pub fn check_hasher<S: crate::KeyHasher>(left: &S, right: &S) -> Result<(), Self> {
         let (left, right) = (crate::hash::probe(left), crate::hash::probe(right));
         if left == right { Ok(()) } else { Err(Self::Hasher { left, right }) }
     }

@@ -33,7 +33,7 @@ macro_rules! membership_methods {
 
         impl<$($generics)*> $filter
         where
-            S: ::core::hash::BuildHasher,
+            S: $crate::KeyHasher,
         {
             /// Tests whether `key` is possibly contained; `false` is certain.
             ///
@@ -42,23 +42,28 @@ macro_rules! membership_methods {
             #[inline]
             #[must_use]
             pub fn contains<K: ::core::hash::Hash + ?Sized>(&self, key: &K) -> bool {
-                self.contains_hash(self.hasher.hash_one(key))
+                self.contains_hash(self.hasher.hash_key(key))
             }
         }
 
-        impl<$($generics)*> $crate::HashKey for $filter
+        impl<$($generics)*> $crate::KeyHasher for $filter
         where
-            S: ::core::hash::BuildHasher,
+            S: $crate::KeyHasher,
         {
             #[inline]
             fn hash_key<K: ::core::hash::Hash + ?Sized>(&self, key: &K) -> u64 {
-                self.hasher.hash_one(key)
+                self.hasher.hash_key(key)
+            }
+
+            #[inline]
+            fn hash_key_dyn(&self, feed: &mut dyn FnMut(&mut dyn ::core::hash::Hasher)) -> u64 {
+                self.hasher.hash_key_dyn(feed)
             }
         }
 
         impl<$($generics)*> $crate::Membership for $filter
         where
-            S: ::core::hash::BuildHasher,
+            S: $crate::KeyHasher,
         {
             #[inline]
             fn contains_hash(&self, hash: u64) -> bool {
@@ -82,7 +87,7 @@ macro_rules! insert_traits {
     ([$($generics:tt)*] $filter:ty, merge by $merge:ident) => {
         impl<$($generics)*> $crate::Insert for $filter
         where
-            S: ::core::hash::BuildHasher,
+            S: $crate::KeyHasher,
         {
             type Error = ::core::convert::Infallible;
 
@@ -94,7 +99,7 @@ macro_rules! insert_traits {
 
         impl<$($generics)*> $crate::Merge for $filter
         where
-            S: ::core::hash::BuildHasher,
+            S: $crate::KeyHasher,
         {
             type Error = $crate::Incompatible;
 
@@ -106,7 +111,7 @@ macro_rules! insert_traits {
         /// Takes keys and references to keys: both hash alike.
         impl<K: ::core::hash::Hash, $($generics)*> Extend<K> for $filter
         where
-            S: ::core::hash::BuildHasher,
+            S: $crate::KeyHasher,
         {
             fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
                 keys.into_iter().for_each(|key| {
@@ -153,14 +158,14 @@ macro_rules! value_traits {
         /// Equal when shape, hasher and contents are; what it was designed for takes no part.
         impl<$($generics)*> PartialEq for $filter
         where
-            S: ::core::hash::BuildHasher,
+            S: $crate::KeyHasher,
         {
             fn eq(&self, other: &Self) -> bool {
                 self.check_compatible(other).is_ok() && self.$contents == other.$contents
             }
         }
 
-        impl<$($generics)*> Eq for $filter where S: ::core::hash::BuildHasher {}
+        impl<$($generics)*> Eq for $filter where S: $crate::KeyHasher {}
     };
 }
 
@@ -190,7 +195,10 @@ macro_rules! atomic_twin {
             ///
             /// # Errors
             /// [`AllocError`]($crate::AllocError) when the memory is refused.
-            pub fn from_params(params: $params, hasher: S) -> Result<Self, $crate::AllocError> {
+            pub fn from_params(params: $params, hasher: S) -> Result<Self, $crate::AllocError>
+    where
+        S: $crate::KeyHasher,
+    {
                 $plain::from_params(params, hasher).map(Self::from)
             }
         }
@@ -214,7 +222,7 @@ macro_rules! atomic_twin {
         $crate::insert_traits!([S] $atomic<S>, merge by union_with);
 
         /// Also for a shared reference, as `std::io` has it for files.
-        impl<K: ::core::hash::Hash, S: ::core::hash::BuildHasher> Extend<K> for &$atomic<S> {
+        impl<K: ::core::hash::Hash, S: $crate::KeyHasher> Extend<K> for &$atomic<S> {
             fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
                 keys.into_iter().for_each(|key| {
                     self.insert(&key);

@@ -1,19 +1,21 @@
-//! From keys to well-mixed 64-bit hashes, the same on every machine.
+//! From keys to uniform 64-bit hashes, the same on every machine.
 //!
-//! A structure takes one 64-bit hash of a key from its [`BuildHasher`] and passes it through
-//! [`finalize`], so that a weak hasher (the identity on integers, FNV-1a, a CRC) gives the promised
-//! error too. `docs/hashing.md` of the workspace specifies everything here for other languages.
+//! A structure takes one 64-bit hash of a key from its [`KeyHasher`], uniform in all bits, and uses it as
+//! it is. Weak hashers (the identity on integers, FNV-1a, a CRC) are wrapped in [`Mixed`], which passes
+//! their hashes through [`finalize`]. `docs/hashing.md` of the workspace specifies everything here for other languages.
 
 mod default;
+mod key;
 mod sip;
 
-use core::hash::{BuildHasher, Hash, Hasher};
+use core::hash::{Hash, Hasher};
 
 use crate::internal::GOLDEN_RATIO;
 
 #[cfg(feature = "ahash")]
 pub use ahash;
 pub use default::{DefaultHashBuilder, DefaultHasher};
+pub use key::{Avalanching, KeyHasher, Mixed};
 pub use sip::{SipHashBuilder, SipHasher};
 
 /// Mixes a 64-bit hash so that every bit of the result depends on every bit of `hash`.
@@ -38,7 +40,7 @@ pub const fn finalize(hash: u64) -> u64 {
     x ^ (x >> 27)
 }
 
-/// Maps a well-mixed `x` evenly to `0..n`: the high half of the 128-bit product.
+/// Maps a uniform `x` evenly to `0..n`: the high half of the 128-bit product.
 ///
 /// Returns 0 when `n` is 0. Any `n` works, not only powers of two, and no division is made
 /// (Daniel Lemire, "Fast Random Integer Generation in an Interval", ACM TOMACS 29(1), 2019, section 4).
@@ -50,11 +52,11 @@ pub const fn reduce(x: u64, n: u64) -> u64 {
 
 /// Returns the fingerprint by which structures find out whether they hash alike.
 ///
-/// It is the hash of one fixed key. Hash builders of one type with one seed agree; two that differ
+/// It is the hash of one fixed key. Hashers of one type with one seed agree; two that differ
 /// agree with probability 2^-64.
 #[must_use]
-pub fn probe<S: BuildHasher>(hasher: &S) -> u64 {
-    hasher.hash_one(Raw(b"pds hasher probe"))
+pub fn probe<S: KeyHasher>(hasher: &S) -> u64 {
+    hasher.hash_key(&Raw(b"pds hasher probe"))
 }
 
 /// A byte string that hashes as exactly these bytes: no length and no terminator.
@@ -66,12 +68,11 @@ pub fn probe<S: BuildHasher>(hasher: &S) -> u64 {
 ///
 /// # Examples
 /// ```
-/// use core::hash::BuildHasher;
-/// use pds_core::{DefaultHashBuilder, Raw};
+/// use pds_core::{DefaultHashBuilder, KeyHasher, Raw};
 ///
 /// let hasher = DefaultHashBuilder::default();
-/// assert_eq!(hasher.hash_one(Raw(b"abc")), 0x78af_5f94_892f_3950);
-/// assert_eq!(hasher.hash_one("abc"), hasher.hash_one(Raw(b"abc")));
+/// assert_eq!(hasher.hash_key(&Raw(b"abc")), 0x78af_5f94_892f_3950);
+/// assert_eq!(hasher.hash_key("abc"), hasher.hash_key(&Raw(b"abc")));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Raw<'a>(pub &'a [u8]);
@@ -83,17 +84,81 @@ impl Hash for Raw<'_> {
     }
 }
 
-/// A hash builder whose hashes are the same on every machine, so that structures may be stored,
-/// sent and merged.
+/// A hasher whose hashes are the same on every machine, so that structures may be stored, sent and
+/// merged.
 ///
 /// Implement it for a hasher of your own to give its structures portable bytes. The promise covers
 /// the key types listed in `docs/hashing.md`: a [`Hasher`] must feed integers in a fixed byte order
-/// and `usize` as 64 bits.
+/// and `usize` as 64 bits. Whether the hash is mixed is part of what [`ID`](Self::ID) names.
+///
+/// # Examples
+/// A type of your own around [`Mixed`] or [`Avalanching`]:
+/// ```
+/// use core::hash::{BuildHasherDefault, Hasher};
+///
+/// use pds_core::{KeyHasher, Mixed, PortableHasher};
+///
+/// /// FNV-1a, 64 bits.
+/// #[derive(Clone)]
+/// struct Fnv1a(u64);
+///
+/// impl Default for Fnv1a {
+///     fn default() -> Self {
+///         Self(0xcbf2_9ce4_8422_2325)
+///     }
+/// }
+///
+/// impl Hasher for Fnv1a {
+///     fn write(&mut self, bytes: &[u8]) {
+///         for &byte in bytes {
+///             self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+///         }
+///     }
+///     // The provided methods write integers as the machine has them.
+///     fn write_u64(&mut self, number: u64) {
+///         self.write(&number.to_le_bytes());
+///     }
+///     fn write_usize(&mut self, number: usize) {
+///         self.write_u64(number as u64);
+///     }
+///     // write_u16, write_u32, ... likewise.
+///     fn finish(&self) -> u64 {
+///         self.0
+///     }
+/// }
+///
+/// #[derive(Clone, Default)]
+/// struct PortableFnv(Mixed<BuildHasherDefault<Fnv1a>>);
+///
+/// impl KeyHasher for PortableFnv {
+///     fn hash_key_dyn(&self, feed: &mut dyn FnMut(&mut dyn Hasher)) -> u64 {
+///         self.0.hash_key_dyn(feed)
+///     }
+///     // Not needed, but faster: no call through a vtable.
+///     fn hash_key<K: core::hash::Hash + ?Sized>(&self, key: &K) -> u64 {
+///         self.0.hash_key(key)
+///     }
+/// }
+///
+/// impl PortableHasher for PortableFnv {
+///     const ID: u16 = 1 << 15;
+///     const SECRET: bool = false;
+///
+///     fn to_seed(&self) -> [u8; 16] {
+///         [0; 16]
+///     }
+///     fn from_seed(seed: [u8; 16]) -> Option<Self> {
+///         (seed == [0; 16]).then(Self::default)
+///     }
+/// }
+///
+/// assert_eq!(PortableFnv::default().hash_bytes(b"a"), pds_core::hash::finalize(0xaf63_dc4c_8601_ec8c));
+/// ```
 ///
 /// ```compile_fail
 /// // `RandomState` draws new keys in each process, so it has no portable bytes.
 /// fn stores<H: pds_core::PortableHasher>() {}
-/// stores::<std::hash::RandomState>();
+/// stores::<pds_core::Avalanching<std::hash::RandomState>>();
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no portable bytes: its hashes are promised for this process only",
@@ -102,7 +167,7 @@ impl Hash for Raw<'_> {
             differently from build to build or from process to process",
     note = "use `DefaultHashBuilder`, or `SipHashBuilder` where keys come from strangers"
 )]
-pub trait PortableHasher: BuildHasher + Sized {
+pub trait PortableHasher: KeyHasher + Sized {
     /// Names the hash function in stored bytes. Ids below 2^15 are this family's, from 2^15 up yours.
     const ID: u16;
 
@@ -118,6 +183,6 @@ pub trait PortableHasher: BuildHasher + Sized {
     /// Hashes exactly these bytes, as [`Raw`] does.
     #[inline]
     fn hash_bytes(&self, bytes: &[u8]) -> u64 {
-        self.hash_one(Raw(bytes))
+        self.hash_key(&Raw(bytes))
     }
 }

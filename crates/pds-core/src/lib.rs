@@ -25,6 +25,8 @@ mod traits;
 #[cfg(feature = "std")]
 pub use error::ReadError;
 pub use error::{AllocError, BuildError, DecodeError, Estimate, Incompatible, ParamError};
-pub use hash::{DefaultHashBuilder, PortableHasher, Raw, SipHashBuilder};
+pub use hash::{
+    Avalanching, DefaultHashBuilder, KeyHasher, Mixed, PortableHasher, Raw, SipHashBuilder,
+};
 pub use kind::Kind;
-pub use traits::{Cardinality, Frequency, HashKey, Insert, Membership, Merge, Remove};
+pub use traits::{Cardinality, Frequency, Insert, Membership, Merge, Remove};

@@ -4,13 +4,12 @@
 
 use core::hash::{BuildHasher, Hasher};
 
-use pds_core::Kind;
 use pds_core::bytes::{
     Header, Portable, ReadLimits, SecretKey, Shape, WithKey, from_slice, read_from, to_vec,
     write_to,
 };
 use pds_core::internal::{Envelope, Sink, Source};
-use pds_core::{DecodeError, DefaultHashBuilder, PortableHasher, ReadError};
+use pds_core::{DecodeError, DefaultHashBuilder, KeyHasher, Kind, PortableHasher, ReadError};
 
 /// Words under a hasher.
 #[derive(Debug, PartialEq)]
@@ -123,6 +122,14 @@ impl BuildHasher for Own {
 
     fn build_hasher(&self) -> Sum {
         Sum(self.0.into())
+    }
+}
+
+impl KeyHasher for Own {
+    fn hash_key_dyn(&self, feed: &mut dyn FnMut(&mut dyn Hasher)) -> u64 {
+        let mut hasher = self.build_hasher();
+        feed(&mut hasher);
+        hasher.finish()
     }
 }
 

@@ -6,8 +6,7 @@
 use core::fmt;
 use core::hash::{BuildHasher, Hasher};
 
-use pds_core::DefaultHashBuilder;
-use pds_core::internal::GOLDEN_RATIO;
+use pds_core::{DefaultHashBuilder, Mixed};
 
 use crate::keys::awkward;
 
@@ -200,9 +199,9 @@ impl BuildHasher for AnyBuilder {
     }
 }
 
-/// All weak hashers, and the default one.
+/// All weak hashers, and the default one, each made uniform by [`Mixed`].
 #[must_use]
-pub fn all() -> [AnyBuilder; 5] {
+pub fn all() -> [Mixed<AnyBuilder>; 5] {
     fn build<S: BuildHasher<Hasher: 'static> + Default>() -> Box<dyn Hasher> {
         Box::new(S::default().build_hasher())
     }
@@ -213,32 +212,15 @@ pub fn all() -> [AnyBuilder; 5] {
         AnyBuilder { name: "CRC-64", build: build::<Crc64Builder> },
         AnyBuilder { name: "default", build: build::<DefaultHashBuilder> },
     ]
+    .map(Mixed)
 }
 
 /// [`all`] hashers, each with every stream of integers on which a weak one is likely to fail, and a name for both.
 pub fn on_awkward_keys()
--> impl Iterator<Item = (String, AnyBuilder, impl Iterator<Item = u64> + Clone)> {
+-> impl Iterator<Item = (String, Mixed<AnyBuilder>, impl Iterator<Item = u64> + Clone)> {
     all().into_iter().flat_map(|hasher| {
-        awkward().map(move |(name, keys)| (format!("{hasher:?}, {name}"), hasher, keys))
+        awkward().map(move |(name, keys)| (format!("{:?}, {name}", hasher.0), hasher, keys))
     })
-}
-
-/// Finds the hash of which the finaliser makes `x`: with it, or under [`IdentityBuilder`], keys can be chosen.
-#[must_use]
-pub fn unfinalized(x: u64) -> u64 {
-    let mut x = unxorshift(x, 27).wrapping_mul(inverse(0x1C69_B3F7_4AC4_AE35));
-    x = unxorshift(x, 33).wrapping_mul(inverse(0x3C79_AC49_2BA7_B653));
-    unxorshift(x, 27).wrapping_sub(GOLDEN_RATIO)
-}
-
-/// The inverse of `x ^ (x >> shift)`.
-fn unxorshift(y: u64, shift: u32) -> u64 {
-    (0..64 / shift + 1).fold(y, |x, _| y ^ (x >> shift))
-}
-
-/// The inverse of an odd number, by Newton's iteration: each round doubles the bits that are right.
-fn inverse(odd: u64) -> u64 {
-    (0..6).fold(odd, |x, _| x.wrapping_mul(2u64.wrapping_sub(odd.wrapping_mul(x))))
 }
 
 #[cfg(test)]
@@ -302,7 +284,7 @@ mod tests {
 
     #[test]
     fn any_hasher_is_the_one_it_is_named_for() {
-        let hashes = all().map(|hasher| (format!("{hasher:?}"), hasher.hash_one("key")));
+        let hashes = all().map(|hasher| (format!("{:?}", hasher.0), hasher.0.hash_one("key")));
         let same: [(&str, u64); 5] = [
             ("identity", IdentityBuilder.hash_one("key")),
             ("FxHash", FxBuilder.hash_one("key")),

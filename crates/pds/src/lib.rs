@@ -83,9 +83,9 @@ pub use hll::{HyperLogLog, HyperLogLogView, UltraLogLog, UltraLogLogView};
 #[cfg(feature = "std")]
 pub use pds_core::ReadError;
 pub use pds_core::{
-    AllocError, BuildError, Cardinality, DecodeError, DefaultHashBuilder, Estimate, Frequency,
-    HashKey, Incompatible, Insert, Kind, Membership, Merge, ParamError, PortableHasher, Raw,
-    Remove, SipHashBuilder,
+    AllocError, Avalanching, BuildError, Cardinality, DecodeError, DefaultHashBuilder, Estimate,
+    Frequency, Incompatible, Insert, KeyHasher, Kind, Membership, Merge, Mixed, ParamError,
+    PortableHasher, Raw, Remove, SipHashBuilder,
 };
 pub use typed::Typed;
 
@@ -110,7 +110,7 @@ pub mod prelude {
     #[cfg(all(feature = "counting", feature = "alloc"))]
     pub use crate::{BlockedCountingBloomFilter, CountingBloomFilter};
     pub use crate::{
-        Cardinality, DefaultHashBuilder, Estimate, Frequency, HashKey, Insert, Membership, Merge,
+        Cardinality, DefaultHashBuilder, Estimate, Frequency, Insert, KeyHasher, Membership, Merge,
         Raw, Remove, SipHashBuilder, Typed,
     };
     #[cfg(all(feature = "cms", feature = "alloc"))]

@@ -12,13 +12,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use pds::Kind;
 use pds::bytes::{Header, Portable, ReadLimits};
 use pds::counting::Bits8;
 use pds::{
     BlockedBloomFilter, BlockedCountingBloomFilter, BloomFilter, CountMinSketch,
     CountingBloomFilter, CuckooFilter, DecodeError, DefaultHashBuilder, DynFilter, DynFilterView,
-    HashKey, HyperLogLog, Membership, PortableHasher, ReadError, SipHashBuilder,
+    HyperLogLog, KeyHasher, Kind, Membership, PortableHasher, ReadError, SipHashBuilder,
 };
 use pds_testkit::mutate::{Choices, inputs, mutate};
 

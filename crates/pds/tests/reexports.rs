@@ -2,7 +2,7 @@
 #![cfg(all(feature = "std", feature = "bloom"))]
 
 use core::convert::Infallible;
-use core::hash::{BuildHasher, Hash};
+use core::hash::{BuildHasher, Hasher};
 use std::collections::HashMap;
 
 use pds::prelude::*;
@@ -222,9 +222,9 @@ mod typed {
         room: usize,
     }
 
-    impl HashKey for Exact {
-        fn hash_key<K: Hash + ?Sized>(&self, key: &K) -> u64 {
-            DefaultHashBuilder::default().hash_one(key)
+    impl KeyHasher for Exact {
+        fn hash_key_dyn(&self, feed: &mut dyn FnMut(&mut dyn Hasher)) -> u64 {
+            DefaultHashBuilder::default().hash_key_dyn(feed)
         }
     }
 

@@ -3,11 +3,10 @@
 //! `docs/security.md` tells of them; `cargo test -p pds --test security -- --nocapture` prints its numbers.
 #![cfg(all(feature = "std", feature = "bloom"))]
 
-use core::hash::BuildHasher;
 use core::iter::repeat_with;
 
 use pds::bloom::{BitArray, DoubleHash};
-use pds::{BloomFilter, DefaultHashBuilder, SipHashBuilder};
+use pds::{BloomFilter, DefaultHashBuilder, KeyHasher, SipHashBuilder};
 
 /// 10,000, for which chance and choice differ enough, and choosing takes a second.
 const ITEMS: u64 = 10_000;
@@ -18,27 +17,27 @@ fn secret() -> SipHashBuilder {
     SipHashBuilder::from_key(*b"known to no one!")
 }
 
-fn filter<S: BuildHasher>(hasher: S) -> BloomFilter<S> {
+fn filter<S: KeyHasher>(hasher: S) -> BloomFilter<S> {
     let builder = BloomFilter::builder().expected_items(ITEMS).false_positive_rate(RATE);
     builder.hasher(hasher).build().expect("sound parameters")
 }
 
 /// A filter of these keys, as a service has it after all of them came in.
-fn filled<S: BuildHasher>(hasher: S, keys: &[u64]) -> BloomFilter<S> {
+fn filled<S: KeyHasher>(hasher: S, keys: &[u64]) -> BloomFilter<S> {
     let mut filter = filter(hasher);
     filter.extend(keys);
     filter
 }
 
 /// The share of absent keys that are taken for present; 200,000 keys that nobody chose.
-fn measured_rate<S: BuildHasher>(filter: &BloomFilter<S>) -> f64 {
+fn measured_rate<S: KeyHasher>(filter: &BloomFilter<S>) -> f64 {
     let strangers = (1 << 40..).take(200_000);
     strangers.filter(|key: &u64| filter.contains(key)).count() as f64 / 200_000.0
 }
 
 /// Positions of a key in the filter that everyone can compute.
 fn positions(key: u64, filter: &BloomFilter) -> Vec<u64> {
-    let mut probes = DoubleHash::new(filter.hasher().hash_one(key));
+    let mut probes = DoubleHash::new(filter.hasher().hash_key(&key));
     let next = || probes.next_position(filter.num_bits());
     repeat_with(next).take(filter.num_hashes() as usize).collect()
 }

@@ -4,9 +4,9 @@ use super::judge::{Check, Law, real};
 use super::keys::{HasherKind, KeyKind};
 use super::measure::{Plan, Work};
 use super::subject::{Design, Family, Interval, Observation, Prediction, Sets, Size, Subject};
-use core::hash::{BuildHasher, Hash};
+use core::hash::Hash;
 use pds::params::{BlockedBloomParams, Preference, blocked::BLOCK_BITS};
-use pds::{BlockedBloomFilter, Estimate, ParamError};
+use pds::{BlockedBloomFilter, Estimate, KeyHasher, ParamError};
 
 /// The fewest and the most parts that an array is divided into to find the most deviating one.
 const PARTS: [u64; 2] = [4, 64];
@@ -37,13 +37,13 @@ pub(crate) enum Shape {
 }
 
 impl Family for Blocked {
-    type Filter<S: BuildHasher + Clone> = BlockedBloomFilter<S>;
+    type Filter<S: KeyHasher + Clone> = BlockedBloomFilter<S>;
 
     fn name(&self) -> &'static str {
         self.name
     }
 
-    fn build<S: BuildHasher + Clone>(&self, design: &Design, hasher: S) -> BlockedBloomFilter<S> {
+    fn build<S: KeyHasher + Clone>(&self, design: &Design, hasher: S) -> BlockedBloomFilter<S> {
         let params = params(design, self.shape);
         let filter =
             BlockedBloomFilter::from_params(params, hasher).expect("memory for the filter");
@@ -135,7 +135,7 @@ fn pool(design: Design, instances: u64, queries: u64) -> Plan {
     Plan { design, keys: KeyKind::Consecutive, hasher: HasherKind::Default, work }
 }
 
-impl<S: BuildHasher + Clone> Subject for BlockedBloomFilter<S> {
+impl<S: KeyHasher + Clone> Subject for BlockedBloomFilter<S> {
     fn insert<K: Hash>(&mut self, key: &K) {
         Self::insert(self, key);
     }
@@ -162,7 +162,7 @@ impl<S: BuildHasher + Clone> Subject for BlockedBloomFilter<S> {
     }
 }
 
-impl<S: BuildHasher + Clone> Sets for BlockedBloomFilter<S> {
+impl<S: KeyHasher + Clone> Sets for BlockedBloomFilter<S> {
     fn unite(&mut self, other: &Self) {
         self.union_with(other).expect("filters of one design");
     }

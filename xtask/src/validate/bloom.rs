@@ -2,10 +2,10 @@
 
 use super::judge::{Check, Law, real};
 use super::subject::{Design, Family, Interval, Observation, Prediction, Sets, Size, Subject};
-use core::hash::{BuildHasher, Hash};
+use core::hash::Hash;
 use pds::bloom::BloomParams;
 use pds::params::bloom::{rate_from_fill, scheme_excess};
-use pds::{BloomFilter, Estimate};
+use pds::{BloomFilter, Estimate, KeyHasher};
 
 /// The most parts that an array is divided into to find the most deviating one.
 const MOST_PARTS: u64 = 64;
@@ -20,13 +20,13 @@ const COINCIDENCES: f64 = 0.02;
 pub(crate) struct Plain;
 
 impl Family for Plain {
-    type Filter<S: BuildHasher + Clone> = BloomFilter<S>;
+    type Filter<S: KeyHasher + Clone> = BloomFilter<S>;
 
     fn name(&self) -> &'static str {
         "bloom"
     }
 
-    fn build<S: BuildHasher + Clone>(&self, design: &Design, hasher: S) -> BloomFilter<S> {
+    fn build<S: KeyHasher + Clone>(&self, design: &Design, hasher: S) -> BloomFilter<S> {
         BloomFilter::from_params(params(design), hasher).expect("memory for the filter")
     }
 
@@ -81,7 +81,7 @@ const fn shortfall(bits: u64) -> f64 {
     }
 }
 
-impl<S: BuildHasher + Clone> Subject for BloomFilter<S> {
+impl<S: KeyHasher + Clone> Subject for BloomFilter<S> {
     fn insert<K: Hash>(&mut self, key: &K) {
         Self::insert(self, key);
     }
@@ -107,7 +107,7 @@ impl<S: BuildHasher + Clone> Subject for BloomFilter<S> {
     }
 }
 
-impl<S: BuildHasher + Clone> Sets for BloomFilter<S> {
+impl<S: KeyHasher + Clone> Sets for BloomFilter<S> {
     fn unite(&mut self, other: &Self) {
         self.union_with(other).expect("filters of one design");
     }

@@ -13,13 +13,12 @@ use super::Run;
 use super::effort::Effort;
 use super::judge::{Case, Check, Law, Measurement, real};
 use super::schedule::{Job, Progress};
-use core::hash::BuildHasher;
 use core::ops::Range;
 use pds::params::HllParams;
 use pds::params::hll::CardinalityEstimator::{
     self, Improved, Martingale, MaximumLikelihood, UltraFgra, UltraMaximumLikelihood,
 };
-use pds::{DefaultHashBuilder, HyperLogLog, UltraLogLog};
+use pds::{DefaultHashBuilder, HyperLogLog, KeyHasher, Mixed, UltraLogLog};
 use pds_testkit::hashers::{Fnv1aBuilder, IdentityBuilder};
 use pds_testkit::keys;
 
@@ -88,8 +87,8 @@ pub(crate) fn jobs(run: &Run) -> Vec<Job<'_>> {
     let job = |series: Series| Job {
         cost: series.sketches * series.keys(),
         run: Box::new(move |progress| match series.hasher {
-            "identity" => measure_pairs(&series, &IdentityBuilder, seed, progress),
-            "fnv1a" => measure_pairs(&series, &Fnv1aBuilder, seed, progress),
+            "identity" => measure_pairs(&series, &Mixed(IdentityBuilder), seed, progress),
+            "fnv1a" => measure_pairs(&series, &Mixed(Fnv1aBuilder), seed, progress),
             _ => measure_pairs(&series, &DefaultHashBuilder::default(), seed, progress),
         }),
     };
@@ -115,7 +114,7 @@ trait Counter<const N: usize> {
     fn estimates(&mut self) -> [f64; N];
 }
 
-fn measure_pairs<S: BuildHasher + Clone>(
+fn measure_pairs<S: KeyHasher + Clone>(
     series: &Series,
     hasher: &S,
     seed: u64,
@@ -180,10 +179,10 @@ struct Pair<S> {
     hashes: Vec<u64>,
 }
 
-impl<S: BuildHasher> Counter<{ ESTIMATORS.len() }> for Pair<S> {
+impl<S: KeyHasher> Counter<{ ESTIMATORS.len() }> for Pair<S> {
     fn insert(&mut self, keys: &[u64]) {
         // Hashed once for both: half of the time.
-        let hashes = keys.iter().map(|key| self.plain.hasher().hash_one(key));
+        let hashes = keys.iter().map(|key| self.plain.hasher().hash_key(key));
         self.hashes.clear();
         self.hashes.extend(hashes);
         self.plain.insert_hash_batch(&self.hashes);

@@ -3,10 +3,11 @@
 use super::Run;
 use super::judge::{Case, Check, Law, Measurement, real};
 use super::schedule::{Job, Progress};
-use core::hash::BuildHasher;
 use pds::cms::{Hitter, Update};
 use pds::params::{CountMinParams, CountSketchParams, HeavyHittersParams};
-use pds::{CountMinSketch, CountSketch, DefaultHashBuilder, HeavyHitters, SketchedHeavyHitters};
+use pds::{
+    CountMinSketch, CountSketch, DefaultHashBuilder, HeavyHitters, KeyHasher, SketchedHeavyHitters,
+};
 use pds_testkit::zipf::{Zipf, counts};
 
 /// Operations of a stream: every event is counted, and every key is asked for.
@@ -38,7 +39,7 @@ pub(super) trait Counts {
     fn estimate(&self, key: u64) -> (u64, bool);
 }
 
-impl<S: BuildHasher> Counts for CountMinSketch<S> {
+impl<S: KeyHasher> Counts for CountMinSketch<S> {
     fn insert(&mut self, key: u64) {
         self.insert(&key);
     }

@@ -176,6 +176,12 @@ impl Grid<'_> {
         kinds.map(plan).to_vec()
     }
 
+    /// Consecutive keys under the identity, whose hashes differ in their lowest bits only.
+    pub(crate) fn weak(&self) -> Plan {
+        let design = Design { items: 10_000, rate: 0.01, size: Size::Promised };
+        self.instance(design, 1.0, KeyKind::Consecutive, HasherKind::Identity)
+    }
+
     fn instance(&self, design: Design, load: f64, keys: KeyKind, hasher: HasherKind) -> Plan {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in bounds")]
         let stored = (real(design.items) * load) as u64;

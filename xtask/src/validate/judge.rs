@@ -60,6 +60,8 @@ pub(crate) enum Check {
     FirstFailure,
     /// Counters that stick.
     Overflow,
+    /// Absent keys affirmed under a weak hasher that is said to be uniform: to be broken.
+    UnmixedRate,
 }
 
 impl Check {
@@ -88,7 +90,13 @@ impl Check {
             Self::EstimateSpread => "spread of estimates",
             Self::FirstFailure => "mean load at the first failure",
             Self::Overflow => "counters that stick",
+            Self::UnmixedRate => "false positives, a weak hasher unmixed",
         }
+    }
+
+    /// Whether the measurement has to contradict its law, so that the run fails when it agrees.
+    pub(crate) const fn is_to_break(self) -> bool {
+        matches!(self, Self::UnmixedRate)
     }
 }
 
@@ -128,6 +136,9 @@ impl Check {
                  two choices allow."
             }
             Self::Overflow => "Counters that stick, against the tail of the Poisson law.",
+            Self::UnmixedRate => {
+                "An expected failure: a weak hasher in `Avalanching` must break the promised rate, which `Mixed` keeps."
+            }
             Self::BelowTruth => {
                 "No key may be estimated below its count, unless the answer is \"at least\"."
             }
@@ -206,7 +217,9 @@ pub(crate) enum Verdict {
     Kept,
     /// It agrees, but a tenth more or less would have agreed too.
     Weak,
-    /// It contradicts the prediction.
+    /// It contradicts the prediction, as it has to.
+    Expected,
+    /// It contradicts the prediction, or agrees where it must not.
     Broken,
 }
 
@@ -250,8 +263,11 @@ pub(crate) fn false_alarm_of_each(measurements: &[Measurement]) -> f64 {
 fn judge_one(measurement: Measurement, alpha: f64) -> Row {
     let Measurement { case, check, law, observed, events } = measurement;
     let bounds = Bounds::of(law, alpha);
-    let verdict = if !(bounds.low..=bounds.high).contains(&observed) {
+    let agrees = (bounds.low..=bounds.high).contains(&observed);
+    let verdict = if agrees == check.is_to_break() {
         Verdict::Broken
+    } else if !agrees {
+        Verdict::Expected
     } else if bounds.sees > WEAK_ABOVE {
         Verdict::Weak
     } else {

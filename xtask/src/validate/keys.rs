@@ -179,27 +179,36 @@ macro_rules! with_hasher {
                 $body
             }
             $crate::validate::keys::HasherKind::Ahash => {
-                let $hasher = pds::hash::ahash::RandomState::with_seeds($seed, 1, 2, 3);
+                let $hasher =
+                    pds::Avalanching(pds::hash::ahash::RandomState::with_seeds($seed, 1, 2, 3));
                 $body
             }
             $crate::validate::keys::HasherKind::Identity => {
-                let $hasher =
-                    $crate::validate::keys::Salted($seed, pds_testkit::hashers::IdentityBuilder);
+                let $hasher = pds::Mixed($crate::validate::keys::Salted(
+                    $seed,
+                    pds_testkit::hashers::IdentityBuilder,
+                ));
                 $body
             }
             $crate::validate::keys::HasherKind::Fx => {
-                let $hasher =
-                    $crate::validate::keys::Salted($seed, pds_testkit::hashers::FxBuilder);
+                let $hasher = pds::Mixed($crate::validate::keys::Salted(
+                    $seed,
+                    pds_testkit::hashers::FxBuilder,
+                ));
                 $body
             }
             $crate::validate::keys::HasherKind::Fnv1a => {
-                let $hasher =
-                    $crate::validate::keys::Salted($seed, pds_testkit::hashers::Fnv1aBuilder);
+                let $hasher = pds::Mixed($crate::validate::keys::Salted(
+                    $seed,
+                    pds_testkit::hashers::Fnv1aBuilder,
+                ));
                 $body
             }
             $crate::validate::keys::HasherKind::Crc64 => {
-                let $hasher =
-                    $crate::validate::keys::Salted($seed, pds_testkit::hashers::Crc64Builder);
+                let $hasher = pds::Mixed($crate::validate::keys::Salted(
+                    $seed,
+                    pds_testkit::hashers::Crc64Builder,
+                ));
                 $body
             }
         }

@@ -2,10 +2,11 @@
 
 use super::corpus::Corpus;
 use super::judge::{Case, Check, Law, Measurement, real};
-use super::keys::{HasherKind, Key, KeyKind, Stream, with_hasher};
+use super::keys::{HasherKind, Key, KeyKind, Salted, Stream, with_hasher};
 use super::schedule::Progress;
 use super::subject::{Design, Family, Interval, Observation, Prediction, Sets, Subject};
-use core::hash::BuildHasher;
+use pds::{Avalanching, KeyHasher};
+use pds_testkit::hashers::IdentityBuilder;
 use pds_testkit::keys;
 
 /// Keys made, hashed and asked for at a time: few enough to stay in the first-level cache.
@@ -74,7 +75,27 @@ impl<F: Family> Task<'_, F> {
         }
     }
 
-    fn instance<K: Key, S: BuildHasher + Clone>(
+    /// Measures an instance whose hasher is weak and said to be uniform: the rate has to break.
+    pub(crate) fn run_unmixed(&self) -> Vec<Measurement> {
+        let Work::Instance { stored, queries } = self.plan.work else { return Vec::new() };
+        let hasher = Avalanching(Salted(self.seed, IdentityBuilder));
+        vec![self.unmixed_rate(hasher, stored, queries)]
+    }
+
+    /// The rate of an instance with this hasher, against the predicted one.
+    pub(crate) fn unmixed_rate(
+        &self,
+        hasher: impl KeyHasher + Clone,
+        stored: u64,
+        queries: u64,
+    ) -> Measurement {
+        let (_, trial) = self.trial::<u64, _>(hasher, self.seed, stored, queries);
+        let case = Case { hasher: "identity, unmixed", ..self.case(stored, 1) };
+        let rate = self.predict(stored).rate;
+        Measurement { check: Check::UnmixedRate, ..false_positives(&case, &trial, rate) }
+    }
+
+    fn instance<K: Key, S: KeyHasher + Clone>(
         &self,
         hasher: S,
         stored: u64,
@@ -92,7 +113,7 @@ impl<F: Family> Task<'_, F> {
     }
 
     /// Builds an instance, stores the first keys of a stream, asks for all of them and for `queries` later ones.
-    fn trial<K: Key, S: BuildHasher + Clone>(
+    fn trial<K: Key, S: KeyHasher + Clone>(
         &self,
         hasher: S,
         seed: u64,

@@ -13,7 +13,8 @@ use super::schedule::Job;
 use super::structures;
 use super::subject::{Design, Family, Interval, Observation, Prediction, Subject};
 use clap::ValueEnum;
-use core::hash::{BuildHasher, Hash};
+use core::hash::Hash;
+use pds::KeyHasher;
 use pds::bloom::{BitArray, BloomParams, DoubleHash};
 use pds::hash::finalize;
 
@@ -109,13 +110,13 @@ impl Fault {
 pub(crate) struct Faulty(pub(crate) Option<Fault>);
 
 impl Family for Faulty {
-    type Filter<S: BuildHasher + Clone> = FaultyFilter<S>;
+    type Filter<S: KeyHasher + Clone> = FaultyFilter<S>;
 
     fn name(&self) -> &'static str {
         "sabotaged bloom"
     }
 
-    fn build<S: BuildHasher + Clone>(&self, design: &Design, hasher: S) -> FaultyFilter<S> {
+    fn build<S: KeyHasher + Clone>(&self, design: &Design, hasher: S) -> FaultyFilter<S> {
         let params = bloom::params(design);
         let bits = BitArray::zeroed(params.num_bits()).expect("memory for the filter");
         let rate = params.rate_at(design.items);
@@ -140,14 +141,14 @@ pub(crate) struct FaultyFilter<S> {
     is_empty: bool,
 }
 
-impl<S: BuildHasher> FaultyFilter<S> {
+impl<S: KeyHasher> FaultyFilter<S> {
     fn has(&self, fault: Fault) -> bool {
         self.fault == Some(fault)
     }
 
     /// The positions of a key, faults included.
     fn positions<K: Hash>(&self, key: &K) -> impl Iterator<Item = u64> + use<S, K> {
-        let hash = self.bias(self.hasher.hash_one(key));
+        let hash = self.bias(self.hasher.hash_key(key));
         let (bits, fault) = (self.params.num_bits(), self.fault);
         let count = self.params.num_hashes() - u32::from(self.has(Fault::FewerHashes));
         let mut probes = DoubleHash::new(hash);
@@ -162,20 +163,13 @@ impl<S: BuildHasher> FaultyFilter<S> {
         })
     }
 
-    /// Sets the top bit of every other finalised hash.
-    ///
-    /// A bit of the hash as it comes would show nothing: the finaliser spreads the hashes that remain over the whole
-    /// array, which is what it is for.
+    /// Sets the top bit of every other hash.
     fn bias(&self, hash: u64) -> u64 {
-        if self.has(Fault::BiasedBit) && chance(hash, 0.5) {
-            unfinalize(finalize(hash) | 1 << 63)
-        } else {
-            hash
-        }
+        if self.has(Fault::BiasedBit) && chance(hash, 0.5) { hash | 1 << 63 } else { hash }
     }
 }
 
-impl<S: BuildHasher + Clone> Subject for FaultyFilter<S> {
+impl<S: KeyHasher + Clone> Subject for FaultyFilter<S> {
     fn insert<K: Hash>(&mut self, key: &K) {
         let is_first = core::mem::take(&mut self.is_empty);
         if is_first && self.has(Fault::DroppedKey) {
@@ -188,7 +182,7 @@ impl<S: BuildHasher + Clone> Subject for FaultyFilter<S> {
 
     fn contains<K: Hash>(&self, key: &K) -> bool {
         let is_unlucky =
-            || self.has(Fault::HigherRate) && chance(self.hasher.hash_one(key), 0.03 * self.rate);
+            || self.has(Fault::HigherRate) && chance(self.hasher.hash_key(key), 0.03 * self.rate);
         self.positions(key).all(|position| self.bits.get(position)) || is_unlucky()
     }
 
@@ -216,35 +210,9 @@ fn chance(number: u64, probability: f64) -> bool {
     uniform < probability
 }
 
-/// The number that the finaliser maps to `mixed`.
-fn unfinalize(mixed: u64) -> u64 {
-    let mut x = unshift(mixed, 27).wrapping_mul(inverse(0x1c69_b3f7_4ac4_ae35));
-    x = unshift(x, 33).wrapping_mul(inverse(0x3c79_ac49_2ba7_b653));
-    unshift(x, 27).wrapping_sub(0x9e37_79b9_7f4a_7c15)
-}
-
-/// Undoes `x ^= x >> shift`.
-fn unshift(mixed: u64, shift: u32) -> u64 {
-    let steps = 64 / shift;
-    (0..steps).fold(mixed, |x, _| mixed ^ (x >> shift))
-}
-
-/// The inverse of an odd number modulo 2^64, by Newton's iteration: each step doubles the number of right bits.
-fn inverse(odd: u64) -> u64 {
-    (0..6).fold(odd, |x, _| x.wrapping_mul(2u64.wrapping_sub(odd.wrapping_mul(x))))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_finaliser_is_undone() {
-        for hash in [0, 1, 0x2fbc_5935_64db_792e, u64::MAX] {
-            assert_eq!(unfinalize(finalize(hash)), hash);
-            assert_eq!(finalize(unfinalize(hash)), hash);
-        }
-    }
 
     #[test]
     fn chances_are_as_stated() {

@@ -7,8 +7,9 @@ use super::blocked::{self, Blocked, Shape};
 use super::judge::real;
 use super::sabotage::Fault;
 use super::subject::{Design, Family, Interval, Observation, Prediction, Subject};
-use core::hash::{BuildHasher, Hash};
-use pds::hash::{finalize, reduce};
+use core::hash::Hash;
+use pds::KeyHasher;
+use pds::hash::reduce;
 use pds::params::BlockedBloomParams;
 
 /// The multiplier of `docs/hashing.md`, section 4.
@@ -26,13 +27,13 @@ const EIGHT: Blocked =
 pub(crate) struct FaultyBlocked(pub(crate) Option<Fault>);
 
 impl Family for FaultyBlocked {
-    type Filter<S: BuildHasher + Clone> = FaultyBlockedFilter<S>;
+    type Filter<S: KeyHasher + Clone> = FaultyBlockedFilter<S>;
 
     fn name(&self) -> &'static str {
         EIGHT.name()
     }
 
-    fn build<S: BuildHasher + Clone>(&self, design: &Design, hasher: S) -> FaultyBlockedFilter<S> {
+    fn build<S: KeyHasher + Clone>(&self, design: &Design, hasher: S) -> FaultyBlockedFilter<S> {
         let params = blocked::params(design, EIGHT.shape);
         let words = usize::try_from(params.size_in_bytes() / 8).expect("words in memory");
         FaultyBlockedFilter { fault: self.0, params, words: vec![0; words], hasher }
@@ -53,22 +54,22 @@ pub(crate) struct FaultyBlockedFilter<S> {
     hasher: S,
 }
 
-impl<S: BuildHasher> FaultyBlockedFilter<S> {
+impl<S: KeyHasher> FaultyBlockedFilter<S> {
     /// The words and bits of a key, faults included.
     fn positions<K: Hash>(&self, key: &K) -> impl Iterator<Item = (usize, u64)> + use<S, K> {
-        let mixed = finalize(self.hasher.hash_one(key));
-        let block = reduce(mixed, self.params.num_blocks());
+        let hash = self.hasher.hash_key(key);
+        let block = reduce(hash, self.params.num_blocks());
         let first = usize::try_from(u64::from(LANES) * block).expect("words in memory");
         let fields = match self.fault {
-            Some(Fault::CorrelatedLanes) => mixed,
-            _ => mixed.wrapping_mul(MULTIPLIER),
+            Some(Fault::CorrelatedLanes) => hash,
+            _ => hash.wrapping_mul(MULTIPLIER),
         };
         let lanes = LANES - u32::from(self.fault == Some(Fault::LaneLeftOut));
         (first..).zip((0..lanes).map(move |lane| 1 << (fields >> (58 - 6 * lane) & 63)))
     }
 }
 
-impl<S: BuildHasher + Clone> Subject for FaultyBlockedFilter<S> {
+impl<S: KeyHasher + Clone> Subject for FaultyBlockedFilter<S> {
     fn insert<K: Hash>(&mut self, key: &K) {
         for (word, bit) in self.positions(key) {
             self.words[word] |= bit;

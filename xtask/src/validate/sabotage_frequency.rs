@@ -4,9 +4,8 @@ use super::Run;
 use super::frequency::{Counts, SIMULATED, STREAM_COST, Simulated, measure};
 use super::sabotage::Fault;
 use super::schedule::{Job, Progress};
-use core::hash::BuildHasher;
-use pds::DefaultHashBuilder;
 use pds::cms::{RowHash, Update};
+use pds::{DefaultHashBuilder, KeyHasher};
 
 /// Streams of a case: as many as show the faults, whatever the effort.
 const STREAMS: u64 = 12;
@@ -47,7 +46,7 @@ impl Faulty {
 
     fn columns(&self, key: u64) -> Vec<usize> {
         let width = self.rows[0].len();
-        let mut hash = RowHash::new(self.hasher.hash_one(key));
+        let mut hash = RowHash::new(self.hasher.hash_key(&key));
         let column = |_| usize::try_from(hash.next_column(width as u64)).expect("below the width");
         let mut columns: Vec<_> = (0..self.rows.len()).map(column).collect();
         match self.fault {

@@ -4,9 +4,8 @@ use super::Run;
 use super::removal::{self, History, Removing, history_job, steps};
 use super::sabotage::Fault;
 use super::schedule::Job;
-use core::hash::BuildHasher;
 use pds::bloom::DoubleHash;
-use pds::{CuckooFilter, DefaultHashBuilder};
+use pds::{CuckooFilter, DefaultHashBuilder, KeyHasher};
 
 /// A long history of the filter with this fault.
 pub(crate) fn jobs(fault: Fault, run: &Run) -> Vec<Job<'_>> {
@@ -72,7 +71,7 @@ impl LowersSaturated {
     }
 
     fn positions(&self, key: u64) -> Vec<usize> {
-        let mut probes = DoubleHash::new(DefaultHashBuilder::default().hash_one(key));
+        let mut probes = DoubleHash::new(DefaultHashBuilder::default().hash_key(&key));
         let position = |_| usize::try_from(probes.next_position(self.0.len() as u64));
         (0..3).map(position).map(|position| position.expect("a position in memory")).collect()
     }

@@ -40,6 +40,20 @@ pub(crate) fn jobs<'a>(run: &'a Run, name: Option<&str>) -> Vec<Job<'a>> {
 fn bloom_jobs(run: &Run) -> Vec<Job<'_>> {
     let mut jobs = membership_jobs(bloom::Plain, run);
     jobs.extend(sets_jobs(bloom::Plain, run));
+    jobs.extend(unmixed_jobs(bloom::Plain, run));
+    jobs
+}
+
+/// A weak hasher whose hashes are taken as they come, which has to break the rate, and the same one mixed.
+fn unmixed_jobs<F: Family>(family: F, run: &Run) -> Vec<Job<'_>> {
+    let plan = with_grid(family, run, |grid| grid.weak());
+    let (seed, corpus) = (seed_of(run.seed, &plan), &run.corpus);
+    let unmixed = Job {
+        cost: plan.cost(),
+        run: Box::new(move |progress| Task { family, plan, seed, corpus, progress }.run_unmixed()),
+    };
+    let mut jobs = plan_jobs(family, vec![plan], run);
+    jobs.push(unmixed);
     jobs
 }
 

@@ -4,7 +4,8 @@
 //! that answers frequencies or cardinalities needs only to produce jobs: see [`super::structures`].
 
 use super::judge::{Check, Law};
-use core::hash::{BuildHasher, Hash};
+use core::hash::Hash;
+use pds::KeyHasher;
 
 /// How the size of a structure follows from its design.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,7 +71,7 @@ pub(crate) struct Observation {
 /// A way to build structures of one kind, with any hasher.
 pub(crate) trait Family: Copy + Send + 'static {
     /// What it builds.
-    type Filter<S: BuildHasher + Clone>: Subject;
+    type Filter<S: KeyHasher + Clone>: Subject;
 
     /// The structure's name on the command line.
     fn name(&self) -> &'static str;
@@ -79,7 +80,7 @@ pub(crate) trait Family: Copy + Send + 'static {
     ///
     /// # Panics
     /// When memory is refused: a validation that cannot build its structures has no result.
-    fn build<S: BuildHasher + Clone>(&self, design: &Design, hasher: S) -> Self::Filter<S>;
+    fn build<S: KeyHasher + Clone>(&self, design: &Design, hasher: S) -> Self::Filter<S>;
 
     /// What a structure of this design with `stored` keys will do.
     fn predict(&self, design: &Design, stored: u64) -> Prediction;

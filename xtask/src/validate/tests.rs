@@ -10,6 +10,8 @@ use super::sabotage::{Fault, Faulty};
 use super::sabotage_blocked::FaultyBlocked;
 use super::schedule::Progress;
 use super::subject::{Design, Family, Size};
+use pds::Mixed;
+use pds_testkit::hashers::IdentityBuilder;
 use pds_testkit::stats::split_budget;
 
 /// More tests than a full run has: what is found at this level is found in a run.
@@ -57,6 +59,24 @@ fn the_stand_in_without_a_fault_is_beyond_reproach() {
 #[test]
 fn the_blocked_stand_in_without_a_fault_is_beyond_reproach() {
     assert_eq!(broken(&measure(FaultyBlocked(None), &cheap_plans())), []);
+}
+
+/// A weak hasher breaks the rate of a filter that takes its word, and a run fails where it does not.
+#[test]
+fn a_weak_hasher_unmixed_breaks_the_rate_as_expected() {
+    let corpus = Corpus::sample();
+    let progress = Progress::new(1);
+    let rate = |design: &Design, stored| Plain.predict(design, stored).rate.low;
+    let plan = Grid { effort: Effort::Quick, corpus: &corpus, rate: &rate }.weak();
+    let task = Task { family: Plain, plan, seed: 7, corpus: &corpus, progress: &progress };
+    let alpha = split_budget(FALSE_ALARM, TESTS_OF_A_RUN);
+    let verdicts = |rows: Vec<_>| -> Vec<Verdict> {
+        judge(rows, alpha).iter().map(|row| row.verdict).collect()
+    };
+    assert_eq!(verdicts(task.run_unmixed()), [Verdict::Expected]);
+    assert_eq!(broken(&judge(task.run(), alpha)), [], "mixed, it keeps the rate");
+    let mixed = Mixed(IdentityBuilder);
+    assert_eq!(verdicts(vec![task.unmixed_rate(mixed, 10_000, 100_000)]), [Verdict::Broken]);
 }
 
 #[test]

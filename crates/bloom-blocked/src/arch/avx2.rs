@@ -8,7 +8,7 @@ use core::arch::x86_64::{
 };
 
 use super::{Kernel, Work};
-use crate::batch::Mixing;
+use crate::batch::Hashing;
 use crate::layout::{Block, Layout, Pattern, Positions, field_start, first_fields, second_fields};
 
 /// The proof that the processor has AVX2.
@@ -48,11 +48,11 @@ fn run_with_avx2<P: Pattern, W: Work>(kernel: Avx2, work: W) -> W::Output {
 /// The two halves of a block.
 type Halves = [__m256i; 2];
 
-/// The bits of a mixed hash in its block.
+/// The bits of a hash in its block.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn masks<P: Pattern>(layout: &Layout, mixed: u64) -> Halves {
-    let first = first_fields(mixed);
+fn masks<P: Pattern>(layout: &Layout, hash: u64) -> Halves {
+    let first = first_fields(hash);
     let every = [_mm256_set1_epi64x(1); 2];
     match P::POSITIONS {
         Positions::Chosen => bits_of(first, ones_in(layout.chosen(first))),
@@ -122,34 +122,34 @@ fn covers(block: Halves, masks: Halves) -> bool {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn contains<P: Pattern>(layout: &Layout, mixed: u64, block: &Block) -> bool {
-    covers(load(block), masks::<P>(layout, mixed))
+fn contains<P: Pattern>(layout: &Layout, hash: u64, block: &Block) -> bool {
+    covers(load(block), masks::<P>(layout, hash))
 }
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn insert<P: Pattern>(layout: &Layout, mixed: u64, block: &mut Block) -> bool {
-    let (masks, before) = (masks::<P>(layout, mixed), load(block));
+fn insert<P: Pattern>(layout: &Layout, hash: u64, block: &mut Block) -> bool {
+    let (masks, before) = (masks::<P>(layout, hash), load(block));
     let after = [_mm256_or_si256(before[0], masks[0]), _mm256_or_si256(before[1], masks[1])];
     store(block, after);
     !covers(before, masks)
 }
 
 impl Kernel for Avx2 {
-    const MIXING: Mixing = Mixing::Vectors;
+    const HASHING: Hashing = Hashing::Vectors;
 
     #[inline(always)]
-    fn contains<P: Pattern>(self, layout: &Layout, mixed: u64, block: &Block) -> bool {
+    fn contains<P: Pattern>(self, layout: &Layout, hash: u64, block: &Block) -> bool {
         debug_assert!(Self::is_available());
         // SAFETY: `self` is the proof that the processor has AVX2.
-        unsafe { contains::<P>(layout, mixed, block) }
+        unsafe { contains::<P>(layout, hash, block) }
     }
 
     #[inline(always)]
-    fn insert<P: Pattern>(self, layout: &Layout, mixed: u64, block: &mut Block) -> bool {
+    fn insert<P: Pattern>(self, layout: &Layout, hash: u64, block: &mut Block) -> bool {
         debug_assert!(Self::is_available());
         // SAFETY: `self` is the proof that the processor has AVX2.
-        unsafe { insert::<P>(layout, mixed, block) }
+        unsafe { insert::<P>(layout, hash, block) }
     }
 
     #[inline(always)]

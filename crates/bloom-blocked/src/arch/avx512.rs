@@ -8,7 +8,7 @@ use core::arch::x86_64::{
 };
 
 use super::{Kernel, Work};
-use crate::batch::Mixing;
+use crate::batch::Hashing;
 use crate::layout::{Block, Layout, Pattern, Positions, field_start, first_fields, second_fields};
 
 /// The proof that the processor has AVX-512 (its foundation is enough).
@@ -46,13 +46,13 @@ fn run_with_avx512<P: Pattern, W: Work>(kernel: Avx512, work: W) -> W::Output {
     work.run::<P>(kernel)
 }
 
-/// The bits of a mixed hash in its block.
+/// The bits of a hash in its block.
 ///
 /// Rotations take their count modulo 64, so that the fields need not be cut out.
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq")]
-fn masks<P: Pattern>(layout: &Layout, mixed: u64) -> __m512i {
-    let first = first_fields(mixed);
+fn masks<P: Pattern>(layout: &Layout, hash: u64) -> __m512i {
+    let first = first_fields(hash);
     let one = _mm512_set1_epi64(1);
     match P::POSITIONS {
         Positions::Chosen => {
@@ -95,34 +95,34 @@ fn covers(block: __m512i, masks: __m512i) -> bool {
 
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq")]
-fn contains<P: Pattern>(layout: &Layout, mixed: u64, block: &Block) -> bool {
-    covers(load(block), masks::<P>(layout, mixed))
+fn contains<P: Pattern>(layout: &Layout, hash: u64, block: &Block) -> bool {
+    covers(load(block), masks::<P>(layout, hash))
 }
 
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq")]
-fn insert<P: Pattern>(layout: &Layout, mixed: u64, block: &mut Block) -> bool {
-    let (masks, before) = (masks::<P>(layout, mixed), load(block));
+fn insert<P: Pattern>(layout: &Layout, hash: u64, block: &mut Block) -> bool {
+    let (masks, before) = (masks::<P>(layout, hash), load(block));
     // SAFETY: a block is 64 bytes, and the store needs no alignment.
     unsafe { _mm512_storeu_si512(block.as_mut_ptr().cast(), _mm512_or_si512(before, masks)) };
     !covers(before, masks)
 }
 
 impl Kernel for Avx512 {
-    const MIXING: Mixing = Mixing::Vectors;
+    const HASHING: Hashing = Hashing::Vectors;
 
     #[inline(always)]
-    fn contains<P: Pattern>(self, layout: &Layout, mixed: u64, block: &Block) -> bool {
+    fn contains<P: Pattern>(self, layout: &Layout, hash: u64, block: &Block) -> bool {
         debug_assert!(Self::is_available());
         // SAFETY: `self` is the proof that the processor has AVX-512.
-        unsafe { contains::<P>(layout, mixed, block) }
+        unsafe { contains::<P>(layout, hash, block) }
     }
 
     #[inline(always)]
-    fn insert<P: Pattern>(self, layout: &Layout, mixed: u64, block: &mut Block) -> bool {
+    fn insert<P: Pattern>(self, layout: &Layout, hash: u64, block: &mut Block) -> bool {
         debug_assert!(Self::is_available());
         // SAFETY: `self` is the proof that the processor has AVX-512.
-        unsafe { insert::<P>(layout, mixed, block) }
+        unsafe { insert::<P>(layout, hash, block) }
     }
 
     #[inline(always)]

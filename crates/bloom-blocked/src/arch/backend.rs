@@ -65,39 +65,39 @@ impl Choice {
         self.backend
     }
 
-    /// Whether all bits of a mixed hash are set in its block.
+    /// Whether all bits of a hash are set in its block.
     #[inline(always)]
-    pub(crate) fn contains<B: PlainBlock>(self, blocks: BlockSlice<'_, B>, mixed: u64) -> bool {
-        let (layout, block) = (blocks.layout, blocks.stored(mixed));
+    pub(crate) fn contains<B: PlainBlock>(self, blocks: BlockSlice<'_, B>, hash: u64) -> bool {
+        let (layout, block) = (blocks.layout, blocks.stored(hash));
         if Backend::inlines() {
-            return self.backend.contains(layout, mixed, block);
+            return self.backend.contains(layout, hash, block);
         }
         // First and apart: a `match` compares with all others before.
         #[cfg(target_arch = "x86_64")]
         if let InPlace::Avx512(kernel) = self.in_place {
-            return kernel.contains_in_place(mixed, block);
+            return kernel.contains_in_place(hash, block);
         }
         match self.in_place {
             #[cfg(all(target_arch = "x86_64", not(windows)))]
-            InPlace::Avx2(kernel) => kernel.contains_in_place(mixed, block),
-            _ => contains_by_call(self.backend, layout, mixed, block),
+            InPlace::Avx2(kernel) => kernel.contains_in_place(hash, block),
+            _ => contains_by_call(self.backend, layout, hash, block),
         }
     }
 
-    /// Sets all bits of a mixed hash in `block`. Returns whether any was clear.
+    /// Sets all bits of a hash in `block`. Returns whether any was clear.
     #[inline(always)]
-    pub(crate) fn insert(self, layout: &Layout, mixed: u64, block: &mut Block) -> bool {
+    pub(crate) fn insert(self, layout: &Layout, hash: u64, block: &mut Block) -> bool {
         if Backend::inlines() {
-            return self.backend.insert(layout, mixed, block);
+            return self.backend.insert(layout, hash, block);
         }
         #[cfg(target_arch = "x86_64")]
         if let InPlace::Avx512(kernel) = self.in_place {
-            return kernel.insert_in_place(mixed, block);
+            return kernel.insert_in_place(hash, block);
         }
         match self.in_place {
             #[cfg(all(target_arch = "x86_64", not(windows)))]
-            InPlace::Avx2(kernel) => kernel.insert_in_place(mixed, block),
-            _ => insert_by_call(self.backend, layout, mixed, block),
+            InPlace::Avx2(kernel) => kernel.insert_in_place(hash, block),
+            _ => insert_by_call(self.backend, layout, hash, block),
         }
     }
 }
@@ -107,16 +107,16 @@ impl Choice {
 fn contains_by_call<B: PlainBlock>(
     backend: Backend,
     layout: &Layout,
-    mixed: u64,
+    hash: u64,
     block: &B,
 ) -> bool {
-    backend.contains(layout, mixed, block)
+    backend.contains(layout, hash, block)
 }
 
 /// As [`contains_by_call`].
 #[inline(never)]
-fn insert_by_call(backend: Backend, layout: &Layout, mixed: u64, block: &mut Block) -> bool {
-    backend.insert(layout, mixed, block)
+fn insert_by_call(backend: Backend, layout: &Layout, hash: u64, block: &mut Block) -> bool {
+    backend.insert(layout, hash, block)
 }
 
 /// A kernel that the processor has.
@@ -209,13 +209,13 @@ impl Backend {
     }
 
     #[inline(always)]
-    fn contains(self, layout: &Layout, mixed: u64, block: &impl PlainBlock) -> bool {
-        self.run(layout.positions(), Contains { layout, mixed, block })
+    fn contains(self, layout: &Layout, hash: u64, block: &impl PlainBlock) -> bool {
+        self.run(layout.positions(), Contains { layout, hash, block })
     }
 
     #[inline(always)]
-    fn insert(self, layout: &Layout, mixed: u64, block: &mut Block) -> bool {
-        self.run(layout.positions(), Insert { layout, mixed, block })
+    fn insert(self, layout: &Layout, hash: u64, block: &mut Block) -> bool {
+        self.run(layout.positions(), Insert { layout, hash, block })
     }
 
     /// Does some work with this kernel, for keys of this many positions.
@@ -245,7 +245,7 @@ impl Backend {
 /// Asks one block.
 struct Contains<'a, B> {
     layout: &'a Layout,
-    mixed: u64,
+    hash: u64,
     block: &'a B,
 }
 
@@ -254,14 +254,14 @@ impl<B: PlainBlock> Work for Contains<'_, B> {
 
     #[inline(always)]
     fn run<P: Pattern>(self, kernel: impl Kernel) -> bool {
-        kernel.contains::<P>(self.layout, self.mixed, &self.block.load())
+        kernel.contains::<P>(self.layout, self.hash, &self.block.load())
     }
 }
 
 /// Changes one block.
 struct Insert<'a> {
     layout: &'a Layout,
-    mixed: u64,
+    hash: u64,
     block: &'a mut Block,
 }
 
@@ -270,6 +270,6 @@ impl Work for Insert<'_> {
 
     #[inline(always)]
     fn run<P: Pattern>(self, kernel: impl Kernel) -> bool {
-        kernel.insert::<P>(self.layout, self.mixed, self.block)
+        kernel.insert::<P>(self.layout, self.hash, self.block)
     }
 }

@@ -51,9 +51,9 @@ unsafe fn truth(byte: u8) -> bool {
 }
 
 impl Avx512 {
-    /// Whether `block` has the bits of a mixed hash, one in every lane.
+    /// Whether `block` has the bits of a hash, one in every lane.
     #[inline(always)]
-    pub(super) fn contains_in_place<B: PlainBlock>(self, mixed: u64, block: &B) -> bool {
+    pub(super) fn contains_in_place<B: PlainBlock>(self, hash: u64, block: &B) -> bool {
         const { assert!(size_of::<B>() == size_of::<Block>()) };
         debug_assert!(Self::is_available());
         let covered: u8;
@@ -69,7 +69,7 @@ impl Avx512 {
                 "vptestnmq k1, zmm16, zmmword ptr [{block}]",
                 "kortestb k1, k1",
                 "setz {covered}",
-                fields = in(reg) first_fields(mixed), constants = in(reg) CONSTANTS,
+                fields = in(reg) first_fields(hash), constants = in(reg) CONSTANTS,
                 block = in(reg) block, covered = lateout(reg_byte) covered,
                 out("zmm16") _, out("zmm17") _, out("k1") _,
                 options(pure, readonly, nostack),
@@ -79,9 +79,9 @@ impl Avx512 {
         unsafe { truth(covered) }
     }
 
-    /// Gives `block` the bits of a mixed hash, one in every lane. Returns whether any was clear.
+    /// Gives `block` the bits of a hash, one in every lane. Returns whether any was clear.
     #[inline(always)]
-    pub(super) fn insert_in_place(self, mixed: u64, block: &mut Block) -> bool {
+    pub(super) fn insert_in_place(self, hash: u64, block: &mut Block) -> bool {
         debug_assert!(Self::is_available());
         let new: u8;
         // SAFETY: as in `contains_in_place`; the block is exclusive, and is written as a whole.
@@ -97,7 +97,7 @@ impl Avx512 {
                 "vmovdqu64 zmmword ptr [{block}], zmm16",
                 "kortestb k1, k1",
                 "setnz {new}",
-                fields = in(reg) first_fields(mixed), constants = in(reg) CONSTANTS,
+                fields = in(reg) first_fields(hash), constants = in(reg) CONSTANTS,
                 block = in(reg) block, new = lateout(reg_byte) new,
                 out("zmm16") _, out("zmm17") _, out("k1") _,
                 options(nostack),
@@ -112,9 +112,9 @@ impl Avx512 {
 /// clears those of all sixteen, which a caller that is itself compiled for AVX may hold values in: hence all are named.
 #[cfg(not(windows))]
 impl Avx2 {
-    /// Whether `block` has the bits of a mixed hash, one in every lane.
+    /// Whether `block` has the bits of a hash, one in every lane.
     #[inline(always)]
-    pub(super) fn contains_in_place<B: PlainBlock>(self, mixed: u64, block: &B) -> bool {
+    pub(super) fn contains_in_place<B: PlainBlock>(self, hash: u64, block: &B) -> bool {
         const { assert!(size_of::<B>() == size_of::<Block>()) };
         debug_assert!(Self::is_available());
         let covered: u8;
@@ -137,7 +137,7 @@ impl Avx2 {
                 "vptest ymm0, ymmword ptr [{constants} + 128]",
                 "setc {covered}",
                 "vzeroupper",
-                fields = in(reg) first_fields(mixed), constants = in(reg) CONSTANTS,
+                fields = in(reg) first_fields(hash), constants = in(reg) CONSTANTS,
                 block = in(reg) block, covered = lateout(reg_byte) covered,
                 out("ymm0") _, out("ymm1") _, out("ymm2") _, out("ymm3") _, out("ymm4") _,
                 out("ymm5") _, out("ymm6") _, out("ymm7") _, out("ymm8") _, out("ymm9") _,
@@ -149,9 +149,9 @@ impl Avx2 {
         unsafe { truth(covered) }
     }
 
-    /// Gives `block` the bits of a mixed hash, one in every lane. Returns whether any was clear.
+    /// Gives `block` the bits of a hash, one in every lane. Returns whether any was clear.
     #[inline(always)]
-    pub(super) fn insert_in_place(self, mixed: u64, block: &mut Block) -> bool {
+    pub(super) fn insert_in_place(self, hash: u64, block: &mut Block) -> bool {
         debug_assert!(Self::is_available());
         let new: u8;
         // SAFETY: as in `contains_in_place`; the block is exclusive, and is written as a whole.
@@ -178,7 +178,7 @@ impl Avx2 {
                 "vptest ymm4, ymm4",
                 "setnz {new}",
                 "vzeroupper",
-                fields = in(reg) first_fields(mixed), constants = in(reg) CONSTANTS,
+                fields = in(reg) first_fields(hash), constants = in(reg) CONSTANTS,
                 block = in(reg) block, new = lateout(reg_byte) new,
                 out("ymm0") _, out("ymm1") _, out("ymm2") _, out("ymm3") _, out("ymm4") _,
                 out("ymm5") _, out("ymm6") _, out("ymm7") _, out("ymm8") _, out("ymm9") _,

@@ -7,7 +7,7 @@ use core::arch::aarch64::{
 };
 
 use super::Kernel;
-use crate::batch::Mixing;
+use crate::batch::Hashing;
 use crate::layout::{Block, Layout, Pattern, Positions, field_start, first_fields, second_fields};
 
 /// The kernel of every `AArch64` processor.
@@ -17,11 +17,11 @@ pub(crate) struct Neon;
 /// The four pairs of lanes of a block.
 type Pairs = [uint64x2_t; 4];
 
-/// The bits of a mixed hash in its block.
+/// The bits of a hash in its block.
 #[inline]
 #[target_feature(enable = "neon")]
-fn masks<P: Pattern>(layout: &Layout, mixed: u64) -> Pairs {
-    let first = first_fields(mixed);
+fn masks<P: Pattern>(layout: &Layout, hash: u64) -> Pairs {
+    let first = first_fields(hash);
     let every = [vdupq_n_u64(1); 4];
     match P::POSITIONS {
         Positions::Chosen => bits_of(first, ones_in(layout.chosen(first))),
@@ -110,14 +110,14 @@ fn covers(block: Pairs, masks: Pairs) -> bool {
 
 #[inline]
 #[target_feature(enable = "neon")]
-fn contains<P: Pattern>(layout: &Layout, mixed: u64, block: &Block) -> bool {
-    covers(load(block), masks::<P>(layout, mixed))
+fn contains<P: Pattern>(layout: &Layout, hash: u64, block: &Block) -> bool {
+    covers(load(block), masks::<P>(layout, hash))
 }
 
 #[inline]
 #[target_feature(enable = "neon")]
-fn insert<P: Pattern>(layout: &Layout, mixed: u64, block: &mut Block) -> bool {
-    let (masks, before) = (masks::<P>(layout, mixed), load(block));
+fn insert<P: Pattern>(layout: &Layout, hash: u64, block: &mut Block) -> bool {
+    let (masks, before) = (masks::<P>(layout, hash), load(block));
     store(block, or(before, masks));
     !covers(before, masks)
 }
@@ -125,17 +125,17 @@ fn insert<P: Pattern>(layout: &Layout, mixed: u64, block: &mut Block) -> bool {
 const _: () = assert!(cfg!(target_feature = "neon"), "every AArch64 processor has NEON");
 
 impl Kernel for Neon {
-    const MIXING: Mixing = Mixing::OneByOne;
+    const HASHING: Hashing = Hashing::OneByOne;
 
     #[inline(always)]
-    fn contains<P: Pattern>(self, layout: &Layout, mixed: u64, block: &Block) -> bool {
+    fn contains<P: Pattern>(self, layout: &Layout, hash: u64, block: &Block) -> bool {
         // SAFETY: the build is for processors that have NEON, which the assertion above checks.
-        unsafe { contains::<P>(layout, mixed, block) }
+        unsafe { contains::<P>(layout, hash, block) }
     }
 
     #[inline(always)]
-    fn insert<P: Pattern>(self, layout: &Layout, mixed: u64, block: &mut Block) -> bool {
+    fn insert<P: Pattern>(self, layout: &Layout, hash: u64, block: &mut Block) -> bool {
         // SAFETY: the build is for processors that have NEON, which the assertion above checks.
-        unsafe { insert::<P>(layout, mixed, block) }
+        unsafe { insert::<P>(layout, hash, block) }
     }
 }

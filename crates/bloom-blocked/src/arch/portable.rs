@@ -1,7 +1,7 @@
 //! The definition of the bits, for every processor.
 
 use super::Kernel;
-use crate::batch::Mixing;
+use crate::batch::Hashing;
 use crate::layout::{
     Block, Chosen, Every, LANES, Layout, Pattern, Positions, Second, field_start, first_fields,
     second_fields,
@@ -11,20 +11,20 @@ use crate::layout::{
 #[derive(Clone, Copy)]
 pub(crate) struct Portable;
 
-/// The bits of a mixed hash in its block, for keys of whichever number of positions.
+/// The bits of a hash in its block, for keys of whichever number of positions.
 #[inline(always)]
-pub(crate) fn masks(layout: &Layout, mixed: u64) -> Block {
+pub(crate) fn masks(layout: &Layout, hash: u64) -> Block {
     match layout.positions() {
-        Positions::Chosen => masks_of::<Chosen>(layout, mixed),
-        Positions::Every => masks_of::<Every>(layout, mixed),
-        Positions::Second => masks_of::<Second>(layout, mixed),
+        Positions::Chosen => masks_of::<Chosen>(layout, hash),
+        Positions::Every => masks_of::<Every>(layout, hash),
+        Positions::Second => masks_of::<Second>(layout, hash),
     }
 }
 
-/// The bits of a mixed hash in its block.
+/// The bits of a hash in its block.
 #[inline(always)]
-fn masks_of<P: Pattern>(layout: &Layout, mixed: u64) -> Block {
-    let first = first_fields(mixed);
+fn masks_of<P: Pattern>(layout: &Layout, hash: u64) -> Block {
+    let first = first_fields(hash);
     match P::POSITIONS {
         Positions::Chosen => bits_of(first, layout.chosen(first)),
         Positions::Every => bits_of(first, u8::MAX),
@@ -52,17 +52,17 @@ pub(crate) fn covers(block: &Block, masks: &Block) -> bool {
 }
 
 impl Kernel for Portable {
-    const MIXING: Mixing = Mixing::OneByOne;
+    const HASHING: Hashing = Hashing::OneByOne;
 
     #[inline(always)]
-    fn contains<P: Pattern>(self, layout: &Layout, mixed: u64, block: &Block) -> bool {
-        covers(block, &masks_of::<P>(layout, mixed))
+    fn contains<P: Pattern>(self, layout: &Layout, hash: u64, block: &Block) -> bool {
+        covers(block, &masks_of::<P>(layout, hash))
     }
 
     #[inline(always)]
-    fn insert<P: Pattern>(self, layout: &Layout, mixed: u64, block: &mut Block) -> bool {
+    fn insert<P: Pattern>(self, layout: &Layout, hash: u64, block: &mut Block) -> bool {
         let mut missing = 0;
-        for (word, mask) in block.iter_mut().zip(masks_of::<P>(layout, mixed)) {
+        for (word, mask) in block.iter_mut().zip(masks_of::<P>(layout, hash)) {
             missing |= mask & !*word;
             *word |= mask;
         }

@@ -6,7 +6,7 @@ use core::sync::atomic::AtomicU64;
 use pds_core::internal::{AtomicWord, load_words, union_words};
 
 use crate::arch::{Backend, Portable, covers, masks};
-use crate::batch::{Fetched, Mixing, Visitor, fetching_ahead};
+use crate::batch::{Fetched, Hashing, Visitor, fetching_ahead};
 use crate::blocks::{BlockSlice, BlockSource, StoredBlock};
 use crate::layout::{Block, LANES, Layout, Positions};
 
@@ -35,13 +35,13 @@ where
     [A; LANES]: StoredBlock,
 {
     #[inline]
-    pub(super) fn insert(&self, mixed: u64) -> bool {
-        insert(&self.layout, self.blocks().stored(mixed), mixed)
+    pub(super) fn insert(&self, hash: u64) -> bool {
+        insert(&self.layout, self.blocks().stored(hash), hash)
     }
 
     pub(super) fn insert_many<K>(&self, keys: &[K], hash: impl Fn(&K) -> u64) -> usize {
         let inserting = Inserting { blocks: self.blocks(), new: 0 };
-        fetching_ahead(Mixing::OneByOne, keys, hash, inserting).new
+        fetching_ahead(Hashing::OneByOne, keys, hash, inserting).new
     }
 
     /// Sets every bit that is set in `other`, which has as many blocks.
@@ -65,19 +65,19 @@ where
     [A; LANES]: StoredBlock,
 {
     #[inline(always)]
-    fn fetch(&self, mixed: u64) -> usize {
-        self.blocks.prefetch(mixed)
+    fn fetch(&self, hash: u64) -> usize {
+        self.blocks.prefetch(hash)
     }
 
     #[inline(always)]
     fn visit(&mut self, _: usize, key: Fetched) {
         let block = &self.blocks.all[key.block];
-        self.new += usize::from(insert(self.blocks.layout, block, key.mixed));
+        self.new += usize::from(insert(self.blocks.layout, block, key.hash));
     }
 }
 
-fn insert<A: AtomicWord>(layout: &Layout, block: &[A; LANES], mixed: u64) -> bool {
-    let masks = masks(layout, mixed);
+fn insert<A: AtomicWord>(layout: &Layout, block: &[A; LANES], hash: u64) -> bool {
+    let masks = masks(layout, hash);
     block.iter().zip(masks).fold(0, |new, (word, mask)| new | word.set_all(mask)) != 0
 }
 
@@ -106,8 +106,8 @@ where
     }
 
     #[inline(always)]
-    fn contains(&self, mixed: u64) -> bool {
-        covers(&self.blocks().block(mixed), &masks(&self.layout, mixed))
+    fn contains(&self, hash: u64) -> bool {
+        covers(&self.blocks().block(hash), &masks(&self.layout, hash))
     }
 }
 
@@ -128,7 +128,8 @@ mod loom_tests {
     use super::{AtomicBlocks, AtomicWord, LANES, Layout, Portable, StoredBlock, masks};
     use crate::arch::Kernel;
     use crate::blocks::BlockSource;
-    use crate::layout::{Block, Chosen, mix};
+    use crate::layout::{Block, Chosen};
+    use pds_core::hash::finalize;
 
     impl StoredBlock for [AtomicU64; LANES] {
         fn load(&self) -> Block {
@@ -151,9 +152,10 @@ mod loom_tests {
 
     /// Two keys with other bits in the same two lanes, so that threads meet in both.
     fn keys() -> (u64, u64) {
-        let used = |mixed| masks(&layout(), mixed).map(|mask| mask != 0);
-        let meets = |&other: &u64| used(other) == used(mix(0)) && meets_nowhere(other, mix(0));
-        (mix(0), (1..).map(mix).find(meets).unwrap())
+        let used = |hash| masks(&layout(), hash).map(|mask| mask != 0);
+        let meets =
+            |&other: &u64| used(other) == used(finalize(0)) && meets_nowhere(other, finalize(0));
+        (finalize(0), (1..).map(finalize).find(meets).unwrap())
     }
 
     fn meets_nowhere(left: u64, right: u64) -> bool {
@@ -161,8 +163,8 @@ mod loom_tests {
         left.iter().zip(right).all(|(left, right)| left & right == 0)
     }
 
-    fn contains(blocks: &Shared, mixed: u64) -> bool {
-        Portable.contains::<Chosen>(&layout(), mixed, &blocks.blocks().block(mixed))
+    fn contains(blocks: &Shared, hash: u64) -> bool {
+        Portable.contains::<Chosen>(&layout(), hash, &blocks.blocks().block(hash))
     }
 
     #[test]

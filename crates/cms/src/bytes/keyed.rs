@@ -1,12 +1,10 @@
 //! Summaries that hold keys.
 
-use core::hash::{BuildHasher, Hash};
+use core::hash::Hash;
 
-use pds_core::Kind;
 use pds_core::bytes::{Header, Portable, Shape};
-use pds_core::hash::finalize;
 use pds_core::internal::{Sink, Source};
-use pds_core::{DecodeError, PortableHasher};
+use pds_core::{DecodeError, KeyHasher, Kind, PortableHasher};
 use pds_params::{CountMinParams, HeavyHittersParams};
 
 use super::{
@@ -146,7 +144,7 @@ const fn without_last(shape: &Shape) -> [u64; 6] {
 }
 
 /// No listed key has a greater count than the sketch gives it, and a floor is raised where as many stay as the capacity.
-pub(crate) fn check_estimates<K: Hash, S: BuildHasher>(
+pub(crate) fn check_estimates<K: Hash, S: KeyHasher>(
     sketch: &CountMinSketch<S>,
     list: &Summary<K>,
 ) -> Result<(), DecodeError> {
@@ -233,12 +231,12 @@ fn read_list<K: PortableKey, R: Source>(
 /// Enters a key behind the others.
 pub(crate) fn enter<K: Hash + Eq>(
     summary: &mut Summary<K>,
-    hasher: &impl BuildHasher,
+    hasher: &impl KeyHasher,
     key: K,
     count: u64,
     error: u64,
 ) -> Result<(), DecodeError> {
-    let slot = Slot { hash: finalize(hasher.hash_one(&key)), key, count, error };
+    let slot = Slot { hash: hasher.hash_key(&key), key, count, error };
     check_entry(summary, &slot)?;
     summary.push(slot);
     Ok(())

@@ -1,5 +1,6 @@
-use core::hash::{BuildHasher, Hash};
+use core::hash::Hash;
 use core::slice;
+use pds_core::KeyHasher;
 
 use pds_core::internal::{answer_keys, hash_chunk, prefetch};
 
@@ -70,7 +71,7 @@ impl<S, C: Counter> CountMinSketch<S, C> {
     }
 }
 
-impl<S: BuildHasher, C: Counter> CountMinSketch<S, C> {
+impl<S: KeyHasher, C: Counter> CountMinSketch<S, C> {
     /// Counts one more of each key.
     ///
     /// The counters are the same as after one by one. Faster than that where the sketch exceeds the cache.

@@ -1,4 +1,5 @@
-use core::hash::{BuildHasher, Hash};
+use core::hash::Hash;
+use pds_core::KeyHasher;
 
 use pds_params::cms::floor_product;
 
@@ -14,6 +15,8 @@ impl<S, C: Counter> CountMinSketch<S, C> {
     }
 
     /// Estimates how often the key with this hash came.
+    /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
+    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
     #[inline]
     #[must_use]
     pub fn estimate_hash(&self, hash: u64) -> Count {
@@ -22,6 +25,8 @@ impl<S, C: Counter> CountMinSketch<S, C> {
 
     /// Bounds how often the key with this hash came, as
     /// [`estimate_interval`](Self::estimate_interval) does.
+    /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
+    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
     #[must_use]
     pub fn estimate_interval_hash(&self, hash: u64) -> CountInterval {
         let count = self.estimate_hash(hash);
@@ -31,6 +36,8 @@ impl<S, C: Counter> CountMinSketch<S, C> {
 
     /// Estimates how often the key with this hash came, as
     /// [`estimate_mean_min`](Self::estimate_mean_min) does.
+    /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
+    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
     #[must_use]
     pub fn estimate_mean_min_hash(&self, hash: u64) -> f64 {
         let mut rows = [0.0; pds_params::cms::MAX_DEPTH as usize];
@@ -45,7 +52,7 @@ impl<S, C: Counter> CountMinSketch<S, C> {
     }
 }
 
-impl<S: BuildHasher, C: Counter> CountMinSketch<S, C> {
+impl<S: KeyHasher, C: Counter> CountMinSketch<S, C> {
     /// Estimates how often `key` came: never less, unless the answer is saturated.
     ///
     /// # Complexity
@@ -53,7 +60,7 @@ impl<S: BuildHasher, C: Counter> CountMinSketch<S, C> {
     #[inline]
     #[must_use]
     pub fn estimate<K: Hash + ?Sized>(&self, key: &K) -> Count {
-        self.estimate_hash(self.hasher.hash_one(key))
+        self.estimate_hash(self.hasher.hash_key(key))
     }
 
     /// Bounds how often `key` came.
@@ -74,7 +81,7 @@ impl<S: BuildHasher, C: Counter> CountMinSketch<S, C> {
     /// ```
     #[must_use]
     pub fn estimate_interval<K: Hash + ?Sized>(&self, key: &K) -> CountInterval {
-        self.estimate_interval_hash(self.hasher.hash_one(key))
+        self.estimate_interval_hash(self.hasher.hash_key(key))
     }
 
     /// Estimates how often `key` came, less the noise that is expected: two-sided, so that it may be
@@ -89,6 +96,6 @@ impl<S: BuildHasher, C: Counter> CountMinSketch<S, C> {
     /// More", technical report, University of Alberta, 2007.
     #[must_use]
     pub fn estimate_mean_min<K: Hash + ?Sized>(&self, key: &K) -> f64 {
-        self.estimate_mean_min_hash(self.hasher.hash_one(key))
+        self.estimate_mean_min_hash(self.hasher.hash_key(key))
     }
 }

@@ -1,7 +1,5 @@
-use core::hash::BuildHasher;
-
-use pds_core::Incompatible;
 use pds_core::internal::prefetch;
+use pds_core::{Incompatible, KeyHasher};
 use pds_params::CountMinParams;
 
 use super::CountMinSketch;
@@ -13,7 +11,7 @@ const LINE: usize = 64;
 /// How far ahead a merge asks for memory, in bytes: measured, from 1 KiB on it makes no difference.
 const AHEAD: usize = 2048;
 
-impl<S: BuildHasher, C: Counter> CountMinSketch<S, C> {
+impl<S: KeyHasher, C: Counter> CountMinSketch<S, C> {
     /// Makes `self` count what both have counted.
     ///
     /// With plain update it is then exactly the sketch of both streams. With conservative update its

@@ -1,7 +1,6 @@
-use core::hash::BuildHasher;
 use core::{error, fmt};
 
-use pds_core::Incompatible;
+use pds_core::{Incompatible, KeyHasher};
 
 use super::{CountMinSketch, Update};
 use crate::Counter;
@@ -50,7 +49,7 @@ impl From<Incompatible> for InnerProductError {
     }
 }
 
-impl<S: BuildHasher, C: Counter> CountMinSketch<S, C> {
+impl<S: KeyHasher, C: Counter> CountMinSketch<S, C> {
     /// Estimates the sum over all keys of the product of their counts here and in `other`: the size of
     /// a join on the key.
     ///

@@ -1,4 +1,5 @@
-use core::hash::{BuildHasher, Hash};
+use core::hash::Hash;
+use pds_core::KeyHasher;
 
 use super::CountMinSketch;
 use crate::cells::Cells;
@@ -34,14 +35,18 @@ impl Update {
 
 impl<S, C: Counter> CountMinSketch<S, C> {
     /// Counts one more of the key with this hash. Returns the new estimate.
+    /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
+    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
     ///
-    /// The hash need not be a good one, but keys of equal hashes are one key to the sketch.
+    /// Keys of equal hashes are one key to the sketch.
     #[inline]
     pub fn insert_hash(&mut self, hash: u64) -> Count {
         self.insert_many_hash(hash, 1)
     }
 
     /// Counts `count` more of the key with this hash. Returns the new estimate.
+    /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
+    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
     #[inline]
     pub fn insert_many_hash(&mut self, hash: u64, count: u64) -> Count {
         self.total = self.total.saturating_add(count);
@@ -129,19 +134,19 @@ impl<S, C: Counter> CountMinSketch<S, C> {
     }
 }
 
-impl<S: BuildHasher, C: Counter> CountMinSketch<S, C> {
+impl<S: KeyHasher, C: Counter> CountMinSketch<S, C> {
     /// Counts one more of `key`. Returns the new estimate.
     ///
     /// # Complexity
     /// O(depth), without allocation.
     #[inline]
     pub fn insert<K: Hash + ?Sized>(&mut self, key: &K) -> Count {
-        self.insert_hash(self.hasher.hash_one(key))
+        self.insert_hash(self.hasher.hash_key(key))
     }
 
     /// Counts `count` more of `key`. Returns the new estimate.
     #[inline]
     pub fn insert_many<K: Hash + ?Sized>(&mut self, key: &K, count: u64) -> Count {
-        self.insert_many_hash(self.hasher.hash_one(key), count)
+        self.insert_many_hash(self.hasher.hash_key(key), count)
     }
 }

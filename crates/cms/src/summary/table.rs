@@ -6,7 +6,7 @@ use pds_core::internal::{GOLDEN_RATIO, Words};
 
 use crate::cells::{index, words_for};
 
-/// Finds slots by the finalised hash of their key: linear probing, a quarter full at most.
+/// Finds slots by the hash of their key: linear probing, a quarter full at most.
 ///
 /// A place holds the number of a slot plus one; 0 is free. Most searches end at the first place, which a
 /// processor foresees.

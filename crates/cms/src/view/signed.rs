@@ -1,8 +1,8 @@
 use core::fmt;
-use core::hash::{BuildHasher, Hash};
+use core::hash::{Hash, Hasher};
 
 use pds_core::internal::{Envelope, view_methods};
-use pds_core::{DecodeError, DefaultHashBuilder, Frequency, HashKey};
+use pds_core::{DecodeError, DefaultHashBuilder, Frequency, KeyHasher};
 use pds_params::CountSketchParams;
 
 use crate::CountSketch;
@@ -43,6 +43,8 @@ impl<'a, S> CountSketchView<'a, S> {
     }
 
     /// Estimates how often the key with this hash came, less how often it was removed.
+    /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
+    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
     #[must_use]
     pub fn estimate_hash(&self, hash: u64) -> i64 {
         let (counters, _) = self.envelope.payload().as_chunks::<8>();
@@ -62,22 +64,27 @@ impl<'a, S> CountSketchView<'a, S> {
     }
 }
 
-impl<S: BuildHasher> CountSketchView<'_, S> {
+impl<S: KeyHasher> CountSketchView<'_, S> {
     /// Estimates how often `key` came, less how often it was removed; it may be negative.
     #[must_use]
     pub fn estimate<K: Hash + ?Sized>(&self, key: &K) -> i64 {
-        self.estimate_hash(self.hasher.hash_one(key))
+        self.estimate_hash(self.hasher.hash_key(key))
     }
 }
 
-impl<S: BuildHasher> HashKey for CountSketchView<'_, S> {
+impl<S: KeyHasher> KeyHasher for CountSketchView<'_, S> {
     fn hash_key<K: Hash + ?Sized>(&self, key: &K) -> u64 {
-        self.hasher.hash_one(key)
+        self.hasher.hash_key(key)
+    }
+
+    #[inline]
+    fn hash_key_dyn(&self, feed: &mut dyn FnMut(&mut dyn Hasher)) -> u64 {
+        self.hasher.hash_key_dyn(feed)
     }
 }
 
 /// Estimates below 0 are given as 0.
-impl<S: BuildHasher> Frequency for CountSketchView<'_, S> {
+impl<S: KeyHasher> Frequency for CountSketchView<'_, S> {
     fn estimate_hash(&self, hash: u64) -> u64 {
         self.estimate_hash(hash).max(0).cast_unsigned()
     }

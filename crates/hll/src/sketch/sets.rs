@@ -1,6 +1,4 @@
-use core::hash::BuildHasher;
-
-use pds_core::{Estimate, Incompatible};
+use pds_core::{Estimate, Incompatible, KeyHasher};
 
 use super::{Form, HyperLogLog};
 use crate::dense;
@@ -9,7 +7,7 @@ use crate::estimator::{
     sparse_overlap,
 };
 
-impl<S: BuildHasher + Clone> HyperLogLog<S> {
+impl<S: KeyHasher + Clone> HyperLogLog<S> {
     /// Estimates the number of distinct keys in all sketches together; none of them is changed.
     ///
     /// The estimate of the merged sketch, at the lowest precision of those that are not empty; 0 for no sketches.
@@ -41,7 +39,7 @@ impl<S: BuildHasher + Clone> HyperLogLog<S> {
     }
 }
 
-impl<S: BuildHasher> HyperLogLog<S> {
+impl<S: KeyHasher> HyperLogLog<S> {
     /// Estimates how many keys are in this set only, in the other only, and in both, each with its
     /// standard error.
     ///

@@ -66,19 +66,24 @@ macro_rules! reading_methods {
             }
         }
 
-        impl<$($generics)*> ::pds_core::HashKey for $name $($arguments)*
+        impl<$($generics)*> ::pds_core::KeyHasher for $name $($arguments)*
         where
-            S: ::core::hash::BuildHasher,
+            S: ::pds_core::KeyHasher,
         {
             #[inline]
             fn hash_key<K: ::core::hash::Hash + ?Sized>(&self, key: &K) -> u64 {
-                self.hasher.hash_one(key)
+                self.hasher.hash_key(key)
+            }
+
+            #[inline]
+            fn hash_key_dyn(&self, feed: &mut dyn FnMut(&mut dyn ::core::hash::Hasher)) -> u64 {
+                self.hasher.hash_key_dyn(feed)
             }
         }
 
         impl<$($generics)*> ::pds_core::Cardinality for $name $($arguments)*
         where
-            S: ::core::hash::BuildHasher,
+            S: ::pds_core::KeyHasher,
         {
             fn estimate(&self) -> f64 {
                 self.estimate()

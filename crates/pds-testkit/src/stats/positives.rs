@@ -51,16 +51,16 @@ impl Positives {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use core::hash::BuildHasher;
-    use pds_core::{DefaultHashBuilder, HashKey};
+    use core::hash::Hasher;
+    use pds_core::{DefaultHashBuilder, KeyHasher};
     use std::panic::catch_unwind;
 
     /// Takes one hash in a hundred for present.
     struct OneInAHundred;
 
-    impl HashKey for OneInAHundred {
-        fn hash_key<K: Hash + ?Sized>(&self, key: &K) -> u64 {
-            DefaultHashBuilder::default().hash_one(key)
+    impl KeyHasher for OneInAHundred {
+        fn hash_key_dyn(&self, feed: &mut dyn FnMut(&mut dyn Hasher)) -> u64 {
+            DefaultHashBuilder::default().hash_key_dyn(feed)
         }
     }
 

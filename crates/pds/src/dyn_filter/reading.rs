@@ -43,6 +43,8 @@ macro_rules! reading_methods {
             }
 
             /// Tests whether a key with this hash is possibly contained; `false` is certain.
+            /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
+            /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
             #[inline]
             #[must_use]
             pub fn contains_hash(&self, hash: u64) -> bool {
@@ -50,6 +52,8 @@ macro_rules! reading_methods {
             }
 
             /// Tests many hashes: `out[i]` is the answer for `hashes[i]`.
+            /// Each hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
+            /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
             ///
             /// # Panics
             /// When the slices differ in length.
@@ -138,7 +142,7 @@ macro_rules! reading_methods {
 
         impl<$($generics)*> $filter
         where
-            S: core::hash::BuildHasher,
+            S: crate::KeyHasher,
         {
             /// Tests whether `key` is possibly contained; `false` is certain.
             ///
@@ -147,7 +151,7 @@ macro_rules! reading_methods {
             #[inline]
             #[must_use]
             pub fn contains<K: core::hash::Hash + ?Sized>(&self, key: &K) -> bool {
-                self.contains_hash(self.hasher().hash_one(key))
+                self.contains_hash(self.hasher().hash_key(key))
             }
 
             /// Tests many keys: `out[i]` is the answer for `keys[i]`.
@@ -159,19 +163,24 @@ macro_rules! reading_methods {
             }
         }
 
-        impl<$($generics)*> crate::HashKey for $filter
+        impl<$($generics)*> crate::KeyHasher for $filter
         where
-            S: core::hash::BuildHasher,
+            S: crate::KeyHasher,
         {
             #[inline]
             fn hash_key<K: core::hash::Hash + ?Sized>(&self, key: &K) -> u64 {
-                self.hasher().hash_one(key)
+                self.hasher().hash_key(key)
+            }
+
+            #[inline]
+            fn hash_key_dyn(&self, feed: &mut dyn FnMut(&mut dyn core::hash::Hasher)) -> u64 {
+                self.hasher().hash_key_dyn(feed)
             }
         }
 
         impl<$($generics)*> crate::Membership for $filter
         where
-            S: core::hash::BuildHasher,
+            S: crate::KeyHasher,
         {
             #[inline]
             fn contains_hash(&self, hash: u64) -> bool {

@@ -5,12 +5,10 @@ use crate::validate::Run;
 use crate::validate::judge::Measurement;
 use crate::validate::sabotage::Fault;
 use crate::validate::schedule::{Job, Progress};
-use core::hash::BuildHasher;
-use pds::DefaultHashBuilder;
-use pds::hash::finalize;
 use pds::hll::internal::{FINITE_SIZE, improved};
 use pds::params::HllParams;
 use pds::params::hll::CardinalityEstimator::Improved;
+use pds::{DefaultHashBuilder, KeyHasher};
 
 const PRECISION: u32 = 10;
 /// On both sides of one key a register.
@@ -83,7 +81,7 @@ impl Faulty {
 impl Counter<1> for Faulty {
     fn insert(&mut self, keys: &[u64]) {
         let hasher = DefaultHashBuilder::default();
-        self.sparse.extend(keys.iter().map(|key| finalize(hasher.hash_one(key))));
+        self.sparse.extend(keys.iter().map(|key| hasher.hash_key(key)));
         self.promote();
         if !self.has(Fault::StaleEstimate) {
             self.cached = None;

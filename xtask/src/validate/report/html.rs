@@ -54,7 +54,7 @@ fn overview(structures: &[(&str, Vec<&Row>)]) -> String {
             "<tr class=\"{class}\"><td><a href=\"#{id}\">{title}</a><td>{all}<td>{kept}<td>{weak}<td>{broken}",
             id = id(name),
             title = escape(title(name)),
-            all = rows.len(),
+            all = kept + weak + broken,
         );
     }
     wide(&format!("<table>{table}</table>"))

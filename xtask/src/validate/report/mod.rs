@@ -76,10 +76,11 @@ impl Report {
 
     /// The verdict in a sentence.
     pub(crate) fn verdict(&self) -> String {
-        let (total, weak) = (self.rows.len(), count(&self.rows, Verdict::Weak));
+        let [weak, expected] = [Verdict::Weak, Verdict::Expected].map(|of| count(&self.rows, of));
+        let total = self.rows.len() - expected;
         match self.broken() {
             0 => format!(
-                "PASS: {} of {total} promises kept, {weak} too weakly tested to tell",
+                "PASS: {} of {total} promises kept, {weak} too weakly tested to tell, {expected} broken as expected",
                 total - weak
             ),
             broken => format!("FAIL: {broken} of {total} promises broken"),

@@ -20,6 +20,7 @@ pub(super) const fn class(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Kept => "kept",
         Verdict::Weak => "weak",
+        Verdict::Expected => "expected",
         Verdict::Broken => "broken",
     }
 }
@@ -54,7 +55,7 @@ impl Mark {
     const fn colors(&self) -> (RGBColor, RGBColor) {
         match self.verdict {
             Verdict::Kept => (KEPT, PALE),
-            Verdict::Weak => (WEAK, WEAK),
+            Verdict::Weak | Verdict::Expected => (WEAK, WEAK),
             Verdict::Broken => (BROKEN, BROKEN),
         }
     }

@@ -85,6 +85,7 @@ const fn mark(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Kept => "ok",
         Verdict::Weak => "weak",
+        Verdict::Expected => "expected",
         Verdict::Broken => "BROKEN",
     }
 }

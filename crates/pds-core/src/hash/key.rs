@@ -1,0 +1,180 @@
+//! From keys to hashes that are uniform in all 64 bits: the trait, and the wrappers for other hashers.
+
+use core::hash::{BuildHasher, Hash, Hasher};
+
+use super::{DefaultHashBuilder, SipHashBuilder, finalize};
+
+/// Hashes keys to 64 bits that are uniform: every bit of the hash depends on every bit of the key.
+///
+/// Structures use the hash as it is, so their promises hold for hashers that keep this one. Both
+/// hashers of this family keep it. A [`BuildHasher`] from elsewhere becomes a `KeyHasher` in a wrapper:
+/// [`Mixed`] is right for each of them, [`Avalanching`] is faster and right for some.
+///
+/// A structure is a `KeyHasher` too. It hashes as its hasher does, so a key can be hashed once
+/// and handed to several structures with equal hashers.
+///
+/// # Examples
+/// ```
+/// use pds_core::hash::finalize;
+/// use pds_core::{DefaultHashBuilder, KeyHasher};
+///
+/// let hasher = DefaultHashBuilder::default();
+/// assert_eq!(hasher.hash_key("abc"), 0x78af_5f94_892f_3950);
+///
+/// // A hasher of one's own: one method, here for keys that are written as a single `u64`.
+/// struct Number;
+///
+/// #[derive(Default)]
+/// struct LastNumber(u64);
+///
+/// impl core::hash::Hasher for LastNumber {
+///     fn write(&mut self, _: &[u8]) {
+///         unimplemented!("only keys of 64 bits")
+///     }
+///     fn write_u64(&mut self, number: u64) {
+///         self.0 = number;
+///     }
+///     fn finish(&self) -> u64 {
+///         finalize(self.0)
+///     }
+/// }
+///
+/// impl KeyHasher for Number {
+///     fn hash_key_dyn(&self, feed: &mut dyn FnMut(&mut dyn core::hash::Hasher)) -> u64 {
+///         let mut hasher = LastNumber::default();
+///         feed(&mut hasher);
+///         core::hash::Hasher::finish(&hasher)
+///     }
+/// }
+/// assert_eq!(Number.hash_key(&1u64), 0x90fa_784d_ff59_df1d);
+/// ```
+///
+/// ```compile_fail
+/// // Nobody has said whether these hashes are uniform: write `Mixed(RandomState::new())`.
+/// fn builds(_: impl pds_core::KeyHasher) {}
+/// builds(std::hash::RandomState::new());
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not say that its hashes are uniform in all 64 bits",
+    label = "not a `KeyHasher`",
+    note = "wrap it: `Mixed(hasher)` makes a `KeyHasher` of every `BuildHasher`; it mixes each hash once more",
+    note = "`Avalanching(hasher)` takes the hashes as they are, for hashers that change every bit of the hash with every \
+            bit of the key, such as `ahash`; with any other hasher the promised errors do not hold"
+)]
+pub trait KeyHasher {
+    /// Returns the hash of whatever `feed` writes into the hasher that it is given.
+    ///
+    /// This is the object-safe form of [`hash_key`](Self::hash_key). Both return the same hash when `feed`
+    /// writes what the key's [`Hash`] writes.
+    fn hash_key_dyn(&self, feed: &mut dyn FnMut(&mut dyn Hasher)) -> u64;
+
+    /// Returns the 64-bit hash of `key`, which the `_hash` methods take.
+    #[inline]
+    fn hash_key<K: Hash + ?Sized>(&self, key: &K) -> u64
+    where
+        Self: Sized,
+    {
+        self.hash_key_dyn(&mut |mut hasher| key.hash(&mut hasher))
+    }
+}
+
+impl KeyHasher for DefaultHashBuilder {
+    #[inline]
+    fn hash_key_dyn(&self, feed: &mut dyn FnMut(&mut dyn Hasher)) -> u64 {
+        fed(self, feed)
+    }
+
+    #[inline]
+    fn hash_key<K: Hash + ?Sized>(&self, key: &K) -> u64 {
+        hashed(self, key)
+    }
+}
+
+impl KeyHasher for SipHashBuilder {
+    #[inline]
+    fn hash_key_dyn(&self, feed: &mut dyn FnMut(&mut dyn Hasher)) -> u64 {
+        fed(self, feed)
+    }
+
+    #[inline]
+    fn hash_key<K: Hash + ?Sized>(&self, key: &K) -> u64 {
+        hashed(self, key)
+    }
+}
+
+/// A hasher from elsewhere, whose hashes are mixed once more by [`finalize`].
+///
+/// Right for every hasher: with the identity on integers, FxHash, FNV-1a or a CRC, structures keep
+/// what they promise. Keys whose whole 64-bit hashes are equal stay one key.
+///
+/// # Examples
+/// ```
+/// use std::hash::{BuildHasher, RandomState};
+///
+/// use pds_core::hash::finalize;
+/// use pds_core::{KeyHasher, Mixed};
+///
+/// let hasher = Mixed(RandomState::new());
+/// assert_eq!(hasher.hash_key("key"), finalize(hasher.0.hash_one("key")));
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mixed<B>(pub B);
+
+impl<B: BuildHasher> KeyHasher for Mixed<B> {
+    #[inline]
+    fn hash_key_dyn(&self, feed: &mut dyn FnMut(&mut dyn Hasher)) -> u64 {
+        finalize(fed(&self.0, feed))
+    }
+
+    #[inline]
+    fn hash_key<K: Hash + ?Sized>(&self, key: &K) -> u64 {
+        finalize(hashed(&self.0, key))
+    }
+}
+
+/// A hasher from elsewhere, whose hashes are taken as they are, on your word.
+///
+/// Your word is that each bit of the hash changes in half of the cases when any bit of the key
+/// does. `ahash` and std's `RandomState` keep it. The identity on integers, FxHash, FNV-1a and CRCs do not:
+/// structures that hash with those do not keep what they promise, by orders of magnitude. In doubt use [`Mixed`].
+///
+/// # Examples
+/// ```
+/// use std::hash::{BuildHasher, RandomState};
+///
+/// use pds_core::{Avalanching, KeyHasher};
+///
+/// let hasher = Avalanching(RandomState::new());
+/// assert_eq!(hasher.hash_key("key"), hasher.0.hash_one("key"));
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Avalanching<B>(pub B);
+
+impl<B: BuildHasher> KeyHasher for Avalanching<B> {
+    #[inline]
+    fn hash_key_dyn(&self, feed: &mut dyn FnMut(&mut dyn Hasher)) -> u64 {
+        fed(&self.0, feed)
+    }
+
+    #[inline]
+    fn hash_key<K: Hash + ?Sized>(&self, key: &K) -> u64 {
+        hashed(&self.0, key)
+    }
+}
+
+/// The hash of `key`.
+// Not `hash_one`: a hasher may answer some types of keys by a way of its own there, which a trait object cannot take.
+#[inline]
+fn hashed<B: BuildHasher, K: Hash + ?Sized>(builder: &B, key: &K) -> u64 {
+    let mut hasher = builder.build_hasher();
+    key.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// The hash of what `feed` writes.
+#[inline]
+fn fed<B: BuildHasher>(builder: &B, feed: &mut dyn FnMut(&mut dyn Hasher)) -> u64 {
+    let mut hasher = builder.build_hasher();
+    feed(&mut hasher);
+    hasher.finish()
+}
