@@ -9,7 +9,7 @@
 use bloom_core::{BitArray, BloomFilter, BloomParams};
 use core::num::ParseIntError;
 use pds_core::DefaultHashBuilder;
-use pds_core::hash::{finalize, reduce};
+use pds_core::hash::reduce;
 use pds_params::bloom::rate_exact;
 use pds_testkit::keys;
 use std::process::ExitCode;
@@ -102,7 +102,7 @@ impl ConstantStart {
     fn positions(&self, hash: u64) -> impl Iterator<Item = u64> + use<> {
         const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
         let num_bits = self.bits.num_bits();
-        let mut position = finalize(hash);
+        let mut position = hash;
         let (mut step, mut second) = (position.rotate_left(33) | 1, STEP);
         (0..self.hashes).map(move |_| {
             let found = reduce(position, num_bits);

@@ -105,14 +105,14 @@ pub mod prelude {
     pub use crate::BloomFilter;
     #[cfg(all(feature = "cuckoo", feature = "alloc"))]
     pub use crate::CuckooFilter;
+    pub use crate::{
+        Avalanching, Cardinality, DefaultHashBuilder, Estimate, Frequency, Insert, KeyHasher,
+        Membership, Merge, Mixed, Raw, Remove, SipHashBuilder, Typed,
+    };
     #[cfg(all(feature = "blocked", feature = "alloc"))]
     pub use crate::{BlockedBloomFilter, SplitBlockBloomFilter};
     #[cfg(all(feature = "counting", feature = "alloc"))]
     pub use crate::{BlockedCountingBloomFilter, CountingBloomFilter};
-    pub use crate::{
-        Cardinality, DefaultHashBuilder, Estimate, Frequency, Insert, KeyHasher, Membership, Merge,
-        Raw, Remove, SipHashBuilder, Typed,
-    };
     #[cfg(all(feature = "cms", feature = "alloc"))]
     pub use crate::{CountMinSketch, CountSketch, HeavyHitters, SketchedHeavyHitters, TopK};
     #[cfg(all(feature = "hll", feature = "alloc"))]
