@@ -5,7 +5,8 @@ use std::collections::HashMap;
 
 use cms::{
     AtomicCountMinSketch, Count, CountMinParams, CountMinSketch, CountMinSketchView, CountSketch,
-    CountSketchParams, CountSketchView, HeavyHitters, HeavyHittersParams, TopK, Update,
+    CountSketchParams, CountSketchView, HeavyHitters, HeavyHittersParams, SignedCount, TopK,
+    Update,
 };
 use pds_core::DefaultHashBuilder;
 use quickcheck::{Arbitrary, Gen, quickcheck};
@@ -210,7 +211,7 @@ quickcheck! {
         let (mut batch, mut single) = (build(), build());
         batch.insert_hash_batch(&keys);
         keys.iter().for_each(|&hash| { single.insert_hash(hash); });
-        let mut counts = vec![0; keys.len()];
+        let mut counts = vec![SignedCount::default(); keys.len()];
         batch.estimate_hash_batch(&keys, &mut counts);
         batch == single && keys.iter().zip(counts).all(|(&h, count)| count == single.estimate_hash(h))
     }
@@ -259,6 +260,6 @@ quickcheck! {
         counts.sort_unstable_by(|a, b| b.cmp(a));
         counts.truncate(usize::try_from(k).unwrap());
         // No more different keys come than are tracked.
-        list.top().iter().map(|hitter| hitter.estimate).eq(counts)
+        list.top().iter().map(|hitter| hitter.estimate.value()).eq(counts)
     }
 }

@@ -1,9 +1,7 @@
 use core::hash::{BuildHasher, Hash};
 
-use pds_params::cms::floor_product;
-
 use super::CountMinSketch;
-use crate::numbers::{median, real};
+use crate::numbers::{error_of, median, real};
 use crate::{Count, CountInterval, Counter};
 
 impl<S, C: Counter> CountMinSketch<S, C> {
@@ -17,16 +15,14 @@ impl<S, C: Counter> CountMinSketch<S, C> {
     #[inline]
     #[must_use]
     pub fn estimate_hash(&self, hash: u64) -> Count {
-        Count::of(self.least(hash))
+        self.count_of(self.least(hash))
     }
 
     /// Bounds how often the key with this hash came, as
     /// [`estimate_interval`](Self::estimate_interval) does.
     #[must_use]
     pub fn estimate_interval_hash(&self, hash: u64) -> CountInterval {
-        let count = self.estimate_hash(hash);
-        let error = floor_product(self.params.epsilon(), self.total);
-        CountInterval::below(count, error)
+        CountInterval::below(self.estimate_hash(hash), error_of(&self.params, self.total))
     }
 
     /// Estimates how often the key with this hash came, as
@@ -58,8 +54,9 @@ impl<S: BuildHasher, C: Counter> CountMinSketch<S, C> {
 
     /// Bounds how often `key` came.
     ///
-    /// The upper end is the estimate and certain; it is open where the counters are at their limit. The
-    /// lower end, epsilon N below, is missed with probability delta at most.
+    /// The upper end is the estimate and certain; it is open where the estimate is saturated. The lower end is
+    /// epsilon N below, and too high with probability delta at most. It is 0 where the total is saturated, and may be
+    /// too high by one more after [`halve`](Self::halve).
     ///
     /// # Examples
     /// ```
@@ -82,7 +79,7 @@ impl<S: BuildHasher, C: Counter> CountMinSketch<S, C> {
     ///
     /// The median over the rows of the counter less the mean of the row's others, between 0 and the
     /// estimate. Closer than [`estimate`](Self::estimate) on streams of little skew. Of no use with
-    /// conservative update, whose rows hold less than the total.
+    /// conservative update, whose rows hold less than the total, or where counters are saturated.
     ///
     /// # References
     /// Fan Deng and Davood Rafiei, "New Estimation Algorithms for Streaming Data: Count-min Can Do

@@ -5,9 +5,9 @@ use pds_core::internal::{Envelope, view_methods};
 use pds_core::{DecodeError, DefaultHashBuilder, Frequency, HashKey};
 use pds_params::CountSketchParams;
 
-use crate::CountSketch;
 use crate::bytes::sketch_params_of;
 use crate::count_sketch::median_row;
+use crate::{CountSketch, SignedCount};
 
 /// A [`CountSketch`] in borrowed bytes, such as a memory-mapped file: all estimates, no copy.
 ///
@@ -24,7 +24,7 @@ use crate::count_sketch::median_row;
 ///
 /// let view = CountSketchView::from_bytes(&bytes)?;
 /// view.verify()?;
-/// assert_eq!((view.estimate("apples"), view.estimate("pears")), (7, 0));
+/// assert_eq!((view.estimate("apples").value(), view.estimate("pears").value()), (7, 0));
 /// # Ok::<(), Box<dyn core::error::Error>>(())
 /// ```
 #[derive(Clone)]
@@ -44,7 +44,7 @@ impl<'a, S> CountSketchView<'a, S> {
 
     /// Estimates how often the key with this hash came, less how often it was removed.
     #[must_use]
-    pub fn estimate_hash(&self, hash: u64) -> i64 {
+    pub fn estimate_hash(&self, hash: u64) -> SignedCount {
         let (counters, _) = self.envelope.payload().as_chunks::<8>();
         median_row(&self.params, hash, |cell| i64::from_le_bytes(counters[cell]))
     }
@@ -65,7 +65,7 @@ impl<'a, S> CountSketchView<'a, S> {
 impl<S: BuildHasher> CountSketchView<'_, S> {
     /// Estimates how often `key` came, less how often it was removed; it may be negative.
     #[must_use]
-    pub fn estimate<K: Hash + ?Sized>(&self, key: &K) -> i64 {
+    pub fn estimate<K: Hash + ?Sized>(&self, key: &K) -> SignedCount {
         self.estimate_hash(self.hasher.hash_one(key))
     }
 }
@@ -79,7 +79,7 @@ impl<S: BuildHasher> HashKey for CountSketchView<'_, S> {
 /// Estimates below 0 are given as 0.
 impl<S: BuildHasher> Frequency for CountSketchView<'_, S> {
     fn estimate_hash(&self, hash: u64) -> u64 {
-        self.estimate_hash(hash).max(0).cast_unsigned()
+        self.estimate_hash(hash).value().max(0).cast_unsigned()
     }
 }
 
