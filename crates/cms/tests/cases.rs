@@ -404,7 +404,7 @@ fn case_35_counts_beyond_64_bits_have_no_upper_bound() {
         assert_eq!(top[0].interval().truth_at_most, None);
     }
     // Of the total nothing is known, and of the error of a sketch neither.
-    assert_eq!(list.estimate_interval(&2).truth_at_least, 0);
+    assert_eq!(list.estimate_interval(&2u64).truth_at_least, 0);
     assert_eq!((*list.top()[1].key, list.top()[1].interval().truth_at_least), (2, 0));
 }
 
@@ -412,8 +412,11 @@ fn case_35_counts_beyond_64_bits_have_no_upper_bound() {
 #[test]
 fn case_35_a_summary_of_saturated_counts_keeps_keys() {
     let mut heavy = summary_of_two();
-    (1..=20).for_each(|key| _ = heavy.insert_many(&key, u64::MAX));
-    assert!(heavy.iter().count() >= 2 && heavy.top().len() >= 2);
+    for key in 1..=20 {
+        heavy.insert_many(&key, u64::MAX);
+        let kept = heavy.iter().count() as u64;
+        assert!(kept >= heavy.capacity().min(key) && heavy.top().len() as u64 == kept, "{key}");
+    }
     assert!((1..=20).all(|key| heavy.estimate_interval(&key).truth_at_most.is_none()));
     assert!((1..=20).all(|key| heavy.estimate(&key).is_saturated()));
     heavy.merge(&heavy.clone()).unwrap();
@@ -612,6 +615,29 @@ fn case_36_an_increment_of_zero_changes_nothing() {
             bytes = after.to_vec();
         }
     }
+}
+
+/// A listed count is of when its key last came. The sketch may give more by now, which an increment of 0 must not copy.
+#[test]
+fn case_36_an_increment_of_zero_renews_no_listed_count() {
+    let mut list = TopK::<u64>::new(10).unwrap();
+    let columns = |key: u64| {
+        let mut rows = cms::RowHash::new(DefaultHashBuilder::default().hash_one(key));
+        [(); 4].map(|()| rows.next_column(1_024))
+    };
+    list.insert_many(&0, 40);
+    for row in 0..4 {
+        let meets = (1..).find(|&key| columns(key)[row] == columns(0)[row]).unwrap();
+        list.insert_many(&meets, 100);
+    }
+    let listed = |list: &TopK<u64>| {
+        let top = list.top();
+        top.iter().find(|hitter| *hitter.key == 0).map(|hitter| hitter.estimate.value())
+    };
+    assert_eq!((list.estimate(&0u64).value(), listed(&list)), (100, Some(40)));
+    let before = list.to_bytes();
+    assert_eq!(list.insert_many(&0, 0), 100);
+    assert!(list.to_bytes() == before && listed(&list) == Some(40));
 }
 
 /// An empty operand changes no byte on the right, and gives the bytes of the other on the left.
