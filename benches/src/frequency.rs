@@ -325,7 +325,7 @@ fn summaries(bench: &mut Bench<'_>) -> Outcome {
     for (case, capacity, map_size) in HEAVY_HITTERS {
         let params = HeavyHittersParams::with_capacity(0.1, capacity)?;
         let mut ours = HeavyHitters::<u64>::from_params(params, DefaultHashBuilder::default())?;
-        summary(bench, case, map_size, &mut Each(|key| ours.insert(&skewed(key))))?;
+        summary(bench, case, map_size, &mut Each(|key| ours.insert(&skewed(key)).value()))?;
     }
     let mut top = TopK::<u64>::new(100)?;
     summary(bench, "top 100", 1_024, &mut Each(|key| top.insert(&skewed(key)).value()))

@@ -72,7 +72,7 @@ impl Stream {
 /// Prints the recall of all ways, in the memory of the sketch of `TopK` and in parts of it.
 fn compare(stream: &Stream) {
     for k in [10, 100] {
-        let whole = (512 * k).max(16 << 10);
+        let whole = (1_024 * k).max(32 << 10);
         for bytes in [whole, whole / 2, whole / 4, whole / 8] {
             let recalls = WAYS.map(|(_, list)| recall(k, &list(k, bytes, stream), &stream.keys));
             let recalls = recalls.map(|recall| format!("{recall:.2}")).join(" | ");
@@ -98,9 +98,10 @@ fn top_k(k: usize, bytes: usize, stream: &Stream) -> Vec<u64> {
         stream.keys.iter().for_each(|key| _ = list.insert(key));
         return list.top().iter().map(|hitter| *hitter.key).collect();
     }
-    let width = bytes as u64 / 16;
+    let width = bytes as u64 / 32;
     let params = cms::CountMinParams::from_width_and_depth(width, 4).expect("a sound shape");
-    let mut sketch = cms::CountMinSketch::builder(params).conservative().build().expect("memory");
+    let builder = cms::CountMinSketch::builder(params).conservative().counters::<u64>();
+    let mut sketch = builder.build().expect("memory");
     let mut greatest = Greatest::new(k);
     for &key in &stream.keys {
         greatest.offer(key, sketch.insert(&key).value());

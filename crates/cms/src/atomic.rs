@@ -10,9 +10,10 @@ use core::sync::atomic::Ordering::Relaxed;
 use pds_core::internal::{AtomicWords, Words, reorder_lanes};
 use pds_core::{AllocError, BuildError, DefaultHashBuilder, Frequency, Insert, KeyHasher};
 use pds_params::CountMinParams;
-use pds_params::cms::floor_product;
 
 use crate::cells::{Cells, index};
+use crate::numbers::error_of;
+use crate::sketch::Counted;
 use crate::{Count, CountInterval, CountMinSketch, Counter, Update};
 
 /// How many places the total is spread over, so that threads rarely meet at one.
@@ -50,8 +51,9 @@ pub struct AtomicCountMinSketch<S = DefaultHashBuilder, C = u32> {
     params: CountMinParams,
     /// Parts of the total, one every [`STRIDE`] words.
     totals: AtomicWords,
+    /// As in the plain sketch that it may come from.
+    full_from: C,
     hasher: S,
-    width_of_counters: PhantomData<C>,
 }
 
 impl AtomicCountMinSketch {
@@ -79,23 +81,22 @@ impl<S, C: Counter> AtomicCountMinSketch<S, C> {
     /// Lets threads share what a sketch with plain update has counted; the counters are not copied.
     fn share(sketch: CountMinSketch<S, C>) -> Result<Self, AllocError> {
         let mut totals = Words::zeroed((STRIPES * STRIDE) as u64)?;
-        let (counters, params, total, hasher) = sketch.into_parts();
+        let (counters, params, Counted { total, full_from }, hasher) = sketch.into_parts();
         totals[0] = total;
         let (counters, totals) = (counters.into(), totals.into());
-        Ok(Self { counters, params, totals, hasher, width_of_counters: PhantomData })
+        Ok(Self { counters, params, totals, full_from, hasher })
     }
 
     /// Returns the plain sketch of the same counts; the counters are not copied.
     #[must_use]
     pub fn into_plain(self) -> CountMinSketch<S, C> {
-        let total = self.total();
-        CountMinSketch::from_parts(
-            self.counters.into(),
-            self.params,
-            Update::Plain,
-            total,
-            self.hasher,
-        )
+        let counted = self.counted();
+        let counters = self.counters.into();
+        CountMinSketch::from_parts(counters, self.params, Update::Plain, counted, self.hasher)
+    }
+
+    pub(crate) fn counted(&self) -> Counted<C> {
+        Counted { total: self.total(), full_from: self.full_from }
     }
 
     #[inline]
@@ -118,7 +119,7 @@ impl<S, C: Counter> AtomicCountMinSketch<S, C> {
         add_saturating(&self.totals[stripe_of(hash)], count);
         let added = C::saturating_from(count);
         let raise = |least: C, cell| least.min(Lane::<C>::at(&self.counters, cell).add(added));
-        Count::of(self.cells(hash).fold(C::MAX, raise))
+        Count::new(self.cells(hash).fold(C::MAX, raise), self.full_from)
     }
 
     /// Estimates how often the key with this hash came.
@@ -127,7 +128,7 @@ impl<S, C: Counter> AtomicCountMinSketch<S, C> {
     #[must_use]
     pub fn estimate_hash(&self, hash: u64) -> Count {
         let lower = |least: C, cell| least.min(Lane::<C>::at(&self.counters, cell).get());
-        Count::of(self.cells(hash).fold(C::MAX, lower))
+        Count::new(self.cells(hash).fold(C::MAX, lower), self.full_from)
     }
 
     /// Bounds how often the key with this hash came, as
@@ -138,11 +139,10 @@ impl<S, C: Counter> AtomicCountMinSketch<S, C> {
     pub fn estimate_interval_hash(&self, hash: u64) -> CountInterval {
         let count = self.estimate_hash(hash);
         // The total is read last, so that inserts in between widen the error and do not narrow it.
-        let error = floor_product(self.params.epsilon(), self.total());
-        CountInterval::below(count, error)
+        CountInterval::below(count, error_of(&self.params, self.total()))
     }
 
-    /// Returns the sum of all counts inserted, 2^64 - 1 where it is more.
+    /// Returns the sum of all counts inserted. It saturates at 2^64 - 1.
     #[must_use]
     pub fn total(&self) -> u64 {
         let parts = self.totals.iter().step_by(STRIDE);
@@ -331,12 +331,12 @@ impl<S, C: Counter> fmt::Debug for AtomicCountMinSketch<S, C> {
     }
 }
 
-/// A key is new when it was certainly not counted before: when the estimate is 1 now.
+/// A key is new when it was certainly not counted before: when the estimate is 1 now, and not saturated.
 impl<S: KeyHasher, C: Counter> Insert for AtomicCountMinSketch<S, C> {
     type Error = Infallible;
 
     #[inline]
     fn insert_hash(&mut self, hash: u64) -> Result<bool, Infallible> {
-        Ok((*self).insert_hash(hash).value() == 1)
+        Ok((*self).insert_hash(hash).is_first())
     }
 }

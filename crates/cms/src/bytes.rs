@@ -17,6 +17,7 @@ pub use pds_core::internal::{Sink, Source};
 #[cfg(target_has_atomic = "64")]
 use crate::AtomicCountMinSketch;
 use crate::cells::{index, words_for};
+use crate::sketch::Counted;
 use crate::{
     CountMinSketch, CountSketch, Counter, HeavyHitters, SketchedHeavyHitters, TopK, Update,
 };
@@ -52,7 +53,7 @@ impl<S: PortableHasher, C: Counter> Portable for CountMinSketch<S, C> {
 
     fn write_payload<W: Sink>(&self, sink: &mut W) -> Result<(), W::Error> {
         sink.put_words(self.words().iter().map(|&word| reorder_lanes::<C>(word)))?;
-        sink.put(&self.total().to_le_bytes())
+        write_counted(self.counted(), sink)
     }
 
     fn read_payload<R: Source>(shape: &Shape, hasher: S, source: &mut R) -> Result<Self, R::Error> {
@@ -61,9 +62,18 @@ impl<S: PortableHasher, C: Counter> Portable for CountMinSketch<S, C> {
     }
 }
 
-/// The bytes of the counters and the total.
+/// The bytes of the counters, the total, and the value from which counters are saturated.
 fn sketch_bytes<C: Counter>(params: &CountMinParams) -> u64 {
-    8 * words_for::<C>(params.counters()) + 8
+    8 * words_for::<C>(params.counters()) + 16
+}
+
+fn write_counted<C: Counter, W: Sink>(
+    Counted { total, full_from }: Counted<C>,
+    sink: &mut W,
+) -> Result<(), W::Error> {
+    sink.put(&total.to_le_bytes())?;
+    let full_from: u64 = full_from.into();
+    sink.put(&full_from.to_le_bytes())
 }
 
 fn read_sketch<S, C: Counter, R: Source>(
@@ -76,8 +86,14 @@ fn read_sketch<S, C: Counter, R: Source>(
     for word in words.iter_mut() {
         *word = reorder_lanes::<C>(*word);
     }
-    let total = take_u64(source)?;
-    let sketch = CountMinSketch::from_parts(words, params, update, total, hasher);
+    let (total, full_from) = (take_u64(source)?, take_u64(source)?);
+    let counted = Counted { total, full_from: C::saturating_from(full_from) };
+    if full_from > C::MAX.into() {
+        let offset = Header::BYTES as u64 + sketch_bytes::<C>(&params) - 8;
+        let (name, allowed) = ("the least saturated count", "at most the limit of a counter");
+        return Err(DecodeError::Field { name, offset, found: full_from, allowed }.into());
+    }
+    let sketch = CountMinSketch::from_parts(words, params, update, counted, hasher);
     check_padding(&sketch)?;
     check_total(&sketch)?;
     Ok(sketch)
@@ -103,7 +119,7 @@ impl<S: PortableHasher, C: Counter> Portable for AtomicCountMinSketch<S, C> {
 
     fn write_payload<W: Sink>(&self, sink: &mut W) -> Result<(), W::Error> {
         sink.put_words(self.words().map(reorder_lanes::<C>))?;
-        sink.put(&self.total().to_le_bytes())
+        write_counted(self.counted(), sink)
     }
 
     fn read_payload<R: Source>(shape: &Shape, hasher: S, source: &mut R) -> Result<Self, R::Error> {

@@ -1,12 +1,13 @@
-//! What an estimate of a frequency says.
+//! Estimated frequencies and the bounds on them.
 
 use core::cmp::Ordering;
 use core::fmt;
 
-/// How often a key came, as a sketch tells it: an upper bound, unless its counters are full.
+/// An estimate of how often a key came: an upper bound, unless it is saturated.
 ///
 /// A counter that has reached its limit stands still, so that the truth may be greater:
-/// [`is_saturated`](Self::is_saturated) says so. Compares with whole numbers by its value.
+/// [`is_saturated`](Self::is_saturated) says so. Compares with whole numbers by its value; of two counts of
+/// equal value the saturated one is the greater.
 ///
 /// # Examples
 /// ```
@@ -20,18 +21,18 @@ use core::fmt;
 /// assert_eq!(count.to_string(), "at least 255");
 /// # Ok::<(), pds_core::BuildError>(())
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Count {
     value: u64,
     saturated: bool,
 }
 
 impl Count {
-    /// Takes what a counter says.
+    /// Takes the value of a counter, where counters of `full_from` and more may have lost counts.
     #[cfg(feature = "alloc")]
     #[inline]
-    pub(crate) fn of<C: crate::Counter>(counter: C) -> Self {
-        Self { value: counter.into(), saturated: counter == C::MAX }
+    pub(crate) fn new<C: Into<u64> + Ord + Copy>(counter: C, full_from: C) -> Self {
+        Self { value: counter.into(), saturated: counter >= full_from }
     }
 
     /// Returns the number of times.
@@ -40,11 +41,20 @@ impl Count {
         self.value
     }
 
-    /// Tells whether the counters are at their limit: the key came *at least* [`value`](Self::value)
-    /// times, by what the sketch knows.
+    /// Tells whether the counters of the key have lost counts, as those do that reach their limit.
+    ///
+    /// The estimate is then *at least* [`value`](Self::value), and no upper bound is known.
     #[must_use]
     pub const fn is_saturated(self) -> bool {
         self.saturated
+    }
+}
+
+#[cfg(feature = "alloc")]
+impl Count {
+    /// Whether a key that was inserted once just now had certainly not come before.
+    pub(crate) const fn is_first(self) -> bool {
+        self.value == 1 && !self.saturated
     }
 }
 
@@ -75,6 +85,72 @@ impl fmt::Display for Count {
     }
 }
 
+/// An estimate of how often a key came less how often it was removed, of a sketch with signed counters.
+///
+/// Compares with whole numbers by its value.
+///
+/// # Examples
+/// ```
+/// use cms::CountSketch;
+///
+/// let mut sketch = CountSketch::new(0.1, 0.1)?;
+/// assert_eq!(sketch.insert_many("often", 1 << 62), 1 << 62);
+/// assert!(sketch.insert_many("often", 1 << 62).is_saturated());
+/// // What the counters have lost stays lost.
+/// assert!(sketch.remove_many("often", 1 << 63).is_saturated());
+/// # Ok::<(), pds_core::BuildError>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SignedCount {
+    value: i64,
+    saturated: bool,
+}
+
+impl SignedCount {
+    #[cfg(feature = "alloc")]
+    #[inline]
+    pub(crate) const fn new(value: i64, saturated: bool) -> Self {
+        Self { value, saturated }
+    }
+
+    /// Returns the number of times.
+    #[must_use]
+    pub const fn value(self) -> i64 {
+        self.value
+    }
+
+    /// Tells whether a counter of the key is saturated, so that the error of the estimate has no bound.
+    #[must_use]
+    pub const fn is_saturated(self) -> bool {
+        self.saturated
+    }
+}
+
+impl From<SignedCount> for i64 {
+    fn from(count: SignedCount) -> Self {
+        count.value
+    }
+}
+
+impl PartialEq<i64> for SignedCount {
+    fn eq(&self, other: &i64) -> bool {
+        self.value == *other
+    }
+}
+
+impl PartialOrd<i64> for SignedCount {
+    fn partial_cmp(&self, other: &i64) -> Option<Ordering> {
+        self.value.partial_cmp(other)
+    }
+}
+
+impl fmt::Display for SignedCount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.value.fmt(f)?;
+        f.write_str(if self.saturated { " (saturated)" } else { "" })
+    }
+}
+
 /// Between which numbers the true count of a key lies.
 ///
 /// How sure each end is, the structure that gives the interval says.
@@ -82,17 +158,17 @@ impl fmt::Display for Count {
 pub struct CountInterval {
     /// The key came at least so often.
     pub truth_at_least: u64,
-    /// The key came at most so often; `None` where counters at their limit know no bound.
+    /// The key came at most so often; `None` where saturated counters give no bound.
     pub truth_at_most: Option<u64>,
 }
 
 impl CountInterval {
-    /// From `error` below a count up to it, or without an end where it is at its limit.
+    /// From `error` below a count up to it, or without an upper end where the count is saturated.
     #[cfg(feature = "alloc")]
-    pub(crate) fn below(count: Count, error: u64) -> Self {
+    pub(crate) const fn below(count: Count, error: u64) -> Self {
         Self {
             truth_at_least: count.value.saturating_sub(error),
-            truth_at_most: (!count.saturated).then_some(count.value),
+            truth_at_most: if count.saturated { None } else { Some(count.value) },
         }
     }
 

@@ -10,10 +10,10 @@ use pds_core::{
 use pds_params::CountSketchParams;
 use pds_params::cms::MAX_DEPTH;
 
-use crate::RowHash;
 use crate::cells::{Cells, index};
 use crate::numbers;
 use crate::sketch::BATCH;
+use crate::{RowHash, SignedCount};
 
 /// Answers *how often has this key come?* without bias: as often too low as too high; keys can be
 /// removed.
@@ -27,7 +27,8 @@ use crate::sketch::BATCH;
 /// # Guarantees
 /// - Unbiased, and off by more than epsilon times the norm with probability delta at most. The proof
 ///   assumes independent rows; these come from one 64-bit hash, and are measured.
-/// - Memory: width · depth signed counters of 64 bits, which stop at their limits.
+/// - Memory: width · depth signed counters of 64 bits. One that reaches 2^63 - 1, or the negative of it, is saturated: it
+///   stays there, since what it has lost is unknown, and each estimate that reads it says so.
 /// - Insert, remove and query: O(depth). Merge: O(width · depth).
 /// - Merging: exactly the sketch of both streams. Requires equal shape and hasher seed.
 ///
@@ -86,25 +87,25 @@ impl<S> CountSketch<S> {
     /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
     /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
     #[inline]
-    pub fn insert_hash(&mut self, hash: u64) -> i64 {
+    pub fn insert_hash(&mut self, hash: u64) -> SignedCount {
         self.add_hash(hash, 1)
     }
 
     /// Adds `count`, which may be negative, to the key with this hash. Returns the new estimate.
+    ///
     /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
     /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
+    /// 0 changes nothing; a count of 2^63 - 1 or more, or the negative of it, saturates the counters.
     #[inline]
-    pub fn add_hash(&mut self, hash: u64, count: i64) -> i64 {
-        let mut rows = [0; MAX_DEPTH as usize];
-        let mut filled = 0;
+    pub fn add_hash(&mut self, hash: u64, count: i64) -> SignedCount {
+        let mut rows = Rows::new();
         for (cell, sign) in signed_cells(&self.params, hash) {
             let counter = &mut self.counters[cell];
-            let sum = counter.cast_signed().saturating_add(count.saturating_mul(sign));
+            let sum = add(counter.cast_signed(), count.saturating_mul(sign));
             *counter = sum.cast_unsigned();
-            rows[filled] = sum.saturating_mul(sign);
-            filled += 1;
+            rows.push(sum, sign);
         }
-        median(&mut rows[..filled])
+        rows.median()
     }
 
     /// Estimates how often the key with this hash came, less how often it was removed.
@@ -112,7 +113,7 @@ impl<S> CountSketch<S> {
     /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
     #[inline]
     #[must_use]
-    pub fn estimate_hash(&self, hash: u64) -> i64 {
+    pub fn estimate_hash(&self, hash: u64) -> SignedCount {
         median_row(&self.params, hash, |cell| self.counters[cell].cast_signed())
     }
 
@@ -134,7 +135,7 @@ impl<S> CountSketch<S> {
     ///
     /// # Panics
     /// When the slices differ in length.
-    pub fn estimate_hash_batch(&self, hashes: &[u64], out: &mut [i64]) {
+    pub fn estimate_hash_batch(&self, hashes: &[u64], out: &mut [SignedCount]) {
         assert_eq!(hashes.len(), out.len(), "one answer a hash");
         for (hashes, counts) in hashes.chunks(BATCH).zip(out.chunks_mut(BATCH)) {
             hashes.iter().for_each(|&hash| self.prefetch(hash));
@@ -150,7 +151,7 @@ impl<S> CountSketch<S> {
     }
 
     /// Estimates the sum of the squares of all counts: the median over the rows of the sum of the squares
-    /// of their counters.
+    /// of their counters. `None` where a counter is saturated.
     ///
     /// # Complexity
     /// O(width · depth), without allocation.
@@ -159,14 +160,17 @@ impl<S> CountSketch<S> {
     /// Noga Alon, Yossi Matias and Mario Szegedy, "The Space Complexity of Approximating the Frequency
     /// Moments", JCSS 58(1), 1999, section 2.2, in the form of Charikar et al.
     #[must_use]
-    pub fn sum_of_squares(&self) -> f64 {
+    pub fn sum_of_squares(&self) -> Option<f64> {
+        if self.counters.iter().any(|&counter| is_saturated(counter.cast_signed())) {
+            return None;
+        }
         let mut rows = [0.0; MAX_DEPTH as usize];
         let rows = &mut rows[..self.params.depth() as usize];
         for (row, counters) in rows.iter_mut().zip(self.counters.chunks_exact(index(self.width())))
         {
             *row = counters.iter().map(|&counter| square(counter.cast_signed())).sum();
         }
-        numbers::median(rows)
+        Some(numbers::median(rows))
     }
 
     /// Forgets all counts.
@@ -215,22 +219,22 @@ impl<S: KeyHasher> CountSketch<S> {
     /// # Complexity
     /// O(depth), without allocation.
     #[inline]
-    pub fn insert<K: Hash + ?Sized>(&mut self, key: &K) -> i64 {
+    pub fn insert<K: Hash + ?Sized>(&mut self, key: &K) -> SignedCount {
         self.insert_hash(self.hasher.hash_key(key))
     }
 
-    /// Counts `count` more of `key`, 2^63 - 1 at most. Returns the new estimate.
-    pub fn insert_many<K: Hash + ?Sized>(&mut self, key: &K, count: u64) -> i64 {
+    /// Counts `count` more of `key`; 2^63 - 1 and more saturate. Returns the new estimate.
+    pub fn insert_many<K: Hash + ?Sized>(&mut self, key: &K, count: u64) -> SignedCount {
         self.add_hash(self.hasher.hash_key(key), signed(count))
     }
 
     /// Counts one less of `key`, whether it came or not. Returns the new estimate.
-    pub fn remove<K: Hash + ?Sized>(&mut self, key: &K) -> i64 {
+    pub fn remove<K: Hash + ?Sized>(&mut self, key: &K) -> SignedCount {
         self.add_hash(self.hasher.hash_key(key), -1)
     }
 
-    /// Counts `count` less of `key`, 2^63 - 1 at most. Returns the new estimate.
-    pub fn remove_many<K: Hash + ?Sized>(&mut self, key: &K, count: u64) -> i64 {
+    /// Counts `count` less of `key`; 2^63 - 1 and more saturate. Returns the new estimate.
+    pub fn remove_many<K: Hash + ?Sized>(&mut self, key: &K, count: u64) -> SignedCount {
         self.add_hash(self.hasher.hash_key(key), -signed(count))
     }
 
@@ -240,7 +244,7 @@ impl<S: KeyHasher> CountSketch<S> {
     /// O(depth), without allocation.
     #[inline]
     #[must_use]
-    pub fn estimate<K: Hash + ?Sized>(&self, key: &K) -> i64 {
+    pub fn estimate<K: Hash + ?Sized>(&self, key: &K) -> SignedCount {
         self.estimate_hash(self.hasher.hash_key(key))
     }
 
@@ -266,7 +270,7 @@ impl<S: KeyHasher> CountSketch<S> {
     ///
     /// # Panics
     /// When the slices differ in length.
-    pub fn estimate_batch<K: Hash>(&self, keys: &[K], out: &mut [i64]) {
+    pub fn estimate_batch<K: Hash>(&self, keys: &[K], out: &mut [SignedCount]) {
         answer_keys::<BATCH, K, _>(&self.hasher, keys, out, |hashes, counts| {
             self.estimate_hash_batch(hashes, counts);
         });
@@ -282,7 +286,7 @@ impl<S: KeyHasher> CountSketch<S> {
     pub fn merge(&mut self, other: &Self) -> Result<(), Incompatible> {
         self.check_compatible(other)?;
         for (counter, added) in self.counters.iter_mut().zip(other.counters.iter()) {
-            *counter = counter.cast_signed().saturating_add(added.cast_signed()).cast_unsigned();
+            *counter = add(counter.cast_signed(), added.cast_signed()).cast_unsigned();
         }
         Ok(())
     }
@@ -300,14 +304,54 @@ pub(crate) fn median_row(
     params: &CountSketchParams,
     hash: u64,
     counter: impl Fn(usize) -> i64,
-) -> i64 {
-    let mut rows = [0; MAX_DEPTH as usize];
-    let mut filled = 0;
-    for (cell, sign) in signed_cells(params, hash) {
-        rows[filled] = counter(cell).saturating_mul(sign);
-        filled += 1;
+) -> SignedCount {
+    let mut rows = Rows::new();
+    signed_cells(params, hash).for_each(|(cell, sign)| rows.push(counter(cell), sign));
+    rows.median()
+}
+
+/// The counters of a key with its signs, row by row.
+struct Rows {
+    values: [i64; MAX_DEPTH as usize],
+    filled: usize,
+    saturated: bool,
+}
+
+impl Rows {
+    #[inline]
+    const fn new() -> Self {
+        Self { values: [0; MAX_DEPTH as usize], filled: 0, saturated: false }
     }
-    median(&mut rows[..filled])
+
+    #[inline]
+    const fn push(&mut self, counter: i64, sign: i64) {
+        self.saturated |= is_saturated(counter);
+        self.values[self.filled] = counter.saturating_mul(sign);
+        self.filled += 1;
+    }
+
+    #[inline]
+    fn median(mut self) -> SignedCount {
+        SignedCount::new(median(&mut self.values[..self.filled]), self.saturated)
+    }
+}
+
+/// Whether a counter has reached either limit, which are as far from 0, so that a sign changes neither.
+#[inline]
+const fn is_saturated(counter: i64) -> bool {
+    counter.unsigned_abs() >= i64::MAX.unsigned_abs()
+}
+
+/// Adds up to the limits. A saturated counter stays: subtracting from it would count what it never held.
+#[inline]
+fn add(counter: i64, added: i64) -> i64 {
+    match (is_saturated(counter), is_saturated(added)) {
+        (false, false) => counter.saturating_add(added).max(-i64::MAX),
+        (true, false) => counter,
+        (false, true) => added.max(-i64::MAX),
+        // Alike in both orders of a merge.
+        (true, true) => counter.max(added),
+    }
 }
 
 /// The places of a key's counters with its signs, row by row.
@@ -363,7 +407,7 @@ impl<S: KeyHasher> KeyHasher for CountSketch<S> {
 /// Estimates below 0 are given as 0.
 impl<S: KeyHasher> Frequency for CountSketch<S> {
     fn estimate_hash(&self, hash: u64) -> u64 {
-        self.estimate_hash(hash).max(0).cast_unsigned()
+        self.estimate_hash(hash).value().max(0).cast_unsigned()
     }
 }
 

@@ -11,33 +11,30 @@ use pds_core::{AllocError, BuildError, DefaultHashBuilder, Incompatible, KeyHash
 use pds_params::HeavyHittersParams;
 use pds_params::cms::floor_product;
 
-use crate::CountInterval;
 use crate::summary::{Slot, Summary};
+use crate::{Count, CountInterval};
 
 /// A key with how often it came.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Hitter<'a, K> {
     /// The key.
     pub key: &'a K,
-    /// How often it came at most.
-    pub estimate: u64,
+    /// How often it came at most, unless saturated.
+    pub estimate: Count,
     /// By how much the estimate may exceed the truth: surely no more by [`HeavyHitters`], and by the
-    /// structures that stand on a sketch no more but with its probability delta.
+    /// structures that stand on a sketch no more but with its probability delta. `u64::MAX` where nothing is known of it.
     pub error: u64,
 }
 
 impl<'a, K> Hitter<'a, K> {
-    pub(crate) const fn new(slot: &'a Slot<K>) -> Self {
-        Self { key: &slot.key, estimate: slot.count, error: slot.error }
+    pub(crate) const fn new(slot: &'a Slot<K>, estimate: Count, error: u64) -> Self {
+        Self { key: &slot.key, estimate, error }
     }
 
     /// Returns the ends between which the truth lies; the lower one is as sure as the error is.
     #[must_use]
     pub const fn interval(&self) -> CountInterval {
-        CountInterval {
-            truth_at_least: self.estimate.saturating_sub(self.error),
-            truth_at_most: Some(self.estimate),
-        }
+        CountInterval::below(self.estimate, self.error)
     }
 }
 
@@ -66,9 +63,11 @@ pub(crate) fn sorted<'a, K>(hitters: impl Iterator<Item = Hitter<'a, K>>) -> Vec
 /// enters, which a key that is not tracked always does.
 ///
 /// # Guarantees
-/// - A key that came more than phi N times, of N in all, is in [`top`](Self::top). Always.
-/// - An estimate is never below the truth, and at most N / capacity above it; each states its own error.
-/// - What else is in `top` may be there wrongly; whose interval begins above phi N is there rightly.
+/// - A key that came more than phi N times, of N in all, is in [`top`](Self::top). Always, while N is below 2^64 times
+///   the capacity.
+/// - An estimate is never below the truth, and at most N / capacity above it; each states its own error. A count of
+///   2^64 - 1 says "at least".
+/// - `top` may also contain lighter keys. A key whose lower bound exceeds phi N is certainly heavy.
 /// - Memory: 1.5 · capacity times (key + 40 bytes), capacity at least 1 / phi.
 /// - Insert: O(1) on average; one in capacity / 2 inserts at most takes O(capacity) and allocates. Merge: O(capacity), and
 ///   keeps all of the above.
@@ -82,7 +81,7 @@ pub(crate) fn sorted<'a, K>(hitters: impl Iterator<Item = Hitter<'a, K>>) -> Vec
 ///     paths.insert(path);
 /// }
 /// let top = paths.top();
-/// assert_eq!((top[0].key.as_str(), top[0].estimate, top[0].error), ("/", 4, 0));
+/// assert_eq!((top[0].key.as_str(), top[0].estimate.value(), top[0].error), ("/", 4, 0));
 /// # Ok::<(), pds_core::BuildError>(())
 /// ```
 ///
@@ -143,16 +142,17 @@ impl<K, S> HeavyHitters<K, S> {
 
     /// Iterates over all tracked keys, frequent or not, in the order in which they came in.
     pub fn iter(&self) -> impl Iterator<Item = Hitter<'_, K>> {
-        self.summary.iter().map(Hitter::new)
+        self.summary.iter().map(|slot| Hitter::new(slot, counted(slot.count), slot.error))
     }
 
-    /// Returns the count above which a key is listed: phi N, rounded down.
+    /// Returns the count above which a key is listed: phi N, rounded down; phi times the greatest total where that is
+    /// saturated.
     #[must_use]
     pub fn threshold(&self) -> u64 {
         floor_product(self.params.phi(), self.total())
     }
 
-    /// Returns the sum of all counts inserted, 2^64 - 1 where it is more.
+    /// Returns the sum of all counts inserted. It saturates at 2^64 - 1.
     #[must_use]
     pub const fn total(&self) -> u64 {
         self.summary.total()
@@ -194,7 +194,7 @@ impl<K, S> HeavyHitters<K, S> {
 
 impl<K, S: KeyHasher> HeavyHitters<K, S> {
     /// Counts one more of `key`. Returns the new estimate.
-    pub fn insert<Q>(&mut self, key: &Q) -> u64
+    pub fn insert<Q>(&mut self, key: &Q) -> Count
     where
         K: Borrow<Q>,
         Q: Hash + Eq + ToOwned<Owned = K> + ?Sized,
@@ -202,44 +202,42 @@ impl<K, S: KeyHasher> HeavyHitters<K, S> {
         self.insert_many(key, 1)
     }
 
-    /// Counts `count` more of `key`. Returns the new estimate.
-    pub fn insert_many<Q>(&mut self, key: &Q, count: u64) -> u64
+    /// Counts `count` more of `key`; 0 changes nothing. Returns the new estimate.
+    pub fn insert_many<Q>(&mut self, key: &Q, count: u64) -> Count
     where
         K: Borrow<Q>,
         Q: Hash + Eq + ToOwned<Owned = K> + ?Sized,
     {
-        self.summary.insert(self.hasher.hash_key(key), key, count)
+        counted(self.summary.insert(self.hasher.hash_key(key), key, count))
     }
 
-    /// Estimates how often `key` came: never less, and at most N / capacity more.
+    /// Estimates how often `key` came: never less, unless saturated, and at most N / capacity more.
     #[must_use]
-    pub fn estimate<Q: Hash + Eq + ?Sized>(&self, key: &Q) -> u64
+    pub fn estimate<Q: Hash + Eq + ?Sized>(&self, key: &Q) -> Count
     where
         K: Borrow<Q>,
     {
         self.look_up(key).0
     }
 
-    /// Bounds how often `key` came; both ends are certain.
+    /// Bounds how often `key` came; both ends are certain. The upper one is open where the count is saturated.
     #[must_use]
     pub fn estimate_interval<Q: Hash + Eq + ?Sized>(&self, key: &Q) -> CountInterval
     where
         K: Borrow<Q>,
     {
         let (estimate, error) = self.look_up(key);
-        CountInterval {
-            truth_at_least: estimate.saturating_sub(error),
-            truth_at_most: Some(estimate),
-        }
+        CountInterval::below(estimate, error)
     }
 
-    fn look_up<Q: Hash + Eq + ?Sized>(&self, key: &Q) -> (u64, u64)
+    fn look_up<Q: Hash + Eq + ?Sized>(&self, key: &Q) -> (Count, u64)
     where
         K: Borrow<Q>,
     {
         let slot = self.summary.get(self.hasher.hash_key(key), key);
         let floor = self.summary.floor();
-        slot.map_or((floor, floor), |slot| (slot.count, slot.error))
+        let (count, error) = slot.map_or((floor, floor), |slot| (slot.count, slot.error));
+        (counted(count), error)
     }
 
     /// Makes `self` count what both have counted; all guarantees hold for the sum of both streams.
@@ -256,7 +254,7 @@ impl<K, S: KeyHasher> HeavyHitters<K, S> {
     /// right.insert_many(&7, 12);
     /// right.insert_many(&8, 50);
     /// left.merge(&right)?;
-    /// assert_eq!(left.top().iter().map(|h| (*h.key, h.estimate)).collect::<Vec<_>>(), [(8, 50), (7, 42)]);
+    /// assert_eq!(left.top().iter().map(|h| (*h.key, h.estimate.value())).collect::<Vec<_>>(), [(8, 50), (7, 42)]);
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     pub fn merge(&mut self, other: &Self) -> Result<(), Incompatible>
@@ -273,6 +271,11 @@ impl<K, S: KeyHasher> HeavyHitters<K, S> {
         Incompatible::check_share("phi", self.params.phi(), other.params.phi())?;
         Incompatible::check_hasher(&self.hasher, &other.hasher)
     }
+}
+
+/// A count of a summary, which saturates as it is.
+fn counted(count: u64) -> Count {
+    Count::new(count, u64::MAX)
 }
 
 /// The capacity that parameters ask for, which is 2^31 at most.

@@ -39,7 +39,7 @@ mod top_k;
 #[cfg(feature = "alloc")]
 mod view;
 
-pub use count::{Count, CountInterval};
+pub use count::{Count, CountInterval, SignedCount};
 pub use rows::RowHash;
 
 #[cfg(all(feature = "alloc", target_has_atomic = "64"))]

@@ -133,10 +133,10 @@ impl<K: Hash + Eq, S: PortableHasher + Clone> Parts for HeavyHitters<K, S> {
 impl<K: Hash + Eq, S: PortableHasher> Parts for TopK<K, S> {
     type Key = K;
     type Frame<'a>
-        = &'a CountMinSketch<S>
+        = &'a CountMinSketch<S, u64>
     where
         Self: 'a;
-    type Read = CountMinSketch<S>;
+    type Read = CountMinSketch<S, u64>;
 
     fn frame(&self) -> Result<(Self::Frame<'_>, u64), AllocError> {
         Ok((self.sketch(), self.k()))
@@ -161,10 +161,10 @@ impl<K: Hash + Eq, S: PortableHasher> Parts for TopK<K, S> {
 impl<K: Hash + Eq, S: PortableHasher> Parts for SketchedHeavyHitters<K, S> {
     type Key = K;
     type Frame<'a>
-        = &'a CountMinSketch<S>
+        = &'a CountMinSketch<S, u64>
     where
         Self: 'a;
-    type Read = CountMinSketch<S>;
+    type Read = CountMinSketch<S, u64>;
 
     fn frame(&self) -> Result<(Self::Frame<'_>, u64), AllocError> {
         Ok((self.sketch(), self.phi().to_bits()))
@@ -184,7 +184,7 @@ impl<K: Hash + Eq, S: PortableHasher> Parts for SketchedHeavyHitters<K, S> {
 
 /// The keys beside a sketch with conservative update, whose counts it bounds.
 fn beside<K: Hash + Eq, S: KeyHasher>(
-    sketch: &CountMinSketch<S>,
+    sketch: &CountMinSketch<S, u64>,
     listed: Listed<K>,
     capacity: u32,
 ) -> Result<Summary<K>, DecodeError> {

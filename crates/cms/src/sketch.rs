@@ -9,7 +9,6 @@ mod update;
 use core::convert::Infallible;
 use core::fmt;
 use core::hash::{Hash, Hasher};
-use core::marker::PhantomData;
 
 use pds_core::internal::Words;
 use pds_core::{
@@ -22,7 +21,7 @@ pub use product::{InnerProduct, InnerProductError};
 pub use update::Update;
 
 use crate::cells::{fold_counters, fold_counters_mut, index, words_for};
-use crate::{CountMinSketchBuilder, Counter};
+use crate::{Count, CountMinSketchBuilder, Counter};
 
 /// Answers *how often has this key come?*: never less than the truth, and rarely much more.
 ///
@@ -33,7 +32,7 @@ use crate::{CountMinSketchBuilder, Counter};
 /// The type of a key is part of it: `1u32` and `1u64` are different keys.
 ///
 /// # Guarantees
-/// - Never below the truth, unless counters are at their limit, and then the [`Count`](crate::Count) says so.
+/// - Never below the truth, unless counters are saturated, and then the [`Count`](crate::Count) says so.
 /// - Above it by more than epsilon N with probability delta at most, N the total of all counts. The
 ///   published proof assumes independent rows; these come from one 64-bit hash, and are measured to
 ///   keep the bound.
@@ -66,8 +65,22 @@ pub struct CountMinSketch<S = DefaultHashBuilder, C = u32> {
     update: Update,
     /// The sum of all counts inserted.
     total: u64,
+    /// Counters of this value and more may have lost counts: the limit, and less once saturated counters were halved.
+    full_from: C,
     hasher: S,
-    width_of_counters: PhantomData<C>,
+}
+
+/// What a sketch knows beside its counters.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Counted<C> {
+    pub(crate) total: u64,
+    pub(crate) full_from: C,
+}
+
+impl<C: Counter> Default for Counted<C> {
+    fn default() -> Self {
+        Self { total: 0, full_from: C::MAX }
+    }
 }
 
 impl CountMinSketch {
@@ -113,21 +126,31 @@ impl<S, C: Counter> CountMinSketch<S, C> {
         S: KeyHasher,
     {
         let counters = Words::zeroed(words_for::<C>(params.counters()))?;
-        Ok(Self::from_parts(counters, params, update, 0, hasher))
+        Ok(Self::from_parts(counters, params, update, Counted::default(), hasher))
     }
 
     pub(crate) fn from_parts(
         counters: Words,
         params: CountMinParams,
         update: Update,
-        total: u64,
+        Counted { total, full_from }: Counted<C>,
         hasher: S,
     ) -> Self {
         debug_assert_eq!(counters.len() as u64, words_for::<C>(params.counters()));
-        Self { counters, params, update, total, hasher, width_of_counters: PhantomData }
+        Self { counters, params, update, total, full_from, hasher }
     }
 
-    /// Returns the sum of all counts inserted, 2^64 - 1 where it is more.
+    pub(crate) const fn counted(&self) -> Counted<C> {
+        Counted { total: self.total, full_from: self.full_from }
+    }
+
+    /// The estimate of a key whose least counter has this value.
+    #[inline]
+    pub(crate) fn count_of(&self, counter: C) -> Count {
+        Count::new(counter, self.full_from)
+    }
+
+    /// Returns the sum of all counts inserted. It saturates at 2^64 - 1, and stays there until [`clear`](Self::clear).
     #[must_use]
     pub const fn total(&self) -> u64 {
         self.total
@@ -182,8 +205,9 @@ impl<S, C: Counter> CountMinSketch<S, C> {
     }
 
     #[cfg(target_has_atomic = "64")]
-    pub(crate) fn into_parts(self) -> (Words, CountMinParams, u64, S) {
-        (self.counters, self.params, self.total, self.hasher)
+    pub(crate) fn into_parts(self) -> (Words, CountMinParams, Counted<C>, S) {
+        let counted = self.counted();
+        (self.counters, self.params, counted, self.hasher)
     }
 
     /// Returns the size of the counters on the heap, in bytes.
@@ -214,7 +238,7 @@ impl<S: Clone, C: Counter> CountMinSketch<S, C> {
     }
 
     fn with_counters(&self, counters: Words) -> Self {
-        Self::from_parts(counters, self.params, self.update, self.total, self.hasher.clone())
+        Self::from_parts(counters, self.params, self.update, self.counted(), self.hasher.clone())
     }
 }
 
@@ -237,13 +261,13 @@ impl<S: KeyHasher, C: Counter> Frequency for CountMinSketch<S, C> {
     }
 }
 
-/// A key is new when it was certainly not counted before: when the estimate is 1 now.
+/// A key is new when it was certainly not counted before: when the estimate is 1 now, and not saturated.
 impl<S: KeyHasher, C: Counter> Insert for CountMinSketch<S, C> {
     type Error = Infallible;
 
     #[inline]
     fn insert_hash(&mut self, hash: u64) -> Result<bool, Infallible> {
-        Ok(self.insert_hash(hash).value() == 1)
+        Ok(self.insert_hash(hash).is_first())
     }
 }
 
@@ -276,7 +300,7 @@ impl<S: Clone, C: Counter> Clone for CountMinSketch<S, C> {
 impl<S: KeyHasher, C: Counter> PartialEq for CountMinSketch<S, C> {
     fn eq(&self, other: &Self) -> bool {
         self.check_compatible(other).is_ok()
-            && self.total == other.total
+            && self.counted() == other.counted()
             && self.counters == other.counters
     }
 }

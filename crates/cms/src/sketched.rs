@@ -11,6 +11,7 @@ use pds_params::cms::floor_product;
 use pds_params::{CountMinParams, HeavyHittersParams};
 
 use crate::heavy_hitters::{capacity_of, sorted};
+use crate::numbers::error_of;
 use crate::summary::Summary;
 use crate::{Count, CountMinSketch, Hitter, Update};
 
@@ -22,7 +23,7 @@ use crate::{Count, CountMinSketch, Hitter, Update};
 ///
 /// # Guarantees
 /// - A key that came more than phi N times is a candidate, provided that no more than `2 / phi` keys were
-///   candidates at any time and no counter is at its limit.
+///   candidates at any time and no counter is full. Counters have 64 bits: an estimate from a full one says "at least".
 /// - *Not* promised: at most `1 / phi` keys truly exceed phi N, but any number of others can be
 ///   overestimated, each with probability delta. When more than `2 / phi` are, the least candidates are
 ///   forgotten, a true one among them perhaps. Nor is there a certain lower end of a count.
@@ -47,7 +48,8 @@ use crate::{Count, CountMinSketch, Hitter, Update};
 /// Graham Cormode and S. Muthukrishnan, "An Improved Data Stream Summary: The Count-Min Sketch and its
 /// Applications", Journal of Algorithms 55(1), 2005, section 5.2.
 pub struct SketchedHeavyHitters<K, S = DefaultHashBuilder> {
-    sketch: CountMinSketch<S>,
+    /// With 64-bit counters, as in [`TopK`](crate::TopK).
+    sketch: CountMinSketch<S, u64>,
     candidates: Summary<K>,
     phi: f64,
 }
@@ -81,7 +83,7 @@ impl<K, S> SketchedHeavyHitters<K, S> {
     }
 
     pub(crate) const fn from_parts(
-        sketch: CountMinSketch<S>,
+        sketch: CountMinSketch<S, u64>,
         candidates: Summary<K>,
         phi: f64,
     ) -> Self {
@@ -110,13 +112,14 @@ impl<K, S> SketchedHeavyHitters<K, S> {
     /// O(1 / phi · log(1 / phi)); allocates the list.
     #[must_use]
     pub fn top(&self) -> Vec<Hitter<'_, K>> {
-        let error = floor_product(self.sketch.params().epsilon(), self.sketch.total());
+        let error = error_of(&self.sketch.params(), self.sketch.total());
         let threshold = self.threshold();
         let above = self.candidates.iter().filter(|slot| slot.count > threshold);
-        sorted(above.map(|slot| Hitter { error, ..Hitter::new(slot) }))
+        sorted(above.map(|slot| Hitter::new(slot, self.sketch.count_of(slot.count), error)))
     }
 
-    /// Returns the count above which a key is listed: phi N, rounded down.
+    /// Returns the count above which a key is listed: phi N, rounded down; phi times the greatest total where that is
+    /// saturated.
     #[must_use]
     pub fn threshold(&self) -> u64 {
         floor_product(self.phi, self.sketch.total())
@@ -124,7 +127,7 @@ impl<K, S> SketchedHeavyHitters<K, S> {
 
     /// Returns the sketch, which estimates any key.
     #[must_use]
-    pub const fn sketch(&self) -> &CountMinSketch<S> {
+    pub const fn sketch(&self) -> &CountMinSketch<S, u64> {
         &self.sketch
     }
 
@@ -152,7 +155,7 @@ impl<K, S: KeyHasher> SketchedHeavyHitters<K, S> {
         self.insert_many(key, 1)
     }
 
-    /// Counts `count` more of `key`. Returns the new estimate.
+    /// Counts `count` more of `key`; 0 changes nothing. Returns the new estimate.
     pub fn insert_many<Q>(&mut self, key: &Q, count: u64) -> Count
     where
         K: Borrow<Q>,
@@ -160,7 +163,7 @@ impl<K, S: KeyHasher> SketchedHeavyHitters<K, S> {
     {
         let hash = self.sketch.hasher().hash_key(key);
         let estimate = self.sketch.insert_many_hash(hash, count);
-        if estimate.value() > self.threshold() {
+        if count > 0 && estimate.value() > self.threshold() {
             self.candidates.track(hash, key, estimate.value());
         }
         estimate
@@ -184,7 +187,7 @@ impl<K, S: KeyHasher> SketchedHeavyHitters<K, S> {
     /// right.insert_many(&7, 12);
     /// right.insert_many(&8, 50);
     /// left.merge(&right)?;
-    /// assert_eq!(left.top().iter().map(|h| (*h.key, h.estimate)).collect::<Vec<_>>(), [(8, 50), (7, 42)]);
+    /// assert_eq!(left.top().iter().map(|h| (*h.key, h.estimate.value())).collect::<Vec<_>>(), [(8, 50), (7, 42)]);
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     pub fn merge(&mut self, other: &Self) -> Result<(), Incompatible>
@@ -192,9 +195,7 @@ impl<K, S: KeyHasher> SketchedHeavyHitters<K, S> {
         K: Hash + Clone + Eq,
     {
         Incompatible::check_share("phi", self.phi, other.phi)?;
-        self.sketch.merge(&other.sketch)?;
-        self.candidates.list_both(&other.candidates, &self.sketch);
-        Ok(())
+        self.candidates.list_both(&other.candidates, &mut self.sketch, &other.sketch)
     }
 }
 

@@ -9,7 +9,7 @@ use core::borrow::Borrow;
 use core::hash::Hash;
 use core::slice;
 
-use pds_core::{AllocError, KeyHasher};
+use pds_core::{AllocError, Incompatible, KeyHasher};
 
 use crate::CountMinSketch;
 use crate::cells::index;
@@ -29,7 +29,7 @@ pub(crate) struct Slot<K> {
     pub(crate) key: K,
     /// The hash.
     pub(crate) hash: u64,
-    /// How often the key came at most.
+    /// How often the key came at most; at least, where it is the greatest of its type.
     pub(crate) count: u64,
     /// By how much that may exceed the truth: the floor when the key came in.
     pub(crate) error: u64,
@@ -50,7 +50,8 @@ enum Ties {
 /// count, and as its error. When there is no room, the floor is raised to the greatest count behind those of `capacity`
 /// keys, and what is not above it goes. What counts are above the floor are the counters of Misra and Gries:
 /// raising it takes as much off more than `capacity` of them, and all that they are given is the total. So the floor
-/// stays below total / capacity, and a key that came more often is tracked (J. Misra and David Gries, "Finding Repeated
+/// stays below total / capacity, and a key that came more often is tracked (while the floor is not saturated, for which
+/// it takes a total of 2^64 times the capacity) (J. Misra and David Gries, "Finding Repeated
 /// Elements", Science of Computer Programming 2(2), 1982; that a part of the keys goes at a time, so that an insert is O(1)
 /// on average: Daniel Anderson et al., "A High-Performance Algorithm for Identifying Frequent Items in Data
 /// Streams", IMC 2017).
@@ -187,8 +188,9 @@ impl<K> Summary<K> {
         let behind = counts.len() - 1 - self.capacity as usize;
         let (_, &mut floor, others) = counts.select_nth_unstable(behind);
         let mut tied = match ties {
-            Ties::Go => 0,
-            Ties::Stay => others.iter().filter(|&&count| count == floor).count(),
+            // Saturated counts differ in truth, so that they are no ties.
+            Ties::Go if floor < u64::MAX => 0,
+            _ => others.iter().filter(|&&count| count == floor).count(),
         };
         self.slots.retain(|slot| {
             let stays = slot.count == floor && tied > 0;
@@ -273,17 +275,34 @@ impl<K> Summary<K> {
         self.total = self.total.div_ceil(2);
     }
 
-    /// Tracks those keys of both that a merged sketch gives the greatest counts.
-    pub(crate) fn list_both<S: KeyHasher>(&mut self, other: &Self, sketch: &CountMinSketch<S>)
+    /// Merges the sketches, and tracks those keys of both lists that the merged one gives the greatest counts.
+    ///
+    /// A list beside an empty sketch is empty, and the other one stays as it is.
+    pub(crate) fn list_both<S: KeyHasher>(
+        &mut self,
+        other: &Self,
+        sketch: &mut CountMinSketch<S, u64>,
+        other_sketch: &CountMinSketch<S, u64>,
+    ) -> Result<(), Incompatible>
     where
         K: Hash + Clone + Eq,
     {
+        let was_empty = sketch.total() == 0;
+        sketch.merge(other_sketch)?;
+        if other_sketch.total() == 0 {
+            return Ok(());
+        }
+        if was_empty {
+            *self = other.clone();
+            return Ok(());
+        }
         let keys: Vec<K> = self.iter().chain(other.iter()).map(|slot| slot.key.clone()).collect();
         self.clear();
         for key in &keys {
             let hash = sketch.hasher().hash_key(key);
             self.track(hash, key, sketch.estimate_hash(hash).value());
         }
+        Ok(())
     }
 }
 

@@ -8,9 +8,10 @@ use core::hash::Hash;
 
 use pds_core::{BuildError, DefaultHashBuilder, Incompatible, KeyHasher, Merge, ParamError};
 use pds_params::CountMinParams;
-use pds_params::cms::{MAX_TRACKED, floor_product};
+use pds_params::cms::MAX_TRACKED;
 
 use crate::heavy_hitters::sorted;
+use crate::numbers::error_of;
 use crate::summary::Summary;
 use crate::{Count, CountInterval, CountMinSketch, Hitter, Update};
 
@@ -27,18 +28,18 @@ const MIN_WIDTH: u64 = 1_024;
 /// share of the stream use [`HeavyHitters`](crate::HeavyHitters), which never misses one.
 ///
 /// A [`CountMinSketch`] with conservative update counts all keys, and those with the k greatest estimates are
-/// kept. In a quarter of its memory SpaceSaving finds four of the ten first addresses of a web server's log where the sketch
+/// kept. In an eighth of its memory SpaceSaving finds four of the ten first addresses of a web server's log where the sketch
 /// finds all; HeavyKeeper finds as many in less memory, but draws random numbers and has no bound (the crate's README has
 /// the table).
 ///
 /// It is fed with borrowed keys (`&str` for `String`); an owned key is made only when it enters the list.
 ///
 /// # Guarantees
-/// - An estimate is never below the truth while counts are below 2^32, and exceeds it by more than
-///   epsilon N with probability delta at most; epsilon is e / width, delta e^-4.
+/// - An estimate is never below the truth, and exceeds it by more than epsilon N with probability delta at most;
+///   epsilon is e / width, delta e^-4. Counters have 64 bits: a full one says "at least".
 /// - *Not* promised: that each of the k most frequent keys is listed. Measured, all are on Zipf streams of
 ///   exponents 1 to 1.5 and on the log, for k of 10 and 100.
-/// - Memory: 512 bytes a key listed, at least 16 KiB, and the keys.
+/// - Memory: 1,024 bytes per listed key, at least 32 KiB, and the keys.
 /// - Insert: O(1) on average; one in k / 2 inserts at most takes O(k) and allocates. Merge: O(k), an upper bound as before.
 ///
 /// # Examples
@@ -49,7 +50,7 @@ const MIN_WIDTH: u64 = 1_024;
 /// for word in "to be or not to be that is to".split(' ') {
 ///     words.insert(word);
 /// }
-/// let top: Vec<_> = words.top().iter().map(|hit| (hit.key.as_str(), hit.estimate)).collect();
+/// let top: Vec<_> = words.top().iter().map(|hit| (hit.key.as_str(), hit.estimate.value())).collect();
 /// assert_eq!(top, [("to", 3), ("be", 2)]);
 /// # Ok::<(), pds_core::BuildError>(())
 /// ```
@@ -59,7 +60,8 @@ const MIN_WIDTH: u64 = 1_024;
 /// 2002 (conservative update); Junzhi Gong et al., "HeavyKeeper: An Accurate Algorithm for Finding
 /// Top-k Elephant Flows", USENIX ATC 2018 (the alternative).
 pub struct TopK<K, S = DefaultHashBuilder> {
-    sketch: CountMinSketch<S>,
+    /// With 64-bit counters: weights such as bytes pass 2^32 in minutes, and full counters could not be ranked.
+    sketch: CountMinSketch<S, u64>,
     /// The k keys, and perhaps half as many others, with their estimates of when they last came.
     list: Summary<K>,
 }
@@ -89,30 +91,32 @@ impl<K, S> TopK<K, S> {
         Ok(Self { sketch, list: Summary::new(capacity)? })
     }
 
-    pub(crate) const fn from_parts(sketch: CountMinSketch<S>, list: Summary<K>) -> Self {
+    pub(crate) const fn from_parts(sketch: CountMinSketch<S, u64>, list: Summary<K>) -> Self {
         Self { sketch, list }
     }
 
     /// Lists the k keys of the greatest estimates, the most frequent first; fewer where fewer came.
     ///
-    /// The error of each is the sketch's: epsilon N, which is exceeded with probability delta at most.
+    /// The error of each is the sketch's: epsilon N, which is exceeded with probability delta at most. Saturated
+    /// estimates are equal, and listed first.
     ///
     /// # Complexity
     /// O(k log k); allocates the list.
     #[must_use]
     pub fn top(&self) -> Vec<Hitter<'_, K>> {
-        let error = floor_product(self.sketch.params().epsilon(), self.total());
-        let hitters = self.list.iter().map(|slot| Hitter { error, ..Hitter::new(slot) });
-        let mut top = sorted(hitters);
+        let error = error_of(&self.sketch.params(), self.total());
+        let hitter = |slot| Hitter::new(slot, self.sketch.count_of(slot.count), error);
+        let mut top = sorted(self.list.iter().map(hitter));
         top.truncate(self.list.capacity() as usize);
         top
     }
 
-    /// Divides all counts by two, rounding down, so that old ones fade; see
-    /// [`CountMinSketch::halve`].
-    pub fn halve(&mut self) {
-        self.sketch.halve();
+    /// Divides all counts by two, rounding down, so that old ones fade.
+    ///
+    /// Returns how many counters were saturated, as [`CountMinSketch::halve`] does.
+    pub fn halve(&mut self) -> u64 {
         self.list.halve();
+        self.sketch.halve()
     }
 
     /// Returns how many keys are listed at most.
@@ -121,7 +125,7 @@ impl<K, S> TopK<K, S> {
         self.list.capacity().into()
     }
 
-    /// Returns the sum of all counts inserted, 2^64 - 1 where it is more.
+    /// Returns the sum of all counts inserted, as [`CountMinSketch::total`] does.
     #[must_use]
     pub const fn total(&self) -> u64 {
         self.sketch.total()
@@ -129,7 +133,7 @@ impl<K, S> TopK<K, S> {
 
     /// Returns the sketch, which estimates any key.
     #[must_use]
-    pub const fn sketch(&self) -> &CountMinSketch<S> {
+    pub const fn sketch(&self) -> &CountMinSketch<S, u64> {
         &self.sketch
     }
 
@@ -167,7 +171,7 @@ impl<K, S: KeyHasher> TopK<K, S> {
         self.insert_many(key, 1)
     }
 
-    /// Counts `count` more of `key`. Returns the new estimate.
+    /// Counts `count` more of `key`; 0 changes nothing. Returns the new estimate.
     pub fn insert_many<Q>(&mut self, key: &Q, count: u64) -> Count
     where
         K: Borrow<Q>,
@@ -175,7 +179,9 @@ impl<K, S: KeyHasher> TopK<K, S> {
     {
         let hash = self.hasher().hash_key(key);
         let estimate = self.sketch.insert_many_hash(hash, count);
-        self.list.track(hash, key, estimate.value());
+        if count > 0 {
+            self.list.track(hash, key, estimate.value());
+        }
         estimate
     }
 
@@ -201,9 +207,7 @@ impl<K, S: KeyHasher> TopK<K, S> {
         K: Hash + Clone + Eq,
     {
         self.check_compatible(other)?;
-        self.sketch.merge(&other.sketch)?;
-        self.list.list_both(&other.list, &self.sketch);
-        Ok(())
+        self.list.list_both(&other.list, &mut self.sketch, &other.sketch)
     }
 
     fn check_compatible(&self, other: &Self) -> Result<(), Incompatible> {

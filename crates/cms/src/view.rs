@@ -9,10 +9,10 @@ use core::marker::PhantomData;
 use pds_core::internal::{Envelope, view_methods};
 use pds_core::{DecodeError, DefaultHashBuilder, Frequency, KeyHasher};
 use pds_params::CountMinParams;
-use pds_params::cms::floor_product;
 
 use crate::bytes::params_of;
 use crate::cells::Cells;
+use crate::numbers::error_of;
 use crate::{Count, CountInterval, CountMinSketch, Counter};
 
 pub use signed::CountSketchView;
@@ -71,7 +71,7 @@ impl<S, C: Counter> CountMinSketchView<'_, S, C> {
         let least = Cells::new(self.params.width(), self.params.counters(), hash)
             .map(|cell| self.counter(cell))
             .min();
-        Count::of(least.unwrap_or(C::MAX))
+        Count::new(least.unwrap_or(C::MAX).into(), self.last_word(0))
     }
 
     fn counter(&self, cell: usize) -> C {
@@ -88,14 +88,19 @@ impl<S, C: Counter> CountMinSketchView<'_, S, C> {
     #[must_use]
     pub fn estimate_interval_hash(&self, hash: u64) -> CountInterval {
         let count = self.estimate_hash(hash);
-        let error = floor_product(self.params.epsilon(), self.total());
-        CountInterval::below(count, error)
+        CountInterval::below(count, error_of(&self.params, self.total()))
     }
 
-    /// Returns the sum of all counts inserted, 2^64 - 1 where it is more.
+    /// Returns the sum of all counts inserted, as [`CountMinSketch::total`] does.
     #[must_use]
     pub fn total(&self) -> u64 {
-        self.envelope.payload().last_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
+        self.last_word(1)
+    }
+
+    /// One of the words behind the counters, by its place from the end.
+    fn last_word(&self, place: usize) -> u64 {
+        let (_, words) = self.envelope.payload().as_rchunks::<8>();
+        words.iter().rev().nth(place).map_or(0, |bytes| u64::from_le_bytes(*bytes))
     }
 
     /// Returns the shape and its error.

@@ -2,8 +2,9 @@
 #![cfg(feature = "std")]
 
 use cms::{
-    AtomicCountMinSketch, Count, CountMinParams, CountMinSketch, CountSketch, Counter,
-    HeavyHitters, SketchedHeavyHitters, TopK, Update,
+    AtomicCountMinSketch, Count, CountMinParams, CountMinSketch, CountMinSketchView, CountSketch,
+    CountSketchParams, CountSketchView, Counter, HeavyHitters, HeavyHittersParams, SignedCount,
+    SketchedHeavyHitters, TopK, Update,
 };
 use core::hash::BuildHasher;
 use pds_core::hash::finalize;
@@ -315,7 +316,7 @@ fn case_24_many_keys_of_a_count_sketch_are_asked_in_one_call() {
     single.extend(&words);
     assert!(batch == single);
     for length in [0, 1, 63, 64, 65, 1_000] {
-        let mut counts = vec![0; length];
+        let mut counts = vec![SignedCount::default(); length];
         batch.estimate_batch(&words[..length], &mut counts);
         assert!(words[..length].iter().map(|key| single.estimate(key)).eq(counts));
     }
@@ -331,7 +332,355 @@ fn case_22_keys_may_be_any_bytes() {
         heavy.insert_many(key, count);
     }
     for (count, key) in (1..).zip(keys) {
-        assert_eq!((summary.sketch().estimate(key).value(), heavy.estimate(key)), (count, count));
+        assert_eq!(
+            (summary.sketch().estimate(key).value(), heavy.estimate(key).value()),
+            (count, count)
+        );
     }
     assert_eq!(HeavyHitters::<Vec<u8>>::from_bytes(&heavy.to_bytes()).unwrap(), heavy);
+}
+
+/// A summary of two keys, with room for three.
+fn summary_of_two() -> HeavyHitters<u64> {
+    let params = HeavyHittersParams::with_capacity(0.5, 2).unwrap();
+    HeavyHitters::from_params(params, DefaultHashBuilder::default()).unwrap()
+}
+
+fn sketch_of<C: Counter>(width: u64, depth: u32) -> CountMinSketch<DefaultHashBuilder, C> {
+    let hasher = DefaultHashBuilder::default();
+    CountMinSketch::from_params(shape(width, depth), Update::Plain, hasher).unwrap()
+}
+
+/// A list orders its keys beyond 2^32, whether they come in few large weights or in many small ones.
+#[test]
+fn case_35_lists_order_keys_beyond_32_bits() {
+    let mut list = TopK::<u64>::new(1).unwrap();
+    list.insert_many(&1, 5_000_000_000);
+    list.insert_many(&2, 50_000_000_000_000);
+    let top = list.top();
+    assert_eq!((*top[0].key, top[0].estimate.value()), (2, 50_000_000_000_000));
+    assert!(top[0].interval().contains(50_000_000_000_000));
+    assert!(!top[0].interval().contains(u64::from(u32::MAX)));
+
+    // Key 9 comes last, in small parts, when all places are taken by keys beyond 2^32.
+    let mut list = TopK::<u64>::new(2).unwrap();
+    (1..=5).for_each(|key| _ = list.insert_many(&key, 10_000_000_000 + key));
+    (0..5_000).for_each(|_| _ = list.insert_many(&9, 1 << 23));
+    let top = list.top();
+    assert_eq!((*top[0].key, top[0].estimate.value()), (9, 5_000 << 23));
+    assert_eq!((*top[1].key, top[1].estimate.value()), (5, 10_000_000_005));
+}
+
+#[test]
+fn case_35_detectors_list_keys_beyond_32_bits() {
+    for total in [100_000_000_000, 1 << 50, u64::MAX - 100] {
+        let mut detector = SketchedHeavyHitters::<u64>::new(0.1, 0.01, 0.01).unwrap();
+        (0..4).for_each(|key| _ = detector.insert_many(&key, total / 5));
+        (4..100).for_each(|key| _ = detector.insert_many(&key, total / 500));
+        let mut listed: Vec<u64> = detector.top().iter().map(|hitter| *hitter.key).collect();
+        listed.sort_unstable();
+        assert_eq!(listed, [0, 1, 2, 3]);
+        assert!(detector.top().iter().all(|hitter| hitter.interval().contains(total / 5)));
+    }
+}
+
+/// At 2^64 and 9 more: at least 2^64 - 1, by all that list.
+#[test]
+fn case_35_counts_beyond_64_bits_have_no_upper_bound() {
+    let mut heavy = HeavyHitters::<u64>::new(0.1).unwrap();
+    let mut list = TopK::<u64>::new(2).unwrap();
+    let mut detector = SketchedHeavyHitters::<u64>::new(0.1, 0.01, 0.01).unwrap();
+    for count in [1 << 63, 1 << 63, 9] {
+        heavy.insert_many(&1, count);
+        list.insert_many(&1, count);
+        detector.insert_many(&1, count);
+    }
+    heavy.insert_many(&2, 7);
+    list.insert_many(&2, 7);
+    assert_eq!(heavy.estimate(&1).to_string(), "at least 18446744073709551615");
+    assert_eq!(heavy.estimate_interval(&1).truth_at_least, u64::MAX, "it never shared a counter");
+    assert_eq!(heavy.estimate_interval(&2).truth_at_most, Some(7));
+    assert!(!heavy.estimate(&2).is_saturated());
+    for top in [heavy.top(), list.top(), detector.top()] {
+        assert!(*top[0].key == 1 && top[0].estimate.is_saturated());
+        assert_eq!(top[0].interval().truth_at_most, None);
+    }
+    // Of the total nothing is known, and of the error of a sketch neither.
+    assert_eq!(list.estimate_interval(&2u64).truth_at_least, 0);
+    assert_eq!((*list.top()[1].key, list.top()[1].interval().truth_at_least), (2, 0));
+}
+
+/// More saturated keys than are kept: some stay, and none is said to be light.
+#[test]
+fn case_35_a_summary_of_saturated_counts_keeps_keys() {
+    let mut heavy = summary_of_two();
+    for key in 1..=20 {
+        heavy.insert_many(&key, u64::MAX);
+        let kept = heavy.iter().count() as u64;
+        assert!(kept >= heavy.capacity().min(key) && heavy.top().len() as u64 == kept, "{key}");
+    }
+    assert!((1..=20).all(|key| heavy.estimate_interval(&key).truth_at_most.is_none()));
+    assert!((1..=20).all(|key| heavy.estimate(&key).is_saturated()));
+    heavy.merge(&heavy.clone()).unwrap();
+    assert!(heavy.top().len() >= 2 && heavy.estimate(&3).is_saturated());
+    assert_eq!(HeavyHitters::<u64>::from_bytes(&heavy.to_bytes()).unwrap(), heavy);
+}
+
+/// A counter that has lost counts cannot come back to a number, up or down.
+#[test]
+fn case_35_signed_counters_stay_at_their_limits() {
+    let build = || CountSketch::new(0.1, 0.1).unwrap();
+    for end in [1i64, -1] {
+        let add = |sketch: &mut CountSketch, count: i64| sketch.add_hash(7, count * end);
+        let mut sketch = build();
+        assert!(!add(&mut sketch, i64::MAX - 1).is_saturated());
+        assert_eq!(add(&mut sketch, 1), i64::MAX * end);
+        assert!(add(&mut sketch, -i64::MAX / 2).is_saturated());
+        assert!(sketch.estimate_hash(7).is_saturated());
+        assert_eq!(sketch.estimate_hash(8).value(), 0, "another key has other counters");
+        assert_eq!(sketch.sum_of_squares(), None);
+        // Merged with counts of the other sign, in both orders; an empty one changes nothing.
+        let mut other = build();
+        add(&mut other, -5);
+        let (mut one, mut two, mut none) = (sketch.clone(), other.clone(), build());
+        one.merge(&other).unwrap();
+        two.merge(&sketch).unwrap();
+        none.merge(&sketch).unwrap();
+        assert!(one == two && one == sketch && none == sketch);
+        let bytes = sketch.to_bytes();
+        assert_eq!(CountSketch::from_bytes(&bytes).unwrap(), sketch);
+        let view = CountSketchView::from_bytes(&bytes).unwrap();
+        assert_eq!(view.estimate_hash(7), sketch.estimate_hash(7));
+        let (mut left, mut right) = (build(), build());
+        add(&mut left, i64::MAX);
+        add(&mut right, -i64::MAX);
+        let (mut one, mut two) = (left.clone(), right.clone());
+        one.merge(&right).unwrap();
+        two.merge(&left).unwrap();
+        assert!(one == two && one.estimate_hash(7).is_saturated());
+    }
+    let mut sketch = build();
+    sketch.remove_many("key", 5);
+    assert!(sketch.insert_many("key", u64::MAX).is_saturated(), "a count beyond 63 bits");
+    assert!(build().add_hash(1, i64::MIN).is_saturated());
+    assert_eq!(sketch.estimate("key").to_string(), "9223372036854775807 (saturated)");
+}
+
+/// Halving what was lost by a full counter gives no upper bound, in any form of the sketch.
+#[test]
+fn case_35_halving_forgets_no_saturation() {
+    let mut sketch = sketch_of::<u8>(500, 3);
+    sketch.insert_many("full", 1_000);
+    sketch.insert_many("low", 100);
+    assert_eq!(sketch.halve(), 3);
+    let check = |interval: cms::CountInterval| assert_eq!(interval.truth_at_most, None);
+    check(sketch.estimate_interval("full"));
+    assert_eq!(sketch.estimate_interval("low").truth_at_most, Some(50));
+    let bytes = sketch.to_bytes();
+    check(CountMinSketch::<_, u8>::from_bytes(&bytes).unwrap().estimate_interval("full"));
+    check(CountMinSketchView::<_, u8>::from_bytes(&bytes).unwrap().estimate_interval("full"));
+    let shared = AtomicCountMinSketch::<_, u8>::try_from(sketch.clone()).unwrap();
+    check(shared.estimate_interval("full"));
+    check(shared.into_plain().estimate_interval("full"));
+    let (mut merged, mut into) = (sketch_of::<u8>(500, 3), sketch.clone());
+    merged.merge(&sketch).unwrap();
+    into.merge(&sketch_of(500, 3)).unwrap();
+    assert!(merged == sketch && into == sketch);
+    let counted = sketch.inner_product(&merged).unwrap();
+    assert!(counted.is_saturated, "500 * 500 against 127 * 127");
+    // It heals once no counter is as high.
+    let mut healed = sketch_of::<u8>(500, 3);
+    healed.insert_many("low", 255);
+    healed.halve();
+    healed.clear();
+    healed.insert_many("low", 200);
+    assert_eq!(healed.halve(), 0);
+    assert_eq!(healed.estimate_interval("low").truth_at_most, Some(100));
+
+    let mut list = TopK::<u64>::new(2).unwrap();
+    (0..2).for_each(|_| _ = list.insert_many(&1, u64::MAX));
+    assert_eq!(list.halve(), 4);
+    assert_eq!(list.top()[0].interval().truth_at_most, None);
+    assert_eq!(TopK::<u64>::from_bytes(&list.to_bytes()).unwrap(), list);
+}
+
+/// A row without full counters bounds a product, though another row gives less.
+#[test]
+fn case_35_a_product_is_bounded_by_rows_that_lost_nothing() {
+    let (mut known, mut less) = (0, 0);
+    for seed in 0..500 {
+        let build = || {
+            let hasher = DefaultHashBuilder::with_seed(seed);
+            CountMinSketch::<_, u8>::from_params(shape(3, 2), Update::Plain, hasher).unwrap()
+        };
+        let (mut left, mut right) = (build(), build());
+        (0..4u64).for_each(|key| _ = left.insert_many(&key, 80 * key));
+        (4..8u64).for_each(|key| _ = right.insert_many(&key, 20 * key));
+        left.insert_many(&9u64, 10);
+        right.insert_many(&9u64, 10);
+        let rows =
+            left.counters().chunks(3).zip(right.counters().chunks(3)).map(|(left, right)| {
+                let pairs = || left.iter().zip(right).filter(|&(&l, &r)| l > 0 && r > 0);
+                let product: u128 = pairs().map(|(&l, &r)| u128::from(l) * u128::from(r)).sum();
+                (pairs().any(|(&l, &r)| l == 255 || r == 255), product)
+            });
+        let rows: Vec<_> = rows.collect();
+        let best = rows.iter().filter(|(full, _)| !full).map(|&(_, product)| product).min();
+        let product = left.inner_product(&right).unwrap();
+        assert_eq!(best, (!product.is_saturated).then_some(product.value));
+        assert!(product.is_saturated || product.value >= 100);
+        known += u32::from(best.is_some());
+        less += u32::from(best.is_some_and(|best| rows.iter().any(|&(_, other)| other < best)));
+    }
+    assert!(known > 20 && less > 20, "{known} {less}");
+    let mut wide = sketch_of::<u64>(9, 2);
+    wide.insert_many("a", u64::MAX);
+    assert_eq!(wide.inner_product(&sketch_of(9, 2)).unwrap().error, f64::INFINITY);
+}
+
+/// A total at its limit gives no lower bound: the true one may be any number above.
+#[test]
+fn case_35_a_saturated_total_gives_no_lower_bound() {
+    let mut sketch = sketch_of::<u64>(1, 1);
+    (0..3).for_each(|_| _ = sketch.insert_many("others", u64::MAX / 2));
+    let mut shared =
+        AtomicCountMinSketch::<_, u64>::from_params(shape(1, 1), DefaultHashBuilder::default());
+    let shared = shared.as_mut().unwrap();
+    (0..3).for_each(|_| _ = shared.insert_many("others", u64::MAX / 2));
+    let bytes = sketch.to_bytes();
+    let view = CountMinSketchView::<_, u64>::from_bytes(&bytes).unwrap();
+    for interval in [
+        sketch.estimate_interval("never"),
+        shared.estimate_interval("never"),
+        view.estimate_interval("never"),
+    ] {
+        assert_eq!((interval.truth_at_least, interval.truth_at_most), (0, None));
+    }
+    // Nor does the estimate of a wide sketch whose counters are not full.
+    let mut wide = sketch_of::<u64>(1_000, 4);
+    (0..9u64).for_each(|key| _ = wide.insert_many(&key, u64::MAX / 8));
+    let interval = wide.estimate_interval(&3u64);
+    assert_eq!((interval.truth_at_least, interval.truth_at_most), (0, Some(u64::MAX / 8)));
+    assert_eq!(CountMinSketch::<_, u64>::from_bytes(&bytes).unwrap(), sketch);
+}
+
+/// An increment of 0 changes no byte, whatever is counted already, and lists nothing.
+#[test]
+fn case_36_an_increment_of_zero_changes_nothing() {
+    for seed in 0..50 {
+        let hasher = DefaultHashBuilder::with_seed(seed);
+        let mut detector =
+            SketchedHeavyHitters::<String>::from_params(0.1, shape(2, 2), hasher).unwrap();
+        let mut list = TopK::<String, _>::with_hasher(2, hasher).unwrap();
+        let params = HeavyHittersParams::with_capacity(0.5, 2).unwrap();
+        let mut heavy = HeavyHitters::<String>::from_params(params, hasher).unwrap();
+        let mut signed = CountSketch::from_params(
+            CountSketchParams::from_width_and_depth(2, 2).unwrap(),
+            hasher,
+        )
+        .unwrap();
+        let mut plain = CountMinSketch::<_, u8>::from_params(shape(2, 2), Update::Plain, hasher);
+        let plain = plain.as_mut().unwrap();
+        let mut careful =
+            CountMinSketch::<_, u8>::from_params(shape(2, 9), Update::Conservative, hasher);
+        let careful = careful.as_mut().unwrap();
+        let shared = AtomicCountMinSketch::<_, u8>::from_params(shape(2, 2), hasher).unwrap();
+        let mut bytes = Vec::new();
+        for (key, count) in
+            [("never", 0), ("foo", 10), ("bar", 42), ("bar", 0), ("never", 0), ("foo", 0)]
+        {
+            detector.insert_many(key, count);
+            list.insert_many(key, count);
+            heavy.insert_many(key, count);
+            signed.insert_many(key, count);
+            signed.remove_many(key, count);
+            signed.insert_many(key, count);
+            plain.insert_many(key, count);
+            careful.insert_many(key, count);
+            shared.insert_many(key, count);
+            plain.insert_batch::<&str>(&[]);
+            careful.insert_batch::<&str>(&[]);
+            signed.insert_batch::<&str>(&[]);
+            let after = [
+                detector.to_bytes(),
+                list.to_bytes(),
+                heavy.to_bytes(),
+                signed.to_bytes(),
+                plain.to_bytes(),
+                careful.to_bytes(),
+                shared.to_bytes(),
+            ];
+            assert!(count > 0 || bytes.is_empty() || bytes == after, "seed {seed}: {key}");
+            assert!(detector.top().iter().all(|hitter| hitter.key != "never"), "seed {seed}");
+            assert!(list.top().iter().all(|hitter| hitter.key != "never"), "seed {seed}");
+            assert!(heavy.iter().all(|hitter| hitter.key != "never"), "seed {seed}");
+            bytes = after.to_vec();
+        }
+    }
+}
+
+/// A listed count is of when its key last came. The sketch may give more by now, which an increment of 0 must not copy.
+#[test]
+fn case_36_an_increment_of_zero_renews_no_listed_count() {
+    let mut list = TopK::<u64>::new(10).unwrap();
+    let columns = |key: u64| {
+        let mut rows = cms::RowHash::new(DefaultHashBuilder::default().hash_one(key));
+        [(); 4].map(|()| rows.next_column(1_024))
+    };
+    list.insert_many(&0, 40);
+    for row in 0..4 {
+        let meets = (1..).find(|&key| columns(key)[row] == columns(0)[row]).unwrap();
+        list.insert_many(&meets, 100);
+    }
+    let listed = |list: &TopK<u64>| {
+        let top = list.top();
+        top.iter().find(|hitter| *hitter.key == 0).map(|hitter| hitter.estimate.value())
+    };
+    assert_eq!((list.estimate(&0u64).value(), listed(&list)), (100, Some(40)));
+    let before = list.to_bytes();
+    assert_eq!(list.insert_many(&0, 0), 100);
+    assert!(list.to_bytes() == before && listed(&list) == Some(40));
+}
+
+/// An empty operand changes no byte on the right, and gives the bytes of the other on the left.
+#[test]
+fn case_29_an_empty_operand_is_the_identity_of_merging() {
+    for (seed, inserts) in (0..30).zip([0, 1, 3, 40, 400].into_iter().cycle()) {
+        let hasher = DefaultHashBuilder::with_seed(seed);
+        macro_rules! identity {
+            ($build:expr, $insert:expr) => {
+                let mut some = $build;
+                // Keys of a list fall behind the sketch's estimates, and are cut from it.
+                (0..inserts).map(|i| i * i % 31).for_each(|key: u64| _ = $insert(&mut some, key));
+                let (mut left, mut right) = ($build, some.clone());
+                left.merge(&some).unwrap();
+                right.merge(&$build).unwrap();
+                assert!(right.to_bytes() == some.to_bytes(), "empty on the right, {seed}");
+                assert!(left.to_bytes() == some.to_bytes(), "empty on the left, {seed}");
+                assert!(left == some && right == some);
+            };
+        }
+        for update in [Update::Plain, Update::Conservative] {
+            identity!(
+                CountMinSketch::<_, u8>::from_params(shape(5, 3), update, hasher).unwrap(),
+                |sketch: &mut CountMinSketch<_, u8>, key| sketch.insert(&key)
+            );
+        }
+        let signed = CountSketchParams::from_width_and_depth(5, 3).unwrap();
+        identity!(
+            CountSketch::from_params(signed, hasher).unwrap(),
+            |sketch: &mut CountSketch, key| { sketch.insert(&key) }
+        );
+        let few = HeavyHittersParams::with_capacity(0.5, 3).unwrap();
+        identity!(
+            HeavyHitters::from_params(few, hasher).unwrap(),
+            |heavy: &mut HeavyHitters<u64>, key| heavy.insert(&key)
+        );
+        identity!(TopK::with_hasher(3, hasher).unwrap(), |list: &mut TopK<u64>, key| list
+            .insert(&key));
+        identity!(
+            SketchedHeavyHitters::from_params(0.2, shape(5, 2), hasher).unwrap(),
+            |detector: &mut SketchedHeavyHitters<u64>, key| detector.insert(&key)
+        );
+    }
 }

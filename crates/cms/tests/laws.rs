@@ -4,8 +4,9 @@
 use std::collections::HashMap;
 
 use cms::{
-    AtomicCountMinSketch, Count, CountMinParams, CountMinSketch, CountMinSketchView, CountSketch,
-    CountSketchParams, CountSketchView, HeavyHitters, HeavyHittersParams, TopK, Update,
+    AtomicCountMinSketch, Count, CountInterval, CountMinParams, CountMinSketch, CountMinSketchView,
+    CountSketch, CountSketchParams, CountSketchView, Counter, HeavyHitters, HeavyHittersParams,
+    SignedCount, SketchedHeavyHitters, TopK, Update,
 };
 use pds_core::DefaultHashBuilder;
 use quickcheck::{Arbitrary, Gen, quickcheck};
@@ -81,7 +82,227 @@ fn keeps_its_promise(summary: &HeavyHitters<u8>, counts: &HashMap<u8, u64>) -> b
         && top.is_sorted_by(|a, b| a.estimate >= b.estimate)
 }
 
+/// A weight: mostly small, and now and then one with which counters of every width are full.
+#[derive(Clone, Copy, Debug)]
+struct Weight(u64);
+
+impl Arbitrary for Weight {
+    fn arbitrary(g: &mut Gen) -> Self {
+        let small = u64::from(u8::arbitrary(g)) % 9;
+        let choices =
+            [0, 1, small, small, small, small, small, 1 << 32, 1 << 40, 1 << 63, u64::MAX];
+        Self(*g.choose(&choices).unwrap())
+    }
+}
+
+/// What happens to a structure.
+#[derive(Clone, Debug)]
+enum Step {
+    Insert(u8, Weight),
+    /// Another one of such a stream is merged in.
+    Merge(Vec<(u8, Weight)>),
+    MergeEmpty,
+    MergeItself,
+    /// Halved, by those that can be.
+    Halve,
+    Clear,
+    /// Written down and read again.
+    Bytes,
+}
+
+impl Arbitrary for Step {
+    fn arbitrary(g: &mut Gen) -> Self {
+        match u8::arbitrary(g) % 16 {
+            0 => Self::Merge(Vec::arbitrary(g)),
+            1 => Self::MergeEmpty,
+            2 => Self::MergeItself,
+            3 => Self::Halve,
+            4 if bool::arbitrary(g) => Self::Clear,
+            5 => Self::Bytes,
+            _ => Self::Insert(u8::arbitrary(g) % 12, Weight::arbitrary(g)),
+        }
+    }
+}
+
+/// The exact counts beside a structure.
+#[derive(Default)]
+struct Exact(HashMap<u8, u128>);
+
+impl Exact {
+    fn add(&mut self, stream: &[(u8, Weight)]) {
+        for &(key, Weight(count)) in stream {
+            *self.0.entry(key % 12).or_default() += u128::from(count);
+        }
+    }
+
+    fn count(&self, key: u8) -> u128 {
+        self.0.get(&key).copied().unwrap_or_default()
+    }
+
+    fn total(&self) -> u128 {
+        self.0.values().sum()
+    }
+
+    /// Whether the certain ends of an interval keep what they say, and do not contradict one another or the estimate.
+    fn is_bounded(&self, key: u8, estimate: Count, interval: CountInterval, both: bool) -> bool {
+        let (truth, least) = (self.count(key), interval.truth_at_least);
+        let most = interval.truth_at_most.map(u128::from);
+        most.is_none_or(|most| truth <= most && u128::from(least) <= most)
+            && (!both || u128::from(least) <= truth)
+            && most == (!estimate.is_saturated()).then_some(estimate.value().into())
+            && least <= estimate.value()
+    }
+}
+
+/// Does to a structure, and to the counts beside it, what a history says.
+macro_rules! follow {
+    ($steps:expr, $build:expr, $read:expr, $halve:expr) => {{
+        let (mut it, mut exact) = ($build, Exact::default());
+        for step in &$steps {
+            match step {
+                Step::Insert(key, Weight(count)) => {
+                    it.insert_many(key, *count);
+                    exact.add(&[(*key, Weight(*count))]);
+                }
+                Step::Merge(stream) => {
+                    let mut other = $build;
+                    stream.iter().for_each(|(key, count)| {
+                        other.insert_many(&(key % 12), count.0);
+                    });
+                    it.merge(&other).unwrap();
+                    exact.add(stream);
+                }
+                Step::MergeEmpty => {
+                    let (before, mut empty) = (it.to_bytes(), $build);
+                    empty.merge(&it).unwrap();
+                    it.merge(&$build).unwrap();
+                    if it.to_bytes() != before || empty.to_bytes() != before {
+                        return false;
+                    }
+                }
+                Step::MergeItself => {
+                    it.merge(&it.clone()).unwrap();
+                    exact.0.values_mut().for_each(|count| *count *= 2);
+                }
+                Step::Halve => {
+                    if $halve(&mut it) {
+                        exact.0.values_mut().for_each(|count| *count /= 2);
+                    }
+                }
+                Step::Clear => {
+                    it.clear();
+                    exact = Exact::default();
+                }
+                Step::Bytes => {
+                    let read = $read(&it.to_bytes()).unwrap();
+                    if read != it {
+                        return false;
+                    }
+                    it = read;
+                }
+            }
+        }
+        (it, exact)
+    }};
+}
+
+fn sketch_keeps_bounds<C: Counter>(shape: Shape, steps: Vec<Step>) -> bool {
+    type Sketch<C> = CountMinSketch<DefaultHashBuilder, C>;
+    let build = || {
+        Sketch::<C>::from_params(shape.params, shape.update, DefaultHashBuilder::default()).unwrap()
+    };
+    let halve = |sketch: &mut Sketch<C>| {
+        sketch.halve();
+        true
+    };
+    let (sketch, exact) = follow!(steps, build(), Sketch::<C>::from_bytes, halve);
+    let bytes = sketch.to_bytes();
+    let view = CountMinSketchView::<_, C>::from_bytes(&bytes).unwrap();
+    (0..13).all(|key| {
+        let (estimate, interval) = (sketch.estimate(&key), sketch.estimate_interval(&key));
+        exact.is_bounded(key, estimate, interval, false)
+            && (view.estimate(&key), view.estimate_interval(&key)) == (estimate, interval)
+            && interval.truth_at_most.is_none_or(|most| most <= sketch.total())
+    })
+}
+
 quickcheck! {
+    fn histories_of_narrow_sketches_keep_their_bounds(shape: Shape, steps: Vec<Step>) -> bool {
+        sketch_keeps_bounds::<u8>(shape, steps)
+    }
+
+    fn histories_of_sketches_keep_their_bounds(shape: Shape, steps: Vec<Step>) -> bool {
+        sketch_keeps_bounds::<u32>(shape, steps.clone()) && sketch_keeps_bounds::<u64>(shape, steps)
+    }
+
+    fn histories_of_summaries_keep_their_bounds(capacity: u8, steps: Vec<Step>) -> bool {
+        let params = HeavyHittersParams::with_capacity(0.5, u64::from(capacity) % 9 + 2).unwrap();
+        let build = || HeavyHitters::<u8>::from_params(params, DefaultHashBuilder::default()).unwrap();
+        let (summary, exact) = follow!(steps, build(), HeavyHitters::<u8>::from_bytes, |_| false);
+        let total = exact.total();
+        let capacity = u128::from(summary.capacity());
+        let heavy = (0..12).filter(|&key| 2 * exact.count(key) > total);
+        let top = summary.top();
+        // Without a saturated floor a heavy key is listed and no error exceeds its share.
+        (total >= capacity << 64 || heavy.clone().all(|key| top.iter().any(|hit| *hit.key == key)))
+            && u128::from(summary.total()) == total.min(u64::MAX.into())
+            && top.iter().all(|hit| hit.interval() == summary.estimate_interval(hit.key) && exact.count(*hit.key) > 0)
+            && top.is_sorted_by(|a, b| a.estimate >= b.estimate)
+            && (0..13).all(|key| {
+                let estimate = summary.estimate(&key);
+                exact.is_bounded(key, estimate, summary.estimate_interval(&key), true)
+                    && u128::from(estimate.value()) <= exact.count(key) + total / capacity
+                    && u128::from(estimate.value()) <= total
+            })
+    }
+
+    fn histories_of_lists_keep_their_bounds(k: u8, steps: Vec<Step>) -> bool {
+        let k = u64::from(k) % 4 + 1;
+        let halve = |list: &mut TopK<u8>| {
+            list.halve();
+            true
+        };
+        let (list, exact) = follow!(steps, TopK::<u8>::new(k).unwrap(), TopK::<u8>::from_bytes, halve);
+        let top = list.top();
+        top.len() as u64 <= k
+            && top.is_sorted_by(|a, b| a.estimate >= b.estimate)
+            && top.iter().all(|hit| exact.is_bounded(*hit.key, hit.estimate, hit.interval(), false))
+            && (0..13).all(|key| exact.is_bounded(key, list.estimate(&key), list.estimate_interval(&key), false))
+    }
+
+    fn histories_of_detectors_keep_their_bounds(shape: Shape, steps: Vec<Step>) -> bool {
+        let build = || SketchedHeavyHitters::<u8>::from_params(0.2, shape.params, DefaultHashBuilder::default()).unwrap();
+        let (detector, exact) = follow!(steps, build(), SketchedHeavyHitters::<u8>::from_bytes, |_| false);
+        let top = detector.top();
+        let heavy = (0..12).filter(|&key| 5 * exact.count(key) > exact.total());
+        // No more keys than candidates came, so that none was forgotten.
+        let complete = heavy.clone().all(|key| top.iter().any(|hit| *hit.key == key));
+        complete
+            && top.iter().all(|hit| exact.count(*hit.key) > 0)
+            && top.iter().all(|hit| exact.is_bounded(*hit.key, hit.estimate, hit.interval(), false))
+    }
+
+    /// A count sketch of a few keys with a row each: exact, or saturated.
+    fn histories_of_signed_sketches_are_exact_or_saturated(steps: Vec<(bool, u8, Weight)>) -> bool {
+        let params = CountSketchParams::from_width_and_depth(1 << 14, 5).unwrap();
+        let build = || CountSketch::from_params(params, DefaultHashBuilder::default()).unwrap();
+        let (mut sketch, mut parts, mut exact) = (build(), [build(), build()], HashMap::<u8, i128>::new());
+        for &(removed, key, Weight(count)) in &steps {
+            let key = key % 5;
+            let truth = exact.entry(key).or_default();
+            for sketch in [&mut sketch, &mut parts[usize::from(key % 2)]] {
+                if removed { sketch.remove_many(&key, count) } else { sketch.insert_many(&key, count) };
+            }
+            *truth += if removed { -i128::from(count) } else { i128::from(count) };
+        }
+        let [mut merged, other] = parts;
+        merged.merge(&other).unwrap();
+        merged == sketch && exact.iter().all(|(key, &truth)| {
+            let estimate = sketch.estimate(key);
+            estimate.is_saturated() || i128::from(estimate.value()) == truth
+        })
+    }
+
     fn no_estimate_is_below_the_truth(shape: Shape, stream: Vec<(u8, u8)>) -> bool {
         let sketch = sketch(shape, &stream);
         let counts = truth(&stream);
@@ -210,7 +431,7 @@ quickcheck! {
         let (mut batch, mut single) = (build(), build());
         batch.insert_hash_batch(&keys);
         keys.iter().for_each(|&hash| { single.insert_hash(hash); });
-        let mut counts = vec![0; keys.len()];
+        let mut counts = vec![SignedCount::default(); keys.len()];
         batch.estimate_hash_batch(&keys, &mut counts);
         batch == single && keys.iter().zip(counts).all(|(&h, count)| count == single.estimate_hash(h))
     }
@@ -259,6 +480,6 @@ quickcheck! {
         counts.sort_unstable_by(|a, b| b.cmp(a));
         counts.truncate(usize::try_from(k).unwrap());
         // No more different keys come than are tracked.
-        list.top().iter().map(|hitter| hitter.estimate).eq(counts)
+        list.top().iter().map(|hitter| hitter.estimate.value()).eq(counts)
     }
 }

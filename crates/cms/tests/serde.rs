@@ -104,14 +104,14 @@ fn case_18_hostile_entries_are_refused() {
 
     type List = WithKeys<TopK<(u8, u8)>>;
     let list = TopK::<u8>::new(2).unwrap();
-    let reads = |sketch: &CountMinSketch, k: u64, entries: &[Entry]| {
+    let reads = |sketch: &CountMinSketch<DefaultHashBuilder, u64>, k: u64, entries: &[Entry]| {
         let json = Format::Json.write(&(sketch, k, 0, entries.to_vec())).unwrap();
         Format::Json.read::<List>(&json).is_ok()
     };
     assert!(reads(list.sketch(), 2, &[]));
     assert!(!reads(list.sketch(), 2, &[a]), "a count above that of the sketch");
     assert!(!reads(list.sketch(), 0, &[]) && !reads(list.sketch(), 100, &[]), "not for this k");
-    let plain = CountMinSketch::builder(list.sketch().params()).build().unwrap();
+    let plain = CountMinSketch::builder(list.sketch().params()).counters::<u64>().build().unwrap();
     assert!(!reads(&plain, 2, &[]), "a sketch with plain update");
 }
 

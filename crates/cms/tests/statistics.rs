@@ -18,7 +18,7 @@ use streams::{key, real};
 
 const FALSE_ALARM: f64 = 1e-6;
 /// How many judgements the tests below pass, rounded up.
-const JUDGEMENTS: usize = 1_000;
+const JUDGEMENTS: usize = 2_000;
 
 fn alpha() -> f64 {
     split_budget(FALSE_ALARM, JUDGEMENTS)
@@ -240,7 +240,7 @@ fn a_count_sketch_is_unbiased_within_its_variance() {
             sketch.extend(stream.iter().map(|&rank| key(seed, rank)));
             let others: u64 = counts.iter().map(|&count| count * count).sum::<u64>()
                 - counts[asked] * counts[asked];
-            let error = sketch.estimate(&key(seed, asked)) - counts[asked].cast_signed();
+            let error = sketch.estimate(&key(seed, asked)).value() - counts[asked].cast_signed();
             let error = error as f64 / params.standard_error_of_a_row(real(others as usize));
             sum += error;
             squares += error * error;
@@ -261,7 +261,7 @@ fn a_count_sketch_tells_the_sum_of_squares() {
         let mut sketch = CountSketch::new(0.02, 1e-4).unwrap();
         sketch.extend(stream.iter().map(|&rank| key(1, rank)));
         let truth: u64 = counts(ITEMS, &stream).iter().map(|&count| count * count).sum();
-        let ratio = sketch.sum_of_squares() / real(truth as usize);
+        let ratio = sketch.sum_of_squares().unwrap() / real(truth as usize);
         // A row's relative standard error is the root of 2 / width, below 1.3 %.
         assert!((ratio - 1.0).abs() < 0.05, "zipf {exponent}: {ratio}");
     }
@@ -289,4 +289,108 @@ fn subtracting_the_noise_helps_on_flat_streams() {
     assert!(less < plain / 10.0, "mean absolute error {less} against {plain}");
     // A row adds the 1,100 others of a counter, give or take 230: frequent keys weigh most of it.
     assert!(bias.abs() / real(FREQUENT) < 60.0, "bias {}", bias / real(FREQUENT));
+}
+
+/// Streams of other keys that are hard on a bound: few and equal, one alone, each a little above epsilon N, or skewed.
+fn hard_streams(epsilon: f64) -> Vec<Vec<u64>> {
+    let equal = ((1.0 / epsilon) as usize).clamp(1, 40);
+    vec![
+        vec![1],
+        vec![1_000],
+        vec![1; 2],
+        vec![1; 9],
+        vec![7; equal],
+        vec![1; equal + 1],
+        (1..=20).map(|rank| 1_000 / rank).collect(),
+        (0..20).map(|power| 1 << power).collect(),
+    ]
+}
+
+/// Whether no more of `TRIALS` sketches missed a bound than a probability of `delta` explains.
+fn assert_rare(missed: u64, delta: f64, what: &dyn core::fmt::Debug) {
+    let most = *Binomial::new(TRIALS, delta).acceptance(alpha()).end();
+    assert!(missed <= most, "{what:?}: {missed} of {TRIALS}, at most {most}");
+}
+
+const TRIALS: u64 = 10_000;
+
+/// The lower end of an interval is too high with probability delta at most: at the smallest shapes and totals, for keys that
+/// came and one that did not, in one sketch and merged from two. One key a sketch is judged, each sketch with its own seed.
+#[test]
+fn small_count_min_sketches_keep_their_probability() {
+    let shapes = [
+        CountMinParams::from_width_and_depth(3, 1),
+        CountMinParams::from_width_and_depth(10, 1),
+        CountMinParams::from_width_and_depth(6, 3),
+        CountMinParams::new(0.9, 0.4),
+        CountMinParams::new(0.3, 0.1),
+        CountMinParams::least_memory(0.99, 0.001),
+        CountMinParams::least_memory(0.45, 0.3),
+        CountMinParams::least_memory(0.19, 0.02),
+        CountMinParams::for_memory(64, 4, 0.2),
+        CountMinParams::least_delta(100, 1, 0.3),
+    ];
+    for params in shapes.map(Result::unwrap) {
+        for stream in hard_streams(params.epsilon()) {
+            for conservative in [false, true] {
+                let asked_last = stream.len() as u64;
+                let mut missed = [0, 0, 0];
+                for seed in 0..TRIALS {
+                    let builder = CountMinSketch::builder(params).seed(seed);
+                    let builder = if conservative { builder.conservative() } else { builder };
+                    let mut parts = [builder.build().unwrap(), builder.build().unwrap()];
+                    for (key, &count) in (0u64..).zip(&stream) {
+                        // Whole keys here and there: the second part is empty for a single one.
+                        parts[(key % 2) as usize].insert_many(&key, count);
+                    }
+                    let [mut sketch, other] = parts;
+                    sketch.merge(&other).unwrap();
+                    for (missed, key) in missed.iter_mut().zip([0, asked_last - 1, asked_last]) {
+                        let truth = stream.get(key as usize).copied().unwrap_or(0);
+                        let interval = sketch.estimate_interval(&key);
+                        assert!(interval.truth_at_most >= Some(truth));
+                        *missed += u64::from(interval.truth_at_least > truth);
+                    }
+                }
+                let what = (params, &stream, conservative);
+                missed.iter().for_each(|&missed| assert_rare(missed, params.delta(), &what));
+            }
+        }
+    }
+}
+
+/// An estimate is off by more than epsilon times the norm with probability delta at most: likewise.
+#[test]
+fn small_count_sketches_keep_their_probability() {
+    let shapes = [
+        CountSketchParams::from_width_and_depth(4, 1),
+        CountSketchParams::from_width_and_depth(5, 2),
+        CountSketchParams::from_width_and_depth(12, 3),
+        CountSketchParams::new(0.99, 0.5),
+        CountSketchParams::new(0.9, 0.05),
+        CountSketchParams::new(0.4, 0.2),
+        CountSketchParams::for_memory(512, 0.1),
+    ];
+    for params in shapes.map(Result::unwrap) {
+        for stream in hard_streams(params.epsilon()) {
+            let asked_last = stream.len() as u64;
+            let norm = stream.iter().map(|&count| (count * count) as f64).sum::<f64>().sqrt();
+            let mut missed = [0, 0, 0];
+            for seed in 0..TRIALS {
+                let hasher = DefaultHashBuilder::with_seed(seed);
+                let mut sketch = CountSketch::from_params(params, hasher).unwrap();
+                for (key, &count) in (0u64..).zip(&stream) {
+                    sketch.insert_many(&key, count);
+                }
+                for (missed, key) in missed.iter_mut().zip([0, asked_last - 1, asked_last]) {
+                    let truth = stream.get(key as usize).copied().unwrap_or(0);
+                    let error = sketch.estimate(&key).value().abs_diff(truth.cast_signed());
+                    *missed += u64::from(error as f64 > params.epsilon() * norm);
+                }
+            }
+            missed
+                .iter()
+                .for_each(|&missed| assert_rare(missed, params.delta(), &(params, &stream)));
+        }
+    }
 }

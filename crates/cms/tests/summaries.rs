@@ -145,11 +145,15 @@ fn merged_lists_rank_by_both() {
         right.insert_many(&key, there);
     }
     left.merge(&right).unwrap();
-    let top: Vec<_> = left.top().iter().map(|hitter| (*hitter.key, hitter.estimate)).collect();
+    let top: Vec<_> =
+        left.top().iter().map(|hitter| (*hitter.key, hitter.estimate.value())).collect();
     assert_eq!((top[2], left.total()), ((3, 11), 51));
     assert!(top.contains(&(2, 12)) && top.contains(&(5, 12)));
     left.halve();
-    assert_eq!(left.top().iter().map(|hitter| hitter.estimate).collect::<Vec<_>>(), [6, 6, 5]);
+    assert_eq!(
+        left.top().iter().map(|hitter| hitter.estimate.value()).collect::<Vec<_>>(),
+        [6, 6, 5]
+    );
 }
 
 /// What was forgotten fades as what is listed does: else no new key would come in for long.
@@ -160,9 +164,10 @@ fn a_halved_list_takes_new_keys() {
     for (key, count) in [(1, 1_000), (2, 900), (3, 800), (4, 850)] {
         list.insert_many(&key, count);
     }
-    (0..8).for_each(|_| list.halve());
+    (0..8).for_each(|_| _ = list.halve());
     list.insert_many(&5, 20);
-    let top: Vec<_> = list.top().iter().map(|hitter| (*hitter.key, hitter.estimate)).collect();
+    let top: Vec<_> =
+        list.top().iter().map(|hitter| (*hitter.key, hitter.estimate.value())).collect();
     assert_eq!(top, [(5, 20), (1, 3)]);
 }
 

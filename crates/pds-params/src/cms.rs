@@ -30,12 +30,32 @@ fn check_shape(width: u64, depth: u32) -> Result<(), ParamError> {
     check_range("width", width, 1, MAX_COUNTERS / u64::from(depth))
 }
 
-/// Refuses what is infinite; what is no number is refused with the shape that it does not fit.
-fn check_finite(parameter: &'static str, value: f64) -> Result<(), ParamError> {
-    if value < f64::INFINITY || value.is_nan() {
-        return Ok(());
+/// Refuses an error bound that is not above 0, infinite or not a number. It may exceed 1, as that of a single counter does.
+fn check_bound(parameter: &'static str, value: f64) -> Result<(), ParamError> {
+    if value == f64::INFINITY {
+        return Err(ParamError::TooLarge { parameter, value, max: f64::MAX });
     }
-    Err(ParamError::TooLarge { parameter, value, max: f64::MAX })
+    if value > 0.0 { Ok(()) } else { Err(ParamError::NotAProbability { parameter, value }) }
+}
+
+/// The error of a budget that is out of range: below that of the least shape, where a row needs more counters than
+/// `widest` of the depth, or above all.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+fn too_few_bytes(
+    bytes: u64,
+    counter_bytes: u64,
+    mut depths: impl Iterator<Item = u32>,
+    widest: impl Fn(u32) -> f64,
+) -> ParamError {
+    let counters = |depth| (widest(depth) as u64).saturating_add(1).saturating_mul(depth.into());
+    let first = depths.next().map_or(u64::MAX, counters);
+    let min = depths.map(counters).fold(first, u64::min).saturating_mul(counter_bytes);
+    ParamError::OutOfRange {
+        parameter: "bytes",
+        value: bytes,
+        min,
+        max: MAX_COUNTERS * counter_bytes,
+    }
 }
 
 /// Rounds a width up and checks that so many counters a row can be had.
@@ -47,7 +67,8 @@ fn check_finite(parameter: &'static str, value: f64) -> Result<(), ParamError> {
 fn width_from(real: f64, depth: u32) -> Result<u64, ParamError> {
     let max = MAX_COUNTERS as f64 / f64::from(depth);
     let width = libm::ceil(real).max(1.0);
-    if width <= max {
+    // The quotient may have been rounded up.
+    if width <= max && width as u64 <= MAX_COUNTERS / u64::from(depth) {
         return Ok(width as u64);
     }
     Err(ParamError::TooLarge { parameter: "width", value: width, max })

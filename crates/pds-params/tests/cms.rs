@@ -1,6 +1,11 @@
 //! Shapes of counting sketches against an independent table, and what no shape can be had for.
 
+use core::mem::replace;
+use core::time::Duration;
+use std::time::Instant;
+
 use pds_params::cms::{MAX_DEPTH, MAX_TRACKED};
+use pds_params::compare::{CountNeeds, recommend_counts};
 use pds_params::{CountMinParams, CountSketchParams, HeavyHittersParams, ParamError};
 use serde_json::Value;
 
@@ -53,7 +58,7 @@ fn rounding_loses_no_part_of_a_bound() {
 
 #[test]
 fn a_budget_is_used_as_well_as_it_can_be() {
-    for (bytes, counter_bytes) in [(4, 4), (100, 1), (1 << 16, 4), (1 << 28, 8)] {
+    for (bytes, counter_bytes) in [(56, 4), (100, 1), (1 << 16, 4), (1 << 28, 8)] {
         let params = CountMinParams::for_memory(bytes, counter_bytes, 0.01).unwrap();
         assert!(params.counters() * counter_bytes <= bytes);
         assert!(params.delta_at(params.epsilon()) <= 0.01 * (1.0 + 1e-12));
@@ -87,7 +92,7 @@ fn the_least_delta_is_that_of_the_best_depth() {
 
 #[test]
 fn a_count_sketch_uses_its_memory_as_well_as_it_can() {
-    for bytes in [8, 1 << 10, 1 << 20, (1 << 30) + 7] {
+    for bytes in [1 << 11, 1 << 20, (1 << 30) + 7] {
         for delta in [0.3, 0.01, 1e-6] {
             let params = CountSketchParams::for_memory(bytes, delta).unwrap();
             assert!(params.size_in_bytes() <= bytes);
@@ -100,7 +105,7 @@ fn a_count_sketch_uses_its_memory_as_well_as_it_can() {
     }
     for bytes in [0, 7, u64::MAX] {
         let error = CountSketchParams::for_memory(bytes, 0.01).unwrap_err();
-        assert!(matches!(error, ParamError::OutOfRange { parameter: "bytes", min: 8, .. }));
+        assert!(matches!(error, ParamError::OutOfRange { parameter: "bytes", .. }));
     }
 }
 
@@ -213,4 +218,137 @@ fn an_error_that_a_shape_does_not_keep_is_refused() {
         assert!(again(params.epsilon() / 3.0, params.delta()).is_err());
         assert!(again(f64::NAN, params.delta()).is_err() && again(-9.0, params.delta()).is_err());
     }
+}
+
+/// A budget too small for any promise gets an error with the least that has one.
+#[test]
+fn case_44_a_budget_without_a_promise_is_an_error_that_names_the_least() {
+    let least = |error| match error {
+        ParamError::OutOfRange { parameter: "bytes", min, .. } => min,
+        other => panic!("{other}"),
+    };
+    for delta in [0.999, 0.5, 0.01, 1e-6, 1e-300, 5e-324] {
+        for bytes in [1, 2, 4, 8] {
+            let min = least(CountMinParams::for_memory(0, bytes, delta).unwrap_err());
+            let params = CountMinParams::for_memory(min, bytes, delta).unwrap();
+            assert!(params.epsilon() < 1.0 && params.size_in_bytes(1) < min + 8, "{params:?}");
+            assert_eq!(least(CountMinParams::for_memory(min - 1, bytes, delta).unwrap_err()), min);
+        }
+        let min = least(CountSketchParams::for_memory(0, delta).unwrap_err());
+        let params = CountSketchParams::for_memory(min, delta).unwrap();
+        assert!(params.epsilon() < 1.0 && params.size_in_bytes() <= min, "{params:?}");
+        assert_eq!(least(CountSketchParams::for_memory(min - 1, delta).unwrap_err()), min);
+    }
+    for epsilon in [0.999, 0.5, 0.01, 1e-6, 1e-12] {
+        let min = least(CountMinParams::least_delta(0, 4, epsilon).unwrap_err());
+        let params = CountMinParams::least_delta(min, 4, epsilon).unwrap();
+        assert!(params.delta() < 1.0, "{params:?}");
+        assert_eq!(least(CountMinParams::least_delta(min - 1, 4, epsilon).unwrap_err()), min);
+    }
+}
+
+/// Every method with every absurd number: in a tenth of a second, with bounds that are probabilities, and with shapes
+/// that can be written down and read again.
+#[test]
+fn case_47_absurd_parameters_are_answered_at_once() {
+    let rates = [
+        f64::NAN,
+        f64::NEG_INFINITY,
+        -1.0,
+        -0.0,
+        0.0,
+        5e-324,
+        1e-300,
+        2f64.powi(-55),
+        1e-9,
+        0.5,
+        1.0 - f64::EPSILON / 2.0,
+        1.0,
+        2.5,
+        1e300,
+        f64::INFINITY,
+    ];
+    let sizes = [0, 1, 2, 7, 8, 1 << 20, 1 << 31, (1 << 60) - 1, 1 << 60, 1 << 63, u64::MAX];
+    // A hundred calls and more between two looks at the clock.
+    let mut last = Instant::now();
+    let mut on_time = || {
+        let taken = replace(&mut last, Instant::now()).elapsed();
+        assert!(taken < Duration::from_millis(1_500), "{taken:?}");
+    };
+    let is_probability = |rate: f64| rate > 0.0 && rate < 1.0;
+    let count_min = |params: Result<CountMinParams, ParamError>| {
+        let Ok(params) = params else { return };
+        let (width, depth) = (params.width(), params.depth());
+        let again = CountMinParams::with_error(width, depth, params.epsilon(), params.delta());
+        assert_eq!(again, Ok(params));
+        rates.iter().for_each(|&at| assert!((0.0..=1.0).contains(&params.delta_at(at)), "{at}"));
+        assert!(params.delta_at(-1.0) == 1.0 && params.delta_at(f64::NAN) == 1.0);
+        sizes.iter().for_each(|&bytes| assert!(params.size_in_bytes(bytes) >= bytes.min(8)));
+    };
+    for a in rates {
+        on_time();
+        for b in rates {
+            for params in [CountMinParams::new(a, b), CountMinParams::least_memory(a, b)] {
+                assert!(params.is_err() || is_probability(a) && is_probability(b), "{a} {b}");
+                count_min(params);
+            }
+            for (width, depth) in [(1, 1), (1 << 54, 64), (u64::MAX, 1), (0, 0)] {
+                count_min(CountMinParams::with_error(width, depth, a, b));
+            }
+        }
+        for bytes in sizes {
+            for counter_bytes in [0, 1, 8, 9, u64::MAX] {
+                count_min(CountMinParams::for_memory(bytes, counter_bytes, a));
+                count_min(CountMinParams::least_delta(bytes, counter_bytes, a));
+            }
+            for depth in [0, 1, 2, 64, 65, u32::MAX] {
+                count_min(CountMinParams::from_width_and_depth(bytes, depth));
+            }
+        }
+    }
+    let count_sketch = |params: Result<CountSketchParams, ParamError>| {
+        let Ok(params) = params else { return };
+        let (width, depth) = (params.width(), params.depth());
+        let again = CountSketchParams::with_error(width, depth, params.epsilon(), params.delta());
+        assert_eq!(again, Ok(params));
+        rates.iter().for_each(|&at| assert!((0.0..=1.0).contains(&params.delta_at(at)), "{at}"));
+        assert!(params.delta_at(-1.0) == 1.0 && params.delta_at(f64::NAN) == 1.0);
+    };
+    for a in rates {
+        on_time();
+        for b in rates {
+            let params = CountSketchParams::new(a, b);
+            assert!(params.is_err() || is_probability(a) && is_probability(b), "{a} {b}");
+            count_sketch(params);
+            count_sketch(CountSketchParams::with_error(3, 3, a, b));
+        }
+        for bytes in sizes {
+            count_sketch(CountSketchParams::for_memory(bytes, a));
+            for depth in [0, 1, 2, 64, 65] {
+                count_sketch(CountSketchParams::from_width_and_depth(bytes, depth));
+            }
+        }
+    }
+    for phi in rates {
+        on_time();
+        for epsilon in rates {
+            if let Ok(params) = HeavyHittersParams::with_error(phi, epsilon) {
+                assert!(is_probability(phi) && is_probability(epsilon));
+                let again = HeavyHittersParams::with_capacity(phi, params.capacity());
+                assert_eq!(again, Ok(params));
+            }
+            for keys in sizes {
+                let needs = CountNeeds::new(keys, keys, phi, epsilon);
+                let recommended = recommend_counts(&needs);
+                assert!(recommended.is_err() || is_probability(phi) && is_probability(epsilon));
+            }
+        }
+        for size in sizes {
+            let _ = (
+                HeavyHittersParams::with_capacity(phi, size),
+                HeavyHittersParams::for_memory(size),
+            );
+        }
+    }
+    on_time();
 }

@@ -40,7 +40,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         let top = traffic.top();
         let shares = top.iter().map(|hitter| {
-            let share = 100.0 * hitter.estimate as f64 / traffic.total() as f64;
+            let share = 100.0 * hitter.estimate.value() as f64 / traffic.total() as f64;
             format!("{} {share:.1} %", spelled(*hitter.key))
         });
         println!("interval {interval:>2}: {}", shares.collect::<Vec<_>>().join(", "));

@@ -353,7 +353,7 @@ fn count_sketch(exponent: f64, sketches: u64, seed: u64, progress: &Progress) ->
         // A key that the stream does not hold.
         sketch.insert_many(&u64::MAX, FREQUENT);
         #[expect(clippy::cast_precision_loss, reason = "counts of a run stay below 2^53")]
-        ratios.push(sketch.estimate(&u64::MAX) as f64 / real(FREQUENT));
+        ratios.push(sketch.estimate(&u64::MAX).value() as f64 / real(FREQUENT));
         progress.advance(EVENTS as u64);
     }
     let count = real(sketches);

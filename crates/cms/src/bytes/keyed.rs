@@ -75,7 +75,7 @@ impl<K: PortableKey, S: PortableHasher> Portable for TopK<K, S> {
         let [k, unused, .., key_bytes, _] = shape.numbers;
         check_unused(shape, 1, unused)?;
         let (params, capacity) = params_for(k).map_err(bad_shape)?;
-        let bytes = list_bytes::<K>(shape, capacity)?.checked_add(sketch_bytes::<u32>(&params));
+        let bytes = list_bytes::<K>(shape, capacity)?.checked_add(sketch_bytes::<u64>(&params));
         bytes.ok_or_else(|| too_many(key_bytes))
     }
 
@@ -111,7 +111,7 @@ impl<K: PortableKey, S: PortableHasher> Portable for SketchedHeavyHitters<K, S> 
     fn payload_bytes(shape: &Shape) -> Result<u64, DecodeError> {
         let [width, depth, .., phi] = shape.numbers;
         let params = CountMinParams::from_width_and_depth(width, narrow_depth(depth));
-        let sketch = sketch_bytes::<u32>(&params.map_err(bad_shape)?);
+        let sketch = sketch_bytes::<u64>(&params.map_err(bad_shape)?);
         let capacity = candidates_for(f64::from_bits(phi)).map_err(bad_shape)?;
         let listed = Shape { numbers: without_last(shape), promised_rate: None, ..*shape };
         let bytes = list_bytes::<K>(&listed, capacity)?.checked_add(sketch + EPSILON_BYTES);
@@ -145,7 +145,7 @@ const fn without_last(shape: &Shape) -> [u64; 6] {
 
 /// No listed key has a greater count than the sketch gives it, and a floor is raised where as many stay as the capacity.
 pub(crate) fn check_estimates<K: Hash, S: KeyHasher>(
-    sketch: &CountMinSketch<S>,
+    sketch: &CountMinSketch<S, u64>,
     list: &Summary<K>,
 ) -> Result<(), DecodeError> {
     if list.floor() > 0 && list.len() < list.capacity() as usize {

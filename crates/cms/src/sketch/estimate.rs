@@ -1,10 +1,8 @@
 use core::hash::Hash;
 use pds_core::KeyHasher;
 
-use pds_params::cms::floor_product;
-
 use super::CountMinSketch;
-use crate::numbers::{median, real};
+use crate::numbers::{error_of, median, real};
 use crate::{Count, CountInterval, Counter};
 
 impl<S, C: Counter> CountMinSketch<S, C> {
@@ -20,7 +18,7 @@ impl<S, C: Counter> CountMinSketch<S, C> {
     #[inline]
     #[must_use]
     pub fn estimate_hash(&self, hash: u64) -> Count {
-        Count::of(self.least(hash))
+        self.count_of(self.least(hash))
     }
 
     /// Bounds how often the key with this hash came, as
@@ -29,9 +27,7 @@ impl<S, C: Counter> CountMinSketch<S, C> {
     /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
     #[must_use]
     pub fn estimate_interval_hash(&self, hash: u64) -> CountInterval {
-        let count = self.estimate_hash(hash);
-        let error = floor_product(self.params.epsilon(), self.total);
-        CountInterval::below(count, error)
+        CountInterval::below(self.estimate_hash(hash), error_of(&self.params, self.total))
     }
 
     /// Estimates how often the key with this hash came, as
@@ -65,8 +61,9 @@ impl<S: KeyHasher, C: Counter> CountMinSketch<S, C> {
 
     /// Bounds how often `key` came.
     ///
-    /// The upper end is the estimate and certain; it is open where the counters are at their limit. The
-    /// lower end, epsilon N below, is missed with probability delta at most.
+    /// The upper end is the estimate and certain; it is open where the estimate is saturated. The lower end is
+    /// epsilon N below, and too high with probability delta at most. It is 0 where the total is saturated, and may be
+    /// too high by one more after [`halve`](Self::halve).
     ///
     /// # Examples
     /// ```
@@ -89,7 +86,7 @@ impl<S: KeyHasher, C: Counter> CountMinSketch<S, C> {
     ///
     /// The median over the rows of the counter less the mean of the row's others, between 0 and the
     /// estimate. Closer than [`estimate`](Self::estimate) on streams of little skew. Of no use with
-    /// conservative update, whose rows hold less than the total.
+    /// conservative update, whose rows hold less than the total, or where counters are saturated.
     ///
     /// # References
     /// Fan Deng and Davood Rafiei, "New Estimation Algorithms for Streaming Data: Count-min Can Do

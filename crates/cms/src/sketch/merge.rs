@@ -38,6 +38,7 @@ impl<S: KeyHasher, C: Counter> CountMinSketch<S, C> {
         self.check_compatible(other)?;
         add_all(self.counters.lanes_mut::<C>(), other.counters.lanes());
         self.total = self.total.saturating_add(other.total);
+        self.full_from = self.full_from.min(other.full_from);
         Ok(())
     }
 

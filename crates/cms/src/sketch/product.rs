@@ -3,19 +3,19 @@ use core::{error, fmt};
 use pds_core::{Incompatible, KeyHasher};
 
 use super::{CountMinSketch, Update};
-use crate::Counter;
 use crate::cells::index;
 use crate::numbers::real;
+use crate::{Count, Counter};
 
 /// The inner product of two streams' counts, as two sketches tell it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct InnerProduct {
-    /// The estimate: at least the truth, unless counters are at their limit.
+    /// The estimate: at least the truth, unless saturated.
     pub value: u128,
     /// By how much the estimate may exceed the truth, but with probability delta: epsilon · N · M, of the
-    /// two totals.
+    /// two totals. Infinite where one of these is saturated.
     pub error: f64,
-    /// Whether counters at their limit took part, so that the truth may be above the estimate.
+    /// Whether saturated counters took part in every row, so that the truth may be above the estimate.
     pub is_saturated: bool,
 }
 
@@ -86,17 +86,29 @@ impl<S: KeyHasher, C: Counter> CountMinSketch<S, C> {
         }
         let width = index(self.width());
         let rows = self.counters().chunks_exact(width).zip(other.counters().chunks_exact(width));
-        let best = rows.map(|(left, right)| row_product(left, right)).min().unwrap_or_default();
+        // A row without saturated counters is an upper bound, even where another row is less.
+        let products = rows.map(|(left, right)| self.row_product(left, other, right));
+        let (is_saturated, value) = products.min().unwrap_or_default();
+        let is_known = self.total.max(other.total) < u64::MAX;
         let error = self.params.epsilon() * real(self.total) * real(other.total);
-        Ok(InnerProduct { value: best.0, error, is_saturated: best.1 })
+        Ok(InnerProduct {
+            value,
+            error: if is_known { error } else { f64::INFINITY },
+            is_saturated,
+        })
     }
-}
 
-/// The product of two rows, and whether a counter at its limit took part.
-fn row_product<C: Counter>(left: &[C], right: &[C]) -> (u128, bool) {
-    let pairs = left.iter().zip(right).filter(|&(&l, &r)| l.into() != 0 && r.into() != 0);
-    pairs.fold((0, false), |(sum, saturated), (&l, &r)| {
-        let product = u128::from(l.into()) * u128::from(r.into());
-        (sum.saturating_add(product), saturated || l == C::MAX || r == C::MAX)
-    })
+    /// Whether a saturated counter took part in the product of a row here and there, and the product.
+    fn row_product(&self, left: &[C], other: &Self, right: &[C]) -> (bool, u128) {
+        let counts = |(&l, &r): (&C, &C)| (self.count_of(l), other.count_of(r));
+        let pairs = left.iter().zip(right).map(counts);
+        pairs.fold((false, 0), |(saturated, sum), (l, r)| {
+            // A saturated counter of 0 may have lost counts, too.
+            let lost = |a: Count, b: Count| a.is_saturated() && (b.value() > 0 || b.is_saturated());
+            let product = u128::from(l.value()) * u128::from(r.value());
+            let (sum, overflows) = sum.overflowing_add(product);
+            let sum = if overflows { u128::MAX } else { sum };
+            (saturated || overflows || lost(l, r) || lost(r, l), sum)
+        })
+    }
 }

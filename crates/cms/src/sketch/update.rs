@@ -62,7 +62,8 @@ impl<S, C: Counter> CountMinSketch<S, C> {
             *counter = counter.saturating_add(count);
             least.min(*counter)
         };
-        Count::of(self.fold_mut(hash, C::MAX, raise))
+        let least = self.fold_mut(hash, C::MAX, raise);
+        self.count_of(least)
     }
 
     /// Not inlined, so that plain inserts are.
@@ -83,23 +84,26 @@ impl<S, C: Counter> CountMinSketch<S, C> {
         for &cell in &kept[..depth] {
             counters[cell] = counters[cell].max(target);
         }
-        Count::of(target)
+        self.count_of(target)
     }
 
     /// The same where there are too many rows to keep their cells.
     fn raise_lowest_of_many(&mut self, hash: u64, count: C) -> Count {
         let target = self.least(hash).saturating_add(count);
         self.fold_mut(hash, (), |(), counter| *counter = (*counter).max(target));
-        Count::of(target)
+        self.count_of(target)
     }
 
     /// Divides all counts by two, rounding down, and the total, rounding up.
     ///
     /// Called once in a while it makes old counts fade, as policies of caches do. An estimate stays an
     /// upper bound of the count that is halved and rounded down at the same times; the rounding may
-    /// widen its error by one. Returns how many counters stood at their limit: what these had
-    /// lost before is lost, and their estimates no longer tell. A total at its limit, 2^64 - 1, stays there: half of
-    /// what was not counted may be more than half of it.
+    /// widen its error by one.
+    ///
+    /// Returns how many counters were saturated. Half of what these have lost is unknown, so that estimates from
+    /// half of the limit on are saturated from now on, until a call finds no such counter. With a saturated counter left
+    /// after as many calls as a counter has bits, all estimates are saturated until [`clear`](Self::clear). A
+    /// saturated total stays as it is, for the same reason.
     ///
     /// # Complexity
     /// O(width · depth), without allocation.
@@ -116,21 +120,20 @@ impl<S, C: Counter> CountMinSketch<S, C> {
     /// # Ok::<(), pds_core::BuildError>(())
     /// ```
     pub fn halve(&mut self) -> u64 {
-        let mut at_limit = 0;
-        for counter in self.counters.lanes_mut::<C>() {
-            at_limit += u64::from(*counter == C::MAX);
-            *counter = counter.half();
-        }
+        let full = self.counters().iter().filter(|&&counter| counter >= self.full_from).count();
+        self.counters.lanes_mut::<C>().iter_mut().for_each(|counter| *counter = counter.half());
+        self.full_from = if full > 0 { self.full_from.half() } else { C::MAX };
         if self.total < u64::MAX {
             self.total = self.total.div_ceil(2);
         }
-        at_limit
+        full as u64
     }
 
     /// Forgets all counts.
     pub fn clear(&mut self) {
         self.counters.fill(0);
         self.total = 0;
+        self.full_from = C::MAX;
     }
 }
 

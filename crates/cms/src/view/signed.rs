@@ -5,9 +5,9 @@ use pds_core::internal::{Envelope, view_methods};
 use pds_core::{DecodeError, DefaultHashBuilder, Frequency, KeyHasher};
 use pds_params::CountSketchParams;
 
-use crate::CountSketch;
 use crate::bytes::sketch_params_of;
 use crate::count_sketch::median_row;
+use crate::{CountSketch, SignedCount};
 
 /// A [`CountSketch`] in borrowed bytes, such as a memory-mapped file: all estimates, no copy.
 ///
@@ -24,7 +24,7 @@ use crate::count_sketch::median_row;
 ///
 /// let view = CountSketchView::from_bytes(&bytes)?;
 /// view.verify()?;
-/// assert_eq!((view.estimate("apples"), view.estimate("pears")), (7, 0));
+/// assert_eq!((view.estimate("apples").value(), view.estimate("pears").value()), (7, 0));
 /// # Ok::<(), Box<dyn core::error::Error>>(())
 /// ```
 #[derive(Clone)]
@@ -46,7 +46,7 @@ impl<'a, S> CountSketchView<'a, S> {
     /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
     /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
     #[must_use]
-    pub fn estimate_hash(&self, hash: u64) -> i64 {
+    pub fn estimate_hash(&self, hash: u64) -> SignedCount {
         let (counters, _) = self.envelope.payload().as_chunks::<8>();
         median_row(&self.params, hash, |cell| i64::from_le_bytes(counters[cell]))
     }
@@ -67,7 +67,7 @@ impl<'a, S> CountSketchView<'a, S> {
 impl<S: KeyHasher> CountSketchView<'_, S> {
     /// Estimates how often `key` came, less how often it was removed; it may be negative.
     #[must_use]
-    pub fn estimate<K: Hash + ?Sized>(&self, key: &K) -> i64 {
+    pub fn estimate<K: Hash + ?Sized>(&self, key: &K) -> SignedCount {
         self.estimate_hash(self.hasher.hash_key(key))
     }
 }
@@ -86,7 +86,7 @@ impl<S: KeyHasher> KeyHasher for CountSketchView<'_, S> {
 /// Estimates below 0 are given as 0.
 impl<S: KeyHasher> Frequency for CountSketchView<'_, S> {
     fn estimate_hash(&self, hash: u64) -> u64 {
-        self.estimate_hash(hash).max(0).cast_unsigned()
+        self.estimate_hash(hash).value().max(0).cast_unsigned()
     }
 }
 

@@ -157,7 +157,7 @@ impl Counted {
             let most = self.sketch.estimate_interval(key).truth_at_most;
             assert!(most.is_none_or(|most| count <= most), "an estimate below the truth");
             assert!(self.summary.estimate_interval(key).contains(count));
-            assert!(self.summary.estimate(key) - count <= total / self.summary.capacity());
+            assert!(self.summary.estimate(key).value() - count <= total / self.summary.capacity());
             let listed = top.iter().any(|hitter| hitter.key == key);
             assert!(listed || count <= self.summary.threshold(), "a heavy key is missed");
         }

@@ -2,7 +2,7 @@ use core::f64::consts::E;
 
 use libm::{ceil, exp, log, pow};
 
-use super::{MAX_DEPTH, check_finite, check_probability, check_range, check_shape, width_from};
+use super::{MAX_DEPTH, check_bound, check_probability, check_range, check_shape, width_from};
 use crate::ParamError;
 
 /// The shape of a count-min sketch, and the error that it keeps.
@@ -62,6 +62,7 @@ impl CountMinParams {
         let shape = |depth| {
             let width = width_from(pow(delta, -1.0 / f64::from(depth)) / epsilon, depth)?;
             let width = width + u64::from(excess_probability(width, depth, epsilon) > delta);
+            check_shape(width, depth)?;
             Ok(Self { width, depth, epsilon, delta })
         };
         let shapes = (2..=MAX_DEPTH).map(shape).filter_map(Result::ok);
@@ -84,8 +85,8 @@ impl CountMinParams {
     ///
     /// # Errors
     /// As [`from_width_and_depth`](Self::from_width_and_depth);
-    /// [`ParamError::NotAProbability`] for a delta that is not above 0 and below 1, and
-    /// [`ParamError::TooLarge`] when the shape does not keep the error.
+    /// [`ParamError::NotAProbability`] for an epsilon that is not above 0 or a delta that is not above 0 and below 1, and
+    /// [`ParamError::TooLarge`] when epsilon is infinite or the shape does not keep the error.
     pub fn with_error(
         width: u64,
         depth: u32,
@@ -94,10 +95,10 @@ impl CountMinParams {
     ) -> Result<Self, ParamError> {
         check_shape(width, depth)?;
         check_probability("delta", delta)?;
-        check_finite("epsilon", epsilon)?;
+        check_bound("epsilon", epsilon)?;
         let least = excess_probability(width, depth, epsilon);
         // Shapes that were computed from a delta meet it up to rounding.
-        if epsilon > 0.0 && least <= delta * (1.0 + 1e-9) {
+        if least <= delta * (1.0 + 1e-9) {
             return Ok(Self { width, depth, epsilon, delta });
         }
         Err(ParamError::TooLarge { parameter: "delta", value: least, max: delta })
@@ -108,8 +109,7 @@ impl CountMinParams {
     ///
     /// # Errors
     /// [`ParamError::NotAProbability`] when `delta` is not above 0 and below 1,
-    /// [`ParamError::OutOfRange`] when the bytes are fewer than one counter a row, or no counter has
-    /// that size.
+    /// [`ParamError::OutOfRange`] when the bytes are fewer than an epsilon below 1 needs, or no counter has that size.
     ///
     /// # Examples
     /// ```
@@ -123,15 +123,17 @@ impl CountMinParams {
     pub fn for_memory(bytes: u64, counter_bytes: u64, delta: f64) -> Result<Self, ParamError> {
         check_probability("delta", delta)?;
         check_range("counter_bytes", counter_bytes, 1, 8)?;
-        check_range("bytes", bytes, counter_bytes, super::MAX_COUNTERS)?;
+        // An epsilon below 1 takes more than this width.
+        let widest = |depth: u32| pow(delta, -1.0 / f64::from(depth));
         let shape = |depth| {
             let width = bytes / counter_bytes / u64::from(depth);
-            let epsilon = pow(delta, -1.0 / f64::from(depth)) / width as f64;
-            (width > 0).then_some(Self { width, depth, epsilon, delta })
+            let epsilon = widest(depth) / width as f64;
+            (epsilon < 1.0).then_some(Self { width, depth, epsilon, delta })
         };
         let better = |best: Self, next: Self| if next.epsilon < best.epsilon { next } else { best };
         let best = (1..=MAX_DEPTH).filter_map(shape).reduce(better);
-        best.ok_or(ParamError::Missing { parameter: "bytes" })
+        let best = best.filter(|_| bytes <= super::MAX_COUNTERS * counter_bytes);
+        best.ok_or_else(|| super::too_few_bytes(bytes, counter_bytes, 1..=MAX_DEPTH, widest))
     }
 
     /// Finds the shape with the least delta for `epsilon` among those of at most `bytes` bytes, for counters of
@@ -139,7 +141,8 @@ impl CountMinParams {
     ///
     /// # Errors
     /// [`ParamError::NotAProbability`] when `epsilon` is not above 0 and below 1, [`ParamError::OutOfRange`] when not even
-    /// one row of the bytes has more than `1 / epsilon` counters, or no counter has that size.
+    /// one row of the bytes has more than `1 / epsilon` counters, or no counter has that size; [`ParamError::TooLarge`]
+    /// when no row can have so many.
     ///
     /// # Examples
     /// ```
@@ -150,20 +153,20 @@ impl CountMinParams {
     /// assert!(params.delta() < 0.003);
     /// # Ok::<(), pds_params::ParamError>(())
     /// ```
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
     pub fn least_delta(bytes: u64, counter_bytes: u64, epsilon: f64) -> Result<Self, ParamError> {
         check_probability("epsilon", epsilon)?;
         check_range("counter_bytes", counter_bytes, 1, 8)?;
-        let least = ((1.0 / epsilon) as u64).saturating_add(1).saturating_mul(counter_bytes);
-        check_range("bytes", bytes, least, super::MAX_COUNTERS)?;
+        width_from(1.0 / epsilon, 1)?;
         let shape = |depth| {
             let width = bytes / counter_bytes / u64::from(depth);
-            let delta = excess_probability(width.max(1), depth, epsilon);
-            (width > 0).then_some(Self { width, depth, epsilon, delta })
+            // Below the least of floats it is 0, which is no bound that could be stored.
+            let delta = excess_probability(width, depth, epsilon).max(f64::MIN_POSITIVE);
+            (delta < 1.0).then_some(Self { width, depth, epsilon, delta })
         };
         let better = |best: Self, next: Self| if next.delta < best.delta { next } else { best };
         let best = (1..=MAX_DEPTH).filter_map(shape).reduce(better);
-        best.ok_or(ParamError::Missing { parameter: "bytes" })
+        let best = best.filter(|_| bytes <= super::MAX_COUNTERS * counter_bytes);
+        best.ok_or_else(|| super::too_few_bytes(bytes, counter_bytes, 1..=1, |_| 1.0 / epsilon))
     }
 
     /// The number of counters a row.
@@ -197,17 +200,22 @@ impl CountMinParams {
         self.delta
     }
 
-    /// The bytes of all counters, of `counter_bytes` bytes each, in whole 64-bit words.
+    /// The bytes of all counters, of `counter_bytes` bytes each, in whole 64-bit words; `u64::MAX` where it is more.
     #[must_use]
     pub const fn size_in_bytes(&self, counter_bytes: u64) -> u64 {
-        (self.counters() * counter_bytes).div_ceil(8) * 8
+        self.counters().saturating_mul(counter_bytes).div_ceil(8).saturating_mul(8)
     }
 
     /// Bounds the probability that an estimate exceeds the count by more than `epsilon` times the
-    /// total: (1 / (width epsilon))^depth by Markov's inequality in each row, and 1 at most.
+    /// total: (1 / (width epsilon))^depth by Markov's inequality in each row, and 1 at most. It is 1 where `epsilon` is not
+    /// above 0.
     #[must_use]
     pub fn delta_at(&self, epsilon: f64) -> f64 {
-        excess_probability(self.width, self.depth, epsilon).min(1.0)
+        if epsilon > 0.0 {
+            excess_probability(self.width, self.depth, epsilon).min(1.0)
+        } else {
+            1.0
+        }
     }
 
     /// Predicts the mean by which one counter of a key exceeds its count, when the other keys' counts

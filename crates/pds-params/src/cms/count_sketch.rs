@@ -1,6 +1,8 @@
+use core::f64::consts::LN_2;
+
 use libm::{exp, log, log1p, sqrt};
 
-use super::{MAX_DEPTH, check_finite, check_probability, check_range, check_shape, width_from};
+use super::{MAX_DEPTH, check_bound, check_probability, check_shape, width_from};
 use crate::ParamError;
 
 /// The shape of a count sketch, and the error that it keeps.
@@ -46,6 +48,7 @@ impl CountSketchParams {
             let width = width_from(1.0 / (row_failure(depth, delta) * epsilon * epsilon), depth)?;
             let shape = Self { width, depth, epsilon, delta };
             let short = u64::from(shape.delta_at(epsilon) > delta);
+            check_shape(width + short, depth)?;
             Ok(Self { width: width + short, ..shape })
         };
         let shapes = (3..MAX_DEPTH).step_by(2).map(shape).filter_map(Result::ok);
@@ -71,8 +74,8 @@ impl CountSketchParams {
     ///
     /// # Errors
     /// As [`from_width_and_depth`](Self::from_width_and_depth);
-    /// [`ParamError::NotAProbability`] for a delta that is not above 0 and below 1, and
-    /// [`ParamError::TooLarge`] when the shape does not keep the error.
+    /// [`ParamError::NotAProbability`] for an epsilon that is not above 0 or a delta that is not above 0 and below 1, and
+    /// [`ParamError::TooLarge`] when epsilon is infinite or the shape does not keep the error.
     pub fn with_error(
         width: u64,
         depth: u32,
@@ -81,11 +84,11 @@ impl CountSketchParams {
     ) -> Result<Self, ParamError> {
         check_shape(width, depth)?;
         check_probability("delta", delta)?;
-        check_finite("epsilon", epsilon)?;
+        check_bound("epsilon", epsilon)?;
         let shape = Self { width, depth, epsilon, delta };
         let least = shape.delta_at(epsilon);
         // Shapes that were computed from a delta meet it up to rounding.
-        if epsilon > 0.0 && least <= delta * (1.0 + 1e-9) {
+        if least <= delta * (1.0 + 1e-9) {
             return Ok(shape);
         }
         Err(ParamError::TooLarge { parameter: "delta", value: least, max: delta })
@@ -95,7 +98,7 @@ impl CountSketchParams {
     ///
     /// # Errors
     /// [`ParamError::NotAProbability`] when `delta` is not above 0 and below 1, [`ParamError::OutOfRange`] when the bytes
-    /// are fewer than one counter's 8 or more than can be had.
+    /// are fewer than an epsilon below 1 needs or more than can be had.
     ///
     /// # Examples
     /// ```
@@ -108,15 +111,18 @@ impl CountSketchParams {
     /// ```
     pub fn for_memory(bytes: u64, delta: f64) -> Result<Self, ParamError> {
         check_probability("delta", delta)?;
-        check_range("bytes", bytes, 8, 8 * super::MAX_COUNTERS)?;
+        // An epsilon below 1 takes more than this width.
+        let widest = |depth| 1.0 / row_failure(depth, delta);
         let shape = |depth| {
             let width = bytes / 8 / u64::from(depth);
-            let epsilon = sqrt(1.0 / (row_failure(depth, delta) * width.max(1) as f64));
-            (width > 0).then_some(Self { width, depth, epsilon, delta })
+            let epsilon = sqrt(widest(depth) / width as f64);
+            (epsilon < 1.0).then_some(Self { width, depth, epsilon, delta })
         };
         let better = |best: Self, next: Self| if next.epsilon < best.epsilon { next } else { best };
-        let best = (1..MAX_DEPTH).step_by(2).filter_map(shape).reduce(better);
-        best.ok_or(ParamError::Missing { parameter: "bytes" })
+        let depths = (1..MAX_DEPTH).step_by(2);
+        let best = depths.clone().filter_map(shape).reduce(better);
+        let best = best.filter(|_| bytes <= super::MAX_COUNTERS * 8);
+        best.ok_or_else(|| super::too_few_bytes(bytes, 8, depths, widest))
     }
 
     /// The number of counters a row.
@@ -156,11 +162,11 @@ impl CountSketchParams {
         self.delta
     }
 
-    /// Bounds the probability that an estimate is off by more than `epsilon` times the norm.
+    /// Bounds the probability that an estimate is off by more than `epsilon` times the norm; 1 where `epsilon` is not above 0.
     #[must_use]
     pub fn delta_at(&self, epsilon: f64) -> f64 {
         let row = 1.0 / (self.width as f64 * epsilon * epsilon);
-        if row < 1.0 { median_failure(self.depth, row) } else { 1.0 }
+        if epsilon > 0.0 && row < 1.0 { median_failure(self.depth, row) } else { 1.0 }
     }
 
     /// The standard deviation of one row's estimate, when the other keys' counts have this sum of squares.
@@ -174,7 +180,7 @@ impl CountSketchParams {
 /// probability `delta` at most, by bisection on its logarithm.
 fn row_failure(depth: u32, delta: f64) -> f64 {
     // A row at half of it keeps the median of any odd number of rows below it.
-    let (mut low, mut high) = (log(delta.min(0.5) / 2.0), 0.0);
+    let (mut low, mut high) = (log(delta.min(0.5)) - LN_2, 0.0);
     for _ in 0..64 {
         let middle = f64::midpoint(low, high);
         if median_failure(depth, exp(middle)) <= delta {

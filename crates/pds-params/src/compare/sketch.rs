@@ -4,6 +4,7 @@ use core::fmt;
 
 use super::shape::set_slots;
 use super::{Against, HumanBytes};
+use crate::check::check_probability;
 use crate::hll::CardinalityEstimator::{Improved, UltraFgra};
 use crate::{CountMinParams, CountSketchParams, HeavyHittersParams, HllParams, ParamError};
 
@@ -153,6 +154,8 @@ pub struct SketchRecommendation {
 /// # Ok::<(), pds_params::ParamError>(())
 /// ```
 pub fn recommend_counts(needs: &CountNeeds) -> Result<Option<SketchRecommendation>, ParamError> {
+    check_probability("epsilon", needs.epsilon)?;
+    check_probability("delta", needs.delta)?;
     let all = [Sketch::CountMin, Sketch::CountSketch, Sketch::HeavyHitters, Sketch::HashMap];
     choose(&all.map(|sketch| (sketch, needs.bytes(sketch), needs.lacks(sketch))))
 }
