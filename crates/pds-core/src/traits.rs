@@ -44,7 +44,8 @@ pub trait Insert: HashKey {
     /// Why a key cannot be taken; [`Infallible`](core::convert::Infallible) where it always can.
     type Error: Error;
 
-    /// Inserts a key by its hash. Returns `true` when it was not contained before.
+    /// Inserts a key by its hash. Returns `true` when it was not contained before; a structure that threads share may
+    /// return it to several that insert the same key at the same time.
     ///
     /// # Errors
     /// As the structure says; nothing is changed then.

@@ -88,7 +88,7 @@ pub fn split_block_rate(blocks: u64, items: u64) -> f64 {
 
 /// The bits that writers of Parquet give a split-block filter before they round: -8n / ln(1 - p^(1/8)).
 ///
-/// It takes the blocks to be equally full, and so falls short of the rate: at 1 % by 6 % of the bits.
+/// It takes the blocks to be equally full, and so falls short of the rate: at 1 % by 8 % of the bits.
 /// Infinite for NaN and for rates up to 10^-128, as those of which 1 - p^(1/8) is 1; 0 from 1 up.
 #[must_use]
 pub fn split_block_bits(items: u64, rate: f64) -> f64 {

@@ -103,7 +103,13 @@ const UNKNOWN: Estimate = Estimate { value: f64::INFINITY, standard_error: f64::
 
 /// The load a = -ln(1 - X/m) at which `ones` bits are expected to be set; none at saturation.
 fn load_from_ones(bits: u64, ones: u64) -> Option<f64> {
-    (ones < bits).then(|| -libm::log1p(-(ones as f64 / bits as f64)))
+    let clear = bits.checked_sub(ones).filter(|&clear| clear > 0)?;
+    // Of few set bits or of few clear ones: whichever an f64 holds to the last.
+    Some(if clear < ones {
+        -libm::log(clear as f64 / bits as f64)
+    } else {
+        -libm::log1p(-(ones as f64 / bits as f64))
+    })
 }
 
 /// The number of items that explains a load; the load of a filter of one bit is 0.
