@@ -1,6 +1,7 @@
 //! Faults that users of such libraries have met, each held as the right value.
 
-use std::time::{Duration, Instant};
+use core::time::Duration;
+use std::time::Instant;
 
 use pds_params::bloom::{
     Overlap, SetBits, cardinality, expected_fill, information_bound, instance_rate_relative_spread,
@@ -404,13 +405,16 @@ fn check_shapes(size: u64, items: u64) {
     }
 }
 
+/// Whether there is a design for a number and a rate.
+type Design = fn(u64, f64) -> bool;
+
 /// What is computed from a rate and a number of items, bits, blocks or bytes.
 fn check_designs(number: u64, rate: f64) {
     at_once("bits", (number, rate), || {
         assert!(information_bound(number, rate) >= 0.0);
         assert!(blocked::split_block_bits(number, rate) >= 0.0);
     });
-    let designs: [(&str, fn(u64, f64) -> bool); 9] = [
+    let designs: [(&str, Design); 9] = [
         ("independent", |n, p| BloomParams::new(n, p).is_ok()),
         ("independent in", |n, p| BloomParams::from_bits_and_rate(n, p).is_ok()),
         ("fastest", |n, p| BlockedBloomParams::new(n, p, Preference::Fastest).is_ok()),
