@@ -23,7 +23,8 @@ use blocks::AtomicBlocks;
 /// # Guarantees
 /// - No insert is lost. A key whose insert *happened before* a query (by a join, a channel, a lock) is
 ///   found by it; during an insert another thread may or may not find the key.
-/// - When two threads insert the same new key, at least one of them is told that it was new.
+/// - When several threads insert the same new key at the same time, at least one of them is told that it was new,
+///   unless other keys cover it. All of them may be.
 /// - Rates and memory: those of [`BlockedBloomFilter`].
 /// - Operations are relaxed: seeing a key says nothing about other memory that its inserter wrote.
 /// - Counts and copies taken during inserts show each word at some moment, not all at the same one.
@@ -60,7 +61,8 @@ impl<S> AtomicBlockedBloomFilter<S> {
         BlockedBloomFilter::from_parts(blocks, self.params, self.hasher)
     }
 
-    /// Inserts a key by its hash. Returns `true` when it was not contained before.
+    /// Inserts a key by its hash; see [`insert`](Self::insert).
+    ///
     /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
     /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
     #[inline]
@@ -68,7 +70,8 @@ impl<S> AtomicBlockedBloomFilter<S> {
         self.blocks.insert(hash)
     }
 
-    /// Inserts many hashes. Returns how many were not contained before.
+    /// Inserts many hashes. Returns for how many [`insert`](Self::insert) would have returned `true`.
+    ///
     /// Each hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
     /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
     pub fn insert_hash_batch(&self, hashes: &[u64]) -> usize {
@@ -87,7 +90,13 @@ impl<S> AtomicBlockedBloomFilter<S> {
 }
 
 impl<S: KeyHasher> AtomicBlockedBloomFilter<S> {
-    /// Inserts `key`. Returns `true` when it was not contained before.
+    /// Inserts `key`. Returns `true` when this call set at least one of its bits.
+    ///
+    /// - `true`: no insert of this key *happened before* this call. Threads that insert the same new key at the same time
+    ///   may each get `true`; at least one of them does, unless other keys cover it.
+    /// - `false`: the key's bits were all set, by this key or by others, perhaps at the same time.
+    ///
+    /// To do something once per key, decide by a lock or a map; this filter only rules out most repetitions.
     ///
     /// # Complexity
     /// O(1), lock-free and without allocation.
@@ -96,7 +105,9 @@ impl<S: KeyHasher> AtomicBlockedBloomFilter<S> {
         self.insert_hash(self.hasher.hash_key(key))
     }
 
-    /// Inserts many keys. Returns how many were not contained before.
+    /// Inserts many keys. Returns for how many [`insert`](Self::insert) would have returned `true`.
+    ///
+    /// Several threads that insert the same new keys may count the same key more than once.
     pub fn insert_batch<K: Hash>(&self, keys: &[K]) -> usize {
         self.blocks.insert_many(keys, |key| self.hasher.hash_key(key))
     }

@@ -42,7 +42,9 @@ pub use builder::BlockedBloomFilterBuilder;
 #[cfg(feature = "alloc")]
 pub use filter::BlockedBloomFilter;
 #[cfg(feature = "alloc")]
-pub use split_block::{ParquetBytesError, ParquetValue, ParquetWriter, SplitBlockBloomFilter};
+pub use split_block::{
+    ParquetBytesError, ParquetFloat, ParquetValue, ParquetWriter, SplitBlockBloomFilter,
+};
 #[cfg(feature = "alloc")]
 pub use view::BlockedBloomFilterView;
 

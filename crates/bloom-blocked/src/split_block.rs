@@ -7,8 +7,9 @@ use core::fmt;
 
 use pds_core::internal::{Words, prefetch};
 use pds_core::{AllocError, BuildError, Incompatible, ParamError};
+use pds_params::blocked::{MAX_SPLIT_BLOCKS as MAX_BLOCKS, split_block_rate_with_collisions};
 
-pub use parquet::{ParquetBytesError, ParquetValue, ParquetWriter};
+pub use parquet::{ParquetBytesError, ParquetFloat, ParquetValue, ParquetWriter};
 
 /// Lanes of a block, of 32 bits each.
 const LANES: usize = 8;
@@ -18,9 +19,6 @@ const BLOCK_BYTES: usize = 4 * LANES;
 
 /// Words of 64 bits that a block takes; the even lanes are the lower halves.
 const BLOCK_WORDS: usize = BLOCK_BYTES / 8;
-
-/// The most blocks that the upper half of a hash can choose from.
-const MAX_BLOCKS: u64 = 1 << 32;
 
 /// The odd constants of the format, by which the lower half of a hash is multiplied for each lane.
 const SALTS: [u32; LANES] = [
@@ -48,8 +46,9 @@ const BATCH: usize = 64;
 ///
 /// # Guarantees
 /// - False negatives: never. False positives: E\[(1 - (31/32)^j)^8\], j the load of a block, Poisson with
-///   mean 256 / c for c bits an item.
-/// - Memory: 32 bytes a block, at 1 % 10.5 bits an item before a writer rounds to a power of two.
+///   mean 256 / c for c bits an item. Filters of [`new`](Self::new) keep their rate on average up to their number of
+///   values; those of the size of a [writer](Self::for_writer) may miss it.
+/// - Memory: 32 bytes a block, at 1 % 10.5 bits an item before it is rounded up to a power of two.
 /// - Insert and query: O(1), one block. Union: exact, requires equal blocks.
 ///
 /// # Examples
@@ -74,23 +73,37 @@ pub struct SplitBlockBloomFilter {
 }
 
 impl SplitBlockBloomFilter {
-    /// Creates a filter of the size that Arrow and `DuckDB` give a column of this many distinct values.
+    /// Creates a filter that keeps a false-positive rate of `rate` up to `distinct_values` values.
     ///
-    /// Sizes are powers of two up to 128 MiB, and the usual formula falls a little short of the rate before it is
-    /// rounded up; for other sizes take [`for_writer`](Self::for_writer) or [`with_blocks`](Self::with_blocks).
+    /// The size is the least power of two of bytes, from 32 to 128 MiB as in Parquet files, for which the mean rate is at
+    /// most `rate`. [`rate_at`](Self::rate_at) returns the rate that follows. Other numbers of blocks are for
+    /// [`with_blocks`](Self::with_blocks).
     ///
     /// # Errors
-    /// [`BuildError::Param`] when `distinct_values` is 0, `rate` not above 0 and below 1, or 128 MiB are too few for
-    /// them; [`BuildError::Alloc`] when the memory is refused.
+    /// [`BuildError::Param`] when `distinct_values` is 0, `rate` not above 0 and below 1 or not above the rate of hash
+    /// collisions, or when 128 MiB are too few for them; [`BuildError::Alloc`] when the memory is refused.
+    ///
+    /// # Examples
+    /// ```
+    /// use bloom_blocked::{ParquetWriter, SplitBlockBloomFilter};
+    ///
+    /// let filter = SplitBlockBloomFilter::new(27_000, 0.01)?;
+    /// assert_eq!(format!("{:.5}", filter.rate_at(27_000)), "0.00049");
+    /// // The formula of the writers falls short of the rate, and 32 KiB are not rounded up.
+    /// let written = SplitBlockBloomFilter::for_writer(ParquetWriter::Arrow, 27_000, 0.01)?;
+    /// assert_eq!(format!("{:.5}", written.rate_at(27_000)), "0.01444");
+    /// # Ok::<(), bloom_blocked::BuildError>(())
+    /// ```
     pub fn new(distinct_values: u64, rate: f64) -> Result<Self, BuildError> {
-        parquet::check_fits(distinct_values, rate)?;
-        Self::for_writer(ParquetWriter::Arrow, distinct_values, rate)
+        Self::with_blocks(parquet::blocks_for(distinct_values, rate)?)
     }
 
     /// Creates a filter of the size that this writer gives a column of this many distinct values.
     ///
-    /// That is never more than 128 MiB: beyond some hundred million values the writers' filters miss `rate`, and these
-    /// do so with them.
+    /// The writers' formula takes all blocks to be equally full. Where its result is not rounded up much, the filter misses
+    /// `rate`: by up to 1.5 times at 1 %, 2.1 times at 0.1 %. The size is never more than 128 MiB, so that beyond some
+    /// hundred million values it misses more. [`rate_at`](Self::rate_at) returns the rate that follows; a filter that
+    /// keeps its rate is built by [`new`](Self::new).
     ///
     /// # Errors
     /// [`BuildError::Param`] when `distinct_values` is 0 or `rate` not above 0 and below 1;
@@ -191,6 +204,26 @@ impl SplitBlockBloomFilter {
         block.iter().zip(masks(hash)).fold(0, |missing, (word, mask)| missing | mask & !word) == 0
     }
 
+    /// Tests whether a number that equals `value` is possibly contained; `false` is certain.
+    ///
+    /// Numbers are hashed by their bytes, and equal ones can differ in them. For either zero this asks for both. For NaN it
+    /// returns `true`: there are too many payloads to ask for.
+    ///
+    /// # Examples
+    /// ```
+    /// use bloom_blocked::SplitBlockBloomFilter;
+    ///
+    /// let mut column = SplitBlockBloomFilter::new(1_000, 0.01)?;
+    /// column.insert(&-0.0);
+    /// assert!(!column.contains(&0.0), "other bytes");
+    /// assert!(column.contains_float(0.0) && !column.contains_float(1.5));
+    /// # Ok::<(), bloom_blocked::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn contains_float<F: ParquetFloat>(&self, value: F) -> bool {
+        value.is_nan() || self.contains(&value) || value.is_zero() && self.contains(&-value)
+    }
+
     /// Tests many values: `out[i]` is the answer for `values[i]`.
     ///
     /// # Panics
@@ -235,29 +268,69 @@ impl SplitBlockBloomFilter {
         Ok(())
     }
 
-    /// Returns the filter that Arrow makes of this one when it closes a file: smaller by halves, as long as
-    /// `rate` is kept.
+    /// Returns the smallest filter of the same values whose [rate](Self::false_positive_rate) is at most `rate`, by
+    /// halves.
     ///
     /// Neighbouring blocks are united, so that it equals the filter that the same values would have built at
-    /// that size. Whether the next half keeps the rate is predicted from the fill, the eighth power of
-    /// which is taken for the rate.
+    /// that size. It can hold no more values at that rate.
     ///
     /// # Errors
-    /// [`AllocError`] when memory is refused.
-    pub fn shrink_to_rate(&self, rate: f64) -> Result<Self, AllocError> {
+    /// [`BuildError::Param`] when `rate` is not above 0 and below 1, or below the rate that this filter has already;
+    /// [`BuildError::Alloc`] when memory is refused.
+    ///
+    /// # Examples
+    /// ```
+    /// use bloom_blocked::SplitBlockBloomFilter;
+    ///
+    /// let mut column = SplitBlockBloomFilter::new(100_000, 0.01)?;
+    /// (0..20_000i64).for_each(|value| {
+    ///     column.insert(&value);
+    /// });
+    /// let small = column.shrink_to_rate(0.01)?;
+    /// assert!(small.num_blocks() < column.num_blocks() && small.false_positive_rate() <= 0.01);
+    /// assert!(small.shrink_to_rate(1e-6).is_err(), "the rate is higher already");
+    /// # Ok::<(), bloom_blocked::BuildError>(())
+    /// ```
+    pub fn shrink_to_rate(&self, rate: f64) -> Result<Self, BuildError> {
+        parquet::check_rate(rate)?;
+        let own = self.false_positive_rate();
+        if own > rate {
+            let parameter = "false_positive_rate";
+            return Err(ParamError::TooLow { parameter, value: rate, min: own }.into());
+        }
         let mut smallest = self.try_clone()?;
-        while smallest.num_blocks().is_multiple_of(2) && smallest.rate_of_half() <= rate {
+        while smallest.num_blocks().is_multiple_of(2) {
+            let half = smallest.halve()?;
+            if half.false_positive_rate() > rate {
+                break;
+            }
+            smallest = half;
+        }
+        Ok(smallest)
+    }
+
+    /// Returns the filter that Arrow makes of this one when it closes a file.
+    ///
+    /// As [`shrink_to_rate`](Self::shrink_to_rate), but Arrow predicts the rate of a half from the mean fill, whose eighth
+    /// power it takes for the rate. The result may miss `rate`, by up to 1.5 times at 1 %.
+    ///
+    /// # Errors
+    /// [`BuildError::Param`] when `rate` is not above 0 and below 1; [`BuildError::Alloc`] when memory is refused.
+    pub fn shrink_as_arrow(&self, rate: f64) -> Result<Self, BuildError> {
+        parquet::check_rate(rate)?;
+        let mut smallest = self.try_clone()?;
+        while smallest.num_blocks().is_multiple_of(2)
+            && eighth_power(smallest.fill_of_half()) <= rate
+        {
             smallest = smallest.halve()?;
         }
         Ok(smallest)
     }
 
-    /// A bit of the half is clear where two bits are.
-    fn rate_of_half(&self) -> f64 {
+    /// The fill of the half, as if the halves were independent: a bit of it is clear where two bits are.
+    fn fill_of_half(&self) -> f64 {
         let clear = 1.0 - self.fill_ratio();
-        let fill = 1.0 - clear * clear;
-        let fourth = fill * fill * fill * fill;
-        fourth * fourth
+        1.0 - clear * clear
     }
 
     fn halve(&self) -> Result<Self, AllocError> {
@@ -309,6 +382,15 @@ impl SplitBlockBloomFilter {
         ones as f64 / (self.size_in_bytes() * 8) as f64
     }
 
+    /// Predicts the mean false-positive rate of filters of this size that hold `distinct_values`.
+    ///
+    /// The share of absent values whose hash has its lower half in common with a stored one's of the same block is
+    /// included.
+    #[must_use]
+    pub fn rate_at(&self, distinct_values: u64) -> f64 {
+        split_block_rate_with_collisions(self.num_blocks(), distinct_values)
+    }
+
     /// Returns the fraction of absent values that are answered `true` now, in [0, 1].
     ///
     /// It is the mean over all blocks of the product of the lanes' fills, in O(m).
@@ -327,6 +409,11 @@ impl SplitBlockBloomFilter {
     fn block_of(&self, hash: u64) -> usize {
         (((hash >> 32) * self.num_blocks()) >> 32) as usize
     }
+}
+
+fn eighth_power(x: f64) -> f64 {
+    let fourth = x * x * x * x;
+    fourth * fourth
 }
 
 /// The bits of a value in its block: one in each lane.

@@ -10,9 +10,10 @@ use pds_core::hash::finalize;
 
 use bloom_blocked::{
     AtomicBlockedBloomFilter, BlockedBloomFilter, BlockedBloomFilterBuilder, BlockedBloomParams,
-    BuildError, DefaultHashBuilder, HealthStatus, Incompatible, ParamError, Preference,
-    SipHashBuilder,
+    BuildError, DefaultHashBuilder, Estimate, HealthStatus, Incompatible, ParamError, ParquetFloat,
+    ParquetValue, ParquetWriter, Preference, SipHashBuilder, SplitBlockBloomFilter,
 };
+use pds_params::blocked::split_block_rate_with_collisions;
 use pds_testkit::keys;
 use pds_testkit::stats::{Binomial, Positives};
 
@@ -287,4 +288,220 @@ fn case_23_crafted_keys_do_no_better_under_a_secret_key() {
     let crafted: Vec<u64> = absent.filter(|key| public.contains(key)).collect();
     assert!(crafted.len() > 15_000);
     judge("crafted keys", &filled(SipHashBuilder::from_key([0x5a; 16])), crafted.iter());
+}
+
+/// The usual formula takes blocks to be equally full: 27,000 values at 1 % got 1.446 %.
+#[test]
+fn case_25_a_split_block_filter_keeps_its_rate() {
+    for items in [1, 2, 3, 10, 100, 1_000, 27_000, 1_000_000] {
+        for rate in [0.999, 0.5, 0.1, 0.01, 1e-3, 1e-6] {
+            let filter = SplitBlockBloomFilter::new(items, rate).unwrap();
+            let blocks = filter.num_blocks();
+            let reached = filter.rate_at(items);
+            assert!(0.0 < reached && reached <= rate, "{items} at {rate}: {reached}");
+            assert!(blocks.is_power_of_two());
+            let half = split_block_rate_with_collisions(blocks / 2, items);
+            assert!(blocks == 1 || half > rate, "{items} at {rate} fit {} blocks", blocks / 2);
+        }
+    }
+    let mut random = keys::random(25);
+    let mut hits = 0;
+    for _ in 0..64 {
+        let mut filter = SplitBlockBloomFilter::new(27_000, 0.01).unwrap();
+        random.by_ref().take(27_000).for_each(|hash| {
+            filter.insert_hash(hash);
+        });
+        hits += random.by_ref().take(50_000).filter(|&hash| filter.contains_hash(hash)).count();
+    }
+    // 1 % of 3.2 million are 32,000; filters of this size vary by far less than 1 % among themselves.
+    assert!(hits <= 32_000 + 900, "{hits} false positives of 3.2 million");
+}
+
+#[test]
+fn case_25_rates_that_no_parquet_filter_keeps_are_refused() {
+    for (items, rate) in [(100_000_000, 1e-3), (1_000_000_000, 0.01), (1, 1e-17)] {
+        let refused = SplitBlockBloomFilter::new(items, rate).unwrap_err();
+        assert!(
+            matches!(refused, BuildError::Param(ParamError::TooLarge { parameter: "blocks", .. })),
+            "{refused}"
+        );
+    }
+    // The formula of the writers gives as much as it can at the least rates, and not one block.
+    for rate in [1e-128, 1e-300, 5e-324] {
+        assert_eq!(ParquetWriter::Arrow.size_in_bytes(1_000, rate), Ok(128 << 20));
+    }
+}
+
+/// 27,000 values in 4,096 blocks became 1,024 blocks of 1.44 %.
+#[test]
+fn case_26_a_filter_shrinks_only_while_it_keeps_the_rate() {
+    let mut filter = SplitBlockBloomFilter::with_blocks(4_096).unwrap();
+    keys::random(26).take(27_000).for_each(|hash| {
+        filter.insert_hash(hash);
+    });
+    for rate in [0.99, 0.5, 0.1, 0.02, 0.01, 1e-3, 1e-4] {
+        let Ok(small) = filter.shrink_to_rate(rate) else {
+            let Err(BuildError::Param(ParamError::TooLow { value, min, .. })) =
+                filter.shrink_to_rate(rate)
+            else {
+                panic!("{rate}");
+            };
+            assert!(value == rate && min == filter.false_positive_rate() && min > rate);
+            continue;
+        };
+        assert!(small.false_positive_rate() <= rate);
+        assert!(keys::random(26).take(27_000).all(|hash| small.contains_hash(hash)));
+        let mut half = SplitBlockBloomFilter::with_blocks(small.num_blocks() / 2).unwrap();
+        keys::random(26).take(27_000).for_each(|hash| {
+            half.insert_hash(hash);
+        });
+        assert!(half.false_positive_rate() > rate, "{rate}: {} blocks", half.num_blocks());
+    }
+    assert_eq!(filter.shrink_to_rate(0.01).unwrap().num_blocks(), 2_048);
+}
+
+#[test]
+fn case_26_rates_that_are_none_are_refused() {
+    let filter = SplitBlockBloomFilter::with_blocks(4).unwrap();
+    for rate in [f64::NAN, -1.0, 0.0, -0.0, 1.0, 1.5, f64::INFINITY, f64::NEG_INFINITY] {
+        let refused = [
+            filter.shrink_to_rate(rate),
+            filter.shrink_as_arrow(rate),
+            SplitBlockBloomFilter::new(4, rate),
+            SplitBlockBloomFilter::for_writer(ParquetWriter::DuckDb, 4, rate),
+        ];
+        for error in refused.map(Result::unwrap_err) {
+            let BuildError::Param(ParamError::NotAProbability { value, .. }) = error else {
+                panic!("{error} of {rate}");
+            };
+            assert_eq!(value.to_bits(), rate.to_bits());
+        }
+    }
+}
+
+/// An insert that is told "new" is so for certain in a filter of one thread only.
+#[test]
+fn case_37_a_new_key_is_told_to_one_thread_at_least() {
+    const KEYS: u64 = 10_000;
+    for round in 0..20 {
+        let filter = AtomicBlockedBloomFilter::new(KEYS, 1e-6).unwrap();
+        let range = || (round * KEYS..(round + 1) * KEYS).collect::<Vec<u64>>();
+        let insert = || range().iter().map(|key| filter.insert(key)).collect::<Vec<bool>>();
+        let (here, there) = std::thread::scope(|s| {
+            let other = s.spawn(insert);
+            (insert(), other.join().unwrap())
+        });
+        let mut alone = BlockedBloomFilter::new(KEYS, 1e-6).unwrap();
+        for (key, told) in range().iter().zip(here.iter().zip(&there)) {
+            assert!(!alone.insert(key) || *told.0 || *told.1, "nobody is told of {key}");
+        }
+        // Both threads are done: their inserts happened before, and no key is new any more.
+        assert!(range().iter().all(|key| filter.contains(key) && !filter.insert(key)));
+    }
+}
+
+/// Equal numbers of unequal bytes, and decimals as each physical type has them.
+#[test]
+fn case_38_equal_values_are_found_whatever_their_bytes() {
+    fn check<F: ParquetFloat>(zero: F, nan: F, other_nan: F, one: F) {
+        for stored in [zero, -zero, nan, one] {
+            let mut column = SplitBlockBloomFilter::new(100, 1e-6).unwrap();
+            column.insert(&stored);
+            assert!(column.contains_float(stored), "the very bytes");
+            assert_eq!(column.contains_float(zero), stored.is_zero());
+            assert_eq!(column.contains_float(-zero), stored.is_zero());
+            assert!(column.contains_float(nan) && column.contains_float(other_nan));
+            assert!(!column.contains_float(-one), "not contained");
+        }
+    }
+    check(0.0_f64, f64::NAN, f64::from_bits(0x7ff8_0000_0000_0001), 1.0);
+    check(0.0_f32, f32::NAN, f32::from_bits(0x7fc0_0001), 1.0);
+}
+
+/// XXH64 with seed 0, by the Python package `xxhash` from the bytes of the plain encoding.
+#[test]
+fn case_38_values_are_hashed_in_their_plain_encoding() {
+    let hashes = [
+        (500_i32.parquet_hash(), 0x3cdb_ecb6_1222_1001),
+        ((-1_i32).parquet_hash(), 0x7f78_e4bd_a3ad_df93),
+        (500_i64.parquet_hash(), 0xfbd6_d67f_cddd_837e),
+        (1.5_f32.parquet_hash(), 0x4f2d_8259_5c48_3a0d),
+        (0.0_f64.parquet_hash(), 0x34c9_6acd_cadb_1bbb),
+        ((-0.0_f64).parquet_hash(), 0x3f42_5eac_f015_44e0),
+        (500_i32.to_be_bytes().parquet_hash(), 0x7197_5ee7_6234_fe71),
+        ([0x01_u8, 0xf4].parquet_hash(), 0x97d1_f490_538c_00f1),
+        ("5.00".parquet_hash(), 0x1b8d_2c71_ac18_7b27),
+    ];
+    for (row, (ours, theirs)) in hashes.into_iter().enumerate() {
+        assert_eq!(ours, theirs, "row {row}");
+    }
+    // Signs and scales: the unscaled number, in the bytes of the column's type.
+    assert_eq!((-500_i32).to_be_bytes().parquet_hash(), [0xff, 0xff, 0xfe, 0x0c].parquet_hash());
+    assert_ne!(500_i32.parquet_hash(), 500_i64.parquet_hash(), "the physical type counts");
+    assert_ne!(500_i32.parquet_hash(), 500_i32.to_be_bytes().parquet_hash());
+}
+
+/// A count below what the bits prove, an identity that is none, and infinite or missing errors.
+#[test]
+fn case_27_counts_do_not_contradict_the_bits() {
+    for (blocks, hashes) in [(1, 2), (1, 16), (2, 8), (100, 6), (1_000, 12)] {
+        let empty = shaped(blocks, hashes);
+        assert_eq!(empty.approx_len(), Estimate { value: 0.0, standard_error: 0.0 });
+        let mut filter = empty.try_clone().unwrap();
+        for key in 0..40u64 {
+            filter.insert(&key);
+            let items = filter.approx_len();
+            let proven = filter.count_ones().div_ceil(hashes.into());
+            if filter.fill_ratio() < 1.0 {
+                assert!(items.value.is_finite() && items.standard_error.is_finite(), "{items}");
+                assert!(items.value >= proven as f64, "{items}, but {proven} are proven");
+                let same = filter.approx_intersection_len(&filter).unwrap();
+                assert!(same.value.is_finite() && same.standard_error.is_finite());
+                let none = filter.approx_intersection_len(&empty).unwrap();
+                assert_eq!(none, Estimate { value: 0.0, standard_error: 0.0 });
+            } else {
+                assert_eq!(items.value, f64::INFINITY, "the bits tell nothing");
+            }
+            assert_eq!(filter.approx_union_len(&empty).unwrap(), items);
+            assert_eq!(empty.approx_union_len(&filter).unwrap(), items);
+        }
+    }
+}
+
+/// Two standard errors hold 95.4 % of the estimates while they are normal; sparse and full filters are not.
+#[test]
+fn case_28_standard_errors_hold_the_truth() {
+    const FILTERS: u32 = 1_000;
+    // Four standard deviations of a count of 1,000 at 95 %, some 27 judgements.
+    const LEAST: u32 = 950 - 28;
+    let mut random = keys::random(28);
+    for (size, hashes, items) in [
+        (1, 8, 10),
+        (2, 8, 1),
+        (2, 8, 2),
+        (2, 8, 20),
+        (20, 8, 10),
+        (20, 8, 200),
+        (20, 8, 1_000),
+        (20, 16, 500),
+        (20, 2, 1_000),
+    ] {
+        let (mut single, mut union, mut common) = (0, 0, 0);
+        for _ in 0..FILTERS {
+            let mut left = shaped(size, hashes);
+            let mut right = left.try_clone().unwrap();
+            let keys: Vec<u64> = random.by_ref().take(2 * items - items / 2).collect();
+            left.insert_hash_batch(&keys[..items]);
+            right.insert_hash_batch(&keys[items - items / 2..]);
+            let holds = |estimate: Estimate, truth: usize| {
+                let off = (estimate.value - truth as f64).abs();
+                u32::from(off <= 2.0 * estimate.standard_error)
+            };
+            single += holds(left.approx_len(), items);
+            union += holds(left.approx_union_len(&right).unwrap(), 2 * items - items / 2);
+            common += holds(left.approx_intersection_len(&right).unwrap(), items / 2);
+        }
+        let held = [single, union, common];
+        assert!(held.iter().all(|&count| count >= LEAST), "{size}, {hashes}, {items}: {held:?}");
+    }
 }

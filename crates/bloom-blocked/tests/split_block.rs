@@ -89,11 +89,12 @@ fn filters_of_real_writers_are_read_and_written_bit_for_bit() {
 fn arrow_shrinks_as_we_do() {
     for case in vectors().iter().flat_map(|file| file["cases"].as_array().unwrap()) {
         let (items, rate) = (case["ndv"].as_u64().unwrap(), case["fpp"].as_f64().unwrap());
-        let mut ours = SplitBlockBloomFilter::new(items, rate).unwrap();
+        let size = ParquetWriter::Arrow;
+        let mut ours = SplitBlockBloomFilter::for_writer(size, items, rate).unwrap();
         hashes(&case["keys"], text(case, "column_type")).into_iter().for_each(|hash| {
             ours.insert_hash(hash);
         });
-        let shrunk = ours.shrink_to_rate(rate).unwrap();
+        let shrunk = ours.shrink_as_arrow(rate).unwrap();
         assert_eq!(shrunk.to_parquet_bytes(), bitset(case, "pyarrow"));
     }
 }
@@ -106,11 +107,12 @@ fn sizes_are_those_of_the_writers() {
             let size = |writer: ParquetWriter| writer.size_in_bytes(items, rate).unwrap();
             assert_eq!(size(ParquetWriter::DuckDb), row["duckdb_bytes"], "{row}");
             assert_eq!(size(ParquetWriter::ParquetJava), row["parquet_java_bytes"], "{row}");
-            let mut arrow = SplitBlockBloomFilter::new(items, rate).unwrap();
+            let writer = ParquetWriter::Arrow;
+            let mut arrow = SplitBlockBloomFilter::for_writer(writer, items, rate).unwrap();
             (0..items).for_each(|key| {
                 arrow.insert(&key.cast_signed());
             });
-            let shrunk = arrow.shrink_to_rate(rate).unwrap();
+            let shrunk = arrow.shrink_as_arrow(rate).unwrap();
             assert_eq!(shrunk.size_in_bytes(), row["pyarrow_bytes"], "{row}");
         }
         for row in file["parquet_java_optimal_bits_ndv_fpp_bits"].as_array().unwrap() {
@@ -141,7 +143,7 @@ fn what_is_no_bitset_is_refused() {
 fn a_rate_beyond_the_largest_filter_is_refused() {
     assert!(SplitBlockBloomFilter::new(100_000_000, 0.01).is_ok());
     let refused = SplitBlockBloomFilter::new(1_000_000_000, 0.01).unwrap_err();
-    let BuildError::Param(ParamError::TooLarge { parameter: "bits", .. }) = refused else {
+    let BuildError::Param(ParamError::TooLarge { parameter: "blocks", .. }) = refused else {
         panic!("{refused}")
     };
     assert_eq!(ParquetWriter::Arrow.size_in_bytes(1_000_000_000, 0.01), Ok(128 << 20));

@@ -48,7 +48,9 @@ impl<S> BloomFilterBuilder<S> {
             (None, None, None, _) => Err(ParamError::Missing { parameter: "expected_items" }),
             (None, Some(_), ..) => Err(ParamError::Missing { parameter: "bits" }),
             (Some(bits), None, None, _) => BloomParams::for_double_hashing_in(bits, rate),
-            (Some(bits), None, Some(items), None) => BloomParams::from_bits_and_items(bits, items),
+            (Some(bits), None, Some(items), None) => {
+                BloomParams::for_double_hashing_of(bits, items)
+            }
             (Some(bits), Some(hashes), None, None) => {
                 BloomParams::from_bits_and_hashes(bits, hashes)
             }

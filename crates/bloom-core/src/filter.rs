@@ -10,7 +10,7 @@ use crate::batch::{insert_hashes, insert_keys};
 use crate::reading::reading_methods;
 use crate::{BitArray, BloomFilterBuilder, probing};
 
-/// Answers *have I seen this key?*: `false` is certain, `true` is wrong at a rate that was chosen.
+/// Answers *have I seen this key?*: `false` is certain, and an absent key gets `true` at a rate that was chosen.
 ///
 /// Choose it where memory counts most among the filters without removal, or where sets are united
 /// and intersected. It reads up to one cache line a hash function; it keeps no keys, so that it can

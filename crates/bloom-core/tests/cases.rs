@@ -7,7 +7,7 @@ use bloom_core::{AtomicBloomFilter, BloomFilter, BloomParams, DoubleHash, Health
 use pds_core::hash::finalize;
 use pds_core::internal::GOLDEN_RATIO;
 use pds_core::{
-    Avalanching, BuildError, DefaultHashBuilder, Incompatible, KeyHasher, ParamError,
+    Avalanching, BuildError, DefaultHashBuilder, Estimate, Incompatible, KeyHasher, ParamError,
     SipHashBuilder,
 };
 use pds_testkit::hashers::on_awkward_keys;
@@ -401,4 +401,127 @@ fn case_24_many_keys_are_asked_in_one_call() {
         assert!(answers.iter().take(100).all(|&answer| answer));
         assert!(asked.iter().map(|key| filter.contains(key)).eq(answers));
     }
+}
+
+/// A count below what the bits prove, an identity that is none, and infinite or missing errors.
+#[test]
+fn case_27_counts_do_not_contradict_the_bits() {
+    for (bits, hashes) in [(64, 7), (65, 3), (1_000, 7), (100_003, 1), (5_000, 30)] {
+        let empty = shaped(bits, hashes);
+        assert_eq!(empty.approx_len(), Estimate { value: 0.0, standard_error: 0.0 });
+        let mut filter = empty.try_clone().unwrap();
+        for key in 0..40u64 {
+            filter.insert(&key);
+            let items = filter.approx_len();
+            let proven = filter.count_ones().div_ceil(hashes.into());
+            if filter.fill_ratio() < 1.0 {
+                assert!(items.value.is_finite() && items.standard_error.is_finite(), "{items}");
+                assert!(items.value >= proven as f64, "{items}, but {proven} are proven");
+                let same = filter.approx_intersection_len(&filter).unwrap();
+                assert!(same.value.is_finite() && same.standard_error.is_finite());
+                let none = filter.approx_intersection_len(&empty).unwrap();
+                assert_eq!(none, Estimate { value: 0.0, standard_error: 0.0 });
+            } else {
+                assert_eq!(items.value, f64::INFINITY, "the bits tell nothing");
+            }
+            assert_eq!(filter.approx_union_len(&empty).unwrap(), items);
+            assert_eq!(empty.approx_union_len(&filter).unwrap(), items);
+        }
+    }
+}
+
+/// Two standard errors hold 95.4 % of the estimates while they are normal; sparse and full filters are not.
+#[test]
+fn case_28_standard_errors_hold_the_truth() {
+    const FILTERS: u32 = 1_000;
+    // Four standard deviations of a count of 1,000 at 95 %, some 27 judgements.
+    const LEAST: u32 = 950 - 28;
+    let mut random = keys::random(28);
+    for (size, hashes, items) in [
+        (1_000, 7, 1),
+        (1_000, 7, 2),
+        (1_000, 7, 10),
+        (1_000, 7, 100),
+        (1_000, 7, 250),
+        (10_000, 4, 30),
+        (10_000, 4, 2_500),
+        (10_000, 1, 10_000),
+        (5_000, 30, 20),
+    ] {
+        let (mut single, mut union, mut common) = (0, 0, 0);
+        for _ in 0..FILTERS {
+            let mut left = shaped(size, hashes);
+            let mut right = left.try_clone().unwrap();
+            let keys: Vec<u64> = random.by_ref().take(2 * items - items / 2).collect();
+            left.insert_hash_batch(&keys[..items]);
+            right.insert_hash_batch(&keys[items - items / 2..]);
+            let holds = |estimate: Estimate, truth: usize| {
+                let off = (estimate.value - truth as f64).abs();
+                u32::from(off <= 2.0 * estimate.standard_error)
+            };
+            single += holds(left.approx_len(), items);
+            union += holds(left.approx_union_len(&right).unwrap(), 2 * items - items / 2);
+            common += holds(left.approx_intersection_len(&right).unwrap(), items / 2);
+        }
+        let held = [single, union, common];
+        assert!(held.iter().all(|&count| count >= LEAST), "{size}, {hashes}, {items}: {held:?}");
+    }
+}
+
+/// Threads that insert the same new key at the same time may all be told so, and none after an insert that happened before.
+#[test]
+fn case_37_a_new_key_is_told_to_one_thread_at_least() {
+    const KEYS: u64 = 10_000;
+    for round in 0..20 {
+        let filter = AtomicBloomFilter::new(KEYS, 1e-6).unwrap();
+        let range = || (round * KEYS..(round + 1) * KEYS).collect::<Vec<u64>>();
+        let insert = || range().iter().map(|key| filter.insert(key)).collect::<Vec<bool>>();
+        let (here, there) = std::thread::scope(|s| {
+            let other = s.spawn(insert);
+            (insert(), other.join().unwrap())
+        });
+        let mut alone = BloomFilter::new(KEYS, 1e-6).unwrap();
+        for (key, told) in range().iter().zip(here.iter().zip(&there)) {
+            assert!(!alone.insert(key) || *told.0 || *told.1, "nobody is told of {key}");
+        }
+        // Both threads are done: their inserts happened before, and no key is new any more.
+        assert!(range().iter().all(|key| filter.contains(key) && !filter.insert(key)));
+    }
+}
+
+/// What the documentation says: an absent key gets a *yes* at the rate that was chosen, however many keys are asked for
+/// that are in. Of the *yes* answers another share is wrong.
+#[test]
+fn case_42_the_rate_is_that_of_absent_keys() {
+    const ITEMS: u64 = 10_000;
+    let mut filter = BloomFilter::new(ITEMS, 0.01).unwrap();
+    filter.extend(0..ITEMS);
+    for present in [0, 100, ITEMS] {
+        let asked = (0..present).chain(ITEMS..1_000_000);
+        let yes = asked.filter(|key| filter.contains(key)).count() as u64;
+        let wrong = yes - present;
+        // 1 % of 990,000: a standard deviation is 100 by chance and 126 by the filter.
+        assert!((9_100..=10_700).contains(&wrong), "{wrong}");
+        let share = wrong as f64 / yes as f64;
+        assert!(share > 0.4, "a yes is wrong far more often than 1 %: {share}");
+    }
+}
+
+/// A promise of these bits for these items leaves out nothing: 64 bits for one item promised 10^-16.
+#[test]
+fn case_25_bits_and_items_promise_what_is_kept() {
+    let filter = BloomFilter::builder().bits(64).expected_items(1).build().unwrap();
+    let (hashes, promised) = (filter.num_hashes(), filter.promised_rate().unwrap());
+    let excess = pds_params::bloom::scheme_excess(64, 1, hashes);
+    assert!(promised >= excess && excess > 1e-11, "{promised} at {hashes} hashes");
+}
+
+#[test]
+fn case_48_a_filter_of_few_items_at_a_tiny_rate_is_built_at_once() {
+    let start = std::time::Instant::now();
+    for items in 1..=10 {
+        assert!(BloomFilter::new(items, 1e-15).unwrap().num_bits() < 3_000);
+    }
+    // A tenth of a second each; a busy machine is allowed for, since one alone took two.
+    assert!(start.elapsed().as_secs_f64() < 2.0, "{:?}", start.elapsed());
 }

@@ -12,8 +12,8 @@ use crate::reading::reading_methods;
 use crate::table::Table;
 use crate::{CuckooFilterBuilder, Full, MergeError};
 
-/// Answers *is this key in the set?* of sets that shrink: `false` is certain, `true` is wrong at a rate
-/// that was chosen.
+/// Answers *is this key in the set?* of sets that shrink: `false` is certain, and an absent key gets `true` at a
+/// rate that was chosen.
 ///
 /// Choose it where keys are removed, and below a rate of 0.05 % for its size alone: there it is
 /// smaller than a Bloom filter, from 500 keys up. A lookup reads two places of memory. It can be full, which no Bloom filter

@@ -65,7 +65,9 @@ pub trait Insert: KeyHasher {
     /// Why a key cannot be taken; [`Infallible`](core::convert::Infallible) where it always can.
     type Error: Error;
 
-    /// Inserts a key by its hash. Returns `true` when it was not contained before.
+    /// Inserts a key by its hash. Returns `true` when it was not contained before; a structure that threads share may
+    /// return it to several that insert the same key at the same time.
+    ///
     /// The hash is one that this structure's [`hash_key`](crate::KeyHasher::hash_key) made, or any 64 uniform bits;
     /// [`finalize`](crate::hash::finalize) makes those of any other hash.
     ///

@@ -31,7 +31,9 @@ pub use fill::{
 };
 pub use rate::{
     instance_rate_relative_spread, rate, rate_asymptotic, split_block_bits, split_block_rate,
+    split_block_rate_with_collisions,
 };
+pub use sizing::split_blocks;
 
 /// The bits of a block: one cache line of today's machines.
 pub const BLOCK_BITS: u64 = 512;
@@ -44,6 +46,9 @@ pub const MAX_HASHES: u32 = 16;
 
 /// The most blocks that a filter can have: 2^63 bits.
 pub const MAX_BLOCKS: u64 = crate::bloom::MAX_BITS / BLOCK_BITS;
+
+/// The most blocks of Parquet's filter: half of the hash, 32 bits, chooses one.
+pub const MAX_SPLIT_BLOCKS: u64 = 1 << 32;
 
 /// Asserts that a number of hashes is one that the layout has.
 #[track_caller]

@@ -36,6 +36,15 @@ pub enum ParamError {
         /// Greatest value allowed.
         max: f64,
     },
+    /// A number below the least that can be had.
+    TooLow {
+        /// Name of the parameter.
+        parameter: &'static str,
+        /// What was given.
+        value: f64,
+        /// Least value that can be had.
+        min: f64,
+    },
     /// A rate that collisions of whole 64-bit hashes exceed at any size.
     BelowCollisions {
         /// Name of the parameter.
@@ -85,6 +94,9 @@ impl fmt::Display for ParamError {
             Self::TooLarge { parameter, value, max } => {
                 let (value, max) = (Number(value), Number(max));
                 write!(f, "{parameter} would have to be {value}, but can be {max} at most")
+            }
+            Self::TooLow { parameter, value, min } => {
+                write!(f, "{parameter} is {value:e}, but can be {min:e} at least")
             }
             Self::BelowCollisions { parameter, value, collisions } => write!(
                 f,

@@ -1,11 +1,16 @@
 //! Faults that users of such libraries have met, each held as the right value.
 
+use core::time::Duration;
+use std::time::Instant;
+
 use pds_params::bloom::{
-    Overlap, SetBits, cardinality, expected_fill, instance_rate_relative_spread,
+    Overlap, SetBits, cardinality, expected_fill, information_bound, instance_rate_relative_spread,
     intersection_cardinality, intersection_rate, overfill_rate, rate_asymptotic, rate_exact,
     rate_finite, rate_from_fill, scheme_excess, set_bits_standard_deviation, union_rate,
 };
-use pds_params::{BloomParams, ParamError};
+use pds_params::compare::{Candidate, Structure};
+use pds_params::{BlockedBloomParams, BlockedCountingParams, BloomParams, CuckooParams};
+use pds_params::{Estimate, ParamError, Preference, blocked, counting, cuckoo};
 
 /// A size computed from a 32-bit intermediate bottoms out at a rate of n / 2^32.
 #[test]
@@ -217,4 +222,296 @@ fn case_06_billions_of_items_are_computed_in_64_bits() {
     assert_eq!(params.size_in_bytes(), 8_986_024_592);
     assert!(params.rate_at(5_000_000_000) <= 0.001);
     assert!(rate_exact(params.num_bits() - 1, 5_000_000_000, 10) > 0.001);
+}
+
+/// A prediction whose loop adds 1 to a load of 2^53 never ends, and one of an infinite mean neither.
+///
+/// Every public function of the modules of filters, at the ends of the scale, each on the fastest of some runs.
+#[test]
+fn case_47_every_prediction_ends_at_once() {
+    for a in COUNTS {
+        for b in COUNTS {
+            check_split_blocks(a, b);
+            check_removal(a, b);
+            check_shapes(a, b);
+            for hashes in [2, 8, 16] {
+                check_blocks(a, b, hashes);
+            }
+            for hashes in [0, 1, 7, 255] {
+                at_once("bloom", (a, b, hashes), || {
+                    check_rates(a, b, hashes);
+                    check_sets(a, b, hashes);
+                });
+            }
+        }
+        for rate in RATES {
+            check_designs(a, rate);
+        }
+    }
+    for x in RATES {
+        for y in RATES {
+            check_reals(x, y);
+        }
+    }
+}
+
+const COUNTS: [u64; 12] =
+    [0, 1, 2, 17, 1_000, 1 << 20, 1 << 32, 1 << 50, 1 << 53, (1 << 53) + 1, 1 << 63, u64::MAX];
+
+const RATES: [f64; 18] = [
+    f64::NAN,
+    f64::NEG_INFINITY,
+    -1.0,
+    0.0,
+    5e-324,
+    1e-310,
+    1e-300,
+    1e-19,
+    1e-15,
+    0.01,
+    0.5,
+    1.0 - f64::EPSILON / 2.0,
+    1.0,
+    2.0,
+    9_007_199_254_740_992.0,
+    9.2e18,
+    f64::MAX,
+    f64::INFINITY,
+];
+
+/// Runs `work` and asserts that 50 ms are enough for it.
+#[track_caller]
+fn at_once(name: &str, input: impl core::fmt::Debug, work: impl Fn()) {
+    within(Duration::from_millis(50), name, input, work);
+}
+
+#[track_caller]
+fn within(limit: Duration, name: &str, input: impl core::fmt::Debug, work: impl Fn()) {
+    let holds = |slowdown: f64| time(&work) < limit.mul_f64(slowdown);
+    // A busy machine stops a run for longer: then by what it takes for work that is known.
+    let busy = || (time(known_work).as_secs_f64() / KNOWN_SECONDS).max(1.0);
+    let kept = holds(1.0) || (0..10).any(|_| holds(busy()));
+    assert!(kept, "{name} of {input:?} takes more than {limit:?}");
+}
+
+fn time(work: impl Fn()) -> Duration {
+    let start = Instant::now();
+    work();
+    start.elapsed()
+}
+
+/// What [`known_work`] takes on a slow machine without other work.
+const KNOWN_SECONDS: f64 = 0.03;
+
+/// Ten million multiplications, each of which waits for the one before.
+fn known_work() {
+    let last = (0..10_000_000_u64).fold(1, |x: u64, i| x.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ i);
+    core::hint::black_box(last);
+}
+
+/// What the search for a design may take.
+const DESIGN: Duration = Duration::from_millis(100);
+
+/// Takes a result that is not looked at.
+fn done<T>(_: T) {}
+
+fn assert_estimate(name: &str, estimate: Estimate) {
+    assert!(estimate.value >= 0.0 && estimate.standard_error >= 0.0, "{name}: {estimate:?}");
+}
+
+fn check_split_blocks(blocks: u64, items: u64) {
+    at_once("split", (blocks, items), || {
+        assert_probability("split", blocked::split_block_rate(blocks, items));
+        let rate = blocked::split_block_rate_with_collisions(blocks, items);
+        assert_probability("split with collisions", rate);
+    });
+}
+
+fn check_blocks(blocks: u64, items: u64, hashes: u32) {
+    at_once("blocked", (blocks, items, hashes), || {
+        assert_probability("blocked", blocked::rate(blocks, items, hashes));
+        assert_probability("fill", blocked::expected_fill(blocks, items, hashes));
+        assert!(blocked::expected_set_bits(blocks, items, hashes) >= 0.0);
+        assert!(blocked::set_bits_standard_deviation(blocks, items, hashes) >= 0.0);
+        assert!(blocked::instance_rate_relative_spread(blocks, items, hashes) >= 0.0);
+        assert_estimate("items", blocked::cardinality(blocks, hashes, items));
+        let ones = SetBits { left: items, right: items / 2, union: items };
+        assert_estimate("common", blocked::intersection_cardinality(blocks, hashes, ones));
+    });
+}
+
+fn check_removal(size: u64, items: u64) {
+    for bits in [0, 1, 4, 12, 32, 64, 2_000, u32::MAX] {
+        at_once("cuckoo", (size, items, bits), || {
+            assert_probability("cuckoo", cuckoo::rate_exact(size, items, bits));
+            assert!(cuckoo::least_buckets(items, bits) >= 1);
+            assert!(cuckoo::most_items(size, bits) <= size.saturating_mul(4));
+        });
+    }
+    at_once("counting", (size, items), || {
+        assert_probability("blocked counting", counting::blocked_rate(size, items));
+        let mean = counting::mean_count(size, items, 7);
+        assert!(mean >= 0.0);
+        for limit in [0, 1, 15, 1 << 32, u64::MAX] {
+            check_overflow(size, mean, limit);
+        }
+    });
+}
+
+fn check_overflow(counters: u64, mean: f64, limit: u64) {
+    assert_probability("overflow", counting::overflow_probability(mean, limit));
+    assert_probability("any", counting::any_overflow_probability(counters, mean, limit));
+    assert_probability("bound", counting::overflow_bound(counters, mean, limit));
+}
+
+/// Shapes that are taken as they are, and what they predict.
+fn check_shapes(size: u64, items: u64) {
+    at_once("shapes", (size, items), || {
+        if let Ok(params) = BloomParams::from_bits_and_hashes(size, 7) {
+            assert_probability("bloom", params.rate_at(items));
+            assert_probability("fill", params.fill_at(items));
+            assert_estimate("set bits", params.set_bits_at(items));
+            assert_estimate("items", params.cardinality(items));
+        }
+        if let Ok(params) = BlockedBloomParams::from_blocks_and_hashes(size, 8) {
+            assert_probability("blocked", params.rate_at(items));
+            assert_estimate("set bits", params.set_bits_at(items));
+            assert!(params.relative_spread_at(items) >= 0.0);
+        }
+        if let Ok(params) = CuckooParams::from_buckets_and_fingerprint_bits(size, 12) {
+            assert_probability("cuckoo", params.rate_at(items));
+            assert!(params.capacity() <= params.num_slots());
+        }
+        let lines = BlockedCountingParams::from_lines(size);
+        assert!(lines.is_ok_and(|params| params.rate_at(items) <= 1.0) || size != 1);
+    });
+    for build in [BloomParams::from_bits_and_items, BloomParams::for_double_hashing_of] {
+        within(DESIGN, "bits and items", (size, items), || done(build(size, items)));
+    }
+    at_once("blocks and items", (size, items), || {
+        done(BlockedBloomParams::from_blocks_and_items(size, items));
+    });
+    at_once("widths", items, || done(CuckooParams::from_items_and_fingerprint_bits(items, 12)));
+    for structure in Structure::ALL {
+        at_once("in memory", (structure, size, items), || {
+            let candidate = Candidate::in_memory(structure, size, items);
+            assert!(candidate.is_err() || candidate.is_ok_and(|it| it.rate() <= 1.0));
+        });
+        if let Ok(candidate) = Candidate::new(structure, 1_000, 0.01) {
+            at_once("another number", (structure, items), || {
+                candidate.rate_at(items).into_iter().for_each(|it| assert_probability("rate", it));
+            });
+        }
+    }
+}
+
+/// Whether there is a design for a number and a rate.
+type Design = fn(u64, f64) -> bool;
+
+/// What is computed from a rate and a number of items, bits, blocks or bytes.
+fn check_designs(number: u64, rate: f64) {
+    at_once("bits", (number, rate), || {
+        assert!(information_bound(number, rate) >= 0.0);
+        assert!(blocked::split_block_bits(number, rate) >= 0.0);
+    });
+    let designs: [(&str, Design); 9] = [
+        ("independent", |n, p| BloomParams::new(n, p).is_ok()),
+        ("independent in", |n, p| BloomParams::from_bits_and_rate(n, p).is_ok()),
+        ("fastest", |n, p| BlockedBloomParams::new(n, p, Preference::Fastest).is_ok()),
+        ("smallest", |n, p| BlockedBloomParams::new(n, p, Preference::Smallest).is_ok()),
+        ("blocks", |n, p| {
+            BlockedBloomParams::from_blocks_and_rate(n, p, Preference::Fastest).is_ok()
+        }),
+        ("split", |n, p| blocked::split_blocks(n, p).is_ok()),
+        ("lines", |n, p| BlockedCountingParams::new(n, p).is_ok()),
+        ("cuckoo", |n, p| CuckooParams::new(n, p).is_ok()),
+        ("memory", |n, p| counting::Memory::of(n, p).is_ok()),
+    ];
+    for (name, design) in designs {
+        within(DESIGN, name, (number, rate), || {
+            let sound = number > 0 && 0.0 < rate && rate < 1.0;
+            assert!(!design(number, rate) || sound, "{name} of {number}, {rate}");
+        });
+    }
+    let sum = BloomParams::from_bits_and_hashes(64, 7).unwrap();
+    let stated = sum.with_design(Some(number), Some(rate));
+    assert_eq!(stated.is_ok(), number > 0 && 0.0 < rate && rate < 1.0);
+}
+
+fn check_reals(x: f64, y: f64) {
+    at_once("reals", (x, y), || {
+        assert_probability("blocked", blocked::rate_asymptotic(x, 8));
+        for hashes in [0, 1, 7, 255] {
+            assert_probability("fill", rate_from_fill(x, hashes));
+            assert_probability("overfill", overfill_rate(x, hashes, y));
+            assert_probability("load", cuckoo::rate_by_load(x, hashes));
+        }
+        for limit in COUNTS {
+            check_overflow(limit, x, 15);
+            check_overflow(15, x, limit);
+        }
+    });
+}
+
+/// Few items at tiny rates took seconds: the excess of double hashing left every bound far too low.
+#[test]
+fn case_48_every_design_is_found_within_a_tenth_of_a_second() {
+    for items in [1, 2, 3, 5, 7, 10, 12, 17, 64, 1_000] {
+        for rate in [1e-9, 1e-12, 1e-14, 1e-15, 3e-16, 1e-18] {
+            let designs: [&dyn Fn(); 7] = [
+                &|| done(BloomParams::for_double_hashing(items, rate)),
+                &|| done(BloomParams::for_double_hashing_in(100 * items, rate)),
+                &|| done(BloomParams::for_double_hashing_of(100 * items, items)),
+                &|| done(BlockedBloomParams::new(items, rate, Preference::Fastest)),
+                &|| done(BlockedCountingParams::new(items, rate)),
+                &|| done(CuckooParams::new(items, rate)),
+                &|| done(blocked::split_blocks(items, rate)),
+            ];
+            for (index, design) in designs.into_iter().enumerate() {
+                within(DESIGN, "a design", (index, items, rate), design);
+            }
+        }
+    }
+}
+
+/// The sizes of the exhaustive search that took seconds, at rates where the bounds are of no help.
+#[test]
+fn case_48_the_sizes_are_the_least_ones() {
+    let searched = [
+        (1, 1e-12, 120, 173),
+        (5, 1e-14, 653, 249),
+        (5, 1e-15, 1_342, 255),
+        (6, 1e-14, 746, 232),
+        (7, 1e-14, 836, 218),
+        (10, 3e-15, 1_266, 242),
+        (64, 1e-15, 6_084, 137),
+    ];
+    for (items, rate, bits, hashes) in searched {
+        let params = BloomParams::for_double_hashing(items, rate).unwrap();
+        assert_eq!((params.num_bits(), params.num_hashes()), (bits, hashes), "{items}, {rate}");
+    }
+}
+
+/// A promise that leaves out what double hashing and collisions add is missed by all filters of few items.
+#[test]
+fn case_25_every_stated_rate_counts_all_that_adds_to_it() {
+    for items in [1, 2, 3, 10, 1_000, 1_000_000, 1 << 40] {
+        let collisions = items as f64 / 2f64.powi(64);
+        for bits in [64, 100, 1_000, 1 << 20, 1 << 40] {
+            let params = BloomParams::for_double_hashing_of(bits, items).unwrap();
+            let excess = scheme_excess(bits, items, params.num_hashes());
+            let rate = (params.rate_at(items) + excess + collisions).min(1.0);
+            assert_eq!(params.promised_rate().unwrap_or(1.0), rate, "{bits} bits, {items} items");
+        }
+        for structure in Structure::ALL {
+            for rate in [0.999, 0.9, 0.5, 0.01, 1e-3, 1e-6, 1e-9] {
+                let Ok(candidate) = Candidate::new(structure, items, rate) else { continue };
+                let stated = candidate.rate();
+                assert!(collisions <= stated && stated <= rate, "{structure}: {items} at {rate}");
+                let bytes = candidate.size_in_bytes().max(8);
+                let lowest = Candidate::in_memory(structure, bytes, items).unwrap().rate();
+                assert!(collisions <= lowest && lowest <= rate, "{structure}: {items} at {rate}");
+            }
+        }
+    }
 }

@@ -102,7 +102,7 @@ fn string_set_row(crawl: &Crawl, name: &str, hasher: impl BuildHasher) {
     assert_eq!(wrong, 0, "an exact set errs never");
 }
 
-/// The usual way to save memory: a set of 64-bit hashes, wrong once in 2^64 / n questions.
+/// The usual way to save memory: a set of 64-bit hashes, which takes one in 2^64 / n new pages for a known one.
 fn hash_set_row(crawl: &Crawl) {
     let hasher = DefaultHashBuilder::default();
     let set = HashSet::with_capacity_and_hasher(crawl.visited.len(), hasher);

@@ -2,10 +2,11 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::ops::Neg;
 use core::{error, fmt};
 
 use pds_core::{AllocError, ParamError};
-use pds_params::blocked::split_block_bits;
+use pds_params::blocked::{split_block_bits, split_blocks};
 use xxhash_rust::xxh64::xxh64;
 
 use super::BLOCK_BYTES;
@@ -15,8 +16,31 @@ const MAX_BYTES: u64 = 128 << 20;
 
 /// A value of a Parquet column, hashed as the format says: XXH64 with seed 0 of the plain encoding.
 ///
-/// Integers and floats are little endian in their column's physical type (so that a column of `u16` or
-/// of dates is asked with an `i32`); strings and byte arrays are their bytes, without a length.
+/// What is hashed follows from the column's physical type, and never from its logical type alone.
+///
+/// | logical type | physical type | ask with |
+/// |---|---|---|
+/// | integers of up to 32 bits, date, time in milliseconds | INT32 | `i32`; `u32` as `i32`, bit for bit |
+/// | integers of 64 bits, timestamps, other times | INT64 | `i64`; `u64` as `i64`, bit for bit |
+/// | decimal | INT32, INT64 | the unscaled number: 5.00 of scale 2 is `500_i32` or `500_i64` |
+/// | decimal | `FIXED_LEN_BYTE_ARRAY` | the unscaled number in two's complement, big endian, in the column's length: `500_i32.to_be_bytes()` for 4 bytes |
+/// | decimal | `BYTE_ARRAY` | the same in as many bytes as the writer took, by the format the fewest: `[0x01, 0xF4]` |
+/// | none | FLOAT, DOUBLE | `f32`, `f64`: see below |
+/// | float of 16 bits | `FIXED_LEN_BYTE_ARRAY` | the two bytes, little endian |
+/// | string, enum, JSON, BSON | `BYTE_ARRAY` | the bytes, without a length |
+/// | UUID | `FIXED_LEN_BYTE_ARRAY` | the 16 bytes, big endian |
+/// | interval | `FIXED_LEN_BYTE_ARRAY` | the 12 bytes: months, days, milliseconds, each little endian |
+/// | none | INT96 | the 12 bytes |
+/// | none | BOOLEAN | the format has no filters for it |
+///
+/// # Equal values of unequal bytes
+/// A filter knows bytes only. `0.0` and `-0.0` are equal, and so to most queries are all NaNs, but they hash apart: ask
+/// [`contains_float`](super::SplitBlockBloomFilter::contains_float). A decimal must be brought to the column's scale
+/// first: 5.0 and 5.00 are 50 and 500 unscaled.
+///
+/// # References
+/// Apache Parquet format, "Bloom filter" (BloomFilter.md), "Encodings" (Encodings.md) and "Logical types"
+/// (LogicalTypes.md), version 2.10.
 pub trait ParquetValue {
     /// Returns the hash.
     fn parquet_hash(&self) -> u64;
@@ -34,6 +58,31 @@ macro_rules! numbers {
 }
 
 numbers!(i32, i64, f32, f64);
+
+/// A floating-point number of a Parquet column, FLOAT or DOUBLE.
+pub trait ParquetFloat: ParquetValue + Copy + Neg<Output = Self> {
+    /// Returns whether it is zero, of either sign.
+    fn is_zero(self) -> bool;
+
+    /// Returns whether it is NaN, of any payload.
+    fn is_nan(self) -> bool;
+}
+
+macro_rules! floats {
+    ($($number:ty),*) => {$(
+        impl ParquetFloat for $number {
+            fn is_zero(self) -> bool {
+                self == 0.0
+            }
+
+            fn is_nan(self) -> bool {
+                self.is_nan()
+            }
+        }
+    )*};
+}
+
+floats!(f32, f64);
 
 macro_rules! byte_strings {
     ($($string:ty),*) => {$(
@@ -68,7 +117,7 @@ impl<V: ParquetValue + ?Sized> ParquetValue for &V {
 #[non_exhaustive]
 pub enum ParquetWriter {
     /// Arrow: the next power of two of the bits, which are truncated to a whole number. It may
-    /// [shrink](super::SplitBlockBloomFilter::shrink_to_rate) the filter when the file is closed.
+    /// [shrink](super::SplitBlockBloomFilter::shrink_as_arrow) the filter when the file is closed.
     Arrow,
     /// `DuckDB`: the next power of two of the bytes, which are truncated to a whole number.
     DuckDb,
@@ -108,16 +157,16 @@ impl ParquetWriter {
     }
 }
 
-/// Refuses values that the largest filter of the writers is too small for.
-pub(super) fn check_fits(distinct_values: u64, rate: f64) -> Result<(), ParamError> {
+/// The least power of two of blocks that keeps the rate, up to the largest filter of the writers.
+pub(super) fn blocks_for(distinct_values: u64, rate: f64) -> Result<u64, ParamError> {
     check(distinct_values, rate)?;
-    let (bits, most) = (split_block_bits(distinct_values, rate), 8 * MAX_BYTES);
-    #[expect(clippy::cast_precision_loss, reason = "a power of two")]
-    let max = most as f64;
-    if bits <= max {
-        return Ok(());
+    let (blocks, max) = (split_blocks(distinct_values, rate)?, MAX_BYTES / BLOCK_BYTES as u64);
+    if blocks <= max {
+        return Ok(blocks.next_power_of_two());
     }
-    Err(ParamError::TooLarge { parameter: "bits", value: bits, max })
+    #[expect(clippy::cast_precision_loss, reason = "an error names the size roughly")]
+    let (value, max) = (blocks as f64, max as f64);
+    Err(ParamError::TooLarge { parameter: "blocks", value, max })
 }
 
 fn check(distinct_values: u64, rate: f64) -> Result<(), ParamError> {
@@ -125,6 +174,10 @@ fn check(distinct_values: u64, rate: f64) -> Result<(), ParamError> {
         let (parameter, min, max) = ("distinct_values", 1, u64::MAX);
         return Err(ParamError::OutOfRange { parameter, value: 0, min, max });
     }
+    check_rate(rate)
+}
+
+pub(super) fn check_rate(rate: f64) -> Result<(), ParamError> {
     if rate > 0.0 && rate < 1.0 {
         return Ok(());
     }

@@ -3,7 +3,7 @@
 use super::half::miss;
 use super::{BLOCK_BITS, assert_hashes};
 use crate::Estimate;
-use crate::bloom::SetBits;
+use crate::bloom::{SetBits, fewest_items};
 
 /// What a filter that tells nothing is estimated to hold.
 const UNKNOWN: Estimate = Estimate { value: f64::INFINITY, standard_error: f64::INFINITY };
@@ -45,8 +45,8 @@ pub fn set_bits_standard_deviation(blocks: u64, items: u64, hashes: u32) -> f64 
 /// The number of distinct items in a filter of which `ones` bits are set, with its standard error.
 ///
 /// The value is the number of items at which so many set bits are expected; the error is the
-/// standard deviation of the set bits there, divided by the bits that one item more would set. Some
-/// hundreds of bits should still be clear.
+/// standard deviation of the set bits there, divided by the bits that one item more would set. The value is
+/// never below the fewest items that can have set so many bits. Some hundreds of bits should still be clear.
 ///
 /// A saturated filter tells nothing of their number: both fields are infinite then. They are never
 /// NaN.
@@ -71,14 +71,16 @@ pub fn cardinality(blocks: u64, hashes: u32, ones: u64) -> Estimate {
         None => UNKNOWN,
         Some(value) => {
             let variance = law.covariance(0.0, value).max(0.0);
-            Estimate { value, standard_error: libm::sqrt(variance) / law.slope(value) }
+            let standard_error = libm::sqrt(variance) / law.slope(value);
+            Estimate { value: value.max(fewest_items(hashes, ones)), standard_error }
         }
     }
 }
 
 /// The number of distinct items that two filters have in common, with its standard error.
 ///
-/// n(A) + n(B) - n(A or B), each by [`cardinality`], but never below zero. The three errors cancel in
+/// n(A) + n(B) - n(A or B), each by its set bits, but never below zero nor above either set; exactly zero where
+/// no bit is set in both filters. The three errors cancel in
 /// part: the error here is that of the difference, to the first order in the counts.
 ///
 /// Both fields are infinite when the OR is saturated.
@@ -93,6 +95,10 @@ pub fn intersection_cardinality(blocks: u64, hashes: u32, ones: SetBits) -> Esti
     else {
         return UNKNOWN;
     };
+    if ones.union == ones.left.saturating_add(ones.right) {
+        // No bit is set in both, as a common item would have done.
+        return Estimate { value: 0.0, standard_error: 0.0 };
+    }
     let common = (left + right - union).clamp(0.0, left.min(right));
     let union = left + right - common;
     let error = |items| 1.0 / law.slope(items);

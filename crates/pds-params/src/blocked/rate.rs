@@ -41,7 +41,8 @@ pub fn rate(blocks: u64, items: u64, hashes: u32) -> f64 {
 
 /// The mean false-positive rate of a filter of very many blocks with this number of bits an item.
 ///
-/// Loads are then Poisson. At 10 bits an item and 1,000 blocks the finite rate is 0.02 % lower.
+/// Loads are then Poisson. At 10 bits an item and 1,000 blocks the finite rate is 0.02 % lower. The rate
+/// is 1 without bits, for a negative number and for NaN.
 ///
 /// # Panics
 /// As [`rate`].
@@ -49,7 +50,11 @@ pub fn rate(blocks: u64, items: u64, hashes: u32) -> f64 {
 pub fn rate_asymptotic(bits_per_item: f64, hashes: u32) -> f64 {
     assert_hashes(hashes);
     let mean = super::BLOCK_BITS as f64 / bits_per_item;
-    if mean > 0.0 { rate_at(&Load::poisson(mean), hashes / 2) } else { 0.0 }
+    if mean == 0.0 {
+        return 0.0;
+    }
+    // Of no bits, a negative number or NaN, the rate is that of a filter that is full.
+    if mean > 0.0 && mean.is_finite() { rate_at(&Load::poisson(mean), hashes / 2) } else { 1.0 }
 }
 
 /// The mean false-positive rate of the split-block filter of Parquet: 256-bit blocks of eight lanes
@@ -71,6 +76,9 @@ pub fn split_block_rate(blocks: u64, items: u64) -> f64 {
     }
     let load = Load::binomial(blocks, items);
     let mut keys = load.first();
+    if keys / 32.0 > FULL {
+        return 1.0;
+    }
     load.average(|| {
         let fill = -libm::expm1(keys * libm::log1p(-1.0 / 32.0));
         keys += 1.0;
@@ -80,15 +88,34 @@ pub fn split_block_rate(blocks: u64, items: u64) -> f64 {
 
 /// The bits that writers of Parquet give a split-block filter before they round: -8n / ln(1 - p^(1/8)).
 ///
-/// It takes the blocks to be equally full, and so falls short of the rate: at 1 % by 6 % of the bits.
-/// Infinite for a rate of 0 or below, 0 from 1 up.
+/// It takes the blocks to be equally full, and so falls short of the rate: at 1 % by 8 % of the bits.
+/// Infinite for NaN and for rates up to 10^-128, as those of which 1 - p^(1/8) is 1; 0 from 1 up.
 #[must_use]
 pub fn split_block_bits(items: u64, rate: f64) -> f64 {
-    if rate >= 1.0 {
+    if items == 0 || rate >= 1.0 {
         return 0.0;
     }
-    let fill = libm::pow(rate.max(0.0), 1.0 / 8.0);
-    -8.0 * items as f64 / libm::log(1.0 - fill)
+    let clear = libm::log(1.0 - libm::pow(rate.max(0.0), 1.0 / 8.0));
+    if clear < 0.0 { -8.0 * items as f64 / clear } else { f64::INFINITY }
+}
+
+/// The mean rate with the collisions of half hashes added, which are all that positions in a block follow
+/// from: no block can tell keys apart that have these 32 bits in common.
+///
+/// # Examples
+/// ```
+/// use pds_params::blocked::{split_block_rate, split_block_rate_with_collisions};
+/// let rates = [split_block_rate(1 << 22, 1_000), split_block_rate_with_collisions(1 << 22, 1_000)];
+/// assert!(rates[0] < 3e-16 && rates[1] > 5e-14);
+/// ```
+#[must_use]
+pub fn split_block_rate_with_collisions(blocks: u64, items: u64) -> f64 {
+    const HALF_HASH_COLLISION: f64 = 1.0 / (u32::MAX as f64 + 1.0);
+    if items == 0 {
+        return 0.0;
+    }
+    let collisions = items as f64 / blocks as f64 * HALF_HASH_COLLISION;
+    (split_block_rate(blocks, items) + collisions).min(1.0)
 }
 
 /// How the rates of single filters spread around their mean: standard deviation over mean.

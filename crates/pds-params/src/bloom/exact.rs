@@ -31,6 +31,9 @@ const FEW_CELLS_PER_HASH: u32 = 4;
 /// A term below this part of the sum so far no longer changes it.
 const NEGLIGIBLE: f64 = 1e-19;
 
+/// A number of occupied cells below the mean that is less probable than this counts for nothing.
+const NEVER: f64 = 1e-200;
+
 /// The mean false-positive rate E\[(X/m)^k\], a fraction in \[0, 1\].
 ///
 /// X is the number of set bits after n items of k independent uniform positions each. It exceeds
@@ -91,28 +94,54 @@ fn at_most(cells: u64, limit: u32) -> usize {
     u32::try_from(cells).map_or(limit, |cells| cells.min(limit)) as usize
 }
 
-/// The probabilities that `hashes` uniform positions of `cells` are 0, 1, ... distinct ones.
-fn distinct_positions(cells: f64, hashes: u32) -> [f64; SLOTS] {
-    let mut law = [0.0; SLOTS];
-    law[0] = 1.0;
-    for thrown in 0..hashes as usize {
-        add_throw(&mut law[..=thrown + 1], cells);
-    }
-    law
+/// The law of the number of occupied cells, throw by throw, of up to `N` - 1 occupied ones.
+struct Occupancy<const N: usize> {
+    law: [f64; N],
+    /// The probability that a throw meets an occupied cell, where so many are occupied.
+    meets: [f64; N],
+    /// The probability that a throw occupies one cell more, where that makes so many.
+    adds: [f64; N],
+    /// The least number whose probability counts.
+    least: usize,
+    /// The greatest number that is possible.
+    reached: usize,
 }
 
-/// Takes the law of the number of occupied cells one throw further.
-///
-/// `law` must reach one entry further than the greatest number that was possible, unless that is
-/// the number of cells.
-fn add_throw(law: &mut [f64], cells: f64) {
-    for occupied in (1..law.len()).rev() {
-        let before = occupied as f64 - 1.0;
-        // The second factor is negative only one past the last cell, where `law` is zero.
-        let moved = law[occupied - 1] * (1.0 - before / cells).max(0.0);
-        law[occupied] = law[occupied] * (occupied as f64 / cells) + moved;
+impl<const N: usize> Occupancy<N> {
+    fn empty(cells: f64) -> Self {
+        let mut law = [0.0; N];
+        law[0] = 1.0;
+        let meets = core::array::from_fn(|occupied| occupied as f64 / cells);
+        // Negative only one past the last cell, where the law is zero.
+        let adds = core::array::from_fn(|occupied| {
+            (1.0 - (occupied as f64 - 1.0) / cells).clamp(0.0, 1.0)
+        });
+        Self { law, meets, adds, least: 0, reached: 0 }
     }
-    law[0] = 0.0;
+
+    fn add_throw(&mut self, most: usize) {
+        let before = self.law;
+        let Self { law, meets, adds, least, reached } = self;
+        *reached = (*reached + 1).min(most);
+        let after = law[*least + 1..=*reached].iter_mut().zip(&before[*least..*reached]);
+        let odds = meets[*least + 1..].iter().zip(&adds[*least + 1..]);
+        for ((after, fewer), (meets, adds)) in after.zip(odds) {
+            *after = *after * meets + fewer * adds;
+        }
+        law[*least] *= meets[*least];
+        // Subnormal numbers are slow, and these far below the mean count for nothing.
+        while law[*least] < NEVER {
+            law[*least] = 0.0;
+            *least += 1;
+        }
+    }
+}
+
+/// The probabilities that `hashes` uniform positions of `cells` are 0, 1, ... distinct ones.
+fn distinct_positions(cells: f64, hashes: u32) -> [f64; SLOTS] {
+    let mut occupancy = Occupancy::<SLOTS>::empty(cells);
+    (0..hashes).for_each(|_| occupancy.add_throw(hashes as usize));
+    occupancy.law
 }
 
 /// Follows the law of X throw by throw: O(m t), for few cells.
@@ -120,14 +149,10 @@ fn by_occupancy(bits: u64, throws: u64, hashes: u32) -> f64 {
     const CELLS: usize = FEW_CELLS_PER_HASH as usize * MAX_HASHES as usize;
     let cells = bits as f64;
     let most = at_most(bits, FEW_CELLS_PER_HASH * MAX_HASHES);
-    let mut law = [0.0; CELLS + 1];
-    law[0] = 1.0;
-    let mut reached = 0;
-    for _ in 0..throws {
-        reached = (reached + 1).min(most);
-        add_throw(&mut law[..=reached], cells);
-    }
+    let mut occupancy = Occupancy::<{ CELLS + 1 }>::empty(cells);
+    (0..throws).for_each(|_| occupancy.add_throw(most));
     let rate_of = |set: usize| libm::pow((set as f64 / cells).min(1.0), f64::from(hashes));
+    let law = &occupancy.law[..=most];
     law.iter().enumerate().map(|(set, probability)| probability * rate_of(set)).sum()
 }
 

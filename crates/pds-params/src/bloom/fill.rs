@@ -61,8 +61,9 @@ pub fn set_bits_standard_deviation(bits: u64, items: u64, hashes: u32) -> f64 {
 /// The number of distinct items in a filter of which `ones` bits are set, with its standard error.
 ///
 /// The value is ln(1 - X/m) / (k ln(1 - 1/m)), at which X is the expected number of set bits, and
-/// its standard error is √(m (e^a - a - 1)) / k, where a = -ln(1 - X/m). Its bias, about (e^a - a - 1) / (2k) items, is below one item in sound use.
-/// Some hundreds of bits should still be clear.
+/// its standard error is √(m (e^a - a - 1)) / k, where a = -ln(1 - X/m). It is never below X / k rounded up, the
+/// fewest items that can have set so many bits. Its bias, about (e^a - a - 1) / (2k) items, is below one item in
+/// sound use. Some hundreds of bits should still be clear.
 ///
 /// A saturated filter, or one without hashes, tells nothing of their number: both fields are
 /// infinite then. They are never NaN.
@@ -87,9 +88,14 @@ pub fn cardinality(bits: u64, hashes: u32, ones: u64) -> Estimate {
     };
     let variance = bits as f64 * (libm::expm1(load) - load);
     Estimate {
-        value: items_at(bits, hashes, load),
+        value: items_at(bits, hashes, load).max(fewest_items(hashes, ones)),
         standard_error: libm::sqrt(variance.max(0.0)) / f64::from(hashes),
     }
+}
+
+/// The fewest items that can have set `ones` bits: each sets at most `hashes` of them.
+pub(crate) fn fewest_items(hashes: u32, ones: u64) -> f64 {
+    ones.div_ceil(hashes.into()) as f64
 }
 
 /// What a filter that tells nothing is estimated to hold.
@@ -97,7 +103,13 @@ const UNKNOWN: Estimate = Estimate { value: f64::INFINITY, standard_error: f64::
 
 /// The load a = -ln(1 - X/m) at which `ones` bits are expected to be set; none at saturation.
 fn load_from_ones(bits: u64, ones: u64) -> Option<f64> {
-    (ones < bits).then(|| -libm::log1p(-(ones as f64 / bits as f64)))
+    let clear = bits.checked_sub(ones).filter(|&clear| clear > 0)?;
+    // Of few set bits or of few clear ones: whichever an f64 holds to the last.
+    Some(if clear < ones {
+        -libm::log(clear as f64 / bits as f64)
+    } else {
+        -libm::log1p(-(ones as f64 / bits as f64))
+    })
 }
 
 /// The number of items that explains a load; the load of a filter of one bit is 0.
@@ -118,7 +130,8 @@ pub struct SetBits {
 
 /// The number of distinct items that two filters have in common, with its standard error.
 ///
-/// n(A) + n(B) - n(A or B), each by [`cardinality`], but never below zero. The three errors cancel
+/// n(A) + n(B) - n(A or B), each by its load, but never below zero nor above either set; exactly zero where no
+/// bit is set in both filters. The three errors cancel
 /// in part: the error here is that of the difference, to the first order in the counts. With
 /// z the fractions of clear bits and o the estimate, its square is
 /// (m/k²) (1/z(AB) - 1/z(A) - 1/z(B) + 2 z(AB) / (z(A) z(B)) - 1 - ko/m).
@@ -137,7 +150,11 @@ pub fn intersection_cardinality(bits: u64, hashes: u32, ones: SetBits) -> Estima
     if hashes == 0 {
         return UNKNOWN;
     }
-    let common = (left + right - union).max(0.0);
+    if ones.union == ones.left.saturating_add(ones.right) {
+        // No bit is set in both, as a common item would have done.
+        return Estimate { value: 0.0, standard_error: 0.0 };
+    }
+    let common = (left + right - union).clamp(0.0, left.min(right));
     let spread = libm::expm1(union) - libm::expm1(left) - libm::expm1(right)
         + 2.0 * libm::expm1(left + right - union)
         - common;

@@ -5,7 +5,7 @@ use super::fill::{
     SetBits, cardinality, expected_fill, expected_set_bits, intersection_cardinality,
     set_bits_standard_deviation,
 };
-use super::sizing::{Promise, best_hashes_for};
+use super::sizing::{Positions, Promise};
 use super::{MAX_BITS, MAX_HASHES};
 use crate::check::{check_collisions, check_items, check_range, check_rate};
 use crate::design::{Design, design_methods};
@@ -66,7 +66,7 @@ impl BloomParams {
     pub fn new(expected_items: u64, rate: f64) -> Result<Self, ParamError> {
         check_items(expected_items)?;
         check_rate(rate)?;
-        Self::least(expected_items, rate, Promise::independent(rate))
+        Self::least(expected_items, rate, Promise { rate, positions: Positions::Independent })
     }
 
     /// Finds the least filter with double-hashed positions that keeps the promise on 64-bit hashes.
@@ -92,7 +92,7 @@ impl BloomParams {
         check_items(expected_items)?;
         check_rate(rate)?;
         check_collisions(expected_items, rate)?;
-        Self::least(expected_items, rate, Promise::double_hashing(rate))
+        Self::least(expected_items, rate, Promise { rate, positions: Positions::DoubleHashed })
     }
 
     /// The least filter that keeps `promise`.
@@ -123,11 +123,36 @@ impl BloomParams {
     /// # Ok::<(), pds_params::ParamError>(())
     /// ```
     pub fn from_bits_and_items(bits: u64, expected_items: u64) -> Result<Self, ParamError> {
+        Self::best(bits, expected_items, Positions::Independent)
+    }
+
+    /// Finds the number of hashes with the lowest mean rate of double-hashed positions on 64-bit hashes.
+    ///
+    /// The promised rate is that mean rate, with what [`for_double_hashing`](Self::for_double_hashing)
+    /// adds to it. There is none where the filter is so small that it will be full.
+    ///
+    /// # Errors
+    /// As [`from_bits_and_items`](Self::from_bits_and_items).
+    ///
+    /// # Examples
+    /// ```
+    /// use pds_params::BloomParams;
+    /// // With independent positions 64 bits for one item had a rate of 10^-16.
+    /// let params = BloomParams::for_double_hashing_of(64, 1)?;
+    /// assert!(params.promised_rate() > Some(1e-11));
+    /// # Ok::<(), pds_params::ParamError>(())
+    /// ```
+    pub fn for_double_hashing_of(bits: u64, expected_items: u64) -> Result<Self, ParamError> {
+        Self::best(bits, expected_items, Positions::DoubleHashed)
+    }
+
+    /// The number of hashes with the lowest mean rate, which is promised.
+    fn best(bits: u64, items: u64, positions: Positions) -> Result<Self, ParamError> {
         check_bits(bits)?;
-        check_items(expected_items)?;
-        let num_hashes = best_hashes_for(bits, expected_items);
-        let rate = rate_exact(bits, expected_items, num_hashes);
-        Ok(Self { num_bits: bits, num_hashes, design: Design::new(expected_items, rate) })
+        check_items(items)?;
+        let num_hashes = positions.best_hashes(bits, items);
+        let rate = positions.rate(bits, items, num_hashes);
+        Ok(Self { num_bits: bits, num_hashes, design: Design::new(items, rate) })
     }
 
     /// Finds the most items for which `bits` bits keep a mean rate of at most `rate`.
@@ -145,7 +170,9 @@ impl BloomParams {
     /// # Ok::<(), pds_params::ParamError>(())
     /// ```
     pub fn from_bits_and_rate(bits: u64, rate: f64) -> Result<Self, ParamError> {
-        Self::fullest(bits, rate, Promise::independent(rate), || Self::new(1, rate))
+        Self::fullest(bits, rate, Promise { rate, positions: Positions::Independent }, || {
+            Self::new(1, rate)
+        })
     }
 
     /// Finds the most items for which `bits` bits with double-hashed positions keep the promise on
@@ -165,7 +192,7 @@ impl BloomParams {
     /// ```
     pub fn for_double_hashing_in(bits: u64, rate: f64) -> Result<Self, ParamError> {
         let single = || Self::for_double_hashing(1, rate);
-        Self::fullest(bits, rate, Promise::double_hashing(rate), single)
+        Self::fullest(bits, rate, Promise { rate, positions: Positions::DoubleHashed }, single)
     }
 
     /// The most items in `bits` bits under `promise`; `single` is the least filter for one item.

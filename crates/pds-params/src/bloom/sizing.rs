@@ -1,6 +1,7 @@
 //! The least filter for a promise, and the most items under one.
 
 use super::exact::rate_exact;
+use super::rate::{instance_rate_relative_spread, rate_finite};
 use super::{MAX_BITS, MAX_HASHES};
 
 /// The probability that two different keys have the same 64-bit hash, 2^-64.
@@ -12,6 +13,15 @@ pub const HASH_COLLISION: f64 = 1.0 / (u64::MAX as f64 + 1.0);
 /// Above this many bits one bit more or less changes a rate by less than a few times its rounding
 /// error.
 const EXACT_BITS: u64 = 1 << 40;
+
+/// The part of a bound that rounding may hide.
+const SLACK: f64 = 16.0 * f64::EPSILON;
+
+/// The part of a rate that rounding may hide: less is no improvement.
+const NOISE: f64 = 1e-12;
+
+/// The part of the finite formula that rounding may hide, in it and in the exact rate.
+const FINITE_SLACK: f64 = 1e-11;
 
 /// How much the positions of the family's double hashing raise the mean rate above that of
 /// independent ones, at most: 8n / (mk)^3 from four hashes on, nothing below.
@@ -32,41 +42,88 @@ pub fn scheme_excess(bits: u64, items: u64, hashes: u32) -> f64 {
     8.0 * items as f64 / (positions * positions * positions)
 }
 
+/// How a filter's positions follow from a key.
+#[derive(Clone, Copy)]
+pub(super) enum Positions {
+    /// Each by a hash function of its own.
+    Independent,
+    /// By the family's double hashing of one 64-bit hash.
+    DoubleHashed,
+}
+
+impl Positions {
+    /// The mean rate of a filter.
+    pub(super) fn rate(self, bits: u64, items: u64, hashes: u32) -> f64 {
+        (rate_exact(bits, items, hashes) + self.excess(bits, items, hashes)).min(1.0)
+    }
+
+    /// What the positions add to the rate of independent ones; proportional to the items.
+    fn excess(self, bits: u64, items: u64, hashes: u32) -> f64 {
+        match self {
+            Self::Independent => 0.0,
+            Self::DoubleHashed => {
+                scheme_excess(bits, items, hashes) + items as f64 * HASH_COLLISION
+            }
+        }
+    }
+
+    /// The number of hashes with the lowest rate for `items` in `bits`.
+    pub(super) fn best_hashes(self, bits: u64, items: u64) -> u32 {
+        self.best_hashes_near(self.likely_hashes(bits, items), bits, items)
+    }
+
+    /// The number of hashes with the lowest rate but for the third order in the spread of the fill.
+    fn likely_hashes(self, bits: u64, items: u64) -> u32 {
+        least_by(|hashes| {
+            let spread = instance_rate_relative_spread(bits, items, hashes);
+            let mean = rate_finite(bits, items, hashes) * libm::exp(0.5 * spread * spread);
+            mean + self.excess(bits, items, hashes)
+        })
+    }
+
+    /// Walks from `start` to the nearest number of hashes whose neighbours have no lower rate.
+    fn best_hashes_near(self, start: u32, bits: u64, items: u64) -> u32 {
+        let mut best = (start, self.rate(bits, items, start));
+        for step in [-1, 1] {
+            while let Some(next) =
+                best.0.checked_add_signed(step).filter(|k| (1..=MAX_HASHES).contains(k))
+            {
+                let lower = self.rate(bits, items, next);
+                if lower >= best.1 * (1.0 - NOISE) {
+                    break;
+                }
+                best = (next, lower);
+            }
+        }
+        best.0
+    }
+}
+
 /// A false-positive rate to be kept by filters of a kind.
 #[derive(Clone, Copy)]
 pub(super) struct Promise {
     /// The greatest mean rate allowed.
     pub(super) rate: f64,
-    /// What the filters' positions add to the rate of independent ones.
-    pub(super) excess: fn(u64, u64, u32) -> f64,
+    /// The kind.
+    pub(super) positions: Positions,
 }
 
 impl Promise {
-    /// A promise for filters whose positions are independent.
-    pub(super) fn independent(rate: f64) -> Self {
-        Self { rate, excess: |_, _, _| 0.0 }
-    }
-
-    /// A promise for filters whose positions are double-hashed from 64-bit hashes.
-    pub(super) fn double_hashing(rate: f64) -> Self {
-        let excess = |bits, items, hashes| {
-            scheme_excess(bits, items, hashes) + items as f64 * HASH_COLLISION
-        };
-        Self { rate, excess }
-    }
-
-    /// The mean rate of a filter of this kind.
-    fn rate_of(&self, bits: u64, items: u64, hashes: u32) -> f64 {
-        rate_exact(bits, items, hashes) + (self.excess)(bits, items, hashes)
-    }
-
     fn is_kept(&self, bits: u64, items: u64, hashes: u32) -> bool {
-        self.rate_of(bits, items, hashes) <= self.rate
+        // The finite formula is a lower bound of the rate, and takes no time.
+        let bound = rate_finite(bits, items, hashes) * (1.0 - FINITE_SLACK)
+            + self.positions.excess(bits, items, hashes);
+        bound <= self.rate && self.positions.rate(bits, items, hashes) <= self.rate
     }
 
     /// The natural logarithm of the fraction of bits that are clear where the fill is p^(1/k).
     fn log_clear(&self, hashes: u32) -> f64 {
-        libm::log(-libm::expm1(libm::log(self.rate) / f64::from(hashes)))
+        let log_fill = libm::log(self.rate) / f64::from(hashes);
+        if log_fill < -core::f64::consts::LN_2 {
+            libm::log1p(-libm::exp(log_fill))
+        } else {
+            libm::log(-libm::expm1(log_fill))
+        }
     }
 
     /// The real number of bits at which the finite formula meets the promise. As that formula is a
@@ -76,9 +133,25 @@ impl Promise {
         -1.0 / libm::expm1(self.log_clear(hashes) / throws)
     }
 
-    /// The real number of items at which the finite formula meets the promise: an upper bound.
-    fn items_by_finite(&self, bits: u64, hashes: u32) -> f64 {
-        self.log_clear(hashes) / (f64::from(hashes) * libm::log1p(-1.0 / bits as f64))
+    /// The real number of bits at which the excess of the positions alone meets the promise.
+    fn bits_by_excess(&self, items: u64, hashes: u32) -> f64 {
+        // With the most bits, collisions of whole hashes are all that is left of the excess.
+        let collisions = self.positions.excess(u64::MAX, items, hashes);
+        let of_one_bit = self.positions.excess(1, items, hashes) - collisions;
+        libm::cbrt(of_one_bit / (self.rate - collisions))
+    }
+
+    /// A lower bound of the size: falls up to some number of hashes and rises from there on.
+    fn bits_bound(&self, items: u64, hashes: u32) -> f64 {
+        self.bits_by_finite(items, hashes).max(self.bits_by_excess(items, hashes)) * (1.0 - SLACK)
+    }
+
+    /// An upper bound of the items: rises up to some number of hashes and falls from there on.
+    fn items_bound(&self, bits: u64, hashes: u32) -> f64 {
+        let by_finite =
+            self.log_clear(hashes) / (f64::from(hashes) * libm::log1p(-1.0 / bits as f64));
+        let by_excess = self.rate / self.positions.excess(bits, 1, hashes);
+        by_finite.min(by_excess) * (1.0 + SLACK)
     }
 
     /// The number of hashes that is best at a fill of one half, log2(1/p), in its range.
@@ -88,41 +161,61 @@ impl Promise {
 
     /// The least bits that keep the promise for any number of hashes, and the best number for them.
     ///
-    /// Every number of hashes that could win is tried: those left out cannot by the finite formula.
+    /// Every number of hashes that could win is tried, the likely winner first: those left out cannot
+    /// by the bound.
     pub(super) fn least_bits(&self, items: u64) -> Option<(u64, u32)> {
         let mut best: Option<(u64, u32)> = None;
-        outwards(self.hashes_at_half_fill(), |hashes| {
-            let bound = self.bits_by_finite(items, hashes);
+        let mut try_hashes = |hashes| {
+            let bound = self.bits_bound(items, hashes);
             let limit = best.map_or(MAX_BITS, |(bits, _)| bits - 1);
-            let possible = bound * (1.0 - 4.0 * f64::EPSILON) <= limit as f64;
-            if possible && self.is_kept(limit, items, hashes) {
-                let keeps = |bits| self.is_kept(bits, items, hashes);
-                best = first(to_u64(bound), limit, keeps).map(|bits| (bits, hashes));
+            let possible = bound <= limit as f64;
+            let keeps = |bits| self.is_kept(bits, items, hashes);
+            // The likely winner is hardly ever beaten, and by little: the search goes down from it.
+            let guess = if best.is_some() { limit } else { to_u64(bound) };
+            if possible && (best.is_some() || keeps(limit)) {
+                best = first(guess, limit, keeps).map(|bits| (bits, hashes)).or(best);
             }
             possible
-        });
+        };
+        let start = least_by(|hashes| self.bits_bound(items, hashes));
+        let size = to_u64(self.bits_bound(items, start)).max(1);
+        try_hashes(self.positions.likely_hashes(size, items));
+        outwards(start, try_hashes);
         best.map(|(bits, hashes)| {
             let bits = guard(bits);
-            (bits, best_hashes(hashes, |k| self.rate_of(bits, items, k)))
+            (bits, self.positions.best_hashes_near(hashes, bits, items))
         })
     }
 
     /// The most items that `bits` bits can hold under the promise, with their number of hashes.
     pub(super) fn most_items(&self, bits: u64) -> Option<(u64, u32)> {
         let mut best: Option<(u64, u32)> = None;
-        outwards(self.hashes_at_half_fill(), |hashes| {
-            let bound = self.items_by_finite(bits, hashes);
+        let mut try_hashes = |hashes| {
+            let bound = self.items_bound(bits, hashes);
             let wanted = best.map_or(1, |(items, _)| items.saturating_add(1));
-            let possible = bound * (1.0 + 4.0 * f64::EPSILON) >= wanted as f64;
+            let possible = bound >= wanted as f64;
             if possible && self.is_kept(bits, wanted, hashes) {
                 let breaks = |items| !self.is_kept(bits, items, hashes);
                 let items = first(to_u64(bound), u64::MAX, breaks).map_or(u64::MAX, |n| n - 1);
                 best = Some((items, hashes));
             }
             possible
-        });
-        best.map(|(items, hashes)| (items, best_hashes(hashes, |k| self.rate_of(bits, items, k))))
+        };
+        let start = least_by(|hashes| -libm::floor(self.items_bound(bits, hashes)));
+        let items = to_u64(self.items_bound(bits, start)).max(1);
+        try_hashes(self.positions.likely_hashes(bits, items));
+        outwards(start, try_hashes);
+        best.map(|(items, hashes)| (items, self.positions.best_hashes_near(hashes, bits, items)))
     }
+}
+
+/// The number of hashes at which `bound` is least.
+fn least_by(bound: impl Fn(u32) -> f64) -> u32 {
+    let lower = |best: (u32, f64), hashes| {
+        let next = bound(hashes);
+        if next < best.1 { (hashes, next) } else { best }
+    };
+    (2..=MAX_HASHES).fold((1, bound(1)), lower).0
 }
 
 /// Tries numbers of hashes from `ideal` downwards and upwards, each way until one is not possible.
@@ -145,29 +238,6 @@ fn guard(bits: u64) -> u64 {
         return bits;
     }
     (bits + (bits >> 42) + 1).min(MAX_BITS)
-}
-
-/// The number of hashes with the lowest rate for `items` in `bits`.
-pub(super) fn best_hashes_for(bits: u64, items: u64) -> u32 {
-    let start = clamp_hashes(bits as f64 / items as f64 * core::f64::consts::LN_2);
-    best_hashes(start, |hashes| rate_exact(bits, items, hashes))
-}
-
-/// Walks from `start` to the nearest number of hashes whose neighbours have no lower rate.
-fn best_hashes(start: u32, rate: impl Fn(u32) -> f64) -> u32 {
-    let mut best = (start, rate(start));
-    for step in [-1, 1] {
-        while let Some(next) =
-            best.0.checked_add_signed(step).filter(|k| (1..=MAX_HASHES).contains(k))
-        {
-            let lower = rate(next);
-            if lower >= best.1 {
-                break;
-            }
-            best = (next, lower);
-        }
-    }
-    best.0
 }
 
 /// The least x in 1..=max for which `holds`, which must be monotone, found from a guess nearby.

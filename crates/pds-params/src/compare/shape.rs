@@ -2,8 +2,8 @@
 
 use super::Structure;
 use super::candidate::LinesRead;
-use crate::blocked::split_block_rate;
-use crate::bloom::{HASH_COLLISION, MAX_BITS};
+use crate::blocked::{MAX_SPLIT_BLOCKS, split_block_rate_with_collisions, split_blocks};
+use crate::bloom::{HASH_COLLISION, MAX_BITS, scheme_excess};
 use crate::check::{check_collisions, check_items, check_range, check_rate};
 use crate::cuckoo::{MAX_BUCKETS, MAX_FINGERPRINT_BITS, MIN_FINGERPRINT_BITS, least_buckets};
 use crate::{BlockedBloomParams, BlockedCountingParams, BloomParams, CuckooParams};
@@ -12,14 +12,8 @@ use crate::{ParamError, Preference};
 /// Bytes of a cache line.
 const LINE_BYTES: u64 = 64;
 
-/// The probability that two hashes have the same 32 bits.
-const HALF_HASH_COLLISION: f64 = 1.0 / (u32::MAX as f64 + 1.0);
-
 /// Bytes of a block of Parquet's filter.
 const SPLIT_BLOCK_BYTES: u64 = 32;
-
-/// The most blocks of it: half of the hash says which one, 32 bits.
-const MAX_SPLIT_BLOCKS: u64 = 1 << 32;
 
 /// Bytes of a slot of the standard library's table: a hash and a control byte.
 const SET_SLOT_BYTES: u64 = 9;
@@ -37,7 +31,7 @@ pub enum Shape {
     BlockedBloom(BlockedBloomParams),
     /// Of [`Structure::SplitBlock`].
     SplitBlock {
-        /// Number of blocks of 256 bits.
+        /// Number of blocks of 256 bits; writers of Parquet files round it up to a power of two.
         blocks: u64,
     },
     /// Of [`Structure::Cuckoo`].
@@ -84,7 +78,7 @@ impl Shape {
         check_range("bytes", bytes, 8, MAX_BITS / 8)?;
         let words = bytes / 8;
         Ok(match structure {
-            Structure::Bloom => Self::Bloom(BloomParams::from_bits_and_items(words * 64, items)?),
+            Structure::Bloom => Self::Bloom(BloomParams::for_double_hashing_of(words * 64, items)?),
             Structure::BlockedBloom => Self::BlockedBloom(
                 BlockedBloomParams::from_blocks_and_items(bytes / LINE_BYTES, items)?,
             ),
@@ -95,7 +89,7 @@ impl Shape {
             }
             Structure::Cuckoo => Self::Cuckoo(cuckoo_in(words * 64, items)?),
             Structure::CountingBloom => {
-                Self::CountingBloom(BloomParams::from_bits_and_items(words * 16, items)?)
+                Self::CountingBloom(BloomParams::for_double_hashing_of(words * 16, items)?)
             }
             Structure::BlockedCountingBloom => {
                 Self::BlockedCountingBloom(BlockedCountingParams::from_lines(bytes / LINE_BYTES)?)
@@ -134,19 +128,24 @@ impl Shape {
 
     /// Predicts the mean false-positive rate at `items` items; none where they do not fit.
     ///
-    /// For a hash set it is the share of absent keys whose 64-bit hash equals a stored one; it has grown
-    /// where it has to.
+    /// The share of absent keys whose 64-bit hash equals a stored one is included. For a hash set it is all
+    /// of the rate; the set has grown where it has to.
     #[must_use]
     pub fn rate_at(&self, items: u64) -> Option<f64> {
-        Some(match self {
-            Self::Bloom(params) | Self::CountingBloom(params) => params.rate_at(items),
-            Self::BlockedBloom(params) => params.rate_at(items),
-            Self::SplitBlock { blocks } => rate_of_split_blocks(*blocks, items),
+        let collisions = items as f64 * HASH_COLLISION;
+        let rate = match self {
+            Self::Bloom(params) | Self::CountingBloom(params) => {
+                let excess = scheme_excess(params.num_bits(), items, params.num_hashes());
+                params.rate_at(items) + excess + collisions
+            }
+            Self::BlockedBloom(params) => params.rate_at(items) + collisions,
+            Self::SplitBlock { blocks } => split_block_rate_with_collisions(*blocks, items),
             Self::Cuckoo(params) if items > params.capacity() => return None,
             Self::Cuckoo(params) => params.rate_at(items),
-            Self::BlockedCountingBloom(params) => params.rate_at(items),
-            Self::HashSet { .. } => items as f64 * HASH_COLLISION,
-        })
+            Self::BlockedCountingBloom(params) => params.rate_at(items) + collisions,
+            Self::HashSet { .. } => collisions,
+        };
+        Some(rate.min(1.0))
     }
 
     /// How many cache lines a lookup reads at `items` items.
@@ -172,34 +171,20 @@ pub(super) fn greatest(max: u64, holds: impl Fn(u64) -> bool) -> Option<u64> {
         return None;
     }
     let (mut good, mut bad) = (1, 2);
-    while bad <= max && holds(bad) {
+    while bad < max && holds(bad) {
         (good, bad) = (bad, bad.saturating_mul(2));
     }
-    bad = bad.min(max.saturating_add(1));
+    if bad >= max {
+        if holds(max) {
+            return Some(max);
+        }
+        bad = max;
+    }
     while bad - good > 1 {
         let middle = good + (bad - good) / 2;
         if holds(middle) { good = middle } else { bad = middle }
     }
     Some(good)
-}
-
-/// The rate of Parquet's filter by its exact law, and by collisions of the other half of the hash within a block.
-///
-/// All bits of a key in its block come from 32 bits, so that no block can tell keys apart that have these in common.
-fn rate_of_split_blocks(blocks: u64, items: u64) -> f64 {
-    let collisions = items as f64 / blocks as f64 * HALF_HASH_COLLISION;
-    (split_block_rate(blocks, items) + collisions).min(1.0)
-}
-
-/// The fewest blocks of Parquet's filter that keep `rate`.
-fn split_blocks(items: u64, rate: f64) -> Result<u64, ParamError> {
-    check_collisions(items, rate)?;
-    let max = MAX_SPLIT_BLOCKS;
-    let fails = |blocks| rate_of_split_blocks(blocks, items) > rate;
-    if fails(max) {
-        return Err(too_large("blocks", 2.0 * max as f64, max));
-    }
-    Ok(greatest(max, fails).map_or(1, |blocks| blocks + 1))
 }
 
 /// The cuckoo filter with the lowest rate for `items` items in `bits` bits, over all widths.
@@ -266,5 +251,6 @@ mod tests {
         }
         assert_eq!(greatest(10, |_| false), None);
         assert_eq!(greatest(u64::MAX, |n| n < u64::MAX), Some(u64::MAX - 1));
+        assert_eq!(greatest(u64::MAX, |_| true), Some(u64::MAX));
     }
 }

@@ -1,6 +1,6 @@
 //! The validated shape of a cuckoo filter.
 
-use super::room::{least_for_any_width, least_for_width, to_u64};
+use super::room::{first, least_for_any_width, least_for_width, to_u64};
 use super::{
     BUCKET_SLOTS, MAX_BUCKETS, MAX_FINGERPRINT_BITS, MIN_FINGERPRINT_BITS, fingerprints,
     most_items, rate_exact,
@@ -166,13 +166,13 @@ fn least_for_rate(items: u64, rate: f64, fingerprint_bits: u32) -> u64 {
     if buckets > MAX_BUCKETS {
         return buckets;
     }
+    // Near a rate of 1 rounding makes many sizes alike, and single steps too many.
+    let mut step = 1;
     while buckets > 1 && keeps(buckets - 1) {
-        buckets -= 1;
+        buckets = buckets.saturating_sub(step).max(1);
+        step *= 2;
     }
-    while !keeps(buckets) {
-        buckets += 1;
-    }
-    buckets
+    first(buckets, keeps)
 }
 
 fn check_width(bits: u32) -> Result<(), ParamError> {

@@ -16,13 +16,13 @@ use super::{BUCKET_SLOTS, fingerprints};
 /// ```
 #[must_use]
 pub fn rate_exact(buckets: u64, items: u64, fingerprint_bits: u32) -> f64 {
-    let places = buckets as f64 * fingerprints(fingerprint_bits);
     if items == 0 {
         return 0.0;
     }
-    if places == 0.0 {
+    if buckets == 0 || fingerprint_bits == 0 {
         return 1.0;
     }
+    let places = buckets as f64 * fingerprints(fingerprint_bits);
     let found = |share: f64| -libm::expm1(items as f64 * libm::log1p(-share.min(1.0)));
     let single = 1.0 / buckets as f64;
     (1.0 - single) * found(2.0 / places) + single * found(1.0 / places)

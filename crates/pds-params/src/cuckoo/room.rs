@@ -66,7 +66,7 @@ pub fn most_items(buckets: u64, fingerprint_bits: u32) -> u64 {
 
 pub(super) fn least_for_any_width(items: u64) -> u64 {
     if items <= FEW_ITEMS {
-        let full = items.div_ceil(BUCKET_SLOTS);
+        let full = items.div_ceil(BUCKET_SLOTS).max(1);
         return first(full, |buckets| overfull(items, buckets) <= OVERFULL);
     }
     let full = to_u64(libm::ceil(items as f64 / (BUCKET_SLOTS as f64 * DESIGN_LOAD)));
@@ -91,7 +91,7 @@ fn overfull(items: u64, buckets: u64) -> f64 {
 
 /// The least buckets in which narrow fingerprints do not crowd; too many for more items than ever fit.
 pub(super) fn least_for_width(items: u64, fingerprint_bits: u32) -> u64 {
-    if items > BUCKET_SLOTS * MAX_BUCKETS {
+    if items > BUCKET_SLOTS * MAX_BUCKETS || fingerprint_bits == 0 {
         return MAX_BUCKETS + 1;
     }
     let values = fingerprints(fingerprint_bits);
@@ -103,12 +103,12 @@ pub(super) fn least_for_width(items: u64, fingerprint_bits: u32) -> u64 {
 /// The expected number of quintuples of keys whose two buckets are one and the same.
 ///
 /// A bucket is its own partner for a number of fingerprints that is close to Poisson with the mean
-/// values/buckets; the polynomial is the fifth moment.
+/// values/buckets; the polynomial is the fifth moment, divided by the fifth power of values/buckets.
 fn alone(items: u64, buckets: u64, values: f64) -> f64 {
     let buckets = buckets as f64;
-    let mean = values / buckets;
-    let moment = mean * (1.0 + mean * (15.0 + mean * (25.0 + mean * (10.0 + mean))));
-    choose(items, 5) * buckets * moment / libm::pow(buckets * values, 5.0)
+    let rarity = buckets / values;
+    let moment = 1.0 + rarity * (10.0 + rarity * (25.0 + rarity * (15.0 + rarity)));
+    choose(items, 5) * moment / libm::pow(buckets, 9.0)
 }
 
 fn choose(items: u64, count: u64) -> f64 {
@@ -134,7 +134,7 @@ fn log_choose(n: u64, k: u64) -> f64 {
 }
 
 /// The least number from `from` up that `holds`, which stays true once it is.
-fn first(from: u64, holds: impl Fn(u64) -> bool) -> u64 {
+pub(super) fn first(from: u64, holds: impl Fn(u64) -> bool) -> u64 {
     let (mut below, mut step) = (from - 1, 1);
     while !holds(below + step) {
         below += step;
