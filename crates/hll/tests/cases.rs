@@ -242,6 +242,37 @@ fn case_23_crafted_inserts_are_slow_but_end() {
     assert!(crafted < Duration::from_secs(20), "{crafted:?}");
 }
 
+/// Twelve integers of which nine registers are occupied: a normal interval began at 7.7.
+#[test]
+fn case_27_an_interval_begins_at_what_is_proven() {
+    let (mut dense, two_bits) = (numbers(4, 0..12), ultra(4, 0..12));
+    dense.make_dense();
+    let occupied = two_bits.registers().iter().filter(|&&register| register > 0).count();
+    assert_eq!(occupied, 9);
+    let shared = AtomicHyperLogLog::from(dense.clone());
+    for confidence in [0.5, 0.95, 0.997_3, 0.999_99, 1.0 - 1e-12] {
+        let interval = dense.estimate_interval(confidence).unwrap();
+        assert!(*interval.start() >= 9.0 && interval.contains(&12.0), "{confidence}: {interval:?}");
+        assert_eq!(shared.estimate_interval(confidence).as_ref(), Ok(&interval));
+        let interval = two_bits.estimate_interval(confidence).unwrap();
+        assert!(*interval.start() >= 9.0 && interval.contains(&12.0), "{confidence}: {interval:?}");
+    }
+}
+
+/// No keys are none for certain; a single one is exact while sparse, where two share a place once in 2^26 times.
+#[test]
+fn case_27_intervals_of_nothing_and_of_one_key() {
+    for precision in 4..=18 {
+        for confidence in [0.5, 0.999_99] {
+            assert_eq!(numbers(precision, 0..0).estimate_interval(confidence), Ok(0.0..=0.0));
+            assert_eq!(ultra(precision, 0..0).estimate_interval(confidence), Ok(0.0..=0.0));
+            let shared = AtomicHyperLogLog::new(precision).unwrap();
+            assert_eq!(shared.estimate_interval(confidence), Ok(0.0..=0.0));
+            assert_eq!(numbers(precision, 0..1).estimate_interval(confidence), Ok(1.0..=1.0));
+        }
+    }
+}
+
 const NOTHING: Estimate = Estimate { value: 0.0, standard_error: 0.0 };
 
 /// Merging an empty sketch once lowered the precision of the other one.
