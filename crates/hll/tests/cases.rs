@@ -11,6 +11,7 @@ use hll::{
     AtomicHyperLogLog, Estimate, HllParams, HyperLogLog, HyperLogLogView, Incompatible, ParamError,
     SipHashBuilder, UltraLogLog, UltraLogLogView, redis::RedisHyperLogLog,
 };
+use pds_params::hll::CardinalityEstimator::{self, Improved, UltraFgra};
 use pds_testkit::{hashers, keys};
 
 fn params(precision: u32) -> HllParams {
@@ -505,5 +506,23 @@ fn case_34_a_small_redis_value_stays_small() {
         other.insert(&(pair + 1).to_le_bytes());
         merged.merge(&RedisHyperLogLog::from_bytes(&other.to_bytes()).unwrap());
         assert!(merged.to_bytes().len() <= 16 + 8, "{pair}");
+    }
+}
+
+/// Every saving in words is that of `estimate`, from the constants of its two estimators. The likelihood estimator saves more.
+#[test]
+fn case_33_savings_in_words_are_those_of_the_estimate() {
+    let [plain, ultra] = [Improved, UltraFgra].map(CardinalityEstimator::error_constant);
+    let ratio = ultra / plain;
+    let percent = |share: f64| format!("{:.1} %", 100.0 * (1.0 - share));
+    let [six_bits, one_byte, error] =
+        [8.0 / 6.0 * ratio * ratio, ratio * ratio, ratio].map(percent);
+    let page = include_str!("../README.md");
+    let (plain, ultra) = (include_str!("../src/sketch.rs"), include_str!("../src/ultra.rs"));
+    assert!([page, plain, ultra].iter().all(|text| text.contains(&six_bits)), "{six_bits}");
+    assert!([page, plain].iter().all(|text| text.contains(&one_byte)), "{one_byte}");
+    assert!([page, ultra].iter().all(|text| text.contains(&error)), "{error}");
+    for other in ["28 %", "46 %", "27 %", "a third less"] {
+        assert!([page, plain, ultra].iter().all(|text| !text.contains(other)), "{other}");
     }
 }

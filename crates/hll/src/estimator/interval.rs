@@ -12,7 +12,7 @@ use core::ops::RangeInclusive;
 use libm::{exp, expm1, floor, log, log1p, round, sqrt};
 use pds_core::ParamError;
 
-use super::Likelihood;
+use super::{HASHES, Likelihood};
 
 /// Steps per standard deviation, where numbers of keys are too many to visit each.
 const STEPS: f64 = 5.0;
@@ -95,7 +95,8 @@ fn cells(likelihood: &Likelihood, rate: f64, tail: f64) -> Vec<Cell> {
             let (logarithm, solution) = logarithm(likelihood, number, rate * number / keys);
             let density = exp(logarithm - greatest) * best / number;
             points.push((number, density));
-            if !(density > tail * NEGLIGIBLE) {
+            // Of damaged bytes, likelihoods need not be numbers.
+            if density.is_nan() || density <= tail * NEGLIGIBLE {
                 break;
             }
             (keys, rate) = (number, solution);
@@ -154,8 +155,6 @@ fn stirling_error(n: f64) -> f64 {
 
 /// The number n of keys that brings all registers to their last rank with this probability: (1 - e^(-n / 2^64))^m.
 fn keys_that_fill(registers: f64, probability: f64) -> f64 {
-    /// 2^64.
-    const HASHES: f64 = 18_446_744_073_709_551_616.0;
     -HASHES * log(-expm1(log(probability) / registers))
 }
 
@@ -196,11 +195,11 @@ mod tests {
         }
         let mut factorial = 1.0;
         let mut rate = likelihood.rate();
-        for keys in 1..TERMS {
-            factorial *= keys as f64;
-            if keys >= 5 {
-                let (found, solution) = logarithm(&likelihood, keys as f64, rate);
-                let exact = (factorial * series[keys]).ln();
+        for (keys, coefficient) in (1u32..).map(f64::from).zip(&series[1..]) {
+            factorial *= keys;
+            if keys >= likelihood.proven() {
+                let (found, solution) = logarithm(&likelihood, keys, rate);
+                let exact = (factorial * coefficient).ln();
                 assert!((found - exact).abs() < 2e-3, "{keys} keys: {found}, exact {exact}");
                 rate = solution;
             }

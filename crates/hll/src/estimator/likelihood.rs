@@ -1,4 +1,6 @@
-use libm::{expm1, ldexp, log};
+#[cfg(feature = "alloc")]
+use libm::log;
+use libm::{expm1, ldexp};
 use pds_params::HllParams;
 
 /// Estimates the number of distinct keys by maximum likelihood.
@@ -98,12 +100,14 @@ impl Likelihood {
     }
 
     /// The logarithm of the likelihood of a rate.
+    #[cfg(feature = "alloc")]
     pub(super) fn logarithm(&self, rate: f64) -> f64 {
         let seen = self.occurred().map(|(weight, count)| count * log(-expm1(-rate * weight)));
         seen.sum::<f64>() - self.unseen * rate
     }
 
     /// The logarithm of the likelihood of the first keys, one for each rank known to have occurred, and no others.
+    #[cfg(feature = "alloc")]
     pub(super) fn logarithm_of_proven(&self) -> f64 {
         self.occurred().map(|(weight, count)| count * log(weight / self.registers())).sum()
     }
