@@ -16,7 +16,7 @@ use pds_params::hll::CardinalityEstimator::Improved;
 
 use crate::coupon::register_and_rank_of;
 use crate::estimator::{FINITE_SIZE, improved};
-use crate::sketch::Form;
+use crate::sketch::{Form, dense_interval};
 use crate::{HyperLogLog, dense};
 
 /// A [`HyperLogLog`] that threads fill and ask at the same time, without locks.
@@ -50,7 +50,7 @@ pub struct AtomicHyperLogLog<S = DefaultHashBuilder> {
 }
 
 impl AtomicHyperLogLog {
-    /// Creates a sketch of 2^`precision` registers, an error of 1.04 / sqrt(2^`precision`).
+    /// Creates a sketch of 2^`precision` registers, an error of about 1.04 / sqrt(2^`precision`).
     ///
     /// # Errors
     /// [`ParamError`] when `precision` is not from 4 to 18.
@@ -109,12 +109,13 @@ impl<S> AtomicHyperLogLog<S> {
         self.params.estimate(Improved, self.estimate())
     }
 
-    /// Returns an interval that holds the true number with probability `confidence`.
+    /// Returns an interval that holds the true number with probability `confidence`; see
+    /// [`HyperLogLog::estimate_interval`].
     ///
     /// # Errors
     /// [`ParamError`] when `confidence` is not above 0 and below 1.
     pub fn estimate_interval(&self, confidence: f64) -> Result<RangeInclusive<f64>, ParamError> {
-        self.params.interval(self.estimate_with_error(), confidence)
+        dense_interval(&dense::histogram(&self.ranks()), self.params, confidence)
     }
 
     /// Returns whether no key was inserted.

@@ -5,15 +5,23 @@
 mod fgra;
 mod improved;
 #[cfg(feature = "alloc")]
+mod interval;
+#[cfg(feature = "alloc")]
 mod joint;
 mod likelihood;
 
+#[cfg(feature = "alloc")]
+pub(crate) use fgra::ultra_likelihood;
 pub use fgra::{ultra_fgra, ultra_maximum_likelihood};
 #[cfg(feature = "alloc")]
 pub(crate) use improved::linear_counting;
 pub use improved::{FINITE_SIZE, improved};
 #[cfg(feature = "alloc")]
+pub(crate) use interval::interval;
+#[cfg(feature = "alloc")]
 pub use joint::Overlap;
 #[cfg(feature = "alloc")]
 pub(crate) use joint::{HASHES, JointCounts, Side, maximum_joint_likelihood, sparse_overlap};
+#[cfg(feature = "alloc")]
+pub(crate) use likelihood::Likelihood;
 pub use likelihood::maximum_likelihood;

@@ -20,7 +20,7 @@ pub use error::RedisError;
 pub use hash::murmur_hash_64a;
 
 use crate::dense;
-use crate::estimator::improved;
+use crate::estimator::{Likelihood, improved, interval};
 
 /// Redis has 2^14 registers, always.
 const PRECISION: u32 = 14;
@@ -138,12 +138,13 @@ impl RedisHyperLogLog {
         PARAMS.estimate(Improved, self.estimate())
     }
 
-    /// Returns an interval that holds the true number with probability `confidence`; see [`HllParams::interval`].
+    /// Returns an interval that holds the true number with probability `confidence`.
     ///
     /// # Errors
     /// [`ParamError`] when `confidence` is not above 0 and below 1.
     pub fn estimate_interval(&self, confidence: f64) -> Result<RangeInclusive<f64>, ParamError> {
-        PARAMS.interval(self.estimate_with_error(), confidence)
+        let likelihood = Likelihood::of_ranks(&dense::histogram(&self.registers), PRECISION);
+        interval(&likelihood, self.estimate(), confidence)
     }
 
     /// Returns whether no element was inserted.

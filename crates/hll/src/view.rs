@@ -13,7 +13,7 @@ use pds_params::HllParams;
 use crate::HyperLogLog;
 use crate::bytes::{check_plain, params_of, ranks};
 use crate::estimator::{FINITE_SIZE, improved};
-use crate::sketch::{estimate_sparse, with_error};
+use crate::sketch::{dense_interval, estimate_sparse, sparse_interval, with_error};
 
 pub use ultra::UltraLogLogView;
 
@@ -69,12 +69,24 @@ impl<S> HyperLogLogView<'_, S> {
     /// O(m) once dense, O(1) while sparse.
     #[must_use]
     pub fn estimate(&self) -> f64 {
-        if !self.is_dense() {
-            return estimate_sparse(self.envelope.header().shape.numbers[2]);
+        match self.counts() {
+            None => estimate_sparse(self.entries()),
+            Some(counts) => improved(&counts, self.params, FINITE_SIZE),
         }
-        let mut counts = [0; 64];
-        ranks(self.envelope.payload()).for_each(|rank| counts[usize::from(rank)] += 1);
-        improved(&counts, self.params, FINITE_SIZE)
+    }
+
+    /// The number of entries of a sparse sketch.
+    const fn entries(&self) -> u64 {
+        self.envelope.header().shape.numbers[2]
+    }
+
+    /// How many registers of a dense sketch have each rank.
+    fn counts(&self) -> Option<[u32; 64]> {
+        self.is_dense().then(|| {
+            let mut counts = [0; 64];
+            ranks(self.envelope.payload()).for_each(|rank| counts[usize::from(rank)] += 1);
+            counts
+        })
     }
 
     /// Returns [`estimate`](Self::estimate) with its standard error.
@@ -83,12 +95,16 @@ impl<S> HyperLogLogView<'_, S> {
         with_error(self.params, self.is_dense(), self.estimate())
     }
 
-    /// Returns an interval that holds the true number with probability `confidence`.
+    /// Returns an interval that holds the true number with probability `confidence`; see
+    /// [`HyperLogLog::estimate_interval`].
     ///
     /// # Errors
     /// [`ParamError`] when `confidence` is not above 0 and below 1.
     pub fn estimate_interval(&self, confidence: f64) -> Result<RangeInclusive<f64>, ParamError> {
-        self.params.interval(self.estimate_with_error(), confidence)
+        match self.counts() {
+            None => sparse_interval(self.entries(), confidence),
+            Some(counts) => dense_interval(&counts, self.params, confidence),
+        }
     }
 
     /// Returns whether the sketch has a rank for every register, rather than some bytes a key.

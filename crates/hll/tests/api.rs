@@ -203,13 +203,14 @@ fn intervals_need_a_probability() {
     };
     assert!(width(0.5) < width(0.9) && width(0.9) < width(0.999));
     assert_eq!(numbers(12, 0..0).estimate_interval(0.9), Ok(0.0..=0.0));
-    // Four registers of sixteen could be any number, to be almost certain.
+    // Four registers of sixteen are a few keys, even to be almost certain.
     let coarse = {
         let mut sketch = numbers(4, 0..4);
         sketch.make_dense();
         sketch
     };
-    assert_eq!(coarse.estimate_interval(1.0 - 1e-12).unwrap().end(), &f64::INFINITY);
+    let interval = coarse.estimate_interval(1.0 - 1e-12).unwrap();
+    assert!(*interval.start() >= 1.0 && *interval.end() < 100.0, "{interval:?}");
 }
 
 #[test]

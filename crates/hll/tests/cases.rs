@@ -9,6 +9,7 @@ use hll::{
     AtomicHyperLogLog, Estimate, HllParams, HyperLogLog, HyperLogLogView, Incompatible, ParamError,
     SipHashBuilder, UltraLogLog, UltraLogLogView, redis::RedisHyperLogLog,
 };
+use pds_params::hll::CardinalityEstimator::{self, Improved, UltraFgra};
 use pds_testkit::{hashers, keys};
 
 fn params(precision: u32) -> HllParams {
@@ -239,6 +240,37 @@ fn case_23_crafted_inserts_are_slow_but_end() {
     let [crafted, ordinary] = [1, 41_475_577].map(time);
     println!("32,768 crafted inserts: {crafted:?}; ordinary ones: {ordinary:?}");
     assert!(crafted < Duration::from_secs(20), "{crafted:?}");
+}
+
+/// Twelve integers of which nine registers are occupied: a normal interval began at 7.7.
+#[test]
+fn case_27_an_interval_begins_at_what_is_proven() {
+    let (mut dense, two_bits) = (numbers(4, 0..12), ultra(4, 0..12));
+    dense.make_dense();
+    let occupied = two_bits.registers().iter().filter(|&&register| register > 0).count();
+    assert_eq!(occupied, 9);
+    let shared = AtomicHyperLogLog::from(dense.clone());
+    for confidence in [0.5, 0.95, 0.997_3, 0.999_99, 1.0 - 1e-12] {
+        let interval = dense.estimate_interval(confidence).unwrap();
+        assert!(*interval.start() >= 9.0 && interval.contains(&12.0), "{confidence}: {interval:?}");
+        assert_eq!(shared.estimate_interval(confidence).as_ref(), Ok(&interval));
+        let interval = two_bits.estimate_interval(confidence).unwrap();
+        assert!(*interval.start() >= 9.0 && interval.contains(&12.0), "{confidence}: {interval:?}");
+    }
+}
+
+/// No keys are none for certain; a single one is exact while sparse, where two share a place once in 2^26 times.
+#[test]
+fn case_27_intervals_of_nothing_and_of_one_key() {
+    for precision in 4..=18 {
+        for confidence in [0.5, 0.999_99] {
+            assert_eq!(numbers(precision, 0..0).estimate_interval(confidence), Ok(0.0..=0.0));
+            assert_eq!(ultra(precision, 0..0).estimate_interval(confidence), Ok(0.0..=0.0));
+            let shared = AtomicHyperLogLog::new(precision).unwrap();
+            assert_eq!(shared.estimate_interval(confidence), Ok(0.0..=0.0));
+            assert_eq!(numbers(precision, 0..1).estimate_interval(confidence), Ok(1.0..=1.0));
+        }
+    }
 }
 
 const NOTHING: Estimate = Estimate { value: 0.0, standard_error: 0.0 };
@@ -473,5 +505,23 @@ fn case_34_a_small_redis_value_stays_small() {
         other.insert(&(pair + 1).to_le_bytes());
         merged.merge(&RedisHyperLogLog::from_bytes(&other.to_bytes()).unwrap());
         assert!(merged.to_bytes().len() <= 16 + 8, "{pair}");
+    }
+}
+
+/// Every saving in words is that of `estimate`, from the constants of its two estimators. The likelihood estimator saves more.
+#[test]
+fn case_33_savings_in_words_are_those_of_the_estimate() {
+    let [plain, ultra] = [Improved, UltraFgra].map(CardinalityEstimator::error_constant);
+    let ratio = ultra / plain;
+    let percent = |share: f64| format!("{:.1} %", 100.0 * (1.0 - share));
+    let [six_bits, one_byte, error] =
+        [8.0 / 6.0 * ratio * ratio, ratio * ratio, ratio].map(percent);
+    let page = include_str!("../README.md");
+    let (plain, ultra) = (include_str!("../src/sketch.rs"), include_str!("../src/ultra.rs"));
+    assert!([page, plain, ultra].iter().all(|text| text.contains(&six_bits)), "{six_bits}");
+    assert!([page, plain].iter().all(|text| text.contains(&one_byte)), "{one_byte}");
+    assert!([page, ultra].iter().all(|text| text.contains(&error)), "{error}");
+    for other in ["28 %", "46 %", "27 %", "a third less"] {
+        assert!([page, plain, ultra].iter().all(|text| !text.contains(other)), "{other}");
     }
 }

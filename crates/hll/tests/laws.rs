@@ -3,7 +3,11 @@
 //! Key sets straddle the switch from sparse to dense: precision 8 is sparse up to 32 keys, precision 10 up to 128.
 #![cfg(feature = "std")]
 
-use hll::{AtomicHyperLogLog, Estimate, HyperLogLog, UltraLogLog};
+use core::ops::RangeInclusive;
+
+use hll::{
+    AtomicHyperLogLog, Estimate, HyperLogLog, HyperLogLogView, UltraLogLog, UltraLogLogView,
+};
 use quickcheck::{Arbitrary, Gen, QuickCheck};
 
 /// Hashes of a set of a size from 0 to 400, half of them with long runs of zeros.
@@ -269,6 +273,63 @@ fn case_24_a_batch_does_what_its_hashes_do_one_by_one() {
             && (ultra_changes, &two_bits) == (ultra_expected, &ultra_single)
     }
     holds(property as fn(_, _, _) -> _);
+}
+
+/// The intervals of rising confidence, each of which must hold the one before.
+const CONFIDENCES: [f64; 6] = [0.5, 0.682_689, 0.95, 0.997_3, 0.999_99, 1.0 - 1e-12];
+
+/// Intervals are within one another, begin at what is proven at the least, and hold the estimate unless that is less.
+fn intervals_are_sound(
+    interval: impl Fn(f64) -> RangeInclusive<f64>,
+    proven: f64,
+    estimate: f64,
+) -> bool {
+    let intervals = CONFIDENCES.map(interval);
+    let is_sound = |range: &RangeInclusive<f64>| {
+        proven <= *range.start()
+            && range.start() <= range.end()
+            && range.contains(&estimate.max(proven))
+    };
+    let widens = |pair: &[RangeInclusive<f64>]| {
+        pair[1].start() <= pair[0].start() && pair[0].end() <= pair[1].end()
+    };
+    intervals.iter().all(is_sound)
+        && intervals.windows(2).all(widens)
+        && (proven > 0.0 || intervals[5] == (0.0..=0.0))
+}
+
+/// Keys that come and go by merging, with zeros in their hashes or without, in every form and type.
+#[test]
+fn case_27_no_interval_contradicts_what_its_sketch_proves() {
+    fn property(p: Precision, q: Precision, a: Hashes, b: Hashes) -> bool {
+        let plain = merged(sketch(p, &a.0), &sketch(q, &b.0));
+        let two_bits = ultra_merged(ultra(p, &a.0), &ultra(q, &b.0));
+        let occupied = two_bits.registers().iter().filter(|&&register| register > 0).count() as f64;
+        let keys = two_bits.registers().iter().map(|&register| match register {
+            0 => 0,
+            known => 1 + (known & 3).count_ones(),
+        });
+        let mut dense = plain.clone();
+        dense.make_dense();
+        let (bytes, ultra_bytes) = (plain.to_bytes(), two_bits.to_bytes());
+        // An entry has four bytes, between header and checksum.
+        let entries = if plain.is_dense() { occupied } else { (bytes.len() - 136) as f64 / 4.0 };
+        let shared = AtomicHyperLogLog::from(plain.clone());
+        let view = HyperLogLogView::from_bytes(&bytes).unwrap();
+        let ultra_view = UltraLogLogView::from_bytes(&ultra_bytes).unwrap();
+        let of = |confidence| dense.estimate_interval(confidence).unwrap();
+        let of_plain = |confidence| plain.estimate_interval(confidence).unwrap();
+        let of_ultra = |confidence| two_bits.estimate_interval(confidence).unwrap();
+        intervals_are_sound(of, occupied, dense.estimate())
+            && intervals_are_sound(of_plain, entries, plain.estimate())
+            && intervals_are_sound(of_ultra, keys.sum::<u32>().into(), two_bits.estimate())
+            && CONFIDENCES.iter().all(|&confidence| {
+                shared.estimate_interval(confidence).unwrap() == of(confidence)
+                    && view.estimate_interval(confidence).unwrap() == of_plain(confidence)
+                    && ultra_view.estimate_interval(confidence).unwrap() == of_ultra(confidence)
+            })
+    }
+    holds(property as fn(_, _, _, _) -> _);
 }
 
 #[test]

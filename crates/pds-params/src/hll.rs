@@ -1,18 +1,17 @@
 //! HyperLogLog and UltraLogLog: m = 2^p registers, n distinct keys.
 //!
-//! The relative standard errors here are those of the finest estimator that the state allows (the
-//! inverse of the Fisher information), for the number of keys in question; the limits for many keys
-//! are the constants that papers quote.
+//! [`HllParams::standard_error`](crate::HllParams::standard_error) is a bound for an estimator, a precision and any number of keys.
+//! [`CardinalityEstimator::error_constant`] is the limit for many registers that papers quote, which few registers exceed.
 
 mod error;
 pub(crate) mod params;
 #[doc(hidden)]
 pub mod sparse;
 
-pub use error::{Sketch, normal_quantile, relative_standard_error};
+pub use error::{Sketch, relative_standard_error};
 pub use params::CardinalityEstimator;
 
-/// The least precision: below 16 registers the error exceeds 26 %.
+/// The least precision: 16 registers have an error of 28 %.
 pub const MIN_PRECISION: u32 = 4;
 
 /// The greatest precision: 2^18 registers, an error of 0.2 %.

@@ -3,8 +3,8 @@
 use pds_params::hll::CardinalityEstimator::{
     Improved, Martingale, MaximumLikelihood, UltraFgra, UltraMaximumLikelihood,
 };
-use pds_params::hll::{Sketch, normal_quantile, relative_standard_error};
-use pds_params::{Estimate, HllParams, ParamError};
+use pds_params::hll::{CardinalityEstimator, Sketch, relative_standard_error};
+use pds_params::{HllParams, ParamError};
 
 /// Precision, distinct items, and the standard deviation of the maximum-likelihood estimate times
 /// the root of the number of registers, from 2,000 simulated sketches each (1.6 % is one standard
@@ -78,13 +78,88 @@ fn few_items_collide_in_pairs_only() {
     assert_eq!(relative_standard_error(Sketch::HyperLogLog, 1 << 14, 0.0), 0.0);
 }
 
+/// What UltraLogLog saves at equal error, against six bits and one byte a register of HyperLogLog, and how much less it errs at equal
+/// precision. Ertl's 28 % are the likelihood estimator's; `estimate()` is the generalised remaining area against the improved one.
 #[test]
-fn ultra_log_log_needs_28_percent_less_memory() {
-    let bits = |estimator: pds_params::hll::CardinalityEstimator, bits: f64| {
-        bits * estimator.error_constant().powi(2)
+fn case_33_savings_belong_to_an_estimator() {
+    let savings = |ultra: CardinalityEstimator, plain: CardinalityEstimator| {
+        let ratio = ultra.error_constant() / plain.error_constant();
+        [8.0 / 6.0 * ratio.powi(2), ratio.powi(2), ratio]
+            .map(|share| format!("{:.1} %", 100.0 * (1.0 - share)))
     };
-    let saving = 1.0 - bits(UltraMaximumLikelihood, 8.0) / bits(MaximumLikelihood, 6.0);
-    assert_close(saving, 0.2818, 1e-3);
+    assert_eq!(savings(UltraFgra, Improved), ["24.4 %", "43.3 %", "24.7 %"]);
+    assert_eq!(savings(UltraMaximumLikelihood, MaximumLikelihood), ["28.2 %", "46.1 %", "26.6 %"]);
+}
+
+/// Root-mean-square errors at 10^7 items a register, the greater ones of two simulations of at least 125,000 sketches each.
+const FEW_REGISTERS: [(u32, CardinalityEstimator, f64); 12] = [
+    (4, Improved, 0.277_48),
+    (5, Improved, 0.189_76),
+    (6, Improved, 0.131_70),
+    (4, MaximumLikelihood, 0.277_78),
+    (5, MaximumLikelihood, 0.189_51),
+    (6, MaximumLikelihood, 0.131_57),
+    (4, UltraFgra, 0.201_84),
+    (5, UltraFgra, 0.140_70),
+    (6, UltraFgra, 0.098_72),
+    (4, UltraMaximumLikelihood, 0.195_74),
+    (5, UltraMaximumLikelihood, 0.136_62),
+    (6, UltraMaximumLikelihood, 0.095_99),
+];
+
+/// The limits for many registers were sold as bounds: 0.259 74, 0.183 66 and 0.129 87.
+#[test]
+fn case_32_the_standard_error_is_a_bound_at_few_registers() {
+    for (precision, estimator, measured) in FEW_REGISTERS {
+        let stated = HllParams::new(precision).unwrap().standard_error(estimator);
+        // Two standard errors of a simulation of 125,000 to 500,000 sketches are 0.2 to 0.4 %.
+        let noise = if precision == 4 { 0.002 } else { 0.004 };
+        assert!(stated > measured * (1.0 - noise), "{estimator:?} at {precision}: {stated}");
+        assert!(stated < measured * (1.0 + noise), "{estimator:?} at {precision}: {stated}");
+    }
+}
+
+#[test]
+fn case_32_a_precision_is_chosen_for_the_error_that_it_has() {
+    let chosen = |error| HllParams::for_standard_error(Improved, error).unwrap().precision();
+    assert_eq!([chosen(0.26), chosen(0.277), chosen(0.278)], [5, 5, 4]);
+    let estimators = [Improved, MaximumLikelihood, Martingale, UltraFgra, UltraMaximumLikelihood];
+    for estimator in estimators {
+        for precision in 4..18 {
+            let [stated, next] = [precision, precision + 1]
+                .map(|p| HllParams::new(p).unwrap().standard_error(estimator));
+            let of = |error| HllParams::for_standard_error(estimator, error).unwrap().precision();
+            assert_eq!([of(stated), of(next * 1.000_1)], [precision, precision + 1]);
+            // No number of items has a greater one.
+            for items in (0..200).map(|i| 1.3f64.powi(i)).filter(|&items| items < 1e17) {
+                let at = HllParams::new(precision).unwrap().standard_error_at(estimator, items);
+                assert!(at <= stated, "{estimator:?} at {precision}, {items}: {at}, {stated}");
+            }
+        }
+    }
+}
+
+/// Root-mean-square errors times the root of 1,024 registers, at so many items a register, of 8,000 simulated dense sketches each
+/// (0.8 % is one standard error of these figures).
+#[test]
+fn case_32_errors_below_the_limit_are_those_of_simulations() {
+    let simulated = [
+        (0.0625, [0.7128, 0.7088, 0.5749, 0.6145, 0.5021]),
+        (0.25, [0.7377, 0.7282, 0.5948, 0.6298, 0.5087]),
+        (0.5, [0.7488, 0.7384, 0.6028, 0.6332, 0.5148]),
+        (1.0, [0.7877, 0.7752, 0.6312, 0.6292, 0.5388]),
+        (2.0, [0.8415, 0.8357, 0.6604, 0.6187, 0.5650]),
+        (4.0, [0.9224, 0.9193, 0.7239, 0.6475, 0.6151]),
+        (16.0, [1.0039, 1.0010, 0.7925, 0.7345, 0.7138]),
+    ];
+    let params = HllParams::new(10).unwrap();
+    for (load, errors) in simulated {
+        let estimators =
+            [Improved, MaximumLikelihood, Martingale, UltraFgra, UltraMaximumLikelihood];
+        for (estimator, error) in estimators.into_iter().zip(errors) {
+            assert_close(32.0 * params.standard_error_at(estimator, 1_024.0 * load), error, 0.04);
+        }
+    }
 }
 
 #[test]
@@ -135,42 +210,4 @@ fn the_sparse_form_takes_less_than_the_dense_one() {
     assert_eq!([1, 6, 41, 512].map(|items| params.memory_bytes_at(items)), [20, 40, 224, 3_488]);
     assert_eq!([1, 512, 513].map(|items| params.packed_bytes_at(items)), [4, 2_048, 3_072]);
     assert_eq!(params.memory_bytes_at(u64::MAX), 4_096);
-}
-
-#[test]
-fn intervals_are_never_nan() {
-    let params = HllParams::new(12).unwrap();
-    let interval = |value, standard_error, confidence| {
-        params.interval(Estimate { value, standard_error }, confidence).unwrap()
-    };
-    assert_eq!(interval(0.0, 0.0, 0.9), 0.0..=0.0);
-    // One standard error of a tenth: n (1 - 0.1) = 1000 and n (1 + 0.1) = 1000.
-    let one = interval(1_000.0, 100.0, 0.682_689_492_137_086);
-    assert_close(*one.start(), 1_000.0 / 1.1, 1e-9);
-    assert_close(*one.end(), 1_000.0 / 0.9, 1e-9);
-    assert_eq!(interval(1.0, 2.0, 0.9).end(), &f64::INFINITY);
-    // Full registers: (1 - e^(-n / 2^64))^4096 = 0.025.
-    let full = interval(f64::INFINITY, f64::INFINITY, 0.95);
-    let share = (-full.start() * 0.5f64.powi(64)).exp();
-    assert_close((1.0 - share).powi(4_096), 0.025, 1e-9);
-    assert_eq!(full.end(), &f64::INFINITY);
-    assert_eq!(interval(f64::NAN, 1.0, 0.5), 0.0..=f64::INFINITY);
-    assert_eq!(interval(1.0, f64::NAN, 0.5), 0.0..=f64::INFINITY);
-    for wrong in [0.0, 1.0, f64::NAN] {
-        let error = params.interval(params.estimate(Improved, 5.0), wrong).unwrap_err();
-        assert!(matches!(error, ParamError::NotAProbability { parameter: "confidence", .. }));
-    }
-}
-
-#[test]
-fn quantiles_agree_with_tables() {
-    for (confidence, z) in [
-        (0.5, 0.674_489_750_196_082),
-        (0.682_689_492_137_086, 1.0),
-        (0.99, 2.575_829_303_548_901),
-        (1.0 - 1e-6, 4.891_638_475_698_591),
-    ] {
-        assert_close(normal_quantile(confidence), z, 1e-9);
-    }
-    assert_eq!([normal_quantile(0.0), normal_quantile(1.0)], [0.0, f64::INFINITY]);
 }

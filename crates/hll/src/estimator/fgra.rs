@@ -22,7 +22,7 @@ const VARIANCE: f64 = 0.611_893_149_697_842_6;
 ///
 /// `counts[r]` is the number of registers of value `r`. A register contributes 2^(-τ u) times a constant
 /// for each state of its two lower ranks; where these ranks or the greatest one are cut off by the range of
-/// hashes, it contributes the mean over what may have been cut off. Error 0.782 / sqrt(m).
+/// hashes, it contributes the mean over what may have been cut off. Error about 0.782 / sqrt(m).
 ///
 /// # References
 /// Otmar Ertl, "UltraLogLog: A Practical and More Space-Efficient Alternative to HyperLogLog for
@@ -104,7 +104,7 @@ fn top_rank(counts: &[u32; 256], precision: u32) -> f64 {
         return 0.0;
     }
     // The rate of the last rank; the following ones would halve it each.
-    let rate = likelihood(counts, precision).rate() * exp2(-f64::from(top));
+    let rate = ultra_likelihood(counts, precision).rate() * exp2(-f64::from(top));
     if rate == f64::INFINITY {
         // Every register is full: ranks would go on without end, to where they contribute nothing.
         return 0.0;
@@ -138,7 +138,7 @@ fn mean_beyond(rate: f64, state: usize) -> f64 {
 
 /// Estimates the number of distinct keys of an UltraLogLog sketch by maximum likelihood.
 ///
-/// `counts[r]` is the number of registers of value `r`. Error 0.761 / sqrt(m), the least possible; takes
+/// `counts[r]` is the number of registers of value `r`. Error about 0.761 / sqrt(m), the least possible; takes
 /// several times as long as [`ultra_fgra`].
 ///
 /// # References
@@ -147,10 +147,11 @@ fn mean_beyond(rate: f64, state: usize) -> f64 {
 pub fn ultra_maximum_likelihood(counts: &[u32; 256], params: HllParams) -> f64 {
     /// 3/2 ln 2 ζ(3, 5/4) / ζ(2, 5/4)².
     const BIAS: f64 = 0.481_473_765_277_200_66;
-    likelihood(counts, params.precision()).estimate(BIAS)
+    ultra_likelihood(counts, params.precision()).estimate(BIAS)
 }
 
-fn likelihood(counts: &[u32; 256], precision: u32) -> Likelihood {
+/// The likelihood of UltraLogLog registers, of which `counts[r]` have value `r`.
+pub(crate) fn ultra_likelihood(counts: &[u32; 256], precision: u32) -> Likelihood {
     let mut likelihood = Likelihood::new(precision);
     for (value, &count) in (0u32..).zip(counts).filter(|&(_, &count)| count > 0) {
         let rank = value / 4;

@@ -80,5 +80,5 @@ fn tau(mut x: f64) -> f64 {
 pub(crate) fn linear_counting(occupied: u64, places: u64) -> f64 {
     debug_assert!(occupied <= places);
     let (occupied, places) = (occupied as f64, places as f64);
-    -places * log1p(-occupied / places)
+    log1p(-occupied / places) / log1p(-1.0 / places)
 }

@@ -1,3 +1,5 @@
+#[cfg(feature = "alloc")]
+use libm::log;
 use libm::{expm1, ldexp};
 use pds_params::HllParams;
 
@@ -14,19 +16,14 @@ use pds_params::HllParams;
 pub fn maximum_likelihood(counts: &[u32; 64], params: HllParams) -> f64 {
     /// 3 ln 2 ζ(3, 2) / ζ(2, 2)².
     const BIAS: f64 = 1.010_159_080_958_539_7;
-    let precision = params.precision();
-    let mut likelihood = Likelihood::new(precision);
-    for (rank, &count) in (0..=65 - precision).zip(counts) {
-        likelihood.observe_greatest(rank, count);
-    }
-    likelihood.estimate(BIAS)
+    Likelihood::of_ranks(counts, params.precision()).estimate(BIAS)
 }
 
 /// The likelihood of a rate λ, keys a register: e^(-λ α) Π (1 - e^(-λ w(v)))^β(v).
 ///
 /// Rank v comes at the rate λ w(v), w(v) = 2^-v, but for the last one, which is as frequent as the one
 /// before it.
-pub(super) struct Likelihood {
+pub(crate) struct Likelihood {
     precision: u32,
     /// α: the weights of all ranks known not to have occurred, summed over registers.
     unseen: f64,
@@ -37,6 +34,28 @@ pub(super) struct Likelihood {
 impl Likelihood {
     pub(super) const fn new(precision: u32) -> Self {
         Self { precision, unseen: 0.0, seen: [0; 64] }
+    }
+
+    /// The likelihood of HyperLogLog registers, of which `counts[r]` have rank `r`.
+    pub(crate) fn of_ranks(counts: &[u32; 64], precision: u32) -> Self {
+        let mut likelihood = Self::new(precision);
+        for (rank, &count) in (0..=65 - precision).zip(counts) {
+            likelihood.observe_greatest(rank, count);
+        }
+        likelihood
+    }
+
+    /// The likelihood of registers of which nothing is known but how many are occupied.
+    #[cfg(feature = "alloc")]
+    #[expect(clippy::cast_possible_truncation, reason = "at most as many as registers")]
+    pub(crate) fn of_occupied(occupied: u64, precision: u32) -> Self {
+        debug_assert!(occupied <= 1 << precision);
+        let occupied = occupied as u32;
+        let mut likelihood = Self::new(precision);
+        likelihood.unseen = f64::from((1 << precision) - occupied);
+        // Rank 0 has weight 1: here it stands for any key at all.
+        likelihood.seen[0] = occupied;
+        likelihood
     }
 
     /// The weight of a rank.
@@ -64,9 +83,47 @@ impl Likelihood {
         }
     }
 
+    /// The number of registers.
+    pub(super) fn registers(&self) -> f64 {
+        f64::from(1u32 << self.precision)
+    }
+
+    /// The ranks that are known to have occurred, and in how many registers each has.
+    fn occurred(&self) -> impl Iterator<Item = (f64, f64)> {
+        let seen = (0u32..).zip(&self.seen).filter(|&(_, &count)| count > 0);
+        seen.map(|(rank, &count)| (self.weight(rank), f64::from(count)))
+    }
+
+    /// How many keys there are at least: a key has one register and one rank.
+    pub(super) fn proven(&self) -> f64 {
+        self.occurred().map(|(_, count)| count).sum()
+    }
+
+    /// The logarithm of the likelihood of a rate.
+    #[cfg(feature = "alloc")]
+    pub(super) fn logarithm(&self, rate: f64) -> f64 {
+        let seen = self.occurred().map(|(weight, count)| count * log(-expm1(-rate * weight)));
+        seen.sum::<f64>() - self.unseen * rate
+    }
+
+    /// The logarithm of the likelihood of the first keys, one for each rank known to have occurred, and no others.
+    #[cfg(feature = "alloc")]
+    pub(super) fn logarithm_of_proven(&self) -> f64 {
+        self.occurred().map(|(weight, count)| count * log(weight / self.registers())).sum()
+    }
+
+    /// The derivative of the logarithm in the logarithm of the rate, and the derivative of that in the rate.
+    pub(super) fn score(&self, rate: f64) -> (f64, f64) {
+        let start = (-self.unseen * rate, -self.unseen);
+        self.occurred().fold(start, |(score, slope), (weight, count)| {
+            let (h, derivative) = bernoulli(rate * weight);
+            (score + count * h, slope + count * derivative * weight)
+        })
+    }
+
     /// The maximum, in keys, with a relative bias of `bias` / m divided out.
     pub(super) fn estimate(&self, bias: f64) -> f64 {
-        let registers = f64::from(1u32 << self.precision);
+        let registers = self.registers();
         registers * self.rate() / (1.0 + bias / registers)
     }
 
@@ -75,23 +132,17 @@ impl Likelihood {
     /// It falls and is convex, so that Newton's method from below never passes the zero. The start is
     /// where the bound y / (e^y - 1) >= 1 - y / 2 vanishes.
     pub(super) fn rate(&self) -> f64 {
-        let seen = || (0u32..).zip(&self.seen).filter(|&(_, &count)| count > 0);
-        let total: f64 = seen().map(|(_, &count)| f64::from(count)).sum();
+        let total = self.proven();
         if total == 0.0 {
             return 0.0;
         }
         if self.unseen == 0.0 {
             return f64::INFINITY;
         }
-        let weights: f64 = seen().map(|(rank, &count)| f64::from(count) * self.weight(rank)).sum();
+        let weights: f64 = self.occurred().map(|(weight, count)| count * weight).sum();
         let mut rate = total / (self.unseen + weights / 2.0);
         for _ in 0..40 {
-            let (mut value, mut slope) = (-self.unseen * rate, -self.unseen);
-            for (rank, &count) in seen() {
-                let (h, derivative) = bernoulli(rate * self.weight(rank));
-                value += f64::from(count) * h;
-                slope += f64::from(count) * derivative * self.weight(rank);
-            }
+            let (value, slope) = self.score(rate);
             let step = value / slope;
             rate -= step;
             if step.abs() <= 1e-12 * rate {

@@ -6,7 +6,7 @@
 macro_rules! reading_methods {
     ([$($generics:tt)*] $name:ident $($arguments:tt)*) => {
         impl<$($generics)*> $name $($arguments)* {
-            /// Estimates the number of distinct keys by the fast generalised remaining area, error 0.782 / sqrt(m).
+            /// Estimates the number of distinct keys by the fast generalised remaining area, error about 0.782 / sqrt(m).
             ///
             /// # Complexity
             /// O(m).
@@ -15,7 +15,7 @@ macro_rules! reading_methods {
                 $crate::estimator::ultra_fgra(&$crate::ultra::histogram(self.registers()), self.params)
             }
 
-            /// Estimates the number of distinct keys by maximum likelihood, error 0.761 / sqrt(m), for several times
+            /// Estimates the number of distinct keys by maximum likelihood, error about 0.761 / sqrt(m), for several times
             /// the work.
             #[must_use]
             pub fn estimate_by_likelihood(&self) -> f64 {
@@ -30,7 +30,10 @@ macro_rules! reading_methods {
                 self.params.estimate(estimator, self.estimate())
             }
 
-            /// Returns an interval that holds the true number with probability `confidence`.
+            /// Returns an interval that holds the true number with probability `confidence`; see
+            /// [`HyperLogLog::estimate_interval`](crate::HyperLogLog::estimate_interval).
+            ///
+            /// Its lower end is at least the number of ranks that are known to have occurred, over all registers.
             ///
             /// # Errors
             /// [`ParamError`](crate::ParamError) when `confidence` is not above 0 and below 1.
@@ -38,7 +41,10 @@ macro_rules! reading_methods {
                 &self,
                 confidence: f64,
             ) -> Result<::core::ops::RangeInclusive<f64>, ::pds_core::ParamError> {
-                self.params.interval(self.estimate_with_error(), confidence)
+                let counts = $crate::ultra::histogram(self.registers());
+                let likelihood = $crate::estimator::ultra_likelihood(&counts, self.params.precision());
+                let estimate = $crate::estimator::ultra_fgra(&counts, self.params);
+                $crate::estimator::interval(&likelihood, estimate, confidence)
             }
 
             /// Returns whether no key was inserted.
