@@ -7,8 +7,7 @@ use bloom_core::{AtomicBloomFilter, BloomFilter, BloomParams, DoubleHash, Health
 use pds_core::hash::finalize;
 use pds_core::internal::GOLDEN_RATIO;
 use pds_core::{
-    Avalanching, BuildError, DefaultHashBuilder, Estimate, Incompatible, KeyHasher, ParamError,
-    SipHashBuilder,
+    Avalanching, BuildError, DefaultHashBuilder, Incompatible, KeyHasher, ParamError, SipHashBuilder,
 };
 use pds_testkit::hashers::on_awkward_keys;
 use pds_testkit::keys;
@@ -403,41 +402,9 @@ fn case_24_many_keys_are_asked_in_one_call() {
     }
 }
 
-/// A count below what the bits prove, an identity that is none, and infinite or missing errors.
-#[test]
-fn case_27_counts_do_not_contradict_the_bits() {
-    for (bits, hashes) in [(64, 7), (65, 3), (1_000, 7), (100_003, 1), (5_000, 30)] {
-        let empty = shaped(bits, hashes);
-        assert_eq!(empty.approx_len(), Estimate { value: 0.0, standard_error: 0.0 });
-        let mut filter = empty.try_clone().unwrap();
-        for key in 0..40u64 {
-            filter.insert(&key);
-            let items = filter.approx_len();
-            let proven = filter.count_ones().div_ceil(hashes.into());
-            if filter.fill_ratio() < 1.0 {
-                assert!(items.value.is_finite() && items.standard_error.is_finite(), "{items}");
-                assert!(items.value >= proven as f64, "{items}, but {proven} are proven");
-                let same = filter.approx_intersection_len(&filter).unwrap();
-                assert!(same.value.is_finite() && same.standard_error.is_finite());
-                let none = filter.approx_intersection_len(&empty).unwrap();
-                assert_eq!(none, Estimate { value: 0.0, standard_error: 0.0 });
-            } else {
-                assert_eq!(items.value, f64::INFINITY, "the bits tell nothing");
-            }
-            assert_eq!(filter.approx_union_len(&empty).unwrap(), items);
-            assert_eq!(empty.approx_union_len(&filter).unwrap(), items);
-        }
-    }
-}
-
-/// Two standard errors hold 95.4 % of the estimates while they are normal; sparse and full filters are not.
-#[test]
-fn case_28_standard_errors_hold_the_truth() {
-    const FILTERS: u32 = 1_000;
-    // Four standard deviations of a count of 1,000 at 95 %, some 27 judgements.
-    const LEAST: u32 = 950 - 28;
-    let mut random = keys::random(28);
-    for (size, hashes, items) in [
+pds_testkit::counts_of_bits! {
+    shapes: [(64, 7), (65, 3), (1_000, 7), (100_003, 1), (5_000, 30)],
+    filled: [
         (1_000, 7, 1),
         (1_000, 7, 2),
         (1_000, 7, 10),
@@ -447,25 +414,7 @@ fn case_28_standard_errors_hold_the_truth() {
         (10_000, 4, 2_500),
         (10_000, 1, 10_000),
         (5_000, 30, 20),
-    ] {
-        let (mut single, mut union, mut common) = (0, 0, 0);
-        for _ in 0..FILTERS {
-            let mut left = shaped(size, hashes);
-            let mut right = left.try_clone().unwrap();
-            let keys: Vec<u64> = random.by_ref().take(2 * items - items / 2).collect();
-            left.insert_hash_batch(&keys[..items]);
-            right.insert_hash_batch(&keys[items - items / 2..]);
-            let holds = |estimate: Estimate, truth: usize| {
-                let off = (estimate.value - truth as f64).abs();
-                u32::from(off <= 2.0 * estimate.standard_error)
-            };
-            single += holds(left.approx_len(), items);
-            union += holds(left.approx_union_len(&right).unwrap(), 2 * items - items / 2);
-            common += holds(left.approx_intersection_len(&right).unwrap(), items / 2);
-        }
-        let held = [single, union, common];
-        assert!(held.iter().all(|&count| count >= LEAST), "{size}, {hashes}, {items}: {held:?}");
-    }
+    ]
 }
 
 /// Threads that insert the same new key at the same time may all be told so, and none after an insert that happened before.

@@ -3,6 +3,7 @@
 
 #[cfg(feature = "allocation")]
 pub mod allocation;
+mod counts;
 pub mod date;
 #[cfg(feature = "formats")]
 pub mod format;
