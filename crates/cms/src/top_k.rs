@@ -28,7 +28,7 @@ const MIN_WIDTH: u64 = 1_024;
 /// share of the stream use [`HeavyHitters`](crate::HeavyHitters), which never misses one.
 ///
 /// A [`CountMinSketch`] with conservative update counts all keys, and those with the k greatest estimates are
-/// kept. In an eighth of its memory SpaceSaving finds four of the ten first addresses of a web server's log where the sketch
+/// kept. In a quarter of its memory SpaceSaving finds seven of the ten first addresses of a web server's log where the sketch
 /// finds all; HeavyKeeper finds as many in less memory, but draws random numbers and has no bound (the crate's README has
 /// the table).
 ///
