@@ -24,7 +24,8 @@ use alloc::vec::Vec;
 use core::hash::Hash;
 
 use pds_core::bytes::Shape;
-use pds_core::{AllocError, DecodeError, KeyHasher, PortableHasher};
+use pds_core::hash::PublicSeed;
+use pds_core::{AllocError, DecodeError, KeyHasher};
 use pds_params::HeavyHittersParams;
 use serde::de::Error as _;
 use serde::ser::Error as _;
@@ -40,7 +41,7 @@ use crate::{CountMinSketch, HeavyHitters, SketchedHeavyHitters, TopK, Update};
 /// Serialises a summary: its frame, a number, the floor, and each key with count and error.
 ///
 /// # Errors
-/// Those of the serializer, and one where the hasher has a secret key.
+/// Those of the serializer, and [`AllocError`] in its words.
 pub fn serialize<T, Z>(summary: &T, serializer: Z) -> Result<Z::Ok, Z::Error>
 where
     T: KeysBySerde<Key: Serialize>,
@@ -65,7 +66,7 @@ where
     T::from_parts(frame, number, (floor, entries)).map_err(Z::Error::custom)
 }
 
-/// A summary of keys: [`HeavyHitters`], [`TopK`] or [`SketchedHeavyHitters`].
+/// A summary of keys: [`HeavyHitters`], [`TopK`] or [`SketchedHeavyHitters`], whose hasher has no secret key.
 pub trait KeysBySerde: private::Parts {}
 
 impl<T: private::Parts> KeysBySerde for T {}
@@ -101,7 +102,7 @@ use private::{Listed, Parts};
 
 /// An empty summary of the same parameters, and the total.
 #[expect(private_interfaces, reason = "nobody outside can name or call it")]
-impl<K: Hash + Eq, S: PortableHasher + Clone> Parts for HeavyHitters<K, S> {
+impl<K: Hash + Eq, S: PublicSeed + Clone> Parts for HeavyHitters<K, S> {
     type Key = K;
     type Frame<'a>
         = HeavyHitters<u8, S>
@@ -130,7 +131,7 @@ impl<K: Hash + Eq, S: PortableHasher + Clone> Parts for HeavyHitters<K, S> {
 
 /// The sketch, and k.
 #[expect(private_interfaces, reason = "nobody outside can name or call it")]
-impl<K: Hash + Eq, S: PortableHasher> Parts for TopK<K, S> {
+impl<K: Hash + Eq, S: PublicSeed> Parts for TopK<K, S> {
     type Key = K;
     type Frame<'a>
         = &'a CountMinSketch<S, u64>
@@ -158,7 +159,7 @@ impl<K: Hash + Eq, S: PortableHasher> Parts for TopK<K, S> {
 
 /// The sketch, and phi as bits.
 #[expect(private_interfaces, reason = "nobody outside can name or call it")]
-impl<K: Hash + Eq, S: PortableHasher> Parts for SketchedHeavyHitters<K, S> {
+impl<K: Hash + Eq, S: PublicSeed> Parts for SketchedHeavyHitters<K, S> {
     type Key = K;
     type Frame<'a>
         = &'a CountMinSketch<S, u64>

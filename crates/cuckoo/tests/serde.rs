@@ -35,12 +35,11 @@ fn case_18_errors_of_the_envelope_come_through() {
 }
 
 #[test]
-fn a_secret_key_is_serialised_on_request_only() {
+fn a_secret_key_is_serialised_on_request() {
     let hasher = SipHashBuilder::from_key(*b"0123456789abcdef");
     let mut filter = CuckooFilter::builder().expected_items(10).hasher(hasher).build().unwrap();
     filter.insert("stored").unwrap();
     for format in FORMATS {
-        assert!(format.write(&filter).is_err(), "{format:?}");
         let written = format.write(&filter.with_key()).unwrap();
         let read: CuckooFilter<SipHashBuilder> = format.read(&written).unwrap();
         assert!(read == filter && read.contains("stored"), "{format:?}");

@@ -26,7 +26,7 @@ mod twin;
 pub(crate) mod view;
 
 pub use decode::from_slice;
-pub use encode::{WithKey, to_vec};
+pub use encode::{KeyChosen, WithKey, WithoutKey, to_vec};
 #[cfg(feature = "std")]
 pub use file::{load, save};
 pub use header::{Header, Shape};

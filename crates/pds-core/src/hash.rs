@@ -155,6 +155,8 @@ impl Hash for Raw<'_> {
 /// assert_eq!(PortableFnv::default().hash_bytes(b"a"), pds_core::hash::finalize(0xaf63_dc4c_8601_ec8c));
 /// ```
 ///
+/// A structure that is stored with its seed panics when `from_seed` does not undo `to_seed`: nobody could read it.
+///
 /// ```compile_fail
 /// // `RandomState` draws new keys in each process, so it has no portable bytes.
 /// fn stores<H: pds_core::PortableHasher>() {}
@@ -186,3 +188,29 @@ pub trait PortableHasher: KeyHasher + Sized {
         self.hash_key(&Raw(bytes))
     }
 }
+
+/// A portable hasher whose seed is no secret, so that it is written with every structure.
+///
+/// It allows `to_bytes`, `write_to`, `save` and serde's `Serialize` without a further word: what they write can be
+/// read back. A structure whose hasher has a secret key, such as [`SipHashBuilder`], has them on `with_key()` and
+/// `without_key()` only. The caller then says whether the key stands in the bytes or is kept elsewhere.
+///
+/// Implement it for a hasher of your own whose seed may stand in stored bytes.
+///
+/// ```
+/// fn saves_without_a_choice<H: pds_core::hash::PublicSeed>() {}
+/// saves_without_a_choice::<pds_core::DefaultHashBuilder>();
+/// ```
+/// ```compile_fail,E0277
+/// # fn saves_without_a_choice<H: pds_core::hash::PublicSeed>() {}
+/// saves_without_a_choice::<pds_core::SipHashBuilder>();
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "the key of `{Self}` is a secret: say whether it is written with the structure",
+    label = "`to_bytes`, `write_to`, `save` and serde need a choice here",
+    note = "`with_key()` writes the key in clear: `filter.with_key().save(path)`, read by `load_with_key`; serde accepts \
+            `filter.with_key()`, too",
+    note = "`without_key()` omits the key: `filter.without_key().save(path)`, read by `load_with_hasher`. Keep the key, or \
+            the file can never be opened"
+)]
+pub trait PublicSeed: PortableHasher {}

@@ -66,11 +66,11 @@ fn plain(words: u64) -> Plain {
 #[test]
 fn case_20_every_number_of_words_comes_back() {
     for words in [0, 1, 7, 2047, 2048, 2049, 4095, 4096, 4097, 10_000] {
-        let bytes = to_vec(&plain(words), SecretKey::LeaveOut);
+        let bytes = to_vec(&plain(words), SecretKey::Omit);
         assert_eq!(bytes.len() as u64, 136 + 8 * words);
         assert_eq!(from_slice::<Plain>(&bytes, None).unwrap(), plain(words));
         let mut written = Vec::new();
-        write_to(&plain(words), SecretKey::LeaveOut, &mut written).unwrap();
+        write_to(&plain(words), SecretKey::Omit, &mut written).unwrap();
         assert_eq!(written, bytes);
         let read = read_from::<Plain>(bytes.as_slice(), ReadLimits::payload(8 * words), None);
         assert_eq!(read.unwrap(), plain(words));
@@ -80,7 +80,7 @@ fn case_20_every_number_of_words_comes_back() {
 /// The words are laid out by value: the same on machines of either byte order.
 #[test]
 fn case_19_the_lowest_byte_comes_first() {
-    let bytes = to_vec(&plain(2), SecretKey::LeaveOut);
+    let bytes = to_vec(&plain(2), SecretKey::Omit);
     assert_eq!(bytes[136..144], [0xef, 0xcd, 0xab, 0x89, 0x67, 0x45, 0x23, 0x01]);
     assert_eq!(bytes[56..64], [2, 0, 0, 0, 0, 0, 0, 0]);
     assert_eq!(bytes[8..16], [1, 0, 1, 0, 1, 0, 1, 0], "version, kind, hasher, flags");
@@ -88,7 +88,7 @@ fn case_19_the_lowest_byte_comes_first() {
 
 #[test]
 fn an_envelope_opens_without_its_payload_being_looked_at() {
-    let mut bytes = to_vec(&plain(3), SecretKey::LeaveOut);
+    let mut bytes = to_vec(&plain(3), SecretKey::Omit);
     bytes[130] ^= 1;
     let envelope = Envelope::open_as::<Plain>(&bytes).unwrap();
     assert_eq!(envelope.payload(), &bytes[128..152]);
@@ -156,7 +156,7 @@ fn a_hasher_of_ones_own_travels_with_its_seed() {
     assert!(matches!(wrong, DecodeError::KeyMismatch { offset: 16, .. }), "{wrong:?}");
     let error = from_slice::<Plain>(&bytes, None).unwrap_err();
     assert_eq!(error, DecodeError::Hasher { offset: 12, expected: 1, found: Own::ID });
-    let without = to_vec(&own, SecretKey::LeaveOut);
+    let without = to_vec(&own, SecretKey::Omit);
     assert_eq!(from_slice::<Plain<Own>>(&without, None), Err(DecodeError::KeyMissing));
     assert_eq!(from_slice::<Plain<Own>>(&without, Some(Own(9))).unwrap(), own);
 }
@@ -165,7 +165,7 @@ fn a_hasher_of_ones_own_travels_with_its_seed() {
 fn a_shape_that_is_refused_is_not_read() {
     let bytes = to_vec(
         &Plain { words: vec![0; 8], hasher: DefaultHashBuilder::default() },
-        SecretKey::LeaveOut,
+        SecretKey::Omit,
     );
     let mut large = Header::peek(&bytes).unwrap();
     large.shape.numbers[0] = MOST_WORDS + 1;
@@ -187,7 +187,7 @@ fn case_18_every_form_that_a_format_gives_is_read() {
         BytesDeserializer, Error, SeqDeserializer, StrDeserializer, StringDeserializer,
     };
 
-    let bytes = to_vec(&plain(5), SecretKey::LeaveOut);
+    let bytes = to_vec(&plain(5), SecretKey::Omit);
     let text = serde_json::to_value(Written(plain(5))).unwrap();
     let text = text.as_str().unwrap();
     let borrowed: StrDeserializer<'_, Error> = text.into_deserializer();

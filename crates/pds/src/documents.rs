@@ -11,3 +11,23 @@ mod cookbook {}
 
 #[doc = include_str!("../../../docs/security.md")]
 mod security {}
+
+/// Filters with a secret key are not stored without a choice.
+///
+/// ```compile_fail,E0277
+/// # use pds::{BloomFilter, SipHashBuilder};
+/// # let filter = BloomFilter::builder().expected_items(9).hasher(SipHashBuilder::random()).build().unwrap();
+/// let bytes = filter.to_bytes();
+/// ```
+/// ```compile_fail,E0277
+/// # use pds::{BloomFilter, SipHashBuilder};
+/// # let filter = BloomFilter::builder().expected_items(9).hasher(SipHashBuilder::random()).build().unwrap();
+/// let written = filter.write_to(Vec::new());
+/// ```
+#[cfg_attr(feature = "serde", doc = "```compile_fail,E0277")]
+#[cfg_attr(not(feature = "serde"), doc = "```ignore")]
+/// # use pds::{BloomFilter, SipHashBuilder};
+/// # let filter = BloomFilter::builder().expected_items(9).hasher(SipHashBuilder::random()).build().unwrap();
+/// let text = serde_json::to_string(&filter);
+/// ```
+mod secret_keys {}

@@ -13,6 +13,9 @@ const CHUNK: usize = 4096;
 /// The promise covers its hash too: it must be the same on every machine (`docs/hashing.md` of the workspace
 /// lists the types for which it is).
 ///
+/// A summary panics when it is stored and [`write_key`](PortableKey::write_key) writes another number of bytes than
+/// [`key_bytes`](PortableKey::key_bytes) says: nobody could read it.
+///
 /// # Examples
 /// ```
 /// use cms::{PortableKey, Sink, Source, TopK};

@@ -63,41 +63,66 @@ macro_rules! portable_methods {
         }
 
         impl<S: $crate::PortableHasher, $($other: $bound),*> $structure {
-            /// Returns the portable bytes; a secret key of the hasher is left out.
+            /// Returns the portable bytes.
+            ///
+            /// The seed of the hasher is one of them. For a hasher with a secret key this method does not exist: call
+            /// it on [`with_key()`](Self::with_key) or [`without_key()`](Self::without_key).
             ///
             /// # Complexity
             /// O(size); allocates the bytes.
             #[must_use]
-            pub fn to_bytes(&self) -> ::alloc::vec::Vec<u8> {
-                $crate::bytes::to_vec(self, $crate::bytes::SecretKey::LeaveOut)
+            pub fn to_bytes(&self) -> ::alloc::vec::Vec<u8>
+            where
+                S: $crate::hash::PublicSeed,
+            {
+                self.with_key().to_bytes()
             }
 
-            /// Returns a wrapper whose `to_bytes`, `write_to`, `save` and serde forms hold the secret key in clear.
-            #[must_use]
-            pub const fn with_key(&self) -> $crate::bytes::WithKey<'_, Self> {
-                $crate::bytes::WithKey::new(self)
-            }
-
-            /// Writes the portable bytes, 16 KiB at a time; a secret key of the hasher is left out.
+            /// Writes the portable bytes, 16 KiB at a time.
+            ///
+            /// Not for a hasher with a secret key, as [`to_bytes`](Self::to_bytes).
             ///
             /// # Errors
             /// Those of the writer.
             #[cfg(feature = "std")]
-            pub fn write_to(&self, writer: impl ::std::io::Write) -> ::std::io::Result<()> {
-                $crate::bytes::write_to(self, $crate::bytes::SecretKey::LeaveOut, writer)
+            pub fn write_to(&self, writer: impl ::std::io::Write) -> ::std::io::Result<()>
+            where
+                S: $crate::hash::PublicSeed,
+            {
+                self.with_key().write_to(writer)
             }
 
             /// Saves the portable bytes to a file so that a crash leaves the old file or the new one, whole.
             ///
             /// They are written to a temporary file beside it, which is synced and renamed; then the
-            /// folder is synced. A secret key of the hasher is left out.
+            /// folder is synced. Not for a hasher with a secret key, as [`to_bytes`](Self::to_bytes).
             ///
             /// # Errors
             /// Those of the file system; before the rename the old file is untouched, and the temporary
             /// one is removed.
             #[cfg(feature = "std")]
-            pub fn save(&self, path: impl AsRef<::std::path::Path>) -> ::std::io::Result<()> {
-                $crate::bytes::save(self, $crate::bytes::SecretKey::LeaveOut, path.as_ref())
+            pub fn save(&self, path: impl AsRef<::std::path::Path>) -> ::std::io::Result<()>
+            where
+                S: $crate::hash::PublicSeed,
+            {
+                self.with_key().save(path)
+            }
+
+            /// Returns a wrapper whose `to_bytes`, `write_to`, `save` and serde forms hold the hasher's key in clear.
+            ///
+            /// Read them back with [`from_bytes_with_key`](Self::from_bytes_with_key). Whoever can read them can craft keys.
+            #[must_use]
+            pub const fn with_key(&self) -> $crate::bytes::WithKey<'_, Self> {
+                $crate::bytes::WithKey::new(self)
+            }
+
+            /// Returns a wrapper whose `to_bytes`, `write_to` and `save` do not write the hasher's secret key.
+            ///
+            /// Keep the key elsewhere: [`from_bytes_with_hasher`](Self::from_bytes_with_hasher) needs it, and without it
+            /// the bytes are lost. For a hasher without a secret this changes nothing.
+            #[must_use]
+            pub const fn without_key(&self) -> $crate::bytes::WithoutKey<'_, Self> {
+                $crate::bytes::WithoutKey::new(self)
             }
 
             /// Reads portable bytes with this hasher: for those from which a secret key was left out.
@@ -173,7 +198,7 @@ macro_rules! portable_methods {
         }
 
         #[cfg(feature = "serde")]
-        impl<S: $crate::PortableHasher, $($other: $bound),*> $crate::internal::serde::Serialize for $structure {
+        impl<S: $crate::hash::PublicSeed, $($other: $bound),*> $crate::internal::serde::Serialize for $structure {
             fn serialize<Z: $crate::internal::serde::Serializer>(
                 &self,
                 serializer: Z,

@@ -16,7 +16,7 @@ use crate::hash::PortableHasher;
 ///
 /// /// What a structure costs to store, in bytes.
 /// fn stored_bytes<P: Portable>(structure: &P) -> usize {
-///     to_vec(structure, SecretKey::LeaveOut).len()
+///     to_vec(structure, SecretKey::Omit).len()
 /// }
 /// ```
 // What a structure says of itself so that the envelope can carry it is internal; header, checksums, streams, files
@@ -69,8 +69,8 @@ pub trait Sealed {}
 /// Whether the secret key of a keyed hasher is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SecretKey {
-    /// Left out; whoever reads the bytes needs it again.
-    LeaveOut,
+    /// Not written; a reader of the bytes must be given the key.
+    Omit,
     /// Written in clear.
     Include,
 }

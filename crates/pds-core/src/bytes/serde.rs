@@ -11,31 +11,23 @@ use core::marker::PhantomData;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::de::{SeqAccess, Visitor};
-use serde::ser::Error as _;
 pub use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::decode::from_slice;
 use super::{Portable, SecretKey, WithKey, to_vec};
-use crate::hash::PortableHasher;
 
 /// How much is reserved on the word of a format that announces a length.
 const MOST_RESERVED: usize = 4096;
 
-/// Serialises a structure; one with a secret key is refused.
+/// Serialises a structure, the seed of its hasher included.
 ///
 /// # Errors
-/// Those of the serializer, and for a keyed hasher one that names the ways that work.
+/// Those of the serializer.
 pub fn serialize<P: Portable, S: Serializer>(
     structure: &P,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
-    if P::Hasher::SECRET {
-        return Err(S::Error::custom(
-            "the hasher's key is secret and is not serialised: use `to_bytes` and `from_bytes_with_hasher`, \
-             or serialise `with_key()`",
-        ));
-    }
-    put(&to_vec(structure, SecretKey::LeaveOut), serializer)
+    put(&to_vec(structure, SecretKey::Include), serializer)
 }
 
 /// Deserialises a structure.
@@ -57,7 +49,7 @@ pub fn deserialize<'de, P: Portable, D: Deserializer<'de>>(deserializer: D) -> R
 
 impl<P: Portable> Serialize for WithKey<'_, P> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        put(&self.to_bytes(), serializer)
+        serialize(self.get(), serializer)
     }
 }
 

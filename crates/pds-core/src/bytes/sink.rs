@@ -52,15 +52,21 @@ impl Sink for Vec<u8> {
 pub(super) struct Summing<'a, S> {
     inner: &'a mut S,
     sum: Xxh3,
+    /// How many bytes were put.
+    length: u64,
 }
 
 impl<'a, S> Summing<'a, S> {
     pub(super) fn new(inner: &'a mut S) -> Self {
-        Self { inner, sum: Xxh3::new() }
+        Self { inner, sum: Xxh3::new(), length: 0 }
     }
 
     pub(super) fn sum(&self) -> u64 {
         self.sum.digest()
+    }
+
+    pub(super) const fn length(&self) -> u64 {
+        self.length
     }
 }
 
@@ -69,6 +75,7 @@ impl<S: Sink> Sink for Summing<'_, S> {
 
     fn put(&mut self, bytes: &[u8]) -> Result<(), S::Error> {
         self.sum.update(bytes);
+        self.length += bytes.len() as u64;
         self.inner.put(bytes)
     }
 }

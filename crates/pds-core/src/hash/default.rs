@@ -7,7 +7,7 @@ use core::hash::{BuildHasher, Hash, Hasher};
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::PortableHasher;
+use super::{PortableHasher, PublicSeed};
 
 /// The default: XXH3-64 with a seed, specified and the same on every machine.
 ///
@@ -75,6 +75,8 @@ impl PortableHasher for DefaultHashBuilder {
         u64::try_from(u128::from_le_bytes(seed)).ok().map(Self::with_seed)
     }
 }
+
+impl PublicSeed for DefaultHashBuilder {}
 
 /// The hasher of [`DefaultHashBuilder`].
 #[derive(Clone, Debug)]

@@ -1,0 +1,101 @@
+//! The cases of `docs/cases.md` that several structures share.
+#![cfg(all(
+    feature = "std",
+    feature = "blocked",
+    feature = "bloom",
+    feature = "cms",
+    feature = "counting",
+    feature = "cuckoo",
+    feature = "hll"
+))]
+
+use std::fs;
+
+use pds::bytes::{KeyChosen, Portable, from_slice, load};
+use pds::counting::Bits8;
+use pds::params::{CountMinParams, CountSketchParams, HeavyHittersParams, HllParams};
+use pds::{
+    AtomicBlockedBloomFilter, AtomicBloomFilter, AtomicCountMinSketch, AtomicHyperLogLog,
+    BlockedBloomFilter, BlockedCountingBloomFilter, BloomFilter, CountMinSketch, CountSketch,
+    CountingBloomFilter, CuckooFilter, DecodeError, HeavyHitters, HyperLogLog, SipHashBuilder,
+    SketchedHeavyHitters, TopK, UltraLogLog,
+};
+
+/// Bytes with the key open by themselves, those without it need the hasher, and a file holds what the bytes do.
+fn comes_back<P: Portable<Hasher = SipHashBuilder>>(structure: &P, hasher: SipHashBuilder) {
+    let with_key = KeyChosen::<_, true>::new(structure).to_bytes();
+    let without_key = KeyChosen::<_, false>::new(structure).to_bytes();
+    let key = hasher.key();
+    assert!(with_key.windows(16).any(|window| window == key), "{}", P::KIND);
+    assert!(!without_key.windows(16).any(|window| window == key), "{}", P::KIND);
+
+    let path = std::env::temp_dir().join(format!("pds-{}-case-41", std::process::id()));
+    for (bytes, given) in [(&with_key, None), (&without_key, Some(hasher))] {
+        fs::write(&path, bytes).unwrap();
+        for read in [from_slice::<P>(bytes, given).unwrap(), load::<P>(&path, given).unwrap()] {
+            assert_eq!(KeyChosen::<_, true>::new(&read).to_bytes(), with_key, "{}", P::KIND);
+        }
+    }
+    fs::remove_file(&path).unwrap();
+    assert_eq!(from_slice::<P>(&without_key, None).err(), Some(DecodeError::KeyMissing));
+}
+
+/// Every structure with a secret key is stored in both ways; `docs/security.md` shows that there is no third.
+#[test]
+fn case_41_a_structure_with_a_secret_key_is_stored_by_choice_and_comes_back() {
+    let hasher = SipHashBuilder::random();
+    let mut bloom = BloomFilter::builder().expected_items(9).hasher(hasher).build().unwrap();
+    let mut blocked =
+        BlockedBloomFilter::builder().expected_items(9).hasher(hasher).build().unwrap();
+    let mut counting =
+        CountingBloomFilter::builder().expected_items(9).hasher(hasher).build().unwrap();
+    let wide = CountingBloomFilter::builder().expected_items(9).wide_counters().hasher(hasher);
+    let mut wide: CountingBloomFilter<_, Bits8> = wide.build().unwrap();
+    let mut lines =
+        BlockedCountingBloomFilter::builder().expected_items(9).hasher(hasher).build().unwrap();
+    let mut cuckoo = CuckooFilter::builder().expected_items(9).hasher(hasher).build().unwrap();
+    let rows = CountMinParams::new(0.05, 0.1).unwrap();
+    let mut count_min = CountMinSketch::builder(rows).hasher(hasher).build().unwrap();
+    let shape = CountSketchParams::new(0.5, 0.1).unwrap();
+    let mut count = CountSketch::from_params(shape, hasher).unwrap();
+    let mut heavy =
+        HeavyHitters::<u64, _>::from_params(HeavyHittersParams::new(0.1).unwrap(), hasher).unwrap();
+    let mut sketched = SketchedHeavyHitters::<u64, _>::from_params(0.1, rows, hasher).unwrap();
+    let mut top = TopK::<u64, _>::with_hasher(3, hasher).unwrap();
+    let params = HllParams::new(4).unwrap();
+    let mut plain = HyperLogLog::from_params(params, hasher);
+    let mut ultra = UltraLogLog::from_params(params, hasher);
+    for key in 0..9u64 {
+        bloom.insert(&key);
+        blocked.insert(&key);
+        counting.insert(&key);
+        wide.insert(&key);
+        lines.insert(&key);
+        cuckoo.insert(&key).unwrap();
+        count_min.insert(&key);
+        count.insert(&key);
+        heavy.insert(&key);
+        sketched.insert(&key);
+        top.insert(&key);
+        plain.insert(&key);
+        ultra.insert(&key);
+    }
+    comes_back(&bloom, hasher);
+    comes_back(&blocked, hasher);
+    comes_back(&counting, hasher);
+    comes_back(&wide, hasher);
+    comes_back(&lines, hasher);
+    comes_back(&cuckoo, hasher);
+    comes_back(&count_min, hasher);
+    comes_back(&count, hasher);
+    comes_back(&heavy, hasher);
+    comes_back(&sketched, hasher);
+    comes_back(&top, hasher);
+    comes_back(&plain, hasher);
+    comes_back(&ultra, hasher);
+    comes_back(&AtomicBloomFilter::from(bloom), hasher);
+    comes_back(&AtomicBlockedBloomFilter::from(blocked), hasher);
+    let shared = AtomicCountMinSketch::<_, u8>::from_params(rows, hasher).unwrap();
+    comes_back(&shared, hasher);
+    comes_back(&AtomicHyperLogLog::from(plain), hasher);
+}
