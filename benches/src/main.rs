@@ -16,6 +16,7 @@ use pds_benches::goals::judge;
 use pds_benches::machine::Machine;
 use pds_benches::report::{Report, Row, html::html};
 use pds_benches::suite::{Bench, Effort, Suite};
+use pds_testkit::pipe;
 
 /// Times every structure against its peers, side by side in one process.
 #[derive(Debug, Parser)]
@@ -78,7 +79,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         goals: judge(&suites, &rows),
         rows,
     };
-    print!("{report}");
+    pipe::print(&report)?;
     if let Some(json) = json {
         json.write(&serde_json::to_string_pretty(&report)?)?;
     }

@@ -10,6 +10,7 @@ use crate::process::Outcome;
 use clap::Args;
 use comfy_table::{Table, presets};
 use core::error::Error;
+use pds_testkit::pipe;
 use pds_testkit::stats::Median;
 use serde::Serialize;
 use std::fs;
@@ -76,7 +77,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
     for items in [100_000, 10_000_000] {
         rows.extend(distinct::rows(items, 400 * 100_000 / items.min(1_000_000) / scale)?);
     }
-    println!("{}\n\n{}", table(&rows), sources(&rows));
+    pipe::print(format_args!("{}\n\n{}\n", table(&rows), sources(&rows)))?;
     if let Some(file) = &options.json {
         fs::write(file, serde_json::to_string_pretty(&rows)?)?;
     }

@@ -39,10 +39,7 @@ fn main() -> ExitCode {
         Command::Bench(options) => bench::run(&options).map(|()| ExitCode::SUCCESS),
         Command::Check(options) => check::run(&options).map(|()| ExitCode::SUCCESS),
         Command::Params(options) => params::run(&options).map(|()| ExitCode::SUCCESS),
-        Command::Room(options) => {
-            room::run(&options);
-            Ok(ExitCode::SUCCESS)
-        }
+        Command::Room(options) => room::run(&options).map(|()| ExitCode::SUCCESS),
         Command::Headline(options) => headline::run(&options).map(|()| ExitCode::SUCCESS),
     };
     result.unwrap_or_else(|error| {

@@ -11,6 +11,7 @@ use crate::process::Outcome;
 use clap::Args;
 use core::error::Error;
 use pds::params::compare::{Abilities, Ability, CountNeeds, Needs, Priority};
+use pds_testkit::pipe;
 
 /// Sizes, error rates and a choice of structure, from any two of items, rate and memory.
 #[derive(Debug, Args)]
@@ -64,7 +65,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "N", help_heading = COUNTS, value_parser = parse::count, requires = "depth", allow_negative_numbers = true)]
     width: Option<u64>,
     /// Its rows
-    #[arg(long, value_name = "N", help_heading = COUNTS, requires = "width")]
+    #[arg(long, value_name = "N", help_heading = COUNTS, requires = "width", allow_negative_numbers = true)]
     depth: Option<u32>,
     /// The sum of all counts, at most; 2^64 - 1 unless given
     #[arg(long, value_name = "N", help_heading = COUNTS, value_parser = parse::count, requires_all = ["items", "epsilon"], allow_negative_numbers = true)]
@@ -82,7 +83,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "ERROR", help_heading = DISTINCT, value_parser = parse::fraction, allow_negative_numbers = true)]
     error: Option<f64>,
     /// Precision of a sketch, from 4 to 18: its registers are a power of two
-    #[arg(long, value_name = "P", help_heading = DISTINCT, conflicts_with_all = ["error", "memory"])]
+    #[arg(long, value_name = "P", help_heading = DISTINCT, conflicts_with_all = ["error", "memory"], allow_negative_numbers = true)]
     precision: Option<u32>,
     /// Sets are asked what they have in common
     #[arg(long, help_heading = DISTINCT, requires_all = ["items", "error"])]
@@ -105,8 +106,8 @@ type Answer = Result<String, Box<dyn Error>>;
 /// # Errors
 /// When too little is asked, or what no structure can give.
 pub(crate) fn run(options: &Options) -> Outcome {
-    println!("{}", answer(options)?);
-    Ok(())
+    let answer = answer(options)?;
+    Ok(pipe::print(format_args!("{answer}\n"))?)
 }
 
 fn answer(options: &Options) -> Answer {

@@ -3,12 +3,14 @@
 //! Up to 256 items the probability of failure is measured itself; `--fills` says how often each size is filled. For
 //! more it is too small to be seen, and what is measured is how far from failure the design is.
 
-use clap::{Args, Subcommand};
+use crate::process::Outcome;
+use clap::{Args, Subcommand, value_parser};
 use comfy_table::{Table, presets};
 use core::sync::atomic::{AtomicUsize, Ordering};
 use pds::CuckooFilter;
 use pds::params::cuckoo::{least_buckets, most_items};
 use pds_testkit::keys::random;
+use pds_testkit::pipe;
 use std::sync::Mutex;
 use std::thread;
 
@@ -39,10 +41,10 @@ enum Part {
     /// Fills filters of the least size for up to 256 items, and counts those that are full too early.
     Few {
         /// Fills of each size.
-        #[arg(long, default_value_t = 1_000_000)]
+        #[arg(long, default_value_t = 1_000_000, value_parser = value_parser!(u64).range(1..))]
         fills: u64,
         /// The most items.
-        #[arg(long, default_value_t = 256)]
+        #[arg(long, default_value_t = 256, value_parser = value_parser!(u64).range(1..))]
         items: u64,
         /// Chooses the random hashes.
         #[arg(long, default_value_t = 0)]
@@ -51,16 +53,19 @@ enum Part {
     /// Fills filters until an insert fails.
     Many {
         /// Fills of each size.
-        #[arg(long, default_value_t = 200)]
+        #[arg(long, default_value_t = 200, value_parser = value_parser!(u32).range(1..))]
         fills: u32,
         /// The most buckets.
-        #[arg(long, default_value_t = 263_158)]
+        #[arg(long, default_value_t = 263_158, value_parser = value_parser!(u64).range(128..))]
         buckets: u64,
     },
 }
 
 /// Fills, counts and prints.
-pub(crate) fn run(options: &Options) {
+///
+/// # Errors
+/// When standard output fails; a reader that has left is no failure.
+pub(crate) fn run(options: &Options) -> Outcome {
     let (header, rows) = match options.part {
         Part::Few { fills, items: most, seed } => {
             let sizes = FEW.iter().rev().filter(|&&items| items <= most);
@@ -77,7 +82,7 @@ pub(crate) fn run(options: &Options) {
     };
     let mut table = Table::new();
     table.load_style(presets::ASCII_MARKDOWN).set_header(header).add_rows(rows);
-    println!("{table}");
+    Ok(pipe::print(format_args!("{table}\n"))?)
 }
 
 /// The rows of all jobs, in the reverse of their order: the longest are started first and shown last.

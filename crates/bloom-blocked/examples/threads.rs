@@ -18,6 +18,7 @@ const ASKED: u64 = 1 << 22;
 const ROUNDS: usize = 15;
 
 fn main() -> Result<(), Box<dyn Error>> {
+    pds_testkit::pipe::end_quietly();
     let is_quick = std::env::args().any(|argument| argument == "--quick");
     let (stored, rounds) = if is_quick { (ASKED, 1) } else { (STORED, ROUNDS) };
     let mut filter = BlockedBloomFilter::new(stored, 0.01)?;

@@ -237,6 +237,7 @@ impl Shape {
 }
 
 fn main() -> Result<ExitCode, ParseIntError> {
+    pds_testkit::pipe::end_quietly();
     let (options, sizes): (Vec<_>, Vec<_>) =
         std::env::args().skip(1).partition(|argument| argument == "--quick");
     let sizes = sizes.iter().map(|bits| bits.parse::<u64>()).collect::<Result<Vec<_>, _>>()?;

@@ -38,6 +38,7 @@ const WAYS: [(&str, List); 3] =
     [("SpaceSaving", space_saving), ("HeavyKeeper", heavy_keeper), ("`TopK`", top_k)];
 
 fn main() -> Result<(), Box<dyn Error>> {
+    pds_testkit::pipe::end_quietly();
     println!("| stream | k | memory | {} |", WAYS.map(|(name, _)| name).join(" | "));
     println!("|---|---|---|---|---|---|");
     for (seed, exponent) in (1..).zip(EXPONENTS) {

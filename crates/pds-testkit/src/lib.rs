@@ -11,6 +11,7 @@ pub mod hashers;
 pub mod keys;
 pub mod mutate;
 pub mod page;
+pub mod pipe;
 pub mod portable;
 pub mod stats;
 pub mod zipf;

@@ -26,6 +26,7 @@ const REQUESTS: usize = 200_000;
 const PROMISE: f64 = 0.01;
 
 fn main() -> Result<(), Box<dyn Error>> {
+    pds_testkit::pipe::end_quietly();
     let accounts: ExactSet<u64> = random(1).take(ACCOUNTS).collect();
     let mut store = Store::create(&accounts)?;
     let requests = requests(&accounts);

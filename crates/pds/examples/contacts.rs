@@ -28,6 +28,7 @@ const ADDRESS_BOOK: usize = 1_000_000;
 const PROMISE: f64 = 0.01;
 
 fn main() -> Result<(), Box<dyn Error>> {
+    pds_testkit::pipe::end_quietly();
     let mut client = Client { filter: empty_filter()?, server: Server::default() };
     let mut tally = Tally::default();
     for name in (0..ADDED).map(user) {

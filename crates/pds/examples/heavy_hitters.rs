@@ -27,6 +27,7 @@ const TOP: u64 = 10;
 const MADE: usize = 100_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
+    pds_testkit::pipe::end_quietly();
     let log = log()?;
     let (addresses, paths): (Vec<_>, Vec<_>) = log.lines().filter_map(parse).unzip();
     if addresses.is_empty() {

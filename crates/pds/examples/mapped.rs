@@ -25,6 +25,7 @@ const BITS_PER_ITEM: u64 = 10;
 const MOST_ITEMS: u64 = 10_000_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
+    pds_testkit::pipe::end_quietly();
     let mebibytes: u64 = env::args().nth(1).map_or(Ok(64), |size| size.parse())?;
     let path = env::temp_dir().join(format!("pds-mapped-{}.pds", process::id()));
     let result = build(mebibytes, &path).and_then(|items| ask(&path, items));

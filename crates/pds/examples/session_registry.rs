@@ -22,6 +22,7 @@ const IDLE_HOURS: u32 = 1;
 const RATE: f64 = 0.001;
 
 fn main() -> Result<(), Box<dyn Error>> {
+    pds_testkit::pipe::end_quietly();
     let mut requests = given_or_made_up(200_000)?;
     requests.sort_by(|a, b| (&a.day, a.hour).cmp(&(&b.day, b.hour)));
     let hours: Vec<&[Request]> =

@@ -30,6 +30,7 @@ const SAMPLE: &str = "a about after all also an and any are as at back be becaus
                       work would year you your";
 
 fn main() -> Result<(), Box<dyn Error>> {
+    pds_testkit::pipe::end_quietly();
     let text = env::args_os().nth(1).map_or_else(|| Ok(SAMPLE.to_owned()), fs::read_to_string)?;
     let dictionary = Dictionary::new(&text);
     if dictionary.typos.is_empty() {

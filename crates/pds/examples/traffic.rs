@@ -25,6 +25,7 @@ const FLOOD: u64 = 5;
 const FLOODED: core::ops::Range<u64> = 3..6;
 
 fn main() -> Result<(), Box<dyn Error>> {
+    pds_testkit::pipe::end_quietly();
     let mut traffic = TopK::<u32>::new(3)?;
     println!(
         "{INTERVALS} intervals of {} packets from {} sources, {} kB of counters.",

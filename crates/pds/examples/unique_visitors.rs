@@ -28,6 +28,7 @@ struct Hour<'a> {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
+    pds_testkit::pipe::end_quietly();
     let requests = given_or_made_up(400_000)?;
     if requests.is_empty() {
         return Err("a log needs at least one request".into());

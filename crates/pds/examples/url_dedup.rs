@@ -31,6 +31,7 @@ const STRANGERS: usize = 1_000_000;
 const PROMISE: f64 = 0.01;
 
 fn main() -> Result<(), Box<dyn Error>> {
+    pds_testkit::pipe::end_quietly();
     let visited = match env::args_os().nth(1) {
         Some(path) => distinct(fs::read_to_string(path)?.lines()),
         None => (0..GENERATED).zip(random(1)).map(|(page, random)| address(page, random)).collect(),

@@ -1,6 +1,7 @@
 //! Every example runs to its end, with little to do where much would take minutes.
 //!
-//! Tests build the examples, but nothing else runs them; each of them asserts what it shows.
+//! Tests build the examples, but nothing else runs them; each of them asserts what it shows. Each runs a second time with
+//! a reader that has left, as in `cargo run --example mapped | head -1`, and has to end without a panic.
 
 use super::workspace::{Package, target_folder};
 use crate::process::{self, Outcome, cargo, root};
@@ -29,7 +30,13 @@ pub(crate) fn run_all(packages: &[Package]) -> Outcome {
         eprintln!("running the example {name}");
         let small = SMALL.iter().filter(|(example, _)| example == name);
         let mut command = Command::new(folder.join(name));
-        process::capture(command.current_dir(root()).args(small.map(|(_, argument)| argument)))?;
+        command.current_dir(root()).args(small.map(|(_, argument)| argument));
+        process::capture(&mut command)?;
+        let (reader, writer) = std::io::pipe()?;
+        drop(reader);
+        if !command.stdout(writer).status()?.success() {
+            return Err(format!("the example {name} fails when nobody reads what it prints").into());
+        }
     }
     Ok(())
 }

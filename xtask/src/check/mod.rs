@@ -1,5 +1,6 @@
 //! `cargo xtask check`: what must hold of every commit, all of it or one step at a time.
 
+mod cases;
 mod examples;
 mod newcomer;
 mod no_std;
@@ -28,6 +29,8 @@ enum Step {
     Fmt,
     /// No lint, with any feature of any crate: all, none, and each alone
     Clippy,
+    /// Every case of docs/cases.md has a test, and every such test a case
+    Cases,
     /// Tests pass, and examples in documentation
     Test,
     /// Every example runs to its end, with little to do
@@ -51,6 +54,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
     steps.iter().try_for_each(|step| match step {
         Step::Fmt => process::run(&mut cargo(["fmt", "--all", "--check"])),
         Step::Clippy => clippy(&packages),
+        Step::Cases => cases::compare(),
         Step::Test => test(),
         Step::Examples => examples::run_all(&packages),
         Step::Doc => doc(),

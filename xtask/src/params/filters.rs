@@ -19,7 +19,7 @@ pub(super) fn for_promise(needs: &Needs) -> Answer {
     let (items, rate) = (needs.items, needs.rate);
     let comparison = compare(items, rate)?;
     let mut text = format!("{} keys at {}\n\n", grouped(items), share(rate));
-    text += &rows(&comparison);
+    text += &rows(comparison.candidates());
     let bound = information_bound(items, rate) / 8.0;
     write!(text, "\n\nNo filter can take less than {}.", human(bound))?;
     text += &impossible(&comparison);
@@ -40,19 +40,59 @@ pub(super) fn for_promise(needs: &Needs) -> Answer {
 
 /// The lowest rate of each structure, for so many keys in so little memory.
 pub(super) fn for_items_in_memory(bytes: u64, items: u64) -> Answer {
+    let least = Structure::ALL.map(|structure| (structure, least_memory(structure, items)));
+    let needs =
+        |structure| least.iter().find(|(one, _)| *one == structure).map(|(_, least)| *least);
+    let sizes = || least.iter().filter_map(|&(structure, size)| Some((size.ok()?, structure)));
+    // Asked first: far below it the predictions of rates have nothing to say.
+    match sizes().min_by_key(|&(size, _)| size) {
+        Some((size, structure)) if size > bytes => {
+            let (size, rate) = (HumanBytes(size), share(MOST_RATE));
+            return Err(format!(
+                "memory is {}, but must be at least {size} for {} keys: a {structure} takes so much at a rate of {rate}",
+                HumanBytes(bytes),
+                grouped(items)
+            )
+            .into());
+        }
+        _ => {}
+    }
     let comparison = compare_in_memory(bytes, items)?;
+    let has_room = |one: &&Candidate| {
+        needs(one.structure()).is_some_and(|least| least.is_ok_and(|size| size <= bytes))
+    };
+    let others: String = Structure::ALL
+        .into_iter()
+        .filter_map(|structure| match needs(structure)? {
+            Ok(size) if size > bytes => {
+                Some(format!("\nNo {structure}: it takes {} at the least.", HumanBytes(size)))
+            }
+            Ok(_) => {
+                comparison.get(structure).err().map(|error| format!("\nNo {structure}: {error}."))
+            }
+            Err(error) => Some(format!("\nNo {structure}: {error}.")),
+        })
+        .collect();
     let title = format!("{} keys in {}, the lowest rates\n\n", grouped(items), HumanBytes(bytes));
-    Ok(title + &rows(&comparison) + &impossible(&comparison) + "\n")
+    Ok(title + &rows(comparison.candidates().filter(has_room)) + &others + "\n")
+}
+
+/// The highest rate that is of use: a filter above it says *yes* to nearly every key.
+const MOST_RATE: f64 = 0.99;
+
+/// The least memory in which a structure tells anything of so many keys, in bytes.
+fn least_memory(structure: Structure, items: u64) -> Result<u64, ParamError> {
+    Candidate::new(structure, items, MOST_RATE).map(|candidate| candidate.size_in_bytes())
 }
 
 /// The most keys of each structure, at a rate in so little memory.
 pub(super) fn for_rate_in_memory(bytes: u64, rate: f64) -> Answer {
     let comparison = compare_most_items(bytes, rate)?;
     let title = format!("{} at {}, the most keys\n\n", HumanBytes(bytes), share(rate));
-    Ok(title + &rows(&comparison) + &impossible(&comparison) + "\n")
+    Ok(title + &rows(comparison.candidates()) + &impossible(&comparison) + "\n")
 }
 
-fn rows(comparison: &Comparison) -> String {
+fn rows<'a>(candidates: impl Iterator<Item = &'a Candidate>) -> String {
     let header = [
         "structure",
         "keys",
@@ -66,7 +106,7 @@ fn rows(comparison: &Comparison) -> String {
         "lines read, hit",
         "miss",
     ];
-    table(&header, comparison.candidates().map(cells)) + LEGEND
+    table(&header, candidates.map(cells)) + LEGEND
 }
 
 const LEGEND: &str = "\n(limited: a counter counts to 15, a merge takes what fits, beyond its keys a filter errs more often. \

@@ -26,9 +26,14 @@ pub(super) fn bytes(text: &str) -> Result<u64, String> {
     let decimal = [("kB", 1e3), ("MB", 1e6), ("GB", 1e9), ("TB", 1e12), ("B", 1.0)];
     let units: Vec<_> = units.chain(decimal).collect();
     let number = Number { text, like: "a size like 64MiB, 1.5GB or 4096" };
-    let value = number.value(&number.plain()?, &units)?;
+    let plain = number.plain()?;
     // A part of a byte is left out: 1.5GiB is whole, 0.7KiB is not.
-    whole(text, value.floor())
+    let value = plain.parse().or_else(|_| whole(text, number.value(&plain, &units)?.floor()))?;
+    if value == 0 {
+        Err("0 is too little: it must be 1 byte at the least".to_owned())
+    } else {
+        Ok(value)
+    }
 }
 
 /// What somebody wrote, and what it ought to look like.
@@ -93,6 +98,7 @@ mod tests {
         }
         assert_eq!(count("18446744073709551615"), Ok(u64::MAX));
         assert_eq!(count("1e19"), Ok(10_000_000_000_000_000_000));
+        assert_eq!(bytes("18446744073709551615"), Ok(u64::MAX));
         for (text, value) in [("1%", 0.01), ("0.1 %", 0.001), ("0.01", 0.01), ("1e-9", 1e-9)] {
             assert_eq!(fraction(text), Ok(value), "{text}");
         }
@@ -125,6 +131,7 @@ mod tests {
             (count("0"), "0 is too few: it must be 1 at the least"),
             (count("1.5"), "`1.5` is not a whole number"),
             (count("-1"), "`-1` is not from 1 to 2^64 - 1"),
+            (bytes("0"), "0 is too little: it must be 1 byte at the least"),
             (bytes("64mib"), "`64mib` is not a size like 64MiB, 1.5GB or 4096"),
             (bytes("1e99GB"), "`1e99GB` is not from 1 to 2^64 - 1"),
         ];

@@ -138,7 +138,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Box<dyn Error>> {
     };
     let measurements = schedule::run(jobs);
     let report = Report::new(options.command(), &run, start.elapsed(), measurements);
-    report::table::print(&report);
+    report::table::print(&report)?;
     write_all(outputs, &report)?;
     Ok(if report.broken() == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

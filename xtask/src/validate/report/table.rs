@@ -3,31 +3,49 @@
 use super::{Report, count, number, percent};
 use crate::validate::judge::{Row, Verdict};
 use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
+use core::fmt;
+use pds_testkit::pipe;
+use std::io;
 
 /// One line under the header and no others.
 const RULE_UNDER_HEADER: TableStyle =
     TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 
 /// Prints the report to standard output.
-pub(crate) fn print(report: &Report) {
-    for group in report.groups() {
-        println!("\n{}", group[0].check.title());
-        println!("{}", rows(group));
+///
+/// # Errors
+/// When standard output fails; a reader that has left is no failure.
+pub(crate) fn print(report: &Report) -> io::Result<()> {
+    pipe::print(Page(report))
+}
+
+/// The whole report as text.
+struct Page<'a>(&'a Report);
+
+impl fmt::Display for Page<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let report = self.0;
+        for group in report.groups() {
+            writeln!(f, "\n{}", group[0].check.title())?;
+            writeln!(f, "{}", rows(group))?;
+        }
+        writeln!(f, "\nSummary\n{}", summary(report))?;
+        writeln!(
+            f,
+            "\nReal keys: {}. Seed {}. Took {:.0} s.",
+            report.real_keys, report.seed, report.seconds
+        )?;
+        writeln!(
+            f,
+            "A faultless library fails such a run with probability {:.0e} ({:.1e} for each test).",
+            report.false_alarm, report.false_alarm_of_each
+        )?;
+        writeln!(f, "To repeat: {}", report.command)?;
+        for row in report.rows.iter().filter(|row| row.verdict == Verdict::Broken) {
+            writeln!(f, "BROKEN: {}", sentence(row))?;
+        }
+        writeln!(f, "\n{}", report.verdict())
     }
-    println!("\nSummary\n{}", summary(report));
-    println!(
-        "\nReal keys: {}. Seed {}. Took {:.0} s.",
-        report.real_keys, report.seed, report.seconds
-    );
-    println!(
-        "A faultless library fails such a run with probability {:.0e} ({:.1e} for each test).",
-        report.false_alarm, report.false_alarm_of_each
-    );
-    println!("To repeat: {}", report.command);
-    for row in report.rows.iter().filter(|row| row.verdict == Verdict::Broken) {
-        println!("BROKEN: {}", sentence(row));
-    }
-    println!("\n{}", report.verdict());
 }
 
 /// The columns of a row, in the order of [`cells`].
