@@ -126,7 +126,7 @@ impl<S: PortableHasher, C: Counter> Portable for AtomicCountMinSketch<S, C> {
         let sketch = CountMinSketch::read_payload(shape, hasher, source)?;
         Self::try_from(sketch).map_err(|error| match error {
             crate::ShareError::Conservative => {
-                field("the update", 3, 1, "0, plain, for a sketch that threads share").into()
+                other_update(Update::Conservative, "plain, for a sketch that threads share").into()
             }
             crate::ShareError::Alloc(error) => DecodeError::from(error).into(),
         })
@@ -151,12 +151,18 @@ pub(crate) fn params_of<C: Counter>(
 ) -> Result<(CountMinParams, Update), DecodeError> {
     let [width, depth, bits, update, epsilon, unused] = shape.numbers;
     if bits != u64::from(C::BITS) {
-        return Err(field("the bits of a counter", 2, bits, "those of the counters asked for"));
+        let allowed = match C::BITS {
+            8 => "8, for counters of type `u8`",
+            16 => "16, for counters of type `u16`",
+            32 => "32, for counters of type `u32`",
+            _ => "64, for counters of type `u64`",
+        };
+        return Err(field("the bits of a counter", 2, bits, allowed));
     }
     let update = match update {
         0 => Update::Plain,
         1 => Update::Conservative,
-        _ => return Err(field("the update", 3, update, "0, plain, or 1, conservative")),
+        _ => return Err(field("the update", 3, update, "0 (plain) or 1 (conservative)")),
     };
     check_unused(shape, 5, unused)?;
     let params = CountMinParams::with_error(
@@ -236,6 +242,17 @@ fn check_unused(shape: &Shape, number: u64, found: u64) -> Result<(), DecodeErro
 /// A number of the shape that is not possible.
 fn field(name: &'static str, number: u64, found: u64, allowed: &'static str) -> DecodeError {
     DecodeError::Field { name, offset: SHAPE_AT + 8 * number, found, allowed }
+}
+
+/// An update that is possible, and not the one that the structure has.
+pub(crate) fn other_update(found: Update, allowed: &'static str) -> DecodeError {
+    DecodeError::Choice {
+        name: "the update",
+        offset: SHAPE_AT + 24,
+        found: found as u64,
+        meaning: Some(found.name()),
+        allowed,
+    }
 }
 
 fn bad_shape(error: ParamError) -> DecodeError {

@@ -31,7 +31,7 @@ use serde::de::Error as _;
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::bytes::{check_counts, check_estimates, enter};
+use crate::bytes::{check_counts, check_estimates, enter, other_update};
 use crate::heavy_hitters::capacity_of;
 use crate::sketched::candidates_for;
 use crate::summary::{Summary, room_for};
@@ -190,7 +190,7 @@ fn beside<K: Hash + Eq, S: KeyHasher>(
     capacity: u32,
 ) -> Result<Summary<K>, DecodeError> {
     if sketch.update() != Update::Conservative {
-        return Err(refused("the update", sketch.update() as u64, "1, conservative"));
+        return Err(other_update(sketch.update(), "conservative"));
     }
     let summary = summary_of(listed, capacity, sketch.hasher())?;
     check_estimates(sketch, &summary)?;

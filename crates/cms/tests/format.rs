@@ -209,7 +209,7 @@ fn xxh3(bytes: &[u8]) -> [u8; 8] {
 
 fn field_of<T: Debug>(result: Result<T, DecodeError>) -> &'static str {
     match result.unwrap_err() {
-        DecodeError::Field { name, .. } => name,
+        DecodeError::Field { name, .. } | DecodeError::Choice { name, .. } => name,
         DecodeError::Shape { .. } => "shape",
         DecodeError::PayloadLength { .. } => "payload length",
         DecodeError::Padding { .. } => "padding",
@@ -389,4 +389,31 @@ fn streams_hold_one_structure_after_another() {
         CountMinSketch::<DefaultHashBuilder>::read_from(&mut reader, ReadLimits::UNLIMITED)
             .unwrap();
     assert!(summary == heavy() && sketch == plain() && reader.is_empty());
+}
+
+/// Key types, updates and counters have names, which errors say.
+#[test]
+fn case_45_errors_name_key_types_and_updates() {
+    let numbers = TopK::<u32>::new(3).unwrap().to_bytes();
+    assert_eq!(
+        TopK::<u64>::from_bytes(&numbers).unwrap_err().to_string(),
+        "the type of the keys at offset 72 is u32 (number 3), but must be u64"
+    );
+    let conservative = CountMinSketch::builder(CountMinParams::new(0.1, 0.1).unwrap())
+        .conservative()
+        .build()
+        .unwrap()
+        .to_bytes();
+    assert_eq!(
+        AtomicCountMinSketch::<DefaultHashBuilder, u32>::from_bytes(&conservative)
+            .unwrap_err()
+            .to_string(),
+        "the update at offset 80 is conservative (number 1), but must be plain, for a sketch that threads share"
+    );
+    assert_eq!(
+        CountMinSketch::<DefaultHashBuilder, u8>::from_bytes(&conservative)
+            .unwrap_err()
+            .to_string(),
+        "the bits of a counter at offset 72 is 32, but must be 8, for counters of type `u8`"
+    );
 }

@@ -52,7 +52,7 @@ impl<S: PortableHasher> Portable for HyperLogLog<S> {
             SPARSE => Err(number(2, "the number of sparse entries", entries, "at most m / 8")),
             DENSE if entries == 0 => Ok(params.packed_bytes()),
             DENSE => Err(number(2, "the number of sparse entries", entries, "0 in the dense form")),
-            _ => Err(number(1, "the form", form, "0 or 1")),
+            _ => Err(number(1, "the form", form, "0 (sparse) or 1 (dense)")),
         }
     }
 

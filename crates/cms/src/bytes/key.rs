@@ -65,6 +65,19 @@ pub trait PortableKey: Hash + Eq + Sized {
     fn read_key<R: Source>(source: &mut R, most: &mut u64) -> Result<Self, R::Error>;
 }
 
+/// The name of the key type that an id of ours stands for.
+pub(super) fn name_of(id: u64) -> Option<&'static str> {
+    const INTEGERS: [&str; 10] =
+        ["u8", "u16", "u32", "u64", "u128", "i8", "i16", "i32", "i64", "i128"];
+    match id {
+        1..=10 => INTEGERS.into_iter().zip(1..).find(|&(_, one)| one == id).map(|(name, _)| name),
+        16 => Some("Vec<u8>"),
+        17 => Some("String"),
+        32_768.. => Some("a type of a user's"),
+        _ => None,
+    }
+}
+
 macro_rules! integers {
     ($($integer:ty = $id:literal)*) => {$(
         impl PortableKey for $integer {

@@ -177,7 +177,13 @@ fn shape_of<K: PortableKey>(summary: &Summary<K>, first: u64, second: u64) -> Sh
 fn list_bytes<K: PortableKey>(shape: &Shape, capacity: u32) -> Result<u64, DecodeError> {
     let [.., id, tracked, key_bytes, unused] = shape.numbers;
     if id != u64::from(K::ID) {
-        return Err(field("the type of the keys", 2, id, "the one asked for"));
+        return Err(DecodeError::Choice {
+            name: "the type of the keys",
+            offset: super::SHAPE_AT + 16,
+            found: id,
+            meaning: super::key::name_of(id),
+            allowed: core::any::type_name::<K>(),
+        });
     }
     if tracked > room_for(capacity) {
         return Err(field(

@@ -25,7 +25,7 @@ pub enum Update {
 }
 
 impl Update {
-    pub(super) const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Plain => "plain",
             Self::Conservative => "conservative",

@@ -171,7 +171,12 @@ impl Header {
         )?;
         let flags = u16_at(bytes, Self::FLAGS_AT);
         if flags >= 2 * RATE_PRESENT {
-            return Err(field("flags", Self::FLAGS_AT, u64::from(flags), "a sum of 1, 2 and 4"));
+            return Err(field(
+                "flags",
+                Self::FLAGS_AT,
+                u64::from(flags),
+                "a sum of 1 (seed), 2 (expected items) and 4 (promised rate)",
+            ));
         }
         if u64_at(bytes, Self::RESERVED_AT) != 0 {
             return Err(field(

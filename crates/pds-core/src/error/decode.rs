@@ -40,6 +40,15 @@ pub enum DecodeError {
         /// The kind found.
         found: Kind,
     },
+    /// A structure of a kind that is none of those asked for.
+    OtherKind {
+        /// Offset of the field in bytes.
+        offset: u64,
+        /// The kind found.
+        found: Kind,
+        /// Which kinds there may be.
+        allowed: &'static str,
+    },
     /// Another hash function than the one asked for.
     Hasher {
         /// Offset of the field in bytes.
@@ -71,6 +80,19 @@ pub enum DecodeError {
         /// The value found.
         found: u64,
         /// What it may be.
+        allowed: &'static str,
+    },
+    /// A field that stands for one of a few named choices, and not for the one asked for.
+    Choice {
+        /// What the field is.
+        name: &'static str,
+        /// Its offset in bytes.
+        offset: u64,
+        /// The number found.
+        found: u64,
+        /// What that number stands for; `None` where it stands for nothing known.
+        meaning: Option<&'static str>,
+        /// What it must stand for.
         allowed: &'static str,
     },
     /// A shape that no structure can have.
@@ -142,6 +164,10 @@ impl fmt::Display for DecodeError {
                 let ((a, found), (an, expected)) = (found.with_article(), expected.with_article());
                 write!(f, "{a} {found} where {an} {expected} was expected: kind {number} at offset {offset}, not {other}")
             }
+            Self::OtherKind { offset, found, allowed } => {
+                let (article, number) = (found.with_article().0, found.id());
+                write!(f, "{article} {found} where {allowed} was expected: kind {number} at offset {offset}")
+            }
             Self::Hasher { offset, expected, found } => {
                 let (found, expected) = (HasherId(*found), HasherId(*expected));
                 write!(f, "hasher {found} at offset {offset}, where {expected} was expected")
@@ -156,6 +182,10 @@ impl fmt::Display for DecodeError {
             ),
             Self::Field { name, offset, found, allowed } => {
                 write!(f, "{name} at offset {offset} is {found}, but must be {allowed}")
+            }
+            Self::Choice { name, offset, found, meaning, allowed } => {
+                let meaning = meaning.unwrap_or("unknown");
+                write!(f, "{name} at offset {offset} is {meaning} (number {found}), but must be {allowed}")
             }
             Self::Shape { offset, error } => write!(f, "impossible shape at offset {offset}: {error}"),
             Self::PayloadLength { offset, expected, found } => write!(

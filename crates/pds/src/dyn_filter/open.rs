@@ -50,19 +50,25 @@ pub(super) use by_kind;
 
 /// What is wrong with bytes that hold another structure, or one whose feature is off.
 pub(super) fn not_a_filter(kind: Kind) -> DecodeError {
-    DecodeError::Field {
-        name: "the structure kind",
-        offset: KIND_AT,
-        found: kind.id().into(),
-        allowed: "a membership filter whose feature is on",
-    }
+    let allowed = match kind {
+        Kind::Bloom => "a filter whose feature is on (of `pds`, `bloom` is off)",
+        Kind::BlockedBloom => "a filter whose feature is on (of `pds`, `blocked` is off)",
+        Kind::CountingBloom | Kind::BlockedCountingBloom => {
+            "a filter whose feature is on (of `pds`, `counting` is off)"
+        }
+        Kind::Cuckoo => "a filter whose feature is on (of `pds`, `cuckoo` is off)",
+        _ => {
+            "a membership filter (Bloom, blocked Bloom, counting Bloom, blocked counting Bloom or cuckoo)"
+        }
+    };
+    DecodeError::OtherKind { offset: KIND_AT, found: kind, allowed }
 }
 
 impl DynFilter {
     /// Reads portable bytes that hold a filter of any kind and nothing else.
     ///
     /// # Errors
-    /// [`DecodeError`] says what is wrong and where: [`Field`](DecodeError::Field) where the bytes hold no filter, or
+    /// [`DecodeError`] says what is wrong and where: [`OtherKind`](DecodeError::OtherKind) where the bytes hold no filter, or
     /// one whose feature is off.
     ///
     /// # Complexity

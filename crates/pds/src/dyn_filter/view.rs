@@ -70,7 +70,7 @@ impl<'a> DynFilterView<'a> {
     /// Opens portable bytes that hold a filter of any kind and nothing else.
     ///
     /// # Errors
-    /// [`DecodeError`] says what is wrong and where: [`Field`](DecodeError::Field) where the bytes hold no filter, or
+    /// [`DecodeError`] says what is wrong and where: [`OtherKind`](DecodeError::OtherKind) where the bytes hold no filter, or
     /// one whose feature is off.
     ///
     /// # Complexity
