@@ -7,7 +7,8 @@ use bloom_core::{AtomicBloomFilter, BloomFilter, BloomParams, DoubleHash, Health
 use pds_core::hash::finalize;
 use pds_core::internal::GOLDEN_RATIO;
 use pds_core::{
-    Avalanching, BuildError, DefaultHashBuilder, Incompatible, KeyHasher, ParamError, SipHashBuilder,
+    Avalanching, BuildError, DefaultHashBuilder, Incompatible, KeyHasher, ParamError,
+    SipHashBuilder,
 };
 use pds_testkit::hashers::on_awkward_keys;
 use pds_testkit::keys;

@@ -17,8 +17,8 @@ use crate::{CuckooFilterBuilder, Full, MergeError};
 ///
 /// Choose it where keys are removed, and below a rate of 0.05 % for its size alone: there it is
 /// smaller than a Bloom filter, from 500 keys up. A lookup reads two places of memory. It can be full, which no Bloom filter
-/// is, and it cannot grow: that needs the keys. Where the number of keys has no bound, start another
-/// filter when one is full and ask them all.
+/// is, and it cannot grow: that needs the keys. If the number of keys has no bound, keep the keys in an exact store. When
+/// the filter is [`Full`], build one for twice as many keys from the store, as the example `rebuild` of this crate does.
 ///
 /// The type of a key is part of it: `1u32` and `1u64` are different keys.
 ///

@@ -152,6 +152,9 @@ impl Hash for Raw<'_> {
 ///     }
 /// }
 ///
+/// // The seed is no secret: structures have `to_bytes` without a further choice.
+/// impl pds_core::hash::PublicSeed for PortableFnv {}
+///
 /// assert_eq!(PortableFnv::default().hash_bytes(b"a"), pds_core::hash::finalize(0xaf63_dc4c_8601_ec8c));
 /// ```
 ///
