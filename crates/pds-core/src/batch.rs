@@ -1,7 +1,8 @@
 //! Batches of keys, hashed some at a time into an array on the stack.
 
-use crate::KeyHasher;
 use core::hash::Hash;
+
+use crate::KeyHasher;
 
 /// Asks for many keys, `N` at a time: `answer` writes the answers for their hashes.
 ///
