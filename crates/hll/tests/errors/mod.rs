@@ -4,7 +4,7 @@
 use pds_testkit::stats::normal_quantile;
 
 /// The chance that a correct sketch fails one of the tests it is judged by, each.
-const ALPHA: f64 = 1e-6;
+pub(crate) const ALPHA: f64 = 1e-6;
 
 /// The deviation that a normal variable exceeds in either direction with this chance.
 pub(crate) fn limit() -> f64 {
