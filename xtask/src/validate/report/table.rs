@@ -11,7 +11,7 @@ const RULE_UNDER_HEADER: TableStyle =
 /// Prints the report to standard output.
 pub(crate) fn print(report: &Report) {
     for group in report.groups() {
-        println!("\n{}", group[0].check.title());
+        println!("\n{}", group[0].check.title);
         println!("{}", rows(group));
     }
     println!("\nSummary\n{}", summary(report));
@@ -85,6 +85,7 @@ const fn mark(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Kept => "ok",
         Verdict::Weak => "weak",
+        Verdict::Wide => "wide",
         Verdict::Expected => "expected",
         Verdict::Broken => "BROKEN",
     }
@@ -92,20 +93,21 @@ const fn mark(verdict: Verdict) -> &'static str {
 
 fn summary(report: &Report) -> Table {
     let mut table = table(
-        &["check", "tests", "events", "sees at best", "at worst", "weak", "broken"],
-        &[1, 2, 3, 4, 5, 6],
+        &["check", "tests", "events", "sees at best", "at worst", "weak", "wide", "broken"],
+        &[1, 2, 3, 4, 5, 6, 7],
     );
     table.add_rows(report.groups().map(|group| {
         let sees = || group.iter().filter_map(|row| row.sees);
         let chance = group[0].is_statistical();
         let show = |text: String| if chance { text } else { String::new() };
         [
-            group[0].check.title().to_owned(),
+            group[0].check.title.to_owned(),
             group.len().to_string(),
             show(number(group.iter().filter_map(|row| row.events).sum())),
             show(percent(sees().fold(f64::INFINITY, f64::min))),
             show(percent(sees().fold(0.0, f64::max))),
             show(count(group, Verdict::Weak).to_string()),
+            show(count(group, Verdict::Wide).to_string()),
             count(group, Verdict::Broken).to_string(),
         ]
     }));
@@ -117,7 +119,7 @@ fn sentence(row: &Row) -> String {
     let case = &row.case;
     format!(
         "{} of {} with n = {}, rate {}, {}, {} keys, {} hasher: measured {}, accepted {}",
-        row.check.title(),
+        row.check.title,
         case.structure,
         case.items,
         number(case.rate),
