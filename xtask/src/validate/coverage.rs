@@ -63,13 +63,14 @@ pub(crate) fn deviations(confidence: f64) -> f64 {
 #[derive(Debug, Clone)]
 pub(crate) struct Answer {
     value: f64,
-    ends: [RangeInclusive<f64>; COVERAGE.len()],
+    /// At each confidence, or at the first ones only.
+    ends: Vec<RangeInclusive<f64>>,
 }
 
 impl Answer {
     /// An estimate and its interval, by the confidence.
     pub(crate) fn new(value: f64, interval: impl Fn(f64) -> RangeInclusive<f64>) -> Self {
-        Self { value, ends: COVERAGE.map(|(confidence, _)| interval(confidence)) }
+        Self { value, ends: COVERAGE.map(|(confidence, _)| interval(confidence)).to_vec() }
     }
 
     /// As many standard errors around the estimate as a normal error exceeds with probability 1 - confidence.
@@ -80,12 +81,19 @@ impl Answer {
         })
     }
 
+    /// At 0.95 only, for a standard error of few coincidences: it tells how seldom one occurs, and no more.
+    pub(crate) fn of_few(estimate: Estimate) -> Self {
+        let mut answer = Self::normal(estimate);
+        answer.ends.truncate(1);
+        answer
+    }
+
     /// Whether each interval holds `truth`, once it has `width` times its width.
-    fn holds(&self, truth: f64, width: f64) -> [bool; COVERAGE.len()] {
-        let end = |end: f64| {
+    fn holds(&self, truth: f64, width: f64) -> impl Iterator<Item = bool> {
+        let end = move |end: f64| {
             if width == AS_STATED { end } else { self.value + width * (end - self.value) }
         };
-        self.ends.each_ref().map(|ends| (end(*ends.start())..=end(*ends.end())).contains(&truth))
+        self.ends.iter().map(move |ends| (end(*ends.start())..=end(*ends.end())).contains(&truth))
     }
 }
 
@@ -145,14 +153,15 @@ struct Tally {
     items: u64,
     name: &'static str,
     trials: u64,
-    held: [u64; COVERAGE.len()],
+    /// At each confidence that is asked.
+    held: Vec<u64>,
 }
 
 fn tally_of<'a>(tallies: &'a mut Vec<Tally>, asked: &Asked) -> &'a mut Tally {
     let is_same = |tally: &Tally| tally.items == asked.items && tally.name == asked.name;
     let index = tallies.iter().position(is_same).unwrap_or(tallies.len());
     if index == tallies.len() {
-        let held = [0; COVERAGE.len()];
+        let held = vec![0; asked.answer.ends.len()];
         tallies.push(Tally { items: asked.items, name: asked.name, trials: 0, held });
     }
     &mut tallies[index]
@@ -185,7 +194,12 @@ impl Tally {
             events: real(self.trials) * (1.0 - confidence),
         };
         let is_judged = 2 * self.trials > trials;
-        COVERAGE.into_iter().zip(self.held).filter(|_| is_judged).map(measure).collect()
+        COVERAGE
+            .into_iter()
+            .zip(self.held.iter().copied())
+            .filter(|_| is_judged)
+            .map(measure)
+            .collect()
     }
 }
 
