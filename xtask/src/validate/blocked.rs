@@ -1,7 +1,9 @@
 //! The blocked Bloom filter as a subject.
 
+use super::bloom::{LOWER_HALF, WORST_PART};
 use super::judge::{Check, Law, real};
 use super::keys::{HasherKind, KeyKind};
+use super::measure::SET_BITS;
 use super::measure::{Plan, Work};
 use super::subject::{Design, Family, Interval, Observation, Prediction, Sets, Size, Subject};
 use core::hash::Hash;
@@ -195,7 +197,7 @@ pub(crate) fn fill(ones: u64, params: &BlockedBloomParams, stored: u64) -> Obser
     // One key in one block sets as many bits always: the law has no width but that of rounding.
     let (low, high) = (value * (1.0 - ROUNDING), value * (1.0 + ROUNDING));
     let law = Law::Normal { low, high, deviation: standard_error, looks: 1 };
-    Observation { check: Check::SetBits, law, observed: real(ones) }
+    Observation { check: SET_BITS, law, observed: real(ones) }
 }
 
 const fn normal(expected: f64, deviation: f64, looks: u32) -> Law {
@@ -206,7 +208,7 @@ const fn normal(expected: f64, deviation: f64, looks: u32) -> Law {
 fn spread(words: &[u64], params: &BlockedBloomParams, items: f64) -> Vec<Observation> {
     let [fewest, most] = PARTS;
     let parts = (params.num_blocks() / BLOCKS_OF_A_PART).clamp(fewest, most);
-    let checks = [(2, Check::LowerHalf), (parts, Check::WorstPart)];
+    let checks = [(2, LOWER_HALF), (parts, WORST_PART)];
     let seen =
         checks.into_iter().filter(|(parts, _)| params.num_blocks() / parts >= LEAST_OF_A_PART);
     seen.map(|(parts, check)| worst_of(words, params, items, parts, check)).collect()

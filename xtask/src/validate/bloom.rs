@@ -1,11 +1,19 @@
 //! The standard Bloom filter as a subject.
 
 use super::judge::{Check, Law, real};
+use super::measure::SET_BITS;
 use super::subject::{Design, Family, Interval, Observation, Prediction, Sets, Size, Subject};
 use core::hash::Hash;
 use pds::bloom::BloomParams;
 use pds::params::bloom::{rate_from_fill, scheme_excess};
 use pds::{BloomFilter, Estimate, KeyHasher};
+
+pub(crate) const LOWER_HALF: Check =
+    Check::new("set bits in the lower half", "Half of the array must hold half of the set bits.");
+pub(crate) const WORST_PART: Check = Check::new(
+    "set bits in the worst part",
+    "Of up to 64 equal parts of the array, the one that deviates most.",
+);
 
 /// The most parts that an array is divided into to find the most deviating one.
 const MOST_PARTS: u64 = 64;
@@ -155,7 +163,7 @@ pub(crate) fn fill(ones: u64, params: &BloomParams, stored: u64) -> Observation 
         deviation: expected.standard_error,
         looks: 1,
     };
-    Observation { check: Check::SetBits, law, observed: real(ones) }
+    Observation { check: SET_BITS, law, observed: real(ones) }
 }
 
 /// The set bits of the lower half and of the most deviating part, given those of the whole array.
@@ -168,8 +176,8 @@ pub(crate) fn spread(words: &[u64], bits: u64) -> Vec<Observation> {
     let observe = |parts: u64, check| worst_of(words, bits, ones, parts).observe(check);
     match parts {
         0..2 => Vec::new(),
-        2..4 => vec![observe(2, Check::LowerHalf)],
-        _ => vec![observe(2, Check::LowerHalf), observe(parts, Check::WorstPart)],
+        2..4 => vec![observe(2, LOWER_HALF)],
+        _ => vec![observe(2, LOWER_HALF), observe(parts, WORST_PART)],
     }
 }
 

@@ -4,12 +4,16 @@
 //! their relative errors, as multiples of the predicted standard error, are judged twice: the mean must be 0, and the
 //! root of the mean square 1. Numbers that nobody can insert are drawn: which ranks each register has seen.
 
+mod intervals;
+mod overlap;
+mod promise;
 pub(super) mod sabotage;
 mod simulated;
 #[cfg(test)]
 mod tests;
 
 use super::Run;
+use super::coverage::AS_STATED;
 use super::effort::Effort;
 use super::judge::{Case, Check, Law, Measurement, real};
 use super::schedule::{Job, Progress};
@@ -21,6 +25,15 @@ use pds::params::hll::CardinalityEstimator::{
 use pds::{DefaultHashBuilder, HyperLogLog, KeyHasher, Mixed, UltraLogLog};
 use pds_testkit::hashers::{Fnv1aBuilder, IdentityBuilder};
 use pds_testkit::keys;
+
+pub(crate) const MEAN_ESTIMATE: Check = Check::new(
+    "mean estimate",
+    "The mean of the estimates of many sketches, as a multiple of the true number.",
+);
+pub(crate) const ESTIMATE_SPREAD: Check = Check::new(
+    "spread of estimates",
+    "The root mean square of their errors, as a multiple of the predicted standard error.",
+);
 
 /// Sketches of a case: as many as show a tenth more or less error almost surely.
 const SKETCHES: u64 = 12_000;
@@ -99,6 +112,15 @@ pub(crate) fn jobs(run: &Run) -> Vec<Job<'_>> {
     let fine = run.effort.choose([&[(16, 9)][..], &[(16, 9)], &FINE]);
     let job = |&(precision, exponent)| simulated::job(precision, exponent, FINE_SKETCHES, seed);
     jobs.extend(fine.iter().map(job));
+    jobs.extend(promise::jobs(run));
+    jobs.extend(interval_jobs(run, AS_STATED));
+    jobs
+}
+
+/// The jobs of all intervals, of `width` times their width.
+pub(super) fn interval_jobs(run: &Run, width: f64) -> Vec<Job<'_>> {
+    let mut jobs = intervals::jobs(run, width);
+    jobs.extend(overlap::jobs(run, width));
     jobs
 }
 
@@ -241,13 +263,13 @@ fn judge(
     let bias_law =
         if is_sparse { sparse_law(size, sketches) } else { bias_law(predicted, sketches) };
     let mut checks = if size == 0.0 {
-        vec![(Check::MeanEstimate, Law::Exactly(0.0), errors.sum)]
+        vec![(MEAN_ESTIMATE, Law::Exactly(0.0), errors.sum)]
     } else {
-        vec![(Check::MeanEstimate, bias_law, mean)]
+        vec![(MEAN_ESTIMATE, bias_law, mean)]
     };
     // Few keys err seldom, and much then: no normal law. The sparse form is judged by its mean alone.
     if !is_sparse && size > real(params.max_sparse_entries()) {
-        checks.push((Check::EstimateSpread, spread_law(estimator, params, size, sketches), spread));
+        checks.push((ESTIMATE_SPREAD, spread_law(estimator, params, size, sketches), spread));
     }
     let measurement = |(check, law, observed)| Measurement {
         case: case.clone(),

@@ -3,23 +3,47 @@
 use super::Run;
 use super::judge::{Case, Check, Law, Measurement, real};
 use super::schedule::{Job, Progress};
+use super::signed::count_sketch;
 use pds::cms::{Hitter, Update};
-use pds::params::{CountMinParams, CountSketchParams, HeavyHittersParams};
-use pds::{
-    CountMinSketch, CountSketch, DefaultHashBuilder, HeavyHitters, KeyHasher, SketchedHeavyHitters,
-};
+use pds::params::{CountMinParams, HeavyHittersParams};
+use pds::{CountMinSketch, DefaultHashBuilder, HeavyHitters, KeyHasher, SketchedHeavyHitters};
 use pds_testkit::zipf::{Zipf, counts};
+
+pub(crate) const BELOW_TRUTH: Check = Check::new(
+    "estimates below the truth",
+    "No key may be estimated below its count, unless the answer is \"at least\".",
+);
+pub(crate) const BEYOND_BOUND: Check = Check::new(
+    "estimates beyond the bound",
+    "Of all estimates, at most a share of delta may exceed the count by more than epsilon N.",
+);
+pub(crate) const MEAN_ERROR: Check = Check::new(
+    "mean error of estimates",
+    "The mean error over all keys, against a simulation with fully random rows.",
+);
+pub(crate) const TAIL_ERROR: Check = Check::new(
+    "99th percentile of errors",
+    "The error that one key in a hundred exceeds, against the same simulation.",
+);
+pub(crate) const MERGED_BYTES: Check = Check::new(
+    "merge's bytes unlike the whole's",
+    "A merge must be the sketch of both streams, byte for byte.",
+);
+pub(crate) const MISSED_HEAVY: Check =
+    Check::new("heavy keys missed", "Every key above the share must be listed.");
+pub(crate) const WRONGLY_HEAVY: Check =
+    Check::new("light keys listed", "No listed key may be below the share by more than the error.");
 
 /// Operations of a stream: every event is counted, and every key is asked for.
 pub(super) const STREAM_COST: u64 = 2 * EVENTS as u64;
 /// Different keys of a stream, and how many come in all, as in the simulation.
-const ITEMS: usize = 100_000;
+pub(super) const ITEMS: usize = 100_000;
 const EVENTS: usize = 1_000_000;
 
 /// Count sketches for each stream of a count-min sketch, and events of each: in a full run, so many that a spread a tenth
 /// above the bound is seen.
 const SKETCHES: u64 = 60;
-const SKETCH_EVENTS: usize = 100_000;
+pub(super) const SKETCH_EVENTS: usize = 100_000;
 
 /// Standard errors of few streams are themselves uncertain: they are taken so many times larger, as the
 /// distribution of Student asks for at the level of one test among a hundred, for the degrees of freedom of the
@@ -221,10 +245,10 @@ impl Asked {
         let (tail, tail_law) = against(&self.tails, plan.tail_error, 1.0);
         let bound = plan.params().delta() * real(self.keys);
         vec![
-            of(Check::BelowTruth, Law::Exactly(0.0), real(self.too_low), 0.0),
-            of(Check::BeyondBound, Law::at_most(bound, 0.0), real(self.beyond), bound),
-            of(Check::MeanError, mean_law, mean, real(self.keys)),
-            of(Check::TailError, tail_law, tail, real(self.keys)),
+            of(BELOW_TRUTH, Law::Exactly(0.0), real(self.too_low), 0.0),
+            of(BEYOND_BOUND, Law::at_most(bound, 0.0), real(self.beyond), bound),
+            of(MEAN_ERROR, mean_law, mean, real(self.keys)),
+            of(TAIL_ERROR, tail_law, tail, real(self.keys)),
         ]
     }
 }
@@ -257,7 +281,7 @@ fn merged(plan: &Simulated, seed: u64) -> Measurement {
     left.merge(&right).expect("two of one shape");
     let (merged, whole) = (left.to_bytes(), whole.to_bytes());
     let differing = merged.iter().zip(&whole).filter(|(a, b)| a != b).count();
-    exact(plan.case("two parts", 1), Check::MergedBytes, differing as u64)
+    exact(plan.case("two parts", 1), MERGED_BYTES, differing as u64)
 }
 
 fn exact(case: Case, check: Check, observed: u64) -> Measurement {
@@ -294,7 +318,7 @@ fn bound(plan: &Simulated, order: &'static str, ranks: &[usize]) -> Vec<Measurem
     let mut asked = Asked::default();
     asked.add(&sketch, ranks, params.epsilon());
     let mut rows = asked.judge(&plan.case(order, 1), plan);
-    rows.retain(|row| !matches!(row.check, Check::MeanError | Check::TailError));
+    rows.retain(|row| !matches!(row.check, MEAN_ERROR | TAIL_ERROR));
     rows
 }
 
@@ -328,61 +352,10 @@ fn heavy(phi: f64, exponent: f64, order: &'static str, ranks: &[usize]) -> Vec<M
             hasher: "default",
             instances: 1,
         };
-        let missed = exact(case.clone(), Check::MissedHeavy, (heavy - rightly) as u64);
+        let missed = exact(case.clone(), MISSED_HEAVY, (heavy - rightly) as u64);
         // The sketch promises this with a probability only.
-        let wrongly = (name == "summary").then(|| exact(case, Check::WronglyHeavy, light as u64));
+        let wrongly = (name == "summary").then(|| exact(case, WRONGLY_HEAVY, light as u64));
         core::iter::once(missed).chain(wrongly).collect::<Vec<_>>()
     };
     lists.into_iter().flat_map(judge).collect()
-}
-
-/// A count sketch's estimates of one key a sketch, as multiples of the truth.
-fn count_sketch(exponent: f64, sketches: u64, seed: u64, progress: &Progress) -> Vec<Measurement> {
-    const EVENTS: usize = SKETCH_EVENTS;
-    const FREQUENT: u64 = 5_000;
-    let params = CountSketchParams::from_width_and_depth(500, 5).expect("a sound shape");
-    let zipf = Zipf::new(ITEMS, exponent);
-    let mut ratios = Vec::new();
-    let ranks: Vec<_> = zipf.stream(seed).take(EVENTS).collect();
-    for sketch in 0..sketches {
-        let hasher = DefaultHashBuilder::with_seed(seed ^ sketch);
-        let mut sketch = CountSketch::from_params(params, hasher).expect("memory");
-        ranks.iter().for_each(|&rank| {
-            sketch.insert(&(rank as u64));
-        });
-        // A key that the stream does not hold.
-        sketch.insert_many(&u64::MAX, FREQUENT);
-        #[expect(clippy::cast_precision_loss, reason = "counts of a run stay below 2^53")]
-        ratios.push(sketch.estimate(&u64::MAX).value() as f64 / real(FREQUENT));
-        progress.advance(EVENTS as u64);
-    }
-    let count = real(sketches);
-    let mean = ratios.iter().sum::<f64>() / count;
-    let variance = ratios.iter().map(|ratio| (ratio - mean).powi(2)).sum::<f64>() / (count - 1.0);
-    let law = Law::Normal { low: 1.0, high: 1.0, deviation: (variance / count).sqrt(), looks: 1 };
-    let squares: u64 = counts(ITEMS, &ranks).iter().map(|count| count * count).sum();
-    let row = params.standard_error_of_a_row(real(squares)) / real(FREQUENT);
-    let spread = ratios.iter().map(|ratio| (ratio - 1.0).powi(2)).sum::<f64>() / count;
-    // A median of rows errs less than one row does.
-    let spread_law = Law::at_most(1.0, 1.0 / (2.0 * count).sqrt());
-    let case = Case {
-        structure: "cms",
-        items: EVENTS as u64,
-        rate: params.delta(),
-        shape: format!("count sketch 500 x 5, Zipf {exponent}"),
-        keys: "random order",
-        hasher: "default",
-        instances: sketches,
-    };
-    let of = |check, law, observed| Measurement {
-        case: case.clone(),
-        check,
-        law,
-        observed,
-        events: count,
-    };
-    vec![
-        of(Check::MeanEstimate, law, mean),
-        of(Check::EstimateSpread, spread_law, spread.sqrt() / row),
-    ]
 }

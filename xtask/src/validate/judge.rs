@@ -4,7 +4,7 @@
 //! false-alarm budget: a library without a fault fails a whole run with that probability at most.
 
 use pds_testkit::stats::{Binomial, normal_quantile, split_budget};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 /// The probability that a whole run on faultless code reports a broken promise.
 pub(crate) const FALSE_ALARM: f64 = 1e-6;
@@ -12,152 +12,35 @@ pub(crate) const FALSE_ALARM: f64 = 1e-6;
 pub(crate) const POWER: f64 = 0.99;
 /// A row that could miss a deviation above this proves nothing and is marked so.
 pub(crate) const WEAK_ABOVE: f64 = 0.10;
+/// The same for intervals at confidences above 0.99: they miss so seldom that a run sees gross failure only, such as an
+/// interval of half the width.
+const GROSS: f64 = 0.5;
 
-/// What was measured, in the order in which reports show it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub(crate) enum Check {
-    /// Stored keys that the structure denies.
-    LostKeys,
-    /// Absent keys that it affirms, given its own fill.
-    FalsePositives,
-    /// The mean rate over many instances, at most the promised one.
-    Promise,
-    /// The mean rate over many instances against the predicted one.
-    MeanRate,
-    /// Set bits against the number of keys stored.
-    SetBits,
-    /// Set bits in the lower half of the array against those in all of it.
-    LowerHalf,
-    /// The most deviating part of the array against all of it.
-    WorstPart,
-    /// The union's words that differ from those of a filter of all keys.
-    UnionWords,
-    /// The number of keys, estimated from the fill.
-    Count,
-    /// The number of keys in the union of two filters, estimated.
-    UnionCount,
-    /// The number of keys in both of two filters, estimated.
-    SharedCount,
-    /// Estimates of a frequency below the truth, other than those that say so.
-    BelowTruth,
-    /// Estimates of a frequency beyond their bound.
-    BeyondBound,
-    /// The mean over all keys of estimate less truth.
-    MeanError,
-    /// The error that one key in a hundred exceeds.
-    TailError,
-    /// The bytes of a merge that differ from those of the sketch of the whole.
-    MergedBytes,
-    /// Keys above the share that are not listed.
-    MissedHeavy,
-    /// Listed keys further below the share than the error allows.
-    WronglyHeavy,
-    /// The mean of many estimates, as a multiple of the truth.
-    MeanEstimate,
-    /// The root mean square of many errors, as a multiple of the predicted one.
-    EstimateSpread,
-    /// The mean load at which a filter with slots is first full.
-    FirstFailure,
-    /// Counters that stick.
-    Overflow,
-    /// Absent keys affirmed under a weak hasher that is said to be uniform: to be broken.
-    UnmixedRate,
-}
-
-impl Check {
+/// What is measured: a constant beside the measurement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Check {
     /// What a reader calls it.
-    pub(crate) const fn title(self) -> &'static str {
-        match self {
-            Self::LostKeys => "lost keys",
-            Self::FalsePositives => "false positives, given the fill",
-            Self::Promise => "mean rate, at most the promise",
-            Self::MeanRate => "mean rate, as predicted",
-            Self::SetBits => "set bits",
-            Self::LowerHalf => "set bits in the lower half",
-            Self::WorstPart => "set bits in the worst part",
-            Self::UnionWords => "union's words unlike the whole's",
-            Self::Count => "approx_len",
-            Self::UnionCount => "approx_union_len",
-            Self::SharedCount => "approx_intersection_len",
-            Self::BelowTruth => "estimates below the truth",
-            Self::BeyondBound => "estimates beyond the bound",
-            Self::MeanError => "mean error of estimates",
-            Self::TailError => "99th percentile of errors",
-            Self::MergedBytes => "merge's bytes unlike the whole's",
-            Self::MissedHeavy => "heavy keys missed",
-            Self::WronglyHeavy => "light keys listed",
-            Self::MeanEstimate => "mean estimate",
-            Self::EstimateSpread => "spread of estimates",
-            Self::FirstFailure => "mean load at the first failure",
-            Self::Overflow => "counters that stick",
-            Self::UnmixedRate => "false positives, a weak hasher unmixed",
-        }
-    }
-
+    pub(crate) title: &'static str,
+    /// What a passing row means, in a sentence.
+    pub(crate) meaning: &'static str,
     /// Whether the measurement has to contradict its law, so that the run fails when it agrees.
-    pub(crate) const fn is_to_break(self) -> bool {
-        matches!(self, Self::UnmixedRate)
-    }
+    is_to_break: bool,
 }
 
 impl Check {
-    /// What a passing row means, in a sentence.
-    pub(crate) const fn meaning(self) -> &'static str {
-        match self {
-            Self::LostKeys => "Every stored key was asked for; none may be denied.",
-            Self::FalsePositives => {
-                "Absent keys that were affirmed, against the number that the measured fill of the same instance \
-                 predicts, by the exact binomial law."
-            }
-            Self::Promise => {
-                "The mean over many small filters may not exceed the rate that was asked for."
-            }
-            Self::MeanRate => "The same mean must be the one that the exact formula predicts.",
-            Self::SetBits => "As many bits must be set as the stored keys set on average.",
-            Self::LowerHalf => "Half of the array must hold half of the set bits.",
-            Self::WorstPart => "Of up to 64 equal parts of the array, the one that deviates most.",
-            Self::UnionWords => {
-                "The union of two filters must be the filter of the united keys, word by word."
-            }
-            Self::Count => {
-                "The number of keys, estimated from the fill, within its own standard error."
-            }
-            Self::UnionCount => {
-                "The number of keys in either of two filters, within its own standard error."
-            }
-            Self::MeanEstimate => {
-                "The mean of the estimates of many sketches, as a multiple of the true number."
-            }
-            Self::EstimateSpread => {
-                "The root mean square of their errors, as a multiple of the predicted standard error."
-            }
-            Self::FirstFailure => {
-                "The mean load at which an insert first fails: no less than that of the usual scheme, and no more than \
-                 two choices allow."
-            }
-            Self::Overflow => "Counters that stick, against the tail of the Poisson law.",
-            Self::UnmixedRate => {
-                "An expected failure: a weak hasher in `Avalanching` must break the promised rate, which `Mixed` keeps."
-            }
-            Self::BelowTruth => {
-                "No key may be estimated below its count, unless the answer is \"at least\"."
-            }
-            Self::BeyondBound => {
-                "Of all estimates, at most a share of delta may exceed the count by more than epsilon N."
-            }
-            Self::MeanError => {
-                "The mean error over all keys, against a simulation with fully random rows."
-            }
-            Self::TailError => {
-                "The error that one key in a hundred exceeds, against the same simulation."
-            }
-            Self::MergedBytes => "A merge must be the sketch of both streams, byte for byte.",
-            Self::MissedHeavy => "Every key above the share must be listed.",
-            Self::WronglyHeavy => "No listed key may be below the share by more than the error.",
-            Self::SharedCount => {
-                "The number of keys in both of two filters, within its own standard error."
-            }
-        }
+    pub(crate) const fn new(title: &'static str, meaning: &'static str) -> Self {
+        Self { title, meaning, is_to_break: false }
+    }
+
+    /// A check that has to contradict its law.
+    pub(crate) const fn to_break(self) -> Self {
+        Self { is_to_break: true, ..self }
+    }
+}
+
+impl Serialize for Check {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.title)
     }
 }
 
@@ -170,12 +53,22 @@ pub(crate) enum Law {
     Events { trials: u64, low: f64, high: f64 },
     /// A normal variable with a mean between `low` and `high`; the most deviating of `looks` such variables.
     Normal { low: f64, high: f64, deviation: f64, looks: u32 },
+    /// The share of independent intervals that hold the truth, each with probability `confidence` at least.
+    Coverage { trials: u64, confidence: f64 },
 }
 
 impl Law {
     /// A normal variable whose mean may lie anywhere at or below `bound`.
     pub(crate) const fn at_most(bound: f64, deviation: f64) -> Self {
         Self::Normal { low: f64::NEG_INFINITY, high: bound, deviation, looks: 1 }
+    }
+
+    /// The least deviation that makes a row weak if the row could miss it.
+    const fn weak_above(self) -> f64 {
+        match self {
+            Self::Coverage { confidence, .. } if confidence > 0.99 => GROSS,
+            _ => WEAK_ABOVE,
+        }
     }
 }
 
@@ -217,6 +110,8 @@ pub(crate) enum Verdict {
     Kept,
     /// It agrees, but a tenth more or less would have agreed too.
     Weak,
+    /// Intervals hold the truth more often than they state: wider than they need be, which breaks no promise.
+    Wide,
     /// It contradicts the prediction, as it has to.
     Expected,
     /// It contradicts the prediction, or agrees where it must not.
@@ -248,9 +143,16 @@ impl Row {
     }
 }
 
-/// Judges all measurements of a run at the false-alarm level `alpha` each, in the order of checks.
+/// Judges all measurements of a run at the false-alarm level `alpha` each, in the order in which checks come first.
 pub(crate) fn judge(mut measurements: Vec<Measurement>, alpha: f64) -> Vec<Row> {
-    measurements.sort_by_key(|measurement| measurement.check);
+    let mut checks: Vec<Check> = Vec::new();
+    for measurement in &measurements {
+        if !checks.contains(&measurement.check) {
+            checks.push(measurement.check);
+        }
+    }
+    measurements
+        .sort_by_key(|measurement| checks.iter().position(|check| *check == measurement.check));
     measurements.into_iter().map(|measurement| judge_one(measurement, alpha)).collect()
 }
 
@@ -264,12 +166,14 @@ fn judge_one(measurement: Measurement, alpha: f64) -> Row {
     let Measurement { case, check, law, observed, events } = measurement;
     let bounds = Bounds::of(law, alpha);
     let agrees = (bounds.low..=bounds.high).contains(&observed);
-    let verdict = if agrees == check.is_to_break() {
+    let verdict = if agrees == check.is_to_break {
         Verdict::Broken
     } else if !agrees {
         Verdict::Expected
-    } else if bounds.sees > WEAK_ABOVE {
+    } else if bounds.sees > law.weak_above() {
         Verdict::Weak
+    } else if observed > bounds.tight {
+        Verdict::Wide
     } else {
         Verdict::Kept
     };
@@ -292,16 +196,36 @@ struct Bounds {
     high: f64,
     expected: f64,
     sees: f64,
+    /// The greatest number that does not tell of an interval wider than it need be.
+    tight: f64,
 }
 
 impl Bounds {
     fn of(law: Law, alpha: f64) -> Self {
         match law {
-            Law::Exactly(value) => Self { low: value, high: value, expected: value, sees: 0.0 },
+            Law::Exactly(value) => {
+                Self { low: value, high: value, expected: value, sees: 0.0, tight: value }
+            }
             Law::Events { trials, low, high } => Self::of_events(trials, low, high, alpha),
             Law::Normal { low, high, deviation, looks } => {
                 Self::of_normal(low, high, deviation, alpha / f64::from(looks))
             }
+            Law::Coverage { trials, confidence } => Self::of_coverage(trials, confidence, alpha),
+        }
+    }
+
+    /// One-sided. The deviation to be seen is the share by which an interval of a normal error is too narrow.
+    fn of_coverage(trials: u64, confidence: f64, alpha: f64) -> Self {
+        let misses = Binomial::new(trials, 1.0 - confidence);
+        let most = misses.greatest_accepted(alpha);
+        let seen = (1.0 - confidence) * (1.0 + misses.detectable_rise(most, POWER));
+        let share = |misses: u64| real(trials - misses) / real(trials);
+        Self {
+            low: share(most),
+            high: 1.0,
+            expected: confidence,
+            sees: 1.0 - normal_quantile(seen / 2.0) / normal_quantile((1.0 - confidence) / 2.0),
+            tight: share(misses.least_accepted(alpha)),
         }
     }
 
@@ -316,6 +240,7 @@ impl Bounds {
             high: real(greatest),
             expected: upper.mean(),
             sees: rise.max(fall),
+            tight: f64::INFINITY,
         }
     }
 
@@ -329,6 +254,7 @@ impl Bounds {
             high: high + z * deviation,
             expected: high,
             sees: visible / high,
+            tight: f64::INFINITY,
         }
     }
 }
@@ -353,7 +279,8 @@ mod tests {
             hasher: "default",
             instances: 1,
         };
-        Measurement { case, check: Check::FalsePositives, law, observed, events: 1.0 }
+        let check = Check::new("toys", "");
+        Measurement { case, check, law, observed, events: 1.0 }
     }
 
     fn judged(law: Law, observed: f64, alpha: f64) -> Row {
@@ -400,6 +327,27 @@ mod tests {
         assert_eq!(verdict(law, 0.001), Verdict::Kept);
         assert_eq!(verdict(law, 0.010_045), Verdict::Kept);
         assert_eq!(verdict(law, 0.010_055), Verdict::Broken);
+    }
+
+    #[test]
+    fn coverage_is_broken_downwards_and_told_upwards() {
+        let law = Law::Coverage { trials: 6_000, confidence: 0.95 };
+        let row = judged(law, 0.95, 1e-9);
+        assert_eq!(row.verdict, Verdict::Kept);
+        // 300 misses expected, standard deviation 16.9: six of them either way.
+        assert_eq!(verdict(law, 0.93), Verdict::Broken);
+        assert_eq!(verdict(law, 0.97), Verdict::Wide);
+        // An interval a tenth too narrow is seen.
+        assert!(row.sees.is_some_and(|sees| sees < WEAK_ABOVE), "{row:?}");
+    }
+
+    #[test]
+    fn far_tails_show_gross_failure_only() {
+        let law = Law::Coverage { trials: 6_000, confidence: 0.99999 };
+        let row = judged(law, 1.0, 1e-9);
+        assert_eq!(row.verdict, Verdict::Kept);
+        assert!(row.sees.is_some_and(|sees| (0.2..GROSS).contains(&sees)), "{row:?}");
+        assert_eq!(verdict(law, 0.997), Verdict::Broken);
     }
 
     #[test]

@@ -9,6 +9,42 @@ use pds::{Avalanching, KeyHasher};
 use pds_testkit::hashers::IdentityBuilder;
 use pds_testkit::keys;
 
+pub(crate) const LOST_KEYS: Check =
+    Check::new("lost keys", "Every stored key was asked for; none may be denied.");
+pub(crate) const FALSE_POSITIVES: Check = Check::new(
+    "false positives, given the fill",
+    "Absent keys that were affirmed, against the number that the measured fill of the same \
+     instance predicts, by the exact binomial law.",
+);
+/// Broken on purpose.
+pub(crate) const UNMIXED_RATE: Check = Check::new("false positives, a weak hasher unmixed", "An expected failure: a weak hasher in `Avalanching` must break the promised rate, which `Mixed` keeps.").to_break();
+pub(crate) const PROMISE: Check = Check::new(
+    "mean rate, at most the promise",
+    "The mean over many small filters may not exceed the rate that was asked for.",
+);
+pub(crate) const MEAN_RATE: Check = Check::new(
+    "mean rate, as predicted",
+    "The same mean must be the one that the exact formula predicts.",
+);
+pub(crate) const SET_BITS: Check =
+    Check::new("set bits", "As many bits must be set as the stored keys set on average.");
+pub(crate) const UNION_WORDS: Check = Check::new(
+    "union's words unlike the whole's",
+    "The union of two filters must be the filter of the united keys, word by word.",
+);
+pub(crate) const COUNT: Check = Check::new(
+    "approx_len",
+    "The number of keys, estimated from the fill, within its own standard error.",
+);
+pub(crate) const UNION_COUNT: Check = Check::new(
+    "approx_union_len",
+    "The number of keys in either of two filters, within its own standard error.",
+);
+pub(crate) const SHARED_COUNT: Check = Check::new(
+    "approx_intersection_len",
+    "The number of keys in both of two filters, within its own standard error.",
+);
+
 /// Keys made, hashed and asked for at a time: few enough to stay in the first-level cache.
 const CHUNK: usize = 1024;
 
@@ -92,7 +128,7 @@ impl<F: Family> Task<'_, F> {
         let (_, trial) = self.trial::<u64, _>(hasher, self.seed, stored, queries);
         let case = Case { hasher: "identity, unmixed", ..self.case(stored, 1) };
         let rate = self.predict(stored).rate;
-        Measurement { check: Check::UnmixedRate, ..false_positives(&case, &trial, rate) }
+        Measurement { check: UNMIXED_RATE, ..false_positives(&case, &trial, rate) }
     }
 
     fn instance<K: Key, S: KeyHasher + Clone>(
@@ -173,34 +209,18 @@ impl<F: Family> Task<'_, F> {
     }
 
     fn judge_pool(&self, pool: &Pool) -> Vec<Measurement> {
-        let case = self.case(pool.stored, pool.instances);
+        let case = self.case(pool.stored, pool.rates.instances);
         let mut rows = vec![
             lost_keys(&case, pool.sum.lost),
             false_positives(&case, &pool.sum, pool.mean_rate_given_fill()),
             of_state(&case, pool.fill()),
         ];
         // Fewer instances than this say little about the mean over all.
-        if pool.instances >= 1_000 {
-            rows.extend(self.mean_rates(&case, pool));
+        if pool.rates.instances >= 1_000 {
+            let Prediction { rate, promise, .. } = self.predict(pool.stored);
+            rows.extend(pool.rates.judge(&case, rate, promise));
         }
         rows
-    }
-
-    /// The mean over instances against the promise, and against the prediction.
-    fn mean_rates(&self, case: &Case, pool: &Pool) -> Vec<Measurement> {
-        let Prediction { rate, promise, .. } = self.predict(pool.stored);
-        let (observed, deviation) = pool.mean_rate(rate.low);
-        let row = |check, law, rate: f64| Measurement {
-            case: case.clone(),
-            check,
-            law,
-            observed,
-            events: rate * real(pool.sum.queries),
-        };
-        let predicted = Law::Normal { low: rate.low, high: rate.high, deviation, looks: 1 };
-        let promised =
-            promise.map(|promise| row(Check::Promise, Law::at_most(promise, deviation), promise));
-        promised.into_iter().chain([row(Check::MeanRate, predicted, rate.low)]).collect()
     }
 }
 
@@ -228,13 +248,13 @@ where
         fill(third, &mut [right, whole]);
         let case = self.case(3 * third, 1);
         let mut rows = vec![
-            count(&case, Check::Count, 3 * third, whole.count()),
-            count(&case, Check::UnionCount, 3 * third, left.union_count(right)),
-            count(&case, Check::SharedCount, third, left.shared_count(right)),
+            count(&case, COUNT, 3 * third, whole.count()),
+            count(&case, UNION_COUNT, 3 * third, left.union_count(right)),
+            count(&case, SHARED_COUNT, third, left.shared_count(right)),
         ];
         left.unite(right);
         let differing = real(left.differing_words(whole));
-        rows.push(exact(&case, Check::UnionWords, differing));
+        rows.push(exact(&case, UNION_WORDS, differing));
         rows
     }
 }
@@ -251,10 +271,8 @@ struct Trial {
 #[derive(Debug)]
 struct Pool {
     stored: u64,
-    instances: u64,
     sum: Trial,
-    /// Sum of the squared numbers of hits.
-    squares: f64,
+    rates: Rates,
     /// Sums over instances of the rate given the fill.
     rate: Interval,
     /// Sums over instances of the set bits: observed, least mean, greatest mean, variance.
@@ -264,15 +282,15 @@ struct Pool {
 impl Pool {
     fn new(stored: u64) -> Self {
         let rate = Interval { low: 0.0, high: 0.0 };
-        Self { stored, instances: 0, sum: Trial::default(), squares: 0.0, rate, set_bits: [0.0; 4] }
+        let rates = Rates::default();
+        Self { stored, sum: Trial::default(), rates, rate, set_bits: [0.0; 4] }
     }
 
     fn add(&mut self, trial: &Trial, rate: Interval, fill: Observation) {
-        self.instances += 1;
+        self.rates.add(trial.queries, trial.hits);
         self.sum.queries += trial.queries;
         self.sum.hits += trial.hits;
         self.sum.lost += trial.lost;
-        self.squares += real(trial.hits).powi(2);
         self.rate.low += rate.low;
         self.rate.high += rate.high;
         if let Law::Normal { low, high, deviation, .. } = fill.law {
@@ -284,21 +302,62 @@ impl Pool {
     /// Counts of instances with unequal rates scatter less than those of one with the mean rate, so that the
     /// binomial law of the mean is a safe bound.
     fn mean_rate_given_fill(&self) -> Interval {
-        let instances = real(self.instances);
+        let instances = real(self.rates.instances);
         Interval { low: self.rate.low / instances, high: self.rate.high / instances }
     }
 
     fn fill(&self) -> Observation {
         let [observed, low, high, variance] = self.set_bits;
         let law = Law::Normal { low, high, deviation: variance.sqrt(), looks: 1 };
-        Observation { check: Check::SetBits, law, observed }
+        Observation { check: SET_BITS, law, observed }
+    }
+}
+
+/// The false positives of many instances that were asked as often as each other.
+#[derive(Debug, Default)]
+pub(crate) struct Rates {
+    instances: u64,
+    queries: u64,
+    hits: u64,
+    /// Sum of the squared numbers of hits.
+    squares: f64,
+}
+
+impl Rates {
+    /// Takes in one instance.
+    pub(crate) fn add(&mut self, queries: u64, hits: u64) {
+        self.instances += 1;
+        self.queries += queries;
+        self.hits += hits;
+        self.squares += real(hits).powi(2);
+    }
+
+    /// The mean over instances against the promise, and against the prediction.
+    pub(crate) fn judge(
+        &self,
+        case: &Case,
+        rate: Interval,
+        promise: Option<f64>,
+    ) -> Vec<Measurement> {
+        let (observed, deviation) = self.mean(rate.low);
+        let row = |check, law, rate: f64| Measurement {
+            case: case.clone(),
+            check,
+            law,
+            observed,
+            events: rate * real(self.queries),
+        };
+        let predicted = Law::Normal { low: rate.low, high: rate.high, deviation, looks: 1 };
+        let promised =
+            promise.map(|promise| row(PROMISE, Law::at_most(promise, deviation), promise));
+        promised.into_iter().chain([row(MEAN_RATE, predicted, rate.low)]).collect()
     }
 
     /// The mean rate and its standard error from the scatter of the instances, never taken below that of one rate
     /// common to all.
-    fn mean_rate(&self, predicted: f64) -> (f64, f64) {
-        let (instances, queries) = (real(self.instances), real(self.sum.queries));
-        let mean = real(self.sum.hits) / instances;
+    fn mean(&self, predicted: f64) -> (f64, f64) {
+        let (instances, queries) = (real(self.instances), real(self.queries));
+        let mean = real(self.hits) / instances;
         let variance =
             (self.squares / instances - mean * mean).max(0.0) * instances / (instances - 1.0);
         let least = predicted * (1.0 - predicted) / queries;
@@ -312,13 +371,13 @@ fn exact(case: &Case, check: Check, observed: f64) -> Measurement {
 }
 
 fn lost_keys(case: &Case, lost: u64) -> Measurement {
-    exact(case, Check::LostKeys, real(lost))
+    exact(case, LOST_KEYS, real(lost))
 }
 
 fn false_positives(case: &Case, trial: &Trial, rate: Interval) -> Measurement {
     Measurement {
         case: case.clone(),
-        check: Check::FalsePositives,
+        check: FALSE_POSITIVES,
         law: Law::Events { trials: trial.queries, low: rate.low, high: rate.high },
         observed: real(trial.hits),
         events: rate.low * real(trial.queries),

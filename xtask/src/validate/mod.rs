@@ -5,15 +5,21 @@
 
 mod blocked;
 mod bloom;
+mod bounds;
 mod cardinality;
+mod constructors;
 mod corpus;
+mod counts;
+mod coverage;
 mod covering;
 mod effort;
 mod frequency;
 mod grid;
+mod identity;
 mod judge;
 mod keys;
 mod measure;
+mod proofs;
 mod removal;
 mod report;
 mod sabotage;
@@ -21,6 +27,7 @@ mod sabotage_blocked;
 mod sabotage_frequency;
 mod sabotage_removal;
 mod schedule;
+mod signed;
 mod structures;
 mod subject;
 #[cfg(test)]

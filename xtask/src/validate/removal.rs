@@ -6,12 +6,21 @@
 use super::Run;
 use super::effort::Effort;
 use super::judge::{Case, Check, Law, Measurement, real};
+use super::measure::{FALSE_POSITIVES, LOST_KEYS};
 use super::schedule::{Job, Progress};
 use core::fmt::Debug;
 use pds::params::CuckooParams;
 use pds::params::counting::{mean_count, overflow_probability};
 use pds::{BlockedCountingBloomFilter, CountingBloomFilter, CuckooFilter, DefaultHashBuilder};
 use pds_testkit::keys;
+
+pub(crate) const FIRST_FAILURE: Check = Check::new(
+    "mean load at the first failure",
+    "The mean load at which an insert first fails: no less than that of the usual scheme, and no \
+     more than two choices allow.",
+);
+pub(crate) const OVERFLOW: Check =
+    Check::new("counters that stick", "Counters that stick, against the tail of the Poisson law.");
 
 /// Buckets of the filters whose rate is measured: a prime number, so that nothing divides them.
 const BUCKETS: u64 = 50_021;
@@ -181,13 +190,7 @@ fn first_failure(run: &Run, bits: u32, xor_load: f64) -> Job<'_> {
         let case = case("cuckoo", items, 0.0, format!("{FILLED_BUCKETS} buckets of {bits} bits"));
         let law = Law::Normal { low: xor_load, high: THRESHOLD, deviation, looks: 1 };
         let case = Case { instances: fills, ..case };
-        vec![Measurement {
-            case,
-            check: Check::FirstFailure,
-            law,
-            observed: mean,
-            events: real(fills),
-        }]
+        vec![Measurement { case, check: FIRST_FAILURE, law, observed: mean, events: real(fills) }]
     };
     Job { cost: items * fills, run: Box::new(work) }
 }
@@ -240,13 +243,7 @@ fn overflow(run: &Run) -> Job<'_> {
         let law = Law::Events { trials: COUNTERS, low: rate, high: rate };
         let observed = real(filter.saturated_counters());
         let case = case("counting", items, rate, format!("m = {COUNTERS}, k = {HASHES}"));
-        vec![Measurement {
-            case,
-            check: Check::Overflow,
-            law,
-            observed,
-            events: rate * real(COUNTERS),
-        }]
+        vec![Measurement { case, check: OVERFLOW, law, observed, events: rate * real(COUNTERS) }]
     };
     Job { cost: items, run: Box::new(work) }
 }
@@ -261,7 +258,7 @@ pub(crate) fn history_job<'a, F: Removing>(
         let lost = history.run(&mut build(), |steps| progress.advance(steps));
         let case = case(structure, history.keys, 0.0, shape);
         let law = Law::Exactly(0.0);
-        let (check, observed, events) = (Check::LostKeys, real(lost), real(history.steps));
+        let (check, observed, events) = (LOST_KEYS, real(lost), real(history.steps));
         vec![Measurement { case, check, law, observed, events }]
     };
     Job { cost: history.steps, run: Box::new(run) }
@@ -290,7 +287,7 @@ fn cuckoo_rate(run: &Run, bits: u32, load: f64) -> Job<'_> {
         let case = case("cuckoo", items, rate, format!("{bits} bits, load {load}"));
         let law = Law::Events { trials: queries, low, high };
         let observed = real(hits as u64);
-        vec![Measurement { case, check: Check::FalsePositives, law, observed, events: observed }]
+        vec![Measurement { case, check: FALSE_POSITIVES, law, observed, events: observed }]
     };
     Job { cost: items + queries, run: Box::new(work) }
 }

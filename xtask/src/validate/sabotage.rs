@@ -6,6 +6,11 @@
 use super::Run;
 use super::bloom;
 use super::cardinality;
+use super::constructors;
+use super::counts;
+use super::coverage::NARROW;
+use super::identity;
+use super::proofs;
 use super::sabotage_blocked::FaultyBlocked;
 use super::sabotage_frequency;
 use super::sabotage_removal;
@@ -55,6 +60,16 @@ pub(crate) enum Fault {
     StaleEstimate,
     /// A HyperLogLog whose estimates are one per cent too high
     WrongConstant,
+    /// Intervals of cardinality sketches, nine tenths as wide as they are stated
+    NarrowInterval,
+    /// An UltraLogLog that takes on the lower precision of an empty one
+    EmptyLowersPrecision,
+    /// An UltraLogLog whose intervals begin at half of the lower end
+    LowEnd,
+    /// A constructor of Bloom filters that takes 3 % of the bits too few
+    BitsShort,
+    /// Standard errors of a Bloom filter's numbers of keys, nine tenths of what is stated
+    NarrowCount,
     /// A count-min sketch whose second row has the columns of the first
     RowTwice,
     /// A count-min sketch whose second row shares the hash of the first: its column is the next one
@@ -78,7 +93,10 @@ impl Fault {
             Self::RankOffByOne
             | Self::LostOnPromotion
             | Self::StaleEstimate
-            | Self::WrongConstant => "hll",
+            | Self::WrongConstant
+            | Self::NarrowInterval
+            | Self::EmptyLowersPrecision
+            | Self::LowEnd => "hll",
             Self::RowTwice | Self::SharedHash | Self::WrappingCounter => "cms",
             _ => "bloom",
         }
@@ -86,9 +104,9 @@ impl Fault {
 
     /// The jobs that validate a filter with this fault.
     pub(crate) fn jobs(self, run: &Run) -> Vec<Job<'_>> {
-        let mut jobs = match self {
+        match self {
             Self::LaneLeftOut | Self::CorrelatedLanes => {
-                structures::cheap_jobs(FaultyBlocked(Some(self)), run)
+                affordable(structures::cheap_jobs(FaultyBlocked(Some(self)), run))
             }
             Self::DropsVictim | Self::DecrementsSaturated => sabotage_removal::jobs(self, run),
             Self::RankOffByOne
@@ -98,11 +116,19 @@ impl Fault {
             Self::RowTwice | Self::SharedHash | Self::WrappingCounter => {
                 sabotage_frequency::jobs(self, run)
             }
-            _ => structures::membership_jobs(Faulty(Some(self)), run),
-        };
-        jobs.retain(|job| job.cost <= LONGEST_CASE);
-        jobs
+            Self::NarrowInterval => cardinality::interval_jobs(run, NARROW),
+            Self::EmptyLowersPrecision => identity::fault_jobs(self, run),
+            Self::LowEnd => proofs::fault_jobs(run),
+            Self::BitsShort => constructors::fault_jobs(self, run),
+            Self::NarrowCount => counts::bloom_jobs(run, NARROW),
+            _ => affordable(structures::membership_jobs(Faulty(Some(self)), run)),
+        }
     }
+}
+
+fn affordable(mut jobs: Vec<Job<'_>>) -> Vec<Job<'_>> {
+    jobs.retain(|job| job.cost <= LONGEST_CASE);
+    jobs
 }
 
 /// Builds filters with a fault, or without one to see that nothing but the fault is found.

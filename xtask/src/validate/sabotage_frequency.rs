@@ -76,6 +76,7 @@ impl Counts for Faulty {
 
 #[cfg(test)]
 mod tests {
+    use super::super::frequency::{BELOW_TRUTH, MEAN_ERROR, TAIL_ERROR};
     use super::super::judge::{Check, FALSE_ALARM, Verdict, judge};
     use super::*;
 
@@ -90,8 +91,8 @@ mod tests {
     #[test]
     fn faults_are_found_and_none_where_there_is_none() {
         assert_eq!(broken(None), []);
-        assert_eq!(broken(Some(Fault::RowTwice)), [Check::MeanError, Check::TailError]);
-        assert_eq!(broken(Some(Fault::SharedHash)), [Check::MeanError, Check::TailError]);
-        assert!(broken(Some(Fault::WrappingCounter)).contains(&Check::BelowTruth));
+        assert_eq!(broken(Some(Fault::RowTwice)), [MEAN_ERROR, TAIL_ERROR]);
+        assert_eq!(broken(Some(Fault::SharedHash)), [MEAN_ERROR, TAIL_ERROR]);
+        assert!(broken(Some(Fault::WrappingCounter)).contains(&BELOW_TRUTH));
     }
 }

@@ -63,7 +63,8 @@ pub(crate) fn run(jobs: Vec<Job<'_>>) -> Vec<Measurement> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::judge::{Case, Check, Law};
+    use super::super::judge::{Case, Law};
+    use super::super::measure::LOST_KEYS;
     use super::*;
 
     fn job(cost: u64, observed: f64) -> Job<'static> {
@@ -77,7 +78,7 @@ mod tests {
             instances: 1,
         };
         let law = Law::Exactly(0.0);
-        let measurement = Measurement { case, check: Check::LostKeys, law, observed, events: 0.0 };
+        let measurement = Measurement { case, check: LOST_KEYS, law, observed, events: 0.0 };
         Job { cost, run: Box::new(move |_| vec![measurement]) }
     }
 

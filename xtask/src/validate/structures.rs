@@ -1,11 +1,15 @@
 //! The structures that are validated: each has a line here and a file of its own.
 
 use super::blocked::{Blocked, Shape};
+use super::coverage::AS_STATED;
 use super::grid::Grid;
 use super::measure::{Plan, Task};
 use super::schedule::Job;
 use super::subject::{Design, Family, Sets};
-use super::{Run, blocked, bloom, cardinality, frequency, removal};
+use super::{
+    Run, blocked, bloom, bounds, cardinality, constructors, counts, frequency, identity, proofs,
+    removal,
+};
 use core::hash::BuildHasher;
 use pds::DefaultHashBuilder;
 use pds::blocked::{Preference, backends};
@@ -20,9 +24,9 @@ struct Structure {
 const ALL: [Structure; 6] = [
     Structure { name: "bloom", jobs: bloom_jobs },
     Structure { name: "blocked", jobs: blocked_jobs },
-    Structure { name: "counting", jobs: removal::counting_jobs },
+    Structure { name: "counting", jobs: counting_jobs },
     Structure { name: "cuckoo", jobs: removal::cuckoo_jobs },
-    Structure { name: "cms", jobs: frequency::jobs },
+    Structure { name: "cms", jobs: cms_jobs },
     Structure { name: "hll", jobs: cardinality::jobs },
 ];
 
@@ -34,13 +38,21 @@ pub(crate) fn names() -> Vec<&'static str> {
 /// The jobs for the named structure, or for all.
 pub(crate) fn jobs<'a>(run: &'a Run, name: Option<&str>) -> Vec<Job<'a>> {
     let chosen = ALL.iter().filter(|structure| name.is_none_or(|name| name == structure.name));
-    chosen.flat_map(|structure| (structure.jobs)(run)).collect()
+    let jobs = |structure: &Structure| {
+        let mut jobs = (structure.jobs)(run);
+        jobs.extend(constructors::jobs(run, structure.name));
+        jobs.extend(identity::jobs(run, structure.name));
+        jobs.extend(proofs::jobs(run, structure.name));
+        jobs
+    };
+    chosen.flat_map(jobs).collect()
 }
 
 fn bloom_jobs(run: &Run) -> Vec<Job<'_>> {
     let mut jobs = membership_jobs(bloom::Plain, run);
     jobs.extend(sets_jobs(bloom::Plain, run));
     jobs.extend(unmixed_jobs(bloom::Plain, run));
+    jobs.extend(counts::bloom_jobs(run, AS_STATED));
     jobs
 }
 
@@ -57,6 +69,18 @@ fn unmixed_jobs<F: Family>(family: F, run: &Run) -> Vec<Job<'_>> {
     jobs
 }
 
+fn cms_jobs(run: &Run) -> Vec<Job<'_>> {
+    let mut jobs = frequency::jobs(run);
+    jobs.extend(bounds::jobs(run));
+    jobs
+}
+
+fn counting_jobs(run: &Run) -> Vec<Job<'_>> {
+    let mut jobs = removal::counting_jobs(run);
+    jobs.extend(counts::counting_jobs(run, AS_STATED));
+    jobs
+}
+
 /// The backend that the processor gets for most; tiny filters of every number of hashes, and unions, by each of them.
 fn blocked_jobs(run: &Run) -> Vec<Job<'_>> {
     let fastest = Shape::Chosen(Preference::Fastest);
@@ -67,6 +91,7 @@ fn blocked_jobs(run: &Run) -> Vec<Job<'_>> {
     for backend in backends() {
         jobs.extend(jobs_by_backend(backend, run));
     }
+    jobs.extend(counts::blocked_jobs(run, AS_STATED));
     jobs
 }
 

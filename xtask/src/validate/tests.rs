@@ -1,11 +1,12 @@
 //! The validator, held to its own standard: it finds every fault put in, and none where there is none.
 
+use super::bloom::LOWER_HALF;
 use super::bloom::Plain;
 use super::corpus::Corpus;
 use super::effort::Effort;
 use super::grid::Grid;
 use super::judge::{Check, FALSE_ALARM, Row, Verdict, judge};
-use super::measure::{Plan, Task, Work};
+use super::measure::{FALSE_POSITIVES, LOST_KEYS, Plan, SET_BITS, Task, Work};
 use super::sabotage::{Fault, Faulty};
 use super::sabotage_blocked::FaultyBlocked;
 use super::schedule::Progress;
@@ -82,37 +83,37 @@ fn a_weak_hasher_unmixed_breaks_the_rate_as_expected() {
 #[test]
 fn a_lane_left_out_is_found() {
     let found = broken(&measure(FaultyBlocked(Some(Fault::LaneLeftOut)), &cheap_plans()));
-    assert!(found.contains(&Check::FalsePositives) && found.contains(&Check::SetBits), "{found:?}");
+    assert!(found.contains(&FALSE_POSITIVES) && found.contains(&SET_BITS), "{found:?}");
 }
 
 #[test]
 fn lanes_correlated_with_the_block_are_found() {
     let found = broken(&measure(FaultyBlocked(Some(Fault::CorrelatedLanes)), &cheap_plans()));
-    assert!(found.contains(&Check::FalsePositives) && found.contains(&Check::SetBits), "{found:?}");
+    assert!(found.contains(&FALSE_POSITIVES) && found.contains(&SET_BITS), "{found:?}");
 }
 
 #[test]
 fn one_hash_too_few_is_found() {
     let found = broken(&measure(Faulty(Some(Fault::FewerHashes)), &cheap_plans()));
-    assert!(found.contains(&Check::FalsePositives) && found.contains(&Check::SetBits), "{found:?}");
+    assert!(found.contains(&FALSE_POSITIVES) && found.contains(&SET_BITS), "{found:?}");
 }
 
 #[test]
 fn a_biased_bit_is_found() {
     let found = broken(&measure(Faulty(Some(Fault::BiasedBit)), &cheap_plans()));
-    assert!(found.contains(&Check::LowerHalf), "{found:?}");
+    assert!(found.contains(&LOWER_HALF), "{found:?}");
 }
 
 #[test]
 fn positions_in_half_of_the_array_are_found() {
     let found = broken(&measure(Faulty(Some(Fault::HalfTheArray)), &cheap_plans()));
-    assert!(found.contains(&Check::SetBits) && found.contains(&Check::LowerHalf), "{found:?}");
+    assert!(found.contains(&SET_BITS) && found.contains(&LOWER_HALF), "{found:?}");
 }
 
 #[test]
 fn a_dropped_key_is_found() {
     let found = broken(&measure(Faulty(Some(Fault::DroppedKey)), &cheap_plans()));
-    assert!(found.contains(&Check::LostKeys), "{found:?}");
+    assert!(found.contains(&LOST_KEYS), "{found:?}");
 }
 
 #[test]
@@ -127,7 +128,7 @@ fn a_rate_three_per_cent_too_high_is_found_in_full() {
     let plan = plans.iter().filter(is_plain).min_by_key(|plan| plan.cost()).expect("a plain case");
     assert_eq!(broken(&measure(Faulty(None), &[*plan])), []);
     let found = broken(&measure(Faulty(Some(Fault::HigherRate)), &[*plan]));
-    assert_eq!(found, [Check::FalsePositives]);
+    assert_eq!(found, [FALSE_POSITIVES]);
 }
 
 #[test]
@@ -136,5 +137,5 @@ fn one_position_in_a_thousand_is_found_in_full() {
     let plans = plans(Effort::Full);
     let plan = plans.iter().find(is_large).expect("a large case");
     let found = broken(&measure(Faulty(Some(Fault::OneInAThousand)), &[*plan]));
-    assert!(found.contains(&Check::LowerHalf), "{found:?}");
+    assert!(found.contains(&LOWER_HALF), "{found:?}");
 }

@@ -13,7 +13,7 @@ use pds::params::hll::CardinalityEstimator::{
 use pds_testkit::keys;
 
 /// All that estimate from a state: a martingale would have to see every key.
-const ESTIMATORS: [CardinalityEstimator; 4] =
+pub(super) const ESTIMATORS: [CardinalityEstimator; 4] =
     [Improved, MaximumLikelihood, UltraFgra, UltraMaximumLikelihood];
 
 /// Draws and judges so many sketches of a precision, of so many keys, a power of ten.
@@ -55,7 +55,7 @@ fn measure(
 }
 
 /// The estimates of one sketch.
-fn estimates(
+pub(super) fn estimates(
     params: HllParams,
     law: &RankLaw,
     random: &mut impl Iterator<Item = u64>,
@@ -75,7 +75,7 @@ fn estimates(
 }
 
 /// The law of a register: each number is a share of the 2^64 random ones.
-struct RankLaw {
+pub(super) struct RankLaw {
     /// That a rank occurs; never for rank 0 and those below, which are none.
     occurs: [u64; 64],
     /// That no rank above this one occurs, for each rank but the last.
@@ -84,7 +84,7 @@ struct RankLaw {
 
 impl RankLaw {
     /// The law of a register of a sketch that sees a Poisson number of keys, `size` on average.
-    fn new(params: HllParams, size: f64) -> Self {
+    pub(super) fn new(params: HllParams, size: f64) -> Self {
         let rate = size / super::real(params.num_registers());
         let last = 65 - params.precision().cast_signed();
         // The last rank stands for all that would follow it.

@@ -1,5 +1,6 @@
 //! Every fault that a sketch can have is found, in as many sketches as an ordinary run has, and none where none is.
 
+use super::MEAN_ESTIMATE;
 use super::sabotage::measured;
 use crate::validate::judge::{Check, FALSE_ALARM, Verdict, judge};
 use crate::validate::sabotage::Fault;
@@ -20,20 +21,20 @@ fn without_a_fault_nothing_is_found() {
 
 #[test]
 fn a_rank_off_by_one_is_found() {
-    assert!(broken(Some(Fault::RankOffByOne)).contains(&Check::MeanEstimate));
+    assert!(broken(Some(Fault::RankOffByOne)).contains(&MEAN_ESTIMATE));
 }
 
 #[test]
 fn a_register_lost_on_promotion_is_found() {
-    assert!(broken(Some(Fault::LostOnPromotion)).contains(&Check::MeanEstimate));
+    assert!(broken(Some(Fault::LostOnPromotion)).contains(&MEAN_ESTIMATE));
 }
 
 #[test]
 fn a_stale_estimate_is_found() {
-    assert!(broken(Some(Fault::StaleEstimate)).contains(&Check::MeanEstimate));
+    assert!(broken(Some(Fault::StaleEstimate)).contains(&MEAN_ESTIMATE));
 }
 
 #[test]
 fn a_wrong_constant_is_found() {
-    assert!(broken(Some(Fault::WrongConstant)).contains(&Check::MeanEstimate));
+    assert!(broken(Some(Fault::WrongConstant)).contains(&MEAN_ESTIMATE));
 }

@@ -44,14 +44,15 @@ fn broken(report: &Report) -> String {
 
 /// A line a structure: how many promises, and how they stand.
 fn overview(structures: &[(&str, Vec<&Row>)]) -> String {
-    let mut table =
-        String::from("<thead><tr><th>structure<th>promises<th>kept<th>weak<th>broken</thead>\n");
+    let mut table = String::from(
+        "<thead><tr><th>structure<th>promises<th>kept<th>weak<th>wide<th>broken</thead>\n",
+    );
     for (name, rows) in structures {
-        let [kept, weak, broken] = tally(rows);
+        let [kept, weak, wider, broken] = tally(rows);
         let class = if broken > 0 { "broken" } else { "" };
         let _ = writeln!(
             table,
-            "<tr class=\"{class}\"><td><a href=\"#{id}\">{title}</a><td>{all}<td>{kept}<td>{weak}<td>{broken}",
+            "<tr class=\"{class}\"><td><a href=\"#{id}\">{title}</a><td>{all}<td>{kept}<td>{weak}<td>{wider}<td>{broken}",
             id = id(name),
             title = escape(title(name)),
             all = kept + weak + broken,
@@ -64,7 +65,8 @@ fn reading(report: &Report) -> String {
     format!(
         "<p>Each dot is a measurement, as a deviation from its prediction; each bar is the range that agrees with the \
          prediction. All bars together are so wide that a library without a fault leaves one of them once in {runs} \
-         runs. A row is <em>weak</em> when its bar could hide a deviation of a tenth: it proves nothing.</p>\n",
+         runs. A row is <em>weak</em> when its bar could hide a deviation of a tenth: it proves nothing. An interval \
+         is <em>wide</em> when it holds the truth more often than it states.</p>\n",
         runs = grouped(format!("{:.0}", 1.0 / report.false_alarm).parse().unwrap_or_default()),
     )
 }
@@ -93,17 +95,17 @@ fn section(name: &str, rows: &[&Row]) -> Result<String, Box<dyn Error>> {
 
 /// A check: what it is called, what it means, how it went.
 fn heading(group: &[&Row]) -> String {
-    let (check, [kept, weak, broken]) = (group[0].check, tally(group));
+    let (check, [kept, weak, wider, broken]) = (group[0].check, tally(group));
     let mut verdicts = format!("{kept} kept");
-    for (number, name) in [(weak, "weak"), (broken, "broken")] {
+    for (number, name) in [(weak, "weak"), (wider, "wide"), (broken, "broken")] {
         if number > 0 {
             let _ = write!(verdicts, ", {number} {name}");
         }
     }
     format!(
         "<h3>{title}: {verdicts}</h3>\n<p>{meaning}</p>\n",
-        title = headline(check.title()),
-        meaning = escape(check.meaning()),
+        title = headline(check.title),
+        meaning = escape(check.meaning),
     )
 }
 
@@ -165,8 +167,8 @@ fn facts(report: &Report) -> String {
     )
 }
 
-fn tally(rows: &[&Row]) -> [usize; 3] {
-    [Verdict::Kept, Verdict::Weak, Verdict::Broken]
+fn tally(rows: &[&Row]) -> [usize; 4] {
+    [Verdict::Kept, Verdict::Weak, Verdict::Wide, Verdict::Broken]
         .map(|verdict| count(rows.iter().copied(), verdict))
 }
 
@@ -219,6 +221,7 @@ fn id(name: &str) -> String {
 mod tests {
     use super::*;
     use crate::validate::judge::{Case, Check, Law, Measurement, judge};
+    use crate::validate::measure::{FALSE_POSITIVES, LOST_KEYS};
 
     const LAW: Law = Law::Events { trials: 1_000_000, low: 0.01, high: 0.01 };
 
@@ -237,9 +240,9 @@ mod tests {
 
     fn report(observed: f64) -> Report {
         of(vec![
-            measured("bloom", Check::LostKeys, Law::Exactly(0.0), 0.0),
-            measured("cuckoo", Check::FalsePositives, LAW, 9_990.0),
-            measured("bloom", Check::FalsePositives, LAW, observed),
+            measured("bloom", LOST_KEYS, Law::Exactly(0.0), 0.0),
+            measured("cuckoo", FALSE_POSITIVES, LAW, 9_990.0),
+            measured("bloom", FALSE_POSITIVES, LAW, observed),
         ])
     }
 
@@ -279,8 +282,8 @@ mod tests {
     #[test]
     fn rows_without_chance_hide_no_plot() {
         let page = render(&of(vec![
-            measured("bloom", Check::FalsePositives, Law::Exactly(0.0), 0.0),
-            measured("bloom", Check::FalsePositives, LAW, 10_010.0),
+            measured("bloom", FALSE_POSITIVES, Law::Exactly(0.0), 0.0),
+            measured("bloom", FALSE_POSITIVES, LAW, 10_010.0),
         ]));
         let page = page.unwrap();
         assert_eq!(page.matches("<svg").count(), 1);

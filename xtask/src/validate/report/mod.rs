@@ -76,11 +76,13 @@ impl Report {
 
     /// The verdict in a sentence.
     pub(crate) fn verdict(&self) -> String {
-        let [weak, expected] = [Verdict::Weak, Verdict::Expected].map(|of| count(&self.rows, of));
+        let [weak, wide, expected] =
+            [Verdict::Weak, Verdict::Wide, Verdict::Expected].map(|of| count(&self.rows, of));
         let total = self.rows.len() - expected;
         match self.broken() {
             0 => format!(
-                "PASS: {} of {total} promises kept, {weak} too weakly tested to tell, {expected} broken as expected",
+                "PASS: {} of {total} promises kept, {weak} too weakly tested to tell, {expected} broken as expected; \
+                 {wide} intervals wider than needed",
                 total - weak
             ),
             broken => format!("FAIL: {broken} of {total} promises broken"),

@@ -19,6 +19,7 @@ const PALE: RGBColor = RGBColor(0xb8, 0xd4, 0xde);
 pub(super) const fn class(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Kept => "kept",
+        Verdict::Wide => "wide",
         Verdict::Weak => "weak",
         Verdict::Expected => "expected",
         Verdict::Broken => "broken",
@@ -54,7 +55,7 @@ impl Mark {
 
     const fn colors(&self) -> (RGBColor, RGBColor) {
         match self.verdict {
-            Verdict::Kept => (KEPT, PALE),
+            Verdict::Kept | Verdict::Wide => (KEPT, PALE),
             Verdict::Weak | Verdict::Expected => (WEAK, WEAK),
             Verdict::Broken => (BROKEN, BROKEN),
         }

@@ -26,7 +26,7 @@ impl fmt::Display for Page<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let report = self.0;
         for group in report.groups() {
-            writeln!(f, "\n{}", group[0].check.title())?;
+            writeln!(f, "\n{}", group[0].check.title)?;
             writeln!(f, "{}", rows(group))?;
         }
         writeln!(f, "\nSummary\n{}", summary(report))?;
@@ -103,6 +103,7 @@ const fn mark(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Kept => "ok",
         Verdict::Weak => "weak",
+        Verdict::Wide => "wide",
         Verdict::Expected => "expected",
         Verdict::Broken => "BROKEN",
     }
@@ -110,20 +111,21 @@ const fn mark(verdict: Verdict) -> &'static str {
 
 fn summary(report: &Report) -> Table {
     let mut table = table(
-        &["check", "tests", "events", "sees at best", "at worst", "weak", "broken"],
-        &[1, 2, 3, 4, 5, 6],
+        &["check", "tests", "events", "sees at best", "at worst", "weak", "wide", "broken"],
+        &[1, 2, 3, 4, 5, 6, 7],
     );
     table.add_rows(report.groups().map(|group| {
         let sees = || group.iter().filter_map(|row| row.sees);
         let chance = group[0].is_statistical();
         let show = |text: String| if chance { text } else { String::new() };
         [
-            group[0].check.title().to_owned(),
+            group[0].check.title.to_owned(),
             group.len().to_string(),
             show(number(group.iter().filter_map(|row| row.events).sum())),
             show(percent(sees().fold(f64::INFINITY, f64::min))),
             show(percent(sees().fold(0.0, f64::max))),
             show(count(group, Verdict::Weak).to_string()),
+            show(count(group, Verdict::Wide).to_string()),
             count(group, Verdict::Broken).to_string(),
         ]
     }));
@@ -135,7 +137,7 @@ fn sentence(row: &Row) -> String {
     let case = &row.case;
     format!(
         "{} of {} with n = {}, rate {}, {}, {} keys, {} hasher: measured {}, accepted {}",
-        row.check.title(),
+        row.check.title,
         case.structure,
         case.items,
         number(case.rate),
