@@ -90,19 +90,45 @@ def need(condition, what):
         raise ValueError(what)
 
 
+def sections_of(head):
+    """The sections of a head without its checksum, by their tags."""
+    sections, position, last = {}, 24, 0
+    while position < len(head):
+        tag, zero, length = struct.unpack_from("<HHI", head, position)
+        if tag == 0:
+            break
+        start = position + 8
+        end = start + length
+        position = (end + 7) // 8 * 8
+        need(zero == 0 and last < tag <= 3, "sections")
+        need(position <= len(head) and not any(head[end:position]), "the length of a section")
+        sections[tag], last = head[start:end], tag
+    need(not any(head[position:]), "zeros behind the sections")
+    need(len(head) + 8 == (position + 8 + 63) // 64 * 64, "the length of the head")
+    return sections
+
+
 class BloomFilter:
     def __init__(self, data, key=None):
-        need(len(data) >= 136 and data[:8] == MAGIC, "not a pds structure")
-        version, kind, hasher, flags, probe, seed = struct.unpack_from("<HHHHQ16s", data, 8)
+        need(len(data) >= 72 and data[:8] == MAGIC, "not a pds structure")
+        version, kind, head, length = struct.unpack_from("<HHIQ", data, 8)
         need(version == 1 and kind == 1, "not a Bloom filter of version 1")
-        need(xxhash.xxh3_64_intdigest(data[:120]) == struct.unpack_from("<Q", data, 120)[0], "header checksum")
-        self.expected_items, self.promised_rate, self.bits, self.hashes = struct.unpack_from("<QdQQ", data, 40)
-        (length,) = struct.unpack_from("<Q", data, 112)
-        need(length == (self.bits + 63) // 64 * 8 and len(data) == 136 + length, "length")
-        self.payload = data[128:-8]
+        need(head % 64 == 0 and 64 <= head <= 4096 and head <= len(data), "the length of the head")
+        stored = struct.unpack_from("<Q", data, head - 8)[0]
+        need(xxhash.xxh3_64_intdigest(data[: head - 8]) == stored, "header checksum")
+        sections = sections_of(data[: head - 8])
+        need(1 in sections and len(sections[1]) == 32, "hasher")
+        need(3 in sections and len(sections[3]) == 16, "shape")
+        hasher, flags, zero, probe, seed = struct.unpack("<HHIQ16s", sections[1])
+        self.expected_items, self.promised_rate = struct.unpack("<Qd", sections.get(2, bytes(16)))
+        self.bits, self.hashes = struct.unpack("<QQ", sections[3])
+        words = (self.bits + 63) // 64
+        need(length == len(data) == head + 8 * words + 8, "length")
+        self.payload = data[head:-8]
         need(xxhash.xxh3_64_intdigest(self.payload) == struct.unpack("<Q", data[-8:])[0], "payload checksum")
         need(int.from_bytes(self.payload[-8:], "little") >> ((self.bits - 1) % 64 + 1) == 0, "padding")
-        need(flags & 1 or key, "the key is not in the file")
+        need(zero == 0 and flags in (0, 1) and (flags or not any(seed)), "the fields of the hasher")
+        need(flags or key, "the key is not in the file")
         self.hasher = HASHERS[hasher](key or seed)
         need(self.hasher.raw(b"pds hasher probe") == probe, "another hasher or key")
 

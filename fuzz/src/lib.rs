@@ -23,7 +23,7 @@ macro_rules! bytes_target {
         ::libfuzzer_sys::fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
             let size = ::libfuzzer_sys::fuzzer_mutate(data, size, max_size);
             if seed % 4 != 0 {
-                ::pds_testkit::mutate::seal(&mut data[..size]);
+                ::pds_testkit::envelope::seal(&mut data[..size]);
             }
             size
         });

@@ -1,8 +1,10 @@
 //! The filters' portable bytes; `docs/format.md` of the workspace specifies them.
 
+use core::ops::RangeInclusive;
+
 use pds_core::Kind;
-use pds_core::bytes::{Portable, Shape};
-use pds_core::internal::{Sink, Source, portable_methods, portable_twin};
+use pds_core::bytes::{Portable, Shape, Sink, Source};
+use pds_core::internal::{portable_methods, portable_twin, take_words};
 use pds_core::{DecodeError, PortableHasher};
 use pds_params::BlockedBloomParams;
 
@@ -17,7 +19,7 @@ portable_twin!(AtomicBlockedBloomFilter of BlockedBloomFilter, shape_of);
 
 impl<S: PortableHasher> Portable for BlockedBloomFilter<S> {
     type Hasher = S;
-    const KIND: Kind = Kind::BlockedBloom;
+    const KIND: Kind = Kind::BLOCKED_BLOOM;
 
     fn portable_hasher(&self) -> &S {
         self.hasher()
@@ -27,8 +29,13 @@ impl<S: PortableHasher> Portable for BlockedBloomFilter<S> {
         shape_of(&self.params())
     }
 
-    fn payload_bytes(shape: &Shape) -> Result<u64, DecodeError> {
-        Ok(params_of(shape)?.size_in_bytes())
+    fn payload_bytes(&self) -> u64 {
+        self.params().size_in_bytes()
+    }
+
+    fn payload_range(shape: &Shape) -> Result<RangeInclusive<u64>, DecodeError> {
+        let bytes = params_of(shape)?.size_in_bytes();
+        Ok(bytes..=bytes)
     }
 
     fn write_payload<W: Sink>(&self, sink: &mut W) -> Result<(), W::Error> {
@@ -37,25 +44,22 @@ impl<S: PortableHasher> Portable for BlockedBloomFilter<S> {
 
     fn read_payload<R: Source>(shape: &Shape, hasher: S, source: &mut R) -> Result<Self, R::Error> {
         let params = params_of(shape)?;
-        let words = source.take_words(params.num_bits() / 64)?;
+        let words = take_words(source, params.num_bits() / 64)?;
         Ok(Self::from_parts(Blocks::from_words(words, &params), params, hasher))
     }
 }
 
 fn shape_of(params: &BlockedBloomParams) -> Shape {
-    Shape {
-        numbers: [params.num_blocks(), params.num_hashes().into(), 0, 0, 0, 0],
-        expected_items: params.expected_items(),
-        promised_rate: params.promised_rate(),
-    }
+    Shape::new([params.num_blocks(), params.num_hashes().into()])
+        .with_design(params.expected_items(), params.promised_rate())
 }
 
 /// The parameters that a header states.
 pub(crate) fn params_of(shape: &Shape) -> Result<BlockedBloomParams, DecodeError> {
-    let [blocks, hashes, ..] = shape.numbers;
-    shape.expect_unused(2)?;
+    let numbers = shape.numbers(["blocks", "hashes"])?;
+    let [blocks, hashes] = numbers.values();
     let hashes = u32::try_from(hashes).unwrap_or(u32::MAX);
-    let params =
-        BlockedBloomParams::from_blocks_and_hashes(blocks, hashes).map_err(Shape::error)?;
-    params.with_design(shape.expected_items, shape.promised_rate).map_err(Shape::error)
+    BlockedBloomParams::from_blocks_and_hashes(blocks, hashes)
+        .and_then(|params| params.with_design(shape.expected_items(), shape.promised_rate()))
+        .map_err(|error| numbers.error(error))
 }

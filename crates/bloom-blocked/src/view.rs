@@ -1,6 +1,7 @@
 //! A blocked Bloom filter that is asked straight from its bytes.
 
-use pds_core::internal::{Envelope, view_methods};
+use pds_core::bytes::Envelope;
+use pds_core::internal::view_methods;
 use pds_core::{DecodeError, DefaultHashBuilder};
 use pds_params::BlockedBloomParams;
 
@@ -41,7 +42,7 @@ use crate::reading::reading_methods;
 /// ```
 #[derive(Clone)]
 pub struct BlockedBloomFilterView<'a, S = DefaultHashBuilder> {
-    envelope: Envelope<'a>,
+    envelope: Envelope<&'a [u8]>,
     blocks: ByteBlocks<'a>,
     params: BlockedBloomParams,
     hasher: S,
@@ -50,9 +51,9 @@ pub struct BlockedBloomFilterView<'a, S = DefaultHashBuilder> {
 view_methods!(BlockedBloomFilterView of BlockedBloomFilter, to_filter);
 
 impl<'a, S> BlockedBloomFilterView<'a, S> {
-    fn of_envelope(envelope: Envelope<'a>, hasher: S) -> Result<Self, DecodeError> {
+    fn of_envelope(envelope: Envelope<&'a [u8]>, hasher: S) -> Result<Self, DecodeError> {
         let params = params_of(&envelope.header().shape)?;
-        let (bytes, layout) = (envelope.payload().as_chunks().0, Layout::new(&params));
+        let (bytes, layout) = (envelope.borrowed_payload().as_chunks().0, Layout::new(&params));
         let blocks = ByteBlocks { bytes, layout, choice: Choice::best(layout.positions()) };
         Ok(Self { envelope, blocks, params, hasher })
     }

@@ -5,7 +5,7 @@
 
 use bloom_blocked::{AtomicBlockedBloomFilter, BlockedBloomFilter, BlockedBloomFilterView};
 use pds_testkit::allocation::{CONSTANT, PeakAlloc, peak_of};
-use pds_testkit::{mutate, portable};
+use pds_testkit::{envelope, portable};
 
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;
@@ -22,7 +22,7 @@ fn refuse(bytes: &[u8]) {
 fn case_17_a_claim_allocates_nothing() {
     let one = BlockedBloomFilter::builder().blocks(1).hashes(8).build().unwrap().to_bytes();
     for blocks in [1 << 12, 1 << 20, 1 << 32, 1 << 54] {
-        let bytes = mutate::claiming(one.clone(), blocks, 64 * blocks);
+        let bytes = envelope::claiming(&one, blocks, 64 * blocks);
         let ((), peak) = peak_of(&ALLOCATOR, || refuse(&bytes));
         assert!(peak < CONSTANT, "{blocks} blocks claimed: {peak} bytes");
     }

@@ -2,8 +2,8 @@
 
 use bloom_blocked::{AtomicBlockedBloomFilter, BlockedBloomFilter, SipHashBuilder};
 use bloom_core::BloomFilter;
+use pds_testkit::envelope::with_number;
 use pds_testkit::format::{FORMATS, Format, survives};
-use pds_testkit::mutate::seal;
 
 fn small() -> BlockedBloomFilter {
     let mut filter = BlockedBloomFilter::builder().blocks(3).hashes(6).build().unwrap();
@@ -30,9 +30,7 @@ fn case_18_shared_and_plain_filters_read_each_other() {
 /// A filter of another kind, and a shape that is impossible under right checksums.
 #[test]
 fn case_18_errors_of_the_envelope_come_through() {
-    let mut impossible = small().to_bytes();
-    impossible[64..72].copy_from_slice(&7u64.to_le_bytes());
-    seal(&mut impossible);
+    let impossible = with_number(&small().to_bytes(), 1, 7);
     let standard = BloomFilter::new(10, 0.01).unwrap().to_bytes();
     for (bytes, named) in [(impossible, "hashes"), (standard, "Bloom filter")] {
         for format in [Format::Bincode, Format::Postcard, Format::Cbor] {

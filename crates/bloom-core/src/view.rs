@@ -1,6 +1,7 @@
 //! A Bloom filter that is asked straight from its bytes.
 
-use pds_core::internal::{Envelope, prefetch, view_methods};
+use pds_core::bytes::Envelope;
+use pds_core::internal::{prefetch, view_methods};
 use pds_core::{DecodeError, DefaultHashBuilder};
 use pds_params::BloomParams;
 
@@ -38,7 +39,7 @@ use crate::reading::reading_methods;
 /// ```
 #[derive(Clone)]
 pub struct BloomFilterView<'a, S = DefaultHashBuilder> {
-    envelope: Envelope<'a>,
+    envelope: Envelope<&'a [u8]>,
     bits: ByteBits<'a>,
     params: BloomParams,
     hasher: S,
@@ -47,14 +48,15 @@ pub struct BloomFilterView<'a, S = DefaultHashBuilder> {
 view_methods!(BloomFilterView of BloomFilter, to_filter, check_padding);
 
 impl<'a, S> BloomFilterView<'a, S> {
-    fn of_envelope(envelope: Envelope<'a>, hasher: S) -> Result<Self, DecodeError> {
+    fn of_envelope(envelope: Envelope<&'a [u8]>, hasher: S) -> Result<Self, DecodeError> {
         let params = params_of(&envelope.header().shape)?;
-        let bits = ByteBits { bytes: envelope.payload(), num_bits: params.num_bits() };
+        let bits = ByteBits { bytes: envelope.borrowed_payload(), num_bits: params.num_bits() };
         Ok(Self { envelope, bits, params, hasher })
     }
 
     fn check_padding(&self) -> Result<(), DecodeError> {
-        bytes::check_padding(&self.params, self.bits.words().last().unwrap_or_default())
+        let last = self.bits.words().last().unwrap_or_default();
+        bytes::check_padding(&self.params, last, self.envelope.header().payload_end())
     }
 }
 

@@ -94,7 +94,7 @@ fn case_18_errors_of_the_envelope_come_through() {
     let error = Format::Json.read::<BloomFilter>(b"\"no base64!\"").unwrap_err();
     assert!(error.contains("Invalid"), "{error}");
     let error = Format::Json.read::<BloomFilter>(b"17").unwrap_err();
-    assert!(error.contains("the portable bytes of a Bloom filter"), "{error}");
+    assert!(error.contains("portable bytes (Bloom filter)"), "{error}");
 }
 
 fn keyed() -> BloomFilter<SipHashBuilder> {

@@ -66,7 +66,7 @@ fn several_filters_follow_each_other_in_a_stream() {
     let error = BloomFilter::read_from(&mut reader, ReadLimits::UNLIMITED).unwrap_err();
     assert!(matches!(error, ReadError::Decode(DecodeError::Magic { .. })), "{error:?}");
     let error = BloomFilter::read_from(io::empty(), ReadLimits::UNLIMITED).unwrap_err();
-    assert!(is(&error, DecodeError::Truncated { offset: 0, expected: 128 }), "{error:?}");
+    assert!(is(&error, DecodeError::Truncated { offset: 0, expected: 72 }), "{error:?}");
 }
 
 fn is(error: &ReadError, expected: DecodeError) -> bool {
@@ -106,16 +106,17 @@ fn an_error_of_the_reader_comes_through() {
     }
 }
 
-/// The limit counts the payload; what is refused has cost its header and no more.
+/// The limit counts the whole envelope; what is refused has cost its head and no more.
 #[test]
 fn more_than_the_limit_is_refused_after_the_header() {
     let filter = filter(1_000);
-    let (bytes, size) = (filter.to_bytes(), filter.size_in_bytes());
-    assert!(BloomFilter::read_from(bytes.as_slice(), ReadLimits::payload(size)).unwrap() == filter);
-    for limit in [0, 1, size - 1] {
+    let bytes = filter.to_bytes();
+    let found = bytes.len() as u64;
+    assert!(BloomFilter::read_from(bytes.as_slice(), ReadLimits::bytes(found)).unwrap() == filter);
+    for limit in [0, 1, found - 1] {
         let mut reader = Cursor::new(&bytes);
-        let error = BloomFilter::read_from(&mut reader, ReadLimits::payload(limit)).unwrap_err();
-        assert!(is(&error, DecodeError::Limit { limit, found: size }), "{error:?}");
+        let error = BloomFilter::read_from(&mut reader, ReadLimits::bytes(limit)).unwrap_err();
+        assert!(is(&error, DecodeError::Limit { offset: 16, limit, found }), "{error:?}");
         assert_eq!(reader.position(), 128);
     }
 }
@@ -140,7 +141,7 @@ fn case_17_streams_and_files_refuse_what_bytes_do() {
                 refused += 1;
                 let ReadError::Decode(loaded) = loaded.unwrap_err() else { panic!("{error}") };
                 assert_eq!(format!("{loaded:?}"), format!("{error:?}"));
-                let read = BloomFilter::read_from(bytes.as_slice(), ReadLimits::payload(1 << 20));
+                let read = BloomFilter::read_from(bytes.as_slice(), ReadLimits::bytes(1 << 20));
                 let trailing = matches!(error, DecodeError::Trailing { .. });
                 assert!(trailing || matches!(read, Err(ReadError::Decode(_))), "{error}");
             }

@@ -1,8 +1,10 @@
 //! The filters' portable bytes; `docs/format.md` of the workspace specifies them.
 
+use core::ops::RangeInclusive;
+
 use pds_core::Kind;
-use pds_core::bytes::{Portable, Shape};
-use pds_core::internal::{Sink, Source, portable_methods};
+use pds_core::bytes::{Portable, Shape, Sink, Source};
+use pds_core::internal::{portable_methods, take_words};
 use pds_core::{DecodeError, DefaultHashBuilder, ParamError, PortableHasher};
 use pds_params::{BlockedCountingParams, BloomParams};
 
@@ -15,7 +17,7 @@ portable_methods!(BlockedCountingBloomFilter);
 
 impl<S: PortableHasher, C: Counter> Portable for CountingBloomFilter<S, C> {
     type Hasher = S;
-    const KIND: Kind = Kind::CountingBloom;
+    const KIND: Kind = Kind::COUNTING_BLOOM;
 
     fn portable_hasher(&self) -> &S {
         self.hasher()
@@ -23,17 +25,18 @@ impl<S: PortableHasher, C: Counter> Portable for CountingBloomFilter<S, C> {
 
     fn shape(&self) -> Shape {
         let (hashes, bits) = (self.num_hashes().into(), C::BITS.into());
-        Shape {
-            numbers: [self.num_counters(), hashes, bits, 0, 0, 0],
-            expected_items: self.expected_items(),
-            promised_rate: self.promised_rate(),
-        }
+        Shape::new([self.num_counters(), hashes, bits])
+            .with_design(self.expected_items(), self.promised_rate())
     }
 
-    fn payload_bytes(shape: &Shape) -> Result<u64, DecodeError> {
-        let counters = params_of::<C>(shape)?.num_bits();
+    fn payload_bytes(&self) -> u64 {
+        self.size_in_bytes()
+    }
+
+    fn payload_range(shape: &Shape) -> Result<RangeInclusive<u64>, DecodeError> {
         // At most 2^60 words: the length in bytes may exceed what 64 bits hold by nothing.
-        Ok(Counters::<C>::words_for(counters) * 8)
+        let bytes = 8 * Counters::<C>::words_for(params_of::<C>(shape)?.num_bits());
+        Ok(bytes..=bytes)
     }
 
     fn write_payload<W: Sink>(&self, sink: &mut W) -> Result<(), W::Error> {
@@ -42,46 +45,47 @@ impl<S: PortableHasher, C: Counter> Portable for CountingBloomFilter<S, C> {
 
     fn read_payload<R: Source>(shape: &Shape, hasher: S, source: &mut R) -> Result<Self, R::Error> {
         let params = params_of::<C>(shape)?;
-        let words = source.take_words(Counters::<C>::words_for(params.num_bits()))?;
+        let words = take_words(source, Counters::<C>::words_for(params.num_bits()))?;
         let counters = Counters::from_words(words, params.num_bits());
-        counters.check_padding()?;
+        counters.check_padding(source.offset())?;
         Ok(Self::from_parts(counters, params, hasher))
     }
 }
 
 pub(crate) fn params_of<C: Counter>(shape: &Shape) -> Result<BloomParams, DecodeError> {
-    let [counters, hashes, bits, ..] = shape.numbers;
-    shape.expect_unused(3)?;
+    let numbers = shape.numbers(["counters", "hashes", "counter_bits"])?;
+    let [counters, hashes, bits] = numbers.values();
     let expected = u64::from(C::BITS);
     if bits != expected {
-        let parameter = "counter bits";
+        let parameter = "counter_bits";
         let error = ParamError::OutOfRange { parameter, value: bits, min: expected, max: expected };
-        return Err(Shape::error(error));
+        return Err(numbers.error(error));
     }
     let hashes = u32::try_from(hashes).unwrap_or(u32::MAX);
     BloomParams::from_bits_and_hashes(counters, hashes)
-        .and_then(|params| params.with_design(shape.expected_items, shape.promised_rate))
-        .map_err(|error| Shape::error(of_counters(error)))
+        .and_then(|params| params.with_design(shape.expected_items(), shape.promised_rate()))
+        .map_err(|error| numbers.error(of_counters(error)))
 }
 
 impl<S: PortableHasher> Portable for BlockedCountingBloomFilter<S> {
     type Hasher = S;
-    const KIND: Kind = Kind::BlockedCountingBloom;
+    const KIND: Kind = Kind::BLOCKED_COUNTING_BLOOM;
 
     fn portable_hasher(&self) -> &S {
         self.hasher()
     }
 
     fn shape(&self) -> Shape {
-        Shape {
-            numbers: [self.num_lines(), 0, 0, 0, 0, 0],
-            expected_items: self.expected_items(),
-            promised_rate: self.promised_rate(),
-        }
+        Shape::new([self.num_lines()]).with_design(self.expected_items(), self.promised_rate())
     }
 
-    fn payload_bytes(shape: &Shape) -> Result<u64, DecodeError> {
-        Ok(blocked_params_of(shape)?.size_in_bytes())
+    fn payload_bytes(&self) -> u64 {
+        self.size_in_bytes()
+    }
+
+    fn payload_range(shape: &Shape) -> Result<RangeInclusive<u64>, DecodeError> {
+        let bytes = blocked_params_of(shape)?.size_in_bytes();
+        Ok(bytes..=bytes)
     }
 
     fn write_payload<W: Sink>(&self, sink: &mut W) -> Result<(), W::Error> {
@@ -90,13 +94,14 @@ impl<S: PortableHasher> Portable for BlockedCountingBloomFilter<S> {
 
     fn read_payload<R: Source>(shape: &Shape, hasher: S, source: &mut R) -> Result<Self, R::Error> {
         let params = blocked_params_of(shape)?;
-        Ok(Self::from_words(source.take_words(params.size_in_bytes() / 8)?, params, hasher))
+        Ok(Self::from_words(take_words(source, params.size_in_bytes() / 8)?, params, hasher))
     }
 }
 
 pub(crate) fn blocked_params_of(shape: &Shape) -> Result<BlockedCountingParams, DecodeError> {
-    shape.expect_unused(1)?;
-    BlockedCountingParams::from_lines(shape.numbers[0])
-        .and_then(|params| params.with_design(shape.expected_items, shape.promised_rate))
-        .map_err(Shape::error)
+    let numbers = shape.numbers(["lines"])?;
+    let [lines] = numbers.values();
+    BlockedCountingParams::from_lines(lines)
+        .and_then(|params| params.with_design(shape.expected_items(), shape.promised_rate()))
+        .map_err(|error| numbers.error(error))
 }

@@ -80,11 +80,11 @@ impl<C: Counter, W: WordSource> Counters<C, W> {
         self.count_raised() as f64 / self.len as f64
     }
 
-    /// Refuses bits beyond the last counter.
-    pub(crate) fn check_padding(&self) -> Result<(), DecodeError> {
+    /// Refuses bits beyond the last counter, in bytes that end at offset `end`.
+    pub(crate) fn check_padding(&self, end: u64) -> Result<(), DecodeError> {
         let used = self.len % Self::IN_WORD * u64::from(C::BITS);
         let (last, _) = place::<C>(self.len - 1);
-        internal::check_padding(self.size_in_bytes(), used, self.words.word(last))
+        internal::check_padding(end - 8, used, self.words.word(last))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Counting filters that are asked straight from their bytes.
 
-use pds_core::internal::{Envelope, view_methods};
+use pds_core::bytes::Envelope;
+use pds_core::internal::view_methods;
 use pds_core::{DecodeError, DefaultHashBuilder};
 use pds_params::{BlockedCountingParams, BloomParams};
 
@@ -43,7 +44,7 @@ type ByteWords<'a> = &'a [[u8; 8]];
 /// ```
 #[derive(Clone)]
 pub struct CountingBloomFilterView<'a, S = DefaultHashBuilder, C = Bits4> {
-    envelope: Envelope<'a>,
+    envelope: Envelope<&'a [u8]>,
     counters: Counters<C, ByteWords<'a>>,
     params: BloomParams,
     hasher: S,
@@ -59,14 +60,15 @@ view_methods!(
 counting_methods!(['a, S, C: Counter] CountingBloomFilterView<'a, S, C>, "CountingBloomFilterView");
 
 impl<'a, S, C: Counter> CountingBloomFilterView<'a, S, C> {
-    fn of_envelope(envelope: Envelope<'a>, hasher: S) -> Result<Self, DecodeError> {
+    fn of_envelope(envelope: Envelope<&'a [u8]>, hasher: S) -> Result<Self, DecodeError> {
         let params = params_of::<C>(&envelope.header().shape)?;
-        let counters = Counters::from_words(envelope.payload().as_chunks().0, params.num_bits());
+        let counters =
+            Counters::from_words(envelope.borrowed_payload().as_chunks().0, params.num_bits());
         Ok(Self { envelope, counters, params, hasher })
     }
 
     fn check_padding(&self) -> Result<(), DecodeError> {
-        self.counters.check_padding()
+        self.counters.check_padding(self.envelope.header().payload_end())
     }
 }
 
@@ -92,7 +94,7 @@ impl<'a, S, C: Counter> CountingBloomFilterView<'a, S, C> {
 /// ```
 #[derive(Clone)]
 pub struct BlockedCountingBloomFilterView<'a, S = DefaultHashBuilder> {
-    envelope: Envelope<'a>,
+    envelope: Envelope<&'a [u8]>,
     counters: Lines<ByteWords<'a>>,
     params: BlockedCountingParams,
     hasher: S,
@@ -102,9 +104,9 @@ view_methods!(BlockedCountingBloomFilterView of BlockedCountingBloomFilter, to_f
 blocked_methods!(['a, S] BlockedCountingBloomFilterView<'a, S>, "BlockedCountingBloomFilterView");
 
 impl<'a, S> BlockedCountingBloomFilterView<'a, S> {
-    fn of_envelope(envelope: Envelope<'a>, hasher: S) -> Result<Self, DecodeError> {
+    fn of_envelope(envelope: Envelope<&'a [u8]>, hasher: S) -> Result<Self, DecodeError> {
         let params = blocked_params_of(&envelope.header().shape)?;
-        let counters = Lines::from_words(envelope.payload().as_chunks().0, &params);
+        let counters = Lines::from_words(envelope.borrowed_payload().as_chunks().0, &params);
         Ok(Self { envelope, counters, params, hasher })
     }
 }

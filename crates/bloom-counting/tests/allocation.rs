@@ -5,7 +5,7 @@
 
 use bloom_counting::{BlockedCountingBloomFilter, CountingBloomFilter, CountingBloomFilterView};
 use pds_testkit::allocation::{CONSTANT, PeakAlloc, peak_of};
-use pds_testkit::{mutate, portable};
+use pds_testkit::{envelope, portable};
 
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;
@@ -23,8 +23,8 @@ fn case_17_a_claim_allocates_nothing() {
     let one = CountingBloomFilter::builder().counters(1).hashes(1).build().unwrap().to_bytes();
     let line = BlockedCountingBloomFilter::builder().lines(1).build().unwrap().to_bytes();
     for lines in [1 << 12, 1 << 20, 1 << 32, 1 << 54] {
-        let bytes = mutate::claiming(one.clone(), 128 * lines, 64 * lines);
-        let blocked = mutate::claiming(line.clone(), lines, 64 * lines);
+        let bytes = envelope::claiming(&one, 128 * lines, 64 * lines);
+        let blocked = envelope::claiming(&line, lines, 64 * lines);
         let ((), peak) = peak_of(&ALLOCATOR, || refuse(&bytes, &blocked));
         assert!(peak < CONSTANT, "{lines} lines claimed: {peak} bytes");
     }

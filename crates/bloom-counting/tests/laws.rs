@@ -221,7 +221,7 @@ quickcheck! {
         let fill = raised / expected.len() as f64;
         // The payload of 8-bit counters is the counters.
         let bytes = filter.to_bytes();
-        let payload = &bytes[pds_core::bytes::Header::BYTES..];
+        let payload = &bytes[128..];
         (filter.fill_ratio() - fill).abs() < 1e-12
             && expected.iter().zip(payload).all(|(&count, &byte)| count == u64::from(byte))
     }

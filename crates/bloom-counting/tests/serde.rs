@@ -3,8 +3,8 @@
 use bloom_counting::{
     Bits8, BlockedCountingBloomFilter, CountingBloomFilter, DefaultHashBuilder, SipHashBuilder,
 };
+use pds_testkit::envelope::with_number;
 use pds_testkit::format::{FORMATS, Format, survives};
-use pds_testkit::mutate::seal;
 
 type Wide = CountingBloomFilter<DefaultHashBuilder, Bits8>;
 
@@ -30,9 +30,7 @@ fn case_18_every_format_gives_the_filters_back_or_an_error() {
 /// Filters of another kind or width, and a shape that is impossible under right checksums.
 #[test]
 fn case_18_errors_of_the_envelope_come_through() {
-    let mut impossible = narrow().to_bytes();
-    impossible[64..72].copy_from_slice(&256u64.to_le_bytes());
-    seal(&mut impossible);
+    let impossible = with_number(&narrow().to_bytes(), 1, 256);
     for format in FORMATS {
         let written = format.write(&narrow()).unwrap();
         assert!(format.read::<BlockedCountingBloomFilter>(&written).is_err(), "{format:?}");

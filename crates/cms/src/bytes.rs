@@ -3,16 +3,18 @@
 mod key;
 mod keyed;
 
+use core::ops::RangeInclusive;
+
 use pds_core::Kind;
-use pds_core::bytes::{Header, Portable, Shape};
-use pds_core::internal::{portable_methods, reorder_lanes};
-use pds_core::{DecodeError, DefaultHashBuilder, ParamError, PortableHasher};
+use pds_core::bytes::{Numbers, Portable, Shape};
+pub use pds_core::bytes::{Sink, Source};
+use pds_core::internal::{check_padding, portable_methods, reorder_lanes, take_words};
+use pds_core::{DecodeError, DefaultHashBuilder, PortableHasher};
 use pds_params::{CountMinParams, CountSketchParams};
 
 pub use key::PortableKey;
 #[cfg(feature = "serde")]
-pub(crate) use keyed::{check_counts, check_estimates, enter};
-pub use pds_core::internal::{Sink, Source};
+pub(crate) use keyed::{Entry, check_counts, check_floor, check_tracked, enter};
 
 #[cfg(target_has_atomic = "64")]
 use crate::AtomicCountMinSketch;
@@ -32,12 +34,9 @@ portable_methods!([K: PortableKey] TopK<K, S>, TopK<K, DefaultHashBuilder>);
 #[cfg(target_has_atomic = "64")]
 portable_methods!([C: Counter] AtomicCountMinSketch<S, C>, AtomicCountMinSketch<DefaultHashBuilder, C>);
 
-/// Offset of the first number of the shape.
-const SHAPE_AT: u64 = 56;
-
 impl<S: PortableHasher, C: Counter> Portable for CountMinSketch<S, C> {
     type Hasher = S;
-    const KIND: Kind = Kind::CountMin;
+    const KIND: Kind = Kind::COUNT_MIN;
 
     fn portable_hasher(&self) -> &S {
         self.hasher()
@@ -47,8 +46,13 @@ impl<S: PortableHasher, C: Counter> Portable for CountMinSketch<S, C> {
         shape_of::<C>(&self.params(), self.update())
     }
 
-    fn payload_bytes(shape: &Shape) -> Result<u64, DecodeError> {
-        Ok(sketch_bytes::<C>(&params_of::<C>(shape)?.0))
+    fn payload_bytes(&self) -> u64 {
+        sketch_bytes::<C>(&self.params())
+    }
+
+    fn payload_range(shape: &Shape) -> Result<RangeInclusive<u64>, DecodeError> {
+        let bytes = sketch_bytes::<C>(&params_of::<C>(shape)?.0);
+        Ok(bytes..=bytes)
     }
 
     fn write_payload<W: Sink>(&self, sink: &mut W) -> Result<(), W::Error> {
@@ -71,9 +75,8 @@ fn write_counted<C: Counter, W: Sink>(
     Counted { total, full_from }: Counted<C>,
     sink: &mut W,
 ) -> Result<(), W::Error> {
-    sink.put(&total.to_le_bytes())?;
-    let full_from: u64 = full_from.into();
-    sink.put(&full_from.to_le_bytes())
+    sink.put_u64(total)?;
+    sink.put_u64(full_from.into())
 }
 
 fn read_sketch<S, C: Counter, R: Source>(
@@ -82,20 +85,24 @@ fn read_sketch<S, C: Counter, R: Source>(
     hasher: S,
     source: &mut R,
 ) -> Result<CountMinSketch<S, C>, R::Error> {
-    let mut words = source.take_words(words_for::<C>(params.counters()))?;
+    let mut words = take_words(source, words_for::<C>(params.counters()))?;
+    // What is left of the last word is no counter, and 0.
+    let used = params.counters() % C::PER_WORD as u64 * u64::from(C::BITS);
+    check_padding(source.offset() - 8, used, words.last().copied().unwrap_or_default())?;
     for word in words.iter_mut() {
         *word = reorder_lanes::<C>(*word);
     }
-    let (total, full_from) = (take_u64(source)?, take_u64(source)?);
-    let counted = Counted { total, full_from: C::saturating_from(full_from) };
+    let total_at = source.offset();
+    let total = source.take_u64()?;
+    let offset = source.offset();
+    let full_from = source.take_u64()?;
     if full_from > C::MAX.into() {
-        let offset = Header::BYTES as u64 + sketch_bytes::<C>(&params) - 8;
         let (name, allowed) = ("the least saturated count", "at most the limit of a counter");
         return Err(DecodeError::Field { name, offset, found: full_from, allowed }.into());
     }
+    let counted = Counted { total, full_from: C::saturating_from(full_from) };
     let sketch = CountMinSketch::from_parts(words, params, update, counted, hasher);
-    check_padding(&sketch)?;
-    check_total(&sketch)?;
+    check_total(&sketch, total_at)?;
     Ok(sketch)
 }
 
@@ -103,7 +110,7 @@ fn read_sketch<S, C: Counter, R: Source>(
 #[cfg(target_has_atomic = "64")]
 impl<S: PortableHasher, C: Counter> Portable for AtomicCountMinSketch<S, C> {
     type Hasher = S;
-    const KIND: Kind = Kind::CountMin;
+    const KIND: Kind = Kind::COUNT_MIN;
 
     fn portable_hasher(&self) -> &S {
         self.hasher()
@@ -113,8 +120,12 @@ impl<S: PortableHasher, C: Counter> Portable for AtomicCountMinSketch<S, C> {
         shape_of::<C>(&self.params(), Update::Plain)
     }
 
-    fn payload_bytes(shape: &Shape) -> Result<u64, DecodeError> {
-        CountMinSketch::<S, C>::payload_bytes(shape)
+    fn payload_bytes(&self) -> u64 {
+        sketch_bytes::<C>(&self.params())
+    }
+
+    fn payload_range(shape: &Shape) -> Result<RangeInclusive<u64>, DecodeError> {
+        CountMinSketch::<S, C>::payload_range(shape)
     }
 
     fn write_payload<W: Sink>(&self, sink: &mut W) -> Result<(), W::Error> {
@@ -124,32 +135,37 @@ impl<S: PortableHasher, C: Counter> Portable for AtomicCountMinSketch<S, C> {
 
     fn read_payload<R: Source>(shape: &Shape, hasher: S, source: &mut R) -> Result<Self, R::Error> {
         let sketch = CountMinSketch::read_payload(shape, hasher, source)?;
+        let numbers = numbers_of(shape)?;
         Self::try_from(sketch).map_err(|error| match error {
             crate::ShareError::Conservative => {
-                other_update(Update::Conservative, "plain, for a sketch that threads share").into()
+                let meaning = Some(Update::Conservative.name());
+                numbers.choice(UPDATE, meaning, "plain, for a sketch that threads share").into()
             }
             crate::ShareError::Alloc(error) => DecodeError::from(error).into(),
         })
     }
 }
 
+/// Where the update stands among the numbers of a count-min sketch.
+const UPDATE: usize = 3;
+
 fn shape_of<C: Counter>(params: &CountMinParams, update: Update) -> Shape {
-    let numbers = [
-        params.width(),
-        params.depth().into(),
-        C::BITS.into(),
-        update as u64,
-        params.epsilon().to_bits(),
-        0,
-    ];
-    Shape { numbers, expected_items: None, promised_rate: Some(params.delta()) }
+    let (width, depth) = (params.width(), params.depth().into());
+    let (epsilon, delta) = (params.epsilon().to_bits(), params.delta().to_bits());
+    Shape::new([width, depth, C::BITS.into(), update as u64, epsilon, delta])
+}
+
+fn numbers_of(shape: &Shape) -> Result<Numbers<6>, DecodeError> {
+    shape.expect_no_design()?;
+    shape.numbers(["width", "depth", "the bits of a counter", "the update", "epsilon", "delta"])
 }
 
 /// The parameters of a shape, if a sketch of these counters can have it.
 pub(crate) fn params_of<C: Counter>(
     shape: &Shape,
 ) -> Result<(CountMinParams, Update), DecodeError> {
-    let [width, depth, bits, update, epsilon, unused] = shape.numbers;
+    let numbers = numbers_of(shape)?;
+    let [width, depth, bits, update, epsilon, delta] = numbers.values();
     if bits != u64::from(C::BITS) {
         let allowed = match C::BITS {
             8 => "8, for counters of type `u8`",
@@ -157,26 +173,21 @@ pub(crate) fn params_of<C: Counter>(
             32 => "32, for counters of type `u32`",
             _ => "64, for counters of type `u64`",
         };
-        return Err(field("the bits of a counter", 2, bits, allowed));
+        return Err(numbers.field(2, allowed));
     }
     let update = match update {
         0 => Update::Plain,
         1 => Update::Conservative,
-        _ => return Err(field("the update", 3, update, "0 (plain) or 1 (conservative)")),
+        _ => return Err(numbers.field(UPDATE, "0 (plain) or 1 (conservative)")),
     };
-    check_unused(shape, 5, unused)?;
-    let params = CountMinParams::with_error(
-        width,
-        narrow_depth(depth),
-        f64::from_bits(epsilon),
-        delta_of(shape)?,
-    );
-    Ok((params.map_err(bad_shape)?, update))
+    let (epsilon, delta) = (f64::from_bits(epsilon), f64::from_bits(delta));
+    let params = CountMinParams::with_error(width, narrow_depth(depth), epsilon, delta);
+    Ok((params.map_err(|error| numbers.error(error))?, update))
 }
 
 impl<S: PortableHasher> Portable for CountSketch<S> {
     type Hasher = S;
-    const KIND: Kind = Kind::CountSketch;
+    const KIND: Kind = Kind::COUNT_SKETCH;
 
     fn portable_hasher(&self) -> &S {
         self.hasher()
@@ -184,13 +195,17 @@ impl<S: PortableHasher> Portable for CountSketch<S> {
 
     fn shape(&self) -> Shape {
         let params = self.params();
-        let epsilon = params.epsilon().to_bits();
-        let numbers = [params.width(), params.depth().into(), epsilon, 0, 0, 0];
-        Shape { numbers, expected_items: None, promised_rate: Some(params.delta()) }
+        let (epsilon, delta) = (params.epsilon().to_bits(), params.delta().to_bits());
+        Shape::new([params.width(), params.depth().into(), epsilon, delta])
     }
 
-    fn payload_bytes(shape: &Shape) -> Result<u64, DecodeError> {
-        Ok(8 * sketch_params_of(shape)?.counters())
+    fn payload_bytes(&self) -> u64 {
+        8 * self.params().counters()
+    }
+
+    fn payload_range(shape: &Shape) -> Result<RangeInclusive<u64>, DecodeError> {
+        let bytes = 8 * sketch_params_of(shape)?.counters();
+        Ok(bytes..=bytes)
     }
 
     fn write_payload<W: Sink>(&self, sink: &mut W) -> Result<(), W::Error> {
@@ -199,80 +214,24 @@ impl<S: PortableHasher> Portable for CountSketch<S> {
 
     fn read_payload<R: Source>(shape: &Shape, hasher: S, source: &mut R) -> Result<Self, R::Error> {
         let params = sketch_params_of(shape)?;
-        Ok(Self::from_parts(source.take_words(params.counters())?, params, hasher))
+        Ok(Self::from_parts(take_words(source, params.counters())?, params, hasher))
     }
 }
 
 pub(crate) fn sketch_params_of(shape: &Shape) -> Result<CountSketchParams, DecodeError> {
-    let [width, depth, epsilon, unused @ ..] = shape.numbers;
-    for (i, unused) in (3..).zip(unused) {
-        check_unused(shape, i, unused)?;
-    }
-    let (epsilon, delta) = (f64::from_bits(epsilon), delta_of(shape)?);
-    CountSketchParams::with_error(width, narrow_depth(depth), epsilon, delta).map_err(bad_shape)
-}
-
-/// A depth beyond 32 bits is out of range as the greatest of 32 is.
-fn narrow_depth(depth: u64) -> u32 {
-    u32::try_from(depth).unwrap_or(u32::MAX)
-}
-
-fn delta_of(shape: &Shape) -> Result<f64, DecodeError> {
-    shape.promised_rate.ok_or(DecodeError::Field {
-        name: "the promised rate",
-        offset: SHAPE_AT - 8,
-        found: 0,
-        allowed: "the delta of the sketch",
-    })
-}
-
-/// Refuses numbers of the shape that have no meaning, and expected items, which a sketch has none of.
-fn check_unused(shape: &Shape, number: u64, found: u64) -> Result<(), DecodeError> {
-    if let Some(found) = shape.expected_items {
-        let (name, offset) = ("the expected items", SHAPE_AT - 16);
-        return Err(DecodeError::Field { name, offset, found, allowed: "absent" });
-    }
-    if found == 0 {
-        Ok(())
-    } else {
-        Err(field("an unused number of the shape", number, found, "0"))
-    }
-}
-
-/// A number of the shape that is not possible.
-fn field(name: &'static str, number: u64, found: u64, allowed: &'static str) -> DecodeError {
-    DecodeError::Field { name, offset: SHAPE_AT + 8 * number, found, allowed }
-}
-
-/// An update that is possible, and not the one that the structure has.
-pub(crate) fn other_update(found: Update, allowed: &'static str) -> DecodeError {
-    DecodeError::Choice {
-        name: "the update",
-        offset: SHAPE_AT + 24,
-        found: found as u64,
-        meaning: Some(found.name()),
-        allowed,
-    }
-}
-
-fn bad_shape(error: ParamError) -> DecodeError {
-    DecodeError::Shape { offset: SHAPE_AT, error }
-}
-
-/// What is left of the last word is no counter, and 0.
-fn check_padding<S, C: Counter>(sketch: &CountMinSketch<S, C>) -> Result<(), DecodeError> {
-    let words = sketch.words();
-    let padding = words.lanes::<C>().iter().skip(sketch.counters().len());
-    if padding.copied().all(|lane| lane.into() == 0) {
-        return Ok(());
-    }
-    let last = words.len() as u64 - 1;
-    let found = reorder_lanes::<C>(words.last().copied().unwrap_or_default());
-    Err(DecodeError::Padding { offset: Header::BYTES as u64 + 8 * last, found })
+    shape.expect_no_design()?;
+    let numbers = shape.numbers(["width", "depth", "epsilon", "delta"])?;
+    let [width, depth, epsilon, delta] = numbers.values();
+    let (epsilon, delta) = (f64::from_bits(epsilon), f64::from_bits(delta));
+    CountSketchParams::with_error(width, narrow_depth(depth), epsilon, delta)
+        .map_err(|error| numbers.error(error))
 }
 
 /// No row holds more than the total: each insert adds to one counter a row at most.
-fn check_total<S, C: Counter>(sketch: &CountMinSketch<S, C>) -> Result<(), DecodeError> {
+fn check_total<S, C: Counter>(
+    sketch: &CountMinSketch<S, C>,
+    offset: u64,
+) -> Result<(), DecodeError> {
     let rows = sketch.counters().chunks_exact(index(sketch.width()));
     let sum = |row: &[C]| row.iter().fold(0u128, |sum, &counter| sum + u128::from(counter.into()));
     let most = rows.map(sum).max().unwrap_or_default();
@@ -282,14 +241,13 @@ fn check_total<S, C: Counter>(sketch: &CountMinSketch<S, C>) -> Result<(), Decod
     }
     Err(DecodeError::Field {
         name: "the total",
-        offset: Header::BYTES as u64 + sketch.size_in_bytes(),
+        offset,
         found: total,
         allowed: "at least the sum of each row",
     })
 }
 
-fn take_u64<R: Source>(source: &mut R) -> Result<u64, R::Error> {
-    let mut bytes = [0; 8];
-    source.take(&mut bytes)?;
-    Ok(u64::from_le_bytes(bytes))
+/// A depth beyond 32 bits is out of range as the greatest of 32 is.
+fn narrow_depth(depth: u64) -> u32 {
+    u32::try_from(depth).unwrap_or(u32::MAX)
 }

@@ -23,18 +23,17 @@
 use alloc::vec::Vec;
 use core::hash::Hash;
 
-use pds_core::bytes::Shape;
 use pds_core::hash::PublicSeed;
-use pds_core::{AllocError, DecodeError, KeyHasher};
+use pds_core::{AllocError, DecodeError, KeyHasher, ParamError};
 use pds_params::HeavyHittersParams;
 use serde::de::Error as _;
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::bytes::{check_counts, check_estimates, enter, other_update};
+use crate::bytes::{Entry, check_counts, check_floor, check_tracked, enter};
 use crate::heavy_hitters::capacity_of;
 use crate::sketched::candidates_for;
-use crate::summary::{Summary, room_for};
+use crate::summary::Summary;
 use crate::top_k::params_for;
 use crate::{CountMinSketch, HeavyHitters, SketchedHeavyHitters, TopK, Update};
 
@@ -122,8 +121,8 @@ impl<K: Hash + Eq, S: PublicSeed + Clone> Parts for HeavyHitters<K, S> {
 
     fn from_parts(read: Self::Read, total: u64, listed: Listed<K>) -> Result<Self, DecodeError> {
         let params: HeavyHittersParams = read.params();
-        let mut summary = summary_of(listed, capacity_of(&params), read.hasher())?;
-        check_counts(&summary, total)?;
+        let mut summary = summary_of(listed, capacity_of(&params), read.hasher(), |_| u64::MAX)?;
+        check_counts(&summary, total, NO_OFFSET)?;
         summary.set_total(total);
         Ok(Self::from_parts(summary, params, read.hasher().clone()))
     }
@@ -148,7 +147,7 @@ impl<K: Hash + Eq, S: PublicSeed> Parts for TopK<K, S> {
     }
 
     fn from_parts(sketch: Self::Read, k: u64, listed: Listed<K>) -> Result<Self, DecodeError> {
-        let (params, capacity) = params_for(k).map_err(Shape::error)?;
+        let (params, capacity) = params_for(k).map_err(impossible)?;
         if sketch.params() != params {
             return Err(refused("the width of the sketch", sketch.width(), "that for k keys"));
         }
@@ -177,7 +176,7 @@ impl<K: Hash + Eq, S: PublicSeed> Parts for SketchedHeavyHitters<K, S> {
 
     fn from_parts(sketch: Self::Read, phi: u64, listed: Listed<K>) -> Result<Self, DecodeError> {
         let phi = f64::from_bits(phi);
-        let capacity = candidates_for(phi).map_err(Shape::error)?;
+        let capacity = candidates_for(phi).map_err(impossible)?;
         let candidates = beside(&sketch, listed, capacity)?;
         Ok(Self::from_parts(sketch, candidates, phi))
     }
@@ -190,10 +189,17 @@ fn beside<K: Hash + Eq, S: KeyHasher>(
     capacity: u32,
 ) -> Result<Summary<K>, DecodeError> {
     if sketch.update() != Update::Conservative {
-        return Err(other_update(sketch.update(), "conservative"));
+        return Err(DecodeError::Choice {
+            name: "the update",
+            offset: NO_OFFSET,
+            found: sketch.update() as u64,
+            meaning: Some(sketch.update().name()),
+            allowed: "conservative",
+        });
     }
-    let summary = summary_of(listed, capacity, sketch.hasher())?;
-    check_estimates(sketch, &summary)?;
+    let most = |key: &K| sketch.estimate(key).value();
+    let summary = summary_of(listed, capacity, sketch.hasher(), most)?;
+    check_floor(&summary, NO_OFFSET)?;
     Ok(summary)
 }
 
@@ -201,23 +207,24 @@ fn summary_of<K: Hash + Eq>(
     (floor, entries): Listed<K>,
     capacity: u32,
     hasher: &impl KeyHasher,
+    most: impl Fn(&K) -> u64,
 ) -> Result<Summary<K>, DecodeError> {
-    let tracked = entries.len() as u64;
-    if tracked > room_for(capacity) {
-        return Err(refused(
-            "the number of tracked keys",
-            tracked,
-            "at most half as many again as the capacity",
-        ));
-    }
+    check_tracked(entries.len() as u64, capacity, NO_OFFSET)?;
     let mut summary = Summary::restored(capacity, floor)?;
     for (count, error, key) in entries {
-        enter(&mut summary, hasher, key, count, error)?;
+        let most = most(&key);
+        enter(&mut summary, hasher, Entry { key, count, error, most, offset: NO_OFFSET })?;
     }
     Ok(summary)
 }
 
-/// What is wrong; the values have no offsets.
+/// Values of serde have no offsets.
+const NO_OFFSET: u64 = 0;
+
 const fn refused(name: &'static str, found: u64, allowed: &'static str) -> DecodeError {
-    DecodeError::Field { name, offset: 0, found, allowed }
+    DecodeError::Field { name, offset: NO_OFFSET, found, allowed }
+}
+
+const fn impossible(error: ParamError) -> DecodeError {
+    DecodeError::Shape { offset: NO_OFFSET, error }
 }

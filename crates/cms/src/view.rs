@@ -6,7 +6,8 @@ use core::fmt;
 use core::hash::{Hash, Hasher};
 use core::marker::PhantomData;
 
-use pds_core::internal::{Envelope, view_methods};
+use pds_core::bytes::Envelope;
+use pds_core::internal::view_methods;
 use pds_core::{DecodeError, DefaultHashBuilder, Frequency, KeyHasher};
 use pds_params::CountMinParams;
 
@@ -45,7 +46,7 @@ pub use signed::CountSketchView;
 /// ```
 #[derive(Clone)]
 pub struct CountMinSketchView<'a, S = DefaultHashBuilder, C = u32> {
-    envelope: Envelope<'a>,
+    envelope: Envelope<&'a [u8]>,
     params: CountMinParams,
     hasher: S,
     width_of_counters: PhantomData<C>,
@@ -56,7 +57,7 @@ view_methods!(
 );
 
 impl<'a, S, C: Counter> CountMinSketchView<'a, S, C> {
-    fn of_envelope(envelope: Envelope<'a>, hasher: S) -> Result<Self, DecodeError> {
+    fn of_envelope(envelope: Envelope<&'a [u8]>, hasher: S) -> Result<Self, DecodeError> {
         let (params, _) = params_of::<C>(&envelope.header().shape)?;
         Ok(Self { envelope, params, hasher, width_of_counters: PhantomData })
     }

@@ -10,8 +10,9 @@ use core::hash::BuildHasher;
 use pds_core::hash::finalize;
 use pds_core::{
     Avalanching, BuildError, DecodeError, DefaultHashBuilder, Incompatible, KeyHasher, Mixed,
-    ParamError, Raw, SipHashBuilder,
+    ParamError, SipHashBuilder,
 };
+use pds_testkit::envelope::claiming;
 use pds_testkit::hashers::{Crc64Builder, Fnv1aBuilder, FxBuilder, IdentityBuilder};
 use pds_testkit::keys;
 
@@ -242,12 +243,9 @@ fn case_15_decoding_then_merging_is_merging() {
 /// A header that claims a petabyte, with a right checksum: the length is looked at first.
 #[test]
 fn case_17_hostile_lengths_allocate_nothing() {
-    let mut bytes = CountMinSketch::new(0.1, 0.1).unwrap().to_bytes();
-    let (width, depth) = (1u64 << 48, 3);
-    bytes[56..64].copy_from_slice(&width.to_le_bytes());
-    bytes[112..120].copy_from_slice(&(4 * width * depth + 8).to_le_bytes());
-    let sum = DefaultHashBuilder::default().hash_one(Raw(&bytes[..120]));
-    bytes[120..128].copy_from_slice(&sum.to_le_bytes());
+    let sketch = CountMinSketch::new(0.1, 0.1).unwrap();
+    let (width, depth) = (1u64 << 48, u64::from(sketch.depth()));
+    let bytes = claiming(&sketch.to_bytes(), width, 4 * width * depth + 8);
     let read = CountMinSketch::<DefaultHashBuilder, u32>::from_bytes;
     assert!(matches!(read(&bytes), Err(DecodeError::Truncated { .. })));
     for end in 0..bytes.len() {

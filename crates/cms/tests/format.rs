@@ -4,7 +4,6 @@
 #![cfg(feature = "std")]
 
 use core::fmt::Debug;
-use core::hash::BuildHasher;
 use std::path::Path;
 use std::{env, fs};
 
@@ -14,7 +13,8 @@ use cms::{
 };
 use pds_core::bytes::ReadLimits;
 use pds_core::hash::finalize;
-use pds_core::{DecodeError, DefaultHashBuilder, Raw, SipHashBuilder};
+use pds_core::{DecodeError, DefaultHashBuilder, SipHashBuilder};
+use pds_testkit::envelope::{forged, with_number, with_numbers, with_payload};
 
 const KEY: [u8; 16] = *b"0123456789abcdef";
 
@@ -190,30 +190,19 @@ fn case_17_damaged_bytes_are_refused() {
     refuses_damage(&sketched().to_bytes(), SketchedHeavyHitters::<Vec<u8>>::from_bytes);
 }
 
-/// Changes bytes at an offset and makes both checksums right again, as a stranger could.
-fn forged(bytes: &[u8], offset: usize, new: &[u8]) -> Vec<u8> {
-    let mut forged = bytes.to_vec();
-    forged[offset..offset + new.len()].copy_from_slice(new);
-    let sum = xxh3(&forged[..120]);
-    forged[120..128].copy_from_slice(&sum);
-    let end = forged.len() - 8;
-    let sum = xxh3(&forged[128..end]);
-    forged[end..].copy_from_slice(&sum);
-    forged
-}
-
-/// XXH3 of bytes: the default hasher's hash of them as they are.
-fn xxh3(bytes: &[u8]) -> [u8; 8] {
-    DefaultHashBuilder::default().hash_one(Raw(bytes)).to_le_bytes()
-}
-
-fn field_of<T: Debug>(result: Result<T, DecodeError>) -> &'static str {
+/// What is wrong with bytes, and where.
+fn fault_of<T: Debug>(result: Result<T, DecodeError>) -> (&'static str, u64) {
     match result.unwrap_err() {
-        DecodeError::Field { name, .. } | DecodeError::Choice { name, .. } => name,
-        DecodeError::Shape { .. } => "shape",
-        DecodeError::PayloadLength { .. } => "payload length",
-        DecodeError::Padding { .. } => "padding",
-        DecodeError::Trailing { .. } => "trailing",
+        DecodeError::Field { name, offset, .. } | DecodeError::Choice { name, offset, .. } => {
+            (name, offset)
+        }
+        DecodeError::Shape { offset, error } => (error.parameter(), offset),
+        DecodeError::Numbers { offset, .. } => ("numbers", offset),
+        DecodeError::PayloadLength { offset, .. } => ("payload length", offset),
+        DecodeError::PayloadEnd { offset, .. } => ("payload end", offset),
+        DecodeError::Unread { offset, .. } => ("unread", offset),
+        DecodeError::Padding { offset, .. } => ("padding", offset),
+        DecodeError::Trailing { offset, .. } => ("trailing", offset),
         other => panic!("{other}"),
     }
 }
@@ -222,37 +211,39 @@ fn field_of<T: Debug>(result: Result<T, DecodeError>) -> &'static str {
 #[test]
 fn case_17_forged_sketches_are_refused() {
     let bytes = plain().to_bytes();
-    let refused = |offset, new: &[u8]| {
-        field_of(CountMinSketch::<DefaultHashBuilder>::from_bytes(&forged(&bytes, offset, new)))
-    };
-    assert_eq!(refused(56, &0u64.to_le_bytes()), "shape");
-    assert_eq!(refused(56, &u64::MAX.to_le_bytes()), "shape");
-    assert_eq!(refused(64, &65u64.to_le_bytes()), "shape");
-    assert_eq!(refused(64, &(1u64 << 32 | 3).to_le_bytes()), "shape");
-    assert_eq!(refused(72, &16u64.to_le_bytes()), "the bits of a counter");
-    assert_eq!(refused(80, &2u64.to_le_bytes()), "the update");
-    assert_eq!(refused(88, &1e-9f64.to_le_bytes()), "shape");
-    assert_eq!(refused(88, &f64::NAN.to_le_bytes()), "shape");
-    assert_eq!(refused(96, &1u64.to_le_bytes()), "an unused number of the shape");
-    assert_eq!(refused(112, &9u64.to_le_bytes()), "trailing");
-    assert_eq!(refused(56, &137u64.to_le_bytes()), "payload length");
+    let of = |bytes: &[u8]| fault_of(CountMinSketch::<DefaultHashBuilder>::from_bytes(bytes));
+    let number = |index, number| of(&with_number(&bytes, index, number));
+    // The shape follows the hasher, for there is no design.
+    assert_eq!(number(0, 0), ("width", 72));
+    assert_eq!(number(0, u64::MAX), ("width", 72));
+    assert_eq!(number(1, 65), ("depth", 80));
+    assert_eq!(number(1, 1 << 32 | 3), ("depth", 80));
+    assert_eq!(number(2, 16), ("the bits of a counter", 88));
+    assert_eq!(number(3, 2), ("the update", 96));
+    assert_eq!(number(4, 1e-9f64.to_bits()), ("delta", 112));
+    assert_eq!(number(4, f64::INFINITY.to_bits()), ("epsilon", 104));
+    assert_eq!(number(5, 1.0f64.to_bits()), ("delta", 112));
+    assert_eq!(number(5, 1e-9f64.to_bits()), ("delta", 112));
+    assert_eq!(number(0, 137), ("payload length", 16));
     let total_at = bytes.len() - 24;
-    assert_eq!(refused(total_at, &2_999u64.to_le_bytes()), "the total");
-    assert_eq!(refused(total_at + 8, &(1u64 << 32).to_le_bytes()), "the least saturated count");
+    let total = forged(&bytes, total_at, &2_999u64.to_le_bytes());
+    assert_eq!(of(&total), ("the total", total_at as u64));
+    let saturated = forged(&bytes, total_at + 8, &(1u64 << 32).to_le_bytes());
+    assert_eq!(of(&saturated), ("the least saturated count", total_at as u64 + 8));
     // 136 x 3 counters fill their words; 3 of one row leave half a word.
     let odd = CountMinSketch::builder(CountMinParams::from_width_and_depth(3, 1).unwrap());
     let odd = forged(&odd.build().unwrap().to_bytes(), 128 + 12, &[1]);
-    assert_eq!(field_of(CountMinSketch::<DefaultHashBuilder>::from_bytes(&odd)), "padding");
+    assert_eq!(of(&odd), ("padding", 128 + 8));
     // Another kind, and other counters than those asked for.
     assert!(matches!(
         CountSketch::<DefaultHashBuilder>::from_bytes(&bytes),
         Err(DecodeError::Kind { .. })
     ));
     let wide = CountMinSketch::<DefaultHashBuilder, u64>::from_bytes(&bytes);
-    assert_eq!(field_of(wide), "the bits of a counter");
+    assert_eq!(fault_of(wide), ("the bits of a counter", 88));
     let conservative = CountMinSketch::builder(plain().params()).conservative().build().unwrap();
     let shared = AtomicCountMinSketch::<DefaultHashBuilder>::from_bytes(&conservative.to_bytes());
-    assert_eq!(field_of(shared), "the update");
+    assert_eq!(fault_of(shared), ("the update", 96));
 }
 
 #[test]
@@ -261,63 +252,83 @@ fn case_17_forged_summaries_are_refused() {
     summary.insert_many(&1, 5);
     summary.insert_many(&2, 7);
     let bytes = summary.to_bytes();
-    let refused = |offset, new: &[u8]| {
-        field_of(HeavyHitters::<u64>::from_bytes(&forged(&bytes, offset, new)))
-    };
-    assert_eq!(refused(56, &9u64.to_le_bytes()), "shape");
-    assert_eq!(refused(64, &0f64.to_le_bytes()), "shape");
-    assert_eq!(refused(72, &3u64.to_le_bytes()), "the type of the keys");
-    assert_eq!(refused(80, &16u64.to_le_bytes()), "the number of tracked keys");
-    assert_eq!(refused(80, &15u64.to_le_bytes()), "payload length");
-    assert_eq!(refused(88, &u64::MAX.to_le_bytes()), "the bytes of the keys");
-    assert_eq!(refused(128, &11u64.to_le_bytes()), "the total");
-    // The floor, then entries of count, error and key, 24 bytes each.
-    assert_eq!(refused(136, &1u64.to_le_bytes()), "the total");
-    assert_eq!(refused(136, &6u64.to_le_bytes()), "a count");
-    assert_eq!(refused(144, &6u64.to_le_bytes()), "the total");
-    assert_eq!(refused(144 + 8, &1u64.to_le_bytes()), "the error of a count");
-    assert_eq!(refused(144 + 24 + 16, &1u64.to_le_bytes()), "a tracked key");
+    let of = |bytes: &[u8]| fault_of(HeavyHitters::<u64>::from_bytes(bytes));
+    let number = |index, number| of(&with_number(&bytes, index, number));
+    let refused = |offset, number: u64| of(&forged(&bytes, offset, &number.to_le_bytes()));
+    assert_eq!(number(0, 9), ("capacity", 72));
+    assert_eq!(number(1, 0), ("phi", 80));
+    assert_eq!(number(2, 3), ("the type of the keys", 88));
+    // The total, the floor and the number of keys, then entries of count, error and key, 24 bytes each.
+    assert_eq!(refused(128, 11), ("the total", 128));
+    assert_eq!(refused(136, 1), ("the total", 128));
+    assert_eq!(refused(136, 6), ("a count", 152));
+    assert_eq!(refused(144, 16), ("the number of tracked keys", 144));
+    assert_eq!(refused(144, 3), ("payload end", 200));
+    assert_eq!(refused(144, 1), ("unread", 176));
+    assert_eq!(refused(152, 6), ("the total", 128));
+    assert_eq!(refused(152 + 8, 1), ("the error of a count", 160));
+    assert_eq!(refused(176 + 8, 1), ("the error of a count", 184));
+    assert_eq!(refused(152 + 24 + 16, 1), ("a tracked key", 192));
+    assert_eq!(of(&with_payload(&bytes, &[0; 23])), ("payload length", 16));
 
     let mut words = TopK::<String>::new(2).unwrap();
     words.insert("word");
+    words.insert("other");
     let bytes = words.to_bytes();
     // The sketch of 1,024 x 4 counters of 8 bytes, and what it has behind them, come first.
-    let entry = 128 + 32_768 + 16 + 8;
-    assert_eq!(bytes.len(), entry + 16 + 8 + 4 + 8);
-    let refused =
-        |offset, new: &[u8]| field_of(TopK::<String>::from_bytes(&forged(&bytes, offset, new)));
-    assert_eq!(refused(entry + 16, &5u64.to_le_bytes()), "the length of a key");
-    assert_eq!(refused(entry + 16, &3u64.to_le_bytes()), "the bytes of the keys");
-    assert_eq!(refused(entry + 24, &[0xff]), "a string");
-    assert_eq!(refused(64, &1u64.to_le_bytes()), "an unused number of the shape");
-    assert_eq!(refused(entry, &2u64.to_le_bytes()), "a count");
-    assert_eq!(refused(entry - 8, &1u64.to_le_bytes()), "the floor");
-    assert_eq!(refused(56, &0u64.to_le_bytes()), "shape");
+    let list = 128 + 32_768 + 16;
+    let (entry, second) = (list + 16, list + 16 + 24 + 4);
+    assert_eq!(bytes.len(), second + 24 + 5 + 8);
+    let of = |bytes: &[u8]| fault_of(TopK::<String>::from_bytes(bytes));
+    let at = |name, offset: usize| (name, offset as u64);
+    let refused = |offset, number: u64| of(&forged(&bytes, offset, &number.to_le_bytes()));
+    assert_eq!(refused(second + 16, 6), at("the length of a key", second + 16));
+    assert_eq!(refused(second + 16, u64::MAX), at("the length of a key", second + 16));
+    // Another key, of which the sketch says nothing.
+    assert_eq!(refused(second + 16, 4), at("a count", second));
+    assert_eq!(refused(entry + 16, 3), at("a count", entry));
+    let text = |offset: usize| of(&forged(&bytes, offset, &[0xff]));
+    assert_eq!(text(entry + 24 + 2), at("a byte of a string", entry + 24 + 2));
+    assert_eq!(text(second + 24 + 4), at("a byte of a string", second + 24 + 4));
+    assert_eq!(refused(entry, 2), at("a count", entry));
+    assert_eq!(refused(second, 2), at("a count", second));
+    assert_eq!(refused(second + 8, 2), at("the error of a count", second + 8));
+    assert_eq!(refused(list + 8, 4), at("the number of tracked keys", list + 8));
+    assert_eq!(of(&with_number(&bytes, 0, 0)), ("k", 72));
+    assert_eq!(of(&with_number(&bytes, 1, 16)), ("the type of the keys", 80));
+    assert_eq!(of(&with_numbers(&bytes, &[2, 17, 0])), ("numbers", 72));
+    let mut one = TopK::<u64>::new(2).unwrap();
+    one.insert(&9);
+    let of_one = forged(&one.to_bytes(), list, &1u64.to_le_bytes());
+    assert_eq!(fault_of(TopK::<u64>::from_bytes(&of_one)), at("the floor", list));
 }
 
-/// The sketch comes behind its epsilon, the candidates behind the sketch.
+/// The candidates come behind the sketch.
 #[test]
 fn case_17_forged_detectors_are_refused() {
     let mut detector = SketchedHeavyHitters::<u64>::new(0.2, 0.1, 0.1).unwrap();
     detector.insert_many(&1, 5);
     let bytes = detector.to_bytes();
-    // 28 x 3 counters of 8 bytes, the total and another number behind the epsilon.
-    let entry = 128 + 8 + 672 + 16 + 8;
+    // 28 x 3 counters of 8 bytes, the total and another number.
+    let list = 128 + 672 + 16;
+    let entry = list + 16;
     assert_eq!(bytes.len(), entry + 24 + 8);
-    let refused = |offset, new: &[u8]| {
-        field_of(SketchedHeavyHitters::<u64>::from_bytes(&forged(&bytes, offset, new)))
-    };
-    assert_eq!(refused(56, &0u64.to_le_bytes()), "shape");
-    assert_eq!(refused(56, &27u64.to_le_bytes()), "payload length");
-    assert_eq!(refused(72, &3u64.to_le_bytes()), "the type of the keys");
-    assert_eq!(refused(80, &16u64.to_le_bytes()), "the number of tracked keys");
-    assert_eq!(refused(96, &1.0f64.to_le_bytes()), "shape");
-    assert_eq!(refused(96, &f64::NAN.to_le_bytes()), "shape");
-    assert_eq!(refused(128, &1e-9f64.to_le_bytes()), "shape");
-    assert_eq!(refused(entry - 24, &4u64.to_le_bytes()), "the total");
-    assert_eq!(refused(entry - 8, &5u64.to_le_bytes()), "the floor");
-    assert_eq!(refused(entry, &6u64.to_le_bytes()), "a count");
-    assert_eq!(refused(entry + 8, &6u64.to_le_bytes()), "the error of a count");
+    let of = |bytes: &[u8]| fault_of(SketchedHeavyHitters::<u64>::from_bytes(bytes));
+    let number = |index, number| of(&with_number(&bytes, index, number));
+    let refused = |offset, number: u64| of(&forged(&bytes, offset, &number.to_le_bytes()));
+    let at = |name, offset: usize| (name, offset as u64);
+    assert_eq!(number(0, 0), ("width", 72));
+    assert_eq!(number(0, 1_000), ("payload length", 16));
+    assert_eq!(number(2, 1e-9f64.to_bits()), ("delta", 96));
+    assert_eq!(number(3, 1e-9f64.to_bits()), ("delta", 96));
+    assert_eq!(number(4, 1.0f64.to_bits()), ("phi", 104));
+    assert_eq!(number(4, f64::NAN.to_bits()), ("phi", 104));
+    assert_eq!(number(5, 3), ("the type of the keys", 112));
+    assert_eq!(refused(list - 16, 4), at("the total", list - 16));
+    assert_eq!(refused(list, 5), at("the floor", list));
+    assert_eq!(refused(list + 8, 16), at("the number of tracked keys", list + 8));
+    assert_eq!(refused(entry, 6), at("a count", entry));
+    assert_eq!(refused(entry + 8, 6), at("the error of a count", entry + 8));
     let read = TopK::<u64>::from_bytes(&bytes);
     assert!(matches!(read, Err(DecodeError::Kind { .. })));
 }
@@ -368,7 +379,7 @@ fn case_17_a_claimed_capacity_costs_nothing() {
     (0..5).for_each(|key| {
         summary.insert(&key);
     });
-    let claim = forged(&summary.to_bytes(), 56, &(1u64 << 31).to_le_bytes());
+    let claim = with_number(&summary.to_bytes(), 0, 1 << 31);
     let mut decoded = HeavyHitters::<u64>::from_bytes(&claim).unwrap();
     assert!(decoded.size_in_bytes() < 1_000);
     (0..1_000).for_each(|key| {
@@ -397,7 +408,7 @@ fn case_45_errors_name_key_types_and_updates() {
     let numbers = TopK::<u32>::new(3).unwrap().to_bytes();
     assert_eq!(
         TopK::<u64>::from_bytes(&numbers).unwrap_err().to_string(),
-        "the type of the keys at offset 72 is u32 (number 3), but must be u64"
+        "the type of the keys at offset 80 is u32 (number 3), but must be u64"
     );
     let conservative = CountMinSketch::builder(CountMinParams::new(0.1, 0.1).unwrap())
         .conservative()
@@ -408,12 +419,12 @@ fn case_45_errors_name_key_types_and_updates() {
         AtomicCountMinSketch::<DefaultHashBuilder, u32>::from_bytes(&conservative)
             .unwrap_err()
             .to_string(),
-        "the update at offset 80 is conservative (number 1), but must be plain, for a sketch that threads share"
+        "the update at offset 96 is conservative (number 1), but must be plain, for a sketch that threads share"
     );
     assert_eq!(
         CountMinSketch::<DefaultHashBuilder, u8>::from_bytes(&conservative)
             .unwrap_err()
             .to_string(),
-        "the bits of a counter at offset 72 is 32, but must be 8, for counters of type `u8`"
+        "the bits of a counter at offset 88 is 32, but must be 8, for counters of type `u8`"
     );
 }

@@ -1,6 +1,7 @@
 //! A cuckoo filter that is asked straight from its bytes.
 
-use pds_core::internal::{Envelope, view_methods};
+use pds_core::bytes::Envelope;
+use pds_core::internal::view_methods;
 use pds_core::{DecodeError, DefaultHashBuilder};
 use pds_params::CuckooParams;
 
@@ -37,7 +38,7 @@ use crate::table::Table;
 /// ```
 #[derive(Clone)]
 pub struct CuckooFilterView<'a, S = DefaultHashBuilder> {
-    envelope: Envelope<'a>,
+    envelope: Envelope<&'a [u8]>,
     table: Table<&'a [[u8; 8]]>,
     params: CuckooParams,
     hasher: S,
@@ -46,14 +47,15 @@ pub struct CuckooFilterView<'a, S = DefaultHashBuilder> {
 view_methods!(CuckooFilterView of CuckooFilter, to_filter, check_table);
 
 impl<'a, S> CuckooFilterView<'a, S> {
-    fn of_envelope(envelope: Envelope<'a>, hasher: S) -> Result<Self, DecodeError> {
+    fn of_envelope(envelope: Envelope<&'a [u8]>, hasher: S) -> Result<Self, DecodeError> {
         let (params, len) = params_of(&envelope.header().shape)?;
-        let table = Table::from_words(envelope.payload().as_chunks().0, &params, len);
+        let table = Table::from_words(envelope.borrowed_payload().as_chunks().0, &params, len);
         Ok(Self { envelope, table, params, hasher })
     }
 
     fn check_table(&self) -> Result<(), DecodeError> {
-        bytes::check_table(&self.table, &self.params)
+        let header = self.envelope.header();
+        bytes::check_table(&self.table, &self.params, &header.shape, header.payload_end())
     }
 }
 

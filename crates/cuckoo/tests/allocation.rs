@@ -5,7 +5,7 @@
 
 use cuckoo::{CuckooFilter, CuckooFilterView};
 use pds_testkit::allocation::{CONSTANT, PeakAlloc, peak_of};
-use pds_testkit::{mutate, portable};
+use pds_testkit::{envelope, portable};
 
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;
@@ -22,7 +22,7 @@ fn case_17_a_claim_allocates_nothing() {
     let builder = CuckooFilter::builder().buckets(1).fingerprint_bits(16);
     let one = builder.build().unwrap().to_bytes();
     for buckets in [1 << 16, 1 << 24, 1 << 32, 1 << 60] {
-        let bytes = mutate::claiming(one.clone(), buckets, 8 * buckets);
+        let bytes = envelope::claiming(&one, buckets, 8 * buckets);
         let ((), peak) = peak_of(&ALLOCATOR, || refuse(&bytes));
         assert!(peak < CONSTANT, "{buckets} buckets claimed: {peak} bytes");
     }

@@ -2,8 +2,8 @@
 
 use cuckoo::{CuckooFilter, SipHashBuilder};
 use pds_core::hash::finalize;
+use pds_testkit::envelope::with_number;
 use pds_testkit::format::{FORMATS, Format, survives};
-use pds_testkit::mutate::seal;
 
 fn full(buckets: u64, bits: u32) -> CuckooFilter {
     let mut filter =
@@ -22,14 +22,13 @@ fn case_18_every_format_gives_the_filter_back_or_an_error() {
 /// A cached count that contradicts the payload, under right checksums.
 #[test]
 fn case_18_errors_of_the_envelope_come_through() {
-    let mut bytes = full(3, 7).to_bytes();
-    bytes[72] -= 1;
-    seal(&mut bytes);
+    let full = full(3, 7);
+    let bytes = with_number(&full.to_bytes(), 2, full.len() - 1);
     for format in [Format::Bincode, Format::Postcard, Format::Cbor] {
         let written = format.write(&bytes).unwrap();
         let error = format.read::<CuckooFilter>(&written).unwrap_err();
         // postcard keeps no text of an error.
-        let told = error.contains("number of fingerprints");
+        let told = error.contains("fingerprints");
         assert!(told || format == Format::Postcard, "{format:?}: {error}");
     }
 }

@@ -6,10 +6,11 @@
 
 use alloc::vec;
 use alloc::vec::Vec;
+use core::ops::RangeInclusive;
 
 use pds_core::Kind;
-use pds_core::bytes::{Header, Portable, Shape};
-use pds_core::internal::{Sink, Source, portable_methods};
+use pds_core::bytes::{Numbers, Portable, Shape, Sink, Source};
+use pds_core::internal::portable_methods;
 use pds_core::{DecodeError, PortableHasher};
 use pds_params::HllParams;
 
@@ -21,16 +22,13 @@ use crate::sparse::SparseTable;
 use crate::ultra::is_possible;
 use crate::{HyperLogLog, UltraLogLog, dense};
 
-/// Where the numbers of the shape stand in the header, in bytes.
-const SHAPE_AT: u64 = 56;
-
 const SPARSE: u64 = 0;
-pub(crate) const DENSE: u64 = 1;
+const DENSE: u64 = 1;
 
 impl<S: PortableHasher> Portable for HyperLogLog<S> {
     type Hasher = S;
 
-    const KIND: Kind = Kind::HyperLogLog;
+    const KIND: Kind = Kind::HYPER_LOG_LOG;
 
     fn portable_hasher(&self) -> &S {
         self.hasher()
@@ -43,17 +41,17 @@ impl<S: PortableHasher> Portable for HyperLogLog<S> {
         }
     }
 
-    fn payload_bytes(shape: &Shape) -> Result<u64, DecodeError> {
-        shape.expect_unused(3)?;
-        let params = params_of(shape)?;
-        let [_, form, entries, ..] = shape.numbers;
-        match form {
-            SPARSE if entries <= params.max_sparse_entries() => Ok(4 * entries),
-            SPARSE => Err(number(2, "the number of sparse entries", entries, "at most m / 8")),
-            DENSE if entries == 0 => Ok(params.packed_bytes()),
-            DENSE => Err(number(2, "the number of sparse entries", entries, "0 in the dense form")),
-            _ => Err(number(1, "the form", form, "0 (sparse) or 1 (dense)")),
+    fn payload_bytes(&self) -> u64 {
+        match self.form() {
+            Form::Sparse(table) => 4 * table.len() as u64,
+            Form::Dense(_) => self.params().packed_bytes(),
         }
+    }
+
+    fn payload_range(shape: &Shape) -> Result<RangeInclusive<u64>, DecodeError> {
+        let (params, form) = plain_of(shape)?;
+        let bytes = form.payload_bytes(params);
+        Ok(bytes..=bytes)
     }
 
     fn write_payload<T: Sink>(&self, sink: &mut T) -> Result<(), T::Error> {
@@ -67,10 +65,11 @@ impl<S: PortableHasher> Portable for HyperLogLog<S> {
     }
 
     fn read_payload<T: Source>(shape: &Shape, hasher: S, source: &mut T) -> Result<Self, T::Error> {
-        let params = params_of(shape)?;
-        let payload = take(source, Self::payload_bytes(shape)?)?;
-        check_plain(shape, &payload)?;
-        if shape.numbers[1] == SPARSE {
+        let (params, form) = plain_of(shape)?;
+        let at = source.offset();
+        let payload = take(source, form.payload_bytes(params))?;
+        check_plain(params, form, &payload, at)?;
+        if let StoredForm::Sparse { .. } = form {
             let table = SparseTable::of_ascending(params, coupons(&payload));
             return Ok(Self::from_parts(Form::Sparse(table), hasher));
         }
@@ -81,8 +80,53 @@ impl<S: PortableHasher> Portable for HyperLogLog<S> {
 }
 
 fn shape_of(params: HllParams, form: u64, entries: u64) -> Shape {
-    let numbers = [params.precision().into(), form, entries, 0, 0, 0];
-    Shape { numbers, ..Shape::default() }
+    Shape::new([params.precision().into(), form, entries])
+}
+
+/// The form of a HyperLogLog by its shape.
+#[derive(Clone, Copy)]
+pub(crate) enum StoredForm {
+    Sparse { entries: u64 },
+    Dense,
+}
+
+impl StoredForm {
+    const fn payload_bytes(self, params: HllParams) -> u64 {
+        match self {
+            Self::Sparse { entries } => 4 * entries,
+            Self::Dense => params.packed_bytes(),
+        }
+    }
+}
+
+/// The parameters that the head of a HyperLogLog states, and the form.
+pub(crate) fn plain_of(shape: &Shape) -> Result<(HllParams, StoredForm), DecodeError> {
+    let numbers = shape.numbers(["precision", "the form", "the number of sparse entries"])?;
+    let params = params_of(shape, &numbers)?;
+    let [_, form, entries] = numbers.values();
+    match form {
+        SPARSE if entries <= params.max_sparse_entries() => {
+            Ok((params, StoredForm::Sparse { entries }))
+        }
+        SPARSE => Err(numbers.field(2, "at most m / 8")),
+        DENSE if entries == 0 => Ok((params, StoredForm::Dense)),
+        DENSE => Err(numbers.field(2, "0 in the dense form")),
+        _ => Err(numbers.field(1, "0 (sparse) or 1 (dense)")),
+    }
+}
+
+/// The parameters that the head of an UltraLogLog states.
+pub(crate) fn ultra_of(shape: &Shape) -> Result<HllParams, DecodeError> {
+    params_of(shape, &shape.numbers(["precision"])?)
+}
+
+fn params_of<const N: usize>(
+    shape: &Shape,
+    numbers: &Numbers<N>,
+) -> Result<HllParams, DecodeError> {
+    shape.expect_no_design()?;
+    let precision = u32::try_from(numbers.values()[0]).unwrap_or(u32::MAX);
+    HllParams::new(precision).map_err(|error| numbers.error(error))
 }
 
 /// The ranks, six bits each.
@@ -98,11 +142,16 @@ fn take<T: Source>(source: &mut T, length: u64) -> Result<Vec<u8>, T::Error> {
     Ok(payload)
 }
 
-/// Checks the payload of a HyperLogLog, whose shape was checked.
-pub(crate) fn check_plain(shape: &Shape, payload: &[u8]) -> Result<(), DecodeError> {
-    match shape.numbers[1] {
-        SPARSE => check_sparse(payload),
-        _ => check_ranks(ranks(payload), params_of(shape)?.precision()),
+/// Checks the payload of a HyperLogLog, which starts at offset `at`.
+pub(crate) fn check_plain(
+    params: HllParams,
+    form: StoredForm,
+    payload: &[u8],
+    at: u64,
+) -> Result<(), DecodeError> {
+    match form {
+        StoredForm::Sparse { .. } => check_sparse(payload, at),
+        StoredForm::Dense => check_ranks(ranks(payload), params.precision(), at),
     }
 }
 
@@ -112,15 +161,17 @@ fn coupons(payload: &[u8]) -> impl ExactSizeIterator<Item = Coupon> {
 }
 
 /// Checks coupons, which must ascend by register.
-fn check_sparse(payload: &[u8]) -> Result<(), DecodeError> {
+fn check_sparse(payload: &[u8], at: u64) -> Result<(), DecodeError> {
     let mut last = None;
-    for (at, coupon) in (0..).zip(coupons(payload)) {
-        let found = u64::from(coupon.word());
+    for (offset, coupon) in (at..).step_by(4).zip(coupons(payload)) {
+        let (name, found) = ("a sparse entry", u64::from(coupon.word()));
         if !coupon.is_possible() {
-            return Err(payload_field(4 * at, "a sparse entry", found, "of rank 1 to 39"));
+            let allowed = "of rank 1 to 39";
+            return Err(DecodeError::Field { name, offset, found, allowed });
         }
         if last.is_some_and(|last| last >= coupon.index()) {
-            return Err(payload_field(4 * at, "a sparse entry", found, "of a greater register"));
+            let allowed = "of a greater register";
+            return Err(DecodeError::Field { name, offset, found, allowed });
         }
         last = Some(coupon.index());
     }
@@ -133,21 +184,31 @@ pub(crate) fn ranks(payload: &[u8]) -> impl Iterator<Item = u8> {
 }
 
 /// Checks ranks, none of which may be above the last one.
-fn check_ranks(ranks: impl Iterator<Item = u8>, precision: u32) -> Result<(), DecodeError> {
+fn check_ranks(
+    ranks: impl Iterator<Item = u8>,
+    precision: u32,
+    at: u64,
+) -> Result<(), DecodeError> {
     match (0..).zip(ranks).find(|&(_, rank)| u32::from(rank) > max_rank(precision)) {
-        Some((register, rank)) => {
-            Err(payload_field(register * 3 / 4, "a rank", rank.into(), "at most 65 - precision"))
-        }
+        Some((register, rank)) => Err(DecodeError::Field {
+            name: "a rank",
+            offset: at + register * 3 / 4,
+            found: rank.into(),
+            allowed: "at most 65 - precision",
+        }),
         None => Ok(()),
     }
 }
 
 /// Checks the registers of an UltraLogLog.
-pub(crate) fn check_ultra(registers: &[u8], precision: u32) -> Result<(), DecodeError> {
-    match (0..).zip(registers).find(|&(_, &register)| !is_possible(register, precision)) {
-        Some((at, &register)) => {
-            Err(payload_field(at, "a register", register.into(), "one that keys can leave"))
-        }
+pub(crate) fn check_ultra(registers: &[u8], precision: u32, at: u64) -> Result<(), DecodeError> {
+    match (at..).zip(registers).find(|&(_, &register)| !is_possible(register, precision)) {
+        Some((offset, &register)) => Err(DecodeError::Field {
+            name: "a register",
+            offset,
+            found: register.into(),
+            allowed: "one that keys can leave",
+        }),
         None => Ok(()),
     }
 }
@@ -157,7 +218,7 @@ pub(crate) fn check_ultra(registers: &[u8], precision: u32) -> Result<(), Decode
 impl<S: PortableHasher> Portable for AtomicHyperLogLog<S> {
     type Hasher = S;
 
-    const KIND: Kind = Kind::HyperLogLog;
+    const KIND: Kind = Kind::HYPER_LOG_LOG;
 
     fn portable_hasher(&self) -> &S {
         self.hasher()
@@ -167,8 +228,12 @@ impl<S: PortableHasher> Portable for AtomicHyperLogLog<S> {
         shape_of(self.params(), DENSE, 0)
     }
 
-    fn payload_bytes(shape: &Shape) -> Result<u64, DecodeError> {
-        HyperLogLog::<S>::payload_bytes(shape)
+    fn payload_bytes(&self) -> u64 {
+        self.params().packed_bytes()
+    }
+
+    fn payload_range(shape: &Shape) -> Result<RangeInclusive<u64>, DecodeError> {
+        HyperLogLog::<S>::payload_range(shape)
     }
 
     fn write_payload<T: Sink>(&self, sink: &mut T) -> Result<(), T::Error> {
@@ -183,19 +248,23 @@ impl<S: PortableHasher> Portable for AtomicHyperLogLog<S> {
 impl<S: PortableHasher> Portable for UltraLogLog<S> {
     type Hasher = S;
 
-    const KIND: Kind = Kind::UltraLogLog;
+    const KIND: Kind = Kind::ULTRA_LOG_LOG;
 
     fn portable_hasher(&self) -> &S {
         self.hasher()
     }
 
     fn shape(&self) -> Shape {
-        shape_of(self.params(), 0, 0)
+        Shape::new([self.params().precision().into()])
     }
 
-    fn payload_bytes(shape: &Shape) -> Result<u64, DecodeError> {
-        shape.expect_unused(1)?;
-        params_of(shape).map(HllParams::num_registers)
+    fn payload_bytes(&self) -> u64 {
+        self.params().num_registers()
+    }
+
+    fn payload_range(shape: &Shape) -> Result<RangeInclusive<u64>, DecodeError> {
+        let bytes = ultra_of(shape)?.num_registers();
+        Ok(bytes..=bytes)
     }
 
     fn write_payload<T: Sink>(&self, sink: &mut T) -> Result<(), T::Error> {
@@ -203,28 +272,11 @@ impl<S: PortableHasher> Portable for UltraLogLog<S> {
     }
 
     fn read_payload<T: Source>(shape: &Shape, hasher: S, source: &mut T) -> Result<Self, T::Error> {
-        let params = params_of(shape)?;
+        let (params, at) = (ultra_of(shape)?, source.offset());
         let registers = take(source, params.num_registers())?;
-        check_ultra(&registers, params.precision())?;
+        check_ultra(&registers, params.precision(), at)?;
         Ok(Self::from_parts(registers, params, hasher))
     }
-}
-
-/// The parameters that a header states.
-pub(crate) fn params_of(shape: &Shape) -> Result<HllParams, DecodeError> {
-    shape.expect_no_design()?;
-    let precision = u32::try_from(shape.numbers[0]).unwrap_or(u32::MAX);
-    HllParams::new(precision).map_err(Shape::error)
-}
-
-/// A number of the shape that cannot be.
-fn number(at: usize, name: &'static str, found: u64, allowed: &'static str) -> DecodeError {
-    DecodeError::Field { name, offset: SHAPE_AT + 8 * at as u64, found, allowed }
-}
-
-/// A value in the payload that cannot be.
-fn payload_field(at: u64, name: &'static str, found: u64, allowed: &'static str) -> DecodeError {
-    DecodeError::Field { name, offset: Header::BYTES as u64 + at, found, allowed }
 }
 
 portable_methods!(HyperLogLog);

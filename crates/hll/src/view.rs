@@ -6,12 +6,13 @@ use core::fmt;
 use core::hash::{Hash, Hasher};
 use core::ops::RangeInclusive;
 
-use pds_core::internal::{Envelope, view_methods};
+use pds_core::bytes::Envelope;
+use pds_core::internal::view_methods;
 use pds_core::{Cardinality, DecodeError, DefaultHashBuilder, Estimate, KeyHasher, ParamError};
 use pds_params::HllParams;
 
 use crate::HyperLogLog;
-use crate::bytes::{check_plain, params_of, ranks};
+use crate::bytes::{StoredForm, check_plain, plain_of, ranks};
 use crate::estimator::{FINITE_SIZE, improved};
 use crate::sketch::{dense_interval, estimate_sparse, sparse_interval, with_error};
 
@@ -44,21 +45,23 @@ pub use ultra::UltraLogLogView;
 /// ```
 #[derive(Clone)]
 pub struct HyperLogLogView<'a, S = DefaultHashBuilder> {
-    envelope: Envelope<'a>,
+    envelope: Envelope<&'a [u8]>,
     params: HllParams,
+    form: StoredForm,
     hasher: S,
 }
 
 view_methods!(HyperLogLogView of HyperLogLog, to_sketch, check);
 
 impl<'a, S> HyperLogLogView<'a, S> {
-    fn of_envelope(envelope: Envelope<'a>, hasher: S) -> Result<Self, DecodeError> {
-        let params = params_of(&envelope.header().shape)?;
-        Ok(Self { envelope, params, hasher })
+    fn of_envelope(envelope: Envelope<&'a [u8]>, hasher: S) -> Result<Self, DecodeError> {
+        let (params, form) = plain_of(&envelope.header().shape)?;
+        Ok(Self { envelope, params, form, hasher })
     }
 
     fn check(&self) -> Result<(), DecodeError> {
-        check_plain(&self.envelope.header().shape, self.envelope.payload())
+        let at = self.envelope.header().payload_offset();
+        check_plain(self.params, self.form, self.envelope.payload(), at)
     }
 }
 
@@ -69,24 +72,17 @@ impl<S> HyperLogLogView<'_, S> {
     /// O(m) once dense, O(1) while sparse.
     #[must_use]
     pub fn estimate(&self) -> f64 {
-        match self.counts() {
-            None => estimate_sparse(self.entries()),
-            Some(counts) => improved(&counts, self.params, FINITE_SIZE),
+        match self.form {
+            StoredForm::Sparse { entries } => estimate_sparse(entries),
+            StoredForm::Dense => improved(&self.counts(), self.params, FINITE_SIZE),
         }
     }
 
-    /// The number of entries of a sparse sketch.
-    const fn entries(&self) -> u64 {
-        self.envelope.header().shape.numbers[2]
-    }
-
     /// How many registers of a dense sketch have each rank.
-    fn counts(&self) -> Option<[u32; 64]> {
-        self.is_dense().then(|| {
-            let mut counts = [0; 64];
-            ranks(self.envelope.payload()).for_each(|rank| counts[usize::from(rank)] += 1);
-            counts
-        })
+    fn counts(&self) -> [u32; 64] {
+        let mut counts = [0; 64];
+        ranks(self.envelope.payload()).for_each(|rank| counts[usize::from(rank)] += 1);
+        counts
     }
 
     /// Returns [`estimate`](Self::estimate) with its standard error.
@@ -101,16 +97,16 @@ impl<S> HyperLogLogView<'_, S> {
     /// # Errors
     /// [`ParamError`] when `confidence` is not above 0 and below 1.
     pub fn estimate_interval(&self, confidence: f64) -> Result<RangeInclusive<f64>, ParamError> {
-        match self.counts() {
-            None => sparse_interval(self.entries(), confidence),
-            Some(counts) => dense_interval(&counts, self.params, confidence),
+        match self.form {
+            StoredForm::Sparse { entries } => sparse_interval(entries, confidence),
+            StoredForm::Dense => dense_interval(&self.counts(), self.params, confidence),
         }
     }
 
     /// Returns whether the sketch has a rank for every register, rather than some bytes a key.
     #[must_use]
     pub const fn is_dense(&self) -> bool {
-        self.envelope.header().shape.numbers[1] == crate::bytes::DENSE
+        matches!(self.form, StoredForm::Dense)
     }
 
     /// Returns the precision p, the binary logarithm of the number of registers.

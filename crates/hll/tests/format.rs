@@ -13,8 +13,9 @@ use hll::{
     AtomicHyperLogLog, HllParams, HyperLogLog, HyperLogLogView, UltraLogLog, UltraLogLogView,
 };
 use pds_core::Kind;
-use pds_core::bytes::{Header, ReadLimits, Shape};
+use pds_core::bytes::ReadLimits;
 use pds_core::{DecodeError, ReadError, SipHashBuilder};
+use pds_testkit::envelope::{SHAPE, envelope as put_together, sections};
 
 const KEY: [u8; 16] = *b"0123456789abcdef";
 
@@ -93,7 +94,7 @@ fn todays_code_reads_the_golden_files() {
     let hasher = SipHashBuilder::from_key(KEY);
     assert_eq!(HyperLogLog::from_bytes_with_hasher(&bytes, hasher).unwrap(), keyed());
     let missing = HyperLogLog::<SipHashBuilder>::from_bytes_with_key(&bytes);
-    assert_eq!(missing, Err(DecodeError::KeyMissing));
+    assert_eq!(missing, Err(DecodeError::KeyMissing { offset: 48 }));
 }
 
 /// One number for the whole way from keys to registers, so that no change of it goes unnoticed; computed by
@@ -160,20 +161,20 @@ fn case_21_an_ultra_view_answers_from_bytes_at_any_alignment() {
     sketch.insert("key");
     let bytes = sketch.without_key().to_bytes();
     let missing = UltraLogLogView::<SipHashBuilder>::from_bytes_with_key(&bytes).map(drop);
-    assert_eq!(missing, Err(DecodeError::KeyMissing));
+    assert_eq!(missing, Err(DecodeError::KeyMissing { offset: 48 }));
     let view = UltraLogLogView::from_bytes_with_hasher(&bytes, hasher).unwrap();
     assert_eq!(view.to_sketch().unwrap(), sketch);
 }
 
 #[test]
 fn views_verify_what_checksums_do_not_tell() {
-    let bytes = envelope(Kind::HyperLogLog, [14, 0, 2, 0, 0, 0], &[0x81, 0, 0, 0, 0x41, 0, 0, 0]);
+    let bytes = envelope(Kind::HYPER_LOG_LOG, &[14, 0, 2], &[0x81, 0, 0, 0, 0x41, 0, 0, 0]);
     let view = HyperLogLogView::from_bytes(&bytes).unwrap();
     assert_field(view.verify().unwrap_err(), "a sparse entry", 132);
-    let bytes = envelope(Kind::HyperLogLog, [4, 1, 0, 0, 0, 0], &[0xff; 12]);
+    let bytes = envelope(Kind::HYPER_LOG_LOG, &[4, 1, 0], &[0xff; 12]);
     let view = HyperLogLogView::from_bytes(&bytes).unwrap();
     assert_field(view.verify().unwrap_err(), "a rank", 128);
-    let bytes = envelope(Kind::UltraLogLog, [4, 0, 0, 0, 0, 0], &[255; 16]);
+    let bytes = envelope(Kind::ULTRA_LOG_LOG, &[4], &[255; 16]);
     let view = UltraLogLogView::from_bytes(&bytes).unwrap();
     assert!(view.estimate() >= 0.0);
     assert_field(view.verify().unwrap_err(), "a register", 128);
@@ -183,7 +184,7 @@ fn views_verify_what_checksums_do_not_tell() {
 fn sparse_bytes(precision: u64, registers: impl Iterator<Item = u32>) -> Vec<u8> {
     let payload: Vec<u8> = registers.flat_map(|i| (i << 6 | 1).to_le_bytes()).collect();
     let entries = payload.len() as u64 / 4;
-    envelope(Kind::HyperLogLog, [precision, 0, entries, 0, 0, 0], &payload)
+    envelope(Kind::HYPER_LOG_LOG, &[precision, 0, entries], &payload)
 }
 
 /// The least time that some work takes.
@@ -251,17 +252,14 @@ fn a_damaged_payload_is_found_by_all_but_an_unverified_view() {
 }
 
 /// An envelope of any shape and payload, with checksums that fit.
-fn envelope(kind: Kind, numbers: [u64; 6], payload: &[u8]) -> Vec<u8> {
-    let good = Header::peek(&HyperLogLog::new(14).unwrap().to_bytes()).unwrap();
-    let shape = Shape { numbers, ..Shape::default() };
-    let header = Header { kind, shape, payload_bytes: payload.len() as u64, ..good };
-    let sum =
-        pds_core::PortableHasher::hash_bytes(&pds_core::DefaultHashBuilder::default(), payload);
-    [&header.to_bytes()[..], payload, &sum.to_le_bytes()].concat()
+fn envelope(kind: Kind, numbers: &[u64], payload: &[u8]) -> Vec<u8> {
+    let of_hasher = sections(&HyperLogLog::new(14).unwrap().to_bytes()).remove(0);
+    let numbers = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+    put_together(kind.id(), &[of_hasher, (SHAPE, numbers)], payload)
 }
 
-fn plain_error(numbers: [u64; 6], payload: &[u8]) -> DecodeError {
-    HyperLogLog::from_bytes(&envelope(Kind::HyperLogLog, numbers, payload)).unwrap_err()
+fn plain_error(numbers: &[u64], payload: &[u8]) -> DecodeError {
+    HyperLogLog::from_bytes(&envelope(Kind::HYPER_LOG_LOG, numbers, payload)).unwrap_err()
 }
 
 #[track_caller]
@@ -275,23 +273,24 @@ fn assert_field(error: DecodeError, name: &str, offset: u64) {
 #[test]
 fn case_17_impossible_shapes_are_typed_errors() {
     for precision in [0, 3, 19, 1 << 32, (1 << 32) + 14, u64::MAX] {
-        let error = plain_error([precision, 0, 0, 0, 0, 0], &[]);
-        assert!(matches!(error, DecodeError::Shape { offset: 56, .. }), "{error}");
+        let error = plain_error(&[precision, 0, 0], &[]);
+        assert!(matches!(error, DecodeError::Shape { offset: 72, .. }), "{error}");
     }
-    assert_field(plain_error([14, 2, 0, 0, 0, 0], &[]), "the form", 64);
-    assert_field(plain_error([4, 0, 3, 0, 0, 0], &[1; 12]), "the number of sparse entries", 72);
-    assert_field(plain_error([4, 1, 1, 0, 0, 0], &[0; 12]), "the number of sparse entries", 72);
-    assert_field(plain_error([14, 0, u64::MAX, 0, 0, 0], &[]), "the number of sparse entries", 72);
-    assert_field(plain_error([14, 0, 0, 1, 0, 0], &[]), "an unused number of the shape", 80);
-    let error = plain_error([14, 1, 0, 0, 0, 0], &[0; 12_287]);
-    assert!(matches!(error, DecodeError::PayloadLength { expected: 12_288, found: 12_287, .. }));
+    assert_field(plain_error(&[14, 2, 0], &[]), "the form", 80);
+    assert_field(plain_error(&[4, 0, 3], &[1; 12]), "the number of sparse entries", 88);
+    assert_field(plain_error(&[4, 1, 1], &[0; 12]), "the number of sparse entries", 88);
+    assert_field(plain_error(&[14, 0, u64::MAX], &[]), "the number of sparse entries", 88);
+    let more = DecodeError::Numbers { offset: 72, expected: 3, found: 4 };
+    assert_eq!(plain_error(&[14, 0, 0, 1], &[]), more);
+    let error = plain_error(&[14, 1, 0], &[0; 12_287]);
+    assert!(matches!(error, DecodeError::PayloadLength { max: 12_288, found: 12_287, .. }));
 }
 
 #[test]
 fn case_17_impossible_payloads_are_typed_errors() {
     let sparse = |words: &[u32]| {
         let payload: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        plain_error([14, 0, words.len() as u64, 0, 0, 0], &payload)
+        plain_error(&[14, 0, words.len() as u64], &payload)
     };
     for (words, offset) in [
         (&[0][..], 128),
@@ -306,14 +305,14 @@ fn case_17_impossible_payloads_are_typed_errors() {
     // Rank 61 is the last one of precision 4; register 5 begins in byte 3.
     let mut payload = [0; 12];
     payload[3] = 61;
-    let bytes = envelope(Kind::HyperLogLog, [4, 1, 0, 0, 0, 0], &payload);
+    let bytes = envelope(Kind::HYPER_LOG_LOG, &[4, 1, 0], &payload);
     assert!(HyperLogLog::from_bytes(&bytes).is_ok());
     payload[3] = 62;
-    assert_field(plain_error([4, 1, 0, 0, 0, 0], &payload), "a rank", 131);
+    assert_field(plain_error(&[4, 1, 0], &payload), "a rank", 131);
     for register in [1, 3, 5, 9, 11, 248, 255] {
         let bytes = envelope(
-            Kind::UltraLogLog,
-            [4, 0, 0, 0, 0, 0],
+            Kind::ULTRA_LOG_LOG,
+            &[4],
             &[[0; 7], [register; 7], [0; 7]].as_flattened()[..16],
         );
         let error = UltraLogLog::from_bytes(&bytes).unwrap_err();
@@ -324,8 +323,8 @@ fn case_17_impossible_payloads_are_typed_errors() {
         other,
         Err(DecodeError::Kind {
             offset: 10,
-            expected: Kind::UltraLogLog,
-            found: Kind::HyperLogLog
+            expected: Kind::ULTRA_LOG_LOG,
+            found: Kind::HYPER_LOG_LOG
         })
     );
 }
@@ -353,14 +352,14 @@ fn streams_hold_one_sketch_after_the_other() {
     numbers(14, 300).write_to(&mut stream).unwrap();
     ultra(8, 300).write_to(&mut stream).unwrap();
     let mut reader = &stream[..];
-    let limits = ReadLimits::payload(2_000);
+    let limits = ReadLimits::bytes(2_000);
     assert_eq!(HyperLogLog::read_from(&mut reader, limits).unwrap(), numbers(14, 300));
     assert_eq!(UltraLogLog::read_from(&mut reader, limits).unwrap(), ultra(8, 300));
     assert!(reader.is_empty());
     let large = numbers(14, 100_000).to_bytes();
     let error = HyperLogLog::read_from(&large[..], limits).unwrap_err();
     assert!(
-        matches!(error, ReadError::Decode(DecodeError::Limit { found: 12_288, .. })),
+        matches!(error, ReadError::Decode(DecodeError::Limit { found: 12_424, .. })),
         "{error}"
     );
 }

@@ -1,35 +1,114 @@
-//! One portable envelope for every structure: header, payload, checksums, little endian.
+//! One portable envelope for every structure: head, payload, checksums, little endian.
 //!
 //! `docs/format.md` of the workspace specifies it to the last byte. A structure implements
-//! [`Portable`], which says its kind, its shape and its payload; the methods that users see
-//! (`to_bytes`, `from_bytes`, `write_to`, ...) come from the macro
-//! [`portable_methods`](crate::portable_methods), one definition for all structures.
+//! [`Portable`], which says its kind, its shape and its payload. The methods of the family's structures
+//! (`to_bytes`, `from_bytes`, `write_to`, ...) call the functions of this module.
 //!
 //! A decoder checks lengths before it allocates, recomputes what can be derived, and refuses what it
-//! does not know. The header's checksum is always verified, the payload's wherever a structure is
-//! built; only a view leaves it to an explicit `verify`.
+//! does not know. The head's checksum is always verified, the payload's wherever a structure is
+//! built; only a view leaves it to an explicit `verify`. Every error names its offset from the start of the bytes or
+//! of the envelope in a stream, also for what lies in nested envelopes.
+//!
+//! # A kind of your own
+//!
+//! Any structure can have portable bytes: a number and a name for its kind, the numbers of its shape, and its payload.
+//!
+//! ```
+//! use core::ops::RangeInclusive;
+//! use pds_core::bytes::{NoHasher, Portable, SecretKey, Shape, Sink, Source, from_slice, to_vec};
+//! use pds_core::{DecodeError, Kind};
+//!
+//! /// Counts of values, in bins of one width.
+//! #[derive(Debug, PartialEq)]
+//! struct Histogram {
+//!     width: u64,
+//!     counts: Vec<u64>,
+//! }
+//!
+//! /// The bins that a shape states.
+//! fn bins(shape: &Shape) -> Result<u64, DecodeError> {
+//!     let numbers = shape.numbers(["width", "bins"])?;
+//!     match numbers.values() {
+//!         [0, _] => Err(numbers.field(0, "at least 1")),
+//!         [_, bins @ 0..=1_000] => Ok(bins),
+//!         _ => Err(numbers.field(1, "at most 1000")),
+//!     }
+//! }
+//!
+//! impl Portable for Histogram {
+//!     type Hasher = NoHasher;
+//!     const KIND: Kind = Kind::new(0x8001, "histogram");
+//!
+//!     fn portable_hasher(&self) -> &NoHasher {
+//!         &NoHasher
+//!     }
+//!
+//!     fn shape(&self) -> Shape {
+//!         Shape::new([self.width, self.counts.len() as u64])
+//!     }
+//!
+//!     fn payload_bytes(&self) -> u64 {
+//!         8 * self.counts.len() as u64
+//!     }
+//!
+//!     fn payload_range(shape: &Shape) -> Result<RangeInclusive<u64>, DecodeError> {
+//!         let bytes = 8 * bins(shape)?;
+//!         Ok(bytes..=bytes)
+//!     }
+//!
+//!     fn write_payload<W: Sink>(&self, sink: &mut W) -> Result<(), W::Error> {
+//!         sink.put_words(self.counts.iter().copied())
+//!     }
+//!
+//!     fn read_payload<R: Source>(shape: &Shape, _: NoHasher, source: &mut R) -> Result<Self, R::Error> {
+//!         let [width, bins] = shape.numbers(["width", "bins"])?.values();
+//!         let counts = (0..bins).map(|_| source.take_u64()).collect::<Result<_, _>>()?;
+//!         Ok(Self { width, counts })
+//!     }
+//! }
+//!
+//! let ages = Histogram { width: 10, counts: vec![12, 9, 31] };
+//! let bytes = to_vec(&ages, SecretKey::Omit);
+//! assert_eq!(from_slice::<Histogram>(&bytes, None)?, ages);
+//!
+//! let impossible = Histogram { width: 0, counts: vec![] };
+//! let error = from_slice::<Histogram>(&to_vec(&impossible, SecretKey::Omit), None).unwrap_err();
+//! assert_eq!(error.to_string(), "width at offset 32 is 0, but must be at least 1");
+//! # Ok::<(), DecodeError>(())
+//! ```
+//!
+//! A structure that holds others writes them as envelopes inside of its payload ([`Sink::put_envelope`],
+//! [`Source::take_envelope`], [`after_envelope`] for the length). They keep their checksums and their alignment, so
+//! that a view reaches each of them without a copy ([`Envelope::nested_at`]).
 
-pub(crate) mod decode;
-mod encode;
+pub(crate) mod envelope;
 #[cfg(feature = "std")]
 mod file;
+mod hasher;
 mod header;
+mod level;
 mod methods;
-pub(crate) mod portable;
+mod portable;
+pub(crate) mod reader;
+mod section;
 #[cfg(feature = "serde")]
 pub(crate) mod serde;
-pub(crate) mod sink;
-pub(crate) mod source;
+mod shape;
 #[cfg(feature = "std")]
 mod stream;
 mod twin;
 pub(crate) mod view;
+mod writer;
 
-pub use decode::from_slice;
-pub use encode::{KeyChosen, WithKey, WithoutKey, to_vec};
+pub use envelope::{Envelope, from_slice};
 #[cfg(feature = "std")]
 pub use file::{load, save};
-pub use header::{Header, Shape};
+pub use hasher::{MaybeHasher, NoHasher, StoredHasher};
+pub use header::Header;
+pub use level::MAX_NESTING;
 pub use portable::{Portable, SecretKey};
+pub use reader::Source;
+pub use shape::{Numbers, Shape};
 #[cfg(feature = "std")]
-pub use stream::{ReadLimits, read_from, write_to};
+pub use stream::{EnvelopeReader, ReadLimits, read_from, write_to};
+pub use writer::{KeyChosen, Sink, WithKey, WithoutKey, after_envelope, envelope_bytes, to_vec};

@@ -1,87 +1,134 @@
 //! The kinds of structures that bytes can hold.
 
 use core::fmt;
+use core::hash::{Hash, Hasher};
 
-/// What kind of structure an envelope holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-#[repr(u16)]
-pub enum Kind {
-    /// A standard Bloom filter.
-    Bloom = 1,
-    /// A blocked Bloom filter.
-    BlockedBloom = 2,
-    /// A counting Bloom filter.
-    CountingBloom = 4,
-    /// A blocked counting Bloom filter.
-    BlockedCountingBloom = 5,
-    /// A cuckoo filter.
-    Cuckoo = 6,
-    /// A count-min sketch.
-    CountMin = 8,
-    /// A count sketch.
-    CountSketch = 9,
-    /// A summary of heavy hitters.
-    HeavyHitters = 10,
-    /// A list of the most frequent keys.
-    TopK = 11,
-    /// A sketch with candidates for heavy hitters.
-    SketchedHeavyHitters = 12,
-    /// A HyperLogLog sketch.
-    HyperLogLog = 16,
-    /// An UltraLogLog sketch.
-    UltraLogLog = 17,
+/// What kind of structure an envelope holds: a number, and the name by which errors speak of it.
+///
+/// Two kinds are equal when their numbers are. The numbers below 2^15 are this family's; those from 2^15 up are free
+/// for [kinds of your own](Self::new).
+///
+/// # Examples
+/// ```
+/// use pds_core::Kind;
+///
+/// const RESERVOIR: Kind = Kind::new(0x8001, "reservoir sample");
+/// assert_eq!(RESERVOIR.to_string(), "reservoir sample");
+/// assert_ne!(RESERVOIR, Kind::BLOOM);
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Kind {
+    id: u16,
+    /// Empty for a kind that was read and is not known.
+    name: &'static str,
 }
 
+/// Makes a constant of each kind, and the list of all.
+macro_rules! family {
+    ($($constant:ident = $id:literal, $name:literal;)*) => {
+        impl Kind {
+            $(
+                #[doc = concat!("Kind ", $id, ": ", $name, ".")]
+                pub const $constant: Self = Self { id: $id, name: $name };
+            )*
+
+            #[cfg(feature = "alloc")]
+            const FAMILY: &[Self] = &[$(Self::$constant),*];
+        }
+    };
+}
+
+// The one place where numbers are given out. They ascend, which the compiler checks, so that none is given twice.
+family! {
+    BLOOM = 1, "Bloom filter";
+    BLOCKED_BLOOM = 2, "blocked Bloom filter";
+    COUNTING_BLOOM = 4, "counting Bloom filter";
+    BLOCKED_COUNTING_BLOOM = 5, "blocked counting Bloom filter";
+    CUCKOO = 6, "cuckoo filter";
+    COUNT_MIN = 8, "count-min sketch";
+    COUNT_SKETCH = 9, "count sketch";
+    HEAVY_HITTERS = 10, "summary of heavy hitters";
+    TOP_K = 11, "list of the most frequent keys";
+    SKETCHED_HEAVY_HITTERS = 12, "sketch with heavy hitters";
+    HYPER_LOG_LOG = 16, "HyperLogLog sketch";
+    ULTRA_LOG_LOG = 17, "UltraLogLog sketch";
+}
+
+#[cfg(feature = "alloc")]
+const _: () = {
+    let mut i = 1;
+    while i < Kind::FAMILY.len() {
+        assert!(Kind::FAMILY[i - 1].id < Kind::FAMILY[i].id, "the numbers of kinds ascend");
+        i += 1;
+    }
+    assert!(Kind::FAMILY[Kind::FAMILY.len() - 1].id < Kind::FIRST_OWN);
+};
+
 impl Kind {
-    #[cfg(feature = "alloc")]
-    const ALL: &[Self] = &[
-        Self::Bloom,
-        Self::BlockedBloom,
-        Self::CountingBloom,
-        Self::BlockedCountingBloom,
-        Self::Cuckoo,
-        Self::CountMin,
-        Self::CountSketch,
-        Self::HeavyHitters,
-        Self::TopK,
-        Self::SketchedHeavyHitters,
-        Self::HyperLogLog,
-        Self::UltraLogLog,
-    ];
+    /// The least number of a kind that is not this family's.
+    const FIRST_OWN: u16 = 1 << 15;
+
+    /// Returns a kind of your own, for a structure to which you give [portable bytes](crate::bytes::Portable).
+    ///
+    /// # Panics
+    /// When `id` is below 2^15: those numbers are this family's. In a constant this is an error of the compiler.
+    #[must_use]
+    pub const fn new(id: u16, name: &'static str) -> Self {
+        assert!(id >= Self::FIRST_OWN, "numbers of kinds below 2^15 are reserved");
+        Self { id, name }
+    }
 
     /// Returns the number that stands for the kind in bytes.
     #[must_use]
     pub const fn id(self) -> u16 {
-        self as u16
+        self.id
     }
 
-    /// Returns the kind with its article, as a sentence needs it.
-    pub(crate) const fn with_article(self) -> (&'static str, Self) {
-        (if matches!(self, Self::UltraLogLog) { "an" } else { "a" }, self)
+    /// Returns the number, and behind it the name where there is one.
+    pub(crate) const fn numbered(self) -> Numbered {
+        Numbered(self)
     }
 
+    /// Returns the kind of a number that was read: of an unknown one, a kind without a name.
     #[cfg(feature = "alloc")]
-    pub(crate) fn from_id(id: u16) -> Option<Self> {
-        Self::ALL.iter().copied().find(|kind| kind.id() == id)
+    pub(crate) fn from_id(id: u16) -> Self {
+        let known = Self::FAMILY.iter().copied().find(|kind| kind.id == id);
+        known.unwrap_or(Self { id, name: "" })
     }
 }
 
+impl PartialEq for Kind {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id
+    }
+}
+
+impl Eq for Kind {}
+
+impl Hash for Kind {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.id.hash(state);
+    }
+}
+
+/// What [`Kind::numbered`] shows.
+pub(crate) struct Numbered(Kind);
+
+impl fmt::Display for Numbered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Kind { id, name: "" } => write!(f, "{id}"),
+            Kind { id, name } => write!(f, "{id} ({name})"),
+        }
+    }
+}
+
+/// The name, or `kind` and the number where there is none.
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Bloom => "Bloom filter",
-            Self::BlockedBloom => "blocked Bloom filter",
-            Self::CountingBloom => "counting Bloom filter",
-            Self::BlockedCountingBloom => "blocked counting Bloom filter",
-            Self::Cuckoo => "cuckoo filter",
-            Self::CountMin => "count-min sketch",
-            Self::CountSketch => "count sketch",
-            Self::HeavyHitters => "summary of heavy hitters",
-            Self::TopK => "list of the most frequent keys",
-            Self::SketchedHeavyHitters => "sketch with heavy hitters",
-            Self::HyperLogLog => "HyperLogLog sketch",
-            Self::UltraLogLog => "UltraLogLog sketch",
-        })
+        match self.name {
+            "" => write!(f, "kind {}", self.id),
+            name => f.write_str(name),
+        }
     }
 }

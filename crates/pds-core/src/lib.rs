@@ -24,7 +24,9 @@ mod traits;
 
 #[cfg(feature = "std")]
 pub use error::ReadError;
-pub use error::{AllocError, BuildError, DecodeError, Estimate, Incompatible, ParamError};
+pub use error::{
+    AllocError, BuildError, DecodeError, Estimate, Incompatible, ParamError, SectionFault,
+};
 pub use hash::{
     Avalanching, DefaultHashBuilder, KeyHasher, Mixed, PortableHasher, Raw, SipHashBuilder,
 };

@@ -2,7 +2,7 @@
 
 use pds_core::{AllocError, BuildError, DefaultHashBuilder, Incompatible, SipHashBuilder};
 #[cfg(feature = "alloc")]
-use pds_core::{DecodeError, Kind, ParamError};
+use pds_core::{DecodeError, Kind, ParamError, SectionFault};
 
 #[test]
 fn differing_shapes_are_named() {
@@ -43,8 +43,8 @@ fn build_errors_show_their_cause() {
 #[test]
 fn decode_errors_are_written_for_people() {
     let offset = 10;
-    let (expected, found) = (Kind::Bloom, Kind::Cuckoo);
-    let ultra = Kind::UltraLogLog;
+    let (expected, found) = (Kind::BLOOM, Kind::CUCKOO);
+    let section = |fault| DecodeError::Section { offset: 104, tag: 4, fault };
     let shape = ParamError::NotAProbability { parameter: "rate", value: 2.0 };
     for (error, words) in [
         (
@@ -52,8 +52,8 @@ fn decode_errors_are_written_for_people() {
             "the input ends too early: 5 of at least 128 bytes are there",
         ),
         (
-            DecodeError::Magic { found: *b"RIFFxxxx" },
-            "the first 8 bytes are [52, 49, 46, 46, 78, 78, 78, 78], which no pds structure starts with",
+            DecodeError::Magic { offset: 192, found: *b"RIFFxxxx" },
+            "the 8 bytes at offset 192 are [52, 49, 46, 46, 78, 78, 78, 78], with which no pds structure starts",
         ),
         (
             DecodeError::Version { offset: 8, expected: 1, found: 2 },
@@ -61,11 +61,21 @@ fn decode_errors_are_written_for_people() {
         ),
         (
             DecodeError::Kind { offset, expected, found },
-            "a cuckoo filter where a Bloom filter was expected: kind 6 at offset 10, not 1",
+            "the kind at offset 10 is 6 (cuckoo filter), expected 1 (Bloom filter)",
         ),
         (
-            DecodeError::Kind { offset, expected, found: ultra },
-            "an UltraLogLog sketch where a Bloom filter was expected: kind 17 at offset 10, not 1",
+            DecodeError::OtherKind { offset, found, allowed: "a filter" },
+            "the kind at offset 10 is 6 (cuckoo filter), expected a filter",
+        ),
+        (
+            DecodeError::Choice {
+                name: "the update",
+                offset: 96,
+                found: 1,
+                meaning: Some("conservative"),
+                allowed: "plain",
+            },
+            "the update at offset 96 is conservative (number 1), but must be plain",
         ),
         (
             DecodeError::Hasher { offset: 12, expected: 1, found: 2 },
@@ -76,8 +86,8 @@ fn decode_errors_are_written_for_people() {
             "hasher id 1 (XXH3-64) at offset 12, where id 40000 was expected",
         ),
         (
-            DecodeError::KeyMissing,
-            "the secret key of the hasher is not in the bytes; give the hasher, as in `from_bytes_with_hasher`",
+            DecodeError::KeyMissing { offset: 48 },
+            "the secret key of the hasher is not stored at offset 48; give the hasher, as in",
         ),
         (
             DecodeError::Field {
@@ -90,8 +100,47 @@ fn decode_errors_are_written_for_people() {
         ),
         (DecodeError::Shape { offset: 56, error: shape }, "impossible shape at offset 56: rate"),
         (
-            DecodeError::PayloadLength { offset: 112, expected: 64, found: 65 },
-            "payload length at offset 112 is 65 bytes, but the shape needs 64",
+            DecodeError::Numbers { offset: 96, expected: 2, found: 3 },
+            "the shape at offset 96 has 3 numbers, but must have 2",
+        ),
+        (section(SectionFault::Unknown), "section 4 of the head at offset 104 is not known"),
+        (section(SectionFault::Repeated), "section 4 of the head at offset 104 is there twice"),
+        (
+            section(SectionFault::After { tag: 5 }),
+            "section 4 of the head at offset 104 stands behind section 5, but tags must ascend",
+        ),
+        (
+            section(SectionFault::TooLong { found: 40, left: 8 }),
+            "section 4 of the head at offset 104 has 40 bytes, but the head has 8 left",
+        ),
+        (
+            section(SectionFault::Length { found: 9, allowed: "16 bytes" }),
+            "section 4 of the head at offset 104 has 9 bytes, but must have 16 bytes",
+        ),
+        (section(SectionFault::Missing), "section 4 of the head at offset 104 is missing"),
+        (
+            section(SectionFault::Unexpected),
+            "section 4 of the head at offset 104 is there, but the structure has none",
+        ),
+        (
+            DecodeError::PayloadLength { offset: 16, min: 64, max: 64, found: 65 },
+            "by the length at offset 16 the payload has 65 bytes, but the shape needs 64",
+        ),
+        (
+            DecodeError::PayloadLength { offset: 16, min: 64, max: 80, found: 5 },
+            "by the length at offset 16 the payload has 5 bytes, but the shape allows 64 to 80",
+        ),
+        (
+            DecodeError::PayloadEnd { offset: 150, needed: 8, left: 2 },
+            "8 bytes are needed at offset 150, but the payload has 2 left",
+        ),
+        (
+            DecodeError::Unread { offset: 150, found: 2 },
+            "the structure ends at offset 150, but 2 bytes of its payload follow",
+        ),
+        (
+            DecodeError::Nesting { offset: 580, limit: 4 },
+            "the envelope at offset 580 lies in more than 4 others",
         ),
         (
             DecodeError::Checksum { part: "payload", offset: 192, expected: 0xAB, found: 1 },
@@ -99,13 +148,13 @@ fn decode_errors_are_written_for_people() {
         ),
         (
             DecodeError::Padding { offset: 184, found: 1 << 63 },
-            "unused bits of the word at offset 184 are not zero: 8000000000000000",
+            "unused bits at offset 184 are not zero: 0x8000000000000000",
         ),
         (DecodeError::Trailing { offset: 200, found: 1 }, "at least one byte follows the end"),
         (DecodeError::Trailing { offset: 200, found: 7 }, "7 bytes follow the end at offset 200"),
         (
-            DecodeError::Limit { limit: 64, found: 65 },
-            "the payload has 65 bytes, above the limit of 64",
+            DecodeError::Limit { offset: 16, limit: 64, found: 65 },
+            "the length of the envelope at offset 16 is 65 bytes, above the limit of 64",
         ),
         (DecodeError::Alloc(AllocError { bytes: 800 }), "memory of 800 bytes was refused"),
     ] {

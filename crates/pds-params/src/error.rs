@@ -82,6 +82,24 @@ pub enum ParamError {
     },
 }
 
+impl ParamError {
+    /// Returns the name of the parameter.
+    #[must_use]
+    pub const fn parameter(&self) -> &'static str {
+        match self {
+            Self::NotAProbability { parameter, .. }
+            | Self::OutOfRange { parameter, .. }
+            | Self::TooLarge { parameter, .. }
+            | Self::TooLow { parameter, .. }
+            | Self::BelowCollisions { parameter, .. }
+            | Self::NotEven { parameter, .. }
+            | Self::NotADivisor { parameter, .. }
+            | Self::Missing { parameter }
+            | Self::Conflict { parameter } => parameter,
+        }
+    }
+}
+
 impl fmt::Display for ParamError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {

@@ -5,6 +5,7 @@
 pub mod allocation;
 mod counts;
 pub mod date;
+pub mod envelope;
 #[cfg(feature = "formats")]
 pub mod format;
 pub mod hashers;

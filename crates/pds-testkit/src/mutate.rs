@@ -1,40 +1,44 @@
 //! Forged envelopes: valid bytes, changed by a string of choices, with checksums that fit again.
 //!
 //! A fuzzer gives the choices, or [`inputs`] does for an ordinary test; the same bodies run under both. The
-//! offsets are those of `docs/format.md`, written down anew: the code under test is not asked for them.
+//! offsets are those of `docs/format.md`, as in [`envelope`](crate::envelope).
 
+use crate::envelope::{head_bytes, seal, seal_head, seal_payload, sections, with_sections};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use xxhash_rust::xxh3::xxh3_64;
 
-/// Length of a header in bytes, its checksum included.
-const HEADER: usize = 128;
 /// Length of a checksum in bytes.
 const SUM: usize = 8;
-/// Offset of the first number of the shape.
-const SHAPE_AT: usize = 56;
-/// Offset of the length of the payload.
-const PAYLOAD_BYTES_AT: usize = 112;
+/// Offset of the length of the envelope.
+const ENVELOPE_BYTES_AT: usize = 16;
 
-/// Offset and length of every field between the magic and the checksum.
-const FIELDS: [(usize, usize); 17] = [
+/// Offset and length of every field between the magic and the checksum, in a head of a hasher, a design and a shape or of
+/// a hasher and a shape.
+const FIELDS: [(usize, usize); 24] = [
     (8, 2),
     (10, 2),
-    (12, 2),
-    (14, 2),
-    (16, 8),
-    (24, 8),
-    (32, 8),
+    (12, 4),
+    (ENVELOPE_BYTES_AT, 8),
+    (24, 2),
+    (26, 2),
+    (28, 4),
+    (32, 2),
+    (34, 2),
+    (36, 4),
     (40, 8),
     (48, 8),
-    (SHAPE_AT, 8),
-    (64, 8),
+    (56, 8),
+    (64, 2),
+    (66, 2),
+    (68, 4),
     (72, 8),
     (80, 8),
-    (88, 8),
+    (88, 2),
+    (90, 2),
+    (92, 4),
     (96, 8),
     (104, 8),
-    (PAYLOAD_BYTES_AT, 8),
+    (112, 8),
 ];
 
 /// Values that decoders have been seen to stumble over; the last are bits of an `f64`.
@@ -118,56 +122,22 @@ pub fn mutate(bytes: &mut Vec<u8>, choices: &mut Choices<'_>) {
     }
     match choices.below(8) {
         0 => {}
-        1 => seal_header(bytes),
+        1 => seal_head(bytes),
         2 => seal_payload(bytes),
         _ => seal(bytes),
     }
 }
 
-/// Makes both checksums fit what they cover, as far as there is room for them.
-pub fn seal(bytes: &mut [u8]) {
-    seal_payload(bytes);
-    seal_header(bytes);
-}
-
-/// Bytes with another first number of their shape and another length of payload, truly sealed: what follows the header
-/// is not what it claims.
-#[must_use]
-pub fn claiming(mut bytes: Vec<u8>, number: u64, payload_bytes: u64) -> Vec<u8> {
-    bytes[SHAPE_AT..][..8].copy_from_slice(&number.to_le_bytes());
-    bytes[PAYLOAD_BYTES_AT..][..8].copy_from_slice(&payload_bytes.to_le_bytes());
-    seal(&mut bytes);
-    bytes
-}
-
-fn seal_header(bytes: &mut [u8]) {
-    if let Some(header) = bytes.first_chunk_mut::<HEADER>() {
-        put_sum(header);
-    }
-}
-
-fn seal_payload(bytes: &mut [u8]) {
-    if bytes.len() >= HEADER + SUM {
-        put_sum(&mut bytes[HEADER..]);
-    }
-}
-
-/// Writes the checksum of all but the last eight bytes into those.
-fn put_sum(bytes: &mut [u8]) {
-    if let Some((covered, sum)) = bytes.split_last_chunk_mut() {
-        *sum = xxh3_64(covered).to_le_bytes();
-    }
-}
-
 fn edit(bytes: &mut Vec<u8>, choices: &mut Choices<'_>) {
-    match choices.below(8) {
+    match choices.below(10) {
         0 => flip_bit(bytes, choices),
         1 | 2 => put_field(bytes, choices),
         3 => shift_field(bytes, choices),
         4 => bytes.truncate(choices.below(bytes.len() + 1)),
         5 => bytes.extend((0..choices.below(200)).map(|_| choices.byte())),
         6 => fill_payload(bytes, choices),
-        _ => resize_payload(bytes, choices),
+        7 | 8 => resize_payload(bytes, choices),
+        _ => edit_sections(bytes, choices),
     }
 }
 
@@ -205,53 +175,49 @@ fn field<'a>(bytes: &'a mut [u8], choices: &mut Choices<'_>) -> Option<&'a mut [
 
 /// Overwrites a piece of the payload with one byte over and over.
 fn fill_payload(bytes: &mut [u8], choices: &mut Choices<'_>) {
-    if bytes.len() > HEADER + SUM {
-        let end = bytes.len() - SUM;
-        let start = HEADER + choices.below(end - HEADER);
+    let end = bytes.len().saturating_sub(SUM);
+    if let Some(head) = head_bytes(bytes).filter(|&head| head < end) {
+        let start = head + choices.below(end - head);
         let length = 1 + choices.below(64);
         bytes[start..end.min(start + length)].fill(choices.byte());
     }
 }
 
-/// Gives the payload another length and says so in the header.
+/// Gives the payload another length and says so in the head.
 fn resize_payload(bytes: &mut Vec<u8>, choices: &mut Choices<'_>) {
-    if bytes.len() >= HEADER {
+    if let Some(head) = head_bytes(bytes) {
         let length = choices.below(64) * [1, 4, 8, 64][choices.below(4)];
-        bytes.resize(HEADER + length + SUM, choices.byte());
-        bytes[PAYLOAD_BYTES_AT..][..8].copy_from_slice(&(length as u64).to_le_bytes());
+        bytes.resize(head + length + SUM, choices.byte());
+        let total = bytes.len() as u64;
+        bytes[ENVELOPE_BYTES_AT..][..8].copy_from_slice(&total.to_le_bytes());
     }
+}
+
+/// Takes a section away, doubles it, moves it, gives it another tag or another length, in a head that fits.
+fn edit_sections(bytes: &mut Vec<u8>, choices: &mut Choices<'_>) {
+    let mut sections = sections(bytes);
+    if sections.is_empty() || head_bytes(bytes).is_none_or(|head| bytes.len() < head + SUM) {
+        return;
+    }
+    let place = choices.below(sections.len());
+    match choices.below(5) {
+        0 => drop(sections.remove(place)),
+        1 => sections.insert(place, sections[place].clone()),
+        2 => sections.swap(0, place),
+        3 => sections[place].0 = u16::from(choices.byte() % 5),
+        _ => sections[place].1.resize(choices.below(160), choices.byte()),
+    }
+    *bytes = with_sections(bytes, &sections);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::envelope::{DESIGN, HASHER, SHAPE, envelope as put_together};
 
     fn envelope() -> Vec<u8> {
-        vec![7; HEADER + 24 + SUM]
-    }
-
-    #[test]
-    fn sealing_covers_what_the_format_says() {
-        let mut bytes = envelope();
-        seal(&mut bytes);
-        assert_eq!(bytes[120..128], xxh3_64(&[7; 120]).to_le_bytes());
-        assert_eq!(bytes[128..152], [7; 24]);
-        assert_eq!(bytes[152..], xxh3_64(&[7; 24]).to_le_bytes());
-        for length in 0..HEADER + SUM {
-            seal(&mut envelope()[..length]);
-        }
-    }
-
-    #[test]
-    fn a_claim_changes_two_numbers_and_the_checksum() {
-        let claim = claiming(envelope(), 3, 4);
-        assert_eq!(
-            (claim[56..64].to_vec(), claim[112..120].to_vec()),
-            (3u64.to_le_bytes().to_vec(), 4u64.to_le_bytes().to_vec())
-        );
-        let mut sealed = claim.clone();
-        seal(&mut sealed);
-        assert_eq!(sealed, claim);
+        let sections = [(HASHER, vec![7; 32]), (DESIGN, vec![7; 16]), (SHAPE, vec![7; 24])];
+        put_together(7, &sections, &[7; 24])
     }
 
     #[test]
@@ -260,7 +226,7 @@ mod tests {
             assert_eq!(at, end);
             end + length
         });
-        assert_eq!(end, HEADER - SUM);
+        assert_eq!(Some(end + SUM), head_bytes(&envelope()));
     }
 
     #[test]
@@ -272,7 +238,10 @@ mod tests {
         };
         let results: std::collections::HashSet<_> = inputs(1, 1_000).map(changed).collect();
         assert!(results.len() > 900, "{} different results", results.len());
-        assert!(results.iter().any(|bytes| bytes.len() < HEADER));
+        assert!(results.iter().any(|bytes| bytes.len() < 128));
         assert!(results.iter().any(|bytes| bytes.len() > envelope().len()));
+        let tags = |bytes: &Vec<u8>| sections(bytes).iter().map(|section| section.0).collect();
+        let orders: std::collections::HashSet<Vec<u16>> = results.iter().map(tags).collect();
+        assert!(orders.len() > 10, "{} orders of sections", orders.len());
     }
 }

@@ -6,7 +6,7 @@ use pds_core::{DecodeError, Membership, ReadError};
 use crate::mutate::Choices;
 
 /// More than any input has, so that nothing is refused for its size alone.
-const LIMITS: ReadLimits = ReadLimits::payload(1 << 20);
+const LIMITS: ReadLimits = ReadLimits::bytes(1 << 20);
 
 /// Decodes bytes from a slice and from a stream. Both agree, and what is accepted is written back as it was.
 ///
@@ -28,13 +28,13 @@ pub fn decode<P: Portable>(bytes: &[u8]) -> Option<P> {
     }
 }
 
-/// Bytes that claim more than is there are refused, from a slice and from a stream of at most 64 KiB of payload.
+/// Bytes that claim more than is there are refused, from a slice and from a stream of at most 64 KiB.
 ///
 /// # Panics
 /// When they are read.
 pub fn refuse<P: Portable>(bytes: &[u8]) {
     assert!(from_slice::<P>(bytes, None).is_err());
-    assert!(read_from::<P>(bytes, ReadLimits::payload(1 << 16), None).is_err());
+    assert!(read_from::<P>(bytes, ReadLimits::bytes(1 << 16), None).is_err());
 }
 
 /// Hashes that bodies ask for.

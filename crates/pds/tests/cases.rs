@@ -37,7 +37,10 @@ fn comes_back<P: Portable<Hasher = SipHashBuilder>>(structure: &P, hasher: SipHa
         }
     }
     fs::remove_file(&path).unwrap();
-    assert_eq!(from_slice::<P>(&without_key, None).err(), Some(DecodeError::KeyMissing));
+    assert_eq!(
+        from_slice::<P>(&without_key, None).err(),
+        Some(DecodeError::KeyMissing { offset: 48 })
+    );
 }
 
 /// Every structure with a secret key is stored in both ways; `docs/security.md` shows that there is no third.

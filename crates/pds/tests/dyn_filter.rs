@@ -39,12 +39,12 @@ fn all() -> Vec<(Kind, Vec<u8>)> {
     lines.extend(0..ITEMS);
     (0..ITEMS).for_each(|key| cuckoo.insert(&key).unwrap());
     vec![
-        (Kind::Bloom, bloom.to_bytes()),
-        (Kind::BlockedBloom, blocked.to_bytes()),
-        (Kind::CountingBloom, counting.to_bytes()),
-        (Kind::CountingBloom, wide.to_bytes()),
-        (Kind::BlockedCountingBloom, lines.to_bytes()),
-        (Kind::Cuckoo, cuckoo.to_bytes()),
+        (Kind::BLOOM, bloom.to_bytes()),
+        (Kind::BLOCKED_BLOOM, blocked.to_bytes()),
+        (Kind::COUNTING_BLOOM, counting.to_bytes()),
+        (Kind::COUNTING_BLOOM, wide.to_bytes()),
+        (Kind::BLOCKED_COUNTING_BLOOM, lines.to_bytes()),
+        (Kind::CUCKOO, cuckoo.to_bytes()),
     ]
 }
 
@@ -56,12 +56,14 @@ fn own(kind: Kind, bytes: &[u8]) -> Result<Vec<bool>, DecodeError> {
         pds::bytes::from_slice::<F>(bytes, None).map(|filter| asked(&filter))
     }
     match kind {
-        Kind::Bloom => answers::<BloomFilter>(bytes),
-        Kind::BlockedBloom => answers::<BlockedBloomFilter>(bytes),
-        Kind::CountingBloom => answers::<CountingBloomFilter>(bytes)
+        kind if kind == Kind::BLOOM => answers::<BloomFilter>(bytes),
+        kind if kind == Kind::BLOCKED_BLOOM => answers::<BlockedBloomFilter>(bytes),
+        kind if kind == Kind::COUNTING_BLOOM => answers::<CountingBloomFilter>(bytes)
             .or_else(|_| answers::<CountingBloomFilter<DefaultHashBuilder, Bits8>>(bytes)),
-        Kind::BlockedCountingBloom => answers::<BlockedCountingBloomFilter>(bytes),
-        Kind::Cuckoo => answers::<CuckooFilter>(bytes),
+        kind if kind == Kind::BLOCKED_COUNTING_BLOOM => {
+            answers::<BlockedCountingBloomFilter>(bytes)
+        }
+        kind if kind == Kind::CUCKOO => answers::<CuckooFilter>(bytes),
         other => panic!("{other} is no filter"),
     }
 }
@@ -144,7 +146,7 @@ fn every_kind_tells_its_design_and_state() {
         assert!(rate > 0.0 && rate < 0.02, "{kind}: {rate}");
         let items = filter.approx_len().map_or(300.0, |items| items.value);
         assert!((items - 300.0).abs() < 30.0, "{kind}: {items}");
-        let reports = matches!(kind, Kind::Bloom | Kind::BlockedBloom);
+        let reports = [Kind::BLOOM, Kind::BLOCKED_BLOOM].contains(&kind);
         assert_eq!(filter.health().is_some(), reports, "{kind}");
         assert_eq!(format!("{:?}", filter.clone()), format!("{filter:?}"));
     }
@@ -156,7 +158,7 @@ fn slices_streams_and_files_are_opened_alike() {
     let mut reader = stream.as_slice();
     for (index, (kind, bytes)) in all().into_iter().enumerate() {
         let of_slice = asked(&DynFilter::from_bytes(&bytes).unwrap());
-        let of_stream = DynFilter::read_from(&mut reader, ReadLimits::payload(10_000)).unwrap();
+        let of_stream = DynFilter::read_from(&mut reader, ReadLimits::bytes(10_000)).unwrap();
         let path = saved(&index.to_string(), &bytes);
         let of_file = DynFilter::load(&path).unwrap();
         fs::remove_file(path).unwrap();
@@ -188,13 +190,14 @@ fn golden_files_open() {
 fn opened(path: &Path) -> Kind {
     let bytes = fs::read(path).unwrap();
     let header = Header::peek(&bytes).unwrap();
-    if header.hasher_id == DefaultHashBuilder::ID {
+    let hasher = header.hasher.unwrap();
+    if hasher.id == DefaultHashBuilder::ID {
         return DynFilter::load(path).unwrap().kind();
     }
     let keyed = DynFilter::<SipHashBuilder>::load_with_key(path);
-    match header.seed {
+    match hasher.seed {
         Some(_) => assert_eq!(keyed.unwrap().kind(), header.kind),
-        None => assert!(matches!(keyed, Err(ReadError::Decode(DecodeError::KeyMissing)))),
+        None => assert!(matches!(keyed, Err(ReadError::Decode(DecodeError::KeyMissing { .. })))),
     }
     header.kind
 }
@@ -202,13 +205,8 @@ fn opened(path: &Path) -> Kind {
 #[test]
 fn case_45_sketches_are_refused_by_name_and_offset() {
     let sketches = [
-        (
-            CountMinSketch::new(0.1, 0.1).unwrap().to_bytes(),
-            Kind::CountMin,
-            "a count-min sketch",
-            8,
-        ),
-        (HyperLogLog::new(10).unwrap().to_bytes(), Kind::HyperLogLog, "a HyperLogLog sketch", 16),
+        (CountMinSketch::new(0.1, 0.1).unwrap().to_bytes(), Kind::COUNT_MIN, "count-min sketch", 8),
+        (HyperLogLog::new(10).unwrap().to_bytes(), Kind::HYPER_LOG_LOG, "HyperLogLog sketch", 16),
     ];
     for (bytes, kind, name, id) in sketches {
         let error = DynFilter::from_bytes(&bytes).unwrap_err();
@@ -217,7 +215,7 @@ fn case_45_sketches_are_refused_by_name_and_offset() {
             "{error:?}"
         );
         let allowed = "a membership filter (Bloom, blocked Bloom, counting Bloom, blocked counting Bloom or cuckoo)";
-        let text = format!("{name} where {allowed} was expected: kind {id} at offset 10");
+        let text = format!("the kind at offset 10 is {id} ({name}), expected {allowed}");
         assert_eq!(error.to_string(), text);
         assert_eq!(DynFilterView::from_bytes(&bytes).unwrap_err(), error);
         let streamed = DynFilter::read_from(bytes.as_slice(), ReadLimits::UNLIMITED);
@@ -235,7 +233,7 @@ fn keyed_filters_need_their_key() {
     let wrong_hasher = DynFilter::from_bytes(&bytes).unwrap_err();
     assert!(matches!(wrong_hasher, DecodeError::Hasher { .. }), "{wrong_hasher:?}");
     let without = DynFilter::<SipHashBuilder>::from_bytes_with_key(&bytes).unwrap_err();
-    assert_eq!(without, DecodeError::KeyMissing);
+    assert_eq!(without, DecodeError::KeyMissing { offset: 48 });
     let other = SipHashBuilder::from_key([6; 16]);
     let wrong = DynFilter::from_bytes_with_hasher(&bytes, other).unwrap_err();
     assert!(matches!(wrong, DecodeError::KeyMismatch { .. }), "{wrong:?}");
@@ -246,7 +244,7 @@ fn keyed_filters_need_their_key() {
     assert_eq!(DynFilterView::from_bytes_with_hasher(&bytes, other).unwrap_err(), wrong);
 
     let path = saved("keyed", &bytes);
-    let limits = ReadLimits::payload(1_000);
+    let limits = ReadLimits::bytes(1_000);
     let with_key = filter.with_key().to_bytes();
     let filters = [
         DynFilter::from_bytes_with_hasher(&bytes, hasher).unwrap(),
@@ -267,7 +265,7 @@ fn keyed_filters_need_their_key() {
 #[test]
 fn limits_and_ends_are_kept() {
     for (kind, mut bytes) in all() {
-        let refused = DynFilter::read_from(bytes.as_slice(), ReadLimits::payload(8));
+        let refused = DynFilter::read_from(bytes.as_slice(), ReadLimits::bytes(8));
         assert!(matches!(refused, Err(ReadError::Decode(DecodeError::Limit { limit: 8, .. }))));
         for end in [0, 7, 127, 128, bytes.len() - 1] {
             let cut = DynFilter::from_bytes(&bytes[..end]);
@@ -336,5 +334,11 @@ fn view_agrees(bytes: &[u8], owned: &Result<(Kind, Vec<bool>), DecodeError>) -> 
 }
 
 const fn all_kinds() -> [Kind; 5] {
-    [Kind::Bloom, Kind::BlockedBloom, Kind::CountingBloom, Kind::BlockedCountingBloom, Kind::Cuckoo]
+    [
+        Kind::BLOOM,
+        Kind::BLOCKED_BLOOM,
+        Kind::COUNTING_BLOOM,
+        Kind::BLOCKED_COUNTING_BLOOM,
+        Kind::CUCKOO,
+    ]
 }

@@ -103,7 +103,7 @@ mod structures {
         let view = pds::DynFilterView::from_bytes(&bytes).expect("fresh");
         assert!(owned.contains("here") && !owned.contains("there"));
         assert!(view.contains("here") && !view.contains("there"));
-        assert_eq!((owned.kind(), view.kind()), (pds::Kind::Bloom, pds::Kind::Bloom));
+        assert_eq!((owned.kind(), view.kind()), (pds::Kind::BLOOM, pds::Kind::BLOOM));
     }
 
     #[test]

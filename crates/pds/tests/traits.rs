@@ -96,11 +96,11 @@ macro_rules! filter {
 
 #[test]
 fn membership() {
-    filter!(BloomFilter, BloomFilterView, Bloom);
-    filter!(BlockedBloomFilter, BlockedBloomFilterView, BlockedBloom);
-    filter!(CountingBloomFilter, CountingBloomFilterView, CountingBloom);
-    filter!(BlockedCountingBloomFilter, BlockedCountingBloomFilterView, BlockedCountingBloom);
-    filter!(CuckooFilter, CuckooFilterView, Cuckoo);
+    filter!(BloomFilter, BloomFilterView, BLOOM);
+    filter!(BlockedBloomFilter, BlockedBloomFilterView, BLOCKED_BLOOM);
+    filter!(CountingBloomFilter, CountingBloomFilterView, COUNTING_BLOOM);
+    filter!(BlockedCountingBloomFilter, BlockedCountingBloomFilterView, BLOCKED_COUNTING_BLOOM);
+    filter!(CuckooFilter, CuckooFilterView, CUCKOO);
     joins(AtomicBloomFilter::from(sized(BloomFilter::new)), sized(BloomFilter::new).into());
     let shared = || AtomicBlockedBloomFilter::from(sized(BlockedBloomFilter::new));
     joins(shared(), shared());

@@ -31,7 +31,7 @@ pub fn decode(bytes: &[u8]) {
         let (last, used) = (filter.bits().words().last().unwrap(), filter.num_bits() % 64);
         assert!(used == 0 || last >> used == 0, "bits beyond the last one");
         let header = BloomFilter::peek(bytes).unwrap();
-        assert_eq!(header.shape.expected_items, filter.expected_items());
+        assert_eq!(header.shape.expected_items(), filter.expected_items());
     }
     portable::decode::<BloomFilter<SipHashBuilder>>(bytes);
 }

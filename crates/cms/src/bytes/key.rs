@@ -3,7 +3,7 @@ use alloc::vec::Vec;
 use core::hash::Hash;
 
 use pds_core::DecodeError;
-use pds_core::internal::{Sink, Source};
+use pds_core::bytes::{Sink, Source};
 
 /// How much of a key is read at once, so that a length that lies costs no memory.
 const CHUNK: usize = 4096;
@@ -35,8 +35,8 @@ const CHUNK: usize = 4096;
 ///         self.0.write_key(sink)
 ///     }
 ///
-///     fn read_key<R: Source>(source: &mut R, most: &mut u64) -> Result<Self, R::Error> {
-///         u16::read_key(source, most).map(Port)
+///     fn read_key<R: Source>(source: &mut R) -> Result<Self, R::Error> {
+///         u16::read_key(source).map(Port)
 ///     }
 /// }
 ///
@@ -58,11 +58,11 @@ pub trait PortableKey: Hash + Eq + Sized {
     /// Those of the sink.
     fn write_key<W: Sink>(&self, sink: &mut W) -> Result<(), W::Error>;
 
-    /// Reads a key of `most` bytes at most, and takes what it read off `most`.
+    /// Reads a key.
     ///
     /// # Errors
     /// Those of the source, and [`DecodeError`] where the bytes are no key.
-    fn read_key<R: Source>(source: &mut R, most: &mut u64) -> Result<Self, R::Error>;
+    fn read_key<R: Source>(source: &mut R) -> Result<Self, R::Error>;
 }
 
 /// The name of the key type that an id of ours stands for.
@@ -91,9 +91,8 @@ macro_rules! integers {
                 sink.put(&self.to_le_bytes())
             }
 
-            fn read_key<R: Source>(source: &mut R, most: &mut u64) -> Result<Self, R::Error> {
+            fn read_key<R: Source>(source: &mut R) -> Result<Self, R::Error> {
                 let mut bytes = [0; size_of::<Self>()];
-                spend(bytes.len() as u64, most)?;
                 source.take(&mut bytes)?;
                 Ok(Self::from_le_bytes(bytes))
             }
@@ -114,10 +113,13 @@ impl PortableKey for Vec<u8> {
         write_bytes(self, sink)
     }
 
-    fn read_key<R: Source>(source: &mut R, most: &mut u64) -> Result<Self, R::Error> {
-        spend(8, most)?;
-        let mut left = super::take_u64(source)?;
-        spend(left, most)?;
+    fn read_key<R: Source>(source: &mut R) -> Result<Self, R::Error> {
+        let offset = source.offset();
+        let mut left = source.take_u64()?;
+        if left > source.remaining() {
+            let (name, allowed) = ("the length of a key", "within the payload");
+            return Err(DecodeError::Field { name, offset, found: left, allowed }.into());
+        }
         let mut key = Self::new();
         while left > 0 {
             let more = left.min(CHUNK as u64);
@@ -142,12 +144,16 @@ impl PortableKey for String {
         write_bytes(self.as_bytes(), sink)
     }
 
-    fn read_key<R: Source>(source: &mut R, most: &mut u64) -> Result<Self, R::Error> {
-        Ok(Self::from_utf8(Vec::read_key(source, most)?).map_err(|error| DecodeError::Field {
-            name: "a string",
-            offset: super::keyed::KEYS_AT,
-            found: error.utf8_error().valid_up_to() as u64,
-            allowed: "UTF-8 (what is found is where it ends to be)",
+    fn read_key<R: Source>(source: &mut R) -> Result<Self, R::Error> {
+        let start = source.offset() + 8;
+        Ok(Self::from_utf8(Vec::read_key(source)?).map_err(|error| {
+            let valid = error.utf8_error().valid_up_to();
+            DecodeError::Field {
+                name: "a byte of a string",
+                offset: start + valid as u64,
+                found: error.as_bytes()[valid].into(),
+                allowed: "part of UTF-8",
+            }
         })?)
     }
 }
@@ -155,15 +161,4 @@ impl PortableKey for String {
 fn write_bytes<W: Sink>(bytes: &[u8], sink: &mut W) -> Result<(), W::Error> {
     sink.put(&(bytes.len() as u64).to_le_bytes())?;
     sink.put(bytes)
-}
-
-/// Takes bytes off those that keys may still have.
-fn spend(bytes: u64, most: &mut u64) -> Result<(), DecodeError> {
-    *most = most.checked_sub(bytes).ok_or(DecodeError::Field {
-        name: "the length of a key",
-        offset: super::keyed::KEYS_AT,
-        found: bytes,
-        allowed: "within the payload",
-    })?;
-    Ok(())
 }

@@ -1,82 +1,103 @@
 //! Summaries that hold keys.
 
 use core::hash::Hash;
+use core::ops::RangeInclusive;
 
-use pds_core::bytes::{Header, Portable, Shape};
-use pds_core::internal::{Sink, Source};
+use pds_core::bytes::{Numbers, Portable, Shape, Sink, Source};
 use pds_core::{DecodeError, KeyHasher, Kind, PortableHasher};
 use pds_params::{CountMinParams, HeavyHittersParams};
 
-use super::{
-    PortableKey, bad_shape, check_unused, delta_of, field, narrow_depth, read_sketch, sketch_bytes,
-    take_u64,
-};
+use super::{PortableKey, narrow_depth, read_sketch, sketch_bytes};
 use crate::heavy_hitters::capacity_of;
 use crate::sketched::candidates_for;
 use crate::summary::{Slot, Summary, room_for};
 use crate::top_k::params_for;
 use crate::{CountMinSketch, HeavyHitters, SketchedHeavyHitters, TopK, Update};
 
-/// Where the tracked keys begin, in bytes from the start of the envelope.
-pub(super) const KEYS_AT: u64 = Header::BYTES as u64 + 16;
-
+/// Bytes of the floor and of the number of keys, in front of the keys.
+const LIST_BYTES: u64 = 16;
 /// Bytes of a tracked key beside the key itself: count and error.
 const COUNT_BYTES: u64 = 16;
-/// Bytes of the floor before the keys.
-const FLOOR_BYTES: u64 = 8;
-/// Bytes of the epsilon before a detector's sketch.
-const EPSILON_BYTES: u64 = 8;
 
 impl<K: PortableKey, S: PortableHasher> Portable for HeavyHitters<K, S> {
     type Hasher = S;
-    const KIND: Kind = Kind::HeavyHitters;
+    const KIND: Kind = Kind::HEAVY_HITTERS;
 
     fn portable_hasher(&self) -> &S {
         self.hasher()
     }
 
     fn shape(&self) -> Shape {
-        shape_of(self.summary(), self.capacity(), self.params().phi().to_bits())
+        Shape::new([self.capacity(), self.params().phi().to_bits(), K::ID.into()])
     }
 
-    fn payload_bytes(shape: &Shape) -> Result<u64, DecodeError> {
-        let bytes = list_bytes::<K>(shape, capacity_of(&params_of(shape)?))?.checked_add(8);
-        bytes.ok_or_else(|| too_many(shape.numbers[4]))
+    fn payload_bytes(&self) -> u64 {
+        8 + list_bytes(self.summary())
+    }
+
+    fn payload_range(shape: &Shape) -> Result<RangeInclusive<u64>, DecodeError> {
+        params_of::<K>(shape)?;
+        Ok(8 + LIST_BYTES..=u64::MAX)
     }
 
     fn write_payload<W: Sink>(&self, sink: &mut W) -> Result<(), W::Error> {
-        sink.put(&self.total().to_le_bytes())?;
+        sink.put_u64(self.total())?;
         write_list(self.summary(), sink)
     }
 
     fn read_payload<R: Source>(shape: &Shape, hasher: S, source: &mut R) -> Result<Self, R::Error> {
-        let params = params_of(shape)?;
-        let total = take_u64(source)?;
-        let mut summary = read_list(shape, capacity_of(&params), &hasher, source)?;
-        check_counts(&summary, total)?;
+        let params = params_of::<K>(shape)?;
+        let total_at = source.offset();
+        let total = source.take_u64()?;
+        let mut summary = read_list(capacity_of(&params), &hasher, |_| u64::MAX, source)?;
+        check_counts(&summary, total, total_at)?;
         summary.set_total(total);
         Ok(Self::from_parts(summary, params, hasher))
     }
 }
 
+fn params_of<K: PortableKey>(shape: &Shape) -> Result<HeavyHittersParams, DecodeError> {
+    shape.expect_no_design()?;
+    let numbers = shape.numbers(["capacity", "phi", KEY_TYPE])?;
+    check_key_type::<K, _>(&numbers, 2)?;
+    let [capacity, phi, _] = numbers.values();
+    HeavyHittersParams::with_capacity(f64::from_bits(phi), capacity)
+        .map_err(|error| numbers.error(error))
+}
+
+const KEY_TYPE: &str = "the type of the keys";
+
+/// Refuses another type of keys than the one asked for, which the number of this index states.
+fn check_key_type<K: PortableKey, const N: usize>(
+    numbers: &Numbers<N>,
+    index: usize,
+) -> Result<(), DecodeError> {
+    let id = numbers.values()[index];
+    if id == K::ID.into() {
+        return Ok(());
+    }
+    Err(numbers.choice(index, super::key::name_of(id), core::any::type_name::<K>()))
+}
+
 impl<K: PortableKey, S: PortableHasher> Portable for TopK<K, S> {
     type Hasher = S;
-    const KIND: Kind = Kind::TopK;
+    const KIND: Kind = Kind::TOP_K;
 
     fn portable_hasher(&self) -> &S {
         self.hasher()
     }
 
     fn shape(&self) -> Shape {
-        shape_of(self.list(), self.k(), 0)
+        Shape::new([self.k(), K::ID.into()])
     }
 
-    fn payload_bytes(shape: &Shape) -> Result<u64, DecodeError> {
-        let [k, unused, .., key_bytes, _] = shape.numbers;
-        check_unused(shape, 1, unused)?;
-        let (params, capacity) = params_for(k).map_err(bad_shape)?;
-        let bytes = list_bytes::<K>(shape, capacity)?.checked_add(sketch_bytes::<u64>(&params));
-        bytes.ok_or_else(|| too_many(key_bytes))
+    fn payload_bytes(&self) -> u64 {
+        self.sketch().payload_bytes() + list_bytes(self.list())
+    }
+
+    fn payload_range(shape: &Shape) -> Result<RangeInclusive<u64>, DecodeError> {
+        let (params, _) = top_params_of::<K>(shape)?;
+        Ok(sketch_bytes::<u64>(&params) + LIST_BYTES..=u64::MAX)
     }
 
     fn write_payload<W: Sink>(&self, sink: &mut W) -> Result<(), W::Error> {
@@ -85,17 +106,25 @@ impl<K: PortableKey, S: PortableHasher> Portable for TopK<K, S> {
     }
 
     fn read_payload<R: Source>(shape: &Shape, hasher: S, source: &mut R) -> Result<Self, R::Error> {
-        let (params, capacity) = params_for(shape.numbers[0]).map_err(bad_shape)?;
+        let (params, capacity) = top_params_of::<K>(shape)?;
         let sketch = read_sketch(params, Update::Conservative, hasher, source)?;
-        let list = read_list(shape, capacity, sketch.hasher(), source)?;
-        check_estimates(&sketch, &list)?;
+        let list = read_list_beside(&sketch, capacity, source)?;
         Ok(Self::from_parts(sketch, list))
     }
 }
 
+/// The sketch of a list of the most frequent keys, and the capacity of the list.
+fn top_params_of<K: PortableKey>(shape: &Shape) -> Result<(CountMinParams, u32), DecodeError> {
+    shape.expect_no_design()?;
+    let numbers = shape.numbers(["k", KEY_TYPE])?;
+    check_key_type::<K, _>(&numbers, 1)?;
+    let [k, _] = numbers.values();
+    params_for(k).map_err(|error| numbers.error(error))
+}
+
 impl<K: PortableKey, S: PortableHasher> Portable for SketchedHeavyHitters<K, S> {
     type Hasher = S;
-    const KIND: Kind = Kind::SketchedHeavyHitters;
+    const KIND: Kind = Kind::SKETCHED_HEAVY_HITTERS;
 
     fn portable_hasher(&self) -> &S {
         self.hasher()
@@ -103,178 +132,167 @@ impl<K: PortableKey, S: PortableHasher> Portable for SketchedHeavyHitters<K, S> 
 
     fn shape(&self) -> Shape {
         let params = self.sketch().params();
-        let mut shape = shape_of(self.candidates(), params.width(), params.depth().into());
-        shape.numbers[5] = self.phi().to_bits();
-        Shape { promised_rate: Some(params.delta()), ..shape }
+        let (epsilon, delta) = (params.epsilon().to_bits(), params.delta().to_bits());
+        let (width, depth) = (params.width(), params.depth().into());
+        Shape::new([width, depth, epsilon, delta, self.phi().to_bits(), K::ID.into()])
     }
 
-    fn payload_bytes(shape: &Shape) -> Result<u64, DecodeError> {
-        let [width, depth, .., phi] = shape.numbers;
-        let params = CountMinParams::from_width_and_depth(width, narrow_depth(depth));
-        let sketch = sketch_bytes::<u64>(&params.map_err(bad_shape)?);
-        let capacity = candidates_for(f64::from_bits(phi)).map_err(bad_shape)?;
-        let listed = Shape { numbers: without_last(shape), promised_rate: None, ..*shape };
-        let bytes = list_bytes::<K>(&listed, capacity)?.checked_add(sketch + EPSILON_BYTES);
-        bytes.ok_or_else(|| too_many(shape.numbers[4]))
+    fn payload_bytes(&self) -> u64 {
+        self.sketch().payload_bytes() + list_bytes(self.candidates())
+    }
+
+    fn payload_range(shape: &Shape) -> Result<RangeInclusive<u64>, DecodeError> {
+        let (params, _) = detector_of::<K>(shape)?;
+        Ok(sketch_bytes::<u64>(&params) + LIST_BYTES..=u64::MAX)
     }
 
     fn write_payload<W: Sink>(&self, sink: &mut W) -> Result<(), W::Error> {
-        sink.put(&self.sketch().params().epsilon().to_le_bytes())?;
         self.sketch().write_payload(sink)?;
         write_list(self.candidates(), sink)
     }
 
     fn read_payload<R: Source>(shape: &Shape, hasher: S, source: &mut R) -> Result<Self, R::Error> {
-        let [width, depth, .., phi] = shape.numbers;
-        let (epsilon, delta) = (f64::from_bits(take_u64(source)?), delta_of(shape)?);
-        let params = CountMinParams::with_error(width, narrow_depth(depth), epsilon, delta);
-        let params = params.map_err(bad_shape)?;
-        let capacity = candidates_for(f64::from_bits(phi)).map_err(bad_shape)?;
+        let (params, (phi, capacity)) = detector_of::<K>(shape)?;
         let sketch = read_sketch(params, Update::Conservative, hasher, source)?;
-        let candidates = read_list(shape, capacity, sketch.hasher(), source)?;
-        check_estimates(&sketch, &candidates)?;
-        Ok(Self::from_parts(sketch, candidates, f64::from_bits(phi)))
+        let candidates = read_list_beside(&sketch, capacity, source)?;
+        Ok(Self::from_parts(sketch, candidates, phi))
     }
 }
 
-/// The numbers of a shape whose last one is not that of a list.
-const fn without_last(shape: &Shape) -> [u64; 6] {
-    let [a, b, c, d, e, _] = shape.numbers;
-    [a, b, c, d, e, 0]
-}
-
-/// No listed key has a greater count than the sketch gives it, and a floor is raised where as many stay as the capacity.
-pub(crate) fn check_estimates<K: Hash, S: KeyHasher>(
-    sketch: &CountMinSketch<S, u64>,
-    list: &Summary<K>,
-) -> Result<(), DecodeError> {
-    if list.floor() > 0 && list.len() < list.capacity() as usize {
-        return refuse("the floor", list.floor(), "0 where fewer keys are listed than can be");
-    }
-    match list.iter().find(|slot| sketch.estimate(&slot.key) < slot.count) {
-        None => Ok(()),
-        Some(slot) => Err(DecodeError::Field {
-            name: "a count",
-            offset: Header::BYTES as u64,
-            found: slot.count,
-            allowed: "at most what the sketch says of the key",
-        }),
-    }
-}
-
-fn params_of(shape: &Shape) -> Result<HeavyHittersParams, DecodeError> {
-    let [capacity, phi, ..] = shape.numbers;
-    HeavyHittersParams::with_capacity(f64::from_bits(phi), capacity).map_err(bad_shape)
-}
-
-fn shape_of<K: PortableKey>(summary: &Summary<K>, first: u64, second: u64) -> Shape {
-    let key_bytes = summary.iter().map(|slot| slot.key.key_bytes()).sum();
-    let numbers = [first, second, K::ID.into(), summary.len() as u64, key_bytes, 0];
-    Shape { numbers, expected_items: None, promised_rate: None }
-}
-
-/// The bytes of the floor, and of all tracked keys with count and error.
-fn list_bytes<K: PortableKey>(shape: &Shape, capacity: u32) -> Result<u64, DecodeError> {
-    let [.., id, tracked, key_bytes, unused] = shape.numbers;
-    if id != u64::from(K::ID) {
-        return Err(DecodeError::Choice {
-            name: "the type of the keys",
-            offset: super::SHAPE_AT + 16,
-            found: id,
-            meaning: super::key::name_of(id),
-            allowed: core::any::type_name::<K>(),
-        });
-    }
-    if tracked > room_for(capacity) {
-        return Err(field(
-            "the number of tracked keys",
-            3,
-            tracked,
-            "at most half as many again as the capacity",
-        ));
-    }
-    check_unused(shape, 5, unused)?;
+/// The sketch of a detector; phi, and the number of candidates that follows from it.
+fn detector_of<K: PortableKey>(shape: &Shape) -> Result<(CountMinParams, (f64, u32)), DecodeError> {
     shape.expect_no_design()?;
-    let counts = COUNT_BYTES * tracked + FLOOR_BYTES;
-    key_bytes.checked_add(counts).ok_or_else(|| too_many(key_bytes))
+    let numbers = shape.numbers(["width", "depth", "epsilon", "delta", "phi", KEY_TYPE])?;
+    check_key_type::<K, _>(&numbers, 5)?;
+    let [width, depth, epsilon, delta, phi, _] = numbers.values();
+    let [epsilon, delta, phi] = [epsilon, delta, phi].map(f64::from_bits);
+    CountMinParams::with_error(width, narrow_depth(depth), epsilon, delta)
+        .and_then(|params| Ok((params, (phi, candidates_for(phi)?))))
+        .map_err(|error| numbers.error(error))
 }
 
-fn too_many(key_bytes: u64) -> DecodeError {
-    field("the bytes of the keys", 4, key_bytes, "below 2^64 with all else")
+/// The bytes of a list: the floor, the number of keys, and all tracked keys with count and error.
+fn list_bytes<K: PortableKey>(summary: &Summary<K>) -> u64 {
+    let keys = summary.iter().map(|slot| COUNT_BYTES + slot.key.key_bytes());
+    LIST_BYTES + keys.sum::<u64>()
 }
 
-/// The floor, then each tracked key with count and error, in the order in which they came in.
+/// The floor, the number of keys, then each tracked key with count and error, in the order in which they came in.
 fn write_list<K: PortableKey, W: Sink>(summary: &Summary<K>, sink: &mut W) -> Result<(), W::Error> {
-    sink.put(&summary.floor().to_le_bytes())?;
+    sink.put_u64(summary.floor())?;
+    sink.put_u64(summary.len() as u64)?;
     for slot in summary.iter() {
-        sink.put(&slot.count.to_le_bytes())?;
-        sink.put(&slot.error.to_le_bytes())?;
+        sink.put_u64(slot.count)?;
+        sink.put_u64(slot.error)?;
         slot.key.write_key(sink)?;
     }
     Ok(())
 }
 
+/// Reads a list, no key of which has a greater count than `most` says.
 fn read_list<K: PortableKey, R: Source>(
-    shape: &Shape,
     capacity: u32,
     hasher: &impl PortableHasher,
+    most: impl Fn(&K) -> u64,
     source: &mut R,
 ) -> Result<Summary<K>, R::Error> {
-    let [.., tracked, mut key_bytes, _] = shape.numbers;
-    let floor = take_u64(source)?;
+    let floor = source.take_u64()?;
     let mut summary = Summary::restored(capacity, floor).map_err(DecodeError::from)?;
+    let offset = source.offset();
+    let tracked = source.take_u64()?;
+    check_tracked(tracked, capacity, offset)?;
     for _ in 0..tracked {
-        let (count, error) = (take_u64(source)?, take_u64(source)?);
-        let key = K::read_key(source, &mut key_bytes)?;
-        enter(&mut summary, hasher, key, count, error)?;
-    }
-    if key_bytes > 0 {
-        return Err(field("the bytes of the keys", 4, key_bytes, "used up by the keys").into());
+        let offset = source.offset();
+        let (count, error) = (source.take_u64()?, source.take_u64()?);
+        let key = K::read_key(source)?;
+        let most = most(&key);
+        enter(&mut summary, hasher, Entry { key, count, error, most, offset })?;
     }
     Ok(summary)
 }
 
+/// Reads a list beside a sketch, which bounds its counts.
+fn read_list_beside<K: PortableKey, S: PortableHasher, R: Source>(
+    sketch: &CountMinSketch<S, u64>,
+    capacity: u32,
+    source: &mut R,
+) -> Result<Summary<K>, R::Error> {
+    let floor_at = source.offset();
+    let most = |key: &K| sketch.estimate(key).value();
+    let list = read_list(capacity, sketch.hasher(), most, source)?;
+    check_floor(&list, floor_at)?;
+    Ok(list)
+}
+
+/// Refuses more keys than a summary tracks.
+pub(crate) fn check_tracked(tracked: u64, capacity: u32, offset: u64) -> Result<(), DecodeError> {
+    if tracked <= room_for(capacity) {
+        return Ok(());
+    }
+    let (name, allowed) =
+        ("the number of tracked keys", "at most half as many again as the capacity");
+    Err(DecodeError::Field { name, offset, found: tracked, allowed })
+}
+
+/// Beside a sketch the floor is raised where as many keys stay as the capacity.
+pub(crate) fn check_floor<K>(list: &Summary<K>, offset: u64) -> Result<(), DecodeError> {
+    if list.floor() == 0 || list.len() >= list.capacity() as usize {
+        return Ok(());
+    }
+    let (name, allowed) = ("the floor", "0 where fewer keys are listed than can be");
+    Err(DecodeError::Field { name, offset, found: list.floor(), allowed })
+}
+
+/// A key of a list that is read.
+pub(crate) struct Entry<K> {
+    pub(crate) key: K,
+    pub(crate) count: u64,
+    pub(crate) error: u64,
+    /// What the count may be at most.
+    pub(crate) most: u64,
+    /// Where its bytes start: count, error, key.
+    pub(crate) offset: u64,
+}
+
 /// Enters a key behind the others.
+///
+/// Refuses what no summary holds: a key twice, a count below the floor or above its bound, an error above the floor.
 pub(crate) fn enter<K: Hash + Eq>(
     summary: &mut Summary<K>,
     hasher: &impl KeyHasher,
-    key: K,
-    count: u64,
-    error: u64,
+    Entry { key, count, error, most, offset }: Entry<K>,
 ) -> Result<(), DecodeError> {
+    let refuse =
+        |name, offset, found, allowed| Err(DecodeError::Field { name, offset, found, allowed });
     let slot = Slot { hash: hasher.hash_key(&key), key, count, error };
-    check_entry(summary, &slot)?;
+    if summary.get(slot.hash, &slot.key).is_some() {
+        let (place, allowed) = (summary.len() as u64, "there once (what is found is its place)");
+        return refuse("a tracked key", offset + COUNT_BYTES, place, allowed);
+    }
+    if count < summary.floor() {
+        return refuse("a count", offset, count, "at least the floor");
+    }
+    if count > most {
+        return refuse("a count", offset, count, "at most what the sketch says of the key");
+    }
+    if error > summary.floor() {
+        return refuse("the error of a count", offset + 8, error, "at most the floor");
+    }
     summary.push(slot);
     Ok(())
 }
 
-/// Refuses what no summary holds: a key twice, a count below the floor, an error above it.
-fn check_entry<K: Eq>(summary: &Summary<K>, slot: &Slot<K>) -> Result<(), DecodeError> {
-    if summary.get(slot.hash, &slot.key).is_some() {
-        let place = summary.len() as u64;
-        return refuse("a tracked key", place, "there once (what is found is its place)");
-    }
-    if slot.error > summary.floor() {
-        return refuse("the error of a count", slot.error, "at most the floor");
-    }
-    if slot.count < summary.floor() {
-        return refuse("a count", slot.count, "at least the floor");
-    }
-    Ok(())
-}
-
 /// What counts are above the floor, and the floor once more often than the capacity, make up the total at most.
-pub(crate) fn check_counts<K>(summary: &Summary<K>, total: u64) -> Result<(), DecodeError> {
+pub(crate) fn check_counts<K>(
+    summary: &Summary<K>,
+    total: u64,
+    offset: u64,
+) -> Result<(), DecodeError> {
     let floor = u128::from(summary.floor());
     let above: u128 = summary.iter().map(|slot| u128::from(slot.count) - floor).sum();
     if above + floor * (u128::from(summary.capacity()) + 1) <= total.into() || total == u64::MAX {
         return Ok(());
     }
-    let (name, offset, allowed) =
-        ("the total", Header::BYTES as u64, "at least what the counts and the floor make up");
+    let (name, allowed) = ("the total", "at least what the counts and the floor make up");
     Err(DecodeError::Field { name, offset, found: total, allowed })
-}
-
-const fn refuse(name: &'static str, found: u64, allowed: &'static str) -> Result<(), DecodeError> {
-    Err(DecodeError::Field { name, offset: KEYS_AT, found, allowed })
 }

@@ -1,7 +1,8 @@
 use core::fmt;
 use core::hash::{Hash, Hasher};
 
-use pds_core::internal::{Envelope, view_methods};
+use pds_core::bytes::Envelope;
+use pds_core::internal::view_methods;
 use pds_core::{DecodeError, DefaultHashBuilder, Frequency, KeyHasher};
 use pds_params::CountSketchParams;
 
@@ -29,7 +30,7 @@ use crate::{CountSketch, SignedCount};
 /// ```
 #[derive(Clone)]
 pub struct CountSketchView<'a, S = DefaultHashBuilder> {
-    envelope: Envelope<'a>,
+    envelope: Envelope<&'a [u8]>,
     params: CountSketchParams,
     hasher: S,
 }
@@ -37,7 +38,7 @@ pub struct CountSketchView<'a, S = DefaultHashBuilder> {
 view_methods!(CountSketchView of CountSketch, to_sketch);
 
 impl<'a, S> CountSketchView<'a, S> {
-    fn of_envelope(envelope: Envelope<'a>, hasher: S) -> Result<Self, DecodeError> {
+    fn of_envelope(envelope: Envelope<&'a [u8]>, hasher: S) -> Result<Self, DecodeError> {
         let params = sketch_params_of(&envelope.header().shape)?;
         Ok(Self { envelope, params, hasher })
     }

@@ -1,9 +1,10 @@
-use pds_core::internal::{Envelope, view_methods};
+use pds_core::bytes::Envelope;
+use pds_core::internal::view_methods;
 use pds_core::{DecodeError, DefaultHashBuilder};
 use pds_params::HllParams;
 
 use crate::UltraLogLog;
-use crate::bytes::{check_ultra, params_of};
+use crate::bytes::{check_ultra, ultra_of};
 use crate::ultra::reading_methods;
 
 /// An [`UltraLogLog`] in borrowed bytes, such as a memory-mapped file: estimates without a copy.
@@ -33,7 +34,7 @@ use crate::ultra::reading_methods;
 /// ```
 #[derive(Clone)]
 pub struct UltraLogLogView<'a, S = DefaultHashBuilder> {
-    envelope: Envelope<'a>,
+    envelope: Envelope<&'a [u8]>,
     params: HllParams,
     hasher: S,
 }
@@ -41,13 +42,13 @@ pub struct UltraLogLogView<'a, S = DefaultHashBuilder> {
 view_methods!(UltraLogLogView of UltraLogLog, to_sketch, check);
 
 impl<'a, S> UltraLogLogView<'a, S> {
-    fn of_envelope(envelope: Envelope<'a>, hasher: S) -> Result<Self, DecodeError> {
-        let params = params_of(&envelope.header().shape)?;
+    fn of_envelope(envelope: Envelope<&'a [u8]>, hasher: S) -> Result<Self, DecodeError> {
+        let params = ultra_of(&envelope.header().shape)?;
         Ok(Self { envelope, params, hasher })
     }
 
     fn check(&self) -> Result<(), DecodeError> {
-        check_ultra(self.registers(), self.precision())
+        check_ultra(self.registers(), self.precision(), self.envelope.header().payload_offset())
     }
 
     /// Returns the registers, as [`UltraLogLog::registers`] does: they are the payload.

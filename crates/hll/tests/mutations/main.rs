@@ -4,7 +4,8 @@
 pub mod bodies;
 
 use hll::{HyperLogLog, HyperLogLogView, UltraLogLog, UltraLogLogView};
-use pds_testkit::mutate::{inputs, seal};
+use pds_testkit::envelope::with_payload;
+use pds_testkit::mutate::inputs;
 
 #[test]
 fn case_17_forged_bytes_are_refused_or_come_back_unchanged() {
@@ -15,13 +16,9 @@ fn case_17_forged_bytes_are_refused_or_come_back_unchanged() {
 fn full() -> Vec<u8> {
     let mut sketch = HyperLogLog::new(4).unwrap();
     sketch.make_dense();
-    let mut bytes = sketch.to_bytes();
     // Four times the greatest rank, six bits each.
     let four = 61 * (1 << 18 | 1 << 12 | 1 << 6 | 1u32);
-    let end = bytes.len() - 8;
-    bytes[128..end].copy_from_slice(&four.to_le_bytes()[..3].repeat(4));
-    seal(&mut bytes);
-    bytes
+    with_payload(&sketch.to_bytes(), &four.to_le_bytes()[..3].repeat(4))
 }
 
 /// The number of keys that leaves 16 registers full once in twenty: (1 - e^(-n / 2^64))^16 = 1 / 20.
@@ -62,11 +59,8 @@ fn full_sketches_overlap() {
 /// The same for an UltraLogLog: its estimate was once not a number.
 #[test]
 fn full_ultra_registers_have_an_infinite_estimate() {
-    let mut bytes = UltraLogLog::new(4).unwrap().to_bytes();
-    let end = bytes.len() - 8;
     // The greatest rank, and both ranks below it have occurred.
-    bytes[128..end].fill(4 * 61 + 3);
-    seal(&mut bytes);
+    let bytes = with_payload(&UltraLogLog::new(4).unwrap().to_bytes(), &[4 * 61 + 3; 16]);
     let sketch = UltraLogLog::from_bytes(&bytes).unwrap();
     assert_eq!([sketch.estimate(), sketch.estimate_by_likelihood()], [f64::INFINITY; 2]);
     assert_eq!(sketch.estimate_with_error().standard_error, f64::INFINITY);

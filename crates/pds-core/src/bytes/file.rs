@@ -8,8 +8,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process;
 
-use super::stream::read_whole;
-use super::{Portable, SecretKey, write_to};
+use super::{EnvelopeReader, Portable, SecretKey, write_to};
 use crate::error::ReadError;
 
 /// Saves a structure to a file, atomically and durably.
@@ -27,9 +26,19 @@ pub fn save<P: Portable>(structure: &P, key: SecretKey, path: &Path) -> io::Resu
 /// # Errors
 /// [`ReadError::Io`] when reading fails, [`ReadError::Decode`] says what is wrong with the file.
 pub fn load<P: Portable>(path: &Path, hasher: Option<P::Hasher>) -> Result<P, ReadError> {
-    let file = File::open(path)?;
-    let metadata = file.metadata()?;
-    read_whole(file, metadata.is_file().then_some(metadata.len()), hasher)
+    EnvelopeReader::open_file(path)?.decode(hasher)
+}
+
+impl EnvelopeReader<File> {
+    /// Reads the head of a file that holds one envelope and nothing else.
+    ///
+    /// # Errors
+    /// [`ReadError::Io`] when reading fails, [`ReadError::Decode`] says what is wrong with the head or the length.
+    pub fn open_file(path: &Path) -> Result<Self, ReadError> {
+        let file = File::open(path)?;
+        let metadata = file.metadata()?;
+        Self::open_whole(file, metadata.is_file().then_some(metadata.len()))
+    }
 }
 
 /// The calls that saving makes, in a trait so that a test can watch their order and let each one fail.

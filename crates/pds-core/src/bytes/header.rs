@@ -1,106 +1,57 @@
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::error::{DecodeError, ParamError};
+use super::section::{Section, Sections, put};
+use super::{MaybeHasher, Portable, SecretKey, Shape, StoredHasher};
+use crate::error::{DecodeError, SectionFault};
 use crate::kind::Kind;
-
-/// How many numbers a shape has room for.
-const SHAPE_FIELDS: usize = 6;
 
 /// Starts every envelope. Like PNG's, it has a byte above 0x7f, a CR LF and a lone LF, so that a transfer
 /// in text mode is noticed at once.
 const MAGIC: [u8; 8] = *b"\x89PDS\r\n\x1a\n";
 const VERSION: u16 = 1;
 
-const SEED_PRESENT: u16 = 1;
-const ITEMS_PRESENT: u16 = 2;
-const RATE_PRESENT: u16 = 4;
+/// Heads and nested envelopes begin and end at multiples of a cache line.
+pub(super) const ALIGNMENT: usize = 64;
+/// Length of a checksum in bytes.
+pub(super) const SUM_BYTES: usize = 8;
+/// The longest head that is read, in bytes.
+pub(super) const MAX_HEAD: usize = 4096;
+/// The longest head that is written: the fixed part, all sections, the checksum.
+const LONGEST_HEAD: usize = 256;
+/// The shortest envelope: a head without sections and an empty payload.
+const SHORTEST_ENVELOPE: usize = ALIGNMENT + SUM_BYTES;
 
-/// The numbers that fix a structure's shape, and the design it was built for.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Shape {
-    /// What the numbers mean is the kind's; unused ones are zero.
-    pub numbers: [u64; SHAPE_FIELDS],
-    /// How many items the structure was built for. Metadata: no part of equality or compatibility.
-    pub expected_items: Option<u64>,
-    /// The rate promised for them. Metadata too.
-    pub promised_rate: Option<f64>,
-}
+const HASHER: u16 = 1;
+const DESIGN: u16 = 2;
+const SHAPE: u16 = 3;
 
-impl Shape {
-    /// Refuses numbers from the one with this index on that are not zero, for they mean nothing.
-    ///
-    /// # Errors
-    /// [`DecodeError::Field`] for the first of them.
-    #[doc(hidden)]
-    pub fn expect_unused(&self, from: usize) -> Result<(), DecodeError> {
-        match (from..).zip(&self.numbers[from..]).find(|(_, number)| **number != 0) {
-            None => Ok(()),
-            Some((i, &number)) => {
-                Err(field("an unused number of the shape", Header::SHAPE_AT + 8 * i, number, "0"))
-            }
-        }
-    }
-
-    /// Refuses a design, for a structure that states none: what is read would be written otherwise.
-    ///
-    /// # Errors
-    /// [`DecodeError::Field`] for the expected items or the promised rate.
-    #[doc(hidden)]
-    pub fn expect_no_design(&self) -> Result<(), DecodeError> {
-        match (self.expected_items, self.promised_rate) {
-            (None, None) => Ok(()),
-            (Some(items), _) => Err(field("the expected items", Header::ITEMS_AT, items, "absent")),
-            (None, Some(rate)) => {
-                let name = "the promised rate (as bits)";
-                Err(field(name, Header::RATE_AT, rate.to_bits(), "absent"))
-            }
-        }
-    }
-
-    /// Wraps what is wrong with the numbers.
-    #[doc(hidden)]
-    #[must_use]
-    pub const fn error(error: ParamError) -> DecodeError {
-        DecodeError::Shape { offset: Header::SHAPE_AT as u64, error }
-    }
-}
-
-/// What stands in front of a payload.
+/// What the head of an envelope says, which stands in front of the payload.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Header {
-    /// What the payload is.
+    /// What the payload is; a kind without a name where the number is not known.
     pub kind: Kind,
-    /// The hash function, as [`PortableHasher::ID`](crate::PortableHasher::ID).
-    pub hasher_id: u16,
-    /// The hasher's seed; `None` when it is a secret that was left out.
-    pub seed: Option<[u8; 16]>,
-    /// The hash of the [probe key](crate::hash::probe), which tells a wrong key.
-    pub probe: u64,
+    /// The hasher, where the structure has one.
+    pub hasher: Option<StoredHasher>,
     /// The shape and the design.
     pub shape: Shape,
     /// Length of the payload in bytes.
     pub payload_bytes: u64,
+    /// Offset of the envelope from the start of the outermost one.
+    at: u64,
+    /// Length of the head in bytes.
+    head_bytes: usize,
 }
 
 impl Header {
-    /// Length of a header in bytes.
-    pub const BYTES: usize = 128;
+    /// Length of the fixed part of a head in bytes.
+    pub(super) const FIXED_BYTES: usize = 24;
 
-    /// Offset of the version field.
     const VERSION_AT: usize = 8;
     const KIND_AT: usize = 10;
-    pub(super) const HASHER_AT: usize = 12;
-    const FLAGS_AT: usize = 14;
-    pub(super) const PROBE_AT: usize = 16;
-    pub(super) const SEED_AT: usize = 24;
-    const ITEMS_AT: usize = 40;
-    const RATE_AT: usize = 48;
-    pub(super) const SHAPE_AT: usize = 56;
-    const RESERVED_AT: usize = Self::SHAPE_AT + 8 * SHAPE_FIELDS;
-    pub(super) const PAYLOAD_BYTES_AT: usize = 112;
-    const CHECKSUM_AT: usize = 120;
+    const HEAD_BYTES_AT: usize = 12;
+    const ENVELOPE_BYTES_AT: usize = 16;
 
-    /// Reads the header of an envelope and verifies its checksum; what follows it is not looked at.
+    /// Reads the head of an envelope and verifies its checksum; what follows it is not looked at.
     ///
     /// # Errors
     /// [`DecodeError`] says what is wrong and where.
@@ -110,155 +61,253 @@ impl Header {
     /// use pds_core::bytes::Header;
     /// use pds_core::DecodeError;
     ///
-    /// assert_eq!(Header::peek(&[]), Err(DecodeError::Truncated { offset: 0, expected: 128 }));
+    /// assert_eq!(Header::peek(&[]), Err(DecodeError::Truncated { offset: 0, expected: 72 }));
     /// ```
     pub fn peek(bytes: &[u8]) -> Result<Self, DecodeError> {
-        if let Some(start) = bytes.first_chunk()
-            && *start != MAGIC
-        {
-            return Err(DecodeError::Magic { found: *start });
-        }
-        let Some(header) = bytes.first_chunk() else {
-            let offset = bytes.len() as u64;
-            return Err(DecodeError::Truncated { offset, expected: Self::BYTES as u64 });
-        };
-        Self::parse(header)
+        let head_bytes = Self::peek_head_bytes(bytes, 0)?;
+        Self::parse(bytes.get(..head_bytes).unwrap_or(bytes), head_bytes, 0)
     }
 
-    /// Returns the bytes of the header.
-    #[doc(hidden)]
+    /// Returns the offset of the envelope: 0, unless it lies in another one.
     #[must_use]
-    pub fn to_bytes(&self) -> [u8; Self::BYTES] {
-        let mut out = [0; Self::BYTES];
-        let mut put = |at: usize, bytes: &[u8]| out[at..at + bytes.len()].copy_from_slice(bytes);
+    pub const fn offset(&self) -> u64 {
+        self.at
+    }
+
+    /// Returns the offset of the kind.
+    #[must_use]
+    pub const fn kind_offset(&self) -> u64 {
+        self.at + Self::KIND_AT as u64
+    }
+
+    /// Returns the offset of the payload.
+    #[must_use]
+    pub const fn payload_offset(&self) -> u64 {
+        self.at + self.head_bytes as u64
+    }
+
+    /// Returns the offset behind the payload, where its checksum stands.
+    #[must_use]
+    pub const fn payload_end(&self) -> u64 {
+        self.payload_offset() + self.payload_bytes
+    }
+
+    /// Returns the length of the whole envelope in bytes.
+    #[must_use]
+    pub const fn envelope_bytes(&self) -> u64 {
+        (self.head_bytes + SUM_BYTES) as u64 + self.payload_bytes
+    }
+
+    /// Length of the head in bytes.
+    pub(super) const fn head_bytes(&self) -> usize {
+        self.head_bytes
+    }
+
+    /// The header of a structure.
+    pub(super) fn of<P: Portable>(structure: &P, key: SecretKey) -> Self {
+        let mut header = Self {
+            kind: P::KIND,
+            hasher: structure.portable_hasher().stored(key),
+            shape: structure.shape(),
+            payload_bytes: structure.payload_bytes(),
+            at: 0,
+            head_bytes: 0,
+        };
+        header.head_bytes = header.write_sections().1;
+        header
+    }
+
+    /// Hands the bytes of the head to `write`.
+    pub(super) fn write<T>(&self, write: impl FnOnce(&[u8]) -> T) -> T {
+        let (mut head, head_bytes) = self.write_sections();
+        let mut put = |at: usize, bytes: &[u8]| head[at..][..bytes.len()].copy_from_slice(bytes);
+        let stated = u32::try_from(head_bytes).expect("at most the longest head");
         put(0, &MAGIC);
         put(Self::VERSION_AT, &VERSION.to_le_bytes());
         put(Self::KIND_AT, &self.kind.id().to_le_bytes());
-        put(Self::HASHER_AT, &self.hasher_id.to_le_bytes());
-        put(Self::FLAGS_AT, &self.flags().to_le_bytes());
-        put(Self::PROBE_AT, &self.probe.to_le_bytes());
-        put(Self::SEED_AT, &self.seed.unwrap_or_default());
-        put(Self::ITEMS_AT, &self.shape.expected_items.unwrap_or_default().to_le_bytes());
-        put(Self::RATE_AT, &self.shape.promised_rate.unwrap_or_default().to_le_bytes());
-        for (i, number) in self.shape.numbers.iter().enumerate() {
-            put(Self::SHAPE_AT + 8 * i, &number.to_le_bytes());
+        put(Self::HEAD_BYTES_AT, &stated.to_le_bytes());
+        put(Self::ENVELOPE_BYTES_AT, &self.envelope_bytes().to_le_bytes());
+        let (covered, sum) = head[..head_bytes].split_last_chunk_mut().expect("a checksum's room");
+        *sum = xxh3_64(covered).to_le_bytes();
+        write(&head[..head_bytes])
+    }
+
+    /// A head in which only the sections are written, and its length.
+    fn write_sections(&self) -> ([u8; LONGEST_HEAD], usize) {
+        let (mut head, mut position) = ([0; LONGEST_HEAD], Self::FIXED_BYTES);
+        if let Some(hasher) = self.hasher {
+            put(&mut head, &mut position, HASHER, &hasher.to_bytes());
         }
-        put(Self::PAYLOAD_BYTES_AT, &self.payload_bytes.to_le_bytes());
-        let checksum = xxh3_64(&out[..Self::CHECKSUM_AT]);
-        out[Self::CHECKSUM_AT..].copy_from_slice(&checksum.to_le_bytes());
-        out
+        let (items, rate) = (self.shape.expected_items(), self.shape.promised_rate());
+        if items.is_some() || rate.is_some() {
+            let design = [items.unwrap_or(0).to_le_bytes(), rate.unwrap_or(0.0).to_le_bytes()];
+            put(&mut head, &mut position, DESIGN, design.as_flattened());
+        }
+        let numbers = self.shape.as_slice();
+        if !numbers.is_empty() {
+            let mut bytes = [[0; 8]; Shape::MAX_NUMBERS];
+            for (bytes, number) in bytes.iter_mut().zip(numbers) {
+                *bytes = number.to_le_bytes();
+            }
+            put(&mut head, &mut position, SHAPE, bytes[..numbers.len()].as_flattened());
+        }
+        (head, Self::least_head(position))
     }
 
-    fn flags(&self) -> u16 {
-        let flag = |present: bool, flag| if present { flag } else { 0 };
-        flag(self.seed.is_some(), SEED_PRESENT)
-            | flag(self.shape.expected_items.is_some(), ITEMS_PRESENT)
-            | flag(self.shape.promised_rate.is_some(), RATE_PRESENT)
+    /// The least length of a head whose last section ends here.
+    const fn least_head(position: usize) -> usize {
+        (position + SUM_BYTES).next_multiple_of(ALIGNMENT)
     }
 
-    /// Reads the fields; the magic bytes are known to be right.
-    fn parse(bytes: &[u8; Self::BYTES]) -> Result<Self, DecodeError> {
-        let found = u16_at(bytes, Self::VERSION_AT);
+    /// Reads the fixed part of the head at offset `at`, as far as it is there. Returns the length of the head.
+    pub(super) fn peek_head_bytes(bytes: &[u8], at: u64) -> Result<usize, DecodeError> {
+        if let Some(found) = bytes.first_chunk()
+            && *found != MAGIC
+        {
+            return Err(DecodeError::Magic { offset: at, found: *found });
+        }
+        let Some(fixed) = bytes.first_chunk::<{ Self::FIXED_BYTES }>() else {
+            let offset = at + bytes.len() as u64;
+            return Err(DecodeError::Truncated { offset, expected: at + SHORTEST_ENVELOPE as u64 });
+        };
+        let found = u16::from_le_bytes(bytes_at(fixed, Self::VERSION_AT));
         if found != VERSION {
-            let offset = Self::VERSION_AT as u64;
+            let offset = at + Self::VERSION_AT as u64;
             return Err(DecodeError::Version { offset, expected: VERSION, found });
         }
-        check_sum(
-            "header",
-            Self::CHECKSUM_AT as u64,
-            xxh3_64(&bytes[..Self::CHECKSUM_AT]),
-            u64_at(bytes, Self::CHECKSUM_AT),
-        )?;
-        let flags = u16_at(bytes, Self::FLAGS_AT);
-        if flags >= 2 * RATE_PRESENT {
-            return Err(field(
-                "flags",
-                Self::FLAGS_AT,
-                u64::from(flags),
-                "a sum of 1 (seed), 2 (expected items) and 4 (promised rate)",
-            ));
-        }
-        if u64_at(bytes, Self::RESERVED_AT) != 0 {
-            return Err(field(
-                "the reserved field",
-                Self::RESERVED_AT,
-                u64_at(bytes, Self::RESERVED_AT),
-                "0",
-            ));
-        }
-        Ok(Self {
-            kind: Self::parse_kind(bytes)?,
-            hasher_id: u16_at(bytes, Self::HASHER_AT),
-            seed: Self::parse_seed(bytes, flags)?,
-            probe: u64_at(bytes, Self::PROBE_AT),
-            shape: Self::parse_shape(bytes, flags)?,
-            payload_bytes: u64_at(bytes, Self::PAYLOAD_BYTES_AT),
-        })
-    }
-
-    fn parse_kind(bytes: &[u8; Self::BYTES]) -> Result<Kind, DecodeError> {
-        let id = u16_at(bytes, Self::KIND_AT);
-        Kind::from_id(id).ok_or_else(|| {
-            field("the kind of structure", Self::KIND_AT, u64::from(id), "a known one")
-        })
-    }
-
-    fn parse_seed(bytes: &[u8; Self::BYTES], flags: u16) -> Result<Option<[u8; 16]>, DecodeError> {
-        let seed = bytes_at::<16>(bytes, Self::SEED_AT);
-        if flags & SEED_PRESENT != 0 {
-            return Ok(Some(seed));
-        }
-        match u128::from_le_bytes(seed) {
-            0 => Ok(None),
-            _ => Err(field(
-                "the seed that is left out",
-                Self::SEED_AT,
-                u64_at(bytes, Self::SEED_AT),
-                "0",
-            )),
+        let found = u32::from_le_bytes(bytes_at(fixed, Self::HEAD_BYTES_AT));
+        match usize::try_from(found) {
+            Ok(length @ ALIGNMENT..=MAX_HEAD) if length.is_multiple_of(ALIGNMENT) => Ok(length),
+            _ => Err(bad_head_bytes(at, found.into(), "a multiple of 64 from 64 to 4096")),
         }
     }
 
-    fn parse_shape(bytes: &[u8; Self::BYTES], flags: u16) -> Result<Shape, DecodeError> {
-        let items = u64_at(bytes, Self::ITEMS_AT);
-        let rate = u64_at(bytes, Self::RATE_AT);
-        let with_items = flags & ITEMS_PRESENT != 0;
-        if with_items != (items != 0) {
-            let allowed = if with_items { "at least 1" } else { "0, for none are stated" };
-            return Err(field("the expected items", Self::ITEMS_AT, items, allowed));
+    /// Reads a head at offset `at`, whose fixed part says that it has `head_bytes`.
+    pub(super) fn parse(bytes: &[u8], head_bytes: usize, at: u64) -> Result<Self, DecodeError> {
+        if bytes.len() < head_bytes {
+            let (offset, expected) = (at + bytes.len() as u64, at + head_bytes as u64);
+            return Err(DecodeError::Truncated { offset, expected });
         }
-        let with_rate = flags & RATE_PRESENT != 0;
-        let value = f64::from_bits(rate);
-        let sound = if with_rate { value > 0.0 && value < 1.0 } else { rate == 0 };
-        if !sound {
-            let allowed =
-                if with_rate { "a number above 0 and below 1" } else { "0, for none is stated" };
-            return Err(field("the promised rate (as bits)", Self::RATE_AT, rate, allowed));
-        }
-        Ok(Shape {
-            numbers: core::array::from_fn(|i| u64_at(bytes, Self::SHAPE_AT + 8 * i)),
-            expected_items: with_items.then_some(items),
-            promised_rate: with_rate.then_some(value),
-        })
+        let (head, sum) = bytes.split_last_chunk().expect("a head has a checksum");
+        check_sum("header", at + head.len() as u64, xxh3_64(head), u64::from_le_bytes(*sum))?;
+        let fixed = head.first_chunk::<{ Self::FIXED_BYTES }>().expect("a head has a fixed part");
+        let envelope_bytes = u64::from_le_bytes(bytes_at(fixed, Self::ENVELOPE_BYTES_AT));
+        let payload_bytes = envelope_bytes.checked_sub((head_bytes + SUM_BYTES) as u64);
+        let mut header = Self {
+            kind: Kind::from_id(u16::from_le_bytes(bytes_at(fixed, Self::KIND_AT))),
+            hasher: None,
+            shape: Shape::new([]),
+            payload_bytes: payload_bytes.ok_or(DecodeError::Field {
+                name: "the length of the envelope",
+                offset: at + Self::ENVELOPE_BYTES_AT as u64,
+                found: envelope_bytes,
+                allowed: "at least that of its head and a checksum",
+            })?,
+            at,
+            head_bytes,
+        };
+        header.parse_sections(head)?;
+        Ok(header)
     }
 
-    /// Refuses another kind than the one asked for.
-    pub(super) fn expect_kind(&self, kind: Kind) -> Result<(), DecodeError> {
-        if self.kind == kind {
+    fn parse_sections(&mut self, head: &[u8]) -> Result<(), DecodeError> {
+        let mut sections = Sections::new(head, self.at);
+        let mut design = (None, None);
+        let first = self.at + Self::FIXED_BYTES as u64;
+        let (mut design_at, mut numbers_at) = (first, first);
+        while let Some(section) = sections.next()? {
+            match section.tag {
+                HASHER => self.hasher = Some(StoredHasher::parse(&section)?),
+                DESIGN => (design, design_at) = (parse_design(&section)?, section.at),
+                SHAPE => (self.shape, numbers_at) = (parse_shape(&section)?, section.at),
+                _ => return Err(section.fault(SectionFault::Unknown)),
+            }
+        }
+        let (items, rate) = design;
+        self.shape = self.shape.with_design(items, rate).read_at(numbers_at, design_at);
+        if self.head_bytes == Self::least_head(sections.position()) {
             return Ok(());
         }
-        let offset = Self::KIND_AT as u64;
-        Err(DecodeError::Kind { offset, expected: kind, found: self.kind })
+        let allowed = "the least multiple of 64 that holds the sections and a checksum";
+        Err(bad_head_bytes(self.at, self.head_bytes as u64, allowed))
     }
 
-    /// Refuses another payload length than the one that follows from the shape.
-    pub(super) fn expect_payload_bytes(&self, expected: u64) -> Result<(), DecodeError> {
-        if self.payload_bytes == expected {
+    /// Checks that the header is that of a `P`: its kind, its shape, and a length of payload that the shape allows.
+    pub(super) fn expect<P: Portable>(&self) -> Result<(), DecodeError> {
+        if self.kind != P::KIND {
+            let offset = self.kind_offset();
+            return Err(DecodeError::Kind { offset, expected: P::KIND, found: self.kind });
+        }
+        let range = P::payload_range(&self.shape)?;
+        let (min, max, found) = (*range.start(), *range.end(), self.payload_bytes);
+        if range.contains(&found) {
             return Ok(());
         }
-        let offset = Self::PAYLOAD_BYTES_AT as u64;
-        Err(DecodeError::PayloadLength { offset, expected, found: self.payload_bytes })
+        Err(DecodeError::PayloadLength { offset: self.envelope_bytes_offset(), min, max, found })
     }
+
+    /// Refuses an envelope of more bytes than there are for it.
+    pub(super) fn expect_within(&self, left: u64) -> Result<(), DecodeError> {
+        let found = self.envelope_bytes();
+        if found <= left {
+            return Ok(());
+        }
+        let (name, offset) = ("the length of the envelope", self.envelope_bytes_offset());
+        let allowed = "within the payload that holds it";
+        Err(DecodeError::Field { name, offset, found, allowed })
+    }
+
+    /// Refuses a longer envelope than the caller allows.
+    #[cfg(feature = "std")]
+    pub(super) fn expect_at_most(&self, limit: u64) -> Result<(), DecodeError> {
+        let (offset, found) = (self.envelope_bytes_offset(), self.envelope_bytes());
+        if found <= limit { Ok(()) } else { Err(DecodeError::Limit { offset, limit, found }) }
+    }
+
+    const fn envelope_bytes_offset(&self) -> u64 {
+        self.at + Self::ENVELOPE_BYTES_AT as u64
+    }
+
+    /// What is wrong with the hasher's section, or with its absence.
+    pub(super) const fn hasher_fault(&self, fault: SectionFault) -> DecodeError {
+        // It is the first one, or would be.
+        let offset = self.at + Self::FIXED_BYTES as u64;
+        DecodeError::Section { offset, tag: HASHER, fault }
+    }
+}
+
+type Design = (Option<u64>, Option<f64>);
+
+fn parse_design(section: &Section<'_>) -> Result<Design, DecodeError> {
+    let bytes = section.exactly::<16>("16 bytes")?;
+    let items = u64::from_le_bytes(bytes_at(bytes, 0));
+    let bits = u64::from_le_bytes(bytes_at(bytes, 8));
+    let rate = f64::from_bits(bits);
+    let field = |name, at, found, allowed| {
+        Err(DecodeError::Field { name, offset: section.at + at, found, allowed })
+    };
+    if bits != 0 && !(rate > 0.0 && rate < 1.0) {
+        let allowed = "0 for none, or a number above 0 and below 1";
+        return field("the promised rate (as bits)", 8, bits, allowed);
+    }
+    if items == 0 && bits == 0 {
+        return field("the expected items", 0, 0, "at least 1 where no rate is stated");
+    }
+    Ok(((items != 0).then_some(items), (bits != 0).then_some(rate)))
+}
+
+fn parse_shape(section: &Section<'_>) -> Result<Shape, DecodeError> {
+    match section.bytes.as_chunks() {
+        (numbers, []) if (1..=Shape::MAX_NUMBERS).contains(&numbers.len()) => {
+            Ok(Shape::of_slice(numbers))
+        }
+        _ => Err(section.bad_length("8 bytes for each of 1 to 16 numbers")),
+    }
+}
+
+fn bad_head_bytes(at: u64, found: u64, allowed: &'static str) -> DecodeError {
+    let offset = at + Header::HEAD_BYTES_AT as u64;
+    DecodeError::Field { name: "the length of the head", offset, found, allowed }
 }
 
 /// Compares a checksum with the one stored at `offset`.
@@ -275,19 +324,6 @@ pub(super) fn check_sum(
     }
 }
 
-/// A field that holds an impossible value.
-fn field(name: &'static str, at: usize, found: u64, allowed: &'static str) -> DecodeError {
-    DecodeError::Field { name, offset: at as u64, found, allowed }
-}
-
-fn bytes_at<const N: usize>(bytes: &[u8; Header::BYTES], at: usize) -> [u8; N] {
+fn bytes_at<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     core::array::from_fn(|i| bytes[at + i])
-}
-
-fn u16_at(bytes: &[u8; Header::BYTES], at: usize) -> u16 {
-    u16::from_le_bytes(bytes_at(bytes, at))
-}
-
-fn u64_at(bytes: &[u8; Header::BYTES], at: usize) -> u64 {
-    u64::from_le_bytes(bytes_at(bytes, at))
 }

@@ -16,8 +16,6 @@ macro_rules! portable_methods {
         $crate::portable_methods!([] $structure<S>, $structure<$crate::DefaultHashBuilder>);
     };
     ([$($other:ident: $bound:path),*] $structure:ty, $default:ty) => {
-        impl<S $(, $other: $bound)*> $crate::internal::Sealed for $structure {}
-
         impl<$($other: $bound),*> $default {
             /// Reads portable bytes that hold this structure and nothing else.
             ///

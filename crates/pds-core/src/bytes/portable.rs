@@ -1,14 +1,14 @@
-use super::Shape;
-use super::sink::Sink;
-use super::source::Source;
+use core::ops::RangeInclusive;
+
+use super::{MaybeHasher, Shape, Sink, Source};
 use crate::Kind;
 use crate::error::DecodeError;
-use crate::hash::PortableHasher;
 
 /// A structure that has portable bytes, whatever it is: the bound of code that stores any of them.
 ///
-/// It is for this family's structures alone, whose numbers [`Kind`] lists, and sealed; the functions of this
-/// [module](crate::bytes) take and return them.
+/// The functions of this [module](crate::bytes) take and return such structures. Implement the trait to give a
+/// structure of your own portable bytes: it says its kind, its shape and its payload, and the module adds head,
+/// checksums, streams, files and serde. The [module's page](crate::bytes#a-kind-of-your-own) has an example.
 ///
 /// # Examples
 /// ```
@@ -19,52 +19,51 @@ use crate::hash::PortableHasher;
 ///     to_vec(structure, SecretKey::Omit).len()
 /// }
 /// ```
-// What a structure says of itself so that the envelope can carry it is internal; header, checksums, streams, files
-// and serde are done once for all structures.
-pub trait Portable: Sized + Sealed {
-    /// The hasher, which must hash alike on every machine.
-    type Hasher: PortableHasher;
+pub trait Portable: Sized {
+    /// The hasher, which must hash alike on every machine; [`NoHasher`](crate::bytes::NoHasher) where there is none.
+    type Hasher: MaybeHasher;
 
-    /// The kind that stands in the header.
+    /// The kind that stands in the head.
     const KIND: Kind;
 
     /// Returns the hasher.
-    #[doc(hidden)]
     fn portable_hasher(&self) -> &Self::Hasher;
 
     /// Returns the shape and the design.
-    #[doc(hidden)]
     fn shape(&self) -> Shape;
 
-    /// Checks a shape and returns the length of its payload in bytes.
+    /// Returns how many bytes [`write_payload`](Self::write_payload) writes.
+    ///
+    /// [`after_envelope`](crate::bytes::after_envelope) counts envelopes inside the payload.
+    fn payload_bytes(&self) -> u64;
+
+    /// Checks a shape and returns how many bytes the payload of such a structure can have.
+    ///
+    /// It is asked before anything is allocated. Where the shape fixes the length, return `length..=length`.
     ///
     /// # Errors
-    /// [`DecodeError::Shape`] or [`DecodeError::Field`] where no structure has this shape.
-    #[doc(hidden)]
-    fn payload_bytes(shape: &Shape) -> Result<u64, DecodeError>;
+    /// [`DecodeError`] where no structure has this shape.
+    fn payload_range(shape: &Shape) -> Result<RangeInclusive<u64>, DecodeError>;
 
-    /// Writes the payload: exactly as many bytes as [`payload_bytes`](Self::payload_bytes) of the shape.
+    /// Writes the payload: exactly [`payload_bytes`](Self::payload_bytes) bytes.
     ///
     /// # Errors
     /// Those of the sink.
-    #[doc(hidden)]
-    fn write_payload<S: Sink>(&self, sink: &mut S) -> Result<(), S::Error>;
+    fn write_payload<W: Sink>(&self, sink: &mut W) -> Result<(), W::Error>;
 
-    /// Builds the structure from a shape that [`payload_bytes`](Self::payload_bytes) accepted.
+    /// Builds the structure from a shape that [`payload_range`](Self::payload_range) accepted.
+    ///
+    /// The whole payload must be taken. Do not allocate what a number claims before the bytes for it are there,
+    /// unless it follows from [`Source::remaining`].
     ///
     /// # Errors
     /// Those of the source, and [`DecodeError`] where the payload contradicts the shape.
-    #[doc(hidden)]
-    fn read_payload<S: Source>(
+    fn read_payload<R: Source>(
         shape: &Shape,
         hasher: Self::Hasher,
-        source: &mut S,
-    ) -> Result<Self, S::Error>;
+        source: &mut R,
+    ) -> Result<Self, R::Error>;
 }
-
-/// A structure of this family: what only `portable_methods` says of a type keeps others from having a kind.
-#[doc(hidden)]
-pub trait Sealed {}
 
 /// Whether the secret key of a keyed hasher is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

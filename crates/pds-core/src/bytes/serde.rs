@@ -13,8 +13,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde::de::{SeqAccess, Visitor};
 pub use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::decode::from_slice;
-use super::{Portable, SecretKey, WithKey, to_vec};
+use super::{Portable, SecretKey, WithKey, from_slice, to_vec};
 
 /// How much is reserved on the word of a format that announces a length.
 const MOST_RESERVED: usize = 4096;
@@ -68,7 +67,7 @@ impl<'de, P: Portable> Visitor<'de> for Envelopes<P> {
     type Value = P;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the portable bytes of a {}, as bytes or as base64 text", P::KIND)
+        write!(f, "portable bytes ({}), as bytes or as base64 text", P::KIND)
     }
 
     fn visit_bytes<E: serde::de::Error>(self, bytes: &[u8]) -> Result<P, E> {

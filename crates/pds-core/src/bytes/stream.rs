@@ -1,28 +1,28 @@
+use core::fmt;
 use std::io::{self, Read, Write};
 
-use super::decode::{check_length, check_shape, decode};
-use super::encode::encode;
-use super::sink::Sink;
-use super::source::Source;
+use super::envelope::check_length;
+use super::reader::{Input, Reader};
+use super::writer::{Output, Writer};
 use super::{Header, Portable, SecretKey};
 use crate::error::{DecodeError, ReadError};
 
 /// How much a reader may make the process allocate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadLimits {
-    /// The largest payload accepted, in bytes.
-    pub max_payload_bytes: u64,
+    /// The longest envelope accepted, in bytes: with everything that it holds.
+    pub max_bytes: u64,
 }
 
 impl ReadLimits {
-    /// Accepts payloads of up to this many bytes.
+    /// Accepts envelopes of up to this many bytes: what `to_bytes` of the greatest structure returns.
     #[must_use]
-    pub const fn payload(max_payload_bytes: u64) -> Self {
-        Self { max_payload_bytes }
+    pub const fn bytes(max_bytes: u64) -> Self {
+        Self { max_bytes }
     }
 
-    /// Accepts any payload that memory can be had for: for streams that are trusted.
-    pub const UNLIMITED: Self = Self::payload(u64::MAX);
+    /// Accepts any envelope that memory can be had for: for streams that are trusted.
+    pub const UNLIMITED: Self = Self::bytes(u64::MAX);
 }
 
 /// Writes the envelope of a structure, buffering 16 KiB at a time.
@@ -30,9 +30,7 @@ impl ReadLimits {
 /// # Errors
 /// Those of the writer.
 pub fn write_to<P: Portable>(structure: &P, key: SecretKey, writer: impl Write) -> io::Result<()> {
-    let mut sink = Writer(writer);
-    encode(structure, key, &mut sink)?;
-    sink.0.flush()
+    Writer::write(structure, key, Io(writer))?.0.flush()
 }
 
 /// Reads exactly one envelope; what follows it stays in the reader.
@@ -44,93 +42,103 @@ pub fn read_from<P: Portable>(
     limits: ReadLimits,
     hasher: Option<P::Hasher>,
 ) -> Result<P, ReadError> {
-    let mut source = Reader { inner: reader, offset: 0 };
-    let header = source.take_header()?;
-    check_shape::<P>(&header)?;
-    if header.payload_bytes > limits.max_payload_bytes {
-        let limit = limits.max_payload_bytes;
-        return Err(DecodeError::Limit { limit, found: header.payload_bytes }.into());
-    }
-    decode(&header, hasher, &mut source)
+    EnvelopeReader::open(reader, limits)?.decode(hasher)
 }
 
-/// Reads an envelope behind which nothing may follow.
+/// An envelope in a stream whose head was read, for code that learns from it what to decode.
 ///
-/// Where the reader's length is known, a header that claims another one is refused before anything is
-/// allocated for it.
-pub(super) fn read_whole<P: Portable>(
-    reader: impl Read,
-    length: Option<u64>,
-    hasher: Option<P::Hasher>,
-) -> Result<P, ReadError> {
-    let mut source = Reader { inner: reader, offset: 0 };
-    let header = source.take_header()?;
-    if let Some(length) = length {
-        check_length(&header, length)?;
-    }
-    check_shape::<P>(&header)?;
-    let structure = decode(&header, hasher, &mut source)?;
-    source.expect_end()?;
-    Ok(structure)
+/// # Examples
+/// ```
+/// use pds_core::bytes::{EnvelopeReader, ReadLimits};
+///
+/// let stream: &[u8] = b"GET / HTTP/1.1";
+/// let error = EnvelopeReader::open(stream, ReadLimits::bytes(1 << 20)).err();
+/// assert!(error.is_some_and(|error| error.to_string().starts_with("the 8 bytes at offset 0")));
+/// ```
+pub struct EnvelopeReader<R> {
+    reader: Reader<Io<R>>,
+    header: Header,
+    limits: ReadLimits,
+    /// Whether nothing may follow.
+    is_whole: bool,
 }
 
-struct Writer<W>(W);
+impl<R> fmt::Debug for EnvelopeReader<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EnvelopeReader").field("header", &self.header).finish_non_exhaustive()
+    }
+}
 
-impl<W: Write> Sink for Writer<W> {
+impl<R: Read> EnvelopeReader<R> {
+    /// Reads a head and no more.
+    ///
+    /// # Errors
+    /// [`ReadError::Io`] when reading fails, [`ReadError::Decode`] says what is wrong with the head.
+    pub fn open(reader: R, limits: ReadLimits) -> Result<Self, ReadError> {
+        let mut reader = Reader::new(Io(reader), 0);
+        let header = reader.head()?;
+        Ok(Self { reader, header, limits, is_whole: false })
+    }
+
+    /// Reads the head of an envelope behind which nothing may follow.
+    ///
+    /// Where the reader's length is known, a head that claims another one is refused before anything is
+    /// allocated for it.
+    pub(super) fn open_whole(reader: R, length: Option<u64>) -> Result<Self, ReadError> {
+        let opened = Self { is_whole: true, ..Self::open(reader, ReadLimits::UNLIMITED)? };
+        if let Some(length) = length {
+            check_length(&opened.header, length)?;
+        }
+        Ok(opened)
+    }
+
+    /// Returns the header.
+    #[must_use]
+    pub const fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// Reads the rest of the envelope, which must hold a `P`; what follows it stays in the reader.
+    ///
+    /// # Errors
+    /// [`ReadError::Io`] when reading fails, [`ReadError::Decode`] says what is wrong with what was read.
+    pub fn decode<P: Portable>(mut self, hasher: Option<P::Hasher>) -> Result<P, ReadError> {
+        self.header.expect::<P>()?;
+        self.header.expect_at_most(self.limits.max_bytes)?;
+        let structure = self.reader.structure(&self.header, hasher)?;
+        // How many bytes follow is not counted: the reader may be endless.
+        if self.is_whole && self.reader.fill(&mut [0])? > 0 {
+            let offset = self.header.envelope_bytes();
+            return Err(DecodeError::Trailing { offset, found: 1 }.into());
+        }
+        Ok(structure)
+    }
+}
+
+/// A stream to read from or to write to.
+struct Io<T>(T);
+
+impl<W: Write> Output for Io<W> {
     type Error = io::Error;
 
-    fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.0.write_all(bytes)
     }
 }
 
-struct Reader<R> {
-    inner: R,
-    /// How many bytes were read.
-    offset: u64,
-}
+impl<R: Read> Input for Io<R> {
+    type Error = ReadError;
 
-impl<R: Read> Reader<R> {
-    /// Reads as much of a header as there is, so that a stream of something else is recognised as that.
-    fn take_header(&mut self) -> Result<Header, ReadError> {
-        let mut bytes = [0; Header::BYTES];
-        let found = self.fill(&mut bytes)?;
-        Ok(Header::peek(&bytes[..found])?)
-    }
-
-    /// Refuses a byte more. How many there are is not counted: the reader may be endless.
-    fn expect_end(&mut self) -> Result<(), ReadError> {
-        let offset = self.offset;
-        match self.fill(&mut [0])? {
-            0 => Ok(()),
-            _ => Err(DecodeError::Trailing { offset, found: 1 }.into()),
-        }
-    }
-
-    /// Reads until `into` is full or the stream ends. Returns how many bytes were read.
-    fn fill(&mut self, into: &mut [u8]) -> io::Result<usize> {
+    fn fill(&mut self, into: &mut [u8]) -> Result<usize, ReadError> {
         let mut filled = 0;
         while filled < into.len() {
-            match self.inner.read(&mut into[filled..]) {
+            match self.0.read(&mut into[filled..]) {
                 Ok(0) => break,
                 Ok(count) => filled += count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
+                Err(error) => return Err(error.into()),
             }
         }
-        self.offset += filled as u64;
         Ok(filled)
-    }
-}
-
-impl<R: Read> Source for Reader<R> {
-    type Error = ReadError;
-
-    fn take(&mut self, into: &mut [u8]) -> Result<(), ReadError> {
-        let expected = self.offset + into.len() as u64;
-        if self.fill(into)? < into.len() {
-            return Err(DecodeError::Truncated { offset: self.offset, expected }.into());
-        }
-        Ok(())
     }
 }

@@ -21,18 +21,21 @@ macro_rules! portable_twin {
                 $shape_of(&self.params())
             }
 
-            fn payload_bytes(shape: &$crate::bytes::Shape) -> Result<u64, $crate::DecodeError> {
-                $plain::<S>::payload_bytes(shape)
+            fn payload_bytes(&self) -> u64 {
+                self.params().size_in_bytes()
             }
 
-            fn write_payload<W: $crate::internal::Sink>(
-                &self,
-                sink: &mut W,
-            ) -> Result<(), W::Error> {
+            fn payload_range(
+                shape: &$crate::bytes::Shape,
+            ) -> Result<::core::ops::RangeInclusive<u64>, $crate::DecodeError> {
+                $plain::<S>::payload_range(shape)
+            }
+
+            fn write_payload<W: $crate::bytes::Sink>(&self, sink: &mut W) -> Result<(), W::Error> {
                 sink.put_words(self.words())
             }
 
-            fn read_payload<R: $crate::internal::Source>(
+            fn read_payload<R: $crate::bytes::Source>(
                 shape: &$crate::bytes::Shape,
                 hasher: S,
                 source: &mut R,

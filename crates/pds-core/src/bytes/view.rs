@@ -1,3 +1,4 @@
+use super::Envelope;
 use crate::error::DecodeError;
 
 /// A view of portable bytes, whatever its structure: what code opens that finds in a header which one it is.
@@ -5,17 +6,20 @@ pub trait OpenView<'a>: Sized {
     /// The hasher of the structure.
     type Hasher;
 
-    /// Opens bytes with this hasher, or with that of the header where there is none.
+    /// Opens an envelope with this hasher, or with that of its head where there is none.
     ///
     /// # Errors
     /// [`DecodeError`] says what is wrong and where.
-    fn open_view(bytes: &'a [u8], hasher: Option<Self::Hasher>) -> Result<Self, DecodeError>;
+    fn open_view(
+        envelope: Envelope<&'a [u8]>,
+        hasher: Option<Self::Hasher>,
+    ) -> Result<Self, DecodeError>;
 }
 
 /// Gives a view of portable bytes the methods that users see: opening, verifying, copying out.
 ///
 /// One definition for all views. A view has the fields `hasher` and `envelope`
-/// ([`Envelope`](crate::internal::Envelope)), and a function
+/// ([`Envelope`](crate::bytes::Envelope) of borrowed bytes), and a function
 /// `of_envelope(envelope, hasher) -> Result<Self, DecodeError>`, which is given an envelope that holds the
 /// structure by its header.
 ///
@@ -45,7 +49,7 @@ macro_rules! view_methods {
             /// # Complexity
             /// Constant.
             pub fn from_bytes(bytes: &'a [u8]) -> Result<Self, $crate::DecodeError> {
-                $crate::internal::OpenView::open_view(bytes, None)
+                $crate::internal::OpenView::open_view($crate::bytes::Envelope::open(bytes)?, None)
             }
         }
 
@@ -53,9 +57,12 @@ macro_rules! view_methods {
         impl<'a, S: $crate::PortableHasher, $($other: $bound),*> $crate::internal::OpenView<'a> for $view {
             type Hasher = S;
 
-            fn open_view(bytes: &'a [u8], hasher: Option<S>) -> Result<Self, $crate::DecodeError> {
-                let envelope = $crate::internal::Envelope::open_as::<$owned>(bytes)?;
-                let hasher = $crate::internal::hasher_of(envelope.header(), hasher)?;
+            fn open_view(
+                envelope: $crate::bytes::Envelope<&'a [u8]>,
+                hasher: Option<S>,
+            ) -> Result<Self, $crate::DecodeError> {
+                envelope.expect::<$owned>()?;
+                let hasher = $crate::bytes::MaybeHasher::of_header(envelope.header(), hasher)?;
                 Self::of_envelope(envelope, hasher)
             }
         }
@@ -67,7 +74,7 @@ macro_rules! view_methods {
             /// As [`from_bytes`](Self::from_bytes), and
             /// [`KeyMissing`]($crate::DecodeError::KeyMissing) when the key was left out.
             pub fn from_bytes_with_key(bytes: &'a [u8]) -> Result<Self, $crate::DecodeError> {
-                $crate::internal::OpenView::open_view(bytes, None)
+                $crate::internal::OpenView::open_view($crate::bytes::Envelope::open(bytes)?, None)
             }
 
             /// Opens portable bytes with this hasher: for those from which a secret key was left out.
@@ -79,7 +86,7 @@ macro_rules! view_methods {
                 bytes: &'a [u8],
                 hasher: S,
             ) -> Result<Self, $crate::DecodeError> {
-                $crate::internal::OpenView::open_view(bytes, Some(hasher))
+                $crate::internal::OpenView::open_view($crate::bytes::Envelope::open(bytes)?, Some(hasher))
             }
 
             /// Verifies the payload: its checksum, and what else can be told to be wrong with it.

@@ -19,6 +19,8 @@ pub enum DecodeError {
     },
     /// The first eight bytes are not those of this family.
     Magic {
+        /// Offset of the bytes.
+        offset: u64,
         /// What they are instead.
         found: [u8; 8],
     },
@@ -59,7 +61,10 @@ pub enum DecodeError {
         found: u16,
     },
     /// The secret key was left out of the bytes, and must be given.
-    KeyMissing,
+    KeyMissing {
+        /// Offset in bytes at which it would be stored.
+        offset: u64,
+    },
     /// The hasher is not the one that built the structure: the hash of the probe key differs.
     ///
     /// For a keyed hasher this is a wrong key.
@@ -95,21 +100,64 @@ pub enum DecodeError {
         /// What it must stand for.
         allowed: &'static str,
     },
+    /// A section of the head that is not as it must be.
+    Section {
+        /// Offset of the section in bytes.
+        offset: u64,
+        /// Its tag: 1 for the hasher, 2 for the design, 3 for the shape.
+        tag: u16,
+        /// What is wrong with it.
+        fault: SectionFault,
+    },
+    /// A shape of more or fewer numbers than the kind has.
+    Numbers {
+        /// Offset of the first number in bytes; of the first section where there is none.
+        offset: u64,
+        /// How many numbers the kind has.
+        expected: u64,
+        /// How many there are.
+        found: u64,
+    },
     /// A shape that no structure can have.
     Shape {
-        /// Offset of the first field of the shape in bytes.
+        /// Offset of the number that holds the parameter, in bytes; of the first number where none does.
         offset: u64,
         /// The parameter, its value and its range.
         error: ParamError,
     },
-    /// A payload length that does not follow from the shape.
+    /// A payload length that the shape does not allow.
     PayloadLength {
-        /// Offset of the field in bytes.
+        /// Offset of the envelope's length in bytes, from which that of the payload follows.
         offset: u64,
-        /// The length that follows from the shape, in bytes.
-        expected: u64,
+        /// The least length that the shape allows, in bytes.
+        min: u64,
+        /// The greatest one.
+        max: u64,
         /// The length found.
         found: u64,
+    },
+    /// The payload ends inside of something that it holds.
+    PayloadEnd {
+        /// Offset of that in bytes.
+        offset: u64,
+        /// How many bytes it needs.
+        needed: u64,
+        /// How many the payload has left.
+        left: u64,
+    },
+    /// The payload goes on behind the structure.
+    Unread {
+        /// Where the structure ends, in bytes.
+        offset: u64,
+        /// How many bytes of payload follow.
+        found: u64,
+    },
+    /// An envelope that lies in too many others.
+    Nesting {
+        /// Offset of the envelope in bytes, zeros in front of it included.
+        offset: u64,
+        /// In how many others it can lie.
+        limit: usize,
     },
     /// A checksum that does not fit what it covers.
     Checksum {
@@ -122,11 +170,11 @@ pub enum DecodeError {
         /// The checksum stored.
         found: u64,
     },
-    /// Bits that the shape leaves unused are not zero.
+    /// Bits that mean nothing are not zero.
     Padding {
-        /// Offset of the word that holds them, in bytes.
+        /// Offset in bytes of the byte that holds them, or of the word where they are the rest of a word.
         offset: u64,
-        /// The word found.
+        /// The byte or word found.
         found: u64,
     },
     /// Bytes follow where nothing may.
@@ -136,44 +184,104 @@ pub enum DecodeError {
         /// How many bytes follow; 1 for a source whose length is not known.
         found: u64,
     },
-    /// The payload is larger than the caller allows.
+    /// The envelope is longer than the caller allows.
     Limit {
+        /// Offset of the envelope's length in bytes.
+        offset: u64,
         /// The limit in bytes.
         limit: u64,
-        /// The payload's length in bytes.
+        /// The envelope's length in bytes.
         found: u64,
     },
     /// Memory for the structure could not be had.
     Alloc(AllocError),
 }
 
+/// What is wrong with a section of a head.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SectionFault {
+    /// No section with this tag is known.
+    Unknown,
+    /// The section before it has the same tag.
+    Repeated,
+    /// The section before it has a greater tag; tags ascend.
+    After {
+        /// The tag of the section before it.
+        tag: u16,
+    },
+    /// It is longer than what the head has left.
+    TooLong {
+        /// Its length in bytes.
+        found: u64,
+        /// How many bytes are left.
+        left: u64,
+    },
+    /// It has another length than sections with this tag have.
+    Length {
+        /// Its length in bytes.
+        found: u64,
+        /// What the length may be.
+        allowed: &'static str,
+    },
+    /// The structure needs it, and it is not there.
+    Missing,
+    /// The structure has no such section.
+    Unexpected,
+}
+
+impl fmt::Display for SectionFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown => f.write_str("is not known"),
+            Self::Repeated => f.write_str("is there twice"),
+            Self::After { tag } => write!(f, "stands behind section {tag}, but tags must ascend"),
+            Self::TooLong { found, left } => {
+                write!(f, "has {found} bytes, but the head has {left} left")
+            }
+            Self::Length { found, allowed } => {
+                write!(f, "has {found} bytes, but must have {allowed}")
+            }
+            Self::Missing => f.write_str("is missing"),
+            Self::Unexpected => f.write_str("is there, but the structure has none"),
+        }
+    }
+}
+
 impl fmt::Display for DecodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Truncated { offset, expected } => {
-                write!(f, "the input ends too early: {offset} of at least {expected} bytes are there")
+                write!(
+                    f,
+                    "the input ends too early: {offset} of at least {expected} bytes are there"
+                )
             }
-            Self::Magic { found } => {
-                write!(f, "the first 8 bytes are {found:02x?}, which no pds structure starts with")
-            }
+            Self::Magic { offset, found } => write!(
+                f,
+                "the 8 bytes at offset {offset} are {found:02x?}, with which no pds structure starts"
+            ),
             Self::Version { offset, expected, found } => {
-                write!(f, "format version {found} at offset {offset} is not known, only those up to {expected} are")
+                write!(
+                    f,
+                    "format version {found} at offset {offset} is not known, only those up to {expected} are"
+                )
             }
             Self::Kind { offset, expected, found } => {
-                let (number, other) = (found.id(), expected.id());
-                let ((a, found), (an, expected)) = (found.with_article(), expected.with_article());
-                write!(f, "{a} {found} where {an} {expected} was expected: kind {number} at offset {offset}, not {other}")
+                let (found, expected) = (found.numbered(), expected.numbered());
+                write!(f, "the kind at offset {offset} is {found}, expected {expected}")
             }
             Self::OtherKind { offset, found, allowed } => {
-                let (article, number) = (found.with_article().0, found.id());
-                write!(f, "{article} {found} where {allowed} was expected: kind {number} at offset {offset}")
+                write!(f, "the kind at offset {offset} is {}, expected {allowed}", found.numbered())
             }
             Self::Hasher { offset, expected, found } => {
                 let (found, expected) = (HasherId(*found), HasherId(*expected));
                 write!(f, "hasher {found} at offset {offset}, where {expected} was expected")
             }
-            Self::KeyMissing => f.write_str(
-                "the secret key of the hasher is not in the bytes; give the hasher, as in `from_bytes_with_hasher`",
+            Self::KeyMissing { offset } => write!(
+                f,
+                "the secret key of the hasher is not stored at offset {offset}; \
+                 give the hasher, as in `from_bytes_with_hasher`"
             ),
             Self::KeyMismatch { offset, expected, found } => write!(
                 f,
@@ -185,19 +293,52 @@ impl fmt::Display for DecodeError {
             }
             Self::Choice { name, offset, found, meaning, allowed } => {
                 let meaning = meaning.unwrap_or("unknown");
-                write!(f, "{name} at offset {offset} is {meaning} (number {found}), but must be {allowed}")
+                write!(
+                    f,
+                    "{name} at offset {offset} is {meaning} (number {found}), but must be {allowed}"
+                )
             }
-            Self::Shape { offset, error } => write!(f, "impossible shape at offset {offset}: {error}"),
-            Self::PayloadLength { offset, expected, found } => write!(
+            Self::Section { offset, tag, fault } => {
+                write!(f, "section {tag} of the head at offset {offset} {fault}")
+            }
+            Self::Numbers { offset, expected, found } => {
+                write!(
+                    f,
+                    "the shape at offset {offset} has {found} numbers, but must have {expected}"
+                )
+            }
+            Self::Shape { offset, error } => {
+                write!(f, "impossible shape at offset {offset}: {error}")
+            }
+            Self::PayloadLength { offset, min, max, found } => {
+                write!(
+                    f,
+                    "by the length at offset {offset} the payload has {found} bytes, but the shape "
+                )?;
+                match max {
+                    max if max == min => write!(f, "needs {min}"),
+                    max => write!(f, "allows {min} to {max}"),
+                }
+            }
+            Self::PayloadEnd { offset, needed, left } => write!(
                 f,
-                "payload length at offset {offset} is {found} bytes, but the shape needs {expected}"
+                "{needed} bytes are needed at offset {offset}, but the payload has {left} left"
             ),
+            Self::Unread { offset, found } => {
+                write!(
+                    f,
+                    "the structure ends at offset {offset}, but {found} bytes of its payload follow"
+                )
+            }
+            Self::Nesting { offset, limit } => {
+                write!(f, "the envelope at offset {offset} lies in more than {limit} others")
+            }
             Self::Checksum { part, offset, expected, found } => write!(
                 f,
                 "the {part} checksum at offset {offset} is {found:016x}, but the {part} has {expected:016x}"
             ),
             Self::Padding { offset, found } => {
-                write!(f, "unused bits of the word at offset {offset} are not zero: {found:016x}")
+                write!(f, "unused bits at offset {offset} are not zero: {found:#x}")
             }
             Self::Trailing { offset, found: 1 } => {
                 write!(f, "at least one byte follows the end at offset {offset}")
@@ -205,9 +346,10 @@ impl fmt::Display for DecodeError {
             Self::Trailing { offset, found } => {
                 write!(f, "{found} bytes follow the end at offset {offset}")
             }
-            Self::Limit { limit, found } => {
-                write!(f, "the payload has {found} bytes, above the limit of {limit}")
-            }
+            Self::Limit { offset, limit, found } => write!(
+                f,
+                "the length of the envelope at offset {offset} is {found} bytes, above the limit of {limit}"
+            ),
             Self::Alloc(error) => error.fmt(f),
         }
     }

@@ -30,15 +30,15 @@ macro_rules! reading_methods {
             pub const fn kind(&self) -> crate::Kind {
                 match self {
                     #[cfg(feature = "bloom")]
-                    Self::Bloom(_) => crate::Kind::Bloom,
+                    Self::Bloom(_) => crate::Kind::BLOOM,
                     #[cfg(feature = "blocked")]
-                    Self::BlockedBloom(_) => crate::Kind::BlockedBloom,
+                    Self::BlockedBloom(_) => crate::Kind::BLOCKED_BLOOM,
                     #[cfg(feature = "counting")]
-                    Self::CountingBloom(_) | Self::WideCountingBloom(_) => crate::Kind::CountingBloom,
+                    Self::CountingBloom(_) | Self::WideCountingBloom(_) => crate::Kind::COUNTING_BLOOM,
                     #[cfg(feature = "counting")]
-                    Self::BlockedCountingBloom(_) => crate::Kind::BlockedCountingBloom,
+                    Self::BlockedCountingBloom(_) => crate::Kind::BLOCKED_COUNTING_BLOOM,
                     #[cfg(feature = "cuckoo")]
-                    Self::Cuckoo(_) => crate::Kind::Cuckoo,
+                    Self::Cuckoo(_) => crate::Kind::CUCKOO,
                 }
             }
 

@@ -1,7 +1,7 @@
 //! A filter of whatever kind its bytes say, asked without a copy of them.
 
 use pds_core::Kind;
-use pds_core::bytes::Header;
+use pds_core::bytes::Envelope;
 use pds_core::internal::OpenView;
 
 use super::DynFilter;
@@ -34,7 +34,7 @@ use crate::{DecodeError, DefaultHashBuilder, PortableHasher};
 /// let mut cuckoo = CuckooFilter::new(1_000, 0.01)?;
 /// cuckoo.insert("stored")?;
 ///
-/// for (bytes, kind) in [(bloom.to_bytes(), Kind::Bloom), (cuckoo.to_bytes(), Kind::Cuckoo)] {
+/// for (bytes, kind) in [(bloom.to_bytes(), Kind::BLOOM), (cuckoo.to_bytes(), Kind::CUCKOO)] {
 ///     let view = DynFilterView::from_bytes(&bytes)?;
 ///     view.verify()?;
 ///     assert_eq!(view.kind(), kind);
@@ -143,5 +143,6 @@ fn open<S: PortableHasher>(
     bytes: &[u8],
     hasher: Option<S>,
 ) -> Result<DynFilterView<'_, S>, DecodeError> {
-    by_kind!(Header::peek(bytes)?, DynFilterView, OpenView::open_view(bytes, hasher))
+    let envelope = Envelope::open(bytes)?;
+    by_kind!(*envelope.header(), DynFilterView, OpenView::open_view(envelope, hasher))
 }

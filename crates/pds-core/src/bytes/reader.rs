@@ -1,0 +1,201 @@
+use super::header::{ALIGNMENT, Header, MAX_HEAD, SUM_BYTES, check_sum};
+use super::level::{Levels, MAX_NESTING, padding_at};
+use super::section::check_zeros;
+use super::writer::CHUNK_WORDS;
+use super::{MaybeHasher, Portable};
+use crate::error::DecodeError;
+use crate::memory::Words;
+
+/// Gives the bytes of a payload one piece after another, and knows where they stand.
+///
+/// [`Portable::read_payload`] is given one; nothing outside this module implements it.
+pub trait Source: sealed::Sealed {
+    /// Why bytes cannot be given, or what is wrong with them.
+    type Error: From<DecodeError>;
+
+    /// Returns the offset of the next byte from the start of the outermost envelope.
+    fn offset(&self) -> u64;
+
+    /// Returns how many bytes the payload has left.
+    fn remaining(&self) -> u64;
+
+    /// Fills `into` with the next bytes.
+    ///
+    /// # Errors
+    /// [`DecodeError::PayloadEnd`] where the payload has fewer left; otherwise as the source says.
+    fn take(&mut self, into: &mut [u8]) -> Result<(), Self::Error>;
+
+    /// Takes a structure that [`Sink::put_envelope`](crate::bytes::Sink::put_envelope) wrote, verifying all of it.
+    ///
+    /// # Errors
+    /// As [`take`](Self::take); [`DecodeError::Nesting`] for an envelope that lies more than
+    /// [`MAX_NESTING`](crate::bytes::MAX_NESTING) deep; [`DecodeError::KeyMissing`] where a secret key was left out and
+    /// `hasher` is `None`.
+    fn take_envelope<P: Portable>(&mut self, hasher: Option<P::Hasher>) -> Result<P, Self::Error>;
+
+    /// Takes 8 bytes in little-endian order as a number.
+    ///
+    /// # Errors
+    /// As [`take`](Self::take).
+    fn take_u64(&mut self) -> Result<u64, Self::Error> {
+        let mut bytes = [0; 8];
+        self.take(&mut bytes)?;
+        Ok(u64::from_le_bytes(bytes))
+    }
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl<I: super::Input> Sealed for super::Reader<I> {}
+}
+
+/// Allocates `len` words and fills them from 8 bytes of a source each, in little-endian order.
+///
+/// The words are touched only as their bytes arrive.
+///
+/// # Errors
+/// As [`Source::take`], and [`DecodeError::Alloc`] when memory is refused.
+pub fn take_words<R: Source>(source: &mut R, len: u64) -> Result<Words, R::Error> {
+    let mut words = Words::zeroed(len).map_err(DecodeError::from)?;
+    let mut buffer = [0; 8 * CHUNK_WORDS];
+    for chunk in words.chunks_mut(CHUNK_WORDS) {
+        let bytes = &mut buffer[..8 * chunk.len()];
+        source.take(bytes)?;
+        for (word, bytes) in chunk.iter_mut().zip(bytes.as_chunks().0) {
+            *word = u64::from_le_bytes(*bytes);
+        }
+    }
+    Ok(words)
+}
+
+/// Where envelopes are read from.
+pub(super) trait Input {
+    type Error: From<DecodeError>;
+
+    /// Reads until `into` is full or the input ends. Returns how many bytes were read.
+    fn fill(&mut self, into: &mut [u8]) -> Result<usize, Self::Error>;
+}
+
+impl Input for &[u8] {
+    type Error = DecodeError;
+
+    fn fill(&mut self, into: &mut [u8]) -> Result<usize, DecodeError> {
+        let (front, rest) = self.split_at(into.len().min(self.len()));
+        into[..front.len()].copy_from_slice(front);
+        *self = rest;
+        Ok(front.len())
+    }
+}
+
+/// Reads an envelope, and those nested in it.
+pub(super) struct Reader<I> {
+    input: I,
+    offset: u64,
+    levels: Levels,
+}
+
+impl<I: Input> Reader<I> {
+    /// Reads an input whose first byte has this offset.
+    pub(super) fn new(input: I, offset: u64) -> Self {
+        Self::nested(input, offset, 0)
+    }
+
+    /// Reads what lies in `depth` envelopes that are not read along.
+    pub(super) fn nested(input: I, offset: u64, depth: usize) -> Self {
+        Self { input, offset, levels: Levels::nested(depth) }
+    }
+
+    /// Reads a head, or as much of it as there is: a stream of something else is recognised as that.
+    pub(super) fn head(&mut self) -> Result<Header, I::Error> {
+        let (at, mut bytes) = (self.offset, [0; MAX_HEAD]);
+        let found = self.fill(&mut bytes[..Header::FIXED_BYTES])?;
+        let head_bytes = Header::peek_head_bytes(&bytes[..found], at)?;
+        let found = found + self.fill(&mut bytes[found..head_bytes])?;
+        Ok(Header::parse(&bytes[..found], head_bytes, at)?)
+    }
+
+    /// Goes to the next multiple of 64 bytes of the payload and reads the head there, whose envelope must end in it.
+    pub(super) fn nested_head(&mut self) -> Result<Header, I::Error> {
+        if self.levels.is_full() {
+            return Err(DecodeError::Nesting { offset: self.offset, limit: MAX_NESTING }.into());
+        }
+        let start = self.levels.innermost().map_or(0, |level| level.start);
+        let (at, mut zeros) = (self.offset, [0; ALIGNMENT]);
+        let zeros = &mut zeros[..padding_at(at - start)];
+        self.take(zeros)?;
+        check_zeros(zeros, at)?;
+        let left = self.remaining();
+        let header = self.head()?;
+        header.expect_within(left)?;
+        Ok(header)
+    }
+
+    /// Opens the payload of a head: what is read from now on belongs to it.
+    pub(super) fn open(&mut self, header: &Header) {
+        self.levels.push(header.payload_offset(), header.payload_end());
+    }
+
+    /// Reads the payload of a structure behind its head, and the checksum behind that. The head was checked.
+    pub(super) fn structure<P: Portable>(
+        &mut self,
+        header: &Header,
+        hasher: Option<P::Hasher>,
+    ) -> Result<P, I::Error> {
+        let hasher = P::Hasher::of_header(header, hasher)?;
+        self.open(header);
+        let structure = P::read_payload(&header.shape, hasher, self);
+        let (offset, found) = (self.offset, self.remaining());
+        let expected = self.levels.pop();
+        let structure = structure?;
+        if found > 0 {
+            return Err(DecodeError::Unread { offset, found }.into());
+        }
+        let sum = self.take_u64()?;
+        check_sum("payload", offset, expected, sum)?;
+        Ok(structure)
+    }
+
+    /// Reads until `into` is full or the input ends, which it must not in a payload. Returns how many bytes were read.
+    pub(super) fn fill(&mut self, into: &mut [u8]) -> Result<usize, I::Error> {
+        let (needed, left) = (into.len() as u64, self.remaining());
+        if needed > left {
+            return Err(DecodeError::PayloadEnd { offset: self.offset, needed, left }.into());
+        }
+        let filled = self.input.fill(into)?;
+        self.levels.update(&into[..filled]);
+        self.offset += filled as u64;
+        match self.levels.outermost() {
+            Some(level) if filled < into.len() => {
+                let (offset, expected) = (self.offset, level.end + SUM_BYTES as u64);
+                Err(DecodeError::Truncated { offset, expected }.into())
+            }
+            _ => Ok(filled),
+        }
+    }
+}
+
+impl<I: Input> Source for Reader<I> {
+    type Error = I::Error;
+
+    fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    fn remaining(&self) -> u64 {
+        self.levels.innermost().map_or(u64::MAX, |level| level.end - self.offset)
+    }
+
+    fn take(&mut self, into: &mut [u8]) -> Result<(), I::Error> {
+        let expected = self.offset + into.len() as u64;
+        match self.fill(into)? {
+            filled if filled == into.len() => Ok(()),
+            _ => Err(DecodeError::Truncated { offset: self.offset, expected }.into()),
+        }
+    }
+
+    fn take_envelope<P: Portable>(&mut self, hasher: Option<P::Hasher>) -> Result<P, I::Error> {
+        let header = self.nested_head()?;
+        header.expect::<P>()?;
+        self.structure(&header, hasher)
+    }
+}
