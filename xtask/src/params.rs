@@ -220,7 +220,7 @@ mod tests {
             ("--items 1e6 --rate 1% --remove --grow", "Recommended: hash set"),
             ("--items 1e6 --rate 1% --count --grow", "No single structure"),
             ("--items 1e6 --rate 1%", "43.5 %"),
-            ("--items 10e6 --memory 64MiB", "6.28e-12"),
+            ("--items 10e6 --memory 64MiB", "6.82e-12"),
             ("--memory 64MiB --rate 1%", "55,965,125"),
             ("--memory 16KiB", "0.812 %"),
             ("--epsilon 0.001 --delta 1%", "2,719"),

@@ -7,8 +7,8 @@
 //! A filter cannot grow by itself, because it does not keep the keys; the exact store behind it does. A list of filters
 //! does not help when keys are removed: a filter that answers *yes* by mistake then gives up a fingerprint of another key.
 
+use core::error::Error;
 use std::collections::HashSet;
-use std::error::Error;
 
 use cuckoo::{BuildError, CuckooFilter};
 use pds_core::hash::reduce;

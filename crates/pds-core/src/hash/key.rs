@@ -163,8 +163,11 @@ impl<B: BuildHasher> KeyHasher for Avalanching<B> {
 }
 
 /// The hash of `key`.
-// Not `hash_one`: a hasher may answer some types of keys by a way of its own there, which a trait object cannot take.
 #[inline]
+#[expect(
+    clippy::manual_hash_one,
+    reason = "a hasher may answer some types of keys by a way of its own in `hash_one`, which a trait object cannot take"
+)]
 fn hashed<B: BuildHasher, K: Hash + ?Sized>(builder: &B, key: &K) -> u64 {
     let mut hasher = builder.build_hasher();
     key.hash(&mut hasher);
