@@ -10,6 +10,7 @@
 ))]
 
 use core::fmt::Debug;
+use core::hash::{Hash, Hasher};
 
 use pds::prelude::*;
 use pds::{
@@ -22,10 +23,25 @@ const KEYS: u64 = 200;
 /// How many of them a merge brings in twice.
 const BOTH: u64 = 100;
 
+/// A structure hashes keys of every type as its hasher does, asked by its type or as a trait object.
+fn hashes_alike<F: KeyHasher>(structure: &F) {
+    let hasher = DefaultHashBuilder::default();
+    assert_eq!(structure.hash_key(&7u64), hasher.hash_key(&7u64));
+    assert_eq!(structure.hash_key("seven"), hasher.hash_key("seven"));
+    let by_object = |feed: &mut dyn FnMut(&mut dyn Hasher)| structure.hash_key_dyn(feed);
+    assert_eq!(by_object(&mut |mut state| 7u64.hash(&mut state)), hasher.hash_key(&7u64));
+    assert_eq!(by_object(&mut |mut state| "seven".hash(&mut state)), hasher.hash_key("seven"));
+}
+
 /// Inserts keys from `first` on; each is told to be new, but for chance.
 fn fill<F: Insert>(structure: &mut F, first: u64) {
-    let new = (first..first + KEYS).filter(|key| structure.insert(key).expect("room for all"));
-    let new = new.count() as u64;
+    let object: &mut dyn Insert<Error = F::Error> = structure;
+    let half =
+        (first..first + KEYS / 2).filter(|key| object.insert_key(key).expect("room for all"));
+    let mut new = half.count() as u64;
+    let rest = first + KEYS / 2..first + KEYS;
+    let rest = rest.filter(|key| structure.insert(key).expect("room for all"));
+    new += rest.count() as u64;
     assert!(new > KEYS - 20, "{new} of {KEYS} were new");
 }
 
@@ -36,6 +52,8 @@ fn answers<F: Membership>(filter: &F) {
     let dynamic: &dyn Membership = filter;
     dynamic.contains_hash_batch(&hashes, &mut batch);
     assert!(hashes.iter().zip(&batch).all(|(&hash, &one)| dynamic.contains_hash(hash) == one));
+    assert!((0..).zip(&batch).all(|(key, &one): (u64, _)| dynamic.contains_key(&key) == one));
+    hashes_alike(filter);
     let wrong = batch.iter().skip(200).filter(|&&one| one).count();
     assert!(wrong < 20, "{wrong} of 200 absent keys");
 }
@@ -53,17 +71,22 @@ fn joins<F: Merge + Insert + Membership>(one: F, other: F) {
 
 fn forgets<F: Insert + Remove + Membership>(mut filter: F) {
     fill(&mut filter, 0);
-    assert!((0..KEYS).all(|key| filter.remove(&key)));
+    let object: &mut dyn Remove = &mut filter;
+    assert!((0..KEYS / 2).all(|key| object.remove_key(&key)));
+    assert!((KEYS / 2..KEYS).all(|key| filter.remove(&key)));
     assert!((0..KEYS).all(|key| !filter.contains(&key)));
 }
 
 fn counts<F: Frequency>(sketch: &F, times: u64) {
     let object: &dyn Frequency = sketch;
     assert!((0..KEYS).all(|key| object.estimate_hash(sketch.hash_key(&key)) >= times));
+    assert!((0..KEYS).all(|key| object.estimate_key(&key) == sketch.estimate(&key)));
+    hashes_alike(sketch);
     assert!(sketch.estimate(&u64::MAX) < times + 3);
 }
 
 fn numbers<F: Cardinality>(sketch: &F) {
+    hashes_alike(sketch);
     let estimate = sketch.estimate();
     assert!((estimate - 200.0).abs() < 20.0, "{estimate}");
 }

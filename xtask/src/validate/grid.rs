@@ -176,10 +176,10 @@ impl Grid<'_> {
         kinds.map(plan).to_vec()
     }
 
-    /// Consecutive keys under the identity, whose hashes differ in their lowest bits only.
+    /// Integers 2^20 apart under the identity: 8 % of absent keys pass where its hashes are not mixed.
     pub(crate) fn weak(&self) -> Plan {
         let design = Design { items: 10_000, rate: 0.01, size: Size::Promised };
-        self.instance(design, 1.0, KeyKind::Consecutive, HasherKind::Identity)
+        self.instance(design, 1.0, KeyKind::Strided, HasherKind::Identity)
     }
 
     fn instance(&self, design: Design, load: f64, keys: KeyKind, hasher: HasherKind) -> Plan {

@@ -118,7 +118,7 @@ impl<F: Family> Task<'_, F> {
         vec![self.unmixed_rate(hasher, stored, queries)]
     }
 
-    /// The rate of an instance with this hasher, against the predicted one.
+    /// The rate of an instance with this hasher, which may not exceed the predicted one.
     pub(crate) fn unmixed_rate(
         &self,
         hasher: impl KeyHasher + Clone,
@@ -127,8 +127,9 @@ impl<F: Family> Task<'_, F> {
     ) -> Measurement {
         let (_, trial) = self.trial::<u64, _>(hasher, self.seed, stored, queries);
         let case = Case { hasher: "identity, unmixed", ..self.case(stored, 1) };
-        let rate = self.predict(stored).rate;
-        Measurement { check: UNMIXED_RATE, ..false_positives(&case, &trial, rate) }
+        let events = self.predict(stored).rate.high * real(trial.queries);
+        let law = Law::at_most(events, events.sqrt());
+        Measurement { case, check: UNMIXED_RATE, law, observed: real(trial.hits), events }
     }
 
     fn instance<K: Key, S: KeyHasher + Clone>(

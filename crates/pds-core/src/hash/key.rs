@@ -136,7 +136,7 @@ impl<B: BuildHasher> KeyHasher for Mixed<B> {
 ///
 /// Your word is that each bit of the hash changes in half of the cases when any bit of the key
 /// does. `ahash` and std's `RandomState` keep it. The identity on integers, FxHash, FNV-1a and CRCs do not:
-/// structures that hash with those do not keep what they promise, by orders of magnitude. In doubt use [`Mixed`].
+/// structures that hash with those break their promises. In doubt use [`Mixed`].
 ///
 /// # Examples
 /// ```
