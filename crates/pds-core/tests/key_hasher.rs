@@ -1,5 +1,7 @@
 //! Keys and hashers: one hash by either way of asking, the wrappers, and trait objects that are asked by key.
 
+extern crate alloc;
+
 use core::convert::Infallible;
 use core::hash::{BuildHasher, Hash, Hasher};
 use std::collections::HashMap;
@@ -60,8 +62,8 @@ fn both_ways_of_asking_agree_for_all_keys() {
         Raw(b""); Raw(b"abc"); (Raw(b"a"), 255u8);
         (1u64, 2u64); ("ab", "c"); Some(1u32); None::<u32>; Some("text");
         Shape::Empty; Shape::Label("abc", vec![0; 300]); Point { x: 1, y: 2 };
-        "127.0.0.1".parse::<std::net::IpAddr>().unwrap(); std::path::Path::new("a/b");
-        &&1u64; Box::new(5u8); std::rc::Rc::<str>::from("abc");
+        "127.0.0.1".parse::<core::net::IpAddr>().unwrap(); std::path::Path::new("a/b");
+        &&1u64; Box::new(5u8); alloc::rc::Rc::<str>::from("abc");
     }
 }
 
