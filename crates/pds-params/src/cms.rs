@@ -38,6 +38,14 @@ fn check_bound(parameter: &'static str, value: f64) -> Result<(), ParamError> {
     if value > 0.0 { Ok(()) } else { Err(ParamError::NotAProbability { parameter, value }) }
 }
 
+/// The bytes of a word, whole numbers of which counters are stored in.
+const WORD_BYTES: u64 = 8;
+
+/// The counters that so many bytes hold.
+const fn counters_in(bytes: u64, counter_bytes: u64) -> u64 {
+    bytes / WORD_BYTES * WORD_BYTES / counter_bytes
+}
+
 /// The error of a budget that is out of range: below that of the least shape, where a row needs more counters than
 /// `widest` of the depth, or above all.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
@@ -53,7 +61,7 @@ fn too_few_bytes(
     ParamError::OutOfRange {
         parameter: "bytes",
         value: bytes,
-        min,
+        min: min.div_ceil(WORD_BYTES).saturating_mul(WORD_BYTES),
         max: MAX_COUNTERS * counter_bytes,
     }
 }

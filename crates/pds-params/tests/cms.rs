@@ -60,12 +60,12 @@ fn rounding_loses_no_part_of_a_bound() {
 fn a_budget_is_used_as_well_as_it_can_be() {
     for (bytes, counter_bytes) in [(56, 4), (100, 1), (1 << 16, 4), (1 << 28, 8)] {
         let params = CountMinParams::for_memory(bytes, counter_bytes, 0.01).unwrap();
-        assert!(params.counters() * counter_bytes <= bytes);
+        assert!(params.size_in_bytes(counter_bytes) <= bytes);
         assert!(params.delta_at(params.epsilon()) <= 0.01 * (1.0 + 1e-12));
         // The least sketch of a slightly smaller error needs more than the budget.
         if params.epsilon() < 0.9 {
             let least = CountMinParams::least_memory(params.epsilon() * 0.97, 0.01).unwrap();
-            assert!(least.counters() * counter_bytes > bytes, "{params:?} {least:?}");
+            assert!(least.size_in_bytes(counter_bytes) > bytes, "{params:?} {least:?}");
         }
     }
 }
@@ -73,9 +73,9 @@ fn a_budget_is_used_as_well_as_it_can_be() {
 /// The delta that is found is kept, and no depth of as many counters has a smaller one.
 #[test]
 fn the_least_delta_is_that_of_the_best_depth() {
-    for (bytes, epsilon) in [(4_004, 0.001), (1 << 16, 0.001), (1 << 20, 1e-4), (1 << 28, 1e-7)] {
+    for (bytes, epsilon) in [(4_008, 0.001), (1 << 16, 0.001), (1 << 20, 1e-4), (1 << 28, 1e-7)] {
         let params = CountMinParams::least_delta(bytes, 4, epsilon).unwrap();
-        assert!(4 * params.counters() <= bytes && params.delta() < 1.0, "{params:?}");
+        assert!(params.size_in_bytes(4) <= bytes && params.delta() < 1.0, "{params:?}");
         assert_eq!(params.delta_at(epsilon), params.delta());
         for depth in 1..=MAX_DEPTH {
             let width = (bytes / 4 / u64::from(depth)).max(1);
@@ -83,9 +83,9 @@ fn the_least_delta_is_that_of_the_best_depth() {
             assert!(other.delta_at(epsilon) >= params.delta(), "{other:?} {params:?}");
         }
     }
-    for bytes in [0, 4, 4_003] {
+    for bytes in [0, 4, 4_007] {
         let error = CountMinParams::least_delta(bytes, 4, 0.001).unwrap_err();
-        assert!(matches!(error, ParamError::OutOfRange { parameter: "bytes", min: 4_004, .. }));
+        assert!(matches!(error, ParamError::OutOfRange { parameter: "bytes", min: 4_008, .. }));
     }
     assert!(CountMinParams::least_delta(u64::MAX, 4, 1e-300).is_err());
 }
@@ -244,6 +244,28 @@ fn case_44_a_budget_without_a_promise_is_an_error_that_names_the_least() {
         let params = CountMinParams::least_delta(min, 4, epsilon).unwrap();
         assert!(params.delta() < 1.0, "{params:?}");
         assert_eq!(least(CountMinParams::least_delta(min - 1, 4, epsilon).unwrap_err()), min);
+    }
+}
+
+/// Counters are stored in whole words: three bytes hold no counter, and 23 bytes as many as 16.
+#[test]
+fn case_25_a_budget_is_kept_in_whole_words() {
+    for counter_bytes in [1, 2, 4, 8] {
+        for bytes in (8..200).chain(1_000_001..1_000_008) {
+            for shape in [
+                CountMinParams::for_memory(bytes, counter_bytes, 0.9),
+                CountMinParams::least_delta(bytes, counter_bytes, 0.9),
+            ] {
+                let size = shape.ok().map(|shape| shape.size_in_bytes(counter_bytes));
+                assert!(size.is_none_or(|size| size <= bytes), "{bytes} bytes: {size:?}");
+            }
+        }
+    }
+    for few in [2, 7] {
+        let error = CountMinParams::for_memory(few, 1, 0.9).unwrap_err();
+        let least = ParamError::OutOfRange { parameter: "bytes", value: few, min: 8, max: 1 << 60 };
+        assert_eq!(error, least);
+        assert_eq!(CountMinParams::least_delta(few, 1, 0.9), Err(least));
     }
 }
 

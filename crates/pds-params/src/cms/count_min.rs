@@ -2,7 +2,9 @@ use core::f64::consts::E;
 
 use libm::{ceil, exp, log, pow};
 
-use super::{MAX_DEPTH, check_bound, check_probability, check_range, check_shape, width_from};
+use super::{
+    MAX_DEPTH, check_bound, check_probability, check_range, check_shape, counters_in, width_from,
+};
 use crate::ParamError;
 
 /// The shape of a count-min sketch, and the error that it keeps.
@@ -126,7 +128,7 @@ impl CountMinParams {
         // An epsilon below 1 takes more than this width.
         let widest = |depth: u32| pow(delta, -1.0 / f64::from(depth));
         let shape = |depth| {
-            let width = bytes / counter_bytes / u64::from(depth);
+            let width = counters_in(bytes, counter_bytes) / u64::from(depth);
             let epsilon = widest(depth) / width as f64;
             (epsilon < 1.0).then_some(Self { width, depth, epsilon, delta })
         };
@@ -158,7 +160,7 @@ impl CountMinParams {
         check_range("counter_bytes", counter_bytes, 1, 8)?;
         width_from(1.0 / epsilon, 1)?;
         let shape = |depth| {
-            let width = bytes / counter_bytes / u64::from(depth);
+            let width = counters_in(bytes, counter_bytes) / u64::from(depth);
             // Below the least of floats it is 0, which is no bound that could be stored.
             let delta = excess_probability(width, depth, epsilon).max(f64::MIN_POSITIVE);
             (delta < 1.0).then_some(Self { width, depth, epsilon, delta })
