@@ -314,10 +314,18 @@ fn impossible_errors_leave_the_exact_structures() {
     assert_eq!(exact.choice(), Sketch::HashSet);
     assert!(exact.reasons().all(|(_, against)| matches!(against, Against::Impossible(_))));
     let keys = u64::MAX;
-    for standard_error in [0.0, 1.0, f64::NAN] {
-        assert!(
-            recommend_distinct(&DistinctNeeds { keys, standard_error, overlap: false }).is_err()
-        );
-    }
     assert!(recommend_counts(&CountNeeds::new(keys, keys, 0.0, 0.5)).is_err());
+}
+
+/// Also where an exact set could be had.
+#[test]
+fn case_26_a_standard_error_that_is_none_is_refused() {
+    for keys in [1, 1_000, u64::MAX] {
+        for standard_error in [0.0, -1.0, 1.0, f64::NAN, f64::INFINITY] {
+            let error = recommend_distinct(&DistinctNeeds::new(keys, standard_error)).unwrap_err();
+            let expected =
+                format!("standard_error is {standard_error:?}, but must be above 0 and below 1");
+            assert_eq!(error.to_string(), expected);
+        }
+    }
 }

@@ -163,7 +163,7 @@ pub fn recommend_counts(needs: &CountNeeds) -> Result<Option<SketchRecommendatio
 /// Chooses the smallest structure that counts distinct keys as well as needed.
 ///
 /// # Errors
-/// [`ParamError`] where no structure can keep the error.
+/// [`ParamError::NotAProbability`] when the standard error is not above 0 and below 1; another one where no structure can keep it.
 ///
 /// # Examples
 /// ```
@@ -179,6 +179,7 @@ pub fn recommend_counts(needs: &CountNeeds) -> Result<Option<SketchRecommendatio
 pub fn recommend_distinct(
     needs: &DistinctNeeds,
 ) -> Result<Option<SketchRecommendation>, ParamError> {
+    check_probability("standard_error", needs.standard_error)?;
     let all = [Sketch::HyperLogLog, Sketch::UltraLogLog, Sketch::HashSet];
     choose(&all.map(|sketch| (sketch, needs.bytes(sketch), needs.lacks(sketch))))
 }
