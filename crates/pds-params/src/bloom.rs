@@ -16,7 +16,7 @@ mod rate;
 mod sizing;
 
 pub use exact::rate_exact;
-pub(crate) use fill::fewest_items;
+pub(crate) use fill::{NOTHING, fewest_items};
 pub use fill::{
     SetBits, cardinality, expected_fill, expected_set_bits, intersection_cardinality,
     set_bits_standard_deviation,

@@ -127,6 +127,7 @@ fn check_rates(bits: u64, items: u64, hashes: u32) {
     assert_probability("overfill", overfill_rate(bits as f64, hashes, items as f64));
     assert!(set_bits_standard_deviation(bits, items, hashes) >= 0.0);
     assert!(instance_rate_relative_spread(bits, items, hashes) >= 0.0);
+    assert!(scheme_excess(bits, items, hashes) >= 0.0);
 }
 
 /// With `count` for a number of items as well as of set bits.
@@ -514,4 +515,21 @@ fn case_25_every_stated_rate_counts_all_that_adds_to_it() {
             }
         }
     }
+}
+
+/// An empty filter has nothing in common with any other one, be that full: the answer is no infinite number.
+#[test]
+fn case_31_an_empty_filter_has_nothing_in_common_with_a_full_one() {
+    let nothing = Estimate { value: 0.0, standard_error: 0.0 };
+    for size in [1, 64, 1_000] {
+        for full in [size, 512 * size] {
+            for (left, right) in [(0, full), (full, 0)] {
+                let ones = SetBits { left, right, union: full };
+                assert_eq!(intersection_cardinality(full, 7, ones), nothing, "{ones:?}");
+                assert_eq!(blocked::intersection_cardinality(size, 8, ones), nothing, "{ones:?}");
+            }
+        }
+    }
+    let full = SetBits { left: 1, right: 64, union: 64 };
+    assert_eq!(intersection_cardinality(64, 7, full).value, f64::INFINITY);
 }

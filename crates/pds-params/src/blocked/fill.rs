@@ -3,7 +3,7 @@
 use super::half::miss;
 use super::{BLOCK_BITS, assert_hashes};
 use crate::Estimate;
-use crate::bloom::{SetBits, fewest_items};
+use crate::bloom::{NOTHING, SetBits, fewest_items};
 
 /// What a filter that tells nothing is estimated to hold.
 const UNKNOWN: Estimate = Estimate { value: f64::INFINITY, standard_error: f64::INFINITY };
@@ -83,22 +83,21 @@ pub fn cardinality(blocks: u64, hashes: u32, ones: u64) -> Estimate {
 /// no bit is set in both filters. The three errors cancel in
 /// part: the error here is that of the difference, to the first order in the counts.
 ///
-/// Both fields are infinite when the OR is saturated.
+/// Both fields are infinite when the OR is saturated, unless the filters have no bit in common.
 ///
 /// # Panics
 /// As [`expected_set_bits`].
 #[must_use]
 pub fn intersection_cardinality(blocks: u64, hashes: u32, ones: SetBits) -> Estimate {
     let law = Law::new(blocks, hashes);
+    if ones.are_apart() {
+        return NOTHING;
+    }
     let [Some(left), Some(right), Some(union)] =
         [ones.left, ones.right, ones.union].map(|ones| law.items(ones))
     else {
         return UNKNOWN;
     };
-    if ones.union == ones.left.saturating_add(ones.right) {
-        // No bit is set in both, as a common item would have done.
-        return Estimate { value: 0.0, standard_error: 0.0 };
-    }
     let common = (left + right - union).clamp(0.0, left.min(right));
     let union = left + right - common;
     let error = |items| 1.0 / law.slope(items);

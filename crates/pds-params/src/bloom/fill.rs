@@ -101,6 +101,9 @@ pub(crate) fn fewest_items(hashes: u32, ones: u64) -> f64 {
 /// What a filter that tells nothing is estimated to hold.
 const UNKNOWN: Estimate = Estimate { value: f64::INFINITY, standard_error: f64::INFINITY };
 
+/// What two filters without a common bit have in common.
+pub(crate) const NOTHING: Estimate = Estimate { value: 0.0, standard_error: 0.0 };
+
 /// The load a = -ln(1 - X/m) at which `ones` bits are expected to be set; none at saturation.
 fn load_from_ones(bits: u64, ones: u64) -> Option<f64> {
     let clear = bits.checked_sub(ones).filter(|&clear| clear > 0)?;
@@ -128,6 +131,13 @@ pub struct SetBits {
     pub union: u64,
 }
 
+impl SetBits {
+    /// Whether no bit is set in both, as a common item would have done; certain of an empty filter, even beside a saturated one.
+    pub(crate) fn are_apart(self) -> bool {
+        self.left.checked_add(self.right) == Some(self.union)
+    }
+}
+
 /// The number of distinct items that two filters have in common, with its standard error.
 ///
 /// n(A) + n(B) - n(A or B), each by its load, but never below zero nor above either set; exactly zero where no
@@ -136,24 +146,23 @@ pub struct SetBits {
 /// z the fractions of clear bits and o the estimate, its square is
 /// (m/k²) (1/z(AB) - 1/z(A) - 1/z(B) + 2 z(AB) / (z(A) z(B)) - 1 - ko/m).
 ///
-/// Both fields are infinite when the OR is saturated or there are no hashes.
+/// Both fields are infinite when the OR is saturated, unless the filters have no bit in common, or when there are no hashes.
 ///
 /// # References
 /// Papapetrou, Siberski and Nejdl 2010, whose estimator from the AND is algebraically the same;
 /// the error follows by Whang, Vander-Zanden and Taylor's argument applied to the three counts.
 #[must_use]
 pub fn intersection_cardinality(bits: u64, hashes: u32, ones: SetBits) -> Estimate {
+    if hashes == 0 {
+        return UNKNOWN;
+    }
+    if ones.are_apart() {
+        return NOTHING;
+    }
     let loads = [ones.left, ones.right, ones.union].map(|ones| load_from_ones(bits, ones));
     let [Some(left), Some(right), Some(union)] = loads else {
         return UNKNOWN;
     };
-    if hashes == 0 {
-        return UNKNOWN;
-    }
-    if ones.union == ones.left.saturating_add(ones.right) {
-        // No bit is set in both, as a common item would have done.
-        return Estimate { value: 0.0, standard_error: 0.0 };
-    }
     let common = (left + right - union).clamp(0.0, left.min(right));
     let spread = libm::expm1(union) - libm::expm1(left) - libm::expm1(right)
         + 2.0 * libm::expm1(left + right - union)

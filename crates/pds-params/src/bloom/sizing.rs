@@ -35,7 +35,7 @@ const FINITE_SLACK: f64 = 1e-11;
 /// section 3).
 #[must_use]
 pub fn scheme_excess(bits: u64, items: u64, hashes: u32) -> f64 {
-    if hashes < 4 {
+    if hashes < 4 || items == 0 {
         return 0.0;
     }
     let positions = bits as f64 * f64::from(hashes);
