@@ -157,6 +157,21 @@ fn case_12_the_smallest_sketches_work() {
     assert_eq!(*top.top()[0].key, 4);
 }
 
+/// Half as many keys again are tracked, rounded up, which odd capacities pay for.
+#[test]
+fn case_25_a_summary_takes_no_more_memory_than_it_was_given() {
+    for bytes in (144..3_000).chain(1_000_000..1_000_100) {
+        let params = HeavyHittersParams::for_memory(bytes).unwrap();
+        let more = HeavyHittersParams::with_capacity(0.5, params.capacity() + 1).unwrap();
+        let [taken, more] = [params, more].map(|params| {
+            let summary = HeavyHitters::<u64>::from_params(params, DefaultHashBuilder::default());
+            assert_eq!(summary.as_ref().unwrap().size_in_bytes(), params.memory_bytes());
+            params.memory_bytes()
+        });
+        assert!(taken <= bytes && more > bytes, "{bytes} bytes: {taken}, {more}");
+    }
+}
+
 /// Merging what differs is an error, for any hasher, and changes nothing.
 #[test]
 fn case_13_what_differs_is_not_merged() {

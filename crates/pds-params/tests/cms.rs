@@ -179,12 +179,12 @@ fn as_many_keys_are_tracked_as_a_share_needs() {
 /// What fits in memory misses no key above its share, and is what that share asks for.
 #[test]
 fn memory_tells_the_share_of_heavy_hitters() {
-    for bytes in [144, 1_000, 49 * 72, 1 << 20, MAX_TRACKED * 72 + 71] {
+    for bytes in [144, 1_000, 49 * 72, 1 << 20, MAX_TRACKED * 72 + 95] {
         let params = HeavyHittersParams::for_memory(bytes).unwrap();
-        assert!((bytes - 71..=bytes).contains(&params.memory_bytes()), "{params:?}");
+        assert!((bytes - 95..=bytes).contains(&params.memory_bytes()), "{params:?}");
         assert_eq!(HeavyHittersParams::new(params.phi()), Ok(params));
     }
-    for bytes in [0, 143, (MAX_TRACKED + 1) * 72] {
+    for bytes in [0, 143, MAX_TRACKED * 72 + 96] {
         let error = HeavyHittersParams::for_memory(bytes).unwrap_err();
         assert!(matches!(error, ParamError::OutOfRange { parameter: "bytes", min: 144, .. }));
     }

@@ -1,8 +1,13 @@
 use super::{MAX_TRACKED, check_probability, check_range, floor_product};
 use crate::ParamError;
 
-/// What a key of 8 bytes that is kept takes, with half as much again for others: its slot and its places in the table.
-const TRACKED_BYTES: u64 = 72;
+/// What a tracked key of 8 bytes takes: its slot and its places in the table.
+const TRACKED_BYTES: u64 = 48;
+
+/// How many keys are tracked where `capacity` are kept: half as many again, rounded up.
+const fn tracked(capacity: u64) -> u64 {
+    capacity + capacity.div_ceil(2)
+}
 
 /// How many keys a counter-based summary holds on to, so that it misses none above a share of the total.
 ///
@@ -69,7 +74,7 @@ impl HeavyHittersParams {
         Ok(Self { phi, capacity })
     }
 
-    /// Keeps as many keys of 8 bytes as about `bytes` bytes have room for; phi and epsilon follow.
+    /// Keeps as many keys of 8 bytes as `bytes` bytes have room for; phi and epsilon follow.
     ///
     /// # Errors
     /// [`ParamError::OutOfRange`] when these are not two keys, or more than [`MAX_TRACKED`].
@@ -83,18 +88,20 @@ impl HeavyHittersParams {
     /// # Ok::<(), pds_params::ParamError>(())
     /// ```
     pub fn for_memory(bytes: u64) -> Result<Self, ParamError> {
-        check_range("bytes", bytes, 2 * TRACKED_BYTES, (MAX_TRACKED + 1) * TRACKED_BYTES - 1)?;
-        let capacity = bytes / TRACKED_BYTES;
+        let bytes_of = |capacity| tracked(capacity) * TRACKED_BYTES;
+        check_range("bytes", bytes, bytes_of(2), bytes_of(MAX_TRACKED + 1) - 1)?;
+        // The inverse of `tracked`, rounded down.
+        let capacity = bytes / TRACKED_BYTES * 2 / 3;
         let share = 1.0 / capacity as f64;
         // The quotient may have been rounded down: so many shares must make a whole.
         let short = floor_product(share, capacity) == 0;
         Ok(Self { phi: if short { share.next_up() } else { share }, capacity })
     }
 
-    /// About the bytes that a summary takes with keys of 8 bytes; what keys hold elsewhere is not part of it.
+    /// The bytes that a summary takes with keys of 8 bytes; what keys hold elsewhere is not part of it.
     #[must_use]
     pub const fn memory_bytes(&self) -> u64 {
-        self.capacity * TRACKED_BYTES
+        tracked(self.capacity) * TRACKED_BYTES
     }
 
     /// The share of the total above which no key is missed.
