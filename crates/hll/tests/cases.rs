@@ -245,7 +245,7 @@ fn case_23_crafted_inserts_are_slow_but_end() {
 /// Twelve integers of which nine registers are occupied: a normal interval began at 7.7.
 #[test]
 fn case_27_an_interval_begins_at_what_is_proven() {
-    let (mut dense, two_bits) = (numbers(4, 0..12), ultra(4, 0..12));
+    let (mut dense, two_bits) = (numbers(4, 1..13), ultra(4, 1..13));
     dense.make_dense();
     let occupied = two_bits.registers().iter().filter(|&&register| register > 0).count();
     assert_eq!(occupied, 9);
