@@ -5,7 +5,7 @@ use pds_core::internal::GOLDEN_RATIO;
 
 use crate::lanes::mask;
 
-/// Where a key may lie: a fingerprint, and the first of its buckets.
+/// A fingerprint and the first of its two buckets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Address {
     pub(crate) bucket: u64,
@@ -13,10 +13,9 @@ pub(crate) struct Address {
 }
 
 impl Address {
-    /// Draws both from the halves of the hash, so that neither tells anything of the other.
-    ///
-    /// The fingerprint is even over 1 to 2^width - 1: zero marks an empty slot, and giving its share to
-    /// another value would cost up to twice the false positives of that value.
+    /// Takes the bucket and the fingerprint from different halves of the hash, so that they are independent.
+    // The fingerprint is uniform from 1 to 2^width - 1. Zero marks an empty slot; mapping zero to another value would double
+    // the false-positive rate of that value.
     #[inline(always)]
     pub(crate) fn new(hash: u64, num_buckets: u64, width: u32) -> Self {
         let low = hash & u64::from(u32::MAX);
@@ -25,14 +24,14 @@ impl Address {
     }
 }
 
-/// Spreads what the golden ratio's multiples leave regular, in [`sum_of`].
+/// Second multiplier of [`sum_of`]; it breaks the regularity that multiples of the golden ratio keep.
 const SPREAD: u64 = 0xC2B2_AE3D_27D4_EB4F;
 
-/// The other bucket of a fingerprint that lies in `bucket`; the partner of the partner is `bucket`.
+/// Returns the other bucket of a fingerprint in `bucket`. The partner of the partner is `bucket`.
 ///
-/// The two add up to a number of the fingerprint's, modulo the number of buckets. So any number of
-/// buckets works, where exclusive-or needs a power of two. One bucket in `num_buckets`, on average, is
-/// its own partner.
+/// The sum of both, modulo the number of buckets, depends on the fingerprint only. On average, one bucket in
+/// `num_buckets` is its own partner.
+// With a sum, any number of buckets works. Exclusive-or would need a power of two.
 #[inline(always)]
 pub(crate) fn partner(bucket: u64, fingerprint: u32, num_buckets: u64) -> u64 {
     let sum = sum_of(fingerprint, num_buckets);
@@ -40,11 +39,10 @@ pub(crate) fn partner(bucket: u64, fingerprint: u32, num_buckets: u64) -> u64 {
     if sum < bucket { difference.wrapping_add(num_buckets) } else { difference }
 }
 
-/// The sum of a fingerprint's two buckets.
-///
-/// With one multiplication the sums of all fingerprints are multiples of one number, and moves from
-/// bucket to bucket go to and fro along a line: filters of a million keys with 4, 5, 6 and 8 bits then
-/// first fail at loads of 0.89, 0.94, 0.957 and 0.970 on average, and at 0.97 with this.
+/// Returns the sum of the two buckets of a fingerprint.
+// With one multiplication, the sums of all fingerprints are multiples of one number, and evictions move back and forth
+// along a line. Filters of a million keys with 4, 5, 6 and 8 bits then first fail at mean loads of 0.89, 0.94, 0.957 and
+// 0.970; with two, at 0.97.
 #[inline(always)]
 fn sum_of(fingerprint: u32, num_buckets: u64) -> u64 {
     let x = u64::from(fingerprint).wrapping_mul(GOLDEN_RATIO);

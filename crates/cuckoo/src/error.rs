@@ -1,19 +1,19 @@
-//! What can go wrong here only.
+//! Errors specific to cuckoo filters.
 
 use core::{error, fmt};
 
 use pds_core::{AllocError, Incompatible};
 
-/// No place was found for a key. It is not in, and every key inserted before still is.
+/// No slot was found for a key. The key is not in. All keys inserted before still are.
 ///
-/// Other keys may fit still. Near the capacity this tells that the filter is full; long before it, that
-/// one key was inserted more than eight times.
+/// Other keys may still fit. Near the capacity, this error means that the filter is full. Far below it, the error means
+/// that one key was inserted more than eight times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Full {
-    /// How many slots are taken.
+    /// Number of slots in use.
     pub len: u64,
-    /// How many slots there are.
+    /// Number of slots.
     pub num_slots: u64,
 }
 
@@ -29,15 +29,15 @@ impl fmt::Display for Full {
 
 impl error::Error for Full {}
 
-/// Why two filters were not merged. Neither was changed.
+/// Error of a merge. Both filters are unchanged.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum MergeError {
-    /// They differ in shape or hasher.
+    /// The filters differ in shape or hasher.
     Incompatible(Incompatible),
-    /// The fingerprints of both do not fit into one; the numbers are those at the first that did not.
+    /// The fingerprints of both do not fit into one filter. The numbers are those at the first that did not fit.
     Full(Full),
-    /// There is no memory for the copy that is filled.
+    /// The allocator refused the memory for the temporary copy.
     Alloc(AllocError),
 }
 
@@ -51,7 +51,7 @@ impl fmt::Display for MergeError {
     }
 }
 
-/// The inner error is shown as this one, so it is not a source of it.
+// The message is that of the inner error, so the inner error is not a `source` too.
 impl error::Error for MergeError {}
 
 impl From<Incompatible> for MergeError {

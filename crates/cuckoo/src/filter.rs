@@ -1,39 +1,48 @@
-//! The cuckoo filter.
+//! The cuckoo filter: construction, and the methods that change it.
 
 use core::hash::Hash;
 
-use pds_core::internal::value_traits;
+use pds_core::storage::Words;
 use pds_core::{
     AllocError, BuildError, DefaultHashBuilder, Incompatible, Insert, KeyHasher, Merge, Remove,
 };
 use pds_params::CuckooParams;
 
-use crate::reading::reading_methods;
 use crate::table::Table;
 use crate::{CuckooFilterBuilder, Full, MergeError};
 
-/// Answers *is this key in the set?* of sets that shrink: `false` is certain, and an absent key gets `true` at a
-/// rate that was chosen.
+/// A set that supports removal and answers membership with false positives at a chosen rate.
 ///
-/// Choose it where keys are removed, and below a rate of 0.05 % for its size alone: there it is
-/// smaller than a Bloom filter, from 500 keys up. A lookup reads two places of memory. It can be full, which no Bloom filter
-/// is, and it cannot grow: that needs the keys. If the number of keys has no bound, keep the keys in an exact store. When
-/// the filter is [`Full`], build one for twice as many keys from the store, as the example `rebuild` of this crate does.
+/// `false` is certain: the key is absent. An absent key is answered `true` at the false-positive rate.
 ///
-/// The type of a key is part of it: `1u32` and `1u64` are different keys.
+/// Use a cuckoo filter if keys are removed. At rates below 0.05 % it is also smaller than a Bloom filter, from 500 keys
+/// up. A lookup reads two places in memory. Unlike a Bloom filter it can be full. It cannot grow, because that needs the
+/// keys. If the number of keys has no bound, keep the keys in an exact store. When the filter is [`Full`], build one for
+/// twice as many keys from the store, as the example `rebuild` of this crate does.
+///
+/// The type of a key is part of the key: `1u32` and `1u64` are different keys.
+///
+/// # Storage
+/// `S` is the hasher. `W` is the [storage](pds_core::storage), which decides which methods a filter has:
+///
+/// | type | slots | methods |
+/// |---|---|---|
+/// | `CuckooFilter` | in [`Words`] of its own | all |
+/// | [`CuckooFilterView<B>`](crate::CuckooFilterView) | in portable bytes of the type `B` | those that read |
 ///
 /// # Guarantees
-/// - False negatives: never, provided that only keys are removed that were inserted, each at most as
-///   often. A failed insert loses no key.
-/// - False positives: the mean rate is at most the promised one while at most the expected number of
-///   items is in; at load a and f bits a fingerprint 1 - e^(-8a/(2^f - 1)).
-/// - Room: sized so that the expected number of distinct keys fits but for once in a million times at most, by counted
-///   fills up to 256 keys and extrapolated from fills above; see *Room* in the README. A key fits up to eight times (four
-///   where its two buckets are one: one key in as many as there are buckets).
-/// - Memory: 4f bits a bucket, f/0.95 bits an item from 3,500 items up: 10.5 at 1 %, 13.7 at 0.1 %.
-/// - Query and removal: O(1). Insert: O(1) on average, a search of 2,138 buckets at most.
-/// - Merging: possible while both fit into one; requires equal buckets, width and hasher seed.
-/// - Equality: equal histories make equal filters; the same keys in another order need not.
+/// - False negatives: never, if the caller removes only keys that are in, each at most as often as it was inserted. A
+///   failed insert loses no key.
+/// - False positives: the mean rate is at most the promised one, up to the expected number of items. At load `a` and
+///   `f` bits per fingerprint it is 1 - e^(-8a/(2^f - 1)).
+/// - Capacity: the expected number of distinct keys fits with a probability of at least 1 - 10^-6. This rests on counted
+///   fills up to 256 keys, and on extrapolation from fills above; see *Room* in the README.
+/// - Copies: a key can be stored at most eight times, or four if both of its buckets coincide. With n buckets, that is
+///   the case for one key in n.
+/// - Memory: 4f bits per bucket. From 3,500 items up, f/0.95 bits per item: 10.5 at 1 %, 13.7 at 0.1 %.
+/// - Time: lookups and removals are O(1). An insert is O(1) on average, and searches at most 2,138 buckets.
+/// - Merging: two filters merge if both fit into one. Buckets, width and the seed of the hasher must be equal.
+/// - Equality: equal histories give equal filters. The same keys in another order may not.
 ///
 /// # Examples
 /// ```
@@ -47,28 +56,47 @@ use crate::{CuckooFilterBuilder, Full, MergeError};
 /// # Ok::<(), Box<dyn core::error::Error>>(())
 /// ```
 ///
+/// One function can serve filters in any storage:
+///
+/// ```
+/// use cuckoo::storage::WordSource;
+/// use cuckoo::{CuckooFilter, CuckooFilterView, KeyHasher};
+///
+/// fn known<S: KeyHasher, W: WordSource>(filter: &CuckooFilter<S, W>, keys: &[&str]) -> usize {
+///     keys.iter().filter(|key| filter.contains(**key)).count()
+/// }
+///
+/// let mut filter = CuckooFilter::new(100, 0.001)?;
+/// filter.insert("one")?;
+/// let view = CuckooFilterView::open(filter.to_bytes())?;
+/// assert_eq!(known(&filter, &["one", "two"]), known(&view, &["one", "two"]));
+/// # Ok::<(), Box<dyn core::error::Error>>(())
+/// ```
+///
 /// # References
 /// Bin Fan, David G. Andersen, Michael Kaminsky and Michael Mitzenmacher, "Cuckoo Filter: Practically
 /// Better Than Bloom", CoNEXT 2014.
-pub struct CuckooFilter<S = DefaultHashBuilder> {
+#[derive(Clone)]
+pub struct CuckooFilter<S = DefaultHashBuilder, W = Words> {
     /// The fingerprints.
-    pub(crate) table: Table,
+    pub(crate) table: Table<W>,
     /// Shape and design; the table has this shape.
     pub(crate) params: CuckooParams,
     /// From keys to hashes.
     pub(crate) hasher: S,
 }
 
+// Functions that are called by path (`CuckooFilter::new`) exist for one storage only: the compiler could not tell two
+// of the same name apart (E0034).
 impl CuckooFilter {
-    /// Creates a filter that takes `expected_items` distinct keys and keeps a false-positive rate of `rate`
-    /// up to them.
+    /// Creates a filter for `expected_items` distinct keys that keeps the false-positive rate `rate` up to that number.
     ///
-    /// It has the fewest bits with which both hold; the probability that they do not fit is below 10^-6, by counted fills
-    /// up to 256 items and extrapolated from fills above: the README's section "Room".
+    /// It has the fewest bits for both. The keys fit with a probability of at least 1 - 10^-6; see
+    /// [*Guarantees*](CuckooFilter#guarantees).
     ///
     /// # Errors
-    /// [`BuildError::Param`] when `expected_items` is 0, when `rate` is not above 0 and below 1, or when
-    /// they ask for more than 2^32 buckets; [`BuildError::Alloc`] when the memory is refused.
+    /// [`BuildError::Param`] if `expected_items` is 0, if `rate` is not above 0 and below 1, or if both need more than
+    /// 2^32 buckets. [`BuildError::Alloc`] if the allocator refuses the memory.
     ///
     /// # Examples
     /// ```
@@ -83,17 +111,17 @@ impl CuckooFilter {
         Self::builder().expected_items(expected_items).false_positive_rate(rate).build()
     }
 
-    /// Starts a builder, for other things known than items and rate, a seed, or another hasher.
+    /// Starts a builder: for other sizes, a seed, or another hasher.
     pub const fn builder() -> CuckooFilterBuilder {
         CuckooFilterBuilder::new()
     }
 }
 
 impl<S> CuckooFilter<S> {
-    /// Creates an empty filter of exactly these parameters.
+    /// Creates an empty filter with exactly these parameters.
     ///
     /// # Errors
-    /// [`AllocError`] when the memory is refused.
+    /// [`AllocError`] if the allocator refuses the memory.
     pub fn from_params(params: CuckooParams, hasher: S) -> Result<Self, AllocError>
     where
         S: KeyHasher,
@@ -101,26 +129,34 @@ impl<S> CuckooFilter<S> {
         Ok(Self { table: Table::zeroed(&params)?, params, hasher })
     }
 
-    /// Inserts a copy of a key by its hash.
-    /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
-    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
-    ///
-    /// Keys of equal hashes are one key to the filter.
+    /// Copies the filter. `clone` does the same, but aborts if the allocator refuses the memory.
     ///
     /// # Errors
-    /// [`Full`] when no place is found: the key is not in, and all others still are.
+    /// [`AllocError`] if the allocator refuses the memory.
+    pub fn try_clone(&self) -> Result<Self, AllocError>
+    where
+        S: Clone,
+    {
+        let (params, hasher) = (self.params, self.hasher.clone());
+        Ok(Self { table: self.table.try_clone()?, params, hasher })
+    }
+
+    /// Inserts one copy of a key by its hash.
+    ///
+    /// Keys with equal hashes are one key. For the hash see [`contains_hash`](Self::contains_hash).
+    ///
+    /// # Errors
+    /// As [`insert`](Self::insert).
     #[inline]
     pub fn insert_hash(&mut self, hash: u64) -> Result<(), Full> {
         self.table.insert(hash)
     }
 
-    /// Inserts a key by its hash unless it is possibly contained; see
+    /// Inserts a key by its hash if [`contains_hash`](Self::contains_hash) is `false` for it; see
     /// [`insert_if_absent`](Self::insert_if_absent).
-    /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
-    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
     ///
     /// # Errors
-    /// [`Full`] when no place is found: the key is not in, and all others still are.
+    /// As [`insert`](Self::insert).
     #[inline]
     pub fn insert_hash_if_absent(&mut self, hash: u64) -> Result<bool, Full> {
         let absent = !self.contains_hash(hash);
@@ -130,26 +166,24 @@ impl<S> CuckooFilter<S> {
         Ok(absent)
     }
 
-    /// Inserts a copy of each of many hashes, in this order.
-    /// Each hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
-    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
+    /// Inserts one copy for each of many hashes, in this order.
+    ///
+    /// For the hashes see [`contains_hash`](Self::contains_hash).
     ///
     /// # Errors
-    /// [`Full`] at the first that finds no place; those before it are in, and
-    /// [`len`](Self::len) tells how many they are.
+    /// As [`insert_batch`](Self::insert_batch).
     pub fn insert_hash_batch(&mut self, hashes: &[u64]) -> Result<(), Full> {
         self.table.insert_each(hashes, |&hash| hash)
     }
 
-    /// Removes one copy of a key by its hash; see [`remove`](Self::remove).
-    /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
-    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
+    /// Removes one copy of a key by its hash; see [`remove`](Self::remove), and
+    /// [`contains_hash`](Self::contains_hash) for the hash.
     #[inline]
     pub fn remove_hash(&mut self, hash: u64) -> bool {
         self.table.remove(hash)
     }
 
-    /// Forgets all keys.
+    /// Removes all keys.
     pub fn clear(&mut self) {
         self.table.clear();
     }
@@ -161,32 +195,28 @@ impl<S> CuckooFilter<S> {
     }
 }
 
-reading_methods!([S] CuckooFilter<S>);
-value_traits!([S] CuckooFilter<S>, table);
-
 impl<S: KeyHasher> CuckooFilter<S> {
-    /// Inserts a copy of `key`; it is in as often as it is inserted.
+    /// Inserts one copy of `key`. Each call adds a copy.
     ///
     /// # Errors
-    /// [`Full`] when no place is found: the key is not in, and all others still are. Always so for the
-    /// ninth copy of one key, and for the fifth where its two buckets are one.
+    /// [`Full`] if no slot can be found. The key is not in then, and all others still are. The ninth copy of a key always
+    /// fails, and the fifth if both of its buckets coincide.
     ///
     /// # Complexity
-    /// O(1) on average, without allocation; from a load of 90 % up it grows, and a failing insert has
-    /// looked at 2,138 buckets, or at all that can be reached where those are fewer. The search needs 20 KiB of stack.
+    /// O(1) on average, and no allocation. The time grows from a load of 90 % up. An insert that fails has searched 2,138
+    /// buckets, or all that can be reached if those are fewer. The search uses 20 KiB of stack.
     #[inline]
     pub fn insert<K: Hash + ?Sized>(&mut self, key: &K) -> Result<(), Full> {
         self.insert_hash(self.hasher.hash_key(key))
     }
 
-    /// Inserts `key` unless it is possibly contained. Returns `true` when it was not contained before.
+    /// Inserts `key` if [`contains`](Self::contains) is `false` for it. Returns whether it was inserted.
     ///
-    /// Not to be used along with [`remove`](Self::remove), except by those who know their keys to be
-    /// free of false positives: for a key that is wrongly answered `true` nothing is stored, and it is lost
-    /// with the key that it was mistaken for.
+    /// Do not combine with [`remove`](Self::remove): a false positive is not stored, and removing the key that it
+    /// collided with loses both.
     ///
     /// # Errors
-    /// [`Full`] when no place is found: the key is not in, and all others still are.
+    /// As [`insert`](Self::insert).
     ///
     /// # Examples
     /// ```
@@ -203,23 +233,22 @@ impl<S: KeyHasher> CuckooFilter<S> {
         self.insert_hash_if_absent(self.hasher.hash_key(key))
     }
 
-    /// Inserts a copy of each of many keys, in this order.
+    /// Inserts one copy of each of many keys, in this order.
     ///
     /// # Errors
-    /// [`Full`] at the first that finds no place; those before it are in, and
-    /// [`len`](Self::len) tells how many they are.
+    /// [`Full`] at the first key that finds no slot. The keys before it are in; [`len`](Self::len) tells how many.
     pub fn insert_batch<K: Hash>(&mut self, keys: &[K]) -> Result<(), Full> {
         self.table.insert_each(keys, |key| self.hasher.hash_key(key))
     }
 
-    /// Removes one copy of `key`. Returns `false`, and changes nothing, when it is certainly absent.
+    /// Removes one copy of `key`. Returns `false`, and changes nothing, if the key is certainly absent.
     ///
-    /// Only for keys that were inserted, and not removed as often since. To remove another may answer
-    /// `true`, at the false-positive rate, and take away a key that agrees with it in fingerprint and
-    /// buckets: that key is then answered `false`. What the filter cannot tell, the caller has to know.
+    /// Remove only keys that are in. Removing an absent key returns `true` at the false-positive rate, and then removes
+    /// another key that has the same fingerprint and buckets. That key is answered `false` from then on. The filter
+    /// cannot detect this.
     ///
     /// # Complexity
-    /// O(1), without allocation.
+    /// O(1), and no allocation.
     ///
     /// # Examples
     /// ```
@@ -240,15 +269,13 @@ impl<S: KeyHasher> CuckooFilter<S> {
 
     /// Inserts all that `other` holds, copies included.
     ///
-    /// A fingerprint and its bucket are enough for that. (They are not enough for a larger filter, which
-    /// would need the bits of the hash that neither holds: a filter cannot grow.)
-    ///
     /// # Errors
-    /// [`MergeError::Incompatible`] when buckets, width or hashers differ, [`MergeError::Full`] when not
-    /// all of it fits, [`MergeError::Alloc`] when there is no memory for a copy; `self` is as it was then.
+    /// [`MergeError::Incompatible`] if the numbers of buckets, the widths or the hashers differ, [`MergeError::Full`] if
+    /// not everything fits, [`MergeError::Alloc`] if the allocator refuses the memory for a copy. `self` is unchanged
+    /// then.
     ///
     /// # Complexity
-    /// O(buckets); allocates a copy of the filter while it runs.
+    /// O(buckets); allocates a temporary copy of the filter.
     ///
     /// # Examples
     /// ```
@@ -263,6 +290,7 @@ impl<S: KeyHasher> CuckooFilter<S> {
     /// assert!(left.remove("in right"));
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
+    // A fingerprint and its bucket determine the other bucket in a filter of this shape. In a larger one they do not.
     pub fn merge(&mut self, other: &Self) -> Result<(), MergeError> {
         self.check_compatible(other)?;
         let mut merged = self.table.try_clone()?;
@@ -280,7 +308,7 @@ impl<S: KeyHasher> CuckooFilter<S> {
     }
 }
 
-/// Stores a copy also of a key that is possibly contained, so that it can be removed.
+/// Stores another copy of a key that may be contained, so that it can be removed.
 impl<S: KeyHasher> Insert for CuckooFilter<S> {
     type Error = Full;
 
@@ -292,6 +320,13 @@ impl<S: KeyHasher> Insert for CuckooFilter<S> {
     }
 }
 
+impl<S: KeyHasher> Remove for CuckooFilter<S> {
+    #[inline]
+    fn remove_hash(&mut self, hash: u64) -> bool {
+        self.remove_hash(hash)
+    }
+}
+
 impl<S: KeyHasher> Merge for CuckooFilter<S> {
     type Error = MergeError;
 
@@ -300,9 +335,11 @@ impl<S: KeyHasher> Merge for CuckooFilter<S> {
     }
 }
 
-impl<S: KeyHasher> Remove for CuckooFilter<S> {
-    #[inline]
-    fn remove_hash(&mut self, hash: u64) -> bool {
-        self.remove_hash(hash)
+/// Filters are equal if shape, hasher and slots are. The design (expected items and rate) takes no part.
+impl<S: KeyHasher> PartialEq for CuckooFilter<S> {
+    fn eq(&self, other: &Self) -> bool {
+        self.check_compatible(other).is_ok() && self.table == other.table
     }
 }
+
+impl<S: KeyHasher> Eq for CuckooFilter<S> {}

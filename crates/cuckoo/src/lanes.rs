@@ -1,27 +1,25 @@
-//! Fingerprints side by side in a 64-bit word, compared all at once.
+//! Fingerprints side by side in a 64-bit word, compared in parallel.
 //!
-//! A bucket is one group of four lanes, or two groups of two where four fingerprints exceed a word.
-//! Groups lie one after another without gaps, least significant bit first, so that a group may begin
-//! in one word and end in the next.
+//! A bucket is one group of four lanes, or two groups of two if four fingerprints exceed a word. Groups follow each other
+//! without gaps, least significant bit first, so a group may begin in one word and end in the next.
 //!
-//! Everything takes the width as an argument and is inlined: [`by_width!`] calls it with a literal, for
-//! which shifts and masks are then constants.
+//! All functions take the width as an argument and are inlined. [`by_width!`] calls them with a literal width, so that
+//! shifts and masks are constants.
 
 use core::hint::select_unpredictable;
 
-use pds_core::internal::{WordSource, Words};
+use pds_core::storage::{WordSource, Words};
 
-/// Slots a bucket.
+/// Number of slots per bucket.
 pub(crate) const SLOTS: u32 = 4;
 const _: () = assert!(SLOTS as u64 == pds_params::cuckoo::BUCKET_SLOTS);
 
-/// The widest fingerprint of which four fit a word, in bits.
+/// Widest fingerprint of which four fit into a word, in bits.
 const WIDEST_OF_FOUR: u32 = 16;
 
-/// Evaluates an expression with a width that is a constant: once for each of them.
-///
-/// Masks and distances are then constants too, and for even widths no group starts within a byte. Not to
-/// be inlined: one function of all widths is called once for many keys, or for a thing that takes longer.
+/// Evaluates an expression with the width as a constant. The expression is compiled once per width.
+// Masks and shifts are then constants too, and for even widths no group starts within a byte. Use it in functions that are
+// not inlined: they contain the code of all widths.
 macro_rules! by_width {
     ($width:expr, |$constant:ident| $body:expr) => {
         by_width!(@arms $width, $constant, $body,
@@ -40,23 +38,22 @@ macro_rules! by_width {
 }
 pub(crate) use by_width;
 
-/// Lanes a group: how many fingerprints of `width` bits are compared at once.
+/// Returns the number of lanes per group: how many fingerprints of `width` bits are compared in parallel.
 #[inline(always)]
 pub(crate) const fn lanes(width: u32) -> u32 {
     if width <= WIDEST_OF_FOUR { SLOTS } else { SLOTS / 2 }
 }
 
-/// A one in the least significant bit of each lane.
+/// Returns a word with a one in the least significant bit of each lane.
 #[inline(always)]
 const fn ones(width: u32) -> u64 {
     let pair = 1 | 1 << width;
     if width <= WIDEST_OF_FOUR { pair | pair << (2 * width) } else { pair }
 }
 
-/// Tests which lanes of `group` equal `fingerprint`: the lowest bit set is in the first that does.
+/// Tests which lanes of `group` equal `fingerprint`. The lowest set bit is in the first equal lane; zero if there is none.
 ///
-/// Zero when none does. Above the first, lanes may be marked that do not: a borrow comes from it.
-/// Bits above the lanes have no influence.
+/// Lanes above the first equal one may be marked wrongly, because of its borrow. Bits above the lanes have no effect.
 #[inline(always)]
 const fn matches(group: u64, fingerprint: u32, width: u32) -> u64 {
     let ones = ones(width);
@@ -64,9 +61,8 @@ const fn matches(group: u64, fingerprint: u32, width: u32) -> u64 {
     difference.wrapping_sub(ones) & !difference & (ones << (width - 1))
 }
 
-/// Where a fingerprint lies: in this group, above so many bits of it.
-///
-/// Not a slot's number, so that the address of a group does not wait for the group to be read.
+/// Position of a fingerprint: its group, and the shift within the group in bits.
+// Not the number of a slot, so that the address of a group does not depend on what the group contains.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slot {
     pub(crate) group: u64,
@@ -74,7 +70,7 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
-    /// The slot of a bucket that has this lane.
+    /// Returns the slot of a lane of a bucket.
     pub(crate) const fn of(bucket: u64, lane: u32, width: u32) -> Self {
         let groups = SLOTS / lanes(width);
         let group = bucket * groups as u64 + (lane / lanes(width)) as u64;
@@ -82,7 +78,7 @@ impl Slot {
     }
 }
 
-/// A group, and which of its lanes were found to be equal to a fingerprint.
+/// A group, and the marks of the lanes that equal a fingerprint.
 #[derive(Clone, Copy)]
 pub(crate) struct Matches {
     group: u64,
@@ -95,14 +91,14 @@ impl Matches {
         Self { group: number, found: matches(group(words, number, width), fingerprint, width) }
     }
 
-    /// Tests whether there is any here or there.
+    /// Returns whether either has a match.
     #[inline(always)]
     pub(crate) const fn any(self, other: Self) -> bool {
         self.found | other.found != 0
     }
 
-    /// These where there are any, or else the others, without a branch: which of two has a fingerprint cannot be
-    /// predicted.
+    /// Returns `self` if it has a match, and `other` otherwise.
+    // Without a branch, because the outcome cannot be predicted.
     #[inline(always)]
     pub(crate) fn or(self, other: Self) -> Self {
         let any = self.found != 0;
@@ -110,7 +106,7 @@ impl Matches {
         Self { group, found: select_unpredictable(any, self.found, other.found) }
     }
 
-    /// The slot of the first, if there is any.
+    /// Returns the slot of the first match.
     #[inline(always)]
     pub(crate) fn first(self, width: u32) -> Option<Slot> {
         let shift = self.found.trailing_zeros().wrapping_sub(width - 1);
@@ -118,10 +114,9 @@ impl Matches {
     }
 }
 
-/// Reads the group of this number; the bits above its lanes are anything.
-///
-/// In one piece but where words are not enough for that: at the end of the memory, on big-endian
-/// machines, and for the one width of which a group can lie in nine bytes.
+/// Reads a group by its number. The bits above its lanes are arbitrary.
+// One unaligned read suffices, except at the end of the memory, on big-endian machines, and for the one width of which a
+// group can span nine bytes.
 #[inline(always)]
 pub(crate) fn group(words: &impl WordSource, number: u64, width: u32) -> u64 {
     let bits = lanes(width) * width;
@@ -137,12 +132,12 @@ pub(crate) fn group(words: &impl WordSource, number: u64, width: u32) -> u64 {
     }
 }
 
-/// The most bits below a group in its first byte: groups start at multiples of the length of one.
+/// Returns the most bits below a group in its first byte. Groups start at multiples of their length.
 const fn most_skipped(bits: u32) -> u32 {
     8_u32.saturating_sub(1 << bits.trailing_zeros())
 }
 
-/// Reads the bits from `start` on out of the word or the two that have them.
+/// Reads the bits from `start` on, from the one or two words that hold them.
 #[cold]
 #[inline(never)]
 fn group_of_words(words: &impl WordSource, start: u64, bits: u32) -> u64 {
@@ -153,7 +148,7 @@ fn group_of_words(words: &impl WordSource, start: u64, bits: u32) -> u64 {
     low >> shift | (high << 1) << (63 - shift)
 }
 
-/// Reads the fingerprints of the bucket of this number.
+/// Reads the fingerprints of a bucket by its number.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "what the mask leaves fits")]
 pub(crate) fn bucket(words: &impl WordSource, number: u64, width: u32) -> [u32; SLOTS as usize] {
@@ -168,7 +163,7 @@ pub(crate) fn bucket(words: &impl WordSource, number: u64, width: u32) -> [u32; 
     [first as u32, second as u32, third as u32, fourth as u32]
 }
 
-/// Writes a fingerprint into a slot that is empty, or empties a slot of this fingerprint.
+/// Writes a fingerprint into an empty slot, or clears a slot that holds it.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "groups of 32 bits have no more")]
 pub(crate) fn flip(words: &mut Words, slot: Slot, fingerprint: u32, width: u32) {
@@ -186,7 +181,7 @@ pub(crate) fn flip(words: &mut Words, slot: Slot, fingerprint: u32, width: u32) 
     }
 }
 
-/// Flips bits from `start` on, in the word or the two that have them.
+/// Flips bits from `start` on, in the one or two words that hold them.
 #[cold]
 #[inline(never)]
 fn flip_words(words: &mut [u64], start: u64, flipped: u64) {
@@ -199,19 +194,19 @@ fn flip_words(words: &mut [u64], start: u64, flipped: u64) {
     }
 }
 
-/// The greatest fingerprint of `width` bits; how many there are, as 0 is none.
+/// Returns the greatest fingerprint of `width` bits. It is also their number, since 0 marks an empty slot.
 #[inline(always)]
 pub(crate) const fn mask(width: u32) -> u64 {
     u64::MAX >> (64 - width)
 }
 
-/// The word that holds a bit.
+/// Returns the index of the word that holds a bit.
 #[inline(always)]
 pub(crate) const fn word_of(bit: u64) -> usize {
     index_of(bit / 64)
 }
 
-/// Nothing is lost: what was allocated can be counted in `usize`.
+/// Converts a number to an index without loss: what was allocated can be counted in `usize`.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "no more than the bytes of memory")]
 const fn index_of(number: u64) -> usize {

@@ -34,13 +34,15 @@ pub use error::{Full, MergeError};
 pub use filter::CuckooFilter;
 #[cfg(feature = "alloc")]
 pub use view::CuckooFilterView;
-// What the signatures here are made of, so that `pds-core` need not be a dependency of their users.
+// The types in the signatures of this crate, so that its users need no dependency on `pds-core`.
 #[cfg(feature = "std")]
 pub use pds_core::ReadError;
 #[cfg(feature = "alloc")]
 pub use pds_core::bytes::Header;
 #[cfg(feature = "std")]
 pub use pds_core::bytes::ReadLimits;
+#[cfg(feature = "alloc")]
+pub use pds_core::storage;
 pub use pds_core::{
     AllocError, Avalanching, BuildError, DecodeError, DefaultHashBuilder, Estimate, Incompatible,
     KeyHasher, Kind, Mixed, ParamError, PortableHasher, Raw, SipHashBuilder,

@@ -1,31 +1,32 @@
-//! The search for a way to make room: from a key's two full buckets to the nearest free slot.
+//! The search for an eviction path: from the two full buckets of a key to the nearest free slot.
 //!
-//! Breadth first, and before anything is moved. A random walk of moves has to wait for the memory of each bucket
-//! before it knows the next; here the buckets that may come next are asked for as soon as they are known, and are
-//! on their way while others are looked at. A search that finds no way has changed nothing, and it depends on
-//! nothing but the table and the key: equal histories give equal tables.
+//! The search is breadth-first, and moves nothing before it has found a path. So an insert that fails changes nothing.
+//! The path depends only on the table and the key, so equal histories give equal tables.
+// A random walk must wait for the memory of each bucket before it knows the next. This search prefetches buckets as soon
+// as it knows them, and tests others in the meantime.
 
 use crate::address::Address;
 use crate::lanes::{SLOTS, Slot};
 use crate::table::{Place, Table};
 
-/// Most buckets of the search close by, which nearly always finds a way. It does not note those seen, as to come to some
-/// again costs less. No way passes a bucket twice all the same: what is found first is a shortest way, and without
-/// its loop it would be shorter.
+/// Most buckets of the first search, which nearly always finds a path.
+// It does not record visited buckets, since visiting some twice costs less. A path never passes a bucket twice all the
+// same: the first path found is a shortest one, and a path without its loop would be shorter.
 const NEAR: usize = 90;
 
-/// Most buckets of the search that is made when the first has found none.
+/// Most buckets of the second search, which runs if the first has found no path.
 const FAR: usize = 2048;
 
-/// Words of bits in which the second notes the buckets seen. In tables of more buckets than bits some are taken for
-/// others and left out: one in eight at the end of a search, at most.
+/// Words of the bit set in which the second search records visited buckets.
+// In tables with more buckets than bits, some buckets share a bit with a visited one and are skipped: at the end of a
+// search at most one in eight.
 const FAR_SEEN: usize = 256;
 
-/// Buckets that are on their way from memory before the first of them is looked at.
+/// Number of buckets that are prefetched before the first of them is tested.
 const AHEAD: usize = 8;
 
-/// A bucket in the order of the search, and the slot that gets free when its fingerprint moves here, as four times the
-/// index of its own bucket and the lane.
+/// A bucket in the order of the search, and the slot that becomes free if its fingerprint moves here: four times the index
+/// of that slot's bucket, plus the lane.
 #[derive(Clone, Copy)]
 struct Node {
     bucket: u32,
@@ -36,20 +37,20 @@ struct Node {
 struct Search<const NODES: usize, const SEEN: usize> {
     nodes: [Node; NODES],
     len: usize,
-    /// How many the search started at.
+    /// Number of buckets at which the search started.
     roots: usize,
     seen: [u64; SEEN],
 }
 
 impl<const NODES: usize, const SEEN: usize> Search<NODES, SEEN> {
-    /// Has found nothing.
+    /// Returns a search that has found nothing.
     #[inline(always)]
     const fn new() -> Self {
         let none = Node { bucket: 0, from: 0 };
         Self { nodes: [none; NODES], len: 0, roots: 0, seen: [0; SEEN] }
     }
 
-    /// Appends a bucket unless it was seen. Returns whether it did.
+    /// Appends a bucket unless it was visited. Returns whether it was appended.
     #[inline(always)]
     fn push(&mut self, bucket: u32, from: u32) -> bool {
         if SEEN > 0 {
@@ -67,7 +68,7 @@ impl<const NODES: usize, const SEEN: usize> Search<NODES, SEEN> {
         true
     }
 
-    /// Finds the first bucket with a free slot, from a key's buckets on, both of them full: its index, and the slot.
+    /// Finds the nearest bucket with a free slot, from the two full buckets of a key. Returns its index and the slot.
     #[inline(always)]
     fn run(&mut self, table: &Table, place: Place, width: u32) -> Option<(usize, Slot)> {
         self.push(place.bucket, 0);
@@ -108,7 +109,7 @@ impl<const NODES: usize, const SEEN: usize> Search<NODES, SEEN> {
     }
 
     /// Moves a fingerprint into the free slot, another into the slot that it leaves, and so on. Returns the slot that
-    /// gets free in one of the first two buckets.
+    /// becomes free in one of the first two buckets.
     #[inline(always)]
     fn free_up(&self, table: &mut Table, (mut index, mut free): (usize, Slot), width: u32) -> Slot {
         while index >= self.roots {
@@ -126,8 +127,8 @@ impl<const NODES: usize, const SEEN: usize> Search<NODES, SEEN> {
     }
 }
 
-/// Makes a slot of the key's buckets free by moving others to their partners. Returns it; when there is none, nothing
-/// has changed.
+/// Frees a slot in one of the key's buckets by moving other fingerprints to their partner buckets. Returns the slot.
+/// Returns `None`, and changes nothing, if no path was found.
 #[cold]
 #[inline(never)]
 pub(crate) fn make_room<const WIDTH: u32>(table: &mut Table, place: Place) -> Option<Slot> {

@@ -1,7 +1,7 @@
-//! Buckets of fingerprints: what a filter is, apart from keys and hashers.
+//! Buckets of fingerprints: the contents of a filter, without keys and hashers.
 
 use pds_core::AllocError;
-use pds_core::internal::{WordSource, Words};
+use pds_core::storage::{WordSource, Words};
 use pds_params::CuckooParams;
 
 use crate::Full;
@@ -9,10 +9,11 @@ use crate::address::{Address, partner};
 use crate::lanes::{self, Matches, SLOTS, Slot, by_width};
 use crate::search::make_room;
 
-/// How many lookups of a batch are under way at once; each reads two lines.
+/// Number of lookups of a batch that are prefetched together. Each reads two cache lines.
 const BATCH: usize = 32;
 
-/// All places of a key. Half as large as with buckets in 64 bits, which they need not be.
+/// The two buckets of a key, and its fingerprint.
+// Buckets have 32 bits, which halves the size of a batch's places.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Place {
     pub(crate) bucket: u32,
@@ -42,7 +43,7 @@ pub(crate) struct Table<W = Words> {
 }
 
 impl<W> Table<W> {
-    /// Takes words as they are: a table of these parameters with `len` fingerprints.
+    /// Returns the table of these parameters whose words hold `len` fingerprints.
     pub(crate) fn from_words(words: W, params: &CuckooParams, len: u64) -> Self {
         let (num_buckets, width) = (params.num_buckets(), params.fingerprint_bits());
         Self { words, num_buckets, width, len }
@@ -58,7 +59,7 @@ impl<W> Table<W> {
         partner(bucket, fingerprint, self.num_buckets)
     }
 
-    pub(crate) fn words(&self) -> &W {
+    pub(crate) const fn words(&self) -> &W {
         &self.words
     }
 
@@ -76,13 +77,13 @@ impl<W> Table<W> {
 }
 
 impl<W: WordSource> Table<W> {
-    /// Whether either bucket of the hash holds its fingerprint.
+    /// Returns whether either bucket of the hash holds its fingerprint.
     #[inline]
     pub(crate) fn contains(&self, hash: u64) -> bool {
         self.holds(self.place(hash))
     }
 
-    /// [`contains`](Self::contains) for many keys, some of whose buckets are always on their way.
+    /// Tests many keys as [`contains`](Self::contains) does, and prefetches the buckets of a whole batch.
     pub(crate) fn contains_each<K>(
         &self,
         keys: &[K],
@@ -126,8 +127,8 @@ impl<W: WordSource> Table<W> {
         });
     }
 
-    /// The widths that usual rates ask for (3 %, 1 %, 0.2 %, 0.1 % and 0.01 %) are inlined where a key is asked for:
-    /// a call takes a fifth of the time. With all of them what is inlined would not fit the registers.
+    // The widths for common rates (3 %, 1 %, 0.2 %, 0.1 % and 0.01 %) are inlined into the caller, since a call would take a
+    // fifth of the time of a lookup. All widths together would need more registers than there are.
     #[inline(always)]
     fn holds(&self, place: Place) -> bool {
         match self.width {
@@ -140,28 +141,27 @@ impl<W: WordSource> Table<W> {
         }
     }
 
-    /// Takes a [`Place`] in parts, which are passed in registers.
+    // Takes a [`Place`] in parts, because they are then passed in registers.
     #[inline(never)]
     fn holds_uncommon(&self, bucket: u32, other: u32, fingerprint: u32) -> bool {
         let place = Place { bucket, other, fingerprint };
         by_width!(self.width, |WIDTH| self.holds_of(place, WIDTH))
     }
 
-    /// Both buckets are read always: which of them it is cannot be predicted, and a misprediction costs
-    /// more than a read.
+    // Always reads both buckets: which of them holds a key cannot be predicted, and a misprediction costs more than a read.
     #[inline(always)]
     fn holds_of(&self, Place { bucket, other, fingerprint }: Place, width: u32) -> bool {
         let first = self.matches_in(bucket.into(), fingerprint, width);
         first.any(self.matches_in(other.into(), fingerprint, width))
     }
 
-    /// The first empty slot of a bucket.
+    /// Returns the first empty slot of a bucket.
     #[inline(always)]
     pub(crate) fn free_in(&self, bucket: u64, width: u32) -> Option<Slot> {
         self.matches_in(bucket, 0, width).first(width)
     }
 
-    /// The slots of a bucket that hold the fingerprint.
+    /// Returns the slots of a bucket that hold the fingerprint.
     #[inline(always)]
     fn matches_in(&self, bucket: u64, fingerprint: u32, width: u32) -> Matches {
         if lanes::lanes(width) == SLOTS {
@@ -171,7 +171,7 @@ impl<W: WordSource> Table<W> {
         low.or(Matches::new(&self.words, 2 * bucket + 1, fingerprint, width))
     }
 
-    /// How many slots hold the fingerprint.
+    /// Counts the slots that hold the fingerprint.
     pub(crate) fn copies(&self, address: Address) -> u32 {
         let (bucket, other) = (address.bucket, self.partner(address));
         let copies = |bucket| -> u32 {
@@ -181,19 +181,19 @@ impl<W: WordSource> Table<W> {
         copies(bucket) + if other == bucket { 0 } else { copies(other) }
     }
 
-    /// The word that may have bits beyond the last slot.
+    /// Returns the last word, which may have bits beyond the last slot.
     pub(crate) fn last_word(&self) -> u64 {
         let last_bit = self.num_slots() * u64::from(self.width) - 1;
         self.words.word(lanes::word_of(last_bit))
     }
 
-    /// The fingerprints of a bucket.
+    /// Returns the fingerprints of a bucket, 0 for an empty slot.
     #[inline(always)]
     pub(crate) fn fingerprints_in(&self, bucket: u64, width: u32) -> [u32; SLOTS as usize] {
         lanes::bucket(&self.words, bucket, width)
     }
 
-    /// All fingerprints, each with the bucket that it lies in.
+    /// Lists all fingerprints, each with the bucket that holds it.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Address> {
         (0..self.num_buckets)
             .flat_map(|bucket| self.fingerprints_in(bucket, self.width).map(|f| (bucket, f)))
@@ -217,13 +217,13 @@ impl Table {
         self.len = 0;
     }
 
-    /// Stores the fingerprint of a hash in one of its buckets. Nothing is changed when there is no place.
+    /// Stores the fingerprint of a hash in one of its buckets. Changes nothing if there is no free slot.
     #[inline]
     pub(crate) fn insert(&mut self, hash: u64) -> Result<(), Full> {
         self.insert_at(self.place(hash))
     }
 
-    /// [`insert`](Self::insert) for many keys, up to the first for which there is no place.
+    /// Inserts many keys as [`insert`](Self::insert) does, up to the first that finds no slot.
     pub(crate) fn insert_each<K>(
         &mut self,
         keys: &[K],
@@ -240,7 +240,7 @@ impl Table {
         Ok(())
     }
 
-    /// Stores all fingerprints of another table of this shape, up to the first without a place.
+    /// Stores all fingerprints of another table of this shape, up to the first that finds no slot.
     pub(crate) fn insert_all(&mut self, other: &Self) -> Result<(), Full> {
         let place = |address| Place::new(address, other.partner(address));
         other.iter().try_for_each(|address| self.insert_at(place(address)))
@@ -255,14 +255,14 @@ impl Table {
         Ok(())
     }
 
-    /// Returns whether there is a place.
+    /// Stores a fingerprint. Returns `false` if there is no slot for it.
     #[inline(never)]
     fn store(&mut self, place: Place) -> bool {
         by_width!(self.width, |WIDTH| self.store_of::<WIDTH>(place))
     }
 
-    /// The first bucket is looked at first: up to half load it nearly always has room, and waiting for the other would be
-    /// for nothing. Not inlined, as the compiler would join the ends of all widths and choose by width again.
+    // Tests the first bucket first: up to half load it nearly always has a free slot, so waiting for the other is a waste.
+    // Not inlined, because the compiler would join the tails of all widths and branch on the width again.
     #[inline(never)]
     fn store_of<const WIDTH: u32>(&mut self, place: Place) -> bool {
         let free = self.free_in(place.bucket.into(), WIDTH);
@@ -272,8 +272,8 @@ impl Table {
         true
     }
 
-    /// Removes one copy of the fingerprint of a hash. Which one makes no difference: copies of a
-    /// fingerprint in its two buckets cannot be told apart.
+    /// Removes one copy of the fingerprint of a hash.
+    // Any copy will do: copies of a fingerprint in its two buckets are interchangeable.
     #[inline]
     pub(crate) fn remove(&mut self, hash: u64) -> bool {
         self.remove_at(self.place(hash))
@@ -297,7 +297,7 @@ impl Table {
         slot.is_some()
     }
 
-    /// Fills an empty slot, or empties a slot of this fingerprint.
+    /// Writes a fingerprint into an empty slot, or clears a slot that holds it.
     #[inline(always)]
     pub(crate) fn flip(&mut self, slot: Slot, fingerprint: u32, width: u32) {
         lanes::flip(&mut self.words, slot, fingerprint, width);

@@ -1,62 +1,118 @@
-//! A cuckoo filter that is asked straight from its bytes.
+//! A cuckoo filter that answers from its stored bytes.
 
 use pds_core::bytes::Envelope;
-use pds_core::internal::view_methods;
-use pds_core::{DecodeError, DefaultHashBuilder};
-use pds_params::CuckooParams;
+use pds_core::internal::OpenView;
+use pds_core::storage::Stored;
+use pds_core::{DecodeError, DefaultHashBuilder, PortableHasher};
 
 use crate::CuckooFilter;
-use crate::bytes::{self, params_of};
-use crate::reading::reading_methods;
+use crate::bytes::{check_table, params_of};
 use crate::table::Table;
 
-/// A [`CuckooFilter`] in borrowed bytes, such as a memory-mapped file: all questions, no copy.
+/// A read-only [`CuckooFilter`] that answers from its portable bytes, without a copy.
 ///
-/// Opening verifies the header and the length, in constant time; the payload is looked at only by
-/// questions, and checked only by [`verify`](Self::verify). Bytes at any address will do.
+/// `B` is anything that gives bytes: `&[u8]`, `Vec<u8>`, `Arc<[u8]>`, a memory map. The view owns the `B`, so a program
+/// can keep many views in one collection without lifetimes. The bytes may start at any address.
+///
+/// A view has all methods of [`CuckooFilter`] that read, such as [`contains`](CuckooFilter::contains).
+///
+/// [`open`](Self::open) checks the head and the length in constant time. Call [`verify`](Self::verify) to check the
+/// payload too.
 ///
 /// # Guarantees
 /// - The answers are those of the filter that wrote the bytes.
-/// - From a payload that was damaged since and not verified: answers may be wrong, in both directions.
-///   Never a panic, never a read outside the bytes.
-/// - A mapped file must not be truncated while it is mapped: the system then ends the process on access
-///   (`SIGBUS`), and no library can prevent it. Replace files by renaming, as [`CuckooFilter::save`] does.
+/// - If the payload is damaged and was not verified, answers may be wrong in both directions. No question panics, and
+///   none reads outside the bytes.
+/// - Do not truncate a file while it is mapped: the system then ends the process on access (`SIGBUS`). Replace files by
+///   renaming, as [`CuckooFilter::save`] does.
 ///
 /// # Examples
 /// ```
+/// use std::sync::Arc;
 /// use cuckoo::{CuckooFilter, CuckooFilterView};
 ///
 /// let mut filter = CuckooFilter::new(1_000, 0.01)?;
 /// filter.insert("stored")?;
-/// let bytes = filter.to_bytes();
+/// let bytes: Arc<[u8]> = filter.to_bytes().into();
 ///
-/// let view = CuckooFilterView::from_bytes(&bytes)?;
+/// let view: CuckooFilterView<Arc<[u8]>> = CuckooFilterView::open(bytes)?;
 /// view.verify()?;
 /// assert!(view.contains("stored") && !view.contains("absent"));
 /// assert_eq!(view.to_filter()?, filter);
 /// # Ok::<(), Box<dyn core::error::Error>>(())
 /// ```
-#[derive(Clone)]
-pub struct CuckooFilterView<'a, S = DefaultHashBuilder> {
-    envelope: Envelope<&'a [u8]>,
-    table: Table<&'a [[u8; 8]]>,
-    params: CuckooParams,
-    hasher: S,
-}
+pub type CuckooFilterView<B, S = DefaultHashBuilder> = CuckooFilter<S, Stored<B>>;
 
-view_methods!(CuckooFilterView of CuckooFilter, to_filter, check_table);
-
-impl<'a, S> CuckooFilterView<'a, S> {
-    fn of_envelope(envelope: Envelope<&'a [u8]>, hasher: S) -> Result<Self, DecodeError> {
-        let (params, len) = params_of(&envelope.header().shape)?;
-        let table = Table::from_words(envelope.borrowed_payload().as_chunks().0, &params, len);
-        Ok(Self { envelope, table, params, hasher })
-    }
-
-    fn check_table(&self) -> Result<(), DecodeError> {
-        let header = self.envelope.header();
-        bytes::check_table(&self.table, &self.params, &header.shape, header.payload_end())
+impl<B: AsRef<[u8]>> CuckooFilterView<B> {
+    /// Opens portable bytes that hold one filter and nothing else.
+    ///
+    /// # Errors
+    /// [`DecodeError`] says what is wrong, and at which offset.
+    ///
+    /// # Complexity
+    /// Constant.
+    pub fn open(bytes: B) -> Result<Self, DecodeError> {
+        Self::open_view(Envelope::open(bytes)?, None)
     }
 }
 
-reading_methods!(['a, S] CuckooFilterView<'a, S>);
+impl<B: AsRef<[u8]>, S: PortableHasher> CuckooFilterView<B, S> {
+    /// Opens portable bytes with `hasher`. Use it for bytes that do not hold the secret key of the hasher.
+    ///
+    /// # Errors
+    /// As [`open`](CuckooFilterView::open), and [`KeyMismatch`](DecodeError::KeyMismatch) if the filter was built with
+    /// another hasher.
+    pub fn open_with_hasher(bytes: B, hasher: S) -> Result<Self, DecodeError> {
+        Self::open_view(Envelope::open(bytes)?, Some(hasher))
+    }
+
+    /// Opens portable bytes that hold the key of the hasher, as [`with_key`](CuckooFilter::with_key) writes them.
+    ///
+    /// # Errors
+    /// As [`open`](CuckooFilterView::open), and [`KeyMissing`](DecodeError::KeyMissing) if the bytes do not hold the key.
+    pub fn open_with_key(bytes: B) -> Result<Self, DecodeError> {
+        Self::open_view(Envelope::open(bytes)?, None)
+    }
+
+    /// Returns the bytes that the view was opened from.
+    #[must_use]
+    pub const fn get_ref(&self) -> &B {
+        self.table.words().get_ref()
+    }
+
+    /// Verifies the payload: its checksum, the number of fingerprints, and the unused bits.
+    ///
+    /// # Errors
+    /// [`DecodeError`] says what is wrong, and at which offset.
+    ///
+    /// # Complexity
+    /// O(size): reads every byte.
+    pub fn verify(&self) -> Result<(), DecodeError> {
+        let envelope = self.table.words().envelope();
+        envelope.verify()?;
+        let header = envelope.header();
+        check_table(&self.table, &self.params, &header.shape, header.payload_end())
+    }
+
+    /// Verifies the bytes and copies the filter out of them.
+    ///
+    /// # Errors
+    /// As [`verify`](Self::verify), and [`Alloc`](DecodeError::Alloc) if the allocator refuses the memory.
+    pub fn to_filter(&self) -> Result<CuckooFilter<S>, DecodeError>
+    where
+        S: Clone,
+    {
+        self.table.words().envelope().decode(Some(self.hasher.clone()))
+    }
+}
+
+#[doc(hidden)]
+impl<B: AsRef<[u8]>, S: PortableHasher> OpenView<B> for CuckooFilterView<B, S> {
+    type Hasher = S;
+
+    fn open_view(envelope: Envelope<B>, hasher: Option<S>) -> Result<Self, DecodeError> {
+        let (words, hasher) = Stored::open::<CuckooFilter<S>>(envelope, hasher)?;
+        let (params, len) = params_of(&words.envelope().header().shape)?;
+        Ok(Self { table: Table::from_words(words, &params, len), params, hasher })
+    }
+}

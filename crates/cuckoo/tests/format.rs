@@ -59,7 +59,7 @@ fn todays_code_reads_the_golden_files() {
     for (file, filter) in all_golden() {
         let bytes = fs::read(golden_path(file)).unwrap();
         let read = CuckooFilter::from_bytes(&bytes).unwrap();
-        let view = CuckooFilterView::from_bytes(&bytes).unwrap();
+        let view = CuckooFilterView::open(&bytes).unwrap();
         view.verify().unwrap();
         assert_eq!((read.len(), read.params()), (filter.len(), filter.params()), "{file}");
         for key in 0..4_000u64 {
@@ -127,7 +127,7 @@ fn case_17_numbers_that_lie_are_refused() {
     assert!(matches!(read(0, 1 << 32), Err(DecodeError::PayloadLength { .. })));
     assert!(matches!(read(1, 9), Err(DecodeError::PayloadLength { .. })));
     let view_bytes = with_number(&bytes, 2, 24);
-    let view = CuckooFilterView::from_bytes(&view_bytes).unwrap();
+    let view = CuckooFilterView::open(&view_bytes).unwrap();
     assert_eq!(view.verify().err(), read(2, 24).err());
 }
 
@@ -152,7 +152,7 @@ fn case_17_every_cut_and_every_flipped_bit_is_an_error() {
         let mut damaged = bytes.clone();
         damaged[bit / 8] ^= 1 << (bit % 8);
         assert!(CuckooFilter::from_bytes(&damaged).is_err(), "bit {bit}");
-        if let Ok(view) = CuckooFilterView::from_bytes(&damaged) {
+        if let Ok(view) = CuckooFilterView::open(&damaged) {
             assert!(view.verify().is_err());
             let _ = view.contains(&1u64) | view.contains(&u64::MAX);
         }
@@ -168,7 +168,7 @@ fn case_21_a_view_answers_from_bytes_at_any_address() {
         let bytes = filter.to_bytes();
         for shift in 0..9 {
             let shifted = [&vec![0xff; shift], bytes.as_slice()].concat();
-            let view = CuckooFilterView::from_bytes(&shifted[shift..]).unwrap();
+            let view = CuckooFilterView::open(&shifted[shift..]).unwrap();
             view.verify().unwrap();
             assert!((0..2_000u64).all(|key| view.count(&key) == filter.count(&key)), "{file}");
             assert_eq!(view.to_filter().as_ref(), Ok(&filter), "{file}");
@@ -183,7 +183,7 @@ fn case_21_an_unverified_view_survives_any_payload() {
         let mut bytes = filter.to_bytes();
         let end = bytes.len() - 8;
         bytes[128..end].fill(0xff);
-        let view = CuckooFilterView::from_bytes(&bytes).unwrap();
+        let view = CuckooFilterView::open(&bytes).unwrap();
         let mut answers = vec![false; 1_000];
         view.contains_batch(&(0..1_000u64).collect::<Vec<_>>(), &mut answers);
         assert!(answers.iter().zip(0u64..).all(|(&answer, key)| answer == view.contains(&key)));

@@ -160,7 +160,7 @@ quickcheck! {
         // At an odd address.
         let mut bytes = vec![0];
         bytes.extend(filter.to_bytes());
-        let view = CuckooFilterView::from_bytes(&bytes[1..]).unwrap();
+        let view = CuckooFilterView::open(&bytes[1..]).unwrap();
         let mut answers = vec![true; asked.len()];
         view.contains_batch(&asked, &mut answers);
         view.verify().is_ok()

@@ -94,6 +94,7 @@ mod section;
 #[cfg(feature = "serde")]
 pub(crate) mod serde;
 mod shape;
+pub(crate) mod stored;
 #[cfg(feature = "std")]
 mod stream;
 mod twin;

@@ -20,6 +20,8 @@ pub mod internal;
 mod kind;
 #[cfg(feature = "alloc")]
 mod memory;
+#[cfg(feature = "alloc")]
+pub mod storage;
 mod traits;
 
 #[cfg(feature = "std")]

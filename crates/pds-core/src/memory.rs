@@ -21,5 +21,6 @@ pub use prefetch::prefetch;
 pub use reduced::{prefetch_reduced, reduced, reduced_in_row, reduced_in_row_mut, reduced_mut};
 #[cfg(target_has_atomic = "64")]
 pub use shared::{AtomicWord, load_words, union_words};
+pub(crate) use source::word_from;
 pub use source::{StoredWord, WordSource};
 pub use words::{LINE_BYTES, Words};

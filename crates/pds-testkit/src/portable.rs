@@ -74,13 +74,15 @@ pub fn assert_alike<A, B>(one: &Result<A, DecodeError>, other: &Result<B, Decode
     assert_eq!(reason(one), reason(other));
 }
 
-/// Opens bytes as a view and as the filter. Both accept them or refuse them for the same reason; the view answers whatever
+/// Opens bytes as a view and as the filter. Write `opened View::open(bytes)` for a view that is not opened by `from_bytes`.
+///
+/// Both accept them or refuse them for the same reason; the view answers whatever
 /// its payload is (`$ask!` asks everything), verifies what can be decoded, and then answers as the filter.
 #[macro_export]
 macro_rules! view_agrees {
-    ($view:ty, $filter:ty, $bytes:expr, $ask:ident) => {{
+    (opened $opened:expr, $filter:ty, $bytes:expr, $ask:ident) => {{
         let read = <$filter>::from_bytes($bytes);
-        match <$view>::from_bytes($bytes) {
+        match $opened {
             Ok(view) => {
                 let answers = $ask!(&view);
                 $crate::portable::assert_alike(&view.to_filter(), &read);
@@ -90,6 +92,9 @@ macro_rules! view_agrees {
             refused => $crate::portable::assert_alike(&refused, &read),
         }
     }};
+    ($view:ty, $filter:ty, $bytes:expr, $ask:ident) => {
+        $crate::view_agrees!(opened<$view>::from_bytes($bytes), $filter, $bytes, $ask)
+    };
 }
 
 fn reason<T>(result: &Result<T, DecodeError>) -> Option<String> {

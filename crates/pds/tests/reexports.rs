@@ -54,7 +54,7 @@ mod structures {
         assert_eq!(filter.insert("here"), Ok(()));
         assert!(Remove::remove(&mut filter, "here") && !filter.contains("here"));
         let bytes = filter.to_bytes();
-        assert!(pds::CuckooFilterView::from_bytes(&bytes).is_ok_and(|view| view.is_empty()));
+        assert!(pds::CuckooFilterView::open(&bytes).is_ok_and(|view| view.is_empty()));
     }
 
     #[cfg(feature = "counting")]

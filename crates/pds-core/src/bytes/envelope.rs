@@ -34,6 +34,14 @@ pub struct Envelope<B> {
     depth: usize,
 }
 
+impl<B> Envelope<B> {
+    /// Returns the bytes.
+    #[must_use]
+    pub const fn get_ref(&self) -> &B {
+        &self.bytes
+    }
+}
+
 impl<B: AsRef<[u8]>> Envelope<B> {
     /// Opens an envelope that fills `bytes` exactly.
     ///
@@ -60,12 +68,6 @@ impl<B: AsRef<[u8]>> Envelope<B> {
     #[must_use]
     pub const fn header(&self) -> &Header {
         &self.header
-    }
-
-    /// Returns the bytes.
-    #[must_use]
-    pub const fn get_ref(&self) -> &B {
-        &self.bytes
     }
 
     /// Returns the payload, whose checksum was not verified by [`open`](Self::open).

@@ -2,7 +2,7 @@ use super::Envelope;
 use crate::error::DecodeError;
 
 /// A view of portable bytes, whatever its structure: what code opens that finds in a header which one it is.
-pub trait OpenView<'a>: Sized {
+pub trait OpenView<B>: Sized {
     /// The hasher of the structure.
     type Hasher;
 
@@ -10,10 +10,7 @@ pub trait OpenView<'a>: Sized {
     ///
     /// # Errors
     /// [`DecodeError`] says what is wrong and where.
-    fn open_view(
-        envelope: Envelope<&'a [u8]>,
-        hasher: Option<Self::Hasher>,
-    ) -> Result<Self, DecodeError>;
+    fn open_view(envelope: Envelope<B>, hasher: Option<Self::Hasher>) -> Result<Self, DecodeError>;
 }
 
 /// Gives a view of portable bytes the methods that users see: opening, verifying, copying out.
@@ -54,7 +51,7 @@ macro_rules! view_methods {
         }
 
         #[doc(hidden)]
-        impl<'a, S: $crate::PortableHasher, $($other: $bound),*> $crate::internal::OpenView<'a> for $view {
+        impl<'a, S: $crate::PortableHasher, $($other: $bound),*> $crate::internal::OpenView<&'a [u8]> for $view {
             type Hasher = S;
 
             fn open_view(

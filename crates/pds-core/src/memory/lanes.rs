@@ -21,6 +21,7 @@ macro_rules! lanes {
 }
 lanes!(u8 u16 u32 u64);
 
+#[doc(hidden)]
 impl Words {
     /// Returns the words as narrower integers, in the order of memory.
     ///

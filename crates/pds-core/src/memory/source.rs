@@ -1,35 +1,55 @@
 use super::{Words, prefetch};
 
-/// Words that are owned, or lie in borrowed bytes.
-pub trait WordSource {
+/// Words that a structure can read, wherever they are: in its own memory or in portable bytes.
+///
+/// It is the bound of the methods that read. Its own methods are internal, and no other crate can implement it.
+pub trait WordSource: sealed::Sealed {
     /// A word as it is stored.
+    #[doc(hidden)]
     type Stored: StoredWord;
+
+    /// Whether a structure in this storage is a view, which `Debug` tells.
+    #[doc(hidden)]
+    const IS_VIEW: bool = true;
 
     /// Returns the word of this index.
     ///
     /// # Panics
     /// When there is none.
+    #[doc(hidden)]
     fn word(&self, index: usize) -> u64;
 
     /// Returns the half of a word: of number 2i the lower one of word i, of 2i + 1 the upper one.
     ///
     /// # Panics
     /// When there is none.
+    #[doc(hidden)]
     fn half(&self, number: usize) -> u32;
 
     /// Returns the 64 bits from this byte on, where they are all there and lie in one piece.
     ///
     /// On big-endian machines words do not, and there is no answer.
+    #[doc(hidden)]
     fn unaligned(&self, byte: usize) -> Option<u64>;
 
     /// Returns all words in order.
+    #[doc(hidden)]
     fn words(&self) -> impl Iterator<Item = u64>;
 
     /// Returns all words in order as they are stored, `N` at a time; fewer left over are left out.
+    #[doc(hidden)]
     fn stored<const N: usize>(&self) -> &[[Self::Stored; N]];
 
     /// Asks for a word to be brought near.
+    #[doc(hidden)]
     fn prefetch(&self, index: usize);
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::Words {}
+    impl Sealed for &[[u8; 8]] {}
+    impl<B: AsRef<[u8]>> Sealed for crate::bytes::stored::Stored<B> {}
 }
 
 /// A word that is owned, or eight borrowed bytes.
@@ -54,6 +74,7 @@ impl StoredWord for [u8; 8] {
 
 impl WordSource for Words {
     type Stored = u64;
+    const IS_VIEW: bool = false;
 
     #[inline(always)]
     fn word(&self, index: usize) -> u64 {
@@ -121,7 +142,7 @@ impl WordSource for &[[u8; 8]] {
 }
 
 #[inline(always)]
-fn word_from(bytes: &[u8], start: usize) -> Option<u64> {
+pub(crate) fn word_from(bytes: &[u8], start: usize) -> Option<u64> {
     let bytes = bytes.get(start..start.wrapping_add(8))?;
     bytes.try_into().ok().map(u64::from_le_bytes)
 }

@@ -15,22 +15,13 @@ pub const LINE_BYTES: usize = 64;
 /// the way to a cache line is therefore made here.
 const MALLOC_ALIGN: usize = 16;
 
-/// A fixed number of 64-bit words, all zero at first, aligned to a cache line.
+/// Storage of a structure that owns its memory: a fixed number of 64-bit words, aligned to a cache line.
+///
+/// All words are zero at first.
 ///
 /// Memory that was never written costs address space only (where the allocator gets zeroed pages
 /// from the system): a filter of gigabytes is built in microseconds. An allocation that fails is an
 /// error and no abort.
-///
-/// # Examples
-/// ```
-/// use pds_core::internal::Words;
-///
-/// let mut words = Words::zeroed(1_000)?;
-/// words[999] = 7;
-/// assert_eq!(words.iter().sum::<u64>(), 7);
-/// assert!(Words::zeroed(u64::MAX).is_err());
-/// # Ok::<(), pds_core::AllocError>(())
-/// ```
 pub struct Words {
     /// What the allocator gave, to give back.
     block: NonNull<u8>,
@@ -39,6 +30,7 @@ pub struct Words {
     len: usize,
 }
 
+#[doc(hidden)]
 impl Words {
     /// Allocates `len` words of zero.
     ///
@@ -47,6 +39,17 @@ impl Words {
     ///
     /// # Complexity
     /// Constant where the system hands out zeroed pages, O(len) otherwise.
+    ///
+    /// # Examples
+    /// ```
+    /// use pds_core::internal::Words;
+    ///
+    /// let mut words = Words::zeroed(1_000)?;
+    /// words[999] = 7;
+    /// assert_eq!(words.iter().sum::<u64>(), 7);
+    /// assert!(Words::zeroed(u64::MAX).is_err());
+    /// # Ok::<(), pds_core::AllocError>(())
+    /// ```
     pub fn zeroed(len: u64) -> Result<Self, AllocError> {
         let refused = AllocError { bytes: len.saturating_mul(8) };
         let len = usize::try_from(len).map_err(|_| refused)?;

@@ -63,7 +63,7 @@ pub enum DynFilterView<'a, S = DefaultHashBuilder> {
     BlockedCountingBloom(crate::BlockedCountingBloomFilterView<'a, S>),
     /// A cuckoo filter.
     #[cfg(feature = "cuckoo")]
-    Cuckoo(crate::CuckooFilterView<'a, S>),
+    Cuckoo(crate::CuckooFilterView<&'a [u8], S>),
 }
 
 impl<'a> DynFilterView<'a> {
