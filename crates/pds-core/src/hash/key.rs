@@ -28,8 +28,8 @@ use super::{DefaultHashBuilder, SipHashBuilder, finalize};
 /// struct LastNumber(u64);
 ///
 /// impl core::hash::Hasher for LastNumber {
-///     fn write(&mut self, _: &[u8]) {
-///         unimplemented!("only keys of 64 bits")
+///     fn write(&mut self, bytes: &[u8]) {
+///         self.0 = bytes.iter().fold(self.0, |hash, &byte| finalize(hash ^ u64::from(byte)));
 ///     }
 ///     fn write_u64(&mut self, number: u64) {
 ///         self.0 = number;
