@@ -99,7 +99,7 @@ impl<B: AsRef<[u8]>> Envelope<B> {
     pub fn decode<P: Portable>(&self, hasher: Option<P::Hasher>) -> Result<P, DecodeError> {
         self.header.expect::<P>()?;
         let behind = self.bytes.as_ref().get(self.header.head_bytes()..).unwrap_or_default();
-        let mut reader = Reader::nested(behind, self.header.payload_offset(), self.depth);
+        let mut reader = Reader::new(behind, self.header.payload_offset(), self.depth);
         reader.structure(&self.header, hasher)
     }
 
@@ -136,7 +136,7 @@ impl<'a> Envelope<&'a [u8]> {
             needed: position,
             left: payload.len() as u64,
         })?;
-        let mut reader = Reader::nested(behind, start + position, self.depth);
+        let mut reader = Reader::new(behind, start + position, self.depth);
         reader.open(&self.header);
         let header = reader.nested_head()?;
         let next = header.offset() - start + header.envelope_bytes();

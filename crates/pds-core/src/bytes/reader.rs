@@ -95,13 +95,8 @@ pub(super) struct Reader<I> {
 }
 
 impl<I: Input> Reader<I> {
-    /// Reads an input whose first byte has this offset.
-    pub(super) fn new(input: I, offset: u64) -> Self {
-        Self::nested(input, offset, 0)
-    }
-
-    /// Reads what lies in `depth` envelopes that are not read along.
-    pub(super) fn nested(input: I, offset: u64, depth: usize) -> Self {
+    /// Reads an input whose first byte has this offset, and which lies in `depth` envelopes that are not read along.
+    pub(super) fn new(input: I, offset: u64, depth: usize) -> Self {
         Self { input, offset, levels: Levels::nested(depth) }
     }
 

@@ -75,7 +75,7 @@ impl<R: Read> EnvelopeReader<R> {
     /// # Errors
     /// [`ReadError::Io`] when reading fails, [`ReadError::Decode`] says what is wrong with the head.
     pub fn open(reader: R, limits: ReadLimits) -> Result<Self, ReadError> {
-        let mut reader = Reader::new(Io(reader), 0);
+        let mut reader = Reader::new(Io(reader), 0, 0);
         let header = reader.head()?;
         Ok(Self { reader, header, limits, is_whole: false })
     }
