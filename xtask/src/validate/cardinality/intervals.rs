@@ -18,8 +18,8 @@ use pds::{AtomicHyperLogLog, DefaultHashBuilder, HyperLogLog, ParamError, UltraL
 trait Form {
     fn insert(&mut self, hash: u64);
 
-    /// The answer of every estimator, by its name.
-    fn ask(&self, tell: &mut dyn FnMut(&'static str, Answer));
+    /// The answer of every estimator to so many keys, by its name.
+    fn ask(&self, items: u64, tell: &mut dyn FnMut(&'static str, Answer));
 }
 
 /// All numbers whose estimates are as close to them, in standard errors, as this one of the dense form.
@@ -33,8 +33,8 @@ fn by_error(params: HllParams, estimator: CardinalityEstimator, value: f64) -> A
 
 /// From a quarter of a key in each register on, errors are close to normal: only then does a standard error tell how
 /// often an estimate is how far off.
-fn is_normal(params: HllParams, value: f64) -> bool {
-    4.0 * value > real(params.num_registers())
+const fn is_normal(params: HllParams, items: u64) -> bool {
+    4 * items >= params.num_registers()
 }
 
 /// The interval that a sketch states.
@@ -47,10 +47,10 @@ impl Form for HyperLogLog {
         self.insert_hash(hash);
     }
 
-    fn ask(&self, tell: &mut dyn FnMut(&'static str, Answer)) {
+    fn ask(&self, items: u64, tell: &mut dyn FnMut(&'static str, Answer)) {
         let form = if self.is_dense() { "dense" } else { "sparse" };
         tell(form, stated(self.estimate(), |confidence| self.estimate_interval(confidence)));
-        if self.is_dense() && is_normal(self.params(), self.estimate()) {
+        if self.is_dense() && is_normal(self.params(), items) {
             let by = |estimator, value| by_error(self.params(), estimator, value);
             tell("dense, likelihood", by(MaximumLikelihood, self.estimate_by_likelihood()));
             let martingale = self.martingale_estimate().expect("nothing but inserts");
@@ -65,7 +65,7 @@ impl Form for AtomicHyperLogLog {
         self.insert_hash(hash);
     }
 
-    fn ask(&self, tell: &mut dyn FnMut(&'static str, Answer)) {
+    fn ask(&self, _items: u64, tell: &mut dyn FnMut(&'static str, Answer)) {
         tell("atomic", stated(self.estimate(), |confidence| self.estimate_interval(confidence)));
     }
 }
@@ -75,10 +75,10 @@ impl Form for UltraLogLog {
         self.insert_hash(hash);
     }
 
-    fn ask(&self, tell: &mut dyn FnMut(&'static str, Answer)) {
+    fn ask(&self, items: u64, tell: &mut dyn FnMut(&'static str, Answer)) {
         tell("ultra", stated(self.estimate(), |confidence| self.estimate_interval(confidence)));
         let value = self.estimate_by_likelihood();
-        if is_normal(self.params(), value) {
+        if is_normal(self.params(), items) {
             tell("ultra, likelihood", by_error(self.params(), UltraMaximumLikelihood, value));
         }
     }
@@ -89,7 +89,7 @@ impl Form for RedisHyperLogLog {
         self.insert_hash(hash);
     }
 
-    fn ask(&self, tell: &mut dyn FnMut(&'static str, Answer)) {
+    fn ask(&self, _items: u64, tell: &mut dyn FnMut(&'static str, Answer)) {
         tell("redis", stated(self.estimate(), |confidence| self.estimate_interval(confidence)));
     }
 }
@@ -146,7 +146,9 @@ fn form<F: Form>(
         for &items in sizes {
             (inserted..items).for_each(|_| sketch.insert(random.next().expect("endless")));
             inserted = items;
-            sketch.ask(&mut |name, answer| ask(Asked { items, name, truth: real(items), answer }));
+            sketch.ask(items, &mut |name, answer| {
+                ask(Asked { items, name, truth: real(items), answer })
+            });
         }
     });
     let cost = sizes.last().copied().unwrap_or(0);
