@@ -6,7 +6,7 @@ use core::ops::RangeInclusive;
 use std::{io, path::Path};
 
 use pds_core::bytes::{
-    self, Header, Numbers, Portable, Shape, Sink, Source, WithKey, WithoutKey, from_slice,
+    Header, Numbers, Portable, Shape, Sink, Source, WithKey, WithoutKey, from_slice,
 };
 use pds_core::hash::PublicSeed;
 #[cfg(feature = "serde")]
@@ -15,7 +15,10 @@ use pds_core::internal::{check_padding, take_words};
 use pds_core::storage::WordSource;
 use pds_core::{DecodeError, Kind, ParamError, PortableHasher};
 #[cfg(feature = "std")]
-use pds_core::{ReadError, bytes::ReadLimits};
+use pds_core::{
+    ReadError,
+    bytes::{self, ReadLimits},
+};
 use pds_params::CuckooParams;
 
 use crate::CuckooFilter;
