@@ -31,7 +31,7 @@ macro_rules! two_filters {
 }
 
 pub(super) const HISTORIES: [History; 14] = [
-    History { structure: "bloom", name: "bloom", run: two_filters!(BloomFilter, 9) },
+    History { structure: "bloom", name: "bloom", run: two_filters!(BloomFilter, 8) },
     History { structure: "blocked", name: "blocked", run: two_filters!(BlockedBloomFilter, 8) },
     History { structure: "counting", name: "counting", run: counting },
     History { structure: "counting", name: "blocked counting", run: blocked_counting },
