@@ -232,7 +232,7 @@ mod tests {
             ("--error 1% --items 1e9", "Recommended: UltraLogLog, 8.00 KiB"),
             ("--error 1% --items 1e9 --overlap", "Recommended: HyperLogLog, 16.0 KiB"),
             ("--epsilon 0.001 --memory 64KiB", "0.242 %"),
-            ("--epsilon 0.001 --memory 512B", "error: bytes is 512, but must be from 1001"),
+            ("--epsilon 0.001 --memory 512B", "error: bytes is 512, but must be from 1008"),
             ("--width 2719 --depth 5", "0.674 %"),
             ("--width 2719", "--depth <N>"),
             ("--precision 14", "0.812 %"),
