@@ -9,9 +9,9 @@ const LEAST_QUERIES: f64 = 1_000.0;
 /// How long a run may take on two cores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Effort {
-    /// 30 seconds.
+    /// A minute and a half.
     Quick,
-    /// Two minutes.
+    /// Four minutes.
     Normal,
     /// An hour.
     Full,

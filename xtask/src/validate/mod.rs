@@ -50,7 +50,7 @@ const DEFAULT_SEED: u64 = 1;
 /// Measures every structure and compares with what it promises; exit status 1 when a promise is broken.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// About 30 seconds on two cores, for rates down to 1e-4
+    /// About a minute and a half on two cores, for rates down to 1e-4
     #[arg(long, conflicts_with = "full")]
     quick: bool,
     /// Up to an hour on two cores: rates down to 1e-6, deviations of two per cent, filters beyond 2^32 bits
