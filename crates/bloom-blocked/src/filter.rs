@@ -12,7 +12,7 @@ use crate::batch;
 use crate::blocks::{BlockSource, Blocks};
 use crate::reading::reading_methods;
 
-/// Answers *have I seen this key?* from one cache line a key: `false` is certain, and an absent key gets `true`
+/// Answers *have I seen this key?* from one cache line per key: `false` is certain, and an absent key gets `true`
 /// at a rate that was chosen.
 ///
 /// The filter for speed: where it exceeds the cache, a key costs one memory access whatever the rate,

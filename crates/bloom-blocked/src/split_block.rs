@@ -48,7 +48,7 @@ const BATCH: usize = 64;
 /// - False negatives: never. False positives: E\[(1 - (31/32)^j)^8\], j the load of a block, Poisson with
 ///   mean 256 / c for c bits an item. Filters of [`new`](Self::new) keep their rate on average up to their number of
 ///   values; those of the size of a [writer](Self::for_writer) may miss it.
-/// - Memory: 32 bytes a block, at 1 % 10.5 bits an item before it is rounded up to a power of two.
+/// - Memory: 32 bytes per block; 10.5 bits per item at 1 %, before rounding up to a power of two.
 /// - Insert and query: O(1), one block. Union: exact, requires equal blocks.
 ///
 /// # Examples

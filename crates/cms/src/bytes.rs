@@ -86,7 +86,7 @@ fn read_sketch<S, C: Counter, R: Source>(
     source: &mut R,
 ) -> Result<CountMinSketch<S, C>, R::Error> {
     let mut words = take_words(source, words_for::<C>(params.counters()))?;
-    // What is left of the last word is no counter, and 0.
+    // The bits of the last word behind the last counter are zero.
     let used = params.counters() % C::PER_WORD as u64 * u64::from(C::BITS);
     check_padding(source.offset() - 8, used, words.last().copied().unwrap_or_default())?;
     for word in words.iter_mut() {

@@ -70,7 +70,7 @@ pub struct CountMinSketch<S = DefaultHashBuilder, C = u32> {
     hasher: S,
 }
 
-/// What a sketch knows beside its counters.
+/// The state of a sketch beside its counters.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Counted<C> {
     pub(crate) total: u64,

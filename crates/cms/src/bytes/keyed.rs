@@ -248,7 +248,7 @@ pub(crate) struct Entry<K> {
     pub(crate) key: K,
     pub(crate) count: u64,
     pub(crate) error: u64,
-    /// What the count may be at most.
+    /// The upper bound of the count.
     pub(crate) most: u64,
     /// Where its bytes start: count, error, key.
     pub(crate) offset: u64,
