@@ -34,7 +34,7 @@ use crate::reading::reading_methods;
 /// filter.insert("stored");
 /// let bytes = filter.to_bytes();
 ///
-/// let view = BlockedBloomFilterView::from_bytes(&bytes)?;
+/// let view = BlockedBloomFilterView::open(&bytes)?;
 /// view.verify()?;
 /// assert!(view.contains("stored") && !view.contains("absent"));
 /// assert_eq!(view.to_filter()?, filter);

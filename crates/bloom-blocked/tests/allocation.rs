@@ -13,7 +13,7 @@ static ALLOCATOR: PeakAlloc = PeakAlloc;
 fn refuse(bytes: &[u8]) {
     portable::refuse::<BlockedBloomFilter>(bytes);
     assert!(AtomicBlockedBloomFilter::from_bytes(bytes).is_err());
-    assert!(BlockedBloomFilterView::from_bytes(bytes).is_err());
+    assert!(BlockedBloomFilterView::open(bytes).is_err());
     #[cfg(feature = "serde")]
     pds_testkit::format::refuse_claims::<BlockedBloomFilter>(bytes);
 }

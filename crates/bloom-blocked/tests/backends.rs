@@ -63,7 +63,7 @@ fn agrees(shape: Shape, backend: &str, stored: &[u64], asked: &[u64]) {
     single.contains_hash_batch(asked, &mut flags);
     single.contains_hash_batch_bitmap(asked, &mut bitmap);
     let (bytes, mut viewed) = (single.to_bytes(), flags.clone());
-    let view = BlockedBloomFilterView::from_bytes(&bytes).unwrap().with_backend(backend).unwrap();
+    let view = BlockedBloomFilterView::open(&bytes).unwrap().with_backend(backend).unwrap();
     view.contains_hash_batch(asked, &mut viewed);
     assert_eq!(viewed, flags, "a view, {backend}, {shape:?}");
     for (i, &hash) in asked.iter().enumerate() {

@@ -3,6 +3,7 @@
 //! `BLESS=1 cargo test -p bloom-blocked --test format` writes the golden files anew: a new format version.
 #![cfg(feature = "std")]
 
+use pds_core::bytes::ByteOptions;
 use std::path::Path;
 use std::{env, fs};
 
@@ -35,7 +36,7 @@ fn golden<S: PortableHasher>(
 ) -> Golden {
     filter.extend(0..inserted);
     let answers = (0..ASKED).map(|key| filter.contains(&key)).collect();
-    Golden { file, inserted, bytes: filter.with_key().to_bytes(), answers }
+    Golden { file, inserted, bytes: ByteOptions::new().with_key().to_bytes(&filter), answers }
 }
 
 fn all_golden() -> Result<Vec<Golden>, BuildError> {
@@ -83,7 +84,9 @@ fn todays_code_reads_the_golden_files() {
         if g.file == "sip.pds" {
             check_reading(
                 &g,
-                BlockedBloomFilter::<SipHashBuilder>::from_bytes_with_key(&bytes).unwrap(),
+                ByteOptions::new()
+                    .from_bytes::<BlockedBloomFilter<SipHashBuilder>>(&bytes)
+                    .unwrap(),
             );
         } else {
             check_reading(&g, BlockedBloomFilter::from_bytes(&bytes).unwrap());
@@ -94,7 +97,8 @@ fn todays_code_reads_the_golden_files() {
 
 fn check_reading<S: PortableHasher + Clone>(g: &Golden, filter: BlockedBloomFilter<S>) {
     let hasher = filter.hasher().clone();
-    let view = BlockedBloomFilterView::from_bytes_with_hasher(&g.bytes, hasher).unwrap();
+    let view =
+        ByteOptions::new().hasher(hasher).open::<_, BlockedBloomFilterView<_>>(&g.bytes).unwrap();
     view.verify().unwrap();
     for (key, &expected) in (0u64..).zip(&g.answers) {
         assert_eq!([filter.contains(&key), view.contains(&key)], [expected; 2], "{}", g.file);
@@ -111,7 +115,7 @@ fn small() -> Vec<u8> {
 
 /// What every way of reading says of these bytes; the view is verified, too.
 fn errors_of(bytes: &[u8]) -> [Option<DecodeError>; 3] {
-    let view = BlockedBloomFilterView::from_bytes(bytes);
+    let view = BlockedBloomFilterView::open(bytes);
     [
         BlockedBloomFilter::from_bytes(bytes).err(),
         AtomicBlockedBloomFilter::from_bytes(bytes).err(),

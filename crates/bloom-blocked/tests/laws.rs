@@ -105,7 +105,7 @@ quickcheck! {
         let filter = filled(shape, &stored);
         let skew = usize::from(skew % 64);
         let bytes = [vec![0; skew], filter.to_bytes()].concat();
-        let view = BlockedBloomFilterView::from_bytes(&bytes[skew..]).unwrap();
+        let view = BlockedBloomFilterView::open(&bytes[skew..]).unwrap();
         let (mut ours, mut theirs) = (vec![false; asked.len()], vec![false; asked.len()]);
         filter.contains_batch(&asked, &mut ours);
         view.contains_batch(&asked, &mut theirs);

@@ -2,6 +2,7 @@
 
 use bloom_blocked::{AtomicBlockedBloomFilter, BlockedBloomFilter, SipHashBuilder};
 use bloom_core::BloomFilter;
+use pds_core::bytes::WithKey;
 use pds_testkit::envelope::with_number;
 use pds_testkit::format::{FORMATS, Format, survives};
 
@@ -49,7 +50,7 @@ fn a_secret_key_is_serialised_on_request() {
     let mut filter = builder.build().unwrap();
     filter.insert("stored");
     for format in FORMATS {
-        let written = format.write(&filter.with_key()).unwrap();
+        let written = format.write(&WithKey(&filter)).unwrap();
         let read: BlockedBloomFilter<SipHashBuilder> = format.read(&written).unwrap();
         assert!(read == filter && read.contains("stored"), "{format:?}");
         assert!(format.read::<BlockedBloomFilter>(&written).is_err(), "{format:?}");

@@ -31,7 +31,7 @@ use crate::reading::reading_methods;
 /// filter.insert("stored");
 /// let bytes = filter.to_bytes();
 ///
-/// let view = BloomFilterView::from_bytes(&bytes)?;
+/// let view = BloomFilterView::open(&bytes)?;
 /// view.verify()?;
 /// assert!(view.contains("stored") && !view.contains("absent"));
 /// assert_eq!(view.to_filter()?, filter);

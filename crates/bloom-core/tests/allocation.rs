@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use bloom_core::{AtomicBloomFilter, BloomFilter, BloomFilterView};
-use pds_core::bytes::ReadLimits;
+use pds_core::bytes::ByteOptions;
 use pds_testkit::allocation::{CONSTANT, PeakAlloc, peak_of};
 
 #[global_allocator]
@@ -42,8 +42,8 @@ fn case_17_a_claim_allocates_nothing() {
         let ((), peak) = peak_of(&ALLOCATOR, || {
             assert!(BloomFilter::from_bytes(&bytes).is_err());
             assert!(AtomicBloomFilter::from_bytes(&bytes).is_err());
-            assert!(BloomFilterView::from_bytes(&bytes).is_err());
-            assert!(BloomFilter::load(&path).is_err());
+            assert!(BloomFilterView::open(&bytes).is_err());
+            assert!(ByteOptions::new().load::<BloomFilter>(&path).is_err());
         });
         assert!(peak < CONSTANT, "{bits} bits claimed: {peak} bytes");
     }
@@ -55,8 +55,10 @@ fn case_17_a_stream_that_lies_allocates_its_limit_at_the_most() {
     let _alone = alone();
     for (bits, limit) in [(1u64 << 23, MIB), (1 << 33, MIB), (1 << 33, 0), (1 << 63, 1 << 30)] {
         let bytes = claiming(bits);
-        let limits = ReadLimits::bytes(limit);
-        let (read, peak) = peak_of(&ALLOCATOR, || BloomFilter::read_from(bytes.as_slice(), limits));
+        let limits = limit;
+        let (read, peak) = peak_of(&ALLOCATOR, || {
+            ByteOptions::new().max_bytes(limits).read_from::<BloomFilter>(bytes.as_slice())
+        });
         assert!(read.is_err());
         let allowed = if bits / 8 + 136 > limit { 0 } else { usize::try_from(limit).unwrap() };
         assert!(peak < allowed + CONSTANT, "{bits} bits claimed, {limit} allowed: {peak} bytes");
@@ -106,9 +108,10 @@ fn stream(bytes: u64) -> [usize; 2] {
 
     let touched = peak_touched();
     let start = Instant::now();
-    let limits = ReadLimits::bytes(bytes + 136);
-    let (read, peak_reading) =
-        peak_of(&ALLOCATOR, || BloomFilter::read_from(File::open(&path).unwrap(), limits));
+    let limits = bytes + 136;
+    let (read, peak_reading) = peak_of(&ALLOCATOR, || {
+        ByteOptions::new().max_bytes(limits).read_from::<BloomFilter>(File::open(&path).unwrap())
+    });
     println!("read in {:?}; touched beyond all before: {:?} KiB", start.elapsed(), since(touched));
     let read = read.unwrap();
     assert!(read.count_ones() == ones && hashes.iter().all(|&hash| read.contains_hash(hash)));

@@ -4,14 +4,14 @@
 #![cfg(all(unix, feature = "std"))]
 
 use core::time::Duration;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::Instant;
 use std::{env, fs};
 
-use bloom_core::BloomFilter;
+use bloom_core::{BloomFilter, ByteOptions};
 use pds_testkit::keys;
 
 /// Names the folder in which a child process saves.
@@ -63,12 +63,13 @@ fn child(test: &str, folder: &Path) -> Command {
 fn a_killed_process_leaves_the_old_filter_or_the_new_one() {
     let folder = Folder::new("killed");
     let filters = [filter(0), filter(1)];
-    filters[0].save(folder.file()).unwrap();
+    ByteOptions::new().save(&filters[0], folder.file()).unwrap();
     let mut found = [0; 2];
     let mut interrupted = 0;
     for delay in keys::random(1).map(|key| Duration::from_micros(key % 50_000)).take(KILLS) {
         kill_while_it_saves(&folder, delay);
-        let loaded = BloomFilter::load(folder.file()).expect("the file is whole");
+        let loaded =
+            ByteOptions::new().load::<BloomFilter>(folder.file()).expect("the file is whole");
         let which = filters.iter().position(|filter| *filter == loaded);
         found[which.expect("it is one of the two")] += 1;
         for left in folder.others() {
@@ -109,7 +110,7 @@ fn saving_without_end() {
         .join("filter.pds");
     let filters = [filter(0), filter(1)];
     for i in 0.. {
-        filters[(i + 1) % 2].save(&file).unwrap();
+        ByteOptions::new().save(&filters[(i + 1) % 2], &file).unwrap();
     }
 }
 
@@ -118,7 +119,7 @@ fn saving_without_end() {
 fn a_full_disk_leaves_the_old_filter_and_no_other_file() {
     let folder = Folder::new("full");
     let old = BloomFilter::new(1_000, 0.01).unwrap();
-    old.save(folder.file()).unwrap();
+    ByteOptions::new().save(&old, folder.file()).unwrap();
     let test = child("saving_where_there_is_no_room", &folder.0);
     let status = Command::new("sh")
         .args(["-c", "trap '' XFSZ; ulimit -f 1000; exec \"$0\" \"$@\""])
@@ -130,7 +131,7 @@ fn a_full_disk_leaves_the_old_filter_and_no_other_file() {
         .unwrap();
     assert!(status.success(), "the child saw something else than an error");
     assert_eq!(folder.others(), [""; 0], "a temporary file was left behind");
-    assert!(BloomFilter::load(folder.file()).unwrap() == old);
+    assert!(ByteOptions::new().load::<BloomFilter>(folder.file()).unwrap() == old);
 }
 
 /// Also for a real full disk: `PDS_SAVE_FOLDER=SMALL_MOUNT cargo test -p bloom-core --test durable no_room -- --ignored`.
@@ -139,20 +140,27 @@ fn a_full_disk_leaves_the_old_filter_and_no_other_file() {
 fn saving_where_there_is_no_room() {
     let folder = PathBuf::from(env::var_os(FOLDER).expect("set by the test that starts this"));
     let before = fs::read_dir(&folder).unwrap().count();
-    let error = filter(0).save(folder.join("filter.pds")).unwrap_err();
+    let error = saving(&filter(0), &folder.join("filter.pds"));
     assert!(matches!(error.kind(), ErrorKind::FileTooLarge | ErrorKind::StorageFull), "{error}");
     assert_eq!(fs::read_dir(&folder).unwrap().count(), before);
+}
+
+/// Saves where it must fail.
+fn saving(filter: &BloomFilter, path: &Path) -> io::Error {
+    ByteOptions::new().save(filter, path).unwrap_err().into()
 }
 
 #[test]
 fn a_folder_that_is_not_there_is_an_error() {
     let folder = Folder::new("missing");
     let filter = BloomFilter::new(10, 0.01).unwrap();
-    let error = filter.save(folder.0.join("no/filter.pds")).unwrap_err();
+    let path = folder.0.join("no/filter.pds");
+    let error = saving(&filter, &path);
     assert_eq!(error.kind(), ErrorKind::NotFound);
-    assert_eq!(filter.save(folder.0.join("..")).unwrap_err().kind(), ErrorKind::InvalidInput);
+    assert!(error.to_string().starts_with(&format!("{}: ", path.display())), "{error}");
+    assert_eq!(saving(&filter, &folder.0.join("..")).kind(), ErrorKind::InvalidInput);
     // A folder is no file that could be replaced: the rename fails, and the temporary file goes.
     fs::create_dir(folder.file()).unwrap();
-    assert!(filter.save(folder.file()).is_err());
+    assert!(ByteOptions::new().save(&filter, folder.file()).is_err());
     assert_eq!(folder.others(), [""; 0]);
 }

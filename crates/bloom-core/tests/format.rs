@@ -3,6 +3,7 @@
 //! `BLESS=1 cargo test -p bloom-core --test format` writes the golden files anew: a new format version.
 #![cfg(feature = "std")]
 
+use pds_core::bytes::{ByteOptions, Header};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
@@ -55,7 +56,7 @@ fn all_golden() -> Result<Vec<Golden>, BuildError> {
     let designed = || BloomFilter::builder().expected_items(1_000);
     let keyless =
         golden("sip_without_key.pds", "text", designed().hasher(sip).build()?, 1_000, |f| {
-            f.without_key().to_bytes()
+            ByteOptions::new().without_key().to_bytes(f)
         });
     Ok(vec![
         golden("default.pds", "u64", BloomFilter::new(1_000, 0.01)?, 1_000, |f| f.to_bytes()),
@@ -67,7 +68,7 @@ fn all_golden() -> Result<Vec<Golden>, BuildError> {
             |f| f.to_bytes(),
         ),
         golden("sip.pds", "text", designed().hasher(sip).build()?, 1_000, |f| {
-            f.with_key().to_bytes()
+            ByteOptions::new().with_key().to_bytes(f)
         }),
         Golden { key: "30313233343536373839616263646566", ..keyless },
         golden("one_bit.pds", "u64", BloomFilter::builder().bits(1).hashes(1).build()?, 0, |f| {
@@ -118,10 +119,17 @@ fn todays_code_reads_the_golden_files() {
         let bytes = fs::read(folder().join(g.file)).unwrap();
         if g.file.starts_with("sip") {
             let sip = SipHashBuilder::from_key(KEY);
-            check_reading(&g, BloomFilter::from_bytes_with_hasher(&bytes, sip).unwrap());
             check_reading(
                 &g,
-                AtomicBloomFilter::from_bytes_with_hasher(&bytes, sip).unwrap().into_plain(),
+                ByteOptions::new().hasher(sip).from_bytes::<BloomFilter<_>>(&bytes).unwrap(),
+            );
+            check_reading(
+                &g,
+                ByteOptions::new()
+                    .hasher(sip)
+                    .from_bytes::<AtomicBloomFilter<_>>(&bytes)
+                    .unwrap()
+                    .into_plain(),
             );
         } else {
             check_reading(&g, BloomFilter::from_bytes(&bytes).unwrap());
@@ -131,7 +139,10 @@ fn todays_code_reads_the_golden_files() {
 }
 
 fn check_reading<S: PortableHasher + Clone>(g: &Golden, filter: BloomFilter<S>) {
-    let view = BloomFilterView::from_bytes_with_hasher(&g.bytes, filter.hasher().clone()).unwrap();
+    let view = ByteOptions::new()
+        .hasher(filter.hasher().clone())
+        .open::<_, BloomFilterView<_>>(&g.bytes)
+        .unwrap();
     view.verify().unwrap();
     for (i, &expected) in (0u64..).zip(&g.answers) {
         let answers = match g.keys {
@@ -153,7 +164,7 @@ fn small() -> Vec<u8> {
 fn errors_of(bytes: &[u8]) -> [Option<DecodeError>; 3] {
     let owned = BloomFilter::from_bytes(bytes);
     let shared = AtomicBloomFilter::from_bytes(bytes);
-    let view = BloomFilterView::from_bytes(bytes);
+    let view = BloomFilterView::open(bytes);
     [owned.err(), shared.err(), view.and_then(|view| view.verify()).err()]
 }
 
@@ -306,28 +317,32 @@ fn a_secret_key_is_written_on_request_only() {
         .build()
         .unwrap();
     filter.insert("stored");
-    let without = filter.without_key().to_bytes();
+    let without = ByteOptions::new().without_key().to_bytes(&filter);
     assert!(!without.windows(16).any(|window| window == KEY), "the key is in the bytes");
-    let read = BloomFilter::<SipHashBuilder>::from_bytes_with_key(&without);
+    let read = ByteOptions::new().from_bytes::<BloomFilter<SipHashBuilder>>(&without);
     assert_eq!(read.err(), Some(DecodeError::KeyMissing { offset: 48 }));
-    let read =
-        BloomFilter::from_bytes_with_hasher(&without, SipHashBuilder::from_key(KEY)).unwrap();
+    let read = ByteOptions::new()
+        .hasher(SipHashBuilder::from_key(KEY))
+        .from_bytes::<BloomFilter<_>>(&without)
+        .unwrap();
     assert!(read == filter && read.contains("stored"));
-    let with = filter.with_key().to_bytes();
-    let read = BloomFilter::<SipHashBuilder>::from_bytes_with_key(&with).unwrap();
+    let with = ByteOptions::new().with_key().to_bytes(&filter);
+    let read = ByteOptions::new().from_bytes::<BloomFilter<SipHashBuilder>>(&with).unwrap();
     assert!(read == filter && read.contains("stored"));
     for bytes in [&without, &with] {
         let wrong = SipHashBuilder::from_key([1; 16]);
-        let error = BloomFilter::from_bytes_with_hasher(bytes, wrong).unwrap_err();
+        let error =
+            ByteOptions::new().hasher(wrong).from_bytes::<BloomFilter<_>>(bytes).unwrap_err();
         assert!(matches!(error, DecodeError::KeyMismatch { offset: 40, .. }), "{error:?}");
-        let error = BloomFilterView::from_bytes_with_hasher(bytes, wrong).err().unwrap();
+        let error =
+            ByteOptions::new().hasher(wrong).open::<_, BloomFilterView<_>>(bytes).err().unwrap();
         assert!(matches!(error, DecodeError::KeyMismatch { .. }), "{error:?}");
     }
 }
 
 #[test]
 fn peeking_tells_what_bytes_hold() {
-    let header = BloomFilter::peek(&small()).unwrap();
+    let header = Header::peek(&small()).unwrap();
     assert_eq!(header.kind, pds_core::Kind::BLOOM);
     assert_eq!(header.hasher.map(|hasher| hasher.id), Some(1));
     assert_eq!(header.shape.expected_items(), Some(10));
@@ -341,7 +356,7 @@ fn case_21_a_view_answers_from_bytes_at_any_address() {
     for shift in 0..9 {
         let mut shifted = vec![0xff; shift];
         shifted.extend(&bytes);
-        let view = BloomFilterView::from_bytes(&shifted[shift..]).unwrap();
+        let view = BloomFilterView::open(&shifted[shift..]).unwrap();
         view.verify().unwrap();
         assert!((0..2_000u32).all(|key| view.contains(&key) == filter.contains(&key)));
         assert_eq!((view.approx_len(), view.health()), (filter.approx_len(), filter.health()));
@@ -354,7 +369,7 @@ fn case_21_an_unverified_view_survives_any_payload() {
     let mut bytes = small();
     let end = bytes.len() - 8;
     bytes[128..end].fill(0xff);
-    let view = BloomFilterView::from_bytes(&bytes).unwrap();
+    let view = BloomFilterView::open(&bytes).unwrap();
     assert!((0..1_000u32).all(|key| view.contains(&key)));
     assert!(view.fill_ratio() >= 1.0 && view.false_positive_rate() <= 1.0);
     let _ = (view.approx_len(), view.health(), view.is_saturated(), view.count_ones());

@@ -2,6 +2,7 @@
 
 use bloom_core::{AtomicBloomFilter, BloomFilter};
 use pds_core::SipHashBuilder;
+use pds_core::bytes::WithKey;
 use pds_testkit::format::{FORMATS, Format};
 
 fn small() -> BloomFilter {
@@ -107,7 +108,7 @@ fn keyed() -> BloomFilter<SipHashBuilder> {
 #[test]
 fn a_keyed_filter_is_serialised_with_its_key_on_request() {
     for format in FORMATS {
-        let written = format.write(&keyed().with_key()).unwrap();
+        let written = format.write(&WithKey(&keyed())).unwrap();
         let read: BloomFilter<SipHashBuilder> = format.read(&written).unwrap();
         assert!(read == keyed() && read.contains("stored"), "{format:?}");
         assert!(format.read::<BloomFilter>(&written).is_err(), "{format:?}: another hasher");

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{self, BufWriter, Cursor, ErrorKind, Read, Write};
 
 use bloom_core::{AtomicBloomFilter, BloomFilter};
-use pds_core::bytes::ReadLimits;
+use pds_core::bytes::ByteOptions;
 use pds_core::{DecodeError, ReadError};
 use pds_testkit::mutate;
 
@@ -60,12 +60,17 @@ fn several_filters_follow_each_other_in_a_stream() {
     stream.extend(b"and then some");
     let mut reader = stream.as_slice();
     for filter in &filters {
-        assert_eq!(BloomFilter::read_from(&mut reader, ReadLimits::UNLIMITED).unwrap(), *filter);
+        assert_eq!(
+            ByteOptions::new().max_bytes(u64::MAX).read_from::<BloomFilter>(&mut reader).unwrap(),
+            *filter
+        );
     }
     assert_eq!(reader, b"and then some");
-    let error = BloomFilter::read_from(&mut reader, ReadLimits::UNLIMITED).unwrap_err();
+    let error =
+        ByteOptions::new().max_bytes(u64::MAX).read_from::<BloomFilter>(&mut reader).unwrap_err();
     assert!(matches!(error, ReadError::Decode(DecodeError::Magic { .. })), "{error:?}");
-    let error = BloomFilter::read_from(io::empty(), ReadLimits::UNLIMITED).unwrap_err();
+    let error =
+        ByteOptions::new().max_bytes(u64::MAX).read_from::<BloomFilter>(io::empty()).unwrap_err();
     assert!(is(&error, DecodeError::Truncated { offset: 0, expected: 72 }), "{error:?}");
 }
 
@@ -77,8 +82,14 @@ fn is(error: &ReadError, expected: DecodeError) -> bool {
 fn a_slow_and_interrupted_stream_gives_the_same() {
     let bytes = filter(1_000).to_bytes();
     let mut slow = Slow::new(&bytes);
-    assert_eq!(BloomFilter::read_from(&mut slow, ReadLimits::UNLIMITED).unwrap(), filter(1_000));
-    let shared = AtomicBloomFilter::read_from(Slow::new(&bytes), ReadLimits::UNLIMITED).unwrap();
+    assert_eq!(
+        ByteOptions::new().max_bytes(u64::MAX).read_from::<BloomFilter>(&mut slow).unwrap(),
+        filter(1_000)
+    );
+    let shared = ByteOptions::new()
+        .max_bytes(u64::MAX)
+        .read_from::<AtomicBloomFilter>(Slow::new(&bytes))
+        .unwrap();
     assert!(shared.into_plain() == filter(1_000));
 }
 
@@ -86,7 +97,10 @@ fn a_slow_and_interrupted_stream_gives_the_same() {
 fn an_early_end_says_where() {
     let bytes = filter(10).to_bytes();
     for length in 0..bytes.len() {
-        let error = BloomFilter::read_from(&bytes[..length], ReadLimits::UNLIMITED).unwrap_err();
+        let error = ByteOptions::new()
+            .max_bytes(u64::MAX)
+            .read_from::<BloomFilter>(&bytes[..length])
+            .unwrap_err();
         let ReadError::Decode(DecodeError::Truncated { offset, expected }) = error else {
             panic!("{length} bytes: {error:?}");
         };
@@ -100,7 +114,8 @@ fn an_error_of_the_reader_comes_through() {
     let bytes = filter(10).to_bytes();
     for fails_at in 0..bytes.len() {
         let slow = Slow { fails_at, ..Slow::new(&bytes) };
-        let error = BloomFilter::read_from(slow, ReadLimits::UNLIMITED).unwrap_err();
+        let error =
+            ByteOptions::new().max_bytes(u64::MAX).read_from::<BloomFilter>(slow).unwrap_err();
         let ReadError::Io(error) = error else { panic!("byte {fails_at}: {error:?}") };
         assert_eq!(error.kind(), ErrorKind::ConnectionReset);
     }
@@ -112,10 +127,14 @@ fn more_than_the_limit_is_refused_after_the_header() {
     let filter = filter(1_000);
     let bytes = filter.to_bytes();
     let found = bytes.len() as u64;
-    assert!(BloomFilter::read_from(bytes.as_slice(), ReadLimits::bytes(found)).unwrap() == filter);
+    assert!(
+        ByteOptions::new().max_bytes(found).read_from::<BloomFilter>(bytes.as_slice()).unwrap()
+            == filter
+    );
     for limit in [0, 1, found - 1] {
         let mut reader = Cursor::new(&bytes);
-        let error = BloomFilter::read_from(&mut reader, ReadLimits::bytes(limit)).unwrap_err();
+        let error =
+            ByteOptions::new().max_bytes(limit).read_from::<BloomFilter>(&mut reader).unwrap_err();
         assert!(is(&error, DecodeError::Limit { offset: 16, limit, found }), "{error:?}");
         assert_eq!(reader.position(), 128);
     }
@@ -134,14 +153,18 @@ fn case_17_streams_and_files_refuse_what_bytes_do() {
     let mut refused = 0;
     for bytes in &inputs {
         fs::write(&path, bytes).unwrap();
-        let loaded = BloomFilter::load(&path);
+        let loaded = ByteOptions::new().load::<BloomFilter>(&path);
         match BloomFilter::from_bytes(bytes) {
             Ok(filter) => assert!(loaded.unwrap() == filter),
             Err(error) => {
                 refused += 1;
-                let ReadError::Decode(loaded) = loaded.unwrap_err() else { panic!("{error}") };
+                let loaded = loaded.unwrap_err();
+                assert_eq!(loaded.to_string(), format!("{}: {error}", path.display()));
+                let ReadError::Decode(loaded) = loaded.error else { panic!("{error}") };
                 assert_eq!(format!("{loaded:?}"), format!("{error:?}"));
-                let read = BloomFilter::read_from(bytes.as_slice(), ReadLimits::bytes(1 << 20));
+                let read = ByteOptions::new()
+                    .max_bytes(1 << 20)
+                    .read_from::<BloomFilter>(bytes.as_slice());
                 let trailing = matches!(error, DecodeError::Trailing { .. });
                 assert!(trailing || matches!(read, Err(ReadError::Decode(_))), "{error}");
             }
@@ -149,8 +172,8 @@ fn case_17_streams_and_files_refuse_what_bytes_do() {
     }
     fs::remove_file(&path).unwrap();
     assert!(refused > inputs.len() / 2, "{refused} of {}", inputs.len());
-    let missing = BloomFilter::load(&path).unwrap_err();
-    assert!(matches!(&missing, ReadError::Io(error) if error.kind() == ErrorKind::NotFound));
+    let missing = ByteOptions::new().load::<BloomFilter>(&path).unwrap_err();
+    assert!(matches!(&missing.error, ReadError::Io(error) if error.kind() == ErrorKind::NotFound));
 }
 
 fn flipped(valid: &[u8], bit: usize) -> Vec<u8> {

@@ -48,14 +48,12 @@ pub use view::{BlockedCountingBloomFilterView, CountingBloomFilterView};
 // What the signatures here are made of, so that `pds-core` need not be a dependency of their users.
 #[cfg(feature = "alloc")]
 pub use bloom_core::BloomFilter;
-#[cfg(feature = "std")]
-pub use pds_core::ReadError;
 #[cfg(feature = "alloc")]
-pub use pds_core::bytes::Header;
-#[cfg(feature = "std")]
-pub use pds_core::bytes::ReadLimits;
+pub use pds_core::bytes::{ByteOptions, Header};
 pub use pds_core::{
     AllocError, Avalanching, BuildError, DecodeError, DefaultHashBuilder, Estimate, Incompatible,
     KeyHasher, Kind, Mixed, ParamError, PortableHasher, Raw, SipHashBuilder,
 };
+#[cfg(feature = "std")]
+pub use pds_core::{FileError, ReadError};
 pub use pds_params::{BlockedCountingParams, BloomParams};

@@ -36,7 +36,7 @@ type ByteWords<'a> = &'a [[u8; 8]];
 /// filter.extend(["stored", "stored"]);
 /// let bytes = filter.to_bytes();
 ///
-/// let view: CountingBloomFilterView = CountingBloomFilterView::from_bytes(&bytes)?;
+/// let view: CountingBloomFilterView = CountingBloomFilterView::open(&bytes)?;
 /// view.verify()?;
 /// assert_eq!((view.estimate("stored"), view.estimate("absent")), (2, 0));
 /// assert_eq!(view.to_filter()?, filter);
@@ -86,7 +86,7 @@ impl<'a, S, C: Counter> CountingBloomFilterView<'a, S, C> {
 /// filter.extend(["stored", "stored"]);
 /// let bytes = filter.to_bytes();
 ///
-/// let view = BlockedCountingBloomFilterView::from_bytes(&bytes)?;
+/// let view = BlockedCountingBloomFilterView::open(&bytes)?;
 /// view.verify()?;
 /// assert_eq!((view.estimate("stored"), view.estimate("absent")), (2, 0));
 /// assert_eq!(view.to_filter()?, filter);

@@ -279,7 +279,7 @@ fn case_24_many_keys_are_asked_in_one_call() {
             let mut filter = $filter;
             assert!(filter.insert_batch(&stored) > 4_900);
             let bytes = filter.to_bytes();
-            let view = <$view>::from_bytes(&bytes).unwrap();
+            let view = <$view>::open(&bytes).unwrap();
             for length in [0, 1, 31, 32, 33, 64, 65, 1_000] {
                 let asked: Vec<String> = keys::urls(1).skip(4_900).take(length).collect();
                 let (mut answers, mut viewed) = (vec![false; length], vec![false; length]);

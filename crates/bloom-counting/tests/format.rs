@@ -3,6 +3,7 @@
 //! `BLESS=1 cargo test -p bloom-counting --test format` writes the golden files anew: a new format version.
 #![cfg(feature = "std")]
 
+use pds_core::bytes::{ByteOptions, Header};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
@@ -97,7 +98,7 @@ fn case_21_views_answer_from_bytes_at_any_address() {
             let filter = $filter;
             for shift in 0..9 {
                 let shifted = [&vec![0xff; shift], bytes.as_slice()].concat();
-                let view = <$view>::from_bytes(&shifted[shift..]).unwrap();
+                let view = <$view>::open(&shifted[shift..]).unwrap();
                 view.verify().unwrap();
                 assert_eq!(view.to_filter(), Ok(filter.clone()));
                 assert!(
@@ -105,7 +106,7 @@ fn case_21_views_answer_from_bytes_at_any_address() {
                     "{shift}"
                 );
             }
-            let view = <$view>::from_bytes(&bytes).unwrap();
+            let view = <$view>::open(&bytes).unwrap();
             let keys: Vec<u64> = (0..2_000).collect();
             let mut answers = vec![false; keys.len()];
             view.contains_batch(&keys, &mut answers);
@@ -162,10 +163,10 @@ fn case_19_the_line_of_a_hash_is_the_same_on_every_machine() {
 
 #[test]
 fn headers_tell_the_shape() {
-    let header = Narrow::peek(&shaped(100, 8).to_bytes()).unwrap();
+    let header = Header::peek(&shaped(100, 8).to_bytes()).unwrap();
     assert_eq!((header.kind, header.payload_bytes), (Kind::COUNTING_BLOOM, 56));
     assert_eq!(header.shape.as_slice(), [100, 8, 4]);
-    let header = BlockedCountingBloomFilter::peek(&blocked().to_bytes()).unwrap();
+    let header = Header::peek(&blocked().to_bytes()).unwrap();
     assert_eq!((header.kind, header.payload_bytes), (Kind::BLOCKED_COUNTING_BLOOM, 320));
     assert_eq!(header.shape.as_slice(), [5]);
 }
@@ -175,17 +176,22 @@ fn a_secret_key_is_written_on_request_only() {
     let hasher = SipHashBuilder::from_key(*b"0123456789abcdef");
     let filter =
         BlockedCountingBloomFilter::builder().expected_items(9).hasher(hasher).build().unwrap();
-    let bytes = filter.without_key().to_bytes();
-    let read = BlockedCountingBloomFilter::<SipHashBuilder>::from_bytes_with_key(&bytes);
+    let bytes = ByteOptions::new().without_key().to_bytes(&filter);
+    let read = ByteOptions::new().from_bytes::<BlockedCountingBloomFilter<SipHashBuilder>>(&bytes);
     assert_eq!(read, Err(DecodeError::KeyMissing { offset: 48 }));
-    let given = BlockedCountingBloomFilter::from_bytes_with_hasher(&bytes, hasher);
-    let view = BlockedCountingBloomFilterView::from_bytes_with_hasher(&bytes, hasher).unwrap();
+    let given =
+        ByteOptions::new().hasher(hasher).from_bytes::<BlockedCountingBloomFilter<_>>(&bytes);
+    let view = ByteOptions::new()
+        .hasher(hasher)
+        .open::<_, BlockedCountingBloomFilterView<_>>(&bytes)
+        .unwrap();
     assert_eq!((given, view.to_filter()), (Ok(filter.clone()), Ok(filter.clone())));
     let other = SipHashBuilder::from_key([0; 16]);
-    let mismatch = BlockedCountingBloomFilterView::from_bytes_with_hasher(&bytes, other);
+    let mismatch =
+        ByteOptions::new().hasher(other).open::<_, BlockedCountingBloomFilterView<_>>(&bytes);
     assert!(matches!(mismatch, Err(DecodeError::KeyMismatch { .. })));
-    let bytes = filter.with_key().to_bytes();
-    let view = BlockedCountingBloomFilterView::<SipHashBuilder>::from_bytes_with_key(&bytes);
+    let bytes = ByteOptions::new().with_key().to_bytes(&filter);
+    let view = ByteOptions::new().open::<_, BlockedCountingBloomFilterView<SipHashBuilder>>(&bytes);
     assert_eq!(view.and_then(|view| view.to_filter()), Ok(filter));
 }
 
@@ -229,7 +235,7 @@ fn case_17_counters_beyond_the_last_are_refused() {
     let bytes = with_payload(&shaped(17, 2).to_bytes(), &payload);
     let error = Narrow::from_bytes(&bytes).unwrap_err();
     assert_eq!(error, DecodeError::Padding { offset: 136, found: 256 });
-    assert_eq!(NarrowView::from_bytes(&bytes).unwrap().verify(), Err(error));
+    assert_eq!(NarrowView::open(&bytes).unwrap().verify(), Err(error));
 }
 
 #[test]
@@ -244,7 +250,7 @@ fn case_17_every_cut_and_every_flipped_bit_is_an_error() {
                 let mut damaged = bytes.clone();
                 damaged[bit / 8] ^= 1 << (bit % 8);
                 assert!(<$filter>::from_bytes(&damaged).is_err(), "bit {bit}");
-                if let Ok(view) = <$view>::from_bytes(&damaged) {
+                if let Ok(view) = <$view>::open(&damaged) {
                     assert!(view.verify().is_err(), "bit {bit}");
                     let _ = view.estimate(&1u64) + view.estimate(&u64::MAX);
                 }
@@ -264,7 +270,7 @@ fn case_21_unverified_views_survive_any_payload() {
             let mut bytes = $filter.to_bytes();
             let end = bytes.len() - 8;
             bytes[128..end].fill(0xff);
-            let view = <$view>::from_bytes(&bytes).unwrap();
+            let view = <$view>::open(&bytes).unwrap();
             assert!((0..1_000u64).all(|key| view.contains(&key) && view.estimate(&key) == $most));
             assert_eq!((view.fill_ratio(), view.false_positive_rate()), (1.0, 1.0));
             assert!(view.verify().is_err() && view.to_filter().is_err());

@@ -3,6 +3,7 @@
 use bloom_counting::{
     Bits8, BlockedCountingBloomFilter, CountingBloomFilter, DefaultHashBuilder, SipHashBuilder,
 };
+use pds_core::bytes::WithKey;
 use pds_testkit::envelope::with_number;
 use pds_testkit::format::{FORMATS, Format, survives};
 
@@ -51,7 +52,7 @@ fn a_secret_key_is_serialised_on_request() {
     let mut filter = builder.build().unwrap();
     filter.insert("stored");
     for format in FORMATS {
-        let written = format.write(&filter.with_key()).unwrap();
+        let written = format.write(&WithKey(&filter)).unwrap();
         let read: BlockedCountingBloomFilter<SipHashBuilder> = format.read(&written).unwrap();
         assert!(read == filter && read.contains("stored"), "{format:?}");
         assert!(format.read::<BlockedCountingBloomFilter>(&written).is_err(), "{format:?}");

@@ -39,7 +39,7 @@ pub use signed::CountSketchView;
 /// sketch.insert_many("stored", 3);
 /// let bytes = sketch.to_bytes();
 ///
-/// let view: CountMinSketchView = CountMinSketchView::from_bytes(&bytes)?;
+/// let view: CountMinSketchView = CountMinSketchView::open(&bytes)?;
 /// view.verify()?;
 /// assert_eq!((view.estimate("stored").value(), view.estimate("absent").value()), (3, 0));
 /// # Ok::<(), Box<dyn core::error::Error>>(())

@@ -462,7 +462,7 @@ fn case_35_signed_counters_stay_at_their_limits() {
         assert!(one == two && one == sketch && none == sketch);
         let bytes = sketch.to_bytes();
         assert_eq!(CountSketch::from_bytes(&bytes).unwrap(), sketch);
-        let view = CountSketchView::from_bytes(&bytes).unwrap();
+        let view = CountSketchView::open(&bytes).unwrap();
         assert_eq!(view.estimate_hash(finalize(7)), sketch.estimate_hash(finalize(7)));
         let (mut left, mut right) = (build(), build());
         add(&mut left, i64::MAX);
@@ -491,7 +491,7 @@ fn case_35_halving_forgets_no_saturation() {
     assert_eq!(sketch.estimate_interval("low").truth_at_most, Some(50));
     let bytes = sketch.to_bytes();
     check(CountMinSketch::<_, u8>::from_bytes(&bytes).unwrap().estimate_interval("full"));
-    check(CountMinSketchView::<_, u8>::from_bytes(&bytes).unwrap().estimate_interval("full"));
+    check(CountMinSketchView::<_, u8>::open(&bytes).unwrap().estimate_interval("full"));
     let shared = AtomicCountMinSketch::<_, u8>::try_from(sketch.clone()).unwrap();
     check(shared.estimate_interval("full"));
     check(shared.into_plain().estimate_interval("full"));
@@ -561,7 +561,7 @@ fn case_35_a_saturated_total_gives_no_lower_bound() {
     let shared = shared.as_mut().unwrap();
     (0..3).for_each(|_| _ = shared.insert_many("others", u64::MAX / 2));
     let bytes = sketch.to_bytes();
-    let view = CountMinSketchView::<_, u64>::from_bytes(&bytes).unwrap();
+    let view = CountMinSketchView::<_, u64>::open(&bytes).unwrap();
     for interval in [
         sketch.estimate_interval("never"),
         shared.estimate_interval("never"),

@@ -11,7 +11,7 @@ use cms::{
     AtomicCountMinSketch, CountMinParams, CountMinSketch, CountMinSketchView, CountSketch,
     CountSketchView, HeavyHitters, RowHash, SketchedHeavyHitters, TopK,
 };
-use pds_core::bytes::ReadLimits;
+use pds_core::bytes::ByteOptions;
 use pds_core::hash::finalize;
 use pds_core::{DecodeError, DefaultHashBuilder, SipHashBuilder};
 use pds_testkit::envelope::{forged, with_number, with_numbers, with_payload};
@@ -79,7 +79,7 @@ fn sketched() -> SketchedHeavyHitters<Vec<u8>> {
 fn golden() -> [(&'static str, Vec<u8>); 6] {
     [
         ("count_min.pds", plain().to_bytes()),
-        ("count_min_u8_conservative_sip.pds", narrow().with_key().to_bytes()),
+        ("count_min_u8_conservative_sip.pds", ByteOptions::new().with_key().to_bytes(&narrow())),
         ("count_sketch.pds", signed().to_bytes()),
         ("heavy_hitters_string.pds", heavy().to_bytes()),
         ("top_k_u64.pds", top().to_bytes()),
@@ -111,7 +111,8 @@ fn todays_code_reads_the_golden_files() {
         AtomicCountMinSketch::<DefaultHashBuilder>::from_bytes(&read("count_min.pds")).unwrap();
     assert_eq!(shared.into_plain(), plain());
     let keyed = read("count_min_u8_conservative_sip.pds");
-    let sketch = CountMinSketch::<SipHashBuilder, u8>::from_bytes_with_key(&keyed).unwrap();
+    let sketch =
+        ByteOptions::new().from_bytes::<CountMinSketch<SipHashBuilder, u8>>(&keyed).unwrap();
     assert_eq!(sketch, narrow());
     assert_eq!(
         CountSketch::<DefaultHashBuilder>::from_bytes(&read("count_sketch.pds")).unwrap(),
@@ -339,8 +340,8 @@ fn case_21_views_answer_from_bytes_at_any_address() {
     for offset in 0..9 {
         let at = |bytes: Vec<u8>| [vec![0; offset], bytes].concat();
         let (bytes, signed_bytes) = (at(plain.to_bytes()), at(signed.to_bytes()));
-        let view: CountMinSketchView = CountMinSketchView::from_bytes(&bytes[offset..]).unwrap();
-        let signed_view = CountSketchView::from_bytes(&signed_bytes[offset..]).unwrap();
+        let view: CountMinSketchView = CountMinSketchView::open(&bytes[offset..]).unwrap();
+        let signed_view = CountSketchView::open(&signed_bytes[offset..]).unwrap();
         assert!(view.verify().is_ok() && signed_view.verify().is_ok());
         for key in 0..600u64 {
             assert_eq!(view.estimate(&key), plain.estimate(&key));
@@ -352,9 +353,12 @@ fn case_21_views_answer_from_bytes_at_any_address() {
             view.to_sketch() == Ok(plain.clone()) && signed_view.to_sketch() == Ok(signed.clone())
         );
     }
-    let narrow_bytes = narrow.without_key().to_bytes();
+    let narrow_bytes = ByteOptions::new().without_key().to_bytes(&narrow);
     let hasher = SipHashBuilder::from_key(KEY);
-    let view = CountMinSketchView::<_, u8>::from_bytes_with_hasher(&narrow_bytes, hasher).unwrap();
+    let view = ByteOptions::new()
+        .hasher(hasher)
+        .open::<_, CountMinSketchView<_, u8>>(&narrow_bytes)
+        .unwrap();
     assert!((0..600).all(|i| view.estimate(&word(i)) == narrow.estimate(&word(i))));
 }
 
@@ -364,12 +368,12 @@ fn case_21_unverified_views_survive_any_payload() {
     let mut bytes = signed().to_bytes();
     let end = bytes.len() - 8;
     bytes[128..end].fill(0x80);
-    let view = CountSketchView::from_bytes(&bytes).unwrap();
+    let view = CountSketchView::open(&bytes).unwrap();
     assert!((0..600u64).all(|key| view.estimate(&key) != 0));
     assert!(matches!(view.verify(), Err(DecodeError::Checksum { .. })));
     assert!(view.to_sketch().is_err());
-    assert!(CountSketchView::from_bytes(&plain().to_bytes()).is_err());
-    assert!(CountSketchView::from_bytes(&bytes[..end]).is_err());
+    assert!(CountSketchView::open(&plain().to_bytes()).is_err());
+    assert!(CountSketchView::open(&bytes[..end]).is_err());
 }
 
 /// A great capacity costs memory when keys come, not when bytes claim it.
@@ -395,10 +399,14 @@ fn streams_hold_one_structure_after_another() {
     heavy().write_to(&mut stream).unwrap();
     plain().write_to(&mut stream).unwrap();
     let mut reader = stream.as_slice();
-    let summary = HeavyHitters::<String>::read_from(&mut reader, ReadLimits::UNLIMITED).unwrap();
-    let sketch =
-        CountMinSketch::<DefaultHashBuilder>::read_from(&mut reader, ReadLimits::UNLIMITED)
-            .unwrap();
+    let summary = ByteOptions::new()
+        .max_bytes(u64::MAX)
+        .read_from::<HeavyHitters<String>>(&mut reader)
+        .unwrap();
+    let sketch = ByteOptions::new()
+        .max_bytes(u64::MAX)
+        .read_from::<CountMinSketch<DefaultHashBuilder>>(&mut reader)
+        .unwrap();
     assert!(summary == heavy() && sketch == plain() && reader.is_empty());
 }
 

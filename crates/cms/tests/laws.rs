@@ -217,7 +217,7 @@ fn sketch_keeps_bounds<C: Counter>(shape: Shape, steps: Vec<Step>) -> bool {
     };
     let (sketch, exact) = follow!(steps, build(), Sketch::<C>::from_bytes, halve);
     let bytes = sketch.to_bytes();
-    let view = CountMinSketchView::<_, C>::from_bytes(&bytes).unwrap();
+    let view = CountMinSketchView::<_, C>::open(&bytes).unwrap();
     (0..13).all(|key| {
         let (estimate, interval) = (sketch.estimate(&key), sketch.estimate_interval(&key));
         exact.is_bounded(key, estimate, interval, false)
@@ -364,7 +364,7 @@ quickcheck! {
         let offset = usize::from(offset % 16);
         let mut bytes = vec![0; offset];
         bytes.extend(sketch.to_bytes());
-        let view = CountMinSketchView::<_, u8>::from_bytes(&bytes[offset..]).unwrap();
+        let view = CountMinSketchView::<_, u8>::open(&bytes[offset..]).unwrap();
         view.verify().is_ok()
             && view.total() == sketch.total()
             && (0..=255u8).all(|key| view.estimate(&key) == sketch.estimate(&key))
@@ -377,7 +377,7 @@ quickcheck! {
         for (byte, &damage) in bytes[128..].iter_mut().zip(garbage.iter().cycle()) {
             *byte = damage;
         }
-        let view = CountMinSketchView::<_, u8>::from_bytes(&bytes).unwrap();
+        let view = CountMinSketchView::<_, u8>::open(&bytes).unwrap();
         (0..=255u8).all(|key| view.estimate(&key) <= 255)
     }
 
@@ -418,7 +418,7 @@ quickcheck! {
         let mut sketch = CountSketch::from_params(params, DefaultHashBuilder::default()).unwrap();
         keys.iter().for_each(|&(hash, count)| { sketch.add_hash(hash.into(), count); });
         let bytes = sketch.to_bytes();
-        let view = CountSketchView::from_bytes(&bytes).unwrap();
+        let view = CountSketchView::open(&bytes).unwrap();
         view.verify().is_ok()
             && (0..=255).all(|hash| view.estimate_hash(hash) == sketch.estimate_hash(hash))
             && view.to_sketch().unwrap() == sketch

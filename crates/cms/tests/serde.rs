@@ -1,6 +1,7 @@
 //! Sketches and summaries as serde values, under four formats.
 
 use core::fmt::Debug;
+use pds_core::bytes::WithKey;
 
 use cms::{CountMinSketch, CountSketch, HeavyHitters, SketchedHeavyHitters, TopK, serde_keys};
 use pds_core::internal::serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -120,7 +121,7 @@ fn a_secret_key_is_serialised_on_request() {
     let hasher = SipHashBuilder::from_key([7; 16]);
     let list = TopK::<u64, _>::with_hasher(3, hasher).unwrap();
     for format in FORMATS {
-        let written = format.write(&list.with_key()).unwrap();
+        let written = format.write(&WithKey(&list)).unwrap();
         assert!(format.read::<TopK<u64, SipHashBuilder>>(&written).unwrap() == list);
         assert!(format.read::<TopK<u64, DefaultHashBuilder>>(&written).is_err());
     }

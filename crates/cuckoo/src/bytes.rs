@@ -3,29 +3,23 @@
 use alloc::vec::Vec;
 use core::ops::RangeInclusive;
 #[cfg(feature = "std")]
-use std::{io, path::Path};
+use std::io::{self, Read, Write};
 
-use pds_core::bytes::{
-    Header, Numbers, Portable, Shape, Sink, Source, WithKey, WithoutKey, from_slice,
-};
+#[cfg(feature = "std")]
+use pds_core::ReadError;
+use pds_core::bytes::{ByteOptions, Numbers, Portable, Shape, Sink, Source};
 use pds_core::hash::PublicSeed;
 #[cfg(feature = "serde")]
 use pds_core::internal::serde;
 use pds_core::internal::{check_padding, take_words};
 use pds_core::storage::WordSource;
 use pds_core::{DecodeError, Kind, ParamError, PortableHasher};
-#[cfg(feature = "std")]
-use pds_core::{
-    ReadError,
-    bytes::{self, ReadLimits},
-};
 use pds_params::CuckooParams;
 
 use crate::CuckooFilter;
 use crate::table::Table;
 
-// The readers without a suffix exist for the default hasher only, like `new`: `CuckooFilter::from_bytes(&bytes)` then
-// needs no type.
+// The readers exist for the default hasher only, like `new`: `CuckooFilter::from_bytes(&bytes)` then needs no type.
 impl CuckooFilter {
     /// Reads portable bytes that hold one filter and nothing else.
     ///
@@ -35,159 +29,40 @@ impl CuckooFilter {
     /// # Complexity
     /// O(length of the bytes). Allocates no more than the bytes justify.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, DecodeError> {
-        from_slice(bytes, None)
-    }
-
-    /// Reads the head of portable bytes: what they hold. Does not look at the payload.
-    ///
-    /// # Errors
-    /// [`DecodeError`] says what is wrong, and at which offset.
-    pub fn peek(bytes: &[u8]) -> Result<Header, DecodeError> {
-        Header::peek(bytes)
+        ByteOptions::new().from_bytes(bytes)
     }
 
     /// Reads one filter from a stream. Leaves what follows it in the reader.
     ///
-    /// Allocates the slots once, and refuses more than `limits` allow.
+    /// Reads at most 1 GiB. For another limit use [`ByteOptions`].
     ///
     /// # Errors
     /// [`ReadError`] if reading fails, or if the bytes are wrong.
     #[cfg(feature = "std")]
-    pub fn read_from(reader: impl io::Read, limits: ReadLimits) -> Result<Self, ReadError> {
-        bytes::read_from(reader, limits, None)
-    }
-
-    /// Loads a file that holds one filter and nothing else.
-    ///
-    /// # Errors
-    /// [`ReadError`] if reading fails, or if the file is wrong.
-    #[cfg(feature = "std")]
-    pub fn load(path: impl AsRef<Path>) -> Result<Self, ReadError> {
-        bytes::load(path.as_ref(), None)
+    pub fn read_from(reader: impl Read) -> Result<Self, ReadError> {
+        ByteOptions::new().read_from(reader)
     }
 }
 
-impl<S: PortableHasher> CuckooFilter<S> {
+impl<S: PublicSeed> CuckooFilter<S> {
     /// Returns the portable bytes, which contain the seed of the hasher.
     ///
-    /// A hasher with a secret key does not have this method. Call it on [`with_key()`](Self::with_key) or
-    /// [`without_key()`](Self::without_key) then.
+    /// For a hasher with a secret key, and for files, use [`ByteOptions`].
     ///
     /// # Complexity
     /// O(size); allocates the bytes.
     #[must_use]
-    pub fn to_bytes(&self) -> Vec<u8>
-    where
-        S: PublicSeed,
-    {
-        self.with_key().to_bytes()
+    pub fn to_bytes(&self) -> Vec<u8> {
+        ByteOptions::new().to_bytes(self)
     }
 
     /// Writes the portable bytes, 16 KiB at a time.
     ///
-    /// For a hasher with a secret key see [`to_bytes`](Self::to_bytes).
-    ///
     /// # Errors
     /// Those of the writer.
     #[cfg(feature = "std")]
-    pub fn write_to(&self, writer: impl io::Write) -> io::Result<()>
-    where
-        S: PublicSeed,
-    {
-        self.with_key().write_to(writer)
-    }
-
-    /// Saves the portable bytes to a file. A crash leaves the old file or the new one, complete.
-    ///
-    /// Writes a temporary file in the same folder, syncs it, renames it, and syncs the folder. For a hasher with a secret
-    /// key see [`to_bytes`](Self::to_bytes).
-    ///
-    /// # Errors
-    /// Those of the file system. Until the rename the old file is unchanged, and the temporary file is removed.
-    #[cfg(feature = "std")]
-    pub fn save(&self, path: impl AsRef<Path>) -> io::Result<()>
-    where
-        S: PublicSeed,
-    {
-        self.with_key().save(path)
-    }
-
-    /// Returns a wrapper whose `to_bytes`, `write_to`, `save` and serde forms contain the key of the hasher in clear.
-    ///
-    /// Whoever can read these bytes can craft keys. Read them with [`from_bytes_with_key`](Self::from_bytes_with_key).
-    #[must_use]
-    pub const fn with_key(&self) -> WithKey<'_, Self> {
-        WithKey::new(self)
-    }
-
-    /// Returns a wrapper whose `to_bytes`, `write_to` and `save` omit the secret key of the hasher.
-    ///
-    /// Keep the key elsewhere: [`from_bytes_with_hasher`](Self::from_bytes_with_hasher) needs it, and without it the bytes
-    /// are lost. For a hasher without a secret this changes nothing.
-    #[must_use]
-    pub const fn without_key(&self) -> WithoutKey<'_, Self> {
-        WithoutKey::new(self)
-    }
-
-    /// Reads portable bytes with `hasher`. Use it for bytes that do not hold the secret key of the hasher.
-    ///
-    /// # Errors
-    /// As [`from_bytes`](Self::from_bytes), and [`KeyMismatch`](DecodeError::KeyMismatch) if the filter was built with
-    /// another hasher.
-    pub fn from_bytes_with_hasher(bytes: &[u8], hasher: S) -> Result<Self, DecodeError> {
-        from_slice(bytes, Some(hasher))
-    }
-
-    /// Reads portable bytes that hold the key or seed of the hasher, as [`with_key`](Self::with_key) writes them.
-    ///
-    /// # Errors
-    /// As [`from_bytes`](Self::from_bytes), and [`KeyMissing`](DecodeError::KeyMissing) if the bytes do not hold the key.
-    pub fn from_bytes_with_key(bytes: &[u8]) -> Result<Self, DecodeError> {
-        from_slice(bytes, None)
-    }
-
-    /// Reads one filter from a stream with `hasher`; see [`from_bytes_with_hasher`](Self::from_bytes_with_hasher).
-    ///
-    /// # Errors
-    /// [`ReadError`] if reading fails, or if the bytes are wrong.
-    #[cfg(feature = "std")]
-    pub fn read_from_with_hasher(
-        reader: impl io::Read,
-        limits: ReadLimits,
-        hasher: S,
-    ) -> Result<Self, ReadError> {
-        bytes::read_from(reader, limits, Some(hasher))
-    }
-
-    /// Reads one filter and the key of its hasher from a stream; see
-    /// [`from_bytes_with_key`](Self::from_bytes_with_key).
-    ///
-    /// # Errors
-    /// [`ReadError`] if reading fails, or if the bytes are wrong.
-    #[cfg(feature = "std")]
-    pub fn read_from_with_key(
-        reader: impl io::Read,
-        limits: ReadLimits,
-    ) -> Result<Self, ReadError> {
-        bytes::read_from(reader, limits, None)
-    }
-
-    /// Loads a file with `hasher`; see [`from_bytes_with_hasher`](Self::from_bytes_with_hasher).
-    ///
-    /// # Errors
-    /// [`ReadError`] if reading fails, or if the file is wrong.
-    #[cfg(feature = "std")]
-    pub fn load_with_hasher(path: impl AsRef<Path>, hasher: S) -> Result<Self, ReadError> {
-        bytes::load(path.as_ref(), Some(hasher))
-    }
-
-    /// Loads a file that holds the key of the hasher; see [`from_bytes_with_key`](Self::from_bytes_with_key).
-    ///
-    /// # Errors
-    /// [`ReadError`] if reading fails, or if the file is wrong.
-    #[cfg(feature = "std")]
-    pub fn load_with_key(path: impl AsRef<Path>) -> Result<Self, ReadError> {
-        bytes::load(path.as_ref(), None)
+    pub fn write_to(&self, writer: impl Write) -> io::Result<()> {
+        ByteOptions::new().write_to(self, writer)
     }
 }
 

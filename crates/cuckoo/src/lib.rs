@@ -35,16 +35,14 @@ pub use filter::CuckooFilter;
 #[cfg(feature = "alloc")]
 pub use view::CuckooFilterView;
 // The types in the signatures of this crate, so that its users need no dependency on `pds-core`.
-#[cfg(feature = "std")]
-pub use pds_core::ReadError;
 #[cfg(feature = "alloc")]
-pub use pds_core::bytes::Header;
-#[cfg(feature = "std")]
-pub use pds_core::bytes::ReadLimits;
+pub use pds_core::bytes::{ByteOptions, Header};
 #[cfg(feature = "alloc")]
 pub use pds_core::storage;
 pub use pds_core::{
     AllocError, Avalanching, BuildError, DecodeError, DefaultHashBuilder, Estimate, Incompatible,
     KeyHasher, Kind, Mixed, ParamError, PortableHasher, Raw, SipHashBuilder,
 };
+#[cfg(feature = "std")]
+pub use pds_core::{FileError, ReadError};
 pub use pds_params::CuckooParams;

@@ -1,7 +1,6 @@
 //! A cuckoo filter that answers from its stored bytes.
 
-use pds_core::bytes::Envelope;
-use pds_core::internal::OpenView;
+use pds_core::bytes::{ByteOptions, Envelope, OpenView};
 use pds_core::storage::Stored;
 use pds_core::{DecodeError, DefaultHashBuilder, PortableHasher};
 
@@ -24,7 +23,7 @@ use crate::table::Table;
 /// - If the payload is damaged and was not verified, answers may be wrong in both directions. No question panics, and
 ///   none reads outside the bytes.
 /// - Do not truncate a file while it is mapped: the system then ends the process on access (`SIGBUS`). Replace files by
-///   renaming, as [`CuckooFilter::save`] does.
+///   renaming, as [`ByteOptions::save`](pds_core::bytes::ByteOptions::save) does.
 ///
 /// # Examples
 /// ```
@@ -44,7 +43,7 @@ use crate::table::Table;
 pub type CuckooFilterView<B, S = DefaultHashBuilder> = CuckooFilter<S, Stored<B>>;
 
 impl<B: AsRef<[u8]>> CuckooFilterView<B> {
-    /// Opens portable bytes that hold one filter and nothing else.
+    /// Opens portable bytes that hold one filter and nothing else. For a hasher with a secret key use [`ByteOptions::open`].
     ///
     /// # Errors
     /// [`DecodeError`] says what is wrong, and at which offset.
@@ -52,28 +51,11 @@ impl<B: AsRef<[u8]>> CuckooFilterView<B> {
     /// # Complexity
     /// Constant.
     pub fn open(bytes: B) -> Result<Self, DecodeError> {
-        Self::open_view(Envelope::open(bytes)?, None)
+        ByteOptions::new().open(bytes)
     }
 }
 
 impl<B: AsRef<[u8]>, S: PortableHasher> CuckooFilterView<B, S> {
-    /// Opens portable bytes with `hasher`. Use it for bytes that do not hold the secret key of the hasher.
-    ///
-    /// # Errors
-    /// As [`open`](CuckooFilterView::open), and [`KeyMismatch`](DecodeError::KeyMismatch) if the filter was built with
-    /// another hasher.
-    pub fn open_with_hasher(bytes: B, hasher: S) -> Result<Self, DecodeError> {
-        Self::open_view(Envelope::open(bytes)?, Some(hasher))
-    }
-
-    /// Opens portable bytes that hold the key of the hasher, as [`with_key`](CuckooFilter::with_key) writes them.
-    ///
-    /// # Errors
-    /// As [`open`](CuckooFilterView::open), and [`KeyMissing`](DecodeError::KeyMissing) if the bytes do not hold the key.
-    pub fn open_with_key(bytes: B) -> Result<Self, DecodeError> {
-        Self::open_view(Envelope::open(bytes)?, None)
-    }
-
     /// Returns the bytes that the view was opened from.
     #[must_use]
     pub const fn get_ref(&self) -> &B {
@@ -106,7 +88,6 @@ impl<B: AsRef<[u8]>, S: PortableHasher> CuckooFilterView<B, S> {
     }
 }
 
-#[doc(hidden)]
 impl<B: AsRef<[u8]>, S: PortableHasher> OpenView<B> for CuckooFilterView<B, S> {
     type Hasher = S;
 

@@ -8,7 +8,7 @@ use std::{env, fs};
 
 use cuckoo::{CuckooFilter, CuckooFilterView, SipHashBuilder};
 use pds_core::Kind;
-use pds_core::bytes::ReadLimits;
+use pds_core::bytes::{ByteOptions, Header};
 use pds_core::{DecodeError, ParamError};
 use pds_testkit::envelope::{with_number, with_numbers, with_payload};
 use quickcheck::quickcheck;
@@ -72,7 +72,7 @@ fn todays_code_reads_the_golden_files() {
 
 #[test]
 fn a_header_tells_the_shape() {
-    let header = CuckooFilter::peek(&with_history(shaped(100, 8), 30).to_bytes()).unwrap();
+    let header = Header::peek(&with_history(shaped(100, 8), 30).to_bytes()).unwrap();
     assert_eq!((header.kind, header.payload_bytes), (Kind::CUCKOO, 400));
     assert_eq!(header.shape.as_slice(), [100, 8, 25]);
 }
@@ -82,12 +82,19 @@ fn a_secret_key_is_written_on_request_only() {
     let hasher = SipHashBuilder::from_key(KEY);
     let mut filter = CuckooFilter::builder().expected_items(9).hasher(hasher).build().unwrap();
     filter.insert("key").unwrap();
-    let bytes = filter.without_key().to_bytes();
+    let bytes = ByteOptions::new().without_key().to_bytes(&filter);
     assert!(!bytes.windows(16).any(|window| window == KEY));
-    let read = CuckooFilter::<SipHashBuilder>::from_bytes_with_key(&bytes);
+    let read = ByteOptions::new().from_bytes::<CuckooFilter<SipHashBuilder>>(&bytes);
     assert_eq!(read, Err(DecodeError::KeyMissing { offset: 48 }));
-    assert_eq!(CuckooFilter::from_bytes_with_hasher(&bytes, hasher), Ok(filter.clone()));
-    assert_eq!(CuckooFilter::from_bytes_with_key(&filter.with_key().to_bytes()), Ok(filter));
+    assert_eq!(
+        ByteOptions::new().hasher(hasher).from_bytes::<CuckooFilter<_>>(&bytes),
+        Ok(filter.clone())
+    );
+    assert_eq!(
+        ByteOptions::new()
+            .from_bytes::<CuckooFilter<_>>(&ByteOptions::new().with_key().to_bytes(&filter)),
+        Ok(filter)
+    );
 }
 
 #[test]
@@ -97,7 +104,8 @@ fn a_stream_is_read_exactly_and_within_limits() {
     filter.write_to(&mut stream).unwrap();
     filter.write_to(&mut stream).unwrap();
     let mut reader = stream.as_slice();
-    let mut next = |limit| CuckooFilter::read_from(&mut reader, ReadLimits::bytes(limit));
+    let mut next =
+        |limit| ByteOptions::new().max_bytes(limit).read_from::<CuckooFilter>(&mut reader);
     assert_eq!(next(1_000).unwrap(), filter);
     assert!(next(100).unwrap_err().to_string().contains("above the limit of 100"));
 }

@@ -1,6 +1,7 @@
 //! The portable bytes as a serde value, under four formats.
 
 use cuckoo::{CuckooFilter, SipHashBuilder};
+use pds_core::bytes::WithKey;
 use pds_core::hash::finalize;
 use pds_testkit::envelope::with_number;
 use pds_testkit::format::{FORMATS, Format, survives};
@@ -39,7 +40,7 @@ fn a_secret_key_is_serialised_on_request() {
     let mut filter = CuckooFilter::builder().expected_items(10).hasher(hasher).build().unwrap();
     filter.insert("stored").unwrap();
     for format in FORMATS {
-        let written = format.write(&filter.with_key()).unwrap();
+        let written = format.write(&WithKey(&filter)).unwrap();
         let read: CuckooFilter<SipHashBuilder> = format.read(&written).unwrap();
         assert!(read == filter && read.contains("stored"), "{format:?}");
         assert!(format.read::<CuckooFilter>(&written).is_err(), "{format:?}: another hasher");

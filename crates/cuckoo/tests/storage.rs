@@ -6,6 +6,7 @@ extern crate alloc;
 use alloc::sync::Arc;
 use core::cell::Cell;
 use core::panic::AssertUnwindSafe;
+use pds_core::bytes::ByteOptions;
 use std::panic::catch_unwind;
 use std::thread;
 
@@ -79,14 +80,26 @@ fn a_view_takes_its_hasher_from_the_caller_or_from_the_bytes() {
     let hasher = SipHashBuilder::from_key([7; 16]);
     let mut filter = CuckooFilter::builder().expected_items(9).hasher(hasher).build().unwrap();
     filter.insert("key").unwrap();
-    let (without, with) = (filter.without_key().to_bytes(), filter.with_key().to_bytes());
-    assert!(CuckooFilterView::open_with_hasher(&without, hasher).unwrap().contains("key"));
-    let view: CuckooFilterView<_, SipHashBuilder> = CuckooFilterView::open_with_key(with).unwrap();
+    let (without, with) = (
+        ByteOptions::new().without_key().to_bytes(&filter),
+        ByteOptions::new().with_key().to_bytes(&filter),
+    );
+    assert!(
+        ByteOptions::new()
+            .hasher(hasher)
+            .open::<_, CuckooFilterView<_, _>>(&without)
+            .unwrap()
+            .contains("key")
+    );
+    let view: CuckooFilterView<_, SipHashBuilder> =
+        ByteOptions::new().open::<_, CuckooFilterView<_, _>>(with).unwrap();
     assert!(view.contains("key") && view.to_filter() == Ok(filter));
-    let error = CuckooFilterView::<_, SipHashBuilder>::open_with_key(&without).unwrap_err();
+    let error =
+        ByteOptions::new().open::<_, CuckooFilterView<_, SipHashBuilder>>(&without).unwrap_err();
     assert!(matches!(error, DecodeError::KeyMissing { .. }), "{error}");
     let other = SipHashBuilder::from_key([8; 16]);
-    let error = CuckooFilterView::open_with_hasher(&without, other).unwrap_err();
+    let error =
+        ByteOptions::new().hasher(other).open::<_, CuckooFilterView<_, _>>(&without).unwrap_err();
     assert!(matches!(error, DecodeError::KeyMismatch { .. }), "{error}");
     assert!(CuckooFilterView::open(&without).is_err(), "another hash function");
 }

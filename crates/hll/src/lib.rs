@@ -57,14 +57,12 @@ pub mod internal {
 }
 
 // What the signatures here are made of, so that `pds-core` need not be a dependency of their users.
-#[cfg(feature = "std")]
-pub use pds_core::ReadError;
 #[cfg(feature = "alloc")]
-pub use pds_core::bytes::Header;
-#[cfg(feature = "std")]
-pub use pds_core::bytes::ReadLimits;
+pub use pds_core::bytes::{ByteOptions, Header};
 pub use pds_core::{
     AllocError, Avalanching, BuildError, DecodeError, DefaultHashBuilder, Estimate, Incompatible,
     KeyHasher, Kind, Mixed, ParamError, PortableHasher, Raw, SipHashBuilder,
 };
+#[cfg(feature = "std")]
+pub use pds_core::{FileError, ReadError};
 pub use pds_params::HllParams;

@@ -37,7 +37,7 @@ pub use ultra::UltraLogLogView;
 /// seen.extend(0..50_000u32);
 /// let bytes = seen.to_bytes();
 ///
-/// let view = HyperLogLogView::from_bytes(&bytes)?;
+/// let view = HyperLogLogView::open(&bytes)?;
 /// view.verify()?;
 /// assert_eq!(view.estimate(), seen.estimate());
 /// assert_eq!(view.to_sketch()?, seen);

@@ -170,7 +170,7 @@ fn case_15_a_merge_after_bytes_is_the_same_merge() {
         let (a, b) = (numbers(10, left.clone()), numbers(8, right.clone()));
         let (mut direct, mut sent) = (a.clone(), HyperLogLog::from_bytes(&a.to_bytes()).unwrap());
         direct.merge(&b).unwrap();
-        let viewed = HyperLogLogView::from_bytes(&b.to_bytes()).unwrap().to_sketch().unwrap();
+        let viewed = HyperLogLogView::open(&b.to_bytes()).unwrap().to_sketch().unwrap();
         sent.merge(&viewed).unwrap();
         assert_eq!(sent.to_bytes(), direct.to_bytes());
         let (a, b) = (AtomicHyperLogLog::from(a), AtomicHyperLogLog::from(b));
@@ -311,14 +311,14 @@ fn case_29_an_empty_sketch_keeps_the_martingale_of_the_other_one() {
 fn case_29_empty_bytes_and_views_are_identities_too() {
     for count in [40, 100_000] {
         let (some, none) = (numbers(15, 0..count).to_bytes(), numbers(12, 0..0).to_bytes());
-        let view = |bytes| HyperLogLogView::from_bytes(bytes).unwrap().to_sketch().unwrap();
+        let view = |bytes| HyperLogLogView::open(bytes).unwrap().to_sketch().unwrap();
         for [first, second] in [[&some, &none], [&none, &some]] {
             let mut read = HyperLogLog::from_bytes(first).unwrap();
             read.merge(&view(second)).unwrap();
             assert_eq!(read.to_bytes(), some, "{count}");
         }
         let (some, none) = (ultra(15, 0..count).to_bytes(), ultra(12, 0..0).to_bytes());
-        let view = |bytes| UltraLogLogView::from_bytes(bytes).unwrap().to_sketch().unwrap();
+        let view = |bytes| UltraLogLogView::open(bytes).unwrap().to_sketch().unwrap();
         for [first, second] in [[&some, &none], [&none, &some]] {
             let mut read = UltraLogLog::from_bytes(first).unwrap();
             read.merge(&view(second)).unwrap();

@@ -13,7 +13,7 @@ use hll::{
     AtomicHyperLogLog, HllParams, HyperLogLog, HyperLogLogView, UltraLogLog, UltraLogLogView,
 };
 use pds_core::Kind;
-use pds_core::bytes::ReadLimits;
+use pds_core::bytes::ByteOptions;
 use pds_core::{DecodeError, ReadError, SipHashBuilder};
 use pds_testkit::envelope::{SHAPE, envelope as put_together, sections};
 
@@ -67,8 +67,8 @@ fn todays_code_writes_the_golden_files() {
     let plain = plain_files().map(|(file, sketch)| (file, sketch.to_bytes()));
     let ultra = ultra_files().map(|(file, sketch)| (file, sketch.to_bytes()));
     let sip = [
-        ("sip.pds", keyed().with_key().to_bytes()),
-        ("sip_without_key.pds", keyed().without_key().to_bytes()),
+        ("sip.pds", ByteOptions::new().with_key().to_bytes(&keyed())),
+        ("sip_without_key.pds", ByteOptions::new().without_key().to_bytes(&keyed())),
     ];
     for (file, bytes) in plain.into_iter().chain(ultra).chain(sip) {
         if env::var_os("BLESS").is_some() {
@@ -83,17 +83,20 @@ fn todays_code_reads_the_golden_files() {
     for (file, sketch) in plain_files() {
         let bytes = fs::read(golden(file)).unwrap();
         assert_eq!(HyperLogLog::from_bytes(&bytes).unwrap(), sketch, "{file}");
-        assert_eq!(HyperLogLog::load(golden(file)).unwrap(), sketch, "{file}");
+        assert_eq!(ByteOptions::new().load::<HyperLogLog>(golden(file)).unwrap(), sketch, "{file}");
     }
     for (file, sketch) in ultra_files() {
-        assert_eq!(UltraLogLog::load(golden(file)).unwrap(), sketch, "{file}");
+        assert_eq!(ByteOptions::new().load::<UltraLogLog>(golden(file)).unwrap(), sketch, "{file}");
     }
     let bytes = fs::read(golden("sip.pds")).unwrap();
-    assert_eq!(HyperLogLog::from_bytes_with_key(&bytes).unwrap(), keyed());
+    assert_eq!(ByteOptions::new().from_bytes::<HyperLogLog<_>>(&bytes).unwrap(), keyed());
     let bytes = fs::read(golden("sip_without_key.pds")).unwrap();
     let hasher = SipHashBuilder::from_key(KEY);
-    assert_eq!(HyperLogLog::from_bytes_with_hasher(&bytes, hasher).unwrap(), keyed());
-    let missing = HyperLogLog::<SipHashBuilder>::from_bytes_with_key(&bytes);
+    assert_eq!(
+        ByteOptions::new().hasher(hasher).from_bytes::<HyperLogLog<_>>(&bytes).unwrap(),
+        keyed()
+    );
+    let missing = ByteOptions::new().from_bytes::<HyperLogLog<SipHashBuilder>>(&bytes);
     assert_eq!(missing, Err(DecodeError::KeyMissing { offset: 48 }));
 }
 
@@ -129,7 +132,7 @@ fn an_atomic_sketch_has_the_bytes_of_a_dense_one() {
 fn case_21_a_view_answers_from_bytes_at_any_alignment() {
     for (file, sketch) in plain_files() {
         let bytes = [&[0; 3], &sketch.to_bytes()[..]].concat();
-        let view = HyperLogLogView::from_bytes(&bytes[3..]).unwrap();
+        let view = HyperLogLogView::open(&bytes[3..]).unwrap();
         assert_eq!(view.verify(), Ok(()));
         assert_eq!(view.estimate(), sketch.estimate(), "{file}");
         assert_eq!(view.estimate_with_error(), sketch.estimate_with_error(), "{file}");
@@ -137,9 +140,9 @@ fn case_21_a_view_answers_from_bytes_at_any_alignment() {
         assert_eq!((view.precision(), view.is_dense()), (sketch.precision(), sketch.is_dense()));
         assert_eq!(view.to_sketch().unwrap(), sketch, "{file}");
     }
-    let bytes = keyed().without_key().to_bytes();
+    let bytes = ByteOptions::new().without_key().to_bytes(&keyed());
     let hasher = SipHashBuilder::from_key(KEY);
-    let view = HyperLogLogView::from_bytes_with_hasher(&bytes, hasher).unwrap();
+    let view = ByteOptions::new().hasher(hasher).open::<_, HyperLogLogView<_>>(&bytes).unwrap();
     assert_eq!(view.to_sketch().unwrap(), keyed());
 }
 
@@ -147,7 +150,7 @@ fn case_21_a_view_answers_from_bytes_at_any_alignment() {
 fn case_21_an_ultra_view_answers_from_bytes_at_any_alignment() {
     for (file, sketch) in ultra_files() {
         let bytes = [&[0; 5], &sketch.to_bytes()[..]].concat();
-        let view = UltraLogLogView::from_bytes(&bytes[5..]).unwrap();
+        let view = UltraLogLogView::open(&bytes[5..]).unwrap();
         assert_eq!(view.verify(), Ok(()));
         assert_eq!(view.estimate(), sketch.estimate(), "{file}");
         assert_eq!(view.estimate_by_likelihood(), sketch.estimate_by_likelihood(), "{file}");
@@ -159,23 +162,23 @@ fn case_21_an_ultra_view_answers_from_bytes_at_any_alignment() {
     let hasher = SipHashBuilder::from_key(KEY);
     let mut sketch = UltraLogLog::from_params(HllParams::new(6).unwrap(), hasher);
     sketch.insert("key");
-    let bytes = sketch.without_key().to_bytes();
-    let missing = UltraLogLogView::<SipHashBuilder>::from_bytes_with_key(&bytes).map(drop);
+    let bytes = ByteOptions::new().without_key().to_bytes(&sketch);
+    let missing = ByteOptions::new().open::<_, UltraLogLogView<SipHashBuilder>>(&bytes).map(drop);
     assert_eq!(missing, Err(DecodeError::KeyMissing { offset: 48 }));
-    let view = UltraLogLogView::from_bytes_with_hasher(&bytes, hasher).unwrap();
+    let view = ByteOptions::new().hasher(hasher).open::<_, UltraLogLogView<_>>(&bytes).unwrap();
     assert_eq!(view.to_sketch().unwrap(), sketch);
 }
 
 #[test]
 fn views_verify_what_checksums_do_not_tell() {
     let bytes = envelope(Kind::HYPER_LOG_LOG, &[14, 0, 2], &[0x81, 0, 0, 0, 0x41, 0, 0, 0]);
-    let view = HyperLogLogView::from_bytes(&bytes).unwrap();
+    let view = HyperLogLogView::open(&bytes).unwrap();
     assert_field(view.verify().unwrap_err(), "a sparse entry", 132);
     let bytes = envelope(Kind::HYPER_LOG_LOG, &[4, 1, 0], &[0xff; 12]);
-    let view = HyperLogLogView::from_bytes(&bytes).unwrap();
+    let view = HyperLogLogView::open(&bytes).unwrap();
     assert_field(view.verify().unwrap_err(), "a rank", 128);
     let bytes = envelope(Kind::ULTRA_LOG_LOG, &[4], &[255; 16]);
-    let view = UltraLogLogView::from_bytes(&bytes).unwrap();
+    let view = UltraLogLogView::open(&bytes).unwrap();
     assert!(view.estimate() >= 0.0);
     assert_field(view.verify().unwrap_err(), "a register", 128);
 }
@@ -246,7 +249,7 @@ fn a_damaged_payload_is_found_by_all_but_an_unverified_view() {
     let mut bytes = numbers(10, 20_000).to_bytes();
     bytes[200] ^= 1;
     let found = |error| matches!(error, DecodeError::Checksum { part: "payload", .. });
-    let view = HyperLogLogView::from_bytes(&bytes).unwrap();
+    let view = HyperLogLogView::open(&bytes).unwrap();
     assert!(view.estimate() > 0.0);
     assert!(found(view.verify().unwrap_err()) && found(view.to_sketch().unwrap_err()));
 }
@@ -334,7 +337,7 @@ fn case_17_no_truncation_and_no_flipped_bit_passes() {
     for bytes in [numbers(6, 5).to_bytes(), dense(4, 20).to_bytes()] {
         for length in 0..bytes.len() {
             assert!(HyperLogLog::from_bytes(&bytes[..length]).is_err(), "{length}");
-            assert!(HyperLogLogView::from_bytes(&bytes[..length]).is_err());
+            assert!(HyperLogLogView::open(&bytes[..length]).is_err());
         }
         for bit in 0..8 * bytes.len() {
             let mut flipped = bytes.clone();
@@ -352,12 +355,19 @@ fn streams_hold_one_sketch_after_the_other() {
     numbers(14, 300).write_to(&mut stream).unwrap();
     ultra(8, 300).write_to(&mut stream).unwrap();
     let mut reader = &stream[..];
-    let limits = ReadLimits::bytes(2_000);
-    assert_eq!(HyperLogLog::read_from(&mut reader, limits).unwrap(), numbers(14, 300));
-    assert_eq!(UltraLogLog::read_from(&mut reader, limits).unwrap(), ultra(8, 300));
+    let limits = 2_000;
+    assert_eq!(
+        ByteOptions::new().max_bytes(limits).read_from::<HyperLogLog>(&mut reader).unwrap(),
+        numbers(14, 300)
+    );
+    assert_eq!(
+        ByteOptions::new().max_bytes(limits).read_from::<UltraLogLog>(&mut reader).unwrap(),
+        ultra(8, 300)
+    );
     assert!(reader.is_empty());
     let large = numbers(14, 100_000).to_bytes();
-    let error = HyperLogLog::read_from(&large[..], limits).unwrap_err();
+    let error =
+        ByteOptions::new().max_bytes(limits).read_from::<HyperLogLog>(&large[..]).unwrap_err();
     assert!(
         matches!(error, ReadError::Decode(DecodeError::Limit { found: 12_424, .. })),
         "{error}"

@@ -315,8 +315,8 @@ fn case_27_no_interval_contradicts_what_its_sketch_proves() {
         // An entry has four bytes, between header and checksum.
         let entries = if plain.is_dense() { occupied } else { (bytes.len() - 136) as f64 / 4.0 };
         let shared = AtomicHyperLogLog::from(plain.clone());
-        let view = HyperLogLogView::from_bytes(&bytes).unwrap();
-        let ultra_view = UltraLogLogView::from_bytes(&ultra_bytes).unwrap();
+        let view = HyperLogLogView::open(&bytes).unwrap();
+        let ultra_view = UltraLogLogView::open(&ultra_bytes).unwrap();
         let of = |confidence| dense.estimate_interval(confidence).unwrap();
         let of_plain = |confidence| plain.estimate_interval(confidence).unwrap();
         let of_ultra = |confidence| two_bits.estimate_interval(confidence).unwrap();

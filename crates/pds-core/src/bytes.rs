@@ -1,8 +1,8 @@
 //! One portable envelope for every structure: head, payload, checksums, little endian.
 //!
 //! `docs/format.md` of the workspace specifies it to the last byte. A structure implements
-//! [`Portable`], which says its kind, its shape and its payload. The methods of the family's structures
-//! (`to_bytes`, `from_bytes`, `write_to`, ...) call the functions of this module.
+//! [`Portable`], which says its kind, its shape and its payload. [`ByteOptions`] write and read it. The methods of the
+//! family's structures (`to_bytes`, `write_to`, `from_bytes`, `read_from`) are short forms of theirs.
 //!
 //! A decoder checks lengths before it allocates, recomputes what can be derived, and refuses what it
 //! does not know. The head's checksum is always verified, the payload's wherever a structure is
@@ -15,7 +15,7 @@
 //!
 //! ```
 //! use core::ops::RangeInclusive;
-//! use pds_core::bytes::{NoHasher, Portable, SecretKey, Shape, Sink, Source, from_slice, to_vec};
+//! use pds_core::bytes::{ByteOptions, NoHasher, Portable, Shape, Sink, Source};
 //! use pds_core::{DecodeError, Kind};
 //!
 //! /// Counts of values, in bins of one width.
@@ -68,11 +68,12 @@
 //! }
 //!
 //! let ages = Histogram { width: 10, counts: vec![12, 9, 31] };
-//! let bytes = to_vec(&ages, SecretKey::Omit);
-//! assert_eq!(from_slice::<Histogram>(&bytes, None)?, ages);
+//! let options = ByteOptions::new();
+//! let bytes = options.to_bytes(&ages);
+//! assert_eq!(options.from_bytes::<Histogram>(&bytes)?, ages);
 //!
-//! let impossible = Histogram { width: 0, counts: vec![] };
-//! let error = from_slice::<Histogram>(&to_vec(&impossible, SecretKey::Omit), None).unwrap_err();
+//! let bytes = options.to_bytes(&Histogram { width: 0, counts: vec![] });
+//! let error = options.from_bytes::<Histogram>(&bytes).unwrap_err();
 //! assert_eq!(error.to_string(), "width at offset 32 is 0, but must be at least 1");
 //! # Ok::<(), DecodeError>(())
 //! ```
@@ -81,6 +82,7 @@
 //! [`Source::take_envelope`], [`after_envelope`] for the length). They keep their checksums and their alignment, so
 //! that a view reaches each of them without a copy ([`Envelope::nested_at`]).
 
+mod convert;
 pub(crate) mod envelope;
 #[cfg(feature = "std")]
 mod file;
@@ -88,6 +90,7 @@ mod hasher;
 mod header;
 mod level;
 mod methods;
+mod options;
 mod portable;
 pub(crate) mod reader;
 mod section;
@@ -98,18 +101,21 @@ pub(crate) mod stored;
 #[cfg(feature = "std")]
 mod stream;
 mod twin;
-pub(crate) mod view;
+mod view;
 mod writer;
 
-pub use envelope::{Envelope, from_slice};
-#[cfg(feature = "std")]
-pub use file::{load, save};
+pub use convert::{FromEnvelope, OpenEnvelope, ToEnvelope};
+pub use envelope::Envelope;
 pub use hasher::{MaybeHasher, NoHasher, StoredHasher};
 pub use header::Header;
 pub use level::MAX_NESTING;
+pub use options::{ByteOptions, HasherChoice, KeyChoice};
 pub use portable::{Portable, SecretKey};
 pub use reader::Source;
+#[cfg(feature = "serde")]
+pub use serde::WithKey;
 pub use shape::{Numbers, Shape};
 #[cfg(feature = "std")]
-pub use stream::{EnvelopeReader, ReadLimits, read_from, write_to};
-pub use writer::{KeyChosen, Sink, WithKey, WithoutKey, after_envelope, envelope_bytes, to_vec};
+pub use stream::EnvelopeReader;
+pub use view::OpenView;
+pub use writer::{Sink, after_envelope};

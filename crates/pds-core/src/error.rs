@@ -4,9 +4,9 @@ mod decode;
 
 use core::{error, fmt};
 
-#[cfg(feature = "std")]
-pub use decode::ReadError;
 pub use decode::{DecodeError, SectionFault};
+#[cfg(feature = "std")]
+pub use decode::{FileError, ReadError};
 pub use pds_params::{Estimate, ParamError};
 
 /// Memory of this size could not be had.

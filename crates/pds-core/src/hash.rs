@@ -194,9 +194,9 @@ pub trait PortableHasher: KeyHasher + Sized {
 
 /// A portable hasher whose seed is no secret, so that it is written with every structure.
 ///
-/// It allows `to_bytes`, `write_to`, `save` and serde's `Serialize` without a further word: what they write can be
-/// read back. A structure whose hasher has a secret key, such as [`SipHashBuilder`], has them on `with_key()` and
-/// `without_key()` only. The caller then says whether the key stands in the bytes or is kept elsewhere.
+/// It allows `to_bytes`, `write_to` and serde's `Serialize` without a further choice: what they write can be read back. A
+/// structure whose hasher has a secret key, such as [`SipHashBuilder`], is written through `ByteOptions`, whose
+/// `with_key` and `without_key` say whether the bytes contain the key.
 ///
 /// Implement it for a hasher of your own whose seed may stand in stored bytes.
 ///
@@ -210,10 +210,9 @@ pub trait PortableHasher: KeyHasher + Sized {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "the key of `{Self}` is a secret: say whether it is written with the structure",
-    label = "`to_bytes`, `write_to`, `save` and serde need a choice here",
-    note = "`with_key()` writes the key in clear: `filter.with_key().save(path)`, read by `load_with_key`; serde accepts \
-            `filter.with_key()`, too",
-    note = "`without_key()` omits the key: `filter.without_key().save(path)`, read by `load_with_hasher`. Keep the key, or \
-            the file can never be opened"
+    label = "writing needs a choice here",
+    note = "`ByteOptions::new().with_key().to_bytes(&filter)` writes the key in clear; serde accepts `WithKey(&filter)`",
+    note = "`ByteOptions::new().without_key().to_bytes(&filter)` omits the key: keep it, and pass the hasher to \
+            `ByteOptions::new().hasher(hasher)` to read. Without the key the bytes are lost"
 )]
 pub trait PublicSeed: PortableHasher {}

@@ -7,7 +7,7 @@ pub use crate::arch::{Backend, Work};
 pub use crate::batch::{answer_keys, check_lengths, hash_chunk, insert_keys};
 pub use crate::builder::DEFAULT_RATE;
 #[cfg(feature = "alloc")]
-pub use crate::bytes::{envelope::check_padding, reader::take_words, view::OpenView};
+pub use crate::bytes::{envelope::check_padding, reader::take_words};
 #[cfg(all(feature = "alloc", target_has_atomic = "64"))]
 pub use crate::memory::{AtomicWord, AtomicWords, load_words, union_words};
 #[cfg(feature = "alloc")]

@@ -24,11 +24,11 @@ mod memory;
 pub mod storage;
 mod traits;
 
-#[cfg(feature = "std")]
-pub use error::ReadError;
 pub use error::{
     AllocError, BuildError, DecodeError, Estimate, Incompatible, ParamError, SectionFault,
 };
+#[cfg(feature = "std")]
+pub use error::{FileError, ReadError};
 pub use hash::{
     Avalanching, DefaultHashBuilder, KeyHasher, Mixed, PortableHasher, Raw, SipHashBuilder,
 };

@@ -8,9 +8,7 @@ mod plain;
 
 use core::hash::{BuildHasher, Hasher};
 
-use pds_core::bytes::{
-    Envelope, Header, ReadLimits, SecretKey, WithKey, from_slice, read_from, to_vec, write_to,
-};
+use pds_core::bytes::{ByteOptions, Envelope, Header};
 use pds_core::{DecodeError, DefaultHashBuilder, KeyHasher, PortableHasher, ReadError};
 use plain::{MOST_WORDS, Plain, plain};
 
@@ -18,13 +16,14 @@ use plain::{MOST_WORDS, Plain, plain};
 #[test]
 fn case_20_every_number_of_words_comes_back() {
     for words in [0, 1, 7, 2047, 2048, 2049, 4095, 4096, 4097, 10_000] {
-        let bytes = to_vec(&plain(words), SecretKey::Omit);
+        let bytes = ByteOptions::new().without_key().to_bytes(&plain(words));
         assert_eq!(bytes.len() as u64, 136 + 8 * words);
-        assert_eq!(from_slice::<Plain>(&bytes, None).unwrap(), plain(words));
+        assert_eq!(ByteOptions::new().from_bytes::<Plain>(&bytes).unwrap(), plain(words));
         let mut written = Vec::new();
-        write_to(&plain(words), SecretKey::Omit, &mut written).unwrap();
+        ByteOptions::new().write_to(&plain(words), &mut written).unwrap();
         assert_eq!(written, bytes);
-        let read = read_from::<Plain>(bytes.as_slice(), ReadLimits::bytes(136 + 8 * words), None);
+        let read =
+            ByteOptions::new().max_bytes(136 + 8 * words).read_from::<Plain>(bytes.as_slice());
         assert_eq!(read.unwrap(), plain(words));
     }
 }
@@ -32,13 +31,13 @@ fn case_20_every_number_of_words_comes_back() {
 /// The words are laid out by value: the same on machines of either byte order.
 #[test]
 fn case_19_the_lowest_byte_comes_first() {
-    let bytes = to_vec(&plain(2), SecretKey::Omit);
+    let bytes = ByteOptions::new().without_key().to_bytes(&plain(2));
     assert_eq!(bytes[136..144], [0xef, 0xcd, 0xab, 0x89, 0x67, 0x45, 0x23, 0x01]);
 }
 
 #[test]
 fn an_envelope_opens_without_its_payload_being_looked_at() {
-    let mut bytes = to_vec(&plain(3), SecretKey::Omit);
+    let mut bytes = ByteOptions::new().without_key().to_bytes(&plain(3));
     bytes[130] ^= 1;
     let envelope = Envelope::open(bytes.as_slice()).unwrap();
     assert_eq!(envelope.payload(), &bytes[128..152]);
@@ -99,30 +98,30 @@ impl PortableHasher for Own {
 #[test]
 fn a_hasher_of_ones_own_travels_with_its_seed() {
     let own = Plain { words: vec![1, 2], hasher: Own(9) };
-    let bytes = WithKey::new(&own).to_bytes();
+    let bytes = ByteOptions::new().with_key().to_bytes(&own);
     assert_eq!(Header::peek(&bytes).unwrap().hasher.map(|hasher| hasher.id), Some(Own::ID));
-    assert_eq!(from_slice::<Plain<Own>>(&bytes, None).unwrap(), own);
-    let wrong = from_slice::<Plain<Own>>(&bytes, Some(Own(8))).unwrap_err();
+    assert_eq!(ByteOptions::new().from_bytes::<Plain<Own>>(&bytes).unwrap(), own);
+    let wrong = ByteOptions::new().hasher(Own(8)).from_bytes::<Plain<Own>>(&bytes).unwrap_err();
     assert!(matches!(wrong, DecodeError::KeyMismatch { offset: 40, .. }), "{wrong:?}");
-    let error = from_slice::<Plain>(&bytes, None).unwrap_err();
+    let error = ByteOptions::new().from_bytes::<Plain>(&bytes).unwrap_err();
     assert_eq!(error, DecodeError::Hasher { offset: 32, expected: 1, found: Own::ID });
-    let without = to_vec(&own, SecretKey::Omit);
+    let without = ByteOptions::new().without_key().to_bytes(&own);
     assert_eq!(
-        from_slice::<Plain<Own>>(&without, None),
+        ByteOptions::new().from_bytes::<Plain<Own>>(&without),
         Err(DecodeError::KeyMissing { offset: 48 })
     );
-    assert_eq!(from_slice::<Plain<Own>>(&without, Some(Own(9))).unwrap(), own);
+    assert_eq!(ByteOptions::new().hasher(Own(9)).from_bytes::<Plain<Own>>(&without).unwrap(), own);
 }
 
 #[test]
 fn a_shape_that_is_refused_is_not_read() {
-    let bytes = to_vec(&plain(8), SecretKey::Omit);
+    let bytes = ByteOptions::new().without_key().to_bytes(&plain(8));
     let mut head = bytes[..128].to_vec();
     head[72..80].copy_from_slice(&(MOST_WORDS + 1).to_le_bytes());
     head[16..24].copy_from_slice(&(136 + 8 * (MOST_WORDS + 1)).to_le_bytes());
     let sum = DefaultHashBuilder::default().hash_bytes(&head[..120]);
     head[120..].copy_from_slice(&sum.to_le_bytes());
-    let read = read_from::<Plain>(head.as_slice(), ReadLimits::UNLIMITED, None);
+    let read = ByteOptions::new().max_bytes(u64::MAX).read_from::<Plain>(head.as_slice());
     let ReadError::Decode(DecodeError::Field { offset: 72, found, .. }) = read.unwrap_err() else {
         panic!("another error")
     };
@@ -139,7 +138,7 @@ fn case_18_every_form_that_a_format_gives_is_read() {
         BytesDeserializer, Error, SeqDeserializer, StrDeserializer, StringDeserializer,
     };
 
-    let bytes = to_vec(&plain(5), SecretKey::Omit);
+    let bytes = ByteOptions::new().without_key().to_bytes(&plain(5));
     let text = serde_json::to_value(Written(plain(5))).unwrap();
     let text = text.as_str().unwrap();
     let borrowed: StrDeserializer<'_, Error> = text.into_deserializer();

@@ -87,7 +87,7 @@ fn decode_errors_are_written_for_people() {
         ),
         (
             DecodeError::KeyMissing { offset: 48 },
-            "the secret key of the hasher is not stored at offset 48; give the hasher, as in",
+            "the secret key of the hasher is not stored at offset 48; pass the hasher to",
         ),
         (
             DecodeError::Field {

@@ -1,20 +1,20 @@
 //! What must hold of any bytes for any structure that reads them: the bodies of tests and fuzz targets.
 
-use pds_core::bytes::{Portable, ReadLimits, SecretKey, from_slice, read_from, to_vec};
+use pds_core::bytes::{ByteOptions, Portable};
 use pds_core::{DecodeError, Membership, ReadError};
 
 use crate::mutate::Choices;
 
 /// More than any input has, so that nothing is refused for its size alone.
-const LIMITS: ReadLimits = ReadLimits::bytes(1 << 20);
+const LIMIT: u64 = 1 << 20;
 
 /// Decodes bytes from a slice and from a stream. Both agree, and what is accepted is written back as it was.
 ///
 /// # Panics
 /// When one of these does not hold.
 pub fn decode<P: Portable>(bytes: &[u8]) -> Option<P> {
-    let streamed = read_from::<P>(bytes, LIMITS, None);
-    match from_slice::<P>(bytes, None) {
+    let streamed = ByteOptions::new().max_bytes(LIMIT).read_from::<P>(bytes);
+    match ByteOptions::new().from_bytes::<P>(bytes) {
         Ok(read) => {
             assert_written_as(&read, bytes);
             assert_written_as(&streamed.expect("what a slice gives, a stream gives too"), bytes);
@@ -33,8 +33,8 @@ pub fn decode<P: Portable>(bytes: &[u8]) -> Option<P> {
 /// # Panics
 /// When they are read.
 pub fn refuse<P: Portable>(bytes: &[u8]) {
-    assert!(from_slice::<P>(bytes, None).is_err());
-    assert!(read_from::<P>(bytes, ReadLimits::bytes(1 << 16), None).is_err());
+    assert!(ByteOptions::new().from_bytes::<P>(bytes).is_err());
+    assert!(ByteOptions::new().max_bytes(1 << 16).read_from::<P>(bytes).is_err());
 }
 
 /// Hashes that bodies ask for.
@@ -56,12 +56,15 @@ pub fn answers(filter: &impl Membership) -> [bool; 5] {
 /// # Panics
 /// When it does not come back.
 pub fn sent<P: Portable>(structure: &P, choices: &mut Choices<'_>) -> P {
-    let bytes = to_vec(structure, SecretKey::Include);
+    let bytes = ByteOptions::new().with_key().to_bytes(structure);
     let read = match choices.below(2) {
-        0 => from_slice(&bytes, None).expect("bytes just written"),
-        _ => read_from(bytes.as_slice(), LIMITS, None).expect("bytes just written"),
+        0 => ByteOptions::new().from_bytes(&bytes).expect("bytes just written"),
+        _ => ByteOptions::new()
+            .max_bytes(LIMIT)
+            .read_from(bytes.as_slice())
+            .expect("bytes just written"),
     };
-    assert_eq!(to_vec(&read, SecretKey::Include), bytes);
+    assert_eq!(ByteOptions::new().with_key().to_bytes(&read), bytes);
     read
 }
 
@@ -74,15 +77,15 @@ pub fn assert_alike<A, B>(one: &Result<A, DecodeError>, other: &Result<B, Decode
     assert_eq!(reason(one), reason(other));
 }
 
-/// Opens bytes as a view and as the filter. Write `opened View::open(bytes)` for a view that is not opened by `from_bytes`.
+/// Opens bytes as a view and as the filter.
 ///
 /// Both accept them or refuse them for the same reason; the view answers whatever
 /// its payload is (`$ask!` asks everything), verifies what can be decoded, and then answers as the filter.
 #[macro_export]
 macro_rules! view_agrees {
-    (opened $opened:expr, $filter:ty, $bytes:expr, $ask:ident) => {{
+    ($view:ty, $filter:ty, $bytes:expr, $ask:ident) => {{
         let read = <$filter>::from_bytes($bytes);
-        match $opened {
+        match <$view>::open($bytes) {
             Ok(view) => {
                 let answers = $ask!(&view);
                 $crate::portable::assert_alike(&view.to_filter(), &read);
@@ -92,9 +95,6 @@ macro_rules! view_agrees {
             refused => $crate::portable::assert_alike(&refused, &read),
         }
     }};
-    ($view:ty, $filter:ty, $bytes:expr, $ask:ident) => {
-        $crate::view_agrees!(opened<$view>::from_bytes($bytes), $filter, $bytes, $ask)
-    };
 }
 
 fn reason<T>(result: &Result<T, DecodeError>) -> Option<String> {
@@ -102,7 +102,9 @@ fn reason<T>(result: &Result<T, DecodeError>) -> Option<String> {
 }
 
 fn assert_written_as<P: Portable>(structure: &P, bytes: &[u8]) {
-    let same = [SecretKey::Omit, SecretKey::Include].map(|key| to_vec(structure, key) == bytes);
+    let options = ByteOptions::new();
+    let same = [options.without_key(), options.with_key()]
+        .map(|options| options.to_bytes(structure) == bytes);
     assert!(same.contains(&true), "the {} that was read is written otherwise", P::KIND);
 }
 

@@ -9,10 +9,7 @@ use alloc::sync::Arc;
 use core::cell::Cell;
 use core::ops::RangeInclusive;
 
-use pds_core::bytes::{
-    Envelope, EnvelopeReader, Header, NoHasher, Portable, ReadLimits, SecretKey, Shape, Sink,
-    Source, from_slice, read_from, to_vec,
-};
+use pds_core::bytes::{ByteOptions, Envelope, Header, NoHasher, Portable, Shape, Sink, Source};
 use pds_core::hash::probe;
 use pds_core::{DecodeError, DefaultHashBuilder, Kind, ReadError, SectionFault, SipHashBuilder};
 use pds_testkit::envelope::{
@@ -97,15 +94,15 @@ impl<const READS: usize> Portable for Bare<READS> {
 }
 
 fn bytes_of<P: Portable>(structure: &P) -> Vec<u8> {
-    to_vec(structure, SecretKey::Omit)
+    ByteOptions::new().without_key().to_bytes(structure)
 }
 
 /// What a slice, a stream and a reader of single bytes say of these bytes: the same.
 fn error_of<P: Portable>(bytes: &[u8]) -> DecodeError {
-    let error = from_slice::<P>(bytes, None).err().expect("bytes that are refused");
+    let error = ByteOptions::new().from_bytes::<P>(bytes).err().expect("bytes that are refused");
     let streams = [
-        read_from::<P>(bytes, ReadLimits::UNLIMITED, None),
-        read_from::<P>(Slow(bytes), ReadLimits::UNLIMITED, None),
+        ByteOptions::new().max_bytes(u64::MAX).read_from::<P>(bytes),
+        ByteOptions::new().max_bytes(u64::MAX).read_from::<P>(Slow(bytes)),
     ];
     for streamed in streams {
         match streamed.err() {
@@ -146,24 +143,24 @@ fn case_19_a_head_is_what_the_specification_says() {
     let payload = [0u64, 0x0123_4567_89ab_cdef].map(u64::to_le_bytes).concat();
     let expected = envelope(0x8002, &parts, &payload);
     assert_eq!(bytes_of(&structure), expected);
-    assert_eq!(from_slice::<Designed>(&expected, None), Ok(structure));
+    assert_eq!(ByteOptions::new().from_bytes::<Designed>(&expected), Ok(structure));
     assert_eq!(expected.len(), 128 + 16 + 8);
 
     let bare = envelope(u16::MAX, &[], &[1, 2, 3]);
     assert_eq!((bare.len(), bytes_of(&Bare::<3>(vec![1, 2, 3]))), (64 + 3 + 8, bare.clone()));
-    assert_eq!(from_slice::<Bare<3>>(&bare, None), Ok(Bare(vec![1, 2, 3])));
+    assert_eq!(ByteOptions::new().from_bytes::<Bare<3>>(&bare), Ok(Bare(vec![1, 2, 3])));
 }
 
 #[test]
 fn a_secret_that_is_left_out_leaves_zeros() {
     let keyed = Plain { words: vec![7], hasher: SipHashBuilder::from_key([9; 16]) };
-    let (without, with) = (bytes_of(&keyed), to_vec(&keyed, SecretKey::Include));
+    let (without, with) = (bytes_of(&keyed), ByteOptions::new().with_key().to_bytes(&keyed));
     assert_eq!(
         (without.len(), &without[34..36], &without[48..64]),
         (with.len(), &[0, 0][..], &[0; 16][..])
     );
     assert_eq!((&with[34..36], &with[48..64]), (&[1, 0][..], &[9; 16][..]));
-    assert_eq!(from_slice::<Plain<SipHashBuilder>>(&with, None), Ok(keyed));
+    assert_eq!(ByteOptions::new().from_bytes::<Plain<SipHashBuilder>>(&with), Ok(keyed));
     assert_eq!(error_of::<Plain<SipHashBuilder>>(&without), DecodeError::KeyMissing { offset: 48 });
     // Room that is not empty, and flags that mean nothing.
     let error = error_of::<Plain<SipHashBuilder>>(&forged(&without, 50, &[3]));
@@ -179,7 +176,7 @@ fn a_design_has_one_form() {
     for (items, rate) in [(None, None), (Some(5), None), (None, Some(0.5)), (Some(1), Some(0.1))] {
         let structure = Designed(plain(1), items, rate);
         let bytes = bytes_of(&structure);
-        assert_eq!(from_slice::<Designed>(&bytes, None).as_ref(), Ok(&structure));
+        assert_eq!(ByteOptions::new().from_bytes::<Designed>(&bytes).as_ref(), Ok(&structure));
         let has_design = sections(&bytes).iter().any(|(tag, _)| *tag == DESIGN);
         assert_eq!(has_design, items.is_some() || rate.is_some());
     }
@@ -324,12 +321,12 @@ fn case_17_the_payload_is_as_long_as_the_shape_says_and_no_longer() {
 #[test]
 fn case_17_every_flipped_bit_is_an_error() {
     fn check<P: Portable>(bytes: &[u8]) {
-        assert!(from_slice::<P>(bytes, None).is_ok());
+        assert!(ByteOptions::new().from_bytes::<P>(bytes).is_ok());
         let head = head_bytes(bytes).unwrap();
         for bit in 0..8 * bytes.len() {
             let mut damaged = bytes.to_vec();
             damaged[bit / 8] ^= 1 << (bit % 8);
-            let error = from_slice::<P>(&damaged, None).err();
+            let error = ByteOptions::new().from_bytes::<P>(&damaged).err();
             let error = error.unwrap_or_else(|| panic!("bit {bit} flipped"));
             let expected = match bit / 8 {
                 0..8 => matches!(error, DecodeError::Magic { offset: 0, .. }),
@@ -350,15 +347,16 @@ fn case_17_every_flipped_bit_is_an_error() {
                 }
             };
             assert!(expected, "bit {bit}: {error}");
-            let streamed = read_from::<P>(damaged.as_slice(), ReadLimits::bytes(1 << 16), None);
+            let streamed = ByteOptions::new().max_bytes(1 << 16).read_from::<P>(damaged.as_slice());
             assert!(streamed.is_err(), "bit {bit} flipped in a stream");
         }
     }
     check::<Plain>(&bytes_of(&plain(2)));
-    check::<Plain<SipHashBuilder>>(&to_vec(
-        &Plain { words: vec![1], hasher: SipHashBuilder::from_key([5; 16]) },
-        SecretKey::Include,
-    ));
+    check::<Plain<SipHashBuilder>>(
+        &ByteOptions::new()
+            .with_key()
+            .to_bytes(&Plain { words: vec![1], hasher: SipHashBuilder::from_key([5; 16]) }),
+    );
     check::<Designed>(&bytes_of(&Designed(plain(1), Some(4), Some(0.1))));
     check::<Bare<4>>(&bytes_of(&Bare::<4>(vec![0; 4])));
 }
@@ -466,10 +464,10 @@ fn case_21_bytes_that_change_under_an_envelope_are_no_panic() {
 fn a_stream_is_looked_at_before_it_is_decoded() {
     let stream = [bytes_of(&plain(2)), bytes_of(&Bare::<3>(vec![1, 2, 3]))].concat();
     let mut reader = stream.as_slice();
-    let first = EnvelopeReader::open(&mut reader, ReadLimits::bytes(152)).unwrap();
+    let first = ByteOptions::new().max_bytes(152).open_stream(&mut reader).unwrap();
     assert_eq!((first.header().kind, first.header().payload_bytes), (PLAIN, 16));
     assert_eq!(first.decode::<Plain>(None).unwrap(), plain(2));
-    let second = EnvelopeReader::open(&mut reader, ReadLimits::bytes(74)).unwrap();
+    let second = ByteOptions::new().max_bytes(74).open_stream(&mut reader).unwrap();
     let Err(ReadError::Decode(error)) = second.decode::<Bare<3>>(None) else { panic!("read") };
     assert_eq!(error, DecodeError::Limit { offset: 16, limit: 74, found: 75 });
     assert_eq!(reader.len(), 75 - 64, "its head was read and no more");

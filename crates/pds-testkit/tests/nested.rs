@@ -7,8 +7,8 @@ use core::ops::RangeInclusive;
 use std::io::Read;
 
 use pds_core::bytes::{
-    Envelope, Header, MAX_NESTING, NoHasher, Portable, ReadLimits, SecretKey, Shape, Sink, Source,
-    after_envelope, envelope_bytes, from_slice, read_from, to_vec, write_to,
+    ByteOptions, Envelope, Header, MAX_NESTING, NoHasher, Portable, Shape, Sink, Source,
+    ToEnvelope, after_envelope,
 };
 use pds_core::{DecodeError, DefaultHashBuilder, Kind, PortableHasher, ReadError, SipHashBuilder};
 use pds_testkit::allocation::{CONSTANT, PeakAlloc, peak_of};
@@ -138,15 +138,15 @@ fn chain(depth: usize) -> Tree {
 }
 
 fn bytes_of<P: Portable>(structure: &P) -> Vec<u8> {
-    to_vec(structure, SecretKey::Omit)
+    ByteOptions::new().without_key().to_bytes(structure)
 }
 
 /// What a slice, a stream and a stream of single bytes say: the same.
 fn read<P: Portable + PartialEq + core::fmt::Debug>(bytes: &[u8]) -> Result<P, DecodeError> {
-    let read = from_slice::<P>(bytes, None);
+    let read = ByteOptions::new().from_bytes::<P>(bytes);
     let streams = [
-        read_from(bytes, ReadLimits::UNLIMITED, None),
-        read_from(Slow(bytes), ReadLimits::UNLIMITED, None),
+        ByteOptions::new().max_bytes(u64::MAX).read_from(bytes),
+        ByteOptions::new().max_bytes(u64::MAX).read_from(Slow(bytes)),
     ];
     for streamed in streams {
         let streamed = streamed.map_err(|error| match error {
@@ -184,10 +184,10 @@ fn nested_envelopes_are_what_the_specification_says() {
     for tree in [tree(), leaf(b""), leaf(b"alone"), chain(1), chain(MAX_NESTING)] {
         let bytes = bytes_of(&tree);
         assert_eq!(bytes, by_specification(&tree));
-        assert_eq!(bytes.len() as u64, envelope_bytes(&tree));
+        assert_eq!(bytes.len() as u64, tree.envelope_bytes());
         assert_eq!(read::<Tree>(&bytes), Ok(tree.clone()));
         let mut written = Vec::new();
-        write_to(&tree, SecretKey::Omit, &mut written).unwrap();
+        ByteOptions::new().write_to(&tree, &mut written).unwrap();
         assert_eq!(written, bytes);
     }
 }
@@ -197,13 +197,13 @@ fn a_key_is_written_where_that_of_the_whole_is() {
     let hasher = SipHashBuilder::from_key([0xa5; 16]);
     let list = |words: &[u64]| Plain { words: words.into(), hasher };
     let pair = Pair { left: list(&[1, 2, 3]), right: list(&[4]) };
-    let (without, with) = (bytes_of(&pair), to_vec(&pair, SecretKey::Include));
+    let (without, with) = (bytes_of(&pair), ByteOptions::new().with_key().to_bytes(&pair));
     assert_eq!(without.len(), with.len());
     let keys = |bytes: &[u8]| bytes.windows(16).filter(|window| *window == [0xa5; 16]).count();
     assert_eq!((keys(&without), keys(&with)), (0, 3));
-    assert_eq!(from_slice(&with, None), Ok(pair.clone()));
-    assert_eq!(from_slice(&without, Some(hasher)), Ok(pair));
-    let read = from_slice::<Pair<SipHashBuilder>>(&without, None);
+    assert_eq!(ByteOptions::new().from_bytes(&with), Ok(pair.clone()));
+    assert_eq!(ByteOptions::new().hasher(hasher).from_bytes(&without), Ok(pair));
+    let read = ByteOptions::new().from_bytes::<Pair<SipHashBuilder>>(&without);
     assert_eq!(read, Err(DecodeError::KeyMissing { offset: 48 }));
 }
 
@@ -422,7 +422,11 @@ fn case_17_views_refuse_what_decoders_refuse() {
         let damaged = forged(&damaged, 0, &[]);
         let view = Envelope::open(damaged.as_slice()).unwrap();
         let nested = view.nested_at(5).and_then(|(child, _)| child.decode::<Tree>(None));
-        assert_eq!(nested.err(), from_slice::<Tree>(&damaged, None).err(), "bit {bit}");
+        assert_eq!(
+            nested.err(),
+            ByteOptions::new().from_bytes::<Tree>(&damaged).err(),
+            "bit {bit}"
+        );
         assert!(view.nested_at(5).is_err() || (138..140).contains(&(bit / 8)), "bit {bit}");
     }
     let deep = by_specification(&chain(MAX_NESTING + 1));
@@ -478,12 +482,16 @@ fn case_17_hostile_lengths_allocate_nothing() {
     }
     for bytes in &claims {
         let ((), peak) = peak_of(&ALLOCATOR, || {
-            assert!(from_slice::<Tree>(bytes, None).is_err());
-            assert!(from_slice::<Plain>(bytes, None).is_err());
-            assert!(from_slice::<Pair<DefaultHashBuilder>>(bytes, None).is_err());
-            let limits = ReadLimits::bytes(1 << 12);
-            assert!(read_from::<Tree>(bytes.as_slice(), limits, None).is_err());
-            assert!(read_from::<Plain>(bytes.as_slice(), limits, None).is_err());
+            assert!(ByteOptions::new().from_bytes::<Tree>(bytes).is_err());
+            assert!(ByteOptions::new().from_bytes::<Plain>(bytes).is_err());
+            assert!(ByteOptions::new().from_bytes::<Pair<DefaultHashBuilder>>(bytes).is_err());
+            let limits = 1 << 12;
+            assert!(
+                ByteOptions::new().max_bytes(limits).read_from::<Tree>(bytes.as_slice()).is_err()
+            );
+            assert!(
+                ByteOptions::new().max_bytes(limits).read_from::<Plain>(bytes.as_slice()).is_err()
+            );
             let view = Envelope::open(bytes.as_slice());
             assert!(view.and_then(|view| view.nested_at(2)).is_err());
         });

@@ -8,6 +8,7 @@
 //! `save` does; the map then keeps the old one.
 
 use core::error::Error;
+use pds::bytes::ByteOptions;
 use std::fs::File;
 use std::path::Path;
 use std::time::Instant;
@@ -48,7 +49,7 @@ fn build(mebibytes: u64, path: &Path) -> Result<u64, Box<dyn Error>> {
     }
     println!("built:    {items} items in {mebibytes} MiB, {:.1?}", start.elapsed());
     let start = Instant::now();
-    filter.save(path)?;
+    ByteOptions::new().save(&filter, path)?;
     println!("saved:    {:.1?}", start.elapsed());
     Ok(items)
 }
@@ -59,7 +60,7 @@ fn ask(path: &Path, items: u64) -> Result<(), Box<dyn Error>> {
     let file = File::open(path)?;
     // SAFETY: the file is our own and no one writes to it or truncates it while it is mapped.
     let map = unsafe { Mmap::map(&file)? };
-    let view = BloomFilterView::from_bytes(&map)?;
+    let view = BloomFilterView::open(&map)?;
     println!("opened:   {:.1?} for {} bytes, the header verified", start.elapsed(), map.len());
 
     let start = Instant::now();

@@ -80,13 +80,15 @@ pub use dyn_filter::{DynFilter, DynFilterView};
 pub use hll::AtomicHyperLogLog;
 #[cfg(all(feature = "hll", feature = "alloc"))]
 pub use hll::{HyperLogLog, HyperLogLogView, UltraLogLog, UltraLogLogView};
-#[cfg(feature = "std")]
-pub use pds_core::ReadError;
+#[cfg(feature = "alloc")]
+pub use pds_core::bytes::ByteOptions;
 pub use pds_core::{
     AllocError, Avalanching, BuildError, Cardinality, DecodeError, DefaultHashBuilder, Estimate,
     Frequency, Incompatible, Insert, KeyHasher, Kind, Membership, Merge, Mixed, ParamError,
     PortableHasher, Raw, Remove, SipHashBuilder,
 };
+#[cfg(feature = "std")]
+pub use pds_core::{FileError, ReadError};
 pub use typed::Typed;
 
 /// The traits, the structures and the hashers, to be imported with a star; views are named where they are used.

@@ -11,7 +11,7 @@
 
 use std::fs;
 
-use pds::bytes::{KeyChosen, Portable, from_slice, load};
+use pds::bytes::{ByteOptions, Portable};
 use pds::counting::Bits8;
 use pds::params::{CountMinParams, CountSketchParams, HeavyHittersParams, HllParams};
 use pds::{
@@ -23,22 +23,23 @@ use pds::{
 
 /// Bytes with the key open by themselves, those without it need the hasher, and a file holds what the bytes do.
 fn comes_back<P: Portable<Hasher = SipHashBuilder>>(structure: &P, hasher: SipHashBuilder) {
-    let with_key = KeyChosen::<_, true>::new(structure).to_bytes();
-    let without_key = KeyChosen::<_, false>::new(structure).to_bytes();
+    let with_key = ByteOptions::new().with_key().to_bytes(structure);
+    let without_key = ByteOptions::new().without_key().to_bytes(structure);
     let key = hasher.key();
     assert!(with_key.windows(16).any(|window| window == key), "{}", P::KIND);
     assert!(!without_key.windows(16).any(|window| window == key), "{}", P::KIND);
 
     let path = std::env::temp_dir().join(format!("pds-{}-case-41", std::process::id()));
-    for (bytes, given) in [(&with_key, None), (&without_key, Some(hasher))] {
-        fs::write(&path, bytes).unwrap();
-        for read in [from_slice::<P>(bytes, given).unwrap(), load::<P>(&path, given).unwrap()] {
-            assert_eq!(KeyChosen::<_, true>::new(&read).to_bytes(), with_key, "{}", P::KIND);
-        }
-    }
+    let check = |read: P| assert_eq!(ByteOptions::new().with_key().to_bytes(&read), with_key);
+    ByteOptions::new().with_key().save(structure, &path).unwrap();
+    check(ByteOptions::new().load(&path).unwrap());
+    check(ByteOptions::new().from_bytes(&with_key).unwrap());
+    ByteOptions::new().without_key().save(structure, &path).unwrap();
+    check(ByteOptions::new().hasher(hasher).load(&path).unwrap());
+    check(ByteOptions::new().hasher(hasher).from_bytes(&without_key).unwrap());
     fs::remove_file(&path).unwrap();
     assert_eq!(
-        from_slice::<P>(&without_key, None).err(),
+        ByteOptions::new().from_bytes::<P>(&without_key).err(),
         Some(DecodeError::KeyMissing { offset: 48 })
     );
 }

@@ -12,12 +12,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use pds::bytes::{Header, Portable, ReadLimits};
+use pds::bytes::{ByteOptions, Header, Portable};
 use pds::counting::Bits8;
 use pds::{
     BlockedBloomFilter, BlockedCountingBloomFilter, BloomFilter, CountMinSketch,
     CountingBloomFilter, CuckooFilter, DecodeError, DefaultHashBuilder, DynFilter, DynFilterView,
-    HyperLogLog, KeyHasher, Kind, Membership, PortableHasher, ReadError, SipHashBuilder,
+    FileError, HyperLogLog, KeyHasher, Kind, Membership, PortableHasher, ReadError, SipHashBuilder,
 };
 use pds_testkit::mutate::{Choices, inputs, mutate};
 
@@ -53,7 +53,7 @@ fn own(kind: Kind, bytes: &[u8]) -> Result<Vec<bool>, DecodeError> {
     fn answers<F: Membership + Portable<Hasher = DefaultHashBuilder>>(
         bytes: &[u8],
     ) -> Result<Vec<bool>, DecodeError> {
-        pds::bytes::from_slice::<F>(bytes, None).map(|filter| asked(&filter))
+        ByteOptions::new().from_bytes::<F>(bytes).map(|filter| asked(&filter))
     }
     match kind {
         kind if kind == Kind::BLOOM => answers::<BloomFilter>(bytes),
@@ -104,7 +104,7 @@ fn every_kind_answers_from_borrowed_bytes_as_from_its_own() {
         let filter = DynFilter::from_bytes(&bytes).unwrap();
         // At an odd address, as in the middle of a file.
         let shifted = [&[0][..], &bytes].concat();
-        let view = DynFilterView::from_bytes(&shifted[1..]).unwrap();
+        let view = DynFilterView::open(&shifted[1..]).unwrap();
         assert_eq!((view.kind(), view.verify()), (kind, Ok(())));
         assert_eq!(asked(&view), asked(&filter), "{kind}");
         let (keys, mut batch) = ((0..2 * ITEMS).collect::<Vec<u64>>(), vec![false; 600]);
@@ -128,7 +128,7 @@ fn every_kind_answers_from_borrowed_bytes_as_from_its_own() {
 fn views_verify_every_kind() {
     for (kind, mut bytes) in all() {
         bytes[128] ^= 1;
-        let view = DynFilterView::from_bytes(&bytes).unwrap();
+        let view = DynFilterView::open(&bytes).unwrap();
         assert!(matches!(view.verify(), Err(DecodeError::Checksum { .. })), "{kind}");
         assert_eq!(view.to_filter().err(), view.verify().err(), "{kind}");
         assert_eq!(DynFilter::from_bytes(&bytes).err(), view.verify().err(), "{kind}");
@@ -158,9 +158,10 @@ fn slices_streams_and_files_are_opened_alike() {
     let mut reader = stream.as_slice();
     for (index, (kind, bytes)) in all().into_iter().enumerate() {
         let of_slice = asked(&DynFilter::from_bytes(&bytes).unwrap());
-        let of_stream = DynFilter::read_from(&mut reader, ReadLimits::bytes(10_000)).unwrap();
+        let of_stream =
+            ByteOptions::new().max_bytes(10_000).read_from::<DynFilter>(&mut reader).unwrap();
         let path = saved(&index.to_string(), &bytes);
-        let of_file = DynFilter::load(&path).unwrap();
+        let of_file = ByteOptions::new().load::<DynFilter>(&path).unwrap();
         fs::remove_file(path).unwrap();
         assert_eq!((of_stream.kind(), of_file.kind()), (kind, kind));
         assert_eq!((asked(&of_stream), asked(&of_file)), (of_slice.clone(), of_slice));
@@ -192,12 +193,15 @@ fn opened(path: &Path) -> Kind {
     let header = Header::peek(&bytes).unwrap();
     let hasher = header.hasher.unwrap();
     if hasher.id == DefaultHashBuilder::ID {
-        return DynFilter::load(path).unwrap().kind();
+        return ByteOptions::new().load::<DynFilter>(path).unwrap().kind();
     }
-    let keyed = DynFilter::<SipHashBuilder>::load_with_key(path);
+    let keyed = ByteOptions::new().load::<DynFilter<SipHashBuilder>>(path);
     match hasher.seed {
         Some(_) => assert_eq!(keyed.unwrap().kind(), header.kind),
-        None => assert!(matches!(keyed, Err(ReadError::Decode(DecodeError::KeyMissing { .. })))),
+        None => assert!(matches!(
+            keyed,
+            Err(FileError { error: ReadError::Decode(DecodeError::KeyMissing { .. }), .. })
+        )),
     }
     header.kind
 }
@@ -217,8 +221,9 @@ fn case_45_sketches_are_refused_by_name_and_offset() {
         let allowed = "a membership filter (Bloom, blocked Bloom, counting Bloom, blocked counting Bloom or cuckoo)";
         let text = format!("the kind at offset 10 is {id} ({name}), expected {allowed}");
         assert_eq!(error.to_string(), text);
-        assert_eq!(DynFilterView::from_bytes(&bytes).unwrap_err(), error);
-        let streamed = DynFilter::read_from(bytes.as_slice(), ReadLimits::UNLIMITED);
+        assert_eq!(DynFilterView::open(&bytes).unwrap_err(), error);
+        let streamed =
+            ByteOptions::new().max_bytes(u64::MAX).read_from::<DynFilter>(bytes.as_slice());
         assert!(matches!(streamed, Err(ReadError::Decode(same)) if same == error));
     }
 }
@@ -228,32 +233,47 @@ fn keyed_filters_need_their_key() {
     let hasher = SipHashBuilder::from_key([5; 16]);
     let mut filter = CuckooFilter::builder().expected_items(10).hasher(hasher).build().unwrap();
     filter.insert("here").unwrap();
-    let bytes = filter.without_key().to_bytes();
+    let bytes = ByteOptions::new().without_key().to_bytes(&filter);
 
     let wrong_hasher = DynFilter::from_bytes(&bytes).unwrap_err();
     assert!(matches!(wrong_hasher, DecodeError::Hasher { .. }), "{wrong_hasher:?}");
-    let without = DynFilter::<SipHashBuilder>::from_bytes_with_key(&bytes).unwrap_err();
+    let without = ByteOptions::new().from_bytes::<DynFilter<SipHashBuilder>>(&bytes).unwrap_err();
     assert_eq!(without, DecodeError::KeyMissing { offset: 48 });
     let other = SipHashBuilder::from_key([6; 16]);
-    let wrong = DynFilter::from_bytes_with_hasher(&bytes, other).unwrap_err();
+    let wrong = ByteOptions::new().hasher(other).from_bytes::<DynFilter<_>>(&bytes).unwrap_err();
     assert!(matches!(wrong, DecodeError::KeyMismatch { .. }), "{wrong:?}");
-    let view = DynFilterView::from_bytes(&bytes).unwrap_err();
+    let view = DynFilterView::open(&bytes).unwrap_err();
     assert_eq!(view, wrong_hasher);
-    let view = DynFilterView::<SipHashBuilder>::from_bytes_with_key(&bytes).unwrap_err();
+    let view = ByteOptions::new().open::<_, DynFilterView<SipHashBuilder>>(&bytes).unwrap_err();
     assert_eq!(view, without);
-    assert_eq!(DynFilterView::from_bytes_with_hasher(&bytes, other).unwrap_err(), wrong);
+    assert_eq!(
+        ByteOptions::new().hasher(other).open::<_, DynFilterView<_>>(&bytes).unwrap_err(),
+        wrong
+    );
 
     let path = saved("keyed", &bytes);
-    let limits = ReadLimits::bytes(1_000);
-    let with_key = filter.with_key().to_bytes();
+    let limits = 1_000;
+    let with_key = ByteOptions::new().with_key().to_bytes(&filter);
     let filters = [
-        DynFilter::from_bytes_with_hasher(&bytes, hasher).unwrap(),
-        DynFilter::from_bytes_with_key(&with_key).unwrap(),
-        DynFilter::load_with_hasher(&path, hasher).unwrap(),
-        DynFilter::read_from_with_hasher(bytes.as_slice(), limits, hasher).unwrap(),
-        DynFilter::read_from_with_key(with_key.as_slice(), limits).unwrap(),
-        DynFilterView::from_bytes_with_hasher(&bytes, hasher).unwrap().to_filter().unwrap(),
-        DynFilterView::from_bytes_with_key(&with_key).unwrap().to_filter().unwrap(),
+        ByteOptions::new().hasher(hasher).from_bytes::<DynFilter<_>>(&bytes).unwrap(),
+        ByteOptions::new().from_bytes::<DynFilter<_>>(&with_key).unwrap(),
+        ByteOptions::new().hasher(hasher).load::<DynFilter<_>>(&path).unwrap(),
+        ByteOptions::new()
+            .max_bytes(limits)
+            .hasher(hasher)
+            .read_from::<DynFilter<_>>(bytes.as_slice())
+            .unwrap(),
+        ByteOptions::new()
+            .max_bytes(limits)
+            .read_from::<DynFilter<_>>(with_key.as_slice())
+            .unwrap(),
+        ByteOptions::new()
+            .hasher(hasher)
+            .open::<_, DynFilterView<_>>(&bytes)
+            .unwrap()
+            .to_filter()
+            .unwrap(),
+        ByteOptions::new().open::<_, DynFilterView<_>>(&with_key).unwrap().to_filter().unwrap(),
     ];
     fs::remove_file(path).unwrap();
     for filter in filters {
@@ -265,24 +285,33 @@ fn keyed_filters_need_their_key() {
 #[test]
 fn limits_and_ends_are_kept() {
     for (kind, mut bytes) in all() {
-        let refused = DynFilter::read_from(bytes.as_slice(), ReadLimits::bytes(8));
+        let refused = ByteOptions::new().max_bytes(8).read_from::<DynFilter>(bytes.as_slice());
         assert!(matches!(refused, Err(ReadError::Decode(DecodeError::Limit { limit: 8, .. }))));
         for end in [0, 7, 127, 128, bytes.len() - 1] {
             let cut = DynFilter::from_bytes(&bytes[..end]);
             assert!(matches!(cut, Err(DecodeError::Truncated { .. })), "{kind}, {end}: {cut:?}");
-            assert_eq!(DynFilterView::from_bytes(&bytes[..end]).err(), cut.err());
-            let cut = DynFilter::read_from(&bytes[..end], ReadLimits::UNLIMITED);
+            assert_eq!(DynFilterView::open(&bytes[..end]).err(), cut.err());
+            let cut = ByteOptions::new().max_bytes(u64::MAX).read_from::<DynFilter>(&bytes[..end]);
             assert!(matches!(cut, Err(ReadError::Decode(DecodeError::Truncated { .. }))));
         }
         bytes.push(0);
         assert!(matches!(DynFilter::from_bytes(&bytes), Err(DecodeError::Trailing { .. })));
-        assert!(matches!(DynFilterView::from_bytes(&bytes), Err(DecodeError::Trailing { .. })));
+        assert!(matches!(DynFilterView::open(&bytes), Err(DecodeError::Trailing { .. })));
         let path = saved(&format!("trailing-{}", kind.id()), &bytes);
-        let loaded = DynFilter::load(&path);
+        let loaded = ByteOptions::new().load::<DynFilter>(&path);
         fs::remove_file(path).unwrap();
-        assert!(matches!(loaded, Err(ReadError::Decode(DecodeError::Trailing { .. }))), "{kind}");
+        assert!(
+            matches!(
+                loaded,
+                Err(FileError { error: ReadError::Decode(DecodeError::Trailing { .. }), .. })
+            ),
+            "{kind}"
+        );
     }
-    assert!(matches!(DynFilter::load("/nowhere/at/all"), Err(ReadError::Io(_))));
+    assert!(matches!(
+        ByteOptions::new().load::<DynFilter>("/nowhere/at/all"),
+        Err(FileError { error: ReadError::Io(_), .. })
+    ));
 }
 
 /// Forged bytes of every kind: what is accepted answers as the kind's own type does, the rest is refused as it does.
@@ -319,7 +348,7 @@ fn case_17_forged_bytes_are_refused_or_answered_as_by_their_own_type() {
 /// Asks a view of forged bytes whatever it verifies to, and holds it against what the owned filter said of them.
 /// Returns whether it opened.
 fn view_agrees(bytes: &[u8], owned: &Result<(Kind, Vec<bool>), DecodeError>) -> bool {
-    match DynFilterView::from_bytes(bytes) {
+    match DynFilterView::open(bytes) {
         Ok(view) => {
             let answers = (view.kind(), asked(&view));
             // Where a payload has two faults, each may name another one.

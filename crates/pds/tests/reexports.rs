@@ -64,13 +64,13 @@ mod structures {
         assert!(filter.insert("here") && filter.remove("here") && !filter.contains("here"));
         let bytes = filter.to_bytes();
         let view: pds::CountingBloomFilterView =
-            pds::CountingBloomFilterView::from_bytes(&bytes).expect("fresh");
+            pds::CountingBloomFilterView::open(&bytes).expect("fresh");
         assert!(!Membership::contains(&view, "here"));
         let mut lines = BlockedCountingBloomFilter::new(1_000, 0.001).expect("sound parameters");
         assert!(lines.insert("here"));
         assert_eq!(Frequency::estimate(&lines, "here"), 1);
         let bytes = lines.to_bytes();
-        let view = pds::BlockedCountingBloomFilterView::from_bytes(&bytes).expect("fresh");
+        let view = pds::BlockedCountingBloomFilterView::open(&bytes).expect("fresh");
         assert_eq!(Frequency::estimate(&view, "here"), 1);
     }
 
@@ -100,7 +100,7 @@ mod structures {
         filter.insert("here");
         let bytes = filter.to_bytes();
         let owned = pds::DynFilter::from_bytes(&bytes).expect("fresh");
-        let view = pds::DynFilterView::from_bytes(&bytes).expect("fresh");
+        let view = pds::DynFilterView::open(&bytes).expect("fresh");
         assert!(owned.contains("here") && !owned.contains("there"));
         assert!(view.contains("here") && !view.contains("there"));
         assert_eq!((owned.kind(), view.kind()), (pds::Kind::BLOOM, pds::Kind::BLOOM));

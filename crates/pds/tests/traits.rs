@@ -112,19 +112,19 @@ macro_rules! filter {
         answers(&view);
         let opened = DynFilter::from_bytes(&bytes).expect("bytes just written");
         answers(&opened);
-        answers(&DynFilterView::from_bytes(&bytes).expect("bytes just written"));
+        answers(&DynFilterView::open(&bytes).expect("bytes just written"));
         assert_eq!(opened.kind(), pds::Kind::$kind);
     };
 }
 
 #[test]
 fn membership() {
-    filter!(BloomFilter, BloomFilterView::from_bytes, BLOOM);
-    filter!(BlockedBloomFilter, BlockedBloomFilterView::from_bytes, BLOCKED_BLOOM);
-    filter!(CountingBloomFilter, <CountingBloomFilterView>::from_bytes, COUNTING_BLOOM);
+    filter!(BloomFilter, BloomFilterView::open, BLOOM);
+    filter!(BlockedBloomFilter, BlockedBloomFilterView::open, BLOCKED_BLOOM);
+    filter!(CountingBloomFilter, <CountingBloomFilterView>::open, COUNTING_BLOOM);
     filter!(
         BlockedCountingBloomFilter,
-        BlockedCountingBloomFilterView::from_bytes,
+        BlockedCountingBloomFilterView::open,
         BLOCKED_COUNTING_BLOOM
     );
     filter!(CuckooFilter, CuckooFilterView::open, CUCKOO);
@@ -152,8 +152,7 @@ fn frequency() {
     let sketch = filled(plain());
     counts(&sketch, 1);
     let bytes = sketch.to_bytes();
-    let view: CountMinSketchView =
-        CountMinSketchView::from_bytes(&bytes).expect("bytes just written");
+    let view: CountMinSketchView = CountMinSketchView::open(&bytes).expect("bytes just written");
     counts(&view, 1);
     counts(&filled(AtomicCountMinSketch::try_from(plain()).expect("plain update")), 1);
     counts(&filled(sized(CountingBloomFilter::new)), 1);
@@ -164,7 +163,7 @@ fn frequency() {
     });
     assert!((0..KEYS).all(|key| Frequency::estimate(&signed, &key).abs_diff(50) < 10));
     let bytes = signed.to_bytes();
-    let view = CountSketchView::from_bytes(&bytes).expect("bytes just written");
+    let view = CountSketchView::open(&bytes).expect("bytes just written");
     assert!((0..KEYS).all(|key| view.estimate(&key) == signed.estimate(&key)));
     let other = signed.clone();
     Merge::merge(&mut signed, &other).expect("two of one shape");
@@ -180,9 +179,9 @@ fn cardinality() {
     });
     let sketch = filled(HyperLogLog::new(12).unwrap());
     numbers(&sketch);
-    numbers(&HyperLogLogView::from_bytes(&sketch.to_bytes()).expect("bytes just written"));
+    numbers(&HyperLogLogView::open(&sketch.to_bytes()).expect("bytes just written"));
     let sketch = filled(UltraLogLog::new(12).unwrap());
     numbers(&sketch);
-    numbers(&UltraLogLogView::from_bytes(&sketch.to_bytes()).expect("bytes just written"));
+    numbers(&UltraLogLogView::open(&sketch.to_bytes()).expect("bytes just written"));
     numbers(&filled(AtomicHyperLogLog::new(12).unwrap()));
 }

@@ -1,6 +1,7 @@
 //! What the fuzz targets and the ordinary tests do with a string of bytes.
 #![expect(clippy::missing_panics_doc, reason = "a panic is how a body reports a fault")]
 
+use pds_core::bytes::Header;
 use std::collections::HashSet;
 
 use bloom_core::{AtomicBloomFilter, BloomFilter, BloomFilterView};
@@ -30,7 +31,7 @@ pub fn decode(bytes: &[u8]) {
         assert_eq!(ask!(&filter), ask!(&shared));
         let (last, used) = (filter.bits().words().last().unwrap(), filter.num_bits() % 64);
         assert!(used == 0 || last >> used == 0, "bits beyond the last one");
-        let header = BloomFilter::peek(bytes).unwrap();
+        let header = Header::peek(bytes).unwrap();
         assert_eq!(header.shape.expected_items(), filter.expected_items());
     }
     portable::decode::<BloomFilter<SipHashBuilder>>(bytes);
@@ -101,7 +102,7 @@ fn keys(choices: &mut Choices<'_>) -> Vec<u8> {
 fn sent(filter: &BloomFilter, choices: &mut Choices<'_>) -> BloomFilter {
     let bytes = filter.to_bytes();
     let read = match choices.below(4) {
-        0 => BloomFilterView::from_bytes(&bytes).unwrap().to_filter().unwrap(),
+        0 => BloomFilterView::open(&bytes).unwrap().to_filter().unwrap(),
         1 => AtomicBloomFilter::from_bytes(&bytes).unwrap().into_plain(),
         _ => portable::sent(filter, choices),
     };

@@ -23,7 +23,7 @@ use crate::{CountSketch, SignedCount};
 /// stock.remove_many("apples", 3);
 /// let bytes = stock.to_bytes();
 ///
-/// let view = CountSketchView::from_bytes(&bytes)?;
+/// let view = CountSketchView::open(&bytes)?;
 /// view.verify()?;
 /// assert_eq!((view.estimate("apples").value(), view.estimate("pears").value()), (7, 0));
 /// # Ok::<(), Box<dyn core::error::Error>>(())

@@ -45,7 +45,7 @@ pub fn decode(bytes: &[u8]) {
 /// Opens bytes without a copy. The view answers whatever its payload is, and as the sketch where there is one.
 pub fn view(bytes: &[u8]) {
     let read = CountMinSketch::from_bytes(bytes);
-    match CountMinSketchView::from_bytes(bytes) {
+    match CountMinSketchView::open(bytes) {
         Ok(view) => {
             let view: CountMinSketchView<'_> = view;
             let answers = (0..20u8).map(|key| view.estimate_interval(&key));
@@ -66,7 +66,7 @@ pub fn view(bytes: &[u8]) {
 
 fn signed_view(bytes: &[u8]) {
     let read = CountSketch::from_bytes(bytes);
-    match CountSketchView::from_bytes(bytes) {
+    match CountSketchView::open(bytes) {
         Ok(view) => {
             let answers = (0..20u8).map(|key| view.estimate(&key));
             portable::assert_alike(&view.to_sketch(), &read);

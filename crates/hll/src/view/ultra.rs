@@ -26,7 +26,7 @@ use crate::ultra::reading_methods;
 /// seen.extend(0..50_000u32);
 /// let bytes = seen.to_bytes();
 ///
-/// let view = UltraLogLogView::from_bytes(&bytes)?;
+/// let view = UltraLogLogView::open(&bytes)?;
 /// view.verify()?;
 /// assert_eq!(view.estimate(), seen.estimate());
 /// assert_eq!(view.to_sketch()?, seen);

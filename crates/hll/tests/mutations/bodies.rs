@@ -37,7 +37,7 @@ macro_rules! answers {
 macro_rules! view_of {
     ($view:ty, $sketch:ty, $bytes:expr) => {{
         let read = <$sketch>::from_bytes($bytes);
-        match <$view>::from_bytes($bytes) {
+        match <$view>::open($bytes) {
             Ok(view) => {
                 let found = answers!(&view);
                 portable::assert_alike(&view.to_sketch(), &read);
@@ -53,7 +53,7 @@ macro_rules! view_of {
 pub fn view(bytes: &[u8]) {
     view_of!(HyperLogLogView, HyperLogLog, bytes);
     view_of!(UltraLogLogView, UltraLogLog, bytes);
-    let ultra: Result<UltraLogLogView<'_>, _> = UltraLogLogView::from_bytes(bytes);
+    let ultra: Result<UltraLogLogView<'_>, _> = UltraLogLogView::open(bytes);
     let _ = ultra.map(|view| view.estimate_by_likelihood());
 }
 

@@ -28,7 +28,7 @@ const FILLS: f64 = 3.25e19;
 #[test]
 fn full_registers_have_an_estimate_and_an_error() {
     let bytes = full();
-    let view = HyperLogLogView::from_bytes(&bytes).unwrap();
+    let view = HyperLogLogView::open(&bytes).unwrap();
     let estimate = HyperLogLog::from_bytes(&bytes).unwrap().estimate_with_error();
     assert_eq!((estimate.value, estimate.standard_error), (f64::INFINITY, f64::INFINITY));
     assert_eq!(view.estimate_with_error(), estimate);
@@ -64,7 +64,7 @@ fn full_ultra_registers_have_an_infinite_estimate() {
     let sketch = UltraLogLog::from_bytes(&bytes).unwrap();
     assert_eq!([sketch.estimate(), sketch.estimate_by_likelihood()], [f64::INFINITY; 2]);
     assert_eq!(sketch.estimate_with_error().standard_error, f64::INFINITY);
-    let view = UltraLogLogView::from_bytes(&bytes).unwrap();
+    let view = UltraLogLogView::open(&bytes).unwrap();
     let interval = sketch.estimate_interval(0.9).unwrap();
     assert_eq!(view.estimate_interval(0.9).as_ref(), Ok(&interval));
     assert!((interval.start() / FILLS - 1.0).abs() < 0.01, "{interval:?}");

@@ -2,10 +2,10 @@ use core::cmp::Ordering;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::Portable;
 use super::header::{Header, check_sum};
 use super::level::padding_at;
 use super::reader::Reader;
+use super::{OpenEnvelope, Portable};
 use crate::error::DecodeError;
 
 /// An envelope in bytes that it owns or borrows: `&[u8]`, `Vec<u8>`, `Arc<[u8]>`, a memory map.
@@ -91,11 +91,10 @@ impl<B: AsRef<[u8]>> Envelope<B> {
         check_sum("payload", offset, xxh3_64(payload), u64::from_le_bytes(sum))
     }
 
-    /// Decodes the structure, verifying all of it.
+    /// Decodes the structure with `hasher`, or with the one in the bytes, and verifies all of it.
     ///
     /// # Errors
-    /// [`DecodeError`] says what is wrong and where; [`KeyMissing`](DecodeError::KeyMissing) when a
-    /// secret key was left out and `hasher` is `None`.
+    /// [`DecodeError`] says what is wrong, and at which offset.
     pub fn decode<P: Portable>(&self, hasher: Option<P::Hasher>) -> Result<P, DecodeError> {
         self.header.expect::<P>()?;
         let behind = self.bytes.as_ref().get(self.header.head_bytes()..).unwrap_or_default();
@@ -107,6 +106,18 @@ impl<B: AsRef<[u8]>> Envelope<B> {
     #[must_use]
     pub fn borrowed(&self) -> Envelope<&[u8]> {
         Envelope { bytes: self.bytes.as_ref(), header: self.header, depth: self.depth }
+    }
+}
+
+impl<B: AsRef<[u8]>> OpenEnvelope for Envelope<B> {
+    type Error = DecodeError;
+
+    fn header(&self) -> &Header {
+        &self.header
+    }
+
+    fn into_structure<P: Portable>(self, hasher: Option<P::Hasher>) -> Result<P, DecodeError> {
+        self.decode(hasher)
     }
 }
 
@@ -156,14 +167,6 @@ fn parts<'a>(bytes: &'a [u8], header: &Header) -> (&'a [u8], [u8; 8]) {
         Some((payload, sum)) if payload.len() as u64 == header.payload_bytes => (payload, *sum),
         _ => (&[], [0; 8]),
     }
-}
-
-/// Decodes a structure from bytes that hold it and nothing else.
-///
-/// # Errors
-/// [`DecodeError`] says what is wrong and where.
-pub fn from_slice<P: Portable>(bytes: &[u8], hasher: Option<P::Hasher>) -> Result<P, DecodeError> {
-    Envelope::open(bytes)?.decode(hasher)
 }
 
 /// Checks that an envelope ends where its input does, after `found` bytes.

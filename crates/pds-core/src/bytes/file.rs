@@ -8,36 +8,23 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process;
 
-use super::{EnvelopeReader, Portable, SecretKey, write_to};
+use super::stream::write_to;
+use super::{ByteOptions, EnvelopeReader, SecretKey, ToEnvelope};
 use crate::error::ReadError;
 
 /// Saves a structure to a file, atomically and durably.
-///
-/// It is written to a temporary file beside it, which is synced and renamed; then the folder is synced.
-///
-/// # Errors
-/// Those of the file system; the old file is then still there, and no temporary one.
-pub fn save<P: Portable>(structure: &P, key: SecretKey, path: &Path) -> io::Result<()> {
+pub(super) fn save<P: ToEnvelope>(structure: &P, key: SecretKey, path: &Path) -> io::Result<()> {
     replace(&mut System, path, |file| write_to(structure, key, file))
-}
-
-/// Loads a structure from a file that holds it and nothing else.
-///
-/// # Errors
-/// [`ReadError::Io`] when reading fails, [`ReadError::Decode`] says what is wrong with the file.
-pub fn load<P: Portable>(path: &Path, hasher: Option<P::Hasher>) -> Result<P, ReadError> {
-    EnvelopeReader::open_file(path)?.decode(hasher)
 }
 
 impl EnvelopeReader<File> {
     /// Reads the head of a file that holds one envelope and nothing else.
-    ///
-    /// # Errors
-    /// [`ReadError::Io`] when reading fails, [`ReadError::Decode`] says what is wrong with the head or the length.
-    pub fn open_file(path: &Path) -> Result<Self, ReadError> {
+    pub(super) fn open_file(path: &Path, max_bytes: Option<u64>) -> Result<Self, ReadError> {
         let file = File::open(path)?;
         let metadata = file.metadata()?;
-        Self::open_whole(file, metadata.is_file().then_some(metadata.len()))
+        let length = metadata.is_file().then_some(metadata.len());
+        let most = length.unwrap_or(ByteOptions::DEFAULT_MAX_BYTES);
+        Self::open_whole(file, length, max_bytes.unwrap_or(most))
     }
 }
 

@@ -258,7 +258,6 @@ impl Header {
     }
 
     /// Refuses a longer envelope than the caller allows.
-    #[cfg(feature = "std")]
     pub(super) fn expect_at_most(&self, limit: u64) -> Result<(), DecodeError> {
         let (offset, found) = (self.envelope_bytes_offset(), self.envelope_bytes());
         if found <= limit { Ok(()) } else { Err(DecodeError::Limit { offset, limit, found }) }

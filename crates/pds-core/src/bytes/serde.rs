@@ -13,7 +13,8 @@ use base64::engine::general_purpose::STANDARD;
 use serde::de::{SeqAccess, Visitor};
 pub use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Portable, SecretKey, WithKey, from_slice, to_vec};
+use super::writer::to_vec;
+use super::{Envelope, FromEnvelope, Portable, SecretKey};
 
 /// How much is reserved on the word of a format that announces a length.
 const MOST_RESERVED: usize = 4096;
@@ -46,9 +47,16 @@ pub fn deserialize<'de, P: Portable, D: Deserializer<'de>>(deserializer: D) -> R
     }
 }
 
+/// A structure whose serde form contains the secret key of its hasher in clear.
+///
+/// Deserialise the structure itself: it takes the key from the bytes. There is no serde form without the key, since no
+/// format could pass it to `Deserialize`.
+#[derive(Clone, Copy, Debug)]
+pub struct WithKey<'a, P>(pub &'a P);
+
 impl<P: Portable> Serialize for WithKey<'_, P> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serialize(self.get(), serializer)
+        serialize(self.0, serializer)
     }
 }
 
@@ -71,7 +79,9 @@ impl<'de, P: Portable> Visitor<'de> for Envelopes<P> {
     }
 
     fn visit_bytes<E: serde::de::Error>(self, bytes: &[u8]) -> Result<P, E> {
-        from_slice(bytes, None).map_err(E::custom)
+        Envelope::open(bytes)
+            .and_then(|envelope| P::from_envelope(envelope, None))
+            .map_err(E::custom)
     }
 
     fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<P, E> {

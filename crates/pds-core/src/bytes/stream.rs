@@ -4,61 +4,38 @@ use std::io::{self, Read, Write};
 use super::envelope::check_length;
 use super::reader::{Input, Reader};
 use super::writer::{Output, Writer};
-use super::{Header, Portable, SecretKey};
+use super::{Header, OpenEnvelope, Portable, SecretKey, ToEnvelope};
 use crate::error::{DecodeError, ReadError};
-
-/// How much a reader may make the process allocate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ReadLimits {
-    /// The longest envelope accepted, in bytes: with everything that it holds.
-    pub max_bytes: u64,
-}
-
-impl ReadLimits {
-    /// Accepts envelopes of up to this many bytes: what `to_bytes` of the greatest structure returns.
-    #[must_use]
-    pub const fn bytes(max_bytes: u64) -> Self {
-        Self { max_bytes }
-    }
-
-    /// Accepts any envelope that memory can be had for: for streams that are trusted.
-    pub const UNLIMITED: Self = Self::bytes(u64::MAX);
-}
 
 /// Writes the envelope of a structure, buffering 16 KiB at a time.
 ///
 /// # Errors
 /// Those of the writer.
-pub fn write_to<P: Portable>(structure: &P, key: SecretKey, writer: impl Write) -> io::Result<()> {
+pub(super) fn write_to<P: ToEnvelope>(
+    structure: &P,
+    key: SecretKey,
+    writer: impl Write,
+) -> io::Result<()> {
     Writer::write(structure, key, Io(writer))?.0.flush()
 }
 
-/// Reads exactly one envelope; what follows it stays in the reader.
+/// An envelope in a stream whose head has been read, for code that learns from it what to decode.
 ///
-/// # Errors
-/// [`ReadError::Io`] when reading fails, [`ReadError::Decode`] says what is wrong with what was read.
-pub fn read_from<P: Portable>(
-    reader: impl Read,
-    limits: ReadLimits,
-    hasher: Option<P::Hasher>,
-) -> Result<P, ReadError> {
-    EnvelopeReader::open(reader, limits)?.decode(hasher)
-}
-
-/// An envelope in a stream whose head was read, for code that learns from it what to decode.
+/// [`ByteOptions::open_stream`](crate::bytes::ByteOptions::open_stream) and
+/// [`open_file`](crate::bytes::ByteOptions::open_file) return it.
 ///
 /// # Examples
 /// ```
-/// use pds_core::bytes::{EnvelopeReader, ReadLimits};
+/// use pds_core::bytes::ByteOptions;
 ///
 /// let stream: &[u8] = b"GET / HTTP/1.1";
-/// let error = EnvelopeReader::open(stream, ReadLimits::bytes(1 << 20)).err();
+/// let error = ByteOptions::new().open_stream(stream).err();
 /// assert!(error.is_some_and(|error| error.to_string().starts_with("the 8 bytes at offset 0")));
 /// ```
 pub struct EnvelopeReader<R> {
     reader: Reader<Io<R>>,
     header: Header,
-    limits: ReadLimits,
+    max_bytes: u64,
     /// Whether nothing may follow.
     is_whole: bool,
 }
@@ -70,41 +47,43 @@ impl<R> fmt::Debug for EnvelopeReader<R> {
 }
 
 impl<R: Read> EnvelopeReader<R> {
-    /// Reads a head and no more.
-    ///
-    /// # Errors
-    /// [`ReadError::Io`] when reading fails, [`ReadError::Decode`] says what is wrong with the head.
-    pub fn open(reader: R, limits: ReadLimits) -> Result<Self, ReadError> {
+    /// Reads a head and no more. The rest may be decoded if the envelope has at most `max_bytes`.
+    pub(super) fn open(reader: R, max_bytes: u64) -> Result<Self, ReadError> {
         let mut reader = Reader::new(Io(reader), 0, 0);
         let header = reader.head()?;
-        Ok(Self { reader, header, limits, is_whole: false })
+        Ok(Self { reader, header, max_bytes, is_whole: false })
     }
 
     /// Reads the head of an envelope behind which nothing may follow.
     ///
-    /// Where the reader's length is known, a head that claims another one is refused before anything is
-    /// allocated for it.
-    pub(super) fn open_whole(reader: R, length: Option<u64>) -> Result<Self, ReadError> {
-        let opened = Self { is_whole: true, ..Self::open(reader, ReadLimits::UNLIMITED)? };
+    /// If the reader's length is known, a head that claims another one is refused before anything is allocated for it.
+    pub(super) fn open_whole(
+        reader: R,
+        length: Option<u64>,
+        max_bytes: u64,
+    ) -> Result<Self, ReadError> {
+        let opened = Self { is_whole: true, ..Self::open(reader, max_bytes)? };
         if let Some(length) = length {
             check_length(&opened.header, length)?;
         }
         Ok(opened)
     }
+}
 
+impl<R: Read> EnvelopeReader<R> {
     /// Returns the header.
     #[must_use]
     pub const fn header(&self) -> &Header {
         &self.header
     }
 
-    /// Reads the rest of the envelope, which must hold a `P`; what follows it stays in the reader.
+    /// Reads the rest of the envelope, which must hold a `P`. Leaves what follows it in the reader.
     ///
     /// # Errors
-    /// [`ReadError::Io`] when reading fails, [`ReadError::Decode`] says what is wrong with what was read.
+    /// [`ReadError`] if reading fails, or if the bytes are wrong.
     pub fn decode<P: Portable>(mut self, hasher: Option<P::Hasher>) -> Result<P, ReadError> {
         self.header.expect::<P>()?;
-        self.header.expect_at_most(self.limits.max_bytes)?;
+        self.header.expect_at_most(self.max_bytes)?;
         let structure = self.reader.structure(&self.header, hasher)?;
         // How many bytes follow is not counted: the reader may be endless.
         if self.is_whole && self.reader.fill(&mut [0])? > 0 {
@@ -112,6 +91,18 @@ impl<R: Read> EnvelopeReader<R> {
             return Err(DecodeError::Trailing { offset, found: 1 }.into());
         }
         Ok(structure)
+    }
+}
+
+impl<R: Read> OpenEnvelope for EnvelopeReader<R> {
+    type Error = ReadError;
+
+    fn header(&self) -> &Header {
+        &self.header
+    }
+
+    fn into_structure<P: Portable>(self, hasher: Option<P::Hasher>) -> Result<P, ReadError> {
+        self.decode(hasher)
     }
 }
 

@@ -1,15 +1,17 @@
-use super::Envelope;
+use super::{Envelope, MaybeHasher};
 use crate::error::DecodeError;
 
-/// A view of portable bytes, whatever its structure: what code opens that finds in a header which one it is.
+/// A view of portable bytes of the type `B`: a structure that answers from them without a copy.
+///
+/// [`ByteOptions::open`](crate::bytes::ByteOptions::open) calls it.
 pub trait OpenView<B>: Sized {
     /// The hasher of the structure.
-    type Hasher;
+    type Hasher: MaybeHasher;
 
-    /// Opens an envelope with this hasher, or with that of its head where there is none.
+    /// Opens an envelope with `hasher`, or with the one in the bytes.
     ///
     /// # Errors
-    /// [`DecodeError`] says what is wrong and where.
+    /// [`DecodeError`] says what is wrong, and at which offset.
     fn open_view(envelope: Envelope<B>, hasher: Option<Self::Hasher>) -> Result<Self, DecodeError>;
 }
 
@@ -45,13 +47,12 @@ macro_rules! view_methods {
             ///
             /// # Complexity
             /// Constant.
-            pub fn from_bytes(bytes: &'a [u8]) -> Result<Self, $crate::DecodeError> {
-                $crate::internal::OpenView::open_view($crate::bytes::Envelope::open(bytes)?, None)
+            pub fn open(bytes: &'a [u8]) -> Result<Self, $crate::DecodeError> {
+                $crate::bytes::ByteOptions::new().open(bytes)
             }
         }
 
-        #[doc(hidden)]
-        impl<'a, S: $crate::PortableHasher, $($other: $bound),*> $crate::internal::OpenView<&'a [u8]> for $view {
+        impl<'a, S: $crate::PortableHasher, $($other: $bound),*> $crate::bytes::OpenView<&'a [u8]> for $view {
             type Hasher = S;
 
             fn open_view(
@@ -65,27 +66,6 @@ macro_rules! view_methods {
         }
 
         impl<'a, S: $crate::PortableHasher, $($other: $bound),*> $view {
-            /// Opens portable bytes that hold the hasher's key, as `with_key` of the structure writes them.
-            ///
-            /// # Errors
-            /// As [`from_bytes`](Self::from_bytes), and
-            /// [`KeyMissing`]($crate::DecodeError::KeyMissing) when the key was left out.
-            pub fn from_bytes_with_key(bytes: &'a [u8]) -> Result<Self, $crate::DecodeError> {
-                $crate::internal::OpenView::open_view($crate::bytes::Envelope::open(bytes)?, None)
-            }
-
-            /// Opens portable bytes with this hasher: for those from which a secret key was left out.
-            ///
-            /// # Errors
-            /// As [`from_bytes`](Self::from_bytes), and
-            /// [`KeyMismatch`]($crate::DecodeError::KeyMismatch) when `hasher` is not the one that built it.
-            pub fn from_bytes_with_hasher(
-                bytes: &'a [u8],
-                hasher: S,
-            ) -> Result<Self, $crate::DecodeError> {
-                $crate::internal::OpenView::open_view($crate::bytes::Envelope::open(bytes)?, Some(hasher))
-            }
-
             /// Verifies the payload: its checksum, and what else can be told to be wrong with it.
             ///
             /// # Errors

@@ -3,7 +3,7 @@ use core::convert::Infallible;
 
 use super::header::{ALIGNMENT, Header};
 use super::level::{Levels, padding_at};
-use super::{Portable, SecretKey};
+use super::{Portable, SecretKey, ToEnvelope};
 
 /// How many words are converted at once: 16 KiB, half of a first-level cache.
 pub(super) const CHUNK_WORDS: usize = 2048;
@@ -68,7 +68,7 @@ mod sealed {
 
 /// Returns the length of a structure's envelope in bytes.
 #[must_use]
-pub fn envelope_bytes<P: Portable>(structure: &P) -> u64 {
+pub(super) fn envelope_bytes<P: Portable>(structure: &P) -> u64 {
     // A key that is left out leaves its room behind, so that the length does not depend on the choice.
     Header::of(structure, SecretKey::Omit).envelope_bytes()
 }
@@ -107,13 +107,13 @@ pub(super) struct Writer<O> {
 
 impl<O: Output> Writer<O> {
     /// Writes the envelope of a structure. Returns the output.
-    pub(super) fn write<P: Portable>(
+    pub(super) fn write<P: ToEnvelope>(
         structure: &P,
         key: SecretKey,
         output: O,
     ) -> Result<O, O::Error> {
         let mut writer = Self { output, key, offset: 0, levels: Levels::default() };
-        writer.envelope(structure)?;
+        structure.put_in(&mut writer)?;
         Ok(writer.output)
     }
 
@@ -150,66 +150,8 @@ impl<O: Output> Sink for Writer<O> {
 }
 
 /// Returns the envelope of a structure as a vector.
-#[must_use]
-pub fn to_vec<P: Portable>(structure: &P, key: SecretKey) -> Vec<u8> {
-    let length = usize::try_from(envelope_bytes(structure)).unwrap_or(usize::MAX);
+pub(super) fn to_vec<P: ToEnvelope>(structure: &P, key: SecretKey) -> Vec<u8> {
+    let length = usize::try_from(structure.envelope_bytes()).unwrap_or(usize::MAX);
     let Ok(bytes) = Writer::write(structure, key, Vec::with_capacity(length));
     bytes
-}
-
-/// A structure together with the choice whether its hasher's secret key is written.
-///
-/// `with_key()` and `without_key()` of a structure return it as [`WithKey`] and [`WithoutKey`].
-#[derive(Clone, Copy, Debug)]
-pub struct KeyChosen<'a, P, const INCLUDED: bool>(&'a P);
-
-/// A structure whose bytes hold the hasher's key in clear, so that a reader needs nothing else.
-///
-/// Its serde form holds the key, too.
-pub type WithKey<'a, P> = KeyChosen<'a, P, true>;
-
-/// A structure whose bytes do not hold the hasher's secret key.
-///
-/// Keep the key elsewhere, and give it to `from_bytes_with_hasher`. Without the key the bytes are lost.
-/// There is no serde form: no format could hand the key to `Deserialize`.
-pub type WithoutKey<'a, P> = KeyChosen<'a, P, false>;
-
-impl<'a, P: Portable, const INCLUDED: bool> KeyChosen<'a, P, INCLUDED> {
-    const KEY: SecretKey = if INCLUDED { SecretKey::Include } else { SecretKey::Omit };
-
-    /// Wraps a structure.
-    #[must_use]
-    pub const fn new(structure: &'a P) -> Self {
-        Self(structure)
-    }
-
-    /// Returns the structure.
-    #[must_use]
-    pub const fn get(&self) -> &'a P {
-        self.0
-    }
-
-    /// Returns the portable bytes.
-    #[must_use]
-    pub fn to_bytes(&self) -> Vec<u8> {
-        to_vec(self.0, Self::KEY)
-    }
-
-    /// Writes the portable bytes.
-    ///
-    /// # Errors
-    /// Those of the writer.
-    #[cfg(feature = "std")]
-    pub fn write_to(&self, writer: impl std::io::Write) -> std::io::Result<()> {
-        super::write_to(self.0, Self::KEY, writer)
-    }
-
-    /// Saves the portable bytes as `save` of the structure does.
-    ///
-    /// # Errors
-    /// Those of the file system; the old file is then still there.
-    #[cfg(feature = "std")]
-    pub fn save(&self, path: impl AsRef<std::path::Path>) -> std::io::Result<()> {
-        super::save(self.0, Self::KEY, path.as_ref())
-    }
 }

@@ -281,7 +281,7 @@ impl fmt::Display for DecodeError {
             Self::KeyMissing { offset } => write!(
                 f,
                 "the secret key of the hasher is not stored at offset {offset}; \
-                 give the hasher, as in `from_bytes_with_hasher`"
+                 pass the hasher to `ByteOptions::hasher`"
             ),
             Self::KeyMismatch { offset, expected, found } => write!(
                 f,
@@ -418,5 +418,53 @@ impl From<DecodeError> for ReadError {
 impl From<std::io::Error> for ReadError {
     fn from(error: std::io::Error) -> Self {
         Self::Io(error)
+    }
+}
+
+/// Why a file cannot be saved or loaded: the path, and the reason.
+#[cfg(feature = "std")]
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct FileError {
+    /// The file.
+    pub path: std::path::PathBuf,
+    /// The reason. Saving has no other than [`ReadError::Io`].
+    pub error: ReadError,
+}
+
+#[cfg(feature = "std")]
+impl FileError {
+    pub(crate) fn new(path: &std::path::Path, error: impl Into<ReadError>) -> Self {
+        Self { path: path.into(), error: error.into() }
+    }
+}
+
+#[cfg(feature = "std")]
+impl fmt::Display for FileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.path.display();
+        match &self.error {
+            ReadError::Io(error) => write!(f, "{path}: {error}"),
+            ReadError::Decode(error) => write!(f, "{path}: {error}"),
+        }
+    }
+}
+
+/// Keeps the kind of an error of the file system. Wrong bytes are [`InvalidData`](std::io::ErrorKind::InvalidData).
+#[cfg(feature = "std")]
+impl From<FileError> for std::io::Error {
+    fn from(error: FileError) -> Self {
+        let kind = match &error.error {
+            ReadError::Io(error) => error.kind(),
+            ReadError::Decode(_) => std::io::ErrorKind::InvalidData,
+        };
+        Self::new(kind, error)
+    }
+}
+
+#[cfg(feature = "std")]
+impl error::Error for FileError {
+    fn source(&self) -> Option<&(dyn error::Error + 'static)> {
+        self.error.source()
     }
 }

@@ -1,14 +1,11 @@
 //! From bytes whose header says what they hold to a filter of that kind.
 
 use pds_core::Kind;
-use pds_core::bytes::{Envelope, Header, Portable};
 #[cfg(feature = "std")]
-use pds_core::{
-    ReadError,
-    bytes::{EnvelopeReader, ReadLimits},
-};
+use pds_core::ReadError;
+use pds_core::bytes::{ByteOptions, FromEnvelope, Header, OpenEnvelope};
 #[cfg(feature = "std")]
-use std::{io::Read, path::Path};
+use std::io::Read;
 
 use super::DynFilter;
 use crate::{DecodeError, PortableHasher};
@@ -60,132 +57,33 @@ impl DynFilter {
     /// Reads portable bytes that hold a filter of any kind and nothing else.
     ///
     /// # Errors
-    /// [`DecodeError`] says what is wrong and where: [`OtherKind`](DecodeError::OtherKind) where the bytes hold no filter, or
-    /// one whose feature is off.
+    /// [`DecodeError`] says what is wrong, and at which offset: [`OtherKind`](DecodeError::OtherKind) if the bytes hold no
+    /// filter, or one whose feature is off.
     ///
     /// # Complexity
-    /// O(length of the bytes); never allocates more than they justify.
+    /// O(length of the bytes). Allocates no more than the bytes justify.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, DecodeError> {
-        Self::from_bytes_with_key(bytes)
+        ByteOptions::new().from_bytes(bytes)
     }
 
-    /// Reads exactly one filter from a stream; what follows it stays in the reader.
+    /// Reads one filter from a stream. Leaves what follows it in the reader.
+    ///
+    /// Reads at most 1 GiB. For another limit use [`ByteOptions`].
     ///
     /// # Errors
-    /// [`ReadError`]: reading failed, or what was read is wrong.
+    /// [`ReadError`] if reading fails, or if the bytes are wrong.
     #[cfg(feature = "std")]
-    pub fn read_from(reader: impl Read, limits: ReadLimits) -> Result<Self, ReadError> {
-        Self::read_from_with_key(reader, limits)
-    }
-
-    /// Loads a file that holds a filter of any kind and nothing else.
-    ///
-    /// # Errors
-    /// [`ReadError`]: reading failed, or the file is wrong.
-    #[cfg(feature = "std")]
-    pub fn load(path: impl AsRef<Path>) -> Result<Self, ReadError> {
-        Self::load_with_key(path)
+    pub fn read_from(reader: impl Read) -> Result<Self, ReadError> {
+        ByteOptions::new().read_from(reader)
     }
 }
 
-impl<S: PortableHasher> DynFilter<S> {
-    /// Reads portable bytes that hold the hasher's key or seed.
-    ///
-    /// # Errors
-    /// As [`from_bytes`](DynFilter::from_bytes), and [`KeyMissing`](DecodeError::KeyMissing) when the key was left
-    /// out.
-    pub fn from_bytes_with_key(bytes: &[u8]) -> Result<Self, DecodeError> {
-        open(Envelope::open(bytes)?, None)
-    }
+/// Decodes what the header announces.
+impl<S: PortableHasher> FromEnvelope for DynFilter<S> {
+    type Hasher = S;
 
-    /// Reads portable bytes with this hasher: for those from which a secret key was left out.
-    ///
-    /// # Errors
-    /// As [`from_bytes`](DynFilter::from_bytes), and [`KeyMismatch`](DecodeError::KeyMismatch) when `hasher` is not
-    /// the one that built the filter.
-    pub fn from_bytes_with_hasher(bytes: &[u8], hasher: S) -> Result<Self, DecodeError> {
-        open(Envelope::open(bytes)?, Some(hasher))
-    }
-
-    /// Reads one filter and its hasher's key from a stream.
-    ///
-    /// # Errors
-    /// [`ReadError`]: reading failed, or what was read is wrong.
-    #[cfg(feature = "std")]
-    pub fn read_from_with_key(reader: impl Read, limits: ReadLimits) -> Result<Self, ReadError> {
-        open(EnvelopeReader::open(reader, limits)?, None)
-    }
-
-    /// Reads one filter from a stream with this hasher.
-    ///
-    /// # Errors
-    /// [`ReadError`]: reading failed, or what was read is wrong.
-    #[cfg(feature = "std")]
-    pub fn read_from_with_hasher(
-        reader: impl Read,
-        limits: ReadLimits,
-        hasher: S,
-    ) -> Result<Self, ReadError> {
-        open(EnvelopeReader::open(reader, limits)?, Some(hasher))
-    }
-
-    /// Loads a file that holds the hasher's key.
-    ///
-    /// # Errors
-    /// [`ReadError`]: reading failed, or the file is wrong.
-    #[cfg(feature = "std")]
-    pub fn load_with_key(path: impl AsRef<Path>) -> Result<Self, ReadError> {
-        open(EnvelopeReader::open_file(path.as_ref())?, None)
-    }
-
-    /// Loads a file with this hasher.
-    ///
-    /// # Errors
-    /// [`ReadError`]: reading failed, or the file is wrong.
-    #[cfg(feature = "std")]
-    pub fn load_with_hasher(path: impl AsRef<Path>, hasher: S) -> Result<Self, ReadError> {
-        open(EnvelopeReader::open_file(path.as_ref())?, Some(hasher))
-    }
-}
-
-/// An envelope whose head was read, and whose type is known once it was looked at.
-trait Opened {
-    type Error: From<DecodeError>;
-
-    fn head(&self) -> Header;
-
-    fn finish<P: Portable>(self, hasher: Option<P::Hasher>) -> Result<P, Self::Error>;
-}
-
-/// Decodes what a header announces.
-fn open<S: PortableHasher, O: Opened>(
-    opened: O,
-    hasher: Option<S>,
-) -> Result<DynFilter<S>, O::Error> {
-    by_kind!(opened.head(), DynFilter, opened.finish(hasher))
-}
-
-impl Opened for Envelope<&[u8]> {
-    type Error = DecodeError;
-
-    fn head(&self) -> Header {
-        *self.header()
-    }
-
-    fn finish<P: Portable>(self, hasher: Option<P::Hasher>) -> Result<P, DecodeError> {
-        self.decode(hasher)
-    }
-}
-
-#[cfg(feature = "std")]
-impl<R: Read> Opened for EnvelopeReader<R> {
-    type Error = ReadError;
-
-    fn head(&self) -> Header {
-        *self.header()
-    }
-
-    fn finish<P: Portable>(self, hasher: Option<P::Hasher>) -> Result<P, ReadError> {
-        self.decode(hasher)
+    fn from_envelope<E: OpenEnvelope>(envelope: E, hasher: Option<S>) -> Result<Self, E::Error> {
+        let header = *envelope.header();
+        by_kind!(header, Self, envelope.into_structure(hasher))
     }
 }

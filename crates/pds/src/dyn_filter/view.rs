@@ -1,8 +1,7 @@
 //! A filter of whatever kind its bytes say, asked without a copy of them.
 
 use pds_core::Kind;
-use pds_core::bytes::Envelope;
-use pds_core::internal::OpenView;
+use pds_core::bytes::{ByteOptions, Envelope, OpenView};
 
 use super::DynFilter;
 use super::open::by_kind;
@@ -21,7 +20,7 @@ use crate::{DecodeError, DefaultHashBuilder, PortableHasher};
 /// - From a payload that was damaged since and not verified: answers may be wrong, in both directions.
 ///   Never a panic, never a read outside the bytes.
 /// - A mapped file must not be truncated while it is mapped: the system then ends the process on access
-///   (`SIGBUS`), and no library can prevent it. Replace files by renaming, as `save` of every filter does.
+///   (`SIGBUS`), and no library can prevent it. Replace files by renaming, as [`ByteOptions::save`] does.
 /// - Cost: one branch a call, or a batch.
 ///
 /// # Examples
@@ -35,7 +34,7 @@ use crate::{DecodeError, DefaultHashBuilder, PortableHasher};
 /// cuckoo.insert("stored")?;
 ///
 /// for (bytes, kind) in [(bloom.to_bytes(), Kind::BLOOM), (cuckoo.to_bytes(), Kind::CUCKOO)] {
-///     let view = DynFilterView::from_bytes(&bytes)?;
+///     let view = DynFilterView::open(&bytes)?;
 ///     view.verify()?;
 ///     assert_eq!(view.kind(), kind);
 ///     assert!(view.contains("stored") && !view.contains("absent"));
@@ -69,36 +68,20 @@ pub enum DynFilterView<'a, S = DefaultHashBuilder> {
 impl<'a> DynFilterView<'a> {
     /// Opens portable bytes that hold a filter of any kind and nothing else.
     ///
+    /// For a hasher with a secret key use [`ByteOptions::open`].
+    ///
     /// # Errors
-    /// [`DecodeError`] says what is wrong and where: [`OtherKind`](DecodeError::OtherKind) where the bytes hold no filter, or
-    /// one whose feature is off.
+    /// [`DecodeError`] says what is wrong, and at which offset: [`OtherKind`](DecodeError::OtherKind) if the bytes hold no
+    /// filter, or one whose feature is off.
     ///
     /// # Complexity
     /// Constant.
-    pub fn from_bytes(bytes: &'a [u8]) -> Result<Self, DecodeError> {
-        open(bytes, None)
+    pub fn open(bytes: &'a [u8]) -> Result<Self, DecodeError> {
+        ByteOptions::new().open(bytes)
     }
 }
 
 impl<'a, S: PortableHasher> DynFilterView<'a, S> {
-    /// Opens portable bytes that hold the hasher's key or seed.
-    ///
-    /// # Errors
-    /// As [`from_bytes`](DynFilterView::from_bytes), and [`KeyMissing`](DecodeError::KeyMissing) when the key was left
-    /// out.
-    pub fn from_bytes_with_key(bytes: &'a [u8]) -> Result<Self, DecodeError> {
-        open(bytes, None)
-    }
-
-    /// Opens portable bytes with this hasher: for those from which a secret key was left out.
-    ///
-    /// # Errors
-    /// As [`from_bytes`](DynFilterView::from_bytes), and [`KeyMismatch`](DecodeError::KeyMismatch) when `hasher` is
-    /// not the one that built the filter.
-    pub fn from_bytes_with_hasher(bytes: &'a [u8], hasher: S) -> Result<Self, DecodeError> {
-        open(bytes, Some(hasher))
-    }
-
     /// Verifies the payload: its checksum, and what else can be told to be wrong with it.
     ///
     /// # Errors
@@ -139,10 +122,11 @@ impl<'a, S: PortableHasher> DynFilterView<'a, S> {
 
 reading_methods!(['a, S] DynFilterView<'a, S>);
 
-fn open<S: PortableHasher>(
-    bytes: &[u8],
-    hasher: Option<S>,
-) -> Result<DynFilterView<'_, S>, DecodeError> {
-    let envelope = Envelope::open(bytes)?;
-    by_kind!(*envelope.header(), DynFilterView, OpenView::open_view(envelope, hasher))
+/// Opens what the header announces.
+impl<'a, S: PortableHasher> OpenView<&'a [u8]> for DynFilterView<'a, S> {
+    type Hasher = S;
+
+    fn open_view(envelope: Envelope<&'a [u8]>, hasher: Option<S>) -> Result<Self, DecodeError> {
+        by_kind!(*envelope.header(), Self, OpenView::open_view(envelope, hasher))
+    }
 }

@@ -157,7 +157,7 @@ fn plain(random: Random<'_>, claims: &mut Claims) {
     let interval = sketch.estimate_interval(confidence).expect("a confidence");
     claims.interval(&interval, floor);
     let bytes = sketch.to_bytes();
-    let view = HyperLogLogView::from_bytes(&bytes).expect("its own bytes");
+    let view = HyperLogLogView::open(&bytes).expect("its own bytes");
     claims.hold(view.estimate_interval(confidence).as_ref() == Ok(&interval));
     let atomic = AtomicHyperLogLog::from(sketch);
     let interval = atomic.estimate_interval(confidence).expect("a confidence");
@@ -181,7 +181,7 @@ fn ultra(random: Random<'_>, claims: &mut Claims) {
     let interval = sketch.estimate_interval(confidence).expect("a confidence");
     claims.interval(&interval, floor);
     let bytes = sketch.to_bytes();
-    let view = UltraLogLogView::from_bytes(&bytes).expect("its own bytes");
+    let view = UltraLogLogView::open(&bytes).expect("its own bytes");
     claims.hold(view.estimate_interval(confidence).as_ref() == Ok(&interval));
 }
 
