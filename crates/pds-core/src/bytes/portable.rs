@@ -6,19 +6,9 @@ use crate::error::DecodeError;
 
 /// A structure that has portable bytes, whatever it is: the bound of code that stores any of them.
 ///
-/// The functions of this [module](crate::bytes) take and return such structures. Implement the trait to give a
-/// structure of your own portable bytes: it says its kind, its shape and its payload, and the module adds head,
-/// checksums, streams, files and serde. The [module's page](crate::bytes#a-kind-of-your-own) has an example.
-///
-/// # Examples
-/// ```
-/// use pds_core::bytes::{Portable, SecretKey, to_vec};
-///
-/// /// What a structure costs to store, in bytes.
-/// fn stored_bytes<P: Portable>(structure: &P) -> usize {
-///     to_vec(structure, SecretKey::Omit).len()
-/// }
-/// ```
+/// Implement the trait to give a structure of your own portable bytes: it says its kind, its shape and its payload.
+/// [`ByteOptions`](crate::bytes::ByteOptions) then add head, checksums, streams and files. The
+/// [module's page](crate::bytes#a-kind-of-your-own) has an example.
 pub trait Portable: Sized {
     /// The hasher, which must hash alike on every machine; [`NoHasher`](crate::bytes::NoHasher) where there is none.
     type Hasher: MaybeHasher;
