@@ -2,7 +2,7 @@
 
 use core::marker::PhantomData;
 
-use pds_core::internal::{self, WordSource, Words};
+use pds_core::internal::{self, StoredWord, WordSource, Words, prefetch};
 use pds_core::{AllocError, DecodeError};
 
 use crate::counter::{self, Counter};
@@ -46,12 +46,12 @@ impl<C: Counter, W: WordSource> Counters<C, W> {
     #[inline]
     pub(crate) fn get(&self, position: u64) -> u64 {
         let (word, shift) = place::<C>(position);
-        counter::value::<C>(self.words.word(word), shift)
+        counter::value::<C>(self.words.as_words()[word].value(), shift)
     }
 
     #[inline]
     pub(crate) fn prefetch(&self, position: u64) {
-        self.words.prefetch(place::<C>(position).0);
+        prefetch(self.words.as_words(), place::<C>(position).0);
     }
 
     /// How many counters are not zero.
@@ -67,7 +67,7 @@ impl<C: Counter, W: WordSource> Counters<C, W> {
     /// How many counters `mark` marks, all of them at the most: of bytes that were not verified, the unused
     /// bits may be anything.
     fn count(&self, mark: impl Fn(u64) -> u64) -> u64 {
-        let marked: u64 = self.words.words().map(|word| u64::from(mark(word).count_ones())).sum();
+        let marked: u64 = self.words.values().map(|word| u64::from(mark(word).count_ones())).sum();
         marked.min(self.len)
     }
 
@@ -84,7 +84,7 @@ impl<C: Counter, W: WordSource> Counters<C, W> {
     pub(crate) fn check_padding(&self, end: u64) -> Result<(), DecodeError> {
         let used = self.len % Self::IN_WORD * u64::from(C::BITS);
         let (last, _) = place::<C>(self.len - 1);
-        internal::check_padding(end - 8, used, self.words.word(last))
+        internal::check_padding(end - 8, used, self.words.as_words()[last].value())
     }
 }
 

@@ -21,7 +21,7 @@ pub(crate) type StoredLine<W> = [W; LANES];
 /// Reads a line.
 #[inline(always)]
 pub(crate) fn load<W: StoredWord>(line: &StoredLine<W>) -> Line {
-    line.map(W::value)
+    line.each_ref().map(W::value)
 }
 
 /// The bit at which the field of the first lane starts, of which four bits are used.

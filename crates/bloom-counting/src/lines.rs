@@ -63,13 +63,13 @@ impl<W: WordSource> Lines<W> {
 
     /// The line of a hash, and what chooses its counters.
     #[inline(always)]
-    fn line(&self, hash: u64) -> (&StoredLine<W::Stored>, u64) {
+    fn line(&self, hash: u64) -> (&StoredLine<W::Word>, u64) {
         (reduced(self.lines(), hash), fields(hash))
     }
 
     #[inline(always)]
-    fn lines(&self) -> &[StoredLine<W::Stored>] {
-        self.words().stored()
+    fn lines(&self) -> &[StoredLine<W::Word>] {
+        self.words().as_words().as_chunks().0
     }
 
     /// The mean over the lines of the product of their lanes' fills.

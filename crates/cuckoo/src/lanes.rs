@@ -8,7 +8,8 @@
 
 use core::hint::select_unpredictable;
 
-use pds_core::storage::{WordSource, Words};
+use pds_core::internal::StoredWord;
+use pds_core::storage::Words;
 
 /// Number of slots per bucket.
 pub(crate) const SLOTS: u32 = 4;
@@ -87,7 +88,12 @@ pub(crate) struct Matches {
 
 impl Matches {
     #[inline(always)]
-    pub(crate) fn new(words: &impl WordSource, number: u64, fingerprint: u32, width: u32) -> Self {
+    pub(crate) fn new(
+        words: &[impl StoredWord],
+        number: u64,
+        fingerprint: u32,
+        width: u32,
+    ) -> Self {
         Self { group: number, found: matches(group(words, number, width), fingerprint, width) }
     }
 
@@ -118,13 +124,13 @@ impl Matches {
 // One unaligned read suffices, except at the end of the memory, on big-endian machines, and for the one width of which a
 // group can span nine bytes.
 #[inline(always)]
-pub(crate) fn group(words: &impl WordSource, number: u64, width: u32) -> u64 {
+pub(crate) fn group<W: StoredWord>(words: &[W], number: u64, width: u32) -> u64 {
     let bits = lanes(width) * width;
     let start = number * u64::from(bits);
     match bits {
-        32 => u64::from(words.half(index_of(number))),
-        64 => words.word(index_of(number)),
-        _ if most_skipped(bits) + bits <= 64 => match words.unaligned(index_of(start / 8)) {
+        32 => u64::from(W::half(words, index_of(number))),
+        64 => words[index_of(number)].value(),
+        _ if most_skipped(bits) + bits <= 64 => match W::unaligned(words, index_of(start / 8)) {
             Some(group) => group >> (start % 8),
             None => group_of_words(words, start, bits),
         },
@@ -140,18 +146,18 @@ const fn most_skipped(bits: u32) -> u32 {
 /// Reads the bits from `start` on, from the one or two words that hold them.
 #[cold]
 #[inline(never)]
-fn group_of_words(words: &impl WordSource, start: u64, bits: u32) -> u64 {
+fn group_of_words<W: StoredWord>(words: &[W], start: u64, bits: u32) -> u64 {
     // The last word of the group is the first again where it does not straddle; what is then shifted
     // in lies above the lanes. In two steps, as a shift by 64 is none.
-    let (low, shift) = (words.word(word_of(start)), start % 64);
-    let high = words.word(word_of(start + u64::from(bits - 1)));
+    let (low, shift) = (words[word_of(start)].value(), start % 64);
+    let high = words[word_of(start + u64::from(bits - 1))].value();
     low >> shift | (high << 1) << (63 - shift)
 }
 
 /// Reads the fingerprints of a bucket by its number.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "what the mask leaves fits")]
-pub(crate) fn bucket(words: &impl WordSource, number: u64, width: u32) -> [u32; SLOTS as usize] {
+pub(crate) fn bucket<W: StoredWord>(words: &[W], number: u64, width: u32) -> [u32; SLOTS as usize] {
     let (low, high) = if lanes(width) == SLOTS {
         let group = group(words, number, width);
         (group, group >> (2 * width))

@@ -209,7 +209,7 @@ impl<S: KeyHasher, W: WordSource> Membership for CuckooFilter<S, W> {
 
 impl<S, W: WordSource> fmt::Debug for CuckooFilter<S, W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct(if W::IS_VIEW { "CuckooFilterView" } else { "CuckooFilter" })
+        f.debug_struct(W::name_of(["CuckooFilter", "AtomicCuckooFilter", "CuckooFilterView"]))
             .field("num_buckets", &self.num_buckets())
             .field("fingerprint_bits", &self.fingerprint_bits())
             .field("len", &self.len())

@@ -1,6 +1,7 @@
 //! Buckets of fingerprints: the contents of a filter, without keys and hashers.
 
 use pds_core::AllocError;
+use pds_core::internal::{StoredWord, prefetch};
 use pds_core::storage::{WordSource, Words};
 use pds_params::CuckooParams;
 
@@ -80,7 +81,7 @@ impl<W: WordSource> Table<W> {
     /// Returns whether either bucket of the hash holds its fingerprint.
     #[inline]
     pub(crate) fn contains(&self, hash: u64) -> bool {
-        self.holds(self.place(hash))
+        self.holds(self.words.as_words(), self.place(hash))
     }
 
     /// Tests many keys as [`contains`](Self::contains) does, and prefetches the buckets of a whole batch.
@@ -91,13 +92,14 @@ impl<W: WordSource> Table<W> {
         answers: &mut [bool],
     ) {
         debug_assert_eq!(keys.len(), answers.len());
+        let words = self.words.as_words();
         let mut places = [Place::default(); BATCH];
         for (keys, answers) in keys.chunks(BATCH).zip(answers.chunks_mut(BATCH)) {
             for (place, key) in places.iter_mut().zip(keys) {
                 *place = self.place(hash(key));
-                self.prefetch(*place);
+                self.prefetch(words, *place);
             }
-            self.holds_each(&places[..keys.len()], answers);
+            holds_each(words, self.width, &places[..keys.len()], answers);
         }
     }
 
@@ -108,67 +110,34 @@ impl<W: WordSource> Table<W> {
     }
 
     #[inline(always)]
-    fn prefetch(&self, place: Place) {
-        self.prefetch_bucket(place.bucket, self.width);
-        self.prefetch_bucket(place.other, self.width);
+    fn prefetch(&self, words: &[W::Word], place: Place) {
+        prefetch(words, first_word(place.bucket, self.width));
+        prefetch(words, first_word(place.other, self.width));
     }
 
     #[inline(always)]
     pub(crate) fn prefetch_bucket(&self, bucket: u32, width: u32) {
-        self.words.prefetch(lanes::word_of(u64::from(bucket) * u64::from(SLOTS * width)));
-    }
-
-    #[inline(never)]
-    fn holds_each(&self, places: &[Place], answers: &mut [bool]) {
-        by_width!(self.width, |WIDTH| {
-            for (answer, &place) in answers.iter_mut().zip(places) {
-                *answer = self.holds_of(place, WIDTH);
-            }
-        });
+        prefetch(self.words.as_words(), first_word(bucket, width));
     }
 
     // The widths for common rates (3 %, 1 %, 0.2 %, 0.1 % and 0.01 %) are inlined into the caller, since a call would take a
     // fifth of the time of a lookup. All widths together would need more registers than there are.
     #[inline(always)]
-    fn holds(&self, place: Place) -> bool {
+    fn holds(&self, words: &[W::Word], place: Place) -> bool {
         match self.width {
-            8 => self.holds_of(place, 8),
-            10 => self.holds_of(place, 10),
-            12 => self.holds_of(place, 12),
-            13 => self.holds_of(place, 13),
-            16 => self.holds_of(place, 16),
-            _ => self.holds_uncommon(place.bucket, place.other, place.fingerprint),
+            8 => holds_of(words, place, 8),
+            10 => holds_of(words, place, 10),
+            12 => holds_of(words, place, 12),
+            13 => holds_of(words, place, 13),
+            16 => holds_of(words, place, 16),
+            width => holds_uncommon(words, width, place.bucket, place.other, place.fingerprint),
         }
-    }
-
-    // Takes a [`Place`] in parts, because they are then passed in registers.
-    #[inline(never)]
-    fn holds_uncommon(&self, bucket: u32, other: u32, fingerprint: u32) -> bool {
-        let place = Place { bucket, other, fingerprint };
-        by_width!(self.width, |WIDTH| self.holds_of(place, WIDTH))
-    }
-
-    // Always reads both buckets: which of them holds a key cannot be predicted, and a misprediction costs more than a read.
-    #[inline(always)]
-    fn holds_of(&self, Place { bucket, other, fingerprint }: Place, width: u32) -> bool {
-        let first = self.matches_in(bucket.into(), fingerprint, width);
-        first.any(self.matches_in(other.into(), fingerprint, width))
     }
 
     /// Returns the first empty slot of a bucket.
     #[inline(always)]
     pub(crate) fn free_in(&self, bucket: u64, width: u32) -> Option<Slot> {
-        self.matches_in(bucket, 0, width).first(width)
-    }
-
-    /// Returns the slots of a bucket that hold the fingerprint.
-    #[inline(always)]
-    fn matches_in(&self, bucket: u64, fingerprint: u32, width: u32) -> Matches {
-        if lanes::lanes(width) == SLOTS {
-            return Matches::new(&self.words, bucket, fingerprint, width);
-        }
-        let low = Matches::new(&self.words, 2 * bucket, fingerprint, width);
-        low.or(Matches::new(&self.words, 2 * bucket + 1, fingerprint, width))
+        matches_in(self.words.as_words(), bucket, 0, width).first(width)
     }
 
     /// Counts the slots that hold the fingerprint.
@@ -184,13 +153,13 @@ impl<W: WordSource> Table<W> {
     /// Returns the last word, which may have bits beyond the last slot.
     pub(crate) fn last_word(&self) -> u64 {
         let last_bit = self.num_slots() * u64::from(self.width) - 1;
-        self.words.word(lanes::word_of(last_bit))
+        self.words.as_words()[lanes::word_of(last_bit)].value()
     }
 
     /// Returns the fingerprints of a bucket, 0 for an empty slot.
     #[inline(always)]
     pub(crate) fn fingerprints_in(&self, bucket: u64, width: u32) -> [u32; SLOTS as usize] {
-        lanes::bucket(&self.words, bucket, width)
+        lanes::bucket(self.words.as_words(), bucket, width)
     }
 
     /// Lists all fingerprints, each with the bucket that holds it.
@@ -233,7 +202,7 @@ impl Table {
         for keys in keys.chunks(BATCH) {
             for (place, key) in places.iter_mut().zip(keys) {
                 *place = self.place(hash(key));
-                self.prefetch(*place);
+                self.prefetch(&self.words, *place);
             }
             places[..keys.len()].iter().try_for_each(|&place| self.insert_at(place))?;
         }
@@ -288,8 +257,8 @@ impl Table {
 
     #[inline(never)]
     fn remove_of<const WIDTH: u32>(&mut self, place: Place) -> bool {
-        let first = self.matches_in(place.bucket.into(), place.fingerprint, WIDTH);
-        let other = self.matches_in(place.other.into(), place.fingerprint, WIDTH);
+        let first = matches_in(&self.words, place.bucket.into(), place.fingerprint, WIDTH);
+        let other = matches_in(&self.words, place.other.into(), place.fingerprint, WIDTH);
         let slot = first.or(other).first(WIDTH);
         if let Some(slot) = slot {
             self.flip(slot, place.fingerprint, WIDTH);
@@ -302,4 +271,53 @@ impl Table {
     pub(crate) fn flip(&mut self, slot: Slot, fingerprint: u32, width: u32) {
         lanes::flip(&mut self.words, slot, fingerprint, width);
     }
+}
+
+#[inline(never)]
+fn holds_each<W: StoredWord>(words: &[W], width: u32, places: &[Place], answers: &mut [bool]) {
+    by_width!(width, |WIDTH| {
+        for (answer, &place) in answers.iter_mut().zip(places) {
+            *answer = holds_of(words, place, WIDTH);
+        }
+    });
+}
+
+// Takes a [`Place`] in parts, because they are then passed in registers.
+#[inline(never)]
+fn holds_uncommon<W: StoredWord>(
+    words: &[W],
+    width: u32,
+    bucket: u32,
+    other: u32,
+    fingerprint: u32,
+) -> bool {
+    let place = Place { bucket, other, fingerprint };
+    by_width!(width, |WIDTH| holds_of(words, place, WIDTH))
+}
+
+// Always reads both buckets: which of them holds a key cannot be predicted, and a misprediction costs more than a read.
+#[inline(always)]
+fn holds_of<W: StoredWord>(
+    words: &[W],
+    Place { bucket, other, fingerprint }: Place,
+    width: u32,
+) -> bool {
+    let first = matches_in(words, bucket.into(), fingerprint, width);
+    first.any(matches_in(words, other.into(), fingerprint, width))
+}
+
+/// Returns the slots of a bucket that hold the fingerprint.
+#[inline(always)]
+fn matches_in<W: StoredWord>(words: &[W], bucket: u64, fingerprint: u32, width: u32) -> Matches {
+    if lanes::lanes(width) == SLOTS {
+        return Matches::new(words, bucket, fingerprint, width);
+    }
+    let low = Matches::new(words, 2 * bucket, fingerprint, width);
+    low.or(Matches::new(words, 2 * bucket + 1, fingerprint, width))
+}
+
+/// Returns the index of the word in which a bucket begins.
+#[inline(always)]
+fn first_word(bucket: u32, width: u32) -> usize {
+    lanes::word_of(u64::from(bucket) * u64::from(SLOTS * width))
 }

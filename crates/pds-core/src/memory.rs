@@ -15,12 +15,11 @@ mod source;
 mod words;
 
 #[cfg(target_has_atomic = "64")]
-pub use atomic::AtomicWords;
+pub use atomic::{AtomicWords, set_bits};
 pub use lanes::{Lane, reorder_lanes};
 pub use prefetch::prefetch;
 pub use reduced::{prefetch_reduced, reduced, reduced_in_row, reduced_in_row_mut, reduced_mut};
 #[cfg(target_has_atomic = "64")]
 pub use shared::{AtomicWord, load_words, union_words};
-pub(crate) use source::word_from;
-pub use source::{StoredWord, WordSource};
+pub use source::{OwnedWords, StoredWord, WordSource};
 pub use words::{LINE_BYTES, Words};

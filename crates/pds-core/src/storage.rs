@@ -1,15 +1,18 @@
-//! Where the contents of a structure live: the last type parameter of `CuckooFilter<S, W>` and its kind.
+//! Where the contents of a structure live: the storage parameter `W` of `BloomFilter<S, W>` and its kind.
 //!
 //! A structure is one type. Its storage decides which methods it has:
 //!
 //! | storage | contents | methods |
 //! |---|---|---|
 //! | [`Words`] | in memory of the structure's own | all |
+//! | [`AtomicWords`] | in memory of the structure's own, shared by threads | those that read, and inserts with `&self` |
 //! | [`Stored<B>`](Stored) | in portable bytes of the type `B` | those that read |
 //!
-//! Every storage is a [`WordSource`], which is the bound of the methods that read. Name these types to keep a structure
-//! in a field, or to write a function for structures in any storage. How a structure reads and writes its storage is
-//! internal and exempt from every promise of stability.
+//! Every storage is a [`WordSource`], which is the bound of the methods that read. [`Words`] and [`AtomicWords`] are
+//! [`OwnedWords`] too. Name these types to keep a structure in a field, or to write a function for structures in any
+//! storage. How a structure reads and writes its storage is internal and exempt from every promise of stability.
 
 pub use crate::bytes::stored::Stored;
-pub use crate::memory::{WordSource, Words};
+#[cfg(target_has_atomic = "64")]
+pub use crate::memory::AtomicWords;
+pub use crate::memory::{OwnedWords, WordSource, Words};

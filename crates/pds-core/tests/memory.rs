@@ -6,9 +6,10 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use pds_core::AllocError;
 use pds_core::internal::{
-    AtomicWord, AtomicWords, LINE_BYTES, StoredWord, WordSource, Words, load_words, prefetch,
-    reduced_in_row, reduced_in_row_mut, union_words,
+    AtomicWord, LINE_BYTES, StoredWord, load_words, prefetch, reduced_in_row, reduced_in_row_mut,
+    union_words,
 };
+use pds_core::storage::{AtomicWords, OwnedWords, WordSource, Words};
 
 #[test]
 fn words_are_zero_and_start_a_cache_line() {
@@ -41,17 +42,40 @@ fn case_06_impossible_sizes_are_refused() {
 }
 
 #[test]
-fn words_and_their_bytes_are_the_same_source() {
+fn owned_shared_and_copied_words_have_the_same_values() {
     let mut words = Words::zeroed(11).unwrap();
     (0..).zip(words.iter_mut()).for_each(|(i, word)| *word = 0x0123_4567_89ab_cdef << i);
-    let bytes: Vec<[u8; 8]> = words.iter().map(|word| word.to_le_bytes()).collect();
-    let bytes = &bytes[..];
-    assert!((0..11).all(|i| words.word(i) == bytes.word(i) && words.word(i) == words[i]));
-    assert!(words.words().eq(words.iter().copied()) && bytes.words().eq(words.words()));
-    // Three words are left over.
-    let values = |stored: &[[u8; 8]; 4]| stored.map(StoredWord::value);
-    assert_eq!(words.stored::<4>().as_flattened(), &words[..8]);
-    assert!(bytes.stored::<4>().iter().map(values).eq(words.stored::<4>().iter().copied()));
+    let shared = AtomicWords::from(words.clone());
+    assert!(shared.values().eq(words.values()) && words.values().eq(words.iter().copied()));
+    let value = |i: usize| shared.as_words()[i].value();
+    assert!((0..11).all(|i| value(i) == words.as_words()[i]));
+    assert_eq!(Words::copied(&shared).unwrap(), words);
+    assert!(AtomicWords::copied(&words).unwrap().values().eq(words.values()));
+    assert!(shared.clone().values().eq(words.values()));
+}
+
+#[test]
+fn owned_and_shared_words_are_combined_alike() {
+    fn combined<W: OwnedWords>(words: Words) -> Words {
+        let mut words = W::from(words);
+        words.combine([1, 2].into_iter(), |word, other| word & !other);
+        words.into()
+    }
+    let mut words = Words::zeroed(3).unwrap();
+    words.fill(7);
+    let expected = [6, 5, 7];
+    assert_eq!(*combined::<Words>(words.clone()), expected, "the third word has no other");
+    assert_eq!(*combined::<AtomicWords>(words), expected);
+}
+
+#[test]
+fn shared_words_are_united_and_cleared_by_whoever_has_them() {
+    let shared = AtomicWords::from(Words::zeroed(3).unwrap());
+    shared[1].store(4, Relaxed);
+    shared.unite([1, 2, 3].into_iter());
+    assert!(shared.values().eq([1, 6, 3]));
+    shared.clear();
+    assert!(shared.values().eq([0; 3]));
 }
 
 #[test]

@@ -2,7 +2,7 @@ use core::ops::Range;
 
 use super::{Envelope, MaybeHasher, Portable};
 use crate::error::DecodeError;
-use crate::memory::{WordSource, prefetch, word_from};
+use crate::memory::WordSource;
 
 /// Storage of a read-only structure: portable bytes that the structure owns or borrows, read in place.
 ///
@@ -48,49 +48,28 @@ impl<B: AsRef<[u8]>> Stored<B> {
         &self.envelope
     }
 
+    /// Returns the payload.
+    ///
+    /// # Panics
+    /// If the bytes became fewer.
     #[inline(always)]
-    fn payload(&self) -> &[u8] {
+    pub fn payload(&self) -> &[u8] {
         &self.envelope.get_ref().as_ref()[self.payload.start..self.payload.end]
-    }
-
-    #[inline(always)]
-    fn chunks(&self) -> &[[u8; 8]] {
-        self.payload().as_chunks().0
     }
 }
 
 /// Little-endian words at any address.
-// Each read asks `as_ref` again: a slice kept beside the bytes would borrow from them, and without `unsafe` a structure
+// Each call asks `as_ref` again: a slice kept beside the bytes would borrow from them, and without `unsafe` a structure
 // cannot borrow from itself.
 impl<B: AsRef<[u8]>> WordSource for Stored<B> {
-    type Stored = [u8; 8];
+    type Word = [u8; 8];
 
     #[inline(always)]
-    fn word(&self, index: usize) -> u64 {
-        u64::from_le_bytes(self.chunks()[index])
+    fn as_words(&self) -> &[[u8; 8]] {
+        self.payload().as_chunks().0
     }
 
-    #[inline(always)]
-    fn half(&self, number: usize) -> u32 {
-        u32::from_le_bytes(self.payload().as_chunks().0[number])
-    }
-
-    #[inline(always)]
-    fn unaligned(&self, byte: usize) -> Option<u64> {
-        word_from(self.payload(), byte)
-    }
-
-    fn words(&self) -> impl Iterator<Item = u64> {
-        self.chunks().iter().map(|bytes| u64::from_le_bytes(*bytes))
-    }
-
-    #[inline(always)]
-    fn stored<const N: usize>(&self) -> &[[[u8; 8]; N]] {
-        self.chunks().as_chunks().0
-    }
-
-    #[inline(always)]
-    fn prefetch(&self, index: usize) {
-        prefetch(self.chunks(), index);
+    fn name_of([.., view]: [&'static str; 3]) -> &'static str {
+        view
     }
 }

@@ -40,11 +40,7 @@ impl Words {
     #[inline]
     #[must_use]
     pub fn lanes<T: Lane>(&self) -> &[T] {
-        let first = self.as_ptr().cast::<T>();
-        debug_assert!(first.is_aligned());
-        // SAFETY: `T` is an integer of at most the size and alignment of `u64` that divides it, so that
-        // the words hold exactly `len * PER_WORD` of them, all initialised; the borrow of `self` keeps them.
-        unsafe { slice::from_raw_parts(first, self.len() * T::PER_WORD) }
+        lanes_of(self)
     }
 
     /// Returns the words as narrower integers that can be changed.
@@ -78,6 +74,16 @@ impl Words {
         let done = bytes.map(|bytes| *bytes = (u64::from_le_bytes(*bytes) ^ bits).to_le_bytes());
         done.is_some()
     }
+}
+
+/// Returns words as narrower integers, in the order of memory.
+#[inline(always)]
+pub(super) fn lanes_of<T: Lane>(words: &[u64]) -> &[T] {
+    let first = words.as_ptr().cast::<T>();
+    debug_assert!(first.is_aligned());
+    // SAFETY: `T` is an integer of at most the size and alignment of `u64` that divides it, so that the words hold exactly
+    // `len * PER_WORD` of them, all initialised; the borrow of `words` keeps them.
+    unsafe { slice::from_raw_parts(first, words.len() * T::PER_WORD) }
 }
 
 /// Turns a word in memory into one whose lane `i` is at bit `i` times the width of a lane, and back.

@@ -1,148 +1,157 @@
-use super::{Words, prefetch};
+use super::Words;
+use super::lanes::lanes_of;
+use crate::error::AllocError;
 
-/// Words that a structure can read, wherever they are: in its own memory or in portable bytes.
+/// Words that a structure can read, wherever they are: in its own memory, shared by threads, or in portable bytes.
 ///
 /// It is the bound of the methods that read. Its own methods are internal, and no other crate can implement it.
 pub trait WordSource: sealed::Sealed {
     /// A word as it is stored.
     #[doc(hidden)]
-    type Stored: StoredWord;
+    type Word: StoredWord;
 
-    /// Whether a structure in this storage is a view, which `Debug` tells.
-    #[doc(hidden)]
-    const IS_VIEW: bool = true;
-
-    /// Returns the word of this index.
+    /// Returns the words as they are stored.
     ///
-    /// # Panics
-    /// When there is none.
+    /// Call it once per operation or batch. A view asks its bytes for them each time, and checks the length.
     #[doc(hidden)]
-    fn word(&self, index: usize) -> u64;
+    fn as_words(&self) -> &[Self::Word];
+
+    /// Returns the values of all words in order, each at some moment if threads change them.
+    #[doc(hidden)]
+    #[inline]
+    fn values(&self) -> impl Iterator<Item = u64> {
+        self.as_words().iter().map(StoredWord::value)
+    }
+
+    /// Returns the name of a structure in this storage, out of its names when it is owned, shared, and a view.
+    #[doc(hidden)]
+    fn name_of(owned_shared_view: [&'static str; 3]) -> &'static str;
+}
+
+/// Words in memory of the structure's own: [`Words`], or [`AtomicWords`](super::AtomicWords), which threads share.
+///
+/// It is the bound of what the two have in common. Its own methods are internal, and no other crate can implement it.
+pub trait OwnedWords: WordSource + From<Words> + Into<Words> + Sized {
+    /// Replaces each word by `f` of itself and of the word of `others` at its place.
+    #[doc(hidden)]
+    fn combine(&mut self, others: impl Iterator<Item = u64>, f: impl Fn(u64, u64) -> u64);
+
+    /// Copies the words of any storage.
+    ///
+    /// # Errors
+    /// [`AllocError`] if the allocator refuses the memory.
+    #[doc(hidden)]
+    fn copied(source: &impl WordSource) -> Result<Self, AllocError> {
+        let mut words = Words::zeroed(source.as_words().len() as u64)?;
+        words.iter_mut().zip(source.values()).for_each(|(copy, word)| *copy = word);
+        Ok(words.into())
+    }
+}
+
+pub(super) mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::Words {}
+    impl Sealed for &[[u8; 8]] {}
+    #[cfg(target_has_atomic = "64")]
+    impl Sealed for crate::memory::AtomicWords {}
+    impl<B: AsRef<[u8]>> Sealed for crate::bytes::stored::Stored<B> {}
+}
+
+/// A word as a storage keeps it: an integer, an atomic integer, or eight bytes.
+pub trait StoredWord: Sized {
+    /// Returns the number that it stands for.
+    fn value(&self) -> u64;
 
     /// Returns the half of a word: of number 2i the lower one of word i, of 2i + 1 the upper one.
     ///
     /// # Panics
-    /// When there is none.
-    #[doc(hidden)]
-    fn half(&self, number: usize) -> u32;
+    /// If there is none.
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "the lower half is what is asked for")]
+    fn half(words: &[Self], number: usize) -> u32 {
+        (words[number / 2].value() >> (number % 2 * 32)) as u32
+    }
 
-    /// Returns the 64 bits from this byte on, where they are all there and lie in one piece.
+    /// Returns the 64 bits from this byte on, if they are all there and lie in one piece.
     ///
-    /// On big-endian machines words do not, and there is no answer.
-    #[doc(hidden)]
-    fn unaligned(&self, byte: usize) -> Option<u64>;
-
-    /// Returns all words in order.
-    #[doc(hidden)]
-    fn words(&self) -> impl Iterator<Item = u64>;
-
-    /// Returns all words in order as they are stored, `N` at a time; fewer left over are left out.
-    #[doc(hidden)]
-    fn stored<const N: usize>(&self) -> &[[Self::Stored; N]];
-
-    /// Asks for a word to be brought near.
-    #[doc(hidden)]
-    fn prefetch(&self, index: usize);
-}
-
-mod sealed {
-    pub trait Sealed {}
-    impl Sealed for super::Words {}
-    impl Sealed for &[[u8; 8]] {}
-    impl<B: AsRef<[u8]>> Sealed for crate::bytes::stored::Stored<B> {}
-}
-
-/// A word that is owned, or eight borrowed bytes.
-pub trait StoredWord: Copy {
-    /// Returns the number that it stands for.
-    fn value(self) -> u64;
+    /// They do not on big-endian machines, nor in atomic words.
+    #[inline(always)]
+    fn unaligned(_words: &[Self], _byte: usize) -> Option<u64> {
+        None
+    }
 }
 
 impl StoredWord for u64 {
     #[inline(always)]
-    fn value(self) -> u64 {
-        self
+    fn value(&self) -> u64 {
+        *self
+    }
+
+    #[inline(always)]
+    fn half(words: &[Self], number: usize) -> u32 {
+        lanes_of::<u32>(words)[number ^ usize::from(cfg!(target_endian = "big"))]
+    }
+
+    #[inline(always)]
+    fn unaligned(words: &[Self], byte: usize) -> Option<u64> {
+        let in_order = cfg!(target_endian = "little");
+        in_order.then(|| word_from(lanes_of(words), byte)).flatten()
     }
 }
 
+/// Little-endian, at any address.
 impl StoredWord for [u8; 8] {
     #[inline(always)]
-    fn value(self) -> u64 {
-        u64::from_le_bytes(self)
+    fn value(&self) -> u64 {
+        u64::from_le_bytes(*self)
+    }
+
+    #[inline(always)]
+    fn half(words: &[Self], number: usize) -> u32 {
+        u32::from_le_bytes(words.as_flattened().as_chunks().0[number])
+    }
+
+    #[inline(always)]
+    fn unaligned(words: &[Self], byte: usize) -> Option<u64> {
+        word_from(words.as_flattened(), byte)
     }
 }
 
 impl WordSource for Words {
-    type Stored = u64;
-    const IS_VIEW: bool = false;
+    type Word = u64;
 
     #[inline(always)]
-    fn word(&self, index: usize) -> u64 {
-        self[index]
+    fn as_words(&self) -> &[u64] {
+        self
     }
 
-    #[inline(always)]
-    fn half(&self, number: usize) -> u32 {
-        self.lanes::<u32>()[number ^ usize::from(cfg!(target_endian = "big"))]
-    }
-
-    #[inline(always)]
-    fn unaligned(&self, byte: usize) -> Option<u64> {
-        let in_order = cfg!(target_endian = "little");
-        in_order.then(|| word_from(self.lanes(), byte)).flatten()
-    }
-
-    fn words(&self) -> impl Iterator<Item = u64> {
-        self.iter().copied()
-    }
-
-    #[inline(always)]
-    fn stored<const N: usize>(&self) -> &[[u64; N]] {
-        self.as_chunks().0
-    }
-
-    #[inline(always)]
-    fn prefetch(&self, index: usize) {
-        prefetch(self, index);
+    fn name_of([owned, ..]: [&'static str; 3]) -> &'static str {
+        owned
     }
 }
 
-/// Little-endian words at any address.
+impl OwnedWords for Words {
+    fn combine(&mut self, others: impl Iterator<Item = u64>, f: impl Fn(u64, u64) -> u64) {
+        self.iter_mut().zip(others).for_each(|(word, other)| *word = f(*word, other));
+    }
+}
+
+/// Borrowed bytes.
 impl WordSource for &[[u8; 8]] {
-    type Stored = [u8; 8];
+    type Word = [u8; 8];
 
     #[inline(always)]
-    fn word(&self, index: usize) -> u64 {
-        u64::from_le_bytes(self[index])
+    fn as_words(&self) -> &[[u8; 8]] {
+        self
     }
 
-    #[inline(always)]
-    fn half(&self, number: usize) -> u32 {
-        u32::from_le_bytes(self.as_flattened().as_chunks().0[number])
-    }
-
-    #[inline(always)]
-    fn unaligned(&self, byte: usize) -> Option<u64> {
-        word_from(self.as_flattened(), byte)
-    }
-
-    fn words(&self) -> impl Iterator<Item = u64> {
-        self.iter().map(|bytes| u64::from_le_bytes(*bytes))
-    }
-
-    #[inline(always)]
-    fn stored<const N: usize>(&self) -> &[[[u8; 8]; N]] {
-        self.as_chunks().0
-    }
-
-    #[inline(always)]
-    fn prefetch(&self, index: usize) {
-        prefetch(self, index);
+    fn name_of([.., view]: [&'static str; 3]) -> &'static str {
+        view
     }
 }
 
 #[inline(always)]
-pub(crate) fn word_from(bytes: &[u8], start: usize) -> Option<u64> {
+fn word_from(bytes: &[u8], start: usize) -> Option<u64> {
     let bytes = bytes.get(start..start.wrapping_add(8))?;
     bytes.try_into().ok().map(u64::from_le_bytes)
 }
@@ -151,24 +160,43 @@ pub(crate) fn word_from(bytes: &[u8], start: usize) -> Option<u64> {
 mod tests {
     use super::*;
 
+    fn halves<W: StoredWord>(words: &[W]) -> [u32; 6] {
+        core::array::from_fn(|half| W::half(words, half))
+    }
+
     #[test]
-    fn borrowed_bytes_are_the_words_in_all_their_parts() {
+    fn every_storage_has_the_same_words_in_all_their_parts() {
         let mut words = Words::zeroed(3).unwrap();
         (1..).zip(words.iter_mut()).for_each(|(i, word)| *word = 0x0123_4567_89ab_cdef * i);
         let bytes: alloc::vec::Vec<[u8; 8]> = words.iter().map(|word| word.to_le_bytes()).collect();
-        let bytes = &bytes[..];
-        for half in 0..6 {
-            let expected = (words[half / 2] >> (half % 2 * 32)) & u64::from(u32::MAX);
-            assert_eq!(u64::from(words.half(half)), expected);
-            assert_eq!(u64::from(bytes.half(half)), expected);
-        }
+        let expected = core::array::from_fn(|half| {
+            u32::try_from(words[half / 2] >> (half % 2 * 32) & u64::from(u32::MAX)).unwrap()
+        });
+        assert_eq!(halves(words.as_words()), expected);
+        assert_eq!(halves(&bytes), expected);
+        let words = words.as_words();
         for byte in 0..=16 {
             let (low, shift) = (words[byte / 8], byte % 8 * 8);
             let high = words.get(byte / 8 + 1).map_or(0, |high| (high << 1) << (63 - shift));
-            assert_eq!(bytes.unaligned(byte), Some(low >> shift | high));
+            let expected = Some(low >> shift | high);
+            assert_eq!(StoredWord::unaligned(&bytes, byte), expected);
             let in_order = cfg!(target_endian = "little");
-            assert_eq!(words.unaligned(byte), bytes.unaligned(byte).filter(|_| in_order));
+            assert_eq!(StoredWord::unaligned(words, byte), expected.filter(|_| in_order));
         }
-        assert_eq!((bytes.unaligned(17), words.unaligned(17)), (None, None));
+        for byte in [17, 18, usize::MAX - 7, usize::MAX] {
+            assert_eq!(StoredWord::unaligned(&bytes, byte), None);
+            assert_eq!(StoredWord::unaligned(words, byte), None);
+        }
+    }
+
+    #[cfg(all(target_has_atomic = "64", not(loom)))]
+    #[test]
+    fn atomic_words_have_the_halves_of_plain_ones_and_no_unaligned_parts() {
+        let mut words = Words::zeroed(3).unwrap();
+        (1..).zip(words.iter_mut()).for_each(|(i, word)| *word = 0x0123_4567_89ab_cdef * i);
+        let expected = halves(words.as_words());
+        let shared = crate::memory::AtomicWords::from(words);
+        assert_eq!(halves(shared.as_words()), expected);
+        assert_eq!(StoredWord::unaligned(shared.as_words(), 0), None);
     }
 }

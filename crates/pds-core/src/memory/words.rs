@@ -78,6 +78,11 @@ impl Words {
         (self.first, self.len)
     }
 
+    /// Ends the process, as every `Clone` of a collection does when there is no memory for the copy of `len` words.
+    pub(super) fn abort(len: usize) -> ! {
+        handle_alloc_error(Self::layout(len).expect("this layout was allocated"))
+    }
+
     fn layout(len: usize) -> Option<Layout> {
         let bytes = len.checked_mul(size_of::<u64>())?.checked_add(LINE_BYTES - MALLOC_ALIGN)?;
         Layout::from_size_align(bytes, MALLOC_ALIGN).ok()
@@ -210,9 +215,7 @@ impl Clone for Words {
     /// Copies the words. Aborts like every `Clone` of a collection when memory is refused; see
     /// [`try_clone`](Words::try_clone).
     fn clone(&self) -> Self {
-        self.try_clone().unwrap_or_else(|_| {
-            handle_alloc_error(Self::layout(self.len).expect("this layout was allocated"))
-        })
+        self.try_clone().unwrap_or_else(|_| Self::abort(self.len))
     }
 }
 
