@@ -4,7 +4,8 @@ mod blocks;
 
 use core::hash::Hash;
 
-use pds_core::internal::{AtomicWords, Words, atomic_twin};
+use pds_core::internal::{Words, atomic_twin};
+use pds_core::storage::{AtomicWords, OwnedWords};
 use pds_core::{AllocError, DefaultHashBuilder, Incompatible, KeyHasher};
 use pds_params::BlockedBloomParams;
 
@@ -80,7 +81,7 @@ impl<S> AtomicBlockedBloomFilter<S> {
 
     /// Forgets all items. Exclusive, so that no insert can fall between two words.
     pub fn clear(&mut self) {
-        self.blocks.words_mut().as_plain_mut().fill(0);
+        self.blocks.words_mut().clear();
     }
 
     /// The bits, each word at some moment.
@@ -130,8 +131,7 @@ impl<S: KeyHasher> AtomicBlockedBloomFilter<S> {
     /// [`Incompatible`] when blocks, hashes or hashers differ; nothing is changed then.
     pub fn intersect_with(&mut self, other: &Self) -> Result<(), Incompatible> {
         self.check_compatible(other)?;
-        let words = self.blocks.words_mut().as_plain_mut().iter_mut();
-        words.zip(other.words()).for_each(|(word, theirs)| *word &= theirs);
+        self.blocks.words_mut().combine(other.words(), |word, theirs| word & theirs);
         Ok(())
     }
 }

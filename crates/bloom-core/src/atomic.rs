@@ -4,7 +4,8 @@ mod bits;
 
 use core::hash::Hash;
 
-use pds_core::internal::{AtomicWords, Words, atomic_twin};
+use pds_core::internal::{Words, atomic_twin};
+use pds_core::storage::{AtomicWords, OwnedWords};
 use pds_core::{AllocError, DefaultHashBuilder, Incompatible, KeyHasher};
 use pds_params::BloomParams;
 
@@ -86,7 +87,7 @@ impl<S> AtomicBloomFilter<S> {
 
     /// Forgets all items. Exclusive, so that no insert can fall between two words.
     pub fn clear(&mut self) {
-        self.bits.words_mut().as_plain_mut().fill(0);
+        self.bits.words_mut().clear();
     }
 }
 
@@ -131,8 +132,7 @@ impl<S: KeyHasher> AtomicBloomFilter<S> {
     /// [`Incompatible`] when bits, hashes or hashers differ; nothing is changed then.
     pub fn intersect_with(&mut self, other: &Self) -> Result<(), Incompatible> {
         self.check_compatible(other)?;
-        let words = self.bits.words_mut().as_plain_mut();
-        words.iter_mut().zip(other.words()).for_each(|(word, theirs)| *word &= theirs);
+        self.bits.words_mut().combine(other.words(), |word, theirs| word & theirs);
         Ok(())
     }
 }

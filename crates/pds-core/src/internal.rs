@@ -9,7 +9,7 @@ pub use crate::builder::DEFAULT_RATE;
 #[cfg(feature = "alloc")]
 pub use crate::bytes::{envelope::check_padding, reader::take_words};
 #[cfg(all(feature = "alloc", target_has_atomic = "64"))]
-pub use crate::memory::{AtomicWord, AtomicWords, load_words, set_bits, union_words};
+pub use crate::memory::{AtomicU64, AtomicWord, AtomicWords, load_words, set_bits, union_words};
 #[cfg(feature = "alloc")]
 pub use crate::memory::{
     LINE_BYTES, Lane, StoredWord, WordSource, Words, prefetch, prefetch_reduced, reduced,

@@ -15,7 +15,7 @@ mod source;
 mod words;
 
 #[cfg(target_has_atomic = "64")]
-pub use atomic::{AtomicWords, set_bits};
+pub use atomic::{AtomicU64, AtomicWords, set_bits};
 pub use lanes::{Lane, reorder_lanes};
 pub use prefetch::prefetch;
 pub use reduced::{prefetch_reduced, reduced, reduced_in_row, reduced_in_row_mut, reduced_mut};

@@ -1,9 +1,8 @@
 //! Blocks that threads fill and ask at the same time.
 
 use core::ops::Deref;
-use core::sync::atomic::AtomicU64;
 
-use pds_core::internal::{AtomicWord, load_words, union_words};
+use pds_core::internal::{AtomicU64, AtomicWord, load_words, union_words};
 
 use crate::arch::{Backend, Portable, covers, masks};
 use crate::batch::{Fetched, Hashing, Visitor, fetching_ahead};
@@ -125,17 +124,11 @@ mod loom_tests {
     use loom::thread;
     use pds_params::BlockedBloomParams;
 
-    use super::{AtomicBlocks, AtomicWord, LANES, Layout, Portable, StoredBlock, masks};
+    use super::{AtomicBlocks, LANES, Layout, Portable, masks};
     use crate::arch::Kernel;
     use crate::blocks::BlockSource;
-    use crate::layout::{Block, Chosen};
+    use crate::layout::Chosen;
     use pds_core::hash::finalize;
-
-    impl StoredBlock for [AtomicU64; LANES] {
-        fn load(&self) -> Block {
-            self.each_ref().map(AtomicWord::load)
-        }
-    }
 
     type Shared = AtomicBlocks<Vec<AtomicU64>>;
 

@@ -1,9 +1,11 @@
 use core::fmt;
+// The word of `AtomicWords`: model checking puts its own in the place of the real one.
 #[cfg(not(loom))]
-use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+pub use core::sync::atomic::AtomicU64;
+use core::sync::atomic::Ordering::Relaxed;
 
 #[cfg(loom)]
-use loom::sync::atomic::{AtomicU64, Ordering::Relaxed};
+pub use loom::sync::atomic::AtomicU64;
 
 pub use self::owner::AtomicWords;
 use super::{OwnedWords, StoredWord, WordSource, Words};
@@ -144,7 +146,7 @@ mod owner {
 
     use loom::sync::atomic::AtomicU64;
 
-    use crate::memory::{OwnedWords, StoredWord, WordSource, Words};
+    use crate::memory::{OwnedWords, WordSource, Words};
 
     /// Storage of a structure that threads share and change.
     pub struct AtomicWords(Vec<AtomicU64>);

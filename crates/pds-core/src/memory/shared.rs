@@ -1,10 +1,6 @@
-#[cfg(not(loom))]
-use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use core::sync::atomic::Ordering::Relaxed;
 
-#[cfg(loom)]
-use loom::sync::atomic::{AtomicU64, Ordering::Relaxed};
-
-use super::set_bits;
+use super::{AtomicU64, set_bits};
 
 /// A word of bits that threads share.
 pub trait AtomicWord: 'static {
