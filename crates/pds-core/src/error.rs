@@ -1,4 +1,4 @@
-//! The errors that every structure shares, and what an estimate looks like.
+//! Errors that all structures share.
 
 mod decode;
 
@@ -9,7 +9,7 @@ pub use decode::{DecodeError, SectionFault};
 pub use decode::{FileError, ReadError};
 pub use pds_params::{Estimate, ParamError};
 
-/// Memory of this size could not be had.
+/// The allocator refused memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AllocError {
     /// The size asked for, in bytes.
@@ -30,7 +30,7 @@ impl error::Error for AllocError {}
 pub enum BuildError {
     /// A parameter is out of its range.
     Param(ParamError),
-    /// The parameters are sound, but their memory could not be had.
+    /// The parameters are valid, but the allocator refused the memory.
     Alloc(AllocError),
 }
 
@@ -43,7 +43,7 @@ impl fmt::Display for BuildError {
     }
 }
 
-/// The inner error is shown as this one, so it is not a source of it.
+// `Display` shows the inner error, so `source` does not return it.
 impl error::Error for BuildError {}
 
 impl From<ParamError> for BuildError {
@@ -58,7 +58,7 @@ impl From<AllocError> for BuildError {
     }
 }
 
-/// Why two structures cannot be combined. Neither was changed.
+/// Why two structures cannot be combined. Neither is changed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Incompatible {
@@ -71,7 +71,7 @@ pub enum Incompatible {
         /// Its value in the other.
         right: u64,
     },
-    /// They differ in a share: a number above 0 and below 1.
+    /// They differ in a share, which is above 0 and below 1.
     Share {
         /// What differs, such as `"phi"`.
         parameter: &'static str,
@@ -80,7 +80,7 @@ pub enum Incompatible {
         /// Its value in the other.
         right: f64,
     },
-    /// They differ in a mode: one of a few ways to work that have names.
+    /// They differ in a mode, which is one of a few named choices.
     Mode {
         /// What differs, such as `"update"`.
         parameter: &'static str,
@@ -89,11 +89,11 @@ pub enum Incompatible {
         /// Its name in the other.
         right: &'static str,
     },
-    /// They hash differently: another hasher, or another seed or key of the same one.
+    /// They hash differently: the hasher, its seed or its key differs.
     Hasher {
-        /// The fingerprint ([`probe`](crate::hash::probe)) of `self`'s hasher.
+        /// The [`probe`](crate::hash::probe) hash of `self`.
         left: u64,
-        /// The other's.
+        /// The probe hash of the other.
         right: u64,
     },
 }
@@ -102,7 +102,7 @@ impl Incompatible {
     /// Compares one parameter of two shapes.
     ///
     /// # Errors
-    /// [`Incompatible::Shape`] when the values differ.
+    /// [`Incompatible::Shape`] if the values differ.
     #[doc(hidden)]
     pub fn check_shape(parameter: &'static str, left: u64, right: u64) -> Result<(), Self> {
         if left == right { Ok(()) } else { Err(Self::Shape { parameter, left, right }) }
@@ -111,7 +111,7 @@ impl Incompatible {
     /// Compares one share of two structures.
     ///
     /// # Errors
-    /// [`Incompatible::Share`] when the values differ.
+    /// [`Incompatible::Share`] if the values differ.
     #[doc(hidden)]
     pub fn check_share(parameter: &'static str, left: f64, right: f64) -> Result<(), Self> {
         if left == right { Ok(()) } else { Err(Self::Share { parameter, left, right }) }
@@ -120,7 +120,7 @@ impl Incompatible {
     /// Compares one mode of two structures, by its name.
     ///
     /// # Errors
-    /// [`Incompatible::Mode`] when the names differ.
+    /// [`Incompatible::Mode`] if the names differ.
     #[doc(hidden)]
     pub fn check_mode(
         parameter: &'static str,
@@ -133,7 +133,7 @@ impl Incompatible {
     /// Compares two hashers by their [`probe`](crate::hash::probe).
     ///
     /// # Errors
-    /// [`Incompatible::Hasher`] when they hash differently.
+    /// [`Incompatible::Hasher`] if they hash differently.
     #[doc(hidden)]
     pub fn check_hasher<S: crate::KeyHasher>(left: &S, right: &S) -> Result<(), Self> {
         let (left, right) = (crate::hash::probe(left), crate::hash::probe(right));

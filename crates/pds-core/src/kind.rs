@@ -1,12 +1,12 @@
-//! The kinds of structures that bytes can hold.
+//! Kinds of structures in portable bytes.
 
 use core::fmt;
 use core::hash::{Hash, Hasher};
 
-/// What kind of structure an envelope holds: a number, and the name by which errors speak of it.
+/// Kind of the structure in an envelope: a number, and a name for error messages.
 ///
-/// Two kinds are equal when their numbers are. The numbers below 2^15 are this family's; those from 2^15 up are free
-/// for [kinds of your own](Self::new).
+/// Two kinds are equal if their numbers are. Numbers below 2^15 belong to this family. Numbers from 2^15 up are free for
+/// [kinds of your own](Self::new).
 ///
 /// # Examples
 /// ```
@@ -19,11 +19,11 @@ use core::hash::{Hash, Hasher};
 #[derive(Clone, Copy, Debug)]
 pub struct Kind {
     id: u16,
-    /// Empty for a kind that was read and is not known.
+    /// Empty if the kind was read from bytes and is not known.
     name: &'static str,
 }
 
-/// Makes a constant of each kind, and the list of all.
+/// Defines a constant for each kind, and the list of all.
 macro_rules! family {
     ($($constant:ident = $id:literal, $name:literal;)*) => {
         impl Kind {
@@ -38,7 +38,7 @@ macro_rules! family {
     };
 }
 
-// The one place where numbers are given out. They ascend, which the compiler checks, so that none is given twice.
+// The only place that assigns numbers. They ascend, which the compiler checks, so no number is assigned twice.
 family! {
     BLOOM = 1, "Bloom filter";
     BLOCKED_BLOOM = 2, "blocked Bloom filter";
@@ -65,31 +65,31 @@ const _: () = {
 };
 
 impl Kind {
-    /// The least number of a kind that is not this family's.
+    /// Least number of a kind that does not belong to this family.
     const FIRST_OWN: u16 = 1 << 15;
 
-    /// Returns a kind of your own, for a structure to which you give [portable bytes](crate::bytes::Portable).
+    /// Returns a kind of your own, for a structure that implements [`Portable`](crate::bytes::Portable).
     ///
     /// # Panics
-    /// When `id` is below 2^15: those numbers are this family's. In a constant this is an error of the compiler.
+    /// If `id` is below 2^15. In a constant this is a compile error.
     #[must_use]
     pub const fn new(id: u16, name: &'static str) -> Self {
         assert!(id >= Self::FIRST_OWN, "numbers of kinds below 2^15 are reserved");
         Self { id, name }
     }
 
-    /// Returns the number that stands for the kind in bytes.
+    /// Returns the number of the kind in bytes.
     #[must_use]
     pub const fn id(self) -> u16 {
         self.id
     }
 
-    /// Returns the number, and behind it the name where there is one.
+    /// Returns the number and, if the kind is known, the name.
     pub(crate) const fn numbered(self) -> Numbered {
         Numbered(self)
     }
 
-    /// Returns the kind of a number that was read: of an unknown one, a kind without a name.
+    /// Returns the kind with this number. An unknown kind has no name.
     #[cfg(feature = "alloc")]
     pub(crate) fn from_id(id: u16) -> Self {
         let known = Self::FAMILY.iter().copied().find(|kind| kind.id == id);
@@ -111,7 +111,7 @@ impl Hash for Kind {
     }
 }
 
-/// What [`Kind::numbered`] shows.
+/// Display of [`Kind::numbered`].
 pub(crate) struct Numbered(Kind);
 
 impl fmt::Display for Numbered {
@@ -123,7 +123,7 @@ impl fmt::Display for Numbered {
     }
 }
 
-/// The name, or `kind` and the number where there is none.
+/// Writes the name or, if the kind is unknown, `kind` and the number.
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.name {

@@ -1,37 +1,35 @@
-//! What structures of one kind have in common, for code that is generic over them.
+//! Traits of the structures, for generic code and for trait objects.
 //!
-//! The methods on hashes are required and object-safe; those on keys are provided, and need a sized
-//! type. A trait object has methods of its own for keys: `contains_key`, `insert_key`, `remove_key`,
-//! `estimate_key`. Reading and changing are apart, so that read-only views implement the reading half.
+//! The methods that take hashes are required and object-safe. The methods that take keys are provided, and need a sized
+//! type. A trait object has methods of its own for keys: `contains_key`, `insert_key`, `remove_key`, `estimate_key`.
+//! Reading and changing are separate traits, so that read-only views implement the traits that read.
 //!
-//! Every structure is a [`KeyHasher`]: `hash_key` makes the hash that its `_hash` methods take.
+//! Every structure is a [`KeyHasher`]: `hash_key` returns the hash that its `_hash` methods take.
 
 use core::error::Error;
 use core::hash::Hash;
 
 use crate::KeyHasher;
 
-/// Answers *have I seen this?*
+/// Membership tests: *have I seen this key?*
 pub trait Membership: KeyHasher {
-    /// Tests whether a key with this hash is possibly contained; `false` is certain.
-    /// The hash is one that this structure's [`hash_key`](crate::KeyHasher::hash_key) made, or any 64 uniform bits;
-    /// [`finalize`](crate::hash::finalize) makes those of any other hash.
+    /// Tests by its hash whether a key may be in the set. `false` is certain.
+    ///
+    /// See [`KeyHasher`](crate::KeyHasher#hashes-of-your-own) for the hash.
     fn contains_hash(&self, hash: u64) -> bool;
 
     /// Tests many hashes: `out[i]` is the answer for `hashes[i]`.
-    /// Each hash is one that this structure's [`hash_key`](crate::KeyHasher::hash_key) made, or any 64 uniform bits;
-    /// [`finalize`](crate::hash::finalize) makes those of any other hash.
     ///
     /// # Panics
-    /// When the slices differ in length.
+    /// If the slices differ in length.
     fn contains_hash_batch(&self, hashes: &[u64], out: &mut [bool]) {
-        assert_eq!(hashes.len(), out.len(), "one answer a hash");
+        assert_eq!(hashes.len(), out.len(), "one answer per hash");
         for (answer, &hash) in out.iter_mut().zip(hashes) {
             *answer = self.contains_hash(hash);
         }
     }
 
-    /// Tests whether `key` is possibly contained; `false` is certain.
+    /// Tests whether `key` may be in the set. `false` is certain.
     fn contains<K: Hash + ?Sized>(&self, key: &K) -> bool
     where
         Self: Sized,
@@ -41,8 +39,8 @@ pub trait Membership: KeyHasher {
 }
 
 impl dyn Membership + '_ {
-    /// Tests whether `key` is possibly contained; `false` is certain. As [`contains`](Membership::contains), for
-    /// trait objects.
+    /// Tests whether `key` may be in the set. `false` is certain. This is [`contains`](Membership::contains) for trait
+    /// objects.
     ///
     /// A `&(dyn Membership + Send + Sync)` coerces to `&dyn Membership`.
     ///
@@ -60,25 +58,24 @@ impl dyn Membership + '_ {
     }
 }
 
-/// Takes keys in.
+/// Insertion of keys.
 pub trait Insert: KeyHasher {
-    /// Why a key cannot be taken; [`Infallible`](core::convert::Infallible) where it always can.
+    /// Why a key cannot be inserted. [`Infallible`](core::convert::Infallible) for a structure that is never full.
     type Error: Error;
 
-    /// Inserts a key by its hash. Returns `true` when it was not contained before; a structure that threads share may
-    /// return it to several that insert the same key at the same time.
+    /// Inserts a key by its hash. Returns `true` if it was not contained before.
     ///
-    /// The hash is one that this structure's [`hash_key`](crate::KeyHasher::hash_key) made, or any 64 uniform bits;
-    /// [`finalize`](crate::hash::finalize) makes those of any other hash.
+    /// If several threads insert the same key into a shared structure at the same time, several may get `true`. See
+    /// [`KeyHasher`](crate::KeyHasher#hashes-of-your-own) for the hash.
     ///
     /// # Errors
-    /// As the structure says; nothing is changed then.
+    /// Those of the structure. Nothing is changed then.
     fn insert_hash(&mut self, hash: u64) -> Result<bool, Self::Error>;
 
-    /// Inserts `key`. Returns `true` when it was not contained before.
+    /// Inserts `key`. Returns `true` if it was not contained before.
     ///
     /// # Errors
-    /// As the structure says; nothing is changed then.
+    /// Those of the structure. Nothing is changed then.
     fn insert<K: Hash + ?Sized>(&mut self, key: &K) -> Result<bool, Self::Error>
     where
         Self: Sized,
@@ -88,26 +85,23 @@ pub trait Insert: KeyHasher {
 }
 
 impl<E: Error> dyn Insert<Error = E> + '_ {
-    /// Inserts `key`. Returns `true` when it was not contained before. As [`insert`](Insert::insert), for trait
-    /// objects.
+    /// Inserts `key`. Returns `true` if it was not contained before. This is [`insert`](Insert::insert) for trait objects.
     ///
     /// # Errors
-    /// As the structure says; nothing is changed then.
+    /// Those of the structure. Nothing is changed then.
     pub fn insert_key<K: Hash + ?Sized>(&mut self, key: &K) -> Result<bool, E> {
         self.insert_hash(hash_dyn(self, key))
     }
 }
 
-/// Forgets keys that were inserted.
+/// Removal of keys that were inserted.
 pub trait Remove: KeyHasher {
-    /// Removes one copy of a key by its hash. Returns `false`, and changes nothing, when the
-    /// structure can tell that the key is absent.
-    /// The hash is one that this structure's [`hash_key`](crate::KeyHasher::hash_key) made, or any 64 uniform bits;
-    /// [`finalize`](crate::hash::finalize) makes those of any other hash.
+    /// Removes one copy of a key by its hash. Returns `false`, and changes nothing, if the key is certainly absent.
+    ///
+    /// See [`KeyHasher`](crate::KeyHasher#hashes-of-your-own) for the hash.
     fn remove_hash(&mut self, hash: u64) -> bool;
 
-    /// Removes one copy of `key`. Returns `false`, and changes nothing, when the structure can tell
-    /// that the key is absent.
+    /// Removes one copy of `key`. Returns `false`, and changes nothing, if the key is certainly absent.
     fn remove<K: Hash + ?Sized>(&mut self, key: &K) -> bool
     where
         Self: Sized,
@@ -117,31 +111,30 @@ pub trait Remove: KeyHasher {
 }
 
 impl dyn Remove + '_ {
-    /// Removes one copy of `key`. Returns `false`, and changes nothing, when the structure can tell that the key is
-    /// absent. As [`remove`](Remove::remove), for trait objects.
+    /// Removes one copy of `key`. Returns `false`, and changes nothing, if the key is certainly absent. This is
+    /// [`remove`](Remove::remove) for trait objects.
     pub fn remove_key<K: Hash + ?Sized>(&mut self, key: &K) -> bool {
         self.remove_hash(hash_dyn(self, key))
     }
 }
 
-/// Takes in what another structure of the same shape holds.
+/// Merging of structures of the same shape.
 pub trait Merge: Sized {
-    /// Why two structures cannot be merged: [`Incompatible`](crate::Incompatible), and whatever else the structure
-    /// can run into.
+    /// Why two structures cannot be merged: [`Incompatible`](crate::Incompatible), or an error of the structure.
     type Error: Error;
 
-    /// Makes `self` hold what both hold.
+    /// Adds the contents of `other` to `self`.
     ///
     /// # Errors
-    /// As the structure says; nothing is changed then.
+    /// Those of the structure. Nothing is changed then.
     fn merge(&mut self, other: &Self) -> Result<(), Self::Error>;
 }
 
-/// Answers *how often?*
+/// Frequency estimates: *how often was this key inserted?*
 pub trait Frequency: KeyHasher {
-    /// Estimates how often the key with this hash was inserted.
-    /// The hash is one that this structure's [`hash_key`](crate::KeyHasher::hash_key) made, or any 64 uniform bits;
-    /// [`finalize`](crate::hash::finalize) makes those of any other hash.
+    /// Estimates by its hash how often a key was inserted.
+    ///
+    /// See [`KeyHasher`](crate::KeyHasher#hashes-of-your-own) for the hash.
     fn estimate_hash(&self, hash: u64) -> u64;
 
     /// Estimates how often `key` was inserted.
@@ -154,20 +147,20 @@ pub trait Frequency: KeyHasher {
 }
 
 impl dyn Frequency + '_ {
-    /// Estimates how often `key` was inserted. As [`estimate`](Frequency::estimate), for trait objects.
+    /// Estimates how often `key` was inserted. This is [`estimate`](Frequency::estimate) for trait objects.
     #[must_use]
     pub fn estimate_key<K: Hash + ?Sized>(&self, key: &K) -> u64 {
         self.estimate_hash(hash_dyn(self, key))
     }
 }
 
-/// Answers *how many different ones?*
+/// Cardinality estimates: *how many distinct keys were inserted?*
 pub trait Cardinality: KeyHasher {
     /// Estimates the number of distinct keys inserted.
     fn estimate(&self) -> f64;
 }
 
-/// The hash of `key` by a trait object.
+/// Returns the hash of `key` by a trait object.
 fn hash_dyn<T: KeyHasher + ?Sized, K: Hash + ?Sized>(hasher: &T, key: &K) -> u64 {
     hasher.hash_key_dyn(&mut |mut state| key.hash(&mut state))
 }

@@ -4,229 +4,227 @@ use super::{AllocError, ParamError};
 use crate::hash::{DefaultHashBuilder, PortableHasher, SipHashBuilder};
 use crate::kind::Kind;
 
-/// Why bytes are not a structure: what is wrong, at which offset, and what was expected.
+/// Why bytes cannot be decoded: what is wrong, at which offset, and what was expected.
 ///
-/// Nothing is ever answered from bytes that failed.
+/// Offsets count bytes from the start of the outermost envelope.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum DecodeError {
     /// The input ends too early.
     Truncated {
-        /// Where it ends: its length in bytes.
+        /// Length of the input in bytes.
         offset: u64,
-        /// How many bytes there must be at the least.
+        /// Least number of bytes that are needed.
         expected: u64,
     },
-    /// The first eight bytes are not those of this family.
+    /// The first eight bytes are not the magic number of this family.
     Magic {
         /// Offset of the bytes.
         offset: u64,
-        /// What they are instead.
+        /// The bytes found.
         found: [u8; 8],
     },
-    /// A format version that this code does not know.
+    /// The format version is unknown.
     Version {
-        /// Offset of the field in bytes.
+        /// Offset of the field.
         offset: u64,
-        /// The latest version known.
+        /// The latest known version.
         expected: u16,
         /// The version found.
         found: u16,
     },
-    /// Another structure than the one asked for.
+    /// The bytes contain another kind of structure than requested.
     Kind {
-        /// Offset of the field in bytes.
+        /// Offset of the field.
         offset: u64,
-        /// The kind asked for.
+        /// The kind requested.
         expected: Kind,
         /// The kind found.
         found: Kind,
     },
-    /// A structure of a kind that is none of those asked for.
+    /// The bytes contain a structure of none of the kinds requested.
     OtherKind {
-        /// Offset of the field in bytes.
+        /// Offset of the field.
         offset: u64,
         /// The kind found.
         found: Kind,
-        /// Which kinds there may be.
+        /// The kinds allowed.
         allowed: &'static str,
     },
-    /// Another hash function than the one asked for.
+    /// The structure was built with another hash function than requested.
     Hasher {
-        /// Offset of the field in bytes.
+        /// Offset of the field.
         offset: u64,
-        /// The id of the hasher asked for.
+        /// Id of the hasher requested.
         expected: u16,
-        /// The id found.
+        /// Id found.
         found: u16,
     },
-    /// The secret key was left out of the bytes, and must be given.
+    /// The bytes do not contain the secret key. Pass the hasher to [`ByteOptions::hasher`](crate::bytes::ByteOptions::hasher).
     KeyMissing {
-        /// Offset in bytes at which it would be stored.
+        /// Offset at which the key would be stored.
         offset: u64,
     },
-    /// The hasher is not the one that built the structure: the hash of the probe key differs.
-    ///
-    /// For a keyed hasher this is a wrong key.
+    /// The structure was built with another hasher, seed or key: the hash of the probe key differs.
     KeyMismatch {
-        /// Offset of the stored hash in bytes.
+        /// Offset of the stored hash.
         offset: u64,
-        /// The hash under the hasher given.
+        /// Hash of the probe key by the given hasher.
         expected: u64,
-        /// The hash stored.
+        /// Hash stored.
         found: u64,
     },
-    /// A field that holds an impossible value.
+    /// A field has an impossible value.
     Field {
-        /// What the field is.
+        /// Name of the field.
         name: &'static str,
-        /// Its offset in bytes.
+        /// Offset of the field.
         offset: u64,
         /// The value found.
         found: u64,
-        /// What it may be.
+        /// The values allowed.
         allowed: &'static str,
     },
-    /// A field that stands for one of a few named choices, and not for the one asked for.
+    /// A field stands for another of a few named choices than requested.
     Choice {
-        /// What the field is.
+        /// Name of the field.
         name: &'static str,
-        /// Its offset in bytes.
+        /// Offset of the field.
         offset: u64,
         /// The number found.
         found: u64,
-        /// What that number stands for; `None` where it stands for nothing known.
+        /// Meaning of that number. `None` if it is unknown.
         meaning: Option<&'static str>,
-        /// What it must stand for.
+        /// The meaning required.
         allowed: &'static str,
     },
-    /// A section of the head that is not as it must be.
+    /// A section of the head is wrong.
     Section {
-        /// Offset of the section in bytes.
+        /// Offset of the section.
         offset: u64,
-        /// Its tag: 1 for the hasher, 2 for the design, 3 for the shape.
+        /// Tag of the section: 1 for the hasher, 2 for the design, 3 for the shape.
         tag: u16,
-        /// What is wrong with it.
+        /// What is wrong with the section.
         fault: SectionFault,
     },
-    /// A shape of more or fewer numbers than the kind has.
+    /// The shape has more or fewer numbers than the kind needs.
     Numbers {
-        /// Offset of the first number in bytes; of the first section where there is none.
+        /// Offset of the first number, or of the first section if there is no number.
         offset: u64,
-        /// How many numbers the kind has.
+        /// Count of numbers that the kind needs.
         expected: u64,
-        /// How many there are.
+        /// Count found.
         found: u64,
     },
-    /// A shape that no structure can have.
+    /// No structure can have this shape.
     Shape {
-        /// Offset of the number that holds the parameter, in bytes; of the first number where none does.
+        /// Offset of the number with the parameter, or of the first number if there is none.
         offset: u64,
         /// The parameter, its value and its range.
         error: ParamError,
     },
-    /// A payload length that the shape does not allow.
+    /// The shape does not allow this payload length.
     PayloadLength {
-        /// Offset of the envelope's length in bytes, from which that of the payload follows.
+        /// Offset of the length of the envelope, which determines the length of the payload.
         offset: u64,
-        /// The least length that the shape allows, in bytes.
+        /// Least length that the shape allows, in bytes.
         min: u64,
-        /// The greatest one.
+        /// Greatest length that the shape allows, in bytes.
         max: u64,
-        /// The length found.
+        /// Length found, in bytes.
         found: u64,
     },
-    /// The payload ends inside of something that it holds.
+    /// The payload ends too early.
     PayloadEnd {
-        /// Offset of that in bytes.
+        /// Offset of the item that does not fit.
         offset: u64,
-        /// How many bytes it needs.
+        /// Bytes that the item needs.
         needed: u64,
-        /// How many the payload has left.
+        /// Bytes that the payload has left.
         left: u64,
     },
-    /// The payload goes on behind the structure.
+    /// Payload follows after the end of the structure.
     Unread {
-        /// Where the structure ends, in bytes.
+        /// Offset of the end of the structure.
         offset: u64,
-        /// How many bytes of payload follow.
+        /// Bytes of payload that follow.
         found: u64,
     },
-    /// An envelope that lies in too many others.
+    /// An envelope is nested too deeply.
     Nesting {
-        /// Offset of the envelope in bytes, zeros in front of it included.
+        /// Offset of the envelope, or of the zeros before it.
         offset: u64,
-        /// In how many others it can lie.
+        /// Greatest depth allowed.
         limit: usize,
     },
-    /// A checksum that does not fit what it covers.
+    /// A checksum is wrong.
     Checksum {
         /// What it covers: `"header"` or `"payload"`.
         part: &'static str,
-        /// Offset of the checksum in bytes.
+        /// Offset of the checksum.
         offset: u64,
-        /// The checksum of what is there.
+        /// Checksum of the bytes found.
         expected: u64,
-        /// The checksum stored.
+        /// Checksum stored.
         found: u64,
     },
-    /// Bits that mean nothing are not zero.
+    /// Unused bits are not zero.
     Padding {
-        /// Offset in bytes of the byte that holds them, or of the word where they are the rest of a word.
+        /// Offset of the byte or of the 8-byte word with these bits.
         offset: u64,
         /// The byte or word found.
         found: u64,
     },
-    /// Bytes follow where nothing may.
+    /// Bytes follow after the end of the envelope.
     Trailing {
-        /// Where the structure ends, in bytes.
+        /// Offset of the end of the structure.
         offset: u64,
-        /// How many bytes follow; 1 for a source whose length is not known.
+        /// Number of bytes that follow. 1 if the length of the source is unknown.
         found: u64,
     },
     /// The envelope is longer than the caller allows.
     Limit {
-        /// Offset of the envelope's length in bytes.
+        /// Offset of the length of the envelope.
         offset: u64,
         /// The limit in bytes.
         limit: u64,
-        /// The envelope's length in bytes.
+        /// Length of the envelope in bytes.
         found: u64,
     },
-    /// Memory for the structure could not be had.
+    /// The allocator refused the memory for the structure.
     Alloc(AllocError),
 }
 
-/// What is wrong with a section of a head.
+/// Fault of a section of the head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SectionFault {
-    /// No section with this tag is known.
+    /// The tag is unknown.
     Unknown,
-    /// The section before it has the same tag.
+    /// The section before has the same tag.
     Repeated,
-    /// The section before it has a greater tag; tags ascend.
+    /// The section before has a greater tag. Tags must ascend.
     After {
-        /// The tag of the section before it.
+        /// Tag of the section before.
         tag: u16,
     },
-    /// It is longer than what the head has left.
+    /// The section is longer than the rest of the head.
     TooLong {
-        /// Its length in bytes.
+        /// Length of the section in bytes.
         found: u64,
-        /// How many bytes are left.
+        /// Bytes left in the head.
         left: u64,
     },
-    /// It has another length than sections with this tag have.
+    /// The section has the wrong length.
     Length {
-        /// Its length in bytes.
+        /// Length of the section in bytes.
         found: u64,
-        /// What the length may be.
+        /// The lengths allowed.
         allowed: &'static str,
     },
-    /// The structure needs it, and it is not there.
+    /// The structure needs this section, but it is missing.
     Missing,
-    /// The structure has no such section.
+    /// The structure has no section with this tag.
     Unexpected,
 }
 
@@ -355,7 +353,7 @@ impl fmt::Display for DecodeError {
     }
 }
 
-/// The id of a hasher and, where it is ours, its name.
+/// Id of a hasher and, if the family has it, its name.
 struct HasherId(u16);
 
 impl fmt::Display for HasherId {
@@ -381,9 +379,9 @@ impl From<AllocError> for DecodeError {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// Reading failed; an early end of the stream is a [`DecodeError::Truncated`] instead.
+    /// Reading failed. An early end of the stream is a [`DecodeError::Truncated`] instead.
     Io(std::io::Error),
-    /// What was read is not the structure.
+    /// The bytes are wrong.
     Decode(DecodeError),
 }
 

@@ -1,17 +1,21 @@
-//! From keys to hashes that are uniform in all 64 bits: the trait, and the wrappers for other hashers.
+//! Uniform 64-bit hashes of keys: the trait, and wrappers for other hashers.
 
 use core::hash::{BuildHasher, Hash, Hasher};
 
 use super::{DefaultHashBuilder, SipHashBuilder, finalize};
 
-/// Hashes keys to 64 bits that are uniform: every bit of the hash depends on every bit of the key.
+/// Hashers whose 64-bit hashes are uniform: every bit of the hash depends on every bit of the key.
 ///
-/// Structures use the hash as it is, so their promises hold for hashers that keep this one. Both
-/// hashers of this family keep it. A [`BuildHasher`] from elsewhere becomes a `KeyHasher` in a wrapper:
-/// [`Mixed`] is right for each of them, [`Avalanching`] is faster and right for some.
+/// Structures use the hash as it is, so their promises depend on this one. Both hashers of this family keep it. Wrap any
+/// other [`BuildHasher`]: [`Mixed`] works for all of them. [`Avalanching`] is faster, for hashers that are uniform already.
 ///
-/// A structure is a `KeyHasher` too. It hashes as its hasher does, so a key can be hashed once
-/// and handed to several structures with equal hashers.
+/// A structure is a `KeyHasher` too. It hashes as its hasher does. So a key can be hashed once and passed to several
+/// structures with equal hashers.
+///
+/// # Hashes of your own
+/// Methods with `_hash` in their name take the hash of a key in place of the key. Pass the
+/// [`hash_key`](Self::hash_key) of the structure, or of any structure with an equal hasher, or 64 uniform bits. Pass any
+/// other hash through [`finalize`](crate::hash::finalize) first. Keys with equal hashes are one key.
 ///
 /// # Examples
 /// ```
@@ -21,7 +25,7 @@ use super::{DefaultHashBuilder, SipHashBuilder, finalize};
 /// let hasher = DefaultHashBuilder::default();
 /// assert_eq!(hasher.hash_key("abc"), 0x78af_5f94_892f_3950);
 ///
-/// // A hasher of one's own: one method, here for keys that are written as a single `u64`.
+/// // A hasher of your own needs one method. This one serves keys that are written as a single `u64`.
 /// struct Number;
 ///
 /// #[derive(Default)]
@@ -50,7 +54,7 @@ use super::{DefaultHashBuilder, SipHashBuilder, finalize};
 /// ```
 ///
 /// ```compile_fail
-/// // Nobody has said whether these hashes are uniform: write `Mixed(RandomState::new())`.
+/// // It is not known whether these hashes are uniform: write `Mixed(RandomState::new())`.
 /// fn builds(_: impl pds_core::KeyHasher) {}
 /// builds(std::hash::RandomState::new());
 /// ```
@@ -62,10 +66,10 @@ use super::{DefaultHashBuilder, SipHashBuilder, finalize};
             bit of the key, such as `ahash`; with any other hasher the promised errors do not hold"
 )]
 pub trait KeyHasher {
-    /// Returns the hash of whatever `feed` writes into the hasher that it is given.
+    /// Returns the hash of what `feed` writes into the hasher that it is given.
     ///
-    /// This is the object-safe form of [`hash_key`](Self::hash_key). Both return the same hash when `feed`
-    /// writes what the key's [`Hash`] writes.
+    /// This is the object-safe form of [`hash_key`](Self::hash_key). Both return the same hash if `feed` writes what the
+    /// key's [`Hash`] writes.
     fn hash_key_dyn(&self, feed: &mut dyn FnMut(&mut dyn Hasher)) -> u64;
 
     /// Returns the 64-bit hash of `key`, which the `_hash` methods take.
@@ -102,10 +106,10 @@ impl KeyHasher for SipHashBuilder {
     }
 }
 
-/// A hasher from elsewhere, whose hashes are mixed once more by [`finalize`].
+/// Wrapper for any hasher: passes its hashes through [`finalize`].
 ///
-/// Right for every hasher: with the identity on integers, FxHash, FNV-1a or a CRC, structures keep
-/// what they promise. Keys whose whole 64-bit hashes are equal stay one key.
+/// Structures keep their promises with it, also for the identity on integers, FxHash, FNV-1a or a CRC. Keys whose whole
+/// 64-bit hashes are equal stay one key.
 ///
 /// # Examples
 /// ```
@@ -132,11 +136,11 @@ impl<B: BuildHasher> KeyHasher for Mixed<B> {
     }
 }
 
-/// A hasher from elsewhere, whose hashes are taken as they are, on your word.
+/// Wrapper for a hasher that is uniform already: takes its hashes as they are.
 ///
-/// Your word is that each bit of the hash changes in half of the cases when any bit of the key
-/// does. `ahash` and std's `RandomState` keep it. The identity on integers, FxHash, FNV-1a and CRCs do not:
-/// structures that hash with those break their promises. In doubt use [`Mixed`].
+/// You state that each bit of the hash changes in half of the cases if any bit of the key changes. This holds for `ahash`
+/// and std's `RandomState`. It does not hold for the identity on integers, FxHash, FNV-1a and CRCs: with those, structures
+/// break their promises. In doubt use [`Mixed`].
 ///
 /// # Examples
 /// ```
@@ -162,7 +166,7 @@ impl<B: BuildHasher> KeyHasher for Avalanching<B> {
     }
 }
 
-/// The hash of `key`.
+/// Returns the hash of `key`.
 #[inline]
 #[expect(
     clippy::manual_hash_one,
@@ -174,7 +178,7 @@ fn hashed<B: BuildHasher, K: Hash + ?Sized>(builder: &B, key: &K) -> u64 {
     hasher.finish()
 }
 
-/// The hash of what `feed` writes.
+/// Returns the hash of what `feed` writes.
 #[inline]
 fn fed<B: BuildHasher>(builder: &B, feed: &mut dyn FnMut(&mut dyn Hasher)) -> u64 {
     let mut hasher = builder.build_hasher();
