@@ -1,17 +1,17 @@
-//! One portable envelope for every structure: head, payload, checksums, little endian.
+//! Portable bytes of every structure: one envelope with head, payload and checksums, little endian.
 //!
-//! `docs/format.md` of the workspace specifies it to the last byte. A structure implements
-//! [`Portable`], which says its kind, its shape and its payload. [`ByteOptions`] write and read it. The methods of the
+//! `docs/format.md` of the workspace specifies every byte. A structure implements
+//! [`Portable`], which states its kind, its shape and its payload. [`ByteOptions`] write and read it. The methods of the
 //! family's structures (`to_bytes`, `write_to`, `from_bytes`, `read_from`) are short forms of theirs.
 //!
-//! A decoder checks lengths before it allocates, recomputes what can be derived, and refuses what it
-//! does not know. The head's checksum is always verified, the payload's wherever a structure is
-//! built; only a view leaves it to an explicit `verify`. Every error names its offset from the start of the bytes or
-//! of the envelope in a stream, also for what lies in nested envelopes.
+//! A decoder checks lengths before it allocates, recomputes what can be derived, and refuses what is unknown. The checksum
+//! of the head is always verified. The checksum of the payload is verified when a structure is built; a view verifies it
+//! on request. Every error names an offset, counted from the start of the outermost envelope.
 //!
 //! # A kind of your own
 //!
-//! Any structure can have portable bytes: a number and a name for its kind, the numbers of its shape, and its payload.
+//! Your structures can have portable bytes too. Give a number and a name for the kind, the numbers of the shape, and the
+//! payload.
 //!
 //! ```
 //! use core::ops::RangeInclusive;
@@ -25,7 +25,7 @@
 //!     counts: Vec<u64>,
 //! }
 //!
-//! /// The bins that a shape states.
+//! /// Returns the number of bins in a shape.
 //! fn bins(shape: &Shape) -> Result<u64, DecodeError> {
 //!     let numbers = shape.numbers(["width", "bins"])?;
 //!     match numbers.values() {
@@ -78,9 +78,9 @@
 //! # Ok::<(), DecodeError>(())
 //! ```
 //!
-//! A structure that holds others writes them as envelopes inside of its payload ([`Sink::put_envelope`],
-//! [`Source::take_envelope`], [`after_envelope`] for the length). They keep their checksums and their alignment, so
-//! that a view reaches each of them without a copy ([`Envelope::nested_at`]).
+//! A structure that contains others writes them as envelopes in its payload ([`Sink::put_envelope`],
+//! [`Source::take_envelope`], and [`after_envelope`] for the length). Each nested envelope keeps its checksums and its
+//! alignment, so a view reaches it without a copy ([`Envelope::nested_at`]).
 
 mod convert;
 pub(crate) mod envelope;

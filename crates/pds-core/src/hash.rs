@@ -1,8 +1,7 @@
-//! From keys to uniform 64-bit hashes, the same on every machine.
+//! Uniform 64-bit hashes of keys, the same on every machine.
 //!
-//! A structure takes one 64-bit hash of a key from its [`KeyHasher`], uniform in all bits, and uses it as
-//! it is. Weak hashers (the identity on integers, FNV-1a, a CRC) are wrapped in [`Mixed`], which passes
-//! their hashes through [`finalize`]. `docs/hashing.md` of the workspace specifies everything here for other languages.
+//! A structure takes one 64-bit hash per key from its [`KeyHasher`] and uses it as it is. Wrap weak hashers (the identity on
+//! integers, FNV-1a, a CRC) in [`Mixed`], which passes their hashes through [`finalize`]. `docs/hashing.md` of the workspace specifies everything here for other languages.
 
 mod default;
 mod key;
@@ -18,12 +17,10 @@ pub use default::{DefaultHashBuilder, DefaultHasher};
 pub use key::{Avalanching, KeyHasher, Mixed};
 pub use sip::{SipHashBuilder, SipHasher};
 
-/// Mixes a 64-bit hash so that every bit of the result depends on every bit of `hash`.
+/// Mixes a 64-bit hash, so that every bit of the result depends on every bit of `hash`.
 ///
-/// A bijection: distinct hashes stay distinct. The addition keeps 0 from mapping to 0; the
-/// xorshifts and multipliers are Pelle Evensen's moremur ("Better, stronger mixer and a test
-/// procedure", 2019), a stronger set for the finaliser of MurmurHash3. One round less is not
-/// enough for the identity hasher, nor are two multiplications without the first xorshift.
+/// This is a bijection: distinct hashes stay distinct. The xorshifts and multipliers are Pelle Evensen's moremur ("Better,
+/// stronger mixer and a test procedure", 2019), a stronger set for the finaliser of MurmurHash3.
 ///
 /// # Examples
 /// ```
@@ -32,6 +29,8 @@ pub use sip::{SipHashBuilder, SipHasher};
 #[inline]
 #[must_use]
 pub const fn finalize(hash: u64) -> u64 {
+    // The addition keeps 0 from mapping to 0. With one round less, or without the first xorshift, structures with the
+    // identity as hasher miss their rates.
     let mut x = hash.wrapping_add(GOLDEN_RATIO);
     x ^= x >> 27;
     x = x.wrapping_mul(0x3C79_AC49_2BA7_B653);
@@ -42,7 +41,7 @@ pub const fn finalize(hash: u64) -> u64 {
 
 /// Maps a uniform `x` evenly to `0..n`: the high half of the 128-bit product.
 ///
-/// Returns 0 when `n` is 0. Any `n` works, not only powers of two, and no division is made
+/// Returns 0 if `n` is 0. Works for any `n`, not only powers of two, without a division
 /// (Daniel Lemire, "Fast Random Integer Generation in an Interval", ACM TOMACS 29(1), 2019, section 4).
 #[inline]
 #[must_use]
@@ -50,21 +49,19 @@ pub const fn reduce(x: u64, n: u64) -> u64 {
     ((x as u128 * n as u128) >> 64) as u64
 }
 
-/// Returns the fingerprint by which structures find out whether they hash alike.
+/// Returns the hash of a fixed key, by which structures check whether they hash alike.
 ///
-/// It is the hash of one fixed key. Hashers of one type with one seed agree; two that differ
-/// agree with probability 2^-64.
+/// Hashers of one type with equal seeds agree. Two other hashers agree with probability 2^-64.
 #[must_use]
 pub fn probe<S: KeyHasher>(hasher: &S) -> u64 {
     hasher.hash_key(&Raw(b"pds hasher probe"))
 }
 
-/// A byte string that hashes as exactly these bytes: no length and no terminator.
+/// Byte string that is hashed as exactly these bytes, without a length or a terminator.
 ///
-/// With [`DefaultHashBuilder`] the hash is the one-shot XXH3-64 of the bytes, with
-/// [`SipHashBuilder`] their SipHash-1-3: the bridge to other languages. `Raw` of a string's bytes
-/// and the string itself hash alike under the default hasher, `Raw(bytes)` and the slice `bytes` do not
-/// (a slice's length is hashed first).
+/// Use it to agree with other languages. With [`DefaultHashBuilder`] the hash is the one-shot XXH3-64 of the bytes, with
+/// [`SipHashBuilder`] their SipHash-1-3. With the default hasher, `Raw` of the bytes of a string and the string itself have
+/// equal hashes. `Raw(bytes)` and the slice `bytes` do not: the length of a slice is hashed first.
 ///
 /// # Examples
 /// ```
@@ -84,12 +81,11 @@ impl Hash for Raw<'_> {
     }
 }
 
-/// A hasher whose hashes are the same on every machine, so that structures may be stored, sent and
-/// merged.
+/// Hashers whose hashes are the same on every machine, so that structures can be stored, sent and merged.
 ///
-/// Implement it for a hasher of your own to give its structures portable bytes. The promise covers
-/// the key types listed in `docs/hashing.md`: a [`Hasher`] must feed integers in a fixed byte order
-/// and `usize` as 64 bits. Whether the hash is mixed is part of what [`ID`](Self::ID) names.
+/// Implement it for a hasher of your own to give its structures portable bytes. The promise covers the key types in
+/// `docs/hashing.md`. The [`Hasher`] must write integers in a fixed byte order and `usize` as 64 bits.
+/// [`ID`](Self::ID) names the hash function together with its mixing.
 ///
 /// # Examples
 /// A type of your own around [`Mixed`] or [`Avalanching`]:
@@ -152,13 +148,14 @@ impl Hash for Raw<'_> {
 ///     }
 /// }
 ///
-/// // The seed is no secret: structures have `to_bytes` without a further choice.
+/// // The seed is no secret, so structures have `to_bytes`.
 /// impl pds_core::hash::PublicSeed for PortableFnv {}
 ///
 /// assert_eq!(PortableFnv::default().hash_bytes(b"a"), pds_core::hash::finalize(0xaf63_dc4c_8601_ec8c));
 /// ```
 ///
-/// A structure that is stored with its seed panics when `from_seed` does not undo `to_seed`: nobody could read it.
+/// # Panics
+/// Writing a structure with its seed panics if `from_seed` does not undo `to_seed`: nobody could read the bytes.
 ///
 /// ```compile_fail
 /// // `RandomState` draws new keys in each process, so it has no portable bytes.
@@ -173,26 +170,26 @@ impl Hash for Raw<'_> {
     note = "use `DefaultHashBuilder`, or `SipHashBuilder` where keys come from strangers"
 )]
 pub trait PortableHasher: KeyHasher + Sized {
-    /// Names the hash function in stored bytes. Ids below 2^15 are this family's, from 2^15 up yours.
+    /// Id of the hash function in stored bytes. Ids below 2^15 belong to this family. Ids from 2^15 up are free.
     const ID: u16;
 
-    /// Whether the seed is a secret, which is written only on request.
+    /// Whether the seed is a secret. A secret is written only on request.
     const SECRET: bool;
 
-    /// Returns the seed; a hasher with fewer than 128 bits of it leaves the last bytes zero.
+    /// Returns the seed. A hasher with fewer than 128 bits leaves the last bytes zero.
     fn to_seed(&self) -> [u8; 16];
 
-    /// Builds the hasher from [`to_seed`](Self::to_seed)'s bytes, or `None` where no hasher has that seed.
+    /// Builds the hasher from the bytes of [`to_seed`](Self::to_seed). Returns `None` if no hasher has that seed.
     fn from_seed(seed: [u8; 16]) -> Option<Self>;
 
-    /// Hashes exactly these bytes, as [`Raw`] does.
+    /// Returns the hash of exactly these bytes, as of [`Raw`].
     #[inline]
     fn hash_bytes(&self, bytes: &[u8]) -> u64 {
         self.hash_key(&Raw(bytes))
     }
 }
 
-/// A portable hasher whose seed is no secret, so that it is written with every structure.
+/// Portable hashers whose seed is no secret, so that it is written with every structure.
 ///
 /// It allows `to_bytes`, `write_to` and serde's `Serialize` without a further choice: what they write can be read back. A
 /// structure whose hasher has a secret key, such as [`SipHashBuilder`], is written through `ByteOptions`, whose

@@ -8,29 +8,29 @@ use super::reader::Reader;
 use super::{OpenEnvelope, Portable};
 use crate::error::DecodeError;
 
-/// An envelope in bytes that it owns or borrows: `&[u8]`, `Vec<u8>`, `Arc<[u8]>`, a memory map.
+/// Envelope in bytes that it owns or borrows: `&[u8]`, `Vec<u8>`, `Arc<[u8]>`, a memory map.
 ///
-/// Opening verifies the head and the length; the payload is not looked at. Bytes that change later are the
-/// caller's affair: answers may then be wrong, and never is anything read outside of them.
+/// Opening verifies the head and the length, but not the payload. If the bytes change later, answers may be wrong, but no
+/// read leaves the bytes.
 ///
 /// # Examples
 /// ```
 /// use std::sync::Arc;
 /// use pds_core::bytes::Envelope;
 ///
-/// /// Keeps what was received, in whatever it came.
+/// /// Keeps the bytes that were received, without a copy.
 /// fn receive(bytes: Arc<[u8]>) -> Result<Envelope<Arc<[u8]>>, pds_core::DecodeError> {
 ///     let envelope = Envelope::open(bytes)?;
 ///     envelope.verify()?;
 ///     Ok(envelope)
 /// }
-/// assert!(receive(Arc::from(*b"nothing of the sort")).is_err());
+/// assert!(receive(Arc::from(*b"no envelope")).is_err());
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Envelope<B> {
     bytes: B,
     header: Header,
-    /// How many envelopes lie around this one.
+    /// Number of envelopes around this one.
     depth: usize,
 }
 
@@ -46,7 +46,7 @@ impl<B: AsRef<[u8]>> Envelope<B> {
     /// Opens an envelope that fills `bytes` exactly.
     ///
     /// # Errors
-    /// [`DecodeError`] says what is wrong and where.
+    /// [`DecodeError`] says what is wrong, and at which offset.
     ///
     /// # Complexity
     /// Constant.
@@ -56,10 +56,10 @@ impl<B: AsRef<[u8]>> Envelope<B> {
         Ok(Self { bytes, header, depth: 0 })
     }
 
-    /// Checks that the envelope holds a `P` by its head: kind, shape, and a length of payload that the shape allows.
+    /// Checks by the head that the envelope contains a `P`: kind, shape, and a payload length that the shape allows.
     ///
     /// # Errors
-    /// [`DecodeError`] says what is wrong and where.
+    /// [`DecodeError`] says what is wrong, and at which offset.
     pub fn expect<P: Portable>(&self) -> Result<(), DecodeError> {
         self.header.expect::<P>()
     }
@@ -70,18 +70,18 @@ impl<B: AsRef<[u8]>> Envelope<B> {
         &self.header
     }
 
-    /// Returns the payload, whose checksum was not verified by [`open`](Self::open).
+    /// Returns the payload. [`open`](Self::open) did not verify its checksum.
     ///
-    /// Empty where the bytes have become shorter.
+    /// Empty if the bytes have become shorter.
     #[must_use]
     pub fn payload(&self) -> &[u8] {
         parts(self.bytes.as_ref(), &self.header).0
     }
 
-    /// Verifies the payload's checksum, which covers the envelopes nested in it.
+    /// Verifies the checksum of the payload, which covers nested envelopes.
     ///
     /// # Errors
-    /// [`DecodeError::Checksum`] when it does not fit.
+    /// [`DecodeError::Checksum`] if it is wrong.
     ///
     /// # Complexity
     /// O(length of the payload).
@@ -102,7 +102,7 @@ impl<B: AsRef<[u8]>> Envelope<B> {
         reader.structure(&self.header, hasher)
     }
 
-    /// Borrows the envelope, to [go on](Envelope::nested_at) to those nested in it.
+    /// Borrows the envelope. Use it to reach [nested envelopes](Envelope::nested_at).
     #[must_use]
     pub fn borrowed(&self) -> Envelope<&[u8]> {
         Envelope { bytes: self.bytes.as_ref(), header: self.header, depth: self.depth }
@@ -129,13 +129,13 @@ impl<'a> Envelope<&'a [u8]> {
         parts(self.bytes, &self.header).0
     }
 
-    /// Opens the envelope that is nested in the payload from `position` on, zeros in front of it included.
+    /// Opens the envelope nested in the payload at `position`, or after the zeros there.
     ///
-    /// Returns it with the position behind it, where the next one may follow.
+    /// Returns the envelope and the position of its end, where the next one may follow.
     ///
     /// # Errors
-    /// [`DecodeError`] says what is wrong and where; [`Nesting`](DecodeError::Nesting) for an envelope that lies more
-    /// than [`MAX_NESTING`](crate::bytes::MAX_NESTING) deep.
+    /// [`DecodeError`] says what is wrong, and at which offset: [`Nesting`](DecodeError::Nesting) if the envelope is nested
+    /// deeper than [`MAX_NESTING`](crate::bytes::MAX_NESTING).
     ///
     /// # Complexity
     /// Constant.
@@ -160,7 +160,7 @@ impl<'a> Envelope<&'a [u8]> {
     }
 }
 
-/// Payload and checksum; empty and zero where the bytes are no longer those that were opened.
+/// Returns payload and checksum. Empty and zero if the length of the bytes has changed since they were opened.
 fn parts<'a>(bytes: &'a [u8], header: &Header) -> (&'a [u8], [u8; 8]) {
     let behind = bytes.get(header.head_bytes()..).unwrap_or_default();
     match behind.split_last_chunk() {
@@ -169,7 +169,7 @@ fn parts<'a>(bytes: &'a [u8], header: &Header) -> (&'a [u8], [u8; 8]) {
     }
 }
 
-/// Checks that an envelope ends where its input does, after `found` bytes.
+/// Checks that an envelope ends at the end of its input, after `found` bytes.
 pub(super) fn check_length(header: &Header, found: u64) -> Result<(), DecodeError> {
     let expected = header.envelope_bytes();
     match found.cmp(&expected) {
@@ -181,7 +181,7 @@ pub(super) fn check_length(header: &Header, found: u64) -> Result<(), DecodeErro
     }
 }
 
-/// Refuses bits of the word at `offset` that are set beyond the `used` ones, of which 0 stands for all.
+/// Checks that only the lowest `used` bits of the word at `offset` are set. `used` = 0 means all 64.
 ///
 /// # Errors
 /// [`DecodeError::Padding`].

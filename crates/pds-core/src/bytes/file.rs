@@ -1,4 +1,4 @@
-//! Saving so that a crash leaves the old file or the new one, whole.
+//! Atomic and durable files: a crash leaves the old file or the new one, complete.
 
 use alloc::format;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -28,7 +28,7 @@ impl EnvelopeReader<File> {
     }
 }
 
-/// The calls that saving makes, in a trait so that a test can watch their order and let each one fail.
+/// System calls of saving. A trait, so that a test can watch their order and let each one fail.
 trait Files {
     type File: Write;
 
@@ -39,7 +39,7 @@ trait Files {
     fn remove(&mut self, path: &Path);
 }
 
-/// Replaces a file by what `write` writes. On an error before the rename the temporary file is removed.
+/// Replaces a file by what `write` writes. On an error before the rename, removes the temporary file.
 fn replace<F: Files>(
     files: &mut F,
     path: &Path,
@@ -57,7 +57,7 @@ fn replace<F: Files>(
     files.sync_folder(folder_of(path))
 }
 
-/// Creates a file of a new name in the folder of `path`, so that the rename stays on one file system.
+/// Creates a file with a new name in the folder of `path`, so that the rename stays within one file system.
 fn create_temporary<F: Files>(files: &mut F, path: &Path) -> io::Result<(PathBuf, F::File)> {
     static COUNTER: AtomicU64 = AtomicU64::new(0);
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
@@ -102,13 +102,13 @@ impl Files for System {
         fs::rename(from, to)
     }
 
-    /// Makes the rename durable. Elsewhere than on Unix a folder cannot be synced.
+    /// Makes the rename durable. Only Unix can sync a folder.
     fn sync_folder(&mut self, folder: &Path) -> io::Result<()> {
         if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
     }
 
     fn remove(&mut self, path: &Path) {
-        // The first error is the one to report; a temporary file that stays does no harm.
+        // The caller reports the first error. A temporary file that remains does no harm.
         let _ = fs::remove_file(path);
     }
 }

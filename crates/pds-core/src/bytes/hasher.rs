@@ -3,14 +3,14 @@ use super::{Header, SecretKey};
 use crate::error::{DecodeError, SectionFault};
 use crate::hash::{PortableHasher, probe};
 
-/// What a head says of the structure's hasher.
+/// Hasher in the head of an envelope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoredHasher {
-    /// The hash function, as [`PortableHasher::ID`](crate::PortableHasher::ID).
+    /// Id of the hash function: [`PortableHasher::ID`](crate::PortableHasher::ID).
     pub id: u16,
-    /// The hash of the [probe key](crate::hash::probe), which tells a wrong key.
+    /// Hash of the [probe key](crate::hash::probe). It detects a wrong key.
     pub probe: u64,
-    /// The hasher's seed; `None` when it is a secret that was left out.
+    /// Seed of the hasher. `None` if it is a secret that was omitted.
     pub seed: Option<[u8; 16]>,
     /// Offset of these fields.
     at: u64,
@@ -63,21 +63,19 @@ impl StoredHasher {
     }
 }
 
-/// The hasher of a structure with portable bytes: any [`PortableHasher`], or [`NoHasher`].
-///
-/// Nothing else implements it.
+/// Hasher of a structure with portable bytes: any [`PortableHasher`], or [`NoHasher`]. Nothing else implements it.
 pub trait MaybeHasher: Sized + sealed::Sealed {
-    /// Whether the seed is a secret, which is written only on request.
+    /// Whether the seed is a secret. A secret is written only on request.
     const SECRET: bool;
 
-    /// What the head says of the hasher.
+    /// Returns the hasher as the head states it.
     #[doc(hidden)]
     fn stored(&self, key: SecretKey) -> Option<StoredHasher>;
 
-    /// The hasher of a head, the one given or the one in it.
+    /// Returns the given hasher, or the one in the head.
     ///
     /// # Errors
-    /// [`DecodeError`] for another hash function, a key that is missing and a key that is wrong.
+    /// [`DecodeError`] if the hash function differs, or if the key is missing or wrong.
     #[doc(hidden)]
     fn of_header(header: &Header, given: Option<Self>) -> Result<Self, DecodeError>;
 }
@@ -128,7 +126,7 @@ impl<S: PortableHasher> MaybeHasher for S {
     }
 }
 
-/// The hasher of a structure that hashes nothing.
+/// Hasher of a structure that hashes nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NoHasher;
 

@@ -5,12 +5,11 @@ use super::{MaybeHasher, Portable, SecretKey, Shape, StoredHasher};
 use crate::error::{DecodeError, SectionFault};
 use crate::kind::Kind;
 
-/// Starts every envelope. Like PNG's, it has a byte above 0x7f, a CR LF and a lone LF, so that a transfer
-/// in text mode is noticed at once.
+/// First bytes of every envelope. As in PNG, a byte above 0x7f, a CR LF and a lone LF reveal a transfer in text mode.
 const MAGIC: [u8; 8] = *b"\x89PDS\r\n\x1a\n";
 const VERSION: u16 = 1;
 
-/// Heads and nested envelopes begin and end at multiples of a cache line.
+/// Heads and nested envelopes start and end at multiples of a cache line.
 pub(super) const ALIGNMENT: usize = 64;
 /// Length of a checksum in bytes.
 pub(super) const SUM_BYTES: usize = 8;
@@ -25,14 +24,14 @@ const HASHER: u16 = 1;
 const DESIGN: u16 = 2;
 const SHAPE: u16 = 3;
 
-/// What the head of an envelope says, which stands in front of the payload.
+/// Head of an envelope: kind, hasher, shape, and length of the payload.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Header {
-    /// What the payload is; a kind without a name where the number is not known.
+    /// Kind of the structure. An unknown kind has no name.
     pub kind: Kind,
-    /// The hasher, where the structure has one.
+    /// Hasher of the structure, if it has one.
     pub hasher: Option<StoredHasher>,
-    /// The shape and the design.
+    /// Shape and design.
     pub shape: Shape,
     /// Length of the payload in bytes.
     pub payload_bytes: u64,
@@ -51,10 +50,10 @@ impl Header {
     const HEAD_BYTES_AT: usize = 12;
     const ENVELOPE_BYTES_AT: usize = 16;
 
-    /// Reads the head of an envelope and verifies its checksum; what follows it is not looked at.
+    /// Reads the head of an envelope and verifies its checksum. Does not look at what follows.
     ///
     /// # Errors
-    /// [`DecodeError`] says what is wrong and where.
+    /// [`DecodeError`] says what is wrong, and at which offset.
     ///
     /// # Examples
     /// ```
@@ -68,7 +67,7 @@ impl Header {
         Self::parse(bytes.get(..head_bytes).unwrap_or(bytes), head_bytes, 0)
     }
 
-    /// Returns the offset of the envelope: 0, unless it lies in another one.
+    /// Returns the offset of the envelope: 0, unless it is nested in another one.
     #[must_use]
     pub const fn offset(&self) -> u64 {
         self.at
@@ -86,7 +85,7 @@ impl Header {
         self.at + self.head_bytes as u64
     }
 
-    /// Returns the offset behind the payload, where its checksum stands.
+    /// Returns the offset of the end of the payload, where its checksum follows.
     #[must_use]
     pub const fn payload_end(&self) -> u64 {
         self.payload_offset() + self.payload_bytes
@@ -103,7 +102,7 @@ impl Header {
         self.head_bytes
     }
 
-    /// The header of a structure.
+    /// Returns the header of a structure.
     pub(super) fn of<P: Portable>(structure: &P, key: SecretKey) -> Self {
         let mut header = Self {
             kind: P::KIND,
@@ -117,7 +116,7 @@ impl Header {
         header
     }
 
-    /// Hands the bytes of the head to `write`.
+    /// Passes the bytes of the head to `write`.
     pub(super) fn write<T>(&self, write: impl FnOnce(&[u8]) -> T) -> T {
         let (mut head, head_bytes) = self.write_sections();
         let mut put = |at: usize, bytes: &[u8]| head[at..][..bytes.len()].copy_from_slice(bytes);
@@ -132,7 +131,7 @@ impl Header {
         write(&head[..head_bytes])
     }
 
-    /// A head in which only the sections are written, and its length.
+    /// Returns a head with only the sections written, and its length.
     fn write_sections(&self) -> ([u8; LONGEST_HEAD], usize) {
         let (mut head, mut position) = ([0; LONGEST_HEAD], Self::FIXED_BYTES);
         if let Some(hasher) = self.hasher {
@@ -154,12 +153,12 @@ impl Header {
         (head, Self::least_head(position))
     }
 
-    /// The least length of a head whose last section ends here.
+    /// Returns the least length of a head whose last section ends at `position`.
     const fn least_head(position: usize) -> usize {
         (position + SUM_BYTES).next_multiple_of(ALIGNMENT)
     }
 
-    /// Reads the fixed part of the head at offset `at`, as far as it is there. Returns the length of the head.
+    /// Reads the fixed part of the head at offset `at`, as far as it is present. Returns the length of the head.
     pub(super) fn peek_head_bytes(bytes: &[u8], at: u64) -> Result<usize, DecodeError> {
         if let Some(found) = bytes.first_chunk()
             && *found != MAGIC
@@ -182,7 +181,7 @@ impl Header {
         }
     }
 
-    /// Reads a head at offset `at`, whose fixed part says that it has `head_bytes`.
+    /// Reads a head at offset `at`, whose fixed part states a length of `head_bytes`.
     pub(super) fn parse(bytes: &[u8], head_bytes: usize, at: u64) -> Result<Self, DecodeError> {
         if bytes.len() < head_bytes {
             let (offset, expected) = (at + bytes.len() as u64, at + head_bytes as u64);
@@ -232,7 +231,7 @@ impl Header {
         Err(bad_head_bytes(self.at, self.head_bytes as u64, allowed))
     }
 
-    /// Checks that the header is that of a `P`: its kind, its shape, and a length of payload that the shape allows.
+    /// Checks that the header belongs to a `P`: kind, shape, and a payload length that the shape allows.
     pub(super) fn expect<P: Portable>(&self) -> Result<(), DecodeError> {
         if self.kind != P::KIND {
             let offset = self.kind_offset();
@@ -246,7 +245,7 @@ impl Header {
         Err(DecodeError::PayloadLength { offset: self.envelope_bytes_offset(), min, max, found })
     }
 
-    /// Refuses an envelope of more bytes than there are for it.
+    /// Returns an error if the envelope is longer than the `left` bytes around it.
     pub(super) fn expect_within(&self, left: u64) -> Result<(), DecodeError> {
         let found = self.envelope_bytes();
         if found <= left {
@@ -257,7 +256,7 @@ impl Header {
         Err(DecodeError::Field { name, offset, found, allowed })
     }
 
-    /// Refuses a longer envelope than the caller allows.
+    /// Returns an error if the envelope is longer than `limit`.
     pub(super) fn expect_at_most(&self, limit: u64) -> Result<(), DecodeError> {
         let (offset, found) = (self.envelope_bytes_offset(), self.envelope_bytes());
         if found <= limit { Ok(()) } else { Err(DecodeError::Limit { offset, limit, found }) }
@@ -267,9 +266,9 @@ impl Header {
         self.at + Self::ENVELOPE_BYTES_AT as u64
     }
 
-    /// What is wrong with the hasher's section, or with its absence.
+    /// Returns an error about the section of the hasher.
     pub(super) const fn hasher_fault(&self, fault: SectionFault) -> DecodeError {
-        // It is the first one, or would be.
+        // The section of the hasher comes first.
         let offset = self.at + Self::FIXED_BYTES as u64;
         DecodeError::Section { offset, tag: HASHER, fault }
     }

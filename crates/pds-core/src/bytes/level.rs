@@ -1,42 +1,42 @@
-//! The envelopes that are open while one is written or read.
+//! Stack of envelopes that are open during writing or reading.
 
 use xxhash_rust::xxh3::Xxh3;
 
 use super::header::ALIGNMENT;
 
-/// How many envelopes can lie around another one.
+/// Greatest number of envelopes around another one.
 pub const MAX_NESTING: usize = 4;
 
-/// A payload that is being written or read.
+/// Payload that is being written or read.
 pub(super) struct Level {
     /// Checksum of the payload so far.
     pub(super) sum: Xxh3,
-    /// Offset of its first byte.
+    /// Offset of the first byte.
     pub(super) start: u64,
-    /// Offset behind its last byte.
+    /// Offset after the last byte.
     pub(super) end: u64,
 }
 
-/// The payloads that are being written or read, from the outermost on. A byte belongs to all of them.
+/// Payloads that are being written or read, from the outermost to the innermost. Each byte belongs to all of them.
 #[derive(Default)]
 pub(super) struct Levels {
-    // On the stack: bytes that are refused allocate nothing.
+    // An array, not a `Vec`: decoding of bytes that are refused must not allocate.
     levels: [Option<Level>; MAX_NESTING + 1],
     open: usize,
 }
 
 impl Levels {
-    /// Those of an envelope with this many around it, which are not read along.
+    /// Creates the levels of an envelope with `depth` others around it, which are not read.
     pub(super) fn nested(depth: usize) -> Self {
         Self { open: depth, ..Self::default() }
     }
 
-    /// Returns whether no other payload can be opened inside of these.
+    /// Returns whether no further payload can be opened.
     pub(super) const fn is_full(&self) -> bool {
         self.open > MAX_NESTING
     }
 
-    /// Opens a payload from `start` to `end`, inside of the others.
+    /// Opens a payload from `start` to `end` within the others.
     pub(super) fn push(&mut self, start: u64, end: u64) {
         self.levels[self.open] = Some(Level { sum: Xxh3::new(), start, end });
         self.open += 1;
@@ -62,7 +62,7 @@ impl Levels {
     }
 }
 
-/// How many zeros stand in front of a nested envelope, this far into the payload that holds it.
+/// Returns the number of zeros before a nested envelope at this position of the payload.
 #[expect(clippy::cast_possible_truncation, reason = "below the alignment")]
 pub(super) const fn padding_at(position: u64) -> usize {
     (position.wrapping_neg() % ALIGNMENT as u64) as usize

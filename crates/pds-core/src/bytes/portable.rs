@@ -10,10 +10,10 @@ use crate::error::DecodeError;
 /// [`ByteOptions`](crate::bytes::ByteOptions) then add head, checksums, streams and files. The
 /// [module's page](crate::bytes#a-kind-of-your-own) has an example.
 pub trait Portable: Sized {
-    /// The hasher, which must hash alike on every machine; [`NoHasher`](crate::bytes::NoHasher) where there is none.
+    /// The hasher, which must hash alike on every machine. [`NoHasher`](crate::bytes::NoHasher) if there is none.
     type Hasher: MaybeHasher;
 
-    /// The kind that stands in the head.
+    /// The kind in the head.
     const KIND: Kind;
 
     /// Returns the hasher.
@@ -22,17 +22,17 @@ pub trait Portable: Sized {
     /// Returns the shape and the design.
     fn shape(&self) -> Shape;
 
-    /// Returns how many bytes [`write_payload`](Self::write_payload) writes.
+    /// Returns the number of bytes that [`write_payload`](Self::write_payload) writes.
     ///
-    /// [`after_envelope`](crate::bytes::after_envelope) counts envelopes inside the payload.
+    /// Use [`after_envelope`](crate::bytes::after_envelope) for envelopes in the payload.
     fn payload_bytes(&self) -> u64;
 
-    /// Checks a shape and returns how many bytes the payload of such a structure can have.
+    /// Checks a shape. Returns the range of payload lengths that it allows, in bytes.
     ///
-    /// It is asked before anything is allocated. Where the shape fixes the length, return `length..=length`.
+    /// Called before anything is allocated. Return `length..=length` if the shape determines the length.
     ///
     /// # Errors
-    /// [`DecodeError`] where no structure has this shape.
+    /// [`DecodeError`] if no structure has this shape.
     fn payload_range(shape: &Shape) -> Result<RangeInclusive<u64>, DecodeError>;
 
     /// Writes the payload: exactly [`payload_bytes`](Self::payload_bytes) bytes.
@@ -43,11 +43,11 @@ pub trait Portable: Sized {
 
     /// Builds the structure from a shape that [`payload_range`](Self::payload_range) accepted.
     ///
-    /// The whole payload must be taken. Do not allocate what a number claims before the bytes for it are there,
-    /// unless it follows from [`Source::remaining`].
+    /// Take the whole payload. Do not allocate for a count in the payload before its bytes have been read, unless
+    /// [`Source::remaining`] bounds it.
     ///
     /// # Errors
-    /// Those of the source, and [`DecodeError`] where the payload contradicts the shape.
+    /// Those of the source, and [`DecodeError`] if the payload contradicts the shape.
     fn read_payload<R: Source>(
         shape: &Shape,
         hasher: Self::Hasher,
@@ -58,8 +58,8 @@ pub trait Portable: Sized {
 /// Whether the secret key of a keyed hasher is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SecretKey {
-    /// Not written; a reader of the bytes must be given the key.
+    /// Do not write the key. A reader of the bytes needs it.
     Omit,
-    /// Written in clear.
+    /// Write the key in clear.
     Include,
 }

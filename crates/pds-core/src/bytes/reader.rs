@@ -6,31 +6,31 @@ use super::{MaybeHasher, Portable};
 use crate::error::DecodeError;
 use crate::memory::Words;
 
-/// Gives the bytes of a payload one piece after another, and knows where they stand.
+/// Input of [`Portable::read_payload`]: the bytes of a payload in order, with their offsets.
 ///
-/// [`Portable::read_payload`] is given one; nothing outside this module implements it.
+/// Nothing outside this module implements it.
 pub trait Source: sealed::Sealed {
-    /// Why bytes cannot be given, or what is wrong with them.
+    /// Why reading fails, or what is wrong with the bytes.
     type Error: From<DecodeError>;
 
     /// Returns the offset of the next byte from the start of the outermost envelope.
     fn offset(&self) -> u64;
 
-    /// Returns how many bytes the payload has left.
+    /// Returns the number of bytes left in the payload.
     fn remaining(&self) -> u64;
 
     /// Fills `into` with the next bytes.
     ///
     /// # Errors
-    /// [`DecodeError::PayloadEnd`] where the payload has fewer left; otherwise as the source says.
+    /// [`DecodeError::PayloadEnd`] if the payload has fewer bytes left, and those of the source.
     fn take(&mut self, into: &mut [u8]) -> Result<(), Self::Error>;
 
-    /// Takes a structure that [`Sink::put_envelope`](crate::bytes::Sink::put_envelope) wrote, verifying all of it.
+    /// Takes a structure that [`Sink::put_envelope`](crate::bytes::Sink::put_envelope) wrote, and verifies all of it.
     ///
     /// # Errors
-    /// As [`take`](Self::take); [`DecodeError::Nesting`] for an envelope that lies more than
-    /// [`MAX_NESTING`](crate::bytes::MAX_NESTING) deep; [`DecodeError::KeyMissing`] where a secret key was left out and
-    /// `hasher` is `None`.
+    /// As [`take`](Self::take). [`DecodeError::Nesting`] if the envelope is nested deeper than
+    /// [`MAX_NESTING`](crate::bytes::MAX_NESTING). [`DecodeError::KeyMissing`] if the bytes do not contain the secret key
+    /// and `hasher` is `None`.
     fn take_envelope<P: Portable>(&mut self, hasher: Option<P::Hasher>) -> Result<P, Self::Error>;
 
     /// Takes 8 bytes in little-endian order as a number.
@@ -49,12 +49,12 @@ mod sealed {
     impl<I: super::Input> Sealed for super::Reader<I> {}
 }
 
-/// Allocates `len` words and fills them from 8 bytes of a source each, in little-endian order.
+/// Allocates `len` words and reads 8 bytes for each, in little-endian order.
 ///
-/// The words are touched only as their bytes arrive.
+/// Touches each page of the memory only when its bytes arrive.
 ///
 /// # Errors
-/// As [`Source::take`], and [`DecodeError::Alloc`] when memory is refused.
+/// As [`Source::take`], and [`DecodeError::Alloc`] if the allocator refuses the memory.
 pub fn take_words<R: Source>(source: &mut R, len: u64) -> Result<Words, R::Error> {
     let mut words = Words::zeroed(len).map_err(DecodeError::from)?;
     let mut buffer = [0; 8 * CHUNK_WORDS];
@@ -68,11 +68,11 @@ pub fn take_words<R: Source>(source: &mut R, len: u64) -> Result<Words, R::Error
     Ok(words)
 }
 
-/// Where envelopes are read from.
+/// Source of bytes of an envelope: a slice or a stream.
 pub(super) trait Input {
     type Error: From<DecodeError>;
 
-    /// Reads until `into` is full or the input ends. Returns how many bytes were read.
+    /// Reads until `into` is full or the input ends. Returns the number of bytes read.
     fn fill(&mut self, into: &mut [u8]) -> Result<usize, Self::Error>;
 }
 
@@ -87,7 +87,7 @@ impl Input for &[u8] {
     }
 }
 
-/// Reads an envelope, and those nested in it.
+/// Reader of an envelope and of the envelopes nested in it.
 pub(super) struct Reader<I> {
     input: I,
     offset: u64,
@@ -95,12 +95,12 @@ pub(super) struct Reader<I> {
 }
 
 impl<I: Input> Reader<I> {
-    /// Reads an input whose first byte has this offset, and which lies in `depth` envelopes that are not read along.
+    /// Creates a reader of an input that starts at `offset` and lies in `depth` envelopes that are not read.
     pub(super) fn new(input: I, offset: u64, depth: usize) -> Self {
         Self { input, offset, levels: Levels::nested(depth) }
     }
 
-    /// Reads a head, or as much of it as there is: a stream of something else is recognised as that.
+    /// Reads a head. A short input that is no envelope is reported as such, not as truncated.
     pub(super) fn head(&mut self) -> Result<Header, I::Error> {
         let (at, mut bytes) = (self.offset, [0; MAX_HEAD]);
         let found = self.fill(&mut bytes[..Header::FIXED_BYTES])?;
@@ -109,7 +109,7 @@ impl<I: Input> Reader<I> {
         Ok(Header::parse(&bytes[..found], head_bytes, at)?)
     }
 
-    /// Goes to the next multiple of 64 bytes of the payload and reads the head there, whose envelope must end in it.
+    /// Reads the head at the next multiple of 64 bytes of the payload. Its envelope must end within the payload.
     pub(super) fn nested_head(&mut self) -> Result<Header, I::Error> {
         if self.levels.is_full() {
             return Err(DecodeError::Nesting { offset: self.offset, limit: MAX_NESTING }.into());
@@ -125,12 +125,12 @@ impl<I: Input> Reader<I> {
         Ok(header)
     }
 
-    /// Opens the payload of a head: what is read from now on belongs to it.
+    /// Opens the payload of a head.
     pub(super) fn open(&mut self, header: &Header) {
         self.levels.push(header.payload_offset(), header.payload_end());
     }
 
-    /// Reads the payload of a structure behind its head, and the checksum behind that. The head was checked.
+    /// Reads the payload after a head, and its checksum. The head must have been checked.
     pub(super) fn structure<P: Portable>(
         &mut self,
         header: &Header,
@@ -150,7 +150,7 @@ impl<I: Input> Reader<I> {
         Ok(structure)
     }
 
-    /// Reads until `into` is full or the input ends, which it must not in a payload. Returns how many bytes were read.
+    /// Reads until `into` is full or the input ends. Returns the number of bytes read. An end within a payload is an error.
     pub(super) fn fill(&mut self, into: &mut [u8]) -> Result<usize, I::Error> {
         let (needed, left) = (into.len() as u64, self.remaining());
         if needed > left {

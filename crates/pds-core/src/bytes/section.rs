@@ -5,10 +5,10 @@ use core::cmp::Ordering;
 use super::header::Header;
 use crate::error::{DecodeError, SectionFault};
 
-/// Length of what stands in front of a section's bytes: tag, two zero bytes, length.
+/// Length of the prefix of a section: tag, two zero bytes, length.
 const PREFIX: usize = 8;
 
-/// One section of a head.
+/// Section of a head.
 #[derive(Clone, Copy)]
 pub(super) struct Section<'a> {
     pub(super) tag: u16,
@@ -18,7 +18,7 @@ pub(super) struct Section<'a> {
 }
 
 impl<'a> Section<'a> {
-    /// The bytes, of which there must be `N`.
+    /// Returns the bytes, which must be `N` bytes long.
     pub(super) fn exactly<const N: usize>(
         &self,
         allowed: &'static str,
@@ -35,15 +35,15 @@ impl<'a> Section<'a> {
     }
 }
 
-/// Goes through the sections of a head, from its fixed part to its checksum.
+/// Iterator over the sections of a head, from its fixed part to its checksum.
 ///
-/// A section begins where the one before it ends, so that sections cannot overlap.
+/// A section starts at the end of the section before, so sections cannot overlap.
 pub(super) struct Sections<'a> {
     /// The head up to its checksum: a multiple of 8.
     head: &'a [u8],
     /// Offset of the head.
     at: u64,
-    /// Where the next section begins in the head: a multiple of 8.
+    /// Start of the next section in the head: a multiple of 8.
     position: usize,
     /// Tag of the section before.
     last: u16,
@@ -54,7 +54,7 @@ impl<'a> Sections<'a> {
         Self { head, at, position: Header::FIXED_BYTES, last: 0 }
     }
 
-    /// The next section; `None` behind the last one, where all is zero to the end.
+    /// Returns the next section, or `None` after the last one. All bytes after the last one must be zero.
     pub(super) fn next(&mut self) -> Result<Option<Section<'a>>, DecodeError> {
         let offset = self.at + self.position as u64;
         let Some((prefix, rest)) = self.head[self.position..].split_first_chunk::<PREFIX>() else {
@@ -81,7 +81,7 @@ impl<'a> Sections<'a> {
             return Err(fault(SectionFault::TooLong { found, left }));
         };
         let section = Section { tag, bytes, at: offset + PREFIX as u64 };
-        // `head` and `position` are multiples of 8, so that there are as many bytes as it takes to the next one.
+        // `head` and `position` are multiples of 8, so the padding lies within `behind`.
         let padding = length.next_multiple_of(8) - length;
         check_zeros(&behind[..padding], section.at + length as u64)?;
         self.position += PREFIX + length + padding;
@@ -95,7 +95,7 @@ impl<'a> Sections<'a> {
     }
 }
 
-/// Refuses bytes that mean nothing and are not zero.
+/// Checks that unused bytes are zero.
 pub(super) fn check_zeros(bytes: &[u8], at: u64) -> Result<(), DecodeError> {
     match (at..).zip(bytes).find(|(_, byte)| **byte != 0) {
         None => Ok(()),

@@ -1,7 +1,6 @@
-//! The envelope as a serde value: bytes, or base64 text in formats that people read.
+//! Envelopes as serde values: bytes, or base64 text in human-readable formats.
 //!
-//! What structures call in their `Serialize` and `Deserialize`; one format that is safe under every
-//! serde format, since it is decoded by the same code as any other bytes.
+//! The same decoder reads them as any other bytes, so every serde format is as safe as `from_bytes`.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -16,10 +15,10 @@ pub use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::writer::to_vec;
 use super::{Envelope, FromEnvelope, Portable, SecretKey};
 
-/// How much is reserved on the word of a format that announces a length.
+/// Greatest capacity that is reserved for a length that a format announces.
 const MOST_RESERVED: usize = 4096;
 
-/// Serialises a structure, the seed of its hasher included.
+/// Serialises a structure with the seed of its hasher.
 ///
 /// # Errors
 /// Those of the serializer.
@@ -32,14 +31,11 @@ pub fn serialize<P: Portable, S: Serializer>(
 
 /// Deserialises a structure.
 ///
-/// Binary formats are asked for a sequence of bytes. Those that know no types lay it out as they do
-/// bytes, and give it one by one, while for bytes some allocate as much as a hostile length says
-/// (bincode); those that know types give what is there, whatever its size (CBOR's reader, asked for
-/// bytes, gives up at 4 KiB).
-///
 /// # Errors
-/// Those of the deserializer, and every [`DecodeError`](crate::DecodeError) in its words.
+/// Those of the deserializer, and every [`DecodeError`](crate::DecodeError) as a custom error.
 pub fn deserialize<'de, P: Portable, D: Deserializer<'de>>(deserializer: D) -> Result<P, D::Error> {
+    // Binary formats are asked for a sequence, not for bytes. For bytes, bincode allocates what a hostile length claims,
+    // and the reader of CBOR gives up at 4 KiB. Both encode a sequence of `u8` as they encode bytes.
     if deserializer.is_human_readable() {
         deserializer.deserialize_str(Envelopes(PhantomData))
     } else {
@@ -68,7 +64,7 @@ fn put<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
     }
 }
 
-/// Accepts bytes, text and sequences of bytes, whichever a format gives.
+/// Visitor that accepts bytes, text and sequences of bytes.
 struct Envelopes<P>(PhantomData<P>);
 
 impl<'de, P: Portable> Visitor<'de> for Envelopes<P> {

@@ -1,9 +1,9 @@
 use crate::error::{DecodeError, ParamError};
 
-/// The numbers that fix a structure's shape, and the design it was built for.
+/// Shape of a structure: the numbers that determine its layout, and its design.
 ///
-/// A shape that was read knows where its numbers stand, so that errors about them name the offset. Two shapes are equal
-/// when their numbers and designs are.
+/// A shape that was read from bytes knows the offsets of its numbers, so errors about them name the offset. Two shapes are
+/// equal if their numbers and designs are.
 ///
 /// # Examples
 /// ```
@@ -21,17 +21,17 @@ pub struct Shape {
     count: usize,
     expected_items: Option<u64>,
     promised_rate: Option<f64>,
-    /// Offset of the first number, once read.
+    /// Offset of the first number, if read from bytes.
     numbers_at: u64,
-    /// Offset of the design, once read.
+    /// Offset of the design, if read from bytes.
     design_at: u64,
 }
 
 impl Shape {
-    /// How many numbers a shape can have. What needs more belongs to the payload.
+    /// Greatest count of numbers in a shape. Put more into the payload.
     pub const MAX_NUMBERS: usize = 16;
 
-    /// A shape of these numbers, at most [`MAX_NUMBERS`](Self::MAX_NUMBERS), without a design.
+    /// Creates a shape of at most [`MAX_NUMBERS`](Self::MAX_NUMBERS) numbers, without a design.
     #[must_use]
     pub const fn new<const N: usize>(numbers: [u64; N]) -> Self {
         const { assert!(N <= Self::MAX_NUMBERS, "a shape has at most 16 numbers") }
@@ -48,7 +48,7 @@ impl Shape {
         }
     }
 
-    /// A shape that was read, of as many numbers as there are: at most [`MAX_NUMBERS`](Self::MAX_NUMBERS).
+    /// Creates a shape of the numbers read, at most [`MAX_NUMBERS`](Self::MAX_NUMBERS).
     pub(super) fn of_slice(numbers: &[[u8; 8]]) -> Self {
         let mut shape = Self { count: numbers.len(), ..Self::new([]) };
         for (number, bytes) in shape.numbers.iter_mut().zip(numbers) {
@@ -57,14 +57,14 @@ impl Shape {
         shape
     }
 
-    /// The shape as it was read, its first number and its design at these offsets.
+    /// Sets the offsets of the first number and of the design.
     pub(super) const fn read_at(self, numbers_at: u64, design_at: u64) -> Self {
         Self { numbers_at, design_at, ..self }
     }
 
-    /// States how many items the structure was built for, and the rate promised for them.
+    /// Sets the number of items that the structure was built for, and the rate promised for them.
     ///
-    /// This is metadata: no part of the structure's equality or compatibility.
+    /// The design is metadata. It takes no part in equality or compatibility of structures.
     #[must_use]
     pub const fn with_design(
         self,
@@ -74,28 +74,28 @@ impl Shape {
         Self { expected_items, promised_rate, ..self }
     }
 
-    /// Returns how many items the structure was built for.
+    /// Returns the number of items that the structure was built for.
     #[must_use]
     pub const fn expected_items(&self) -> Option<u64> {
         self.expected_items
     }
 
-    /// Returns the rate promised for them, above 0 and below 1.
+    /// Returns the rate promised for the expected items, above 0 and below 1.
     #[must_use]
     pub const fn promised_rate(&self) -> Option<f64> {
         self.promised_rate
     }
 
-    /// Returns the numbers as they were read, whatever they mean.
+    /// Returns the numbers.
     #[must_use]
     pub fn as_slice(&self) -> &[u64] {
         &self.numbers[..self.count]
     }
 
-    /// Returns the numbers under these names, of which there must be as many.
+    /// Returns the numbers under these names.
     ///
     /// # Errors
-    /// [`DecodeError::Numbers`] where there are more or fewer.
+    /// [`DecodeError::Numbers`] if there are more or fewer numbers than names.
     pub fn numbers<const N: usize>(
         &self,
         names: [&'static str; N],
@@ -108,10 +108,10 @@ impl Shape {
         Ok(Numbers { values, names, at: self.numbers_at, design_at: self.design_at })
     }
 
-    /// Refuses a design, for a structure that states none: what is read would be written otherwise.
+    /// Checks that there is no design. Use it for structures without one: they would be written with other bytes.
     ///
     /// # Errors
-    /// [`DecodeError::Field`] for the expected items or the promised rate.
+    /// [`DecodeError::Field`] if there are expected items or a promised rate.
     pub fn expect_no_design(&self) -> Result<(), DecodeError> {
         let (name, offset, found) = match (self.expected_items, self.promised_rate) {
             (None, None) => return Ok(()),
@@ -131,7 +131,7 @@ impl PartialEq for Shape {
     }
 }
 
-/// The numbers of a shape under their names, which says what is wrong with them and where.
+/// Numbers of a shape with their names, for error messages.
 #[derive(Clone, Copy, Debug)]
 pub struct Numbers<const N: usize> {
     values: [u64; N],
@@ -147,10 +147,10 @@ impl<const N: usize> Numbers<N> {
         self.values
     }
 
-    /// Returns the error of a number that is impossible: `allowed` says what it may be.
+    /// Returns the error of an impossible number. `allowed` names the values allowed.
     ///
     /// # Panics
-    /// When there is no number of this index.
+    /// If there is no number with this index.
     #[must_use]
     pub const fn field(&self, index: usize, allowed: &'static str) -> DecodeError {
         DecodeError::Field {
@@ -161,12 +161,12 @@ impl<const N: usize> Numbers<N> {
         }
     }
 
-    /// Returns the error of a number that stands for another choice than the one asked for.
+    /// Returns the error of a number that stands for another choice than requested.
     ///
-    /// `meaning` is what it stands for, `None` where that is not known; `allowed` says what it must stand for.
+    /// `meaning` is the meaning of the number, or `None` if it is unknown. `allowed` is the meaning required.
     ///
     /// # Panics
-    /// When there is no number of this index.
+    /// If there is no number with this index.
     #[must_use]
     pub const fn choice(
         &self,
@@ -183,12 +183,12 @@ impl<const N: usize> Numbers<N> {
         }
     }
 
-    /// Returns the error of parameters that are impossible, at the number that has the parameter's name.
+    /// Returns the error of impossible parameters, at the number with the name of the parameter.
     #[must_use]
     pub fn error(&self, mut error: ParamError) -> DecodeError {
         let parameter = error.parameter();
         let index = self.names.iter().position(|&name| name == parameter);
-        // A number too great for the type of its parameter was saturated on the way there.
+        // A number too great for the type of its parameter was saturated on the way. Report the number in the bytes.
         if let (Some(index), ParamError::OutOfRange { value, .. }) = (index, &mut error) {
             *value = self.values[index];
         }

@@ -7,7 +7,7 @@ use super::writer::{Output, Writer};
 use super::{Header, OpenEnvelope, Portable, SecretKey, ToEnvelope};
 use crate::error::{DecodeError, ReadError};
 
-/// Writes the envelope of a structure, buffering 16 KiB at a time.
+/// Writes the envelope of a structure, 16 KiB at a time.
 ///
 /// # Errors
 /// Those of the writer.
@@ -36,7 +36,7 @@ pub struct EnvelopeReader<R> {
     reader: Reader<Io<R>>,
     header: Header,
     max_bytes: u64,
-    /// Whether nothing may follow.
+    /// Whether the envelope must end at the end of the input.
     is_whole: bool,
 }
 
@@ -85,7 +85,7 @@ impl<R: Read> EnvelopeReader<R> {
         self.header.expect::<P>()?;
         self.header.expect_at_most(self.max_bytes)?;
         let structure = self.reader.structure(&self.header, hasher)?;
-        // How many bytes follow is not counted: the reader may be endless.
+        // One byte is enough to know: the reader may be endless.
         if self.is_whole && self.reader.fill(&mut [0])? > 0 {
             let offset = self.header.envelope_bytes();
             return Err(DecodeError::Trailing { offset, found: 1 }.into());
@@ -106,7 +106,7 @@ impl<R: Read> OpenEnvelope for EnvelopeReader<R> {
     }
 }
 
-/// A stream to read from or to write to.
+/// Stream to read from or to write to.
 struct Io<T>(T);
 
 impl<W: Write> Output for Io<W> {

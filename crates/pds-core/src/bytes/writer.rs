@@ -5,35 +5,34 @@ use super::header::{ALIGNMENT, Header};
 use super::level::{Levels, padding_at};
 use super::{Portable, SecretKey, ToEnvelope};
 
-/// How many words are converted at once: 16 KiB, half of a first-level cache.
+/// Number of words that are converted at once: 16 KiB, half of a first-level cache.
 pub(super) const CHUNK_WORDS: usize = 2048;
 
-/// Takes the bytes of a payload one piece after another.
+/// Output of [`Portable::write_payload`]: takes the bytes of a payload in order.
 ///
-/// [`Portable::write_payload`] is given one; nothing outside this module implements it.
+/// Nothing outside this module implements it.
 pub trait Sink: sealed::Sealed {
-    /// Why bytes cannot be taken.
+    /// Why writing fails.
     type Error;
 
-    /// Takes these bytes.
+    /// Writes bytes.
     ///
     /// # Errors
-    /// As the sink says.
+    /// Those of the sink.
     fn put(&mut self, bytes: &[u8]) -> Result<(), Self::Error>;
 
-    /// Takes a structure as an envelope of its own, at the next multiple of 64 bytes of the payload.
+    /// Writes a structure as a nested envelope, at the next multiple of 64 bytes of the payload.
     ///
-    /// Its secret key is written where that of the structure around it is.
+    /// Its secret key is written if the key of the outermost structure is.
     ///
     /// # Errors
-    /// As the sink says.
+    /// Those of the sink.
     ///
     /// # Panics
-    /// When the envelope would lie more than [`MAX_NESTING`](crate::bytes::MAX_NESTING) deep, where no reader accepts
-    /// it.
+    /// If the envelope would be nested deeper than [`MAX_NESTING`](crate::bytes::MAX_NESTING). No reader would accept it.
     fn put_envelope<P: Portable>(&mut self, structure: &P) -> Result<(), Self::Error>;
 
-    /// Takes a number as 8 bytes in little-endian order.
+    /// Writes a number as 8 bytes in little-endian order.
     ///
     /// # Errors
     /// As [`put`](Self::put).
@@ -41,7 +40,7 @@ pub trait Sink: sealed::Sealed {
         self.put(&number.to_le_bytes())
     }
 
-    /// Takes words, each as 8 bytes in little-endian order.
+    /// Writes words, each as 8 bytes in little-endian order.
     ///
     /// # Errors
     /// As [`put`](Self::put).
@@ -69,19 +68,20 @@ mod sealed {
 /// Returns the length of a structure's envelope in bytes.
 #[must_use]
 pub(super) fn envelope_bytes<P: Portable>(structure: &P) -> u64 {
-    // A key that is left out leaves its room behind, so that the length does not depend on the choice.
+    // An omitted key leaves its space unused, so the length does not depend on the choice.
     Header::of(structure, SecretKey::Omit).envelope_bytes()
 }
 
-/// Returns how long a payload is that has `position` bytes and then the envelope of a structure.
+/// Returns the length of a payload with `position` bytes, then zeros to the next multiple of 64, then the envelope of a
+/// structure.
 ///
-/// What [`Portable::payload_bytes`] counts for [`Sink::put_envelope`], zeros in front of the envelope included.
+/// Use it in [`Portable::payload_bytes`] for each [`Sink::put_envelope`].
 #[must_use]
 pub fn after_envelope<P: Portable>(position: u64, structure: &P) -> u64 {
     position + padding_at(position) as u64 + envelope_bytes(structure)
 }
 
-/// Where envelopes are written to.
+/// Destination of bytes of an envelope: a vector or a stream.
 pub(super) trait Output {
     type Error;
 
@@ -97,7 +97,7 @@ impl Output for Vec<u8> {
     }
 }
 
-/// Writes an envelope, and those nested in it.
+/// Writer of an envelope and of the envelopes nested in it.
 pub(super) struct Writer<O> {
     output: O,
     key: SecretKey,
@@ -124,7 +124,7 @@ impl<O: Output> Writer<O> {
         self.levels.push(start, start + length);
         structure.write_payload(self)?;
         let (sum, written) = (self.levels.pop(), self.offset - start);
-        // A user's `Portable` or `PortableKey` can be wrong about its length: nobody could read the bytes.
+        // A `Portable` of a user may state a wrong length. Nobody could read the bytes, so this must not pass silently.
         assert!(written == length, "{}: {written} bytes of payload, not {length}", P::KIND);
         self.put_u64(sum)
     }

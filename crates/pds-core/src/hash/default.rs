@@ -1,7 +1,7 @@
-//! XXH3-64, chained: one one-shot hash a field, each hash the seed of the next.
+//! XXH3-64, chained: one one-shot hash per field. Each hash is the seed of the next.
 //!
-//! The streaming states of XXH3 take more than 500 bytes, too much to set up for each key. What a key costs
-//! beside the plain function and SipHash is measured by `cargo xtask bench --structure hash`.
+//! The streaming state of XXH3 has more than 500 bytes, too many to set up for each key.
+//! `cargo xtask bench --structure hash` compares the cost per key with the plain function and SipHash.
 
 use core::hash::{BuildHasher, Hash, Hasher};
 
@@ -9,11 +9,10 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::{PortableHasher, PublicSeed};
 
-/// The default: XXH3-64 with a seed, specified and the same on every machine.
+/// Default hasher: XXH3-64 with a seed, the same on every machine.
 ///
-/// Structures built apart with equal seeds can be merged. It is fast, and no defence against chosen
-/// keys, even with a secret seed: where strangers choose the keys use
-/// [`SipHashBuilder`](super::SipHashBuilder).
+/// Structures with equal seeds can be merged. The hasher is fast, but no defence against chosen keys, even with a secret
+/// seed. If strangers choose the keys, use [`SipHashBuilder`](super::SipHashBuilder).
 ///
 /// # Examples
 /// ```
@@ -38,7 +37,7 @@ impl DefaultHashBuilder {
         Self { seed }
     }
 
-    /// Returns the seed, 0 unless one was given.
+    /// Returns the seed. The default is 0.
     #[must_use]
     pub const fn seed(&self) -> u64 {
         self.seed
@@ -53,7 +52,7 @@ impl BuildHasher for DefaultHashBuilder {
         DefaultHasher { state: self.seed, after_bytes: false }
     }
 
-    /// As provided, but inlined: a call would cost more than the hash of an integer.
+    // Inlined: a call would cost more than the hash of an integer.
     #[inline]
     #[expect(clippy::manual_hash_one, reason = "this is `hash_one`")]
     fn hash_one<K: Hash>(&self, key: K) -> u64 {
@@ -81,9 +80,9 @@ impl PublicSeed for DefaultHashBuilder {}
 /// The hasher of [`DefaultHashBuilder`].
 #[derive(Clone, Debug)]
 pub struct DefaultHasher {
-    /// The hash so far, which seeds the next field's.
+    /// Hash so far: the seed of the next field.
     state: u64,
-    /// Whether the last write was of bytes, so that a 0xff now is the terminator of a `str`.
+    /// Whether the last write was a byte string. A 0xff is then the terminator of a `str`.
     after_bytes: bool,
 }
 
@@ -104,7 +103,7 @@ impl Hasher for DefaultHasher {
 
     #[inline]
     fn write_u8(&mut self, v: u8) {
-        // The byte that std appends to a `str`. It separates nothing here: the chained seeds do.
+        // std appends this byte to a `str`. It is not needed here, since the chained seeds separate fields.
         if v == 0xff && self.after_bytes {
             self.after_bytes = false;
         } else {

@@ -1,4 +1,4 @@
-//! SipHash-1-3 with a 128-bit key: for keys that strangers choose.
+//! SipHash-1-3 with a 128-bit key, for keys that strangers choose.
 
 use core::fmt;
 use core::hash::{BuildHasher, Hasher};
@@ -9,11 +9,11 @@ use super::PortableHasher;
 
 /// SipHash-1-3 with a 128-bit key, for keys that strangers choose.
 ///
-/// With a [random](Self::random) key that stays secret, crafted keys do no better than random ones.
-/// It costs about four times the default hasher's time. `Debug` does not print the key.
+/// With a [random](Self::random) key that stays secret, crafted keys do no better than random keys. It takes about four
+/// times as long as the default hasher. `Debug` does not print the key.
 ///
-/// The hash is SipHash-1-3 of the fields' bytes in order: integers little endian, `usize` as 64
-/// bits, a `str` followed by the byte 0xff, a slice preceded by its length as `u64`.
+/// The hash is SipHash-1-3 of the bytes of the fields in order: integers in little endian, `usize` as 64 bits, a `str`
+/// followed by the byte 0xff, a slice preceded by its length as `u64`.
 ///
 /// # Examples
 /// ```
@@ -42,7 +42,7 @@ impl SipHashBuilder {
     /// Creates a builder with a fresh key from the operating system.
     ///
     /// # Panics
-    /// When the operating system refuses random bytes.
+    /// If the operating system refuses random bytes.
     #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
     #[must_use]
     pub fn random() -> Self {
@@ -51,7 +51,7 @@ impl SipHashBuilder {
         Self { key }
     }
 
-    /// Returns the secret key, for keeping it apart from the structure.
+    /// Returns the secret key, to keep it apart from the structure.
     #[must_use]
     pub const fn key(&self) -> [u8; 16] {
         self.key
