@@ -10,6 +10,8 @@ pub mod cms;
 pub mod counting;
 #[path = "../../crates/cuckoo/tests/mutations/bodies.rs"]
 pub mod cuckoo;
+#[path = "../../crates/heavy-hitters/tests/mutations/bodies.rs"]
+pub mod heavy_hitters;
 #[path = "../../crates/hll/tests/mutations/bodies.rs"]
 pub mod hll;
 

@@ -1,36 +1,21 @@
 //! The portable bytes; `docs/format.md` of the workspace specifies them.
 
-mod key;
-mod keyed;
-
 use core::ops::RangeInclusive;
 
 use pds_core::Kind;
-use pds_core::bytes::{Numbers, Portable, Shape};
-pub use pds_core::bytes::{Sink, Source};
+use pds_core::bytes::{Numbers, Portable, Shape, Sink, Source};
 use pds_core::internal::{check_padding, portable_methods, reorder_lanes, take_words};
 use pds_core::{DecodeError, DefaultHashBuilder, PortableHasher};
 use pds_params::{CountMinParams, CountSketchParams};
-
-pub use key::PortableKey;
-#[cfg(feature = "serde")]
-pub(crate) use keyed::{Entry, check_counts, check_floor, check_tracked, enter};
 
 #[cfg(target_has_atomic = "64")]
 use crate::AtomicCountMinSketch;
 use crate::cells::{index, words_for};
 use crate::sketch::Counted;
-use crate::{
-    CountMinSketch, CountSketch, Counter, HeavyHitters, SketchedHeavyHitters, TopK, Update,
-};
+use crate::{CountMinSketch, CountSketch, Counter, Update};
 
 portable_methods!([C: Counter] CountMinSketch<S, C>, CountMinSketch<DefaultHashBuilder, C>);
 portable_methods!(CountSketch);
-portable_methods!([K: PortableKey] HeavyHitters<K, S>, HeavyHitters<K, DefaultHashBuilder>);
-portable_methods!(
-    [K: PortableKey] SketchedHeavyHitters<K, S>, SketchedHeavyHitters<K, DefaultHashBuilder>
-);
-portable_methods!([K: PortableKey] TopK<K, S>, TopK<K, DefaultHashBuilder>);
 #[cfg(target_has_atomic = "64")]
 portable_methods!([C: Counter] AtomicCountMinSketch<S, C>, AtomicCountMinSketch<DefaultHashBuilder, C>);
 
@@ -67,7 +52,8 @@ impl<S: PortableHasher, C: Counter> Portable for CountMinSketch<S, C> {
 }
 
 /// The bytes of the counters, the total, and the value from which counters are saturated.
-fn sketch_bytes<C: Counter>(params: &CountMinParams) -> u64 {
+#[must_use]
+pub fn sketch_bytes<C: Counter>(params: &CountMinParams) -> u64 {
     8 * words_for::<C>(params.counters()) + 16
 }
 
@@ -79,7 +65,11 @@ fn write_counted<C: Counter, W: Sink>(
     sink.put_u64(full_from.into())
 }
 
-fn read_sketch<S, C: Counter, R: Source>(
+/// Reads the payload of a sketch.
+///
+/// # Errors
+/// Those of the source, and [`DecodeError`] if no sketch has such counters.
+pub fn read_sketch<S, C: Counter, R: Source>(
     params: CountMinParams,
     update: Update,
     hasher: S,

@@ -97,11 +97,13 @@ pub(crate) fn fold_counters_mut<C, T>(
 /// Narrows the place of a counter; that it fits was proven when the memory was allocated.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "below the number of counters in memory")]
-pub(crate) const fn index(cell: u64) -> usize {
+#[must_use]
+pub const fn index(cell: u64) -> usize {
     cell as usize
 }
 
 /// Returns how many words hold so many counters.
-pub(crate) const fn words_for<C: Lane>(counters: u64) -> u64 {
+#[must_use]
+pub const fn words_for<C: Lane>(counters: u64) -> u64 {
     counters.div_ceil(C::PER_WORD as u64)
 }

@@ -23,19 +23,12 @@ mod count_sketch;
 #[cfg(feature = "alloc")]
 mod counter;
 #[cfg(feature = "alloc")]
-mod heavy_hitters;
+#[doc(hidden)]
+pub mod internal;
 #[cfg(feature = "alloc")]
 mod numbers;
-#[cfg(feature = "serde")]
-pub mod serde_keys;
 #[cfg(feature = "alloc")]
 mod sketch;
-#[cfg(feature = "alloc")]
-mod sketched;
-#[cfg(feature = "alloc")]
-mod summary;
-#[cfg(feature = "alloc")]
-mod top_k;
 #[cfg(feature = "alloc")]
 mod view;
 
@@ -47,13 +40,9 @@ pub use atomic::{AtomicCountMinSketch, ShareError};
 #[cfg(feature = "alloc")]
 pub use builder::CountMinSketchBuilder;
 #[cfg(feature = "alloc")]
-pub use bytes::{PortableKey, Sink, Source};
-#[cfg(feature = "alloc")]
 pub use count_sketch::CountSketch;
 #[cfg(feature = "alloc")]
 pub use counter::Counter;
-#[cfg(feature = "alloc")]
-pub use heavy_hitters::{HeavyHitters, Hitter};
 // What the signatures here are made of, so that `pds-core` need not be a dependency of their users.
 #[cfg(feature = "alloc")]
 pub use pds_core::bytes::{ByteOptions, Header};
@@ -63,12 +52,8 @@ pub use pds_core::{
 };
 #[cfg(feature = "std")]
 pub use pds_core::{FileError, ReadError};
-pub use pds_params::{CountMinParams, CountSketchParams, HeavyHittersParams};
+pub use pds_params::{CountMinParams, CountSketchParams};
 #[cfg(feature = "alloc")]
 pub use sketch::{CountMinSketch, InnerProduct, InnerProductError, Update};
-#[cfg(feature = "alloc")]
-pub use sketched::SketchedHeavyHitters;
-#[cfg(feature = "alloc")]
-pub use top_k::TopK;
 #[cfg(feature = "alloc")]
 pub use view::{CountMinSketchView, CountSketchView};

@@ -17,6 +17,7 @@ pub(crate) const fn real(count: u64) -> f64 {
 /// Returns epsilon N, which an estimate exceeds the truth by with probability 1 - delta at most.
 ///
 /// Nothing is known of it where the total is saturated: `u64::MAX` then, so that lower bounds are 0.
-pub(crate) fn error_of(params: &CountMinParams, total: u64) -> u64 {
+#[must_use]
+pub fn error_of(params: &CountMinParams, total: u64) -> u64 {
     if total == u64::MAX { u64::MAX } else { floor_product(params.epsilon(), total) }
 }

@@ -26,7 +26,7 @@ use crate::{Count, CountMinSketchBuilder, Counter};
 /// Answers *how often has this key come?*: never less than the truth, and rarely much more.
 ///
 /// Choose it to count many keys where few bytes are to be had. It keeps no keys: to list the most
-/// frequent ones use [`HeavyHitters`](crate::HeavyHitters) or [`TopK`](crate::TopK); where keys are
+/// frequent ones use the crate `heavy-hitters`; where keys are
 /// also removed, or an estimate without bias is wanted, [`CountSketch`](crate::CountSketch).
 ///
 /// The type of a key is part of it: `1u32` and `1u64` are different keys.

@@ -1,13 +1,15 @@
 //! What holds for every stream and every shape.
 #![cfg(feature = "std")]
 
+mod histories;
+
 use std::collections::HashMap;
 
 use cms::{
-    AtomicCountMinSketch, Count, CountInterval, CountMinParams, CountMinSketch, CountMinSketchView,
-    CountSketch, CountSketchParams, CountSketchView, Counter, HeavyHitters, HeavyHittersParams,
-    SignedCount, SketchedHeavyHitters, TopK, Update,
+    AtomicCountMinSketch, Count, CountMinParams, CountMinSketch, CountMinSketchView, CountSketch,
+    CountSketchParams, CountSketchView, Counter, SignedCount, Update,
 };
+use histories::{Step, Weight, follow};
 use pds_core::DefaultHashBuilder;
 use quickcheck::{Arbitrary, Gen, quickcheck};
 
@@ -55,157 +57,6 @@ fn bounds(count: Count, truth: u64) -> bool {
     count.value() >= truth || count.is_saturated()
 }
 
-fn summary(capacity: u64, stream: &[(u8, u8)]) -> HeavyHitters<u8> {
-    let params = HeavyHittersParams::with_capacity(0.5, capacity).unwrap();
-    let mut summary = HeavyHitters::from_params(params, DefaultHashBuilder::default()).unwrap();
-    for (key, count) in stream {
-        summary.insert_many(key, (*count).into());
-    }
-    summary
-}
-
-/// All that a summary promises of a stream.
-fn keeps_its_promise(summary: &HeavyHitters<u8>, counts: &HashMap<u8, u64>) -> bool {
-    let total: u64 = counts.values().sum();
-    let most = total / summary.capacity();
-    let exact = |key: &u8| counts.get(key).copied().unwrap_or(0);
-    let bounded = summary
-        .iter()
-        .all(|hitter| hitter.error <= most && hitter.interval().contains(exact(hitter.key)));
-    let complete = counts.iter().filter(|&(_, &count)| count > summary.threshold());
-    let top = summary.top();
-    summary.total() == total
-        && bounded
-        && (0..=255).all(|key| summary.estimate_interval(&key).contains(exact(&key)))
-        && (0..=255).all(|key| summary.estimate(&key) <= exact(&key) + most)
-        && complete.clone().all(|(key, _)| top.iter().any(|hitter| hitter.key == key))
-        && top.is_sorted_by(|a, b| a.estimate >= b.estimate)
-}
-
-/// A weight: mostly small, and now and then one with which counters of every width are full.
-#[derive(Clone, Copy, Debug)]
-struct Weight(u64);
-
-impl Arbitrary for Weight {
-    fn arbitrary(g: &mut Gen) -> Self {
-        let small = u64::from(u8::arbitrary(g)) % 9;
-        let choices =
-            [0, 1, small, small, small, small, small, 1 << 32, 1 << 40, 1 << 63, u64::MAX];
-        Self(*g.choose(&choices).unwrap())
-    }
-}
-
-/// What happens to a structure.
-#[derive(Clone, Debug)]
-enum Step {
-    Insert(u8, Weight),
-    /// Another one of such a stream is merged in.
-    Merge(Vec<(u8, Weight)>),
-    MergeEmpty,
-    MergeItself,
-    /// Halved, by those that can be.
-    Halve,
-    Clear,
-    /// Written down and read again.
-    Bytes,
-}
-
-impl Arbitrary for Step {
-    fn arbitrary(g: &mut Gen) -> Self {
-        match u8::arbitrary(g) % 16 {
-            0 => Self::Merge(Vec::arbitrary(g)),
-            1 => Self::MergeEmpty,
-            2 => Self::MergeItself,
-            3 => Self::Halve,
-            4 if bool::arbitrary(g) => Self::Clear,
-            5 => Self::Bytes,
-            _ => Self::Insert(u8::arbitrary(g) % 12, Weight::arbitrary(g)),
-        }
-    }
-}
-
-/// The exact counts beside a structure.
-#[derive(Default)]
-struct Exact(HashMap<u8, u128>);
-
-impl Exact {
-    fn add(&mut self, stream: &[(u8, Weight)]) {
-        for &(key, Weight(count)) in stream {
-            *self.0.entry(key % 12).or_default() += u128::from(count);
-        }
-    }
-
-    fn count(&self, key: u8) -> u128 {
-        self.0.get(&key).copied().unwrap_or_default()
-    }
-
-    fn total(&self) -> u128 {
-        self.0.values().sum()
-    }
-
-    /// Whether the certain ends of an interval keep what they say, and do not contradict one another or the estimate.
-    fn is_bounded(&self, key: u8, estimate: Count, interval: CountInterval, both: bool) -> bool {
-        let (truth, least) = (self.count(key), interval.truth_at_least);
-        let most = interval.truth_at_most.map(u128::from);
-        most.is_none_or(|most| truth <= most && u128::from(least) <= most)
-            && (!both || u128::from(least) <= truth)
-            && most == (!estimate.is_saturated()).then_some(estimate.value().into())
-            && least <= estimate.value()
-    }
-}
-
-/// Does to a structure, and to the counts beside it, what a history says.
-macro_rules! follow {
-    ($steps:expr, $build:expr, $read:expr, $halve:expr) => {{
-        let (mut it, mut exact) = ($build, Exact::default());
-        for step in &$steps {
-            match step {
-                Step::Insert(key, Weight(count)) => {
-                    it.insert_many(key, *count);
-                    exact.add(&[(*key, Weight(*count))]);
-                }
-                Step::Merge(stream) => {
-                    let mut other = $build;
-                    stream.iter().for_each(|(key, count)| {
-                        other.insert_many(&(key % 12), count.0);
-                    });
-                    it.merge(&other).unwrap();
-                    exact.add(stream);
-                }
-                Step::MergeEmpty => {
-                    let (before, mut empty) = (it.to_bytes(), $build);
-                    empty.merge(&it).unwrap();
-                    it.merge(&$build).unwrap();
-                    if it.to_bytes() != before || empty.to_bytes() != before {
-                        return false;
-                    }
-                }
-                Step::MergeItself => {
-                    it.merge(&it.clone()).unwrap();
-                    exact.0.values_mut().for_each(|count| *count *= 2);
-                }
-                Step::Halve => {
-                    if $halve(&mut it) {
-                        exact.0.values_mut().for_each(|count| *count /= 2);
-                    }
-                }
-                Step::Clear => {
-                    it.clear();
-                    exact = Exact::default();
-                }
-                Step::Bytes => {
-                    let read = $read(&it.to_bytes()).unwrap();
-                    if read != it {
-                        return false;
-                    }
-                    it = read;
-                }
-            }
-        }
-        (it, exact)
-    }};
-}
-
 fn sketch_keeps_bounds<C: Counter>(shape: Shape, steps: Vec<Step>) -> bool {
     type Sketch<C> = CountMinSketch<DefaultHashBuilder, C>;
     let build = || {
@@ -233,53 +84,6 @@ quickcheck! {
 
     fn histories_of_sketches_keep_their_bounds(shape: Shape, steps: Vec<Step>) -> bool {
         sketch_keeps_bounds::<u32>(shape, steps.clone()) && sketch_keeps_bounds::<u64>(shape, steps)
-    }
-
-    fn histories_of_summaries_keep_their_bounds(capacity: u8, steps: Vec<Step>) -> bool {
-        let params = HeavyHittersParams::with_capacity(0.5, u64::from(capacity) % 9 + 2).unwrap();
-        let build = || HeavyHitters::<u8>::from_params(params, DefaultHashBuilder::default()).unwrap();
-        let (summary, exact) = follow!(steps, build(), HeavyHitters::<u8>::from_bytes, |_| false);
-        let total = exact.total();
-        let capacity = u128::from(summary.capacity());
-        let heavy = (0..12).filter(|&key| 2 * exact.count(key) > total);
-        let top = summary.top();
-        // Without a saturated floor a heavy key is listed and no error exceeds its share.
-        (total >= capacity << 64 || heavy.clone().all(|key| top.iter().any(|hit| *hit.key == key)))
-            && u128::from(summary.total()) == total.min(u64::MAX.into())
-            && top.iter().all(|hit| hit.interval() == summary.estimate_interval(hit.key) && exact.count(*hit.key) > 0)
-            && top.is_sorted_by(|a, b| a.estimate >= b.estimate)
-            && (0..13).all(|key| {
-                let estimate = summary.estimate(&key);
-                exact.is_bounded(key, estimate, summary.estimate_interval(&key), true)
-                    && u128::from(estimate.value()) <= exact.count(key) + total / capacity
-                    && u128::from(estimate.value()) <= total
-            })
-    }
-
-    fn histories_of_lists_keep_their_bounds(k: u8, steps: Vec<Step>) -> bool {
-        let k = u64::from(k) % 4 + 1;
-        let halve = |list: &mut TopK<u8>| {
-            list.halve();
-            true
-        };
-        let (list, exact) = follow!(steps, TopK::<u8>::new(k).unwrap(), TopK::<u8>::from_bytes, halve);
-        let top = list.top();
-        top.len() as u64 <= k
-            && top.is_sorted_by(|a, b| a.estimate >= b.estimate)
-            && top.iter().all(|hit| exact.is_bounded(*hit.key, hit.estimate, hit.interval(), false))
-            && (0..13).all(|key| exact.is_bounded(key, list.estimate(&key), list.estimate_interval(&key), false))
-    }
-
-    fn histories_of_detectors_keep_their_bounds(shape: Shape, steps: Vec<Step>) -> bool {
-        let build = || SketchedHeavyHitters::<u8>::from_params(0.2, shape.params, DefaultHashBuilder::default()).unwrap();
-        let (detector, exact) = follow!(steps, build(), SketchedHeavyHitters::<u8>::from_bytes, |_| false);
-        let top = detector.top();
-        let heavy = (0..12).filter(|&key| 5 * exact.count(key) > exact.total());
-        // No more keys than candidates came, so that none was forgotten.
-        let complete = heavy.clone().all(|key| top.iter().any(|hit| *hit.key == key));
-        complete
-            && top.iter().all(|hit| exact.count(*hit.key) > 0)
-            && top.iter().all(|hit| exact.is_bounded(*hit.key, hit.estimate, hit.interval(), false))
     }
 
     /// A count sketch of a few keys with a row each: exact, or saturated.
@@ -434,52 +238,5 @@ quickcheck! {
         let mut counts = vec![SignedCount::default(); keys.len()];
         batch.estimate_hash_batch(&keys, &mut counts);
         batch == single && keys.iter().zip(counts).all(|(&h, count)| count == single.estimate_hash(h))
-    }
-
-    fn a_summary_keeps_its_promise(capacity: u8, stream: Vec<(u8, u8)>) -> bool {
-        let capacity = u64::from(capacity) % 20 + 2;
-        keeps_its_promise(&summary(capacity, &stream), &truth(&stream))
-    }
-
-    fn a_merged_summary_keeps_its_promise(capacity: u8, streams: Vec<Vec<(u8, u8)>>) -> bool {
-        // Few keys, so that each comes in several streams and is forgotten in some.
-        let few = |&(key, count): &(u8, u8)| (key % 16, count % 8);
-        let streams: Vec<Vec<_>> = streams.iter().map(|stream| stream.iter().map(few).collect()).collect();
-        let capacity = u64::from(capacity) % 12 + 2;
-        let mut merged = summary(capacity, &[]);
-        streams.iter().for_each(|stream| merged.merge(&summary(capacity, stream)).unwrap());
-        let whole = streams.concat();
-        keeps_its_promise(&merged, &truth(&whole)) && {
-            // And it goes on keeping it.
-            whole.iter().for_each(|(key, count)| { merged.insert_many(key, (*count).into()); });
-            keeps_its_promise(&merged, &truth(whole.iter().chain(&whole)))
-        }
-    }
-
-    fn a_decoded_summary_goes_on_as_the_original(capacity: u8, first: Vec<(u8, u8)>, then: Vec<(u8, u8)>) -> bool {
-        let capacity = u64::from(capacity) % 20 + 2;
-        let mut original = summary(capacity, &first);
-        let mut decoded = HeavyHitters::<u8>::from_bytes(&original.to_bytes()).unwrap();
-        let same = decoded == original;
-        for (key, count) in &then {
-            original.insert_many(key, (*count).into());
-            decoded.insert_many(key, (*count).into());
-        }
-        same && decoded.to_bytes() == original.to_bytes()
-    }
-
-    fn a_short_list_is_exact(keys: Vec<u8>, k: u8) -> bool {
-        let k = u64::from(k) % 4 + 1;
-        let keys: Vec<u8> = keys.iter().map(|key| key % 8).collect();
-        let mut list = TopK::<u8>::new(k).unwrap();
-        keys.iter().for_each(|key| { list.insert(key); });
-        let mut counts: Vec<u64> = (0..8)
-            .map(|key| keys.iter().filter(|&&other| other == key).count() as u64)
-            .filter(|&count| count > 0)
-            .collect();
-        counts.sort_unstable_by(|a, b| b.cmp(a));
-        counts.truncate(usize::try_from(k).unwrap());
-        // No more different keys come than are tracked.
-        list.top().iter().map(|hitter| hitter.estimate.value()).eq(counts)
     }
 }

@@ -1,5 +1,7 @@
 //! What must hold of any bytes for any structure that reads them: the bodies of tests and fuzz targets.
 
+use core::fmt::Debug;
+
 use pds_core::bytes::{ByteOptions, Portable};
 use pds_core::{DecodeError, Membership, ReadError};
 
@@ -35,6 +37,44 @@ pub fn decode<P: Portable>(bytes: &[u8]) -> Option<P> {
 pub fn refuse<P: Portable>(bytes: &[u8]) {
     assert!(ByteOptions::new().from_bytes::<P>(bytes).is_err());
     assert!(ByteOptions::new().max_bytes(1 << 16).read_from::<P>(bytes).is_err());
+}
+
+/// Cut anywhere, extended, and with any one bit flipped, bytes are an error and no structure.
+///
+/// # Panics
+/// When they are read.
+pub fn refuses_damage<T>(bytes: &[u8], from_bytes: impl Fn(&[u8]) -> Result<T, DecodeError>) {
+    assert!(from_bytes(bytes).is_ok());
+    let step = (bytes.len() / 300).max(1);
+    for end in (0..bytes.len()).step_by(step) {
+        assert!(from_bytes(&bytes[..end]).is_err(), "cut to {end}");
+    }
+    assert!(matches!(from_bytes(&[bytes, &[0]].concat()), Err(DecodeError::Trailing { .. })));
+    for bit in (0..8 * 128).chain((8 * 128..8 * bytes.len()).step_by(8 * step + 3)) {
+        let mut damaged = bytes.to_vec();
+        damaged[bit / 8] ^= 1 << (bit % 8);
+        assert!(from_bytes(&damaged).is_err(), "bit {bit}");
+    }
+}
+
+/// What is wrong with bytes, and where.
+///
+/// # Panics
+/// When nothing is wrong with them, or what is has no name.
+pub fn fault_of<T: Debug>(result: Result<T, DecodeError>) -> (&'static str, u64) {
+    match result.unwrap_err() {
+        DecodeError::Field { name, offset, .. } | DecodeError::Choice { name, offset, .. } => {
+            (name, offset)
+        }
+        DecodeError::Shape { offset, error } => (error.parameter(), offset),
+        DecodeError::Numbers { offset, .. } => ("numbers", offset),
+        DecodeError::PayloadLength { offset, .. } => ("payload length", offset),
+        DecodeError::PayloadEnd { offset, .. } => ("payload end", offset),
+        DecodeError::Unread { offset, .. } => ("unread", offset),
+        DecodeError::Padding { offset, .. } => ("padding", offset),
+        DecodeError::Trailing { offset, .. } => ("trailing", offset),
+        other => panic!("{other}"),
+    }
 }
 
 /// Hashes that bodies ask for.

@@ -16,7 +16,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::{env, fs};
 
-use pds::cms::Hitter;
+use pds::heavy_hitters::Hitter;
 use pds::{HeavyHitters, TopK};
 use shared::{grouped, pick, random};
 

@@ -20,6 +20,7 @@ extern crate std;
     feature = "cms",
     feature = "counting",
     feature = "cuckoo",
+    feature = "heavy-hitters",
     feature = "hll"
 ))]
 mod documents;
@@ -40,6 +41,8 @@ pub use bloom_counting as counting;
 pub use cms;
 #[cfg(feature = "cuckoo")]
 pub use cuckoo;
+#[cfg(feature = "heavy-hitters")]
+pub use heavy_hitters;
 #[cfg(feature = "hll")]
 pub use hll;
 #[cfg(feature = "alloc")]
@@ -65,10 +68,7 @@ pub use bloom_counting::{
 #[cfg(all(feature = "cms", feature = "alloc", target_has_atomic = "64"))]
 pub use cms::AtomicCountMinSketch;
 #[cfg(all(feature = "cms", feature = "alloc"))]
-pub use cms::{
-    CountMinSketch, CountMinSketchView, CountSketch, CountSketchView, HeavyHitters,
-    SketchedHeavyHitters, TopK,
-};
+pub use cms::{CountMinSketch, CountMinSketchView, CountSketch, CountSketchView};
 #[cfg(all(feature = "cuckoo", feature = "alloc"))]
 pub use cuckoo::{CuckooFilter, CuckooFilterView};
 #[cfg(all(
@@ -76,6 +76,8 @@ pub use cuckoo::{CuckooFilter, CuckooFilterView};
     any(feature = "bloom", feature = "blocked", feature = "counting", feature = "cuckoo")
 ))]
 pub use dyn_filter::{DynFilter, DynFilterView};
+#[cfg(all(feature = "heavy-hitters", feature = "alloc"))]
+pub use heavy_hitters::{HeavyHitters, SketchedHeavyHitters, TopK};
 #[cfg(all(feature = "hll", feature = "alloc", target_has_atomic = "8"))]
 pub use hll::AtomicHyperLogLog;
 #[cfg(all(feature = "hll", feature = "alloc"))]
@@ -116,7 +118,9 @@ pub mod prelude {
     #[cfg(all(feature = "counting", feature = "alloc"))]
     pub use crate::{BlockedCountingBloomFilter, CountingBloomFilter};
     #[cfg(all(feature = "cms", feature = "alloc"))]
-    pub use crate::{CountMinSketch, CountSketch, HeavyHitters, SketchedHeavyHitters, TopK};
+    pub use crate::{CountMinSketch, CountSketch};
+    #[cfg(all(feature = "heavy-hitters", feature = "alloc"))]
+    pub use crate::{HeavyHitters, SketchedHeavyHitters, TopK};
     #[cfg(all(feature = "hll", feature = "alloc"))]
     pub use crate::{HyperLogLog, UltraLogLog};
 }

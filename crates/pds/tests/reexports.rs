@@ -84,14 +84,19 @@ mod structures {
         assert_eq!(shared.insert("here"), 2);
         let mut signed = CountSketch::new(0.1, 0.1).expect("sound parameters");
         assert!(signed.insert("here") == 1 && signed.remove("here") == 0);
+        assert_eq!(pds::cms::Count::default(), 0);
+        assert!(pds::params::CountMinParams::new(0.1, 0.1).is_ok());
+    }
+
+    #[cfg(feature = "heavy-hitters")]
+    #[test]
+    fn frequent_keys() {
         let mut heavy = HeavyHitters::<String>::new(0.1).expect("sound parameters");
         let mut sketched =
             SketchedHeavyHitters::<String>::new(0.1, 0.01, 0.01).expect("sound parameters");
         let mut top = TopK::<String>::new(1).expect("sound parameters");
         assert_eq!(heavy.insert("here"), 1);
         assert!(sketched.insert("here") == 1 && top.insert("here") == 1);
-        assert_eq!(pds::cms::Count::default(), 0);
-        assert!(pds::params::CountMinParams::new(0.1, 0.1).is_ok());
     }
 
     #[test]

@@ -3,10 +3,7 @@
 
 use std::collections::HashMap;
 
-use cms::{
-    CountMinSketch, CountMinSketchView, CountSketch, CountSketchView, HeavyHitters,
-    SketchedHeavyHitters, TopK,
-};
+use cms::{CountMinSketch, CountMinSketchView, CountSketch, CountSketchView};
 use pds_testkit::mutate::{Choices, mutate as change};
 use pds_testkit::portable;
 
@@ -20,25 +17,6 @@ pub fn decode(bytes: &[u8]) {
     if let Some(mut sketch) = portable::decode::<CountSketch>(bytes) {
         let _ = (sketch.estimate(&1u8), sketch.sum_of_squares());
         sketch.insert(&1u8);
-    }
-    if let Some(mut summary) = portable::decode::<HeavyHitters<u64>>(bytes) {
-        let _ = (summary.top().len(), summary.threshold(), summary.estimate_interval(&1));
-        summary.insert(&1);
-    }
-    if let Some(summary) = portable::decode::<HeavyHitters<String>>(bytes) {
-        assert!(
-            summary.iter().count() as u64 <= summary.capacity().div_ceil(2) + summary.capacity()
-        );
-    }
-    if let Some(mut detector) = portable::decode::<SketchedHeavyHitters<u64>>(bytes) {
-        let _ = (detector.top().len(), detector.threshold());
-        detector.insert(&1);
-        let copy = detector.clone();
-        detector.merge(&copy).expect("one of the same shape");
-    }
-    if let Some(mut list) = portable::decode::<TopK<u64>>(bytes) {
-        assert!(list.top().len() as u64 <= list.k());
-        list.insert(&1);
     }
 }
 
@@ -85,28 +63,16 @@ fn signed_view(bytes: &[u8]) {
 pub fn mutate(input: &[u8]) {
     let mut choices = Choices::new(input);
     let keys = choices.byte();
-    let mut bytes = match choices.below(6) {
+    let mut bytes = match choices.below(2) {
         0 => {
             let mut sketch = CountMinSketch::<_, u32>::new(0.1, 0.1).unwrap();
             (0..keys).for_each(|key| _ = sketch.insert(&key));
             sketch.to_bytes()
         }
-        1 => {
+        _ => {
             let mut sketch = CountSketch::new(0.3, 0.1).unwrap();
             (0..keys).for_each(|key| _ = sketch.insert(&key));
             sketch.to_bytes()
-        }
-        2 => hitters(0..u64::from(keys)).to_bytes(),
-        3 => {
-            let mut detector = SketchedHeavyHitters::<u64>::new(0.1, 0.2, 0.1).unwrap();
-            (0..u64::from(keys)).for_each(|key| _ = detector.insert(&(key % 16)));
-            detector.to_bytes()
-        }
-        4 => hitters((0..keys % 16).map(|key| "x".repeat(key.into()))).to_bytes(),
-        _ => {
-            let mut list = TopK::<u64>::new(4).unwrap();
-            (0..u64::from(keys)).for_each(|key| _ = list.insert(&key));
-            list.to_bytes()
         }
     };
     change(&mut bytes, &mut choices);
@@ -114,78 +80,32 @@ pub fn mutate(input: &[u8]) {
     view(&bytes);
 }
 
-fn hitters<K: cms::PortableKey + core::hash::Hash + Eq + Clone>(
-    keys: impl Iterator<Item = K>,
-) -> HeavyHitters<K> {
-    let mut summary = HeavyHitters::new(0.1).unwrap();
-    keys.for_each(|key| _ = summary.insert(&key));
-    summary
-}
-
-/// The same counts in a sketch and in a summary.
-struct Counted {
-    sketch: CountMinSketch,
-    summary: HeavyHitters<u8>,
-}
-
-impl Counted {
-    fn new() -> Self {
-        let (sketch, summary) = (CountMinSketch::new(0.1, 0.1), HeavyHitters::new(0.2));
-        Self { sketch: sketch.unwrap(), summary: summary.unwrap() }
-    }
-
-    fn insert(&mut self, key: u8, count: u64) {
-        self.sketch.insert_many(&key, count);
-        self.summary.insert_many(&key, count);
-    }
-
-    fn merge(&mut self, other: &Self) {
-        self.sketch.merge(&other.sketch).unwrap();
-        self.summary.merge(&other.summary).unwrap();
-    }
-
-    fn sent(&self, choices: &mut Choices<'_>) -> Self {
-        let summary = portable::sent(&self.summary, choices);
-        Self { sketch: portable::sent(&self.sketch, choices), summary }
-    }
-
-    fn check(&self, counts: &HashMap<u8, u64>) {
-        let total: u64 = counts.values().sum();
-        assert_eq!((self.sketch.total(), self.summary.total()), (total, total));
-        let top = self.summary.top();
-        for (key, &count) in counts {
-            let most = self.sketch.estimate_interval(key).truth_at_most;
-            assert!(most.is_none_or(|most| count <= most), "an estimate below the truth");
-            assert!(self.summary.estimate_interval(key).contains(count));
-            assert!(self.summary.estimate(key).value() - count <= total / self.summary.capacity());
-            let listed = top.iter().any(|hitter| hitter.key == key);
-            assert!(listed || count <= self.summary.threshold(), "a heavy key is missed");
-        }
-    }
-}
-
-/// Counts keys in a sketch and a summary that travel; both keep what they promise.
+/// Counts keys in a sketch that travels; it keeps what it promises.
 pub fn ops(input: &[u8]) {
     let mut choices = Choices::new(input);
-    let mut counted = Counted::new();
+    let mut sketch = CountMinSketch::new(0.1, 0.1).unwrap();
     let mut counts: HashMap<u8, u64> = HashMap::new();
     while !choices.is_empty() {
         let (key, count) = (choices.byte(), u64::from(choices.byte()));
         match choices.below(3) {
-            0 => counted = counted.sent(&mut choices),
+            0 => sketch = portable::sent(&sketch, &mut choices),
             1 => {
-                let mut other = Counted::new();
+                let mut other = CountMinSketch::new(0.1, 0.1).unwrap();
                 for key in key..=key.saturating_add(choices.byte() % 16) {
-                    other.insert(key, count);
+                    other.insert_many(&key, count);
                     *counts.entry(key).or_default() += count;
                 }
-                counted.merge(&other.sent(&mut choices));
+                sketch.merge(&portable::sent(&other, &mut choices)).unwrap();
             }
             _ => {
-                counted.insert(key, count);
+                sketch.insert_many(&key, count);
                 *counts.entry(key).or_default() += count;
             }
         }
-        counted.check(&counts);
+        assert_eq!(sketch.total(), counts.values().sum::<u64>());
+        for (key, &count) in &counts {
+            let most = sketch.estimate_interval(key).truth_at_most;
+            assert!(most.is_none_or(|most| count <= most), "an estimate below the truth");
+        }
     }
 }

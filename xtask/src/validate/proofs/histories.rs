@@ -2,7 +2,8 @@
 
 use super::super::judge::real;
 use super::{Claims, History, Random};
-use pds::cms::{Hitter, Update};
+use pds::cms::Update;
+use pds::heavy_hitters::Hitter;
 use pds::hll::redis::RedisHyperLogLog;
 use pds::params::{CountMinParams, HeavyHittersParams};
 use pds::{

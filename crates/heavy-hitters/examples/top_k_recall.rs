@@ -1,6 +1,6 @@
 //! Which of the k most frequent keys three ways of finding them list, at equal memory.
 //!
-//! Prints the table of this crate's README: `cargo run --release -p cms --example top_k_recall`, a few seconds. An access
+//! Prints the table of this crate's README: `cargo run --release -p heavy-hitters --example top_k_recall`, a few seconds. An access
 //! log is counted too, where one lies beside the workspace or is named: `-- access.log`.
 //!
 //! [`TopK`] is the conservative sketch. The others are written here as published, and simply: their speed says nothing.
@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use cms::TopK;
+use heavy_hitters::TopK;
 use pds_core::hash::finalize;
 use pds_core::internal::reduced_mut;
 use pds_testkit::keys;

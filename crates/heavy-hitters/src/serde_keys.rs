@@ -1,4 +1,4 @@
-//! Summaries of keys without portable bytes, as serde values: `#[serde(with = "cms::serde_keys")]`.
+//! Summaries of keys without portable bytes, as serde values: `#[serde(with = "heavy_hitters::serde_keys")]`.
 //!
 //! A summary whose keys implement [`PortableKey`](crate::PortableKey) is a serde value by itself. Where the keys
 //! are of another type that serde knows, these two functions write the keys as serde values, beside the
@@ -7,7 +7,7 @@
 //!
 //! # Examples
 //! ```
-//! use cms::{HeavyHitters, serde_keys};
+//! use heavy_hitters::{HeavyHitters, serde_keys};
 //!
 //! let mut ports = HeavyHitters::<(u8, u16)>::new(0.1)?;
 //! ports.insert_many(&(6, 443), 5);
@@ -23,6 +23,7 @@
 use alloc::vec::Vec;
 use core::hash::Hash;
 
+use cms::{CountMinSketch, Update};
 use pds_core::hash::PublicSeed;
 use pds_core::{AllocError, DecodeError, KeyHasher, ParamError};
 use pds_params::HeavyHittersParams;
@@ -35,7 +36,7 @@ use crate::heavy_hitters::capacity_of;
 use crate::sketched::candidates_for;
 use crate::summary::Summary;
 use crate::top_k::params_for;
-use crate::{CountMinSketch, HeavyHitters, SketchedHeavyHitters, TopK, Update};
+use crate::{HeavyHitters, SketchedHeavyHitters, TopK};
 
 /// Serialises a summary: its frame, a number, the floor, and each key with count and error.
 ///
@@ -193,7 +194,7 @@ fn beside<K: Hash + Eq, S: KeyHasher>(
             name: "the update",
             offset: NO_OFFSET,
             found: sketch.update() as u64,
-            meaning: Some(sketch.update().name()),
+            meaning: Some("plain"),
             allowed: "conservative",
         });
     }

@@ -1,3 +1,5 @@
+//! Keys that have portable bytes.
+
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::hash::Hash;
@@ -18,7 +20,7 @@ const CHUNK: usize = 4096;
 ///
 /// # Examples
 /// ```
-/// use cms::{PortableKey, Sink, Source, TopK};
+/// use heavy_hitters::{PortableKey, Sink, Source, TopK};
 ///
 /// /// A network port.
 /// #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -66,7 +68,7 @@ pub trait PortableKey: Hash + Eq + Sized {
 }
 
 /// The name of the key type that an id of ours stands for.
-pub(super) fn name_of(id: u64) -> Option<&'static str> {
+pub(crate) fn name_of(id: u64) -> Option<&'static str> {
     const INTEGERS: [&str; 10] =
         ["u8", "u16", "u32", "u64", "u128", "i8", "i16", "i32", "i64", "i128"];
     match id {
@@ -124,7 +126,7 @@ impl PortableKey for Vec<u8> {
         while left > 0 {
             let more = left.min(CHUNK as u64);
             let read = key.len();
-            key.resize(read + crate::cells::index(more), 0);
+            key.resize(read + cms::internal::index(more), 0);
             source.take(&mut key[read..])?;
             left -= more;
         }

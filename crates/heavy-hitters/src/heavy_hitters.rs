@@ -7,12 +7,13 @@ use core::cmp::Reverse;
 use core::fmt;
 use core::hash::Hash;
 
+use cms::internal;
+use cms::{Count, CountInterval};
 use pds_core::{AllocError, BuildError, DefaultHashBuilder, Incompatible, KeyHasher, Merge};
 use pds_params::HeavyHittersParams;
 use pds_params::cms::floor_product;
 
 use crate::summary::{Slot, Summary};
-use crate::{Count, CountInterval};
 
 /// A key with how often it came.
 #[derive(Debug, PartialEq, Eq)]
@@ -34,7 +35,7 @@ impl<'a, K> Hitter<'a, K> {
     /// Returns the ends between which the truth lies; the lower one is as sure as the error is.
     #[must_use]
     pub const fn interval(&self) -> CountInterval {
-        CountInterval::below(self.estimate, self.error)
+        internal::interval_below(self.estimate, self.error)
     }
 }
 
@@ -57,7 +58,7 @@ pub(crate) fn sorted<'a, K>(hitters: impl Iterator<Item = Hitter<'a, K>>) -> Vec
 ///
 /// Choose it to list frequent keys, in memory that depends on the share alone and not on the number of
 /// different keys. For a fixed number of keys whatever their share use [`TopK`](crate::TopK); to ask how
-/// often a given key came, [`CountMinSketch`](crate::CountMinSketch).
+/// often a given key came, [`CountMinSketch`](cms::CountMinSketch).
 ///
 /// It is asked and fed with borrowed keys (`&str` for `String`): an owned key is made only when the key
 /// enters, which a key that is not tracked always does.
@@ -74,7 +75,7 @@ pub(crate) fn sorted<'a, K>(hitters: impl Iterator<Item = Hitter<'a, K>>) -> Vec
 ///
 /// # Examples
 /// ```
-/// use cms::HeavyHitters;
+/// use heavy_hitters::HeavyHitters;
 ///
 /// let mut paths = HeavyHitters::<String>::new(0.25)?;
 /// for path in ["/", "/a", "/", "/b", "/", "/c", "/", "/d"] {
@@ -227,7 +228,7 @@ impl<K, S: KeyHasher> HeavyHitters<K, S> {
         K: Borrow<Q>,
     {
         let (estimate, error) = self.look_up(key);
-        CountInterval::below(estimate, error)
+        internal::interval_below(estimate, error)
     }
 
     fn look_up<Q: Hash + Eq + ?Sized>(&self, key: &Q) -> (Count, u64)
@@ -247,7 +248,7 @@ impl<K, S: KeyHasher> HeavyHitters<K, S> {
     ///
     /// # Examples
     /// ```
-    /// use cms::HeavyHitters;
+    /// use heavy_hitters::HeavyHitters;
     ///
     /// let (mut left, mut right) = (HeavyHitters::<u64>::new(0.1)?, HeavyHitters::<u64>::new(0.1)?);
     /// left.insert_many(&7, 30);
@@ -275,7 +276,7 @@ impl<K, S: KeyHasher> HeavyHitters<K, S> {
 
 /// A count of a summary, which saturates as it is.
 fn counted(count: u64) -> Count {
-    Count::new(count, u64::MAX)
+    internal::count(count, u64::MAX)
 }
 
 /// The capacity that parameters ask for, which is 2^31 at most.

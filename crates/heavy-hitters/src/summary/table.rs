@@ -1,10 +1,9 @@
 use alloc::alloc::handle_alloc_error;
+use cms::internal::{index, words_for};
 use core::alloc::Layout;
 use pds_core::AllocError;
 use pds_core::hash::reduce;
 use pds_core::internal::{GOLDEN_RATIO, Words};
-
-use crate::cells::{index, words_for};
 
 /// Finds slots by the hash of their key: linear probing, a quarter full at most.
 ///

@@ -5,7 +5,7 @@ use pds_core::hash::finalize;
 use std::collections::HashMap;
 use std::time::Instant;
 
-use cms::{HeavyHitters, HeavyHittersParams, SketchedHeavyHitters, TopK};
+use heavy_hitters::{HeavyHitters, HeavyHittersParams, SketchedHeavyHitters, TopK};
 use pds_core::internal::GOLDEN_RATIO;
 use pds_core::{Avalanching, DefaultHashBuilder};
 use pds_testkit::hashers::IdentityBuilder;

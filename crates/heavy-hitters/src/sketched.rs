@@ -6,14 +6,15 @@ use core::borrow::Borrow;
 use core::fmt;
 use core::hash::Hash;
 
+use cms::internal::{count_of, error_of};
+use cms::{Count, CountMinSketch, Update};
 use pds_core::{BuildError, DefaultHashBuilder, Incompatible, KeyHasher, Merge, ParamError};
 use pds_params::cms::floor_product;
 use pds_params::{CountMinParams, HeavyHittersParams};
 
+use crate::Hitter;
 use crate::heavy_hitters::{capacity_of, sorted};
-use crate::numbers::error_of;
 use crate::summary::Summary;
-use crate::{Count, CountMinSketch, Hitter, Update};
 
 /// Finds the keys above a share of the stream by a [`CountMinSketch`], and keeps the candidates.
 ///
@@ -32,7 +33,7 @@ use crate::{Count, CountMinSketch, Hitter, Update};
 ///
 /// # Examples
 /// ```
-/// use cms::SketchedHeavyHitters;
+/// use heavy_hitters::SketchedHeavyHitters;
 ///
 /// let mut paths = SketchedHeavyHitters::<String>::new(0.25, 0.01, 0.01)?;
 /// for path in ["/", "/a", "/", "/b", "/", "/c", "/", "/d"] {
@@ -115,7 +116,7 @@ impl<K, S> SketchedHeavyHitters<K, S> {
         let error = error_of(&self.sketch.params(), self.sketch.total());
         let threshold = self.threshold();
         let above = self.candidates.iter().filter(|slot| slot.count > threshold);
-        sorted(above.map(|slot| Hitter::new(slot, self.sketch.count_of(slot.count), error)))
+        sorted(above.map(|slot| Hitter::new(slot, count_of(&self.sketch, slot.count), error)))
     }
 
     /// Returns the count above which a key is listed: phi N, rounded down; phi times the greatest total where that is
@@ -179,7 +180,7 @@ impl<K, S: KeyHasher> SketchedHeavyHitters<K, S> {
     ///
     /// # Examples
     /// ```
-    /// use cms::SketchedHeavyHitters;
+    /// use heavy_hitters::SketchedHeavyHitters;
     ///
     /// let mut left = SketchedHeavyHitters::<u64>::new(0.3, 0.01, 0.01)?;
     /// let mut right = SketchedHeavyHitters::<u64>::new(0.3, 0.01, 0.01)?;

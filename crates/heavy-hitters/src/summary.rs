@@ -9,10 +9,10 @@ use core::borrow::Borrow;
 use core::hash::Hash;
 use core::slice;
 
+use cms::CountMinSketch;
+use cms::internal::index;
 use pds_core::{AllocError, Incompatible, KeyHasher};
 
-use crate::CountMinSketch;
-use crate::cells::index;
 use table::Table;
 
 /// Returns how many keys are tracked at most.

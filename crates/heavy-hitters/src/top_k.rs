@@ -6,14 +6,15 @@ use core::borrow::Borrow;
 use core::fmt;
 use core::hash::Hash;
 
+use cms::internal::{count_of, error_of};
+use cms::{Count, CountInterval, CountMinSketch, Update};
 use pds_core::{BuildError, DefaultHashBuilder, Incompatible, KeyHasher, Merge, ParamError};
 use pds_params::CountMinParams;
 use pds_params::cms::MAX_TRACKED;
 
+use crate::Hitter;
 use crate::heavy_hitters::sorted;
-use crate::numbers::error_of;
 use crate::summary::Summary;
-use crate::{Count, CountInterval, CountMinSketch, Hitter, Update};
 
 /// Counters a row for each key that is listed, and rows: with these the recall of the first k is
 /// 1.00 on all streams measured, and with half of them not on all.
@@ -44,7 +45,7 @@ const MIN_WIDTH: u64 = 1_024;
 ///
 /// # Examples
 /// ```
-/// use cms::TopK;
+/// use heavy_hitters::TopK;
 ///
 /// let mut words = TopK::<String>::new(2)?;
 /// for word in "to be or not to be that is to".split(' ') {
@@ -105,7 +106,7 @@ impl<K, S> TopK<K, S> {
     #[must_use]
     pub fn top(&self) -> Vec<Hitter<'_, K>> {
         let error = error_of(&self.sketch.params(), self.total());
-        let hitter = |slot| Hitter::new(slot, self.sketch.count_of(slot.count), error);
+        let hitter = |slot| Hitter::new(slot, count_of(&self.sketch, slot.count), error);
         let mut top = sorted(self.list.iter().map(hitter));
         top.truncate(self.list.capacity() as usize);
         top

@@ -1,18 +1,26 @@
-//! Summaries that hold keys.
+//! The portable bytes; `docs/format.md` of the workspace specifies them.
 
 use core::hash::Hash;
 use core::ops::RangeInclusive;
 
+use cms::internal::{read_sketch, sketch_bytes};
+use cms::{CountMinSketch, Update};
 use pds_core::bytes::{Numbers, Portable, Shape, Sink, Source};
-use pds_core::{DecodeError, KeyHasher, Kind, PortableHasher};
+use pds_core::internal::portable_methods;
+use pds_core::{DecodeError, DefaultHashBuilder, KeyHasher, Kind, PortableHasher};
 use pds_params::{CountMinParams, HeavyHittersParams};
 
-use super::{PortableKey, narrow_depth, read_sketch, sketch_bytes};
 use crate::heavy_hitters::capacity_of;
 use crate::sketched::candidates_for;
 use crate::summary::{Slot, Summary, room_for};
 use crate::top_k::params_for;
-use crate::{CountMinSketch, HeavyHitters, SketchedHeavyHitters, TopK, Update};
+use crate::{HeavyHitters, PortableKey, SketchedHeavyHitters, TopK};
+
+portable_methods!([K: PortableKey] HeavyHitters<K, S>, HeavyHitters<K, DefaultHashBuilder>);
+portable_methods!(
+    [K: PortableKey] SketchedHeavyHitters<K, S>, SketchedHeavyHitters<K, DefaultHashBuilder>
+);
+portable_methods!([K: PortableKey] TopK<K, S>, TopK<K, DefaultHashBuilder>);
 
 /// Bytes of the floor and of the number of keys, in front of the keys.
 const LIST_BYTES: u64 = 16;
@@ -76,7 +84,7 @@ fn check_key_type<K: PortableKey, const N: usize>(
     if id == K::ID.into() {
         return Ok(());
     }
-    Err(numbers.choice(index, super::key::name_of(id), core::any::type_name::<K>()))
+    Err(numbers.choice(index, crate::key::name_of(id), core::any::type_name::<K>()))
 }
 
 impl<K: PortableKey, S: PortableHasher> Portable for TopK<K, S> {
@@ -166,7 +174,9 @@ fn detector_of<K: PortableKey>(shape: &Shape) -> Result<(CountMinParams, (f64, u
     check_key_type::<K, _>(&numbers, 5)?;
     let [width, depth, epsilon, delta, phi, _] = numbers.values();
     let [epsilon, delta, phi] = [epsilon, delta, phi].map(f64::from_bits);
-    CountMinParams::with_error(width, narrow_depth(depth), epsilon, delta)
+    // A depth beyond 32 bits is out of range, like the greatest of 32.
+    let depth = u32::try_from(depth).unwrap_or(u32::MAX);
+    CountMinParams::with_error(width, depth, epsilon, delta)
         .and_then(|params| Ok((params, (phi, candidates_for(phi)?))))
         .map_err(|error| numbers.error(error))
 }

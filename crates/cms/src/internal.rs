@@ -1,0 +1,24 @@
+//! What the crate `heavy-hitters` needs of sketches.
+
+pub use crate::bytes::{read_sketch, sketch_bytes};
+pub use crate::cells::{index, words_for};
+pub use crate::numbers::error_of;
+
+use crate::{Count, CountInterval, CountMinSketch, Counter};
+
+/// Returns the estimate of a key whose count has this value; counts of `full_from` and more may have lost counts.
+#[must_use]
+pub fn count(value: u64, full_from: u64) -> Count {
+    Count::new(value, full_from)
+}
+
+/// Returns the estimate of a key whose least counter has this value.
+pub fn count_of<S, C: Counter>(sketch: &CountMinSketch<S, C>, counter: C) -> Count {
+    sketch.count_of(counter)
+}
+
+/// Returns the interval from `error` below a count up to it, without an upper end if the count is saturated.
+#[must_use]
+pub const fn interval_below(count: Count, error: u64) -> CountInterval {
+    CountInterval::below(count, error)
+}

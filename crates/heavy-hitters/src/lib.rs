@@ -1,0 +1,45 @@
+#![doc = include_str!("../README.md")]
+#![no_std]
+#![forbid(unsafe_code)]
+
+#[cfg(feature = "alloc")]
+extern crate alloc;
+#[cfg(feature = "std")]
+extern crate std;
+
+#[cfg(feature = "alloc")]
+mod bytes;
+#[cfg(feature = "alloc")]
+mod heavy_hitters;
+#[cfg(feature = "alloc")]
+mod key;
+#[cfg(feature = "serde")]
+pub mod serde_keys;
+#[cfg(feature = "alloc")]
+mod sketched;
+#[cfg(feature = "alloc")]
+mod summary;
+#[cfg(feature = "alloc")]
+mod top_k;
+
+#[cfg(feature = "alloc")]
+pub use heavy_hitters::{HeavyHitters, Hitter};
+#[cfg(feature = "alloc")]
+pub use key::PortableKey;
+#[cfg(feature = "alloc")]
+pub use sketched::SketchedHeavyHitters;
+#[cfg(feature = "alloc")]
+pub use top_k::TopK;
+// The types in the signatures of this crate, so that its users need no dependency on `cms` or `pds-core`.
+#[cfg(feature = "alloc")]
+pub use cms::CountMinSketch;
+pub use cms::{Count, CountInterval};
+#[cfg(feature = "alloc")]
+pub use pds_core::bytes::{ByteOptions, Header, Sink, Source};
+pub use pds_core::{
+    AllocError, Avalanching, BuildError, DecodeError, DefaultHashBuilder, Estimate, Incompatible,
+    KeyHasher, Kind, Mixed, ParamError, PortableHasher, Raw, SipHashBuilder,
+};
+#[cfg(feature = "std")]
+pub use pds_core::{FileError, ReadError};
+pub use pds_params::{CountMinParams, HeavyHittersParams};

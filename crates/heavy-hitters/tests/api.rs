@@ -1,0 +1,203 @@
+//! What summaries do, at ordinary and at edge parameters.
+#![cfg(feature = "std")]
+
+use heavy_hitters::{
+    BuildError, Count, DefaultHashBuilder, HeavyHitters, HeavyHittersParams, Hitter, Incompatible,
+    ParamError, SketchedHeavyHitters, TopK,
+};
+
+#[test]
+fn owned_keys_are_asked_for_by_borrowed_ones() {
+    let mut lines = HeavyHitters::<String>::new(0.2).unwrap();
+    let mut bytes = TopK::<Vec<u8>>::new(3).unwrap();
+    for word in "a b a c a d".split(' ') {
+        lines.insert(word);
+        bytes.insert(word.as_bytes());
+    }
+    assert_eq!((lines.estimate("a").value(), bytes.top()[0].key.as_slice()), (3, b"a".as_slice()));
+    assert_eq!(lines.estimate_interval("d").truth_at_most, Some(1));
+    assert_eq!(bytes.estimate_interval(b"a".as_slice()).truth_at_least, 3);
+}
+
+#[test]
+fn a_summary_gives_new_keys_what_forgotten_ones_came() {
+    let params = HeavyHittersParams::with_capacity(0.5, 2).unwrap();
+    let mut summary =
+        HeavyHitters::<u64>::from_params(params, DefaultHashBuilder::default()).unwrap();
+    summary.insert_many(&1, 10);
+    summary.insert_many(&2, 4);
+    summary.insert_many(&3, 3);
+    assert_eq!(summary.estimate(&9), 0, "nothing is forgotten");
+    assert_eq!(summary.insert_many(&9, 0), 0, "nothing is forgotten");
+    // There is room for three keys: the count behind those of two is the floor from now on.
+    assert_eq!(summary.insert(&4), 4);
+    let counts = [summary.estimate(&3), summary.insert_many(&9, 0), summary.estimate(&9)];
+    assert_eq!(counts.map(Count::value), [3, 3, 3]);
+    let interval = summary.estimate_interval(&4);
+    assert_eq!((interval.truth_at_least, interval.truth_at_most), (1, Some(4)));
+    assert_eq!((summary.total(), summary.threshold()), (18, 9));
+    let listed = |hits: Vec<Hitter<'_, u64>>| {
+        hits.iter().map(|hit| (*hit.key, hit.estimate.value(), hit.error)).collect::<Vec<_>>()
+    };
+    assert_eq!(listed(summary.top()), [(1, 10, 0)]);
+    assert_eq!(listed(summary.iter().collect()), [(1, 10, 0), (2, 4, 0), (4, 4, 3)]);
+    // Two keys share the count behind that of key 1, and go with it.
+    assert_eq!(summary.insert(&5), 5);
+    assert_eq!(listed(summary.iter().collect()), [(1, 10, 0), (5, 5, 4)]);
+    summary.clear();
+    assert_eq!((summary.total(), summary.iter().count()), (0, 0));
+    assert_eq!(summary.insert(&5), 1);
+}
+
+/// Summaries that answer alike and promise unlike errors, or have forgotten more.
+#[test]
+fn summaries_are_equal_when_all_that_they_know_is() {
+    let build = |capacity, counts: &[(u64, u64)]| {
+        let params = HeavyHittersParams::with_capacity(0.5, capacity).unwrap();
+        let hasher = DefaultHashBuilder::default();
+        let mut summary = HeavyHitters::from_params(params, hasher).unwrap();
+        counts.iter().for_each(|(key, count)| _ = summary.insert_many(key, *count));
+        summary
+    };
+    // The fourth key makes the floor 3: of its four one is certain.
+    let late = build(2, &[(1, 10), (2, 4), (3, 3), (4, 1)]);
+    let early = build(2, &[(1, 10), (4, 4), (3, 3), (2, 1)]);
+    let estimates = |summary: &HeavyHitters<u64>| [1, 2, 3, 4].map(|key| summary.estimate(&key));
+    assert_eq!((estimates(&late), late.total()), (estimates(&early), early.total()));
+    assert_ne!(late, early);
+    // Of the two that the seventh key displaces, the greater is the floor.
+    let forgot = |count| build(4, &[(1, 9), (2, 9), (3, 9), (4, 9), (5, 3), (6, count), (7, 1)]);
+    assert!(forgot(3).iter().eq(forgot(2).iter()));
+    assert_ne!(forgot(3), forgot(2), "totals differ");
+    assert_eq!(forgot(3), forgot(3));
+}
+
+#[test]
+fn a_summary_never_wraps_its_total() {
+    let mut summary = HeavyHitters::<u64>::new(0.1).unwrap();
+    assert_eq!(summary.insert_many(&1, u64::MAX), u64::MAX);
+    assert!(summary.insert(&1).is_saturated());
+    assert_eq!(summary.insert_many(&2, 5), 5);
+    assert_eq!(summary.total(), u64::MAX);
+    summary.merge(&summary.clone()).unwrap();
+    assert_eq!((summary.total(), summary.estimate(&1).value()), (u64::MAX, u64::MAX));
+}
+
+#[test]
+fn summaries_merge_when_they_are_alike() {
+    let build = |capacity, seed| {
+        let params = HeavyHittersParams::with_capacity(0.25, capacity).unwrap();
+        HeavyHitters::<u64, _>::from_params(params, DefaultHashBuilder::with_seed(seed)).unwrap()
+    };
+    let mut summary = build(5, 0);
+    assert!(matches!(
+        summary.merge(&build(6, 0)),
+        Err(Incompatible::Shape { parameter: "capacity", left: 5, right: 6 })
+    ));
+    assert!(matches!(summary.merge(&build(5, 1)), Err(Incompatible::Hasher { .. })));
+    let phi = HeavyHittersParams::with_capacity(0.3, 5).unwrap();
+    let phi = HeavyHitters::from_params(phi, DefaultHashBuilder::default()).unwrap();
+    let error = summary.merge(&phi).unwrap_err();
+    assert_eq!(error, Incompatible::Share { parameter: "phi", left: 0.25, right: 0.3 });
+    assert_eq!(error.to_string(), "phi differs: 0.25 here, 0.3 in the other");
+    assert!(TopK::<u64>::new(3).unwrap().merge(&TopK::new(4).unwrap()).is_err());
+}
+
+#[test]
+fn a_detector_forgets_what_the_stream_has_outgrown() {
+    let mut detector = SketchedHeavyHitters::<u64>::new(0.1, 0.01, 0.01).unwrap();
+    detector.insert_many(&7, 50);
+    assert_eq!(detector.top().len(), 1);
+    (1_000..2_000u64).for_each(|key| {
+        detector.insert(&key);
+    });
+    assert_eq!((detector.top().len(), detector.threshold()), (0, 105));
+    detector.insert_many(&7, 100);
+    let top = detector.top();
+    assert_eq!((top.len(), *top[0].key), (1, 7));
+    assert!(top[0].estimate >= 150 && top[0].interval().contains(150));
+    // A hundredth of the 1,150 that came.
+    assert_eq!(top[0].error, 11);
+    detector.clear();
+    assert!(detector.top().is_empty() && detector.sketch().total() == 0);
+}
+
+/// Equal estimates are listed by their errors, and of a list's keys those that came first stay.
+#[test]
+fn ties_are_broken_by_error_and_then_by_age() {
+    let mut list = TopK::<u64>::new(2).unwrap();
+    (1..=9).for_each(|key| _ = list.insert(&key));
+    let listed = |list: &TopK<u64>| list.top().iter().map(|hit| *hit.key).collect::<Vec<_>>();
+    assert_eq!(listed(&list), [1, 2]);
+    list.insert(&9);
+    assert_eq!(listed(&list), [9, 1]);
+    list.halve();
+    assert_eq!(listed(&list), [9, 1]);
+    assert_eq!(list.top()[0].estimate, 1);
+    let params = HeavyHittersParams::with_capacity(0.01, 100).unwrap();
+    let build = |counts: &[(u64, u64)]| {
+        let mut summary =
+            HeavyHitters::<u64>::from_params(params, DefaultHashBuilder::default()).unwrap();
+        counts.iter().for_each(|(key, count)| _ = summary.insert_many(key, *count));
+        summary
+    };
+    // 151 keys fill the room, and raise the floor to 1 as the last one comes.
+    let mut late = build(&(0..=150).map(|key| (key, 1)).collect::<Vec<_>>());
+    late.insert_many(&200, 7);
+    late.insert_many(&201, 8);
+    late.merge(&build(&[(201, 0), (200, 1)])).unwrap();
+    let mut top: Vec<_> =
+        late.top().iter().map(|hit| (*hit.key, hit.estimate.value(), hit.error)).collect();
+    top.truncate(2);
+    assert_eq!(top, [(200, 9, 1), (201, 9, 1)]);
+}
+
+/// A key that the other side has forgotten may have come there as often as the floor says.
+#[test]
+fn a_merge_reckons_with_what_was_forgotten() {
+    let params = HeavyHittersParams::with_capacity(0.5, 2).unwrap();
+    let build = |counts: &[(u64, u64)]| {
+        let mut summary = HeavyHitters::from_params(params, DefaultHashBuilder::default()).unwrap();
+        for (key, count) in counts {
+            summary.insert_many(key, *count);
+        }
+        summary
+    };
+    let left = build(&[(1, 10), (2, 4)]);
+    // Key 1 comes five times and is forgotten for key 5.
+    let right = build(&[(1, 5), (3, 6), (4, 6), (5, 7)]);
+    let (mut merged, mut reversed) = (left.clone(), right.clone());
+    merged.merge(&right).unwrap();
+    reversed.merge(&left).unwrap();
+    for summary in [merged, reversed] {
+        let interval = summary.estimate_interval(&1u64);
+        assert_eq!((interval.truth_at_least, interval.truth_at_most), (10, Some(15)));
+        assert!(summary.iter().all(|hitter| hitter.error <= summary.total() / 3));
+    }
+}
+
+#[test]
+fn impossible_parameters_are_typed_errors() {
+    let parameter = |error: BuildError| match error {
+        BuildError::Param(
+            ParamError::NotAProbability { parameter, .. }
+            | ParamError::OutOfRange { parameter, .. },
+        ) => parameter,
+        other => panic!("{other}"),
+    };
+    for bad in [0.0, 1.0, -1.0, 2.0, f64::NAN, f64::INFINITY] {
+        assert_eq!(parameter(HeavyHitters::<u64>::new(bad).unwrap_err()), "phi");
+        let sketched = SketchedHeavyHitters::<u64>::new(bad, 0.1, 0.1);
+        assert_eq!(parameter(sketched.unwrap_err()), "phi");
+    }
+    assert_eq!(parameter(TopK::<u64>::new(0).unwrap_err()), "k");
+    assert_eq!(parameter(TopK::<u64>::new(u64::MAX).unwrap_err()), "k");
+}
+
+#[test]
+fn structures_are_send_and_sync() {
+    fn check<T: Send + Sync>() {}
+    check::<HeavyHitters<String>>();
+    check::<SketchedHeavyHitters<String>>();
+    check::<TopK<String>>();
+}
