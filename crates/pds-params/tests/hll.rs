@@ -211,3 +211,30 @@ fn the_sparse_form_takes_less_than_the_dense_one() {
     assert_eq!([1, 512, 513].map(|items| params.packed_bytes_at(items)), [4, 2_048, 3_072]);
     assert_eq!(params.memory_bytes_at(u64::MAX), 4_096);
 }
+
+/// Every number of items and of registers has an error, and every value an estimate; none is NaN.
+#[test]
+fn case_47_errors_and_estimates_of_any_number_are_numbers() {
+    let numbers =
+        [f64::NAN, f64::NEG_INFINITY, -1.0, 0.0, 1e-300, 0.5, 2.0, f64::MAX, f64::INFINITY];
+    for items in numbers {
+        for sketch in [Sketch::HyperLogLog, Sketch::UltraLogLog] {
+            for registers in [0, 1, 16, u64::MAX] {
+                let error = relative_standard_error(sketch, registers, items);
+                assert!(error >= 0.0, "{sketch:?}, {registers}, {items}: {error}");
+                assert!(items > 0.0 || error == 0.0, "{sketch:?}, {registers}, {items}: {error}");
+                let (none, some) = (registers == 0, items > 0.0);
+                assert!(error.is_infinite() || !(none && some), "{items}: {error}");
+            }
+        }
+        let all = [Improved, MaximumLikelihood, Martingale, UltraFgra, UltraMaximumLikelihood];
+        for estimator in all {
+            let params = HllParams::new(4).unwrap();
+            let error = params.standard_error_at(estimator, items);
+            let estimate = params.estimate(estimator, items);
+            assert!(error >= 0.0, "{estimator:?}, {items}: {error}");
+            assert_eq!(estimate.value, if items > 0.0 { items } else { 0.0 });
+            assert!(estimate.standard_error >= 0.0, "{estimator:?}, {items}: {estimate:?}");
+        }
+    }
+}

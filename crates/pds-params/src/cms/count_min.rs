@@ -96,8 +96,8 @@ impl CountMinParams {
         delta: f64,
     ) -> Result<Self, ParamError> {
         check_shape(width, depth)?;
-        check_probability("delta", delta)?;
         check_bound("epsilon", epsilon)?;
+        check_probability("delta", delta)?;
         let least = excess_probability(width, depth, epsilon);
         // Shapes that were computed from a delta meet it up to rounding.
         if least <= delta * (1.0 + 1e-9) {

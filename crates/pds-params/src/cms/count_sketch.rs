@@ -83,8 +83,8 @@ impl CountSketchParams {
         delta: f64,
     ) -> Result<Self, ParamError> {
         check_shape(width, depth)?;
-        check_probability("delta", delta)?;
         check_bound("epsilon", epsilon)?;
+        check_probability("delta", delta)?;
         let shape = Self { width, depth, epsilon, delta };
         let least = shape.delta_at(epsilon);
         // Shapes that were computed from a delta meet it up to rounding.

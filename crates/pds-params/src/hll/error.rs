@@ -24,7 +24,7 @@ impl Sketch {
 /// Returns the relative standard error of the best estimate of `items` distinct keys by `registers`
 /// registers, as a fraction of `items`.
 ///
-/// 0 for no items. Times the square root of the registers it is 0.71 for HyperLogLog and 0.5 for UltraLogLog while there
+/// It is 0 for a number of items that is not above 0, NaN included, and infinite for items in no registers. Times the square root of the registers it is 0.71 for HyperLogLog and 0.5 for UltraLogLog while there
 /// are far fewer items than registers, 0.74 and 0.52 at half as many, 0.77 and 0.53 at as many, and tends to 1.037 and 0.761. Exact
 /// as both numbers grow. Few registers exceed it, by up to 7 % at 16 and 2 % at 64;
 /// [`HllParams::standard_error_at`](crate::HllParams::standard_error_at) accounts for that.
@@ -47,6 +47,10 @@ impl Sketch {
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "registers are far below 2^53")]
 pub fn relative_standard_error(sketch: Sketch, registers: u64, items: f64) -> f64 {
+    // Of NaN and another number, `max` is the other one.
+    if items.max(0.0) == 0.0 {
+        return 0.0;
+    }
     let registers = registers as f64;
     let rate = items / registers;
     if rate < 1e-9 {

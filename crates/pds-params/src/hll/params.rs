@@ -188,7 +188,8 @@ impl HllParams {
         estimator.error_constant() / sqrt(registers) * (estimator.finite_size(registers) + wobble)
     }
 
-    /// Returns the relative standard error in the dense form at `items` distinct items.
+    /// Returns the relative standard error in the dense form at `items` distinct items: 0 where they are not above 0, NaN
+    /// included.
     ///
     /// The error of the best estimator at `items` times the ratio of their limits. For the generalised remaining area, whose error
     /// is a fifth above that while items are few, the ratio was measured. Within 4 % from 64 registers on; up to 8 % too high
@@ -199,7 +200,7 @@ impl HllParams {
         let registers = self.registers();
         let best = relative_standard_error(sketch, self.num_registers(), items);
         let many = estimator.error_constant() / limit * estimator.finite_size(registers);
-        let load = items / registers;
+        let load = items.max(0.0) / registers;
         let few = match estimator {
             CardinalityEstimator::UltraFgra => 1.0 + 0.2 / (1.0 + load * load / 2.0),
             _ => 1.0,
@@ -257,8 +258,12 @@ impl HllParams {
     }
 
     /// Attaches the standard error at the estimate, as it is in the dense form.
+    ///
+    /// A value that is not above 0, NaN included, is an estimate of 0 without an error.
     #[must_use]
     pub fn estimate(self, estimator: CardinalityEstimator, value: f64) -> Estimate {
+        // Of NaN and another number, `max` is the other one.
+        let value = value.max(0.0);
         Estimate { value, standard_error: value * self.standard_error_at(estimator, value) }
     }
 }
