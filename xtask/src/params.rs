@@ -10,7 +10,8 @@ mod sketches;
 use crate::process::Outcome;
 use clap::Args;
 use core::error::Error;
-use pds::params::compare::{Abilities, Ability, CountNeeds, Needs, Priority};
+use pds::compare::{Abilities, Ability, CountAbilities, CountNeeds, Needs, Priority};
+use pds::params::ParamError;
 use pds_testkit::pipe;
 
 /// Sizes, error rates and a choice of structure, from any two of items, rate and memory.
@@ -106,8 +107,31 @@ type Answer = Result<String, Box<dyn Error>>;
 /// # Errors
 /// When too little is asked, or what no structure can give.
 pub(crate) fn run(options: &Options) -> Outcome {
-    let answer = answer(options)?;
-    Ok(pipe::print(format_args!("{answer}\n"))?)
+    let answer = answer(options).map_err(as_asked)?;
+    Ok(pipe::print(format_args!("{}\n", show::wrapped(&answer)))?)
+}
+
+/// Parameters by the names that they have here.
+const OPTIONS: [(&str, &str); 4] = [
+    ("bytes", "memory"),
+    ("expected_items", "items"),
+    ("false_positive_rate", "rate"),
+    ("standard_error", "error"),
+];
+
+/// An error that names what was asked by its option, and sizes by their unit.
+fn as_asked(error: Box<dyn Error>) -> Box<dyn Error> {
+    let Some(&wrong) = error.downcast_ref::<ParamError>() else { return error };
+    if let ParamError::OutOfRange { parameter: "bytes", value, min, .. } = wrong
+        && value < min
+    {
+        let [value, min] = [value, min].map(show::bytes);
+        return format!("memory is {value}, but must be at least {min}").into();
+    }
+    match OPTIONS.iter().find(|(name, _)| *name == wrong.parameter()) {
+        Some((name, option)) => wrong.to_string().replacen(name, option, 1).into(),
+        None => error,
+    }
 }
 
 fn answer(options: &Options) -> Answer {
@@ -137,9 +161,11 @@ fn counts(options: &Options, epsilon: f64) -> Answer {
         return sketches::counts_in_memory(bytes, epsilon);
     }
     let needs = options.items.map(|keys| CountNeeds {
-        remove: options.remove,
-        unbiased: options.unbiased,
-        list: options.list,
+        abilities: CountAbilities {
+            remove: options.remove,
+            unbiased: options.unbiased,
+            list: options.list,
+        },
         ..CountNeeds::new(keys, options.total.unwrap_or(u64::MAX), epsilon, options.delta)
     });
     sketches::counts(epsilon, options.delta, needs.as_ref())
@@ -204,7 +230,10 @@ mod tests {
     fn ask(line: &str) -> String {
         let words = core::iter::once("params").chain(line.split_whitespace());
         match Line::try_parse_from(words) {
-            Ok(line) => answer(&line.options).unwrap_or_else(|error| format!("error: {error}")),
+            Ok(line) => match answer(&line.options).map_err(as_asked) {
+                Ok(answer) => show::wrapped(&answer),
+                Err(error) => format!("error: {error}"),
+            },
             Err(error) => error.to_string(),
         }
     }
@@ -225,14 +254,20 @@ mod tests {
             ("--memory 16KiB", "0.812 %"),
             ("--epsilon 0.001 --delta 1%", "2,719"),
             ("--error 1%", "UltraLogLog"),
-            ("--epsilon 0.001 --items 10e6 --total 1e9", "Recommended: count-min sketch, 53.1 KiB"),
-            ("--epsilon 0.001 --items 10e6", "- count-min sketch: 106 KiB"),
+            (
+                "--epsilon 0.001 --items 10e6 --total 1e9",
+                "Recommended: count-min sketch (CountMinSketch), 53.1 KiB",
+            ),
+            ("--epsilon 0.001 --items 10e6", "- count-min sketch (CountMinSketch): 106 KiB"),
             ("--epsilon 0.001 --items 10e6 --list", "Recommended: summary of heavy hitters"),
             ("--epsilon 0.02 --items 10e6 --unbiased", "Recommended: count sketch"),
             ("--error 1% --items 1e9", "Recommended: UltraLogLog, 8.00 KiB"),
             ("--error 1% --items 1e9 --overlap", "Recommended: HyperLogLog, 16.0 KiB"),
             ("--epsilon 0.001 --memory 64KiB", "0.242 %"),
-            ("--epsilon 0.001 --memory 512B", "error: bytes is 512, but must be from 1008"),
+            (
+                "--epsilon 0.001 --memory 512B",
+                "error: memory is 512 bytes, but must be at least 1,008 bytes",
+            ),
             ("--width 2719 --depth 5", "0.674 %"),
             ("--width 2719", "--depth <N>"),
             ("--precision 14", "0.812 %"),
@@ -240,7 +275,7 @@ mod tests {
             ("--precision 14 --items 100", "400 B"),
             ("--precision 14 --items 100", "0.00863 %"),
             ("--precision 19", "error: precision is 19, but must be from 4 to 18"),
-            ("--error 0.16%", "No HyperLogLog, likelihood: it errs by 0.202 % at the least."),
+            ("--error 0.16%", "No HyperLogLog, likelihood: it errs by at least 0.202 %."),
             ("--error 0.16%", "UltraLogLog, estimate"),
             ("--error 1% --memory 1MiB", "error: --error fixes the memory"),
             ("--memory 64KiB", "910 keys of 8 bytes"),
@@ -252,15 +287,31 @@ mod tests {
             ("--items 1e6 --rate 1% --memory 1MB", "error: two of"),
             ("--items 1e6 --rate 100%", "'--rate <RATE>': `100%` is not above 0 and below 1"),
             ("--items -1 --rate 1%", "'--items <N>': `-1` is not from 1 to 2^64 - 1"),
-            (
-                "--items 1e6 --rate 1e-18",
-                "error: false_positive_rate is 1e-18, but must be above 5.42",
-            ),
+            ("--items 1e6 --rate 1e-18", "error: rate is 1e-18, but must be above 5.42"),
             ("--items 1e6 --rate 1% --list", "--epsilon <SHARE>"),
             (
                 "--memory 1MiB --items 1e6",
-                "No hash set of 64-bit hashes: it takes 18.0 MiB at the least.",
+                "No hash set of 64-bit hashes: it takes at least 18.0 MiB.",
             ),
+            (
+                "--memory 27136 --items 1e6",
+                "error: memory is 27,136 bytes (26.5 KiB), but must be at least 27,144 bytes (26.5 KiB) for",
+            ),
+            (
+                "--memory 1 --items 1",
+                "error: memory is 1 byte, but must be at least 8 bytes for 1 key:",
+            ),
+            ("--memory 1 --rate 1%", "error: memory is 1 byte, but must be at least 8 bytes for a"),
+            ("--memory 1", "error: memory is 1 byte, but must be at least 16 bytes"),
+            (
+                "--items 1e6 --rate 1%",
+                "    let mut filter = pds::BloomFilter::new(1_000_000, 0.01)?;",
+            ),
+            (
+                "--memory 64MiB --rate 1%",
+                "let mut filter = pds::BloomFilter::new(55_965_125, 0.01)?;",
+            ),
+            ("--error 1% --items 1e9", "    let mut sketch = pds::UltraLogLog::new(13)?;"),
             (
                 "--error 0.1%",
                 "error: no sketch here errs by 0.100 % or less: the least is 0.149 %, by UltraLogLog",
@@ -269,6 +320,37 @@ mod tests {
         for (line, needle) in cases {
             let answer = ask(line);
             assert!(answer.contains(needle), "{line}: {needle} is not in\n{answer}");
+        }
+    }
+
+    /// Every kind of answer, with numbers as long as people ask for.
+    #[test]
+    fn answers_fit_80_columns_but_for_code() {
+        let lines = [
+            "--items 10e6 --rate 1%",
+            "--items 123456789012 --rate 0.0000123%",
+            "--items 10e9 --memory 64GiB",
+            "--memory 64GiB --rate 1%",
+            "--epsilon 0.0000001 --delta 1%",
+            "--epsilon 0.000001 --items 10e6 --total 1e15 --list",
+            "--epsilon 0.001 --memory 64KiB",
+            "--width 2719000 --depth 15",
+            "--error 1% --items 1e9 --overlap",
+            "--error 0.16%",
+            "--precision 18",
+            "--share 0.001%",
+            "--memory 64GiB",
+            "--published",
+        ];
+        for line in lines {
+            let answer = ask(line);
+            assert!(!answer.starts_with("error"), "{line}: {answer}");
+            let code = |line: &str| line.starts_with("    let mut ");
+            let long: Vec<_> = answer
+                .lines()
+                .filter(|line| line.trim_end().chars().count() > 80 && !code(line))
+                .collect();
+            assert!(long.is_empty(), "{line}\n{}", long.join("\n"));
         }
     }
 }

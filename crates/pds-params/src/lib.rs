@@ -6,12 +6,12 @@ pub mod blocked;
 pub mod bloom;
 mod check;
 pub mod cms;
-pub mod compare;
 pub mod counting;
 pub mod cuckoo;
 mod design;
 mod error;
 mod estimate;
+mod hash_table;
 pub mod hll;
 
 pub use blocked::params::{BlockedBloomParams, Preference};
@@ -19,9 +19,9 @@ pub use bloom::params::BloomParams;
 pub use cms::{
     count_min::CountMinParams, count_sketch::CountSketchParams, heavy_hitters::HeavyHittersParams,
 };
-pub use compare::{compare, recommend};
 pub use counting::blocked::BlockedCountingParams;
 pub use cuckoo::params::CuckooParams;
 pub use error::ParamError;
 pub use estimate::Estimate;
+pub use hash_table::HashTableParams;
 pub use hll::params::HllParams;

@@ -8,9 +8,8 @@ use pds_params::bloom::{
     intersection_cardinality, intersection_rate, overfill_rate, rate_asymptotic, rate_exact,
     rate_finite, rate_from_fill, scheme_excess, set_bits_standard_deviation, union_rate,
 };
-use pds_params::compare::{Candidate, Structure};
 use pds_params::{BlockedBloomParams, BlockedCountingParams, BloomParams, CuckooParams};
-use pds_params::{Estimate, ParamError, Preference, blocked, counting, cuckoo};
+use pds_params::{Estimate, HashTableParams, ParamError, Preference, blocked, counting, cuckoo};
 
 /// A size computed from a 32-bit intermediate bottoms out at a rate of n / 2^32.
 #[test]
@@ -393,17 +392,12 @@ fn check_shapes(size: u64, items: u64) {
         done(BlockedBloomParams::from_blocks_and_items(size, items));
     });
     at_once("widths", items, || done(CuckooParams::from_items_and_fingerprint_bits(items, 12)));
-    for structure in Structure::ALL {
-        at_once("in memory", (structure, size, items), || {
-            let candidate = Candidate::in_memory(structure, size, items);
-            assert!(candidate.is_err() || candidate.is_ok_and(|it| it.rate() <= 1.0));
-        });
-        if let Ok(candidate) = Candidate::new(structure, 1_000, 0.01) {
-            at_once("another number", (structure, items), || {
-                candidate.rate_at(items).into_iter().for_each(|it| assert_probability("rate", it));
-            });
-        }
-    }
+    at_once("in memory", (size, items), || {
+        let table = HashTableParams::for_memory(size, items);
+        assert!(table.is_err() || table.is_ok_and(|it| it.size_in_bytes(0) <= size));
+        let cuckoo = CuckooParams::for_memory(size, items);
+        assert!(cuckoo.is_err() || cuckoo.is_ok_and(|it| it.size_in_bytes() <= size));
+    });
 }
 
 /// Whether there is a design for a number and a rate.
@@ -503,16 +497,6 @@ fn case_25_every_stated_rate_counts_all_that_adds_to_it() {
             let excess = scheme_excess(bits, items, params.num_hashes());
             let rate = (params.rate_at(items) + excess + collisions).min(1.0);
             assert_eq!(params.promised_rate().unwrap_or(1.0), rate, "{bits} bits, {items} items");
-        }
-        for structure in Structure::ALL {
-            for rate in [0.999, 0.9, 0.5, 0.01, 1e-3, 1e-6, 1e-9] {
-                let Ok(candidate) = Candidate::new(structure, items, rate) else { continue };
-                let stated = candidate.rate();
-                assert!(collisions <= stated && stated <= rate, "{structure}: {items} at {rate}");
-                let bytes = candidate.size_in_bytes().max(8);
-                let lowest = Candidate::in_memory(structure, bytes, items).unwrap().rate();
-                assert!(collisions <= lowest && lowest <= rate, "{structure}: {items} at {rate}");
-            }
         }
     }
 }

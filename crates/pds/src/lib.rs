@@ -11,6 +11,8 @@ extern crate alloc;
 #[cfg(feature = "std")]
 extern crate std;
 
+#[cfg(feature = "alloc")]
+pub mod compare;
 // The documents use all structures.
 #[cfg(all(
     doctest,
@@ -29,6 +31,8 @@ mod documents;
     any(feature = "bloom", feature = "blocked", feature = "counting", feature = "cuckoo")
 ))]
 mod dyn_filter;
+#[cfg(feature = "alloc")]
+pub mod registry;
 mod typed;
 
 #[cfg(feature = "blocked")]

@@ -10,56 +10,127 @@
     feature = "hll"
 ))]
 
-use pds::params::compare::{
-    Ability, Against, Candidate, CountNeeds, DistinctNeeds, Needs, Shape, Sketch,
-    SketchRecommendation, Structure, compare, recommend, recommend_counts, recommend_distinct,
+use core::error::Error;
+
+use pds::compare::{
+    Ability, Against, Candidate, CountAbilities, CountNeeds, DistinctNeeds, Needs,
+    SketchRecommendation, recommend, recommend_counts, recommend_distinct,
 };
+use pds::params::{CountMinParams, CuckooParams};
+use pds::registry::{self, Structure};
 use pds::{
-    BlockedBloomFilter, BlockedCountingBloomFilter, BloomFilter, BuildError, CountMinSketch,
-    CountSketch, CountingBloomFilter, CuckooFilter, HeavyHitters, HyperLogLog,
-    SplitBlockBloomFilter, UltraLogLog,
+    CountMinSketch, CountSketch, CuckooFilter, DefaultHashBuilder, HeavyHitters, HyperLogLog, Kind,
+    UltraLogLog,
 };
 
-fn built(candidate: &Candidate, rate: f64) -> Result<u64, BuildError> {
-    // `new` takes the powers of two that Arrow takes; the calculator the least that keeps the promise.
-    if let Shape::SplitBlock { blocks } = candidate.shape() {
-        return Ok(SplitBlockBloomFilter::with_blocks(*blocks)?.size_in_bytes());
-    }
-    let items = candidate.items();
-    Ok(match candidate.structure() {
-        Structure::Bloom => BloomFilter::new(items, rate)?.size_in_bytes(),
-        Structure::BlockedBloom => BlockedBloomFilter::new(items, rate)?.size_in_bytes(),
-        Structure::Cuckoo => CuckooFilter::new(items, rate)?.size_in_bytes(),
-        Structure::CountingBloom => CountingBloomFilter::new(items, rate)?.size_in_bytes(),
-        Structure::BlockedCountingBloom => {
-            BlockedCountingBloomFilter::new(items, rate)?.size_in_bytes()
-        }
-        other => panic!("{other} is not built here"),
-    })
+/// An expression, built, against what the calculator prints and says of its size.
+macro_rules! built {
+    ($candidate:expr, $built:expr) => {
+        let (candidate, built) = ($candidate, $built);
+        assert_eq!(candidate.expression(), stringify!($built));
+        assert_eq!(candidate.size_in_bytes(), built.size_in_bytes(), stringify!($built));
+    };
 }
 
+/// The line that is printed builds a filter of the size that is stated, from a promise and from memory.
 #[test]
-fn filters_take_what_the_calculator_says() {
-    for (items, rate) in [(1, 0.5), (100, 0.03), (12_345, 0.01), (1_000_000, 1e-4)] {
-        let comparison = compare(items, rate).unwrap();
-        let filters = comparison.candidates().filter(|one| one.structure() != Structure::HashSet);
-        let mut seen = 0;
-        for candidate in filters {
-            let taken = built(candidate, rate).unwrap();
-            assert_eq!(candidate.size_in_bytes(), taken, "{}", candidate.structure());
-            seen += 1;
-        }
-        assert_eq!(seen, 6);
+fn filters_take_what_the_calculator_says() -> Result<(), Box<dyn Error>> {
+    use pds::registry::{
+        BLOCKED_BLOOM, BLOCKED_COUNTING_BLOOM, BLOOM, COUNTING_BLOOM, CUCKOO, SPLIT_BLOCK_BLOOM,
+    };
+    let promised = |structure| Candidate::new(structure, 12_345, 0.001);
+    built!(promised(&BLOOM)?, pds::BloomFilter::new(12_345, 0.001)?);
+    built!(promised(&BLOCKED_BLOOM)?, pds::BlockedBloomFilter::new(12_345, 0.001)?);
+    built!(promised(&SPLIT_BLOCK_BLOOM)?, pds::SplitBlockBloomFilter::with_blocks(815)?);
+    built!(promised(&CUCKOO)?, pds::CuckooFilter::new(12_345, 0.001)?);
+    built!(promised(&COUNTING_BLOOM)?, pds::CountingBloomFilter::new(12_345, 0.001)?);
+    built!(
+        promised(&BLOCKED_COUNTING_BLOOM)?,
+        pds::BlockedCountingBloomFilter::new(12_345, 0.001)?
+    );
+
+    let in_memory = |structure| Candidate::for_memory(structure, 1_000_000, 500_000);
+    built!(
+        in_memory(&BLOOM)?,
+        pds::BloomFilter::builder().bits(8_000_000).expected_items(500_000).build()?
+    );
+    built!(
+        in_memory(&BLOCKED_BLOOM)?,
+        pds::BlockedBloomFilter::builder().blocks(15_625).expected_items(500_000).build()?
+    );
+    built!(in_memory(&SPLIT_BLOCK_BLOOM)?, pds::SplitBlockBloomFilter::with_blocks(31_250)?);
+    built!(
+        in_memory(&CUCKOO)?,
+        pds::CuckooFilter::builder().buckets(133_333).fingerprint_bits(15).build()?
+    );
+    built!(
+        in_memory(&COUNTING_BLOOM)?,
+        pds::CountingBloomFilter::builder().counters(2_000_000).hashes(3).build()?
+    );
+    built!(
+        in_memory(&BLOCKED_COUNTING_BLOOM)?,
+        pds::BlockedCountingBloomFilter::builder().lines(15_625).build()?
+    );
+    let set = promised(&registry::HASH_SET)?;
+    let built: std::collections::HashSet<u64> =
+        std::collections::HashSet::<u64>::with_capacity(12_345);
+    assert_eq!(set.expression(), "std::collections::HashSet::<u64>::with_capacity(12_345)");
+    assert_eq!(set.size_in_bytes() / 9 / 8 * 7, built.capacity() as u64);
+    Ok(())
+}
+
+/// The recommended line builds a sketch of the size that is stated.
+#[test]
+fn sketches_are_built_by_the_line_that_is_printed() -> Result<(), Box<dyn Error>> {
+    let counts = |total, abilities| {
+        let needs = CountNeeds { abilities, ..CountNeeds::new(1 << 40, total, 0.01, 0.02) };
+        Ok::<_, Box<dyn Error>>(recommend_counts(&needs)?.expect("one that does all of it"))
+    };
+    let any = CountAbilities::default();
+    built!(counts(1 << 20, any)?, pds::CountMinSketch::new(0.01, 0.02)?);
+    let wide = CountMinSketch::builder(CountMinParams::new(0.01, 0.02)?).counters::<u64>();
+    let needs = CountNeeds { abilities: any, ..CountNeeds::new(1 << 40, 1 << 40, 0.01, 0.02) };
+    let recommendation = recommend_counts(&needs)?.expect("one");
+    let said = said(&recommendation, &registry::COUNT_MIN);
+    assert_eq!(said, wide.build()?.size_in_bytes());
+    let unbiased = CountAbilities { unbiased: true, ..any };
+    built!(counts(1 << 20, unbiased)?, pds::CountSketch::new(0.01, 0.02)?);
+    let listed = counts(1 << 20, CountAbilities { list: true, ..any })?;
+    let _: HeavyHitters<u64> = pds::HeavyHitters::new(0.01)?;
+    assert_eq!(listed.expression(), "pds::HeavyHitters::new(0.01)?");
+
+    let distinct = |overlap| {
+        let needs = DistinctNeeds { overlap, ..DistinctNeeds::new(1 << 40, 0.02) };
+        Ok::<_, Box<dyn Error>>(recommend_distinct(&needs)?.expect("one"))
+    };
+    built!(distinct(false)?, pds::UltraLogLog::new(11)?);
+    assert_eq!(distinct(true)?.expression(), "pds::HyperLogLog::new(12)?");
+    Ok(())
+}
+
+/// Each kind of the family is that of one structure, and each structure has its own names.
+#[test]
+fn every_kind_is_registered_once() {
+    let kinds: Vec<Kind> = registry::ALL.iter().filter_map(|one| one.kind).collect();
+    for (index, &kind) in kinds.iter().enumerate() {
+        assert!(!kinds[..index].contains(&kind), "{kind} is that of two");
+        assert_eq!(registry::of_kind(kind).and_then(|one| one.kind), Some(kind), "{kind}");
+    }
+    assert_eq!(kinds.len(), 12);
+    for (index, one) in registry::ALL.iter().enumerate() {
+        assert!(!registry::ALL[..index].contains(one), "{one} is listed twice");
+        let names = [one.name, one.type_name, one.crate_name, one.caution];
+        assert!(names.iter().all(|name| !name.is_empty()), "{one:?}");
     }
 }
 
 /// The bytes of one structure, chosen or not.
-fn said(recommendation: &SketchRecommendation, sketch: Sketch) -> u64 {
+fn said(recommendation: &SketchRecommendation, sketch: &Structure) -> u64 {
     if recommendation.choice() == sketch {
         return recommendation.size_in_bytes();
     }
-    let row = recommendation.reasons().find(|(other, _)| *other == sketch);
-    match row.expect("a structure of this question").1 {
+    let row = recommendation.reasons().find(|reason| reason.structure == sketch);
+    match row.expect("a structure of this question").against {
         Against::Larger { bytes, .. } => bytes,
         other => panic!("{other:?}"),
     }
@@ -71,24 +142,30 @@ fn sketches_take_what_the_calculator_says() {
     let counts = recommend_counts(&CountNeeds::new(1 << 40, 1 << 20, epsilon, delta));
     let counts = counts.unwrap().unwrap();
     let count_min: CountMinSketch = CountMinSketch::new(epsilon, delta).unwrap();
-    assert_eq!(said(&counts, Sketch::CountMin), count_min.size_in_bytes());
+    assert_eq!(said(&counts, &registry::COUNT_MIN), count_min.size_in_bytes());
     let signed = CountSketch::new(epsilon, delta).unwrap();
-    assert_eq!(said(&counts, Sketch::CountSketch), signed.size_in_bytes());
+    assert_eq!(said(&counts, &registry::COUNT_SKETCH), signed.size_in_bytes());
 
     let distinct = recommend_distinct(&DistinctNeeds::new(1 << 40, 0.02)).unwrap().unwrap();
     let mut sketch = HyperLogLog::new(12).unwrap();
     sketch.make_dense();
-    assert_eq!(said(&distinct, Sketch::HyperLogLog), sketch.size_in_bytes());
-    assert_eq!(said(&distinct, Sketch::UltraLogLog), UltraLogLog::new(11).unwrap().size_in_bytes());
+    assert_eq!(said(&distinct, &registry::HYPER_LOG_LOG), sketch.size_in_bytes());
+    assert_eq!(
+        said(&distinct, &registry::ULTRA_LOG_LOG),
+        UltraLogLog::new(11).unwrap().size_in_bytes()
+    );
 }
 
 /// About, as the calculator says itself: slots, the table and the heap each have room to spare.
 #[test]
 fn heavy_hitters_take_about_what_the_calculator_says() {
     for epsilon in [0.1, 0.003, 0.0001] {
-        let needs = CountNeeds { list: true, ..CountNeeds::new(1 << 40, 1 << 20, epsilon, 0.01) };
+        let needs = CountNeeds {
+            abilities: CountAbilities { list: true, ..CountAbilities::default() },
+            ..CountNeeds::new(1 << 40, 1 << 20, epsilon, 0.01)
+        };
         let recommendation = recommend_counts(&needs).unwrap().unwrap();
-        assert_eq!(recommendation.choice(), Sketch::HeavyHitters);
+        assert_eq!(recommendation.choice(), &registry::HEAVY_HITTERS);
         let mut heavy = HeavyHitters::<u64>::new(epsilon).unwrap();
         (0..2 * heavy.capacity()).for_each(|key| {
             heavy.insert(&key);
@@ -103,9 +180,10 @@ fn heavy_hitters_take_about_what_the_calculator_says() {
 fn what_is_recommended_can_do_what_is_needed() {
     let mut needs = Needs::new(10_000, 0.01);
     needs.abilities.remove = Ability::Yes;
-    let choice = *recommend(&needs).unwrap().unwrap().choice();
-    assert_eq!(choice.structure(), Structure::Cuckoo);
-    let mut filter = CuckooFilter::new(choice.items(), 0.01).unwrap();
+    let choice = recommend(&needs).unwrap().unwrap().choice().clone();
+    assert_eq!(choice.structure(), &registry::CUCKOO);
+    let params = *choice.params::<CuckooParams>().expect("those of a cuckoo filter");
+    let mut filter = CuckooFilter::from_params(params, DefaultHashBuilder::default()).unwrap();
     filter.insert("here").unwrap();
     assert!(filter.remove("here") && !filter.contains("here"));
 }

@@ -1,32 +1,36 @@
 //! *Have I seen this key?*: all filters in a table, past their load, and a choice.
 
-use super::show::{share, table};
+use super::show::{bytes, keys, share, table};
 use super::{Answer, plot};
 use crate::text::grouped;
 use core::fmt::Write;
-use pds::params::ParamError;
-use pds::params::bloom::information_bound;
-use pds::params::compare::{
-    Candidate, Comparison, HumanBytes, LinesRead, Needs, Structure, compare, compare_in_memory,
+use pds::compare::{
+    Ability, Candidate, Comparison, HumanBytes, LinesRead, Needs, compare, compare_in_memory,
     compare_most_items, recommend,
 };
+use pds::params::ParamError;
+use pds::params::bloom::information_bound;
+use pds::registry::{HASH_SET, Structure, filters};
 
-/// Loads that rates are shown at, in hundredths of the design.
-const LOADS: [u64; 7] = [25, 50, 100, 125, 150, 200, 300];
+/// Loads of the table of rates, in hundredths of the design.
+const LOADS: [u64; 5] = [50, 100, 150, 200, 300];
+
+/// Loads that bars are drawn for.
+const BARS: [u64; 7] = [25, 50, 100, 125, 150, 200, 300];
 
 /// What each structure takes for a promise, what happens past it, and which one to take.
 pub(super) fn for_promise(needs: &Needs) -> Answer {
     let (items, rate) = (needs.items, needs.rate);
     let comparison = compare(items, rate)?;
-    let mut text = format!("{} keys at {}\n\n", grouped(items), share(rate));
-    text += &rows(comparison.candidates());
+    let mut text = format!("{} at {}\n\n", keys(items), share(rate));
+    text += &rows(comparison.candidates(), &[MEMORY, PER_KEY, RATE]);
     let bound = information_bound(items, rate) / 8.0;
     write!(text, "\n\nNo filter can take less than {}.", human(bound))?;
     text += &impossible(&comparison);
     write!(
         text,
-        "\n\nFalse-positive rates at other loads than these {} keys\n\n{}\n",
-        grouped(items),
+        "\n\nFalse-positive rates at other loads than {}\n\n{}\n",
+        keys(items),
         loads(&comparison)
     )?;
     match recommend(needs)? {
@@ -39,91 +43,130 @@ pub(super) fn for_promise(needs: &Needs) -> Answer {
 }
 
 /// The lowest rate of each structure, for so many keys in so little memory.
-pub(super) fn for_items_in_memory(bytes: u64, items: u64) -> Answer {
-    let least = Structure::ALL.map(|structure| (structure, least_memory(structure, items)));
-    let needs =
-        |structure| least.iter().find(|(one, _)| *one == structure).map(|(_, least)| *least);
-    let sizes = || least.iter().filter_map(|&(structure, size)| Some((size.ok()?, structure)));
+pub(super) fn for_items_in_memory(memory: u64, items: u64) -> Answer {
     // Asked first: far below it the predictions of rates have nothing to say.
-    match sizes().min_by_key(|&(size, _)| size) {
-        Some((size, structure)) if size > bytes => {
-            let (size, rate) = (HumanBytes(size), share(MOST_RATE));
-            return Err(format!(
-                "memory is {}, but must be at least {size} for {} keys: a {structure} takes so much at a rate of {rate}",
-                HumanBytes(bytes),
-                grouped(items)
+    let least = least_memory(items);
+    if let Some((size, structure)) = least
+        && size > memory
+    {
+        return Err(format!(
+                "memory is {}, but must be at least {} for {}: a {structure} takes so much at a rate of {}",
+                bytes(memory),
+                bytes(size),
+                keys(items),
+                share(MOST_RATE)
             )
             .into());
-        }
-        _ => {}
     }
-    let comparison = compare_in_memory(bytes, items)?;
-    let has_room = |one: &&Candidate| {
-        needs(one.structure()).is_some_and(|least| least.is_ok_and(|size| size <= bytes))
+    let comparison = compare_in_memory(memory, items)?;
+    let (mut found, mut others) = (Vec::new(), String::new());
+    for structure in filters() {
+        let candidate = match Candidate::new(structure, items, MOST_RATE) {
+            Ok(least) if least.size_in_bytes() > memory => {
+                writeln!(others, "{}", too_small(structure, least.size_in_bytes()))?;
+                continue;
+            }
+            Ok(_) => comparison.get(structure),
+            Err(error) => Err(error),
+        };
+        match candidate {
+            Ok(candidate) => found.push(candidate),
+            Err(error) => writeln!(others, "No {structure}: {error}.")?,
+        }
+    }
+    let place = |one: &Candidate| {
+        let same = |other: &Candidate| other.structure() == one.structure();
+        comparison.candidates().position(same)
     };
-    let others: String = Structure::ALL
-        .into_iter()
-        .filter_map(|structure| match needs(structure)? {
-            Ok(size) if size > bytes => {
-                Some(format!("\nNo {structure}: it takes {} at the least.", HumanBytes(size)))
-            }
-            Ok(_) => {
-                comparison.get(structure).err().map(|error| format!("\nNo {structure}: {error}."))
-            }
-            Err(error) => Some(format!("\nNo {structure}: {error}.")),
-        })
-        .collect();
-    let title = format!("{} keys in {}, the lowest rates\n\n", grouped(items), HumanBytes(bytes));
-    Ok(title + &rows(comparison.candidates().filter(has_room)) + &others + "\n")
+    found.sort_by_key(|one| place(one));
+    let title = format!("{} in {}, the lowest rates\n\n", keys(items), HumanBytes(memory));
+    Ok(title
+        + &rows(found.iter().copied(), &[MEMORY, PER_KEY, RATE])
+        + "\n"
+        + &others
+        + &first(found.first()))
 }
 
 /// The highest rate that is of use: a filter above it says *yes* to nearly every key.
 const MOST_RATE: f64 = 0.99;
 
-/// The least memory in which a structure tells anything of so many keys, in bytes.
-fn least_memory(structure: Structure, items: u64) -> Result<u64, ParamError> {
-    Candidate::new(structure, items, MOST_RATE).map(|candidate| candidate.size_in_bytes())
+/// The least memory in which a structure tells anything of so many keys, in bytes, and that structure.
+fn least_memory(items: u64) -> Option<(u64, &'static Structure)> {
+    let least = |structure| {
+        let candidate = Candidate::new(structure, items, MOST_RATE).ok()?;
+        Some((candidate.size_in_bytes(), structure))
+    };
+    filters().filter_map(least).min_by_key(|&(size, _)| size)
 }
 
 /// The most keys of each structure, at a rate in so little memory.
-pub(super) fn for_rate_in_memory(bytes: u64, rate: f64) -> Answer {
-    let comparison = compare_most_items(bytes, rate)?;
-    let title = format!("{} at {}, the most keys\n\n", HumanBytes(bytes), share(rate));
-    Ok(title + &rows(comparison.candidates()) + &impossible(&comparison) + "\n")
+pub(super) fn for_rate_in_memory(memory: u64, rate: f64) -> Answer {
+    let comparison = compare_most_items(memory, rate).map_err(|error| match error {
+        ParamError::OutOfRange { parameter: "bytes", value, min, .. } => {
+            let (value, min) = (bytes(value), bytes(min));
+            format!("memory is {value}, but must be at least {min} for a single key at this rate")
+        }
+        other => other.to_string(),
+    })?;
+    let title = format!("{} at {}, the most keys\n\n", HumanBytes(memory), share(rate));
+    let rows = rows(comparison.candidates(), &[KEYS, MEMORY, PER_KEY]);
+    let others = impossible(&comparison);
+    Ok(title + &rows + &others + "\n" + &first(comparison.candidates().next().as_ref()))
 }
 
-fn rows<'a>(candidates: impl Iterator<Item = &'a Candidate>) -> String {
-    let header = [
-        "structure",
-        "keys",
-        "memory",
-        "bits a key",
-        "rate",
-        "remove",
-        "merge",
-        "count",
-        "grow",
-        "lines read, hit",
-        "miss",
-    ];
-    table(&header, candidates.map(cells)) + LEGEND
+/// The line of Rust that builds the first of a table.
+fn first(candidate: Option<&&Candidate>) -> String {
+    candidate.map_or_else(String::new, |one| {
+        format!("\nThe first of them:\n    let mut filter = {};\n", one.expression())
+    })
 }
 
-const LEGEND: &str = "\n(limited: a counter counts to 15, a merge takes what fits, beyond its keys a filter errs more often. \
-    Lines read: cache lines\nof 64 bytes a question, for a key that is there and for one that is not.)";
+/// A column: its header, and its cell of a candidate.
+type Column = (&'static str, fn(&Candidate) -> String);
 
-fn cells(candidate: &Candidate) -> Vec<String> {
+const KEYS: Column = ("keys", |one| grouped(one.items()));
+const MEMORY: Column = ("memory", |one| HumanBytes(one.size_in_bytes()).to_string());
+const PER_KEY: Column = ("bits/key", |one| format!("{:.2}", one.bits_per_item()));
+const RATE: Column = ("rate", |one| share(one.rate()));
+/// What every table of filters ends with.
+const ABILITIES: [Column; 2] = [("can", can), ("lines", lines)];
+
+/// A row for each candidate, with the type first.
+fn rows<'a>(candidates: impl Iterator<Item = &'a Candidate>, columns: &[Column]) -> String {
+    let columns = [columns, &ABILITIES].concat();
+    let header: Vec<_> =
+        ["structure"].into_iter().chain(columns.iter().map(|(name, _)| *name)).collect();
+    let row = |one: &Candidate| {
+        let cells: Vec<_> = columns.iter().map(|(_, cell)| cell(one)).collect();
+        [one.structure().type_name.to_owned()].into_iter().chain(cells)
+    };
+    table(&header, candidates.map(row)) + LEGEND
+}
+
+const LEGEND: &str = "\ncan: R remove keys, M be merged, C count keys, G grow; small letters up to a limit: a counter \
+    counts to 15, a merge takes what fits, beyond its keys a filter errs more often.\n\
+    lines: cache lines of 64 bytes per lookup, for a key that is there / that is not.";
+
+/// A letter for each ability, small where it has a limit.
+fn can(candidate: &Candidate) -> String {
+    let abilities = candidate.abilities().named();
+    let letters = ['R', 'M', 'C', 'G'].into_iter().zip(abilities);
+    letters
+        .map(|(letter, (_, can))| match can {
+            Ability::Yes => letter,
+            Ability::Limited => letter.to_ascii_lowercase(),
+            Ability::No => '-',
+        })
+        .collect()
+}
+
+fn lines(candidate: &Candidate) -> String {
     let LinesRead { present, absent } = candidate.lines_read();
-    let can = candidate.abilities().named().map(|(_, can)| can.to_string());
-    let sizes = [
-        candidate.structure().to_string(),
-        grouped(candidate.items()),
-        HumanBytes(candidate.size_in_bytes()).to_string(),
-        format!("{:.2}", candidate.bits_per_item()),
-        share(candidate.rate()),
-    ];
-    let lines = [present, absent].map(|lines| format!("{lines:.1}"));
-    sizes.into_iter().chain(can).chain(lines).collect()
+    format!("{present:.1}/{absent:.1}")
+}
+
+fn too_small(structure: &Structure, least: u64) -> String {
+    format!("No {structure}: it takes at least {}.", HumanBytes(least))
 }
 
 /// A line for each structure that cannot, with the reason.
@@ -132,7 +175,7 @@ fn impossible(comparison: &Comparison) -> String {
         .impossible()
         .map(|(structure, error)| match error {
             ParamError::OutOfRange { parameter: "bytes", min, .. } => {
-                format!("\nNo {structure}: it takes {} at the least.", HumanBytes(min))
+                format!("\n{}", too_small(structure, min))
             }
             _ => format!("\nNo {structure}: {error}."),
         })
@@ -144,13 +187,13 @@ fn loads(comparison: &Comparison) -> String {
     let labels = LOADS.map(label);
     let header: Vec<_> = ["load"].into_iter().chain(labels.iter().map(String::as_str)).collect();
     // A hash set grows.
-    let filters = comparison.candidates().filter(|one| one.structure() != Structure::HashSet);
+    let filters = comparison.candidates().filter(|one| *one.structure() != HASH_SET);
     table(
         &header,
         filters.map(|filter| {
             let rate = |load| filter.rate_at(at_load(filter.items(), load));
             let rates = LOADS.map(|load| rate(load).map_or_else(|| "full".to_owned(), share));
-            [filter.structure().to_string()].into_iter().chain(rates)
+            [filter.structure().type_name.to_owned()].into_iter().chain(rates)
         }),
     )
 }
@@ -167,7 +210,7 @@ fn at_load(items: u64, load: u64) -> u64 {
 /// The rate of one filter as it fills, as bars.
 fn filling(filter: &Candidate) -> String {
     let rate = |load| Some((label(load), filter.rate_at(at_load(filter.items(), load))?));
-    let rates: Vec<_> = LOADS.into_iter().filter_map(rate).collect();
+    let rates: Vec<_> = BARS.into_iter().filter_map(rate).collect();
     format!("Its rate as it fills, on a logarithmic scale:\n{}", plot::logarithmic(&rates))
 }
 

@@ -1,6 +1,11 @@
 //! Numbers and tables for people.
 
-use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
+use crate::text::grouped;
+use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
+use pds::compare::HumanBytes;
+
+/// Columns that answers take at most, but for a line of Rust.
+const WIDTH: u16 = 80;
 
 /// One line under the header and no others.
 const RULE_UNDER_HEADER: TableStyle =
@@ -32,6 +37,8 @@ where
 {
     let mut table = Table::new();
     table.load_style(RULE_UNDER_HEADER).set_header(header.to_vec());
+    // Cells of text that are too long for it go on in the next line.
+    table.set_content_arrangement(ContentArrangement::Dynamic).set_width(WIDTH);
     table.add_rows(rows.into_iter().map(|row| row.into_iter().collect::<Vec<_>>()));
     table
 }
@@ -53,6 +60,43 @@ fn decimals(value: f64) -> usize {
     [9.995, 0.999_5, 0.099_95, 0.009_995].iter().take_while(|&&bound| value < bound).count() + 1
 }
 
+/// A size to the byte, and rounded where that is shorter.
+pub(super) fn bytes(bytes: u64) -> String {
+    match bytes {
+        1 => "1 byte".to_owned(),
+        0..10_000 => format!("{} bytes", grouped(bytes)),
+        _ => format!("{} bytes ({})", grouped(bytes), HumanBytes(bytes)),
+    }
+}
+
+/// A number of keys.
+pub(super) fn keys(keys: u64) -> String {
+    if keys == 1 { "1 key".to_owned() } else { format!("{} keys", grouped(keys)) }
+}
+
+/// A text whose lines have at most [`WIDTH`] columns, broken at spaces; code, which is indented, stays as it is.
+pub(super) fn wrapped(text: &str) -> String {
+    text.split('\n').map(wrapped_line).collect::<Vec<_>>().join("\n")
+}
+
+fn wrapped_line(line: &str) -> String {
+    if line.chars().count() <= WIDTH.into() || line.starts_with(' ') {
+        return line.to_owned();
+    }
+    let (mut lines, mut width) = (String::new(), 0);
+    for word in line.split(' ') {
+        let length = word.chars().count();
+        if width > 0 {
+            let breaks = width + 1 + length > WIDTH.into();
+            lines.push(if breaks { '\n' } else { ' ' });
+            width = if breaks { 0 } else { width + 1 };
+        }
+        lines.push_str(word);
+        width += length;
+    }
+    lines
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -72,5 +116,25 @@ mod tests {
         for (value, text) in cases {
             assert_eq!(share(value), text);
         }
+    }
+
+    #[test]
+    fn sizes_that_differ_are_shown_to_the_byte() {
+        assert_eq!([1, 27_136, 27_137].map(bytes)[0], "1 byte");
+        assert_eq!(bytes(27_136), "27,136 bytes (26.5 KiB)");
+        assert_ne!(bytes(27_136), bytes(27_137));
+        assert_eq!([1, 2].map(keys), ["1 key", "2 keys"]);
+    }
+
+    #[test]
+    fn long_lines_are_broken_at_spaces_and_code_is_not() {
+        let word = "word ".repeat(30);
+        let text = wrapped(word.trim_end());
+        assert!(text.lines().all(|line| line.len() <= WIDTH.into()), "{text}");
+        assert_eq!(text.replace('\n', " "), word.trim_end());
+        let code = format!("    {word}");
+        assert_eq!(wrapped(&code), code);
+        let long = "x".repeat(100);
+        assert_eq!(wrapped(&long), long);
     }
 }

@@ -4,7 +4,7 @@ use super::Answer;
 use super::show::{share, table};
 use crate::text::grouped;
 use core::fmt::Write;
-use pds::params::compare::{
+use pds::compare::{
     CountNeeds, DistinctNeeds, HumanBytes, SketchRecommendation, recommend_counts,
     recommend_distinct,
 };
@@ -17,7 +17,7 @@ use pds::params::{CountMinParams, CountSketchParams, HeavyHittersParams, HllPara
 const ESTIMATORS: [(CardinalityEstimator, &str); 5] = [
     (Improved, "HyperLogLog, estimate"),
     (MaximumLikelihood, "HyperLogLog, likelihood"),
-    (Martingale, "HyperLogLog, martingale (unmerged)"),
+    (Martingale, "HyperLogLog, martingale"),
     (UltraFgra, "UltraLogLog, estimate"),
     (UltraMaximumLikelihood, "UltraLogLog, likelihood"),
 ];
@@ -49,7 +49,7 @@ fn recommended(choice: Option<SketchRecommendation>) -> String {
     )
 }
 
-const COUNTS: [&str; 6] = ["sketch", "width", "depth", "u8 counters", "u32", "u64"];
+const COUNTS: [&str; 6] = ["sketch", "width", "depth", "as u8", "u32", "u64"];
 
 fn count_min(name: &str, params: &CountMinParams) -> [String; 6] {
     let [u8, u32, u64] = [1, 4, 8].map(|bytes| HumanBytes(params.size_in_bytes(bytes)).to_string());
@@ -68,7 +68,7 @@ pub(super) fn cardinalities(error: f64, keys: Option<u64>, overlap: bool) -> Ans
     for (estimator, name) in ESTIMATORS {
         let least = most_precise()?.standard_error(estimator);
         if least > error {
-            writeln!(others, "No {name}: it errs by {} at the least.", share(least))?;
+            writeln!(others, "No {name}: it errs by at least {}.", share(least))?;
         } else {
             let params = HllParams::for_standard_error(estimator, error)?;
             rows.push(cardinality(name, estimator, params, None));
@@ -80,7 +80,12 @@ pub(super) fn cardinalities(error: f64, keys: Option<u64>, overlap: bool) -> Ans
     let title = format!("Distinct keys with a standard error of {} at most\n\n", share(error));
     let needs = keys.map(|keys| DistinctNeeds { keys, standard_error: error, overlap });
     let choice = needs.as_ref().map(recommend_distinct).transpose()?.map(recommended);
-    Ok(title + &table(&CARDINALITIES, rows) + "\n" + &others + &choice.unwrap_or_default())
+    Ok(title
+        + &table(&CARDINALITIES, rows)
+        + OF_ESTIMATORS
+        + "\n"
+        + &others
+        + &choice.unwrap_or_default())
 }
 
 fn most_precise() -> Result<HllParams, ParamError> {
@@ -109,11 +114,16 @@ pub(super) fn of_precision(precision: u32, items: Option<u64>) -> Answer {
         ESTIMATORS.iter().map(|&(estimator, name)| cardinality(name, estimator, params, items));
     let keys = items.map_or_else(|| "Distinct keys".to_owned(), |n| grouped(n) + " distinct keys");
     let registers = grouped(params.num_registers());
-    Ok(format!("{keys} in {registers} registers\n\n{}\n", table(&CARDINALITIES, rows)))
+    Ok(format!(
+        "{keys} in {registers} registers\n\n{}{OF_ESTIMATORS}\n",
+        table(&CARDINALITIES, rows)
+    ))
 }
 
 const CARDINALITIES: [&str; 6] =
-    ["sketch, estimator", "precision", "memory", "in bytes", "standard error", "95 % within"];
+    ["sketch, estimator", "p", "memory", "stored", "error", "95 % within"];
+
+const OF_ESTIMATORS: &str = "\np: the precision. error: the relative standard error. martingale: of a sketch that was never merged.";
 
 fn cardinality(
     name: &str,
@@ -185,11 +195,10 @@ pub(super) fn of_shape(width: u64, depth: u32) -> Answer {
         (count_params.epsilon(), count_params.delta()),
     ];
     let cells = [count_min("count-min", &count_min_params), count_sketch(&count_params)];
-    let rows = cells
-        .into_iter()
-        .zip(errors)
-        .map(|(cells, (epsilon, delta))| cells.into_iter().chain([share(epsilon), share(delta)]));
-    let header = [&COUNTS[..], &["error", "more for"]].concat();
+    let rows = cells.into_iter().zip(errors).map(|([name, _, _, sizes @ ..], (epsilon, delta))| {
+        [name].into_iter().chain(sizes).chain([share(epsilon), share(delta)])
+    });
+    let header = [&COUNTS[..1], &COUNTS[3..], &["error", "more for"]].concat();
     Ok(format!(
         "Counts in {depth} rows of {}\n\n{}\n{OF_THE_NORM}",
         grouped(width),
@@ -247,7 +256,7 @@ pub(super) fn in_memory(bytes: u64, delta: f64) -> Answer {
         },
     );
     Ok(format!(
-        "Distinct keys in {size}\n\n{}\n\nCount-min sketches in {size}, by more for {delta} of the keys\n\n{}\n\n\
+        "Distinct keys in {size}\n\n{}{OF_ESTIMATORS}\n\nCount-min sketches in {size}, by more for {delta} of the keys\n\n{}\n\n\
          A count sketch of {} rows of {}: off by {} of the norm, by more for {delta} of the keys.\n{OF_THE_NORM}\n{heavy}",
         table(&CARDINALITIES, ESTIMATORS.iter().map(cells)),
         table(&["counters", "width", "depth", "error, of the total"], counts),

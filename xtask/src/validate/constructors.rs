@@ -14,8 +14,10 @@ use super::sabotage::Fault;
 use super::schedule::Job;
 use super::subject::{Design, Interval, Size};
 use pds::bloom::BloomParams;
+use pds::compare::{Candidate, Needs, recommend};
 use pds::params::blocked::split_block_rate;
-use pds::params::compare::{Candidate, Needs, Shape, Structure, recommend};
+use pds::params::{BlockedBloomParams, BlockedCountingParams, CuckooParams};
+use pds::registry::{COUNTING_BLOOM, SPLIT_BLOCK_BLOOM, Structure};
 use pds::{
     AllocError, BlockedBloomFilter, BlockedCountingBloomFilter, BloomFilter, CountingBloomFilter,
     CuckooFilter, DefaultHashBuilder, Insert, Membership, ParamError, SplitBlockBloomFilter,
@@ -69,7 +71,10 @@ fn bits_short(fault: Option<Fault>) -> Constructor {
         name: "new(1000, 0.01)".to_owned(),
         items: ITEMS,
         promise: Some(0.01),
-        fill: Box::new(move |random, items| of_shape(&Shape::Bloom(params), random, items)),
+        fill: Box::new(move |random, items| {
+            let filter = BloomFilter::from_params(params, DefaultHashBuilder::default());
+            filled(filter.expect("memory"), random, items, |_| double_hashed(&params, items))
+        }),
     }
 }
 
@@ -159,67 +164,65 @@ fn asked_split(filter: SplitBlockBloomFilter, items: u64) -> Filled {
     Filled { contains: Box::new(move |hash| filter.contains_hash(hash)), rate }
 }
 
-/// The filter of a shape that the calculator found.
-fn of_shape(shape: &Shape, random: Random<'_>, items: u64) -> Filled {
+/// The filter that the calculator found.
+fn of_candidate(candidate: &Candidate, random: Random<'_>, items: u64) -> Filled {
     let hasher = DefaultHashBuilder::default();
     let mut fill = || -> Result<Filled, AllocError> {
-        Ok(match *shape {
-            Shape::Bloom(params) => {
-                let filter = BloomFilter::from_params(params, hasher)?;
-                filled(filter, random, items, |_| double_hashed(&params, items))
-            }
-            Shape::CountingBloom(params) => {
+        if *candidate.structure() == SPLIT_BLOCK_BLOOM {
+            let blocks = candidate.size_in_bytes() / 32;
+            let filter = SplitBlockBloomFilter::with_blocks(blocks).expect("a block");
+            return Ok(filled_split(filter, random, items));
+        }
+        if let Some(&params) = candidate.params::<BloomParams>() {
+            let rate = |params| double_hashed(params, items);
+            return Ok(if *candidate.structure() == COUNTING_BLOOM {
                 let filter = CountingBloomFilter::<_>::from_params(params, hasher)?;
-                filled(filter, random, items, |_| double_hashed(&params, items))
-            }
-            Shape::BlockedBloom(params) => {
-                let filter = BlockedBloomFilter::from_params(params, hasher)?;
-                filled(filter, random, items, |_| exactly(params.rate_at(items)))
-            }
-            Shape::BlockedCountingBloom(params) => {
-                let filter = BlockedCountingBloomFilter::from_params(params, hasher)?;
-                filled(filter, random, items, |_| exactly(params.rate_at(items)))
-            }
-            Shape::Cuckoo(params) => {
-                let filter = CuckooFilter::from_params(params, hasher)?;
-                filled(filter, random, items, |_| exactly(params.rate_at(items)))
-            }
-            Shape::SplitBlock { blocks } => {
-                let filter = SplitBlockBloomFilter::with_blocks(blocks).expect("a block");
-                filled_split(filter, random, items)
-            }
-            ref other => unreachable!("{other:?} is none of ours"),
-        })
+                filled(filter, random, items, |_| rate(&params))
+            } else {
+                let filter = BloomFilter::from_params(params, hasher)?;
+                filled(filter, random, items, |_| rate(&params))
+            });
+        }
+        if let Some(&params) = candidate.params::<BlockedBloomParams>() {
+            let filter = BlockedBloomFilter::from_params(params, hasher)?;
+            return Ok(filled(filter, random, items, |_| exactly(params.rate_at(items))));
+        }
+        if let Some(&params) = candidate.params::<BlockedCountingParams>() {
+            let filter = BlockedCountingBloomFilter::from_params(params, hasher)?;
+            return Ok(filled(filter, random, items, |_| exactly(params.rate_at(items))));
+        }
+        let &params = candidate.params::<CuckooParams>().expect("one of ours");
+        let filter = CuckooFilter::from_params(params, hasher)?;
+        Ok(filled(filter, random, items, |_| exactly(params.rate_at(items))))
     };
     fill().expect("memory")
 }
 
 /// A structure's three ways through the calculator, and its recommendation where it is recommended.
-fn calculated(structure: &'static str, of: Structure) -> Vec<Constructor> {
+fn calculated(structure: &'static str, of: &'static Structure) -> Vec<Constructor> {
     const ITEMS: u64 = 3_000;
     const RATE: f64 = 0.01;
     let found =
         |name: &str, candidate: Result<Candidate, ParamError>, promise: fn(&Candidate) -> f64| {
             let candidate = candidate.expect("a design that can be had");
-            let shape = *candidate.shape();
             Constructor {
                 structure,
-                name: format!("{} {name}", of.type_name()),
+                name: format!("{} {name}", of.type_name),
                 items: candidate.items(),
                 promise: Some(promise(&candidate)),
-                fill: Box::new(move |random, items| of_shape(&shape, random, items)),
+                fill: Box::new(move |random, items| of_candidate(&candidate, random, items)),
             }
         };
     let promised = |_: &Candidate| RATE;
     let bytes = Candidate::new(of, ITEMS, RATE).expect("a design that can be had").size_in_bytes();
     let mut all = vec![
         found("Candidate::new", Candidate::new(of, ITEMS, RATE), promised),
-        found("Candidate::in_memory", Candidate::in_memory(of, bytes, ITEMS), Candidate::rate),
+        found("Candidate::for_memory", Candidate::for_memory(of, bytes, ITEMS), Candidate::rate),
         found("Candidate::of_most_items", Candidate::of_most_items(of, 4_096, RATE), promised),
     ];
     let recommended = recommend(&Needs::new(ITEMS, RATE)).expect("sound needs");
     if let Some(choice) =
-        recommended.map(|found| *found.choice()).filter(|one| one.structure() == of)
+        recommended.map(|found| found.choice().clone()).filter(|one| one.structure() == of)
     {
         all.push(found("recommend", Ok(choice), promised));
     }

@@ -6,6 +6,7 @@ use super::{
     most_items, rate_exact,
 };
 use crate::ParamError;
+use crate::bloom::MAX_BITS;
 use crate::check::{check_items, check_range, check_rate};
 use crate::design::{Design, design_methods};
 
@@ -101,6 +102,46 @@ impl CuckooParams {
         check_range("buckets", num_buckets, 1, MAX_BUCKETS)?;
         check_width(fingerprint_bits)?;
         Ok(Self { num_buckets, fingerprint_bits, design: Design::NONE })
+    }
+
+    /// Finds the filter with the lowest mean rate for `items` distinct keys in at most `bytes` bytes, over all widths.
+    ///
+    /// It has no design.
+    ///
+    /// # Errors
+    /// [`ParamError::OutOfRange`] for no items, and where the bytes are too few for them; the least number allowed is
+    /// then about what they take. [`ParamError::TooLarge`] where more than [`MAX_BUCKETS`] would be needed.
+    ///
+    /// # Examples
+    /// ```
+    /// use pds_params::CuckooParams;
+    ///
+    /// let params = CuckooParams::for_memory(1 << 20, 500_000)?;
+    /// assert!(params.size_in_bytes() <= 1 << 20);
+    /// assert_eq!(params.fingerprint_bits(), 15);
+    /// # Ok::<(), pds_params::ParamError>(())
+    /// ```
+    pub fn for_memory(bytes: u64, items: u64) -> Result<Self, ParamError> {
+        check_items(items)?;
+        check_range("bytes", bytes, 8, MAX_BITS / 8)?;
+        let bits = bytes / 8 * 64;
+        let widest = |width: u32| {
+            let buckets = (bits / BUCKET_SLOTS / u64::from(width)).min(MAX_BUCKETS);
+            let fits = buckets > 0 && super::least_buckets(items, width) <= buckets;
+            let params = Self::from_buckets_and_fingerprint_bits(buckets, width).ok()?;
+            fits.then_some(params)
+        };
+        let lower = |best: Self, next: Self| {
+            if next.rate_at(items) < best.rate_at(items) { next } else { best }
+        };
+        let best = (MIN_FINGERPRINT_BITS..=MAX_FINGERPRINT_BITS).filter_map(widest).reduce(lower);
+        best.map_or_else(
+            || {
+                let (min, max) = (Self::new(items, 0.5)?.size_in_bytes(), MAX_BITS / 8);
+                Err(ParamError::OutOfRange { parameter: "bytes", value: bytes, min, max })
+            },
+            Ok,
+        )
     }
 
     /// The number of buckets; any number works, not only powers of two.

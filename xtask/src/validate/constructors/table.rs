@@ -6,7 +6,9 @@ use super::{
     filled_split, insert_all,
 };
 use pds::blocked::{ParquetWriter, Preference};
-use pds::params::compare::Structure;
+use pds::registry::{
+    BLOCKED_BLOOM, BLOCKED_COUNTING_BLOOM, BLOOM, COUNTING_BLOOM, CUCKOO, SPLIT_BLOCK_BLOOM,
+};
 use pds::{
     AtomicBlockedBloomFilter, AtomicBloomFilter, BlockedBloomFilter, BlockedCountingBloomFilter,
     BloomFilter, BuildError, CountingBloomFilter, CuckooFilter, SplitBlockBloomFilter,
@@ -23,12 +25,12 @@ pub(super) fn all() -> Vec<Constructor> {
     all.extend(counting());
     all.extend(cuckoo());
     for (structure, of) in [
-        ("bloom", Structure::Bloom),
-        ("blocked", Structure::BlockedBloom),
-        ("blocked", Structure::SplitBlock),
-        ("counting", Structure::CountingBloom),
-        ("counting", Structure::BlockedCountingBloom),
-        ("cuckoo", Structure::Cuckoo),
+        ("bloom", &BLOOM),
+        ("blocked", &BLOCKED_BLOOM),
+        ("blocked", &SPLIT_BLOCK_BLOOM),
+        ("counting", &COUNTING_BLOOM),
+        ("counting", &BLOCKED_COUNTING_BLOOM),
+        ("cuckoo", &CUCKOO),
     ] {
         all.extend(calculated(structure, of));
     }

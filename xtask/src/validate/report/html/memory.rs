@@ -2,9 +2,9 @@
 
 use super::wide;
 use core::fmt::Write;
+use pds::compare::HumanBytes;
 use pds::params::HllParams;
 use pds::params::bloom::information_bound;
-use pds::params::compare::HumanBytes;
 use pds::params::hll::CardinalityEstimator::{self, Improved, UltraFgra};
 use pds::{
     BlockedBloomFilter, BlockedCountingBloomFilter, BloomFilter, BuildError, CountMinSketch,

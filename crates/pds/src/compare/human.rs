@@ -6,12 +6,12 @@ use core::fmt;
 ///
 /// # Examples
 /// ```
-/// use pds_params::compare::HumanBytes;
+/// use pds::compare::HumanBytes;
 ///
-/// let size = pds_params::BloomParams::new(1_000_000, 0.01)?.size_in_bytes();
+/// let size = pds::params::BloomParams::new(1_000_000, 0.01)?.size_in_bytes();
 /// assert_eq!(HumanBytes(size).to_string(), "1.14 MiB");
 /// assert_eq!(HumanBytes(1_023).to_string(), "1023 B");
-/// # Ok::<(), pds_params::ParamError>(())
+/// # Ok::<(), pds::ParamError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct HumanBytes(pub u64);

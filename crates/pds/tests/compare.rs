@@ -1,18 +1,28 @@
 //! The calculator: every structure for one promise, from any two of items, rate and memory.
+#![cfg(feature = "std")]
 
-use pds_params::compare::{
-    Abilities, Ability, Against, Candidate, CountNeeds, DistinctNeeds, Needs, Priority, Shape,
-    Sketch, Structure, compare, compare_in_memory, compare_most_items, recommend, recommend_counts,
+use core::time::Duration;
+use std::time::Instant;
+
+use pds::ParamError;
+use pds::compare::{
+    Abilities, Ability, Against, Candidate, CountAbilities, CountNeeds, DistinctNeeds, Needs,
+    Priority, compare, compare_in_memory, compare_most_items, recommend, recommend_counts,
     recommend_distinct,
 };
-use pds_params::{BloomParams, ParamError};
+use pds::params::{BloomParams, HashTableParams};
+use pds::registry::{
+    BLOCKED_BLOOM, BLOCKED_COUNTING_BLOOM, BLOOM, COUNT_MIN, COUNT_SKETCH, COUNTING_BLOOM, CUCKOO,
+    HASH_MAP, HASH_SET, HEAVY_HITTERS, HYPER_LOG_LOG, SPLIT_BLOCK_BLOOM, Structure, ULTRA_LOG_LOG,
+    filters,
+};
 
 const RATES: [f64; 5] = [0.3, 0.03, 0.01, 1e-3, 1e-6];
 
-fn every_size() -> impl Iterator<Item = (Structure, u64, f64)> {
+fn every_size() -> impl Iterator<Item = (&'static Structure, u64, f64)> {
     let sizes = [1, 3, 100, 4_097, 1_000_000, 3_000_000_001];
     let pairs = sizes.into_iter().flat_map(|items| RATES.map(|rate| (items, rate)));
-    pairs.flat_map(|(items, rate)| Structure::ALL.map(|structure| (structure, items, rate)))
+    pairs.flat_map(|(items, rate)| filters().map(move |structure| (structure, items, rate)))
 }
 
 #[test]
@@ -33,7 +43,7 @@ fn memory_and_items_give_the_rate_back() {
     for (structure, items, rate) in every_size() {
         let sized = Candidate::new(structure, items, rate).unwrap();
         let budget = sized.size_in_bytes();
-        let back = Candidate::in_memory(structure, budget.max(8), items).unwrap();
+        let back = Candidate::for_memory(structure, budget.max(8), items).unwrap();
         assert!(back.size_in_bytes() <= budget.max(8), "{structure}, {items}, {rate}");
         // The rate of double hashing and of collisions is allowed for in sizes, and none in rates.
         assert!(back.rate() <= rate, "{structure}, {items}, {rate}: {}", back.rate());
@@ -42,7 +52,7 @@ fn memory_and_items_give_the_rate_back() {
 
 #[test]
 fn memory_and_rate_give_the_items_back() {
-    for structure in Structure::ALL {
+    for structure in filters() {
         for rate in RATES {
             let most = Candidate::of_most_items(structure, 1_000_000, rate).unwrap();
             assert!(most.size_in_bytes() <= 1_000_000 && most.rate() <= rate);
@@ -51,7 +61,7 @@ fn memory_and_rate_give_the_items_back() {
         }
     }
     // The Bloom filter's own inverse agrees.
-    let most = Candidate::of_most_items(Structure::Bloom, 1_000_000, 0.01).unwrap();
+    let most = Candidate::of_most_items(&BLOOM, 1_000_000, 0.01).unwrap();
     let inverse = BloomParams::for_double_hashing_in(8_000_000, 0.01).unwrap();
     assert_eq!(Some(most.items()), inverse.expected_items());
 }
@@ -65,13 +75,13 @@ fn a_million_items_at_one_percent() {
         .map(|one| (one.structure(), format!("{:.2}", one.bits_per_item())))
         .collect();
     let expected = [
-        (Structure::Bloom, "9.59"),
-        (Structure::BlockedBloom, "10.10"),
-        (Structure::Cuckoo, "10.53"),
-        (Structure::SplitBlock, "10.53"),
-        (Structure::CountingBloom, "38.37"),
-        (Structure::BlockedCountingBloom, "45.72"),
-        (Structure::HashSet, "150.99"),
+        (&BLOOM, "9.59"),
+        (&BLOCKED_BLOOM, "10.10"),
+        (&CUCKOO, "10.53"),
+        (&SPLIT_BLOCK_BLOOM, "10.53"),
+        (&COUNTING_BLOOM, "38.37"),
+        (&BLOCKED_COUNTING_BLOOM, "45.72"),
+        (&HASH_SET, "150.99"),
     ];
     let expected = expected.map(|(structure, bits)| (structure, bits.to_owned()));
     assert_eq!(rows, expected);
@@ -84,11 +94,8 @@ fn the_exact_set_is_counted_as_it_is() {
     for items in [4, 7, 100, 1_000, 28_672, 28_673, 1_000_000_u32] {
         let mut set = std::collections::HashSet::new();
         set.extend(0..u64::from(items));
-        let Shape::HashSet { slots } =
-            *Candidate::new(Structure::HashSet, items.into(), 0.5).unwrap().shape()
-        else {
-            panic!("another shape");
-        };
+        let candidate = Candidate::new(&HASH_SET, items.into(), 0.5).unwrap();
+        let slots = candidate.params::<HashTableParams>().unwrap().num_slots();
         let capacity = if slots < 8 { slots - 1 } else { slots / 8 * 7 };
         assert_eq!(set.capacity() as u64, capacity, "{items}");
     }
@@ -101,12 +108,13 @@ fn what_a_structure_cannot_hold_is_left_out_with_the_reason() {
     let impossible: Vec<_> = comparison.impossible().collect();
     assert!(matches!(
         impossible[..],
-        [(Structure::Cuckoo, ParamError::TooLarge { parameter: "buckets", .. })]
+        [(structure, ParamError::TooLarge { parameter: "buckets", .. })] if *structure == CUCKOO
     ));
-    assert!(comparison.get(Structure::Cuckoo).is_err());
-    assert_eq!(comparison.candidates().count(), Structure::ALL.len() - 1);
+    assert!(comparison.get(&CUCKOO).is_err());
+    assert_eq!(comparison.candidates().count(), filters().count() - 1);
     // Ten bits an item are no room for a set of hashes.
-    let error = compare_in_memory(1_250_000, 1_000_000).unwrap().get(Structure::HashSet);
+    let comparison = compare_in_memory(1_250_000, 1_000_000).unwrap();
+    let error = comparison.get(&HASH_SET).map(Candidate::items);
     assert!(matches!(error, Err(ParamError::OutOfRange { parameter: "bytes", .. })));
 }
 
@@ -132,20 +140,19 @@ fn what_no_structure_can_keep_is_an_error() {
 fn the_smallest_changes_with_the_rate() {
     let smallest =
         |rate| compare(1_000_000, rate).unwrap().candidates().next().unwrap().structure();
-    assert_eq!(
-        [0.1, 0.01, 1e-3].map(smallest),
-        [Structure::Bloom, Structure::Bloom, Structure::Cuckoo]
-    );
-    assert_eq!([5e-4, 1e-4, 1e-6].map(smallest), [Structure::Cuckoo; 3]);
+    assert_eq!([0.1, 0.01, 1e-3].map(smallest), [&BLOOM, &BLOOM, &CUCKOO]);
+    assert_eq!([5e-4, 1e-4, 1e-6].map(smallest), [&CUCKOO; 3]);
 }
 
 #[test]
 fn past_the_design_load_rates_rise_and_a_cuckoo_filter_is_full() {
     for candidate in compare(1_000_000, 0.01).unwrap().candidates() {
         let rates = [1_000_000, 1_100_000, 2_000_000].map(|items| candidate.rate_at(items));
-        match candidate.structure() {
-            Structure::Cuckoo => assert_eq!(rates[1..], [None, None]),
-            structure => assert!(rates[0] < rates[1] && rates[1] < rates[2], "{structure}"),
+        let structure = candidate.structure();
+        if *structure == CUCKOO {
+            assert_eq!(rates[1..], [None, None]);
+        } else {
+            assert!(rates[0] < rates[1] && rates[1] < rates[2], "{structure}");
         }
     }
 }
@@ -160,16 +167,15 @@ fn needs(change: impl Fn(&mut Abilities), priority: Priority) -> Needs {
 fn the_choice_does_what_is_needed() {
     use Ability::{Limited, Yes};
     use Priority::{Memory, Speed};
-    use Structure::{BlockedBloom, BlockedCountingBloom, Bloom, CountingBloom, Cuckoo, HashSet};
     let cases = [
-        (needs(|_| (), Memory), Some(Bloom)),
-        (needs(|_| (), Speed), Some(BlockedBloom)),
-        (needs(|a| a.remove = Yes, Memory), Some(Cuckoo)),
-        (needs(|a| a.remove = Yes, Speed), Some(BlockedCountingBloom)),
-        (needs(|a| (a.remove, a.merge) = (Yes, Limited), Memory), Some(Cuckoo)),
-        (needs(|a| (a.remove, a.merge) = (Yes, Yes), Memory), Some(CountingBloom)),
-        (needs(|a| a.count = Limited, Memory), Some(CountingBloom)),
-        (needs(|a| (a.remove, a.grow) = (Yes, Yes), Memory), Some(HashSet)),
+        (needs(|_| (), Memory), Some(&BLOOM)),
+        (needs(|_| (), Speed), Some(&BLOCKED_BLOOM)),
+        (needs(|a| a.remove = Yes, Memory), Some(&CUCKOO)),
+        (needs(|a| a.remove = Yes, Speed), Some(&BLOCKED_COUNTING_BLOOM)),
+        (needs(|a| (a.remove, a.merge) = (Yes, Limited), Memory), Some(&CUCKOO)),
+        (needs(|a| (a.remove, a.merge) = (Yes, Yes), Memory), Some(&COUNTING_BLOOM)),
+        (needs(|a| a.count = Limited, Memory), Some(&COUNTING_BLOOM)),
+        (needs(|a| (a.remove, a.grow) = (Yes, Yes), Memory), Some(&HASH_SET)),
         (needs(|a| (a.count, a.grow) = (Limited, Yes), Memory), None),
     ];
     for (needs, expected) in cases {
@@ -186,18 +192,19 @@ fn every_other_structure_has_a_reason() {
     let text = recommendation.to_string();
     let lines: Vec<_> = text.lines().collect();
     assert_eq!(
-        lines[..3],
+        lines[..4],
         [
-            "blocked counting Bloom filter, 5.45 MiB: the fewest cache lines a lookup of those that do \
-             what is needed.",
+            "blocked counting Bloom filter (BlockedCountingBloomFilter), 5.45 MiB: the fewest cache lines \
+             per lookup of those that do what is needed.",
+            "    let mut filter = pds::BlockedCountingBloomFilter::new(1_000_000, 0.01)?;",
             "To mind: It counts up to 15; never remove a key that was not inserted.",
-            "- standard Bloom filter: cannot remove keys",
+            "- standard Bloom filter (BloomFilter): cannot remove keys",
         ]
     );
-    assert_eq!(recommendation.reasons().count(), Structure::ALL.len() - 1);
+    assert_eq!(recommendation.reasons().count(), filters().count() - 1);
     let slower = recommendation.reasons().filter(|it| matches!(it.against, Against::Slower { .. }));
     let slower: Vec<_> = slower.map(|reason| reason.structure).collect();
-    assert_eq!(slower, [Structure::Cuckoo, Structure::CountingBloom, Structure::HashSet]);
+    assert_eq!(slower, [&CUCKOO, &COUNTING_BLOOM, &HASH_SET]);
 }
 
 #[test]
@@ -205,22 +212,25 @@ fn reasons_are_in_words_and_hold_their_numbers() {
     let recommendation = recommend(&needs(|it| it.merge = Ability::Yes, Priority::Memory));
     let text = recommendation.unwrap().unwrap().to_string();
     for line in [
-        "- blocked Bloom filter: 1.20 MiB, 1.05 times as much",
-        "- cuckoo filter: can be merged up to a limit only",
-        "- hash set of 64-bit hashes: 18.0 MiB, 15.74 times as much",
+        "- blocked Bloom filter (BlockedBloomFilter): 1.20 MiB, 1.05 times as much",
+        "- cuckoo filter (CuckooFilter): can be merged up to a limit only",
+        "- hash set of 64-bit hashes (HashSet<u64>): 18.0 MiB, 15.74 times as much",
     ] {
         assert!(text.contains(line), "{line}\n{text}");
     }
     let needs = Needs::new(20_000_000_000, 0.01);
     let text = recommend(&needs).unwrap().unwrap().to_string();
-    assert!(text.contains("- cuckoo filter: buckets would have to be 5.2"), "{text}");
+    assert!(
+        text.contains("- cuckoo filter (CuckooFilter): buckets would have to be 5.2"),
+        "{text}"
+    );
 }
 
 /// No structure tells keys apart whose 64-bit hashes are equal, at any size.
 #[test]
 fn rates_below_collisions_are_refused_by_every_structure() {
     for (items, rate) in [(1_000_000, 5e-14), (1, 5e-20), (1 << 40, 5e-8)] {
-        for structure in Structure::ALL {
+        for structure in filters() {
             let error = Candidate::new(structure, items, rate).unwrap_err();
             let refused =
                 matches!(error, ParamError::BelowCollisions { .. } | ParamError::TooLarge { .. });
@@ -233,15 +243,13 @@ fn rates_below_collisions_are_refused_by_every_structure() {
 /// Its blocks are told by 32 bits and its bits by 32 more: more blocks would not be reached, and no fewer keys collide.
 #[test]
 fn split_blocks_are_no_more_and_no_better_than_halves_of_a_hash_can_be() {
-    let most = Candidate::in_memory(Structure::SplitBlock, 1 << 37, 1_000_000_000).unwrap();
-    assert!(matches!(most.shape(), Shape::SplitBlock { blocks } if *blocks == 1 << 32));
-    assert!(Candidate::in_memory(Structure::SplitBlock, (1 << 37) + 32, 1_000_000_000).is_err());
+    let most = Candidate::for_memory(&SPLIT_BLOCK_BLOOM, 1 << 37, 1_000_000_000).unwrap();
+    assert_eq!(most.size_in_bytes(), 1 << 37);
+    assert!(Candidate::for_memory(&SPLIT_BLOCK_BLOOM, (1 << 37) + 32, 1_000_000_000).is_err());
     // A key a block: its 32 bits are those of another one's with 2^-32.
-    let rate = Candidate::in_memory(Structure::SplitBlock, 32, 1).unwrap().rate();
+    let rate = Candidate::for_memory(&SPLIT_BLOCK_BLOOM, 32, 1).unwrap().rate();
     assert!(rate > 1.0 / 4_294_967_296.0, "{rate:e}");
-    assert!(
-        Candidate::new(Structure::SplitBlock, 1, 2.3e-10).is_ok_and(|one| one.rate() <= 2.3e-10)
-    );
+    assert!(Candidate::new(&SPLIT_BLOCK_BLOOM, 1, 2.3e-10).is_ok_and(|one| one.rate() <= 2.3e-10));
 }
 
 #[test]
@@ -262,33 +270,44 @@ fn the_best_comes_first() {
 fn counts_by_the_least_memory_that_does_what_is_needed() {
     let needs = CountNeeds::new(10_000_000, 4_000_000_000, 0.001, 0.01);
     let recommendation = recommend_counts(&needs).unwrap().unwrap();
-    assert_eq!(recommendation.choice(), Sketch::CountMin);
+    assert_eq!(recommendation.choice(), &COUNT_MIN);
     assert_eq!(recommendation.size_in_bytes(), 54_384);
-    let exact = recommendation.reasons().find(|(sketch, _)| *sketch == Sketch::HashMap).unwrap();
-    let Against::Larger { bytes, .. } = exact.1 else { panic!("{exact:?}") };
+    let exact = recommendation.reasons().find(|reason| *reason.structure == HASH_MAP).unwrap();
+    let Against::Larger { bytes, .. } = exact.against else { panic!("{exact:?}") };
     assert_eq!(bytes, (1 << 24) * 17);
     assert_eq!(recommendation.reasons().count(), 3);
 
     // Counters of 32 bits would be full: they are twice as wide from there on, and tracked keys take less.
     let wide = recommend_counts(&CountNeeds { total: 5_000_000_000, ..needs }).unwrap().unwrap();
-    assert_eq!(wide.choice(), Sketch::HeavyHitters);
-    let against = wide.reasons().find(|(sketch, _)| *sketch == Sketch::CountMin).unwrap().1;
+    assert_eq!(wide.choice(), &HEAVY_HITTERS);
+    let against = wide.reasons().find(|reason| *reason.structure == COUNT_MIN).unwrap().against;
     assert!(
         matches!(against, Against::Larger { bytes, .. } if bytes == 2_719 * 5 * 8),
         "{against}"
     );
 
     let chosen = |needs: CountNeeds| recommend_counts(&needs).unwrap().map(|one| one.choice());
-    assert_eq!(chosen(CountNeeds { list: true, ..needs }), Some(Sketch::HeavyHitters));
-    assert_eq!(chosen(CountNeeds { list: true, remove: true, ..needs }), Some(Sketch::HashMap));
+    let [list, remove, unbiased] = [0, 1, 2].map(|which| CountAbilities {
+        list: which == 0,
+        remove: which == 1,
+        unbiased: which == 2,
+    });
+    assert_eq!(chosen(CountNeeds { abilities: list, ..needs }), Some(&HEAVY_HITTERS));
+    assert_eq!(
+        chosen(CountNeeds { abilities: CountAbilities { remove: true, ..list }, ..needs }),
+        Some(&HASH_MAP)
+    );
     let coarse = CountNeeds { epsilon: 0.02, ..needs };
-    assert_eq!(chosen(CountNeeds { remove: true, ..coarse }), Some(Sketch::CountSketch));
-    assert_eq!(chosen(CountNeeds { unbiased: true, ..coarse }), Some(Sketch::CountSketch));
+    assert_eq!(chosen(CountNeeds { abilities: remove, ..coarse }), Some(&COUNT_SKETCH));
+    assert_eq!(chosen(CountNeeds { abilities: unbiased, ..coarse }), Some(&COUNT_SKETCH));
     // Few keys are counted exactly.
-    assert_eq!(chosen(CountNeeds { keys: 1_000, ..needs }), Some(Sketch::HashMap));
+    assert_eq!(chosen(CountNeeds { keys: 1_000, ..needs }), Some(&HASH_MAP));
     let words = recommendation.to_string();
-    assert!(words.starts_with("count-min sketch, 53.1 KiB: the smallest"), "{words}");
-    assert!(words.contains("- hash map of counts: 272 MiB"), "{words}");
+    assert!(
+        words.starts_with("count-min sketch (CountMinSketch), 53.1 KiB: the smallest"),
+        "{words}"
+    );
+    assert!(words.contains("- hash map of counts (HashMap<u64, u64>): 272 MiB"), "{words}");
 }
 
 #[test]
@@ -298,9 +317,9 @@ fn distinct_keys_by_the_least_memory_that_does_what_is_needed() {
         let one = recommend_distinct(&needs).unwrap().unwrap();
         (one.choice(), one.size_in_bytes())
     };
-    assert_eq!(chosen(needs), (Sketch::UltraLogLog, 1 << 13));
-    assert_eq!(chosen(DistinctNeeds { overlap: true, ..needs }), (Sketch::HyperLogLog, 1 << 14));
-    assert_eq!(chosen(DistinctNeeds { keys: 100, ..needs }), (Sketch::HashSet, 128 * 9));
+    assert_eq!(chosen(needs), (&ULTRA_LOG_LOG, 1 << 13));
+    assert_eq!(chosen(DistinctNeeds { overlap: true, ..needs }), (&HYPER_LOG_LOG, 1 << 14));
+    assert_eq!(chosen(DistinctNeeds { keys: 100, ..needs }), (&HASH_SET, 128 * 9));
     let words = recommend_distinct(&DistinctNeeds { overlap: true, ..needs }).unwrap().unwrap();
     let reason = "- UltraLogLog: cannot tell what two sets have in common";
     assert!(words.to_string().contains(reason), "{words}");
@@ -311,8 +330,8 @@ fn distinct_keys_by_the_least_memory_that_does_what_is_needed() {
 fn impossible_errors_leave_the_exact_structures() {
     let needs = DistinctNeeds::new(1_000, 1e-9);
     let exact = recommend_distinct(&needs).unwrap().unwrap();
-    assert_eq!(exact.choice(), Sketch::HashSet);
-    assert!(exact.reasons().all(|(_, against)| matches!(against, Against::Impossible(_))));
+    assert_eq!(exact.choice(), &HASH_SET);
+    assert!(exact.reasons().all(|reason| matches!(reason.against, Against::Impossible(_))));
     let keys = u64::MAX;
     assert!(recommend_counts(&CountNeeds::new(keys, keys, 0.0, 0.5)).is_err());
 }
@@ -327,5 +346,50 @@ fn case_26_a_standard_error_that_is_none_is_refused() {
                 format!("standard_error is {standard_error:?}, but must be above 0 and below 1");
             assert_eq!(error.to_string(), expected);
         }
+    }
+}
+
+/// What double hashing and collisions add is part of every rate that is stated.
+#[test]
+fn case_25_every_candidate_states_a_rate_that_counts_all_that_adds_to_it() {
+    for items in [1, 2, 3, 10, 1_000, 1_000_000, 1 << 40] {
+        let collisions = items as f64 / 2f64.powi(64);
+        for structure in filters() {
+            for rate in [0.999, 0.9, 0.5, 0.01, 1e-3, 1e-6, 1e-9] {
+                let Ok(candidate) = Candidate::new(structure, items, rate) else { continue };
+                let stated = candidate.rate();
+                assert!(collisions <= stated && stated <= rate, "{structure}: {items} at {rate}");
+                let bytes = candidate.size_in_bytes().max(8);
+                let lowest = Candidate::for_memory(structure, bytes, items).unwrap().rate();
+                assert!(collisions <= lowest && lowest <= rate, "{structure}: {items} at {rate}");
+            }
+        }
+    }
+}
+
+/// Numbers at both ends of the scale have an answer: 150 of them within 2 s.
+#[test]
+fn case_47_every_comparison_ends_at_once() {
+    let numbers = [0, 1, 2, 17, 1_000, 1 << 32, 1 << 53, 1 << 63, u64::MAX];
+    let shares = [f64::NAN, -1.0, 0.0, 1e-300, 1e-9, 0.5, 1.0 - f64::EPSILON / 2.0, 2.5];
+    let is_probability = |share: f64| share > 0.0 && share < 1.0;
+    for a in numbers {
+        let start = Instant::now();
+        for structure in filters() {
+            for b in numbers {
+                let candidate = Candidate::for_memory(structure, a, b);
+                assert!(candidate.is_err() || candidate.is_ok_and(|it| it.rate() <= 1.0));
+            }
+            let sized = Candidate::new(structure, 1_000, 0.01).unwrap();
+            assert!(sized.rate_at(a).is_none_or(|rate| (0.0..=1.0).contains(&rate)), "{a}");
+        }
+        for share in shares {
+            assert!(compare(a, share).is_err() || is_probability(share));
+            for other in shares {
+                let counts = recommend_counts(&CountNeeds::new(a, a, share, other));
+                assert!(counts.is_err() || is_probability(share) && is_probability(other));
+            }
+        }
+        assert!(start.elapsed() < Duration::from_secs(2), "{a}: {:?}", start.elapsed());
     }
 }

@@ -1,0 +1,76 @@
+use crate::ParamError;
+use crate::check::{check_collisions, check_items, check_range, check_rate};
+
+/// Bytes of a 64-bit hash and its control byte.
+const HASH_BYTES: u64 = 9;
+
+/// The most slots that are considered, 2^59: no address space is larger.
+const MAX_SLOTS: u64 = 1 << 59;
+
+/// The standard library's hash table of 64-bit hashes: the exact structure that the others are measured by.
+///
+/// Keys are told apart by their hashes, so that its error is the share of 64-bit hashes that collide.
+///
+/// # Examples
+/// ```
+/// use pds_params::HashTableParams;
+///
+/// // Slots are a power of two, of which seven in eight are filled.
+/// let set = HashTableParams::new(1_000_000, 0.01)?;
+/// assert_eq!((set.num_slots(), set.size_in_bytes(0)), (1 << 21, 9 << 21));
+/// # Ok::<(), pds_params::ParamError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HashTableParams {
+    /// A power of two, from 4 to [`MAX_SLOTS`].
+    num_slots: u64,
+}
+
+impl HashTableParams {
+    /// Finds the table for `items` distinct keys, which errs for a share of at most `rate` of absent keys.
+    ///
+    /// # Errors
+    /// [`ParamError::OutOfRange`] for no items, [`ParamError::NotAProbability`] for a rate that is not between 0 and 1,
+    /// [`ParamError::BelowCollisions`] for one that is not above the share of 64-bit hashes that collide,
+    /// [`ParamError::TooLarge`] where more than 2^59 slots would be needed.
+    pub fn new(items: u64, rate: f64) -> Result<Self, ParamError> {
+        check_rate(rate)?;
+        check_collisions(items, rate)?;
+        Self::for_items(items)
+    }
+
+    /// Finds the table for `items` distinct keys.
+    ///
+    /// # Errors
+    /// [`ParamError::OutOfRange`] for no items, [`ParamError::TooLarge`] where more than 2^59 slots would be needed.
+    pub fn for_items(items: u64) -> Result<Self, ParamError> {
+        check_items(items)?;
+        if items > MAX_SLOTS / 8 * 7 {
+            let (parameter, value, max) = ("slots", items as f64, MAX_SLOTS as f64);
+            return Err(ParamError::TooLarge { parameter, value, max });
+        }
+        Ok(Self { num_slots: (items * 8).div_ceil(7).next_power_of_two().max(4) })
+    }
+
+    /// Finds the table for `items` distinct keys in at most `bytes` bytes.
+    ///
+    /// # Errors
+    /// As [`for_items`](Self::for_items), and [`ParamError::OutOfRange`] where the bytes are too few.
+    pub fn for_memory(bytes: u64, items: u64) -> Result<Self, ParamError> {
+        let table = Self::for_items(items)?;
+        check_range("bytes", bytes, table.size_in_bytes(0), u64::MAX)?;
+        Ok(table)
+    }
+
+    /// Returns the number of slots.
+    #[must_use]
+    pub const fn num_slots(&self) -> u64 {
+        self.num_slots
+    }
+
+    /// Returns the size in bytes, with a value of `value_bytes` bytes beside each hash.
+    #[must_use]
+    pub const fn size_in_bytes(&self, value_bytes: u64) -> u64 {
+        self.num_slots.saturating_mul(HASH_BYTES.saturating_add(value_bytes))
+    }
+}

@@ -1,0 +1,241 @@
+//! A membership filter, sized.
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use core::any::Any;
+
+use super::design::AnyDesign;
+use super::{Abilities, LinesRead, MembershipSizing, Promise};
+use crate::params::ParamError;
+use crate::params::bloom::MAX_BITS;
+use crate::registry::Structure;
+
+/// A membership filter with its size for a number of items, and what follows from both.
+///
+/// # Examples
+/// ```
+/// use pds::compare::Candidate;
+/// use pds::registry;
+///
+/// let filter = Candidate::new(&registry::CUCKOO, 1_000_000, 0.001)?;
+/// assert_eq!(format!("{:.1}", filter.bits_per_item()), "13.7");
+/// assert!(filter.rate() <= 0.001);
+/// // A twentieth more than it was sized for, and it is full.
+/// assert_eq!(filter.rate_at(1_050_000), None);
+/// assert_eq!(filter.expression(), "pds::CuckooFilter::new(1_000_000, 0.001)?");
+/// # Ok::<(), pds::ParamError>(())
+/// ```
+#[derive(Debug)]
+pub struct Candidate {
+    structure: &'static Structure,
+    abilities: Abilities,
+    design: Box<dyn AnyDesign>,
+    items: u64,
+    /// The rate that it was sized for; none where it was sized by its memory.
+    promised: Option<f64>,
+}
+
+impl Candidate {
+    /// Sizes `structure` for `items` distinct keys and a false-positive rate of at most `rate`.
+    ///
+    /// # Errors
+    /// [`ParamError`] where the structure cannot have such a rate, or so many items, or is no membership filter.
+    pub fn new(structure: &'static Structure, items: u64, rate: f64) -> Result<Self, ParamError> {
+        let sizing = sizing(structure)?;
+        let design = (sizing.for_promise)(Promise { items, rate })?;
+        Ok(Self { structure, abilities: sizing.abilities, design, items, promised: Some(rate) })
+    }
+
+    /// Finds the lowest rate at which `structure` holds `items` distinct keys in at most `bytes` bytes.
+    ///
+    /// # Errors
+    /// [`ParamError`] where they do not fit, whatever the rate, or the structure is no membership filter.
+    ///
+    /// # Examples
+    /// ```
+    /// use pds::compare::Candidate;
+    /// use pds::registry;
+    ///
+    /// let filter = Candidate::for_memory(&registry::BLOOM, 64 << 20, 10_000_000)?;
+    /// assert!(filter.rate() < 1e-11);
+    /// # Ok::<(), pds::ParamError>(())
+    /// ```
+    pub fn for_memory(
+        structure: &'static Structure,
+        bytes: u64,
+        items: u64,
+    ) -> Result<Self, ParamError> {
+        in_range("expected_items", items, 1, u64::MAX)?;
+        in_range("bytes", bytes, 8, MAX_BITS / 8)?;
+        let sizing = sizing(structure)?;
+        let design = (sizing.for_memory)(bytes, items)?;
+        Ok(Self { structure, abilities: sizing.abilities, design, items, promised: None })
+    }
+
+    /// Finds the most items for which `structure` keeps `rate` in at most `bytes` bytes.
+    ///
+    /// # Errors
+    /// [`ParamError`] where not even one item does, or the structure is no membership filter.
+    ///
+    /// # Complexity
+    /// About twice as many sizings as the number of items has bits.
+    ///
+    /// # Examples
+    /// ```
+    /// use pds::compare::Candidate;
+    /// use pds::registry;
+    ///
+    /// let filter = Candidate::of_most_items(&registry::BLOOM, 64 << 20, 0.01)?;
+    /// assert_eq!(filter.items(), 55_965_125);
+    /// # Ok::<(), pds::ParamError>(())
+    /// ```
+    pub fn of_most_items(
+        structure: &'static Structure,
+        bytes: u64,
+        rate: f64,
+    ) -> Result<Self, ParamError> {
+        let single = Self::new(structure, 1, rate)?;
+        let fits = |items| {
+            Self::new(structure, items, rate).is_ok_and(|filter| filter.size_in_bytes() <= bytes)
+        };
+        let Some(items) = greatest(u64::MAX, fits) else {
+            let (min, max) = (single.size_in_bytes(), u64::MAX);
+            return Err(ParamError::OutOfRange { parameter: "bytes", value: bytes, min, max });
+        };
+        Self::new(structure, items, rate)
+    }
+
+    /// Returns the structure.
+    #[must_use]
+    pub const fn structure(&self) -> &'static Structure {
+        self.structure
+    }
+
+    /// Returns the parameters to build it from, where they are of the type `P`.
+    ///
+    /// # Examples
+    /// ```
+    /// use pds::compare::Candidate;
+    /// use pds::params::CuckooParams;
+    /// use pds::registry;
+    ///
+    /// let filter = Candidate::new(&registry::CUCKOO, 1_000_000, 0.001)?;
+    /// let params: &CuckooParams = filter.params().expect("those of a cuckoo filter");
+    /// assert_eq!(params.fingerprint_bits(), 13);
+    /// # Ok::<(), pds::ParamError>(())
+    /// ```
+    #[must_use]
+    pub fn params<P: Any>(&self) -> Option<&P> {
+        self.design.params().downcast_ref()
+    }
+
+    /// Returns the expression of Rust that builds it: `pds::BloomFilter::new(1_000, 0.01)?`.
+    #[must_use]
+    pub fn expression(&self) -> String {
+        let call = match self.promised {
+            Some(rate) => self.design.promising(Promise { items: self.items, rate }),
+            None => self.design.constructor(self.items),
+        };
+        format!("{}::{call}", self.structure.path())
+    }
+
+    /// Returns the number of distinct keys that it is sized for.
+    #[must_use]
+    pub const fn items(&self) -> u64 {
+        self.items
+    }
+
+    /// Returns the bytes of its payload.
+    #[must_use]
+    pub fn size_in_bytes(&self) -> u64 {
+        self.design.size_in_bytes()
+    }
+
+    /// Returns the bits that each item takes.
+    #[must_use]
+    pub fn bits_per_item(&self) -> f64 {
+        8.0 * self.size_in_bytes() as f64 / self.items as f64
+    }
+
+    /// Predicts the mean false-positive rate at the items that it is sized for.
+    #[must_use]
+    pub fn rate(&self) -> f64 {
+        self.rate_at(self.items).unwrap_or(1.0)
+    }
+
+    /// Predicts the mean false-positive rate at another number of items; none where they do not fit.
+    ///
+    /// The share of absent keys whose 64-bit hash equals a stored one is part of it.
+    #[must_use]
+    pub fn rate_at(&self, items: u64) -> Option<f64> {
+        self.design.rate_at(items).map(|rate| rate.min(1.0))
+    }
+
+    /// Returns how many cache lines a lookup reads.
+    #[must_use]
+    pub fn lines_read(&self) -> LinesRead {
+        self.design.lines_read(self.items)
+    }
+
+    /// Returns what the structure can do.
+    #[must_use]
+    pub const fn abilities(&self) -> Abilities {
+        self.abilities
+    }
+}
+
+impl Clone for Candidate {
+    fn clone(&self) -> Self {
+        Self { design: self.design.boxed(), ..*self }
+    }
+}
+
+fn sizing(structure: &'static Structure) -> Result<&'static MembershipSizing, ParamError> {
+    structure.membership.as_ref().ok_or(ParamError::Missing { parameter: "membership filter" })
+}
+
+fn in_range(parameter: &'static str, value: u64, min: u64, max: u64) -> Result<(), ParamError> {
+    if (min..=max).contains(&value) {
+        return Ok(());
+    }
+    Err(ParamError::OutOfRange { parameter, value, min, max })
+}
+
+/// The greatest number up to `max` for which `holds` is true, which is so from 1 up to it, and false after.
+fn greatest(max: u64, holds: impl Fn(u64) -> bool) -> Option<u64> {
+    if !holds(1) {
+        return None;
+    }
+    let (mut good, mut bad) = (1, 2);
+    while bad < max && holds(bad) {
+        (good, bad) = (bad, bad.saturating_mul(2));
+    }
+    if bad >= max {
+        if holds(max) {
+            return Some(max);
+        }
+        bad = max;
+    }
+    while bad - good > 1 {
+        let middle = good + (bad - good) / 2;
+        if holds(middle) { good = middle } else { bad = middle }
+    }
+    Some(good)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::greatest;
+
+    #[test]
+    fn the_greatest_number_is_found_wherever_it_is() {
+        for limit in 1..200 {
+            assert_eq!(greatest(1_000, |n| n <= limit), Some(limit));
+            assert_eq!(greatest(limit, |_| true), Some(limit));
+        }
+        assert_eq!(greatest(10, |_| false), None);
+        assert_eq!(greatest(u64::MAX, |n| n < u64::MAX), Some(u64::MAX - 1));
+        assert_eq!(greatest(u64::MAX, |_| true), Some(u64::MAX));
+    }
+}

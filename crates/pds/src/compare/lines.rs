@@ -1,0 +1,79 @@
+//! Cache lines that a lookup reads.
+
+/// Bytes of a cache line.
+const LINE_BYTES: u64 = 64;
+
+/// The mean number of 64-byte cache lines that a lookup reads.
+///
+/// Beyond the cache a line is what a lookup takes time for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LinesRead {
+    /// For a key that was inserted.
+    pub present: f64,
+    /// For a key that was not.
+    pub absent: f64,
+}
+
+impl LinesRead {
+    /// One line, whatever the key.
+    pub(crate) const ONE: Self = Self { present: 1.0, absent: 1.0 };
+
+    /// Returns the mean over both kinds of keys, equally many.
+    #[must_use]
+    pub fn mean(self) -> f64 {
+        f64::midpoint(self.present, self.absent)
+    }
+
+    /// `probes` independent positions in `bytes` bytes, read until one is clear, with this fill.
+    ///
+    /// A probe comes about when all before it were set, and reads a line that none of them was in.
+    pub(crate) fn of_probes(probes: u32, fill: f64, bytes: u64) -> Self {
+        let elsewhere = 1.0 - 1.0 / bytes.div_ceil(LINE_BYTES) as f64;
+        Self { present: series(elsewhere, probes), absent: series(fill * elsewhere, probes) }
+    }
+
+    /// Two buckets of four fingerprints in `bytes` bytes, some of which lie across the end of a line.
+    pub(crate) fn of_buckets(fingerprint_bits: u32, bytes: u64) -> Self {
+        let lines = bytes.div_ceil(LINE_BYTES);
+        if lines == 1 {
+            return Self::ONE;
+        }
+        // 128 fingerprints fill a line to the bit: every line but one in gcd(f, 128) ends within a bucket.
+        let aligned = 1_u32 << fingerprint_bits.trailing_zeros().min(7);
+        let across = f64::from(fingerprint_bits - aligned) / 128.0;
+        let both = (2.0 - 1.0 / lines as f64) * (1.0 + across);
+        Self { present: both, absent: both }
+    }
+}
+
+/// 1 + ratio + ratio² + ..., `terms` terms.
+fn series(ratio: f64, terms: u32) -> f64 {
+    (0..terms).fold(0.0, |sum, _| 1.0 + ratio * sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::LinesRead;
+
+    #[test]
+    fn a_bloom_filter_reads_a_line_a_probe_and_stops_at_a_clear_bit() {
+        let lines = LinesRead::of_probes(7, 0.5, 1 << 46);
+        assert!((lines.present - 7.0).abs() < 1e-9);
+        assert!((lines.absent - (2.0 - 1.0 / 64.0)).abs() < 1e-9);
+        assert_eq!(LinesRead::of_probes(7, 0.5, 64), LinesRead::ONE);
+    }
+
+    /// Lays buckets of four fingerprints side by side and counts those that have a bit in two lines.
+    #[test]
+    fn buckets_across_two_lines_are_counted() {
+        for width in 4..=32 {
+            let across = (0..128).filter(|bucket| {
+                let (first, last) = (bucket * 4 * width, (bucket + 1) * 4 * width - 1);
+                first / 512 != last / 512
+            });
+            let expected = 2.0 * (1.0 + across.count() as f64 / 128.0);
+            let lines = LinesRead::of_buckets(width, 1 << 60);
+            assert!((lines.present - expected).abs() < 1e-12, "{width}");
+        }
+    }
+}

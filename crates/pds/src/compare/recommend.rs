@@ -1,0 +1,136 @@
+//! Choosing a membership filter, with reasons.
+
+use alloc::vec::Vec;
+use core::fmt;
+
+use super::reason::Titled;
+use super::table::compare;
+use super::{Abilities, Ability, Against, Candidate, HumanBytes, Reason};
+use crate::params::ParamError;
+use crate::registry;
+
+/// What to choose by, among the structures that can do what is needed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Priority {
+    /// The fewest bytes.
+    #[default]
+    Memory,
+    /// The fewest cache lines a lookup, then the fewest bytes.
+    Speed,
+}
+
+/// What a structure is needed for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Needs {
+    /// Distinct keys, at most.
+    pub items: u64,
+    /// The share of absent keys that may be taken for present.
+    pub rate: f64,
+    /// What it has to be able to do, at the least.
+    pub abilities: Abilities,
+    /// What to choose by.
+    pub priority: Priority,
+}
+
+impl Needs {
+    /// A set of `items` keys at a false-positive rate of `rate`, in the least memory.
+    #[must_use]
+    pub fn new(items: u64, rate: f64) -> Self {
+        Self { items, rate, abilities: Abilities::default(), priority: Priority::default() }
+    }
+}
+
+/// A structure, and why not the others.
+#[derive(Debug, Clone)]
+pub struct Recommendation {
+    choice: Candidate,
+    needs: Needs,
+    reasons: Vec<Reason>,
+}
+
+/// Chooses a structure, and tells for every other one what stands against it.
+///
+/// Returns none where no single structure can do all that is needed: two side by side can.
+///
+/// # Errors
+/// [`ParamError`] where no structure can keep the promise.
+///
+/// # Examples
+/// ```
+/// use pds::compare::{Ability, Needs, recommend};
+/// use pds::registry;
+///
+/// let mut needs = Needs::new(1_000_000, 0.01);
+/// needs.abilities.remove = Ability::Yes;
+/// let recommendation = recommend(&needs)?.unwrap();
+/// assert_eq!(recommendation.choice().structure(), &registry::CUCKOO);
+/// let text = recommendation.to_string();
+/// assert!(text.contains("let mut filter = pds::CuckooFilter::new(1_000_000, 0.01)?;"));
+/// assert!(text.contains("standard Bloom filter (BloomFilter): cannot remove keys"));
+/// # Ok::<(), pds::ParamError>(())
+/// ```
+pub fn recommend(needs: &Needs) -> Result<Option<Recommendation>, ParamError> {
+    let comparison = compare(needs.items, needs.rate)?;
+    let able =
+        comparison.candidates().filter(|one| one.abilities().lacks(needs.abilities).is_none());
+    // They are in the order of their sizes; of equally fast ones the first stays.
+    let better = |best, next| match needs.priority {
+        Priority::Speed if mean_lines(next) < mean_lines(best) => next,
+        _ => best,
+    };
+    let Some(choice) = able.reduce(better) else { return Ok(None) };
+    let rivals = registry::filters().filter(|&structure| structure != choice.structure());
+    let against = |structure| match comparison.get(structure) {
+        Ok(rival) => Against::of(rival, choice, needs),
+        Err(error) => Against::Impossible(error),
+    };
+    let reasons =
+        rivals.map(|structure| Reason { structure, against: against(structure) }).collect();
+    Ok(Some(Recommendation { choice: choice.clone(), needs: *needs, reasons }))
+}
+
+fn mean_lines(candidate: &Candidate) -> f64 {
+    candidate.lines_read().mean()
+}
+
+impl Against {
+    /// What stands against `rival`, where `choice` was chosen.
+    fn of(rival: &Candidate, choice: &Candidate, needs: &Needs) -> Self {
+        if let Some((ability, has)) = rival.abilities().lacks(needs.abilities) {
+            return Self::Lacks { ability, limited: has == Ability::Limited };
+        }
+        if needs.priority == Priority::Speed && mean_lines(rival) > mean_lines(choice) {
+            return Self::Slower { lines: rival.lines_read(), choice: choice.lines_read() };
+        }
+        let bytes = rival.size_in_bytes();
+        Self::Larger { bytes, ratio: bytes as f64 / choice.size_in_bytes() as f64 }
+    }
+}
+
+impl Recommendation {
+    /// Returns the structure that was chosen, sized.
+    #[must_use]
+    pub const fn choice(&self) -> &Candidate {
+        &self.choice
+    }
+
+    /// Returns what stands against every other structure.
+    pub fn reasons(&self) -> impl Iterator<Item = &Reason> {
+        self.reasons.iter()
+    }
+}
+
+impl fmt::Display for Recommendation {
+    /// Writes the choice, the line of Rust that builds it, what to mind, and a line for each of the others.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (structure, size) = (self.choice.structure(), HumanBytes(self.choice.size_in_bytes()));
+        let merit = match self.needs.priority {
+            Priority::Memory => "the smallest",
+            Priority::Speed => "the fewest cache lines per lookup",
+        };
+        writeln!(f, "{}, {size}: {merit} of those that do what is needed.", Titled(structure))?;
+        writeln!(f, "    let mut filter = {};", self.choice.expression())?;
+        writeln!(f, "To mind: {}", structure.caution)?;
+        self.reasons().try_for_each(|reason| writeln!(f, "- {reason}"))
+    }
+}

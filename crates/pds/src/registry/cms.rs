@@ -1,0 +1,104 @@
+//! Sketches of frequencies, and summaries of heavy hitters.
+
+use alloc::format;
+
+use super::Structure;
+use crate::Kind;
+use crate::compare::{CountAbilities, CountNeeds, FrequencySizing, SketchSize};
+use crate::params::{CountMinParams, CountSketchParams, HeavyHittersParams, ParamError};
+
+/// The count-min sketch: estimates are never below the truth.
+pub static COUNT_MIN: Structure = Structure {
+    name: "count-min sketch",
+    type_name: "CountMinSketch",
+    crate_name: "cms",
+    feature: Some("cms"),
+    kind: Some(Kind::COUNT_MIN),
+    caution: "Its error is a share of the total of all counts.",
+    frequency: Some(FrequencySizing {
+        abilities: CountAbilities { remove: false, unbiased: false, list: false },
+        size: count_min,
+    }),
+    ..Structure::NONE
+};
+
+/// The count sketch: unbiased, and takes counts back.
+pub static COUNT_SKETCH: Structure = Structure {
+    name: "count sketch",
+    type_name: "CountSketch",
+    crate_name: "cms",
+    feature: Some("cms"),
+    kind: Some(Kind::COUNT_SKETCH),
+    caution: "Estimates err in both directions.",
+    frequency: Some(FrequencySizing {
+        abilities: CountAbilities { remove: true, unbiased: true, list: false },
+        size: count_sketch,
+    }),
+    ..Structure::NONE
+};
+
+/// The summary of heavy hitters: misses no key above a share of the total.
+pub static HEAVY_HITTERS: Structure = Structure {
+    name: "summary of heavy hitters",
+    type_name: "HeavyHitters",
+    crate_name: "cms",
+    feature: Some("cms"),
+    kind: Some(Kind::HEAVY_HITTERS),
+    caution: "It holds the keys themselves; the size is that with keys of 8 bytes.",
+    frequency: Some(FrequencySizing {
+        abilities: CountAbilities { remove: false, unbiased: false, list: true },
+        size: heavy_hitters,
+    }),
+    ..Structure::NONE
+};
+
+/// A count-min sketch beside a list of its heavy hitters.
+pub static SKETCHED_HEAVY_HITTERS: Structure = Structure {
+    name: "sketch with heavy hitters",
+    type_name: "SketchedHeavyHitters",
+    crate_name: "cms",
+    feature: Some("cms"),
+    kind: Some(Kind::SKETCHED_HEAVY_HITTERS),
+    caution: "It holds the heavy keys themselves.",
+    ..Structure::NONE
+};
+
+/// The list of the most frequent keys.
+pub static TOP_K: Structure = Structure {
+    name: "list of the most frequent keys",
+    type_name: "TopK",
+    crate_name: "cms",
+    feature: Some("cms"),
+    kind: Some(Kind::TOP_K),
+    caution: "It holds the listed keys themselves.",
+    ..Structure::NONE
+};
+
+fn count_min(needs: &CountNeeds) -> Result<SketchSize, ParamError> {
+    let (epsilon, delta) = (needs.epsilon, needs.delta);
+    let params = CountMinParams::new(epsilon, delta)?;
+    let fits_32_bits = needs.total <= u32::MAX.into();
+    let constructor = if fits_32_bits {
+        format!("new({epsilon:?}, {delta:?})?")
+    } else {
+        let params = format!("pds::params::CountMinParams::new({epsilon:?}, {delta:?})?");
+        format!("builder({params}).counters::<u64>().build()?")
+    };
+    let counter_bytes = if fits_32_bits { 4 } else { 8 };
+    Ok(SketchSize { bytes: params.size_in_bytes(counter_bytes), constructor })
+}
+
+fn count_sketch(needs: &CountNeeds) -> Result<SketchSize, ParamError> {
+    let (epsilon, delta) = (needs.epsilon, needs.delta);
+    let bytes = CountSketchParams::new(epsilon, delta)?.size_in_bytes();
+    Ok(SketchSize { bytes, constructor: format!("new({epsilon:?}, {delta:?})?") })
+}
+
+fn heavy_hitters(needs: &CountNeeds) -> Result<SketchSize, ParamError> {
+    let params = HeavyHittersParams::new(needs.epsilon)?;
+    // The type of the keys follows from what is inserted.
+    Ok(SketchSize {
+        bytes: params.memory_bytes(),
+        constructor: format!("new({:?})?", needs.epsilon),
+    })
+}

@@ -1,0 +1,41 @@
+//! Sketches of numbers of distinct keys.
+
+use alloc::format;
+
+use super::Structure;
+use crate::Kind;
+use crate::compare::{CardinalitySizing, DistinctNeeds, SketchSize};
+use crate::params::hll::CardinalityEstimator::{self, Improved, UltraFgra};
+use crate::params::{HllParams, ParamError};
+
+/// `HyperLogLog`: mergeable at any precision, near exact while small.
+pub static HYPER_LOG_LOG: Structure = Structure {
+    name: "HyperLogLog",
+    type_name: "HyperLogLog",
+    crate_name: "hll",
+    feature: Some("hll"),
+    kind: Some(Kind::HYPER_LOG_LOG),
+    caution: "A union is exact; an intersection errs by a share of the union.",
+    cardinality: Some(CardinalitySizing { overlap: true, size: |needs| of(Improved, needs) }),
+    ..Structure::NONE
+};
+
+/// `UltraLogLog`: a quarter less error at a byte per register.
+pub static ULTRA_LOG_LOG: Structure = Structure {
+    name: "UltraLogLog",
+    type_name: "UltraLogLog",
+    crate_name: "hll",
+    feature: Some("hll"),
+    kind: Some(Kind::ULTRA_LOG_LOG),
+    caution: "It tells no intersections, and takes all of its memory at once.",
+    cardinality: Some(CardinalitySizing { overlap: false, size: |needs| of(UltraFgra, needs) }),
+    ..Structure::NONE
+};
+
+fn of(estimator: CardinalityEstimator, needs: &DistinctNeeds) -> Result<SketchSize, ParamError> {
+    let params = HllParams::for_standard_error(estimator, needs.standard_error)?;
+    Ok(SketchSize {
+        bytes: params.dense_bytes(),
+        constructor: format!("new({})?", params.precision()),
+    })
+}
