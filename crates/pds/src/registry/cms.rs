@@ -41,8 +41,8 @@ pub static COUNT_SKETCH: Structure = Structure {
 pub static HEAVY_HITTERS: Structure = Structure {
     name: "summary of heavy hitters",
     type_name: "HeavyHitters",
-    crate_name: "cms",
-    feature: Some("cms"),
+    crate_name: "heavy-hitters",
+    feature: Some("heavy-hitters"),
     kind: Some(Kind::HEAVY_HITTERS),
     caution: "It holds the keys themselves; the size is that with keys of 8 bytes.",
     frequency: Some(FrequencySizing {
@@ -56,8 +56,8 @@ pub static HEAVY_HITTERS: Structure = Structure {
 pub static SKETCHED_HEAVY_HITTERS: Structure = Structure {
     name: "sketch with heavy hitters",
     type_name: "SketchedHeavyHitters",
-    crate_name: "cms",
-    feature: Some("cms"),
+    crate_name: "heavy-hitters",
+    feature: Some("heavy-hitters"),
     kind: Some(Kind::SKETCHED_HEAVY_HITTERS),
     caution: "It holds the heavy keys themselves.",
     ..Structure::NONE
@@ -67,8 +67,8 @@ pub static SKETCHED_HEAVY_HITTERS: Structure = Structure {
 pub static TOP_K: Structure = Structure {
     name: "list of the most frequent keys",
     type_name: "TopK",
-    crate_name: "cms",
-    feature: Some("cms"),
+    crate_name: "heavy-hitters",
+    feature: Some("heavy-hitters"),
     kind: Some(Kind::TOP_K),
     caution: "It holds the listed keys themselves.",
     ..Structure::NONE
