@@ -1,14 +1,14 @@
 //! Batches of any length, cut into chunks whose hashes and states fit the stack.
 
 use core::hash::Hash;
+
 use pds_core::KeyHasher;
+use pds_core::internal::{self, Bits, StoredWord, check_lengths};
 
-use pds_core::internal::{self, check_lengths};
-
-use crate::probing::{BATCH, BitSource, BitTarget, contains_chunk, insert_chunk};
+use crate::probing::{BATCH, BitTarget, contains_chunk, insert_chunk};
 
 pub(crate) fn contains_hashes(
-    bits: &impl BitSource,
+    bits: Bits<'_, impl StoredWord>,
     num_hashes: u32,
     hashes: &[u64],
     out: &mut [bool],
@@ -20,7 +20,7 @@ pub(crate) fn contains_hashes(
 }
 
 pub(crate) fn contains_keys<K: Hash>(
-    bits: &impl BitSource,
+    bits: Bits<'_, impl StoredWord>,
     num_hashes: u32,
     hasher: &impl KeyHasher,
     keys: &[K],
@@ -31,15 +31,17 @@ pub(crate) fn contains_keys<K: Hash>(
     });
 }
 
-pub(crate) fn insert_hashes(bits: &mut impl BitTarget, num_hashes: u32, hashes: &[u64]) -> usize {
-    hashes.chunks(BATCH).map(|hashes| insert_chunk(bits, num_hashes, hashes)).sum()
+pub(crate) fn insert_hashes(mut bits: impl BitTarget, num_hashes: u32, hashes: &[u64]) -> usize {
+    hashes.chunks(BATCH).map(|hashes| insert_chunk(&mut bits, num_hashes, hashes)).sum()
 }
 
 pub(crate) fn insert_keys<K: Hash>(
-    bits: &mut impl BitTarget,
+    mut bits: impl BitTarget,
     num_hashes: u32,
     hasher: &impl KeyHasher,
     keys: &[K],
 ) -> usize {
-    internal::insert_keys::<BATCH, K>(hasher, keys, |hashes| insert_chunk(bits, num_hashes, hashes))
+    internal::insert_keys::<BATCH, K>(hasher, keys, |hashes| {
+        insert_chunk(&mut bits, num_hashes, hashes)
+    })
 }

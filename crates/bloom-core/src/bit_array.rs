@@ -2,15 +2,16 @@
 
 use core::fmt;
 
-use pds_core::internal::{Words, prefetch};
+use pds_core::internal::{Bits, BitsMut, StoredWord};
+use pds_core::storage::{OwnedWords, WordSource, Words};
 use pds_core::{AllocError, Incompatible};
-
-use crate::probing::{BitSource, BitTarget};
 
 /// A fixed number of bits, all clear at first.
 ///
 /// Bit `i` is bit `i % 64`, counted from the least significant, of word `i / 64`. Positions are `u64`
 /// on every platform. Memory that was never written costs address space only.
+///
+/// `W` is the [storage](pds_core::storage) of the words.
 ///
 /// # Examples
 /// ```
@@ -22,10 +23,10 @@ use crate::probing::{BitSource, BitTarget};
 /// assert_eq!((bits.get(99), bits.get(98), bits.count_ones()), (true, false, 1));
 /// # Ok::<(), pds_core::AllocError>(())
 /// ```
-// Invariant: the words are `num_bits.div_ceil(64)`, and the bits of the last one beyond `num_bits` are clear.
+// Invariant of words in memory: they are `num_bits.div_ceil(64)`, and the bits of the last one beyond `num_bits` are clear.
 #[derive(Clone, PartialEq, Eq)]
-pub struct BitArray {
-    words: Words,
+pub struct BitArray<W = Words> {
+    words: W,
     num_bits: u64,
 }
 
@@ -33,30 +34,25 @@ impl BitArray {
     /// Allocates `num_bits` clear bits.
     ///
     /// # Errors
-    /// [`AllocError`] when the address space or the allocator cannot provide them.
+    /// [`AllocError`] if the allocator refuses the memory.
     ///
     /// # Complexity
-    /// Constant where the system hands out zeroed pages, O(`num_bits`) otherwise.
+    /// Constant if the system hands out zeroed pages, O(`num_bits`) otherwise.
     pub fn zeroed(num_bits: u64) -> Result<Self, AllocError> {
         Ok(Self { words: Words::zeroed(num_bits.div_ceil(64))?, num_bits })
     }
 
-    /// Copies the bits, or reports that there is no memory for a second set.
-    ///
-    /// # Errors
-    /// [`AllocError`] when memory is refused.
-    pub fn try_clone(&self) -> Result<Self, AllocError> {
-        Ok(Self { words: self.words.try_clone()?, num_bits: self.num_bits })
-    }
-
-    /// Sets one bit. Returns `true` when it was clear before.
+    /// Sets one bit. Returns `true` if it was clear.
     ///
     /// # Panics
-    /// When `position` is not below the number of bits.
+    /// If `position` is not below the number of bits.
     #[inline]
     pub fn set(&mut self, position: u64) -> bool {
         self.check(position);
-        self.set_bit(position)
+        let word = &mut self.words[word_index(position)];
+        let was_clear = *word & mask(position) == 0;
+        *word |= mask(position);
+        was_clear
     }
 
     /// Clears all bits.
@@ -64,37 +60,7 @@ impl BitArray {
         self.words.fill(0);
     }
 
-    /// Returns whether the bit is set.
-    ///
-    /// # Panics
-    /// When `position` is not below the number of bits.
-    #[inline]
-    #[must_use]
-    pub fn get(&self, position: u64) -> bool {
-        self.check(position);
-        self.bit(position) != 0
-    }
-
-    /// Counts the set bits, in O(`num_bits`).
-    #[must_use]
-    pub fn count_ones(&self) -> u64 {
-        self.words.iter().map(|&word| ones(word)).sum()
-    }
-
-    /// Returns the number of bits.
-    #[inline]
-    #[must_use]
-    pub fn num_bits(&self) -> u64 {
-        self.num_bits
-    }
-
-    /// Returns the size of the words in bytes.
-    #[must_use]
-    pub fn size_in_bytes(&self) -> u64 {
-        self.words.size_in_bytes()
-    }
-
-    /// Returns the words; the unused upper bits of the last one are clear.
+    /// Returns the words. The unused upper bits of the last one are clear.
     #[must_use]
     pub fn words(&self) -> &[u64] {
         &self.words
@@ -103,32 +69,17 @@ impl BitArray {
     /// Sets every bit that is set in `other`.
     ///
     /// # Errors
-    /// [`Incompatible::Shape`] when the lengths differ; nothing is changed then.
-    pub fn union_with(&mut self, other: &Self) -> Result<(), Incompatible> {
-        self.combine(other, |left, right| left | right)
-    }
-
-    /// Clears every bit that is clear in `other`.
-    ///
-    /// # Errors
-    /// [`Incompatible::Shape`] when the lengths differ; nothing is changed then.
-    pub fn intersect_with(&mut self, other: &Self) -> Result<(), Incompatible> {
-        self.combine(other, |left, right| left & right)
-    }
-
-    /// Counts the bits that are set here or in `other`.
-    ///
-    /// # Errors
-    /// [`Incompatible::Shape`] when the lengths differ.
-    pub fn count_union_ones(&self, other: &Self) -> Result<u64, Incompatible> {
+    /// [`Incompatible::Shape`] if the lengths differ. Nothing is changed then.
+    pub fn union_with(&mut self, other: &BitArray<impl WordSource>) -> Result<(), Incompatible> {
         self.check_length(other)?;
-        Ok(self.words.iter().zip(&*other.words).map(|(left, right)| ones(left | right)).sum())
+        self.words.combine(other.words.values(), |left, right| left | right);
+        Ok(())
     }
 
     /// Returns the bits as a slice of the `bitvec` crate.
     ///
     /// # Panics
-    /// When there are more bits than that crate can address: 2^61 on 64-bit machines, 2^29 on 32-bit.
+    /// If there are more bits than that crate can address: 2^61 on 64-bit machines, 2^29 on 32-bit.
     #[cfg(feature = "bitvec")]
     #[must_use]
     pub fn as_bitslice(&self) -> &bitvec::slice::BitSlice<u64, bitvec::order::Lsb0> {
@@ -138,8 +89,13 @@ impl BitArray {
 
     /// Asks the system to back the bits with huge pages. Returns whether it agreed to try.
     #[cfg(feature = "huge-pages")]
-    pub fn advise_huge_pages(&self) -> bool {
+    pub(crate) fn advise_huge_pages(&self) -> bool {
         self.words.advise_huge_pages()
+    }
+
+    #[inline(always)]
+    pub(crate) fn as_bits_mut(&mut self) -> BitsMut<'_> {
+        BitsMut::new(&mut self.words, self.num_bits)
     }
 
     /// Makes an array whose bit `j` is the union of `factor` neighbours, bit `j * factor` the first.
@@ -149,20 +105,9 @@ impl BitArray {
         debug_assert!(self.num_bits.is_multiple_of(factor));
         let mut folded = Self::zeroed(self.num_bits / factor)?;
         self.for_each_one(|position| {
-            folded.set_bit(position / factor);
+            folded.set(position / factor);
         });
         Ok(folded)
-    }
-
-    #[cfg(target_has_atomic = "64")]
-    pub(crate) fn from_words(words: Words, num_bits: u64) -> Self {
-        debug_assert_eq!(words.len() as u64, num_bits.div_ceil(64));
-        Self { words, num_bits }
-    }
-
-    #[cfg(target_has_atomic = "64")]
-    pub(crate) fn into_words(self) -> Words {
-        self.words
     }
 
     fn for_each_one(&self, mut visit: impl FnMut(u64)) {
@@ -174,16 +119,29 @@ impl BitArray {
             }
         }
     }
+}
 
-    fn combine(&mut self, other: &Self, f: impl Fn(u64, u64) -> u64) -> Result<(), Incompatible> {
-        self.check_length(other)?;
-        for (left, &right) in self.words.iter_mut().zip(&*other.words) {
-            *left = f(*left, right);
-        }
-        Ok(())
+impl<W> BitArray<W> {
+    pub(crate) const fn from_words(words: W, num_bits: u64) -> Self {
+        Self { words, num_bits }
     }
 
-    fn check_length(&self, other: &Self) -> Result<(), Incompatible> {
+    pub(crate) fn into_words(self) -> W {
+        self.words
+    }
+
+    pub(crate) const fn storage(&self) -> &W {
+        &self.words
+    }
+
+    /// Returns the number of bits.
+    #[inline]
+    #[must_use]
+    pub const fn num_bits(&self) -> u64 {
+        self.num_bits
+    }
+
+    fn check_length<V>(&self, other: &BitArray<V>) -> Result<(), Incompatible> {
         Incompatible::check_shape("number of bits", self.num_bits, other.num_bits)
     }
 
@@ -193,50 +151,65 @@ impl BitArray {
     }
 }
 
-impl BitSource for BitArray {
+impl<W: WordSource> BitArray<W> {
+    /// Returns whether the bit is set.
+    ///
+    /// # Panics
+    /// If `position` is not below the number of bits.
     #[inline]
-    fn num_bits(&self) -> u64 {
-        self.num_bits
+    #[must_use]
+    pub fn get(&self, position: u64) -> bool {
+        self.check(position);
+        self.words.as_words()[word_index(position)].value() & mask(position) != 0
     }
 
-    #[inline]
-    fn bit(&self, position: u64) -> u64 {
-        debug_assert!(position < self.num_bits);
-        (self.words[word_index(position)] >> (position % 64)) & 1
+    /// Counts the set bits, in O(`num_bits`).
+    // At most all of them: in bytes that were not verified, the unused bits may be anything.
+    #[must_use]
+    pub fn count_ones(&self) -> u64 {
+        self.words.values().map(ones).sum::<u64>().min(self.num_bits)
     }
 
-    #[inline]
-    fn reduced_bit(&self, x: u64) -> u64 {
-        self.words.reduced_bit(x, self.num_bits)
+    /// Counts the bits that are set here or in `other`.
+    ///
+    /// # Errors
+    /// [`Incompatible::Shape`] if the lengths differ.
+    pub fn count_union_ones(&self, other: &BitArray<impl WordSource>) -> Result<u64, Incompatible> {
+        self.check_length(other)?;
+        let words = self.words.values().zip(other.words.values());
+        Ok(words.map(|(left, right)| ones(left | right)).sum::<u64>().min(self.num_bits))
     }
 
-    #[inline]
-    fn prefetch(&self, position: u64) {
-        prefetch(&self.words, word_index(position));
-    }
-
-    fn words(&self) -> impl Iterator<Item = u64> {
-        self.words.iter().copied()
+    #[inline(always)]
+    pub(crate) fn as_bits(&self) -> Bits<'_, W::Word> {
+        Bits::new(self.words.as_words(), self.num_bits)
     }
 }
 
-impl BitTarget for BitArray {
-    #[inline]
-    fn set_bit(&mut self, position: u64) -> bool {
-        debug_assert!(position < self.num_bits);
-        let word = &mut self.words[word_index(position)];
-        let was_clear = *word & mask(position) == 0;
-        *word |= mask(position);
-        was_clear
+impl<W: OwnedWords> BitArray<W> {
+    /// Copies the bits. `clone` does the same, but aborts if the allocator refuses the memory.
+    ///
+    /// # Errors
+    /// [`AllocError`] if the allocator refuses the memory.
+    pub fn try_clone(&self) -> Result<Self, AllocError> {
+        Ok(Self { words: W::copied(&self.words)?, num_bits: self.num_bits })
     }
 
-    #[inline]
-    fn set_reduced_bit(&mut self, x: u64) -> bool {
-        self.words.set_reduced_bit(x, self.num_bits)
+    /// Clears every bit that is clear in `other`.
+    ///
+    /// # Errors
+    /// [`Incompatible::Shape`] if the lengths differ. Nothing is changed then.
+    pub fn intersect_with(
+        &mut self,
+        other: &BitArray<impl WordSource>,
+    ) -> Result<(), Incompatible> {
+        self.check_length(other)?;
+        self.words.combine(other.words.values(), |left, right| left & right);
+        Ok(())
     }
 }
 
-impl fmt::Debug for BitArray {
+impl<W: WordSource> fmt::Debug for BitArray<W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("BitArray")
             .field("num_bits", &self.num_bits)
@@ -245,21 +218,21 @@ impl fmt::Debug for BitArray {
     }
 }
 
-/// The word that holds a bit. The cast comes last and loses nothing: an array that was allocated has no
-/// more words than `usize` can count.
+/// Returns the index of the word that holds a bit.
+// The cast comes last and loses nothing: there are no more words than a `usize` counts.
 #[inline]
-pub(crate) const fn word_index(position: u64) -> usize {
+const fn word_index(position: u64) -> usize {
     (position / 64) as usize
 }
 
-/// The bit within its word.
+/// Returns the bit within its word.
 #[inline]
-pub(crate) const fn mask(position: u64) -> u64 {
+const fn mask(position: u64) -> u64 {
     1 << (position % 64)
 }
 
-/// The set bits of a word.
+/// Counts the set bits of a word.
 #[inline]
-pub(crate) const fn ones(word: u64) -> u64 {
+const fn ones(word: u64) -> u64 {
     word.count_ones() as u64
 }

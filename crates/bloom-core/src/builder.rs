@@ -1,46 +1,152 @@
-//! A filter from whatever is known of it.
+//! The builder of Bloom filters.
 
-use pds_core::ParamError;
-use pds_core::internal::{DEFAULT_RATE, filter_builder};
+use pds_core::internal::DEFAULT_RATE;
+use pds_core::{BuildError, DefaultHashBuilder, KeyHasher, ParamError};
 use pds_params::BloomParams;
 
+#[cfg(target_has_atomic = "64")]
+use crate::AtomicBloomFilter;
 use crate::BloomFilter;
 
-filter_builder! {
-    /// Sets up a [`BloomFilter`]; [`BloomFilter::builder`] starts it.
-    ///
-    /// Two of items, rate and bits fix the third; the rate is 1 % where it is neither given nor fixed. Bits
-    /// and hashes can be given outright. Everything is checked in [`build`](Self::build), and nothing is
-    /// adjusted silently.
-    ///
-    /// | given | size |
-    /// |---|---|
-    /// | `expected_items`, or that and `false_positive_rate` | the fewest bits that keep the promised rate |
-    /// | `bits`, or that and `false_positive_rate` | these bits, for as many items as keep the rate |
-    /// | `bits` and `expected_items` | these bits, with the best number of hashes |
-    /// | `bits` and `hashes` | exactly these, without a promise |
-    ///
-    /// # Examples
-    /// ```
-    /// use bloom_core::BloomFilter;
-    ///
-    /// let filter = BloomFilter::builder().bits(1 << 20).false_positive_rate(0.001).seed(7).build()?;
-    /// assert_eq!(filter.num_bits(), 1 << 20);
-    /// assert!(filter.expected_items() > Some(72_000));
-    /// assert!(BloomFilter::builder().build().is_err(), "neither items nor bits");
-    /// # Ok::<(), pds_core::BuildError>(())
-    /// ```
-    BloomFilterBuilder builds BloomFilter {
-        /// Sets the number of bits.
-        bits: u64,
-        /// Sets the number of positions a key; needs [`bits`](Self::bits).
-        hashes: u32,
+/// Builder for [`BloomFilter`] and [`AtomicBloomFilter`](crate::AtomicBloomFilter); start with [`BloomFilter::builder`].
+///
+/// Two of items, rate and bits determine the third. The rate is 1 % if it is neither given nor determined. Bits and hashes
+/// can also be given outright. [`build`](Self::build) checks all values. It adjusts none of them.
+///
+/// | given | size |
+/// |---|---|
+/// | `expected_items`, with or without `false_positive_rate` | the fewest bits that keep the rate |
+/// | `bits`, with or without `false_positive_rate` | these bits, for as many items as keep the rate |
+/// | `bits` and `expected_items` | these bits, with the best number of hashes |
+/// | `bits` and `hashes` | exactly these, without a promise |
+///
+/// # Examples
+/// ```
+/// use bloom_core::BloomFilter;
+///
+/// let filter = BloomFilter::builder().bits(1 << 20).false_positive_rate(0.001).seed(7).build()?;
+/// assert_eq!(filter.num_bits(), 1 << 20);
+/// assert!(filter.expected_items() > Some(72_000));
+/// assert!(BloomFilter::builder().build().is_err(), "neither items nor bits");
+/// # Ok::<(), pds_core::BuildError>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+#[must_use]
+pub struct BloomFilterBuilder<S = DefaultHashBuilder> {
+    given: Given,
+    #[cfg(feature = "huge-pages")]
+    huge_pages: bool,
+    hasher: S,
+}
+
+/// What the caller has said about the size.
+#[derive(Clone, Copy, Debug)]
+struct Given {
+    expected_items: Option<u64>,
+    false_positive_rate: Option<f64>,
+    bits: Option<u64>,
+    hashes: Option<u32>,
+}
+
+impl BloomFilterBuilder {
+    pub(crate) const fn new() -> Self {
+        Self {
+            given: Given {
+                expected_items: None,
+                false_positive_rate: None,
+                bits: None,
+                hashes: None,
+            },
+            #[cfg(feature = "huge-pages")]
+            huge_pages: false,
+            hasher: DefaultHashBuilder::with_seed(0),
+        }
+    }
+
+    /// Sets the seed of the default hasher, 0 unless it is set. Only filters with equal seeds can be merged.
+    pub const fn seed(mut self, seed: u64) -> Self {
+        self.hasher = DefaultHashBuilder::with_seed(seed);
+        self
     }
 }
 
 impl<S> BloomFilterBuilder<S> {
-    /// The one way in which what was given fixes the size.
-    fn params(&self) -> Result<BloomParams, ParamError> {
+    /// Sets the number of distinct items up to which the filter keeps its rate.
+    pub const fn expected_items(mut self, items: u64) -> Self {
+        self.given.expected_items = Some(items);
+        self
+    }
+
+    /// Sets the false-positive rate at the expected items, above 0 and below 1.
+    pub const fn false_positive_rate(mut self, rate: f64) -> Self {
+        self.given.false_positive_rate = Some(rate);
+        self
+    }
+
+    /// Sets the number of bits, from 1 to 2^63.
+    pub const fn bits(mut self, bits: u64) -> Self {
+        self.given.bits = Some(bits);
+        self
+    }
+
+    /// Sets the number of hash functions, from 1 to 255. Set [`bits`](Self::bits) too.
+    pub const fn hashes(mut self, hashes: u32) -> Self {
+        self.given.hashes = Some(hashes);
+        self
+    }
+
+    /// Sets whether to ask the system for huge pages, which pays for filters of many megabytes.
+    ///
+    /// Small filters ignore it. Copies of a filter, and filters read from bytes, do not ask.
+    #[cfg(feature = "huge-pages")]
+    pub const fn huge_pages(mut self, huge_pages: bool) -> Self {
+        self.huge_pages = huge_pages;
+        self
+    }
+
+    /// Sets the hasher, such as a [`SipHashBuilder`](crate::SipHashBuilder) for keys that strangers choose.
+    pub fn hasher<T: KeyHasher>(self, hasher: T) -> BloomFilterBuilder<T> {
+        BloomFilterBuilder {
+            given: self.given,
+            #[cfg(feature = "huge-pages")]
+            huge_pages: self.huge_pages,
+            hasher,
+        }
+    }
+
+    /// Builds the filter.
+    ///
+    /// # Errors
+    /// [`BuildError::Param`] names a value that is out of range, missing, or in conflict with another.
+    /// [`BuildError::Alloc`] if the allocator refuses the memory.
+    pub fn build(self) -> Result<BloomFilter<S>, BuildError>
+    where
+        S: KeyHasher,
+    {
+        let filter = BloomFilter::from_params(self.given.params()?, self.hasher)?;
+        #[cfg(feature = "huge-pages")]
+        if self.huge_pages {
+            filter.bits.advise_huge_pages();
+        }
+        Ok(filter)
+    }
+
+    /// Builds a filter that threads share.
+    ///
+    /// # Errors
+    /// As [`build`](Self::build).
+    #[cfg(target_has_atomic = "64")]
+    pub fn build_atomic(self) -> Result<AtomicBloomFilter<S>, BuildError>
+    where
+        S: KeyHasher,
+    {
+        self.build().map(AtomicBloomFilter::from)
+    }
+}
+
+impl Given {
+    /// Returns the parameters that the given values determine.
+    fn params(self) -> Result<BloomParams, ParamError> {
         let conflict = |parameter| Err(ParamError::Conflict { parameter });
         let rate = self.false_positive_rate.unwrap_or(DEFAULT_RATE);
         match (self.bits, self.hashes, self.expected_items, self.false_positive_rate) {

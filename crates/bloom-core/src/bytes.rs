@@ -1,22 +1,87 @@
-//! The filters' portable bytes; `docs/format.md` of the workspace specifies them.
+//! The portable bytes of a filter. `docs/format.md` of the workspace specifies them.
 
+use alloc::vec::Vec;
 use core::ops::RangeInclusive;
+#[cfg(feature = "std")]
+use std::io::{self, Read, Write};
 
-use pds_core::Kind;
-use pds_core::bytes::{Portable, Shape, Sink, Source};
-use pds_core::internal::{self, portable_methods, portable_twin, take_words};
-use pds_core::{DecodeError, PortableHasher};
+#[cfg(feature = "std")]
+use pds_core::ReadError;
+use pds_core::bytes::{ByteOptions, Portable, Shape, Sink, Source};
+use pds_core::hash::PublicSeed;
+#[cfg(feature = "serde")]
+use pds_core::internal::serde;
+use pds_core::internal::{self, StoredWord, take_words};
+use pds_core::storage::{OwnedWords, WordSource};
+use pds_core::{DecodeError, Kind, PortableHasher};
 use pds_params::BloomParams;
 
-#[cfg(target_has_atomic = "64")]
-use crate::AtomicBloomFilter;
 use crate::{BitArray, BloomFilter};
 
-portable_methods!(BloomFilter);
-#[cfg(target_has_atomic = "64")]
-portable_twin!(AtomicBloomFilter of BloomFilter, shape_of);
+// The readers exist for the default hasher only, like `new`: `BloomFilter::from_bytes(&bytes)` then needs no type.
+impl BloomFilter {
+    /// Reads portable bytes that hold one filter and nothing else.
+    ///
+    /// # Errors
+    /// [`DecodeError`] says what is wrong, and at which offset.
+    ///
+    /// # Complexity
+    /// O(length of the bytes). Allocates no more than the bytes justify.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, DecodeError> {
+        ByteOptions::new().from_bytes(bytes)
+    }
 
-impl<S: PortableHasher> Portable for BloomFilter<S> {
+    /// Reads one filter from a stream. Leaves what follows it in the reader.
+    ///
+    /// Reads at most 1 GiB. For another limit use [`ByteOptions`].
+    ///
+    /// # Errors
+    /// [`ReadError`] if reading fails, or if the bytes are wrong.
+    #[cfg(feature = "std")]
+    pub fn read_from(reader: impl Read) -> Result<Self, ReadError> {
+        ByteOptions::new().read_from(reader)
+    }
+}
+
+impl<S: PublicSeed, W: OwnedWords> BloomFilter<S, W> {
+    /// Returns the portable bytes, which contain the seed of the hasher.
+    ///
+    /// For a hasher with a secret key, and for files, use [`ByteOptions`]. The bytes of a shared filter that is changed at
+    /// the same time show each word at some moment.
+    ///
+    /// # Complexity
+    /// O(size); allocates the bytes.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        ByteOptions::new().to_bytes(self)
+    }
+
+    /// Writes the portable bytes, 16 KiB at a time.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    #[cfg(feature = "std")]
+    pub fn write_to(&self, writer: impl Write) -> io::Result<()> {
+        ByteOptions::new().write_to(self, writer)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<S: PublicSeed, W: OwnedWords> serde::Serialize for BloomFilter<S, W> {
+    fn serialize<Z: serde::Serializer>(&self, serializer: Z) -> Result<Z::Ok, Z::Error> {
+        serde::serialize(self, serializer)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<'de, S: PortableHasher, W: OwnedWords> serde::Deserialize<'de> for BloomFilter<S, W> {
+    fn deserialize<Z: serde::Deserializer<'de>>(deserializer: Z) -> Result<Self, Z::Error> {
+        serde::deserialize(deserializer)
+    }
+}
+
+/// The bytes of a shared filter are those of the plain one.
+impl<S: PortableHasher, W: OwnedWords> Portable for BloomFilter<S, W> {
     type Hasher = S;
     const KIND: Kind = Kind::BLOOM;
 
@@ -25,11 +90,12 @@ impl<S: PortableHasher> Portable for BloomFilter<S> {
     }
 
     fn shape(&self) -> Shape {
-        shape_of(&self.params())
+        Shape::new([self.num_bits(), self.num_hashes().into()])
+            .with_design(self.expected_items(), self.promised_rate())
     }
 
     fn payload_bytes(&self) -> u64 {
-        self.params().size_in_bytes()
+        self.size_in_bytes()
     }
 
     fn payload_range(shape: &Shape) -> Result<RangeInclusive<u64>, DecodeError> {
@@ -37,24 +103,20 @@ impl<S: PortableHasher> Portable for BloomFilter<S> {
         Ok(bytes..=bytes)
     }
 
-    fn write_payload<W: Sink>(&self, sink: &mut W) -> Result<(), W::Error> {
-        sink.put_words(self.bits().words().iter().copied())
+    fn write_payload<K: Sink>(&self, sink: &mut K) -> Result<(), K::Error> {
+        sink.put_words(self.bits.storage().values())
     }
 
     fn read_payload<R: Source>(shape: &Shape, hasher: S, source: &mut R) -> Result<Self, R::Error> {
         let params = params_of(shape)?;
         let words = take_words(source, params.num_bits().div_ceil(64))?;
-        check_padding(&params, words.last().copied().unwrap_or_default(), source.offset())?;
-        Ok(Self::from_parts(BitArray::from_words(words, params.num_bits()), params, hasher))
+        let bits = BitArray::from_words(W::from(words), params.num_bits());
+        check_padding(&bits, source.offset())?;
+        Ok(Self { bits, params, hasher })
     }
 }
 
-fn shape_of(params: &BloomParams) -> Shape {
-    Shape::new([params.num_bits(), params.num_hashes().into()])
-        .with_design(params.expected_items(), params.promised_rate())
-}
-
-/// The parameters that a header states.
+/// Returns the parameters that a head states.
 pub(crate) fn params_of(shape: &Shape) -> Result<BloomParams, DecodeError> {
     let numbers = shape.numbers(["bits", "hashes"])?;
     let [bits, hashes] = numbers.values();
@@ -64,11 +126,14 @@ pub(crate) fn params_of(shape: &Shape) -> Result<BloomParams, DecodeError> {
         .map_err(|error| numbers.error(error))
 }
 
-/// Refuses bits beyond the last one in the last word of a payload that ends at offset `end`.
-pub(crate) fn check_padding(
-    params: &BloomParams,
-    last_word: u64,
+/// Checks the bits beyond the last one, in a payload that ends at offset `end`.
+///
+/// # Errors
+/// [`DecodeError`] if one of them is set.
+pub(crate) fn check_padding<W: WordSource>(
+    bits: &BitArray<W>,
     end: u64,
 ) -> Result<(), DecodeError> {
-    internal::check_padding(end - 8, params.num_bits() % 64, last_word)
+    let last = bits.storage().as_words().last().map_or(0, StoredWord::value);
+    internal::check_padding(end - 8, bits.num_bits() % 64, last)
 }

@@ -1,30 +1,40 @@
-//! The standard Bloom filter.
+//! The standard Bloom filter: construction, and the methods that change one that is owned.
 
+use core::convert::Infallible;
 use core::hash::Hash;
 
-use pds_core::internal::{insert_traits, value_traits};
-use pds_core::{AllocError, BuildError, DefaultHashBuilder, Incompatible, KeyHasher, ParamError};
+use pds_core::storage::{OwnedWords, WordSource, Words};
+use pds_core::{
+    AllocError, BuildError, DefaultHashBuilder, Incompatible, Insert, KeyHasher, Merge, ParamError,
+};
 use pds_params::BloomParams;
 
 use crate::batch::{insert_hashes, insert_keys};
-use crate::reading::reading_methods;
 use crate::{BitArray, BloomFilterBuilder, probing};
 
-/// Answers *have I seen this key?*: `false` is certain, and an absent key gets `true` at a rate that was chosen.
+/// Answers *have I seen this key?*: `false` is certain, and an absent key gets `true` at a rate that you choose.
 ///
-/// Choose it where memory counts most among the filters without removal, or where sets are united
-/// and intersected. It reads up to one cache line a hash function; it keeps no keys, so that it can
-/// neither list nor remove them.
+/// Among the filters without removal, it needs the least memory, and it is the one for unions and intersections. A lookup
+/// reads up to one cache line per hash function. The filter keeps no keys, so it can neither list nor remove them.
 ///
-/// The type of a key is part of it: `1u32` and `1u64` are different keys.
+/// The type of a key is part of the key: `1u32` and `1u64` are different keys.
+///
+/// # Storage
+/// `S` is the hasher. `W` is the [storage](pds_core::storage), which decides which methods a filter has:
+///
+/// | type | bits | methods |
+/// |---|---|---|
+/// | `BloomFilter` | in [`Words`] of its own | all |
+/// | [`AtomicBloomFilter`](crate::AtomicBloomFilter) | in words of its own that threads share | those that read, and inserts with `&self` |
+/// | [`BloomFilterView<B>`](crate::BloomFilterView) | in portable bytes of the type `B` | those that read |
 ///
 /// # Guarantees
 /// - False negatives: never, provided that `Hash` of a key always feeds the same bytes.
-/// - False positives: the mean rate is at most the promised one while at most the expected number of
-///   distinct items is in. With n items in m bits and k hashes it is close to (1 - e^(-kn/m))^k.
-/// - Memory: m / 8 bytes; 9.6 bits an item at 1 %, 14.4 at 0.1 %.
-/// - Insert and query: O(k). Union, intersection, counts: O(m).
-/// - Merging: exact; requires equal bits, hashes and hasher seed.
+/// - False positives: the mean rate is at most the promised one, up to the expected number of distinct items. With n items
+///   in m bits and k hashes it is close to (1 - e^(-kn/m))^k.
+/// - Memory: m / 8 bytes. 9.6 bits per item at 1 %, 14.4 at 0.1 %.
+/// - Time: an insert or a lookup is O(k). Unions, intersections and counts are O(m).
+/// - Merging: exact. Bits, hashes and the seed of the hasher must be equal.
 ///
 /// # Examples
 /// ```
@@ -42,24 +52,26 @@ use crate::{BitArray, BloomFilterBuilder, probing};
 /// Burton H. Bloom, "Space/Time Trade-offs in Hash Coding with Allowable Errors", Communications of
 /// the ACM 13(7), 1970, method 2; Andrei Broder and Michael Mitzenmacher, "Network Applications of
 /// Bloom Filters: A Survey", Internet Mathematics 1(4), 2004, section 2.
-pub struct BloomFilter<S = DefaultHashBuilder> {
-    bits: BitArray,
-    params: BloomParams,
-    hasher: S,
+#[derive(Clone)]
+pub struct BloomFilter<S = DefaultHashBuilder, W = Words> {
+    /// As many bits as the parameters say.
+    pub(crate) bits: BitArray<W>,
+    /// Shape and design.
+    pub(crate) params: BloomParams,
+    /// From keys to hashes.
+    pub(crate) hasher: S,
 }
 
-reading_methods!([S] BloomFilter<S>);
-insert_traits!([S] BloomFilter<S>, merge by union_with);
-value_traits!([S] BloomFilter<S>, bits);
-
+// Functions that are called by path (`BloomFilter::new`) exist for one storage only: the compiler could not tell two of
+// the same name apart (E0034).
 impl BloomFilter {
-    /// Creates a filter that keeps a false-positive rate of `rate` up to `expected_items` distinct items.
+    /// Creates a filter for `expected_items` distinct items that keeps the false-positive rate `rate` up to that number.
     ///
     /// It has the fewest bits for which the mean rate is at most `rate`.
     ///
     /// # Errors
-    /// [`BuildError::Param`] when `expected_items` is 0, when `rate` is not above 0 and below 1, or when
-    /// they ask for more than 2^63 bits; [`BuildError::Alloc`] when the memory is refused.
+    /// [`BuildError::Param`] if `expected_items` is 0, if `rate` is not above 0 and below 1, or if both need more than
+    /// 2^63 bits. [`BuildError::Alloc`] if the allocator refuses the memory.
     ///
     /// # Examples
     /// ```
@@ -74,17 +86,17 @@ impl BloomFilter {
         Self::builder().expected_items(expected_items).false_positive_rate(rate).build()
     }
 
-    /// Starts a builder, for other things known than items and rate, a seed, or another hasher.
+    /// Starts a builder: for other sizes, a seed, or another hasher.
     pub const fn builder() -> BloomFilterBuilder {
         BloomFilterBuilder::new()
     }
 }
 
 impl<S> BloomFilter<S> {
-    /// Creates an empty filter of exactly these parameters.
+    /// Creates an empty filter with exactly these parameters.
     ///
     /// # Errors
-    /// [`AllocError`] when the memory is refused.
+    /// [`AllocError`] if the allocator refuses the memory.
     pub fn from_params(params: BloomParams, hasher: S) -> Result<Self, AllocError>
     where
         S: KeyHasher,
@@ -92,72 +104,45 @@ impl<S> BloomFilter<S> {
         Ok(Self { bits: BitArray::zeroed(params.num_bits())?, params, hasher })
     }
 
-    /// Makes a filter of bits that were set elsewhere, such as by a counting filter of the same shape.
+    /// Creates a filter from bits that were set elsewhere, such as by a counting filter of the same shape.
     ///
     /// # Errors
-    /// [`Incompatible::Shape`] when there are not as many bits as the parameters say.
+    /// [`Incompatible::Shape`] if there are not as many bits as the parameters say.
     pub fn from_bits(params: BloomParams, bits: BitArray, hasher: S) -> Result<Self, Incompatible>
     where
         S: KeyHasher,
     {
         Incompatible::check_shape("number of bits", params.num_bits(), bits.num_bits())?;
-        Ok(Self::from_parts(bits, params, hasher))
+        Ok(Self { bits, params, hasher })
     }
 
-    pub(crate) fn from_parts(bits: BitArray, params: BloomParams, hasher: S) -> Self {
-        debug_assert_eq!(bits.num_bits(), params.num_bits());
-        Self { bits, params, hasher }
-    }
-
-    #[cfg(target_has_atomic = "64")]
-    pub(crate) fn into_parts(self) -> (BitArray, BloomParams, S) {
-        (self.bits, self.params, self.hasher)
-    }
-
-    /// Inserts a key by its hash. Returns `true` when it was not contained before.
-    /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
-    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
-    ///
-    /// Keys of equal hashes are one key to the filter.
+    /// Inserts a key by [its hash](KeyHasher#methods-that-take-a-hash). Returns `true` if it was not contained before.
     #[inline]
     pub fn insert_hash(&mut self, hash: u64) -> bool {
-        probing::insert(&mut self.bits, self.params.num_hashes(), hash)
+        probing::insert(self.bits.as_bits_mut(), self.params.num_hashes(), hash)
     }
 
-    /// Inserts many hashes. Returns how many were not contained before.
-    /// Each hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
-    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
+    /// Inserts many [hashes](KeyHasher#methods-that-take-a-hash). Returns how many were not contained before.
     ///
-    /// The bits are the same as after one by one, and so is the number.
+    /// Bits and number are those of single inserts in this order.
     pub fn insert_hash_batch(&mut self, hashes: &[u64]) -> usize {
-        insert_hashes(&mut self.bits, self.params.num_hashes(), hashes)
+        insert_hashes(self.bits.as_bits_mut(), self.params.num_hashes(), hashes)
     }
 
-    /// Forgets all items.
+    /// Removes all items.
     pub fn clear(&mut self) {
         self.bits.clear();
-    }
-
-    #[cfg(feature = "huge-pages")]
-    pub(crate) fn advise_huge_pages(&self) -> bool {
-        self.bits.advise_huge_pages()
-    }
-
-    /// Returns the bits.
-    #[must_use]
-    pub const fn bits(&self) -> &BitArray {
-        &self.bits
     }
 }
 
 impl<S: KeyHasher> BloomFilter<S> {
-    /// Inserts `key`. Returns `true` when it was not contained before.
+    /// Inserts `key`. Returns `true` if it was not contained before.
     ///
-    /// `true` is certain. `false` says that the key, or others that cover its bits, had been inserted.
-    /// The order of inserts makes no difference to the final bits.
+    /// `true` is certain. `false` means that the key, or others that cover its bits, had been inserted. The order of
+    /// inserts makes no difference to the final bits.
     ///
     /// # Complexity
-    /// O(k) for k hash functions, without allocation.
+    /// O(k) for k hash functions, and no allocation.
     #[inline]
     pub fn insert<K: Hash + ?Sized>(&mut self, key: &K) -> bool {
         self.insert_hash(self.hasher.hash_key(key))
@@ -165,7 +150,7 @@ impl<S: KeyHasher> BloomFilter<S> {
 
     /// Inserts many keys. Returns how many were not contained before.
     ///
-    /// The bits are the same as after one by one, and so is the number.
+    /// Bits and number are those of single inserts in this order.
     ///
     /// # Examples
     /// ```
@@ -176,16 +161,18 @@ impl<S: KeyHasher> BloomFilter<S> {
     /// # Ok::<(), pds_core::BuildError>(())
     /// ```
     pub fn insert_batch<K: Hash>(&mut self, keys: &[K]) -> usize {
-        insert_keys(&mut self.bits, self.params.num_hashes(), &self.hasher, keys)
+        insert_keys(self.bits.as_bits_mut(), self.params.num_hashes(), &self.hasher, keys)
     }
 
-    /// Makes `self` the filter of the keys of both: exactly what inserting all of them gives.
+    /// Makes `self` the filter of the keys of both: the filter that inserting all of them gives.
+    ///
+    /// `other` can be in any storage.
     ///
     /// # Errors
-    /// [`Incompatible`] when bits, hashes or hashers differ; nothing is changed then.
+    /// [`Incompatible`] if bits, hashes or hashers differ. Nothing is changed then.
     ///
     /// # Complexity
-    /// O(m) for m bits, without allocation.
+    /// O(m) for m bits, and no allocation.
     ///
     /// # Examples
     /// ```
@@ -198,23 +185,41 @@ impl<S: KeyHasher> BloomFilter<S> {
     /// assert!(left.contains("in left") && left.contains("in right"));
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
-    pub fn union_with(&mut self, other: &Self) -> Result<(), Incompatible> {
+    pub fn union_with(
+        &mut self,
+        other: &BloomFilter<S, impl WordSource>,
+    ) -> Result<(), Incompatible> {
         self.check_compatible(other)?;
         self.bits.union_with(&other.bits)
+    }
+}
+
+impl<S, W: OwnedWords> BloomFilter<S, W> {
+    /// Copies the filter. `clone` does the same, but aborts if the allocator refuses the memory.
+    ///
+    /// # Errors
+    /// [`AllocError`] if the allocator refuses the memory.
+    pub fn try_clone(&self) -> Result<Self, AllocError>
+    where
+        S: Clone,
+    {
+        let (params, hasher) = (self.params, self.hasher.clone());
+        Ok(Self { bits: self.bits.try_clone()?, params, hasher })
     }
 
     /// Keeps the bits that both filters have, so that `self` contains every key that is in both.
     ///
-    /// It has more set bits than a filter built of the common keys alone, and hence more false positives:
-    /// a key of only one of them is answered `true` at the other's rate, and the estimates are those of
-    /// the bits, not of the common keys; [`approx_intersection_len`](Self::approx_intersection_len),
-    /// asked before, estimates their number.
+    /// `other` can be in any storage.
+    ///
+    /// The result has more set bits than a filter of the common keys alone, and therefore more false positives. A key of
+    /// only one of the filters is answered `true` at the rate of the other. Estimates are those of the bits, not of the
+    /// common keys. Call [`approx_intersection_len`](Self::approx_intersection_len) before to estimate their number.
     ///
     /// # Errors
-    /// [`Incompatible`] when bits, hashes or hashers differ; nothing is changed then.
+    /// [`Incompatible`] if bits, hashes or hashers differ. Nothing is changed then.
     ///
     /// # Complexity
-    /// O(m) for m bits, without allocation.
+    /// O(m) for m bits, and no allocation.
     ///
     /// # Examples
     /// ```
@@ -227,22 +232,28 @@ impl<S: KeyHasher> BloomFilter<S> {
     /// assert!(left.contains("both") && !left.contains("left") && !left.contains("right"));
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
-    pub fn intersect_with(&mut self, other: &Self) -> Result<(), Incompatible> {
+    // Exclusive for a shared filter too: an insert at the same time could be lost, unlike with a union.
+    pub fn intersect_with(
+        &mut self,
+        other: &BloomFilter<S, impl WordSource>,
+    ) -> Result<(), Incompatible>
+    where
+        S: KeyHasher,
+    {
         self.check_compatible(other)?;
         self.bits.intersect_with(&other.bits)
     }
 }
 
 impl<S: Clone> BloomFilter<S> {
-    /// Makes a smaller filter of the same keys, with `num_bits() / factor` bits.
+    /// Creates a smaller filter of the same keys, with `num_bits() / factor` bits.
     ///
-    /// It equals the filter that the keys would have built at that size with as many hashes. It has no
-    /// expected items and no promised rate; [`false_positive_rate`](Self::false_positive_rate) tells what
-    /// the shrinking cost.
+    /// It equals the filter that the keys would have built at that size with as many hashes. It has no expected items and
+    /// no promised rate. Its [`false_positive_rate`](Self::false_positive_rate) tells what the shrinking cost.
     ///
     /// # Errors
-    /// [`BuildError::Param`] when `factor` is 0 or does not divide the number of bits;
-    /// [`BuildError::Alloc`] when memory is refused.
+    /// [`BuildError::Param`] if `factor` is 0 or does not divide the number of bits. [`BuildError::Alloc`] if the allocator
+    /// refuses the memory.
     ///
     /// # Examples
     /// ```
@@ -259,7 +270,7 @@ impl<S: Clone> BloomFilter<S> {
         check_divides(factor, self.num_bits())?;
         let num_bits = self.num_bits() / factor;
         let params = BloomParams::from_bits_and_hashes(num_bits, self.num_hashes())?;
-        Ok(Self::from_parts(self.bits.fold(factor)?, params, self.hasher.clone()))
+        Ok(Self { bits: self.bits.fold(factor)?, params, hasher: self.hasher.clone() })
     }
 }
 
@@ -270,13 +281,35 @@ fn check_divides(factor: u64, num_bits: u64) -> Result<(), ParamError> {
     Err(ParamError::NotADivisor { parameter: "factor", value: factor, of: num_bits })
 }
 
-/// What all kinds of filter ask before they are combined.
-pub(crate) fn check_compatible<S: KeyHasher>(
-    (left, left_hasher): (&BloomParams, &S),
-    (right, right_hasher): (&BloomParams, &S),
-) -> Result<(), Incompatible> {
-    let hashes = |params: &BloomParams| u64::from(params.num_hashes());
-    Incompatible::check_shape("number of bits", left.num_bits(), right.num_bits())?;
-    Incompatible::check_shape("number of hashes", hashes(left), hashes(right))?;
-    Incompatible::check_hasher(left_hasher, right_hasher)
+impl<S: KeyHasher> Insert for BloomFilter<S> {
+    type Error = Infallible;
+
+    #[inline]
+    fn insert_hash(&mut self, hash: u64) -> Result<bool, Infallible> {
+        Ok(self.insert_hash(hash))
+    }
 }
+
+impl<S: KeyHasher> Merge for BloomFilter<S> {
+    type Error = Incompatible;
+
+    fn merge(&mut self, other: &Self) -> Result<(), Incompatible> {
+        self.union_with(other)
+    }
+}
+
+/// Takes keys and references to keys: both hash alike.
+impl<K: Hash, S: KeyHasher> Extend<K> for BloomFilter<S> {
+    fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
+        keys.into_iter().for_each(|key| _ = self.insert(&key));
+    }
+}
+
+/// Filters are equal if shape, hasher and bits are. The design (expected items and rate) takes no part.
+impl<S: KeyHasher> PartialEq for BloomFilter<S> {
+    fn eq(&self, other: &Self) -> bool {
+        self.check_compatible(other).is_ok() && self.bits == other.bits
+    }
+}
+
+impl<S: KeyHasher> Eq for BloomFilter<S> {}

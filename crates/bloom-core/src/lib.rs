@@ -24,6 +24,8 @@ mod filter;
 #[cfg(feature = "alloc")]
 mod health;
 #[cfg(feature = "alloc")]
+mod methods;
+#[cfg(feature = "alloc")]
 mod probing;
 #[cfg(feature = "alloc")]
 mod reading;
@@ -45,6 +47,8 @@ pub use health::{Health, HealthStatus};
 // What the signatures here are made of, so that `pds-core` need not be a dependency of their users.
 #[cfg(feature = "alloc")]
 pub use pds_core::bytes::{ByteOptions, Header};
+#[cfg(feature = "alloc")]
+pub use pds_core::storage;
 pub use pds_core::{
     AllocError, Avalanching, BuildError, DecodeError, DefaultHashBuilder, Estimate, Incompatible,
     KeyHasher, Kind, Mixed, ParamError, PortableHasher, Raw, SipHashBuilder,

@@ -1,254 +1,280 @@
-//! The methods that only read: one definition for the filter that is owned, shared or borrowed.
+//! The methods that only read, for a filter in any storage.
 
-/// Gives a Bloom filter, standard or blocked, owned, shared or borrowed, what it tells of its shape and of the
-/// number of its items.
-///
-/// It has the field `params`, the methods `count_ones`, `count_union_ones`, `false_positive_rate` and
-/// `check_compatible`. The examples are those of the filter `$owner` of the crate `$home`.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! bloom_methods {
-    ([$($generics:tt)*] $filter:ty, $params:ty, $home:literal, $owner:literal) => {
-        impl<$($generics)*> $filter {
-            /// Returns the number of bits.
-            #[must_use]
-            pub fn num_bits(&self) -> u64 {
-                self.params.num_bits()
-            }
+use core::fmt;
+use core::hash::{Hash, Hasher};
 
-            /// Returns the number of positions a key.
-            #[must_use]
-            pub fn num_hashes(&self) -> u32 {
-                self.params.num_hashes()
-            }
+use pds_core::storage::WordSource;
+use pds_core::{Estimate, Incompatible, KeyHasher, Membership};
+use pds_params::BloomParams;
+use pds_params::bloom::SetBits;
 
-            /// Returns the size of the bits in bytes, in whole 64-bit words.
-            #[must_use]
-            pub fn size_in_bytes(&self) -> u64 {
-                self.params.size_in_bytes()
-            }
+use crate::batch::{contains_hashes, contains_keys};
+use crate::health::rate_from_ones;
+use crate::{BitArray, BloomFilter, Health, probing};
 
-            /// Returns the parameters.
-            #[must_use]
-            pub fn params(&self) -> $params {
-                self.params
-            }
+impl<S, W> BloomFilter<S, W> {
+    /// Returns the hasher.
+    #[must_use]
+    pub const fn hasher(&self) -> &S {
+        &self.hasher
+    }
 
-            /// Estimates the number of distinct items, with its standard error.
-            ///
-            /// Both are infinite when every bit is set: the bits then tell nothing of the number.
-            ///
-            /// # Complexity
-            /// O(m) for m bits.
-            ///
-            /// # Examples
-            /// ```
-            #[doc = concat!("use ", $home, "::", $owner, ";")]
-            ///
-            #[doc = concat!("let mut filter = ", $owner, "::new(10_000, 0.01)?;")]
-            /// filter.extend(0..5_000u32);
-            /// let items = filter.approx_len();
-            /// assert!((items.value - 5_000.0).abs() < 5.0 * items.standard_error);
-            /// assert!(items.standard_error < 50.0);
-            #[doc = concat!("# Ok::<(), ", $home, "::BuildError>(())")]
-            /// ```
-            #[must_use]
-            pub fn approx_len(&self) -> ::pds_core::Estimate {
-                self.params.cardinality(self.count_ones())
-            }
+    /// Returns the parameters: bits, hashes, and design.
+    #[must_use]
+    pub const fn params(&self) -> BloomParams {
+        self.params
+    }
 
-            /// Returns the fraction of set bits, in O(m).
-            #[must_use]
-            #[expect(
-                clippy::cast_precision_loss,
-                reason = "a ratio needs no more than the 53 bits of both"
-            )]
-            pub fn fill_ratio(&self) -> f64 {
-                self.count_ones() as f64 / self.num_bits() as f64
-            }
+    /// Returns the number of distinct items that the filter was designed for. `None` if it was sized by hand.
+    #[must_use]
+    pub fn expected_items(&self) -> Option<u64> {
+        self.params.expected_items()
+    }
 
-            /// Returns whether at least half of all absent keys are answered `true` now.
-            ///
-            /// Such a filter is wrong about an absent key at least as often as right. For most filters
-            /// this comes long before every bit is set: at 7 hashes, with some 91 % of the bits set.
-            ///
-            /// # Complexity
-            /// O(m) for m bits.
-            #[must_use]
-            pub fn is_saturated(&self) -> bool {
-                self.false_positive_rate() >= 0.5
-            }
-        }
+    /// Returns the false-positive rate promised at the expected items. `None` if the filter was sized by hand.
+    #[must_use]
+    pub fn promised_rate(&self) -> Option<f64> {
+        self.params.promised_rate()
+    }
 
-        impl<$($generics)*> $filter
-        where
-            S: ::pds_core::KeyHasher,
-        {
-            /// Estimates the number of distinct items that are in one of the filters or both.
-            ///
-            /// # Errors
-            /// [`Incompatible`](::pds_core::Incompatible) when shapes or hashers differ.
-            ///
-            /// # Complexity
-            /// O(m) for m bits, without allocation.
-            pub fn approx_union_len(
-                &self,
-                other: &Self,
-            ) -> Result<::pds_core::Estimate, ::pds_core::Incompatible> {
-                self.check_compatible(other)?;
-                Ok(self.params.cardinality(self.count_union_ones(other)))
-            }
+    /// Returns the number of bits.
+    #[must_use]
+    pub fn num_bits(&self) -> u64 {
+        self.params.num_bits()
+    }
 
-            /// Estimates the number of distinct items that both filters have in common.
-            ///
-            /// The standard error is that of the difference of large numbers: it hardly falls with the
-            /// result.
-            ///
-            /// # Errors
-            /// [`Incompatible`](::pds_core::Incompatible) when shapes or hashers differ.
-            ///
-            /// # Complexity
-            /// O(m) for m bits, without allocation.
-            ///
-            /// # Examples
-            /// ```
-            #[doc = concat!("use ", $home, "::", $owner, ";")]
-            ///
-            #[doc = concat!("let mut left = ", $owner, "::new(9_000, 0.001)?;")]
-            #[doc = concat!("let mut right = ", $owner, "::new(9_000, 0.001)?;")]
-            /// left.extend(0..6_000u32);
-            /// right.extend(4_000..9_000u32);
-            /// let common = left.approx_intersection_len(&right)?;
-            /// assert!((common.value - 2_000.0).abs() < 5.0 * common.standard_error);
-            /// # Ok::<(), Box<dyn core::error::Error>>(())
-            /// ```
-            pub fn approx_intersection_len(
-                &self,
-                other: &Self,
-            ) -> Result<::pds_core::Estimate, ::pds_core::Incompatible> {
-                self.check_compatible(other)?;
-                Ok(self.params.intersection_cardinality(::pds_params::bloom::SetBits {
-                    left: self.count_ones(),
-                    right: other.count_ones(),
-                    union: self.count_union_ones(other),
-                }))
-            }
-        }
-    };
+    /// Returns the number of hash functions, which is the number of positions per key.
+    #[must_use]
+    pub fn num_hashes(&self) -> u32 {
+        self.params.num_hashes()
+    }
+
+    /// Returns the size of the bits in bytes, a multiple of 8.
+    #[must_use]
+    pub fn size_in_bytes(&self) -> u64 {
+        self.params.size_in_bytes()
+    }
+
+    /// Returns the bits.
+    #[must_use]
+    pub const fn bits(&self) -> &BitArray<W> {
+        &self.bits
+    }
+
+    /// Checks that two filters have equal shapes and hashers.
+    pub(crate) fn check_compatible<V>(&self, other: &BloomFilter<S, V>) -> Result<(), Incompatible>
+    where
+        S: KeyHasher,
+    {
+        let (left, right) = (u64::from(self.num_hashes()), u64::from(other.num_hashes()));
+        Incompatible::check_shape("number of bits", self.num_bits(), other.num_bits())?;
+        Incompatible::check_shape("number of hashes", left, right)?;
+        Incompatible::check_hasher(&self.hasher, &other.hasher)
+    }
 }
 
-/// Gives the methods that only read to a filter type with the fields `bits` (a
-/// [`BitSource`](crate::probing::BitSource)), `params` and `hasher`.
-///
-/// A macro and no generic type, so that each filter's documentation shows its methods as its own.
-macro_rules! reading_methods {
-    ([$($generics:tt)*] $name:ident $($arguments:tt)*) => {
-        ::pds_core::internal::membership_methods!(
-            [$($generics)*] $name $($arguments)*,
-            "O(k) for k hash functions, without allocation; an absent key takes two of them on average at the design load."
-        );
+impl<S, W: WordSource> BloomFilter<S, W> {
+    /// Tests by [its hash](KeyHasher#methods-that-take-a-hash) whether a key may be contained. `false` is certain.
+    #[inline]
+    #[must_use]
+    pub fn contains_hash(&self, hash: u64) -> bool {
+        probing::contains(self.bits.as_bits(), self.params.num_hashes(), hash)
+    }
 
-        $crate::bloom_methods!(
-            [$($generics)*] $name $($arguments)*, ::pds_params::BloomParams, "bloom_core", "BloomFilter"
-        );
+    /// Tests many [hashes](KeyHasher#methods-that-take-a-hash): `out[i]` is the answer for `hashes[i]`.
+    ///
+    /// This is faster than single calls if the filter exceeds the cache, most of all for absent keys.
+    ///
+    /// # Panics
+    /// If the slices differ in length.
+    pub fn contains_hash_batch(&self, hashes: &[u64], out: &mut [bool]) {
+        contains_hashes(self.bits.as_bits(), self.params.num_hashes(), hashes, out);
+    }
 
-        impl<$($generics)*> $name $($arguments)* {
-            /// Tests whether a key with this hash is possibly contained; `false` is certain.
-            /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
-            /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
-            #[inline]
-            #[must_use]
-            pub fn contains_hash(&self, hash: u64) -> bool {
-                $crate::probing::contains(&self.bits, self.params.num_hashes(), hash)
-            }
+    /// Counts the set bits, in O(m).
+    #[must_use]
+    pub fn count_ones(&self) -> u64 {
+        self.bits.count_ones()
+    }
 
-            /// Tests many hashes: `out[i]` is the answer for `hashes[i]`.
-            /// Each hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
-            /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
-            ///
-            /// Faster than one by one where the filter exceeds the cache, most of all for absent keys.
-            ///
-            /// # Panics
-            /// When the slices differ in length.
-            pub fn contains_hash_batch(&self, hashes: &[u64], out: &mut [bool]) {
-                $crate::batch::contains_hashes(&self.bits, self.params.num_hashes(), hashes, out);
-            }
+    /// Returns the fraction of set bits, in O(m).
+    #[must_use]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "a ratio needs no more than the 53 bits of both"
+    )]
+    pub fn fill_ratio(&self) -> f64 {
+        self.count_ones() as f64 / self.num_bits() as f64
+    }
 
-            /// Counts the set bits, in O(m).
-            #[must_use]
-            pub fn count_ones(&self) -> u64 {
-                $crate::probing::count_ones(&self.bits).min(self.num_bits())
-            }
+    /// Returns the current false-positive rate, from 0 to 1: the fraction of absent keys that are answered `true`.
+    ///
+    /// It is the fill to the power of the number of hashes: 0 for an empty filter, 1 if every bit is set.
+    ///
+    /// # Complexity
+    /// O(m) for m bits.
+    #[must_use]
+    pub fn false_positive_rate(&self) -> f64 {
+        rate_from_ones(&self.params, self.count_ones())
+    }
 
-            fn count_union_ones(&self, other: &Self) -> u64 {
-                $crate::probing::count_union_ones(&self.bits, &other.bits).min(self.num_bits())
-            }
+    /// Returns whether at least half of all absent keys are answered `true`.
+    ///
+    /// Such a filter is wrong about an absent key at least as often as right. Most filters get there long before every bit
+    /// is set: with 7 hashes, when some 91 % of the bits are.
+    ///
+    /// # Complexity
+    /// O(m) for m bits.
+    #[must_use]
+    pub fn is_saturated(&self) -> bool {
+        self.false_positive_rate() >= 0.5
+    }
 
-            /// Returns the fraction of absent keys that are answered `true` now, in [0, 1].
-            ///
-            /// It is the fill to the power of the number of hashes: 0 for an empty filter, 1 when every
-            /// bit is set.
-            ///
-            /// # Complexity
-            /// O(m) for m bits.
-            #[must_use]
-            pub fn false_positive_rate(&self) -> f64 {
-                $crate::health::rate_from_ones(&self.params, self.count_ones())
-            }
+    /// Compares the estimated items with the expected ones, and the current rate with the promised one.
+    ///
+    /// # Complexity
+    /// O(m) for m bits.
+    #[must_use]
+    pub fn health(&self) -> Health {
+        Health::from_ones(&self.params, self.count_ones())
+    }
 
-            /// Reports the items against the expected ones and the present rate against the promised one.
-            ///
-            /// # Complexity
-            /// O(m) for m bits.
-            #[must_use]
-            pub fn health(&self) -> $crate::Health {
-                $crate::Health::from_ones(&self.params, self.count_ones())
-            }
-        }
-
-        impl<$($generics)*> $name $($arguments)*
-        where
-            S: ::pds_core::KeyHasher,
-        {
-            /// Tests many keys: `out[i]` is the answer for `keys[i]`.
-            ///
-            /// Faster than one by one where the filter exceeds the cache, most of all for absent keys.
-            ///
-            /// # Panics
-            /// When the slices differ in length.
-            ///
-            /// # Examples
-            /// ```
-            /// use bloom_core::BloomFilter;
-            ///
-            /// let mut filter = BloomFilter::new(1_000, 0.001)?;
-            /// filter.insert(&2u64);
-            /// let mut answers = [false; 3];
-            /// filter.contains_batch(&[1u64, 2, 3], &mut answers);
-            /// assert_eq!(answers, [false, true, false]);
-            /// # Ok::<(), pds_core::BuildError>(())
-            /// ```
-            pub fn contains_batch<K: ::core::hash::Hash>(&self, keys: &[K], out: &mut [bool]) {
-                let num_hashes = self.params.num_hashes();
-                $crate::batch::contains_keys(&self.bits, num_hashes, &self.hasher, keys, out);
-            }
-
-            fn check_compatible(&self, other: &Self) -> Result<(), ::pds_core::Incompatible> {
-                let (left, right) = (&self.params, &other.params);
-                $crate::filter::check_compatible((left, &self.hasher), (right, &other.hasher))
-            }
-        }
-
-        impl<$($generics)*> ::core::fmt::Debug for $name $($arguments)* {
-            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                f.debug_struct(stringify!($name))
-                    .field("num_bits", &self.num_bits())
-                    .field("num_hashes", &self.num_hashes())
-                    .field("fill_ratio", &self.fill_ratio())
-                    .finish_non_exhaustive()
-            }
-        }
-    };
+    /// Estimates the number of distinct items, with its standard error.
+    ///
+    /// Both are infinite if every bit is set: the bits then say nothing about the number.
+    ///
+    /// # Complexity
+    /// O(m) for m bits.
+    ///
+    /// # Examples
+    /// ```
+    /// use bloom_core::BloomFilter;
+    ///
+    /// let mut filter = BloomFilter::new(10_000, 0.01)?;
+    /// filter.extend(0..5_000u32);
+    /// let items = filter.approx_len();
+    /// assert!((items.value - 5_000.0).abs() < 5.0 * items.standard_error);
+    /// assert!(items.standard_error < 50.0);
+    /// # Ok::<(), bloom_core::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn approx_len(&self) -> Estimate {
+        self.params.cardinality(self.count_ones())
+    }
 }
 
-pub(crate) use reading_methods;
+impl<S: KeyHasher, W: WordSource> BloomFilter<S, W> {
+    /// Tests whether `key` may be contained. `false` is certain.
+    ///
+    /// # Complexity
+    /// O(k) for k hash functions, and no allocation.
+    #[inline]
+    #[must_use]
+    pub fn contains<K: Hash + ?Sized>(&self, key: &K) -> bool {
+        self.contains_hash(self.hasher.hash_key(key))
+    }
+
+    /// Tests many keys: `out[i]` is the answer for `keys[i]`.
+    ///
+    /// This is faster than single calls if the filter exceeds the cache, most of all for absent keys.
+    ///
+    /// # Panics
+    /// If the slices differ in length.
+    ///
+    /// # Examples
+    /// ```
+    /// use bloom_core::BloomFilter;
+    ///
+    /// let mut filter = BloomFilter::new(1_000, 0.001)?;
+    /// filter.insert(&2u64);
+    /// let mut answers = [false; 3];
+    /// filter.contains_batch(&[1u64, 2, 3], &mut answers);
+    /// assert_eq!(answers, [false, true, false]);
+    /// # Ok::<(), pds_core::BuildError>(())
+    /// ```
+    pub fn contains_batch<K: Hash>(&self, keys: &[K], out: &mut [bool]) {
+        contains_keys(self.bits.as_bits(), self.params.num_hashes(), &self.hasher, keys, out);
+    }
+
+    /// Estimates the number of distinct items that are in at least one of the filters. `other` can be in any storage.
+    ///
+    /// # Errors
+    /// [`Incompatible`] if shapes or hashers differ.
+    ///
+    /// # Complexity
+    /// O(m) for m bits, and no allocation.
+    pub fn approx_union_len(
+        &self,
+        other: &BloomFilter<S, impl WordSource>,
+    ) -> Result<Estimate, Incompatible> {
+        self.check_compatible(other)?;
+        Ok(self.params.cardinality(self.bits.count_union_ones(&other.bits)?))
+    }
+
+    /// Estimates the number of distinct items that both filters have in common. `other` can be in any storage.
+    ///
+    /// The standard error is that of a difference of large numbers: it hardly falls with the result.
+    ///
+    /// # Errors
+    /// [`Incompatible`] if shapes or hashers differ.
+    ///
+    /// # Complexity
+    /// O(m) for m bits, and no allocation.
+    ///
+    /// # Examples
+    /// ```
+    /// use bloom_core::BloomFilter;
+    ///
+    /// let mut left = BloomFilter::new(9_000, 0.001)?;
+    /// let mut right = BloomFilter::new(9_000, 0.001)?;
+    /// left.extend(0..6_000u32);
+    /// right.extend(4_000..9_000u32);
+    /// let common = left.approx_intersection_len(&right)?;
+    /// assert!((common.value - 2_000.0).abs() < 5.0 * common.standard_error);
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn approx_intersection_len(
+        &self,
+        other: &BloomFilter<S, impl WordSource>,
+    ) -> Result<Estimate, Incompatible> {
+        self.check_compatible(other)?;
+        Ok(self.params.intersection_cardinality(SetBits {
+            left: self.count_ones(),
+            right: other.count_ones(),
+            union: self.bits.count_union_ones(&other.bits)?,
+        }))
+    }
+}
+
+impl<S: KeyHasher, W> KeyHasher for BloomFilter<S, W> {
+    #[inline]
+    fn hash_key<K: Hash + ?Sized>(&self, key: &K) -> u64 {
+        self.hasher.hash_key(key)
+    }
+
+    #[inline]
+    fn hash_key_dyn(&self, feed: &mut dyn FnMut(&mut dyn Hasher)) -> u64 {
+        self.hasher.hash_key_dyn(feed)
+    }
+}
+
+impl<S: KeyHasher, W: WordSource> Membership for BloomFilter<S, W> {
+    #[inline]
+    fn contains_hash(&self, hash: u64) -> bool {
+        self.contains_hash(hash)
+    }
+
+    fn contains_hash_batch(&self, hashes: &[u64], out: &mut [bool]) {
+        self.contains_hash_batch(hashes, out);
+    }
+}
+
+impl<S, W: WordSource> fmt::Debug for BloomFilter<S, W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct(W::name_of(["BloomFilter", "AtomicBloomFilter", "BloomFilterView"]))
+            .field("num_bits", &self.num_bits())
+            .field("num_hashes", &self.num_hashes())
+            .field("fill_ratio", &self.fill_ratio())
+            .finish_non_exhaustive()
+    }
+}

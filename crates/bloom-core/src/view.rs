@@ -1,98 +1,97 @@
-//! A Bloom filter that is asked straight from its bytes.
+//! A Bloom filter that answers from its stored bytes.
 
-use pds_core::bytes::Envelope;
-use pds_core::internal::{prefetch, view_methods};
-use pds_core::{DecodeError, DefaultHashBuilder};
-use pds_params::BloomParams;
+use pds_core::bytes::{ByteOptions, Envelope, OpenView};
+use pds_core::storage::Stored;
+use pds_core::{DecodeError, DefaultHashBuilder, PortableHasher};
 
-use crate::BloomFilter;
-use crate::bytes::{self, params_of};
-use crate::probing::BitSource;
-use crate::reading::reading_methods;
+use crate::bytes::{check_padding, params_of};
+use crate::{BitArray, BloomFilter};
 
-/// A [`BloomFilter`] in borrowed bytes, such as a memory-mapped file: all questions, no copy.
+/// A read-only [`BloomFilter`] that answers from its portable bytes, without a copy.
 ///
-/// Opening verifies the header and the length, in constant time; the payload is looked at only by
-/// questions, and checked only by [`verify`](Self::verify). Bytes at any address will do.
+/// `B` is anything that gives bytes: `&[u8]`, `Vec<u8>`, `Arc<[u8]>`, a memory map. The view owns the `B`, so a program
+/// can keep many views in one collection without lifetimes. The bytes may start at any address.
+///
+/// A view has all methods of [`BloomFilter`] that read, such as [`contains`](BloomFilter::contains).
+///
+/// [`open`](Self::open) checks the head and the length in constant time. Call [`verify`](Self::verify) to check the
+/// payload too.
 ///
 /// # Guarantees
 /// - The answers are those of the filter that wrote the bytes.
-/// - From a payload that was damaged since and not verified: answers may be wrong, in both directions.
-///   Never a panic, never a read outside the bytes.
-/// - A mapped file must not be truncated while it is mapped: the system then ends the process on access
-///   (`SIGBUS`), and no library can prevent it. Replace files by renaming, as
-///   [`BloomFilter::save`] does.
+/// - If the payload is damaged and was not verified, answers may be wrong in both directions. No question panics, and
+///   none reads outside the bytes.
+/// - Do not truncate a file while it is mapped: the system then ends the process on access (`SIGBUS`). Replace files by
+///   renaming, as [`ByteOptions::save`] does.
 ///
 /// # Examples
 /// ```
+/// use std::sync::Arc;
 /// use bloom_core::{BloomFilter, BloomFilterView};
 ///
 /// let mut filter = BloomFilter::new(1_000, 0.01)?;
 /// filter.insert("stored");
-/// let bytes = filter.to_bytes();
+/// let bytes: Arc<[u8]> = filter.to_bytes().into();
 ///
-/// let view = BloomFilterView::open(&bytes)?;
+/// let view: BloomFilterView<Arc<[u8]>> = BloomFilterView::open(bytes)?;
 /// view.verify()?;
 /// assert!(view.contains("stored") && !view.contains("absent"));
 /// assert_eq!(view.to_filter()?, filter);
 /// # Ok::<(), Box<dyn core::error::Error>>(())
 /// ```
-#[derive(Clone)]
-pub struct BloomFilterView<'a, S = DefaultHashBuilder> {
-    envelope: Envelope<&'a [u8]>,
-    bits: ByteBits<'a>,
-    params: BloomParams,
-    hasher: S,
-}
+pub type BloomFilterView<B, S = DefaultHashBuilder> = BloomFilter<S, Stored<B>>;
 
-view_methods!(BloomFilterView of BloomFilter, to_filter, check_padding);
-
-impl<'a, S> BloomFilterView<'a, S> {
-    fn of_envelope(envelope: Envelope<&'a [u8]>, hasher: S) -> Result<Self, DecodeError> {
-        let params = params_of(&envelope.header().shape)?;
-        let bits = ByteBits { bytes: envelope.borrowed_payload(), num_bits: params.num_bits() };
-        Ok(Self { envelope, bits, params, hasher })
-    }
-
-    fn check_padding(&self) -> Result<(), DecodeError> {
-        let last = self.bits.words().last().unwrap_or_default();
-        bytes::check_padding(&self.params, last, self.envelope.header().payload_end())
+impl<B: AsRef<[u8]>> BloomFilterView<B> {
+    /// Opens portable bytes that hold one filter and nothing else. For a hasher with a secret key use [`ByteOptions::open`].
+    ///
+    /// # Errors
+    /// [`DecodeError`] says what is wrong, and at which offset.
+    ///
+    /// # Complexity
+    /// Constant.
+    pub fn open(bytes: B) -> Result<Self, DecodeError> {
+        ByteOptions::new().open(bytes)
     }
 }
 
-reading_methods!(['a, S] BloomFilterView<'a, S>);
+impl<B: AsRef<[u8]>, S: PortableHasher> BloomFilterView<B, S> {
+    /// Returns the bytes that the view was opened from.
+    #[must_use]
+    pub const fn get_ref(&self) -> &B {
+        self.bits.storage().get_ref()
+    }
 
-/// Bits in bytes: as the words are little endian, bit `i` is bit `i % 8` of byte `i / 8`.
-#[derive(Clone, Copy)]
-struct ByteBits<'a> {
-    /// Whole words of 8 bytes.
-    bytes: &'a [u8],
-    num_bits: u64,
+    /// Verifies the payload: its checksum, and the unused bits.
+    ///
+    /// # Errors
+    /// [`DecodeError`] says what is wrong, and at which offset.
+    ///
+    /// # Complexity
+    /// O(size): reads every byte.
+    pub fn verify(&self) -> Result<(), DecodeError> {
+        let envelope = self.bits.storage().envelope();
+        envelope.verify()?;
+        check_padding(&self.bits, envelope.header().payload_end())
+    }
+
+    /// Verifies the bytes and copies the filter out of them.
+    ///
+    /// # Errors
+    /// As [`verify`](Self::verify), and [`Alloc`](DecodeError::Alloc) if the allocator refuses the memory.
+    pub fn to_filter(&self) -> Result<BloomFilter<S>, DecodeError>
+    where
+        S: Clone,
+    {
+        self.bits.storage().envelope().decode(Some(self.hasher.clone()))
+    }
 }
 
-impl BitSource for ByteBits<'_> {
-    fn num_bits(&self) -> u64 {
-        self.num_bits
-    }
+impl<B: AsRef<[u8]>, S: PortableHasher> OpenView<B> for BloomFilterView<B, S> {
+    type Hasher = S;
 
-    #[inline]
-    fn bit(&self, position: u64) -> u64 {
-        debug_assert!(position < self.num_bits);
-        u64::from(self.bytes[byte_index(position)] >> (position % 8)) & 1
+    fn open_view(envelope: Envelope<B>, hasher: Option<S>) -> Result<Self, DecodeError> {
+        let (words, hasher) = Stored::open::<BloomFilter<S>>(envelope, hasher)?;
+        let params = params_of(&words.envelope().header().shape)?;
+        Ok(Self { bits: BitArray::from_words(words, params.num_bits()), params, hasher })
     }
-
-    #[inline]
-    fn prefetch(&self, position: u64) {
-        prefetch(self.bytes, byte_index(position));
-    }
-
-    fn words(&self) -> impl Iterator<Item = u64> {
-        self.bytes.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes))
-    }
-}
-
-/// The byte that holds a bit. The cast comes last and loses nothing: the bytes are in memory.
-#[inline]
-const fn byte_index(position: u64) -> usize {
-    (position / 8) as usize
 }

@@ -41,7 +41,7 @@ fn case_17_a_claim_allocates_nothing() {
         fs::write(&path, &bytes).unwrap();
         let ((), peak) = peak_of(&ALLOCATOR, || {
             assert!(BloomFilter::from_bytes(&bytes).is_err());
-            assert!(AtomicBloomFilter::from_bytes(&bytes).is_err());
+            assert!(ByteOptions::new().from_bytes::<AtomicBloomFilter>(&bytes).is_err());
             assert!(BloomFilterView::open(&bytes).is_err());
             assert!(ByteOptions::new().load::<BloomFilter>(&path).is_err());
         });

@@ -94,7 +94,7 @@ fn a_union_and_inserts_at_the_same_time_lose_nothing() {
         let shared = AtomicBloomFilter::from(plain(5_000, []));
         together(|thread| {
             if thread % 2 == 0 {
-                shared.union_with(&plain(5_000, keys(thread)).into()).unwrap();
+                shared.union_with(&plain(5_000, keys(thread))).unwrap();
             } else {
                 (&shared).extend(keys(thread));
             }
@@ -128,7 +128,7 @@ fn a_copy_taken_during_inserts_holds_what_was_there_before() {
 
 #[test]
 fn clearing_forgets_all() {
-    let mut shared = AtomicBloomFilter::from(plain(1_000, 0..50));
+    let shared = AtomicBloomFilter::from(plain(1_000, 0..50));
     shared.clear();
     assert_eq!((shared.count_ones(), shared.approx_len().value), (0, 0.0));
     assert!(shared.insert(&1u32));

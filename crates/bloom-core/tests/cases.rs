@@ -166,7 +166,7 @@ fn case_06_an_impossible_size_is_an_error() {
     assert!(matches!(error, BuildError::Alloc(_)), "600 PB: {error}");
     let error = BloomFilter::new(100_000_000_000_000_000, 0.01).unwrap_err();
     assert!(matches!(error, BuildError::Alloc(_)), "120 PB: {error}");
-    assert!(AtomicBloomFilter::new(100_000_000_000_000_000, 0.01).is_err());
+    assert!(BloomFilter::builder().expected_items(100_000_000_000_000_000).build_atomic().is_err());
     let params = BloomParams::for_double_hashing(5_000_000_000, 0.01).unwrap();
     assert!((47_964_000_000..47_966_000_000).contains(&params.num_bits()), "{params:?}");
 }
@@ -423,7 +423,7 @@ pds_testkit::counts_of_bits! {
 fn case_37_a_new_key_is_told_to_one_thread_at_least() {
     const KEYS: u64 = 10_000;
     for round in 0..20 {
-        let filter = AtomicBloomFilter::new(KEYS, 1e-6).unwrap();
+        let filter = AtomicBloomFilter::from(BloomFilter::new(KEYS, 1e-6).unwrap());
         let range = || (round * KEYS..(round + 1) * KEYS).collect::<Vec<u64>>();
         let insert = || range().iter().map(|key| filter.insert(key)).collect::<Vec<bool>>();
         let (here, there) = std::thread::scope(|s| {

@@ -133,7 +133,10 @@ fn todays_code_reads_the_golden_files() {
             );
         } else {
             check_reading(&g, BloomFilter::from_bytes(&bytes).unwrap());
-            check_reading(&g, AtomicBloomFilter::from_bytes(&bytes).unwrap().into_plain());
+            check_reading(
+                &g,
+                ByteOptions::new().from_bytes::<AtomicBloomFilter>(&bytes).unwrap().into_plain(),
+            );
         }
     }
 }
@@ -141,7 +144,7 @@ fn todays_code_reads_the_golden_files() {
 fn check_reading<S: PortableHasher + Clone>(g: &Golden, filter: BloomFilter<S>) {
     let view = ByteOptions::new()
         .hasher(filter.hasher().clone())
-        .open::<_, BloomFilterView<_>>(&g.bytes)
+        .open::<_, BloomFilterView<_, _>>(&g.bytes)
         .unwrap();
     view.verify().unwrap();
     for (i, &expected) in (0u64..).zip(&g.answers) {
@@ -163,7 +166,7 @@ fn small() -> Vec<u8> {
 /// What every way of reading says of these bytes; the view is verified, too.
 fn errors_of(bytes: &[u8]) -> [Option<DecodeError>; 3] {
     let owned = BloomFilter::from_bytes(bytes);
-    let shared = AtomicBloomFilter::from_bytes(bytes);
+    let shared = ByteOptions::new().from_bytes::<AtomicBloomFilter>(bytes);
     let view = BloomFilterView::open(bytes);
     [owned.err(), shared.err(), view.and_then(|view| view.verify()).err()]
 }
@@ -335,7 +338,7 @@ fn a_secret_key_is_written_on_request_only() {
             ByteOptions::new().hasher(wrong).from_bytes::<BloomFilter<_>>(bytes).unwrap_err();
         assert!(matches!(error, DecodeError::KeyMismatch { offset: 40, .. }), "{error:?}");
         let error =
-            ByteOptions::new().hasher(wrong).open::<_, BloomFilterView<_>>(bytes).err().unwrap();
+            ByteOptions::new().hasher(wrong).open::<_, BloomFilterView<_, _>>(bytes).err().unwrap();
         assert!(matches!(error, DecodeError::KeyMismatch { .. }), "{error:?}");
     }
 }
@@ -402,7 +405,7 @@ quickcheck! {
     fn case_20_any_size_survives_the_bytes(bits: u64, hashes: u32, seed: u64, keys: Vec<u64>) -> bool {
         let filter = filled(bits, hashes, seed, &keys);
         let bytes = filter.to_bytes();
-        let shared = AtomicBloomFilter::from_bytes(&bytes).unwrap();
+        let shared = ByteOptions::new().from_bytes::<AtomicBloomFilter>(&bytes).unwrap();
         shared.to_bytes() == bytes && BloomFilter::from_bytes(&bytes).is_ok_and(|read| read == filter)
     }
 }

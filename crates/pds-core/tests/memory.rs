@@ -6,8 +6,8 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use pds_core::AllocError;
 use pds_core::internal::{
-    AtomicWord, LINE_BYTES, StoredWord, load_words, prefetch, reduced_in_row, reduced_in_row_mut,
-    union_words,
+    AtomicWord, Bits, BitsMut, LINE_BYTES, StoredWord, load_words, prefetch, reduced_in_row,
+    reduced_in_row_mut, union_words,
 };
 use pds_core::storage::{AtomicWords, OwnedWords, WordSource, Words};
 
@@ -176,32 +176,44 @@ fn debug_shows_the_length_and_not_the_words() {
 }
 
 #[test]
-fn reduced_bits_are_those_of_the_positions() {
+fn bits_are_those_of_the_positions_in_every_storage() {
     for num_bits in [1, 63, 64, 65, 100, 128] {
         let mut words = Words::zeroed(2).unwrap();
-        for x in (0..500).map(pds_core::hash::finalize) {
+        let shared = AtomicWords::from(Words::zeroed(2).unwrap());
+        for x in (0..500).map(pds_core::hash::finalize).chain([0, u64::MAX]) {
             let position = usize::try_from(pds_core::hash::reduce(x, num_bits)).unwrap();
             let bit = |words: &Words| (words[position / 64] >> (position % 64)) & 1;
             let before = bit(&words);
-            assert_eq!(words.reduced_bit(x, num_bits), before);
-            assert_eq!(words.set_reduced_bit(x, num_bits), before == 0);
-            assert_eq!((words.reduced_bit(x, num_bits), bit(&words)), (1, 1));
+            let bytes: Vec<[u8; 8]> = words.iter().map(|word| word.to_le_bytes()).collect();
+            assert_eq!(Bits::new(&bytes, num_bits).get(x), before);
+            assert_eq!(Bits::new(&shared[..], num_bits).get(x), before);
+            assert_eq!(Bits::new(&words, num_bits).get(x), before);
+            assert_eq!(BitsMut::new(&mut words, num_bits).set(x), before == 0);
+            assert_eq!(Bits::new(&shared[..], num_bits).set(x), before == 0);
+            assert_eq!((Bits::new(&words, num_bits).get(x), bit(&words)), (1, 1));
         }
         let ones: u32 = words.iter().map(|word| word.count_ones()).sum();
         assert!(u64::from(ones) <= num_bits);
+        assert!(shared.values().eq(words.values()));
     }
 }
 
 #[test]
 #[should_panic(expected = "bits beyond the words")]
-fn reduced_bits_need_words() {
-    let _ = Words::zeroed(2).unwrap().reduced_bit(u64::MAX, 129);
+fn bits_need_words() {
+    let _ = Bits::new(&[0u64; 2], 129);
 }
 
 #[test]
 #[should_panic(expected = "bits beyond the words")]
-fn no_bits_have_no_reduced_bit() {
-    let _ = Words::zeroed(0).unwrap().reduced_bit(0, 0);
+fn bits_to_change_need_words() {
+    let _ = BitsMut::new(&mut [0u64; 2], 129);
+}
+
+#[test]
+#[should_panic(expected = "bits beyond the words")]
+fn no_bits_are_refused() {
+    let _ = Bits::new(&[0u64; 2], 0);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What the fuzz targets and the ordinary tests do with a string of bytes.
 #![expect(clippy::missing_panics_doc, reason = "a panic is how a body reports a fault")]
 
-use pds_core::bytes::Header;
+use pds_core::bytes::{ByteOptions, Header};
 use std::collections::HashSet;
 
 use bloom_core::{AtomicBloomFilter, BloomFilter, BloomFilterView};
@@ -23,7 +23,7 @@ macro_rules! ask {
 
 /// Decodes bytes in every way. All ways agree, and what is accepted is written back as it was.
 pub fn decode(bytes: &[u8]) {
-    let shared = AtomicBloomFilter::from_bytes(bytes);
+    let shared = ByteOptions::new().from_bytes::<AtomicBloomFilter>(bytes);
     portable::assert_alike(&BloomFilter::from_bytes(bytes), &shared);
     if let Some(filter) = portable::decode::<BloomFilter>(bytes) {
         let shared = shared.unwrap();
@@ -39,7 +39,7 @@ pub fn decode(bytes: &[u8]) {
 
 /// Opens bytes without a copy. The view answers whatever its payload is, and verifies what can be decoded.
 pub fn view(bytes: &[u8]) {
-    view_agrees!(BloomFilterView, BloomFilter, bytes, ask);
+    view_agrees!(BloomFilterView<_>, BloomFilter, bytes, ask);
 }
 
 /// Changes the bytes of a filter, with checksums that fit again, and reads them in every way.
@@ -103,7 +103,7 @@ fn sent(filter: &BloomFilter, choices: &mut Choices<'_>) -> BloomFilter {
     let bytes = filter.to_bytes();
     let read = match choices.below(4) {
         0 => BloomFilterView::open(&bytes).unwrap().to_filter().unwrap(),
-        1 => AtomicBloomFilter::from_bytes(&bytes).unwrap().into_plain(),
+        1 => ByteOptions::new().from_bytes::<AtomicBloomFilter>(&bytes).unwrap().into_plain(),
         _ => portable::sent(filter, choices),
     };
     assert_eq!((&read, read.to_bytes()), (filter, bytes));

@@ -17,6 +17,11 @@ use super::{DefaultHashBuilder, SipHashBuilder, finalize};
 /// [`hash_key`](Self::hash_key) of the structure, or of any structure with an equal hasher, or 64 uniform bits. Pass any
 /// other hash through [`finalize`](crate::hash::finalize) first. Keys with equal hashes are one key.
 ///
+/// # Methods that take a hash
+/// Methods such as `insert_hash` and `contains_hash_batch` take a hash in place of a key. It must be the
+/// [`hash_key`](Self::hash_key) of the structure, or 64 uniform bits. Pass any other hash through
+/// [`finalize`](crate::hash::finalize), otherwise the promised errors do not hold. Keys with equal hashes are one key.
+///
 /// # Examples
 /// ```
 /// use pds_core::hash::finalize;
@@ -79,6 +84,19 @@ pub trait KeyHasher {
         Self: Sized,
     {
         self.hash_key_dyn(&mut |mut hasher| key.hash(&mut hasher))
+    }
+}
+
+/// A borrowed hasher or structure hashes as itself.
+impl<H: KeyHasher> KeyHasher for &H {
+    #[inline]
+    fn hash_key_dyn(&self, feed: &mut dyn FnMut(&mut dyn Hasher)) -> u64 {
+        (**self).hash_key_dyn(feed)
+    }
+
+    #[inline]
+    fn hash_key<K: Hash + ?Sized>(&self, key: &K) -> u64 {
+        (**self).hash_key(key)
     }
 }
 

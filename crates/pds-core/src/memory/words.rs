@@ -5,7 +5,6 @@ use core::ptr::NonNull;
 use core::{fmt, slice};
 
 use crate::error::AllocError;
-use crate::hash::reduce;
 
 /// The alignment of [`Words`], in bytes: one cache line of today's machines.
 pub const LINE_BYTES: usize = 64;
@@ -102,48 +101,6 @@ impl Words {
     #[must_use]
     pub fn size_in_bytes(&self) -> u64 {
         self.len as u64 * 8
-    }
-
-    /// Returns bit `reduce(x, num_bits)` as 0 or 1, counted from the least significant of the first word.
-    ///
-    /// What a filter asks of a mixed hash. The check is the same for all `x`, so that the compiler can take
-    /// it out of the loop over a key's probes, where indexing would check each position.
-    ///
-    /// # Panics
-    /// When `num_bits` is 0, or more than the words have.
-    #[inline(always)]
-    #[must_use]
-    pub fn reduced_bit(&self, x: u64, num_bits: u64) -> u64 {
-        let (index, shift) = self.locate(x, num_bits);
-        // SAFETY: `locate` returns an index below the number of words.
-        let word = unsafe { *self.first.as_ptr().add(index) };
-        (word >> shift) & 1
-    }
-
-    /// Sets bit `reduce(x, num_bits)`. Returns whether it was clear before.
-    ///
-    /// # Panics
-    /// When `num_bits` is 0, or more than the words have.
-    #[inline(always)]
-    pub fn set_reduced_bit(&mut self, x: u64, num_bits: u64) -> bool {
-        let (index, shift) = self.locate(x, num_bits);
-        // SAFETY: `locate` returns an index below the number of words; the exclusive borrow makes the
-        // access exclusive.
-        let word = unsafe { &mut *self.first.as_ptr().add(index) };
-        let was_clear = (*word >> shift) & 1 == 0;
-        *word |= 1 << shift;
-        was_clear
-    }
-
-    /// The word, and the bit in it, that `x` falls on.
-    #[inline(always)]
-    fn locate(&self, x: u64, num_bits: u64) -> (usize, u64) {
-        assert!(num_bits != 0 && num_bits.div_ceil(64) <= self.len as u64, "bits beyond the words");
-        // Below `num_bits`, as x / 2^64 is below 1.
-        let position = reduce(x, num_bits);
-        let index = (position / 64) as usize;
-        debug_assert!(index < self.len);
-        (index, position % 64)
     }
 
     /// Asks the system to back the words with huge pages. Returns whether it agreed to try.

@@ -47,7 +47,7 @@ use crate::{DecodeError, DefaultHashBuilder, PortableHasher};
 pub enum DynFilterView<'a, S = DefaultHashBuilder> {
     /// A standard Bloom filter.
     #[cfg(feature = "bloom")]
-    Bloom(crate::BloomFilterView<'a, S>),
+    Bloom(crate::BloomFilterView<&'a [u8], S>),
     /// A blocked Bloom filter.
     #[cfg(feature = "blocked")]
     BlockedBloom(crate::BlockedBloomFilterView<'a, S>),
