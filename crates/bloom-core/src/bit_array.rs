@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use pds_core::internal::{Bits, BitsMut, StoredWord};
+use pds_core::internal::{BitWords, Bits, BitsMut};
 use pds_core::storage::{OwnedWords, WordSource, Words};
 use pds_core::{AllocError, Incompatible};
 
@@ -23,11 +23,10 @@ use pds_core::{AllocError, Incompatible};
 /// assert_eq!((bits.get(99), bits.get(98), bits.count_ones()), (true, false, 1));
 /// # Ok::<(), pds_core::AllocError>(())
 /// ```
-// Invariant of words in memory: they are `num_bits.div_ceil(64)`, and the bits of the last one beyond `num_bits` are clear.
+// Invariant of words in memory: the bits of the last one beyond `num_bits` are clear.
 #[derive(Clone, PartialEq, Eq)]
 pub struct BitArray<W = Words> {
-    words: W,
-    num_bits: u64,
+    bits: BitWords<W>,
 }
 
 impl BitArray {
@@ -39,7 +38,7 @@ impl BitArray {
     /// # Complexity
     /// Constant if the system hands out zeroed pages, O(`num_bits`) otherwise.
     pub fn zeroed(num_bits: u64) -> Result<Self, AllocError> {
-        Ok(Self { words: Words::zeroed(num_bits.div_ceil(64))?, num_bits })
+        Ok(Self::from_words(Words::zeroed(num_bits.div_ceil(64).max(1))?, num_bits))
     }
 
     /// Sets one bit. Returns `true` if it was clear.
@@ -49,21 +48,18 @@ impl BitArray {
     #[inline]
     pub fn set(&mut self, position: u64) -> bool {
         self.check(position);
-        let word = &mut self.words[word_index(position)];
-        let was_clear = *word & mask(position) == 0;
-        *word |= mask(position);
-        was_clear
+        self.bits.as_bits_mut().set_at(position)
     }
 
     /// Clears all bits.
     pub fn clear(&mut self) {
-        self.words.fill(0);
+        self.bits.words_mut().fill(0);
     }
 
     /// Returns the words. The unused upper bits of the last one are clear.
     #[must_use]
     pub fn words(&self) -> &[u64] {
-        &self.words
+        self.bits.words()
     }
 
     /// Sets every bit that is set in `other`.
@@ -72,7 +68,7 @@ impl BitArray {
     /// [`Incompatible::Shape`] if the lengths differ. Nothing is changed then.
     pub fn union_with(&mut self, other: &BitArray<impl WordSource>) -> Result<(), Incompatible> {
         self.check_length(other)?;
-        self.words.combine(other.words.values(), |left, right| left | right);
+        self.bits.combine(other.storage().values(), |left, right| left | right);
         Ok(())
     }
 
@@ -83,27 +79,27 @@ impl BitArray {
     #[cfg(feature = "bitvec")]
     #[must_use]
     pub fn as_bitslice(&self) -> &bitvec::slice::BitSlice<u64, bitvec::order::Lsb0> {
-        let words = bitvec::slice::BitSlice::from_slice(&self.words);
-        &words[..usize::try_from(self.num_bits).expect("`usize` counts the bits")]
+        let words = bitvec::slice::BitSlice::from_slice(self.words());
+        &words[..usize::try_from(self.num_bits()).expect("`usize` counts the bits")]
     }
 
     /// Asks the system to back the bits with huge pages. Returns whether it agreed to try.
     #[cfg(feature = "huge-pages")]
     pub(crate) fn advise_huge_pages(&self) -> bool {
-        self.words.advise_huge_pages()
+        self.bits.words().advise_huge_pages()
     }
 
     #[inline(always)]
     pub(crate) fn as_bits_mut(&mut self) -> BitsMut<'_> {
-        BitsMut::new(&mut self.words, self.num_bits)
+        self.bits.as_bits_mut()
     }
 
     /// Makes an array whose bit `j` is the union of `factor` neighbours, bit `j * factor` the first.
     ///
     /// `factor` must divide the length.
     pub(crate) fn fold(&self, factor: u64) -> Result<Self, AllocError> {
-        debug_assert!(self.num_bits.is_multiple_of(factor));
-        let mut folded = Self::zeroed(self.num_bits / factor)?;
+        debug_assert!(self.num_bits().is_multiple_of(factor));
+        let mut folded = Self::zeroed(self.num_bits() / factor)?;
         self.for_each_one(|position| {
             folded.set(position / factor);
         });
@@ -111,7 +107,7 @@ impl BitArray {
     }
 
     fn for_each_one(&self, mut visit: impl FnMut(u64)) {
-        for (base, &word) in (0..).step_by(64).zip(&*self.words) {
+        for (base, &word) in (0..).step_by(64).zip(self.words()) {
             let mut rest = word;
             while rest != 0 {
                 visit(base + u64::from(rest.trailing_zeros()));
@@ -122,36 +118,36 @@ impl BitArray {
 }
 
 impl<W> BitArray<W> {
-    pub(crate) const fn from_words(words: W, num_bits: u64) -> Self {
-        Self { words, num_bits }
-    }
-
     pub(crate) fn into_words(self) -> W {
-        self.words
+        self.bits.into_words()
     }
 
     pub(crate) const fn storage(&self) -> &W {
-        &self.words
+        self.bits.words()
     }
 
     /// Returns the number of bits.
     #[inline]
     #[must_use]
     pub const fn num_bits(&self) -> u64 {
-        self.num_bits
+        self.bits.num_bits()
     }
 
     fn check_length<V>(&self, other: &BitArray<V>) -> Result<(), Incompatible> {
-        Incompatible::check_shape("number of bits", self.num_bits, other.num_bits)
+        Incompatible::check_shape("number of bits", self.num_bits(), other.num_bits())
     }
 
     #[inline]
     fn check(&self, position: u64) {
-        assert!(position < self.num_bits, "bit {position} of {}", self.num_bits);
+        assert!(position < self.num_bits(), "bit {position} of {}", self.num_bits());
     }
 }
 
 impl<W: WordSource> BitArray<W> {
+    pub(crate) fn from_words(words: W, num_bits: u64) -> Self {
+        Self { bits: BitWords::new(words, num_bits) }
+    }
+
     /// Returns whether the bit is set.
     ///
     /// # Panics
@@ -160,14 +156,14 @@ impl<W: WordSource> BitArray<W> {
     #[must_use]
     pub fn get(&self, position: u64) -> bool {
         self.check(position);
-        self.words.as_words()[word_index(position)].value() & mask(position) != 0
+        self.as_bits().at(position) != 0
     }
 
     /// Counts the set bits, in O(`num_bits`).
     // At most all of them: in bytes that were not verified, the unused bits may be anything.
     #[must_use]
     pub fn count_ones(&self) -> u64 {
-        self.words.values().map(ones).sum::<u64>().min(self.num_bits)
+        self.storage().values().map(ones).sum::<u64>().min(self.num_bits())
     }
 
     /// Counts the bits that are set here or in `other`.
@@ -176,13 +172,13 @@ impl<W: WordSource> BitArray<W> {
     /// [`Incompatible::Shape`] if the lengths differ.
     pub fn count_union_ones(&self, other: &BitArray<impl WordSource>) -> Result<u64, Incompatible> {
         self.check_length(other)?;
-        let words = self.words.values().zip(other.words.values());
-        Ok(words.map(|(left, right)| ones(left | right)).sum::<u64>().min(self.num_bits))
+        let words = self.storage().values().zip(other.storage().values());
+        Ok(words.map(|(left, right)| ones(left | right)).sum::<u64>().min(self.num_bits()))
     }
 
     #[inline(always)]
     pub(crate) fn as_bits(&self) -> Bits<'_, W::Word> {
-        Bits::new(self.words.as_words(), self.num_bits)
+        self.bits.as_bits()
     }
 }
 
@@ -192,7 +188,7 @@ impl<W: OwnedWords> BitArray<W> {
     /// # Errors
     /// [`AllocError`] if the allocator refuses the memory.
     pub fn try_clone(&self) -> Result<Self, AllocError> {
-        Ok(Self { words: W::copied(&self.words)?, num_bits: self.num_bits })
+        Ok(Self::from_words(W::copied(self.storage())?, self.num_bits()))
     }
 
     /// Clears every bit that is clear in `other`.
@@ -204,7 +200,7 @@ impl<W: OwnedWords> BitArray<W> {
         other: &BitArray<impl WordSource>,
     ) -> Result<(), Incompatible> {
         self.check_length(other)?;
-        self.words.combine(other.words.values(), |left, right| left & right);
+        self.bits.combine(other.storage().values(), |left, right| left & right);
         Ok(())
     }
 }
@@ -212,23 +208,10 @@ impl<W: OwnedWords> BitArray<W> {
 impl<W: WordSource> fmt::Debug for BitArray<W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("BitArray")
-            .field("num_bits", &self.num_bits)
+            .field("num_bits", &self.num_bits())
             .field("count_ones", &self.count_ones())
             .finish_non_exhaustive()
     }
-}
-
-/// Returns the index of the word that holds a bit.
-// The cast comes last and loses nothing: there are no more words than a `usize` counts.
-#[inline]
-const fn word_index(position: u64) -> usize {
-    (position / 64) as usize
-}
-
-/// Returns the bit within its word.
-#[inline]
-const fn mask(position: u64) -> u64 {
-    1 << (position % 64)
 }
 
 /// Counts the set bits of a word.

@@ -49,6 +49,10 @@ pub struct DoubleHash {
 }
 
 impl DoubleHash {
+    /// All zeros, which memory can be filled with quickly.
+    #[cfg(feature = "alloc")]
+    pub(crate) const ZERO: Self = Self { position: 0, step: 0, step_of_step: 0 };
+
     /// Starts the sequence of the key with this hash: 64 uniform bits, as [`KeyHasher`](pds_core::KeyHasher) makes
     /// them. Pass any other hash through [`finalize`](pds_core::hash::finalize).
     #[inline]

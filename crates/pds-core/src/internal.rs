@@ -12,8 +12,8 @@ pub use crate::bytes::{envelope::check_padding, reader::take_words};
 pub use crate::memory::{AtomicU64, AtomicWord, AtomicWords, load_words, set_bits, union_words};
 #[cfg(feature = "alloc")]
 pub use crate::memory::{
-    Bits, BitsMut, LINE_BYTES, Lane, StoredWord, WordSource, Words, prefetch, prefetch_reduced,
-    reduced, reduced_in_row, reduced_in_row_mut, reduced_mut, reorder_lanes,
+    BitWords, Bits, BitsMut, LINE_BYTES, Lane, StoredWord, WordSource, Words, prefetch,
+    prefetch_reduced, reduced, reduced_in_row, reduced_in_row_mut, reduced_mut, reorder_lanes,
 };
 pub use crate::{atomic_twin, filter_builder, insert_traits, membership_methods, value_traits};
 #[cfg(feature = "alloc")]

@@ -17,7 +17,7 @@ mod words;
 
 #[cfg(target_has_atomic = "64")]
 pub use atomic::{AtomicU64, AtomicWords, set_bits};
-pub use bits::{Bits, BitsMut};
+pub use bits::{BitWords, Bits, BitsMut};
 pub use lanes::{Lane, reorder_lanes};
 pub use prefetch::prefetch;
 pub use reduced::{prefetch_reduced, reduced, reduced_in_row, reduced_in_row_mut, reduced_mut};

@@ -120,6 +120,7 @@ mod owner {
 
     impl WordSource for AtomicWords {
         type Word = AtomicU64;
+        const IS_FIXED: bool = true;
 
         #[inline(always)]
         fn as_words(&self) -> &[AtomicU64] {
@@ -175,6 +176,7 @@ mod owner {
 
     impl WordSource for AtomicWords {
         type Word = AtomicU64;
+        const IS_FIXED: bool = true;
 
         fn as_words(&self) -> &[AtomicU64] {
             &self.0

@@ -10,6 +10,11 @@ pub trait WordSource: sealed::Sealed {
     #[doc(hidden)]
     type Word: StoredWord;
 
+    /// Whether [`as_words`](Self::as_words) returns the same number of words every time.
+    // Code without bounds checks relies on it.
+    #[doc(hidden)]
+    const IS_FIXED: bool;
+
     /// Returns the words as they are stored.
     ///
     /// Call it once per operation or batch. A view asks its bytes for them each time, and checks the length.
@@ -119,6 +124,7 @@ impl StoredWord for [u8; 8] {
 
 impl WordSource for Words {
     type Word = u64;
+    const IS_FIXED: bool = true;
 
     #[inline(always)]
     fn as_words(&self) -> &[u64] {
@@ -139,6 +145,7 @@ impl OwnedWords for Words {
 /// Borrowed bytes.
 impl WordSource for &[[u8; 8]] {
     type Word = [u8; 8];
+    const IS_FIXED: bool = true;
 
     #[inline(always)]
     fn as_words(&self) -> &[[u8; 8]] {
