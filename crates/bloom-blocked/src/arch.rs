@@ -1,60 +1,129 @@
-//! Kernels: what is done to one block, for each kind of processor.
+//! Blocks read and changed on each kind of processor.
 //!
-//! [`portable`] is the definition. The others set and ask the same bits, and are held against it by
-//! `tests/backends.rs`. A value of a kernel's type is the proof that the processor has what it needs.
-//!
-//! A filter keeps its [`Choice`], made once when it is built: AVX-512, else AVX2, else the portable
-//! kernel on x86-64; NEON on `AArch64`. A batch goes through one call that is not inlined, since code
-//! with other target features cannot be; so do single keys, but for the usual ones, whose instructions are
-//! written out ([`in_place`]). Where the whole build has these features already, there is
-//! one backend only, and all of it inlines. `--cfg pds_backend="portable"` (or `avx2`, `avx512`, `neon`)
-//! confines a build to one of them; the portable one takes over where the processor lacks it.
-
-mod portable;
-
-#[cfg(target_arch = "x86_64")]
-mod avx2;
-#[cfg(target_arch = "x86_64")]
-mod avx512;
-#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
-mod neon;
+//! [`kernel`](crate::kernel) is the definition. Batches run it through the dispatcher of `pds-core`. Single keys do the
+//! same, except for keys with one position in every lane, the usual ones: their instructions are written out
+//! ([`in_place`]).
 
 #[cfg(target_arch = "x86_64")]
 mod in_place;
 
-mod backend;
-mod plain;
+#[cfg(target_arch = "x86_64")]
+use in_place::InPlace;
+use pds_core::internal::{Backend, StoredWord, Work};
 
-pub use backend::backends;
-pub(crate) use backend::{Backend, Choice};
-pub(crate) use plain::PlainBlock;
-pub(crate) use portable::{Portable, covers, masks};
+use crate::kernel::{covers, insert, load, masks};
+use crate::layout::{Block, LANES, Layout, Positions};
 
-use crate::batch::Hashing;
-use crate::layout::{Block, Layout, Pattern};
+/// Lists the names of the backends that filters of this build can use on this processor, the fastest first.
+///
+/// For tests and benches, which compare them.
+pub fn backends() -> impl Iterator<Item = &'static str> {
+    Backend::all().map(Backend::name)
+}
 
-/// What is done to one block.
-pub(crate) trait Kernel: Copy {
-    /// How the keys of a batch are hashed.
-    const HASHING: Hashing;
+/// How a filter reads and changes its blocks.
+#[derive(Clone, Copy)]
+pub(crate) struct Choice {
+    backend: Backend,
+    /// The instructions for single keys. `None` if they go through the backend.
+    #[cfg(target_arch = "x86_64")]
+    in_place: Option<InPlace>,
+}
 
-    /// Whether all bits of a hash are set.
-    fn contains<P: Pattern>(self, layout: &Layout, hash: u64, block: &Block) -> bool;
+impl Choice {
+    /// Chooses the code of a backend, for keys with these positions.
+    pub(crate) fn new(backend: Backend, positions: Positions) -> Self {
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = positions;
+        Self {
+            backend,
+            #[cfg(target_arch = "x86_64")]
+            in_place: InPlace::new(backend, positions),
+        }
+    }
 
-    /// Sets all bits of a hash. Returns whether any was clear.
-    fn insert<P: Pattern>(self, layout: &Layout, hash: u64, block: &mut Block) -> bool;
-
-    /// Does some work in code that is compiled for this kernel's processors.
+    /// Returns the backend for batches.
     #[inline(always)]
-    fn run<P: Pattern, W: Work>(self, work: W) -> W::Output {
-        work.run::<P>(self)
+    pub(crate) fn backend(self) -> Backend {
+        self.backend
+    }
+
+    /// Returns whether `block` has all bits of a hash.
+    #[inline(always)]
+    pub(crate) fn contains<W: StoredWord>(
+        self,
+        layout: &Layout,
+        hash: u64,
+        block: &[W; LANES],
+    ) -> bool {
+        let work = Contains { layout, hash, block };
+        // A build with one backend inlines its code. Words that threads change are loaded one by one.
+        if Backend::IS_FIXED || !W::IS_PLAIN {
+            return work.run();
+        }
+        #[cfg(target_arch = "x86_64")]
+        if let Some(in_place) = self.in_place {
+            return in_place.contains(hash, block);
+        }
+        run_by_call(self.backend, work)
+    }
+
+    /// Sets all bits of a hash in `block`. Returns whether any was clear.
+    #[inline(always)]
+    pub(crate) fn insert(self, layout: &Layout, hash: u64, block: &mut Block) -> bool {
+        if Backend::IS_FIXED {
+            return Insert { layout, hash, block }.run();
+        }
+        #[cfg(target_arch = "x86_64")]
+        if let Some(in_place) = self.in_place {
+            return in_place.insert(hash, block);
+        }
+        run_by_call(self.backend, Insert { layout, hash, block })
     }
 }
 
-/// Work that takes a kernel, so that it is compiled for each kind of processor.
-pub(crate) trait Work {
-    type Output;
+// One call for all backends, so that they take no room in the caller's loop.
+#[inline(never)]
+fn run_by_call<W: Work>(backend: Backend, work: W) -> W::Output {
+    backend.run(work)
+}
 
-    /// Does the work. Implementations are `inline(always)`.
-    fn run<P: Pattern>(self, kernel: impl Kernel) -> Self::Output;
+struct Contains<'a, W> {
+    layout: &'a Layout,
+    hash: u64,
+    block: &'a [W; LANES],
+}
+
+impl<W: StoredWord> Work for Contains<'_, W> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run(self) -> bool {
+        covers(&load(self.block), &masks::<false>(self.layout, self.hash))
+    }
+
+    #[inline(always)]
+    fn run_wide(self) -> bool {
+        covers(&load(self.block), &masks::<true>(self.layout, self.hash))
+    }
+}
+
+struct Insert<'a> {
+    layout: &'a Layout,
+    hash: u64,
+    block: &'a mut Block,
+}
+
+impl Work for Insert<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run(self) -> bool {
+        insert(self.block, &masks::<false>(self.layout, self.hash))
+    }
+
+    #[inline(always)]
+    fn run_wide(self) -> bool {
+        insert(self.block, &masks::<true>(self.layout, self.hash))
+    }
 }

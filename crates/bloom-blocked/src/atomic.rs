@@ -1,40 +1,41 @@
 //! The blocked Bloom filter that threads share.
 
-mod blocks;
-
+use core::convert::Infallible;
 use core::hash::Hash;
+use core::iter;
 
-use pds_core::internal::{Words, atomic_twin};
-use pds_core::storage::{AtomicWords, OwnedWords};
-use pds_core::{AllocError, DefaultHashBuilder, Incompatible, KeyHasher};
-use pds_params::BlockedBloomParams;
+use pds_core::internal::{AtomicU64, Visitor, prefetch_reduced, reduced, set_bits, visit_ahead};
+use pds_core::storage::{AtomicWords, WordSource as _};
+use pds_core::{AllocError, DefaultHashBuilder, Incompatible, Insert, KeyHasher, Merge};
 
 use crate::BlockedBloomFilter;
-use crate::blocks::Blocks;
-use crate::reading::reading_methods;
-use blocks::AtomicBlocks;
+use crate::batch::Place;
+use crate::kernel::masks;
+use crate::layout::{LANES, Layout};
 
-/// A [`BlockedBloomFilter`] that threads fill and ask at the same time, without locks.
+/// A [`BlockedBloomFilter`] that several threads fill and query at the same time, without locks.
 ///
-/// Choose it where several threads insert into one filter. An insert of a new key makes a locked
-/// operation for each of its bits that is clear, some 5 ns apiece, and none for bits that are set; a
-/// query costs two to three times that of the plain filter, whose vector instructions have no atomic
-/// form. Both have the same bits for the same keys and turn into each other without a copy.
+/// Build it with [`build_atomic`](crate::BlockedBloomFilterBuilder::build_atomic), or convert a plain filter with `from`.
+/// The conversion takes constant time in both directions, and the bits are the same.
+///
+/// Use it if several threads insert into one filter. An insert of a new key needs one locked operation per clear bit,
+/// about 5 ns each, and none for set bits. A query takes two to three times as long as in the plain filter, because vector
+/// instructions have no atomic form.
 ///
 /// # Guarantees
-/// - No insert is lost. A key whose insert *happened before* a query (by a join, a channel, a lock) is
-///   found by it; during an insert another thread may or may not find the key.
-/// - When several threads insert the same new key at the same time, at least one of them is told that it was new,
-///   unless other keys cover it. All of them may be.
-/// - Rates and memory: those of [`BlockedBloomFilter`].
-/// - Operations are relaxed: seeing a key says nothing about other memory that its inserter wrote.
-/// - Counts and copies taken during inserts show each word at some moment, not all at the same one.
+/// - No insert is lost. A query finds every key whose insert *happened before* it (by a join, a channel, a lock). A query
+///   during an insert may or may not find the key.
+/// - If several threads insert the same new key at the same time, at least one of them is told that it was new, unless
+///   other keys have set all of its bits. All of them may be told so.
+/// - Rates and memory are those of [`BlockedBloomFilter`].
+/// - Operations are relaxed: finding a key says nothing about other memory that its inserter wrote.
+/// - Counts and copies that are taken during inserts see each word at its own moment.
 ///
 /// # Examples
 /// ```
 /// use bloom_blocked::{AtomicBlockedBloomFilter, BlockedBloomFilter};
 ///
-/// let seen = AtomicBlockedBloomFilter::new(10_000, 0.01)?;
+/// let seen: AtomicBlockedBloomFilter = BlockedBloomFilter::new(10_000, 0.01)?.into();
 /// std::thread::scope(|s| {
 ///     s.spawn(|| (&seen).extend(0..5_000u32));
 ///     s.spawn(|| (&seen).extend(5_000..9_000u32));
@@ -45,59 +46,61 @@ use blocks::AtomicBlocks;
 /// assert!(plain.contains(&8_999u32));
 /// # Ok::<(), bloom_blocked::BuildError>(())
 /// ```
-pub struct AtomicBlockedBloomFilter<S = DefaultHashBuilder> {
-    blocks: AtomicBlocks<AtomicWords>,
-    params: BlockedBloomParams,
-    hasher: S,
-}
-
-reading_methods!([S] AtomicBlockedBloomFilter<S>, "AtomicBlockedBloomFilter");
-atomic_twin!(AtomicBlockedBloomFilter of BlockedBloomFilter, BlockedBloomParams);
+pub type AtomicBlockedBloomFilter<S = DefaultHashBuilder> = BlockedBloomFilter<S, AtomicWords>;
 
 impl<S> AtomicBlockedBloomFilter<S> {
-    /// Returns the same filter for one owner, without a copy.
+    /// Returns the same filter for one owner, in constant time.
     #[must_use]
     pub fn into_plain(self) -> BlockedBloomFilter<S> {
-        let blocks = Blocks::from_words(Words::from(self.blocks.into_words()), &self.params);
-        BlockedBloomFilter::from_parts(blocks, self.params, self.hasher)
+        self.into()
     }
 
-    /// Inserts a key by its hash; see [`insert`](Self::insert).
+    /// Copies the filter into a plain one, while other threads may insert.
     ///
-    /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
-    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
+    /// The copy has every key whose insert happened before. Of a key that is inserted at the same time, it may have some
+    /// bits.
+    ///
+    /// # Errors
+    /// [`AllocError`] if the allocator refuses the memory.
+    pub fn to_plain(&self) -> Result<BlockedBloomFilter<S>, AllocError>
+    where
+        S: Clone,
+    {
+        self.try_clone().map(Self::into_plain)
+    }
+
+    /// Inserts a key by its hash; see [`insert`](Self::insert), and [`KeyHasher`] for the hash.
     #[inline]
     pub fn insert_hash(&self, hash: u64) -> bool {
-        self.blocks.insert(hash)
+        insert(self.blocks.layout(), reduced(self.blocks.stored(), hash), hash)
     }
 
-    /// Inserts many hashes. Returns for how many [`insert`](Self::insert) would have returned `true`.
+    /// Inserts many hashes. Returns for how many of them [`insert`](Self::insert) would have returned `true`.
     ///
-    /// Each hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
-    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
+    /// For the hashes see [`KeyHasher`].
     pub fn insert_hash_batch(&self, hashes: &[u64]) -> usize {
-        self.blocks.insert_many(hashes, |&hash| hash)
+        self.insert_many(hashes, |&hash| hash)
     }
 
-    /// Forgets all items. Exclusive, so that no insert can fall between two words.
-    pub fn clear(&mut self) {
-        self.blocks.words_mut().clear();
+    fn insert_many<K>(&self, keys: &[K], hash: impl Fn(&K) -> u64) -> usize {
+        let (blocks, layout) = (self.blocks.stored(), self.blocks.layout());
+        visit_ahead(keys, hash, Inserts { blocks, layout, new: 0 }).new
     }
 
-    /// The bits, each word at some moment.
-    pub(crate) fn words(&self) -> impl Iterator<Item = u64> {
-        self.blocks.words()
+    /// Removes all keys. Of a key that another thread inserts at the same time, some bits may remain.
+    pub fn clear(&self) {
+        self.blocks.words().clear();
     }
 }
 
 impl<S: KeyHasher> AtomicBlockedBloomFilter<S> {
-    /// Inserts `key`. Returns `true` when this call set at least one of its bits.
+    /// Inserts `key`. Returns `true` if this call set at least one of its bits.
     ///
     /// - `true`: no insert of this key *happened before* this call. Threads that insert the same new key at the same time
-    ///   may each get `true`; at least one of them does, unless other keys cover it.
-    /// - `false`: the key's bits were all set, by this key or by others, perhaps at the same time.
+    ///   may each get `true`. At least one of them does, unless other keys have set all of its bits.
+    /// - `false`: all bits of the key were set, by this key or by others, perhaps at the same time.
     ///
-    /// To do something once per key, decide by a lock or a map; this filter only rules out most repetitions.
+    /// To do something once per key, decide by a lock or a map. This filter only excludes most repetitions.
     ///
     /// # Complexity
     /// O(1), lock-free and without allocation.
@@ -106,56 +109,186 @@ impl<S: KeyHasher> AtomicBlockedBloomFilter<S> {
         self.insert_hash(self.hasher.hash_key(key))
     }
 
-    /// Inserts many keys. Returns for how many [`insert`](Self::insert) would have returned `true`.
+    /// Inserts many keys. Returns for how many of them [`insert`](Self::insert) would have returned `true`.
     ///
-    /// Several threads that insert the same new keys may count the same key more than once.
+    /// Several threads that insert the same new key at the same time may each count it.
     pub fn insert_batch<K: Hash>(&self, keys: &[K]) -> usize {
-        self.blocks.insert_many(keys, |key| self.hasher.hash_key(key))
+        self.insert_many(keys, |key| self.hasher.hash_key(key))
     }
 
-    /// Makes `self` the filter of the keys of both, while other threads insert into either.
+    /// Inserts all that `other` contains, while other threads insert into either.
     ///
     /// # Errors
-    /// [`Incompatible`] when blocks, hashes or hashers differ; nothing is changed then.
+    /// [`Incompatible`] if blocks, hashes or hashers differ. `self` is unchanged then.
     pub fn union_with(&self, other: &Self) -> Result<(), Incompatible> {
         self.check_compatible(other)?;
-        self.blocks.union_with(&other.blocks);
-        Ok(())
-    }
-
-    /// Keeps the bits that both filters have; see [`BlockedBloomFilter::intersect_with`].
-    ///
-    /// Exclusive, since it clears bits: an insert at the same time could be lost.
-    ///
-    /// # Errors
-    /// [`Incompatible`] when blocks, hashes or hashers differ; nothing is changed then.
-    pub fn intersect_with(&mut self, other: &Self) -> Result<(), Incompatible> {
-        self.check_compatible(other)?;
-        self.blocks.words_mut().combine(other.words(), |word, theirs| word & theirs);
+        self.blocks.words().unite(other.blocks.words().values());
         Ok(())
     }
 }
 
-impl<S: Clone> AtomicBlockedBloomFilter<S> {
-    /// Copies the filter into a plain one, while other threads may insert.
-    ///
-    /// Every insert that happened before is in the copy; of those at the same time, some of their bits.
-    ///
-    /// # Errors
-    /// [`AllocError`] when memory is refused.
-    pub fn to_plain(&self) -> Result<BlockedBloomFilter<S>, AllocError> {
-        let mut blocks = Blocks::zeroed(&self.params)?;
-        blocks.words_mut().iter_mut().zip(self.words()).for_each(|(copy, word)| *copy = word);
-        Ok(BlockedBloomFilter::from_parts(blocks, self.params, self.hasher.clone()))
+struct Inserts<'a> {
+    blocks: &'a [[AtomicU64; LANES]],
+    layout: &'a Layout,
+    new: usize,
+}
+
+impl Visitor for Inserts<'_> {
+    type Place = Place;
+    const HASHES_APART: bool = false;
+
+    #[inline(always)]
+    fn prefetch(&self, hash: u64) -> Place {
+        Place { block: prefetch_reduced(self.blocks, hash), hash }
+    }
+
+    #[inline(always)]
+    fn visit(&mut self, _: usize, place: Place) {
+        self.new += usize::from(insert(self.layout, &self.blocks[place.block], place.hash));
     }
 }
 
+fn insert(layout: &Layout, block: &[AtomicU64; LANES], hash: u64) -> bool {
+    let masks = masks::<false>(layout, hash);
+    iter::zip(block, masks).fold(0, |new, (word, mask)| new | set_bits(word, mask)) != 0
+}
+
+/// Opens the filter to other threads, in constant time.
 impl<S> From<BlockedBloomFilter<S>> for AtomicBlockedBloomFilter<S> {
-    /// Opens the filter to other threads, without a copy.
-    fn from(plain: BlockedBloomFilter<S>) -> Self {
-        let (blocks, params, hasher) = plain.into_parts();
-        let layout = blocks.layout();
-        let blocks = AtomicBlocks::from_words(AtomicWords::from(blocks.into_words()), layout);
-        Self { blocks, params, hasher }
+    fn from(BlockedBloomFilter { blocks, params, hasher }: BlockedBloomFilter<S>) -> Self {
+        Self { blocks: blocks.into_storage(&params), params, hasher }
+    }
+}
+
+/// Gives the filter to one owner, in constant time.
+impl<S> From<AtomicBlockedBloomFilter<S>> for BlockedBloomFilter<S> {
+    fn from(BlockedBloomFilter { blocks, params, hasher }: AtomicBlockedBloomFilter<S>) -> Self {
+        Self { blocks: blocks.into_storage(&params), params, hasher }
+    }
+}
+
+impl<S: KeyHasher> Insert for AtomicBlockedBloomFilter<S> {
+    type Error = Infallible;
+
+    #[inline]
+    fn insert_hash(&mut self, hash: u64) -> Result<bool, Infallible> {
+        Ok((*self).insert_hash(hash))
+    }
+}
+
+impl<S: KeyHasher> Merge for AtomicBlockedBloomFilter<S> {
+    type Error = Incompatible;
+
+    fn merge(&mut self, other: &Self) -> Result<(), Incompatible> {
+        self.union_with(other)
+    }
+}
+
+/// Inserts keys, or references to keys: both have the same hash.
+impl<K: Hash, S: KeyHasher> Extend<K> for AtomicBlockedBloomFilter<S> {
+    fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
+        (&*self).extend(keys);
+    }
+}
+
+/// Inserts keys through a shared reference, as `std::io::Write` is implemented for `&File`.
+impl<K: Hash, S: KeyHasher> Extend<K> for &AtomicBlockedBloomFilter<S> {
+    fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
+        keys.into_iter().for_each(|key| _ = self.insert(&key));
+    }
+}
+
+/// Every interleaving of a few operations, and every value that a relaxed load may see.
+///
+/// This does not prove more threads, longer histories, keys of more than two positions, the cast from plain to atomic
+/// memory, or that compiler and processor keep the memory model.
+#[cfg(all(test, loom))]
+mod loom_tests {
+    use loom::sync::Arc;
+    use loom::sync::atomic::{AtomicBool, Ordering};
+    use loom::thread;
+    use pds_core::hash::finalize;
+
+    use super::AtomicBlockedBloomFilter;
+    use crate::BlockedBloomFilter;
+    use crate::kernel::masks;
+    use crate::layout::Block;
+
+    fn plain() -> BlockedBloomFilter {
+        BlockedBloomFilter::builder().blocks(1).hashes(2).build().unwrap()
+    }
+
+    /// One block and two positions per key, one in each half.
+    fn shared() -> Arc<AtomicBlockedBloomFilter> {
+        Arc::new(plain().into())
+    }
+
+    /// Two hashes with other bits in the same two lanes, so that threads meet in both.
+    fn hashes() -> (u64, u64) {
+        let plain = plain();
+        let masks = |hash| -> Block { masks::<false>(plain.blocks.layout(), hash) };
+        let first = masks(finalize(0));
+        let meets = |&other: &u64| {
+            let other = masks(other);
+            first.iter().zip(other).all(|(&a, b)| (a == 0) == (b == 0) && a & b == 0)
+        };
+        (finalize(0), (1..).map(finalize).find(meets).unwrap())
+    }
+
+    #[test]
+    fn no_insert_is_lost() {
+        let (one, two) = hashes();
+        loom::model(move || {
+            let filter = shared();
+            let other = filter.clone();
+            let thread = thread::spawn(move || other.insert_hash(one));
+            filter.insert_hash(two);
+            thread.join().unwrap();
+            assert!(filter.contains_hash(one) && filter.contains_hash(two));
+        });
+    }
+
+    #[test]
+    fn at_least_one_of_two_is_told_that_a_key_was_new() {
+        let (key, _) = hashes();
+        loom::model(move || {
+            let filter = shared();
+            let other = filter.clone();
+            let thread = thread::spawn(move || other.insert_hash(key));
+            let here = filter.insert_hash(key);
+            assert!(thread.join().unwrap() || here);
+        });
+    }
+
+    #[test]
+    fn what_happened_before_is_seen() {
+        let (key, _) = hashes();
+        loom::model(move || {
+            let filter = shared();
+            let ready = Arc::new(AtomicBool::new(false));
+            let (other, flag) = (filter.clone(), ready.clone());
+            let thread = thread::spawn(move || {
+                other.insert_hash(key);
+                flag.store(true, Ordering::Release);
+            });
+            if ready.load(Ordering::Acquire) {
+                assert!(filter.contains_hash(key));
+            }
+            thread.join().unwrap();
+        });
+    }
+
+    #[test]
+    fn a_union_loses_no_concurrent_insert() {
+        let (one, two) = hashes();
+        loom::model(move || {
+            let (filter, source) = (shared(), shared());
+            source.insert_hash(one);
+            let other = filter.clone();
+            let thread = thread::spawn(move || other.union_with(&source));
+            filter.insert_hash(two);
+            thread.join().unwrap().unwrap();
+            assert!(filter.contains_hash(one) && filter.contains_hash(two));
+        });
     }
 }

@@ -1,56 +1,86 @@
-//! What is done with many keys, by whichever kernel.
+//! What a batch does with the block of each key.
 
-use core::marker::PhantomData;
 use core::mem;
 
-use crate::arch::{Kernel, Work};
-use pds_core::internal::prefetch_reduced;
+use pds_core::internal::{AHEAD, StoredWord, Visitor, Work, prefetch_reduced, visit_ahead};
 
-use crate::blocks::{BlockSlice, BlockSource, Blocks, StoredBlock};
-use crate::layout::{Block, Layout, Pattern};
+use crate::kernel::{Lanes, covers, insert, load};
+use crate::layout::{Block, LANES, Layout, Positions};
 
-/// How many keys are under way before the first of them is looked at.
-///
-/// Enough to keep busy every read that a core can have outstanding, few enough that none of the blocks
-/// leaves the first cache before its turn.
-const AHEAD: usize = 32;
+/// A prefetched key: the index of its block, and its hash.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Place {
+    pub(crate) block: usize,
+    pub(crate) hash: u64,
+}
 
-/// Asks a block for each key: `hash` gives the hash of a key, `answers` takes the answers.
-pub(crate) struct ContainsMany<'a, B, K, H, A> {
-    pub(crate) blocks: &'a B,
+/// Tests many keys: `hash` gives the hash of a key, `answers` takes the answers.
+pub(crate) struct ContainsMany<'a, W, K, H, A> {
+    pub(crate) blocks: &'a [[W; LANES]],
+    pub(crate) layout: &'a Layout,
     pub(crate) keys: &'a [K],
     pub(crate) hash: H,
     pub(crate) answers: A,
 }
 
-impl<B: BlockSource, K, H: Fn(&K) -> u64, A: Answers> Work for ContainsMany<'_, B, K, H, A> {
+impl<W: StoredWord, K, H: Fn(&K) -> u64, A: Answers> ContainsMany<'_, W, K, H, A> {
+    // One loop for each case, so that the positions are a constant in it.
+    #[inline(always)]
+    fn run_as<const WIDE: bool>(self) {
+        match self.layout.positions() {
+            Positions::Chosen => self.run_for::<WIDE>(Positions::Chosen),
+            Positions::Every => self.run_for::<WIDE>(Positions::Every),
+            Positions::Second => self.run_for::<WIDE>(Positions::Second),
+        }
+    }
+
+    #[inline(always)]
+    fn run_for<const WIDE: bool>(self, positions: Positions) {
+        let Self { blocks, layout, keys, hash, answers } = self;
+        let lanes = Lanes::load::<WIDE>();
+        visit_ahead(
+            keys,
+            hash,
+            Contains::<WIDE, _, _> { blocks, layout, lanes, positions, answers },
+        );
+    }
+}
+
+impl<W: StoredWord, K, H: Fn(&K) -> u64, A: Answers> Work for ContainsMany<'_, W, K, H, A> {
     type Output = ();
 
     #[inline(always)]
-    fn run<P: Pattern>(self, kernel: impl Kernel) {
-        let (blocks, answers) = (self.blocks.blocks(), self.answers);
-        let asking = Asking { kernel, blocks, answers, pattern: PhantomData::<P> };
-        fetching_ahead(hashing_of(kernel), self.keys, self.hash, asking);
+    fn run(self) {
+        self.run_as::<false>();
+    }
+
+    #[inline(always)]
+    fn run_wide(self) {
+        self.run_as::<true>();
     }
 }
 
-struct Asking<'a, N, B, A, P> {
-    kernel: N,
-    blocks: BlockSlice<'a, B>,
+struct Contains<'a, const WIDE: bool, W, A> {
+    blocks: &'a [[W; LANES]],
+    layout: &'a Layout,
+    lanes: Lanes,
+    positions: Positions,
     answers: A,
-    pattern: PhantomData<P>,
 }
 
-impl<N: Kernel, B: StoredBlock, A: Answers, P: Pattern> Visitor for Asking<'_, N, B, A, P> {
+impl<const WIDE: bool, W: StoredWord, A: Answers> Visitor for Contains<'_, WIDE, W, A> {
+    type Place = Place;
+    const HASHES_APART: bool = WIDE;
+
     #[inline(always)]
-    fn fetch(&self, hash: u64) -> usize {
-        self.blocks.prefetch(hash)
+    fn prefetch(&self, hash: u64) -> Place {
+        Place { block: prefetch_reduced(self.blocks, hash), hash }
     }
 
     #[inline(always)]
-    fn visit(&mut self, index: usize, key: Fetched) {
-        let (layout, block) = (self.blocks.layout, self.blocks.at(key.block));
-        self.answers.put(index, self.kernel.contains::<P>(layout, key.hash, &block));
+    fn visit(&mut self, index: usize, place: Place) {
+        let masks = self.lanes.masks(self.layout, self.positions, place.hash);
+        self.answers.put(index, covers(&load(&self.blocks[place.block]), &masks));
     }
 
     #[inline(always)]
@@ -59,146 +89,77 @@ impl<N: Kernel, B: StoredBlock, A: Answers, P: Pattern> Visitor for Asking<'_, N
     }
 }
 
-/// Inserts keys: `hash` gives the hash of a key. The output is how many were not contained before.
+/// Inserts many keys: `hash` gives the hash of a key. Returns how many were not contained before.
 pub(crate) struct InsertMany<'a, K, H> {
-    pub(crate) blocks: &'a mut Blocks,
+    pub(crate) blocks: &'a mut [Block],
+    pub(crate) layout: &'a Layout,
     pub(crate) keys: &'a [K],
     pub(crate) hash: H,
+}
+
+impl<K, H: Fn(&K) -> u64> InsertMany<'_, K, H> {
+    #[inline(always)]
+    fn run_as<const WIDE: bool>(self) -> usize {
+        match self.layout.positions() {
+            Positions::Chosen => self.run_for::<WIDE>(Positions::Chosen),
+            Positions::Every => self.run_for::<WIDE>(Positions::Every),
+            Positions::Second => self.run_for::<WIDE>(Positions::Second),
+        }
+    }
+
+    #[inline(always)]
+    fn run_for<const WIDE: bool>(self, positions: Positions) -> usize {
+        let Self { blocks, layout, keys, hash } = self;
+        let lanes = Lanes::load::<WIDE>();
+        visit_ahead(keys, hash, Insert::<WIDE> { blocks, layout, lanes, positions, new: 0 }).new
+    }
 }
 
 impl<K, H: Fn(&K) -> u64> Work for InsertMany<'_, K, H> {
     type Output = usize;
 
     #[inline(always)]
-    fn run<P: Pattern>(self, kernel: impl Kernel) -> usize {
-        let (blocks, layout) = self.blocks.blocks_mut();
-        let inserting = Inserting { kernel, blocks, layout, new: 0, pattern: PhantomData::<P> };
-        fetching_ahead(hashing_of(kernel), self.keys, self.hash, inserting).new
+    fn run(self) -> usize {
+        self.run_as::<false>()
+    }
+
+    #[inline(always)]
+    fn run_wide(self) -> usize {
+        self.run_as::<true>()
     }
 }
 
-struct Inserting<'a, N, P> {
-    kernel: N,
+struct Insert<'a, const WIDE: bool> {
     blocks: &'a mut [Block],
     layout: &'a Layout,
+    lanes: Lanes,
+    positions: Positions,
     new: usize,
-    pattern: PhantomData<P>,
 }
 
-impl<N: Kernel, P: Pattern> Visitor for Inserting<'_, N, P> {
-    #[inline(always)]
-    fn fetch(&self, hash: u64) -> usize {
-        prefetch_reduced(self.blocks, hash)
-    }
+impl<const WIDE: bool> Visitor for Insert<'_, WIDE> {
+    type Place = Place;
+    const HASHES_APART: bool = WIDE;
 
     #[inline(always)]
-    fn visit(&mut self, _: usize, key: Fetched) {
-        let block = &mut self.blocks[key.block];
-        self.new += usize::from(self.kernel.insert::<P>(self.layout, key.hash, block));
+    fn prefetch(&self, hash: u64) -> Place {
+        Place { block: prefetch_reduced(self.blocks, hash), hash }
     }
-}
 
-#[inline(always)]
-fn hashing_of<K: Kernel>(_: K) -> Hashing {
-    K::HASHING
-}
-
-/// How a chunk of keys is hashed.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Hashing {
-    /// In a loop of its own, of which the compiler makes vectors where the key and its hasher allow.
-    #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "no other has them"))]
-    Vectors,
-    /// One by one between other work, where vectors have no 64-bit multiplication: made of others it takes longer.
-    OneByOne,
-}
-
-/// A key under way: where its block is, and its hash.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Fetched {
-    pub(crate) block: usize,
-    pub(crate) hash: u64,
-}
-
-/// What is done with keys. Methods and no closures: the compiler calls those, where they are long.
-pub(crate) trait Visitor {
-    /// Sends for the block of a hash. Returns its number.
-    fn fetch(&self, hash: u64) -> usize;
-
-    /// The turn of a key, by its index in its chunk.
-    fn visit(&mut self, index: usize, key: Fetched);
-
-    /// The end of a chunk of so many keys.
     #[inline(always)]
-    fn end(&mut self, _len: usize) {}
-}
-
-/// Visits every key in order, its block sent for some [`AHEAD`] keys earlier. Returns the visitor.
-///
-/// A block is sent for between every two visits, which keeps the memory evenly busy.
-#[inline(always)]
-pub(crate) fn fetching_ahead<K, V: Visitor>(
-    hashing: Hashing,
-    keys: &[K],
-    hash: impl Fn(&K) -> u64,
-    mut visitor: V,
-) -> V {
-    let mut under_way = [Fetched::default(); AHEAD];
-    let mut chunks = keys.chunks(AHEAD);
-    let mut now = chunks.next().unwrap_or_default();
-    hashing.replace(&mut under_way, now, &hash, |_, hash, _| visitor.fetch(hash));
-    for next in chunks {
-        hashing.replace(&mut under_way, next, &hash, |index, hash, earlier| {
-            let block = visitor.fetch(hash);
-            visitor.visit(index, earlier);
-            block
-        });
-        for (index, &key) in under_way.iter().enumerate().skip(next.len()) {
-            visitor.visit(index, key);
-        }
-        visitor.end(AHEAD);
-        now = next;
-    }
-    for (index, &key) in under_way.iter().enumerate().take(now.len()) {
-        visitor.visit(index, key);
-    }
-    visitor.end(now.len());
-    visitor
-}
-
-impl Hashing {
-    /// Puts keys in the place of those under way, which `take` gets with the index and the hash of the new
-    /// one, whose block it sends for.
-    #[inline(always)]
-    fn replace<K>(
-        self,
-        under_way: &mut [Fetched; AHEAD],
-        keys: &[K],
-        hash: impl Fn(&K) -> u64,
-        mut take: impl FnMut(usize, u64, Fetched) -> usize,
-    ) {
-        let slots = under_way.iter_mut().enumerate();
-        let mut replace = |(index, slot): (usize, &mut Fetched), hash| {
-            *slot = Fetched { block: take(index, hash, *slot), hash };
-        };
-        if self == Self::OneByOne {
-            slots.zip(keys).for_each(|(slot, key)| replace(slot, hash(key)));
-            return;
-        }
-        let mut hashes = [0; AHEAD];
-        for (place, key) in hashes.iter_mut().zip(keys) {
-            *place = hash(key);
-        }
-        slots.zip(&hashes[..keys.len()]).for_each(|(slot, &hash)| replace(slot, hash));
+    fn visit(&mut self, _: usize, place: Place) {
+        let masks = self.lanes.masks(self.layout, self.positions, place.hash);
+        self.new += usize::from(insert(&mut self.blocks[place.block], &masks));
     }
 }
 
-/// Where answers go: each to its place at once. From a buffer in between, a copy would wait for its last byte.
+/// Where the answers of a batch go.
+// Each answer is written to its place at once. A copy from a buffer in between would wait for its last byte.
 pub(crate) trait Answers {
-    /// Takes the answer for a key, by its index in its chunk.
+    /// Takes the answer for a key, given its index in its chunk.
     fn put(&mut self, index: usize, answer: bool);
 
-    /// The end of a chunk of so many keys, which are [`AHEAD`] but in the last.
+    /// Ends a chunk of `len` keys: [`AHEAD`] in all chunks but the last.
     fn end(&mut self, len: usize);
 }
 
@@ -211,9 +172,14 @@ pub(crate) struct Bitmap<'a> {
 
 impl<'a> Bitmap<'a> {
     /// # Panics
-    /// When `out` has not exactly the words that `len` bits need.
-    pub(crate) fn new(out: &'a mut [u64], len: usize) -> Self {
-        assert_eq!(out.len(), len.div_ceil(64), "one word for every 64 answers");
+    /// If `out` does not have exactly the words that `keys` bits need.
+    #[track_caller]
+    pub(crate) fn new(out: &'a mut [u64], keys: usize) -> Self {
+        let words = out.len();
+        assert!(
+            words == keys.div_ceil(64),
+            "one word for every 64 keys: {keys} keys, {words} words"
+        );
         out.fill(0);
         Self { out, first: 0, bits: 0 }
     }
@@ -236,16 +202,7 @@ impl Answers for Bitmap<'_> {
 }
 
 /// Answers one by one.
-pub(crate) struct Flags<'a>(&'a mut [bool]);
-
-impl<'a> Flags<'a> {
-    /// # Panics
-    /// When `out` is not as long as there are keys.
-    pub(crate) fn new(out: &'a mut [bool], len: usize) -> Self {
-        assert_eq!(out.len(), len, "one answer a key");
-        Self(out)
-    }
-}
+pub(crate) struct Flags<'a>(pub(crate) &'a mut [bool]);
 
 impl Answers for Flags<'_> {
     #[inline(always)]

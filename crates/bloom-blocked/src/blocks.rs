@@ -1,174 +1,159 @@
-//! Blocks in memory, and what can be asked of them wherever they lie.
+//! Blocks in any storage: the contents of a filter, without keys and hashers.
 
 use pds_core::AllocError;
-use pds_core::internal::{Words, prefetch_reduced, reduced, reduced_mut};
+use pds_core::internal::{Backend, StoredWord, reduced, reduced_mut};
+use pds_core::storage::{OwnedWords, WordSource, Words};
 use pds_params::BlockedBloomParams;
 
-use crate::arch::{Backend, Choice};
+use crate::arch::Choice;
+use crate::batch::{Answers, ContainsMany, InsertMany};
+use crate::kernel::load;
 use crate::layout::{Block, LANES, Layout, Positions};
 
-/// A block as it is stored.
-pub(crate) trait StoredBlock {
-    /// The bits, in the order of this processor.
-    fn load(&self) -> Block;
-}
-
-impl StoredBlock for Block {
-    #[inline(always)]
-    fn load(&self) -> Block {
-        *self
-    }
-}
-
-/// In bytes, each of whose lanes is little endian.
-impl StoredBlock for [u8; 8 * LANES] {
-    #[inline(always)]
-    fn load(&self) -> Block {
-        let lanes = self.as_chunks().0;
-        core::array::from_fn(|lane| u64::from_le_bytes(lanes[lane]))
-    }
-}
-
-/// Whoever has blocks that can be asked.
-pub(crate) trait BlockSource {
-    type Stored: StoredBlock;
-
-    /// Which of the kernels is theirs.
-    fn dispatch(&self) -> (Backend, Positions);
-
-    /// The blocks and their shape.
-    ///
-    /// A loop takes them before it starts: what it writes elsewhere could else, for all that the compiler knows, be
-    /// where they are kept.
-    fn blocks(&self) -> BlockSlice<'_, Self::Stored>;
-
-    /// Whether all bits of a hash are set in its block.
-    fn contains(&self, hash: u64) -> bool;
-}
-
-/// Blocks that are borrowed.
-pub(crate) struct BlockSlice<'a, B> {
-    pub(crate) all: &'a [B],
-    pub(crate) layout: &'a Layout,
-}
-
-impl<'a, B: StoredBlock> BlockSlice<'a, B> {
-    /// Asks for the block of a hash to be brought near. Returns its number.
-    #[inline(always)]
-    pub(crate) fn prefetch(&self, hash: u64) -> usize {
-        prefetch_reduced(self.all, hash)
-    }
-
-    /// The block of this number.
-    #[inline(always)]
-    pub(crate) fn at(&self, number: usize) -> Block {
-        self.all[number].load()
-    }
-
-    /// Where the block of a hash is.
-    #[inline(always)]
-    pub(crate) fn stored(&self, hash: u64) -> &'a B {
-        reduced(self.all, hash)
-    }
-
-    /// The block of a hash.
-    #[inline(always)]
-    pub(crate) fn block(&self, hash: u64) -> Block {
-        self.stored(hash).load()
-    }
-
-    /// All blocks in order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = Block> {
-        self.all.iter().map(StoredBlock::load)
-    }
-}
-
-/// Blocks that are owned.
+/// Blocks of eight words, and how keys are placed in them.
 #[derive(Clone)]
-pub(crate) struct Blocks {
-    words: Words,
+pub(crate) struct Blocks<W = Words> {
+    words: W,
     layout: Layout,
     choice: Choice,
 }
 
-impl Blocks {
-    pub(crate) fn zeroed(params: &BlockedBloomParams) -> Result<Self, AllocError> {
-        let bytes = params.size_in_bytes();
-        Ok(Self::from_words(Words::zeroed(bytes / 8)?, params))
+impl<W> Blocks<W> {
+    pub(crate) const fn words(&self) -> &W {
+        &self.words
     }
 
-    pub(crate) fn from_words(words: Words, params: &BlockedBloomParams) -> Self {
-        debug_assert_eq!(words.size_in_bytes(), params.size_in_bytes());
-        let layout = Layout::new(params);
-        Self { words, layout, choice: Choice::best(layout.positions()) }
+    pub(crate) const fn words_mut(&mut self) -> &mut W {
+        &mut self.words
     }
 
-    pub(crate) fn into_words(self) -> Words {
-        self.words
-    }
-
-    pub(crate) fn try_clone(&self) -> Result<Self, AllocError> {
-        Ok(Self { words: self.words.try_clone()?, ..*self })
+    pub(crate) const fn layout(&self) -> &Layout {
+        &self.layout
     }
 
     pub(crate) fn set_backend(&mut self, backend: Backend) {
         self.choice = Choice::new(backend, self.layout.positions());
     }
+}
 
-    pub(crate) fn layout(&self) -> Layout {
-        self.layout
+impl<W: WordSource> Blocks<W> {
+    pub(crate) fn from_words(words: W, params: &BlockedBloomParams) -> Self {
+        debug_assert_eq!(words.as_words().len() as u64 * 8, params.size_in_bytes());
+        let layout = Layout::new(params);
+        // Words that are loaded one by one would have to be collected for a vector.
+        let backend = if W::Word::IS_PLAIN { Backend::best() } else { Backend::PORTABLE };
+        Self { words, layout, choice: Choice::new(backend, layout.positions()) }
     }
 
-    pub(crate) fn words(&self) -> &[u64] {
-        &self.words
+    /// Returns the blocks as they are stored.
+    // A loop calls it once, before it starts. Otherwise the compiler must assume that stores in the loop change where the
+    // blocks are, and load it again.
+    #[inline(always)]
+    pub(crate) fn stored(&self) -> &[[W::Word; LANES]] {
+        self.words.as_words().as_chunks().0
     }
 
-    pub(crate) fn words_mut(&mut self) -> &mut [u64] {
-        &mut self.words
+    /// Returns whether all bits of a hash are set in its block.
+    #[inline(always)]
+    pub(crate) fn contains(&self, hash: u64) -> bool {
+        self.choice.contains(&self.layout, hash, reduced(self.stored(), hash))
+    }
+
+    /// Tests many keys as [`contains`](Self::contains) does.
+    pub(crate) fn contains_many<K>(
+        &self,
+        keys: &[K],
+        hash: impl Fn(&K) -> u64,
+        answers: impl Answers,
+    ) {
+        let (blocks, layout) = (self.stored(), &self.layout);
+        self.choice.backend().run(ContainsMany { blocks, layout, keys, hash, answers });
+    }
+
+    /// Lists all blocks in order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Block> {
+        self.stored().iter().map(load)
+    }
+
+    /// Counts the set bits.
+    pub(crate) fn count_ones(&self) -> u64 {
+        ones(self.words.values())
+    }
+
+    /// Counts the bits that are set in one or both of two filters of one size.
+    pub(crate) fn count_union_ones(&self, other: &Self) -> u64 {
+        ones(self.words.values().zip(other.words.values()).map(|(left, right)| left | right))
+    }
+
+    /// Returns the fraction of absent keys that these bits answer `true`.
+    pub(crate) fn rate(&self) -> f64 {
+        let sum: f64 = self.iter().map(|block| rate_of(&self.layout, &block)).sum();
+        #[expect(clippy::cast_precision_loss, reason = "a mean needs no more than 53 bits")]
+        let mean = sum / self.stored().len() as f64;
+        mean.min(1.0)
+    }
+}
+
+impl<W: OwnedWords> Blocks<W> {
+    pub(crate) fn try_clone(&self) -> Result<Self, AllocError> {
+        Ok(Self { words: W::copied(&self.words)?, ..*self })
+    }
+
+    /// Moves the blocks into another storage.
+    pub(crate) fn into_storage<T: OwnedWords>(self, params: &BlockedBloomParams) -> Blocks<T> {
+        let words: Words = self.words.into();
+        Blocks::from_words(words.into(), params)
+    }
+}
+
+impl Blocks {
+    pub(crate) fn zeroed(params: &BlockedBloomParams) -> Result<Self, AllocError> {
+        Ok(Self::from_words(Words::zeroed(params.size_in_bytes() / 8)?, params))
     }
 
     /// Sets all bits of a hash. Returns whether any was clear.
     #[inline(always)]
     pub(crate) fn insert(&mut self, hash: u64) -> bool {
-        let choice = self.choice;
-        let (blocks, layout) = self.blocks_mut();
-        choice.insert(layout, hash, reduced_mut(blocks, hash))
+        let block = reduced_mut(self.words.as_chunks_mut().0, hash);
+        self.choice.insert(&self.layout, hash, block)
     }
 
-    /// The blocks to change, and their shape.
-    #[inline(always)]
-    pub(crate) fn blocks_mut(&mut self) -> (&mut [Block], &Layout) {
-        (self.words.as_chunks_mut().0, &self.layout)
-    }
-
-    #[cfg(feature = "huge-pages")]
-    pub(crate) fn advise_huge_pages(&self) -> bool {
-        self.words.advise_huge_pages()
+    /// Inserts many keys. Returns how many were not contained before.
+    pub(crate) fn insert_many<K>(&mut self, keys: &[K], hash: impl Fn(&K) -> u64) -> usize {
+        let (blocks, layout) = (self.words.as_chunks_mut().0, &self.layout);
+        self.choice.backend().run(InsertMany { blocks, layout, keys, hash })
     }
 }
 
-/// The shape is that of the filters, which is compared before.
+/// Equal bits. The shapes are compared before.
 impl PartialEq for Blocks {
     fn eq(&self, other: &Self) -> bool {
         self.words == other.words
     }
 }
 
-impl BlockSource for Blocks {
-    type Stored = Block;
+fn ones(words: impl Iterator<Item = u64>) -> u64 {
+    words.map(|word| u64::from(word.count_ones())).sum()
+}
 
-    #[inline(always)]
-    fn dispatch(&self) -> (Backend, Positions) {
-        (self.choice.backend(), self.layout.positions())
-    }
+/// Returns the mean over all choices of lanes of the product of the fills of the lanes.
+// The halves of a block choose their lanes independently, so their rates multiply.
+fn rate_of(layout: &Layout, block: &Block) -> f64 {
+    let fills = block.map(|lane| f64::from(lane.count_ones()) / 64.0);
+    fills.as_chunks::<4>().0.iter().map(|half| rate_of_half(layout, half)).product()
+}
 
-    #[inline(always)]
-    fn blocks(&self) -> BlockSlice<'_, Block> {
-        BlockSlice { all: self.words.as_chunks().0, layout: &self.layout }
-    }
-
-    #[inline(always)]
-    fn contains(&self, hash: u64) -> bool {
-        self.choice.contains(self.blocks(), hash)
+fn rate_of_half(layout: &Layout, fills: &[f64; 4]) -> f64 {
+    let every: f64 = fills.iter().product();
+    let chosen = || {
+        let of = |lanes: u8| {
+            (0..4).filter(|lane| lanes >> lane & 1 == 1).map(|lane| fills[lane]).product::<f64>()
+        };
+        layout.rotations().map(of).iter().sum::<f64>() / 4.0
+    };
+    match layout.positions() {
+        Positions::Chosen => chosen(),
+        Positions::Every => every,
+        Positions::Second => every * chosen(),
     }
 }

@@ -1,37 +1,46 @@
-//! The blocked Bloom filter.
+//! The blocked Bloom filter: construction, and the methods that change it.
 
+use core::convert::Infallible;
 use core::hash::Hash;
 
-use pds_core::internal::{insert_traits, value_traits};
-use pds_core::{AllocError, BuildError, DefaultHashBuilder, Incompatible, KeyHasher};
+use pds_core::internal::Backend;
+use pds_core::storage::{OwnedWords, WordSource, Words};
+use pds_core::{
+    AllocError, BuildError, DefaultHashBuilder, Incompatible, Insert, KeyHasher, Merge,
+};
 use pds_params::BlockedBloomParams;
 
 use crate::BlockedBloomFilterBuilder;
-use crate::arch::Backend;
-use crate::batch;
-use crate::blocks::{BlockSource, Blocks};
-use crate::reading::reading_methods;
+use crate::blocks::Blocks;
 
-/// Answers *have I seen this key?* from one cache line per key: `false` is certain, and an absent key gets `true`
-/// at a rate that was chosen.
+/// A set that answers membership from one cache line per key, with false positives at a chosen rate.
 ///
-/// The filter for speed: where it exceeds the cache, a key costs one memory access whatever the rate,
-/// and a batch overlaps them. It takes 5 % more memory than a
-/// [`BloomFilter`](bloom_core::BloomFilter) at 1 %, 9 % at 0.1 %, 15 % at 0.01 %, and far more below
-/// 10^-6: choose that one where memory counts most, or for very small rates.
+/// `false` is certain: the key is absent. An absent key is answered `true` at the false-positive rate.
 ///
-/// The type of a key is part of it: `1u32` and `1u64` are different keys.
+/// Use a blocked Bloom filter for speed. If it exceeds the cache, a key costs one memory access at any rate, and a batch
+/// overlaps these accesses. It needs 5 % more memory than a [`BloomFilter`](bloom_core::BloomFilter) at 1 %, 9 % at 0.1 %,
+/// 15 % at 0.01 %, and far more below 10^-6. Use a `BloomFilter` if memory counts most, or for very small rates.
+///
+/// The type of a key is part of the key: `1u32` and `1u64` are different keys.
+///
+/// # Storage
+/// `S` is the hasher. `W` is the [storage](pds_core::storage), which decides which methods a filter has:
+///
+/// | type | blocks | methods |
+/// |---|---|---|
+/// | `BlockedBloomFilter` | in [`Words`] of its own | all |
+/// | [`AtomicBlockedBloomFilter`](crate::AtomicBlockedBloomFilter) | in words of its own that threads share | those that read, and inserts with `&self` |
+/// | [`BlockedBloomFilterView<B>`](crate::BlockedBloomFilterView) | in portable bytes of the type `B` | those that read |
 ///
 /// # Guarantees
-/// - False negatives: never, provided that `Hash` of a key always feeds the same bytes.
-/// - False positives: the mean rate over filters is at most the promised one while at most the expected
-///   number of distinct items is in. With eight hashes and c bits an item it is
-///   E\[(1 - (63/64)^j)^8\], j Poisson with mean 512 / c.
-/// - Memory: 64 bytes a block; 10.10 bits an item at 1 % (9.93 for [`Preference::Smallest`](crate::Preference::Smallest)), 15.73 at
-///   0.1 %, 22.09 at 0.01 %.
-/// - Insert and query: O(1), one block, no branch on its bits. Union, intersection, counts: O(m).
-/// - Merging: exact; requires equal blocks, hashes and hasher seed.
-/// - The same keys give the same bits on every processor, whichever instructions set them.
+/// - False negatives: never, if `Hash` of a key always feeds the same bytes.
+/// - False positives: the mean rate over filters is at most the promised one, up to the expected number of distinct
+///   items. With eight hashes and c bits per item it is E\[(1 - (63/64)^j)^8\], where j is Poisson with mean 512 / c.
+/// - Memory: 64 bytes per block. 10.10 bits per item at 1 % (9.93 for
+///   [`Preference::Smallest`](crate::Preference::Smallest)), 15.73 at 0.1 %, 22.09 at 0.01 %.
+/// - Insert and query: O(1), one block, no branch on its bits. Union, intersection, counts: O(m) for m bits.
+/// - Merging: exact. Blocks, hashes and the seed of the hasher must be equal.
+/// - The same keys give the same bits on every processor.
 ///
 /// # Examples
 /// ```
@@ -49,26 +58,27 @@ use crate::reading::reading_methods;
 /// Felix Putze, Peter Sanders and Johannes Singler, "Cache-, Hash- and Space-Efficient Bloom Filters",
 /// WEA 2007, section 3; Harald Lang, Thomas Neumann, Alfons Kemper and Peter Boncz, "Performance-Optimal
 /// Filtering: Bloom Overtakes Cuckoo at High Throughput", PVLDB 12(5), 2019, section 3.2.
-pub struct BlockedBloomFilter<S = DefaultHashBuilder> {
-    blocks: Blocks,
-    params: BlockedBloomParams,
-    hasher: S,
+#[derive(Clone)]
+pub struct BlockedBloomFilter<S = DefaultHashBuilder, W = Words> {
+    /// The bits.
+    pub(crate) blocks: Blocks<W>,
+    /// Shape and design; the blocks have this shape.
+    pub(crate) params: BlockedBloomParams,
+    /// From keys to hashes.
+    pub(crate) hasher: S,
 }
 
-reading_methods!([S] BlockedBloomFilter<S>, "BlockedBloomFilter");
-insert_traits!([S] BlockedBloomFilter<S>, merge by union_with);
-value_traits!([S] BlockedBloomFilter<S>, blocks);
-
+// Functions that are called by path (`BlockedBloomFilter::new`) exist for one storage only: the compiler could not tell two
+// of the same name apart (E0034).
 impl BlockedBloomFilter {
-    /// Creates a filter that keeps a false-positive rate of `rate` up to `expected_items` distinct items.
+    /// Creates a filter that keeps the false-positive rate `rate` up to `expected_items` distinct items.
     ///
-    /// It has the fewest blocks for which the mean rate is at most `rate`, with the number of hashes
-    /// that is fastest; the [builder](Self::builder) takes another [`Preference`](crate::Preference).
+    /// It has the fewest blocks whose mean rate is at most `rate`, with the fastest number of hashes. The
+    /// [builder](Self::builder) takes another [`Preference`](crate::Preference).
     ///
     /// # Errors
-    /// [`BuildError::Param`] when `expected_items` is 0, when `rate` is not above 0 and below 1 or not
-    /// above the rate of hash collisions, or when they ask for more than 2^63 bits;
-    /// [`BuildError::Alloc`] when the memory is refused.
+    /// [`BuildError::Param`] if `expected_items` is 0, if `rate` is not above 0 and below 1 or not above the rate of hash
+    /// collisions, or if both need more than 2^63 bits. [`BuildError::Alloc`] if the allocator refuses the memory.
     ///
     /// # Examples
     /// ```
@@ -83,17 +93,17 @@ impl BlockedBloomFilter {
         Self::builder().expected_items(expected_items).false_positive_rate(rate).build()
     }
 
-    /// Starts a builder, for other things known than items and rate, a seed, or another hasher.
+    /// Starts a builder: for other sizes, a seed, another hasher, or a filter that threads share.
     pub const fn builder() -> BlockedBloomFilterBuilder {
         BlockedBloomFilterBuilder::new()
     }
 }
 
 impl<S> BlockedBloomFilter<S> {
-    /// Creates an empty filter of exactly these parameters.
+    /// Creates an empty filter with exactly these parameters.
     ///
     /// # Errors
-    /// [`AllocError`] when the memory is refused.
+    /// [`AllocError`] if the allocator refuses the memory.
     pub fn from_params(params: BlockedBloomParams, hasher: S) -> Result<Self, AllocError>
     where
         S: KeyHasher,
@@ -101,48 +111,27 @@ impl<S> BlockedBloomFilter<S> {
         Ok(Self { blocks: Blocks::zeroed(&params)?, params, hasher })
     }
 
-    pub(crate) fn from_parts(blocks: Blocks, params: BlockedBloomParams, hasher: S) -> Self {
-        Self { blocks, params, hasher }
-    }
-
-    #[cfg(target_has_atomic = "64")]
-    pub(crate) fn into_parts(self) -> (Blocks, BlockedBloomParams, S) {
-        (self.blocks, self.params, self.hasher)
-    }
-
-    /// Makes the filter use one of [`backends`](crate::backends); none other than for tests and benches.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn with_backend(mut self, name: &str) -> Option<Self> {
-        self.blocks.set_backend(Backend::by_name(name)?);
-        Some(self)
-    }
-
-    /// Inserts a key by its hash. Returns `true` when it was not contained before.
-    /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
-    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
+    /// Inserts a key by its hash. Returns `true` if it was not contained before.
     ///
-    /// Keys of equal hashes are one key to the filter.
+    /// Keys with equal hashes are one key. For the hash see [`KeyHasher`].
     #[inline]
     pub fn insert_hash(&mut self, hash: u64) -> bool {
         self.blocks.insert(hash)
     }
 
     /// Inserts many hashes. Returns how many were not contained before.
-    /// Each hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
-    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
     ///
-    /// The bits are the same as after one by one, and so is the number.
+    /// Bits and number are those of inserting one by one. For the hashes see [`KeyHasher`].
     pub fn insert_hash_batch(&mut self, hashes: &[u64]) -> usize {
-        insert_many(&mut self.blocks, hashes, |&hash| hash)
+        self.blocks.insert_many(hashes, |&hash| hash)
     }
 
-    /// Forgets all items.
+    /// Removes all keys.
     pub fn clear(&mut self) {
         self.blocks.words_mut().fill(0);
     }
 
-    /// Returns the bits, eight words of 64 a block.
+    /// Returns the bits: eight words of 64 bits per block.
     #[must_use]
     pub fn words(&self) -> &[u64] {
         self.blocks.words()
@@ -151,19 +140,14 @@ impl<S> BlockedBloomFilter<S> {
     /// Asks the system to back the blocks with huge pages. Returns whether it agreed to try.
     #[cfg(feature = "huge-pages")]
     pub fn advise_huge_pages(&self) -> bool {
-        self.blocks.advise_huge_pages()
+        self.blocks.words().advise_huge_pages()
     }
 }
 
-fn insert_many<K>(blocks: &mut Blocks, keys: &[K], hash: impl Fn(&K) -> u64) -> usize {
-    let (backend, positions) = blocks.dispatch();
-    backend.run(positions, batch::InsertMany { blocks, keys, hash })
-}
-
 impl<S: KeyHasher> BlockedBloomFilter<S> {
-    /// Inserts `key`. Returns `true` when it was not contained before.
+    /// Inserts `key`. Returns `true` if it was not contained before.
     ///
-    /// `true` is certain. `false` says that the key, or others that cover its bits, had been inserted.
+    /// `true` is certain. `false` means that this key was inserted before, or that other keys have set all of its bits.
     /// The order of inserts makes no difference to the final bits.
     ///
     /// # Complexity
@@ -175,7 +159,7 @@ impl<S: KeyHasher> BlockedBloomFilter<S> {
 
     /// Inserts many keys. Returns how many were not contained before.
     ///
-    /// The bits are the same as after one by one, and so is the number.
+    /// Bits and number are those of inserting one by one.
     ///
     /// # Examples
     /// ```
@@ -186,13 +170,13 @@ impl<S: KeyHasher> BlockedBloomFilter<S> {
     /// # Ok::<(), bloom_blocked::BuildError>(())
     /// ```
     pub fn insert_batch<K: Hash>(&mut self, keys: &[K]) -> usize {
-        insert_many(&mut self.blocks, keys, |key| self.hasher.hash_key(key))
+        self.blocks.insert_many(keys, |key| self.hasher.hash_key(key))
     }
 
-    /// Makes `self` the filter of the keys of both: exactly what inserting all of them gives.
+    /// Inserts all that `other` contains. The result is exactly that of inserting the keys of both.
     ///
     /// # Errors
-    /// [`Incompatible`] when blocks, hashes or hashers differ; nothing is changed then.
+    /// [`Incompatible`] if blocks, hashes or hashers differ. `self` is unchanged then.
     ///
     /// # Complexity
     /// O(m) for m bits, without allocation.
@@ -214,16 +198,31 @@ impl<S: KeyHasher> BlockedBloomFilter<S> {
         self.combine(other, |left, right| left | right);
         Ok(())
     }
+}
 
-    /// Keeps the bits that both filters have, so that `self` contains every key that is in both.
-    ///
-    /// It has more set bits than a filter built of the common keys alone, and hence more false
-    /// positives: a key of only one of them is answered `true` at the other's rate, and the estimates are
-    /// those of the bits, not of the common keys;
-    /// [`approx_intersection_len`](Self::approx_intersection_len), asked before, estimates their number.
+impl<S, W: OwnedWords> BlockedBloomFilter<S, W> {
+    /// Copies the filter. `clone` does the same, but aborts if the allocator refuses the memory.
     ///
     /// # Errors
-    /// [`Incompatible`] when blocks, hashes or hashers differ; nothing is changed then.
+    /// [`AllocError`] if the allocator refuses the memory.
+    pub fn try_clone(&self) -> Result<Self, AllocError>
+    where
+        S: Clone,
+    {
+        let (params, hasher) = (self.params, self.hasher.clone());
+        Ok(Self { blocks: self.blocks.try_clone()?, params, hasher })
+    }
+}
+
+impl<S: KeyHasher, W: OwnedWords> BlockedBloomFilter<S, W> {
+    /// Keeps the bits that both filters have. `self` then contains every key that is in both.
+    ///
+    /// It has more set bits than a filter that was built of the common keys alone, and so more false positives: a key of
+    /// only one filter is answered `true` at the rate of the other. The estimates are those of the bits. To estimate the
+    /// number of common keys, call [`approx_intersection_len`](Self::approx_intersection_len) before.
+    ///
+    /// # Errors
+    /// [`Incompatible`] if blocks, hashes or hashers differ. `self` is unchanged then.
     ///
     /// # Complexity
     /// O(m) for m bits, without allocation.
@@ -247,8 +246,49 @@ impl<S: KeyHasher> BlockedBloomFilter<S> {
     }
 
     fn combine(&mut self, other: &Self, f: impl Fn(u64, u64) -> u64) {
-        for (left, &right) in self.blocks.words_mut().iter_mut().zip(other.words()) {
-            *left = f(*left, right);
-        }
+        self.blocks.words_mut().combine(other.blocks.words().values(), f);
     }
 }
+
+impl<S, W: WordSource> BlockedBloomFilter<S, W> {
+    /// Makes the filter use one of [`backends`](crate::backends), for tests and benches.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_backend(mut self, name: &str) -> Option<Self> {
+        self.blocks.set_backend(Backend::by_name(name)?);
+        Some(self)
+    }
+}
+
+impl<S: KeyHasher> Insert for BlockedBloomFilter<S> {
+    type Error = Infallible;
+
+    #[inline]
+    fn insert_hash(&mut self, hash: u64) -> Result<bool, Infallible> {
+        Ok(self.insert_hash(hash))
+    }
+}
+
+impl<S: KeyHasher> Merge for BlockedBloomFilter<S> {
+    type Error = Incompatible;
+
+    fn merge(&mut self, other: &Self) -> Result<(), Incompatible> {
+        self.union_with(other)
+    }
+}
+
+/// Inserts keys, or references to keys: both have the same hash.
+impl<K: Hash, S: KeyHasher> Extend<K> for BlockedBloomFilter<S> {
+    fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
+        keys.into_iter().for_each(|key| _ = self.insert(&key));
+    }
+}
+
+/// Filters are equal if shape, hasher and bits are. The design (expected items and rate) takes no part.
+impl<S: KeyHasher> PartialEq for BlockedBloomFilter<S> {
+    fn eq(&self, other: &Self) -> bool {
+        self.check_compatible(other).is_ok() && self.blocks == other.blocks
+    }
+}
+
+impl<S: KeyHasher> Eq for BlockedBloomFilter<S> {}

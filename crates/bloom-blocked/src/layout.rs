@@ -37,27 +37,6 @@ pub(crate) enum Positions {
     Second,
 }
 
-/// [`Positions`] as a type, so that kernels are compiled for each.
-pub(crate) trait Pattern {
-    const POSITIONS: Positions;
-}
-
-pub(crate) struct Chosen;
-pub(crate) struct Every;
-pub(crate) struct Second;
-
-impl Pattern for Chosen {
-    const POSITIONS: Positions = Positions::Chosen;
-}
-
-impl Pattern for Every {
-    const POSITIONS: Positions = Positions::Every;
-}
-
-impl Pattern for Second {
-    const POSITIONS: Positions = Positions::Second;
-}
-
 impl Layout {
     pub(crate) fn new(params: &BlockedBloomParams) -> Self {
         let hashes = params.num_hashes();

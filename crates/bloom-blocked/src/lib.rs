@@ -20,9 +20,9 @@ mod builder;
 #[cfg(feature = "alloc")]
 mod bytes;
 #[cfg(feature = "alloc")]
-mod estimates;
-#[cfg(feature = "alloc")]
 mod filter;
+#[cfg(feature = "alloc")]
+mod kernel;
 #[cfg(feature = "alloc")]
 mod layout;
 #[cfg(feature = "alloc")]
@@ -41,18 +41,23 @@ pub use atomic::AtomicBlockedBloomFilter;
 pub use builder::BlockedBloomFilterBuilder;
 #[cfg(feature = "alloc")]
 pub use filter::BlockedBloomFilter;
+#[cfg(all(feature = "alloc", target_has_atomic = "64"))]
+pub use split_block::AtomicSplitBlockBloomFilter;
 #[cfg(feature = "alloc")]
 pub use split_block::{
     ParquetBytesError, ParquetFloat, ParquetValue, ParquetWriter, SplitBlockBloomFilter,
+    SplitBlockBloomFilterView,
 };
 #[cfg(feature = "alloc")]
 pub use view::BlockedBloomFilterView;
 
 #[cfg(feature = "alloc")]
 pub use bloom_core::{Health, HealthStatus};
-// What the signatures here are made of, so that `pds-core` need not be a dependency of their users.
+// The types in the signatures of this crate, so that its users need no dependency on `pds-core`.
 #[cfg(feature = "alloc")]
 pub use pds_core::bytes::{ByteOptions, Header};
+#[cfg(feature = "alloc")]
+pub use pds_core::storage;
 pub use pds_core::{
     AllocError, Avalanching, BuildError, DecodeError, DefaultHashBuilder, Estimate, Incompatible,
     KeyHasher, Kind, Mixed, ParamError, PortableHasher, Raw, SipHashBuilder,

@@ -1,97 +1,97 @@
-//! A blocked Bloom filter that is asked straight from its bytes.
+//! A blocked Bloom filter that answers from its stored bytes.
 
-use pds_core::bytes::Envelope;
-use pds_core::internal::view_methods;
-use pds_core::{DecodeError, DefaultHashBuilder};
-use pds_params::BlockedBloomParams;
+use pds_core::bytes::{ByteOptions, Envelope, OpenView};
+use pds_core::storage::Stored;
+use pds_core::{DecodeError, DefaultHashBuilder, PortableHasher};
 
 use crate::BlockedBloomFilter;
-use crate::arch::{Backend, Choice};
-use crate::blocks::{BlockSlice, BlockSource};
+use crate::blocks::Blocks;
 use crate::bytes::params_of;
-use crate::layout::{LANES, Layout, Positions};
-use crate::reading::reading_methods;
 
-/// A [`BlockedBloomFilter`] in borrowed bytes, such as a memory-mapped file: all questions, no copy.
+/// A read-only [`BlockedBloomFilter`] that answers from its portable bytes, without a copy.
 ///
-/// Opening verifies the header and the length, in constant time; the payload is looked at only by
-/// questions, and checked only by [`verify`](Self::verify). Bytes at any address will do; where they
-/// start at a multiple of 64, a question reads one cache line, otherwise two.
+/// `B` is anything that gives bytes: `&[u8]`, `Vec<u8>`, `Arc<[u8]>`, a memory map. The view owns the `B`, so a program
+/// can keep many views in one collection without lifetimes. The bytes may start at any address. If they start at a
+/// multiple of 64, a query reads one cache line, otherwise two.
+///
+/// A view has all methods of [`BlockedBloomFilter`] that read, such as [`contains`](BlockedBloomFilter::contains).
+///
+/// [`open`](Self::open) checks the head and the length in constant time. Call [`verify`](Self::verify) to check the
+/// payload too.
 ///
 /// # Guarantees
 /// - The answers are those of the filter that wrote the bytes.
-/// - From a payload that was damaged since and not verified: answers may be wrong, in both directions.
-///   Never a panic, never a read outside the bytes.
-/// - A mapped file must not be truncated while it is mapped: the system then ends the process on access
-///   (`SIGBUS`), and no library can prevent it. Replace files by renaming, as
-///   [`BlockedBloomFilter::save`] does.
+/// - If the payload is damaged and was not verified, answers may be wrong in both directions. No query panics, and none
+///   reads outside the bytes.
+/// - Do not truncate a file while it is mapped: the system then ends the process on access (`SIGBUS`). Replace files by
+///   renaming, as [`ByteOptions::save`](pds_core::bytes::ByteOptions::save) does.
 ///
 /// # Examples
 /// ```
+/// use std::sync::Arc;
 /// use bloom_blocked::{BlockedBloomFilter, BlockedBloomFilterView};
 ///
 /// let mut filter = BlockedBloomFilter::new(1_000, 0.01)?;
 /// filter.insert("stored");
-/// let bytes = filter.to_bytes();
+/// let bytes: Arc<[u8]> = filter.to_bytes().into();
 ///
-/// let view = BlockedBloomFilterView::open(&bytes)?;
+/// let view: BlockedBloomFilterView<Arc<[u8]>> = BlockedBloomFilterView::open(bytes)?;
 /// view.verify()?;
 /// assert!(view.contains("stored") && !view.contains("absent"));
 /// assert_eq!(view.to_filter()?, filter);
 /// # Ok::<(), Box<dyn core::error::Error>>(())
 /// ```
-#[derive(Clone)]
-pub struct BlockedBloomFilterView<'a, S = DefaultHashBuilder> {
-    envelope: Envelope<&'a [u8]>,
-    blocks: ByteBlocks<'a>,
-    params: BlockedBloomParams,
-    hasher: S,
+pub type BlockedBloomFilterView<B, S = DefaultHashBuilder> = BlockedBloomFilter<S, Stored<B>>;
+
+impl<B: AsRef<[u8]>> BlockedBloomFilterView<B> {
+    /// Opens portable bytes that hold one filter and nothing else. For a hasher with a secret key use [`ByteOptions::open`].
+    ///
+    /// # Errors
+    /// [`DecodeError`] says what is wrong, and at which offset.
+    ///
+    /// # Complexity
+    /// Constant.
+    pub fn open(bytes: B) -> Result<Self, DecodeError> {
+        ByteOptions::new().open(bytes)
+    }
 }
 
-view_methods!(BlockedBloomFilterView of BlockedBloomFilter, to_filter);
-
-impl<'a, S> BlockedBloomFilterView<'a, S> {
-    fn of_envelope(envelope: Envelope<&'a [u8]>, hasher: S) -> Result<Self, DecodeError> {
-        let params = params_of(&envelope.header().shape)?;
-        let (bytes, layout) = (envelope.borrowed_payload().as_chunks().0, Layout::new(&params));
-        let blocks = ByteBlocks { bytes, layout, choice: Choice::best(layout.positions()) };
-        Ok(Self { envelope, blocks, params, hasher })
-    }
-
-    /// Makes the view use one of [`backends`](crate::backends); none other than for tests.
-    #[doc(hidden)]
+impl<B: AsRef<[u8]>, S: PortableHasher> BlockedBloomFilterView<B, S> {
+    /// Returns the bytes that the view was opened from.
     #[must_use]
-    pub fn with_backend(mut self, name: &str) -> Option<Self> {
-        self.blocks.choice = Choice::new(Backend::by_name(name)?, self.blocks.layout.positions());
-        Some(self)
+    pub const fn get_ref(&self) -> &B {
+        self.blocks.words().get_ref()
+    }
+
+    /// Verifies the checksum of the payload.
+    ///
+    /// # Errors
+    /// [`DecodeError`] says what is wrong, and at which offset.
+    ///
+    /// # Complexity
+    /// O(size): reads every byte.
+    pub fn verify(&self) -> Result<(), DecodeError> {
+        self.blocks.words().envelope().verify()
+    }
+
+    /// Verifies the bytes and copies the filter out of them.
+    ///
+    /// # Errors
+    /// As [`verify`](Self::verify), and [`Alloc`](DecodeError::Alloc) if the allocator refuses the memory.
+    pub fn to_filter(&self) -> Result<BlockedBloomFilter<S>, DecodeError>
+    where
+        S: Clone,
+    {
+        self.blocks.words().envelope().decode(Some(self.hasher.clone()))
     }
 }
 
-reading_methods!(['a, S] BlockedBloomFilterView<'a, S>, "BlockedBloomFilterView");
+impl<B: AsRef<[u8]>, S: PortableHasher> OpenView<B> for BlockedBloomFilterView<B, S> {
+    type Hasher = S;
 
-/// Blocks in bytes.
-#[derive(Clone, Copy)]
-struct ByteBlocks<'a> {
-    bytes: &'a [[u8; 8 * LANES]],
-    layout: Layout,
-    choice: Choice,
-}
-
-impl BlockSource for ByteBlocks<'_> {
-    type Stored = [u8; 8 * LANES];
-
-    #[inline(always)]
-    fn dispatch(&self) -> (Backend, Positions) {
-        (self.choice.backend(), self.layout.positions())
-    }
-
-    #[inline(always)]
-    fn blocks(&self) -> BlockSlice<'_, Self::Stored> {
-        BlockSlice { all: self.bytes, layout: &self.layout }
-    }
-
-    #[inline(always)]
-    fn contains(&self, hash: u64) -> bool {
-        self.choice.contains(self.blocks(), hash)
+    fn open_view(envelope: Envelope<B>, hasher: Option<S>) -> Result<Self, DecodeError> {
+        let (words, hasher) = Stored::open::<BlockedBloomFilter<S>>(envelope, hasher)?;
+        let params = params_of(&words.envelope().header().shape)?;
+        Ok(Self { blocks: Blocks::from_words(words, &params), params, hasher })
     }
 }

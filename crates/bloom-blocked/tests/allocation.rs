@@ -3,7 +3,9 @@
 //! One test only: what is measured is the process's.
 #![cfg(feature = "std")]
 
-use bloom_blocked::{AtomicBlockedBloomFilter, BlockedBloomFilter, BlockedBloomFilterView};
+use bloom_blocked::{
+    AtomicBlockedBloomFilter, BlockedBloomFilter, BlockedBloomFilterView, ByteOptions,
+};
 use pds_testkit::allocation::{CONSTANT, PeakAlloc, peak_of};
 use pds_testkit::{envelope, portable};
 
@@ -12,7 +14,7 @@ static ALLOCATOR: PeakAlloc = PeakAlloc;
 
 fn refuse(bytes: &[u8]) {
     portable::refuse::<BlockedBloomFilter>(bytes);
-    assert!(AtomicBlockedBloomFilter::from_bytes(bytes).is_err());
+    assert!(ByteOptions::new().from_bytes::<AtomicBlockedBloomFilter>(bytes).is_err());
     assert!(BlockedBloomFilterView::open(bytes).is_err());
     #[cfg(feature = "serde")]
     pds_testkit::format::refuse_claims::<BlockedBloomFilter>(bytes);

@@ -132,13 +132,13 @@ fn health_without_a_promise_minds_the_fill() {
 }
 
 #[test]
-#[should_panic(expected = "one answer a key")]
+#[should_panic(expected = "one answer per key")]
 fn a_batch_wants_one_answer_a_key() {
     numbers(1).contains_batch(&[1u32, 2], &mut [false]);
 }
 
 #[test]
-#[should_panic(expected = "one word for every 64 answers")]
+#[should_panic(expected = "one word for every 64 keys")]
 fn a_bitmap_wants_one_bit_a_key() {
     numbers(1).contains_batch_bitmap(&[1u32; 65], &mut [0]);
 }
@@ -154,7 +154,7 @@ fn what_threads_may_share_is_marked() {
     fn shared<T: Send + Sync>() {}
     shared::<BlockedBloomFilter>();
     shared::<bloom_blocked::AtomicBlockedBloomFilter>();
-    shared::<bloom_blocked::BlockedBloomFilterView<'_, DefaultHashBuilder>>();
+    shared::<bloom_blocked::BlockedBloomFilterView<&[u8], DefaultHashBuilder>>();
     shared::<bloom_blocked::SplitBlockBloomFilter>();
 }
 

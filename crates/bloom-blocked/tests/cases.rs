@@ -384,7 +384,7 @@ fn case_26_rates_that_are_none_are_refused() {
 fn case_37_a_new_key_is_told_to_one_thread_at_least() {
     const KEYS: u64 = 10_000;
     for round in 0..20 {
-        let filter = AtomicBlockedBloomFilter::new(KEYS, 1e-6).unwrap();
+        let filter = AtomicBlockedBloomFilter::from(BlockedBloomFilter::new(KEYS, 1e-6).unwrap());
         let range = || (round * KEYS..(round + 1) * KEYS).collect::<Vec<u64>>();
         let insert = || range().iter().map(|key| filter.insert(key)).collect::<Vec<bool>>();
         let (here, there) = std::thread::scope(|s| {

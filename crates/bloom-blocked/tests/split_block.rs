@@ -10,7 +10,8 @@ use std::path::Path;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bloom_blocked::{
-    BuildError, ParamError, ParquetBytesError, ParquetValue, ParquetWriter, SplitBlockBloomFilter,
+    AtomicSplitBlockBloomFilter, BuildError, ParamError, ParquetBytesError, ParquetValue,
+    ParquetWriter, SplitBlockBloomFilter, SplitBlockBloomFilterView,
 };
 use pds_params::blocked::split_block_rate;
 use pds_testkit::keys;
@@ -211,5 +212,49 @@ quickcheck! {
         let mut union = filled(&left);
         union.union_with(&filled(&right)).unwrap();
         union == filled(&[left, right].concat())
+    }
+}
+
+/// The shared filter sets the bits of the plain one, and a view of its bitset gives the same answers and figures.
+#[test]
+fn all_storages_have_the_same_bits_and_answers() {
+    let stored: Vec<u64> = keys::random(1).take(5_000).collect();
+    let asked: Vec<u64> = stored.iter().copied().chain(keys::random(2)).take(10_000).collect();
+    let (mut plain, mut batched) =
+        [0, 0].map(|_| SplitBlockBloomFilter::with_blocks(700).unwrap()).into();
+    let new: Vec<bool> = stored.iter().map(|&hash| plain.insert_hash(hash)).collect();
+    let new = new.into_iter().filter(|&new| new).count();
+    assert_eq!(batched.insert_hash_batch(&stored), new);
+    assert!(batched == plain);
+
+    let shared =
+        AtomicSplitBlockBloomFilter::from(SplitBlockBloomFilter::with_blocks(700).unwrap());
+    let (left, right) = stored.split_at(2_000);
+    let one_by_one = left.iter().filter(|&&hash| shared.insert_hash(hash)).count();
+    assert_eq!(one_by_one + shared.insert_hash_batch(right), new);
+    assert_eq!(shared.to_parquet_bytes(), plain.to_parquet_bytes());
+
+    // At an odd address, too.
+    let bytes = [&[0][..], &plain.to_parquet_bytes()].concat();
+    let view = SplitBlockBloomFilterView::open(&bytes[1..]).unwrap();
+    let mut answers =
+        [vec![false; asked.len()], vec![false; asked.len()], vec![false; asked.len()]];
+    plain.contains_hash_batch(&asked, &mut answers[0]);
+    shared.contains_hash_batch(&asked, &mut answers[1]);
+    view.contains_hash_batch(&asked, &mut answers[2]);
+    for (i, &hash) in asked.iter().enumerate() {
+        let answer = plain.contains_hash(hash);
+        assert!(answer || i >= stored.len());
+        assert_eq!([shared.contains_hash(hash), view.contains_hash(hash)], [answer; 2]);
+        assert_eq!(answers.each_ref().map(|answers| answers[i]), [answer; 3]);
+    }
+    assert_eq!(view.false_positive_rate(), plain.false_positive_rate());
+    assert_eq!(view.fill_ratio(), plain.fill_ratio());
+    assert!(view.shrink_to_rate(0.9).unwrap() == plain.shrink_to_rate(0.9).unwrap());
+    assert!(SplitBlockBloomFilter::from(shared) == plain);
+
+    for wrong in [0, 31, 33] {
+        let error = SplitBlockBloomFilterView::open(&bytes[..wrong]).unwrap_err();
+        assert_eq!(error, ParquetBytesError::Length { bytes: wrong as u64 });
     }
 }

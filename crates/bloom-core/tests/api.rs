@@ -172,7 +172,7 @@ fn saturation_comes_with_half_of_the_answers_wrong() {
 }
 
 #[test]
-#[should_panic(expected = "one answer a key")]
+#[should_panic(expected = "one answer per key")]
 fn a_batch_wants_one_answer_a_key() {
     numbers(1).contains_batch(&[1u32, 2], &mut [false]);
 }

@@ -148,7 +148,7 @@ fn builders_take_another_hasher_and_a_seed() {
 }
 
 #[test]
-#[should_panic(expected = "one answer a key")]
+#[should_panic(expected = "one answer per key")]
 fn a_batch_wants_one_answer_a_key() {
     numbers(1).contains_batch(&[1u32, 2], &mut [false]);
 }

@@ -143,7 +143,7 @@ fn batches_stop_at_the_first_that_does_not_fit() {
 }
 
 #[test]
-#[should_panic(expected = "one answer a key")]
+#[should_panic(expected = "one answer per key")]
 fn a_batch_wants_one_answer_a_key() {
     numbers(1).contains_batch(&[1u32, 2], &mut [false]);
 }

@@ -3,8 +3,12 @@
 //! *Exempt from every promise of stability*: a release of the family may change it without a word, since its crates are
 //! released together.
 
+#[cfg(target_arch = "x86_64")]
+pub use crate::arch::{Avx2, Avx512};
 pub use crate::arch::{Backend, Work};
-pub use crate::batch::{answer_keys, check_lengths, hash_chunk, insert_keys};
+pub use crate::batch::{
+    AHEAD, Visitor, answer_keys, check_lengths, hash_chunk, insert_keys, visit_ahead, visit_chunks,
+};
 pub use crate::builder::DEFAULT_RATE;
 #[cfg(feature = "alloc")]
 pub use crate::bytes::{envelope::check_padding, reader::take_words};

@@ -9,6 +9,7 @@ mod atomic;
 mod bits;
 mod lanes;
 mod prefetch;
+mod raw;
 mod reduced;
 #[cfg(target_has_atomic = "64")]
 mod shared;
@@ -20,6 +21,7 @@ pub use atomic::{AtomicU64, AtomicWords, set_bits};
 pub use bits::{BitWords, Bits, BitsMut};
 pub use lanes::{Lane, reorder_lanes};
 pub use prefetch::prefetch;
+pub use raw::RawBytes;
 pub use reduced::{prefetch_reduced, reduced, reduced_in_row, reduced_in_row_mut, reduced_mut};
 #[cfg(target_has_atomic = "64")]
 pub use shared::{AtomicWord, load_words, union_words};

@@ -7,6 +7,7 @@
 //! | [`Words`] | in memory of the structure's own | all |
 //! | [`AtomicWords`] | in memory of the structure's own, shared by threads | those that read, and inserts with `&self` |
 //! | [`Stored<B>`](Stored) | in portable bytes of the type `B` | those that read |
+//! | [`RawBytes<B>`](RawBytes) | in bytes of another format, of the type `B` | those that read |
 //!
 //! Every storage is a [`WordSource`], which is the bound of the methods that read. [`Words`] and [`AtomicWords`] are
 //! [`OwnedWords`] too. Name these types to keep a structure in a field, or to write a function for structures in any
@@ -15,4 +16,4 @@
 pub use crate::bytes::stored::Stored;
 #[cfg(target_has_atomic = "64")]
 pub use crate::memory::AtomicWords;
-pub use crate::memory::{OwnedWords, WordSource, Words};
+pub use crate::memory::{OwnedWords, RawBytes, WordSource, Words};

@@ -29,7 +29,7 @@ fn every_key_is_hashed_once_and_in_order() {
 }
 
 #[test]
-#[should_panic(expected = "one answer a key")]
+#[should_panic(expected = "one answer per key")]
 fn a_batch_needs_an_answer_a_key() {
     answer_keys::<8, _, _>(&DefaultHashBuilder::default(), &[1, 2], &mut [false], |_, _| ());
 }

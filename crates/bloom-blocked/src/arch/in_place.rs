@@ -1,16 +1,55 @@
-//! One block, asked or changed in the middle of code that is compiled for any x86-64 processor.
+//! One block read or changed by AVX2 or AVX-512, inlined into code that is compiled for any x86-64 processor.
 //!
-//! The compiler must not inline code for newer processors there. A call and what belongs to it (registers that are
-//! saved, constants that are loaded again) take as long as the block itself, so that keys with a position in
-//! every lane, the usual ones, have the instructions written out here; the other keys are called for.
+//! The compiler cannot inline code for newer processors there. A call, the registers that it saves and the constants that
+//! it loads again take as long as the block itself. So the instructions for keys with one position in every lane, the
+//! usual ones, are written out here.
 #![expect(unsafe_code, reason = "instructions that the compiler does not know to be there")]
 
 use core::arch::asm;
 
-use super::PlainBlock;
-use super::avx2::Avx2;
-use super::avx512::Avx512;
-use crate::layout::{Block, field_start, first_fields};
+use pds_core::internal::{Avx2, Avx512, Backend, StoredWord};
+
+use crate::layout::{Block, LANES, Positions, field_start, first_fields};
+
+/// The processor whose instructions are used.
+#[derive(Clone, Copy)]
+pub(super) enum InPlace {
+    Avx2(Avx2),
+    Avx512(Avx512),
+}
+
+impl InPlace {
+    /// Chooses the instructions for a backend. `None` if it has none, or if keys have other positions.
+    pub(super) fn new(backend: Backend, positions: Positions) -> Option<Self> {
+        // Addresses of 32 bits would need other instructions.
+        if positions != Positions::Every || cfg!(not(target_pointer_width = "64")) {
+            return None;
+        }
+        // On Windows every caller would have to save ten registers, whose upper halves are cleared.
+        let avx2 = backend.avx2().filter(|_| cfg!(not(windows)));
+        backend.avx512().map(Self::Avx512).or(avx2.map(Self::Avx2))
+    }
+
+    /// Returns whether `block` has the bits of a hash, one in every lane.
+    #[inline(always)]
+    pub(super) fn contains<W: StoredWord>(self, hash: u64, block: &[W; LANES]) -> bool {
+        const { assert!(size_of::<[W; LANES]>() == size_of::<Block>()) };
+        assert!(W::IS_PLAIN, "threads may change the block");
+        match self {
+            Self::Avx512(proof) => contains_avx512(proof, hash, block),
+            Self::Avx2(proof) => contains_avx2(proof, hash, block),
+        }
+    }
+
+    /// Sets the bits of a hash in `block`, one in every lane. Returns whether any was clear.
+    #[inline(always)]
+    pub(super) fn insert(self, hash: u64, block: &mut Block) -> bool {
+        match self {
+            Self::Avx512(proof) => insert_avx512(proof, hash, block),
+            Self::Avx2(proof) => insert_avx2(proof, hash, block),
+        }
+    }
+}
 
 /// Constants by one address, each in a cache line of its own, which is read at once.
 #[repr(C, align(64))]
@@ -50,145 +89,134 @@ unsafe fn truth(byte: u8) -> bool {
     byte != 0
 }
 
-impl Avx512 {
-    /// Whether `block` has the bits of a hash, one in every lane.
-    #[inline(always)]
-    pub(super) fn contains_in_place<B: PlainBlock>(self, hash: u64, block: &B) -> bool {
-        const { assert!(size_of::<B>() == size_of::<Block>()) };
-        debug_assert!(Self::is_available());
-        let covered: u8;
-        // SAFETY: `self` is the proof that the processor has the instructions. They read whole lines, of
-        // constants and of a block that nobody changes meanwhile, and change nothing but the registers named and
-        // the flags.
-        unsafe {
-            asm!(
-                "vpbroadcastq zmm16, {fields}",
-                "vpbroadcastq zmm17, qword ptr [{constants} + 128]",
-                "vpsrlvq zmm16, zmm16, zmmword ptr [{constants}]",
-                "vprolvq zmm16, zmm17, zmm16",
-                "vptestnmq k1, zmm16, zmmword ptr [{block}]",
-                "kortestb k1, k1",
-                "setz {covered}",
-                fields = in(reg) first_fields(hash), constants = in(reg) CONSTANTS,
-                block = in(reg) block, covered = lateout(reg_byte) covered,
-                out("zmm16") _, out("zmm17") _, out("k1") _,
-                options(pure, readonly, nostack),
-            );
-        }
-        // SAFETY: a flag, as 0 or 1.
-        unsafe { truth(covered) }
+#[inline(always)]
+fn contains_avx512<W: StoredWord>(_: Avx512, hash: u64, block: &[W; LANES]) -> bool {
+    debug_assert!(Avx512::is_available());
+    let covered: u8;
+    // SAFETY: `Avx512` is the proof that the processor has the instructions. They read whole lines, of
+    // constants and of a block that nobody changes meanwhile, and change nothing but the registers named and
+    // the flags.
+    unsafe {
+        asm!(
+            "vpbroadcastq zmm16, {fields}",
+            "vpbroadcastq zmm17, qword ptr [{constants} + 128]",
+            "vpsrlvq zmm16, zmm16, zmmword ptr [{constants}]",
+            "vprolvq zmm16, zmm17, zmm16",
+            "vptestnmq k1, zmm16, zmmword ptr [{block}]",
+            "kortestb k1, k1",
+            "setz {covered}",
+            fields = in(reg) first_fields(hash), constants = in(reg) CONSTANTS,
+            block = in(reg) block, covered = lateout(reg_byte) covered,
+            out("zmm16") _, out("zmm17") _, out("k1") _,
+            options(pure, readonly, nostack),
+        );
     }
-
-    /// Gives `block` the bits of a hash, one in every lane. Returns whether any was clear.
-    #[inline(always)]
-    pub(super) fn insert_in_place(self, hash: u64, block: &mut Block) -> bool {
-        debug_assert!(Self::is_available());
-        let new: u8;
-        // SAFETY: as in `contains_in_place`; the block is exclusive, and is written as a whole.
-        unsafe {
-            asm!(
-                "vpbroadcastq zmm16, {fields}",
-                "vpbroadcastq zmm17, qword ptr [{constants} + 128]",
-                "vpsrlvq zmm16, zmm16, zmmword ptr [{constants}]",
-                "vprolvq zmm16, zmm17, zmm16",
-                "vmovdqu64 zmm17, zmmword ptr [{block}]",
-                "vptestnmq k1, zmm16, zmm17",
-                "vporq zmm16, zmm16, zmm17",
-                "vmovdqu64 zmmword ptr [{block}], zmm16",
-                "kortestb k1, k1",
-                "setnz {new}",
-                fields = in(reg) first_fields(hash), constants = in(reg) CONSTANTS,
-                block = in(reg) block, new = lateout(reg_byte) new,
-                out("zmm16") _, out("zmm17") _, out("k1") _,
-                options(nostack),
-            );
-        }
-        // SAFETY: a flag, as 0 or 1.
-        unsafe { truth(new) }
-    }
+    // SAFETY: a flag, as 0 or 1.
+    unsafe { truth(covered) }
 }
 
-/// Each ends with `vzeroupper`: code for SSE that follows would else wait for the upper halves of the registers. It
-/// clears those of all sixteen, which a caller that is itself compiled for AVX may hold values in: hence all are named.
-#[cfg(not(windows))]
-impl Avx2 {
-    /// Whether `block` has the bits of a hash, one in every lane.
-    #[inline(always)]
-    pub(super) fn contains_in_place<B: PlainBlock>(self, hash: u64, block: &B) -> bool {
-        const { assert!(size_of::<B>() == size_of::<Block>()) };
-        debug_assert!(Self::is_available());
-        let covered: u8;
-        // SAFETY: `self` is the proof that the processor has the instructions. They read whole lines, of
-        // constants and of a block that nobody changes meanwhile, and change nothing but the registers named and
-        // the flags.
-        unsafe {
-            asm!(
-                "vmovq xmm0, {fields}",
-                "vpbroadcastq ymm0, xmm0",
-                "vpsllvq ymm1, ymm0, ymmword ptr [{constants} + 64]",
-                "vpsllvq ymm0, ymm0, ymmword ptr [{constants} + 96]",
-                "vmovdqu ymm2, ymmword ptr [{block}]",
-                "vmovdqu ymm3, ymmword ptr [{block} + 32]",
-                "vpsrlq ymm1, ymm1, 58",
-                "vpsrlq ymm0, ymm0, 58",
-                "vpsrlvq ymm1, ymm2, ymm1",
-                "vpsrlvq ymm0, ymm3, ymm0",
-                "vpand ymm0, ymm0, ymm1",
-                "vptest ymm0, ymmword ptr [{constants} + 128]",
-                "setc {covered}",
-                "vzeroupper",
-                fields = in(reg) first_fields(hash), constants = in(reg) CONSTANTS,
-                block = in(reg) block, covered = lateout(reg_byte) covered,
-                out("ymm0") _, out("ymm1") _, out("ymm2") _, out("ymm3") _, out("ymm4") _,
-                out("ymm5") _, out("ymm6") _, out("ymm7") _, out("ymm8") _, out("ymm9") _,
-                out("ymm10") _, out("ymm11") _, out("ymm12") _, out("ymm13") _, out("ymm14") _, out("ymm15") _,
-                options(pure, readonly, nostack),
-            );
-        }
-        // SAFETY: a flag, as 0 or 1.
-        unsafe { truth(covered) }
+#[inline(always)]
+fn insert_avx512(_: Avx512, hash: u64, block: &mut Block) -> bool {
+    debug_assert!(Avx512::is_available());
+    let new: u8;
+    // SAFETY: as in `contains_avx512`; the block is exclusive, and is written as a whole.
+    unsafe {
+        asm!(
+            "vpbroadcastq zmm16, {fields}",
+            "vpbroadcastq zmm17, qword ptr [{constants} + 128]",
+            "vpsrlvq zmm16, zmm16, zmmword ptr [{constants}]",
+            "vprolvq zmm16, zmm17, zmm16",
+            "vmovdqu64 zmm17, zmmword ptr [{block}]",
+            "vptestnmq k1, zmm16, zmm17",
+            "vporq zmm16, zmm16, zmm17",
+            "vmovdqu64 zmmword ptr [{block}], zmm16",
+            "kortestb k1, k1",
+            "setnz {new}",
+            fields = in(reg) first_fields(hash), constants = in(reg) CONSTANTS,
+            block = in(reg) block, new = lateout(reg_byte) new,
+            out("zmm16") _, out("zmm17") _, out("k1") _,
+            options(nostack),
+        );
     }
+    // SAFETY: a flag, as 0 or 1.
+    unsafe { truth(new) }
+}
 
-    /// Gives `block` the bits of a hash, one in every lane. Returns whether any was clear.
-    #[inline(always)]
-    pub(super) fn insert_in_place(self, hash: u64, block: &mut Block) -> bool {
-        debug_assert!(Self::is_available());
-        let new: u8;
-        // SAFETY: as in `contains_in_place`; the block is exclusive, and is written as a whole.
-        unsafe {
-            asm!(
-                "vmovq xmm0, {fields}",
-                "vpbroadcastq ymm0, xmm0",
-                "vmovdqa ymm4, ymmword ptr [{constants} + 128]",
-                "vpsllvq ymm1, ymm0, ymmword ptr [{constants} + 64]",
-                "vpsllvq ymm0, ymm0, ymmword ptr [{constants} + 96]",
-                "vmovdqu ymm2, ymmword ptr [{block}]",
-                "vmovdqu ymm3, ymmword ptr [{block} + 32]",
-                "vpsrlq ymm1, ymm1, 58",
-                "vpsrlq ymm0, ymm0, 58",
-                "vpsllvq ymm1, ymm4, ymm1",
-                "vpsllvq ymm0, ymm4, ymm0",
-                "vpandn ymm4, ymm2, ymm1",
-                "vpandn ymm5, ymm3, ymm0",
-                "vpor ymm1, ymm1, ymm2",
-                "vpor ymm0, ymm0, ymm3",
-                "vmovdqu ymmword ptr [{block}], ymm1",
-                "vmovdqu ymmword ptr [{block} + 32], ymm0",
-                "vpor ymm4, ymm4, ymm5",
-                "vptest ymm4, ymm4",
-                "setnz {new}",
-                "vzeroupper",
-                fields = in(reg) first_fields(hash), constants = in(reg) CONSTANTS,
-                block = in(reg) block, new = lateout(reg_byte) new,
-                out("ymm0") _, out("ymm1") _, out("ymm2") _, out("ymm3") _, out("ymm4") _,
-                out("ymm5") _, out("ymm6") _, out("ymm7") _, out("ymm8") _, out("ymm9") _,
-                out("ymm10") _, out("ymm11") _, out("ymm12") _, out("ymm13") _, out("ymm14") _, out("ymm15") _,
-                options(nostack),
-            );
-        }
-        // SAFETY: a flag, as 0 or 1.
-        unsafe { truth(new) }
+// Both functions end with `vzeroupper`: otherwise SSE code that follows would wait for the upper halves of the registers. It
+// clears those of all sixteen registers. A caller that is itself compiled for AVX may hold values in them, so all are named.
+#[inline(always)]
+fn contains_avx2<W: StoredWord>(_: Avx2, hash: u64, block: &[W; LANES]) -> bool {
+    debug_assert!(Avx2::is_available());
+    let covered: u8;
+    // SAFETY: `Avx2` is the proof that the processor has the instructions. They read whole lines, of
+    // constants and of a block that nobody changes meanwhile, and change nothing but the registers named and
+    // the flags.
+    unsafe {
+        asm!(
+            "vmovq xmm0, {fields}",
+            "vpbroadcastq ymm0, xmm0",
+            "vpsllvq ymm1, ymm0, ymmword ptr [{constants} + 64]",
+            "vpsllvq ymm0, ymm0, ymmword ptr [{constants} + 96]",
+            "vmovdqu ymm2, ymmword ptr [{block}]",
+            "vmovdqu ymm3, ymmword ptr [{block} + 32]",
+            "vpsrlq ymm1, ymm1, 58",
+            "vpsrlq ymm0, ymm0, 58",
+            "vpsrlvq ymm1, ymm2, ymm1",
+            "vpsrlvq ymm0, ymm3, ymm0",
+            "vpand ymm0, ymm0, ymm1",
+            "vptest ymm0, ymmword ptr [{constants} + 128]",
+            "setc {covered}",
+            "vzeroupper",
+            fields = in(reg) first_fields(hash), constants = in(reg) CONSTANTS,
+            block = in(reg) block, covered = lateout(reg_byte) covered,
+            out("ymm0") _, out("ymm1") _, out("ymm2") _, out("ymm3") _, out("ymm4") _,
+            out("ymm5") _, out("ymm6") _, out("ymm7") _, out("ymm8") _, out("ymm9") _,
+            out("ymm10") _, out("ymm11") _, out("ymm12") _, out("ymm13") _, out("ymm14") _, out("ymm15") _,
+            options(pure, readonly, nostack),
+        );
     }
+    // SAFETY: a flag, as 0 or 1.
+    unsafe { truth(covered) }
+}
+
+#[inline(always)]
+fn insert_avx2(_: Avx2, hash: u64, block: &mut Block) -> bool {
+    debug_assert!(Avx2::is_available());
+    let new: u8;
+    // SAFETY: as in `contains_avx512`; the block is exclusive, and is written as a whole.
+    unsafe {
+        asm!(
+            "vmovq xmm0, {fields}",
+            "vpbroadcastq ymm0, xmm0",
+            "vmovdqa ymm4, ymmword ptr [{constants} + 128]",
+            "vpsllvq ymm1, ymm0, ymmword ptr [{constants} + 64]",
+            "vpsllvq ymm0, ymm0, ymmword ptr [{constants} + 96]",
+            "vmovdqu ymm2, ymmword ptr [{block}]",
+            "vmovdqu ymm3, ymmword ptr [{block} + 32]",
+            "vpsrlq ymm1, ymm1, 58",
+            "vpsrlq ymm0, ymm0, 58",
+            "vpsllvq ymm1, ymm4, ymm1",
+            "vpsllvq ymm0, ymm4, ymm0",
+            "vpandn ymm4, ymm2, ymm1",
+            "vpandn ymm5, ymm3, ymm0",
+            "vpor ymm1, ymm1, ymm2",
+            "vpor ymm0, ymm0, ymm3",
+            "vmovdqu ymmword ptr [{block}], ymm1",
+            "vmovdqu ymmword ptr [{block} + 32], ymm0",
+            "vpor ymm4, ymm4, ymm5",
+            "vptest ymm4, ymm4",
+            "setnz {new}",
+            "vzeroupper",
+            fields = in(reg) first_fields(hash), constants = in(reg) CONSTANTS,
+            block = in(reg) block, new = lateout(reg_byte) new,
+            out("ymm0") _, out("ymm1") _, out("ymm2") _, out("ymm3") _, out("ymm4") _,
+            out("ymm5") _, out("ymm6") _, out("ymm7") _, out("ymm8") _, out("ymm9") _,
+            out("ymm10") _, out("ymm11") _, out("ymm12") _, out("ymm13") _, out("ymm14") _, out("ymm15") _,
+            options(nostack),
+        );
+    }
+    // SAFETY: a flag, as 0 or 1.
+    unsafe { truth(new) }
 }
 
 #[cfg(all(test, not(windows)))]
@@ -199,11 +227,11 @@ mod tests {
 
     /// A caller compiled for AVX, with as many values in registers as there are.
     #[target_feature(enable = "avx")]
-    fn count(kernel: Avx2, blocks: &mut [Block], hashes: &[u64], sums: &mut [[f64; 4]; 12]) {
+    fn count(kernel: InPlace, blocks: &mut [Block], hashes: &[u64], sums: &mut [[f64; 4]; 12]) {
         let mut values: [__m256d; 12] = core::array::from_fn(|index| _mm256_set1_pd(index as f64));
         for (block, &hash) in blocks.iter_mut().zip(hashes) {
-            let new = f64::from(u8::from(kernel.insert_in_place(hash, block)));
-            let found = f64::from(u8::from(kernel.contains_in_place(hash, block)));
+            let new = f64::from(u8::from(kernel.insert(hash, block)));
+            let found = f64::from(u8::from(kernel.contains(hash, block)));
             values = values.map(|value| _mm256_add_pd(value, _mm256_set1_pd(new + found)));
         }
         for (sum, value) in sums.iter_mut().zip(values) {
@@ -215,7 +243,10 @@ mod tests {
     /// Debug assertions are calls, around which a caller saves its registers: only a build without them can fail.
     #[test]
     fn the_registers_of_the_caller_are_left_alone() {
-        let Some(kernel) = Avx2::new() else { return };
+        let avx2 = Backend::by_name("avx2");
+        let Some(kernel) = avx2.and_then(|avx2| InPlace::new(avx2, Positions::Every)) else {
+            return;
+        };
         let (mut blocks, mut sums) = ([[0; 8]; 50], [[0.0; 4]; 12]);
         let hashes: [u64; 50] =
             core::array::from_fn(|index| pds_core::hash::finalize(index as u64));

@@ -3,7 +3,9 @@
 
 use std::collections::HashSet;
 
-use bloom_blocked::{AtomicBlockedBloomFilter, BlockedBloomFilter, BlockedBloomFilterView};
+use bloom_blocked::{
+    AtomicBlockedBloomFilter, BlockedBloomFilter, BlockedBloomFilterView, ByteOptions,
+};
 use pds_testkit::mutate::{Choices, mutate as change};
 use pds_testkit::{portable, view_agrees};
 
@@ -20,7 +22,7 @@ macro_rules! ask {
 
 /// Decodes bytes in every way. All ways agree, and what is accepted is written back as it was.
 pub fn decode(bytes: &[u8]) {
-    let shared = AtomicBlockedBloomFilter::from_bytes(bytes);
+    let shared = ByteOptions::new().from_bytes::<AtomicBlockedBloomFilter>(bytes);
     portable::assert_alike(&BlockedBloomFilter::from_bytes(bytes), &shared);
     if let Some(filter) = portable::decode::<BlockedBloomFilter>(bytes) {
         let shared = shared.unwrap();
@@ -31,7 +33,7 @@ pub fn decode(bytes: &[u8]) {
 
 /// Opens bytes without a copy. The view answers whatever its payload is, and verifies what can be decoded.
 pub fn view(bytes: &[u8]) {
-    view_agrees!(BlockedBloomFilterView, BlockedBloomFilter, bytes, ask);
+    view_agrees!(BlockedBloomFilterView<&[u8]>, BlockedBloomFilter, bytes, ask);
 }
 
 /// Changes the bytes of a filter, with checksums that fit again, and reads them in every way.

@@ -1,16 +1,13 @@
-//! The choice of a kind of processor, once for a filter.
+//! The choice of a backend.
 
 use super::Work;
 #[cfg(target_arch = "x86_64")]
 use super::x86::{Avx2, Avx512};
 
-/// Whether all code of the build is compiled for AVX2 or more: then there is nothing to choose, and all of it inlines.
+/// Whether all code of the build is compiled for AVX2 or more. There is no choice then, and all code is inlined.
 const EVERYWHERE: bool = cfg!(target_feature = "avx2");
 
-/// Whether there is one kind only.
-const FIXED: bool = EVERYWHERE || cfg!(any(not(target_arch = "x86_64"), pds_backend = "portable"));
-
-/// A kind of processor that this one is.
+/// A kind of processor for which code is compiled, and proof that the present processor is of that kind.
 #[derive(Clone, Copy, Debug)]
 pub struct Backend(Kind);
 
@@ -24,19 +21,26 @@ enum Kind {
 }
 
 impl Backend {
-    /// The fastest.
+    /// Whether the build has one backend only.
+    pub const IS_FIXED: bool =
+        EVERYWHERE || cfg!(any(not(target_arch = "x86_64"), pds_backend = "portable"));
+
+    /// The backend that every processor has.
+    pub const PORTABLE: Self = Self(Kind::Portable);
+
+    /// Returns the fastest backend.
     #[must_use]
     pub fn best() -> Self {
-        Self::all().next().unwrap_or(Self(Kind::Portable))
+        Self::all().next().unwrap_or(Self::PORTABLE)
     }
 
-    /// The one of this name, where it is there.
+    /// Returns the backend of this name. `None` if the build or the processor lacks it.
     #[must_use]
     pub fn by_name(name: &str) -> Option<Self> {
         Self::all().find(|backend| backend.name() == name)
     }
 
-    /// What the processor has and the build allows, the fastest first.
+    /// Lists the backends of the build that the processor supports, the fastest first.
     pub fn all() -> impl Iterator<Item = Self> {
         let all = [
             #[cfg(target_arch = "x86_64")]
@@ -48,7 +52,7 @@ impl Backend {
         all.into_iter().flatten().filter(|kind| kind.is_allowed()).map(Self)
     }
 
-    /// The name that [`by_name`](Self::by_name) takes.
+    /// Returns the name that [`by_name`](Self::by_name) takes.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self.0 {
@@ -60,16 +64,29 @@ impl Backend {
         }
     }
 
-    /// Does some work with the instructions of this kind.
-    ///
-    /// All that is compiled into the caller are comparisons and calls, so that it is small enough to be inlined where
-    /// one key is worked on. Work of two words goes through registers, what is larger through memory.
+    /// Returns the proof that the processor has AVX2. `None` if this is another backend.
+    #[cfg(target_arch = "x86_64")]
+    #[must_use]
+    pub const fn avx2(self) -> Option<Avx2> {
+        if let Kind::Avx2(proof) = self.0 { Some(proof) } else { None }
+    }
+
+    /// Returns the proof that the processor has AVX-512. `None` if this is another backend.
+    #[cfg(target_arch = "x86_64")]
+    #[must_use]
+    pub const fn avx512(self) -> Option<Avx512> {
+        if let Kind::Avx512(proof) = self.0 { Some(proof) } else { None }
+    }
+
+    /// Does `work` with the instructions of this backend.
+    // Only comparisons and calls are inlined, so the caller's loop over single keys stays small. Work of two words is passed
+    // in registers, larger work through memory.
     #[inline(always)]
     pub fn run<W: Work>(self, work: W) -> W::Output {
-        if FIXED {
-            return work.run();
+        if Self::IS_FIXED {
+            return if EVERYWHERE { work.run_wide() } else { work.run() };
         }
-        // One after the other: a `match` compares with all others before the best.
+        // One `if` after the other, because a `match` compares with all others before it reaches the best.
         #[cfg(target_arch = "x86_64")]
         if let Kind::Avx512(proof) = self.0 {
             return proof.run(work);
@@ -88,7 +105,7 @@ fn run_portably<W: Work>(work: W) -> W::Output {
 }
 
 impl Kind {
-    /// Whether the build is confined to this one, or to none.
+    /// Returns whether the build may choose this backend.
     fn is_allowed(self) -> bool {
         match self {
             Self::Portable => {
@@ -97,17 +114,9 @@ impl Kind {
             #[cfg(target_arch = "x86_64")]
             _ if EVERYWHERE => false,
             #[cfg(target_arch = "x86_64")]
-            Self::Avx2(_) => {
-                cfg!(not(any(
-                    pds_backend = "portable",
-                    pds_backend = "avx512",
-                    pds_backend = "neon"
-                )))
-            }
+            Self::Avx2(_) => cfg!(not(any(pds_backend = "portable", pds_backend = "avx512"))),
             #[cfg(target_arch = "x86_64")]
-            Self::Avx512(_) => {
-                cfg!(not(any(pds_backend = "portable", pds_backend = "avx2", pds_backend = "neon")))
-            }
+            Self::Avx512(_) => cfg!(not(any(pds_backend = "portable", pds_backend = "avx2"))),
         }
     }
 }

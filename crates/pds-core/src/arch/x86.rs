@@ -1,4 +1,4 @@
-//! AVX2 and AVX-512: vectors of four or eight 64-bit numbers, and shifts of each by a distance of its own.
+//! AVX2 and AVX-512: vectors of four or eight 64-bit numbers, each shifted by its own distance.
 #![expect(unsafe_code, reason = "calls of code that was compiled for other processors")]
 
 use super::Work;
@@ -8,15 +8,17 @@ macro_rules! processor {
     ($(#[$docs:meta])* $proof:ident, $run:ident, [$($feature:tt),*]) => {
         $(#[$docs])*
         #[derive(Clone, Copy, Debug)]
-        pub(super) struct $proof(());
+        pub struct $proof(());
 
         impl $proof {
-            /// Returns the proof where the processor has the features.
+            /// Returns the proof. `None` if the processor lacks a feature.
             pub(super) fn new() -> Option<Self> {
                 Self::is_available().then_some(Self(()))
             }
 
-            fn is_available() -> bool {
+            /// Returns whether the processor has the features.
+            #[must_use]
+            pub fn is_available() -> bool {
                 #[cfg(feature = "std")]
                 return true $(&& std::is_x86_feature_detected!($feature))*;
                 #[cfg(not(feature = "std"))]
@@ -33,18 +35,18 @@ macro_rules! processor {
 
         #[target_feature($(enable = $feature),*)]
         fn $run<W: Work>(work: W) -> W::Output {
-            work.run()
+            work.run_wide()
         }
     };
 }
 
 processor! {
-    /// The proof that the processor has AVX2, and the shifts and multiplications that came with it.
+    /// Proof that the processor has AVX2, and the shifts and multiplications that came with it.
     Avx2, run_with_avx2, ["avx2", "bmi1", "bmi2"]
 }
 
 processor! {
-    /// The proof that the processor has AVX-512 with its instructions for 64-bit numbers, their leading zeros and bytes.
+    /// Proof that the processor has AVX-512 with its instructions for 64-bit numbers, their leading zeros and bytes.
     Avx512, run_with_avx512,
     ["avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl", "bmi1", "bmi2"]
 }

@@ -13,6 +13,8 @@ use super::{OwnedWords, StoredWord, WordSource, Words};
 /// Every operation is relaxed. No thread draws conclusions from one word about other memory, so the order in which
 /// changes of different words become visible does not matter.
 impl StoredWord for AtomicU64 {
+    const IS_PLAIN: bool = false;
+
     #[inline(always)]
     fn value(&self) -> u64 {
         self.load(Relaxed)

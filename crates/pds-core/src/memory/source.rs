@@ -64,6 +64,10 @@ pub(super) mod sealed {
 
 /// A word as a storage keeps it: an integer, an atomic integer, or eight bytes.
 pub trait StoredWord: Sized {
+    /// Whether nobody changes the word while it is borrowed, and its bytes are those of a `u64` on little-endian machines.
+    // Code that reads several words by one instruction relies on it.
+    const IS_PLAIN: bool;
+
     /// Returns the number that it stands for.
     fn value(&self) -> u64;
 
@@ -87,6 +91,8 @@ pub trait StoredWord: Sized {
 }
 
 impl StoredWord for u64 {
+    const IS_PLAIN: bool = true;
+
     #[inline(always)]
     fn value(&self) -> u64 {
         *self
@@ -106,6 +112,8 @@ impl StoredWord for u64 {
 
 /// Little-endian, at any address.
 impl StoredWord for [u8; 8] {
+    const IS_PLAIN: bool = true;
+
     #[inline(always)]
     fn value(&self) -> u64 {
         u64::from_le_bytes(*self)

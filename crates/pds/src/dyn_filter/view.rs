@@ -50,7 +50,7 @@ pub enum DynFilterView<'a, S = DefaultHashBuilder> {
     Bloom(crate::BloomFilterView<&'a [u8], S>),
     /// A blocked Bloom filter.
     #[cfg(feature = "blocked")]
-    BlockedBloom(crate::BlockedBloomFilterView<'a, S>),
+    BlockedBloom(crate::BlockedBloomFilterView<&'a [u8], S>),
     /// A counting Bloom filter with counters of four bits.
     #[cfg(feature = "counting")]
     CountingBloom(crate::CountingBloomFilterView<'a, S>),

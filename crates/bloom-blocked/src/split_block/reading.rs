@@ -1,0 +1,259 @@
+//! The methods of split-block filters that only read, in any storage.
+
+use alloc::vec::Vec;
+use core::array::from_fn;
+use core::fmt;
+
+use pds_core::internal::{StoredWord, Visitor, check_lengths, visit_chunks};
+use pds_core::storage::{OwnedWords, WordSource, Words};
+use pds_core::{AllocError, BuildError, Incompatible, ParamError};
+use pds_params::blocked::split_block_rate_with_collisions;
+
+use super::parquet::{self, ParquetFloat, ParquetValue};
+use super::{BLOCK_BYTES, BLOCK_WORDS, Block, SplitBlockBloomFilter, block_of, fetch, low, masks};
+use crate::batch::Place;
+
+impl<W: WordSource> SplitBlockBloomFilter<W> {
+    /// Tests whether a value may be in the set. `false` is certain.
+    #[must_use]
+    pub fn contains<V: ParquetValue + ?Sized>(&self, value: &V) -> bool {
+        self.contains_hash(value.parquet_hash())
+    }
+
+    /// Tests by its XXH64 whether a value may be in the set. `false` is certain.
+    #[inline]
+    #[must_use]
+    pub fn contains_hash(&self, hash: u64) -> bool {
+        let blocks = self.stored();
+        covers(&blocks[block_of(blocks, hash)], hash)
+    }
+
+    /// Tests whether a number that equals `value` is possibly contained; `false` is certain.
+    ///
+    /// Numbers are hashed by their bytes, and equal ones can differ in them. For either zero this asks for both. For NaN it
+    /// returns `true`: there are too many payloads to ask for.
+    ///
+    /// # Examples
+    /// ```
+    /// use bloom_blocked::SplitBlockBloomFilter;
+    ///
+    /// let mut column = SplitBlockBloomFilter::new(1_000, 0.01)?;
+    /// column.insert(&-0.0);
+    /// assert!(!column.contains(&0.0), "other bytes");
+    /// assert!(column.contains_float(0.0) && !column.contains_float(1.5));
+    /// # Ok::<(), bloom_blocked::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn contains_float<F: ParquetFloat>(&self, value: F) -> bool {
+        value.is_nan() || self.contains(&value) || value.is_zero() && self.contains(&-value)
+    }
+
+    /// Tests many values: `out[i]` is the answer for `values[i]`.
+    ///
+    /// # Panics
+    /// If the slices differ in length.
+    #[track_caller]
+    pub fn contains_batch<V: ParquetValue>(&self, values: &[V], out: &mut [bool]) {
+        check_lengths(values, out);
+        self.contains_each(values, V::parquet_hash, out);
+    }
+
+    /// Tests many values by their XXH64: `out[i]` is the answer for `hashes[i]`.
+    ///
+    /// # Panics
+    /// If the slices differ in length.
+    #[track_caller]
+    pub fn contains_hash_batch(&self, hashes: &[u64], out: &mut [bool]) {
+        check_lengths(hashes, out);
+        self.contains_each(hashes, |&hash| hash, out);
+    }
+
+    fn contains_each<V>(&self, values: &[V], hash: impl Fn(&V) -> u64, out: &mut [bool]) {
+        visit_chunks(values, hash, Contains { blocks: self.stored(), answers: out.iter_mut() });
+    }
+
+    /// Returns the bitset, which a Parquet file holds behind a header.
+    #[must_use]
+    pub fn to_parquet_bytes(&self) -> Vec<u8> {
+        self.words.values().flat_map(u64::to_le_bytes).collect()
+    }
+
+    /// Returns the smallest filter of the same values whose [rate](Self::false_positive_rate) is at most `rate`, by
+    /// halves.
+    ///
+    /// Neighbouring blocks are united, so that it equals the filter that the same values would have built at
+    /// that size. It can hold no more values at that rate.
+    ///
+    /// # Errors
+    /// [`BuildError::Param`] when `rate` is not above 0 and below 1, or below the rate that this filter has already;
+    /// [`BuildError::Alloc`] when memory is refused.
+    ///
+    /// # Examples
+    /// ```
+    /// use bloom_blocked::SplitBlockBloomFilter;
+    ///
+    /// let mut column = SplitBlockBloomFilter::new(100_000, 0.01)?;
+    /// (0..20_000i64).for_each(|value| {
+    ///     column.insert(&value);
+    /// });
+    /// let small = column.shrink_to_rate(0.01)?;
+    /// assert!(small.num_blocks() < column.num_blocks() && small.false_positive_rate() <= 0.01);
+    /// assert!(small.shrink_to_rate(1e-6).is_err(), "the rate is higher already");
+    /// # Ok::<(), bloom_blocked::BuildError>(())
+    /// ```
+    pub fn shrink_to_rate(&self, rate: f64) -> Result<SplitBlockBloomFilter, BuildError> {
+        parquet::check_rate(rate)?;
+        let own = self.false_positive_rate();
+        if own > rate {
+            let parameter = "false_positive_rate";
+            return Err(ParamError::TooLow { parameter, value: rate, min: own }.into());
+        }
+        let mut smallest = SplitBlockBloomFilter { words: Words::copied(&self.words)? };
+        while smallest.num_blocks().is_multiple_of(2) {
+            let half = smallest.halve()?;
+            if half.false_positive_rate() > rate {
+                break;
+            }
+            smallest = half;
+        }
+        Ok(smallest)
+    }
+
+    /// Returns the filter that Arrow makes of this one when it closes a file.
+    ///
+    /// As [`shrink_to_rate`](Self::shrink_to_rate), but Arrow predicts the rate of a half from the mean fill, whose eighth
+    /// power it takes for the rate. The result may miss `rate`, by up to 1.5 times at 1 %.
+    ///
+    /// # Errors
+    /// [`BuildError::Param`] when `rate` is not above 0 and below 1; [`BuildError::Alloc`] when memory is refused.
+    pub fn shrink_as_arrow(&self, rate: f64) -> Result<SplitBlockBloomFilter, BuildError> {
+        parquet::check_rate(rate)?;
+        let mut smallest = SplitBlockBloomFilter { words: Words::copied(&self.words)? };
+        while smallest.num_blocks().is_multiple_of(2)
+            && eighth_power(smallest.fill_of_half()) <= rate
+        {
+            smallest = smallest.halve()?;
+        }
+        Ok(smallest)
+    }
+
+    /// The fill of the half, as if the halves were independent: a bit of it is clear where two bits are.
+    fn fill_of_half(&self) -> f64 {
+        let clear = 1.0 - self.fill_ratio();
+        1.0 - clear * clear
+    }
+
+    /// Returns the number of blocks of 32 bytes.
+    #[must_use]
+    pub fn num_blocks(&self) -> u64 {
+        self.stored().len() as u64
+    }
+
+    /// Returns the size of the blocks in bytes.
+    #[must_use]
+    pub fn size_in_bytes(&self) -> u64 {
+        self.num_blocks() * BLOCK_BYTES as u64
+    }
+
+    /// Returns the fraction of set bits, in O(m) for m bits.
+    #[must_use]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "a ratio needs no more than the 53 bits of both"
+    )]
+    pub fn fill_ratio(&self) -> f64 {
+        let ones: u64 = self.words.values().map(|word| u64::from(word.count_ones())).sum();
+        ones as f64 / (self.size_in_bytes() * 8) as f64
+    }
+
+    /// Predicts the mean false-positive rate of filters of this size that hold `distinct_values`.
+    ///
+    /// It includes absent values whose hash has the same lower half as that of a stored value in the same block.
+    #[must_use]
+    pub fn rate_at(&self, distinct_values: u64) -> f64 {
+        split_block_rate_with_collisions(self.num_blocks(), distinct_values)
+    }
+
+    /// Returns the current false-positive rate, from 0 to 1: the fraction of absent values that are answered `true`.
+    ///
+    /// It is the mean over all blocks of the product of the fills of the lanes.
+    ///
+    /// # Complexity
+    /// O(m) for m bits.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "a mean needs no more than 53 bits")]
+    pub fn false_positive_rate(&self) -> f64 {
+        let lane = |lane: u32| f64::from(lane.count_ones()) / 32.0;
+        let fills = |word: u64| lane(low(word)) * lane(low(word >> 32));
+        let blocks = self.stored();
+        let rates =
+            blocks.iter().map(|block| block.iter().map(|w| fills(w.value())).product::<f64>());
+        rates.sum::<f64>() / blocks.len() as f64
+    }
+
+    pub(super) fn check_compatible(&self, other: &Self) -> Result<(), Incompatible> {
+        Incompatible::check_shape("number of blocks", self.num_blocks(), other.num_blocks())
+    }
+
+    /// Returns the blocks as they are stored.
+    #[inline(always)]
+    pub(super) fn stored(&self) -> &[[W::Word; BLOCK_WORDS]] {
+        self.words.as_words().as_chunks().0
+    }
+}
+
+impl SplitBlockBloomFilter {
+    /// Returns the filter of half the size: each block is the union of two neighbours.
+    fn halve(&self) -> Result<Self, AllocError> {
+        let mut words = Words::zeroed(self.words.len() as u64 / 2)?;
+        let halves: &mut [Block] = words.as_chunks_mut().0;
+        for (half, [left, right]) in halves.iter_mut().zip(self.stored().as_chunks().0) {
+            *half = from_fn(|i| left[i] | right[i]);
+        }
+        Ok(Self { words })
+    }
+}
+
+struct Contains<'a, W, A> {
+    blocks: &'a [[W; BLOCK_WORDS]],
+    answers: A,
+}
+
+impl<'o, W: StoredWord, A: Iterator<Item = &'o mut bool>> Visitor for Contains<'_, W, A> {
+    type Place = Place;
+
+    #[inline(always)]
+    fn prefetch(&self, hash: u64) -> Place {
+        fetch(self.blocks, hash)
+    }
+
+    #[inline(always)]
+    fn visit(&mut self, _: usize, place: Place) {
+        if let Some(answer) = self.answers.next() {
+            *answer = covers(&self.blocks[place.block], place.hash);
+        }
+    }
+}
+
+/// Returns whether a block has all bits of a value.
+#[inline]
+fn covers<W: StoredWord>(block: &[W; BLOCK_WORDS], hash: u64) -> bool {
+    let missing = |(word, mask): (&W, u64)| mask & !word.value();
+    block.iter().zip(masks(hash)).map(missing).fold(0, |all, missing| all | missing) == 0
+}
+
+fn eighth_power(x: f64) -> f64 {
+    let fourth = x * x * x * x;
+    fourth * fourth
+}
+
+impl<W: WordSource> fmt::Debug for SplitBlockBloomFilter<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names =
+            ["SplitBlockBloomFilter", "AtomicSplitBlockBloomFilter", "SplitBlockBloomFilterView"];
+        f.debug_struct(W::name_of(names))
+            .field("num_blocks", &self.num_blocks())
+            .field("fill_ratio", &self.fill_ratio())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,122 @@
+//! The split-block filter that threads share.
+
+use core::iter;
+
+use pds_core::Incompatible;
+use pds_core::internal::{AtomicU64, Visitor, set_bits, visit_chunks};
+use pds_core::storage::{AtomicWords, WordSource as _, Words};
+
+use super::{BLOCK_WORDS, ParquetValue, SplitBlockBloomFilter, block_of, fetch, masks};
+use crate::batch::Place;
+
+/// A [`SplitBlockBloomFilter`] that several threads fill and query at the same time, without locks.
+///
+/// Use it if several threads write one column. It converts from and to a plain filter in constant time, with the same bits.
+///
+/// # Guarantees
+/// - No insert is lost. A query finds every value whose insert *happened before* it (by a join, a channel, a lock).
+/// - If several threads insert the same new value at the same time, at least one of them is told that it was new, unless
+///   other values have set all of its bits. All of them may be told so.
+///
+/// # Examples
+/// ```
+/// use bloom_blocked::{AtomicSplitBlockBloomFilter, SplitBlockBloomFilter};
+///
+/// let column: AtomicSplitBlockBloomFilter = SplitBlockBloomFilter::new(10_000, 0.01)?.into();
+/// std::thread::scope(|s| {
+///     s.spawn(|| (0..5_000i64).for_each(|value| _ = column.insert(&value)));
+///     s.spawn(|| (5_000..9_000i64).for_each(|value| _ = column.insert(&value)));
+/// });
+/// let plain = column.into_plain();
+/// assert!((0..9_000i64).all(|value| plain.contains(&value)));
+/// # Ok::<(), bloom_blocked::BuildError>(())
+/// ```
+pub type AtomicSplitBlockBloomFilter = SplitBlockBloomFilter<AtomicWords>;
+
+impl AtomicSplitBlockBloomFilter {
+    /// Returns the same filter for one owner, in constant time.
+    #[must_use]
+    pub fn into_plain(self) -> SplitBlockBloomFilter {
+        self.into()
+    }
+
+    /// Inserts a value. Returns `true` if this call set at least one of its bits.
+    pub fn insert<V: ParquetValue + ?Sized>(&self, value: &V) -> bool {
+        self.insert_hash(value.parquet_hash())
+    }
+
+    /// Inserts many values. Returns for how many of them [`insert`](Self::insert) would have returned `true`.
+    pub fn insert_batch<V: ParquetValue>(&self, values: &[V]) -> usize {
+        self.insert_each(values, V::parquet_hash)
+    }
+
+    /// Inserts a value by its XXH64; see [`insert`](Self::insert).
+    #[inline]
+    pub fn insert_hash(&self, hash: u64) -> bool {
+        let blocks = self.stored();
+        insert(&blocks[block_of(blocks, hash)], hash)
+    }
+
+    /// Inserts many values by their XXH64; see [`insert_batch`](Self::insert_batch).
+    pub fn insert_hash_batch(&self, hashes: &[u64]) -> usize {
+        self.insert_each(hashes, |&hash| hash)
+    }
+
+    fn insert_each<V>(&self, values: &[V], hash: impl Fn(&V) -> u64) -> usize {
+        visit_chunks(values, hash, Inserts { blocks: self.stored(), new: 0 }).new
+    }
+
+    /// Inserts all that `other` contains, while other threads insert into either.
+    ///
+    /// # Errors
+    /// [`Incompatible::Shape`] if the numbers of blocks differ. `self` is unchanged then.
+    pub fn union_with(&self, other: &Self) -> Result<(), Incompatible> {
+        self.check_compatible(other)?;
+        self.words.unite(other.words.values());
+        Ok(())
+    }
+
+    /// Removes all values. Of a value that another thread inserts at the same time, some bits may remain.
+    pub fn clear(&self) {
+        self.words.clear();
+    }
+}
+
+type Block = [AtomicU64; BLOCK_WORDS];
+
+fn insert(block: &Block, hash: u64) -> bool {
+    iter::zip(block, masks(hash)).fold(0, |new, (word, mask)| new | set_bits(word, mask)) != 0
+}
+
+struct Inserts<'a> {
+    blocks: &'a [Block],
+    new: usize,
+}
+
+impl Visitor for Inserts<'_> {
+    type Place = Place;
+
+    #[inline(always)]
+    fn prefetch(&self, hash: u64) -> Place {
+        fetch(self.blocks, hash)
+    }
+
+    #[inline(always)]
+    fn visit(&mut self, _: usize, place: Place) {
+        self.new += usize::from(insert(&self.blocks[place.block], place.hash));
+    }
+}
+
+/// Opens the filter to other threads, in constant time.
+impl From<SplitBlockBloomFilter> for AtomicSplitBlockBloomFilter {
+    fn from(plain: SplitBlockBloomFilter) -> Self {
+        Self { words: plain.words.into() }
+    }
+}
+
+/// Gives the filter to one owner, in constant time.
+impl From<AtomicSplitBlockBloomFilter> for SplitBlockBloomFilter {
+    fn from(shared: AtomicSplitBlockBloomFilter) -> Self {
+        Self { words: Words::from(shared.words) }
+    }
+}

@@ -1,0 +1,53 @@
+//! A split-block filter that answers from the bitset of a Parquet file.
+
+use pds_core::storage::RawBytes;
+
+use super::{BLOCK_BYTES, MAX_BLOCKS, ParquetBytesError, SplitBlockBloomFilter};
+
+/// A read-only [`SplitBlockBloomFilter`] that answers from the bitset of a Parquet file, without a copy.
+///
+/// `B` is anything that gives bytes: `&[u8]`, `Vec<u8>`, `Arc<[u8]>`, a memory map. The view owns the `B`. The bytes may
+/// start at any address.
+///
+/// # Examples
+/// ```
+/// use bloom_blocked::{SplitBlockBloomFilter, SplitBlockBloomFilterView};
+///
+/// let mut column = SplitBlockBloomFilter::new(1_000, 0.01)?;
+/// column.insert("stored");
+/// let bitset = column.to_parquet_bytes();
+///
+/// let view = SplitBlockBloomFilterView::open(&bitset)?;
+/// assert!(view.contains("stored") && !view.contains("absent"));
+/// # Ok::<(), Box<dyn core::error::Error>>(())
+/// ```
+pub type SplitBlockBloomFilterView<B> = SplitBlockBloomFilter<RawBytes<B>>;
+
+impl<B: AsRef<[u8]>> SplitBlockBloomFilterView<B> {
+    /// Opens the bitset of a filter, which follows the header in a Parquet file.
+    ///
+    /// # Errors
+    /// [`ParquetBytesError::Length`] if `bitset` is empty, too long, or not a whole number of blocks.
+    ///
+    /// # Complexity
+    /// Constant.
+    pub fn open(bitset: B) -> Result<Self, ParquetBytesError> {
+        check_length(bitset.as_ref())?;
+        Ok(Self { words: RawBytes::new(bitset) })
+    }
+
+    /// Returns the bitset that the view was opened from.
+    #[must_use]
+    pub const fn get_ref(&self) -> &B {
+        self.words.get_ref()
+    }
+}
+
+/// Checks that a bitset has a whole number of blocks, from 1 to 2^32.
+pub(super) fn check_length(bitset: &[u8]) -> Result<(), ParquetBytesError> {
+    let (blocks, rest) = bitset.as_chunks::<BLOCK_BYTES>();
+    if !rest.is_empty() || blocks.is_empty() || blocks.len() as u64 > MAX_BLOCKS {
+        return Err(ParquetBytesError::Length { bytes: bitset.len() as u64 });
+    }
+    Ok(())
+}
