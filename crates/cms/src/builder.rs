@@ -1,27 +1,56 @@
-//! A sketch with other counters, another update or another hasher than the usual ones.
+//! The builders of sketches.
 
 use core::marker::PhantomData;
 
-use pds_core::{AllocError, DefaultHashBuilder, KeyHasher};
-use pds_params::CountMinParams;
+use pds_core::{BuildError, DefaultHashBuilder, KeyHasher, ParamError};
+use pds_params::{CountMinParams, CountSketchParams};
 
-use crate::{CountMinSketch, Counter, Update};
+#[cfg(target_has_atomic = "64")]
+use crate::{AtomicCountMinSketch, ShareError};
+use crate::{CountMinSketch, CountSketch, Counter, Update};
 
-/// Sets up a [`CountMinSketch`]; [`CountMinSketch::builder`] starts it with the shape.
+/// How the caller gives a shape: by its error, or as it is.
+#[derive(Clone, Copy, Debug)]
+struct Given<P> {
+    error: Option<(f64, f64)>,
+    params: Option<P>,
+}
+
+impl<P> Given<P> {
+    const fn nothing() -> Self {
+        Self { error: None, params: None }
+    }
+
+    /// Returns the shape, which `of_error` gives for an error.
+    fn params(self, of_error: fn(f64, f64) -> Result<P, ParamError>) -> Result<P, ParamError> {
+        match (self.error, self.params) {
+            (Some((epsilon, delta)), None) => of_error(epsilon, delta),
+            (None, Some(params)) => Ok(params),
+            (None, None) => Err(ParamError::Missing { parameter: "error" }),
+            (Some(_), Some(_)) => Err(ParamError::Conflict { parameter: "params" }),
+        }
+    }
+}
+
+/// Builder for [`CountMinSketch`]; start with [`CountMinSketch::builder`].
+///
+/// Give the shape by [`error`](Self::error) or by [`params`](Self::params).
 ///
 /// # Examples
 /// ```
-/// use cms::{CountMinParams, CountMinSketch};
+/// use cms::{CountMinParams, CountMinSketch, Update};
 ///
 /// let params = CountMinParams::least_memory(0.001, 0.01)?;
-/// let sketch = CountMinSketch::builder(params).conservative().counters::<u16>().seed(7).build()?;
+/// let builder = CountMinSketch::builder().params(params).counters::<u16>().seed(7);
+/// let sketch = builder.update(Update::Conservative).build()?;
 /// assert_eq!(sketch.size_in_bytes(), 25_120);
-/// # Ok::<(), pds_core::BuildError>(())
+/// assert!(CountMinSketch::builder().build().is_err(), "no shape");
+/// # Ok::<(), cms::BuildError>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 #[must_use]
 pub struct CountMinSketchBuilder<S = DefaultHashBuilder, C = u32> {
-    params: CountMinParams,
+    given: Given<CountMinParams>,
     update: Update,
     #[cfg(feature = "huge-pages")]
     huge_pages: bool,
@@ -30,9 +59,9 @@ pub struct CountMinSketchBuilder<S = DefaultHashBuilder, C = u32> {
 }
 
 impl CountMinSketchBuilder {
-    pub(crate) const fn new(params: CountMinParams) -> Self {
+    pub(crate) const fn new() -> Self {
         Self {
-            params,
+            given: Given::nothing(),
             update: Update::Plain,
             #[cfg(feature = "huge-pages")]
             huge_pages: false,
@@ -43,7 +72,7 @@ impl CountMinSketchBuilder {
 }
 
 impl<C> CountMinSketchBuilder<DefaultHashBuilder, C> {
-    /// Seeds the default hasher. Sketches can be merged when their seeds are equal.
+    /// Sets the seed of the default hasher, 0 unless it is set. Only sketches with equal seeds can be merged.
     pub const fn seed(mut self, seed: u64) -> Self {
         self.hasher = DefaultHashBuilder::with_seed(seed);
         self
@@ -51,60 +80,144 @@ impl<C> CountMinSketchBuilder<DefaultHashBuilder, C> {
 }
 
 impl<S, C> CountMinSketchBuilder<S, C> {
-    /// Raises only the counters that have to be raised; see [`Update::Conservative`].
-    pub const fn conservative(mut self) -> Self {
-        self.update = Update::Conservative;
+    /// Sets the published shape whose estimates exceed the truth by more than `epsilon` times the total with probability
+    /// `delta` at most.
+    pub const fn error(mut self, epsilon: f64, delta: f64) -> Self {
+        self.given.error = Some((epsilon, delta));
         self
     }
 
-    /// Asks the system for huge pages, which large sketches gain from and small ones ignore.
+    /// Sets exactly this shape.
+    pub const fn params(mut self, params: CountMinParams) -> Self {
+        self.given.params = Some(params);
+        self
+    }
+
+    /// Sets which counters an insert raises, all in each row unless it is set.
+    pub const fn update(mut self, update: Update) -> Self {
+        self.update = update;
+        self
+    }
+
+    /// Sets whether to ask the system for huge pages, which pays for sketches of many megabytes.
+    ///
+    /// Small sketches ignore it. Copies of a sketch, and sketches read from bytes, do not ask.
     #[cfg(feature = "huge-pages")]
     pub const fn huge_pages(mut self, huge_pages: bool) -> Self {
         self.huge_pages = huge_pages;
         self
     }
 
-    /// Counts in integers of another width, which fixes memory and limit.
+    /// Sets the type of a counter, which determines memory and limit.
     pub fn counters<D: Counter>(self) -> CountMinSketchBuilder<S, D> {
-        let hasher = self.hasher;
-        CountMinSketchBuilder {
-            params: self.params,
-            update: self.update,
-            #[cfg(feature = "huge-pages")]
-            huge_pages: self.huge_pages,
-            hasher,
-            counters: PhantomData,
-        }
+        self.rebuilt(|hasher| hasher)
     }
 
-    /// Hashes keys with `hasher`, such as a [`SipHashBuilder`](pds_core::SipHashBuilder) for keys that
-    /// strangers choose.
+    /// Sets the hasher, such as a [`SipHashBuilder`](crate::SipHashBuilder) for keys that strangers choose.
     pub fn hasher<T: KeyHasher>(self, hasher: T) -> CountMinSketchBuilder<T, C> {
+        self.rebuilt(|_| hasher)
+    }
+
+    fn rebuilt<T, D>(self, hasher: impl FnOnce(S) -> T) -> CountMinSketchBuilder<T, D> {
         CountMinSketchBuilder {
-            params: self.params,
+            given: self.given,
             update: self.update,
             #[cfg(feature = "huge-pages")]
             huge_pages: self.huge_pages,
-            hasher,
+            hasher: hasher(self.hasher),
             counters: PhantomData,
         }
     }
 }
 
-impl<S, C: Counter> CountMinSketchBuilder<S, C> {
+impl<S: KeyHasher, C: Counter> CountMinSketchBuilder<S, C> {
     /// Builds the sketch.
     ///
     /// # Errors
-    /// [`AllocError`] when the memory is refused.
-    pub fn build(self) -> Result<CountMinSketch<S, C>, AllocError>
-    where
-        S: KeyHasher,
-    {
-        let sketch = CountMinSketch::from_params(self.params, self.update, self.hasher)?;
+    /// [`BuildError::Param`] names a value that is out of range, missing, or in conflict with another.
+    /// [`BuildError::Alloc`] if the allocator refuses the memory.
+    pub fn build(self) -> Result<CountMinSketch<S, C>, BuildError> {
+        let params = self.given.params(CountMinParams::new)?;
+        let sketch = CountMinSketch::empty(params, self.update, self.hasher)?;
         #[cfg(feature = "huge-pages")]
         if self.huge_pages {
             sketch.advise_huge_pages();
         }
         Ok(sketch)
+    }
+
+    /// Builds a sketch that threads share.
+    ///
+    /// # Errors
+    /// [`ShareError::Conservative`] if the update is [`Update::Conservative`]. [`ShareError::Build`] as
+    /// [`build`](Self::build).
+    #[cfg(target_has_atomic = "64")]
+    pub fn build_atomic(self) -> Result<AtomicCountMinSketch<S, C>, ShareError> {
+        AtomicCountMinSketch::try_from(self.build()?)
+    }
+}
+
+/// Builder for [`CountSketch`]; start with [`CountSketch::builder`].
+///
+/// Give the shape by [`error`](Self::error) or by [`params`](Self::params).
+///
+/// # Examples
+/// ```
+/// use cms::{CountSketch, CountSketchParams};
+///
+/// let params = CountSketchParams::from_width_and_depth(1_000, 5)?;
+/// let sketch = CountSketch::builder().params(params).seed(7).build()?;
+/// assert_eq!(sketch.size_in_bytes(), 40_000);
+/// # Ok::<(), cms::BuildError>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+#[must_use]
+pub struct CountSketchBuilder<S = DefaultHashBuilder> {
+    given: Given<CountSketchParams>,
+    hasher: S,
+}
+
+impl CountSketchBuilder {
+    pub(crate) const fn new() -> Self {
+        Self { given: Given::nothing(), hasher: DefaultHashBuilder::with_seed(0) }
+    }
+
+    /// Sets the seed of the default hasher, 0 unless it is set. Only sketches with equal seeds can be merged.
+    pub const fn seed(mut self, seed: u64) -> Self {
+        self.hasher = DefaultHashBuilder::with_seed(seed);
+        self
+    }
+}
+
+impl<S> CountSketchBuilder<S> {
+    /// Sets the shape whose estimates are off by more than `epsilon` times the norm of the counts with probability
+    /// `delta` at most.
+    pub const fn error(mut self, epsilon: f64, delta: f64) -> Self {
+        self.given.error = Some((epsilon, delta));
+        self
+    }
+
+    /// Sets exactly this shape.
+    pub const fn params(mut self, params: CountSketchParams) -> Self {
+        self.given.params = Some(params);
+        self
+    }
+
+    /// Sets the hasher, such as a [`SipHashBuilder`](crate::SipHashBuilder) for keys that strangers choose.
+    pub fn hasher<T: KeyHasher>(self, hasher: T) -> CountSketchBuilder<T> {
+        CountSketchBuilder { given: self.given, hasher }
+    }
+
+    /// Builds the sketch.
+    ///
+    /// # Errors
+    /// [`BuildError::Param`] names a value that is out of range, missing, or in conflict with another.
+    /// [`BuildError::Alloc`] if the allocator refuses the memory.
+    pub fn build(self) -> Result<CountSketch<S>, BuildError>
+    where
+        S: KeyHasher,
+    {
+        let params = self.given.params(CountSketchParams::new)?;
+        Ok(CountSketch::from_params(params, self.hasher)?)
     }
 }

@@ -1,25 +1,97 @@
-//! The portable bytes; `docs/format.md` of the workspace specifies them.
+//! The portable bytes of sketches. `docs/format.md` of the workspace specifies them.
 
+use alloc::vec::Vec;
 use core::ops::RangeInclusive;
+#[cfg(feature = "std")]
+use std::io::{self, Read, Write};
 
-use pds_core::Kind;
-use pds_core::bytes::{Numbers, Portable, Shape, Sink, Source};
-use pds_core::internal::{check_padding, portable_methods, reorder_lanes, take_words};
-use pds_core::{DecodeError, DefaultHashBuilder, PortableHasher};
+#[cfg(feature = "std")]
+use pds_core::ReadError;
+use pds_core::bytes::{ByteOptions, Numbers, Portable, Shape, Sink, Source};
+use pds_core::hash::PublicSeed;
+#[cfg(feature = "serde")]
+use pds_core::internal::serde;
+use pds_core::internal::{check_padding, reorder_lanes, take_words};
+use pds_core::storage::{OwnedWords, WordSource};
+use pds_core::{DecodeError, DefaultHashBuilder, Kind, PortableHasher};
 use pds_params::{CountMinParams, CountSketchParams};
 
-#[cfg(target_has_atomic = "64")]
-use crate::AtomicCountMinSketch;
-use crate::cells::{index, words_for};
-use crate::sketch::Counted;
+use crate::cells::words_for;
+use crate::counter::StoredCounter;
+use crate::counters::{Counted, CounterStorage, PlainRows, Tally};
 use crate::{CountMinSketch, CountSketch, Counter, Update};
 
-portable_methods!([C: Counter] CountMinSketch<S, C>, CountMinSketch<DefaultHashBuilder, C>);
-portable_methods!(CountSketch);
-#[cfg(target_has_atomic = "64")]
-portable_methods!([C: Counter] AtomicCountMinSketch<S, C>, AtomicCountMinSketch<DefaultHashBuilder, C>);
+// The readers exist for the default hasher only, like `new`: `CountMinSketch::from_bytes(&bytes)` then needs no more types
+// than that of the counters.
+impl<C: Counter> CountMinSketch<DefaultHashBuilder, C> {
+    /// Reads portable bytes that hold one sketch and nothing else.
+    ///
+    /// # Errors
+    /// [`DecodeError`] says what is wrong, and at which offset.
+    ///
+    /// # Complexity
+    /// O(length of the bytes). Allocates no more than the bytes justify.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, DecodeError> {
+        ByteOptions::new().from_bytes(bytes)
+    }
 
-impl<S: PortableHasher, C: Counter> Portable for CountMinSketch<S, C> {
+    /// Reads one sketch from a stream. Leaves what follows it in the reader.
+    ///
+    /// Reads at most 1 GiB. For another limit use [`ByteOptions`].
+    ///
+    /// # Errors
+    /// [`ReadError`] if reading fails, or if the bytes are wrong.
+    #[cfg(feature = "std")]
+    pub fn read_from(reader: impl Read) -> Result<Self, ReadError> {
+        ByteOptions::new().read_from(reader)
+    }
+}
+
+impl<S: PublicSeed, C: Counter, W: OwnedWords + CounterStorage> CountMinSketch<S, C, W> {
+    /// Returns the portable bytes, which contain the seed of the hasher.
+    ///
+    /// For a hasher with a secret key, and for files, use [`ByteOptions`]. The bytes of a shared sketch that is changed at
+    /// the same time show each counter at some moment.
+    ///
+    /// # Complexity
+    /// O(size); allocates the bytes.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        ByteOptions::new().to_bytes(self)
+    }
+
+    /// Writes the portable bytes, 16 KiB at a time.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    #[cfg(feature = "std")]
+    pub fn write_to(&self, writer: impl Write) -> io::Result<()> {
+        ByteOptions::new().write_to(self, writer)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<S: PublicSeed, C: Counter, W: OwnedWords + CounterStorage> serde::Serialize
+    for CountMinSketch<S, C, W>
+{
+    fn serialize<Z: serde::Serializer>(&self, serializer: Z) -> Result<Z::Ok, Z::Error> {
+        serde::serialize(self, serializer)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<'de, S: PortableHasher, C: Counter, W: OwnedWords + CounterStorage> serde::Deserialize<'de>
+    for CountMinSketch<S, C, W>
+{
+    fn deserialize<Z: serde::Deserializer<'de>>(deserializer: Z) -> Result<Self, Z::Error> {
+        serde::deserialize(deserializer)
+    }
+}
+
+/// The bytes of a shared sketch are those of the plain one.
+impl<S: PortableHasher, C: Counter, W: OwnedWords + CounterStorage> Portable
+    for CountMinSketch<S, C, W>
+{
     type Hasher = S;
     const KIND: Kind = Kind::COUNT_MIN;
 
@@ -28,7 +100,10 @@ impl<S: PortableHasher, C: Counter> Portable for CountMinSketch<S, C> {
     }
 
     fn shape(&self) -> Shape {
-        shape_of::<C>(&self.params(), self.update())
+        let (params, update) = (self.params(), self.update() as u64);
+        let (width, depth) = (params.width(), params.depth().into());
+        let (epsilon, delta) = (params.epsilon().to_bits(), params.delta().to_bits());
+        Shape::new([width, depth, C::BITS.into(), update, epsilon, delta])
     }
 
     fn payload_bytes(&self) -> u64 {
@@ -36,33 +111,33 @@ impl<S: PortableHasher, C: Counter> Portable for CountMinSketch<S, C> {
     }
 
     fn payload_range(shape: &Shape) -> Result<RangeInclusive<u64>, DecodeError> {
-        let bytes = sketch_bytes::<C>(&params_of::<C>(shape)?.0);
+        let bytes = sketch_bytes::<C>(&params_of::<C, W>(shape)?.0);
         Ok(bytes..=bytes)
     }
 
-    fn write_payload<W: Sink>(&self, sink: &mut W) -> Result<(), W::Error> {
-        sink.put_words(self.words().iter().map(|&word| reorder_lanes::<C>(word)))?;
-        write_counted(self.counted(), sink)
+    fn write_payload<K: Sink>(&self, sink: &mut K) -> Result<(), K::Error> {
+        sink.put_words(self.counters.values().map(reorder_lanes::<C>))?;
+        // Behind the counters, so that no row that threads raise holds more than the total.
+        let Counted { total, full_from } = self.counted();
+        sink.put_u64(total)?;
+        sink.put_u64(full_from)
     }
 
     fn read_payload<R: Source>(shape: &Shape, hasher: S, source: &mut R) -> Result<Self, R::Error> {
-        let (params, update) = params_of::<C>(shape)?;
-        read_sketch(params, update, hasher, source)
+        let (params, update) = params_of::<C, W>(shape)?;
+        let sketch = read_sketch::<S, C, R>(params, update, hasher, source)?;
+        let tally = Tally::restored(sketch.tally).map_err(DecodeError::from)?;
+        Ok(Self::from_parts(sketch.counters.into(), params, update, tally, sketch.hasher))
     }
 }
 
-/// The bytes of the counters, the total, and the value from which counters are saturated.
+/// The bytes behind the counters: the total, and the least saturated count.
+pub(crate) const TALLY_BYTES: u64 = 16;
+
+/// Returns the length of the payload of a sketch in bytes.
 #[must_use]
 pub fn sketch_bytes<C: Counter>(params: &CountMinParams) -> u64 {
-    8 * words_for::<C>(params.counters()) + 16
-}
-
-fn write_counted<C: Counter, W: Sink>(
-    Counted { total, full_from }: Counted<C>,
-    sink: &mut W,
-) -> Result<(), W::Error> {
-    sink.put_u64(total)?;
-    sink.put_u64(full_from.into())
+    8 * words_for::<C>(params.counters()) + TALLY_BYTES
 }
 
 /// Reads the payload of a sketch.
@@ -76,85 +151,67 @@ pub fn read_sketch<S, C: Counter, R: Source>(
     source: &mut R,
 ) -> Result<CountMinSketch<S, C>, R::Error> {
     let mut words = take_words(source, words_for::<C>(params.counters()))?;
-    // The bits of the last word behind the last counter are zero.
-    let used = params.counters() % C::PER_WORD as u64 * u64::from(C::BITS);
-    check_padding(source.offset() - 8, used, words.last().copied().unwrap_or_default())?;
+    let (offset, last_word) = (source.offset(), words.last().copied().unwrap_or_default());
     for word in words.iter_mut() {
         *word = reorder_lanes::<C>(*word);
     }
-    let total_at = source.offset();
-    let total = source.take_u64()?;
-    let offset = source.offset();
-    let full_from = source.take_u64()?;
-    if full_from > C::MAX.into() {
-        let (name, allowed) = ("the least saturated count", "at most the limit of a counter");
-        return Err(DecodeError::Field { name, offset, found: full_from, allowed }.into());
-    }
-    let counted = Counted { total, full_from: C::saturating_from(full_from) };
+    let counted = Counted { total: source.take_u64()?, full_from: source.take_u64()? };
     let sketch = CountMinSketch::from_parts(words, params, update, counted, hasher);
-    check_total(&sketch, total_at)?;
+    check_sketch(sketch.rows(), &params, last_word, counted, offset)?;
     Ok(sketch)
 }
 
-/// The same bytes as the plain sketch's. Those taken during inserts are no snapshot.
-#[cfg(target_has_atomic = "64")]
-impl<S: PortableHasher, C: Counter> Portable for AtomicCountMinSketch<S, C> {
-    type Hasher = S;
-    const KIND: Kind = Kind::COUNT_MIN;
+/// Returns what the end of a payload states beside the counters.
+pub(crate) fn counted_of(payload: &[u8]) -> Counted {
+    let (_, words) = payload.as_rchunks::<8>();
+    let last =
+        |place: usize| words.iter().rev().nth(place).map_or(0, |word| u64::from_le_bytes(*word));
+    Counted { total: last(1), full_from: last(0) }
+}
 
-    fn portable_hasher(&self) -> &S {
-        self.hasher()
+/// Checks the payload of a sketch whose counters end at offset `end`: the bits behind the last counter, the least
+/// saturated count, and the total.
+///
+/// # Errors
+/// [`DecodeError`] if no sketch has such counters.
+pub(crate) fn check_sketch<C: Counter, T: StoredCounter<C>>(
+    rows: PlainRows<'_, T>,
+    params: &CountMinParams,
+    last_word: u64,
+    Counted { total, full_from }: Counted,
+    end: u64,
+) -> Result<(), DecodeError> {
+    let used = params.counters() % C::PER_WORD as u64 * u64::from(C::BITS);
+    check_padding(end - 8, used, last_word)?;
+    let refuse =
+        |name, offset, found, allowed| Err(DecodeError::Field { name, offset, found, allowed });
+    if full_from > C::MAX.into() {
+        let allowed = "at most the limit of a counter";
+        return refuse("the least saturated count", end + 8, full_from, allowed);
     }
-
-    fn shape(&self) -> Shape {
-        shape_of::<C>(&self.params(), Update::Plain)
+    // Each insert adds to one counter per row at most.
+    if total < u64::MAX && rows.greatest_sum::<C>() > total.into() {
+        return refuse("the total", end, total, "at least the sum of each row");
     }
-
-    fn payload_bytes(&self) -> u64 {
-        sketch_bytes::<C>(&self.params())
-    }
-
-    fn payload_range(shape: &Shape) -> Result<RangeInclusive<u64>, DecodeError> {
-        CountMinSketch::<S, C>::payload_range(shape)
-    }
-
-    fn write_payload<W: Sink>(&self, sink: &mut W) -> Result<(), W::Error> {
-        sink.put_words(self.words().map(reorder_lanes::<C>))?;
-        write_counted(self.counted(), sink)
-    }
-
-    fn read_payload<R: Source>(shape: &Shape, hasher: S, source: &mut R) -> Result<Self, R::Error> {
-        let sketch = CountMinSketch::read_payload(shape, hasher, source)?;
-        let numbers = numbers_of(shape)?;
-        Self::try_from(sketch).map_err(|error| match error {
-            crate::ShareError::Conservative => {
-                let meaning = Some(Update::Conservative.name());
-                numbers.choice(UPDATE, meaning, "plain, for a sketch that threads share").into()
-            }
-            crate::ShareError::Alloc(error) => DecodeError::from(error).into(),
-        })
-    }
+    Ok(())
 }
 
 /// Where the update stands among the numbers of a count-min sketch.
 const UPDATE: usize = 3;
 
-fn shape_of<C: Counter>(params: &CountMinParams, update: Update) -> Shape {
-    let (width, depth) = (params.width(), params.depth().into());
-    let (epsilon, delta) = (params.epsilon().to_bits(), params.delta().to_bits());
-    Shape::new([width, depth, C::BITS.into(), update as u64, epsilon, delta])
-}
-
-fn numbers_of(shape: &Shape) -> Result<Numbers<6>, DecodeError> {
-    shape.expect_no_design()?;
-    shape.numbers(["width", "depth", "the bits of a counter", "the update", "epsilon", "delta"])
-}
-
-/// The parameters of a shape, if a sketch of these counters can have it.
-pub(crate) fn params_of<C: Counter>(
+/// The parameters of a shape, if a sketch of these counters in this storage can have it.
+pub(crate) fn params_of<C: Counter, W: CounterStorage>(
     shape: &Shape,
 ) -> Result<(CountMinParams, Update), DecodeError> {
-    let numbers = numbers_of(shape)?;
+    shape.expect_no_design()?;
+    let numbers: Numbers<6> = shape.numbers([
+        "width",
+        "depth",
+        "the bits of a counter",
+        "the update",
+        "epsilon",
+        "delta",
+    ])?;
     let [width, depth, bits, update, epsilon, delta] = numbers.values();
     if bits != u64::from(C::BITS) {
         let allowed = match C::BITS {
@@ -167,12 +224,78 @@ pub(crate) fn params_of<C: Counter>(
     }
     let update = match update {
         0 => Update::Plain,
+        1 if W::SHARED => {
+            let (meaning, allowed) =
+                (Update::Conservative.name(), "plain, for a sketch that threads share");
+            return Err(numbers.choice(UPDATE, Some(meaning), allowed));
+        }
         1 => Update::Conservative,
         _ => return Err(numbers.field(UPDATE, "0 (plain) or 1 (conservative)")),
     };
     let (epsilon, delta) = (f64::from_bits(epsilon), f64::from_bits(delta));
     let params = CountMinParams::with_error(width, narrow_depth(depth), epsilon, delta);
     Ok((params.map_err(|error| numbers.error(error))?, update))
+}
+
+// As for the count-min sketch.
+impl CountSketch {
+    /// Reads portable bytes that hold one sketch and nothing else.
+    ///
+    /// # Errors
+    /// [`DecodeError`] says what is wrong, and at which offset.
+    ///
+    /// # Complexity
+    /// O(length of the bytes). Allocates no more than the bytes justify.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, DecodeError> {
+        ByteOptions::new().from_bytes(bytes)
+    }
+
+    /// Reads one sketch from a stream. Leaves what follows it in the reader.
+    ///
+    /// Reads at most 1 GiB. For another limit use [`ByteOptions`].
+    ///
+    /// # Errors
+    /// [`ReadError`] if reading fails, or if the bytes are wrong.
+    #[cfg(feature = "std")]
+    pub fn read_from(reader: impl Read) -> Result<Self, ReadError> {
+        ByteOptions::new().read_from(reader)
+    }
+}
+
+impl<S: PublicSeed> CountSketch<S> {
+    /// Returns the portable bytes, which contain the seed of the hasher.
+    ///
+    /// For a hasher with a secret key, and for files, use [`ByteOptions`].
+    ///
+    /// # Complexity
+    /// O(size); allocates the bytes.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        ByteOptions::new().to_bytes(self)
+    }
+
+    /// Writes the portable bytes, 16 KiB at a time.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    #[cfg(feature = "std")]
+    pub fn write_to(&self, writer: impl Write) -> io::Result<()> {
+        ByteOptions::new().write_to(self, writer)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<S: PublicSeed> serde::Serialize for CountSketch<S> {
+    fn serialize<Z: serde::Serializer>(&self, serializer: Z) -> Result<Z::Ok, Z::Error> {
+        serde::serialize(self, serializer)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<'de, S: PortableHasher> serde::Deserialize<'de> for CountSketch<S> {
+    fn deserialize<Z: serde::Deserializer<'de>>(deserializer: Z) -> Result<Self, Z::Error> {
+        serde::deserialize(deserializer)
+    }
 }
 
 impl<S: PortableHasher> Portable for CountSketch<S> {
@@ -199,7 +322,7 @@ impl<S: PortableHasher> Portable for CountSketch<S> {
     }
 
     fn write_payload<W: Sink>(&self, sink: &mut W) -> Result<(), W::Error> {
-        sink.put_words(self.words().iter().copied())
+        sink.put_words(self.counters.values())
     }
 
     fn read_payload<R: Source>(shape: &Shape, hasher: S, source: &mut R) -> Result<Self, R::Error> {
@@ -215,26 +338,6 @@ pub(crate) fn sketch_params_of(shape: &Shape) -> Result<CountSketchParams, Decod
     let (epsilon, delta) = (f64::from_bits(epsilon), f64::from_bits(delta));
     CountSketchParams::with_error(width, narrow_depth(depth), epsilon, delta)
         .map_err(|error| numbers.error(error))
-}
-
-/// No row holds more than the total: each insert adds to one counter a row at most.
-fn check_total<S, C: Counter>(
-    sketch: &CountMinSketch<S, C>,
-    offset: u64,
-) -> Result<(), DecodeError> {
-    let rows = sketch.counters().chunks_exact(index(sketch.width()));
-    let sum = |row: &[C]| row.iter().fold(0u128, |sum, &counter| sum + u128::from(counter.into()));
-    let most = rows.map(sum).max().unwrap_or_default();
-    let total = sketch.total();
-    if most <= total.into() || total == u64::MAX {
-        return Ok(());
-    }
-    Err(DecodeError::Field {
-        name: "the total",
-        offset,
-        found: total,
-        allowed: "at least the sum of each row",
-    })
 }
 
 /// A depth beyond 32 bits is out of range as the greatest of 32 is.

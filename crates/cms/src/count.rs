@@ -11,10 +11,9 @@ use core::fmt;
 ///
 /// # Examples
 /// ```
-/// use cms::{CountMinParams, CountMinSketch};
+/// use cms::CountMinSketch;
 ///
-/// let params = CountMinParams::new(0.01, 0.01)?;
-/// let mut sketch = CountMinSketch::builder(params).counters::<u8>().build()?;
+/// let mut sketch = CountMinSketch::builder().error(0.01, 0.01).counters::<u8>().build()?;
 /// assert_eq!(sketch.insert_many("often", 200), 200);
 /// let count = sketch.insert_many("often", 200);
 /// assert!(count.is_saturated() && count == 255);
@@ -31,8 +30,8 @@ impl Count {
     /// Takes the value of a counter, where counters of `full_from` and more may have lost counts.
     #[cfg(feature = "alloc")]
     #[inline]
-    pub(crate) fn new<C: Into<u64> + Ord + Copy>(counter: C, full_from: C) -> Self {
-        Self { value: counter.into(), saturated: counter >= full_from }
+    pub(crate) const fn new(counter: u64, full_from: u64) -> Self {
+        Self { value: counter, saturated: counter >= full_from }
     }
 
     /// Returns the number of times.

@@ -3,7 +3,8 @@
 use core::fmt;
 use core::hash::{Hash, Hasher};
 
-use pds_core::internal::{Words, answer_keys, hash_chunk, prefetch};
+use pds_core::internal::{StoredWord, answer_keys, check_lengths, hash_chunk, prefetch};
+use pds_core::storage::{WordSource, Words};
 use pds_core::{
     AllocError, BuildError, DefaultHashBuilder, Frequency, Incompatible, KeyHasher, Merge,
 };
@@ -13,22 +14,24 @@ use pds_params::cms::MAX_DEPTH;
 use crate::cells::{Cells, index};
 use crate::numbers;
 use crate::sketch::BATCH;
-use crate::{RowHash, SignedCount};
+use crate::{CountSketchBuilder, RowHash, SignedCount};
 
-/// Answers *how often has this key come?* without bias: as often too low as too high; keys can be
-/// removed.
+/// Estimates *how often a key came* without bias: as often too low as too high. Keys can be removed.
 ///
-/// Each row adds a key's count to one counter with a sign of the key, so that other keys cancel on average; the
-/// estimate is the median of the rows. The error follows the norm of the counts (the root of the
-/// sum of their squares) instead of their sum, which is less on skewed streams. Choose
-/// [`CountMinSketch`](crate::CountMinSketch) where an estimate must not be too low, or where counters
-/// are to be small.
+/// Each row adds a key's count to one counter with a sign of the key, so that other keys cancel on average. The
+/// estimate is the median of the rows. The error follows the norm of the counts (the root of the sum of their squares)
+/// instead of their sum. The norm is less on skewed streams. Use [`CountMinSketch`](crate::CountMinSketch) if an estimate
+/// must not be too low, or if counters must be small.
+///
+/// # Storage
+/// `S` is the hasher and `W` the [storage](pds_core::storage): [`Words`] of the sketch's own, or portable bytes in a
+/// [`CountSketchView`](crate::CountSketchView), which has the methods that read.
 ///
 /// # Guarantees
-/// - Unbiased, and off by more than epsilon times the norm with probability delta at most. The proof
-///   assumes independent rows; these come from one 64-bit hash, and are measured.
-/// - Memory: width · depth signed counters of 64 bits. One that reaches 2^63 - 1, or the negative of it, is saturated: it
-///   stays there, since what it has lost is unknown, and each estimate that reads it says so.
+/// - Estimates are unbiased, and off by more than epsilon times the norm with probability delta at most. The proof
+///   assumes independent rows. These come from one 64-bit hash, and are measured.
+/// - Memory: width · depth signed counters of 64 bits. A counter that reaches 2^63 - 1, or the negative of it, is saturated.
+///   It stays there, since its lost counts are unknown, and each estimate that reads it says so.
 /// - Insert, remove and query: O(depth). Merge: O(width · depth).
 /// - Merging: exactly the sketch of both streams. Requires equal shape and hasher seed.
 ///
@@ -40,29 +43,34 @@ use crate::{RowHash, SignedCount};
 /// stock.insert_many("apples", 10);
 /// stock.remove_many("apples", 3);
 /// assert_eq!(stock.estimate("apples"), 7);
-/// # Ok::<(), pds_core::BuildError>(())
+/// # Ok::<(), cms::BuildError>(())
 /// ```
 ///
 /// # References
 /// Moses Charikar, Kevin Chen and Martin Farach-Colton, "Finding Frequent Items in Data Streams",
 /// ICALP 2002, section 3.
-pub struct CountSketch<S = DefaultHashBuilder> {
+#[derive(Clone)]
+pub struct CountSketch<S = DefaultHashBuilder, W = Words> {
     /// The rows, one after another, in two's complement.
-    counters: Words,
-    params: CountSketchParams,
-    hasher: S,
+    pub(crate) counters: W,
+    pub(crate) params: CountSketchParams,
+    pub(crate) hasher: S,
 }
 
 impl CountSketch {
-    /// Creates a sketch whose estimates are off by more than `epsilon` times the norm of the counts with
-    /// probability `delta` at most.
+    /// Creates a sketch whose estimates are off by more than `epsilon` times the norm of the counts with probability
+    /// `delta` at most.
     ///
     /// # Errors
-    /// [`BuildError::Param`] when one of them is not above 0 and below 1, or asks for too many counters;
-    /// [`BuildError::Alloc`] when the memory is refused.
+    /// [`BuildError::Param`] if a value is not above 0 and below 1, or asks for too many counters. [`BuildError::Alloc`] if
+    /// the allocator refuses the memory.
     pub fn new(epsilon: f64, delta: f64) -> Result<Self, BuildError> {
-        let params = CountSketchParams::new(epsilon, delta)?;
-        Ok(Self::from_params(params, DefaultHashBuilder::default())?)
+        Self::builder().error(epsilon, delta).build()
+    }
+
+    /// Starts a builder: for other shapes, a seed, or another hasher.
+    pub const fn builder() -> CountSketchBuilder {
+        CountSketchBuilder::new()
     }
 }
 
@@ -70,7 +78,7 @@ impl<S> CountSketch<S> {
     /// Creates an empty sketch of exactly this shape.
     ///
     /// # Errors
-    /// [`AllocError`] when the memory is refused.
+    /// [`AllocError`] if the allocator refuses the memory.
     pub fn from_params(params: CountSketchParams, hasher: S) -> Result<Self, AllocError>
     where
         S: KeyHasher,
@@ -83,19 +91,27 @@ impl<S> CountSketch<S> {
         Self { counters, params, hasher }
     }
 
-    /// Counts one more of the key with this hash. Returns the new estimate.
-    /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
-    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
+    /// Copies the sketch. `clone` does the same, but aborts if the allocator refuses the memory.
+    ///
+    /// # Errors
+    /// [`AllocError`] if the allocator refuses the memory.
+    pub fn try_clone(&self) -> Result<Self, AllocError>
+    where
+        S: Clone,
+    {
+        Ok(Self::from_parts(self.counters.try_clone()?, self.params, self.hasher.clone()))
+    }
+
+    /// Counts one more of a key, by its [hash](KeyHasher#hashes-of-your-own). Returns the new estimate.
     #[inline]
     pub fn insert_hash(&mut self, hash: u64) -> SignedCount {
         self.add_hash(hash, 1)
     }
 
-    /// Adds `count`, which may be negative, to the key with this hash. Returns the new estimate.
+    /// Adds `count`, which may be negative, to a key, by its [hash](KeyHasher#hashes-of-your-own). Returns the new
+    /// estimate.
     ///
-    /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
-    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
-    /// 0 changes nothing; a count of 2^63 - 1 or more, or the negative of it, saturates the counters.
+    /// 0 changes nothing. A count of 2^63 - 1 or more, or the negative of it, saturates the counters.
     #[inline]
     pub fn add_hash(&mut self, hash: u64, count: i64) -> SignedCount {
         let mut rows = Rows::new();
@@ -108,77 +124,25 @@ impl<S> CountSketch<S> {
         rows.median()
     }
 
-    /// Estimates how often the key with this hash came, less how often it was removed.
-    /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
-    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
-    #[inline]
-    #[must_use]
-    pub fn estimate_hash(&self, hash: u64) -> SignedCount {
-        median_row(&self.params, hash, |cell| self.counters[cell].cast_signed())
-    }
-
-    /// Counts one more of each key with these hashes; the same counters as after one by one.
-    /// Each hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
-    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
+    /// Counts one more of each key, by their [hashes](KeyHasher#hashes-of-your-own). The counters are the same as after
+    /// single calls.
     pub fn insert_hash_batch(&mut self, hashes: &[u64]) {
         for hashes in hashes.chunks(BATCH) {
-            hashes.iter().for_each(|&hash| self.prefetch(hash));
+            prefetch_cells(&self.counters, &self.params, hashes);
             hashes.iter().for_each(|&hash| {
                 self.insert_hash(hash);
             });
         }
     }
 
-    /// Estimates many keys by their hashes: `out[i]` is the answer for `hashes[i]`.
-    /// Each hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
-    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
-    ///
-    /// # Panics
-    /// When the slices differ in length.
-    pub fn estimate_hash_batch(&self, hashes: &[u64], out: &mut [SignedCount]) {
-        assert_eq!(hashes.len(), out.len(), "one answer a hash");
-        for (hashes, counts) in hashes.chunks(BATCH).zip(out.chunks_mut(BATCH)) {
-            hashes.iter().for_each(|&hash| self.prefetch(hash));
-            for (count, &hash) in counts.iter_mut().zip(hashes) {
-                *count = self.estimate_hash(hash);
-            }
-        }
-    }
-
-    #[inline]
-    fn prefetch(&self, hash: u64) {
-        signed_cells(&self.params, hash).for_each(|(cell, _)| prefetch(&self.counters, cell));
-    }
-
-    /// Estimates the sum of the squares of all counts: the median over the rows of the sum of the squares
-    /// of their counters. `None` where a counter is saturated.
-    ///
-    /// # Complexity
-    /// O(width · depth), without allocation.
-    ///
-    /// # References
-    /// Noga Alon, Yossi Matias and Mario Szegedy, "The Space Complexity of Approximating the Frequency
-    /// Moments", JCSS 58(1), 1999, section 2.2, in the form of Charikar et al.
-    #[must_use]
-    pub fn sum_of_squares(&self) -> Option<f64> {
-        if self.counters.iter().any(|&counter| is_saturated(counter.cast_signed())) {
-            return None;
-        }
-        let mut rows = [0.0; MAX_DEPTH as usize];
-        let rows = &mut rows[..self.params.depth() as usize];
-        for (row, counters) in rows.iter_mut().zip(self.counters.chunks_exact(index(self.width())))
-        {
-            *row = counters.iter().map(|&counter| square(counter.cast_signed())).sum();
-        }
-        Some(numbers::median(rows))
-    }
-
     /// Forgets all counts.
     pub fn clear(&mut self) {
         self.counters.fill(0);
     }
+}
 
-    /// Returns the number of counters a row.
+impl<S, W> CountSketch<S, W> {
+    /// Returns the number of counters per row.
     #[must_use]
     pub const fn width(&self) -> u64 {
         self.params.width()
@@ -196,20 +160,86 @@ impl<S> CountSketch<S> {
         self.params
     }
 
-    pub(crate) const fn words(&self) -> &Words {
-        &self.counters
-    }
-
-    /// Returns the size of the counters on the heap, in bytes.
-    #[must_use]
-    pub fn size_in_bytes(&self) -> u64 {
-        self.counters.size_in_bytes()
-    }
-
     /// Returns the hasher.
     #[must_use]
     pub const fn hasher(&self) -> &S {
         &self.hasher
+    }
+
+    /// Returns the size of the counters in bytes.
+    #[must_use]
+    pub const fn size_in_bytes(&self) -> u64 {
+        8 * self.params.counters()
+    }
+}
+
+impl<S, W: WordSource> CountSketch<S, W> {
+    /// Estimates how often a key came, less how often it was removed, by its
+    /// [hash](KeyHasher#hashes-of-your-own).
+    #[inline]
+    #[must_use]
+    pub fn estimate_hash(&self, hash: u64) -> SignedCount {
+        median_row(self.counters.as_words(), &self.params, hash)
+    }
+
+    /// Estimates many keys by their [hashes](KeyHasher#hashes-of-your-own): `out[i]` is the answer for `hashes[i]`.
+    ///
+    /// # Panics
+    /// If the slices differ in length.
+    pub fn estimate_hash_batch(&self, hashes: &[u64], out: &mut [SignedCount]) {
+        check_lengths(hashes, out);
+        let counters = self.counters.as_words();
+        for (hashes, counts) in hashes.chunks(BATCH).zip(out.chunks_mut(BATCH)) {
+            prefetch_cells(counters, &self.params, hashes);
+            for (count, &hash) in counts.iter_mut().zip(hashes) {
+                *count = median_row(counters, &self.params, hash);
+            }
+        }
+    }
+
+    /// Estimates the sum of the squares of all counts: the median over the rows of the sum of the squares of their
+    /// counters. Returns `None` if a counter is saturated.
+    ///
+    /// # Complexity
+    /// O(width · depth), without allocation.
+    ///
+    /// # References
+    /// Noga Alon, Yossi Matias and Mario Szegedy, "The Space Complexity of Approximating the Frequency
+    /// Moments", JCSS 58(1), 1999, section 2.2, in the form of Charikar et al.
+    #[must_use]
+    pub fn sum_of_squares(&self) -> Option<f64> {
+        let counters = self.counters.as_words();
+        if counters.iter().any(|counter| is_saturated(counter.value().cast_signed())) {
+            return None;
+        }
+        let mut rows = [0.0; MAX_DEPTH as usize];
+        let rows = &mut rows[..self.params.depth() as usize];
+        for (row, counters) in rows.iter_mut().zip(counters.chunks_exact(index(self.width()))) {
+            *row = counters.iter().map(|counter| square(counter.value().cast_signed())).sum();
+        }
+        Some(numbers::median(rows))
+    }
+}
+
+impl<S: KeyHasher, W: WordSource> CountSketch<S, W> {
+    /// Estimates how often `key` came, less how often it was removed. The estimate may be negative.
+    ///
+    /// # Complexity
+    /// O(depth), without allocation.
+    #[inline]
+    #[must_use]
+    pub fn estimate<K: Hash + ?Sized>(&self, key: &K) -> SignedCount {
+        self.estimate_hash(self.hasher.hash_key(key))
+    }
+
+    /// Estimates many keys: `out[i]` is the answer for `keys[i]`.
+    ///
+    /// # Panics
+    /// If the slices differ in length.
+    pub fn estimate_batch<K: Hash>(&self, keys: &[K], out: &mut [SignedCount]) {
+        answer_keys::<BATCH, K, _>(&self.hasher, keys, out, |hashes, counts| {
+            self.estimate_hash_batch(hashes, counts);
+        });
     }
 }
 
@@ -223,7 +253,7 @@ impl<S: KeyHasher> CountSketch<S> {
         self.insert_hash(self.hasher.hash_key(key))
     }
 
-    /// Counts `count` more of `key`; 2^63 - 1 and more saturate. Returns the new estimate.
+    /// Counts `count` more of `key`. 2^63 - 1 and more saturate the counters. Returns the new estimate.
     pub fn insert_many<K: Hash + ?Sized>(&mut self, key: &K, count: u64) -> SignedCount {
         self.add_hash(self.hasher.hash_key(key), signed(count))
     }
@@ -233,22 +263,12 @@ impl<S: KeyHasher> CountSketch<S> {
         self.add_hash(self.hasher.hash_key(key), -1)
     }
 
-    /// Counts `count` less of `key`; 2^63 - 1 and more saturate. Returns the new estimate.
+    /// Counts `count` less of `key`. 2^63 - 1 and more saturate the counters. Returns the new estimate.
     pub fn remove_many<K: Hash + ?Sized>(&mut self, key: &K, count: u64) -> SignedCount {
         self.add_hash(self.hasher.hash_key(key), -signed(count))
     }
 
-    /// Estimates how often `key` came, less how often it was removed; it may be negative.
-    ///
-    /// # Complexity
-    /// O(depth), without allocation.
-    #[inline]
-    #[must_use]
-    pub fn estimate<K: Hash + ?Sized>(&self, key: &K) -> SignedCount {
-        self.estimate_hash(self.hasher.hash_key(key))
-    }
-
-    /// Counts one more of each key; the same counters as after one by one.
+    /// Counts one more of each key. The counters are the same as after single calls.
     ///
     /// # Examples
     /// ```
@@ -257,7 +277,7 @@ impl<S: KeyHasher> CountSketch<S> {
     /// let mut stock = CountSketch::new(0.01, 0.01)?;
     /// stock.insert_batch(&["apples", "pears", "apples"]);
     /// assert_eq!(stock.estimate("apples"), 2);
-    /// # Ok::<(), pds_core::BuildError>(())
+    /// # Ok::<(), cms::BuildError>(())
     /// ```
     pub fn insert_batch<K: Hash>(&mut self, keys: &[K]) {
         for keys in keys.chunks(BATCH) {
@@ -266,20 +286,10 @@ impl<S: KeyHasher> CountSketch<S> {
         }
     }
 
-    /// Estimates many keys: `out[i]` is the answer for `keys[i]`.
-    ///
-    /// # Panics
-    /// When the slices differ in length.
-    pub fn estimate_batch<K: Hash>(&self, keys: &[K], out: &mut [SignedCount]) {
-        answer_keys::<BATCH, K, _>(&self.hasher, keys, out, |hashes, counts| {
-            self.estimate_hash_batch(hashes, counts);
-        });
-    }
-
     /// Makes `self` the sketch of both streams.
     ///
     /// # Errors
-    /// [`Incompatible`] when width, depth or hashers differ; nothing is changed then.
+    /// [`Incompatible`] if width, depth or hashers differ. `self` is unchanged then.
     ///
     /// # Complexity
     /// O(width · depth), without allocation.
@@ -298,16 +308,22 @@ impl<S: KeyHasher> CountSketch<S> {
     }
 }
 
-/// The median of a key's rows, where `counter` reads a counter.
+/// The median of a key's rows.
 #[inline]
-pub(crate) fn median_row(
-    params: &CountSketchParams,
-    hash: u64,
-    counter: impl Fn(usize) -> i64,
-) -> SignedCount {
+fn median_row<W: StoredWord>(counters: &[W], params: &CountSketchParams, hash: u64) -> SignedCount {
     let mut rows = Rows::new();
-    signed_cells(params, hash).for_each(|(cell, sign)| rows.push(counter(cell), sign));
+    for (cell, sign) in signed_cells(params, hash) {
+        rows.push(counters[cell].value().cast_signed(), sign);
+    }
     rows.median()
+}
+
+/// Prefetches the counters of many keys.
+#[inline]
+fn prefetch_cells<W>(counters: &[W], params: &CountSketchParams, hashes: &[u64]) {
+    for &hash in hashes {
+        signed_cells(params, hash).for_each(|(cell, _)| prefetch(counters, cell));
+    }
 }
 
 /// The counters of a key with its signs, row by row.
@@ -383,17 +399,8 @@ fn median(values: &mut [i64]) -> i64 {
     (low & high) + ((low ^ high) >> 1)
 }
 
-impl<S: Clone> CountSketch<S> {
-    /// Copies the sketch, or reports that there is no memory for a second one.
-    ///
-    /// # Errors
-    /// [`AllocError`] when memory is refused.
-    pub fn try_clone(&self) -> Result<Self, AllocError> {
-        Ok(Self::from_parts(self.counters.try_clone()?, self.params, self.hasher.clone()))
-    }
-}
-
-impl<S: KeyHasher> KeyHasher for CountSketch<S> {
+impl<S: KeyHasher, W> KeyHasher for CountSketch<S, W> {
+    #[inline]
     fn hash_key<K: Hash + ?Sized>(&self, key: &K) -> u64 {
         self.hasher.hash_key(key)
     }
@@ -405,7 +412,7 @@ impl<S: KeyHasher> KeyHasher for CountSketch<S> {
 }
 
 /// Estimates below 0 are given as 0.
-impl<S: KeyHasher> Frequency for CountSketch<S> {
+impl<S: KeyHasher, W: WordSource> Frequency for CountSketch<S, W> {
     fn estimate_hash(&self, hash: u64) -> u64 {
         self.estimate_hash(hash).value().max(0).cast_unsigned()
     }
@@ -428,14 +435,7 @@ impl<K: Hash, S: KeyHasher> Extend<K> for CountSketch<S> {
     }
 }
 
-impl<S: Clone> Clone for CountSketch<S> {
-    /// Copies the sketch. Aborts when memory is refused; see [`try_clone`](CountSketch::try_clone).
-    fn clone(&self) -> Self {
-        Self::from_parts(self.counters.clone(), self.params, self.hasher.clone())
-    }
-}
-
-/// Sketches are equal when shape, hasher and counts are.
+/// Sketches are equal if shape, hasher and counts are.
 impl<S: KeyHasher> PartialEq for CountSketch<S> {
     fn eq(&self, other: &Self) -> bool {
         self.check_compatible(other).is_ok() && self.counters == other.counters
@@ -444,9 +444,9 @@ impl<S: KeyHasher> PartialEq for CountSketch<S> {
 
 impl<S: KeyHasher> Eq for CountSketch<S> {}
 
-impl<S> fmt::Debug for CountSketch<S> {
+impl<S, W: WordSource> fmt::Debug for CountSketch<S, W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CountSketch")
+        f.debug_struct(W::name_of(["CountSketch", "AtomicCountSketch", "CountSketchView"]))
             .field("width", &self.width())
             .field("depth", &self.depth())
             .finish_non_exhaustive()

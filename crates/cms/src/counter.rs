@@ -4,8 +4,16 @@ use core::fmt::Debug;
 
 use pds_core::internal::Lane;
 
+/// A counter as a storage keeps it: the integer itself, or its bytes.
+pub trait StoredCounter<C> {
+    /// Returns the count.
+    fn get(&self) -> C;
+}
+
 /// An unsigned integer that counts up to its limit and stays there: `u8`, `u16`, `u32` or `u64`.
-pub trait Counter: sealed::Sealed + Lane + Ord + Debug + Send + Sync + 'static {
+pub trait Counter:
+    sealed::Sealed + StoredCounter<Self> + Lane + Ord + Debug + Send + Sync + 'static
+{
     /// The width in bits.
     const BITS: u32;
 
@@ -26,6 +34,12 @@ mod sealed {
         /// Returns half of the count, rounded down.
         #[must_use]
         fn half(self) -> Self;
+
+        /// The little-endian bytes of a counter.
+        type Bytes: super::StoredCounter<Self> + Copy;
+
+        /// Returns the counters that bytes hold, without those behind the last whole one.
+        fn cells_of(bytes: &[u8]) -> &[Self::Bytes];
     }
 }
 
@@ -50,6 +64,27 @@ macro_rules! counters {
             #[inline]
             fn half(self) -> Self {
                 self / 2
+            }
+
+            type Bytes = [u8; size_of::<$counter>()];
+
+            #[inline]
+            fn cells_of(bytes: &[u8]) -> &[Self::Bytes] {
+                bytes.as_chunks().0
+            }
+        }
+
+        impl StoredCounter<$counter> for $counter {
+            #[inline(always)]
+            fn get(&self) -> $counter {
+                *self
+            }
+        }
+
+        impl StoredCounter<$counter> for [u8; size_of::<$counter>()] {
+            #[inline(always)]
+            fn get(&self) -> $counter {
+                <$counter>::from_le_bytes(*self)
             }
         }
     )*};

@@ -2,13 +2,17 @@
 
 pub use crate::bytes::{read_sketch, sketch_bytes};
 pub use crate::cells::{index, words_for};
+pub use crate::counter::StoredCounter;
+pub use crate::counters::{Counted, PlainRows, Rows, Tally};
+#[cfg(target_has_atomic = "64")]
+pub use crate::counters::{SharedRows, SharedTally};
 pub use crate::numbers::error_of;
 
 use crate::{Count, CountInterval, CountMinSketch, Counter};
 
 /// Returns the estimate of a key whose count has this value; counts of `full_from` and more may have lost counts.
 #[must_use]
-pub fn count(value: u64, full_from: u64) -> Count {
+pub const fn count(value: u64, full_from: u64) -> Count {
     Count::new(value, full_from)
 }
 

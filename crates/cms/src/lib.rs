@@ -23,6 +23,8 @@ mod count_sketch;
 #[cfg(feature = "alloc")]
 mod counter;
 #[cfg(feature = "alloc")]
+mod counters;
+#[cfg(feature = "alloc")]
 #[doc(hidden)]
 pub mod internal;
 #[cfg(feature = "alloc")]
@@ -38,14 +40,18 @@ pub use rows::RowHash;
 #[cfg(all(feature = "alloc", target_has_atomic = "64"))]
 pub use atomic::{AtomicCountMinSketch, ShareError};
 #[cfg(feature = "alloc")]
-pub use builder::CountMinSketchBuilder;
+pub use builder::{CountMinSketchBuilder, CountSketchBuilder};
 #[cfg(feature = "alloc")]
 pub use count_sketch::CountSketch;
 #[cfg(feature = "alloc")]
 pub use counter::Counter;
-// What the signatures here are made of, so that `pds-core` need not be a dependency of their users.
+// The types in the signatures of this crate, so that its users need no dependency on `pds-core`.
+#[cfg(feature = "alloc")]
+pub use counters::CounterStorage;
 #[cfg(feature = "alloc")]
 pub use pds_core::bytes::{ByteOptions, Header};
+#[cfg(feature = "alloc")]
+pub use pds_core::storage;
 pub use pds_core::{
     AllocError, Avalanching, BuildError, DecodeError, DefaultHashBuilder, Estimate, Incompatible,
     KeyHasher, Kind, Mixed, ParamError, PortableHasher, Raw, SipHashBuilder,

@@ -1,160 +1,174 @@
-//! Sketches that are asked straight from their bytes.
+//! Sketches that answer from their stored bytes.
 
-mod signed;
+use pds_core::bytes::{ByteOptions, Envelope, OpenView};
+use pds_core::internal::StoredWord;
+use pds_core::storage::{Stored, WordSource};
+use pds_core::{DecodeError, DefaultHashBuilder, PortableHasher};
 
-use core::fmt;
-use core::hash::{Hash, Hasher};
-use core::marker::PhantomData;
+use crate::bytes::{TALLY_BYTES, check_sketch, counted_of, params_of, sketch_params_of};
+use crate::cells::{index, words_for};
+use crate::{CountMinSketch, CountSketch, Counter};
 
-use pds_core::bytes::Envelope;
-use pds_core::internal::view_methods;
-use pds_core::{DecodeError, DefaultHashBuilder, Frequency, KeyHasher};
-use pds_params::CountMinParams;
-
-use crate::bytes::params_of;
-use crate::cells::Cells;
-use crate::numbers::error_of;
-use crate::{Count, CountInterval, CountMinSketch, Counter};
-
-pub use signed::CountSketchView;
-
-/// A [`CountMinSketch`] in borrowed bytes, such as a memory-mapped file: all estimates, no copy.
+/// A read-only [`CountMinSketch`] that answers from its portable bytes, without a copy.
 ///
-/// Opening verifies the header and the length, in constant time; the payload is looked at only by
-/// estimates, and checked only by [`verify`](Self::verify). Bytes at any address will do.
+/// `B` is anything that gives bytes: `&[u8]`, `Vec<u8>`, `Arc<[u8]>`, a memory map. The view owns the `B`, so a program
+/// can keep many views in one collection without lifetimes. The bytes may start at any address.
+///
+/// A view has all methods of [`CountMinSketch`] that read, such as [`estimate`](CountMinSketch::estimate).
+///
+/// [`open`](Self::open) checks the head and the length in constant time. Call [`verify`](Self::verify) to check the
+/// payload too.
 ///
 /// # Guarantees
 /// - The answers are those of the sketch that wrote the bytes.
-/// - From a payload that was damaged since and not verified: answers may be wrong, in both directions.
-///   Never a panic, never a read outside the bytes.
-/// - A mapped file must not be truncated while it is mapped: the system then ends the process on access
-///   (`SIGBUS`), and no library can prevent it. Replace files by renaming, as
-///   [`CountMinSketch::save`] does.
+/// - If the payload is damaged and was not verified, answers may be wrong in both directions. No question panics, and
+///   none reads outside the bytes.
+/// - Do not truncate a file while it is mapped: the system then ends the process on access (`SIGBUS`). Replace files by
+///   renaming, as [`ByteOptions::save`] does.
 ///
 /// # Examples
 /// ```
+/// use std::sync::Arc;
 /// use cms::{CountMinSketch, CountMinSketchView};
 ///
 /// let mut sketch = CountMinSketch::new(0.01, 0.01)?;
 /// sketch.insert_many("stored", 3);
-/// let bytes = sketch.to_bytes();
+/// let bytes: Arc<[u8]> = sketch.to_bytes().into();
 ///
-/// let view: CountMinSketchView = CountMinSketchView::open(&bytes)?;
+/// let view: CountMinSketchView<Arc<[u8]>> = CountMinSketchView::open(bytes)?;
 /// view.verify()?;
 /// assert_eq!((view.estimate("stored").value(), view.estimate("absent").value()), (3, 0));
 /// # Ok::<(), Box<dyn core::error::Error>>(())
 /// ```
-#[derive(Clone)]
-pub struct CountMinSketchView<'a, S = DefaultHashBuilder, C = u32> {
-    envelope: Envelope<&'a [u8]>,
-    params: CountMinParams,
-    hasher: S,
-    width_of_counters: PhantomData<C>,
-}
+pub type CountMinSketchView<B, S = DefaultHashBuilder, C = u32> = CountMinSketch<S, C, Stored<B>>;
 
-view_methods!(
-    [C: Counter] CountMinSketchView<'a, S, C>, CountMinSketchView<'a, DefaultHashBuilder, C>, CountMinSketch<S, C>, to_sketch
-);
-
-impl<'a, S, C: Counter> CountMinSketchView<'a, S, C> {
-    fn of_envelope(envelope: Envelope<&'a [u8]>, hasher: S) -> Result<Self, DecodeError> {
-        let (params, _) = params_of::<C>(&envelope.header().shape)?;
-        Ok(Self { envelope, params, hasher, width_of_counters: PhantomData })
+impl<B: AsRef<[u8]>, C: Counter> CountMinSketchView<B, DefaultHashBuilder, C> {
+    /// Opens portable bytes that hold one sketch and nothing else. For a hasher with a secret key use [`ByteOptions::open`].
+    ///
+    /// # Errors
+    /// [`DecodeError`] says what is wrong, and at which offset.
+    ///
+    /// # Complexity
+    /// Constant. Reads the head, and the two numbers behind the counters.
+    pub fn open(bytes: B) -> Result<Self, DecodeError> {
+        ByteOptions::new().open(bytes)
     }
 }
 
-impl<S, C: Counter> CountMinSketchView<'_, S, C> {
-    /// Estimates how often the key with this hash came.
-    /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
-    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
+impl<B: AsRef<[u8]>, S: PortableHasher, C: Counter> CountMinSketchView<B, S, C> {
+    /// Returns the bytes that the view was opened from.
     #[must_use]
-    pub fn estimate_hash(&self, hash: u64) -> Count {
-        let least = Cells::new(self.params.width(), self.params.counters(), hash)
-            .map(|cell| self.counter(cell))
-            .min();
-        Count::new(least.unwrap_or(C::MAX).into(), self.last_word(0))
+    pub const fn get_ref(&self) -> &B {
+        self.counters.get_ref()
     }
 
-    fn counter(&self, cell: usize) -> C {
-        let width = size_of::<C>();
-        let mut bytes = [0; 8];
-        bytes[..width].copy_from_slice(&self.envelope.payload()[cell * width..][..width]);
-        C::saturating_from(u64::from_le_bytes(bytes))
+    /// Verifies the payload: its checksum, and whether the counters, their total and their limit fit together.
+    ///
+    /// # Errors
+    /// [`DecodeError`] says what is wrong, and at which offset.
+    ///
+    /// # Complexity
+    /// O(size): reads every byte.
+    pub fn verify(&self) -> Result<(), DecodeError> {
+        let envelope = self.counters.envelope();
+        envelope.verify()?;
+        let words = words_for::<C>(self.params.counters());
+        let end = envelope.header().payload_end() - TALLY_BYTES;
+        let last_word = self.counters.as_words()[index(words) - 1].value();
+        check_sketch(self.rows(), &self.params, last_word, counted_of(envelope.payload()), end)
     }
 
-    /// Bounds how often the key with this hash came, as
-    /// [`CountMinSketch::estimate_interval`] does.
-    /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
-    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
-    #[must_use]
-    pub fn estimate_interval_hash(&self, hash: u64) -> CountInterval {
-        let count = self.estimate_hash(hash);
-        CountInterval::below(count, error_of(&self.params, self.total()))
-    }
-
-    /// Returns the sum of all counts inserted, as [`CountMinSketch::total`] does.
-    #[must_use]
-    pub fn total(&self) -> u64 {
-        self.last_word(1)
-    }
-
-    /// One of the words behind the counters, by its place from the end.
-    fn last_word(&self, place: usize) -> u64 {
-        let (_, words) = self.envelope.payload().as_rchunks::<8>();
-        words.iter().rev().nth(place).map_or(0, |bytes| u64::from_le_bytes(*bytes))
-    }
-
-    /// Returns the shape and its error.
-    #[must_use]
-    pub const fn params(&self) -> CountMinParams {
-        self.params
-    }
-
-    /// Returns the hasher.
-    #[must_use]
-    pub const fn hasher(&self) -> &S {
-        &self.hasher
+    /// Verifies the bytes and copies the sketch out of them.
+    ///
+    /// # Errors
+    /// As [`verify`](Self::verify), and [`Alloc`](DecodeError::Alloc) if the allocator refuses the memory.
+    pub fn to_sketch(&self) -> Result<CountMinSketch<S, C>, DecodeError>
+    where
+        S: Clone,
+    {
+        self.counters.envelope().decode(Some(self.hasher.clone()))
     }
 }
 
-impl<S: KeyHasher, C: Counter> CountMinSketchView<'_, S, C> {
-    /// Estimates how often `key` came: never less, unless the answer is saturated.
+impl<B: AsRef<[u8]>, S: PortableHasher, C: Counter> OpenView<B> for CountMinSketchView<B, S, C> {
+    type Hasher = S;
+
+    fn open_view(envelope: Envelope<B>, hasher: Option<S>) -> Result<Self, DecodeError> {
+        let (words, hasher) = Stored::open::<CountMinSketch<S, C>>(envelope, hasher)?;
+        let (params, update) = params_of::<C, Stored<B>>(&words.envelope().header().shape)?;
+        let counted = counted_of(words.payload());
+        Ok(Self::from_parts(words, params, update, counted, hasher))
+    }
+}
+
+/// A read-only [`CountSketch`] that answers from its portable bytes, without a copy.
+///
+/// It has all methods of [`CountSketch`] that read. For `B`, and for damaged bytes, see [`CountMinSketchView`].
+///
+/// # Examples
+/// ```
+/// use cms::{CountSketch, CountSketchView};
+///
+/// let mut stock = CountSketch::new(0.01, 0.01)?;
+/// stock.insert_many("apples", 10);
+/// stock.remove_many("apples", 3);
+///
+/// let view = CountSketchView::open(stock.to_bytes())?;
+/// view.verify()?;
+/// assert_eq!((view.estimate("apples").value(), view.estimate("pears").value()), (7, 0));
+/// # Ok::<(), Box<dyn core::error::Error>>(())
+/// ```
+pub type CountSketchView<B, S = DefaultHashBuilder> = CountSketch<S, Stored<B>>;
+
+impl<B: AsRef<[u8]>> CountSketchView<B> {
+    /// Opens portable bytes that hold one sketch and nothing else. For a hasher with a secret key use [`ByteOptions::open`].
+    ///
+    /// # Errors
+    /// [`DecodeError`] says what is wrong, and at which offset.
+    ///
+    /// # Complexity
+    /// Constant.
+    pub fn open(bytes: B) -> Result<Self, DecodeError> {
+        ByteOptions::new().open(bytes)
+    }
+}
+
+impl<B: AsRef<[u8]>, S: PortableHasher> CountSketchView<B, S> {
+    /// Returns the bytes that the view was opened from.
     #[must_use]
-    pub fn estimate<K: Hash + ?Sized>(&self, key: &K) -> Count {
-        self.estimate_hash(self.hasher.hash_key(key))
+    pub const fn get_ref(&self) -> &B {
+        self.counters.get_ref()
     }
 
-    /// Bounds how often `key` came, as [`CountMinSketch::estimate_interval`] does.
-    #[must_use]
-    pub fn estimate_interval<K: Hash + ?Sized>(&self, key: &K) -> CountInterval {
-        self.estimate_interval_hash(self.hasher.hash_key(key))
+    /// Verifies the checksum of the payload. Any counters can be those of a sketch.
+    ///
+    /// # Errors
+    /// [`DecodeError`] says what is wrong, and at which offset.
+    ///
+    /// # Complexity
+    /// O(size): reads every byte.
+    pub fn verify(&self) -> Result<(), DecodeError> {
+        self.counters.envelope().verify()
+    }
+
+    /// Verifies the bytes and copies the sketch out of them.
+    ///
+    /// # Errors
+    /// As [`verify`](Self::verify), and [`Alloc`](DecodeError::Alloc) if the allocator refuses the memory.
+    pub fn to_sketch(&self) -> Result<CountSketch<S>, DecodeError>
+    where
+        S: Clone,
+    {
+        self.counters.envelope().decode(Some(self.hasher.clone()))
     }
 }
 
-impl<S: KeyHasher, C: Counter> KeyHasher for CountMinSketchView<'_, S, C> {
-    fn hash_key<K: Hash + ?Sized>(&self, key: &K) -> u64 {
-        self.hasher.hash_key(key)
-    }
+impl<B: AsRef<[u8]>, S: PortableHasher> OpenView<B> for CountSketchView<B, S> {
+    type Hasher = S;
 
-    #[inline]
-    fn hash_key_dyn(&self, feed: &mut dyn FnMut(&mut dyn Hasher)) -> u64 {
-        self.hasher.hash_key_dyn(feed)
-    }
-}
-
-impl<S: KeyHasher, C: Counter> Frequency for CountMinSketchView<'_, S, C> {
-    fn estimate_hash(&self, hash: u64) -> u64 {
-        self.estimate_hash(hash).value()
-    }
-}
-
-impl<S, C: Counter> fmt::Debug for CountMinSketchView<'_, S, C> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CountMinSketchView")
-            .field("width", &self.params.width())
-            .field("depth", &self.params.depth())
-            .field("counter_bits", &C::BITS)
-            .field("total", &self.total())
-            .finish_non_exhaustive()
+    fn open_view(envelope: Envelope<B>, hasher: Option<S>) -> Result<Self, DecodeError> {
+        let (counters, hasher) = Stored::open::<CountSketch<S>>(envelope, hasher)?;
+        let params = sketch_params_of(&counters.envelope().header().shape)?;
+        Ok(Self { counters, params, hasher })
     }
 }

@@ -37,8 +37,13 @@ fn keys_are_their_type_too() {
 fn one_counter_is_a_sketch() {
     for update in [Update::Plain, Update::Conservative] {
         let hasher = DefaultHashBuilder::default();
-        let mut sketch =
-            CountMinSketch::<_, u32>::from_params(shape(1, 1), update, hasher).unwrap();
+        let mut sketch = CountMinSketch::builder()
+            .params(shape(1, 1))
+            .counters::<u32>()
+            .update(update)
+            .hasher(hasher)
+            .build()
+            .unwrap();
         sketch.extend(0..10);
         assert_eq!(sketch.estimate(&"never seen"), 10);
         let interval = sketch.estimate_interval(&0);
@@ -49,8 +54,12 @@ fn one_counter_is_a_sketch() {
 
 #[test]
 fn a_conservative_sketch_never_exceeds_a_plain_one() {
-    let mut plain = CountMinSketch::builder(shape(20, 3)).build().unwrap();
-    let mut conservative = CountMinSketch::builder(shape(20, 3)).conservative().build().unwrap();
+    let mut plain = CountMinSketch::builder().params(shape(20, 3)).build().unwrap();
+    let mut conservative = CountMinSketch::builder()
+        .params(shape(20, 3))
+        .update(Update::Conservative)
+        .build()
+        .unwrap();
     for key in (0..2_000u32).map(|i| i % 97 * (i % 3)) {
         plain.insert(&key);
         let estimate = conservative.insert(&key);
@@ -66,7 +75,13 @@ fn saturates<C: Counter>(update: Update) {
     let limit: u64 = C::MAX.into();
     let build = || {
         let hasher = DefaultHashBuilder::default();
-        CountMinSketch::<_, C>::from_params(shape(64, 4), update, hasher).unwrap()
+        CountMinSketch::builder()
+            .params(shape(64, 4))
+            .counters::<C>()
+            .update(update)
+            .hasher(hasher)
+            .build()
+            .unwrap()
     };
     let mut sketch = build();
     let below = sketch.insert_many("key", limit - 1);
@@ -107,7 +122,7 @@ fn counters_of_every_width_saturate() {
 #[test]
 fn counters_take_their_width_in_memory() {
     let bytes = |bytes: u64| bytes.next_multiple_of(8);
-    let builder = CountMinSketch::builder(shape(101, 3));
+    let builder = CountMinSketch::builder().params(shape(101, 3));
     assert_eq!(builder.counters::<u8>().build().unwrap().size_in_bytes(), bytes(303));
     assert_eq!(builder.counters::<u16>().build().unwrap().size_in_bytes(), bytes(606));
     assert_eq!(builder.build().unwrap().size_in_bytes(), bytes(1212));
@@ -117,7 +132,8 @@ fn counters_take_their_width_in_memory() {
 /// Two keys of 2^64 - 1 each: no row may then hold more than the total, which bytes are refused for.
 #[test]
 fn halving_keeps_a_total_at_its_limit() {
-    let mut sketch = CountMinSketch::builder(shape(1_000, 4)).counters::<u64>().build().unwrap();
+    let mut sketch =
+        CountMinSketch::builder().params(shape(1_000, 4)).counters::<u64>().build().unwrap();
     sketch.insert_many("one", u64::MAX);
     sketch.insert_many("other", u64::MAX);
     sketch.halve();
@@ -127,7 +143,8 @@ fn halving_keeps_a_total_at_its_limit() {
 
 #[test]
 fn halving_ages_counts_and_tells_what_was_full() {
-    let mut sketch = CountMinSketch::builder(shape(1_000, 4)).counters::<u8>().build().unwrap();
+    let mut sketch =
+        CountMinSketch::builder().params(shape(1_000, 4)).counters::<u8>().build().unwrap();
     sketch.insert_many("odd", 7);
     sketch.insert_many("full", 1_000);
     assert_eq!(sketch.halve(), 4);
@@ -178,7 +195,8 @@ fn an_inner_product_is_an_upper_bound() {
     assert_eq!(products.iter().min(), Some(&product.value));
 
     let full = || {
-        let mut sketch = CountMinSketch::builder(shape(100, 2)).counters::<u64>().build().unwrap();
+        let mut sketch =
+            CountMinSketch::builder().params(shape(100, 2)).counters::<u64>().build().unwrap();
         (0..3).for_each(|key| _ = sketch.insert_many(&key, u64::MAX));
         sketch
     };
@@ -186,25 +204,35 @@ fn an_inner_product_is_an_upper_bound() {
     assert!(product.value == u128::MAX && product.is_saturated);
 
     let narrow = |count| {
-        let mut sketch = CountMinSketch::builder(shape(10, 2)).counters::<u8>().build().unwrap();
+        let mut sketch =
+            CountMinSketch::builder().params(shape(10, 2)).counters::<u8>().build().unwrap();
         sketch.insert_many("key", count);
         sketch
     };
     assert!(narrow(300).inner_product(&narrow(2)).unwrap().is_saturated);
     assert!(!narrow(200).inner_product(&narrow(2)).unwrap().is_saturated);
-    let conservative = CountMinSketch::builder(shape(10, 2)).conservative().build().unwrap();
+    let conservative = CountMinSketch::builder()
+        .params(shape(10, 2))
+        .update(Update::Conservative)
+        .build()
+        .unwrap();
     let refused = conservative.inner_product(&conservative);
     assert!(matches!(refused, Err(InnerProductError::Conservative)));
 }
 
 #[test]
 fn what_differs_is_named_and_nothing_changes() {
-    let build = |width, depth| CountMinSketch::builder(shape(width, depth)).build().unwrap();
+    let build =
+        |width, depth| CountMinSketch::builder().params(shape(width, depth)).build().unwrap();
     let mut sketch = build(10, 3);
     sketch.insert("key");
     let before = sketch.clone();
-    let conservative = CountMinSketch::builder(shape(10, 3)).conservative().build().unwrap();
-    let seeded = CountMinSketch::builder(shape(10, 3)).seed(1).build().unwrap();
+    let conservative = CountMinSketch::builder()
+        .params(shape(10, 3))
+        .update(Update::Conservative)
+        .build()
+        .unwrap();
+    let seeded = CountMinSketch::builder().params(shape(10, 3)).seed(1).build().unwrap();
     let mut differs = |other: &CountMinSketch, name: &str| match sketch.merge(other) {
         Err(Incompatible::Shape { parameter, .. } | Incompatible::Mode { parameter, .. }) => {
             assert_eq!(parameter, name);
@@ -219,8 +247,9 @@ fn what_differs_is_named_and_nothing_changes() {
     assert!(matches!(sketch.inner_product(&seeded), Err(InnerProductError::Incompatible(_))));
     assert_eq!(sketch, before);
 
-    let sip =
-        |key| CountMinSketch::builder(shape(10, 3)).hasher(SipHashBuilder::from_key([key; 16]));
+    let sip = |key| {
+        CountMinSketch::builder().params(shape(10, 3)).hasher(SipHashBuilder::from_key([key; 16]))
+    };
     let (mut left, right) = (sip(1).build().unwrap(), sip(2).build().unwrap());
     assert!(matches!(left.merge(&right), Err(Incompatible::Hasher { .. })));
     assert!(left.merge(&sip(1).build().unwrap()).is_ok());
@@ -229,7 +258,7 @@ fn what_differs_is_named_and_nothing_changes() {
 /// Beyond a mebibyte a merge goes by lines, the last of which may be a part.
 #[test]
 fn large_sketches_merge_to_the_last_counter() {
-    let build = || CountMinSketch::builder(shape(300_007, 1)).build().unwrap();
+    let build = || CountMinSketch::builder().params(shape(300_007, 1)).build().unwrap();
     let (mut left, mut right, mut both) = (build(), build(), build());
     left.extend(0..600_000);
     right.extend(400_000..1_400_000);
@@ -256,7 +285,7 @@ fn impossible_parameters_are_typed_errors() {
     }
     // More memory than any machine has is refused.
     let endless = CountMinParams::from_width_and_depth(1 << 58, 1).unwrap();
-    assert!(CountMinSketch::builder(endless).build().is_err());
+    assert!(CountMinSketch::builder().params(endless).build().is_err());
 }
 
 #[test]
@@ -328,7 +357,11 @@ fn a_shared_sketch_counts_as_a_plain_one() {
     assert_eq!(shared.total(), plain.total());
     assert_eq!(shared.estimate_interval("before"), plain.estimate_interval("before"));
     assert_eq!(shared.into_plain(), plain);
-    let conservative = CountMinSketch::builder(shape(10, 2)).conservative().build().unwrap();
+    let conservative = CountMinSketch::builder()
+        .params(shape(10, 2))
+        .update(Update::Conservative)
+        .build()
+        .unwrap();
     let refused = AtomicCountMinSketch::try_from(conservative);
     assert!(matches!(refused, Err(ShareError::Conservative)));
 }
@@ -338,7 +371,12 @@ fn threads_lose_nothing<C: Counter>() {
     const THREADS: usize = 4;
     const EACH: u64 = 100_000;
     let hasher = DefaultHashBuilder::default();
-    let shared = AtomicCountMinSketch::<_, C>::from_params(shape(16, 2), hasher).unwrap();
+    let shared = CountMinSketch::builder()
+        .params(shape(16, 2))
+        .counters::<C>()
+        .hasher(hasher)
+        .build_atomic()
+        .unwrap();
     // Together, or the first is done before the last begins.
     let start = Barrier::new(THREADS);
     std::thread::scope(|scope| {
@@ -352,8 +390,12 @@ fn threads_lose_nothing<C: Counter>() {
             });
         }
     });
-    let mut plain =
-        CountMinSketch::<_, C>::from_params(shape(16, 2), Update::Plain, hasher).unwrap();
+    let mut plain = CountMinSketch::builder()
+        .params(shape(16, 2))
+        .counters::<C>()
+        .hasher(hasher)
+        .build()
+        .unwrap();
     for thread in 0..THREADS as u64 {
         (0..EACH).for_each(|i| {
             plain.insert(&((i + thread) % 40));
@@ -374,7 +416,7 @@ fn threads_lose_no_insert() {
 /// Neither the part of the total that a key adds to wraps, nor the sum of the parts.
 #[test]
 fn a_shared_total_never_wraps() {
-    let shared = AtomicCountMinSketch::new(0.1, 0.1).unwrap();
+    let shared = CountMinSketch::builder().error(0.1, 0.1).build_atomic().unwrap();
     for _ in 0..2 {
         shared.insert_many("key", u64::MAX - 5);
     }

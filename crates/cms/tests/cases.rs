@@ -48,7 +48,7 @@ fn case_05_impossible_parameters_name_themselves() {
 
 #[test]
 fn case_06_what_cannot_be_had_is_a_typed_error() {
-    let huge = CountMinSketch::builder(shape(1 << 59, 2));
+    let huge = CountMinSketch::builder().params(shape(1 << 59, 2));
     assert!(huge.build().is_err());
     assert!(matches!(
         CountMinSketch::new(1e-300, 0.1),
@@ -61,8 +61,12 @@ fn case_06_what_cannot_be_had_is_a_typed_error() {
 #[test]
 fn case_08_weak_hashes_cost_no_accuracy() {
     fn mean_error<S: KeyHasher>(hasher: S, keys: &[u64]) -> f64 {
-        let mut sketch =
-            CountMinSketch::<_, u32>::from_params(shape(2_000, 3), Update::Plain, hasher).unwrap();
+        let mut sketch = CountMinSketch::builder()
+            .params(shape(2_000, 3))
+            .counters::<u32>()
+            .hasher(hasher)
+            .build()
+            .unwrap();
         sketch.extend(keys);
         keys.iter().map(|key| sketch.estimate(key).value() - 1).sum::<u64>() as f64
             / keys.len() as f64
@@ -93,12 +97,12 @@ fn case_11_estimates_are_never_below_the_truth() {
         let limit: u64 = C::MAX.into();
         for update in [Update::Plain, Update::Conservative] {
             let build = || {
-                CountMinSketch::<_, C>::from_params(
-                    shape(32, 3),
-                    update,
-                    DefaultHashBuilder::default(),
-                )
-                .unwrap()
+                CountMinSketch::builder()
+                    .params(shape(32, 3))
+                    .counters::<C>()
+                    .update(update)
+                    .build()
+                    .unwrap()
             };
             let (mut left, mut right) = (build(), build());
             for (key, count) in
@@ -126,7 +130,7 @@ fn case_11_estimates_are_never_below_the_truth() {
 
 #[test]
 fn case_12_the_smallest_sketches_work() {
-    let mut one = CountMinSketch::builder(shape(1, 1)).counters::<u8>().build().unwrap();
+    let mut one = CountMinSketch::builder().params(shape(1, 1)).counters::<u8>().build().unwrap();
     one.extend(0..200);
     assert_eq!(one.estimate(&7), 200);
     assert_eq!(CountMinSketch::<_, u8>::from_bytes(&one.to_bytes()).unwrap(), one);
@@ -137,8 +141,12 @@ fn case_12_the_smallest_sketches_work() {
 fn case_13_what_differs_is_not_merged() {
     fn refuses<S: KeyHasher + Clone>(left: S, right: S) {
         let build = |hasher| {
-            let mut sketch =
-                CountMinSketch::<_, u32>::from_params(shape(9, 2), Update::Plain, hasher).unwrap();
+            let mut sketch = CountMinSketch::builder()
+                .params(shape(9, 2))
+                .counters::<u32>()
+                .hasher(hasher)
+                .build()
+                .unwrap();
             sketch.insert("key");
             sketch
         };
@@ -186,8 +194,11 @@ fn case_17_hostile_lengths_allocate_nothing() {
 fn case_20_any_number_of_counters_round_trips() {
     for width in 1..20 {
         for depth in 1..4 {
-            let mut sketch =
-                CountMinSketch::builder(shape(width, depth)).counters::<u8>().build().unwrap();
+            let mut sketch = CountMinSketch::builder()
+                .params(shape(width, depth))
+                .counters::<u8>()
+                .build()
+                .unwrap();
             sketch.extend(0..50);
             assert_eq!(CountMinSketch::<_, u8>::from_bytes(&sketch.to_bytes()).unwrap(), sketch);
         }
@@ -197,8 +208,7 @@ fn case_20_any_number_of_counters_round_trips() {
 /// A shared sketch loses nothing at its counters' limit either.
 #[test]
 fn case_11_shared_counters_stop_at_their_limit() {
-    let shared =
-        AtomicCountMinSketch::<_, u8>::from_params(shape(32, 3), DefaultHashBuilder::default());
+    let shared = CountMinSketch::builder().params(shape(32, 3)).counters::<u8>().build_atomic();
     let shared = shared.unwrap();
     for _ in 0..300 {
         shared.insert("full");
@@ -217,7 +227,13 @@ fn case_24_many_keys_are_asked_in_one_call() {
     {
         let build = || {
             let hasher = DefaultHashBuilder::default();
-            CountMinSketch::<_, u32>::from_params(shape(width, 4), update, hasher).unwrap()
+            CountMinSketch::builder()
+                .params(shape(width, 4))
+                .counters::<u32>()
+                .update(update)
+                .hasher(hasher)
+                .build()
+                .unwrap()
         };
         let (mut batch, mut single) = (build(), build());
         batch.insert_batch(&words);
@@ -249,8 +265,7 @@ fn case_24_many_keys_of_a_count_sketch_are_asked_in_one_call() {
 }
 
 fn sketch_of<C: Counter>(width: u64, depth: u32) -> CountMinSketch<DefaultHashBuilder, C> {
-    let hasher = DefaultHashBuilder::default();
-    CountMinSketch::from_params(shape(width, depth), Update::Plain, hasher).unwrap()
+    CountMinSketch::builder().params(shape(width, depth)).counters::<C>().build().unwrap()
 }
 
 /// A counter that has lost counts cannot come back to a number, up or down.
@@ -305,7 +320,7 @@ fn case_35_halving_forgets_no_saturation() {
     assert_eq!(sketch.estimate_interval("low").truth_at_most, Some(50));
     let bytes = sketch.to_bytes();
     check(CountMinSketch::<_, u8>::from_bytes(&bytes).unwrap().estimate_interval("full"));
-    check(CountMinSketchView::<_, u8>::open(&bytes).unwrap().estimate_interval("full"));
+    check(CountMinSketchView::<_, _, u8>::open(&bytes).unwrap().estimate_interval("full"));
     let shared = AtomicCountMinSketch::<_, u8>::try_from(sketch.clone()).unwrap();
     check(shared.estimate_interval("full"));
     check(shared.into_plain().estimate_interval("full"));
@@ -332,7 +347,12 @@ fn case_35_a_product_is_bounded_by_rows_that_lost_nothing() {
     for seed in 0..500 {
         let build = || {
             let hasher = DefaultHashBuilder::with_seed(seed);
-            CountMinSketch::<_, u8>::from_params(shape(3, 2), Update::Plain, hasher).unwrap()
+            CountMinSketch::builder()
+                .params(shape(3, 2))
+                .counters::<u8>()
+                .hasher(hasher)
+                .build()
+                .unwrap()
         };
         let (mut left, mut right) = (build(), build());
         (0..4u64).for_each(|key| _ = left.insert_many(&key, 80 * key));
@@ -364,12 +384,11 @@ fn case_35_a_product_is_bounded_by_rows_that_lost_nothing() {
 fn case_35_a_saturated_total_gives_no_lower_bound() {
     let mut sketch = sketch_of::<u64>(1, 1);
     (0..3).for_each(|_| _ = sketch.insert_many("others", u64::MAX / 2));
-    let mut shared =
-        AtomicCountMinSketch::<_, u64>::from_params(shape(1, 1), DefaultHashBuilder::default());
+    let mut shared = CountMinSketch::builder().params(shape(1, 1)).counters::<u64>().build_atomic();
     let shared = shared.as_mut().unwrap();
     (0..3).for_each(|_| _ = shared.insert_many("others", u64::MAX / 2));
     let bytes = sketch.to_bytes();
-    let view = CountMinSketchView::<_, u64>::open(&bytes).unwrap();
+    let view = CountMinSketchView::<_, _, u64>::open(&bytes).unwrap();
     for interval in [
         sketch.estimate_interval("never"),
         shared.estimate_interval("never"),
@@ -395,12 +414,22 @@ fn case_36_an_increment_of_zero_changes_nothing() {
             hasher,
         )
         .unwrap();
-        let mut plain = CountMinSketch::<_, u8>::from_params(shape(2, 2), Update::Plain, hasher);
+        let mut plain =
+            CountMinSketch::builder().params(shape(2, 2)).counters::<u8>().hasher(hasher).build();
         let plain = plain.as_mut().unwrap();
-        let mut careful =
-            CountMinSketch::<_, u8>::from_params(shape(2, 9), Update::Conservative, hasher);
+        let mut careful = CountMinSketch::builder()
+            .params(shape(2, 9))
+            .counters::<u8>()
+            .update(Update::Conservative)
+            .hasher(hasher)
+            .build();
         let careful = careful.as_mut().unwrap();
-        let shared = AtomicCountMinSketch::<_, u8>::from_params(shape(2, 2), hasher).unwrap();
+        let shared = CountMinSketch::builder()
+            .params(shape(2, 2))
+            .counters::<u8>()
+            .hasher(hasher)
+            .build_atomic()
+            .unwrap();
         let mut bytes = Vec::new();
         for (key, count) in
             [("never", 0), ("foo", 10), ("bar", 42), ("bar", 0), ("never", 0), ("foo", 0)]
@@ -441,7 +470,13 @@ fn case_29_an_empty_operand_is_the_identity_of_merging() {
         }
         for update in [Update::Plain, Update::Conservative] {
             identity!(
-                CountMinSketch::<_, u8>::from_params(shape(5, 3), update, hasher).unwrap(),
+                CountMinSketch::builder()
+                    .params(shape(5, 3))
+                    .counters::<u8>()
+                    .update(update)
+                    .hasher(hasher)
+                    .build()
+                    .unwrap(),
                 |sketch: &mut CountMinSketch<_, u8>, key| sketch.insert(&key)
             );
         }

@@ -8,7 +8,7 @@ use std::{env, fs};
 
 use cms::{
     AtomicCountMinSketch, CountMinParams, CountMinSketch, CountMinSketchView, CountSketch,
-    CountSketchView, RowHash,
+    CountSketchView, RowHash, Update,
 };
 use pds_core::bytes::ByteOptions;
 use pds_core::hash::finalize;
@@ -35,7 +35,8 @@ fn plain() -> CountMinSketch {
 
 fn narrow() -> CountMinSketch<SipHashBuilder, u8> {
     let params = CountMinParams::least_memory(0.05, 0.1).unwrap();
-    let builder = CountMinSketch::builder(params).conservative().counters::<u8>();
+    let builder =
+        CountMinSketch::builder().params(params).update(Update::Conservative).counters::<u8>();
     let mut sketch = builder.hasher(SipHashBuilder::from_key(KEY)).build().unwrap();
     stream().for_each(|i| {
         sketch.insert(&word(i));
@@ -81,7 +82,7 @@ fn todays_code_reads_the_golden_files() {
     assert_eq!((sketch.total(), sketch.params()), (3_000, plain().params()));
     assert_eq!(sketch, plain());
     let shared =
-        AtomicCountMinSketch::<DefaultHashBuilder>::from_bytes(&read("count_min.pds")).unwrap();
+        ByteOptions::new().from_bytes::<AtomicCountMinSketch>(&read("count_min.pds")).unwrap();
     assert_eq!(shared.into_plain(), plain());
     let keyed = read("count_min_u8_conservative_sip.pds");
     let sketch =
@@ -111,10 +112,10 @@ fn case_19_columns_and_signs_are_those_of_the_specification() {
 /// The counters of one key by the specification alone, computed with another implementation of XXH3.
 #[test]
 fn case_19_a_key_has_its_counters_where_the_specification_says() {
-    let mut sketch =
-        CountMinSketch::builder(CountMinParams::from_width_and_depth(1_000, 4).unwrap())
-            .build()
-            .unwrap();
+    let mut sketch = CountMinSketch::builder()
+        .params(CountMinParams::from_width_and_depth(1_000, 4).unwrap())
+        .build()
+        .unwrap();
     sketch.insert_many(&1u64, 5);
     let places: Vec<_> = (0..4_000).filter(|&i| sketch.counters()[i] == 5).collect();
     assert_eq!(places, [186, 1514, 2079, 3670]);
@@ -162,7 +163,7 @@ fn case_17_forged_sketches_are_refused() {
     let saturated = forged(&bytes, total_at + 8, &(1u64 << 32).to_le_bytes());
     assert_eq!(of(&saturated), ("the least saturated count", total_at as u64 + 8));
     // 136 x 3 counters fill their words; 3 of one row leave half a word.
-    let odd = CountMinSketch::builder(CountMinParams::from_width_and_depth(3, 1).unwrap());
+    let odd = CountMinSketch::builder().params(CountMinParams::from_width_and_depth(3, 1).unwrap());
     let odd = forged(&odd.build().unwrap().to_bytes(), 128 + 12, &[1]);
     assert_eq!(of(&odd), ("padding", 128 + 8));
     // Another kind, and other counters than those asked for.
@@ -172,8 +173,12 @@ fn case_17_forged_sketches_are_refused() {
     ));
     let wide = CountMinSketch::<DefaultHashBuilder, u64>::from_bytes(&bytes);
     assert_eq!(fault_of(wide), ("the bits of a counter", 88));
-    let conservative = CountMinSketch::builder(plain().params()).conservative().build().unwrap();
-    let shared = AtomicCountMinSketch::<DefaultHashBuilder>::from_bytes(&conservative.to_bytes());
+    let conservative = CountMinSketch::builder()
+        .params(plain().params())
+        .update(Update::Conservative)
+        .build()
+        .unwrap();
+    let shared = ByteOptions::new().from_bytes::<AtomicCountMinSketch>(&conservative.to_bytes());
     assert_eq!(fault_of(shared), ("the update", 96));
 }
 
@@ -183,7 +188,7 @@ fn case_21_views_answer_from_bytes_at_any_address() {
     for offset in 0..9 {
         let at = |bytes: Vec<u8>| [vec![0; offset], bytes].concat();
         let (bytes, signed_bytes) = (at(plain.to_bytes()), at(signed.to_bytes()));
-        let view: CountMinSketchView = CountMinSketchView::open(&bytes[offset..]).unwrap();
+        let view = CountMinSketchView::open(&bytes[offset..]).unwrap();
         let signed_view = CountSketchView::open(&signed_bytes[offset..]).unwrap();
         assert!(view.verify().is_ok() && signed_view.verify().is_ok());
         for key in 0..600u64 {
@@ -200,7 +205,7 @@ fn case_21_views_answer_from_bytes_at_any_address() {
     let hasher = SipHashBuilder::from_key(KEY);
     let view = ByteOptions::new()
         .hasher(hasher)
-        .open::<_, CountMinSketchView<_, u8>>(&narrow_bytes)
+        .open::<_, CountMinSketchView<_, _, u8>>(&narrow_bytes)
         .unwrap();
     assert!((0..600).all(|i| view.estimate(&word(i)) == narrow.estimate(&word(i))));
 }
@@ -234,13 +239,15 @@ fn streams_hold_one_structure_after_another() {
 /// Updates and counters have names, which errors say.
 #[test]
 fn case_45_errors_name_counters_and_updates() {
-    let conservative = CountMinSketch::builder(CountMinParams::new(0.1, 0.1).unwrap())
-        .conservative()
+    let conservative = CountMinSketch::builder()
+        .params(CountMinParams::new(0.1, 0.1).unwrap())
+        .update(Update::Conservative)
         .build()
         .unwrap()
         .to_bytes();
     assert_eq!(
-        AtomicCountMinSketch::<DefaultHashBuilder, u32>::from_bytes(&conservative)
+        ByteOptions::new()
+            .from_bytes::<AtomicCountMinSketch>(&conservative)
             .unwrap_err()
             .to_string(),
         "the update at offset 96 is conservative (number 1), but must be plain, for a sketch that threads share"

@@ -6,8 +6,8 @@ mod histories;
 use std::collections::HashMap;
 
 use cms::{
-    AtomicCountMinSketch, Count, CountMinParams, CountMinSketch, CountMinSketchView, CountSketch,
-    CountSketchParams, CountSketchView, Counter, SignedCount, Update,
+    Count, CountMinParams, CountMinSketch, CountMinSketchView, CountSketch, CountSketchParams,
+    CountSketchView, Counter, SignedCount, Update,
 };
 use histories::{Step, Weight, follow};
 use pds_core::DefaultHashBuilder;
@@ -40,8 +40,13 @@ fn sketch(shape: Shape, stream: &[(u8, u8)]) -> Narrow {
     sketch
 }
 
+fn counting<C: Counter>(shape: Shape) -> CountMinSketch<DefaultHashBuilder, C> {
+    let builder = CountMinSketch::builder().params(shape.params).update(shape.update);
+    builder.counters().build().unwrap()
+}
+
 fn empty(shape: Shape) -> Narrow {
-    CountMinSketch::from_params(shape.params, shape.update, DefaultHashBuilder::default()).unwrap()
+    counting(shape)
 }
 
 fn truth<'a>(stream: impl IntoIterator<Item = &'a (u8, u8)>) -> HashMap<u8, u64> {
@@ -59,16 +64,14 @@ fn bounds(count: Count, truth: u64) -> bool {
 
 fn sketch_keeps_bounds<C: Counter>(shape: Shape, steps: Vec<Step>) -> bool {
     type Sketch<C> = CountMinSketch<DefaultHashBuilder, C>;
-    let build = || {
-        Sketch::<C>::from_params(shape.params, shape.update, DefaultHashBuilder::default()).unwrap()
-    };
+    let build = || counting::<C>(shape);
     let halve = |sketch: &mut Sketch<C>| {
         sketch.halve();
         true
     };
     let (sketch, exact) = follow!(steps, build(), Sketch::<C>::from_bytes, halve);
     let bytes = sketch.to_bytes();
-    let view = CountMinSketchView::<_, C>::open(&bytes).unwrap();
+    let view = CountMinSketchView::<_, _, C>::open(&bytes).unwrap();
     (0..13).all(|key| {
         let (estimate, interval) = (sketch.estimate(&key), sketch.estimate_interval(&key));
         exact.is_bounded(key, estimate, interval, false)
@@ -168,7 +171,7 @@ quickcheck! {
         let offset = usize::from(offset % 16);
         let mut bytes = vec![0; offset];
         bytes.extend(sketch.to_bytes());
-        let view = CountMinSketchView::<_, u8>::open(&bytes[offset..]).unwrap();
+        let view = CountMinSketchView::<_, _, u8>::open(&bytes[offset..]).unwrap();
         view.verify().is_ok()
             && view.total() == sketch.total()
             && (0..=255u8).all(|key| view.estimate(&key) == sketch.estimate(&key))
@@ -181,21 +184,21 @@ quickcheck! {
         for (byte, &damage) in bytes[128..].iter_mut().zip(garbage.iter().cycle()) {
             *byte = damage;
         }
-        let view = CountMinSketchView::<_, u8>::open(&bytes).unwrap();
+        let view = CountMinSketchView::<_, _, u8>::open(&bytes).unwrap();
         (0..=255u8).all(|key| view.estimate(&key) <= 255)
     }
 
     fn a_shared_sketch_has_the_bytes_of_a_plain_one(shape: Shape, stream: Vec<(u8, u8)>) -> bool {
         let plain = Shape { update: Update::Plain, ..shape };
         let hasher = DefaultHashBuilder::default();
-        let shared = AtomicCountMinSketch::<_, u8>::from_params(shape.params, hasher).unwrap();
+        let shared = CountMinSketch::builder().params(shape.params).counters::<u8>().hasher(hasher).build_atomic().unwrap();
         stream.iter().for_each(|(key, count)| { shared.insert_many(key, (*count).into()); });
         shared.to_bytes() == sketch(plain, &stream).to_bytes()
     }
 
     fn an_inner_product_is_an_upper_bound(shape: Shape, left: Vec<u8>, right: Vec<u8>) -> bool {
         let build = |keys: &[u8]| {
-            let mut sketch = CountMinSketch::builder(shape.params).build().unwrap();
+            let mut sketch = CountMinSketch::builder().params(shape.params).build().unwrap();
             sketch.extend(keys);
             sketch
         };

@@ -23,7 +23,7 @@ fn case_18_every_format_gives_the_envelope_back() {
 fn a_secret_key_is_serialised_on_request() {
     let hasher = SipHashBuilder::from_key([7; 16]);
     let params = cms::CountMinParams::new(0.4, 0.2).unwrap();
-    let sketch = CountMinSketch::builder(params).hasher(hasher).build().unwrap();
+    let sketch = CountMinSketch::builder().params(params).hasher(hasher).build().unwrap();
     for format in FORMATS {
         let written = format.write(&WithKey(&sketch)).unwrap();
         assert!(format.read::<CountMinSketch<SipHashBuilder>>(&written).unwrap() == sketch);

@@ -10,7 +10,7 @@ use core::hash::BuildHasher;
 use pds_core::hash::finalize;
 use pds_core::{DefaultHashBuilder, KeyHasher, Mixed};
 
-use cms::{CountMinParams, CountMinSketch, CountSketch, CountSketchParams, RowHash};
+use cms::{CountMinParams, CountMinSketch, CountSketch, CountSketchParams, RowHash, Update};
 use pds_testkit::hashers::{Crc64Builder, Fnv1aBuilder, FxBuilder, IdentityBuilder};
 use pds_testkit::stats::{Binomial, normal_quantile, split_budget};
 use pds_testkit::zipf::{Zipf, counts};
@@ -19,6 +19,10 @@ use streams::{key, real};
 const FALSE_ALARM: f64 = 1e-6;
 /// How many judgements the tests below pass, rounded up.
 const JUDGEMENTS: usize = 2_000;
+
+fn update(conservative: bool) -> Update {
+    if conservative { Update::Conservative } else { Update::Plain }
+}
 
 fn alpha() -> f64 {
     split_budget(FALSE_ALARM, JUDGEMENTS)
@@ -146,8 +150,8 @@ fn errors_are_those_of_independent_rows() {
             .map(|trial| {
                 let trial = number * 100 + trial;
                 let stream: Vec<_> = zipf.stream(trial).take(EVENTS).collect();
-                let builder = CountMinSketch::builder(params);
-                let builder = if row.conservative { builder.conservative() } else { builder };
+                let builder = CountMinSketch::builder().params(params);
+                let builder = builder.update(update(row.conservative));
                 let mut sketch = builder.build().unwrap();
                 sketch.extend(stream.iter().map(|&rank| key(trial, rank)));
                 mean_error(&sketch, trial, &counts(ITEMS, &stream))
@@ -196,8 +200,8 @@ fn the_bound_holds_on_every_stream() {
             let rising: Vec<_> = sorted.iter().rev().copied().collect();
             for (order, stream) in [stream, sorted, rising].iter().enumerate() {
                 for conservative in [false, true] {
-                    let builder = CountMinSketch::builder(params);
-                    let builder = if conservative { builder.conservative() } else { builder };
+                    let builder = CountMinSketch::builder().params(params);
+                    let builder = builder.update(update(conservative));
                     let mut sketch = builder.build().unwrap();
                     sketch.extend(stream.iter().map(|&rank| key(seed, rank)));
                     let counts = counts(ITEMS, stream);
@@ -275,7 +279,7 @@ fn subtracting_the_noise_helps_on_flat_streams() {
     let params = CountMinParams::from_width_and_depth(1_000, 5).unwrap();
     let mut stream: Vec<_> = Zipf::new(ITEMS, 0.0).stream(5).take(EVENTS).collect();
     stream.extend((0..500 * FREQUENT).map(|i| i % FREQUENT));
-    let mut sketch = CountMinSketch::builder(params).build().unwrap();
+    let mut sketch = CountMinSketch::builder().params(params).build().unwrap();
     sketch.extend(stream.iter().map(|&rank| key(3, rank)));
     let (mut plain, mut less, mut bias) = (0.0, 0.0, 0.0);
     for (rank, count) in counts(ITEMS, &stream).into_iter().enumerate() {
@@ -336,8 +340,8 @@ fn small_count_min_sketches_keep_their_probability() {
                 let asked_last = stream.len() as u64;
                 let mut missed = [0, 0, 0];
                 for seed in 0..TRIALS {
-                    let builder = CountMinSketch::builder(params).seed(seed);
-                    let builder = if conservative { builder.conservative() } else { builder };
+                    let builder = CountMinSketch::builder().params(params).seed(seed);
+                    let builder = builder.update(update(conservative));
                     let mut parts = [builder.build().unwrap(), builder.build().unwrap()];
                     for (key, &count) in (0u64..).zip(&stream) {
                         // Whole keys here and there: the second part is empty for a single one.

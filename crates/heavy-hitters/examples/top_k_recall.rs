@@ -101,7 +101,10 @@ fn top_k(k: usize, bytes: usize, stream: &Stream) -> Vec<u64> {
     }
     let width = bytes as u64 / 32;
     let params = cms::CountMinParams::from_width_and_depth(width, 4).expect("a sound shape");
-    let builder = cms::CountMinSketch::builder(params).conservative().counters::<u64>();
+    let builder = cms::CountMinSketch::builder()
+        .params(params)
+        .update(cms::Update::Conservative)
+        .counters::<u64>();
     let mut sketch = builder.build().expect("memory");
     let mut greatest = Greatest::new(k);
     for &key in &stream.keys {

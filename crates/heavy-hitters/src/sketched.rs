@@ -79,7 +79,12 @@ impl<K, S> SketchedHeavyHitters<K, S> {
         S: KeyHasher,
     {
         let candidates = Summary::new(candidates_for(phi)?)?;
-        let sketch = CountMinSketch::from_params(params, Update::Conservative, hasher)?;
+        let sketch = CountMinSketch::builder()
+            .params(params)
+            .counters()
+            .update(Update::Conservative)
+            .hasher(hasher)
+            .build()?;
         Ok(Self { sketch, candidates, phi })
     }
 

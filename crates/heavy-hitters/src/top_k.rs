@@ -88,7 +88,12 @@ impl<K, S> TopK<K, S> {
         S: KeyHasher,
     {
         let (params, capacity) = params_for(k)?;
-        let sketch = CountMinSketch::from_params(params, Update::Conservative, hasher)?;
+        let sketch = CountMinSketch::builder()
+            .params(params)
+            .counters()
+            .update(Update::Conservative)
+            .hasher(hasher)
+            .build()?;
         Ok(Self { sketch, list: Summary::new(capacity)? })
     }
 
@@ -128,7 +133,7 @@ impl<K, S> TopK<K, S> {
 
     /// Returns the sum of all counts inserted, as [`CountMinSketch::total`] does.
     #[must_use]
-    pub const fn total(&self) -> u64 {
+    pub fn total(&self) -> u64 {
         self.sketch.total()
     }
 

@@ -112,7 +112,8 @@ fn case_18_hostile_entries_are_refused() {
     assert!(reads(list.sketch(), 2, &[]));
     assert!(!reads(list.sketch(), 2, &[a]), "a count above that of the sketch");
     assert!(!reads(list.sketch(), 0, &[]) && !reads(list.sketch(), 100, &[]), "not for this k");
-    let plain = CountMinSketch::builder(list.sketch().params()).counters::<u64>().build().unwrap();
+    let plain =
+        CountMinSketch::builder().params(list.sketch().params()).counters::<u64>().build().unwrap();
     assert!(!reads(&plain, 2, &[]), "a sketch with plain update");
 }
 

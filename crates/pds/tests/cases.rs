@@ -16,10 +16,10 @@ use pds::bytes::{ByteOptions, Portable};
 use pds::counting::Bits8;
 use pds::params::{CountMinParams, CountSketchParams, HeavyHittersParams, HllParams};
 use pds::{
-    AtomicBlockedBloomFilter, AtomicBloomFilter, AtomicCountMinSketch, AtomicHyperLogLog,
-    BlockedBloomFilter, BlockedCountingBloomFilter, BloomFilter, CountMinSketch, CountSketch,
-    CountingBloomFilter, CuckooFilter, DecodeError, HeavyHitters, HyperLogLog, SipHashBuilder,
-    SketchedHeavyHitters, TopK, UltraLogLog,
+    AtomicBlockedBloomFilter, AtomicBloomFilter, AtomicHyperLogLog, BlockedBloomFilter,
+    BlockedCountingBloomFilter, BloomFilter, CountMinSketch, CountSketch, CountingBloomFilter,
+    CuckooFilter, DecodeError, HeavyHitters, HyperLogLog, SipHashBuilder, SketchedHeavyHitters,
+    TopK, UltraLogLog,
 };
 
 /// Bytes with the key open by themselves, those without it need the hasher, and a file holds what the bytes do.
@@ -60,7 +60,7 @@ fn case_41_a_structure_with_a_secret_key_is_stored_by_choice_and_comes_back() {
         BlockedCountingBloomFilter::builder().expected_items(9).hasher(hasher).build().unwrap();
     let mut cuckoo = CuckooFilter::builder().expected_items(9).hasher(hasher).build().unwrap();
     let rows = CountMinParams::new(0.05, 0.1).unwrap();
-    let mut count_min = CountMinSketch::builder(rows).hasher(hasher).build().unwrap();
+    let mut count_min = CountMinSketch::builder().params(rows).hasher(hasher).build().unwrap();
     let shape = CountSketchParams::new(0.5, 0.1).unwrap();
     let mut count = CountSketch::from_params(shape, hasher).unwrap();
     let mut heavy =
@@ -100,7 +100,12 @@ fn case_41_a_structure_with_a_secret_key_is_stored_by_choice_and_comes_back() {
     comes_back(&ultra, hasher);
     comes_back(&AtomicBloomFilter::from(bloom), hasher);
     comes_back(&AtomicBlockedBloomFilter::from(blocked), hasher);
-    let shared = AtomicCountMinSketch::<_, u8>::from_params(rows, hasher).unwrap();
+    let shared = CountMinSketch::builder()
+        .params(rows)
+        .counters::<u8>()
+        .hasher(hasher)
+        .build_atomic()
+        .unwrap();
     comes_back(&shared, hasher);
     comes_back(&AtomicHyperLogLog::from(plain), hasher);
 }

@@ -159,7 +159,7 @@ fn an_innocent_key_is_blamed_with_a_known_hash_only() {
 
     const VICTIM: u64 = u64::MAX;
     let params = CountMinParams::new(0.01, 0.01).expect("sound parameters");
-    let empty = CountMinSketch::builder(params).build().expect("5 kB");
+    let empty = CountMinSketch::builder().params(params).build().expect("5 kB");
     let counters = |key: u64| {
         let mut sketch = empty.clone();
         sketch.insert(&key);
@@ -171,7 +171,8 @@ fn an_innocent_key_is_blamed_with_a_known_hash_only() {
     let accomplices: Vec<u64> = counters(VICTIM).into_iter().map(accomplice).collect();
 
     let mut known = empty.clone();
-    let mut keyed = CountMinSketch::builder(params).hasher(secret()).build().expect("5 kB");
+    let mut keyed =
+        CountMinSketch::builder().params(params).hasher(secret()).build().expect("5 kB");
     for key in &accomplices {
         known.insert_many(key, 1_000);
         keyed.insert_many(key, 1_000);

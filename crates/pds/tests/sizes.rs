@@ -88,7 +88,7 @@ fn sketches_are_built_by_the_line_that_is_printed() -> Result<(), Box<dyn Error>
     };
     let any = CountAbilities::default();
     built!(counts(1 << 20, any)?, pds::CountMinSketch::new(0.01, 0.02)?);
-    let wide = CountMinSketch::builder(CountMinParams::new(0.01, 0.02)?).counters::<u64>();
+    let wide = CountMinSketch::builder().params(CountMinParams::new(0.01, 0.02)?).counters::<u64>();
     let needs = CountNeeds { abilities: any, ..CountNeeds::new(1 << 40, 1 << 40, 0.01, 0.02) };
     let recommendation = recommend_counts(&needs)?.expect("one");
     let said = said(&recommendation, &registry::COUNT_MIN);

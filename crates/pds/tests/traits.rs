@@ -153,7 +153,7 @@ fn frequency() {
     let sketch = filled(plain());
     counts(&sketch, 1);
     let bytes = sketch.to_bytes();
-    let view: CountMinSketchView = CountMinSketchView::open(&bytes).expect("bytes just written");
+    let view: CountMinSketchView<_> = CountMinSketchView::open(&bytes).expect("bytes just written");
     counts(&view, 1);
     counts(&filled(AtomicCountMinSketch::try_from(plain()).expect("plain update")), 1);
     counts(&filled(sized(CountingBloomFilter::new)), 1);

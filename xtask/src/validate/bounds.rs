@@ -7,7 +7,6 @@ use super::Run;
 use super::coverage::{AS_STATED, Answer, Asked, Intervals, Trial};
 use super::judge::real;
 use super::schedule::Job;
-use pds::cms::Update;
 use pds::params::{CountMinParams, CountSketchParams};
 use pds::{CountMinSketch, CountSketch, DefaultHashBuilder, ParamError};
 
@@ -46,7 +45,7 @@ pub(crate) fn jobs(run: &Run) -> Vec<Job<'_>> {
 /// A sketch for this confidence, with a seed of its own.
 fn sketch(params: CountMinParams, seed: u64) -> CountMinSketch {
     let hasher = DefaultHashBuilder::with_seed(seed);
-    CountMinSketch::from_params(params, Update::Plain, hasher).expect("memory")
+    CountMinSketch::builder().params(params).hasher(hasher).build().expect("memory")
 }
 
 /// Frequent keys for a bound of `epsilon`: as many as are each a little more than it.

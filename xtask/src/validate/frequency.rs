@@ -175,7 +175,13 @@ pub(crate) fn jobs(run: &Run) -> Vec<Job<'_>> {
 fn count_min(plan: &Simulated, streams: u64, seed: u64, progress: &Progress) -> Vec<Measurement> {
     let build = |stream| {
         let hasher = DefaultHashBuilder::with_seed(seed ^ stream);
-        CountMinSketch::<_, u32>::from_params(plan.params(), plan.update, hasher).expect("memory")
+        CountMinSketch::builder()
+            .params(plan.params())
+            .counters::<u32>()
+            .update(plan.update)
+            .hasher(hasher)
+            .build()
+            .expect("memory")
     };
     let mut rows = measure(plan, "random order", streams, seed, build, progress);
     if plan.update == Update::Plain {
@@ -268,7 +274,13 @@ fn against(streams: &[f64], simulated: f64, slack: f64) -> (f64, Law) {
 fn merged(plan: &Simulated, seed: u64) -> Measurement {
     let build = || {
         let hasher = DefaultHashBuilder::with_seed(seed);
-        CountMinSketch::<_, u32>::from_params(plan.params(), plan.update, hasher).expect("memory")
+        CountMinSketch::builder()
+            .params(plan.params())
+            .counters::<u32>()
+            .update(plan.update)
+            .hasher(hasher)
+            .build()
+            .expect("memory")
     };
     let [mut left, mut right, mut whole] = [build(), build(), build()];
     for (index, rank) in Zipf::new(ITEMS, plan.exponent).stream(seed).take(EVENTS).enumerate() {
@@ -313,8 +325,13 @@ fn ordered(exponent: f64, seed: u64, progress: &Progress) -> Vec<Measurement> {
 fn bound(plan: &Simulated, order: &'static str, ranks: &[usize]) -> Vec<Measurement> {
     let hasher = DefaultHashBuilder::default();
     let params = plan.params();
-    let mut sketch =
-        CountMinSketch::<_, u32>::from_params(params, plan.update, hasher).expect("memory");
+    let mut sketch = CountMinSketch::builder()
+        .params(params)
+        .counters::<u32>()
+        .update(plan.update)
+        .hasher(hasher)
+        .build()
+        .expect("memory");
     ranks.iter().for_each(|&rank| Counts::insert(&mut sketch, rank as u64));
     let mut asked = Asked::default();
     asked.add(&sketch, ranks, params.epsilon());

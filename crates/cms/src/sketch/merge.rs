@@ -5,6 +5,7 @@ use pds_params::CountMinParams;
 use super::CountMinSketch;
 use super::batch::PREFETCH_FROM;
 use crate::Counter;
+use crate::counters::CounterStorage;
 
 /// Bytes of a cache line.
 const LINE: usize = 64;
@@ -14,11 +15,11 @@ const AHEAD: usize = 2048;
 impl<S: KeyHasher, C: Counter> CountMinSketch<S, C> {
     /// Makes `self` count what both have counted.
     ///
-    /// With plain update it is then exactly the sketch of both streams. With conservative update its
-    /// estimates stay upper bounds within the same error.
+    /// With plain update the result is exactly the sketch of both streams. With conservative update its estimates stay upper
+    /// bounds within the same error.
     ///
     /// # Errors
-    /// [`Incompatible`] when width, depth, update or hashers differ; nothing is changed then.
+    /// [`Incompatible`] if width, depth, update or hashers differ. `self` is unchanged then.
     ///
     /// # Complexity
     /// O(width · depth), without allocation.
@@ -37,12 +38,14 @@ impl<S: KeyHasher, C: Counter> CountMinSketch<S, C> {
     pub fn merge(&mut self, other: &Self) -> Result<(), Incompatible> {
         self.check_compatible(other)?;
         add_all(self.counters.lanes_mut::<C>(), other.counters.lanes());
-        self.total = self.total.saturating_add(other.total);
-        self.full_from = self.full_from.min(other.full_from);
+        self.tally.total = self.tally.total.saturating_add(other.tally.total);
+        self.tally.full_from = self.tally.full_from.min(other.tally.full_from);
         Ok(())
     }
+}
 
-    pub(super) fn check_compatible(&self, other: &Self) -> Result<(), Incompatible> {
+impl<S: KeyHasher, C: Counter, W: CounterStorage> CountMinSketch<S, C, W> {
+    pub(crate) fn check_compatible(&self, other: &Self) -> Result<(), Incompatible> {
         check_shapes(&self.params, &other.params)?;
         Incompatible::check_mode("update", self.update.name(), other.update.name())?;
         Incompatible::check_hasher(&self.hasher, &other.hasher)

@@ -57,7 +57,7 @@ impl<S: KeyHasher, C: Counter> CountMinSketch<S, C> {
     /// probability delta at most.
     ///
     /// # Errors
-    /// [`InnerProductError`] when the sketches differ in shape or hasher, or have conservative update: the
+    /// [`InnerProductError`] if the sketches differ in shape or hasher, or have conservative update: the
     /// counters of that one are less than the sums of their keys, and the product would be no bound.
     ///
     /// # Complexity
@@ -89,8 +89,8 @@ impl<S: KeyHasher, C: Counter> CountMinSketch<S, C> {
         // A row without saturated counters is an upper bound, even where another row is less.
         let products = rows.map(|(left, right)| self.row_product(left, other, right));
         let (is_saturated, value) = products.min().unwrap_or_default();
-        let is_known = self.total.max(other.total) < u64::MAX;
-        let error = self.params.epsilon() * real(self.total) * real(other.total);
+        let is_known = self.total().max(other.total()) < u64::MAX;
+        let error = self.params.epsilon() * real(self.total()) * real(other.total());
         Ok(InnerProduct {
             value,
             error: if is_known { error } else { f64::INFINITY },

@@ -3,10 +3,11 @@ use pds_core::KeyHasher;
 
 use super::CountMinSketch;
 use crate::cells::Cells;
+use crate::counters::Counted;
 use crate::{Count, Counter};
 
-/// How many cells a conservative insert keeps between its two passes. More rows than this are rare, and to
-/// find their cells twice costs less than to clear room for the most that there can be.
+/// How many cells a conservative insert keeps between its two passes. More rows are rare, and finding their cells twice
+/// costs less than clearing an array for the greatest depth.
 const CELLS_KEPT: usize = 8;
 
 /// Which counters of a key an insert raises.
@@ -34,22 +35,16 @@ impl Update {
 }
 
 impl<S, C: Counter> CountMinSketch<S, C> {
-    /// Counts one more of the key with this hash. Returns the new estimate.
-    /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
-    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
-    ///
-    /// Keys of equal hashes are one key to the sketch.
+    /// Counts one more of a key, by its [hash](KeyHasher#hashes-of-your-own). Returns the new estimate.
     #[inline]
     pub fn insert_hash(&mut self, hash: u64) -> Count {
         self.insert_many_hash(hash, 1)
     }
 
-    /// Counts `count` more of the key with this hash. Returns the new estimate.
-    /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
-    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
+    /// Counts `count` more of a key, by its [hash](KeyHasher#hashes-of-your-own). Returns the new estimate.
     #[inline]
     pub fn insert_many_hash(&mut self, hash: u64, count: u64) -> Count {
-        self.total = self.total.saturating_add(count);
+        self.tally.total = self.tally.total.saturating_add(count);
         match self.update {
             Update::Plain => self.raise_all(hash, C::saturating_from(count)),
             Update::Conservative => self.raise_lowest(hash, C::saturating_from(count)),
@@ -89,7 +84,7 @@ impl<S, C: Counter> CountMinSketch<S, C> {
 
     /// The same where there are too many rows to keep their cells.
     fn raise_lowest_of_many(&mut self, hash: u64, count: C) -> Count {
-        let target = self.least(hash).saturating_add(count);
+        let target = self.least(self.rows(), hash).saturating_add(count);
         self.fold_mut(hash, (), |(), counter| *counter = (*counter).max(target));
         self.count_of(target)
     }
@@ -120,11 +115,12 @@ impl<S, C: Counter> CountMinSketch<S, C> {
     /// # Ok::<(), pds_core::BuildError>(())
     /// ```
     pub fn halve(&mut self) -> u64 {
-        let full = self.counters().iter().filter(|&&counter| counter >= self.full_from).count();
+        let full_from = self.tally.full_from;
+        let full = self.counters().iter().filter(|&&counter| counter.into() >= full_from).count();
         self.counters.lanes_mut::<C>().iter_mut().for_each(|counter| *counter = counter.half());
-        self.full_from = if full > 0 { self.full_from.half() } else { C::MAX };
-        if self.total < u64::MAX {
-            self.total = self.total.div_ceil(2);
+        self.tally.full_from = if full > 0 { full_from / 2 } else { C::MAX.into() };
+        if self.tally.total < u64::MAX {
+            self.tally.total = self.tally.total.div_ceil(2);
         }
         full as u64
     }
@@ -132,8 +128,7 @@ impl<S, C: Counter> CountMinSketch<S, C> {
     /// Forgets all counts.
     pub fn clear(&mut self) {
         self.counters.fill(0);
-        self.total = 0;
-        self.full_from = C::MAX;
+        self.tally = Counted::nothing::<C>();
     }
 }
 

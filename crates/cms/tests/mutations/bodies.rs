@@ -25,7 +25,7 @@ pub fn view(bytes: &[u8]) {
     let read = CountMinSketch::from_bytes(bytes);
     match CountMinSketchView::open(bytes) {
         Ok(view) => {
-            let view: CountMinSketchView<'_> = view;
+            let view: CountMinSketchView<_> = view;
             let answers = (0..20u8).map(|key| view.estimate_interval(&key));
             portable::assert_alike(&view.to_sketch(), &read);
             // A view verifies the checksum; whether the counters fit together is decoding's to check.

@@ -81,8 +81,7 @@ fn count_min(needs: &CountNeeds) -> Result<SketchSize, ParamError> {
     let constructor = if fits_32_bits {
         format!("new({epsilon:?}, {delta:?})?")
     } else {
-        let params = format!("pds::params::CountMinParams::new({epsilon:?}, {delta:?})?");
-        format!("builder({params}).counters::<u64>().build()?")
+        format!("builder().error({epsilon:?}, {delta:?}).counters::<u64>().build()?")
     };
     let counter_bytes = if fits_32_bits { 4 } else { 8 };
     Ok(SketchSize { bytes: params.size_in_bytes(counter_bytes), constructor })

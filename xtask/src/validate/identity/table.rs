@@ -142,7 +142,7 @@ pub(super) fn cuckoo() -> Identity<CuckooFilter> {
 pub(super) fn frequency<'a>(seed: u64) -> Vec<Job<'a>> {
     fn sketch(update: Update) -> CountMinSketch {
         let params = CountMinParams::new(0.01, 0.01).expect("sound");
-        CountMinSketch::from_params(params, update, DefaultHashBuilder::default()).expect("memory")
+        CountMinSketch::builder().params(params).update(update).build().expect("memory")
     }
     fn signed() -> CountSketch {
         let params = CountSketchParams::new(0.1, 0.01).expect("sound");

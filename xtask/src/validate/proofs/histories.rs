@@ -232,7 +232,7 @@ fn count_min(random: Random<'_>, claims: &mut Claims) {
     let params = CountMinParams::from_width_and_depth(64, 3).expect("sound");
     let update = if next(random).is_multiple_of(2) { Update::Plain } else { Update::Conservative };
     let build =
-        || CountMinSketch::<_, u32>::from_params(params, update, DefaultHashBuilder::default());
+        || CountMinSketch::builder().params(params).counters::<u32>().update(update).build();
     let (mut left, mut right) = (build().expect("memory"), build().expect("memory"));
     let stream = stream(random);
     let (first, second) = stream.split_at(stream.len() / 2);
