@@ -11,6 +11,7 @@ mod cms;
 mod counting;
 mod cuckoo;
 mod exact;
+mod heavy_hitters;
 mod hll;
 
 use core::fmt;
@@ -37,9 +38,9 @@ registry! {
     counting::BLOCKED_COUNTING_BLOOM,
     cms::COUNT_MIN,
     cms::COUNT_SKETCH,
-    cms::HEAVY_HITTERS,
-    cms::SKETCHED_HEAVY_HITTERS,
-    cms::TOP_K,
+    heavy_hitters::HEAVY_HITTERS,
+    heavy_hitters::SKETCHED_HEAVY_HITTERS,
+    heavy_hitters::TOP_K,
     hll::HYPER_LOG_LOG,
     hll::ULTRA_LOG_LOG,
     exact::HASH_SET,

@@ -1,3 +1,0 @@
-#![no_main]
-
-pds_fuzz::choices_target!(pds_fuzz::cms::mutate);

@@ -1,3 +1,0 @@
-#![no_main]
-
-pds_fuzz::bytes_target!(pds_fuzz::hll::view);

@@ -1,0 +1,3 @@
+#![no_main]
+
+pds_fuzz::choices_target!(mutate);
