@@ -2,7 +2,7 @@
 
 use core::{error, fmt};
 
-use pds_core::{AllocError, Incompatible};
+use pds_core::{AllocError, Incompatible, InsertError};
 
 /// No slot was found for a key. The key is not in. All keys inserted before still are.
 ///
@@ -28,6 +28,12 @@ impl fmt::Display for Full {
 }
 
 impl error::Error for Full {}
+
+impl From<Full> for InsertError {
+    fn from(full: Full) -> Self {
+        Self::Full { len: full.len, capacity: full.num_slots }
+    }
+}
 
 /// Error of a merge. Both filters are unchanged.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -2,6 +2,7 @@
 
 mod decode;
 
+use core::convert::Infallible;
 use core::{error, fmt};
 
 pub use decode::{DecodeError, SectionFault};
@@ -55,6 +56,46 @@ impl From<ParamError> for BuildError {
 impl From<AllocError> for BuildError {
     fn from(e: AllocError) -> Self {
         Self::Alloc(e)
+    }
+}
+
+/// Why a structure of any kind does not take a key: the error of [`DynInsert`](crate::DynInsert). Nothing is changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum InsertError {
+    /// There is no room for the key. Other keys may still fit.
+    Full {
+        /// Keys that it holds, copies too.
+        len: u64,
+        /// The most that it could hold.
+        capacity: u64,
+    },
+    /// It needs more memory, which could not be had.
+    Alloc(AllocError),
+}
+
+impl fmt::Display for InsertError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Full { len, capacity } => {
+                write!(f, "no room for the key was found, with {len} of {capacity} places taken")
+            }
+            Self::Alloc(e) => e.fmt(f),
+        }
+    }
+}
+
+impl error::Error for InsertError {}
+
+impl From<AllocError> for InsertError {
+    fn from(e: AllocError) -> Self {
+        Self::Alloc(e)
+    }
+}
+
+impl From<Infallible> for InsertError {
+    fn from(never: Infallible) -> Self {
+        match never {}
     }
 }
 

@@ -25,7 +25,8 @@ pub mod storage;
 mod traits;
 
 pub use error::{
-    AllocError, BuildError, DecodeError, Estimate, Incompatible, ParamError, SectionFault,
+    AllocError, BuildError, DecodeError, Estimate, Incompatible, InsertError, ParamError,
+    SectionFault,
 };
 #[cfg(feature = "std")]
 pub use error::{FileError, ReadError};
@@ -33,4 +34,4 @@ pub use hash::{
     Avalanching, DefaultHashBuilder, KeyHasher, Mixed, PortableHasher, Raw, SipHashBuilder,
 };
 pub use kind::Kind;
-pub use traits::{Cardinality, Frequency, Insert, Membership, Merge, Remove};
+pub use traits::{Cardinality, DynInsert, Frequency, Insert, Membership, Merge, Remove};

@@ -9,7 +9,7 @@
 use core::error::Error;
 use core::hash::Hash;
 
-use crate::KeyHasher;
+use crate::{InsertError, KeyHasher};
 
 /// Membership tests: *have I seen this key?*
 pub trait Membership: KeyHasher {
@@ -91,6 +91,42 @@ impl<E: Error> dyn Insert<Error = E> + '_ {
     /// Those of the structure. Nothing is changed then.
     pub fn insert_key<K: Hash + ?Sized>(&mut self, key: &K) -> Result<bool, E> {
         self.insert_hash(hash_dyn(self, key))
+    }
+}
+
+/// [`Insert`] with one error for all kinds, so that structures of different kinds are inserted into by one trait object.
+///
+/// Implemented for every [`Insert`] whose error becomes an [`InsertError`].
+///
+/// # Examples
+/// ```
+/// use pds_core::{DynInsert, InsertError};
+///
+/// fn insert_into_all(structures: &mut [Box<dyn DynInsert>], key: &str) -> Result<(), InsertError> {
+///     structures.iter_mut().try_for_each(|structure| structure.insert_key(key).map(drop))
+/// }
+/// ```
+pub trait DynInsert: KeyHasher {
+    /// Inserts a key by its hash, as [`Insert::insert_hash`] does.
+    ///
+    /// # Errors
+    /// [`InsertError`] says why the key is not taken. Nothing is changed then.
+    fn try_insert_hash(&mut self, hash: u64) -> Result<bool, InsertError>;
+}
+
+impl<T: Insert<Error: Into<InsertError>>> DynInsert for T {
+    fn try_insert_hash(&mut self, hash: u64) -> Result<bool, InsertError> {
+        self.insert_hash(hash).map_err(Into::into)
+    }
+}
+
+impl dyn DynInsert + '_ {
+    /// Inserts `key`. Returns `true` if it was not contained before.
+    ///
+    /// # Errors
+    /// [`InsertError`] says why the key is not taken. Nothing is changed then.
+    pub fn insert_key<K: Hash + ?Sized>(&mut self, key: &K) -> Result<bool, InsertError> {
+        self.try_insert_hash(hash_dyn(self, key))
     }
 }
 

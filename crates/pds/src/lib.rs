@@ -26,12 +26,31 @@ pub mod compare;
     feature = "hll"
 ))]
 mod documents;
-#[cfg(all(
-    feature = "alloc",
-    any(feature = "bloom", feature = "blocked", feature = "counting", feature = "cuckoo")
-))]
-mod dyn_filter;
 #[cfg(feature = "alloc")]
+#[cfg_attr(
+    not(all(
+        feature = "blocked",
+        feature = "bloom",
+        feature = "cms",
+        feature = "counting",
+        feature = "cuckoo",
+        feature = "hll"
+    )),
+    allow(unused, reason = "what only structures use whose features are off")
+)]
+mod dynamic;
+#[cfg(feature = "alloc")]
+#[cfg_attr(
+    not(all(
+        feature = "blocked",
+        feature = "bloom",
+        feature = "cms",
+        feature = "counting",
+        feature = "cuckoo",
+        feature = "hll"
+    )),
+    allow(unused, reason = "what only structures use whose features are off")
+)]
 pub mod registry;
 mod typed;
 
@@ -75,11 +94,8 @@ pub use cms::AtomicCountMinSketch;
 pub use cms::{CountMinSketch, CountMinSketchView, CountSketch, CountSketchView};
 #[cfg(all(feature = "cuckoo", feature = "alloc"))]
 pub use cuckoo::{CuckooFilter, CuckooFilterView};
-#[cfg(all(
-    feature = "alloc",
-    any(feature = "bloom", feature = "blocked", feature = "counting", feature = "cuckoo")
-))]
-pub use dyn_filter::{DynFilter, DynFilterView};
+#[cfg(feature = "alloc")]
+pub use dynamic::{DynFilter, DynFilterView, DynSketch, Unsupported};
 #[cfg(all(feature = "heavy-hitters", feature = "alloc"))]
 pub use heavy_hitters::{HeavyHitters, SketchedHeavyHitters, TopK};
 #[cfg(all(feature = "hll", feature = "alloc", target_has_atomic = "8"))]
@@ -89,9 +105,9 @@ pub use hll::{HyperLogLog, HyperLogLogView, UltraLogLog, UltraLogLogView};
 #[cfg(feature = "alloc")]
 pub use pds_core::bytes::ByteOptions;
 pub use pds_core::{
-    AllocError, Avalanching, BuildError, Cardinality, DecodeError, DefaultHashBuilder, Estimate,
-    Frequency, Incompatible, Insert, KeyHasher, Kind, Membership, Merge, Mixed, ParamError,
-    PortableHasher, Raw, Remove, SipHashBuilder,
+    AllocError, Avalanching, BuildError, Cardinality, DecodeError, DefaultHashBuilder, DynInsert,
+    Estimate, Frequency, Incompatible, Insert, InsertError, KeyHasher, Kind, Membership, Merge,
+    Mixed, ParamError, PortableHasher, Raw, Remove, SipHashBuilder,
 };
 #[cfg(feature = "std")]
 pub use pds_core::{FileError, ReadError};
@@ -114,8 +130,8 @@ pub mod prelude {
     #[cfg(all(feature = "cuckoo", feature = "alloc"))]
     pub use crate::CuckooFilter;
     pub use crate::{
-        Avalanching, Cardinality, DefaultHashBuilder, Estimate, Frequency, Insert, KeyHasher,
-        Membership, Merge, Mixed, Raw, Remove, SipHashBuilder, Typed,
+        Avalanching, Cardinality, DefaultHashBuilder, DynInsert, Estimate, Frequency, Insert,
+        KeyHasher, Membership, Merge, Mixed, Raw, Remove, SipHashBuilder, Typed,
     };
     #[cfg(all(feature = "blocked", feature = "alloc"))]
     pub use crate::{BlockedBloomFilter, SplitBlockBloomFilter};

@@ -16,35 +16,118 @@ mod hll;
 
 use core::fmt;
 
-use crate::Kind;
 use crate::compare::{Abilities, CardinalitySizing, FrequencySizing, MembershipSizing};
+use crate::dynamic::{DynFilter, DynSketch, FilterVisitor, SketchVisitor};
+use crate::{Kind, PortableHasher};
+
+/// What to do with a type of one role, if that is the one wanted.
+macro_rules! of_role {
+    (visit filter filter $type:ty, $visitor:ident) => {
+        if let Some(output) = $visitor.visit::<$type>() {
+            return Some(output);
+        }
+    };
+    (visit sketch sketch $type:ty, $visitor:ident) => {
+        if let Some(output) = $visitor.visit::<$type>() {
+            return Some(output);
+        }
+    };
+    (visit $wanted:ident $role:ident $type:ty, $visitor:ident) => {};
+    (from filter $type:ty) => {
+        of_role!(from DynFilter, $type);
+    };
+    (from sketch $type:ty) => {
+        of_role!(from DynSketch, $type);
+    };
+    (from $dynamic:ident, $type:ty) => {
+        impl<S: PortableHasher + Clone + Send + Sync + 'static> From<$type> for $dynamic<S> {
+            fn from(structure: $type) -> Self {
+                Self::of(structure)
+            }
+        }
+    };
+}
 
 /// Names each structure, and lists all of them.
+///
+/// `module::STRUCTURE => "feature" role: types;` where `DynFilter` (role `filter`) or `DynSketch` (role `sketch`) can hold
+/// the structure. The first type that takes a header or a structure wins.
 macro_rules! registry {
-    ($($module:ident::$structure:ident,)*) => {
+    ($($module:ident::$structure:ident $(=> $feature:literal $role:ident: $($type:ty),+)?;)*) => {
         $(pub use $module::$structure;)*
 
         /// Every structure, in the order of the documentation.
         pub static ALL: &[&Structure] = &[$(&$module::$structure),*];
+
+        /// Shows a visitor the type of each kind of filter.
+        pub(crate) fn visit_filters<S, V>(visitor: &mut V) -> Option<V::Output>
+        where
+            S: PortableHasher + Clone + Send + Sync + 'static,
+            V: FilterVisitor<S>,
+        {
+            $($($(
+                #[cfg(feature = $feature)]
+                of_role!(visit filter $role $type, visitor);
+            )+)?)*
+            None
+        }
+
+        /// Shows a visitor the type of each kind of sketch.
+        pub(crate) fn visit_sketches<S, V>(visitor: &mut V) -> Option<V::Output>
+        where
+            S: PortableHasher + Clone + Send + Sync + 'static,
+            V: SketchVisitor<S>,
+        {
+            $($($(
+                #[cfg(feature = $feature)]
+                of_role!(visit sketch $role $type, visitor);
+            )+)?)*
+            None
+        }
+
+        $($($(
+            #[cfg(feature = $feature)]
+            of_role!(from $role $type);
+        )+)?)*
+
+        /// What is expected where bytes hold a kind whose feature is off, among the structures that `is_wanted`.
+        pub(crate) fn feature_that_is_off(
+            kind: Kind,
+            is_wanted: fn(&Structure) -> bool,
+        ) -> Option<&'static str> {
+            let is_off = |structure: &Structure, is_on: bool| {
+                structure.kind == Some(kind) && is_wanted(structure) && !is_on
+            };
+            $($(
+                if is_off(&$structure, cfg!(feature = $feature)) {
+                    return Some(concat!(
+                        "a structure whose feature is on (of `pds`, `", $feature, "` is off)"
+                    ));
+                }
+            )?)*
+            None
+        }
     };
 }
 
 registry! {
-    bloom::BLOOM,
-    blocked::BLOCKED_BLOOM,
-    blocked::SPLIT_BLOCK_BLOOM,
-    cuckoo::CUCKOO,
-    counting::COUNTING_BLOOM,
-    counting::BLOCKED_COUNTING_BLOOM,
-    cms::COUNT_MIN,
-    cms::COUNT_SKETCH,
-    heavy_hitters::HEAVY_HITTERS,
-    heavy_hitters::SKETCHED_HEAVY_HITTERS,
-    heavy_hitters::TOP_K,
-    hll::HYPER_LOG_LOG,
-    hll::ULTRA_LOG_LOG,
-    exact::HASH_SET,
-    exact::HASH_MAP,
+    bloom::BLOOM => "bloom" filter: crate::BloomFilter<S>;
+    blocked::BLOCKED_BLOOM => "blocked" filter: crate::BlockedBloomFilter<S>;
+    blocked::SPLIT_BLOCK_BLOOM;
+    cuckoo::CUCKOO => "cuckoo" filter: crate::CuckooFilter<S>;
+    counting::COUNTING_BLOOM => "counting" filter: crate::CountingBloomFilter<S>, counting::Wide<S>;
+    counting::BLOCKED_COUNTING_BLOOM => "counting" filter: crate::BlockedCountingBloomFilter<S>;
+    cms::COUNT_MIN => "cms" sketch:
+        crate::CountMinSketch<S, u8>, crate::CountMinSketch<S, u16>,
+        crate::CountMinSketch<S, u32>, crate::CountMinSketch<S, u64>;
+    cms::COUNT_SKETCH => "cms" sketch: crate::CountSketch<S>;
+    heavy_hitters::HEAVY_HITTERS;
+    heavy_hitters::SKETCHED_HEAVY_HITTERS;
+    heavy_hitters::TOP_K;
+    hll::HYPER_LOG_LOG => "hll" sketch: crate::HyperLogLog<S>;
+    hll::ULTRA_LOG_LOG => "hll" sketch: crate::UltraLogLog<S>;
+    exact::HASH_SET;
+    exact::HASH_MAP;
 }
 
 /// A structure: what it is called, what it can do, and how it is sized.

@@ -59,3 +59,46 @@ impl Design for BloomParams {
         format!("builder().bits({bits}).expected_items({items}).build()?")
     }
 }
+
+#[cfg(feature = "bloom")]
+mod dynamic {
+    use alloc::boxed::Box;
+
+    use pds_core::bytes::{Envelope, OpenView};
+
+    use crate::dynamic::{FilterKind, ViewFilter, read_filter, view_filter};
+    use crate::{DecodeError, Estimate, PortableHasher};
+
+    read_filter! {
+        [S: PortableHasher + Clone + Send + Sync + 'static] crate::BloomFilter<S>, BLOOM,
+        fn approx_len(&self) -> Option<Estimate> {
+            Some(self.approx_len())
+        }
+
+        fn health(&self) -> Option<crate::Health> {
+            Some(self.health())
+        }
+    }
+
+    read_filter! {
+        ['a, S: PortableHasher + Clone + Send + Sync + 'static] crate::BloomFilterView<'a, S>, BLOOM,
+        fn approx_len(&self) -> Option<Estimate> {
+            Some(self.approx_len())
+        }
+
+        fn health(&self) -> Option<crate::Health> {
+            Some(self.health())
+        }
+    }
+
+    view_filter!(['a, S: PortableHasher + Clone + Send + Sync + 'static] crate::BloomFilterView<'a, S>);
+
+    impl<S: PortableHasher + Clone + Send + Sync + 'static> FilterKind<S> for crate::BloomFilter<S> {
+        fn open_view<'a>(
+            envelope: Envelope<&'a [u8]>,
+            hasher: Option<S>,
+        ) -> Result<Box<dyn ViewFilter<S> + 'a>, DecodeError> {
+            Ok(Box::new(<crate::BloomFilterView<'a, S>>::open_view(envelope, hasher)?))
+        }
+    }
+}

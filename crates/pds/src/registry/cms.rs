@@ -55,3 +55,35 @@ fn count_sketch(needs: &CountNeeds) -> Result<SketchSize, ParamError> {
     let bytes = CountSketchParams::new(epsilon, delta)?.size_in_bytes();
     Ok(SketchSize { bytes, constructor: format!("new({epsilon:?}, {delta:?})?") })
 }
+
+#[cfg(feature = "cms")]
+mod dynamic {
+    use pds_core::bytes::Header;
+
+    use crate::dynamic::sketch_kind;
+    use crate::{CountMinSketch, CountSketch, Kind, PortableHasher};
+
+    /// Gives a count-min sketch with counters of one width what all sketches do.
+    macro_rules! count_min {
+        ($counter:ident, $bits:literal, $name:literal) => {
+            sketch_kind! {
+                [S: PortableHasher + Clone + Send + Sync + 'static] CountMinSketch<S, $counter>, COUNT_MIN, $name,
+                as_frequency: Frequency,
+                // The third number of the shape is the width of a counter.
+                fn is_in(header: &Header) -> bool {
+                    header.kind == Kind::COUNT_MIN && header.shape.as_slice().get(2) == Some(&$bits)
+                }
+            }
+        };
+    }
+
+    count_min!(u8, 8, "count-min sketch of u8");
+    count_min!(u16, 16, "count-min sketch of u16");
+    count_min!(u32, 32, "count-min sketch of u32");
+    count_min!(u64, 64, "count-min sketch of u64");
+
+    sketch_kind! {
+        [S: PortableHasher + Clone + Send + Sync + 'static] CountSketch<S>, COUNT_SKETCH, "count sketch",
+        as_frequency: Frequency
+    }
+}

@@ -11,6 +11,10 @@ use crate::compare::{Abilities, Ability, Design, LinesRead, MembershipSizing, Pr
 use crate::params::bloom::HASH_COLLISION;
 use crate::params::{BlockedCountingParams, BloomParams, ParamError};
 
+/// The counting filter with counters of eight bits.
+#[cfg(feature = "counting")]
+pub(crate) type Wide<S> = crate::CountingBloomFilter<S, crate::counting::Bits8>;
+
 const ABILITIES: Abilities = Abilities {
     remove: Ability::Yes,
     merge: Ability::Yes,
@@ -107,5 +111,125 @@ impl Design for BlockedCountingParams {
 
     fn constructor(&self, _: u64) -> String {
         format!("builder().lines({}).build()?", literal(self.num_lines()))
+    }
+}
+
+#[cfg(feature = "counting")]
+mod dynamic {
+    use alloc::boxed::Box;
+
+    use pds_core::bytes::{Envelope, Header, OpenView};
+
+    use super::Wide;
+    use crate::counting::Bits8;
+    use crate::dynamic::{FilterKind, ViewFilter, read_filter, view_filter};
+    use crate::{DecodeError, Estimate, Kind, PortableHasher};
+
+    /// Whether the counters have 8 bits: the third number of the shape is their width.
+    fn has_wide_counters(header: &Header) -> bool {
+        header.shape.as_slice().get(2) == Some(&8)
+    }
+
+    read_filter! {
+        [S: PortableHasher + Clone + Send + Sync + 'static] crate::CountingBloomFilter<S>, COUNTING_BLOOM,
+        fn approx_len(&self) -> Option<Estimate> {
+            Some(self.approx_len())
+        }
+    }
+
+    read_filter! {
+        ['a, S: PortableHasher + Clone + Send + Sync + 'static] crate::CountingBloomFilterView<'a, S>, COUNTING_BLOOM,
+        fn approx_len(&self) -> Option<Estimate> {
+            Some(self.approx_len())
+        }
+    }
+
+    view_filter!(['a, S: PortableHasher + Clone + Send + Sync + 'static] crate::CountingBloomFilterView<'a, S>);
+
+    impl<S: PortableHasher + Clone + Send + Sync + 'static> FilterKind<S>
+        for crate::CountingBloomFilter<S>
+    {
+        fn is_in(header: &Header) -> bool {
+            header.kind == Kind::COUNTING_BLOOM && !has_wide_counters(header)
+        }
+
+        fn try_remove(&mut self, hash: u64) -> Option<bool> {
+            Some(self.remove_hash(hash))
+        }
+
+        fn open_view<'a>(
+            envelope: Envelope<&'a [u8]>,
+            hasher: Option<S>,
+        ) -> Result<Box<dyn ViewFilter<S> + 'a>, DecodeError> {
+            Ok(Box::new(<crate::CountingBloomFilterView<'a, S>>::open_view(envelope, hasher)?))
+        }
+    }
+
+    read_filter! {
+        [S: PortableHasher + Clone + Send + Sync + 'static] Wide<S>, COUNTING_BLOOM,
+        fn approx_len(&self) -> Option<Estimate> {
+            Some(self.approx_len())
+        }
+    }
+
+    read_filter! {
+        ['a, S: PortableHasher + Clone + Send + Sync + 'static] crate::CountingBloomFilterView<'a, S, Bits8>, COUNTING_BLOOM,
+        fn approx_len(&self) -> Option<Estimate> {
+            Some(self.approx_len())
+        }
+    }
+
+    view_filter!(['a, S: PortableHasher + Clone + Send + Sync + 'static] crate::CountingBloomFilterView<'a, S, Bits8>);
+
+    impl<S: PortableHasher + Clone + Send + Sync + 'static> FilterKind<S> for Wide<S> {
+        fn is_in(header: &Header) -> bool {
+            header.kind == Kind::COUNTING_BLOOM && has_wide_counters(header)
+        }
+
+        fn try_remove(&mut self, hash: u64) -> Option<bool> {
+            Some(self.remove_hash(hash))
+        }
+
+        fn open_view<'a>(
+            envelope: Envelope<&'a [u8]>,
+            hasher: Option<S>,
+        ) -> Result<Box<dyn ViewFilter<S> + 'a>, DecodeError> {
+            Ok(Box::new(<crate::CountingBloomFilterView<'a, S, Bits8>>::open_view(
+                envelope, hasher,
+            )?))
+        }
+    }
+
+    read_filter! {
+        [S: PortableHasher + Clone + Send + Sync + 'static] crate::BlockedCountingBloomFilter<S>, BLOCKED_COUNTING_BLOOM,
+        fn approx_len(&self) -> Option<Estimate> {
+            None
+        }
+    }
+
+    read_filter! {
+        ['a, S: PortableHasher + Clone + Send + Sync + 'static] crate::BlockedCountingBloomFilterView<'a, S>, BLOCKED_COUNTING_BLOOM,
+        fn approx_len(&self) -> Option<Estimate> {
+            None
+        }
+    }
+
+    view_filter!(['a, S: PortableHasher + Clone + Send + Sync + 'static] crate::BlockedCountingBloomFilterView<'a, S>);
+
+    impl<S: PortableHasher + Clone + Send + Sync + 'static> FilterKind<S>
+        for crate::BlockedCountingBloomFilter<S>
+    {
+        fn try_remove(&mut self, hash: u64) -> Option<bool> {
+            Some(self.remove_hash(hash))
+        }
+
+        fn open_view<'a>(
+            envelope: Envelope<&'a [u8]>,
+            hasher: Option<S>,
+        ) -> Result<Box<dyn ViewFilter<S> + 'a>, DecodeError> {
+            Ok(Box::new(<crate::BlockedCountingBloomFilterView<'a, S>>::open_view(
+                envelope, hasher,
+            )?))
+        }
     }
 }

@@ -39,3 +39,19 @@ fn of(estimator: CardinalityEstimator, needs: &DistinctNeeds) -> Result<SketchSi
         constructor: format!("new({})?", params.precision()),
     })
 }
+
+#[cfg(feature = "hll")]
+mod dynamic {
+    use crate::dynamic::sketch_kind;
+    use crate::{HyperLogLog, PortableHasher, UltraLogLog};
+
+    sketch_kind! {
+        [S: PortableHasher + Clone + Send + Sync + 'static] HyperLogLog<S>, HYPER_LOG_LOG, "HyperLogLog",
+        as_cardinality: Cardinality
+    }
+
+    sketch_kind! {
+        [S: PortableHasher + Clone + Send + Sync + 'static] UltraLogLog<S>, ULTRA_LOG_LOG, "UltraLogLog",
+        as_cardinality: Cardinality
+    }
+}

@@ -1,0 +1,407 @@
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::any::Any;
+use core::fmt;
+use core::hash::{Hash, Hasher};
+#[cfg(feature = "std")]
+use std::io::{self, Read, Write};
+
+use pds_core::bytes::{ByteOptions, FromEnvelope, Header, OpenEnvelope, Sink, ToEnvelope};
+use pds_core::hash::PublicSeed;
+
+use super::kinds::OwnedFilter;
+use super::{FilterKind, FilterVisitor, Unsupported};
+#[cfg(feature = "std")]
+use crate::ReadError;
+use crate::registry::{feature_that_is_off, visit_filters};
+use crate::{
+    DecodeError, DefaultHashBuilder, Estimate, Insert, InsertError, KeyHasher, Kind, Membership,
+    PortableHasher,
+};
+
+/// A membership filter whose kind is known at run time: one that its stored bytes tell, or one that a setting chose.
+///
+/// Choose it where files come from elsewhere, or where the kind of a filter is a setting that may change while old
+/// files live on. If the kind is known, use its own type: it has more methods. [`downcast_ref`](Self::downcast_ref) and
+/// [`downcast`](Self::downcast) get at it.
+///
+/// [`ByteOptions`] write and read it as they do any filter. Parquet's split-block filter is not among the kinds: its
+/// bytes have no header.
+///
+/// # Guarantees
+/// - The answers and the bytes are those of the filter inside.
+/// - Another structure (a sketch), a kind whose feature is off, another hasher and damaged bytes are errors that say
+///   so; never a panic.
+/// - Cost: one indirect call per call or batch.
+///
+/// # Examples
+#[cfg_attr(all(feature = "bloom", feature = "cuckoo"), doc = "```")]
+#[cfg_attr(not(all(feature = "bloom", feature = "cuckoo")), doc = "```ignore")]
+/// use pds::{BloomFilter, CuckooFilter, DynFilter};
+///
+/// let mut filters: Vec<DynFilter> =
+///     vec![BloomFilter::new(1_000, 0.01)?.into(), CuckooFilter::new(1_000, 0.01)?.into()];
+/// for filter in &mut filters {
+///     filter.insert("here")?;
+///     let read = DynFilter::from_bytes(&filter.to_bytes())?;
+///     assert!(read.contains("here") && !read.contains("there"));
+///     assert_eq!(read.expected_items(), Some(1_000));
+/// }
+///
+/// let error = filters[0].remove("here").unwrap_err();
+/// assert_eq!(error.to_string(), "the structure cannot remove keys: its kind is Bloom filter");
+/// assert_eq!(filters[1].remove("here"), Ok(true));
+///
+/// // The kind's own type has what only it can do.
+/// let cuckoo: &CuckooFilter = filters[1].downcast_ref().expect("a cuckoo filter");
+/// assert!(cuckoo.is_empty());
+/// # Ok::<(), Box<dyn core::error::Error>>(())
+/// ```
+pub struct DynFilter<S = DefaultHashBuilder> {
+    filter: Box<dyn OwnedFilter<S>>,
+    /// That of the filter; here, a key is hashed without an indirect call.
+    hasher: S,
+}
+
+/// Hashes on the stack at a time.
+const CHUNK: usize = 64;
+
+impl DynFilter {
+    /// Reads portable bytes that hold a filter of any kind and nothing else.
+    ///
+    /// # Errors
+    /// [`DecodeError`] says what is wrong, and at which offset: [`OtherKind`](DecodeError::OtherKind) if the bytes hold no
+    /// filter, or one whose feature is off.
+    ///
+    /// # Complexity
+    /// O(length of the bytes). Allocates no more than the bytes justify.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, DecodeError> {
+        ByteOptions::new().from_bytes(bytes)
+    }
+
+    /// Reads one filter from a stream. Leaves what follows it in the reader.
+    ///
+    /// Reads at most 1 GiB. For another limit use [`ByteOptions`].
+    ///
+    /// # Errors
+    /// [`ReadError`] if reading fails, or if the bytes are wrong.
+    #[cfg(feature = "std")]
+    pub fn read_from(reader: impl Read) -> Result<Self, ReadError> {
+        ByteOptions::new().read_from(reader)
+    }
+}
+
+impl<S: PublicSeed + Clone + Send + Sync + 'static> DynFilter<S> {
+    /// Returns the portable bytes, which contain the seed of the hasher.
+    ///
+    /// For a hasher with a secret key, and for files, use [`ByteOptions`].
+    ///
+    /// # Complexity
+    /// O(size); allocates the bytes.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        ByteOptions::new().to_bytes(self)
+    }
+
+    /// Writes the portable bytes, 16 KiB at a time.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    #[cfg(feature = "std")]
+    pub fn write_to(&self, writer: impl Write) -> io::Result<()> {
+        ByteOptions::new().write_to(self, writer)
+    }
+}
+
+impl<S: PortableHasher + Clone + 'static> DynFilter<S> {
+    /// Holds a filter of one kind; `From` is the public form.
+    pub(crate) fn of<F: FilterKind<S>>(filter: F) -> Self {
+        Self { hasher: filter.hasher().clone(), filter: Box::new(filter) }
+    }
+}
+
+impl<S: 'static> DynFilter<S> {
+    /// Returns the kind of the filter.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        self.filter.kind()
+    }
+
+    /// Returns the filter by its own type, if it is an `F`.
+    #[must_use]
+    pub fn downcast_ref<F: Any>(&self) -> Option<&F> {
+        (&*self.filter as &dyn Any).downcast_ref()
+    }
+
+    /// Returns the filter by its own type, if it is an `F`, to be changed.
+    #[must_use]
+    pub fn downcast_mut<F: Any>(&mut self) -> Option<&mut F> {
+        (&mut *self.filter as &mut dyn Any).downcast_mut()
+    }
+
+    /// Returns the filter as its own type.
+    ///
+    /// # Errors
+    /// The unchanged filter, if it is no `F`.
+    #[expect(clippy::missing_panics_doc, reason = "the type is asked for before")]
+    pub fn downcast<F: Any>(self) -> Result<F, Self> {
+        if self.downcast_ref::<F>().is_none() {
+            return Err(self);
+        }
+        let filter: Box<dyn Any> = self.filter;
+        Ok(*filter.downcast().expect("a type that was asked for above"))
+    }
+
+    /// Tests whether a key with this hash is possibly contained; `false` is certain.
+    ///
+    /// See [`KeyHasher`](crate::KeyHasher) for the hash.
+    #[inline]
+    #[must_use]
+    pub fn contains_hash(&self, hash: u64) -> bool {
+        self.filter.contains_hash(hash)
+    }
+
+    /// Tests many hashes: `out[i]` is the answer for `hashes[i]`.
+    ///
+    /// # Panics
+    /// If the slices differ in length.
+    pub fn contains_hash_batch(&self, hashes: &[u64], out: &mut [bool]) {
+        self.filter.contains_hash_batch(hashes, out);
+    }
+
+    /// Inserts a key by its hash. Returns `true` if it was not contained before.
+    ///
+    /// See [`KeyHasher`](crate::KeyHasher) for the hash.
+    ///
+    /// # Errors
+    /// [`InsertError::Full`] if the filter has no room for the key. Nothing is changed then.
+    #[inline]
+    pub fn insert_hash(&mut self, hash: u64) -> Result<bool, InsertError> {
+        self.filter.insert_hash(hash)
+    }
+
+    /// Removes one copy of a key by its hash. Returns `false`, and changes nothing, if the key is certainly absent.
+    ///
+    /// See [`KeyHasher`](crate::KeyHasher) for the hash.
+    ///
+    /// # Errors
+    /// [`Unsupported`] if no key can be removed from a filter of this kind.
+    pub fn remove_hash(&mut self, hash: u64) -> Result<bool, Unsupported> {
+        let removed = self.filter.try_remove(hash);
+        removed.ok_or_else(|| Unsupported { kind: self.kind(), operation: "remove keys" })
+    }
+
+    /// Returns the hasher.
+    #[must_use]
+    pub const fn hasher(&self) -> &S {
+        &self.hasher
+    }
+
+    /// Returns the number of distinct items that the filter was designed for, if it was.
+    #[must_use]
+    pub fn expected_items(&self) -> Option<u64> {
+        self.filter.expected_items()
+    }
+
+    /// Returns the false-positive rate promised at the expected items, if one was.
+    #[must_use]
+    pub fn promised_rate(&self) -> Option<f64> {
+        self.filter.promised_rate()
+    }
+
+    /// Returns the size of the payload in bytes.
+    #[must_use]
+    pub fn size_in_bytes(&self) -> u64 {
+        self.filter.size_in_bytes()
+    }
+
+    /// Returns the fraction of absent keys that are answered `true` now, in [0, 1].
+    ///
+    /// # Complexity
+    /// O(size); constant for a cuckoo filter.
+    #[must_use]
+    pub fn false_positive_rate(&self) -> f64 {
+        self.filter.false_positive_rate()
+    }
+
+    /// Estimates the number of items, with its standard error. None for a blocked counting filter, which cannot tell.
+    ///
+    /// A cuckoo filter counts its items, copies too, and has no error.
+    ///
+    /// # Complexity
+    /// O(size); constant for a cuckoo filter.
+    #[must_use]
+    pub fn approx_len(&self) -> Option<Estimate> {
+        self.filter.approx_len()
+    }
+
+    /// Compares the items with the expected ones, and the present rate with the promised one. None for the kinds
+    /// that have no such report: counting and cuckoo filters.
+    ///
+    /// # Complexity
+    /// O(size).
+    #[cfg(any(feature = "bloom", feature = "blocked"))]
+    #[must_use]
+    pub fn health(&self) -> Option<crate::Health> {
+        self.filter.health()
+    }
+}
+
+impl<S: KeyHasher + 'static> DynFilter<S> {
+    /// Tests whether `key` is possibly contained; `false` is certain.
+    ///
+    /// # Complexity
+    /// That of the filter, and one indirect call.
+    #[inline]
+    #[must_use]
+    pub fn contains<K: Hash + ?Sized>(&self, key: &K) -> bool {
+        self.contains_hash(self.hasher.hash_key(key))
+    }
+
+    /// Tests many keys: `out[i]` is the answer for `keys[i]`.
+    ///
+    /// # Panics
+    /// If the slices differ in length.
+    #[track_caller]
+    pub fn contains_batch<K: Hash>(&self, keys: &[K], out: &mut [bool]) {
+        contains_batch(&self.hasher, keys, out, |hashes, out| {
+            self.contains_hash_batch(hashes, out);
+        });
+    }
+
+    /// Inserts `key`. Returns `true` if it was not contained before.
+    ///
+    /// # Errors
+    /// [`InsertError::Full`] if the filter has no room for the key. Nothing is changed then.
+    #[inline]
+    pub fn insert<K: Hash + ?Sized>(&mut self, key: &K) -> Result<bool, InsertError> {
+        self.insert_hash(self.hasher.hash_key(key))
+    }
+
+    /// Removes one copy of `key`. Returns `false`, and changes nothing, if the key is certainly absent.
+    ///
+    /// # Errors
+    /// [`Unsupported`] if no key can be removed from a filter of this kind.
+    pub fn remove<K: Hash + ?Sized>(&mut self, key: &K) -> Result<bool, Unsupported> {
+        self.remove_hash(self.hasher.hash_key(key))
+    }
+}
+
+/// Hashes the keys, and asks `batch` for so many at a time.
+#[track_caller]
+pub(super) fn contains_batch<K: Hash>(
+    hasher: &impl KeyHasher,
+    keys: &[K],
+    out: &mut [bool],
+    batch: impl Fn(&[u64], &mut [bool]),
+) {
+    assert_eq!(keys.len(), out.len(), "one answer per key");
+    let mut hashes = [0; CHUNK];
+    for (keys, out) in keys.chunks(CHUNK).zip(out.chunks_mut(CHUNK)) {
+        hashes.iter_mut().zip(keys).for_each(|(hash, key)| *hash = hasher.hash_key(key));
+        batch(&hashes[..keys.len()], out);
+    }
+}
+
+impl<S: KeyHasher + 'static> KeyHasher for DynFilter<S> {
+    #[inline]
+    fn hash_key<K: Hash + ?Sized>(&self, key: &K) -> u64 {
+        self.hasher.hash_key(key)
+    }
+
+    #[inline]
+    fn hash_key_dyn(&self, feed: &mut dyn FnMut(&mut dyn Hasher)) -> u64 {
+        self.hasher.hash_key_dyn(feed)
+    }
+}
+
+impl<S: KeyHasher + 'static> Membership for DynFilter<S> {
+    #[inline]
+    fn contains_hash(&self, hash: u64) -> bool {
+        self.contains_hash(hash)
+    }
+
+    fn contains_hash_batch(&self, hashes: &[u64], out: &mut [bool]) {
+        self.contains_hash_batch(hashes, out);
+    }
+}
+
+impl<S: KeyHasher + 'static> Insert for DynFilter<S> {
+    type Error = InsertError;
+
+    #[inline]
+    fn insert_hash(&mut self, hash: u64) -> Result<bool, InsertError> {
+        self.insert_hash(hash)
+    }
+}
+
+impl<S: Clone + 'static> Clone for DynFilter<S> {
+    fn clone(&self) -> Self {
+        Self { filter: self.filter.boxed(), hasher: self.hasher.clone() }
+    }
+}
+
+impl<S> fmt::Debug for DynFilter<S> {
+    /// Writes the filter inside, whose type tells the kind.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.filter.fmt(f)
+    }
+}
+
+/// Decodes what the header announces.
+impl<S: PortableHasher + Clone + Send + Sync + 'static> FromEnvelope for DynFilter<S> {
+    type Hasher = S;
+
+    fn from_envelope<E: OpenEnvelope>(envelope: E, hasher: Option<S>) -> Result<Self, E::Error> {
+        let header = *envelope.header();
+        let read = visit_filters(&mut Decode { envelope: Some(envelope), hasher });
+        read.unwrap_or_else(|| Err(not_a_filter(&header).into()))
+    }
+}
+
+struct Decode<E, S> {
+    envelope: Option<E>,
+    hasher: Option<S>,
+}
+
+impl<E: OpenEnvelope, S: PortableHasher + Clone + 'static> FilterVisitor<S> for Decode<E, S> {
+    type Output = Result<DynFilter<S>, E::Error>;
+
+    fn visit<F: FilterKind<S>>(&mut self) -> Option<Self::Output> {
+        let envelope = self.envelope.take_if(|envelope| F::is_in(envelope.header()))?;
+        Some(envelope.into_structure::<F>(self.hasher.take()).map(DynFilter::of))
+    }
+}
+
+/// What is wrong with bytes that hold another structure, or one whose feature is off.
+pub(super) fn not_a_filter(header: &Header) -> DecodeError {
+    let off = feature_that_is_off(header.kind, |structure| structure.membership.is_some());
+    let allowed = off.unwrap_or("a membership filter");
+    DecodeError::OtherKind { offset: header.kind_offset(), found: header.kind, allowed }
+}
+
+/// Writes the envelope of the filter inside.
+impl<S: PortableHasher + Clone + Send + Sync + 'static> ToEnvelope for DynFilter<S> {
+    type Hasher = S;
+
+    fn envelope_bytes(&self) -> u64 {
+        self.filter.envelope_bytes()
+    }
+
+    fn put_in<W: Sink>(&self, sink: &mut W) -> Result<(), W::Error> {
+        visit_filters(&mut Put { filter: self, sink }).expect("a filter of a registered kind")
+    }
+}
+
+struct Put<'a, W, S> {
+    filter: &'a DynFilter<S>,
+    sink: &'a mut W,
+}
+
+impl<W: Sink, S: PortableHasher + 'static> FilterVisitor<S> for Put<'_, W, S> {
+    type Output = Result<(), W::Error>;
+
+    fn visit<F: FilterKind<S>>(&mut self) -> Option<Self::Output> {
+        self.filter.downcast_ref::<F>().map(|filter| self.sink.put_envelope(filter))
+    }
+}

@@ -1,0 +1,244 @@
+use alloc::boxed::Box;
+use core::fmt;
+use core::hash::{Hash, Hasher};
+
+use pds_core::bytes::{ByteOptions, Envelope, OpenView};
+
+use super::filter::{contains_batch, not_a_filter};
+use super::{DynFilter, FilterKind, FilterVisitor, ViewFilter};
+use crate::registry::visit_filters;
+use crate::{
+    DecodeError, DefaultHashBuilder, Estimate, KeyHasher, Kind, Membership, PortableHasher,
+};
+
+/// A [`DynFilter`] that answers from its portable bytes, without a copy.
+///
+/// [`open`](Self::open) checks the head and the length in constant time. Call [`verify`](Self::verify) to check the
+/// payload too. The bytes may start at any address.
+///
+/// # Guarantees
+/// - The answers are those of the filter that wrote the bytes; what is refused, and why, is as with [`DynFilter`].
+/// - If the payload is damaged and was not verified, answers may be wrong in both directions. No question panics, and
+///   none reads outside the bytes.
+/// - Do not truncate a file while it is mapped: the system then ends the process on access (`SIGBUS`). Replace files by
+///   renaming, as [`ByteOptions::save`] does.
+/// - Cost: one indirect call per call or batch.
+///
+/// # Examples
+#[cfg_attr(all(feature = "bloom", feature = "cuckoo"), doc = "```")]
+#[cfg_attr(not(all(feature = "bloom", feature = "cuckoo")), doc = "```ignore")]
+/// use pds::{BloomFilter, CuckooFilter, DynFilterView, Kind};
+///
+/// let mut bloom = BloomFilter::new(1_000, 0.01)?;
+/// bloom.insert("stored");
+/// let mut cuckoo = CuckooFilter::new(1_000, 0.01)?;
+/// cuckoo.insert("stored")?;
+///
+/// for (bytes, kind) in [(bloom.to_bytes(), Kind::BLOOM), (cuckoo.to_bytes(), Kind::CUCKOO)] {
+///     let view = DynFilterView::open(&bytes)?;
+///     view.verify()?;
+///     assert_eq!(view.kind(), kind);
+///     assert!(view.contains("stored") && !view.contains("absent"));
+///     assert!(view.to_filter()?.contains("stored"));
+/// }
+/// # Ok::<(), Box<dyn core::error::Error>>(())
+/// ```
+pub struct DynFilterView<'a, S = DefaultHashBuilder> {
+    view: Box<dyn ViewFilter<S> + 'a>,
+}
+
+impl<'a> DynFilterView<'a> {
+    /// Opens portable bytes that hold a filter of any kind and nothing else.
+    ///
+    /// For a hasher with a secret key use [`ByteOptions::open`].
+    ///
+    /// # Errors
+    /// [`DecodeError`] says what is wrong, and at which offset: [`OtherKind`](DecodeError::OtherKind) if the bytes hold no
+    /// filter, or one whose feature is off.
+    ///
+    /// # Complexity
+    /// Constant.
+    pub fn open(bytes: &'a [u8]) -> Result<Self, DecodeError> {
+        ByteOptions::new().open(bytes)
+    }
+}
+
+impl<S> DynFilterView<'_, S> {
+    /// Verifies the payload: its checksum, and whatever else the kind can check.
+    ///
+    /// # Errors
+    /// [`DecodeError`] says what is wrong, and at which offset.
+    ///
+    /// # Complexity
+    /// O(size): reads every byte.
+    pub fn verify(&self) -> Result<(), DecodeError> {
+        self.view.verify()
+    }
+
+    /// Verifies the bytes and copies the filter out of them.
+    ///
+    /// # Errors
+    /// As [`verify`](Self::verify), and [`Alloc`](DecodeError::Alloc) if the allocator refuses the memory.
+    pub fn to_filter(&self) -> Result<DynFilter<S>, DecodeError> {
+        self.view.to_filter()
+    }
+
+    /// Returns the kind of the filter.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        self.view.kind()
+    }
+
+    /// Tests whether a key with this hash is possibly contained; `false` is certain.
+    ///
+    /// See [`KeyHasher`](crate::KeyHasher) for the hash.
+    #[inline]
+    #[must_use]
+    pub fn contains_hash(&self, hash: u64) -> bool {
+        self.view.contains_hash(hash)
+    }
+
+    /// Tests many hashes: `out[i]` is the answer for `hashes[i]`.
+    ///
+    /// # Panics
+    /// If the slices differ in length.
+    pub fn contains_hash_batch(&self, hashes: &[u64], out: &mut [bool]) {
+        self.view.contains_hash_batch(hashes, out);
+    }
+
+    /// Returns the hasher.
+    #[must_use]
+    pub fn hasher(&self) -> &S {
+        self.view.hasher()
+    }
+
+    /// Returns the number of distinct items that the filter was designed for, if it was.
+    #[must_use]
+    pub fn expected_items(&self) -> Option<u64> {
+        self.view.expected_items()
+    }
+
+    /// Returns the false-positive rate promised at the expected items, if one was.
+    #[must_use]
+    pub fn promised_rate(&self) -> Option<f64> {
+        self.view.promised_rate()
+    }
+
+    /// Returns the size of the payload in bytes.
+    #[must_use]
+    pub fn size_in_bytes(&self) -> u64 {
+        self.view.size_in_bytes()
+    }
+
+    /// Returns the fraction of absent keys that are answered `true` now, in [0, 1].
+    ///
+    /// # Complexity
+    /// O(size); constant for a cuckoo filter.
+    #[must_use]
+    pub fn false_positive_rate(&self) -> f64 {
+        self.view.false_positive_rate()
+    }
+
+    /// Estimates the number of items, as [`DynFilter::approx_len`] does.
+    ///
+    /// # Complexity
+    /// O(size); constant for a cuckoo filter.
+    #[must_use]
+    pub fn approx_len(&self) -> Option<Estimate> {
+        self.view.approx_len()
+    }
+
+    /// Compares the items with the expected ones, as [`DynFilter::health`] does.
+    ///
+    /// # Complexity
+    /// O(size).
+    #[cfg(any(feature = "bloom", feature = "blocked"))]
+    #[must_use]
+    pub fn health(&self) -> Option<crate::Health> {
+        self.view.health()
+    }
+}
+
+impl<S: KeyHasher> DynFilterView<'_, S> {
+    /// Tests whether `key` is possibly contained; `false` is certain.
+    ///
+    /// # Complexity
+    /// That of the filter, and two indirect calls.
+    #[inline]
+    #[must_use]
+    pub fn contains<K: Hash + ?Sized>(&self, key: &K) -> bool {
+        self.contains_hash(self.hasher().hash_key(key))
+    }
+
+    /// Tests many keys: `out[i]` is the answer for `keys[i]`.
+    ///
+    /// # Panics
+    /// If the slices differ in length.
+    #[track_caller]
+    pub fn contains_batch<K: Hash>(&self, keys: &[K], out: &mut [bool]) {
+        contains_batch(self.hasher(), keys, out, |hashes, out| {
+            self.contains_hash_batch(hashes, out);
+        });
+    }
+}
+
+impl<S: KeyHasher> KeyHasher for DynFilterView<'_, S> {
+    #[inline]
+    fn hash_key<K: Hash + ?Sized>(&self, key: &K) -> u64 {
+        self.hasher().hash_key(key)
+    }
+
+    #[inline]
+    fn hash_key_dyn(&self, feed: &mut dyn FnMut(&mut dyn Hasher)) -> u64 {
+        self.hasher().hash_key_dyn(feed)
+    }
+}
+
+impl<S: KeyHasher> Membership for DynFilterView<'_, S> {
+    #[inline]
+    fn contains_hash(&self, hash: u64) -> bool {
+        self.contains_hash(hash)
+    }
+
+    fn contains_hash_batch(&self, hashes: &[u64], out: &mut [bool]) {
+        self.contains_hash_batch(hashes, out);
+    }
+}
+
+impl<S: 'static> Clone for DynFilterView<'_, S> {
+    fn clone(&self) -> Self {
+        Self { view: self.view.boxed() }
+    }
+}
+
+impl<S> fmt::Debug for DynFilterView<'_, S> {
+    /// Writes the view inside, whose type tells the kind.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.view.fmt(f)
+    }
+}
+
+/// Opens what the header announces.
+impl<'a, S: PortableHasher + Clone + Send + Sync + 'static> OpenView<&'a [u8]>
+    for DynFilterView<'a, S>
+{
+    type Hasher = S;
+
+    fn open_view(envelope: Envelope<&'a [u8]>, hasher: Option<S>) -> Result<Self, DecodeError> {
+        let view = visit_filters(&mut Open { envelope, hasher });
+        view.unwrap_or_else(|| Err(not_a_filter(envelope.header()))).map(|view| Self { view })
+    }
+}
+
+struct Open<'a, S> {
+    envelope: Envelope<&'a [u8]>,
+    hasher: Option<S>,
+}
+
+impl<'a, S: PortableHasher> FilterVisitor<S> for Open<'a, S> {
+    type Output = Result<Box<dyn ViewFilter<S> + 'a>, DecodeError>;
+
+    fn visit<F: FilterKind<S>>(&mut self) -> Option<Self::Output> {
+        F::is_in(self.envelope.header()).then(|| F::open_view(self.envelope, self.hasher.take()))
+    }
+}

@@ -1,0 +1,266 @@
+//! What types of one kind bring along to be held by a type of all kinds.
+
+use alloc::boxed::Box;
+use core::any::Any;
+use core::fmt;
+
+use pds_core::bytes::{Envelope, Header, Portable, ToEnvelope};
+
+use crate::{
+    Cardinality, DecodeError, Estimate, Frequency, Incompatible, Insert, InsertError, KeyHasher,
+    Kind, Membership, PortableHasher,
+};
+
+/// A membership filter of any kind, in any storage.
+pub(crate) trait ReadFilter<S>: Membership + fmt::Debug + Send + Sync {
+    fn kind(&self) -> Kind;
+    fn hasher(&self) -> &S;
+    fn expected_items(&self) -> Option<u64>;
+    fn promised_rate(&self) -> Option<f64>;
+    fn size_in_bytes(&self) -> u64;
+    fn false_positive_rate(&self) -> f64;
+
+    /// None where the filter cannot tell.
+    fn approx_len(&self) -> Option<Estimate>;
+
+    /// None where the filter has no such report.
+    #[cfg(any(feature = "bloom", feature = "blocked"))]
+    fn health(&self) -> Option<crate::Health> {
+        None
+    }
+}
+
+/// A view of a membership filter of any kind.
+pub(crate) trait ViewFilter<S>: ReadFilter<S> {
+    fn verify(&self) -> Result<(), DecodeError>;
+    fn to_filter(&self) -> Result<super::DynFilter<S>, DecodeError>;
+    fn boxed<'a>(&self) -> Box<dyn ViewFilter<S> + 'a>
+    where
+        Self: 'a;
+}
+
+/// The type of an owned membership filter of one kind.
+pub(crate) trait FilterKind<S: PortableHasher>:
+    ReadFilter<S> + Portable<Hasher = S> + Insert<Error: Into<InsertError>> + Clone + 'static
+{
+    /// Whether an envelope with this header holds such a filter.
+    fn is_in(header: &Header) -> bool {
+        header.kind == Self::KIND
+    }
+
+    /// Removes a key by its hash; none where no key can be removed.
+    fn try_remove(&mut self, _hash: u64) -> Option<bool> {
+        None
+    }
+
+    /// Opens an envelope as a view.
+    fn open_view<'a>(
+        envelope: Envelope<&'a [u8]>,
+        hasher: Option<S>,
+    ) -> Result<Box<dyn ViewFilter<S> + 'a>, DecodeError>;
+}
+
+/// An owned membership filter of any kind.
+pub(crate) trait OwnedFilter<S>: ReadFilter<S> + Any {
+    fn insert_hash(&mut self, hash: u64) -> Result<bool, InsertError>;
+    fn try_remove(&mut self, hash: u64) -> Option<bool>;
+    fn envelope_bytes(&self) -> u64;
+    fn boxed(&self) -> Box<dyn OwnedFilter<S>>;
+}
+
+impl<S: PortableHasher, F: FilterKind<S>> OwnedFilter<S> for F {
+    fn insert_hash(&mut self, hash: u64) -> Result<bool, InsertError> {
+        Insert::insert_hash(self, hash).map_err(Into::into)
+    }
+
+    fn try_remove(&mut self, hash: u64) -> Option<bool> {
+        FilterKind::try_remove(self, hash)
+    }
+
+    fn envelope_bytes(&self) -> u64 {
+        ToEnvelope::envelope_bytes(self)
+    }
+
+    fn boxed(&self) -> Box<dyn OwnedFilter<S>> {
+        Box::new(self.clone())
+    }
+}
+
+/// Work on the type of each kind of filter; the first that returns something ends it.
+pub(crate) trait FilterVisitor<S: PortableHasher> {
+    type Output;
+
+    fn visit<F: FilterKind<S>>(&mut self) -> Option<Self::Output>;
+}
+
+/// A sketch of any kind, in any storage.
+pub(crate) trait ReadSketch<S>: KeyHasher + fmt::Debug + Send + Sync {
+    fn kind(&self) -> Kind;
+    fn hasher(&self) -> &S;
+    fn size_in_bytes(&self) -> u64;
+
+    /// The sketch as one that counts how often a key came, if it does.
+    fn as_frequency(&self) -> Option<&dyn Frequency> {
+        None
+    }
+
+    /// The sketch as one that counts distinct keys, if it does.
+    fn as_cardinality(&self) -> Option<&dyn Cardinality> {
+        None
+    }
+}
+
+/// The type of an owned sketch of one kind.
+pub(crate) trait SketchKind<S: PortableHasher>:
+    ReadSketch<S> + Portable<Hasher = S> + Clone + 'static
+{
+    /// The kind in words, with all that tells two types of one kind apart.
+    const NAME: &str;
+
+    /// Whether an envelope with this header holds such a sketch.
+    fn is_in(header: &Header) -> bool {
+        header.kind == Self::KIND
+    }
+
+    fn insert_one(&mut self, hash: u64);
+    fn merge_same(&mut self, other: &Self) -> Result<(), Incompatible>;
+}
+
+/// An owned sketch of any kind.
+pub(crate) trait OwnedSketch<S>: ReadSketch<S> + Any {
+    fn name(&self) -> &'static str;
+    fn insert_hash(&mut self, hash: u64);
+    fn merge(&mut self, other: &dyn OwnedSketch<S>) -> Result<(), Incompatible>;
+    fn envelope_bytes(&self) -> u64;
+    fn boxed(&self) -> Box<dyn OwnedSketch<S>>;
+}
+
+impl<S: PortableHasher + 'static, K: SketchKind<S>> OwnedSketch<S> for K {
+    fn name(&self) -> &'static str {
+        K::NAME
+    }
+
+    fn insert_hash(&mut self, hash: u64) {
+        self.insert_one(hash);
+    }
+
+    fn merge(&mut self, other: &dyn OwnedSketch<S>) -> Result<(), Incompatible> {
+        match (other as &dyn Any).downcast_ref::<K>() {
+            Some(other) => self.merge_same(other),
+            None => {
+                let (left, right) = (K::NAME, other.name());
+                Err(Incompatible::Mode { parameter: "kind", left, right })
+            }
+        }
+    }
+
+    fn envelope_bytes(&self) -> u64 {
+        ToEnvelope::envelope_bytes(self)
+    }
+
+    fn boxed(&self) -> Box<dyn OwnedSketch<S>> {
+        Box::new(self.clone())
+    }
+}
+
+/// Work on the type of each kind of sketch; the first that returns something ends it.
+pub(crate) trait SketchVisitor<S: PortableHasher> {
+    type Output;
+
+    fn visit<K: SketchKind<S>>(&mut self) -> Option<Self::Output>;
+}
+
+/// Gives a filter of one kind, owned or a view, what all of them tell.
+macro_rules! read_filter {
+    ([$($generics:tt)*] $filter:ty, $kind:ident, $($own:tt)*) => {
+        impl<$($generics)*> $crate::dynamic::ReadFilter<S> for $filter {
+            fn kind(&self) -> $crate::Kind {
+                $crate::Kind::$kind
+            }
+
+            fn hasher(&self) -> &S {
+                self.hasher()
+            }
+
+            fn expected_items(&self) -> Option<u64> {
+                self.expected_items()
+            }
+
+            fn promised_rate(&self) -> Option<f64> {
+                self.promised_rate()
+            }
+
+            fn size_in_bytes(&self) -> u64 {
+                self.size_in_bytes()
+            }
+
+            fn false_positive_rate(&self) -> f64 {
+                self.false_positive_rate()
+            }
+
+            $($own)*
+        }
+    };
+}
+pub(crate) use read_filter;
+
+/// Gives a view of one kind what all of them do.
+macro_rules! view_filter {
+    ([$($generics:tt)*] $view:ty) => {
+        impl<$($generics)*> $crate::dynamic::ViewFilter<S> for $view {
+            fn verify(&self) -> Result<(), $crate::DecodeError> {
+                self.verify()
+            }
+
+            fn to_filter(&self) -> Result<$crate::DynFilter<S>, $crate::DecodeError> {
+                self.to_filter().map($crate::DynFilter::of)
+            }
+
+            fn boxed<'s>(&self) -> alloc::boxed::Box<dyn $crate::dynamic::ViewFilter<S> + 's>
+            where
+                Self: 's,
+            {
+                alloc::boxed::Box::new(self.clone())
+            }
+        }
+    };
+}
+pub(crate) use view_filter;
+
+/// Gives a sketch of one kind what all of them do; `NAME` tells it apart from the others.
+macro_rules! sketch_kind {
+    ([$($generics:tt)*] $sketch:ty, $kind:ident, $name:literal, $role:ident: $trait:ident $(, $($own:tt)*)?) => {
+        impl<$($generics)*> $crate::dynamic::ReadSketch<S> for $sketch {
+            fn kind(&self) -> $crate::Kind {
+                $crate::Kind::$kind
+            }
+
+            fn hasher(&self) -> &S {
+                self.hasher()
+            }
+
+            fn size_in_bytes(&self) -> u64 {
+                self.size_in_bytes()
+            }
+
+            fn $role(&self) -> Option<&dyn $crate::$trait> {
+                Some(self)
+            }
+        }
+
+        impl<$($generics)*> $crate::dynamic::SketchKind<S> for $sketch {
+            const NAME: &str = $name;
+
+            fn insert_one(&mut self, hash: u64) {
+                self.insert_hash(hash);
+            }
+
+            fn merge_same(&mut self, other: &Self) -> Result<(), $crate::Incompatible> {
+                self.merge(other)
+            }
+
+            $($($own)*)?
+        }
+    };
+}
+pub(crate) use sketch_kind;
