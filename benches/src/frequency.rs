@@ -241,7 +241,8 @@ impl Contest<'_, '_> {
     fn against<T: Sketch>(&mut self) -> Outcome {
         let [mut ours, mut fast] =
             [CountMinSketch::of(self.params)?, CountMinSketch::of(self.params)?];
-        let mut careful = CountMinSketch::builder().params(self.params).update(Update::Conservative).build()?;
+        let mut careful =
+            CountMinSketch::builder().params(self.params).update(Update::Conservative).build()?;
         let mut peer = T::of(self.params)?;
         let theirs = self.stream.feed(&mut peer);
         let (plain, conservative) = (self.stream.feed(&mut ours), self.stream.feed(&mut careful));

@@ -6,7 +6,7 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use pds_core::AllocError;
 use pds_core::internal::{
-    AtomicWord, Bits, BitsMut, LINE_BYTES, StoredWord, load_words, prefetch, reduced_in_row,
+    AtomicWord, BitWords, Bits, LINE_BYTES, StoredWord, load_words, prefetch, reduced_in_row,
     reduced_in_row_mut, union_words,
 };
 use pds_core::storage::{AtomicWords, OwnedWords, WordSource, Words};
@@ -178,23 +178,31 @@ fn debug_shows_the_length_and_not_the_words() {
 #[test]
 fn bits_are_those_of_the_positions_in_every_storage() {
     for num_bits in [1, 63, 64, 65, 100, 128] {
-        let mut words = Words::zeroed(2).unwrap();
-        let shared = AtomicWords::from(Words::zeroed(2).unwrap());
-        for x in (0..500).map(pds_core::hash::finalize).chain([0, u64::MAX]) {
-            let position = usize::try_from(pds_core::hash::reduce(x, num_bits)).unwrap();
-            let bit = |words: &Words| (words[position / 64] >> (position % 64)) & 1;
-            let before = bit(&words);
-            let bytes: Vec<[u8; 8]> = words.iter().map(|word| word.to_le_bytes()).collect();
-            assert_eq!(Bits::new(&bytes, num_bits).get(x), before);
-            assert_eq!(Bits::new(&shared[..], num_bits).get(x), before);
-            assert_eq!(Bits::new(&words, num_bits).get(x), before);
-            assert_eq!(BitsMut::new(&mut words, num_bits).set(x), before == 0);
-            assert_eq!(Bits::new(&shared[..], num_bits).set(x), before == 0);
-            assert_eq!((Bits::new(&words, num_bits).get(x), bit(&words)), (1, 1));
+        let mut owned = BitWords::new(Words::zeroed(2).unwrap(), num_bits);
+        let shared = BitWords::new(AtomicWords::from(Words::zeroed(2).unwrap()), num_bits);
+        for (round, x) in (0..500).map(pds_core::hash::finalize).chain([0, u64::MAX]).enumerate() {
+            let position = pds_core::hash::reduce(x, num_bits);
+            let index = usize::try_from(position / 64).unwrap();
+            let before = (owned.words()[index] >> (position % 64)) & 1;
+            let bytes: Vec<[u8; 8]> = owned.words().iter().map(|word| word.to_le_bytes()).collect();
+            let reads = [
+                (owned.as_bits().get(x), owned.as_bits().at(position)),
+                (shared.as_bits().get(x), shared.as_bits().at(position)),
+                (Bits::new(&bytes, num_bits).get(x), Bits::new(&bytes, num_bits).at(position)),
+            ];
+            assert_eq!(reads, [(before, before); 3]);
+            assert_eq!(owned.as_bits().position(x), position);
+            let changed = if round % 2 == 0 {
+                (owned.as_bits_mut().set(x), shared.as_bits().set(x))
+            } else {
+                (owned.as_bits_mut().set_at(position), shared.as_bits().set_at(position))
+            };
+            assert_eq!(changed, (before == 0, before == 0));
+            assert_eq!(owned.as_bits().get(x), 1);
         }
-        let ones: u32 = words.iter().map(|word| word.count_ones()).sum();
+        let ones: u32 = owned.words().iter().map(|word| word.count_ones()).sum();
         assert!(u64::from(ones) <= num_bits);
-        assert!(shared.values().eq(words.values()));
+        assert!(shared.into_words().values().eq(owned.into_words().values()));
     }
 }
 
@@ -206,14 +214,14 @@ fn bits_need_words() {
 
 #[test]
 #[should_panic(expected = "bits beyond the words")]
-fn bits_to_change_need_words() {
-    let _ = BitsMut::new(&mut [0u64; 2], 129);
+fn bits_in_a_storage_need_words() {
+    let _ = BitWords::new(Words::zeroed(2).unwrap(), 129);
 }
 
 #[test]
 #[should_panic(expected = "bits beyond the words")]
-fn no_bits_are_refused() {
-    let _ = Bits::new(&[0u64; 2], 0);
+fn no_words_have_no_bits() {
+    let _ = BitWords::new(Words::zeroed(0).unwrap(), 0);
 }
 
 #[test]

@@ -2,7 +2,6 @@
 #![cfg(all(feature = "std", feature = "bloom", feature = "cms", feature = "hll"))]
 
 use pds::bytes::ByteOptions;
-use pds::params::CountMinParams;
 use pds::{
     BloomFilter, CountMinSketch, CountSketch, DecodeError, DynSketch, HyperLogLog, Incompatible,
     Kind, SipHashBuilder, UltraLogLog,
@@ -27,7 +26,7 @@ fn all() -> Vec<(DynSketch, Vec<u8>)> {
             pair(&$empty, |sketch, key| _ = sketch.insert(&key), |sketch| sketch.to_bytes())
         };
     }
-    let builder = CountMinSketch::builder(CountMinParams::new(0.1, 0.1).unwrap());
+    let builder = CountMinSketch::builder().error(0.1, 0.1);
     vec![
         pair!(builder.counters::<u8>().build().unwrap()),
         pair!(builder.counters::<u16>().build().unwrap()),

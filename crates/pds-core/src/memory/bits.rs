@@ -31,13 +31,12 @@ impl<W: WordSource> BitWords<W> {
     /// If the storage is a view of bytes that became fewer.
     #[inline(always)]
     pub fn as_bits(&self) -> Bits<'_, W::Word> {
-        let words = self.words.as_words();
-        if W::IS_FIXED {
-            debug_assert!(are_in(self.num_bits, words.len()));
-        } else {
-            check(words.len(), self.num_bits);
+        let (words, num_bits) = (self.words.as_words(), self.num_bits);
+        if !W::IS_FIXED {
+            return Bits::new(words, num_bits);
         }
-        Bits { words, num_bits: self.num_bits }
+        debug_assert!(are_in(num_bits, words.len()));
+        Bits { words, num_bits }
     }
 }
 
@@ -101,6 +100,17 @@ impl<W> Clone for Bits<'_, W> {
 }
 
 impl<'a, W> Bits<'a, W> {
+    /// Takes the first `num_bits` bits of `words`.
+    ///
+    /// # Panics
+    /// If the words have fewer, or if there is no word.
+    #[inline(always)]
+    #[must_use]
+    pub fn new(words: &'a [W], num_bits: u64) -> Self {
+        check(words.len(), num_bits);
+        Self { words, num_bits }
+    }
+
     /// Returns the number of bits.
     #[inline(always)]
     #[must_use]

@@ -28,6 +28,7 @@ impl<B: AsRef<[u8]>> Sealed for RawBytes<B> {}
 
 impl<B: AsRef<[u8]>> WordSource for RawBytes<B> {
     type Word = [u8; 8];
+    const IS_FIXED: bool = false;
 
     #[inline(always)]
     fn as_words(&self) -> &[[u8; 8]] {

@@ -133,7 +133,7 @@ mod dynamic {
     }
 
     read_filter! {
-        ['a, S: PortableHasher + Clone + Send + Sync + 'static] crate::BlockedBloomFilterView<'a, S>, BLOCKED_BLOOM,
+        ['a, S: PortableHasher + Clone + Send + Sync + 'static] crate::BlockedBloomFilterView<&'a [u8], S>, BLOCKED_BLOOM,
         fn approx_len(&self) -> Option<Estimate> {
             Some(self.approx_len())
         }
@@ -143,7 +143,7 @@ mod dynamic {
         }
     }
 
-    view_filter!(['a, S: PortableHasher + Clone + Send + Sync + 'static] crate::BlockedBloomFilterView<'a, S>);
+    view_filter!(['a, S: PortableHasher + Clone + Send + Sync + 'static] crate::BlockedBloomFilterView<&'a [u8], S>);
 
     impl<S: PortableHasher + Clone + Send + Sync + 'static> FilterKind<S>
         for crate::BlockedBloomFilter<S>
@@ -152,7 +152,7 @@ mod dynamic {
             envelope: Envelope<&'a [u8]>,
             hasher: Option<S>,
         ) -> Result<Box<dyn ViewFilter<S> + 'a>, DecodeError> {
-            Ok(Box::new(<crate::BlockedBloomFilterView<'a, S>>::open_view(envelope, hasher)?))
+            Ok(Box::new(<crate::BlockedBloomFilterView<&'a [u8], S>>::open_view(envelope, hasher)?))
         }
     }
 }

@@ -81,7 +81,7 @@ mod dynamic {
     }
 
     read_filter! {
-        ['a, S: PortableHasher + Clone + Send + Sync + 'static] crate::BloomFilterView<'a, S>, BLOOM,
+        ['a, S: PortableHasher + Clone + Send + Sync + 'static] crate::BloomFilterView<&'a [u8], S>, BLOOM,
         fn approx_len(&self) -> Option<Estimate> {
             Some(self.approx_len())
         }
@@ -91,14 +91,14 @@ mod dynamic {
         }
     }
 
-    view_filter!(['a, S: PortableHasher + Clone + Send + Sync + 'static] crate::BloomFilterView<'a, S>);
+    view_filter!(['a, S: PortableHasher + Clone + Send + Sync + 'static] crate::BloomFilterView<&'a [u8], S>);
 
     impl<S: PortableHasher + Clone + Send + Sync + 'static> FilterKind<S> for crate::BloomFilter<S> {
         fn open_view<'a>(
             envelope: Envelope<&'a [u8]>,
             hasher: Option<S>,
         ) -> Result<Box<dyn ViewFilter<S> + 'a>, DecodeError> {
-            Ok(Box::new(<crate::BloomFilterView<'a, S>>::open_view(envelope, hasher)?))
+            Ok(Box::new(<crate::BloomFilterView<&'a [u8], S>>::open_view(envelope, hasher)?))
         }
     }
 }
