@@ -24,8 +24,6 @@ mod filter;
 #[cfg(feature = "alloc")]
 mod health;
 #[cfg(feature = "alloc")]
-mod methods;
-#[cfg(feature = "alloc")]
 mod probing;
 #[cfg(feature = "alloc")]
 mod reading;

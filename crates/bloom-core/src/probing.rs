@@ -303,6 +303,8 @@ mod tests {
     struct Counted(u64);
 
     impl StoredWord for Counted {
+        const IS_PLAIN: bool = false;
+
         fn value(&self) -> u64 {
             READS.set(READS.get() + 1);
             self.0

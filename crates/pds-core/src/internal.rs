@@ -13,7 +13,7 @@ pub use crate::builder::DEFAULT_RATE;
 #[cfg(feature = "alloc")]
 pub use crate::bytes::{envelope::check_padding, reader::take_words};
 #[cfg(all(feature = "alloc", target_has_atomic = "64"))]
-pub use crate::memory::{AtomicU64, AtomicWord, AtomicWords, load_words, set_bits, union_words};
+pub use crate::memory::{AtomicU64, set_bits};
 #[cfg(feature = "alloc")]
 pub use crate::memory::{
     BitWords, Bits, BitsMut, LINE_BYTES, Lane, StoredWord, WordSource, Words, prefetch,

@@ -11,8 +11,6 @@ mod lanes;
 mod prefetch;
 mod raw;
 mod reduced;
-#[cfg(target_has_atomic = "64")]
-mod shared;
 mod source;
 mod words;
 
@@ -23,7 +21,5 @@ pub use lanes::{Lane, reorder_lanes};
 pub use prefetch::prefetch;
 pub use raw::RawBytes;
 pub use reduced::{prefetch_reduced, reduced, reduced_in_row, reduced_in_row_mut, reduced_mut};
-#[cfg(target_has_atomic = "64")]
-pub use shared::{AtomicWord, load_words, union_words};
 pub use source::{OwnedWords, StoredWord, WordSource};
 pub use words::{LINE_BYTES, Words};

@@ -63,7 +63,6 @@ impl<B: AsRef<[u8]>> Stored<B> {
 // cannot borrow from itself.
 impl<B: AsRef<[u8]>> WordSource for Stored<B> {
     type Word = [u8; 8];
-    const IS_FIXED: bool = false;
 
     #[inline(always)]
     fn as_words(&self) -> &[[u8; 8]] {

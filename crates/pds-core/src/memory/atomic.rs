@@ -86,14 +86,6 @@ mod owner {
     // Invariant: no reference to the plain words is made while `self` is borrowed.
     pub struct AtomicWords(Words);
 
-    #[doc(hidden)]
-    impl AtomicWords {
-        /// Returns the plain words; the exclusive borrow proves that no thread is changing them.
-        pub fn as_plain_mut(&mut self) -> &mut Words {
-            &mut self.0
-        }
-    }
-
     impl From<Words> for AtomicWords {
         fn from(words: Words) -> Self {
             Self(words)

@@ -13,7 +13,7 @@ pub trait WordSource: sealed::Sealed {
     /// Whether [`as_words`](Self::as_words) returns the same number of words every time.
     // Code without bounds checks relies on it.
     #[doc(hidden)]
-    const IS_FIXED: bool;
+    const IS_FIXED: bool = false;
 
     /// Returns the words as they are stored.
     ///
