@@ -1,13 +1,14 @@
-//! The standard Bloom filter: m bits, k positions a key, n keys.
+//! The standard Bloom filter: m bits, k positions per key, n keys.
 //!
-//! Every function takes them in this order, `(bits, items, hashes)`, is pure, and answers for every
-//! input: an empty filter has rate 0, a filter without bits or hashes has rate 1, and no result is
-//! NaN. The positions are taken to be independent and uniform; what a real scheme adds to that is
-//! [`scheme_excess`].
+//! Every function is pure and takes these numbers in the order `(bits, items, hashes)`. It answers for every input:
+//! an empty filter has rate 0, a filter without bits or hashes has rate 1, and no result is NaN. Positions are assumed
+//! to be independent and uniform. [`scheme_excess`] bounds the rate that double hashing adds.
 //!
-//! There are three formulas for the false-positive rate. [`rate_asymptotic`] is the textbook's,
-//! [`rate_finite`] is a lower bound, and [`rate_exact`] is the mean over all filters, which sizes
-//! are computed from.
+//! There are three formulas for the false-positive rate:
+//!
+//! - [`rate_asymptotic`] is the textbook formula.
+//! - [`rate_finite`] is a lower bound.
+//! - [`rate_exact`] is the mean over all filters. Sizes are computed from it.
 
 mod exact;
 mod fill;
@@ -27,13 +28,14 @@ pub use rate::{
 };
 pub use sizing::{HASH_COLLISION, scheme_excess};
 
-/// The most hash functions, or positions a key, that a filter can have.
+/// The greatest number of hash functions, which is the number of positions per key.
 ///
-/// A filter that is best at 255 hashes has a rate of 2^-255, far below what 64-bit hashes can tell
-/// apart; the bound lets the count be stored in one byte and the exact rate work without a heap.
+/// A filter whose optimum is 255 hashes has a rate of 2^-255, far below the resolution of 64-bit hashes.
+// The limit lets the count be stored in one byte, and lets the exact rate be computed without a heap.
 pub const MAX_HASHES: u32 = 255;
 
-/// The most bits that a filter can have: 2^63, or 2^60 bytes.
+/// The greatest number of bits of a filter: 2^63, or 2^60 bytes.
 ///
-/// No address space is larger, and every sum of two sizes still fits 64 bits.
+/// No address space is larger.
+// Every sum of two sizes still fits 64 bits.
 pub const MAX_BITS: u64 = 1 << 63;

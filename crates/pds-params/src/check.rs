@@ -1,9 +1,9 @@
-//! What is asked of parameters everywhere.
+//! Validation of parameters.
 
 use crate::ParamError;
 use crate::bloom::HASH_COLLISION;
 
-/// Refuses a whole number outside of `min..=max`.
+/// Returns an error if `value` is not in `min..=max`.
 pub(crate) fn check_range(
     parameter: &'static str,
     value: u64,
@@ -16,7 +16,7 @@ pub(crate) fn check_range(
     Err(ParamError::OutOfRange { parameter, value, min, max })
 }
 
-/// Refuses a number that is not above 0 and below 1.
+/// Returns an error if `value` is not above 0 and below 1.
 pub(crate) fn check_probability(parameter: &'static str, value: f64) -> Result<(), ParamError> {
     if is_probability(value) {
         return Ok(());
@@ -28,17 +28,17 @@ pub(crate) fn is_probability(value: f64) -> bool {
     value > 0.0 && value < 1.0
 }
 
-/// Refuses a filter for no items.
+/// Returns an error if there are no items.
 pub(crate) fn check_items(items: u64) -> Result<(), ParamError> {
     check_range("expected_items", items, 1, u64::MAX)
 }
 
-/// Refuses a false-positive rate that is none.
+/// Returns an error if the false-positive rate is not above 0 and below 1.
 pub(crate) fn check_rate(rate: f64) -> Result<(), ParamError> {
     check_probability("false_positive_rate", rate)
 }
 
-/// Refuses a false-positive rate that is not above the share of absent keys whose whole 64-bit hash equals a stored one.
+/// Returns an error if `rate` is at or below the share of absent keys whose whole 64-bit hash equals a stored one.
 pub(crate) fn check_collisions(items: u64, rate: f64) -> Result<(), ParamError> {
     let collisions = items as f64 * HASH_COLLISION;
     if rate > collisions {

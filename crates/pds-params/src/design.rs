@@ -1,29 +1,29 @@
-//! What the shape of a filter was designed for.
+//! Design of a shape: the number of items and the rate that it was computed from.
 
 use crate::ParamError;
 use crate::check::{check_items, check_rate, is_probability};
 
-/// The items and the rate that a shape was computed from, where it was.
+/// The number of items and the rate that a shape was computed from, if any.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Design {
     /// Number of items, at least 1.
     pub(crate) expected_items: Option<u64>,
-    /// Rate promised for them, in (0, 1).
+    /// Rate promised for this number of items, in (0, 1).
     pub(crate) promised_rate: Option<f64>,
 }
 
 impl Design {
-    /// A shape that was taken as it is.
+    /// The design of a shape that was given as such.
     pub(crate) const NONE: Self = Self { expected_items: None, promised_rate: None };
 
-    /// Promises `rate` for `items`, or nothing where it is 0 or 1 to the last bit of a float: that is the
-    /// rate of a filter which answers alike always.
+    /// Promises `rate` for `items`, or no rate if `rate` is 0 or 1 after rounding. A filter with such a rate gives one
+    /// answer to all queries.
     pub(crate) fn new(items: u64, rate: f64) -> Self {
         let promised_rate = Some(rate).filter(|&rate| is_probability(rate));
         Self { expected_items: Some(items), promised_rate }
     }
 
-    /// Takes what a stored filter states.
+    /// Returns the design that a stored filter states.
     pub(crate) fn stated(
         expected_items: Option<u64>,
         promised_rate: Option<f64>,
@@ -34,17 +34,15 @@ impl Design {
     }
 }
 
-/// Gives parameters with the field `design` the methods on it.
-///
-/// A macro and no generic type, so that the documentation of each kind of parameters shows them.
+/// Defines the methods of parameters with a field `design`.
+// A macro instead of a generic type, so that the documentation of each type of parameters shows the methods.
 macro_rules! design_methods {
     () => {
-        /// States what the shape was designed for, as a stored filter does; the shape stays as it is.
+        /// Replaces the design and keeps the shape. Stored filters state their design in this way.
         ///
         /// # Errors
-        /// [`ParamError::OutOfRange`](crate::ParamError::OutOfRange) for no items,
-        /// [`ParamError::NotAProbability`](crate::ParamError::NotAProbability) for a rate that is not
-        /// between 0 and 1.
+        /// [`ParamError::OutOfRange`](crate::ParamError::OutOfRange) if there are no items,
+        /// [`ParamError::NotAProbability`](crate::ParamError::NotAProbability) if the rate is not between 0 and 1.
         pub fn with_design(
             self,
             expected_items: Option<u64>,
@@ -54,13 +52,13 @@ macro_rules! design_methods {
             Ok(Self { design, ..self })
         }
 
-        /// The number of items that the filter is designed for, if it is.
+        /// Returns the number of items that the filter is designed for, if any.
         #[must_use]
         pub fn expected_items(&self) -> Option<u64> {
             self.design.expected_items
         }
 
-        /// The false-positive rate promised for that number of items, a fraction.
+        /// Returns the false-positive rate promised for that number of items, a fraction, if any.
         #[must_use]
         pub fn promised_rate(&self) -> Option<f64> {
             self.design.promised_rate

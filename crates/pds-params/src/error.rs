@@ -1,81 +1,80 @@
-//! What can be wrong with parameters.
+//! Errors of parameters.
 
 use core::fmt;
 
-/// A parameter, or a combination of them, that no structure can be built from.
+/// A parameter, or a combination of parameters, that no structure can be built from.
 ///
-/// Each variant names the parameter, carries its value and says what is allowed. Nothing is ever
-/// clamped instead.
+/// Each variant names the parameter, carries its value, and states what is allowed. Values are never clamped.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum ParamError {
-    /// A rate outside the open interval (0, 1), infinite or not a number.
+    /// A rate that is not above 0 and below 1: out of range, infinite or not a number.
     NotAProbability {
         /// Name of the parameter.
         parameter: &'static str,
-        /// What was given.
+        /// The value given.
         value: f64,
     },
     /// A whole number outside its range.
     OutOfRange {
         /// Name of the parameter.
         parameter: &'static str,
-        /// What was given.
+        /// The value given.
         value: u64,
         /// Least value allowed.
         min: u64,
         /// Greatest value allowed.
         max: u64,
     },
-    /// The other parameters ask for more than can be had.
+    /// The other parameters require more than is possible.
     TooLarge {
         /// Name of the derived parameter.
         parameter: &'static str,
-        /// What it would have to be, at least.
+        /// The least value that would be required.
         value: f64,
         /// Greatest value allowed.
         max: f64,
     },
-    /// A number below the least that can be had.
+    /// A number below the least possible one.
     TooLow {
         /// Name of the parameter.
         parameter: &'static str,
-        /// What was given.
+        /// The value given.
         value: f64,
-        /// Least value that can be had.
+        /// The least possible value.
         min: f64,
     },
-    /// A rate that collisions of whole 64-bit hashes exceed at any size.
+    /// A rate that no size can reach, because whole 64-bit hashes collide more often.
     BelowCollisions {
         /// Name of the parameter.
         parameter: &'static str,
-        /// What was given.
+        /// The value given.
         value: f64,
-        /// The share of absent keys whose hash equals a stored one; the rate must be above it.
+        /// The share of absent keys whose hash equals a stored one. The rate must be above it.
         collisions: f64,
     },
-    /// A whole number that has to be even.
+    /// A whole number that must be even.
     NotEven {
         /// Name of the parameter.
         parameter: &'static str,
-        /// What was given.
+        /// The value given.
         value: u64,
     },
-    /// A whole number that has to divide another one.
+    /// A whole number that must divide another one.
     NotADivisor {
         /// Name of the parameter.
         parameter: &'static str,
-        /// What was given.
+        /// The value given.
         value: u64,
-        /// What it has to divide.
+        /// The number that it must divide.
         of: u64,
     },
-    /// A parameter that was not given and does not follow from the others.
+    /// A required parameter that was not given and cannot be derived from the others.
     Missing {
         /// Name of the parameter.
         parameter: &'static str,
     },
-    /// A parameter that was given although the others fix it already.
+    /// A parameter that was given although the others already determine it.
     Conflict {
         /// Name of the parameter.
         parameter: &'static str,
@@ -111,15 +110,15 @@ impl fmt::Display for ParamError {
             }
             Self::TooLarge { parameter, value, max } => {
                 let (value, max) = (Number(value), Number(max));
-                write!(f, "{parameter} would have to be {value}, but can be {max} at most")
+                write!(f, "{parameter} would have to be {value}, but must be at most {max}")
             }
             Self::TooLow { parameter, value, min } => {
-                write!(f, "{parameter} is {value:e}, but can be {min:e} at least")
+                write!(f, "{parameter} is {value:e}, but must be at least {min:e}")
             }
             Self::BelowCollisions { parameter, value, collisions } => write!(
                 f,
                 "{parameter} is {value:e}, but must be above {collisions:e}, \
-                 the rate at which 64-bit hashes of so many items collide"
+                 the collision rate of 64-bit hashes for so many items"
             ),
             Self::NotEven { parameter, value } => {
                 write!(f, "{parameter} is {value}, but must be even")
@@ -128,10 +127,10 @@ impl fmt::Display for ParamError {
                 write!(f, "{parameter} is {value}, but must divide {of}")
             }
             Self::Missing { parameter } => {
-                write!(f, "{parameter} is not given and does not follow from what is")
+                write!(f, "{parameter} is missing and cannot be derived from the other parameters")
             }
             Self::Conflict { parameter } => {
-                write!(f, "{parameter} is given, but follows from what else is given")
+                write!(f, "{parameter} is given, but the other parameters already determine it")
             }
         }
     }
@@ -139,7 +138,7 @@ impl fmt::Display for ParamError {
 
 impl core::error::Error for ParamError {}
 
-/// A size as people read it: whole where it has at most seven digits, else four digits and a power of ten.
+/// A size for people: whole with at most seven digits, otherwise four digits and a power of ten.
 struct Number(f64);
 
 impl fmt::Display for Number {

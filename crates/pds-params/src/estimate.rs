@@ -1,11 +1,11 @@
-//! A number that is known only up to chance.
+//! Estimates with a standard error.
 
 use core::fmt;
 
 /// An estimated or predicted number with its standard error.
 ///
-/// Of many independent estimates about two thirds lie within one standard error of the truth, and
-/// 95 % within two, while the error is close to normal.
+/// If the error is close to normal, about two thirds of many independent estimates lie within one standard error of the
+/// truth, and 95 % within two.
 ///
 /// # Examples
 /// ```
@@ -14,14 +14,14 @@ use core::fmt;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
-    /// The estimate, in the unit of what is estimated.
+    /// The estimate, in the unit of the estimated quantity.
     pub value: f64,
     /// The standard error of `value`, in the same unit.
     pub standard_error: f64,
 }
 
 impl fmt::Display for Estimate {
-    /// Writes both numbers with the precision of the formatter, one decimal place by default.
+    /// Writes both numbers with the precision of the formatter, by default one decimal place.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let decimals = f.precision().unwrap_or(1);
         write!(f, "{:.decimals$} ± {:.decimals$}", self.value, self.standard_error)

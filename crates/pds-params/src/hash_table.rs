@@ -1,21 +1,21 @@
 use crate::ParamError;
 use crate::check::{check_collisions, check_items, check_range, check_rate};
 
-/// Bytes of a 64-bit hash and its control byte.
+/// Bytes per slot: a 64-bit hash and its control byte.
 const HASH_BYTES: u64 = 9;
 
-/// The most slots that are considered, 2^59: no address space is larger.
+/// The greatest number of slots, 2^59. No address space is larger.
 const MAX_SLOTS: u64 = 1 << 59;
 
-/// The standard library's hash table of 64-bit hashes: the exact structure that the others are measured by.
+/// The standard library's hash table of 64-bit hashes: the exact structure that the others are compared with.
 ///
-/// Keys are told apart by their hashes, so that its error is the share of 64-bit hashes that collide.
+/// The table stores hashes instead of keys. Its error rate is the share of 64-bit hashes that collide.
 ///
 /// # Examples
 /// ```
 /// use pds_params::HashTableParams;
 ///
-/// // Slots are a power of two, of which seven in eight are filled.
+// The number of slots is a power of two, and at most seven in eight are filled.
 /// let set = HashTableParams::new(1_000_000, 0.01)?;
 /// assert_eq!((set.num_slots(), set.size_in_bytes(0)), (1 << 21, 9 << 21));
 /// # Ok::<(), pds_params::ParamError>(())
@@ -27,22 +27,23 @@ pub struct HashTableParams {
 }
 
 impl HashTableParams {
-    /// Finds the table for `items` distinct keys, which errs for a share of at most `rate` of absent keys.
+    /// Computes the table for `items` distinct keys that errs for a share of at most `rate` of absent keys.
     ///
     /// # Errors
-    /// [`ParamError::OutOfRange`] for no items, [`ParamError::NotAProbability`] for a rate that is not between 0 and 1,
-    /// [`ParamError::BelowCollisions`] for one that is not above the share of 64-bit hashes that collide,
-    /// [`ParamError::TooLarge`] where more than 2^59 slots would be needed.
+    /// [`ParamError::OutOfRange`] if there are no items, [`ParamError::NotAProbability`] if the rate is not between 0
+    /// and 1,
+    /// [`ParamError::BelowCollisions`] if the rate is at or below the share of 64-bit hashes that collide,
+    /// [`ParamError::TooLarge`] if more than 2^59 slots are needed.
     pub fn new(items: u64, rate: f64) -> Result<Self, ParamError> {
         check_rate(rate)?;
         check_collisions(items, rate)?;
         Self::for_items(items)
     }
 
-    /// Finds the table for `items` distinct keys.
+    /// Computes the table for `items` distinct keys.
     ///
     /// # Errors
-    /// [`ParamError::OutOfRange`] for no items, [`ParamError::TooLarge`] where more than 2^59 slots would be needed.
+    /// [`ParamError::OutOfRange`] if there are no items, [`ParamError::TooLarge`] if more than 2^59 slots are needed.
     pub fn for_items(items: u64) -> Result<Self, ParamError> {
         check_items(items)?;
         if items > MAX_SLOTS / 8 * 7 {
@@ -52,10 +53,10 @@ impl HashTableParams {
         Ok(Self { num_slots: (items * 8).div_ceil(7).next_power_of_two().max(4) })
     }
 
-    /// Finds the table for `items` distinct keys in at most `bytes` bytes.
+    /// Computes the table for `items` distinct keys in at most `bytes` bytes.
     ///
     /// # Errors
-    /// As [`for_items`](Self::for_items), and [`ParamError::OutOfRange`] where the bytes are too few.
+    /// Those of [`for_items`](Self::for_items), and [`ParamError::OutOfRange`] if `bytes` is too small.
     pub fn for_memory(bytes: u64, items: u64) -> Result<Self, ParamError> {
         let table = Self::for_items(items)?;
         check_range("bytes", bytes, table.size_in_bytes(0), u64::MAX)?;

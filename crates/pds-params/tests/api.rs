@@ -1,4 +1,4 @@
-//! What the types say of themselves.
+//! Text output of the types, and the parameters that errors name.
 
 use pds_params::bloom::{Overlap, information_bound, instance_rate_relative_spread, union_rate};
 use pds_params::{BloomParams, Estimate, ParamError};
@@ -30,7 +30,7 @@ fn the_greatest_shape_is_accepted() {
 
 #[test]
 fn predictions_of_the_fill_have_the_law_of_occupancy() {
-    // One item of two positions in two bits: both set, or one, with probability one half each.
+    // One item of two positions in two bits sets both, or one, with probability one half each.
     let params = BloomParams::from_bits_and_hashes(2, 2).unwrap();
     let set_bits = params.set_bits_at(1);
     assert!((set_bits.value - 1.5).abs() < 1e-15 && (set_bits.standard_error - 0.5).abs() < 1e-15);
@@ -73,15 +73,18 @@ fn estimates_are_shown_with_the_precision_asked_for() {
 fn errors_are_shown_for_people() {
     let too_large = BloomParams::new(1_000_000_000_000_000_000, 0.01).unwrap_err().to_string();
     assert!(too_large.starts_with("bits would have to be 9.593e"), "{too_large}");
-    assert!(too_large.ends_with("e18, but can be 9.223e18 at most"), "{too_large}");
+    assert!(too_large.ends_with("e18, but must be at most 9.223e18"), "{too_large}");
     let collisions = BloomParams::for_double_hashing(1 << 40, 1e-9).unwrap_err().to_string();
     assert_eq!(
         collisions,
         "false_positive_rate is 1e-9, but must be above 5.960464477539063e-8, \
-         the rate at which 64-bit hashes of so many items collide"
+         the collision rate of 64-bit hashes for so many items"
     );
     let missing = ParamError::Missing { parameter: "expected_items" }.to_string();
-    assert_eq!(missing, "expected_items is not given and does not follow from what is");
+    assert_eq!(
+        missing,
+        "expected_items is missing and cannot be derived from the other parameters"
+    );
     let conflict = ParamError::Conflict { parameter: "bits" }.to_string();
-    assert_eq!(conflict, "bits is given, but follows from what else is given");
+    assert_eq!(conflict, "bits is given, but the other parameters already determine it");
 }
