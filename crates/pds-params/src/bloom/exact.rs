@@ -1,51 +1,52 @@
-//! The mean false-positive rate over all filters, without cancellation.
+//! The mean false-positive rate over all filters, computed without cancellation.
 //!
-//! With X the number of occupied cells after t = kn uniform throws into m cells, the rate is
-//! E[(X/m)^k]. A query of k positions has d distinct ones with probability w(d), and all of these
-//! are occupied with probability P(d); the rate is the sum of w(d) P(d). The textbook evaluation
-//! of P(d), inclusion and exclusion over the d cells, loses all digits at k = 30 and half fill.
-//! Three evaluations cover all parameters:
+//! Let X be the number of occupied cells after t = kn uniform throws into m cells. The rate is E[(X/m)^k]. A query of k
+//! positions has d distinct ones with probability w(d). All of them are occupied with probability P(d). The rate is the
+//! sum of w(d) P(d). The textbook evaluation of P(d) is inclusion and exclusion over the d cells. At k = 30 and half
+//! fill it loses all digits. Three evaluations together cover all parameters:
 //!
-//! - nearly full filters: inclusion and exclusion, whose terms then fall quickly;
-//! - few cells: the law of X itself, throw by throw;
-//! - everything else: the number J of throws that land on the d cells is binomial, and J throws
-//!   cover d cells with a probability that has a recurrence of positive terms. This takes
-//!   O(k (k + J)) steps whatever m is, and every operation in it is a sum or product of positive
-//!   numbers, so that the relative error stays within a few k units in the last place.
+//! - Nearly full filters: inclusion and exclusion. Its terms decrease quickly there.
+//! - Few cells: the distribution of X itself, throw by throw.
+//! - All others: a sum over the number J of throws that land on the d cells. J is binomial. The probability that J
+//!   throws cover d cells has a recurrence of positive terms. This takes O(k (k + J)) steps, independent of m. Every
+//!   operation is a sum or product of positive numbers, so the relative error is a few k units in the last place.
 
 use super::MAX_HASHES;
 use super::fill::occupied;
 
-/// Slots for one number per count of distinct positions, 0 included.
+/// Length of an array with one number per count of distinct positions, 0 included.
 const SLOTS: usize = MAX_HASHES as usize + 1;
 
-/// The natural logarithm of the most by which inclusion and exclusion may amplify rounding: 1100
-/// times, which leaves 12 digits. It also bounds kn/m where the other two are used, by 4.3.
+/// The natural logarithm of the greatest amplification of rounding errors that is allowed for inclusion and exclusion.
+///
+/// This is a factor of 1100, which leaves 12 digits. It also bounds kn/m for the other two evaluations, by 4.3.
 const MAX_AMPLIFICATION: f64 = 7.0;
 
-/// At up to this many cells a query position, the law of X is followed throw by throw. With more,
-/// the probability that no throw lands on the query's cells is above e^-1300, so that its root and
-/// the inverse of that are within an f64. Nearer to one cell a position they are not.
+/// The greatest number of cells per query position for which the distribution of X is followed throw by throw.
+///
+/// With more cells, the probability that no throw lands on the query's cells is above e^-1300. Its root and the inverse
+/// of the root are then within the range of an f64. With about one cell per position they are not.
 const FEW_CELLS_PER_HASH: u32 = 4;
 
-/// A term below this part of the sum so far no longer changes it.
+/// Terms below this fraction of the sum do not change it.
 const NEGLIGIBLE: f64 = 1e-19;
 
-/// A number of occupied cells below the mean that is less probable than this counts for nothing.
+/// Occupancies below the mean that are less probable than this are neglected.
 const NEVER: f64 = 1e-200;
 
-/// The mean false-positive rate E\[(X/m)^k\], a fraction in \[0, 1\].
+/// Returns the mean false-positive rate E\[(X/m)^k\], a fraction in \[0, 1\].
 ///
-/// X is the number of set bits after n items of k independent uniform positions each. It exceeds
-/// [`rate_finite`](super::rate_finite) by about (k(k-1)/2) Var(X)/E\[X\]² relatively: 0.64 % at
-/// m = 1000, k = 7, n = 100, and twofold at m = 15, k = 10, n = 1. The relative error of the
-/// result is below 1e-12.
+/// X is the number of set bits after n items of k independent uniform positions each. The relative error of the result
+/// is below 1e-12.
+///
+/// The rate exceeds [`rate_finite`](super::rate_finite) by a relative difference of about (k(k-1)/2) Var(X)/E\[X\]².
+/// The difference is 0.64 % at m = 1000, k = 7, n = 100, and a factor of two at m = 15, k = 10, n = 1.
 ///
 /// # Panics
 /// If `hashes` is above [`MAX_HASHES`].
 ///
 /// # Complexity
-/// O(k²) up to a filter's design load, O(kn/m k²) at worst, whatever m and n are; no allocation.
+/// O(k²) up to the design load of a filter, O(kn/m k²) at worst, for all m and n. No allocation.
 ///
 /// # References
 /// Prosenjit Bose et al., "On the false-positive rate of Bloom filters", Information Processing
@@ -81,29 +82,29 @@ pub fn rate_exact(bits: u64, items: u64, hashes: u32) -> f64 {
     rate.min(1.0)
 }
 
-/// The logarithm of the factor by which inclusion and exclusion amplifies rounding errors.
+/// Returns the logarithm of the factor by which inclusion and exclusion amplify rounding errors.
 ///
-/// One step of it subtracts the fraction 1 - fill of a number and leaves the fraction `fill`.
+/// Each step subtracts the fraction 1 - fill of a number and leaves the fraction `fill`.
 fn amplification(bits: u64, throws: f64, hashes: u32) -> f64 {
     let fill = occupied(bits as f64, throws);
     at_most(bits, hashes) as f64 * libm::log((2.0 - fill) / fill)
 }
 
-/// The lesser of a number of cells and a small limit.
+/// Returns the lesser of a number of cells and a small limit.
 fn at_most(cells: u64, limit: u32) -> usize {
     u32::try_from(cells).map_or(limit, |cells| cells.min(limit)) as usize
 }
 
-/// The law of the number of occupied cells, throw by throw, of up to `N` - 1 occupied ones.
+/// The distribution of the number of occupied cells after a number of throws, for at most `N` - 1 occupied cells.
 struct Occupancy<const N: usize> {
     law: [f64; N],
-    /// The probability that a throw meets an occupied cell, where so many are occupied.
+    /// By number of occupied cells: the probability that a throw hits an occupied cell.
     meets: [f64; N],
-    /// The probability that a throw occupies one cell more, where that makes so many.
+    /// By number of occupied cells: the probability that a throw occupies a further cell and leads to this number.
     adds: [f64; N],
-    /// The least number whose probability counts.
+    /// The least number whose probability is not neglected.
     least: usize,
-    /// The greatest number that is possible.
+    /// The greatest possible number.
     reached: usize,
 }
 
@@ -112,7 +113,7 @@ impl<const N: usize> Occupancy<N> {
         let mut law = [0.0; N];
         law[0] = 1.0;
         let meets = core::array::from_fn(|occupied| occupied as f64 / cells);
-        // Negative only one past the last cell, where the law is zero.
+        // Negative only one past the last cell, where the probability is zero.
         let adds = core::array::from_fn(|occupied| {
             (1.0 - (occupied as f64 - 1.0) / cells).clamp(0.0, 1.0)
         });
@@ -129,7 +130,7 @@ impl<const N: usize> Occupancy<N> {
             *after = *after * meets + fewer * adds;
         }
         law[*least] *= meets[*least];
-        // Subnormal numbers are slow, and these far below the mean count for nothing.
+        // Subnormal numbers are slow, and these are negligible.
         while law[*least] < NEVER {
             law[*least] = 0.0;
             *least += 1;
@@ -137,14 +138,14 @@ impl<const N: usize> Occupancy<N> {
     }
 }
 
-/// The probabilities that `hashes` uniform positions of `cells` are 0, 1, ... distinct ones.
+/// Returns the probabilities that `hashes` uniform positions among `cells` have 0, 1, ... distinct ones.
 fn distinct_positions(cells: f64, hashes: u32) -> [f64; SLOTS] {
     let mut occupancy = Occupancy::<SLOTS>::empty(cells);
     (0..hashes).for_each(|_| occupancy.add_throw(hashes as usize));
     occupancy.law
 }
 
-/// Follows the law of X throw by throw: O(m t), for few cells.
+/// Computes the rate from the distribution of X, throw by throw: O(m t), for few cells.
 fn by_occupancy(bits: u64, throws: u64, hashes: u32) -> f64 {
     const CELLS: usize = FEW_CELLS_PER_HASH as usize * MAX_HASHES as usize;
     let cells = bits as f64;
@@ -156,10 +157,10 @@ fn by_occupancy(bits: u64, throws: u64, hashes: u32) -> f64 {
     law.iter().enumerate().map(|(set, probability)| probability * rate_of(set)).sum()
 }
 
-/// Inclusion and exclusion over the query's cells, for nearly full filters: O(k²).
+/// Computes the rate by inclusion and exclusion over the query's cells, for nearly full filters: O(k²).
 ///
-/// P(d, m) = P(d - 1, m) - (1 - 1/m)^t P(d - 1, m - 1): all of the first d - 1 cells are occupied,
-/// but not with the d-th empty, in which case the throws went to the other m - 1 cells.
+/// P(d, m) = P(d - 1, m) - (1 - 1/m)^t P(d - 1, m - 1). The subtracted term is the probability that the first d - 1
+/// cells are occupied and the d-th is empty. In this case all throws went to the other m - 1 cells.
 fn by_inclusion_exclusion(bits: u64, throws: f64, hashes: u32) -> f64 {
     let cells = bits as f64;
     let distinct = distinct_positions(cells, hashes);
@@ -186,7 +187,7 @@ struct Term {
     scale: f64,
     /// The binomial probability of J throws on the cells, divided by that root.
     landed: f64,
-    /// d / (m - d), the odds of a throw to land on the cells.
+    /// d / (m - d), the odds that a throw lands on the cells.
     odds: f64,
     /// The probability that J throws on the d cells cover all of them.
     covered: f64,
@@ -197,13 +198,13 @@ struct Term {
 }
 
 impl Term {
-    /// No distinct cells, which no throws cover.
+    /// The term for no distinct cells. No throws cover them.
     const NONE: Self =
         Self { scale: 0.0, landed: 0.0, odds: 0.0, covered: 1.0, missed: 0.0, miss: 0.0 };
 
     fn new(d: usize, probability: f64, cells: f64, throws: f64) -> Self {
         let d = d as f64;
-        // Two factors of the size of the root do not underflow where their product would.
+        // Two factors of the size of the root do not underflow. Their product would.
         let root = libm::exp(0.5 * throws * libm::log1p(-d / cells));
         Self {
             scale: probability * root,
@@ -215,7 +216,7 @@ impl Term {
         }
     }
 
-    /// Goes from J - 1 to J and returns the term of J.
+    /// Advances from J - 1 to J and returns the term of J.
     ///
     /// `covered_fewer` is the `covered` of d - 1 cells at J - 1, and `growth` is (t - J + 1) / J.
     fn advance(&mut self, growth: f64, covered_fewer: f64) -> f64 {
@@ -226,7 +227,7 @@ impl Term {
     }
 }
 
-/// Sums over the number of throws that land on the query's cells.
+/// Computes the rate as a sum over the number of throws that land on the query's cells.
 fn by_binomial_mixture(cells: f64, throws: f64, hashes: u32) -> f64 {
     let most = hashes as usize;
     let distinct = distinct_positions(cells, hashes);
@@ -247,8 +248,7 @@ fn by_binomial_mixture(cells: f64, throws: f64, hashes: u32) -> f64 {
         }
         terms[0].covered = 0.0;
         rate += added;
-        // The terms grow up to the peak at least; after they have begun to fall they fall faster
-        // than geometrically.
+        // The terms grow at least up to the peak. Once they decrease, they decrease faster than geometrically.
         if landed >= peak && added <= rate * NEGLIGIBLE {
             return rate;
         }

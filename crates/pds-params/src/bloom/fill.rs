@@ -1,14 +1,14 @@
-//! How many bits are set, and what their number tells of the items.
+//! Number of set bits: its prediction, and the estimate of the number of items from it.
 
 use crate::Estimate;
 
-/// The expected fraction of set bits, 1 - (1 - 1/m)^(kn).
+/// Returns the expected fraction of set bits, 1 - (1 - 1/m)^(kn).
 #[must_use]
 pub fn expected_fill(bits: u64, items: u64, hashes: u32) -> f64 {
     occupied(bits as f64, f64::from(hashes) * items as f64)
 }
 
-/// The probability that one of `cells` cells is hit by at least one of `throws` uniform throws.
+/// Returns the probability that at least one of `throws` uniform throws hits a given one of `cells` cells.
 pub(super) fn occupied(cells: f64, throws: f64) -> f64 {
     if throws == 0.0 {
         return 0.0;
@@ -19,21 +19,21 @@ pub(super) fn occupied(cells: f64, throws: f64) -> f64 {
     -libm::expm1(throws * libm::log1p(-1.0 / cells))
 }
 
-/// The expected number of set bits, m (1 - (1 - 1/m)^(kn)).
+/// Returns the expected number of set bits, m (1 - (1 - 1/m)^(kn)).
 #[must_use]
 pub fn expected_set_bits(bits: u64, items: u64, hashes: u32) -> f64 {
     bits as f64 * expected_fill(bits, items, hashes)
 }
 
-/// The load kn/m below which the variance of the fill is taken from the first term of its series.
+/// The load kn/m below which the variance of the fill is computed from the first term of its series.
 ///
-/// The closed form subtracts two numbers near kn, whose difference is kn/2m of them; at this load
-/// rounding starts to cost as much as the second term of the series would add, some 10^-8.
+/// The closed form subtracts two numbers near kn. Relative to them, their difference is kn/2m. At this load, the
+/// rounding error starts to exceed the contribution of the second term of the series, about 10^-8.
 const SPARSE: f64 = 1e-8;
 
-/// The standard deviation of the number of set bits, over filters with independent positions.
+/// Returns the standard deviation of the number of set bits, over filters with independent positions.
 ///
-/// For large m it is √(m e^-a (1 - (1 + a) e^-a)) with a = kn/m; this is the exact one of finite m.
+/// The result is exact for finite m. For large m it is √(m e^-a (1 - (1 + a) e^-a)) with a = kn/m.
 ///
 /// # References
 /// Norman L. Johnson and Samuel Kotz, "Urn models and their application", 1977, on the classical
@@ -45,28 +45,27 @@ pub fn set_bits_standard_deviation(bits: u64, items: u64, hashes: u32) -> f64 {
         return 0.0;
     }
     if throws < SPARSE * cells {
-        // One throw less on the X bits for each pair that meets.
+        // Each colliding pair of throws leaves one bit fewer set.
         return libm::sqrt(0.5 * throws * ((throws - 1.0) / cells));
     }
-    // Var X = m c (1 - c) + m (m - 1) (d - c^2), with c the probability that a given bit is clear
-    // and d that two are. As d / c^2 = (1 - 1/(m - 1)^2)^t, d - c^2 needs no subtraction.
+    // Var X = m c (1 - c) + m (m - 1) (d - c^2). Here c is the probability that a given bit is clear, and d the
+    // probability that two given bits are. As d / c^2 = (1 - 1/(m - 1)^2)^t, d - c^2 needs no subtraction.
     let clear = libm::exp(throws * libm::log1p(-1.0 / cells));
     let others = cells - 1.0;
     let repulsion = libm::expm1(throws * libm::log1p(-1.0 / (others * others)));
     let variance = cells * clear * (occupied(cells, throws) + others * clear * repulsion);
-    // Below zero by rounding alone, where a single throw is certain to set one bit.
+    // Negative only by rounding, if a single throw certainly sets one bit.
     libm::sqrt(variance.max(0.0))
 }
 
-/// The number of distinct items in a filter of which `ones` bits are set, with its standard error.
+/// Estimates the number of distinct items in a filter with `ones` set bits.
 ///
-/// The value is ln(1 - X/m) / (k ln(1 - 1/m)), at which X is the expected number of set bits, and
-/// its standard error is √(m (e^a - a - 1)) / k, where a = -ln(1 - X/m). It is never below X / k rounded up, the
-/// fewest items that can have set so many bits. Its bias, about (e^a - a - 1) / (2k) items, is below one item in
-/// sound use. Some hundreds of bits should still be clear.
+/// The value is ln(1 - X/m) / (k ln(1 - 1/m)): for this number of items, X is the expected number of set bits. The
+/// value is never below X / k rounded up, the fewest items that can set so many bits. The standard error is
+/// √(m (e^a - a - 1)) / k, where a = -ln(1 - X/m). The bias is about (e^a - a - 1) / (2k) items. It is below one item
+/// if some hundreds of bits are still clear.
 ///
-/// A saturated filter, or one without hashes, tells nothing of their number: both fields are
-/// infinite then. They are never NaN.
+/// Both fields are infinite if the filter is saturated or has no hashes. They are never NaN.
 ///
 /// # References
 /// Kyu-Young Whang, Brad T. Vander-Zanden and Howard M. Taylor, "A linear-time probabilistic
@@ -93,21 +92,21 @@ pub fn cardinality(bits: u64, hashes: u32, ones: u64) -> Estimate {
     }
 }
 
-/// The fewest items that can have set `ones` bits: each sets at most `hashes` of them.
+/// Returns the fewest items that can have set `ones` bits. Each item sets at most `hashes` of them.
 pub(crate) fn fewest_items(hashes: u32, ones: u64) -> f64 {
     ones.div_ceil(hashes.into()) as f64
 }
 
-/// What a filter that tells nothing is estimated to hold.
+/// The estimate from a filter that carries no information about its items.
 const UNKNOWN: Estimate = Estimate { value: f64::INFINITY, standard_error: f64::INFINITY };
 
-/// What two filters without a common bit have in common.
+/// The estimated intersection of two filters without a common bit.
 pub(crate) const NOTHING: Estimate = Estimate { value: 0.0, standard_error: 0.0 };
 
-/// The load a = -ln(1 - X/m) at which `ones` bits are expected to be set; none at saturation.
+/// Returns the load a = -ln(1 - X/m) for which `ones` set bits are expected, or `None` if all bits are set.
 fn load_from_ones(bits: u64, ones: u64) -> Option<f64> {
     let clear = bits.checked_sub(ones).filter(|&clear| clear > 0)?;
-    // Of few set bits or of few clear ones: whichever an f64 holds to the last.
+    // Computed from the smaller of the two counts, which an f64 represents more precisely.
     Some(if clear < ones {
         -libm::log(clear as f64 / bits as f64)
     } else {
@@ -115,7 +114,7 @@ fn load_from_ones(bits: u64, ones: u64) -> Option<f64> {
     })
 }
 
-/// The number of items that explains a load; the load of a filter of one bit is 0.
+/// Returns the number of items for a load. The load of a filter of one bit is 0.
 fn items_at(bits: u64, hashes: u32, load: f64) -> f64 {
     -load / (f64::from(hashes) * libm::log1p(-1.0 / bits as f64))
 }
@@ -132,25 +131,28 @@ pub struct SetBits {
 }
 
 impl SetBits {
-    /// Whether no bit is set in both, as a common item would have done; certain of an empty filter, even beside a saturated one.
+    /// Returns `true` if no bit is set in both filters. A common item would have set one.
+    // This is certain for an empty filter, even beside a saturated one.
     pub(crate) fn are_apart(self) -> bool {
         self.left.checked_add(self.right) == Some(self.union)
     }
 }
 
-/// The number of distinct items that two filters have in common, with its standard error.
+/// Estimates the number of distinct items that two filters have in common.
 ///
-/// n(A) + n(B) - n(A or B), each by its load, but never below zero nor above either set; exactly zero where no
-/// bit is set in both filters. The three errors cancel
-/// in part: the error here is that of the difference, to the first order in the counts. With
+/// The value is n(A) + n(B) - n(A or B), each estimated from its load. It is never below zero nor above either set, and
+/// is exactly zero if no bit is set in both filters.
+///
+/// The three errors partly cancel. The standard error is that of the difference, to the first order in the counts. With
 /// z the fractions of clear bits and o the estimate, its square is
 /// (m/k²) (1/z(AB) - 1/z(A) - 1/z(B) + 2 z(AB) / (z(A) z(B)) - 1 - ko/m).
 ///
-/// Both fields are infinite when the OR is saturated, unless the filters have no bit in common, or when there are no hashes.
+/// Both fields are infinite if there are no hashes. They are also infinite if the OR is saturated, unless the filters
+/// have no bit in common.
 ///
 /// # References
-/// Papapetrou, Siberski and Nejdl 2010, whose estimator from the AND is algebraically the same;
-/// the error follows by Whang, Vander-Zanden and Taylor's argument applied to the three counts.
+/// Papapetrou, Siberski and Nejdl 2010. Their estimator from the AND is algebraically the same. The error follows from
+/// the argument of Whang, Vander-Zanden and Taylor, applied to the three counts.
 #[must_use]
 pub fn intersection_cardinality(bits: u64, hashes: u32, ones: SetBits) -> Estimate {
     if hashes == 0 {

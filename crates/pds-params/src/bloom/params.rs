@@ -1,4 +1,4 @@
-//! The validated shape of a Bloom filter.
+//! Validated shapes of Bloom filters.
 
 use super::exact::rate_exact;
 use super::fill::{
@@ -11,16 +11,14 @@ use crate::check::{check_collisions, check_items, check_range, check_rate};
 use crate::design::{Design, design_methods};
 use crate::{Estimate, ParamError};
 
-/// The numbers that a Bloom filter is built from, proven to be possible.
+/// Validated parameters of a Bloom filter.
 ///
-/// Any two of items, rate and bits fix the third, and the number of hashes: [`new`](Self::new),
-/// [`from_bits_and_items`](Self::from_bits_and_items) and
-/// [`from_bits_and_rate`](Self::from_bits_and_rate).
+/// Any two of items, rate and bits determine the third, and the number of hashes: [`new`](Self::new),
+/// [`from_bits_and_items`](Self::from_bits_and_items) and [`from_bits_and_rate`](Self::from_bits_and_rate).
 ///
 /// # Guarantees
 /// - The mean false-positive rate at the designed number of items is at most the promised one.
-/// - The size is the least that keeps the promise, to the bit up to 2^40 bits, and within 10^-12 of
-///   it above.
+/// - The size is the least that keeps the promise: to the bit up to 2^40 bits, within 10^-12 above.
 /// - The same arguments give the same numbers on every machine.
 ///
 /// # Examples
@@ -30,7 +28,7 @@ use crate::{Estimate, ParamError};
 /// let params = BloomParams::new(1_000_000, 0.01)?;
 /// assert_eq!((params.num_bits(), params.num_hashes()), (9_592_957, 7));
 /// assert!(params.rate_at(1_000_000) <= 0.01);
-/// // The usual formula gives 9,585,059 bits, which do not keep 1 %.
+// The usual formula gives 9,585,059 bits. They do not keep 1 %.
 /// assert!(BloomParams::from_bits_and_hashes(9_585_059, 7)?.rate_at(1_000_000) > 0.01);
 /// # Ok::<(), pds_params::ParamError>(())
 /// ```
@@ -38,44 +36,44 @@ use crate::{Estimate, ParamError};
 pub struct BloomParams {
     /// Number of bits m, from 1 to [`MAX_BITS`].
     num_bits: u64,
-    /// Number of positions a key k, from 1 to [`MAX_HASHES`].
+    /// Number of positions per key k, from 1 to [`MAX_HASHES`].
     num_hashes: u32,
-    /// What the shape was designed for, if it was.
+    /// The design of the shape, if any.
     design: Design,
 }
 
 impl BloomParams {
-    /// The most bits that a filter can have, 2^63.
+    /// The greatest number of bits of a filter, 2^63.
     pub const MAX_BITS: u64 = MAX_BITS;
 
-    /// The most hashes that a filter can have, 255.
+    /// The greatest number of hashes of a filter, 255.
     pub const MAX_HASHES: u32 = MAX_HASHES;
 
-    /// Finds the least filter whose mean rate for `expected_items` is at most `rate`.
+    /// Computes the least filter whose mean rate for `expected_items` is at most `rate`.
     ///
-    /// The size is for independent positions; see
-    /// [`for_double_hashing`](Self::for_double_hashing) for what real filters need. Numbers of
-    /// hashes up to [`MAX_HASHES`] are considered, which are the best ones down to a rate of 10^-76.
+    /// The size is for independent positions. For the size of real filters, see
+    /// [`for_double_hashing`](Self::for_double_hashing). Numbers of hashes up to [`MAX_HASHES`] are considered. They
+    /// include the best one for every rate down to 10^-76.
     ///
     /// # Errors
-    /// [`ParamError::OutOfRange`] for no items, [`ParamError::NotAProbability`] for a rate that is
-    /// not between 0 and 1, [`ParamError::TooLarge`] where more than [`MAX_BITS`] would be needed.
+    /// [`ParamError::OutOfRange`] if there are no items, [`ParamError::NotAProbability`] if the rate is not between 0
+    /// and 1, [`ParamError::TooLarge`] if more than [`MAX_BITS`] are needed.
     ///
     /// # Complexity
-    /// About ten evaluations of [`rate_exact`], whatever `expected_items` is.
+    /// About ten evaluations of [`rate_exact`], for all `expected_items`.
     pub fn new(expected_items: u64, rate: f64) -> Result<Self, ParamError> {
         check_items(expected_items)?;
         check_rate(rate)?;
         Self::least(expected_items, rate, Promise { rate, positions: Positions::Independent })
     }
 
-    /// Finds the least filter with double-hashed positions that keeps the promise on 64-bit hashes.
+    /// Computes the least filter with double-hashed positions that keeps the promise on 64-bit hashes.
     ///
-    /// Two things are added to [`new`](Self::new): [`scheme_excess`](super::scheme_excess), and the share
+    /// Two terms are added to the rate of [`new`](Self::new): [`scheme_excess`](super::scheme_excess), and the share
     /// n·2^-64 of absent keys whose whole hash equals a stored one.
     ///
     /// # Errors
-    /// As [`new`](Self::new), and [`ParamError::BelowCollisions`] for a rate at or below n·2^-64.
+    /// Those of [`new`](Self::new), and [`ParamError::BelowCollisions`] if the rate is at or below n·2^-64.
     ///
     /// # Examples
     /// ```
@@ -95,7 +93,7 @@ impl BloomParams {
         Self::least(expected_items, rate, Promise { rate, positions: Positions::DoubleHashed })
     }
 
-    /// The least filter that keeps `promise`.
+    /// Computes the least filter that keeps `promise`.
     fn least(items: u64, rate: f64, promise: Promise) -> Result<Self, ParamError> {
         let (num_bits, num_hashes) =
             promise.least_bits(items).ok_or_else(|| ParamError::TooLarge {
@@ -106,13 +104,13 @@ impl BloomParams {
         Ok(Self { num_bits, num_hashes, design: Design::new(items, rate) })
     }
 
-    /// Finds the number of hashes with the lowest mean rate for `expected_items` in `bits` bits.
+    /// Computes the number of hashes with the lowest mean rate for `expected_items` in `bits` bits.
     ///
-    /// The promised rate is that mean rate. There is none where the filter is so small that it will be
-    /// full, nor where the rate is below the least `f64`.
+    /// The promised rate is that mean rate. There is none if the filter is so small that it will be full, or if the
+    /// rate is below the least `f64`.
     ///
     /// # Errors
-    /// [`ParamError::OutOfRange`] for no items, no bits or more than [`MAX_BITS`].
+    /// [`ParamError::OutOfRange`] if there are no items, no bits, or more than [`MAX_BITS`].
     ///
     /// # Examples
     /// ```
@@ -126,18 +124,18 @@ impl BloomParams {
         Self::best(bits, expected_items, Positions::Independent)
     }
 
-    /// Finds the number of hashes with the lowest mean rate of double-hashed positions on 64-bit hashes.
+    /// Computes the number of hashes with the lowest mean rate for double-hashed positions on 64-bit hashes.
     ///
-    /// The promised rate is that mean rate, with what [`for_double_hashing`](Self::for_double_hashing)
-    /// adds to it. There is none where the filter is so small that it will be full.
+    /// The promised rate is that mean rate, including the terms of [`for_double_hashing`](Self::for_double_hashing).
+    /// There is none if the filter is so small that it will be full.
     ///
     /// # Errors
-    /// As [`from_bits_and_items`](Self::from_bits_and_items).
+    /// Those of [`from_bits_and_items`](Self::from_bits_and_items).
     ///
     /// # Examples
     /// ```
     /// use pds_params::BloomParams;
-    /// // With independent positions 64 bits for one item had a rate of 10^-16.
+    // With independent positions, 64 bits for one item would have a rate of 10^-16.
     /// let params = BloomParams::for_double_hashing_of(64, 1)?;
     /// assert!(params.promised_rate() > Some(1e-11));
     /// # Ok::<(), pds_params::ParamError>(())
@@ -146,7 +144,7 @@ impl BloomParams {
         Self::best(bits, expected_items, Positions::DoubleHashed)
     }
 
-    /// The number of hashes with the lowest mean rate, which is promised.
+    /// Computes the number of hashes with the lowest mean rate, and promises that rate.
     fn best(bits: u64, items: u64, positions: Positions) -> Result<Self, ParamError> {
         check_bits(bits)?;
         check_items(items)?;
@@ -155,12 +153,12 @@ impl BloomParams {
         Ok(Self { num_bits: bits, num_hashes, design: Design::new(items, rate) })
     }
 
-    /// Finds the most items for which `bits` bits keep a mean rate of at most `rate`.
+    /// Computes the most items for which `bits` bits keep a mean rate of at most `rate`.
     ///
     /// # Errors
-    /// [`ParamError::NotAProbability`] for a rate that is not between 0 and 1,
-    /// [`ParamError::OutOfRange`] for no bits, more than [`MAX_BITS`], or too few of them for a
-    /// single item; the least number allowed is then what one item takes.
+    /// [`ParamError::NotAProbability`] if the rate is not between 0 and 1. [`ParamError::OutOfRange`] if there are no
+    /// bits, more than [`MAX_BITS`], or too few for a single item. The least number allowed is then the size for one
+    /// item.
     ///
     /// # Examples
     /// ```
@@ -175,12 +173,13 @@ impl BloomParams {
         })
     }
 
-    /// Finds the most items for which `bits` bits with double-hashed positions keep the promise on
-    /// 64-bit hashes, as [`for_double_hashing`](Self::for_double_hashing) does for items and rate.
+    /// Computes the most items for which `bits` bits with double-hashed positions keep the promise on 64-bit hashes.
+    ///
+    /// [`for_double_hashing`](Self::for_double_hashing) describes the rate.
     ///
     /// # Errors
-    /// As [`from_bits_and_rate`](Self::from_bits_and_rate), and [`ParamError::BelowCollisions`] for a
-    /// rate at or below 2^-64.
+    /// Those of [`from_bits_and_rate`](Self::from_bits_and_rate), and [`ParamError::BelowCollisions`] if the rate is at
+    /// or below 2^-64.
     ///
     /// # Examples
     /// ```
@@ -195,7 +194,7 @@ impl BloomParams {
         Self::fullest(bits, rate, Promise { rate, positions: Positions::DoubleHashed }, single)
     }
 
-    /// The most items in `bits` bits under `promise`; `single` is the least filter for one item.
+    /// Computes the most items in `bits` bits under `promise`. `single` is the least filter for one item.
     fn fullest(
         bits: u64,
         rate: f64,
@@ -209,28 +208,27 @@ impl BloomParams {
         }
         let single = single()?;
         check_range("bits", bits, single.num_bits, MAX_BITS)?;
-        // Subnormal rates are so coarse that the bounds of the search exclude what they allow.
+        // Subnormal rates are so coarse that the bounds of the search exclude rates that would be allowed.
         Ok(Self { num_bits: bits, ..single })
     }
 
-    /// Takes the shape as it is, without a design.
+    /// Accepts the shape as given, without a design.
     ///
     /// # Errors
-    /// [`ParamError::OutOfRange`] for no bits, no hashes, more than [`MAX_BITS`] or more than
-    /// [`MAX_HASHES`].
+    /// [`ParamError::OutOfRange`] if there are no bits, no hashes, more than [`MAX_BITS`] or more than [`MAX_HASHES`].
     pub fn from_bits_and_hashes(bits: u64, hashes: u32) -> Result<Self, ParamError> {
         check_bits(bits)?;
         check_range("hashes", hashes.into(), 1, MAX_HASHES.into())?;
         Ok(Self { num_bits: bits, num_hashes: hashes, design: Design::NONE })
     }
 
-    /// The number of bits, m.
+    /// Returns the number of bits, m.
     #[must_use]
     pub fn num_bits(&self) -> u64 {
         self.num_bits
     }
 
-    /// The number of positions a key, k.
+    /// Returns the number of positions per key, k.
     #[must_use]
     pub fn num_hashes(&self) -> u32 {
         self.num_hashes
@@ -238,13 +236,13 @@ impl BloomParams {
 
     design_methods!();
 
-    /// The bytes of the bits, in whole 64-bit words.
+    /// Returns the size of the bits in bytes, in whole 64-bit words.
     #[must_use]
     pub fn size_in_bytes(&self) -> u64 {
         self.num_bits.div_ceil(64) * 8
     }
 
-    /// The number of bits for each expected item, m/n, if the filter is designed for some.
+    /// Returns the number of bits per expected item, m/n, if the filter is designed for a number of items.
     #[must_use]
     pub fn bits_per_item(&self) -> Option<f64> {
         self.expected_items().map(|items| self.num_bits as f64 / items as f64)
@@ -255,7 +253,7 @@ impl BloomParams {
     /// # Examples
     /// ```
     /// let params = pds_params::BloomParams::new(1_000_000, 0.01)?;
-    /// // Twice the items of the design make it 16 times as high.
+    // Twice the items of the design raise the rate by a factor of 16.
     /// assert_eq!(format!("{:.3}", params.rate_at(2_000_000)), "0.157");
     /// # Ok::<(), pds_params::ParamError>(())
     /// ```

@@ -2,9 +2,9 @@
 
 use super::fill::{expected_fill, expected_set_bits, occupied, set_bits_standard_deviation};
 
-/// The false-positive rate (1 - e^(-kn/m))^k, a fraction in \[0, 1\].
+/// Returns the false-positive rate (1 - e^(-kn/m))^k, a fraction in \[0, 1\].
 ///
-/// The textbook's formula: the limit of large m, and a little below [`rate_finite`] for any m.
+/// This is the textbook formula: the limit for large m. It is a little below [`rate_finite`] for every m.
 ///
 /// # References
 /// Burton H. Bloom, "Space/time trade-offs in hash coding with allowable errors", CACM 13(7), 1970;
@@ -19,23 +19,23 @@ pub fn rate_asymptotic(bits: u64, items: u64, hashes: u32) -> f64 {
     rate_from_fill(-libm::expm1(-throws / bits as f64), hashes)
 }
 
-/// The false-positive rate (1 - (1 - 1/m)^(kn))^k, a fraction in \[0, 1\].
+/// Returns the false-positive rate (1 - (1 - 1/m)^(kn))^k, a fraction in \[0, 1\].
 ///
-/// The expected fill raised to the power k. As x^k is convex, this is a lower bound of the mean
-/// rate [`rate_exact`](super::rate_exact), which it approaches like 1/m.
+/// This is the expected fill raised to the power k. As x^k is convex, it is a lower bound of the mean rate
+/// [`rate_exact`](super::rate_exact). The difference decreases like 1/m.
 ///
 /// # References
-/// Prosenjit Bose et al., "On the false-positive rate of Bloom filters", Information Processing
-/// Letters 108(4), 2008, who show that it is no more than a bound.
+/// Prosenjit Bose et al., "On the false-positive rate of Bloom filters", Information Processing Letters 108(4), 2008.
+/// They show that it is only a bound.
 #[must_use]
 pub fn rate_finite(bits: u64, items: u64, hashes: u32) -> f64 {
     rate_from_fill(expected_fill(bits, items, hashes), hashes)
 }
 
-/// The false-positive rate of a filter of which the fraction `fill` of bits is set: fill^k.
+/// Returns the false-positive rate of one filter from the fraction `fill` of its bits that are set: fill^k.
 ///
-/// The rate of this one filter, exact for independent positions however the bits were set. Always
-/// in \[0, 1\]: a fill out of range counts as the nearest bound, and NaN as 1.
+/// The result is exact for independent positions, regardless of how the bits were set. It is always in \[0, 1\]: a fill
+/// out of range counts as the nearest bound, and NaN as 1.
 ///
 /// # Examples
 /// ```
@@ -50,10 +50,10 @@ pub fn rate_from_fill(fill: f64, hashes: u32) -> f64 {
     libm::pow(fill.clamp(0.0, 1.0), f64::from(hashes))
 }
 
-/// The rate of a filter at `load` times the items it was designed for, a fraction in \[0, 1\].
+/// Returns the rate of a filter at `load` times the items that it was designed for, a fraction in \[0, 1\].
 ///
-/// The asymptotic formula for a given number of bits per designed item; for a filter of known
-/// size, [`rate_exact`](super::rate_exact) at the present number of items is more precise.
+/// This is the asymptotic formula for a given number of bits per designed item. For a filter of known size,
+/// [`rate_exact`](super::rate_exact) at the current number of items is more precise.
 ///
 /// # Examples
 /// ```
@@ -66,16 +66,17 @@ pub fn overfill_rate(bits_per_item: f64, hashes: u32, load: f64) -> f64 {
     rate_from_fill(-libm::expm1(-f64::from(hashes) * load / bits_per_item), hashes)
 }
 
-/// How the rates of single filters spread around their mean: standard deviation over mean.
+/// Returns the relative spread of the rates of single filters: standard deviation over mean.
 ///
-/// A filter with more bits set than expected is wrong more often on every query, so counts of false
-/// positives spread more than binomially. This is the first order in the spread of the fill,
-/// k sd(X) / E\[X\], or 0.554 k/√m at half fill; below a spread of 0.1 it is within 1.4 % of the
-/// exact one.
+/// A filter with more set bits than expected errs more often on every query. Counts of false positives therefore spread
+/// more than binomially.
+///
+/// The result is k sd(X) / E\[X\], the first order in the spread of the fill, or 0.554 k/√m at half fill. Below a
+/// spread of 0.1 it is within 1.4 % of the exact value.
 ///
 /// # References
 /// Ken Christensen, Allen Roginsky and Miguel Jimeno, "A new analysis of the false positive rate of
-/// a Bloom filter", Information Processing Letters 110(21), 2010, for the law of the fill.
+/// a Bloom filter", Information Processing Letters 110(21), 2010, for the distribution of the fill.
 #[must_use]
 pub fn instance_rate_relative_spread(bits: u64, items: u64, hashes: u32) -> f64 {
     let mean = expected_set_bits(bits, items, hashes);
@@ -85,14 +86,14 @@ pub fn instance_rate_relative_spread(bits: u64, items: u64, hashes: u32) -> f64 
     f64::from(hashes) * set_bits_standard_deviation(bits, items, hashes) / mean
 }
 
-/// The sizes of two sets and of what they share, in items.
+/// The sizes of two sets and of their intersection, in items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Overlap {
-    /// Items of the left set, the common ones included.
+    /// Items of the left set, including the common ones.
     pub left: u64,
-    /// Items of the right set, the common ones included.
+    /// Items of the right set, including the common ones.
     pub right: u64,
-    /// Items in both sets; at most as many as in either, a larger number counts as that many.
+    /// Items in both sets. A number above the size of either set counts as that size.
     pub common: u64,
 }
 
@@ -106,10 +107,9 @@ impl Overlap {
     }
 }
 
-/// The false-positive rate of the bitwise OR of two filters, by the finite formula.
+/// Returns the false-positive rate of the bitwise OR of two filters, by the finite formula.
 ///
-/// The OR is exactly the filter of the union, so
-/// [`rate_exact`](super::rate_exact) holds for it as well.
+/// The OR is exactly the filter of the union, so [`rate_exact`](super::rate_exact) holds for it as well.
 ///
 /// # References
 /// Broder and Mitzenmacher 2004, section 2.2.
@@ -118,10 +118,11 @@ pub fn union_rate(bits: u64, hashes: u32, sets: Overlap) -> f64 {
     rate_finite(bits, sets.union(), hashes)
 }
 
-/// The rate at which the bitwise AND of two filters answers a key of neither, by the finite formula.
+/// Returns the rate at which the bitwise AND of two filters accepts a key of neither set, by the finite formula.
 ///
-/// The AND has more bits set than the filter of the intersection: those where a key of one set
-/// alone met a key of the other. A key of one set alone is accepted at the *other* filter's rate.
+/// The AND has more set bits than the filter of the intersection. The additional bits were set in one filter by a key
+/// of one set alone, and in the other filter by a key of the other set. A key of one set alone is accepted at the
+/// *other* filter's rate.
 ///
 /// # References
 /// Broder and Mitzenmacher 2004, section 2.2; Odysseas Papapetrou, Wolf Siberski and Wolfgang
@@ -132,16 +133,16 @@ pub fn intersection_rate(bits: u64, hashes: u32, sets: Overlap) -> f64 {
     let occupied_by = |items: u64| occupied(bits as f64, f64::from(hashes) * items as f64);
     let common = sets.common();
     let by_common = occupied_by(common);
-    // A bit is set in both filters by a common key, or else by one key of either alone. In this
-    // form every term is positive.
+    // A bit is set in both filters by a common key, or otherwise by one key of each set alone. Every term of this form
+    // is positive.
     let by_both = occupied_by(sets.left - common) * occupied_by(sets.right - common);
     rate_from_fill(by_common + (1.0 - by_common) * by_both, hashes)
 }
 
-/// The least bits that any filter needs for `items` keys at the false-positive rate `rate`.
+/// Returns the least number of bits that any filter needs for `items` keys at the false-positive rate `rate`.
 ///
-/// n log2(1/p): a Bloom filter with the best k needs 1/ln 2 = 1.44 times as much. Zero for a rate
-/// of 1 or above, infinite for one of 0 or below.
+/// This is n log2(1/p). A Bloom filter with the best k needs 1/ln 2 = 1.44 times as many. The result is zero for a rate
+/// of 1 or above, and infinite for a rate of 0 or below.
 ///
 /// # References
 /// Larry Carter et al., "Exact and approximate membership testers", STOC 1978; Broder and

@@ -1,4 +1,4 @@
-//! The least filter for a promise, and the most items under one.
+//! The least filter for a promise, and the most items under a promise.
 
 use super::exact::rate_exact;
 use super::rate::{instance_rate_relative_spread, rate_finite};
@@ -6,33 +6,33 @@ use super::{MAX_BITS, MAX_HASHES};
 
 /// The probability that two different keys have the same 64-bit hash, 2^-64.
 ///
-/// An absent key whose hash equals a stored one is answered wrongly at any size: the rate of n
-/// items cannot fall below n times this.
+/// An absent key whose hash equals a stored one is a false positive at any size. The rate of n items therefore cannot
+/// be below n times this probability.
 pub const HASH_COLLISION: f64 = 1.0 / (u64::MAX as f64 + 1.0);
 
-/// Above this many bits one bit more or less changes a rate by less than a few times its rounding
-/// error.
+/// The size above which one bit more or less changes a rate by less than a few times its rounding error.
 const EXACT_BITS: u64 = 1 << 40;
 
-/// The part of a bound that rounding may hide.
+/// The relative error of a bound that rounding may cause.
 const SLACK: f64 = 16.0 * f64::EPSILON;
 
-/// The part of a rate that rounding may hide: less is no improvement.
+/// The relative error of a rate that rounding may cause. Smaller differences are not improvements.
 const NOISE: f64 = 1e-12;
 
-/// The part of the finite formula that rounding may hide, in it and in the exact rate.
+/// The relative error that rounding may cause in the finite formula and in the exact rate.
 const FINITE_SLACK: f64 = 1e-11;
 
-/// How much the positions of the family's double hashing raise the mean rate above that of
-/// independent ones, at most: 8n / (mk)^3 from four hashes on, nothing below.
+/// Returns an upper bound of the rate that double hashing adds to the mean rate of independent positions.
 ///
-/// A key's positions are fixed by three numbers, so that with probability near 1 / (m · mk · mk²) two
-/// keys probe the same bits throughout: keys that agree in the first position within 1/m, in the
-/// step within 1/(mk), in the step's own step within 1/(mk²). Simulated at loads so light that
-/// nothing else counts (6·10^9 absent keys each at m = 64 to 128, k = 8 to 12, n = 1) the excess is 3.4 to 4.7
-/// times n / (mk)^3, within 9 to 23 % each. It matters for a handful of items and rates below 10^-6;
-/// at half fill the rates of 42 shapes from m = 8 to 1,000 show no other excess (`docs/hashing.md`,
-/// section 3).
+/// The bound is 8n / (mk)^3 for four or more hashes, and 0 for fewer. It matters for a handful of items and rates below
+/// 10^-6.
+///
+/// Three numbers determine all positions of a key. Two keys probe the same bits if they agree in the first position
+/// within 1/m, in the step within 1/(mk), and in the increment of the step within 1/(mk²). The probability is near
+/// 1 / (m · mk · mk²).
+// Simulated at loads so light that nothing else matters (6·10^9 absent keys each at m = 64 to 128, k = 8 to 12, n = 1)
+// the excess is 3.4 to 4.7 times n / (mk)^3, within 9 to 23 % each. At half fill, the rates of 42 shapes from m = 8 to
+// 1,000 show no other excess (`docs/hashing.md`, section 3).
 #[must_use]
 pub fn scheme_excess(bits: u64, items: u64, hashes: u32) -> f64 {
     if hashes < 4 || items == 0 {
@@ -42,22 +42,22 @@ pub fn scheme_excess(bits: u64, items: u64, hashes: u32) -> f64 {
     8.0 * items as f64 / (positions * positions * positions)
 }
 
-/// How a filter's positions follow from a key.
+/// The derivation of a filter's positions from a key.
 #[derive(Clone, Copy)]
 pub(super) enum Positions {
-    /// Each by a hash function of its own.
+    /// Each position by a hash function of its own.
     Independent,
-    /// By the family's double hashing of one 64-bit hash.
+    /// All positions by the family's double hashing of one 64-bit hash.
     DoubleHashed,
 }
 
 impl Positions {
-    /// The mean rate of a filter.
+    /// Returns the mean rate of a filter.
     pub(super) fn rate(self, bits: u64, items: u64, hashes: u32) -> f64 {
         (rate_exact(bits, items, hashes) + self.excess(bits, items, hashes)).min(1.0)
     }
 
-    /// What the positions add to the rate of independent ones; proportional to the items.
+    /// Returns the rate that these positions add to that of independent ones. It is proportional to the items.
     fn excess(self, bits: u64, items: u64, hashes: u32) -> f64 {
         match self {
             Self::Independent => 0.0,
@@ -67,12 +67,12 @@ impl Positions {
         }
     }
 
-    /// The number of hashes with the lowest rate for `items` in `bits`.
+    /// Returns the number of hashes with the lowest rate for `items` in `bits`.
     pub(super) fn best_hashes(self, bits: u64, items: u64) -> u32 {
         self.best_hashes_near(self.likely_hashes(bits, items), bits, items)
     }
 
-    /// The number of hashes with the lowest rate but for the third order in the spread of the fill.
+    /// Returns the number of hashes with the lowest rate, up to the third order in the spread of the fill.
     fn likely_hashes(self, bits: u64, items: u64) -> u32 {
         least_by(|hashes| {
             let spread = instance_rate_relative_spread(bits, items, hashes);
@@ -81,7 +81,7 @@ impl Positions {
         })
     }
 
-    /// Walks from `start` to the nearest number of hashes whose neighbours have no lower rate.
+    /// Searches from `start` for the nearest number of hashes whose neighbours have no lower rate.
     fn best_hashes_near(self, start: u32, bits: u64, items: u64) -> u32 {
         let mut best = (start, self.rate(bits, items, start));
         for step in [-1, 1] {
@@ -99,24 +99,24 @@ impl Positions {
     }
 }
 
-/// A false-positive rate to be kept by filters of a kind.
+/// A false-positive rate that filters of one kind must keep.
 #[derive(Clone, Copy)]
 pub(super) struct Promise {
     /// The greatest mean rate allowed.
     pub(super) rate: f64,
-    /// The kind.
+    /// The kind of filter.
     pub(super) positions: Positions,
 }
 
 impl Promise {
     fn is_kept(&self, bits: u64, items: u64, hashes: u32) -> bool {
-        // The finite formula is a lower bound of the rate, and takes no time.
+        // The finite formula is a lower bound of the rate, and is cheap to compute.
         let bound = rate_finite(bits, items, hashes) * (1.0 - FINITE_SLACK)
             + self.positions.excess(bits, items, hashes);
         bound <= self.rate && self.positions.rate(bits, items, hashes) <= self.rate
     }
 
-    /// The natural logarithm of the fraction of bits that are clear where the fill is p^(1/k).
+    /// Returns the natural logarithm of the fraction of clear bits at a fill of p^(1/k).
     fn log_clear(&self, hashes: u32) -> f64 {
         let log_fill = libm::log(self.rate) / f64::from(hashes);
         if log_fill < -core::f64::consts::LN_2 {
@@ -126,27 +126,28 @@ impl Promise {
         }
     }
 
-    /// The real number of bits at which the finite formula meets the promise. As that formula is a
-    /// lower bound of the rate, this is one of the size.
+    /// Returns the real number of bits at which the finite formula meets the promise.
+    ///
+    /// That formula is a lower bound of the rate, so the result is a lower bound of the size.
     pub(super) fn bits_by_finite(&self, items: u64, hashes: u32) -> f64 {
         let throws = f64::from(hashes) * items as f64;
         -1.0 / libm::expm1(self.log_clear(hashes) / throws)
     }
 
-    /// The real number of bits at which the excess of the positions alone meets the promise.
+    /// Returns the real number of bits at which the excess of the positions alone meets the promise.
     fn bits_by_excess(&self, items: u64, hashes: u32) -> f64 {
-        // With the most bits, collisions of whole hashes are all that is left of the excess.
+        // At the greatest size, only collisions of whole hashes are left of the excess.
         let collisions = self.positions.excess(u64::MAX, items, hashes);
         let of_one_bit = self.positions.excess(1, items, hashes) - collisions;
         libm::cbrt(of_one_bit / (self.rate - collisions))
     }
 
-    /// A lower bound of the size: falls up to some number of hashes and rises from there on.
+    /// Returns a lower bound of the size. It decreases up to some number of hashes, and increases beyond.
     fn bits_bound(&self, items: u64, hashes: u32) -> f64 {
         self.bits_by_finite(items, hashes).max(self.bits_by_excess(items, hashes)) * (1.0 - SLACK)
     }
 
-    /// An upper bound of the items: rises up to some number of hashes and falls from there on.
+    /// Returns an upper bound of the items. It increases up to some number of hashes, and decreases beyond.
     fn items_bound(&self, bits: u64, hashes: u32) -> f64 {
         let by_finite =
             self.log_clear(hashes) / (f64::from(hashes) * libm::log1p(-1.0 / bits as f64));
@@ -154,15 +155,13 @@ impl Promise {
         by_finite.min(by_excess) * (1.0 + SLACK)
     }
 
-    /// The number of hashes that is best at a fill of one half, log2(1/p), in its range.
+    /// Returns the best number of hashes for a fill of one half, log2(1/p), clamped to its range.
     pub(super) fn hashes_at_half_fill(&self) -> u32 {
         clamp_hashes(-libm::log2(self.rate))
     }
 
-    /// The least bits that keep the promise for any number of hashes, and the best number for them.
-    ///
-    /// Every number of hashes that could win is tried, the likely winner first: those left out cannot
-    /// by the bound.
+    /// Returns the least number of bits that keeps the promise for any number of hashes, and the best number for it.
+    // Every number of hashes that may be best is tried, the likely best first. The bound excludes the others.
     pub(super) fn least_bits(&self, items: u64) -> Option<(u64, u32)> {
         let mut best: Option<(u64, u32)> = None;
         let mut try_hashes = |hashes| {
@@ -170,7 +169,7 @@ impl Promise {
             let limit = best.map_or(MAX_BITS, |(bits, _)| bits - 1);
             let possible = bound <= limit as f64;
             let keeps = |bits| self.is_kept(bits, items, hashes);
-            // The likely winner is hardly ever beaten, and by little: the search goes down from it.
+            // The likely best is rarely beaten, and only slightly, so the search goes down from it.
             let guess = if best.is_some() { limit } else { to_u64(bound) };
             if possible && (best.is_some() || keeps(limit)) {
                 best = first(guess, limit, keeps).map(|bits| (bits, hashes)).or(best);
@@ -187,7 +186,7 @@ impl Promise {
         })
     }
 
-    /// The most items that `bits` bits can hold under the promise, with their number of hashes.
+    /// Returns the most items that `bits` bits can hold under the promise, with their number of hashes.
     pub(super) fn most_items(&self, bits: u64) -> Option<(u64, u32)> {
         let mut best: Option<(u64, u32)> = None;
         let mut try_hashes = |hashes| {
@@ -209,7 +208,7 @@ impl Promise {
     }
 }
 
-/// The number of hashes at which `bound` is least.
+/// Returns the number of hashes at which `bound` is least.
 fn least_by(bound: impl Fn(u32) -> f64) -> u32 {
     let lower = |best: (u32, f64), hashes| {
         let next = bound(hashes);
@@ -218,7 +217,7 @@ fn least_by(bound: impl Fn(u32) -> f64) -> u32 {
     (2..=MAX_HASHES).fold((1, bound(1)), lower).0
 }
 
-/// Tries numbers of hashes from `ideal` downwards and upwards, each way until one is not possible.
+/// Tries numbers of hashes from `ideal` downwards and upwards, in each direction until one is not possible.
 fn outwards(ideal: u32, mut try_hashes: impl FnMut(u32) -> bool) {
     for hashes in (1..=ideal).rev() {
         if !try_hashes(hashes) {
@@ -232,7 +231,7 @@ fn outwards(ideal: u32, mut try_hashes: impl FnMut(u32) -> bool) {
     }
 }
 
-/// Adds what rounding may hide from a size beyond [`EXACT_BITS`]: 2^-42 of it.
+/// Adds 2^-42 to a size above [`EXACT_BITS`], the part that rounding may hide.
 fn guard(bits: u64) -> u64 {
     if bits <= EXACT_BITS {
         return bits;
@@ -240,7 +239,7 @@ fn guard(bits: u64) -> u64 {
     (bits + (bits >> 42) + 1).min(MAX_BITS)
 }
 
-/// The least x in 1..=max for which `holds`, which must be monotone, found from a guess nearby.
+/// Returns the least x in 1..=max for which `holds`, starting from a guess nearby. `holds` must be monotone.
 fn first(guess: u64, max: u64, holds: impl Fn(u64) -> bool) -> Option<u64> {
     let guess = guess.clamp(1, max);
     let (mut fails, mut succeeds) = if holds(guess) {
@@ -255,7 +254,7 @@ fn first(guess: u64, max: u64, holds: impl Fn(u64) -> bool) -> Option<u64> {
     Some(succeeds)
 }
 
-/// A number below `from` that does not hold, by growing steps; 0 counts as one.
+/// Returns a number below `from` that does not hold, found by growing steps. 0 never holds.
 fn below(from: u64, holds: impl Fn(u64) -> bool) -> u64 {
     let (mut step, mut at) = (1, from);
     while at > 0 && (at == from || holds(at)) {
@@ -265,7 +264,7 @@ fn below(from: u64, holds: impl Fn(u64) -> bool) -> u64 {
     at
 }
 
-/// A number above `from` and up to `max` that holds, by growing steps.
+/// Returns a number above `from` and at most `max` that holds, found by growing steps.
 fn above(from: u64, max: u64, holds: impl Fn(u64) -> bool) -> Option<u64> {
     let (mut step, mut at) = (1, from);
     while at < max {
@@ -278,14 +277,14 @@ fn above(from: u64, max: u64, holds: impl Fn(u64) -> bool) -> Option<u64> {
     None
 }
 
-/// The nearest number of hashes that is allowed.
+/// Returns the nearest allowed number of hashes.
 #[expect(clippy::cast_possible_truncation, reason = "the value is in range after the clamp")]
 #[expect(clippy::cast_sign_loss, reason = "the value is positive after the clamp")]
 fn clamp_hashes(real: f64) -> u32 {
     libm::round(real).clamp(1.0, f64::from(MAX_HASHES)) as u32
 }
 
-/// The whole part of a number, 0 below 0 and `u64::MAX` above that.
+/// Returns the whole part of a number, saturated to 0 and `u64::MAX`.
 #[expect(clippy::cast_possible_truncation, reason = "a saturating cast is what is wanted")]
 #[expect(clippy::cast_sign_loss, reason = "a saturating cast is what is wanted")]
 fn to_u64(real: f64) -> u64 {
