@@ -1,30 +1,31 @@
-//! All counters of a key in one cache line.
+//! The blocked counting filter: all counters of a key in one cache line.
 
 use crate::ParamError;
 use crate::bloom::HASH_COLLISION;
 use crate::check::{check_collisions, check_items, check_range, check_rate};
 use crate::design::{Design, design_methods};
 
-/// Counters of 4 bits in a line of 64 bytes: eight lanes of sixteen.
+/// Counters of 4 bits per line of 64 bytes: eight lanes of sixteen.
 pub const LINE_COUNTERS: u64 = 128;
 
-/// The most lines: 2^54, or 2^60 bytes. No address space is larger.
+/// The greatest number of lines: 2^54, or 2^60 bytes. No address space is larger.
 pub const MAX_LINES: u64 = 1 << 54;
 
-/// Counters of a lane, one of which a key has.
+/// Counters per lane. A key has one of them.
 const LANE_COUNTERS: f64 = 16.0;
 
-/// Lanes of a line.
+/// Lanes per line.
 const LANES: i32 = 8;
 
-/// The probability e^-700 of an empty line is the least that the sum can start from, and at 500 keys a line,
-/// which it takes at the least, a lane is clear with 10^-14.
+/// The logarithm of the least probability of an empty line, e^-700, from which the sum can start.
+///
+/// Below it, a line has at least 500 keys, and a lane is clear with probability 10^-14.
 const FULL: f64 = -700.0;
 
-/// The mean false-positive rate of a filter with one counter of 16 in each of the 8 lanes of a key's line.
+/// Returns the mean false-positive rate of a filter with one counter of 16 in each of the 8 lanes of a key's line.
 ///
-/// The number of keys in a line is binomial; given x keys, all lanes of a query are raised with
-/// probability (1 - (15/16)^x)^8. The terms are summed, so that nothing cancels.
+/// The number of keys in a line is binomial. Given x keys, all lanes of a query are nonzero with probability
+/// (1 - (15/16)^x)^8.
 ///
 /// # References
 /// Felix Putze, Peter Sanders and Johannes Singler, "Cache-, Hash- and Space-Efficient Bloom Filters",
@@ -44,6 +45,7 @@ pub fn blocked_rate(lines: u64, items: u64) -> f64 {
     let (load, odds) = (items as f64 / lines as f64, 1.0 / (lines - 1) as f64);
     let mut weight = libm::exp(log_empty);
     let (mut keys, mut rate) = (0.0, 0.0);
+    // All terms are positive, so nothing cancels.
     while keys <= items as f64 && (keys <= load || weight > rate * f64::EPSILON / 4.0) {
         rate += weight * rate_of_line(keys);
         weight *= (items as f64 - keys) / (keys + 1.0) * odds;
@@ -57,12 +59,12 @@ fn rate_of_line(keys: f64) -> f64 {
     libm::pow(raised, f64::from(LANES))
 }
 
-/// The shape of a blocked counting filter, proven to be possible.
+/// Validated parameters of a blocked counting filter.
 ///
 /// # Guarantees
-/// - The mean false-positive rate at the designed number of items is at most the promised one, the
-///   share of absent keys whose whole 64-bit hash equals a stored one included.
-/// - No smaller number of lines keeps it.
+/// - The mean false-positive rate at the designed number of items is at most the promised one. This includes the share
+///   of absent keys whose whole 64-bit hash equals a stored one.
+/// - No smaller number of lines keeps the promise.
 /// - The same arguments give the same numbers on every machine.
 ///
 /// # Examples
@@ -78,20 +80,20 @@ fn rate_of_line(keys: f64) -> f64 {
 pub struct BlockedCountingParams {
     /// Number of lines of 64 bytes, from 1 to [`MAX_LINES`].
     num_lines: u64,
-    /// What the shape was designed for, if it was.
+    /// The design of the shape, if any.
     design: Design,
 }
 
 impl BlockedCountingParams {
-    /// Finds the fewest lines for which the mean rate of `expected_items` is at most `rate`.
+    /// Computes the fewest lines for which the mean rate of `expected_items` is at most `rate`.
     ///
     /// # Errors
-    /// [`ParamError::OutOfRange`] for no items, [`ParamError::NotAProbability`] for a rate that is not
-    /// between 0 and 1, [`ParamError::BelowCollisions`] for one that is not above the share of 64-bit
-    /// hashes that collide, [`ParamError::TooLarge`] where more than [`MAX_LINES`] would be needed.
+    /// [`ParamError::OutOfRange`] if there are no items, [`ParamError::NotAProbability`] if the rate is not between 0
+    /// and 1, [`ParamError::BelowCollisions`] if the rate is at or below the share of 64-bit hashes that collide,
+    /// [`ParamError::TooLarge`] if more than [`MAX_LINES`] are needed.
     ///
     /// # Complexity
-    /// About 100 evaluations of [`blocked_rate`] at most.
+    /// At most about 100 evaluations of [`blocked_rate`].
     pub fn new(expected_items: u64, rate: f64) -> Result<Self, ParamError> {
         check_items(expected_items)?;
         check_rate(rate)?;
@@ -113,16 +115,16 @@ impl BlockedCountingParams {
         Self::from_lines(holds)?.with_design(Some(expected_items), Some(rate))
     }
 
-    /// Takes the number of lines as it is, without a design.
+    /// Accepts the number of lines as given, without a design.
     ///
     /// # Errors
-    /// [`ParamError::OutOfRange`] for no lines or more than [`MAX_LINES`].
+    /// [`ParamError::OutOfRange`] if there are no lines or more than [`MAX_LINES`].
     pub fn from_lines(num_lines: u64) -> Result<Self, ParamError> {
         check_range("lines", num_lines, 1, MAX_LINES)?;
         Ok(Self { num_lines, design: Design::NONE })
     }
 
-    /// The number of lines of 64 bytes.
+    /// Returns the number of lines of 64 bytes.
     #[must_use]
     pub fn num_lines(&self) -> u64 {
         self.num_lines
@@ -130,13 +132,13 @@ impl BlockedCountingParams {
 
     design_methods!();
 
-    /// The bytes of the lines.
+    /// Returns the size of the lines in bytes.
     #[must_use]
     pub fn size_in_bytes(&self) -> u64 {
         self.num_lines * 64
     }
 
-    /// The number of bits for each expected item, if the filter is designed for some.
+    /// Returns the number of bits per expected item, if the filter is designed for a number of items.
     #[must_use]
     pub fn bits_per_item(&self) -> Option<f64> {
         self.expected_items().map(|items| self.num_lines as f64 * 512.0 / items as f64)

@@ -1,24 +1,24 @@
-//! What removal costs, by structure.
+//! The memory of structures with removal.
 
 use crate::BlockedCountingParams;
 use crate::{BloomParams, CuckooParams, ParamError};
 
-/// The structures that can forget a key.
+/// Structures with removal of keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Removal {
     /// The cuckoo filter.
     Cuckoo,
     /// The counting Bloom filter with counters of 4 bits.
     Counting,
-    /// The same with all counters of a key in one cache line.
+    /// The counting Bloom filter with all counters of a key in one cache line.
     BlockedCounting,
 }
 
-/// How many bits each structure with removal takes for the same promise.
+/// The number of bits of each structure with removal, for the same promise.
 ///
-/// A counting filter takes four times the bits of a Bloom filter, a cuckoo filter hardly more than one: from
-/// a hundred items on, and for rates of 0.1 and below, the cuckoo filter is the smallest. What counting
-/// filters have for it: they are never full, and they merge at any load.
+/// A counting filter takes four times the bits of a Bloom filter, a cuckoo filter hardly more than one times. From a
+/// hundred items on, and for rates of 0.1 and below, the cuckoo filter is the smallest. Counting filters are never
+/// full, and they merge at any load.
 ///
 /// # Examples
 /// ```
@@ -41,10 +41,10 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Sizes all three for `items` distinct keys at the false-positive rate `rate`.
+    /// Computes the sizes of all three structures for `items` distinct keys at the false-positive rate `rate`.
     ///
     /// # Errors
-    /// That of the first structure for which the parameters are impossible.
+    /// The error of the first structure for which the parameters are impossible.
     pub fn of(items: u64, rate: f64) -> Result<Self, ParamError> {
         Ok(Self {
             cuckoo: CuckooParams::new(items, rate)?.num_bits(),
@@ -53,7 +53,7 @@ impl Memory {
         })
     }
 
-    /// The structure that takes the fewest bits; at equal ones the first of [`Removal`].
+    /// Returns the structure with the fewest bits, or the first of [`Removal`] if several have as few.
     #[must_use]
     pub fn smallest(&self) -> Removal {
         let all = [

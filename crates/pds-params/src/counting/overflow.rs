@@ -1,28 +1,29 @@
-//! How often counters overflow.
+//! The overflow probability of counters.
 
-/// The mean of a counter, kn/m for n distinct keys, k hashes and m counters; infinite where there are keys
-/// and no counters. Counters are close to Poisson around it.
+/// Returns the mean of a counter, kn/m for n distinct keys, k hashes and m counters.
+///
+/// It is infinite if there are keys but no counters. The value of a counter is close to Poisson with this mean.
 #[must_use]
 pub fn mean_count(counters: u64, items: u64, hashes: u32) -> f64 {
     let throws = f64::from(hashes) * items as f64;
     if throws == 0.0 { 0.0 } else { throws / counters as f64 }
 }
 
-/// The probability that a counter of this [mean](mean_count) is raised at least `limit` times, in \[0, 1\].
+/// Returns the probability that a counter with this [mean](mean_count) is incremented at least `limit` times, in \[0,
+/// 1\].
 ///
-/// P(Poisson(mean) ≥ limit). For w bits, `1 << w` is the limit beyond which a counter would have to hold more than it can; one that sticks
-/// at its greatest value is stuck from `(1 << w) - 1` on. Distinct keys only: the same key sixteen times
-/// overflows every 4-bit counter of it.
+/// This is P(Poisson(mean) ≥ limit). For w bits, a counter overflows from the limit `1 << w` on. A saturating counter
+/// is saturated from `(1 << w) - 1` on. Keys are assumed to be distinct: the same key sixteen times overflows all of
+/// its 4-bit counters.
 ///
 /// # Complexity
-/// O(√mean) terms up to a mean of 2^20, each positive, so that nothing cancels; one formula above, with an error
-/// below 10^-6 of the probability's greatest value.
+/// Up to a mean of 2^20, O(√mean) terms. Above, one formula with an error below 10^-6 of the greatest probability.
 ///
 /// # Examples
 /// ```
 /// use pds_params::counting::overflow_probability;
 ///
-/// // Half of the counters in use, as at the best number of hashes.
+// Half of the counters are in use, as at the best number of hashes.
 /// let overflow = overflow_probability(core::f64::consts::LN_2, 16);
 /// assert!(overflow > 7.0e-17 && overflow < 7.1e-17);
 /// ```
@@ -38,9 +39,9 @@ pub fn overflow_probability(mean: f64, limit: u64) -> f64 {
     upper_tail(mean, limit)
 }
 
-/// The probability that any of the counters is raised at least `limit` times, a fraction in \[0, 1\].
+/// Returns the probability that any counter is incremented at least `limit` times, a fraction in \[0, 1\].
 ///
-/// 1 - (1 - P)^m with P of [`overflow_probability`], as if counters were independent.
+/// This is 1 - (1 - P)^m with P of [`overflow_probability`], as if counters were independent.
 #[must_use]
 pub fn any_overflow_probability(counters: u64, mean: f64, limit: u64) -> f64 {
     let single = overflow_probability(mean, limit);
@@ -50,9 +51,10 @@ pub fn any_overflow_probability(counters: u64, mean: f64, limit: u64) -> f64 {
     -libm::expm1(counters as f64 * libm::log1p(-single))
 }
 
-/// The published bound of [`any_overflow_probability`], m (ea/j)^j for the mean a and the limit j; at most 1.
+/// Returns the published upper bound of [`any_overflow_probability`], m (ea/j)^j for the mean a and the limit j, at
+/// most 1.
 ///
-/// About 20 times the probability itself for counters of 4 bits at half fill.
+/// For counters of 4 bits at half fill, it is about 20 times the probability.
 ///
 /// # References
 /// Fan et al. 2000, section V.C.
@@ -65,7 +67,7 @@ pub fn overflow_bound(counters: u64, mean: f64, limit: u64) -> f64 {
     (counters as f64 * libm::pow(ratio, limit as f64)).min(1.0)
 }
 
-/// P(Poisson(mean) ≥ count), for a count of at least 1.
+/// Returns P(Poisson(mean) ≥ count), for a count of at least 1.
 fn upper_tail(mean: f64, count: u64) -> f64 {
     if mean <= 0.0 {
         return 0.0;
@@ -76,23 +78,23 @@ fn upper_tail(mean: f64, count: u64) -> f64 {
     }
     let point = |x: f64| libm::exp(x * libm::log(mean) - mean - libm::lgamma(x + 1.0));
     if count > mean {
-        // From the count upwards, each term from the last.
+        // From the count upwards, each term from the previous one.
         sum(point(count), count, |term, x| term * mean / (x + 1.0), 1.0)
     } else {
-        // From the count downwards, the complement.
+        // From the count downwards, as the complement.
         1.0 - sum(point(count - 1.0), count - 1.0, |term, x| term * x / mean, -1.0)
     }
 }
 
-/// The mean or count above which terms are no longer summed: they become many and inexact.
+/// The mean or count above which terms are no longer summed, because they are too many and inexact.
 const MANY: f64 = 1_048_576.0;
 
-/// P(Poisson(mean) ≥ count) by the first two terms of the uniform expansion of the incomplete gamma function.
+/// Returns P(Poisson(mean) ≥ count) from the first two terms of the uniform expansion of the incomplete gamma function.
 ///
 /// N. M. Temme, "The asymptotic expansion of the incomplete gamma functions", SIAM J. Math. Anal. 10(4), 1979.
 fn upper_tail_of_many(mean: f64, count: f64) -> f64 {
     let excess = (mean - count) / count;
-    // Not below zero but for rounding; a mean that is far smaller has no tail at all.
+    // Negative only by rounding. A far smaller mean has no tail at all.
     let half_square = (excess - libm::log1p(excess)).max(0.0);
     let eta = libm::sqrt(2.0 * half_square).copysign(excess);
     let correction =
@@ -102,7 +104,7 @@ fn upper_tail_of_many(mean: f64, count: f64) -> f64 {
     tail.clamp(0.0, 1.0)
 }
 
-/// Adds falling terms until they change nothing.
+/// Returns the sum of decreasing positive terms, up to the first that does not change it.
 fn sum(first: f64, start: f64, next: impl Fn(f64, f64) -> f64, step: f64) -> f64 {
     let (mut term, mut x, mut total) = (first, start, 0.0);
     while term > total * f64::EPSILON / 4.0 {

@@ -1,4 +1,4 @@
-//! The validated shape of a cuckoo filter.
+//! Validated shapes of cuckoo filters.
 
 use super::room::{first, least_for_any_width, least_for_width, to_u64};
 use super::{
@@ -10,13 +10,13 @@ use crate::bloom::MAX_BITS;
 use crate::check::{check_items, check_range, check_rate};
 use crate::design::{Design, design_methods};
 
-/// The numbers that a cuckoo filter is built from, proven to be possible.
+/// Validated parameters of a cuckoo filter.
 ///
 /// # Guarantees
 /// - The mean false-positive rate at the designed number of items is at most the promised one.
-/// - That many distinct keys fit but for once in a million times at most: by a bound and counted fills up to 256 keys,
-///   extrapolated from counted fills above. The README of `cuckoo` has the counts.
-/// - No other width and number of buckets that keep both need fewer bits.
+/// - That many distinct keys fit, except at most once in a million fills. Up to 256 keys this follows from a bound and
+///   counted fills. Above, it is extrapolated from counted fills. The README of `cuckoo` has the counts.
+/// - No other fingerprint width and number of buckets keep both promises in fewer bits.
 /// - The same arguments give the same numbers on every machine.
 ///
 /// # Examples
@@ -34,19 +34,19 @@ pub struct CuckooParams {
     num_buckets: u64,
     /// Width of a fingerprint in bits, from [`MIN_FINGERPRINT_BITS`] to [`MAX_FINGERPRINT_BITS`].
     fingerprint_bits: u32,
-    /// What the shape was designed for, if it was.
+    /// The design of the shape, if any.
     design: Design,
 }
 
 impl CuckooParams {
-    /// Finds the filter of the fewest bits that takes `expected_items` distinct keys and whose mean rate
-    /// for them is at most `rate`.
+    /// Computes the filter of the fewest bits for `expected_items` distinct keys and a mean rate of at most `rate`.
     ///
-    /// A wide fingerprint at a high load competes with a narrower one at a lower load.
+    /// All fingerprint widths are considered, because a wide fingerprint at a high load competes with a narrower one at
+    /// a lower load.
     ///
     /// # Errors
-    /// [`ParamError::OutOfRange`] for no items, [`ParamError::NotAProbability`] for a rate that is not
-    /// between 0 and 1, [`ParamError::TooLarge`] where more than [`MAX_BUCKETS`] would be needed.
+    /// [`ParamError::OutOfRange`] if there are no items, [`ParamError::NotAProbability`] if the rate is not between 0
+    /// and 1, [`ParamError::TooLarge`] if more than [`MAX_BUCKETS`] are needed.
     pub fn new(expected_items: u64, rate: f64) -> Result<Self, ParamError> {
         check_items(expected_items)?;
         check_rate(rate)?;
@@ -68,13 +68,13 @@ impl CuckooParams {
             .with_design(Some(expected_items), Some(rate))
     }
 
-    /// Finds the fewest buckets of fingerprints of this width that take `expected_items` distinct keys.
+    /// Computes the fewest buckets with fingerprints of this width for `expected_items` distinct keys.
     ///
-    /// The promised rate is the mean rate that follows.
+    /// The promised rate is the resulting mean rate.
     ///
     /// # Errors
-    /// [`ParamError::OutOfRange`] for no items and for a width that is not allowed,
-    /// [`ParamError::TooLarge`] where more than [`MAX_BUCKETS`] would be needed.
+    /// [`ParamError::OutOfRange`] if there are no items or the width is not allowed, [`ParamError::TooLarge`] if more
+    /// than [`MAX_BUCKETS`] are needed.
     pub fn from_items_and_fingerprint_bits(
         expected_items: u64,
         fingerprint_bits: u32,
@@ -90,11 +90,10 @@ impl CuckooParams {
             .with_design(Some(expected_items), Some(rate))
     }
 
-    /// Takes the shape as it is, without a design.
+    /// Accepts the shape as given, without a design.
     ///
     /// # Errors
-    /// [`ParamError::OutOfRange`] for no buckets, more than [`MAX_BUCKETS`], and a width that is not
-    /// allowed.
+    /// [`ParamError::OutOfRange`] if there are no buckets, more than [`MAX_BUCKETS`], or the width is not allowed.
     pub fn from_buckets_and_fingerprint_bits(
         num_buckets: u64,
         fingerprint_bits: u32,
@@ -104,13 +103,14 @@ impl CuckooParams {
         Ok(Self { num_buckets, fingerprint_bits, design: Design::NONE })
     }
 
-    /// Finds the filter with the lowest mean rate for `items` distinct keys in at most `bytes` bytes, over all widths.
+    /// Computes the filter with the lowest mean rate for `items` distinct keys in at most `bytes` bytes, over all
+    /// widths.
     ///
-    /// It has no design.
+    /// The filter has no design.
     ///
     /// # Errors
-    /// [`ParamError::OutOfRange`] for no items, and where the bytes are too few for them; the least number allowed is
-    /// then about what they take. [`ParamError::TooLarge`] where more than [`MAX_BUCKETS`] would be needed.
+    /// [`ParamError::OutOfRange`] if there are no items, or if `bytes` is too small for them. The least number allowed
+    /// is then about the size that they need. [`ParamError::TooLarge`] if more than [`MAX_BUCKETS`] are needed.
     ///
     /// # Examples
     /// ```
@@ -144,28 +144,29 @@ impl CuckooParams {
         )
     }
 
-    /// The number of buckets; any number works, not only powers of two.
+    /// Returns the number of buckets. Any number works, not only powers of two.
     #[must_use]
     pub fn num_buckets(&self) -> u64 {
         self.num_buckets
     }
 
-    /// The width of a fingerprint in bits.
+    /// Returns the width of a fingerprint in bits.
     #[must_use]
     pub fn fingerprint_bits(&self) -> u32 {
         self.fingerprint_bits
     }
 
-    /// The number of slots, four a bucket.
+    /// Returns the number of slots, four per bucket.
     #[must_use]
     pub fn num_slots(&self) -> u64 {
         self.num_buckets * BUCKET_SLOTS
     }
 
-    /// The number of distinct items for which this size is meant: they fit but for once in a million times at most.
+    /// Returns the number of distinct items for which this size is designed. They fit, except at most once in a million
+    /// fills.
     ///
     /// # Complexity
-    /// O(log n) steps; each sums over the buckets where there are few.
+    /// O(log n) steps. If there are few buckets, each step sums over them.
     #[must_use]
     pub fn capacity(&self) -> u64 {
         most_items(self.num_buckets, self.fingerprint_bits)
@@ -173,19 +174,19 @@ impl CuckooParams {
 
     design_methods!();
 
-    /// The number of bits of all slots.
+    /// Returns the number of bits of all slots.
     #[must_use]
     pub fn num_bits(&self) -> u64 {
         self.num_slots() * u64::from(self.fingerprint_bits)
     }
 
-    /// The bytes of the slots, in whole 64-bit words.
+    /// Returns the size of the slots in bytes, in whole 64-bit words.
     #[must_use]
     pub fn size_in_bytes(&self) -> u64 {
         self.num_bits().div_ceil(64) * 8
     }
 
-    /// The number of bits for each expected item, if the filter is designed for some.
+    /// Returns the number of bits per expected item, if the filter is designed for a number of items.
     #[must_use]
     pub fn bits_per_item(&self) -> Option<f64> {
         self.expected_items().map(|items| self.num_bits() as f64 / items as f64)
@@ -198,8 +199,8 @@ impl CuckooParams {
     }
 }
 
-/// The least buckets that keep `rate` at this width: the closed form for many buckets, corrected by
-/// the exact rate.
+/// Returns the least number of buckets that keeps `rate` at this width.
+// The closed form for many buckets gives the start, the exact rate corrects it.
 fn least_for_rate(items: u64, rate: f64, fingerprint_bits: u32) -> u64 {
     let keeps = |buckets| rate_exact(buckets, items, fingerprint_bits) <= rate;
     let places = 2.0 * items as f64 / -libm::log1p(-rate);
@@ -207,7 +208,7 @@ fn least_for_rate(items: u64, rate: f64, fingerprint_bits: u32) -> u64 {
     if buckets > MAX_BUCKETS {
         return buckets;
     }
-    // Near a rate of 1 rounding makes many sizes alike, and single steps too many.
+    // Near a rate of 1, rounding makes many sizes equal, and single steps would be too many.
     let mut step = 1;
     while buckets > 1 && keeps(buckets - 1) {
         buckets = buckets.saturating_sub(step).max(1);

@@ -1,13 +1,13 @@
-//! How many absent keys are found.
+//! The false-positive rate.
 
 use super::{BUCKET_SLOTS, fingerprints};
 
-/// The mean false-positive rate of `items` distinct keys in this many buckets, a fraction.
+/// Returns the mean false-positive rate of `items` distinct keys in this many buckets, a fraction.
 ///
-/// A key is found when another has its fingerprint and its pair of buckets. A given key has them with
-/// probability 2/(n(2^f - 1)) for n buckets (half of that where both buckets are one, which is so for
-/// one key in n), and independently of all others, wherever they were moved since. So the rate is
-/// 1 - (1 - 2/(n(2^f - 1)))^items, or close to 1 - e^(-8a/(2^f - 1)) at load a.
+/// A key is found if another key has the same fingerprint and pair of buckets. For n buckets, a given key has them with
+/// probability 2/(n(2^f - 1)), or half of that if both buckets coincide, which is so for one key in n. This is
+/// independent of all other keys, and of where keys were moved. The rate is therefore 1 - (1 - 2/(n(2^f - 1)))^items,
+/// or close to 1 - e^(-8a/(2^f - 1)) at load a.
 ///
 /// # Examples
 /// ```
@@ -28,11 +28,11 @@ pub fn rate_exact(buckets: u64, items: u64, fingerprint_bits: u32) -> f64 {
     (1.0 - single) * found(2.0 / places) + single * found(1.0 / places)
 }
 
-/// The false-positive rate by the load alone, were all slots looked at independent: a fraction.
+/// Returns the false-positive rate from the load alone, as if all compared slots were independent: a fraction.
 ///
-/// 1 - (1 - 1/(2^f - 1))^(8a), the usual formula, with a value for the empty slot. It is above
-/// [`rate_exact`], as equal fingerprints crowd in the same pair of buckets: by 2.7 % for 4 bits at a
-/// load of 0.95, by 0.2 % for 8.
+/// This is 1 - (1 - 1/(2^f - 1))^(8a), the usual formula, with one value reserved for the empty slot. It exceeds
+/// [`rate_exact`], because equal fingerprints crowd in the same pair of buckets. At a load of 0.95 the difference is
+/// 2.7 % for 4 bits and 0.2 % for 8.
 ///
 /// # References
 /// Bin Fan, David G. Andersen, Michael Kaminsky and Michael Mitzenmacher, "Cuckoo Filter: Practically

@@ -1,44 +1,50 @@
-//! How many items surely fit.
+//! The number of items that certainly fit.
 //!
-//! An insert fails when some buckets have more keys that must lie in them than slots, or when the
-//! search for a free slot gives up, which it does in large filters only. Up to [`FEW_ITEMS`] the first is
-//! bounded by summing over all sets of buckets, and fills were counted to see the bound hold. Above, the size
-//! follows from the load at which real filters first failed, less six standard deviations of it: an
-//! extrapolation. At any size, keys that agree in all they have must fit their own pair of buckets, which
-//! limits narrow fingerprints.
+//! An insert fails for one of two reasons: some buckets have more keys that must lie in them than slots, or the search
+//! for a free slot gives up. The second happens only in large filters.
+//!
+//! - Up to [`FEW_ITEMS`], the first probability is bounded by a sum over all sets of buckets. Counted fills confirm the
+//!   bound.
+//! - Above, the size follows from the load at which real filters first failed, less six of its standard deviations.
+//!   This is an extrapolation.
+//! - At any size, keys with the same fingerprint and pair of buckets must fit that pair. This limits narrow
+//!   fingerprints.
 
 use super::{BUCKET_SLOTS, MAX_BUCKETS, fingerprints};
 
-/// Up to how many items all sets of buckets are summed over.
+/// The greatest number of items for which all sets of buckets are summed over.
 const FEW_ITEMS: u64 = 256;
 
-/// What the sum gives for [`FEW_ITEMS`]: a greater number of items never has fewer buckets.
+/// The result of the sum for [`FEW_ITEMS`]. A greater number of items never has fewer buckets.
 const BUCKETS_OF_FEW: u64 = 77;
 
-/// The probability that some set of buckets may be overfull. A tenth of what is promised, because the
-/// pairs of buckets are independent in the bound only.
+/// The allowed probability that some set of buckets is overfull.
+///
+/// It is a tenth of the promised probability, because the two buckets of a key are independent only in the bound.
 const OVERFULL: f64 = 1e-7;
 
-/// The probability that a bucket gets five keys that can be nowhere else. A twentieth of what is
-/// promised: which fingerprints a bucket is alone for is fixed, and with narrow ones and some numbers of
-/// buckets the probability is up to ten times that of the mean.
+/// The allowed probability that a bucket gets five keys that have no other bucket.
+///
+/// It is a twentieth of the promised probability. The fingerprints for which both buckets coincide are fixed. With
+/// narrow fingerprints and some numbers of buckets, the probability is up to ten times its mean.
 const ALONE: f64 = 5e-8;
 
-/// The probability that a pair of buckets gets nine keys of one fingerprint.
+/// The allowed probability that a pair of buckets gets nine keys of one fingerprint.
 const PAIRED: f64 = 1e-7;
 
-/// The load that large filters are designed for.
+/// The design load of large filters.
 const DESIGN_LOAD: f64 = 0.95;
 
-/// The limit of smaller ones, `LIMIT - SPREAD / √buckets`, which is the lower one below 900 buckets: six standard deviations
-/// below the mean load at which 128 and more first fail, 0.98 with a deviation of 0.1 / √buckets in 200 fills each.
+/// The load limit of smaller filters is `LIMIT - SPREAD / √buckets`, which is the lower limit below 900 buckets.
 ///
-/// Above 900, the design load is ten deviations away (1,024 buckets) and more: the mean falls, as the search visits 2,138
-/// buckets at most, to 0.973 (263,158 buckets) and 0.971 (2.6 million), each with a deviation of 0.0008.
+/// It is six standard deviations below the mean load at which filters of 128 and more buckets first fail. The mean is
+/// 0.98 and the deviation 0.1 / √buckets, in 200 fills each. Above 900 buckets, the design load is ten deviations
+/// (1,024 buckets) and more below the mean. The search visits at most 2,138 buckets, so the mean decreases: to 0.973
+/// (263,158 buckets) and 0.971 (2.6 million), each with a deviation of 0.0008.
 const LIMIT: f64 = 0.97;
 const SPREAD: f64 = 0.6;
 
-/// The least buckets that are meant to take `items` distinct keys but for once in a million times.
+/// Returns the least number of buckets in which `items` distinct keys fit, except at most once in a million fills.
 ///
 /// # Examples
 /// ```
@@ -52,7 +58,7 @@ pub fn least_buckets(items: u64, fingerprint_bits: u32) -> u64 {
     least_for_any_width(items).max(least_for_width(items, fingerprint_bits))
 }
 
-/// The most distinct keys that these buckets are meant to take but for once in a million times.
+/// Returns the most distinct keys that fit in these buckets, except at most once in a million fills.
 #[must_use]
 pub fn most_items(buckets: u64, fingerprint_bits: u32) -> u64 {
     let fits = |items| least_buckets(items, fingerprint_bits) <= buckets;
@@ -75,10 +81,10 @@ pub(super) fn least_for_any_width(items: u64) -> u64 {
     first(full.max(BUCKETS_OF_FEW), within)
 }
 
-/// A bound of the probability that some s buckets have more than 4s keys with both buckets among them.
+/// Returns an upper bound of the probability that some s buckets have more than 4s keys with both buckets among them.
 ///
-/// The number of sets of s buckets, times the probability for one of them, summed over s; with two
-/// independent buckets a key.
+/// The bound is the number of sets of s buckets times the probability for one set, summed over s. It assumes two
+/// independent buckets per key.
 fn overfull(items: u64, buckets: u64) -> f64 {
     let sets = (1..=buckets).take_while(|set| BUCKET_SLOTS * set < items);
     let bound = |set: u64| {
@@ -89,7 +95,8 @@ fn overfull(items: u64, buckets: u64) -> f64 {
     sets.map(bound).sum()
 }
 
-/// The least buckets in which narrow fingerprints do not crowd; too many for more items than ever fit.
+/// Returns the least number of buckets in which narrow fingerprints do not crowd, or too many if the items can never
+/// fit.
 pub(super) fn least_for_width(items: u64, fingerprint_bits: u32) -> u64 {
     if items > BUCKET_SLOTS * MAX_BUCKETS || fingerprint_bits == 0 {
         return MAX_BUCKETS + 1;
@@ -100,10 +107,10 @@ pub(super) fn least_for_width(items: u64, fingerprint_bits: u32) -> u64 {
     first(to_u64(libm::ceil(paired)).max(1), |buckets| alone(items, buckets, values) <= ALONE)
 }
 
-/// The expected number of quintuples of keys whose two buckets are one and the same.
+/// Returns the expected number of quintuples of keys whose two buckets all coincide.
 ///
-/// A bucket is its own partner for a number of fingerprints that is close to Poisson with the mean
-/// values/buckets; the polynomial is the fifth moment, divided by the fifth power of values/buckets.
+/// The number of fingerprints for which a bucket is its own partner is close to Poisson with mean values/buckets. The
+/// polynomial is the fifth moment, divided by the fifth power of values/buckets.
 fn alone(items: u64, buckets: u64, values: f64) -> f64 {
     let buckets = buckets as f64;
     let rarity = buckets / values;
@@ -115,9 +122,10 @@ fn choose(items: u64, count: u64) -> f64 {
     (0..count).fold(1.0, |product, i| product * items.saturating_sub(i) as f64 / (i + 1) as f64)
 }
 
-/// The logarithm of a bound of P(Binomial(trials, p) ≥ count), at most 0; close where the tail is thin.
+/// Returns the logarithm of an upper bound of P(Binomial(trials, p) ≥ count), at most 0. The bound is close for thin
+/// tails.
 ///
-/// The terms fall at least geometrically above the mean, by the ratio of the first two.
+/// Above the mean, the terms decrease at least geometrically, by the ratio of the first two.
 fn log_tail(trials: u64, p: f64, count: u64) -> f64 {
     let rest = (trials - count) as f64;
     let ratio = rest / (count + 1) as f64 * p / (1.0 - p);
@@ -133,7 +141,7 @@ fn log_choose(n: u64, k: u64) -> f64 {
     log_factorial(n) - log_factorial(k) - log_factorial(n - k)
 }
 
-/// The least number from `from` up that `holds`, which stays true once it is.
+/// Returns the least number from `from` up for which `holds`. `holds` must be monotone.
 pub(super) fn first(from: u64, holds: impl Fn(u64) -> bool) -> u64 {
     let (mut below, mut step) = (from - 1, 1);
     while !holds(below + step) {
@@ -148,7 +156,7 @@ pub(super) fn first(from: u64, holds: impl Fn(u64) -> bool) -> u64 {
     above
 }
 
-/// A positive whole number, at most `u64::MAX`.
+/// Returns a positive number as a whole one, at most `u64::MAX`.
 #[expect(clippy::cast_possible_truncation, reason = "a saturating cast is what is wanted")]
 #[expect(clippy::cast_sign_loss, reason = "the argument is not negative")]
 pub(super) fn to_u64(real: f64) -> u64 {
