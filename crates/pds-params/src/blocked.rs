@@ -1,22 +1,24 @@
-//! The blocked Bloom filter: all bits of a key in one block of 512, eight lanes of 64.
+//! The blocked Bloom filter: all bits of a key in one block of 512 bits, which has eight lanes of 64.
 //!
-//! Every function takes its numbers in this order, `(blocks, items, hashes)`, is pure, and answers
-//! for every input: an empty filter has rate 0, a filter without blocks has rate 1, and no result is
-//! NaN. Keys and positions are taken to be independent and uniform.
+//! Every function is pure and takes its numbers in the order `(blocks, items, hashes)`. It answers for every input: an
+//! empty filter has rate 0, a filter without blocks has rate 1, and no result is NaN. Keys and positions are assumed to
+//! be independent and uniform.
 //!
-//! # The layout
-//! A key chooses one block. Each half of it, four lanes, takes half of the key's positions: the same
-//! whole number in every lane, and one more in the lanes that remain, which are neighbours (the last
-//! is the first one's) and start at one of the four lanes, chosen by the key. So a key with six
-//! hashes has one bit in three of the four lanes of each half, one with eight a bit in every lane,
-//! one with twelve a second bit in two lanes of each half. The second may coincide with the first.
+//! # Layout
+//! A key chooses one block. Each half of the block has four lanes and takes half of the key's positions. Every lane
+//! takes the same whole number of them. The remaining positions go to neighbouring lanes, one per lane, starting at a
+//! lane that the key chooses. The last lane is followed by the first.
 //!
-//! # The rate
-//! Blocks hold different numbers of keys, and full ones err far more often than sparse ones make up
-//! for. The load of a block is binomial, Poisson where there are many (Felix Putze, Peter Sanders and
-//! Johannes Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", WEA 2007, section 3). Given
-//! the load, the two halves are independent and alike, and the probability that one holds all of a
-//! query's bits follows by inclusion and exclusion over these bits. Nothing is approximated.
+//! - A key with six hashes has one bit in three of the four lanes of each half.
+//! - A key with eight hashes has one bit in every lane.
+//! - A key with twelve hashes has a second bit in two lanes of each half. It may coincide with the first bit.
+//!
+//! # Rate
+//! Blocks hold different numbers of keys. Full blocks err far more often, and sparse blocks do not compensate for them.
+//! The load of a block is binomial, and Poisson if there are many blocks (Felix Putze, Peter Sanders and Johannes
+//! Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", WEA 2007, section 3). Given the load, the two halves are
+//! independent and identically distributed. The probability that a half has all bits of a query follows by inclusion
+//! and exclusion over these bits. Nothing is approximated.
 
 mod fill;
 mod half;
@@ -35,22 +37,22 @@ pub use rate::{
 };
 pub use sizing::split_blocks;
 
-/// The bits of a block: one cache line of today's machines.
+/// The bits per block: one cache line of current machines.
 pub const BLOCK_BITS: u64 = 512;
 
-/// The most hashes, or positions a key: two in every lane.
+/// The greatest number of hashes, which is the number of positions per key: two in every lane.
 ///
-/// More would help below a rate of 10^-6 only, where a filter that spreads a key's bits over all of
-/// its memory needs far less of it.
+/// More hashes would help only below a rate of 10^-6. There, a filter that spreads a key's bits over its whole memory
+/// needs far less memory.
 pub const MAX_HASHES: u32 = 16;
 
-/// The most blocks that a filter can have: 2^63 bits.
+/// The greatest number of blocks: 2^63 bits.
 pub const MAX_BLOCKS: u64 = crate::bloom::MAX_BITS / BLOCK_BITS;
 
-/// The most blocks of Parquet's filter: half of the hash, 32 bits, chooses one.
+/// The greatest number of blocks of Parquet's filter. Half of the hash, 32 bits, chooses one.
 pub const MAX_SPLIT_BLOCKS: u64 = 1 << 32;
 
-/// Asserts that a number of hashes is one that the layout has.
+/// Panics if the layout does not support this number of hashes.
 #[track_caller]
 fn assert_hashes(hashes: u32) {
     assert!(

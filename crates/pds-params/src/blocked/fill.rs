@@ -1,14 +1,14 @@
-//! The law of the number of set bits, and what a number of set bits says of the items.
+//! The distribution of the number of set bits, and the estimate of the number of items from it.
 
 use super::half::miss;
 use super::{BLOCK_BITS, assert_hashes};
 use crate::Estimate;
 use crate::bloom::{NOTHING, SetBits, fewest_items};
 
-/// What a filter that tells nothing is estimated to hold.
+/// The estimate from a filter that carries no information about its items.
 const UNKNOWN: Estimate = Estimate { value: f64::INFINITY, standard_error: f64::INFINITY };
 
-/// The expected number of set bits after `items` keys.
+/// Returns the expected number of set bits after `items` keys.
 ///
 /// # Panics
 /// If `hashes` is odd, 0, or above [`MAX_HASHES`](super::MAX_HASHES).
@@ -17,10 +17,10 @@ pub fn expected_set_bits(blocks: u64, items: u64, hashes: u32) -> f64 {
     num_bits(blocks) * expected_fill(blocks, items, hashes)
 }
 
-/// The expected fraction of set bits after `items` keys, in \[0, 1\].
+/// Returns the expected fraction of set bits after `items` keys, in \[0, 1\].
 ///
 /// # Panics
-/// As [`expected_set_bits`].
+/// Like [`expected_set_bits`].
 #[must_use]
 pub fn expected_fill(blocks: u64, items: u64, hashes: u32) -> f64 {
     if blocks == 0 || items == 0 {
@@ -30,10 +30,10 @@ pub fn expected_fill(blocks: u64, items: u64, hashes: u32) -> f64 {
     -libm::expm1(items as f64 * law.log_clear)
 }
 
-/// The standard deviation, over filters, of the number of set bits after `items` keys.
+/// Returns the standard deviation, over filters, of the number of set bits after `items` keys.
 ///
 /// # Panics
-/// As [`expected_set_bits`].
+/// Like [`expected_set_bits`].
 #[must_use]
 pub fn set_bits_standard_deviation(blocks: u64, items: u64, hashes: u32) -> f64 {
     if blocks == 0 {
@@ -42,17 +42,16 @@ pub fn set_bits_standard_deviation(blocks: u64, items: u64, hashes: u32) -> f64 
     libm::sqrt(Law::new(blocks, hashes).covariance(0.0, items as f64).max(0.0))
 }
 
-/// The number of distinct items in a filter of which `ones` bits are set, with its standard error.
+/// Estimates the number of distinct items in a filter with `ones` set bits.
 ///
-/// The value is the number of items at which so many set bits are expected; the error is the
-/// standard deviation of the set bits there, divided by the bits that one item more would set. The value is
-/// never below the fewest items that can have set so many bits. Some hundreds of bits should still be clear.
+/// The value is the number of items for which so many set bits are expected. It is never below the fewest items that
+/// can set so many bits. The standard error is the standard deviation of the set bits at this number of items, divided
+/// by the number of bits that one more item would set. Some hundreds of bits should still be clear.
 ///
-/// A saturated filter tells nothing of their number: both fields are infinite then. They are never
-/// NaN.
+/// Both fields are infinite if the filter is saturated. They are never NaN.
 ///
 /// # Panics
-/// As [`expected_set_bits`].
+/// Like [`expected_set_bits`].
 ///
 /// # References
 /// Kyu-Young Whang, Brad T. Vander-Zanden and Howard M. Taylor, "A linear-time probabilistic counting
@@ -77,16 +76,16 @@ pub fn cardinality(blocks: u64, hashes: u32, ones: u64) -> Estimate {
     }
 }
 
-/// The number of distinct items that two filters have in common, with its standard error.
+/// Estimates the number of distinct items that two filters have in common.
 ///
-/// n(A) + n(B) - n(A or B), each by its set bits, but never below zero nor above either set; exactly zero where
-/// no bit is set in both filters. The three errors cancel in
-/// part: the error here is that of the difference, to the first order in the counts.
+/// The value is n(A) + n(B) - n(A or B), each estimated from its set bits. It is never below zero nor above either set,
+/// and is exactly zero if no bit is set in both filters. The three errors partly cancel. The standard error is that of
+/// the difference, to the first order in the counts.
 ///
-/// Both fields are infinite when the OR is saturated, unless the filters have no bit in common.
+/// Both fields are infinite if the OR is saturated, unless the filters have no bit in common.
 ///
 /// # Panics
-/// As [`expected_set_bits`].
+/// Like [`expected_set_bits`].
 #[must_use]
 pub fn intersection_cardinality(blocks: u64, hashes: u32, ones: SetBits) -> Estimate {
     let law = Law::new(blocks, hashes);
@@ -101,7 +100,7 @@ pub fn intersection_cardinality(blocks: u64, hashes: u32, ones: SetBits) -> Esti
     let common = (left + right - union).clamp(0.0, left.min(right));
     let union = left + right - common;
     let error = |items| 1.0 / law.slope(items);
-    // Of two of the sets: the keys in one of them alone, and those in both.
+    // For two of the sets: the number of keys in exactly one of them, and the number in both.
     let pair = |first, second, both| law.covariance(first + second - 2.0 * both, both);
     let (l, r, u) = (error(left), error(right), error(union));
     let variance = l * l * pair(left, left, left)
@@ -117,14 +116,14 @@ fn num_bits(blocks: u64) -> f64 {
     blocks as f64 * BLOCK_BITS as f64
 }
 
-/// What one key does to one bit and to two bits of a filter.
+/// The effect of one key on one bit and on pairs of bits of a filter.
 struct Law {
     blocks: f64,
-    /// The logarithm of the probability that a key leaves a given bit as it is.
+    /// The logarithm of the probability that a key does not set a given bit.
     log_clear: f64,
-    /// The same of two bits of different blocks.
+    /// The same for two bits of different blocks.
     log_clear_apart: f64,
-    /// The same of two bits of one block, and the number of bits that are so placed to a given one.
+    /// The same for two bits of one block, with the number of bits in this relation to a given one.
     log_clear_together: [(f64, f64); 5],
 }
 
@@ -148,22 +147,23 @@ impl Law {
         }
     }
 
-    /// The number of items that explains `ones` set bits; none at saturation.
+    /// Returns the number of items for which `ones` set bits are expected, or `None` if all bits are set.
     fn items(&self, ones: u64) -> Option<f64> {
         let fill = ones as f64 / (self.blocks * BLOCK_BITS as f64);
         (fill < 1.0).then(|| libm::log1p(-fill) / self.log_clear)
     }
 
-    /// The number of bits that one item more sets.
+    /// Returns the number of bits that one more item sets.
     fn slope(&self, items: f64) -> f64 {
         let bits = self.blocks * BLOCK_BITS as f64;
         -bits * self.log_clear * libm::exp(items * self.log_clear)
     }
 
-    /// The covariance of the set bits of two filters: `apart` keys are in one of them, `both` in both.
+    /// Returns the covariance of the set bits of two filters: `apart` keys are in one of them, `both` in both.
     ///
-    /// Summed over pairs of a bit here and a bit there: the probability that both are clear, less the
-    /// product of the two. A key of one filter leaves its bit alone; only common keys tie the two.
+    /// This is a sum over pairs of one bit of each filter. Each term is the probability that both are clear, less the
+    /// product of the two probabilities. A key of one filter does not touch the other's bit, so only common keys
+    /// contribute.
     fn covariance(&self, apart: f64, both: f64) -> f64 {
         let clear = libm::exp((apart + 2.0 * both) * self.log_clear);
         let excess = |log: f64| clear * libm::expm1(both * (log - 2.0 * self.log_clear));

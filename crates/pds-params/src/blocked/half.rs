@@ -1,22 +1,21 @@
-//! Half a block: four lanes of 64 bits that take half of a key's positions.
+//! Half a block: four lanes of 64 bits for half of a key's positions.
 
-/// Lanes of half a block; also the number of rotations that a key chooses from.
+/// Lanes per half block, and the number of rotations that a key chooses from.
 const LANES: usize = 4;
 
-/// Bits of a lane.
+/// Bits per lane.
 const LANE_BITS: f64 = 64.0;
 
-/// The most positions of one query in a lane: two queries of two.
+/// The greatest number of positions in a lane: two queries of two positions.
 const MAX_POSITIONS: usize = 4;
 
-/// The most terms of inclusion and exclusion: any number of distinct positions, from none to four,
-/// in each lane.
+/// The greatest number of terms of inclusion and exclusion: zero to four distinct positions in each lane.
 const MAX_TERMS: usize = (MAX_POSITIONS + 1).pow(4);
 
-/// How many positions each lane of a half takes.
+/// The number of positions in each lane of a half.
 pub(super) type Positions = [u32; LANES];
 
-/// The positions of a key that has `probes` of them in the half, for one of its four rotations.
+/// Returns the positions of a key with `probes` positions in the half, for one of its four rotations.
 pub(super) fn positions(probes: u32, rotation: usize) -> Positions {
     core::array::from_fn(|lane| {
         let extra = ((lane + rotation) % LANES) < probes as usize % LANES;
@@ -24,8 +23,7 @@ pub(super) fn positions(probes: u32, rotation: usize) -> Positions {
     })
 }
 
-/// The probability that a key with `probes` positions in the half misses given bits, of which
-/// `bits[j]` lie in lane j.
+/// Returns the probability that a key with `probes` positions in the half misses `bits[j]` given bits in each lane j.
 pub(super) fn miss(probes: u32, bits: Positions) -> f64 {
     let by_rotation = |rotation| {
         let key = positions(probes, rotation);
@@ -34,7 +32,7 @@ pub(super) fn miss(probes: u32, bits: Positions) -> f64 {
     (0..LANES).map(by_rotation).sum::<f64>() / LANES as f64
 }
 
-/// The probability that `positions` uniform ones in a lane miss `bits` given bits.
+/// Returns the probability that `positions` uniform positions in a lane miss `bits` given bits.
 fn lane_miss(bits: u32, positions: u32) -> f64 {
     let one = 1.0 - f64::from(bits) / LANE_BITS;
     (0..positions).fold(1.0, |all, _| all * one)
@@ -43,7 +41,7 @@ fn lane_miss(bits: u32, positions: u32) -> f64 {
 /// One term of inclusion and exclusion.
 #[derive(Clone, Copy)]
 struct Term {
-    /// The term's weight times `miss` to the number of keys.
+    /// The weight of the term times `miss` to the power of the number of keys.
     value: f64,
     /// The probability that one key misses the term's bits.
     miss: f64,
@@ -51,15 +49,15 @@ struct Term {
 
 /// The probability that a half that holds some number of keys has all bits of a query.
 ///
-/// The terms alternate in sign. Their weights sum to at most 256 for one query, which costs two to
-/// three digits of the probability; at the loads that matter it is above one in a thousand.
+/// The terms alternate in sign. Their weights sum to at most 256 for one query, which costs two to three digits of the
+/// probability. At the relevant loads the probability is above one in a thousand.
 pub(super) struct Coverage {
     terms: [Term; MAX_TERMS],
     len: usize,
 }
 
 impl Coverage {
-    /// Starts at `keys` keys of `probes` positions each, for a query of the given positions.
+    /// Starts at `keys` keys of `probes` positions each, for a query with the given positions.
     pub(super) fn new(query: Positions, probes: u32, keys: f64) -> Self {
         let mut coverage = Self { terms: [Term { value: 0.0, miss: 0.0 }; MAX_TERMS], len: 0 };
         coverage.expand(&query.map(weights), [0; LANES], 0, 1.0, probes);
@@ -69,7 +67,7 @@ impl Coverage {
         coverage
     }
 
-    /// Adds a term for each way to choose bits in the lanes from `lane` on.
+    /// Adds a term for each choice of bits in the lanes from `lane` on.
     fn expand(
         &mut self,
         weights: &[[f64; MAX_POSITIONS + 1]; LANES],
@@ -89,12 +87,12 @@ impl Coverage {
         }
     }
 
-    /// The probability at the present number of keys.
+    /// Returns the probability at the current number of keys.
     pub(super) fn probability(&self) -> f64 {
         self.terms[..self.len].iter().map(|term| term.value).sum::<f64>().clamp(0.0, 1.0)
     }
 
-    /// Goes on to one key more.
+    /// Advances to one more key.
     pub(super) fn add_key(&mut self) {
         for term in &mut self.terms[..self.len] {
             term.value *= term.miss;
@@ -102,8 +100,8 @@ impl Coverage {
     }
 }
 
-/// The weights in inclusion and exclusion of 0, 1, ... distinct clear bits under `positions` uniform
-/// ones of a lane: each is left out, or counted with the opposite sign and thrown.
+/// Returns the weights of 0, 1, ... distinct clear bits in inclusion and exclusion, for `positions` uniform positions
+/// of a lane. Each position is either omitted, or thrown and counted with the opposite sign.
 fn weights(positions: u32) -> [f64; MAX_POSITIONS + 1] {
     let mut weights = [0.0; MAX_POSITIONS + 1];
     weights[0] = 1.0;

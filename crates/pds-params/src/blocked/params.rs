@@ -1,4 +1,4 @@
-//! The validated shape of a blocked Bloom filter.
+//! Validated shapes of blocked Bloom filters.
 
 use super::fill::{
     cardinality, expected_fill, expected_set_bits, intersection_cardinality,
@@ -12,29 +12,28 @@ use crate::check::{check_collisions, check_items, check_range, check_rate};
 use crate::design::{Design, design_methods};
 use crate::{Estimate, ParamError};
 
-/// What to choose the number of hashes for.
+/// The objective for the choice of the number of hashes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Preference {
-    /// Eight hashes for rates from 0.05 % to 2 %, the fewest bits outside.
+    /// Eight hashes for rates from 0.05 % to 2 %, otherwise the number that needs the fewest bits.
     ///
-    /// One bit in each of eight lanes is the least work. It costs at most 4 % of memory: 10.10 bits an
-    /// item instead of 9.93 at 1 %.
+    /// One bit in each of eight lanes is the least work. It costs at most 4 % of memory: 10.10 bits per item instead of
+    /// 9.93 at 1 %.
     #[default]
     Fastest,
     /// The number of hashes that needs the fewest bits, at all rates.
     Smallest,
 }
 
-/// The numbers that a blocked Bloom filter is built from, proven to be possible.
+/// Validated parameters of a blocked Bloom filter.
 ///
-/// Two of items, rate and blocks fix the third, and the number of hashes: [`new`](Self::new),
-/// [`from_blocks_and_items`](Self::from_blocks_and_items) and
-/// [`from_blocks_and_rate`](Self::from_blocks_and_rate).
+/// Any two of items, rate and blocks determine the third, and the number of hashes: [`new`](Self::new),
+/// [`from_blocks_and_items`](Self::from_blocks_and_items) and [`from_blocks_and_rate`](Self::from_blocks_and_rate).
 ///
 /// # Guarantees
-/// - The mean false-positive rate at the designed number of items is at most the promised one, the
-///   share of absent keys whose whole 64-bit hash equals a stored one included.
-/// - The size is the least number of blocks that keeps the promise with the number of hashes.
+/// - The mean false-positive rate at the designed number of items is at most the promised one. This includes the share
+///   of absent keys whose whole 64-bit hash equals a stored one.
+/// - The size is the least number of blocks that keeps the promise with this number of hashes.
 /// - The same arguments give the same numbers on every machine.
 ///
 /// # Examples
@@ -52,28 +51,28 @@ pub enum Preference {
 pub struct BlockedBloomParams {
     /// Number of blocks, from 1 to [`MAX_BLOCKS`].
     num_blocks: u64,
-    /// Number of positions a key, an even number from 2 to [`MAX_HASHES`].
+    /// Number of positions per key, an even number from 2 to [`MAX_HASHES`].
     num_hashes: u32,
-    /// What the shape was designed for, if it was.
+    /// The design of the shape, if any.
     design: Design,
 }
 
 impl BlockedBloomParams {
-    /// The most blocks that a filter can have, 2^54.
+    /// The greatest number of blocks of a filter, 2^54.
     pub const MAX_BLOCKS: u64 = MAX_BLOCKS;
 
-    /// The most hashes that a filter can have, 16.
+    /// The greatest number of hashes of a filter, 16.
     pub const MAX_HASHES: u32 = MAX_HASHES;
 
-    /// Finds the least filter whose mean rate for `expected_items` is at most `rate`.
+    /// Computes the least filter whose mean rate for `expected_items` is at most `rate`.
     ///
     /// # Errors
-    /// [`ParamError::OutOfRange`] for no items, [`ParamError::NotAProbability`] for a rate that is not
-    /// between 0 and 1, [`ParamError::BelowCollisions`] for one that is not above the share of 64-bit
-    /// hashes that collide, [`ParamError::TooLarge`] where more than [`MAX_BLOCKS`] would be needed.
+    /// [`ParamError::OutOfRange`] if there are no items, [`ParamError::NotAProbability`] if the rate is not between 0
+    /// and 1, [`ParamError::BelowCollisions`] if the rate is at or below the share of 64-bit hashes that collide,
+    /// [`ParamError::TooLarge`] if more than [`MAX_BLOCKS`] are needed.
     ///
     /// # Complexity
-    /// Some dozens of evaluations of [`rate`] for each number of hashes that is considered.
+    /// Some dozens of evaluations of [`rate`] per number of hashes considered.
     pub fn new(expected_items: u64, rate: f64, preference: Preference) -> Result<Self, ParamError> {
         check_items(expected_items)?;
         check_rate(rate)?;
@@ -83,10 +82,10 @@ impl BlockedBloomParams {
         Ok(Self { num_blocks, num_hashes, design: Design::new(expected_items, rate) })
     }
 
-    /// Finds the number of hashes with the lowest rate for `items` in `blocks`, and promises it.
+    /// Computes the number of hashes with the lowest rate for `items` in `blocks`, and promises that rate.
     ///
     /// # Errors
-    /// [`ParamError::OutOfRange`] for no items, no blocks, or more than [`MAX_BLOCKS`].
+    /// [`ParamError::OutOfRange`] if there are no items, no blocks, or more than [`MAX_BLOCKS`].
     pub fn from_blocks_and_items(blocks: u64, items: u64) -> Result<Self, ParamError> {
         check_blocks(blocks)?;
         check_items(items)?;
@@ -95,13 +94,12 @@ impl BlockedBloomParams {
         Ok(Self { num_blocks: blocks, num_hashes, design: Design::new(items, promised) })
     }
 
-    /// Finds the most items that `blocks` can hold at the false-positive rate `rate`.
+    /// Computes the most items that `blocks` can hold at the false-positive rate `rate`.
     ///
     /// # Errors
-    /// [`ParamError::OutOfRange`] for no blocks or more than [`MAX_BLOCKS`],
-    /// [`ParamError::NotAProbability`] for a rate that is not between 0 and 1,
-    /// [`ParamError::BelowCollisions`] for one that is not above the share of 64-bit hashes that
-    /// collide with a single one.
+    /// [`ParamError::OutOfRange`] if there are no blocks or more than [`MAX_BLOCKS`], [`ParamError::NotAProbability`]
+    /// if the rate is not between 0 and 1, [`ParamError::BelowCollisions`] if the rate is at or below the share of
+    /// 64-bit hashes that collide with a single one.
     ///
     /// # Examples
     /// ```
@@ -118,17 +116,17 @@ impl BlockedBloomParams {
         check_blocks(blocks)?;
         check_rate(rate)?;
         check_collisions(1, rate)?;
-        // Even a single block holds one item at any rate above that of collisions.
+        // Even a single block holds one item at any rate above the collision rate.
         let (items, num_hashes) =
             most_items(blocks, rate, preference).ok_or_else(|| too_large(1, rate))?;
         Ok(Self { num_blocks: blocks, num_hashes, design: Design::new(items, rate) })
     }
 
-    /// Takes the shape as it is, without a design.
+    /// Accepts the shape as given, without a design.
     ///
     /// # Errors
-    /// [`ParamError::OutOfRange`] for no blocks, more than [`MAX_BLOCKS`], and numbers of hashes below 2 or above
-    /// [`MAX_HASHES`]; [`ParamError::NotEven`] for odd ones.
+    /// [`ParamError::OutOfRange`] if there are no blocks, more than [`MAX_BLOCKS`], or the number of hashes is below 2
+    /// or above [`MAX_HASHES`]. [`ParamError::NotEven`] if the number of hashes is odd.
     pub fn from_blocks_and_hashes(blocks: u64, hashes: u32) -> Result<Self, ParamError> {
         check_blocks(blocks)?;
         check_range("hashes", hashes.into(), 2, MAX_HASHES.into())?;
@@ -138,19 +136,19 @@ impl BlockedBloomParams {
         Ok(Self { num_blocks: blocks, num_hashes: hashes, design: Design::NONE })
     }
 
-    /// The number of blocks of 512 bits.
+    /// Returns the number of blocks of 512 bits.
     #[must_use]
     pub fn num_blocks(&self) -> u64 {
         self.num_blocks
     }
 
-    /// The number of bits.
+    /// Returns the number of bits.
     #[must_use]
     pub fn num_bits(&self) -> u64 {
         self.num_blocks * BLOCK_BITS
     }
 
-    /// The number of positions a key, k.
+    /// Returns the number of positions per key, k.
     #[must_use]
     pub fn num_hashes(&self) -> u32 {
         self.num_hashes
@@ -158,13 +156,13 @@ impl BlockedBloomParams {
 
     design_methods!();
 
-    /// The bytes of the blocks.
+    /// Returns the size of the blocks in bytes.
     #[must_use]
     pub fn size_in_bytes(&self) -> u64 {
         self.num_bits() / 8
     }
 
-    /// The number of bits for each expected item, if the filter is designed for some.
+    /// Returns the number of bits per expected item, if the filter is designed for a number of items.
     #[must_use]
     pub fn bits_per_item(&self) -> Option<f64> {
         self.expected_items().map(|items| self.num_bits() as f64 / items as f64)
@@ -176,7 +174,7 @@ impl BlockedBloomParams {
         rate(self.num_blocks, items, self.num_hashes)
     }
 
-    /// Predicts how the rates of single filters spread around that mean: standard deviation over mean.
+    /// Predicts the relative spread of the rates of single filters: standard deviation over mean.
     #[must_use]
     pub fn relative_spread_at(&self, items: u64) -> f64 {
         instance_rate_relative_spread(self.num_blocks, items, self.num_hashes)
@@ -212,7 +210,7 @@ impl BlockedBloomParams {
     }
 }
 
-/// What the least filter would need, by the information bound, where it is beyond all bounds.
+/// Returns the error for a filter beyond all limits, with the number of blocks by the information bound.
 fn too_large(items: u64, rate: f64) -> ParamError {
     let value = crate::bloom::information_bound(items, rate) / BLOCK_BITS as f64;
     let max = MAX_BLOCKS as f64;

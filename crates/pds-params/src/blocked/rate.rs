@@ -4,18 +4,19 @@ use super::assert_hashes;
 use super::half::{Coverage, positions};
 use super::load::Load;
 
-/// Loads at which each bit is clear with a probability below e^-45: the rate is 1 in any arithmetic.
+/// The load from which each bit is clear with a probability below e^-45. The rate is then 1 in any arithmetic.
 const FULL: f64 = 45.0;
 
-/// The mean false-positive rate, a fraction in \[0, 1\], exactly: loads of blocks are binomial.
+/// Returns the mean false-positive rate, a fraction in \[0, 1\].
 ///
-/// The relative error is below 10^-13 / √rate: 10^-9 at a rate of 10^-8.
+/// The result is exact: loads of blocks are binomial. The relative error is below 10^-13 / √rate: 10^-9 at a rate of
+/// 10^-8.
 ///
 /// # Panics
 /// If `hashes` is odd, 0, or above [`MAX_HASHES`](super::MAX_HASHES).
 ///
 /// # Complexity
-/// O(√load) for a load of items / blocks, some microseconds in sound use; no allocation.
+/// O(√load) for a load of items / blocks, some microseconds at usual loads. No allocation.
 ///
 /// # References
 /// Felix Putze, Peter Sanders and Johannes Singler, "Cache-, Hash- and Space-Efficient Bloom
@@ -26,7 +27,7 @@ const FULL: f64 = 45.0;
 /// use pds_params::blocked::rate;
 /// // 10.1 bits for each of a million items.
 /// assert_eq!(format!("{:.5}", rate(19_727, 1_000_000, 8)), "0.01000");
-/// // Six hashes do better at the same size.
+// At the same size, six hashes have a lower rate.
 /// assert_eq!(format!("{:.5}", rate(19_727, 1_000_000, 6)), "0.00932");
 /// ```
 #[must_use]
@@ -39,13 +40,13 @@ pub fn rate(blocks: u64, items: u64, hashes: u32) -> f64 {
     }
 }
 
-/// The mean false-positive rate of a filter of very many blocks with this number of bits an item.
+/// Returns the mean false-positive rate of a filter of very many blocks with this number of bits per item.
 ///
-/// Loads are then Poisson. At 10 bits an item and 1,000 blocks the finite rate is 0.02 % lower. The rate
-/// is 1 without bits, for a negative number and for NaN.
+/// Loads are then Poisson. At 10 bits per item and 1,000 blocks, the finite rate is 0.02 % lower. The rate is 1 if
+/// `bits_per_item` is 0, negative or NaN.
 ///
 /// # Panics
-/// As [`rate`].
+/// Like [`rate`].
 #[must_use]
 pub fn rate_asymptotic(bits_per_item: f64, hashes: u32) -> f64 {
     assert_hashes(hashes);
@@ -53,12 +54,13 @@ pub fn rate_asymptotic(bits_per_item: f64, hashes: u32) -> f64 {
     if mean == 0.0 {
         return 0.0;
     }
-    // Of no bits, a negative number or NaN, the rate is that of a filter that is full.
+    // Without bits, or for a negative number or NaN, the filter counts as full.
     if mean > 0.0 && mean.is_finite() { rate_at(&Load::poisson(mean), hashes / 2) } else { 1.0 }
 }
 
-/// The mean false-positive rate of the split-block filter of Parquet: 256-bit blocks of eight lanes
-/// of 32 bits, one bit in each.
+/// Returns the mean false-positive rate of Parquet's split-block filter.
+///
+/// Its blocks of 256 bits have eight lanes of 32 bits. A key has one bit in each lane.
 ///
 /// # References
 /// Jim Apple, "Split block Bloom filters", arXiv:2101.01719, 2021, section 2.
@@ -86,10 +88,12 @@ pub fn split_block_rate(blocks: u64, items: u64) -> f64 {
     })
 }
 
-/// The bits that writers of Parquet give a split-block filter before they round: -8n / ln(1 - p^(1/8)).
+/// Returns the number of bits that writers of Parquet use for a split-block filter before rounding: -8n / ln(1 -
+/// p^(1/8)).
 ///
-/// It takes the blocks to be equally full, and so falls short of the rate: at 1 % by 8 % of the bits.
-/// Infinite for NaN and for rates up to 10^-128, as those of which 1 - p^(1/8) is 1; 0 from 1 up.
+/// The formula assumes equally full blocks, so the filter misses the rate. At 1 %, 8 % of the bits are missing. The
+/// result is 0 for rates of 1 and above. It is infinite for NaN and for rates up to 10^-128, where 1 - p^(1/8) rounds
+/// to 1.
 #[must_use]
 pub fn split_block_bits(items: u64, rate: f64) -> f64 {
     if items == 0 || rate >= 1.0 {
@@ -99,8 +103,10 @@ pub fn split_block_bits(items: u64, rate: f64) -> f64 {
     if clear < 0.0 { -8.0 * items as f64 / clear } else { f64::INFINITY }
 }
 
-/// The mean rate with the collisions of half hashes added, which are all that positions in a block follow
-/// from: no block can tell keys apart that have these 32 bits in common.
+/// Returns the mean rate of a split-block filter, including collisions of half hashes.
+///
+/// All positions in a block follow from 32 bits of the hash. Keys with the same 32 bits cannot be told apart in a
+/// block.
 ///
 /// # Examples
 /// ```
@@ -118,19 +124,20 @@ pub fn split_block_rate_with_collisions(blocks: u64, items: u64) -> f64 {
     (split_block_rate(blocks, items) + collisions).min(1.0)
 }
 
-/// How the rates of single filters spread around their mean: standard deviation over mean.
+/// Returns the relative spread of the rates of single filters: standard deviation over mean.
 ///
-/// Blocks differ in load and in the bits that their keys happened to set, so a filter of few blocks
-/// may err more or less often than the mean. Given the number of items, the variance of the rate of
-/// one block's queries is E\[g²\] - q² - λ q'(λ)², with g the rate within a block, whose square is
-/// the probability that two independent queries both find all bits, q its mean, and λ the mean load;
-/// the last term is there because the loads sum to the items.
+/// Blocks differ in load and in the bits that their keys set. A filter of few blocks may therefore err more or less
+/// often than the mean.
+///
+/// Given the number of items, the variance of the rate of one block's queries is E\[g²\] - q² - λ q'(λ)². Here g is the
+/// rate within a block, q its mean, and λ the mean load. g² is the probability that two independent queries both find
+/// all bits. The last term accounts for the fixed sum of the loads.
 ///
 /// # Panics
-/// As [`rate`].
+/// Like [`rate`].
 ///
 /// # Complexity
-/// That of [`rate`], times up to 30.
+/// Up to 30 times that of [`rate`].
 #[must_use]
 pub fn instance_rate_relative_spread(blocks: u64, items: u64, hashes: u32) -> f64 {
     assert_hashes(hashes);
@@ -150,7 +157,7 @@ fn rate_at(load: &Load, probes: u32) -> f64 {
     rate_after(load, probes, 0.0)
 }
 
-/// The rate when every block holds `more` keys above its load.
+/// Returns the rate if every block holds `more` keys above its load.
 fn rate_after(load: &Load, probes: u32, more: f64) -> f64 {
     let first = load.first() + more;
     if is_full(first, probes) {
@@ -164,7 +171,7 @@ fn rate_after(load: &Load, probes: u32, more: f64) -> f64 {
     })
 }
 
-/// The probability that two independent queries of one block both find all of their bits.
+/// Returns the probability that two independent queries of one block both find all of their bits.
 fn rate_of_both(load: &Load, probes: u32) -> f64 {
     let first = load.first();
     if is_full(first, probes) {
@@ -182,7 +189,7 @@ fn rate_of_both(load: &Load, probes: u32) -> f64 {
     })
 }
 
-/// Whether blocks of at least `keys` keys are full for all that arithmetic can tell.
+/// Returns `true` if blocks of at least `keys` keys are full within the precision of the arithmetic.
 fn is_full(keys: f64, probes: u32) -> bool {
     keys * f64::from(probes) / 256.0 > FULL
 }

@@ -1,4 +1,4 @@
-//! The fewest blocks for a promise, and the most items under one.
+//! The fewest blocks for a promise, and the most items under a promise.
 
 use super::params::Preference;
 use super::rate::{rate, split_block_rate_with_collisions};
@@ -7,22 +7,21 @@ use crate::ParamError;
 use crate::bloom::HASH_COLLISION;
 use crate::check::{check_collisions, check_items, check_rate};
 
-/// The rates between which eight hashes are the fastest choice: one bit in every lane, so that no
-/// lanes have to be chosen.
+/// The rates for which eight hashes are the fastest choice. They have one bit in every lane, so no lanes are chosen.
 const FASTEST_AT_EIGHT: core::ops::RangeInclusive<f64> = 0.0005..=0.02;
 
-/// All numbers of hashes.
+/// Returns all numbers of hashes.
 fn all_hashes() -> impl Iterator<Item = u32> {
     (2..=MAX_HASHES).step_by(2)
 }
 
-/// The numbers of hashes that a filter with this promise may have.
+/// Returns the numbers of hashes that a filter with this promise may have.
 fn choices(promised: f64, preference: Preference) -> impl Iterator<Item = u32> {
     let eight = preference == Preference::Fastest && FASTEST_AT_EIGHT.contains(&promised);
     all_hashes().filter(move |&hashes| !eight || hashes == 8)
 }
 
-/// The number of hashes with the lowest rate for `items` in `blocks`.
+/// Returns the number of hashes with the lowest rate for `items` in `blocks`.
 pub(super) fn best_hashes(blocks: u64, items: u64) -> u32 {
     let better = |best: (u32, f64), hashes| {
         let lower = rate(blocks, items, hashes);
@@ -31,12 +30,12 @@ pub(super) fn best_hashes(blocks: u64, items: u64) -> u32 {
     all_hashes().fold((8, rate(blocks, items, 8)), better).0
 }
 
-/// Whether the promise is kept, on hashes of 64 bits.
+/// Returns `true` if the promise is kept, on hashes of 64 bits.
 fn is_kept(promised: f64, blocks: u64, items: u64, hashes: u32) -> bool {
     rate(blocks, items, hashes) + items as f64 * HASH_COLLISION <= promised
 }
 
-/// The fewest blocks that keep the promise, and their number of hashes; none when 2^63 bits do not.
+/// Returns the fewest blocks that keep the promise, and their number of hashes, or `None` if 2^63 bits do not keep it.
 pub(super) fn least_blocks(
     items: u64,
     promised: f64,
@@ -53,14 +52,14 @@ pub(super) fn least_blocks(
     best
 }
 
-/// The most items that `blocks` blocks can hold under the promise, and their number of hashes.
+/// Returns the most items that `blocks` blocks can hold under the promise, and their number of hashes.
 pub(super) fn most_items(blocks: u64, promised: f64, preference: Preference) -> Option<(u64, u32)> {
     let mut best: Option<(u64, u32)> = None;
     for hashes in choices(promised, preference) {
         let wanted = best.map_or(1, |(items, _)| items.saturating_add(1));
         let breaks = |items| !is_kept(promised, blocks, items, hashes);
         if !breaks(wanted) {
-            // 2^64 items collide with every absent key, so that this many break any promise.
+            // 2^64 items collide with every absent key, so this many break any promise.
             let first_broken = least(blocks.saturating_mul(BLOCK_BITS / 10), u64::MAX, breaks);
             best = Some((first_broken - 1, hashes));
         }
@@ -68,18 +67,19 @@ pub(super) fn most_items(blocks: u64, promised: f64, preference: Preference) -> 
     best
 }
 
-/// The fewest blocks of 256 bits of Parquet's filter whose mean rate for `items` is at most `rate`, by
-/// [`split_block_rate_with_collisions`].
+/// Returns the fewest blocks of Parquet's filter whose mean rate for `items` is at most `promised`.
+///
+/// Blocks have 256 bits. The rate is [`split_block_rate_with_collisions`].
 ///
 /// # Errors
-/// [`ParamError::OutOfRange`] for no items, [`ParamError::NotAProbability`] for a rate that is not between 0
-/// and 1, [`ParamError::BelowCollisions`] for one that is not above the share of 64-bit hashes that collide,
-/// [`ParamError::TooLarge`] where more than [`MAX_SPLIT_BLOCKS`] would be needed.
+/// [`ParamError::OutOfRange`] if there are no items, [`ParamError::NotAProbability`] if the rate is not between 0 and
+/// 1, [`ParamError::BelowCollisions`] if the rate is at or below the share of 64-bit hashes that collide,
+/// [`ParamError::TooLarge`] if more than [`MAX_SPLIT_BLOCKS`] are needed.
 ///
 /// # Examples
 /// ```
 /// use pds_params::blocked::{split_block_bits, split_blocks};
-/// // The usual formula falls short of 1 % by 8 % of the bits.
+// The usual formula misses 1 %: 8 % of the bits are missing.
 /// let blocks = split_blocks(27_000, 0.01)?;
 /// assert_eq!((blocks, (split_block_bits(27_000, 0.01) / 256.0).ceil()), (1_111, 1_022.0));
 /// # Ok::<(), pds_params::ParamError>(())
@@ -96,12 +96,12 @@ pub fn split_blocks(items: u64, promised: f64) -> Result<u64, ParamError> {
     Ok(least(items / 25 + 1, MAX_SPLIT_BLOCKS, holds))
 }
 
-/// Blocks at ten bits an item: where a search starts.
+/// Returns the number of blocks at ten bits per item, the start of a search.
 fn guess(items: u64) -> u64 {
     items / (BLOCK_BITS / 10) + 1
 }
 
-/// The least x in 1..=max for which `holds`, which is monotone and holds at `max`.
+/// Returns the least x in 1..=max for which `holds`. `holds` must be monotone and hold at `max`.
 fn least(guess: u64, max: u64, holds: impl Fn(u64) -> bool) -> u64 {
     let (mut fails, mut succeeds) = (0, max);
     let mut probe = guess.clamp(1, max);
@@ -109,7 +109,7 @@ fn least(guess: u64, max: u64, holds: impl Fn(u64) -> bool) -> u64 {
     while succeeds - fails > 1 {
         let held = holds(probe);
         *(if held { &mut succeeds } else { &mut fails }) = probe;
-        // Steps that grow until both sides are known, halves from then on.
+        // Steps grow until both sides are known, and are halved from then on.
         probe = match (fails, succeeds) {
             (0, _) => probe.saturating_sub(step),
             (_, end) if end == max => probe.saturating_add(step),
