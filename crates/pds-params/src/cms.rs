@@ -1,7 +1,7 @@
-//! Counting sketches: count-min, count sketch, and the counters of heavy hitters.
+//! Counting sketches: count-min, count sketch, and summaries of heavy hitters.
 //!
-//! A sketch has `depth` rows of `width` counters; N is the total of all counts. Every formula here is
-//! for rows that hash independently.
+//! A sketch has `depth` rows of `width` counters. N is the total of all counts. All formulas assume that rows hash
+//! independently.
 
 pub(crate) mod count_min;
 pub(crate) mod count_sketch;
@@ -13,24 +13,25 @@ pub use product::floor_product;
 use crate::ParamError;
 use crate::check::{check_probability, check_range};
 
-/// The most rows of a sketch.
+/// The greatest number of rows of a sketch.
 ///
-/// 64 rows miss their bound with probability e^-64, below the 2^-64 at which whole hashes collide.
+/// 64 rows miss their bound with probability e^-64. This is below 2^-64, the collision probability of whole hashes.
 pub const MAX_DEPTH: u32 = 64;
 
-/// The most counters of a sketch, 2^60: eight bytes each still fit the address space.
+/// The greatest number of counters of a sketch, 2^60. With eight bytes each, they still fit the address space.
 pub const MAX_COUNTERS: u64 = 1 << 60;
 
-/// The most keys that a summary of heavy hitters keeps.
+/// The greatest number of keys in a summary of heavy hitters.
 pub const MAX_TRACKED: u64 = 1 << 31;
 
-/// Checks width and depth as they are given.
+/// Returns an error if the width or the depth is out of range.
 fn check_shape(width: u64, depth: u32) -> Result<(), ParamError> {
     check_range("depth", depth.into(), 1, MAX_DEPTH.into())?;
     check_range("width", width, 1, MAX_COUNTERS / u64::from(depth))
 }
 
-/// Refuses an error bound that is not above 0, infinite or not a number. It may exceed 1, as that of a single counter does.
+/// Returns an error if an error bound is not above 0, infinite or not a number.
+// A bound may exceed 1: that of a single counter does.
 fn check_bound(parameter: &'static str, value: f64) -> Result<(), ParamError> {
     if value == f64::INFINITY {
         return Err(ParamError::TooLarge { parameter, value, max: f64::MAX });
@@ -38,16 +39,18 @@ fn check_bound(parameter: &'static str, value: f64) -> Result<(), ParamError> {
     if value > 0.0 { Ok(()) } else { Err(ParamError::NotAProbability { parameter, value }) }
 }
 
-/// The bytes of a word, whole numbers of which counters are stored in.
+/// Bytes per word. Counters are stored in whole words.
 const WORD_BYTES: u64 = 8;
 
-/// The counters that so many bytes hold.
+/// Returns the number of counters that fit in this many bytes.
 const fn counters_in(bytes: u64, counter_bytes: u64) -> u64 {
     bytes / WORD_BYTES * WORD_BYTES / counter_bytes
 }
 
-/// The error of a budget that is out of range: below that of the least shape, where a row needs more counters than
-/// `widest` of the depth, or above all.
+/// Returns the error for a budget that is out of range.
+///
+/// The least number of bytes allowed is that of the least shape. A row of it has more counters than `widest` of its
+/// depth.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
 fn too_few_bytes(
     bytes: u64,
@@ -66,7 +69,7 @@ fn too_few_bytes(
     }
 }
 
-/// Rounds a width up and checks that so many counters a row can be had.
+/// Rounds a width up, and returns an error if a row cannot have so many counters.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

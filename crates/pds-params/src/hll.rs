@@ -1,7 +1,8 @@
 //! HyperLogLog and UltraLogLog: m = 2^p registers, n distinct keys.
 //!
-//! [`HllParams::standard_error`](crate::HllParams::standard_error) is a bound for an estimator, a precision and any number of keys.
-//! [`CardinalityEstimator::error_constant`] is the limit for many registers that papers quote, which few registers exceed.
+//! [`HllParams::standard_error`](crate::HllParams::standard_error) is an upper bound for an estimator, a precision and
+//! any number of keys. [`CardinalityEstimator::error_constant`] is the limit for many registers, which papers quote.
+//! Sketches with few registers exceed it.
 
 mod error;
 pub(crate) mod params;
@@ -11,17 +12,16 @@ pub mod sparse;
 pub use error::{Sketch, relative_standard_error};
 pub use params::CardinalityEstimator;
 
-/// The least precision: 16 registers have an error of 28 %.
+/// The least precision: 16 registers, an error of 28 %.
 pub const MIN_PRECISION: u32 = 4;
 
 /// The greatest precision: 2^18 registers, an error of 0.2 %.
 ///
-/// Beyond, registers cost more than the little accuracy they add.
+/// Beyond, the cost of the registers outweighs the small gain in accuracy.
 pub const MAX_PRECISION: u32 = 18;
 
-/// The precision of the sparse form, whatever that of the sketch is.
+/// The precision of the sparse form, for sketches of every precision.
 ///
-/// 26 bits of a hash for the register and 6 for its rank fill a 32-bit word, and a set of a thousand
-/// is counted with an error of 0.01 %. One precision for all makes the sparse form of a set the same
-/// at every precision of the sketch.
+/// The register takes 26 bits of a hash, and its rank 6. Together they fill a 32-bit word. A set of a thousand keys is
+/// counted with an error of 0.01 %. The sparse form of a set is the same at every precision of the sketch.
 pub const SPARSE_PRECISION: u32 = 26;

@@ -7,10 +7,10 @@ use super::{
 };
 use crate::ParamError;
 
-/// The shape of a count-min sketch, and the error that it keeps.
+/// The shape of a count-min sketch, and its error bound.
 ///
-/// The estimate of a key exceeds its count by more than `epsilon` times the total of all counts with
-/// probability `delta` at most, and never falls below it.
+/// The estimate of a key never falls below its count. It exceeds the count by more than `epsilon` times the total of
+/// all counts with probability at most `delta`.
 ///
 /// # Examples
 /// ```
@@ -28,36 +28,36 @@ use crate::ParamError;
 /// Applications", Journal of Algorithms 55(1), 2005, theorem 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CountMinParams {
-    /// Counters a row, at least 1.
+    /// Counters per row, at least 1.
     width: u64,
     /// Rows, from 1 to [`MAX_DEPTH`].
     depth: u32,
     /// The error as a fraction of the total.
     epsilon: f64,
-    /// The probability that an estimate exceeds it.
+    /// The probability that an estimate exceeds this error.
     delta: f64,
 }
 
 impl CountMinParams {
-    /// Takes the published shape: `ceil(e / epsilon)` counters a row, `ceil(ln(1 / delta))` rows.
+    /// Computes the published shape: `ceil(e / epsilon)` counters per row, `ceil(ln(1 / delta))` rows.
     ///
     /// # Errors
-    /// [`ParamError::NotAProbability`] when one of them is not above 0 and below 1,
-    /// [`ParamError::TooLarge`] where more rows or counters would be needed than can be had.
+    /// [`ParamError::NotAProbability`] if `epsilon` or `delta` is not above 0 and below 1, [`ParamError::TooLarge`] if
+    /// more rows or counters are needed than possible.
     pub fn new(epsilon: f64, delta: f64) -> Result<Self, ParamError> {
         check_probability("epsilon", epsilon)?;
         let depth = depth_for(delta)?;
         Ok(Self { width: width_from(E / epsilon, depth)?, depth, epsilon, delta })
     }
 
-    /// Finds the fewest counters for which Markov's inequality gives the bound:
+    /// Computes the shape with the fewest counters whose error bound follows from Markov's inequality:
     /// (1 / (width epsilon))^depth is at most `delta`.
     ///
-    /// The published shape rounds the depth up at a fixed base e; here the width follows from the depth,
-    /// and every depth is tried.
+    /// The published shape rounds the depth up at the fixed base e. This function tries every depth, and computes the
+    /// width from the depth.
     ///
     /// # Errors
-    /// As [`new`](Self::new).
+    /// Those of [`new`](Self::new).
     pub fn least_memory(epsilon: f64, delta: f64) -> Result<Self, ParamError> {
         check_probability("epsilon", epsilon)?;
         check_probability("delta", delta)?;
@@ -74,21 +74,21 @@ impl CountMinParams {
         })
     }
 
-    /// Takes width and depth as they are; epsilon is then `e / width` and delta `e^-depth`.
+    /// Accepts width and depth as given. Epsilon is `e / width`, and delta is `e^-depth`.
     ///
     /// # Errors
-    /// [`ParamError::OutOfRange`] for no counters, no rows, or more than can be had.
+    /// [`ParamError::OutOfRange`] if there are no counters, no rows, or too many of them.
     pub fn from_width_and_depth(width: u64, depth: u32) -> Result<Self, ParamError> {
         check_shape(width, depth)?;
         Ok(Self { width, depth, epsilon: E / width as f64, delta: exp(-f64::from(depth)) })
     }
 
-    /// Takes a shape with the error it was designed for, as when it is read back.
+    /// Accepts a shape with the error bound that it was designed for, for example from bytes.
     ///
     /// # Errors
-    /// As [`from_width_and_depth`](Self::from_width_and_depth);
-    /// [`ParamError::NotAProbability`] for an epsilon that is not above 0 or a delta that is not above 0 and below 1, and
-    /// [`ParamError::TooLarge`] when epsilon is infinite or the shape does not keep the error.
+    /// Those of [`from_width_and_depth`](Self::from_width_and_depth). [`ParamError::NotAProbability`] if epsilon is not
+    /// above 0, or delta is not above 0 and below 1. [`ParamError::TooLarge`] if epsilon is infinite, or the shape does
+    /// not keep the bound.
     pub fn with_error(
         width: u64,
         depth: u32,
@@ -99,19 +99,18 @@ impl CountMinParams {
         check_bound("epsilon", epsilon)?;
         check_probability("delta", delta)?;
         let least = excess_probability(width, depth, epsilon);
-        // Shapes that were computed from a delta meet it up to rounding.
+        // A shape that was computed from a delta keeps it up to rounding.
         if least <= delta * (1.0 + 1e-9) {
             return Ok(Self { width, depth, epsilon, delta });
         }
         Err(ParamError::TooLarge { parameter: "delta", value: least, max: delta })
     }
 
-    /// Finds the shape with the least epsilon among those of at most `bytes` bytes, for counters of
-    /// `counter_bytes` bytes each.
+    /// Computes the shape with the least epsilon in at most `bytes` bytes, for counters of `counter_bytes` bytes each.
     ///
     /// # Errors
-    /// [`ParamError::NotAProbability`] when `delta` is not above 0 and below 1,
-    /// [`ParamError::OutOfRange`] when the bytes are fewer than an epsilon below 1 needs, or no counter has that size.
+    /// [`ParamError::NotAProbability`] if `delta` is not above 0 and below 1. [`ParamError::OutOfRange`] if `bytes` is
+    /// too small for an epsilon below 1, or no counter has `counter_bytes` bytes.
     ///
     /// # Examples
     /// ```
@@ -125,7 +124,7 @@ impl CountMinParams {
     pub fn for_memory(bytes: u64, counter_bytes: u64, delta: f64) -> Result<Self, ParamError> {
         check_probability("delta", delta)?;
         check_range("counter_bytes", counter_bytes, 1, 8)?;
-        // An epsilon below 1 takes more than this width.
+        // An epsilon below 1 requires more than this width.
         let widest = |depth: u32| pow(delta, -1.0 / f64::from(depth));
         let shape = |depth| {
             let width = counters_in(bytes, counter_bytes) / u64::from(depth);
@@ -138,13 +137,13 @@ impl CountMinParams {
         best.ok_or_else(|| super::too_few_bytes(bytes, counter_bytes, 1..=MAX_DEPTH, widest))
     }
 
-    /// Finds the shape with the least delta for `epsilon` among those of at most `bytes` bytes, for counters of
-    /// `counter_bytes` bytes each.
+    /// Computes the shape with the least delta for `epsilon` in at most `bytes` bytes, for counters of `counter_bytes`
+    /// bytes each.
     ///
     /// # Errors
-    /// [`ParamError::NotAProbability`] when `epsilon` is not above 0 and below 1, [`ParamError::OutOfRange`] when not even
-    /// one row of the bytes has more than `1 / epsilon` counters, or no counter has that size; [`ParamError::TooLarge`]
-    /// when no row can have so many.
+    /// [`ParamError::NotAProbability`] if `epsilon` is not above 0 and below 1. [`ParamError::OutOfRange`] if the bytes
+    /// do not suffice for one row of more than `1 / epsilon` counters, or no counter has `counter_bytes` bytes.
+    /// [`ParamError::TooLarge`] if no row can have so many counters.
     ///
     /// # Examples
     /// ```
@@ -161,7 +160,7 @@ impl CountMinParams {
         width_from(1.0 / epsilon, 1)?;
         let shape = |depth| {
             let width = counters_in(bytes, counter_bytes) / u64::from(depth);
-            // Below the least of floats it is 0, which is no bound that could be stored.
+            // Below the least float the result is 0, and a bound of 0 cannot be stored.
             let delta = excess_probability(width, depth, epsilon).max(f64::MIN_POSITIVE);
             (delta < 1.0).then_some(Self { width, depth, epsilon, delta })
         };
@@ -171,46 +170,50 @@ impl CountMinParams {
         best.ok_or_else(|| super::too_few_bytes(bytes, counter_bytes, 1..=1, |_| 1.0 / epsilon))
     }
 
-    /// The number of counters a row.
+    /// Returns the number of counters per row.
     #[must_use]
     pub const fn width(&self) -> u64 {
         self.width
     }
 
-    /// The number of rows.
+    /// Returns the number of rows.
     #[must_use]
     pub const fn depth(&self) -> u32 {
         self.depth
     }
 
-    /// The number of counters.
+    /// Returns the number of counters.
     #[must_use]
     pub const fn counters(&self) -> u64 {
         self.width * self.depth as u64
     }
 
-    /// The error of an estimate, as a fraction of the total, that is exceeded with probability
-    /// [`delta`](Self::delta) at most.
+    /// Returns the error bound of an estimate, as a fraction of the total. It is exceeded with probability at most
+    /// [`delta`](Self::delta).
     #[must_use]
     pub const fn epsilon(&self) -> f64 {
         self.epsilon
     }
 
-    /// The probability with which an estimate may exceed its bound.
+    /// Returns the probability that an estimate exceeds its error bound.
     #[must_use]
     pub const fn delta(&self) -> f64 {
         self.delta
     }
 
-    /// The bytes of all counters, of `counter_bytes` bytes each, in whole 64-bit words; `u64::MAX` where it is more.
+    /// Returns the size of all counters in bytes, in whole 64-bit words, for counters of `counter_bytes` bytes.
+    ///
+    /// The result saturates at `u64::MAX`.
     #[must_use]
     pub const fn size_in_bytes(&self, counter_bytes: u64) -> u64 {
         self.counters().saturating_mul(counter_bytes).div_ceil(8).saturating_mul(8)
     }
 
-    /// Bounds the probability that an estimate exceeds the count by more than `epsilon` times the
-    /// total: (1 / (width epsilon))^depth by Markov's inequality in each row, and 1 at most. It is 1 where `epsilon` is not
-    /// above 0.
+    /// Returns an upper bound of the probability that an estimate exceeds the count by more than `epsilon` times the
+    /// total.
+    ///
+    /// The bound is (1 / (width epsilon))^depth by Markov's inequality in each row, and at most 1. It is 1 if `epsilon`
+    /// is not above 0.
     #[must_use]
     pub fn delta_at(&self, epsilon: f64) -> f64 {
         if epsilon > 0.0 {
@@ -220,17 +223,17 @@ impl CountMinParams {
         }
     }
 
-    /// Predicts the mean by which one counter of a key exceeds its count, when the other keys' counts
-    /// have this total.
+    /// Predicts the mean by which one counter of a key exceeds its count, if the other keys' counts have the total
+    /// `others`.
     ///
-    /// An estimate, which is the least of `depth` counters, exceeds it by less.
+    /// An estimate is the least of `depth` counters, and exceeds the count by less.
     #[must_use]
     pub fn mean_excess_of_a_row(&self, others: u64) -> f64 {
         others as f64 / self.width as f64
     }
 }
 
-/// `ceil(ln(1 / delta))` rows.
+/// Returns `ceil(ln(1 / delta))` rows.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 1 to MAX_DEPTH")]
 fn depth_for(delta: f64) -> Result<u32, ParamError> {
     check_probability("delta", delta)?;

@@ -5,12 +5,13 @@ use libm::{exp, log, log1p, sqrt};
 use super::{MAX_DEPTH, check_bound, check_probability, check_shape, width_from};
 use crate::ParamError;
 
-/// The shape of a count sketch, and the error that it keeps.
+/// The shape of a count sketch, and its error bound.
 ///
-/// The estimate of a key is off by more than `epsilon` times the norm (the root of the sum of the
-/// squares) of all counts with probability `delta` at most. One row has the variance
-/// (sum of the squares) / width, so that by Chebyshev's inequality it is off by more with probability
-/// 1 / (width epsilon²); the median is off when half of the rows are.
+/// The estimate of a key errs by more than `epsilon` times the norm of all counts with probability at most `delta`. The
+/// norm is the root of the sum of the squares.
+///
+/// One row has the variance (sum of the squares) / width. By Chebyshev's inequality, it exceeds the error with
+/// probability 1 / (width epsilon²). The median exceeds it if half of the rows do.
 ///
 /// # Examples
 /// ```
@@ -27,7 +28,7 @@ use crate::ParamError;
 /// ICALP 2002, lemmas 3 and 4.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CountSketchParams {
-    /// Counters a row, at least 1.
+    /// Counters per row, at least 1.
     width: u64,
     /// Rows, from 1 to [`MAX_DEPTH`].
     depth: u32,
@@ -36,11 +37,11 @@ pub struct CountSketchParams {
 }
 
 impl CountSketchParams {
-    /// Finds the fewest counters that keep the error, among odd depths.
+    /// Computes the shape with the fewest counters that keeps the error bound, among odd depths.
     ///
     /// # Errors
-    /// [`ParamError::NotAProbability`] when `epsilon` or `delta` is not above 0 and below 1,
-    /// [`ParamError::TooLarge`] where more counters would be needed than can be had.
+    /// [`ParamError::NotAProbability`] if `epsilon` or `delta` is not above 0 and below 1, [`ParamError::TooLarge`] if
+    /// more counters are needed than possible.
     pub fn new(epsilon: f64, delta: f64) -> Result<Self, ParamError> {
         check_probability("epsilon", epsilon)?;
         check_probability("delta", delta)?;
@@ -58,24 +59,24 @@ impl CountSketchParams {
         })
     }
 
-    /// Takes width and depth as they are.
+    /// Accepts width and depth as given.
     ///
-    /// Epsilon is then the root of `3 / width`, the error that a row exceeds with probability 1/3.
+    /// Epsilon is the root of `3 / width`, the error that a row exceeds with probability 1/3.
     ///
     /// # Errors
-    /// [`ParamError::OutOfRange`] for no counters, no rows, or more than can be had.
+    /// [`ParamError::OutOfRange`] if there are no counters, no rows, or too many of them.
     pub fn from_width_and_depth(width: u64, depth: u32) -> Result<Self, ParamError> {
         check_shape(width, depth)?;
         let delta = median_failure(depth, 1.0 / 3.0);
         Ok(Self { width, depth, epsilon: sqrt(3.0 / width as f64), delta })
     }
 
-    /// Takes a shape with the error it was designed for, as when it is read back.
+    /// Accepts a shape with the error bound that it was designed for, for example from bytes.
     ///
     /// # Errors
-    /// As [`from_width_and_depth`](Self::from_width_and_depth);
-    /// [`ParamError::NotAProbability`] for an epsilon that is not above 0 or a delta that is not above 0 and below 1, and
-    /// [`ParamError::TooLarge`] when epsilon is infinite or the shape does not keep the error.
+    /// Those of [`from_width_and_depth`](Self::from_width_and_depth). [`ParamError::NotAProbability`] if epsilon is not
+    /// above 0, or delta is not above 0 and below 1. [`ParamError::TooLarge`] if epsilon is infinite, or the shape does
+    /// not keep the bound.
     pub fn with_error(
         width: u64,
         depth: u32,
@@ -87,18 +88,18 @@ impl CountSketchParams {
         check_probability("delta", delta)?;
         let shape = Self { width, depth, epsilon, delta };
         let least = shape.delta_at(epsilon);
-        // Shapes that were computed from a delta meet it up to rounding.
+        // A shape that was computed from a delta keeps it up to rounding.
         if least <= delta * (1.0 + 1e-9) {
             return Ok(shape);
         }
         Err(ParamError::TooLarge { parameter: "delta", value: least, max: delta })
     }
 
-    /// Finds the shape with the least epsilon among those of at most `bytes` bytes, among odd depths.
+    /// Computes the shape with the least epsilon in at most `bytes` bytes, among odd depths.
     ///
     /// # Errors
-    /// [`ParamError::NotAProbability`] when `delta` is not above 0 and below 1, [`ParamError::OutOfRange`] when the bytes
-    /// are fewer than an epsilon below 1 needs or more than can be had.
+    /// [`ParamError::NotAProbability`] if `delta` is not above 0 and below 1. [`ParamError::OutOfRange`] if `bytes` is
+    /// too small for an epsilon below 1, or too large.
     ///
     /// # Examples
     /// ```
@@ -111,7 +112,7 @@ impl CountSketchParams {
     /// ```
     pub fn for_memory(bytes: u64, delta: f64) -> Result<Self, ParamError> {
         check_probability("delta", delta)?;
-        // An epsilon below 1 takes more than this width.
+        // An epsilon below 1 requires more than this width.
         let widest = |depth| 1.0 / row_failure(depth, delta);
         let shape = |depth| {
             let width = bytes / 8 / u64::from(depth);
@@ -125,61 +126,63 @@ impl CountSketchParams {
         best.ok_or_else(|| super::too_few_bytes(bytes, 8, depths, widest))
     }
 
-    /// The number of counters a row.
+    /// Returns the number of counters per row.
     #[must_use]
     pub const fn width(&self) -> u64 {
         self.width
     }
 
-    /// The number of rows.
+    /// Returns the number of rows.
     #[must_use]
     pub const fn depth(&self) -> u32 {
         self.depth
     }
 
-    /// The number of counters.
+    /// Returns the number of counters.
     #[must_use]
     pub const fn counters(&self) -> u64 {
         self.width * self.depth as u64
     }
 
-    /// The bytes of all counters, of 8 bytes each.
+    /// Returns the size of all counters in bytes, with 8 bytes each.
     #[must_use]
     pub const fn size_in_bytes(&self) -> u64 {
         self.counters() * 8
     }
 
-    /// The error of an estimate, as a fraction of the norm of all counts, that is exceeded with
-    /// probability [`delta`](Self::delta) at most.
+    /// Returns the error bound of an estimate, as a fraction of the norm of all counts. It is exceeded with probability
+    /// at most [`delta`](Self::delta).
     #[must_use]
     pub const fn epsilon(&self) -> f64 {
         self.epsilon
     }
 
-    /// The probability with which an estimate may exceed its error.
+    /// Returns the probability that an estimate exceeds its error bound.
     #[must_use]
     pub const fn delta(&self) -> f64 {
         self.delta
     }
 
-    /// Bounds the probability that an estimate is off by more than `epsilon` times the norm; 1 where `epsilon` is not above 0.
+    /// Returns an upper bound of the probability that an estimate errs by more than `epsilon` times the norm.
+    ///
+    /// It is 1 if `epsilon` is not above 0.
     #[must_use]
     pub fn delta_at(&self, epsilon: f64) -> f64 {
         let row = 1.0 / (self.width as f64 * epsilon * epsilon);
         if epsilon > 0.0 && row < 1.0 { median_failure(self.depth, row) } else { 1.0 }
     }
 
-    /// The standard deviation of one row's estimate, when the other keys' counts have this sum of squares.
+    /// Returns the standard deviation of one row's estimate, if the other keys' counts have this sum of squares.
     #[must_use]
     pub fn standard_error_of_a_row(&self, squares_of_others: f64) -> f64 {
         sqrt(squares_of_others / self.width as f64)
     }
 }
 
-/// The greatest probability of failure of a row with which the median of `depth` rows fails with
-/// probability `delta` at most, by bisection on its logarithm.
+/// Returns the greatest failure probability of a row for which the median of `depth` rows fails with probability at
+/// most `delta`, by bisection on its logarithm.
 fn row_failure(depth: u32, delta: f64) -> f64 {
-    // A row at half of it keeps the median of any odd number of rows below it.
+    // If each row fails with probability delta / 2, the median of any odd number of rows fails with less than delta.
     let (mut low, mut high) = (log(delta.min(0.5)) - LN_2, 0.0);
     for _ in 0..64 {
         let middle = f64::midpoint(low, high);
@@ -192,7 +195,7 @@ fn row_failure(depth: u32, delta: f64) -> f64 {
     exp(low)
 }
 
-/// The probability that at least half of `depth` rows fail, each with probability `row` below 1.
+/// Returns the probability that at least half of `depth` rows fail, each with probability `row` below 1.
 fn median_failure(depth: u32, row: f64) -> f64 {
     let odds = log(row) - log1p(-row);
     let mut term = f64::from(depth) * log1p(-row);

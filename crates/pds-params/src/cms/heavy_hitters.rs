@@ -1,24 +1,24 @@
 use super::{MAX_TRACKED, check_probability, check_range, floor_product};
 use crate::ParamError;
 
-/// What a tracked key of 8 bytes takes: its slot and its places in the table.
+/// Bytes per tracked key of 8 bytes: its slot and its places in the table.
 const TRACKED_BYTES: u64 = 48;
 
-/// How many keys are tracked where `capacity` are kept: half as many again, rounded up.
+/// Returns the number of tracked keys for this capacity: half as many again, rounded up.
 const fn tracked(capacity: u64) -> u64 {
     capacity + capacity.div_ceil(2)
 }
 
-/// How many keys a counter-based summary holds on to, so that it misses none above a share of the total.
+/// The capacity of a counter-based summary that misses no key above a share of the total.
 ///
-/// A summary that keeps the c greatest counts whenever it makes room errs by less than N / c, so that every key above
-/// N / c is in it.
+/// A summary that keeps the c greatest counts on each eviction errs by less than N / c. Every key above N / c is
+/// therefore in it.
 ///
 /// # Examples
 /// ```
 /// use pds_params::HeavyHittersParams;
 ///
-/// // Keys above 1 %, with counts that err by 0.1 % of the total at most.
+// Keys above 1 %, with counts that err by at most 0.1 % of the total.
 /// let params = HeavyHittersParams::with_error(0.01, 0.001)?;
 /// assert_eq!(params.capacity(), 1_000);
 /// # Ok::<(), pds_params::ParamError>(())
@@ -33,20 +33,20 @@ pub struct HeavyHittersParams {
 }
 
 impl HeavyHittersParams {
-    /// Keeps `ceil(1 / phi)` keys, the fewest that miss none above `phi` times the total.
+    /// Computes the capacity `ceil(1 / phi)`, the least that misses no key above `phi` times the total.
     ///
     /// # Errors
-    /// [`ParamError::NotAProbability`] when `phi` is not above 0 and below 1, [`ParamError::TooLarge`]
-    /// when more than [`MAX_TRACKED`] keys would have to be kept.
+    /// [`ParamError::NotAProbability`] if `phi` is not above 0 and below 1, [`ParamError::TooLarge`] if the capacity
+    /// exceeds [`MAX_TRACKED`].
     pub fn new(phi: f64) -> Result<Self, ParamError> {
         Self::with_error(phi, phi)
     }
 
-    /// Keeps `ceil(1 / epsilon)` keys, so that counts err by `epsilon` times the total at most, or
-    /// `ceil(1 / phi)` where these are more.
+    /// Computes the capacity `ceil(1 / epsilon)`, so that counts err by at most `epsilon` times the total, or
+    /// `ceil(1 / phi)` if that is greater.
     ///
     /// # Errors
-    /// As [`new`](Self::new), for `epsilon` too.
+    /// Those of [`new`](Self::new), for `epsilon` too.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked before")]
     pub fn with_error(phi: f64, epsilon: f64) -> Result<Self, ParamError> {
         check_probability("phi", phi)?;
@@ -58,26 +58,26 @@ impl HeavyHittersParams {
             return Err(ParamError::TooLarge { parameter: "capacity", value: capacity, max });
         }
         let capacity = capacity as u64;
-        // The quotient may have been rounded down: so many shares must make a whole.
+        // The quotient may have been rounded down. The shares must sum to the whole.
         let short = u64::from(floor_product(share, capacity) == 0);
         Ok(Self { phi, capacity: capacity + short })
     }
 
-    /// Takes the number of keys to keep.
+    /// Accepts the capacity as given.
     ///
     /// # Errors
-    /// [`ParamError::NotAProbability`] when `phi` is not above 0 and below 1,
-    /// [`ParamError::OutOfRange`] when the capacity is below `ceil(1 / phi)` or above [`MAX_TRACKED`].
+    /// [`ParamError::NotAProbability`] if `phi` is not above 0 and below 1, [`ParamError::OutOfRange`] if the capacity
+    /// is below `ceil(1 / phi)` or above [`MAX_TRACKED`].
     pub fn with_capacity(phi: f64, capacity: u64) -> Result<Self, ParamError> {
         let least = Self::new(phi)?.capacity;
         check_range("capacity", capacity, least, MAX_TRACKED)?;
         Ok(Self { phi, capacity })
     }
 
-    /// Keeps as many keys of 8 bytes as `bytes` bytes have room for; phi and epsilon follow.
+    /// Computes the greatest capacity for keys of 8 bytes in `bytes` bytes. Phi and epsilon follow from it.
     ///
     /// # Errors
-    /// [`ParamError::OutOfRange`] when these are not two keys, or more than [`MAX_TRACKED`].
+    /// [`ParamError::OutOfRange`] if `bytes` is too small for two keys, or large enough for more than [`MAX_TRACKED`].
     ///
     /// # Examples
     /// ```
@@ -93,30 +93,30 @@ impl HeavyHittersParams {
         // The inverse of `tracked`, rounded down.
         let capacity = bytes / TRACKED_BYTES * 2 / 3;
         let share = 1.0 / capacity as f64;
-        // The quotient may have been rounded down: so many shares must make a whole.
+        // The quotient may have been rounded down. The shares must sum to the whole.
         let short = floor_product(share, capacity) == 0;
         Ok(Self { phi: if short { share.next_up() } else { share }, capacity })
     }
 
-    /// The bytes that a summary takes with keys of 8 bytes; what keys hold elsewhere is not part of it.
+    /// Returns the size of a summary in bytes, for keys of 8 bytes. Memory that keys own elsewhere is not included.
     #[must_use]
     pub const fn memory_bytes(&self) -> u64 {
         tracked(self.capacity) * TRACKED_BYTES
     }
 
-    /// The share of the total above which no key is missed.
+    /// Returns the share of the total above which no key is missed.
     #[must_use]
     pub const fn phi(&self) -> f64 {
         self.phi
     }
 
-    /// The number of keys that are kept; half as many again are tracked until room is made.
+    /// Returns the number of keys that are kept. Half as many again are tracked until the next eviction.
     #[must_use]
     pub const fn capacity(&self) -> u64 {
         self.capacity
     }
 
-    /// The greatest error of a count, as a fraction of the total.
+    /// Returns the greatest error of a count, as a fraction of the total.
     #[must_use]
     pub fn epsilon(&self) -> f64 {
         1.0 / self.capacity as f64

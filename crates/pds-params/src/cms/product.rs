@@ -1,8 +1,7 @@
 /// Computes `floor(fraction * total)` exactly.
 ///
-/// A product in floating point is off by up to a thousand where `total` is near 2^63, and a bound
-/// that is rounded the wrong way is no bound. Returns 0 for a fraction that is not above 0 and
-/// `u64::MAX` where the product exceeds it.
+/// A floating-point product errs by up to a thousand if `total` is near 2^63. A bound that is rounded in the wrong
+/// direction does not hold. The result is 0 if the fraction is not above 0, and saturates at `u64::MAX`.
 ///
 /// # Examples
 /// ```
@@ -26,7 +25,7 @@ pub fn floor_product(fraction: f64, total: u64) -> u64 {
     let exponent = bits >> MANTISSA_BITS;
     let implicit = u64::from(exponent != 0);
     let mantissa = bits & ((1 << MANTISSA_BITS) - 1) | implicit << MANTISSA_BITS;
-    // fraction = mantissa * 2^(exponent - 1075), a subnormal one with the exponent of the least normal.
+    // fraction = mantissa * 2^(exponent - 1075). A subnormal fraction has the exponent of the least normal one.
     let product = u128::from(mantissa) * u128::from(total);
     let exponent = exponent.max(1);
     let shifted = if exponent <= 1075 {

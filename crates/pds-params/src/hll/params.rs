@@ -3,7 +3,7 @@ use libm::sqrt;
 use super::{MAX_PRECISION, MIN_PRECISION, Sketch, relative_standard_error};
 use crate::{Estimate, ParamError};
 
-/// How the number of distinct keys is computed from the registers.
+/// The estimator of the number of distinct keys from the registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CardinalityEstimator {
@@ -11,7 +11,7 @@ pub enum CardinalityEstimator {
     Improved,
     /// Maximum likelihood.
     MaximumLikelihood,
-    /// The martingale estimator (HIP), which follows every insert and does not survive a merge.
+    /// The martingale estimator (HIP). It follows every insert, and does not survive a merge.
     Martingale,
     /// UltraLogLog's generalised remaining area (FGRA): one pass, a closed form.
     UltraFgra,
@@ -20,10 +20,10 @@ pub enum CardinalityEstimator {
 }
 
 impl CardinalityEstimator {
-    /// Returns the limit, for many items and many registers, of the relative standard error times the square root of
-    /// the number of registers.
+    /// Returns the error constant: the limit of the relative standard error times the square root of the number of
+    /// registers, for many items and many registers.
     ///
-    /// Not a bound: few registers exceed it. [`HllParams::standard_error`] is one.
+    /// This is not a bound: sketches with few registers exceed it. [`HllParams::standard_error`] is one.
     ///
     /// Sources: Flajolet et al. 2007 (sqrt(3 ln 2 - 1)); Ertl 2017 (sqrt(ln 2 / (π²/6 - 1))); Cohen
     /// 2015 and Ting 2014 (sqrt(ln 2)); Ertl 2023, table 2 (0.782, 0.761).
@@ -38,11 +38,12 @@ impl CardinalityEstimator {
         }
     }
 
-    /// Returns by how much `registers` registers exceed the limit for many items, as a factor of at least 1.
+    /// Returns the factor, at least 1, by which `registers` registers exceed the limit for many items.
     ///
-    /// It tends to 1 + c / m. The c of the closed forms and of the martingale were computed from the moments of their sums
-    /// (Flajolet et al. 2007, theorem 1, as an integral over the Laplace transform) for 16 registers, where it is greatest; those of
-    /// maximum likelihood were measured in 500,000 simulated sketches of 16 registers, and have two standard errors added.
+    /// It tends to 1 + c / m. For the closed forms and the martingale, c was computed from the moments of their sums
+    /// (Flajolet et al. 2007, theorem 1, as an integral over the Laplace transform) for 16 registers, where it is
+    /// greatest. For maximum likelihood, c was measured in 500,000 simulated sketches of 16 registers, plus two
+    /// standard errors.
     fn finite_size(self, registers: f64) -> f64 {
         let c = match self {
             Self::Improved => 1.106,
@@ -54,7 +55,7 @@ impl CardinalityEstimator {
         1.0 + c / registers
     }
 
-    /// The error constant of the best state-based estimator, and what the sketch remembers.
+    /// Returns the information in the sketch, and the error constant of the best state-based estimator.
     const fn reference(self) -> (Sketch, f64) {
         match self {
             Self::Improved | Self::MaximumLikelihood | Self::Martingale => {
@@ -67,7 +68,7 @@ impl CardinalityEstimator {
     }
 }
 
-/// The precision of a sketch, and what follows from it.
+/// The precision of a sketch, and the sizes and errors that follow from it.
 ///
 /// # Examples
 /// ```
@@ -76,7 +77,7 @@ impl CardinalityEstimator {
 ///
 /// let params = HllParams::for_standard_error(Improved, 0.01)?;
 /// assert_eq!((params.precision(), params.dense_bytes()), (14, 16_384));
-/// // The other sketch needs half of the registers for it.
+// UltraLogLog needs half of the registers for it.
 /// assert_eq!(HllParams::for_standard_error(UltraFgra, 0.01)?.precision(), 13);
 /// # Ok::<(), pds_params::ParamError>(())
 /// ```
@@ -86,10 +87,10 @@ pub struct HllParams {
 }
 
 impl HllParams {
-    /// Takes the precision p, the binary logarithm of the number of registers.
+    /// Accepts the precision p, the binary logarithm of the number of registers.
     ///
     /// # Errors
-    /// [`ParamError::OutOfRange`] outside of 4 to 18.
+    /// [`ParamError::OutOfRange`] if the precision is below 4 or above 18.
     pub const fn new(precision: u32) -> Result<Self, ParamError> {
         if precision < MIN_PRECISION || precision > MAX_PRECISION {
             return Err(ParamError::OutOfRange {
@@ -102,12 +103,11 @@ impl HllParams {
         Ok(Self { precision })
     }
 
-    /// Chooses the least precision whose relative standard error, at any number of items, is at most
-    /// `standard_error`.
+    /// Computes the least precision whose relative standard error, at any number of items, is at most `standard_error`.
     ///
     /// # Errors
-    /// [`ParamError::NotAProbability`] when it is not above 0 and below 1, [`ParamError::TooLarge`] when
-    /// not even the greatest precision reaches it.
+    /// [`ParamError::NotAProbability`] if `standard_error` is not above 0 and below 1, [`ParamError::TooLarge`] if even
+    /// the greatest precision does not reach it.
     pub fn for_standard_error(
         estimator: CardinalityEstimator,
         standard_error: f64,
@@ -130,14 +130,14 @@ impl HllParams {
         )
     }
 
-    /// Chooses the greatest precision whose registers take at most `bytes` bytes of memory: one byte each, as both sketches have
-    /// them there, dense.
+    /// Computes the greatest precision whose registers take at most `bytes` bytes of memory.
     ///
-    /// A small `HyperLogLog` takes less ([`memory_bytes_at`](Self::memory_bytes_at)), and its portable bytes are three quarters of
-    /// that ([`packed_bytes`](Self::packed_bytes)).
+    /// Both sketches have one byte per register in memory, in the dense form. A small `HyperLogLog` takes less
+    /// ([`memory_bytes_at`](Self::memory_bytes_at)). Its portable bytes are three quarters of that
+    /// ([`packed_bytes`](Self::packed_bytes)).
     ///
     /// # Errors
-    /// [`ParamError::OutOfRange`] below 16 bytes.
+    /// [`ParamError::OutOfRange`] if `bytes` is below 16.
     pub fn for_memory(bytes: u64) -> Result<Self, ParamError> {
         let (min, max) = (1 << MIN_PRECISION, 1 << MAX_PRECISION);
         match bytes.checked_ilog2() {
@@ -163,10 +163,10 @@ impl HllParams {
         1 << self.precision
     }
 
-    /// Returns an upper bound of the relative standard error at any number of items, which many items reach.
+    /// Returns an upper bound of the relative standard error at any number of items. Many items reach it.
     ///
-    /// Slightly more than [`error_constant`](CardinalityEstimator::error_constant) / sqrt(m): by 3 to 7 % at 16
-    /// registers, below 0.5 % from 256 on.
+    /// It is slightly above [`error_constant`](CardinalityEstimator::error_constant) / sqrt(m): by 3 to 7 % at 16
+    /// registers, and less than 0.5 % from 256 on.
     ///
     /// # Examples
     /// ```
@@ -183,17 +183,17 @@ impl HllParams {
     #[must_use]
     pub fn standard_error(self, estimator: CardinalityEstimator) -> f64 {
         let registers = self.registers();
-        // Errors wobble with the logarithm of the number of items, relatively by at most this.
+        // Errors oscillate with the logarithm of the number of items, relatively by at most this.
         let wobble = if estimator == CardinalityEstimator::Improved { 9e-5 } else { 3e-5 };
         estimator.error_constant() / sqrt(registers) * (estimator.finite_size(registers) + wobble)
     }
 
-    /// Returns the relative standard error in the dense form at `items` distinct items: 0 where they are not above 0, NaN
-    /// included.
+    /// Returns the relative standard error in the dense form at `items` distinct items, or 0 if `items` is not above 0
+    /// or NaN.
     ///
-    /// The error of the best estimator at `items` times the ratio of their limits. For the generalised remaining area, whose error
-    /// is a fifth above that while items are few, the ratio was measured. Within 4 % from 64 registers on; up to 8 % too high
-    /// below.
+    /// This is the error of the best estimator at `items` times the ratio of the two limits. For the generalised
+    /// remaining area, the ratio was measured, because its error exceeds that product by a fifth while items are few.
+    /// The result is within 4 % from 64 registers on, and up to 8 % too high below.
     #[must_use]
     pub fn standard_error_at(self, estimator: CardinalityEstimator, items: f64) -> f64 {
         let (sketch, limit) = estimator.reference();
@@ -210,28 +210,30 @@ impl HllParams {
 
     /// Returns the greatest number of distinct 26-bit hash prefixes that the sparse form holds: m / 8.
     ///
-    /// One more makes the sketch dense. It depends on the precision alone and falls with it, so that a sketch of
-    /// lower precision is dense whenever one of higher precision is. A sparse entry takes 4.6 to 6.9
-    /// bytes of memory once there are forty, so that the sparse form never takes more than the dense one.
+    /// One more makes the sketch dense. The number depends only on the precision and increases with it. A sketch of
+    /// lower precision is therefore dense whenever one of higher precision is.
+    // A sparse entry takes 4.6 to 6.9 bytes of memory once there are forty, so the sparse form never exceeds the dense
+    // one.
     #[must_use]
     pub const fn max_sparse_entries(self) -> u64 {
         self.num_registers() / 8
     }
 
-    /// Returns the size of the dense form in memory: one byte a register.
+    /// Returns the size of the dense form in memory: one byte per register.
     #[must_use]
     pub const fn dense_bytes(self) -> u64 {
         self.num_registers()
     }
 
-    /// Returns the size of `HyperLogLog`'s dense form in portable bytes: six bits a register.
+    /// Returns the size of `HyperLogLog`'s dense form in portable bytes: six bits per register.
     #[must_use]
     pub const fn packed_bytes(self) -> u64 {
         self.num_registers() / 4 * 3
     }
 
-    /// Returns the size in memory of a `HyperLogLog` of so many distinct keys, in bytes on the heap: its table while it is
-    /// sparse, then one byte a register.
+    /// Returns the size of a `HyperLogLog` of `items` distinct keys in memory, in bytes on the heap.
+    ///
+    /// This is the size of its table while it is sparse, then one byte per register.
     ///
     /// # Examples
     /// ```
@@ -250,19 +252,20 @@ impl HllParams {
         }
     }
 
-    /// Returns the size in portable bytes of a `HyperLogLog` of so many distinct keys, without the envelope: four bytes a key
-    /// while it is sparse, then six bits a register.
+    /// Returns the size of a `HyperLogLog` of `items` distinct keys in portable bytes, without the envelope.
+    ///
+    /// This is four bytes per key while it is sparse, then six bits per register.
     #[must_use]
     pub const fn packed_bytes_at(self, items: u64) -> u64 {
         if items <= self.max_sparse_entries() { 4 * items } else { self.packed_bytes() }
     }
 
-    /// Attaches the standard error at the estimate, as it is in the dense form.
+    /// Returns `value` as an estimate, with the standard error that it has in the dense form.
     ///
-    /// A value that is not above 0, NaN included, is an estimate of 0 without an error.
+    /// A value that is not above 0, or NaN, gives an estimate of 0 with a standard error of 0.
     #[must_use]
     pub fn estimate(self, estimator: CardinalityEstimator, value: f64) -> Estimate {
-        // Of NaN and another number, `max` is the other one.
+        // `max` of NaN and another number returns the other one.
         let value = value.max(0.0);
         Estimate { value, standard_error: value * self.standard_error_at(estimator, value) }
     }

@@ -2,26 +2,26 @@
 
 use crate::HllParams;
 
-/// Slots of a bucket: as many as two vector instructions compare.
+/// Slots per bucket: as many as two vector instructions compare.
 pub const BUCKET: usize = 8;
 
-/// Up to so many slots are one list; more are buckets.
+/// The greatest number of slots in a single list. Larger tables have buckets.
 pub const MAX_LIST: usize = 5 * BUCKET;
 
-/// The first list.
+/// The number of slots of the first list.
 const MIN_LIST: usize = 5;
 
-/// At most this share of the slots in buckets is taken: 7 of 8.
+/// The maximum load of buckets: 7 of 8 slots.
 const MAX_LOAD: (usize, usize) = (7, 8);
 
-/// Returns how many of so many slots may be taken.
+/// Returns the number of entries that a table of this many slots can hold.
 #[must_use]
 pub const fn room(slots: usize) -> usize {
     if slots <= MAX_LIST { slots } else { slots / MAX_LOAD.1 * MAX_LOAD.0 }
 }
 
 impl HllParams {
-    /// Returns the slots, of four bytes each, of a table of so many entries.
+    /// Returns the number of slots, of four bytes each, of a table with this many entries.
     #[doc(hidden)]
     #[must_use]
     pub fn sparse_slots(self, entries: usize) -> usize {
@@ -29,9 +29,9 @@ impl HllParams {
         sizes.find(|&slots| room(slots) >= entries).unwrap_or(0)
     }
 
-    /// Twice as many slots in a list, half as many again in buckets.
+    /// Returns the next size: twice as many slots for a list, half as many again for buckets.
     fn next_size(self, slots: usize) -> usize {
-        // One more than the sparse form may have is in the table when it is given up.
+        // When the sparse form is given up, the table holds one more entry than the form allows.
         #[expect(clippy::cast_possible_truncation, reason = "at most 2^15")]
         let most = self.max_sparse_entries() as usize + 1;
         if slots < MAX_LIST.min(most) {
