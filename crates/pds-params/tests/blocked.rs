@@ -1,8 +1,8 @@
-//! The blocked layout against tables that were computed apart from this crate.
+//! The blocked layout, compared with tables that were computed independently of this crate.
 //!
-//! Rows for eight hashes, and those of the split-block filter, come from a general evaluation of many
-//! layouts in 45 digits. The others were computed in 60 digits by inclusion and exclusion over the
-//! bits of whole keys, without the split into halves, and over all pairs of bits.
+//! The rows for eight hashes and for the split-block filter come from a general evaluation of many layouts in 45
+//! digits. The other rows were computed in 60 digits by inclusion and exclusion over the bits of whole keys, without
+//! the split into halves, and over all pairs of bits.
 
 #![expect(clippy::cast_possible_truncation, reason = "whole numbers of set bits and of blocks")]
 #![expect(clippy::cast_sign_loss, reason = "whole numbers of set bits and of blocks")]
@@ -55,7 +55,7 @@ fn rates_of_few_blocks() {
 
 #[test]
 fn spreads_between_filters() {
-    // One item more or less a block: what rounding to whole items costs is below 1e-7.
+    // The effect of rounding to whole items is below 1e-7.
     const BLOCKS: u64 = 1 << 30;
     let spread = |hashes, bits_per_item: f64| {
         let items = (BLOCKS as f64 * 512.0 / bits_per_item).round() as u64;
@@ -85,7 +85,7 @@ fn the_law_of_the_set_bits() {
 fn the_least_size_is_the_least() {
     let rows = table(include_str!("data/blocked/least_bits_8_hashes.json"), 4);
     for [rate, bits_per_item] in rows {
-        // Finite filters need a little less than the limit, and whole blocks round it up.
+        // Finite filters need a little less than the limit, and are rounded up to whole blocks.
         let params = BlockedBloomParams::new(100_000_000, rate, Preference::Fastest).unwrap();
         if params.num_hashes() == 8 {
             assert_close(params.bits_per_item().unwrap(), bits_per_item, 1e-5);

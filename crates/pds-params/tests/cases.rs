@@ -1,4 +1,4 @@
-//! Faults that users of such libraries have met, each held as the right value.
+//! Faults that users of such libraries have met, each with a test of the correct value.
 
 use core::time::Duration;
 use std::time::Instant;
@@ -11,7 +11,7 @@ use pds_params::bloom::{
 use pds_params::{BlockedBloomParams, BlockedCountingParams, BloomParams, CuckooParams};
 use pds_params::{Estimate, HashTableParams, ParamError, Preference, blocked, counting, cuckoo};
 
-/// A size computed from a 32-bit intermediate bottoms out at a rate of n / 2^32.
+/// A size computed from a 32-bit intermediate cannot have a rate below n / 2^32.
 #[test]
 fn case_01_very_small_rates_get_the_bits_they_need() {
     for (items, rate) in [(1_000_000, 1e-9), (1_000_000, 1e-12), (1_000, 1e-15)] {
@@ -21,12 +21,12 @@ fn case_01_very_small_rates_get_the_bits_they_need() {
         assert!(total <= rate, "{total} of {params:?}");
         assert!(total > 0.99 * rate, "far from the least size: {total} of {params:?}");
     }
-    // 1.44 log2(1/p) bits an item, within the rounding of k.
+    // 1.44 log2(1/p) bits per item, within the rounding of k.
     let ratio = BloomParams::new(1_000_000, 1e-9).unwrap().bits_per_item().unwrap() / 43.1328;
     assert!((ratio - 1.0).abs() < 1e-4, "{ratio}");
 }
 
-/// Down to the least rates that an f64 holds, sizes keep the promise, or an error says why not.
+/// Down to the least rates that an f64 represents, sizes keep the promise, or an error names the limit.
 #[test]
 fn case_01_rates_down_to_the_end_of_the_scale() {
     for rate in [1e-20, 1e-50, 1e-76, 1e-77, 1e-100, 1e-200, 1e-300] {
@@ -45,7 +45,7 @@ fn case_01_rates_down_to_the_end_of_the_scale() {
     }
 }
 
-/// The least number of all is a rate as well, though the filter's own rate is a rounded one there.
+/// The least positive number is a rate, too, although the filter's own rate is rounded there.
 #[test]
 fn case_01_subnormal_rates_are_kept_and_their_bits_accepted() {
     for rate in [f64::MIN_POSITIVE / 2.0, 1e-320, 5e-324] {
@@ -57,11 +57,11 @@ fn case_01_subnormal_rates_are_kept_and_their_bits_accepted() {
     }
 }
 
-/// Every size, not the round ones only: brute force over all bits and hashes.
+/// Compares every size, not only round ones, with a brute-force search over all bits and hashes.
 #[test]
 fn case_03_the_size_is_the_least_at_every_number_of_items() {
     for rate in [0.99, 0.7, 0.3, 0.05, 0.01, 1e-3, 1e-4] {
-        // More items never need fewer bits, so that the search goes on from the last size.
+        // More items never need fewer bits, so the search continues from the last size.
         let mut least = 1;
         for items in 1..=40 {
             while !(1..=40).any(|hashes| rate_exact(least, items, hashes) <= rate) {
@@ -76,7 +76,7 @@ fn case_03_the_size_is_the_least_at_every_number_of_items() {
     }
 }
 
-/// Awkward sizes: around words and powers of two, prime, odd.
+/// Awkward sizes: near words and powers of two, prime, odd.
 #[test]
 fn case_03_capacity_is_the_greatest_at_every_number_of_bits() {
     let sizes = (1..=200).chain([255, 256, 257, 1_009, 4_095, 4_096, 4_097, 65_521]);
@@ -96,7 +96,7 @@ fn case_03_capacity_is_the_greatest_at_every_number_of_bits() {
     }
 }
 
-/// Every prediction is a number in its range for every input, the empty and the full included.
+/// Every prediction is a number in its range for every input, including empty and full filters.
 #[test]
 fn case_04_predictions_are_never_nan() {
     let counts = [0, 1, 2, 63, 64, 65, 1_000, 1 << 32, 1 << 63, u64::MAX];
@@ -129,7 +129,7 @@ fn check_rates(bits: u64, items: u64, hashes: u32) {
     assert!(scheme_excess(bits, items, hashes) >= 0.0);
 }
 
-/// With `count` for a number of items as well as of set bits.
+/// Takes `count` as a number of items and as a number of set bits.
 fn check_sets(bits: u64, count: u64, hashes: u32) {
     let estimate = cardinality(bits, hashes, count);
     assert!(estimate.value >= 0.0 && estimate.standard_error >= 0.0, "{estimate}");
@@ -143,7 +143,7 @@ fn check_sets(bits: u64, count: u64, hashes: u32) {
     }
 }
 
-/// Lenient rates for few items, where the usual formula gives no bits or no hashes.
+/// Lenient rates for few items. The usual formula gives no bits or no hashes for them.
 #[test]
 fn case_05_lenient_rates_for_few_items_work() {
     for items in 1..=3 {
@@ -209,7 +209,7 @@ fn case_06_too_many_items_are_a_typed_error() {
     };
     assert!((value / 9.592_954_717e18 - 1.0).abs() < 1e-9, "{value}");
     assert_eq!(max, BloomParams::MAX_BITS as f64);
-    // The greatest arguments of all neither overflow nor hang.
+    // The greatest arguments neither overflow nor hang.
     assert!(BloomParams::new(u64::MAX, f64::MIN_POSITIVE).is_err());
     assert!(BloomParams::from_bits_and_items(BloomParams::MAX_BITS, u64::MAX).is_ok());
     assert!(BloomParams::from_bits_and_rate(BloomParams::MAX_BITS, 0.5).is_ok());
@@ -224,9 +224,9 @@ fn case_06_billions_of_items_are_computed_in_64_bits() {
     assert!(rate_exact(params.num_bits() - 1, 5_000_000_000, 10) > 0.001);
 }
 
-/// A prediction whose loop adds 1 to a load of 2^53 never ends, and one of an infinite mean neither.
+/// Predictions end for loads of 2^53, to which a loop cannot add 1, and for infinite means.
 ///
-/// Every public function of the modules of filters, at the ends of the scale, each on the fastest of some runs.
+/// Covers every public function of the filter modules at extreme arguments. The fastest of some runs counts.
 #[test]
 fn case_47_every_prediction_ends_at_once() {
     for a in COUNTS {
@@ -279,7 +279,7 @@ const RATES: [f64; 18] = [
     f64::INFINITY,
 ];
 
-/// Runs `work` and asserts that 50 ms are enough for it.
+/// Runs `work` and asserts that it takes at most 50 ms.
 #[track_caller]
 fn at_once(name: &str, input: impl core::fmt::Debug, work: impl Fn()) {
     within(Duration::from_millis(50), name, input, work);
@@ -288,7 +288,7 @@ fn at_once(name: &str, input: impl core::fmt::Debug, work: impl Fn()) {
 #[track_caller]
 fn within(limit: Duration, name: &str, input: impl core::fmt::Debug, work: impl Fn()) {
     let holds = |slowdown: f64| time(&work) < limit.mul_f64(slowdown);
-    // A busy machine stops a run for longer: then by what it takes for work that is known.
+    // On a busy machine a run may be interrupted for longer. Its time is then compared with that of known work.
     let busy = || (time(known_work).as_secs_f64() / KNOWN_SECONDS).max(1.0);
     let kept = holds(1.0) || (0..10).any(|_| holds(busy()));
     assert!(kept, "{name} of {input:?} takes more than {limit:?}");
@@ -300,19 +300,19 @@ fn time(work: impl Fn()) -> Duration {
     start.elapsed()
 }
 
-/// What [`known_work`] takes on a slow machine without other work.
+/// The time of [`known_work`] on a slow machine without other load.
 const KNOWN_SECONDS: f64 = 0.03;
 
-/// Ten million multiplications, each of which waits for the one before.
+/// Computes ten million multiplications, each of which depends on the previous one.
 fn known_work() {
     let last = (0..10_000_000_u64).fold(1, |x: u64, i| x.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ i);
     core::hint::black_box(last);
 }
 
-/// What the search for a design may take.
+/// The allowed time of the search for a design.
 const DESIGN: Duration = Duration::from_millis(100);
 
-/// Takes a result that is not looked at.
+/// Consumes a result without inspecting it.
 fn done<T>(_: T) {}
 
 fn assert_estimate(name: &str, estimate: Estimate) {
@@ -364,7 +364,7 @@ fn check_overflow(counters: u64, mean: f64, limit: u64) {
     assert_probability("bound", counting::overflow_bound(counters, mean, limit));
 }
 
-/// Shapes that are taken as they are, and what they predict.
+/// Shapes that are accepted as given, and their predictions.
 fn check_shapes(size: u64, items: u64) {
     at_once("shapes", (size, items), || {
         if let Ok(params) = BloomParams::from_bits_and_hashes(size, 7) {
@@ -400,10 +400,10 @@ fn check_shapes(size: u64, items: u64) {
     });
 }
 
-/// Whether there is a design for a number and a rate.
+/// Returns `true` if there is a design for this number and rate.
 type Design = fn(u64, f64) -> bool;
 
-/// What is computed from a rate and a number of items, bits, blocks or bytes.
+/// Computes everything that follows from a rate and a number of items, bits, blocks or bytes.
 fn check_designs(number: u64, rate: f64) {
     at_once("bits", (number, rate), || {
         assert!(information_bound(number, rate) >= 0.0);
@@ -448,7 +448,7 @@ fn check_reals(x: f64, y: f64) {
     });
 }
 
-/// Few items at tiny rates took seconds: the excess of double hashing left every bound far too low.
+/// Few items at tiny rates took seconds, because the excess of double hashing made every bound far too low.
 #[test]
 fn case_48_every_design_is_found_within_a_tenth_of_a_second() {
     for items in [1, 2, 3, 5, 7, 10, 12, 17, 64, 1_000] {
@@ -469,7 +469,7 @@ fn case_48_every_design_is_found_within_a_tenth_of_a_second() {
     }
 }
 
-/// The sizes of the exhaustive search that took seconds, at rates where the bounds are of no help.
+/// The sizes for which the exhaustive search took seconds, at rates where the bounds do not help.
 #[test]
 fn case_48_the_sizes_are_the_least_ones() {
     let searched = [
@@ -487,7 +487,7 @@ fn case_48_the_sizes_are_the_least_ones() {
     }
 }
 
-/// A promise that leaves out what double hashing and collisions add is missed by all filters of few items.
+/// All filters of few items miss a promise that omits double hashing and collisions.
 #[test]
 fn case_25_every_stated_rate_counts_all_that_adds_to_it() {
     for items in [1, 2, 3, 10, 1_000, 1_000_000, 1 << 40] {
@@ -501,7 +501,7 @@ fn case_25_every_stated_rate_counts_all_that_adds_to_it() {
     }
 }
 
-/// An empty filter has nothing in common with any other one, be that full: the answer is no infinite number.
+/// An empty filter has nothing in common with any other filter, even a full one. The estimate is not infinite.
 #[test]
 fn case_31_an_empty_filter_has_nothing_in_common_with_a_full_one() {
     let nothing = Estimate { value: 0.0, standard_error: 0.0 };

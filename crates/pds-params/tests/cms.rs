@@ -1,4 +1,4 @@
-//! Shapes of counting sketches against an independent table, and what no shape can be had for.
+//! Shapes of counting sketches, compared with an independent table, and parameters without a shape.
 
 use core::mem::replace;
 use core::time::Duration;
@@ -42,7 +42,7 @@ fn the_least_memory_is_the_least() {
     }
 }
 
-/// Widths that a quotient in floating point gives one too few.
+/// Widths for which a floating-point quotient gives one too few.
 #[test]
 fn rounding_loses_no_part_of_a_bound() {
     for (epsilon, delta) in [(1.0 / 49.0, 1.0 / 9.0), (1.0 / 187.0, 0.25), (1.0 / 161.0, 0.5)] {
@@ -61,7 +61,7 @@ fn a_budget_is_used_as_well_as_it_can_be() {
         let params = CountMinParams::for_memory(bytes, counter_bytes, 0.01).unwrap();
         assert!(params.size_in_bytes(counter_bytes) <= bytes);
         assert!(params.delta_at(params.epsilon()) <= 0.01 * (1.0 + 1e-12));
-        // The least sketch of a slightly smaller error needs more than the budget.
+        // The least sketch for a slightly smaller error exceeds the budget.
         if params.epsilon() < 0.9 {
             let least = CountMinParams::least_memory(params.epsilon() * 0.97, 0.01).unwrap();
             assert!(least.size_in_bytes(counter_bytes) > bytes, "{params:?} {least:?}");
@@ -69,7 +69,7 @@ fn a_budget_is_used_as_well_as_it_can_be() {
     }
 }
 
-/// The delta that is found is kept, and no depth of as many counters has a smaller one.
+/// The computed delta is kept, and no depth with as many counters has a smaller one.
 #[test]
 fn the_least_delta_is_that_of_the_best_depth() {
     for (bytes, epsilon) in [(4_008, 0.001), (1 << 16, 0.001), (1 << 20, 1e-4), (1 << 28, 1e-7)] {
@@ -166,7 +166,7 @@ fn a_count_sketch_keeps_its_error_by_chebyshev() {
 fn as_many_keys_are_tracked_as_a_share_needs() {
     let capacity = |phi| HeavyHittersParams::new(phi).map(|params| params.capacity());
     assert_eq!((capacity(0.5), capacity(0.1), capacity(0.003)), (Ok(2), Ok(10), Ok(334)));
-    // The double next to 1/49 is below it.
+    // The double nearest to 1/49 is below it.
     assert_eq!(capacity(1.0 / 49.0), Ok(50));
     assert_eq!(HeavyHittersParams::with_error(0.01, 0.5).unwrap().capacity(), 100);
     assert!(matches!(capacity(1e-12), Err(ParamError::TooLarge { parameter: "capacity", .. })));
@@ -175,7 +175,7 @@ fn as_many_keys_are_tracked_as_a_share_needs() {
     assert!(matches!(given(9), Err(ParamError::OutOfRange { parameter: "capacity", min: 10, .. })));
 }
 
-/// What fits in memory misses no key above its share, and is what that share asks for.
+/// The capacity for a budget misses no key above its share, and is the capacity that this share requires.
 #[test]
 fn memory_tells_the_share_of_heavy_hitters() {
     for bytes in [144, 1_000, 49 * 72, 1 << 20, MAX_TRACKED * 72 + 95] {
@@ -219,7 +219,7 @@ fn an_error_that_a_shape_does_not_keep_is_refused() {
     }
 }
 
-/// A budget too small for any promise gets an error with the least that has one.
+/// The error for a budget that is too small for any promise names the least sufficient one.
 #[test]
 fn case_44_a_budget_without_a_promise_is_an_error_that_names_the_least() {
     let least = |error| match error {
@@ -246,7 +246,7 @@ fn case_44_a_budget_without_a_promise_is_an_error_that_names_the_least() {
     }
 }
 
-/// Counters are stored in whole words: three bytes hold no counter, and 23 bytes as many as 16.
+/// Counters are stored in whole words: three bytes hold no counter, and 23 bytes hold as many as 16.
 #[test]
 fn case_25_a_budget_is_kept_in_whole_words() {
     for counter_bytes in [1, 2, 4, 8] {
@@ -268,8 +268,8 @@ fn case_25_a_budget_is_kept_in_whole_words() {
     }
 }
 
-/// Every method with every absurd number: in a tenth of a second, with bounds that are probabilities, and with shapes
-/// that can be written down and read again.
+/// Every method with every extreme number: within a tenth of a second, with bounds that are probabilities, and with
+/// shapes that can be stored and read again.
 #[test]
 fn case_47_absurd_parameters_are_answered_at_once() {
     let rates = [
@@ -290,7 +290,7 @@ fn case_47_absurd_parameters_are_answered_at_once() {
         f64::INFINITY,
     ];
     let sizes = [0, 1, 2, 7, 8, 1 << 20, 1 << 31, (1 << 60) - 1, 1 << 60, 1 << 63, u64::MAX];
-    // A hundred calls and more between two looks at the clock.
+    // The clock is read once per hundred calls or more.
     let mut last = Instant::now();
     let mut on_time = || {
         let taken = replace(&mut last, Instant::now()).elapsed();
@@ -369,7 +369,7 @@ fn case_47_absurd_parameters_are_answered_at_once() {
     on_time();
 }
 
-/// Of two parameters that are wrong, the first is named.
+/// If two parameters are wrong, the error names the first.
 #[test]
 fn an_epsilon_that_is_no_number_is_named() {
     let nan = f64::NAN;

@@ -1,4 +1,4 @@
-//! Counters that overflow, against a table computed in 40 digits, and the blocked filter's rate.
+//! The overflow of counters, compared with a table computed in 40 digits, and the blocked filter's rate.
 
 mod tables;
 
@@ -29,7 +29,7 @@ fn overflows_are_those_of_the_table() {
     }
 }
 
-/// 1 - e^-2 (1 + 2 + 2) = 1 - 5 e^-2, and far below and above the mean.
+/// 1 - e^-2 (1 + 2 + 2) = 1 - 5 e^-2, and values far below and above the mean.
 #[test]
 fn tails_on_both_sides_of_the_mean() {
     let above = |mean, limit| overflow_probability(mean, limit);
@@ -42,20 +42,20 @@ fn tails_on_both_sides_of_the_mean() {
     assert_eq!(any_overflow_probability(0, 1.0, 16), 0.0);
 }
 
-/// One key: another is in its line with 1/L and in its lanes with 16^-8.
+/// One key: another key is in its line with probability 1/L, and in its lanes with 16^-8.
 #[test]
 fn blocked_rates_are_counted_out() {
     let pattern = 16_f64.powi(-8);
     assert_close(blocked_rate(1, 1), pattern);
     assert_close(blocked_rate(1_000, 1), pattern / 1_000.0);
-    // Two keys in one line raise a lane with 1 - (15/16)^2 = 31/256.
+    // Two keys in one line set a lane with probability 1 - (15/16)^2 = 31/256.
     assert_close(blocked_rate(1, 2), (31.0 / 256.0_f64).powi(8));
     assert_close(blocked_rate(2, 2), 0.5 * pattern + 0.25 * (31.0 / 256.0_f64).powi(8));
     assert_eq!([blocked_rate(7, 0), blocked_rate(1, 1_000_000)], [0.0, 1.0]);
     assert_eq!(blocked_rate(0, 1), 1.0);
 }
 
-/// By inclusion and exclusion over the lanes, which is exact while it does not cancel.
+/// Compares with inclusion and exclusion over the lanes, which is exact while it does not cancel.
 #[test]
 fn blocked_rates_by_inclusion_and_exclusion() {
     const CHOOSE: [f64; 9] = [1.0, -8.0, 28.0, -56.0, 70.0, -56.0, 28.0, -8.0, 1.0];
@@ -73,7 +73,7 @@ fn blocked_sizes_are_the_least() {
     for items in [1, 2, 10, 1_000, 1_000_000, 3_000_000_000] {
         for rate in [0.5, 0.01, 0.001, 1e-6] {
             let params = BlockedCountingParams::new(items, rate).unwrap();
-            // What a structure errs, whole hashes that collide included.
+            // The error rate of a structure, including collisions of whole hashes.
             let errs = |lines| blocked_rate(lines, items) + items as f64 * HASH_COLLISION;
             let lines = params.num_lines();
             assert!(errs(lines) <= rate, "{items} at {rate}");
@@ -82,7 +82,7 @@ fn blocked_sizes_are_the_least() {
     }
 }
 
-/// The price of one line a key beside counters anywhere: 19 % more memory at 1 %, 35 % at 0.1 %.
+/// The cost of one line per key, compared with counters anywhere: 19 % more memory at 1 %, 35 % at 0.1 %.
 #[test]
 fn the_price_of_one_line() {
     for (rate, price) in [(0.01, 1.19), (0.001, 1.35)] {
@@ -104,7 +104,7 @@ fn memory_is_that_of_the_shapes() {
     assert!(Memory::of(0, 0.1).is_err());
 }
 
-/// The advice of the documentation.
+/// The recommendation in the documentation.
 #[test]
 fn the_cuckoo_filter_is_the_smallest_from_a_hundred_items() {
     for items in (100..2_000).chain([100_000, 10_000_000]) {
@@ -118,7 +118,7 @@ fn the_cuckoo_filter_is_the_smallest_from_a_hundred_items() {
     }
 }
 
-/// The rate rises with the keys, also where an empty line is less likely than any number.
+/// The rate increases with the keys, even if the probability of an empty line underflows.
 #[test]
 fn blocked_rates_rise_without_a_gap() {
     for lines in [1, 2, 3, 10, 1_000] {

@@ -1,4 +1,4 @@
-//! Rates, sizes and room of cuckoo filters: against tables computed apart from this crate, and laws.
+//! Rates, sizes and capacity of cuckoo filters: compared with independent tables, and laws.
 
 #![expect(clippy::cast_possible_truncation, reason = "whole numbers of bits")]
 #![expect(clippy::cast_sign_loss, reason = "whole numbers of bits")]
@@ -19,7 +19,7 @@ fn rates_by_load_are_the_usual_ones() {
     }
 }
 
-/// The exact rate is lower, by the share of fingerprints that agree: less than 1/2^f relative to it.
+/// The exact rate is lower, by the share of equal fingerprints: a relative difference below 1/2^f.
 #[test]
 fn exact_rates_are_a_little_below_the_usual_ones() {
     for [bits, load, usual] in table(include_str!("data/cuckoo_rates.json"), 124) {
@@ -33,8 +33,8 @@ fn exact_rates_are_a_little_below_the_usual_ones() {
     }
 }
 
-/// One stored key: another agrees in fingerprint with 1/15, and in its pair of buckets with 2/3, or with 1/3
-/// where that is one.
+/// One stored key: another key has its fingerprint with probability 1/15, and its pair of buckets with 2/3, or with 1/3
+/// if both buckets coincide.
 #[test]
 fn the_rate_of_a_single_item_is_counted_out() {
     let expected = (2.0 / 3.0 * 2.0 / 3.0 + 1.0 / 3.0 / 3.0) / 15.0;
@@ -50,8 +50,8 @@ fn every_input_has_a_rate() {
     assert_eq!(rate_by_load(2.0, 8), rate_by_load(1.0, 8));
 }
 
-/// A filter of 10,000 items takes at most f/0.95 bits an item, for the least f that keeps the rate; from
-/// a rate of 5 % down one of 3,500 does.
+/// A filter of 10,000 items takes at most f/0.95 bits per item, for the least f that keeps the rate. From a rate of 5 %
+/// down, so does one of 3,500 items.
 #[test]
 fn large_filters_have_the_least_width_at_full_load() {
     for [rate, bits] in table(include_str!("data/cuckoo_widths.json"), 9) {
@@ -79,7 +79,7 @@ fn known_sizes() {
     assert_eq!(shape(1_000_000_000, 1e-9), (465_661_287, 32));
 }
 
-/// Narrower fingerprints at a lower load win just above the rate that a width reaches at full load.
+/// Narrower fingerprints at a lower load need fewer bits just above the rate that a width reaches at full load.
 #[test]
 fn load_and_width_are_traded() {
     let least = CuckooParams::from_items_and_fingerprint_bits(100_000, 12).unwrap();
@@ -143,7 +143,7 @@ quickcheck! {
         let (items, rate) = (u64::from(items % 100_000) + 1, 10f64.powf(-f64::from(exponent) / 32.0 - 0.01));
         let best = CuckooParams::new(items, rate).unwrap().num_bits();
         (4..=32).all(|bits: u32| {
-            // The most buckets of this width that take fewer bits.
+            // The most buckets of this width that need fewer bits.
             let buckets = (best - 1) / (4 * u64::from(bits));
             buckets < least_buckets(items, bits) || rate_exact(buckets, items, bits) > rate
         })

@@ -1,4 +1,4 @@
-//! Errors of HyperLogLog and UltraLogLog against published limits and independent simulations.
+//! Errors of HyperLogLog and UltraLogLog, compared with published limits and independent simulations.
 
 use pds_params::hll::CardinalityEstimator::{
     Improved, Martingale, MaximumLikelihood, UltraFgra, UltraMaximumLikelihood,
@@ -6,9 +6,8 @@ use pds_params::hll::CardinalityEstimator::{
 use pds_params::hll::{CardinalityEstimator, Sketch, relative_standard_error};
 use pds_params::{HllParams, ParamError};
 
-/// Precision, distinct items, and the standard deviation of the maximum-likelihood estimate times
-/// the root of the number of registers, from 2,000 simulated sketches each (1.6 % is one standard
-/// error of these figures).
+/// Precision, distinct items, and the standard deviation of the maximum-likelihood estimate times the root of the
+/// number of registers, from 2,000 simulated sketches each. One standard error of these figures is 1.6 %.
 const SIMULATED: [(u32, f64, f64); 12] = [
     (12, 100.0, 0.6924),
     (12, 1000.0, 0.7304),
@@ -53,7 +52,7 @@ fn the_simulations_agree_with_the_error_on_average() {
 #[test]
 fn the_error_reaches_its_published_limits() {
     let scaled = |sketch| relative_standard_error(sketch, 1 << 14, 1e12) * 128.0;
-    // The error wobbles a little with the logarithm of the number of items.
+    // The error oscillates slightly with the logarithm of the number of items.
     assert_close(scaled(Sketch::HyperLogLog), MaximumLikelihood.error_constant(), 1e-4);
     assert_close(scaled(Sketch::UltraLogLog), UltraMaximumLikelihood.error_constant(), 1e-4);
     let ln2 = core::f64::consts::LN_2;
@@ -78,8 +77,9 @@ fn few_items_collide_in_pairs_only() {
     assert_eq!(relative_standard_error(Sketch::HyperLogLog, 1 << 14, 0.0), 0.0);
 }
 
-/// What UltraLogLog saves at equal error, against six bits and one byte a register of HyperLogLog, and how much less it errs at equal
-/// precision. Ertl's 28 % are the likelihood estimator's; `estimate()` is the generalised remaining area against the improved one.
+/// The memory that UltraLogLog saves at equal error, compared with six bits and one byte per register of HyperLogLog,
+/// and its lower error at equal precision. Ertl's 28 % hold for the likelihood estimator. `estimate()` compares the
+/// generalised remaining area with the improved estimator.
 #[test]
 fn case_33_savings_belong_to_an_estimator() {
     let savings = |ultra: CardinalityEstimator, plain: CardinalityEstimator| {
@@ -91,7 +91,8 @@ fn case_33_savings_belong_to_an_estimator() {
     assert_eq!(savings(UltraMaximumLikelihood, MaximumLikelihood), ["28.2 %", "46.1 %", "26.6 %"]);
 }
 
-/// Root-mean-square errors at 10^7 items a register, the greater ones of two simulations of at least 125,000 sketches each.
+/// Root-mean-square errors at 10^7 items per register: the greater results of two simulations of at least 125,000
+/// sketches each.
 const FEW_REGISTERS: [(u32, CardinalityEstimator, f64); 12] = [
     (4, Improved, 0.277_48),
     (5, Improved, 0.189_76),
@@ -107,7 +108,7 @@ const FEW_REGISTERS: [(u32, CardinalityEstimator, f64); 12] = [
     (6, UltraMaximumLikelihood, 0.095_99),
 ];
 
-/// The limits for many registers were sold as bounds: 0.259 74, 0.183 66 and 0.129 87.
+/// The limits for many registers were presented as bounds: 0.259 74, 0.183 66 and 0.129 87.
 #[test]
 fn case_32_the_standard_error_is_a_bound_at_few_registers() {
     for (precision, estimator, measured) in FEW_REGISTERS {
@@ -130,7 +131,7 @@ fn case_32_a_precision_is_chosen_for_the_error_that_it_has() {
                 .map(|p| HllParams::new(p).unwrap().standard_error(estimator));
             let of = |error| HllParams::for_standard_error(estimator, error).unwrap().precision();
             assert_eq!([of(stated), of(next * 1.000_1)], [precision, precision + 1]);
-            // No number of items has a greater one.
+            // No number of items has a greater error.
             for items in (0..200).map(|i| 1.3f64.powi(i)).filter(|&items| items < 1e17) {
                 let at = HllParams::new(precision).unwrap().standard_error_at(estimator, items);
                 assert!(at <= stated, "{estimator:?} at {precision}, {items}: {at}, {stated}");
@@ -139,8 +140,8 @@ fn case_32_a_precision_is_chosen_for_the_error_that_it_has() {
     }
 }
 
-/// Root-mean-square errors times the root of 1,024 registers, at so many items a register, of 8,000 simulated dense sketches each
-/// (0.8 % is one standard error of these figures).
+/// Root-mean-square errors times the root of 1,024 registers, by number of items per register, from 8,000 simulated
+/// dense sketches each. One standard error of these figures is 0.8 %.
 #[test]
 fn case_32_errors_below_the_limit_are_those_of_simulations() {
     let simulated = [
@@ -212,7 +213,7 @@ fn the_sparse_form_takes_less_than_the_dense_one() {
     assert_eq!(params.memory_bytes_at(u64::MAX), 4_096);
 }
 
-/// Every number of items and of registers has an error, and every value an estimate; none is NaN.
+/// Every number of items and registers has an error, and every value an estimate. None is NaN.
 #[test]
 fn case_47_errors_and_estimates_of_any_number_are_numbers() {
     let numbers =

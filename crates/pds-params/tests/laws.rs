@@ -9,8 +9,8 @@ use pds_params::bloom::{
 use pds_params::{BloomParams, Estimate};
 use quickcheck::{Arbitrary, Gen, quickcheck};
 
-/// A design: items up to 10^11 and a rate from 0.99 down to 10^-15, both spread over orders of
-/// magnitude, so that sizes stay below 2^43 bits.
+/// A design: up to 10^11 items and a rate from 0.99 down to 10^-15, both spread over orders of magnitude. Sizes stay
+/// below 2^43 bits.
 #[derive(Debug, Clone, Copy)]
 struct Design {
     items: u64,
@@ -32,7 +32,7 @@ impl Design {
     }
 }
 
-/// The lowest exact rate that any number of hashes near the best has.
+/// Returns the lowest exact rate for any number of hashes near the best one.
 fn lowest_rate(bits: u64, items: u64) -> f64 {
     let best = BloomParams::from_bits_and_items(bits, items).unwrap().num_hashes();
     let near = best.saturating_sub(3).max(1)..=(best + 3).min(BloomParams::MAX_HASHES);
@@ -93,7 +93,7 @@ quickcheck! {
     }
 
     fn no_filter_beats_the_information_bound(design: Design) -> bool {
-        // For few items a filter may: its bits then hold chances that the bound averages out.
+        // A filter for few items may be smaller: its bits carry randomness that the bound averages out.
         let bound = information_bound(design.items, design.rate);
         design.items < 100 || design.params().num_bits() as f64 > bound
     }
@@ -103,7 +103,7 @@ quickcheck! {
         let asymptotic = rate_asymptotic(bits, items, hashes);
         let finite = rate_finite(bits, items, hashes);
         let exact = rate_exact(bits, items, hashes);
-        // A slack for rounding, which is absolute below the normal numbers.
+        // The tolerance for rounding is absolute below the normal numbers.
         let in_order = |low: f64, high: f64| low <= high * (1.0 + 1e-12) + f64::MIN_POSITIVE;
         0.0 <= asymptotic && in_order(asymptotic, finite) && in_order(finite, exact) && exact <= 1.0
     }
@@ -120,7 +120,7 @@ quickcheck! {
         let ones = params.set_bits_at(design.items).value.round() as u64;
         let Estimate { value, standard_error } =
             cardinality(params.num_bits(), params.num_hashes(), ones);
-        // Rounding to a whole bit is worth up to one item at half fill, more where nearly full.
+        // Rounding to a whole bit changes the result by up to one item at half fill, and by more if nearly full.
         ones == params.num_bits()
             || (value - design.items as f64).abs() <= 1.0 + standard_error
     }

@@ -1,6 +1,6 @@
-//! What textbooks and articles say in numbers, right or wrong, each with the right value.
+//! Numbers from textbooks and articles, right or wrong, each with the correct value.
 //!
-//! `docs/accuracy.md` has them in words.
+//! `docs/accuracy.md` explains them.
 
 use pds_params::hll::CardinalityEstimator::Improved;
 use pds_params::{BloomParams, CuckooParams, HllParams, bloom, counting};
@@ -9,7 +9,7 @@ fn percent(rate: f64) -> String {
     format!("{:.1} %", 100.0 * rate)
 }
 
-/// "10 bits an address give 0.1 %": they give 0.82 %, and 0.1 % takes 14.4.
+/// "10 bits an address give 0.1 %": they give 0.82 %. A rate of 0.1 % requires 14.4 bits.
 #[test]
 fn ten_bits_an_address() {
     let ten = BloomParams::from_bits_and_items(10_000_000, 1_000_000).unwrap();
@@ -21,7 +21,7 @@ fn ten_bits_an_address() {
     assert_eq!(format!("{bits:.2}"), "14.38");
 }
 
-/// "10^9 addresses at 0.1 % take 1.2 GB": 1.80 GB; 1.2 GB is what 1 % takes.
+/// "10^9 addresses at 0.1 % take 1.2 GB": they take 1.80 GB. 1.2 GB is the size for 1 %.
 #[test]
 fn a_billion_addresses() {
     let gigabytes = |rate| {
@@ -40,7 +40,7 @@ fn ten_billion_addresses() {
     assert_eq!(format!("{:.2}", params.size_in_bytes() as f64 / 1e9), "17.97");
 }
 
-/// "-n ln p / (ln 2)² bits keep the rate": with a whole number of hashes they do not.
+/// "-n ln p / (ln 2)² bits keep the rate": not with a whole number of hashes.
 #[test]
 fn the_textbook_size_misses_its_target() {
     let textbook = BloomParams::from_bits_and_items(9_585_059, 1_000_000).unwrap();
@@ -61,8 +61,8 @@ fn overfilled_filters() {
     assert_eq!(rates(10_000_000, 7), ["4.9 %", "13.8 %", "40.1 %"]);
 }
 
-/// "A cuckoo filter beats Bloom below 3 %": with semi-sorted buckets, which this one has not; it is below
-/// 0.37 % at a load of 0.95, but for the steps of whole fingerprints.
+/// "A cuckoo filter beats Bloom below 3 %": only with semi-sorted buckets, which this filter does not have. Its limit
+/// is 0.37 % at a load of 0.95, apart from the steps of whole fingerprints.
 #[test]
 fn cuckoo_against_bloom() {
     let bits = |rate| {
@@ -91,20 +91,20 @@ fn hyperloglog_in_a_kilobyte_and_a_half() {
     assert_eq!(format!("{:.2} %", 100.0 * twelve.standard_error(Improved)), "0.81 %");
 }
 
-/// "Counters of four bits never overflow": hardly, for distinct keys near the design load.
+/// "Counters of four bits never overflow": rarely, for distinct keys near the design load.
 #[test]
 fn four_bit_counters() {
     let overflow = |load| counting::overflow_probability(load * core::f64::consts::LN_2, 16);
     let close = |value: f64, expected: f64| (value / expected - 1.0).abs() < 0.01;
     assert!(close(overflow(1.0), 7.07e-17) && close(overflow(2.0), 2.4e-12));
     assert!(close(overflow(3.0), 8.3e-10));
-    // 10^8 counters at three times the load: one filter in twelve has a stuck one.
+    // 10^8 counters at three times the load: one filter in twelve has a saturated counter.
     let any = counting::any_overflow_probability(100_000_000, 3.0 * core::f64::consts::LN_2, 16);
     assert_eq!(percent(any), "8.0 %");
 }
 
-/// "(1 - (1 - 1/m)^(kn))^k is the rate": it is a lower bound, far off in small filters. The exact value for
-/// 15 bits was computed apart, in fractions, by the law of the number of set bits.
+/// "(1 - (1 - 1/m)^(kn))^k is the rate": it is a lower bound, and far too low for small filters. The exact value for 15
+/// bits was computed independently, in fractions, from the distribution of the number of set bits.
 #[test]
 fn the_three_formulas_differ_in_small_filters() {
     let rates = |bits, items, hashes, digits| {

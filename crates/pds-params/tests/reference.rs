@@ -1,4 +1,4 @@
-//! Every formula against tables that were computed in 30 to 60 digits by another program.
+//! Every formula, compared with tables that another program computed in 30 to 60 digits.
 
 #![expect(clippy::cast_possible_truncation, reason = "whole numbers of set bits")]
 
@@ -10,7 +10,7 @@ use pds_params::bloom::{
 };
 use serde_json::Value;
 
-/// One row of a table, by the names of its columns.
+/// One row of a table, by column name.
 struct Row(Vec<(String, Value)>);
 
 impl Row {
@@ -30,12 +30,12 @@ impl Row {
         self.get(column).as_f64().expect("a number")
     }
 
-    /// A fraction whose parts may be beyond 64 bits.
+    /// Returns a fraction whose parts may exceed 64 bits.
     fn decimal(&self, column: &str) -> f64 {
         self.get(column).as_str().and_then(|digits| digits.parse().ok()).expect("digits")
     }
 
-    /// Asserts that `actual` is the column's number to 10^-11, relatively.
+    /// Asserts that `actual` equals the column's number, with a relative error of at most 10^-11.
     #[track_caller]
     fn assert_close(&self, column: &str, actual: f64) {
         let expected = self.real(column);
@@ -44,7 +44,7 @@ impl Row {
     }
 }
 
-/// Parses a table and checks that it has as many rows as it should.
+/// Parses a table and checks its number of rows.
 fn table(text: &str, len: usize) -> Vec<Row> {
     let table: Value = serde_json::from_str(text).expect("a JSON table");
     let columns = table["columns"].as_array().expect("columns");
@@ -163,9 +163,9 @@ fn the_error_of_an_intersection_is_the_simulated_one() {
                 union: ones(left + right + common),
             },
         );
-        // Rounding the counts moves the estimate by an item or so.
+        // Rounding the counts changes the estimate by about one item.
         assert!((items.value - common as f64).abs() < 1.0, "{items} in {:?}", row.0);
-        // A simulated deviation has a relative standard error of 1/√(2 trials).
+        // The relative standard error of a simulated deviation is 1/√(2 trials).
         let ratio = items.standard_error / row.real("sd");
         let z = (ratio - 1.0) * (2.0 * row.real("trials")).sqrt();
         assert!(z.abs() < 4.0, "ratio {ratio}, z {z} in {:?}", row.0);

@@ -1,6 +1,6 @@
-//! Tables that were computed apart from this crate.
+//! Tables that were computed independently of this crate.
 
-/// The rows of a table of numbers.
+/// Returns the rows of a table of numbers.
 pub(crate) fn table<const COLUMNS: usize>(text: &str, len: usize) -> Vec<[f64; COLUMNS]> {
     let table: serde_json::Value = serde_json::from_str(text).expect("a JSON table");
     let row = |row: &serde_json::Value| {
