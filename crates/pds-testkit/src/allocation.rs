@@ -1,15 +1,15 @@
-//! What code allocates, for tests of bytes that claim more than there is.
+//! Measurement of allocated memory, for tests of bytes that claim more than they contain.
 //!
-//! A test binary that measures has [`PeakAlloc`] for its global allocator, and runs one measurement at a time: what is
-//! counted is the process's.
+//! A test binary that measures uses [`PeakAlloc`] as its global allocator. It runs one measurement at a time, because
+//! the count is that of the process.
 
 pub use peak_alloc::PeakAlloc;
 
-/// Bytes: more than errors and the code around them need (buffers are on the stack), and less than any claim or filter
-/// of such a test.
+/// An allowance in bytes. It is more than errors and the surrounding code need, because buffers are on the stack. It is
+/// less than any claim or filter of such a test.
 pub const CONSTANT: usize = 64 << 10;
 
-/// Runs `run`. Returns its result and the most bytes that it had allocated at a time, beyond those before it.
+/// Runs `run`. Returns its result and the peak of allocated bytes, beyond those allocated before.
 pub fn peak_of<T>(allocator: &PeakAlloc, run: impl FnOnce() -> T) -> (T, usize) {
     let before = allocator.current_usage();
     allocator.reset_peak_usage();

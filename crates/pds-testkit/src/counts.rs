@@ -1,12 +1,12 @@
-//! Counts of items that follow from set bits.
+//! Tests of the item counts that follow from set bits.
 
-/// Tests the counts of a Bloom filter, standard or blocked, which `shaped(size, hashes)` builds.
+/// Defines tests of the counts of a Bloom filter, standard or blocked, which `shaped(size, hashes)` builds.
 ///
-/// `shapes` holds pairs of size and hashes; `filled` holds triples with a number of items besides.
+/// `shapes` contains pairs of size and hashes. `filled` contains triples with a number of items in addition.
 #[macro_export]
 macro_rules! counts_of_bits {
     (shapes: $shapes:expr, filled: $filled:expr) => {
-        /// A count below what the bits prove, an identity that is none, and infinite or missing errors.
+        /// Faults: a count below the lower bound that the bits prove, a broken identity, infinite or missing errors.
         #[test]
         fn case_27_counts_do_not_contradict_the_bits() {
             for (size, hashes) in $shapes {
@@ -39,11 +39,12 @@ macro_rules! counts_of_bits {
             }
         }
 
-        /// Two standard errors hold 95.4 % of the estimates while they are normal; sparse and full filters are not.
+        /// Two standard errors contain 95.4 % of the estimates if these are normal. Sparse and full filters are not
+        /// tested.
         #[test]
         fn case_28_standard_errors_hold_the_truth() {
             const FILTERS: u32 = 1_000;
-            // Four standard deviations of a count of 1,000 at 95 %, some 27 judgements.
+            // Four standard deviations of a count of 1,000 at 95 %, for about 27 tests.
             const LEAST: u32 = 950 - 28;
             let mut random = $crate::keys::random(28);
             for (size, hashes, items) in $filled {

@@ -1,15 +1,15 @@
-//! The day on which something was measured.
+//! The date of a measurement.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Spells today's date, year first, as the clock of the machine has it in UTC.
+/// Returns today's date in UTC by the clock of the machine, year first.
 #[must_use]
 pub fn today() -> String {
     let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     date(elapsed.as_secs() / 86_400)
 }
 
-/// Spells the date that is `days` days after 1 January 1970.
+/// Returns the date that is `days` days after 1 January 1970.
 fn date(mut days: u64) -> String {
     let is_leap = |year: u64| {
         year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))

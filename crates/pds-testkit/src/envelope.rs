@@ -1,16 +1,16 @@
-//! Envelopes taken apart and put together by hand, as an attacker would.
+//! Assembly and disassembly of envelopes by hand, as an attacker would do it.
 //!
-//! Written from `docs/format.md` alone: the code under test is not asked for a length, an offset or a checksum.
+//! The code follows `docs/format.md` alone. It does not use the code under test for any length, offset or checksum.
 
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Length of the fixed part of a head in bytes.
+/// Length of the fixed part of a header in bytes.
 const FIXED: usize = 24;
 /// Length of a checksum in bytes.
 const SUM: usize = 8;
 /// Offset of the kind.
 const KIND_AT: usize = 10;
-/// Offset of the length of the head.
+/// Offset of the length of the header.
 const HEAD_BYTES_AT: usize = 12;
 /// Offset of the length of the envelope.
 const ENVELOPE_BYTES_AT: usize = 16;
@@ -25,7 +25,7 @@ pub const SHAPE: u16 = 3;
 /// A section: its tag and its bytes.
 pub type Section = (u16, Vec<u8>);
 
-/// Length of the head by its own word, where it is possible and there are as many bytes.
+/// Returns the length of the header by its own field, if it is possible and the bytes are at least as many.
 #[must_use]
 pub fn head_bytes(bytes: &[u8]) -> Option<usize> {
     let stated = u32::from_le_bytes(*bytes.get(HEAD_BYTES_AT..)?.first_chunk()?);
@@ -33,7 +33,7 @@ pub fn head_bytes(bytes: &[u8]) -> Option<usize> {
     (length % 64 == 0 && (64..=4096).contains(&length) && length <= bytes.len()).then_some(length)
 }
 
-/// Makes both checksums fit what they cover, as far as there is room for them.
+/// Makes both checksums valid, as far as the bytes contain them.
 pub fn seal(bytes: &mut [u8]) {
     seal_payload(bytes);
     seal_head(bytes);
@@ -51,17 +51,17 @@ pub(crate) fn seal_payload(bytes: &mut [u8]) {
     }
 }
 
-/// Writes the checksum of all but the last eight bytes into those.
+/// Writes the checksum of all but the last eight bytes into the last eight.
 fn put_sum(bytes: &mut [u8]) {
     if let Some((covered, sum)) = bytes.split_last_chunk_mut() {
         *sum = xxh3_64(covered).to_le_bytes();
     }
 }
 
-/// The bytes with others at an offset, truly sealed.
+/// Returns the bytes with `new` at `offset`, with valid checksums.
 ///
 /// # Panics
-/// When there are no bytes at the offset.
+/// If there are no bytes at the offset.
 #[must_use]
 pub fn forged(bytes: &[u8], offset: usize, new: &[u8]) -> Vec<u8> {
     let mut forged = bytes.to_vec();
@@ -70,7 +70,7 @@ pub fn forged(bytes: &[u8], offset: usize, new: &[u8]) -> Vec<u8> {
     forged
 }
 
-/// The sections of a head, as far as they make sense.
+/// Returns the sections of a header, up to the first that is invalid.
 #[must_use]
 pub fn sections(bytes: &[u8]) -> Vec<Section> {
     let mut sections = Vec::new();
@@ -88,10 +88,11 @@ pub fn sections(bytes: &[u8]) -> Vec<Section> {
     sections
 }
 
-/// An envelope of any kind, sections and payload, truly sealed; the head is as long as it needs to be.
+/// Returns an envelope of any kind, sections and payload, with valid checksums. The header has the least possible
+/// length.
 ///
 /// # Panics
-/// When a section is longer than its length can say.
+/// If a section is too long for its length field.
 #[must_use]
 pub fn envelope(kind: u16, sections: &[Section], payload: &[u8]) -> Vec<u8> {
     let mut head = vec![0; FIXED];
@@ -107,7 +108,7 @@ pub fn envelope(kind: u16, sections: &[Section], payload: &[u8]) -> Vec<u8> {
     sized([&head, payload, &[0; SUM]].concat(), head.len())
 }
 
-/// States the lengths of an envelope whose head has so many bytes, and seals it.
+/// Writes the lengths of an envelope with a header of `head_bytes` bytes, and seals it.
 fn sized(mut bytes: Vec<u8>, head_bytes: usize) -> Vec<u8> {
     let stated = u32::try_from(head_bytes).expect("a short head");
     let total = bytes.len() as u64;
@@ -117,10 +118,10 @@ fn sized(mut bytes: Vec<u8>, head_bytes: usize) -> Vec<u8> {
     bytes
 }
 
-/// The envelope with other sections, in a head that is as long as it needs to be.
+/// Returns the envelope with other sections, in a header of the least possible length.
 ///
 /// # Panics
-/// When the bytes are no envelope.
+/// If the bytes are not an envelope.
 #[must_use]
 pub fn with_sections(bytes: &[u8], sections: &[Section]) -> Vec<u8> {
     let length = head_bytes(bytes).expect("an envelope");
@@ -128,10 +129,10 @@ pub fn with_sections(bytes: &[u8], sections: &[Section]) -> Vec<u8> {
     envelope(kind, sections, &bytes[length..bytes.len() - SUM])
 }
 
-/// Offset of a number of the shape.
+/// Returns the offset of a shape number.
 ///
 /// # Panics
-/// When the bytes are no envelope.
+/// If the bytes are not an envelope.
 #[must_use]
 pub fn number_offset(bytes: &[u8], index: usize) -> usize {
     let before = sections(bytes).into_iter().take_while(|(tag, _)| *tag != SHAPE);
@@ -139,10 +140,10 @@ pub fn number_offset(bytes: &[u8], index: usize) -> usize {
     FIXED + start + 8 + 8 * index
 }
 
-/// The envelope with another number in its shape, truly sealed.
+/// Returns the envelope with another shape number, with valid checksums.
 ///
 /// # Panics
-/// When there is no such number.
+/// If there is no such number.
 #[must_use]
 pub fn with_number(bytes: &[u8], index: usize, number: u64) -> Vec<u8> {
     let at = number_offset(bytes, index);
@@ -150,10 +151,10 @@ pub fn with_number(bytes: &[u8], index: usize, number: u64) -> Vec<u8> {
     forged(bytes, at, &number.to_le_bytes())
 }
 
-/// The envelope with other numbers in its shape, which may be more or fewer, truly sealed.
+/// Returns the envelope with other shape numbers, more or fewer, with valid checksums.
 ///
 /// # Panics
-/// When the bytes are no envelope.
+/// If the bytes are not an envelope.
 #[must_use]
 pub fn with_numbers(bytes: &[u8], numbers: &[u64]) -> Vec<u8> {
     let mut sections = sections(bytes);
@@ -164,21 +165,21 @@ pub fn with_numbers(bytes: &[u8], numbers: &[u64]) -> Vec<u8> {
     with_sections(bytes, &sections)
 }
 
-/// The bytes with another payload, truly sealed.
+/// Returns the bytes with another payload, with valid checksums.
 ///
 /// # Panics
-/// When the bytes are no envelope.
+/// If the bytes are not an envelope.
 #[must_use]
 pub fn with_payload(bytes: &[u8], payload: &[u8]) -> Vec<u8> {
     let length = head_bytes(bytes).expect("an envelope");
     sized([&bytes[..length], payload, &[0; SUM]].concat(), length)
 }
 
-/// Bytes with another first number of their shape and another length of payload, truly sealed: what follows the head
-/// is not what it claims.
+/// Returns bytes with another first shape number and another payload length, with valid checksums. The bytes after the
+/// header do not match this claim.
 ///
 /// # Panics
-/// When the bytes are no envelope with a shape.
+/// If the bytes are not an envelope with a shape.
 #[must_use]
 pub fn claiming(bytes: &[u8], number: u64, payload_bytes: u64) -> Vec<u8> {
     let total = head_bytes(bytes).expect("an envelope") as u64 + payload_bytes + SUM as u64;

@@ -1,4 +1,4 @@
-//! Values under four formats of serde, and what must hold of every one that carries an envelope.
+//! Values under four formats of serde, and properties of all values that contain an envelope.
 
 use core::fmt::Debug;
 
@@ -11,9 +11,9 @@ pub enum Format {
     Bincode,
     /// postcard.
     Postcard,
-    /// JSON: text, so that bytes are base64 in it.
+    /// JSON. It is text, so bytes are base64.
     Json,
-    /// CBOR, which tells bytes from arrays.
+    /// CBOR. It distinguishes bytes from arrays.
     Cbor,
 }
 
@@ -21,10 +21,10 @@ pub enum Format {
 pub const FORMATS: [Format; 4] = [Format::Bincode, Format::Postcard, Format::Json, Format::Cbor];
 
 impl Format {
-    /// Writes a value.
+    /// Serializes a value.
     ///
     /// # Errors
-    /// What the format says of a value that refuses to be written.
+    /// The error of the format if the value cannot be serialized.
     pub fn write(self, value: &impl Serialize) -> Result<Vec<u8>, String> {
         let mut cbor = Vec::new();
         match self {
@@ -38,10 +38,10 @@ impl Format {
         }
     }
 
-    /// Reads a value.
+    /// Deserializes a value.
     ///
     /// # Errors
-    /// What the format says of bytes that it cannot read, or the value of what they hold.
+    /// The error of the format if it cannot read the bytes, or the error of the value for their contents.
     pub fn read<T: for<'de> Deserialize<'de>>(self, bytes: &[u8]) -> Result<T, String> {
         match self {
             Self::Bincode => bincode::serde::decode_from_slice(bytes, bincode::config::standard())
@@ -54,11 +54,13 @@ impl Format {
     }
 }
 
-/// Every format carries `envelope` and gives the value back. Cut short it is refused, and with one bit flipped
-/// too, unless it still says the same: a format may have two ways to do so around the envelope.
+/// Asserts that every format carries `envelope` and returns the value.
+///
+/// Truncated bytes must be refused. Bytes with one flipped bit must be refused or give the same value, because a format
+/// may have two encodings around the envelope.
 ///
 /// # Panics
-/// When one of these does not hold.
+/// If one of these does not hold.
 pub fn survives<T>(value: &T, envelope: &[u8])
 where
     T: Serialize + for<'de> Deserialize<'de> + PartialEq + Debug,
@@ -75,7 +77,7 @@ where
     }
 }
 
-/// Whether the bytes are read with one bit flipped.
+/// Returns `true` if the bytes are read with one bit flipped.
 fn is_read<T>(format: Format, written: &[u8], bit: usize, value: &T) -> bool
 where
     T: for<'de> Deserialize<'de> + PartialEq + Debug,
@@ -90,7 +92,7 @@ where
     read.is_ok()
 }
 
-/// Bytes in each binary format whose length says `length`, whatever follows: a claim in front of the envelope.
+/// Returns bytes in each binary format that claim the length `length` in front of the envelope.
 #[must_use]
 pub fn claiming(length: u64, envelope: &[u8]) -> [(Format, Vec<u8>); 4] {
     let (big, little) = (length.to_be_bytes(), length.to_le_bytes());
@@ -102,17 +104,17 @@ pub fn claiming(length: u64, envelope: &[u8]) -> [(Format, Vec<u8>); 4] {
     ]
 }
 
-/// A length of a tebibyte in front of an envelope is refused in every binary format.
+/// Asserts that every binary format refuses a claimed length of a tebibyte in front of an envelope.
 ///
 /// # Panics
-/// When it is read.
+/// If the bytes are read.
 pub fn refuse_claims<T: for<'de> Deserialize<'de>>(envelope: &[u8]) {
     for (format, claim) in claiming(1 << 40, envelope) {
         assert!(format.read::<T>(&claim).is_err(), "{format:?}");
     }
 }
 
-/// Seven bits a byte, the lowest first.
+/// Encodes seven bits per byte, the lowest first.
 fn varint(mut number: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
     while number > 0x7f {

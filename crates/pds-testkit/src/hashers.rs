@@ -1,7 +1,7 @@
-//! Hash functions that are weak on purpose.
+//! Deliberately weak hash functions.
 //!
-//! Real programs hash with these, and real filters have missed their promised rate because of them. Each is exactly
-//! what its name says, pinned by published check values, so that a failure tells of the structure under test.
+//! Real programs hash with these functions, and real filters have missed their promised rate because of them. Published
+//! check values pin each function, so that a failure points to the structure under test.
 
 use core::fmt;
 use core::hash::{BuildHasher, Hasher};
@@ -10,7 +10,7 @@ use pds_core::{DefaultHashBuilder, Mixed};
 
 use crate::keys::awkward;
 
-/// The multiplier of FxHash on 64-bit machines, the golden ratio's neighbour that Firefox chose.
+/// The multiplier of FxHash on 64-bit machines, a number near the golden ratio that Firefox chose.
 const FX_MULTIPLIER: u64 = 0x517c_c1b7_2722_0a95;
 /// FNV-1a, 64 bits: offset basis and prime, from Fowler, Noll and Vo's page on the hash.
 const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
@@ -18,7 +18,7 @@ const FNV_PRIME: u64 = 0x0000_0100_0000_01b3;
 /// The polynomial of ECMA-182, bits reversed, as the XZ format uses it.
 const CRC64_POLYNOMIAL: u64 = 0xc96c_5795_d787_0f42;
 
-/// Declares a `BuildHasher` without state for a hasher that starts from `$start`.
+/// Defines a `BuildHasher` without state for a hasher with the initial state `$start`.
 macro_rules! build_hasher {
     ($(#[$doc:meta])* $builder:ident -> $hasher:ident($start:expr)) => {
         $(#[$doc])*
@@ -35,7 +35,7 @@ macro_rules! build_hasher {
     };
 }
 
-/// Integers are pushed whole, as one word, and the state is the hash.
+/// Defines methods that push each integer as one word, and return the state as the hash.
 macro_rules! push_integers {
     () => {
         fn write_u16(&mut self, value: u16) {
@@ -61,26 +61,26 @@ macro_rules! push_integers {
 }
 
 build_hasher! {
-    /// An integer is its own hash; consecutive keys have consecutive hashes.
+    /// A hasher that returns integers unchanged. Consecutive keys have consecutive hashes.
     ///
-    /// Whatever else is written continues as a polynomial in 257, whose value keeps the order and the common
-    /// prefixes of short strings.
+    /// Other data continues as a polynomial in 257. Its value keeps the order and the common prefixes of short strings.
     IdentityBuilder -> IdentityHasher(0)
 }
 
 build_hasher! {
-    /// FxHash as `rustc` used it for years: one rotation, one xor and one multiplication a word, and no finaliser,
-    /// so that low bits of the hash depend on low bits of the key only.
+    /// FxHash as `rustc` used it for years: one rotation, one xor and one multiplication per word.
+    ///
+    /// It has no finaliser, so low bits of the hash depend only on low bits of the key.
     FxBuilder -> FxHasher(0)
 }
 
 build_hasher! {
-    /// FNV-1a, byte by byte; its high bits are poor for short keys.
+    /// FNV-1a, byte by byte. Its high bits are poor for short keys.
     Fnv1aBuilder -> Fnv1aHasher(FNV_OFFSET)
 }
 
 build_hasher! {
-    /// CRC-64/XZ: linear over bits, so that differences of keys become fixed differences of hashes.
+    /// CRC-64/XZ. It is linear over bits, so differences of keys become fixed differences of hashes.
     Crc64Builder -> Crc64Hasher(u64::MAX)
 }
 
@@ -159,7 +159,7 @@ impl Hasher for Crc64Hasher {
     }
 }
 
-/// The remainder of each byte, so that a byte costs one look-up instead of eight steps.
+/// The remainder of each byte. A byte costs one look-up instead of eight steps.
 static CRC64_TABLE: [u64; 256] = crc64_table();
 
 const fn crc64_table() -> [u64; 256] {
@@ -178,7 +178,7 @@ const fn crc64_table() -> [u64; 256] {
     table
 }
 
-/// Any of these hashers, or the default one, under one type: for tests that go through all of them.
+/// Any of these hashers, or the default one, as one type, for tests of all of them.
 #[derive(Clone, Copy)]
 pub struct AnyBuilder {
     name: &'static str,
@@ -199,7 +199,7 @@ impl BuildHasher for AnyBuilder {
     }
 }
 
-/// All weak hashers, and the default one, each made uniform by [`Mixed`].
+/// Returns all weak hashers and the default one, each made uniform by [`Mixed`].
 #[must_use]
 pub fn all() -> [Mixed<AnyBuilder>; 5] {
     fn build<S: BuildHasher<Hasher: 'static> + Default>() -> Box<dyn Hasher> {
@@ -215,7 +215,7 @@ pub fn all() -> [Mixed<AnyBuilder>; 5] {
     .map(Mixed)
 }
 
-/// [`all`] hashers, each with every stream of integers on which a weak one is likely to fail, and a name for both.
+/// Returns [`all`] hashers with every stream of integers on which a weak one is likely to fail, and a name for both.
 pub fn on_awkward_keys()
 -> impl Iterator<Item = (String, Mixed<AnyBuilder>, impl Iterator<Item = u64> + Clone)> {
     all().into_iter().flat_map(|hasher| {

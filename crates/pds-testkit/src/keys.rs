@@ -1,15 +1,15 @@
 //! Endless streams of distinct keys, the same on every run and machine.
 //!
-//! The first `n` keys of a stream serve as the stored ones, all later ones as the absent ones: of the same kind, and
-//! never equal to a stored one. A stream is cheap to clone, so that its keys need not be kept to be asked for again.
+//! Use the first `n` keys of a stream as the stored ones. All later keys are absent: they are of the same kind, and
+//! never equal to a stored key. Clone a stream to query its keys again. This is cheap, so the keys need not be kept.
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// What every string of [`prefixed`] starts with.
+/// The prefix of every string of [`prefixed`].
 const PREFIX: &str = "registry/production/eu-central/tenants/0000/objects/";
 
-/// Host names, path words and file types that [`urls`] draws from.
+/// Host names, path words and file types of [`urls`].
 const HOSTS: [&str; 8] = ["www", "shop", "static", "img", "blog", "m", "api", "news"];
 const WORDS: [&str; 16] = [
     "archive",
@@ -31,51 +31,51 @@ const WORDS: [&str; 16] = [
 ];
 const TYPES: [&str; 4] = ["html", "php", "json", "aspx"];
 
-/// Random integers, by a generator (xoshiro256++) that shares nothing with the hashers under test.
+/// Returns random integers from a generator (xoshiro256++) that is independent of the hashers under test.
 ///
-/// Distinct but for a chance of `n² / 2^65`, which is 3e-6 for ten million keys.
+/// The probability that two of n keys are equal is `n² / 2^65`, which is 3e-6 for ten million keys.
 pub fn random(seed: u64) -> impl Iterator<Item = u64> + Clone {
     let mut generator = Xoshiro256PlusPlus::seed_from_u64(seed);
     core::iter::repeat_with(move || generator.next_u64())
 }
 
-/// The integers from `start` on, as a table's row numbers are.
+/// Returns the integers from `start` on, like the row numbers of a table.
 pub fn consecutive(start: u64) -> impl Iterator<Item = u64> + Clone {
     strided(start, 1)
 }
 
-/// Every `step`-th integer from `start` on; a power of two leaves the low bits constant, as in addresses.
+/// Returns every `step`-th integer from `start` on. A power of two leaves the low bits constant, like addresses.
 ///
-/// Distinct for `2^64 / step` keys.
+/// `2^64 / step` keys are distinct.
 pub fn strided(start: u64, step: u64) -> impl Iterator<Item = u64> + Clone {
     (0u64..).map(move |index| start.wrapping_add(index.wrapping_mul(step)))
 }
 
-/// Integers whose bytes run backwards: consecutive numbers in the *high* bits, zeros below.
+/// Returns integers with reversed bytes: consecutive numbers in the *high* bits, zeros below.
 ///
-/// Distinct for as many keys as there are integers.
+/// As many keys are distinct as there are integers.
 pub fn byte_swapped(start: u64) -> impl Iterator<Item = u64> + Clone {
     consecutive(start).map(u64::swap_bytes)
 }
 
-/// The streams of integers on which weak hashers are likely to fail, each with its name.
+/// Returns the streams of integers on which weak hashers are likely to fail, each with its name.
 pub fn awkward() -> impl Iterator<Item = (&'static str, impl Iterator<Item = u64> + Clone)> {
     let kinds: [fn(u64) -> u64; 3] = [|index| index, |index| index << 32, u64::swap_bytes];
     let names = ["consecutive", "strided", "byte swapped"];
     names.into_iter().zip(kinds).map(|(name, kind)| (name, consecutive(0).map(kind)))
 }
 
-/// Strings of 64 bytes that differ in their last twelve only, decimal digits.
+/// Returns strings of 64 bytes that differ only in their last twelve bytes, decimal digits.
 pub fn prefixed(start: u64) -> impl Iterator<Item = String> + Clone {
     consecutive(start).map(|index| format!("{PREFIX}{index:012}"))
 }
 
-/// Addresses of web pages, 80 bytes on average, made distinct by a number inside.
+/// Returns addresses of web pages, 80 bytes on average. A number in each makes them distinct.
 pub fn urls(seed: u64) -> impl Iterator<Item = String> + Clone {
     (0..).zip(random(seed)).map(|(index, random)| url(index, random))
 }
 
-/// Spells out one address; `random` chooses its parts, `index` makes it unlike every other.
+/// Formats one address. `random` chooses its parts, and `index` makes it unique.
 fn url(index: u64, random: u64) -> String {
     let pick = |shift: u32, choices: u64| (random >> shift) % choices;
     let word = |shift| WORDS[narrow(pick(shift, 16))];
@@ -92,7 +92,7 @@ fn url(index: u64, random: u64) -> String {
     )
 }
 
-/// Narrows an index that is below the length of a table.
+/// Converts an index that is below the length of a table.
 fn narrow(index: u64) -> usize {
     usize::try_from(index).expect("an index into a small table")
 }

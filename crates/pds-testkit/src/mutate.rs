@@ -1,6 +1,6 @@
-//! Forged envelopes: valid bytes, changed by a string of choices, with checksums that fit again.
+//! Forged envelopes: valid bytes that are changed by a string of choices, with valid checksums.
 //!
-//! A fuzzer gives the choices, or [`inputs`] does for an ordinary test; the same bodies run under both. The
+//! A fuzzer provides the choices, or [`inputs`] does for an ordinary test. The same test bodies run under both. The
 //! offsets are those of `docs/format.md`, as in [`envelope`](crate::envelope).
 
 use crate::envelope::{head_bytes, seal, seal_head, seal_payload, sections, with_sections};
@@ -12,8 +12,8 @@ const SUM: usize = 8;
 /// Offset of the length of the envelope.
 const ENVELOPE_BYTES_AT: usize = 16;
 
-/// Offset and length of every field between the magic and the checksum, in a head of a hasher, a design and a shape or of
-/// a hasher and a shape.
+/// Offset and length of every field between the magic number and the checksum. The header has a hasher, a design and a
+/// shape, or a hasher and a shape.
 const FIELDS: [(usize, usize); 24] = [
     (8, 2),
     (10, 2),
@@ -41,7 +41,7 @@ const FIELDS: [(usize, usize); 24] = [
     (112, 8),
 ];
 
-/// Values that decoders have been seen to stumble over; the last are bits of an `f64`.
+/// Values that have caused faults in decoders. The last are bits of an `f64`.
 const NUMBERS: [u64; 20] = [
     0,
     1,
@@ -65,18 +65,18 @@ const NUMBERS: [u64; 20] = [
     (-0.5_f64).to_bits(),
 ];
 
-/// A string of bytes that decides what a test body does. When it is used up, every choice is the first one.
+/// A string of bytes that controls a test body. When it is used up, every choice is the first one.
 #[derive(Clone, Debug)]
 pub struct Choices<'a>(&'a [u8]);
 
 impl<'a> Choices<'a> {
-    /// Decides by these bytes.
+    /// Creates choices from these bytes.
     #[must_use]
     pub const fn new(bytes: &'a [u8]) -> Self {
         Self(bytes)
     }
 
-    /// Returns whether all choices are used up.
+    /// Returns `true` if all choices are used up.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -89,10 +89,10 @@ impl<'a> Choices<'a> {
         first
     }
 
-    /// Chooses a number below `limit`; nearly evenly for limits that are small against 2^32.
+    /// Chooses a number below `limit`, nearly uniformly for limits that are small compared with 2^32.
     ///
     /// # Panics
-    /// When `limit` is 0.
+    /// If `limit` is 0.
     pub fn below(&mut self, limit: usize) -> usize {
         let bytes = if limit <= 256 { 1 } else { 4 };
         (0..bytes).fold(0, |number, _| number << 8 | usize::from(self.byte())) % limit
@@ -104,7 +104,7 @@ impl<'a> Choices<'a> {
     }
 }
 
-/// Choices for an ordinary test: `count` random strings of up to 95 bytes.
+/// Returns choices for an ordinary test: `count` random strings of up to 95 bytes.
 pub fn inputs(seed: u64, count: usize) -> impl Iterator<Item = Vec<u8>> {
     let mut generator = Xoshiro256PlusPlus::seed_from_u64(seed);
     core::iter::repeat_with(move || {
@@ -115,7 +115,7 @@ pub fn inputs(seed: u64, count: usize) -> impl Iterator<Item = Vec<u8>> {
     .take(count)
 }
 
-/// Changes an envelope up to four times; mostly its checksums fit afterwards, as an attacker would have it.
+/// Changes an envelope up to four times. Its checksums are mostly valid afterwards, as in an attack.
 pub fn mutate(bytes: &mut Vec<u8>, choices: &mut Choices<'_>) {
     for _ in 0..=choices.below(4) {
         edit(bytes, choices);
@@ -148,7 +148,7 @@ fn flip_bit(bytes: &mut [u8], choices: &mut Choices<'_>) {
     }
 }
 
-/// Overwrites a field of the header with a number that is likely to matter.
+/// Overwrites a field of the header with a number that is likely to cause faults.
 fn put_field(bytes: &mut [u8], choices: &mut Choices<'_>) {
     if let Some(field) = field(bytes, choices) {
         let known = NUMBERS.get(choices.below(NUMBERS.len() + 1));
@@ -157,7 +157,7 @@ fn put_field(bytes: &mut [u8], choices: &mut Choices<'_>) {
     }
 }
 
-/// Adds a small number to a field of the header, or takes it away.
+/// Adds a small number to a field of the header, or subtracts it.
 fn shift_field(bytes: &mut [u8], choices: &mut Choices<'_>) {
     if let Some(field) = field(bytes, choices) {
         let mut number = [0; 8];
@@ -173,7 +173,7 @@ fn field<'a>(bytes: &'a mut [u8], choices: &mut Choices<'_>) -> Option<&'a mut [
     bytes.get_mut(at..at + length)
 }
 
-/// Overwrites a piece of the payload with one byte over and over.
+/// Overwrites a part of the payload with one repeated byte.
 fn fill_payload(bytes: &mut [u8], choices: &mut Choices<'_>) {
     let end = bytes.len().saturating_sub(SUM);
     if let Some(head) = head_bytes(bytes).filter(|&head| head < end) {
@@ -183,7 +183,7 @@ fn fill_payload(bytes: &mut [u8], choices: &mut Choices<'_>) {
     }
 }
 
-/// Gives the payload another length and says so in the head.
+/// Changes the length of the payload, and the length in the header.
 fn resize_payload(bytes: &mut Vec<u8>, choices: &mut Choices<'_>) {
     if let Some(head) = head_bytes(bytes) {
         let length = choices.below(64) * [1, 4, 8, 64][choices.below(4)];
@@ -193,7 +193,7 @@ fn resize_payload(bytes: &mut Vec<u8>, choices: &mut Choices<'_>) {
     }
 }
 
-/// Takes a section away, doubles it, moves it, gives it another tag or another length, in a head that fits.
+/// Removes, duplicates or moves a section, or changes its tag or length, in a header of matching length.
 fn edit_sections(bytes: &mut Vec<u8>, choices: &mut Choices<'_>) {
     let mut sections = sections(bytes);
     if sections.is_empty() || head_bytes(bytes).is_none_or(|head| bytes.len() < head + SUM) {

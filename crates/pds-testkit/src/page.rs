@@ -1,9 +1,9 @@
-//! Reports for a browser: one file without references to others, readable on a telephone.
+//! Reports for a browser: one file without external references, readable on a telephone.
 
-/// Joins the parts of a report into a page. `title` is text, `body` is HTML.
+/// Returns a page with the parts of a report. `title` is text, `body` is HTML.
 ///
-/// The style sheet knows paragraphs of class `verdict` that are `kept` or `broken`, divisions of class `wide` that scroll
-/// sideways, and rows of tables that are `weak` or `broken`.
+/// The style sheet defines paragraphs of class `verdict` with `kept` or `broken`, divisions of class `wide` that scroll
+/// sideways, and table rows of class `weak` or `broken`.
 #[must_use]
 pub fn page(title: &str, body: &str) -> String {
     format!(
@@ -16,7 +16,7 @@ pub fn page(title: &str, body: &str) -> String {
     )
 }
 
-/// Makes text harmless inside HTML.
+/// Escapes text for HTML.
 #[must_use]
 pub fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")

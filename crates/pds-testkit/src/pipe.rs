@@ -1,13 +1,13 @@
-//! Output whose reader may leave early, as `head` does.
+//! Output whose reader may close it early, as `head` does.
 
 use core::fmt::Display;
 use std::io::{self, ErrorKind, Write};
 use std::panic;
 use std::process;
 
-/// Prints a text to standard output. A reader that has left is no error.
+/// Prints a text to standard output. A closed pipe is not an error.
 ///
-/// For tools that go on after they have printed: their files and their exit status do not depend on the reader.
+/// Use this in tools that continue after printing. Their files and their exit status then do not depend on the reader.
 ///
 /// # Errors
 /// Any other error of standard output.
@@ -19,13 +19,13 @@ pub fn print(text: impl Display) -> io::Result<()> {
     }
 }
 
-/// Ends the process quietly, with success, when `println!` finds that the reader has left.
+/// Ends the process without output, with success, if `println!` finds a closed pipe.
 ///
-/// For examples, which call it first. By default `println!` panics then.
+/// Call this first in an example. By default `println!` panics in this case.
 pub fn end_quietly() {
     let default = panic::take_hook();
     panic::set_hook(Box::new(move |panic| {
-        // std's own words: there is no other sign of it.
+        // The text is that of std. Nothing else identifies this panic.
         let text = panic.payload().downcast_ref::<String>().map_or("", String::as_str);
         if text.starts_with("failed printing to stdout") && text.contains("Broken pipe") {
             process::exit(0);

@@ -1,4 +1,4 @@
-//! What must hold of any bytes for any structure that reads them: the bodies of tests and fuzz targets.
+//! Properties of all structures for arbitrary bytes: the bodies of tests and fuzz targets.
 
 use core::fmt::Debug;
 
@@ -7,13 +7,14 @@ use pds_core::{DecodeError, Membership, ReadError};
 
 use crate::mutate::Choices;
 
-/// More than any input has, so that nothing is refused for its size alone.
+/// More than the length of any input, so that nothing is refused for its size alone.
 const LIMIT: u64 = 1 << 20;
 
-/// Decodes bytes from a slice and from a stream. Both agree, and what is accepted is written back as it was.
+/// Decodes bytes from a slice and from a stream. Asserts that both agree, and that accepted bytes are written back
+/// unchanged.
 ///
 /// # Panics
-/// When one of these does not hold.
+/// If one of these does not hold.
 pub fn decode<P: Portable>(bytes: &[u8]) -> Option<P> {
     let streamed = ByteOptions::new().max_bytes(LIMIT).read_from::<P>(bytes);
     match ByteOptions::new().from_bytes::<P>(bytes) {
@@ -30,19 +31,19 @@ pub fn decode<P: Portable>(bytes: &[u8]) -> Option<P> {
     }
 }
 
-/// Bytes that claim more than is there are refused, from a slice and from a stream of at most 64 KiB.
+/// Asserts that bytes which claim more than they contain are refused, from a slice and from a stream of at most 64 KiB.
 ///
 /// # Panics
-/// When they are read.
+/// If they are read.
 pub fn refuse<P: Portable>(bytes: &[u8]) {
     assert!(ByteOptions::new().from_bytes::<P>(bytes).is_err());
     assert!(ByteOptions::new().max_bytes(1 << 16).read_from::<P>(bytes).is_err());
 }
 
-/// Cut anywhere, extended, and with any one bit flipped, bytes are an error and no structure.
+/// Asserts that bytes are refused if they are truncated, extended, or have one flipped bit.
 ///
 /// # Panics
-/// When they are read.
+/// If they are read.
 pub fn refuses_damage<T>(bytes: &[u8], from_bytes: impl Fn(&[u8]) -> Result<T, DecodeError>) {
     assert!(from_bytes(bytes).is_ok());
     let step = (bytes.len() / 300).max(1);
@@ -57,10 +58,10 @@ pub fn refuses_damage<T>(bytes: &[u8], from_bytes: impl Fn(&[u8]) -> Result<T, D
     }
 }
 
-/// What is wrong with bytes, and where.
+/// Returns the name and the offset of a fault.
 ///
 /// # Panics
-/// When nothing is wrong with them, or what is has no name.
+/// If there is no fault, or the fault has no name.
 pub fn fault_of<T: Debug>(result: Result<T, DecodeError>) -> (&'static str, u64) {
     match result.unwrap_err() {
         DecodeError::Field { name, offset, .. } | DecodeError::Choice { name, offset, .. } => {
@@ -77,13 +78,13 @@ pub fn fault_of<T: Debug>(result: Result<T, DecodeError>) -> (&'static str, u64)
     }
 }
 
-/// Hashes that bodies ask for.
+/// The hashes that test bodies query.
 pub const HASHES: [u64; 5] = [0, 1, 1 << 63, u64::MAX, 0x0123_4567_89ab_cdef];
 
-/// Asks a filter for [`HASHES`], one by one and in a batch: the answers, which agree.
+/// Queries a filter for [`HASHES`], one by one and in a batch. Returns the answers.
 ///
 /// # Panics
-/// When they do not.
+/// If the two ways disagree.
 pub fn answers(filter: &impl Membership) -> [bool; 5] {
     let mut answers = [false; 5];
     filter.contains_hash_batch(&HASHES, &mut answers);
@@ -91,10 +92,10 @@ pub fn answers(filter: &impl Membership) -> [bool; 5] {
     answers
 }
 
-/// Returns the structure on the far side of its bytes, read in one of two ways.
+/// Encodes and decodes a structure in one of two ways, and returns the result.
 ///
 /// # Panics
-/// When it does not come back.
+/// If it is not decoded.
 pub fn sent<P: Portable>(structure: &P, choices: &mut Choices<'_>) -> P {
     let bytes = ByteOptions::new().with_key().to_bytes(structure);
     let read = match choices.below(2) {
@@ -108,19 +109,19 @@ pub fn sent<P: Portable>(structure: &P, choices: &mut Choices<'_>) -> P {
     read
 }
 
-/// Two ways of reading the same bytes accept them both, or refuse them for the same reason.
+/// Asserts that two ways of reading the same bytes both accept them, or refuse them for the same reason.
 ///
 /// # Panics
-/// When they do not.
+/// If this does not hold.
 pub fn assert_alike<A, B>(one: &Result<A, DecodeError>, other: &Result<B, DecodeError>) {
-    // As text: an impossible rate may be NaN, which equals nothing.
+    // Compared as text, because an impossible rate may be NaN, which is not equal to itself.
     assert_eq!(reason(one), reason(other));
 }
 
-/// Opens bytes as a view and as the filter.
+/// Opens bytes as a view and as the filter, and asserts that both agree.
 ///
-/// Both accept them or refuse them for the same reason; the view answers whatever
-/// its payload is (`$ask!` asks everything), verifies what can be decoded, and then answers as the filter.
+/// Both must accept the bytes or refuse them for the same reason. The view must answer for any payload: `$ask!` asks
+/// all questions. It must verify all bytes that can be decoded, and then answer like the filter.
 #[macro_export]
 macro_rules! view_agrees {
     ($view:ty, $filter:ty, $bytes:expr, $ask:ident) => {{
@@ -148,7 +149,7 @@ fn assert_written_as<P: Portable>(structure: &P, bytes: &[u8]) {
     assert!(same.contains(&true), "the {} that was read is written otherwise", P::KIND);
 }
 
-/// A stream may go on after a structure; otherwise it fails like bytes, though perhaps at another fault first.
+/// Asserts that a stream fails like a slice, possibly at another fault first. A stream may continue after a structure.
 fn check_streamed<P: Portable>(error: DecodeError, streamed: Result<P, ReadError>, bytes: &[u8]) {
     match streamed {
         Ok(read) => {

@@ -1,18 +1,19 @@
-//! Skewed streams: a few keys come often, most rarely.
+//! Skewed streams: a few keys are frequent, most are rare.
 
 use crate::keys;
 
-/// Draws ranks below a number of items, each in proportion to a power of its rank, in constant time.
+/// A generator of ranks below a number of items, each with a probability proportional to a power of its rank.
 ///
-/// A. J. Walker, "An Efficient Method for Generating Discrete Random Variables with General
-/// Distributions", ACM TOMS 3(3), 1977: each column holds one rank up to a threshold and another above.
+/// It takes constant time per rank. Each column contains one rank up to a threshold and another above (A. J. Walker,
+/// "An Efficient Method for Generating Discrete Random Variables with General Distributions", ACM TOMS 3(3), 1977).
 #[derive(Clone, Debug)]
 pub struct Zipf {
     columns: Vec<(f64, usize)>,
 }
 
 impl Zipf {
-    /// Rank r (from 0) is drawn in proportion to `(r + 1)^-exponent`; exponent 0 is uniform.
+    /// Creates a generator of ranks r, from 0, with probability proportional to `(r + 1)^-exponent`. Exponent 0 is
+    /// uniform.
     #[must_use]
     pub fn new(items: usize, exponent: f64) -> Self {
         let weights: Vec<f64> = (1..=items).map(|rank| real(rank).powf(-exponent)).collect();
@@ -29,12 +30,12 @@ impl Zipf {
                 small.push(rich);
             }
         }
-        // What is left differs from 1 by rounding only.
+        // The rest differs from 1 only by rounding.
         small.iter().chain(&large).for_each(|&rank| columns[rank].0 = 1.0);
         Self { columns }
     }
 
-    /// An endless stream of ranks, the same for the same seed.
+    /// Returns an endless stream of ranks, the same for the same seed.
     pub fn stream(&self, seed: u64) -> impl Iterator<Item = usize> + Clone + '_ {
         keys::random(seed).map(|random| self.rank(random))
     }
@@ -48,7 +49,7 @@ impl Zipf {
     }
 }
 
-/// How often each rank below `items` comes in a stream.
+/// Counts how often each rank below `items` occurs in a stream.
 #[must_use]
 pub fn counts(items: usize, stream: &[usize]) -> Vec<u64> {
     let mut counts = vec![0; items];

@@ -1,4 +1,4 @@
-//! What a head of an envelope is, byte by byte, and what each fault of it gets: an error of its own at its exact offset.
+//! Headers of envelopes, byte by byte. Each fault gets its own error at its exact offset.
 
 #[path = "../../pds-core/tests/plain/mod.rs"]
 mod plain;
@@ -18,7 +18,7 @@ use pds_testkit::envelope::{
 };
 use plain::{PLAIN, Plain, plain};
 
-/// Words under a hasher, and what they were designed for.
+/// Words with a hasher and a design.
 #[derive(Clone, Debug, PartialEq)]
 struct Designed(Plain, Option<u64>, Option<f64>);
 
@@ -56,7 +56,7 @@ impl Portable for Designed {
     }
 }
 
-/// A structure of a payload alone: no hasher, no design, no numbers. It reads as many bytes as `READS`, whatever there is.
+/// A structure of a payload alone, without hasher, design or numbers. It always reads `READS` bytes.
 #[derive(Debug, PartialEq)]
 struct Bare<const READS: usize>(Vec<u8>);
 
@@ -97,7 +97,7 @@ fn bytes_of<P: Portable>(structure: &P) -> Vec<u8> {
     ByteOptions::new().without_key().to_bytes(structure)
 }
 
-/// What a slice, a stream and a reader of single bytes say of these bytes: the same.
+/// Returns the error for these bytes, which must be the same from a slice, a stream and a reader of single bytes.
 fn error_of<P: Portable>(bytes: &[u8]) -> DecodeError {
     let error = ByteOptions::new().from_bytes::<P>(bytes).err().expect("bytes that are refused");
     let streams = [
@@ -114,7 +114,7 @@ fn error_of<P: Portable>(bytes: &[u8]) -> DecodeError {
     error
 }
 
-/// Gives one byte at a time.
+/// A reader of one byte at a time.
 struct Slow<'a>(&'a [u8]);
 
 impl std::io::Read for Slow<'_> {
@@ -124,7 +124,7 @@ impl std::io::Read for Slow<'_> {
     }
 }
 
-/// Every field at its place: by the specification, without the code that writes heads.
+/// Compares every field with the specification, without the code that writes headers.
 #[test]
 fn case_19_a_head_is_what_the_specification_says() {
     let words = plain(2);
@@ -162,7 +162,7 @@ fn a_secret_that_is_left_out_leaves_zeros() {
     assert_eq!((&with[34..36], &with[48..64]), (&[1, 0][..], &[9; 16][..]));
     assert_eq!(ByteOptions::new().from_bytes::<Plain<SipHashBuilder>>(&with), Ok(keyed));
     assert_eq!(error_of::<Plain<SipHashBuilder>>(&without), DecodeError::KeyMissing { offset: 48 });
-    // Room that is not empty, and flags that mean nothing.
+    // Unused bytes that are not zero, and unknown flags.
     let error = error_of::<Plain<SipHashBuilder>>(&forged(&without, 50, &[3]));
     assert_eq!(error, DecodeError::Padding { offset: 50, found: 3 });
     let error = error_of::<Plain<SipHashBuilder>>(&forged(&with, 34, &[2]));
@@ -170,7 +170,7 @@ fn a_secret_that_is_left_out_leaves_zeros() {
     assert_eq!(error, DecodeError::Field { name, offset: 34, found: 2, allowed });
 }
 
-/// Each part of a design can be missing, and both together have one form only: none.
+/// Each part of a design may be missing. If both are, the section must be missing, too.
 #[test]
 fn a_design_has_one_form() {
     for (items, rate) in [(None, None), (Some(5), None), (None, Some(0.5)), (Some(1), Some(0.1))] {
@@ -217,7 +217,7 @@ fn case_17_each_fault_of_a_section_is_an_error_of_its_own() {
     let bare = envelope(u16::MAX, core::slice::from_ref(&hasher), &[1, 2, 3]);
     assert_eq!(error_of::<Bare<3>>(&bare), fault(24, HASHER, SectionFault::Unexpected));
 
-    // 24 bytes of head are left behind the tag and the length of the shape.
+    // 24 bytes of the header are left after the tag and the length of the shape.
     for found in [25, 32, 1 << 16, u32::MAX] {
         let error = error_of::<Designed>(&forged(&bytes, 92, &found.to_le_bytes()));
         let too_long = SectionFault::TooLong { found: found.into(), left: 24 };
@@ -245,7 +245,7 @@ fn case_17_each_fault_of_a_section_is_an_error_of_its_own() {
     assert_eq!(error, DecodeError::Field { name, offset: 96, found: 1 << 40, allowed });
 }
 
-/// Zeros between sections, behind them and behind a tag are looked at, byte by byte.
+/// The padding between sections, after them and after a tag is checked byte by byte.
 #[test]
 fn case_17_what_means_nothing_is_zero() {
     let bytes = bytes_of(&Designed(plain(2), Some(9), None));
@@ -253,7 +253,7 @@ fn case_17_what_means_nothing_is_zero() {
         let error = error_of::<Designed>(&forged(&bytes, offset, &[0x5a]));
         assert_eq!(error, DecodeError::Padding { offset: offset as u64, found: 0x5a });
     }
-    // A section whose length is no multiple of 8 ends in zeros.
+    // A section whose length is not a multiple of 8 is padded with zeros.
     let odd = with_sections(&bytes, &[(HASHER, vec![0; 32]), (9, vec![1; 5])]);
     let error = error_of::<Designed>(&forged(&odd, 64 + 8 + 6, &[1]));
     assert_eq!(error, DecodeError::Padding { offset: 78, found: 1 });
@@ -273,7 +273,7 @@ fn case_17_a_head_is_as_long_as_it_needs_to_be() {
         let allowed = "a multiple of 64 from 64 to 4096";
         assert_eq!(error, head(allowed, length.into()));
     }
-    // A longer one, with zeros in it and all that follows in its place.
+    // A longer header, with zeros in it and everything after it moved.
     let lengthened = |by: usize| {
         let mut long = [&bytes[..120], &vec![0; by][..], &bytes[120..]].concat();
         long[12..16].copy_from_slice(&(128 + u32::try_from(by).unwrap()).to_le_bytes());
@@ -285,7 +285,7 @@ fn case_17_a_head_is_as_long_as_it_needs_to_be() {
         let allowed = "the least multiple of 64 that holds the sections and a checksum";
         assert_eq!(error_of::<Plain>(&lengthened(by)), head(allowed, 128 + by as u64));
     }
-    // Longer than the input: cut off in the head.
+    // Longer than the input: truncated in the header.
     let cut = forged(&bytes, 12, &192u32.to_le_bytes());
     assert_eq!(error_of::<Plain>(&cut), DecodeError::Truncated { offset: 152, expected: 192 });
     // Longer than the envelope.
@@ -311,13 +311,13 @@ fn case_17_the_payload_is_as_long_as_the_shape_says_and_no_longer() {
         let found = found as u64;
         assert_eq!(error, DecodeError::PayloadLength { offset: 16, min: 2, max: 5, found });
     }
-    // Within the range, but more or less than what is read.
+    // Within the range, but more or fewer bytes than the structure reads.
     assert_eq!(error_of::<Bare<3>>(&of(5)), DecodeError::Unread { offset: 67, found: 2 });
     let end = DecodeError::PayloadEnd { offset: 64, needed: 3, left: 2 };
     assert_eq!(error_of::<Bare<3>>(&of(2)), end);
 }
 
-/// Every bit of small envelopes: of all sections, of some, of none.
+/// Flips every bit of small envelopes with all sections, some, or none.
 #[test]
 fn case_17_every_flipped_bit_is_an_error() {
     fn check<P: Portable>(bytes: &[u8]) {
@@ -361,7 +361,7 @@ fn case_17_every_flipped_bit_is_an_error() {
     check::<Bare<4>>(&bytes_of(&Bare::<4>(vec![0; 4])));
 }
 
-/// Cut anywhere, an input says how long it is and how long it would have to be.
+/// The error for a truncated input states its length and the length needed.
 #[test]
 fn case_17_every_cut_says_where() {
     let bytes = bytes_of(&plain(3));
@@ -417,7 +417,7 @@ fn a_header_tells_offsets_and_lengths() {
     assert_eq!((header.shape.as_slice(), number_offset(&bytes, 0)), (&[2][..], 96));
 }
 
-/// An envelope owns its bytes or borrows them; what it answers is the same.
+/// An envelope answers the same, whether it owns its bytes or borrows them.
 #[test]
 fn an_envelope_is_opened_in_any_bytes() {
     fn check<B: AsRef<[u8]>>(bytes: B) {
@@ -435,7 +435,7 @@ fn an_envelope_is_opened_in_any_bytes() {
     check(bytes);
 }
 
-/// Bytes that are asked again and have changed: as a file that is cut or overwritten while it is mapped.
+/// Bytes that change between two accesses, like a mapped file that is truncated or overwritten.
 struct Changing(Cell<usize>, [Vec<u8>; 2]);
 
 impl AsRef<[u8]> for Changing {

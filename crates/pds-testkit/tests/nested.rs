@@ -1,4 +1,4 @@
-//! Envelopes inside of envelopes: alignment, depth, streams, views, and faults at their exact offsets.
+//! Nested envelopes: alignment, depth, streams, views, and faults at their exact offsets.
 
 #[path = "../../pds-core/tests/plain/mod.rs"]
 mod plain;
@@ -22,8 +22,8 @@ use plain::{Plain, plain};
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;
 
-/// A user's own structure that holds others of its own type, and a byte string in front of them, which puts them at odd
-/// places. Nothing in it hashes.
+/// A user-defined structure that contains others of its own type. A byte string in front of them puts them at odd
+/// offsets. Nothing in it hashes.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Tree {
     label: Vec<u8>,
@@ -79,7 +79,7 @@ impl Portable for Tree {
     }
 }
 
-/// Two lists of words under one hasher, whose key may be secret.
+/// Two lists of words with one hasher, whose key may be secret.
 #[derive(Clone, Debug, PartialEq)]
 struct Pair<S> {
     left: Plain<S>,
@@ -126,13 +126,13 @@ fn node(label: &[u8], children: &[Tree]) -> Tree {
     Tree { label: label.into(), children: children.into() }
 }
 
-/// A tree with children of all sorts: none, some, deep.
+/// Returns a tree with all sorts of children: none, some, deep.
 fn tree() -> Tree {
     let deep = node(b"d", &[node(&[7; 64], &[node(b"", &[leaf(b"deepest")])])]);
     node(b"root", &[leaf(b""), node(&[1; 63], &[leaf(&[2; 65]), leaf(b"x")]), deep])
 }
 
-/// One tree in another in another, so many times.
+/// Returns a chain of `depth` nested trees.
 fn chain(depth: usize) -> Tree {
     (0..depth).fold(leaf(b"end"), |inner, _| node(b"link", &[inner]))
 }
@@ -141,7 +141,7 @@ fn bytes_of<P: Portable>(structure: &P) -> Vec<u8> {
     ByteOptions::new().without_key().to_bytes(structure)
 }
 
-/// What a slice, a stream and a stream of single bytes say: the same.
+/// Returns the result for these bytes, which must be the same from a slice, a stream and a stream of single bytes.
 fn read<P: Portable + PartialEq + core::fmt::Debug>(bytes: &[u8]) -> Result<P, DecodeError> {
     let read = ByteOptions::new().from_bytes::<P>(bytes);
     let streams = [
@@ -158,7 +158,7 @@ fn read<P: Portable + PartialEq + core::fmt::Debug>(bytes: &[u8]) -> Result<P, D
     read
 }
 
-/// Gives one byte at a time.
+/// A reader of one byte at a time.
 struct Slow<'a>(&'a [u8]);
 
 impl Read for Slow<'_> {
@@ -168,7 +168,7 @@ impl Read for Slow<'_> {
     }
 }
 
-/// The same bytes by the specification alone: children behind the label, each from the next multiple of 64 on.
+/// Returns the bytes by the specification alone: children after the label, each at the next multiple of 64.
 fn by_specification(tree: &Tree) -> Vec<u8> {
     let mut payload = tree.label.clone();
     for child in &tree.children {
@@ -207,11 +207,11 @@ fn a_key_is_written_where_that_of_the_whole_is() {
     assert_eq!(read, Err(DecodeError::KeyMissing { offset: 48 }));
 }
 
-/// Children that were hashed otherwise: at the probe of the child.
+/// The error for children with another hasher is at the probe of the child.
 #[test]
 fn another_hasher_inside_is_found_where_it_stands() {
     let pair = bytes_of(&Pair { left: plain(1), right: plain(1) });
-    // The left list ends at 144 of the payload, the right one begins at 192.
+    // The left list ends at byte 144 of the payload, the right one begins at 192.
     let payload = [&pair[128..128 + 192], &bytes_of(&plain(2))].concat();
     let error = read::<Pair<DefaultHashBuilder>>(&with_payload(&pair, &payload)).unwrap_err();
     assert!(matches!(error, DecodeError::KeyMismatch { offset, .. } if offset == 128 + 192 + 40));
@@ -222,7 +222,7 @@ fn envelopes_lie_at_most_so_deep() {
     let deepest = bytes_of(&chain(MAX_NESTING));
     assert_eq!(read::<Tree>(&deepest), Ok(chain(MAX_NESTING)));
     let too_deep = by_specification(&chain(MAX_NESTING + 1));
-    // Four heads of 64 bytes, each with a label in front of what is nested, and the fifth label.
+    // Four headers of 64 bytes, each with a label in front of the nested envelope, and the fifth label.
     let offset = 4 * (64 + 64) + 64 + 4;
     let error = DecodeError::Nesting { offset, limit: MAX_NESTING };
     assert_eq!(read::<Tree>(&too_deep), Err(error));
@@ -239,7 +239,7 @@ fn what_no_reader_accepts_is_not_written() {
     bytes_of(&chain(MAX_NESTING + 1));
 }
 
-/// A tree that says another length than it writes.
+/// A tree that states another length than it writes.
 struct Liar(i64);
 
 impl Portable for Liar {
@@ -279,7 +279,7 @@ fn a_structure_writes_as_much_as_it_says() {
     }
 }
 
-/// Where a fault stands by an error's own word.
+/// Returns the offset of a fault, as stated by the error.
 fn offset_of(error: DecodeError) -> u64 {
     let text = format!("{error:?}");
     let (_, behind) = text.split_once("offset: ").expect("an error with an offset");
@@ -287,20 +287,20 @@ fn offset_of(error: DecodeError) -> u64 {
     digits.parse().unwrap()
 }
 
-/// An error with its offset as if the envelope began so much later.
+/// Returns the error with its offset increased by `by`.
 fn moved(error: DecodeError, by: u64) -> String {
     let (text, offset) = (format!("{error:?}"), offset_of(error));
     text.replacen(&format!("offset: {offset}"), &format!("offset: {}", offset + by), 1)
 }
 
-/// Whatever is wrong with an envelope is wrong with it inside of another one, so much further on: every flipped bit, and
-/// crafted sections. All around it fits.
+/// Every fault of an envelope gets the same error inside another envelope, with the offset increased. The faults are
+/// every flipped bit, and crafted sections. The outer envelope is valid.
 #[test]
 fn case_17_faults_of_nested_envelopes_are_told_at_their_exact_offset() {
     let inner = bytes_of(&node(b"ab", &[leaf(b"c")]));
     let mut faults: Vec<Vec<u8>> = Vec::new();
     for bit in 0..8 * inner.len() {
-        // The lengths are what the rest of the outer payload depends on: they follow below.
+        // The rest of the outer payload depends on the lengths, so their tests follow below.
         if !(12..24).contains(&(bit / 8)) {
             let mut damaged = inner.clone();
             damaged[bit / 8] ^= 1 << (bit % 8);
@@ -336,12 +336,12 @@ fn case_17_faults_of_nested_envelopes_are_told_at_their_exact_offset() {
 #[test]
 fn case_17_what_does_not_fit_into_its_payload_is_an_error() {
     let outer = bytes_of(&node(b"ab", &[leaf(b"child")]));
-    // The child: 64 bytes of head from 128 on, 5 of payload, the checksum.
+    // The child has a header of 64 bytes from 128 on, a payload of 5, and the checksum.
     assert_eq!((outer.len(), head_bytes(&outer)), (64 + 64 + 77 + 8, Some(64)));
     for found in [78u64, 79, 200, 1 << 40, u64::MAX - 8, u64::MAX] {
         let mut child = outer[128..205].to_vec();
         child[16..24].copy_from_slice(&found.to_le_bytes());
-        // Its head is sealed; its payload is not reached.
+        // Its header is sealed. Its payload is not read.
         let child = [&forged(&child[..64], 0, &[]), &child[64..]].concat();
         let payload = [&outer[64..128], &child].concat();
         let error = read::<Tree>(&with_payload(&outer, &payload)).unwrap_err();
@@ -353,7 +353,7 @@ fn case_17_what_does_not_fit_into_its_payload_is_an_error() {
         let error = read::<Tree>(&forged(&outer, offset, &[9])).unwrap_err();
         assert_eq!(error, DecodeError::Padding { offset: offset as u64, found: 9 });
     }
-    // Payloads that end in front of an envelope, inside of its head, and go on behind it.
+    // Payloads that end in front of an envelope, inside its header, and after it.
     let cut =
         |length: usize| read::<Tree>(&with_payload(&outer, &outer[64..64 + length])).unwrap_err();
     let end = |offset, needed, left| DecodeError::PayloadEnd { offset, needed, left };
@@ -363,14 +363,14 @@ fn case_17_what_does_not_fit_into_its_payload_is_an_error() {
     let longer = [&outer[64..205], &[0; 3]].concat();
     let error = read::<Tree>(&with_payload(&outer, &longer)).unwrap_err();
     assert_eq!(error, DecodeError::Unread { offset: 205, found: 3 });
-    // Another structure inside.
+    // Another type of structure inside.
     let payload = [&outer[64..128], &bytes_of(&plain(1))].concat();
     let error = read::<Tree>(&with_payload(&outer, &payload)).unwrap_err();
     let found = Header::peek(&bytes_of(&plain(1))).unwrap().kind;
     assert_eq!(error, DecodeError::Kind { offset: 138, expected: Tree::KIND, found });
 }
 
-/// A stream that ends inside of a nested envelope says how long the whole would be.
+/// The error for a stream that ends inside a nested envelope states the length of the whole.
 #[test]
 fn case_17_every_cut_is_an_error() {
     let bytes = bytes_of(&tree());
@@ -385,7 +385,7 @@ fn case_17_every_cut_is_an_error() {
     }
 }
 
-/// A view hops from one envelope to the next, and says of each what a decoder says.
+/// A view reaches every envelope in turn, and agrees with the decoder about each.
 #[test]
 fn views_reach_every_envelope() {
     fn visit(envelope: &Envelope<&[u8]>, tree: &Tree, start: usize) {
@@ -439,7 +439,7 @@ fn case_17_views_refuse_what_decoders_refuse() {
     assert_eq!(envelope.decode::<Tree>(None), Err(error));
 }
 
-/// Forged envelopes, the outer ones, the nested ones or both, are refused or come back unchanged, from slices and streams.
+/// Forged envelopes (outer, nested or both) are refused or come back unchanged, from slices and streams.
 #[test]
 fn case_17_forged_nested_bytes_are_refused_or_come_back_unchanged() {
     let (outer, inner) = (node(b"ab", &[leaf(b"")]), node(b"c", &[leaf(b"child")]));
@@ -461,7 +461,7 @@ fn case_17_forged_nested_bytes_are_refused_or_come_back_unchanged() {
     assert!(read > 100, "{read} were read");
 }
 
-/// Claims of great lengths, in the outer envelope and in nested ones, get no memory.
+/// Claims of great lengths, in outer and nested envelopes, do not allocate.
 #[test]
 fn case_17_hostile_lengths_allocate_nothing() {
     let outer = bytes_of(&node(b"ab", &[leaf(b"child")]));

@@ -1,19 +1,19 @@
 //! The binomial distribution, exact in its far tails and for up to 10^12 trials.
 //!
-//! A tail is the sum of its point probabilities from the near end outwards, each from the last by their ratio. The
-//! sum has a few standard deviations of terms; the incomplete beta function that text books use instead loses its
-//! accuracy, and its continued fraction its convergence, where the trials are many.
+//! A tail is the sum of its point probabilities from the near end outwards, and each follows from the previous one by
+//! their ratio. The sum has a few standard deviations of terms. Textbooks use the incomplete beta function instead. For
+//! many trials it loses its accuracy, and its continued fraction does not converge.
 
 use core::f64::consts::PI;
 use core::ops::RangeInclusive;
 use statrs::function::gamma::ln_gamma;
 
-/// A term below this share of the sum changes no digit of it.
+/// Terms below this fraction of the sum do not change any of its digits.
 const NEGLIGIBLE: f64 = 1e-18;
-/// Halvings after which an interval of rates has shrunk to rounding.
+/// The number of bisections after which an interval of rates has the size of rounding errors.
 const HALVINGS: u32 = 60;
 
-/// How many of `trials` independent events happen when each has the same `probability`.
+/// The distribution of the number of events in `trials` independent trials with equal `probability`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Binomial {
     trials: u64,
@@ -21,30 +21,32 @@ pub struct Binomial {
 }
 
 impl Binomial {
+    /// Creates a distribution.
+    ///
     /// # Panics
-    /// When `probability` is not in `[0, 1]`.
+    /// If `probability` is not in `[0, 1]`.
     #[must_use]
     pub fn new(trials: u64, probability: f64) -> Self {
         assert!((0.0..=1.0).contains(&probability), "{probability} is not a probability");
         Self { trials, probability }
     }
 
-    /// The expected number of events.
+    /// Returns the expected number of events.
     #[must_use]
     pub fn mean(&self) -> f64 {
         real(self.trials) * self.probability
     }
 
-    /// The standard deviation of the number of events.
+    /// Returns the standard deviation of the number of events.
     #[must_use]
     pub fn standard_deviation(&self) -> f64 {
         (self.mean() * (1.0 - self.probability)).sqrt()
     }
 
-    /// The probability of exactly `count` events.
+    /// Returns the probability of exactly `count` events.
     ///
-    /// Loader, "Fast and accurate computation of binomial probabilities", 2000: the saddle-point expansion, which
-    /// has no cancellation at any size.
+    /// This is the saddle-point expansion, which has no cancellation at any size (Loader, "Fast and accurate
+    /// computation of binomial probabilities", 2000).
     #[must_use]
     pub fn probability_of(&self, count: u64) -> f64 {
         let (n, p) = (real(self.trials), self.probability);
@@ -66,7 +68,7 @@ impl Binomial {
         exponent.exp() * (n / (2.0 * PI * x * y)).sqrt()
     }
 
-    /// The probability of `count` events or fewer.
+    /// Returns the probability of `count` events or fewer.
     #[must_use]
     pub fn at_most(&self, count: u64) -> f64 {
         if count >= self.trials {
@@ -78,7 +80,7 @@ impl Binomial {
         }
     }
 
-    /// The probability of `count` events or more.
+    /// Returns the probability of `count` events or more.
     #[must_use]
     pub fn at_least(&self, count: u64) -> f64 {
         if count == 0 {
@@ -90,35 +92,37 @@ impl Binomial {
         }
     }
 
-    /// The chance, were the prediction true, of a count as far out as this one on either side: twice the smaller
-    /// tail.
+    /// Returns the two-sided p-value: twice the smaller tail.
+    ///
+    /// It is the probability of a count at least as extreme on either side, if the prediction is true.
     #[must_use]
     pub fn two_sided(&self, count: u64) -> f64 {
         (2.0 * self.at_most(count).min(self.at_least(count))).min(1.0)
     }
 
-    /// The counts that do not contradict the prediction at the two-sided false-alarm level `alpha`.
+    /// Returns the counts that do not contradict the prediction at the two-sided false-alarm level `alpha`.
     ///
-    /// Each tail outside the range has probability `alpha / 2` at most.
+    /// Each tail outside the range has probability at most `alpha / 2`.
     #[must_use]
     pub fn acceptance(&self, alpha: f64) -> RangeInclusive<u64> {
         self.least_accepted(alpha / 2.0)..=self.greatest_accepted(alpha / 2.0)
     }
 
-    /// The least count that `at_most` gives more than `tail`.
+    /// Returns the least count for which `at_most` exceeds `tail`.
     #[must_use]
     pub fn least_accepted(&self, tail: f64) -> u64 {
         partition(0, self.trials, |count| self.at_most(count) > tail)
     }
 
-    /// The greatest count that `at_least` gives more than `tail`.
+    /// Returns the greatest count for which `at_least` exceeds `tail`.
     #[must_use]
     pub fn greatest_accepted(&self, tail: f64) -> u64 {
         partition(0, self.trials, |count| self.at_least(count + 1) <= tail)
     }
 
-    /// The least rise of the probability, relative to this one, that takes the count above `limit` with probability
-    /// `power`; infinite where no probability does.
+    /// Returns the least relative rise of the probability that brings the count above `limit` with probability `power`.
+    ///
+    /// The result is infinite if no probability does.
     #[must_use]
     pub fn detectable_rise(&self, limit: u64, power: f64) -> f64 {
         let seen = |probability| Self::new(self.trials, probability).at_least(limit + 1) >= power;
@@ -128,8 +132,9 @@ impl Binomial {
         bisect(self.probability, 1.0, seen) / self.probability - 1.0
     }
 
-    /// The least fall of the probability, relative to this one, that takes the count below `limit` with probability
-    /// `power`; infinite where no probability does, as when nothing lies below.
+    /// Returns the least relative fall of the probability that brings the count below `limit` with probability `power`.
+    ///
+    /// The result is infinite if no probability does, for example if `limit` is 0.
     #[must_use]
     pub fn detectable_fall(&self, limit: u64, power: f64) -> f64 {
         let seen = |probability| Self::new(self.trials, probability).at_most(limit - 1) >= power;
@@ -156,7 +161,7 @@ impl Binomial {
     }
 }
 
-/// Adds up terms of which each is the last times the next ratio, until they no longer count.
+/// Returns the sum of terms with these ratios, up to the first that is negligible.
 fn sum_terms(first: f64, mut ratios: impl Iterator<Item = f64>) -> f64 {
     let (mut term, mut sum) = (first, first);
     while term > sum * NEGLIGIBLE
@@ -168,7 +173,7 @@ fn sum_terms(first: f64, mut ratios: impl Iterator<Item = f64>) -> f64 {
     sum.min(1.0)
 }
 
-/// The least value in `low..=high` that satisfies a monotone condition; `high` when none below it does.
+/// Returns the least value in `low..=high` for which a monotone condition holds, or `high` if there is none below.
 fn partition(mut low: u64, mut high: u64, holds: impl Fn(u64) -> bool) -> u64 {
     while low < high {
         let middle = low + (high - low) / 2;
@@ -181,7 +186,7 @@ fn partition(mut low: u64, mut high: u64, holds: impl Fn(u64) -> bool) -> u64 {
     low
 }
 
-/// The value nearest to `from`, towards `to`, where a monotone condition begins to hold.
+/// Returns the value nearest to `from`, in the direction of `to`, from which a monotone condition holds.
 fn bisect(mut from: f64, mut to: f64, holds: impl Fn(f64) -> bool) -> f64 {
     for _ in 0..HALVINGS {
         let middle = f64::midpoint(from, to);
@@ -194,7 +199,7 @@ fn bisect(mut from: f64, mut to: f64, holds: impl Fn(f64) -> bool) -> f64 {
     to
 }
 
-/// `ln n!` less Stirling's formula, for `n > 0`.
+/// Returns `ln n!` less Stirling's formula, for `n > 0`.
 fn stirling_error(n: f64) -> f64 {
     if n < 16.0 {
         return ln_gamma(n + 1.0) - (n + 0.5) * n.ln() + n - 0.5 * (2.0 * PI).ln();
@@ -203,7 +208,7 @@ fn stirling_error(n: f64) -> f64 {
     (1.0 / 12.0 - (1.0 / 360.0 - (1.0 / 1260.0 - 1.0 / (1680.0 * square)) / square) / square) / n
 }
 
-/// `x ln(x / mean) + mean - x`, without cancellation where `x` is near `mean`.
+/// Returns `x ln(x / mean) + mean - x`, without cancellation if `x` is near `mean`.
 fn deviance(x: f64, mean: f64) -> f64 {
     let difference = x - mean;
     if difference.abs() >= 0.1 * (x + mean) {
@@ -236,7 +241,7 @@ mod tests {
         (left / right - 1.0).abs() <= tolerance
     }
 
-    /// Direct multiplication, sound for few trials.
+    /// Computes the probability by direct multiplication, which is accurate for few trials.
     fn naive(trials: u64, probability: f64, count: u64) -> f64 {
         let ways: f64 = (0..count).map(|i| real(trials - i) / real(i + 1)).product();
         let events = i32::try_from(count).unwrap();

@@ -1,10 +1,10 @@
-//! Medians with intervals that assume nothing about the shape of the noise.
+//! Medians with confidence intervals that make no assumption about the distribution of the noise.
 
 use core::fmt;
 
 use serde::Serialize;
 
-/// A median and an interval that holds the true one with a confidence of at least 95 %.
+/// A median and an interval that contains the true median with a confidence of at least 95 %.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Median {
     /// The median of the sample.
@@ -16,16 +16,16 @@ pub struct Median {
 }
 
 impl Median {
-    /// A figure without noise, as its own interval.
+    /// Returns a figure without noise, as its own interval.
     #[must_use]
     pub const fn exact(value: f64) -> Self {
         Self { value, low: value, high: value }
     }
 
-    /// Takes the median of `sample`, between two of its order statistics.
+    /// Returns the median of `sample` and the interval between two of its order statistics.
     ///
     /// # Panics
-    /// When there are fewer than six values, too few for an interval, or one is NaN.
+    /// If there are fewer than six values, which are too few for an interval, or one is NaN.
     ///
     /// # References
     /// David, Nagaraja, "Order Statistics", 3rd edition, 2003, section 7.1.
@@ -53,10 +53,10 @@ impl fmt::Display for Median {
     }
 }
 
-/// How many of `len` values may stay outside of the interval on either side.
+/// Returns the number of values, out of `len`, that may lie outside of the interval on each side.
 ///
-/// The true median has at most `j` values below it with the chance `P(Binomial(len, 1/2) <= j)`; two
-/// such tails together may have 5 %.
+/// The true median has at most `j` values below it with probability `P(Binomial(len, 1/2) <= j)`. The two tails
+/// together may have 5 %.
 fn values_outside(len: usize) -> Option<usize> {
     let mut chance = 0.5_f64.powf(len as f64);
     let mut tail = 0.0;

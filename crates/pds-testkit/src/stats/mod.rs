@@ -1,8 +1,9 @@
-//! When does a measurement contradict its prediction?
+//! Statistical tests of measurements against their predictions.
 //!
-//! A count of independent events is judged by the [`Binomial`] distribution itself, not by its normal approximation:
-//! at the small false-alarm levels that many tests in one run need, the approximation is off by orders of magnitude
-//! in the tail. Sums over many random cells (set bits) are judged by [`normal_quantile`]. Times are told by their [`Median`].
+//! A count of independent events is tested by the [`Binomial`] distribution itself, not by its normal approximation.
+//! Many tests in one run need small false-alarm levels. There the approximation errs by orders of magnitude in the
+//! tail. Sums over many random cells (set bits) are tested by [`normal_quantile`]. Times are reported by their
+//! [`Median`].
 
 mod binomial;
 mod median;
@@ -14,11 +15,11 @@ pub use median::Median;
 pub use normal::{normal_quantile, normal_upper_tail};
 pub use positives::Positives;
 
-/// The false-alarm level of each of `tests` independent tests that together may raise a false alarm with probability
-/// `total` at most.
+/// Returns the false-alarm level for each of `tests` independent tests.
 ///
-/// Šidák, "Rectangular confidence regions for the means of multivariate normal distributions", JASA 1967:
-/// `1 - (1 - total)^(1 / tests)`, slightly more than `total / tests`.
+/// All tests together then raise a false alarm with probability at most `total`. The level is
+/// `1 - (1 - total)^(1 / tests)`, slightly more than `total / tests` (Šidák, "Rectangular confidence regions for the
+/// means of multivariate normal distributions", JASA 1967).
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "a number of tests is far below 2^53")]
 pub fn split_budget(total: f64, tests: usize) -> f64 {

@@ -3,15 +3,15 @@
 use core::f64::consts::SQRT_2;
 use statrs::function::erf::{erfc, erfc_inv};
 
-/// The probability that a standard normal variable exceeds `z`.
+/// Returns the probability that a standard normal variable exceeds `z`.
 #[must_use]
 pub fn normal_upper_tail(z: f64) -> f64 {
     0.5 * erfc(z / SQRT_2)
 }
 
-/// The `z` that a standard normal variable exceeds with probability `upper_tail`.
+/// Returns the `z` that a standard normal variable exceeds with probability `upper_tail`.
 ///
-/// For a two-sided test at level `alpha` ask for `alpha / 2`.
+/// For a two-sided test at level `alpha`, use `alpha / 2`.
 #[must_use]
 pub fn normal_quantile(upper_tail: f64) -> f64 {
     SQRT_2 * erfc_inv(2.0 * upper_tail)

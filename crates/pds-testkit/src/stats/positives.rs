@@ -7,7 +7,7 @@ use pds_core::Membership;
 
 use super::Binomial;
 
-/// How many keys a filter was asked for, and how many of them it took for present.
+/// The number of queried keys, and the number of positive answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Positives {
     asked: u64,
@@ -15,7 +15,7 @@ pub struct Positives {
 }
 
 impl Positives {
-    /// Asks a filter for keys that it does not hold.
+    /// Queries a filter for keys that it does not contain.
     pub fn of<K: Hash>(filter: &impl Membership, absent: impl Iterator<Item = K>) -> Self {
         absent.fold(Self { asked: 0, found: 0 }, |Self { asked, found }, key| Self {
             asked: asked + 1,
@@ -23,19 +23,19 @@ impl Positives {
         })
     }
 
-    /// Holds the number of false positives against a rate, at a false-alarm level of `alpha`.
+    /// Asserts that the number of false positives agrees with a rate, at a false-alarm level of `alpha`.
     ///
     /// # Panics
-    /// When there are too many or too few.
+    /// If there are too many or too few.
     #[track_caller]
     pub fn judge(self, name: &str, rate: f64, alpha: f64) {
         self.judge_between(name, rate..=rate, alpha);
     }
 
-    /// The same for a rate of which the two ends are known.
+    /// Asserts that the number of false positives agrees with a rate between two bounds.
     ///
     /// # Panics
-    /// When there are too many for the higher or too few for the lower rate.
+    /// If there are too many for the upper bound or too few for the lower bound.
     #[track_caller]
     pub fn judge_between(self, name: &str, rates: RangeInclusive<f64>, alpha: f64) {
         let Self { asked, found } = self;
@@ -55,7 +55,7 @@ mod tests {
     use pds_core::{DefaultHashBuilder, KeyHasher};
     use std::panic::catch_unwind;
 
-    /// Takes one hash in a hundred for present.
+    /// A filter that reports one hash in a hundred as present.
     struct OneInAHundred;
 
     impl KeyHasher for OneInAHundred {
