@@ -1,4 +1,4 @@
-//! Records the compiler and its target: a measured time means nothing without them.
+//! Records the compiler and its target, because measured times depend on them.
 
 use std::env;
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! Every filter and its peers under criterion, one time each; ratios are for `cargo run`.
+//! Every filter and its peers under criterion, one at a time. For ratios, use `cargo run`.
 
 use core::time::Duration;
 
@@ -8,7 +8,7 @@ use pds_benches::contest::{Block, time};
 use pds_benches::membership::{Design, Lineup};
 use pds_benches::{blocked, bloom};
 
-/// Sizes of filters, in bytes: inside of the innermost caches, and inside of the outer ones.
+/// Sizes of filters, in bytes: within the innermost caches, and within the outer ones.
 const SIZES: [u64; 2] = [64 << 10, 8 << 20];
 
 fn filters(criterion: &mut Criterion) {
@@ -37,7 +37,7 @@ fn compare(criterion: &mut Criterion, name: &str, lineup: &Lineup, bytes: u64) {
     }
 }
 
-/// An iteration is a block of fresh keys; only the work on it is timed.
+/// Times the work on blocks of fresh keys. Each iteration is one block.
 fn run(bencher: &mut Bencher<'_>, task: &mut Task<'_>, design: &Design) {
     let mut keys = task.operation().keys(design);
     let mut block = Block::new(task.operation().block(design));
@@ -50,7 +50,7 @@ fn run(bencher: &mut Bencher<'_>, task: &mut Task<'_>, design: &Design) {
     });
 }
 
-/// Some minutes for all of them.
+/// Returns a configuration that takes some minutes for all benchmarks.
 fn brief() -> Criterion {
     let criterion = Criterion::default().sample_size(20);
     criterion.warm_up_time(Duration::from_secs(1)).measurement_time(Duration::from_secs(2))

@@ -1,14 +1,14 @@
-//! Bytes, as the allocator was asked for them.
+//! Bytes, as requested from the allocator.
 
 use std::alloc::System;
 
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 
-/// Counts bytes and leaves the rest to the system: zeroed and moved memory stay as cheap as they are.
+/// Counts bytes and passes requests on to the system. Zeroed and reallocated memory stays as cheap as before.
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// Builds a value. Returns it with the bytes that it keeps: those of its own and those it has allocated.
+/// Builds a value. Returns it with the bytes that it occupies: its own, and those that it has allocated.
 ///
 /// # Errors
 /// Those of `build`.
@@ -39,7 +39,7 @@ mod tests {
             Ok::<_, Infallible>(kept)
         };
         let Ok((kept, bytes)) = measured(build);
-        // Other tests allocate meanwhile, much less than a megabyte.
+        // Other tests allocate at the same time, but much less than a megabyte.
         assert!(bytes.abs_diff(kept.len() as u64) < 1 << 20, "{bytes}");
     }
 }

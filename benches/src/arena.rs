@@ -1,4 +1,4 @@
-//! Filters of one size, filled, checked and set against each other.
+//! Filters of one size, filled, checked and compared.
 
 use core::error::Error;
 use core::iter;
@@ -11,14 +11,16 @@ use crate::keys::{Keys, key};
 use crate::membership::{Build, Design, Filter, Lineup, Operation, Peer};
 use crate::report::{FloorRow, Row, Unit, size};
 
-/// Absent keys by which a rate is measured before anything is timed, to about 1 % of itself.
+/// The number of absent keys for the measurement of a rate, before anything is timed. It measures the rate to about 1 %
+/// of itself.
 const RATE_KEYS: u64 = 1 << 20;
 
-/// Keys inserted at a time when a filter is filled.
+/// Keys per insertion batch while a filter is filled.
 const FILLED_AT_A_TIME: usize = 1 << 17;
 
-/// How far a measured rate may be from the design, relative, before times are not comparable: more
-/// than four standard errors, which the sample and the spread of one filter make up together.
+/// The allowed relative difference between a measured rate and the design. Beyond it, times are not comparable.
+///
+/// It is more than four standard errors of the sample and the spread of one filter together.
 const RATE_TOLERANCE: f64 = 0.05;
 
 /// All contenders of one size, filled and checked, side by side in memory.
@@ -31,13 +33,13 @@ pub struct Arena<'a> {
 }
 
 impl<'a> Arena<'a> {
-    /// Builds and fills all contenders of `lineup`, of `bytes` bytes each.
+    /// Builds and fills all contenders of `lineup`, with `bytes` bytes each.
     ///
     /// # Errors
-    /// Whatever keeps a contender from being built.
+    /// The error of a contender that cannot be built.
     ///
     /// # Panics
-    /// When a contender gives a wrong answer, or its measured rate is not that of the design.
+    /// If a contender gives a wrong answer, or its measured rate is not that of the design.
     pub fn build(lineup: &'a Lineup, bytes: u64) -> Result<Self, Box<dyn Error>> {
         let design = lineup.design(bytes)?;
         let (mut ours, our_bytes) = measured(lineup.ours, &design, None)?;
@@ -55,13 +57,13 @@ impl<'a> Arena<'a> {
         Ok(Self { lineup, design, ours, peers })
     }
 
-    /// What the contenders were built for.
+    /// Returns the design of the contenders.
     #[must_use]
     pub const fn design(&self) -> &Design {
         &self.design
     }
 
-    /// All contenders by name, ours first.
+    /// Returns all contenders with their names, ours first.
     pub fn filters_mut(&mut self) -> impl Iterator<Item = (&str, &mut dyn Filter)> {
         let names = iter::once("ours").chain(self.lineup.peers.iter().map(|peer| peer.name));
         let entrants = iter::once(&mut self.ours).chain(&mut self.peers);
@@ -71,7 +73,7 @@ impl<'a> Arena<'a> {
         })
     }
 
-    /// The memory of ours and of each peer, by the keys that both hold.
+    /// Returns rows with the memory of ours and of each peer, per key.
     pub(crate) fn memory_rows(&self) -> impl Iterator<Item = Row> {
         let bits = |entrant: &Entrant| 8.0 * entrant.bytes as f64 / self.design.items as f64;
         (0..self.peers.len()).map(move |peer| {
@@ -84,7 +86,7 @@ impl<'a> Arena<'a> {
         })
     }
 
-    /// Times one operation of ours, of one peer and of the floor.
+    /// Times one operation of ours, one peer and the floor.
     pub(crate) fn measure(
         &mut self,
         operation: Operation,
@@ -107,7 +109,7 @@ impl<'a> Arena<'a> {
         self.describe(Row { floor: Some(floor), ..row }, peer)
     }
 
-    /// Adds the rates, and in what the peer is not equal.
+    /// Adds the rates and the note of the peer.
     fn describe(&self, row: Row, peer: usize) -> Row {
         let entrant = &self.peers[peer];
         let mut row = row.quality("rate", [self.ours.rate, entrant.rate]).bytes(self.ours.bytes);
@@ -121,10 +123,10 @@ impl<'a> Arena<'a> {
             row = row.note(format!("{large}: ours and the floor on huge pages."));
         }
         if self.design.is_preset() {
-            row = row.note(format!("{large}: insertions are of keys beyond the design."));
+            row = row.note(format!("{large}: insertions use keys beyond the design."));
         }
         if self.design.is_preset() && self.ours.filter.words().is_some() {
-            row = row.note(format!("{large}: peers start with random bits to the design's fill."));
+            row = row.note(format!("{large}: peers start with random bits at the design's fill."));
         }
         row
     }
@@ -139,7 +141,7 @@ struct Entrant {
 }
 
 impl Entrant {
-    /// Makes sure that answers are right before anything is timed, and measures the rate.
+    /// Checks the answers before anything is timed, and measures the rate.
     fn check(name: &str, filter: Box<dyn Filter>, bytes: u64, design: &Design) -> Self {
         let mut block = vec![0; Operation::Hit.block(design)];
         let mut answers = vec![false; block.len()];
@@ -147,7 +149,7 @@ impl Entrant {
             keys.fill(&mut block);
             let contained = filter.contains_each(&block);
             let by_batch = filter.contains_batch(&block, &mut answers);
-            assert_eq!(by_batch, contained, "{name}: a batch answers otherwise");
+            assert_eq!(by_batch, contained, "{name}: a batch gives other answers");
             contained
         };
         let len = Operation::Hit.block(design) as u64;
@@ -163,7 +165,7 @@ impl Entrant {
     }
 }
 
-/// One filter's part in a contest.
+/// The part of one filter in a contest.
 #[derive(Debug)]
 pub struct Task<'a> {
     filter: &'a mut dyn Filter,
@@ -173,13 +175,13 @@ pub struct Task<'a> {
 }
 
 impl<'a> Task<'a> {
-    /// Sets `filter` to do `operation` with each key of the blocks to come.
+    /// Creates a task that does `operation` with each key of the coming blocks.
     pub fn new(filter: &'a mut dyn Filter, operation: Operation, design: &Design) -> Self {
         let clears = operation.inserts() && !design.is_preset();
         Self { filter, operation, clears, answers: vec![false; operation.block(design)] }
     }
 
-    /// What is done with each key.
+    /// Returns the operation.
     #[must_use]
     pub const fn operation(&self) -> Operation {
         self.operation
@@ -205,7 +207,7 @@ impl Contender for Task<'_> {
     }
 }
 
-/// Builds a filter. Returns it with its bytes.
+/// Builds a filter. Returns it with its size in bytes.
 fn measured(
     build: Build,
     design: &Design,
@@ -214,7 +216,7 @@ fn measured(
     allocation::measured(|| build(design, preset))
 }
 
-/// Inserts the keys of these numbers, by the filter's own batch.
+/// Inserts the keys with these numbers, by the filter's own batch.
 pub(crate) fn insert_range(filter: &mut dyn Filter, numbers: Range<u64>) {
     let mut block = Vec::with_capacity(FILLED_AT_A_TIME);
     let mut numbers = numbers.peekable();

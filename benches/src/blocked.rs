@@ -1,4 +1,4 @@
-//! The blocked Bloom filter, by each of its backends, hashing included and with hashes handed in; and what it takes.
+//! The blocked Bloom filter with each of its backends, with and without hashing; and its memory.
 
 use core::error::Error;
 use core::fmt;
@@ -14,10 +14,10 @@ use crate::membership::{Design, Filter, Lineup, Operation, Peer, contender, no_b
 use crate::removal::Promise;
 use crate::suite::{Bench, Outcome, Suite};
 
-/// By the backend that the processor gets.
+/// The backend for this processor.
 ///
-/// In caches the goals are of rows with hashes handed in: both sides hash alike, and for longer than ours looks up.
-/// Beyond them they are of rows with hashing.
+/// Within the caches, the goals use rows with given hashes. Both sides hash in the same way, and for longer than ours
+/// looks up. Beyond the caches, the goals use rows with hashing.
 pub const SUITE: Suite = Suite {
     name: "blocked",
     peers: PEERS,
@@ -44,7 +44,7 @@ pub const SUITE: Suite = Suite {
     },
 };
 
-/// By AVX2, in builds and on processors that leave the choice.
+/// AVX2, in builds and on processors that have a choice.
 pub const AVX2: Suite = Suite {
     name: "blocked-avx2",
     peers: PEERS,
@@ -55,7 +55,7 @@ pub const AVX2: Suite = Suite {
     },
 };
 
-/// By portable code, in builds that leave the choice.
+/// Portable code, in builds that have a choice.
 pub const PORTABLE: Suite = Suite {
     name: "blocked-portable",
     peers: PEERS,
@@ -69,7 +69,7 @@ pub const PORTABLE: Suite = Suite {
     },
 };
 
-/// With the number of positions that takes the least memory, six at the rate, against the eight that take the least time.
+/// The number of positions with the least memory, six at this rate, compared with the eight that take the least time.
 pub const SMALLEST: Suite = Suite {
     name: "blocked-smallest",
     peers: &[],
@@ -80,7 +80,7 @@ pub const SMALLEST: Suite = Suite {
     },
 };
 
-/// What filters of ours take for a promise, and the rate that they turn out to have.
+/// The memory of our filters for a promise, and their measured rates.
 pub const MEMORY: Suite = Suite {
     name: "blocked-memory",
     peers: &[],
@@ -96,7 +96,7 @@ pub const MEMORY: Suite = Suite {
 const PEERS: &[&str] = &["fastbloom", "sbbf-rs-safe"];
 const FASTBLOOM: Against = Against::Peer("fastbloom");
 
-/// All contenders get the same keys and as many bits as give the same rate, and hash by our hasher.
+/// All contenders have the same keys, as many bits as give the same rate, and our hasher.
 pub const HASHED: Lineup = Lineup {
     mode: "",
     sizes: &[64 << 10, 8 << 20, 1 << 30],
@@ -123,7 +123,7 @@ pub const HASHED: Lineup = Lineup {
     ],
 };
 
-/// The same, where the keys are the hashes.
+/// The same, with the keys as hashes.
 pub const HASH_IN: Lineup = Lineup {
     mode: "hash-in",
     sizes: &[64 << 10, 8 << 20],
@@ -143,7 +143,7 @@ pub const HASH_IN: Lineup = Lineup {
     ..HASHED
 };
 
-/// Ours of the fewest bits against ours of eight positions a key.
+/// Our filter with the fewest bits compared with ours with eight positions per key.
 const SMALL: Lineup = Lineup {
     sizes: HASH_IN.sizes,
     items: |bytes, rate| items(bytes, rate, Preference::Smallest),
@@ -156,7 +156,7 @@ const SMALL: Lineup = Lineup {
     ..HASHED
 };
 
-/// The same, where the keys are the hashes.
+/// The same, with the keys as hashes.
 const SMALL_HASH_IN: Lineup = Lineup {
     mode: HASH_IN.mode,
     ours: |design, _| Ok(Box::new(HashIn(ours(design, Preference::Smallest)?))),
@@ -172,7 +172,7 @@ const FEWER_BITS: &str = "has fewer bits than blocked for the same rate";
 const MORE_BITS: &str =
     "has more bits than blocked for the same rate; its lookups choose AVX2 at run time";
 
-const MORE_BLOCKS: &str = "is ours of eight positions a key, with more blocks for the same rate";
+const MORE_BLOCKS: &str = "is ours with eight positions per key, and more blocks for the same rate";
 
 const fn at_most(case: &'static str, bits: f64) -> Goal {
     Goal { case, operation: "memory", against: Against::Figure(bits), at_least: 1.0 }
@@ -187,7 +187,7 @@ const fn goal(
     Goal { case, operation, against, at_least }
 }
 
-/// The most keys that so many bytes hold at a rate.
+/// Returns the most keys for this many bytes at a rate.
 fn items(bytes: u64, rate: f64, preference: Preference) -> Result<u64, Box<dyn Error>> {
     let params = BlockedBloomParams::from_blocks_and_rate(blocks(bytes), rate, preference)?;
     Ok(params.expected_items().ok_or("sized by items")?)
@@ -197,7 +197,7 @@ const fn blocks(bytes: u64) -> u64 {
     8 * bytes / blocked::BLOCK_BITS
 }
 
-/// Our filter by the backend of the design, empty.
+/// Returns our filter with the backend of the design, empty.
 pub(crate) fn ours(
     design: &Design,
     preference: Preference,
@@ -209,14 +209,14 @@ pub(crate) fn ours(
     Ok(filter.with_backend(backend).ok_or_else(|| no_backend(backend, backends()))?)
 }
 
-/// Our filter of the fewest blocks with eight positions a key that keep the rate.
+/// Returns our filter with eight positions per key and the fewest blocks that keep the rate.
 fn fastest(design: &Design) -> Result<BlockedBloomFilter, Box<dyn Error>> {
     let params = BlockedBloomParams::new(design.items, design.rate, Preference::Fastest)?;
     let bytes = params.num_blocks() * (blocked::BLOCK_BITS / 8);
     ours(&Design { bytes, ..*design }, Preference::Fastest)
 }
 
-/// Bits an item for each promise and preference, beside those of the standard filter.
+/// Measures the bits per item for each promise and preference, beside those of the standard filter.
 fn promises(bench: &mut Bench<'_>) -> Outcome {
     for rate in [0.01, 0.001, 0.000_1] {
         let promise = Promise { items: 1_000_000, rate };
@@ -270,8 +270,9 @@ fn sbbf(design: &Design, preset: bool) -> Result<sbbf_rs_safe::Filter, Box<dyn E
     Ok(filter)
 }
 
-/// Bits as a full filter has them, for sizes that take minutes to fill by keys: `law` joins words each bit of
-/// which is set with probability 2^-n.
+/// Returns bits like those of a full filter, for sizes that take minutes to fill with keys.
+///
+/// `law` combines words in which each bit is set with probability 2^-n.
 fn random_bits(words: u64, law: impl Fn(&mut dyn FnMut(u32) -> u64) -> u64) -> Vec<u64> {
     let mut numbers = (1 << 63..).map(key);
     let mut sparse =
@@ -286,7 +287,7 @@ contender!(
     }
 );
 
-/// A filter asked about hashes; batches where it has them.
+/// A filter that takes hashes, with batches if it has them.
 trait ByHash: fmt::Debug {
     fn insert_hash(&mut self, hash: u64) -> bool;
     fn contains_hash(&self, hash: u64) -> bool;
@@ -305,7 +306,7 @@ trait ByHash: fmt::Debug {
     }
 }
 
-/// Keys are handed over as the hashes.
+/// A filter that takes keys as hashes.
 #[derive(Debug)]
 struct HashIn<F>(F);
 
@@ -337,7 +338,7 @@ impl<F: ByHash> Filter for HashIn<F> {
     }
 }
 
-/// A filter that takes hashes only gets those of our hasher.
+/// A filter that takes only hashes, with our hasher.
 #[derive(Debug)]
 struct Hashing<F>(F, DefaultHashBuilder);
 

@@ -11,7 +11,7 @@ use crate::goals::{Against, Goal};
 use crate::membership::{Design, Filter, Lineup, Operation, Peer, contender};
 use crate::suite::Suite;
 
-/// What is measured of it.
+/// The suite of the standard Bloom filter.
 pub const SUITE: Suite = Suite {
     name: "bloom",
     peers: &["fastbloom", "bloomfilter"],
@@ -27,7 +27,7 @@ pub const SUITE: Suite = Suite {
     run: |bench| LINEUP.run(bench),
 };
 
-/// All contenders get the same bits, keys and number of positions a key.
+/// All contenders have the same bits, keys and number of positions per key.
 pub const LINEUP: Lineup = Lineup {
     mode: "",
     sizes: &[64 << 10, 8 << 20, 1 << 30],
@@ -41,13 +41,13 @@ pub const LINEUP: Lineup = Lineup {
         Peer { name: "fastbloom", note: "", build: fastbloom },
         Peer {
             name: "bloomfilter",
-            note: "hashes a key twice by its own SipHash-1-3 and takes no other hasher",
+            note: "hashes each key twice by its own SipHash-1-3, and accepts no other hasher",
             build: bloomfilter,
         },
     ],
 };
 
-/// Positions a key at the rate of the line-up.
+/// Positions per key at the rate of the line-up.
 const HASHES: u32 = 7;
 
 const fn goal(case: &'static str, operation: &'static str, at_least: f64) -> Goal {
@@ -58,8 +58,8 @@ fn params(bytes: u64, rate: f64) -> Result<BloomParams, ParamError> {
     BloomParams::from_bits_and_rate(8 * bytes, rate)
 }
 
-/// A stored or new key needs all positions; an absent one as many as hold on average, its first and
-/// each that follows a set bit.
+/// Returns the lines that a key needs. A stored or new key needs all positions. An absent key needs its first position,
+/// and each that follows a set bit.
 fn lines(operation: Operation) -> f64 {
     match operation {
         Operation::Miss | Operation::MissBatch => {
@@ -74,7 +74,7 @@ fn ours(design: &Design, _: Option<&[u64]>) -> Result<Box<dyn Filter>, Box<dyn E
     Ok(Box::new(filter(design)?))
 }
 
-/// Ours, empty.
+/// Returns our filter, empty.
 pub(crate) fn filter(design: &Design) -> Result<BloomFilter, Box<dyn Error>> {
     let builder = BloomFilter::builder().bits(8 * design.bytes).expected_items(design.items);
     let filter = builder.huge_pages(design.huge_pages()).build()?;
@@ -95,7 +95,7 @@ fn fastbloom(design: &Design, bits: Option<&[u64]>) -> Result<Box<dyn Filter>, B
 }
 
 fn bloomfilter(design: &Design, bits: Option<&[u64]>) -> Result<Box<dyn Filter>, Box<dyn Error>> {
-    // Two keys that differ: with equal ones its positions are those of single hashing.
+    // The two keys differ. With equal keys, its positions would be those of single hashing.
     let seed = b"sixteen bytes a key, two of them";
     let bytes = usize::try_from(design.bytes)?;
     let empty = Bloom::<u64>::new_with_seed(bytes, usize::try_from(design.items)?, seed)?;
@@ -106,7 +106,7 @@ fn bloomfilter(design: &Design, bits: Option<&[u64]>) -> Result<Box<dyn Filter>,
     }))
 }
 
-/// Writes `words` behind the header of the filter's own bytes.
+/// Writes `words` after the header of the filter's own bytes.
 fn preset(empty: Bloom<u64>, words: &[u64]) -> Result<Bloom<u64>, &'static str> {
     let mut bytes = empty.into_bytes();
     let header = bytes.len() - 8 * words.len();
@@ -116,9 +116,10 @@ fn preset(empty: Bloom<u64>, words: &[u64]) -> Result<Bloom<u64>, &'static str> 
     Bloom::from_bytes(bytes)
 }
 
-/// Each crate chooses its own number of positions: times are comparable when it is the same.
+/// Returns an error if the number of positions differs. Each crate chooses its own, and times are comparable only if
+/// they are equal.
 fn expect_hashes(hashes: u32) -> Result<(), String> {
-    if hashes == HASHES { Ok(()) } else { Err(format!("{hashes} positions a key, not {HASHES}")) }
+    if hashes == HASHES { Ok(()) } else { Err(format!("{hashes} positions per key, not {HASHES}")) }
 }
 
 contender!(
@@ -145,7 +146,7 @@ impl Filter for fastbloom::BloomFilter<DefaultHashBuilder> {
 }
 
 impl Filter for Bloom<u64> {
-    /// Its plain insertion does not tell what was there before; the one that does is slower.
+    /// Its plain insertion does not report whether the key was new. The one that does is slower.
     #[inline]
     fn insert(&mut self, key: u64) -> bool {
         self.set(&key);

@@ -1,7 +1,8 @@
 //! Sketches that count distinct keys: inserts, merges, estimates, bytes and errors.
 //!
-//! *Hash-in* cases hand over hashes; ours mixes them once more, most peers do not. In the others `hyperloglogplus` hashes
-//! as ours does, by XXH3, and the rest have a hash of their own. Bytes are what the allocator was asked for, and the value.
+//! *Hash-in* cases pass hashes. Ours mixes them once more, most peers do not. In the other cases `hyperloglogplus`
+//! hashes by XXH3 as ours does, and the others have their own hash. Bytes are those requested from the allocator, and
+//! the value itself.
 
 use core::convert::Infallible;
 use core::fmt;
@@ -23,9 +24,9 @@ use crate::report::{Row, Unit};
 use crate::suite::{Bench, Effort, Outcome, Suite};
 use pds_testkit::stats::Median;
 
-/// What is measured of them.
+/// The suite of cardinality sketches.
 ///
-/// Estimates are held against the peer that makes them from scratch too; the others keep theirs up to date as they insert.
+/// Estimates are compared with the peer that also computes them from scratch. The others update theirs on each insert.
 pub const SUITE: Suite = Suite {
     name: "hll",
     peers: &["cardinality-estimator", "datasketches", "hyperloglogplus", "streaming_algorithms"],
@@ -62,14 +63,14 @@ const fn goal(case: &'static str, operation: &'static str, at_least: f64) -> Goa
     Goal { case, operation, against: Against::BestPeer, at_least }
 }
 
-/// Keys of a block in steady state: a fraction of a millisecond of work.
+/// Keys per block in steady state: a fraction of a millisecond of work.
 const BLOCK: usize = 1 << 16;
 /// Keys before the steady state.
 const STEADY: u64 = 1_000_000;
-/// Sketches of one union.
+/// Sketches per union.
 const SKETCHES: u64 = 30;
 
-/// A sketch under test. Types fix the precision, and whether keys are hashed or are hashes.
+/// A sketch under test. The type fixes the precision, and whether keys are hashed or are hashes.
 trait Sketch: Sized {
     const NAME: &'static str;
 
@@ -82,12 +83,12 @@ trait Sketch: Sized {
         keys.iter().for_each(|&key| self.insert(key));
     }
 
-    /// Inserts keys by the sketch's own batch where it has one.
+    /// Inserts keys by the sketch's own batch, if it has one.
     fn insert_batch(&mut self, keys: &[u64]) {
         self.insert_each(keys);
     }
 
-    /// A sketch of the keys of these numbers.
+    /// Returns a sketch of the keys with these numbers.
     fn of(numbers: Range<u64>) -> Self {
         let mut sketch = Self::new();
         numbers.for_each(|number| sketch.insert(keys::key(number)));
@@ -160,7 +161,7 @@ impl<const P: u32, const HASHED: bool> Sketch for Ultra<P, HASHED> {
     }
 }
 
-/// Gives keys, which are hashes already, as they are.
+/// A hasher that returns keys unchanged, because they are already hashes.
 #[derive(Clone, Copy, Default)]
 struct Identity(u64);
 
@@ -225,7 +226,7 @@ impl<const P: usize, const HASHED: bool> Sketch for Estimator<P, HASHED> {
     }
 }
 
-/// Always hashes, by MurmurHash3.
+/// A sketch that always hashes, by MurmurHash3.
 struct Data<const P: u8>(HllSketch);
 
 impl<const P: u8> Sketch for Data<P> {
@@ -281,7 +282,7 @@ impl<const P: u8, const HASHED: bool> Sketch for Streaming<P, HASHED> {
     }
 }
 
-/// What is timed, for a sketch of type `T`.
+/// The timed work for a sketch of type `T`.
 struct Work<T> {
     operation: Operation,
     sketch: T,
@@ -290,7 +291,7 @@ struct Work<T> {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Operation {
-    /// Inserts into fresh sketches, so many each.
+    /// Inserts into fresh sketches, this many keys each.
     Fresh(usize),
     /// Inserts of new keys after a million others.
     Steady,
@@ -314,7 +315,7 @@ impl Operation {
         Self::Union,
     ];
 
-    /// How often it is done in a block of as many keys.
+    /// Returns the number of repetitions per block.
     fn block(self) -> usize {
         match self {
             Self::Fresh(keys) => BLOCK.next_multiple_of(keys),
@@ -379,7 +380,7 @@ fn run(bench: &mut Bench<'_>) -> Outcome {
     Ok(())
 }
 
-/// All pairs at one precision, which the peers spell in types of their own.
+/// Measures all pairs at one precision. The peers express it in types of their own.
 fn precision<const P: u32, const BYTE: u8, const SIZE: usize>(bench: &mut Bench<'_>) {
     let mut rows = Rows::of(bench, P, "");
     rows.duel::<Ours<P, true>, Plus<P, DefaultHashBuilder>>();
@@ -396,7 +397,7 @@ fn precision<const P: u32, const BYTE: u8, const SIZE: usize>(bench: &mut Bench<
         rows.sizes::<Ours<P, true>, Estimator<SIZE, true>>();
         rows.sizes::<Ours<P, true>, Streaming<BYTE, true>>();
         rows.sizes::<Ours<P, true>, Data<BYTE>>();
-        // Against the peer of the least error.
+        // Compared with the peer with the least error.
         let mut rows = Rows::of(bench, P, ", UltraLogLog");
         rows.duel::<Ultra<P, true>, Data<BYTE>>();
         rows.sizes::<Ultra<P, true>, Data<BYTE>>();
@@ -415,7 +416,7 @@ impl<'a, 'b> Rows<'a, 'b> {
         Self { bench, case: format!("p = {precision}{mode}") }
     }
 
-    /// Sets `T` of ours against `U` in every operation.
+    /// Measures `T` of ours against `U` in every operation.
     fn duel<T: Sketch, U: Sketch>(&mut self) {
         for operation in Operation::ALL {
             let (mut ours, mut peer) = (Work::<T>::new(operation), Work::<U>::new(operation));
@@ -425,20 +426,21 @@ impl<'a, 'b> Rows<'a, 'b> {
         }
     }
 
-    /// Errors of many sketches of a million keys.
+    /// Measures errors of many sketches of a million keys.
     fn errors<T: Sketch, U: Sketch>(&mut self) {
         let sketches = if self.bench.effort() == Effort::Full { 4_000 } else { 200 };
         let errors = [error::<T>(STEADY, sketches), error::<U>(STEADY, sketches)];
         let labels = [&*self.case, &format!("error at {STEADY}")];
         let row = Row::exact(labels, U::NAME, Unit::Error, errors);
-        // The logarithm of each error has the variance 1 / (2 n); 1.96 standard deviations of their difference.
+        // The logarithm of each error has variance 1 / (2 n). The spread is 1.96 standard deviations of their
+        // difference.
         let spread = 1.96 / (sketches as f64).sqrt();
         let [low, high] = [-spread, spread].map(|spread| row.ratio.value * spread.exp());
         let ratio = Median { low, high, ..row.ratio };
         self.bench.add(Row { ratio, ..row });
     }
 
-    /// Bytes and errors of sketches of few keys and of many.
+    /// Measures bytes and errors of sketches of few keys and of many.
     fn sizes<T: Sketch, U: Sketch>(&mut self) {
         let most = if self.bench.effort() == Effort::Full { 10_000_000 } else { 100_000 };
         for keys in [10, 100, 1_000, 100_000, 10_000_000].into_iter().filter(|&keys| keys <= most) {
@@ -451,15 +453,15 @@ impl<'a, 'b> Rows<'a, 'b> {
     }
 }
 
-/// Bytes of a sketch of so many keys, and the error of some.
+/// Returns the bytes of a sketch of this many keys, and the error of several.
 fn size<T: Sketch>(keys: u64) -> (u64, f64) {
-    // Ten million keys into each of them take long enough.
+    // Ten million keys per sketch take long enough.
     let sketches = (20_000_000 / keys).clamp(4, 100);
     let Ok((_, bytes)) = allocation::measured(|| Ok::<_, Infallible>(T::of(0..keys)));
     (bytes, error::<T>(keys, sketches))
 }
 
-/// The root of the mean square of the relative errors of some sketches of so many keys each.
+/// Returns the root of the mean square of the relative errors of several sketches of this many keys each.
 fn error<T: Sketch>(keys: u64, sketches: u64) -> f64 {
     let square = |sketch: u64| {
         let error = T::of(sketch * keys..(sketch + 1) * keys).estimate() / keys as f64 - 1.0;

@@ -1,4 +1,4 @@
-//! Times contenders in turn, so that whatever slows the machine slows all of them.
+//! Timing of contenders in turn, so that a disturbance of the machine affects all of them.
 
 use core::fmt;
 use core::hint::black_box;
@@ -7,12 +7,12 @@ use std::time::Instant;
 
 use crate::keys::Keys;
 
-/// Keys of one sample, the same for all contenders.
+/// The keys of one sample, the same for all contenders.
 #[derive(Debug)]
 pub struct Block {
     /// The keys.
     pub keys: Vec<u64>,
-    /// Whether they are the first of their stream: a filter that takes the stream in is to be empty.
+    /// Whether they are the first of their stream. A filter that inserts the stream must then be empty.
     pub starts: bool,
 }
 
@@ -29,15 +29,15 @@ impl Block {
     }
 }
 
-/// Something that is timed.
+/// A timed operation.
 pub trait Contender {
-    /// Makes ready for a block, untimed.
+    /// Prepares for a block, untimed.
     fn prepare(&mut self, _block: &Block) {}
 
     /// Does the work for each key. Returns a sum that depends on every answer.
     fn run(&mut self, keys: &[u64]) -> u64;
 
-    /// Undoes what the next block must not find, untimed.
+    /// Restores the state for the next block, untimed.
     fn finish(&mut self, _block: &Block) {}
 }
 
@@ -73,12 +73,11 @@ impl<F> fmt::Debug for Whole<F> {
 
 /// Runs all contenders `rounds` times on the same blocks of `len` keys, always in one order.
 ///
-/// Returns the nanoseconds a key that each of them took, by round. One round before the first is not
-/// counted: it brings the arrays into the state in which the others find them.
-///
-/// An order that alternates is not fairer but unfair: whoever ends a round begins the next one with its own
-/// lines and pages still in the caches, so that it has two states, up to a factor of two apart at 8 MiB. In a cycle,
-/// all others have run since each one's last turn.
+/// Returns the nanoseconds per key of each contender, by round. An additional first round is not counted. It brings the
+/// arrays into the state in which the other rounds find them.
+// An alternating order would be unfair. The contender at the end of a round would begin the next one with its own lines
+// and pages still in the caches. It would have two states, up to a factor of two apart at 8 MiB. In a cycle, all others
+// run between two turns of each contender.
 pub fn contest<const N: usize>(
     rounds: usize,
     len: usize,

@@ -1,7 +1,8 @@
-//! Counting Bloom filters: that with all counters of a key in one cache line against the classical one, and the classical
-//! one against the filter that it becomes when its counters are bits.
+//! Counting Bloom filters. The filter with all counters of a key in one cache line is compared with the classical one.
+//! The classical one is compared with the Bloom filter of the same shape.
 //!
-//! No peer of this kind takes a hasher or a rate: what the line is worth, and what removal costs, is told by our own filters.
+//! No peer of this kind takes a hasher or a rate. Our own filters therefore show the gain of the single line and the
+//! cost of removal.
 
 use core::error::Error;
 
@@ -14,7 +15,7 @@ use crate::membership::{Design, Lineup, Operation, Peer, contender, no_backend};
 use crate::removal::{self, BuildFor, Promise, Removing, Rival, changes};
 use crate::suite::{Bench, LARGE, Outcome, Suite};
 
-/// What is measured of the filter with all counters of a key in one line.
+/// The filter with all counters of a key in one line.
 pub const SUITE: Suite = Suite {
     name: "blocked-counting",
     peers: &[],
@@ -25,7 +26,7 @@ pub const SUITE: Suite = Suite {
     },
 };
 
-/// By AVX2, in builds and on processors that leave the choice.
+/// AVX2, in builds and on processors that have a choice.
 pub const AVX2: Suite = Suite {
     name: "blocked-counting-avx2",
     peers: &[],
@@ -33,7 +34,7 @@ pub const AVX2: Suite = Suite {
     run: |bench| run(bench, &Lineup { backend: || Some("avx2"), ..LINEUP }),
 };
 
-/// By portable code, in builds that leave the choice.
+/// Portable code, in builds that have a choice.
 pub const PORTABLE: Suite = Suite {
     name: "blocked-counting-portable",
     peers: &[],
@@ -41,7 +42,7 @@ pub const PORTABLE: Suite = Suite {
     run: |bench| run(bench, &Lineup { backend: || Some("portable"), ..LINEUP }),
 };
 
-/// What is measured of the classical one.
+/// The classical filter.
 pub const CLASSICAL_SUITE: Suite =
     Suite { name: CLASSICAL, peers: &[], goals: &[], run: run_classical };
 
@@ -51,7 +52,7 @@ const BLOCKED: &str = "blocked-counting";
 const BLOOM: &str = "bloom";
 const CUCKOO: &str = "cuckoo";
 
-/// Lookups and insertions at equal keys and rate, with what memory each needs for them.
+/// Lookups and insertions for equal keys and rate, with the memory of each filter.
 pub const LINEUP: Lineup = Lineup {
     mode: "",
     sizes: &[64 << 10, 8 << 20, 1 << 30],
@@ -63,12 +64,12 @@ pub const LINEUP: Lineup = Lineup {
     ours: |design, _| Ok(Box::new(ours(design)?)),
     peers: &[Peer {
         name: CLASSICAL,
-        note: "is our own filter with counters anywhere, of which it needs fewer; at 1 GiB on huge pages as well",
+        note: "is our own filter with counters anywhere, and needs fewer of them; at 1 GiB also on huge pages",
         build: |design, _| Ok(Box::new(classical(design)?)),
     }],
 };
 
-/// The classical filter against a Bloom filter. A key has seven counters or bits.
+/// The classical filter compared with a Bloom filter. A key has seven counters or bits.
 const CLASSICAL_LINEUP: Lineup = Lineup {
     items: |bytes, _| Ok(bytes / 24 * 5),
     lines: |_| 7.0,
@@ -76,7 +77,7 @@ const CLASSICAL_LINEUP: Lineup = Lineup {
     ours: |design, _| Ok(Box::new(classical(design)?)),
     peers: &[Peer {
         name: BLOOM,
-        note: "is our own, in a quarter of the memory; at 1 GiB on huge pages as well",
+        note: "is our own, in a quarter of the memory; at 1 GiB also on huge pages",
         build: |design, _| Ok(Box::new(bloom(design)?)),
     }],
     ..LINEUP
@@ -101,7 +102,7 @@ fn run_classical(bench: &mut Bench<'_>) -> Outcome {
     CLASSICAL_LINEUP.run(bench)
 }
 
-/// What each filter takes for the same promise.
+/// Measures the memory of each filter for the same promise.
 fn promises(bench: &mut Bench<'_>, ours: &'static str) -> Outcome {
     let all: [(&str, &BuildFor); 4] = [
         (CLASSICAL, &|items, rate| Ok(Box::new(CountingBloomFilter::new(items, rate)?))),
@@ -117,7 +118,7 @@ fn promises(bench: &mut Bench<'_>, ours: &'static str) -> Outcome {
         .try_for_each(|rate| Promise { items: 1_000_000, rate }.memory(bench, own[0], &rivals))
 }
 
-/// The most keys of which so many lines keep the rate.
+/// Returns the most keys for which this many lines keep the rate.
 fn items(bytes: u64, rate: f64) -> Result<u64, Box<dyn Error>> {
     let params = BlockedCountingParams::from_lines(bytes / 64)?;
     let (mut keeps, mut fails) = (0, bytes);
@@ -128,7 +129,7 @@ fn items(bytes: u64, rate: f64) -> Result<u64, Box<dyn Error>> {
     Ok(keeps)
 }
 
-/// By the backend of the design.
+/// Returns our filter with the backend of the design.
 fn ours(design: &Design) -> Result<BlockedCountingBloomFilter, Box<dyn Error>> {
     let builder = BlockedCountingBloomFilter::builder().lines(design.bytes / 64);
     let filter = builder.huge_pages(design.huge_pages()).build()?;

@@ -1,4 +1,4 @@
-//! The cuckoo filter, with fingerprints of eight bits: the only width that the peer of its kind has.
+//! The cuckoo filter, with fingerprints of eight bits. The comparable peer supports only this width.
 
 mod large;
 
@@ -20,7 +20,7 @@ use crate::removal::{self, Promise, Removing, Rival, changes};
 use crate::report::size;
 use crate::suite::{Bench, Outcome, Suite};
 
-/// What is measured of it.
+/// Filters within the caches.
 pub const SUITE: Suite = Suite {
     name: "cuckoo",
     peers: &["cuckoofilter", "qfilter", "probabilistic-collections"],
@@ -33,7 +33,7 @@ pub const SUITE: Suite = Suite {
     run,
 };
 
-/// What is measured of one of 1 GiB, in a suite of its own, as it takes as long as all smaller ones.
+/// A filter of 1 GiB. It has its own suite, because it takes as long as all smaller ones.
 pub const LARGE: Suite = Suite {
     name: "cuckoo-large",
     peers: &["cuckoofilter", "qfilter"],
@@ -41,13 +41,13 @@ pub const LARGE: Suite = Suite {
     run: large::run,
 };
 
-/// Attempts at a time to insert into a filter that is full: each takes some ten microseconds.
+/// The number of insertions per block into a full filter. Each takes about ten microseconds.
 const ATTEMPTS: usize = 1_000;
 
-/// Bits of a fingerprint, in buckets of 32 bits.
+/// Bits per fingerprint. Buckets have 32 bits.
 const BITS: u32 = 8;
 
-/// Lookups at a load of 0.95. All sizes are powers of two: the peers have no others.
+/// Lookups at a load of 0.95. All sizes are powers of two, because the peers support no others.
 pub const LINEUP: Lineup = Lineup {
     mode: "",
     sizes: &[64 << 10],
@@ -65,18 +65,18 @@ pub const LINEUP: Lineup = Lineup {
         },
         Peer {
             name: "qfilter",
-            note: "has 7.1 bits a slot",
+            note: "has 7.1 bits per slot",
             build: |design, _| Ok(Box::new(Quotient::of_five_bits(design.items)?)),
         },
         Peer {
             name: "probabilistic-collections",
-            note: "hashes a key twice",
+            note: "hashes each key twice",
             build: |design, _| Ok(Box::new(collected(design.bytes)?)),
         },
     ],
 };
 
-/// The same without the peer that takes a microsecond a key.
+/// The same without the peer that takes a microsecond per key.
 const MEDIUM: Lineup = Lineup { sizes: &[8 << 20], peers: LINEUP.peers.split_at(2).0, ..LINEUP };
 
 const fn against_peer(operation: &'static str, at_least: f64) -> Goal {
@@ -110,7 +110,7 @@ fn run(bench: &mut Bench<'_>) -> Outcome {
     Ok(())
 }
 
-/// Insertions of which few find a place, into filters that are as full as they get.
+/// Times insertions into filters that are as full as possible. Few of them succeed.
 fn refuse(bench: &mut Bench<'_>, bytes: u64, [ours, theirs]: [&mut dyn Filter; 2]) {
     let peer = "cuckoofilter";
     stuff(ours);
@@ -121,17 +121,17 @@ fn refuse(bench: &mut Bench<'_>, bytes: u64, [ours, theirs]: [&mut dyn Filter; 2
     ];
     let labels = [&*size(bytes), "insert when full"];
     let row = bench.duel(labels, peer, (ATTEMPTS, Keys::surplus()), contenders);
-    bench.add(row.bytes(bytes).note(format!("{peer} loses a key to each insert that fails.")));
+    bench.add(row.bytes(bytes).note(format!("{peer} loses a key on each failed insert.")));
 }
 
-/// Inserts until one attempt in twenty is a success, at most.
+/// Inserts until at most one attempt in twenty succeeds.
 fn stuff(filter: &mut dyn Filter) {
     let mut numbers = 0..;
     let mut attempts = || -> Vec<u64> { numbers.by_ref().take(ATTEMPTS).map(key).collect() };
     while filter.insert_each(&attempts()) > ATTEMPTS as u64 / 20 {}
 }
 
-/// The memory that filters need to keep a rate, each of the size that it asks for itself.
+/// Measures the memory of filters that keep a rate, each at the size that it chooses.
 fn weigh(bench: &mut Bench<'_>) -> Outcome {
     for rate in [0.01, 0.001] {
         Promise { items: 1_000_000, rate }.memory(
@@ -140,7 +140,7 @@ fn weigh(bench: &mut Bench<'_>) -> Outcome {
             &[
                 Rival {
                     name: "cuckoofilter",
-                    note: "has 8 bits a fingerprint: it keeps a rate by its load only, at powers of two",
+                    note: "has 8 bits per fingerprint, and keeps a rate only by a lower load, at powers of two",
                     build: &|items, rate| Ok(Box::new(Eight::empty(at_low_load(items, rate))?)),
                 },
                 Rival {
@@ -150,7 +150,7 @@ fn weigh(bench: &mut Bench<'_>) -> Outcome {
                 },
                 Rival {
                     name: "bloom",
-                    note: "is our standard filter, which forgets nothing",
+                    note: "is our standard filter, without removal",
                     build: &|items, rate| Ok(Box::new(BloomFilter::new(items, rate)?)),
                 },
                 Rival {
@@ -164,7 +164,7 @@ fn weigh(bench: &mut Bench<'_>) -> Outcome {
     Ok(())
 }
 
-/// The least power of two of slots in which 8-bit fingerprints keep a rate.
+/// Returns the least power of two of slots for which 8-bit fingerprints keep a rate.
 fn at_low_load(items: u64, rate: f64) -> u64 {
     let keeps = |slots: &u64| rate_by_load(items as f64 / *slots as f64, BITS) <= rate;
     (0..40).map(|bits| 1 << bits).find(keeps).expect("a load that is low enough")
@@ -184,7 +184,7 @@ contender!(
 
     fn insert_batch(&mut self, keys: &[u64]) -> u64 {
         let before = self.len();
-        // One that does not fit is missed when it is asked for.
+        // A key that does not fit is found missing by the lookups.
         let _ = self.insert_batch(keys);
         self.len() - before
     }
@@ -197,7 +197,7 @@ impl Removing for CuckooFilter {
     }
 }
 
-/// The default hasher, for a peer that makes its own by `Default`.
+/// The default hasher, for a peer that creates its hasher by `Default`.
 struct Xxh3(DefaultHasher);
 
 impl Default for Xxh3 {
@@ -230,7 +230,7 @@ struct Eight {
 }
 
 impl Eight {
-    /// What an empty slot holds.
+    /// The content of an empty slot.
     const EMPTY: u8 = 100;
 
     fn empty(slots: u64) -> Result<Self, Box<dyn Error>> {
@@ -238,14 +238,14 @@ impl Eight {
         Ok(Self { filter: Peers::with_capacity(slots), slots })
     }
 
-    /// With the fingerprints of ours, and each where it is.
+    /// Creates a filter with the fingerprints of ours at the same positions.
     fn preset(ours: &CuckooFilter) -> Result<Self, Box<dyn Error>> {
         let slots = usize::try_from(ours.num_slots())?;
         let mut values = vec![Self::EMPTY; slots];
         let mut slot = 0;
         for (bucket, fingerprint) in ours.fingerprints() {
             slot = usize::try_from(4 * bucket)?.max(slot);
-            // Zero is a fingerprint to it, and this one is none.
+            // To the peer, zero is a fingerprint, and `EMPTY` is not.
             values[slot] =
                 Some(u8::try_from(fingerprint)?).filter(|&value| value != Self::EMPTY).unwrap_or(0);
             slot += 1;
@@ -299,12 +299,13 @@ impl Quotient {
         Ok(Self(filter.map_err(|error| format!("qfilter: {error:?}"))?))
     }
 
-    /// Five bits of remainder: 1 / 32 when it is full, which it is at a load of 0.95.
+    /// Creates a filter with five bits of remainder. Its rate is 1 / 32 at full capacity, which is a load of 0.95.
     fn of_five_bits(items: u64) -> Result<Self, Box<dyn Error>> {
         Self::new(items, 1.0 / 32.0)
     }
 
-    /// With so many random fingerprints, at most: in order, as they are made of random distances.
+    /// Creates a filter with at most this many random fingerprints. They are in order, because they are sums of random
+    /// distances.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "64 bits at most")]
     fn preset(capacity: u64, items: u64) -> Result<Self, Box<dyn Error>> {
         let mut filter = qfilter::Builder::new(Self::of_five_bits(capacity)?.0);
@@ -346,7 +347,7 @@ impl Removing for Quotient {
     }
 }
 
-/// The filter of a collection of such structures.
+/// The cuckoo filter of `probabilistic-collections`.
 struct Collection {
     filter: Collected<u64, DefaultHashBuilder>,
     slots: usize,

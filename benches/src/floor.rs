@@ -1,7 +1,7 @@
-//! What memory allows: random lines of an array, read or changed with prefetches and nothing else.
+//! The limit of memory: random lines of an array, read or changed with prefetches, without other work.
 //!
-//! Memory and prefetch are those that the structures themselves stand on (`pds_core::internal`), lest the floor differ in more
-//! than what is done with a line.
+//! The memory and the prefetch are those of the structures (`pds_core::internal`). The floor then differs from them
+//! only in the work per line.
 
 use pds::AllocError;
 use pds::hash::reduce;
@@ -9,13 +9,12 @@ use pds_core::internal::{LINE_BYTES, Words, prefetch};
 
 use crate::contest::Contender;
 
-/// How many reads ahead a line is asked for: some more than a core can have under way.
+/// The prefetch distance in reads: slightly more than a core can have in flight.
 const AHEAD: usize = 32;
 
-/// An array to be read at one random line a key.
+/// An array that is read at one random line per key.
 ///
-/// No structure that needs one line a key can be faster, and one that needs `k` lines takes `k` times
-/// as long.
+/// No structure that needs one line per key can be faster. A structure that needs `k` lines takes `k` times as long.
 #[derive(Debug)]
 pub struct Floor {
     words: Words,
@@ -23,21 +22,21 @@ pub struct Floor {
 }
 
 impl Floor {
-    /// Creates an array of `bytes` bytes, on huge pages where that is what it is compared with.
+    /// Creates an array of `bytes` bytes, on huge pages if the compared structure is.
     ///
     /// # Errors
-    /// [`AllocError`] when memory is refused.
+    /// [`AllocError`] if memory is refused.
     pub fn new(bytes: u64, huge_pages: bool) -> Result<Self, AllocError> {
         let mut words = Words::zeroed(bytes / 8)?;
         if huge_pages {
             words.advise_huge_pages();
         }
-        // Pages that were never written are all the same page of zeros, which is always in cache.
+        // Pages that were never written all map to the same page of zeros, which is always in cache.
         words.fill(1);
         Ok(Self { words, writes: false })
     }
 
-    /// From now on, lines are changed as well as read, or are not: as the operation does with its own.
+    /// Sets whether lines are changed as well as read. Use the value of the compared operation.
     pub const fn set_writes(&mut self, writes: bool) {
         self.writes = writes;
     }
@@ -57,7 +56,7 @@ impl Contender for Floor {
     }
 }
 
-/// Words of a line.
+/// Words per line.
 const LINE_WORDS: usize = LINE_BYTES / 8;
 
 #[expect(clippy::cast_possible_truncation, reason = "a line's number is below a slice's length")]

@@ -1,7 +1,7 @@
 //! Sketches that count, and summaries of the most frequent keys.
 //!
-//! Widths and depths are equal. Before the clock starts, both count a skewed stream: no estimate may be below the
-//! truth, and the mean of what they are above it, as a share of the stream's length, is the error in the table.
+//! Widths and depths are equal. Both sketches count a skewed stream before the timing starts. No estimate may be below
+//! the truth. The error in the table is the mean excess of the estimates, as a share of the stream's length.
 
 use core::error::Error;
 
@@ -20,7 +20,7 @@ use crate::keys::{Keys, key};
 use crate::report::size;
 use crate::suite::{Bench, Outcome, Suite};
 
-/// What is measured of them.
+/// The suite of frequency sketches.
 pub const SUITE: Suite = Suite {
     name: "cms",
     peers: &["datasketches", "probabilistic-collections", "streaming_algorithms"],
@@ -36,15 +36,15 @@ pub const SUITE: Suite = Suite {
 };
 
 const DEPTH: u32 = 4;
-/// Keys of a block: a few milliseconds of work.
+/// Keys per block: a few milliseconds of work.
 const BLOCK: usize = 1 << 17;
-/// Bytes of the sketches: in the innermost caches, in the outer ones, beyond all.
+/// Bytes of the sketches: within the innermost caches, within the outer ones, beyond all.
 const SIZES: [u64; 3] = [64 << 10, 5 << 20, 256 << 20];
 
-/// Events of the stream that is counted before the clock starts.
+/// Events of the stream that is counted before the timing starts.
 const MOST_EVENTS: u64 = 1 << 22;
 
-/// Whether ours, and the floor, ask for huge pages.
+/// Returns `true` if ours and the floor request huge pages.
 const fn is_large(bytes: u64) -> bool {
     bytes > 64 << 20
 }
@@ -58,7 +58,8 @@ fn run(bench: &mut Bench<'_>) -> Outcome {
         let width = bytes / 4 / u64::from(DEPTH);
         let params = CountMinParams::from_width_and_depth(width, DEPTH)?;
         let stream = Stream::new(MOST_EVENTS.min(4 * width));
-        // In caches, an array of which a key reads one line for our four finds fewer of them near.
+        // Within the caches, the floor is not comparable: a key reads one line of it and four of ours, so fewer of its
+        // lines are in the near caches.
         let floor = is_large(bytes).then(|| Floor::new(bytes, true)).transpose()?;
         let mut contest = Contest { bench, params, stream: &stream, floor };
         contest.against::<PeerSketch<u32>>()?;
@@ -71,14 +72,14 @@ fn run(bench: &mut Bench<'_>) -> Outcome {
 /// A sketch under test.
 trait Sketch: Sized {
     const NAME: &'static str;
-    /// In what it is not equal.
+    /// Differences from ours.
     const NOTE: &'static str;
 
     fn of(params: CountMinParams) -> Result<Self, Box<dyn Error>>;
     fn add(&mut self, key: u64) -> u64;
     fn estimate(&self, key: u64) -> u64;
 
-    /// Makes a second one to merge, where two can be merged.
+    /// Creates a second sketch to merge, if two can be merged.
     fn twin(&self) -> Option<Self> {
         None
     }
@@ -118,7 +119,7 @@ impl Sketch for CountMinSketch {
 impl Sketch for PeerSketch<u32> {
     const NAME: &'static str = "datasketches";
     const NOTE: &'static str =
-        "datasketches hashes by its own MurmurHash3 and takes no other hasher.";
+        "datasketches hashes by its own MurmurHash3, and accepts no other hasher.";
 
     fn of(params: CountMinParams) -> Result<Self, Box<dyn Error>> {
         Ok(Self::new(u8::try_from(params.depth())?, u32::try_from(params.width())?)?)
@@ -144,14 +145,14 @@ impl Sketch for PeerSketch<u32> {
     }
 }
 
-/// With the same hasher as ours, given twice.
+/// The same hasher as ours, given twice.
 type CollectionsSketch =
     collections::CountMinSketch<collections::CountMinStrategy, u64, DefaultHashBuilder>;
 
 impl Sketch for CollectionsSketch {
     const NAME: &'static str = "probabilistic-collections";
-    const NOTE: &'static str = "probabilistic-collections hashes by our hasher, twice, has counters of 64 bits \
-                                and merges none.";
+    const NOTE: &'static str = "probabilistic-collections hashes twice by our hasher, has counters of 64 bits \
+                                and cannot merge.";
 
     fn of(params: CountMinParams) -> Result<Self, Box<dyn Error>> {
         let hashers = [DefaultHashBuilder::with_seed(0), DefaultHashBuilder::with_seed(1)];
@@ -170,14 +171,14 @@ impl Sketch for CollectionsSketch {
     }
 }
 
-/// With conservative update only.
+/// This sketch has only conservative update.
 impl Sketch for StreamingSketch<u64, u32> {
     const NAME: &'static str = "streaming_algorithms";
     const NOTE: &'static str = "streaming_algorithms updates conservatively, rounds widths up to powers of two, \
-                                hashes by its own hasher and merges none.";
+                                hashes by its own hasher and cannot merge.";
 
     fn of(params: CountMinParams) -> Result<Self, Box<dyn Error>> {
-        // It has as many rows as halvings make the probability of an error, rounded down.
+        // The number of rows is the number of halvings in the probability of an error, rounded down.
         let probability = 1.0 - 0.5_f64.powf(f64::from(params.depth()) + 0.5);
         Ok(Self::new(probability, 2.0 / params.width() as f64, ()))
     }
@@ -193,14 +194,14 @@ impl Sketch for StreamingSketch<u64, u32> {
     }
 }
 
-/// Keys of ranks that are drawn with a chance of about 1 / rank each, and how often each came.
+/// Keys with a probability of about 1 / rank each, and the count of each.
 struct Stream {
     ranks: Vec<usize>,
     counts: Vec<u64>,
 }
 
 impl Stream {
-    /// Ranks below this.
+    /// The limit of the ranks.
     const RANKS: f64 = (1 << 20) as f64;
 
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below RANKS")]
@@ -213,7 +214,7 @@ impl Stream {
         Self { ranks, counts }
     }
 
-    /// Feeds a sketch. Returns the mean of its errors as a share of the stream's length.
+    /// Adds the stream to a sketch. Returns the mean error as a share of the stream's length.
     fn feed<T: Sketch>(&self, sketch: &mut T) -> f64 {
         for &rank in &self.ranks {
             sketch.add(key(rank as u64));
@@ -227,17 +228,17 @@ impl Stream {
     }
 }
 
-/// Ours against its peers at one size.
+/// A contest of ours with its peers at one size.
 struct Contest<'a, 'b> {
     bench: &'a mut Bench<'b>,
     params: CountMinParams,
     stream: &'a Stream,
-    /// Random lines of as much memory, where that is beyond the caches.
+    /// Random lines of as much memory, if that is beyond the caches.
     floor: Option<Floor>,
 }
 
 impl Contest<'_, '_> {
-    /// All operations against one peer.
+    /// Measures all operations against one peer.
     fn against<T: Sketch>(&mut self) -> Outcome {
         let [mut ours, mut fast] =
             [CountMinSketch::of(self.params)?, CountMinSketch::of(self.params)?];
@@ -292,7 +293,7 @@ impl Contest<'_, '_> {
         self.bench.add(row.quality("error", errors).note(T::NOTE).bytes(self.bytes()));
     }
 
-    /// Merges one of two equal sketches into the other, over and over: no counter overflows a block.
+    /// Merges one of two equal sketches into the other, over and over. No counter overflows in a block.
     fn merges<T: Sketch>(
         &mut self,
         [mut ours, other]: [CountMinSketch; 2],
@@ -316,12 +317,14 @@ impl Contest<'_, '_> {
     }
 }
 
-/// Heavy hitters with room for as many keys, which promise unlike errors, and with equal promises, for which the
-/// peer needs more room: its error is up to 3.5 N / map size, ours N / capacity with room for 1.5 times as many keys.
+/// Heavy hitters: first with the same number of keys, which promise different errors, then with equal promises.
+///
+/// For equal promises the peer needs more keys. Its error is up to 3.5 N / map size. Ours is N / capacity, for 1.5
+/// times as many keys.
 const HEAVY_HITTERS: [(&str, u64, usize); 2] =
     [("heavy hitters, 768 keys", 512, 1_024), ("heavy hitters, error N / 1170", 1_170, 4_096)];
 
-/// Summaries of the most frequent keys.
+/// Measures summaries of the most frequent keys.
 fn summaries(bench: &mut Bench<'_>) -> Outcome {
     for (case, capacity, map_size) in HEAVY_HITTERS {
         let params = HeavyHittersParams::with_capacity(0.1, capacity)?;
@@ -332,7 +335,7 @@ fn summaries(bench: &mut Bench<'_>) -> Outcome {
     summary(bench, "top 100", 1_024, &mut Each(|key| top.insert(&skewed(key)).value()))
 }
 
-/// One key in two is one of 512, so that some are tracked and some are not.
+/// Returns one of 512 keys for every second key, so that some are tracked and some are not.
 #[inline]
 const fn skewed(key: u64) -> u64 {
     if key & 1 == 0 { key >> 1 & 511 } else { key }
@@ -352,6 +355,8 @@ fn summary(
     });
     let keys = (BLOCK, Keys::absent());
     let row = bench.duel([case, "add"], "datasketches", keys, [ours, &mut peer_add]);
-    bench.add(row.note("datasketches summarises by its frequent items, with room for 768 keys, or 3072 for the error."));
+    bench.add(
+        row.note("datasketches uses its frequent items, with capacity 768, or 3072 for the error."),
+    );
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! What is to be reached, and whether it was.
+//! Goals and verdicts.
 
 use core::fmt;
 
@@ -8,29 +8,29 @@ use crate::report::Row;
 use crate::suite::Suite;
 use pds_testkit::stats::Median;
 
-/// What ours is compared with.
+/// The opponent of ours in a goal.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub enum Against {
-    /// A peer, by the name of its crate.
+    /// A peer, by crate name.
     Peer(&'static str),
-    /// Whichever peer does best.
+    /// The peer with the best result.
     BestPeer,
-    /// What memory allows.
+    /// The limit of memory.
     Floor,
-    /// A figure of its own, in the unit of the row: that is divided by ours.
+    /// A figure in the unit of the row. It is divided by ours.
     Figure(f64),
 }
 
-/// A ratio to be reached.
+/// A ratio to reach.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Goal {
-    /// The case, as its rows name it.
+    /// The case, as named in its rows.
     pub case: &'static str,
-    /// The operation, as its rows name it.
+    /// The operation, as named in its rows.
     pub operation: &'static str,
-    /// Against what.
+    /// The opponent.
     pub against: Against,
-    /// How many times as fast, or as small, ours is to be.
+    /// The least factor by which ours must be faster, or smaller.
     pub at_least: f64,
 }
 
@@ -55,7 +55,7 @@ impl Goal {
         matches!(self.against, Against::Peer(_) | Against::BestPeer)
     }
 
-    /// The row that decides, of those that speak of the goal: the one in which ours does worst.
+    /// Judges the goal by the row in which ours does worst, among the rows of the goal.
     fn judge(&self, structure: &'static str, rows: &[Row]) -> Verdict {
         let rows = rows.iter().filter(|row| row.structure == structure && self.speaks_of(row));
         let measured = rows.filter_map(|row| Some((row.peer, self.ratio(row)?)));
@@ -70,16 +70,16 @@ impl Goal {
     }
 }
 
-/// How a goal stands.
+/// The status of a goal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Standing {
-    /// The median reaches it.
+    /// The median reaches the goal.
     Met,
-    /// The interval reaches it, the median does not: by the rule, it is met.
+    /// The interval reaches the goal, but the median does not. By the rule, the goal is met.
     MetByInterval,
-    /// The whole interval is below.
+    /// The whole interval is below the goal.
     Missed,
-    /// This run has no such row.
+    /// This run has no row of the goal.
     NotMeasured,
 }
 
@@ -105,14 +105,14 @@ impl fmt::Display for Standing {
     }
 }
 
-/// A goal and what was measured.
+/// A goal and its result.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Verdict {
     /// The structure's name.
     pub structure: &'static str,
     /// The goal.
     pub goal: Goal,
-    /// The peer that decides, where it is one.
+    /// The deciding peer, if there is one.
     pub peer: Option<&'static str>,
     /// The ratio, with its interval.
     pub ratio: Option<Median>,
@@ -121,7 +121,7 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// What is to be reached, in words.
+    /// Returns the goal in words.
     #[must_use]
     pub fn task(&self) -> String {
         let Self { structure, goal, .. } = self;
@@ -135,7 +135,7 @@ impl Verdict {
         format!("{structure} {}, {} against {against}", goal.case, goal.operation)
     }
 
-    /// The ratio with its interval, in words.
+    /// Returns the ratio with its interval in words.
     #[must_use]
     pub fn reached(&self) -> String {
         self.ratio.map_or_else(|| "-".to_owned(), |ratio| ratio.to_string())

@@ -1,4 +1,4 @@
-//! What a hash takes: ours beside SipHash, and beside the plain function that ours is made of.
+//! The time per hash: ours, SipHash, and the plain function that ours is based on.
 
 use core::hash::BuildHasher;
 use core::hint::black_box;
@@ -11,7 +11,7 @@ use crate::goals::{Against, Goal};
 use crate::keys::{Keys, key};
 use crate::suite::{Bench, Outcome, Suite};
 
-/// Whole hashes, many in a row: what a key costs, and not how long one waits for one.
+/// Whole hashes, many in a row: the throughput per key, not the latency.
 pub const SUITE: Suite = Suite {
     name: "hash",
     peers: &["siphasher", "xxhash-rust"],
@@ -23,10 +23,10 @@ const NUMBERS: &str = "u64";
 const STRINGS: &str = "80-byte string";
 const HASH: &str = "hash";
 
-/// Keys of a block.
+/// Keys per block.
 const BLOCK: usize = 1 << 17;
 
-/// So many different strings stay in the innermost cache, and no branch on one could be learnt.
+/// The number of different strings. They stay in the innermost cache, and are too many for a branch predictor to learn.
 const DIFFERENT: usize = 256;
 
 const fn at_most(case: &'static str, nanoseconds: f64) -> Goal {
@@ -34,7 +34,7 @@ const fn at_most(case: &'static str, nanoseconds: f64) -> Goal {
 }
 
 fn run(bench: &mut Bench<'_>) -> Outcome {
-    // As in a filter, the compiler does not know the seed and the key.
+    // The seed and the key are unknown to the compiler, as in a filter.
     let ours = black_box(DefaultHashBuilder::default());
     let sip = black_box(SipHashBuilder::from_key([7; 16]));
     let mut numbers = Each(|key: u64| ours.hash_one(key));
@@ -64,7 +64,7 @@ fn row(
     bench.add(row.note(format!("{peer} {note}.")));
 }
 
-/// An address of 80 bytes.
+/// Returns an address of 80 bytes.
 fn string(number: u64) -> String {
     format!(
         "https://docs.example.org/{:016x}/{:016x}/{number:016x}.html",

@@ -1,4 +1,4 @@
-//! Ours on huge pages against ours on pages of the usual size, beyond the reach of the processor's address tables.
+//! Our filters on huge pages compared with usual pages, beyond the reach of the processor's address tables.
 
 use core::error::Error;
 use core::fmt;
@@ -14,7 +14,7 @@ use crate::report::size;
 use crate::suite::{Bench, Suite};
 use crate::{blocked, bloom};
 
-/// Whether the system grants them, and what they are worth then.
+/// Huge pages: whether the system grants them, and their effect.
 pub const SUITE: Suite = Suite {
     name: "huge-pages",
     peers: &[],
@@ -34,15 +34,15 @@ pub const SUITE: Suite = Suite {
 const OPERATIONS: [Operation; 4] =
     [Operation::Hit, Operation::Miss, Operation::HitBatch, Operation::MissBatch];
 
-/// The filters of a line-up that ask for huge pages.
+/// Returns the designs of a line-up that request huge pages.
 fn designs(bench: &Bench<'_>, lineup: &Lineup) -> Result<Vec<Design>, Box<dyn Error>> {
     let sizes = bench.effort().sizes(lineup.sizes);
     let designs: Result<Vec<_>, _> = sizes.into_iter().map(|bytes| lineup.design(bytes)).collect();
     Ok(designs?.into_iter().filter(Design::huge_pages).collect())
 }
 
-/// Sets an empty filter that asked for huge pages, once it is full, against its copy: that has memory of its own, for
-/// which nobody asked.
+/// Fills an empty filter that has requested huge pages, and compares it with its copy. The memory of the copy is on
+/// usual pages.
 fn compare<F: Filter + Clone>(bench: &mut Bench<'_>, name: &str, design: &Design, mut with: F) {
     insert_range(&mut with, 0..design.items);
     let mut without = with.clone();
@@ -59,7 +59,7 @@ fn compare<F: Filter + Clone>(bench: &mut Bench<'_>, name: &str, design: &Design
     }
 }
 
-/// The bytes of two filters that lie on huge pages, where the system tells.
+/// The bytes of two filters that lie on huge pages, if the system reports them.
 struct Granted(Option<[u64; 2]>);
 
 impl Granted {
@@ -78,13 +78,13 @@ impl Granted {
 impl fmt::Display for Granted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some([ours, theirs]) = self.0.map(|bytes| bytes.map(|bytes| bytes >> 20)) else {
-            return f.write_str("the system does not tell how much lies on huge pages");
+            return f.write_str("the system does not report how much is on huge pages");
         };
         write!(f, "the system granted ours {ours} MiB of huge pages, the other {theirs} MiB")
     }
 }
 
-/// The bytes on huge pages of all mappings that share an address with `range`, at most its own.
+/// Returns the bytes on huge pages of all mappings that overlap `range`, at most its length.
 fn huge_bytes(maps: &str, range: &Range<usize>) -> u64 {
     let (mut shares, mut bytes) = (false, 0);
     for line in maps.lines() {
@@ -98,7 +98,7 @@ fn huge_bytes(maps: &str, range: &Range<usize>) -> u64 {
     bytes.min(range.len() as u64)
 }
 
-/// The addresses that the first line of a mapping starts with.
+/// Returns the addresses at the start of the first line of a mapping.
 fn mapping(line: &str) -> Option<Range<usize>> {
     let (start, end) = line.split_whitespace().next()?.split_once('-')?;
     Some(usize::from_str_radix(start, 16).ok()?..usize::from_str_radix(end, 16).ok()?)

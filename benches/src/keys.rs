@@ -1,18 +1,18 @@
-//! Keys from a counter: no set of them is kept, and none is ever warm by accident.
+//! Keys from a counter. No set of keys is kept in memory, so none is in the caches by accident.
 
-/// Where the stored keys start.
+/// The first number of stored keys.
 const STORED: u64 = 0;
 
-/// Where the keys start that are inserted into a filter that is full by design already.
+/// The first number of keys that are inserted into a filter that is already full by design.
 const SURPLUS: u64 = 1 << 62;
 
-/// Where the absent keys start: beyond every key that is ever inserted.
+/// The first number of absent keys, beyond every key that is ever inserted.
 const ABSENT: u64 = 1 << 63;
 
-/// Spells the key with this number.
+/// Returns the key with this number.
 ///
-/// A bijection, so that keys of different numbers differ; and no number of lookups in a row has a
-/// pattern that a processor could learn.
+/// This is a bijection: keys of different numbers differ. A series of keys has no pattern that a branch predictor could
+/// learn.
 ///
 /// # References
 /// Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014, figure 17.
@@ -33,35 +33,34 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// The keys a filter for `items` keys holds, over and over.
+    /// Returns the keys of a filter for `items` keys, over and over.
     #[must_use]
     pub const fn stored(items: u64) -> Self {
         Self { first: STORED, next: STORED, end: STORED + items }
     }
 
-    /// Keys that no filter holds, without end.
+    /// Returns keys that no filter contains, without end.
     #[must_use]
     pub const fn absent() -> Self {
         Self { first: ABSENT, next: ABSENT, end: u64::MAX }
     }
 
-    /// Keys from that of a number on, which is below those of surplus keys, without end.
+    /// Returns keys from this number on, which is below the surplus keys, without end.
     #[must_use]
     pub const fn starting_at(number: u64) -> Self {
         Self { first: number, next: number, end: SURPLUS }
     }
 
-    /// Keys to insert beyond the design, without end.
+    /// Returns keys to insert beyond the design, without end.
     #[must_use]
     pub const fn surplus() -> Self {
         Self { first: SURPLUS, next: SURPLUS, end: ABSENT }
     }
 
-    /// Fills `block` with the next keys, from the start where they would not fit before the end.
-    /// Returns whether it started there.
+    /// Fills `block` with the next keys, or from the start if too few are left. Returns whether it started there.
     ///
     /// # Panics
-    /// When the whole stream is shorter than the block.
+    /// If the whole stream is shorter than the block.
     pub fn fill(&mut self, block: &mut [u64]) -> bool {
         let len = block.len() as u64;
         assert!(len <= self.end - self.first, "a block longer than the stream");

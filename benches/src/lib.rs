@@ -23,7 +23,7 @@ pub mod suite;
 
 use suite::Suite;
 
-/// Every structure that is measured, by name.
+/// All suites.
 pub const SUITES: &[&Suite] = &[
     &bloom::SUITE,
     &blocked::SUITE,

@@ -1,4 +1,4 @@
-//! Where and by what the figures were made.
+//! The machine and the build of a measurement.
 
 use core::fmt;
 use std::fs;
@@ -7,34 +7,34 @@ use std::thread;
 use pds_testkit::date::today;
 use serde::Serialize;
 
-/// The lock file names the versions that were linked.
+/// The lock file, with the versions of the linked crates.
 const LOCK_FILE: &str = include_str!("../../Cargo.lock");
 
-/// What a reader needs to know to compare figures with others.
+/// The facts that a reader needs to compare figures with others.
 #[derive(Clone, Debug, Serialize)]
 pub struct Machine {
-    /// The processor's name, as the system gives it.
+    /// The processor's name, as reported by the system.
     pub processor: String,
-    /// Processors that this process may use.
+    /// The number of processors that this process may use.
     pub processors: usize,
     /// The sizes of the first processor's caches, innermost first.
     pub caches: Vec<String>,
     /// The system's policy for transparent huge pages.
     pub huge_pages: String,
-    /// The system's load of the last minute: above 1, others were at work too.
+    /// The system's load of the last minute. Above 1, other processes were running.
     pub load: String,
     /// The compiler's version.
     pub compiler: &'static str,
-    /// The target, with the vector extensions the build may use without asking.
+    /// The target, with the vector extensions that the build uses without run-time detection.
     pub target: String,
     /// The peers, with their versions.
     pub peers: Vec<String>,
-    /// The day, in UTC.
+    /// The date, in UTC.
     pub date: String,
 }
 
 impl Machine {
-    /// Asks the system; what it does not tell is "unknown".
+    /// Queries the system. Unknown facts are "unknown".
     #[must_use]
     pub fn inspect<'a>(peers: impl Iterator<Item = &'a str>) -> Self {
         Self {
@@ -100,7 +100,7 @@ fn caches() -> Vec<String> {
         .collect()
 }
 
-/// The chosen policy stands in brackets among all that there are.
+/// Returns the chosen policy, which is in brackets among all policies.
 fn huge_pages() -> Option<String> {
     let policies = fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled").ok()?;
     let (_, chosen) = policies.split_once('[')?;

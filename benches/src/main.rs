@@ -1,4 +1,4 @@
-//! Prints one table of every operation against every peer, and what was to be reached.
+//! Command that prints one table of every operation against every peer, and the goals.
 
 #![forbid(unsafe_code)]
 
@@ -22,15 +22,16 @@ use pds_testkit::pipe;
 #[derive(Debug, Parser)]
 #[command(name = "cargo xtask bench", version)]
 struct Arguments {
-    /// Fewer pairs: the least that a goal is judged by.
+    /// Measures fewer pairs: the least number that a goal is judged by.
     #[arg(long, conflicts_with = "full")]
     quick: bool,
 
-    /// More pairs, and structures beyond the caches: five minutes for `bloom` alone, and 20 GiB of memory for `blocked`.
+    /// Measures more pairs, and structures beyond the caches. `bloom` alone takes five minutes, and `blocked` 20 GiB of
+    /// memory.
     #[arg(long)]
     full: bool,
 
-    /// Only the structures of these names.
+    /// Measures only the structures with these names.
     #[arg(long, value_name = "NAME", value_parser = names())]
     structure: Vec<String>,
 
@@ -67,7 +68,7 @@ fn names() -> Vec<&'static str> {
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments = Arguments::parse();
     if cfg!(debug_assertions) {
-        eprintln!("this build is not optimised: its figures mean nothing; run it with --release");
+        eprintln!("this build is not optimised, so its figures mean nothing: use --release");
     }
     let json = arguments.json.as_deref().map(Output::create).transpose()?;
     let page = arguments.html.as_deref().map(Output::create).transpose()?;
@@ -89,7 +90,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A file for the results, opened before the run, so that no hour is lost to a wrong path.
+/// A file for the results. It is opened before the run, so that a wrong path does not cost an hour.
 struct Output<'a> {
     path: &'a Path,
     file: File,
@@ -125,13 +126,13 @@ fn measure(suites: &[&Suite], effort: Effort) -> Result<Vec<Row>, Box<dyn Error>
         };
         (suite.run)(&mut Bench::new(suite.name, effort, &mut take))?;
         if rows.len() == before {
-            eprintln!("         {} has rows with --full only", suite.name);
+            eprintln!("         {} has rows only with --full", suite.name);
         }
     }
     Ok(rows)
 }
 
-/// The peers of all suites, each once.
+/// Returns the peers of all suites, each once.
 fn peers(suites: &[&Suite]) -> impl Iterator<Item = &'static str> {
     let mut peers: Vec<_> = suites.iter().flat_map(|suite| suite.peers).copied().collect();
     peers.sort_unstable();
@@ -139,7 +140,7 @@ fn peers(suites: &[&Suite]) -> impl Iterator<Item = &'static str> {
     peers.into_iter()
 }
 
-/// The command as one would type it.
+/// Returns the command as typed.
 fn command() -> String {
     iter::once("cargo xtask bench".to_owned())
         .chain(env::args().skip(1))

@@ -9,29 +9,32 @@ use crate::keys::Keys;
 use crate::report::size;
 use crate::suite::{Bench, LEAST_PAIRS, Outcome};
 
-/// Keys of a block, for filters in the caches: about a millisecond of work.
+/// Keys per block, for filters in the caches: about a millisecond of work.
 const BLOCK: usize = 1 << 17;
 
-/// Keys of a block for larger filters. When a filter's turn comes, the others have taken its lines and pages out of the
-/// caches; a block has to be so long that bringing them back is a small part of it even where a key needs one line.
+/// Keys per block for larger filters.
+///
+/// Before each turn of a filter, the other contenders have evicted its lines and pages from the caches. A block must be
+/// so long that reloading them is a small part of it, even if a key needs only one line.
 const LARGE_BLOCK: usize = 1 << 20;
 
-/// From this size on filters are large.
+/// The size from which filters are large.
 const LARGE_FROM: u64 = 1 << 20;
 
-/// From this size on filters are preset: to insert a key at a time would take peers minutes.
+/// The size from which filters are preset. Inserting keys one by one would take peers minutes.
 const PRESET_FROM: u64 = 1 << 30;
 
-/// Keys that every contender really holds when it is preset: hits are asked for among these. Enough
-/// that seven positions each touch four lines out of five of a filter of 1 GiB.
+/// The number of keys that every contender contains if it is preset. Hits use these keys.
+///
+/// They suffice for seven positions per key to touch four out of five lines of a filter of 1 GiB.
 const PRESET_KEYS: u64 = 1 << 22;
 
 /// A filter of `u64` keys under test.
 ///
-/// The loops are provided, so that no contender gets a better one than another. Each is compiled for
-/// its filter: only whole blocks are called by pointer.
+/// The loops are provided methods, so all contenders have the same loop. Each is compiled for its filter. Only whole
+/// blocks are called by pointer.
 pub trait Filter: fmt::Debug {
-    /// Inserts a key. Returns whether it was new, where the filter tells.
+    /// Inserts a key. Returns whether it was new, if the filter reports it.
     fn insert(&mut self, key: u64) -> bool;
 
     /// Tests whether a key is possibly contained.
@@ -50,25 +53,25 @@ pub trait Filter: fmt::Debug {
         keys.iter().map(|&key| u64::from(self.contains(key))).sum()
     }
 
-    /// Inserts keys by the filter's own batch where it has one. Returns how many were new.
+    /// Inserts keys by the filter's own batch, if it has one. Returns how many were new.
     fn insert_batch(&mut self, keys: &[u64]) -> u64 {
         self.insert_each(keys)
     }
 
-    /// Tests keys by the filter's own batch where it has one, with as many `answers` to write to.
-    /// Returns how many are possibly contained.
+    /// Tests keys by the filter's own batch, if it has one, with as many `answers` to write to. Returns how many are
+    /// possibly contained.
     fn contains_batch(&self, keys: &[u64], _answers: &mut [bool]) -> u64 {
         self.contains_each(keys)
     }
 
-    /// The bits as words, where a peer can be preset with them.
+    /// Returns the bits as words, if a peer can be preset with them.
     fn words(&self) -> Option<&[u64]> {
         None
     }
 }
 
-/// Makes a contender of a filter of ours, with methods beyond those that all of them have; of one that can be full, with
-/// how it inserts as well.
+/// Implements a contender for a filter of ours, with additional methods. A filter that can be full also defines its
+/// insertion.
 macro_rules! contender {
     (can be full: $filter:ty, $($more:tt)*) => {
         impl $crate::membership::Filter for $filter {
@@ -107,7 +110,7 @@ macro_rules! contender {
 }
 pub(crate) use contender;
 
-/// What is done with each key.
+/// An operation on each key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
     /// A lookup of a stored key.
@@ -125,11 +128,11 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// All of them; those that change the filters come last.
+    /// All operations. Those that change the filters come last.
     pub const ALL: [Self; 6] =
         [Self::Hit, Self::Miss, Self::HitBatch, Self::MissBatch, Self::Insert, Self::InsertBatch];
 
-    /// The name in tables.
+    /// Returns the name in tables.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -142,13 +145,13 @@ impl Operation {
         }
     }
 
-    /// Whether the filters change.
+    /// Returns `true` if the operation changes the filters.
     #[must_use]
     pub const fn inserts(self) -> bool {
         matches!(self, Self::Insert | Self::InsertBatch)
     }
 
-    /// The keys it is done with.
+    /// Returns the keys of the operation.
     #[must_use]
     pub fn keys(self, design: &Design) -> Keys {
         match self {
@@ -158,8 +161,8 @@ impl Operation {
         }
     }
 
-    /// Keys of a sample. Insertions go from an empty filter to a full one in eight samples at most, so
-    /// that all stages of filling weigh the same.
+    /// Returns the number of keys per sample. Insertions fill an empty filter in at most eight samples, so that all
+    /// stages of filling have the same weight.
     #[must_use]
     pub fn block(self, design: &Design) -> usize {
         let held = usize::try_from(design.held_by_all()).unwrap_or(usize::MAX);
@@ -180,92 +183,92 @@ impl fmt::Display for Operation {
     }
 }
 
-/// What every contender is built for.
+/// The parameters of every contender.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Design {
     /// Bytes of the filter.
     pub bytes: u64,
-    /// Keys it is to hold.
+    /// Keys that it is designed for.
     pub items: u64,
-    /// The false positive rate with so many.
+    /// The false-positive rate with so many keys.
     pub rate: f64,
-    /// The code that ours is to run, where it has a choice.
+    /// The backend of ours, if it has a choice.
     pub backend: Option<&'static str>,
 }
 
 impl Design {
-    /// Whether peers get their fill as random bits.
+    /// Returns `true` if peers are filled with random bits.
     #[must_use]
     pub const fn is_preset(&self) -> bool {
         self.bytes >= PRESET_FROM
     }
 
-    /// Whether ours asks for huge pages: where they matter.
+    /// Returns `true` if ours requests huge pages, which it does if they matter.
     #[must_use]
     pub const fn huge_pages(&self) -> bool {
         self.is_preset()
     }
 
-    /// How many keys every contender really holds.
+    /// Returns the number of keys that every contender contains.
     pub(crate) const fn held_by_all(&self) -> u64 {
         if self.is_preset() { PRESET_KEYS } else { self.items }
     }
 }
 
-/// What to say where there is no such backend: no row may bear its name.
+/// Returns the error for a missing backend. No row may have its name.
 pub(crate) fn no_backend(name: &str, there: impl Iterator<Item = &'static str>) -> String {
     let there = there.collect::<Vec<_>>().join(", ");
-    format!("no backend {name} in this build and on this processor, which have {there}")
+    format!("no backend {name} in this build on this processor; available: {there}")
 }
 
-/// Builds a contender, empty or with the bits given.
+/// Builds a contender, empty or with the given bits.
 pub type Build = fn(&Design, Option<&[u64]>) -> Result<Box<dyn Filter>, Box<dyn Error>>;
 
-/// Someone else's filter.
+/// A filter of another crate.
 #[derive(Debug)]
 pub struct Peer {
     /// The crate's name.
     pub name: &'static str,
-    /// In what it is not equal, for the reader; empty when in nothing.
+    /// Differences from ours, for the reader. Empty if there are none.
     pub note: &'static str,
-    /// Builds it.
+    /// Builds the filter.
     pub build: Build,
 }
 
 /// Filters of ours and of others on equal terms.
 #[derive(Debug)]
 pub struct Lineup {
-    /// What tells it from other line-ups of the same structure; empty where there is one only.
+    /// The difference from other line-ups of the same structure. Empty if there is only one.
     pub mode: &'static str,
     /// The sizes of our filter, in bytes.
     pub sizes: &'static [u64],
-    /// The false positive rate of all contenders.
+    /// The false-positive rate of all contenders.
     pub rate: f64,
-    /// How many keys a filter of so many bytes holds at a rate.
+    /// Returns the number of keys for a filter of so many bytes at a rate.
     pub items: fn(bytes: u64, rate: f64) -> Result<u64, Box<dyn Error>>,
-    /// The lines of memory that a key needs.
+    /// Returns the lines of memory that a key needs.
     pub lines: fn(Operation) -> f64,
-    /// What is timed.
+    /// The timed operations.
     pub operations: &'static [Operation],
-    /// The code that ours runs, where it has a choice.
+    /// Returns the backend of ours, if it has a choice.
     pub backend: fn() -> Option<&'static str>,
-    /// Builds ours.
+    /// Builds our filter.
     pub ours: Build,
-    /// Those it is compared with.
+    /// The peers.
     pub peers: &'static [Peer],
 }
 
 impl Lineup {
-    /// The design of a filter of `bytes` bytes.
+    /// Returns the design of a filter of `bytes` bytes.
     ///
     /// # Errors
-    /// What the structure says against the parameters.
+    /// The error of the structure for impossible parameters.
     pub fn design(&self, bytes: u64) -> Result<Design, Box<dyn Error>> {
         let items = (self.items)(bytes, self.rate)?;
         Ok(Design { bytes, items, rate: self.rate, backend: (self.backend)() })
     }
 
-    /// The name of a case in tables: the size, and the mode where there are several.
+    /// Returns the name of a case in tables: the size, and the mode if there are several.
     #[must_use]
     pub fn case(&self, bytes: u64) -> String {
         let separator = if self.mode.is_empty() { "" } else { ", " };
@@ -275,10 +278,10 @@ impl Lineup {
     /// Measures every operation against every peer, for all sizes that `bench` includes.
     ///
     /// # Errors
-    /// Whatever keeps a contender from being built.
+    /// The error of a contender that cannot be built.
     ///
     /// # Panics
-    /// When a contender gives a wrong answer, or its measured rate is not that of the design.
+    /// If a contender gives a wrong answer, or its measured rate is not that of the design.
     pub fn run(&self, bench: &mut Bench<'_>) -> Outcome {
         for bytes in bench.effort().sizes(self.sizes) {
             let mut arena = Arena::build(self, bytes)?;

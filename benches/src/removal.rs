@@ -1,4 +1,4 @@
-//! Filters that forget keys: what they take for a promise, insertions from one load to the next, and removals.
+//! Filters with removal: their size for a promise, insertions from one load to the next, and removals.
 
 use core::error::Error;
 use core::hint::black_box;
@@ -11,27 +11,27 @@ use crate::membership::{Design, Filter};
 use crate::report::{Row, Unit, size};
 use crate::suite::{Bench, Outcome};
 
-/// The loads between which insertions are timed into slots, which slow down as they fill up.
+/// The loads between which insertions into slots are timed. Insertions slow down as the slots fill.
 pub(crate) const SLOTS: &[(f64, &str)] =
     &[(0.5, "insert to 50 %"), (0.9, "insert to 90 %"), (0.95, "insert to 95 %")];
-/// The whole of a structure that is as fast when it is full.
+/// The design load of a structure whose speed does not depend on its load.
 pub(crate) const WHOLE: &[(f64, &str)] = &[(1.0, "insert to the design")];
 
-/// Absent keys by which a rate is measured: of 0.1 %, to 1 % of itself.
+/// The number of absent keys for the measurement of a rate. It measures a rate of 0.1 % to 1 % of itself.
 const ABSENT: usize = 10_000_000;
 
-/// How a filter is built for so many items at a rate.
+/// Builds a filter for a number of items and a rate.
 pub(crate) type BuildFor = dyn Fn(u64, f64) -> Result<Box<dyn Filter>, Box<dyn Error>>;
 
-/// A filter that keeps the promise as well.
+/// Another filter that keeps the same promise.
 pub(crate) struct Rival<'a> {
     pub(crate) name: &'static str,
-    /// In what it is not equal, for the reader; empty when in nothing.
+    /// Differences from ours, for the reader. Empty if there are none.
     pub(crate) note: &'static str,
     pub(crate) build: &'a BuildFor,
 }
 
-/// What filters are compared at.
+/// The promise for which filters are compared.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Promise {
     pub(crate) items: u64,
@@ -39,13 +39,14 @@ pub(crate) struct Promise {
 }
 
 impl Promise {
-    /// Fills each filter with as many items as it is built for. Adds rows of the bits an item that ours takes, and each
-    /// rival, with the rates that they turn out to have.
+    /// Fills each filter with as many items as it is built for. Adds rows with the bits per item of ours and of each
+    /// rival, and their measured rates.
     ///
     /// # Errors
-    /// Whatever keeps a filter from being built.
+    /// The error of a filter that cannot be built.
     ///
     /// # Panics
+    /// If a filter breaks the promise by more than five standard errors.
     /// When a filter breaks the promise by more than five standard errors.
     pub(crate) fn memory(
         self,
@@ -62,7 +63,7 @@ impl Promise {
         Ok(())
     }
 
-    /// A row of the bits an item that two filters take.
+    /// Returns a row with the bits per item of two filters.
     pub(crate) fn row(
         self,
         case: &str,
@@ -74,7 +75,7 @@ impl Promise {
         row.rates([ours.rate, theirs.rate], ABSENT as u64).bytes(ours.bytes)
     }
 
-    /// Fills a filter with as many items as it is built for.
+    /// Fills a filter with as many items as it is built for, and measures it.
     pub(crate) fn measure(self, name: &str, build: &BuildFor) -> Result<Measured, Box<dyn Error>> {
         let (mut filter, bytes) = allocation::measured(|| build(self.items, self.rate))?;
         let items: Vec<u64> = (0..self.items).map(key).collect();
@@ -89,19 +90,19 @@ impl Promise {
     }
 }
 
-/// What a filter takes, and the rate that it turns out to have.
+/// The memory of a filter, and its measured rate.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Measured {
     bytes: u64,
     rate: f64,
 }
 
-/// A filter of `u64` keys that can be removed.
+/// A filter of `u64` keys with removal.
 pub(crate) trait Removing: Filter {
-    /// Removes a key that is in. Returns whether the filter agreed.
+    /// Removes a key that was inserted. Returns whether the filter found it.
     fn remove(&mut self, key: u64) -> bool;
 
-    /// Removes keys one by one. Returns how often the filter agreed.
+    /// Removes keys one by one. Returns how many the filter found.
     fn remove_each(&mut self, keys: &[u64]) -> u64 {
         keys.iter().map(|&key| u64::from(self.remove(key))).sum()
     }
@@ -109,7 +110,7 @@ pub(crate) trait Removing: Filter {
 
 /// Fills two filters in turn from empty, stage by stage, and empties them again.
 ///
-/// `whole` keys are a load of 1; what one round times is whole stages, so that a block is as long as its stage.
+/// `whole` keys are a load of 1. Each round times whole stages, so a block is as long as its stage.
 pub(crate) fn changes(
     bench: &mut Bench<'_>,
     design: &Design,
@@ -163,7 +164,7 @@ impl<'a> Stages<'a> {
         self.insertions.iter().map(|&(_, name)| name).chain(["remove"])
     }
 
-    /// The nanoseconds a key of each stage, removals last.
+    /// Returns the nanoseconds per key of each stage, with removals last.
     fn time(&self, filter: &mut dyn Removing) -> Vec<f64> {
         filter.clear();
         let insertions = self.insertions.iter().map(|(range, _)| &self.keys[range.clone()]);

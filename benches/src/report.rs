@@ -1,4 +1,4 @@
-//! Rows, for people as a table or in a browser, and for programs as JSON.
+//! Rows: a table or a page for people, and JSON for programs.
 
 pub mod html;
 
@@ -11,82 +11,83 @@ use crate::goals::Verdict;
 use crate::machine::Machine;
 use pds_testkit::stats::Median;
 
-/// What was measured of one operation, against one peer.
+/// The measurement of one operation, against one peer.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
     /// The structure's name.
     pub structure: &'static str,
-    /// The code that ours ran, of several with the same answers; none where it has no choice.
+    /// The backend of ours, or none if it has no choice.
     pub backend: Option<&'static str>,
-    /// The bytes that ours takes, where the row is of one size.
+    /// The bytes of ours, if the row is of one size.
     pub bytes: Option<u64>,
-    /// The size, the precision or whatever else tells rows of one operation apart.
+    /// The size, the precision or another property that distinguishes rows of one operation.
     pub case: String,
-    /// What was done with each key.
+    /// The operation on each key.
     pub operation: String,
     /// The peer's name.
     pub peer: &'static str,
-    /// What the two figures are: the less, the better.
+    /// The unit of the two figures. Less is better.
     pub unit: Unit,
-    /// Our figure: of times, the median.
+    /// Our figure. For times, the median.
     pub ours: f64,
     /// The peer's figure.
     pub theirs: f64,
-    /// The peer's figure by ours, how many times as fast or as small ours is: of times, the median over the pairs.
+    /// The peer's figure divided by ours: the factor by which ours is faster or smaller. For times, the median over the
+    /// pairs.
     pub ratio: Median,
-    /// How often both were timed in turn; none of figures without noise.
+    /// The number of pairs of turns, or 0 for figures without noise.
     pub pairs: usize,
-    /// The errors of both, where they err.
+    /// The errors of both, if they have any.
     pub quality: Option<Quality>,
-    /// What memory allows, where that was timed.
+    /// The limit of memory, if it was timed.
     pub floor: Option<FloorRow>,
-    /// In what the two are not equal, for the reader.
+    /// Differences between the two, for the reader.
     pub notes: Vec<String>,
 }
 
-/// What a figure is.
+/// The unit of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Unit {
-    /// The time of an operation, in nanoseconds.
+    /// Time per operation, in nanoseconds.
     Nanoseconds,
     /// Memory, in bytes.
     Bytes,
-    /// Memory by keys, in bits.
+    /// Memory per key, in bits.
     BitsPerItem,
-    /// An error, relative to the truth.
+    /// Error relative to the truth.
     Error,
 }
 
-/// Errors that were measured on both sides.
+/// Measured errors of both sides.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Quality {
-    /// What errs: "rate" of false positives, "error" relative to the truth.
+    /// The kind of error: "rate" of false positives, or "error" relative to the truth.
     pub kind: &'static str,
     /// Ours, as a fraction.
     pub ours: f64,
     /// The peer's, as a fraction.
     pub theirs: f64,
-    /// Half the widths of their 95 % intervals, where the row is there to tell them.
+    /// Half the widths of their 95 % intervals, if the row reports them.
     pub half_widths: Option<[f64; 2]>,
 }
 
-/// How many standard errors from the middle a normal interval of 95 % ends.
+/// The half width of a normal interval of 95 %, in standard errors.
 const Z_95: f64 = 1.959_964;
 
-/// What memory allows, timed in the same rounds.
+/// The limit of memory, timed in the same rounds.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct FloorRow {
-    /// The time to read a random line of an array of the same size, with prefetches; to write it as
-    /// well where the operation does.
+    /// The time to read a random line of an array of the same size, with prefetches. If the operation writes, the line
+    /// is written as well.
     pub ns_per_line: f64,
     /// The lines that a key needs, on average.
     pub lines_per_key: f64,
-    /// The floor's time for so many lines as a share of our time.
+    /// The floor's time for these lines as a share of our time.
     pub share: Median,
 }
 
 impl FloorRow {
-    /// From the times of a line and of ours, round by round, in nanoseconds.
+    /// Creates a floor from the times of a line and of ours, round by round, in nanoseconds.
     #[must_use]
     pub fn of(line: Vec<f64>, ours: &[f64], lines_per_key: f64) -> Self {
         let shares = line.iter().zip(ours).map(|(line, ours)| lines_per_key * line / ours);
@@ -96,7 +97,7 @@ impl FloorRow {
 }
 
 impl Row {
-    /// A row of the times of both, round by round, in nanoseconds.
+    /// Creates a row from the times of both, round by round, in nanoseconds.
     #[must_use]
     pub fn timed(labels: [&str; 2], peer: &'static str, ours: &[f64], theirs: &[f64]) -> Self {
         let medians = [ours, theirs].map(|times| Median::of(times.to_vec()).value);
@@ -108,7 +109,7 @@ impl Row {
         }
     }
 
-    /// A row of figures that have no noise: ours and the peer's.
+    /// Creates a row from figures without noise: ours and the peer's.
     #[must_use]
     pub fn exact(
         [case, operation]: [&str; 2],
@@ -134,13 +135,13 @@ impl Row {
         }
     }
 
-    /// With the errors of both.
+    /// Adds the errors of both.
     #[must_use]
     pub fn quality(self, kind: &'static str, [ours, theirs]: [f64; 2]) -> Self {
         Self { quality: Some(Quality { kind, ours, theirs, half_widths: None }), ..self }
     }
 
-    /// With the rates of both, each found by so many absent keys, as 95 % intervals.
+    /// Adds the rates of both, measured with this many absent keys, as 95 % intervals.
     #[must_use]
     pub fn rates(self, rates: [f64; 2], keys: u64) -> Self {
         let half_width = |rate: f64| Z_95 * (rate * (1.0 - rate) / keys as f64).sqrt();
@@ -149,36 +150,36 @@ impl Row {
         Self { quality: row.quality.map(interval), ..row }
     }
 
-    /// With the bytes that ours takes.
+    /// Adds the bytes of ours.
     #[must_use]
     pub fn bytes(self, bytes: u64) -> Self {
         Self { bytes: Some(bytes), ..self }
     }
 
-    /// With something to be said below the table.
+    /// Adds a note below the table.
     #[must_use]
     pub fn note(mut self, note: impl Into<String>) -> Self {
         self.notes.push(note.into());
         self
     }
 
-    /// With both times divided by how many smaller operations each of them is made of.
+    /// Divides both times by the number of smaller operations that each consists of.
     #[must_use]
     pub fn per(self, operations: f64) -> Self {
         Self { ours: self.ours / operations, theirs: self.theirs / operations, ..self }
     }
 }
 
-/// Everything that a run found.
+/// The results of a run.
 #[derive(Debug, Serialize)]
 pub struct Report {
     /// The command that repeats the run.
     pub command: String,
-    /// Where.
+    /// The machine.
     pub machine: Machine,
     /// Each operation against each peer.
     pub rows: Vec<Row>,
-    /// What was to be reached.
+    /// The goals and their verdicts.
     pub goals: Vec<Verdict>,
 }
 
@@ -191,11 +192,11 @@ impl fmt::Display for Report {
     }
 }
 
-/// What the columns hold, a line each.
+/// Explanations of the columns, one per line.
 pub(crate) const EXPLANATION: [&str; 3] = [
-    "Times in ns an operation, medians over rounds in turn; ratio: the peer's figure by ours, with its 95 % interval.",
-    "Err: the measured rate of false positives of filters, the relative error of sketches.",
-    "Floor: ns to reach the lines that a key needs in an array of the same size, prefetched.",
+    "Times in ns per operation, medians over rounds; ratio: the peer's figure divided by ours, with its 95 % interval.",
+    "Err: the measured false-positive rate of filters, the relative error of sketches.",
+    "Floor: ns to reach the lines that a key needs in an array of the same size, with prefetches.",
 ];
 
 const HEADER: [&str; 10] =
@@ -240,7 +241,7 @@ fn goal_cells(verdict: &Verdict) -> [String; 4] {
 }
 
 impl Row {
-    /// The errors of both in words, empty where there are none.
+    /// Returns the errors of both in words, empty if there are none.
     pub(crate) fn errors(&self) -> [String; 2] {
         let spell = |error: f64| match 100.0 * error {
             percent if percent == 0.0 || percent >= 0.1 => format!("{percent:.3} %"),
@@ -258,7 +259,7 @@ impl Row {
         }
     }
 
-    /// The floor's time for a key in words, empty where it was not timed.
+    /// Returns the floor's time for a key in words, empty if it was not timed.
     pub(crate) fn floor_time(&self) -> String {
         self.floor.map_or_else(String::new, |FloorRow { ns_per_line, lines_per_key, .. }| {
             Unit::Nanoseconds.spell(ns_per_line * lines_per_key)
@@ -267,7 +268,7 @@ impl Row {
 }
 
 impl Unit {
-    /// Spells a figure; of times, which are most of them, without the unit.
+    /// Formats a figure, with the unit unless it is a time.
     pub(crate) fn spell(self, figure: f64) -> String {
         match self {
             Self::Nanoseconds if figure < 10.0 => format!("{figure:.2}"),
@@ -280,7 +281,7 @@ impl Unit {
     }
 }
 
-/// Spells a number of bytes by the largest unit that divides it.
+/// Formats a number of bytes with the largest unit that divides it.
 #[must_use]
 pub fn size(bytes: u64) -> String {
     let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
@@ -291,7 +292,7 @@ pub fn size(bytes: u64) -> String {
     }
 }
 
-/// What is to be said of some rows, once each.
+/// Returns the notes of some rows, each once.
 pub(crate) fn notes(rows: &[Row]) -> Vec<&str> {
     let mut notes: Vec<&str> = Vec::new();
     for note in rows.iter().flat_map(|row| &row.notes) {

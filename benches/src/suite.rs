@@ -1,4 +1,4 @@
-//! What every structure brings along to be measured: its rows, its peers, its goals.
+//! Suites: the rows, the peers and the goals of a structure.
 
 use core::error::Error;
 
@@ -8,41 +8,41 @@ use crate::goals::Goal;
 use crate::keys::Keys;
 use crate::report::{FloorRow, Row};
 
-/// From this size on, in bytes, a structure is measured by [`Effort::Full`] only.
+/// The size in bytes from which a structure is measured only by [`Effort::Full`].
 pub const LARGE: u64 = 256 << 20;
 
-/// The result of a suite: it stops at whatever keeps a contender from being built.
+/// The result of a suite. It ends with an error if a contender cannot be built.
 pub type Outcome = Result<(), Box<dyn Error>>;
 
-/// A structure of ours, its peers and what it is to reach.
+/// A structure of ours, its peers and its goals.
 #[derive(Debug)]
 pub struct Suite {
     /// The structure's name.
     pub name: &'static str,
-    /// The crates it is compared with, whose versions are printed.
+    /// The crates that it is compared with. Their versions are printed.
     pub peers: &'static [&'static str],
-    /// What it is to reach.
+    /// Its goals.
     pub goals: &'static [Goal],
     /// Measures all its rows.
     pub run: fn(&mut Bench<'_>) -> Outcome,
 }
 
-/// The least pairs that a row or a goal is judged by: also the number where a pair takes long.
+/// The least number of pairs for a row or a goal. It is also the number if a pair takes long.
 pub(crate) const LEAST_PAIRS: usize = 15;
 
-/// How much is measured.
+/// The amount of measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effort {
-    /// The least that a goal is judged by.
+    /// The least number of pairs that a goal is judged by.
     Quick,
     /// Half as many pairs again.
     Normal,
-    /// Still more, and structures beyond the caches.
+    /// More pairs, and structures beyond the caches.
     Full,
 }
 
 impl Effort {
-    /// How many pairs; odd, so that the median is one of them.
+    /// Returns the number of pairs. It is odd, so the median is one of them.
     #[must_use]
     pub const fn pairs(self) -> usize {
         match self {
@@ -52,14 +52,14 @@ impl Effort {
         }
     }
 
-    /// The sizes that are measured, of all in bytes.
+    /// Returns the sizes in bytes to measure, out of all.
     #[must_use]
     pub fn sizes(self, all: &[u64]) -> Vec<u64> {
         all.iter().copied().filter(|&bytes| self == Self::Full || bytes < LARGE).collect()
     }
 }
 
-/// Takes the rows of one suite.
+/// Collector of the rows of one suite.
 #[expect(missing_debug_implementations, reason = "a function takes the rows")]
 pub struct Bench<'a> {
     structure: &'static str,
@@ -68,25 +68,26 @@ pub struct Bench<'a> {
 }
 
 impl<'a> Bench<'a> {
-    /// Creates a bench for the structure of this name; each row is handed to `report` when it is done.
+    /// Creates a collector for the structure with this name. Each finished row is passed to `report`.
     pub fn new(structure: &'static str, effort: Effort, report: &'a mut dyn FnMut(Row)) -> Self {
         Self { structure, effort, report }
     }
 
-    /// How much to measure.
+    /// Returns the amount of measurement.
     #[must_use]
     pub const fn effort(&self) -> Effort {
         self.effort
     }
 
-    /// Takes a row.
+    /// Adds a row.
     pub fn add(&mut self, mut row: Row) {
         row.structure = self.structure;
         (self.report)(row);
     }
 
-    /// Times ours and a peer in turn, on the same blocks of `block` keys. The row waits for its
-    /// quality and its notes; [`Bench::add`] takes it.
+    /// Times ours and a peer in turn, on the same blocks of `block` keys.
+    ///
+    /// Add quality and notes to the row, and pass it to [`Bench::add`].
     pub fn duel(
         &self,
         [case, operation]: [&str; 2],
@@ -98,7 +99,7 @@ impl<'a> Bench<'a> {
         Row::timed([case, operation], peer, &ours, &theirs)
     }
 
-    /// As [`duel`](Self::duel), with the floor as a third in turn, of which a key needs `lines` lines.
+    /// Times as [`duel`](Self::duel) does, with the floor as the third contender. A key needs `lines` lines of it.
     pub fn duel_above(
         &self,
         (floor, lines): (&mut Floor, f64),

@@ -1,8 +1,8 @@
-//! Cuckoo filters beyond the caches, of a billion slots.
+//! Cuckoo filters beyond the caches, with a billion slots.
 //!
-//! To fill one takes a peer minutes. Ours is filled, once; at each load that is measured a peer starts with what ours holds
-//! then, or with as many random fingerprints. The keys that both get from there on are few beside those and many beside
-//! the caches: insertions, hits and removals are of them.
+//! Filling a peer takes minutes. Only ours is filled, and only once. At each measured load, a peer starts with the
+//! fingerprints of ours, or with as many random ones. From there on both get the same keys. These are few compared with
+//! the fingerprints, and many compared with the caches. Insertions, hits and removals use them.
 
 use core::error::Error;
 
@@ -19,33 +19,34 @@ use crate::removal::Removing;
 use crate::report::{Row, size};
 use crate::suite::{Bench, Outcome};
 
-/// Slots, of a byte each.
+/// Slots, of one byte each.
 const SLOTS: u64 = 1 << 30;
 
-/// Loads, lowest first, and what an insertion just below them is called.
+/// Loads, lowest first, with the name of an insertion just below each.
 const LOADS: [(f64, &str); 3] =
     [(0.5, "insert at 50 %"), (0.9, "insert at 90 %"), (FULL, "insert at 95 %")];
 
-/// The load at which keys are looked up and removed.
+/// The load for lookups and removals.
 const FULL: f64 = 0.95;
 
-/// Keys of a block; those of a whole run are less than half a percent of the slots.
+/// Keys per block. The keys of a whole run are less than half a percent of the slots.
 const BLOCK: usize = 1 << 17;
 
-/// How far a measured rate may be from that of the load, relative.
+/// The allowed relative difference between a measured rate and the rate of the load.
 const RATE_TOLERANCE: f64 = 0.05;
 
 /// Builds a filter with as many fingerprints as ours.
 type Preset = fn(&CuckooFilter) -> Result<Box<dyn Removing>, Box<dyn Error>>;
 
-/// A peer, what is to be said of it, and how it gets to the load of ours.
+/// A peer, its note, and its state at the load of ours.
 struct Peer {
     name: &'static str,
     note: &'static str,
     preset: Preset,
 }
 
-/// The third peer of smaller filters takes a microsecond a key and more, and can only be filled.
+/// The third peer of smaller filters is omitted. It takes a microsecond or more per key, and can only be filled key by
+/// key.
 const PEERS: [Peer; 2] = [
     Peer {
         name: "cuckoofilter",
@@ -54,12 +55,12 @@ const PEERS: [Peer; 2] = [
     },
     Peer {
         name: "qfilter",
-        note: "starts each load with as many random fingerprints as ours holds",
+        note: "starts each load with as many random fingerprints as ours has",
         preset: |ours| Ok(Box::new(Quotient::preset(SLOTS / 100 * 95, ours.len())?)),
     },
 ];
 
-/// What is done with the keys of a block, and room for answers. Returns for how many it was a success.
+/// An operation on the keys of a block, with space for answers. Returns the number of successes.
 type Work = fn(&mut dyn Removing, &[u64], &mut [bool]) -> u64;
 
 const INSERT: Work = |filter, keys, _| filter.insert_each(keys);
@@ -67,7 +68,7 @@ const REMOVE: Work = |filter, keys, _| filter.remove_each(keys);
 const LOOK_UP: Work = |filter, keys, _| filter.contains_each(keys);
 const LOOK_UP_BATCH: Work = |filter, keys, answers| filter.contains_batch(keys, answers);
 
-/// Fills ours from load to load, with each peer in turn at each of them. It holds the keys from the first on, always.
+/// Fills ours from load to load, with each peer in turn at each load. Ours always contains the keys from the first on.
 pub(super) fn run(bench: &mut Bench<'_>) -> Outcome {
     if bench.effort().sizes(&[SLOTS]).is_empty() {
         return Ok(());
@@ -95,13 +96,13 @@ pub(super) fn run(bench: &mut Bench<'_>) -> Outcome {
     Ok(())
 }
 
-/// The keys that are in before each peer brings some of its own, which are a load together.
+/// Returns the number of keys before the peers add their own. All of them together are the load.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a number")]
 fn before(load: f64, bench: &Bench<'_>) -> u64 {
     (SLOTS as f64 * load) as u64 - PEERS.len() as u64 * keys_of_a_row(bench)
 }
 
-/// A contest has one round that does not count.
+/// Returns the number of keys per row. A contest has one round that does not count.
 const fn keys_of_a_row(bench: &Bench<'_>) -> u64 {
     (bench.effort().pairs() + 1) as u64 * BLOCK as u64
 }
@@ -110,7 +111,7 @@ const fn keys_of_a_row(bench: &Bench<'_>) -> u64 {
 struct Guest {
     peer: &'static Peer,
     filter: Box<dyn Removing>,
-    /// Those that it and ours get one by one.
+    /// The keys that it and ours get one by one.
     keys: Keys,
 }
 
@@ -119,7 +120,7 @@ impl Guest {
         Ok(Self { peer, filter: (peer.preset)(ours)?, keys: Keys::starting_at(ours.len()) })
     }
 
-    /// A row of what succeeds for each of its keys.
+    /// Returns a row of an operation that succeeds for each key.
     fn change(
         &mut self,
         ours: &mut CuckooFilter,
@@ -132,7 +133,7 @@ impl Guest {
         row
     }
 
-    /// Rows of lookups, with the rates that those of absent keys have.
+    /// Adds rows of lookups, with the measured rates of absent keys.
     fn look_up(&mut self, ours: &mut CuckooFilter, bench: &mut Bench<'_>, floor: &mut Floor) {
         let stored = self.keys.clone();
         let mut time = |label, work| self.time(ours, bench, Some(&mut *floor), label, work);
@@ -153,7 +154,7 @@ impl Guest {
         rows.for_each(|(row, _)| bench.add(row.quality("rate", rates)));
     }
 
-    /// A row, and how many keys were a success.
+    /// Returns a row, and the numbers of successes.
     fn time(
         &mut self,
         ours: &mut CuckooFilter,
@@ -174,7 +175,7 @@ impl Guest {
     }
 }
 
-/// One filter's part.
+/// The part of one filter.
 struct Task<'a> {
     filter: &'a mut dyn Removing,
     work: Work,

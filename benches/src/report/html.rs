@@ -8,7 +8,7 @@ use super::{EXPLANATION, Report, Row, notes};
 use crate::goals::{Standing, Verdict};
 use pds_testkit::stats::Median;
 
-/// Spells the report as one file without references to others.
+/// Returns the report as one file without external references.
 #[must_use]
 pub fn html(report: &Report) -> String {
     let sections = report.rows.chunk_by(|left, right| left.structure == right.structure);
@@ -36,8 +36,8 @@ fn facts(report: &Report) -> String {
     let machine = report.machine.to_string();
     let machine: Vec<&str> = machine.lines().collect();
     format!(
-        "<p>Each bar is how many times as fast, or as small, ours is, on a scale of doublings: to the right of the line at 1, \
-         ours is ahead. The thin line is the 95 % interval.</p>\n<dl><dt>To repeat</dt><dd><code>{}</code></dd>\
+        "<p>Each bar shows how many times as fast, or as small, ours is, on a logarithmic scale. To the right of the line \
+         at 1, ours is better. The thin line is the 95 % interval.</p>\n<dl><dt>To repeat</dt><dd><code>{}</code></dd>\
          <dt>Machine</dt><dd>{}</dd><dt>Columns</dt><dd>{}</dd></dl>\n",
         escape(&report.command),
         lines(&machine),
@@ -61,7 +61,7 @@ fn goals(goals: &[Verdict]) -> String {
     table("Goals", "<tr><th>verdict<th>goal<th>at least<th>reached</tr>\n", &rows)
 }
 
-/// The rows of one structure, with bars of one scale.
+/// Returns the rows of one structure, with bars of one scale.
 fn section(rows: &[Row]) -> String {
     let scale = Scale::of(rows);
     let header = format!(
@@ -95,12 +95,12 @@ fn cell(text: impl AsRef<str>) -> String {
     format!("<td>{}</td>", escape(text.as_ref()))
 }
 
-/// Doublings from the left end of a bar's box to its right end.
+/// The doublings from the left end of a bar's box to its right end.
 struct Scale(RangeInclusive<i32>);
 
 impl Scale {
     const WIDTH: f64 = 320.0;
-    /// Ratios of more doublings are drawn at the edge.
+    /// The most doublings. Greater ratios are drawn at the edge.
     const MOST: f64 = 8.0;
 
     #[expect(clippy::cast_possible_truncation, reason = "within MOST of zero")]
@@ -118,13 +118,13 @@ impl Scale {
         Self::WIDTH * (ratio.log2().clamp(start, end) - start) / (end - start)
     }
 
-    /// One in two of the doublings is named, where there are many.
+    /// Returns the axis. If there are many doublings, every second one has a label.
     fn axis(&self) -> String {
         let step = if self.0.end() - self.0.start() > 6 { 2 } else { 1 };
         let label = |doublings: i32| {
             let (x, ratio) = (self.x(2.0_f64.powi(doublings)), 2_u32.pow(doublings.unsigned_abs()));
             let by = if doublings < 0 { "1/" } else { "" };
-            // At the ends a label is moved inwards, lest half of it be cut off.
+            // Labels at the ends are moved inwards, so that they are not cut off.
             let left = (100.0 * x / Self::WIDTH).clamp(3.0, 97.0);
             format!("<span style=\"left:{left:.1}%\">{by}{ratio}</span>")
         };
