@@ -7,7 +7,7 @@ use core::error::Error;
 
 use datasketches::countmin::CountMinSketch as PeerSketch;
 use datasketches::frequencies::FrequentItemsSketch;
-use pds::cms::Count;
+use pds::cms::{Count, Update};
 use pds::params::{CountMinParams, HeavyHittersParams};
 use pds::{CountMinSketch, DefaultHashBuilder, HeavyHitters, TopK};
 use probabilistic_collections::count_min_sketch as collections;
@@ -94,7 +94,7 @@ impl Sketch for CountMinSketch {
     const NOTE: &'static str = "";
 
     fn of(params: CountMinParams) -> Result<Self, Box<dyn Error>> {
-        Ok(Self::builder(params).huge_pages(is_large(params.size_in_bytes(4))).build()?)
+        Ok(Self::builder().params(params).huge_pages(is_large(params.size_in_bytes(4))).build()?)
     }
 
     #[inline]
