@@ -11,7 +11,7 @@ pub use filter::DynFilter;
 pub use filter_view::DynFilterView;
 pub(crate) use kinds::{
     FilterKind, FilterVisitor, ReadFilter, ReadSketch, SketchKind, SketchVisitor, ViewFilter,
-    read_filter, sketch_kind, view_filter,
+    filter_kind, sketch_kind,
 };
 pub use sketch::DynSketch;
 

@@ -10,8 +10,11 @@
     feature = "hll"
 ))]
 
-use std::fs;
+extern crate alloc;
+
+use alloc::sync::Arc;
 use std::path::{Path, PathBuf};
+use std::{fs, thread};
 
 use pds::bytes::{ByteOptions, Header, Portable};
 use pds::counting::Bits8;
@@ -121,7 +124,7 @@ fn every_kind_answers_from_borrowed_bytes_as_from_its_own() {
         assert_eq!(view.health(), filter.health(), "{kind}");
         let copy = view.to_filter().unwrap();
         assert_eq!((copy.kind(), asked(&copy)), (kind, asked(&filter)));
-        assert!(format!("{:?}", view.clone()).contains("FilterView"), "{view:?}");
+        assert!(format!("{view:?}").contains("FilterView"), "{view:?}");
     }
 }
 
@@ -464,5 +467,22 @@ fn the_own_type_is_got_at() {
             }
             Err(same) => assert_eq!((same.kind(), same.to_bytes()), (kind, bytes)),
         }
+    }
+}
+
+/// Views of bytes from different owners live in one collection without lifetimes, and are sent to another thread.
+#[test]
+fn views_own_bytes_of_any_source() {
+    let mut views: Vec<DynFilterView<'static>> = Vec::new();
+    for (_, bytes) in all() {
+        views.push(DynFilterView::open(Arc::<[u8]>::from(bytes.as_slice())).unwrap());
+        views.push(DynFilterView::open(bytes.clone().into_boxed_slice()).unwrap());
+        views.push(DynFilterView::open(bytes).unwrap());
+    }
+    let answers = thread::spawn(move || views.iter().map(asked).collect::<Vec<_>>());
+    let answers = answers.join().unwrap();
+    for (three, (kind, bytes)) in answers.chunks(3).zip(all()) {
+        let filter = DynFilter::from_bytes(&bytes).unwrap();
+        assert!(three.iter().all(|answers| *answers == asked(&filter)), "{kind}");
     }
 }

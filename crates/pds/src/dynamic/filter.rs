@@ -64,7 +64,7 @@ pub struct DynFilter<S = DefaultHashBuilder> {
 }
 
 /// Hashes on the stack at a time.
-const CHUNK: usize = 64;
+const CHUNK: usize = 256;
 
 impl DynFilter {
     /// Reads portable bytes that hold a filter of any kind and nothing else.

@@ -1,6 +1,7 @@
 use alloc::boxed::Box;
 use core::fmt;
 use core::hash::{Hash, Hasher};
+use core::marker::PhantomData;
 
 use pds_core::bytes::{ByteOptions, Envelope, OpenView};
 
@@ -12,6 +13,10 @@ use crate::{
 };
 
 /// A [`DynFilter`] that answers from its portable bytes, without a copy.
+///
+/// The bytes are anything that gives them: `&[u8]`, `Vec<u8>`, `Arc<[u8]>`, a memory map. The view owns what it is opened
+/// from. So a program can keep many views in one collection, of bytes from different sources: a view of bytes that
+/// nobody else owns is a `DynFilterView<'static>`.
 ///
 /// [`open`](Self::open) checks the head and the length in constant time. Call [`verify`](Self::verify) to check the
 /// payload too. The bytes may start at any address.
@@ -27,6 +32,7 @@ use crate::{
 /// # Examples
 #[cfg_attr(all(feature = "bloom", feature = "cuckoo"), doc = "```")]
 #[cfg_attr(not(all(feature = "bloom", feature = "cuckoo")), doc = "```ignore")]
+/// use std::sync::Arc;
 /// use pds::{BloomFilter, CuckooFilter, DynFilterView, Kind};
 ///
 /// let mut bloom = BloomFilter::new(1_000, 0.01)?;
@@ -34,8 +40,10 @@ use crate::{
 /// let mut cuckoo = CuckooFilter::new(1_000, 0.01)?;
 /// cuckoo.insert("stored")?;
 ///
-/// for (bytes, kind) in [(bloom.to_bytes(), Kind::BLOOM), (cuckoo.to_bytes(), Kind::CUCKOO)] {
-///     let view = DynFilterView::open(&bytes)?;
+/// let shared: Arc<[u8]> = cuckoo.to_bytes().into();
+/// let views: Vec<DynFilterView<'static>> =
+///     vec![DynFilterView::open(bloom.to_bytes())?, DynFilterView::open(shared)?];
+/// for (view, kind) in views.iter().zip([Kind::BLOOM, Kind::CUCKOO]) {
 ///     view.verify()?;
 ///     assert_eq!(view.kind(), kind);
 ///     assert!(view.contains("stored") && !view.contains("absent"));
@@ -58,7 +66,7 @@ impl<'a> DynFilterView<'a> {
     ///
     /// # Complexity
     /// Constant.
-    pub fn open(bytes: &'a [u8]) -> Result<Self, DecodeError> {
+    pub fn open<B: AsRef<[u8]> + Send + Sync + 'a>(bytes: B) -> Result<Self, DecodeError> {
         ByteOptions::new().open(bytes)
     }
 }
@@ -205,12 +213,6 @@ impl<S: KeyHasher> Membership for DynFilterView<'_, S> {
     }
 }
 
-impl<S: 'static> Clone for DynFilterView<'_, S> {
-    fn clone(&self) -> Self {
-        Self { view: self.view.boxed() }
-    }
-}
-
 impl<S> fmt::Debug for DynFilterView<'_, S> {
     /// Writes the view inside, whose type tells the kind.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -219,26 +221,37 @@ impl<S> fmt::Debug for DynFilterView<'_, S> {
 }
 
 /// Opens what the header announces.
-impl<'a, S: PortableHasher + Clone + Send + Sync + 'static> OpenView<&'a [u8]>
-    for DynFilterView<'a, S>
+impl<'a, S, B> OpenView<B> for DynFilterView<'a, S>
+where
+    S: PortableHasher + Clone + Send + Sync + 'static,
+    B: AsRef<[u8]> + Send + Sync + 'a,
 {
     type Hasher = S;
 
-    fn open_view(envelope: Envelope<&'a [u8]>, hasher: Option<S>) -> Result<Self, DecodeError> {
-        let view = visit_filters(&mut Open { envelope, hasher });
-        view.unwrap_or_else(|| Err(not_a_filter(envelope.header()))).map(|view| Self { view })
+    fn open_view(envelope: Envelope<B>, hasher: Option<S>) -> Result<Self, DecodeError> {
+        let header = *envelope.header();
+        let view =
+            visit_filters(&mut Open { envelope: Some(envelope), hasher, bytes: PhantomData });
+        view.unwrap_or_else(|| Err(not_a_filter(&header))).map(|view| Self { view })
     }
 }
 
-struct Open<'a, S> {
-    envelope: Envelope<&'a [u8]>,
+struct Open<'a, S, B> {
+    envelope: Option<Envelope<B>>,
     hasher: Option<S>,
+    /// For how long the bytes are there.
+    bytes: PhantomData<&'a ()>,
 }
 
-impl<'a, S: PortableHasher> FilterVisitor<S> for Open<'a, S> {
+impl<'a, S, B> FilterVisitor<S> for Open<'a, S, B>
+where
+    S: PortableHasher,
+    B: AsRef<[u8]> + Send + Sync + 'a,
+{
     type Output = Result<Box<dyn ViewFilter<S> + 'a>, DecodeError>;
 
     fn visit<F: FilterKind<S>>(&mut self) -> Option<Self::Output> {
-        F::is_in(self.envelope.header()).then(|| F::open_view(self.envelope, self.hasher.take()))
+        let envelope = self.envelope.take_if(|envelope| F::is_in(envelope.header()))?;
+        Some(F::open_view(envelope, self.hasher.take()))
     }
 }

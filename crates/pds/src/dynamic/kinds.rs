@@ -34,9 +34,6 @@ pub(crate) trait ReadFilter<S>: Membership + fmt::Debug + Send + Sync {
 pub(crate) trait ViewFilter<S>: ReadFilter<S> {
     fn verify(&self) -> Result<(), DecodeError>;
     fn to_filter(&self) -> Result<super::DynFilter<S>, DecodeError>;
-    fn boxed<'a>(&self) -> Box<dyn ViewFilter<S> + 'a>
-    where
-        Self: 'a;
 }
 
 /// The type of an owned membership filter of one kind.
@@ -53,9 +50,9 @@ pub(crate) trait FilterKind<S: PortableHasher>:
         None
     }
 
-    /// Opens an envelope as a view.
-    fn open_view<'a>(
-        envelope: Envelope<&'a [u8]>,
+    /// Opens an envelope as a view, which owns its bytes.
+    fn open_view<'a, B: AsRef<[u8]> + Send + Sync + 'a>(
+        envelope: Envelope<B>,
         hasher: Option<S>,
     ) -> Result<Box<dyn ViewFilter<S> + 'a>, DecodeError>;
 }
@@ -170,10 +167,17 @@ pub(crate) trait SketchVisitor<S: PortableHasher> {
     fn visit<K: SketchKind<S>>(&mut self) -> Option<Self::Output>;
 }
 
-/// Gives a filter of one kind, owned or a view, what all of them tell.
-macro_rules! read_filter {
-    ([$($generics:tt)*] $filter:ty, $kind:ident, $($own:tt)*) => {
-        impl<$($generics)*> $crate::dynamic::ReadFilter<S> for $filter {
+/// Gives a filter of one kind what all of them do: `Filter<S, W>` in any storage, with what differs in `$own`.
+///
+/// `filter_kind! { Filter, KIND, { methods of ReadFilter } { methods of FilterKind } }`; a filter with one more parameter is
+/// written `Filter with Bits8`.
+macro_rules! filter_kind {
+    ($filter:ident $(with $extra:ty)?, $kind:ident, { $($reads:tt)* } { $($owns:tt)* }) => {
+        impl<S, W> $crate::dynamic::ReadFilter<S> for $filter<S $(, $extra)?, W>
+        where
+            S: $crate::KeyHasher + Send + Sync,
+            W: pds_core::storage::WordSource + Send + Sync,
+        {
             fn kind(&self) -> $crate::Kind {
                 $crate::Kind::$kind
             }
@@ -198,16 +202,15 @@ macro_rules! read_filter {
                 self.false_positive_rate()
             }
 
-            $($own)*
+            $($reads)*
         }
-    };
-}
-pub(crate) use read_filter;
 
-/// Gives a view of one kind what all of them do.
-macro_rules! view_filter {
-    ([$($generics:tt)*] $view:ty) => {
-        impl<$($generics)*> $crate::dynamic::ViewFilter<S> for $view {
+        impl<S, B> $crate::dynamic::ViewFilter<S>
+            for $filter<S $(, $extra)?, pds_core::storage::Stored<B>>
+        where
+            S: $crate::PortableHasher + Clone + Send + Sync + 'static,
+            B: AsRef<[u8]> + Send + Sync,
+        {
             fn verify(&self) -> Result<(), $crate::DecodeError> {
                 self.verify()
             }
@@ -215,17 +218,27 @@ macro_rules! view_filter {
             fn to_filter(&self) -> Result<$crate::DynFilter<S>, $crate::DecodeError> {
                 self.to_filter().map($crate::DynFilter::of)
             }
+        }
 
-            fn boxed<'s>(&self) -> alloc::boxed::Box<dyn $crate::dynamic::ViewFilter<S> + 's>
-            where
-                Self: 's,
+        impl<S> $crate::dynamic::FilterKind<S> for $filter<S $(, $extra)?>
+        where
+            S: $crate::PortableHasher + Clone + Send + Sync + 'static,
+        {
+            fn open_view<'a, B: AsRef<[u8]> + Send + Sync + 'a>(
+                envelope: pds_core::bytes::Envelope<B>,
+                hasher: Option<S>,
+            ) -> Result<alloc::boxed::Box<dyn $crate::dynamic::ViewFilter<S> + 'a>, $crate::DecodeError>
             {
-                alloc::boxed::Box::new(self.clone())
+                type View<S, B> = $filter<S $(, $extra)?, pds_core::storage::Stored<B>>;
+                let view: View<S, B> = pds_core::bytes::OpenView::open_view(envelope, hasher)?;
+                Ok(alloc::boxed::Box::new(view))
             }
+
+            $($owns)*
         }
     };
 }
-pub(crate) use view_filter;
+pub(crate) use filter_kind;
 
 /// Gives a sketch of one kind what all of them do; `NAME` tells it apart from the others.
 macro_rules! sketch_kind {

@@ -114,15 +114,12 @@ impl Design for SplitBlocks {
 
 #[cfg(feature = "blocked")]
 mod dynamic {
-    use alloc::boxed::Box;
+    use crate::dynamic::filter_kind;
+    use crate::{BlockedBloomFilter, Estimate};
 
-    use pds_core::bytes::{Envelope, OpenView};
-
-    use crate::dynamic::{FilterKind, ViewFilter, read_filter, view_filter};
-    use crate::{DecodeError, Estimate, PortableHasher};
-
-    read_filter! {
-        [S: PortableHasher + Clone + Send + Sync + 'static] crate::BlockedBloomFilter<S>, BLOCKED_BLOOM,
+    filter_kind! {
+        BlockedBloomFilter, BLOCKED_BLOOM,
+        {
         fn approx_len(&self) -> Option<Estimate> {
             Some(self.approx_len())
         }
@@ -130,29 +127,7 @@ mod dynamic {
         fn health(&self) -> Option<crate::Health> {
             Some(self.health())
         }
-    }
-
-    read_filter! {
-        ['a, S: PortableHasher + Clone + Send + Sync + 'static] crate::BlockedBloomFilterView<&'a [u8], S>, BLOCKED_BLOOM,
-        fn approx_len(&self) -> Option<Estimate> {
-            Some(self.approx_len())
         }
-
-        fn health(&self) -> Option<crate::Health> {
-            Some(self.health())
-        }
-    }
-
-    view_filter!(['a, S: PortableHasher + Clone + Send + Sync + 'static] crate::BlockedBloomFilterView<&'a [u8], S>);
-
-    impl<S: PortableHasher + Clone + Send + Sync + 'static> FilterKind<S>
-        for crate::BlockedBloomFilter<S>
-    {
-        fn open_view<'a>(
-            envelope: Envelope<&'a [u8]>,
-            hasher: Option<S>,
-        ) -> Result<Box<dyn ViewFilter<S> + 'a>, DecodeError> {
-            Ok(Box::new(<crate::BlockedBloomFilterView<&'a [u8], S>>::open_view(envelope, hasher)?))
-        }
+        {}
     }
 }

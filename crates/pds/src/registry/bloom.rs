@@ -62,15 +62,12 @@ impl Design for BloomParams {
 
 #[cfg(feature = "bloom")]
 mod dynamic {
-    use alloc::boxed::Box;
+    use crate::dynamic::filter_kind;
+    use crate::{BloomFilter, Estimate};
 
-    use pds_core::bytes::{Envelope, OpenView};
-
-    use crate::dynamic::{FilterKind, ViewFilter, read_filter, view_filter};
-    use crate::{DecodeError, Estimate, PortableHasher};
-
-    read_filter! {
-        [S: PortableHasher + Clone + Send + Sync + 'static] crate::BloomFilter<S>, BLOOM,
+    filter_kind! {
+        BloomFilter, BLOOM,
+        {
         fn approx_len(&self) -> Option<Estimate> {
             Some(self.approx_len())
         }
@@ -78,27 +75,7 @@ mod dynamic {
         fn health(&self) -> Option<crate::Health> {
             Some(self.health())
         }
-    }
-
-    read_filter! {
-        ['a, S: PortableHasher + Clone + Send + Sync + 'static] crate::BloomFilterView<&'a [u8], S>, BLOOM,
-        fn approx_len(&self) -> Option<Estimate> {
-            Some(self.approx_len())
         }
-
-        fn health(&self) -> Option<crate::Health> {
-            Some(self.health())
-        }
-    }
-
-    view_filter!(['a, S: PortableHasher + Clone + Send + Sync + 'static] crate::BloomFilterView<&'a [u8], S>);
-
-    impl<S: PortableHasher + Clone + Send + Sync + 'static> FilterKind<S> for crate::BloomFilter<S> {
-        fn open_view<'a>(
-            envelope: Envelope<&'a [u8]>,
-            hasher: Option<S>,
-        ) -> Result<Box<dyn ViewFilter<S> + 'a>, DecodeError> {
-            Ok(Box::new(<crate::BloomFilterView<&'a [u8], S>>::open_view(envelope, hasher)?))
-        }
+        {}
     }
 }

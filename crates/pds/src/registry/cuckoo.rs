@@ -55,39 +55,20 @@ impl Design for CuckooParams {
 
 #[cfg(feature = "cuckoo")]
 mod dynamic {
-    use alloc::boxed::Box;
+    use crate::dynamic::filter_kind;
+    use crate::{CuckooFilter, Estimate};
 
-    use pds_core::bytes::{Envelope, OpenView};
-
-    use crate::dynamic::{FilterKind, ViewFilter, read_filter, view_filter};
-    use crate::{DecodeError, Estimate, PortableHasher};
-
-    read_filter! {
-        [S: PortableHasher + Clone + Send + Sync + 'static] crate::CuckooFilter<S>, CUCKOO,
+    filter_kind! {
+        CuckooFilter, CUCKOO,
+        {
         fn approx_len(&self) -> Option<Estimate> {
             Some(Estimate { value: self.len() as f64, standard_error: 0.0 })
         }
-    }
-
-    read_filter! {
-        ['a, S: PortableHasher + Clone + Send + Sync + 'static] crate::CuckooFilterView<&'a [u8], S>, CUCKOO,
-        fn approx_len(&self) -> Option<Estimate> {
-            Some(Estimate { value: self.len() as f64, standard_error: 0.0 })
         }
-    }
-
-    view_filter!(['a, S: PortableHasher + Clone + Send + Sync + 'static] crate::CuckooFilterView<&'a [u8], S>);
-
-    impl<S: PortableHasher + Clone + Send + Sync + 'static> FilterKind<S> for crate::CuckooFilter<S> {
+        {
         fn try_remove(&mut self, hash: u64) -> Option<bool> {
             Some(self.remove_hash(hash))
         }
-
-        fn open_view<'a>(
-            envelope: Envelope<&'a [u8]>,
-            hasher: Option<S>,
-        ) -> Result<Box<dyn ViewFilter<S> + 'a>, DecodeError> {
-            Ok(Box::new(<crate::CuckooFilterView<&'a [u8], S>>::open_view(envelope, hasher)?))
         }
     }
 }
