@@ -2,40 +2,45 @@
 
 use alloc::vec::Vec;
 use core::convert::Infallible;
-use core::fmt;
-use core::hash::{Hash, Hasher};
-use core::ops::RangeInclusive;
+use core::hash::Hash;
 use core::sync::atomic::AtomicU8;
 use core::sync::atomic::Ordering::Relaxed;
 
-use pds_core::{
-    Cardinality, DefaultHashBuilder, Estimate, Incompatible, Insert, KeyHasher, Merge, ParamError,
-};
+use pds_core::{DefaultHashBuilder, Incompatible, Insert, KeyHasher, Merge};
 use pds_params::HllParams;
-use pds_params::hll::CardinalityEstimator::Improved;
 
+use crate::HyperLogLog;
 use crate::coupon::register_and_rank_of;
-use crate::estimator::{FINITE_SIZE, improved};
-use crate::sketch::{Form, dense_interval};
-use crate::{HyperLogLog, dense};
+use crate::dense::{self, packed};
+use crate::sketch::{Form, Registers};
+use crate::storage::{OwnedRegisters, RegisterSource};
 
-/// A [`HyperLogLog`] that threads fill and ask at the same time, without locks.
+/// Storage of a sketch that threads share and change: one byte per register.
+#[derive(Debug)]
+pub struct AtomicRegisters {
+    registers: Vec<AtomicU8>,
+    params: HllParams,
+}
+
+/// A [`HyperLogLog`] that several threads fill and query at the same time, without locks.
 ///
-/// Choose it where several threads insert into one sketch; where each thread can have its own, to be merged at
-/// the end, plain sketches are faster. It is always dense, and so are its bytes and the plain sketch that it
-/// turns into.
+/// Build it with [`build_atomic`](crate::HyperLogLogBuilder::build_atomic), or convert a plain sketch with `from`. It is always
+/// dense, and so are its bytes and the plain sketch that it converts to.
+///
+/// Use it if several threads insert into one sketch. If each thread can have its own, and they are merged at the end, plain
+/// sketches are faster.
 ///
 /// # Guarantees
-/// - No insert is lost. An estimate accounts for all inserts that *happened before* it.
-/// - When two threads insert the same new key, at least one of them is told that the state changed, if it did.
-/// - Error, memory and complexity: those of a dense [`HyperLogLog`]. In steady state an insert only reads.
-/// - Operations are relaxed: seeing a key says nothing about other memory that its inserter wrote.
+/// - No insert is lost. An estimate includes all inserts that *happened before* it.
+/// - If several threads insert the same new key, at least one of them is told that the state changed, if it did.
+/// - Error, memory and complexity are those of a dense [`HyperLogLog`]. In steady state an insert only reads.
+/// - Operations are relaxed: finding a key says nothing about other memory that its inserter wrote.
 ///
 /// # Examples
 /// ```
-/// use hll::AtomicHyperLogLog;
+/// use hll::HyperLogLog;
 ///
-/// let seen = AtomicHyperLogLog::new(14)?;
+/// let seen = HyperLogLog::builder().precision(14).build_atomic()?;
 /// std::thread::scope(|s| {
 ///     s.spawn(|| (&seen).extend(0..60_000u32));
 ///     s.spawn(|| (&seen).extend(40_000..100_000u32));
@@ -43,118 +48,92 @@ use crate::{HyperLogLog, dense};
 /// assert!((seen.estimate() / 1e5 - 1.0).abs() < 0.03);
 /// # Ok::<(), pds_core::ParamError>(())
 /// ```
-pub struct AtomicHyperLogLog<S = DefaultHashBuilder> {
-    registers: Vec<AtomicU8>,
-    params: HllParams,
-    hasher: S,
+pub type AtomicHyperLogLog<S = DefaultHashBuilder> = HyperLogLog<S, AtomicRegisters>;
+
+impl AtomicRegisters {
+    /// Returns the ranks, each at its own moment.
+    fn ranks(&self) -> Vec<u8> {
+        self.registers.iter().map(Register::load).collect()
+    }
 }
 
-impl AtomicHyperLogLog {
-    /// Creates a sketch of 2^`precision` registers, an error of about 1.04 / sqrt(2^`precision`).
-    ///
-    /// # Errors
-    /// [`ParamError`] when `precision` is not from 4 to 18.
-    pub fn new(precision: u32) -> Result<Self, ParamError> {
-        HyperLogLog::new(precision).map(Self::from)
+/// Opens the registers to other threads. Sparse ones become dense.
+impl From<Registers> for AtomicRegisters {
+    fn from(Registers { mut form }: Registers) -> Self {
+        form.make_dense();
+        let params = form.params();
+        let Form::Dense(dense) = form else { unreachable!("it was made dense") };
+        // In place: collecting reuses the memory of a vector whose elements keep their size.
+        let registers = dense.into_registers().into_iter().map(AtomicU8::new).collect();
+        Self { registers, params }
+    }
+}
+
+impl RegisterSource for AtomicRegisters {
+    fn params(&self) -> HllParams {
+        self.params
+    }
+
+    fn entries(&self) -> Option<u64> {
+        None
+    }
+
+    fn counts(&self) -> [u32; 64] {
+        dense::histogram(&self.ranks())
+    }
+
+    fn size_in_bytes(&self) -> u64 {
+        self.registers.len() as u64
+    }
+
+    fn name_of([_, shared, _]: [&'static str; 3]) -> &'static str {
+        shared
+    }
+}
+
+impl OwnedRegisters for AtomicRegisters {
+    fn payload(&self) -> Vec<u8> {
+        packed(&self.ranks())
     }
 }
 
 impl<S> AtomicHyperLogLog<S> {
-    /// Creates an empty sketch.
-    pub fn from_params(params: HllParams, hasher: S) -> Self
-    where
-        S: KeyHasher,
-    {
-        HyperLogLog::from_params(params, hasher).into()
-    }
-
-    /// Returns the same sketch for one owner, in the dense form.
+    /// Returns the same sketch for one owner, in the dense form and without a copy.
     #[must_use]
     pub fn into_plain(self) -> HyperLogLog<S> {
-        // In place: collecting reuses the memory of a vector whose elements keep their size.
-        let registers = self.registers.into_iter().map(AtomicU8::into_inner).collect();
-        HyperLogLog::from_registers(registers, self.params, self.hasher)
+        self.into()
     }
 
-    /// Inserts a key by its hash. Returns `true` when the state changed.
-    /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
-    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
+    /// Copies the sketch into a plain one, in the dense form, while other threads may insert.
+    #[must_use]
+    pub fn to_plain(&self) -> HyperLogLog<S>
+    where
+        S: Clone,
+    {
+        HyperLogLog::from_registers(self.registers.ranks(), self.params(), self.hasher.clone())
+    }
+
+    /// Inserts a key by its hash. Returns `true` if the state changed. For the hash see [`KeyHasher`].
     #[inline]
     pub fn insert_hash(&self, hash: u64) -> bool {
-        let (register, rank) = register_and_rank_of(hash, self.registers.len());
-        raise(&self.registers[register], rank)
+        let registers = &self.registers.registers[..];
+        let (register, rank) = register_and_rank_of(hash, registers.len());
+        raise(&registers[register], rank)
     }
 
-    /// Inserts many hashes. Returns how many of them changed the state.
-    /// Each hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
-    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
+    /// Inserts many hashes. Returns how many of them changed the state. For the hashes see [`KeyHasher`].
     pub fn insert_hash_batch(&self, hashes: &[u64]) -> usize {
         hashes.iter().filter(|&&hash| self.insert_hash(hash)).count()
     }
 
-    /// Forgets all keys. Exclusive, so that no insert can fall between two registers.
-    pub fn clear(&mut self) {
-        self.registers.iter_mut().for_each(|register| *register.get_mut() = 0);
-    }
-
-    /// Estimates the number of distinct keys; see [`HyperLogLog::estimate`].
-    #[must_use]
-    pub fn estimate(&self) -> f64 {
-        improved(&dense::histogram(&self.ranks()), self.params, FINITE_SIZE)
-    }
-
-    /// Returns [`estimate`](Self::estimate) with its standard error.
-    #[must_use]
-    pub fn estimate_with_error(&self) -> Estimate {
-        self.params.estimate(Improved, self.estimate())
-    }
-
-    /// Returns an interval that holds the true number with probability `confidence`; see
-    /// [`HyperLogLog::estimate_interval`].
-    ///
-    /// # Errors
-    /// [`ParamError`] when `confidence` is not above 0 and below 1.
-    pub fn estimate_interval(&self, confidence: f64) -> Result<RangeInclusive<f64>, ParamError> {
-        dense_interval(&dense::histogram(&self.ranks()), self.params, confidence)
-    }
-
-    /// Returns whether no key was inserted.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.registers.iter().all(|register| register.load(Relaxed) == 0)
-    }
-
-    /// Returns the precision p, the binary logarithm of the number of registers.
-    #[must_use]
-    pub const fn precision(&self) -> u32 {
-        self.params.precision()
-    }
-
-    /// Returns the parameters.
-    #[must_use]
-    pub const fn params(&self) -> HllParams {
-        self.params
-    }
-
-    /// Returns the size of the registers on the heap, in bytes.
-    #[must_use]
-    pub fn size_in_bytes(&self) -> u64 {
-        self.registers.len() as u64
-    }
-
-    /// Returns the hasher.
-    #[must_use]
-    pub const fn hasher(&self) -> &S {
-        &self.hasher
-    }
-
-    pub(crate) fn ranks(&self) -> Vec<u8> {
-        self.registers.iter().map(|register| register.load(Relaxed)).collect()
+    /// Removes all keys. A key that another thread inserts at the same time may remain.
+    pub fn clear(&self) {
+        self.registers.registers.iter().for_each(|register| register.store(0, Relaxed));
     }
 }
 
 impl<S: KeyHasher> AtomicHyperLogLog<S> {
-    /// Inserts `key`. Returns `true` when the state changed: the key was not inserted before.
+    /// Inserts `key`. Returns `true` if the state changed: the key was not inserted before.
     ///
     /// # Complexity
     /// O(1), lock-free and without allocation.
@@ -168,46 +147,38 @@ impl<S: KeyHasher> AtomicHyperLogLog<S> {
         keys.iter().filter(|key| self.insert(*key)).count()
     }
 
-    /// Makes `self` the sketch of the keys of both, while other threads insert into either.
+    /// Inserts all that `other` contains, while other threads insert into either.
     ///
-    /// A higher precision of `other` is folded to this one's. An empty `other` of any precision changes nothing.
+    /// A higher precision of `other` is lowered to that of `self`. An empty `other` of any precision changes nothing.
     ///
     /// # Errors
-    /// [`Incompatible`] when `other` has another hasher, or keys at a lower precision, to which a shared sketch cannot change;
-    /// nothing is changed then.
+    /// [`Incompatible`] if the hashers differ, or if `other` has keys at a lower precision: a shared sketch cannot lower its
+    /// own. `self` is unchanged then.
     pub fn merge(&self, other: &Self) -> Result<(), Incompatible> {
         Incompatible::check_hasher(&self.hasher, &other.hasher)?;
         // One reading of the other sketch, into which other threads may be inserting.
-        let ranks = other.ranks();
+        let ranks = other.registers.ranks();
         if ranks.iter().all(|&rank| rank == 0) {
             return Ok(());
         }
         let (here, there) = (self.precision(), other.precision());
         Incompatible::check_shape("precision", here.into(), here.min(there).into())?;
-        let ranks = dense::fold(&ranks, there - here).collect::<Vec<u8>>();
-        for (register, rank) in self.registers.iter().zip(ranks) {
+        for (register, rank) in
+            self.registers.registers.iter().zip(dense::fold(&ranks, there - here))
+        {
             raise(register, rank);
         }
         Ok(())
     }
 }
 
-impl<S: Clone> AtomicHyperLogLog<S> {
-    /// Copies the sketch into a plain one, in the dense form, while other threads may insert.
-    #[must_use]
-    pub fn to_plain(&self) -> HyperLogLog<S> {
-        HyperLogLog::from_registers(self.ranks(), self.params, self.hasher.clone())
-    }
-}
-
-/// A register that threads share; a trait so that `loom` can put its own in the place of the real one.
-///
-/// Both operations are relaxed. No thread draws conclusions from one rank about memory outside the
-/// sketch, and ranks only ever rise, so the order in which they become visible is of no account.
+/// A register that threads share. A trait, so that model checking can put its own in the place of the real one.
+// Both operations are relaxed. No thread draws conclusions from one rank about other memory, and ranks only rise, so the
+// order in which they become visible does not matter.
 trait Register {
     fn load(&self) -> u8;
 
-    /// Takes the greater rank and returns the one that was there.
+    /// Takes the greater rank, and returns the earlier one.
     fn fetch_max(&self, rank: u8) -> u8;
 }
 
@@ -230,33 +201,19 @@ fn raise(register: &impl Register, rank: u8) -> bool {
     register.load() < rank && register.fetch_max(rank) < rank
 }
 
+/// Opens the sketch to other threads. A sparse one becomes dense.
 impl<S> From<HyperLogLog<S>> for AtomicHyperLogLog<S> {
-    /// Opens the sketch to other threads; a sparse one becomes dense.
-    fn from(mut plain: HyperLogLog<S>) -> Self {
-        plain.make_dense();
-        let params = plain.params();
-        let (form, hasher) = plain.into_parts();
-        let Form::Dense(dense) = form else { unreachable!("it was made dense") };
-        let registers = dense.into_registers().into_iter().map(AtomicU8::new).collect();
-        Self { registers, params, hasher }
+    fn from(HyperLogLog { registers, hasher }: HyperLogLog<S>) -> Self {
+        Self { registers: registers.into(), hasher }
     }
 }
 
+/// Gives the sketch to one owner, in the dense form.
 impl<S> From<AtomicHyperLogLog<S>> for HyperLogLog<S> {
-    fn from(shared: AtomicHyperLogLog<S>) -> Self {
-        shared.into_plain()
-    }
-}
-
-impl<S: KeyHasher> KeyHasher for AtomicHyperLogLog<S> {
-    #[inline]
-    fn hash_key<K: Hash + ?Sized>(&self, key: &K) -> u64 {
-        self.hasher.hash_key(key)
-    }
-
-    #[inline]
-    fn hash_key_dyn(&self, feed: &mut dyn FnMut(&mut dyn Hasher)) -> u64 {
-        self.hasher.hash_key_dyn(feed)
+    fn from(HyperLogLog { registers, hasher }: AtomicHyperLogLog<S>) -> Self {
+        let AtomicRegisters { registers, params } = registers;
+        let registers = registers.into_iter().map(AtomicU8::into_inner).collect();
+        Self::from_registers(registers, params, hasher)
     }
 }
 
@@ -269,12 +226,6 @@ impl<S: KeyHasher> Insert for AtomicHyperLogLog<S> {
     }
 }
 
-impl<S: KeyHasher> Cardinality for AtomicHyperLogLog<S> {
-    fn estimate(&self) -> f64 {
-        self.estimate()
-    }
-}
-
 impl<S: KeyHasher> Merge for AtomicHyperLogLog<S> {
     type Error = Incompatible;
 
@@ -283,27 +234,16 @@ impl<S: KeyHasher> Merge for AtomicHyperLogLog<S> {
     }
 }
 
-/// Also for a shared reference, as `std::io` has it for files.
+/// Inserts keys through a shared reference, as `std::io::Write` is implemented for `&File`.
 impl<K: Hash, S: KeyHasher> Extend<K> for &AtomicHyperLogLog<S> {
     fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
-        keys.into_iter().for_each(|key| {
-            self.insert(&key);
-        });
+        keys.into_iter().for_each(|key| _ = self.insert(&key));
     }
 }
 
 impl<K: Hash, S: KeyHasher> Extend<K> for AtomicHyperLogLog<S> {
     fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
         (&*self).extend(keys);
-    }
-}
-
-impl<S> fmt::Debug for AtomicHyperLogLog<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AtomicHyperLogLog")
-            .field("precision", &self.precision())
-            .field("estimate", &self.estimate())
-            .finish_non_exhaustive()
     }
 }
 

@@ -1,17 +1,42 @@
-//! A sketch from whatever is known of it.
+//! The builders of sketches.
 
 use pds_core::{DefaultHashBuilder, KeyHasher, ParamError};
 use pds_params::HllParams;
-use pds_params::hll::CardinalityEstimator;
+use pds_params::hll::CardinalityEstimator::{self, Improved, UltraFgra};
 
-use crate::HyperLogLog;
+#[cfg(target_has_atomic = "8")]
+use crate::AtomicHyperLogLog;
+use crate::{HyperLogLog, UltraLogLog};
 
-/// The precision where nothing is asked for: an error of 0.81 %, 16 KiB.
-const DEFAULT_PRECISION: u32 = 14;
+/// The precision if nothing is given: for a HyperLogLog an error of 0.81 %, 16 KiB.
+pub(crate) const DEFAULT_PRECISION: u32 = 14;
 
-/// Sets up a [`HyperLogLog`]; [`HyperLogLog::builder`] starts it.
+/// What the caller has said about the size.
+#[derive(Clone, Copy, Debug)]
+struct Given {
+    precision: Option<u32>,
+    standard_error: Option<f64>,
+    memory_bytes: Option<u64>,
+}
+
+impl Given {
+    const NOTHING: Self = Self { precision: None, standard_error: None, memory_bytes: None };
+
+    /// Returns the parameters that the given values determine.
+    fn params(self, estimator: CardinalityEstimator) -> Result<HllParams, ParamError> {
+        match (self.precision, self.standard_error, self.memory_bytes) {
+            (precision, None, None) => HllParams::new(precision.unwrap_or(DEFAULT_PRECISION)),
+            (None, Some(error), None) => HllParams::for_standard_error(estimator, error),
+            (None, None, Some(bytes)) => HllParams::for_memory(bytes),
+            (Some(_), ..) => Err(ParamError::Conflict { parameter: "precision" }),
+            (None, Some(_), Some(_)) => Err(ParamError::Conflict { parameter: "standard_error" }),
+        }
+    }
+}
+
+/// Builder for [`HyperLogLog`]; start with [`HyperLogLog::builder`].
 ///
-/// One of precision, standard error and memory says how large it is; without any, the precision is 14.
+/// Precision, standard error or memory determines the size. Only one of them may be given. Without any, the precision is 14.
 ///
 /// # Examples
 /// ```
@@ -25,23 +50,16 @@ const DEFAULT_PRECISION: u32 = 14;
 #[derive(Clone, Copy, Debug)]
 #[must_use]
 pub struct HyperLogLogBuilder<S = DefaultHashBuilder> {
-    precision: Option<u32>,
-    standard_error: Option<f64>,
-    memory_bytes: Option<u64>,
+    given: Given,
     hasher: S,
 }
 
 impl HyperLogLogBuilder {
     pub(crate) const fn new() -> Self {
-        Self {
-            precision: None,
-            standard_error: None,
-            memory_bytes: None,
-            hasher: DefaultHashBuilder::with_seed(0),
-        }
+        Self { given: Given::NOTHING, hasher: DefaultHashBuilder::with_seed(0) }
     }
 
-    /// Seeds the default hasher. Sketches can be merged when their seeds are equal.
+    /// Sets the seed of the default hasher, 0 unless it is set. Only sketches with equal seeds can be merged.
     pub const fn seed(mut self, seed: u64) -> Self {
         self.hasher = DefaultHashBuilder::with_seed(seed);
         self
@@ -49,55 +67,116 @@ impl HyperLogLogBuilder {
 }
 
 impl<S> HyperLogLogBuilder<S> {
-    /// Sets the precision, 4 to 18: the binary logarithm of the number of registers.
+    /// Sets the precision, from 4 to 18: the binary logarithm of the number of registers.
     pub const fn precision(mut self, precision: u32) -> Self {
-        self.precision = Some(precision);
+        self.given.precision = Some(precision);
         self
     }
 
-    /// Asks for the least precision whose relative standard error is at most this, such as 0.01.
+    /// Sets the greatest relative standard error, such as 0.01. The precision is the lowest that keeps it.
     pub const fn standard_error(mut self, standard_error: f64) -> Self {
-        self.standard_error = Some(standard_error);
+        self.given.standard_error = Some(standard_error);
         self
     }
 
-    /// Asks for the greatest precision whose registers take at most this many bytes.
+    /// Sets the most bytes that the registers may take. The precision is the highest that keeps it.
     pub const fn memory_bytes(mut self, bytes: u64) -> Self {
-        self.memory_bytes = Some(bytes);
+        self.given.memory_bytes = Some(bytes);
         self
     }
 
-    /// Hashes keys with `hasher`, such as a [`SipHashBuilder`](pds_core::SipHashBuilder) for keys that
-    /// strangers choose.
+    /// Sets the hasher, such as a [`SipHashBuilder`](pds_core::SipHashBuilder) for keys that strangers choose.
     pub fn hasher<T: KeyHasher>(self, hasher: T) -> HyperLogLogBuilder<T> {
-        HyperLogLogBuilder {
-            precision: self.precision,
-            standard_error: self.standard_error,
-            memory_bytes: self.memory_bytes,
-            hasher,
-        }
+        HyperLogLogBuilder { given: self.given, hasher }
     }
 
-    /// Builds the sketch, which allocates nothing.
+    /// Builds the sketch. Allocates nothing.
     ///
     /// # Errors
-    /// [`ParamError`] names a parameter that is out of range, or given although another one is.
+    /// [`ParamError`] names a value that is out of range, or in conflict with another.
     pub fn build(self) -> Result<HyperLogLog<S>, ParamError>
     where
         S: KeyHasher,
     {
-        self.params().map(|params| HyperLogLog::from_params(params, self.hasher))
+        self.given.params(Improved).map(|params| HyperLogLog::from_params(params, self.hasher))
     }
 
-    fn params(&self) -> Result<HllParams, ParamError> {
-        match (self.precision, self.standard_error, self.memory_bytes) {
-            (precision, None, None) => HllParams::new(precision.unwrap_or(DEFAULT_PRECISION)),
-            (None, Some(error), None) => {
-                HllParams::for_standard_error(CardinalityEstimator::Improved, error)
-            }
-            (None, None, Some(bytes)) => HllParams::for_memory(bytes),
-            (Some(_), ..) => Err(ParamError::Conflict { parameter: "precision" }),
-            (None, Some(_), Some(_)) => Err(ParamError::Conflict { parameter: "standard_error" }),
-        }
+    /// Builds a sketch that threads share.
+    ///
+    /// # Errors
+    /// As [`build`](Self::build).
+    #[cfg(target_has_atomic = "8")]
+    pub fn build_atomic(self) -> Result<AtomicHyperLogLog<S>, ParamError>
+    where
+        S: KeyHasher,
+    {
+        self.build().map(Into::into)
+    }
+}
+
+/// Builder for [`UltraLogLog`]; start with [`UltraLogLog::builder`].
+///
+/// Precision, standard error or memory determines the size. Only one of them may be given. Without any, the precision is 14.
+///
+/// # Examples
+/// ```
+/// use hll::UltraLogLog;
+///
+/// assert_eq!(UltraLogLog::builder().standard_error(0.01).seed(7).build()?.precision(), 13);
+/// assert_eq!(UltraLogLog::builder().memory_bytes(100_000).build()?.precision(), 16);
+/// # Ok::<(), pds_core::ParamError>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+#[must_use]
+pub struct UltraLogLogBuilder<S = DefaultHashBuilder> {
+    given: Given,
+    hasher: S,
+}
+
+impl UltraLogLogBuilder {
+    pub(crate) const fn new() -> Self {
+        Self { given: Given::NOTHING, hasher: DefaultHashBuilder::with_seed(0) }
+    }
+
+    /// Sets the seed of the default hasher, 0 unless it is set. Only sketches with equal seeds can be merged.
+    pub const fn seed(mut self, seed: u64) -> Self {
+        self.hasher = DefaultHashBuilder::with_seed(seed);
+        self
+    }
+}
+
+impl<S> UltraLogLogBuilder<S> {
+    /// Sets the precision, from 4 to 18: the binary logarithm of the number of registers.
+    pub const fn precision(mut self, precision: u32) -> Self {
+        self.given.precision = Some(precision);
+        self
+    }
+
+    /// Sets the greatest relative standard error of `estimate`, such as 0.01. The precision is the lowest that keeps it.
+    pub const fn standard_error(mut self, standard_error: f64) -> Self {
+        self.given.standard_error = Some(standard_error);
+        self
+    }
+
+    /// Sets the most bytes that the registers may take. The precision is the highest that keeps it.
+    pub const fn memory_bytes(mut self, bytes: u64) -> Self {
+        self.given.memory_bytes = Some(bytes);
+        self
+    }
+
+    /// Sets the hasher, such as a [`SipHashBuilder`](pds_core::SipHashBuilder) for keys that strangers choose.
+    pub fn hasher<T: KeyHasher>(self, hasher: T) -> UltraLogLogBuilder<T> {
+        UltraLogLogBuilder { given: self.given, hasher }
+    }
+
+    /// Builds the sketch.
+    ///
+    /// # Errors
+    /// [`ParamError`] names a value that is out of range, or in conflict with another.
+    pub fn build(self) -> Result<UltraLogLog<S>, ParamError>
+    where
+        S: KeyHasher,
+    {
+        self.given.params(UltraFgra).map(|params| UltraLogLog::from_params(params, self.hasher))
     }
 }

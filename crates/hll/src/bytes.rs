@@ -7,27 +7,94 @@
 use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::RangeInclusive;
+#[cfg(feature = "std")]
+use std::io::{self, Read, Write};
 
-use pds_core::Kind;
-use pds_core::bytes::{Numbers, Portable, Shape, Sink, Source};
-use pds_core::internal::portable_methods;
-use pds_core::{DecodeError, PortableHasher};
+#[cfg(feature = "std")]
+use pds_core::ReadError;
+use pds_core::bytes::{ByteOptions, Numbers, Portable, Shape, Sink, Source};
+use pds_core::hash::PublicSeed;
+#[cfg(feature = "serde")]
+use pds_core::internal::serde;
+use pds_core::{DecodeError, Kind, PortableHasher};
 use pds_params::HllParams;
 
-#[cfg(target_has_atomic = "8")]
-use crate::AtomicHyperLogLog;
 use crate::coupon::{Coupon, max_rank};
-use crate::sketch::Form;
+use crate::dense::{Dense, unpack};
+use crate::sketch::{Form, Registers};
 use crate::sparse::SparseTable;
+use crate::storage::OwnedRegisters;
 use crate::ultra::is_possible;
-use crate::{HyperLogLog, UltraLogLog, dense};
+use crate::{HyperLogLog, UltraLogLog};
 
 const SPARSE: u64 = 0;
 const DENSE: u64 = 1;
 
-impl<S: PortableHasher> Portable for HyperLogLog<S> {
-    type Hasher = S;
+// The readers exist for the default hasher only, like `new`: `HyperLogLog::from_bytes(&bytes)` then needs no type.
+impl HyperLogLog {
+    /// Reads portable bytes that hold one sketch and nothing else.
+    ///
+    /// # Errors
+    /// [`DecodeError`] says what is wrong, and at which offset.
+    ///
+    /// # Complexity
+    /// O(length of the bytes). Allocates no more than the bytes justify.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, DecodeError> {
+        ByteOptions::new().from_bytes(bytes)
+    }
 
+    /// Reads one sketch from a stream. Leaves what follows it in the reader.
+    ///
+    /// Reads at most 1 GiB. For another limit use [`ByteOptions`].
+    ///
+    /// # Errors
+    /// [`ReadError`] if reading fails, or if the bytes are wrong.
+    #[cfg(feature = "std")]
+    pub fn read_from(reader: impl Read) -> Result<Self, ReadError> {
+        ByteOptions::new().read_from(reader)
+    }
+}
+
+impl<S: PublicSeed, W: OwnedRegisters> HyperLogLog<S, W> {
+    /// Returns the portable bytes, which contain the seed of the hasher.
+    ///
+    /// For a hasher with a secret key, and for files, use [`ByteOptions`].
+    ///
+    /// # Complexity
+    /// O(size); allocates the bytes.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        ByteOptions::new().to_bytes(self)
+    }
+
+    /// Writes the portable bytes.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    #[cfg(feature = "std")]
+    pub fn write_to(&self, writer: impl Write) -> io::Result<()> {
+        ByteOptions::new().write_to(self, writer)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<S: PublicSeed, W: OwnedRegisters> serde::Serialize for HyperLogLog<S, W> {
+    fn serialize<Z: serde::Serializer>(&self, serializer: Z) -> Result<Z::Ok, Z::Error> {
+        serde::serialize(self, serializer)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<'de, S: PortableHasher, W: OwnedRegisters> serde::Deserialize<'de> for HyperLogLog<S, W> {
+    fn deserialize<Z: serde::Deserializer<'de>>(deserializer: Z) -> Result<Self, Z::Error> {
+        serde::deserialize(deserializer)
+    }
+}
+
+/// A shared sketch has the bytes of the dense form. If other threads insert while they are written, each register is
+/// written as it is at its own moment.
+impl<S: PortableHasher, W: OwnedRegisters> Portable for HyperLogLog<S, W> {
+    type Hasher = S;
     const KIND: Kind = Kind::HYPER_LOG_LOG;
 
     fn portable_hasher(&self) -> &S {
@@ -35,63 +102,48 @@ impl<S: PortableHasher> Portable for HyperLogLog<S> {
     }
 
     fn shape(&self) -> Shape {
-        match self.form() {
-            Form::Sparse(table) => shape_of(self.params(), SPARSE, table.len() as u64),
-            Form::Dense(_) => shape_of(self.params(), DENSE, 0),
-        }
+        let (form, entries) = self.registers.entries().map_or((DENSE, 0), |n| (SPARSE, n));
+        Shape::new([self.precision().into(), form, entries])
     }
 
     fn payload_bytes(&self) -> u64 {
-        match self.form() {
-            Form::Sparse(table) => 4 * table.len() as u64,
-            Form::Dense(_) => self.params().packed_bytes(),
-        }
+        self.registers.entries().map_or(self.params().packed_bytes(), |entries| 4 * entries)
     }
 
     fn payload_range(shape: &Shape) -> Result<RangeInclusive<u64>, DecodeError> {
-        let (params, form) = plain_of(shape)?;
+        let (params, form) = form_of(shape)?;
         let bytes = form.payload_bytes(params);
         Ok(bytes..=bytes)
     }
 
     fn write_payload<T: Sink>(&self, sink: &mut T) -> Result<(), T::Error> {
-        match self.form() {
-            Form::Sparse(table) => {
-                let words: Vec<_> = table.sorted().iter().map(|c| c.word().to_le_bytes()).collect();
-                sink.put(words.as_flattened())
-            }
-            Form::Dense(dense) => sink.put(&packed(dense.registers())),
-        }
+        sink.put(&self.registers.payload())
     }
 
     fn read_payload<T: Source>(shape: &Shape, hasher: S, source: &mut T) -> Result<Self, T::Error> {
-        let (params, form) = plain_of(shape)?;
+        let (params, form) = form_of(shape)?;
         let at = source.offset();
         let payload = take(source, form.payload_bytes(params))?;
         check_plain(params, form, &payload, at)?;
-        if let StoredForm::Sparse { .. } = form {
-            let table = SparseTable::of_ascending(params, coupons(&payload));
-            return Ok(Self::from_parts(Form::Sparse(table), hasher));
-        }
-        let quads = payload.as_chunks().0.iter().map(|&packed| dense::unpack(packed));
-        let registers = quads.collect::<Vec<_>>().into_flattened();
-        Ok(Self::from_registers(registers, params, hasher))
+        let form = match form {
+            StoredForm::Sparse { .. } => {
+                Form::Sparse(SparseTable::of_ascending(params, coupons(&payload)))
+            }
+            StoredForm::Dense => Form::Dense(Dense::new(ranks(&payload).collect(), params).into()),
+        };
+        Ok(Self { registers: Registers::from(form).into(), hasher })
     }
 }
 
-fn shape_of(params: HllParams, form: u64, entries: u64) -> Shape {
-    Shape::new([params.precision().into(), form, entries])
-}
-
-/// The form of a HyperLogLog by its shape.
-#[derive(Clone, Copy)]
+/// The form of a HyperLogLog, as its shape states it.
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum StoredForm {
     Sparse { entries: u64 },
     Dense,
 }
 
 impl StoredForm {
-    const fn payload_bytes(self, params: HllParams) -> u64 {
+    pub(crate) const fn payload_bytes(self, params: HllParams) -> u64 {
         match self {
             Self::Sparse { entries } => 4 * entries,
             Self::Dense => params.packed_bytes(),
@@ -99,8 +151,8 @@ impl StoredForm {
     }
 }
 
-/// The parameters that the head of a HyperLogLog states, and the form.
-pub(crate) fn plain_of(shape: &Shape) -> Result<(HllParams, StoredForm), DecodeError> {
+/// Returns the parameters and the form that the head of a HyperLogLog states.
+pub(crate) fn form_of(shape: &Shape) -> Result<(HllParams, StoredForm), DecodeError> {
     let numbers = shape.numbers(["precision", "the form", "the number of sparse entries"])?;
     let params = params_of(shape, &numbers)?;
     let [_, form, entries] = numbers.values();
@@ -115,7 +167,7 @@ pub(crate) fn plain_of(shape: &Shape) -> Result<(HllParams, StoredForm), DecodeE
     }
 }
 
-/// The parameters that the head of an UltraLogLog states.
+/// Returns the parameters that the head of an UltraLogLog states.
 pub(crate) fn ultra_of(shape: &Shape) -> Result<HllParams, DecodeError> {
     params_of(shape, &shape.numbers(["precision"])?)
 }
@@ -129,12 +181,7 @@ fn params_of<const N: usize>(
     HllParams::new(precision).map_err(|error| numbers.error(error))
 }
 
-/// The ranks, six bits each.
-fn packed(registers: &[u8]) -> Vec<u8> {
-    registers.as_chunks().0.iter().flat_map(|&ranks| dense::pack(ranks)).collect()
-}
-
-/// Reads a payload: 256 KiB at the most, by a shape that was checked.
+/// Reads a payload. A shape that was checked allows 256 KiB at most.
 #[expect(clippy::cast_possible_truncation, reason = "256 KiB at the most")]
 fn take<T: Source>(source: &mut T, length: u64) -> Result<Vec<u8>, T::Error> {
     let mut payload = vec![0; length as usize];
@@ -155,7 +202,7 @@ pub(crate) fn check_plain(
     }
 }
 
-/// The coupons of a payload.
+/// Lists the coupons of a payload.
 fn coupons(payload: &[u8]) -> impl ExactSizeIterator<Item = Coupon> {
     payload.as_chunks().0.iter().map(|&word| Coupon::from_word(u32::from_le_bytes(word)))
 }
@@ -178,9 +225,9 @@ fn check_sparse(payload: &[u8], at: u64) -> Result<(), DecodeError> {
     Ok(())
 }
 
-/// The ranks of a payload.
+/// Lists the ranks of a payload.
 pub(crate) fn ranks(payload: &[u8]) -> impl Iterator<Item = u8> {
-    payload.as_chunks().0.iter().flat_map(|&packed| dense::unpack(packed))
+    payload.as_chunks().0.iter().flat_map(|&packed| unpack(packed))
 }
 
 /// Checks ranks, none of which may be above the last one.
@@ -213,35 +260,63 @@ pub(crate) fn check_ultra(registers: &[u8], precision: u32, at: u64) -> Result<(
     }
 }
 
-/// The bytes of the dense form. Those taken during inserts are no snapshot.
-#[cfg(target_has_atomic = "8")]
-impl<S: PortableHasher> Portable for AtomicHyperLogLog<S> {
-    type Hasher = S;
-
-    const KIND: Kind = Kind::HYPER_LOG_LOG;
-
-    fn portable_hasher(&self) -> &S {
-        self.hasher()
+impl UltraLogLog {
+    /// Reads portable bytes that hold one sketch and nothing else.
+    ///
+    /// # Errors
+    /// [`DecodeError`] says what is wrong, and at which offset.
+    ///
+    /// # Complexity
+    /// O(length of the bytes). Allocates no more than the bytes justify.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, DecodeError> {
+        ByteOptions::new().from_bytes(bytes)
     }
 
-    fn shape(&self) -> Shape {
-        shape_of(self.params(), DENSE, 0)
+    /// Reads one sketch from a stream. Leaves what follows it in the reader.
+    ///
+    /// Reads at most 1 GiB. For another limit use [`ByteOptions`].
+    ///
+    /// # Errors
+    /// [`ReadError`] if reading fails, or if the bytes are wrong.
+    #[cfg(feature = "std")]
+    pub fn read_from(reader: impl Read) -> Result<Self, ReadError> {
+        ByteOptions::new().read_from(reader)
+    }
+}
+
+impl<S: PublicSeed> UltraLogLog<S> {
+    /// Returns the portable bytes, which contain the seed of the hasher.
+    ///
+    /// For a hasher with a secret key, and for files, use [`ByteOptions`].
+    ///
+    /// # Complexity
+    /// O(size); allocates the bytes.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        ByteOptions::new().to_bytes(self)
     }
 
-    fn payload_bytes(&self) -> u64 {
-        self.params().packed_bytes()
+    /// Writes the portable bytes.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    #[cfg(feature = "std")]
+    pub fn write_to(&self, writer: impl Write) -> io::Result<()> {
+        ByteOptions::new().write_to(self, writer)
     }
+}
 
-    fn payload_range(shape: &Shape) -> Result<RangeInclusive<u64>, DecodeError> {
-        HyperLogLog::<S>::payload_range(shape)
+#[cfg(feature = "serde")]
+impl<S: PublicSeed> serde::Serialize for UltraLogLog<S> {
+    fn serialize<Z: serde::Serializer>(&self, serializer: Z) -> Result<Z::Ok, Z::Error> {
+        serde::serialize(self, serializer)
     }
+}
 
-    fn write_payload<T: Sink>(&self, sink: &mut T) -> Result<(), T::Error> {
-        sink.put(&packed(&self.ranks()))
-    }
-
-    fn read_payload<T: Source>(shape: &Shape, hasher: S, source: &mut T) -> Result<Self, T::Error> {
-        HyperLogLog::read_payload(shape, hasher, source).map(Self::from)
+#[cfg(feature = "serde")]
+impl<'de, S: PortableHasher> serde::Deserialize<'de> for UltraLogLog<S> {
+    fn deserialize<Z: serde::Deserializer<'de>>(deserializer: Z) -> Result<Self, Z::Error> {
+        serde::deserialize(deserializer)
     }
 }
 
@@ -255,7 +330,7 @@ impl<S: PortableHasher> Portable for UltraLogLog<S> {
     }
 
     fn shape(&self) -> Shape {
-        Shape::new([self.params().precision().into()])
+        Shape::new([self.precision().into()])
     }
 
     fn payload_bytes(&self) -> u64 {
@@ -275,11 +350,6 @@ impl<S: PortableHasher> Portable for UltraLogLog<S> {
         let (params, at) = (ultra_of(shape)?, source.offset());
         let registers = take(source, params.num_registers())?;
         check_ultra(&registers, params.precision(), at)?;
-        Ok(Self::from_parts(registers, params, hasher))
+        Ok(Self { registers, params, hasher })
     }
 }
-
-portable_methods!(HyperLogLog);
-#[cfg(target_has_atomic = "8")]
-portable_methods!(AtomicHyperLogLog);
-portable_methods!(UltraLogLog);

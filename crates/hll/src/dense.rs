@@ -191,13 +191,18 @@ pub(crate) fn histogram(registers: &[u8]) -> [u32; 64] {
 
 /// Four ranks of six bits in three bytes, the least significant bits first.
 #[inline]
-pub(crate) fn pack(ranks: [u8; 4]) -> [u8; 3] {
+fn pack(ranks: [u8; 4]) -> [u8; 3] {
     let [a, b, c, d] = ranks.map(u32::from);
     let [x, y, z, _] = (a | b << 6 | c << 12 | d << 18).to_le_bytes();
     [x, y, z]
 }
 
-/// The four ranks that [`pack`] put into three bytes.
+/// Packs ranks, six bits each.
+pub(crate) fn packed(registers: &[u8]) -> Vec<u8> {
+    registers.as_chunks().0.iter().flat_map(|&ranks| pack(ranks)).collect()
+}
+
+/// Returns the four ranks that [`pack`] put into three bytes.
 #[inline]
 pub(crate) fn unpack(packed: [u8; 3]) -> [u8; 4] {
     let [x, y, z] = packed;

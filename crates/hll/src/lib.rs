@@ -9,6 +9,8 @@ extern crate std;
 
 #[cfg(feature = "alloc")]
 pub mod redis;
+#[cfg(feature = "alloc")]
+pub mod storage;
 
 #[cfg(all(feature = "alloc", target_has_atomic = "8"))]
 mod atomic;
@@ -37,18 +39,18 @@ mod view;
 #[cfg(all(feature = "alloc", target_has_atomic = "8"))]
 pub use atomic::AtomicHyperLogLog;
 #[cfg(feature = "alloc")]
-pub use builder::HyperLogLogBuilder;
+pub use builder::{HyperLogLogBuilder, UltraLogLogBuilder};
 #[cfg(feature = "alloc")]
 pub use estimator::Overlap;
 #[cfg(feature = "alloc")]
 pub use sketch::HyperLogLog;
 #[cfg(feature = "alloc")]
-pub use ultra::UltraLogLog;
+pub use ultra::{UltraLogLog, UltraLogLogView};
 #[cfg(feature = "alloc")]
-pub use view::{HyperLogLogView, UltraLogLogView};
+pub use view::HyperLogLogView;
 
-/// Nothing that is promised: the estimators, for the proofs of this workspace, which draw registers that no sketch can be filled
-/// with.
+/// The estimators, for the proofs of this workspace: these draw registers that no sketch can be filled with. Exempt from every
+/// promise of stability.
 #[doc(hidden)]
 pub mod internal {
     pub use crate::estimator::{
@@ -56,7 +58,7 @@ pub mod internal {
     };
 }
 
-// What the signatures here are made of, so that `pds-core` need not be a dependency of their users.
+// The types in the signatures of this crate, so that its users need no dependency on `pds-core`.
 #[cfg(feature = "alloc")]
 pub use pds_core::bytes::{ByteOptions, Header};
 pub use pds_core::{

@@ -1,51 +1,57 @@
-//! HyperLogLog: sparse while the set is small, dense after.
+//! HyperLogLog: construction, and the methods that change it. It is sparse while the set is small, then dense.
 
-mod estimates;
 mod form;
+mod reading;
 mod sets;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::convert::Infallible;
-use core::fmt;
-use core::hash::{Hash, Hasher};
+use core::hash::Hash;
 
 use pds_core::internal::insert_keys;
-use pds_core::{
-    Cardinality, DefaultHashBuilder, Incompatible, Insert, KeyHasher, Merge, ParamError,
-};
+use pds_core::{DefaultHashBuilder, Incompatible, Insert, KeyHasher, Merge, ParamError};
 use pds_params::HllParams;
 use pds_params::hll::MIN_PRECISION;
 
-pub(crate) use estimates::{dense_interval, estimate_sparse, sparse_interval, with_error};
-
 pub(crate) use form::Form;
+pub use form::Registers;
 
 use crate::batch::CHUNK;
-use crate::builder::HyperLogLogBuilder;
+use crate::builder::{DEFAULT_PRECISION, HyperLogLogBuilder};
 use crate::coupon::Coupon;
 use crate::dense::Dense;
 use crate::sparse::SparseTable;
 
-/// Answers *how many different keys?* from a few kilobytes, with an error that was chosen.
+/// Counts distinct keys in a few kilobytes, with a chosen standard error.
 ///
-/// Choose it where sets are merged, sent and compared, or where many of them are small: up to m / 8 keys
-/// it keeps 32 bits of each hash and is near exact, at a few bytes a key. Choose
-/// [`UltraLogLog`](crate::UltraLogLog) for many large sets: at equal error of `estimate` it takes 24.4 % less memory than
-/// HyperLogLog with six bits per register, and 43.3 % less than with one byte per register, as here in memory.
+/// Use it if sets are merged, sent and compared, or if many of them are small. Up to m / 8 keys it keeps 32 bits of each hash
+/// and is nearly exact, at a few bytes per key. Use [`UltraLogLog`](crate::UltraLogLog) for many large sets: at equal error of
+/// `estimate` it takes 24.4 % less memory than HyperLogLog with six bits per register, and 43.3 % less than with one byte per
+/// register, as here in memory.
 ///
-/// The type of a key is part of it: `1u32` and `1u64` are different keys.
+/// The type of a key is part of the key: `1u32` and `1u64` are different keys.
+///
+/// # Storage
+/// `S` is the hasher. `W` is the [storage](crate::storage), which decides which methods a sketch has:
+///
+/// | type | registers | methods |
+/// |---|---|---|
+/// | `HyperLogLog` | in memory of its own | all |
+/// | [`AtomicHyperLogLog`](crate::AtomicHyperLogLog) | in memory of its own that threads share | those that read, and inserts with `&self` |
+/// | [`HyperLogLogView<B>`](crate::HyperLogLogView) | in portable bytes of the type `B` | those that read |
 ///
 /// # Guarantees
 /// With m = 2^p registers at precision p, and n distinct keys:
-/// - Error: [`HllParams::standard_error`], relative and one standard deviation, at any n: 1.04 / sqrt(m), and more by a share of
-///   1.11 / m. At the switch to the dense form 0.72 / sqrt(m), at m / 2 keys 0.75 / sqrt(m); below, in the sparse form, under
-///   0.01 %. Of estimates by the [martingale](Self::martingale_estimate): 0.833 / sqrt(m), and more by a share of 0.56 / m.
+/// - Error: [`HllParams::standard_error`], relative and one standard deviation, at any n. It is 1.04 / sqrt(m), and more by a
+///   share of 1.11 / m. At the switch to the dense form it is 0.72 / sqrt(m), at m / 2 keys 0.75 / sqrt(m). Below, in the
+///   sparse form, it is under 0.01 %. The error of the [martingale](Self::martingale_estimate) is 0.833 / sqrt(m), and more by
+///   a share of 0.56 / m.
 /// - Intervals: [`estimate_interval`](Self::estimate_interval) holds the true number as often as it says, at any n and precision.
-/// - Memory: 32 bytes, and 4 to 7 bytes a key while sparse, then m bytes.
-/// - Insert: O(1); merge and estimate: O(m).
-/// - The state is a function of the set of keys: no order, repetition or way of merging changes it.
-/// - Merging: exact; requires equal hashers and seeds. The result has the lowest precision of the sketches that are not
+/// - Memory: 32 bytes, and 4 to 7 bytes per key while sparse, then m bytes.
+/// - Insert: O(1). Merge and estimate: O(m).
+/// - The state is a function of the set of keys. Order, repetition and the way of merging do not change it.
+/// - Merging: exact. Hashers and seeds must be equal. The result has the lowest precision of the sketches that are not
 ///   empty, as if all keys had been inserted there. An empty sketch changes nothing.
 ///
 /// # Examples
@@ -68,24 +74,25 @@ use crate::sparse::SparseTable;
 /// near-optimal cardinality estimation algorithm", AofA 2007; Stefan Heule, Marc Nunkesser and Alexander
 /// Hall, "HyperLogLog in Practice", EDBT 2013, section 5.3 (the sparse form).
 #[derive(Clone)]
-pub struct HyperLogLog<S = DefaultHashBuilder> {
-    form: Form,
-    hasher: S,
+pub struct HyperLogLog<S = DefaultHashBuilder, W = Registers> {
+    pub(crate) registers: W,
+    pub(crate) hasher: S,
 }
 
+// Functions that are called by path (`HyperLogLog::new`) exist for one storage only: the compiler could not tell two of the
+// same name apart (E0034).
 impl HyperLogLog {
-    /// Creates a sketch of 2^`precision` registers, an error of about 1.04 / sqrt(2^`precision`).
+    /// Creates a sketch of 2^`precision` registers, with an error of about 1.04 / sqrt(2^`precision`).
     ///
-    /// 14 is a good choice: 0.81 %, and 16 KiB once there are more than 2,048 keys. Allocates nothing.
+    /// 14 is a good choice: 0.81 %, and 16 KiB from 2,049 keys up. Allocates nothing.
     ///
     /// # Errors
-    /// [`ParamError`] when `precision` is not from 4 to 18.
+    /// [`ParamError`] if `precision` is not from 4 to 18.
     pub fn new(precision: u32) -> Result<Self, ParamError> {
-        HllParams::new(precision)
-            .map(|params| Self::from_params(params, DefaultHashBuilder::default()))
+        Self::builder().precision(precision).build()
     }
 
-    /// Starts a builder, for an error or a memory size instead of the precision, a seed, or another hasher.
+    /// Starts a builder: for an error or a memory size instead of the precision, a seed, or another hasher.
     pub const fn builder() -> HyperLogLogBuilder {
         HyperLogLogBuilder::new()
     }
@@ -97,78 +104,56 @@ impl<S> HyperLogLog<S> {
     where
         S: KeyHasher,
     {
-        Self::from_parts(Form::Sparse(SparseTable::new(params)), hasher)
+        Self { registers: Form::Sparse(SparseTable::new(params)).into(), hasher }
     }
 
-    pub(crate) const fn from_parts(form: Form, hasher: S) -> Self {
-        Self { form, hasher }
-    }
-
-    /// Creates a dense sketch of registers that did not come about by inserts alone.
+    /// Creates a dense sketch of registers that did not come from inserts alone.
     pub(crate) fn from_registers(registers: Vec<u8>, params: HllParams, hasher: S) -> Self {
-        Self::from_parts(Form::Dense(Box::new(Dense::new(registers, params))), hasher)
-    }
-
-    #[cfg(target_has_atomic = "8")]
-    pub(crate) fn into_parts(self) -> (Form, S) {
-        (self.form, self.hasher)
+        let form = Form::Dense(Box::new(Dense::new(registers, params)));
+        Self { registers: form.into(), hasher }
     }
 
     pub(crate) const fn form(&self) -> &Form {
-        &self.form
+        &self.registers.form
     }
 
-    /// Inserts a key by its hash. Returns `true` when the state changed.
-    /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
-    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
-    ///
-    /// Keys of equal hashes are one key to the sketch.
+    pub(crate) const fn form_mut(&mut self) -> &mut Form {
+        &mut self.registers.form
+    }
+
+    /// Inserts a key by its hash. Returns `true` if the state changed. For the hash see [`KeyHasher`].
     #[inline]
     pub fn insert_hash(&mut self, hash: u64) -> bool {
-        match &mut self.form {
+        match self.form_mut() {
             Form::Dense(dense) => dense.insert_hash(hash),
             sparse @ Form::Sparse(_) => sparse.insert_coupon(Coupon::of_hash(hash)),
         }
     }
 
     /// Inserts many hashes. Returns how many of them changed the state, one after the other.
-    /// Each hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
-    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
     ///
-    /// Faster than one by one once the sketch is dense.
+    /// This is faster than single inserts once the sketch is dense. For the hashes see [`KeyHasher`].
     pub fn insert_hash_batch(&mut self, hashes: &[u64]) -> usize {
-        self.form.insert_batch(hashes)
+        self.form_mut().insert_batch(hashes)
     }
 
-    /// Switches to the dense form, m bytes, whatever the number of keys.
+    /// Switches to the dense form of m bytes, whatever the number of keys.
     ///
-    /// A sketch that was told so stays dense, and its bytes say so; it equals another of the same keys when
-    /// that is dense too. An estimate of few keys becomes less exact.
+    /// The sketch then stays dense, and its bytes say so. It equals another sketch of the same keys if that one is dense
+    /// too. The estimate of a few keys becomes less exact.
     pub fn make_dense(&mut self) {
-        self.form.make_dense();
+        self.form_mut().make_dense();
     }
 
-    /// Returns whether the sketch has one byte a register, rather than some bytes a key.
-    #[must_use]
-    pub const fn is_dense(&self) -> bool {
-        matches!(self.form, Form::Dense(_))
-    }
-
-    /// Forgets all keys, and gives their memory back.
+    /// Removes all keys, and releases their memory.
     pub fn clear(&mut self) {
-        self.form = Form::Sparse(SparseTable::new(self.params()));
+        *self.form_mut() = Form::Sparse(SparseTable::new(self.params()));
     }
 
-    /// Returns whether no key was inserted.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.form.is_empty()
-    }
-
-    /// Lowers the precision; the sketch is then as if built there.
+    /// Lowers the precision. The sketch is then as if all keys had been inserted at that precision.
     ///
     /// # Errors
-    /// [`ParamError`] when `precision` is not from 4 to the present one; nothing is changed then.
+    /// [`ParamError`] if `precision` is not from 4 to the current one. The sketch is unchanged then.
     ///
     /// # Examples
     /// ```
@@ -183,46 +168,50 @@ impl<S> HyperLogLog<S> {
     /// # Ok::<(), pds_core::ParamError>(())
     /// ```
     pub fn reduce_precision(&mut self, precision: u32) -> Result<(), ParamError> {
-        self.form.fold_to(reduced(self.params(), precision)?);
+        let params = reduced(self.params(), precision)?;
+        self.form_mut().fold_to(params);
         Ok(())
     }
 
-    /// Returns the precision p, the binary logarithm of the number of registers.
+    /// Returns the martingale (HIP) estimate. Its error is about 0.833 / sqrt(m) instead of 1.04, and it takes constant time.
+    ///
+    /// `None` if a dense state came from something else than inserts: a merge, or reading from bytes. While sparse it is
+    /// [`estimate`](Self::estimate), which errs less than either.
+    ///
+    /// It depends on the order of inserts. So it takes no part in equality and is never written: equal sets have equal bytes.
+    /// If a reader of the bytes needs it, send this number beside them.
+    ///
+    /// # Examples
+    /// ```
+    /// use hll::HyperLogLog;
+    ///
+    /// let mut seen = HyperLogLog::new(12)?;
+    /// seen.extend(0..100_000u32);
+    /// assert!((seen.martingale_estimate().unwrap() / 1e5 - 1.0).abs() < 0.05);
+    ///
+    /// let mut others = HyperLogLog::new(12)?;
+    /// others.insert("another");
+    /// seen.merge(&others)?;
+    /// assert_eq!(seen.martingale_estimate(), None);
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
     #[must_use]
-    pub fn precision(&self) -> u32 {
-        self.params().precision()
-    }
-
-    /// Returns the parameters.
-    #[must_use]
-    pub fn params(&self) -> HllParams {
-        self.form.params()
-    }
-
-    /// Returns the size of the state on the heap, in bytes.
-    #[must_use]
-    pub fn size_in_bytes(&self) -> u64 {
-        match &self.form {
-            Form::Sparse(table) => table.size_in_bytes() as u64,
-            Form::Dense(dense) => dense.registers().len() as u64,
+    pub fn martingale_estimate(&self) -> Option<f64> {
+        match self.form() {
+            Form::Sparse(_) => Some(self.estimate()),
+            Form::Dense(dense) => dense.martingale_estimate(),
         }
-    }
-
-    /// Returns the hasher.
-    #[must_use]
-    pub const fn hasher(&self) -> &S {
-        &self.hasher
     }
 }
 
 impl<S: KeyHasher> HyperLogLog<S> {
-    /// Inserts `key`. Returns `true` when the state changed: the key was not inserted before.
+    /// Inserts `key`. Returns `true` if the state changed: the key was not inserted before.
     ///
-    /// `false` says that the key was inserted before, or that others have hidden it. The order of inserts
-    /// makes no difference to the state.
+    /// `false` means that the key was inserted before, or that the keys before it hide it. The order of inserts makes no
+    /// difference to the state.
     ///
     /// # Complexity
-    /// O(1). While sparse it allocates now and then, and aborts like a `Vec` when memory is refused.
+    /// O(1). While sparse it allocates now and then, and aborts like a `Vec` if the allocator refuses the memory.
     #[inline]
     pub fn insert<K: Hash + ?Sized>(&mut self, key: &K) -> bool {
         self.insert_hash(self.hasher.hash_key(key))
@@ -230,28 +219,56 @@ impl<S: KeyHasher> HyperLogLog<S> {
 
     /// Inserts many keys. Returns how many of them changed the state, one after the other.
     pub fn insert_batch<K: Hash>(&mut self, keys: &[K]) -> usize {
-        insert_keys::<CHUNK, K>(&self.hasher, keys, |hashes| self.form.insert_batch(hashes))
+        let form = &mut self.registers.form;
+        insert_keys::<CHUNK, K>(&self.hasher, keys, |hashes| form.insert_batch(hashes))
     }
 
-    /// Makes `self` the sketch of the keys of both, at the lower precision of the two.
+    /// Inserts all that `other` contains. The result has the lower precision of the two.
     ///
-    /// An empty sketch of any precision changes nothing: if only one of both is empty, the result equals the other one. Of two empty
-    /// sketches the result is empty and has the lower precision. The result is dense if one of both was told to be
+    /// An empty sketch of any precision changes nothing: if one of the two is empty, the result equals the other one. Two
+    /// empty sketches give an empty one of the lower precision. The result is dense if one of the two was made so
     /// ([`make_dense`](Self::make_dense)), even an empty one.
     ///
     /// # Errors
-    /// [`Incompatible`] when the hashers differ; nothing is changed then.
+    /// [`Incompatible`] if the hashers differ. `self` is unchanged then.
     ///
     /// # Complexity
-    /// O(m) where one is dense, O(keys) otherwise.
+    /// O(m) if one is dense, O(keys) otherwise.
     pub fn merge(&mut self, other: &Self) -> Result<(), Incompatible> {
         Incompatible::check_hasher(&self.hasher, &other.hasher)?;
-        self.form.merge(&other.form);
+        self.form_mut().merge(other.form());
+        Ok(())
+    }
+
+    /// Merges all `others` into `self`, as [`merge`](Self::merge) does one after the other.
+    ///
+    /// # Errors
+    /// [`Incompatible`] if a hasher differs. `self` is unchanged then.
+    ///
+    /// # Examples
+    /// ```
+    /// use hll::HyperLogLog;
+    ///
+    /// let hours: Vec<HyperLogLog> = (0..24u32).map(|hour| (hour..hour + 5).collect()).collect();
+    /// let mut day = HyperLogLog::default();
+    /// day.merge_all(&hours)?;
+    /// assert_eq!(day.estimate().round(), 28.0);
+    /// # Ok::<(), hll::Incompatible>(())
+    /// ```
+    pub fn merge_all<'a, I>(&mut self, others: I) -> Result<(), Incompatible>
+    where
+        I: IntoIterator<Item = &'a Self, IntoIter: Clone>,
+        S: 'a,
+    {
+        let others = others.into_iter();
+        let check = |other: &Self| Incompatible::check_hasher(&self.hasher, &other.hasher);
+        others.clone().try_for_each(check)?;
+        others.for_each(|other| self.form_mut().merge(other.form()));
         Ok(())
     }
 }
 
-/// The parameters of a precision that is not greater than the present one.
+/// Returns the parameters of a precision that is not greater than the present one.
 pub(crate) fn reduced(present: HllParams, precision: u32) -> Result<HllParams, ParamError> {
     if precision > present.precision() {
         return Err(ParamError::OutOfRange {
@@ -264,30 +281,12 @@ pub(crate) fn reduced(present: HllParams, precision: u32) -> Result<HllParams, P
     HllParams::new(precision)
 }
 
-impl<S: KeyHasher> KeyHasher for HyperLogLog<S> {
-    #[inline]
-    fn hash_key<K: Hash + ?Sized>(&self, key: &K) -> u64 {
-        self.hasher.hash_key(key)
-    }
-
-    #[inline]
-    fn hash_key_dyn(&self, feed: &mut dyn FnMut(&mut dyn Hasher)) -> u64 {
-        self.hasher.hash_key_dyn(feed)
-    }
-}
-
 impl<S: KeyHasher> Insert for HyperLogLog<S> {
     type Error = Infallible;
 
     #[inline]
     fn insert_hash(&mut self, hash: u64) -> Result<bool, Infallible> {
         Ok(self.insert_hash(hash))
-    }
-}
-
-impl<S: KeyHasher> Cardinality for HyperLogLog<S> {
-    fn estimate(&self) -> f64 {
-        self.estimate()
     }
 }
 
@@ -299,32 +298,49 @@ impl<S: KeyHasher> Merge for HyperLogLog<S> {
     }
 }
 
-/// Takes keys and references to keys: both hash alike.
+/// Inserts keys, or references to keys: both have the same hash.
 impl<K: Hash, S: KeyHasher> Extend<K> for HyperLogLog<S> {
     fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
-        keys.into_iter().for_each(|key| {
-            self.insert(&key);
-        });
+        keys.into_iter().for_each(|key| _ = self.insert(&key));
     }
 }
 
-/// Sketches are equal when precision, hasher, form and state are; the martingale takes no part.
+/// The default sketch with these keys.
+impl<K: Hash, S: KeyHasher + Default> FromIterator<K> for HyperLogLog<S> {
+    fn from_iter<I: IntoIterator<Item = K>>(keys: I) -> Self {
+        let mut sketch = Self::default();
+        sketch.extend(keys);
+        sketch
+    }
+}
+
+/// An empty sketch of precision 14: an error of 0.81 %, and 16 KiB from 2,049 keys up.
+///
+/// # Examples
+/// ```
+/// use hll::HyperLogLog;
+/// use std::collections::HashMap;
+///
+/// let mut visitors: HashMap<&str, HyperLogLog> = HashMap::new();
+/// for (page, visitor) in [("/", 1), ("/", 2), ("/about", 1), ("/", 1)] {
+///     visitors.entry(page).or_default().insert(&visitor);
+/// }
+/// assert_eq!(visitors["/"].estimate().round(), 2.0);
+/// ```
+impl<S: KeyHasher + Default> Default for HyperLogLog<S> {
+    fn default() -> Self {
+        let params = HllParams::new(DEFAULT_PRECISION).expect("14 is a precision");
+        Self::from_params(params, S::default())
+    }
+}
+
+/// Sketches are equal if precision, hasher, form and state are. The martingale takes no part.
 impl<S: KeyHasher> PartialEq for HyperLogLog<S> {
     fn eq(&self, other: &Self) -> bool {
         self.params() == other.params()
             && Incompatible::check_hasher(&self.hasher, &other.hasher).is_ok()
-            && self.form == other.form
+            && self.form() == other.form()
     }
 }
 
 impl<S: KeyHasher> Eq for HyperLogLog<S> {}
-
-impl<S> fmt::Debug for HyperLogLog<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HyperLogLog")
-            .field("precision", &self.precision())
-            .field("is_dense", &self.is_dense())
-            .field("estimate", &self.estimate())
-            .finish_non_exhaustive()
-    }
-}

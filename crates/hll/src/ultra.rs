@@ -1,44 +1,50 @@
-//! UltraLogLog: two more bits per register, a quarter less error of `estimate`.
+//! UltraLogLog: two more bits per register, a quarter less error of `estimate`. Construction, and the methods that change it.
 
 mod reading;
 mod register;
+mod view;
 
 use alloc::vec;
 use alloc::vec::Vec;
 use core::convert::Infallible;
 use core::hash::Hash;
 
-use pds_core::internal::insert_keys;
+use pds_core::internal::{insert_keys, reduced_mut};
 use pds_core::{DefaultHashBuilder, Incompatible, Insert, KeyHasher, Merge, ParamError};
 use pds_params::HllParams;
 
-pub(crate) use reading::reading_methods;
-pub(crate) use register::{histogram, is_possible};
+pub(crate) use register::is_possible;
+pub use view::UltraLogLogView;
 
 use crate::batch::CHUNK;
+use crate::builder::UltraLogLogBuilder;
 use crate::coupon::register_and_rank_of;
 use crate::sketch::reduced;
 
-/// Answers *how many different keys?* with less memory than HyperLogLog at equal error.
+/// Counts distinct keys with less memory than HyperLogLog at equal error.
 ///
-/// A register is one byte: the greatest rank, as in HyperLogLog, and whether the two ranks below it have
-/// occurred. Choose it where many sketches of large sets are kept or merged. At equal error of `estimate` it takes 24.4 % less
-/// memory than HyperLogLog with six bits per register; at equal precision `estimate` has 24.7 % less error for 33 % more
-/// bytes on the wire, and as many in memory as [`HyperLogLog`](crate::HyperLogLog) here. Choose
-/// HyperLogLog for small sets, which it keeps sparse, and where two sets are compared.
+/// A register is one byte: the greatest rank, as in HyperLogLog, and whether the two ranks below it have occurred. Use it if
+/// many sketches of large sets are kept or merged. At equal error of `estimate` it takes 24.4 % less memory than HyperLogLog
+/// with six bits per register. At equal precision `estimate` has 24.7 % less error, for 33 % more portable bytes and as many
+/// bytes in memory as [`HyperLogLog`](crate::HyperLogLog). Use HyperLogLog for small sets, which it keeps sparse, and to
+/// compare two sets.
 ///
-/// The type of a key is part of it: `1u32` and `1u64` are different keys.
+/// The type of a key is part of the key: `1u32` and `1u64` are different keys.
+///
+/// # Storage
+/// `S` is the hasher. `W` is the [storage](crate::storage): `Vec<u8>`, or the portable bytes of an
+/// [`UltraLogLogView<B>`](crate::UltraLogLogView), which has the methods that read.
 ///
 /// # Guarantees
 /// With m = 2^p registers at precision p:
-/// - Error: [`HllParams::standard_error`], relative and one standard deviation, at any number of keys: 0.782 / sqrt(m), and more by
-///   a share of 0.53 / m. By [likelihood](Self::estimate_by_likelihood) 0.761 / sqrt(m), and more by 0.49 / m. Up to 2 m keys
-///   0.61 to 0.64 / sqrt(m), and 0.50 to 0.57 / sqrt(m) by likelihood.
-/// - Intervals: [`estimate_interval`](Self::estimate_interval) holds the true number as often as it says, at any number of keys and
-///   any precision.
+/// - Error: [`HllParams::standard_error`], relative and one standard deviation, at any number of keys. It is
+///   0.782 / sqrt(m), and more by a share of 0.53 / m. By [likelihood](Self::estimate_by_likelihood) it is 0.761 / sqrt(m), and
+///   more by 0.49 / m. Up to 2 m keys it is 0.61 to 0.64 / sqrt(m), and 0.50 to 0.57 / sqrt(m) by likelihood.
+/// - Intervals: [`estimate_interval`](Self::estimate_interval) holds the true number as often as it says, at any number of
+///   keys and any precision.
 /// - Memory: m bytes. Insert: O(1). Merge and estimate: O(m).
-/// - The state is a function of the set of keys: no order, repetition or way of merging changes it.
-/// - Merging: exact; requires equal hashers and seeds. The result has the lowest precision of the sketches that are not
+/// - The state is a function of the set of keys. Order, repetition and the way of merging do not change it.
+/// - Merging: exact. Hashers and seeds must be equal. The result has the lowest precision of the sketches that are not
 ///   empty, as if all keys had been inserted there. An empty sketch changes nothing.
 ///
 /// # Examples
@@ -57,20 +63,26 @@ use crate::sketch::reduced;
 /// Otmar Ertl, "UltraLogLog: A Practical and More Space-Efficient Alternative to HyperLogLog for
 /// Approximate Distinct Counting", VLDB 2024; arXiv:2308.16862.
 #[derive(Clone)]
-pub struct UltraLogLog<S = DefaultHashBuilder> {
-    registers: Vec<u8>,
-    params: HllParams,
-    hasher: S,
+pub struct UltraLogLog<S = DefaultHashBuilder, W = Vec<u8>> {
+    pub(crate) registers: W,
+    pub(crate) params: HllParams,
+    pub(crate) hasher: S,
 }
 
+// Functions that are called by path (`UltraLogLog::new`) exist for one storage only: the compiler could not tell two of the
+// same name apart (E0034).
 impl UltraLogLog {
-    /// Creates a sketch of 2^`precision` registers, an error of about 0.782 / sqrt(2^`precision`).
+    /// Creates a sketch of 2^`precision` registers, with an error of about 0.782 / sqrt(2^`precision`).
     ///
     /// # Errors
-    /// [`ParamError`] when `precision` is not from 4 to 18.
+    /// [`ParamError`] if `precision` is not from 4 to 18.
     pub fn new(precision: u32) -> Result<Self, ParamError> {
-        HllParams::new(precision)
-            .map(|params| Self::from_params(params, DefaultHashBuilder::default()))
+        Self::builder().precision(precision).build()
+    }
+
+    /// Starts a builder: for an error or a memory size instead of the precision, a seed, or another hasher.
+    pub const fn builder() -> UltraLogLogBuilder {
+        UltraLogLogBuilder::new()
     }
 }
 
@@ -80,39 +92,32 @@ impl<S> UltraLogLog<S> {
     where
         S: KeyHasher,
     {
-        Self::from_parts(vec![0; 1 << params.precision()], params, hasher)
+        Self { registers: vec![0; 1 << params.precision()], params, hasher }
     }
 
-    pub(crate) fn from_parts(registers: Vec<u8>, params: HllParams, hasher: S) -> Self {
-        debug_assert_eq!(registers.len() as u64, params.num_registers());
-        Self { registers, params, hasher }
-    }
-
-    /// Inserts a key by its hash. Returns `true` when the state changed.
-    /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
-    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
+    /// Inserts a key by its hash. Returns `true` if the state changed. For the hash see [`KeyHasher`].
     #[inline]
     pub fn insert_hash(&mut self, hash: u64) -> bool {
-        let (register, rank) = register_and_rank_of(hash, self.registers.len());
-        register::raise(&mut self.registers[register], rank)
+        let (_, rank) = register_and_rank_of(hash, self.registers.len());
+        // The register of the hash, without a comparison of its number with their number.
+        register::raise(reduced_mut(&mut self.registers, hash), rank)
     }
 
-    /// Inserts many hashes. Returns how many of them changed the state, one after the other.
-    /// Each hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
-    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
+    /// Inserts many hashes. Returns how many of them changed the state, one after the other. For the hashes see
+    /// [`KeyHasher`].
     pub fn insert_hash_batch(&mut self, hashes: &[u64]) -> usize {
         register::raise_many(&mut self.registers, self.params, hashes)
     }
 
-    /// Forgets all keys.
+    /// Removes all keys.
     pub fn clear(&mut self) {
         self.registers.fill(0);
     }
 
-    /// Lowers the precision; the sketch is then as if built there.
+    /// Lowers the precision. The sketch is then as if all keys had been inserted at that precision.
     ///
     /// # Errors
-    /// [`ParamError`] when `precision` is not from 4 to the present one; nothing is changed then.
+    /// [`ParamError`] if `precision` is not from 4 to the current one. The sketch is unchanged then.
     pub fn reduce_precision(&mut self, precision: u32) -> Result<(), ParamError> {
         self.fold_to(reduced(self.params, precision)?);
         Ok(())
@@ -124,28 +129,15 @@ impl<S> UltraLogLog<S> {
         self.params = params;
     }
 
-    /// The registers at a precision that is not greater than the sketch's.
+    /// Lists the registers at a precision that is not greater than that of the sketch.
     fn registers_at(&self, precision: u32) -> impl Iterator<Item = u8> {
         let dropped = self.precision() - precision;
         self.registers.chunks_exact(1 << dropped).map(move |block| register::fold(block, dropped))
     }
-
-    /// Returns the registers: four times the greatest rank, plus 2 and 1 for the two ranks below it that have
-    /// occurred.
-    #[must_use]
-    pub fn registers(&self) -> &[u8] {
-        &self.registers
-    }
-
-    /// Returns the size of the registers on the heap, in bytes.
-    #[must_use]
-    pub fn size_in_bytes(&self) -> u64 {
-        self.registers.len() as u64
-    }
 }
 
 impl<S: KeyHasher> UltraLogLog<S> {
-    /// Inserts `key`. Returns `true` when the state changed: the key was not inserted before.
+    /// Inserts `key`. Returns `true` if the state changed: the key was not inserted before.
     ///
     /// # Complexity
     /// O(1), without allocation.
@@ -162,20 +154,41 @@ impl<S: KeyHasher> UltraLogLog<S> {
         })
     }
 
-    /// Makes `self` the sketch of the keys of both, at the lower precision of the two.
+    /// Inserts all that `other` contains. The result has the lower precision of the two.
     ///
-    /// An empty sketch of any precision changes nothing: if only one of both is empty, the result equals the other one.
+    /// An empty sketch of any precision changes nothing: if one of the two is empty, the result equals the other one.
     ///
     /// # Errors
-    /// [`Incompatible`] when the hashers differ; nothing is changed then.
+    /// [`Incompatible`] if the hashers differ. `self` is unchanged then.
     pub fn merge(&mut self, other: &Self) -> Result<(), Incompatible> {
         Incompatible::check_hasher(&self.hasher, &other.hasher)?;
+        self.merge_registers(other);
+        Ok(())
+    }
+
+    /// Merges all `others` into `self`, as [`merge`](Self::merge) does one after the other.
+    ///
+    /// # Errors
+    /// [`Incompatible`] if a hasher differs. `self` is unchanged then.
+    pub fn merge_all<'a, I>(&mut self, others: I) -> Result<(), Incompatible>
+    where
+        I: IntoIterator<Item = &'a Self, IntoIter: Clone>,
+        S: 'a,
+    {
+        let others = others.into_iter();
+        let check = |other: &Self| Incompatible::check_hasher(&self.hasher, &other.hasher);
+        others.clone().try_for_each(check)?;
+        others.for_each(|other| self.merge_registers(other));
+        Ok(())
+    }
+
+    fn merge_registers(&mut self, other: &Self) {
         match (self.is_empty(), other.is_empty()) {
-            (false, true) => return Ok(()),
+            (false, true) => return,
             (true, false) => {
                 self.params = other.params;
                 self.registers.clone_from(&other.registers);
-                return Ok(());
+                return;
             }
             _ => {}
         }
@@ -187,11 +200,8 @@ impl<S: KeyHasher> UltraLogLog<S> {
         } else {
             register::merge_all(&mut self.registers, other.registers_at(self.params.precision()));
         }
-        Ok(())
     }
 }
-
-reading_methods!([S] UltraLogLog<S>);
 
 impl<S: KeyHasher> Insert for UltraLogLog<S> {
     type Error = Infallible;
@@ -210,16 +220,14 @@ impl<S: KeyHasher> Merge for UltraLogLog<S> {
     }
 }
 
-/// Takes keys and references to keys: both hash alike.
+/// Inserts keys, or references to keys: both have the same hash.
 impl<K: Hash, S: KeyHasher> Extend<K> for UltraLogLog<S> {
     fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
-        keys.into_iter().for_each(|key| {
-            self.insert(&key);
-        });
+        keys.into_iter().for_each(|key| _ = self.insert(&key));
     }
 }
 
-/// Sketches are equal when precision, hasher and registers are.
+/// Sketches are equal if precision, hasher and registers are.
 impl<S: KeyHasher> PartialEq for UltraLogLog<S> {
     fn eq(&self, other: &Self) -> bool {
         self.registers == other.registers

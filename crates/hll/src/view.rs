@@ -1,156 +1,135 @@
-//! Sketches that are asked straight from their bytes.
+//! A HyperLogLog that answers from its stored bytes.
 
-mod ultra;
-
-use core::fmt;
-use core::hash::{Hash, Hasher};
-use core::ops::RangeInclusive;
-
-use pds_core::bytes::Envelope;
-use pds_core::internal::view_methods;
-use pds_core::{Cardinality, DecodeError, DefaultHashBuilder, Estimate, KeyHasher, ParamError};
+use pds_core::bytes::{ByteOptions, Envelope, OpenView};
+use pds_core::storage::Stored;
+use pds_core::{DecodeError, DefaultHashBuilder, PortableHasher};
 use pds_params::HllParams;
 
 use crate::HyperLogLog;
-use crate::bytes::{StoredForm, check_plain, plain_of, ranks};
-use crate::estimator::{FINITE_SIZE, improved};
-use crate::sketch::{dense_interval, estimate_sparse, sparse_interval, with_error};
+use crate::bytes::{StoredForm, check_plain, form_of, ranks};
+use crate::storage::RegisterSource;
 
-pub use ultra::UltraLogLogView;
+/// Storage of a read-only [`HyperLogLog`]: portable bytes, read in place.
+#[derive(Clone, Debug)]
+pub struct StoredRegisters<B> {
+    bytes: Stored<B>,
+    params: HllParams,
+    form: StoredForm,
+}
 
-/// A [`HyperLogLog`] in borrowed bytes, such as a memory-mapped file: estimates without a copy.
+impl<B: AsRef<[u8]>> RegisterSource for StoredRegisters<B> {
+    fn params(&self) -> HllParams {
+        self.params
+    }
+
+    fn entries(&self) -> Option<u64> {
+        match self.form {
+            StoredForm::Sparse { entries } => Some(entries),
+            StoredForm::Dense => None,
+        }
+    }
+
+    fn counts(&self) -> [u32; 64] {
+        let mut counts = [0; 64];
+        ranks(self.bytes.payload()).for_each(|rank| counts[usize::from(rank)] += 1);
+        counts
+    }
+
+    fn size_in_bytes(&self) -> u64 {
+        self.form.payload_bytes(self.params)
+    }
+
+    fn name_of([.., view]: [&'static str; 3]) -> &'static str {
+        view
+    }
+}
+
+/// A read-only [`HyperLogLog`] that answers from its portable bytes, without a copy.
 ///
-/// Opening verifies the header and the length, in constant time; the payload is looked at only by estimates, and
-/// checked only by [`verify`](Self::verify). Bytes at any address will do.
+/// `B` is anything that gives bytes: `&[u8]`, `Vec<u8>`, `Arc<[u8]>`, a memory map. The view owns the `B`, so a program
+/// can keep many views in one collection without lifetimes. The bytes may start at any address.
+///
+/// A view has all methods of [`HyperLogLog`] that read, such as [`estimate`](HyperLogLog::estimate).
+///
+/// [`open`](Self::open) checks the head and the length in constant time. Call [`verify`](Self::verify) to check the
+/// payload too.
 ///
 /// # Guarantees
 /// - The answers are those of the sketch that wrote the bytes.
-/// - From a payload that was damaged since and not verified: answers may be wrong. Never a panic, never a read
-///   outside the bytes.
-/// - A mapped file must not be truncated while it is mapped: the system then ends the process on access.
+/// - If the payload is damaged and was not verified, answers may be wrong. No query panics, and none reads outside the
+///   bytes.
+/// - Do not truncate a file while it is mapped: the system then ends the process on access (`SIGBUS`). Replace files by
+///   renaming, as [`ByteOptions::save`](pds_core::bytes::ByteOptions::save) does.
 ///
 /// # Examples
 /// ```
+/// use std::sync::Arc;
 /// use hll::{HyperLogLog, HyperLogLogView};
 ///
 /// let mut seen = HyperLogLog::new(12)?;
 /// seen.extend(0..50_000u32);
-/// let bytes = seen.to_bytes();
+/// let bytes: Arc<[u8]> = seen.to_bytes().into();
 ///
-/// let view = HyperLogLogView::open(&bytes)?;
+/// let view: HyperLogLogView<Arc<[u8]>> = HyperLogLogView::open(bytes)?;
 /// view.verify()?;
 /// assert_eq!(view.estimate(), seen.estimate());
 /// assert_eq!(view.to_sketch()?, seen);
 /// # Ok::<(), Box<dyn core::error::Error>>(())
 /// ```
-#[derive(Clone)]
-pub struct HyperLogLogView<'a, S = DefaultHashBuilder> {
-    envelope: Envelope<&'a [u8]>,
-    params: HllParams,
-    form: StoredForm,
-    hasher: S,
-}
+pub type HyperLogLogView<B, S = DefaultHashBuilder> = HyperLogLog<S, StoredRegisters<B>>;
 
-view_methods!(HyperLogLogView of HyperLogLog, to_sketch, check);
-
-impl<'a, S> HyperLogLogView<'a, S> {
-    fn of_envelope(envelope: Envelope<&'a [u8]>, hasher: S) -> Result<Self, DecodeError> {
-        let (params, form) = plain_of(&envelope.header().shape)?;
-        Ok(Self { envelope, params, form, hasher })
-    }
-
-    fn check(&self) -> Result<(), DecodeError> {
-        let at = self.envelope.header().payload_offset();
-        check_plain(self.params, self.form, self.envelope.payload(), at)
-    }
-}
-
-impl<S> HyperLogLogView<'_, S> {
-    /// Estimates the number of distinct keys; see [`HyperLogLog::estimate`].
-    ///
-    /// # Complexity
-    /// O(m) once dense, O(1) while sparse.
-    #[must_use]
-    pub fn estimate(&self) -> f64 {
-        match self.form {
-            StoredForm::Sparse { entries } => estimate_sparse(entries),
-            StoredForm::Dense => improved(&self.counts(), self.params, FINITE_SIZE),
-        }
-    }
-
-    /// How many registers of a dense sketch have each rank.
-    fn counts(&self) -> [u32; 64] {
-        let mut counts = [0; 64];
-        ranks(self.envelope.payload()).for_each(|rank| counts[usize::from(rank)] += 1);
-        counts
-    }
-
-    /// Returns [`estimate`](Self::estimate) with its standard error.
-    #[must_use]
-    pub fn estimate_with_error(&self) -> Estimate {
-        with_error(self.params, self.is_dense(), self.estimate())
-    }
-
-    /// Returns an interval that holds the true number with probability `confidence`; see
-    /// [`HyperLogLog::estimate_interval`].
+impl<B: AsRef<[u8]>> HyperLogLogView<B> {
+    /// Opens portable bytes that hold one sketch and nothing else. For a hasher with a secret key use [`ByteOptions::open`].
     ///
     /// # Errors
-    /// [`ParamError`] when `confidence` is not above 0 and below 1.
-    pub fn estimate_interval(&self, confidence: f64) -> Result<RangeInclusive<f64>, ParamError> {
-        match self.form {
-            StoredForm::Sparse { entries } => sparse_interval(entries, confidence),
-            StoredForm::Dense => dense_interval(&self.counts(), self.params, confidence),
-        }
-    }
-
-    /// Returns whether the sketch has a rank for every register, rather than some bytes a key.
-    #[must_use]
-    pub const fn is_dense(&self) -> bool {
-        matches!(self.form, StoredForm::Dense)
-    }
-
-    /// Returns the precision p, the binary logarithm of the number of registers.
-    #[must_use]
-    pub const fn precision(&self) -> u32 {
-        self.params.precision()
-    }
-
-    /// Returns the parameters.
-    #[must_use]
-    pub const fn params(&self) -> HllParams {
-        self.params
-    }
-
-    /// Returns the hasher.
-    #[must_use]
-    pub const fn hasher(&self) -> &S {
-        &self.hasher
+    /// [`DecodeError`] says what is wrong, and at which offset.
+    ///
+    /// # Complexity
+    /// Constant.
+    pub fn open(bytes: B) -> Result<Self, DecodeError> {
+        ByteOptions::new().open(bytes)
     }
 }
 
-impl<S: KeyHasher> KeyHasher for HyperLogLogView<'_, S> {
-    fn hash_key<K: Hash + ?Sized>(&self, key: &K) -> u64 {
-        self.hasher.hash_key(key)
+impl<B: AsRef<[u8]>, S: PortableHasher> HyperLogLogView<B, S> {
+    /// Returns the bytes that the view was opened from.
+    #[must_use]
+    pub const fn get_ref(&self) -> &B {
+        self.registers.bytes.get_ref()
     }
 
-    #[inline]
-    fn hash_key_dyn(&self, feed: &mut dyn FnMut(&mut dyn Hasher)) -> u64 {
-        self.hasher.hash_key_dyn(feed)
+    /// Verifies the payload: its checksum, and that keys can have left these entries or ranks.
+    ///
+    /// # Errors
+    /// [`DecodeError`] says what is wrong, and at which offset.
+    ///
+    /// # Complexity
+    /// O(size): reads every byte.
+    pub fn verify(&self) -> Result<(), DecodeError> {
+        let StoredRegisters { bytes, params, form } = &self.registers;
+        bytes.envelope().verify()?;
+        let at = bytes.envelope().header().payload_offset();
+        check_plain(*params, *form, bytes.payload(), at)
+    }
+
+    /// Verifies the bytes and copies the sketch out of them.
+    ///
+    /// # Errors
+    /// As [`verify`](Self::verify).
+    pub fn to_sketch(&self) -> Result<HyperLogLog<S>, DecodeError>
+    where
+        S: Clone,
+    {
+        self.registers.bytes.envelope().decode(Some(self.hasher.clone()))
     }
 }
 
-impl<S: KeyHasher> Cardinality for HyperLogLogView<'_, S> {
-    fn estimate(&self) -> f64 {
-        self.estimate()
-    }
-}
+impl<B: AsRef<[u8]>, S: PortableHasher> OpenView<B> for HyperLogLogView<B, S> {
+    type Hasher = S;
 
-impl<S> fmt::Debug for HyperLogLogView<'_, S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HyperLogLogView")
-            .field("precision", &self.precision())
-            .field("is_dense", &self.is_dense())
-            .field("estimate", &self.estimate())
-            .finish_non_exhaustive()
+    fn open_view(envelope: Envelope<B>, hasher: Option<S>) -> Result<Self, DecodeError> {
+        let (bytes, hasher) = Stored::open::<HyperLogLog<S>>(envelope, hasher)?;
+        let (params, form) = form_of(&bytes.envelope().header().shape)?;
+        Ok(Self { registers: StoredRegisters { bytes, params, form }, hasher })
     }
 }

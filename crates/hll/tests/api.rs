@@ -40,7 +40,10 @@ fn precisions_out_of_range_are_refused() {
     for precision in [0, 3, 19, 64, u32::MAX] {
         assert_eq!(HyperLogLog::new(precision).map(drop), range(precision.into(), 18));
         assert_eq!(UltraLogLog::new(precision).map(drop), range(precision.into(), 18));
-        assert_eq!(AtomicHyperLogLog::new(precision).map(drop), range(precision.into(), 18));
+        assert_eq!(
+            HyperLogLog::builder().precision(precision).build_atomic().map(drop),
+            range(precision.into(), 18)
+        );
     }
     for precision in 4..=18 {
         assert!(HyperLogLog::new(precision).is_ok() && UltraLogLog::new(precision).is_ok());
@@ -267,7 +270,7 @@ fn other_hashers_are_refused_by_name() {
 
 #[test]
 fn threads_lose_no_insert() {
-    let shared = AtomicHyperLogLog::new(10).unwrap();
+    let shared = HyperLogLog::builder().precision(10).build_atomic().unwrap();
     std::thread::scope(|scope| {
         for thread in 0..4u32 {
             let mut shared = &shared;
@@ -283,7 +286,7 @@ fn threads_lose_no_insert() {
 
 #[test]
 fn an_atomic_sketch_does_what_a_dense_one_does() {
-    let mut shared = AtomicHyperLogLog::from(numbers(12, 0..100));
+    let shared = AtomicHyperLogLog::from(numbers(12, 0..100));
     assert!(!shared.insert(&5u32) && shared.insert("key"));
     assert_eq!(shared.insert_batch(&["key", "other"]), 1);
     assert_eq!((shared.precision(), shared.size_in_bytes()), (12, 4_096));

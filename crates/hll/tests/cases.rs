@@ -6,8 +6,9 @@ use pds_core::Avalanching;
 use std::time::Instant;
 
 use hll::{
-    AtomicHyperLogLog, Estimate, HllParams, HyperLogLog, HyperLogLogView, Incompatible, ParamError,
-    SipHashBuilder, UltraLogLog, UltraLogLogView, redis::RedisHyperLogLog,
+    AtomicHyperLogLog, ByteOptions, Estimate, HllParams, HyperLogLog, HyperLogLogView,
+    Incompatible, ParamError, SipHashBuilder, UltraLogLog, UltraLogLogView,
+    redis::RedisHyperLogLog,
 };
 use pds_params::hll::CardinalityEstimator::{self, Improved, UltraFgra};
 use pds_testkit::{hashers, keys};
@@ -174,7 +175,7 @@ fn case_15_a_merge_after_bytes_is_the_same_merge() {
         sent.merge(&viewed).unwrap();
         assert_eq!(sent.to_bytes(), direct.to_bytes());
         let (a, b) = (AtomicHyperLogLog::from(a), AtomicHyperLogLog::from(b));
-        let sent = AtomicHyperLogLog::from_bytes(&b.to_bytes()).unwrap();
+        let sent = ByteOptions::new().from_bytes::<AtomicHyperLogLog>(&b.to_bytes()).unwrap();
         sent.merge(&a).unwrap();
         b.merge(&a).unwrap();
         assert_eq!(sent.to_bytes(), b.to_bytes());
@@ -266,7 +267,7 @@ fn case_27_intervals_of_nothing_and_of_one_key() {
         for confidence in [0.5, 0.999_99] {
             assert_eq!(numbers(precision, 0..0).estimate_interval(confidence), Ok(0.0..=0.0));
             assert_eq!(ultra(precision, 0..0).estimate_interval(confidence), Ok(0.0..=0.0));
-            let shared = AtomicHyperLogLog::new(precision).unwrap();
+            let shared = HyperLogLog::builder().precision(precision).build_atomic().unwrap();
             assert_eq!(shared.estimate_interval(confidence), Ok(0.0..=0.0));
             assert_eq!(numbers(precision, 0..1).estimate_interval(confidence), Ok(1.0..=1.0));
         }
@@ -332,10 +333,10 @@ fn case_29_empty_bytes_and_views_are_identities_too() {
 fn case_29_a_shared_sketch_takes_an_empty_one_of_any_precision() {
     for q in [4, 12, 15, 18] {
         let shared = AtomicHyperLogLog::from(numbers(15, 0..1_000));
-        shared.merge(&AtomicHyperLogLog::new(q).unwrap()).unwrap();
+        shared.merge(&HyperLogLog::builder().precision(q).build_atomic().unwrap()).unwrap();
         assert_eq!(shared.to_bytes(), AtomicHyperLogLog::from(numbers(15, 0..1_000)).to_bytes());
     }
-    let empty = AtomicHyperLogLog::new(12).unwrap();
+    let empty = HyperLogLog::builder().precision(12).build_atomic().unwrap();
     empty.merge(&AtomicHyperLogLog::from(numbers(15, 0..1_000))).unwrap();
     assert_eq!(empty.to_bytes(), AtomicHyperLogLog::from(numbers(12, 0..1_000)).to_bytes());
     let refused = empty.merge(&AtomicHyperLogLog::from(numbers(11, 0..1))).unwrap_err();
@@ -343,7 +344,7 @@ fn case_29_a_shared_sketch_takes_an_empty_one_of_any_precision() {
     // Bytes of a shared sketch are dense; an empty one of lower precision changes none of the registers.
     let mut dense = numbers(15, 0..100_000);
     let expected = dense.to_bytes();
-    let none = AtomicHyperLogLog::new(4).unwrap().to_bytes();
+    let none = HyperLogLog::builder().precision(4).build_atomic().unwrap().to_bytes();
     dense.merge(&HyperLogLog::from_bytes(&none).unwrap()).unwrap();
     assert_eq!(dense.to_bytes(), expected);
 }

@@ -124,7 +124,8 @@ fn an_atomic_sketch_has_the_bytes_of_a_dense_one() {
     let shared = AtomicHyperLogLog::from(numbers(14, 300));
     assert_eq!(shared.to_bytes(), dense(14, 300).to_bytes());
     assert_ne!(shared.to_bytes(), numbers(14, 300).to_bytes());
-    let back = AtomicHyperLogLog::from_bytes(&numbers(14, 300).to_bytes()).unwrap();
+    let back =
+        ByteOptions::new().from_bytes::<AtomicHyperLogLog>(&numbers(14, 300).to_bytes()).unwrap();
     assert_eq!(back.into_plain(), dense(14, 300));
 }
 
@@ -142,7 +143,7 @@ fn case_21_a_view_answers_from_bytes_at_any_alignment() {
     }
     let bytes = ByteOptions::new().without_key().to_bytes(&keyed());
     let hasher = SipHashBuilder::from_key(KEY);
-    let view = ByteOptions::new().hasher(hasher).open::<_, HyperLogLogView<_>>(&bytes).unwrap();
+    let view = ByteOptions::new().hasher(hasher).open::<_, HyperLogLogView<_, _>>(&bytes).unwrap();
     assert_eq!(view.to_sketch().unwrap(), keyed());
 }
 
@@ -163,9 +164,10 @@ fn case_21_an_ultra_view_answers_from_bytes_at_any_alignment() {
     let mut sketch = UltraLogLog::from_params(HllParams::new(6).unwrap(), hasher);
     sketch.insert("key");
     let bytes = ByteOptions::new().without_key().to_bytes(&sketch);
-    let missing = ByteOptions::new().open::<_, UltraLogLogView<SipHashBuilder>>(&bytes).map(drop);
+    let missing =
+        ByteOptions::new().open::<_, UltraLogLogView<_, SipHashBuilder>>(&bytes).map(drop);
     assert_eq!(missing, Err(DecodeError::KeyMissing { offset: 48 }));
-    let view = ByteOptions::new().hasher(hasher).open::<_, UltraLogLogView<_>>(&bytes).unwrap();
+    let view = ByteOptions::new().hasher(hasher).open::<_, UltraLogLogView<_, _>>(&bytes).unwrap();
     assert_eq!(view.to_sketch().unwrap(), sketch);
 }
 

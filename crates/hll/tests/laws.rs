@@ -213,7 +213,7 @@ fn reducing_commutes_with_merging_and_inserting() {
 #[test]
 fn the_dense_form_of_a_set_is_one_however_it_came_about() {
     fn property(p: Precision, a: Hashes, b: Hashes) -> bool {
-        let shared = AtomicHyperLogLog::new(p.0).unwrap();
+        let shared = HyperLogLog::builder().precision(p.0).build_atomic().unwrap();
         shared.insert_hash_batch(&a.0);
         shared.insert_hash_batch(&b.0);
         let mut late = sketch(p, &[&a.0[..], &b.0].concat());

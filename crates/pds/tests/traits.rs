@@ -184,5 +184,5 @@ fn cardinality() {
     let sketch = filled(UltraLogLog::new(12).unwrap());
     numbers(&sketch);
     numbers(&UltraLogLogView::open(&sketch.to_bytes()).expect("bytes just written"));
-    numbers(&filled(AtomicHyperLogLog::new(12).unwrap()));
+    numbers(&filled(AtomicHyperLogLog::from(HyperLogLog::new(12).unwrap())));
 }

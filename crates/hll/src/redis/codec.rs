@@ -29,7 +29,7 @@ pub(super) fn encode(registers: &[u8], is_dense: bool) -> Vec<u8> {
         None => {
             let mut value = Vec::with_capacity(DENSE_BYTES);
             value.extend(header(DENSE));
-            value.extend(registers.as_chunks().0.iter().flat_map(|&ranks| dense::pack(ranks)));
+            value.extend(dense::packed(registers));
             value
         }
     }

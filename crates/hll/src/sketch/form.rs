@@ -3,17 +3,69 @@
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::vec;
+use alloc::vec::Vec;
 
 use pds_params::HllParams;
 
-use super::estimate_sparse;
+use super::reading::estimate_sparse;
 use crate::coupon::Coupon;
-use crate::dense::{Dense, raise_to};
+use crate::dense::{Dense, histogram, packed, raise_to};
 use crate::sparse::SparseTable;
+use crate::storage::{OwnedRegisters, RegisterSource};
 
-/// How the state is kept. Which one it is depends on the set alone, unless dense was asked for.
-///
-/// Each form has the parameters, where they take no room: small sets are many.
+/// Storage of a sketch in memory of its own: a few bytes per key while it is sparse, then one byte per register.
+#[derive(Clone, Debug)]
+pub struct Registers {
+    pub(crate) form: Form,
+}
+
+impl From<Form> for Registers {
+    fn from(form: Form) -> Self {
+        Self { form }
+    }
+}
+
+impl RegisterSource for Registers {
+    fn params(&self) -> HllParams {
+        self.form.params()
+    }
+
+    fn entries(&self) -> Option<u64> {
+        match &self.form {
+            Form::Sparse(table) => Some(table.len() as u64),
+            Form::Dense(_) => None,
+        }
+    }
+
+    fn counts(&self) -> [u32; 64] {
+        histogram(&self.form.registers_at(self.params().precision()))
+    }
+
+    fn size_in_bytes(&self) -> u64 {
+        match &self.form {
+            Form::Sparse(table) => table.size_in_bytes() as u64,
+            Form::Dense(dense) => dense.registers().len() as u64,
+        }
+    }
+
+    fn name_of([owned, ..]: [&'static str; 3]) -> &'static str {
+        owned
+    }
+}
+
+impl OwnedRegisters for Registers {
+    fn payload(&self) -> Vec<u8> {
+        match &self.form {
+            Form::Sparse(table) => {
+                table.sorted().iter().flat_map(|coupon| coupon.word().to_le_bytes()).collect()
+            }
+            Form::Dense(dense) => packed(dense.registers()),
+        }
+    }
+}
+
+/// The two forms of a state. The set alone determines which one it is, unless the dense form was asked for.
+// The parameters are in the forms, where they take no space, because there are many small sets.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Form {
     Sparse(SparseTable),
@@ -44,7 +96,7 @@ impl Form {
     }
 
     /// Switches to the dense form, whose martingale goes on from the sparse form's estimate.
-    pub(super) fn make_dense(&mut self) {
+    pub(crate) fn make_dense(&mut self) {
         if let Self::Sparse(table) = self {
             let (params, estimate) = (table.params(), estimate_sparse(table.len() as u64));
             let registers = self.registers_at(params.precision()).into_owned();
@@ -66,7 +118,7 @@ impl Form {
         }
     }
 
-    pub(super) fn params(&self) -> HllParams {
+    pub(crate) fn params(&self) -> HllParams {
         match self {
             Self::Sparse(table) => table.params(),
             Self::Dense(dense) => dense.params(),

@@ -81,7 +81,7 @@ impl<S: KeyHasher> HyperLogLog<S> {
             let both = Estimate { value: 0.0, standard_error: 0.0 };
             return Ok(Overlap { only_left, only_right, both });
         }
-        let (Form::Sparse(left), Form::Sparse(right)) = (&self.form, &other.form) else {
+        let (Form::Sparse(left), Form::Sparse(right)) = (self.form(), other.form()) else {
             return Ok(self.dense_overlap(other));
         };
         let sizes = [self, other].map(Self::estimate_with_error);
@@ -120,7 +120,8 @@ impl<S: KeyHasher> HyperLogLog<S> {
             unreachable!("one of the sketches is dense")
         };
         let precision = params.precision();
-        let (left, right) = (self.form.registers_at(precision), other.form.registers_at(precision));
+        let (left, right) =
+            (self.form().registers_at(precision), other.form().registers_at(precision));
         let mut counts = JointCounts::new(precision);
         left.iter().zip(&*right).for_each(|(&left, &right)| counts.add(left, right, 1));
         let mut union = left.to_vec();

@@ -2,7 +2,9 @@
 #![expect(clippy::missing_panics_doc, reason = "a panic is how a body reports a fault")]
 
 use hll::redis::RedisHyperLogLog;
-use hll::{AtomicHyperLogLog, HyperLogLog, HyperLogLogView, UltraLogLog, UltraLogLogView};
+use hll::{
+    AtomicHyperLogLog, ByteOptions, HyperLogLog, HyperLogLogView, UltraLogLog, UltraLogLogView,
+};
 use pds_testkit::mutate::{Choices, mutate as change};
 use pds_testkit::portable;
 
@@ -19,7 +21,7 @@ pub fn decode(bytes: &[u8]) {
         assert!(sketch.estimate() >= 0.0 && sketch.estimate_by_likelihood() >= 0.0);
         sketch.insert(&1u8);
     }
-    let _ = AtomicHyperLogLog::from_bytes(bytes);
+    let _ = ByteOptions::new().from_bytes::<AtomicHyperLogLog>(bytes);
 }
 
 /// What both sketches and both views tell of their keys, as bits: estimates of damaged bytes need not be numbers.
@@ -51,9 +53,9 @@ macro_rules! view_of {
 
 /// Opens bytes as both views. They answer whatever their payload is, and verify what can be decoded.
 pub fn view(bytes: &[u8]) {
-    view_of!(HyperLogLogView, HyperLogLog, bytes);
-    view_of!(UltraLogLogView, UltraLogLog, bytes);
-    let ultra: Result<UltraLogLogView<'_>, _> = UltraLogLogView::open(bytes);
+    view_of!(HyperLogLogView<&[u8]>, HyperLogLog, bytes);
+    view_of!(UltraLogLogView<&[u8]>, UltraLogLog, bytes);
+    let ultra: Result<UltraLogLogView<_>, _> = UltraLogLogView::open(bytes);
     let _ = ultra.map(|view| view.estimate_by_likelihood());
 }
 

@@ -113,14 +113,18 @@ pub(super) fn jobs(run: &Run, width: f64) -> Vec<Job<'_>> {
         subjects.extend([
             form(12, &MIDDLE, |params| HyperLogLog::from_params(params, hasher())),
             form(12, &MIDDLE, |params| UltraLogLog::from_params(params, hasher())),
-            form(8, &SMALL[..5], |params| AtomicHyperLogLog::from_params(params, hasher())),
+            form(8, &SMALL[..5], |params| {
+                AtomicHyperLogLog::from(HyperLogLog::from_params(params, hasher()))
+            }),
             form(14, &REDIS, |_| RedisHyperLogLog::new()),
             drawn(8, 9),
         ]);
     }
     if run.effort == Effort::Full {
         subjects.extend([
-            form(12, &MIDDLE, |params| AtomicHyperLogLog::from_params(params, hasher())),
+            form(12, &MIDDLE, |params| {
+                AtomicHyperLogLog::from(HyperLogLog::from_params(params, hasher()))
+            }),
             form(10, &SMALL, |params| HyperLogLog::from_params(params, hasher())),
             form(10, &SMALL, |params| UltraLogLog::from_params(params, hasher())),
             drawn(14, 12),
