@@ -58,8 +58,8 @@ fn run(bench: &mut Bench<'_>) -> Outcome {
         let width = bytes / 4 / u64::from(DEPTH);
         let params = CountMinParams::from_width_and_depth(width, DEPTH)?;
         let stream = Stream::new(MOST_EVENTS.min(4 * width));
-        // Within the caches, the floor is not comparable: a key reads one line of it and four of ours, so fewer of its
-        // lines are in the near caches.
+        // Within the caches, the floor is not comparable. A key reads one line of it and four of ours, so fewer lines
+        // of the floor are in the near caches.
         let floor = is_large(bytes).then(|| Floor::new(bytes, true)).transpose()?;
         let mut contest = Contest { bench, params, stream: &stream, floor };
         contest.against::<PeerSketch<u32>>()?;

@@ -1,8 +1,11 @@
 //! Counting Bloom filters: counters instead of bits, so that keys can be removed.
 //!
 //! The rate and the number of counters are those of the Bloom filter with as many bits
-//! ([`BloomParams`](crate::BloomParams)). This module adds the overflow probability of small counters, the filter with
-//! all counters of a key in one cache line, and the memory of both in comparison with a cuckoo filter.
+//! ([`BloomParams`](crate::BloomParams)). This module adds:
+//!
+//! - the overflow probability of small counters,
+//! - the filter with all counters of a key in one cache line,
+//! - the memory of both in comparison with a cuckoo filter.
 
 pub(crate) mod blocked;
 mod memory;

@@ -4,7 +4,7 @@ use core::fmt;
 
 /// An estimated or predicted number with its standard error.
 ///
-/// If the error is close to normal, about two thirds of many independent estimates lie within one standard error of the
+/// If the error is close to normal, about two thirds of the estimates lie within one standard error of the
 /// truth, and 95 % within two.
 ///
 /// # Examples

@@ -15,7 +15,7 @@ const MAX_SLOTS: u64 = 1 << 59;
 /// ```
 /// use pds_params::HashTableParams;
 ///
-// The number of slots is a power of two, and at most seven in eight are filled.
+/// // The number of slots is a power of two, and at most seven in eight are filled.
 /// let set = HashTableParams::new(1_000_000, 0.01)?;
 /// assert_eq!((set.num_slots(), set.size_in_bytes(0)), (1 << 21, 9 << 21));
 /// # Ok::<(), pds_params::ParamError>(())
@@ -30,9 +30,9 @@ impl HashTableParams {
     /// Computes the table for `items` distinct keys that errs for a share of at most `rate` of absent keys.
     ///
     /// # Errors
-    /// [`ParamError::OutOfRange`] if there are no items, [`ParamError::NotAProbability`] if the rate is not between 0
-    /// and 1,
-    /// [`ParamError::BelowCollisions`] if the rate is at or below the share of 64-bit hashes that collide,
+    /// [`ParamError::OutOfRange`] if there are no items. [`ParamError::NotAProbability`] if the rate is not between 0
+    /// and 1.
+    /// [`ParamError::BelowCollisions`] if the rate is at or below the share of 64-bit hashes that collide.
     /// [`ParamError::TooLarge`] if more than 2^59 slots are needed.
     pub fn new(items: u64, rate: f64) -> Result<Self, ParamError> {
         check_rate(rate)?;
@@ -43,7 +43,7 @@ impl HashTableParams {
     /// Computes the table for `items` distinct keys.
     ///
     /// # Errors
-    /// [`ParamError::OutOfRange`] if there are no items, [`ParamError::TooLarge`] if more than 2^59 slots are needed.
+    /// [`ParamError::OutOfRange`] if there are no items. [`ParamError::TooLarge`] if more than 2^59 slots are needed.
     pub fn for_items(items: u64) -> Result<Self, ParamError> {
         check_items(items)?;
         if items > MAX_SLOTS / 8 * 7 {

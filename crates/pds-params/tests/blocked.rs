@@ -1,8 +1,8 @@
 //! The blocked layout, compared with tables that were computed independently of this crate.
 //!
 //! The rows for eight hashes and for the split-block filter come from a general evaluation of many layouts in 45
-//! digits. The other rows were computed in 60 digits by inclusion and exclusion over the bits of whole keys, without
-//! the split into halves, and over all pairs of bits.
+//! digits. The other rows were computed in 60 digits, without the split into halves. The method is inclusion and
+//! exclusion over the bits of whole keys, and over all pairs of bits.
 
 #![expect(clippy::cast_possible_truncation, reason = "whole numbers of set bits and of blocks")]
 #![expect(clippy::cast_sign_loss, reason = "whole numbers of set bits and of blocks")]

@@ -303,7 +303,7 @@ fn time(work: impl Fn()) -> Duration {
 /// The time of [`known_work`] on a slow machine without other load.
 const KNOWN_SECONDS: f64 = 0.03;
 
-/// Computes ten million multiplications, each of which depends on the previous one.
+/// Computes ten million multiplications, each depending on the previous one.
 fn known_work() {
     let last = (0..10_000_000_u64).fold(1, |x: u64, i| x.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ i);
     core::hint::black_box(last);

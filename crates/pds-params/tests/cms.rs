@@ -268,8 +268,8 @@ fn case_25_a_budget_is_kept_in_whole_words() {
     }
 }
 
-/// Every method with every extreme number: within a tenth of a second, with bounds that are probabilities, and with
-/// shapes that can be stored and read again.
+/// Every method with every extreme number takes at most a tenth of a second. Bounds are probabilities, and shapes can
+/// be stored and read again.
 #[test]
 fn case_47_absurd_parameters_are_answered_at_once() {
     let rates = [

@@ -77,9 +77,9 @@ fn few_items_collide_in_pairs_only() {
     assert_eq!(relative_standard_error(Sketch::HyperLogLog, 1 << 14, 0.0), 0.0);
 }
 
-/// The memory that UltraLogLog saves at equal error, compared with six bits and one byte per register of HyperLogLog,
-/// and its lower error at equal precision. Ertl's 28 % hold for the likelihood estimator. `estimate()` compares the
-/// generalised remaining area with the improved estimator.
+/// The memory that UltraLogLog saves at equal error, and its lower error at equal precision. HyperLogLog has six bits
+/// or one byte per register. Ertl's 28 % hold for the likelihood estimator. `estimate()` compares the generalised
+/// remaining area with the improved estimator.
 #[test]
 fn case_33_savings_belong_to_an_estimator() {
     let savings = |ultra: CardinalityEstimator, plain: CardinalityEstimator| {

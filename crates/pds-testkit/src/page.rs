@@ -2,8 +2,8 @@
 
 /// Returns a page with the parts of a report. `title` is text, `body` is HTML.
 ///
-/// The style sheet defines paragraphs of class `verdict` with `kept` or `broken`, divisions of class `wide` that scroll
-/// sideways, and table rows of class `weak` or `broken`.
+/// The style sheet defines paragraphs of class `verdict` with `kept` or `broken`, and table rows of class `weak` or
+/// `broken`. Divisions of class `wide` scroll sideways.
 #[must_use]
 pub fn page(title: &str, body: &str) -> String {
     format!(

@@ -45,8 +45,8 @@ pub fn set_bits_standard_deviation(blocks: u64, items: u64, hashes: u32) -> f64 
 /// Estimates the number of distinct items in a filter with `ones` set bits.
 ///
 /// The value is the number of items for which so many set bits are expected. It is never below the fewest items that
-/// can set so many bits. The standard error is the standard deviation of the set bits at this number of items, divided
-/// by the number of bits that one more item would set. Some hundreds of bits should still be clear.
+/// can set so many bits. The standard error is the standard deviation of the set bits, divided by the number of bits
+/// that one more item would set. Some hundreds of bits should still be clear.
 ///
 /// Both fields are infinite if the filter is saturated. They are never NaN.
 ///

@@ -67,8 +67,8 @@ impl BlockedBloomParams {
     /// Computes the least filter whose mean rate for `expected_items` is at most `rate`.
     ///
     /// # Errors
-    /// [`ParamError::OutOfRange`] if there are no items, [`ParamError::NotAProbability`] if the rate is not between 0
-    /// and 1, [`ParamError::BelowCollisions`] if the rate is at or below the share of 64-bit hashes that collide,
+    /// [`ParamError::OutOfRange`] if there are no items. [`ParamError::NotAProbability`] if the rate is not between 0
+    /// and 1. [`ParamError::BelowCollisions`] if the rate is at or below the share of 64-bit hashes that collide.
     /// [`ParamError::TooLarge`] if more than [`MAX_BLOCKS`] are needed.
     ///
     /// # Complexity
@@ -97,8 +97,8 @@ impl BlockedBloomParams {
     /// Computes the most items that `blocks` can hold at the false-positive rate `rate`.
     ///
     /// # Errors
-    /// [`ParamError::OutOfRange`] if there are no blocks or more than [`MAX_BLOCKS`], [`ParamError::NotAProbability`]
-    /// if the rate is not between 0 and 1, [`ParamError::BelowCollisions`] if the rate is at or below the share of
+    /// [`ParamError::OutOfRange`] if there are no blocks or more than [`MAX_BLOCKS`]. [`ParamError::NotAProbability`]
+    /// if the rate is not between 0 and 1. [`ParamError::BelowCollisions`] if the rate is at or below the share of
     /// 64-bit hashes that collide with a single one.
     ///
     /// # Examples

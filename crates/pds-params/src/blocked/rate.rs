@@ -27,7 +27,7 @@ const FULL: f64 = 45.0;
 /// use pds_params::blocked::rate;
 /// // 10.1 bits for each of a million items.
 /// assert_eq!(format!("{:.5}", rate(19_727, 1_000_000, 8)), "0.01000");
-// At the same size, six hashes have a lower rate.
+/// // At the same size, six hashes have a lower rate.
 /// assert_eq!(format!("{:.5}", rate(19_727, 1_000_000, 6)), "0.00932");
 /// ```
 #[must_use]
@@ -88,8 +88,9 @@ pub fn split_block_rate(blocks: u64, items: u64) -> f64 {
     })
 }
 
-/// Returns the number of bits that writers of Parquet use for a split-block filter before rounding: -8n / ln(1 -
-/// p^(1/8)).
+/// Returns the number of bits that writers of Parquet use for a split-block filter, before rounding.
+///
+/// This is -8n / ln(1 - p^(1/8)).
 ///
 /// The formula assumes equally full blocks, so the filter misses the rate. At 1 %, 8 % of the bits are missing. The
 /// result is 0 for rates of 1 and above. It is infinite for NaN and for rates up to 10^-128, where 1 - p^(1/8) rounds

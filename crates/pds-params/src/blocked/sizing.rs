@@ -72,14 +72,14 @@ pub(super) fn most_items(blocks: u64, promised: f64, preference: Preference) -> 
 /// Blocks have 256 bits. The rate is [`split_block_rate_with_collisions`].
 ///
 /// # Errors
-/// [`ParamError::OutOfRange`] if there are no items, [`ParamError::NotAProbability`] if the rate is not between 0 and
-/// 1, [`ParamError::BelowCollisions`] if the rate is at or below the share of 64-bit hashes that collide,
+/// [`ParamError::OutOfRange`] if there are no items. [`ParamError::NotAProbability`] if the rate is not between 0 and
+/// 1. [`ParamError::BelowCollisions`] if the rate is at or below the share of 64-bit hashes that collide.
 /// [`ParamError::TooLarge`] if more than [`MAX_SPLIT_BLOCKS`] are needed.
 ///
 /// # Examples
 /// ```
 /// use pds_params::blocked::{split_block_bits, split_blocks};
-// The usual formula misses 1 %: 8 % of the bits are missing.
+/// // The usual formula misses 1 %: 8 % of the bits are missing.
 /// let blocks = split_blocks(27_000, 0.01)?;
 /// assert_eq!((blocks, (split_block_bits(27_000, 0.01) / 256.0).ceil()), (1_111, 1_022.0));
 /// # Ok::<(), pds_params::ParamError>(())

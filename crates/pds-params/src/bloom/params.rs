@@ -28,7 +28,7 @@ use crate::{Estimate, ParamError};
 /// let params = BloomParams::new(1_000_000, 0.01)?;
 /// assert_eq!((params.num_bits(), params.num_hashes()), (9_592_957, 7));
 /// assert!(params.rate_at(1_000_000) <= 0.01);
-// The usual formula gives 9,585,059 bits. They do not keep 1 %.
+/// // The usual formula gives 9,585,059 bits. They do not keep 1 %.
 /// assert!(BloomParams::from_bits_and_hashes(9_585_059, 7)?.rate_at(1_000_000) > 0.01);
 /// # Ok::<(), pds_params::ParamError>(())
 /// ```
@@ -56,8 +56,8 @@ impl BloomParams {
     /// include the best one for every rate down to 10^-76.
     ///
     /// # Errors
-    /// [`ParamError::OutOfRange`] if there are no items, [`ParamError::NotAProbability`] if the rate is not between 0
-    /// and 1, [`ParamError::TooLarge`] if more than [`MAX_BITS`] are needed.
+    /// [`ParamError::OutOfRange`] if there are no items. [`ParamError::NotAProbability`] if the rate is not between 0
+    /// and 1. [`ParamError::TooLarge`] if more than [`MAX_BITS`] are needed.
     ///
     /// # Complexity
     /// About ten evaluations of [`rate_exact`], for all `expected_items`.
@@ -135,7 +135,7 @@ impl BloomParams {
     /// # Examples
     /// ```
     /// use pds_params::BloomParams;
-    // With independent positions, 64 bits for one item would have a rate of 10^-16.
+    /// // With independent positions, 64 bits for one item would have a rate of 10^-16.
     /// let params = BloomParams::for_double_hashing_of(64, 1)?;
     /// assert!(params.promised_rate() > Some(1e-11));
     /// # Ok::<(), pds_params::ParamError>(())
@@ -253,7 +253,7 @@ impl BloomParams {
     /// # Examples
     /// ```
     /// let params = pds_params::BloomParams::new(1_000_000, 0.01)?;
-    // Twice the items of the design raise the rate by a factor of 16.
+    /// // Twice the items of the design raise the rate by a factor of 16.
     /// assert_eq!(format!("{:.3}", params.rate_at(2_000_000)), "0.157");
     /// # Ok::<(), pds_params::ParamError>(())
     /// ```

@@ -120,8 +120,8 @@ pub fn union_rate(bits: u64, hashes: u32, sets: Overlap) -> f64 {
 
 /// Returns the rate at which the bitwise AND of two filters accepts a key of neither set, by the finite formula.
 ///
-/// The AND has more set bits than the filter of the intersection. The additional bits were set in one filter by a key
-/// of one set alone, and in the other filter by a key of the other set. A key of one set alone is accepted at the
+/// The AND has more set bits than the filter of the intersection. Two keys set each additional bit: one of the left set
+/// alone in the left filter, one of the right set alone in the right. A key of one set alone is accepted at the
 /// *other* filter's rate.
 ///
 /// # References

@@ -27,9 +27,8 @@ const FINITE_SLACK: f64 = 1e-11;
 /// The bound is 8n / (mk)^3 for four or more hashes, and 0 for fewer. It matters for a handful of items and rates below
 /// 10^-6.
 ///
-/// Three numbers determine all positions of a key. Two keys probe the same bits if they agree in the first position
-/// within 1/m, in the step within 1/(mk), and in the increment of the step within 1/(mk²). The probability is near
-/// 1 / (m · mk · mk²).
+/// Three numbers determine all positions of a key: the first position, the step and the increment of the step. Two keys
+/// probe the same bits if these agree within 1/m, 1/(mk) and 1/(mk²). The probability is near 1 / (m · mk · mk²).
 // Simulated at loads so light that nothing else matters (6·10^9 absent keys each at m = 64 to 128, k = 8 to 12, n = 1)
 // the excess is 3.4 to 4.7 times n / (mk)^3, within 9 to 23 % each. At half fill, the rates of 42 shapes from m = 8 to
 // 1,000 show no other excess (`docs/hashing.md`, section 3).

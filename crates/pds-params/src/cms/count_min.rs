@@ -42,7 +42,7 @@ impl CountMinParams {
     /// Computes the published shape: `ceil(e / epsilon)` counters per row, `ceil(ln(1 / delta))` rows.
     ///
     /// # Errors
-    /// [`ParamError::NotAProbability`] if `epsilon` or `delta` is not above 0 and below 1, [`ParamError::TooLarge`] if
+    /// [`ParamError::NotAProbability`] if `epsilon` or `delta` is not above 0 and below 1. [`ParamError::TooLarge`] if
     /// more rows or counters are needed than possible.
     pub fn new(epsilon: f64, delta: f64) -> Result<Self, ParamError> {
         check_probability("epsilon", epsilon)?;

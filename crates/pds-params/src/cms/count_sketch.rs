@@ -40,7 +40,7 @@ impl CountSketchParams {
     /// Computes the shape with the fewest counters that keeps the error bound, among odd depths.
     ///
     /// # Errors
-    /// [`ParamError::NotAProbability`] if `epsilon` or `delta` is not above 0 and below 1, [`ParamError::TooLarge`] if
+    /// [`ParamError::NotAProbability`] if `epsilon` or `delta` is not above 0 and below 1. [`ParamError::TooLarge`] if
     /// more counters are needed than possible.
     pub fn new(epsilon: f64, delta: f64) -> Result<Self, ParamError> {
         check_probability("epsilon", epsilon)?;
@@ -179,8 +179,8 @@ impl CountSketchParams {
     }
 }
 
-/// Returns the greatest failure probability of a row for which the median of `depth` rows fails with probability at
-/// most `delta`, by bisection on its logarithm.
+/// Returns the greatest failure probability of a row for which the median of `depth` rows fails with at most `delta`.
+// By bisection on the logarithm.
 fn row_failure(depth: u32, delta: f64) -> f64 {
     // If each row fails with probability delta / 2, the median of any odd number of rows fails with less than delta.
     let (mut low, mut high) = (log(delta.min(0.5)) - LN_2, 0.0);

@@ -18,7 +18,7 @@ const fn tracked(capacity: u64) -> u64 {
 /// ```
 /// use pds_params::HeavyHittersParams;
 ///
-// Keys above 1 %, with counts that err by at most 0.1 % of the total.
+/// // Keys above 1 %, with counts that err by at most 0.1 % of the total.
 /// let params = HeavyHittersParams::with_error(0.01, 0.001)?;
 /// assert_eq!(params.capacity(), 1_000);
 /// # Ok::<(), pds_params::ParamError>(())
@@ -36,7 +36,7 @@ impl HeavyHittersParams {
     /// Computes the capacity `ceil(1 / phi)`, the least that misses no key above `phi` times the total.
     ///
     /// # Errors
-    /// [`ParamError::NotAProbability`] if `phi` is not above 0 and below 1, [`ParamError::TooLarge`] if the capacity
+    /// [`ParamError::NotAProbability`] if `phi` is not above 0 and below 1. [`ParamError::TooLarge`] if the capacity
     /// exceeds [`MAX_TRACKED`].
     pub fn new(phi: f64) -> Result<Self, ParamError> {
         Self::with_error(phi, phi)
@@ -66,7 +66,7 @@ impl HeavyHittersParams {
     /// Accepts the capacity as given.
     ///
     /// # Errors
-    /// [`ParamError::NotAProbability`] if `phi` is not above 0 and below 1, [`ParamError::OutOfRange`] if the capacity
+    /// [`ParamError::NotAProbability`] if `phi` is not above 0 and below 1. [`ParamError::OutOfRange`] if the capacity
     /// is below `ceil(1 / phi)` or above [`MAX_TRACKED`].
     pub fn with_capacity(phi: f64, capacity: u64) -> Result<Self, ParamError> {
         let least = Self::new(phi)?.capacity;

@@ -88,8 +88,8 @@ impl BlockedCountingParams {
     /// Computes the fewest lines for which the mean rate of `expected_items` is at most `rate`.
     ///
     /// # Errors
-    /// [`ParamError::OutOfRange`] if there are no items, [`ParamError::NotAProbability`] if the rate is not between 0
-    /// and 1, [`ParamError::BelowCollisions`] if the rate is at or below the share of 64-bit hashes that collide,
+    /// [`ParamError::OutOfRange`] if there are no items. [`ParamError::NotAProbability`] if the rate is not between 0
+    /// and 1. [`ParamError::BelowCollisions`] if the rate is at or below the share of 64-bit hashes that collide.
     /// [`ParamError::TooLarge`] if more than [`MAX_LINES`] are needed.
     ///
     /// # Complexity

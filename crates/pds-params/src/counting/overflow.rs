@@ -23,7 +23,7 @@ pub fn mean_count(counters: u64, items: u64, hashes: u32) -> f64 {
 /// ```
 /// use pds_params::counting::overflow_probability;
 ///
-// Half of the counters are in use, as at the best number of hashes.
+/// // Half of the counters are in use, as at the best number of hashes.
 /// let overflow = overflow_probability(core::f64::consts::LN_2, 16);
 /// assert!(overflow > 7.0e-17 && overflow < 7.1e-17);
 /// ```

@@ -45,8 +45,8 @@ impl CuckooParams {
     /// a lower load.
     ///
     /// # Errors
-    /// [`ParamError::OutOfRange`] if there are no items, [`ParamError::NotAProbability`] if the rate is not between 0
-    /// and 1, [`ParamError::TooLarge`] if more than [`MAX_BUCKETS`] are needed.
+    /// [`ParamError::OutOfRange`] if there are no items. [`ParamError::NotAProbability`] if the rate is not between 0
+    /// and 1. [`ParamError::TooLarge`] if more than [`MAX_BUCKETS`] are needed.
     pub fn new(expected_items: u64, rate: f64) -> Result<Self, ParamError> {
         check_items(expected_items)?;
         check_rate(rate)?;
@@ -73,7 +73,7 @@ impl CuckooParams {
     /// The promised rate is the resulting mean rate.
     ///
     /// # Errors
-    /// [`ParamError::OutOfRange`] if there are no items or the width is not allowed, [`ParamError::TooLarge`] if more
+    /// [`ParamError::OutOfRange`] if there are no items or the width is not allowed. [`ParamError::TooLarge`] if more
     /// than [`MAX_BUCKETS`] are needed.
     pub fn from_items_and_fingerprint_bits(
         expected_items: u64,

@@ -5,9 +5,9 @@ use super::{BUCKET_SLOTS, fingerprints};
 /// Returns the mean false-positive rate of `items` distinct keys in this many buckets, a fraction.
 ///
 /// A key is found if another key has the same fingerprint and pair of buckets. For n buckets, a given key has them with
-/// probability 2/(n(2^f - 1)), or half of that if both buckets coincide, which is so for one key in n. This is
-/// independent of all other keys, and of where keys were moved. The rate is therefore 1 - (1 - 2/(n(2^f - 1)))^items,
-/// or close to 1 - e^(-8a/(2^f - 1)) at load a.
+/// probability 2/(n(2^f - 1)). For one key in n both buckets coincide, and the probability is half of that. It does not
+/// depend on the other keys, nor on where keys were moved. The rate is therefore 1 - (1 - 2/(n(2^f - 1)))^items, or
+/// close to 1 - e^(-8a/(2^f - 1)) at load a.
 ///
 /// # Examples
 /// ```

@@ -1,10 +1,10 @@
 //! The number of items that certainly fit.
 //!
-//! An insert fails for one of two reasons: some buckets have more keys that must lie in them than slots, or the search
-//! for a free slot gives up. The second happens only in large filters.
+//! An insert fails if more keys must lie in some buckets than these have slots. In large filters it also fails if the
+//! search for a free slot gives up.
 //!
-//! - Up to [`FEW_ITEMS`], the first probability is bounded by a sum over all sets of buckets. Counted fills confirm the
-//!   bound.
+//! - Up to [`FEW_ITEMS`], the probability of the first failure is bounded by a sum over all sets of buckets. Counted
+//!   fills confirm the bound.
 //! - Above, the size follows from the load at which real filters first failed, less six of its standard deviations.
 //!   This is an extrapolation.
 //! - At any size, keys with the same fingerprint and pair of buckets must fit that pair. This limits narrow

@@ -20,10 +20,10 @@ pub enum CardinalityEstimator {
 }
 
 impl CardinalityEstimator {
-    /// Returns the error constant: the limit of the relative standard error times the square root of the number of
-    /// registers, for many items and many registers.
+    /// Returns the limit of the relative standard error times the square root of the number of registers.
     ///
-    /// This is not a bound: sketches with few registers exceed it. [`HllParams::standard_error`] is one.
+    /// The limit is for many items and many registers. It is not a bound: sketches with few registers exceed it.
+    /// [`HllParams::standard_error`] is one.
     ///
     /// Sources: Flajolet et al. 2007 (sqrt(3 ln 2 - 1)); Ertl 2017 (sqrt(ln 2 / (π²/6 - 1))); Cohen
     /// 2015 and Ting 2014 (sqrt(ln 2)); Ertl 2023, table 2 (0.782, 0.761).
@@ -77,7 +77,7 @@ impl CardinalityEstimator {
 ///
 /// let params = HllParams::for_standard_error(Improved, 0.01)?;
 /// assert_eq!((params.precision(), params.dense_bytes()), (14, 16_384));
-// UltraLogLog needs half of the registers for it.
+/// // UltraLogLog needs half of the registers for it.
 /// assert_eq!(HllParams::for_standard_error(UltraFgra, 0.01)?.precision(), 13);
 /// # Ok::<(), pds_params::ParamError>(())
 /// ```
@@ -106,7 +106,7 @@ impl HllParams {
     /// Computes the least precision whose relative standard error, at any number of items, is at most `standard_error`.
     ///
     /// # Errors
-    /// [`ParamError::NotAProbability`] if `standard_error` is not above 0 and below 1, [`ParamError::TooLarge`] if even
+    /// [`ParamError::NotAProbability`] if `standard_error` is not above 0 and below 1. [`ParamError::TooLarge`] if even
     /// the greatest precision does not reach it.
     pub fn for_standard_error(
         estimator: CardinalityEstimator,
