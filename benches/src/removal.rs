@@ -47,7 +47,6 @@ impl Promise {
     ///
     /// # Panics
     /// If a filter breaks the promise by more than five standard errors.
-    /// When a filter breaks the promise by more than five standard errors.
     pub(crate) fn memory(
         self,
         bench: &mut Bench<'_>,

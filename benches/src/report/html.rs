@@ -36,8 +36,8 @@ fn facts(report: &Report) -> String {
     let machine = report.machine.to_string();
     let machine: Vec<&str> = machine.lines().collect();
     format!(
-        "<p>Each bar shows how many times as fast, or as small, ours is, on a logarithmic scale. To the right of the line \
-         at 1, ours is better. The thin line is the 95 % interval.</p>\n<dl><dt>To repeat</dt><dd><code>{}</code></dd>\
+        "<p>Each bar shows how many times as fast, or as small, ours is, on a logarithmic scale. To the right of the \
+         line at 1, ours is better. The thin line is the 95 % interval.</p>\n<dl><dt>To repeat</dt><dd><code>{}</code></dd>\
          <dt>Machine</dt><dd>{}</dd><dt>Columns</dt><dd>{}</dd></dl>\n",
         escape(&report.command),
         lines(&machine),

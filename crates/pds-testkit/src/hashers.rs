@@ -15,7 +15,7 @@ const FX_MULTIPLIER: u64 = 0x517c_c1b7_2722_0a95;
 /// FNV-1a, 64 bits: offset basis and prime, from Fowler, Noll and Vo's page on the hash.
 const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
 const FNV_PRIME: u64 = 0x0000_0100_0000_01b3;
-/// The polynomial of ECMA-182, bits reversed, as the XZ format uses it.
+/// The polynomial of ECMA-182 with reversed bits, as in the XZ format.
 const CRC64_POLYNOMIAL: u64 = 0xc96c_5795_d787_0f42;
 
 /// Defines a `BuildHasher` without state for a hasher with the initial state `$start`.

@@ -58,7 +58,7 @@ pub fn rate_from_fill(fill: f64, hashes: u32) -> f64 {
 /// # Examples
 /// ```
 /// use pds_params::bloom::overfill_rate;
-/// // Designed for 1 %, a filter with twice the items is wrong on 16 % of the absent keys.
+/// // Designed for 1 %, a filter with twice the items errs for 16 % of the absent keys.
 /// assert_eq!(format!("{:.3}", overfill_rate(9.593, 7, 2.0)), "0.157");
 /// ```
 #[must_use]

@@ -37,8 +37,8 @@ impl Sketch {
 /// | limit | 1.037 | 0.761 |
 ///
 /// The information of one register about the logarithm of its rate λ is a sum over ranks v. The terms are
-/// y² / (e^y - 1), with y = λ / 2^v. Each term is weighted by the probability that the register determines whether v has occurred.
-/// The variance of a Poisson number of keys is part of the inverse, and is subtracted.
+/// y² / (e^y - 1), with y = λ / 2^v. Each term is weighted by the probability that the register determines whether v
+/// has occurred. The variance of a Poisson number of keys is part of the inverse, and is subtracted.
 ///
 /// # Examples
 /// ```
