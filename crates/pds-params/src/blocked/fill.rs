@@ -20,7 +20,7 @@ pub fn expected_set_bits(blocks: u64, items: u64, hashes: u32) -> f64 {
 /// Returns the expected fraction of set bits after `items` keys, in \[0, 1\].
 ///
 /// # Panics
-/// Like [`expected_set_bits`].
+/// If `hashes` is odd, 0, or above [`MAX_HASHES`](super::MAX_HASHES).
 #[must_use]
 pub fn expected_fill(blocks: u64, items: u64, hashes: u32) -> f64 {
     if blocks == 0 || items == 0 {
@@ -33,7 +33,7 @@ pub fn expected_fill(blocks: u64, items: u64, hashes: u32) -> f64 {
 /// Returns the standard deviation, over filters, of the number of set bits after `items` keys.
 ///
 /// # Panics
-/// Like [`expected_set_bits`].
+/// If `hashes` is odd, 0, or above [`MAX_HASHES`](super::MAX_HASHES).
 #[must_use]
 pub fn set_bits_standard_deviation(blocks: u64, items: u64, hashes: u32) -> f64 {
     if blocks == 0 {
@@ -51,7 +51,7 @@ pub fn set_bits_standard_deviation(blocks: u64, items: u64, hashes: u32) -> f64 
 /// Both fields are infinite if the filter is saturated. They are never NaN.
 ///
 /// # Panics
-/// Like [`expected_set_bits`].
+/// If `hashes` is odd, 0, or above [`MAX_HASHES`](super::MAX_HASHES).
 ///
 /// # References
 /// Kyu-Young Whang, Brad T. Vander-Zanden and Howard M. Taylor, "A linear-time probabilistic counting
@@ -85,7 +85,7 @@ pub fn cardinality(blocks: u64, hashes: u32, ones: u64) -> Estimate {
 /// Both fields are infinite if the OR is saturated, unless the filters have no bit in common.
 ///
 /// # Panics
-/// Like [`expected_set_bits`].
+/// If `hashes` is odd, 0, or above [`MAX_HASHES`](super::MAX_HASHES).
 #[must_use]
 pub fn intersection_cardinality(blocks: u64, hashes: u32, ones: SetBits) -> Estimate {
     let law = Law::new(blocks, hashes);

@@ -46,7 +46,7 @@ pub fn rate(blocks: u64, items: u64, hashes: u32) -> f64 {
 /// `bits_per_item` is 0, negative or NaN.
 ///
 /// # Panics
-/// Like [`rate`].
+/// If `hashes` is odd, 0, or above [`MAX_HASHES`](super::MAX_HASHES).
 #[must_use]
 pub fn rate_asymptotic(bits_per_item: f64, hashes: u32) -> f64 {
     assert_hashes(hashes);
@@ -135,7 +135,7 @@ pub fn split_block_rate_with_collisions(blocks: u64, items: u64) -> f64 {
 /// all bits. The last term accounts for the fixed sum of the loads.
 ///
 /// # Panics
-/// Like [`rate`].
+/// If `hashes` is odd, 0, or above [`MAX_HASHES`](super::MAX_HASHES).
 ///
 /// # Complexity
 /// Up to 30 times that of [`rate`].

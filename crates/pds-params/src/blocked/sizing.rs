@@ -72,8 +72,8 @@ pub(super) fn most_items(blocks: u64, promised: f64, preference: Preference) -> 
 /// Blocks have 256 bits. The rate is [`split_block_rate_with_collisions`].
 ///
 /// # Errors
-/// [`ParamError::OutOfRange`] if there are no items. [`ParamError::NotAProbability`] if the rate is not between 0 and
-/// 1. [`ParamError::BelowCollisions`] if the rate is at or below the share of 64-bit hashes that collide.
+/// [`ParamError::OutOfRange`] if there are no items. [`ParamError::NotAProbability`] if the rate is not between 0
+/// and 1. [`ParamError::BelowCollisions`] if the rate is at or below the share of 64-bit hashes that collide.
 /// [`ParamError::TooLarge`] if more than [`MAX_SPLIT_BLOCKS`] are needed.
 ///
 /// # Examples

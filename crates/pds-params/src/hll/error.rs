@@ -2,7 +2,7 @@
 
 use libm::{exp, expm1, sqrt};
 
-/// The information in a register. Its Fisher information depends on it.
+/// The information that a register stores. Its Fisher information depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sketch {
     /// HyperLogLog: the greatest rank.

@@ -23,7 +23,7 @@ impl CardinalityEstimator {
     /// Returns the limit of the relative standard error times the square root of the number of registers.
     ///
     /// The limit is for many items and many registers. It is not a bound: sketches with few registers exceed it.
-    /// [`HllParams::standard_error`] is one.
+    /// [`HllParams::standard_error`] is a bound.
     ///
     /// Sources: Flajolet et al. 2007 (sqrt(3 ln 2 - 1)); Ertl 2017 (sqrt(ln 2 / (π²/6 - 1))); Cohen
     /// 2015 and Ting 2014 (sqrt(ln 2)); Ertl 2023, table 2 (0.782, 0.761).
@@ -133,8 +133,8 @@ impl HllParams {
     /// Computes the greatest precision whose registers take at most `bytes` bytes of memory.
     ///
     /// Both sketches have one byte per register in memory, in the dense form. A small `HyperLogLog` takes less
-    /// ([`memory_bytes_at`](Self::memory_bytes_at)). Its portable bytes are three quarters of that
-    /// ([`packed_bytes`](Self::packed_bytes)).
+    /// ([`memory_bytes_at`](Self::memory_bytes_at)). The portable bytes of its dense form are three quarters of the
+    /// memory ([`packed_bytes`](Self::packed_bytes)).
     ///
     /// # Errors
     /// [`ParamError::OutOfRange`] if `bytes` is below 16.
@@ -163,7 +163,8 @@ impl HllParams {
         1 << self.precision
     }
 
-    /// Returns an upper bound of the relative standard error at any number of items. Many items reach it.
+    /// Returns an upper bound of the relative standard error at any number of items. The error reaches it for many
+    /// items.
     ///
     /// It is slightly above [`error_constant`](CardinalityEstimator::error_constant) / sqrt(m): by 3 to 7 % at 16
     /// registers, and less than 0.5 % from 256 on.
