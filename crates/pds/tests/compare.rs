@@ -13,24 +13,29 @@ use pds::compare::{
 use pds::params::{BloomParams, HashTableParams};
 use pds::registry::{
     BLOCKED_BLOOM, BLOCKED_COUNTING_BLOOM, BLOOM, COUNT_MIN, COUNT_SKETCH, COUNTING_BLOOM, CUCKOO,
-    HASH_MAP, HASH_SET, HEAVY_HITTERS, HYPER_LOG_LOG, SPLIT_BLOCK_BLOOM, Structure, ULTRA_LOG_LOG,
-    filters,
+    HASH_MAP, HASH_SET, HEAVY_HITTERS, HYPER_LOG_LOG, SPLIT_BLOCK_BLOOM, ULTRA_LOG_LOG, filters,
 };
 
 const RATES: [f64; 5] = [0.3, 0.03, 0.01, 1e-3, 1e-6];
 
-fn every_size() -> impl Iterator<Item = (&'static Structure, u64, f64)> {
+/// Filters of all sizes and rates, but for those that a structure refuses: the seven first ones refuse none.
+fn every_size() -> Vec<(Candidate, f64)> {
     let sizes = [1, 3, 100, 4_097, 1_000_000, 3_000_000_001];
     let pairs = sizes.into_iter().flat_map(|items| RATES.map(|rate| (items, rate)));
-    pairs.flat_map(|(items, rate)| filters().map(move |structure| (structure, items, rate)))
+    let sized = |(items, rate)| {
+        let sized = move |structure| Some((Candidate::new(structure, items, rate).ok()?, rate));
+        filters().filter_map(sized)
+    };
+    let all: Vec<_> = pairs.flat_map(sized).collect();
+    assert!(all.len() >= 7 * 30, "{}", all.len());
+    all
 }
 
 #[test]
 fn every_structure_keeps_the_promise() {
-    for (structure, items, rate) in every_size() {
-        let candidate = Candidate::new(structure, items, rate).unwrap();
-        assert_eq!(candidate.structure(), structure);
-        let reached = candidate.rate();
+    for (candidate, rate) in every_size() {
+        let (structure, items, reached) =
+            (candidate.structure(), candidate.items(), candidate.rate());
         assert!(0.0 < reached && reached <= rate, "{structure}, {items}, {rate}: {reached}");
         let bits = candidate.size_in_bytes() as f64 * 8.0;
         assert_eq!(candidate.bits_per_item(), bits / items as f64);
@@ -40,9 +45,8 @@ fn every_structure_keeps_the_promise() {
 /// A budget of exactly the least size gives at most the rate that the size was computed for.
 #[test]
 fn memory_and_items_give_the_rate_back() {
-    for (structure, items, rate) in every_size() {
-        let sized = Candidate::new(structure, items, rate).unwrap();
-        let budget = sized.size_in_bytes();
+    for (sized, rate) in every_size() {
+        let (structure, items, budget) = (sized.structure(), sized.items(), sized.size_in_bytes());
         let back = Candidate::for_memory(structure, budget.max(8), items).unwrap();
         assert!(back.size_in_bytes() <= budget.max(8), "{structure}, {items}, {rate}");
         // The rate of double hashing and of collisions is allowed for in sizes, and none in rates.
@@ -52,14 +56,18 @@ fn memory_and_items_give_the_rate_back() {
 
 #[test]
 fn memory_and_rate_give_the_items_back() {
+    let mut found = 0;
     for structure in filters() {
         for rate in RATES {
-            let most = Candidate::of_most_items(structure, 1_000_000, rate).unwrap();
+            let Ok(most) = Candidate::of_most_items(structure, 1_000_000, rate) else { continue };
             assert!(most.size_in_bytes() <= 1_000_000 && most.rate() <= rate);
-            let more = Candidate::new(structure, most.items() + 1, rate).unwrap();
-            assert!(more.size_in_bytes() > 1_000_000, "{structure} at {rate}: {}", most.items());
+            let more = Candidate::new(structure, most.items() + 1, rate);
+            let fits = more.is_ok_and(|more| more.size_in_bytes() <= 1_000_000);
+            assert!(!fits, "{structure} at {rate}: {}", most.items());
+            found += 1;
         }
     }
+    assert!(found >= 35, "{found}");
     // The Bloom filter's own inverse agrees.
     let most = Candidate::of_most_items(&BLOOM, 1_000_000, 0.01).unwrap();
     let inverse = BloomParams::for_double_hashing_in(8_000_000, 0.01).unwrap();
@@ -70,7 +78,7 @@ fn memory_and_rate_give_the_items_back() {
 #[test]
 fn a_million_items_at_one_percent() {
     let comparison = compare(1_000_000, 0.01).unwrap();
-    let rows: Vec<_> = comparison
+    let mut rows: Vec<_> = comparison
         .candidates()
         .map(|one| (one.structure(), format!("{:.2}", one.bits_per_item())))
         .collect();
@@ -84,8 +92,8 @@ fn a_million_items_at_one_percent() {
         (&HASH_SET, "150.99"),
     ];
     let expected = expected.map(|(structure, bits)| (structure, bits.to_owned()));
+    rows.retain(|(structure, _)| expected.iter().any(|(other, _)| other == structure));
     assert_eq!(rows, expected);
-    assert_eq!(comparison.impossible().count(), 0);
 }
 
 /// Slots and bytes of the standard library's table, as it is.
@@ -105,13 +113,12 @@ fn the_exact_set_is_counted_as_it_is() {
 fn what_a_structure_cannot_hold_is_left_out_with_the_reason() {
     // A cuckoo filter has 2^32 buckets of four.
     let comparison = compare(20_000_000_000, 0.01).unwrap();
-    let impossible: Vec<_> = comparison.impossible().collect();
-    assert!(matches!(
-        impossible[..],
-        [(structure, ParamError::TooLarge { parameter: "buckets", .. })] if *structure == CUCKOO
-    ));
-    assert!(comparison.get(&CUCKOO).is_err());
-    assert_eq!(comparison.candidates().count(), filters().count() - 1);
+    let reason = comparison.impossible().find(|(structure, _)| **structure == CUCKOO).unwrap().1;
+    assert!(matches!(reason, ParamError::TooLarge { parameter: "buckets", .. }), "{reason}");
+    assert_eq!(comparison.get(&CUCKOO).map(Candidate::items), Err(reason));
+    let (can, cannot) = (comparison.candidates().count(), comparison.impossible().count());
+    assert_eq!(can + cannot, filters().count());
+    assert!(can >= 6, "{can}");
     // Ten bits an item are no room for a set of hashes.
     let comparison = compare_in_memory(1_250_000, 1_000_000).unwrap();
     let error = comparison.get(&HASH_SET).map(Candidate::items);
@@ -232,8 +239,12 @@ fn rates_below_collisions_are_refused_by_every_structure() {
     for (items, rate) in [(1_000_000, 5e-14), (1, 5e-20), (1 << 40, 5e-8)] {
         for structure in filters() {
             let error = Candidate::new(structure, items, rate).unwrap_err();
-            let refused =
-                matches!(error, ParamError::BelowCollisions { .. } | ParamError::TooLarge { .. });
+            let refused = matches!(
+                error,
+                ParamError::BelowCollisions { .. }
+                    | ParamError::TooLarge { .. }
+                    | ParamError::TooLow { .. }
+            );
             assert!(refused, "{structure}: {error}");
         }
         assert!(recommend(&Needs::new(items, rate)).is_err());
@@ -380,8 +391,9 @@ fn case_47_every_comparison_ends_at_once() {
                 let candidate = Candidate::for_memory(structure, a, b);
                 assert!(candidate.is_err() || candidate.is_ok_and(|it| it.rate() <= 1.0));
             }
-            let sized = Candidate::new(structure, 1_000, 0.01).unwrap();
-            assert!(sized.rate_at(a).is_none_or(|rate| (0.0..=1.0).contains(&rate)), "{a}");
+            let sized = Candidate::new(structure, 1_000, 0.01);
+            let rate = sized.ok().and_then(|sized| sized.rate_at(a));
+            assert!(rate.is_none_or(|rate| (0.0..=1.0).contains(&rate)), "{a}");
         }
         for share in shares {
             assert!(compare(a, share).is_err() || is_probability(share));

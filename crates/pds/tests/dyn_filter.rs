@@ -17,12 +17,13 @@ use std::path::{Path, PathBuf};
 use std::{fs, thread};
 
 use pds::bytes::{ByteOptions, Header, Portable};
+use pds::compare::Candidate;
 use pds::counting::Bits8;
 use pds::{
     BlockedBloomFilter, BlockedCountingBloomFilter, BloomFilter, CountMinSketch,
     CountingBloomFilter, CuckooFilter, DecodeError, DefaultHashBuilder, DynFilter, DynFilterView,
     DynInsert, FileError, HyperLogLog, InsertError, KeyHasher, Kind, Membership, PortableHasher,
-    ReadError, SipHashBuilder,
+    ReadError, SipHashBuilder, registry,
 };
 use pds_testkit::mutate::{Choices, inputs, mutate};
 
@@ -485,4 +486,24 @@ fn views_own_bytes_of_any_source() {
         let filter = DynFilter::from_bytes(&bytes).unwrap();
         assert!(three.iter().all(|answers| *answers == asked(&filter)), "{kind}");
     }
+}
+
+/// A filter of each kind that the registry can build has the size and the design that were stated.
+#[test]
+fn candidates_are_built() {
+    let mut kinds = Vec::new();
+    for structure in registry::filters() {
+        let candidate = Candidate::new(structure, ITEMS, 0.01).unwrap();
+        let Some(filter) = candidate.build(DefaultHashBuilder::with_seed(7)) else {
+            assert!(structure.kind.is_none(), "{structure}");
+            continue;
+        };
+        let filter = filter.unwrap();
+        assert_eq!(Some(filter.kind()), structure.kind);
+        assert_eq!(filter.size_in_bytes(), candidate.size_in_bytes(), "{structure}");
+        assert_eq!((filter.expected_items(), filter.promised_rate()), (Some(ITEMS), Some(0.01)));
+        assert_eq!(filter.hasher(), &DefaultHashBuilder::with_seed(7));
+        kinds.push(filter.kind());
+    }
+    assert!(all_kinds().iter().all(|kind| kinds.contains(kind)), "{kinds:?}");
 }

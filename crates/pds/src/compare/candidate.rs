@@ -10,6 +10,7 @@ use super::{Abilities, LinesRead, MembershipSizing, Promise};
 use crate::params::ParamError;
 use crate::params::bloom::MAX_BITS;
 use crate::registry::Structure;
+use crate::{AllocError, DynFilter, PortableHasher};
 
 /// A membership filter with its size for a number of items, and what follows from both.
 ///
@@ -138,6 +139,34 @@ impl Candidate {
             None => self.design.constructor(self.items),
         };
         format!("{}::{call}", self.structure.path())
+    }
+
+    /// Builds the filter, empty; none if [`DynFilter`] holds no such structure, or if its feature is off.
+    ///
+    /// # Errors
+    /// [`AllocError`] if the allocator refuses the memory.
+    ///
+    /// # Examples
+    #[cfg_attr(feature = "cuckoo", doc = "```")]
+    #[cfg_attr(not(feature = "cuckoo"), doc = "```ignore")]
+    /// use pds::compare::Candidate;
+    /// use pds::{DefaultHashBuilder, DynFilter, registry};
+    ///
+    /// // What a setting says.
+    /// let setting = "CuckooFilter";
+    /// let structure = registry::filters().find(|one| one.type_name == setting).expect("a filter");
+    /// let candidate = Candidate::new(structure, 1_000, 0.01)?;
+    /// let mut filter: DynFilter =
+    ///     candidate.build(DefaultHashBuilder::default()).expect("a filter of this crate")?;
+    /// filter.insert("here")?;
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn build<S>(&self, hasher: S) -> Option<Result<DynFilter<S>, AllocError>>
+    where
+        S: PortableHasher + Clone + Send + Sync + 'static,
+    {
+        DynFilter::of_candidate(self, hasher)
     }
 
     /// Returns the number of distinct keys that it is sized for.

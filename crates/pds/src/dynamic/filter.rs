@@ -13,10 +13,11 @@ use super::kinds::OwnedFilter;
 use super::{FilterKind, FilterVisitor, Unsupported};
 #[cfg(feature = "std")]
 use crate::ReadError;
+use crate::compare::Candidate;
 use crate::registry::{feature_that_is_off, visit_filters};
 use crate::{
-    DecodeError, DefaultHashBuilder, Estimate, Insert, InsertError, KeyHasher, Kind, Membership,
-    PortableHasher,
+    AllocError, DecodeError, DefaultHashBuilder, Estimate, Insert, InsertError, KeyHasher, Kind,
+    Membership, PortableHasher,
 };
 
 /// A membership filter whose kind is known at run time: one that its stored bytes tell, or one that a setting chose.
@@ -117,6 +118,33 @@ impl<S: PortableHasher + Clone + 'static> DynFilter<S> {
     /// Holds a filter of one kind; `From` is the public form.
     pub(crate) fn of<F: FilterKind<S>>(filter: F) -> Self {
         Self { hasher: filter.hasher().clone(), filter: Box::new(filter) }
+    }
+}
+
+impl<S: PortableHasher + Clone + Send + Sync + 'static> DynFilter<S> {
+    /// Builds the filter of a candidate, if its kind is among those of this type.
+    pub(crate) fn of_candidate(
+        candidate: &Candidate,
+        hasher: S,
+    ) -> Option<Result<Self, AllocError>> {
+        visit_filters(&mut Build { candidate, hasher: Some(hasher) })
+    }
+}
+
+struct Build<'a, S> {
+    candidate: &'a Candidate,
+    hasher: Option<S>,
+}
+
+impl<S: PortableHasher + Clone + 'static> FilterVisitor<S> for Build<'_, S> {
+    type Output = Result<DynFilter<S>, AllocError>;
+
+    fn visit<F: FilterKind<S>>(&mut self) -> Option<Self::Output> {
+        if self.candidate.structure().kind != Some(F::KIND) {
+            return None;
+        }
+        let (&params, hasher) = (self.candidate.params::<F::Params>()?, self.hasher.take()?);
+        Some(F::from_params(params, hasher).map(DynFilter::of))
     }
 }
 

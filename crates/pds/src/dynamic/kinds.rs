@@ -7,8 +7,8 @@ use core::fmt;
 use pds_core::bytes::{Envelope, Header, Portable, ToEnvelope};
 
 use crate::{
-    Cardinality, DecodeError, Estimate, Frequency, Incompatible, Insert, InsertError, KeyHasher,
-    Kind, Membership, PortableHasher,
+    AllocError, Cardinality, DecodeError, Estimate, Frequency, Incompatible, Insert, InsertError,
+    KeyHasher, Kind, Membership, PortableHasher,
 };
 
 /// A membership filter of any kind, in any storage.
@@ -40,6 +40,12 @@ pub(crate) trait ViewFilter<S>: ReadFilter<S> {
 pub(crate) trait FilterKind<S: PortableHasher>:
     ReadFilter<S> + Portable<Hasher = S> + Insert<Error: Into<InsertError>> + Clone + 'static
 {
+    /// The parameters that it is built from.
+    type Params: Any + Copy;
+
+    /// Builds an empty filter.
+    fn from_params(params: Self::Params, hasher: S) -> Result<Self, AllocError>;
+
     /// Whether an envelope with this header holds such a filter.
     fn is_in(header: &Header) -> bool {
         header.kind == Self::KIND
@@ -169,10 +175,10 @@ pub(crate) trait SketchVisitor<S: PortableHasher> {
 
 /// Gives a filter of one kind what all of them do: `Filter<S, W>` in any storage, with what differs in `$own`.
 ///
-/// `filter_kind! { Filter, KIND, { methods of ReadFilter } { methods of FilterKind } }`; a filter with one more parameter is
-/// written `Filter with Bits8`.
+/// `filter_kind! { Filter of Params, KIND, { methods of ReadFilter } { methods of FilterKind } }`; a filter with one more parameter is
+/// written `Filter with Bits8 of Params`.
 macro_rules! filter_kind {
-    ($filter:ident $(with $extra:ty)?, $kind:ident, { $($reads:tt)* } { $($owns:tt)* }) => {
+    ($filter:ident $(with $extra:ident)? of $params:ty, $kind:ident, { $($reads:tt)* } { $($owns:tt)* }) => {
         impl<S, W> $crate::dynamic::ReadFilter<S> for $filter<S $(, $extra)?, W>
         where
             S: $crate::KeyHasher + Send + Sync,
@@ -224,6 +230,12 @@ macro_rules! filter_kind {
         where
             S: $crate::PortableHasher + Clone + Send + Sync + 'static,
         {
+            type Params = $params;
+
+            fn from_params(params: $params, hasher: S) -> Result<Self, $crate::AllocError> {
+                Self::from_params(params, hasher)
+            }
+
             fn open_view<'a, B: AsRef<[u8]> + Send + Sync + 'a>(
                 envelope: pds_core::bytes::Envelope<B>,
                 hasher: Option<S>,

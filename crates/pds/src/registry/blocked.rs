@@ -114,11 +114,12 @@ impl Design for SplitBlocks {
 
 #[cfg(feature = "blocked")]
 mod dynamic {
+    use super::BlockedBloomParams;
     use crate::dynamic::filter_kind;
     use crate::{BlockedBloomFilter, Estimate};
 
     filter_kind! {
-        BlockedBloomFilter, BLOCKED_BLOOM,
+        BlockedBloomFilter of BlockedBloomParams, BLOCKED_BLOOM,
         {
         fn approx_len(&self) -> Option<Estimate> {
             Some(self.approx_len())

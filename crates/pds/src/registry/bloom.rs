@@ -62,11 +62,12 @@ impl Design for BloomParams {
 
 #[cfg(feature = "bloom")]
 mod dynamic {
+    use super::BloomParams;
     use crate::dynamic::filter_kind;
     use crate::{BloomFilter, Estimate};
 
     filter_kind! {
-        BloomFilter, BLOOM,
+        BloomFilter of BloomParams, BLOOM,
         {
         fn approx_len(&self) -> Option<Estimate> {
             Some(self.approx_len())

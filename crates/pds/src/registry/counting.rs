@@ -122,19 +122,19 @@ mod dynamic {
 
     use pds_core::bytes::{Envelope, Header, OpenView};
 
-    use super::Wide;
+    use super::{BlockedCountingParams, BloomParams, Wide};
     use crate::counting::Bits8;
     use crate::dynamic::{FilterKind, ReadFilter, ViewFilter};
     use crate::{
-        BlockedCountingBloomFilter, BlockedCountingBloomFilterView, CountingBloomFilter,
-        CountingBloomFilterView, DecodeError, DynFilter, Estimate, KeyHasher, Kind, Membership,
-        PortableHasher,
+        AllocError, BlockedCountingBloomFilter, BlockedCountingBloomFilterView,
+        CountingBloomFilter, CountingBloomFilterView, DecodeError, DynFilter, Estimate, KeyHasher,
+        Kind, Membership, PortableHasher,
     };
 
     /// Gives a counting filter what all filters do. Its view borrows bytes, so that one which owns them, `$owner`, opens it
     /// anew for each call, in constant time.
     macro_rules! counting_kind {
-        ($filter:ty, $view:ty, $owner:ident, $kind:ident, $approx_len:expr, $is_in:expr) => {
+        ($filter:ty, $params:ty, $view:ty, $owner:ident, $kind:ident, $approx_len:expr, $is_in:expr) => {
             impl<S: KeyHasher + Send + Sync> ReadFilter<S> for $filter {
                 fn kind(&self) -> Kind {
                     Kind::$kind
@@ -251,6 +251,12 @@ mod dynamic {
             }
 
             impl<S: PortableHasher + Clone + Send + Sync + 'static> FilterKind<S> for $filter {
+                type Params = $params;
+
+                fn from_params(params: $params, hasher: S) -> Result<Self, AllocError> {
+                    Self::from_params(params, hasher)
+                }
+
                 fn is_in(header: &Header) -> bool {
                     let is_in: fn(&Header) -> bool = $is_in;
                     header.kind == Kind::$kind && is_in(header)
@@ -281,6 +287,7 @@ mod dynamic {
 
     counting_kind!(
         CountingBloomFilter<S>,
+        BloomParams,
         CountingBloomFilterView<'_, S>,
         CountingView,
         COUNTING_BLOOM,
@@ -289,6 +296,7 @@ mod dynamic {
     );
     counting_kind!(
         Wide<S>,
+        BloomParams,
         CountingBloomFilterView<'_, S, Bits8>,
         WideView,
         COUNTING_BLOOM,
@@ -297,6 +305,7 @@ mod dynamic {
     );
     counting_kind!(
         BlockedCountingBloomFilter<S>,
+        BlockedCountingParams,
         BlockedCountingBloomFilterView<'_, S>,
         BlockedView,
         BLOCKED_COUNTING_BLOOM,

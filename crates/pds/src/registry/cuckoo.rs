@@ -55,11 +55,12 @@ impl Design for CuckooParams {
 
 #[cfg(feature = "cuckoo")]
 mod dynamic {
+    use super::CuckooParams;
     use crate::dynamic::filter_kind;
     use crate::{CuckooFilter, Estimate};
 
     filter_kind! {
-        CuckooFilter, CUCKOO,
+        CuckooFilter of CuckooParams, CUCKOO,
         {
         fn approx_len(&self) -> Option<Estimate> {
             Some(Estimate { value: self.len() as f64, standard_error: 0.0 })
