@@ -1,28 +1,41 @@
 //! The counting Bloom filter with all counters of a key in one cache line.
 
-use pds_core::internal::{Backend, Words};
-use pds_core::{AllocError, BuildError, DefaultHashBuilder, Incompatible, KeyHasher};
+mod builder;
+mod reading;
+mod view;
+
+use core::convert::Infallible;
+use core::hash::Hash;
+
+use pds_core::internal::Backend;
+use pds_core::storage::{WordSource, Words};
+use pds_core::{
+    AllocError, BuildError, DefaultHashBuilder, Incompatible, Insert, KeyHasher, Merge, Remove,
+};
 use pds_params::BlockedCountingParams;
 
-use crate::BlockedCountingBloomFilterBuilder;
+pub use self::builder::BlockedCountingBloomFilterBuilder;
+pub use self::view::BlockedCountingBloomFilterView;
 use crate::lines::Lines;
-use crate::methods::changing_methods;
 
-/// A counting Bloom filter that reads one cache line a key: eight counters of 4 bits, one in each lane of it.
+/// A counting Bloom filter that reads one cache line per key: eight counters of 4 bits, one in each lane of the line.
 ///
-/// Faster to change and to ask than a [`CountingBloomFilter`](crate::CountingBloomFilter), for 19 % more memory
-/// at 1 % and 35 % more at 0.1 %; a cuckoo filter of many keys takes a quarter of it, reads two lines and can be full.
+/// It is faster than a [`CountingBloomFilter`](crate::CountingBloomFilter), for 19 % more memory at 1 % and 35 % more at
+/// 0.1 %. A cuckoo filter of many keys takes a quarter of the memory, reads two lines, and can be full.
 ///
-/// The type of a key is part of it: `1u32` and `1u64` are different keys.
+/// The type of a key is part of the key: `1u32` and `1u64` are different keys.
+///
+/// `S` is the hasher, and `W` the [storage](pds_core::storage): [`Words`] of its own, or portable bytes in a
+/// [`BlockedCountingBloomFilterView<B>`](crate::BlockedCountingBloomFilterView), which has the methods that read.
 ///
 /// # Guarantees
-/// - False negatives: never, provided that only keys are removed that were inserted, each at most as often.
-///   A counter that reached 15 is never lowered.
-/// - False positives: the mean rate is at most the promised one while at most the expected number of distinct
-///   items is in and no counter sticks: over the number x of keys in a line, the mean of (1 - (15/16)^x)^8.
-/// - Memory: 64 bytes a line; 45.7 bits an item at 1 %, 77.6 at 0.1 %.
-/// - Insert, query, removal: O(1). Merging, counts: O(lines).
-/// - Merging: multisets add; requires equal lines and hasher seed.
+/// - False negatives: never, if the caller removes only keys that are in, each at most as often as it was inserted. A
+///   counter that reached 15 is never decremented.
+/// - False positives: the mean rate is at most the promised one, up to the expected number of distinct items, and while no
+///   counter is saturated. It is the mean of (1 - (15/16)^x)^8 over the number x of keys in a line.
+/// - Memory: 64 bytes per line. 45.7 bits per item at 1 %, 77.6 at 0.1 %.
+/// - Time: inserts, lookups and removals are O(1). Merging and counts are O(lines).
+/// - Merging: multisets add. Lines and the seed of the hasher must be equal.
 ///
 /// # Examples
 /// ```
@@ -40,38 +53,39 @@ use crate::methods::changing_methods;
 /// Felix Putze, Peter Sanders and Johannes Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", WEA
 /// 2007, section 3, for the lines; Fan et al., "Summary Cache", IEEE/ACM Transactions on Networking 8(3),
 /// 2000, for the counters.
-pub struct BlockedCountingBloomFilter<S = DefaultHashBuilder> {
-    /// Eight words a line.
-    counters: Lines,
+#[derive(Clone)]
+pub struct BlockedCountingBloomFilter<S = DefaultHashBuilder, W = Words> {
+    /// Eight words per line.
+    pub(crate) counters: Lines<W>,
     /// Shape and design.
-    params: BlockedCountingParams,
+    pub(crate) params: BlockedCountingParams,
     /// From keys to hashes.
-    hasher: S,
+    pub(crate) hasher: S,
 }
 
 impl BlockedCountingBloomFilter {
-    /// Creates a filter that keeps a false-positive rate of `rate` up to `expected_items` distinct items.
+    /// Creates a filter for `expected_items` distinct items that keeps the false-positive rate `rate` up to that number.
     ///
     /// It has the fewest lines for which the mean rate is at most `rate`.
     ///
     /// # Errors
-    /// [`BuildError::Param`] when `expected_items` is 0, when `rate` is not above 0 and below 1, or when
-    /// they ask for more than 2^54 lines; [`BuildError::Alloc`] when the memory is refused.
+    /// [`BuildError::Param`] if `expected_items` is 0, if `rate` is not above 0 and below 1, or if both need more than 2^54
+    /// lines. [`BuildError::Alloc`] if the allocator refuses the memory.
     pub fn new(expected_items: u64, rate: f64) -> Result<Self, BuildError> {
         Self::builder().expected_items(expected_items).false_positive_rate(rate).build()
     }
 
-    /// Starts a builder, for other things known than items and rate, a seed, or another hasher.
+    /// Starts a builder: for other sizes, a seed, or another hasher.
     pub const fn builder() -> BlockedCountingBloomFilterBuilder {
         BlockedCountingBloomFilterBuilder::new()
     }
 }
 
 impl<S> BlockedCountingBloomFilter<S> {
-    /// Creates an empty filter of exactly these parameters.
+    /// Creates an empty filter with exactly these parameters.
     ///
     /// # Errors
-    /// [`AllocError`] when the memory is refused.
+    /// [`AllocError`] if the allocator refuses the memory.
     pub fn from_params(params: BlockedCountingParams, hasher: S) -> Result<Self, AllocError>
     where
         S: KeyHasher,
@@ -79,129 +93,138 @@ impl<S> BlockedCountingBloomFilter<S> {
         Ok(Self { counters: Lines::zeroed(&params)?, params, hasher })
     }
 
-    pub(crate) fn from_words(words: Words, params: BlockedCountingParams, hasher: S) -> Self {
-        Self { counters: Lines::from_words(words, &params), params, hasher }
-    }
-
-    /// Inserts a key by its hash. Returns `true` when it was not contained before.
-    /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
-    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
-    ///
-    /// Keys of equal hashes are one key to the filter.
-    #[inline]
-    pub fn insert_hash(&mut self, hash: u64) -> bool {
-        self.counters.insert(hash)
-    }
-
-    /// Removes one copy of a key by its hash; see [`remove`](Self::remove).
-    /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
-    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
-    #[inline]
-    pub fn remove_hash(&mut self, hash: u64) -> bool {
-        self.counters.remove(hash)
-    }
-
-    fn insert_each<K>(&mut self, keys: &[K], hash: impl Fn(&S, &K) -> u64) -> usize {
-        let Self { counters, hasher, .. } = self;
-        counters.insert_each(keys, |key| hash(hasher, key))
-    }
-
-    /// Makes the filter use one of [`backends`](crate::backends); none other than for tests and benches.
+    /// Makes the filter use one of [`backends`](crate::backends). Returns `None` for any other name. For tests and benches.
     #[doc(hidden)]
     #[must_use]
     pub fn with_backend(mut self, name: &str) -> Option<Self> {
         self.counters.set_backend(Backend::by_name(name)?);
         Some(self)
     }
+
+    /// Inserts a key by [its hash](KeyHasher#methods-that-take-a-hash). Returns `true` if it was not contained before.
+    #[inline]
+    pub fn insert_hash(&mut self, hash: u64) -> bool {
+        self.counters.insert(hash)
+    }
+
+    /// Inserts many [hashes](KeyHasher#methods-that-take-a-hash). Returns how many were not contained before.
+    ///
+    /// Counters and number are those of single inserts in this order.
+    pub fn insert_hash_batch(&mut self, hashes: &[u64]) -> usize {
+        self.counters.insert_each(hashes, |&hash| hash)
+    }
+
+    /// Removes one copy of a key by [its hash](KeyHasher#methods-that-take-a-hash); see [`remove`](Self::remove).
+    #[inline]
+    pub fn remove_hash(&mut self, hash: u64) -> bool {
+        self.counters.remove(hash)
+    }
+
+    /// Removes all items.
+    pub fn clear(&mut self) {
+        self.counters.clear();
+    }
+
+    /// Copies the filter. `clone` does the same, but aborts if the allocator refuses the memory.
+    ///
+    /// # Errors
+    /// [`AllocError`] if the allocator refuses the memory.
+    pub fn try_clone(&self) -> Result<Self, AllocError>
+    where
+        S: Clone,
+    {
+        let (params, hasher) = (self.params, self.hasher.clone());
+        Ok(Self { counters: self.counters.try_clone()?, params, hasher })
+    }
 }
 
 impl<S: KeyHasher> BlockedCountingBloomFilter<S> {
-    /// Adds the counters of `other`: a key that both hold is in as often as in both together.
+    /// Inserts `key`. Returns `true` if it was not contained before.
     ///
-    /// Counters saturate, and those that stick in either stick in the sum.
-    ///
-    /// # Errors
-    /// [`Incompatible`] when lines or hashers differ; nothing is changed then.
+    /// Each counter of the key that is not saturated is incremented by one, however many of its positions coincide. The
+    /// order of inserts makes no difference.
     ///
     /// # Complexity
-    /// O(lines), without allocation.
-    pub fn merge(&mut self, other: &Self) -> Result<(), Incompatible> {
+    /// O(1): one cache line. Does not allocate.
+    #[inline]
+    pub fn insert<K: Hash + ?Sized>(&mut self, key: &K) -> bool {
+        self.insert_hash(self.hasher.hash_key(key))
+    }
+
+    /// Inserts many keys. Returns how many were not contained before.
+    ///
+    /// Counters and number are those of single inserts in this order.
+    pub fn insert_batch<K: Hash>(&mut self, keys: &[K]) -> usize {
+        self.counters.insert_each(keys, |key| self.hasher.hash_key(key))
+    }
+
+    /// Removes one copy of `key`. Returns `false`, and changes nothing, if the key is certainly absent.
+    ///
+    /// Remove only keys that are in. Removing an absent key returns `true` at the false-positive rate, and then decrements
+    /// counters of other keys. Those may be answered `false` from then on.
+    ///
+    /// # Complexity
+    /// O(1): one cache line. Does not allocate.
+    #[inline]
+    pub fn remove<K: Hash + ?Sized>(&mut self, key: &K) -> bool {
+        self.remove_hash(self.hasher.hash_key(key))
+    }
+
+    /// Adds the counters of `other`: a key is contained as often as in both together. `other` can be in any storage.
+    ///
+    /// Counters saturate. Those that are saturated in either filter are in the sum.
+    ///
+    /// # Errors
+    /// [`Incompatible`] if lines or hashers differ. Nothing is changed then.
+    ///
+    /// # Complexity
+    /// O(lines), and no allocation.
+    pub fn merge(
+        &mut self,
+        other: &BlockedCountingBloomFilter<S, impl WordSource>,
+    ) -> Result<(), Incompatible> {
         self.check_compatible(other)?;
         self.counters.add(&other.counters);
         Ok(())
     }
+}
 
-    fn check_compatible(&self, other: &Self) -> Result<(), Incompatible> {
-        Incompatible::check_shape("number of lines", self.num_lines(), other.num_lines())?;
-        Incompatible::check_hasher(&self.hasher, &other.hasher)
+impl<S: KeyHasher> Insert for BlockedCountingBloomFilter<S> {
+    type Error = Infallible;
+
+    #[inline]
+    fn insert_hash(&mut self, hash: u64) -> Result<bool, Infallible> {
+        Ok(self.insert_hash(hash))
     }
 }
 
-/// Gives what is read of a key's line, and of the shape, to a filter that is owned or borrowed.
-macro_rules! blocked_methods {
-    ([$($generics:tt)*] $filter:ty, $name:literal) => {
-        $crate::methods::reading_methods!([$($generics)*] $filter);
-
-        impl<$($generics)*> $filter {
-            /// Tests whether a key with this hash is possibly contained; `false` is certain.
-            /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
-            /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
-            #[inline]
-            #[must_use]
-            pub fn contains_hash(&self, hash: u64) -> bool {
-                self.counters.contains(hash)
-            }
-
-            /// Estimates how often a key is in by its hash; see [`estimate`](Self::estimate).
-            /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
-            /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
-            #[inline]
-            #[must_use]
-            pub fn estimate_hash(&self, hash: u64) -> u64 {
-                self.counters.estimate(hash)
-            }
-
-            fn contains_each<K>(
-                &self,
-                keys: &[K],
-                hash: impl Fn(&K) -> u64,
-                answers: &mut [bool],
-            ) {
-                self.counters.contains_each(keys, hash, answers);
-            }
-
-            /// Returns the number of lines of 128 counters.
-            #[must_use]
-            pub fn num_lines(&self) -> u64 {
-                self.params.num_lines()
-            }
-
-            /// Returns the parameters.
-            #[must_use]
-            pub const fn params(&self) -> ::pds_params::BlockedCountingParams {
-                self.params
-            }
-
-            /// Returns the fraction of absent keys that are answered `true` now, in [0, 1]; in O(lines).
-            ///
-            /// The mean over the lines of the product of their lanes' fills: that of this very filter.
-            #[must_use]
-            pub fn false_positive_rate(&self) -> f64 {
-                self.counters.rate()
-            }
-        }
-
-        impl<$($generics)*> ::core::fmt::Debug for $filter {
-            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                f.debug_struct($name)
-                    .field("num_lines", &self.num_lines())
-                    .field("fill_ratio", &self.fill_ratio())
-                    .finish_non_exhaustive()
-            }
-        }
-    };
+impl<S: KeyHasher> Remove for BlockedCountingBloomFilter<S> {
+    #[inline]
+    fn remove_hash(&mut self, hash: u64) -> bool {
+        self.remove_hash(hash)
+    }
 }
-pub(crate) use blocked_methods;
 
-blocked_methods!([S] BlockedCountingBloomFilter<S>, "BlockedCountingBloomFilter");
-changing_methods!([S] BlockedCountingBloomFilter<S>);
+impl<S: KeyHasher> Merge for BlockedCountingBloomFilter<S> {
+    type Error = Incompatible;
+
+    fn merge(&mut self, other: &Self) -> Result<(), Incompatible> {
+        self.merge(other)
+    }
+}
+
+/// Takes keys and references to keys: both hash alike.
+impl<K: Hash, S: KeyHasher> Extend<K> for BlockedCountingBloomFilter<S> {
+    fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
+        keys.into_iter().for_each(|key| _ = self.insert(&key));
+    }
+}
+
+/// Filters are equal if shape, hasher and counters are. The design (expected items and rate) takes no part.
+impl<S: KeyHasher> PartialEq for BlockedCountingBloomFilter<S> {
+    fn eq(&self, other: &Self) -> bool {
+        self.check_compatible(other).is_ok() && self.counters == other.counters
+    }
+}
+
+impl<S: KeyHasher> Eq for BlockedCountingBloomFilter<S> {}

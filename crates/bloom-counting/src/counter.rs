@@ -1,27 +1,27 @@
 //! Small saturating counters, as many as fit a 64-bit word.
 //!
-//! A counter that reached its greatest value sticks there: how often it was raised beyond is not known, so
-//! that lowering it could reach zero while keys still count on it, and lose them.
+//! A counter that reached its greatest value is saturated, and is never decremented. How often it was incremented beyond is
+//! not known, so decrementing it could reach zero while keys still count on it, and lose them.
 
 use core::fmt::Debug;
 
 /// The width of a counter: [`Bits4`] or [`Bits8`].
 ///
-/// Sealed, as no other width divides a word as evenly and is of use: two bits stick after three keys.
+/// No other type can implement it.
+// No other width divides a word as evenly and is of use: two bits are saturated after three keys.
 pub trait Counter: sealed::Sealed + Copy + Eq + Debug + Default + Send + Sync + 'static {
-    /// Bits a counter.
+    /// Number of bits per counter.
     const BITS: u32;
 
-    /// The value at which a counter sticks.
+    /// The value at which a counter is saturated.
     const MAX: u64 = (1 << Self::BITS) - 1;
 }
 
-/// Counters of 4 bits, which stick at 15: the usual ones, with which hardly one filter ever has a stuck
-/// counter while its keys are distinct.
+/// Counters of 4 bits, which saturate at 15: the default. Filters of distinct keys hardly ever have a saturated counter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bits4;
 
-/// Counters of 8 bits, which stick at 255: for multisets.
+/// Counters of 8 bits, which saturate at 255: for multisets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bits8;
 
@@ -39,29 +39,29 @@ mod sealed {
     impl Sealed for super::Bits8 {}
 }
 
-/// A one in the least significant bit of every counter of a word.
+/// Returns a word with a one in the least significant bit of every counter.
 const fn ones<C: Counter>() -> u64 {
     u64::MAX / C::MAX
 }
 
-/// Every second counter of a word, all ones.
+/// Returns a word with ones in every second counter.
 const fn alternate<C: Counter>() -> u64 {
     u64::MAX / ((1 << (2 * C::BITS)) - 1) * C::MAX
 }
 
-/// The counter that starts at this bit of the word.
+/// Returns the counter that starts at this bit of the word.
 #[inline(always)]
 pub(crate) const fn value<C: Counter>(word: u64, shift: u32) -> u64 {
     word >> shift & C::MAX
 }
 
-/// Raises the counter that starts at this bit, unless it sticks.
+/// Increments the counter that starts at this bit, unless it is saturated.
 #[inline(always)]
 pub(crate) fn raise<C: Counter>(word: u64, shift: u32) -> u64 {
     word + (u64::from(value::<C>(word, shift) != C::MAX) << shift)
 }
 
-/// Lowers the counter that starts at this bit, which is not zero, unless it sticks.
+/// Decrements the counter that starts at this bit, which is not zero, unless it is saturated.
 #[inline(always)]
 pub(crate) fn lower<C: Counter>(word: u64, shift: u32) -> u64 {
     debug_assert!(value::<C>(word, shift) > 0);
@@ -69,8 +69,7 @@ pub(crate) fn lower<C: Counter>(word: u64, shift: u32) -> u64 {
 }
 
 /// Adds the counters of two words, each to its limit.
-///
-/// In two halves, so that each sum has room for its carry, which then fills it.
+// In two halves, so that each sum has room for its carry, which then fills it.
 #[inline(always)]
 pub(crate) const fn add<C: Counter>(left: u64, right: u64) -> u64 {
     let low = alternate::<C>();
@@ -86,7 +85,7 @@ const fn add_alternate<C: Counter>(left: u64, right: u64) -> u64 {
     (sum | (carries - (carries >> C::BITS))) & alternate::<C>()
 }
 
-/// The lowest bit of each counter that is not zero.
+/// Returns the lowest bit of each counter that is not zero.
 #[inline(always)]
 pub(crate) const fn raised<C: Counter>(word: u64) -> u64 {
     let mut any = word | word >> 1;
@@ -97,9 +96,9 @@ pub(crate) const fn raised<C: Counter>(word: u64) -> u64 {
     any & ones::<C>()
 }
 
-/// The lowest bit of each counter that sticks.
+/// Returns the lowest bit of each counter that is saturated.
 #[inline(always)]
-pub(crate) const fn stuck<C: Counter>(word: u64) -> u64 {
+pub(crate) const fn saturated<C: Counter>(word: u64) -> u64 {
     !raised::<C>(!word) & ones::<C>()
 }
 
@@ -123,7 +122,7 @@ mod tests {
             let ones =
                 |test: fn(u64) -> bool| values::<C>(word).map(|x| u32::from(test(x))).sum::<u32>();
             assert_eq!(raised::<C>(word).count_ones(), ones(|x| x > 0));
-            assert_eq!(stuck::<C>(word).count_ones(), ones(|x| x == C::MAX));
+            assert_eq!(saturated::<C>(word).count_ones(), ones(|x| x == C::MAX));
             for place in 0..64 / C::BITS {
                 let shift = place * C::BITS;
                 let before = value::<C>(word, shift);

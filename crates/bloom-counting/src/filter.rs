@@ -1,32 +1,44 @@
-//! The counting Bloom filter.
+//! The counting Bloom filter: construction, and the methods that change it.
+
+use core::convert::Infallible;
+use core::hash::Hash;
 
 use bloom_core::{BitArray, BloomFilter};
-use pds_core::{AllocError, BuildError, DefaultHashBuilder, Incompatible, KeyHasher};
+use pds_core::storage::{WordSource, Words};
+use pds_core::{
+    AllocError, BuildError, DefaultHashBuilder, Incompatible, Insert, KeyHasher, Merge, Remove,
+};
 use pds_params::BloomParams;
 
 use crate::counters::Counters;
-use crate::methods::{BATCH, changing_methods, hashes};
-use crate::positions::for_each_distinct;
 use crate::{Bits4, Counter, CountingBloomFilterBuilder};
 
-/// Answers *is this key in the set?* of sets that shrink, and roughly how often it is in; `false` is certain.
+/// A set that supports removal, and counts roughly how often a key is in. `false` is certain: the key is absent.
 ///
-/// A Bloom filter whose bits are counters: four times the memory, or eight times with [`Bits8`](crate::Bits8).
-/// A cuckoo filter of a thousand keys or more takes less than a third of it. Choose this one where a filter must
-/// never be full, where filters are merged at any load, or where it is shipped as a Bloom filter
-/// ([`to_bloom_filter`](Self::to_bloom_filter)); and the [blocked](crate::BlockedCountingBloomFilter) one where
-/// speed counts most.
+/// A Bloom filter whose bits are counters: four times the memory, or eight times with [`Bits8`](crate::Bits8). A cuckoo
+/// filter of a thousand keys or more takes less than a third of it. Use this one if a filter must never be full, if filters
+/// are merged at any load, or if it is shipped as a Bloom filter ([`to_bloom_filter`](Self::to_bloom_filter)). Use the
+/// [blocked](crate::BlockedCountingBloomFilter) one if speed counts most.
 ///
-/// The type of a key is part of it: `1u32` and `1u64` are different keys.
+/// The type of a key is part of the key: `1u32` and `1u64` are different keys.
+///
+/// # Storage
+/// `S` is the hasher, and `C` the width of a counter. `W` is the [storage](pds_core::storage), which decides which methods
+/// a filter has:
+///
+/// | type | counters | methods |
+/// |---|---|---|
+/// | `CountingBloomFilter` | in [`Words`] of its own | all |
+/// | [`CountingBloomFilterView<B>`](crate::CountingBloomFilterView) | in portable bytes of the type `B` | those that read |
 ///
 /// # Guarantees
-/// - False negatives: never, provided that only keys are removed that were inserted, each at most as often.
-///   A counter that reached its greatest value is never lowered.
-/// - False positives: those of the Bloom filter with as many bits; the mean rate is at most the promised one
-///   while at most the expected number of distinct items is in and no counter sticks.
-/// - Memory: m/2 bytes for m counters of 4 bits; 38.4 bits an item at 1 %, 57.5 at 0.1 %.
-/// - Insert, query, removal: O(k). Merging, counts: O(m).
-/// - Merging: multisets add; requires equal counters, hashes and hasher seed.
+/// - False negatives: never, if the caller removes only keys that are in, each at most as often as it was inserted. A
+///   counter that reached its greatest value is never decremented.
+/// - False positives: those of the Bloom filter with as many bits. The mean rate is at most the promised one, up to the
+///   expected number of distinct items, and while no counter is saturated.
+/// - Memory: m/2 bytes for m counters of 4 bits. 38.4 bits per item at 1 %, 57.5 at 0.1 %.
+/// - Time: inserts, lookups and removals are O(k). Merging and counts are O(m).
+/// - Merging: multisets add. Counters, hashes and the seed of the hasher must be equal.
 ///
 /// # Examples
 /// ```
@@ -42,37 +54,40 @@ use crate::{Bits4, Counter, CountingBloomFilterBuilder};
 /// # References
 /// Li Fan, Pei Cao, Jussara Almeida and Andrei Z. Broder, "Summary Cache: A Scalable Wide-Area Web Cache
 /// Sharing Protocol", IEEE/ACM Transactions on Networking 8(3), 2000.
-pub struct CountingBloomFilter<S = DefaultHashBuilder, C = Bits4> {
+#[derive(Clone)]
+pub struct CountingBloomFilter<S = DefaultHashBuilder, C = Bits4, W = Words> {
     /// As many counters as the parameters have bits.
-    counters: Counters<C>,
+    pub(crate) counters: Counters<C, W>,
     /// Shape and design.
-    params: BloomParams,
+    pub(crate) params: BloomParams,
     /// From keys to hashes.
-    hasher: S,
+    pub(crate) hasher: S,
 }
 
+// Functions that are called by path (`CountingBloomFilter::new`) exist for one storage only: the compiler could not tell
+// two of the same name apart (E0034).
 impl CountingBloomFilter {
-    /// Creates a filter of 4-bit counters that keeps a false-positive rate of `rate` up to `expected_items`
-    /// distinct items.
+    /// Creates a filter of 4-bit counters for `expected_items` distinct items that keeps the false-positive rate `rate` up
+    /// to that number.
     ///
     /// # Errors
-    /// [`BuildError::Param`] when `expected_items` is 0, when `rate` is not above 0 and below 1, or when
-    /// they ask for more than 2^63 counters; [`BuildError::Alloc`] when the memory is refused.
+    /// [`BuildError::Param`] if `expected_items` is 0, if `rate` is not above 0 and below 1, or if both need more than 2^63
+    /// counters. [`BuildError::Alloc`] if the allocator refuses the memory.
     pub fn new(expected_items: u64, rate: f64) -> Result<Self, BuildError> {
         Self::builder().expected_items(expected_items).false_positive_rate(rate).build()
     }
 
-    /// Starts a builder, for other things known than items and rate, wider counters, a seed, or another hasher.
+    /// Starts a builder: for other sizes, wider counters, a seed, or another hasher.
     pub const fn builder() -> CountingBloomFilterBuilder {
         CountingBloomFilterBuilder::new()
     }
 }
 
 impl<S, C: Counter> CountingBloomFilter<S, C> {
-    /// Creates an empty filter with a counter for each bit of these parameters.
+    /// Creates an empty filter with one counter for each bit of these parameters.
     ///
     /// # Errors
-    /// [`AllocError`] when the memory is refused.
+    /// [`AllocError`] if the allocator refuses the memory.
     pub fn from_params(params: BloomParams, hasher: S) -> Result<Self, AllocError>
     where
         S: KeyHasher,
@@ -80,61 +95,84 @@ impl<S, C: Counter> CountingBloomFilter<S, C> {
         Ok(Self { counters: Counters::zeroed(params.num_bits())?, params, hasher })
     }
 
-    pub(crate) fn from_parts(counters: Counters<C>, params: BloomParams, hasher: S) -> Self {
-        debug_assert_eq!(counters.len(), params.num_bits());
-        Self { counters, params, hasher }
-    }
-
-    /// Inserts a key by its hash. Returns `true` when it was not contained before.
-    /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
-    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
-    ///
-    /// Keys of equal hashes are one key to the filter.
+    /// Inserts a key by [its hash](KeyHasher#methods-that-take-a-hash). Returns `true` if it was not contained before.
     #[inline]
     pub fn insert_hash(&mut self, hash: u64) -> bool {
-        let mut new = false;
-        for_each_distinct(hash, self.num_hashes(), self.num_counters(), |position| {
-            new |= self.counters.raise(position) == 0;
-        });
-        new
+        self.counters.insert(self.params.num_hashes(), hash)
     }
 
-    /// Removes one copy of a key by its hash; see [`remove`](Self::remove).
-    /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
-    /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
+    /// Inserts many [hashes](KeyHasher#methods-that-take-a-hash). Returns how many were not contained before.
+    ///
+    /// Counters and number are those of single inserts in this order.
+    pub fn insert_hash_batch(&mut self, hashes: &[u64]) -> usize {
+        self.counters.insert_each(self.params.num_hashes(), hashes, |&hash| hash)
+    }
+
+    /// Removes one copy of a key by [its hash](KeyHasher#methods-that-take-a-hash); see [`remove`](Self::remove).
     #[inline]
     pub fn remove_hash(&mut self, hash: u64) -> bool {
-        let contained = self.contains_hash(hash);
-        if contained {
-            for_each_distinct(hash, self.num_hashes(), self.num_counters(), |position| {
-                self.counters.lower(position);
-            });
-        }
-        contained
+        self.counters.remove(self.params.num_hashes(), hash)
     }
 
-    fn insert_each<K>(&mut self, keys: &[K], hash: impl Fn(&S, &K) -> u64) -> usize {
-        let mut new = 0;
-        for keys in keys.chunks(BATCH) {
-            let hashes = hashes(keys, |key| hash(&self.hasher, key));
-            let hashes = &hashes[..keys.len()];
-            hashes.iter().for_each(|&hash| self.prefetch_hash(hash));
-            new += hashes.iter().filter(|&&hash| self.insert_hash(hash)).count();
-        }
-        new
+    /// Removes all items.
+    pub fn clear(&mut self) {
+        self.counters.clear();
+    }
+
+    /// Copies the filter. `clone` does the same, but aborts if the allocator refuses the memory.
+    ///
+    /// # Errors
+    /// [`AllocError`] if the allocator refuses the memory.
+    pub fn try_clone(&self) -> Result<Self, AllocError>
+    where
+        S: Clone,
+    {
+        let (params, hasher) = (self.params, self.hasher.clone());
+        Ok(Self { counters: self.counters.try_clone()?, params, hasher })
     }
 }
 
 impl<S: KeyHasher, C: Counter> CountingBloomFilter<S, C> {
-    /// Adds the counters of `other`: a key that both hold is in as often as in both together.
+    /// Inserts `key`. Returns `true` if it was not contained before.
     ///
-    /// Counters saturate, and those that stick in either stick in the sum.
-    ///
-    /// # Errors
-    /// [`Incompatible`] when counters, hashes or hashers differ; nothing is changed then.
+    /// Each counter of the key that is not saturated is incremented by one, however many of its positions coincide. The
+    /// order of inserts makes no difference.
     ///
     /// # Complexity
-    /// O(m) for m counters, without allocation.
+    /// O(k) for k hash functions, and no allocation.
+    #[inline]
+    pub fn insert<K: Hash + ?Sized>(&mut self, key: &K) -> bool {
+        self.insert_hash(self.hasher.hash_key(key))
+    }
+
+    /// Inserts many keys. Returns how many were not contained before.
+    ///
+    /// Counters and number are those of single inserts in this order.
+    pub fn insert_batch<K: Hash>(&mut self, keys: &[K]) -> usize {
+        self.counters.insert_each(self.params.num_hashes(), keys, |key| self.hasher.hash_key(key))
+    }
+
+    /// Removes one copy of `key`. Returns `false`, and changes nothing, if the key is certainly absent.
+    ///
+    /// Remove only keys that are in. Removing an absent key returns `true` at the false-positive rate, and then decrements
+    /// counters of other keys. Those may be answered `false` from then on.
+    ///
+    /// # Complexity
+    /// O(k) for k hash functions, and no allocation.
+    #[inline]
+    pub fn remove<K: Hash + ?Sized>(&mut self, key: &K) -> bool {
+        self.remove_hash(self.hasher.hash_key(key))
+    }
+
+    /// Adds the counters of `other`: a key is contained as often as in both together. `other` can be in any storage.
+    ///
+    /// Counters saturate. Those that are saturated in either filter are in the sum.
+    ///
+    /// # Errors
+    /// [`Incompatible`] if counters, hashes or hashers differ. Nothing is changed then.
+    ///
+    /// # Complexity
+    /// O(m) for m counters, and no allocation.
     ///
     /// # Examples
     /// ```
@@ -148,29 +186,24 @@ impl<S: KeyHasher, C: Counter> CountingBloomFilter<S, C> {
     /// assert_eq!((left.estimate("both"), left.estimate("right")), (2, 1));
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
-    pub fn merge(&mut self, other: &Self) -> Result<(), Incompatible> {
+    pub fn merge(
+        &mut self,
+        other: &CountingBloomFilter<S, C, impl WordSource>,
+    ) -> Result<(), Incompatible> {
         self.check_compatible(other)?;
         self.counters.add(&other.counters);
         Ok(())
     }
-
-    fn check_compatible(&self, other: &Self) -> Result<(), Incompatible> {
-        let hashes = |filter: &Self| u64::from(filter.num_hashes());
-        let (left, right) = (self.num_counters(), other.num_counters());
-        Incompatible::check_shape("number of counters", left, right)?;
-        Incompatible::check_shape("number of hashes", hashes(self), hashes(other))?;
-        Incompatible::check_hasher(&self.hasher, &other.hasher)
-    }
 }
 
 impl<S: Clone, C: Counter> CountingBloomFilter<S, C> {
-    /// Makes the Bloom filter with a bit for each counter, for shipping: the same answers in a quarter of the
-    /// memory, or an eighth.
+    /// Creates the Bloom filter with one bit per counter, for shipping: the same answers in a quarter of the memory, or an
+    /// eighth.
     ///
     /// It is the filter that the keys themselves would have built. There is no way back, and no removal.
     ///
     /// # Errors
-    /// [`AllocError`] when memory is refused.
+    /// [`AllocError`] if the allocator refuses the memory.
     ///
     /// # Examples
     /// ```
@@ -197,110 +230,42 @@ impl<S: Clone, C: Counter> CountingBloomFilter<S, C> {
     }
 }
 
-/// Gives what is read of a key's counters, and of the shape, to a filter that is owned or borrowed.
-macro_rules! counting_methods {
-    ([$($generics:tt)*] $filter:ty, $name:literal) => {
-        $crate::methods::reading_methods!([$($generics)*] $filter);
+impl<S: KeyHasher, C: Counter> Insert for CountingBloomFilter<S, C> {
+    type Error = Infallible;
 
-        impl<$($generics)*> $filter {
-            /// Tests whether a key with this hash is possibly contained; `false` is certain.
-            /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
-            /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
-            #[inline]
-            #[must_use]
-            pub fn contains_hash(&self, hash: u64) -> bool {
-                self.positions(hash).all(|position| self.counters.get(position) != 0)
-            }
-
-            /// Estimates how often a key is in by its hash; see [`estimate`](Self::estimate).
-            /// The hash is one that this structure's [`hash_key`](pds_core::KeyHasher::hash_key) made, or any 64 uniform bits;
-            /// [`finalize`](pds_core::hash::finalize) makes those of any other hash.
-            #[must_use]
-            pub fn estimate_hash(&self, hash: u64) -> u64 {
-                self.positions(hash).map(|position| self.counters.get(position)).min().unwrap_or(0)
-            }
-
-            fn contains_each<K>(
-                &self,
-                keys: &[K],
-                hash: impl Fn(&K) -> u64,
-                answers: &mut [bool],
-            ) {
-                const BATCH: usize = $crate::methods::BATCH;
-                for (keys, answers) in keys.chunks(BATCH).zip(answers.chunks_mut(BATCH)) {
-                    let hashes = $crate::methods::hashes(keys, &hash);
-                    let hashes = &hashes[..keys.len()];
-                    hashes.iter().for_each(|&hash| self.prefetch_hash(hash));
-                    for (answer, &hash) in answers.iter_mut().zip(hashes) {
-                        *answer = self.contains_hash(hash);
-                    }
-                }
-            }
-
-            fn prefetch_hash(&self, hash: u64) {
-                self.positions(hash).for_each(|position| self.counters.prefetch(position));
-            }
-
-            /// The positions of a hash, as many as there are hash functions; some may coincide.
-            #[inline]
-            fn positions(&self, hash: u64) -> impl Iterator<Item = u64> {
-                $crate::positions::all(hash, self.num_hashes(), self.num_counters())
-            }
-
-            /// Returns the number of counters.
-            #[must_use]
-            pub fn num_counters(&self) -> u64 {
-                self.params.num_bits()
-            }
-
-            /// Returns the number of positions a key.
-            #[must_use]
-            pub fn num_hashes(&self) -> u32 {
-                self.params.num_hashes()
-            }
-
-            /// Returns the width of a counter in bits.
-            #[must_use]
-            pub const fn counter_bits(&self) -> u32 {
-                C::BITS
-            }
-
-            /// Returns the parameters: those of the Bloom filter with a bit for each counter.
-            #[must_use]
-            pub const fn params(&self) -> ::pds_params::BloomParams {
-                self.params
-            }
-
-            /// Returns the fraction of absent keys that are answered `true` now, in [0, 1]; in O(m).
-            #[must_use]
-            pub fn false_positive_rate(&self) -> f64 {
-                ::pds_params::bloom::rate_from_fill(self.fill_ratio(), self.num_hashes())
-            }
-
-            /// Estimates the number of *distinct* items, with its standard error; in O(m).
-            ///
-            /// Both are infinite when every counter is raised. Counters that stick and whose keys are
-            /// gone make it too high.
-            #[must_use]
-            pub fn approx_len(&self) -> ::pds_core::Estimate {
-                let raised = self.counters.count_raised();
-                ::pds_params::bloom::cardinality(self.num_counters(), self.num_hashes(), raised)
-            }
-        }
-
-        impl<$($generics)*> ::core::fmt::Debug for $filter {
-            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                f.debug_struct($name)
-                    .field("num_counters", &self.num_counters())
-                    .field("counter_bits", &C::BITS)
-                    .field("num_hashes", &self.num_hashes())
-                    .field("fill_ratio", &self.fill_ratio())
-                    .finish_non_exhaustive()
-            }
-        }
-    };
+    #[inline]
+    fn insert_hash(&mut self, hash: u64) -> Result<bool, Infallible> {
+        Ok(self.insert_hash(hash))
+    }
 }
-pub(crate) use counting_methods;
 
-counting_methods!([S, C: Counter] CountingBloomFilter<S, C>, "CountingBloomFilter");
-changing_methods!([S, C: Counter] CountingBloomFilter<S, C>);
+impl<S: KeyHasher, C: Counter> Remove for CountingBloomFilter<S, C> {
+    #[inline]
+    fn remove_hash(&mut self, hash: u64) -> bool {
+        self.remove_hash(hash)
+    }
+}
+
+impl<S: KeyHasher, C: Counter> Merge for CountingBloomFilter<S, C> {
+    type Error = Incompatible;
+
+    fn merge(&mut self, other: &Self) -> Result<(), Incompatible> {
+        self.merge(other)
+    }
+}
+
+/// Takes keys and references to keys: both hash alike.
+impl<K: Hash, S: KeyHasher, C: Counter> Extend<K> for CountingBloomFilter<S, C> {
+    fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
+        keys.into_iter().for_each(|key| _ = self.insert(&key));
+    }
+}
+
+/// Filters are equal if shape, hasher and counters are. The design (expected items and rate) takes no part.
+impl<S: KeyHasher, C: Counter> PartialEq for CountingBloomFilter<S, C> {
+    fn eq(&self, other: &Self) -> bool {
+        self.check_compatible(other).is_ok() && self.counters == other.counters
+    }
+}
+
+impl<S: KeyHasher, C: Counter> Eq for CountingBloomFilter<S, C> {}

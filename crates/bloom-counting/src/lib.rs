@@ -8,8 +8,6 @@ extern crate alloc;
 extern crate std;
 
 #[cfg(feature = "alloc")]
-mod ahead;
-#[cfg(feature = "alloc")]
 mod blocked;
 #[cfg(feature = "alloc")]
 mod builder;
@@ -26,16 +24,18 @@ mod line;
 #[cfg(feature = "alloc")]
 mod lines;
 #[cfg(feature = "alloc")]
-mod methods;
-#[cfg(feature = "alloc")]
 mod positions;
+#[cfg(feature = "alloc")]
+mod reading;
 #[cfg(feature = "alloc")]
 mod view;
 
 #[cfg(feature = "alloc")]
-pub use blocked::BlockedCountingBloomFilter;
+pub use blocked::{
+    BlockedCountingBloomFilter, BlockedCountingBloomFilterBuilder, BlockedCountingBloomFilterView,
+};
 #[cfg(feature = "alloc")]
-pub use builder::{BlockedCountingBloomFilterBuilder, CountingBloomFilterBuilder};
+pub use builder::CountingBloomFilterBuilder;
 #[cfg(feature = "alloc")]
 pub use counter::{Bits4, Bits8, Counter};
 #[cfg(feature = "alloc")]
@@ -44,12 +44,14 @@ pub use filter::CountingBloomFilter;
 #[doc(hidden)]
 pub use lines::backends;
 #[cfg(feature = "alloc")]
-pub use view::{BlockedCountingBloomFilterView, CountingBloomFilterView};
+pub use view::CountingBloomFilterView;
 // What the signatures here are made of, so that `pds-core` need not be a dependency of their users.
 #[cfg(feature = "alloc")]
 pub use bloom_core::BloomFilter;
 #[cfg(feature = "alloc")]
 pub use pds_core::bytes::{ByteOptions, Header};
+#[cfg(feature = "alloc")]
+pub use pds_core::storage;
 pub use pds_core::{
     AllocError, Avalanching, BuildError, DecodeError, DefaultHashBuilder, Estimate, Incompatible,
     KeyHasher, Kind, Mixed, ParamError, PortableHasher, Raw, SipHashBuilder,

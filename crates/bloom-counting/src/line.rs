@@ -30,19 +30,20 @@ const FIRST_FIELD: u32 = 60;
 /// Bits from one lane's field to the next: six, as in the blocked Bloom filter.
 const FIELD_STEP: u32 = 6;
 
-/// The word whose fields choose a counter of each lane, for a hash; the line is what the hash itself falls on.
+/// Returns the word whose fields choose a counter of each lane. The hash itself chooses the line.
 #[inline(always)]
 pub(crate) const fn fields(hash: u64) -> u64 {
     hash.wrapping_mul(GOLDEN_RATIO)
 }
 
-/// The bit of each lane at which the key's counter starts.
+/// Returns the bit of each lane at which the key's counter starts.
 #[inline(always)]
 fn shifts(fields: u64) -> [u32; LANES] {
     core::array::from_fn(|lane| shift(fields, lane))
 }
 
-/// A field is the number of a counter, and cut out two bits further up its first bit.
+/// Returns the bit of a lane at which the key's counter starts.
+// A field is the number of a counter. Cut out two bits further up, it is the first bit of that counter.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "a bit of a word")]
 const fn shift(fields: u64, lane: usize) -> u32 {
@@ -51,23 +52,22 @@ const fn shift(fields: u64, lane: usize) -> u32 {
     (field & (Bits4::MAX << 2)) as u32
 }
 
-/// Whether all counters of the key are raised.
-///
-/// Half the time that the least of them takes: no counter has to be moved to where it can be compared.
+/// Returns whether all counters of the key are above zero.
+// Takes half the time of `least`: no counter has to be moved to where it can be compared.
 #[inline(always)]
 pub(crate) fn holds(line: &Line, fields: u64) -> bool {
     let raised = |lane: usize| line[lane] & (Bits4::MAX << shift(fields, lane)) != 0;
     (0..LANES).fold(true, |all, lane| all & raised(lane))
 }
 
-/// The least of the key's counters.
+/// Returns the least of the key's counters.
 #[inline(always)]
 pub(crate) fn least(line: &Line, fields: u64) -> u64 {
     let value = |lane: usize| counter::value::<Bits4>(line[lane], shift(fields, lane));
     (0..LANES).fold(Bits4::MAX, |least, lane| least.min(value(lane)))
 }
 
-/// Raises the key's counter of each lane, unless it sticks.
+/// Increments the key's counter of each lane, unless it is saturated.
 #[inline(always)]
 pub(crate) fn raise(line: &mut Line, fields: u64) {
     for (word, shift) in line.iter_mut().zip(shifts(fields)) {
@@ -75,7 +75,7 @@ pub(crate) fn raise(line: &mut Line, fields: u64) {
     }
 }
 
-/// Lowers the key's counter of each lane, none of which is zero, unless it sticks.
+/// Decrements the key's counter of each lane, none of which is zero, unless it is saturated.
 #[inline(always)]
 pub(crate) fn lower(line: &mut Line, fields: u64) {
     for (word, shift) in line.iter_mut().zip(shifts(fields)) {
@@ -83,7 +83,7 @@ pub(crate) fn lower(line: &mut Line, fields: u64) {
     }
 }
 
-/// The fraction of absent keys of this line that are found in it.
+/// Returns the fraction of absent keys of this line that are found in it.
 pub(crate) fn rate(line: &Line) -> f64 {
     let fill = |word: u64| f64::from(counter::raised::<Bits4>(word).count_ones()) / 16.0;
     line.iter().map(|&word| fill(word)).product()

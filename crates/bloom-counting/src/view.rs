@@ -1,32 +1,29 @@
-//! Counting filters that are asked straight from their bytes.
+//! A counting Bloom filter that answers from its stored bytes.
 
-use pds_core::bytes::Envelope;
-use pds_core::internal::view_methods;
-use pds_core::{DecodeError, DefaultHashBuilder};
-use pds_params::{BlockedCountingParams, BloomParams};
+use pds_core::bytes::{ByteOptions, Envelope, OpenView};
+use pds_core::storage::Stored;
+use pds_core::{DecodeError, DefaultHashBuilder, PortableHasher};
 
-use crate::blocked::blocked_methods;
-use crate::bytes::{blocked_params_of, params_of};
+use crate::bytes::params_of;
 use crate::counters::Counters;
-use crate::filter::counting_methods;
-use crate::lines::Lines;
-use crate::{Bits4, BlockedCountingBloomFilter, Counter, CountingBloomFilter};
+use crate::{Bits4, Counter, CountingBloomFilter};
 
-/// Little-endian words in borrowed bytes.
-type ByteWords<'a> = &'a [[u8; 8]];
-
-/// A [`CountingBloomFilter`] in borrowed bytes, such as a memory-mapped file: all questions, no copy.
+/// A read-only [`CountingBloomFilter`] that answers from its portable bytes, without a copy.
 ///
-/// Opening verifies the header and the length, in constant time; the payload is looked at only by
-/// questions, and checked only by [`verify`](Self::verify). Bytes at any address will do.
+/// `B` is anything that gives bytes: `&[u8]`, `Vec<u8>`, `Arc<[u8]>`, a memory map. The view owns the `B`, so a program
+/// can keep many views in one collection without lifetimes. The bytes may start at any address.
+///
+/// A view has all methods of [`CountingBloomFilter`] that read, such as [`contains`](CountingBloomFilter::contains).
+///
+/// [`open`](Self::open) checks the head and the length in constant time. Call [`verify`](Self::verify) to check the
+/// payload too.
 ///
 /// # Guarantees
 /// - The answers are those of the filter that wrote the bytes.
-/// - From a payload that was damaged since and not verified: answers may be wrong, in both directions.
-///   Never a panic, never a read outside the bytes.
-/// - A mapped file must not be truncated while it is mapped: the system then ends the process on access
-///   (`SIGBUS`), and no library can prevent it. Replace files by renaming, as
-///   [`CountingBloomFilter::save`] does.
+/// - If the payload is damaged and was not verified, answers may be wrong in both directions. No question panics, and
+///   none reads outside the bytes.
+/// - Do not truncate a file while it is mapped: the system then ends the process on access (`SIGBUS`). Replace files by
+///   renaming, as [`ByteOptions::save`] does.
 ///
 /// # Examples
 /// ```
@@ -34,79 +31,69 @@ type ByteWords<'a> = &'a [[u8; 8]];
 ///
 /// let mut filter = CountingBloomFilter::new(1_000, 0.01)?;
 /// filter.extend(["stored", "stored"]);
-/// let bytes = filter.to_bytes();
 ///
-/// let view: CountingBloomFilterView = CountingBloomFilterView::open(&bytes)?;
+/// let view: CountingBloomFilterView<Vec<u8>> = CountingBloomFilterView::open(filter.to_bytes())?;
 /// view.verify()?;
 /// assert_eq!((view.estimate("stored"), view.estimate("absent")), (2, 0));
 /// assert_eq!(view.to_filter()?, filter);
 /// # Ok::<(), Box<dyn core::error::Error>>(())
 /// ```
-#[derive(Clone)]
-pub struct CountingBloomFilterView<'a, S = DefaultHashBuilder, C = Bits4> {
-    envelope: Envelope<&'a [u8]>,
-    counters: Counters<C, ByteWords<'a>>,
-    params: BloomParams,
-    hasher: S,
-}
+pub type CountingBloomFilterView<B, S = DefaultHashBuilder, C = Bits4> =
+    CountingBloomFilter<S, C, Stored<B>>;
 
-view_methods!(
-    [C: Counter] CountingBloomFilterView<'a, S, C>,
-    CountingBloomFilterView<'a, DefaultHashBuilder, C>,
-    CountingBloomFilter<S, C>,
-    to_filter,
-    check_padding
-);
-counting_methods!(['a, S, C: Counter] CountingBloomFilterView<'a, S, C>, "CountingBloomFilterView");
-
-impl<'a, S, C: Counter> CountingBloomFilterView<'a, S, C> {
-    fn of_envelope(envelope: Envelope<&'a [u8]>, hasher: S) -> Result<Self, DecodeError> {
-        let params = params_of::<C>(&envelope.header().shape)?;
-        let counters =
-            Counters::from_words(envelope.borrowed_payload().as_chunks().0, params.num_bits());
-        Ok(Self { envelope, counters, params, hasher })
-    }
-
-    fn check_padding(&self) -> Result<(), DecodeError> {
-        self.counters.check_padding(self.envelope.header().payload_end())
+impl<B: AsRef<[u8]>, C: Counter> CountingBloomFilterView<B, DefaultHashBuilder, C> {
+    /// Opens portable bytes that hold one filter and nothing else. For a hasher with a secret key use [`ByteOptions::open`].
+    ///
+    /// # Errors
+    /// [`DecodeError`] says what is wrong, and at which offset.
+    ///
+    /// # Complexity
+    /// Constant.
+    pub fn open(bytes: B) -> Result<Self, DecodeError> {
+        ByteOptions::new().open(bytes)
     }
 }
 
-/// A [`BlockedCountingBloomFilter`] in borrowed bytes, such as a memory-mapped file: all questions, no copy.
-///
-/// Opening, its guarantees and what must not be done to a mapped file are those of
-/// [`CountingBloomFilterView`]. Where the bytes start at a multiple of 64, a question reads one cache line,
-/// otherwise two.
-///
-/// # Examples
-/// ```
-/// use bloom_counting::{BlockedCountingBloomFilter, BlockedCountingBloomFilterView};
-///
-/// let mut filter = BlockedCountingBloomFilter::new(1_000, 0.01)?;
-/// filter.extend(["stored", "stored"]);
-/// let bytes = filter.to_bytes();
-///
-/// let view = BlockedCountingBloomFilterView::open(&bytes)?;
-/// view.verify()?;
-/// assert_eq!((view.estimate("stored"), view.estimate("absent")), (2, 0));
-/// assert_eq!(view.to_filter()?, filter);
-/// # Ok::<(), Box<dyn core::error::Error>>(())
-/// ```
-#[derive(Clone)]
-pub struct BlockedCountingBloomFilterView<'a, S = DefaultHashBuilder> {
-    envelope: Envelope<&'a [u8]>,
-    counters: Lines<ByteWords<'a>>,
-    params: BlockedCountingParams,
-    hasher: S,
+impl<B: AsRef<[u8]>, S: PortableHasher, C: Counter> CountingBloomFilterView<B, S, C> {
+    /// Returns the bytes that the view was opened from.
+    #[must_use]
+    pub const fn get_ref(&self) -> &B {
+        self.counters.words().get_ref()
+    }
+
+    /// Verifies the payload: its checksum, and the unused bits.
+    ///
+    /// # Errors
+    /// [`DecodeError`] says what is wrong, and at which offset.
+    ///
+    /// # Complexity
+    /// O(size): reads every byte.
+    pub fn verify(&self) -> Result<(), DecodeError> {
+        let envelope = self.counters.words().envelope();
+        envelope.verify()?;
+        self.counters.check_padding(envelope.header().payload_end())
+    }
+
+    /// Verifies the bytes and copies the filter out of them.
+    ///
+    /// # Errors
+    /// As [`verify`](Self::verify), and [`Alloc`](DecodeError::Alloc) if the allocator refuses the memory.
+    pub fn to_filter(&self) -> Result<CountingBloomFilter<S, C>, DecodeError>
+    where
+        S: Clone,
+    {
+        self.counters.words().envelope().decode(Some(self.hasher.clone()))
+    }
 }
 
-view_methods!(BlockedCountingBloomFilterView of BlockedCountingBloomFilter, to_filter);
-blocked_methods!(['a, S] BlockedCountingBloomFilterView<'a, S>, "BlockedCountingBloomFilterView");
+impl<B: AsRef<[u8]>, S: PortableHasher, C: Counter> OpenView<B>
+    for CountingBloomFilterView<B, S, C>
+{
+    type Hasher = S;
 
-impl<'a, S> BlockedCountingBloomFilterView<'a, S> {
-    fn of_envelope(envelope: Envelope<&'a [u8]>, hasher: S) -> Result<Self, DecodeError> {
-        let params = blocked_params_of(&envelope.header().shape)?;
-        let counters = Lines::from_words(envelope.borrowed_payload().as_chunks().0, &params);
-        Ok(Self { envelope, counters, params, hasher })
+    fn open_view(envelope: Envelope<B>, hasher: Option<S>) -> Result<Self, DecodeError> {
+        let (words, hasher) = Stored::open::<CountingBloomFilter<S, C>>(envelope, hasher)?;
+        let params = params_of::<C>(&words.envelope().header().shape)?;
+        Ok(Self { counters: Counters::from_words(words, params.num_bits()), params, hasher })
     }
 }

@@ -13,7 +13,7 @@ static ALLOCATOR: PeakAlloc = PeakAlloc;
 fn refuse(bytes: &[u8], blocked: &[u8]) {
     portable::refuse::<CountingBloomFilter>(bytes);
     portable::refuse::<BlockedCountingBloomFilter>(blocked);
-    assert!(<CountingBloomFilterView>::open(bytes).is_err());
+    assert!(<CountingBloomFilterView<_>>::open(bytes).is_err());
     #[cfg(feature = "serde")]
     pds_testkit::format::refuse_claims::<CountingBloomFilter>(bytes);
 }

@@ -290,7 +290,7 @@ fn case_24_many_keys_are_asked_in_one_call() {
             }
         }};
     }
-    asks!(CountingBloomFilter::new(10_000, 0.01).unwrap(), CountingBloomFilterView);
-    asks!(wide(100_000, 7), CountingBloomFilterView<'_, DefaultHashBuilder, Bits8>);
-    asks!(lines(500), BlockedCountingBloomFilterView);
+    asks!(CountingBloomFilter::new(10_000, 0.01).unwrap(), CountingBloomFilterView<_>);
+    asks!(wide(100_000, 7), CountingBloomFilterView<_, DefaultHashBuilder, Bits8>);
+    asks!(lines(500), BlockedCountingBloomFilterView<_>);
 }

@@ -20,8 +20,8 @@ use quickcheck::quickcheck;
 /// The width of the counters is to be named where nothing else fixes it.
 type Narrow = CountingBloomFilter;
 type Wide = CountingBloomFilter<DefaultHashBuilder, Bits8>;
-type NarrowView<'a> = CountingBloomFilterView<'a>;
-type WideView<'a> = CountingBloomFilterView<'a, DefaultHashBuilder, Bits8>;
+type NarrowView<B> = CountingBloomFilterView<B>;
+type WideView<B> = CountingBloomFilterView<B, DefaultHashBuilder, Bits8>;
 
 fn golden_path(file: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(file)
@@ -125,9 +125,9 @@ fn case_21_views_answer_from_bytes_at_any_address() {
             assert_eq!(format!("{view:?}").replace("View", ""), format!("{filter:?}"));
         }};
     }
-    agree!(NarrowView, "narrow.pds", narrow());
-    agree!(WideView, "wide.pds", wide());
-    agree!(BlockedCountingBloomFilterView, "blocked.pds", blocked());
+    agree!(NarrowView<_>, "narrow.pds", narrow());
+    agree!(WideView<_>, "wide.pds", wide());
+    agree!(BlockedCountingBloomFilterView<_>, "blocked.pds", blocked());
 }
 
 /// Seven positions of hash F(0) in 1,000 counters, computed apart from this crate; 2 or 1 counters a byte.
@@ -183,15 +183,16 @@ fn a_secret_key_is_written_on_request_only() {
         ByteOptions::new().hasher(hasher).from_bytes::<BlockedCountingBloomFilter<_>>(&bytes);
     let view = ByteOptions::new()
         .hasher(hasher)
-        .open::<_, BlockedCountingBloomFilterView<_>>(&bytes)
+        .open::<_, BlockedCountingBloomFilterView<_, _>>(&bytes)
         .unwrap();
     assert_eq!((given, view.to_filter()), (Ok(filter.clone()), Ok(filter.clone())));
     let other = SipHashBuilder::from_key([0; 16]);
     let mismatch =
-        ByteOptions::new().hasher(other).open::<_, BlockedCountingBloomFilterView<_>>(&bytes);
+        ByteOptions::new().hasher(other).open::<_, BlockedCountingBloomFilterView<_, _>>(&bytes);
     assert!(matches!(mismatch, Err(DecodeError::KeyMismatch { .. })));
     let bytes = ByteOptions::new().with_key().to_bytes(&filter);
-    let view = ByteOptions::new().open::<_, BlockedCountingBloomFilterView<SipHashBuilder>>(&bytes);
+    let view =
+        ByteOptions::new().open::<_, BlockedCountingBloomFilterView<_, SipHashBuilder>>(&bytes);
     assert_eq!(view.and_then(|view| view.to_filter()), Ok(filter));
 }
 
@@ -257,9 +258,9 @@ fn case_17_every_cut_and_every_flipped_bit_is_an_error() {
             }
         }};
     }
-    refuses!(Narrow, NarrowView, shaped(40, 3).to_bytes());
-    refuses!(Wide, WideView, wide().to_bytes());
-    refuses!(BlockedCountingBloomFilter, BlockedCountingBloomFilterView, blocked().to_bytes());
+    refuses!(Narrow, NarrowView<_>, shaped(40, 3).to_bytes());
+    refuses!(Wide, WideView<_>, wide().to_bytes());
+    refuses!(BlockedCountingBloomFilter, BlockedCountingBloomFilterView<_>, blocked().to_bytes());
 }
 
 /// A payload that nobody asked to verify may answer wrongly; it never panics.
@@ -276,9 +277,9 @@ fn case_21_unverified_views_survive_any_payload() {
             assert!(view.verify().is_err() && view.to_filter().is_err());
         }};
     }
-    survives!(NarrowView, narrow(), 15);
-    survives!(WideView, wide(), 255);
-    survives!(BlockedCountingBloomFilterView, blocked(), 15);
+    survives!(NarrowView<_>, narrow(), 15);
+    survives!(WideView<_>, wide(), 255);
+    survives!(BlockedCountingBloomFilterView<_>, blocked(), 15);
 }
 
 quickcheck! {

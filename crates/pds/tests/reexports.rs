@@ -63,7 +63,7 @@ mod structures {
         let mut filter = CountingBloomFilter::new(1_000, 0.001).expect("sound parameters");
         assert!(filter.insert("here") && filter.remove("here") && !filter.contains("here"));
         let bytes = filter.to_bytes();
-        let view: pds::CountingBloomFilterView =
+        let view: pds::CountingBloomFilterView<_> =
             pds::CountingBloomFilterView::open(&bytes).expect("fresh");
         assert!(!Membership::contains(&view, "here"));
         let mut lines = BlockedCountingBloomFilter::new(1_000, 0.001).expect("sound parameters");

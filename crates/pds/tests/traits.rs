@@ -122,7 +122,7 @@ macro_rules! filter {
 fn membership() {
     filter!(BloomFilter, BloomFilterView::open, BLOOM);
     filter!(BlockedBloomFilter, BlockedBloomFilterView::open, BLOCKED_BLOOM);
-    filter!(CountingBloomFilter, <CountingBloomFilterView>::open, COUNTING_BLOOM);
+    filter!(CountingBloomFilter, <CountingBloomFilterView<_>>::open, COUNTING_BLOOM);
     filter!(
         BlockedCountingBloomFilter,
         BlockedCountingBloomFilterView::open,

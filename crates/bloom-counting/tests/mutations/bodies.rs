@@ -52,8 +52,8 @@ pub fn decode(bytes: &[u8]) {
 
 /// Opens bytes without a copy as either filter.
 pub fn view(bytes: &[u8]) {
-    view_agrees!(CountingBloomFilterView<'_>, CountingBloomFilter, bytes, ask);
-    view_agrees!(BlockedCountingBloomFilterView<'_>, BlockedCountingBloomFilter, bytes, ask);
+    view_agrees!(CountingBloomFilterView<_>, CountingBloomFilter, bytes, ask);
+    view_agrees!(BlockedCountingBloomFilterView<_>, BlockedCountingBloomFilter, bytes, ask);
 }
 
 /// Changes the bytes of a filter, with checksums that fit again, and reads them as either, in every way.
