@@ -344,3 +344,104 @@ fn debug_shows_no_registers() {
     let text = format!("{:?}", numbers(12, 0..1));
     assert!(text.contains("precision: 12") && text.len() < 90, "{text}");
 }
+
+#[test]
+fn a_default_sketch_is_of_precision_14_and_empty() {
+    let sketch: HyperLogLog = HyperLogLog::default();
+    assert_eq!((sketch.precision(), sketch.is_empty(), sketch.size_in_bytes()), (14, true, 0));
+    assert_eq!(sketch, HyperLogLog::new(14).unwrap());
+    let collected: HyperLogLog = (0..100u32).collect();
+    assert_eq!(collected, numbers(14, 0..100));
+    let mut by_name = std::collections::HashMap::<_, HyperLogLog>::new();
+    for (name, number) in [("a", 1), ("b", 1), ("a", 2)] {
+        by_name.entry(name).or_default().insert(&number);
+    }
+    assert_eq!(by_name["a"].estimate().round(), 2.0);
+}
+
+#[test]
+fn merging_all_is_merging_one_after_the_other_or_nothing() {
+    let parts = [numbers(12, 0..5_000), numbers(10, 4_000..9_000), numbers(14, 0..0)];
+    let mut expected = numbers(13, 8_000..8_100);
+    let mut merged = expected.clone();
+    merged.merge_all(&parts).unwrap();
+    parts.iter().for_each(|part| expected.merge(part).unwrap());
+    assert_eq!(merged, expected);
+    merged.merge_all([]).unwrap();
+    assert_eq!(merged, expected);
+    // The last one is refused before the first one is merged.
+    let seeded = HyperLogLog::builder().precision(4).seed(1).build().unwrap();
+    let refused = merged.merge_all([&numbers(4, 0..9), &seeded]);
+    assert!(refused.is_err() && merged == expected);
+
+    let ultra = |numbers: core::ops::Range<u32>, seed| {
+        let mut sketch = UltraLogLog::builder().precision(8).seed(seed).build().unwrap();
+        sketch.extend(numbers);
+        sketch
+    };
+    let mut merged = ultra(0..100, 0);
+    merged.merge_all(&[ultra(50..150, 0), ultra(150..500, 0)]).unwrap();
+    assert_eq!(merged, ultra(0..500, 0));
+    assert!(merged.merge_all(&[ultra(500..600, 0), ultra(0..1, 1)]).is_err());
+    assert_eq!(merged, ultra(0..500, 0));
+}
+
+#[test]
+fn both_builders_take_one_size_a_seed_and_a_hasher() {
+    let builder = UltraLogLog::builder;
+    assert_eq!(builder().build().unwrap().precision(), 14);
+    assert_eq!(builder().memory_bytes(5_000).build().unwrap().size_in_bytes(), 4_096);
+    // 0.782 / sqrt(2^12) is 1.22 %; that of a HyperLogLog is 1.62 %.
+    assert_eq!(builder().standard_error(0.0123).build().unwrap().precision(), 12);
+    assert_eq!(
+        builder().precision(4).memory_bytes(16).build().map(drop),
+        Err(ParamError::Conflict { parameter: "precision" })
+    );
+    assert_eq!(
+        builder().standard_error(0.1).memory_bytes(16).build().map(drop),
+        Err(ParamError::Conflict { parameter: "standard_error" })
+    );
+    let seeded = builder().seed(5).build().unwrap();
+    assert_eq!(*seeded.hasher(), DefaultHashBuilder::with_seed(5));
+    let keyed = builder().hasher(SipHashBuilder::from_key([7; 16])).build().unwrap();
+    assert_eq!(*keyed.hasher(), SipHashBuilder::from_key([7; 16]));
+    let shared = HyperLogLog::builder().precision(5).seed(9).build_atomic().unwrap();
+    assert_eq!((shared.precision(), shared.size_in_bytes(), shared.is_dense()), (5, 32, true));
+    assert!(HyperLogLog::builder().precision(3).build_atomic().is_err());
+}
+
+#[test]
+fn a_shared_sketch_is_cleared_by_reference() {
+    let shared = HyperLogLog::builder().precision(6).build_atomic().unwrap();
+    (&shared).extend(0..1_000u32);
+    assert!(!shared.is_empty());
+    shared.clear();
+    assert!(shared.is_empty() && shared.estimate() == 0.0);
+}
+
+/// A view keeps its bytes, and answers all that the sketch does.
+#[test]
+fn a_view_owns_what_gives_its_bytes() {
+    use hll::{HyperLogLogView, UltraLogLogView};
+    let (sparse, dense) = (numbers(12, 0..100), numbers(12, 0..20_000));
+    let views: Vec<HyperLogLogView<std::sync::Arc<[u8]>>> = [&sparse, &dense]
+        .map(|sketch| HyperLogLogView::open(sketch.to_bytes().into()).unwrap())
+        .into();
+    for (view, sketch) in views.iter().zip([&sparse, &dense]) {
+        assert_eq!(view.is_dense(), sketch.is_dense());
+        assert_eq!(view.estimate(), sketch.estimate());
+        assert_eq!(view.estimate_by_likelihood(), sketch.estimate_by_likelihood());
+        assert_eq!(view.estimate_with_error(), sketch.estimate_with_error());
+        assert_eq!(view.estimate_interval(0.9).unwrap(), sketch.estimate_interval(0.9).unwrap());
+        assert!(!view.is_empty() && view.params() == sketch.params());
+        assert_eq!(view.get_ref()[..], sketch.to_bytes()[..]);
+        assert!(format!("{view:?}").starts_with("HyperLogLogView {"));
+    }
+    assert_eq!((views[0].size_in_bytes(), views[1].size_in_bytes()), (400, 3_072));
+    let mut ultra = UltraLogLog::new(6).unwrap();
+    ultra.extend(0..500u32);
+    let view = UltraLogLogView::open(ultra.to_bytes()).unwrap();
+    assert_eq!(view.registers(), ultra.registers());
+    assert_eq!(view.estimate_by_likelihood(), ultra.estimate_by_likelihood());
+    assert!(format!("{view:?}").starts_with("UltraLogLogView {"));
+}
