@@ -1,14 +1,38 @@
 //! The blocked Bloom filter as a subject.
 
+mod constructors;
+mod faults;
+mod identities;
+
 use super::bloom::{LOWER_HALF, WORST_PART};
+use super::coverage::AS_STATED;
 use super::judge::{Check, Law, real};
 use super::keys::{HasherKind, KeyKind};
-use super::measure::SET_BITS;
-use super::measure::{Plan, Work};
+use super::measure::{Plan, SET_BITS, Work};
+use super::membership::{cheap_jobs, plan_jobs, sets_jobs};
+use super::proofs::{self, History, two_filters};
+use super::schedule::Job;
+use super::structures::Structure;
 use super::subject::{Design, Family, Interval, Observation, Prediction, Sets, Size, Subject};
+use super::{Run, counts};
 use core::hash::Hash;
+use pds::blocked::backends;
 use pds::params::{BlockedBloomParams, Preference, blocked::BLOCK_BITS};
 use pds::{BlockedBloomFilter, Estimate, KeyHasher, ParamError};
+
+/// The blocked Bloom filters.
+pub(crate) const STRUCTURE: Structure = Structure {
+    name: NAME,
+    title: "Blocked Bloom filter",
+    variants: &[],
+    jobs,
+    faults: &faults::FAULTS,
+    sketches: &[],
+};
+
+const NAME: &str = "blocked";
+
+const HISTORIES: [History; 1] = [History { name: NAME, run: two_filters!(BlockedBloomFilter, 8) }];
 
 /// The fewest and the most parts that an array is divided into to find the most deviating one.
 const PARTS: [u64; 2] = [4, 64];
@@ -20,6 +44,31 @@ const BLOCKS_OF_A_PART: u64 = 160;
 
 /// The relative error of a predicted number of set bits.
 const ROUNDING: f64 = 1e-9;
+
+/// The backend that the processor gets for most; tiny filters of every number of hashes, and unions, by each of them.
+fn jobs(run: &Run) -> Vec<Job<'_>> {
+    let fastest = Shape::Chosen(Preference::Fastest);
+    let best = Blocked { name: NAME, shape: fastest, backend: None };
+    let mut jobs = cheap_jobs(best, run);
+    jobs.extend(plan_jobs(best, promised(), run));
+    jobs.extend(sets_jobs(best, run));
+    for backend in backends() {
+        jobs.extend(jobs_by_backend(backend, run));
+    }
+    jobs.extend(counts::jobs(best, run, AS_STATED));
+    jobs.extend(super::constructors::jobs(run, NAME, constructors::all()));
+    jobs.extend(identities::jobs(run.seed));
+    jobs.extend(proofs::jobs(run, NAME, &HISTORIES));
+    jobs
+}
+
+fn jobs_by_backend<'a>(backend: &'static str, run: &'a Run) -> Vec<Job<'a>> {
+    let shaped = |shape| Blocked { name: NAME, shape, backend: Some(backend) };
+    let of_hashes = |hashes| plan_jobs(shaped(Shape::Hashes(hashes)), tiny(), run);
+    let mut jobs: Vec<Job<'a>> = (2..=16).step_by(2).flat_map(of_hashes).collect();
+    jobs.extend(sets_jobs(shaped(Shape::Chosen(Preference::Smallest)), run));
+    jobs
+}
 
 /// Builds [`BlockedBloomFilter`]s by one of the backends, or by the one that the processor gets.
 #[derive(Debug, Clone, Copy)]
@@ -40,23 +89,31 @@ pub(crate) enum Shape {
 
 impl Family for Blocked {
     type Filter<S: KeyHasher + Clone> = BlockedBloomFilter<S>;
+    type Params = BlockedBloomParams;
 
     fn name(&self) -> &'static str {
         self.name
     }
 
-    fn build<S: KeyHasher + Clone>(&self, design: &Design, hasher: S) -> BlockedBloomFilter<S> {
-        let params = params(design, self.shape);
+    fn params(&self, design: &Design) -> BlockedBloomParams {
+        params(design, self.shape)
+    }
+
+    fn build<S: KeyHasher + Clone>(
+        &self,
+        params: &BlockedBloomParams,
+        hasher: S,
+    ) -> BlockedBloomFilter<S> {
         let filter =
-            BlockedBloomFilter::from_params(params, hasher).expect("memory for the filter");
+            BlockedBloomFilter::from_params(*params, hasher).expect("memory for the filter");
         match self.backend {
             Some(name) => filter.with_backend(name).expect("a backend of the list"),
             None => filter,
         }
     }
 
-    fn predict(&self, design: &Design, stored: u64) -> Prediction {
-        let mut prediction = predict(&params(design, self.shape), design, stored);
+    fn predict(&self, params: &BlockedBloomParams, design: &Design, stored: u64) -> Prediction {
+        let mut prediction = predict(params, design, stored);
         if let Shape::Hashes(_) = self.shape {
             prediction.promise = None;
         }
@@ -71,7 +128,7 @@ impl Family for Blocked {
 ///
 /// # Panics
 /// When the design is impossible: the grid holds none of that kind.
-pub(crate) fn params(design: &Design, shape: Shape) -> BlockedBloomParams {
+fn params(design: &Design, shape: Shape) -> BlockedBloomParams {
     let params = match shape {
         Shape::Chosen(preference) => chosen(design, preference),
         Shape::Hashes(hashes) => {
@@ -97,7 +154,7 @@ fn chosen(design: &Design, preference: Preference) -> Result<BlockedBloomParams,
 }
 
 /// What the mathematics says of filters with these parameters.
-pub(crate) fn predict(params: &BlockedBloomParams, design: &Design, stored: u64) -> Prediction {
+fn predict(params: &BlockedBloomParams, design: &Design, stored: u64) -> Prediction {
     let promised = design.size == Size::Promised && stored <= design.items;
     Prediction {
         rate: exactly(params.rate_at(stored)),
@@ -111,7 +168,7 @@ pub(crate) const fn exactly(rate: f64) -> Interval {
 }
 
 /// Pools of small filters of the sizes that promise a rate; with fewer items, one block answers too few wrongly to tell.
-pub(crate) fn promised() -> Vec<Plan> {
+fn promised() -> Vec<Plan> {
     let design = |items, rate| Design { items, rate, size: Size::Promised };
     let items = [100, 150, 200, 300, 500, 700, 1_000];
     let designs = items.into_iter().flat_map(|items| [0.1, 0.01].map(|rate| design(items, rate)));
@@ -119,7 +176,7 @@ pub(crate) fn promised() -> Vec<Plan> {
 }
 
 /// Pools of filters of one, two and three blocks, and one filter of some more, for each backend and number of hashes.
-pub(crate) fn tiny() -> Vec<Plan> {
+fn tiny() -> Vec<Plan> {
     let design = |blocks: u64| Design {
         items: 100 * blocks,
         rate: 0.01,

@@ -1,12 +1,36 @@
 //! The standard Bloom filter as a subject.
 
+mod constructors;
+mod faults;
+mod identities;
+
+use super::coverage::AS_STATED;
 use super::judge::{Check, Law, real};
 use super::measure::SET_BITS;
+use super::membership::{grid_jobs, sets_jobs, weak_jobs};
+use super::proofs::{self, History, two_filters};
+use super::schedule::Job;
+use super::structures::Structure;
 use super::subject::{Design, Family, Interval, Observation, Prediction, Sets, Size, Subject};
+use super::{Run, counts};
 use core::hash::Hash;
 use pds::bloom::BloomParams;
 use pds::params::bloom::{rate_from_fill, scheme_excess};
 use pds::{BloomFilter, Estimate, KeyHasher};
+
+/// The standard Bloom filter.
+pub(crate) const STRUCTURE: Structure = Structure {
+    name: NAME,
+    title: "Standard Bloom filter",
+    variants: &[],
+    jobs,
+    faults: &faults::FAULTS,
+    sketches: &[],
+};
+
+const NAME: &str = "bloom";
+
+const HISTORIES: [History; 1] = [History { name: NAME, run: two_filters!(BloomFilter, 8) }];
 
 pub(crate) const LOWER_HALF: Check =
     Check::new("set bits in the lower half", "Half of the array must hold half of the set bits.");
@@ -23,30 +47,42 @@ const BITS_FOR_SIGHT: u64 = 10_000;
 /// 0.5 % were measured at 7 bits, less above.
 const COINCIDENCES: f64 = 0.02;
 
+fn jobs(run: &Run) -> Vec<Job<'_>> {
+    let mut jobs = grid_jobs(Plain, run);
+    jobs.extend(sets_jobs(Plain, run));
+    jobs.extend(weak_jobs(Plain, run));
+    jobs.extend(counts::jobs(Plain, run, AS_STATED));
+    jobs.extend(super::constructors::jobs(run, NAME, constructors::all()));
+    jobs.extend(identities::jobs(run.seed));
+    jobs.extend(proofs::jobs(run, NAME, &HISTORIES));
+    jobs
+}
+
 /// Builds [`BloomFilter`]s.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Plain;
 
 impl Family for Plain {
     type Filter<S: KeyHasher + Clone> = BloomFilter<S>;
+    type Params = BloomParams;
 
     fn name(&self) -> &'static str {
-        "bloom"
+        NAME
     }
 
-    fn build<S: KeyHasher + Clone>(&self, design: &Design, hasher: S) -> BloomFilter<S> {
-        BloomFilter::from_params(params(design), hasher).expect("memory for the filter")
+    fn params(&self, design: &Design) -> BloomParams {
+        params(design)
     }
 
-    fn predict(&self, design: &Design, stored: u64) -> Prediction {
-        predict(&params(design), design, stored)
+    fn build<S: KeyHasher + Clone>(&self, params: &BloomParams, hasher: S) -> BloomFilter<S> {
+        BloomFilter::from_params(*params, hasher).expect("memory for the filter")
+    }
+
+    fn predict(&self, params: &BloomParams, design: &Design, stored: u64) -> Prediction {
+        predict(params, design, stored)
     }
 }
 
-/// The parameters that a design leads to.
-///
-/// # Panics
-/// When the design is impossible: the grid holds none of that kind.
 pub(crate) fn params(design: &Design) -> BloomParams {
     let promised = || BloomParams::for_double_hashing(design.items, design.rate);
     let params = match design.size {

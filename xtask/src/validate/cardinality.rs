@@ -4,19 +4,20 @@
 //! their relative errors, as multiples of the predicted standard error, are judged twice: the mean must be 0, and the
 //! root of the mean square 1. Numbers that nobody can insert are drawn: which ranks each register has seen.
 
+mod faults;
+mod histories;
+mod identities;
 mod intervals;
 mod overlap;
 mod promise;
-pub(super) mod sabotage;
 mod simulated;
-#[cfg(test)]
-mod tests;
 
-use super::Run;
 use super::coverage::AS_STATED;
 use super::effort::Effort;
 use super::judge::{Case, Check, Law, Measurement, real};
 use super::schedule::{Job, Progress};
+use super::structures::{SketchSize, Structure};
+use super::{Run, proofs};
 use core::ops::Range;
 use pds::params::HllParams;
 use pds::params::hll::CardinalityEstimator::{
@@ -25,6 +26,37 @@ use pds::params::hll::CardinalityEstimator::{
 use pds::{DefaultHashBuilder, HyperLogLog, KeyHasher, Mixed, UltraLogLog};
 use pds_testkit::hashers::{Fnv1aBuilder, IdentityBuilder};
 use pds_testkit::keys;
+
+/// The cardinality sketches.
+pub(crate) const STRUCTURE: Structure = Structure {
+    name: NAME,
+    title: "HyperLogLog and UltraLogLog",
+    variants: &[],
+    jobs,
+    faults: &faults::FAULTS,
+    sketches: &[
+        SketchSize {
+            type_name: "HyperLogLog",
+            promise: "a standard error of at most 1 %",
+            bytes: || {
+                let params = HllParams::for_standard_error(Improved, 0.01)?;
+                let mut sketch = HyperLogLog::new(params.precision())?;
+                sketch.make_dense();
+                Ok(sketch.size_in_bytes())
+            },
+        },
+        SketchSize {
+            type_name: "UltraLogLog",
+            promise: "a standard error of at most 1 %",
+            bytes: || {
+                let params = HllParams::for_standard_error(UltraFgra, 0.01)?;
+                Ok(UltraLogLog::new(params.precision())?.size_in_bytes())
+            },
+        },
+    ],
+};
+
+const NAME: &str = "hll";
 
 pub(crate) const MEAN_ESTIMATE: Check = Check::new(
     "mean estimate",
@@ -76,7 +108,7 @@ fn series(effort: Effort) -> Vec<Series> {
         let mut sizes: Vec<u64> = all.filter(|n| sizes.contains(n)).collect();
         sizes.sort_unstable();
         sizes.dedup();
-        Series { structure: "hll", precision, hasher, sizes, sketches }
+        Series { structure: NAME, precision, hasher, sizes, sketches }
     };
     let small = 0..effort.choose([5_000, 20_000, 100_001]);
     let mut all: Vec<_> = [8, 10, 12].map(|p| of(p, "default", small.clone(), SKETCHES)).into();
@@ -94,8 +126,17 @@ fn grid(i: i32) -> u64 {
     10f64.powf(f64::from(i) / 2.0).round() as u64
 }
 
-/// A job for each series, and one for each number of keys that is drawn.
-pub(crate) fn jobs(run: &Run) -> Vec<Job<'_>> {
+fn jobs(run: &Run) -> Vec<Job<'_>> {
+    let mut jobs = estimate_jobs(run);
+    jobs.extend(promise::jobs(run));
+    jobs.extend(interval_jobs(run, AS_STATED));
+    jobs.extend(identities::jobs(run.seed));
+    jobs.extend(proofs::jobs(run, NAME, &histories::HISTORIES));
+    jobs
+}
+
+/// Returns a job for each series, and one for each number of keys that is drawn.
+fn estimate_jobs(run: &Run) -> Vec<Job<'_>> {
     let seed = run.seed;
     let job = |series: Series| Job {
         cost: series.sketches * series.keys(),
@@ -112,13 +153,11 @@ pub(crate) fn jobs(run: &Run) -> Vec<Job<'_>> {
     let fine = run.effort.choose([&[(16, 9)][..], &[(16, 9)], &FINE]);
     let job = |&(precision, exponent)| simulated::job(precision, exponent, FINE_SKETCHES, seed);
     jobs.extend(fine.iter().map(job));
-    jobs.extend(promise::jobs(run));
-    jobs.extend(interval_jobs(run, AS_STATED));
     jobs
 }
 
-/// The jobs of all intervals, of `width` times their width.
-pub(super) fn interval_jobs(run: &Run, width: f64) -> Vec<Job<'_>> {
+/// Returns the jobs of all intervals, of `width` times their width.
+fn interval_jobs(run: &Run, width: f64) -> Vec<Job<'_>> {
     let mut jobs = intervals::jobs(run, width);
     jobs.extend(overlap::jobs(run, width));
     jobs

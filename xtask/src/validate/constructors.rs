@@ -5,26 +5,21 @@
 //! parameters.
 
 use super::Run;
-use super::blocked::exactly;
 use super::bloom;
 use super::coverage::label;
 use super::judge::{Case, real};
 use super::measure::Rates;
-use super::sabotage::Fault;
 use super::schedule::Job;
 use super::subject::{Design, Interval, Size};
 use pds::bloom::BloomParams;
 use pds::compare::{Candidate, Needs, recommend};
-use pds::params::blocked::split_block_rate;
-use pds::params::{BlockedBloomParams, BlockedCountingParams, CuckooParams};
-use pds::registry::{COUNTING_BLOOM, SPLIT_BLOCK_BLOOM, Structure};
-use pds::{
-    AllocError, BlockedBloomFilter, BlockedCountingBloomFilter, BloomFilter, CountingBloomFilter,
-    CuckooFilter, DefaultHashBuilder, Insert, Membership, ParamError, SplitBlockBloomFilter,
-};
+use pds::registry::Structure;
+use pds::{Insert, Membership, ParamError};
 use pds_testkit::keys;
 
-mod table;
+/// Keys and rate of most constructors: so few keys that a fault of the formula shows.
+pub(crate) const ITEMS: u64 = 1_000;
+pub(crate) const RATE: f64 = 0.01;
 
 /// Filters of each constructor: so many that their scatter tells the error of their mean.
 const FILTERS: u64 = 1_000;
@@ -32,17 +27,16 @@ const FILTERS: u64 = 1_000;
 const EVENTS: f64 = 20_000.0;
 
 /// A filled filter: its answer by the hash, and its predicted mean rate.
-struct Filled {
-    contains: Box<dyn Fn(u64) -> bool>,
-    rate: Interval,
+pub(crate) struct Filled {
+    pub(crate) contains: Box<dyn Fn(u64) -> bool>,
+    pub(crate) rate: Interval,
 }
 
 /// Random hashes.
-type Random<'a> = &'a mut dyn Iterator<Item = u64>;
+pub(crate) type Random<'a> = &'a mut dyn Iterator<Item = u64>;
 
 /// A way to a filter.
-struct Constructor {
-    structure: &'static str,
+pub(crate) struct Constructor {
     name: String,
     /// Keys to insert.
     items: u64,
@@ -52,39 +46,25 @@ struct Constructor {
     fill: Box<dyn Fn(Random<'_>, u64) -> Filled + Send>,
 }
 
-/// The jobs of all constructors of a structure.
-pub(crate) fn jobs<'a>(run: &'a Run, structure: &str) -> Vec<Job<'a>> {
-    let mut all = table::all();
-    all.retain(|constructor| constructor.structure == structure);
+/// Returns a constructor by its data.
+pub(crate) fn constructor(
+    name: impl Into<String>,
+    promise: impl Into<Option<f64>>,
+    items: u64,
+    fill: impl Fn(Random<'_>, u64) -> Filled + Send + 'static,
+) -> Constructor {
+    Constructor { name: name.into(), items, promise: promise.into(), fill: Box::new(fill) }
+}
+
+/// Returns the jobs of the constructors of a structure.
+pub(crate) fn jobs<'a>(run: &Run, structure: &'static str, all: Vec<Constructor>) -> Vec<Job<'a>> {
     let step = run.effort.choose([4, 1, 1]);
-    all.into_iter().step_by(step).map(|constructor| constructor.job(run.seed)).collect()
-}
-
-/// A constructor that takes 3 % of the bits too few, or none.
-fn bits_short(fault: Option<Fault>) -> Constructor {
-    const ITEMS: u64 = 1_000;
-    let bits = BloomParams::for_double_hashing(ITEMS, 0.01).expect("sound").num_bits();
-    let bits = if fault.is_some() { bits - bits * 3 / 100 } else { bits };
-    let params = BloomParams::from_bits_and_hashes(bits, 7).expect("sound");
-    Constructor {
-        structure: "sabotaged bloom",
-        name: "new(1000, 0.01)".to_owned(),
-        items: ITEMS,
-        promise: Some(0.01),
-        fill: Box::new(move |random, items| {
-            let filter = BloomFilter::from_params(params, DefaultHashBuilder::default());
-            filled(filter.expect("memory"), random, items, |_| double_hashed(&params, items))
-        }),
-    }
-}
-
-/// The jobs that find the fault.
-pub(crate) fn fault_jobs<'a>(fault: Fault, run: &Run) -> Vec<Job<'a>> {
-    vec![bits_short(Some(fault)).job(run.seed)]
+    all.into_iter().step_by(step).map(|one| one.job(structure, run.seed)).collect()
 }
 
 impl Constructor {
-    fn job<'a>(self, seed: u64) -> Job<'a> {
+    /// The job that measures it in rows of this structure.
+    pub(crate) fn job<'a>(self, structure: &'static str, seed: u64) -> Job<'a> {
         // A filter tells its prediction only once it is there; any hashes will do for that.
         let predicted = (self.fill)(&mut keys::random(0), self.items).rate;
         let least = self.promise.unwrap_or(predicted.low).min(predicted.low);
@@ -103,14 +83,14 @@ impl Constructor {
                     rates.add(queries, hits as u64);
                     progress.advance(each);
                 }
-                rates.judge(&self.case(predicted), predicted, self.promise)
+                rates.judge(&self.case(structure, predicted), predicted, self.promise)
             }),
         }
     }
 
-    fn case(&self, predicted: Interval) -> Case {
+    fn case(&self, structure: &'static str, predicted: Interval) -> Case {
         Case {
-            structure: self.structure,
+            structure,
             items: self.items,
             rate: self.promise.unwrap_or(predicted.low),
             shape: self.name.clone(),
@@ -122,19 +102,19 @@ impl Constructor {
 }
 
 /// Fills a filter with random hashes.
-fn insert_all<F: Insert>(filter: &mut F, random: Random<'_>, items: u64) {
+pub(crate) fn insert_all<F: Insert>(filter: &mut F, random: Random<'_>, items: u64) {
     for _ in 0..items {
         filter.insert_hash(random.next().expect("endless")).expect("a filter that has room");
     }
 }
 
 /// A filter as it answers, with its predicted rate.
-fn asked<F: Membership + 'static>(filter: F, rate: Interval) -> Filled {
+pub(crate) fn asked<F: Membership + 'static>(filter: F, rate: Interval) -> Filled {
     Filled { contains: Box::new(move |hash| filter.contains_hash(hash)), rate }
 }
 
 /// A filled filter with the rate that `predict` makes of it.
-fn filled<F: Insert + Membership + 'static>(
+pub(crate) fn filled<F: Insert + Membership + 'static>(
     mut filter: F,
     random: Random<'_>,
     items: u64,
@@ -146,72 +126,24 @@ fn filled<F: Insert + Membership + 'static>(
 }
 
 /// The predicted rate of double-hashed positions.
-fn double_hashed(params: &BloomParams, items: u64) -> Interval {
+pub(crate) fn double_hashed(params: &BloomParams, items: u64) -> Interval {
     let design = Design { items, rate: 1.0, size: Size::Bits(params.num_bits()) };
     bloom::predict(params, &design, items).rate
 }
 
-/// A filled split-block filter.
-fn filled_split(mut filter: SplitBlockBloomFilter, random: Random<'_>, items: u64) -> Filled {
-    (0..items).for_each(|_| {
-        filter.insert_hash(random.next().expect("endless"));
-    });
-    asked_split(filter, items)
-}
-
-fn asked_split(filter: SplitBlockBloomFilter, items: u64) -> Filled {
-    let rate = exactly(split_block_rate(filter.num_blocks(), items));
-    Filled { contains: Box::new(move |hash| filter.contains_hash(hash)), rate }
-}
-
-/// The filter that the calculator found.
-fn of_candidate(candidate: &Candidate, random: Random<'_>, items: u64) -> Filled {
-    let hasher = DefaultHashBuilder::default();
-    let mut fill = || -> Result<Filled, AllocError> {
-        if *candidate.structure() == SPLIT_BLOCK_BLOOM {
-            let blocks = candidate.size_in_bytes() / 32;
-            let filter = SplitBlockBloomFilter::with_blocks(blocks).expect("a block");
-            return Ok(filled_split(filter, random, items));
-        }
-        if let Some(&params) = candidate.params::<BloomParams>() {
-            let rate = |params| double_hashed(params, items);
-            return Ok(if *candidate.structure() == COUNTING_BLOOM {
-                let filter = CountingBloomFilter::<_>::from_params(params, hasher)?;
-                filled(filter, random, items, |_| rate(&params))
-            } else {
-                let filter = BloomFilter::from_params(params, hasher)?;
-                filled(filter, random, items, |_| rate(&params))
-            });
-        }
-        if let Some(&params) = candidate.params::<BlockedBloomParams>() {
-            let filter = BlockedBloomFilter::from_params(params, hasher)?;
-            return Ok(filled(filter, random, items, |_| exactly(params.rate_at(items))));
-        }
-        if let Some(&params) = candidate.params::<BlockedCountingParams>() {
-            let filter = BlockedCountingBloomFilter::from_params(params, hasher)?;
-            return Ok(filled(filter, random, items, |_| exactly(params.rate_at(items))));
-        }
-        let &params = candidate.params::<CuckooParams>().expect("one of ours");
-        let filter = CuckooFilter::from_params(params, hasher)?;
-        Ok(filled(filter, random, items, |_| exactly(params.rate_at(items))))
-    };
-    fill().expect("memory")
-}
-
-/// A structure's three ways through the calculator, and its recommendation where it is recommended.
-fn calculated(structure: &'static str, of: &'static Structure) -> Vec<Constructor> {
+/// Returns a structure's three ways through the calculator, and its recommendation if it is recommended. `fill` fills
+/// the filter that the calculator found.
+pub(crate) fn calculated(
+    of: &'static Structure,
+    fill: fn(&Candidate, Random<'_>, u64) -> Filled,
+) -> Vec<Constructor> {
     const ITEMS: u64 = 3_000;
-    const RATE: f64 = 0.01;
     let found =
         |name: &str, candidate: Result<Candidate, ParamError>, promise: fn(&Candidate) -> f64| {
             let candidate = candidate.expect("a design that can be had");
-            Constructor {
-                structure,
-                name: format!("{} {name}", of.type_name),
-                items: candidate.items(),
-                promise: Some(promise(&candidate)),
-                fill: Box::new(move |random, items| of_candidate(&candidate, random, items)),
-            }
+            let (name, promise) = (format!("{} {name}", of.type_name), promise(&candidate));
+            let items = candidate.items();
+            constructor(name, promise, items, move |random, items| fill(&candidate, random, items))
         };
     let promised = |_: &Candidate| RATE;
     let bytes = Candidate::new(of, ITEMS, RATE).expect("a design that can be had").size_in_bytes();
@@ -227,22 +159,4 @@ fn calculated(structure: &'static str, of: &'static Structure) -> Vec<Constructo
         all.push(found("recommend", Ok(choice), promised));
     }
     all
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::judge::{FALSE_ALARM, Verdict, judge};
-    use super::super::schedule;
-    use super::*;
-
-    fn verdicts(fault: Option<Fault>) -> Vec<Verdict> {
-        let rows = schedule::run(vec![bits_short(fault).job(1)]);
-        judge(rows, FALSE_ALARM / 3_000.0).iter().map(|row| row.verdict).collect()
-    }
-
-    #[test]
-    fn bits_too_few_are_found_by_the_promise_alone() {
-        assert_eq!(verdicts(None), [Verdict::Kept; 2]);
-        assert_eq!(verdicts(Some(Fault::BitsShort)), [Verdict::Broken, Verdict::Kept]);
-    }
 }

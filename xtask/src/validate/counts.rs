@@ -1,42 +1,25 @@
 //! The intervals of the numbers of keys that filters estimate: `approx_len`, and of unions and intersections.
 
 use super::Run;
-use super::blocked::{Blocked, Shape};
-use super::bloom::Plain;
 use super::coverage::{Answer, Asked, Intervals, Trial};
 use super::effort::Effort;
 use super::judge::real;
 use super::schedule::Job;
 use super::subject::{Design, Family, Sets, Size, Subject};
-use pds::blocked::Preference;
-use pds::{CountingBloomFilter, DefaultHashBuilder, Estimate};
+use pds::{DefaultHashBuilder, Estimate};
 
 /// A small filter: the errors of a count are the larger the smaller it is.
-const DESIGN: Design = Design { items: 1_200, rate: 0.01, size: Size::Promised };
+pub(crate) const DESIGN: Design = Design { items: 1_200, rate: 0.01, size: Size::Promised };
 /// Keys in the union: sparse, at the design load and far above it. One third is in both filters.
 const LOADS: [u64; 3] = [120, 1_200, 3_600];
 
-/// The jobs of standard filters, with intervals of `width` times their width.
-pub(crate) fn bloom_jobs(run: &Run, width: f64) -> Vec<Job<'_>> {
-    jobs(Plain, run, width)
-}
-
-/// The jobs of blocked filters.
-pub(crate) fn blocked_jobs(run: &Run, width: f64) -> Vec<Job<'_>> {
-    let shape = Shape::Chosen(Preference::Fastest);
-    jobs(Blocked { name: "blocked", shape, backend: None }, run, width)
-}
-
-/// The jobs of counting filters.
-pub(crate) fn counting_jobs(run: &Run, width: f64) -> Vec<Job<'_>> {
-    loads(run).iter().map(|&items| counting(items).job(run, width)).collect()
-}
-
-fn loads(run: &Run) -> &'static [u64] {
+/// The numbers of keys that a run has time for.
+pub(crate) fn loads(run: &Run) -> &'static [u64] {
     if run.effort == Effort::Quick { &LOADS[1..2] } else { &LOADS }
 }
 
-fn jobs<F: Family>(family: F, run: &Run, width: f64) -> Vec<Job<'_>>
+/// Returns the jobs of a family, with intervals of `width` times their width.
+pub(crate) fn jobs<F: Family>(family: F, run: &Run, width: f64) -> Vec<Job<'_>>
 where
     F::Filter<DefaultHashBuilder>: Sets,
 {
@@ -48,8 +31,9 @@ fn pair<F: Family>(family: F, items: u64) -> Intervals<'static>
 where
     F::Filter<DefaultHashBuilder>: Sets,
 {
+    let params = family.params(&DESIGN);
     let trial: Trial<'_> = Box::new(move |random, ask| {
-        let build = || family.build(&DESIGN, DefaultHashBuilder::default());
+        let build = || family.build(&params, DefaultHashBuilder::default());
         let (mut left, mut right) = (build(), build());
         let third = items / 3;
         for _ in 0..third {
@@ -68,19 +52,6 @@ where
         tell("approx_union_len", 3 * third, left.union_count(&right));
         tell("approx_intersection_len", third, left.shared_count(&right));
     });
-    let shape = format!("{}, {items} in all", family.predict(&DESIGN, items).shape);
+    let shape = format!("{}, {items} in all", family.predict(&params, &DESIGN, items).shape);
     Intervals { structure: family.name(), shape, cost: 2 * items, trial }
-}
-
-fn counting(items: u64) -> Intervals<'static> {
-    let trial: Trial<'_> = Box::new(move |random, ask| {
-        let mut filter =
-            CountingBloomFilter::new(DESIGN.items, DESIGN.rate).expect("a sound design");
-        (0..items).for_each(|_| {
-            filter.insert_hash(random.next().expect("endless"));
-        });
-        let answer = Answer::normal(filter.approx_len());
-        ask(Asked { items, name: "approx_len", truth: real(items), answer });
-    });
-    Intervals { structure: "counting", shape: "4-bit counters".to_owned(), cost: items, trial }
 }

@@ -46,7 +46,7 @@ const TRIALS: u64 = 6_000;
 
 /// The width of an interval as the structure states it.
 pub(crate) const AS_STATED: f64 = 1.0;
-/// The width with the fault `narrow-interval`, as a share of what the structure states.
+/// The width with the faults `narrow-interval` and `narrow-count`, as a share of what the structure states.
 pub(crate) const NARROW: f64 = 0.9;
 
 /// A number for each name, which tells the random streams of two cases apart.
@@ -221,8 +221,8 @@ mod tests {
     }
 
     fn verdicts(width: f64) -> Vec<Verdict> {
-        let rows =
-            judge(schedule::run(vec![sums().tried(TRIALS, 1, width)]), FALSE_ALARM / 3_000.0);
+        let done = schedule::run(vec![sums().tried(TRIALS, 1, width)]).remove(0);
+        let rows = judge(done.measurements, FALSE_ALARM / 3_000.0);
         rows.iter().map(|row| row.verdict).collect()
     }
 

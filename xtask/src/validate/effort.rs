@@ -7,9 +7,9 @@ const VISIBLE: f64 = 8.8;
 const LEAST_QUERIES: f64 = 1_000.0;
 
 /// How long a run may take on two cores.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Effort {
-    /// A minute and a half.
+    /// 40 seconds.
     Quick,
     /// Four minutes.
     Normal,
@@ -18,6 +18,11 @@ pub(crate) enum Effort {
 }
 
 impl Effort {
+    /// The option on the command line; empty for an ordinary run.
+    pub(crate) const fn option(self) -> &'static str {
+        self.choose(["--quick", "", "--full"])
+    }
+
     /// The setting for this effort, out of those for each.
     pub(crate) const fn choose<T: Copy>(self, [quick, normal, full]: [T; 3]) -> T {
         match self {

@@ -1,50 +1,82 @@
 //! Sketches and summaries that count: never below the truth, and above it as little as promised.
 
-use super::Run;
+mod bounds;
+mod faults;
+mod histories;
+mod identities;
+mod signed;
+
 use super::judge::{Case, Check, Law, Measurement, real};
 use super::schedule::{Job, Progress};
-use super::signed::count_sketch;
+use super::structures::{SketchSize, Structure};
+use super::{Run, proofs};
 use pds::cms::Update;
 use pds::heavy_hitters::Hitter;
 use pds::params::{CountMinParams, HeavyHittersParams};
-use pds::{CountMinSketch, DefaultHashBuilder, HeavyHitters, KeyHasher, SketchedHeavyHitters};
+use pds::{
+    CountMinSketch, CountSketch, DefaultHashBuilder, HeavyHitters, KeyHasher, SketchedHeavyHitters,
+};
 use pds_testkit::zipf::{Zipf, counts};
+use signed::count_sketch;
 
-pub(crate) const BELOW_TRUTH: Check = Check::new(
+/// The sketches and summaries that count.
+pub(crate) const STRUCTURE: Structure = Structure {
+    name: NAME,
+    title: "Count-min sketch and its kin",
+    variants: &[],
+    jobs,
+    faults: &faults::FAULTS,
+    sketches: &[
+        SketchSize {
+            type_name: "CountMinSketch",
+            promise: "counts off by 0.1 % of the total, but for 1 % of the keys",
+            bytes: || Ok(CountMinSketch::new(0.001, 0.01)?.size_in_bytes()),
+        },
+        SketchSize {
+            type_name: "CountSketch",
+            promise: "counts off by 3 % of the norm, but for 1 % of the keys",
+            bytes: || Ok(CountSketch::new(0.03, 0.01)?.size_in_bytes()),
+        },
+    ],
+};
+
+const NAME: &str = "cms";
+
+const BELOW_TRUTH: Check = Check::new(
     "estimates below the truth",
     "No key may be estimated below its count, unless the answer is \"at least\".",
 );
-pub(crate) const BEYOND_BOUND: Check = Check::new(
+const BEYOND_BOUND: Check = Check::new(
     "estimates beyond the bound",
     "Of all estimates, at most a share of delta may exceed the count by more than epsilon N.",
 );
-pub(crate) const MEAN_ERROR: Check = Check::new(
+const MEAN_ERROR: Check = Check::new(
     "mean error of estimates",
     "The mean error over all keys, against a simulation with fully random rows.",
 );
-pub(crate) const TAIL_ERROR: Check = Check::new(
+const TAIL_ERROR: Check = Check::new(
     "99th percentile of errors",
     "The error that one key in a hundred exceeds, against the same simulation.",
 );
-pub(crate) const MERGED_BYTES: Check = Check::new(
+const MERGED_BYTES: Check = Check::new(
     "merge's bytes unlike the whole's",
     "A merge must be the sketch of both streams, byte for byte.",
 );
-pub(crate) const MISSED_HEAVY: Check =
+const MISSED_HEAVY: Check =
     Check::new("heavy keys missed", "Every key above the share must be listed.");
-pub(crate) const WRONGLY_HEAVY: Check =
+const WRONGLY_HEAVY: Check =
     Check::new("light keys listed", "No listed key may be below the share by more than the error.");
 
 /// Operations of a stream: every event is counted, and every key is asked for.
-pub(super) const STREAM_COST: u64 = 2 * EVENTS as u64;
+const STREAM_COST: u64 = 2 * EVENTS as u64;
 /// Different keys of a stream, and how many come in all, as in the simulation.
-pub(super) const ITEMS: usize = 100_000;
+const ITEMS: usize = 100_000;
 const EVENTS: usize = 1_000_000;
 
 /// Count sketches for each stream of a count-min sketch, and events of each: in a full run, so many that a spread a tenth
 /// above the bound is seen.
 const SKETCHES: u64 = 60;
-pub(super) const SKETCH_EVENTS: usize = 100_000;
+const SKETCH_EVENTS: usize = 100_000;
 
 /// Standard errors of few streams are themselves uncertain: they are taken so many times larger, as the
 /// distribution of Student asks for at the level of one test among a hundred, for the degrees of freedom of the
@@ -57,7 +89,7 @@ const fn allowance(streams: usize) -> f64 {
 const SIMULATED_STREAMS: f64 = 5.0;
 
 /// A sketch under test, or one with a fault.
-pub(super) trait Counts {
+trait Counts {
     fn insert(&mut self, key: u64);
 
     /// The estimate, and whether it is only "at least".
@@ -78,11 +110,11 @@ impl<S: KeyHasher> Counts for CountMinSketch<S> {
 /// A shape and a stream, with the mean error over all keys, and the error that one in a hundred exceeds, that a simulation with
 /// fully random rows gave.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Simulated {
+struct Simulated {
     exponent: f64,
     /// Width and depth.
-    pub(super) params: (u64, u32),
-    pub(super) update: Update,
+    params: (u64, u32),
+    update: Update,
     mean_error: f64,
     tail_error: f64,
 }
@@ -98,7 +130,7 @@ const fn simulated(
 }
 
 #[rustfmt::skip]
-pub(super) const SIMULATED: &[Simulated] = &[
+const SIMULATED: &[Simulated] = &[
     simulated(1.0, 272, 3, Update::Plain, [1882.08, 3517.0]),
     simulated(1.0, 272, 3, Update::Conservative, [1164.43, 1237.0]),
     simulated(1.0, 272, 5, Update::Plain, [1690.87, 2619.0]),
@@ -132,11 +164,16 @@ impl Simulated {
         CountMinParams::from_width_and_depth(self.params.0, self.params.1).expect("a sound shape")
     }
 
+    fn sketch(&self, hasher: DefaultHashBuilder) -> CountMinSketch<DefaultHashBuilder, u32> {
+        let builder = CountMinSketch::builder().params(self.params()).counters::<u32>();
+        builder.update(self.update).hasher(hasher).build().expect("memory")
+    }
+
     fn case(&self, keys: &'static str, streams: u64) -> Case {
         let (width, depth) = self.params;
         let shape = format!("{width} x {depth}, {:?}, Zipf {}", self.update, self.exponent);
         Case {
-            structure: "cms",
+            structure: NAME,
             items: EVENTS as u64,
             rate: self.params().delta(),
             shape,
@@ -147,8 +184,16 @@ impl Simulated {
     }
 }
 
-/// The jobs of all that counts.
-pub(crate) fn jobs(run: &Run) -> Vec<Job<'_>> {
+fn jobs(run: &Run) -> Vec<Job<'_>> {
+    let mut jobs = stream_jobs(run);
+    jobs.extend(bounds::jobs(run));
+    jobs.extend(identities::jobs(run.seed));
+    jobs.extend(proofs::jobs(run, NAME, &histories::HISTORIES));
+    jobs
+}
+
+/// Returns the jobs of streams, in random order and ordered.
+fn stream_jobs(run: &Run) -> Vec<Job<'_>> {
     let (seed, streams) = (run.seed, run.effort.choose([12, 12, 60]));
     let chosen = SIMULATED.iter().step_by(run.effort.choose([9, 3, 1]));
     let mut jobs: Vec<_> = chosen
@@ -173,16 +218,7 @@ pub(crate) fn jobs(run: &Run) -> Vec<Job<'_>> {
 }
 
 fn count_min(plan: &Simulated, streams: u64, seed: u64, progress: &Progress) -> Vec<Measurement> {
-    let build = |stream| {
-        let hasher = DefaultHashBuilder::with_seed(seed ^ stream);
-        CountMinSketch::builder()
-            .params(plan.params())
-            .counters::<u32>()
-            .update(plan.update)
-            .hasher(hasher)
-            .build()
-            .expect("memory")
-    };
+    let build = |stream| plan.sketch(DefaultHashBuilder::with_seed(seed ^ stream));
     let mut rows = measure(plan, "random order", streams, seed, build, progress);
     if plan.update == Update::Plain {
         rows.push(merged(plan, seed));
@@ -191,7 +227,7 @@ fn count_min(plan: &Simulated, streams: u64, seed: u64, progress: &Progress) -> 
 }
 
 /// Counts streams, and asks for every key.
-pub(super) fn measure<C: Counts>(
+fn measure<C: Counts>(
     plan: &Simulated,
     keys: &'static str,
     streams: u64,
@@ -272,16 +308,7 @@ fn against(streams: &[f64], simulated: f64, slack: f64) -> (f64, Law) {
 
 /// The bytes of a merge of two halves that differ from those of the sketch of the whole.
 fn merged(plan: &Simulated, seed: u64) -> Measurement {
-    let build = || {
-        let hasher = DefaultHashBuilder::with_seed(seed);
-        CountMinSketch::builder()
-            .params(plan.params())
-            .counters::<u32>()
-            .update(plan.update)
-            .hasher(hasher)
-            .build()
-            .expect("memory")
-    };
+    let build = || plan.sketch(DefaultHashBuilder::with_seed(seed));
     let [mut left, mut right, mut whole] = [build(), build(), build()];
     for (index, rank) in Zipf::new(ITEMS, plan.exponent).stream(seed).take(EVENTS).enumerate() {
         if index < EVENTS / 3 {
@@ -323,18 +350,10 @@ fn ordered(exponent: f64, seed: u64, progress: &Progress) -> Vec<Measurement> {
 }
 
 fn bound(plan: &Simulated, order: &'static str, ranks: &[usize]) -> Vec<Measurement> {
-    let hasher = DefaultHashBuilder::default();
-    let params = plan.params();
-    let mut sketch = CountMinSketch::builder()
-        .params(params)
-        .counters::<u32>()
-        .update(plan.update)
-        .hasher(hasher)
-        .build()
-        .expect("memory");
+    let mut sketch = plan.sketch(DefaultHashBuilder::default());
     ranks.iter().for_each(|&rank| Counts::insert(&mut sketch, rank as u64));
     let mut asked = Asked::default();
-    asked.add(&sketch, ranks, params.epsilon());
+    asked.add(&sketch, ranks, plan.params().epsilon());
     let mut rows = asked.judge(&plan.case(order, 1), plan);
     rows.retain(|row| !matches!(row.check, MEAN_ERROR | TAIL_ERROR));
     rows
@@ -362,7 +381,7 @@ fn heavy(phi: f64, exponent: f64, order: &'static str, ranks: &[usize]) -> Vec<M
         let light =
             top.iter().filter(|hitter| real(count(hitter)) <= share(phi - epsilon) - 1.0).count();
         let case = Case {
-            structure: "cms",
+            structure: NAME,
             items: EVENTS as u64,
             rate: phi,
             shape: format!("{name}, Zipf {exponent}, {rightly} of {} listed rightly", top.len()),

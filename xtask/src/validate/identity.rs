@@ -1,40 +1,35 @@
 //! Merges with an empty structure: the identity, on either side, of every structure that can be merged.
 
-use super::Run;
 use super::judge::{Case, Check, Law, Measurement, real};
-use super::sabotage::Fault;
 use super::schedule::Job;
 use core::fmt::Debug;
-use pds::{Insert, Merge, UltraLogLog};
+use pds::{Insert, Merge};
 use pds_testkit::keys;
 
-mod table;
-
-const IDENTITY: Check = Check::new(
+pub(crate) const IDENTITY: Check = Check::new(
     "answers that a merge with an empty one changes",
     "An empty structure is the identity of merging: on either side, whatever its precision, it leaves the \
               bytes and estimates of the other one.",
 );
 
 /// What a structure says: its bytes, and its estimates as bytes.
-type Said = Vec<u8>;
+pub(crate) type Said = Vec<u8>;
 
 /// A structure that is merged with an empty one of the same or of another shape.
-struct Identity<F> {
-    structure: &'static str,
-    name: &'static str,
-    full: fn(u64) -> F,
-    empty: fn() -> F,
-    says: fn(&F) -> Said,
+pub(crate) struct Identity<F> {
+    pub(crate) name: &'static str,
+    pub(crate) full: fn(u64) -> F,
+    pub(crate) empty: fn() -> F,
+    pub(crate) says: fn(&F) -> Said,
     /// Whether an empty one on the left can become the other: a shared sketch cannot change its precision.
-    left: bool,
+    pub(crate) left: bool,
     /// How two are merged; tells whether the merge was refused.
-    merge: fn(&mut F, &F) -> bool,
+    pub(crate) merge: fn(&mut F, &F) -> bool,
 }
 
 impl<F: 'static> Identity<F> {
     /// The rows of both sides.
-    fn measure(&self, seed: u64) -> Vec<Measurement> {
+    fn measure(&self, structure: &'static str, seed: u64) -> Vec<Measurement> {
         let wanted = (self.says)(&(self.full)(seed));
         let row = |side: &str, mut onto: F, other: F| {
             let refused = (self.merge)(&mut onto, &other);
@@ -43,7 +38,7 @@ impl<F: 'static> Identity<F> {
             let lengths = wanted.len().abs_diff(said.len());
             Measurement {
                 case: Case {
-                    structure: self.structure,
+                    structure,
                     items: KEYS,
                     rate: 0.0,
                     shape: format!("{}, empty on the {side}", self.name),
@@ -62,21 +57,22 @@ impl<F: 'static> Identity<F> {
         left.into_iter().chain([right]).collect()
     }
 
-    fn job<'a>(self, seed: u64) -> Job<'a> {
-        Job { cost: 10 * KEYS, run: Box::new(move |_| self.measure(seed)) }
+    /// The job that measures it in rows of this structure.
+    pub(crate) fn job<'a>(self, structure: &'static str, seed: u64) -> Job<'a> {
+        Job { cost: 10 * KEYS, run: Box::new(move |_| self.measure(structure, seed)) }
     }
 }
 
 /// Keys of the full one: enough that sparse forms of a few kilobytes become dense.
-const KEYS: u64 = 3_000;
+pub(crate) const KEYS: u64 = 3_000;
 /// Keys of those that stay sparse.
-const FEW: u64 = 100;
+pub(crate) const FEW: u64 = 100;
 
-fn hashes(seed: u64, count: u64) -> impl Iterator<Item = u64> {
+pub(crate) fn hashes(seed: u64, count: u64) -> impl Iterator<Item = u64> {
     keys::random(seed).zip(0..count).map(|(hash, _)| hash)
 }
 
-fn with<F: Insert>(mut empty: F, seed: u64, count: u64) -> F {
+pub(crate) fn with<F: Insert>(mut empty: F, seed: u64, count: u64) -> F {
     for hash in hashes(seed, count) {
         empty.insert_hash(hash).expect("room");
     }
@@ -84,69 +80,31 @@ fn with<F: Insert>(mut empty: F, seed: u64, count: u64) -> F {
 }
 
 /// By the trait that all structures have in common.
-fn merged<F: Merge>(left: &mut F, right: &F) -> bool
+pub(crate) fn merged<F: Merge>(left: &mut F, right: &F) -> bool
 where
     F::Error: Debug,
 {
     left.merge(right).is_err()
 }
 
-fn and(mut bytes: Said, estimates: &[f64]) -> Said {
+pub(crate) fn and(mut bytes: Said, estimates: &[f64]) -> Said {
     estimates.iter().for_each(|estimate| bytes.extend(estimate.to_bits().to_le_bytes()));
     bytes
 }
 
-/// The jobs of a structure.
-pub(crate) fn jobs<'a>(run: &Run, structure: &str) -> Vec<Job<'a>> {
-    let seed = run.seed;
-    match structure {
-        "bloom" => table::bloom(seed),
-        "blocked" => table::blocked(seed),
-        "counting" => table::counting(seed),
-        "cuckoo" => vec![table::cuckoo().job(seed)],
-        "cms" => table::frequency(seed),
-        _ => table::cardinality(seed),
-    }
+/// Returns the identity of a type with `Merge`, `to_bytes` and these estimates.
+macro_rules! identity {
+    ($name:literal, $full:expr, $empty:expr, |$one:ident: $type:ty| $estimates:expr) => {
+        $crate::validate::identity::Identity::<$type> {
+            name: $name,
+            full: $full,
+            empty: || $empty,
+            says: |$one: &$type| {
+                $crate::validate::identity::and($one.to_bytes().to_vec(), &$estimates)
+            },
+            left: true,
+            merge: $crate::validate::identity::merged,
+        }
+    };
 }
-
-/// UltraLogLog sketches that take on the lower precision of an empty one, or sound ones of one precision.
-fn ultra(fault: Option<Fault>) -> Identity<UltraLogLog> {
-    fn of(precision: u32) -> UltraLogLog {
-        UltraLogLog::new(precision).expect("in range")
-    }
-    Identity {
-        structure: "sabotaged hll",
-        name: "ultra",
-        full: |seed| with(of(12), seed, KEYS),
-        empty: if fault.is_some() { || of(6) } else { || of(12) },
-        left: true,
-        says: |sketch| and(sketch.to_bytes(), &[sketch.estimate()]),
-        merge: |left, right| {
-            let precision = left.precision().min(right.precision());
-            let mut right = right.clone();
-            let reduced = left.reduce_precision(precision).and(right.reduce_precision(precision));
-            reduced.is_err() || merged(left, &right)
-        },
-    }
-}
-
-/// The jobs that find the fault.
-pub(crate) fn fault_jobs<'a>(fault: Fault, run: &Run) -> Vec<Job<'a>> {
-    vec![ultra(Some(fault)).job(run.seed)]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::judge::{FALSE_ALARM, Verdict, judge};
-    use super::*;
-
-    fn verdicts(fault: Option<Fault>) -> Vec<Verdict> {
-        judge(ultra(fault).measure(1), FALSE_ALARM).iter().map(|row| row.verdict).collect()
-    }
-
-    #[test]
-    fn an_empty_sketch_that_lowers_the_precision_is_found() {
-        assert_eq!(verdicts(None), [Verdict::Kept; 2]);
-        assert_eq!(verdicts(Some(Fault::EmptyLowersPrecision)), [Verdict::Broken; 2]);
-    }
-}
+pub(crate) use identity;

@@ -77,15 +77,29 @@ impl Plan {
 }
 
 /// A plan with all that is needed to carry it out.
-pub(crate) struct Task<'a, F> {
-    pub(crate) family: F,
-    pub(crate) plan: Plan,
-    pub(crate) seed: u64,
-    pub(crate) corpus: &'a Corpus,
-    pub(crate) progress: &'a Progress,
+pub(crate) struct Task<'a, F: Family> {
+    family: F,
+    plan: Plan,
+    /// Found once: finding them takes longer than filling a small filter.
+    params: F::Params,
+    seed: u64,
+    corpus: &'a Corpus,
+    progress: &'a Progress,
 }
 
-impl<F: Family> Task<'_, F> {
+impl<'a, F: Family> Task<'a, F> {
+    /// A plan with a seed of its own.
+    pub(crate) fn new(
+        family: F,
+        plan: Plan,
+        seed: u64,
+        corpus: &'a Corpus,
+        progress: &'a Progress,
+    ) -> Self {
+        let params = family.params(&plan.design);
+        Self { family, plan, params, seed, corpus, progress }
+    }
+
     /// Measures an instance or a pool.
     pub(crate) fn run(&self) -> Vec<Measurement> {
         if self.plan.keys.is_text() { self.run_on::<String>() } else { self.run_on::<u64>() }
@@ -158,7 +172,7 @@ impl<F: Family> Task<'_, F> {
         queries: u64,
     ) -> (F::Filter<S>, Trial) {
         let open = || K::stream(self.plan.keys.open(seed, self.corpus));
-        let mut filter = self.family.build(&self.plan.design, hasher);
+        let mut filter = self.family.build(&self.params, hasher);
         let mut stream = open();
         self.each_chunk(&mut *stream, stored, |keys| {
             keys.iter().for_each(|key| filter.insert(key));
@@ -193,7 +207,7 @@ impl<F: Family> Task<'_, F> {
     }
 
     fn predict(&self, stored: u64) -> Prediction {
-        self.family.predict(&self.plan.design, stored)
+        self.family.predict(&self.params, &self.plan.design, stored)
     }
 
     fn case(&self, items: u64, instances: u64) -> Case {
@@ -233,7 +247,7 @@ where
     /// with the default hasher.
     pub(crate) fn run_sets(&self) -> Vec<Measurement> {
         let hasher = pds::DefaultHashBuilder::with_seed(self.seed);
-        let mut filters = [(); 3].map(|()| self.family.build(&self.plan.design, hasher));
+        let mut filters = [(); 3].map(|()| self.family.build(&self.params, hasher));
         let [left, right, whole] = &mut filters;
         let mut stream = u64::stream(self.plan.keys.open(self.seed, self.corpus));
         let third = self.plan.design.items / 3;

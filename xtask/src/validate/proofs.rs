@@ -6,14 +6,11 @@ use super::Run;
 use super::judge::{Case, Check, Law, Measurement, real};
 use super::schedule::Job;
 use core::ops::RangeInclusive;
-use histories::{HISTORIES, LOW_END};
 use pds::Estimate;
 use pds::cms::CountInterval;
 use pds_testkit::keys;
 
-mod histories;
-
-const CONTRADICTIONS: Check = Check::new(
+pub(crate) const CONTRADICTIONS: Check = Check::new(
     "answers that contradict the structure",
     "After random histories: no interval ends before it begins, excludes what occupied registers, set bits or \
               counters prove, or has an end or an error that is no number.",
@@ -21,19 +18,19 @@ const CONTRADICTIONS: Check = Check::new(
 
 /// The claims of a history that did not hold.
 #[derive(Debug, Default)]
-struct Claims {
+pub(crate) struct Claims {
     made: u64,
     broken: u64,
 }
 
 impl Claims {
-    const fn hold(&mut self, holds: bool) {
+    pub(crate) const fn hold(&mut self, holds: bool) {
         self.made += 1;
         self.broken += !holds as u64;
     }
 
     /// An interval that begins before it ends, and holds no less than `floor`.
-    fn interval(&mut self, interval: &RangeInclusive<f64>, floor: u64) {
+    pub(crate) fn interval(&mut self, interval: &RangeInclusive<f64>, floor: u64) {
         let (start, end) = (*interval.start(), *interval.end());
         // An estimate may be a rounding below the number of its registers.
         let floor = real(floor) * (1.0 - 1e-12);
@@ -41,13 +38,18 @@ impl Claims {
     }
 
     /// An error that is a number, around an estimate from `low` to `high`.
-    fn estimate(&mut self, Estimate { value, standard_error }: Estimate, low: f64, high: f64) {
+    pub(crate) fn estimate(
+        &mut self,
+        Estimate { value, standard_error }: Estimate,
+        low: f64,
+        high: f64,
+    ) {
         self.hold(standard_error.is_finite() && standard_error >= 0.0);
         self.hold((low * (1.0 - 1e-9)..=high * (1.0 + 1e-9)).contains(&value));
     }
 
     /// Ends in order, and an upper one that is certain: no less than the count, and no more than all.
-    fn count(&mut self, interval: CountInterval, truth: u64, total: u64) {
+    pub(crate) fn count(&mut self, interval: CountInterval, truth: u64, total: u64) {
         let most = interval.truth_at_most;
         self.hold(most.is_none_or(|most| (interval.truth_at_least..=total).contains(&most)));
         self.hold(most.is_none_or(|most| truth <= most));
@@ -55,45 +57,39 @@ impl Claims {
 }
 
 /// The random numbers of a history.
-type Random<'a> = &'a mut dyn Iterator<Item = u64>;
+pub(crate) type Random<'a> = &'a mut dyn Iterator<Item = u64>;
 
 /// A structure under random histories.
-struct History {
+pub(crate) struct History {
+    pub(crate) name: &'static str,
+    pub(crate) run: fn(Random<'_>, &mut Claims),
+}
+
+/// Returns the jobs of the histories of a structure.
+pub(crate) fn jobs<'a>(
+    run: &Run,
     structure: &'static str,
-    name: &'static str,
-    run: fn(Random<'_>, &mut Claims),
-}
-
-/// The jobs of a structure.
-pub(crate) fn jobs<'a>(run: &'a Run, structure: &str) -> Vec<Job<'a>> {
-    let chosen = HISTORIES.iter().filter(|history| history.structure == structure);
-    chosen.map(|history| history.job(run)).collect()
-}
-
-/// The jobs that find the fault.
-pub(crate) fn fault_jobs<'a>(run: &Run) -> Vec<Job<'a>> {
-    vec![LOW_END.job(run)]
+    histories: &'static [History],
+) -> Vec<Job<'a>> {
+    let (seed, count) = (run.seed, run.effort.choose([100, 1_000, 10_000]));
+    let job = |history: &'static History| Job {
+        cost: count * 2_000,
+        run: Box::new(move |progress| {
+            let row = history.measure(structure, seed, count);
+            progress.advance(count * 2_000);
+            vec![row]
+        }),
+    };
+    histories.iter().map(job).collect()
 }
 
 impl History {
-    fn job<'a>(&'static self, run: &Run) -> Job<'a> {
-        let (seed, histories) = (run.seed, run.effort.choose([100, 1_000, 10_000]));
-        Job {
-            cost: histories * 2_000,
-            run: Box::new(move |progress| {
-                let row = self.measure(seed, histories);
-                progress.advance(histories * 2_000);
-                vec![row]
-            }),
-        }
-    }
-
-    fn measure(&self, seed: u64, histories: u64) -> Measurement {
+    fn measure(&self, structure: &'static str, seed: u64, histories: u64) -> Measurement {
         let mut random = keys::random(seed);
         let mut claims = Claims::default();
         (0..histories).for_each(|_| (self.run)(&mut random, &mut claims));
         let case = Case {
-            structure: self.structure,
+            structure,
             items: 0,
             rate: 0.0,
             shape: format!("{}, {} claims", self.name, claims.made),
@@ -106,19 +102,43 @@ impl History {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_lower_end_below_the_occupied_registers_is_found() {
-        assert!(LOW_END.measure(1, 100).observed > 10.0);
-    }
-
-    #[test]
-    fn true_facts_are_none() {
-        let sound =
-            HISTORIES.iter().filter(|history| matches!(history.structure, "bloom" | "counting"));
-        assert!(sound.map(|history| history.measure(1, 100).observed).all(|broken| broken == 0.0));
-    }
+pub(crate) fn next(random: Random<'_>) -> u64 {
+    random.next().expect("endless")
 }
+
+/// A number up to 2^bits, small ones as often as large ones.
+pub(crate) fn some(random: Random<'_>, bits: u64) -> u64 {
+    let bits = next(random) % (bits + 1);
+    next(random) >> (64 - bits.max(1))
+}
+
+/// Numbers of keys of two filters: no fewer than the set bits of the left one prove, no more in both than in either.
+pub(crate) fn counts(claims: &mut Claims, least: f64, [left, right, union, shared]: [Estimate; 4]) {
+    claims.estimate(left, least, f64::INFINITY);
+    claims.estimate(union, left.value.max(right.value), f64::INFINITY);
+    claims.estimate(shared, 0.0, left.value.min(right.value));
+}
+
+/// A history of two filters of a hundred keys, with up to `most` bits of keys.
+macro_rules! two_filters {
+    ($type:ident, $most:literal) => {
+        |random, claims| {
+            let build = || $type::new(100, 0.01).expect("sound");
+            let (mut left, mut right) = (build(), build());
+            for _ in 0..$crate::validate::proofs::some(random, $most) {
+                left.insert_hash($crate::validate::proofs::next(random));
+                right.insert_hash($crate::validate::proofs::next(random));
+            }
+            let least = $crate::validate::judge::real(left.count_ones())
+                / f64::from(left.params().num_hashes());
+            let union = left.approx_union_len(&right).expect("one design");
+            let shared = left.approx_intersection_len(&right).expect("one design");
+            $crate::validate::proofs::counts(
+                claims,
+                least,
+                [left.approx_len(), right.approx_len(), union, shared],
+            );
+        }
+    };
+}
+pub(crate) use two_filters;

@@ -1,159 +1,119 @@
-//! The structures that are validated: each has a line here and a file of its own.
+//! The registry of the structures that are validated: one line for each.
 
-use super::blocked::{Blocked, Shape};
-use super::coverage::AS_STATED;
-use super::grid::Grid;
-use super::measure::{Plan, Task};
+use super::Run;
+use super::effort::Effort;
+use super::judge::Check;
 use super::schedule::Job;
-use super::subject::{Design, Family, Sets};
-use super::{
-    Run, blocked, bloom, bounds, cardinality, constructors, counts, frequency, identity, proofs,
-    removal,
-};
-use core::hash::BuildHasher;
-use pds::DefaultHashBuilder;
-use pds::blocked::{Preference, backends};
-use pds_testkit::hashers::Fnv1aBuilder;
+use super::{blocked, bloom, cardinality, counting, cuckoo, frequency};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use pds::BuildError;
 
-/// A structure by its name on the command line, and the work that validates it.
-struct Structure {
-    name: &'static str,
-    jobs: for<'a> fn(&'a Run) -> Vec<Job<'a>>,
-}
-
-const ALL: [Structure; 6] = [
-    Structure { name: "bloom", jobs: bloom_jobs },
-    Structure { name: "blocked", jobs: blocked_jobs },
-    Structure { name: "counting", jobs: counting_jobs },
-    Structure { name: "cuckoo", jobs: removal::cuckoo_jobs },
-    Structure { name: "cms", jobs: cms_jobs },
-    Structure { name: "hll", jobs: cardinality::jobs },
+/// Every structure, in the order of the reports.
+pub(crate) const ALL: [&Structure; 6] = [
+    &bloom::STRUCTURE,
+    &blocked::STRUCTURE,
+    &counting::STRUCTURE,
+    &cuckoo::STRUCTURE,
+    &frequency::STRUCTURE,
+    &cardinality::STRUCTURE,
 ];
 
-/// The names of all structures.
-pub(crate) fn names() -> Vec<&'static str> {
-    ALL.iter().map(|structure| structure.name).collect()
+/// A structure: everything that a run, its options and its reports know of it.
+#[derive(Debug)]
+pub(crate) struct Structure {
+    /// The name on the command line and in the rows.
+    pub(crate) name: &'static str,
+    /// The heading of its section in a report.
+    pub(crate) title: &'static str,
+    /// Names in rows other than its own, with the headings of their sections.
+    pub(crate) variants: &'static [(&'static str, &'static str)],
+    /// The work that validates it.
+    pub(crate) jobs: for<'a> fn(&'a Run) -> Vec<Job<'a>>,
+    /// The faults that can be injected into it.
+    pub(crate) faults: &'static [Fault],
+    /// Its sizes for a report, if they do not depend on the number of keys.
+    pub(crate) sketches: &'static [SketchSize],
 }
 
-/// The jobs for the named structure, or for all.
-pub(crate) fn jobs<'a>(run: &'a Run, name: Option<&str>) -> Vec<Job<'a>> {
-    let chosen = ALL.iter().filter(|structure| name.is_none_or(|name| name == structure.name));
-    let jobs = |structure: &Structure| {
-        let mut jobs = (structure.jobs)(run);
-        jobs.extend(constructors::jobs(run, structure.name));
-        jobs.extend(identity::jobs(run, structure.name));
-        jobs.extend(proofs::jobs(run, structure.name));
-        jobs
-    };
-    chosen.flat_map(jobs).collect()
+/// A fault that can be injected, to see the validator fail.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    /// The name on the command line.
+    pub(crate) name: &'static str,
+    /// What is wrong, in a sentence without a full stop.
+    pub(crate) effect: &'static str,
+    /// The checks that it must break.
+    pub(crate) breaks: &'static [Check],
+    /// The least effort that sees it.
+    pub(crate) effort: Effort,
+    /// The work that validates a structure with the fault.
+    pub(crate) jobs: for<'a> fn(&'a Run) -> Vec<Job<'a>>,
 }
 
-fn bloom_jobs(run: &Run) -> Vec<Job<'_>> {
-    let mut jobs = membership_jobs(bloom::Plain, run);
-    jobs.extend(sets_jobs(bloom::Plain, run));
-    jobs.extend(unmixed_jobs(bloom::Plain, run));
-    jobs.extend(counts::bloom_jobs(run, AS_STATED));
-    jobs
-}
-
-/// A weak hasher whose hashes are taken as they come, which has to break the rate, and the same one mixed.
-fn unmixed_jobs<F: Family>(family: F, run: &Run) -> Vec<Job<'_>> {
-    let plan = with_grid(family, run, |grid| grid.weak());
-    let (seed, corpus) = (seed_of(run.seed, &plan), &run.corpus);
-    let unmixed = Job {
-        cost: plan.cost(),
-        run: Box::new(move |progress| Task { family, plan, seed, corpus, progress }.run_unmixed()),
-    };
-    let mut jobs = plan_jobs(family, vec![plan], run);
-    jobs.push(unmixed);
-    jobs
-}
-
-fn cms_jobs(run: &Run) -> Vec<Job<'_>> {
-    let mut jobs = frequency::jobs(run);
-    jobs.extend(bounds::jobs(run));
-    jobs
-}
-
-fn counting_jobs(run: &Run) -> Vec<Job<'_>> {
-    let mut jobs = removal::counting_jobs(run);
-    jobs.extend(counts::counting_jobs(run, AS_STATED));
-    jobs
-}
-
-/// The backend that the processor gets for most; tiny filters of every number of hashes, and unions, by each of them.
-fn blocked_jobs(run: &Run) -> Vec<Job<'_>> {
-    let fastest = Shape::Chosen(Preference::Fastest);
-    let best = Blocked { name: "blocked", shape: fastest, backend: None };
-    let mut jobs = cheap_jobs(best, run);
-    jobs.extend(plan_jobs(best, blocked::promised(), run));
-    jobs.extend(sets_jobs(best, run));
-    for backend in backends() {
-        jobs.extend(jobs_by_backend(backend, run));
+impl Fault {
+    /// The structure that it is a fault of.
+    pub(crate) fn structure(&self) -> &'static Structure {
+        let has =
+            |structure: &&&Structure| structure.faults.iter().any(|one| one.name == self.name);
+        ALL.iter().find(has).expect("a fault stands in the list of its structure")
     }
-    jobs.extend(counts::blocked_jobs(run, AS_STATED));
-    jobs
 }
 
-/// The part of the grid that a shorter run has time for, beside the whole of it for the plain filter.
-pub(crate) fn cheap_jobs<F: Family>(family: F, run: &Run) -> Vec<Job<'_>> {
-    let most = run.effort.choose([1_300_000, 40_000_000, u64::MAX]);
-    let mut jobs = membership_jobs(family, run);
-    jobs.retain(|job| job.cost <= most);
-    jobs
+/// The memory of a sketch for a promise.
+#[derive(Debug)]
+pub(crate) struct SketchSize {
+    pub(crate) type_name: &'static str,
+    pub(crate) promise: &'static str,
+    pub(crate) bytes: fn() -> Result<u64, BuildError>,
 }
 
-fn jobs_by_backend<'a>(backend: &'static str, run: &'a Run) -> Vec<Job<'a>> {
-    let shaped = |shape| Blocked { name: "blocked", shape, backend: Some(backend) };
-    let tiny = |hashes| plan_jobs(shaped(Shape::Hashes(hashes)), blocked::tiny(), run);
-    let mut jobs: Vec<Job<'a>> = (2..=16).step_by(2).flat_map(tiny).collect();
-    jobs.extend(sets_jobs(shaped(Shape::Chosen(Preference::Smallest)), run));
-    jobs
+/// Every fault of every structure.
+pub(crate) fn faults() -> impl Iterator<Item = &'static Fault> {
+    ALL.into_iter().flat_map(|structure| structure.faults)
 }
 
-/// Applies something to the grid of a family.
-fn with_grid<F: Family, T>(family: F, run: &Run, apply: impl Fn(Grid<'_>) -> T) -> T {
-    let rate = |design: &Design, stored| family.predict(design, stored).rate.low;
-    apply(Grid { effort: run.effort, corpus: &run.corpus, rate: &rate })
+/// Returns the jobs of a structure, or of all.
+pub(crate) fn jobs<'a>(run: &'a Run, only: Option<&Structure>) -> Vec<Job<'a>> {
+    let chosen = ALL.into_iter().filter(|one| only.is_none_or(|only| only.name == one.name));
+    chosen.flat_map(|structure| (structure.jobs)(run)).collect()
 }
 
-/// A job for each case of the grid.
-pub(crate) fn membership_jobs<F: Family>(family: F, run: &Run) -> Vec<Job<'_>> {
-    plan_jobs(family, with_grid(family, run, |grid| grid.plans()), run)
-}
-
-fn plan_jobs<F: Family>(family: F, plans: Vec<Plan>, run: &Run) -> Vec<Job<'_>> {
-    let job = |plan: Plan| {
-        let seed = seed_of(run.seed, &plan);
-        let corpus = &run.corpus;
-        Job {
-            cost: plan.cost(),
-            run: Box::new(move |progress| Task { family, plan, seed, corpus, progress }.run()),
-        }
+/// Returns the heading of the section of rows with this name.
+pub(crate) fn title(name: &str) -> &str {
+    let named = |structure: &&'static Structure| {
+        let own = (structure.name, structure.title);
+        structure.variants.iter().copied().chain([own])
     };
-    plans.into_iter().map(job).collect()
+    let found = ALL.iter().flat_map(named).find(|(one, _)| *one == name);
+    found.map_or(name, |(_, title)| title)
 }
 
-/// A job for the unions and counts of each design.
-fn sets_jobs<F: Family>(family: F, run: &Run) -> Vec<Job<'_>>
-where
-    F::Filter<DefaultHashBuilder>: Sets,
-{
-    let plans = with_grid(family, run, |grid| grid.sets());
-    let job = |plan: Plan| {
-        let seed = seed_of(run.seed, &plan);
-        let corpus = &run.corpus;
-        Job {
-            cost: plan.cost(),
-            run: Box::new(move |progress| Task { family, plan, seed, corpus, progress }.run_sets()),
-        }
+/// Returns a parser of the names of structures.
+pub(crate) fn structure_parser() -> impl TypedValueParser<Value = &'static Structure> {
+    named(ALL.into_iter().map(|one| (one, PossibleValue::new(one.name).help(one.title))))
+}
+
+/// Returns a parser of the names of faults.
+pub(crate) fn fault_parser() -> impl TypedValueParser<Value = &'static Fault> {
+    let value = |fault: &'static Fault| {
+        let seen = match fault.effort {
+            Effort::Quick => String::new(),
+            effort => format!(" (seen with {})", effort.option()),
+        };
+        let (structure, effect) = (fault.structure().name, fault.effect);
+        (fault, PossibleValue::new(fault.name).help(format!("{structure}: {effect}{seen}")))
     };
-    plans.into_iter().map(job).collect()
+    named(faults().map(value))
 }
 
-/// A seed for each plan, which depends on nothing but the plan and the seed of the run: a case gives the same numbers
-/// whatever else runs.
-fn seed_of(seed: u64, plan: &Plan) -> u64 {
-    let label = Fnv1aBuilder.hash_one(format!("{plan:?}"));
-    pds_testkit::keys::random(seed ^ label).next().expect("the stream is endless")
+/// Returns a parser of the names of some values.
+fn named<T: Sync + 'static>(
+    values: impl Iterator<Item = (&'static T, PossibleValue)>,
+) -> impl TypedValueParser<Value = &'static T> {
+    let (values, names): (Vec<_>, Vec<_>) = values.unzip();
+    let of_names = names.clone();
+    PossibleValuesParser::new(names).map(move |name| {
+        let index = of_names.iter().position(|value| value.matches(&name, false));
+        values[index.expect("one of the possible values")]
+    })
 }

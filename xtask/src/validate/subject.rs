@@ -1,7 +1,7 @@
 //! What a structure offers to be validated.
 //!
-//! A membership structure implements [`Family`] and [`Subject`] in a file of its own and inherits the whole grid. One
-//! that answers frequencies or cardinalities needs only to produce jobs: see [`super::structures`].
+//! A membership structure implements [`Family`] and [`Subject`] in a file of its own and inherits the whole grid. A
+//! structure that answers frequencies or cardinalities only has to produce jobs: see [`super::structures`].
 
 use super::judge::{Check, Law};
 use core::hash::Hash;
@@ -73,17 +73,26 @@ pub(crate) trait Family: Copy + Send + 'static {
     /// What it builds.
     type Filter<S: KeyHasher + Clone>: Subject;
 
+    /// What a design leads to.
+    type Params: Copy + Send;
+
     /// The structure's name on the command line.
     fn name(&self) -> &'static str;
+
+    /// Finds the parameters that a design leads to.
+    ///
+    /// # Panics
+    /// When the design is impossible: the grid holds none of that kind.
+    fn params(&self, design: &Design) -> Self::Params;
 
     /// Builds an empty structure.
     ///
     /// # Panics
     /// When memory is refused: a validation that cannot build its structures has no result.
-    fn build<S: KeyHasher + Clone>(&self, design: &Design, hasher: S) -> Self::Filter<S>;
+    fn build<S: KeyHasher + Clone>(&self, params: &Self::Params, hasher: S) -> Self::Filter<S>;
 
-    /// What a structure of this design with `stored` keys will do.
-    fn predict(&self, design: &Design, stored: u64) -> Prediction;
+    /// Predicts what a structure of these parameters, and of this design, will do with `stored` keys.
+    fn predict(&self, params: &Self::Params, design: &Design, stored: u64) -> Prediction;
 }
 
 /// A structure that answers "is this key in the set?" and is never wrong in saying no.

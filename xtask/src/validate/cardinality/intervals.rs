@@ -1,5 +1,6 @@
 //! The intervals of all forms of both sketches: sparse, at the switch and dense.
 
+use super::NAME;
 use super::simulated::{ESTIMATORS, RankLaw, estimates};
 use crate::validate::Run;
 use crate::validate::coverage::{Answer, Asked, Intervals, Trial, deviations};
@@ -156,7 +157,7 @@ fn form<F: Form>(
         }
     });
     let cost = sizes.last().copied().unwrap_or(0);
-    Intervals { structure: "hll", shape: format!("p {precision}"), cost, trial }
+    Intervals { structure: NAME, shape: format!("p {precision}"), cost, trial }
 }
 
 /// Registers drawn from the law of a number of keys that nobody can insert, a power of ten.
@@ -173,7 +174,7 @@ fn drawn(precision: u32, exponent: u32) -> Intervals<'static> {
         }
     });
     let cost = params.num_registers();
-    Intervals { structure: "hll", shape: format!("p {precision}"), cost, trial }
+    Intervals { structure: NAME, shape: format!("p {precision}"), cost, trial }
 }
 
 fn params(precision: u32) -> HllParams {

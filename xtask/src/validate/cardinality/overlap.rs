@@ -1,5 +1,6 @@
 //! The intervals of joint estimates: how many keys are in one sketch only, in the other only, in both.
 
+use super::NAME;
 use crate::validate::Run;
 use crate::validate::coverage::{Answer, Asked, Intervals, Trial};
 use crate::validate::judge::real;
@@ -69,5 +70,5 @@ fn intervals(pair: &'static Pair) -> Intervals<'static> {
     let [left, right] = pair.precisions;
     let shape = format!("p {left} and {right}, {}", pair.name);
     // About a millisecond for the greatest likelihood.
-    Intervals { structure: "hll", shape, cost: 20_000, trial }
+    Intervals { structure: NAME, shape, cost: 20_000, trial }
 }

@@ -1,5 +1,6 @@
 //! The standard error that a precision is chosen by: the greatest at any number of keys, says its constructor.
 
+use super::NAME;
 use super::simulated::{ESTIMATORS, RankLaw, estimates};
 use crate::validate::Run;
 use crate::validate::coverage::label;
@@ -56,7 +57,7 @@ fn measure(wanted: f64, seed: u64) -> Vec<Measurement> {
         // The error of a root is half of that of its square.
         let deviation = (fourth / mean.powi(2) - 1.0).sqrt() / (2.0 * real(SKETCHES).sqrt());
         let case = Case {
-            structure: "hll",
+            structure: NAME,
             items: 1_000_000_000,
             rate: promised,
             shape: format!("p {}, {}", params.precision(), super::name(estimator)),

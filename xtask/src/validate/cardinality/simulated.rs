@@ -1,6 +1,6 @@
 //! Sketches of numbers of keys that nobody can insert, drawn from the law of their registers.
 
-use super::{Errors, Series, judge};
+use super::{Errors, NAME, Series, judge};
 use crate::validate::judge::Measurement;
 use crate::validate::schedule::{Job, Progress};
 use pds::hll::internal::{
@@ -35,7 +35,7 @@ fn measure(
     progress: &Progress,
 ) -> Vec<Measurement> {
     let series = Series {
-        structure: "hll",
+        structure: NAME,
         precision: params.precision(),
         hasher: "none",
         sizes: Vec::new(),

@@ -8,6 +8,7 @@ use super::{Report, about, count};
 use crate::process::capture;
 use crate::text::grouped;
 use crate::validate::judge::{Row, Verdict};
+use crate::validate::structures::title;
 use core::error::Error;
 use core::fmt::Write;
 use pds_testkit::page::{self, escape};
@@ -42,7 +43,7 @@ fn broken(report: &Report) -> String {
     if broken().next().is_none() { String::new() } else { wide(&table(broken())) }
 }
 
-/// A line a structure: how many promises, and how they stand.
+/// A line for each structure: how many promises, and how they stand.
 fn overview(structures: &[(&str, Vec<&Row>)]) -> String {
     let mut table = String::from(
         "<thead><tr><th>structure<th>promises<th>kept<th>weak<th>wide<th>broken</thead>\n",
@@ -199,20 +200,6 @@ fn wide(content: &str) -> String {
     format!("<div class=\"wide\">{content}</div>\n")
 }
 
-/// What a reader calls a structure, by its name on the command line.
-fn title(name: &str) -> &str {
-    match name {
-        "bloom" => "Standard Bloom filter",
-        "blocked" => "Blocked Bloom filter",
-        "counting" => "Counting Bloom filter",
-        "blocked counting" => "Blocked counting Bloom filter",
-        "cuckoo" => "Cuckoo filter",
-        "cms" => "Count-min sketch and its kin",
-        "hll" => "HyperLogLog and UltraLogLog",
-        other => other,
-    }
-}
-
 fn id(name: &str) -> String {
     name.replace(' ', "-")
 }
@@ -272,7 +259,7 @@ mod tests {
             place("<h2>Standard Bloom") < place("<h2>Cuckoo")
                 && place("<h2>Cuckoo") < place("<h2>Memory")
         );
-        assert_eq!(page.matches("<svg").count(), 2, "one a check that chance has a part in");
+        assert_eq!(page.matches("<svg").count(), 2, "one for each check that chance has a part in");
         assert_eq!(page.matches("<td>k 7").count(), 3, "every row is there, once");
         assert!(
             page.contains("--seed 7") && page.contains("pds 1.2.3") && page.contains("2026-02-28")

@@ -5,9 +5,11 @@ pub(crate) mod json;
 pub(crate) mod output;
 mod plot;
 pub(crate) mod table;
+pub(crate) mod timings;
 
 use super::Run;
-use super::judge::{FALSE_ALARM, Measurement, Row, Verdict, false_alarm_of_each, judge};
+use super::judge::{Check, FALSE_ALARM, Measurement, Row, Verdict, false_alarm_of_each, judge};
+use super::structures::Fault;
 use core::time::Duration;
 use pds_testkit::date::today;
 use serde::Serialize;
@@ -54,6 +56,14 @@ impl Report {
     /// The number of broken promises.
     pub(crate) fn broken(&self) -> usize {
         count(&self.rows, Verdict::Broken)
+    }
+
+    /// The checks that a fault must break, and that are not broken.
+    pub(crate) fn missed(&self, fault: &Fault) -> Vec<Check> {
+        let is_broken = |check: &Check| {
+            self.rows.iter().any(|row| row.check == *check && row.verdict == Verdict::Broken)
+        };
+        fault.breaks.iter().copied().filter(|check| !is_broken(check)).collect()
     }
 
     /// The rows, one slice for each check.

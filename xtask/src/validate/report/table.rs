@@ -150,7 +150,7 @@ fn sentence(row: &Row) -> String {
 }
 
 /// An empty table with some columns aligned to the right.
-fn table<const N: usize>(header: &[&str; N], numbers: &[usize]) -> Table {
+pub(super) fn table<const N: usize>(header: &[&str; N], numbers: &[usize]) -> Table {
     let mut table = Table::new();
     table.load_style(RULE_UNDER_HEADER).set_header(header.to_vec());
     for &index in numbers {

@@ -1,17 +1,52 @@
-//! Count-min sketches with a fault.
+//! Faults of count-min sketches.
 
-use super::Run;
-use super::frequency::{Counts, SIMULATED, STREAM_COST, Simulated, measure};
-use super::sabotage::Fault;
-use super::schedule::{Job, Progress};
+use super::{
+    BELOW_TRUTH, Counts, MEAN_ERROR, SIMULATED, STREAM_COST, Simulated, TAIL_ERROR, measure,
+};
+use crate::validate::Run;
+use crate::validate::effort::Effort;
+use crate::validate::schedule::{Job, Progress};
+use crate::validate::structures::Fault;
 use pds::cms::{RowHash, Update};
 use pds::{DefaultHashBuilder, KeyHasher};
+
+pub(super) const FAULTS: [Fault; 3] = [
+    Fault {
+        name: "row-twice",
+        effect: "the second row has the columns of the first",
+        breaks: &[MEAN_ERROR, TAIL_ERROR],
+        effort: Effort::Quick,
+        jobs: |run| jobs(Wrong::RowTwice, run),
+    },
+    Fault {
+        name: "shared-hash",
+        effect: "the second row shares the hash of the first: its column is the next one",
+        breaks: &[MEAN_ERROR, TAIL_ERROR],
+        effort: Effort::Quick,
+        jobs: |run| jobs(Wrong::SharedHash, run),
+    },
+    Fault {
+        name: "wrapping-counter",
+        effect: "counters of 16 bits wrap",
+        breaks: &[BELOW_TRUTH],
+        effort: Effort::Quick,
+        jobs: |run| jobs(Wrong::WrappingCounter, run),
+    },
+];
+
+/// What is wrong with the sketch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wrong {
+    RowTwice,
+    SharedHash,
+    WrappingCounter,
+}
 
 /// Streams of a case: as many as show the faults, whatever the effort.
 const STREAMS: u64 = 12;
 
 /// Plain sketches of some shapes, with this fault.
-pub(crate) fn jobs(fault: Fault, run: &Run) -> Vec<Job<'_>> {
+fn jobs(fault: Wrong, run: &Run) -> Vec<Job<'_>> {
     let seed = run.seed;
     plans()
         .step_by(run.effort.choose([6, 3, 1]))
@@ -33,12 +68,12 @@ fn plans() -> impl Iterator<Item = &'static Simulated> {
 #[derive(Debug)]
 struct Faulty {
     rows: Vec<Vec<u64>>,
-    fault: Option<Fault>,
+    fault: Option<Wrong>,
     hasher: DefaultHashBuilder,
 }
 
 impl Faulty {
-    fn new(plan: &Simulated, fault: Option<Fault>, seed: u64) -> Self {
+    fn new(plan: &Simulated, fault: Option<Wrong>, seed: u64) -> Self {
         let width = usize::try_from(plan.params.0).expect("a row in memory");
         let hasher = DefaultHashBuilder::with_seed(seed);
         Self { rows: vec![vec![0; width]; plan.params.1 as usize], fault, hasher }
@@ -50,8 +85,8 @@ impl Faulty {
         let column = |_| usize::try_from(hash.next_column(width as u64)).expect("below the width");
         let mut columns: Vec<_> = (0..self.rows.len()).map(column).collect();
         match self.fault {
-            Some(Fault::RowTwice) => columns[1] = columns[0],
-            Some(Fault::SharedHash) => columns[1] = (columns[0] + 1) % width,
+            Some(Wrong::RowTwice) => columns[1] = columns[0],
+            Some(Wrong::SharedHash) => columns[1] = (columns[0] + 1) % width,
             _ => {}
         }
         columns
@@ -60,7 +95,7 @@ impl Faulty {
 
 impl Counts for Faulty {
     fn insert(&mut self, key: u64) {
-        let limit = if self.fault == Some(Fault::WrappingCounter) { 1 << 16 } else { u64::MAX };
+        let limit = if self.fault == Some(Wrong::WrappingCounter) { 1 << 16 } else { u64::MAX };
         for (row, column) in self.columns(key).into_iter().enumerate() {
             let counter = &mut self.rows[row][column];
             *counter = (*counter + 1) % limit;
@@ -76,23 +111,15 @@ impl Counts for Faulty {
 
 #[cfg(test)]
 mod tests {
-    use super::super::frequency::{BELOW_TRUTH, MEAN_ERROR, TAIL_ERROR};
-    use super::super::judge::{Check, FALSE_ALARM, Verdict, judge};
     use super::*;
-
-    fn broken(fault: Option<Fault>) -> Vec<Check> {
-        let plan = plans().find(|plan| plan.params == (1_024, 3)).expect("a row of the table");
-        let build = |stream| Faulty::new(plan, fault, stream);
-        let rows = measure(plan, "", STREAMS, 5, build, &Progress::new(1));
-        let rows = judge(rows, FALSE_ALARM / 3_000.0);
-        rows.iter().filter(|row| row.verdict == Verdict::Broken).map(|row| row.check).collect()
-    }
+    use crate::validate::tests::broken;
 
     #[test]
-    fn faults_are_found_and_none_where_there_is_none() {
-        assert_eq!(broken(None), []);
-        assert_eq!(broken(Some(Fault::RowTwice)), [MEAN_ERROR, TAIL_ERROR]);
-        assert_eq!(broken(Some(Fault::SharedHash)), [MEAN_ERROR, TAIL_ERROR]);
-        assert!(broken(Some(Fault::WrappingCounter)).contains(&BELOW_TRUTH));
+    fn the_stand_in_without_a_fault_breaks_nothing() {
+        let plan = plans().find(|plan| plan.params == (1_024, 3)).expect("a row of the table");
+        let build = |stream| Faulty::new(plan, None, stream);
+        let run =
+            Box::new(move |progress: &Progress| measure(plan, "", STREAMS, 5, build, progress));
+        assert_eq!(broken(vec![Job { cost: 1, run }]), []);
     }
 }

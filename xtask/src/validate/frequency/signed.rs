@@ -1,9 +1,9 @@
 //! Count sketches: their estimates are unbiased, and spread no more than a row does.
 
-use super::cardinality::{ESTIMATE_SPREAD, MEAN_ESTIMATE};
-use super::frequency::{ITEMS, SKETCH_EVENTS};
-use super::judge::{Case, Law, Measurement, real};
-use super::schedule::Progress;
+use super::{ITEMS, NAME, SKETCH_EVENTS};
+use crate::validate::cardinality::{ESTIMATE_SPREAD, MEAN_ESTIMATE};
+use crate::validate::judge::{Case, Law, Measurement, real};
+use crate::validate::schedule::Progress;
 use pds::params::CountSketchParams;
 use pds::{CountSketch, DefaultHashBuilder};
 use pds_testkit::zipf::{Zipf, counts};
@@ -43,7 +43,7 @@ pub(super) fn count_sketch(
     // A median of rows errs less than one row does.
     let spread_law = Law::at_most(1.0, 1.0 / (2.0 * count).sqrt());
     let case = Case {
-        structure: "cms",
+        structure: NAME,
         items: EVENTS as u64,
         rate: params.delta(),
         shape: format!("count sketch 500 x 5, Zipf {exponent}"),

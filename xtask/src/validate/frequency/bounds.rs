@@ -3,10 +3,11 @@
 //! The streams are those that strain the bounds: as many keys, equally frequent, as make one coincidence in a row too
 //! much of an error.
 
-use super::Run;
-use super::coverage::{AS_STATED, Answer, Asked, Intervals, Trial};
-use super::judge::real;
-use super::schedule::Job;
+use super::NAME;
+use crate::validate::Run;
+use crate::validate::coverage::{AS_STATED, Answer, Asked, COVERAGE, Intervals, Trial};
+use crate::validate::judge::real;
+use crate::validate::schedule::Job;
 use pds::params::{CountMinParams, CountSketchParams};
 use pds::{CountMinSketch, CountSketch, DefaultHashBuilder, ParamError};
 
@@ -33,13 +34,23 @@ const SIGNED: [(&str, Signed); 2] = [
 ];
 
 /// The jobs of both sketches, for each of their constructors.
-pub(crate) fn jobs(run: &Run) -> Vec<Job<'_>> {
+pub(super) fn jobs(run: &Run) -> Vec<Job<'_>> {
     let mut all: Vec<_> =
         COUNT_MIN.into_iter().map(|(name, params)| count_min(name, params)).collect();
     all.extend(SIGNED.into_iter().map(|(name, params)| signed(name, params)));
     all.push(inner_product());
     let chosen = all.into_iter().step_by(run.effort.choose([3, 1, 1]));
     chosen.map(|intervals| intervals.job(run, AS_STATED)).collect()
+}
+
+/// Returns the parameters for each confidence, found once for all trials: finding them takes longer than a trial.
+fn by_confidence<P: Copy>(params: impl Fn(f64) -> Result<P, ParamError>) -> impl Fn(f64) -> P {
+    let found = COVERAGE
+        .map(|(confidence, _)| (confidence, params(1.0 - confidence).expect("a sound bound")));
+    move |wanted| {
+        let of_wanted = found.iter().find(|(confidence, _)| *confidence == wanted);
+        of_wanted.expect("a confidence of the list").1
+    }
 }
 
 /// A sketch for this confidence, with a seed of its own.
@@ -56,10 +67,11 @@ fn frequent(epsilon: f64) -> u64 {
 
 /// The interval of a key that did not come.
 fn count_min(name: &'static str, params: CountMin) -> Intervals<'static> {
+    let params = by_confidence(params);
     let trial: Trial<'_> = Box::new(move |random, ask| {
         let seed = random.next().expect("endless");
         let answer = Answer::new(0.0, |confidence| {
-            let params = params(1.0 - confidence).expect("a sound bound");
+            let params = params(confidence);
             let mut sketch = sketch(params, seed);
             (0..frequent(params.epsilon())).for_each(|key| {
                 sketch.insert_many(&key, 1_000);
@@ -69,15 +81,16 @@ fn count_min(name: &'static str, params: CountMin) -> Intervals<'static> {
         });
         ask(Asked { items: FREQUENT, name, truth: 0.0, answer });
     });
-    Intervals { structure: "cms", shape: "count-min".to_owned(), cost: 500, trial }
+    Intervals { structure: NAME, shape: "count-min".to_owned(), cost: 500, trial }
 }
 
 /// The estimate of a key that did not come, and epsilon times the norm on either side.
 fn signed(name: &'static str, params: Signed) -> Intervals<'static> {
+    let params = by_confidence(params);
     let trial: Trial<'_> = Box::new(move |random, ask| {
         let seed = random.next().expect("endless");
         let answer = Answer::new(0.0, |confidence| {
-            let params = params(1.0 - confidence).expect("a sound bound");
+            let params = params(confidence);
             let hasher = DefaultHashBuilder::with_seed(seed);
             let mut sketch = CountSketch::from_params(params, hasher).expect("memory");
             let keys = frequent(params.epsilon().powi(2));
@@ -91,15 +104,16 @@ fn signed(name: &'static str, params: Signed) -> Intervals<'static> {
         });
         ask(Asked { items: FREQUENT, name, truth: 0.0, answer });
     });
-    Intervals { structure: "cms", shape: "count sketch".to_owned(), cost: 2_000, trial }
+    Intervals { structure: NAME, shape: "count sketch".to_owned(), cost: 2_000, trial }
 }
 
 /// The inner product of two streams that have no key in common.
 fn inner_product() -> Intervals<'static> {
-    let trial: Trial<'_> = Box::new(|random, ask| {
+    let params = by_confidence(|delta| CountMinParams::new(EPSILON, delta));
+    let trial: Trial<'_> = Box::new(move |random, ask| {
         let seed = random.next().expect("endless");
         let answer = Answer::new(0.0, |confidence| {
-            let params = CountMinParams::new(EPSILON, 1.0 - confidence).expect("a sound bound");
+            let params = params(confidence);
             let (mut left, mut right) = (sketch(params, seed), sketch(params, seed));
             left.insert_many(&u64::MAX, 1_000);
             (0..FREQUENT).for_each(|key| {
@@ -112,5 +126,5 @@ fn inner_product() -> Intervals<'static> {
         });
         ask(Asked { items: FREQUENT, name: "inner_product", truth: 0.0, answer });
     });
-    Intervals { structure: "cms", shape: "count-min".to_owned(), cost: 1_000, trial }
+    Intervals { structure: NAME, shape: "count-min".to_owned(), cost: 1_000, trial }
 }

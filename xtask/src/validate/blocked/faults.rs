@@ -1,0 +1,150 @@
+//! Faults of blocked Bloom filters.
+//!
+//! The positions of the filter are computed anew from the definition of the product, always eight per key, so that the
+//! product needs no hook. Without a fault, two implementations then agree.
+
+use super::{Blocked, Shape, count, exactly, fill};
+use crate::validate::effort::Effort;
+use crate::validate::judge::real;
+use crate::validate::measure::{FALSE_POSITIVES, SET_BITS};
+use crate::validate::membership::cheap_jobs;
+use crate::validate::schedule::affordable;
+use crate::validate::structures::Fault;
+use crate::validate::subject::{Design, Family, Interval, Observation, Prediction, Subject};
+use core::hash::Hash;
+use pds::KeyHasher;
+use pds::hash::reduce;
+use pds::params::BlockedBloomParams;
+
+pub(super) const FAULTS: [Fault; 2] = [
+    Fault {
+        name: "lane-left-out",
+        effect: "keys have no position in the last lane",
+        breaks: &[FALSE_POSITIVES, SET_BITS],
+        effort: Effort::Quick,
+        jobs: |run| affordable(cheap_jobs(Faulty(Some(Wrong::LaneLeftOut)), run)),
+    },
+    Fault {
+        name: "correlated-lanes",
+        effect: "positions come from the bits that choose the block",
+        breaks: &[FALSE_POSITIVES, SET_BITS],
+        effort: Effort::Quick,
+        jobs: |run| affordable(cheap_jobs(Faulty(Some(Wrong::CorrelatedLanes)), run)),
+    },
+];
+
+/// What is wrong with the filter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wrong {
+    LaneLeftOut,
+    CorrelatedLanes,
+}
+
+/// The multiplier of `docs/hashing.md`, section 4.
+const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// Lanes of a block, and positions of a key.
+const LANES: u32 = 8;
+
+/// What the filter claims to be.
+const EIGHT: Blocked =
+    Blocked { name: "faulty blocked", shape: Shape::Hashes(LANES), backend: None };
+
+/// Builds blocked filters with a fault, or without one to see that nothing but the fault is found.
+#[derive(Debug, Clone, Copy)]
+struct Faulty(Option<Wrong>);
+
+impl Family for Faulty {
+    type Filter<S: KeyHasher + Clone> = FaultyFilter<S>;
+    type Params = BlockedBloomParams;
+
+    fn name(&self) -> &'static str {
+        EIGHT.name()
+    }
+
+    fn params(&self, design: &Design) -> BlockedBloomParams {
+        EIGHT.params(design)
+    }
+
+    fn build<S: KeyHasher + Clone>(
+        &self,
+        params: &BlockedBloomParams,
+        hasher: S,
+    ) -> FaultyFilter<S> {
+        let words = usize::try_from(params.size_in_bytes() / 8).expect("words in memory");
+        FaultyFilter { fault: self.0, params: *params, words: vec![0; words], hasher }
+    }
+
+    fn predict(&self, params: &BlockedBloomParams, design: &Design, stored: u64) -> Prediction {
+        EIGHT.predict(params, design, stored)
+    }
+}
+
+/// A blocked Bloom filter with a fault.
+#[derive(Debug)]
+pub(crate) struct FaultyFilter<S> {
+    fault: Option<Wrong>,
+    /// What the filter claims to be.
+    params: BlockedBloomParams,
+    words: Vec<u64>,
+    hasher: S,
+}
+
+impl<S: KeyHasher> FaultyFilter<S> {
+    /// The words and bits of a key, faults included.
+    fn positions<K: Hash>(&self, key: &K) -> impl Iterator<Item = (usize, u64)> + use<S, K> {
+        let hash = self.hasher.hash_key(key);
+        let block = reduce(hash, self.params.num_blocks());
+        let first = usize::try_from(u64::from(LANES) * block).expect("words in memory");
+        let fields = match self.fault {
+            Some(Wrong::CorrelatedLanes) => hash,
+            _ => hash.wrapping_mul(MULTIPLIER),
+        };
+        let lanes = LANES - u32::from(self.fault == Some(Wrong::LaneLeftOut));
+        (first..).zip((0..lanes).map(move |lane| 1 << (fields >> (58 - 6 * lane) & 63)))
+    }
+}
+
+impl<S: KeyHasher + Clone> Subject for FaultyFilter<S> {
+    fn insert<K: Hash>(&mut self, key: &K) {
+        for (word, bit) in self.positions(key) {
+            self.words[word] |= bit;
+        }
+    }
+
+    fn contains<K: Hash>(&self, key: &K) -> bool {
+        self.positions(key).all(|(word, bit)| self.words[word] & bit != 0)
+    }
+
+    fn contains_batch<K: Hash>(&self, keys: &[K], answers: &mut [bool]) {
+        keys.iter().zip(answers).for_each(|(key, answer)| *answer = self.contains(key));
+    }
+
+    /// The mean over the blocks of the product of their lanes' fills, as the product states it.
+    fn rate_now(&self, _stored: u64) -> Interval {
+        let fill = |lane: &u64| f64::from(lane.count_ones()) / 64.0;
+        let blocks = self.words.chunks_exact(LANES as usize);
+        let sum: f64 = blocks.map(|block| block.iter().map(fill).product::<f64>()).sum();
+        exactly(sum / real(self.params.num_blocks()))
+    }
+
+    fn fill(&self, stored: u64) -> Observation {
+        fill(count(&self.words), &self.params, stored)
+    }
+
+    fn spread(&self) -> Vec<Observation> {
+        Vec::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::validate::membership::grid_jobs;
+    use crate::validate::tests::{broken, cheap, quick};
+
+    #[test]
+    fn the_stand_in_without_a_fault_breaks_nothing() {
+        assert_eq!(broken(cheap(grid_jobs(Faulty(None), &quick()))), []);
+    }
+}
