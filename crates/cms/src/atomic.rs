@@ -13,16 +13,17 @@ use crate::{Count, CountMinSketch, Counter, Update};
 
 /// A [`CountMinSketch`] that threads share: inserts and estimates take `&self` and never wait.
 ///
-/// It has plain update only: with conservative update, two threads that raise the same key could lose one count. Use it if
-/// threads count into one sketch. One sketch per thread, merged at the end, is faster if there is memory for it.
+/// It has plain update only: with conservative update, two threads that insert the same key could lose one count. Use
+/// it if several threads insert into one sketch. One sketch per thread, merged at the end, is faster if there is memory
+/// for it.
 ///
 /// Build it with [`CountMinSketchBuilder::build_atomic`](crate::CountMinSketchBuilder::build_atomic), or from a
-/// [`CountMinSketch`] by `try_from`, which copies no counters.
+/// [`CountMinSketch`] with `try_from`, which copies no counters.
 ///
 /// # Guarantees
-/// - No insert is lost: when all threads are done, the counters are those of one thread.
-/// - An estimate counts at least what was inserted before it (what happens before it, as by a join, a lock or a
-///   channel), and errs as the plain sketch does.
+/// - No insert is lost: when all threads are done, the counters are those of a single thread.
+/// - An estimate includes all inserts that *happened before* it (by a join, a lock or a channel). Its error is that of
+///   the plain sketch.
 /// - Operations are relaxed: they order nothing else in memory.
 ///
 /// # Examples
@@ -73,7 +74,7 @@ impl<S: KeyHasher, C: Counter> AtomicCountMinSketch<S, C> {
     /// Counts one more of `key`. Returns the new estimate.
     ///
     /// # Complexity
-    /// O(depth), without allocation. Repeats a step if another thread changed the same word at that moment.
+    /// O(depth), without allocation. Repeats a step if another thread changes the same word at that moment.
     pub fn insert<K: Hash + ?Sized>(&self, key: &K) -> Count {
         self.insert_hash(self.hasher.hash_key(key))
     }
@@ -83,7 +84,7 @@ impl<S: KeyHasher, C: Counter> AtomicCountMinSketch<S, C> {
         self.insert_many_hash(self.hasher.hash_key(key), count)
     }
 
-    /// Adds what `other` has counted, while threads may insert into both.
+    /// Adds the counts of `other`, while threads may insert into both.
     ///
     /// # Errors
     /// [`Incompatible`] if width, depth or hashers differ. `self` is unchanged then.
@@ -92,7 +93,7 @@ impl<S: KeyHasher, C: Counter> AtomicCountMinSketch<S, C> {
     /// O(width · depth), without allocation.
     pub fn merge(&self, other: &Self) -> Result<(), Incompatible> {
         self.check_compatible(other)?;
-        // Before the counters, so that no row of `self` ever holds more than the total, and no lost count goes unnoticed.
+        // Before the counters. So no row of `self` ever holds more than the total, and every lost count is noticed.
         self.tally.merge(other.counted());
         let words = self.counters.as_words().iter().zip(other.counters.as_words());
         for (word, theirs) in words {
@@ -105,7 +106,7 @@ impl<S: KeyHasher, C: Counter> AtomicCountMinSketch<S, C> {
     }
 }
 
-/// Shares a sketch. Copies no counters.
+/// Opens the sketch to other threads. Copies no counters.
 impl<S, C: Counter> TryFrom<CountMinSketch<S, C>> for AtomicCountMinSketch<S, C> {
     type Error = ShareError;
 
@@ -125,13 +126,13 @@ impl<S, C: Counter> From<AtomicCountMinSketch<S, C>> for CountMinSketch<S, C> {
     }
 }
 
-/// Why a sketch cannot be shared by threads.
+/// The reason why threads cannot share a sketch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ShareError {
-    /// It has conservative update, with which two threads that raise the same key could lose one count.
+    /// It has conservative update: two threads that insert the same key could lose one count.
     Conservative,
-    /// It could not be built, or the allocator refused the kilobyte over which the total is spread.
+    /// It cannot be built, or the allocator refuses the kilobyte that the total is spread over.
     Build(BuildError),
 }
 
@@ -146,7 +147,7 @@ impl fmt::Display for ShareError {
     }
 }
 
-/// The inner error is shown as this one, so it is not a source of it.
+/// Has no source: `Display` shows the inner error.
 impl core::error::Error for ShareError {}
 
 impl From<BuildError> for ShareError {
@@ -155,7 +156,7 @@ impl From<BuildError> for ShareError {
     }
 }
 
-/// As for a [`CountMinSketch`], if no other thread inserts the key at the same time.
+/// Inserts as into a [`CountMinSketch`], if no other thread inserts the key at the same time.
 impl<S: KeyHasher, C: Counter> Insert for AtomicCountMinSketch<S, C> {
     type Error = Infallible;
 
@@ -173,14 +174,14 @@ impl<S: KeyHasher, C: Counter> Merge for AtomicCountMinSketch<S, C> {
     }
 }
 
-/// Takes keys and references to keys: both hash alike.
+/// Inserts keys, or references to keys: both have the same hash.
 impl<K: Hash, S: KeyHasher, C: Counter> Extend<K> for AtomicCountMinSketch<S, C> {
     fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
         (&*self).extend(keys);
     }
 }
 
-/// Also for a shared reference, as `std::io` has it for files.
+/// Inserts keys through a shared reference, as `std::io::Write` is implemented for `&File`.
 impl<K: Hash, S: KeyHasher, C: Counter> Extend<K> for &AtomicCountMinSketch<S, C> {
     fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
         keys.into_iter().for_each(|key| _ = AtomicCountMinSketch::insert(self, &key));

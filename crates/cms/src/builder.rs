@@ -9,7 +9,7 @@ use pds_params::{CountMinParams, CountSketchParams};
 use crate::{AtomicCountMinSketch, ShareError};
 use crate::{CountMinSketch, CountSketch, Counter, Update};
 
-/// How the caller gives a shape: by its error, or as it is.
+/// The shape as the caller gave it: by its error, or directly.
 #[derive(Clone, Copy, Debug)]
 struct Given<P> {
     error: Option<(f64, f64)>,
@@ -21,7 +21,7 @@ impl<P> Given<P> {
         Self { error: None, params: None }
     }
 
-    /// Returns the shape, which `of_error` gives for an error.
+    /// Returns the shape. `of_error` computes it from an error.
     fn params(self, of_error: fn(f64, f64) -> Result<P, ParamError>) -> Result<P, ParamError> {
         match (self.error, self.params) {
             (Some((epsilon, delta)), None) => of_error(epsilon, delta),
@@ -80,20 +80,20 @@ impl<C> CountMinSketchBuilder<DefaultHashBuilder, C> {
 }
 
 impl<S, C> CountMinSketchBuilder<S, C> {
-    /// Sets the published shape whose estimates exceed the truth by more than `epsilon` times the total with probability
-    /// `delta` at most.
+    /// Sets the error, and with it the published shape: estimates exceed the truth by more than `epsilon` times the
+    /// total with probability at most `delta`.
     pub const fn error(mut self, epsilon: f64, delta: f64) -> Self {
         self.given.error = Some((epsilon, delta));
         self
     }
 
-    /// Sets exactly this shape.
+    /// Sets the shape directly.
     pub const fn params(mut self, params: CountMinParams) -> Self {
         self.given.params = Some(params);
         self
     }
 
-    /// Sets which counters an insert raises, all in each row unless it is set.
+    /// Sets which counters an insert raises. Without it that is one in each row.
     pub const fn update(mut self, update: Update) -> Self {
         self.update = update;
         self
@@ -190,14 +190,14 @@ impl CountSketchBuilder {
 }
 
 impl<S> CountSketchBuilder<S> {
-    /// Sets the shape whose estimates are off by more than `epsilon` times the norm of the counts with probability
-    /// `delta` at most.
+    /// Sets the error, and with it the shape: estimates are off by more than `epsilon` times the norm of the counts
+    /// with probability at most `delta`.
     pub const fn error(mut self, epsilon: f64, delta: f64) -> Self {
         self.given.error = Some((epsilon, delta));
         self
     }
 
-    /// Sets exactly this shape.
+    /// Sets the shape directly.
     pub const fn params(mut self, params: CountSketchParams) -> Self {
         self.given.params = Some(params);
         self

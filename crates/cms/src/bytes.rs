@@ -50,8 +50,8 @@ impl<C: Counter> CountMinSketch<DefaultHashBuilder, C> {
 impl<S: PublicSeed, C: Counter, W: OwnedWords + CounterStorage> CountMinSketch<S, C, W> {
     /// Returns the portable bytes, which contain the seed of the hasher.
     ///
-    /// For a hasher with a secret key, and for files, use [`ByteOptions`]. The bytes of a shared sketch that is changed at
-    /// the same time show each counter at some moment.
+    /// For a hasher with a secret key, and for files, use [`ByteOptions`]. If other threads insert into a shared sketch
+    /// meanwhile, each counter has its value at some moment.
     ///
     /// # Complexity
     /// O(size); allocates the bytes.
@@ -117,7 +117,7 @@ impl<S: PortableHasher, C: Counter, W: OwnedWords + CounterStorage> Portable
 
     fn write_payload<K: Sink>(&self, sink: &mut K) -> Result<(), K::Error> {
         sink.put_words(self.counters.values().map(reorder_lanes::<C>))?;
-        // Behind the counters, so that no row that threads raise holds more than the total.
+        // After the counters, so that no row holds more than the total if other threads insert meanwhile.
         let Counted { total, full_from } = self.counted();
         sink.put_u64(total)?;
         sink.put_u64(full_from)
@@ -131,7 +131,7 @@ impl<S: PortableHasher, C: Counter, W: OwnedWords + CounterStorage> Portable
     }
 }
 
-/// The bytes behind the counters: the total, and the least saturated count.
+/// Bytes after the counters: the total, and the least saturated count.
 pub(crate) const TALLY_BYTES: u64 = 16;
 
 /// Returns the length of the payload of a sketch in bytes.
@@ -161,7 +161,7 @@ pub fn read_sketch<S, C: Counter, R: Source>(
     Ok(sketch)
 }
 
-/// Returns what the end of a payload states beside the counters.
+/// Returns the total and the least saturated count from the end of a payload.
 pub(crate) fn counted_of(payload: &[u8]) -> Counted {
     let (_, words) = payload.as_rchunks::<8>();
     let last =
@@ -169,7 +169,7 @@ pub(crate) fn counted_of(payload: &[u8]) -> Counted {
     Counted { total: last(1), full_from: last(0) }
 }
 
-/// Checks the payload of a sketch whose counters end at offset `end`: the bits behind the last counter, the least
+/// Checks the payload of a sketch whose counters end at offset `end`: the bits after the last counter, the least
 /// saturated count, and the total.
 ///
 /// # Errors
@@ -196,10 +196,10 @@ pub(crate) fn check_sketch<C: Counter, T: StoredCounter<C>>(
     Ok(())
 }
 
-/// Where the update stands among the numbers of a count-min sketch.
+/// Index of the update among the shape numbers of a count-min sketch.
 const UPDATE: usize = 3;
 
-/// The parameters of a shape, if a sketch of these counters in this storage can have it.
+/// Returns the parameters of a shape. It is an error if no sketch of these counters in this storage has it.
 pub(crate) fn params_of<C: Counter, W: CounterStorage>(
     shape: &Shape,
 ) -> Result<(CountMinParams, Update), DecodeError> {
@@ -340,7 +340,7 @@ pub(crate) fn sketch_params_of(shape: &Shape) -> Result<CountSketchParams, Decod
         .map_err(|error| numbers.error(error))
 }
 
-/// A depth beyond 32 bits is out of range as the greatest of 32 is.
+/// Narrows a depth. A depth beyond 32 bits becomes the greatest of 32 bits, which is out of range, too.
 fn narrow_depth(depth: u64) -> u32 {
     u32::try_from(depth).unwrap_or(u32::MAX)
 }

@@ -1,4 +1,4 @@
-//! Where a key's counters are.
+//! Places of the counters of a key.
 
 use core::mem;
 
@@ -15,7 +15,7 @@ pub(crate) struct Cells {
 }
 
 impl Cells {
-    /// Starts at the first of the rows of `width` counters that make up `counters` in all.
+    /// Starts at the first row. There are `counters` in all, in rows of `width`.
     #[inline]
     pub(crate) const fn new(width: u64, counters: u64, hash: u64) -> Self {
         Self { rows: RowHash::new(hash), width, row_start: 0, end: counters }
@@ -36,14 +36,14 @@ impl Iterator for Cells {
     }
 }
 
-/// How many rows are taken at once, since most sketches have four or five. Only the first ones are: in a loop of fours
-/// the compiler branches on which counter is the least, and mispredictions double the time.
+/// Number of rows that are read at once. Most sketches have four or five rows.
+// Only the first rows are: in a loop of fours the compiler branches on which counter is the least. Mispredictions then
+// double the time.
 const AT_ONCE: usize = 4;
 
 /// Folds the counters of a key, one from each row of `width` counters.
-///
-/// [`Cells`] compare each place with the end, and take a tenth to a fifth more time: in cache it is instructions that
-/// count.
+// `Cells` compares each place with the end, and takes a tenth to a fifth more time: in cache the number of instructions
+// matters.
 #[inline]
 pub(crate) fn fold_counters<C, T>(
     mut rows: &[C],
@@ -67,7 +67,7 @@ pub(crate) fn fold_counters<C, T>(
     value
 }
 
-/// Folds the counters of a key, as [`fold_counters`], and may change them.
+/// Folds the counters of a key as [`fold_counters`] does. `with` may change them.
 #[inline]
 pub(crate) fn fold_counters_mut<C, T>(
     mut rows: &mut [C],
@@ -94,7 +94,7 @@ pub(crate) fn fold_counters_mut<C, T>(
     value
 }
 
-/// Narrows the place of a counter; that it fits was proven when the memory was allocated.
+/// Narrows the place of a counter. It fits, because the counters are in memory.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "below the number of counters in memory")]
 #[must_use]
@@ -102,7 +102,7 @@ pub const fn index(cell: u64) -> usize {
     cell as usize
 }
 
-/// Returns how many words hold so many counters.
+/// Returns the number of words that hold `counters` counters.
 #[must_use]
 pub const fn words_for<C: Lane>(counters: u64) -> u64 {
     counters.div_ceil(C::PER_WORD as u64)

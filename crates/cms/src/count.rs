@@ -1,13 +1,13 @@
-//! Estimated frequencies and the bounds on them.
+//! Estimated frequencies and their bounds.
 
 use core::cmp::Ordering;
 use core::fmt;
 
 /// An estimate of how often a key came: an upper bound, unless it is saturated.
 ///
-/// A counter that has reached its limit stands still, so that the truth may be greater:
-/// [`is_saturated`](Self::is_saturated) says so. Compares with whole numbers by its value; of two counts of
-/// equal value the saturated one is the greater.
+/// A counter that reaches its limit saturates: it stays there, and the truth may be greater.
+/// [`is_saturated`](Self::is_saturated) reports this. A count compares with whole numbers by its value. Of two counts
+/// with equal values the saturated one is the greater.
 ///
 /// # Examples
 /// ```
@@ -27,7 +27,7 @@ pub struct Count {
 }
 
 impl Count {
-    /// Takes the value of a counter, where counters of `full_from` and more may have lost counts.
+    /// Creates a count from the value of a counter. Counters of at least `full_from` may have lost counts.
     #[cfg(feature = "alloc")]
     #[inline]
     pub(crate) const fn new(counter: u64, full_from: u64) -> Self {
@@ -40,7 +40,7 @@ impl Count {
         self.value
     }
 
-    /// Tells whether the counters of the key have lost counts, as those do that reach their limit.
+    /// Returns whether the counters of the key may have lost counts, because they reached their limit.
     ///
     /// The estimate is then *at least* [`value`](Self::value), and no upper bound is known.
     #[must_use]
@@ -51,7 +51,7 @@ impl Count {
 
 #[cfg(feature = "alloc")]
 impl Count {
-    /// Whether a key that was inserted once just now had certainly not come before.
+    /// Returns whether a key that was inserted just now had certainly not come before.
     pub(crate) const fn is_first(self) -> bool {
         self.value == 1 && !self.saturated
     }
@@ -84,7 +84,7 @@ impl fmt::Display for Count {
     }
 }
 
-/// An estimate of how often a key came less how often it was removed, of a sketch with signed counters.
+/// An estimate of how often a key came, less how often it was removed, from a sketch with signed counters.
 ///
 /// Compares with whole numbers by its value.
 ///
@@ -118,7 +118,7 @@ impl SignedCount {
         self.value
     }
 
-    /// Tells whether a counter of the key is saturated, so that the error of the estimate has no bound.
+    /// Returns whether a counter of the key is saturated. The error of the estimate has no bound then.
     #[must_use]
     pub const fn is_saturated(self) -> bool {
         self.saturated
@@ -150,19 +150,19 @@ impl fmt::Display for SignedCount {
     }
 }
 
-/// Between which numbers the true count of a key lies.
+/// A lower and an upper bound of the true count of a key.
 ///
-/// How sure each end is, the structure that gives the interval says.
+/// The structure that returns the interval states how certain each bound is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CountInterval {
-    /// The key came at least so often.
+    /// The lower bound: the key came at least so often.
     pub truth_at_least: u64,
-    /// The key came at most so often; `None` where saturated counters give no bound.
+    /// The upper bound: the key came at most so often. `None` if saturated counters give no bound.
     pub truth_at_most: Option<u64>,
 }
 
 impl CountInterval {
-    /// From `error` below a count up to it, or without an upper end where the count is saturated.
+    /// Returns the interval from `error` below a count up to the count. A saturated count has no upper bound.
     #[cfg(feature = "alloc")]
     pub(crate) const fn below(count: Count, error: u64) -> Self {
         Self {
@@ -171,7 +171,7 @@ impl CountInterval {
         }
     }
 
-    /// Tells whether `count` lies between the ends, both included.
+    /// Returns whether `count` lies between the bounds, both included.
     #[must_use]
     pub fn contains(&self, count: u64) -> bool {
         count >= self.truth_at_least && self.truth_at_most.is_none_or(|most| count <= most)

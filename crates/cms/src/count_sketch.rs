@@ -16,7 +16,7 @@ use crate::numbers;
 use crate::sketch::BATCH;
 use crate::{CountSketchBuilder, RowHash, SignedCount};
 
-/// Estimates *how often a key came* without bias: as often too low as too high. Keys can be removed.
+/// A sketch that estimates *how often a key came* without bias: as often too low as too high. Keys can be removed.
 ///
 /// Each row adds a key's count to one counter with a sign of the key, so that other keys cancel on average. The
 /// estimate is the median of the rows. The error follows the norm of the counts (the root of the sum of their squares)
@@ -308,7 +308,7 @@ impl<S: KeyHasher> CountSketch<S> {
     }
 }
 
-/// The median of a key's rows.
+/// Returns the median over the rows of a key.
 #[inline]
 fn median_row<W: StoredWord>(counters: &[W], params: &CountSketchParams, hash: u64) -> SignedCount {
     let mut rows = Rows::new();
@@ -326,7 +326,7 @@ fn prefetch_cells<W>(counters: &[W], params: &CountSketchParams, hashes: &[u64])
     }
 }
 
-/// The counters of a key with its signs, row by row.
+/// The signed counters of a key, row by row.
 struct Rows {
     values: [i64; MAX_DEPTH as usize],
     filled: usize,
@@ -352,25 +352,25 @@ impl Rows {
     }
 }
 
-/// Whether a counter has reached either limit, which are as far from 0, so that a sign changes neither.
+/// Returns whether a counter has reached a limit. Both limits are as far from 0, so a sign changes nothing.
 #[inline]
 const fn is_saturated(counter: i64) -> bool {
     counter.unsigned_abs() >= i64::MAX.unsigned_abs()
 }
 
-/// Adds up to the limits. A saturated counter stays: subtracting from it would count what it never held.
+/// Adds, up to the limits. A saturated counter stays at its limit, because its true value is unknown.
 #[inline]
 fn add(counter: i64, added: i64) -> i64 {
     match (is_saturated(counter), is_saturated(added)) {
         (false, false) => counter.saturating_add(added).max(-i64::MAX),
         (true, false) => counter,
         (false, true) => added.max(-i64::MAX),
-        // Alike in both orders of a merge.
+        // The same in both orders of a merge.
         (true, true) => counter.max(added),
     }
 }
 
-/// The places of a key's counters with its signs, row by row.
+/// Returns the places of a key's counters and the signs, row by row.
 #[inline]
 fn signed_cells(params: &CountSketchParams, hash: u64) -> impl Iterator<Item = (usize, i64)> {
     let mut signs = RowHash::signs(hash);
@@ -390,12 +390,12 @@ fn square(counter: i64) -> f64 {
     counter as f64 * counter as f64
 }
 
-/// The middle of an unordered list, or the mean of the two in the middle, rounded down.
+/// Returns the median of an unordered list. For an even length it is the mean of the two middle values, rounded down.
 #[inline]
 fn median(values: &mut [i64]) -> i64 {
     values.sort_unstable();
     let (low, high) = (values[(values.len() - 1) / 2], values[values.len() / 2]);
-    // The mean without overflow: what both have, and half of what only one has.
+    // The mean without overflow: the common bits, and half of the bits that differ.
     (low & high) + ((low ^ high) >> 1)
 }
 
@@ -411,7 +411,7 @@ impl<S: KeyHasher, W> KeyHasher for CountSketch<S, W> {
     }
 }
 
-/// Estimates below 0 are given as 0.
+/// Returns 0 for estimates below 0.
 impl<S: KeyHasher, W: WordSource> Frequency for CountSketch<S, W> {
     fn estimate_hash(&self, hash: u64) -> u64 {
         self.estimate_hash(hash).value().max(0).cast_unsigned()
@@ -426,7 +426,7 @@ impl<S: KeyHasher> Merge for CountSketch<S> {
     }
 }
 
-/// Takes keys and references to keys: both hash alike.
+/// Inserts keys, or references to keys: both have the same hash.
 impl<K: Hash, S: KeyHasher> Extend<K> for CountSketch<S> {
     fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
         keys.into_iter().for_each(|key| {

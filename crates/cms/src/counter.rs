@@ -22,12 +22,12 @@ pub trait Counter:
 }
 
 mod sealed {
-    /// What counters do, known to this crate only; the family's bytes know these four widths only.
+    /// Operations of counters. Private to this crate, because the portable bytes know these four widths only.
     pub trait Sealed: Sized {
-        /// Returns `count`, or the limit where it is less.
+        /// Returns `count`, at most the limit.
         fn saturating_from(count: u64) -> Self;
 
-        /// Returns the sum, or the limit where it is less.
+        /// Returns the sum, at most the limit.
         #[must_use]
         fn saturating_add(self, other: Self) -> Self;
 
@@ -38,7 +38,7 @@ mod sealed {
         /// The little-endian bytes of a counter.
         type Bytes: super::StoredCounter<Self> + Copy;
 
-        /// Returns the counters that bytes hold, without those behind the last whole one.
+        /// Returns the counters that bytes hold. Ignores the bytes after the last whole counter.
         fn cells_of(bytes: &[u8]) -> &[Self::Bytes];
     }
 }

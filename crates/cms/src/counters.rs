@@ -1,4 +1,4 @@
-//! Where a count-min sketch keeps its counters, and what it knows beside them.
+//! The counters of a count-min sketch in every storage, and its total.
 
 #[cfg(target_has_atomic = "64")]
 pub(crate) use shared::lanes_added;
@@ -19,7 +19,7 @@ use crate::counter::StoredCounter;
 ///
 /// It is the bound of the methods that read. Its own items are internal, and no other crate can implement it.
 pub trait CounterStorage: WordSource {
-    /// The total, and from which count on counters may have lost some.
+    /// The total, and the least value at which counters may have lost counts.
     #[doc(hidden)]
     type Tally: Tally;
 
@@ -38,32 +38,33 @@ pub trait CounterStorage: WordSource {
     fn rows<C: Counter>(&self, params: &CountMinParams) -> Self::Rows<'_, C>;
 }
 
-/// What a sketch knows beside its counters.
+/// The total of a sketch, and its least saturated count.
 pub trait Tally: Clone {
-    /// Starts from what is known.
+    /// Restores the numbers.
     ///
     /// # Errors
     /// [`AllocError`] if the allocator refuses the memory.
     fn restored(counted: Counted) -> Result<Self, AllocError>;
 
-    /// Returns what is known now.
+    /// Returns the present numbers.
     fn counted(&self) -> Counted;
 
-    /// Returns from which count on counters may have lost some.
+    /// Returns the least value at which counters may have lost counts.
     fn full_from(&self) -> u64;
 }
 
-/// What a sketch knows beside its counters, as numbers.
+/// The total of a sketch, and its least saturated count, as numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counted {
     /// The sum of all counts inserted.
     pub(crate) total: u64,
-    /// Counters of this value and more may have lost counts: the limit, and less once saturated counters were halved.
+    /// Counters of at least this value may have lost counts. It is the limit, or less after saturated counters were
+    /// halved.
     pub(crate) full_from: u64,
 }
 
 impl Counted {
-    /// Nothing was counted by counters of type `C`.
+    /// Returns the numbers of an empty sketch with counters of type `C`.
     pub(crate) fn nothing<C: Counter>() -> Self {
         Self { total: 0, full_from: C::MAX.into() }
     }
@@ -179,14 +180,14 @@ mod shared {
         }
     }
 
-    /// How many places the total is spread over, so that threads rarely meet at one.
+    /// Number of places that the total is spread over, so that threads rarely meet at one.
     const STRIPES: usize = 16;
-    /// The words from one place to the next: a cache line.
+    /// Words from one place to the next: a cache line.
     const STRIDE: usize = 8;
-    /// The place of the least saturated count, in a line of its own, since it is read often and written rarely.
+    /// Place of the least saturated count. It has a cache line of its own, because it is read often and written rarely.
     const FULL_FROM: usize = STRIPES * STRIDE;
 
-    /// What a sketch knows beside its counters, where threads share it.
+    /// The total and the least saturated count of a sketch that threads share.
     #[derive(Clone, Debug)]
     pub struct SharedTally(AtomicWords);
 
@@ -200,14 +201,14 @@ mod shared {
                 stripe.fetch_update(Relaxed, Relaxed, |total| Some(total.saturating_add(count)));
         }
 
-        /// Adds what another sketch knows.
+        /// Adds the numbers of another sketch.
         pub(crate) fn merge(&self, Counted { total, full_from }: Counted) {
             self.add(0, total);
             let lower = |own: u64| Some(own.min(full_from));
             let _ = self.0[FULL_FROM].fetch_update(Relaxed, Relaxed, lower);
         }
 
-        /// Replaces what is known.
+        /// Replaces the numbers.
         pub(crate) fn set(&mut self, Counted { total, full_from }: Counted) {
             self.0.clear();
             self.0[0].store(total, Relaxed);
@@ -264,8 +265,8 @@ mod shared {
             self.cells(hash).fold(C::MAX, |least, cell| least.min(self.add(cell, added)))
         }
 
-        /// Adds to a counter, and returns the sum, both up to the limit. A counter at its limit is only read.
-        // The word is changed as a whole, since accesses of different widths to the same memory must not race.
+        /// Adds to a counter, up to the limit. Returns the sum. A counter at its limit is only read.
+        // The word is changed as a whole: accesses of different widths to the same memory must not race.
         #[inline]
         fn add(self, cell: usize, added: C) -> C {
             let (word, shift) = (&self.words[cell / C::PER_WORD], shift_of::<C>(cell));
@@ -308,7 +309,7 @@ mod shared {
         reorder_lanes::<C>(sums.fold(0, |word, sum: u64| word | sum))
     }
 
-    /// The place of a counter in its word, in bits, once the lanes are in order.
+    /// Returns the place of a counter in its word, in bits, after the lanes are put in order.
     #[inline(always)]
     const fn shift_of<C: Counter>(cell: usize) -> usize {
         cell % C::PER_WORD * (64 / C::PER_WORD)

@@ -1,4 +1,4 @@
-//! What the crate `heavy-hitters` needs of sketches.
+//! Items that the crate `heavy-hitters` uses.
 
 pub use crate::bytes::{read_sketch, sketch_bytes};
 pub use crate::cells::{index, words_for};
@@ -10,7 +10,7 @@ pub use crate::numbers::error_of;
 
 use crate::{Count, CountInterval, CountMinSketch, Counter};
 
-/// Returns the estimate of a key whose count has this value; counts of `full_from` and more may have lost counts.
+/// Returns the estimate of a key whose counter has this value. Counters of at least `full_from` may have lost counts.
 #[must_use]
 pub const fn count(value: u64, full_from: u64) -> Count {
     Count::new(value, full_from)
@@ -21,7 +21,7 @@ pub fn count_of<S, C: Counter>(sketch: &CountMinSketch<S, C>, counter: C) -> Cou
     sketch.count_of(counter)
 }
 
-/// Returns the interval from `error` below a count up to it, without an upper end if the count is saturated.
+/// Returns the interval from `error` below a count up to the count. A saturated count has no upper bound.
 #[must_use]
 pub const fn interval_below(count: Count, error: u64) -> CountInterval {
     CountInterval::below(count, error)

@@ -3,7 +3,7 @@
 use pds_params::CountMinParams;
 use pds_params::cms::floor_product;
 
-/// The middle of an unordered list, or the mean of the two in the middle.
+/// Returns the median of an unordered list. For an even length it is the mean of the two middle values.
 pub(crate) fn median(values: &mut [f64]) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
     f64::midpoint(values[(values.len() - 1) / 2], values[values.len() / 2])
@@ -14,9 +14,9 @@ pub(crate) const fn real(count: u64) -> f64 {
     count as f64
 }
 
-/// Returns epsilon N, which an estimate exceeds the truth by with probability 1 - delta at most.
+/// Returns epsilon N: an estimate exceeds the truth by more than that with probability at most delta.
 ///
-/// Nothing is known of it where the total is saturated: `u64::MAX` then, so that lower bounds are 0.
+/// A saturated total gives no bound. The result is `u64::MAX` then, so that lower bounds are 0.
 #[must_use]
 pub fn error_of(params: &CountMinParams, total: u64) -> u64 {
     if total == u64::MAX { u64::MAX } else { floor_product(params.epsilon(), total) }

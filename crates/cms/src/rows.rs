@@ -1,4 +1,4 @@
-//! From one hash to a column in each row.
+//! The hashing scheme: one column per row, all from one hash.
 
 use pds_core::hash::{finalize, reduce};
 
@@ -7,16 +7,14 @@ use pds_core::hash::{finalize, reduce};
 /// for Congruential Pseudorandom Number Generators", Software: Practice and Experience 52(2), 2022).
 const MULTIPLIER: u64 = 0xD134_2543_DE82_EF95;
 
-/// The columns of a key, one a row, all from one 64-bit hash.
+/// The columns of a key, one per row, all from one 64-bit hash.
 ///
-/// Column i is the high half of (hash · M^i mod 2^64) · width. Two keys meet in row i when
-/// their difference times M^i is small: a lattice, whose good spectrum spreads the meetings of one pair of keys
-/// over the rows as independent rows would. Double hashing does not: two keys that meet in two rows
-/// would meet in all.
+/// Column i is the high half of (hash · M^i mod 2^64) · width. Two keys meet in row i if their difference times M^i is
+/// small. These products form a lattice. Its good spectrum spreads the meetings of one pair of keys over the rows as
+/// independent rows would. Double hashing does not: two keys that meet in two rows would meet in all.
 ///
-/// The published bound assumes a pairwise independent hash function of its own for each row. These rows come
-/// from one hash; that they keep the bound, and err as fully random rows do, is measured in
-/// `tests/statistics.rs`.
+/// The published bound assumes a separate pairwise independent hash function for each row. `tests/statistics.rs`
+/// measures that these rows keep the bound, and that their errors are those of fully random rows.
 ///
 /// # Examples
 /// ```
@@ -30,8 +28,8 @@ const MULTIPLIER: u64 = 0xD134_2543_DE82_EF95;
 pub struct RowHash(u64);
 
 impl RowHash {
-    /// Starts at the first row of the key with this hash: 64 uniform bits, as [`KeyHasher`](pds_core::KeyHasher) makes
-    /// them. Pass any other hash through [`finalize`].
+    /// Starts at the first row of the key with this hash: 64 uniform bits, such as those of a
+    /// [`KeyHasher`](pds_core::KeyHasher). Pass any other hash through [`finalize`].
     #[inline]
     #[must_use]
     pub const fn new(hash: u64) -> Self {
@@ -46,7 +44,7 @@ impl RowHash {
         column
     }
 
-    /// Returns the place in the next row as a share of 2^64.
+    /// Returns the column in the next row as a fraction of 2^64.
     #[cfg(feature = "alloc")]
     #[inline]
     pub(crate) const fn next_unreduced(&mut self) -> u64 {
@@ -55,9 +53,9 @@ impl RowHash {
         place
     }
 
-    /// Returns 64 signs for the rows, one a bit; none depends on the columns.
+    /// Returns 64 signs for the rows, one per bit. They are independent of the columns.
     ///
-    /// The finaliser makes them of the hash, since the low bits of multiples repeat from row to row.
+    /// They are the finalised hash, because the low bits of multiples repeat from row to row.
     #[inline]
     #[must_use]
     pub const fn signs(hash: u64) -> u64 {

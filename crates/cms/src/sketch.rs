@@ -23,13 +23,13 @@ use crate::cells::{fold_counters_mut, index, words_for};
 use crate::counters::{Counted, CounterStorage};
 use crate::{Count, CountMinSketchBuilder, Counter};
 
-/// Estimates *how often a key came*: never less than the truth, and rarely much more.
+/// A sketch that estimates *how often a key came*: never less than the truth, and rarely much more.
 ///
 /// Use it to count many keys in few bytes. It keeps no keys: to list the most frequent ones use the crate
 /// `heavy-hitters`. If keys are also removed, or if an estimate without bias is needed, use
 /// [`CountSketch`](crate::CountSketch).
 ///
-/// The type of a key is part of it: `1u32` and `1u64` are different keys.
+/// The type of a key is part of the key: `1u32` and `1u64` are different keys.
 ///
 /// # Storage
 /// `S` is the hasher and `C` the type of a counter. `W` is the [storage](pds_core::storage), which decides which methods a
@@ -43,8 +43,9 @@ use crate::{Count, CountMinSketchBuilder, Counter};
 ///
 /// # Guarantees
 /// - An estimate is never below the truth, unless counters are saturated. The [`Count`](crate::Count) says so then.
-/// - It exceeds the truth by more than epsilon N with probability delta at most, where N is the total of all counts. The
-///   published proof assumes independent rows. These come from one 64-bit hash, and are measured to keep the bound.
+/// - It exceeds the truth by more than epsilon N with probability at most delta, where N is the total of all counts.
+///   The published proof assumes independent rows. Here the rows come from one 64-bit hash. Tests measure that they
+///   keep the bound.
 /// - Memory: width · depth counters of `C`, by default of 32 bits.
 /// - Insert and query: O(depth). Merge: O(width · depth).
 /// - Merging: with plain update the result is exactly the sketch of both streams; with conservative update it is an upper
@@ -68,7 +69,7 @@ use crate::{Count, CountMinSketchBuilder, Counter};
 /// Graham Cormode and S. Muthukrishnan, "An Improved Data Stream Summary: The Count-Min Sketch and its
 /// Applications", Journal of Algorithms 55(1), 2005.
 pub struct CountMinSketch<S = DefaultHashBuilder, C = u32, W: CounterStorage = Words> {
-    /// The rows, one after another, as integers `C`; what is left of the last word is 0.
+    /// The rows, one after another, as integers `C`. The rest of the last word is 0.
     pub(crate) counters: W,
     pub(crate) params: CountMinParams,
     pub(crate) update: Update,
@@ -80,8 +81,8 @@ pub struct CountMinSketch<S = DefaultHashBuilder, C = u32, W: CounterStorage = W
 // Functions that are called by path (`CountMinSketch::new`) exist for one storage only: the compiler could not tell two of
 // the same name apart (E0034).
 impl CountMinSketch {
-    /// Creates a sketch whose estimates exceed the truth by more than `epsilon` times the total with probability `delta`
-    /// at most.
+    /// Creates a sketch whose estimates exceed the truth by more than `epsilon` times the total with probability at
+    /// most `delta`.
     ///
     /// It has the published shape. For others see [`CountMinParams`].
     ///
@@ -148,14 +149,14 @@ impl<S, C: Counter> CountMinSketch<S, C> {
         Ok(Self::from_parts(counters, self.params, self.update, self.tally, hasher))
     }
 
-    /// Folds the counters of the key with this hash, and may change them.
+    /// Folds the counters of the key with this hash. `with` may change them.
     #[inline]
     fn fold_mut<T>(&mut self, hash: u64, value: T, with: impl FnMut(T, &mut C) -> T) -> T {
         let counters = &mut self.counters.lanes_mut()[..index(self.params.counters())];
         fold_counters_mut(counters, self.params.width(), hash, value, with)
     }
 
-    /// The estimate of a key whose least counter has this value.
+    /// Returns the estimate of a key whose least counter has this value.
     #[inline]
     pub(crate) fn count_of(&self, counter: C) -> Count {
         Count::new(counter.into(), self.tally.full_from)
@@ -197,7 +198,7 @@ impl<S: KeyHasher, C: Counter> Merge for CountMinSketch<S, C> {
     }
 }
 
-/// Takes keys and references to keys: both hash alike.
+/// Inserts keys, or references to keys: both have the same hash.
 impl<K: Hash, S: KeyHasher, C: Counter> Extend<K> for CountMinSketch<S, C> {
     fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
         keys.into_iter().for_each(|key| {
@@ -213,7 +214,7 @@ impl<S: Clone, C: Counter, W: CounterStorage + Clone> Clone for CountMinSketch<S
     }
 }
 
-/// Sketches are equal if shape, update, hasher and counts are. The error that they were designed for takes no part.
+/// Sketches are equal if shape, update, hasher and counts are equal. The design (the error) is not compared.
 impl<S: KeyHasher, C: Counter> PartialEq for CountMinSketch<S, C> {
     fn eq(&self, other: &Self) -> bool {
         self.check_compatible(other).is_ok()

@@ -1,4 +1,4 @@
-//! Sketches that answer from their stored bytes.
+//! Views: sketches that answer from portable bytes.
 
 use pds_core::bytes::{ByteOptions, Envelope, OpenView};
 use pds_core::internal::StoredWord;
@@ -49,7 +49,7 @@ impl<B: AsRef<[u8]>, C: Counter> CountMinSketchView<B, DefaultHashBuilder, C> {
     /// [`DecodeError`] says what is wrong, and at which offset.
     ///
     /// # Complexity
-    /// Constant. Reads the head, and the two numbers behind the counters.
+    /// Constant. Reads the head, and the two numbers after the counters.
     pub fn open(bytes: B) -> Result<Self, DecodeError> {
         ByteOptions::new().open(bytes)
     }

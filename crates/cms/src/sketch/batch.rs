@@ -6,11 +6,11 @@ use pds_core::internal::hash_chunk;
 use super::CountMinSketch;
 use crate::{Count, Counter, Update};
 
-/// Number of keys of a batch that are prefetched together: with five rows their lines fill half of a first-level cache.
+/// Number of keys of a batch that are prefetched together. With five rows their lines fill half of a first-level cache.
 pub(crate) const BATCH: usize = 64;
 
-/// The size in bytes from which on a batch prefetches. Below, the second-level cache is read faster than places are computed
-/// twice.
+/// Size in bytes from which a batch prefetches.
+// A smaller sketch is in the second-level cache. Reading that takes less time than computing the places twice.
 pub(super) const PREFETCH_FROM: usize = 1 << 20;
 
 impl<S, C: Counter> CountMinSketch<S, C> {
@@ -29,7 +29,7 @@ impl<S, C: Counter> CountMinSketch<S, C> {
     }
 
     /// Raises the counters of many keys.
-    // What the sketch does with a key is decided once and not for each, and the total stays out of the loop.
+    // The kind of update is chosen once per batch, and the total stays out of the loop.
     #[inline]
     fn raise_batch(&mut self, hashes: &[u64], raise: impl Fn(&mut Self, u64) -> Count) {
         for hashes in hashes.chunks(BATCH) {

@@ -9,11 +9,11 @@ use crate::counters::CounterStorage;
 
 /// Bytes of a cache line.
 const LINE: usize = 64;
-/// How far ahead a merge asks for memory, in bytes: measured, from 1 KiB on it makes no difference.
+/// How far ahead a merge prefetches, in bytes. Measured: from 1 KiB on it makes no difference.
 const AHEAD: usize = 2048;
 
 impl<S: KeyHasher, C: Counter> CountMinSketch<S, C> {
-    /// Makes `self` count what both have counted.
+    /// Adds the counts of `other`.
     ///
     /// With plain update the result is exactly the sketch of both streams. With conservative update its estimates stay upper
     /// bounds within the same error.
@@ -58,9 +58,8 @@ fn check_shapes(left: &CountMinParams, right: &CountMinParams) -> Result<(), Inc
 }
 
 /// Adds counters to others, up to their limit.
-///
-/// Two streams are read and one is written, which the processor's own fetching does not keep up with in
-/// memory: asked for early, they pass a quarter faster.
+// The processor's own prefetching does not keep up with two streams that are read and one that is written. Explicit
+// prefetching makes the merge a quarter faster in memory.
 fn add_all<C: Counter>(counters: &mut [C], added: &[C]) {
     if size_of_val(added) < PREFETCH_FROM {
         return add_near(counters, added);

@@ -7,25 +7,26 @@ use crate::cells::index;
 use crate::numbers::real;
 use crate::{Count, Counter};
 
-/// The inner product of two streams' counts, as two sketches tell it.
+/// The inner product of the counts of two streams, as estimated from their sketches.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct InnerProduct {
     /// The estimate: at least the truth, unless saturated.
     pub value: u128,
-    /// By how much the estimate may exceed the truth, but with probability delta: epsilon · N · M, of the
-    /// two totals. Infinite where one of these is saturated.
+    /// The error: epsilon · N · M for totals N and M. The estimate exceeds the truth by more than that with probability
+    /// at most delta. Infinite if a total is saturated.
     pub error: f64,
-    /// Whether saturated counters took part in every row, so that the truth may be above the estimate.
+    /// Whether every row has a saturated counter. The truth may be above the estimate then.
     pub is_saturated: bool,
 }
 
-/// Why two sketches have no inner product.
+/// The reason why two sketches have no inner product.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum InnerProductError {
     /// They differ in shape or hasher.
     Incompatible(Incompatible),
-    /// They have conservative update, whose counters are less than the sums of their keys.
+    /// They have conservative update. Its counters are less than the sums of their keys, so the product would be no
+    /// bound.
     Conservative,
 }
 
@@ -40,7 +41,7 @@ impl fmt::Display for InnerProductError {
     }
 }
 
-/// The inner error is shown as this one, so it is not a source of it.
+/// Has no source: `Display` shows the inner error.
 impl error::Error for InnerProductError {}
 
 impl From<Incompatible> for InnerProductError {
@@ -50,15 +51,14 @@ impl From<Incompatible> for InnerProductError {
 }
 
 impl<S: KeyHasher, C: Counter> CountMinSketch<S, C> {
-    /// Estimates the sum over all keys of the product of their counts here and in `other`: the size of
-    /// a join on the key.
+    /// Estimates the sum over all keys of the product of their counts in `self` and `other`: the size of a join on the
+    /// key.
     ///
-    /// Never below the truth (unless saturated), and above it by more than epsilon times both totals with
-    /// probability delta at most.
+    /// The estimate is never below the truth, unless it is saturated. It exceeds the truth by more than epsilon times
+    /// both totals with probability at most delta.
     ///
     /// # Errors
-    /// [`InnerProductError`] if the sketches differ in shape or hasher, or have conservative update: the
-    /// counters of that one are less than the sums of their keys, and the product would be no bound.
+    /// [`InnerProductError`] if the sketches differ in shape or hasher, or have conservative update.
     ///
     /// # Complexity
     /// O(width · depth), without allocation.
@@ -86,7 +86,7 @@ impl<S: KeyHasher, C: Counter> CountMinSketch<S, C> {
         }
         let width = index(self.width());
         let rows = self.counters().chunks_exact(width).zip(other.counters().chunks_exact(width));
-        // A row without saturated counters is an upper bound, even where another row is less.
+        // A row without saturated counters is an upper bound, even if another row gives less.
         let products = rows.map(|(left, right)| self.row_product(left, other, right));
         let (is_saturated, value) = products.min().unwrap_or_default();
         let is_known = self.total().max(other.total()) < u64::MAX;
@@ -98,12 +98,12 @@ impl<S: KeyHasher, C: Counter> CountMinSketch<S, C> {
         })
     }
 
-    /// Whether a saturated counter took part in the product of a row here and there, and the product.
+    /// Returns whether a saturated counter took part in the product of two rows, and the product.
     fn row_product(&self, left: &[C], other: &Self, right: &[C]) -> (bool, u128) {
         let counts = |(&l, &r): (&C, &C)| (self.count_of(l), other.count_of(r));
         let pairs = left.iter().zip(right).map(counts);
         pairs.fold((false, 0), |(saturated, sum), (l, r)| {
-            // A saturated counter of 0 may have lost counts, too.
+            // A counter of 0 may have lost counts, too, if `full_from` is 0.
             let lost = |a: Count, b: Count| a.is_saturated() && (b.value() > 0 || b.is_saturated());
             let product = u128::from(l.value()) * u128::from(r.value());
             let (sum, overflows) = sum.overflowing_add(product);

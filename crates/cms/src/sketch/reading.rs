@@ -69,7 +69,7 @@ impl<S, C: Counter, W: CounterStorage> CountMinSketch<S, C, W> {
     #[must_use]
     pub fn estimate_interval_hash(&self, hash: u64) -> CountInterval {
         let count = self.estimate_hash(hash);
-        // The total is read last, so that inserts of other threads in between widen the error and do not narrow it.
+        // The total is read last. Inserts of other threads in between then widen the interval instead of narrowing it.
         CountInterval::below(count, error_of(&self.params, self.total()))
     }
 
@@ -106,7 +106,7 @@ impl<S, C: Counter, W: CounterStorage> CountMinSketch<S, C, W> {
         }
     }
 
-    /// Prefetches the counters of a chunk's keys, if that helps.
+    /// Prefetches the counters of a chunk's keys if the sketch is large enough for that.
     #[inline]
     pub(super) fn prefetch_chunk(&self, rows: W::Rows<'_, C>, hashes: &[u64]) {
         if self.size_in_bytes() >= PREFETCH_FROM as u64 {
@@ -114,13 +114,13 @@ impl<S, C: Counter, W: CounterStorage> CountMinSketch<S, C, W> {
         }
     }
 
-    /// The counters; asked for once per call.
+    /// Returns the counters. Call it once per operation.
     #[inline]
     pub(crate) fn rows(&self) -> W::Rows<'_, C> {
         self.counters.rows(&self.params)
     }
 
-    /// The least counter of the key with this hash.
+    /// Returns the least counter of the key with this hash.
     #[inline]
     pub(super) fn least(&self, rows: W::Rows<'_, C>, hash: u64) -> C {
         rows.fold(hash, C::MAX, Ord::min)
@@ -145,9 +145,9 @@ impl<S: KeyHasher, C: Counter, W: CounterStorage> CountMinSketch<S, C, W> {
 
     /// Bounds how often `key` came.
     ///
-    /// The upper end is the estimate and certain. It is open if the estimate is saturated. The lower end is epsilon N
-    /// below, and too high with probability delta at most. It is 0 if the total is saturated, and may be too high by one
-    /// more after [`halve`](CountMinSketch::halve).
+    /// The upper bound is the estimate. It is certain, and open if the estimate is saturated. The lower bound is
+    /// epsilon N below the estimate. It is too high with probability at most delta, and it is 0 if the total is
+    /// saturated. After [`halve`](CountMinSketch::halve) it may be too high by one more.
     ///
     /// # Examples
     /// ```
@@ -167,9 +167,10 @@ impl<S: KeyHasher, C: Counter, W: CounterStorage> CountMinSketch<S, C, W> {
 
     /// Estimates how often `key` came, less the expected noise. The estimate may be below the truth.
     ///
-    /// It is the median over the rows of the counter minus the mean of the row's others, limited to 0 and the
-    /// [`estimate`](Self::estimate). It is closer than the estimate if few keys are much more frequent than others. It is of
-    /// no use with conservative update, whose rows hold less than the total, or if counters are saturated.
+    /// For each row, the mean of the other counters is subtracted from the counter of the key. The result is the median
+    /// over the rows, at least 0 and at most the [`estimate`](Self::estimate). It is closer to the truth than the
+    /// estimate if few keys are much more frequent than others. Do not use it with conservative update, because those
+    /// rows hold less than the total, or if counters are saturated.
     ///
     /// # References
     /// Fan Deng and Davood Rafiei, "New Estimation Algorithms for Streaming Data: Count-min Can Do

@@ -6,8 +6,8 @@ use crate::cells::Cells;
 use crate::counters::Counted;
 use crate::{Count, Counter};
 
-/// How many cells a conservative insert keeps between its two passes. More rows are rare, and finding their cells twice
-/// costs less than clearing an array for the greatest depth.
+/// Number of cells that a conservative insert keeps between its two passes.
+// More rows are rare. Finding their cells twice costs less than clearing an array for the greatest depth.
 const CELLS_KEPT: usize = 8;
 
 /// Which counters of a key an insert raises.
@@ -19,9 +19,9 @@ pub enum Update {
     /// Only those that are below the new estimate (Cristian Estan and George Varghese, "New Directions in
     /// Traffic Measurement and Accounting", SIGCOMM 2002, section 3.2).
     ///
-    /// It errs less, about half as much on skewed streams, and costs two passes over the rows. The
-    /// counters depend on the order of inserts. A merge adds them: it stays an upper bound and keeps the
-    /// error, but is not what one sketch of both streams would be.
+    /// The error is smaller, about half on skewed streams, and an insert takes two passes over the rows. The counters
+    /// depend on the order of inserts. A merge adds them: its estimates stay upper bounds within the same error, but
+    /// differ from those of one sketch of both streams.
     Conservative,
 }
 
@@ -61,7 +61,7 @@ impl<S, C: Counter> CountMinSketch<S, C> {
         self.count_of(least)
     }
 
-    /// Not inlined, so that plain inserts are.
+    // Not inlined, so that plain inserts are.
     #[inline(never)]
     pub(super) fn raise_lowest(&mut self, hash: u64, count: C) -> Count {
         if self.params.depth() as usize > CELLS_KEPT {
@@ -82,23 +82,22 @@ impl<S, C: Counter> CountMinSketch<S, C> {
         self.count_of(target)
     }
 
-    /// The same where there are too many rows to keep their cells.
+    /// Does the same for more rows than [`CELLS_KEPT`].
     fn raise_lowest_of_many(&mut self, hash: u64, count: C) -> Count {
         let target = self.least(self.rows(), hash).saturating_add(count);
         self.fold_mut(hash, (), |(), counter| *counter = (*counter).max(target));
         self.count_of(target)
     }
 
-    /// Divides all counts by two, rounding down, and the total, rounding up.
+    /// Halves all counts, rounding down, and the total, rounding up.
     ///
-    /// Called once in a while it makes old counts fade, as policies of caches do. An estimate stays an
-    /// upper bound of the count that is halved and rounded down at the same times; the rounding may
-    /// widen its error by one.
+    /// Call it from time to time to let old counts fade, as cache policies do. An estimate stays an upper bound of a
+    /// count that is halved and rounded down at the same times. Rounding may increase the error by one.
     ///
-    /// Returns how many counters were saturated. Half of what these have lost is unknown, so that estimates from
-    /// half of the limit on are saturated from now on, until a call finds no such counter. With a saturated counter left
-    /// after as many calls as a counter has bits, all estimates are saturated until [`clear`](Self::clear). A
-    /// saturated total stays as it is, for the same reason.
+    /// Returns how many counters were saturated. The counts that they lost are unknown. Therefore estimates of at least
+    /// half of the limit are saturated from now on, until a call finds no such counter. If a saturated counter remains
+    /// after as many calls as a counter has bits, all estimates are saturated until [`clear`](Self::clear). A saturated
+    /// total stays saturated, for the same reason.
     ///
     /// # Complexity
     /// O(width · depth), without allocation.
