@@ -100,7 +100,6 @@ mod shape;
 pub(crate) mod stored;
 #[cfg(feature = "std")]
 mod stream;
-mod twin;
 mod view;
 mod writer;
 

@@ -1,7 +1,7 @@
-//! What the crates of this family are made with and their users never name.
+//! Building blocks of the crates of this family. Users never name them.
 //!
-//! *Exempt from every promise of stability*: a release of the family may change it without a word, since its crates are
-//! released together.
+//! *Exempt from every promise of stability*: any release of the family may change it, since its crates are released
+//! together.
 
 #[cfg(target_arch = "x86_64")]
 pub use crate::arch::{Avx2, Avx512};
@@ -9,7 +9,6 @@ pub use crate::arch::{Backend, Work};
 pub use crate::batch::{
     AHEAD, Visitor, answer_keys, check_lengths, hash_chunk, insert_keys, visit_ahead, visit_chunks,
 };
-pub use crate::builder::DEFAULT_RATE;
 #[cfg(feature = "alloc")]
 pub use crate::bytes::{envelope::check_padding, reader::take_words};
 #[cfg(all(feature = "alloc", target_has_atomic = "64"))]
@@ -19,14 +18,16 @@ pub use crate::memory::{
     BitWords, Bits, BitsMut, LINE_BYTES, Lane, StoredWord, WordSource, Words, prefetch,
     prefetch_reduced, reduced, reduced_in_row, reduced_in_row_mut, reduced_mut, reorder_lanes,
 };
-pub use crate::{atomic_twin, filter_builder, insert_traits, membership_methods, value_traits};
 #[cfg(feature = "alloc")]
-pub use crate::{portable_methods, portable_twin, view_methods};
+pub use crate::portable_methods;
+
+/// Default false-positive rate of filters: one absent key in a hundred.
+pub const DEFAULT_RATE: f64 = 0.01;
 
 /// 2^64 divided by the golden ratio, made odd: the additive constant of the family's hashing.
 pub const GOLDEN_RATIO: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// What the portable bytes need of serde.
+/// Serde for portable bytes.
 #[cfg(feature = "serde")]
 pub mod serde {
     pub use crate::bytes::serde::{

@@ -9,11 +9,9 @@ extern crate std;
 
 mod arch;
 mod batch;
-mod builder;
 #[cfg(feature = "alloc")]
 pub mod bytes;
 mod error;
-mod filter;
 pub mod hash;
 #[doc(hidden)]
 pub mod internal;
