@@ -1,4 +1,4 @@
-//! The HyperLogLog that threads share.
+//! The HyperLogLog sketch that threads share.
 
 use alloc::vec::Vec;
 use core::convert::Infallible;
@@ -51,7 +51,7 @@ pub struct AtomicRegisters {
 pub type AtomicHyperLogLog<S = DefaultHashBuilder> = HyperLogLog<S, AtomicRegisters>;
 
 impl AtomicRegisters {
-    /// Returns the ranks, each at its own moment.
+    /// Returns the ranks. Each is read at its own moment.
     fn ranks(&self) -> Vec<u8> {
         self.registers.iter().map(Register::load).collect()
     }
@@ -113,7 +113,7 @@ impl<S> AtomicHyperLogLog<S> {
         HyperLogLog::from_registers(self.registers.ranks(), self.params(), self.hasher.clone())
     }
 
-    /// Inserts a key by its hash. Returns `true` if the state changed. For the hash see [`KeyHasher`].
+    /// Inserts a key by its hash. Returns `true` if the state changed. See [`KeyHasher`] for the hash.
     #[inline]
     pub fn insert_hash(&self, hash: u64) -> bool {
         let registers = &self.registers.registers[..];
@@ -121,7 +121,7 @@ impl<S> AtomicHyperLogLog<S> {
         raise(&registers[register], rank)
     }
 
-    /// Inserts many hashes. Returns how many of them changed the state. For the hashes see [`KeyHasher`].
+    /// Inserts many hashes. Returns how many of them changed the state. See [`KeyHasher`] for the hashes.
     pub fn insert_hash_batch(&self, hashes: &[u64]) -> usize {
         hashes.iter().filter(|&&hash| self.insert_hash(hash)).count()
     }
@@ -152,11 +152,11 @@ impl<S: KeyHasher> AtomicHyperLogLog<S> {
     /// A higher precision of `other` is lowered to that of `self`. An empty `other` of any precision changes nothing.
     ///
     /// # Errors
-    /// [`Incompatible`] if the hashers differ, or if `other` has keys at a lower precision: a shared sketch cannot lower its
-    /// own. `self` is unchanged then.
+    /// [`Incompatible`] if the hashers differ, or if `other` has keys at a lower precision. A shared sketch cannot
+    /// lower its own precision. `self` is unchanged then.
     pub fn merge(&self, other: &Self) -> Result<(), Incompatible> {
         Incompatible::check_hasher(&self.hasher, &other.hasher)?;
-        // One reading of the other sketch, into which other threads may be inserting.
+        // The other sketch is read once, because other threads may insert into it.
         let ranks = other.registers.ranks();
         if ranks.iter().all(|&rank| rank == 0) {
             return Ok(());
@@ -172,13 +172,13 @@ impl<S: KeyHasher> AtomicHyperLogLog<S> {
     }
 }
 
-/// A register that threads share. A trait, so that model checking can put its own in the place of the real one.
+/// A register that threads share. It is a trait so that model checking can replace the register.
 // Both operations are relaxed. No thread draws conclusions from one rank about other memory, and ranks only rise, so the
 // order in which they become visible does not matter.
 trait Register {
     fn load(&self) -> u8;
 
-    /// Takes the greater rank, and returns the earlier one.
+    /// Stores the greater rank. Returns the earlier one.
     fn fetch_max(&self, rank: u8) -> u8;
 }
 
@@ -197,7 +197,7 @@ impl Register for AtomicU8 {
 /// Raises a register to a rank. Returns whether it was lower.
 #[inline]
 fn raise(register: &impl Register, rank: u8) -> bool {
-    // The locked operation costs as much as everything else together, and few inserts need it.
+    // Checked first: the locked operation costs as much as the rest of an insert, and few inserts need it.
     register.load() < rank && register.fetch_max(rank) < rank
 }
 
@@ -265,7 +265,7 @@ mod tests {
                 scope.spawn(move || {
                     for (at, register) in registers.iter().enumerate() {
                         reached[thread].store(at, Relaxed);
-                        // Spin, so that both go on at the same moment; and yield, where there is one core.
+                        // Spin, so that both continue at the same moment. Yield, in case there is only one core.
                         for spins in 1.. {
                             if reached[1 - thread].load(Relaxed) >= at {
                                 break;
@@ -289,8 +289,7 @@ mod tests {
 
 /// Every interleaving of two or three threads at one register, under the memory model of C11.
 ///
-/// What this leaves unproven: more threads and longer histories than these, and the compiler's and the
-/// processor's own keeping of the memory model.
+/// This does not prove more threads, longer histories, or that compiler and processor keep the memory model.
 #[cfg(all(test, loom))]
 mod loom_tests {
     use loom::sync::Arc;

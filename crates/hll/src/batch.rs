@@ -1,20 +1,20 @@
-//! What is done with many keys at a time.
+//! Batches of keys.
 #![expect(clippy::cast_possible_truncation, reason = "a register's number is below 2^18")]
 
 use pds_core::internal::Work;
 
 use crate::coupon::register_and_rank;
 
-/// Keys or hashes that are under way together: few enough for the first cache, and enough to fill vectors.
+/// Number of keys or hashes per chunk: few enough for the first-level cache, and enough to fill vectors.
 pub(crate) const CHUNK: usize = 64;
 
-/// Raises the registers of many hashes, one after the other; the output is how many of them that changed.
+/// Raises the registers of many hashes, one after the other. The output is how many of them changed a register.
 ///
-/// Chunks of hashes become registers and ranks before any register is looked at, which compilers turn into vector code.
+/// The registers and ranks of a chunk are computed before any register is read, so that compilers emit vector code.
 pub(crate) struct RaiseAll<'a, R> {
     pub(crate) hashes: &'a [u64],
     pub(crate) precision: u32,
-    /// Takes register and rank, and returns whether the register changed.
+    /// Raises a register to a rank. Returns whether the register changed.
     pub(crate) raise: R,
 }
 

@@ -8,10 +8,10 @@ use pds_params::hll::CardinalityEstimator::{self, Improved, UltraFgra};
 use crate::AtomicHyperLogLog;
 use crate::{HyperLogLog, UltraLogLog};
 
-/// The precision if nothing is given: for a HyperLogLog an error of 0.81 %, 16 KiB.
+/// The precision without any other value: for a HyperLogLog an error of 0.81 % in 16 KiB.
 pub(crate) const DEFAULT_PRECISION: u32 = 14;
 
-/// What the caller has said about the size.
+/// The size as the caller gave it.
 #[derive(Clone, Copy, Debug)]
 struct Given {
     precision: Option<u32>,
@@ -79,7 +79,7 @@ impl<S> HyperLogLogBuilder<S> {
         self
     }
 
-    /// Sets the most bytes that the registers may take. The precision is the highest that keeps it.
+    /// Sets the most bytes that the registers may take. The precision is the highest that keeps this limit.
     pub const fn memory_bytes(mut self, bytes: u64) -> Self {
         self.given.memory_bytes = Some(bytes);
         self
@@ -158,7 +158,7 @@ impl<S> UltraLogLogBuilder<S> {
         self
     }
 
-    /// Sets the most bytes that the registers may take. The precision is the highest that keeps it.
+    /// Sets the most bytes that the registers may take. The precision is the highest that keeps this limit.
     pub const fn memory_bytes(mut self, bytes: u64) -> Self {
         self.given.memory_bytes = Some(bytes);
         self

@@ -1,8 +1,8 @@
 //! Portable bytes.
 //!
-//! Shape of a HyperLogLog: precision, form (0 sparse, 1 dense), entries of the sparse form. Payload: the
-//! coupons in ascending order, 4 bytes each; or the ranks, six bits each. Shape of an UltraLogLog: precision;
-//! payload: the registers.
+//! The shape of a HyperLogLog is its precision, its form (0 sparse, 1 dense), and the number of entries of the sparse
+//! form. The payload is the coupons in ascending order, 4 bytes each, or the ranks, six bits each. The shape of an
+//! UltraLogLog is its precision. The payload is the registers.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -91,8 +91,8 @@ impl<'de, S: PortableHasher, W: OwnedRegisters> serde::Deserialize<'de> for Hype
     }
 }
 
-/// A shared sketch has the bytes of the dense form. If other threads insert while they are written, each register is
-/// written as it is at its own moment.
+/// A shared sketch has the bytes of the dense form. If other threads insert meanwhile, each register is written as it
+/// is at its own moment.
 impl<S: PortableHasher, W: OwnedRegisters> Portable for HyperLogLog<S, W> {
     type Hasher = S;
     const KIND: Kind = Kind::HYPER_LOG_LOG;
@@ -230,7 +230,7 @@ pub(crate) fn ranks(payload: &[u8]) -> impl Iterator<Item = u8> {
     payload.as_chunks().0.iter().flat_map(|&packed| unpack(packed))
 }
 
-/// Checks ranks, none of which may be above the last one.
+/// Checks that no rank is above the last one.
 fn check_ranks(
     ranks: impl Iterator<Item = u8>,
     precision: u32,

@@ -1,4 +1,4 @@
-//! From a hash to a register and a rank.
+//! Register and rank of a hash.
 #![expect(clippy::cast_possible_truncation, reason = "registers have 26 bits at most, ranks 6")]
 
 use pds_params::hll::SPARSE_PRECISION;
@@ -20,30 +20,29 @@ pub(crate) const fn max_rank(precision: u32) -> u32 {
 pub(crate) fn register_and_rank(hash: u64, precision: u32) -> (usize, u8) {
     // At most 2^18, from the top bits.
     let register = (hash >> (64 - precision)) as usize;
-    // The bits that follow, doubled, with a one behind: never 0, so that the zeros before them are counted by one
-    // instruction, and nothing here but the register shifts by a variable.
+    // The bits that follow, doubled, with a one after them. The value is never 0, so one instruction counts the leading
+    // zeros. Only the register needs a shift by a variable.
     let rest = (hash & (u64::MAX >> precision)) << 1 | 1;
     let rank = rest.leading_zeros() + 2 - precision;
     (register, rank as u8)
 }
 
-/// The same, out of so many registers: a power of two from 16 to 2^18.
-///
-/// One multiplication puts the first bits into one word and those that follow into another, where shifts by a
-/// variable take three steps each. Vectors have no such multiplication.
+/// Returns register and rank of a hash out of `registers` registers: a power of two from 16 to 2^18.
+// One multiplication puts the first bits into one word and the following ones into another. Shifts by a variable take
+// three steps each instead. Vectors have no such multiplication.
 #[inline(always)]
 pub(crate) fn register_and_rank_of(hash: u64, registers: usize) -> (usize, u8) {
     let registers = registers as u64;
     let wide = u128::from(hash) * u128::from(registers);
-    // A one behind the last bit of the hash.
+    // A one after the last bit of the hash.
     let rest = wide as u64 | (registers / 2);
     ((wide >> 64) as usize, (rest.leading_zeros() + 1) as u8)
 }
 
-/// Register (26 bits) and rank (6 bits) of a hash at the sparse precision, in one word; never 0.
+/// Register (26 bits) and rank (6 bits) of a hash at the sparse precision, in one word. It is never 0.
 ///
-/// It fixes register and rank at every lower precision. Among coupons of one register the greater one
-/// has the greater rank.
+/// It determines register and rank at every lower precision. Among coupons of one register the greater one has the
+/// greater rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Coupon(u32);
 
@@ -64,25 +63,25 @@ impl Coupon {
         self.0
     }
 
-    /// The register at the sparse precision.
+    /// Returns the register at the sparse precision.
     #[inline]
     pub(crate) const fn index(self) -> u32 {
         self.0 >> RANK_BITS
     }
 
-    /// The register in place, with zeros where the rank is.
+    /// Returns the bits of the register in place, with zeros in place of the rank.
     #[inline]
     pub(crate) const fn register_bits(self) -> u32 {
         self.0 & !RANK_MASK
     }
 
-    /// The rank at the sparse precision.
+    /// Returns the rank at the sparse precision.
     #[inline]
     pub(crate) const fn rank(self) -> u8 {
         (self.0 & RANK_MASK) as u8
     }
 
-    /// Whether a hash can have this coupon.
+    /// Returns whether a hash can have this coupon.
     pub(crate) fn is_possible(self) -> bool {
         (1..=max_rank(SPARSE_PRECISION)).contains(&u32::from(self.rank()))
     }
@@ -97,7 +96,7 @@ impl Coupon {
     }
 }
 
-/// The rank of a value of `width` bits that is followed by more bits: `rest` is their rank, 0 for none.
+/// Returns the rank of a value of `width` bits that is followed by more bits. `rest` is their rank, 0 for none.
 #[inline]
 pub(crate) fn rank_below(value: u32, width: u32, rest: u8) -> u8 {
     let rank = match value.checked_ilog2() {

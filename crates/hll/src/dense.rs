@@ -1,4 +1,4 @@
-//! The dense form: one byte a register, which holds its rank.
+//! The dense form: one byte per register, which holds its rank.
 
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
@@ -10,23 +10,23 @@ use crate::batch::RaiseAll;
 use crate::coupon::{Coupon, rank_below, register_and_rank_of};
 use crate::martingale::Martingale;
 
-/// A register for each of the first bits of a hash, and what followed their changes.
+/// The registers of a sketch, and its martingale.
 #[derive(Clone, Debug)]
 pub(crate) struct Dense {
     registers: Vec<u8>,
     params: HllParams,
-    /// Follows the inserts, until something else than an insert changes the registers.
+    /// Present until something other than an insert changes the registers.
     martingale: Option<Martingale>,
 }
 
 impl Dense {
-    /// Takes registers that did not come about by inserts alone.
+    /// Creates the form from registers that did not come from inserts alone.
     pub(crate) fn new(registers: Vec<u8>, params: HllParams) -> Self {
         debug_assert_eq!(registers.len() as u64, params.num_registers());
         Self { registers, params, martingale: None }
     }
 
-    /// Lets the martingale go on from an estimate.
+    /// Continues the martingale from an estimate.
     pub(crate) fn followed_from(mut self, estimate: Option<f64>) -> Self {
         self.martingale = estimate.map(|estimate| Martingale::resume(estimate, &self.registers));
         self
@@ -59,7 +59,9 @@ impl Dense {
         is_raised
     }
 
-    /// Raises a register, apart so that an insert that changes nothing, as most do, stays small.
+    /// Raises a register.
+    // A function of its own, so that the code of an insert that changes nothing stays small. Most inserts change
+    // nothing.
     #[inline(never)]
     fn raise(&mut self, register: usize, rank: u8) {
         let precision = self.params.precision();
@@ -74,17 +76,17 @@ impl Dense {
         Backend::best().run(RaiseAll { hashes, precision, raise })
     }
 
-    /// Ends the martingale: something has come in that it has not seen.
+    /// Ends the martingale, because something other than an insert changes the registers.
     pub(crate) const fn forget_martingale(&mut self) {
         self.martingale = None;
     }
 
-    /// Takes in a coupon of another sketch.
+    /// Merges a coupon of another sketch.
     pub(crate) fn merge_coupon(&mut self, coupon: Coupon) {
         raise_to(&mut self.registers, self.params.precision(), coupon);
     }
 
-    /// Takes in the registers of another sketch, of a precision that is not lower.
+    /// Merges the registers of another sketch whose precision is not lower.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.forget_martingale();
         merge(&mut self.registers, &other.registers_at(self.params.precision()));
@@ -98,7 +100,7 @@ impl Dense {
         }
     }
 
-    /// The registers at a precision that is not greater than these registers'.
+    /// Returns the registers at a precision that is not greater than theirs.
     pub(crate) fn registers_at(&self, precision: u32) -> Cow<'_, [u8]> {
         match self.params.precision() - precision {
             0 => Cow::Borrowed(&self.registers),
@@ -107,14 +109,14 @@ impl Dense {
     }
 }
 
-/// The martingale takes no part: it depends on the order of inserts.
+/// The martingale is not compared, because it depends on the order of inserts.
 impl PartialEq for Dense {
     fn eq(&self, other: &Self) -> bool {
         self.registers == other.registers
     }
 }
 
-/// Raises a register to a rank, before the martingale's eyes. Returns whether it was lower.
+/// Raises a register to a rank, and updates the martingale. Returns whether the register was lower.
 #[inline(always)]
 fn raise(
     registers: &mut [u8],
@@ -140,7 +142,7 @@ pub(crate) fn raise_to(registers: &mut [u8], precision: u32, coupon: Coupon) {
     registers[register] = rank.max(registers[register]);
 }
 
-/// Makes every register the greater one of both.
+/// Replaces every register by the greater one of both.
 pub(crate) fn merge(registers: &mut [u8], others: &[u8]) {
     debug_assert_eq!(registers.len(), others.len());
     Backend::best().run(Merge { registers, others });
@@ -162,19 +164,18 @@ impl Work for Merge<'_> {
     }
 }
 
-/// The registers at a precision that is lower by `dropped`, as if built there.
+/// Returns the registers at a precision that is lower by `dropped`, as if built at that precision.
 pub(crate) fn fold(registers: &[u8], dropped: u32) -> impl Iterator<Item = u8> {
     registers.chunks_exact(1 << dropped).map(move |block| {
-        // All keys of a register but the first of its block have their rank in the dropped bits; the
-        // earlier the register, the greater.
+        // Except for the first register of a block, all keys of a register have their rank in the dropped bits. Earlier
+        // registers have greater ranks.
         let first = (0u32..).zip(block).find(|&(_, &rank)| rank != 0);
         first.map_or(0, |(index, &rank)| rank_below(index, dropped, rank))
     })
 }
 
-/// How many registers have each rank.
-///
-/// Four counters a rank, taken in turn, keep equal ranks in a row from waiting for each other.
+/// Counts the registers of each rank.
+// Four counters per rank are used in turn, so that successive equal ranks do not wait for each other.
 pub(crate) fn histogram(registers: &[u8]) -> [u32; 64] {
     let mut counts = [[0u32; 64]; 4];
     let (quads, rest) = registers.as_chunks::<4>();
@@ -189,7 +190,7 @@ pub(crate) fn histogram(registers: &[u8]) -> [u32; 64] {
     core::array::from_fn(|rank| counts.iter().map(|lane| lane[rank]).sum())
 }
 
-/// Four ranks of six bits in three bytes, the least significant bits first.
+/// Packs four ranks of six bits into three bytes, the least significant bits first.
 #[inline]
 fn pack(ranks: [u8; 4]) -> [u8; 3] {
     let [a, b, c, d] = ranks.map(u32::from);

@@ -1,4 +1,4 @@
-//! From registers to the number of distinct keys: pure functions of how many registers have each value.
+//! Estimators of the number of distinct keys: pure functions of how many registers have each value.
 //!
 //! `counts[r]` is the number of registers of value `r`, and the counts add up to m.
 

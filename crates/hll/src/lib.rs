@@ -49,8 +49,8 @@ pub use ultra::{UltraLogLog, UltraLogLogView};
 #[cfg(feature = "alloc")]
 pub use view::HyperLogLogView;
 
-/// The estimators, for the proofs of this workspace: these draw registers that no sketch can be filled with. Exempt from every
-/// promise of stability.
+/// The estimators, for the validation of this workspace. It draws registers that no sketch can be filled with. Exempt
+/// from every promise of stability.
 #[doc(hidden)]
 pub mod internal {
     pub use crate::estimator::{

@@ -1,11 +1,10 @@
-//! The martingale estimator, which follows every insert.
+//! The martingale estimator, which is updated by every insert.
 
 /// The sum, over all changes of the state, of the inverse probability that a new key would have made one.
 ///
-/// Each new key changes the state with a probability that the state itself tells, and a known key
-/// never does; so the sum grows by one a new key on average. It depends on the order of inserts, and
-/// says nothing about keys that came in by a merge. It starts when a sketch becomes dense, from the near exact
-/// number of the sparse form.
+/// The state determines the probability with which a new key changes it. A known key never changes it. Therefore the
+/// sum grows by one per new key on average. It depends on the order of inserts, and omits keys that came by a merge. It
+/// starts when a sketch becomes dense, from the nearly exact estimate of the sparse form.
 ///
 /// # References
 /// Edith Cohen, "All-Distances Sketches, Revisited: HIP Estimators for Massive Graphs Analysis", IEEE
@@ -13,8 +12,8 @@
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Martingale {
     estimate: f64,
-    /// How many of the 2^64 hashes would not change the state. Whole numbers, so that nothing
-    /// is rounded however many changes there are, and independent of the precision.
+    /// Number of the 2^64 hashes that would not change the state. It is a whole number, so that nothing is rounded,
+    /// however many changes there are. It is independent of the precision.
     settled: u64,
 }
 
@@ -22,7 +21,7 @@ pub(crate) struct Martingale {
 const HASHES: f64 = 18_446_744_073_709_551_616.0;
 
 impl Martingale {
-    /// Goes on from an estimate, with these registers.
+    /// Continues from an estimate, with these registers.
     pub(crate) fn resume(estimate: f64, registers: &[u8]) -> Self {
         let precision = registers.len().ilog2();
         let settled = registers.iter().map(|&rank| settled_hashes(precision, rank));
@@ -33,10 +32,10 @@ impl Martingale {
         self.estimate
     }
 
-    /// A register is about to go from one rank to a greater one.
+    /// Records that a register is about to change from one rank to a greater one.
     #[inline]
     pub(crate) fn observe(&mut self, precision: u32, from: u8, to: u8) {
-        // Settled never reaches 2^64: the change at hand was possible.
+        // `settled` never reaches 2^64, because the present change was possible.
         self.estimate += HASHES / (HASHES - self.settled as f64);
         self.settled = self.settled.wrapping_add(
             settled_hashes(precision, to).wrapping_sub(settled_hashes(precision, from)),
@@ -44,7 +43,7 @@ impl Martingale {
     }
 }
 
-/// How many hashes of a register have at most this rank.
+/// Returns how many hashes of a register have at most this rank.
 #[inline]
 fn settled_hashes(precision: u32, rank: u8) -> u64 {
     let all = 1u64 << (64 - precision);

@@ -1,7 +1,7 @@
-//! Redis's own HyperLogLog values: `SET` here, `PFADD`, `PFCOUNT` and `PFMERGE` there, and the other way round.
+//! HyperLogLog values of Redis: `SET` here, `PFADD`, `PFCOUNT` and `PFMERGE` there, and the other way round.
 //!
-//! Redis hashes the bytes of an element, and knows neither the terminator that `Hash` gives a string nor
-//! this family's finaliser; so its sketch is a type of its own that takes byte strings.
+//! Redis hashes the bytes of an element, without the terminator that `Hash` appends to a string, and without the
+//! finaliser of this family. Therefore its sketch is a separate type that takes byte strings.
 
 mod codec;
 mod error;
@@ -22,7 +22,7 @@ pub use hash::murmur_hash_64a;
 use crate::dense;
 use crate::estimator::{Likelihood, improved, interval};
 
-/// Redis has 2^14 registers, always.
+/// Redis always has 2^14 registers.
 const PRECISION: u32 = 14;
 const NUM_REGISTERS: usize = 1 << PRECISION;
 const PARAMS: HllParams = match HllParams::new(PRECISION) {
@@ -30,21 +30,21 @@ const PARAMS: HllParams = match HllParams::new(PRECISION) {
     Err(_) => unreachable!(),
 };
 
-/// The greatest rank: 50 bits of a hash of zero.
+/// The greatest rank: 50 zero bits of a hash.
 const MAX_RANK: u8 = 51;
 
 /// The seed of Redis's MurmurHash64A.
 const SEED: u64 = 0xadc8_3b19;
 
-/// The number of distinct byte strings, in Redis's registers and with Redis's answer.
+/// A sketch of distinct byte strings with the registers and the answers of Redis.
 ///
-/// Choose it to exchange sketches with a Redis server; choose [`HyperLogLog`](crate::HyperLogLog) otherwise. Error
-/// 0.81 %, 16 KiB of memory. In bytes 2 or 3 per key while small, as on the server; then 12 KiB.
+/// Use it to exchange sketches with a Redis server. Otherwise use [`HyperLogLog`](crate::HyperLogLog). The error is
+/// 0.81 %, in 16 KiB of memory. The bytes take 2 or 3 per key while few, as on the server, then 12 KiB.
 ///
-/// Sketches are equal when their registers are, whether they are written sparse or dense.
+/// Sketches are equal if their registers are equal, whether they are written sparse or dense.
 ///
-/// It is no [`Cardinality`](pds_core::Cardinality), which takes keys of any type that is `Hash`: what such a type gives a hasher is
-/// not what Redis hashes.
+/// It does not implement [`Cardinality`](pds_core::Cardinality), which takes keys of any `Hash` type. Such a type does
+/// not pass the bytes to a hasher that Redis hashes.
 ///
 /// # Examples
 /// ```
@@ -61,7 +61,7 @@ const SEED: u64 = 0xadc8_3b19;
 #[derive(Clone)]
 pub struct RedisHyperLogLog {
     registers: Vec<u8>,
-    /// Whether a dense value came in: the server never goes back to the sparse encoding.
+    /// Whether a dense value was read or merged. The server never returns to the sparse encoding.
     is_dense: bool,
 }
 
@@ -74,30 +74,30 @@ impl RedisHyperLogLog {
 
     /// Reads the value of a key, dense or sparse.
     ///
-    /// The cached count is not looked at; [`count`](Self::count) gives the answer of `PFCOUNT`.
+    /// Ignores the cached count. [`count`](Self::count) returns the answer of `PFCOUNT`.
     ///
     /// # Errors
-    /// [`RedisError`] says what is wrong and where.
+    /// [`RedisError`] says what is wrong, and where.
     pub fn from_bytes(value: &[u8]) -> Result<Self, RedisError> {
         codec::decode(value).map(|(registers, is_dense)| Self { registers, is_dense })
     }
 
-    /// Returns the value, its cached count marked as stale.
+    /// Returns the value. Its cached count is marked as stale.
     ///
-    /// The encoding is sparse, with about 2.5 bytes per key, while the server would keep it so: up to 3,000 bytes (its default
-    /// of `hll-sparse-max-bytes`) and registers up to 32. Otherwise, and after a dense value was read or merged, it is dense and
-    /// takes 12,304 bytes.
+    /// The encoding is sparse, with about 2.5 bytes per key, as long as the server would keep it sparse: up to 3,000
+    /// bytes (its default of `hll-sparse-max-bytes`) and registers up to 32. Otherwise, or after a dense value was read
+    /// or merged, it is dense and takes 12,304 bytes.
     ///
-    /// A dense value has the bytes of every Redis key with these registers, until `PFCOUNT` caches its answer there. A sparse one
-    /// has the bytes that `PFMERGE` of it leaves in a new key. After `PFADD` alone, the server's bytes
-    /// depend on the order of inserts: neighbouring registers of equal ranks may lie in more runs, and a value close to the limit
-    /// may be dense already. Both encodings stand for the same registers, and the server reads both.
+    /// A dense value has the bytes of every Redis key with these registers, until `PFCOUNT` caches its answer there. A
+    /// sparse value has the bytes that `PFMERGE` of it leaves in a new key. After `PFADD` alone, the bytes of the
+    /// server depend on the order of inserts. Neighbouring registers of equal ranks may be in more runs, and a value
+    /// close to the limit may already be dense. Both encodings stand for the same registers, and the server reads both.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         codec::encode(&self.registers, self.is_dense)
     }
 
-    /// Inserts an element, as `PFADD` does. Returns `true` when a register changed.
+    /// Inserts an element, as `PFADD` does. Returns `true` if a register changed.
     pub fn insert(&mut self, element: &[u8]) -> bool {
         self.insert_hash(murmur_hash_64a(element, SEED))
     }
@@ -113,13 +113,13 @@ impl RedisHyperLogLog {
         changed
     }
 
-    /// Takes in the elements of another sketch, as `PFMERGE` does.
+    /// Merges the elements of another sketch, as `PFMERGE` does.
     pub fn merge(&mut self, other: &Self) {
         self.is_dense |= other.is_dense;
         dense::merge(&mut self.registers, &other.registers);
     }
 
-    /// Returns what `PFCOUNT` answers: [`estimate`](Self::estimate), rounded.
+    /// Returns the answer of `PFCOUNT`: [`estimate`](Self::estimate), rounded.
     #[must_use]
     #[expect(clippy::cast_possible_truncation, reason = "not negative; beyond 2^64 it saturates")]
     pub fn count(&self) -> u64 {
@@ -141,7 +141,7 @@ impl RedisHyperLogLog {
     /// Returns an interval that holds the true number with probability `confidence`.
     ///
     /// # Errors
-    /// [`ParamError`] when `confidence` is not above 0 and below 1.
+    /// [`ParamError`] if `confidence` is not above 0 and below 1.
     pub fn estimate_interval(&self, confidence: f64) -> Result<RangeInclusive<f64>, ParamError> {
         let likelihood = Likelihood::of_ranks(&dense::histogram(&self.registers), PRECISION);
         interval(&likelihood, self.estimate(), confidence)
@@ -160,7 +160,7 @@ impl RedisHyperLogLog {
     }
 }
 
-/// The encoding takes no part.
+/// The encoding is not compared.
 impl PartialEq for RedisHyperLogLog {
     fn eq(&self, other: &Self) -> bool {
         self.registers == other.registers

@@ -23,7 +23,7 @@ use crate::coupon::Coupon;
 use crate::dense::Dense;
 use crate::sparse::SparseTable;
 
-/// Counts distinct keys in a few kilobytes, with a chosen standard error.
+/// A sketch that counts distinct keys in a few kilobytes, with a chosen standard error.
 ///
 /// Use it if sets are merged, sent and compared, or if many of them are small. Up to m / 8 keys it keeps 32 bits of each hash
 /// and is nearly exact, at a few bytes per key. Use [`UltraLogLog`](crate::UltraLogLog) for many large sets: at equal error of
@@ -175,10 +175,10 @@ impl<S> HyperLogLog<S> {
 
     /// Returns the martingale (HIP) estimate. Its error is about 0.833 / sqrt(m) instead of 1.04, and it takes constant time.
     ///
-    /// `None` if a dense state came from something else than inserts: a merge, or reading from bytes. While sparse it is
-    /// [`estimate`](Self::estimate), which errs less than either.
+    /// `None` if a dense state came from something other than inserts: a merge, or reading from bytes. While sparse it
+    /// is [`estimate`](Self::estimate), whose error is smaller than either.
     ///
-    /// It depends on the order of inserts. So it takes no part in equality and is never written: equal sets have equal bytes.
+    /// It depends on the order of inserts. Therefore it is neither compared nor written: equal sets have equal bytes.
     /// If a reader of the bytes needs it, send this number beside them.
     ///
     /// # Examples
@@ -211,7 +211,7 @@ impl<S: KeyHasher> HyperLogLog<S> {
     /// difference to the state.
     ///
     /// # Complexity
-    /// O(1). While sparse it allocates now and then, and aborts like a `Vec` if the allocator refuses the memory.
+    /// O(1). While sparse it sometimes allocates, and aborts like a `Vec` if the allocator refuses the memory.
     #[inline]
     pub fn insert<K: Hash + ?Sized>(&mut self, key: &K) -> bool {
         self.insert_hash(self.hasher.hash_key(key))
@@ -305,7 +305,7 @@ impl<K: Hash, S: KeyHasher> Extend<K> for HyperLogLog<S> {
     }
 }
 
-/// The default sketch with these keys.
+/// Returns the default sketch with these keys.
 impl<K: Hash, S: KeyHasher + Default> FromIterator<K> for HyperLogLog<S> {
     fn from_iter<I: IntoIterator<Item = K>>(keys: I) -> Self {
         let mut sketch = Self::default();
@@ -314,7 +314,7 @@ impl<K: Hash, S: KeyHasher + Default> FromIterator<K> for HyperLogLog<S> {
     }
 }
 
-/// An empty sketch of precision 14: an error of 0.81 %, and 16 KiB from 2,049 keys up.
+/// Returns an empty sketch of precision 14: an error of 0.81 %, and 16 KiB from 2,049 keys up.
 ///
 /// # Examples
 /// ```
@@ -334,7 +334,7 @@ impl<S: KeyHasher + Default> Default for HyperLogLog<S> {
     }
 }
 
-/// Sketches are equal if precision, hasher, form and state are. The martingale takes no part.
+/// Sketches are equal if precision, hasher, form and state are equal. The martingale is not compared.
 impl<S: KeyHasher> PartialEq for HyperLogLog<S> {
     fn eq(&self, other: &Self) -> bool {
         self.params() == other.params()

@@ -9,22 +9,21 @@ use pds_params::hll::sparse::{BUCKET, MAX_LIST, room};
 
 use crate::coupon::{Coupon, RANK_BITS};
 
-/// A free slot; no coupon is 0.
+/// A free slot. No coupon is 0.
 const FREE: u32 = 0;
 
-/// A set of coupons, one a register: a short list, or a hash table of buckets.
+/// A set of coupons, one per register: a short list, or a hash table of buckets.
 ///
-/// A coupon is made of the first bits of a uniform hash, so that its share of 2^32 says which bucket is its own.
-/// All slots of a bucket are compared at once, and what is new goes behind them: neither takes a branch that
-/// depends on the key, where the ordinary search, slot by slot, mispredicts one an insert. Order is made when bytes
-/// or comparisons want it.
-// Invariants: in a list, the first `len` slots are taken. In a bucket, taken slots come before free ones;
-// a coupon is in its own bucket, or behind it with full buckets only in between; some slot is free.
+/// A coupon consists of the first bits of a uniform hash, so its fraction of 2^32 selects its bucket. All slots of a
+/// bucket are compared at once, and a new coupon goes after them. Neither needs a branch that depends on the key. The
+/// usual search, slot by slot, mispredicts once per insert. The coupons are sorted when bytes or comparisons need that.
+// Invariants: in a list, the first `len` slots are taken. In a bucket, taken slots come before free ones. A coupon is
+// in its own bucket, or after it with only full buckets in between. Some slot is free.
 #[derive(Clone, Debug)]
 pub(crate) struct SparseTable {
     slots: Box<[u32]>,
     len: u32,
-    /// Those of the sketch: they say when the table is over-full.
+    /// The parameters of the sketch. They determine when the table is too full.
     params: HllParams,
 }
 
@@ -34,20 +33,19 @@ impl SparseTable {
         Self { slots: Box::default(), len: 0, params }
     }
 
-    /// Creates an empty table with room for so many coupons.
+    /// Creates an empty table with room for this number of coupons.
     pub(crate) fn with_capacity(params: HllParams, entries: usize) -> Self {
         Self { slots: free_slots(params.sparse_slots(entries)), ..Self::new(params) }
     }
 
-    /// Creates the table of coupons of ascending registers, in one pass whatever they are.
-    ///
-    /// Inserted one by one, those that were chosen to share a bucket would be compared with all before them.
+    /// Creates the table of coupons of ascending registers, in one pass for any coupons.
+    // If they were inserted one by one, coupons chosen to share a bucket would each be compared with all before it.
     pub(crate) fn of_ascending(
         params: HllParams,
         coupons: impl ExactSizeIterator<Item = Coupon>,
     ) -> Self {
         let mut table = Self::with_capacity(params, coupons.len());
-        // Counted on beyond the last slot, behind which comes the first.
+        // Counted beyond the last slot. The first slot follows it.
         let mut at = 0;
         for coupon in coupons {
             at = table.own_slot(coupon).max(at);
@@ -61,7 +59,7 @@ impl SparseTable {
         table
     }
 
-    /// The first slot that a coupon may have.
+    /// Returns the first slot that a coupon may have.
     fn own_slot(&self, coupon: Coupon) -> usize {
         if self.slots.len() <= MAX_LIST {
             return 0;
@@ -69,7 +67,7 @@ impl SparseTable {
         BUCKET * own_bucket(coupon.word(), self.slots.len() / BUCKET)
     }
 
-    /// How many registers are in the table.
+    /// Returns the number of registers in the table.
     pub(crate) const fn len(&self) -> usize {
         self.len as usize
     }
@@ -82,7 +80,7 @@ impl SparseTable {
         self.params = params;
     }
 
-    /// Whether the sketch has to become dense.
+    /// Returns whether the sketch must become dense.
     pub(crate) const fn is_over_full(&self) -> bool {
         self.len as u64 > self.params.max_sparse_entries()
     }
@@ -91,7 +89,7 @@ impl SparseTable {
         size_of_val(&*self.slots)
     }
 
-    /// The coupons in ascending order.
+    /// Returns the coupons in ascending order.
     pub(crate) fn sorted(&self) -> Vec<Coupon> {
         let taken = self.slots.iter().filter(|&&word| word != FREE);
         let mut coupons: Vec<_> = taken.map(|&word| Coupon::from_word(word)).collect();
@@ -99,10 +97,8 @@ impl SparseTable {
         coupons
     }
 
-    /// The coupons, every so many of them in a pass.
-    ///
-    /// In their own order they would fill another table from its start, each at the end of a long row of
-    /// full buckets.
+    /// Lists the coupons in several passes over the slots, each with a stride.
+    // In ascending order they would fill another table from its start, each at the end of a long row of full buckets.
     pub(crate) fn scattered(&self) -> impl Iterator<Item = Coupon> {
         const PASSES: usize = 64;
         let pass = |start| self.slots.iter().skip(start).step_by(PASSES);
@@ -110,12 +106,12 @@ impl SparseTable {
         taken.map(|&word| Coupon::from_word(word))
     }
 
-    /// How many buckets there are; none in a list.
+    /// Returns the number of buckets, 0 for a list.
     pub(crate) const fn num_buckets(&self) -> usize {
         if self.slots.len() <= MAX_LIST { 0 } else { self.slots.len() / BUCKET }
     }
 
-    /// How many full buckets a coupon would pass on the way to its place: hardly any by chance.
+    /// Returns how many full buckets a coupon would pass on the way to its place. By chance there are hardly any.
     pub(crate) fn passed(&self, coupon: Coupon) -> usize {
         let buckets = &self.slots.as_chunks::<BUCKET>().0[..self.num_buckets()];
         let (before, behind) = buckets.split_at(self.own_slot(coupon) / BUCKET);
@@ -123,7 +119,7 @@ impl SparseTable {
         behind.iter().chain(before).take_while(is_full).count()
     }
 
-    /// The coupons of both in ascending order, one a register.
+    /// Returns the coupons of both in ascending order, one per register.
     pub(crate) fn union(&self, other: &Self) -> Vec<Coupon> {
         let mut coupons = self.sorted();
         coupons.extend(other.sorted());
@@ -139,7 +135,7 @@ impl SparseTable {
         coupons
     }
 
-    /// Records a coupon; the greatest rank of a register stays. Returns whether the table changed.
+    /// Records a coupon. The greatest rank of a register stays. Returns whether the table changed.
     #[inline]
     pub(crate) fn insert(&mut self, coupon: Coupon) -> bool {
         if self.slots.len() <= MAX_LIST {
@@ -210,7 +206,7 @@ fn free_slots(slots: usize) -> Box<[u32]> {
     vec![FREE; slots].into_boxed_slice()
 }
 
-/// The bucket of a coupon, by its register alone.
+/// Returns the bucket of a coupon, which depends on its register only.
 #[inline]
 const fn own_bucket(word: u32, buckets: usize) -> usize {
     ((Coupon::from_word(word).register_bits() as u64 * buckets as u64) >> 32) as usize
@@ -221,18 +217,20 @@ const fn next_bucket(bucket: usize, buckets: usize) -> usize {
     if bucket + 1 < buckets { bucket + 1 } else { 0 }
 }
 
-/// Whether some slot has a coupon's register. May be wrong about the first register, which a free slot looks like.
-///
-/// Sums, and no comparisons, of which compilers make branches.
+/// Returns whether some slot has the register of a coupon. May be wrong for the first register, because a free slot
+/// looks like it.
+// By sums: compilers would turn comparisons into branches.
 #[inline(always)]
 fn may_have(slots: &[u32], coupon: Coupon) -> bool {
-    // Where the 26 bits of the register differ in none, one less has its top bit set, and in no other case.
+    // If none of the 26 bits of the register differs, the difference less one has its top bit set. Otherwise it is
+    // clear.
     let differences = slots.iter().map(|&word| (word ^ coupon.word()) >> RANK_BITS);
     let borrows = differences.fold(0, |any, bits| any | bits.wrapping_sub(1));
     borrows >> 31 == 1
 }
 
-/// Records the greater one of a register's two coupons. Returns whether it is the new one; nothing where it is the only one.
+/// Records the greater one of two coupons of a register. Returns whether it is the new one. `None` if it is the only
+/// one.
 #[inline(never)]
 fn raise_in(slots: &mut [u32], coupon: Coupon) -> Option<bool> {
     let is_register = |word: u32| Coupon::from_word(word).index() == coupon.index();
@@ -242,7 +240,7 @@ fn raise_in(slots: &mut [u32], coupon: Coupon) -> Option<bool> {
     Some(is_lower)
 }
 
-/// How many slots of a bucket that is not full are taken: they come first.
+/// Returns how many slots of a bucket are taken, if it is not full. Taken slots come first.
 #[inline]
 fn count_taken(bucket: &[u32; BUCKET]) -> usize {
     let is_taken = |slot: usize| usize::from(bucket[slot] != FREE);
@@ -251,7 +249,7 @@ fn count_taken(bucket: &[u32; BUCKET]) -> usize {
     twos + is_taken(twos)
 }
 
-/// Moves coupons, all of different registers, into empty buckets.
+/// Moves coupons of different registers into empty buckets.
 fn fill(buckets: &mut [[u32; BUCKET]], words: &[u32]) {
     let mut taken = vec![0u8; buckets.len()];
     for words in words.chunks(BUCKET) {

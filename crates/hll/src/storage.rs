@@ -1,4 +1,4 @@
-//! Where the registers of a sketch live: the storage parameter `W` of `HyperLogLog<S, W>` and `UltraLogLog<S, W>`.
+//! Storage of the registers of a sketch: the parameter `W` of `HyperLogLog<S, W>` and `UltraLogLog<S, W>`.
 //!
 //! A sketch is one type. Its storage decides which methods it has:
 //!
@@ -29,8 +29,8 @@
 //! assert_eq!(thousands(&seen), thousands(&view));
 //! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
-// The words of `pds_core::storage` would not do: a sketch is a table of coupons before it has registers, which are bytes in
-// memory and have six bits in portable bytes.
+// The words of `pds_core::storage` do not fit. A sketch is a table of coupons before it has registers. Registers are
+// bytes in memory, and have six bits in portable bytes.
 
 use alloc::vec::Vec;
 

@@ -1,4 +1,5 @@
-//! UltraLogLog: two more bits per register, a quarter less error of `estimate`. Construction, and the methods that change it.
+//! UltraLogLog: construction, and the methods that change it. It has two more bits per register and a quarter less
+//! error of `estimate`.
 
 mod reading;
 mod register;
@@ -21,7 +22,7 @@ use crate::builder::UltraLogLogBuilder;
 use crate::coupon::register_and_rank_of;
 use crate::sketch::reduced;
 
-/// Counts distinct keys with less memory than HyperLogLog at equal error.
+/// A sketch that counts distinct keys with less memory than HyperLogLog at equal error.
 ///
 /// A register is one byte: the greatest rank, as in HyperLogLog, and whether the two ranks below it have occurred. Use it if
 /// many sketches of large sets are kept or merged. At equal error of `estimate` it takes 24.4 % less memory than HyperLogLog
@@ -95,16 +96,16 @@ impl<S> UltraLogLog<S> {
         Self { registers: vec![0; 1 << params.precision()], params, hasher }
     }
 
-    /// Inserts a key by its hash. Returns `true` if the state changed. For the hash see [`KeyHasher`].
+    /// Inserts a key by its hash. Returns `true` if the state changed. See [`KeyHasher`] for the hash.
     #[inline]
     pub fn insert_hash(&mut self, hash: u64) -> bool {
         let (_, rank) = register_and_rank_of(hash, self.registers.len());
-        // The register of the hash, without a comparison of its number with their number.
+        // The register of the hash, without a bounds check.
         register::raise(reduced_mut(&mut self.registers, hash), rank)
     }
 
-    /// Inserts many hashes. Returns how many of them changed the state, one after the other. For the hashes see
-    /// [`KeyHasher`].
+    /// Inserts many hashes. Returns how many of them changed the state, one after the other. See [`KeyHasher`] for the
+    /// hashes.
     pub fn insert_hash_batch(&mut self, hashes: &[u64]) -> usize {
         register::raise_many(&mut self.registers, self.params, hashes)
     }
@@ -227,7 +228,7 @@ impl<K: Hash, S: KeyHasher> Extend<K> for UltraLogLog<S> {
     }
 }
 
-/// Sketches are equal if precision, hasher and registers are.
+/// Sketches are equal if precision, hasher and registers are equal.
 impl<S: KeyHasher> PartialEq for UltraLogLog<S> {
     fn eq(&self, other: &Self) -> bool {
         self.registers == other.registers

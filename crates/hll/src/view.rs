@@ -1,4 +1,4 @@
-//! A HyperLogLog that answers from its stored bytes.
+//! Views: HyperLogLog sketches that answer from portable bytes.
 
 use pds_core::bytes::{ByteOptions, Envelope, OpenView};
 use pds_core::storage::Stored;
@@ -98,7 +98,7 @@ impl<B: AsRef<[u8]>, S: PortableHasher> HyperLogLogView<B, S> {
         self.registers.bytes.get_ref()
     }
 
-    /// Verifies the payload: its checksum, and that keys can have left these entries or ranks.
+    /// Verifies the payload: its checksum, and whether keys can have left these entries or ranks.
     ///
     /// # Errors
     /// [`DecodeError`] says what is wrong, and at which offset.

@@ -5,7 +5,7 @@ use libm::log1p;
 use libm::sqrt;
 use pds_params::HllParams;
 
-/// The constant by which m registers overestimate large numbers, relatively and times m.
+/// The relative bias of m registers for large numbers, times m.
 ///
 /// The limit 1 / (2 ln 2) of the raw estimator's constant belongs to infinitely many registers. 1.079 is from
 /// Flajolet et al., "HyperLogLog: the analysis of a near-optimal cardinality estimation algorithm", AofA
@@ -14,10 +14,10 @@ pub const FINITE_SIZE: f64 = 1.079;
 
 /// Estimates the number of distinct keys by Ertl's improved raw estimator.
 ///
-/// `counts[r]` is the number of registers of rank `r`, 0 to 65 - p. `finite_size` is
-/// [`FINITE_SIZE`] for an estimate without the bias of about 1.1 / m, or 0 for the estimator as published
-/// (and as Redis has it). The result is one formula for all sizes: no table of biases and no switch to
-/// linear counting. Infinite when all registers have the greatest rank.
+/// `counts[r]` is the number of registers of rank `r`, 0 to 65 - p. `finite_size` is [`FINITE_SIZE`] for an estimate
+/// without the bias of about 1.1 / m, or 0 for the estimator as published and as in Redis. One formula serves all
+/// sizes, without a bias table or a switch to linear counting. The result is infinite if all registers have the
+/// greatest rank.
 ///
 /// # References
 /// Otmar Ertl, "New cardinality estimation algorithms for HyperLogLog sketches", arXiv:1702.01284, 2017,
@@ -33,7 +33,7 @@ pub fn improved(counts: &[u32; 64], params: HllParams, finite_size: f64) -> f64 
     alpha * registers / (harmonic + sigma(share(0)))
 }
 
-/// x + Σ x^(2^k) 2^(k-1): what the registers of rank 0 contribute.
+/// Returns x + Σ x^(2^k) 2^(k-1), the contribution of the registers of rank 0.
 fn sigma(mut x: f64) -> f64 {
     if x >= 1.0 {
         return f64::INFINITY;
@@ -51,7 +51,7 @@ fn sigma(mut x: f64) -> f64 {
     }
 }
 
-/// (1 - x - Σ (1 - x^(2^-k))² 2^-k) / 3: what the registers of the greatest rank contribute.
+/// Returns (1 - x - Σ (1 - x^(2^-k))² 2^-k) / 3, the contribution of the registers of the greatest rank.
 fn tau(mut x: f64) -> f64 {
     if x <= 0.0 || x >= 1.0 {
         return 0.0;
@@ -69,9 +69,9 @@ fn tau(mut x: f64) -> f64 {
     }
 }
 
-/// Estimates the number of distinct keys from the number of places, out of `places`, that they occupy.
+/// Estimates the number of distinct keys from the number of places that they occupy, out of `places`.
 ///
-/// For the sparse form, where places are many: the error is that of keys that share a place.
+/// The sparse form uses it. It has many places, and the error comes from keys that share a place.
 ///
 /// # References
 /// Kyu-Young Whang, Brad T. Vander-Zanden and Howard M. Taylor, "A Linear-Time Probabilistic Counting

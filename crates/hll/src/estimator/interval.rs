@@ -1,9 +1,10 @@
-//! Intervals for the number of distinct keys, from the probability of the state given exactly so many keys.
+//! Intervals for the number of distinct keys, from the probability of the state given exactly n keys.
 //!
-//! With n keys a register has a rank with a multinomial law; with a Poisson number of keys, of mean x, registers and ranks are
-//! independent, and the state has the probability e^ℓ(x / m) of [`Likelihood`]. The probability for n keys is therefore
-//! n! times the coefficient of x^n in e^(x + ℓ(x / m)), which the saddle-point method gives with an error below a thousandth. It is
-//! zero for less keys than the state proves. An interval leaves out equal tails of this likelihood, weighted by 1 / n.
+//! With n keys the ranks of registers follow a multinomial law. With a Poisson number of keys of mean x, registers and
+//! ranks are independent, and the state has the probability e^ℓ(x / m) of [`Likelihood`]. The probability for n keys is
+//! therefore n! times the coefficient of x^n in e^(x + ℓ(x / m)). The saddle-point method computes it with an error
+//! below a thousandth. It is zero for fewer keys than the state proves. An interval leaves out equal tails of this
+//! likelihood, weighted by 1 / n.
 
 use alloc::vec::Vec;
 use core::f64::consts::TAU;
@@ -14,14 +15,14 @@ use pds_core::ParamError;
 
 use super::{HASHES, Likelihood};
 
-/// Steps per standard deviation, where numbers of keys are too many to visit each.
+/// Steps per standard deviation, if there are too many numbers of keys to visit each.
 const STEPS: f64 = 5.0;
 
-/// Beyond this share of a tail, relative to the greatest likelihood, numbers are no longer visited.
+/// Numbers below this share of a tail, relative to the greatest likelihood, are not visited.
 const NEGLIGIBLE: f64 = 1e-3;
 
-/// Returns an interval that holds the true number of keys with probability `confidence`, and holds `estimate` unless that is
-/// less than the number that is proven.
+/// Returns an interval that holds the true number of keys with probability `confidence`. It holds `estimate`, too,
+/// unless that is less than the proven number.
 pub(crate) fn interval(
     likelihood: &Likelihood,
     estimate: f64,
@@ -46,7 +47,7 @@ pub(crate) fn interval(
     Ok(round(low).min(estimate).max(proven)..=round(high).max(estimate))
 }
 
-/// Numbers of keys that are taken for equally likely.
+/// Numbers of keys that are treated as equally likely.
 struct Cell {
     low: f64,
     high: f64,
@@ -63,7 +64,8 @@ impl Cell {
     }
 }
 
-/// Where the masses of cells add up to `tail`: `at` a share of the cell in which they do.
+/// Returns the number at which the masses of the cells add up to `tail`. `at` converts a share of that cell to a
+/// number.
 fn quantile<'a>(
     cells: impl Iterator<Item = &'a Cell>,
     tail: f64,
@@ -79,7 +81,7 @@ fn quantile<'a>(
     f64::NAN
 }
 
-/// The numbers of keys that are not negligible, in ascending order.
+/// Lists the numbers of keys that are not negligible, in ascending order.
 fn cells(likelihood: &Likelihood, rate: f64, tail: f64) -> Vec<Cell> {
     let (registers, proven) = (likelihood.registers(), likelihood.proven());
     let best = round(registers * rate).max(proven);
@@ -95,7 +97,7 @@ fn cells(likelihood: &Likelihood, rate: f64, tail: f64) -> Vec<Cell> {
             let (logarithm, solution) = logarithm(likelihood, number, rate * number / keys);
             let density = exp(logarithm - greatest) * best / number;
             points.push((number, density));
-            // Of damaged bytes, likelihoods need not be numbers.
+            // Likelihoods of damaged bytes may be NaN.
             if density.is_nan() || density <= tail * NEGLIGIBLE {
                 break;
             }
@@ -121,7 +123,8 @@ fn cut(points: &[(f64, f64)]) -> Vec<Cell> {
     points.iter().enumerate().map(cell).collect()
 }
 
-/// The logarithm of the probability of the state given `keys` keys, and the rate of its saddle point; `rate` is a guess of that.
+/// Returns the logarithm of the probability of the state given `keys` keys, and the rate of its saddle point. `rate` is
+/// a guess of that rate.
 fn logarithm(likelihood: &Likelihood, keys: f64, mut rate: f64) -> (f64, f64) {
     let (registers, others) = (likelihood.registers(), keys - likelihood.proven());
     if others == 0.0 {
@@ -129,7 +132,7 @@ fn logarithm(likelihood: &Likelihood, keys: f64, mut rate: f64) -> (f64, f64) {
         return (orders + likelihood.logarithm_of_proven(), rate);
     }
     let mut slope = registers;
-    // The mean number of keys rises with the rate and is convex: Newton's method passes its aim once at most.
+    // The mean number of keys rises with the rate and is convex: Newton's method overshoots at most once.
     for _ in 0..40 {
         let (score, derivative) = likelihood.score(rate);
         slope = registers + derivative;
@@ -147,13 +150,14 @@ fn logarithm(likelihood: &Likelihood, keys: f64, mut rate: f64) -> (f64, f64) {
     (exponent + spread + stirling_error(keys) - stirling_error(others), rate)
 }
 
-/// ln n! less Stirling's formula, for n >= 1.
+/// Returns ln n! less Stirling's formula, for n >= 1.
 fn stirling_error(n: f64) -> f64 {
     let square = n * n;
     (1.0 / 12.0 - (1.0 / 360.0 - 1.0 / (1260.0 * square)) / square) / n
 }
 
-/// The number n of keys that brings all registers to their last rank with this probability: (1 - e^(-n / 2^64))^m.
+/// Returns the number n of keys that brings all registers to their last rank with this probability: (1 - e^(-n /
+/// 2^64))^m.
 fn keys_that_fill(registers: f64, probability: f64) -> f64 {
     -HASHES * log(-expm1(log(probability) / registers))
 }
@@ -164,12 +168,12 @@ mod tests {
 
     const TERMS: usize = 60;
 
-    /// The product of two power series.
+    /// Returns the product of two power series.
     fn product(left: &[f64; TERMS], right: &[f64; TERMS]) -> [f64; TERMS] {
         core::array::from_fn(|n| (0..=n).map(|i| left[i] * right[n - i]).sum())
     }
 
-    /// The power series of e^(a x).
+    /// Returns the power series of e^(a x).
     fn exponential(a: f64) -> [f64; TERMS] {
         let mut term = 1.0;
         core::array::from_fn(|n| {
@@ -206,7 +210,7 @@ mod tests {
         }
     }
 
-    /// A single empty register of 2^18 makes numbers up to 2^64 likely; the walk over them ends soon.
+    /// A single empty register of 2^18 makes numbers up to 2^64 likely. The search still visits few of them.
     #[test]
     fn nearly_full_registers_have_an_interval() {
         let mut counts = [0; 64];

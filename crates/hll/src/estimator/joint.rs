@@ -1,4 +1,4 @@
-//! Two sketches together: how many keys are in one, in the other, in both.
+//! Overlaps of two sketches: how many keys are in one, in the other, and in both.
 
 mod likelihood;
 mod maximum;
@@ -11,10 +11,10 @@ pub(crate) use likelihood::JointCounts;
 pub(crate) use maximum::maximum_joint_likelihood;
 pub(crate) use sparse::sparse_overlap;
 
-/// The number of distinct hashes: no sketch counts beyond it.
+/// The number of distinct hashes. No sketch counts beyond it.
 pub(crate) const HASHES: f64 = 18_446_744_073_709_551_616.0;
 
-/// What two sets have in common and what they have not, in distinct keys.
+/// The estimated numbers of keys in both of two sets, and in only one of them.
 ///
 /// All values and standard errors are finite. No part is greater than the estimate of a set that it lies in, unless the registers
 /// prove more.
@@ -35,8 +35,7 @@ impl Overlap {
         self.only_left.value + self.only_right.value + self.both.value
     }
 
-    /// Returns the estimated Jaccard index: the share of the union that is in both sets, 0 for two empty
-    /// ones.
+    /// Returns the estimated Jaccard index: the share of the union that is in both sets. 0 for two empty sets.
     #[must_use]
     pub fn jaccard(&self) -> f64 {
         if self.both.value == 0.0 {
@@ -46,10 +45,10 @@ impl Overlap {
     }
 }
 
-/// Three numbers, for the keys of the left set only, of the right one only, and of both.
+/// Three numbers: for the keys of the left set only, of the right set only, and of both.
 type Triple = [f64; 3];
 
-/// What is known of each set apart from the other.
+/// The facts about one set, independent of the other.
 #[derive(Clone, Copy)]
 pub(crate) struct Side {
     /// The number of its keys.
@@ -59,7 +58,7 @@ pub(crate) struct Side {
 }
 
 impl Side {
-    /// Full registers have infinite estimates, where the number of hashes is the limit.
+    /// Limits the size to the number of hashes, because full registers have infinite estimates.
     pub(crate) fn new(size: Estimate, only_here: u32) -> Self {
         let Estimate { value, standard_error } = size;
         let size =
@@ -68,15 +67,15 @@ impl Side {
     }
 }
 
-/// The three parts before they are held against what is known of each set.
+/// The three parts, before they are limited by the facts about each set.
 pub(crate) struct Parts {
     values: Triple,
     covariance: [Triple; 3],
 }
 
 impl Parts {
-    /// Replaces the covariance by that of the sizes, where the registers tell less of the common part than the sizes do: at least
-    /// nothing, at most the smaller set.
+    /// Replaces the covariance by that of the sizes if the registers tell less about the common part than the sizes do.
+    /// The common part is at least 0 and at most the smaller set.
     pub(crate) fn bounded(mut self, left: Side, right: Side) -> Self {
         /// One common key more is one key less on either side.
         const EXCHANGE: Triple = [-1.0, -1.0, 1.0];
@@ -90,8 +89,8 @@ impl Parts {
         self
     }
 
-    /// Corrects the parts by the size of the set of `members`, from a sketch that knows it better than the registers that
-    /// were compared: for normal errors, the conditional mean and covariance.
+    /// Corrects the parts by the size of the set of `members`, from a sketch that states it more exactly than the
+    /// compared registers. For normal errors, this is the conditional mean and covariance.
     pub(crate) fn with_size(mut self, members: Triple, size: Estimate) -> Self {
         let along = self.covariance.map(|row| dot(row, members));
         let variance = dot(along, members);
@@ -110,7 +109,7 @@ impl Parts {
         self
     }
 
-    /// Holds the parts within what is known of each set, and their errors within the range that it leaves.
+    /// Limits the parts by the facts about each set, and their errors by the range that remains.
     pub(crate) fn within(self, left: Side, right: Side) -> Overlap {
         let smaller = smaller(left, right);
         let range = range_of(self.values[2].clamp(0.0, smaller.value), left, right);
@@ -131,12 +130,12 @@ impl Parts {
     }
 }
 
-/// The size of the smaller set.
+/// Returns the size of the smaller set.
 fn smaller(left: Side, right: Side) -> Estimate {
     if left.size.value < right.size.value { left.size } else { right.size }
 }
 
-/// How far a common part can be from the truth: that lies between nothing and the smaller set.
+/// Returns how far a common part can be from the truth, which lies between 0 and the smaller set.
 fn range_of(both: f64, left: Side, right: Side) -> f64 {
     both.max(smaller(left, right).value - both)
 }

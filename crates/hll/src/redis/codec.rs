@@ -11,17 +11,17 @@ const SPARSE: u8 = 1;
 const HEADER_BYTES: usize = 16;
 const DENSE_BYTES: usize = HEADER_BYTES + NUM_REGISTERS / 4 * 3;
 
-/// The length up to which the server keeps a value sparse, header included: its default of `hll-sparse-max-bytes`.
+/// The length up to which the server keeps a value sparse, with the header: its default of `hll-sparse-max-bytes`.
 const MAX_SPARSE_BYTES: usize = 3_000;
 
 /// The greatest rank and the greatest length of a sparse run of registers that are not zero.
 const MAX_RUN_RANK: u8 = 32;
 const MAX_RUN: usize = 4;
 
-/// The top bit of the cached count, in the header's last byte: the count has to be computed anew.
+/// The top bit of the cached count, in the last byte of the header: the count must be recomputed.
 const STALE: u8 = 0x80;
 
-/// The value with these registers, sparse if the server would keep it so.
+/// Returns the value with these registers. It is sparse if the server would keep it sparse.
 pub(super) fn encode(registers: &[u8], is_dense: bool) -> Vec<u8> {
     let runs = if is_dense { None } else { sparse_runs(registers) };
     match runs {
@@ -40,11 +40,11 @@ fn header(encoding: u8) -> [u8; HEADER_BYTES] {
     [m0, m1, m2, m3, encoding, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, STALE]
 }
 
-/// The runs that the server's `PFMERGE` leaves in a new key, which sets one register after the other in their order; `None` when it
-/// switches to the dense encoding on the way.
+/// Returns the runs that the server's `PFMERGE` leaves in a new key. It sets the registers in order. `None` if it
+/// switches to the dense encoding meanwhile.
 fn sparse_runs(registers: &[u8]) -> Option<Vec<u8>> {
     let mut runs = Vec::new();
-    // Registers that the runs cover, and the rank and the length of the last one.
+    // Number of registers that the runs cover, and the rank and the length of the last run.
     let (mut covered, mut last) = (0, (0, 0));
     for (register, &rank) in registers.iter().enumerate().filter(|&(_, &rank)| rank != 0) {
         if rank > MAX_RUN_RANK {
@@ -54,7 +54,8 @@ fn sparse_runs(registers: &[u8]) -> Option<Vec<u8>> {
         let gap = register - covered;
         runs.extend(zeros(gap));
         covered = register + 1;
-        // The server looks at the length before it joins the register with the run before it, and only if the value grows.
+        // The server checks the length before it joins the register with the preceding run, and only if the value
+        // grows.
         let after = runs.len() + 1 + zeros(NUM_REGISTERS - covered).count();
         if after > before && HEADER_BYTES + after > MAX_SPARSE_BYTES {
             return None;
@@ -70,13 +71,13 @@ fn sparse_runs(registers: &[u8]) -> Option<Vec<u8>> {
     Some(runs)
 }
 
-/// A run of up to four registers of a rank from 1 to 32.
+/// Returns a run of up to four registers of a rank from 1 to 32.
 #[expect(clippy::cast_possible_truncation, reason = "the length is at most 4")]
 const fn run((rank, length): (u8, usize)) -> u8 {
     0x80 | (rank - 1) << 2 | (length - 1) as u8
 }
 
-/// A run of so many zero registers: none, one byte up to 64, two bytes beyond.
+/// Returns a run of `length` zero registers: nothing for 0, one byte up to 64, two bytes beyond.
 #[expect(clippy::cast_possible_truncation, reason = "the length has 14 bits")]
 fn zeros(length: usize) -> impl Iterator<Item = u8> {
     let rest = length.saturating_sub(1);
@@ -89,7 +90,7 @@ fn zeros(length: usize) -> impl Iterator<Item = u8> {
     bytes.into_iter().skip(first)
 }
 
-/// The registers of a value, and whether it is dense.
+/// Returns the registers of a value, and whether it is dense.
 pub(super) fn decode(value: &[u8]) -> Result<(Vec<u8>, bool), RedisError> {
     let Some((header, body)) = value.split_first_chunk::<HEADER_BYTES>() else {
         return Err(RedisError::Length { found: value.len(), expected: HEADER_BYTES });
@@ -134,14 +135,14 @@ fn decode_sparse(mut body: &[u8]) -> Result<Vec<u8>, RedisError> {
         body = rest;
     }
     match registers.len() {
-        // A run that lacks its second byte is left over.
+        // A run that lacks its second byte remains.
         _ if !body.is_empty() => Err(RedisError::Run { offset }),
         NUM_REGISTERS => Ok(registers),
         registers => Err(RedisError::Incomplete { registers }),
     }
 }
 
-/// Rank and length of the first run, and what follows it.
+/// Returns rank and length of the first run, and the bytes after it.
 fn next_run(body: &[u8]) -> Option<(u8, usize, &[u8])> {
     let (&first, rest) = body.split_first()?;
     match first >> 6 {

@@ -1,10 +1,10 @@
 use core::{error, fmt};
 
-/// Why bytes are not a HyperLogLog value of Redis.
+/// The reason why bytes are not a HyperLogLog value of Redis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RedisError {
-    /// The value has another length than its encoding needs: 12,304 bytes if dense, at least 16 if sparse.
+    /// The value does not have the length of its encoding: 12,304 bytes if dense, at least 16 if sparse.
     Length {
         /// The length found, in bytes.
         found: usize,
@@ -13,7 +13,7 @@ pub enum RedisError {
     },
     /// The value does not start with `HYLL`.
     Magic {
-        /// What it starts with.
+        /// The first four bytes.
         found: [u8; 4],
     },
     /// An encoding that is neither dense (0) nor sparse (1).
@@ -21,26 +21,26 @@ pub enum RedisError {
         /// The byte found, at offset 4.
         found: u8,
     },
-    /// The three bytes behind the encoding are not zero.
+    /// The three bytes after the encoding are not zero.
     Reserved {
-        /// What they are.
+        /// The bytes found.
         found: [u8; 3],
     },
-    /// A register above 51, which no hash gives.
+    /// A register above 51. No hash gives such a rank.
     Rank {
         /// The number of the register.
         register: usize,
         /// Its value.
         found: u8,
     },
-    /// A run of the sparse encoding that goes beyond the last register, or lacks its second byte.
+    /// A run of the sparse encoding extends beyond the last register, or lacks its second byte.
     Run {
-        /// Where the run starts, in bytes.
+        /// The offset of the run, in bytes.
         offset: usize,
     },
     /// The runs of the sparse encoding end before the last register.
     Incomplete {
-        /// How many registers they cover, of 16,384.
+        /// Number of registers that they cover, out of 16,384.
         registers: usize,
     },
 }

@@ -1,4 +1,4 @@
-//! The two forms of a sketch, and what is done with them without a hasher.
+//! The two forms of a sketch, and the operations on them that need no hasher.
 
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
@@ -73,7 +73,8 @@ pub(crate) enum Form {
 }
 
 impl Form {
-    /// Inserts into the sparse form, apart so that the dense half of an insert stays small.
+    /// Inserts into the sparse form.
+    // A function of its own, so that the code of an insert into the dense form stays small.
     #[inline(never)]
     pub(super) fn insert_coupon(&mut self, coupon: Coupon) -> bool {
         let Self::Sparse(table) = self else { unreachable!("the sketch is sparse") };
@@ -95,7 +96,7 @@ impl Form {
         changes + self.dense_mut().insert_hash_batch(rest.as_slice())
     }
 
-    /// Switches to the dense form, whose martingale goes on from the sparse form's estimate.
+    /// Switches to the dense form. Its martingale continues from the estimate of the sparse form.
     pub(crate) fn make_dense(&mut self) {
         if let Self::Sparse(table) = self {
             let (params, estimate) = (table.params(), estimate_sparse(table.len() as u64));
@@ -138,7 +139,8 @@ impl Form {
         }
     }
 
-    /// The registers at a precision that is not greater than the dense form's; the sparse form has those of any precision.
+    /// Returns the registers at a precision that is not greater than that of the dense form. The sparse form has
+    /// registers of any precision.
     pub(super) fn registers_at(&self, precision: u32) -> Cow<'_, [u8]> {
         match self {
             Self::Dense(dense) => dense.registers_at(precision),
@@ -150,7 +152,7 @@ impl Form {
         }
     }
 
-    /// Makes the state that of both sets; the hashers are known to agree.
+    /// Merges another state. The hashers must be equal.
     pub(super) fn merge(&mut self, other: &Self) {
         if self.is_empty() || other.is_empty() {
             return self.merge_with_empty(other);
@@ -164,7 +166,7 @@ impl Form {
         }
     }
 
-    /// Merges where one of both is empty: the other one stays as it is, its precision and its martingale included.
+    /// Merges if one of the two is empty. The other one is unchanged, with its precision and its martingale.
     fn merge_with_empty(&mut self, other: &Self) {
         let is_dense = [&*self, other].iter().any(|form| matches!(form, Self::Dense(_)));
         if !other.is_empty() {
@@ -172,15 +174,14 @@ impl Form {
         } else if self.is_empty() && other.params().precision() < self.params().precision() {
             self.fold_to(other.params());
         }
-        // Also an empty sketch may have been told to be dense.
+        // An empty sketch may have been made dense, too.
         if is_dense {
             self.make_dense();
         }
     }
 
-    /// Takes in the coupons of another table, one by one as long as they soon find a place.
-    ///
-    /// Bytes can hold coupons that were chosen to share a bucket, behind which each would pass all the others.
+    /// Merges the coupons of another table, one by one as long as each finds a place after few steps.
+    // Forged bytes can hold coupons that all belong into one bucket. Each of them would pass all the others.
     fn merge_table(&mut self, theirs: &SparseTable) {
         let mut patience = 4 * theirs.len();
         if let Self::Sparse(ours) = self {
@@ -202,7 +203,7 @@ impl Form {
         }
     }
 
-    /// Takes in another table by sorting both, in a time that does not depend on what they hold.
+    /// Merges another table by sorting both. The time does not depend on the coupons.
     fn merge_sorted(&mut self, theirs: &SparseTable) {
         let Self::Sparse(ours) = self else { unreachable!("the sketch is sparse") };
         let params = ours.params();
@@ -218,7 +219,7 @@ impl Form {
         }
     }
 
-    /// Takes in a coupon of another sketch.
+    /// Merges a coupon of another sketch.
     fn merge_coupon(&mut self, coupon: Coupon) {
         match self {
             Self::Dense(dense) => dense.merge_coupon(coupon),

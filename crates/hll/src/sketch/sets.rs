@@ -8,12 +8,12 @@ use crate::estimator::{
 };
 
 impl<S: KeyHasher + Clone> HyperLogLog<S> {
-    /// Estimates the number of distinct keys in all sketches together; none of them is changed.
+    /// Estimates the number of distinct keys in all sketches together. Changes none of them.
     ///
-    /// The estimate of the merged sketch, at the lowest precision of those that are not empty; 0 for no sketches.
+    /// It is the estimate of the merged sketch, at the lowest precision of those that are not empty. 0 for no sketches.
     ///
     /// # Errors
-    /// [`Incompatible`] when hashers differ.
+    /// [`Incompatible`] if hashers differ.
     ///
     /// # Examples
     /// ```
@@ -28,7 +28,8 @@ impl<S: KeyHasher + Clone> HyperLogLog<S> {
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     pub fn union_estimate(sketches: &[&Self]) -> Result<f64, Incompatible> {
-        // From the lowest precision on, so that registers are folded once and never again. An empty sketch has no say in it.
+        // From the lowest precision up, so that registers are folded only once. An empty sketch does not affect the
+        // precision.
         let rank = |sketch: &&&Self| (sketch.is_empty(), sketch.precision());
         let Some(first) = sketches.iter().min_by_key(rank) else {
             return Ok(0.0);
@@ -43,16 +44,16 @@ impl<S: KeyHasher> HyperLogLog<S> {
     /// Estimates how many keys are in this set only, in the other only, and in both, each with its
     /// standard error.
     ///
-    /// Two sparse sketches are compared key by key, which is near exact. Otherwise the estimate is the maximum of the joint
-    /// likelihood of both sketches' registers, at the lower precision of those that are dense. Where few
-    /// keys are in both, its error is a half to a fifth of that of inclusion and exclusion.
+    /// Two sparse sketches are compared key by key, which is nearly exact. Otherwise the estimate is the maximum of the
+    /// joint likelihood of the registers of both sketches, at the lower precision of those that are dense. If few keys
+    /// are in both, its error is a half to a fifth of that of inclusion and exclusion.
     ///
-    /// All values and errors are finite. No part is greater than the estimate of a set that it lies in, and no error of the common part
-    /// is greater than the smaller set. Where a large set hides a small one, that is all that is known: values and errors
-    /// are then of the same size.
+    /// All values and errors are finite. No part is greater than the estimate of a set that it lies in, and no error of
+    /// the common part is greater than the smaller set. If a large set hides a small one, nothing more is known: values
+    /// and errors are then of the same size.
     ///
     /// # Errors
-    /// [`Incompatible`] when the hashers differ.
+    /// [`Incompatible`] if the hashers differ.
     ///
     /// # Complexity
     /// O(m), and about a millisecond for the maximum.
@@ -91,7 +92,7 @@ impl<S: KeyHasher> HyperLogLog<S> {
     /// Estimates the number of keys in both sets; see [`overlap`](Self::overlap).
     ///
     /// # Errors
-    /// [`Incompatible`] when the hashers differ.
+    /// [`Incompatible`] if the hashers differ.
     pub fn intersection_estimate(&self, other: &Self) -> Result<Estimate, Incompatible> {
         self.overlap(other).map(|overlap| overlap.both)
     }
@@ -99,7 +100,7 @@ impl<S: KeyHasher> HyperLogLog<S> {
     /// Estimates the number of keys in this set that are not in the other; see [`overlap`](Self::overlap).
     ///
     /// # Errors
-    /// [`Incompatible`] when the hashers differ.
+    /// [`Incompatible`] if the hashers differ.
     pub fn difference_estimate(&self, other: &Self) -> Result<Estimate, Incompatible> {
         self.overlap(other).map(|overlap| overlap.only_left)
     }
@@ -107,13 +108,13 @@ impl<S: KeyHasher> HyperLogLog<S> {
     /// Estimates the share of the union that is in both sets; see [`overlap`](Self::overlap).
     ///
     /// # Errors
-    /// [`Incompatible`] when the hashers differ.
+    /// [`Incompatible`] if the hashers differ.
     pub fn jaccard_estimate(&self, other: &Self) -> Result<f64, Incompatible> {
         self.overlap(other).map(|overlap| overlap.jaccard())
     }
 
-    /// The overlap by registers, at the lower precision of the dense sketches; the coupons of a sparse one give registers of
-    /// any precision.
+    /// Returns the overlap by registers, at the lower precision of the dense sketches. The coupons of a sparse sketch
+    /// give registers of any precision.
     fn dense_overlap(&self, other: &Self) -> Overlap {
         let dense = [self, other].into_iter().filter(|sketch| sketch.is_dense());
         let Some(params) = dense.map(Self::params).min_by_key(|params| params.precision()) else {
@@ -144,10 +145,11 @@ impl<S: KeyHasher> HyperLogLog<S> {
     }
 }
 
-/// Only left, only right and both, by inclusion and exclusion; no part below what the registers prove.
+/// Returns the parts (only left, only right, both) by inclusion and exclusion. No part is below the number that the
+/// registers prove.
 fn starting_point([left, right, union]: [f64; 3], [only_left, only_right]: [u32; 2]) -> [f64; 3] {
     let [a, b] = [union - right, union - left];
-    // From the smaller set, of which a much larger one would leave no digit.
+    // From the smaller set: beside a much larger one it would lose all its digits.
     let both = if left < right { left - a } else { right - b };
     [a.max(only_left.into()), b.max(only_right.into()), both.max(0.0)]
 }

@@ -65,7 +65,7 @@ impl<S, W: RegisterBytes> UltraLogLog<S, W> {
     /// Returns an interval that holds the true number with probability `confidence`; see
     /// [`HyperLogLog::estimate_interval`](crate::HyperLogLog::estimate_interval).
     ///
-    /// Its lower end is at least the number of ranks that are known to have occurred, over all registers.
+    /// The lower bound is at least the number of ranks that are known to have occurred, over all registers.
     ///
     /// # Errors
     /// [`ParamError`] if `confidence` is not above 0 and below 1.

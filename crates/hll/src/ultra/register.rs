@@ -1,4 +1,4 @@
-//! One register: four times the greatest rank u, plus 2 when rank u - 1 has occurred, plus 1 when u - 2 has.
+//! A register: four times the greatest rank u, plus 2 if rank u - 1 has occurred, plus 1 if rank u - 2 has occurred.
 #![expect(clippy::cast_possible_truncation, reason = "ranks and dropped bits are below 64")]
 
 use pds_core::internal::Backend;
@@ -7,16 +7,15 @@ use pds_params::HllParams;
 use crate::batch::RaiseAll;
 use crate::coupon::{max_rank, rank_below};
 
-/// The register of a single key.
+/// Returns the register of a single key.
 #[inline]
 pub(crate) const fn of_rank(rank: u8) -> u8 {
     4 * rank
 }
 
-/// Takes in a key of this rank. Returns whether the register changed.
-///
-/// Most keys rank three or more below the greatest, where ranks count no more: that is one comparison. For the others,
-/// whether they change something cannot be foreseen, and no branch asks.
+/// Adds a key of this rank. Returns whether the register changed.
+// Most keys have a rank that is at least three below the greatest. They change nothing, and one comparison finds that.
+// For the rest the outcome is unpredictable, so the update is branch-free.
 #[inline(always)]
 pub(crate) fn raise(register: &mut u8, rank: u8) -> bool {
     let before = *register;
@@ -27,17 +26,17 @@ pub(crate) fn raise(register: &mut u8, rank: u8) -> bool {
     *register != before
 }
 
-/// Takes in many keys, by their hashes. Returns how many of them changed a register.
+/// Adds many keys by their hashes. Returns how many of them changed a register.
 pub(crate) fn raise_many(registers: &mut [u8], params: HllParams, hashes: &[u64]) -> usize {
     let raise = |index: usize, rank| raise(&mut registers[index], rank);
     Backend::best().run(RaiseAll { hashes, precision: params.precision(), raise })
 }
 
-/// The register of the keys of both.
+/// Returns the register of the keys of both.
 #[inline]
 pub(crate) fn merge(left: u8, right: u8) -> u8 {
     let (high, low) = (left.max(right), left.min(right));
-    // The ranks that the lower one knows to have occurred, its greatest first, as the higher one sees them.
+    // The ranks that the lower register records, its greatest first, in the positions of the higher register.
     let known = if low == 0 { 0 } else { 4 | (low & 3) };
     let apart = (high / 4 - low / 4).min(7);
     high | ((known >> apart) & 3)
@@ -49,16 +48,16 @@ pub(crate) fn merge_all(registers: &mut [u8], others: impl Iterator<Item = u8>) 
     }
 }
 
-/// The register that the keys of a block of 2^`dropped` registers have at the lower precision.
+/// Returns the register that the keys of a block of 2^`dropped` registers have at the lower precision.
 pub(crate) fn fold(block: &[u8], dropped: u32) -> u8 {
     let Some((&first, others)) = block.split_first() else { return 0 };
-    // Keys of the first register have nothing but zeros in the dropped bits, so all their ranks grow.
+    // Keys of the first register have only zeros in the dropped bits, so all their ranks grow.
     let raised = if first == 0 { 0 } else { first + 4 * dropped as u8 };
     let taken = (1..).zip(others).filter(|&(_, &register)| register != 0);
     taken.fold(raised, |folded, (index, _)| merge(folded, of_rank(rank_below(index, dropped, 1))))
 }
 
-/// How many registers have each value.
+/// Counts the registers of each value.
 pub(crate) fn histogram(registers: &[u8]) -> [u32; 256] {
     let mut counts = [[0u32; 256]; 2];
     let (pairs, rest) = registers.as_chunks::<2>();
@@ -73,7 +72,7 @@ pub(crate) fn histogram(registers: &[u8]) -> [u32; 256] {
     core::array::from_fn(|value| counts[0][value] + counts[1][value])
 }
 
-/// Whether keys can have left this register at a precision: no rank is below 1 or above the last.
+/// Returns whether keys can have left this register at a precision: no rank is below 1 or above the last.
 pub(crate) fn is_possible(register: u8, precision: u32) -> bool {
     match register {
         0 | 4 | 8 | 10 => true,
@@ -87,7 +86,7 @@ mod tests {
     use super::*;
     use alloc::vec::Vec;
 
-    /// The definition: the ranks that have occurred, as a set.
+    /// Returns the register by its definition, from the set of ranks that have occurred.
     fn of_ranks(ranks: u64) -> u8 {
         let Some(top) = ranks.checked_ilog2() else { return 0 };
         let occurred = |below| top > below && ranks >> (top - below) & 1 == 1;

@@ -1,4 +1,4 @@
-//! An UltraLogLog that answers from its stored bytes.
+//! Views: UltraLogLog sketches that answer from portable bytes.
 
 use pds_core::bytes::{ByteOptions, Envelope, OpenView};
 use pds_core::storage::Stored;
@@ -59,7 +59,7 @@ impl<B: AsRef<[u8]>, S: PortableHasher> UltraLogLogView<B, S> {
         self.registers.get_ref()
     }
 
-    /// Verifies the payload: its checksum, and that keys can have left these registers.
+    /// Verifies the payload: its checksum, and whether keys can have left these registers.
     ///
     /// # Errors
     /// [`DecodeError`] says what is wrong, and at which offset.

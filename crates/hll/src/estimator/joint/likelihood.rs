@@ -23,8 +23,8 @@ impl JointCounts {
         ldexp(1.0, self.precision as i32)
     }
 
-    /// In how many registers the left rank is the greater one, and in how many the right one: so many keys at least are in
-    /// that set only.
+    /// Returns in how many registers the left rank is the greater one, and in how many the right one. At least so many
+    /// keys are in that set only.
     pub(crate) fn greater(&self) -> [u32; 2] {
         let sum = |is_greater: fn(usize, usize) -> bool| {
             let cells = self.counts.iter().enumerate().flat_map(|(left, row)| {
@@ -35,8 +35,8 @@ impl JointCounts {
         [sum(|left, right| left > right), sum(|left, right| left < right)]
     }
 
-    /// The probabilities that a further key of the left set alone, and of the right set alone, would be seen not to be in the other
-    /// set: by a rank above the other set's.
+    /// Returns the probabilities that another key of only the left set, or of only the right set, is visibly absent
+    /// from the other set: its rank is above that of the other set.
     pub(super) fn seen_shares(&self) -> [f64; 2] {
         let top = 65 - self.precision as usize;
         let mut sums = [0.0; 2];
@@ -55,7 +55,7 @@ impl JointCounts {
     }
 }
 
-/// The likelihood at some rates, keys per register.
+/// The likelihood at given rates, in keys per register.
 pub(super) struct Likelihood {
     pub(super) rates: Triple,
     pub(super) log: f64,
@@ -89,7 +89,7 @@ struct Term<D> {
     slope: D,
 }
 
-/// The probabilities of every rank under the rates that pairs of ranks are made of.
+/// The probabilities of every rank at the rates that the pairs of ranks consist of.
 struct RankTable {
     left: [Term<f64>; 64],
     right: [Term<f64>; 64],
@@ -121,9 +121,9 @@ impl RankTable {
         }
     }
 
-    /// Fisher's information of one register.
-    ///
-    /// A pair of unequal ranks has a probability that is a product, so that its sum over all pairs takes one pass along the ranks.
+    /// Returns Fisher's information of one register.
+    // The probability of a pair of unequal ranks is a product. The sum over all pairs therefore takes one pass over the
+    // ranks.
     fn information(&self) -> [Triple; 3] {
         let mut sum = [[0.0; 3]; 3];
         // Over all ranks above the present one.
@@ -147,7 +147,7 @@ impl RankTable {
         sum
     }
 
-    /// A pair of ranks: the greater one is no key of both, for then the other would be as great.
+    /// Returns the term of a pair of ranks. The key of the greater rank is not in both sets: the ranks would be equal.
     fn pair(&self, left: usize, right: usize) -> Term<Triple> {
         if left == right {
             return self.equal[left];
@@ -161,7 +161,7 @@ impl RankTable {
     }
 }
 
-/// A probability, and the mean of its slope and of the square of that.
+/// A probability, the mean of its slope, and the mean of the squared slope.
 #[derive(Clone, Copy, Default)]
 struct Moments([f64; 3]);
 
@@ -180,8 +180,8 @@ impl Moments {
     }
 }
 
-/// Adds the information of pairs of a `lower` rank, which keys of its own set (the first one of `sets`) and common keys have, and
-/// of an independent `upper` one, which keys of the other set alone have.
+/// Adds the information of pairs of a `lower` and an independent `upper` rank. Keys of the first of `sets` and common
+/// keys have the lower rank. Keys of only the other set have the upper rank.
 fn add_product(sum: &mut [Triple; 3], lower: Moments, upper: Moments, [own, other]: [usize; 2]) {
     const BOTH: usize = 2;
     let (Moments([l0, l1, l2]), Moments([u0, u1, u2])) = (lower, upper);
@@ -195,7 +195,7 @@ fn add_product(sum: &mut [Triple; 3], lower: Moments, upper: Moments, [own, othe
     sum[other][other] += l0 * u2;
 }
 
-/// The weight of a rank, 2^-rank, and of all ranks above it, which none follow after the top.
+/// Returns the weight of a rank, 2^-rank, and of all ranks above it. There are none above the top.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_possible_wrap,
@@ -206,7 +206,7 @@ fn weights(rank: usize, top: usize) -> (f64, f64) {
     (weight, if rank == top { 0.0 } else { weight })
 }
 
-/// The probability that a rank is the greatest one at a rate: e^(-λ w) (1 - e^(-λ w)).
+/// Returns the probability that a rank is the greatest one at a rate: e^(-λ w) (1 - e^(-λ w)).
 fn greatest_rank(rate: f64, rank: usize, top: usize) -> Term<f64> {
     let (weight, above) = weights(rank, top);
     let none_above = Term { log: -rate * above, slope: -above };
@@ -220,10 +220,10 @@ fn greatest_rank(rate: f64, rank: usize, top: usize) -> Term<f64> {
     }
 }
 
-/// The probability that a rank is the greatest one in both sketches.
+/// Returns the probability that a rank is the greatest one in both sketches.
 ///
-/// Either a key of both sets has it, or a key of either has: 1 - f + f (1 - g) (1 - h), where f, g and h
-/// are the probabilities that no key of both, of the left and of the right only has this rank.
+/// Either a common key has it, or a key of each set has it: 1 - f + f (1 - g) (1 - h). Here f, g and h are the
+/// probabilities that no common key, no key of only the left set, and no key of only the right set has this rank.
 fn equal_ranks(rates: Triple, rank: usize, top: usize) -> Term<Triple> {
     let (weight, above) = weights(rank, top);
     let none_above = Term { log: -above * rates.iter().sum::<f64>(), slope: [-above; 3] };

@@ -3,17 +3,17 @@ use libm::sqrt;
 use super::likelihood::{JointCounts, Likelihood};
 use super::{HASHES, Parts, Triple, square};
 
-/// The search ends after so many steps in any case.
+/// The greatest number of steps of the search.
 const MAX_STEPS: u32 = 200;
 
-/// A step ends the search when it is shorter than this share of a standard error.
+/// The search ends if a step is shorter than this share of a standard error.
 const CLOSE: f64 = 1e-5;
 
 /// Estimates the three parts of two sets by the maximum of their joint likelihood.
 ///
-/// The ranks of a register in both sketches are the greatest of three independent Poisson processes, one
-/// for each part. Inclusion and exclusion throws away what equal ranks tell; where the overlap is small,
-/// its error is several times as large. `start` is where to begin, in keys: no part that the registers prove may be 0 there.
+/// The ranks of a register in both sketches are the maxima of three independent Poisson processes, one for each part.
+/// Inclusion and exclusion ignores the information in equal ranks. If the overlap is small, its error is several times
+/// as large. `start` is the start of the search, in keys. No part that the registers prove may be 0 there.
 ///
 /// # References
 /// Otmar Ertl, "New cardinality estimation algorithms for HyperLogLog sketches", arXiv:1702.01284, 2017,
@@ -22,17 +22,17 @@ pub(crate) fn maximum_joint_likelihood(counts: &JointCounts, start: Triple) -> P
     let registers = counts.registers();
     let Search { at, step } = Search::run(counts, start.map(|keys| keys.min(HASHES) / registers));
     let values = at.rates.map(|rate| rate * registers);
-    // One key more that is hidden counts as common, and as one key less in the other set.
+    // Another hidden key counts as common, and as one key less in the other set.
     let hidden: f64 = counts.seen_shares().map(hidden_variance).iter().sum();
-    // The information of fewer than one key is that of events too rare to count on.
+    // At least one key: the information at lower rates comes from events that are too rare to rely on.
     let errors = Likelihood::new(counts, at.rates.map(|rate| rate.max(1.0 / registers)));
     let inverse = inverse(&errors.information);
     let covariance = core::array::from_fn(|i| {
         core::array::from_fn(|j| {
-            // The variance of the Poisson number of keys is no error.
+            // The variance of the Poisson number of keys is not an error.
             let poisson = if i == j { errors.rates[i] * registers } else { 0.0 };
             let sign = if (i == 2) == (j == 2) { 1.0 } else { -1.0 };
-            // A search that ended early is off by its next step.
+            // The error of a search that ended early is its next step.
             let unfinished = step[i] * step[j];
             square(registers) * (inverse[i][j] + unfinished) - poisson + sign * hidden
         })
@@ -40,31 +40,32 @@ pub(crate) fn maximum_joint_likelihood(counts: &JointCounts, start: Triple) -> P
     Parts { values, covariance }
 }
 
-/// The mean square of the number of keys before the next one that is seen, when each is seen with probability `seen`.
+/// Returns the mean square of the number of keys before the next visible one, if each is visible with probability
+/// `seen`.
 ///
-/// Fisher's information leaves it out: where no key was seen, it says that there is none.
+/// Fisher's information omits it: if no key was visible, it states that there is none.
 fn hidden_variance(seen: f64) -> f64 {
     (1.0 - seen) * (2.0 - seen) / square(seen)
 }
 
 /// The search for the maximum by Fisher's scoring, within 0 to 2^64 keys.
 ///
-/// Rates are searched as they are, and not by their logarithms: where nothing speaks for a part, a step then ends at
-/// 0 instead of going on for ever.
+/// The search is in the rates, not in their logarithms. If there is no evidence for a part, a step then ends at 0
+/// instead of continuing for ever.
 struct Search {
     at: Likelihood,
-    /// The step that would come next.
+    /// The next step.
     step: Triple,
 }
 
 impl Search {
     fn run(counts: &JointCounts, start: Triple) -> Self {
         let most = HASHES / counts.registers();
-        // Less than a thousandth of a key is none.
+        // Less than a thousandth of a key is 0.
         let least = 1e-3 / counts.registers();
         let mut here = Self::new(Likelihood::new(counts, start), most);
-        // Steps are lengthened as long as that helps: where the registers say next to nothing, the likelihood is flatter than
-        // its mean curvature says, and the maximum is far.
+        // Steps are lengthened as long as that helps. If the registers give little information, the likelihood is
+        // flatter than its mean curvature, and the maximum is far away.
         let mut stretch = 1.0;
         for _ in 0..MAX_STEPS {
             if here.remaining() < CLOSE || stretch < 1e-9 {
@@ -97,13 +98,13 @@ impl Search {
         Self { at, step }
     }
 
-    /// The length of the next step in standard errors.
+    /// Returns the length of the next step in standard errors.
     fn remaining(&self) -> f64 {
         sqrt(super::dot(self.step, self.at.slope).max(0.0))
     }
 }
 
-/// The inverse of a symmetric positive matrix; infinite when it is singular.
+/// Returns the inverse of a symmetric positive matrix. Infinite if it is singular.
 fn inverse(matrix: &[Triple; 3]) -> [Triple; 3] {
     core::array::from_fn(|i| {
         let mut unit = [0.0; 3];
@@ -112,9 +113,9 @@ fn inverse(matrix: &[Triple; 3]) -> [Triple; 3] {
     })
 }
 
-/// Solves a symmetric positive system in the free variables, and gives the others 0; `None` when it is singular.
+/// Solves a symmetric positive system in the free variables. The others are 0. `None` if it is singular.
 ///
-/// Its diagonal is scaled to ones, to which the damping is added.
+/// The diagonal is scaled to ones, and the damping is added to it.
 fn solve(matrix: &[Triple; 3], right: Triple, free: [bool; 3], damping: f64) -> Option<Triple> {
     let scale: Triple =
         core::array::from_fn(|i| if free[i] { 1.0 / sqrt(matrix[i][i]) } else { 0.0 });
@@ -124,7 +125,7 @@ fn solve(matrix: &[Triple; 3], right: Triple, free: [bool; 3], damping: f64) -> 
     let one = 1.0 + damping;
     let m = |i: usize, j: usize| matrix[i][j] * scale[i] * scale[j];
     let b = |i: usize| right[i] * scale[i];
-    // Variables that are not free have zeros beside the diagonal, and on the right.
+    // Variables that are not free have zeros beside the diagonal and on the right side.
     let (p, q, r) = (m(0, 1), m(0, 2), m(1, 2));
     let determinant = one * (one * one - p * p - q * q - r * r) + 2.0 * p * q * r;
     if determinant <= 1e-14 {
@@ -160,7 +161,7 @@ mod tests {
         assert!(solve(&[[0.0; 3]; 3], [1.0; 3], [true; 3], 0.0).is_none());
     }
 
-    /// Registers, 16 to 4,096, that some keys leave, all parts from none to many.
+    /// Returns the registers (16 to 4,096) of random keys. Each part has from none to many keys.
     #[expect(clippy::cast_possible_truncation, reason = "ranks and registers are small")]
     fn random_counts(run: u64) -> (JointCounts, [u64; 3]) {
         let mut random = keys::random(run);
@@ -184,7 +185,7 @@ mod tests {
         (counts, parts)
     }
 
-    /// No neighbour is more likely, and the next step is nothing, from wherever the search began.
+    /// No neighbour is more likely, and the next step is 0, for every start of the search.
     #[test]
     fn the_search_ends_at_the_maximum() {
         let mut ended = 0;

@@ -7,11 +7,11 @@ use super::super::linear_counting;
 use super::{Overlap, Parts, Side};
 use crate::coupon::Coupon;
 
-/// Compares two sparse sketches, whose coupons are mostly one for each key, by counting the common ones.
+/// Compares two sparse sketches by counting their common coupons. Most keys have a coupon of their own.
 ///
 /// `left` and `right` are the coupons in ascending order, and `left_size` and `right_size` the estimates of each set. There are
-/// M = 2^26 registers, and a, b and c keys that are only on the left, only on the right, and in both. Pairs of keys share a
-/// register by chance; their number has this mean, and Poisson's variance:
+/// M = 2^26 registers, and a, b and c keys that are only on the left, only on the right, and in both. Pairs of keys
+/// share a register by chance. Their number is Poisson, with this mean:
 ///
 /// | pair | number | effect |
 /// |---|---|---|
@@ -22,9 +22,9 @@ use crate::coupon::Coupon;
 /// | left only, common | a c / M | one left coupon less; the common one is hidden in a third |
 /// | right only, common | b c / M | one right coupon less; the common one is hidden in a third |
 ///
-/// A third, because two ranks are equal with probability Σ 4^-k = 1/3, so that the first is the greater one in another third.
+/// Two ranks are equal with probability Σ 4^-k = 1/3. The first is the greater one in another third of the cases.
 /// The means correct the counts. The variance of a part is the sum over the pairs that change it. Triples of keys in
-/// one register are left out: n³ / 6M² of them, at most 0.002.
+/// one register are neglected: there are n³ / 6M² of them, at most 0.002.
 pub(crate) fn sparse_overlap(
     left: &[Coupon],
     right: &[Coupon],
@@ -53,7 +53,8 @@ pub(crate) fn sparse_overlap(
     parts.within(Side::new(left_size, only_left), Side::new(right_size, only_right))
 }
 
-/// In how many registers the left rank is the greater one, in how many the right one, and in how many they are equal.
+/// Returns in how many registers the left rank is the greater one, in how many the right one, and in how many they are
+/// equal.
 fn compare(left: &[Coupon], right: &[Coupon]) -> [u32; 3] {
     let [mut only_left, mut only_right, mut common] = [0; 3];
     let (mut lefts, mut rights) = (left.iter().peekable(), right.iter().peekable());
