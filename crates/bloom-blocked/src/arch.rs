@@ -1,8 +1,8 @@
-//! Blocks read and changed on each kind of processor.
+//! Reading and changing of blocks on each kind of processor.
 //!
-//! [`kernel`](crate::kernel) is the definition. Batches run it through the dispatcher of `pds-core`. Single keys do the
-//! same, except for keys with one position in every lane, the usual ones: their instructions are written out
-//! ([`in_place`]).
+//! [`kernel`](crate::kernel) is the definition. Batches run it through the dispatcher of `pds-core`, and so do most
+//! single keys. The exception is the usual case, keys with one position in every lane: their instructions are written
+//! by hand ([`in_place`]).
 
 #[cfg(target_arch = "x86_64")]
 mod in_place;
@@ -21,7 +21,7 @@ pub fn backends() -> impl Iterator<Item = &'static str> {
     Backend::all().map(Backend::name)
 }
 
-/// How a filter reads and changes its blocks.
+/// The code with which a filter reads and changes its blocks.
 #[derive(Clone, Copy)]
 pub(crate) struct Choice {
     backend: Backend,

@@ -69,7 +69,7 @@ impl<S> AtomicBlockedBloomFilter<S> {
         self.try_clone().map(Self::into_plain)
     }
 
-    /// Inserts a key by its hash; see [`insert`](Self::insert), and [`KeyHasher`] for the hash.
+    /// Inserts a key by its hash, as [`insert`](Self::insert) does. See [`KeyHasher`] for the hash.
     #[inline]
     pub fn insert_hash(&self, hash: u64) -> bool {
         insert(self.blocks.layout(), reduced(self.blocks.stored(), hash), hash)
@@ -77,7 +77,7 @@ impl<S> AtomicBlockedBloomFilter<S> {
 
     /// Inserts many hashes. Returns for how many of them [`insert`](Self::insert) would have returned `true`.
     ///
-    /// For the hashes see [`KeyHasher`].
+    /// See [`KeyHasher`] for the hashes.
     pub fn insert_hash_batch(&self, hashes: &[u64]) -> usize {
         self.insert_many(hashes, |&hash| hash)
     }

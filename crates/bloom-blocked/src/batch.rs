@@ -1,4 +1,4 @@
-//! What a batch does with the block of each key.
+//! Batches of lookups and inserts.
 
 use core::mem;
 
@@ -153,7 +153,7 @@ impl<const WIDE: bool> Visitor for Insert<'_, WIDE> {
     }
 }
 
-/// Where the answers of a batch go.
+/// The output of the answers of a batch.
 // Each answer is written to its place at once. A copy from a buffer in between would wait for its last byte.
 pub(crate) trait Answers {
     /// Takes the answer for a key, given its index in its chunk.

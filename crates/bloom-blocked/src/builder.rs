@@ -43,7 +43,7 @@ pub struct BlockedBloomFilterBuilder<S = DefaultHashBuilder> {
     hasher: S,
 }
 
-/// What the caller has said about the size.
+/// The size as the caller gave it.
 #[derive(Clone, Copy, Debug)]
 struct Given {
     expected_items: Option<u64>,
@@ -101,7 +101,7 @@ impl<S> BlockedBloomFilterBuilder<S> {
         self
     }
 
-    /// Sets what the number of hashes is chosen for. Without it that is speed.
+    /// Sets whether the number of hashes is chosen for speed or for size. Without it that is speed.
     pub const fn prefer(mut self, prefer: Preference) -> Self {
         self.given.prefer = Some(prefer);
         self

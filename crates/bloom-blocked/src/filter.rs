@@ -113,7 +113,7 @@ impl<S> BlockedBloomFilter<S> {
 
     /// Inserts a key by its hash. Returns `true` if it was not contained before.
     ///
-    /// Keys with equal hashes are one key. For the hash see [`KeyHasher`].
+    /// See [`KeyHasher`] for the hash.
     #[inline]
     pub fn insert_hash(&mut self, hash: u64) -> bool {
         self.blocks.insert(hash)
@@ -121,7 +121,7 @@ impl<S> BlockedBloomFilter<S> {
 
     /// Inserts many hashes. Returns how many were not contained before.
     ///
-    /// Bits and number are those of inserting one by one. For the hashes see [`KeyHasher`].
+    /// Bits and number are those of single inserts. See [`KeyHasher`] for the hashes.
     pub fn insert_hash_batch(&mut self, hashes: &[u64]) -> usize {
         self.blocks.insert_many(hashes, |&hash| hash)
     }
@@ -159,7 +159,7 @@ impl<S: KeyHasher> BlockedBloomFilter<S> {
 
     /// Inserts many keys. Returns how many were not contained before.
     ///
-    /// Bits and number are those of inserting one by one.
+    /// Bits and number are those of single inserts.
     ///
     /// # Examples
     /// ```
@@ -217,9 +217,9 @@ impl<S, W: OwnedWords> BlockedBloomFilter<S, W> {
 impl<S: KeyHasher, W: OwnedWords> BlockedBloomFilter<S, W> {
     /// Keeps the bits that both filters have. `self` then contains every key that is in both.
     ///
-    /// It has more set bits than a filter that was built of the common keys alone, and so more false positives: a key of
-    /// only one filter is answered `true` at the rate of the other. The estimates are those of the bits. To estimate the
-    /// number of common keys, call [`approx_intersection_len`](Self::approx_intersection_len) before.
+    /// It has more set bits than a filter of the common keys alone, and therefore more false positives: a key of only
+    /// one filter is answered `true` at the rate of the other. The estimates are those of the bits. To estimate the
+    /// number of common keys, call [`approx_intersection_len`](Self::approx_intersection_len) first.
     ///
     /// # Errors
     /// [`Incompatible`] if blocks, hashes or hashers differ. `self` is unchanged then.
@@ -284,7 +284,7 @@ impl<K: Hash, S: KeyHasher> Extend<K> for BlockedBloomFilter<S> {
     }
 }
 
-/// Filters are equal if shape, hasher and bits are. The design (expected items and rate) takes no part.
+/// Filters are equal if shape, hasher and bits are equal. The design (expected items and rate) is not compared.
 impl<S: KeyHasher> PartialEq for BlockedBloomFilter<S> {
     fn eq(&self, other: &Self) -> bool {
         self.check_compatible(other).is_ok() && self.blocks == other.blocks

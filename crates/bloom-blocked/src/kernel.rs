@@ -1,4 +1,4 @@
-//! The bits of a hash in its block: the definition, which the compiler turns into vectors for each backend.
+//! The bits of a hash in its block: the definition, which the compiler vectorises for each backend.
 
 use core::array;
 use core::hint::black_box;
@@ -21,9 +21,11 @@ pub(crate) struct Lanes {
 }
 
 impl Lanes {
-    /// Returns the constants: for code with vectors (`WIDE`) from memory. A loop calls it once, before it starts.
-    // If the compiler knew them, it would leave out one instruction in the first lane or the last: the mask of a field that
-    // ends at bit 63, the shift by 0. The lanes would then differ, and be collected for a vector one by one.
+    /// Returns the constants. Code with vectors (`WIDE`) gets them from memory. A loop calls this once, before it
+    /// starts.
+    // If the compiler knew the constants, it would omit an instruction in the first or the last lane: the mask of a
+    // field that ends at bit 63, or the shift by 0. The lanes would then differ, and would be collected for a vector
+    // one by one.
     #[inline(always)]
     pub(crate) fn load<const WIDE: bool>() -> Self {
         let starts = array::from_fn(|lane| u64::from(field_start(lane)));

@@ -1,4 +1,4 @@
-//! Which block and which bits of it a hash stands for: `docs/hashing.md`, section 4.
+//! The layout: the block of a hash and its bits in the block, by `docs/hashing.md`, section 4.
 
 use pds_core::internal::GOLDEN_RATIO;
 use pds_params::BlockedBloomParams;
@@ -9,24 +9,24 @@ pub(crate) type Block = [u64; LANES];
 /// Lanes of a block.
 pub(crate) const LANES: usize = 8;
 
-/// Lane `j` has the field that starts at this bit, less 6 `j`.
+/// The field of lane `j` starts at this bit less 6 `j`.
 const FIRST_FIELD: usize = 58;
 
-/// The bit at which the four bits start that choose lanes: below all fields.
+/// The first of the four bits that choose lanes. They are below all fields.
 const CHOICE: u32 = 12;
 
-/// An odd constant with bits in no regular pattern, from XXH64; second positions come from the product.
+/// An odd constant without a regular pattern of bits, from XXH64. The product with it gives the second positions.
 const SECOND: u64 = 0xC2B2_AE3D_27D4_EB4F;
 
-/// The shape of a filter, in the form in which its kernels use it.
+/// The shape of a filter, in the form that the kernel uses.
 #[derive(Clone, Copy)]
 pub(crate) struct Layout {
     positions: Positions,
-    /// The lanes that are chosen, a bit each, by the four bits that choose.
+    /// The chosen lanes for each value of the four choosing bits, one bit per lane.
     chosen: [u8; 16],
 }
 
-/// How many positions a key has in the lanes.
+/// The number of positions of a key in the lanes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Positions {
     /// One in the chosen lanes.
@@ -53,20 +53,20 @@ impl Layout {
         self.positions
     }
 
-    /// The lanes that `fields` choose, a bit each.
+    /// Returns the lanes that `fields` choose, one bit per lane.
     #[inline(always)]
     pub(crate) fn chosen(&self, fields: u64) -> u8 {
         self.chosen[(fields >> CHOICE) as usize % 16]
     }
 
-    /// All sets of lanes that a key can choose, the one of its lower four lanes by itself.
+    /// Returns all sets of lanes that a key can choose in one half of a block.
     pub(crate) fn rotations(&self) -> [u8; 4] {
         core::array::from_fn(|rotation| self.chosen[rotation] & 15)
     }
 }
 
-/// The lanes chosen by each value of the choosing bits: in each half as many neighbours as there are
-/// positions beyond a multiple of four, from a start that two of the bits give.
+/// Returns the chosen lanes for each value of the choosing bits. In each half they are neighbours, from a start that
+/// two of the bits give. Their number is that of the positions beyond a multiple of four.
 fn choices(hashes: u32) -> [u8; 16] {
     let in_half = match hashes / 2 % 4 {
         0 => 4,
@@ -78,19 +78,19 @@ fn choices(hashes: u32) -> [u8; 16] {
     core::array::from_fn(|choice| half(choice % 4) | half(choice / 4) << 4)
 }
 
-/// The word whose fields are the first positions of a hash.
+/// Returns the word whose fields are the first positions of a hash.
 #[inline(always)]
 pub(crate) fn first_fields(hash: u64) -> u64 {
     hash.wrapping_mul(GOLDEN_RATIO)
 }
 
-/// The word whose fields are the second positions.
+/// Returns the word whose fields are the second positions.
 #[inline(always)]
 pub(crate) fn second_fields(first: u64) -> u64 {
     first.wrapping_mul(SECOND)
 }
 
-/// The bit at which the field of a lane starts.
+/// Returns the bit at which the field of a lane starts.
 #[expect(clippy::cast_possible_truncation, reason = "a place in a word of 64 bits")]
 pub(crate) const fn field_start(lane: usize) -> u32 {
     (FIRST_FIELD - 6 * lane) as u32

@@ -66,14 +66,14 @@ impl<S, W> BlockedBloomFilter<S, W> {
 }
 
 impl<S, W: WordSource> BlockedBloomFilter<S, W> {
-    /// Tests by its hash whether a key may be in the set. `false` is certain. For the hash see [`KeyHasher`].
+    /// Tests by its hash whether a key may be in the set. `false` is certain. See [`KeyHasher`] for the hash.
     #[inline]
     #[must_use]
     pub fn contains_hash(&self, hash: u64) -> bool {
         self.blocks.contains(hash)
     }
 
-    /// Tests many hashes: `out[i]` is the answer for `hashes[i]`. For the hashes see [`KeyHasher`].
+    /// Tests many hashes: `out[i]` is the answer for `hashes[i]`. See [`KeyHasher`] for the hashes.
     ///
     /// # Panics
     /// If the slices differ in length.
@@ -85,7 +85,7 @@ impl<S, W: WordSource> BlockedBloomFilter<S, W> {
 
     /// Tests many hashes: bit `i % 64` of `out[i / 64]` is the answer for `hashes[i]`. Bits beyond the last answer are 0.
     ///
-    /// For the hashes see [`KeyHasher`].
+    /// See [`KeyHasher`] for the hashes.
     ///
     /// # Panics
     /// If `out` does not have exactly one word for every 64 hashes or part of them.
@@ -146,7 +146,7 @@ impl<S, W: WordSource> BlockedBloomFilter<S, W> {
 
     /// Returns whether at least half of all absent keys are answered `true`.
     ///
-    /// With 8 hashes that is the case from about 92 % of set bits on.
+    /// With 8 hashes that is the case if at least about 92 % of the bits are set.
     ///
     /// # Complexity
     /// O(m) for m bits.

@@ -92,12 +92,12 @@ impl SplitBlockBloomFilter {
     /// Creates a filter that keeps a false-positive rate of `rate` up to `distinct_values` values.
     ///
     /// The size is the least power of two of bytes, from 32 to 128 MiB as in Parquet files, for which the mean rate is at
-    /// most `rate`. [`rate_at`](Self::rate_at) returns the rate that follows. Other numbers of blocks are for
+    /// most `rate`. [`rate_at`](Self::rate_at) returns the resulting rate. For other numbers of blocks use
     /// [`with_blocks`](Self::with_blocks).
     ///
     /// # Errors
-    /// [`BuildError::Param`] when `distinct_values` is 0, `rate` not above 0 and below 1 or not above the rate of hash
-    /// collisions, or when 128 MiB are too few for them; [`BuildError::Alloc`] when the memory is refused.
+    /// [`BuildError::Param`] if `distinct_values` is 0, if `rate` is not above 0 and below 1 or not above the rate of
+    /// hash collisions, or if 128 MiB are too few for them. [`BuildError::Alloc`] if the allocator refuses the memory.
     ///
     /// # Examples
     /// ```
@@ -116,14 +116,14 @@ impl SplitBlockBloomFilter {
 
     /// Creates a filter of the size that this writer gives a column of this many distinct values.
     ///
-    /// The writers' formula takes all blocks to be equally full. Where its result is not rounded up much, the filter misses
-    /// `rate`: by up to 1.5 times at 1 %, 2.1 times at 0.1 %. The size is never more than 128 MiB, so that beyond some
-    /// hundred million values it misses more. [`rate_at`](Self::rate_at) returns the rate that follows; a filter that
-    /// keeps its rate is built by [`new`](Self::new).
+    /// The formula of the writers assumes that all blocks are equally full. If its result is not rounded up much, the
+    /// filter misses `rate`: by up to 1.5 times at 1 %, 2.1 times at 0.1 %. The size is never more than 128 MiB, so
+    /// beyond some hundred million values the filter misses it by more. [`rate_at`](Self::rate_at) returns the
+    /// resulting rate. For a filter that keeps its rate use [`new`](Self::new).
     ///
     /// # Errors
-    /// [`BuildError::Param`] when `distinct_values` is 0 or `rate` not above 0 and below 1;
-    /// [`BuildError::Alloc`] when the memory is refused.
+    /// [`BuildError::Param`] if `distinct_values` is 0 or if `rate` is not above 0 and below 1.
+    /// [`BuildError::Alloc`] if the allocator refuses the memory.
     pub fn for_writer(
         writer: ParquetWriter,
         distinct_values: u64,
@@ -136,8 +136,7 @@ impl SplitBlockBloomFilter {
     /// Creates a filter of this many blocks of 32 bytes.
     ///
     /// # Errors
-    /// [`BuildError::Param`] for no blocks or more than 2^32; [`BuildError::Alloc`] when the memory is
-    /// refused.
+    /// [`BuildError::Param`] if `blocks` is 0 or above 2^32. [`BuildError::Alloc`] if the allocator refuses the memory.
     pub fn with_blocks(blocks: u64) -> Result<Self, BuildError> {
         if !(1..=MAX_BLOCKS).contains(&blocks) {
             let (parameter, min, max) = ("blocks", 1, MAX_BLOCKS);
@@ -146,10 +145,11 @@ impl SplitBlockBloomFilter {
         Ok(Self { words: Words::zeroed(blocks * BLOCK_WORDS as u64)? })
     }
 
-    /// Reads the bitset of a filter, as it follows the header in a Parquet file.
+    /// Reads the bitset of a filter, which follows the header in a Parquet file.
     ///
     /// # Errors
-    /// [`ParquetBytesError`] when `bitset` is empty or no whole number of blocks, or memory is refused.
+    /// [`ParquetBytesError`] if `bitset` is empty, too long or not a whole number of blocks, or if the allocator
+    /// refuses the memory.
     pub fn from_parquet_bytes(bitset: &[u8]) -> Result<Self, ParquetBytesError> {
         view::check_length(bitset)?;
         Ok(Self { words: Words::copied(&RawBytes::new(bitset))? })

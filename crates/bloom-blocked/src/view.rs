@@ -1,4 +1,4 @@
-//! A blocked Bloom filter that answers from its stored bytes.
+//! Views: blocked Bloom filters that answer from portable bytes.
 
 use pds_core::bytes::{ByteOptions, Envelope, OpenView};
 use pds_core::storage::Stored;

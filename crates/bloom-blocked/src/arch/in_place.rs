@@ -1,8 +1,8 @@
 //! One block read or changed by AVX2 or AVX-512, inlined into code that is compiled for any x86-64 processor.
 //!
-//! The compiler cannot inline code for newer processors there. A call, the registers that it saves and the constants that
-//! it loads again take as long as the block itself. So the instructions for keys with one position in every lane, the
-//! usual ones, are written out here.
+//! The compiler cannot inline code for newer processors there. A call saves registers and reloads constants, which
+//! takes as long as the block itself. Therefore the instructions of the usual case, keys with one position in every
+//! lane, are written by hand here.
 #![expect(unsafe_code, reason = "instructions that the compiler does not know to be there")]
 
 use core::arch::asm;
@@ -51,12 +51,12 @@ impl InPlace {
     }
 }
 
-/// Constants by one address, each in a cache line of its own, which is read at once.
+/// Constants at one address. Each has a cache line of its own, which is read at once.
 #[repr(C, align(64))]
 struct Constants {
-    /// At 0: by how much the field of each lane is shifted down to the lowest bits.
+    /// At 0: by how many bits the field of each lane is shifted down to the lowest bits.
     down: Block,
-    /// At 64: by how much it is shifted up to the highest bits.
+    /// At 64: by how many bits it is shifted up to the highest bits.
     up: Block,
     /// At 128.
     ones: Block,
@@ -142,8 +142,9 @@ fn insert_avx512(_: Avx512, hash: u64, block: &mut Block) -> bool {
     unsafe { truth(new) }
 }
 
-// Both functions end with `vzeroupper`: otherwise SSE code that follows would wait for the upper halves of the registers. It
-// clears those of all sixteen registers. A caller that is itself compiled for AVX may hold values in them, so all are named.
+// Both functions end with `vzeroupper`: otherwise SSE code that follows would wait for the upper halves of the
+// registers. It clears the upper halves of all sixteen registers. A caller that is compiled for AVX may hold values
+// there, so all registers are named.
 #[inline(always)]
 fn contains_avx2<W: StoredWord>(_: Avx2, hash: u64, block: &[W; LANES]) -> bool {
     debug_assert!(Avx2::is_available());
@@ -240,7 +241,7 @@ mod tests {
         }
     }
 
-    /// Debug assertions are calls, around which a caller saves its registers: only a build without them can fail.
+    /// Debug assertions are calls, and a caller saves its registers around calls. Only a build without them can fail.
     #[test]
     fn the_registers_of_the_caller_are_left_alone() {
         let avx2 = Backend::by_name("avx2");

@@ -1,4 +1,4 @@
-//! What Parquet says of values, and its writers of sizes.
+//! Values as Parquet hashes them, and sizes as its writers choose them.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -16,7 +16,7 @@ const MAX_BYTES: u64 = 128 << 20;
 
 /// A value of a Parquet column, hashed as the format says: XXH64 with seed 0 of the plain encoding.
 ///
-/// What is hashed follows from the column's physical type, and never from its logical type alone.
+/// The physical type of a column determines the hashed bytes. The logical type alone does not.
 ///
 /// | logical type | physical type | ask with |
 /// |---|---|---|
@@ -34,9 +34,9 @@ const MAX_BYTES: u64 = 128 << 20;
 /// | none | BOOLEAN | the format has no filters for it |
 ///
 /// # Equal values of unequal bytes
-/// A filter knows bytes only. `0.0` and `-0.0` are equal, and so to most queries are all NaNs, but they hash apart: ask
-/// [`contains_float`](super::SplitBlockBloomFilter::contains_float). A decimal must be brought to the column's scale
-/// first: 5.0 and 5.00 are 50 and 500 unscaled.
+/// A filter knows bytes only. `0.0` and `-0.0` are equal, and most queries treat all NaNs as equal, but their hashes
+/// differ. Use [`contains_float`](super::SplitBlockBloomFilter::contains_float). Convert a decimal to the scale of the
+/// column first: 5.0 and 5.00 are 50 and 500 unscaled.
 ///
 /// # References
 /// Apache Parquet format, "Bloom filter" (BloomFilter.md), "Encodings" (Encodings.md) and "Logical types"
@@ -112,7 +112,7 @@ impl<V: ParquetValue + ?Sized> ParquetValue for &V {
     }
 }
 
-/// A program that writes Parquet files; they round the size of a filter in different ways.
+/// A program that writes Parquet files. Each rounds the size of a filter in its own way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ParquetWriter {
@@ -121,8 +121,8 @@ pub enum ParquetWriter {
     Arrow,
     /// `DuckDB`: the next power of two of the bytes, which are truncated to a whole number.
     DuckDb,
-    /// parquet-java, and with it Spark: as the others, from a number of bits that lies up to 255 above,
-    /// and some of which are dropped, so that more values may get a smaller filter.
+    /// parquet-java, and with it Spark: as the others, but from a number of bits that is up to 255 higher. Then it
+    /// clears some of the bits of that number, so that more values may get a smaller filter.
     ParquetJava,
 }
 
@@ -130,7 +130,7 @@ impl ParquetWriter {
     /// Returns the bytes of the filter that the program makes: a power of two from 32 to 2^27.
     ///
     /// # Errors
-    /// [`ParamError`] when `distinct_values` is 0 or `rate` not above 0 and below 1.
+    /// [`ParamError`] if `distinct_values` is 0 or if `rate` is not above 0 and below 1.
     ///
     /// # Examples
     /// ```
@@ -150,14 +150,14 @@ impl ParquetWriter {
         let bytes = match self {
             Self::Arrow => bits.next_power_of_two() / 8,
             Self::DuckDb => (bits / 8).next_power_of_two(),
-            // The mask was meant to clear the lowest eight bits, and clears the ninth.
+            // The mask was meant to clear the lowest eight bits, but clears the ninth.
             Self::ParquetJava => (((bits + 255) & !256) / 8).next_power_of_two(),
         };
         Ok(bytes.clamp(BLOCK_BYTES as u64, MAX_BYTES))
     }
 }
 
-/// The least power of two of blocks that keeps the rate, up to the largest filter of the writers.
+/// Returns the least power of two of blocks that keeps the rate, up to the largest filter of the writers.
 pub(super) fn blocks_for(distinct_values: u64, rate: f64) -> Result<u64, ParamError> {
     check(distinct_values, rate)?;
     let (blocks, max) = (split_blocks(distinct_values, rate)?, MAX_BYTES / BLOCK_BYTES as u64);
@@ -184,16 +184,16 @@ pub(super) fn check_rate(rate: f64) -> Result<(), ParamError> {
     Err(ParamError::NotAProbability { parameter: "false_positive_rate", value: rate })
 }
 
-/// Why bytes are no bitset of a split-block filter.
+/// The reason why bytes are not the bitset of a split-block filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ParquetBytesError {
-    /// The length is not a multiple of 32, not above 0, or above 2^37.
+    /// The length is 0, above 2^37, or not a multiple of 32.
     Length {
         /// The length found, in bytes.
         bytes: u64,
     },
-    /// There is no memory for the blocks.
+    /// The allocator refuses the memory for the blocks.
     Alloc(AllocError),
 }
 

@@ -28,10 +28,10 @@ impl<W: WordSource> SplitBlockBloomFilter<W> {
         covers(&blocks[block_of(blocks, hash)], hash)
     }
 
-    /// Tests whether a number that equals `value` is possibly contained; `false` is certain.
+    /// Tests whether a number that equals `value` may be in the set. `false` is certain.
     ///
-    /// Numbers are hashed by their bytes, and equal ones can differ in them. For either zero this asks for both. For NaN it
-    /// returns `true`: there are too many payloads to ask for.
+    /// Numbers are hashed by their bytes, and equal numbers can differ in them. For either zero this tests both. For
+    /// NaN it returns `true`, because there are too many payloads to test.
     ///
     /// # Examples
     /// ```
@@ -72,7 +72,7 @@ impl<W: WordSource> SplitBlockBloomFilter<W> {
         visit_chunks(values, hash, Contains { blocks: self.stored(), answers: out.iter_mut() });
     }
 
-    /// Returns the bitset, which a Parquet file holds behind a header.
+    /// Returns the bitset, which a Parquet file holds after a header.
     #[must_use]
     pub fn to_parquet_bytes(&self) -> Vec<u8> {
         self.words.values().flat_map(u64::to_le_bytes).collect()
@@ -81,12 +81,12 @@ impl<W: WordSource> SplitBlockBloomFilter<W> {
     /// Returns the smallest filter of the same values whose [rate](Self::false_positive_rate) is at most `rate`, by
     /// halves.
     ///
-    /// Neighbouring blocks are united, so that it equals the filter that the same values would have built at
-    /// that size. It can hold no more values at that rate.
+    /// Neighbouring blocks are united, so the result equals the filter that the same values would have built at that
+    /// size. It can hold no more values at that rate.
     ///
     /// # Errors
-    /// [`BuildError::Param`] when `rate` is not above 0 and below 1, or below the rate that this filter has already;
-    /// [`BuildError::Alloc`] when memory is refused.
+    /// [`BuildError::Param`] if `rate` is not above 0 and below 1, or below the current rate of this filter.
+    /// [`BuildError::Alloc`] if the allocator refuses the memory.
     ///
     /// # Examples
     /// ```
@@ -121,11 +121,12 @@ impl<W: WordSource> SplitBlockBloomFilter<W> {
 
     /// Returns the filter that Arrow makes of this one when it closes a file.
     ///
-    /// As [`shrink_to_rate`](Self::shrink_to_rate), but Arrow predicts the rate of a half from the mean fill, whose eighth
-    /// power it takes for the rate. The result may miss `rate`, by up to 1.5 times at 1 %.
+    /// Shrinks as [`shrink_to_rate`](Self::shrink_to_rate) does, but by Arrow's prediction: the rate of a half is the
+    /// eighth power of its mean fill. The result may miss `rate`, by up to 1.5 times at 1 %.
     ///
     /// # Errors
-    /// [`BuildError::Param`] when `rate` is not above 0 and below 1; [`BuildError::Alloc`] when memory is refused.
+    /// [`BuildError::Param`] if `rate` is not above 0 and below 1. [`BuildError::Alloc`] if the allocator refuses the
+    /// memory.
     pub fn shrink_as_arrow(&self, rate: f64) -> Result<SplitBlockBloomFilter, BuildError> {
         parquet::check_rate(rate)?;
         let mut smallest = SplitBlockBloomFilter { words: Words::copied(&self.words)? };
@@ -137,7 +138,7 @@ impl<W: WordSource> SplitBlockBloomFilter<W> {
         Ok(smallest)
     }
 
-    /// The fill of the half, as if the halves were independent: a bit of it is clear where two bits are.
+    /// Returns the fill of a half as if both halves were independent: a bit of it is clear if two bits are clear.
     fn fill_of_half(&self) -> f64 {
         let clear = 1.0 - self.fill_ratio();
         1.0 - clear * clear

@@ -50,14 +50,14 @@ impl AtomicSplitBlockBloomFilter {
         self.insert_each(values, V::parquet_hash)
     }
 
-    /// Inserts a value by its XXH64; see [`insert`](Self::insert).
+    /// Inserts a value by its XXH64, as [`insert`](Self::insert) does.
     #[inline]
     pub fn insert_hash(&self, hash: u64) -> bool {
         let blocks = self.stored();
         insert(&blocks[block_of(blocks, hash)], hash)
     }
 
-    /// Inserts many values by their XXH64; see [`insert_batch`](Self::insert_batch).
+    /// Inserts many values by their XXH64, as [`insert_batch`](Self::insert_batch) does.
     pub fn insert_hash_batch(&self, hashes: &[u64]) -> usize {
         self.insert_each(hashes, |&hash| hash)
     }

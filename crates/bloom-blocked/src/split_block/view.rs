@@ -1,4 +1,4 @@
-//! A split-block filter that answers from the bitset of a Parquet file.
+//! Views: split-block filters that answer from the bitset of a Parquet file.
 
 use pds_core::storage::RawBytes;
 
