@@ -1,8 +1,8 @@
 //! Reading and changing of blocks on each kind of processor.
 //!
-//! [`kernel`](crate::kernel) is the definition. Batches run it through the dispatcher of `pds-core`, and so do most
-//! single keys. The exception is the usual case, keys with one position in every lane: their instructions are written
-//! by hand ([`in_place`]).
+//! [`kernel`](crate::kernel) is the definition. Batches run it through the dispatcher of `pds-core`. Single keys do the
+//! same, with one exception: keys with one position in every lane, the usual case. Their instructions are written by
+//! hand ([`in_place`]).
 
 #[cfg(target_arch = "x86_64")]
 mod in_place;

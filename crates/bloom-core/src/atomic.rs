@@ -9,22 +9,21 @@ use pds_core::{AllocError, DefaultHashBuilder, Incompatible, Insert, KeyHasher, 
 use crate::batch::{insert_hashes, insert_keys};
 use crate::{BitArray, BloomFilter, probing};
 
-/// A [`BloomFilter`] that threads fill and ask at the same time, without locks.
+/// A [`BloomFilter`] that several threads fill and query at the same time, without locks.
 ///
-/// Use it if several threads insert into one filter. Setting a bit costs a locked operation, 8 to 10 ns, so a single
-/// thread is better served by the plain filter. Both have the same bits for the same keys, and convert into each other
-/// without a copy.
+/// Use it if several threads insert into one filter. Setting a bit costs a locked operation, 8 to 10 ns. For a single
+/// thread use the plain filter. Both have the same bits for the same keys, and convert into each other without a copy.
 ///
-/// Create it with [`build_atomic`](crate::BloomFilterBuilder::build_atomic) of the builder, or from a [`BloomFilter`].
+/// Build it with [`build_atomic`](crate::BloomFilterBuilder::build_atomic), or convert a plain filter with `from`.
 ///
 /// # Guarantees
-/// - No insert is lost. A key whose insert *happened before* a query (by a join, a channel, a lock) is
-///   found by it. During an insert another thread may or may not find the key.
-/// - If several threads insert the same new key at the same time, at least one of them is told that it was new,
-///   unless other keys cover it. All of them may be.
-/// - Rates, memory and complexity: those of [`BloomFilter`].
-/// - Operations are relaxed: seeing a key says nothing about other memory that its inserter wrote.
-/// - Counts and copies taken during inserts show each word at some moment, not all at the same one.
+/// - No insert is lost. A query finds every key whose insert *happened before* it (by a join, a channel, a lock). A
+///   query during an insert may or may not find the key.
+/// - If several threads insert the same new key at the same time, at least one of them is told that it was new, unless
+///   other keys have set all of its bits. All of them may be told so.
+/// - Rates, memory and complexity are those of [`BloomFilter`].
+/// - Operations are relaxed: finding a key says nothing about other memory that its inserter wrote.
+/// - Counts and copies that are taken during inserts see each word at its own moment.
 ///
 /// # Examples
 /// ```
@@ -54,7 +53,8 @@ impl<S> AtomicBloomFilter<S> {
 
     /// Copies the filter into a plain one, while other threads may insert.
     ///
-    /// The copy contains every insert that happened before. Of inserts at the same time it may have some of the bits.
+    /// The copy has every key whose insert happened before. Of a key that is inserted at the same time, it may have
+    /// some bits.
     ///
     /// # Errors
     /// [`AllocError`] if the allocator refuses the memory.
@@ -67,22 +67,22 @@ impl<S> AtomicBloomFilter<S> {
         Ok(BloomFilter { bits: BitArray::from_words(words, params.num_bits()), params, hasher })
     }
 
-    /// Inserts a key by [its hash](KeyHasher#methods-that-take-a-hash); see [`insert`](Self::insert).
+    /// Inserts a key by its [hash](KeyHasher#hashes-of-your-own), as [`insert`](Self::insert) does.
     #[inline]
     pub fn insert_hash(&self, hash: u64) -> bool {
         probing::insert(self.bits.as_bits(), self.params.num_hashes(), hash)
     }
 
-    /// Inserts many [hashes](KeyHasher#methods-that-take-a-hash). Returns for how many [`insert`](Self::insert) would have
-    /// returned `true`.
+    /// Inserts many [hashes](KeyHasher#hashes-of-your-own). Returns for how many of them [`insert`](Self::insert) would
+    /// have returned `true`.
     pub fn insert_hash_batch(&self, hashes: &[u64]) -> usize {
         insert_hashes(self.bits.as_bits(), self.params.num_hashes(), hashes)
     }
 
     /// Removes all items.
     ///
-    /// A key that is inserted at the same time may be lost, or may leave some of its bits. One whose insert begins after
-    /// this call has returned is kept.
+    /// A key that is inserted at the same time may be lost, or may leave some of its bits. A key whose insert begins
+    /// after this call has returned is kept.
     pub fn clear(&self) {
         self.bits.storage().clear();
     }
@@ -91,27 +91,27 @@ impl<S> AtomicBloomFilter<S> {
 impl<S: KeyHasher> AtomicBloomFilter<S> {
     /// Inserts `key`. Returns `true` if this call set at least one of its bits.
     ///
-    /// - `true`: no insert of this key *happened before* this call. Threads that insert the same new key at the same time
-    ///   may each get `true`; at least one of them does, unless other keys cover it.
-    /// - `false`: the key's bits were all set, by this key or by others, perhaps at the same time.
+    /// - `true`: no insert of this key *happened before* this call. Threads that insert the same new key at the same
+    ///   time may each get `true`. At least one of them does, unless other keys have set all of its bits.
+    /// - `false`: all bits of the key were set, by this key or by others, perhaps at the same time.
     ///
-    /// To do something once per key, decide by a lock or a map. This filter only rules out most repetitions.
+    /// To do something once per key, decide by a lock or a map. This filter only excludes most repetitions.
     ///
     /// # Complexity
-    /// O(k) for k hash functions. Lock-free, and no allocation.
+    /// O(k) for k hash functions, lock-free and without allocation.
     #[inline]
     pub fn insert<K: Hash + ?Sized>(&self, key: &K) -> bool {
         self.insert_hash(self.hasher.hash_key(key))
     }
 
-    /// Inserts many keys. Returns for how many [`insert`](Self::insert) would have returned `true`.
+    /// Inserts many keys. Returns for how many of them [`insert`](Self::insert) would have returned `true`.
     ///
-    /// Several threads that insert the same new keys may count the same key more than once.
+    /// Several threads that insert the same new key at the same time may each count it.
     pub fn insert_batch<K: Hash>(&self, keys: &[K]) -> usize {
         insert_keys(self.bits.as_bits(), self.params.num_hashes(), &self.hasher, keys)
     }
 
-    /// Makes `self` the filter of the keys of both, while other threads insert into either.
+    /// Inserts all that `other` contains, while other threads insert into either.
     ///
     /// # Errors
     /// [`Incompatible`] if bits, hashes or hashers differ. Nothing is changed then.
@@ -145,7 +145,7 @@ impl<S: KeyHasher> Insert for AtomicBloomFilter<S> {
     }
 }
 
-/// Also for a shared reference, as `std::io` has it for files.
+/// Inserts keys through a shared reference, as `std::io::Write` is implemented for `&File`.
 impl<S: KeyHasher> Insert for &AtomicBloomFilter<S> {
     type Error = Infallible;
 
@@ -163,14 +163,14 @@ impl<S: KeyHasher> Merge for AtomicBloomFilter<S> {
     }
 }
 
-/// Takes keys and references to keys: both hash alike.
+/// Inserts keys, or references to keys: both have the same hash.
 impl<K: Hash, S: KeyHasher> Extend<K> for AtomicBloomFilter<S> {
     fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
         (&*self).extend(keys);
     }
 }
 
-/// Also for a shared reference, as `std::io` has it for files.
+/// Inserts keys through a shared reference, as `std::io::Write` is implemented for `&File`.
 impl<K: Hash, S: KeyHasher> Extend<K> for &AtomicBloomFilter<S> {
     fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
         keys.into_iter().for_each(|key| _ = AtomicBloomFilter::insert(self, &key));
@@ -179,9 +179,8 @@ impl<K: Hash, S: KeyHasher> Extend<K> for &AtomicBloomFilter<S> {
 
 /// Every interleaving of a few operations, and every value that a relaxed load may see.
 ///
-/// What this leaves unproven: more threads and longer histories than these, the cast from plain to
-/// atomic memory (AddressSanitizer and valgrind watch it), and the compiler's and the processor's own
-/// keeping of the memory model.
+/// This does not prove more threads, longer histories, the cast from plain to atomic memory (AddressSanitizer and
+/// valgrind check it), or that compiler and processor keep the memory model.
 #[cfg(all(test, loom))]
 mod loom_tests {
     use loom::sync::Arc;
@@ -249,7 +248,7 @@ mod loom_tests {
         });
     }
 
-    /// Of what is inserted at the same time anything may be left, of what was in before nothing.
+    /// Keys from before are gone. Keys that are inserted at the same time may leave any of their bits.
     #[test]
     fn what_is_inserted_after_clearing_stays() {
         loom::model(|| {

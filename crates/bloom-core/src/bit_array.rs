@@ -8,8 +8,8 @@ use pds_core::{AllocError, Incompatible};
 
 /// A fixed number of bits, all clear at first.
 ///
-/// Bit `i` is bit `i % 64`, counted from the least significant, of word `i / 64`. Positions are `u64`
-/// on every platform. Memory that was never written costs address space only.
+/// Bit `i` is bit `i % 64` of word `i / 64`, counted from the least significant. Positions are `u64` on every platform.
+/// Memory that was never written costs address space only.
 ///
 /// `W` is the [storage](pds_core::storage) of the words.
 ///
@@ -160,7 +160,7 @@ impl<W: WordSource> BitArray<W> {
     }
 
     /// Counts the set bits, in O(`num_bits`).
-    // At most all of them: in bytes that were not verified, the unused bits may be anything.
+    // At most `num_bits`: in bytes that were not verified, unused bits may be set.
     #[must_use]
     pub fn count_ones(&self) -> u64 {
         self.storage().values().map(ones).sum::<u64>().min(self.num_bits())

@@ -10,8 +10,8 @@ use crate::BloomFilter;
 
 /// Builder for [`BloomFilter`] and [`AtomicBloomFilter`](crate::AtomicBloomFilter); start with [`BloomFilter::builder`].
 ///
-/// Two of items, rate and bits determine the third. The rate is 1 % if it is neither given nor determined. Bits and hashes
-/// can also be given outright. [`build`](Self::build) checks all values. It adjusts none of them.
+/// Two of items, rate and bits determine the third. The rate is 1 % if it is neither given nor determined. Bits and
+/// hashes can also be given directly. [`build`](Self::build) checks all values. It adjusts none of them.
 ///
 /// | given | size |
 /// |---|---|
@@ -39,7 +39,7 @@ pub struct BloomFilterBuilder<S = DefaultHashBuilder> {
     hasher: S,
 }
 
-/// What the caller has said about the size.
+/// The size as the caller gave it.
 #[derive(Clone, Copy, Debug)]
 struct Given {
     expected_items: Option<u64>,

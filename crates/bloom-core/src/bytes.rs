@@ -46,8 +46,8 @@ impl BloomFilter {
 impl<S: PublicSeed, W: OwnedWords> BloomFilter<S, W> {
     /// Returns the portable bytes, which contain the seed of the hasher.
     ///
-    /// For a hasher with a secret key, and for files, use [`ByteOptions`]. The bytes of a shared filter that is changed at
-    /// the same time show each word at some moment.
+    /// For a hasher with a secret key, and for files, use [`ByteOptions`]. If other threads insert into a shared filter
+    /// meanwhile, each word is written as it is at its own moment.
     ///
     /// # Complexity
     /// O(size); allocates the bytes.

@@ -1,31 +1,31 @@
-//! From one 64-bit hash to as many positions as a filter needs.
+//! The hashing scheme: all positions of a key from one 64-bit hash.
 
 use pds_core::hash::reduce;
 use pds_core::internal::GOLDEN_RATIO;
 
-/// Where the two differences start in the key's hash.
-///
-/// The obvious 32 fails: in `x + rotl(x, 32)` both halves are the same sum, so that the second probe of a
-/// filter beyond 2^32 bits reaches half of the bits, or fewer. As a rotation multiplies by a power of two
-/// modulo 2^64 - 1, probe i is about x (1 + i 2^33 + i (i - 1) / 2 · 2^19) modulo that; of all rotations near
-/// a half and a quarter of the word, 33 and 19 have the least common factors of these multipliers, and
-/// of their differences, with the modulus: at most 3 and 255 up to 40 probes.
+/// The rotations of the hash that give the two differences.
+// The obvious 32 fails: in `x + rotl(x, 32)` both halves are the same sum, so the second probe of a filter beyond 2^32
+// bits reaches at most half of the bits. A rotation multiplies by a power of two modulo 2^64 - 1. Therefore probe i is
+// about x (1 + i 2^33 + i (i - 1) / 2 · 2^19) modulo that. Among all rotations near a half and a quarter of the word,
+// 33 and 19 give these multipliers and their differences the least common factors with the modulus: at most 3 and 255
+// up to 40 probes.
 const STEP_ROTATION: u32 = 33;
 const STEP_OF_STEP_ROTATION: u32 = 19;
 
 /// The positions of one key: enhanced double hashing, reduced by multiply-high.
 ///
-/// The first position is the hash itself; three additions make each further position. Any
-/// number of bits works, and none of it enters the sequence itself, so that filters whose sizes
-/// divide each other have positions that divide each other.
+/// The first position is the hash itself. Each further position takes three additions. The sequence does not depend on
+/// the number of bits, which can be any number. If the size of one filter divides that of another, their positions
+/// divide each other, too.
 ///
-/// The position is a cubic in the number of the probe: the first two differences depend on the key,
-/// the third is a constant. Each part earns its place. Without the constant, a key whose first step
-/// is near 0 (or near a simple fraction of 2^64) would meet the same bits again and again. It is as
-/// large as the golden ratio's share of 2^64, because multiply-high uses the upper bits of the
-/// position only, which a small constant never reaches. A second difference that is the same for
-/// all keys leaves keys of one first step with the same pattern of distances, which costs 46 % more
-/// false positives than independent positions at 64 bits and 13 hashes.
+/// The position is a cubic in the number of the probe. The first two differences depend on the key, the third is a
+/// constant. Each part is necessary:
+///
+/// - Without the constant, a key whose first step is near 0 (or near a simple fraction of 2^64) would probe the same
+///   bits again and again. The constant is the golden ratio's share of 2^64. Multiply-high uses the upper bits of the
+///   position only, and a small constant would never reach them.
+/// - If the second difference were the same for all keys, keys with equal first steps would have the same pattern of
+///   distances. At 64 bits and 13 hashes that gives 46 % more false positives than independent positions.
 ///
 /// # Examples
 /// ```
@@ -49,12 +49,12 @@ pub struct DoubleHash {
 }
 
 impl DoubleHash {
-    /// All zeros, which memory can be filled with quickly.
+    /// All zeros, because memory can be filled with zeros quickly.
     #[cfg(feature = "alloc")]
     pub(crate) const ZERO: Self = Self { position: 0, step: 0, step_of_step: 0 };
 
-    /// Starts the sequence of the key with this hash: 64 uniform bits, as [`KeyHasher`](pds_core::KeyHasher) makes
-    /// them. Pass any other hash through [`finalize`](pds_core::hash::finalize).
+    /// Starts the sequence of the key with this hash: 64 uniform bits, such as those of a
+    /// [`KeyHasher`](pds_core::KeyHasher). Pass any other hash through [`finalize`](pds_core::hash::finalize).
     #[inline]
     #[must_use]
     pub const fn new(hash: u64) -> Self {
@@ -71,7 +71,7 @@ impl DoubleHash {
         reduce(self.next_unreduced(), num_bits)
     }
 
-    /// Returns the next position as a fraction of 2^64 of any number of bits.
+    /// Returns the next position for any number of bits, as a fraction of 2^64.
     #[inline]
     pub(crate) const fn next_unreduced(&mut self) -> u64 {
         let position = self.position;

@@ -1,4 +1,4 @@
-//! The standard Bloom filter: construction, and the methods that change one that is owned.
+//! The standard Bloom filter: construction, and the methods that change an owned filter.
 
 use core::convert::Infallible;
 use core::hash::Hash;
@@ -12,10 +12,13 @@ use pds_params::BloomParams;
 use crate::batch::{insert_hashes, insert_keys};
 use crate::{BitArray, BloomFilterBuilder, probing};
 
-/// Answers *have I seen this key?*: `false` is certain, and an absent key gets `true` at a rate that you choose.
+/// A set that answers membership with false positives at a chosen rate.
 ///
-/// Among the filters without removal, it needs the least memory, and it is the one for unions and intersections. A lookup
-/// reads up to one cache line per hash function. The filter keeps no keys, so it can neither list nor remove them.
+/// `false` is certain: the key is absent. An absent key is answered `true` at the false-positive rate.
+///
+/// Use a Bloom filter if memory counts most, or for unions and intersections: among the filters without removal it
+/// needs the least memory. A lookup reads up to one cache line per hash function. The filter keeps no keys, so it can
+/// neither list nor remove them.
 ///
 /// The type of a key is part of the key: `1u32` and `1u64` are different keys.
 ///
@@ -29,7 +32,7 @@ use crate::{BitArray, BloomFilterBuilder, probing};
 /// | [`BloomFilterView<B>`](crate::BloomFilterView) | in portable bytes of the type `B` | those that read |
 ///
 /// # Guarantees
-/// - False negatives: never, provided that `Hash` of a key always feeds the same bytes.
+/// - False negatives: never, if `Hash` of a key always feeds the same bytes.
 /// - False positives: the mean rate is at most the promised one, up to the expected number of distinct items. With n items
 ///   in m bits and k hashes it is close to (1 - e^(-kn/m))^k.
 /// - Memory: m / 8 bytes. 9.6 bits per item at 1 %, 14.4 at 0.1 %.
@@ -54,7 +57,7 @@ use crate::{BitArray, BloomFilterBuilder, probing};
 /// Bloom Filters: A Survey", Internet Mathematics 1(4), 2004, section 2.
 #[derive(Clone)]
 pub struct BloomFilter<S = DefaultHashBuilder, W = Words> {
-    /// As many bits as the parameters say.
+    /// The bits. The parameters state their number.
     pub(crate) bits: BitArray<W>,
     /// Shape and design.
     pub(crate) params: BloomParams,
@@ -104,10 +107,10 @@ impl<S> BloomFilter<S> {
         Ok(Self { bits: BitArray::zeroed(params.num_bits())?, params, hasher })
     }
 
-    /// Creates a filter from bits that were set elsewhere, such as by a counting filter of the same shape.
+    /// Creates a filter from existing bits, such as those of a counting filter of the same shape.
     ///
     /// # Errors
-    /// [`Incompatible::Shape`] if there are not as many bits as the parameters say.
+    /// [`Incompatible::Shape`] if the number of bits differs from that of the parameters.
     pub fn from_bits(params: BloomParams, bits: BitArray, hasher: S) -> Result<Self, Incompatible>
     where
         S: KeyHasher,
@@ -116,13 +119,13 @@ impl<S> BloomFilter<S> {
         Ok(Self { bits, params, hasher })
     }
 
-    /// Inserts a key by [its hash](KeyHasher#methods-that-take-a-hash). Returns `true` if it was not contained before.
+    /// Inserts a key by its [hash](KeyHasher#hashes-of-your-own). Returns `true` if it was not contained before.
     #[inline]
     pub fn insert_hash(&mut self, hash: u64) -> bool {
         probing::insert(self.bits.as_bits_mut(), self.params.num_hashes(), hash)
     }
 
-    /// Inserts many [hashes](KeyHasher#methods-that-take-a-hash). Returns how many were not contained before.
+    /// Inserts many [hashes](KeyHasher#hashes-of-your-own). Returns how many were not contained before.
     ///
     /// Bits and number are those of single inserts in this order.
     pub fn insert_hash_batch(&mut self, hashes: &[u64]) -> usize {
@@ -138,11 +141,11 @@ impl<S> BloomFilter<S> {
 impl<S: KeyHasher> BloomFilter<S> {
     /// Inserts `key`. Returns `true` if it was not contained before.
     ///
-    /// `true` is certain. `false` means that the key, or others that cover its bits, had been inserted. The order of
-    /// inserts makes no difference to the final bits.
+    /// `true` is certain. `false` means that this key was inserted before, or that other keys have set all of its bits.
+    /// The order of inserts makes no difference to the final bits.
     ///
     /// # Complexity
-    /// O(k) for k hash functions, and no allocation.
+    /// O(k) for k hash functions, without allocation.
     #[inline]
     pub fn insert<K: Hash + ?Sized>(&mut self, key: &K) -> bool {
         self.insert_hash(self.hasher.hash_key(key))
@@ -164,7 +167,7 @@ impl<S: KeyHasher> BloomFilter<S> {
         insert_keys(self.bits.as_bits_mut(), self.params.num_hashes(), &self.hasher, keys)
     }
 
-    /// Makes `self` the filter of the keys of both: the filter that inserting all of them gives.
+    /// Inserts all that `other` contains. The result is exactly that of inserting the keys of both.
     ///
     /// `other` can be in any storage.
     ///
@@ -172,7 +175,7 @@ impl<S: KeyHasher> BloomFilter<S> {
     /// [`Incompatible`] if bits, hashes or hashers differ. Nothing is changed then.
     ///
     /// # Complexity
-    /// O(m) for m bits, and no allocation.
+    /// O(m) for m bits, without allocation.
     ///
     /// # Examples
     /// ```
@@ -207,19 +210,19 @@ impl<S, W: OwnedWords> BloomFilter<S, W> {
         Ok(Self { bits: self.bits.try_clone()?, params, hasher })
     }
 
-    /// Keeps the bits that both filters have, so that `self` contains every key that is in both.
+    /// Keeps the bits that both filters have. `self` then contains every key that is in both.
     ///
     /// `other` can be in any storage.
     ///
-    /// The result has more set bits than a filter of the common keys alone, and therefore more false positives. A key of
-    /// only one of the filters is answered `true` at the rate of the other. Estimates are those of the bits, not of the
-    /// common keys. Call [`approx_intersection_len`](Self::approx_intersection_len) before to estimate their number.
+    /// The result has more set bits than a filter of the common keys alone, and therefore more false positives. A key
+    /// of only one of the filters is answered `true` at the rate of the other. The estimates are those of the bits. To
+    /// estimate the number of common keys, call [`approx_intersection_len`](Self::approx_intersection_len) first.
     ///
     /// # Errors
     /// [`Incompatible`] if bits, hashes or hashers differ. Nothing is changed then.
     ///
     /// # Complexity
-    /// O(m) for m bits, and no allocation.
+    /// O(m) for m bits, without allocation.
     ///
     /// # Examples
     /// ```
@@ -232,7 +235,7 @@ impl<S, W: OwnedWords> BloomFilter<S, W> {
     /// assert!(left.contains("both") && !left.contains("left") && !left.contains("right"));
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
-    // Exclusive for a shared filter too: an insert at the same time could be lost, unlike with a union.
+    // Takes `&mut self` for a shared filter, too: unlike with a union, an insert at the same time could be lost.
     pub fn intersect_with(
         &mut self,
         other: &BloomFilter<S, impl WordSource>,
@@ -298,14 +301,14 @@ impl<S: KeyHasher> Merge for BloomFilter<S> {
     }
 }
 
-/// Takes keys and references to keys: both hash alike.
+/// Inserts keys, or references to keys: both have the same hash.
 impl<K: Hash, S: KeyHasher> Extend<K> for BloomFilter<S> {
     fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
         keys.into_iter().for_each(|key| _ = self.insert(&key));
     }
 }
 
-/// Filters are equal if shape, hasher and bits are. The design (expected items and rate) takes no part.
+/// Filters are equal if shape, hasher and bits are equal. The design (expected items and rate) is not compared.
 impl<S: KeyHasher> PartialEq for BloomFilter<S> {
     fn eq(&self, other: &Self) -> bool {
         self.check_compatible(other).is_ok() && self.bits == other.bits

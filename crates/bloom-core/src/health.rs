@@ -1,16 +1,16 @@
-//! Does a filter still keep what it promised?
+//! Health reports: whether a filter still keeps its promise.
 
 use core::fmt;
 
 use pds_core::Estimate;
 use pds_params::{BloomParams, bloom};
 
-/// How many standard deviations a filter may be above its promise by chance.
+/// Number of standard deviations by which the rate of a healthy filter may exceed its promise.
 const TOLERATED_DEVIATIONS: f64 = 3.0;
-/// How many times the tolerated rate is critical.
+/// The critical rate, in multiples of the limit.
 const CRITICAL_FACTOR: f64 = 10.0;
 
-/// A filter's present state against its design.
+/// The current state of a filter compared with its design.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Health {
@@ -18,27 +18,26 @@ pub struct Health {
     pub status: HealthStatus,
     /// The estimated number of distinct items.
     pub items: Estimate,
-    /// The number of distinct items that the filter was designed for, if it was.
+    /// The number of distinct items that the filter was designed for. `None` if it was sized by hand.
     pub expected_items: Option<u64>,
     /// The fraction of absent keys that are answered `true` now.
     pub false_positive_rate: f64,
-    /// The rate promised at the expected items, if one was.
+    /// The rate promised at the expected items. `None` if the filter was sized by hand.
     pub promised_rate: Option<f64>,
 }
 
 /// The verdict of a [`Health`] report.
 ///
-/// The limit is the promised rate and three standard deviations of the rate of filters that hold exactly
-/// the expected items (3.8 % above the promise for 10,000 items at 1 %, 0.4 % for a million). Without a
-/// promise it is the rate at which half of the bits are set, beyond which more bits would help more
-/// than more hashes.
+/// The limit is the promised rate plus three standard deviations of the rate of filters that hold exactly the expected
+/// items: 3.8 % above the promise for 10,000 items at 1 %, 0.4 % for a million. Without a promise it is the rate at
+/// which half of the bits are set. Beyond that, more bits would help more than more hashes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum HealthStatus {
-    /// The present rate is within the limit.
+    /// The current rate is within the limit.
     Ok,
-    /// The present rate is above the limit: the filter holds more than it was built for.
+    /// The current rate is above the limit: the filter holds more items than it was built for.
     Warning,
-    /// The present rate is above ten times the limit, or nearer to 1 than to the limit: build a larger one.
+    /// The current rate is above ten times the limit, or nearer to 1 than to the limit. Build a larger filter.
     Critical,
 }
 
@@ -49,7 +48,7 @@ impl Health {
         Self::judge(items, rate, design, limit(params))
     }
 
-    /// Judges a filter that is well up to the rate `limit`; the family's other filters call it.
+    /// Classifies a filter whose highest healthy rate is `limit`. The other filters of the family call it.
     #[doc(hidden)]
     #[must_use]
     pub fn judge(
@@ -75,13 +74,13 @@ impl HealthStatus {
     }
 }
 
-/// The rate of a filter with so many set bits.
+/// Returns the rate of a filter with this number of set bits.
 #[expect(clippy::cast_precision_loss, reason = "a ratio needs no more than the 53 bits of both")]
 pub(crate) fn rate_from_ones(params: &BloomParams, ones: u64) -> f64 {
     bloom::rate_from_fill(ones as f64 / params.num_bits() as f64, params.num_hashes())
 }
 
-/// The rate up to which a filter is well.
+/// Returns the highest rate of a healthy filter.
 fn limit(params: &BloomParams) -> f64 {
     let (num_bits, num_hashes) = (params.num_bits(), params.num_hashes());
     let (Some(items), Some(promised)) = (params.expected_items(), params.promised_rate()) else {

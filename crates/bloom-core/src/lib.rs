@@ -42,7 +42,7 @@ pub use builder::BloomFilterBuilder;
 pub use filter::BloomFilter;
 #[cfg(feature = "alloc")]
 pub use health::{Health, HealthStatus};
-// What the signatures here are made of, so that `pds-core` need not be a dependency of their users.
+// The types in the signatures of this crate, so that its users need no dependency on `pds-core`.
 #[cfg(feature = "alloc")]
 pub use pds_core::bytes::{ByteOptions, Header};
 #[cfg(feature = "alloc")]

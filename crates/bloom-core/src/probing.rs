@@ -1,4 +1,4 @@
-//! Lookups and inserts, one by one and many at once, over bits in any storage.
+//! Lookups and inserts, single and in batches, over bits in any storage.
 //!
 //! Filters in all storages run this code, so that they agree bit for bit.
 
@@ -8,27 +8,27 @@ use pds_core::internal::{Bits, BitsMut, StoredWord};
 
 use crate::DoubleHash;
 
-/// Number of keys of a batch that are under way at once.
-// Few keys are left in the last rounds of a batch of absent ones, so each of those rounds waits for a read. 128 keys share
-// that wait better than 64 do (by a tenth to a fifth beyond the cache), and their states still leave most of the first
-// cache to the bits.
+/// Number of keys of a batch that are processed together.
+// Few keys remain in the last rounds of a batch of absent keys, so each of those rounds waits for a read. 128 keys
+// share that wait better than 64 do: by a tenth to a fifth beyond the cache. Their states still leave most of the
+// first-level cache to the bits.
 pub(crate) const BATCH: usize = 128;
 
-/// Number of positions that an insert has under way at once. No key has more, and their lines fill a third of the first
-/// cache.
+/// Number of positions that an insert prefetches together. No key has more, and their lines fill a third of the
+/// first-level cache.
 const POSITIONS: usize = 256;
 
-/// Most hashes of a batch that single lookups answer faster.
-// A batch first fills its memory of states (5 KiB, 70 to 90 ns). In a filter of 8 MiB at 1 %, absent keys take 15 ns each in
-// batches of 32 and one by one, and 21 and 15 ns in batches of 16.
+/// The largest number of hashes for which single lookups are faster than a batch.
+// A batch first fills its memory of states (5 KiB, 70 to 90 ns). In a filter of 8 MiB at 1 %, absent keys take 15 ns
+// each one by one, 15 ns in batches of 32, and 21 ns in batches of 16.
 const FEW: usize = 31;
 
-/// Most bits (512 KiB) of a filter that is asked and changed one by one in any case, because it stays in the cache.
-// Prefetching gains nothing there and costs instructions: keys that are contained take 15 ns in batches and 7 to 8 ns one by
+/// The largest number of bits (512 KiB) of a filter that always takes single calls, because it stays in the cache.
+// Prefetching gains nothing there and costs instructions: contained keys take 15 ns in batches and 7 to 8 ns one by
 // one, absent keys 6 to 7 ns in both.
 const IN_CACHE: u64 = 1 << 22;
 
-/// Returns whether a batch of so many hashes pays.
+/// Returns whether a batch of this number of hashes is faster than single calls.
 #[inline]
 fn pays<W>(bits: Bits<'_, W>, hashes: usize) -> bool {
     hashes > FEW && bits.num_bits() > IN_CACHE
@@ -42,7 +42,7 @@ pub(crate) trait BitTarget {
     /// Returns the same bits to read them.
     fn as_bits(&self) -> Bits<'_, Self::Word>;
 
-    /// Sets the bit that a fraction of 2^64 falls on. Returns whether this call set it.
+    /// Sets the bit at a fraction of 2^64 of the bits. Returns whether this call set it.
     fn set(&mut self, x: u64) -> bool;
 
     /// Sets the bit at a position. Returns whether this call set it.
@@ -107,15 +107,16 @@ impl BitTarget for Bits<'_, AtomicU64> {
     }
 }
 
-/// Number of probes that a lookup makes before it looks at what they found.
-// With 1, 2, 3 and 4, an absent key reads 2.0, 2.7, 3.4 and 4.2 words on average, and the first branch mispredicts a half, a
-// quarter, an eighth and a sixteenth of the lookups. In the cache mispredictions cost most, beyond it reads do: a lookup took
+/// Number of probes that a lookup makes before it branches on their bits.
+// With 1, 2, 3 and 4, an absent key reads 2.0, 2.7, 3.4 and 4.2 words on average, and the first branch mispredicts a
+// half, a quarter, an eighth and a sixteenth of the lookups. In the cache mispredictions cost most, beyond it reads do.
+// A lookup took
 // 16.0, 8.0, 6.2 and 5.8 ns in 64 KiB, and 74, 52, 56 and 63 ns in one of a thousand filters of 120 KB (2026-11-28, hash
 // given, absent keys at 1 %).
 const PROBES_PER_BRANCH: u32 = 3;
 
-// The numbers of hashes for the rates 1 % and 0.1 % are constants here, and inlined into the caller: their loops are unrolled,
-// which saves a fifth of the time of a lookup in the cache, and a tenth of that of an insert.
+// The numbers of hashes for the rates 1 % and 0.1 % are constants here, and their loops are unrolled and inlined into
+// the caller. This saves a fifth of the time of a lookup in the cache, and a tenth of that of an insert.
 
 /// Tests whether all positions of a hash are set.
 #[inline]
@@ -168,10 +169,10 @@ fn insert_of(mut bits: impl BitTarget, num_hashes: u32, hash: u64) -> bool {
 }
 
 /// Number of probes of a key that a batch makes at once, after rounds of one each.
-// In the last rounds of a batch of absent keys, few are left to share the wait for memory.
+// In the last rounds of a batch of absent keys, few keys remain to share the wait for memory.
 const LAST_AT_ONCE: u32 = 4;
 
-/// Least number of rounds before that. At the design load each round spares half of the absent keys all further reads.
+/// Least number of rounds before that. At the design load each round decides half of the remaining absent keys.
 const LEAST_ROUNDS: u32 = 3;
 
 /// [`contains`] for up to [`BATCH`] hashes.
@@ -190,8 +191,9 @@ pub(crate) fn contains_chunk(
     }
 }
 
-/// One probe of all keys per round, then on with those that may be contained, and all remaining probes of these at the end.
-// Not inlined: its states would be memory of single lookups, too.
+/// Tests one probe of each remaining key per round. A round drops the keys that are absent. The end tests all remaining
+/// probes of the remaining keys.
+// Not inlined: otherwise single lookups would reserve the memory of its states, too.
 #[inline(never)]
 fn contains_in_rounds(
     bits: Bits<'_, impl StoredWord>,
@@ -218,10 +220,10 @@ fn contains_in_rounds(
 /// A key of a batch.
 #[derive(Clone, Copy)]
 struct Lookup {
-    /// The place of its answer.
+    /// The index of its answer.
     index: usize,
     probes: DoubleHash,
-    /// The position to test next, whose word is on its way.
+    /// The next position to test. Its word has been prefetched.
     position: u64,
 }
 
@@ -250,7 +252,7 @@ impl Lookup {
 }
 
 /// Moves the lookups whose bit is set to the front and returns them.
-// Without a branch on the bits, which cannot be predicted.
+// Without a branch on the bits, which are unpredictable.
 #[inline]
 fn keep_set<'a>(bits: Bits<'_, impl StoredWord>, lookups: &'a mut [Lookup]) -> &'a mut [Lookup] {
     let mut kept = 0;
@@ -263,7 +265,7 @@ fn keep_set<'a>(bits: Bits<'_, impl StoredWord>, lookups: &'a mut [Lookup]) -> &
 }
 
 /// [`insert`] for many hashes. Returns how many set a bit that was clear.
-// The keys are taken in order, each with all its bits, so that the number is that of single inserts.
+// The keys are inserted in order, each with all its bits, so the number is that of single inserts.
 pub(crate) fn insert_chunk(bits: &mut impl BitTarget, num_hashes: u32, hashes: &[u64]) -> usize {
     if !pays(bits.as_bits(), hashes.len()) {
         return hashes.iter().filter(|&&hash| insert(&mut *bits, num_hashes, hash)).count();
@@ -350,7 +352,7 @@ mod tests {
         }
     }
 
-    /// A batch of few keys, or in a small filter, does what single calls do: the same reads and nothing else.
+    /// A batch of few keys, or in a small filter, makes the same reads as single calls.
     #[test]
     fn case_46_few_keys_are_asked_one_by_one() {
         let (small, large) = (filled(1_000, 0.01), filled(IN_CACHE / 8, 0.01));
@@ -366,7 +368,7 @@ mod tests {
             let batch = reads_of(|| contains_chunk(bits, *num_hashes, &hashes, &mut answers));
             assert_eq!(batch, single, "{len} keys in {num_bits} bits");
         }
-        // Rounds of one probe each read fewer words, which shows that the counts tell the two apart.
+        // Rounds of one probe each read fewer words. This shows that the counts distinguish the two.
         let (words, num_bits, num_hashes) = large;
         let bits = Bits::new(&words, num_bits);
         let hashes = hashes(1 << 40..(1 << 40) + BATCH as u64);

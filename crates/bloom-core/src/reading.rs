@@ -74,14 +74,14 @@ impl<S, W> BloomFilter<S, W> {
 }
 
 impl<S, W: WordSource> BloomFilter<S, W> {
-    /// Tests by [its hash](KeyHasher#methods-that-take-a-hash) whether a key may be contained. `false` is certain.
+    /// Tests by its [hash](KeyHasher#hashes-of-your-own) whether a key may be in the set. `false` is certain.
     #[inline]
     #[must_use]
     pub fn contains_hash(&self, hash: u64) -> bool {
         probing::contains(self.bits.as_bits(), self.params.num_hashes(), hash)
     }
 
-    /// Tests many [hashes](KeyHasher#methods-that-take-a-hash): `out[i]` is the answer for `hashes[i]`.
+    /// Tests many [hashes](KeyHasher#hashes-of-your-own): `out[i]` is the answer for `hashes[i]`.
     ///
     /// This is faster than single calls if the filter exceeds the cache, most of all for absent keys.
     ///
@@ -120,8 +120,8 @@ impl<S, W: WordSource> BloomFilter<S, W> {
 
     /// Returns whether at least half of all absent keys are answered `true`.
     ///
-    /// Such a filter is wrong about an absent key at least as often as right. Most filters get there long before every bit
-    /// is set: with 7 hashes, when some 91 % of the bits are.
+    /// Such a filter is wrong about an absent key at least as often as right. This happens long before every bit is
+    /// set: with 7 hashes, if about 91 % of the bits are set.
     ///
     /// # Complexity
     /// O(m) for m bits.
@@ -164,10 +164,10 @@ impl<S, W: WordSource> BloomFilter<S, W> {
 }
 
 impl<S: KeyHasher, W: WordSource> BloomFilter<S, W> {
-    /// Tests whether `key` may be contained. `false` is certain.
+    /// Tests whether `key` may be in the set. `false` is certain.
     ///
     /// # Complexity
-    /// O(k) for k hash functions, and no allocation.
+    /// O(k) for k hash functions, without allocation.
     #[inline]
     #[must_use]
     pub fn contains<K: Hash + ?Sized>(&self, key: &K) -> bool {
@@ -202,7 +202,7 @@ impl<S: KeyHasher, W: WordSource> BloomFilter<S, W> {
     /// [`Incompatible`] if shapes or hashers differ.
     ///
     /// # Complexity
-    /// O(m) for m bits, and no allocation.
+    /// O(m) for m bits, without allocation.
     pub fn approx_union_len(
         &self,
         other: &BloomFilter<S, impl WordSource>,
@@ -211,15 +211,15 @@ impl<S: KeyHasher, W: WordSource> BloomFilter<S, W> {
         Ok(self.params.cardinality(self.bits.count_union_ones(&other.bits)?))
     }
 
-    /// Estimates the number of distinct items that both filters have in common. `other` can be in any storage.
+    /// Estimates the number of distinct items that are in both filters. `other` can be in any storage.
     ///
-    /// The standard error is that of a difference of large numbers: it hardly falls with the result.
+    /// The standard error is that of a difference of large numbers. It hardly falls with the result.
     ///
     /// # Errors
     /// [`Incompatible`] if shapes or hashers differ.
     ///
     /// # Complexity
-    /// O(m) for m bits, and no allocation.
+    /// O(m) for m bits, without allocation.
     ///
     /// # Examples
     /// ```

@@ -1,4 +1,4 @@
-//! A Bloom filter that answers from its stored bytes.
+//! Views: Bloom filters that answer from portable bytes.
 
 use pds_core::bytes::{ByteOptions, Envelope, OpenView};
 use pds_core::storage::Stored;
@@ -19,7 +19,7 @@ use crate::{BitArray, BloomFilter};
 ///
 /// # Guarantees
 /// - The answers are those of the filter that wrote the bytes.
-/// - If the payload is damaged and was not verified, answers may be wrong in both directions. No question panics, and
+/// - If the payload is damaged and was not verified, answers may be wrong in both directions. No query panics, and
 ///   none reads outside the bytes.
 /// - Do not truncate a file while it is mapped: the system then ends the process on access (`SIGBUS`). Replace files by
 ///   renaming, as [`ByteOptions::save`] does.
@@ -61,7 +61,7 @@ impl<B: AsRef<[u8]>, S: PortableHasher> BloomFilterView<B, S> {
         self.bits.storage().get_ref()
     }
 
-    /// Verifies the payload: its checksum, and the unused bits.
+    /// Verifies the payload: its checksum, and whether the unused bits are clear.
     ///
     /// # Errors
     /// [`DecodeError`] says what is wrong, and at which offset.

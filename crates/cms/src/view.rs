@@ -21,7 +21,7 @@ use crate::{CountMinSketch, CountSketch, Counter};
 ///
 /// # Guarantees
 /// - The answers are those of the sketch that wrote the bytes.
-/// - If the payload is damaged and was not verified, answers may be wrong in both directions. No question panics, and
+/// - If the payload is damaged and was not verified, answers may be wrong in both directions. No query panics, and
 ///   none reads outside the bytes.
 /// - Do not truncate a file while it is mapped: the system then ends the process on access (`SIGBUS`). Replace files by
 ///   renaming, as [`ByteOptions::save`] does.

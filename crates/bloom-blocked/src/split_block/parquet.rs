@@ -121,8 +121,8 @@ pub enum ParquetWriter {
     Arrow,
     /// `DuckDB`: the next power of two of the bytes, which are truncated to a whole number.
     DuckDb,
-    /// parquet-java, and with it Spark: as the others, but from a number of bits that is up to 255 higher. Then it
-    /// clears some of the bits of that number, so that more values may get a smaller filter.
+    /// parquet-java, and with it Spark: as the others, but from a number of bits that is up to 255 higher and has one
+    /// bit cleared. Therefore more values may get a smaller filter.
     ParquetJava,
 }
 

@@ -13,14 +13,10 @@ use super::{DefaultHashBuilder, SipHashBuilder, finalize};
 /// structures with equal hashers.
 ///
 /// # Hashes of your own
-/// Methods with `_hash` in their name take the hash of a key in place of the key. Pass the
-/// [`hash_key`](Self::hash_key) of the structure, or of any structure with an equal hasher, or 64 uniform bits. Pass any
-/// other hash through [`finalize`](crate::hash::finalize) first. Keys with equal hashes are one key.
-///
-/// # Methods that take a hash
-/// Methods such as `insert_hash` and `contains_hash_batch` take a hash in place of a key. It must be the
-/// [`hash_key`](Self::hash_key) of the structure, or 64 uniform bits. Pass any other hash through
-/// [`finalize`](crate::hash::finalize), otherwise the promised errors do not hold. Keys with equal hashes are one key.
+/// Methods with `_hash` in their name take the hash of a key in place of the key. Pass the [`hash_key`](Self::hash_key)
+/// of the structure, or of any structure with an equal hasher, or 64 uniform bits. Pass any other hash through
+/// [`finalize`](crate::hash::finalize) first, otherwise the promised errors do not hold. Keys with equal hashes are one
+/// key.
 ///
 /// # Examples
 /// ```
