@@ -1,12 +1,12 @@
-//! Structures side by side: what each takes, what each can do, and which one to choose.
+//! Comparison of structures: sizes, abilities, and recommendations.
 //!
-//! For *have I seen this key?*, [`compare`] sizes every filter for the same promise, and [`recommend`] chooses one and says
-//! why not the others. The other way round, [`Candidate::for_memory`] finds the lowest rate that a budget of memory
-//! allows, and [`Candidate::of_most_items`] the most items.
+//! For membership, [`compare`] sizes every filter for the same promise. [`recommend`] chooses one, and states the
+//! reason against each of the others. [`Candidate::for_memory`] finds the lowest rate that a memory budget allows, and
+//! [`Candidate::of_most_items`] the most items.
 //!
-//! For *how often?* and *how many different ones?* there are [`recommend_counts`] and [`recommend_distinct`].
+//! For frequencies use [`recommend_counts`], and for numbers of distinct keys [`recommend_distinct`].
 //!
-//! What is compared are the structures of the [`registry`](crate::registry).
+//! The compared structures are those of the [`registry`](crate::registry).
 
 mod abilities;
 mod candidate;

@@ -1,4 +1,4 @@
-//! The code blocks of the workspace's documents, compiled and run as documentation tests of this module.
+//! The code blocks of the documents of the workspace, compiled and run as documentation tests of this module.
 
 #[doc = include_str!("../../../docs/accuracy.md")]
 mod accuracy {}
@@ -12,7 +12,7 @@ mod cookbook {}
 #[doc = include_str!("../../../docs/security.md")]
 mod security {}
 
-/// Filters with a secret key are not stored without a choice.
+/// A filter with a secret key is not stored without an explicit choice.
 ///
 /// ```compile_fail,E0277
 /// # use pds::{BloomFilter, SipHashBuilder};

@@ -1,4 +1,4 @@
-//! Structures whose kind is known at run time only.
+//! Structures whose kind is known only at run time.
 
 mod filter;
 mod filter_view;
@@ -17,7 +17,7 @@ pub use sketch::DynSketch;
 
 use crate::Kind;
 
-/// What a structure was asked to do, and cannot.
+/// An operation that the structure does not support.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Unsupported {

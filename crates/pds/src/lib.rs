@@ -113,9 +113,9 @@ pub use pds_core::{
 pub use pds_core::{FileError, ReadError};
 pub use typed::Typed;
 
-/// The traits, the structures and the hashers, to be imported with a star; views are named where they are used.
+/// The traits, the structures and the hashers, for `use pds::prelude::*`. Views are not included.
 ///
-/// Where a structure and a trait have a method of the same name, a call means the structure's.
+/// If a structure and a trait have a method of the same name, a call means the method of the structure.
 pub mod prelude {
     #[cfg(all(feature = "blocked", feature = "alloc", target_has_atomic = "64"))]
     pub use crate::AtomicBlockedBloomFilter;

@@ -1,9 +1,9 @@
-//! Every structure of the family, in one list.
+//! The list of all structures of the family.
 //!
-//! A [`Structure`] is data: names, the kind in stored bytes, abilities, and how it is sized. The comparison and the
+//! A [`Structure`] is data: names, the kind in stored bytes, abilities, and sizing. The comparison and the
 //! recommendation in [`compare`](crate::compare) iterate over [`ALL`], and so do the tools of the workspace.
 //!
-//! Every structure is listed whatever the features of this crate are: its size needs no code of its own.
+//! Every structure is listed with any features of this crate, because its size needs no code of the structure.
 
 mod blocked;
 mod bloom;
@@ -20,7 +20,7 @@ use crate::compare::{Abilities, CardinalitySizing, FrequencySizing, MembershipSi
 use crate::dynamic::{DynFilter, DynSketch, FilterVisitor, SketchVisitor};
 use crate::{Kind, PortableHasher};
 
-/// What to do with a type of one role, if that is the one wanted.
+/// Expands the code for a type of one role, if that role is wanted.
 macro_rules! of_role {
     (visit filter filter $type:ty, $visitor:ident) => {
         if let Some(output) = $visitor.visit::<$type>() {
@@ -50,8 +50,8 @@ macro_rules! of_role {
 
 /// Names each structure, and lists all of them.
 ///
-/// `module::STRUCTURE => "feature" role: types;` where `DynFilter` (role `filter`) or `DynSketch` (role `sketch`) can hold
-/// the structure. The first type that takes a header or a structure wins.
+/// Write `module::STRUCTURE => "feature" role: types;` if `DynFilter` (role `filter`) or `DynSketch` (role `sketch`)
+/// can hold the structure. The first type that takes a header or a structure wins.
 macro_rules! registry {
     ($($module:ident::$structure:ident $(=> $feature:literal $role:ident: $($type:ty),+)?;)*) => {
         $(pub use $module::$structure;)*
@@ -90,7 +90,7 @@ macro_rules! registry {
             of_role!(from $role $type);
         )+)?)*
 
-        /// What is expected where bytes hold a kind whose feature is off, among the structures that `is_wanted`.
+        /// Returns the feature of a kind in stored bytes if that feature is off, among the structures that `is_wanted`.
         pub(crate) fn feature_that_is_off(
             kind: Kind,
             is_wanted: fn(&Structure) -> bool,
@@ -130,9 +130,9 @@ registry! {
     exact::HASH_MAP;
 }
 
-/// A structure: what it is called, what it can do, and how it is sized.
+/// A structure: its names, its abilities and its sizing.
 ///
-/// Two are equal when their types are.
+/// Two structures are equal if their types are equal.
 ///
 /// # Examples
 /// ```
@@ -143,28 +143,28 @@ registry! {
 /// assert_eq!(structure.to_string(), "cuckoo filter");
 /// ```
 pub struct Structure {
-    /// The name in words, as in a sentence.
+    /// The name in words, for use in a sentence.
     pub name: &'static str,
     /// The name of the type.
     pub type_name: &'static str,
     /// The name of the crate that has the type.
     pub crate_name: &'static str,
-    /// The feature of `pds` that adds it; none for the standard library's.
+    /// The feature of `pds` that adds it. `None` for structures of the standard library.
     pub feature: Option<&'static str>,
-    /// The kind in stored bytes; none where these have no header.
+    /// The kind in stored bytes. `None` if these have no header.
     pub kind: Option<Kind>,
-    /// What its users have to mind, in a sentence.
+    /// A caution for its users, in a sentence.
     pub caution: &'static str,
-    /// How it is sized for *have I seen this key?*, if it answers that.
+    /// Its sizing as a membership filter, if it is one.
     pub(crate) membership: Option<MembershipSizing>,
-    /// How it is sized for *how often?*, if it answers that.
+    /// Its sizing for frequencies, if it estimates them.
     pub(crate) frequency: Option<FrequencySizing>,
-    /// How it is sized for *how many different ones?*, if it answers that.
+    /// Its sizing for numbers of distinct keys, if it estimates them.
     pub(crate) cardinality: Option<CardinalitySizing>,
 }
 
 impl Structure {
-    /// What an entry starts from.
+    /// The base of an entry.
     const NONE: Self = Self {
         name: "",
         type_name: "",
@@ -177,13 +177,13 @@ impl Structure {
         cardinality: None,
     };
 
-    /// Returns what the structure can do as a membership filter; none where it is no such filter.
+    /// Returns the abilities of the structure as a membership filter. `None` if it is not one.
     #[must_use]
     pub fn abilities(&self) -> Option<Abilities> {
         self.membership.as_ref().map(|sizing| sizing.abilities)
     }
 
-    /// Returns the path of the type, as code that depends on `pds` alone names it.
+    /// Returns the path of the type for code that depends only on `pds`.
     #[must_use]
     pub fn path(&self) -> Path<'_> {
         Path(self)
@@ -204,21 +204,21 @@ impl fmt::Debug for Structure {
     }
 }
 
-/// Writes the name in words, as in a sentence.
+/// Writes the name in words, for use in a sentence.
 impl fmt::Display for Structure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name)
     }
 }
 
-/// What [`Structure::path`] shows.
+/// The result of [`Structure::path`].
 #[derive(Clone, Copy, Debug)]
 pub struct Path<'a>(&'a Structure);
 
 impl fmt::Display for Path<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let root = if self.0.feature.is_some() { "pds" } else { "std::collections" };
-        // Generic arguments of a type in an expression stand behind a second `::`.
+        // Generic arguments of a type in an expression follow a second `::`.
         match self.0.type_name.split_once('<') {
             Some((name, arguments)) => write!(f, "{root}::{name}::<{arguments}"),
             None => write!(f, "{root}::{}", self.0.type_name),
@@ -231,7 +231,7 @@ pub fn filters() -> impl Iterator<Item = &'static Structure> {
     ALL.iter().copied().filter(|structure| structure.membership.is_some())
 }
 
-/// Returns the structure that stored bytes of this kind hold, if it is one of the family.
+/// Returns the structure of a kind in stored bytes, if it is one of the family.
 #[must_use]
 pub fn of_kind(kind: Kind) -> Option<&'static Structure> {
     ALL.iter().copied().find(|structure| structure.kind == Some(kind))

@@ -8,22 +8,20 @@ use core::marker::PhantomData;
 
 use crate::{Frequency, Insert, Membership, Merge, Remove};
 
-/// A structure `F` that takes keys of the one type `K` and no others.
+/// A structure `F` that takes only keys of the type `K`.
 ///
-/// A structure hashes whatever it is given, and `1u32`, `1u64` and `1i64` are different keys to a
-/// hasher: the first has four bytes, and derived types of equal bytes may be written differently.
-/// An insert of the literal `1` (an `i32`) and a later question for an `id: u64` of 1 compile, and
-/// the answer is a wrong *no*. `Typed` turns the mistake into a compile error. Choose it where keys are
-/// numbers, or where one structure is filled and asked in different places; use the bare structure
-/// where keys of several types are meant to live in it.
+/// A structure hashes any type, and `1u32`, `1u64` and `1i64` are different keys: the first has four bytes, and types
+/// of equal bytes may hash differently. An insert of the literal `1` (an `i32`) and a later query for an `id: u64` of 1
+/// compile, and the answer is a wrong *no*. `Typed` turns this mistake into a compile error. Use it if keys are
+/// numbers, or if inserts and queries are in different places. Use the bare structure for keys of several types.
 ///
 /// `K` may be unsized: a `Typed<F, str>` takes `&str` and, by coercion, `&String`.
 ///
 /// # Guarantees
 /// - Answers, bytes and errors: those of `F`, for the same keys.
-/// - Cost: none; the layout of `F`, and one inlined call.
-/// - [`Merge`] joins structures of equal `K` only. The other traits are left out on purpose: through
-///   them, any key would come in again. [`get_ref`](Self::get_ref) gives the structure for all else.
+/// - Cost: none. It has the layout of `F`, and calls are inlined.
+/// - [`Merge`] merges only structures of equal `K`. The other traits are not implemented, because they would admit any
+///   key again. For everything else use [`get_ref`](Self::get_ref).
 ///
 /// # Examples
 #[cfg_attr(all(feature = "bloom", feature = "alloc"), doc = "```")]
@@ -52,18 +50,18 @@ use crate::{Frequency, Insert, Membership, Merge, Remove};
 /// ```
 pub struct Typed<F, K: ?Sized> {
     structure: F,
-    // Keys are only lent: `K` is no part of what is owned, sent or dropped.
+    // Keys are only borrowed: `K` is neither owned, sent nor dropped.
     key: PhantomData<fn(&K)>,
 }
 
 impl<F, K: ?Sized> Typed<F, K> {
-    /// Wraps `structure`; keys that are already in it should be of type `K`.
+    /// Wraps `structure`. Keys that are already in it should be of type `K`.
     #[inline]
     pub const fn new(structure: F) -> Self {
         Self { structure, key: PhantomData }
     }
 
-    /// Lends the structure, for all that takes no key.
+    /// Returns a reference to the structure, for everything that takes no key.
     #[inline]
     pub const fn get_ref(&self) -> &F {
         &self.structure
@@ -77,10 +75,10 @@ impl<F, K: ?Sized> Typed<F, K> {
 }
 
 impl<F: Insert, K: Hash + ?Sized> Typed<F, K> {
-    /// Inserts `key` into a structure that can refuse it. Returns `true` when it was not contained before.
+    /// Inserts `key` into a structure that can refuse it. Returns `true` if it was not contained before.
     ///
     /// # Errors
-    /// As the structure says; nothing is changed then.
+    /// Those of the structure. Nothing is changed then.
     #[inline]
     pub fn try_insert(&mut self, key: &K) -> Result<bool, F::Error> {
         self.structure.insert(key)
@@ -88,7 +86,7 @@ impl<F: Insert, K: Hash + ?Sized> Typed<F, K> {
 }
 
 impl<F: Insert<Error = Infallible>, K: Hash + ?Sized> Typed<F, K> {
-    /// Inserts `key`. Returns `true` when it was not contained before.
+    /// Inserts `key`. Returns `true` if it was not contained before.
     #[inline]
     pub fn insert(&mut self, key: &K) -> bool {
         let Ok(new) = self.try_insert(key);
@@ -97,8 +95,7 @@ impl<F: Insert<Error = Infallible>, K: Hash + ?Sized> Typed<F, K> {
 }
 
 impl<F: Remove, K: Hash + ?Sized> Typed<F, K> {
-    /// Removes one copy of `key`. Returns `false`, and changes nothing, when the structure can tell that
-    /// the key is absent.
+    /// Removes one copy of `key`. Returns `false`, and changes nothing, if the key is certainly absent.
     #[inline]
     pub fn remove(&mut self, key: &K) -> bool {
         self.structure.remove(key)
@@ -106,7 +103,7 @@ impl<F: Remove, K: Hash + ?Sized> Typed<F, K> {
 }
 
 impl<F: Membership, K: Hash + ?Sized> Typed<F, K> {
-    /// Tests whether `key` is possibly contained; `false` is certain.
+    /// Tests whether `key` may be in the set. `false` is certain.
     #[inline]
     pub fn contains(&self, key: &K) -> bool {
         self.structure.contains(key)
@@ -144,7 +141,7 @@ impl<F, K: ?Sized> From<F> for Typed<F, K> {
     }
 }
 
-// By hand, because a derive would ask the same of `K`.
+// By hand, because a derive would require the same of `K`.
 impl<F: Clone, K: ?Sized> Clone for Typed<F, K> {
     fn clone(&self) -> Self {
         Self::new(self.structure.clone())

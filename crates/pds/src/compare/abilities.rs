@@ -1,14 +1,14 @@
-//! What structures can do besides answering.
+//! Abilities of structures besides answering.
 
 use core::fmt;
 
-/// How far a structure can do something.
+/// The degree to which a structure has an ability.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Ability {
     /// Not at all.
     #[default]
     No,
-    /// Up to a limit, which [`Structure::caution`](crate::registry::Structure::caution) tells.
+    /// Up to a limit, which [`Structure::caution`](crate::registry::Structure::caution) states.
     Limited,
     /// Always.
     Yes,
@@ -24,21 +24,21 @@ impl fmt::Display for Ability {
     }
 }
 
-/// What a filter can do besides inserting and answering, or what it is asked to do.
+/// The abilities of a filter besides inserting and answering, or those that are needed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Abilities {
-    /// Forget a key that was inserted.
+    /// Remove a key that was inserted.
     pub remove: Ability,
-    /// Take in all keys of another one of the same shape.
+    /// Merge all keys of another filter of the same shape.
     pub merge: Ability,
-    /// Tell how often a key was inserted.
+    /// Estimate how often a key was inserted.
     pub count: Ability,
-    /// Take more keys than it was sized for: [`Limited`](Ability::Limited) when it errs more often then.
+    /// Take more keys than it was sized for. [`Limited`](Ability::Limited) if the error rate then rises.
     pub grow: Ability,
 }
 
 impl Abilities {
-    /// Returns the abilities with their names in words, to be put after "can" and "cannot".
+    /// Returns the abilities with their names in words, which follow "can" or "cannot".
     #[must_use]
     pub fn named(self) -> [(&'static str, Ability); 4] {
         [
@@ -57,14 +57,14 @@ impl Abilities {
     }
 }
 
-/// What a structure that counts can do besides counting, or what it is asked to do.
+/// The abilities of a structure that counts, besides counting, or those that are needed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct CountAbilities {
-    /// Take counts back.
+    /// Subtract counts.
     pub remove: bool,
-    /// Err with a mean of zero, and not upwards only.
+    /// Have an error with a mean of zero, instead of only upwards.
     pub unbiased: bool,
-    /// List the most frequent keys, and not only answer for a given one.
+    /// List the most frequent keys, instead of only answering for a given key.
     pub list: bool,
 }
 

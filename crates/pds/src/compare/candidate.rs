@@ -1,4 +1,4 @@
-//! A membership filter, sized.
+//! Membership filters with a size.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -12,7 +12,7 @@ use crate::params::bloom::MAX_BITS;
 use crate::registry::Structure;
 use crate::{AllocError, DynFilter, PortableHasher};
 
-/// A membership filter with its size for a number of items, and what follows from both.
+/// A membership filter with its size for a number of items, and the properties that follow.
 ///
 /// # Examples
 /// ```
@@ -33,7 +33,7 @@ pub struct Candidate {
     abilities: Abilities,
     design: Box<dyn AnyDesign>,
     items: u64,
-    /// The rate that it was sized for; none where it was sized by its memory.
+    /// The rate that it was sized for. `None` if it was sized by its memory.
     promised: Option<f64>,
 }
 
@@ -41,7 +41,7 @@ impl Candidate {
     /// Sizes `structure` for `items` distinct keys and a false-positive rate of at most `rate`.
     ///
     /// # Errors
-    /// [`ParamError`] where the structure cannot have such a rate, or so many items, or is no membership filter.
+    /// [`ParamError`] if the structure cannot have such a rate, or so many items, or is not a membership filter.
     pub fn new(structure: &'static Structure, items: u64, rate: f64) -> Result<Self, ParamError> {
         let sizing = sizing(structure)?;
         let design = (sizing.for_promise)(Promise { items, rate })?;
@@ -51,7 +51,7 @@ impl Candidate {
     /// Finds the lowest rate at which `structure` holds `items` distinct keys in at most `bytes` bytes.
     ///
     /// # Errors
-    /// [`ParamError`] where they do not fit, whatever the rate, or the structure is no membership filter.
+    /// [`ParamError`] if they do not fit at any rate, or if the structure is not a membership filter.
     ///
     /// # Examples
     /// ```
@@ -77,7 +77,7 @@ impl Candidate {
     /// Finds the most items for which `structure` keeps `rate` in at most `bytes` bytes.
     ///
     /// # Errors
-    /// [`ParamError`] where not even one item does, or the structure is no membership filter.
+    /// [`ParamError`] if not even one item fits, or if the structure is not a membership filter.
     ///
     /// # Complexity
     /// About twice as many sizings as the number of items has bits.
@@ -113,7 +113,7 @@ impl Candidate {
         self.structure
     }
 
-    /// Returns the parameters to build it from, where they are of the type `P`.
+    /// Returns the parameters to build it from, if they are of the type `P`.
     ///
     /// # Examples
     /// ```
@@ -131,7 +131,7 @@ impl Candidate {
         self.design.params().downcast_ref()
     }
 
-    /// Returns the expression of Rust that builds it: `pds::BloomFilter::new(1_000, 0.01)?`.
+    /// Returns the Rust expression that builds it: `pds::BloomFilter::new(1_000, 0.01)?`.
     #[must_use]
     pub fn expression(&self) -> String {
         let call = match self.promised {
@@ -141,7 +141,7 @@ impl Candidate {
         format!("{}::{call}", self.structure.path())
     }
 
-    /// Builds the filter, empty; none if [`DynFilter`] holds no such structure, or if its feature is off.
+    /// Builds the empty filter. `None` if [`DynFilter`] holds no such structure, or if its feature is off.
     ///
     /// # Errors
     /// [`AllocError`] if the allocator refuses the memory.
@@ -175,13 +175,13 @@ impl Candidate {
         self.items
     }
 
-    /// Returns the bytes of its payload.
+    /// Returns the size of its payload in bytes.
     #[must_use]
     pub fn size_in_bytes(&self) -> u64 {
         self.design.size_in_bytes()
     }
 
-    /// Returns the bits that each item takes.
+    /// Returns the number of bits per item.
     #[must_use]
     pub fn bits_per_item(&self) -> f64 {
         8.0 * self.size_in_bytes() as f64 / self.items as f64
@@ -193,21 +193,21 @@ impl Candidate {
         self.rate_at(self.items).unwrap_or(1.0)
     }
 
-    /// Predicts the mean false-positive rate at another number of items; none where they do not fit.
+    /// Predicts the mean false-positive rate at another number of items. `None` if they do not fit.
     ///
-    /// The share of absent keys whose 64-bit hash equals a stored one is part of it.
+    /// It includes absent keys whose 64-bit hash equals a stored one.
     #[must_use]
     pub fn rate_at(&self, items: u64) -> Option<f64> {
         self.design.rate_at(items).map(|rate| rate.min(1.0))
     }
 
-    /// Returns how many cache lines a lookup reads.
+    /// Returns the number of cache lines that a lookup reads.
     #[must_use]
     pub fn lines_read(&self) -> LinesRead {
         self.design.lines_read(self.items)
     }
 
-    /// Returns what the structure can do.
+    /// Returns the abilities of the structure.
     #[must_use]
     pub const fn abilities(&self) -> Abilities {
         self.abilities
@@ -231,7 +231,8 @@ fn in_range(parameter: &'static str, value: u64, min: u64, max: u64) -> Result<(
     Err(ParamError::OutOfRange { parameter, value, min, max })
 }
 
-/// The greatest number up to `max` for which `holds` is true, which is so from 1 up to it, and false after.
+/// Returns the greatest number up to `max` for which `holds` is true. `holds` must be true from 1 up to some number,
+/// and false above it.
 fn greatest(max: u64, holds: impl Fn(u64) -> bool) -> Option<u64> {
     if !holds(1) {
         return None;

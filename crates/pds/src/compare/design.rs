@@ -1,4 +1,4 @@
-//! What the comparison asks of the parameters of a membership filter.
+//! Parameters of membership filters, as the comparison uses them.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -9,31 +9,31 @@ use core::fmt;
 use super::{Abilities, LinesRead};
 use crate::params::ParamError;
 
-/// Items, and the false-positive rate that is kept for them.
+/// A number of items, and the false-positive rate at that number.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Promise {
     pub(crate) items: u64,
     pub(crate) rate: f64,
 }
 
-/// Parameters of a membership filter, as the comparison asks for them.
+/// Parameters of a membership filter, as the comparison uses them.
 pub(crate) trait Design: Clone + fmt::Debug + Send + Sync + 'static {
-    /// Finds the least filter that keeps the promise.
+    /// Finds the smallest filter that keeps the promise.
     fn for_promise(promise: Promise) -> Result<Self, ParamError>;
 
-    /// Finds the filter with the lowest rate for `items` items in at most `bytes` bytes, which are from 8 to 2^60.
+    /// Finds the filter with the lowest rate for `items` items in at most `bytes` bytes, from 8 to 2^60.
     fn for_memory(bytes: u64, items: u64) -> Result<Self, ParamError>;
 
-    /// Returns the bytes of the payload.
+    /// Returns the size of the payload in bytes.
     fn size_in_bytes(&self) -> u64;
 
-    /// Predicts the mean false-positive rate, the collisions of whole hashes included; none where `items` do not fit.
+    /// Predicts the mean false-positive rate, with collisions of whole hashes. `None` if `items` do not fit.
     fn rate_at(&self, items: u64) -> Option<f64>;
 
-    /// Returns how many cache lines a lookup reads when the filter holds `items` items.
+    /// Returns the number of cache lines that a lookup reads if the filter holds `items` items.
     fn lines_read(&self, items: u64) -> LinesRead;
 
-    /// Returns the call that builds exactly this filter, without the type in front of it.
+    /// Returns the call that builds exactly this filter, without the type before it.
     fn constructor(&self, items: u64) -> String;
 
     /// Returns the call that builds the filter which keeps the promise.
@@ -47,7 +47,7 @@ pub(crate) trait Design: Clone + fmt::Debug + Send + Sync + 'static {
     }
 }
 
-/// A number as a Rust literal.
+/// Returns a number as a Rust literal.
 pub(crate) fn literal(number: u64) -> String {
     let digits = number.to_string();
     let first = digits.len() % 3;
@@ -100,7 +100,7 @@ impl<D: Design> AnyDesign for D {
     }
 }
 
-/// How a membership filter is sized, and what it can do.
+/// The sizing of a membership filter, and its abilities.
 pub(crate) struct MembershipSizing {
     pub(crate) abilities: Abilities,
     pub(super) for_promise: fn(Promise) -> Result<Box<dyn AnyDesign>, ParamError>,

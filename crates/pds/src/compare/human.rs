@@ -1,4 +1,4 @@
-//! Sizes for people.
+//! Readable sizes.
 
 use core::fmt;
 
@@ -16,7 +16,7 @@ use core::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct HumanBytes(pub u64);
 
-/// Each 1,024 times the one before.
+/// Each unit is 1,024 times the one before.
 const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 
 impl fmt::Display for HumanBytes {
@@ -25,7 +25,7 @@ impl fmt::Display for HumanBytes {
             return write!(f, "{} B", self.0);
         }
         let (mut value, mut unit) = (self.0 as f64 / 1_024.0, 0);
-        // A value that would be printed as 1024 belongs to the next unit.
+        // A value that would be printed as 1024 gets the next unit.
         while value >= 1_023.5 && unit + 1 < UNITS.len() {
             value /= 1_024.0;
             unit += 1;

@@ -5,40 +5,41 @@ const LINE_BYTES: u64 = 64;
 
 /// The mean number of 64-byte cache lines that a lookup reads.
 ///
-/// Beyond the cache a line is what a lookup takes time for.
+/// Beyond the cache, these reads determine the time of a lookup.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LinesRead {
     /// For a key that was inserted.
     pub present: f64,
-    /// For a key that was not.
+    /// For a key that was not inserted.
     pub absent: f64,
 }
 
 impl LinesRead {
-    /// One line, whatever the key.
+    /// One line for any key.
     pub(crate) const ONE: Self = Self { present: 1.0, absent: 1.0 };
 
-    /// Returns the mean over both kinds of keys, equally many.
+    /// Returns the mean over equal numbers of present and absent keys.
     #[must_use]
     pub fn mean(self) -> f64 {
         f64::midpoint(self.present, self.absent)
     }
 
-    /// `probes` independent positions in `bytes` bytes, read until one is clear, with this fill.
+    /// Returns the lines for `probes` independent positions in `bytes` bytes with this fill, read until one is clear.
     ///
-    /// A probe comes about when all before it were set, and reads a line that none of them was in.
+    /// A probe happens if all before it were set. It reads a new line if none of them was in the same line.
     pub(crate) fn of_probes(probes: u32, fill: f64, bytes: u64) -> Self {
         let elsewhere = 1.0 - 1.0 / bytes.div_ceil(LINE_BYTES) as f64;
         Self { present: series(elsewhere, probes), absent: series(fill * elsewhere, probes) }
     }
 
-    /// Two buckets of four fingerprints in `bytes` bytes, some of which lie across the end of a line.
+    /// Returns the lines for two buckets of four fingerprints in `bytes` bytes. Some buckets lie across the end of a
+    /// line.
     pub(crate) fn of_buckets(fingerprint_bits: u32, bytes: u64) -> Self {
         let lines = bytes.div_ceil(LINE_BYTES);
         if lines == 1 {
             return Self::ONE;
         }
-        // 128 fingerprints fill a line to the bit: every line but one in gcd(f, 128) ends within a bucket.
+        // 128 buckets fill f lines. gcd(f, 128) of these lines end between two buckets, the others within a bucket.
         let aligned = 1_u32 << fingerprint_bits.trailing_zeros().min(7);
         let across = f64::from(fingerprint_bits - aligned) / 128.0;
         let both = (2.0 - 1.0 / lines as f64) * (1.0 + across);
@@ -46,7 +47,7 @@ impl LinesRead {
     }
 }
 
-/// 1 + ratio + ratio² + ..., `terms` terms.
+/// Returns the sum of `terms` terms of 1 + ratio + ratio² + ...
 fn series(ratio: f64, terms: u32) -> f64 {
     (0..terms).fold(0.0, |sum, _| 1.0 + ratio * sum)
 }

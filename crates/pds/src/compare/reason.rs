@@ -1,4 +1,4 @@
-//! Why a structure was not chosen.
+//! Reasons against structures.
 
 use core::fmt;
 
@@ -6,16 +6,16 @@ use super::{HumanBytes, LinesRead};
 use crate::params::ParamError;
 use crate::registry::Structure;
 
-/// Why a structure was not chosen; prints itself in words.
+/// The reason why a structure was not chosen. `Display` shows it in words.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reason {
     /// The structure that was not chosen.
     pub structure: &'static Structure,
-    /// What stands against it.
+    /// The reason.
     pub against: Against,
 }
 
-/// What stands against a structure.
+/// A reason against a structure.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Against {
@@ -23,23 +23,23 @@ pub enum Against {
     Impossible(ParamError),
     /// It cannot do what is needed, or only up to a limit.
     Lacks {
-        /// What it would have to do, in words: "remove keys".
+        /// The ability in words, such as "remove keys".
         ability: &'static str,
-        /// Whether it can do so within limits.
+        /// Whether it has the ability within limits.
         limited: bool,
     },
     /// It takes more memory.
     Larger {
-        /// Its bytes.
+        /// Its size in bytes.
         bytes: u64,
-        /// How many times as many as the choice takes.
+        /// The ratio of its size to that of the choice.
         ratio: f64,
     },
-    /// It reads more cache lines a lookup.
+    /// It reads more cache lines per lookup.
     Slower {
-        /// What it reads.
+        /// The lines that it reads.
         lines: LinesRead,
-        /// What the choice reads.
+        /// The lines that the choice reads.
         choice: LinesRead,
     },
 }
@@ -70,7 +70,7 @@ impl fmt::Display for Against {
     }
 }
 
-/// A structure by its name in words and that of its type.
+/// A structure, shown by its name in words and the name of its type.
 pub(super) struct Titled(pub(super) &'static Structure);
 
 impl fmt::Display for Titled {

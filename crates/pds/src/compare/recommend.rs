@@ -1,4 +1,4 @@
-//! Choosing a membership filter, with reasons.
+//! Recommendation of a membership filter, with reasons.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -9,38 +9,38 @@ use super::{Abilities, Ability, Against, Candidate, HumanBytes, Reason};
 use crate::params::ParamError;
 use crate::registry;
 
-/// What to choose by, among the structures that can do what is needed.
+/// The criterion of the choice among the structures that have the needed abilities.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Priority {
     /// The fewest bytes.
     #[default]
     Memory,
-    /// The fewest cache lines a lookup, then the fewest bytes.
+    /// The fewest cache lines per lookup, then the fewest bytes.
     Speed,
 }
 
-/// What a structure is needed for.
+/// The requirements on a membership filter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Needs {
-    /// Distinct keys, at most.
+    /// The greatest number of distinct keys.
     pub items: u64,
-    /// The share of absent keys that may be taken for present.
+    /// The highest false-positive rate.
     pub rate: f64,
-    /// What it has to be able to do, at the least.
+    /// The abilities that it needs at least.
     pub abilities: Abilities,
-    /// What to choose by.
+    /// The criterion of the choice.
     pub priority: Priority,
 }
 
 impl Needs {
-    /// A set of `items` keys at a false-positive rate of `rate`, in the least memory.
+    /// Requires a set of `items` keys at a false-positive rate of `rate`, in the least memory.
     #[must_use]
     pub fn new(items: u64, rate: f64) -> Self {
         Self { items, rate, abilities: Abilities::default(), priority: Priority::default() }
     }
 }
 
-/// A structure, and why not the others.
+/// A chosen structure, and the reasons against the others.
 #[derive(Debug, Clone)]
 pub struct Recommendation {
     choice: Candidate,
@@ -48,12 +48,12 @@ pub struct Recommendation {
     reasons: Vec<Reason>,
 }
 
-/// Chooses a structure, and tells for every other one what stands against it.
+/// Chooses a structure, and states the reason against every other one.
 ///
-/// Returns none where no single structure can do all that is needed: two side by side can.
+/// Returns `None` if no single structure has all needed abilities. Two side by side may have them.
 ///
 /// # Errors
-/// [`ParamError`] where no structure can keep the promise.
+/// [`ParamError`] if no structure can keep the promise.
 ///
 /// # Examples
 /// ```
@@ -73,7 +73,7 @@ pub fn recommend(needs: &Needs) -> Result<Option<Recommendation>, ParamError> {
     let comparison = compare(needs.items, needs.rate)?;
     let able =
         comparison.candidates().filter(|one| one.abilities().lacks(needs.abilities).is_none());
-    // They are in the order of their sizes; of equally fast ones the first stays.
+    // They are in the order of their sizes. Among equally fast ones the first stays.
     let better = |best, next| match needs.priority {
         Priority::Speed if mean_lines(next) < mean_lines(best) => next,
         _ => best,
@@ -94,7 +94,7 @@ fn mean_lines(candidate: &Candidate) -> f64 {
 }
 
 impl Against {
-    /// What stands against `rival`, where `choice` was chosen.
+    /// Returns the reason against `rival` if `choice` was chosen.
     fn of(rival: &Candidate, choice: &Candidate, needs: &Needs) -> Self {
         if let Some((ability, has)) = rival.abilities().lacks(needs.abilities) {
             return Self::Lacks { ability, limited: has == Ability::Limited };
@@ -108,20 +108,20 @@ impl Against {
 }
 
 impl Recommendation {
-    /// Returns the structure that was chosen, sized.
+    /// Returns the chosen structure with its size.
     #[must_use]
     pub const fn choice(&self) -> &Candidate {
         &self.choice
     }
 
-    /// Returns what stands against every other structure.
+    /// Returns the reason against every other structure.
     pub fn reasons(&self) -> impl Iterator<Item = &Reason> {
         self.reasons.iter()
     }
 }
 
 impl fmt::Display for Recommendation {
-    /// Writes the choice, the line of Rust that builds it, what to mind, and a line for each of the others.
+    /// Writes the choice, the line of Rust that builds it, its caution, and a line for each of the others.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (structure, size) = (self.choice.structure(), HumanBytes(self.choice.size_in_bytes()));
         let merit = match self.needs.priority {

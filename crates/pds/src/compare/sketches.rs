@@ -1,4 +1,4 @@
-//! Choosing what answers *how often?* and *how many different ones?*, with reasons.
+//! Recommendation of structures for frequencies and for numbers of distinct keys, with reasons.
 
 use alloc::format;
 use alloc::string::String;
@@ -10,69 +10,69 @@ use super::{Against, CountAbilities, HumanBytes, Reason};
 use crate::params::ParamError;
 use crate::registry::{ALL, Structure};
 
-/// How a structure that counts keys is sized, and what it can do.
+/// The sizing of a structure that counts keys, and its abilities.
 pub(crate) struct FrequencySizing {
     pub(crate) abilities: CountAbilities,
     pub(crate) size: fn(&CountNeeds) -> Result<SketchSize, ParamError>,
 }
 
-/// How a structure that counts distinct keys is sized, and what it can do.
+/// The sizing of a structure that counts distinct keys, and its abilities.
 pub(crate) struct CardinalitySizing {
-    /// Whether it tells what two sets have in common.
+    /// Whether it estimates how many keys two sets have in common.
     pub(crate) overlap: bool,
     pub(crate) size: fn(&DistinctNeeds) -> Result<SketchSize, ParamError>,
 }
 
-/// A size, and the call that builds the structure which has it, without the type in front.
+/// A size, and the call that builds the structure of this size, without the type before it.
 pub(crate) struct SketchSize {
     pub(crate) bytes: u64,
     pub(crate) constructor: String,
 }
 
-/// What an estimate of frequencies is needed for.
+/// The requirements on estimates of frequencies.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CountNeeds {
-    /// Distinct keys, at most: what an exact map would hold.
+    /// The greatest number of distinct keys: the size of an exact map.
     pub keys: u64,
-    /// The sum of all counts, at most.
+    /// The greatest sum of all counts.
     pub total: u64,
-    /// By which share of the total a count may be wrong.
+    /// The greatest error of a count, as a share of the total.
     pub epsilon: f64,
-    /// For which share of the keys it may be wrong by more.
+    /// The share of the keys whose error may be greater.
     pub delta: f64,
-    /// What it has to be able to do, at the least.
+    /// The abilities that it needs at least.
     pub abilities: CountAbilities,
 }
 
 impl CountNeeds {
-    /// Counts of `keys` distinct keys with a sum of `total`, wrong by at most `epsilon` of it, and by more for a share of
-    /// `delta` of the keys.
+    /// Requires counts of `keys` distinct keys with a sum of `total`. The error is at most `epsilon` of the sum, and
+    /// greater only for a share of `delta` of the keys.
     #[must_use]
     pub fn new(keys: u64, total: u64, epsilon: f64, delta: f64) -> Self {
         Self { keys, total, epsilon, delta, abilities: CountAbilities::default() }
     }
 }
 
-/// What an estimate of a number of distinct keys is needed for.
+/// The requirements on an estimate of a number of distinct keys.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DistinctNeeds {
-    /// Distinct keys, at most: what an exact set would hold.
+    /// The greatest number of distinct keys: the size of an exact set.
     pub keys: u64,
-    /// The relative standard error, at most.
+    /// The greatest relative standard error.
     pub standard_error: f64,
-    /// Whether it is asked how many keys two sets have in common.
+    /// Whether the number of common keys of two sets is needed.
     pub overlap: bool,
 }
 
 impl DistinctNeeds {
-    /// The number of up to `keys` distinct keys, with a relative standard error of `standard_error`.
+    /// Requires the number of up to `keys` distinct keys, with a relative standard error of `standard_error`.
     #[must_use]
     pub const fn new(keys: u64, standard_error: f64) -> Self {
         Self { keys, standard_error, overlap: false }
     }
 }
 
-/// A structure that counts, sized, and why not the others.
+/// A chosen structure that counts, with its size, and the reasons against the others.
 #[derive(Debug, Clone)]
 pub struct SketchRecommendation {
     choice: &'static Structure,
@@ -81,13 +81,14 @@ pub struct SketchRecommendation {
     reasons: Vec<Reason>,
 }
 
-/// Chooses the smallest structure that counts keys as well as needed; none where no single one does all of it.
+/// Chooses the smallest structure that counts keys as well as needed. `None` if no single structure meets all
+/// requirements.
 ///
-/// The error of a count sketch is a share of the root of the sum of squared counts, which is at most the total: it is
-/// sized for the worst case, a single key, and far better than needed where counts are even.
+/// The error of a count sketch is a share of the root of the sum of squared counts, which is at most the total. The
+/// sketch is sized for the worst case, a single key. If counts are even, its error is far smaller than needed.
 ///
 /// # Errors
-/// [`ParamError`] where no structure can keep the error.
+/// [`ParamError`] if no structure can keep the error.
 ///
 /// # Examples
 /// ```
@@ -114,7 +115,8 @@ pub fn recommend_counts(needs: &CountNeeds) -> Result<Option<SketchRecommendatio
 /// Chooses the smallest structure that counts distinct keys as well as needed.
 ///
 /// # Errors
-/// [`ParamError::NotAProbability`] when the standard error is not above 0 and below 1; another one where no structure can keep it.
+/// [`ParamError::NotAProbability`] if the standard error is not above 0 and below 1. Another [`ParamError`] if no
+/// structure can keep it.
 ///
 /// # Examples
 /// ```
@@ -156,7 +158,7 @@ struct Row {
 }
 
 impl Row {
-    /// What stands against it, where the chosen one takes `least` bytes.
+    /// Returns the reason against it if the chosen structure takes `least` bytes.
     fn against(&self, least: u64) -> Against {
         match (self.lacks, &self.size) {
             (Some(ability), _) => Against::Lacks { ability, limited: false },
@@ -167,7 +169,7 @@ impl Row {
         }
     }
 
-    /// The bytes of a structure that does what is needed.
+    /// Returns the size in bytes of a structure that meets the requirements.
     fn able(&self) -> Option<u64> {
         self.size.as_ref().ok().filter(|_| self.lacks.is_none()).map(|size| size.bytes)
     }
@@ -191,32 +193,32 @@ fn choose(rows: impl Iterator<Item = Row>) -> Result<Option<SketchRecommendation
 }
 
 impl SketchRecommendation {
-    /// Returns the structure that was chosen.
+    /// Returns the chosen structure.
     #[must_use]
     pub const fn choice(&self) -> &'static Structure {
         self.choice
     }
 
-    /// Returns the bytes that it takes; for heavy hitters and exact ones about, with keys of 8 bytes.
+    /// Returns its size in bytes. For heavy hitters and exact structures this is approximate, with keys of 8 bytes.
     #[must_use]
     pub const fn size_in_bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Returns the expression of Rust that builds it: `pds::HyperLogLog::new(14)?`.
+    /// Returns the Rust expression that builds it: `pds::HyperLogLog::new(14)?`.
     #[must_use]
     pub fn expression(&self) -> String {
         format!("{}::{}", self.choice.path(), self.constructor)
     }
 
-    /// Returns what stands against every other structure.
+    /// Returns the reason against every other structure.
     pub fn reasons(&self) -> impl Iterator<Item = &Reason> {
         self.reasons.iter()
     }
 }
 
 impl fmt::Display for SketchRecommendation {
-    /// Writes the choice, the line of Rust that builds it, what to mind, and a line for each of the others.
+    /// Writes the choice, the line of Rust that builds it, its caution, and a line for each of the others.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (title, size) = (Titled(self.choice), HumanBytes(self.bytes));
         writeln!(f, "{title}, {size}: the smallest of those that do what is needed.")?;

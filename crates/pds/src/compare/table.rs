@@ -1,4 +1,4 @@
-//! All membership filters in one table.
+//! A table of all membership filters.
 
 use alloc::vec::Vec;
 
@@ -13,13 +13,13 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Sizes all structures, and keeps the reason where one cannot be had.
+    /// Sizes all structures. Keeps the error of those that cannot be sized.
     fn of(
         size: impl Fn(&'static Structure) -> Result<Candidate, ParamError>,
         order: impl Fn(&Candidate) -> (u64, u64),
     ) -> Result<Self, ParamError> {
         let mut rows: Vec<_> = filters().map(|structure| (structure, size(structure))).collect();
-        // Equal ones stay in the order of the registry.
+        // Equal structures stay in the order of the registry.
         rows.sort_by_cached_key(|(_, row)| row.as_ref().map_or((u64::MAX, u64::MAX), &order));
         match rows.first() {
             Some(&(_, Err(error))) => Err(error),
@@ -32,15 +32,15 @@ impl Comparison {
         self.rows.iter().filter_map(|(_, row)| row.as_ref().ok())
     }
 
-    /// Returns those that cannot, with what stands against it.
+    /// Returns the structures that cannot keep the promise, with the reasons.
     pub fn impossible(&self) -> impl Iterator<Item = (&'static Structure, ParamError)> {
         self.rows.iter().filter_map(|(structure, row)| Some((*structure, *row.as_ref().err()?)))
     }
 
-    /// Returns one structure, or what stands against it.
+    /// Returns one structure with its size.
     ///
     /// # Errors
-    /// [`ParamError`] where it cannot keep the promise, or is no membership filter.
+    /// [`ParamError`] if it cannot keep the promise, or is not a membership filter.
     pub fn get(&self, structure: &Structure) -> Result<&Candidate, ParamError> {
         let row = self.rows.iter().find(|(other, _)| *other == structure);
         let missing = ParamError::Missing { parameter: "membership filter" };
@@ -53,8 +53,7 @@ impl Comparison {
 /// The smallest comes first.
 ///
 /// # Errors
-/// [`ParamError`] where no structure can keep the promise, as for no items, or for a rate that is not
-/// between 0 and 1.
+/// [`ParamError`] if no structure can keep the promise, such as for 0 items, or for a rate that is not between 0 and 1.
 ///
 /// # Examples
 /// ```
@@ -76,7 +75,7 @@ pub fn compare(items: u64, rate: f64) -> Result<Comparison, ParamError> {
 /// The lowest rate comes first.
 ///
 /// # Errors
-/// [`ParamError`] where no structure holds so many items in so little.
+/// [`ParamError`] if no structure holds so many items in so few bytes.
 ///
 /// # Examples
 /// ```
@@ -97,7 +96,7 @@ pub fn compare_in_memory(bytes: u64, items: u64) -> Result<Comparison, ParamErro
 /// The most items come first.
 ///
 /// # Errors
-/// [`ParamError`] where no structure holds one item so.
+/// [`ParamError`] if no structure holds one item in so few bytes.
 pub fn compare_most_items(bytes: u64, rate: f64) -> Result<Comparison, ParamError> {
     let by_items = |candidate: &Candidate| (u64::MAX - candidate.items(), 0);
     Comparison::of(|structure| Candidate::of_most_items(structure, bytes, rate), by_items)
@@ -107,7 +106,8 @@ fn by_size(candidate: &Candidate) -> (u64, u64) {
     (candidate.size_in_bytes(), 0)
 }
 
-/// Positive numbers are in the order of their bits.
+/// Returns a key that sorts by rate, then by size.
+// Positive floating-point numbers are in the order of their bits.
 fn by_rate(candidate: &Candidate) -> (u64, u64) {
     (candidate.rate().to_bits(), candidate.size_in_bytes())
 }

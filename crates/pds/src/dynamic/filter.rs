@@ -20,19 +20,19 @@ use crate::{
     Membership, PortableHasher,
 };
 
-/// A membership filter whose kind is known at run time: one that its stored bytes tell, or one that a setting chose.
+/// A membership filter whose kind is known at run time, from its stored bytes or from a setting.
 ///
-/// Choose it where files come from elsewhere, or where the kind of a filter is a setting that may change while old
-/// files live on. If the kind is known, use its own type: it has more methods. [`downcast_ref`](Self::downcast_ref) and
-/// [`downcast`](Self::downcast) get at it.
+/// Use it if files come from elsewhere, or if the kind of a filter is a setting that may change while old files remain.
+/// If the kind is known, use its own type: it has more methods. [`downcast_ref`](Self::downcast_ref) and
+/// [`downcast`](Self::downcast) return it.
 ///
-/// [`ByteOptions`] write and read it as they do any filter. Parquet's split-block filter is not among the kinds: its
+/// [`ByteOptions`] writes and reads it as any filter. Parquet's split-block filter is not among the kinds, because its
 /// bytes have no header.
 ///
 /// # Guarantees
 /// - The answers and the bytes are those of the filter inside.
-/// - Another structure (a sketch), a kind whose feature is off, another hasher and damaged bytes are errors that say
-///   so; never a panic.
+/// - Another structure (a sketch), a kind whose feature is off, another hasher and damaged bytes are typed errors, not
+///   panics.
 /// - Cost: one indirect call per call or batch.
 ///
 /// # Examples
@@ -60,11 +60,11 @@ use crate::{
 /// ```
 pub struct DynFilter<S = DefaultHashBuilder> {
     filter: Box<dyn OwnedFilter<S>>,
-    /// That of the filter; here, a key is hashed without an indirect call.
+    /// The hasher of the filter. It is kept here so that a key is hashed without an indirect call.
     hasher: S,
 }
 
-/// Hashes on the stack at a time.
+/// Number of hashes that are on the stack at once.
 const CHUNK: usize = 256;
 
 impl DynFilter {
@@ -115,7 +115,7 @@ impl<S: PublicSeed + Clone + Send + Sync + 'static> DynFilter<S> {
 }
 
 impl<S: PortableHasher + Clone + 'static> DynFilter<S> {
-    /// Holds a filter of one kind; `From` is the public form.
+    /// Holds a filter of one kind. `From` is the public form.
     pub(crate) fn of<F: FilterKind<S>>(filter: F) -> Self {
         Self { hasher: filter.hasher().clone(), filter: Box::new(filter) }
     }
@@ -155,13 +155,13 @@ impl<S: 'static> DynFilter<S> {
         self.filter.kind()
     }
 
-    /// Returns the filter by its own type, if it is an `F`.
+    /// Returns a reference to the filter in its own type, if it is an `F`.
     #[must_use]
     pub fn downcast_ref<F: Any>(&self) -> Option<&F> {
         (&*self.filter as &dyn Any).downcast_ref()
     }
 
-    /// Returns the filter by its own type, if it is an `F`, to be changed.
+    /// Returns a mutable reference to the filter in its own type, if it is an `F`.
     #[must_use]
     pub fn downcast_mut<F: Any>(&mut self) -> Option<&mut F> {
         (&mut *self.filter as &mut dyn Any).downcast_mut()
@@ -170,7 +170,7 @@ impl<S: 'static> DynFilter<S> {
     /// Returns the filter as its own type.
     ///
     /// # Errors
-    /// The unchanged filter, if it is no `F`.
+    /// The unchanged filter, if it is not an `F`.
     #[expect(clippy::missing_panics_doc, reason = "the type is asked for before")]
     pub fn downcast<F: Any>(self) -> Result<F, Self> {
         if self.downcast_ref::<F>().is_none() {
@@ -180,7 +180,7 @@ impl<S: 'static> DynFilter<S> {
         Ok(*filter.downcast().expect("a type that was asked for above"))
     }
 
-    /// Tests whether a key with this hash is possibly contained; `false` is certain.
+    /// Tests by its hash whether a key may be in the set. `false` is certain.
     ///
     /// See [`KeyHasher`](crate::KeyHasher) for the hash.
     #[inline]
@@ -225,13 +225,13 @@ impl<S: 'static> DynFilter<S> {
         &self.hasher
     }
 
-    /// Returns the number of distinct items that the filter was designed for, if it was.
+    /// Returns the number of distinct items that the filter was designed for. `None` if it was sized by hand.
     #[must_use]
     pub fn expected_items(&self) -> Option<u64> {
         self.filter.expected_items()
     }
 
-    /// Returns the false-positive rate promised at the expected items, if one was.
+    /// Returns the false-positive rate promised at the expected items. `None` if the filter was sized by hand.
     #[must_use]
     pub fn promised_rate(&self) -> Option<f64> {
         self.filter.promised_rate()
@@ -243,10 +243,10 @@ impl<S: 'static> DynFilter<S> {
         self.filter.size_in_bytes()
     }
 
-    /// Returns the fraction of absent keys that are answered `true` now, in [0, 1].
+    /// Returns the current false-positive rate, from 0 to 1: the fraction of absent keys that are answered `true`.
     ///
     /// # Complexity
-    /// O(size); constant for a cuckoo filter.
+    /// O(size), constant for a cuckoo filter.
     #[must_use]
     pub fn false_positive_rate(&self) -> f64 {
         self.filter.false_positive_rate()
@@ -257,14 +257,14 @@ impl<S: 'static> DynFilter<S> {
     /// A cuckoo filter counts its items, copies too, and has no error.
     ///
     /// # Complexity
-    /// O(size); constant for a cuckoo filter.
+    /// O(size), constant for a cuckoo filter.
     #[must_use]
     pub fn approx_len(&self) -> Option<Estimate> {
         self.filter.approx_len()
     }
 
-    /// Compares the items with the expected ones, and the present rate with the promised one. None for the kinds
-    /// that have no such report: counting and cuckoo filters.
+    /// Compares the number of items with the expected one, and the current rate with the promised one. `None` for the
+    /// kinds without such a report: counting and cuckoo filters.
     ///
     /// # Complexity
     /// O(size).
@@ -276,10 +276,10 @@ impl<S: 'static> DynFilter<S> {
 }
 
 impl<S: KeyHasher + 'static> DynFilter<S> {
-    /// Tests whether `key` is possibly contained; `false` is certain.
+    /// Tests whether `key` may be in the set. `false` is certain.
     ///
     /// # Complexity
-    /// That of the filter, and one indirect call.
+    /// That of the filter, plus one indirect call.
     #[inline]
     #[must_use]
     pub fn contains<K: Hash + ?Sized>(&self, key: &K) -> bool {
@@ -315,7 +315,7 @@ impl<S: KeyHasher + 'static> DynFilter<S> {
     }
 }
 
-/// Hashes the keys, and asks `batch` for so many at a time.
+/// Hashes the keys, and passes them to `batch` in chunks.
 #[track_caller]
 pub(super) fn contains_batch<K: Hash>(
     hasher: &impl KeyHasher,
@@ -370,13 +370,13 @@ impl<S: Clone + 'static> Clone for DynFilter<S> {
 }
 
 impl<S> fmt::Debug for DynFilter<S> {
-    /// Writes the filter inside, whose type tells the kind.
+    /// Writes the filter inside, whose type shows the kind.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.filter.fmt(f)
     }
 }
 
-/// Decodes what the header announces.
+/// Decodes the kind that the header states.
 impl<S: PortableHasher + Clone + Send + Sync + 'static> FromEnvelope for DynFilter<S> {
     type Hasher = S;
 
@@ -401,7 +401,7 @@ impl<E: OpenEnvelope, S: PortableHasher + Clone + 'static> FilterVisitor<S> for 
     }
 }
 
-/// What is wrong with bytes that hold another structure, or one whose feature is off.
+/// Returns the error for bytes that hold another structure, or one whose feature is off.
 pub(super) fn not_a_filter(header: &Header) -> DecodeError {
     let off = feature_that_is_off(header.kind, |structure| structure.membership.is_some());
     let allowed = off.unwrap_or("a membership filter");

@@ -14,16 +14,16 @@ use crate::{
 
 /// A [`DynFilter`] that answers from its portable bytes, without a copy.
 ///
-/// The bytes are anything that gives them: `&[u8]`, `Vec<u8>`, `Arc<[u8]>`, a memory map. The view owns what it is opened
-/// from. So a program can keep many views in one collection, of bytes from different sources: a view of bytes that
-/// nobody else owns is a `DynFilterView<'static>`.
+/// The source is anything that gives bytes: `&[u8]`, `Vec<u8>`, `Arc<[u8]>`, a memory map. The view owns its source, so
+/// a program can keep views of different sources in one collection. A view of owned bytes is a
+/// `DynFilterView<'static>`.
 ///
 /// [`open`](Self::open) checks the head and the length in constant time. Call [`verify`](Self::verify) to check the
 /// payload too. The bytes may start at any address.
 ///
 /// # Guarantees
-/// - The answers are those of the filter that wrote the bytes; what is refused, and why, is as with [`DynFilter`].
-/// - If the payload is damaged and was not verified, answers may be wrong in both directions. No question panics, and
+/// - The answers are those of the filter that wrote the bytes. Errors are those of [`DynFilter`].
+/// - If the payload is damaged and was not verified, answers may be wrong in both directions. No query panics, and
 ///   none reads outside the bytes.
 /// - Do not truncate a file while it is mapped: the system then ends the process on access (`SIGBUS`). Replace files by
 ///   renaming, as [`ByteOptions::save`] does.
@@ -72,7 +72,7 @@ impl<'a> DynFilterView<'a> {
 }
 
 impl<S> DynFilterView<'_, S> {
-    /// Verifies the payload: its checksum, and whatever else the kind can check.
+    /// Verifies the payload: its checksum, and everything else that the kind can check.
     ///
     /// # Errors
     /// [`DecodeError`] says what is wrong, and at which offset.
@@ -97,7 +97,7 @@ impl<S> DynFilterView<'_, S> {
         self.view.kind()
     }
 
-    /// Tests whether a key with this hash is possibly contained; `false` is certain.
+    /// Tests by its hash whether a key may be in the set. `false` is certain.
     ///
     /// See [`KeyHasher`](crate::KeyHasher) for the hash.
     #[inline]
@@ -120,13 +120,13 @@ impl<S> DynFilterView<'_, S> {
         self.view.hasher()
     }
 
-    /// Returns the number of distinct items that the filter was designed for, if it was.
+    /// Returns the number of distinct items that the filter was designed for. `None` if it was sized by hand.
     #[must_use]
     pub fn expected_items(&self) -> Option<u64> {
         self.view.expected_items()
     }
 
-    /// Returns the false-positive rate promised at the expected items, if one was.
+    /// Returns the false-positive rate promised at the expected items. `None` if the filter was sized by hand.
     #[must_use]
     pub fn promised_rate(&self) -> Option<f64> {
         self.view.promised_rate()
@@ -138,10 +138,10 @@ impl<S> DynFilterView<'_, S> {
         self.view.size_in_bytes()
     }
 
-    /// Returns the fraction of absent keys that are answered `true` now, in [0, 1].
+    /// Returns the current false-positive rate, from 0 to 1: the fraction of absent keys that are answered `true`.
     ///
     /// # Complexity
-    /// O(size); constant for a cuckoo filter.
+    /// O(size), constant for a cuckoo filter.
     #[must_use]
     pub fn false_positive_rate(&self) -> f64 {
         self.view.false_positive_rate()
@@ -150,7 +150,7 @@ impl<S> DynFilterView<'_, S> {
     /// Estimates the number of items, as [`DynFilter::approx_len`] does.
     ///
     /// # Complexity
-    /// O(size); constant for a cuckoo filter.
+    /// O(size), constant for a cuckoo filter.
     #[must_use]
     pub fn approx_len(&self) -> Option<Estimate> {
         self.view.approx_len()
@@ -168,10 +168,10 @@ impl<S> DynFilterView<'_, S> {
 }
 
 impl<S: KeyHasher> DynFilterView<'_, S> {
-    /// Tests whether `key` is possibly contained; `false` is certain.
+    /// Tests whether `key` may be in the set. `false` is certain.
     ///
     /// # Complexity
-    /// That of the filter, and two indirect calls.
+    /// That of the filter, plus two indirect calls.
     #[inline]
     #[must_use]
     pub fn contains<K: Hash + ?Sized>(&self, key: &K) -> bool {
@@ -214,13 +214,13 @@ impl<S: KeyHasher> Membership for DynFilterView<'_, S> {
 }
 
 impl<S> fmt::Debug for DynFilterView<'_, S> {
-    /// Writes the view inside, whose type tells the kind.
+    /// Writes the view inside, whose type shows the kind.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.view.fmt(f)
     }
 }
 
-/// Opens what the header announces.
+/// Opens the kind that the header states.
 impl<'a, S, B> OpenView<B> for DynFilterView<'a, S>
 where
     S: PortableHasher + Clone + Send + Sync + 'static,
@@ -239,7 +239,7 @@ where
 struct Open<'a, S, B> {
     envelope: Option<Envelope<B>>,
     hasher: Option<S>,
-    /// For how long the bytes are there.
+    /// The lifetime of the bytes.
     bytes: PhantomData<&'a ()>,
 }
 

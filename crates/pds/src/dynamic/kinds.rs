@@ -1,4 +1,4 @@
-//! What types of one kind bring along to be held by a type of all kinds.
+//! Traits of the types of one kind, which the types of all kinds can hold.
 
 use alloc::boxed::Box;
 use core::any::Any;
@@ -20,10 +20,10 @@ pub(crate) trait ReadFilter<S>: Membership + fmt::Debug + Send + Sync {
     fn size_in_bytes(&self) -> u64;
     fn false_positive_rate(&self) -> f64;
 
-    /// None where the filter cannot tell.
+    /// `None` if the filter cannot estimate it.
     fn approx_len(&self) -> Option<Estimate>;
 
-    /// None where the filter has no such report.
+    /// `None` if the filter has no such report.
     #[cfg(any(feature = "bloom", feature = "blocked"))]
     fn health(&self) -> Option<crate::Health> {
         None
@@ -46,12 +46,12 @@ pub(crate) trait FilterKind<S: PortableHasher>:
     /// Builds an empty filter.
     fn from_params(params: Self::Params, hasher: S) -> Result<Self, AllocError>;
 
-    /// Whether an envelope with this header holds such a filter.
+    /// Returns whether an envelope with this header holds such a filter.
     fn is_in(header: &Header) -> bool {
         header.kind == Self::KIND
     }
 
-    /// Removes a key by its hash; none where no key can be removed.
+    /// Removes a key by its hash. `None` if the kind does not support removal.
     fn try_remove(&mut self, _hash: u64) -> Option<bool> {
         None
     }
@@ -89,7 +89,7 @@ impl<S: PortableHasher, F: FilterKind<S>> OwnedFilter<S> for F {
     }
 }
 
-/// Work on the type of each kind of filter; the first that returns something ends it.
+/// Work on the type of each kind of filter. The first result ends it.
 pub(crate) trait FilterVisitor<S: PortableHasher> {
     type Output;
 
@@ -102,12 +102,12 @@ pub(crate) trait ReadSketch<S>: KeyHasher + fmt::Debug + Send + Sync {
     fn hasher(&self) -> &S;
     fn size_in_bytes(&self) -> u64;
 
-    /// The sketch as one that counts how often a key came, if it does.
+    /// Returns the sketch as one that counts how often a key came, if it does.
     fn as_frequency(&self) -> Option<&dyn Frequency> {
         None
     }
 
-    /// The sketch as one that counts distinct keys, if it does.
+    /// Returns the sketch as one that counts distinct keys, if it does.
     fn as_cardinality(&self) -> Option<&dyn Cardinality> {
         None
     }
@@ -117,10 +117,10 @@ pub(crate) trait ReadSketch<S>: KeyHasher + fmt::Debug + Send + Sync {
 pub(crate) trait SketchKind<S: PortableHasher>:
     ReadSketch<S> + Portable<Hasher = S> + Clone + 'static
 {
-    /// The kind in words, with all that tells two types of one kind apart.
+    /// The kind in words, with everything that distinguishes two types of one kind.
     const NAME: &str;
 
-    /// Whether an envelope with this header holds such a sketch.
+    /// Returns whether an envelope with this header holds such a sketch.
     fn is_in(header: &Header) -> bool {
         header.kind == Self::KIND
     }
@@ -166,14 +166,15 @@ impl<S: PortableHasher + 'static, K: SketchKind<S>> OwnedSketch<S> for K {
     }
 }
 
-/// Work on the type of each kind of sketch; the first that returns something ends it.
+/// Work on the type of each kind of sketch. The first result ends it.
 pub(crate) trait SketchVisitor<S: PortableHasher> {
     type Output;
 
     fn visit<K: SketchKind<S>>(&mut self) -> Option<Self::Output>;
 }
 
-/// Gives a filter of one kind what all of them do: `Filter<S, W>` in any storage, with what differs in `$own`.
+/// Implements the traits of all kinds for a filter of one kind: `Filter<S, W>` in any storage. `$own` holds the
+/// differences.
 ///
 /// `filter_kind! { Filter of Params, KIND, { methods of ReadFilter } { methods of FilterKind } }`; a filter with one more parameter is
 /// written `Filter with Bits8 of Params`.
@@ -252,7 +253,7 @@ macro_rules! filter_kind {
 }
 pub(crate) use filter_kind;
 
-/// Gives a sketch of one kind what all of them do; `NAME` tells it apart from the others.
+/// Implements the traits of all kinds for a sketch of one kind. `NAME` distinguishes it from the others.
 macro_rules! sketch_kind {
     ([$($generics:tt)*] $sketch:ty, $kind:ident, $name:literal, $role:ident: $trait:ident $(, $($own:tt)*)?) => {
         impl<$($generics)*> $crate::dynamic::ReadSketch<S> for $sketch {

@@ -23,12 +23,11 @@ use crate::{
 ///
 /// The first two count how often a key came ([`frequency`](Self::frequency)), the others count distinct keys
 /// ([`cardinality`](Self::cardinality)). If the kind is known, use its own type: it has more methods.
-/// [`downcast_ref`](Self::downcast_ref) and [`downcast`](Self::downcast) get at it.
+/// [`downcast_ref`](Self::downcast_ref) and [`downcast`](Self::downcast) return it.
 ///
 /// # Guarantees
 /// - The answers and the bytes are those of the sketch inside.
-/// - Another structure, a kind whose feature is off, another hasher and damaged bytes are errors that say so; never a
-///   panic.
+/// - Another structure, a kind whose feature is off, another hasher and damaged bytes are typed errors, not panics.
 /// - Cost: one indirect call per call.
 ///
 /// # Examples
@@ -53,7 +52,7 @@ use crate::{
 /// ```
 pub struct DynSketch<S = DefaultHashBuilder> {
     sketch: Box<dyn OwnedSketch<S>>,
-    /// That of the sketch; here, a key is hashed without an indirect call.
+    /// The hasher of the sketch. It is kept here so that a key is hashed without an indirect call.
     hasher: S,
 }
 
@@ -105,7 +104,7 @@ impl<S: PublicSeed + Clone + Send + Sync + 'static> DynSketch<S> {
 }
 
 impl<S: PortableHasher + Clone + 'static> DynSketch<S> {
-    /// Holds a sketch of one kind; `From` is the public form.
+    /// Holds a sketch of one kind. `From` is the public form.
     pub(crate) fn of<K: SketchKind<S>>(sketch: K) -> Self {
         Self { hasher: sketch.hasher().clone(), sketch: Box::new(sketch) }
     }
@@ -118,13 +117,13 @@ impl<S: 'static> DynSketch<S> {
         self.sketch.kind()
     }
 
-    /// Returns the sketch by its own type, if it is a `T`.
+    /// Returns a reference to the sketch in its own type, if it is a `T`.
     #[must_use]
     pub fn downcast_ref<T: Any>(&self) -> Option<&T> {
         (&*self.sketch as &dyn Any).downcast_ref()
     }
 
-    /// Returns the sketch by its own type, if it is a `T`, to be changed.
+    /// Returns a mutable reference to the sketch in its own type, if it is a `T`.
     #[must_use]
     pub fn downcast_mut<T: Any>(&mut self) -> Option<&mut T> {
         (&mut *self.sketch as &mut dyn Any).downcast_mut()
@@ -133,7 +132,7 @@ impl<S: 'static> DynSketch<S> {
     /// Returns the sketch as its own type.
     ///
     /// # Errors
-    /// The unchanged sketch, if it is no `T`.
+    /// The unchanged sketch, if it is not a `T`.
     #[expect(clippy::missing_panics_doc, reason = "the type is asked for before")]
     pub fn downcast<T: Any>(self) -> Result<T, Self> {
         if self.downcast_ref::<T>().is_none() {
@@ -151,7 +150,7 @@ impl<S: 'static> DynSketch<S> {
         self.sketch.insert_hash(hash);
     }
 
-    /// Estimates the number of distinct keys inserted; none if the sketch counts something else.
+    /// Estimates the number of distinct keys inserted. `None` if the sketch counts something else.
     #[must_use]
     pub fn cardinality(&self) -> Option<f64> {
         self.as_cardinality().map(Cardinality::estimate)
@@ -197,7 +196,7 @@ impl<S: KeyHasher + 'static> DynSketch<S> {
         self.insert_hash(self.hasher.hash_key(key));
     }
 
-    /// Estimates how often `key` was inserted, 0 where a count sketch says less; none if the sketch counts distinct
+    /// Estimates how often `key` was inserted, 0 if a count sketch estimates less. `None` if the sketch counts distinct
     /// keys.
     #[must_use]
     pub fn frequency<K: Hash + ?Sized>(&self, key: &K) -> Option<u64> {
@@ -224,13 +223,13 @@ impl<S: Clone + 'static> Clone for DynSketch<S> {
 }
 
 impl<S> fmt::Debug for DynSketch<S> {
-    /// Writes the sketch inside, whose type tells the kind.
+    /// Writes the sketch inside, whose type shows the kind.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.sketch.fmt(f)
     }
 }
 
-/// Decodes what the header announces.
+/// Decodes the kind that the header states.
 impl<S: PortableHasher + Clone + Send + Sync + 'static> FromEnvelope for DynSketch<S> {
     type Hasher = S;
 

@@ -67,7 +67,7 @@ impl Design for BlockedBloomParams {
     }
 }
 
-/// The number of 32-byte blocks of Parquet's filter; writers of files round it up to a power of two.
+/// The number of 32-byte blocks of Parquet's filter. Writers of files round it up to a power of two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct SplitBlocks(u64);
 
@@ -106,7 +106,7 @@ impl Design for SplitBlocks {
         format!("with_blocks({})?", literal(self.0))
     }
 
-    // `new` takes the power of two that Parquet's writers take.
+    // `new` chooses a power of two, as the writers of Parquet files do.
     fn promising(&self, _: Promise) -> String {
         self.constructor(0)
     }

@@ -26,7 +26,7 @@ pub static BLOOM: Structure = Structure {
     ..Structure::NONE
 };
 
-/// The rate of double-hashed positions, with the share of whole hashes that collide.
+/// Returns the rate of double-hashed positions, with the share of whole hashes that collide.
 pub(super) fn double_hashed_rate(params: &BloomParams, items: u64) -> f64 {
     let excess = scheme_excess(params.num_bits(), items, params.num_hashes());
     params.rate_at(items) + excess + items as f64 * HASH_COLLISION

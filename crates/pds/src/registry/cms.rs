@@ -22,7 +22,7 @@ pub static COUNT_MIN: Structure = Structure {
     ..Structure::NONE
 };
 
-/// The count sketch: unbiased, and takes counts back.
+/// The count sketch: unbiased, with subtraction of counts.
 pub static COUNT_SKETCH: Structure = Structure {
     name: "count sketch",
     type_name: "CountSketch",
@@ -63,7 +63,7 @@ mod dynamic {
     use crate::dynamic::sketch_kind;
     use crate::{CountMinSketch, CountSketch, Kind, PortableHasher};
 
-    /// Gives a count-min sketch with counters of one width what all sketches do.
+    /// Implements the traits of all sketches for a count-min sketch with counters of one width.
     macro_rules! count_min {
         ($counter:ident, $bits:literal, $name:literal) => {
             sketch_kind! {

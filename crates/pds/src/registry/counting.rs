@@ -24,7 +24,7 @@ const ABILITIES: Abilities = Abilities {
 
 const CAUTION: &str = "It counts up to 15; never remove a key that was not inserted.";
 
-/// The Bloom filter with 4-bit counters in the place of bits.
+/// The Bloom filter with 4-bit counters in place of bits.
 pub static COUNTING_BLOOM: Structure = Structure {
     name: "counting Bloom filter",
     type_name: "CountingBloomFilter",

@@ -8,7 +8,7 @@ use crate::Kind;
 use crate::compare::{Abilities, Ability, Design, LinesRead, MembershipSizing, Promise, literal};
 use crate::params::{CuckooParams, ParamError};
 
-/// The cuckoo filter: fingerprints in buckets; forgets keys, and can be full.
+/// The cuckoo filter: fingerprints in buckets. It supports removal, and can be full.
 pub static CUCKOO: Structure = Structure {
     name: "cuckoo filter",
     type_name: "CuckooFilter",

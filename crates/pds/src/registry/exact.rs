@@ -1,4 +1,4 @@
-//! The standard library's exact structures, which the others are measured by.
+//! The exact structures of the standard library, for comparison.
 
 use alloc::format;
 use alloc::string::String;
@@ -54,12 +54,12 @@ impl Design for HashTableParams {
     }
 
     fn rate_at(&self, items: u64) -> Option<f64> {
-        // The set has grown where it has to.
+        // The set grows when it must.
         Some(items as f64 * HASH_COLLISION)
     }
 
     fn lines_read(&self, _: u64) -> LinesRead {
-        // A group of control bytes, and the slot where one of them matches.
+        // A group of control bytes, and the slot of a match.
         LinesRead { present: 2.0, absent: 1.0 }
     }
 
@@ -80,7 +80,7 @@ fn map(needs: &CountNeeds) -> Result<SketchSize, ParamError> {
     table(needs.keys, 8)
 }
 
-/// The table of so many keys, with a value beside each.
+/// Returns the size of the table for a number of keys, with a value per key.
 fn table(keys: u64, value_bytes: u64) -> Result<SketchSize, ParamError> {
     let bytes = HashTableParams::for_items(keys.max(1))?.size_in_bytes(value_bytes);
     Ok(SketchSize { bytes, constructor: format!("with_capacity({})", literal(keys)) })

@@ -7,7 +7,7 @@ use crate::Kind;
 use crate::compare::{CountAbilities, CountNeeds, FrequencySizing, SketchSize};
 use crate::params::{HeavyHittersParams, ParamError};
 
-/// The summary of heavy hitters: misses no key above a share of the total.
+/// The summary of heavy hitters. It misses no key above a share of the total.
 pub static HEAVY_HITTERS: Structure = Structure {
     name: "summary of heavy hitters",
     type_name: "HeavyHitters",
@@ -46,7 +46,7 @@ pub static TOP_K: Structure = Structure {
 
 fn heavy_hitters(needs: &CountNeeds) -> Result<SketchSize, ParamError> {
     let params = HeavyHittersParams::new(needs.epsilon)?;
-    // The type of the keys follows from what is inserted.
+    // The type of the keys follows from the inserted keys.
     Ok(SketchSize {
         bytes: params.memory_bytes(),
         constructor: format!("new({:?})?", needs.epsilon),

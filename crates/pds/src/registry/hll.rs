@@ -8,7 +8,7 @@ use crate::compare::{CardinalitySizing, DistinctNeeds, SketchSize};
 use crate::params::hll::CardinalityEstimator::{self, Improved, UltraFgra};
 use crate::params::{HllParams, ParamError};
 
-/// `HyperLogLog`: mergeable at any precision, near exact while small.
+/// `HyperLogLog`: mergeable at any precision, and nearly exact while small.
 pub static HYPER_LOG_LOG: Structure = Structure {
     name: "HyperLogLog",
     type_name: "HyperLogLog",
@@ -20,7 +20,7 @@ pub static HYPER_LOG_LOG: Structure = Structure {
     ..Structure::NONE
 };
 
-/// `UltraLogLog`: a quarter less error at a byte per register.
+/// `UltraLogLog`: a quarter less error, at one byte per register.
 pub static ULTRA_LOG_LOG: Structure = Structure {
     name: "UltraLogLog",
     type_name: "UltraLogLog",
