@@ -290,28 +290,11 @@ pub(crate) fn insert_chunk(bits: &mut impl BitTarget, num_hashes: u32, hashes: &
 
 #[cfg(all(test, feature = "std"))]
 mod tests {
-    use alloc::vec;
-    use alloc::vec::Vec;
-    use core::cell::Cell;
-
     use super::*;
     use crate::BloomFilter;
-
-    std::thread_local! {
-        static READS: Cell<u64> = const { Cell::new(0) };
-    }
-
-    /// A word that counts how often words are read.
-    struct Counted(u64);
-
-    impl StoredWord for Counted {
-        const IS_PLAIN: bool = false;
-
-        fn value(&self) -> u64 {
-            READS.set(READS.get() + 1);
-            self.0
-        }
-    }
+    use alloc::vec;
+    use alloc::vec::Vec;
+    use pds_testkit::words::{Counted, reads_of};
 
     /// Hashes, uniform in all bits.
     fn hashes(range: core::ops::Range<u64>) -> Vec<u64> {
@@ -324,12 +307,6 @@ mod tests {
         filter.insert_hash_batch(&hashes(0..items));
         let words = filter.bits().words().iter().map(|&word| Counted(word)).collect();
         (words, filter.num_bits(), filter.num_hashes())
-    }
-
-    fn reads_of(work: impl FnOnce()) -> u64 {
-        let before = READS.get();
-        work();
-        READS.get() - before
     }
 
     /// The README states how many words a lookup reads. With three probes per branch and a fill of a half, an absent key

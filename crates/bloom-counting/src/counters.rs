@@ -14,9 +14,9 @@ use crate::positions::{all, for_each_distinct};
 /// Least number of keys of a batch that are prefetched. For fewer, single calls are faster.
 const LEAST_BATCH: usize = 8;
 
-/// Most bytes of counters that are asked one by one in any case, because they stay in the cache.
+/// Most words of counters (512 KiB) that are asked one by one in any case, because they stay in the cache.
 // Prefetching gains nothing there and costs instructions: lookups take 15 to 19 ns in batches and 10 to 15 ns one by one.
-const IN_CACHE: u64 = 512 << 10;
+const IN_CACHE: usize = 1 << 16;
 
 /// Number of probes that a lookup makes before it looks at what they found, as in a Bloom filter.
 const PROBES_PER_BRANCH: u32 = 3;
@@ -57,45 +57,10 @@ impl<C: Counter, W: WordSource> Counters<C, W> {
         Self::words_for(self.len) * 8
     }
 
-    /// Returns whether all counters of a hash are above zero.
-    #[inline]
-    pub(crate) fn contains(&self, num_hashes: u32, hash: u64) -> bool {
-        all_raised::<C, _>(self.words.as_words(), self.len, num_hashes, hash)
-    }
-
-    /// Returns the least counter of a hash.
-    #[inline]
-    pub(crate) fn least(&self, num_hashes: u32, hash: u64) -> u64 {
-        let words = self.words.as_words();
-        let values = all(hash, num_hashes, self.len).map(|at| value::<C, _>(words, at));
-        values.min().unwrap_or(0)
-    }
-
-    /// Tests many keys as [`contains`](Self::contains) does.
-    pub(crate) fn contains_each<K>(
-        &self,
-        num_hashes: u32,
-        keys: &[K],
-        hash: impl Fn(&K) -> u64,
-        answers: &mut [bool],
-    ) {
-        let (words, len) = (self.words.as_words(), self.len);
-        if !self.batch_pays(keys.len()) {
-            for (answer, key) in answers.iter_mut().zip(keys) {
-                *answer = all_raised::<C, _>(words, len, num_hashes, hash(key));
-            }
-            return;
-        }
-        let answers = answers.iter_mut();
-        visit_chunks(
-            keys,
-            hash,
-            Asking { words, len, num_hashes, answers, width: PhantomData::<C> },
-        );
-    }
-
-    fn batch_pays(&self, keys: usize) -> bool {
-        keys >= LEAST_BATCH && self.size_in_bytes() > IN_CACHE
+    /// Returns the counters to read those of keys with so many hash functions.
+    #[inline(always)]
+    pub(crate) fn reader(&self, num_hashes: u32) -> Reader<'_, C, W::Word> {
+        Reader { words: self.words.as_words(), len: self.len, num_hashes, width: PhantomData }
     }
 
     /// Counts the counters that are not zero.
@@ -170,7 +135,7 @@ impl<C: Counter> Counters<C> {
     /// Decrements all counters of a hash that are not saturated, unless one is zero. Returns whether none was.
     #[inline]
     pub(crate) fn remove(&mut self, num_hashes: u32, hash: u64) -> bool {
-        let contained = self.contains(num_hashes, hash);
+        let contained = self.reader(num_hashes).contains(hash);
         if contained {
             for_each_distinct(hash, num_hashes, self.len, |position| {
                 let (word, shift) = place::<C>(position);
@@ -188,7 +153,7 @@ impl<C: Counter> Counters<C> {
         keys: &[K],
         hash: impl Fn(&K) -> u64,
     ) -> usize {
-        if !self.batch_pays(keys.len()) {
+        if !self.reader(num_hashes).batch_pays(keys.len()) {
             return keys.iter().filter(|key| self.insert(num_hashes, hash(key))).count();
         }
         visit_chunks(keys, hash, Inserting { counters: self, num_hashes, new: 0 }).new
@@ -215,13 +180,102 @@ impl<C: Counter> Counters<C> {
     }
 }
 
-/// Tests the keys of a batch.
-struct Asking<'a, C, W> {
+/// Counters that are read, and the number of hash functions of their keys.
+pub(crate) struct Reader<'a, C, W> {
     words: &'a [W],
     len: u64,
     num_hashes: u32,
-    answers: slice::IterMut<'a, bool>,
     width: PhantomData<C>,
+}
+
+impl<C, W> Copy for Reader<'_, C, W> {}
+
+impl<C, W> Clone for Reader<'_, C, W> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<C: Counter, W: StoredWord> Reader<'_, C, W> {
+    /// Returns whether all counters of a hash are above zero.
+    // The numbers of hashes for the rates 1 % and 0.1 % are constants, as in the Bloom filter: their loops are unrolled.
+    #[inline]
+    pub(crate) fn contains(self, hash: u64) -> bool {
+        match self.num_hashes {
+            7 => self.contains_of(7, hash),
+            10 => self.contains_of(10, hash),
+            _ => self.contains_uncommon(hash),
+        }
+    }
+
+    #[inline(never)]
+    fn contains_uncommon(self, hash: u64) -> bool {
+        self.contains_of(self.num_hashes, hash)
+    }
+
+    // Few branches, because whether an absent key's counter is zero cannot be predicted.
+    #[inline(always)]
+    fn contains_of(self, num_hashes: u32, hash: u64) -> bool {
+        let mut probes = DoubleHash::new(hash);
+        let mut zeros = |count| -> u32 {
+            let is_zero = |_| u32::from(self.value(probes.next_position(self.len)) == 0);
+            (0..count).map(is_zero).sum()
+        };
+        let mut left = num_hashes;
+        while left >= PROBES_PER_BRANCH {
+            if zeros(PROBES_PER_BRANCH) != 0 {
+                return false;
+            }
+            left -= PROBES_PER_BRANCH;
+        }
+        zeros(left) == 0
+    }
+
+    /// Returns the least counter of a hash.
+    #[inline]
+    pub(crate) fn least(self, hash: u64) -> u64 {
+        let values = all(hash, self.num_hashes, self.len).map(|position| self.value(position));
+        values.min().unwrap_or(0)
+    }
+
+    /// Tests many keys as [`contains`](Self::contains) does.
+    pub(crate) fn contains_each<K>(
+        self,
+        keys: &[K],
+        hash: impl Fn(&K) -> u64,
+        answers: &mut [bool],
+    ) {
+        if self.batch_pays(keys.len()) {
+            visit_chunks(keys, hash, Asking { reader: self, answers: answers.iter_mut() });
+        } else {
+            let keys = answers.iter_mut().zip(keys);
+            keys.for_each(|(answer, key)| *answer = self.contains(hash(key)));
+        }
+    }
+
+    fn batch_pays(self, keys: usize) -> bool {
+        keys >= LEAST_BATCH && self.words.len() > IN_CACHE
+    }
+
+    #[inline(always)]
+    fn value(self, position: u64) -> u64 {
+        let (word, shift) = place::<C>(position);
+        counter::value::<C>(self.words[word].value(), shift)
+    }
+
+    /// Prefetches the first counters of a hash.
+    #[inline(always)]
+    fn prefetch(self, hash: u64, counters: u32) {
+        let positions = all(hash, counters.min(self.num_hashes), self.len);
+        positions.for_each(|position| prefetch(self.words, place::<C>(position).0));
+    }
+}
+
+/// Tests the keys of a batch.
+struct Asking<'a, C, W> {
+    reader: Reader<'a, C, W>,
+    answers: slice::IterMut<'a, bool>,
 }
 
 impl<C: Counter, W: StoredWord> Visitor for Asking<'_, C, W> {
@@ -230,15 +284,14 @@ impl<C: Counter, W: StoredWord> Visitor for Asking<'_, C, W> {
     // Only the probes before the first branch: most absent keys read no further.
     #[inline(always)]
     fn prefetch(&self, hash: u64) -> u64 {
-        let first = all(hash, self.num_hashes.min(PROBES_PER_BRANCH), self.len);
-        first.for_each(|position| prefetch(self.words, place::<C>(position).0));
+        self.reader.prefetch(hash, PROBES_PER_BRANCH);
         hash
     }
 
     #[inline(always)]
     fn visit(&mut self, _: usize, hash: u64) {
         if let Some(answer) = self.answers.next() {
-            *answer = all_raised::<C, _>(self.words, self.len, self.num_hashes, hash);
+            *answer = self.reader.contains(hash);
         }
     }
 }
@@ -255,9 +308,7 @@ impl<C: Counter> Visitor for Inserting<'_, C> {
 
     #[inline(always)]
     fn prefetch(&self, hash: u64) -> u64 {
-        let words = &self.counters.words;
-        let positions = all(hash, self.num_hashes, self.counters.len);
-        positions.for_each(|position| prefetch(words, place::<C>(position).0));
+        self.counters.reader(self.num_hashes).prefetch(hash, self.num_hashes);
         hash
     }
 
@@ -265,61 +316,6 @@ impl<C: Counter> Visitor for Inserting<'_, C> {
     fn visit(&mut self, _: usize, hash: u64) {
         self.new += usize::from(self.counters.insert(self.num_hashes, hash));
     }
-}
-
-/// Returns whether all counters of a hash are above zero.
-// The numbers of hashes for the rates 1 % and 0.1 % are constants, as in the Bloom filter: their loops are unrolled.
-#[inline]
-fn all_raised<C: Counter, W: StoredWord>(
-    words: &[W],
-    len: u64,
-    num_hashes: u32,
-    hash: u64,
-) -> bool {
-    match num_hashes {
-        7 => all_raised_of::<C, W>(words, len, 7, hash),
-        10 => all_raised_of::<C, W>(words, len, 10, hash),
-        _ => all_raised_uncommon::<C, W>(words, len, num_hashes, hash),
-    }
-}
-
-#[inline(never)]
-fn all_raised_uncommon<C: Counter, W: StoredWord>(
-    words: &[W],
-    len: u64,
-    num_hashes: u32,
-    hash: u64,
-) -> bool {
-    all_raised_of::<C, W>(words, len, num_hashes, hash)
-}
-
-// Few branches, because whether an absent key's counter is zero cannot be predicted.
-#[inline(always)]
-fn all_raised_of<C: Counter, W: StoredWord>(
-    words: &[W],
-    len: u64,
-    num_hashes: u32,
-    hash: u64,
-) -> bool {
-    let mut probes = DoubleHash::new(hash);
-    let mut zeros = |count| -> u32 {
-        let is_zero = |_| u32::from(value::<C, _>(words, probes.next_position(len)) == 0);
-        (0..count).map(is_zero).sum()
-    };
-    let mut left = num_hashes;
-    while left >= PROBES_PER_BRANCH {
-        if zeros(PROBES_PER_BRANCH) != 0 {
-            return false;
-        }
-        left -= PROBES_PER_BRANCH;
-    }
-    zeros(left) == 0
-}
-
-#[inline(always)]
-fn value<C: Counter, W: StoredWord>(words: &[W], position: u64) -> u64 {
-    let (word, shift) = place::<C>(position);
-    counter::value::<C>(words[word].value(), shift)
 }
 
 /// Returns the index of a counter's word, and the bit at which the counter starts.
@@ -331,4 +327,37 @@ fn value<C: Counter, W: StoredWord>(words: &[W], position: u64) -> u64 {
 fn place<C: Counter>(position: u64) -> (usize, u32) {
     let in_word = u64::from(64 / C::BITS);
     ((position / in_word) as usize, (position % in_word) as u32 * C::BITS)
+}
+
+#[cfg(all(test, feature = "std"))]
+mod tests {
+    use alloc::vec;
+    use alloc::vec::Vec;
+
+    use super::*;
+    use crate::Bits4;
+    use pds_testkit::words::{Counted, are_asked_one_by_one};
+
+    /// A batch of few keys, or in a small filter, does what single calls do. Another one hashes its keys first.
+    #[test]
+    fn case_46_few_keys_are_asked_one_by_one() {
+        let words = |len| -> Vec<Counted> { (0..len).map(|_| Counted(0)).collect() };
+        let (small, large) = (words(IN_CACHE), words(IN_CACHE + 1));
+        for (words, keys, expected) in [
+            (&large, 1, true),
+            (&large, LEAST_BATCH - 1, true),
+            (&large, LEAST_BATCH, false),
+            (&small, 100, true),
+        ] {
+            let (len, width) = (16 * words.len() as u64, PhantomData::<Bits4>);
+            let reader = Reader { words, len, num_hashes: 7, width };
+            let keys: Vec<u64> = (0..keys as u64).collect();
+            let mut answers = vec![true; keys.len()];
+            let one_by_one = are_asked_one_by_one(&keys, |hash| {
+                reader.contains_each(&keys, hash, &mut answers);
+            });
+            assert_eq!(one_by_one, expected, "{} keys in {} words", keys.len(), words.len());
+            assert!(answers.iter().all(|&answer| !answer));
+        }
+    }
 }

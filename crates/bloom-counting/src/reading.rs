@@ -74,7 +74,7 @@ impl<S, C: Counter, W: WordSource> CountingBloomFilter<S, C, W> {
     #[inline]
     #[must_use]
     pub fn contains_hash(&self, hash: u64) -> bool {
-        self.counters.contains(self.num_hashes(), hash)
+        self.counters.reader(self.num_hashes()).contains(hash)
     }
 
     /// Tests many [hashes](KeyHasher#methods-that-take-a-hash): `out[i]` is the answer for `hashes[i]`.
@@ -86,7 +86,7 @@ impl<S, C: Counter, W: WordSource> CountingBloomFilter<S, C, W> {
     #[track_caller]
     pub fn contains_hash_batch(&self, hashes: &[u64], out: &mut [bool]) {
         check_lengths(hashes, out);
-        self.counters.contains_each(self.num_hashes(), hashes, |&hash| hash, out);
+        self.counters.reader(self.num_hashes()).contains_each(hashes, |&hash| hash, out);
     }
 
     /// Estimates how often a key is contained by [its hash](KeyHasher#methods-that-take-a-hash); see
@@ -94,7 +94,7 @@ impl<S, C: Counter, W: WordSource> CountingBloomFilter<S, C, W> {
     #[inline]
     #[must_use]
     pub fn estimate_hash(&self, hash: u64) -> u64 {
-        self.counters.least(self.num_hashes(), hash)
+        self.counters.reader(self.num_hashes()).least(hash)
     }
 
     /// Returns the size of the counters in bytes, a multiple of 8.
@@ -159,7 +159,8 @@ impl<S: KeyHasher, C: Counter, W: WordSource> CountingBloomFilter<S, C, W> {
     #[track_caller]
     pub fn contains_batch<K: Hash>(&self, keys: &[K], out: &mut [bool]) {
         check_lengths(keys, out);
-        self.counters.contains_each(self.num_hashes(), keys, |key| self.hasher.hash_key(key), out);
+        let hash = |key: &K| self.hasher.hash_key(key);
+        self.counters.reader(self.num_hashes()).contains_each(keys, hash, out);
     }
 
     /// Estimates how often `key` is contained: the least of its counters.

@@ -13,6 +13,10 @@ use crate::search::make_room;
 /// Number of lookups of a batch that are prefetched together. Each reads two cache lines.
 const BATCH: usize = 32;
 
+/// Least number of keys of a batch that are prefetched. For fewer, single calls are faster.
+// In a filter of 8 MiB, single calls take 12 ns per key, batches of 1, 4, 8 and 16 keys 32, 16, 12.5 and 11.7 ns.
+const LEAST_BATCH: usize = 8;
+
 /// The two buckets of a key, and its fingerprint.
 // Buckets have 32 bits, which halves the size of a batch's places.
 #[derive(Clone, Copy, Default)]
@@ -75,24 +79,21 @@ impl<W> Table<W> {
     pub(crate) fn len(&self) -> u64 {
         self.len
     }
-}
 
-impl<W: WordSource> Table<W> {
-    /// Returns whether either bucket of the hash holds its fingerprint.
-    #[inline]
-    pub(crate) fn contains(&self, hash: u64) -> bool {
-        self.holds(self.words.as_words(), self.place(hash))
-    }
-
-    /// Tests many keys as [`contains`](Self::contains) does, and prefetches the buckets of a whole batch.
-    pub(crate) fn contains_each<K>(
+    fn contains_each_in<K, V: StoredWord>(
         &self,
+        words: &[V],
         keys: &[K],
         hash: impl Fn(&K) -> u64,
         answers: &mut [bool],
     ) {
         debug_assert_eq!(keys.len(), answers.len());
-        let words = self.words.as_words();
+        if keys.len() < LEAST_BATCH {
+            for (answer, key) in answers.iter_mut().zip(keys) {
+                *answer = self.holds(words, self.place(hash(key)));
+            }
+            return;
+        }
         let mut places = [Place::default(); BATCH];
         for (keys, answers) in keys.chunks(BATCH).zip(answers.chunks_mut(BATCH)) {
             for (place, key) in places.iter_mut().zip(keys) {
@@ -110,20 +111,15 @@ impl<W: WordSource> Table<W> {
     }
 
     #[inline(always)]
-    fn prefetch(&self, words: &[W::Word], place: Place) {
+    fn prefetch<V>(&self, words: &[V], place: Place) {
         prefetch(words, first_word(place.bucket, self.width));
         prefetch(words, first_word(place.other, self.width));
-    }
-
-    #[inline(always)]
-    pub(crate) fn prefetch_bucket(&self, bucket: u32, width: u32) {
-        prefetch(self.words.as_words(), first_word(bucket, width));
     }
 
     // The widths for common rates (3 %, 1 %, 0.2 %, 0.1 % and 0.01 %) are inlined into the caller, since a call would take a
     // fifth of the time of a lookup. All widths together would need more registers than there are.
     #[inline(always)]
-    fn holds(&self, words: &[W::Word], place: Place) -> bool {
+    fn holds<V: StoredWord>(&self, words: &[V], place: Place) -> bool {
         match self.width {
             8 => holds_of(words, place, 8),
             10 => holds_of(words, place, 10),
@@ -132,6 +128,29 @@ impl<W: WordSource> Table<W> {
             16 => holds_of(words, place, 16),
             width => holds_uncommon(words, width, place.bucket, place.other, place.fingerprint),
         }
+    }
+}
+
+impl<W: WordSource> Table<W> {
+    /// Returns whether either bucket of the hash holds its fingerprint.
+    #[inline]
+    pub(crate) fn contains(&self, hash: u64) -> bool {
+        self.holds(self.words.as_words(), self.place(hash))
+    }
+
+    /// Tests many keys as [`contains`](Self::contains) does, and prefetches the buckets of a whole batch.
+    pub(crate) fn contains_each<K>(
+        &self,
+        keys: &[K],
+        hash: impl Fn(&K) -> u64,
+        answers: &mut [bool],
+    ) {
+        self.contains_each_in(self.words.as_words(), keys, hash, answers);
+    }
+
+    #[inline(always)]
+    pub(crate) fn prefetch_bucket(&self, bucket: u32, width: u32) {
+        prefetch(self.words.as_words(), first_word(bucket, width));
     }
 
     /// Returns the first empty slot of a bucket.
@@ -198,11 +217,14 @@ impl Table {
         keys: &[K],
         hash: impl Fn(&K) -> u64,
     ) -> Result<(), Full> {
+        if keys.len() < LEAST_BATCH {
+            return keys.iter().try_for_each(|key| self.insert(hash(key)));
+        }
         let mut places = [Place::default(); BATCH];
         for keys in keys.chunks(BATCH) {
             for (place, key) in places.iter_mut().zip(keys) {
                 *place = self.place(hash(key));
-                self.prefetch(&self.words, *place);
+                self.prefetch::<u64>(&self.words, *place);
             }
             places[..keys.len()].iter().try_for_each(|&place| self.insert_at(place))?;
         }
@@ -320,4 +342,31 @@ fn matches_in<W: StoredWord>(words: &[W], bucket: u64, fingerprint: u32, width: 
 #[inline(always)]
 fn first_word(bucket: u32, width: u32) -> usize {
     lanes::word_of(u64::from(bucket) * u64::from(SLOTS * width))
+}
+
+#[cfg(all(test, feature = "std"))]
+mod tests {
+    use alloc::vec;
+    use alloc::vec::Vec;
+
+    use super::*;
+    use pds_core::hash::finalize;
+    use pds_testkit::words::{Counted, are_asked_one_by_one};
+
+    /// A batch of few keys does what single calls do. A larger one hashes all keys first.
+    #[test]
+    fn case_46_few_keys_are_asked_one_by_one() {
+        let params = CuckooParams::new(1_000, 0.01).unwrap();
+        let table = Table::zeroed(&params).unwrap();
+        let words: Vec<Counted> = table.words.iter().map(|&word| Counted(word)).collect();
+        for len in [1, 2, LEAST_BATCH - 1, LEAST_BATCH, BATCH] {
+            let keys: Vec<u64> = (0..len as u64).map(finalize).collect();
+            let mut answers = vec![true; len];
+            let one_by_one = are_asked_one_by_one(&keys, |hash| {
+                table.contains_each_in(&words, &keys, hash, &mut answers);
+            });
+            assert_eq!(one_by_one, len < LEAST_BATCH, "{len} keys");
+            assert_eq!(answers, vec![false; len]);
+        }
+    }
 }

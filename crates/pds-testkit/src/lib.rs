@@ -15,4 +15,5 @@ pub mod page;
 pub mod pipe;
 pub mod portable;
 pub mod stats;
+pub mod words;
 pub mod zipf;

@@ -56,7 +56,6 @@ pub trait OwnedWords: WordSource + From<Words> + Into<Words> + Sized {
 pub(super) mod sealed {
     pub trait Sealed {}
     impl Sealed for super::Words {}
-    impl Sealed for &[[u8; 8]] {}
     #[cfg(target_has_atomic = "64")]
     impl Sealed for crate::memory::AtomicWords {}
     impl<B: AsRef<[u8]>> Sealed for crate::bytes::stored::Stored<B> {}
@@ -147,21 +146,6 @@ impl WordSource for Words {
 impl OwnedWords for Words {
     fn combine(&mut self, others: impl Iterator<Item = u64>, f: impl Fn(u64, u64) -> u64) {
         self.iter_mut().zip(others).for_each(|(word, other)| *word = f(*word, other));
-    }
-}
-
-/// Borrowed bytes.
-impl WordSource for &[[u8; 8]] {
-    type Word = [u8; 8];
-    const IS_FIXED: bool = true;
-
-    #[inline(always)]
-    fn as_words(&self) -> &[[u8; 8]] {
-        self
-    }
-
-    fn name_of([.., view]: [&'static str; 3]) -> &'static str {
-        view
     }
 }
 
