@@ -3,7 +3,7 @@
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
-use pds_core::internal::{Backend, Work};
+use pds_core::internal::{Backend, Work, reduced};
 use pds_params::HllParams;
 
 use crate::batch::RaiseAll;
@@ -52,7 +52,8 @@ impl Dense {
     #[inline]
     pub(crate) fn insert_hash(&mut self, hash: u64) -> bool {
         let (register, rank) = register_and_rank_of(hash, self.registers.len());
-        let is_raised = rank > self.registers[register];
+        // The register of the hash, without a comparison of its number with their number.
+        let is_raised = rank > *reduced(&self.registers, hash);
         if is_raised {
             self.raise(register, rank);
         }
@@ -68,12 +69,12 @@ impl Dense {
         raise(&mut self.registers, &mut self.martingale, precision, register, rank);
     }
 
-    /// Inserts many hashes. Returns how many of them changed a register, one after the other.
-    pub(crate) fn insert_hash_batch(&mut self, hashes: &[u64]) -> usize {
+    /// Inserts many keys. Returns how many of them changed a register, one after the other.
+    pub(crate) fn insert_batch<K>(&mut self, keys: &[K], hash: impl Fn(&K) -> u64) -> usize {
         let precision = self.params.precision();
         let (registers, martingale) = (&mut self.registers[..], &mut self.martingale);
         let raise = |register, rank| raise(registers, martingale, precision, register, rank);
-        Backend::best().run(RaiseAll { hashes, precision, raise })
+        Backend::best().run(RaiseAll { keys, hash, precision, raise })
     }
 
     /// Ends the martingale, because something other than an insert changes the registers.

@@ -9,7 +9,6 @@ use alloc::vec::Vec;
 use core::convert::Infallible;
 use core::hash::Hash;
 
-use pds_core::internal::insert_keys;
 use pds_core::{DefaultHashBuilder, Incompatible, Insert, KeyHasher, Merge, ParamError};
 use pds_params::HllParams;
 use pds_params::hll::MIN_PRECISION;
@@ -17,7 +16,6 @@ use pds_params::hll::MIN_PRECISION;
 pub(crate) use form::Form;
 pub use form::Registers;
 
-use crate::batch::CHUNK;
 use crate::builder::{DEFAULT_PRECISION, HyperLogLogBuilder};
 use crate::coupon::Coupon;
 use crate::dense::Dense;
@@ -134,7 +132,7 @@ impl<S> HyperLogLog<S> {
     ///
     /// This is faster than single inserts once the sketch is dense. For the hashes see [`KeyHasher`].
     pub fn insert_hash_batch(&mut self, hashes: &[u64]) -> usize {
-        self.form_mut().insert_batch(hashes)
+        self.form_mut().insert_batch(hashes, |&hash| hash)
     }
 
     /// Switches to the dense form of m bytes, whatever the number of keys.
@@ -219,8 +217,7 @@ impl<S: KeyHasher> HyperLogLog<S> {
 
     /// Inserts many keys. Returns how many of them changed the state, one after the other.
     pub fn insert_batch<K: Hash>(&mut self, keys: &[K]) -> usize {
-        let form = &mut self.registers.form;
-        insert_keys::<CHUNK, K>(&self.hasher, keys, |hashes| form.insert_batch(hashes))
+        self.registers.form.insert_batch(keys, |key| self.hasher.hash_key(key))
     }
 
     /// Inserts all that `other` contains. The result has the lower precision of the two.

@@ -10,14 +10,13 @@ use alloc::vec::Vec;
 use core::convert::Infallible;
 use core::hash::Hash;
 
-use pds_core::internal::{insert_keys, reduced_mut};
+use pds_core::internal::reduced_mut;
 use pds_core::{DefaultHashBuilder, Incompatible, Insert, KeyHasher, Merge, ParamError};
 use pds_params::HllParams;
 
 pub(crate) use register::is_possible;
 pub use view::UltraLogLogView;
 
-use crate::batch::CHUNK;
 use crate::builder::UltraLogLogBuilder;
 use crate::coupon::register_and_rank_of;
 use crate::sketch::reduced;
@@ -107,7 +106,7 @@ impl<S> UltraLogLog<S> {
     /// Inserts many hashes. Returns how many of them changed the state, one after the other. See [`KeyHasher`] for the
     /// hashes.
     pub fn insert_hash_batch(&mut self, hashes: &[u64]) -> usize {
-        register::raise_many(&mut self.registers, self.params, hashes)
+        register::raise_many(&mut self.registers, self.params, hashes, |&hash| hash)
     }
 
     /// Removes all keys.
@@ -149,10 +148,8 @@ impl<S: KeyHasher> UltraLogLog<S> {
 
     /// Inserts many keys. Returns how many of them changed the state, one after the other.
     pub fn insert_batch<K: Hash>(&mut self, keys: &[K]) -> usize {
-        let (registers, params) = (&mut self.registers, self.params);
-        insert_keys::<CHUNK, K>(&self.hasher, keys, |hashes| {
-            register::raise_many(registers, params, hashes)
-        })
+        let hash = |key: &K| self.hasher.hash_key(key);
+        register::raise_many(&mut self.registers, self.params, keys, hash)
     }
 
     /// Inserts all that `other` contains. The result has the lower precision of the two.

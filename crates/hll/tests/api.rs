@@ -1,6 +1,10 @@
 //! What the sketches do, at ordinary and at edge parameters.
 #![cfg(feature = "std")]
 
+extern crate alloc;
+
+use alloc::sync::Arc;
+
 use hll::{AtomicHyperLogLog, HllParams, HyperLogLog, UltraLogLog};
 use pds_core::{Cardinality, DefaultHashBuilder, Incompatible, ParamError, SipHashBuilder};
 
@@ -424,7 +428,7 @@ fn a_shared_sketch_is_cleared_by_reference() {
 fn a_view_owns_what_gives_its_bytes() {
     use hll::{HyperLogLogView, UltraLogLogView};
     let (sparse, dense) = (numbers(12, 0..100), numbers(12, 0..20_000));
-    let views: Vec<HyperLogLogView<std::sync::Arc<[u8]>>> = [&sparse, &dense]
+    let views: Vec<HyperLogLogView<Arc<[u8]>>> = [&sparse, &dense]
         .map(|sketch| HyperLogLogView::open(sketch.to_bytes().into()).unwrap())
         .into();
     for (view, sketch) in views.iter().zip([&sparse, &dense]) {

@@ -85,15 +85,15 @@ impl Form {
         changed
     }
 
-    /// Inserts many hashes. Returns how many of them changed the state, one after the other.
-    pub(super) fn insert_batch(&mut self, hashes: &[u64]) -> usize {
-        let mut rest = hashes.iter();
+    /// Inserts many keys. Returns how many of them changed the state, one after the other.
+    pub(super) fn insert_batch<K>(&mut self, keys: &[K], hash: impl Fn(&K) -> u64) -> usize {
+        let mut rest = keys.iter();
         let mut changes = 0;
         while let Self::Sparse(_) = self {
-            let Some(&hash) = rest.next() else { return changes };
-            changes += usize::from(self.insert_coupon(Coupon::of_hash(hash)));
+            let Some(key) = rest.next() else { return changes };
+            changes += usize::from(self.insert_coupon(Coupon::of_hash(hash(key))));
         }
-        changes + self.dense_mut().insert_hash_batch(rest.as_slice())
+        changes + self.dense_mut().insert_batch(rest.as_slice(), hash)
     }
 
     /// Switches to the dense form. Its martingale continues from the estimate of the sparse form.

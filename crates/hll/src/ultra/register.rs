@@ -26,10 +26,15 @@ pub(crate) fn raise(register: &mut u8, rank: u8) -> bool {
     *register != before
 }
 
-/// Adds many keys by their hashes. Returns how many of them changed a register.
-pub(crate) fn raise_many(registers: &mut [u8], params: HllParams, hashes: &[u64]) -> usize {
+/// Inserts many keys. Returns how many of them changed a register.
+pub(crate) fn raise_many<K>(
+    registers: &mut [u8],
+    params: HllParams,
+    keys: &[K],
+    hash: impl Fn(&K) -> u64,
+) -> usize {
     let raise = |index: usize, rank| raise(&mut registers[index], rank);
-    Backend::best().run(RaiseAll { hashes, precision: params.precision(), raise })
+    Backend::best().run(RaiseAll { keys, hash, precision: params.precision(), raise })
 }
 
 /// Returns the register of the keys of both.
