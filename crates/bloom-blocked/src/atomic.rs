@@ -5,7 +5,7 @@ use core::hash::Hash;
 use core::iter;
 
 use pds_core::internal::{AtomicU64, Visitor, prefetch_reduced, reduced, set_bits, visit_ahead};
-use pds_core::storage::{AtomicWords, WordSource as _};
+use pds_core::storage::{AtomicWords, WordSource};
 use pds_core::{AllocError, DefaultHashBuilder, Incompatible, Insert, KeyHasher, Merge};
 
 use crate::BlockedBloomFilter;
@@ -116,11 +116,14 @@ impl<S: KeyHasher> AtomicBlockedBloomFilter<S> {
         self.insert_many(keys, |key| self.hasher.hash_key(key))
     }
 
-    /// Inserts all that `other` contains, while other threads insert into either.
+    /// Inserts all that `other`, in any storage, contains, while other threads insert into either.
     ///
     /// # Errors
     /// [`Incompatible`] if blocks, hashes or hashers differ. `self` is unchanged then.
-    pub fn union_with(&self, other: &Self) -> Result<(), Incompatible> {
+    pub fn union_with(
+        &self,
+        other: &BlockedBloomFilter<S, impl WordSource>,
+    ) -> Result<(), Incompatible> {
         self.check_compatible(other)?;
         self.blocks.words().unite(other.blocks.words().values());
         Ok(())
@@ -173,6 +176,15 @@ impl<S: KeyHasher> Insert for AtomicBlockedBloomFilter<S> {
     #[inline]
     fn insert_hash(&mut self, hash: u64) -> Result<bool, Infallible> {
         Ok((*self).insert_hash(hash))
+    }
+}
+
+impl<S: KeyHasher> Insert for &AtomicBlockedBloomFilter<S> {
+    type Error = Infallible;
+
+    #[inline]
+    fn insert_hash(&mut self, hash: u64) -> Result<bool, Infallible> {
+        Ok(AtomicBlockedBloomFilter::insert_hash(self, hash))
     }
 }
 

@@ -81,7 +81,7 @@ impl<W: WordSource> Blocks<W> {
     }
 
     /// Counts the bits that are set in one or both of two filters of one size.
-    pub(crate) fn count_union_ones(&self, other: &Self) -> u64 {
+    pub(crate) fn count_union_ones(&self, other: &Blocks<impl WordSource>) -> u64 {
         ones(self.words.values().zip(other.words.values()).map(|(left, right)| left | right))
     }
 

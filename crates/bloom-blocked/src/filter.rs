@@ -173,7 +173,7 @@ impl<S: KeyHasher> BlockedBloomFilter<S> {
         self.blocks.insert_many(keys, |key| self.hasher.hash_key(key))
     }
 
-    /// Inserts all that `other` contains. The result is exactly that of inserting the keys of both.
+    /// Inserts all that `other`, in any storage, contains. The result is exactly that of inserting the keys of both.
     ///
     /// # Errors
     /// [`Incompatible`] if blocks, hashes or hashers differ. `self` is unchanged then.
@@ -193,7 +193,10 @@ impl<S: KeyHasher> BlockedBloomFilter<S> {
     /// assert!(left.contains("in left") && left.contains("in right"));
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
-    pub fn union_with(&mut self, other: &Self) -> Result<(), Incompatible> {
+    pub fn union_with(
+        &mut self,
+        other: &BlockedBloomFilter<S, impl WordSource>,
+    ) -> Result<(), Incompatible> {
         self.check_compatible(other)?;
         self.combine(other, |left, right| left | right);
         Ok(())
@@ -215,7 +218,7 @@ impl<S, W: OwnedWords> BlockedBloomFilter<S, W> {
 }
 
 impl<S: KeyHasher, W: OwnedWords> BlockedBloomFilter<S, W> {
-    /// Keeps the bits that both filters have. `self` then contains every key that is in both.
+    /// Keeps the bits that `other`, in any storage, has too. `self` then contains every key that is in both.
     ///
     /// It has more set bits than a filter of the common keys alone, and therefore more false positives: a key of only
     /// one filter is answered `true` at the rate of the other. The estimates are those of the bits. To estimate the
@@ -239,13 +242,20 @@ impl<S: KeyHasher, W: OwnedWords> BlockedBloomFilter<S, W> {
     /// assert!(left.contains("both") && !left.contains("left") && !left.contains("right"));
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
-    pub fn intersect_with(&mut self, other: &Self) -> Result<(), Incompatible> {
+    pub fn intersect_with(
+        &mut self,
+        other: &BlockedBloomFilter<S, impl WordSource>,
+    ) -> Result<(), Incompatible> {
         self.check_compatible(other)?;
         self.combine(other, |left, right| left & right);
         Ok(())
     }
 
-    fn combine(&mut self, other: &Self, f: impl Fn(u64, u64) -> u64) {
+    fn combine(
+        &mut self,
+        other: &BlockedBloomFilter<S, impl WordSource>,
+        f: impl Fn(u64, u64) -> u64,
+    ) {
         self.blocks.words_mut().combine(other.blocks.words().values(), f);
     }
 }

@@ -240,19 +240,22 @@ impl<S: KeyHasher, W: WordSource> BlockedBloomFilter<S, W> {
         self.blocks.contains_many(keys, |key| self.hasher.hash_key(key), answers);
     }
 
-    /// Estimates the number of distinct items that are in at least one of the filters.
+    /// Estimates the number of distinct items that are in this filter or in `other`, in any storage.
     ///
     /// # Errors
     /// [`Incompatible`] if shapes or hashers differ.
     ///
     /// # Complexity
     /// O(m) for m bits, without allocation.
-    pub fn approx_union_len(&self, other: &Self) -> Result<Estimate, Incompatible> {
+    pub fn approx_union_len(
+        &self,
+        other: &BlockedBloomFilter<S, impl WordSource>,
+    ) -> Result<Estimate, Incompatible> {
         self.check_compatible(other)?;
         Ok(self.params.cardinality(self.blocks.count_union_ones(&other.blocks)))
     }
 
-    /// Estimates the number of distinct items that are in both filters.
+    /// Estimates the number of distinct items that are in this filter and in `other`, in any storage.
     ///
     /// The standard error is that of a difference of large numbers. It hardly falls with the result.
     ///
@@ -274,7 +277,10 @@ impl<S: KeyHasher, W: WordSource> BlockedBloomFilter<S, W> {
     /// assert!((common.value - 2_000.0).abs() < 5.0 * common.standard_error);
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
-    pub fn approx_intersection_len(&self, other: &Self) -> Result<Estimate, Incompatible> {
+    pub fn approx_intersection_len(
+        &self,
+        other: &BlockedBloomFilter<S, impl WordSource>,
+    ) -> Result<Estimate, Incompatible> {
         self.check_compatible(other)?;
         Ok(self.params.intersection_cardinality(SetBits {
             left: self.count_ones(),
@@ -283,10 +289,13 @@ impl<S: KeyHasher, W: WordSource> BlockedBloomFilter<S, W> {
         }))
     }
 
-    pub(crate) fn check_compatible(&self, other: &Self) -> Result<(), Incompatible> {
-        let hashes = |filter: &Self| u64::from(filter.num_hashes());
+    pub(crate) fn check_compatible<V>(
+        &self,
+        other: &BlockedBloomFilter<S, V>,
+    ) -> Result<(), Incompatible> {
+        let hashes = [self.num_hashes(), other.num_hashes()].map(u64::from);
         Incompatible::check_shape("number of blocks", self.num_blocks(), other.num_blocks())?;
-        Incompatible::check_shape("number of hashes", hashes(self), hashes(other))?;
+        Incompatible::check_shape("number of hashes", hashes[0], hashes[1])?;
         Incompatible::check_hasher(&self.hasher, &other.hasher)
     }
 }

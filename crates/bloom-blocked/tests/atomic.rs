@@ -5,7 +5,8 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Barrier;
 use std::thread;
 
-use bloom_blocked::{AtomicBlockedBloomFilter, BlockedBloomFilter};
+use bloom_blocked::{AtomicBlockedBloomFilter, BlockedBloomFilter, BlockedBloomFilterView};
+use pds_core::Insert;
 
 const THREADS: usize = 4;
 
@@ -93,4 +94,50 @@ fn sets_of_shared_filters_are_those_of_plain_ones() {
     assert_eq!(left.to_plain().unwrap(), plain_common);
     left.clear();
     assert_eq!(left.count_ones(), 0);
+}
+
+/// Filters in different storages are combined and compared, and the result is that of plain ones.
+#[test]
+fn filters_in_any_storage_are_combined() {
+    let (mut left, right) = (shared(10, 8).into_plain(), shared(10, 8));
+    left.extend(0..300u32);
+    (&right).extend(200..400u32);
+    let plain = right.to_plain().unwrap();
+    let view = BlockedBloomFilterView::open(right.to_bytes()).unwrap();
+    let expected = left.approx_intersection_len(&plain).unwrap();
+    assert_eq!(left.approx_intersection_len(&view).unwrap(), expected);
+    assert_eq!(view.approx_intersection_len(&left).unwrap(), expected);
+    assert_eq!(right.approx_union_len(&left).unwrap(), left.approx_union_len(&plain).unwrap());
+
+    let [mut by_plain, mut by_view] = [left.clone(), left.clone()];
+    by_plain.union_with(&plain).unwrap();
+    by_view.union_with(&view).unwrap();
+    assert_eq!(by_view, by_plain);
+    let united = AtomicBlockedBloomFilter::from(left.clone());
+    united.union_with(&view).unwrap();
+    assert_eq!(united.into_plain(), by_plain);
+    let [mut by_plain, mut by_shared] = [left.clone(), left];
+    by_plain.intersect_with(&plain).unwrap();
+    by_shared.intersect_with(&right).unwrap();
+    assert_eq!(by_shared, by_plain);
+
+    let other = BlockedBloomFilterView::open(shared(11, 8).to_bytes()).unwrap();
+    assert!(by_plain.union_with(&other).is_err() && by_plain == by_shared);
+}
+
+/// Code that is generic over `Insert` fills a shared filter through a reference.
+#[test]
+fn a_reference_inserts() {
+    fn fill(
+        mut filter: impl Insert<Error = core::convert::Infallible>,
+        keys: core::ops::Range<u32>,
+    ) {
+        keys.for_each(|key| assert!(filter.insert(&key).is_ok()));
+    }
+    let filter = shared(10, 8);
+    thread::scope(|s| {
+        s.spawn(|| fill(&filter, 0..100));
+        s.spawn(|| fill(&filter, 100..200));
+    });
+    assert!((0..200u32).all(|key| filter.contains(&key)));
 }

@@ -226,6 +226,15 @@ impl<S: KeyHasher> Insert for AtomicHyperLogLog<S> {
     }
 }
 
+impl<S: KeyHasher> Insert for &AtomicHyperLogLog<S> {
+    type Error = Infallible;
+
+    #[inline]
+    fn insert_hash(&mut self, hash: u64) -> Result<bool, Infallible> {
+        Ok(AtomicHyperLogLog::insert_hash(self, hash))
+    }
+}
+
 impl<S: KeyHasher> Merge for AtomicHyperLogLog<S> {
     type Error = Incompatible;
 
