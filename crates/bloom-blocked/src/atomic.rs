@@ -10,6 +10,7 @@ use pds_core::{AllocError, DefaultHashBuilder, Incompatible, Insert, KeyHasher, 
 
 use crate::BlockedBloomFilter;
 use crate::batch::Place;
+use crate::blocks::LEAST_BATCH;
 use crate::kernel::masks;
 use crate::layout::{LANES, Layout};
 
@@ -83,6 +84,9 @@ impl<S> AtomicBlockedBloomFilter<S> {
     }
 
     fn insert_many<K>(&self, keys: &[K], hash: impl Fn(&K) -> u64) -> usize {
+        if keys.len() < LEAST_BATCH {
+            return keys.iter().filter(|key| self.insert_hash(hash(key))).count();
+        }
         let (blocks, layout) = (self.blocks.stored(), self.blocks.layout());
         visit_ahead(keys, hash, Inserts { blocks, layout, new: 0 }).new
     }
