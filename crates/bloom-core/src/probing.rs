@@ -168,6 +168,50 @@ fn insert_of(mut bits: impl BitTarget, num_hashes: u32, hash: u64) -> bool {
     (0..num_hashes).fold(false, |new, _| new | bits.set(probes.next_unreduced()))
 }
 
+/// Number of filters that are asked for one hash at once.
+// Twice as many as keys of a batch: their states are smaller, and the last rounds have more to wait for together.
+pub(crate) const FILTERS: usize = 256;
+
+/// A filter that is asked for a hash, and the place of its answer.
+pub(crate) struct Asked<'a, W> {
+    pub(crate) bits: Bits<'a, W>,
+    pub(crate) num_hashes: u32,
+    pub(crate) index: usize,
+}
+
+impl<W> Copy for Asked<'_, W> {}
+
+impl<W> Clone for Asked<'_, W> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+/// Asks up to [`FILTERS`] filters for one hash: one probe of all of them per round, then on with those that may contain it.
+// The sequence of probes does not depend on the filter, so that all of them share it.
+pub(crate) fn contained_in<W: StoredWord>(
+    mut left: &mut [Asked<'_, W>],
+    hash: u64,
+    answers: &mut [bool],
+) {
+    let (mut probes, mut round) = (DoubleHash::new(hash), 0);
+    while !left.is_empty() {
+        let x = probes.next_unreduced();
+        round += 1;
+        left.iter().for_each(|asked| asked.bits.prefetch(asked.bits.position(x)));
+        let mut kept = 0;
+        for i in 0..left.len() {
+            let asked = left[i];
+            let (is_set, is_last) = (asked.bits.get(x) != 0, asked.num_hashes == round);
+            answers[asked.index] = is_set & is_last;
+            left[kept] = asked;
+            kept += usize::from(is_set & !is_last);
+        }
+        left = &mut left[..kept];
+    }
+}
+
 /// Number of probes of a key that a batch makes at once, after rounds of one each.
 // In the last rounds of a batch of absent keys, few keys remain to share the wait for memory.
 const LAST_AT_ONCE: u32 = 4;

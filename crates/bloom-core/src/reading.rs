@@ -8,7 +8,7 @@ use pds_core::{Estimate, Incompatible, KeyHasher, Membership};
 use pds_params::BloomParams;
 use pds_params::bloom::SetBits;
 
-use crate::batch::{contains_hashes, contains_keys};
+use crate::batch::{contains_hashes, contains_in, contains_keys};
 use crate::health::rate_from_ones;
 use crate::{BitArray, BloomFilter, Health, probing};
 
@@ -89,6 +89,46 @@ impl<S, W: WordSource> BloomFilter<S, W> {
     /// If the slices differ in length.
     pub fn contains_hash_batch(&self, hashes: &[u64], out: &mut [bool]) {
         contains_hashes(self.bits.as_bits(), self.params.num_hashes(), hashes, out);
+    }
+
+    /// Asks many filters for one [hash](KeyHasher#methods-that-take-a-hash): `out[i]` is the answer of the filter number `i`.
+    ///
+    /// The filters must have equal hashers, because the hash is that of all of them. Their sizes may differ. This is several
+    /// times as fast as single calls if the filters together exceed the cache.
+    ///
+    /// # Panics
+    /// If there are not as many filters as answers.
+    ///
+    /// # Examples
+    /// ```
+    /// use bloom_core::{BloomFilter, KeyHasher};
+    ///
+    /// let mut days = Vec::new();
+    /// for users in [["ann", "bob"], ["bob", "eve"], ["eve", "joe"]] {
+    ///     let mut day = BloomFilter::new(100, 0.001)?;
+    ///     day.extend(users);
+    ///     days.push(day);
+    /// }
+    /// let mut answers = [false; 3];
+    /// BloomFilter::contains_hash_in(&days, days[0].hash_key("bob"), &mut answers);
+    /// assert_eq!(answers, [true, true, false]);
+    /// # Ok::<(), bloom_core::BuildError>(())
+    /// ```
+    #[track_caller]
+    pub fn contains_hash_in<'a>(
+        filters: impl IntoIterator<Item = &'a Self>,
+        hash: u64,
+        out: &mut [bool],
+    ) where
+        Self: 'a,
+    {
+        let of = |filter: &'a Self| (filter.bits.as_bits(), filter.params.num_hashes());
+        let filters = contains_in(filters.into_iter().map(of), hash, out);
+        let answers = out.len();
+        assert!(
+            filters == answers,
+            "one answer per filter: {filters} filters, but {answers} answers"
+        );
     }
 
     /// Counts the set bits, in O(m).

@@ -4,10 +4,10 @@
 use core::convert::Infallible;
 
 use bloom_core::{
-    AtomicBloomFilter, BitArray, BloomFilter, BloomFilterBuilder, BuildError, DoubleHash, Health,
-    HealthStatus, Incompatible, ParamError, SipHashBuilder,
+    AtomicBloomFilter, BitArray, BloomFilter, BloomFilterBuilder, BloomFilterView, BuildError,
+    DoubleHash, Health, HealthStatus, Incompatible, ParamError, SipHashBuilder,
 };
-use pds_core::{Insert, Membership, Merge};
+use pds_core::{Insert, KeyHasher, Membership, Merge};
 
 /// Does not compile when a public type cannot go to another thread.
 const _: () = {
@@ -207,6 +207,73 @@ fn the_traits_lead_to_the_methods() {
     through_the_traits(AtomicBloomFilter::from(numbers(0)), numbers(0).into());
     let of_any_kind: &dyn Membership = &numbers(10);
     assert!(!of_any_kind.contains_hash(7));
+}
+
+#[test]
+fn many_filters_are_asked_in_any_storage_and_number() {
+    for count in [0, 1, 255, 256, 257, 513] {
+        let filters: Vec<_> = (0..count).map(numbers).collect();
+        let hash = numbers(0).hash_key(&100u32);
+        let expected: Vec<bool> = filters.iter().map(|filter| filter.contains_hash(hash)).collect();
+        assert!((101..expected.len()).all(|i| expected[i]), "stored from the filter 101 on");
+        let mut answers = vec![true; filters.len()];
+        BloomFilter::contains_hash_in(&filters, hash, &mut answers);
+        assert_eq!(answers, expected);
+        let open = |filter: &BloomFilter| BloomFilterView::open(filter.to_bytes()).unwrap();
+        let views: Vec<_> = filters.iter().map(open).collect();
+        BloomFilterView::contains_hash_in(&views, hash, &mut answers);
+        assert_eq!(answers, expected);
+        let shared: Vec<_> = filters.into_iter().map(AtomicBloomFilter::from).collect();
+        AtomicBloomFilter::contains_hash_in(shared.iter().rev(), hash, &mut answers);
+        assert!(answers.iter().rev().eq(&expected));
+        let other = || {
+            let mut answers = vec![true; shared.len() + 1];
+            AtomicBloomFilter::contains_hash_in(&shared, hash, &mut answers);
+        };
+        assert!(std::panic::catch_unwind(core::panic::AssertUnwindSafe(other)).is_err());
+    }
+    let mut too_few = [true; 3];
+    let filters: Vec<_> = (0..5).map(numbers).collect();
+    let ask = || BloomFilter::contains_hash_in(&filters, 0, &mut too_few);
+    assert!(std::panic::catch_unwind(core::panic::AssertUnwindSafe(ask)).is_err());
+}
+
+/// A shared filter is filled and emptied through references, also by code that knows the traits only.
+#[test]
+fn a_reference_to_a_shared_filter_inserts() {
+    fn fill(mut sink: impl Insert<Error = Infallible>) -> bool {
+        sink.insert("key").unwrap()
+    }
+    let shared = AtomicBloomFilter::from(numbers(0));
+    assert!(fill(&shared) && !fill(&shared));
+    assert!(shared.contains("key"));
+    shared.clear();
+    assert!(!shared.contains("key") && shared.count_ones() == 0);
+}
+
+/// Filters in any storage are united, intersected and compared with one that is owned.
+#[test]
+fn filters_in_any_storage_are_combined() {
+    let (left, right) = (numbers(600), numbers(900));
+    let view = BloomFilterView::open(right.to_bytes()).unwrap();
+    let shared = AtomicBloomFilter::from(right.clone());
+    let (mut by_view, mut by_shared, mut by_owned) = (left.clone(), left.clone(), left.clone());
+    by_owned.union_with(&right).unwrap();
+    by_view.union_with(&view).unwrap();
+    by_shared.union_with(&shared).unwrap();
+    assert!(by_owned == by_view && by_owned == by_shared);
+    assert_eq!(left.approx_union_len(&view), left.approx_union_len(&right));
+    assert_eq!(view.approx_intersection_len(&left), right.approx_intersection_len(&left));
+    let into_shared = AtomicBloomFilter::from(left.clone());
+    into_shared.union_with(&view).unwrap();
+    assert_eq!(into_shared.into_plain(), by_owned);
+    by_view.intersect_with(&view).unwrap();
+    assert_eq!(by_view, right);
+    let copy = shared.clone();
+    assert_eq!(
+        (copy.into_plain(), shared.try_clone().unwrap().into_plain()),
+        (right.clone(), right)
+    );
 }
 
 #[test]

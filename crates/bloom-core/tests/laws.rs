@@ -103,6 +103,16 @@ quickcheck! {
             && asked.iter().map(|&hash| single.contains_hash(hash)).eq(answers)
     }
 
+    fn many_filters_answer_as_each_does(shapes: Vec<Shape>, keys: Vec<u64>, hash: u64) -> bool {
+        // More than one group of filters, of all shapes, some of which contain the hash.
+        let filters: Vec<BloomFilter> = (0..shapes.len().min(1) * 600)
+            .map(|i| filled(shapes[i % shapes.len()], &keys[..keys.len() * (i % 7) / 6]))
+            .collect();
+        let mut answers = vec![true; filters.len()];
+        BloomFilter::contains_hash_in(&filters, hash, &mut answers);
+        filters.iter().map(|filter| filter.contains_hash(hash)).eq(answers)
+    }
+
     fn the_atomic_filter_is_the_plain_one(shape: Shape, stored: Vec<u64>, asked: Vec<u64>) -> bool {
         let (mut plain, atomic) = (empty(shape), AtomicBloomFilter::from(empty(shape)));
         let told = stored.iter().all(|key| plain.insert(key) == atomic.insert(key));
