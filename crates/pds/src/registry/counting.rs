@@ -131,50 +131,50 @@ mod dynamic {
     filter_kind! {
         CountingBloomFilter with Bits4 of BloomParams, COUNTING_BLOOM,
         {
-        fn approx_len(&self) -> Option<Estimate> {
-            Some(self.approx_len())
-        }
+            fn approx_len(&self) -> Option<Estimate> {
+                Some(self.approx_len())
+            }
         }
         {
-        fn is_in(header: &Header) -> bool {
-            header.kind == Kind::COUNTING_BLOOM && !has_wide_counters(header)
-        }
+            fn is_in(header: &Header) -> bool {
+                header.kind == Kind::COUNTING_BLOOM && !has_wide_counters(header)
+            }
 
-        fn try_remove(&mut self, hash: u64) -> Option<bool> {
-            Some(self.remove_hash(hash))
-        }
+            fn try_remove(&mut self, hash: u64) -> Option<bool> {
+                Some(self.remove_hash(hash))
+            }
         }
     }
 
     filter_kind! {
         CountingBloomFilter with Bits8 of BloomParams, COUNTING_BLOOM,
         {
-        fn approx_len(&self) -> Option<Estimate> {
-            Some(self.approx_len())
-        }
+            fn approx_len(&self) -> Option<Estimate> {
+                Some(self.approx_len())
+            }
         }
         {
-        fn is_in(header: &Header) -> bool {
-            header.kind == Kind::COUNTING_BLOOM && has_wide_counters(header)
-        }
+            fn is_in(header: &Header) -> bool {
+                header.kind == Kind::COUNTING_BLOOM && has_wide_counters(header)
+            }
 
-        fn try_remove(&mut self, hash: u64) -> Option<bool> {
-            Some(self.remove_hash(hash))
-        }
+            fn try_remove(&mut self, hash: u64) -> Option<bool> {
+                Some(self.remove_hash(hash))
+            }
         }
     }
 
     filter_kind! {
         BlockedCountingBloomFilter of BlockedCountingParams, BLOCKED_COUNTING_BLOOM,
         {
-        fn approx_len(&self) -> Option<Estimate> {
-            None
-        }
+            fn approx_len(&self) -> Option<Estimate> {
+                None
+            }
         }
         {
-        fn try_remove(&mut self, hash: u64) -> Option<bool> {
-            Some(self.remove_hash(hash))
-        }
+            fn try_remove(&mut self, hash: u64) -> Option<bool> {
+                Some(self.remove_hash(hash))
+            }
         }
     }
 }
