@@ -1,10 +1,9 @@
-//! `cargo xtask bench`: the benchmarks live in a package of their own, because the peers that it links take minutes to
-//! compile.
+//! `cargo xtask bench`. The benchmarks are in a separate package, because its peers take minutes to compile.
 
 use crate::process::{self, Outcome, cargo};
 use clap::Args;
 
-/// Measures structures against peers; all options go to `pds-benches`, whose `--help` tells them.
+/// Measures structures against peers. All options go to `pds-benches`; its `--help` lists them.
 #[derive(Debug, Args)]
 #[command(disable_help_flag = true)]
 pub(crate) struct Options {
@@ -16,7 +15,7 @@ pub(crate) struct Options {
 /// Builds and runs the benchmarks.
 ///
 /// # Errors
-/// When they cannot be built, or fail.
+/// If they cannot be built, or fail.
 pub(crate) fn run(options: &Options) -> Outcome {
     let arguments = ["run", "--quiet", "--release", "--package", "pds-benches", "--"];
     process::run(cargo(arguments).args(&options.arguments))

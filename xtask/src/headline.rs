@@ -1,4 +1,4 @@
-//! `cargo xtask headline`: the figures that this field is known by, measured here.
+//! `cargo xtask headline`: the best-known figures of this field, measured here.
 
 mod addresses;
 mod contest;
@@ -16,10 +16,10 @@ use serde::Serialize;
 use std::fs;
 use std::path::PathBuf;
 
-/// Well-known figures of the field, each beside what is measured here: memory, lookups, rates, errors.
+/// Well-known figures of the field, each beside the figure measured here: memory, lookups, rates, errors.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// A tenth of the keys beyond the caches, and of the sketches: ten seconds.
+    /// Takes a tenth of the keys beyond the caches, and of the sketches: ten seconds.
     #[arg(long)]
     quick: bool,
     /// Writes the rows to this file.
@@ -27,44 +27,44 @@ pub(crate) struct Options {
     json: Option<PathBuf>,
 }
 
-/// A figure and what it is here.
+/// A published figure and the figure measured here.
 #[derive(Debug, Serialize)]
 struct Row {
-    /// What was measured, and of how many keys.
+    /// The measured quantity, and the number of keys.
     case: String,
-    /// What is told of it.
+    /// The published figure.
     published: &'static str,
-    /// Who tells it, where that is known.
+    /// Its source, if known.
     source: Option<&'static str>,
-    /// What it is here.
+    /// The measured figure.
     measured: Figure,
 }
 
-/// What a row holds.
+/// The quantity of a row.
 #[derive(Debug, Serialize)]
 enum Figure {
     /// Memory of a structure, in bytes.
     Bytes(u64),
     /// Time of a lookup, in nanoseconds.
     Nanoseconds(Median),
-    /// How many times as fast.
+    /// A ratio of speeds.
     TimesAsFast(Median),
-    /// The share of absent keys that were found.
+    /// The share of absent keys that were answered `true`.
     Rate(f64),
-    /// The root of the mean square of relative errors, and its own standard error.
+    /// The root mean square of relative errors, and its own standard error.
     Error { value: f64, standard_error: f64 },
 }
 
-/// The rows of one story.
+/// The rows of one topic.
 type Rows = Result<Vec<Row>, Box<dyn Error>>;
 
-/// Where nothing is told.
+/// In place of a figure that is not published.
 const NONE: &str = "-";
 
 /// Measures all figures and prints them.
 ///
 /// # Errors
-/// When a structure cannot be built, or the file cannot be written.
+/// If a structure cannot be built, or the file cannot be written.
 pub(crate) fn run(options: &Options) -> Outcome {
     let scale = if options.quick { 10 } else { 1 };
     let mut rows = Vec::new();
@@ -84,7 +84,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
     Ok(())
 }
 
-/// A published figure whose source is known bears its number.
+/// Returns a published figure. If its source is known, it has the number of the source.
 fn table(rows: &[Row]) -> String {
     let known = known(rows);
     let cells = |row: &Row| {
@@ -98,7 +98,7 @@ fn table(rows: &[Row]) -> String {
     table.add_rows(rows.iter().map(cells)).to_string()
 }
 
-/// The sources in the order in which rows name them.
+/// Returns the sources in the order in which rows name them.
 fn known(rows: &[Row]) -> Vec<&'static str> {
     let mut known = Vec::new();
     for source in rows.iter().filter_map(|row| row.source) {
@@ -109,7 +109,7 @@ fn known(rows: &[Row]) -> Vec<&'static str> {
     known
 }
 
-/// The sources by their numbers, and what to say of figures without one.
+/// Returns the sources by their numbers, and a note about figures without one.
 fn sources(rows: &[Row]) -> String {
     let known = (1..).zip(known(rows)).map(|(number, source)| format!("[{number}] {source}.\n"));
     known.collect::<String>()

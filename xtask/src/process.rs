@@ -1,40 +1,40 @@
-//! Running other programs, in the open: each command is shown before it runs.
+//! Running of other programs. Each command is shown before it runs.
 
 use core::error::Error;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The result of a step that either works or ends the task with a message.
+/// The result of a step, which succeeds or ends the task with a message.
 pub(crate) type Outcome = Result<(), Box<dyn Error>>;
 
-/// `cargo`, the one that runs this task, in the root of the workspace.
+/// Returns a command of the `cargo` that runs this task, in the root of the workspace.
 pub(crate) fn cargo<A: AsRef<OsStr>>(arguments: impl IntoIterator<Item = A>) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(root()).args(arguments);
     command
 }
 
-/// The root of the workspace.
+/// Returns the root of the workspace.
 pub(crate) fn root() -> PathBuf {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
     manifest.parent().unwrap_or(manifest).to_owned()
 }
 
-/// Shows a command, runs it and waits for it.
+/// Shows a command, runs it and waits for its end.
 ///
 /// # Errors
-/// When it cannot be started, or fails.
+/// If it cannot be started, or fails.
 pub(crate) fn run(command: &mut Command) -> Outcome {
     let shown = show(command);
     eprintln!("$ {shown}");
     if command.status()?.success() { Ok(()) } else { Err(format!("failed: {shown}").into()) }
 }
 
-/// Runs a command and returns what it printed.
+/// Runs a command and returns its output.
 ///
 /// # Errors
-/// When it cannot be started, fails, or prints anything but UTF-8.
+/// If it cannot be started, fails, or prints anything other than UTF-8.
 pub(crate) fn capture(command: &mut Command) -> Result<String, Box<dyn Error>> {
     let output = command.output()?;
     if output.status.success() {
@@ -45,7 +45,7 @@ pub(crate) fn capture(command: &mut Command) -> Result<String, Box<dyn Error>> {
     }
 }
 
-/// A command as one would type it; only its program's name, not where that is.
+/// Returns a command as a user would type it, with the name of its program but without the path.
 fn show(command: &Command) -> String {
     let program = Path::new(command.get_program()).file_name().unwrap_or_default();
     let words = core::iter::once(program).chain(command.get_args());

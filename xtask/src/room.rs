@@ -1,7 +1,7 @@
-//! How much room cuckoo filters have: the measurements behind the sizes that they are given.
+//! Capacity of cuckoo filters: the measurements behind their sizes.
 //!
-//! Up to 256 items the probability of failure is measured itself; `--fills` says how often each size is filled. For
-//! more it is too small to be seen, and what is measured is how far from failure the design is.
+//! Up to 256 items the probability of failure itself is measured. `--fills` sets how often each size is filled. For
+//! more items the probability is too small to observe, and the distance of the design from failure is measured.
 
 use crate::process::Outcome;
 use clap::{Args, Subcommand, value_parser};
@@ -14,7 +14,7 @@ use pds_testkit::pipe;
 use std::sync::Mutex;
 use std::thread;
 
-/// Items of the small filters; all of the smallest, then fewer.
+/// Items of the small filters: all small numbers, then fewer.
 const FEW: [u64; 26] = [
     1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 20, 24, 32, 40, 48, 64, 96, 128, 192,
     256,
@@ -23,13 +23,13 @@ const FEW: [u64; 26] = [
 /// Widths of fingerprints in bits.
 const WIDTHS: [u32; 6] = [4, 5, 6, 8, 12, 16];
 
-/// Buckets of the large filters, the last of them for ten million items.
+/// Buckets of the large filters. The last number is for ten million items.
 const MANY: [u64; 6] = [128, 1_024, 4_096, 26_316, 263_158, 2_631_580];
 
-/// The probability with which a failure rate is below the bound printed for it.
+/// The confidence of the printed upper bound of a failure rate.
 const CONFIDENCE: f64 = 0.95;
 
-/// Fills cuckoo filters: how often those of the least size are full too early, and at which load any is.
+/// Fills cuckoo filters, and shows how often those of the least size are full too early, and at which load any is full.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
     #[command(subcommand)]
@@ -43,10 +43,10 @@ enum Part {
         /// Fills of each size.
         #[arg(long, default_value_t = 1_000_000, value_parser = value_parser!(u64).range(1..))]
         fills: u64,
-        /// The most items.
+        /// The greatest number of items.
         #[arg(long, default_value_t = 256, value_parser = value_parser!(u64).range(1..))]
         items: u64,
-        /// Chooses the random hashes.
+        /// The seed of the random hashes.
         #[arg(long, default_value_t = 0)]
         seed: u64,
     },
@@ -55,7 +55,7 @@ enum Part {
         /// Fills of each size.
         #[arg(long, default_value_t = 200, value_parser = value_parser!(u32).range(1..))]
         fills: u32,
-        /// The most buckets.
+        /// The greatest number of buckets.
         #[arg(long, default_value_t = 263_158, value_parser = value_parser!(u64).range(128..))]
         buckets: u64,
     },
@@ -64,7 +64,7 @@ enum Part {
 /// Fills, counts and prints.
 ///
 /// # Errors
-/// When standard output fails; a reader that has left is no failure.
+/// If standard output fails. A reader that has left is not an error.
 pub(crate) fn run(options: &Options) -> Outcome {
     let (header, rows) = match options.part {
         Part::Few { fills, items: most, seed } => {
@@ -85,7 +85,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
     Ok(pipe::print(format_args!("{table}\n"))?)
 }
 
-/// The rows of all jobs, in the reverse of their order: the longest are started first and shown last.
+/// Returns the rows of all jobs in reverse order: the longest jobs are started first and shown last.
 fn all<J: Sync>(
     jobs: impl Iterator<Item = J>,
     row: impl Fn(&J) -> [String; 6] + Sync,
@@ -119,7 +119,8 @@ fn few(items: u64, bits: u32, (fills, seed): (u64, u64)) -> [String; 6] {
     [items, bits.to_string(), buckets, fills, failures, bound]
 }
 
-/// How many fills with so many items fail. All hashes are drawn, so that no fill depends on how the last one ended.
+/// Counts the fills with this number of items that fail.
+// All hashes are drawn, so that no fill depends on the end of the previous one.
 fn failures(filter: &mut CuckooFilter, items: u64, fills: u64, seed: u64) -> u64 {
     let mut hashes = hashes(items, filter.fingerprint_bits(), seed);
     let mut fits = || {
@@ -130,7 +131,7 @@ fn failures(filter: &mut CuckooFilter, items: u64, fills: u64, seed: u64) -> u64
     (0..fills).map(|_| u64::from(!fits())).sum()
 }
 
-/// The loads at which the first insert failed, beside the load that is promised to fit.
+/// Measures the loads at which the first insert failed, and shows them beside the promised load.
 fn many(buckets: u64, bits: u32, fills: u32) -> [String; 6] {
     let mut filter = filter(buckets, bits);
     let mut hashes = hashes(buckets, bits, 0);
@@ -157,18 +158,18 @@ fn filter(buckets: u64, bits: u32) -> CuckooFilter {
     builder.build().expect("a shape of the list, and memory for it")
 }
 
-/// Random hashes, others for each size, width and seed.
+/// Returns random hashes, different ones for each size, width and seed.
 fn hashes(size: u64, bits: u32, seed: u64) -> impl Iterator<Item = u64> {
     random(seed << 40 | size << 8 | u64::from(bits))
 }
 
-/// A count as a real number; counts here stay below 2^53.
+/// Returns a count as a real number. Counts here stay below 2^53.
 #[expect(clippy::cast_precision_loss, reason = "counts here stay below 2^53")]
 const fn real(count: u64) -> f64 {
     count as f64
 }
 
-/// The mean of a Poisson number that is above `count` with [`CONFIDENCE`].
+/// Returns the mean of a Poisson number that is above `count` with probability [`CONFIDENCE`].
 fn most_events(count: u64) -> f64 {
     let at_most = |mean: f64| {
         let next = |term: &f64, index: u64| term * mean / real(index);

@@ -1,4 +1,4 @@
-//! The cases of `docs/cases.md` that concern the command line: the tool is run as its users run it.
+//! The cases of `docs/cases.md` about the command line. The tool is run as users run it.
 
 use core::time::Duration;
 use std::io::pipe;
@@ -37,7 +37,7 @@ fn case_43_a_reader_that_leaves_is_no_error() {
     }
 }
 
-/// What the tool says, and whether it succeeds, within a time that a person waits for.
+/// Returns the output of the tool and whether it succeeds. It must end within an acceptable time.
 fn ask(line: &str) -> (bool, String) {
     let start = Instant::now();
     let mut child = tool(line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -56,7 +56,7 @@ fn ask(line: &str) -> (bool, String) {
 /// A second in an optimised build; the test may run unoptimised, beside other work.
 const LIMIT: Duration = Duration::from_secs(20);
 
-/// Every option that takes a number, with `{}` in its place.
+/// Every option that takes a number, with `{}` in place of the number.
 const QUESTIONS: [&str; 25] = [
     "params --items {} --rate 1%",
     "params --items 1e6 --rate {}",
@@ -101,7 +101,7 @@ const ABSURD: [&str; 13] = [
     "ten",
 ];
 
-/// An absurd question gets an answer with numbers in it, or an error that says what is allowed; soon, in either case.
+/// An absurd question gets an answer with numbers, or an error that says what is allowed. Both come soon.
 #[test]
 fn case_44_absurd_numbers_get_an_answer_or_an_error_that_says_what_is_allowed() {
     let allowed = [

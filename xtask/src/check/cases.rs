@@ -1,4 +1,4 @@
-//! `docs/cases.md` against the tests: every row has a test, and every test `case_NN_...` has a row.
+//! Comparison of `docs/cases.md` with the tests: every row has a test, and every test `case_NN_...` has a row.
 
 use crate::process::{Outcome, root};
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -6,7 +6,7 @@ use core::error::Error;
 use std::fs;
 use std::path::Path;
 
-/// Folders that hold no tests of the workspace's own.
+/// Folders without tests of the workspace.
 const SKIPPED: [&str; 3] = ["target", ".git", "data"];
 
 /// The tests of each case: file and function.
@@ -15,7 +15,7 @@ type Tests = BTreeMap<String, Vec<String>>;
 /// Prints the tests of every row, and compares rows with tests.
 ///
 /// # Errors
-/// When a row has no test, a test has no row, or a file cannot be read.
+/// If a row has no test, a test has no row, or a file cannot be read.
 pub(crate) fn compare() -> Outcome {
     let rows = rows(&fs::read_to_string(root().join("docs").join("cases.md"))?);
     let mut tests = Tests::new();
@@ -29,7 +29,7 @@ pub(crate) fn compare() -> Outcome {
     }
 }
 
-/// The numbers in the first column of the tables.
+/// Returns the numbers in the first column of the tables.
 fn rows(document: &str) -> Vec<String> {
     let cell =
         |line: &str| line.strip_prefix("| ")?.split_once(" |").map(|(cell, _)| cell.to_owned());
@@ -57,7 +57,7 @@ fn collect(folder: &Path, tests: &mut Tests) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The cases of a source, and their functions.
+/// Returns the cases of a source, and their functions.
 fn tests_in(source: &str) -> impl Iterator<Item = (String, &str)> {
     source.lines().filter_map(|line| {
         let function = line.trim_start().strip_prefix("fn case_")?;
@@ -67,7 +67,7 @@ fn tests_in(source: &str) -> impl Iterator<Item = (String, &str)> {
     })
 }
 
-/// What is wrong, a line each.
+/// Returns the errors, one per line.
 fn differences(rows: &[String], tests: &Tests) -> Vec<String> {
     let known: BTreeSet<&String> = rows.iter().collect();
     let no_test = rows.iter().filter(|row| !tests.contains_key(*row));

@@ -1,20 +1,20 @@
-//! Every example runs to its end, with little to do where much would take minutes.
+//! Runs of every example, with little work if the full work takes minutes.
 //!
-//! Tests build the examples, but nothing else runs them; each of them asserts what it shows. Each runs a second time with
-//! a reader that has left, as in `cargo run --example mapped | head -1`, and has to end without a panic.
+//! Tests build the examples, but do not run them. Each example asserts what it shows. Each runs a second time with a
+//! reader that has left, as in `cargo run --example mapped | head -1`. It must then end without a panic.
 
 use super::workspace::{Package, target_folder};
 use crate::process::{self, Outcome, cargo, root};
 use std::process::Command;
 
-/// What makes the work of an example small; the others take seconds.
+/// Arguments that reduce the work of an example. The other examples take seconds.
 const SMALL: [(&str, &str); 3] =
     [("double_hashing", "--quick"), ("mapped", "8"), ("threads", "--quick")];
 
-/// Builds the examples of all packages, as tests do, and runs each; what they print is shown of one that fails.
+/// Builds the examples of all packages, as tests do, and runs each. Shows the output of an example that fails.
 ///
 /// # Errors
-/// When one does not compile, or fails.
+/// If one does not compile, or fails.
 pub(crate) fn run_all(packages: &[Package]) -> Outcome {
     process::run(&mut cargo([
         "build",
@@ -24,7 +24,7 @@ pub(crate) fn run_all(packages: &[Package]) -> Outcome {
         "test",
         "--examples",
     ]))?;
-    // The profile of tests builds into the folder of the one that it is made from.
+    // The profile of tests builds into the folder of the profile that it inherits from.
     let folder = target_folder()?.join("debug").join("examples");
     for name in packages.iter().flat_map(|package| &package.examples) {
         eprintln!("running the example {name}");

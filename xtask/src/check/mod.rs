@@ -1,4 +1,4 @@
-//! `cargo xtask check`: what must hold of every commit, all of it or one step at a time.
+//! `cargo xtask check`: the conditions on every commit, all or one step at a time.
 
 mod cases;
 mod examples;
@@ -14,7 +14,7 @@ use workspace::Package;
 /// Warnings of clippy and of the compiler are errors here.
 const DENY_WARNINGS: [&str; 3] = ["--", "-D", "warnings"];
 
-/// Checks formatting, lints, tests, examples, documentation, freedom from the standard library and the READMEs.
+/// Checks formatting, lints, tests, examples, documentation, `no_std` builds and the READMEs.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
     /// Runs these steps only
@@ -22,31 +22,31 @@ pub(crate) struct Options {
     steps: Vec<Step>,
 }
 
-/// One thing that is checked.
+/// A step of the check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Step {
     /// Sources are formatted
     Fmt,
-    /// No lint, with any feature of any crate: all, none, and each alone
+    /// No lint warns, with all features of any crate, with none, and with each alone
     Clippy,
     /// Every case of docs/cases.md has a test, and every such test a case
     Cases,
     /// Tests pass, and examples in documentation
     Test,
-    /// Every example runs to its end, with little to do
+    /// Every example runs to its end, with little work
     Examples,
     /// The documentation builds without a warning
     Doc,
     /// The crates link without the standard library
     NoStd,
-    /// The examples of the READMEs run in packages of their own, outside the workspace
+    /// The examples of the READMEs run in separate packages, outside the workspace
     Newcomer,
 }
 
 /// Runs the steps that were named, or all.
 ///
 /// # Errors
-/// When a step fails; the ones after it are not run.
+/// If a step fails. The steps after it are not run.
 pub(crate) fn run(options: &Options) -> Outcome {
     let steps =
         if options.steps.is_empty() { Step::value_variants() } else { options.steps.as_slice() };
@@ -65,8 +65,8 @@ pub(crate) fn run(options: &Options) -> Outcome {
     })
 }
 
-/// All tests, and those of instructions that the compiler does not see as users build them: calls of debug assertions
-/// hide what such instructions do to registers.
+/// Runs all tests. Runs those of inline assembly again in a build without debug assertions, as users build it: calls of
+/// debug assertions hide the effect of such instructions on registers.
 fn test() -> Outcome {
     process::run(&mut cargo(["test", "--quiet", "--all-features"]))?;
     let blocked = ["--package", "bloom-blocked", "--lib", "--test", "backends"];
@@ -82,10 +82,9 @@ fn clippy(packages: &[Package]) -> Outcome {
     packages.iter().try_for_each(clippy_each_feature)
 }
 
-/// Lints a package without features and with each alone: code that one feature needs of another shows here only.
-///
-/// Its tests say which features they need, so that they are built, too, where there is none. With one alone they may
-/// want for another, so that there only the package itself is.
+/// Lints a package without features and with each alone. Only this finds code of one feature that needs another.
+// Tests state which features they need, so they are built without features, too. With one feature alone they may lack
+// another, so only the package itself is built then.
 fn clippy_each_feature(package: &Package) -> Outcome {
     let lint = |targets: &[&str], features: &str| {
         let arguments = ["clippy", "--quiet", "--package", &package.name];

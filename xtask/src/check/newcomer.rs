@@ -1,8 +1,9 @@
-//! What somebody new does: an empty package outside the workspace, a dependency as the README says, its examples.
+//! The first steps of a new user: an empty package outside the workspace, a dependency as in the README, and its
+//! examples.
 //!
-//! Tests of documentation run inside a crate and see all that its own tests depend on; a user has the one dependency.
-//! So this finds what they cannot: a path in a README that is wrong, an example that names a crate which its reader
-//! has not got, a feature that does not stand alone.
+//! Documentation tests run inside a crate and see all dependencies of its tests. A user has only one dependency.
+//! Therefore this finds more: a wrong path in a README, an example that names a crate which its reader does not have, a
+//! feature that does not work alone.
 
 mod readme;
 
@@ -15,13 +16,13 @@ use std::path::Path;
 
 /// The facade, whose examples the README of the workspace has, too.
 const FACADE: &str = "pds";
-/// The one feature that the README of the workspace begins with.
+/// The feature that the README of the workspace begins with.
 const FEATURE: &str = "bloom";
 
-/// Runs the examples of every library's README alone, of the facade with one feature, and of the facade with all.
+/// Runs the examples of the README of every library alone, of the facade with one feature, and of the facade with all.
 ///
 /// # Errors
-/// When one of them does not compile, or fails.
+/// If one of them does not compile, or fails.
 pub(crate) fn try_out(packages: &[Package]) -> Outcome {
     let libraries = || packages.iter().filter(|package| package.is_library);
     for package in libraries() {
@@ -35,7 +36,7 @@ pub(crate) fn try_out(packages: &[Package]) -> Outcome {
     run("workspace", &first.dependencies(&root())?, &first.examples())
 }
 
-/// A line of a manifest: the package by its path, with its default features or with one beside `std`.
+/// Returns a line of a manifest: the package by its path, with its default features, or with `std` and one other.
 fn dependency(package: &Package, feature: Option<&str>) -> String {
     let features = feature.map_or(String::new(), |feature| {
         format!(", default-features = false, features = [\"std\", \"{feature}\"]")
@@ -43,7 +44,7 @@ fn dependency(package: &Package, feature: Option<&str>) -> String {
     format!("{} = {{ path = {:?}{features} }}\n", package.name, package.folder)
 }
 
-/// Writes a package of these dependencies and examples outside the workspace, and runs it.
+/// Writes a package with these dependencies and examples outside the workspace, and runs it.
 fn run(name: &str, dependencies: &str, examples: &[String]) -> Outcome {
     if examples.is_empty() {
         return Err(format!("the README of {name} has no example that runs").into());
@@ -71,7 +72,7 @@ fn write(
     );
     fs::write(folder.join("Cargo.toml"), manifest)?;
     fs::write(folder.join("src/main.rs"), readme::program(examples))?;
-    // The same versions of all dependencies as everywhere else.
+    // The same versions of all dependencies as in the workspace.
     fs::copy(root().join("Cargo.lock"), folder.join("Cargo.lock"))?;
     Ok(())
 }

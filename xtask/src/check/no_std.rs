@@ -1,7 +1,7 @@
-//! Proof that a crate does without the standard library.
+//! Proof that a crate works without the standard library.
 //!
-//! `#![no_std]` in a crate says nothing of what it links. A static library with a panic handler of its own does: were
-//! the standard library linked by any dependency, there would be two, which the compiler refuses (E0152).
+//! `#![no_std]` in a crate does not show what it links. A static library with its own panic handler does. If any
+//! dependency linked the standard library, there would be two handlers, which the compiler refuses (E0152).
 
 use super::workspace::{self, Package};
 use crate::process::{self, Outcome, cargo, root};
@@ -11,25 +11,26 @@ use std::path::PathBuf;
 
 const MANIFEST: &str = include_str!("../../templates/no_std/manifest.toml");
 const SOURCE: &str = include_str!("../../templates/no_std/lib.rs");
-/// Only where the crate has owned storage.
+/// Only if the crate has owned storage.
 const ALLOCATOR: &str = include_str!("../../templates/no_std/allocator.rs");
 
-/// Links a crate without the standard library: bare, and with each feature that promises to do without it.
+/// Links a crate without the standard library: without features, and with each feature that promises to work without
+/// it.
 ///
 /// # Errors
-/// When it does not link, or the proof cannot be written.
+/// If it does not link, or the proof cannot be written.
 pub(crate) fn prove(package: &Package) -> Outcome {
     link(package, &[])?;
     if package.has("alloc") { link(package, &with_alloc(package)) } else { Ok(()) }
 }
 
-/// `alloc` and all features beside it, but for `std` and what implies it.
+/// Returns `alloc` and all other features, except `std` and features that imply it.
 fn with_alloc(package: &Package) -> Vec<&str> {
     let names = package.features.iter().map(String::as_str);
     names.filter(|&name| name != "std").collect()
 }
 
-/// Writes a static library around the crate into the target folder and builds it.
+/// Writes a static library around the crate into the target folder, and builds it.
 fn link(package: &Package, features: &[&str]) -> Outcome {
     let folder = write(package, features)?;
     let manifest = folder.join("Cargo.toml");
@@ -49,7 +50,7 @@ fn write(package: &Package, features: &[&str]) -> Result<PathBuf, Box<dyn Error>
     fs::create_dir_all(&folder)?;
     fs::write(folder.join("Cargo.toml"), manifest(package, features))?;
     fs::write(folder.join("lib.rs"), source + allocator)?;
-    // The same versions of all dependencies as everywhere else.
+    // The same versions of all dependencies as in the workspace.
     fs::copy(root().join("Cargo.lock"), folder.join("Cargo.lock"))?;
     Ok(folder)
 }

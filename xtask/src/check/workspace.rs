@@ -1,4 +1,4 @@
-//! The packages of the workspace and their features, as cargo tells them.
+//! The packages of the workspace and their features, as cargo reports them.
 
 use crate::process::{capture, cargo};
 use core::error::Error;
@@ -11,16 +11,16 @@ pub(crate) struct Package {
     pub(crate) name: String,
     /// The folder of its manifest.
     pub(crate) folder: PathBuf,
-    /// Its features, but for `default`.
+    /// Its features, except `default`.
     pub(crate) features: Vec<String>,
     /// The names of its examples.
     pub(crate) examples: Vec<String>,
-    /// Whether it is a library for others, and so has to do without the standard library.
+    /// Whether it is a library for others, which must work without the standard library.
     pub(crate) is_library: bool,
 }
 
 impl Package {
-    /// Whether it has a feature of this name.
+    /// Returns whether it has a feature of this name.
     pub(crate) fn has(&self, feature: &str) -> bool {
         self.features.iter().any(|name| name == feature)
     }
@@ -52,20 +52,20 @@ impl Target {
     }
 }
 
-/// The packages of the workspace, by name.
+/// Returns the packages of the workspace, by name.
 ///
 /// # Errors
-/// When cargo fails to tell.
+/// If cargo fails to report it.
 pub(crate) fn packages() -> Result<Vec<Package>, Box<dyn Error>> {
     let mut packages: Vec<Package> = metadata()?.packages.into_iter().map(package).collect();
     packages.sort_by(|left, right| left.name.cmp(&right.name));
     Ok(packages)
 }
 
-/// The folder that cargo builds into.
+/// Returns the folder that cargo builds into.
 ///
 /// # Errors
-/// When cargo fails to tell.
+/// If cargo fails to report it.
 pub(crate) fn target_folder() -> Result<PathBuf, Box<dyn Error>> {
     Ok(metadata()?.target_directory)
 }
@@ -79,7 +79,7 @@ fn package(raw: Raw) -> Package {
     let folder = raw.manifest_path.parent().map(PathBuf::from).unwrap_or_default();
     let has_library = raw.targets.iter().any(|target| target.is("lib"));
     let examples = raw.targets.iter().filter(|target| target.is("example"));
-    // The tests' own helpers and the benchmarks are not for others, whatever they are built of.
+    // The helpers of tests and the benchmarks are not for others.
     let is_for_others = folder.parent().is_some_and(|parent| parent.ends_with("crates"))
         && !raw.name.ends_with("-testkit");
     Package {

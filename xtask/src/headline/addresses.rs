@@ -1,4 +1,4 @@
-//! A million addresses of web pages, in an exact set and in filters of ten bits an address.
+//! A million addresses of web pages, in an exact set and in filters of ten bits per address.
 
 use super::contest::{BLOCK, Lookups, ROUNDS, contest, each};
 use super::{Figure, NONE, Row, Rows};
@@ -7,10 +7,10 @@ use pds::{BlockedBloomFilter, BloomFilter};
 use pds_testkit::keys::urls;
 use std::collections::HashSet;
 
-/// Bits an address: the 1.2 MB of the story hold a million.
+/// Bits per address. The 1.2 MB of the published figure hold a million addresses.
 const BITS: u64 = 10;
 
-/// Memory, lookups and rates of all three structures.
+/// Measures memory, lookups and rates of all three structures.
 pub(super) fn rows(items: u64) -> Rows {
     let mut stream = urls(1);
     let stored: Vec<String> = stream.by_ref().take(usize::try_from(items)?).collect();
@@ -41,7 +41,7 @@ pub(super) fn rows(items: u64) -> Rows {
     let mut rows = Vec::new();
     for (index, (name, bytes, [size, time, rate])) in stories.into_iter().enumerate() {
         let mut row = |what: &str, published, measured| {
-            // The story is of a million.
+            // The published figure is for a million.
             let published = if items == 1_000_000 { published } else { NONE };
             let case = format!("{} addresses, {name}: {what}", grouped(items));
             rows.push(Row { case, published, source: None, measured });
@@ -54,19 +54,20 @@ pub(super) fn rows(items: u64) -> Rows {
     Ok(rows)
 }
 
-/// Stored addresses in an order that memory was not filled in, and addresses that were never stored.
+/// Returns stored addresses in another order than that of memory, and addresses that were never stored.
 fn questions(
     stored: &[String],
     absent: impl Iterator<Item = String>,
 ) -> (Vec<String>, Vec<String>) {
-    // A prime that divides no number of addresses in use: every one is asked for equally often.
+    // A prime that divides no number of addresses in use: every address is queried equally often.
     const STEP: usize = 7_368_787;
     let asked = (ROUNDS + 1) * BLOCK;
     let known = (0..asked).map(|question| stored[question * STEP % stored.len()].clone());
     (known.collect(), absent.take(asked).collect())
 }
 
-/// The table of a set, a slot and a control byte each, and the text that it owns; what the allocator adds is left out.
+/// Returns the size of a set: its table, with a slot and a control byte per place, and the text that it owns. The
+/// overhead of the allocator is not included.
 fn set_bytes(set: &HashSet<String>) -> u64 {
     let table = set.capacity() * (size_of::<String>() + 1);
     (table + set.iter().map(String::capacity).sum::<usize>()) as u64

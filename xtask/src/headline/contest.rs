@@ -1,41 +1,42 @@
-//! Times lookups in turn, so that whatever slows the machine slows all of them.
+//! Timing of lookups in turn, so that any load on the machine slows all structures.
 
 use core::hint::black_box;
 use pds_testkit::stats::Median;
 use std::time::Instant;
 
-/// Rounds of a contest: the least number by which a ratio is judged.
+/// Rounds of a contest: the least number for a ratio.
 pub(super) const ROUNDS: usize = 15;
 
-/// Keys of a round.
+/// Keys per round.
 pub(super) const BLOCK: usize = 1 << 16;
 
-/// A loop of lookups over a block of keys; returns how many were found.
+/// A loop of lookups over a block of keys. Returns how many were answered `true`.
 pub(super) type Lookups<'a, K> = &'a dyn Fn(&[K]) -> usize;
 
-/// The loop over single lookups, compiled for its structure.
+/// Returns the loop over single lookups, compiled for its structure.
 pub(super) fn each<K>(contains: impl Fn(&K) -> bool) -> impl Fn(&[K]) -> usize {
     move |keys| keys.iter().filter(|key| contains(key)).count()
 }
 
-/// What each of some structures took, in nanoseconds a key, by round.
+/// The times of several structures by round, in nanoseconds per key.
 pub(super) struct Times<const N: usize>([Vec<f64>; N]);
 
 impl<const N: usize> Times<N> {
-    /// The median time of one of them.
+    /// Returns the median time of a structure.
     pub(super) fn median(&self, index: usize) -> Median {
         Median::of(self.0[index].clone())
     }
 
-    /// How many times as fast as `slow` is `fast`, by the median over the rounds.
+    /// Returns the speed of `fast` in multiples of the speed of `slow`, by the median over the rounds.
     pub(super) fn ratio(&self, fast: usize, slow: usize) -> Median {
         let pairs = self.0[fast].iter().zip(&self.0[slow]);
         Median::of(pairs.map(|(fast, slow)| slow / fast).collect())
     }
 }
 
-/// Asks every structure about each block of `keys` in turn, always in one order, so that each finds the caches as the
-/// others leave them; the first block does not count. Returns the times, and the share of all keys that each has found.
+/// Queries every structure for each block of `keys` in turn. The order is always the same, so that each finds the
+/// caches as the others leave them. The first block does not count. Returns the times, and for each structure the share
+/// of all keys that were answered `true`.
 pub(super) fn contest<K, const N: usize>(
     keys: &[K],
     structures: [Lookups<'_, K>; N],

@@ -1,4 +1,4 @@
-//! How many different ones: the errors of HyperLogLog in its two famous sizes.
+//! Distinct keys: the errors of HyperLogLog in its two best-known sizes.
 
 use super::{Figure, Row, Rows};
 use crate::text::grouped;
@@ -7,7 +7,7 @@ use pds::HyperLogLog;
 use pds::params::HllParams;
 use pds_testkit::keys::random;
 
-/// Errors at so many distinct keys, over so many sketches.
+/// Measures the errors at a number of distinct keys, over a number of sketches.
 pub(super) fn rows(items: u64, sketches: u64) -> Rows {
     let redis = "Redis, documentation of the command PFCOUNT (12 KB)";
     let flajolet = "Flajolet, Fusy, Gandouet, Meunier, \"HyperLogLog\", 2007, abstract (1.5 KB)";
@@ -34,7 +34,7 @@ fn error(precision: u32, items: u64, sketches: u64) -> Result<Figure, Box<dyn Er
         squares += error * error;
     }
     let value = (squares / sketches as f64).sqrt();
-    // Of normal errors, the root of the mean square of n has a relative spread of 1 / sqrt(2 n).
+    // The root mean square of n normal errors has a relative standard deviation of 1 / sqrt(2 n).
     Ok(Figure::Error { value, standard_error: value / (2.0 * sketches as f64).sqrt() })
 }
 

@@ -1,4 +1,4 @@
-//! Filters of a rate of 1 % against Bloom filters, one lookup at a time.
+//! Lookups in filters with a rate of 1 %, compared with Bloom filters, one key at a time.
 
 use super::contest::{BLOCK, Lookups, ROUNDS, contest, each};
 use super::textbook::Textbook;
@@ -9,14 +9,14 @@ use pds_testkit::keys::random;
 
 const RATE: f64 = 0.01;
 
-/// How many times as fast as either Bloom filter blocked and cuckoo filters are.
+/// Measures the speed of blocked and cuckoo filters in multiples of either Bloom filter.
 pub(super) fn rows(items: u64) -> Rows {
     let filters = Filters::of(items)?;
     let keys = |skipped: u64| -> Vec<u64> {
         let stream = random(1).skip(usize::try_from(skipped).unwrap_or(usize::MAX));
         stream.take((ROUNDS + 1) * BLOCK).collect()
     };
-    // Where few keys are stored, they come over and over.
+    // Few stored keys are repeated.
     let stored: Vec<u64> = keys(0).into_iter().take(usize::try_from(items)?).collect();
     let hits: Vec<u64> = stored.iter().copied().cycle().take((ROUNDS + 1) * BLOCK).collect();
     let (hits, misses) = (filters.contest("hit", &hits), filters.contest("miss", &keys(items)));

@@ -1,4 +1,4 @@
-//! The Bloom filter as textbooks have it: what published ratios call naive.
+//! The Bloom filter of textbooks, which published ratios call naive.
 
 use core::hash::{BuildHasher, Hash};
 use pds::DefaultHashBuilder;

@@ -1,8 +1,8 @@
 
-/// Refuses everything: the proof is linked, never run.
+/// An allocator that refuses everything. The proof is linked, and never run.
 struct Refusing;
 
-// SAFETY: a null pointer is how an allocator refuses; there is nothing to deallocate.
+// SAFETY: a null pointer means a refusal, and there is nothing to deallocate.
 unsafe impl core::alloc::GlobalAlloc for Refusing {
     unsafe fn alloc(&self, _: core::alloc::Layout) -> *mut u8 {
         core::ptr::null_mut()

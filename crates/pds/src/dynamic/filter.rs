@@ -252,9 +252,10 @@ impl<S: 'static> DynFilter<S> {
         self.filter.false_positive_rate()
     }
 
-    /// Estimates the number of items, with its standard error. None for a blocked counting filter, which cannot tell.
+    /// Estimates the number of items, with its standard error. `None` for a blocked counting filter, which cannot
+    /// estimate it.
     ///
-    /// A cuckoo filter counts its items, copies too, and has no error.
+    /// A cuckoo filter counts its items, with copies, so that the error is 0.
     ///
     /// # Complexity
     /// O(size), constant for a cuckoo filter.

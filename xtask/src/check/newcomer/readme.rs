@@ -13,27 +13,27 @@ impl Readme {
     /// Reads the README in a folder.
     ///
     /// # Errors
-    /// When there is none.
+    /// If there is none.
     pub(super) fn of(folder: &Path) -> io::Result<Self> {
         fs::read_to_string(folder.join("README.md")).map(Self)
     }
 
-    /// The examples that run: all Rust but what must not compile.
+    /// Returns the examples that run: all Rust except examples that must not compile.
     pub(super) fn examples(&self) -> Vec<String> {
         self.blocks("rust").map(visible).collect()
     }
 
-    /// The examples that use this crate.
+    /// Returns the examples that use this crate.
     pub(super) fn examples_of(&self, name: &str) -> Vec<String> {
         let mut examples = self.examples();
         examples.retain(|example| example.contains(&format!("use {name}::")));
         examples
     }
 
-    /// The dependencies of all manifests, which are those of somebody who has a copy of the workspace beside him.
+    /// Returns the dependencies of all manifests: those of a user with a copy of the workspace beside the package.
     ///
     /// # Errors
-    /// When there is no manifest.
+    /// If there is no manifest.
     pub(super) fn dependencies(&self, root: &Path) -> Result<String, Box<dyn Error>> {
         let lines = self.blocks("toml").flat_map(str::lines);
         let lines: Vec<_> = lines.filter(|line| line.contains(" = {")).collect();
@@ -44,7 +44,7 @@ impl Readme {
         Ok(text + "\n")
     }
 
-    /// The contents of the fenced blocks of a language.
+    /// Lists the contents of the fenced blocks of a language.
     fn blocks<'a>(&'a self, language: &'a str) -> impl Iterator<Item = &'a str> {
         let mut parts = self.0.split("\n```").skip(1);
         core::iter::from_fn(move || {
@@ -60,17 +60,17 @@ impl Readme {
     }
 }
 
-/// Without the marks of lines that documentation hides.
+/// Removes the marks of lines that documentation hides.
 fn visible(block: &str) -> String {
     let unmarked = |line: &str| line.strip_prefix("# ").unwrap_or(line).to_owned() + "\n";
     block.lines().filter(|&line| line != "#").map(unmarked).collect()
 }
 
-/// A program that runs the examples one after the other.
+/// Returns a program that runs the examples one after the other.
 pub(super) fn program(examples: &[String]) -> String {
     let mut program = String::from("fn main() {\n");
     for example in examples {
-        // The type of its error is what the example says, if it says one.
+        // The type of its error is that of the example, if it states one.
         let end = match example {
             whole if whole.contains("fn main()") => "main()\n",
             tail if tail.trim_end().ends_with("(())") => "",
