@@ -1,10 +1,10 @@
-//! Batched lookups by one thread and by two: each asks its own half of the keys.
+//! Batched lookups by one thread and by two threads, each with half of the keys.
 //!
 //! ```text
 //! cargo run --release -p bloom-blocked --example threads
 //! ```
 //!
-//! `--quick` asks a filter of 5 MB once: to see that it runs, not to measure.
+//! `--quick` queries a filter of 5 MB once, to check that it runs. It does not measure.
 
 use core::error::Error;
 use core::time::Duration;

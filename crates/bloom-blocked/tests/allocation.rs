@@ -1,6 +1,6 @@
-//! Bytes that lie allocate a constant, whatever they claim.
+//! Forged bytes allocate a constant, whatever they claim.
 //!
-//! One test only: what is measured is the process's.
+//! There is only one test, because the allocations of the whole process are measured.
 #![cfg(feature = "std")]
 
 use bloom_blocked::{

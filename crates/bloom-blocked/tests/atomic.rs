@@ -1,4 +1,4 @@
-//! The shared filter under threads that meet in it.
+//! The shared filter, with threads that change the same words.
 #![cfg(feature = "std")]
 
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -57,7 +57,7 @@ fn at_least_one_thread_is_told_that_a_key_was_new() {
         }
     });
     for (key, news) in (0..KEYS).zip(news) {
-        // Keys that others cover are new to no thread, in whichever order they came.
+        // Keys whose bits are all set by others are new to no thread, in any order.
         assert!(!plain.insert(&key) || news.into_inner() >= 1, "key {key}");
     }
 }

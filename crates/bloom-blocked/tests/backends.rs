@@ -1,14 +1,14 @@
-//! Every backend that this processor has against the definition, bit for bit.
+//! Every backend of this processor, compared with the definition bit for bit.
 //!
-//! `RUSTFLAGS='--cfg pds_backend="avx2"' cargo test -p bloom-blocked --test backends` confines the build to
-//! one of them.
+//! `RUSTFLAGS='--cfg pds_backend="avx2"' cargo test -p bloom-blocked --test backends` restricts the build to one
+//! backend.
 #![cfg(feature = "std")]
 
 use bloom_blocked::{BlockedBloomFilter, BlockedBloomFilterView, backends};
 use pds_testkit::keys;
 use quickcheck::{Arbitrary, Gen, quickcheck};
 
-/// The definition again, from its description and not from the code: a key's block and bits.
+/// The block and the bits of a key, written from the description of the layout instead of the code.
 fn positions(hash: u64, num_blocks: u64, hashes: u32) -> (usize, Vec<u32>) {
     let block = (u128::from(hash) * u128::from(num_blocks)) >> 64;
     let first = hash.wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -42,7 +42,7 @@ fn empty(shape: Shape, backend: &str) -> BlockedBloomFilter {
     builder.build().unwrap().with_backend(backend).unwrap()
 }
 
-/// Inserts `stored` and asks for `asked`, one by one and in batches, and compares all with the definition.
+/// Inserts `stored` and queries `asked`, one by one and in batches, and compares all with the definition.
 fn agrees(shape: Shape, backend: &str, stored: &[u64], asked: &[u64]) {
     let (mut single, mut batched) = (empty(shape, backend), empty(shape, backend));
     let mut expected = vec![0u64; single.words().len()];

@@ -1,4 +1,4 @@
-//! Faults that users of such filters have met, each kind under its number.
+//! Faults that users of such filters have met, by the number of the case.
 //!
 //! Kind 8 is in `statistics.rs`, 15, 21 and 24 in `laws.rs`, 17 in `format.rs`, `mutations` and `allocation.rs`, 18 in
 //! `serde.rs`.
@@ -17,14 +17,14 @@ use pds_params::blocked::split_block_rate_with_collisions;
 use pds_testkit::keys;
 use pds_testkit::stats::{Binomial, Positives};
 
-/// The false-alarm level of each of the judgements below, some sixty.
+/// The false-alarm level of each of the about sixty judgements below.
 const ALPHA: f64 = 1e-8;
 
 fn shaped(blocks: u64, hashes: u32) -> BlockedBloomFilter {
     BlockedBloomFilter::builder().blocks(blocks).hashes(hashes).build().unwrap()
 }
 
-/// Asks for absent keys and holds the number of false positives against the rate that the filter's own bits give.
+/// Queries absent keys, and compares the number of false positives with the rate that the bits of the filter give.
 fn judge<S: KeyHasher, K: Hash>(
     name: &str,
     filter: &BlockedBloomFilter<S>,
@@ -89,7 +89,7 @@ fn case_03_the_rate_holds_at_every_size() {
     }
 }
 
-/// The mean over all filters; few filters are asked often, so that their spread is allowed for.
+/// The mean over all filters. Few filters are queried often, so their spread is taken into account.
 #[test]
 fn case_03_the_promise_holds_at_every_number_of_items() {
     const FILTERS: u32 = 2_000;
@@ -231,7 +231,7 @@ fn refuses<S: KeyHasher + Clone>(
     assert!(shared.into_plain() == before);
 }
 
-/// Computed apart from this crate, by integer arithmetic without a word size.
+/// Computed without this crate, by integer arithmetic of unlimited size.
 #[test]
 fn case_19_positions_are_the_same_on_every_machine() {
     let bits = |hash, hashes| {
@@ -274,7 +274,7 @@ fn case_22_keys_may_hold_any_bytes() {
     assert!(keys.iter().all(|key| filter.contains(key)));
 }
 
-/// Keys that were crafted against one hasher are like any others under a secret key.
+/// Keys that were crafted against one hasher behave like any others with a secret key.
 #[test]
 fn case_23_crafted_keys_do_no_better_under_a_secret_key() {
     fn filled<S: KeyHasher>(hasher: S) -> BlockedBloomFilter<S> {
@@ -290,7 +290,7 @@ fn case_23_crafted_keys_do_no_better_under_a_secret_key() {
     judge("crafted keys", &filled(SipHashBuilder::from_key([0x5a; 16])), crafted.iter());
 }
 
-/// The usual formula takes blocks to be equally full: 27,000 values at 1 % got 1.446 %.
+/// The usual formula assumes that blocks are equally full: 27,000 values at 1 % got 1.446 %.
 #[test]
 fn case_25_a_split_block_filter_keeps_its_rate() {
     for items in [1, 2, 3, 10, 100, 1_000, 27_000, 1_000_000] {
@@ -313,7 +313,7 @@ fn case_25_a_split_block_filter_keeps_its_rate() {
         });
         hits += random.by_ref().take(50_000).filter(|&hash| filter.contains_hash(hash)).count();
     }
-    // 1 % of 3.2 million are 32,000; filters of this size vary by far less than 1 % among themselves.
+    // 1 % of 3.2 million are 32,000. The rates of filters of this size differ by far less than 1 %.
     assert!(hits <= 32_000 + 900, "{hits} false positives of 3.2 million");
 }
 
@@ -379,7 +379,7 @@ fn case_26_rates_that_are_none_are_refused() {
     }
 }
 
-/// An insert that is told "new" is so for certain in a filter of one thread only.
+/// The answer "new" of an insert is certain only in a filter of one thread.
 #[test]
 fn case_37_a_new_key_is_told_to_one_thread_at_least() {
     const KEYS: u64 = 10_000;
@@ -400,7 +400,7 @@ fn case_37_a_new_key_is_told_to_one_thread_at_least() {
     }
 }
 
-/// Equal numbers of unequal bytes, and decimals as each physical type has them.
+/// Equal numbers with different bytes, and decimals in each physical type.
 #[test]
 fn case_38_equal_values_are_found_whatever_their_bytes() {
     fn check<F: ParquetFloat>(zero: F, nan: F, other_nan: F, one: F) {

@@ -1,6 +1,6 @@
-//! The portable bytes: golden files, the same forever, and what bad input gets.
+//! The portable bytes: golden files, which never change, and errors of bad input.
 //!
-//! `BLESS=1 cargo test -p bloom-blocked --test format` writes the golden files anew: a new format version.
+//! `BLESS=1 cargo test -p bloom-blocked --test format` rewrites the golden files for a new format version.
 #![cfg(feature = "std")]
 
 use pds_core::bytes::ByteOptions;
@@ -18,10 +18,10 @@ use quickcheck::quickcheck;
 
 const KEY: [u8; 16] = *b"0123456789abcdef";
 
-/// How many keys each file is asked; those inserted come first.
+/// Number of keys that are queried in each file. The inserted ones come first.
 const ASKED: u64 = 2_000;
 
-/// One golden file: the bytes that must come of the keys below `inserted`.
+/// One golden file: the bytes of a filter of the keys below `inserted`.
 struct Golden {
     file: &'static str,
     inserted: u64,
@@ -121,7 +121,7 @@ fn small() -> Vec<u8> {
     filter.to_bytes()
 }
 
-/// What every way of reading says of these bytes; the view is verified, too.
+/// Returns the common result of all ways of reading these bytes. The view is verified, too.
 fn errors_of(bytes: &[u8]) -> [Option<DecodeError>; 3] {
     let view = BlockedBloomFilterView::open(bytes);
     [
@@ -160,7 +160,7 @@ fn case_17_every_flipped_bit_is_an_error() {
     }
 }
 
-/// A header that lies, with the right checksum: as an attacker writes it.
+/// A forged header with a correct checksum, as an attacker writes it.
 #[test]
 fn case_17_every_lie_is_an_error() {
     let lie = |index, value: u64| with_number(&small(), index, value);

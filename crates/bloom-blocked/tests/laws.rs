@@ -1,4 +1,4 @@
-//! What holds for every set of keys and every shape.
+//! Laws that hold for every set of keys and every shape.
 #![cfg(feature = "std")]
 
 use bloom_blocked::{AtomicBlockedBloomFilter, BlockedBloomFilter, BlockedBloomFilterView};
@@ -28,7 +28,7 @@ fn filled(shape: Shape, keys: &[u64]) -> BlockedBloomFilter {
     filter
 }
 
-/// Longer than what a batch has under way, with repetitions.
+/// Longer than a chunk of a batch, with repetitions.
 fn repeat_beyond_a_batch(keys: &[u64]) -> Vec<u64> {
     (0..4).flat_map(|round| keys.iter().map(move |key| key.wrapping_add(round % 3))).collect()
 }

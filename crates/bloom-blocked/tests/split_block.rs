@@ -1,7 +1,7 @@
 //! The split-block filter against bitsets that Arrow, DuckDB and Spark wrote.
 //!
-//! `data/parquet_sbbf.json` is an excerpt; all cases are checked where the whole file lies beside the
-//! workspace, as `../shared/vectors/parquet_sbbf.json`.
+//! `data/parquet_sbbf.json` is an excerpt. If the whole file is beside the workspace, as
+//! `../shared/vectors/parquet_sbbf.json`, all cases are checked.
 #![cfg(feature = "std")]
 
 use std::fs;
@@ -26,7 +26,7 @@ fn vectors() -> Vec<Value> {
     texts.into_iter().flatten().map(|text| serde_json::from_str(&text).unwrap()).collect()
 }
 
-/// The hashes of a set of keys, as its column has them.
+/// Returns the hashes of a set of keys in the type of its column.
 fn hashes(keys: &Value, column: &str) -> Vec<u64> {
     let start = keys["start"].as_i64().unwrap();
     let indices = start..start + keys["count"].as_i64().unwrap();
@@ -139,7 +139,7 @@ fn what_is_no_bitset_is_refused() {
     }
 }
 
-/// Writers make no larger filter, whatever the rate then is; who asks for a rate is told.
+/// Writers make no larger filter, at the cost of the rate. A request for a rate is then an error.
 #[test]
 fn a_rate_beyond_the_largest_filter_is_refused() {
     assert!(SplitBlockBloomFilter::new(100_000_000, 0.01).is_ok());

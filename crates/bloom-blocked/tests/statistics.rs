@@ -1,6 +1,6 @@
 //! Measured rates against predicted ones, with literal seeds.
 //!
-//! All tests of this file together raise a false alarm with probability [`FALSE_ALARM`] at most.
+//! All tests of this file together raise a false alarm with probability at most [`FALSE_ALARM`].
 #![cfg(feature = "std")]
 
 use bloom_blocked::{BlockedBloomFilter, BlockedBloomParams, DefaultHashBuilder, Preference};
@@ -10,7 +10,7 @@ use pds_testkit::keys;
 use pds_testkit::stats::{Binomial, normal_quantile, split_budget};
 
 const FALSE_ALARM: f64 = 1e-6;
-/// How many judgements the tests below pass, rounded up.
+/// Number of judgements in the tests below, rounded up.
 const JUDGEMENTS: usize = 300;
 
 fn alpha() -> f64 {
@@ -72,7 +72,7 @@ fn mean_rates_are_the_predicted_ones() {
     }
 }
 
-/// The rate that a filter states of itself is that of its very bits: fresh queries follow its binomial law.
+/// The rate that a filter reports is that of its bits: fresh queries follow its binomial law.
 #[test]
 fn a_filter_knows_its_own_rate() {
     const QUERIES: usize = 1_000_000;
@@ -113,7 +113,7 @@ fn as_many_bits_are_set_as_predicted() {
     }
 }
 
-/// The number of false positives among `queries` keys after `stored` ones, against the law of one filter.
+/// Compares the number of false positives among `queries` keys after `stored` ones with the law of one filter.
 fn judge<S: KeyHasher + Default>(name: &str, keys: impl Iterator<Item = u64>, hashes: u32) {
     const BLOCKS: u64 = 1_021;
     const QUERIES: usize = 1_000_000;
@@ -133,7 +133,7 @@ fn judge<S: KeyHasher + Default>(name: &str, keys: impl Iterator<Item = u64>, ha
     assert!(z.abs() <= tolerance(), "{name}, k = {hashes}: {hits} of {QUERIES}, z = {z}");
 }
 
-/// Weak hashers give the promised rate too.
+/// Weak hashers give the promised rate, too.
 #[test]
 fn case_08_weak_hashes_give_the_promised_error() {
     for hashes in [6, 8, 12] {
@@ -170,7 +170,7 @@ fn a_filter_of_a_million_keeps_its_promise() {
     }
 }
 
-/// The estimates have the standard errors that they state, and no bias that is seen beside them.
+/// The estimates have their stated standard errors, and no visible bias.
 #[test]
 fn estimates_err_as_they_say() {
     const FILTERS: u32 = 2_000;

@@ -1,10 +1,10 @@
-//! How often a filter with double hashing errs, against the exact rate for independent positions.
+//! The false-positive rate of double hashing, compared with the exact rate of independent positions.
 //!
-//! Prints the table of `docs/hashing.md`, a row at a time; arguments name the sizes to measure, in bits:
-//! `cargo run --release -p bloom-core --example double_hashing 1000 10000`. The exit status is 1 when the excess is
-//! beyond 2 %, or not known to 0.3 %, at one of the shapes that have 1,000 bits and a rate of 1e-4 at least.
-//! The whole takes about ten minutes on two cores that others use, too; `--quick` asks for a thousandth of the keys, and fails
-//! on an excess that chance does not explain.
+//! Prints the table of `docs/hashing.md`, one row at a time. Arguments name the sizes to measure, in bits: `cargo run
+//! --release -p bloom-core --example double_hashing 1000 10000`. The exit status is 1 if, at a shape of at least 1,000
+//! bits and a rate of at least 1e-4, the excess is beyond 2 % or not known to 0.3 %.
+//! The whole table takes about ten minutes on two cores under other load. `--quick` queries a thousandth of the keys,
+//! and fails if chance does not explain the excess.
 
 use bloom_core::{BitArray, BloomFilter, BloomParams};
 use core::num::ParseIntError;
@@ -15,24 +15,24 @@ use pds_testkit::keys;
 use std::process::ExitCode;
 use std::thread;
 
-/// Absent keys asked for in a row: at a rate of 1e-4, the standard error of their count is 0.29 %.
+/// Absent keys queried per row. At a rate of 1e-4, the standard error of their count is 0.29 %.
 const QUERIES: u64 = 1_200_000_000;
-/// The scheme that lost is measured with one in so many of them.
+/// The rejected scheme is measured with one in this number of keys.
 const SHARE_OF_THE_OTHER: u64 = 6;
-/// A quick run asks for one in so many of them.
+/// A quick run queries one in this number of keys.
 const SHARE_OF_A_QUICK_RUN: u64 = 1_000;
-/// Absent keys asked for between two filters, for each stored key: asking then takes more time than filling.
+/// Absent keys queried per stored key, so that queries take more time than filling.
 const QUERIES_AN_ITEM: u64 = 20;
 /// Threads, each with a seed of its own, so that the figures are the same on every machine.
 const SEEDS: [u64; 2] = [20_261_128, 20_261_129];
 
-/// What is promised, and from which number of bits and which rate on.
+/// The promise, and the least number of bits and the least rate for which it holds.
 const MOST_EXCESS: f64 = 0.02;
 const MOST_ERROR: f64 = 0.003;
 const LEAST_BITS: u64 = 1_000;
 const LEAST_RATE: f64 = 1e-4;
 
-/// Random filters at half fill, but for 20 probes: at the load at which these err once in ten thousand.
+/// Random filters at half fill. Those with 20 probes have the load for a rate of one in ten thousand.
 const SHAPES: [Shape; 27] = [
     Shape::new(16, 4, 3),
     Shape::new(16, 7, 2),
@@ -63,7 +63,7 @@ const SHAPES: [Shape; 27] = [
     Shape::new(10_000, 13, 533),
 ];
 
-/// A filter that is filled and asked, with a scheme from hash to positions.
+/// A filter that is filled and queried, with a scheme from hash to positions.
 trait Subject {
     fn new(shape: &Shape) -> Self;
     fn clear(&mut self);
@@ -92,7 +92,7 @@ impl Subject for BloomFilter {
     }
 }
 
-/// The same but for the second difference, which starts from a constant and not from the key.
+/// The same, except that the second difference starts from a constant instead of the key.
 struct ConstantStart {
     bits: BitArray,
     hashes: u32,
@@ -159,8 +159,8 @@ impl Tally {
         }
     }
 
-    /// The mean number of hits a filter over the expected one, less one, with its standard error from the scatter of
-    /// the filters.
+    /// Returns the mean number of hits per filter over the expected one, less one, with its standard error from the
+    /// scatter of the filters.
     fn excess(&self, expected: f64) -> Excess {
         let mean = self.hits / self.filters;
         let variance = self.squares / self.filters - mean * mean;
@@ -181,13 +181,13 @@ impl Excess {
         self.value.abs() <= MOST_EXCESS && self.standard_error <= MOST_ERROR
     }
 
-    /// Whether chance explains what is beyond the promise, where less is known.
+    /// Returns whether chance explains the excess over the promise.
     fn may_be_small(&self) -> bool {
         self.value.abs() <= MOST_EXCESS + 5.0 * self.standard_error
     }
 }
 
-/// Filters of so many bits and probes, which hold so many items.
+/// Filters with these bits, probes and items.
 struct Shape {
     bits: u64,
     hashes: u32,
@@ -199,7 +199,7 @@ impl Shape {
         Self { bits, hashes, items }
     }
 
-    /// The mean rate of filters with independent positions.
+    /// Returns the mean rate of filters with independent positions.
     fn rate(&self) -> f64 {
         rate_exact(self.bits, self.items, self.hashes)
     }
@@ -221,7 +221,7 @@ impl Shape {
         tally.excess(self.rate() * real(asked))
     }
 
-    /// Fills one filter after another and asks each for keys that it does not hold.
+    /// Fills one filter after another, and queries each for absent keys.
     fn run<S: Subject>(&self, filters: u64, asked: u64, seed: u64) -> Tally {
         let mut hashes = keys::random(seed);
         let mut subject = S::new(self);

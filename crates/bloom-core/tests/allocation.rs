@@ -1,4 +1,4 @@
-//! What reading and writing allocate: the filter, and a constant. Bytes that lie get the constant only.
+//! Allocations of reading and writing: the filter and a constant. Forged bytes get only the constant.
 #![cfg(feature = "std")]
 
 use std::fs::{self, File};
@@ -16,7 +16,7 @@ static ALLOCATOR: PeakAlloc = PeakAlloc;
 
 const MIB: u64 = 1 << 20;
 
-/// Holds the tests of this file apart.
+/// Runs the tests of this file one at a time.
 fn alone() -> impl Drop {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -26,7 +26,7 @@ fn path(name: &str) -> PathBuf {
     std::env::temp_dir().join(format!("pds-{name}-{}.pds", std::process::id()))
 }
 
-/// A header that claims a filter of so many bits, truly sealed, with 8 bytes of payload behind it.
+/// Returns a header that claims a filter of `bits` bits, with a correct checksum and 8 bytes of payload.
 fn claiming(bits: u64) -> Vec<u8> {
     let one = BloomFilter::builder().bits(1).hashes(1).build().unwrap().to_bytes();
     pds_testkit::envelope::claiming(&one, bits, bits.div_ceil(64) * 8)
@@ -65,7 +65,7 @@ fn case_17_a_stream_that_lies_allocates_its_limit_at_the_most() {
     }
 }
 
-/// A length in front of bytes is a claim too.
+/// A length before bytes is a claim, too.
 #[cfg(feature = "serde")]
 #[test]
 fn case_18_a_length_that_lies_allocates_nothing() {
@@ -88,7 +88,7 @@ fn case_18_a_length_that_lies_allocates_nothing() {
     }
 }
 
-/// Writes a filter of so many bytes and reads it again; returns what both took beyond the filter.
+/// Writes a filter of this number of bytes and reads it again. Returns the memory of both beyond the filter.
 fn stream(bytes: u64) -> [usize; 2] {
     let path = path("stream");
     let hashes: Vec<u64> = pds_testkit::keys::random(1).take(1_000_000).collect();
@@ -119,7 +119,7 @@ fn stream(bytes: u64) -> [usize; 2] {
     [peak_writing, peak_reading - usize::try_from(bytes).unwrap()]
 }
 
-/// The most memory that the process has touched, in KiB, where the system tells.
+/// Returns the most memory that the process has touched, in KiB, if the system reports it.
 fn peak_touched() -> Option<u64> {
     let status = io::read_to_string(File::open("/proc/self/status").ok()?).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

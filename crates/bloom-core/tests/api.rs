@@ -1,4 +1,4 @@
-//! What the filters do, at ordinary and at edge parameters.
+//! Behaviour of filters, at ordinary and at edge parameters.
 #![cfg(feature = "std")]
 
 use core::convert::Infallible;
@@ -9,7 +9,7 @@ use bloom_core::{
 };
 use pds_core::{Insert, KeyHasher, Membership, Merge};
 
-/// Does not compile when a public type cannot go to another thread.
+/// Does not compile if a public type cannot be sent to another thread.
 const _: () = {
     const fn crosses_threads<T: Send + Sync>() {}
     crosses_threads::<BloomFilter>();
@@ -185,7 +185,7 @@ fn a_difference_is_named() {
     assert!(matches!(error, Incompatible::Shape { parameter: "number of bits", .. }), "{error}");
 }
 
-/// Code that knows the traits only: both filters answer alike through them.
+/// Code that uses only the traits: both filters give the same answers.
 fn through_the_traits<F>(mut filter: F, mut other: F)
 where
     F: Insert<Error = Infallible> + Membership + Merge,

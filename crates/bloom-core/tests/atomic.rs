@@ -1,4 +1,4 @@
-//! The shared filter under threads.
+//! The shared filter, with several threads.
 #![cfg(feature = "std")]
 
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -28,10 +28,10 @@ fn plain(bits: u64, keys: impl IntoIterator<Item = u32>) -> BloomFilter {
     filter
 }
 
-/// Two threads set bits of the same few words at the very same time, again and again.
+/// Two threads set bits of the same few words at the same time, again and again.
 ///
-/// They wait for each other by spinning: a sleeping thread wakes up long after the other has finished
-/// its few inserts, and nothing would be tested.
+/// They wait for each other by spinning. A sleeping thread would wake up long after the other has finished its few
+/// inserts, and nothing would be tested.
 #[test]
 fn no_insert_is_lost() {
     const ROUNDS: u32 = 10_000;
@@ -65,8 +65,8 @@ fn no_insert_is_lost_in_batches() {
     assert_eq!(shared.into_plain(), plain(2_000_000, 0..THREADS * 50_000));
 }
 
-/// A bit is given away once: the keys that are told to be new are at least those of one thread alone,
-/// and with one bit a key exactly those.
+/// Only one thread sets a bit. Therefore at least as many keys are new as with one thread, and exactly as many with one
+/// bit per key.
 #[test]
 fn each_new_key_is_told_to_one_thread_at_least() {
     for round in 0..100 {

@@ -1,4 +1,4 @@
-//! Faults that users of Bloom filters have met, each kind under its number.
+//! Faults that users of Bloom filters have met, by the number of the case.
 #![cfg(feature = "std")]
 
 use core::hash::{BuildHasher, Hash};
@@ -14,14 +14,14 @@ use pds_testkit::hashers::on_awkward_keys;
 use pds_testkit::keys;
 use pds_testkit::stats::{Binomial, Positives};
 
-/// The false-alarm level of each of the judgements below, some forty.
+/// The false-alarm level of each of the about forty judgements below.
 const ALPHA: f64 = 5e-8;
 
 fn shaped(bits: u64, hashes: u32) -> BloomFilter {
     BloomFilter::builder().bits(bits).hashes(hashes).build().unwrap()
 }
 
-/// Asks for absent keys and holds the number of false positives against the filter's own fill.
+/// Queries absent keys, and compares the number of false positives with the fill of the filter.
 fn judge<S: KeyHasher, K: Hash>(
     name: &str,
     filter: &BloomFilter<S>,
@@ -42,7 +42,7 @@ fn case_01_a_very_small_rate_is_reached() {
     }
 }
 
-/// The filter itself is in `large.rs`; these are its positions.
+/// Tests the positions of a large filter. The filter itself is in `large.rs`.
 #[test]
 fn case_02_positions_spread_beyond_32_bits() {
     let num_bits = (1 << 40) + 7;
@@ -83,8 +83,8 @@ fn case_03_the_rate_holds_at_every_size() {
     }
 }
 
-/// The promise is of the mean over all filters; with 2,000 of them, the spread between filters is a tenth of what the
-/// queries leave.
+/// The promise is for the mean over all filters. With 2,000 filters, the spread between filters is a tenth of that of
+/// the queries.
 #[test]
 fn case_03_the_promise_holds_at_every_number_of_items() {
     for items in [100, 317, 1_000] {
@@ -271,8 +271,8 @@ fn refuses<S: KeyHasher + Clone>(
     assert!(shared.into_plain() == before);
 }
 
-/// A probe whose upper half repeats in its lower half reaches a part of a large array only, though each
-/// half by itself is even: so the two are looked at together, probe by probe.
+/// A probe whose upper half repeats in its lower half reaches only a part of a large array, although each half by
+/// itself is uniform. Therefore both are tested together, probe by probe.
 #[test]
 #[expect(clippy::cast_precision_loss, reason = "counts of a test are far below 2^53")]
 fn case_02_every_probe_reaches_all_of_a_large_array() {
@@ -304,7 +304,7 @@ fn case_02_every_probe_reaches_all_of_a_large_array() {
     }
 }
 
-/// Computed apart from this crate, by integer arithmetic without a word size.
+/// Computed without this crate, by integer arithmetic of unlimited size.
 #[test]
 fn case_19_positions_are_the_same_on_every_machine() {
     let positions = |hash, num_bits| {
@@ -372,7 +372,7 @@ fn case_20_a_size_need_not_be_a_multiple_of_the_word() {
     }
 }
 
-/// Keys that were crafted against one hasher are like any others under a secret key.
+/// Keys that were crafted against one hasher behave like any others with a secret key.
 #[test]
 fn case_23_crafted_keys_do_no_better_under_a_secret_key() {
     fn filled<S: KeyHasher>(hasher: S) -> BloomFilter<S> {
@@ -418,7 +418,8 @@ pds_testkit::counts_of_bits! {
     ]
 }
 
-/// Threads that insert the same new key at the same time may all be told so, and none after an insert that happened before.
+/// Threads that insert the same new key at the same time may all be told that it is new. No thread is told so after an
+/// insert that happened before.
 #[test]
 fn case_37_a_new_key_is_told_to_one_thread_at_least() {
     const KEYS: u64 = 10_000;
@@ -439,8 +440,8 @@ fn case_37_a_new_key_is_told_to_one_thread_at_least() {
     }
 }
 
-/// What the documentation says: an absent key gets a *yes* at the rate that was chosen, however many keys are asked for
-/// that are in. Of the *yes* answers another share is wrong.
+/// As the documentation states, an absent key gets a *yes* at the chosen rate, whatever the number of queries for
+/// contained keys. The share of wrong answers among the *yes* answers is another number.
 #[test]
 fn case_42_the_rate_is_that_of_absent_keys() {
     const ITEMS: u64 = 10_000;
@@ -450,14 +451,14 @@ fn case_42_the_rate_is_that_of_absent_keys() {
         let asked = (0..present).chain(ITEMS..1_000_000);
         let yes = asked.filter(|key| filter.contains(key)).count() as u64;
         let wrong = yes - present;
-        // 1 % of 990,000: a standard deviation is 100 by chance and 126 by the filter.
+        // 1 % of 990,000. The standard deviation is 100 by the queries and 126 by the filter.
         assert!((9_100..=10_700).contains(&wrong), "{wrong}");
         let share = wrong as f64 / yes as f64;
         assert!(share > 0.4, "a yes is wrong far more often than 1 %: {share}");
     }
 }
 
-/// A promise of these bits for these items leaves out nothing: 64 bits for one item promised 10^-16.
+/// A promise for these bits and items includes hash collisions: 64 bits for one item once promised 10^-16.
 #[test]
 fn case_25_bits_and_items_promise_what_is_kept() {
     let filter = BloomFilter::builder().bits(64).expected_items(1).build().unwrap();
@@ -472,6 +473,6 @@ fn case_48_a_filter_of_few_items_at_a_tiny_rate_is_built_at_once() {
     for items in 1..=10 {
         assert!(BloomFilter::new(items, 1e-15).unwrap().num_bits() < 3_000);
     }
-    // A tenth of a second each; a busy machine is allowed for, since one alone took two.
+    // A tenth of a second each. The limit allows for a busy machine; a single one once took two seconds.
     assert!(start.elapsed().as_secs_f64() < 2.0, "{:?}", start.elapsed());
 }

@@ -1,6 +1,6 @@
-//! Saving: whatever happens meanwhile, a file holds the old filter or the new one, whole.
+//! Saving: whatever happens meanwhile, a file holds the whole old filter or the whole new one.
 //!
-//! The order of the calls is tested beside their code, in `pds-core`; here a process really dies.
+//! `pds-core` tests the order of the calls, beside their code. Here a process is really killed.
 #![cfg(all(unix, feature = "std"))]
 
 use core::time::Duration;
@@ -32,7 +32,7 @@ impl Folder {
         self.0.join("filter.pds")
     }
 
-    /// The names of everything but the file itself.
+    /// Returns the names of all other files.
     fn others(&self) -> Vec<String> {
         let names = fs::read_dir(&self.0).unwrap().map(|entry| entry.unwrap().file_name());
         names.map(|name| name.into_string().unwrap()).filter(|name| name != "filter.pds").collect()
@@ -45,7 +45,7 @@ impl Drop for Folder {
     }
 }
 
-/// One of two filters of 4 MiB, of which no part of one is a part of the other.
+/// Returns one of two filters of 4 MiB that have no part in common.
 fn filter(seed: u64) -> BloomFilter {
     let mut filter = BloomFilter::builder().bits(1 << 25).hashes(1).seed(seed).build().unwrap();
     filter.insert_hash_batch(&keys::random(seed).take(1 << 20).collect::<Vec<_>>());
@@ -81,7 +81,7 @@ fn a_killed_process_leaves_the_old_filter_or_the_new_one() {
     assert!(found.iter().all(|&times| times > 0), "{found:?}: one filter was never found");
 }
 
-/// Starts a process that saves without end, and kills it this long after its first save began.
+/// Starts a process that saves again and again, and kills it this long after its first save began.
 fn kill_while_it_saves(folder: &Folder, delay: Duration) {
     let mut process = child("saving_without_end", &folder.0).spawn().unwrap();
     let start = Instant::now();
@@ -114,7 +114,7 @@ fn saving_without_end() {
     }
 }
 
-/// A limit on the size of files stands for a full disk, which takes rights to make.
+/// A limit on the size of files replaces a full disk, which needs special rights.
 #[test]
 fn a_full_disk_leaves_the_old_filter_and_no_other_file() {
     let folder = Folder::new("full");
@@ -159,7 +159,7 @@ fn a_folder_that_is_not_there_is_an_error() {
     assert_eq!(error.kind(), ErrorKind::NotFound);
     assert!(error.to_string().starts_with(&format!("{}: ", path.display())), "{error}");
     assert_eq!(saving(&filter, &folder.0.join("..")).kind(), ErrorKind::InvalidInput);
-    // A folder is no file that could be replaced: the rename fails, and the temporary file goes.
+    // A folder cannot be replaced by a file: the rename fails, and the temporary file is removed.
     fs::create_dir(folder.file()).unwrap();
     assert!(ByteOptions::new().save(&filter, folder.file()).is_err());
     assert_eq!(folder.others(), [""; 0]);

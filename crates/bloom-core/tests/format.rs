@@ -1,6 +1,6 @@
-//! The portable bytes: golden files, the same forever, and what bad input gets.
+//! The portable bytes: golden files, which never change, and errors of bad input.
 //!
-//! `BLESS=1 cargo test -p bloom-core --test format` writes the golden files anew: a new format version.
+//! `BLESS=1 cargo test -p bloom-core --test format` rewrites the golden files for a new format version.
 #![cfg(feature = "std")]
 
 use pds_core::bytes::{ByteOptions, Header};
@@ -18,18 +18,18 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data")
 }
 
-/// One golden file: what was inserted, and the bytes that must come of it.
+/// One golden file: the inserted keys, and the bytes that must result.
 struct Golden {
     file: &'static str,
     /// The secret key that the file lacks, as hex digits.
     key: &'static str,
-    /// What the keys are: `u64`, or `text` for `key-0`, `key-1`, ...
+    /// The type of the keys: `u64`, or `text` for `key-0`, `key-1`, ...
     keys: &'static str,
     bytes: Vec<u8>,
     answers: Vec<bool>,
 }
 
-/// How many keys each file is asked; those inserted come first.
+/// Number of keys that are queried in each file. The inserted ones come first.
 const ASKED: u64 = 4_000;
 
 fn golden<S: PortableHasher>(
@@ -163,7 +163,7 @@ fn small() -> Vec<u8> {
     filter.to_bytes()
 }
 
-/// What every way of reading says of these bytes; the view is verified, too.
+/// Returns the common result of all ways of reading these bytes. The view is verified, too.
 fn errors_of(bytes: &[u8]) -> [Option<DecodeError>; 3] {
     let owned = BloomFilter::from_bytes(bytes);
     let shared = ByteOptions::new().from_bytes::<AtomicBloomFilter>(bytes);
@@ -213,7 +213,7 @@ fn case_17_every_flipped_bit_is_an_error() {
     }
 }
 
-/// A head that lies, with the right checksum: as an attacker writes it.
+/// A forged head with a correct checksum, as an attacker writes it.
 #[test]
 fn case_17_every_lie_is_an_error() {
     let lie = |at: usize, lie: &[u8]| forged(&small(), at, lie);
@@ -279,7 +279,7 @@ fn case_17_every_lie_is_an_error() {
             matches!(e, DecodeError::PayloadLength { offset: 16, .. })
         });
     }
-    // Lengths are refused before anything is allocated, also the greatest.
+    // All wrong lengths are refused before anything is allocated, also the greatest.
     for length in [136, 144, 160, 1 << 40, 1 << 63, u64::MAX] {
         assert_fails(&number(16, length), "another length", |e| {
             matches!(e, DecodeError::Trailing { .. } | DecodeError::Truncated { .. })
@@ -366,7 +366,7 @@ fn case_21_a_view_answers_from_bytes_at_any_address() {
     }
 }
 
-/// A payload that nobody asked to verify may answer wrongly; it never panics.
+/// A payload that was not verified may give wrong answers, but never a panic.
 #[test]
 fn case_21_an_unverified_view_survives_any_payload() {
     let mut bytes = small();

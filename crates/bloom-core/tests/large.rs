@@ -1,6 +1,6 @@
 //! A filter of more than 2^32 bits, which takes a gigabyte of address space and little memory.
 //!
-//! One test takes the space, and takes it once; the other needs positions only.
+//! One test allocates the space, once. The other needs only positions.
 #![cfg(feature = "std")]
 
 use bloom_core::{AtomicBloomFilter, BloomFilter, DoubleHash};
@@ -29,7 +29,7 @@ fn case_02_a_filter_beyond_32_bits_uses_all_of_its_bits() {
 
     let ones = ones_of_parts(filter.bits().words());
     let set: u64 = ones.iter().sum();
-    // 14,000 positions of 8.6 billion: two of them meet with probability 1 %, three pairs with 1e-7.
+    // 14,000 positions of 8.6 billion: one pair meets with probability 1 %, three pairs with 1e-7.
     assert!(set + 2 >= ITEMS as u64 * u64::from(NUM_HASHES) && set == filter.count_ones());
     assert!(chi_square(&ones) < chi_square_limit(ones.len()), "{ones:?}");
 
@@ -37,7 +37,7 @@ fn case_02_a_filter_beyond_32_bits_uses_all_of_its_bits() {
     assert!(stored().iter().all(|key| shared.contains(key)));
 }
 
-/// Each probe by itself reaches all bits: no part of its position follows from another.
+/// Each probe by itself reaches all bits: no part of its position determines another.
 ///
 /// A sum of a hash and the same hash rotated by half a word has equal halves. Its positions spread evenly
 /// over any equal parts, and are 2^32 different ones all the same.
@@ -64,7 +64,7 @@ fn stored() -> Vec<u64> {
     keys::consecutive(0).take(ITEMS).collect()
 }
 
-/// The set bits of equal parts of the words.
+/// Counts the set bits of equal parts of the words.
 fn ones_of_parts(words: &[u64]) -> Vec<u64> {
     let ones = |part: &[u64]| part.iter().map(|word| u64::from(word.count_ones())).sum();
     words.chunks(words.len().div_ceil(PARTS)).map(ones).collect()
@@ -76,7 +76,8 @@ fn chi_square(counts: &[u64]) -> f64 {
     counts.iter().map(|&count| (count as f64 - mean).powi(2) / mean).sum()
 }
 
-/// What chi-square over so many cells exceeds with probability 1e-8, by Wilson and Hilferty's cube root.
+/// Returns the value that chi-square over this number of cells exceeds with probability 1e-8, by Wilson and Hilferty's
+/// cube root.
 #[expect(clippy::cast_precision_loss, reason = "a small number")]
 fn chi_square_limit(cells: usize) -> f64 {
     let freedom = (cells - 1) as f64;

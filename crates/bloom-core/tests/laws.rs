@@ -1,4 +1,4 @@
-//! What holds for every set of keys and every shape.
+//! Laws that hold for every set of keys and every shape.
 #![cfg(feature = "std")]
 
 use bitvec::prelude::{BitVec, Lsb0};

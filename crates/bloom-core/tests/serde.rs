@@ -46,7 +46,7 @@ fn case_18_the_envelope_is_what_every_format_carries() {
     assert!(text.starts_with("\"iVBEUw0KGgo") && text.len() < envelope.len() * 4 / 3 + 6, "{text}");
 }
 
-/// CBOR tells bytes from arrays: both are read.
+/// CBOR distinguishes bytes from arrays. Both are read.
 #[test]
 fn case_18_a_sequence_of_numbers_is_read_as_well() {
     let mut array = Vec::new();
@@ -66,7 +66,7 @@ fn case_18_every_truncation_is_an_error() {
     }
 }
 
-/// A changed envelope is never accepted; what a format writes around it may allow of two ways to say the same.
+/// A changed envelope is never accepted. The format around it may have two encodings of the same value.
 #[test]
 fn case_18_no_flipped_bit_changes_the_filter() {
     for format in FORMATS {

@@ -1,7 +1,7 @@
 //! Measured rates against predicted ones, with literal seeds.
 //!
-//! All tests of this file together raise a false alarm with probability [`FALSE_ALARM`] at most. The rate
-//! of a filter is judged given its own number of set bits; that number is judged by itself.
+//! All tests of this file together raise a false alarm with probability at most [`FALSE_ALARM`]. The rate of a filter
+//! is judged given its number of set bits. That number is judged separately.
 #![cfg(feature = "std")]
 
 use bloom_core::{BloomFilter, BloomParams};
@@ -11,7 +11,7 @@ use pds_testkit::keys;
 use pds_testkit::stats::{Binomial, normal_quantile, split_budget};
 
 const FALSE_ALARM: f64 = 1e-6;
-/// How many judgements the tests below pass, rounded up.
+/// Number of judgements in the tests below, rounded up.
 const JUDGEMENTS: usize = 60;
 
 fn alpha() -> f64 {
@@ -23,7 +23,7 @@ fn tolerance() -> f64 {
     normal_quantile(alpha() / 2.0)
 }
 
-/// False positives that were counted, and how many the fill of each filter predicts.
+/// The counted false positives, and the number that the fill of each filter predicts.
 #[derive(Default)]
 struct Tally {
     counted: f64,
@@ -42,7 +42,7 @@ impl Tally {
     }
 }
 
-/// A shape with its load, and how often to build and ask it.
+/// A shape with its load, and the numbers of filters and queries.
 struct Trial {
     bits: u64,
     hashes: u32,
@@ -52,7 +52,7 @@ struct Trial {
 }
 
 impl Trial {
-    /// Inserts and asks random hashes: the positions are under test here and no hasher.
+    /// Inserts and queries random hashes, because this tests the positions and not a hasher.
     fn run(&self, seed: u64) -> Tally {
         let params = BloomParams::from_bits_and_hashes(self.bits, self.hashes).unwrap();
         let mut hashes = keys::random(seed);
@@ -75,7 +75,7 @@ impl Trial {
     }
 }
 
-/// Relative to independent positions, double hashing adds less than 2 % from 1,000 bits up.
+/// Double hashing adds less than 2 % to the rate of independent positions, from 1,000 bits up.
 #[test]
 fn double_hashing_adds_less_than_two_percent() {
     let shapes = [
@@ -94,7 +94,7 @@ fn double_hashing_adds_less_than_two_percent() {
     }
 }
 
-/// At a rate of 1e-4 events are rare: the standard error is 1 %, and the bound that much wider. The example
+/// At a rate of 1e-4 events are rare. The standard error is 1 %, and the bound is wider by that. The example
 /// `double_hashing` measures it to 0.3 %.
 #[test]
 fn double_hashing_adds_little_at_small_rates() {
@@ -118,7 +118,7 @@ fn as_many_bits_are_set_as_predicted() {
     }
 }
 
-/// The mean rate over filters, each the least for its number of items, is at most the promised one.
+/// The mean rate over filters, each the smallest for its number of items, is at most the promised one.
 #[test]
 fn the_promise_holds_at_every_number_of_items() {
     const RATE: f64 = 0.05;
@@ -157,7 +157,7 @@ fn a_filter_of_a_million_keeps_its_rate() {
     assert!(accepted.contains(&(hits as u64)), "{hits} not in {accepted:?}");
 }
 
-/// The estimates have the standard errors that they state, and no bias that is seen beside them.
+/// The estimates have their stated standard errors, and no visible bias.
 #[test]
 fn estimates_err_as_they_say() {
     const FILTERS: u32 = 2_000;

@@ -1,4 +1,4 @@
-//! Writing to and reading from streams that are long, slow, interrupted, broken or hostile.
+//! Streams that are long, slow, interrupted, broken or hostile.
 #![cfg(feature = "std")]
 
 use std::fs;
@@ -15,7 +15,7 @@ fn filter(items: u64) -> BloomFilter {
     filter
 }
 
-/// Gives one byte at a time, every other time after an interruption, and fails at byte `fails_at`.
+/// A reader that gives one byte at a time, every other time after an interruption, and fails at byte `fails_at`.
 struct Slow<'a> {
     bytes: &'a [u8],
     position: usize,
@@ -121,7 +121,7 @@ fn an_error_of_the_reader_comes_through() {
     }
 }
 
-/// The limit counts the whole envelope; what is refused has cost its head and no more.
+/// The limit counts the whole envelope. A refusal reads only the head.
 #[test]
 fn more_than_the_limit_is_refused_after_the_header() {
     let filter = filter(1_000);
@@ -188,7 +188,7 @@ fn forged(valid: &[u8], choices: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Takes one byte at a time, with interruptions, and as many as there is room for.
+/// A writer that takes one byte at a time, with interruptions, and as many as there is room for.
 struct Full {
     written: Vec<u8>,
     room: usize,
@@ -227,7 +227,7 @@ fn an_error_of_the_writer_comes_through() {
             }
         }
     }
-    // What a buffer holds back is written, or reported, before `write_to` returns.
+    // Buffered bytes are written, or the error is reported, before `write_to` returns.
     let full = Full { written: Vec::new(), room: 100, interrupted: false };
     let mut buffered = BufWriter::with_capacity(1 << 20, full);
     let error = filter(10).write_to(&mut buffered).unwrap_err();

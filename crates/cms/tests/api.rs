@@ -1,4 +1,4 @@
-//! What sketches do, at ordinary and at edge parameters.
+//! Behaviour of sketches, at ordinary and at edge parameters.
 #![cfg(feature = "std")]
 
 use std::sync::Barrier;
@@ -129,7 +129,7 @@ fn counters_take_their_width_in_memory() {
     assert_eq!(builder.counters::<u64>().build().unwrap().size_in_bytes(), bytes(2424));
 }
 
-/// Two keys of 2^64 - 1 each: no row may then hold more than the total, which bytes are refused for.
+/// Two keys of 2^64 - 1 each: no row may hold more than the total, otherwise decoding would refuse the bytes.
 #[test]
 fn halving_keeps_a_total_at_its_limit() {
     let mut sketch =
@@ -255,7 +255,7 @@ fn what_differs_is_named_and_nothing_changes() {
     assert!(left.merge(&sip(1).build().unwrap()).is_ok());
 }
 
-/// Beyond a mebibyte a merge goes by lines, the last of which may be a part.
+/// Beyond a mebibyte a merge proceeds by cache lines. The last line may be partial.
 #[test]
 fn large_sketches_merge_to_the_last_counter() {
     let build = || CountMinSketch::builder().params(shape(300_007, 1)).build().unwrap();
@@ -335,7 +335,7 @@ fn the_sum_of_squares_is_the_median_of_the_rows() {
     }
 }
 
-/// An even number of rows has two in the middle.
+/// An even number of rows has two middle values.
 #[test]
 fn a_count_sketch_of_two_rows_takes_their_mean() {
     let params = CountSketchParams::from_width_and_depth(1, 2).unwrap();
@@ -377,7 +377,7 @@ fn threads_lose_nothing<C: Counter>() {
         .hasher(hasher)
         .build_atomic()
         .unwrap();
-    // Together, or the first is done before the last begins.
+    // All start together, otherwise the first ends before the last begins.
     let start = Barrier::new(THREADS);
     std::thread::scope(|scope| {
         for thread in 0..THREADS as u64 {
@@ -413,7 +413,7 @@ fn threads_lose_no_insert() {
     threads_lose_nothing::<u64>();
 }
 
-/// Neither the part of the total that a key adds to wraps, nor the sum of the parts.
+/// Neither a part of the total nor the sum of the parts wraps.
 #[test]
 fn a_shared_total_never_wraps() {
     let shared = CountMinSketch::builder().error(0.1, 0.1).build_atomic().unwrap();

@@ -1,4 +1,4 @@
-//! Faults that users of such sketches have met elsewhere, each as what must hold here.
+//! Faults that users of such sketches have met elsewhere. Each test states the correct behaviour.
 #![cfg(feature = "std")]
 
 use cms::{
@@ -57,7 +57,7 @@ fn case_06_what_cannot_be_had_is_a_typed_error() {
     assert!(CountSketch::new(1e-9, 0.1).is_err());
 }
 
-/// The mean error under weak hashes is that under a good one.
+/// The mean error with weak hashes is that with a good hash.
 #[test]
 fn case_08_weak_hashes_cost_no_accuracy() {
     fn mean_error<S: KeyHasher>(hasher: S, keys: &[u64]) -> f64 {
@@ -77,7 +77,7 @@ fn case_08_weak_hashes_cost_no_accuracy() {
         keys::byte_swapped(0).take(40_000).collect(),
     ] {
         let good = mean_error(DefaultHashBuilder::default(), &keys);
-        // Of three rows with 20 others on average the least has about 16.
+        // Of three rows with 20 other keys on average, the least has about 16.
         assert!((15.0..17.0).contains(&good), "{good}");
         for error in [
             mean_error(Mixed(IdentityBuilder), &keys),
@@ -90,7 +90,7 @@ fn case_08_weak_hashes_cost_no_accuracy() {
     }
 }
 
-/// Counters stop at their limit on add and on merge, and an answer at the limit says "at least".
+/// Counters saturate on insert and on merge, and an answer at the limit says "at least".
 #[test]
 fn case_11_estimates_are_never_below_the_truth() {
     fn check<C: Counter>() {
@@ -136,7 +136,7 @@ fn case_12_the_smallest_sketches_work() {
     assert_eq!(CountMinSketch::<_, u8>::from_bytes(&one.to_bytes()).unwrap(), one);
 }
 
-/// Merging what differs is an error, for any hasher, and changes nothing.
+/// Merging incompatible sketches is an error for any hasher, and changes nothing.
 #[test]
 fn case_13_what_differs_is_not_merged() {
     fn refuses<S: KeyHasher + Clone>(left: S, right: S) {
@@ -171,12 +171,12 @@ fn case_15_decoding_then_merging_is_merging() {
     let mut decoded = CountSketch::from_bytes(&sketch.to_bytes()).unwrap();
     sketch.merge(&other).unwrap();
     decoded.merge(&other).unwrap();
-    // What bytes leave out is missing on both sides of a comparison of bytes.
+    // A comparison of bytes does not cover what the bytes omit.
     assert!(decoded == sketch);
     assert_eq!(decoded.to_bytes(), sketch.to_bytes());
 }
 
-/// A header that claims a petabyte, with a right checksum: the length is looked at first.
+/// A header that claims a petabyte, with a correct checksum. The length is checked first.
 #[test]
 fn case_17_hostile_lengths_allocate_nothing() {
     let sketch = CountMinSketch::new(0.1, 0.1).unwrap();
@@ -189,7 +189,7 @@ fn case_17_hostile_lengths_allocate_nothing() {
     }
 }
 
-/// Counters whose rows end inside a word come back unchanged.
+/// Counters whose rows end inside a word are unchanged after a round trip.
 #[test]
 fn case_20_any_number_of_counters_round_trips() {
     for width in 1..20 {
@@ -205,7 +205,7 @@ fn case_20_any_number_of_counters_round_trips() {
     }
 }
 
-/// A shared sketch loses nothing at its counters' limit either.
+/// A shared sketch loses nothing at the limit of its counters either.
 #[test]
 fn case_11_shared_counters_stop_at_their_limit() {
     let shared = CountMinSketch::builder().params(shape(32, 3)).counters::<u8>().build_atomic();
@@ -268,7 +268,7 @@ fn sketch_of<C: Counter>(width: u64, depth: u32) -> CountMinSketch<DefaultHashBu
     CountMinSketch::builder().params(shape(width, depth)).counters::<C>().build().unwrap()
 }
 
-/// A counter that has lost counts cannot come back to a number, up or down.
+/// A counter that has lost counts cannot return to an exact number, up or down.
 #[test]
 fn case_35_signed_counters_stay_at_their_limits() {
     let build = || CountSketch::new(0.1, 0.1).unwrap();
@@ -281,7 +281,7 @@ fn case_35_signed_counters_stay_at_their_limits() {
         assert!(sketch.estimate_hash(finalize(7)).is_saturated());
         assert_eq!(sketch.estimate_hash(finalize(8)).value(), 0, "another key has other counters");
         assert_eq!(sketch.sum_of_squares(), None);
-        // Merged with counts of the other sign, in both orders; an empty one changes nothing.
+        // Merged with counts of the other sign, in both orders. An empty sketch changes nothing.
         let mut other = build();
         add(&mut other, -5);
         let (mut one, mut two, mut none) = (sketch.clone(), other.clone(), build());
@@ -308,7 +308,7 @@ fn case_35_signed_counters_stay_at_their_limits() {
     assert_eq!(sketch.estimate("key").to_string(), "9223372036854775807 (saturated)");
 }
 
-/// Halving what was lost by a full counter gives no upper bound, in any form of the sketch.
+/// After halving, a saturated counter gives no upper bound, in any form of the sketch.
 #[test]
 fn case_35_halving_forgets_no_saturation() {
     let mut sketch = sketch_of::<u8>(500, 3);
@@ -330,7 +330,7 @@ fn case_35_halving_forgets_no_saturation() {
     assert!(merged == sketch && into == sketch);
     let counted = sketch.inner_product(&merged).unwrap();
     assert!(counted.is_saturated, "500 * 500 against 127 * 127");
-    // It heals once no counter is as high.
+    // The bound returns when no counter is as high.
     let mut healed = sketch_of::<u8>(500, 3);
     healed.insert_many("low", 255);
     healed.halve();
@@ -340,7 +340,7 @@ fn case_35_halving_forgets_no_saturation() {
     assert_eq!(healed.estimate_interval("low").truth_at_most, Some(100));
 }
 
-/// A row without full counters bounds a product, though another row gives less.
+/// A row without saturated counters bounds a product, even if another row gives less.
 #[test]
 fn case_35_a_product_is_bounded_by_rows_that_lost_nothing() {
     let (mut known, mut less) = (0, 0);
@@ -379,7 +379,7 @@ fn case_35_a_product_is_bounded_by_rows_that_lost_nothing() {
     assert_eq!(wide.inner_product(&sketch_of(9, 2)).unwrap().error, f64::INFINITY);
 }
 
-/// A total at its limit gives no lower bound: the true one may be any number above.
+/// A total at its limit gives no lower bound: the true total may be any greater number.
 #[test]
 fn case_35_a_saturated_total_gives_no_lower_bound() {
     let mut sketch = sketch_of::<u64>(1, 1);
@@ -396,7 +396,7 @@ fn case_35_a_saturated_total_gives_no_lower_bound() {
     ] {
         assert_eq!((interval.truth_at_least, interval.truth_at_most), (0, None));
     }
-    // Nor does the estimate of a wide sketch whose counters are not full.
+    // The estimate of a wide sketch whose counters are not saturated gives none either.
     let mut wide = sketch_of::<u64>(1_000, 4);
     (0..9u64).for_each(|key| _ = wide.insert_many(&key, u64::MAX / 8));
     let interval = wide.estimate_interval(&3u64);
@@ -404,7 +404,7 @@ fn case_35_a_saturated_total_gives_no_lower_bound() {
     assert_eq!(CountMinSketch::<_, u64>::from_bytes(&bytes).unwrap(), sketch);
 }
 
-/// An increment of 0 changes no byte, whatever is counted already.
+/// An increment of 0 changes no byte, for any earlier counts.
 #[test]
 fn case_36_an_increment_of_zero_changes_nothing() {
     for seed in 0..50 {
@@ -451,7 +451,7 @@ fn case_36_an_increment_of_zero_changes_nothing() {
     }
 }
 
-/// An empty operand changes no byte on the right, and gives the bytes of the other on the left.
+/// An empty operand on the right changes no byte. On the left it gives the bytes of the other.
 #[test]
 fn case_29_an_empty_operand_is_the_identity_of_merging() {
     for (seed, inserts) in (0..30).zip([0, 1, 3, 40, 400].into_iter().cycle()) {

@@ -1,6 +1,6 @@
-//! The portable bytes: golden files, the same forever, and what bad input gets.
+//! The portable bytes: golden files, which never change, and errors of bad input.
 //!
-//! `BLESS=1 cargo test -p cms --test format` writes the golden files anew: a new format version.
+//! `BLESS=1 cargo test -p cms --test format` rewrites the golden files for a new format version.
 #![cfg(feature = "std")]
 
 use std::path::Path;
@@ -94,7 +94,7 @@ fn todays_code_reads_the_golden_files() {
     );
 }
 
-/// Columns and signs by the specification, computed without this crate.
+/// Returns columns and signs by the specification, computed without this crate.
 #[test]
 fn case_19_columns_and_signs_are_those_of_the_specification() {
     let columns = |hash, width| {
@@ -139,13 +139,13 @@ fn case_17_damaged_bytes_are_refused() {
     });
 }
 
-/// Bytes with right checksums that no sketch has.
+/// Bytes that no sketch has, with correct checksums.
 #[test]
 fn case_17_forged_sketches_are_refused() {
     let bytes = plain().to_bytes();
     let of = |bytes: &[u8]| fault_of(CountMinSketch::<DefaultHashBuilder>::from_bytes(bytes));
     let number = |index, number| of(&with_number(&bytes, index, number));
-    // The shape follows the hasher, for there is no design.
+    // The shape follows the hasher, because there is no design.
     assert_eq!(number(0, 0), ("width", 72));
     assert_eq!(number(0, u64::MAX), ("width", 72));
     assert_eq!(number(1, 65), ("depth", 80));
@@ -162,11 +162,11 @@ fn case_17_forged_sketches_are_refused() {
     assert_eq!(of(&total), ("the total", total_at as u64));
     let saturated = forged(&bytes, total_at + 8, &(1u64 << 32).to_le_bytes());
     assert_eq!(of(&saturated), ("the least saturated count", total_at as u64 + 8));
-    // 136 x 3 counters fill their words; 3 of one row leave half a word.
+    // 136 x 3 counters fill their words. 3 counters of one row leave half a word.
     let odd = CountMinSketch::builder().params(CountMinParams::from_width_and_depth(3, 1).unwrap());
     let odd = forged(&odd.build().unwrap().to_bytes(), 128 + 12, &[1]);
     assert_eq!(of(&odd), ("padding", 128 + 8));
-    // Another kind, and other counters than those asked for.
+    // Another kind, and another type of counters.
     assert!(matches!(
         CountSketch::<DefaultHashBuilder>::from_bytes(&bytes),
         Err(DecodeError::Kind { .. })
@@ -210,7 +210,7 @@ fn case_21_views_answer_from_bytes_at_any_address() {
     assert!((0..600).all(|i| view.estimate(&word(i)) == narrow.estimate(&word(i))));
 }
 
-/// Any payload gives answers; `verify` tells what they are worth.
+/// Any payload gives answers. `verify` checks whether they can be trusted.
 #[test]
 fn case_21_unverified_views_survive_any_payload() {
     let mut bytes = signed().to_bytes();
@@ -236,7 +236,7 @@ fn streams_hold_one_structure_after_another() {
     assert!(other == signed() && sketch == plain() && reader.is_empty());
 }
 
-/// Updates and counters have names, which errors say.
+/// Errors name updates and counters.
 #[test]
 fn case_45_errors_name_counters_and_updates() {
     let conservative = CountMinSketch::builder()

@@ -1,4 +1,4 @@
-//! What holds for every stream and every shape.
+//! Laws that hold for every stream and every shape.
 #![cfg(feature = "std")]
 
 mod histories;
@@ -29,7 +29,7 @@ impl Arbitrary for Shape {
     }
 }
 
-/// Sketches of bytes, so that keys come often and counters fill up.
+/// Sketches with 8-bit counters, so that keys come often and counters saturate.
 type Narrow = CountMinSketch<DefaultHashBuilder, u8>;
 
 fn sketch(shape: Shape, stream: &[(u8, u8)]) -> Narrow {
@@ -57,7 +57,7 @@ fn truth<'a>(stream: impl IntoIterator<Item = &'a (u8, u8)>) -> HashMap<u8, u64>
     counts
 }
 
-/// Whether an answer is right for a count: an upper bound, or full.
+/// Returns whether an answer is correct for a count: an upper bound, or saturated.
 fn bounds(count: Count, truth: u64) -> bool {
     count.value() >= truth || count.is_saturated()
 }

@@ -1,6 +1,6 @@
 //! Measured errors against published bounds and independent simulations, with literal seeds.
 //!
-//! All tests of this file together raise a false alarm with probability [`FALSE_ALARM`] at most.
+//! All tests of this file together raise a false alarm with probability at most [`FALSE_ALARM`].
 #![cfg(feature = "std")]
 #![expect(clippy::cast_possible_truncation, reason = "small numbers of tests")]
 
@@ -17,7 +17,7 @@ use pds_testkit::zipf::{Zipf, counts};
 use streams::{key, real};
 
 const FALSE_ALARM: f64 = 1e-6;
-/// How many judgements the tests below pass, rounded up.
+/// Number of judgements in the tests below, rounded up.
 const JUDGEMENTS: usize = 2_000;
 
 fn update(conservative: bool) -> Update {
@@ -36,10 +36,9 @@ fn tolerance() -> f64 {
 const ITEMS: usize = 100_000;
 const EVENTS: usize = 1_000_000;
 
-/// Of pairs of keys, as many meet in 0, 1, 2, ... rows as if the rows were independent.
+/// As many pairs of keys meet in 0, 1, 2, ... rows as if the rows were independent.
 ///
-/// A row that is used twice, or a hash that two rows share, makes them meet in two rows as often as in
-/// one.
+/// If a row were used twice, or if two rows shared a hash, pairs would meet in two rows as often as in one.
 #[test]
 fn pairs_of_keys_meet_in_rows_as_if_these_were_independent() {
     const PAIRS: u64 = 4_000_000;
@@ -73,7 +72,7 @@ fn pairs_of_keys_meet_in_rows_as_if_these_were_independent() {
     check("CRC-64", |key| Mixed(Crc64Builder).hash_key(&key));
 }
 
-/// Neighbours meet as rarely as any keys do, whichever their distance is.
+/// Neighbours meet as rarely as any keys, at every distance.
 #[test]
 fn keys_at_a_fixed_distance_meet_in_all_rows_as_rarely_as_others() {
     const KEYS: u64 = 4_000_000;
@@ -181,7 +180,7 @@ fn mean_error(sketch: &CountMinSketch, trial: u64, counts: &[u64]) -> f64 {
     real(counts.iter().enumerate().map(error).sum::<u64>() as usize) / real(counts.len())
 }
 
-/// At most delta of all estimates exceed epsilon N: uniform, skewed and adversarially ordered streams.
+/// At most a share of delta of all estimates exceeds epsilon N, on uniform, skewed and adversarially ordered streams.
 #[test]
 fn the_bound_holds_on_every_stream() {
     let shapes = [
@@ -224,7 +223,7 @@ fn the_bound_holds_on_every_stream() {
 
 /// The median of an odd number of rows has no bias, and each row the variance (F2 - f²) / width.
 ///
-/// One key a trial is asked, since the errors of one sketch's keys are not independent.
+/// One key per trial is queried, because the errors of the keys of one sketch are not independent.
 #[test]
 fn a_count_sketch_is_unbiased_within_its_variance() {
     const KEYS: usize = 2_000;
@@ -257,7 +256,7 @@ fn a_count_sketch_is_unbiased_within_its_variance() {
     }
 }
 
-/// The sum of squares that the sketch tells is that of the stream.
+/// The sum of squares that the sketch estimates is that of the stream.
 #[test]
 fn a_count_sketch_tells_the_sum_of_squares() {
     for exponent in [0.0, 1.0, 1.5] {
@@ -266,13 +265,12 @@ fn a_count_sketch_tells_the_sum_of_squares() {
         sketch.extend(stream.iter().map(|&rank| key(1, rank)));
         let truth: u64 = counts(ITEMS, &stream).iter().map(|&count| count * count).sum();
         let ratio = sketch.sum_of_squares().unwrap() / real(truth as usize);
-        // A row's relative standard error is the root of 2 / width, below 1.3 %.
+        // The relative standard error of a row is the root of 2 / width, below 1.3 %.
         assert!((ratio - 1.0).abs() < 0.05, "zipf {exponent}: {ratio}");
     }
 }
 
-/// Less noise on streams of little skew: the mean absolute error falls, and keys above the noise are
-/// estimated without bias.
+/// On streams of little skew the mean absolute error falls, and keys above the noise are estimated without bias.
 #[test]
 fn subtracting_the_noise_helps_on_flat_streams() {
     const FREQUENT: usize = 200;
@@ -295,7 +293,8 @@ fn subtracting_the_noise_helps_on_flat_streams() {
     assert!(bias.abs() / real(FREQUENT) < 60.0, "bias {}", bias / real(FREQUENT));
 }
 
-/// Streams of other keys that are hard on a bound: few and equal, one alone, each a little above epsilon N, or skewed.
+/// Streams of other keys that are difficult for a bound: few and equal, a single one, each a little above epsilon N, or
+/// skewed.
 fn hard_streams(epsilon: f64) -> Vec<Vec<u64>> {
     let equal = ((1.0 / epsilon) as usize).clamp(1, 40);
     vec![
@@ -310,7 +309,7 @@ fn hard_streams(epsilon: f64) -> Vec<Vec<u64>> {
     ]
 }
 
-/// Whether no more of `TRIALS` sketches missed a bound than a probability of `delta` explains.
+/// Returns whether no more of `TRIALS` sketches missed a bound than a probability of `delta` explains.
 fn assert_rare(missed: u64, delta: f64, what: &dyn core::fmt::Debug) {
     let most = *Binomial::new(TRIALS, delta).acceptance(alpha()).end();
     assert!(missed <= most, "{what:?}: {missed} of {TRIALS}, at most {most}");
@@ -318,8 +317,9 @@ fn assert_rare(missed: u64, delta: f64, what: &dyn core::fmt::Debug) {
 
 const TRIALS: u64 = 10_000;
 
-/// The lower end of an interval is too high with probability delta at most: at the smallest shapes and totals, for keys that
-/// came and one that did not, in one sketch and merged from two. One key a sketch is judged, each sketch with its own seed.
+/// The lower bound of an interval is too high with probability at most delta. This is tested at the smallest shapes and
+/// totals, for keys that came and one that did not, in one sketch and in a merge of two. Each sketch has its own seed,
+/// and one of its keys is judged.
 #[test]
 fn small_count_min_sketches_keep_their_probability() {
     let shapes = [
@@ -344,7 +344,7 @@ fn small_count_min_sketches_keep_their_probability() {
                     let builder = builder.update(update(conservative));
                     let mut parts = [builder.build().unwrap(), builder.build().unwrap()];
                     for (key, &count) in (0u64..).zip(&stream) {
-                        // Whole keys here and there: the second part is empty for a single one.
+                        // Each part has whole keys. The second part is empty for a single key.
                         parts[(key % 2) as usize].insert_many(&key, count);
                     }
                     let [mut sketch, other] = parts;
@@ -363,7 +363,7 @@ fn small_count_min_sketches_keep_their_probability() {
     }
 }
 
-/// An estimate is off by more than epsilon times the norm with probability delta at most: likewise.
+/// Likewise, an estimate is off by more than epsilon times the norm with probability at most delta.
 #[test]
 fn small_count_sketches_keep_their_probability() {
     let shapes = [

@@ -45,7 +45,7 @@ fn answers<S: KeyHasher, C: Counter, W: CounterStorage>(
     singles
 }
 
-/// Depths around the number of rows that are taken at once, and counters of every width.
+/// Depths around the number of rows that are read at once, and counters of every width.
 #[test]
 fn every_storage_gives_the_same_answers() {
     fn check<C: Counter>() {
@@ -150,7 +150,7 @@ fn a_view_refuses_what_decoding_refuses() {
     assert!(CountMinSketchView::<_, _, u32>::open(&bytes).unwrap().verify().is_ok());
 }
 
-/// With plain update: merging shared sketches gives what one sketch of both streams holds, up to the limits.
+/// With plain update, merging shared sketches gives the sketch of both streams, also at the limits.
 #[test]
 fn shared_sketches_merge_while_threads_insert() {
     fn check<C: Counter>() {

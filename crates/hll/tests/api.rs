@@ -1,4 +1,4 @@
-//! What the sketches do, at ordinary and at edge parameters.
+//! Behaviour of sketches, at ordinary and at edge parameters.
 #![cfg(feature = "std")]
 
 extern crate alloc;
@@ -210,7 +210,7 @@ fn intervals_need_a_probability() {
     };
     assert!(width(0.5) < width(0.9) && width(0.9) < width(0.999));
     assert_eq!(numbers(12, 0..0).estimate_interval(0.9), Ok(0.0..=0.0));
-    // Four registers of sixteen are a few keys, even to be almost certain.
+    // Four registers of sixteen mean few keys, even at high confidence.
     let coarse = {
         let mut sketch = numbers(4, 0..4);
         sketch.make_dense();
@@ -373,7 +373,7 @@ fn merging_all_is_merging_one_after_the_other_or_nothing() {
     assert_eq!(merged, expected);
     merged.merge_all([]).unwrap();
     assert_eq!(merged, expected);
-    // The last one is refused before the first one is merged.
+    // The last sketch is refused before the first one is merged.
     let seeded = HyperLogLog::builder().precision(4).seed(1).build().unwrap();
     let refused = merged.merge_all([&numbers(4, 0..9), &seeded]);
     assert!(refused.is_err() && merged == expected);
@@ -423,7 +423,7 @@ fn a_shared_sketch_is_cleared_by_reference() {
     assert!(shared.is_empty() && shared.estimate() == 0.0);
 }
 
-/// A view keeps its bytes, and answers all that the sketch does.
+/// A view keeps its bytes, and gives all answers of the sketch.
 #[test]
 fn a_view_owns_what_gives_its_bytes() {
     use hll::{HyperLogLogView, UltraLogLogView};

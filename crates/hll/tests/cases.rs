@@ -1,4 +1,4 @@
-//! Kinds of faults that sketches of this kind have had elsewhere; the right value for each.
+//! Faults that sketches of this kind have had elsewhere, with the correct value for each.
 #![cfg(feature = "std")]
 
 use core::time::Duration;
@@ -52,7 +52,7 @@ fn case_05_impossible_parameters_are_named() {
     assert_eq!(refused, range);
 }
 
-/// Integers far apart, by hashers that leave most of their bits as they are.
+/// Integers far apart, with hashers that leave most of their bits unchanged.
 #[test]
 fn case_08_weak_hashes_give_the_promised_error() {
     for hasher in hashers::all() {
@@ -112,7 +112,7 @@ fn case_13_what_differs_is_named_and_nothing_changes() {
         assert!(refused(shared.merge(&AtomicHyperLogLog::from(right.clone()))));
         assert_ne!(left, right);
     }
-    // A hasher that is no portable one, of the same type but another key.
+    // A hasher that is not portable, of the same type but with another key.
     let keyed = |key| HyperLogLog::from_params(params(8), Clone::clone(key));
     let (one, two) =
         (Avalanching(std::hash::RandomState::new()), Avalanching(std::hash::RandomState::new()));
@@ -142,7 +142,7 @@ fn case_14_every_way_to_a_set_gives_the_same_bytes() {
     }
 }
 
-/// Estimates are asked for before each change of the state, and are those of sketches that were never asked before.
+/// Estimates are queried before each change of the state. They are those of sketches that were never queried before.
 #[test]
 fn case_14_no_estimate_is_a_stale_one() {
     let (mut plain, mut two_bits) = (numbers(8, 0..0), ultra(8, 0..0));
@@ -187,7 +187,7 @@ fn case_15_a_merge_after_bytes_is_the_same_merge() {
     }
 }
 
-/// Every number of registers that is no multiple of a vector, a word or a chunk does not exist; numbers of keys do.
+/// All numbers of registers are multiples of a vector, a word and a chunk. Numbers of keys are not.
 #[test]
 fn case_20_any_number_of_keys_goes_there_and_back() {
     for count in 0..140 {
@@ -210,7 +210,7 @@ fn case_22_keys_may_hold_any_bytes() {
     assert_eq!(sketch.estimate().round(), strange.len() as f64);
 }
 
-/// Keys that leave a sketch of a known hash unchanged are as good as any under a secret key.
+/// Keys that leave a sketch of a known hash unchanged behave like any others with a secret key.
 #[test]
 fn case_23_crafted_keys_do_no_better_under_a_secret_key() {
     let mut known = numbers(8, 0..1_000);
@@ -224,7 +224,8 @@ fn case_23_crafted_keys_do_no_better_under_a_secret_key() {
     assert_near(keyed.estimate(), 6_000.0, 1.04 / 16.0, "keyed");
 }
 
-/// Keys whose entries of the sparse form share a bucket: each insert passes all before it. The time of `docs/security.md`.
+/// Keys whose entries of the sparse form share a bucket: each insert passes all before it. `docs/security.md` states
+/// the time.
 #[test]
 fn case_23_crafted_inserts_are_slow_but_end() {
     let time = |step: u64| {
@@ -237,13 +238,13 @@ fn case_23_crafted_inserts_are_slow_but_end() {
         assert!(!sketch.is_dense() && sketch.estimate().round() >= 32_768.0);
         time
     };
-    // In a row, or all over the registers in no order.
+    // In a row, or spread over the registers without an order.
     let [crafted, ordinary] = [1, 41_475_577].map(time);
     println!("32,768 crafted inserts: {crafted:?}; ordinary ones: {ordinary:?}");
     assert!(crafted < Duration::from_secs(20), "{crafted:?}");
 }
 
-/// Twelve integers of which nine registers are occupied: a normal interval began at 7.7.
+/// Twelve integers that occupy nine registers. A normal interval began at 7.7.
 #[test]
 fn case_27_an_interval_begins_at_what_is_proven() {
     let (mut dense, two_bits) = (numbers(4, 1..13), ultra(4, 1..13));
@@ -260,7 +261,8 @@ fn case_27_an_interval_begins_at_what_is_proven() {
     }
 }
 
-/// No keys are none for certain; a single one is exact while sparse, where two share a place once in 2^26 times.
+/// For an empty sketch, 0 is certain. A single key is exact while sparse: two keys share a place with probability
+/// 2^-26.
 #[test]
 fn case_27_intervals_of_nothing_and_of_one_key() {
     for precision in 4..=18 {
@@ -328,7 +330,7 @@ fn case_29_empty_bytes_and_views_are_identities_too() {
     }
 }
 
-/// A shared sketch cannot change its precision, so that an empty one takes in the other at its own.
+/// A shared sketch cannot change its precision. An empty one merges another at its own precision.
 #[test]
 fn case_29_a_shared_sketch_takes_an_empty_one_of_any_precision() {
     for q in [4, 12, 15, 18] {
@@ -341,7 +343,7 @@ fn case_29_a_shared_sketch_takes_an_empty_one_of_any_precision() {
     assert_eq!(empty.to_bytes(), AtomicHyperLogLog::from(numbers(12, 0..1_000)).to_bytes());
     let refused = empty.merge(&AtomicHyperLogLog::from(numbers(11, 0..1))).unwrap_err();
     assert_eq!(refused, Incompatible::Shape { parameter: "precision", left: 12, right: 11 });
-    // Bytes of a shared sketch are dense; an empty one of lower precision changes none of the registers.
+    // Bytes of a shared sketch are dense. An empty sketch of lower precision changes no register.
     let mut dense = numbers(15, 0..100_000);
     let expected = dense.to_bytes();
     let none = HyperLogLog::builder().precision(4).build_atomic().unwrap().to_bytes();
@@ -349,7 +351,7 @@ fn case_29_a_shared_sketch_takes_an_empty_one_of_any_precision() {
     assert_eq!(dense.to_bytes(), expected);
 }
 
-/// Of empty sketches alone, the lowest precision results.
+/// A merge of only empty sketches has the lowest precision.
 #[test]
 fn case_29_two_empty_sketches_have_the_lower_precision() {
     for (p, q) in [(4, 18), (18, 4), (12, 12)] {
@@ -361,7 +363,7 @@ fn case_29_two_empty_sketches_have_the_lower_precision() {
     assert_eq!(HyperLogLog::union_estimate(&[&numbers(4, 0..0), &numbers(9, 0..0)]), Ok(0.0));
 }
 
-/// The order of merges makes no difference, empty sketches among them included.
+/// The order of merges makes no difference, also with empty sketches among them.
 #[test]
 fn case_29_empty_sketches_in_any_place_change_nothing() {
     let parts = [(12, 0..0), (14, 0..3_000), (4, 0..0), (13, 2_000..2_010), (18, 0..0)];
@@ -377,7 +379,7 @@ fn case_29_empty_sketches_in_any_place_change_nothing() {
     }
 }
 
-/// All three parts within `slack` keys and four stated errors, and the errors finite.
+/// Checks that all three parts are within `slack` keys and four stated errors, and that the errors are finite.
 #[track_caller]
 fn assert_parts(left: &HyperLogLog, right: &HyperLogLog, parts: [u64; 3], slack: f64) {
     let overlap = left.overlap(right).unwrap();
@@ -389,7 +391,7 @@ fn assert_parts(left: &HyperLogLog, right: &HyperLogLog, parts: [u64; 3], slack:
     }
 }
 
-/// Equal sets were once told 1.7 % too large and with infinite errors, and disjoint ones with errors of thousands.
+/// Equal sets were once estimated 1.7 % too large with infinite errors, and disjoint sets with errors of thousands.
 #[test]
 fn case_30_overlaps_of_sparse_sketches_are_near_exact() {
     for (p, q) in [(18, 18), (18, 16)] {
@@ -429,7 +431,7 @@ fn case_30_overlaps_of_dense_sketches_err_as_they_say() {
     for (p, q) in [(14, 14), (14, 10), (8, 12)] {
         for count in [1, 10, 100, 1_000, 30_000, 1_000_000] {
             let left = dense(p, 0..count);
-            // A stated error of one key tells nothing apart: 1.5 keys are rounding.
+            // A stated error of one key distinguishes nothing: 1.5 keys are rounding.
             assert_parts(&left, &dense(q, 0..count), [0, 0, count], 1.5);
             assert_parts(&left, &dense(q, count..2 * count), [count, count, 0], 1.5);
             assert_parts(&left, &dense(q, 0..2 * count), [0, count, count], 1.5);
@@ -445,7 +447,7 @@ fn case_30_overlaps_of_dense_sketches_err_as_they_say() {
     }
 }
 
-/// A sparse sketch knows its own size, whatever it is compared with.
+/// The parts of a sparse sketch add up to its size, whatever it is compared with.
 #[test]
 fn case_30_parts_of_a_sparse_sketch_add_up_to_it() {
     let (few, many) = (numbers(12, 0..200), numbers(9, 100..1_000_000));
@@ -455,7 +457,7 @@ fn case_30_parts_of_a_sparse_sketch_add_up_to_it() {
     assert!(overlap.both.value <= few.estimate());
 }
 
-/// 16 registers that may be all full, by keys of the greatest rank in each.
+/// Returns a sketch of 16 registers with keys of the greatest rank in the first `registers`.
 fn full(registers: u64) -> HyperLogLog {
     let mut sketch = numbers(4, 0..0);
     (0..registers).for_each(|register| {
@@ -464,7 +466,7 @@ fn full(registers: u64) -> HyperLogLog {
     sketch
 }
 
-/// Ten keys were once told from a million by errors without end.
+/// Ten keys and a million once gave infinite errors.
 #[test]
 fn case_31_errors_of_overlaps_are_finite() {
     let sizes = [0, 1, 2, 3, 10, 100, 10_000, 1_000_000];
@@ -509,7 +511,8 @@ fn case_34_a_small_redis_value_stays_small() {
     }
 }
 
-/// Every saving in words is that of `estimate`, from the constants of its two estimators. The likelihood estimator saves more.
+/// Every saving in the documentation is that of `estimate`, from the constants of its two estimators. The likelihood
+/// estimator saves more.
 #[test]
 fn case_33_savings_in_words_are_those_of_the_estimate() {
     let [plain, ultra] = [Improved, UltraFgra].map(CardinalityEstimator::error_constant);

@@ -1,7 +1,8 @@
-//! How often intervals hold the true number, against what they say, one-sided, with literal seeds.
+//! Coverage of intervals compared with their confidence, one-sided, with literal seeds.
 //!
-//! The number of intervals that hold is binomial. All points of one test together are judged with a chance of a false alarm of one in
-//! a million. Where the number of keys is not small, intervals must not be wider than 1.25 of those of the best estimator.
+//! The number of intervals that hold is binomial. All points of one test together raise a false alarm with a
+//! probability of one in a million. If the number of keys is not small, intervals must not be wider than 1.25 of those
+//! of the best estimator.
 #![cfg(feature = "std")]
 
 use core::ops::RangeInclusive;
@@ -11,7 +12,7 @@ use pds_params::hll::{Sketch, relative_standard_error};
 use pds_testkit::keys;
 use pds_testkit::stats::{Binomial, normal_quantile, split_budget};
 
-/// The chance that a right interval fails one of these tests.
+/// The probability that a correct interval fails one of these tests.
 const ALPHA: f64 = 1e-6;
 
 const CONFIDENCES: [f64; 4] = [0.5, 0.95, 0.997_3, 0.999_99];
@@ -98,7 +99,7 @@ struct Tally {
     sparse: bool,
 }
 
-/// Fills `sketches` sketches with random keys, and takes the intervals at every one of `sizes` on the way.
+/// Fills `sketches` sketches with random keys, and computes the intervals at each of `sizes`.
 fn measure<C: Counter>(precision: u32, sizes: &[usize], sketches: u64) -> Vec<Tally> {
     let mut tallies: Vec<Tally> = sizes.iter().map(|_| Tally::default()).collect();
     for run in 0..sketches {
@@ -176,7 +177,7 @@ fn case_49_intervals_of_ultra_sketches_hold_at_every_size() {
     judge::<UltraLogLog>(DENSE, 2_000);
 }
 
-/// The same with twenty times as many sketches: 0.1 % of coverage is seen at a confidence of 0.997 3.
+/// The same with twenty times as many sketches. This detects 0.1 % of coverage at a confidence of 0.997 3.
 #[test]
 #[ignore = "takes a quarter of an hour"]
 fn case_28_intervals_hold_at_every_size_in_many_sketches() {

@@ -1,6 +1,6 @@
-//! The portable bytes: golden files, the same forever, and what bad input gets.
+//! The portable bytes: golden files, which never change, and errors of bad input.
 //!
-//! `BLESS=1 cargo test -p hll --test format` writes the golden files anew: a new format version.
+//! `BLESS=1 cargo test -p hll --test format` rewrites the golden files for a new format version.
 #![cfg(feature = "std")]
 
 use core::hint::black_box;
@@ -99,8 +99,8 @@ fn todays_code_reads_the_golden_files() {
     assert_eq!(missing, Err(DecodeError::KeyMissing { offset: 48 }));
 }
 
-/// One number for the whole way from keys to registers, so that no change of it goes unnoticed; computed by
-/// `docs/scripts/hyperloglog.py`, which shares no code with the crate.
+/// One number pins the whole computation from keys to registers. It was computed by `docs/scripts/hyperloglog.py`,
+/// which shares no code with the crate.
 #[test]
 fn the_state_of_a_million_keys_is_pinned() {
     let checksum = |bytes: Vec<u8>| u64::from_le_bytes(*bytes.last_chunk().unwrap());
@@ -207,7 +207,8 @@ fn times_as_long<T, U>(slow: impl Fn() -> T, fast: impl Fn() -> U) -> f64 {
 /// The ratio is 1 to 6. Entries that were inserted one by one would take a thousand times as long.
 const MOST: f64 = 100.0;
 
-/// Entries that were chosen to fall into one bucket take a search through all before them, were they inserted.
+/// Entries that were chosen to fall into one bucket would each need a search through all before them if they were
+/// inserted.
 #[test]
 fn case_17_crafted_entries_are_read_as_fast_as_others() {
     let read = |bytes: &[u8]| HyperLogLog::from_bytes(bytes).unwrap();
@@ -313,7 +314,7 @@ fn case_17_impossible_payloads_are_typed_errors() {
     ] {
         assert_field(sparse(words), "a sparse entry", offset);
     }
-    // Rank 61 is the last one of precision 4; register 5 begins in byte 3.
+    // Rank 61 is the last one of precision 4. Register 5 begins in byte 3.
     let mut payload = [0; 12];
     payload[3] = 61;
     let bytes = envelope(Kind::HYPER_LOG_LOG, &[4, 1, 0], &payload);

@@ -53,7 +53,7 @@ fn ultra_merged(mut left: UltraLogLog, right: &UltraLogLog) -> UltraLogLog {
     left
 }
 
-/// The lowest precision of all that are not empty; of all, if every one is.
+/// Returns the lowest precision of the sets that are not empty, or of all if all are empty.
 fn precision_of(sets: &[(Precision, &Hashes)]) -> Precision {
     let lowest = |is_counted: fn(&Hashes) -> bool| {
         sets.iter().filter(|(_, set)| is_counted(set)).map(|(precision, _)| precision.0).min()
@@ -94,7 +94,7 @@ fn merging_is_commutative_associative_and_idempotent() {
     holds(property as fn(_, _, _, _, _) -> _);
 }
 
-/// Any number of sketches, empty ones and ones that were told to be dense among them, in any order.
+/// Any number of sketches in any order, with empty sketches and sketches that were made dense among them.
 #[test]
 fn case_29_the_order_of_merges_makes_no_difference_to_the_bytes() {
     fn property(parts: Vec<(Precision, Hashes, bool)>, seed: usize) -> bool {
@@ -127,7 +127,7 @@ fn case_29_the_order_of_merges_makes_no_difference_to_the_bytes() {
     holds(property as fn(_, _) -> _);
 }
 
-/// Whatever two sketches hold, their overlap contradicts nothing that they prove.
+/// The overlap of two sketches never contradicts what they prove.
 #[test]
 fn case_30_overlaps_contradict_no_proof() {
     fn property(p: Precision, q: Precision, sets: (Hashes, Hashes, Hashes), told: u8) -> bool {
@@ -234,7 +234,7 @@ fn inserts_say_what_changes_the_state() {
         a.0.iter().all(|&hash| {
             let (before, ultra_before) = (plain.clone(), two_bits.clone());
             let (changed, ultra_changed) = (plain.insert_hash(hash), two_bits.insert_hash(hash));
-            // A set that outgrows the sparse form may change by its form alone.
+            // A set that outgrows the sparse form may change only in its form.
             changed == (before != plain) && ultra_changed == (ultra_before != two_bits)
         })
     }
@@ -278,7 +278,8 @@ fn case_24_a_batch_does_what_its_hashes_do_one_by_one() {
 /// The intervals of rising confidence, each of which must hold the one before.
 const CONFIDENCES: [f64; 6] = [0.5, 0.682_689, 0.95, 0.997_3, 0.999_99, 1.0 - 1e-12];
 
-/// Intervals are within one another, begin at what is proven at the least, and hold the estimate unless that is less.
+/// Intervals contain those of lower confidence, begin at least at the proven number, and hold the estimate unless it is
+/// less.
 fn intervals_are_sound(
     interval: impl Fn(f64) -> RangeInclusive<f64>,
     proven: f64,

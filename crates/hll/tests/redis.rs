@@ -178,7 +178,8 @@ fn dense_value(sketch: &RedisHyperLogLog) -> Vec<u8> {
     value
 }
 
-/// Runs of equal registers as the server keeps them, changed one register at a time by its rules; nothing once it is dense.
+/// Runs of equal registers as the server keeps them, changed one register at a time by its rules. Empty when it is
+/// dense.
 struct Runs(Vec<(u8, usize)>);
 
 impl Runs {
@@ -226,7 +227,7 @@ impl Runs {
     }
 }
 
-/// Values of any registers are those that the server's rules give, register by register, up to the limits of its sparse encoding.
+/// Values of any registers are those that the rules of the server give, up to the limits of its sparse encoding.
 #[test]
 fn case_34_values_are_those_of_a_merge_by_the_servers_rules() {
     let mut sparse = 0;

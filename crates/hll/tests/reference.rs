@@ -1,4 +1,4 @@
-//! Measured errors against tables that were computed elsewhere, by simulations that share no code with this crate.
+//! Measured errors, compared with tables from simulations that share no code with this crate.
 //!
 //! `data/reference.json` holds, for many precisions and numbers of keys, the errors of the improved, the likelihood and the
 //! martingale estimator, those of overlaps, products of memory and variance, and limits of acceptance.
@@ -63,7 +63,7 @@ fn points_at(table: &[Value], p: u32, most: usize) -> Vec<&Value> {
     points
 }
 
-/// Whether two errors, of relative standard errors of their own, agree, but for `slack`.
+/// Checks that two errors agree up to `slack`, given their relative standard errors.
 #[track_caller]
 fn assert_agree(measured: f64, expected: f64, spreads: [f64; 2], slack: f64, what: &str) {
     let deviation = (measured / expected).ln().abs();
@@ -76,7 +76,7 @@ fn assert_agree(measured: f64, expected: f64, spreads: [f64; 2], slack: f64, wha
 fn errors_of_state_are_those_of_the_table() {
     const RUNS: u64 = 2_000;
     let table = table("accuracy");
-    // Below 256 registers errors are far from normal, and their spread spreads more.
+    // Below 256 registers errors are far from normal, and their standard deviation varies more.
     for (p, slack) in [(4, 0.15), (6, 0.06), (8, 0.01), (10, 0.01)] {
         let points = points_at(&table, p, 20_000);
         for (point, errors) in points.iter().zip(measure(&points, RUNS)) {
@@ -166,7 +166,7 @@ fn errors_of_overlaps_are_those_of_the_table() {
         let (joint, exclusion) = (number(&point, "joint"), number(&point, "exclusion"));
         let error = errors.root_mean_square();
         let what = format!("{parts:?}, in own standard errors {score:.2}");
-        // Small overlaps are cut off at none, and do not err normally.
+        // Small overlaps are limited to 0, so their errors are not normal.
         assert_agree(error, joint, [1.0 / 240f64.sqrt(), spread], 0.05, &what);
         assert!(exclusion < 1.5 * joint || error < 0.85 * exclusion, "{what}: {error}");
         assert!(joint > 0.3 || (0.75..1.3).contains(&score), "{what}");

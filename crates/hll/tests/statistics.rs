@@ -1,8 +1,7 @@
 //! Measured errors against theory, two-sided, with literal seeds.
 //!
-//! The root-mean-square error of many sketches, in units of the predicted one, has to lie within the limits
-//! that a chi-square variable keeps but once in a million tests, and so has the mean error: too good is as
-//! wrong as too bad.
+//! The root-mean-square error of many sketches, in units of the predicted one, must lie within limits that a chi-square
+//! variable exceeds in one of a million tests. The same holds for the mean error. Too small is as wrong as too large.
 #![cfg(feature = "std")]
 #![expect(
     clippy::cast_possible_truncation,
@@ -28,18 +27,18 @@ fn predicted(precision: u32, estimator: CardinalityEstimator, items: f64) -> f64
     HllParams::new(precision).unwrap().standard_error_at(estimator, items)
 }
 
-/// A geometric grid, four points an octave at the sizes where the state is about to change its ways.
+/// Lists a geometric grid, with four points per octave at the sizes where the state changes its form.
 fn grid(upto: u64) -> impl Iterator<Item = u64> + Clone {
     (0..).map(|i| 2f64.powf(f64::from(i) / 2.0).round() as u64).take_while(move |&n| n <= upto)
 }
 
-/// What is estimated of a dense sketch, by every estimator that the state allows.
+/// All estimators of a dense sketch.
 const ESTIMATORS: [CardinalityEstimator; 4] =
     [Improved, MaximumLikelihood, UltraFgra, UltraMaximumLikelihood];
 
-/// Judges the errors of all four estimators, of sketches with 2^`precision` registers.
+/// Judges the errors of all four estimators for sketches with 2^`precision` registers.
 ///
-/// The prediction is exact for many registers; with 256 it is up to 3 % off.
+/// The prediction is exact for many registers. With 256 it is up to 3 % off.
 fn judge_all(precision: u32, items: f64, errors: &[Errors; 4]) {
     for (estimator, errors) in ESTIMATORS.into_iter().zip(errors) {
         let what = format!("{estimator:?} of {items}");
@@ -177,7 +176,7 @@ fn small_sets_are_near_exact_and_the_switch_is_no_bump() {
     println!("error at the limit {:e}, mean {:e}", before.root_mean_square(), before.bias());
     assert!(before.root_mean_square() < 2e-4);
     after.judge(params.standard_error_at(Improved, limit as f64), 0.03, "after the switch");
-    // Eight keys of 520 came in after it, of which half of one may have been missed.
+    // Eight keys of 520 came after it. Half a key of these may have been missed.
     assert!(martingale.root_mean_square() < 2e-3, "{}", martingale.root_mean_square());
 }
 
@@ -324,7 +323,7 @@ fn shapes(keys: usize) -> [[usize; 3]; 10] {
 
 /// The mean square of the errors of each part is at most the mean of the stated squares, from one key to 20,000.
 ///
-/// Stated errors may be too large where a part is at its limit, so that the truth can lie on one side only.
+/// Stated errors may be too large if a part is at its limit, because the truth can then lie on one side only.
 #[test]
 fn case_30_stated_errors_of_overlaps_hold() {
     // Sparse with sparse, sparse with dense, dense with dense, of equal and of unequal precisions.
@@ -359,7 +358,7 @@ fn judge_overlaps(precisions: [u32; 2], is_dense: bool, parts: [usize; 3], runs:
             stated[i] += found.standard_error.powi(2);
         }
     }
-    // The theory is one of many registers: with 16, errors of all estimates are up to 7 % larger.
+    // The theory is for many registers. With 16, errors of all estimates are up to 7 % larger.
     let slack = 0.02 + 1.1 / f64::from(1 << precisions[1].min(precisions[0]));
     let most = 1.0 + limit() / (2.0 * runs as f64).sqrt() + slack;
     for i in 0..3 {

@@ -1,4 +1,4 @@
-//! What the fuzz targets and the ordinary tests do with a string of bytes.
+//! The bodies of the fuzz targets, which ordinary tests run, too.
 #![expect(clippy::missing_panics_doc, reason = "a panic is how a body reports a fault")]
 
 use std::collections::HashSet;
@@ -9,7 +9,7 @@ use bloom_blocked::{
 use pds_testkit::mutate::{Choices, mutate as change};
 use pds_testkit::{portable, view_agrees};
 
-/// Asks a filter everything that it answers, in whatever form it is.
+/// Calls every query of a filter, in any form.
 macro_rules! ask {
     ($filter:expr) => {{
         let filter = $filter;
@@ -31,7 +31,7 @@ pub fn decode(bytes: &[u8]) {
     }
 }
 
-/// Opens bytes without a copy. The view answers whatever its payload is, and verifies what can be decoded.
+/// Opens bytes without a copy. The view answers for any payload, and verifies what can be decoded.
 pub fn view(bytes: &[u8]) {
     view_agrees!(BlockedBloomFilterView<&[u8]>, BlockedBloomFilter, bytes, ask);
 }
@@ -47,7 +47,7 @@ pub fn mutate(input: &[u8]) {
     view(&bytes);
 }
 
-/// Inserts, merges and sends a filter through its bytes; it never loses a key that a set has.
+/// Inserts and merges keys, and writes and reads the filter. It never loses a key of the exact set.
 pub fn ops(input: &[u8]) {
     let mut choices = Choices::new(input);
     let mut filter = built(&mut choices);

@@ -1,4 +1,4 @@
-//! What the fuzz targets and the ordinary tests do with a string of bytes.
+//! The bodies of the fuzz targets, which ordinary tests run, too.
 #![expect(clippy::missing_panics_doc, reason = "a panic is how a body reports a fault")]
 
 use pds_core::bytes::{ByteOptions, Header};
@@ -9,7 +9,7 @@ use pds_core::SipHashBuilder;
 use pds_testkit::mutate::{Choices, mutate as change};
 use pds_testkit::{portable, view_agrees};
 
-/// Asks a filter everything that it answers, in whatever form it is.
+/// Calls every query of a filter, in any form.
 macro_rules! ask {
     ($filter:expr) => {{
         let filter = $filter;
@@ -37,7 +37,7 @@ pub fn decode(bytes: &[u8]) {
     portable::decode::<BloomFilter<SipHashBuilder>>(bytes);
 }
 
-/// Opens bytes without a copy. The view answers whatever its payload is, and verifies what can be decoded.
+/// Opens bytes without a copy. The view answers for any payload, and verifies what can be decoded.
 pub fn view(bytes: &[u8]) {
     view_agrees!(BloomFilterView<_>, BloomFilter, bytes, ask);
 }
@@ -53,7 +53,7 @@ pub fn mutate(input: &[u8]) {
     view(&bytes);
 }
 
-/// Inserts, merges, clears and sends a filter through its bytes; it never loses a key that a set has.
+/// Inserts, merges and clears keys, and writes and reads the filter. It never loses a key of the exact set.
 pub fn ops(input: &[u8]) {
     let mut choices = Choices::new(input);
     let mut filter = built(&mut choices);
@@ -98,7 +98,7 @@ fn keys(choices: &mut Choices<'_>) -> Vec<u8> {
     (0..choices.below(40)).map(|_| choices.byte()).collect()
 }
 
-/// The same filter on the far side of its bytes, read in one of the ways there are.
+/// Returns the filter after writing it and reading it in one of the possible ways.
 fn sent(filter: &BloomFilter, choices: &mut Choices<'_>) -> BloomFilter {
     let bytes = filter.to_bytes();
     let read = match choices.below(4) {
@@ -110,7 +110,7 @@ fn sent(filter: &BloomFilter, choices: &mut Choices<'_>) -> BloomFilter {
     read
 }
 
-/// An empty filter: designed, or of any few bits and hashes.
+/// Returns an empty filter: designed, or with any small number of bits and hashes.
 fn built(choices: &mut Choices<'_>) -> BloomFilter {
     let builder = BloomFilter::builder().seed(choices.byte().into());
     let builder = match choices.below(3) {

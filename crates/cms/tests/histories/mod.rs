@@ -1,11 +1,11 @@
-//! What happens to a structure that counts, and the exact counts beside it. The tests of `heavy-hitters` use it, too.
+//! Histories of a structure that counts, and the exact counts beside it. The tests of `heavy-hitters` use them, too.
 
 use std::collections::HashMap;
 
 use cms::{Count, CountInterval};
 use quickcheck::{Arbitrary, Gen};
 
-/// A weight: mostly small, and now and then one with which counters of every width are full.
+/// A weight: mostly small, and sometimes so great that counters of every width saturate.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Weight(pub(crate) u64);
 
@@ -18,18 +18,18 @@ impl Arbitrary for Weight {
     }
 }
 
-/// What happens to a structure.
+/// A step of a history.
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
     Insert(u8, Weight),
-    /// Another one of such a stream is merged in.
+    /// Merges another structure of such a stream.
     Merge(Vec<(u8, Weight)>),
     MergeEmpty,
     MergeItself,
-    /// Halved, by those that can be.
+    /// Halves the counts, if the structure supports it.
     Halve,
     Clear,
-    /// Written down and read again.
+    /// Writes the structure and reads it again.
     Bytes,
 }
 
@@ -62,7 +62,7 @@ impl Exact {
         self.0.get(&key).copied().unwrap_or_default()
     }
 
-    /// Whether the certain ends of an interval keep what they say, and do not contradict one another or the estimate.
+    /// Checks that the certain bounds of an interval hold, and contradict neither each other nor the estimate.
     pub(crate) fn is_bounded(
         &self,
         key: u8,
@@ -79,7 +79,7 @@ impl Exact {
     }
 }
 
-/// Does to a structure, and to the counts beside it, what a history says.
+/// Applies a history to a structure, and to the counts beside it.
 macro_rules! follow {
     ($steps:expr, $build:expr, $read:expr, $halve:expr) => {{
         use $crate::histories::{Exact, Step, Weight};

@@ -1,4 +1,4 @@
-//! What the fuzz targets and the ordinary tests do with a string of bytes.
+//! The bodies of the fuzz targets, which ordinary tests run, too.
 #![expect(clippy::missing_panics_doc, reason = "a panic is how a body reports a fault")]
 
 use std::collections::HashMap;
@@ -20,7 +20,7 @@ pub fn decode(bytes: &[u8]) {
     }
 }
 
-/// Opens bytes without a copy. The view answers whatever its payload is, and as the sketch where there is one.
+/// Opens bytes without a copy. The view answers for any payload. If the bytes can be decoded, it answers as the sketch.
 pub fn view(bytes: &[u8]) {
     let read = CountMinSketch::from_bytes(bytes);
     match CountMinSketchView::open(bytes) {
@@ -28,7 +28,7 @@ pub fn view(bytes: &[u8]) {
             let view: CountMinSketchView<_> = view;
             let answers = (0..20u8).map(|key| view.estimate_interval(&key));
             portable::assert_alike(&view.to_sketch(), &read);
-            // A view verifies the checksum; whether the counters fit together is decoding's to check.
+            // A view verifies the checksum. Decoding also checks whether the counters fit together.
             assert!(view.verify().is_ok() || read.is_err());
             let read: Option<CountMinSketch> = read.ok();
             for (key, answer) in (0..20u8).zip(answers) {
@@ -80,7 +80,7 @@ pub fn mutate(input: &[u8]) {
     view(&bytes);
 }
 
-/// Counts keys in a sketch that travels; it keeps what it promises.
+/// Counts keys in a sketch that is written and read meanwhile. It keeps its promises.
 pub fn ops(input: &[u8]) {
     let mut choices = Choices::new(input);
     let mut sketch = CountMinSketch::new(0.1, 0.1).unwrap();

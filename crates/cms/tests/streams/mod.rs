@@ -1,6 +1,6 @@
 //! Keys of the ranks of skewed streams.
 
-/// The key of a rank in one of many trials: fresh keys are fresh hash functions.
+/// Returns the key of a rank in one of many trials. Fresh keys replace fresh hash functions.
 pub(crate) fn key(trial: u64, rank: usize) -> u64 {
     trial << 40 | rank as u64
 }

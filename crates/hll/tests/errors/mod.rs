@@ -1,12 +1,12 @@
-//! Relative errors of many estimates, held against a prediction.
+//! Relative errors of many estimates, compared with a prediction.
 #![allow(dead_code, reason = "no test file needs everything")]
 
 use pds_testkit::stats::normal_quantile;
 
-/// The chance that a correct sketch fails one of the tests it is judged by, each.
+/// The probability that a correct sketch fails a test.
 pub(crate) const ALPHA: f64 = 1e-6;
 
-/// The deviation that a normal variable exceeds in either direction with this chance.
+/// Returns the deviation that a normal variable exceeds in either direction with this probability.
 pub(crate) fn limit() -> f64 {
     normal_quantile(ALPHA / 2.0)
 }
@@ -31,7 +31,7 @@ impl Errors {
         self.sum / self.count
     }
 
-    /// The spread around the mean.
+    /// Returns the standard deviation around the mean.
     pub(crate) fn standard_deviation(&self) -> f64 {
         (self.squares / self.count - self.bias().powi(2)).sqrt()
     }

@@ -1,4 +1,4 @@
-//! What the fuzz targets and the ordinary tests do with a string of bytes.
+//! The bodies of the fuzz targets, which ordinary tests run, too.
 #![expect(clippy::missing_panics_doc, reason = "a panic is how a body reports a fault")]
 
 use hll::redis::RedisHyperLogLog;
@@ -35,7 +35,7 @@ macro_rules! answers {
     }};
 }
 
-/// Opens bytes without a copy, as either view, which answers whatever its payload is.
+/// Opens bytes without a copy as either view, which answers for any payload.
 macro_rules! view_of {
     ($view:ty, $sketch:ty, $bytes:expr) => {{
         let read = <$sketch>::from_bytes($bytes);
@@ -51,7 +51,7 @@ macro_rules! view_of {
     }};
 }
 
-/// Opens bytes as both views. They answer whatever their payload is, and verify what can be decoded.
+/// Opens bytes as both views. They answer for any payload, and verify what can be decoded.
 pub fn view(bytes: &[u8]) {
     view_of!(HyperLogLogView<&[u8]>, HyperLogLog, bytes);
     view_of!(UltraLogLogView<&[u8]>, UltraLogLog, bytes);
@@ -144,7 +144,7 @@ fn ultra_pair(one: &[u8], other: &[u8]) {
     }
 }
 
-/// A value of Redis, made of runs of registers and perhaps damaged, is read as what it was made of, or refused.
+/// A value of Redis, made of runs of registers and possibly damaged, is read as its runs or refused.
 fn redis(input: &[u8]) {
     let mut choices = Choices::new(input);
     let (is_sparse, is_damaged) = (choices.below(2) == 0, choices.below(4) == 0);
@@ -209,7 +209,7 @@ fn redis_run((rank, length): (u8, usize)) -> Vec<u8> {
     }
 }
 
-/// Two sketches of the same keys, one of which travels and merges, have the same bytes.
+/// Two sketches of the same keys have the same bytes, even if one is written, read and merged meanwhile.
 pub fn ops(input: &[u8]) {
     let mut choices = Choices::new(input);
     let precision = precision(&mut choices);

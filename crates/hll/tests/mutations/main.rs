@@ -24,7 +24,7 @@ fn full() -> Vec<u8> {
 /// The number of keys that leaves 16 registers full once in twenty: (1 - e^(-n / 2^64))^16 = 1 / 20.
 const FILLS: f64 = 3.25e19;
 
-/// Registers that are all full make the estimate infinite, whose error was once sought without end.
+/// Full registers make the estimate infinite. The search for its error once did not end.
 #[test]
 fn full_registers_have_an_estimate_and_an_error() {
     let bytes = full();
