@@ -251,8 +251,8 @@ impl<S, W: OwnedWords> BloomFilter<S, W> {
 impl<S: Clone> BloomFilter<S> {
     /// Creates a smaller filter of the same keys, with `num_bits() / factor` bits.
     ///
-    /// It equals the filter that the keys would have built at that size with as many hashes. It has no expected items and
-    /// no promised rate. Its [`false_positive_rate`](Self::false_positive_rate) tells what the shrinking cost.
+    /// It equals the filter that the keys would have built at that size with as many hashes. It has no expected items
+    /// and no promised rate. Its [`false_positive_rate`](Self::false_positive_rate) shows the cost of the smaller size.
     ///
     /// # Errors
     /// [`BuildError::Param`] if `factor` is 0 or does not divide the number of bits. [`BuildError::Alloc`] if the allocator

@@ -28,9 +28,9 @@ pub struct Health {
 
 /// The verdict of a [`Health`] report.
 ///
-/// The limit is the promised rate plus three standard deviations of the rate of filters that hold exactly the expected
-/// items: 3.8 % above the promise for 10,000 items at 1 %, 0.4 % for a million. Without a promise it is the rate at
-/// which half of the bits are set. Beyond that, more bits would help more than more hashes.
+/// The limit is the promised rate plus three standard deviations of the rate over filters that hold exactly the
+/// expected items. At 1 % that is 3.8 % above the promise for 10,000 items, and 0.4 % for a million. Without a promise
+/// it is the rate at which half of the bits are set. Beyond that, more bits would help more than more hashes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum HealthStatus {
     /// The current rate is within the limit.

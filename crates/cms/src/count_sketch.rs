@@ -28,10 +28,11 @@ use crate::{CountSketchBuilder, RowHash, SignedCount};
 /// [`CountSketchView`](crate::CountSketchView), which has the methods that read.
 ///
 /// # Guarantees
-/// - Estimates are unbiased, and off by more than epsilon times the norm with probability delta at most. The proof
-///   assumes independent rows. These come from one 64-bit hash, and are measured.
-/// - Memory: width · depth signed counters of 64 bits. A counter that reaches 2^63 - 1, or the negative of it, is saturated.
-///   It stays there, since its lost counts are unknown, and each estimate that reads it says so.
+/// - Estimates are unbiased, and off by more than epsilon times the norm with probability at most delta. The proof
+///   assumes independent rows. Here the rows come from one 64-bit hash. Tests measure that they keep the bound.
+/// - Memory: width · depth signed counters of 64 bits. A counter that reaches 2^63 - 1, or the negative of it,
+///   saturates. It stays there, because its lost counts are unknown. Each estimate that reads it is reported as
+///   saturated.
 /// - Insert, remove and query: O(depth). Merge: O(width · depth).
 /// - Merging: exactly the sketch of both streams. Requires equal shape and hasher seed.
 ///

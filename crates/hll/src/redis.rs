@@ -84,8 +84,8 @@ impl RedisHyperLogLog {
 
     /// Returns the value. Its cached count is marked as stale.
     ///
-    /// The encoding is sparse, with about 2.5 bytes per key, as long as the server would keep it sparse: up to 3,000
-    /// bytes (its default of `hll-sparse-max-bytes`) and registers up to 32. Otherwise, or after a dense value was read
+    /// The encoding is sparse, with about 2.5 bytes per key, as long as the server would keep it sparse. The limits are
+    /// 3,000 bytes (its default of `hll-sparse-max-bytes`) and ranks of 32. Otherwise, or after a dense value was read
     /// or merged, it is dense and takes 12,304 bytes.
     ///
     /// A dense value has the bytes of every Redis key with these registers, until `PFCOUNT` caches its answer there. A

@@ -24,9 +24,9 @@ use crate::sparse::SparseTable;
 /// A sketch that counts distinct keys in a few kilobytes, with a chosen standard error.
 ///
 /// Use it if sets are merged, sent and compared, or if many of them are small. Up to m / 8 keys it keeps 32 bits of each hash
-/// and is nearly exact, at a few bytes per key. Use [`UltraLogLog`](crate::UltraLogLog) for many large sets: at equal error of
-/// `estimate` it takes 24.4 % less memory than HyperLogLog with six bits per register, and 43.3 % less than with one byte per
-/// register, as here in memory.
+/// and is nearly exact, at a few bytes per key. Use [`UltraLogLog`](crate::UltraLogLog) for many large sets. At equal
+/// error of `estimate` it takes 24.4 % less memory than HyperLogLog with six bits per register. Here HyperLogLog has
+/// one byte per register in memory, and UltraLogLog takes 43.3 % less.
 ///
 /// The type of a key is part of the key: `1u32` and `1u64` are different keys.
 ///

@@ -6,8 +6,8 @@ use super::likelihood::Likelihood;
 /// The exponent with the least variance. The constants below belong to it.
 const TAU: f64 = 0.819_491_185_037_638_7;
 
-/// The contribution of a register with greatest rank u, relative to 2^(-τ u), if of the two ranks below u neither
-/// occurred, only u - 2, only u - 1, or both.
+/// The contribution of a register with greatest rank u, relative to 2^(-τ u). The index is the state of the two ranks
+/// below u: neither occurred, only u - 2, only u - 1, or both.
 const ETA: [f64; 4] = [
     4.663_135_749_698_441,
     2.137_850_286_535_751,

@@ -21,7 +21,7 @@ pub struct Reason {
 pub enum Against {
     /// It cannot keep the promise.
     Impossible(ParamError),
-    /// It cannot do what is needed, or only up to a limit.
+    /// It lacks a needed ability, or has it only up to a limit.
     Lacks {
         /// The ability in words, such as "remove keys".
         ability: &'static str,

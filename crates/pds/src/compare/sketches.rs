@@ -150,7 +150,7 @@ fn check_probability(parameter: &'static str, value: f64) -> Result<(), ParamErr
     Err(ParamError::NotAProbability { parameter, value })
 }
 
-/// A structure, its size, and what it lacks.
+/// A structure, its size, and the abilities that it lacks.
 struct Row {
     structure: &'static Structure,
     size: Result<SketchSize, ParamError>,

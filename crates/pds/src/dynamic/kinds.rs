@@ -176,8 +176,8 @@ pub(crate) trait SketchVisitor<S: PortableHasher> {
 /// Implements the traits of all kinds for a filter of one kind: `Filter<S, W>` in any storage. `$own` holds the
 /// differences.
 ///
-/// `filter_kind! { Filter of Params, KIND, { methods of ReadFilter } { methods of FilterKind } }`; a filter with one more parameter is
-/// written `Filter with Bits8 of Params`.
+/// The form is `filter_kind! { Filter of Params, KIND, { methods of ReadFilter } { methods of FilterKind } }`. A filter
+/// with one more parameter is written `Filter with Bits8 of Params`.
 macro_rules! filter_kind {
     ($filter:ident $(with $extra:ident)? of $params:ty, $kind:ident, { $($reads:tt)* } { $($owns:tt)* }) => {
         impl<S, W> $crate::dynamic::ReadFilter<S> for $filter<S $(, $extra)?, W>

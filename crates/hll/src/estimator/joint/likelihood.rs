@@ -35,8 +35,8 @@ impl JointCounts {
         [sum(|left, right| left > right), sum(|left, right| left < right)]
     }
 
-    /// Returns the probabilities that another key of only the left set, or of only the right set, is visibly absent
-    /// from the other set: its rank is above that of the other set.
+    /// Returns the probabilities that another key is visibly absent from the other set, for keys of only the left and
+    /// of only the right set. It is visible if its rank is above that of the other set.
     pub(super) fn seen_shares(&self) -> [f64; 2] {
         let top = 65 - self.precision as usize;
         let mut sums = [0.0; 2];
