@@ -1,11 +1,11 @@
-//! A filter in front of a slow store: most requests are for keys that do not exist, and need not ask it.
+//! A filter in front of a slow store. Most requests are for keys that do not exist, and the filter answers them.
 //!
 //! ```text
 //! cargo run --release --example cache_guard
 //! ```
 //!
-//! The store is real: a sorted file, searched by seeking. It lies in the page cache here; the colder or
-//! the farther away a store is, the more a call saved is worth.
+//! The store is real: a sorted file, searched by seeking. Here it is in the page cache. With a colder or more distant
+//! store, each avoided call saves more.
 
 mod shared;
 
@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let accounts: ExactSet<u64> = random(1).take(ACCOUNTS).collect();
     let mut store = Store::create(&accounts)?;
     let requests = requests(&accounts);
-    // Pins the key type: asked with a `u32`, the filter would turn every customer away.
+    // Fixes the key type: for a `u32`, the filter would refuse every customer.
     let mut filter = Typed::<_, u64>::new(BloomFilter::new(ACCOUNTS as u64, PROMISE)?);
     filter.extend(&accounts);
 
@@ -46,7 +46,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// One request in ten is for an account that exists; the others guess.
+/// One request in ten is for an account that exists. The others are guesses.
 fn requests(accounts: &ExactSet<u64>) -> Vec<u64> {
     let known = accounts_in_order(accounts);
     let choose = |(number, random): (usize, u64)| match number % 10 {
@@ -79,7 +79,7 @@ impl Store {
         Ok(Self { file, path, records: accounts.len() as u64 })
     }
 
-    /// Looks up a balance: about seventeen reads, whether the account exists or not.
+    /// Looks up a balance with about seventeen reads, whether the account exists or not.
     fn balance(&mut self, key: u64) -> io::Result<Option<u64>> {
         let (mut low, mut high) = (0, self.records);
         while low < high {
@@ -101,7 +101,7 @@ impl Store {
         Ok([key, balance].map(u64::from_le_bytes))
     }
 
-    /// Answers all requests; only keys that `guard` lets through cost a call.
+    /// Answers all requests. Only keys that pass `guard` cost a call.
     fn serve(&mut self, requests: &[u64], guard: impl Fn(&u64) -> bool) -> io::Result<Served> {
         let start = Instant::now();
         let mut served = Served::default();
@@ -119,12 +119,12 @@ impl Store {
 
 impl Drop for Store {
     fn drop(&mut self) {
-        // A file left behind in the folder for temporary files is no reason to panic.
+        // A file that remains in the folder for temporary files is no reason to panic.
         let _ = fs::remove_file(&self.path);
     }
 }
 
-/// What came of the requests.
+/// The outcome of the requests.
 #[derive(Default)]
 struct Served {
     calls: usize,

@@ -1,13 +1,13 @@
-//! Check, then ask the server: a client that asks only about names the server may hold.
+//! A client that checks a filter, and queries the server only for names that it may hold.
 //!
 //! ```text
 //! cargo run --release --example contacts
 //! ```
 //!
-//! The client keeps a filter of the server's names. A *no* of the filter is final and saves a round
-//! trip, so one rule must survive every failure: **each name the server holds is in the filter**. The
-//! other way round, a name too many in the filter, costs a needless question and nothing more. Hence the
-//! order: the server first, the filter when the server has agreed, and also when its reply was lost.
+//! The client keeps a filter of the names on the server. A *no* of the filter is final and saves a round trip.
+//! Therefore one rule must survive every failure: **each name on the server is in the filter**. An extra name in the
+//! filter only costs a needless query. Hence the order: first the server, then the filter. The filter gets the name if
+//! the server has agreed, and also if its reply was lost.
 
 mod shared;
 
@@ -22,7 +22,7 @@ use shared::{
 
 const QUOTA: usize = 100_000;
 const ADDED: usize = 120_000;
-// The quota, and room for names of which no reply told.
+// The quota, and room for names whose reply was lost.
 const EXPECTED: u64 = 101_000;
 const ADDRESS_BOOK: usize = 1_000_000;
 const PROMISE: f64 = 0.01;
@@ -40,7 +40,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     look_up(&mut client)
 }
 
-/// Looks up a large address book, of which few are users, and compares with an exact copy of the names.
+/// Looks up a large address book with few users, and compares with an exact copy of the names.
 fn look_up(client: &mut Client) -> Result<(), Box<dyn Error>> {
     let book = address_book();
     let questions = client.server.questions;
@@ -92,7 +92,7 @@ fn conclude(client: &Client, vain: usize, strangers: usize) {
     println!("{MEMORY_OF_SETS}");
 }
 
-/// The side that knows, a round trip away.
+/// The server, a round trip away.
 #[derive(Default)]
 struct Server {
     names: ExactSet<String>,
@@ -100,12 +100,12 @@ struct Server {
     questions: usize,
 }
 
-/// Why a name may not have been taken in.
+/// The reason why a name may not have been added.
 #[derive(Debug, PartialEq)]
 enum AddError {
     /// The server is full. It is certain that nothing has changed.
     Full,
-    /// No reply came. The server may have taken the name or not.
+    /// No reply came. The server may or may not have the name.
     Lost,
 }
 
@@ -121,7 +121,7 @@ impl fmt::Display for AddError {
 impl Error for AddError {}
 
 impl Server {
-    /// Takes a name in. Of a thousand requests one gets lost on its way, and of one the reply.
+    /// Adds a name. Of a thousand requests one is lost, and for another one the reply is lost.
     fn add(&mut self, name: &str) -> Result<(), AddError> {
         self.requests += 1;
         match self.requests % 1_000 {
@@ -154,15 +154,15 @@ struct Client {
 }
 
 impl Client {
-    /// Tells whether the server holds `name`; asks it only when the filter cannot rule that out.
+    /// Returns whether the server holds `name`. Queries it only if the filter cannot exclude that.
     fn has(&mut self, name: &str) -> bool {
         self.filter.contains(name) && self.server.holds(name)
     }
 
-    /// Adds `name` on both sides. Returns `false` when the server had it already.
+    /// Adds `name` on both sides. Returns `false` if the server had it already.
     ///
-    /// [`AddError::Full`] leaves both sides as they were. After [`AddError::Lost`] the name is in the
-    /// filter: if the server has it, the rule holds; if not, the filter errs once more, in vain.
+    /// [`AddError::Full`] changes neither side. After [`AddError::Lost`] the name is in the filter. If the server has
+    /// it, the rule holds. If not, the filter has one more false positive.
     fn add(&mut self, name: &str) -> Result<bool, AddError> {
         if self.has(name) {
             return Ok(false);
@@ -174,8 +174,8 @@ impl Client {
         reply.map(|()| true)
     }
 
-    /// Checks that the filter is the one of the server's names and the unsettled ones, to the last bit:
-    /// no name is missing, and no refused one has left a trace.
+    /// Checks bit for bit that the filter is that of the names on the server and of the unsettled names. No name is
+    /// missing, and no refused name has left a trace.
     fn check(&self, unsettled: &[String]) -> Result<(), BuildError> {
         let mut expected = empty_filter()?;
         expected.extend(self.server.names.iter().chain(unsettled).map(String::as_str));
@@ -188,7 +188,7 @@ fn empty_filter() -> Result<Typed<BloomFilter, str>, BuildError> {
     Ok(Typed::new(BloomFilter::new(EXPECTED, PROMISE)?))
 }
 
-/// How the attempts to add a name ended.
+/// The outcomes of the attempts to add a name.
 #[derive(Default)]
 struct Tally {
     added: usize,
@@ -224,7 +224,7 @@ fn user(number: usize) -> String {
     format!("user-{number:06}@mail.example")
 }
 
-/// One name in twenty may be a user's.
+/// One name in twenty may be that of a user.
 fn address_book() -> Vec<String> {
     let users: Vec<_> = (0..ADDED).map(user).collect();
     let name = |(number, random): (usize, u64)| match number % 20 {

@@ -1,13 +1,13 @@
-//! Who asks most, and for what: the top of an access log, from a few kilobytes.
+//! The most frequent addresses and paths of an access log, from a few kilobytes.
 //!
 //! ```text
 //! cargo run --release --example heavy_hitters              # the log beside the workspace, or a made one
 //! cargo run --release --example heavy_hitters -- access.log  # your own, in the combined format
 //! ```
 //!
-//! A map from every address to its count is exact, and grows with the addresses. The summaries here have a
-//! fixed size, miss no address above the share that was asked for, and say how far off each count may be. The
-//! example keeps the map too, to check them.
+//! A map from every address to its count is exact, and grows with the number of addresses. The summaries here have a
+//! fixed size, miss no address above the chosen share, and state the error of each count. The example also keeps the
+//! map, to check them.
 
 mod shared;
 
@@ -23,7 +23,7 @@ use shared::{grouped, pick, random};
 /// Addresses above this share are listed.
 const SHARE: f64 = 0.01;
 const TOP: u64 = 10;
-/// Lines of the log that is made where there is none.
+/// Lines of the synthetic log, if there is no real one.
 const MADE: usize = 100_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -63,7 +63,7 @@ fn list_above_share(addresses: &[&str]) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Lists the most frequent keys, and how many of them truly are.
+/// Lists the most frequent keys, and how many of them truly are among the most frequent.
 fn list_first(what: &str, keys: &[&str]) -> Result<(), Box<dyn Error>> {
     let mut list = TopK::<String>::new(TOP)?;
     for &key in keys {
@@ -80,7 +80,7 @@ fn list_first(what: &str, keys: &[&str]) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Whether fewer than [`TOP`] keys came more often.
+/// Returns whether fewer than [`TOP`] keys came more often.
 fn is_among_first(hitter: &Hitter<'_, String>, truth: &HashMap<&str, u64>) -> bool {
     let count = truth[hitter.key.as_str()];
     (truth.values().filter(|&&other| other > count).count() as u64) < TOP
@@ -92,14 +92,14 @@ fn count<'a>(keys: &[&'a str]) -> HashMap<&'a str, u64> {
     counts
 }
 
-/// The address and the path of a request.
+/// Returns the address and the path of a request.
 fn parse(line: &str) -> Option<(&str, &str)> {
     let address = line.split(' ').next()?;
     let path = line.split('"').nth(1)?.split(' ').nth(1)?;
     Some((address, path))
 }
 
-/// The log that is named, or the one beside the workspace, or a made one.
+/// Returns the log that the argument names, or the one beside the workspace, or a synthetic one.
 fn log() -> Result<String, Box<dyn Error>> {
     let beside =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/apache-access-10k.log");
@@ -109,9 +109,9 @@ fn log() -> Result<String, Box<dyn Error>> {
     }
 }
 
-/// Requests of which half come from a few addresses, and half are for a few paths.
+/// Makes requests. Half of them come from a few addresses, and half are for a few paths.
 fn made() -> String {
-    // More than are listed, lest the list be filled up with what came two or three times.
+    // More than are listed, so that the list is not filled with keys that came two or three times.
     const PATHS: [&str; 12] = [
         "/",
         "/favicon.ico",

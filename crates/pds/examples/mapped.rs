@@ -1,11 +1,10 @@
-//! Asks a filter on disk through a memory map: opened at once, read only where it is asked.
+//! Queries of a filter on disk through a memory map. It is opened at once, and only the queried pages are read.
 //!
-//! `cargo run --release -p pds --example mapped -- 1024` builds a filter of so many MiB (64 unless given), saves
-//! it, maps the file and asks it 1,000,000 keys.
+//! `cargo run --release -p pds --example mapped -- 1024` builds a filter of 1024 MiB (default 64), saves it, maps the
+//! file and queries 1,000,000 keys.
 //!
-//! A mapped file must not be truncated while it is mapped: the system ends the process that touches a page
-//! which is no longer there (`SIGBUS`), and no library can prevent it. Replace such a file by renaming, as
-//! `save` does; the map then keeps the old one.
+//! A file must not be truncated while it is mapped: the system ends a process that touches a missing page (`SIGBUS`),
+//! and no library can prevent this. Replace such a file by renaming, as `save` does. The map then keeps the old file.
 
 use core::error::Error;
 use pds::bytes::ByteOptions;
@@ -18,11 +17,11 @@ use memmap2::Mmap;
 use pds::BloomFilter;
 use pds::bloom::BloomFilterView;
 
-/// How many of the items are asked, and as many others.
+/// Number of queried items, and of queried other keys.
 const HALF: usize = 500_000;
-/// What the filter is designed for: a rate of 0.8 %.
+/// The design of the filter: a rate of 0.8 %.
 const BITS_PER_ITEM: u64 = 10;
-/// No more items than this are stored, so that a large filter is built in seconds.
+/// The greatest number of stored items, so that a large filter is built in seconds.
 const MOST_ITEMS: u64 = 10_000_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -34,7 +33,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     result
 }
 
-/// Saves a filter of so many MiB. Returns how many items it has: the integers below.
+/// Saves a filter of this number of MiB. Returns its number of items, which are the integers below that number.
 fn build(mebibytes: u64, path: &Path) -> Result<u64, Box<dyn Error>> {
     let bits = mebibytes << 23;
     let designed = bits / BITS_PER_ITEM;
@@ -54,7 +53,7 @@ fn build(mebibytes: u64, path: &Path) -> Result<u64, Box<dyn Error>> {
     Ok(items)
 }
 
-/// Maps the file and asks half of the keys among the items and half beyond them.
+/// Maps the file, and queries half of the keys among the items and half beyond them.
 fn ask(path: &Path, items: u64) -> Result<(), Box<dyn Error>> {
     let start = Instant::now();
     let file = File::open(path)?;

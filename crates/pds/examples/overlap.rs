@@ -1,13 +1,13 @@
-//! How many clients come on both of two days?
+//! The number of clients that come on both of two days.
 //!
 //! ```text
 //! cargo run --release --example overlap                # 400,000 requests, made up
 //! cargo run --release --example overlap -- access.log  # your own, in the common log format
 //! ```
 //!
-//! Two sketches answer what takes two whole sets otherwise. The usual way, |A| + |B| - |A or B|, subtracts three
-//! estimates from each other, whose errors are as large as the overlap where it is small; the joint likelihood of
-//! both sketches knows better, and says how far off it may be.
+//! Two sketches replace two whole sets. The usual estimate, |A| + |B| - |A or B|, subtracts three estimates. If the
+//! overlap is small, their errors are as large as the overlap. The joint likelihood of both sketches gives a smaller
+//! error, and states it.
 
 #![expect(clippy::std_instead_of_alloc, reason = "an example has the standard library")]
 

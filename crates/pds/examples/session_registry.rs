@@ -1,12 +1,12 @@
-//! Which sessions are open? Clients come, and go after an hour without a request.
+//! A registry of open sessions. A session ends after an hour without a request.
 //!
 //! ```text
 //! cargo run --release --example session_registry [access.log]
 //! ```
 //!
-//! Reads a web server's log in the common format, or makes one up. For a client without an open session the registry
-//! answers *certainly not open*, nearly always, and the store is asked for the rest only. A cuckoo filter takes sessions
-//! out again, exactly as often as they were put in, and is sized for the busiest hours and no more.
+//! Reads the log of a web server in the common format, or makes a synthetic one. For nearly every client without an
+//! open session, the registry answers *certainly not open*. Only the rest is queried in the store. Sessions are removed
+//! from the cuckoo filter exactly as often as they were inserted. It is sized for the busiest hours only.
 
 mod shared;
 
@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// As many sessions as can be open: each has had a request in the hours that keep it so, or in the present one.
+/// The greatest number of open sessions: each has had a request in the hours that keep it open, or in the current one.
 fn most_open(hours: &[&[Request]]) -> u64 {
     let clients = |hours: &[&[Request]]| {
         let clients = hours.iter().flat_map(|requests| requests.iter());
@@ -50,7 +50,7 @@ fn most_open(hours: &[&[Request]]) -> u64 {
 /// The filter in front of the store of sessions.
 struct Registry {
     open: CuckooFilter,
-    /// The last hour of each session: the store, which is slow and far away.
+    /// The last hour of each session. This is the store, which is slow and far away.
     store: HashMap<String, u32>,
     skipped: usize,
     asked_in_vain: usize,

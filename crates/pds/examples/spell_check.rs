@@ -1,13 +1,13 @@
-//! A spelling checker that keeps no words: one of the first jobs that such filters had.
+//! A spelling checker that keeps no words. This was one of the first applications of such filters.
 //!
 //! ```text
 //! cargo run --release --example spell_check                          # a small sample of words
 //! cargo run --release --example spell_check -- /usr/share/dict/words  # a dictionary, one word a line
 //! ```
 //!
-//! A right word is never flagged. A misspelt one is let through at the filter's rate, and each factor
-//! of ten in that rate costs 4.8 bits a word (M. Douglas McIlroy, "Development of a Spelling List",
-//! IEEE Transactions on Communications 30(1), 1982, weighs the same trade).
+//! A correct word is never flagged. A misspelt word passes at the false-positive rate of the filter. Each factor of ten
+//! in that rate costs 4.8 bits per word (M. Douglas McIlroy, "Development of a Spelling List", IEEE Transactions on
+//! Communications 30(1), 1982, discusses the same trade-off).
 
 mod shared;
 
@@ -45,7 +45,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The words, exactly, and what each checker is asked.
+/// The exact words, and the queries for each checker.
 struct Dictionary {
     words: ExactSet<String>,
     right: Vec<String>,
@@ -84,7 +84,7 @@ impl Dictionary {
         Ok(())
     }
 
-    /// The key type is pinned to `str`, so a `&String` is asked about as the `&str` it holds.
+    /// The key type is `str`, so a `&String` is queried as the `&str` that it holds.
     fn learn(&self, promise: f64) -> Result<Typed<BloomFilter, str>, BuildError> {
         let mut filter = Typed::new(BloomFilter::new(self.words.len() as u64, promise)?);
         filter.extend(self.words.iter().map(String::as_str));
@@ -132,7 +132,7 @@ fn mark(word: &str, flagged: impl Fn(&str) -> bool) -> String {
     format!("{:<1$}", "^".repeat(carets), word.len())
 }
 
-/// Makes every misspelling of every word that is no word itself, each once.
+/// Makes each misspelling of every word once, if it is not a word itself.
 fn typos(words: &ExactSet<String>) -> Vec<String> {
     let mut typos: Vec<_> = words.iter().flat_map(|word| misspellings(word)).collect();
     typos.retain(|typo| !words.contains(typo));

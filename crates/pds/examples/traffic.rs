@@ -1,12 +1,12 @@
-//! Packets by source, in a stream that never ends: who sends most *now*?
+//! Packets by source in an endless stream, and the source that sends most *now*.
 //!
 //! ```text
 //! cargo run --release --example traffic
 //! ```
 //!
-//! A counter that only grows says who has sent most since the start. Here all counts are halved after every
-//! interval, so that what was sent h intervals ago weighs 2^-h of itself. The sketch has a fixed size, however
-//! many sources there are and however long the stream runs, and its counters never fill up.
+//! A counter that only grows shows who has sent most since the start. Here all counts are halved after every interval,
+//! so that a packet from h intervals ago has the weight 2^-h. The sketch has a fixed size for any number of sources and
+//! any length of the stream, and its counters never saturate.
 
 mod shared;
 
@@ -19,7 +19,7 @@ const INTERVALS: u64 = 12;
 const PACKETS: usize = 200_000;
 /// Background traffic comes from this many sources.
 const SOURCES: u64 = 50_000;
-/// Share of all packets that a flood sends, one in so many.
+/// A flood sends one packet in this number.
 const FLOOD: u64 = 5;
 /// The flood begins and ends before these intervals.
 const FLOODED: core::ops::Range<u64> = 3..6;
@@ -45,8 +45,8 @@ fn main() -> Result<(), Box<dyn Error>> {
             format!("{} {share:.1} %", spelled(*hitter.key))
         });
         println!("interval {interval:>2}: {}", shares.collect::<Vec<_>>().join(", "));
-        // It leads as soon as it begins. Two intervals after its end a quarter is left of it, which is less than
-        // what the busiest of the others sends.
+        // It leads as soon as it begins. Two intervals after its end a quarter of it remains, which is less than the
+        // traffic of the busiest other source.
         if FLOODED.contains(&interval) {
             assert_eq!(*top[0].key, flooding, "the flood is seen at once");
         }
@@ -58,19 +58,19 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A flood from one source now and then, and skewed background traffic.
+/// Returns packets of an occasional flood from one source, and of skewed background traffic.
 fn source(interval: u64, random: u64) -> u32 {
     if FLOODED.contains(&interval) && random.is_multiple_of(FLOOD) {
         return address(SOURCES);
     }
-    // An exponential of a uniform number: the n-th source sends in proportion to 1 / n, nearly.
+    // An exponential of a uniform number: the n-th source sends nearly in proportion to 1 / n.
     let uniform = (random >> 11) as f64 / (1u64 << 53) as f64;
     let number = (uniform * (SOURCES as f64).ln()).exp();
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in range")]
     address(number as u64 - 1)
 }
 
-/// An address of the range that is set aside for benchmarks, 198.18.0.0/15.
+/// Returns an address of the range that is reserved for benchmarks, 198.18.0.0/15.
 fn address(number: u64) -> u32 {
     u32::from_be_bytes([198, 18, 0, 0]) + u32::try_from(number).expect("fewer than 2^17 sources")
 }

@@ -1,12 +1,12 @@
-//! How many different clients does a web server have, by hour and by day?
+//! The number of distinct clients of a web server, per hour and per day.
 //!
 //! ```text
 //! cargo run --release --example unique_visitors                # 400,000 requests, made up
 //! cargo run --release --example unique_visitors -- access.log  # your own, in the common log format
 //! ```
 //!
-//! A sketch for every hour is all that is kept; a day is merged from its hours, which adding up their counts
-//! could not do: many clients come back. Exact counts, from sets of all addresses, stand beside.
+//! Only one sketch per hour is kept. The sketch of a day is merged from those of its hours. Adding up their counts
+//! would be wrong, because many clients return. Exact counts, from sets of all addresses, are shown beside.
 
 #![expect(clippy::std_instead_of_alloc, reason = "an example has the standard library")]
 
@@ -21,7 +21,7 @@ use shared::{grouped, percent, size};
 
 const PRECISION: u32 = 12;
 
-/// What is kept of an hour, and what would have to be kept for the exact answer.
+/// The sketch of an hour, and the set that the exact answer needs.
 struct Hour<'a> {
     sketch: HyperLogLog,
     exact: HashSet<&'a str>,
@@ -61,7 +61,7 @@ fn count(requests: &[Request]) -> Result<BTreeMap<(&str, u8), Hour<'_>>, ParamEr
     Ok(hours)
 }
 
-/// Prints the union of the hours, and what adding up their counts would say.
+/// Prints the union of the hours, and the sum of their counts.
 fn day_row(day: &str, hours: &[&Hour<'_>]) -> Result<(), Incompatible> {
     let mut merged = hours[0].sketch.clone();
     hours.iter().try_for_each(|hour| merged.merge(&hour.sketch))?;
@@ -82,7 +82,7 @@ fn row(name: &str, sketch: &HyperLogLog, exact: usize) {
         percent(error),
         size(sketch.size_in_bytes())
     );
-    // Five standard errors; a sparse sketch may be one off, where two clients share 26 bits.
+    // Five standard errors. A sparse sketch may be off by one if two clients share 26 bits.
     let allowed = 5.0 * estimate.standard_error + 1.5;
     assert!((estimate.value - exact as f64).abs() <= allowed, "{estimate}, exactly {exact}");
 }

@@ -1,15 +1,15 @@
-//! A crawler's visited set: which of these links has been fetched already?
+//! The visited set of a crawler: whether a link was fetched already.
 //!
 //! ```text
 //! cargo run --release --example url_dedup              # 1,000,000 addresses of about 80 bytes
 //! cargo run --release --example url_dedup -- urls.txt  # your own, one a line
 //! ```
 //!
-//! A Bloom filter never fetches a page twice; in return it passes over a few that it has not seen.
-//! Whether that is a good trade depends on the numbers, so here they are, beside those of exact sets.
+//! With a Bloom filter, no page is fetched twice, but a few new pages are skipped. Whether that is a good trade-off
+//! depends on the numbers. The example prints them beside those of exact sets.
 //!
-//! Addresses come from strangers, and one who knows the hash function can craft one that hides another. A
-//! crawler that minds draws a secret key: `BloomFilter::builder().hasher(SipHashBuilder::random())`.
+//! Addresses come from strangers. Who knows the hash function can craft an address that hides another. To prevent this,
+//! use a secret key: `BloomFilter::builder().hasher(SipHashBuilder::random())`.
 
 mod shared;
 
@@ -46,7 +46,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Pages in the order of the crawl, links that lead back to them, and links to pages not yet seen.
+/// Pages in the order of the crawl, links back to them, and links to new pages.
 struct Crawl {
     visited: Vec<String>,
     links: Vec<String>,
@@ -67,7 +67,7 @@ impl Crawl {
         );
     }
 
-    /// Prints a row. Returns how many new pages `contains` takes for known ones.
+    /// Prints a row. Returns for how many new pages `contains` returns `true`.
     fn row(
         &self,
         name: &str,
@@ -95,7 +95,7 @@ fn exact_rows(crawl: &Crawl) {
     hash_set_row(crawl);
 }
 
-/// A set that owns the addresses, of the right capacity from the start, as the filter is.
+/// A set that owns the addresses. It has its capacity from the start, as the filter has.
 fn string_set_row(crawl: &Crawl, name: &str, hasher: impl BuildHasher) {
     let set = HashSet::with_capacity_and_hasher(crawl.visited.len(), hasher);
     let (set, insert) = timed(&crawl.visited, set, |set, page| set.insert(page.clone()));
@@ -103,7 +103,7 @@ fn string_set_row(crawl: &Crawl, name: &str, hasher: impl BuildHasher) {
     assert_eq!(wrong, 0, "an exact set errs never");
 }
 
-/// The usual way to save memory: a set of 64-bit hashes, which takes one in 2^64 / n new pages for a known one.
+/// The usual way to save memory: a set of 64-bit hashes. It answers `true` for one in 2^64 / n new pages.
 fn hash_set_row(crawl: &Crawl) {
     let hasher = DefaultHashBuilder::default();
     let set = HashSet::with_capacity_and_hasher(crawl.visited.len(), hasher);
@@ -125,7 +125,7 @@ fn filter_row(crawl: &Crawl) -> Result<(), BuildError> {
     Ok(())
 }
 
-/// `wrong` strangers were taken for known pages; `skipped` pages were, while the filter filled.
+/// `wrong` new links were answered `true` at the end. `skipped` pages were answered `true` while the filter filled.
 fn conclude(crawl: &Crawl, filter: &BloomFilter, wrong: usize, skipped: usize) {
     let pages = crawl.visited.len();
     let allowed = pages as f64 * PROMISE + 5.0;
@@ -148,7 +148,7 @@ fn conclude(crawl: &Crawl, filter: &BloomFilter, wrong: usize, skipped: usize) {
     );
 }
 
-/// Feeds every page to `state`; returns it with the nanoseconds that one page took.
+/// Passes every page to `state`. Returns it with the time per page in nanoseconds.
 fn timed<T, R>(
     pages: &[String],
     mut state: T,
@@ -168,7 +168,7 @@ fn distinct<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<String> {
     lines.filter(|line| seen.insert(*line)).map(String::from).collect()
 }
 
-/// Spells an address of about 80 bytes; `number` makes it unlike every other.
+/// Returns an address of about 80 bytes. `number` makes it unique.
 fn address(number: usize, random: u64) -> String {
     let section = |bits| pick(&["articles", "archive", "products", "reviews", "library"], bits);
     let (site, session) = (random >> 52, (random >> 16) & 0xFFFF_FFFF);
@@ -179,7 +179,7 @@ fn address(number: usize, random: u64) -> String {
     )
 }
 
-/// Makes links that look like those visited and are not: the next pages of the same articles.
+/// Makes links that look like visited ones, but are new: the next pages of the same articles.
 fn strangers(visited: &[String]) -> Vec<String> {
     let known: HashSet<_> = visited.iter().collect();
     let next =

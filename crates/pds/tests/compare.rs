@@ -1,4 +1,4 @@
-//! The calculator: every structure for one promise, from any two of items, rate and memory.
+//! The comparison: every structure for one promise, from any two of items, rate and memory.
 #![cfg(feature = "std")]
 
 use core::time::Duration;
@@ -42,14 +42,14 @@ fn every_structure_keeps_the_promise() {
     }
 }
 
-/// A budget of exactly the least size gives at most the rate that the size was computed for.
+/// A budget of exactly the least size gives at most the rate of that size.
 #[test]
 fn memory_and_items_give_the_rate_back() {
     for (sized, rate) in every_size() {
         let (structure, items, budget) = (sized.structure(), sized.items(), sized.size_in_bytes());
         let back = Candidate::for_memory(structure, budget.max(8), items).unwrap();
         assert!(back.size_in_bytes() <= budget.max(8), "{structure}, {items}, {rate}");
-        // The rate of double hashing and of collisions is allowed for in sizes, and none in rates.
+        // Sizes include the excess of double hashing and collisions. Rates do not.
         assert!(back.rate() <= rate, "{structure}, {items}, {rate}: {}", back.rate());
     }
 }
@@ -142,7 +142,7 @@ fn what_no_structure_can_keep_is_an_error() {
     assert!(compare(u64::MAX, 1e-9).is_err(), "64-bit hashes collide more often");
 }
 
-/// Fingerprints win where the rate is low, and bits where it is high; README of `cuckoo`.
+/// Fingerprints are smaller at low rates, and bits at high rates, as the README of `cuckoo` states.
 #[test]
 fn the_smallest_changes_with_the_rate() {
     let smallest =
@@ -257,7 +257,7 @@ fn split_blocks_are_no_more_and_no_better_than_halves_of_a_hash_can_be() {
     let most = Candidate::for_memory(&SPLIT_BLOCK_BLOOM, 1 << 37, 1_000_000_000).unwrap();
     assert_eq!(most.size_in_bytes(), 1 << 37);
     assert!(Candidate::for_memory(&SPLIT_BLOCK_BLOOM, (1 << 37) + 32, 1_000_000_000).is_err());
-    // A key a block: its 32 bits are those of another one's with 2^-32.
+    // One key per block: its 32 bits equal those of another key with probability 2^-32.
     let rate = Candidate::for_memory(&SPLIT_BLOCK_BLOOM, 32, 1).unwrap().rate();
     assert!(rate > 1.0 / 4_294_967_296.0, "{rate:e}");
     assert!(Candidate::new(&SPLIT_BLOCK_BLOOM, 1, 2.3e-10).is_ok_and(|one| one.rate() <= 2.3e-10));

@@ -1,4 +1,4 @@
-//! Files of unknown kind: each is opened as what its header says, or refused with the reason.
+//! Files of unknown kind: each is opened as the kind that its header states, or refused with the reason.
 #![cfg(all(
     feature = "std",
     feature = "blocked",
@@ -54,7 +54,7 @@ fn all() -> Vec<(Kind, Vec<u8>)> {
     ]
 }
 
-/// What the type of this kind says to the same bytes: its answers, or its error.
+/// Returns the result of the type of this kind for the same bytes: its answers, or its error.
 fn own(kind: Kind, bytes: &[u8]) -> Result<Vec<bool>, DecodeError> {
     fn answers<F: Membership + Portable<Hasher = DefaultHashBuilder>>(
         bytes: &[u8],
@@ -129,7 +129,7 @@ fn every_kind_answers_from_borrowed_bytes_as_from_its_own() {
     }
 }
 
-/// Opening looks at the header alone: a damaged payload is what `verify` is for.
+/// Opening checks only the header. `verify` finds a damaged payload.
 #[test]
 fn views_verify_every_kind() {
     for (kind, mut bytes) in all() {
@@ -148,7 +148,7 @@ fn every_kind_tells_its_design_and_state() {
         assert_eq!((filter.expected_items(), filter.promised_rate()), (Some(ITEMS), Some(0.01)));
         assert_eq!(filter.size_in_bytes() + 136, bytes.len() as u64, "{kind}");
         let rate = filter.false_positive_rate();
-        // One small filter has a rate of its own: the promise is about the mean.
+        // One small filter has its own rate. The promise is for the mean.
         assert!(rate > 0.0 && rate < 0.02, "{kind}: {rate}");
         let items = filter.approx_len().map_or(300.0, |items| items.value);
         assert!((items - 300.0).abs() < 30.0, "{kind}: {items}");
@@ -193,7 +193,7 @@ fn golden_files_open() {
     assert_eq!(kinds, [1, 2, 4, 5, 6], "every kind of filter has a golden file");
 }
 
-/// Opens a golden file with the hasher that its header names. A key that was left out is reported as missing.
+/// Opens a golden file with the hasher that its header names. An omitted key is reported as missing.
 fn opened(path: &Path) -> Kind {
     let bytes = fs::read(path).unwrap();
     let header = Header::peek(&bytes).unwrap();
@@ -320,7 +320,7 @@ fn limits_and_ends_are_kept() {
     ));
 }
 
-/// Forged bytes of every kind: what is accepted answers as the kind's own type does, the rest is refused as it does.
+/// Forged bytes of every kind give the same answers or the same errors as the type of the kind.
 #[test]
 fn case_17_forged_bytes_are_refused_or_answered_as_by_their_own_type() {
     let originals = all();
@@ -391,7 +391,7 @@ fn empty() -> Vec<DynFilter> {
     ]
 }
 
-/// Inserted by key, each gives the bytes that its own type gives; they come back, also from a file and a stream.
+/// After the same inserts, each gives the bytes of its own type. They are read back, also from a file and a stream.
 #[test]
 fn every_kind_is_filled_and_written_as_by_its_own_type() {
     for (mut filter, (kind, bytes)) in empty().into_iter().zip(all()) {
@@ -412,7 +412,7 @@ fn every_kind_is_filled_and_written_as_by_its_own_type() {
     }
 }
 
-/// Where keys can be removed, they are; where not, the error names the kind, and nothing changes.
+/// Keys are removed if the kind supports it. Otherwise the error names the kind, and nothing changes.
 #[test]
 fn keys_are_removed_where_the_kind_can() {
     let removes = [false, false, true, true, true, true];
@@ -434,7 +434,7 @@ fn keys_are_removed_where_the_kind_can() {
     }
 }
 
-/// One trait object inserts into all kinds; a filter that is full says so, with its numbers.
+/// One trait object inserts into all kinds. The error of a full filter states its numbers.
 #[test]
 fn trait_objects_insert_across_kinds() {
     let mut objects: Vec<Box<dyn DynInsert>> = vec![
@@ -455,7 +455,7 @@ fn trait_objects_insert_across_kinds() {
     assert_eq!((errors.len(), errors[0].to_string()), (16, text.to_owned()));
 }
 
-/// The filter inside is got at by its own type, and by no other.
+/// The filter inside is available in its own type only.
 #[test]
 fn the_own_type_is_got_at() {
     for mut filter in empty() {

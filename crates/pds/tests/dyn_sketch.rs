@@ -1,4 +1,4 @@
-//! Sketches of unknown kind: each is opened as what its header says, counts, merges and is written as its own type.
+//! Sketches of unknown kind: each is opened as the kind that its header states, and behaves as its own type.
 #![cfg(all(feature = "std", feature = "bloom", feature = "cms", feature = "hll"))]
 
 use pds::bytes::ByteOptions;
@@ -119,7 +119,7 @@ fn other_structures_and_keys_are_refused() {
     assert_eq!(read.downcast::<HyperLogLog<SipHashBuilder>>().unwrap().precision(), 14);
 }
 
-/// Forged bytes are refused, or come back as they were.
+/// Forged bytes are refused, or written back unchanged.
 #[test]
 fn case_17_forged_sketches_are_refused_or_come_back_unchanged() {
     let originals = all();

@@ -1,6 +1,6 @@
-//! Attacks, reproduced: with a known hash they work, with a secret key they gain nothing.
+//! Attacks: with a known hash they succeed, with a secret key they gain nothing.
 //!
-//! `docs/security.md` tells of them; `cargo test -p pds --test security -- --nocapture` prints its numbers.
+//! `docs/security.md` describes them. `cargo test -p pds --test security -- --nocapture` prints its numbers.
 #![cfg(all(feature = "std", feature = "bloom"))]
 
 use core::iter::repeat_with;
@@ -12,7 +12,7 @@ use pds::{BloomFilter, DefaultHashBuilder, KeyHasher, SipHashBuilder};
 const ITEMS: u64 = 10_000;
 const RATE: f64 = 0.01;
 
-/// A service's key: a fixed one, so that the test repeats. Services take `SipHashBuilder::random()`.
+/// The key of a service. It is fixed, so that the test is repeatable. Services use `SipHashBuilder::random()`.
 fn secret() -> SipHashBuilder {
     SipHashBuilder::from_key(*b"known to no one!")
 }
@@ -22,14 +22,14 @@ fn filter<S: KeyHasher>(hasher: S) -> BloomFilter<S> {
     builder.hasher(hasher).build().expect("sound parameters")
 }
 
-/// A filter of these keys, as a service has it after all of them came in.
+/// Returns the filter of a service after these keys were inserted.
 fn filled<S: KeyHasher>(hasher: S, keys: &[u64]) -> BloomFilter<S> {
     let mut filter = filter(hasher);
     filter.extend(keys);
     filter
 }
 
-/// The share of absent keys that are taken for present; 200,000 keys that nobody chose.
+/// Returns the share of absent keys that are answered `true`, over 200,000 keys that nobody chose.
 fn measured_rate<S: KeyHasher>(filter: &BloomFilter<S>) -> f64 {
     let strangers = (1 << 40..).take(200_000);
     strangers.filter(|key: &u64| filter.contains(key)).count() as f64 / 200_000.0
@@ -42,7 +42,7 @@ fn positions(key: u64, filter: &BloomFilter) -> Vec<u64> {
     repeat_with(next).take(filter.num_hashes() as usize).collect()
 }
 
-/// As many keys as the filter is made for, each of which sets bits that no other one sets.
+/// Returns as many keys as the filter is designed for. Each sets bits that no other key sets.
 ///
 /// The attacker needs a copy of the parameters only. From "The Power of Evil Choices in Bloom Filters" by
 /// Thomas Gerbet, Amrit Kumar and Cédric Lauradoux, DSN 2015, section 4.1.
@@ -76,7 +76,7 @@ fn chosen_inserts_raise_the_rate_of_a_known_hash_only() {
     assert!((of_keyed - RATE).abs() < 0.0013, "{of_keyed}");
 }
 
-/// Chosen questions: absent keys that a copy of the filter takes for present.
+/// Chosen queries: absent keys for which a copy of the filter answers `true`.
 #[test]
 fn forged_keys_pass_a_known_hash_only() {
     let keys: Vec<_> = (0..ITEMS).collect();
@@ -89,7 +89,7 @@ fn forged_keys_pass_a_known_hash_only() {
     assert!(passed.abs_diff(100) < 65, "{passed}: five standard errors of 100, and of the filter");
 }
 
-/// What a secret key does not help against: asking, and keeping what was answered with yes.
+/// A secret key does not help against queries whose *yes* answers are collected.
 #[test]
 fn probing_finds_false_positives_of_any_hash() {
     let keyed = filled(secret(), &(0..ITEMS).collect::<Vec<_>>());
@@ -99,14 +99,14 @@ fn probing_finds_false_positives_of_any_hash() {
     assert!(kept.len().abs_diff(1_000) < 250, "one in a hundred: {}", kept.len());
     assert!(kept.iter().all(|key| keyed.contains(key)));
 
-    // After a rebuild with another key, what was collected is worth nothing.
+    // After a rebuild with another key, the collected keys are worthless.
     let rebuilt = filled(SipHashBuilder::from_key([7; 16]), &(0..ITEMS).collect::<Vec<_>>());
     let again = kept.iter().filter(|key| rebuilt.contains(*key)).count();
     println!("probing: {again} of them after a rebuild with another key");
     assert!(again < 40, "{again}: five standard errors above 10");
 }
 
-/// A sketch that counts a crowd as the few it knows: keys that leave a copy of it unchanged.
+/// Keys that leave a copy of a sketch unchanged: it counts many as the few that it has seen.
 #[cfg(feature = "hll")]
 #[test]
 fn a_crowd_hides_from_a_known_hash_only() {

@@ -1,4 +1,4 @@
-//! What the calculator says is what the structures take.
+//! The sizes of the comparison are those of the structures.
 #![cfg(all(
     feature = "std",
     feature = "blocked",
@@ -23,7 +23,7 @@ use pds::{
     UltraLogLog,
 };
 
-/// An expression, built, against what the calculator prints and says of its size.
+/// Compares a built expression with the printed expression and its stated size.
 macro_rules! built {
     ($candidate:expr, $built:expr) => {
         let (candidate, built) = ($candidate, $built);

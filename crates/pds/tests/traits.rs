@@ -1,4 +1,4 @@
-//! Every structure and every view has the traits that apply to it; code that knows no structure works with each.
+//! Every structure and every view implements the traits that apply to it, and generic code works with each.
 #![cfg(all(
     feature = "std",
     feature = "blocked",
@@ -21,7 +21,7 @@ use pds::{
 };
 
 const KEYS: u64 = 200;
-/// How many of them a merge brings in twice.
+/// Number of keys that a merge adds twice.
 const BOTH: u64 = 100;
 
 /// A structure hashes keys of every type as its hasher does, asked by its type or as a trait object.
@@ -34,7 +34,7 @@ fn hashes_alike<F: KeyHasher>(structure: &F) {
     assert_eq!(by_object(&mut |mut state| "seven".hash(&mut state)), hasher.hash_key("seven"));
 }
 
-/// Inserts keys from `first` on; each is told to be new, but for chance.
+/// Inserts keys from `first` up. Each is reported as new, except by chance.
 fn fill<F: Insert>(structure: &mut F, first: u64) {
     let object: &mut dyn Insert<Error = F::Error> = structure;
     let half =

@@ -1,10 +1,10 @@
-//! Access logs of web servers in the common format, read or made up.
+//! Access logs of web servers in the common format, real or synthetic.
 
 use std::{env, fs, io};
 
 use super::{pick, random};
 
-/// One request: who, and in which hour.
+/// One request: its client and its hour.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Request {
     pub(crate) client: String,
@@ -14,7 +14,7 @@ pub(crate) struct Request {
     pub(crate) hour: u8,
 }
 
-/// The log that the first argument names, or else so many requests, made up.
+/// Returns the log that the first argument names, or else a number of synthetic requests.
 pub(crate) fn given_or_made_up(requests: usize) -> io::Result<Vec<Request>> {
     match env::args_os().nth(1) {
         Some(path) => Ok(parse(&fs::read_to_string(path)?)),
@@ -22,7 +22,7 @@ pub(crate) fn given_or_made_up(requests: usize) -> io::Result<Vec<Request>> {
     }
 }
 
-/// Reads the lines of a log; those that are none are left out.
+/// Reads the lines of a log. Ignores lines in another format.
 fn parse(log: &str) -> Vec<Request> {
     log.lines().filter_map(parse_line).collect()
 }
@@ -36,12 +36,12 @@ fn parse_line(line: &str) -> Option<Request> {
     Some(Request { client: client.to_owned(), day: day.to_owned(), hour })
 }
 
-/// Makes up two days of requests; many clients come back in other hours, and some on the other day.
+/// Makes two days of synthetic requests. Many clients return in other hours, and some on the other day.
 fn made_up(requests: usize) -> Vec<Request> {
     let days = ["01/Jun/2026", "02/Jun/2026"];
     let request = |random: u64| {
         let day = usize::from(random >> 63 == 1);
-        // Clients 0 to 2 n / 3 on the first day, n / 3 to n on the second; low numbers come more often.
+        // Clients 0 to 2 n / 3 on the first day, n / 3 to n on the second. Low numbers come more often.
         let clients = requests as u64 / 2;
         let number = (random & 0xFFFF_FFFF) * (random >> 32 & 0x3FFF_FFFF) / (1 << 30);
         let client = number * (clients * 2 / 3) / (1 << 32) + day as u64 * clients / 3;

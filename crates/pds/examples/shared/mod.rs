@@ -1,4 +1,4 @@
-//! What the examples share: repeatable random numbers, honest sizes and times, numbers for people.
+//! Helpers of the examples: repeatable random numbers, sizes, times, and readable numbers.
 #![allow(dead_code, reason = "each example uses its own part of this module")]
 
 pub(crate) mod access_log;
@@ -23,39 +23,39 @@ pub(crate) fn pick<T>(items: &[T], random: u64) -> &T {
     &items[usize::try_from(index).expect("an index into a slice")]
 }
 
-/// Copies `items` in a random order, so that memory is not met in the order it was filled.
+/// Copies `items` in a random order, so that memory is not read in the order in which it was filled.
 pub(crate) fn shuffled<T: Clone>(items: &[T], seed: u64) -> Vec<T> {
     let mut order: Vec<_> = random(seed).zip(items).collect();
     order.sort_unstable_by_key(|(number, _)| *number);
     order.into_iter().map(|(_, item)| item.clone()).collect()
 }
 
-/// The exact rival, with the filter's own hasher: structures are compared, not hash functions.
+/// The exact set, with the hasher of the filter: structures are compared, not hash functions.
 pub(crate) type ExactSet<T> = HashSet<T, DefaultHashBuilder>;
 
-/// How the two functions below count.
+/// The accounting of the two functions below.
 pub(crate) const MEMORY_OF_SETS: &str =
     "Memory of a set: capacity x (slot + 1 control byte) + text, without the allocator's overhead.";
 
-/// The bytes of a hash set's table: what it has room for, a slot and a control byte each.
+/// Returns the bytes of the table of a hash set: a slot and a control byte per place.
 ///
-/// Counted in the set's favour: the slots it keeps free and the allocator's own bytes are left out.
+/// This favours the set: slots that it keeps free, and the overhead of the allocator, are not counted.
 pub(crate) fn table_bytes<T, S>(set: &HashSet<T, S>) -> u64 {
     (set.capacity() * (size_of::<T>() + 1)) as u64
 }
 
-/// The bytes of a set of strings: its table and the text, which it owns.
+/// Returns the bytes of a set of strings: its table, and the text that it owns.
 pub(crate) fn string_set_bytes<S>(set: &HashSet<String, S>) -> u64 {
     table_bytes(set) + set.iter().map(|text| text.capacity() as u64).sum::<u64>()
 }
 
-/// How many items were answered with `true`, and how long one answer took.
+/// The number of items that were answered `true`, and the time of one answer.
 pub(crate) struct Asked {
     pub(crate) yes: usize,
     pub(crate) nanoseconds: f64,
 }
 
-/// Asks about every item in turn, three times over; the fastest round counts.
+/// Queries every item in turn, three times. The fastest round counts.
 pub(crate) fn ask<T>(items: &[T], answer: impl Fn(&T) -> bool) -> Asked {
     let round = || {
         let start = Instant::now();
@@ -66,11 +66,11 @@ pub(crate) fn ask<T>(items: &[T], answer: impl Fn(&T) -> bool) -> Asked {
     Asked { yes, nanoseconds: elapsed.as_nanos() as f64 / items.len().max(1) as f64 }
 }
 
-/// Checks a filter's wrong answers against the rate that its fill tells, and against the promise.
+/// Compares the wrong answers of a filter with the rate of its fill, and with the promise.
 ///
-/// Five standard errors are allowed, and five answers where they are few. The promise is one of the mean:
-/// a single filter's rate spreads by 0.55 k / sqrt(m) around it, k hashes and m bits. The fill tells the rate
-/// of independent positions; below 1,000 bits a filter has a law of its own, and nothing is checked.
+/// Five standard errors are allowed, and five answers if they are few. The promise is for the mean: the rate of a
+/// single filter differs from it by 0.55 k / sqrt(m) for k hashes and m bits. The fill gives the rate of independent
+/// positions. Below 1,000 bits a filter has another law, and nothing is checked.
 pub(crate) fn assert_rate<S>(filter: &BloomFilter<S>, wrong: usize, asked: usize) {
     if filter.num_bits() < 1_000 {
         return;
@@ -89,14 +89,14 @@ pub(crate) fn assert_rate<S>(filter: &BloomFilter<S>, wrong: usize, asked: usize
     );
 }
 
-/// Spells `1234567` as `1,234,567`.
+/// Writes `1234567` as `1,234,567`.
 pub(crate) fn grouped(number: usize) -> String {
     let digits = number.to_string();
     let groups: Vec<_> = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy).collect();
     groups.join(",")
 }
 
-/// Spells a number of bytes with three digits and a decimal unit.
+/// Writes a number of bytes with three digits and a decimal unit.
 pub(crate) fn size(bytes: u64) -> String {
     match bytes as f64 {
         small if small < 1e3 => format!("{bytes} B"),
@@ -105,7 +105,7 @@ pub(crate) fn size(bytes: u64) -> String {
     }
 }
 
-/// Spells a share of 1 as a percentage.
+/// Writes a fraction as a percentage.
 pub(crate) fn percent(share: f64) -> String {
     format!("{:.3} %", 100.0 * share)
 }
