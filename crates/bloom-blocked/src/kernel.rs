@@ -78,7 +78,10 @@ pub(crate) fn covers(block: &Block, masks: &Block) -> bool {
 /// Sets all bits of `masks`. Returns whether any was clear.
 #[inline(always)]
 pub(crate) fn insert(block: &mut Block, masks: &Block) -> bool {
-    let new = !covers(block, masks);
-    *block = array::from_fn(|lane| block[lane] | masks[lane]);
-    new
+    let before = *block;
+    let after: Block = array::from_fn(|lane| before[lane] | masks[lane]);
+    *block = after;
+    // Not `covers`: with one position in every lane the compiler would make tests of single bits of it, one after the other,
+    // for AVX2 (7 to 13 ns per key instead of 3).
+    (0..LANES).fold(0, |changed, lane| changed | after[lane] ^ before[lane]) != 0
 }
