@@ -8,7 +8,7 @@ mod identities;
 use super::counts::{DESIGN, loads};
 use super::coverage::{AS_STATED, Answer, Asked, Intervals, Trial};
 use super::judge::{Check, Law, Measurement, real};
-use super::removal::{Removals, Removing, case, steps};
+use super::removal::{Removals, case, steps};
 use super::schedule::{Job, Progress};
 use super::structures::Structure;
 use super::{Run, proofs};
@@ -35,36 +35,6 @@ const OVERFLOW: Check =
 /// Counters of the filter whose overflow is counted, and the mean that they have.
 const COUNTERS: u64 = 4_000_000;
 const MEAN_COUNT: f64 = 6.0;
-
-impl Removing for CountingBloomFilter {
-    fn insert(&mut self, key: u64) -> bool {
-        Self::insert(self, &key);
-        true
-    }
-
-    fn remove(&mut self, key: u64) -> bool {
-        Self::remove(self, &key)
-    }
-
-    fn contains(&self, key: u64) -> bool {
-        Self::contains(self, &key)
-    }
-}
-
-impl Removing for BlockedCountingBloomFilter {
-    fn insert(&mut self, key: u64) -> bool {
-        Self::insert(self, &key);
-        true
-    }
-
-    fn remove(&mut self, key: u64) -> bool {
-        Self::remove(self, &key)
-    }
-
-    fn contains(&self, key: u64) -> bool {
-        Self::contains(self, &key)
-    }
-}
 
 fn jobs(run: &Run) -> Vec<Job<'_>> {
     let mut jobs = removal_jobs(run);

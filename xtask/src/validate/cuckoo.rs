@@ -7,7 +7,7 @@ use super::identity::{Identity, KEYS, and, merged, with};
 use super::judge::{Case, Check, Law, Measurement, real};
 use super::measure::FALSE_POSITIVES;
 use super::proofs::{Claims, History, Random, next, some};
-use super::removal::{Removals, Removing, case, steps};
+use super::removal::{Removals, case, steps};
 use super::schedule::{Job, Progress};
 use super::structures::Structure;
 use super::{Run, proofs};
@@ -48,20 +48,6 @@ const THRESHOLD: f64 = 0.980_37;
 /// library for as many buckets: widths in bits, loads.
 const XOR_LOADS: [(u32, f64); 6] =
     [(4, 0.957_1), (5, 0.964_3), (6, 0.968_2), (8, 0.968_4), (12, 0.968_9), (16, 0.967_9)];
-
-impl Removing for CuckooFilter {
-    fn insert(&mut self, key: u64) -> bool {
-        Self::insert(self, &key).is_ok()
-    }
-
-    fn remove(&mut self, key: u64) -> bool {
-        Self::remove(self, &key)
-    }
-
-    fn contains(&self, key: u64) -> bool {
-        Self::contains(self, &key)
-    }
-}
 
 fn jobs(run: &Run) -> Vec<Job<'_>> {
     let mut jobs = own_jobs(run);

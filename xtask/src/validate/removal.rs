@@ -8,6 +8,7 @@ use super::judge::{Case, Law, Measurement, real};
 use super::measure::LOST_KEYS;
 use super::schedule::{Job, Progress};
 use core::fmt::Debug;
+use pds::{Insert, Membership, Remove};
 use pds_testkit::keys;
 
 /// One step in so many inserts a key that is in already.
@@ -24,6 +25,20 @@ pub(crate) trait Removing: Debug {
     fn remove(&mut self, key: u64) -> bool;
 
     fn contains(&self, key: u64) -> bool;
+}
+
+impl<F: Insert + Remove + Membership + Debug> Removing for F {
+    fn insert(&mut self, key: u64) -> bool {
+        Insert::insert(self, &key).is_ok()
+    }
+
+    fn remove(&mut self, key: u64) -> bool {
+        Remove::remove(self, &key)
+    }
+
+    fn contains(&self, key: u64) -> bool {
+        Membership::contains(self, &key)
+    }
 }
 
 /// What a history is made of.

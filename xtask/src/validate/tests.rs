@@ -6,9 +6,8 @@ use super::effort::Effort;
 use super::grid::Grid;
 use super::judge::{Check, FALSE_ALARM, Verdict, judge};
 use super::measure::Task;
-use super::membership::grid_jobs;
 use super::schedule::{self, Job, Progress};
-use super::structures::{ALL, Fault, faults};
+use super::structures::{self, ALL, Fault, faults};
 use super::subject::{Design, Family};
 use super::{DEFAULT_SEED, Options, Run};
 use clap::Args;
@@ -128,7 +127,7 @@ fn a_fault_chooses_the_structure_and_an_effort_that_sees_it() {
 
 #[test]
 fn the_product_breaks_nothing() {
-    assert_eq!(broken(cheap(grid_jobs(Plain, &quick()))), []);
+    assert_eq!(broken(cheap(structures::jobs(&quick(), None))), []);
 }
 
 /// A weak hasher breaks the rate of a filter that takes its word, and a run fails where it does not.

@@ -31,12 +31,13 @@ fn totals(stream: &[(u64, u64)]) -> (HashMap<u64, u64>, u64) {
     (counts, total)
 }
 
-/// Splits a stream between two structures, and merges them.
+/// Splits a stream between two structures, and merges them. Returns the merge, the counts of the keys, and their total.
 fn merged_halves<T: Merge<Error: Debug>>(
-    stream: &[(u64, u64)],
+    random: Random<'_>,
     build: impl Fn() -> T,
     insert: impl Fn(&mut T, u64, u64),
-) -> T {
+) -> (T, HashMap<u64, u64>, u64) {
+    let stream = stream(random);
     let (first, second) = stream.split_at(stream.len() / 2);
     let [mut left, right] = [first, second].map(|half| {
         let mut structure = build();
@@ -44,26 +45,23 @@ fn merged_halves<T: Merge<Error: Debug>>(
         structure
     });
     left.merge(&right).expect("one shape");
-    left
+    let (counts, total) = totals(&stream);
+    (left, counts, total)
 }
 
 fn count_min(random: Random<'_>, claims: &mut Claims) {
     let params = CountMinParams::from_width_and_depth(64, 3).expect("sound");
     let update = if next(random).is_multiple_of(2) { Update::Plain } else { Update::Conservative };
-    let build =
-        || CountMinSketch::builder().params(params).counters::<u32>().update(update).build();
-    let stream = stream(random);
-    let sketch = merged_halves(
-        &stream,
-        || build().expect("memory"),
-        |sketch, key, weight| {
-            sketch.insert_many(&key, weight);
-        },
-    );
-    let (counts, total) = totals(&stream);
+    let build = || {
+        let builder = CountMinSketch::builder().params(params).counters::<u32>();
+        builder.update(update).build().expect("memory")
+    };
+    let (merged, counts, total) = merged_halves(random, build, |structure, key, weight| {
+        structure.insert_many(&key, weight);
+    });
     counts
         .iter()
-        .for_each(|(key, &count)| claims.count(sketch.estimate_interval(key), count, total));
+        .for_each(|(key, &count)| claims.count(merged.estimate_interval(key), count, total));
 }
 
 /// No estimate exceeds the sum of all weights, and a key that came alone is estimated exactly.
@@ -85,23 +83,20 @@ fn count_sketch(random: Random<'_>, claims: &mut Claims) {
 
 fn heavy_hitters(random: Random<'_>, claims: &mut Claims) {
     let params = HeavyHittersParams::new(0.05).expect("sound");
-    let build = || HeavyHitters::<u64>::from_params(params, DefaultHashBuilder::default());
-    let stream = stream(random);
-    let sketch = merged_halves(
-        &stream,
-        || build().expect("memory"),
-        |sketch, key, weight| {
-            sketch.insert_many(&key, weight);
-        },
-    );
-    let (counts, total) = totals(&stream);
+    let build = || {
+        let hasher = DefaultHashBuilder::default();
+        HeavyHitters::<u64>::from_params(params, hasher).expect("memory")
+    };
+    let (merged, counts, total) = merged_halves(random, build, |structure, key, weight| {
+        structure.insert_many(&key, weight);
+    });
     for (key, &count) in &counts {
-        let interval = sketch.estimate_interval(key);
+        let interval = merged.estimate_interval(key);
         claims.count(interval, count, total);
         claims.hold(interval.truth_at_least <= count);
     }
     // What is counted for certain came.
-    claims.hold(sketch.iter().map(|hitter| hitter.interval().truth_at_least).sum::<u64>() <= total);
+    claims.hold(merged.iter().map(|hitter| hitter.interval().truth_at_least).sum::<u64>() <= total);
 }
 
 /// What is listed came, no oftener than its estimate.
