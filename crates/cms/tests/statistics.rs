@@ -159,8 +159,8 @@ fn errors_are_those_of_independent_rows() {
         let mean = means.iter().sum::<f64>() / real(TRIALS);
         let squares: f64 = means.iter().map(|m| (m - mean).powi(2)).sum();
         let spread = (squares / real(TRIALS - 1)).sqrt();
-        // Both are means of streams, five there and some here; spreads of few trials are themselves
-        // uncertain by a half, hence the least spread.
+        // Both are means of streams: five in the simulation, and some here. Spreads of few trials are uncertain by a
+        // half, so there is a least spread.
         let error = spread.max(0.004 * mean) * (1.0 / 5.0 + 1.0 / real(TRIALS)).sqrt();
         let Simulated { exponent, width, depth, conservative, mean_error } = row;
         assert!(
@@ -170,7 +170,7 @@ fn errors_are_those_of_independent_rows() {
     }
 }
 
-/// The mean over all items of estimate less truth; no estimate may be below the truth.
+/// Returns the mean over all items of estimate less truth. No estimate may be below the truth.
 fn mean_error(sketch: &CountMinSketch, trial: u64, counts: &[u64]) -> f64 {
     let error = |(rank, &count): (usize, &u64)| {
         let estimate = sketch.estimate(&key(trial, rank)).value();
@@ -251,7 +251,7 @@ fn a_count_sketch_is_unbiased_within_its_variance() {
         let (bias, ratio) = (sum / real(TRIALS), squares / real(TRIALS));
         let error = (ratio / real(TRIALS)).sqrt();
         assert!(bias.abs() <= tolerance() * error, "depth {depth}: bias {bias} +- {error}");
-        // The kurtosis of a row on a skewed stream widens the spread of the ratio; a median errs less.
+        // The kurtosis of a row on a skewed stream widens the spread of the ratio. A median has a smaller error.
         assert!(ratios.contains(&ratio), "depth {depth}, zipf {exponent}: variance ratio {ratio}");
     }
 }

@@ -5,17 +5,17 @@ use pds_core::internal::Work;
 
 use crate::coupon::register_and_rank;
 
-/// Number of keys that are hashed together: few enough for the first cache, and enough to fill vectors.
+/// Number of keys that are hashed together: few enough for the first-level cache, and enough to fill vectors.
 const CHUNK: usize = 64;
 
-/// Raises the registers of many keys, one after the other. Returns how many of them that changed.
-// A chunk of keys becomes hashes, then registers and ranks, before any register is read: loops that compilers vectorize.
+/// Raises the registers of many keys, one after the other. Returns how many of them changed a register.
+// The hashes, registers and ranks of a chunk are computed before any register is read. Compilers vectorise these loops.
 pub(crate) struct RaiseAll<'a, K, H, R> {
     pub(crate) keys: &'a [K],
     /// Returns the hash of a key.
     pub(crate) hash: H,
     pub(crate) precision: u32,
-    /// Takes register and rank. Returns whether the register changed.
+    /// Raises a register to a rank. Returns whether the register changed.
     pub(crate) raise: R,
 }
 

@@ -14,8 +14,8 @@ pub(crate) const fn max_rank(precision: u32) -> u32 {
 
 /// Returns register and rank of a hash at a precision.
 ///
-/// The register is the hash's first `precision` bits; the rank is one more than the number of zeros
-/// that follow them.
+/// The register is the first `precision` bits of the hash. The rank is one more than the number of zeros that follow
+/// them.
 #[inline(always)]
 pub(crate) fn register_and_rank(hash: u64, precision: u32) -> (usize, u8) {
     // At most 2^18, from the top bits.

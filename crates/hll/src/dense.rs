@@ -52,7 +52,7 @@ impl Dense {
     #[inline]
     pub(crate) fn insert_hash(&mut self, hash: u64) -> bool {
         let (register, rank) = register_and_rank_of(hash, self.registers.len());
-        // The register of the hash, without a comparison of its number with their number.
+        // The register of the hash, without a bounds check.
         let is_raised = rank > *reduced(&self.registers, hash);
         if is_raised {
             self.raise(register, rank);

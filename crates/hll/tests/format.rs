@@ -191,8 +191,8 @@ fn sparse_bytes(precision: u64, registers: impl Iterator<Item = u32>) -> Vec<u8>
     envelope(Kind::HYPER_LOG_LOG, &[precision, 0, entries], &payload)
 }
 
-/// How many times as long `slow` takes as `fast`: the least times of many short runs in turn, so that other load on the
-/// machine has no part in it.
+/// Returns the time of `slow` in multiples of that of `fast`: the least times of many short runs in turn, so that other
+/// load on the machine has no effect.
 fn times_as_long<T, U>(slow: impl Fn() -> T, fast: impl Fn() -> U) -> f64 {
     fn time<T>(work: impl Fn() -> T) -> f64 {
         let start = Instant::now();

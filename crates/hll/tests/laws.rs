@@ -275,7 +275,7 @@ fn case_24_a_batch_does_what_its_hashes_do_one_by_one() {
     holds(property as fn(_, _, _) -> _);
 }
 
-/// The intervals of rising confidence, each of which must hold the one before.
+/// Rising confidences. Each interval must contain the one before.
 const CONFIDENCES: [f64; 6] = [0.5, 0.682_689, 0.95, 0.997_3, 0.999_99, 1.0 - 1e-12];
 
 /// Intervals contain those of lower confidence, begin at least at the proven number, and hold the estimate unless it is

@@ -56,7 +56,7 @@ fn hex(value: &Value) -> Vec<u8> {
     (0..text.len()).step_by(2).map(byte).collect()
 }
 
-/// The elements that a specification stands for.
+/// Returns the elements of a specification.
 fn elements(spec: &Value) -> Vec<Vec<u8>> {
     let start = spec["start"].as_u64().expect("a start");
     let range = start..start + spec["count"].as_u64().expect("a count");
@@ -233,7 +233,7 @@ fn case_34_values_are_those_of_a_merge_by_the_servers_rules() {
     let mut sparse = 0;
     for run in 0..600usize {
         let mut random = pds_testkit::keys::random(run as u64);
-        // Few or many registers, in rows or apart, of two ranks or of many; some close to the limit of 3,000 bytes.
+        // Few or many registers, adjacent or not, of two ranks or of many. Some are close to the limit of 3,000 bytes.
         let count = [0, 1, 3, 40, 700, 1_100, 1_250, 3_000][run % 8] + random.next().unwrap() % 60;
         let spread = [5_000, 16_384][run / 8 % 2];
         let ranks = [1, 2, 5, 32, 34][run / 16 % 5];

@@ -75,7 +75,7 @@ fn dense_sketches_err_as_predicted_at_every_size() {
     }
 }
 
-/// Draws registers of which each has seen a Poisson number of keys, `rate` on average: which ranks have occurred.
+/// Draws registers, as the sets of ranks that have occurred. Each has a Poisson number of keys, `rate` on average.
 fn simulated_ranks(rate: f64, precision: u32, random: &mut impl Iterator<Item = u64>) -> u64 {
     let last = 65 - precision;
     let occurs = |rank: u32, random: u64| {

@@ -18,7 +18,7 @@ use pds::registry::{
 
 const RATES: [f64; 5] = [0.3, 0.03, 0.01, 1e-3, 1e-6];
 
-/// Filters of all sizes and rates, but for those that a structure refuses: the seven first ones refuse none.
+/// Filters of all sizes and rates, except those that a structure refuses. The first seven refuse none.
 fn every_size() -> Vec<(Candidate, f64)> {
     let sizes = [1, 3, 100, 4_097, 1_000_000, 3_000_000_001];
     let pairs = sizes.into_iter().flat_map(|items| RATES.map(|rate| (items, rate)));

@@ -488,7 +488,7 @@ fn views_own_bytes_of_any_source() {
     }
 }
 
-/// A filter of each kind that the registry can build has the size and the design that were stated.
+/// A filter of each kind that the registry can build has the stated size and design.
 #[test]
 fn candidates_are_built() {
     let mut kinds = Vec::new();

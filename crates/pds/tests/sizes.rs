@@ -156,7 +156,7 @@ fn sketches_take_what_the_calculator_says() {
     );
 }
 
-/// About, as the calculator says itself: slots, the table and the heap each have room to spare.
+/// The sizes are approximate, as documented: slots, the table and the heap each have spare room.
 #[test]
 fn heavy_hitters_take_about_what_the_calculator_says() {
     for epsilon in [0.1, 0.003, 0.0001] {

@@ -6,7 +6,7 @@ use pds_params::HllParams;
 /// Estimates the number of distinct keys by maximum likelihood.
 ///
 /// `counts[r]` is the number of registers of rank `r`, 0 to 65 - p. The mean of the maximum is too large by about 1.01
-/// / m; the result is divided by this bias. It takes several times as long as `improved`. Its error is 0.2 to 2 %
+/// / m. The result is corrected for this bias. It takes several times as long as `improved`. Its error is 0.2 to 2 %
 /// lower.
 ///
 /// # References

@@ -91,7 +91,7 @@ fn changed(choices: &mut Choices<'_>) -> Vec<u8> {
     bytes
 }
 
-/// Any precision; mostly a low one, which is fast.
+/// Returns any precision, mostly a low one, which is fast.
 fn precision(choices: &mut Choices<'_>) -> u32 {
     match choices.byte() {
         byte @ 0..=239 => 4 + u32::from(byte % 5),
