@@ -91,7 +91,7 @@ impl<S, W: WordSource> BloomFilter<S, W> {
         contains_hashes(self.bits.as_bits(), self.params.num_hashes(), hashes, out);
     }
 
-    /// Asks many filters for one [hash](KeyHasher#methods-that-take-a-hash): `out[i]` is the answer of the filter number `i`.
+    /// Asks many filters for one [hash](KeyHasher#hashes-of-your-own): `out[i]` is the answer of the filter number `i`.
     ///
     /// The filters must have equal hashers, because the hash is that of all of them. Their sizes may differ. This is several
     /// times as fast as single calls if the filters together exceed the cache.

@@ -101,20 +101,20 @@ impl<S> BlockedCountingBloomFilter<S> {
         Some(self)
     }
 
-    /// Inserts a key by [its hash](KeyHasher#methods-that-take-a-hash). Returns `true` if it was not contained before.
+    /// Inserts a key by [its hash](KeyHasher#hashes-of-your-own). Returns `true` if it was not contained before.
     #[inline]
     pub fn insert_hash(&mut self, hash: u64) -> bool {
         self.counters.insert(hash)
     }
 
-    /// Inserts many [hashes](KeyHasher#methods-that-take-a-hash). Returns how many were not contained before.
+    /// Inserts many [hashes](KeyHasher#hashes-of-your-own). Returns how many were not contained before.
     ///
     /// Counters and number are those of single inserts in this order.
     pub fn insert_hash_batch(&mut self, hashes: &[u64]) -> usize {
         self.counters.insert_each(hashes, |&hash| hash)
     }
 
-    /// Removes one copy of a key by [its hash](KeyHasher#methods-that-take-a-hash); see [`remove`](Self::remove).
+    /// Removes one copy of a key by [its hash](KeyHasher#hashes-of-your-own); see [`remove`](Self::remove).
     #[inline]
     pub fn remove_hash(&mut self, hash: u64) -> bool {
         self.counters.remove(hash)

@@ -70,14 +70,14 @@ impl<S, C: Counter, W: WordSource> CountingBloomFilter<S, C, W> {
         C::BITS
     }
 
-    /// Tests by [its hash](KeyHasher#methods-that-take-a-hash) whether a key may be contained. `false` is certain.
+    /// Tests by [its hash](KeyHasher#hashes-of-your-own) whether a key may be contained. `false` is certain.
     #[inline]
     #[must_use]
     pub fn contains_hash(&self, hash: u64) -> bool {
         self.counters.reader(self.num_hashes()).contains(hash)
     }
 
-    /// Tests many [hashes](KeyHasher#methods-that-take-a-hash): `out[i]` is the answer for `hashes[i]`.
+    /// Tests many [hashes](KeyHasher#hashes-of-your-own): `out[i]` is the answer for `hashes[i]`.
     ///
     /// This is faster than single calls if the filter exceeds the cache.
     ///
@@ -89,7 +89,7 @@ impl<S, C: Counter, W: WordSource> CountingBloomFilter<S, C, W> {
         self.counters.reader(self.num_hashes()).contains_each(hashes, |&hash| hash, out);
     }
 
-    /// Estimates how often a key is contained by [its hash](KeyHasher#methods-that-take-a-hash); see
+    /// Estimates how often a key is contained by [its hash](KeyHasher#hashes-of-your-own); see
     /// [`estimate`](Self::estimate).
     #[inline]
     #[must_use]

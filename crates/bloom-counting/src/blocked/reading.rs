@@ -55,14 +55,14 @@ impl<S, W> BlockedCountingBloomFilter<S, W> {
 }
 
 impl<S, W: WordSource> BlockedCountingBloomFilter<S, W> {
-    /// Tests by [its hash](KeyHasher#methods-that-take-a-hash) whether a key may be contained. `false` is certain.
+    /// Tests by [its hash](KeyHasher#hashes-of-your-own) whether a key may be contained. `false` is certain.
     #[inline]
     #[must_use]
     pub fn contains_hash(&self, hash: u64) -> bool {
         self.counters.contains(hash)
     }
 
-    /// Tests many [hashes](KeyHasher#methods-that-take-a-hash): `out[i]` is the answer for `hashes[i]`.
+    /// Tests many [hashes](KeyHasher#hashes-of-your-own): `out[i]` is the answer for `hashes[i]`.
     ///
     /// This is faster than single calls if the filter exceeds the cache.
     ///
@@ -74,7 +74,7 @@ impl<S, W: WordSource> BlockedCountingBloomFilter<S, W> {
         self.counters.contains_each(hashes, |&hash| hash, out);
     }
 
-    /// Estimates how often a key is contained by [its hash](KeyHasher#methods-that-take-a-hash); see
+    /// Estimates how often a key is contained by [its hash](KeyHasher#hashes-of-your-own); see
     /// [`estimate`](Self::estimate).
     #[inline]
     #[must_use]
