@@ -118,9 +118,10 @@ impl<S: PortableHasher, C: Counter, W: OwnedWords + CounterStorage> Portable
     fn write_payload<K: Sink>(&self, sink: &mut K) -> Result<(), K::Error> {
         sink.put_words(self.counters.values().map(reorder_lanes::<C>))?;
         // After the counters, so that no row holds more than the total if other threads insert meanwhile.
-        let Counted { total, full_from } = self.counted();
+        let Counted { total, full_from, lost } = self.counted();
         sink.put_u64(total)?;
-        sink.put_u64(full_from)
+        sink.put_u64(full_from)?;
+        sink.put_u64(lost)
     }
 
     fn read_payload<R: Source>(shape: &Shape, hasher: S, source: &mut R) -> Result<Self, R::Error> {
@@ -131,8 +132,8 @@ impl<S: PortableHasher, C: Counter, W: OwnedWords + CounterStorage> Portable
     }
 }
 
-/// Bytes after the counters: the total, and the least saturated count.
-pub(crate) const TALLY_BYTES: u64 = 16;
+/// Bytes after the counters: the total, the least saturated count, and the bound on lost counts.
+pub(crate) const TALLY_BYTES: u64 = 24;
 
 /// Returns the length of the payload of a sketch in bytes.
 #[must_use]
@@ -155,7 +156,11 @@ pub fn read_sketch<S, C: Counter, R: Source>(
     for word in words.iter_mut() {
         *word = reorder_lanes::<C>(*word);
     }
-    let counted = Counted { total: source.take_u64()?, full_from: source.take_u64()? };
+    let counted = Counted {
+        total: source.take_u64()?,
+        full_from: source.take_u64()?,
+        lost: source.take_u64()?,
+    };
     let sketch = CountMinSketch::from_parts(words, params, update, counted, hasher);
     check_sketch(sketch.rows(), &params, last_word, counted, offset)?;
     Ok(sketch)
@@ -166,11 +171,11 @@ pub(crate) fn counted_of(payload: &[u8]) -> Counted {
     let (_, words) = payload.as_rchunks::<8>();
     let last =
         |place: usize| words.iter().rev().nth(place).map_or(0, |word| u64::from_le_bytes(*word));
-    Counted { total: last(1), full_from: last(0) }
+    Counted { total: last(2), full_from: last(1), lost: last(0) }
 }
 
-/// Checks the payload of a sketch whose counters end at offset `end`: the bits after the last counter, the least
-/// saturated count, and the total.
+/// Checks the payload of a sketch whose counters end at offset `end`: the bits after the last counter, and the numbers
+/// after the counters.
 ///
 /// # Errors
 /// [`DecodeError`] if no sketch has such counters.
@@ -178,16 +183,20 @@ pub(crate) fn check_sketch<C: Counter, T: StoredCounter<C>>(
     rows: PlainRows<'_, T>,
     params: &CountMinParams,
     last_word: u64,
-    Counted { total, full_from }: Counted,
+    Counted { total, full_from, lost }: Counted,
     end: u64,
 ) -> Result<(), DecodeError> {
     let used = params.counters() % C::PER_WORD as u64 * u64::from(C::BITS);
     check_padding(end - 8, used, last_word)?;
     let refuse =
         |name, offset, found, allowed| Err(DecodeError::Field { name, offset, found, allowed });
-    if full_from > C::MAX.into() {
-        let allowed = "at most the limit of a counter";
+    if !(1..=C::MAX.into()).contains(&full_from) {
+        let allowed = "at least 1, and at most the limit of a counter";
         return refuse("the least saturated count", end + 8, full_from, allowed);
+    }
+    if lost > total || lost == 0 && full_from < C::MAX.into() {
+        let allowed = "at most the total, and above 0 if counts below the limit are saturated";
+        return refuse("the lost counts", end + 16, lost, allowed);
     }
     // Each insert adds to one counter per row at most.
     if total < u64::MAX && rows.greatest_sum::<C>() > total.into() {

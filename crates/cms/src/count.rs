@@ -2,12 +2,14 @@
 
 use core::cmp::Ordering;
 use core::fmt;
+use core::iter::Sum;
+use core::ops::Add;
 
 /// An estimate of how often a key came: an upper bound, unless it is saturated.
 ///
 /// A counter that reaches its limit saturates: it stays there, and the truth may be greater.
-/// [`is_saturated`](Self::is_saturated) reports this. A count compares with whole numbers by its value. Of two counts
-/// with equal values the saturated one is the greater.
+/// [`is_saturated`](Self::is_saturated) reports this. A count compares with whole numbers by its value. Counts are ordered
+/// by their values. Of two counts with equal values the saturated one is the greater, as in lists of frequent keys.
 ///
 /// # Examples
 /// ```
@@ -54,6 +56,34 @@ impl Count {
     /// Returns whether a key that was inserted just now had certainly not come before.
     pub(crate) const fn is_first(self) -> bool {
         self.value == 1 && !self.saturated
+    }
+}
+
+/// The sum of both, saturated if one of them is or if it would exceed 2^64 - 1. Upper bounds add up to one.
+impl Add for Count {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        let (value, overflows) = self.value.overflowing_add(other.value);
+        Self {
+            value: if overflows { u64::MAX } else { value },
+            saturated: overflows || self.saturated || other.saturated,
+        }
+    }
+}
+
+/// Adds an exact number, as for [`Count`]s.
+impl Add<u64> for Count {
+    type Output = Self;
+
+    fn add(self, exact: u64) -> Self {
+        self + Self { value: exact, saturated: false }
+    }
+}
+
+impl Sum for Count {
+    fn sum<I: Iterator<Item = Self>>(counts: I) -> Self {
+        counts.fold(Self::default(), Add::add)
     }
 }
 

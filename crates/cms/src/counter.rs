@@ -31,9 +31,9 @@ mod sealed {
         #[must_use]
         fn saturating_add(self, other: Self) -> Self;
 
-        /// Returns half of the count, rounded down.
+        /// Returns half of the count, rounded up from `full_from` on, and down below.
         #[must_use]
-        fn half(self) -> Self;
+        fn half(self, full_from: Self) -> Self;
 
         /// The little-endian bytes of a counter.
         type Bytes: super::StoredCounter<Self> + Copy;
@@ -62,8 +62,8 @@ macro_rules! counters {
             }
 
             #[inline]
-            fn half(self) -> Self {
-                self / 2
+            fn half(self, full_from: Self) -> Self {
+                self / 2 + (self & 1 & Self::from(self >= full_from))
             }
 
             type Bytes = [u8; size_of::<$counter>()];

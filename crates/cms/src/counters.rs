@@ -61,12 +61,43 @@ pub struct Counted {
     /// Counters of at least this value may have lost counts. It is the limit, or less after saturated counters were
     /// halved.
     pub(crate) full_from: u64,
+    /// Upper bound of what a counter below the limit has lost. All bits are set if no bound is known.
+    pub(crate) lost: u64,
 }
 
 impl Counted {
     /// Returns the numbers of an empty sketch with counters of type `C`.
     pub(crate) fn nothing<C: Counter>() -> Self {
-        Self { total: 0, full_from: C::MAX.into() }
+        Self { total: 0, full_from: C::MAX.into(), lost: 0 }
+    }
+
+    /// Returns the numbers of both streams.
+    pub(crate) fn merged(self, other: Self) -> Self {
+        Self {
+            total: self.total.saturating_add(other.total),
+            full_from: self.full_from.min(other.full_from),
+            lost: self.lost.saturating_add(other.lost),
+        }
+    }
+
+    /// Returns the numbers after all counts are halved. `full` counters are saturated, some of them `at_limit`.
+    ///
+    // No key came more often than the total, so a counter at its limit has lost at most the rest of the total. Saturated
+    // counters are rounded up, so half of the lost counts, rounded down, bounds what is lost afterwards.
+    pub(crate) fn halved<C: Counter>(self, full: u64, at_limit: bool) -> Self {
+        let Self { total, full_from, lost } = self;
+        let half = |bound: u64| if bound == u64::MAX { bound } else { bound / 2 };
+        let rest = if total == u64::MAX { total } else { total.saturating_sub(C::MAX.into()) };
+        let lost = match (full, at_limit) {
+            (0, _) => 0,
+            (_, false) => half(lost),
+            (_, true) => half(lost.max(rest)),
+        };
+        Self {
+            total: if total == u64::MAX { total } else { total.div_ceil(2) },
+            full_from: if lost > 0 { full_from.div_ceil(2) } else { C::MAX.into() },
+            lost,
+        }
     }
 }
 
@@ -186,6 +217,8 @@ mod shared {
     const STRIDE: usize = 8;
     /// Place of the least saturated count. It has a cache line of its own, because it is read often and written rarely.
     const FULL_FROM: usize = STRIPES * STRIDE;
+    /// Place of the bound on lost counts.
+    const LOST: usize = FULL_FROM + 1;
 
     /// The total and the least saturated count of a sketch that threads share.
     #[derive(Clone, Debug)]
@@ -202,17 +235,22 @@ mod shared {
         }
 
         /// Adds the numbers of another sketch.
-        pub(crate) fn merge(&self, Counted { total, full_from }: Counted) {
+        pub(crate) fn merge(&self, Counted { total, full_from, lost }: Counted) {
+            // In this order, lost counts are never more than the total, and none are denied where counts may be saturated.
             self.add(0, total);
+            // The closures always return a value, so these always succeed.
+            let add = |own: u64| Some(own.saturating_add(lost));
+            let _ = self.0[LOST].fetch_update(Relaxed, Relaxed, add);
             let lower = |own: u64| Some(own.min(full_from));
             let _ = self.0[FULL_FROM].fetch_update(Relaxed, Relaxed, lower);
         }
 
         /// Replaces the numbers.
-        pub(crate) fn set(&mut self, Counted { total, full_from }: Counted) {
+        pub(crate) fn set(&mut self, Counted { total, full_from, lost }: Counted) {
             self.0.clear();
-            self.0[0].store(total, Relaxed);
-            self.0[FULL_FROM].store(full_from, Relaxed);
+            for (place, word) in [(0, total), (FULL_FROM, full_from), (LOST, lost)] {
+                self.0[place].store(word, Relaxed);
+            }
         }
     }
 
@@ -232,7 +270,7 @@ mod shared {
         fn counted(&self) -> Counted {
             let stripes = self.0[..FULL_FROM].iter().step_by(STRIDE);
             let total = stripes.fold(0, |sum: u64, part| sum.saturating_add(part.load(Relaxed)));
-            Counted { total, full_from: self.full_from() }
+            Counted { total, full_from: self.full_from(), lost: self.0[LOST].load(Relaxed) }
         }
     }
 

@@ -26,3 +26,8 @@ pub fn count_of<S, C: Counter>(sketch: &CountMinSketch<S, C>, counter: C) -> Cou
 pub const fn interval_below(count: Count, error: u64) -> CountInterval {
     CountInterval::below(count, error)
 }
+
+/// Returns half of a count of a key, as [`CountMinSketch::halve`] is about to round it.
+pub fn half<S, C: Counter>(sketch: &CountMinSketch<S, C>, count: C) -> C {
+    count.half(C::saturating_from(sketch.counted().full_from))
+}

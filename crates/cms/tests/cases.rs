@@ -329,7 +329,13 @@ fn case_35_halving_forgets_no_saturation() {
     into.merge(&sketch_of(500, 3)).unwrap();
     assert!(merged == sketch && into == sketch);
     let counted = sketch.inner_product(&merged).unwrap();
-    assert!(counted.is_saturated, "500 * 500 against 127 * 127");
+    assert!(counted.is_saturated, "500 * 500 against 128 * 128");
+    // A saturated total does not bound what is lost.
+    let mut endless = sketch_of::<u8>(500, 3);
+    (0..2).for_each(|_| _ = endless.insert_many("full", u64::MAX));
+    (0..200).for_each(|_| _ = endless.halve());
+    assert_eq!((endless.estimate("full").value(), endless.total()), (1, u64::MAX));
+    assert!(endless.estimate("full").is_saturated() && !endless.estimate("never").is_saturated());
     // The bound returns when no counter is as high.
     let mut healed = sketch_of::<u8>(500, 3);
     healed.insert_many("low", 255);

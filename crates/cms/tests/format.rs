@@ -120,13 +120,14 @@ fn case_19_a_key_has_its_counters_where_the_specification_says() {
     let places: Vec<_> = (0..4_000).filter(|&i| sketch.counters()[i] == 5).collect();
     assert_eq!(places, [186, 1514, 2079, 3670]);
     let bytes = sketch.to_bytes();
-    assert_eq!(bytes.len(), 128 + 16_000 + 16 + 8);
+    assert_eq!(bytes.len(), 128 + 16_000 + 24 + 8);
     for place in places {
         let at = 128 + 4 * place;
         assert_eq!(bytes[at..at + 4], [5, 0, 0, 0]);
     }
     assert_eq!(bytes[128 + 16_000..][..8], 5u64.to_le_bytes());
     assert_eq!(bytes[128 + 16_008..][..8], u64::from(u32::MAX).to_le_bytes());
+    assert_eq!(bytes[128 + 16_016..][..8], [0; 8]);
 }
 
 #[test]
@@ -157,11 +158,22 @@ fn case_17_forged_sketches_are_refused() {
     assert_eq!(number(5, 1.0f64.to_bits()), ("delta", 112));
     assert_eq!(number(5, 1e-9f64.to_bits()), ("delta", 112));
     assert_eq!(number(0, 137), ("payload length", 16));
-    let total_at = bytes.len() - 24;
+    let total_at = bytes.len() - 32;
     let total = forged(&bytes, total_at, &2_999u64.to_le_bytes());
     assert_eq!(of(&total), ("the total", total_at as u64));
     let saturated = forged(&bytes, total_at + 8, &(1u64 << 32).to_le_bytes());
     assert_eq!(of(&saturated), ("the least saturated count", total_at as u64 + 8));
+    let saturated = forged(&bytes, total_at + 8, &[0; 8]);
+    assert_eq!(of(&saturated), ("the least saturated count", total_at as u64 + 8));
+    // Counts are saturated and none are lost, or more are lost than there were.
+    let of_lost = |full_from: u64, lost: u64| {
+        let numbers = [full_from.to_le_bytes(), lost.to_le_bytes()].concat();
+        CountMinSketch::<DefaultHashBuilder>::from_bytes(&forged(&bytes, total_at + 8, &numbers))
+    };
+    for (full_from, lost) in [(1 << 31, 0), (1 << 31, 3_001), (u32::MAX.into(), 3_001)] {
+        assert_eq!(fault_of(of_lost(full_from, lost)), ("the lost counts", total_at as u64 + 16));
+    }
+    assert!(of_lost(1 << 31, 3_000).is_ok());
     // 136 x 3 counters fill their words. 3 counters of one row leave half a word.
     let odd = CountMinSketch::builder().params(CountMinParams::from_width_and_depth(3, 1).unwrap());
     let odd = forged(&odd.build().unwrap().to_bytes(), 128 + 12, &[1]);

@@ -1,13 +1,20 @@
 //! The portable bytes; `docs/format.md` of the workspace specifies them.
 
+use alloc::vec::Vec;
 use core::hash::Hash;
 use core::ops::RangeInclusive;
+#[cfg(feature = "std")]
+use std::io::{self, Read, Write};
 
 use cms::internal::{read_sketch, sketch_bytes};
 use cms::{CountMinSketch, Update};
-use pds_core::bytes::{Numbers, Portable, Shape, Sink, Source};
-use pds_core::internal::portable_methods;
-use pds_core::{DecodeError, DefaultHashBuilder, KeyHasher, Kind, PortableHasher};
+#[cfg(feature = "std")]
+use pds_core::ReadError;
+use pds_core::bytes::{ByteOptions, Numbers, Portable, Shape, Sink, Source};
+use pds_core::hash::PublicSeed;
+#[cfg(feature = "serde")]
+use pds_core::internal::serde;
+use pds_core::{DecodeError, KeyHasher, Kind, PortableHasher};
 use pds_params::{CountMinParams, HeavyHittersParams};
 
 use crate::heavy_hitters::capacity_of;
@@ -16,11 +23,189 @@ use crate::summary::{Slot, Summary, room_for};
 use crate::top_k::params_for;
 use crate::{HeavyHitters, PortableKey, SketchedHeavyHitters, TopK};
 
-portable_methods!([K: PortableKey] HeavyHitters<K, S>, HeavyHitters<K, DefaultHashBuilder>);
-portable_methods!(
-    [K: PortableKey] SketchedHeavyHitters<K, S>, SketchedHeavyHitters<K, DefaultHashBuilder>
-);
-portable_methods!([K: PortableKey] TopK<K, S>, TopK<K, DefaultHashBuilder>);
+// The readers exist for the default hasher only, like `new`: `HeavyHitters::<String>::from_bytes(&bytes)` then needs no other
+// type.
+impl<K: PortableKey> HeavyHitters<K> {
+    /// Reads portable bytes that hold one summary and nothing else.
+    ///
+    /// # Errors
+    /// [`DecodeError`] says what is wrong, and at which offset.
+    ///
+    /// # Complexity
+    /// O(length of the bytes). Allocates no more than the bytes justify.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, DecodeError> {
+        ByteOptions::new().from_bytes(bytes)
+    }
+
+    /// Reads one summary from a stream. Leaves what follows it in the reader.
+    ///
+    /// Reads at most 1 GiB. For another limit use [`ByteOptions`].
+    ///
+    /// # Errors
+    /// [`ReadError`] if reading fails, or if the bytes are wrong.
+    #[cfg(feature = "std")]
+    pub fn read_from(reader: impl Read) -> Result<Self, ReadError> {
+        ByteOptions::new().read_from(reader)
+    }
+}
+
+impl<K: PortableKey, S: PublicSeed> HeavyHitters<K, S> {
+    /// Returns the portable bytes, which contain the seed of the hasher.
+    ///
+    /// For a hasher with a secret key, and for files, use [`ByteOptions`].
+    ///
+    /// # Complexity
+    /// O(size); allocates the bytes.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        ByteOptions::new().to_bytes(self)
+    }
+
+    /// Writes the portable bytes, 16 KiB at a time.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    #[cfg(feature = "std")]
+    pub fn write_to(&self, writer: impl Write) -> io::Result<()> {
+        ByteOptions::new().write_to(self, writer)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<K: PortableKey, S: PublicSeed> serde::Serialize for HeavyHitters<K, S> {
+    fn serialize<Z: serde::Serializer>(&self, serializer: Z) -> Result<Z::Ok, Z::Error> {
+        serde::serialize(self, serializer)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<'de, K: PortableKey, S: PortableHasher> serde::Deserialize<'de> for HeavyHitters<K, S> {
+    fn deserialize<Z: serde::Deserializer<'de>>(deserializer: Z) -> Result<Self, Z::Error> {
+        serde::deserialize(deserializer)
+    }
+}
+
+impl<K: PortableKey> SketchedHeavyHitters<K> {
+    /// Reads portable bytes that hold one detector and nothing else.
+    ///
+    /// # Errors
+    /// [`DecodeError`] says what is wrong, and at which offset.
+    ///
+    /// # Complexity
+    /// O(length of the bytes). Allocates no more than the bytes justify.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, DecodeError> {
+        ByteOptions::new().from_bytes(bytes)
+    }
+
+    /// Reads one detector from a stream. Leaves what follows it in the reader.
+    ///
+    /// Reads at most 1 GiB. For another limit use [`ByteOptions`].
+    ///
+    /// # Errors
+    /// [`ReadError`] if reading fails, or if the bytes are wrong.
+    #[cfg(feature = "std")]
+    pub fn read_from(reader: impl Read) -> Result<Self, ReadError> {
+        ByteOptions::new().read_from(reader)
+    }
+}
+
+impl<K: PortableKey, S: PublicSeed> SketchedHeavyHitters<K, S> {
+    /// Returns the portable bytes, which contain the seed of the hasher.
+    ///
+    /// For a hasher with a secret key, and for files, use [`ByteOptions`].
+    ///
+    /// # Complexity
+    /// O(size); allocates the bytes.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        ByteOptions::new().to_bytes(self)
+    }
+
+    /// Writes the portable bytes, 16 KiB at a time.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    #[cfg(feature = "std")]
+    pub fn write_to(&self, writer: impl Write) -> io::Result<()> {
+        ByteOptions::new().write_to(self, writer)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<K: PortableKey, S: PublicSeed> serde::Serialize for SketchedHeavyHitters<K, S> {
+    fn serialize<Z: serde::Serializer>(&self, serializer: Z) -> Result<Z::Ok, Z::Error> {
+        serde::serialize(self, serializer)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<'de, K: PortableKey, S: PortableHasher> serde::Deserialize<'de>
+    for SketchedHeavyHitters<K, S>
+{
+    fn deserialize<Z: serde::Deserializer<'de>>(deserializer: Z) -> Result<Self, Z::Error> {
+        serde::deserialize(deserializer)
+    }
+}
+
+impl<K: PortableKey> TopK<K> {
+    /// Reads portable bytes that hold one list and nothing else.
+    ///
+    /// # Errors
+    /// [`DecodeError`] says what is wrong, and at which offset.
+    ///
+    /// # Complexity
+    /// O(length of the bytes). Allocates no more than the bytes justify.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, DecodeError> {
+        ByteOptions::new().from_bytes(bytes)
+    }
+
+    /// Reads one list from a stream. Leaves what follows it in the reader.
+    ///
+    /// Reads at most 1 GiB. For another limit use [`ByteOptions`].
+    ///
+    /// # Errors
+    /// [`ReadError`] if reading fails, or if the bytes are wrong.
+    #[cfg(feature = "std")]
+    pub fn read_from(reader: impl Read) -> Result<Self, ReadError> {
+        ByteOptions::new().read_from(reader)
+    }
+}
+
+impl<K: PortableKey, S: PublicSeed> TopK<K, S> {
+    /// Returns the portable bytes, which contain the seed of the hasher.
+    ///
+    /// For a hasher with a secret key, and for files, use [`ByteOptions`].
+    ///
+    /// # Complexity
+    /// O(size); allocates the bytes.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        ByteOptions::new().to_bytes(self)
+    }
+
+    /// Writes the portable bytes, 16 KiB at a time.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    #[cfg(feature = "std")]
+    pub fn write_to(&self, writer: impl Write) -> io::Result<()> {
+        ByteOptions::new().write_to(self, writer)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<K: PortableKey, S: PublicSeed> serde::Serialize for TopK<K, S> {
+    fn serialize<Z: serde::Serializer>(&self, serializer: Z) -> Result<Z::Ok, Z::Error> {
+        serde::serialize(self, serializer)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<'de, K: PortableKey, S: PortableHasher> serde::Deserialize<'de> for TopK<K, S> {
+    fn deserialize<Z: serde::Deserializer<'de>>(deserializer: Z) -> Result<Self, Z::Error> {
+        serde::deserialize(deserializer)
+    }
+}
 
 /// Bytes of the floor and of the number of keys, in front of the keys.
 const LIST_BYTES: u64 = 16;
@@ -275,7 +460,7 @@ pub(crate) fn enter<K: Hash + Eq>(
     let refuse =
         |name, offset, found, allowed| Err(DecodeError::Field { name, offset, found, allowed });
     let slot = Slot { hash: hasher.hash_key(&key), key, count, error };
-    if summary.get(slot.hash, &slot.key).is_some() {
+    if summary.get(slot.hash, |key| *key == slot.key).is_some() {
         let (place, allowed) = (summary.len() as u64, "there once (what is found is its place)");
         return refuse("a tracked key", offset + COUNT_BYTES, place, allowed);
     }
@@ -285,8 +470,9 @@ pub(crate) fn enter<K: Hash + Eq>(
     if count > most {
         return refuse("a count", offset, count, "at most what the sketch says of the key");
     }
-    if error > summary.floor() {
-        return refuse("the error of a count", offset + 8, error, "at most the floor");
+    if error > summary.floor().saturating_add(1) || error > count {
+        let allowed = "at most one more than the floor, and at most the count";
+        return refuse("the error of a count", offset + 8, error, allowed);
     }
     summary.push(slot);
     Ok(())

@@ -6,6 +6,7 @@ use core::borrow::Borrow;
 use core::cmp::Reverse;
 use core::fmt;
 use core::hash::Hash;
+use core::slice;
 
 use cms::internal;
 use cms::{Count, CountInterval};
@@ -13,6 +14,7 @@ use pds_core::{AllocError, BuildError, DefaultHashBuilder, Incompatible, KeyHash
 use pds_params::HeavyHittersParams;
 use pds_params::cms::floor_product;
 
+use crate::HeavyHittersBuilder;
 use crate::summary::{Slot, Summary};
 
 /// A key with how often it came.
@@ -98,14 +100,19 @@ pub struct HeavyHitters<K, S = DefaultHashBuilder> {
 impl<K> HeavyHitters<K> {
     /// Creates a summary that misses no key above `phi` times the total.
     ///
-    /// Its capacity is `ceil(1 / phi)`; with [`HeavyHittersParams::with_error`] it is more, so that the
-    /// estimates are closer and fewer keys are listed wrongly.
+    /// Its capacity is `ceil(1 / phi)`. With [`HeavyHittersParams::with_error`] it is more: estimates are closer, and fewer
+    /// lighter keys are listed.
     ///
     /// # Errors
-    /// [`BuildError::Param`] when `phi` is not above 0 and below 1, or asks for too many keys;
-    /// [`BuildError::Alloc`] when the memory is refused.
+    /// [`BuildError::Param`] if `phi` is not above 0 and below 1, or asks for too many keys. [`BuildError::Alloc`] if the
+    /// allocator refuses the memory.
     pub fn new(phi: f64) -> Result<Self, BuildError> {
-        Ok(Self::from_params(HeavyHittersParams::new(phi)?, DefaultHashBuilder::default())?)
+        Self::builder().phi(phi).build()
+    }
+
+    /// Starts a builder: for other capacities, a seed, or another hasher.
+    pub const fn builder() -> HeavyHittersBuilder<K> {
+        HeavyHittersBuilder::new()
     }
 }
 
@@ -142,8 +149,21 @@ impl<K, S> HeavyHitters<K, S> {
     }
 
     /// Iterates over all tracked keys, frequent or not, in the order in which they came in.
-    pub fn iter(&self) -> impl Iterator<Item = Hitter<'_, K>> {
-        self.summary.iter().map(|slot| Hitter::new(slot, counted(slot.count), slot.error))
+    #[must_use]
+    pub fn iter(&self) -> Iter<'_, K> {
+        Iter(self.summary.iter())
+    }
+
+    /// Returns the number of tracked keys, frequent or not.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.summary.len()
+    }
+
+    /// Returns whether no key is tracked: nothing was counted.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
     }
 
     /// Returns the count above which a key is listed: phi N, rounded down; phi times the greatest total where that is
@@ -187,6 +207,35 @@ impl<K, S> HeavyHitters<K, S> {
         &self.summary
     }
 
+    /// Divides all counts by two, rounding down, and the total, rounding up, so that old counts fade.
+    ///
+    /// All guarantees hold for counts that are halved and rounded down at the same times. The rounding may widen the error of
+    /// an estimate by one.
+    ///
+    /// Returns how many counts were saturated, that of keys that are not tracked among them. If there is one, nothing is
+    /// halved: half of what it has lost is unknown. Call [`clear`](Self::clear) then. A saturated total stays as it is.
+    ///
+    /// # Complexity
+    /// O(capacity), without allocation.
+    ///
+    /// # Examples
+    /// ```
+    /// use heavy_hitters::HeavyHitters;
+    ///
+    /// let mut pages = HeavyHitters::<&str>::new(0.1)?;
+    /// pages.insert_many(&"/", 9);
+    /// assert_eq!(pages.halve(), 0);
+    /// assert_eq!((pages.estimate(&"/").value(), pages.total()), (4, 5));
+    /// # Ok::<(), heavy_hitters::BuildError>(())
+    /// ```
+    pub fn halve(&mut self) -> u64 {
+        let saturated = self.summary.saturated();
+        if saturated == 0 {
+            self.summary.halve();
+        }
+        saturated
+    }
+
     /// Forgets all keys and counts.
     pub fn clear(&mut self) {
         self.summary.clear();
@@ -203,13 +252,42 @@ impl<K, S: KeyHasher> HeavyHitters<K, S> {
         self.insert_many(key, 1)
     }
 
-    /// Counts `count` more of `key`; 0 changes nothing. Returns the new estimate.
+    /// Counts `count` more of `key`. 0 changes nothing. Returns the new estimate.
     pub fn insert_many<Q>(&mut self, key: &Q, count: u64) -> Count
     where
         K: Borrow<Q>,
         Q: Hash + Eq + ToOwned<Owned = K> + ?Sized,
     {
-        counted(self.summary.insert(self.hasher.hash_key(key), key, count))
+        self.insert_with(key, count, |tracked| tracked.borrow() == key, || key.to_owned())
+    }
+
+    /// Counts `count` more of a key in a borrowed form that [`insert_many`](Self::insert_many) does not know, such as
+    /// `(&str, u32)` for `(String, u32)`.
+    ///
+    /// `is_equal` compares `key` with a tracked one, and `to_key` makes the owned key if it enters. The borrowed form must
+    /// hash as the owned one. Tuples of `&str` and integers do.
+    ///
+    /// # Examples
+    /// ```
+    /// use heavy_hitters::HeavyHitters;
+    ///
+    /// let mut requests = HeavyHitters::<(String, u32)>::new(0.1)?;
+    /// for (path, status) in [("/", 200), ("/", 404), ("/", 200)] {
+    ///     let is_equal = |key: &(String, u32)| key.0 == path && key.1 == status;
+    ///     requests.insert_with(&(path, status), 1, is_equal, || (path.to_owned(), status));
+    /// }
+    /// let count = requests.estimate_interval_with(&("/", 200u32), |key| key.0 == "/" && key.1 == 200);
+    /// assert_eq!(count.truth_at_least, 2);
+    /// # Ok::<(), heavy_hitters::BuildError>(())
+    /// ```
+    pub fn insert_with<Q: Hash + ?Sized>(
+        &mut self,
+        key: &Q,
+        count: u64,
+        is_equal: impl Fn(&K) -> bool,
+        to_key: impl FnOnce() -> K,
+    ) -> Count {
+        counted(self.summary.insert(self.hasher.hash_key(key), count, is_equal, to_key))
     }
 
     /// Estimates how often `key` came: never less, unless saturated, and at most N / capacity more.
@@ -218,24 +296,32 @@ impl<K, S: KeyHasher> HeavyHitters<K, S> {
     where
         K: Borrow<Q>,
     {
-        self.look_up(key).0
+        self.look_up(key, |tracked| tracked.borrow() == key).0
     }
 
-    /// Bounds how often `key` came; both ends are certain. The upper one is open where the count is saturated.
+    /// Bounds how often `key` came. Both ends are certain. The upper one is open if the count is saturated.
     #[must_use]
     pub fn estimate_interval<Q: Hash + Eq + ?Sized>(&self, key: &Q) -> CountInterval
     where
         K: Borrow<Q>,
     {
-        let (estimate, error) = self.look_up(key);
+        self.estimate_interval_with(key, |tracked| tracked.borrow() == key)
+    }
+
+    /// Bounds how often a key came, in a borrowed form as for [`insert_with`](Self::insert_with). The upper end is the
+    /// estimate.
+    #[must_use]
+    pub fn estimate_interval_with<Q: Hash + ?Sized>(
+        &self,
+        key: &Q,
+        is_equal: impl Fn(&K) -> bool,
+    ) -> CountInterval {
+        let (estimate, error) = self.look_up(key, is_equal);
         internal::interval_below(estimate, error)
     }
 
-    fn look_up<Q: Hash + Eq + ?Sized>(&self, key: &Q) -> (Count, u64)
-    where
-        K: Borrow<Q>,
-    {
-        let slot = self.summary.get(self.hasher.hash_key(key), key);
+    fn look_up<Q: Hash + ?Sized>(&self, key: &Q, is_equal: impl Fn(&K) -> bool) -> (Count, u64) {
+        let slot = self.summary.get(self.hasher.hash_key(key), is_equal);
         let floor = self.summary.floor();
         let (count, error) = slot.map_or((floor, floor), |slot| (slot.count, slot.error));
         (counted(count), error)
@@ -271,6 +357,44 @@ impl<K, S: KeyHasher> HeavyHitters<K, S> {
         Incompatible::check_shape("capacity", self.capacity(), other.capacity())?;
         Incompatible::check_share("phi", self.params.phi(), other.params.phi())?;
         Incompatible::check_hasher(&self.hasher, &other.hasher)
+    }
+}
+
+/// The tracked keys of a [`HeavyHitters`], in the order in which they came in.
+pub struct Iter<'a, K>(slice::Iter<'a, Slot<K>>);
+
+impl<'a, K> Iterator for Iter<'a, K> {
+    type Item = Hitter<'a, K>;
+
+    fn next(&mut self) -> Option<Hitter<'a, K>> {
+        self.0.next().map(|slot| Hitter::new(slot, counted(slot.count), slot.error))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.0.size_hint()
+    }
+}
+
+impl<K> ExactSizeIterator for Iter<'_, K> {}
+
+impl<K> Clone for Iter<'_, K> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<K: fmt::Debug> fmt::Debug for Iter<'_, K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.clone()).finish()
+    }
+}
+
+impl<'a, K, S> IntoIterator for &'a HeavyHitters<K, S> {
+    type Item = Hitter<'a, K>;
+    type IntoIter = Iter<'a, K>;
+
+    fn into_iter(self) -> Iter<'a, K> {
+        self.iter()
     }
 }
 

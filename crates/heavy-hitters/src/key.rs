@@ -3,6 +3,8 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::hash::Hash;
+#[cfg(target_endian = "little")]
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use pds_core::DecodeError;
 use pds_core::bytes::{Sink, Source};
@@ -10,10 +12,11 @@ use pds_core::bytes::{Sink, Source};
 /// How much of a key is read at once, so that a length that lies costs no memory.
 const CHUNK: usize = 4096;
 
-/// A key that has portable bytes: integers, `String` and `Vec<u8>`.
+/// A key that has portable bytes: integers, `String`, `Vec<u8>`, and IP addresses.
 ///
 /// The promise covers its hash too: it must be the same on every machine (`docs/hashing.md` of the workspace
-/// lists the types for which it is).
+/// lists the types for which it is). The standard library hashes IP addresses in the byte order of the machine, so they
+/// implement this trait on little-endian machines only. Use their `to_bits` as keys if big-endian machines take part.
 ///
 /// A summary panics when it is stored and [`write_key`](PortableKey::write_key) writes another number of bytes than
 /// [`key_bytes`](PortableKey::key_bytes) says: nobody could read it.
@@ -72,6 +75,9 @@ pub(crate) fn name_of(id: u64) -> Option<&'static str> {
     const INTEGERS: [&str; 10] =
         ["u8", "u16", "u32", "u64", "u128", "i8", "i16", "i32", "i64", "i128"];
     match id {
+        11 => Some("Ipv4Addr"),
+        12 => Some("Ipv6Addr"),
+        13 => Some("IpAddr"),
         1..=10 => INTEGERS.into_iter().zip(1..).find(|&(_, one)| one == id).map(|(name, _)| name),
         16 => Some("Vec<u8>"),
         17 => Some("String"),
@@ -102,6 +108,70 @@ macro_rules! integers {
     )*};
 }
 integers!(u8 = 1 u16 = 2 u32 = 3 u64 = 4 u128 = 5 i8 = 6 i16 = 7 i32 = 8 i64 = 9 i128 = 10);
+
+#[cfg(target_endian = "little")]
+macro_rules! addresses {
+    ($($address:ty, $octets:literal = $id:literal)*) => {$(
+        /// Its octets, the first one first.
+        impl PortableKey for $address {
+            const ID: u16 = $id;
+
+            fn key_bytes(&self) -> u64 {
+                $octets
+            }
+
+            fn write_key<W: Sink>(&self, sink: &mut W) -> Result<(), W::Error> {
+                sink.put(&self.octets())
+            }
+
+            fn read_key<R: Source>(source: &mut R) -> Result<Self, R::Error> {
+                let mut octets = [0; $octets];
+                source.take(&mut octets)?;
+                Ok(Self::from(octets))
+            }
+        }
+    )*};
+}
+#[cfg(target_endian = "little")]
+addresses!(Ipv4Addr, 4 = 11 Ipv6Addr, 16 = 12);
+
+/// Its version as one byte, 4 or 6, then its octets.
+#[cfg(target_endian = "little")]
+impl PortableKey for IpAddr {
+    const ID: u16 = 13;
+
+    fn key_bytes(&self) -> u64 {
+        match self {
+            Self::V4(address) => 1 + address.key_bytes(),
+            Self::V6(address) => 1 + address.key_bytes(),
+        }
+    }
+
+    fn write_key<W: Sink>(&self, sink: &mut W) -> Result<(), W::Error> {
+        match self {
+            Self::V4(address) => {
+                sink.put(&[4])?;
+                address.write_key(sink)
+            }
+            Self::V6(address) => {
+                sink.put(&[6])?;
+                address.write_key(sink)
+            }
+        }
+    }
+
+    fn read_key<R: Source>(source: &mut R) -> Result<Self, R::Error> {
+        let offset = source.offset();
+        match u8::read_key(source)? {
+            4 => Ipv4Addr::read_key(source).map(Self::V4),
+            6 => Ipv6Addr::read_key(source).map(Self::V6),
+            found => {
+                let (name, allowed) = ("the version of an IP address", "4 or 6");
+                Err(DecodeError::Field { name, offset, found: found.into(), allowed }.into())
+            }
+        }
+    }
+}
 
 /// Its length as 8 bytes, then its bytes.
 impl PortableKey for Vec<u8> {

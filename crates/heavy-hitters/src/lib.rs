@@ -8,6 +8,8 @@ extern crate alloc;
 extern crate std;
 
 #[cfg(feature = "alloc")]
+mod builder;
+#[cfg(feature = "alloc")]
 mod bytes;
 #[cfg(feature = "alloc")]
 mod heavy_hitters;
@@ -23,7 +25,9 @@ mod summary;
 mod top_k;
 
 #[cfg(feature = "alloc")]
-pub use heavy_hitters::{HeavyHitters, Hitter};
+pub use builder::{HeavyHittersBuilder, SketchedHeavyHittersBuilder, TopKBuilder};
+#[cfg(feature = "alloc")]
+pub use heavy_hitters::{HeavyHitters, Hitter, Iter};
 #[cfg(feature = "alloc")]
 pub use key::PortableKey;
 #[cfg(feature = "alloc")]

@@ -7,14 +7,14 @@ use core::fmt;
 use core::hash::Hash;
 
 use cms::internal::{count_of, error_of};
-use cms::{Count, CountMinSketch, Update};
+use cms::{Count, CountMinSketch};
 use pds_core::{BuildError, DefaultHashBuilder, Incompatible, KeyHasher, Merge, ParamError};
+use pds_params::HeavyHittersParams;
 use pds_params::cms::floor_product;
-use pds_params::{CountMinParams, HeavyHittersParams};
 
-use crate::Hitter;
 use crate::heavy_hitters::{capacity_of, sorted};
 use crate::summary::Summary;
+use crate::{Hitter, SketchedHeavyHittersBuilder};
 
 /// Finds the keys above a share of the stream by a [`CountMinSketch`], and keeps the candidates.
 ///
@@ -49,7 +49,6 @@ use crate::summary::Summary;
 /// Graham Cormode and S. Muthukrishnan, "An Improved Data Stream Summary: The Count-Min Sketch and its
 /// Applications", Journal of Algorithms 55(1), 2005, section 5.2.
 pub struct SketchedHeavyHitters<K, S = DefaultHashBuilder> {
-    /// With 64-bit counters, as in [`TopK`](crate::TopK).
     sketch: CountMinSketch<S, u64>,
     candidates: Summary<K>,
     phi: f64,
@@ -59,35 +58,19 @@ impl<K> SketchedHeavyHitters<K> {
     /// Creates a detector for keys above `phi` times the total, with a sketch of `epsilon` and `delta`.
     ///
     /// # Errors
-    /// [`BuildError::Param`] when one of them is not above 0 and below 1, or asks for too much;
-    /// [`BuildError::Alloc`] when the memory is refused.
+    /// [`BuildError::Param`] if a value is not above 0 and below 1, or asks for too much. [`BuildError::Alloc`] if the
+    /// allocator refuses the memory.
     pub fn new(phi: f64, epsilon: f64, delta: f64) -> Result<Self, BuildError> {
-        let params = CountMinParams::new(epsilon, delta)?;
-        Self::from_params(phi, params, DefaultHashBuilder::default())
+        Self::builder().phi(phi).error(epsilon, delta).build()
+    }
+
+    /// Starts a builder: for other shapes of the sketch, a seed, or another hasher.
+    pub const fn builder() -> SketchedHeavyHittersBuilder<K> {
+        SketchedHeavyHittersBuilder::new()
     }
 }
 
 impl<K, S> SketchedHeavyHitters<K, S> {
-    /// Creates a detector with a sketch of exactly this shape.
-    ///
-    /// The sketch has conservative update, whose estimates are closer.
-    ///
-    /// # Errors
-    /// As [`new`](SketchedHeavyHitters::new).
-    pub fn from_params(phi: f64, params: CountMinParams, hasher: S) -> Result<Self, BuildError>
-    where
-        S: KeyHasher,
-    {
-        let candidates = Summary::new(candidates_for(phi)?)?;
-        let sketch = CountMinSketch::builder()
-            .params(params)
-            .counters()
-            .update(Update::Conservative)
-            .hasher(hasher)
-            .build()?;
-        Ok(Self { sketch, candidates, phi })
-    }
-
     pub(crate) const fn from_parts(
         sketch: CountMinSketch<S, u64>,
         candidates: Summary<K>,
@@ -161,16 +144,28 @@ impl<K, S: KeyHasher> SketchedHeavyHitters<K, S> {
         self.insert_many(key, 1)
     }
 
-    /// Counts `count` more of `key`; 0 changes nothing. Returns the new estimate.
+    /// Counts `count` more of `key`. 0 changes nothing. Returns the new estimate.
     pub fn insert_many<Q>(&mut self, key: &Q, count: u64) -> Count
     where
         K: Borrow<Q>,
         Q: Hash + Eq + ToOwned<Owned = K> + ?Sized,
     {
+        self.insert_with(key, count, |listed| listed.borrow() == key, || key.to_owned())
+    }
+
+    /// Counts `count` more of a key in a borrowed form that [`insert_many`](Self::insert_many) does not know; see
+    /// [`HeavyHitters::insert_with`](crate::HeavyHitters::insert_with).
+    pub fn insert_with<Q: Hash + ?Sized>(
+        &mut self,
+        key: &Q,
+        count: u64,
+        is_equal: impl Fn(&K) -> bool,
+        to_key: impl FnOnce() -> K,
+    ) -> Count {
         let hash = self.sketch.hasher().hash_key(key);
         let estimate = self.sketch.insert_many_hash(hash, count);
         if count > 0 && estimate.value() > self.threshold() {
-            self.candidates.track(hash, key, estimate.value());
+            self.candidates.track(hash, estimate.value(), is_equal, to_key);
         }
         estimate
     }

@@ -2,15 +2,13 @@
 
 mod table;
 
-use alloc::borrow::ToOwned;
 use alloc::collections::TryReserveError;
 use alloc::vec::Vec;
-use core::borrow::Borrow;
 use core::hash::Hash;
 use core::slice;
 
 use cms::CountMinSketch;
-use cms::internal::index;
+use cms::internal::{half, index};
 use pds_core::{AllocError, Incompatible, KeyHasher};
 
 use table::Table;
@@ -31,17 +29,17 @@ pub(crate) struct Slot<K> {
     pub(crate) hash: u64,
     /// How often the key came at most; at least, where it is the greatest of its type.
     pub(crate) count: u64,
-    /// By how much that may exceed the truth: the floor when the key came in.
+    /// By how much that may exceed the truth: the floor when the key came in, and perhaps one more once it was halved.
     pub(crate) error: u64,
 }
 
 /// What becomes of keys whose count is the floor itself when it is raised.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Ties {
-    /// They go: most keys of a long stream are such, and it makes room for as many.
-    Go,
-    /// The first of them stay, as many as make `capacity` keys.
-    Stay,
+    /// They are evicted: most keys of a long stream are such, and it makes room for as many.
+    Evict,
+    /// The first of them are kept, as many as make `capacity` keys.
+    Keep,
 }
 
 /// Half as many keys again as `capacity`, at most, with counts that are never below the truth.
@@ -124,33 +122,29 @@ impl<K> Summary<K> {
     }
 
     /// Finds a key by its hash.
-    pub(crate) fn get<Q: Eq + ?Sized>(&self, hash: u64, key: &Q) -> Option<&Slot<K>>
-    where
-        K: Borrow<Q>,
-    {
-        self.find(hash, key).map(|place| &self.slots[place])
+    pub(crate) fn get(&self, hash: u64, is_equal: impl Fn(&K) -> bool) -> Option<&Slot<K>> {
+        self.find(hash, is_equal).map(|place| &self.slots[place])
     }
 
     #[inline]
-    fn find<Q: Eq + ?Sized>(&self, hash: u64, key: &Q) -> Option<usize>
-    where
-        K: Borrow<Q>,
-    {
+    fn find(&self, hash: u64, is_equal: impl Fn(&K) -> bool) -> Option<usize> {
         self.table.find(hash, |place| {
             let slot = &self.slots[place];
-            slot.hash == hash && slot.key.borrow() == key
+            slot.hash == hash && is_equal(&slot.key)
         })
     }
 
     /// Counts `count` more of a key. Returns its count, which is never below the truth.
     #[inline]
-    pub(crate) fn insert<Q>(&mut self, hash: u64, key: &Q, count: u64) -> u64
-    where
-        K: Borrow<Q>,
-        Q: Eq + ToOwned<Owned = K> + ?Sized,
-    {
+    pub(crate) fn insert(
+        &mut self,
+        hash: u64,
+        count: u64,
+        is_equal: impl Fn(&K) -> bool,
+        to_key: impl FnOnce() -> K,
+    ) -> u64 {
         self.total = self.total.saturating_add(count);
-        if let Some(place) = self.find(hash, key) {
+        if let Some(place) = self.find(hash, is_equal) {
             let raised = &mut self.slots[place].count;
             *raised = raised.saturating_add(count);
             return *raised;
@@ -158,9 +152,9 @@ impl<K> Summary<K> {
         if count == 0 {
             return self.floor;
         }
-        self.make_room(Ties::Go);
+        self.make_room(Ties::Evict);
         let (error, count) = (self.floor, self.floor.saturating_add(count));
-        self.push(Slot { key: key.to_owned(), hash, count, error });
+        self.push(Slot { key: to_key(), hash, count, error });
         count
     }
 
@@ -189,7 +183,7 @@ impl<K> Summary<K> {
         let (_, &mut floor, others) = counts.select_nth_unstable(behind);
         let mut tied = match ties {
             // Saturated counts differ in truth, so that they are no ties.
-            Ties::Go if floor < u64::MAX => 0,
+            Ties::Evict if floor < u64::MAX => 0,
             _ => others.iter().filter(|&&count| count == floor).count(),
         };
         self.slots.retain(|slot| {
@@ -211,10 +205,11 @@ impl<K> Summary<K> {
     where
         K: Clone + Eq,
     {
-        let come = other.iter().filter(|slot| self.get(slot.hash, &slot.key).is_none());
+        let come =
+            other.iter().filter(|slot| self.get(slot.hash, |key| *key == slot.key).is_none());
         let come: Vec<_> = come.map(|slot| slot.raised(self.floor, self.floor)).collect();
         for slot in &mut self.slots {
-            let there = other.get(slot.hash, &slot.key);
+            let there = other.get(slot.hash, |key| *key == slot.key);
             let (count, error) =
                 there.map_or((other.floor, other.floor), |slot| (slot.count, slot.error));
             *slot = slot.raised(count, error);
@@ -223,7 +218,7 @@ impl<K> Summary<K> {
         self.floor = self.floor.saturating_add(other.floor);
         self.total = self.total.saturating_add(other.total);
         if self.slots.len() > self.room() {
-            self.cut(Ties::Go);
+            self.cut(Ties::Evict);
             self.slots.shrink_to(self.room());
         }
         self.table.renew(self.slots.len(), hashes(&self.slots));
@@ -235,7 +230,7 @@ impl<K> Summary<K> {
         K: Eq,
     {
         let same = |slot: &Slot<K>| {
-            let there = other.get(slot.hash, &slot.key);
+            let there = other.get(slot.hash, |key| *key == slot.key);
             there.is_some_and(|there| (there.count, there.error) == (slot.count, slot.error))
         };
         (self.total, self.floor, self.len()) == (other.total, other.floor, other.len())
@@ -248,31 +243,59 @@ impl<K> Summary<K> {
     }
 
     /// Raises the count of a key that is tracked, or tracks it, unless it is one of those that `capacity` others exceed.
-    pub(crate) fn track<Q>(&mut self, hash: u64, key: &Q, count: u64)
-    where
-        K: Borrow<Q>,
-        Q: Eq + ToOwned<Owned = K> + ?Sized,
-    {
-        if let Some(place) = self.find(hash, key) {
+    pub(crate) fn track(
+        &mut self,
+        hash: u64,
+        count: u64,
+        is_equal: impl Fn(&K) -> bool,
+        to_key: impl FnOnce() -> K,
+    ) {
+        if let Some(place) = self.find(hash, is_equal) {
             let kept = &mut self.slots[place].count;
             *kept = count.max(*kept);
         } else if count > self.floor {
-            self.make_room(Ties::Stay);
+            self.make_room(Ties::Keep);
             // Making room may have raised the floor above the key.
             if count > self.floor {
-                self.push(Slot { key: key.to_owned(), hash, count, error: 0 });
+                self.push(Slot { key: to_key(), hash, count, error: 0 });
             }
         }
     }
 
-    /// Divides all counts and errors by two, rounding down; the order of counts stays.
+    /// Returns how many counts are saturated, the floor among them.
+    pub(crate) fn saturated(&self) -> u64 {
+        let counts = self.slots.iter().map(|slot| slot.count).chain([self.floor]);
+        counts.filter(|&count| count == u64::MAX).count() as u64
+    }
+
+    /// Divides all counts by two, rounding down, and the total, rounding up.
+    ///
+    /// Errors may exceed the floor by one from now on.
+    // The counters of Misra and Gries are what counts are above the floor: together with `capacity + 1` times the floor they
+    // must not exceed the total. If an odd floor is rounded down, `capacity + 1` halves are taken off, and a counter above 0
+    // gains a half at most. If it is rounded up, as many halves are added, and each counter above 0 loses one or more. So
+    // their number decides.
     pub(crate) fn halve(&mut self) {
+        let above = self.slots.iter().filter(|slot| slot.count > self.floor).count();
+        let rounds_up = above > self.capacity as usize;
+        self.floor = if rounds_up { self.floor.div_ceil(2) } else { self.floor / 2 };
         for slot in &mut self.slots {
-            slot.count /= 2;
-            slot.error /= 2;
+            // Both ends are those of half of the count, rounded down, but for what the floor says of all keys.
+            let (least, most) = ((slot.count - slot.error) / 2, self.floor.max(slot.count / 2));
+            (slot.count, slot.error) = (most, most - least);
         }
-        self.floor /= 2;
-        self.total = self.total.div_ceil(2);
+        // Nothing is known of a saturated total, nor of its half.
+        if self.total < u64::MAX {
+            self.total = self.total.div_ceil(2);
+        }
+    }
+
+    /// Divides all counts of a list beside a sketch by two, as the sketch does; the order of counts stays.
+    pub(crate) fn halve_beside<S>(&mut self, sketch: &CountMinSketch<S, u64>) {
+        for slot in &mut self.slots {
+            slot.count = half(sketch, slot.count);
+        }
+        self.floor = half(sketch, self.floor);
     }
 
     /// Merges the sketches, and tracks those keys of both lists that the merged one gives the greatest counts.
@@ -300,7 +323,8 @@ impl<K> Summary<K> {
         self.clear();
         for key in &keys {
             let hash = sketch.hasher().hash_key(key);
-            self.track(hash, key, sketch.estimate_hash(hash).value());
+            let estimate = sketch.estimate_hash(hash).value();
+            self.track(hash, estimate, |listed| listed == key, || key.clone());
         }
         Ok(())
     }

@@ -7,14 +7,14 @@ use core::fmt;
 use core::hash::Hash;
 
 use cms::internal::{count_of, error_of};
-use cms::{Count, CountInterval, CountMinSketch, Update};
+use cms::{Count, CountInterval, CountMinSketch};
 use pds_core::{BuildError, DefaultHashBuilder, Incompatible, KeyHasher, Merge, ParamError};
 use pds_params::CountMinParams;
 use pds_params::cms::MAX_TRACKED;
 
-use crate::Hitter;
 use crate::heavy_hitters::sorted;
 use crate::summary::Summary;
+use crate::{Hitter, TopKBuilder};
 
 /// Counters a row for each key that is listed, and rows: with these the recall of the first k is
 /// 1.00 on all streams measured, and with half of them not on all.
@@ -61,7 +61,6 @@ const MIN_WIDTH: u64 = 1_024;
 /// 2002 (conservative update); Junzhi Gong et al., "HeavyKeeper: An Accurate Algorithm for Finding
 /// Top-k Elephant Flows", USENIX ATC 2018 (the alternative).
 pub struct TopK<K, S = DefaultHashBuilder> {
-    /// With 64-bit counters: weights such as bytes pass 2^32 in minutes, and full counters could not be ranked.
     sketch: CountMinSketch<S, u64>,
     /// The k keys, and perhaps half as many others, with their estimates of when they last came.
     list: Summary<K>,
@@ -71,32 +70,18 @@ impl<K> TopK<K> {
     /// Creates an empty list of the `k` most frequent keys.
     ///
     /// # Errors
-    /// [`BuildError::Param`] when `k` is 0 or above 2^31; [`BuildError::Alloc`] when the memory is
-    /// refused.
+    /// [`BuildError::Param`] if `k` is 0 or above 2^31. [`BuildError::Alloc`] if the allocator refuses the memory.
     pub fn new(k: u64) -> Result<Self, BuildError> {
-        Self::with_hasher(k, DefaultHashBuilder::default())
+        Self::builder().k(k).build()
+    }
+
+    /// Starts a builder: for a seed, or another hasher.
+    pub const fn builder() -> TopKBuilder<K> {
+        TopKBuilder::new()
     }
 }
 
 impl<K, S> TopK<K, S> {
-    /// Creates an empty list that hashes keys with `hasher`.
-    ///
-    /// # Errors
-    /// As [`new`](TopK::new).
-    pub fn with_hasher(k: u64, hasher: S) -> Result<Self, BuildError>
-    where
-        S: KeyHasher,
-    {
-        let (params, capacity) = params_for(k)?;
-        let sketch = CountMinSketch::builder()
-            .params(params)
-            .counters()
-            .update(Update::Conservative)
-            .hasher(hasher)
-            .build()?;
-        Ok(Self { sketch, list: Summary::new(capacity)? })
-    }
-
     pub(crate) const fn from_parts(sketch: CountMinSketch<S, u64>, list: Summary<K>) -> Self {
         Self { sketch, list }
     }
@@ -117,11 +102,11 @@ impl<K, S> TopK<K, S> {
         top
     }
 
-    /// Divides all counts by two, rounding down, so that old ones fade.
+    /// Divides all counts by two, so that old ones fade; see [`CountMinSketch::halve`].
     ///
-    /// Returns how many counters were saturated, as [`CountMinSketch::halve`] does.
+    /// Returns how many counters were saturated.
     pub fn halve(&mut self) -> u64 {
-        self.list.halve();
+        self.list.halve_beside(&self.sketch);
         self.sketch.halve()
     }
 
@@ -177,16 +162,39 @@ impl<K, S: KeyHasher> TopK<K, S> {
         self.insert_many(key, 1)
     }
 
-    /// Counts `count` more of `key`; 0 changes nothing. Returns the new estimate.
+    /// Counts `count` more of `key`. 0 changes nothing. Returns the new estimate.
     pub fn insert_many<Q>(&mut self, key: &Q, count: u64) -> Count
     where
         K: Borrow<Q>,
         Q: Hash + Eq + ToOwned<Owned = K> + ?Sized,
     {
+        self.insert_with(key, count, |listed| listed.borrow() == key, || key.to_owned())
+    }
+
+    /// Counts `count` more of a key in a borrowed form that [`insert_many`](Self::insert_many) does not know; see
+    /// [`HeavyHitters::insert_with`](crate::HeavyHitters::insert_with).
+    ///
+    /// # Examples
+    /// ```
+    /// use std::sync::Arc;
+    /// use heavy_hitters::TopK;
+    ///
+    /// let mut words = TopK::<Arc<str>>::new(2)?;
+    /// words.insert_with("be", 2, |listed| **listed == *"be", || "be".into());
+    /// assert_eq!(words.estimate("be"), 2);
+    /// # Ok::<(), heavy_hitters::BuildError>(())
+    /// ```
+    pub fn insert_with<Q: Hash + ?Sized>(
+        &mut self,
+        key: &Q,
+        count: u64,
+        is_equal: impl Fn(&K) -> bool,
+        to_key: impl FnOnce() -> K,
+    ) -> Count {
         let hash = self.hasher().hash_key(key);
         let estimate = self.sketch.insert_many_hash(hash, count);
         if count > 0 {
-            self.list.track(hash, key, estimate.value());
+            self.list.track(hash, estimate.value(), is_equal, to_key);
         }
         estimate
     }

@@ -3,7 +3,7 @@
 
 use heavy_hitters::{
     BuildError, Count, DefaultHashBuilder, HeavyHitters, HeavyHittersParams, Hitter, Incompatible,
-    ParamError, SketchedHeavyHitters, TopK,
+    ParamError, SipHashBuilder, SketchedHeavyHitters, TopK,
 };
 
 #[test]
@@ -200,4 +200,121 @@ fn structures_are_send_and_sync() {
     check::<HeavyHitters<String>>();
     check::<SketchedHeavyHitters<String>>();
     check::<TopK<String>>();
+}
+
+#[test]
+fn a_halved_summary_keeps_what_it_promises() {
+    let params = HeavyHittersParams::with_capacity(0.3, 4).unwrap();
+    let mut summary = HeavyHitters::<u64>::builder().params(params).build().unwrap();
+    assert!(summary.is_empty());
+    let mut counts = [0u64; 40];
+    for (i, key) in
+        (0..2_000u64).map(|i| (i, i * i % 97 % 40)).map(|(i, key)| (i, key / (1 + i % 3)))
+    {
+        summary.insert(&key);
+        counts[usize::try_from(key).unwrap()] += 1;
+        if i % 137 == 136 {
+            assert_eq!(summary.halve(), 0);
+            counts.iter_mut().for_each(|count| *count /= 2);
+            let read = HeavyHitters::<u64>::from_bytes(&summary.to_bytes());
+            assert_eq!(read.unwrap(), summary);
+        }
+        for (key, &count) in (0..).zip(&counts) {
+            assert!(summary.estimate_interval(&key).contains(count), "{i}: {key}");
+            let most = summary.total() / summary.capacity() + 1;
+            assert!(summary.estimate(&key).value() <= count + most, "{i}: {key}");
+        }
+    }
+    assert_eq!((summary.len(), summary.is_empty()), (summary.iter().len(), false));
+    assert!((&summary).into_iter().eq(summary.iter()));
+    assert!(format!("{:?}", summary.iter()).contains("estimate"));
+}
+
+/// Half of what a saturated count has lost is unknown, so nothing changes.
+#[test]
+fn a_saturated_summary_is_not_halved() {
+    let mut summary = HeavyHitters::<u64>::new(0.1).unwrap();
+    summary.insert_many(&1, u64::MAX);
+    summary.insert_many(&2, 8);
+    let before = summary.clone();
+    assert_eq!(summary.halve(), 1);
+    assert_eq!(summary, before);
+    // Only the total is saturated: it stays so.
+    let mut summary = HeavyHitters::<u64>::new(0.1).unwrap();
+    summary.insert_many(&1, u64::MAX - 1);
+    summary.insert_many(&2, 8);
+    assert_eq!((summary.halve(), summary.total()), (0, u64::MAX));
+    assert_eq!((summary.estimate(&1).value(), summary.estimate(&2).value()), (u64::MAX / 2, 4));
+}
+
+#[test]
+fn borrowed_forms_of_composite_keys_are_the_owned_keys() {
+    let mut summary = HeavyHitters::<(String, u32)>::new(0.2).unwrap();
+    let mut list = TopK::<(String, u32)>::new(3).unwrap();
+    let mut detector = SketchedHeavyHitters::<(String, u32)>::new(0.2, 0.01, 0.01).unwrap();
+    let mut made = 0;
+    for (text, number) in [("a", 1), ("a", 2), ("a", 1), ("b", 1), ("a", 1)] {
+        let is_equal = |key: &(String, u32)| key.0 == text && key.1 == number;
+        let mut to_key = || {
+            made += 1;
+            (text.to_owned(), number)
+        };
+        summary.insert_with(&(text, number), 1, is_equal, &mut to_key);
+        list.insert_with(&(text, number), 1, is_equal, &mut to_key);
+        detector.insert_with(&(text, number), 1, is_equal, &mut to_key);
+    }
+    let owned = ("a".to_owned(), 1);
+    assert_eq!(made, 9, "an owned key is made only when it enters");
+    assert_eq!(
+        (summary.estimate(&owned), list.estimate(&owned)),
+        (list.estimate(&("a", 1u32)), summary.insert_many(&owned, 0))
+    );
+    assert_eq!(summary.estimate(&owned), 3);
+    let asked = summary.estimate_interval_with(&("a", 2u32), |key| key.0 == "a" && key.1 == 2);
+    assert!(asked.contains(1) && !asked.contains(2));
+    for top in [summary.top(), list.top(), detector.top()] {
+        assert_eq!((top[0].key, top[0].estimate.value()), (&owned, 3));
+    }
+    assert_eq!(list.top().len(), 3);
+}
+
+#[test]
+fn builders_say_what_they_miss() {
+    let parameter = |error| match error {
+        BuildError::Param(error) => error.parameter(),
+        other => panic!("{other}"),
+    };
+    assert_eq!(parameter(HeavyHitters::<u8>::builder().build().unwrap_err()), "phi");
+    let params = HeavyHittersParams::new(0.1).unwrap();
+    let twice = HeavyHitters::<u8>::builder().phi(0.1).params(params);
+    assert_eq!(parameter(twice.build().unwrap_err()), "phi");
+    assert_eq!(parameter(TopK::<u8>::builder().build().unwrap_err()), "k");
+    let detector = SketchedHeavyHitters::<u8>::builder();
+    assert_eq!(parameter(detector.clone().error(0.1, 0.1).build().unwrap_err()), "phi");
+    assert_eq!(parameter(detector.clone().phi(0.1).build().unwrap_err()), "error");
+    assert_eq!(parameter(detector.phi(2.0).error(0.1, 0.1).build().unwrap_err()), "phi");
+    let hasher = SipHashBuilder::from_key([1; 16]);
+    assert_eq!(TopK::<u8>::builder().k(3).hasher(hasher).build().unwrap().hasher(), &hasher);
+    let seeded = HeavyHitters::<u8>::builder().phi(0.1).seed(9).build().unwrap();
+    assert_eq!(seeded.hasher(), &DefaultHashBuilder::with_seed(9));
+}
+
+/// Nine counts of which each gains a half by rounding, where six may: bytes are refused for more than the total.
+#[test]
+fn halving_gives_no_more_counts_than_the_total() {
+    let params = HeavyHittersParams::with_capacity(0.5, 6).unwrap();
+    let mut summary = HeavyHitters::<u64>::builder().params(params).build().unwrap();
+    (0..6).for_each(|key| _ = summary.insert_many(&key, 8));
+    summary.insert_many(&6, 3);
+    // There is room for nine keys. The tenth makes the floor 3.
+    (7..12).for_each(|key| _ = summary.insert(&key));
+    assert_eq!((summary.estimate(&100).value(), summary.len(), summary.total()), (3, 9, 56));
+    for _ in 0..2 {
+        assert_eq!(summary.halve(), 0);
+        assert_eq!(HeavyHitters::<u64>::from_bytes(&summary.to_bytes()).unwrap(), summary);
+    }
+    assert_eq!(
+        (summary.estimate(&0).value(), summary.estimate_interval(&0).truth_at_least),
+        (2, 2)
+    );
 }

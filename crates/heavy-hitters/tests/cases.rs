@@ -114,9 +114,8 @@ fn case_13_detectors_that_differ_are_not_merged() {
     };
     assert_eq!(named(detector.merge(&build(0.2, 0.1))), "phi");
     assert_eq!(named(detector.merge(&build(0.1, 0.2))), "width");
-    let seeded = DefaultHashBuilder::with_seed(1);
-    let params = before.sketch().params();
-    let seeded = SketchedHeavyHitters::<u64>::from_params(0.1, params, seeded).unwrap();
+    let builder = SketchedHeavyHitters::<u64>::builder().phi(0.1).params(before.sketch().params());
+    let seeded = builder.seed(1).build().unwrap();
     assert!(matches!(detector.merge(&seeded), Err(Incompatible::Hasher { .. })));
     assert!(detector == before && detector != build(0.2, 0.1));
 }
@@ -258,9 +257,13 @@ fn case_35_halving_a_list_forgets_no_saturation() {
 fn case_36_an_increment_of_zero_changes_nothing() {
     for seed in 0..50 {
         let hasher = DefaultHashBuilder::with_seed(seed);
-        let mut detector =
-            SketchedHeavyHitters::<String>::from_params(0.1, shape(2, 2), hasher).unwrap();
-        let mut list = TopK::<String, _>::with_hasher(2, hasher).unwrap();
+        let mut detector = SketchedHeavyHitters::<String>::builder()
+            .phi(0.1)
+            .params(shape(2, 2))
+            .hasher(hasher)
+            .build()
+            .unwrap();
+        let mut list = TopK::<String>::builder().k(2).hasher(hasher).build().unwrap();
         let params = HeavyHittersParams::with_capacity(0.5, 2).unwrap();
         let mut heavy = HeavyHitters::<String>::from_params(params, hasher).unwrap();
         let mut bytes = Vec::new();
@@ -300,9 +303,14 @@ fn case_29_an_empty_operand_is_the_identity_of_merging() {
         }
         let few = HeavyHittersParams::with_capacity(0.5, 3).unwrap();
         identity!(HeavyHitters::from_params(few, hasher).unwrap(), HeavyHitters<u64>);
-        identity!(TopK::with_hasher(3, hasher).unwrap(), TopK<u64>);
+        identity!(TopK::builder().k(3).hasher(hasher).build().unwrap(), TopK<u64>);
         identity!(
-            SketchedHeavyHitters::from_params(0.2, shape(5, 2), hasher).unwrap(),
+            SketchedHeavyHitters::builder()
+                .phi(0.2)
+                .params(shape(5, 2))
+                .hasher(hasher)
+                .build()
+                .unwrap(),
             SketchedHeavyHitters<u64>
         );
     }

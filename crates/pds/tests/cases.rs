@@ -65,8 +65,13 @@ fn case_41_a_structure_with_a_secret_key_is_stored_by_choice_and_comes_back() {
     let mut count = CountSketch::from_params(shape, hasher).unwrap();
     let mut heavy =
         HeavyHitters::<u64, _>::from_params(HeavyHittersParams::new(0.1).unwrap(), hasher).unwrap();
-    let mut sketched = SketchedHeavyHitters::<u64, _>::from_params(0.1, rows, hasher).unwrap();
-    let mut top = TopK::<u64, _>::with_hasher(3, hasher).unwrap();
+    let mut sketched = SketchedHeavyHitters::<u64>::builder()
+        .phi(0.1)
+        .params(rows)
+        .hasher(hasher)
+        .build()
+        .unwrap();
+    let mut top = TopK::<u64>::builder().k(3).hasher(hasher).build().unwrap();
     let params = HllParams::new(4).unwrap();
     let mut plain = HyperLogLog::from_params(params, hasher);
     let mut ultra = UltraLogLog::from_params(params, hasher);

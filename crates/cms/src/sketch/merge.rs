@@ -38,8 +38,7 @@ impl<S: KeyHasher, C: Counter> CountMinSketch<S, C> {
     pub fn merge(&mut self, other: &Self) -> Result<(), Incompatible> {
         self.check_compatible(other)?;
         add_all(self.counters.lanes_mut::<C>(), other.counters.lanes());
-        self.tally.total = self.tally.total.saturating_add(other.tally.total);
-        self.tally.full_from = self.tally.full_from.min(other.tally.full_from);
+        self.tally = self.tally.merged(other.tally);
         Ok(())
     }
 }

@@ -35,13 +35,13 @@ impl Update {
 }
 
 impl<S, C: Counter> CountMinSketch<S, C> {
-    /// Counts one more of a key, by its [hash](KeyHasher#hashes-of-your-own). Returns the new estimate.
+    /// Counts one more of a key, by its [hash](KeyHasher#methods-that-take-a-hash). Returns the new estimate.
     #[inline]
     pub fn insert_hash(&mut self, hash: u64) -> Count {
         self.insert_many_hash(hash, 1)
     }
 
-    /// Counts `count` more of a key, by its [hash](KeyHasher#hashes-of-your-own). Returns the new estimate.
+    /// Counts `count` more of a key, by its [hash](KeyHasher#methods-that-take-a-hash). Returns the new estimate.
     #[inline]
     pub fn insert_many_hash(&mut self, hash: u64, count: u64) -> Count {
         self.tally.total = self.tally.total.saturating_add(count);
@@ -94,10 +94,11 @@ impl<S, C: Counter> CountMinSketch<S, C> {
     /// Call it from time to time to let old counts fade, as cache policies do. An estimate stays an upper bound of a
     /// count that is halved and rounded down at the same times. Rounding may increase the error by one.
     ///
-    /// Returns how many counters were saturated. The counts that they lost are unknown. Therefore estimates of at least
-    /// half of the limit are saturated from now on, until a call finds no such counter. If a saturated counter remains
-    /// after as many calls as a counter has bits, all estimates are saturated until [`clear`](Self::clear). A saturated
-    /// total stays saturated, for the same reason.
+    /// Returns how many counters were saturated. They are rounded up. The counts that they lost are unknown, but fewer than
+    /// the total, and each call halves what is left of them. Until nothing is left, high estimates are saturated: from half
+    /// of the limit on after one call, from a quarter on after two, and at last from 1 on. An estimate of 0 is never
+    /// saturated. So the sketch recovers from a saturated counter after at most as many calls as the total has bits. A
+    /// saturated total stays saturated and bounds nothing. Call [`clear`](Self::clear) then.
     ///
     /// # Complexity
     /// O(width · depth), without allocation.
@@ -111,17 +112,16 @@ impl<S, C: Counter> CountMinSketch<S, C> {
     /// packets.halve();
     /// assert_eq!(packets.estimate("198.18.0.3"), 4);
     /// assert_eq!(packets.total(), 5);
-    /// # Ok::<(), pds_core::BuildError>(())
+    /// # Ok::<(), cms::BuildError>(())
     /// ```
     pub fn halve(&mut self) -> u64 {
-        let full_from = self.tally.full_from;
-        let full = self.counters().iter().filter(|&&counter| counter.into() >= full_from).count();
-        self.counters.lanes_mut::<C>().iter_mut().for_each(|counter| *counter = counter.half());
-        self.tally.full_from = if full > 0 { full_from / 2 } else { C::MAX.into() };
-        if self.tally.total < u64::MAX {
-            self.tally.total = self.tally.total.div_ceil(2);
-        }
-        full as u64
+        let full_from = C::saturating_from(self.tally.full_from);
+        let full = self.counters().iter().filter(|&&counter| counter >= full_from).count() as u64;
+        let at_limit = full > 0 && self.counters().contains(&C::MAX);
+        let counters = self.counters.lanes_mut::<C>().iter_mut();
+        counters.for_each(|counter| *counter = counter.half(full_from));
+        self.tally = self.tally.halved::<C>(full, at_limit);
+        full
     }
 
     /// Forgets all counts.
