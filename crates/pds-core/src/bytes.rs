@@ -89,7 +89,6 @@ mod file;
 mod hasher;
 mod header;
 mod level;
-mod methods;
 mod options;
 mod portable;
 pub(crate) mod reader;

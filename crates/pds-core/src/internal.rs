@@ -18,8 +18,6 @@ pub use crate::memory::{
     BitWords, Bits, BitsMut, LINE_BYTES, Lane, StoredWord, WordSource, Words, prefetch,
     prefetch_reduced, reduced, reduced_in_row, reduced_in_row_mut, reduced_mut, reorder_lanes,
 };
-#[cfg(feature = "alloc")]
-pub use crate::portable_methods;
 
 /// Default false-positive rate of filters: one absent key in a hundred.
 pub const DEFAULT_RATE: f64 = 0.01;
