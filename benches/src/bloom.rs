@@ -1,5 +1,7 @@
 //! The standard Bloom filter.
 
+mod many;
+
 use core::error::Error;
 
 use bloomfilter::Bloom;
@@ -23,8 +25,13 @@ pub const SUITE: Suite = Suite {
         goal("1 GiB", "miss", 1.0),
         goal("8 MiB", "miss batch", 2.0),
         goal("1 GiB", "miss batch", 2.0),
+        goal(many::CASE, many::LOOP, 1.0),
+        goal(many::CASE, many::TOGETHER, 4.0),
     ],
-    run: |bench| LINEUP.run(bench),
+    run: |bench| {
+        LINEUP.run(bench)?;
+        many::run(bench)
+    },
 };
 
 /// All contenders have the same bits, keys and number of positions per key.
