@@ -1,4 +1,4 @@
-//! The keys above a share of the stream.
+//! The summary of keys above a share of the stream.
 
 use alloc::borrow::ToOwned;
 use alloc::vec::Vec;
@@ -17,15 +17,15 @@ use pds_params::cms::floor_product;
 use crate::HeavyHittersBuilder;
 use crate::summary::{Slot, Summary};
 
-/// A key with how often it came.
+/// A listed key, and how often it came.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Hitter<'a, K> {
     /// The key.
     pub key: &'a K,
-    /// How often it came at most, unless saturated.
+    /// Upper bound of how often it came, unless saturated.
     pub estimate: Count,
-    /// By how much the estimate may exceed the truth: surely no more by [`HeavyHitters`], and by the
-    /// structures that stand on a sketch no more but with its probability delta. `u64::MAX` where nothing is known of it.
+    /// By how much the estimate may exceed the truth. In a [`HeavyHitters`] this is certain. In the structures with a sketch
+    /// it is exceeded with probability delta at most. It is `u64::MAX` if no bound is known.
     pub error: u64,
 }
 
@@ -34,7 +34,7 @@ impl<'a, K> Hitter<'a, K> {
         Self { key: &slot.key, estimate, error }
     }
 
-    /// Returns the ends between which the truth lies; the lower one is as sure as the error is.
+    /// Returns the bounds of the truth. The lower one is as certain as the error.
     #[must_use]
     pub const fn interval(&self) -> CountInterval {
         internal::interval_below(self.estimate, self.error)
@@ -49,31 +49,30 @@ impl<K> Clone for Hitter<'_, K> {
 
 impl<K> Copy for Hitter<'_, K> {}
 
-/// The greatest estimate first; of equal ones that of the least error.
+/// Sorts by estimate, the greatest first, and by error, the least first.
 pub(crate) fn sorted<'a, K>(hitters: impl Iterator<Item = Hitter<'a, K>>) -> Vec<Hitter<'a, K>> {
     let mut hitters: Vec<_> = hitters.collect();
     hitters.sort_by_key(|hitter| (Reverse(hitter.estimate), hitter.error));
     hitters
 }
 
-/// Finds *the keys that make up more than a share of all*: none of them is ever missed.
+/// Finds *the keys that make up more than a share of all*. None of them is ever missed.
 ///
-/// Choose it to list frequent keys, in memory that depends on the share alone and not on the number of
-/// different keys. For a fixed number of keys whatever their share use [`TopK`](crate::TopK); to ask how
-/// often a given key came, [`CountMinSketch`](cms::CountMinSketch).
+/// Use it to list frequent keys. Its memory depends on the share alone, not on the number of distinct keys. For a fixed
+/// number of keys use [`TopK`](crate::TopK). To count a given key use [`CountMinSketch`](cms::CountMinSketch).
 ///
-/// It is asked and fed with borrowed keys (`&str` for `String`): an owned key is made only when the key
-/// enters, which a key that is not tracked always does.
+/// Keys are inserted and asked as borrowed keys (`&str` for `String`). An owned key is made only when the key enters. A key
+/// that is not tracked always enters.
 ///
 /// # Guarantees
-/// - A key that came more than phi N times, of N in all, is in [`top`](Self::top). Always, while N is below 2^64 times
-///   the capacity.
-/// - An estimate is never below the truth, and at most N / capacity above it; each states its own error. A count of
-///   2^64 - 1 says "at least".
+/// - A key that came more than phi N times, where N is the total, is in [`top`](Self::top). This holds as long as N is below
+///   2^64 times the capacity.
+/// - An estimate is never below the truth, and at most N / capacity above it. Each states its own error. A count of
+///   2^64 - 1 is saturated.
 /// - `top` may also contain lighter keys. A key whose lower bound exceeds phi N is certainly heavy.
 /// - Memory: 1.5 · capacity times (key + 40 bytes), capacity at least 1 / phi.
-/// - Insert: O(1) on average; one in capacity / 2 inserts at most takes O(capacity) and allocates. Merge: O(capacity), and
-///   keeps all of the above.
+/// - Insert: O(1) on average. At most one in capacity / 2 inserts takes O(capacity) and allocates. Merge: O(capacity); all
+///   guarantees hold for the result.
 ///
 /// # Examples
 /// ```
@@ -117,10 +116,10 @@ impl<K> HeavyHitters<K> {
 }
 
 impl<K, S> HeavyHitters<K, S> {
-    /// Creates an empty summary of exactly these parameters.
+    /// Creates an empty summary with exactly these parameters.
     ///
     /// # Errors
-    /// [`AllocError`] when the memory is refused.
+    /// [`AllocError`] if the allocator refuses the memory.
     pub fn from_params(params: HeavyHittersParams, hasher: S) -> Result<Self, AllocError>
     where
         S: KeyHasher,
@@ -136,9 +135,7 @@ impl<K, S> HeavyHitters<K, S> {
         Self { summary, params, hasher }
     }
 
-    /// Lists the keys that may have come more than phi N times, the most frequent first.
-    ///
-    /// All that did are among them.
+    /// Lists the keys that may have come more than phi N times, the most frequent first. All that did are in the list.
     ///
     /// # Complexity
     /// O(capacity log capacity); allocates the list.
@@ -166,8 +163,8 @@ impl<K, S> HeavyHitters<K, S> {
         self.len() == 0
     }
 
-    /// Returns the count above which a key is listed: phi N, rounded down; phi times the greatest total where that is
-    /// saturated.
+    /// Returns the count above which a key is listed: phi N, rounded down. If the total is saturated, it is phi times
+    /// 2^64 - 1.
     #[must_use]
     pub fn threshold(&self) -> u64 {
         floor_product(self.params.phi(), self.total())
@@ -179,7 +176,7 @@ impl<K, S> HeavyHitters<K, S> {
         self.summary.total()
     }
 
-    /// Returns by which part of the total a count errs at most; half as many keys again can be tracked.
+    /// Returns the capacity: an estimate errs by at most the total divided by it. Up to 1.5 times as many keys are tracked.
     #[must_use]
     pub fn capacity(&self) -> u64 {
         self.summary.capacity().into()
@@ -191,7 +188,7 @@ impl<K, S> HeavyHitters<K, S> {
         self.params
     }
 
-    /// Returns the size of the counters on the heap, in bytes; what keys hold elsewhere is not part of it.
+    /// Returns the size of the counters on the heap in bytes. It does not include the heap memory of the keys.
     #[must_use]
     pub fn size_in_bytes(&self) -> u64 {
         self.summary.size_in_bytes()
@@ -207,13 +204,13 @@ impl<K, S> HeavyHitters<K, S> {
         &self.summary
     }
 
-    /// Divides all counts by two, rounding down, and the total, rounding up, so that old counts fade.
+    /// Halves all counts, rounding down, and the total, rounding up. Call it from time to time to let old counts fade.
     ///
-    /// All guarantees hold for counts that are halved and rounded down at the same times. The rounding may widen the error of
+    /// All guarantees hold for counts that are halved and rounded down at the same times. Rounding may increase the error of
     /// an estimate by one.
     ///
-    /// Returns how many counts were saturated, that of keys that are not tracked among them. If there is one, nothing is
-    /// halved: half of what it has lost is unknown. Call [`clear`](Self::clear) then. A saturated total stays as it is.
+    /// Returns how many counts are saturated, including the bound for keys that are not tracked. If there is one, nothing is
+    /// halved, because the lost counts are unknown. Call [`clear`](Self::clear) then. A saturated total stays saturated.
     ///
     /// # Complexity
     /// O(capacity), without allocation.
@@ -327,10 +324,10 @@ impl<K, S: KeyHasher> HeavyHitters<K, S> {
         (counted(count), error)
     }
 
-    /// Makes `self` count what both have counted; all guarantees hold for the sum of both streams.
+    /// Adds what `other` has counted. All guarantees hold for the sum of both streams.
     ///
     /// # Errors
-    /// [`Incompatible`] when capacity, phi or hashers differ; nothing is changed then.
+    /// [`Incompatible`] if capacity, phi or hashers differ. `self` is unchanged then.
     ///
     /// # Examples
     /// ```
@@ -398,12 +395,12 @@ impl<'a, K, S> IntoIterator for &'a HeavyHitters<K, S> {
     }
 }
 
-/// A count of a summary, which saturates as it is.
+/// Returns a count of a summary, which is saturated at 2^64 - 1 only.
 fn counted(count: u64) -> Count {
     internal::count(count, u64::MAX)
 }
 
-/// The capacity that parameters ask for, which is 2^31 at most.
+/// Returns the capacity of parameters, which is 2^31 at most.
 #[expect(clippy::cast_possible_truncation, reason = "checked in `HeavyHittersParams`")]
 pub(crate) const fn capacity_of(params: &HeavyHittersParams) -> u32 {
     params.capacity() as u32
@@ -423,7 +420,7 @@ impl<K: Clone, S: Clone> Clone for HeavyHitters<K, S> {
     }
 }
 
-/// Equal are summaries of equal parameters and hashers that track the same keys with the same counts.
+/// Summaries are equal if their parameters and hashers are, and if they track the same keys with the same counts.
 impl<K: Eq, S: KeyHasher> PartialEq for HeavyHitters<K, S> {
     fn eq(&self, other: &Self) -> bool {
         self.check_compatible(other).is_ok() && self.summary.same_counts(&other.summary)

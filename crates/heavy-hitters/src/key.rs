@@ -9,7 +9,7 @@ use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use pds_core::DecodeError;
 use pds_core::bytes::{Sink, Source};
 
-/// How much of a key is read at once, so that a length that lies costs no memory.
+/// Bytes of a key that are read at once, so that a false length costs no memory.
 const CHUNK: usize = 4096;
 
 /// A key that has portable bytes: integers, `String`, `Vec<u8>`, and IP addresses.
@@ -18,8 +18,8 @@ const CHUNK: usize = 4096;
 /// lists the types for which it is). The standard library hashes IP addresses in the byte order of the machine, so they
 /// implement this trait on little-endian machines only. Use their `to_bits` as keys if big-endian machines take part.
 ///
-/// A summary panics when it is stored and [`write_key`](PortableKey::write_key) writes another number of bytes than
-/// [`key_bytes`](PortableKey::key_bytes) says: nobody could read it.
+/// Storing a summary panics if [`write_key`](PortableKey::write_key) writes another number of bytes than
+/// [`key_bytes`](PortableKey::key_bytes) returns. Such bytes could not be read.
 ///
 /// # Examples
 /// ```
@@ -51,7 +51,7 @@ const CHUNK: usize = 4096;
 /// # Ok::<(), Box<dyn core::error::Error>>(())
 /// ```
 pub trait PortableKey: Hash + Eq + Sized {
-    /// Names the type in stored bytes. Ids below 2^15 are this family's, from 2^15 up yours.
+    /// Number of the type in stored bytes. Numbers below 2^15 belong to this family. Use one from 2^15 up for your own type.
     const ID: u16;
 
     /// Returns how many bytes [`write_key`](Self::write_key) writes.
@@ -70,7 +70,7 @@ pub trait PortableKey: Hash + Eq + Sized {
     fn read_key<R: Source>(source: &mut R) -> Result<Self, R::Error>;
 }
 
-/// The name of the key type that an id of ours stands for.
+/// Returns the name of the key type with this number.
 pub(crate) fn name_of(id: u64) -> Option<&'static str> {
     const INTEGERS: [&str; 10] =
         ["u8", "u16", "u32", "u64", "u128", "i8", "i16", "i32", "i64", "i128"];

@@ -1,9 +1,8 @@
 //! Summaries of keys without portable bytes, as serde values: `#[serde(with = "heavy_hitters::serde_keys")]`.
 //!
-//! A summary whose keys implement [`PortableKey`](crate::PortableKey) is a serde value by itself. Where the keys
-//! are of another type that serde knows, these two functions write the keys as serde values, beside the
-//! portable bytes of all else. What is read is checked as portable bytes are. The hash of a key must be the
-//! same where it is read as where it was written.
+//! A summary whose keys implement [`PortableKey`](crate::PortableKey) is a serde value by itself. For keys of other serde
+//! types, these two functions write the keys as serde values, and all else as portable bytes. Reading checks the values as
+//! it checks portable bytes. The hash of a key must be the same on the machine that reads as on the one that wrote.
 //!
 //! # Examples
 //! ```

@@ -16,20 +16,20 @@ use crate::heavy_hitters::{capacity_of, sorted};
 use crate::summary::Summary;
 use crate::{Hitter, SketchedHeavyHittersBuilder};
 
-/// Finds the keys above a share of the stream by a [`CountMinSketch`], and keeps the candidates.
+/// Finds the keys above a share of the stream by a [`CountMinSketch`] and a list of candidates.
 ///
-/// A key becomes a candidate when its estimate exceeds phi N as it comes, and is not listed when N has
-/// outgrown it. Choose it over [`HeavyHitters`](crate::HeavyHitters) where the estimate of any key is asked
-/// for too, or where making owned keys is dear: only candidates become owned.
+/// A key becomes a candidate if its estimate exceeds phi N when it comes. It is no longer listed when phi N exceeds its
+/// estimate. Use it in place of [`HeavyHitters`](crate::HeavyHitters) if estimates of any key are needed too, or if owned
+/// keys are expensive: only candidates become owned.
 ///
 /// # Guarantees
-/// - A key that came more than phi N times is a candidate, provided that no more than `2 / phi` keys were
-///   candidates at any time and no counter is full. Counters have 64 bits: an estimate from a full one says "at least".
-/// - *Not* promised: at most `1 / phi` keys truly exceed phi N, but any number of others can be
-///   overestimated, each with probability delta. When more than `2 / phi` are, the least candidates are
-///   forgotten, a true one among them perhaps. Nor is there a certain lower end of a count.
+/// - A key that came more than phi N times is a candidate, if there were never more than `2 / phi` candidates and no counter
+///   is saturated. Counters have 64 bits.
+/// - *Not* promised: at most `1 / phi` keys truly exceed phi N, but each other key may be overestimated with probability
+///   delta. If there are more than `2 / phi` candidates, the least are evicted, possibly a true one. Lower bounds of counts
+///   are not certain.
 /// - A key that came less than (phi - epsilon) N times is listed with probability delta at most.
-/// - Memory: that of the sketch and of `3 / phi` keys.
+/// - Memory: the sketch, and `3 / phi` keys.
 ///
 /// # Examples
 /// ```
@@ -95,7 +95,7 @@ impl<K, S> SketchedHeavyHitters<K, S> {
         self.sketch.hasher()
     }
 
-    /// Lists the candidates, the greatest estimate first. The error of each is the sketch's: epsilon N.
+    /// Lists the candidates, the greatest estimate first. The error of each is that of the sketch: epsilon N.
     ///
     /// # Complexity
     /// O(1 / phi · log(1 / phi)); allocates the list.
@@ -107,8 +107,8 @@ impl<K, S> SketchedHeavyHitters<K, S> {
         sorted(above.map(|slot| Hitter::new(slot, count_of(&self.sketch, slot.count), error)))
     }
 
-    /// Returns the count above which a key is listed: phi N, rounded down; phi times the greatest total where that is
-    /// saturated.
+    /// Returns the count above which a key is listed: phi N, rounded down. If the total is saturated, it is phi times
+    /// 2^64 - 1.
     #[must_use]
     pub fn threshold(&self) -> u64 {
         floor_product(self.phi, self.sketch.total())
@@ -120,8 +120,7 @@ impl<K, S> SketchedHeavyHitters<K, S> {
         &self.sketch
     }
 
-    /// Returns the size of sketch and candidates on the heap, in bytes; what keys hold elsewhere is no part
-    /// of it.
+    /// Returns the size of sketch and candidates on the heap in bytes. It does not include the heap memory of the keys.
     #[must_use]
     pub fn size_in_bytes(&self) -> u64 {
         self.sketch.size_in_bytes() + self.candidates.size_in_bytes()
@@ -170,13 +169,12 @@ impl<K, S: KeyHasher> SketchedHeavyHitters<K, S> {
         estimate
     }
 
-    /// Makes `self` count what both have counted: of the candidates of either, those stay whose merged
-    /// estimate exceeds phi N.
+    /// Adds what `other` has counted. The candidates of both stay whose merged estimates exceed phi N.
     ///
-    /// A key above phi N of both streams is above it in one of them, and so among the candidates.
+    /// A key above phi N of both streams together is above it in one of them, and so is a candidate there.
     ///
     /// # Errors
-    /// [`Incompatible`] when phi, the shapes of the sketches or the hashers differ; nothing is changed then.
+    /// [`Incompatible`] if phi, the shapes of the sketches or the hashers differ. `self` is unchanged then.
     ///
     /// # Examples
     /// ```
@@ -220,7 +218,7 @@ impl<K: Clone, S: Clone> Clone for SketchedHeavyHitters<K, S> {
     }
 }
 
-/// Equal are detectors of equal phi, shapes and hashers with the same counts.
+/// Detectors are equal if phi, shapes, hashers and counts are.
 impl<K: Eq, S: KeyHasher> PartialEq for SketchedHeavyHitters<K, S> {
     fn eq(&self, other: &Self) -> bool {
         self.phi == other.phi

@@ -23,25 +23,23 @@ const DEPTH: u32 = 4;
 /// The least width: short lists are disturbed by as many keys as long ones.
 const MIN_WIDTH: u64 = 1_024;
 
-/// Finds *the k most frequent keys*, with how often they came.
+/// Finds *the k most frequent keys*, and estimates how often they came.
 ///
-/// Choose it where a fixed number of keys is wanted, as in a list of the top ten; for all keys above a
-/// share of the stream use [`HeavyHitters`](crate::HeavyHitters), which never misses one.
+/// Use it for a fixed number of keys, such as the top ten. For all keys above a share of the stream use
+/// [`HeavyHitters`](crate::HeavyHitters), which never misses one.
 ///
-/// A [`CountMinSketch`] with conservative update counts all keys, and those with the k greatest estimates are
-/// kept. In a quarter of its memory SpaceSaving finds seven of the ten first addresses of a web server's log where the sketch
-/// finds all; HeavyKeeper finds as many in less memory, but draws random numbers and has no bound (the crate's README has
-/// the table).
+/// A [`CountMinSketch`] with conservative update counts all keys. The keys with the k greatest estimates are kept. The
+/// crate's README compares it with SpaceSaving and HeavyKeeper.
 ///
-/// It is fed with borrowed keys (`&str` for `String`); an owned key is made only when it enters the list.
+/// Keys are inserted as borrowed keys (`&str` for `String`). An owned key is made only when it enters the list.
 ///
 /// # Guarantees
-/// - An estimate is never below the truth, and exceeds it by more than epsilon N with probability delta at most;
-///   epsilon is e / width, delta e^-4. Counters have 64 bits: a full one says "at least".
-/// - *Not* promised: that each of the k most frequent keys is listed. Measured, all are on Zipf streams of
-///   exponents 1 to 1.5 and on the log, for k of 10 and 100.
+/// - An estimate is never below the truth, unless saturated. It exceeds the truth by more than epsilon N with probability
+///   delta at most. Epsilon is e / width, and delta is e^-4. Counters have 64 bits.
+/// - *Not* promised: that each of the k most frequent keys is listed. In measurements all are, on Zipf streams of
+///   exponents 1 to 1.5 and on a log, for k of 10 and 100.
 /// - Memory: 1,024 bytes per listed key, at least 32 KiB, and the keys.
-/// - Insert: O(1) on average; one in k / 2 inserts at most takes O(k) and allocates. Merge: O(k), an upper bound as before.
+/// - Insert: O(1) on average. At most one in k / 2 inserts takes O(k) and allocates. Merge: O(k); estimates stay upper bounds.
 ///
 /// # Examples
 /// ```
@@ -86,10 +84,9 @@ impl<K, S> TopK<K, S> {
         Self { sketch, list }
     }
 
-    /// Lists the k keys of the greatest estimates, the most frequent first; fewer where fewer came.
+    /// Lists the k keys with the greatest estimates, the most frequent first. The list is shorter if fewer keys came.
     ///
-    /// The error of each is the sketch's: epsilon N, which is exceeded with probability delta at most. Saturated
-    /// estimates are equal, and listed first.
+    /// The error of each key is that of the sketch: epsilon N, which is exceeded with probability delta at most.
     ///
     /// # Complexity
     /// O(k log k); allocates the list.
@@ -102,7 +99,7 @@ impl<K, S> TopK<K, S> {
         top
     }
 
-    /// Divides all counts by two, so that old ones fade; see [`CountMinSketch::halve`].
+    /// Halves all counts. Call it from time to time to let old counts fade; see [`CountMinSketch::halve`].
     ///
     /// Returns how many counters were saturated.
     pub fn halve(&mut self) -> u64 {
@@ -110,7 +107,7 @@ impl<K, S> TopK<K, S> {
         self.sketch.halve()
     }
 
-    /// Returns how many keys are listed at most.
+    /// Returns the greatest number of keys that are listed.
     #[must_use]
     pub fn k(&self) -> u64 {
         self.list.capacity().into()
@@ -128,8 +125,7 @@ impl<K, S> TopK<K, S> {
         &self.sketch
     }
 
-    /// Returns the size of sketch and list on the heap, in bytes; what keys hold elsewhere is no part of
-    /// it.
+    /// Returns the size of sketch and list on the heap in bytes. It does not include the heap memory of the keys.
     #[must_use]
     pub fn size_in_bytes(&self) -> u64 {
         self.sketch.size_in_bytes() + self.list.size_in_bytes()
@@ -211,11 +207,10 @@ impl<K, S: KeyHasher> TopK<K, S> {
         self.sketch.estimate_interval(key)
     }
 
-    /// Makes `self` count what both have counted: of the keys on either list, those that are most
-    /// frequent by the merged sketch stay.
+    /// Adds what `other` has counted. Of the keys in both lists, those with the greatest estimates by the merged sketch stay.
     ///
     /// # Errors
-    /// [`Incompatible`] when k or hashers differ; nothing is changed then.
+    /// [`Incompatible`] if k or hashers differ. `self` is unchanged then.
     pub fn merge(&mut self, other: &Self) -> Result<(), Incompatible>
     where
         K: Hash + Clone + Eq,
@@ -257,7 +252,7 @@ impl<K: Clone, S: Clone> Clone for TopK<K, S> {
     }
 }
 
-/// Equal are lists of equal k and hashers with the same counts.
+/// Lists are equal if k, hashers and counts are.
 impl<K: Eq, S: KeyHasher> PartialEq for TopK<K, S> {
     fn eq(&self, other: &Self) -> bool {
         self.k() == other.k() && self.sketch == other.sketch && self.list.same_counts(&other.list)
