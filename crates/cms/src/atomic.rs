@@ -42,13 +42,13 @@ use crate::{Count, CountMinSketch, Counter, Update};
 pub type AtomicCountMinSketch<S = DefaultHashBuilder, C = u32> = CountMinSketch<S, C, AtomicWords>;
 
 impl<S, C: Counter> AtomicCountMinSketch<S, C> {
-    /// Counts one more of a key, by its [hash](KeyHasher#methods-that-take-a-hash). Returns the new estimate.
+    /// Counts one more of a key, by its [hash](KeyHasher#hashes-of-your-own). Returns the new estimate.
     #[inline]
     pub fn insert_hash(&self, hash: u64) -> Count {
         self.insert_many_hash(hash, 1)
     }
 
-    /// Counts `count` more of a key, by its [hash](KeyHasher#methods-that-take-a-hash). Returns the new estimate.
+    /// Counts `count` more of a key, by its [hash](KeyHasher#hashes-of-your-own). Returns the new estimate.
     pub fn insert_many_hash(&self, hash: u64, count: u64) -> Count {
         self.tally.add(hash, count);
         let least = self.rows().raise(hash, C::saturating_from(count));

@@ -103,13 +103,13 @@ impl<S> CountSketch<S> {
         Ok(Self::from_parts(self.counters.try_clone()?, self.params, self.hasher.clone()))
     }
 
-    /// Counts one more of a key, by its [hash](KeyHasher#methods-that-take-a-hash). Returns the new estimate.
+    /// Counts one more of a key, by its [hash](KeyHasher#hashes-of-your-own). Returns the new estimate.
     #[inline]
     pub fn insert_hash(&mut self, hash: u64) -> SignedCount {
         self.add_hash(hash, 1)
     }
 
-    /// Adds `count`, which may be negative, to a key, by its [hash](KeyHasher#methods-that-take-a-hash). Returns the new
+    /// Adds `count`, which may be negative, to a key, by its [hash](KeyHasher#hashes-of-your-own). Returns the new
     /// estimate.
     ///
     /// 0 changes nothing. A count of 2^63 - 1 or more, or the negative of it, saturates the counters.
@@ -125,7 +125,7 @@ impl<S> CountSketch<S> {
         rows.median()
     }
 
-    /// Counts one more of each key, by their [hashes](KeyHasher#methods-that-take-a-hash). The counters are the same as after
+    /// Counts one more of each key, by their [hashes](KeyHasher#hashes-of-your-own). The counters are the same as after
     /// single calls.
     pub fn insert_hash_batch(&mut self, hashes: &[u64]) {
         for hashes in hashes.chunks(BATCH) {
@@ -176,14 +176,14 @@ impl<S, W> CountSketch<S, W> {
 
 impl<S, W: WordSource> CountSketch<S, W> {
     /// Estimates how often a key came, less how often it was removed, by its
-    /// [hash](KeyHasher#methods-that-take-a-hash).
+    /// [hash](KeyHasher#hashes-of-your-own).
     #[inline]
     #[must_use]
     pub fn estimate_hash(&self, hash: u64) -> SignedCount {
         median_row(self.counters.as_words(), &self.params, hash)
     }
 
-    /// Estimates many keys by their [hashes](KeyHasher#methods-that-take-a-hash): `out[i]` is the answer for `hashes[i]`.
+    /// Estimates many keys by their [hashes](KeyHasher#hashes-of-your-own): `out[i]` is the answer for `hashes[i]`.
     ///
     /// # Panics
     /// If the slices differ in length.

@@ -14,7 +14,7 @@ pub(crate) const BATCH: usize = 64;
 pub(super) const PREFETCH_FROM: usize = 1 << 20;
 
 impl<S, C: Counter> CountMinSketch<S, C> {
-    /// Counts one more of each key with these [hashes](KeyHasher#methods-that-take-a-hash).
+    /// Counts one more of each key with these [hashes](KeyHasher#hashes-of-your-own).
     ///
     /// The counters are the same as after single calls. This is faster if the sketch exceeds the cache.
     pub fn insert_hash_batch(&mut self, hashes: &[u64]) {

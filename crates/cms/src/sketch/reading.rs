@@ -56,7 +56,7 @@ impl<S, C: Counter, W: CounterStorage> CountMinSketch<S, C, W> {
         8 * crate::cells::words_for::<C>(self.params.counters())
     }
 
-    /// Estimates how often a key came, by its [hash](KeyHasher#methods-that-take-a-hash).
+    /// Estimates how often a key came, by its [hash](KeyHasher#hashes-of-your-own).
     #[inline]
     #[must_use]
     pub fn estimate_hash(&self, hash: u64) -> Count {
@@ -64,7 +64,7 @@ impl<S, C: Counter, W: CounterStorage> CountMinSketch<S, C, W> {
         Count::new(least.into(), self.tally.full_from())
     }
 
-    /// Bounds how often a key came, by its [hash](KeyHasher#methods-that-take-a-hash); see
+    /// Bounds how often a key came, by its [hash](KeyHasher#hashes-of-your-own); see
     /// [`estimate_interval`](Self::estimate_interval).
     #[must_use]
     pub fn estimate_interval_hash(&self, hash: u64) -> CountInterval {
@@ -73,7 +73,7 @@ impl<S, C: Counter, W: CounterStorage> CountMinSketch<S, C, W> {
         CountInterval::below(count, error_of(&self.params, self.total()))
     }
 
-    /// Estimates how often a key came, by its [hash](KeyHasher#methods-that-take-a-hash); see
+    /// Estimates how often a key came, by its [hash](KeyHasher#hashes-of-your-own); see
     /// [`estimate_mean_min`](Self::estimate_mean_min).
     #[must_use]
     pub fn estimate_mean_min_hash(&self, hash: u64) -> f64 {
@@ -89,7 +89,7 @@ impl<S, C: Counter, W: CounterStorage> CountMinSketch<S, C, W> {
         median(&mut values[..depth]).clamp(0.0, least)
     }
 
-    /// Estimates many keys by their [hashes](KeyHasher#methods-that-take-a-hash): `out[i]` is the answer for `hashes[i]`.
+    /// Estimates many keys by their [hashes](KeyHasher#hashes-of-your-own): `out[i]` is the answer for `hashes[i]`.
     ///
     /// This is faster than single calls if the sketch exceeds the cache.
     ///

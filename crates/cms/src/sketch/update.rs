@@ -35,13 +35,13 @@ impl Update {
 }
 
 impl<S, C: Counter> CountMinSketch<S, C> {
-    /// Counts one more of a key, by its [hash](KeyHasher#methods-that-take-a-hash). Returns the new estimate.
+    /// Counts one more of a key, by its [hash](KeyHasher#hashes-of-your-own). Returns the new estimate.
     #[inline]
     pub fn insert_hash(&mut self, hash: u64) -> Count {
         self.insert_many_hash(hash, 1)
     }
 
-    /// Counts `count` more of a key, by its [hash](KeyHasher#methods-that-take-a-hash). Returns the new estimate.
+    /// Counts `count` more of a key, by its [hash](KeyHasher#hashes-of-your-own). Returns the new estimate.
     #[inline]
     pub fn insert_many_hash(&mut self, hash: u64, count: u64) -> Count {
         self.tally.total = self.tally.total.saturating_add(count);
