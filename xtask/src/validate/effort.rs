@@ -11,7 +11,7 @@ const LEAST_QUERIES: f64 = 1_000.0;
 pub(crate) enum Effort {
     /// 40 seconds.
     Quick,
-    /// Four minutes.
+    /// Two minutes.
     Normal,
     /// An hour.
     Full,
