@@ -158,7 +158,7 @@ pub fn hash_chunk<const N: usize, K: Hash>(hasher: &impl KeyHasher, keys: &[K]) 
     hashes
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "alloc"))]
 mod tests {
     use super::*;
     use alloc::vec::Vec;
