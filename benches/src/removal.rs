@@ -62,7 +62,7 @@ impl Promise {
         Ok(())
     }
 
-    /// Returns a row with the bits per item of two filters.
+    /// Returns the row that compares the bits per item of two filters.
     pub(crate) fn row(
         self,
         case: &str,

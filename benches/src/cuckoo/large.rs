@@ -120,7 +120,7 @@ impl Guest {
         Ok(Self { peer, filter: (peer.preset)(ours)?, keys: Keys::starting_at(ours.len()) })
     }
 
-    /// Returns a row of an operation that succeeds for each key.
+    /// Returns the row of an operation that must succeed for every key.
     fn change(
         &mut self,
         ours: &mut CuckooFilter,
@@ -154,7 +154,7 @@ impl Guest {
         rows.for_each(|(row, _)| bench.add(row.quality("rate", rates)));
     }
 
-    /// Returns a row, and the numbers of successes.
+    /// Returns the row of an operation, and for how many keys each side succeeded.
     fn time(
         &mut self,
         ours: &mut CuckooFilter,

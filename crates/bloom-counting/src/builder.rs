@@ -37,7 +37,7 @@ pub struct CountingBloomFilterBuilder<S = DefaultHashBuilder, C = Bits4> {
     width: PhantomData<C>,
 }
 
-/// What the caller has said about the size.
+/// Sizes that the caller has set.
 #[derive(Clone, Copy, Debug)]
 struct Given {
     expected_items: Option<u64>,

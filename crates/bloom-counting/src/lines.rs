@@ -21,7 +21,7 @@ use crate::line::{self, LANES, Line, StoredLine, fields, load};
 const LEAST_BATCH: usize = 32;
 
 /// The lines, and the kind of processor that was found when they were made.
-// What knows nothing of keys is that of the counters.
+// The parts that know nothing of keys are those of the counters.
 #[derive(Clone)]
 pub(crate) struct Lines<W = Words> {
     counters: Counters<Bits4, W>,

@@ -35,7 +35,7 @@ pub struct CuckooFilterBuilder<S = DefaultHashBuilder> {
     hasher: S,
 }
 
-/// What the caller has said about the size.
+/// Sizes that the caller has set.
 #[derive(Clone, Copy, Debug)]
 struct Given {
     expected_items: Option<u64>,

@@ -478,7 +478,7 @@ pub(crate) fn enter<K: Hash + Eq>(
     Ok(())
 }
 
-/// What counts are above the floor, and the floor once more often than the capacity, make up the total at most.
+/// Checks that the total is at least (capacity + 1) * floor, plus the part of each count above the floor, or saturated.
 pub(crate) fn check_counts<K>(
     summary: &Summary<K>,
     total: u64,

@@ -19,7 +19,7 @@ pub struct BlockedCountingBloomFilterBuilder<S = DefaultHashBuilder> {
     hasher: S,
 }
 
-/// What the caller has said about the size.
+/// Sizes that the caller has set.
 #[derive(Clone, Copy, Debug)]
 struct Given {
     expected_items: Option<u64>,
