@@ -1,12 +1,20 @@
 //! A structure whose key type the compiler checks.
 
 use core::any::type_name;
+use core::borrow::Borrow;
 use core::convert::Infallible;
 use core::fmt;
 use core::hash::Hash;
 use core::marker::PhantomData;
 
+use pds_core::internal::answer_keys;
+#[cfg(feature = "serde")]
+use pds_core::internal::serde;
+
 use crate::{Frequency, Insert, Membership, Merge, Remove};
+
+/// Keys that a batch hashes before it asks for them.
+const KEYS: usize = 64;
 
 /// A structure `F` that takes only keys of the type `K`.
 ///
@@ -21,7 +29,8 @@ use crate::{Frequency, Insert, Membership, Merge, Remove};
 /// - Answers, bytes and errors: those of `F`, for the same keys.
 /// - Cost: none. It has the layout of `F`, and calls are inlined.
 /// - [`Merge`] merges only structures of equal `K`. The other traits are not implemented, because they would admit any
-///   key again. For everything else use [`get_ref`](Self::get_ref).
+///   key again. For everything else use [`get_ref`](Self::get_ref): `get_ref().to_bytes()` gives the bytes of the
+///   structure, and `Typed::new` takes what was read from them.
 ///
 /// # Examples
 #[cfg_attr(all(feature = "bloom", feature = "alloc"), doc = "```")]
@@ -94,6 +103,19 @@ impl<F: Insert<Error = Infallible>, K: Hash + ?Sized> Typed<F, K> {
     }
 }
 
+impl<F, K: Hash + ?Sized> Typed<F, K>
+where
+    for<'a> &'a F: Insert<Error = Infallible>,
+{
+    /// Inserts `key` into a structure that threads share, such as [`AtomicBloomFilter`](crate::bloom::AtomicBloomFilter).
+    /// Returns `true` if it was not contained before.
+    #[inline]
+    pub fn insert_shared(&self, key: &K) -> bool {
+        let Ok(new) = (&mut &self.structure).insert(key);
+        new
+    }
+}
+
 impl<F: Remove, K: Hash + ?Sized> Typed<F, K> {
     /// Removes one copy of `key`. Returns `false`, and changes nothing, if the key is certainly absent.
     #[inline]
@@ -107,6 +129,21 @@ impl<F: Membership, K: Hash + ?Sized> Typed<F, K> {
     #[inline]
     pub fn contains(&self, key: &K) -> bool {
         self.structure.contains(key)
+    }
+
+    /// Tests many keys: `out[i]` is the answer for `keys[i]`.
+    ///
+    /// # Panics
+    /// If the slices differ in length.
+    #[inline]
+    #[track_caller]
+    pub fn contains_batch(&self, keys: &[K], out: &mut [bool])
+    where
+        K: Sized,
+    {
+        answer_keys::<KEYS, K, bool>(&self.structure, keys, out, |hashes, answers| {
+            self.structure.contains_hash_batch(hashes, answers);
+        });
     }
 }
 
@@ -127,11 +164,27 @@ impl<F: Merge, K: ?Sized> Merge for Typed<F, K> {
     }
 }
 
-impl<'a, F: Insert<Error = Infallible>, K: Hash + ?Sized + 'a> Extend<&'a K> for Typed<F, K> {
-    fn extend<I: IntoIterator<Item = &'a K>>(&mut self, keys: I) {
+// Whatever borrows as `K`: a `&K`, a `K`, and a `String` for `str`.
+impl<F: Insert<Error = Infallible>, K: Hash + ?Sized, Q: Borrow<K>> Extend<Q> for Typed<F, K> {
+    fn extend<I: IntoIterator<Item = Q>>(&mut self, keys: I) {
         for key in keys {
-            self.insert(key);
+            self.insert(key.borrow());
         }
+    }
+}
+
+/// The serde form of the structure itself. It does not contain the type of the keys.
+#[cfg(feature = "serde")]
+impl<F: serde::Serialize, K: ?Sized> serde::Serialize for Typed<F, K> {
+    fn serialize<Z: serde::Serializer>(&self, serializer: Z) -> Result<Z::Ok, Z::Error> {
+        self.structure.serialize(serializer)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<'de, F: serde::Deserialize<'de>, K: ?Sized> serde::Deserialize<'de> for Typed<F, K> {
+    fn deserialize<Z: serde::Deserializer<'de>>(deserializer: Z) -> Result<Self, Z::Error> {
+        F::deserialize(deserializer).map(Self::new)
     }
 }
 

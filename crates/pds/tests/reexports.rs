@@ -311,12 +311,59 @@ mod typed {
     #[test]
     fn extend_and_merge() {
         let [mut one, mut other] = [filter(), filter()].map(Typed::<_, u64>::from);
-        one.extend(&[1, 2]);
+        one.extend([1, 2]);
         other.extend(&[2, 3]);
         one.merge(&other).expect("the same shape and hasher");
         assert!([1, 2, 3].iter().all(|key| one.contains(key)) && !one.contains(&4));
         assert_ne!(one, other);
         assert_eq!(one, one.clone());
+    }
+
+    #[test]
+    fn whatever_borrows_as_the_key_extends() {
+        let mut typed = Typed::<_, str>::new(filter());
+        typed.extend(["a", "b"]);
+        typed.extend(vec![String::from("c")]);
+        assert!(["a", "b", "c"].iter().all(|key| typed.contains(key)));
+        assert!(!typed.contains("e"));
+    }
+
+    #[test]
+    fn a_batch_is_one_by_one() {
+        let mut typed = Typed::<_, u64>::new(filter());
+        typed.extend(0..100);
+        let keys: Vec<u64> = (50..200).collect();
+        let mut answers = vec![false; keys.len()];
+        typed.contains_batch(&keys, &mut answers);
+        assert!(keys.iter().zip(&answers).all(|(key, &yes)| yes == typed.contains(key)));
+        assert!(answers[..50].iter().all(|&yes| yes) && !answers.iter().all(|&yes| yes));
+    }
+
+    #[test]
+    fn threads_share_one_key_type() {
+        let typed = Typed::<_, u64>::new(pds::bloom::AtomicBloomFilter::from(filter()));
+        std::thread::scope(|scope| {
+            for thread in 0..2 {
+                let typed = &typed;
+                scope.spawn(move || {
+                    assert!((0..50).all(|i| typed.insert_shared(&(thread * 50 + i))));
+                });
+            }
+        });
+        assert!((0..100).all(|key| typed.contains(&key)) && !typed.insert_shared(&7));
+    }
+
+    #[cfg(all(feature = "serde", feature = "hll"))]
+    #[test]
+    fn serde_is_that_of_the_structure() {
+        let mut typed = Typed::<_, u64>::new(filter());
+        typed.insert(&1);
+        let text = serde_json::to_string(&typed).expect("text holds bytes");
+        assert_eq!(text, serde_json::to_string(typed.get_ref()).expect("text holds bytes"));
+        assert_eq!(
+            serde_json::from_str::<Typed<BloomFilter, u64>>(&text).expect("just written"),
+            typed
+        );
     }
 
     #[test]
