@@ -5,8 +5,9 @@ use core::fmt;
 use core::hash::BuildHasher;
 
 use pds::blocked::backends;
+use pds::hash::DefaultHashBuilder;
 use pds::params::{BlockedBloomParams, BloomParams, Preference, blocked};
-use pds::{BlockedBloomFilter, BloomFilter, DefaultHashBuilder};
+use pds::{BlockedBloomFilter, BloomFilter};
 
 use crate::goals::{Against, Goal};
 use crate::keys::key;

@@ -6,8 +6,9 @@ use core::error::Error;
 
 use bloomfilter::Bloom;
 use pds::bloom::BloomFilter;
+use pds::error::ParamError;
+use pds::hash::DefaultHashBuilder;
 use pds::params::BloomParams;
-use pds::{DefaultHashBuilder, ParamError};
 
 use crate::goals::{Against, Goal};
 use crate::membership::{Design, Filter, Lineup, Operation, Peer, contender};

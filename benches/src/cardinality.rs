@@ -13,7 +13,8 @@ use core::ops::Range;
 use cardinality_estimator::CardinalityEstimator;
 use datasketches::hll::{HllSketch, HllType, HllUnion};
 use hyperloglogplus::{HyperLogLog as _, HyperLogLogPlus};
-use pds::{DefaultHashBuilder, HyperLogLog, UltraLogLog};
+use pds::hash::DefaultHashBuilder;
+use pds::{HyperLogLog, UltraLogLog};
 use wyhash::WyHash;
 
 use crate::allocation;

@@ -7,9 +7,9 @@ use core::fmt;
 use core::hash::{BuildHasher, Hasher};
 
 use cuckoofilter::{CuckooFilter as Peers, ExportedCuckooFilter};
-use pds::hash::DefaultHasher;
+use pds::hash::{DefaultHashBuilder, DefaultHasher};
 use pds::params::cuckoo::rate_by_load;
-use pds::{BloomFilter, CountingBloomFilter, CuckooFilter, DefaultHashBuilder};
+use pds::{BloomFilter, CountingBloomFilter, CuckooFilter};
 use probabilistic_collections::cuckoo::CuckooFilter as Collected;
 
 use crate::contest::{Contender, Whole};

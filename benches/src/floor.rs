@@ -3,7 +3,7 @@
 //! The memory and the prefetch are those of the structures (`pds_core::internal`). The floor then differs from them
 //! only in the work per line.
 
-use pds::AllocError;
+use pds::error::AllocError;
 use pds::hash::reduce;
 use pds_core::internal::{LINE_BYTES, Words, prefetch};
 

@@ -8,8 +8,9 @@ use core::error::Error;
 use datasketches::countmin::CountMinSketch as PeerSketch;
 use datasketches::frequencies::FrequentItemsSketch;
 use pds::cms::{Count, Update};
+use pds::hash::DefaultHashBuilder;
 use pds::params::{CountMinParams, HeavyHittersParams};
-use pds::{CountMinSketch, DefaultHashBuilder, HeavyHitters, TopK};
+use pds::{CountMinSketch, HeavyHitters, TopK};
 use probabilistic_collections::count_min_sketch as collections;
 use streaming_algorithms::CountMinSketch as StreamingSketch;
 

@@ -3,7 +3,7 @@
 use core::hash::BuildHasher;
 use core::hint::black_box;
 
-use pds::{DefaultHashBuilder, SipHashBuilder};
+use pds::hash::{DefaultHashBuilder, SipHashBuilder};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::contest::{Contender, Each};

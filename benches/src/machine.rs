@@ -1,8 +1,7 @@
 //! The machine and the build of a measurement.
 
 use core::fmt;
-use std::fs;
-use std::thread;
+use std::{fs, thread};
 
 use pds_testkit::date::today;
 use serde::Serialize;

@@ -3,7 +3,7 @@
 use core::error::Error;
 
 use pds::bloom::BloomFilter;
-use pds::{DefaultHashBuilder, KeyHasher};
+use pds::hash::{DefaultHashBuilder, KeyHasher};
 
 use crate::contest::{Contender, Each};
 use crate::keys::{Keys, key};

@@ -4,9 +4,11 @@ use core::convert::Infallible;
 use core::hash::Hash;
 use core::iter;
 
+use pds_core::error::{AllocError, Incompatible};
+use pds_core::hash::{DefaultHashBuilder, KeyHasher};
 use pds_core::internal::{AtomicU64, Visitor, prefetch_reduced, reduced, set_bits, visit_ahead};
 use pds_core::storage::{AtomicWords, WordSource};
-use pds_core::{AllocError, DefaultHashBuilder, Incompatible, Insert, KeyHasher, Merge};
+use pds_core::traits::{Insert, Merge};
 
 use crate::BlockedBloomFilter;
 use crate::batch::Place;
@@ -45,7 +47,7 @@ use crate::layout::{LANES, Layout};
 ///
 /// let plain: BlockedBloomFilter = seen.into_plain();
 /// assert!(plain.contains(&8_999u32));
-/// # Ok::<(), bloom_blocked::BuildError>(())
+/// # Ok::<(), bloom_blocked::error::BuildError>(())
 /// ```
 pub type AtomicBlockedBloomFilter<S = DefaultHashBuilder> = BlockedBloomFilter<S, AtomicWords>;
 

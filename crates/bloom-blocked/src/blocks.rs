@@ -1,6 +1,6 @@
 //! Blocks in any storage: the contents of a filter, without keys and hashers.
 
-use pds_core::AllocError;
+use pds_core::error::AllocError;
 use pds_core::internal::{AHEAD, Backend, StoredWord, reduced, reduced_mut};
 use pds_core::storage::{OwnedWords, WordSource, Words};
 use pds_params::BlockedBloomParams;

@@ -1,7 +1,8 @@
 //! The builder of blocked Bloom filters.
 
+use pds_core::error::{BuildError, ParamError};
+use pds_core::hash::{DefaultHashBuilder, KeyHasher};
 use pds_core::internal::DEFAULT_RATE;
-use pds_core::{BuildError, DefaultHashBuilder, KeyHasher, ParamError};
 use pds_params::{BlockedBloomParams, Preference};
 
 #[cfg(target_has_atomic = "64")]
@@ -32,7 +33,7 @@ use crate::BlockedBloomFilter;
 ///     .build()?;
 /// assert_eq!((filter.num_blocks(), filter.num_hashes()), (19_397, 6));
 /// assert!(BlockedBloomFilter::builder().build().is_err(), "neither items nor blocks");
-/// # Ok::<(), bloom_blocked::BuildError>(())
+/// # Ok::<(), bloom_blocked::error::BuildError>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 #[must_use]
@@ -116,7 +117,7 @@ impl<S> BlockedBloomFilterBuilder<S> {
         self
     }
 
-    /// Sets the hasher, such as a [`SipHashBuilder`](crate::SipHashBuilder) for keys that strangers choose.
+    /// Sets the hasher, such as a [`SipHashBuilder`](pds_core::hash::SipHashBuilder) for keys that strangers choose.
     pub fn hasher<T: KeyHasher>(self, hasher: T) -> BlockedBloomFilterBuilder<T> {
         BlockedBloomFilterBuilder {
             given: self.given,

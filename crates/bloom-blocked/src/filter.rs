@@ -3,11 +3,11 @@
 use core::convert::Infallible;
 use core::hash::Hash;
 
+use pds_core::error::{AllocError, BuildError, Incompatible};
+use pds_core::hash::{DefaultHashBuilder, KeyHasher};
 use pds_core::internal::Backend;
 use pds_core::storage::{OwnedWords, WordSource, Words};
-use pds_core::{
-    AllocError, BuildError, DefaultHashBuilder, Incompatible, Insert, KeyHasher, Merge,
-};
+use pds_core::traits::{Insert, Merge};
 use pds_params::BlockedBloomParams;
 
 use crate::BlockedBloomFilterBuilder;
@@ -51,7 +51,7 @@ use crate::blocks::Blocks;
 /// assert!(!seen.insert("https://example.org/"));
 /// assert!(seen.contains("https://example.org/"));
 /// assert!(!seen.contains("https://example.com/"));
-/// # Ok::<(), bloom_blocked::BuildError>(())
+/// # Ok::<(), bloom_blocked::error::BuildError>(())
 /// ```
 ///
 /// # References
@@ -87,7 +87,7 @@ impl BlockedBloomFilter {
     /// let filter = BlockedBloomFilter::new(1_000_000, 0.01)?;
     /// assert_eq!((filter.num_blocks(), filter.num_hashes()), (19_726, 8));
     /// assert!(BlockedBloomFilter::new(1_000_000, 1.0).is_err());
-    /// # Ok::<(), bloom_blocked::BuildError>(())
+    /// # Ok::<(), bloom_blocked::error::BuildError>(())
     /// ```
     pub fn new(expected_items: u64, rate: f64) -> Result<Self, BuildError> {
         Self::builder().expected_items(expected_items).false_positive_rate(rate).build()
@@ -167,7 +167,7 @@ impl<S: KeyHasher> BlockedBloomFilter<S> {
     ///
     /// let mut filter = BlockedBloomFilter::new(1_000, 0.001)?;
     /// assert_eq!(filter.insert_batch(&["a", "b", "a"]), 2);
-    /// # Ok::<(), bloom_blocked::BuildError>(())
+    /// # Ok::<(), bloom_blocked::error::BuildError>(())
     /// ```
     pub fn insert_batch<K: Hash>(&mut self, keys: &[K]) -> usize {
         self.blocks.insert_many(keys, |key| self.hasher.hash_key(key))

@@ -18,13 +18,13 @@ mod blocks;
 #[cfg(feature = "alloc")]
 mod builder;
 #[cfg(feature = "alloc")]
-mod bytes;
-#[cfg(feature = "alloc")]
 mod filter;
 #[cfg(feature = "alloc")]
 mod kernel;
 #[cfg(feature = "alloc")]
 mod layout;
+#[cfg(feature = "alloc")]
+mod portable;
 #[cfg(feature = "alloc")]
 mod reading;
 #[cfg(feature = "alloc")]
@@ -55,13 +55,6 @@ pub use view::BlockedBloomFilterView;
 pub use bloom_core::{Health, HealthStatus};
 // The types in the signatures of this crate, so that its users need no dependency on `pds-core`.
 #[cfg(feature = "alloc")]
-pub use pds_core::bytes::{ByteOptions, Header};
-#[cfg(feature = "alloc")]
-pub use pds_core::storage;
-pub use pds_core::{
-    AllocError, Avalanching, BuildError, DecodeError, DefaultHashBuilder, Estimate, Incompatible,
-    KeyHasher, Kind, Mixed, ParamError, PortableHasher, Raw, SipHashBuilder,
-};
-#[cfg(feature = "std")]
-pub use pds_core::{FileError, ReadError};
-pub use pds_params::{BlockedBloomParams, Preference};
+pub use pds_core::{bytes, storage};
+pub use pds_core::{error, hash};
+pub use pds_params::{BlockedBloomParams, Estimate, Preference};

@@ -4,9 +4,12 @@ use core::fmt;
 use core::hash::{Hash, Hasher};
 
 use bloom_core::Health;
+use pds_core::error::Incompatible;
+use pds_core::hash::KeyHasher;
 use pds_core::internal::check_lengths;
 use pds_core::storage::WordSource;
-use pds_core::{Estimate, Incompatible, KeyHasher, Membership};
+use pds_core::traits::Membership;
+use pds_params::Estimate;
 use pds_params::{BlockedBloomParams, bloom::SetBits};
 
 use crate::BlockedBloomFilter;
@@ -126,7 +129,7 @@ impl<S, W: WordSource> BlockedBloomFilter<S, W> {
     /// let items = filter.approx_len();
     /// assert!((items.value - 5_000.0).abs() < 5.0 * items.standard_error);
     /// assert!(items.standard_error < 50.0);
-    /// # Ok::<(), bloom_blocked::BuildError>(())
+    /// # Ok::<(), bloom_blocked::error::BuildError>(())
     /// ```
     #[must_use]
     pub fn approx_len(&self) -> Estimate {
@@ -210,7 +213,7 @@ impl<S: KeyHasher, W: WordSource> BlockedBloomFilter<S, W> {
     /// let mut answers = [false; 3];
     /// filter.contains_batch(&[1u64, 2, 3], &mut answers);
     /// assert_eq!(answers, [false, true, false]);
-    /// # Ok::<(), bloom_blocked::BuildError>(())
+    /// # Ok::<(), bloom_blocked::error::BuildError>(())
     /// ```
     #[track_caller]
     pub fn contains_batch<K: Hash>(&self, keys: &[K], out: &mut [bool]) {
@@ -232,7 +235,7 @@ impl<S: KeyHasher, W: WordSource> BlockedBloomFilter<S, W> {
     /// let mut answers = [u64::MAX];
     /// filter.contains_batch_bitmap(&[1u64, 2, 3, 4], &mut answers);
     /// assert_eq!(answers, [0b0110]);
-    /// # Ok::<(), bloom_blocked::BuildError>(())
+    /// # Ok::<(), bloom_blocked::error::BuildError>(())
     /// ```
     #[track_caller]
     pub fn contains_batch_bitmap<K: Hash>(&self, keys: &[K], out: &mut [u64]) {

@@ -6,9 +6,9 @@ mod reading;
 mod shared;
 mod view;
 
+use pds_core::error::{AllocError, BuildError, Incompatible, ParamError};
 use pds_core::internal::{Visitor, prefetch, visit_chunks};
 use pds_core::storage::{OwnedWords, RawBytes, WordSource, Words};
-use pds_core::{AllocError, BuildError, Incompatible, ParamError};
 use pds_params::blocked::MAX_SPLIT_BLOCKS as MAX_BLOCKS;
 
 use crate::batch::Place;
@@ -108,7 +108,7 @@ impl SplitBlockBloomFilter {
     /// // The formula of the writers falls short of the rate, and 32 KiB are not rounded up.
     /// let written = SplitBlockBloomFilter::for_writer(ParquetWriter::Arrow, 27_000, 0.01)?;
     /// assert_eq!(format!("{:.5}", written.rate_at(27_000)), "0.01444");
-    /// # Ok::<(), bloom_blocked::BuildError>(())
+    /// # Ok::<(), bloom_blocked::error::BuildError>(())
     /// ```
     pub fn new(distinct_values: u64, rate: f64) -> Result<Self, BuildError> {
         Self::with_blocks(parquet::blocks_for(distinct_values, rate)?)

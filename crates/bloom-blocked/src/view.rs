@@ -1,12 +1,13 @@
 //! Views: blocked Bloom filters that answer from portable bytes.
 
 use pds_core::bytes::{ByteOptions, Envelope, OpenView};
+use pds_core::error::DecodeError;
+use pds_core::hash::{DefaultHashBuilder, PortableHasher};
 use pds_core::storage::Stored;
-use pds_core::{DecodeError, DefaultHashBuilder, PortableHasher};
 
 use crate::BlockedBloomFilter;
 use crate::blocks::Blocks;
-use crate::bytes::params_of;
+use crate::portable::params_of;
 
 /// A read-only [`BlockedBloomFilter`] that answers from its portable bytes, without a copy.
 ///

@@ -3,9 +3,8 @@
 //! There is only one test, because the allocations of the whole process are measured.
 #![cfg(feature = "std")]
 
-use bloom_blocked::{
-    AtomicBlockedBloomFilter, BlockedBloomFilter, BlockedBloomFilterView, ByteOptions,
-};
+use bloom_blocked::bytes::ByteOptions;
+use bloom_blocked::{AtomicBlockedBloomFilter, BlockedBloomFilter, BlockedBloomFilterView};
 use pds_testkit::allocation::{CONSTANT, PeakAlloc, peak_of};
 use pds_testkit::{envelope, portable};
 

@@ -1,10 +1,9 @@
 //! Behaviour of filters, at ordinary and at edge parameters.
 #![cfg(feature = "std")]
 
-use bloom_blocked::{
-    BlockedBloomFilter, BlockedBloomFilterBuilder, BuildError, DefaultHashBuilder, HealthStatus,
-    ParamError, Preference,
-};
+use bloom_blocked::error::{BuildError, ParamError};
+use bloom_blocked::hash::DefaultHashBuilder;
+use bloom_blocked::{BlockedBloomFilter, BlockedBloomFilterBuilder, HealthStatus, Preference};
 
 /// A filter of 1,000 items at 1 % that holds the numbers below `items`.
 fn numbers(items: u32) -> BlockedBloomFilter {

@@ -6,7 +6,7 @@ use std::sync::Barrier;
 use std::thread;
 
 use bloom_blocked::{AtomicBlockedBloomFilter, BlockedBloomFilter, BlockedBloomFilterView};
-use pds_core::Insert;
+use pds_core::traits::Insert;
 
 const THREADS: usize = 4;
 

@@ -5,13 +5,13 @@
 #![cfg(feature = "std")]
 
 use core::hash::Hash;
-use pds_core::KeyHasher;
-use pds_core::hash::finalize;
+use pds_core::hash::{KeyHasher, finalize};
 
+use bloom_blocked::error::{BuildError, Incompatible, ParamError};
+use bloom_blocked::hash::{DefaultHashBuilder, SipHashBuilder};
 use bloom_blocked::{
     AtomicBlockedBloomFilter, BlockedBloomFilter, BlockedBloomFilterBuilder, BlockedBloomParams,
-    BuildError, DefaultHashBuilder, HealthStatus, Incompatible, ParamError, ParquetFloat,
-    ParquetValue, ParquetWriter, Preference, SipHashBuilder, SplitBlockBloomFilter,
+    HealthStatus, ParquetFloat, ParquetValue, ParquetWriter, Preference, SplitBlockBloomFilter,
 };
 use pds_params::blocked::split_block_rate_with_collisions;
 use pds_testkit::keys;

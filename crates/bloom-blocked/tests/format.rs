@@ -7,12 +7,11 @@ use pds_core::bytes::ByteOptions;
 use std::path::Path;
 use std::{env, fs};
 
-use bloom_blocked::{
-    AtomicBlockedBloomFilter, BlockedBloomFilter, BlockedBloomFilterView, BuildError, DecodeError,
-    SipHashBuilder,
-};
-use pds_core::Kind;
-use pds_core::PortableHasher;
+use bloom_blocked::error::{BuildError, DecodeError};
+use bloom_blocked::hash::SipHashBuilder;
+use bloom_blocked::{AtomicBlockedBloomFilter, BlockedBloomFilter, BlockedBloomFilterView};
+use pds_core::bytes::Kind;
+use pds_core::hash::PortableHasher;
 use pds_testkit::envelope::{with_number, with_numbers};
 use quickcheck::quickcheck;
 

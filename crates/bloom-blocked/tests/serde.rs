@@ -1,6 +1,7 @@
 //! The portable bytes as a serde value, under four formats.
 
-use bloom_blocked::{AtomicBlockedBloomFilter, BlockedBloomFilter, SipHashBuilder};
+use bloom_blocked::hash::SipHashBuilder;
+use bloom_blocked::{AtomicBlockedBloomFilter, BlockedBloomFilter};
 use bloom_core::BloomFilter;
 use pds_core::bytes::WithKey;
 use pds_testkit::envelope::with_number;

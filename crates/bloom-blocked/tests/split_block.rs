@@ -9,9 +9,10 @@ use std::path::Path;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use bloom_blocked::error::{BuildError, ParamError};
 use bloom_blocked::{
-    AtomicSplitBlockBloomFilter, BuildError, ParamError, ParquetBytesError, ParquetValue,
-    ParquetWriter, SplitBlockBloomFilter, SplitBlockBloomFilterView,
+    AtomicSplitBlockBloomFilter, ParquetBytesError, ParquetValue, ParquetWriter,
+    SplitBlockBloomFilter, SplitBlockBloomFilterView,
 };
 use pds_params::blocked::split_block_rate;
 use pds_testkit::keys;

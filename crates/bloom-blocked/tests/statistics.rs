@@ -3,8 +3,9 @@
 //! All tests of this file together raise a false alarm with probability at most [`FALSE_ALARM`].
 #![cfg(feature = "std")]
 
-use bloom_blocked::{BlockedBloomFilter, BlockedBloomParams, DefaultHashBuilder, Preference};
-use pds_core::{KeyHasher, Mixed};
+use bloom_blocked::hash::DefaultHashBuilder;
+use bloom_blocked::{BlockedBloomFilter, BlockedBloomParams, Preference};
+use pds_core::hash::{KeyHasher, Mixed};
 use pds_testkit::hashers::{Crc64Builder, Fnv1aBuilder, FxBuilder, IdentityBuilder};
 use pds_testkit::keys;
 use pds_testkit::stats::{Binomial, normal_quantile, split_budget};

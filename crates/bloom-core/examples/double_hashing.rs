@@ -8,8 +8,7 @@
 
 use bloom_core::{BitArray, BloomFilter, BloomParams};
 use core::num::ParseIntError;
-use pds_core::DefaultHashBuilder;
-use pds_core::hash::reduce;
+use pds_core::hash::{DefaultHashBuilder, reduce};
 use pds_params::bloom::rate_exact;
 use pds_testkit::keys;
 use std::process::ExitCode;

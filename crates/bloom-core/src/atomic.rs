@@ -3,8 +3,10 @@
 use core::convert::Infallible;
 use core::hash::Hash;
 
+use pds_core::error::{AllocError, Incompatible};
+use pds_core::hash::{DefaultHashBuilder, KeyHasher};
 use pds_core::storage::{AtomicWords, OwnedWords, WordSource, Words};
-use pds_core::{AllocError, DefaultHashBuilder, Incompatible, Insert, KeyHasher, Merge};
+use pds_core::traits::{Insert, Merge};
 
 use crate::batch::{insert_hashes, insert_keys};
 use crate::{BitArray, BloomFilter, probing};
@@ -38,7 +40,7 @@ use crate::{BitArray, BloomFilter, probing};
 ///
 /// let plain: BloomFilter = seen.into_plain();
 /// assert!(plain.contains(&8_999u32));
-/// # Ok::<(), pds_core::BuildError>(())
+/// # Ok::<(), pds_core::error::BuildError>(())
 /// ```
 pub type AtomicBloomFilter<S = DefaultHashBuilder> = BloomFilter<S, AtomicWords>;
 

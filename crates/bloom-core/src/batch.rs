@@ -2,7 +2,7 @@
 
 use core::hash::Hash;
 
-use pds_core::KeyHasher;
+use pds_core::hash::KeyHasher;
 use pds_core::internal::{self, Bits, StoredWord, check_lengths};
 
 use crate::probing::{

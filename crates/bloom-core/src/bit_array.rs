@@ -2,9 +2,9 @@
 
 use core::fmt;
 
+use pds_core::error::{AllocError, Incompatible};
 use pds_core::internal::{BitWords, Bits, BitsMut};
 use pds_core::storage::{OwnedWords, WordSource, Words};
-use pds_core::{AllocError, Incompatible};
 
 /// A fixed number of bits, all clear at first.
 ///
@@ -21,7 +21,7 @@ use pds_core::{AllocError, Incompatible};
 /// assert!(bits.set(99));
 /// assert!(!bits.set(99), "it is set already");
 /// assert_eq!((bits.get(99), bits.get(98), bits.count_ones()), (true, false, 1));
-/// # Ok::<(), pds_core::AllocError>(())
+/// # Ok::<(), pds_core::error::AllocError>(())
 /// ```
 // Invariant of words in memory: the bits of the last one beyond `num_bits` are clear.
 #[derive(Clone, PartialEq, Eq)]

@@ -1,7 +1,8 @@
 //! The builder of Bloom filters.
 
+use pds_core::error::{BuildError, ParamError};
+use pds_core::hash::{DefaultHashBuilder, KeyHasher};
 use pds_core::internal::DEFAULT_RATE;
-use pds_core::{BuildError, DefaultHashBuilder, KeyHasher, ParamError};
 use pds_params::BloomParams;
 
 #[cfg(target_has_atomic = "64")]
@@ -28,7 +29,7 @@ use crate::BloomFilter;
 /// assert_eq!(filter.num_bits(), 1 << 20);
 /// assert!(filter.expected_items() > Some(72_000));
 /// assert!(BloomFilter::builder().build().is_err(), "neither items nor bits");
-/// # Ok::<(), pds_core::BuildError>(())
+/// # Ok::<(), pds_core::error::BuildError>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 #[must_use]
@@ -104,7 +105,7 @@ impl<S> BloomFilterBuilder<S> {
         self
     }
 
-    /// Sets the hasher, such as a [`SipHashBuilder`](crate::SipHashBuilder) for keys that strangers choose.
+    /// Sets the hasher, such as a [`SipHashBuilder`](pds_core::hash::SipHashBuilder) for keys that strangers choose.
     pub fn hasher<T: KeyHasher>(self, hasher: T) -> BloomFilterBuilder<T> {
         BloomFilterBuilder {
             given: self.given,

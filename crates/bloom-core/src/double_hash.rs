@@ -54,7 +54,7 @@ impl DoubleHash {
     pub(crate) const ZERO: Self = Self { position: 0, step: 0, step_of_step: 0 };
 
     /// Starts the sequence of the key with this hash: 64 uniform bits, such as those of a
-    /// [`KeyHasher`](pds_core::KeyHasher). Pass any other hash through [`finalize`](pds_core::hash::finalize).
+    /// [`KeyHasher`](pds_core::hash::KeyHasher). Pass any other hash through [`finalize`](pds_core::hash::finalize).
     #[inline]
     #[must_use]
     pub const fn new(hash: u64) -> Self {

@@ -3,10 +3,10 @@
 use core::convert::Infallible;
 use core::hash::Hash;
 
+use pds_core::error::{AllocError, BuildError, Incompatible, ParamError};
+use pds_core::hash::{DefaultHashBuilder, KeyHasher};
 use pds_core::storage::{OwnedWords, WordSource, Words};
-use pds_core::{
-    AllocError, BuildError, DefaultHashBuilder, Incompatible, Insert, KeyHasher, Merge, ParamError,
-};
+use pds_core::traits::{Insert, Merge};
 use pds_params::BloomParams;
 
 use crate::batch::{insert_hashes, insert_keys};
@@ -48,7 +48,7 @@ use crate::{BitArray, BloomFilterBuilder, probing};
 /// assert!(!seen.insert("https://example.org/"));
 /// assert!(seen.contains("https://example.org/"));
 /// assert!(!seen.contains("https://example.com/"));
-/// # Ok::<(), pds_core::BuildError>(())
+/// # Ok::<(), pds_core::error::BuildError>(())
 /// ```
 ///
 /// # References
@@ -83,7 +83,7 @@ impl BloomFilter {
     /// let filter = BloomFilter::new(1_000_000, 0.01)?;
     /// assert_eq!(filter.size_in_bytes() / 1024, 1171);
     /// assert!(BloomFilter::new(1_000_000, 1.0).is_err());
-    /// # Ok::<(), pds_core::BuildError>(())
+    /// # Ok::<(), pds_core::error::BuildError>(())
     /// ```
     pub fn new(expected_items: u64, rate: f64) -> Result<Self, BuildError> {
         Self::builder().expected_items(expected_items).false_positive_rate(rate).build()
@@ -161,7 +161,7 @@ impl<S: KeyHasher> BloomFilter<S> {
     ///
     /// let mut filter = BloomFilter::new(1_000, 0.001)?;
     /// assert_eq!(filter.insert_batch(&["a", "b", "a"]), 2);
-    /// # Ok::<(), pds_core::BuildError>(())
+    /// # Ok::<(), pds_core::error::BuildError>(())
     /// ```
     pub fn insert_batch<K: Hash>(&mut self, keys: &[K]) -> usize {
         insert_keys(self.bits.as_bits_mut(), self.params.num_hashes(), &self.hasher, keys)
@@ -267,7 +267,7 @@ impl<S: Clone> BloomFilter<S> {
     /// wide.insert_batch(&["a", "b"]);
     /// narrow.insert_batch(&["a", "b"]);
     /// assert_eq!(wide.fold(3)?, narrow);
-    /// # Ok::<(), pds_core::BuildError>(())
+    /// # Ok::<(), pds_core::error::BuildError>(())
     /// ```
     pub fn fold(&self, factor: u64) -> Result<Self, BuildError> {
         check_divides(factor, self.num_bits())?;

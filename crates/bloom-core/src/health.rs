@@ -2,8 +2,7 @@
 
 use core::fmt;
 
-use pds_core::Estimate;
-use pds_params::{BloomParams, bloom};
+use pds_params::{BloomParams, Estimate, bloom};
 
 /// Number of standard deviations by which the rate of a healthy filter may exceed its promise.
 const TOLERATED_DEVIATIONS: f64 = 3.0;

@@ -18,11 +18,11 @@ mod bit_array;
 #[cfg(feature = "alloc")]
 mod builder;
 #[cfg(feature = "alloc")]
-mod bytes;
-#[cfg(feature = "alloc")]
 mod filter;
 #[cfg(feature = "alloc")]
 mod health;
+#[cfg(feature = "alloc")]
+mod portable;
 #[cfg(feature = "alloc")]
 mod probing;
 #[cfg(feature = "alloc")]
@@ -44,15 +44,8 @@ pub use filter::BloomFilter;
 pub use health::{Health, HealthStatus};
 // The types in the signatures of this crate, so that its users need no dependency on `pds-core`.
 #[cfg(feature = "alloc")]
-pub use pds_core::bytes::{ByteOptions, Header};
-#[cfg(feature = "alloc")]
-pub use pds_core::storage;
-pub use pds_core::{
-    AllocError, Avalanching, BuildError, DecodeError, DefaultHashBuilder, Estimate, Incompatible,
-    KeyHasher, Kind, Mixed, ParamError, PortableHasher, Raw, SipHashBuilder,
-};
-#[cfg(feature = "std")]
-pub use pds_core::{FileError, ReadError};
-pub use pds_params::BloomParams;
+pub use pds_core::{bytes, storage};
+pub use pds_core::{error, hash};
+pub use pds_params::{BloomParams, Estimate};
 #[cfg(feature = "alloc")]
 pub use view::BloomFilterView;

@@ -3,10 +3,12 @@
 use core::fmt;
 use core::hash::{Hash, Hasher};
 
+use pds_core::error::Incompatible;
+use pds_core::hash::KeyHasher;
 use pds_core::storage::WordSource;
-use pds_core::{Estimate, Incompatible, KeyHasher, Membership};
-use pds_params::BloomParams;
+use pds_core::traits::Membership;
 use pds_params::bloom::SetBits;
+use pds_params::{BloomParams, Estimate};
 
 use crate::batch::{contains_hashes, contains_in, contains_keys};
 use crate::health::rate_from_ones;
@@ -101,7 +103,8 @@ impl<S, W: WordSource> BloomFilter<S, W> {
     ///
     /// # Examples
     /// ```
-    /// use bloom_core::{BloomFilter, KeyHasher};
+    /// use bloom_core::hash::KeyHasher;
+    /// use bloom_core::BloomFilter;
     ///
     /// let mut days = Vec::new();
     /// for users in [["ann", "bob"], ["bob", "eve"], ["eve", "joe"]] {
@@ -112,7 +115,7 @@ impl<S, W: WordSource> BloomFilter<S, W> {
     /// let mut answers = [false; 3];
     /// BloomFilter::contains_hash_in(&days, days[0].hash_key("bob"), &mut answers);
     /// assert_eq!(answers, [true, true, false]);
-    /// # Ok::<(), bloom_core::BuildError>(())
+    /// # Ok::<(), bloom_core::error::BuildError>(())
     /// ```
     #[track_caller]
     pub fn contains_hash_in<'a>(
@@ -195,7 +198,7 @@ impl<S, W: WordSource> BloomFilter<S, W> {
     /// let items = filter.approx_len();
     /// assert!((items.value - 5_000.0).abs() < 5.0 * items.standard_error);
     /// assert!(items.standard_error < 50.0);
-    /// # Ok::<(), bloom_core::BuildError>(())
+    /// # Ok::<(), bloom_core::error::BuildError>(())
     /// ```
     #[must_use]
     pub fn approx_len(&self) -> Estimate {
@@ -230,7 +233,7 @@ impl<S: KeyHasher, W: WordSource> BloomFilter<S, W> {
     /// let mut answers = [false; 3];
     /// filter.contains_batch(&[1u64, 2, 3], &mut answers);
     /// assert_eq!(answers, [false, true, false]);
-    /// # Ok::<(), pds_core::BuildError>(())
+    /// # Ok::<(), pds_core::error::BuildError>(())
     /// ```
     pub fn contains_batch<K: Hash>(&self, keys: &[K], out: &mut [bool]) {
         contains_keys(self.bits.as_bits(), self.params.num_hashes(), &self.hasher, keys, out);

@@ -1,10 +1,11 @@
 //! Views: Bloom filters that answer from portable bytes.
 
 use pds_core::bytes::{ByteOptions, Envelope, OpenView};
+use pds_core::error::DecodeError;
+use pds_core::hash::{DefaultHashBuilder, PortableHasher};
 use pds_core::storage::Stored;
-use pds_core::{DecodeError, DefaultHashBuilder, PortableHasher};
 
-use crate::bytes::{check_padding, params_of};
+use crate::portable::{check_padding, params_of};
 use crate::{BitArray, BloomFilter};
 
 /// A read-only [`BloomFilter`] that answers from its portable bytes, without a copy.

@@ -3,11 +3,14 @@
 
 use core::convert::Infallible;
 
+use bloom_core::error::{BuildError, Incompatible, ParamError};
+use bloom_core::hash::SipHashBuilder;
 use bloom_core::{
-    AtomicBloomFilter, BitArray, BloomFilter, BloomFilterBuilder, BloomFilterView, BuildError,
-    DoubleHash, Health, HealthStatus, Incompatible, ParamError, SipHashBuilder,
+    AtomicBloomFilter, BitArray, BloomFilter, BloomFilterBuilder, BloomFilterView, DoubleHash,
+    Health, HealthStatus,
 };
-use pds_core::{Insert, KeyHasher, Membership, Merge};
+use pds_core::hash::KeyHasher;
+use pds_core::traits::{Insert, Membership, Merge};
 
 /// Does not compile if a public type cannot be sent to another thread.
 const _: () = {

@@ -4,12 +4,9 @@
 use core::hash::{BuildHasher, Hash};
 
 use bloom_core::{AtomicBloomFilter, BloomFilter, BloomParams, DoubleHash, HealthStatus};
-use pds_core::hash::finalize;
+use pds_core::error::{BuildError, Incompatible, ParamError};
+use pds_core::hash::{Avalanching, DefaultHashBuilder, KeyHasher, SipHashBuilder, finalize};
 use pds_core::internal::GOLDEN_RATIO;
-use pds_core::{
-    Avalanching, BuildError, DefaultHashBuilder, Incompatible, KeyHasher, ParamError,
-    SipHashBuilder,
-};
 use pds_testkit::hashers::on_awkward_keys;
 use pds_testkit::keys;
 use pds_testkit::stats::{Binomial, Positives};

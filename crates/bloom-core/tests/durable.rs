@@ -11,7 +11,8 @@ use std::thread::sleep;
 use std::time::Instant;
 use std::{env, fs};
 
-use bloom_core::{BloomFilter, ByteOptions};
+use bloom_core::BloomFilter;
+use bloom_core::bytes::ByteOptions;
 use pds_testkit::keys;
 
 /// Names the folder in which a child process saves.

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use bloom_core::{AtomicBloomFilter, BloomFilter, BloomFilterView};
-use pds_core::{BuildError, DecodeError, ParamError, PortableHasher, SipHashBuilder};
+use pds_core::error::{BuildError, DecodeError, ParamError};
+use pds_core::hash::{PortableHasher, SipHashBuilder};
 use pds_testkit::envelope::{forged, with_number, with_numbers, with_payload, with_sections};
 use quickcheck::quickcheck;
 
@@ -346,7 +347,7 @@ fn a_secret_key_is_written_on_request_only() {
 #[test]
 fn peeking_tells_what_bytes_hold() {
     let header = Header::peek(&small()).unwrap();
-    assert_eq!(header.kind, pds_core::Kind::BLOOM);
+    assert_eq!(header.kind, pds_core::bytes::Kind::BLOOM);
     assert_eq!(header.hasher.map(|hasher| hasher.id), Some(1));
     assert_eq!(header.shape.expected_items(), Some(10));
     assert_eq!(header.shape.promised_rate(), Some(0.01));

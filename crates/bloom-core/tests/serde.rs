@@ -1,8 +1,8 @@
 //! The portable bytes as a serde value, under four formats.
 
 use bloom_core::{AtomicBloomFilter, BloomFilter};
-use pds_core::SipHashBuilder;
 use pds_core::bytes::WithKey;
+use pds_core::hash::SipHashBuilder;
 use pds_testkit::format::{FORMATS, Format};
 
 fn small() -> BloomFilter {

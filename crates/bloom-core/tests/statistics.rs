@@ -5,7 +5,7 @@
 #![cfg(feature = "std")]
 
 use bloom_core::{BloomFilter, BloomParams};
-use pds_core::DefaultHashBuilder;
+use pds_core::hash::DefaultHashBuilder;
 use pds_params::bloom::rate_from_fill;
 use pds_testkit::keys;
 use pds_testkit::stats::{Binomial, normal_quantile, split_budget};

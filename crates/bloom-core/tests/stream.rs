@@ -6,7 +6,7 @@ use std::io::{self, BufWriter, Cursor, ErrorKind, Read, Write};
 
 use bloom_core::{AtomicBloomFilter, BloomFilter};
 use pds_core::bytes::ByteOptions;
-use pds_core::{DecodeError, ReadError};
+use pds_core::error::{DecodeError, ReadError};
 use pds_testkit::mutate;
 
 fn filter(items: u64) -> BloomFilter {

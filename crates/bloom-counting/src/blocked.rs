@@ -7,11 +7,11 @@ mod view;
 use core::convert::Infallible;
 use core::hash::Hash;
 
+use pds_core::error::{AllocError, BuildError, Incompatible};
+use pds_core::hash::{DefaultHashBuilder, KeyHasher};
 use pds_core::internal::Backend;
 use pds_core::storage::{WordSource, Words};
-use pds_core::{
-    AllocError, BuildError, DefaultHashBuilder, Incompatible, Insert, KeyHasher, Merge, Remove,
-};
+use pds_core::traits::{Insert, Merge, Remove};
 use pds_params::BlockedCountingParams;
 
 pub use self::builder::BlockedCountingBloomFilterBuilder;
@@ -46,7 +46,7 @@ use crate::lines::Lines;
 /// cached.insert("page");
 /// assert_eq!(cached.estimate("page"), 2);
 /// assert!(cached.remove("page") && cached.contains("page"));
-/// # Ok::<(), bloom_counting::BuildError>(())
+/// # Ok::<(), bloom_counting::error::BuildError>(())
 /// ```
 ///
 /// # References

@@ -2,8 +2,9 @@
 
 use core::marker::PhantomData;
 
+use pds_core::error::{BuildError, ParamError};
+use pds_core::hash::{DefaultHashBuilder, KeyHasher};
 use pds_core::internal::DEFAULT_RATE;
-use pds_core::{BuildError, DefaultHashBuilder, KeyHasher, ParamError};
 use pds_params::BloomParams;
 
 use crate::{Bits4, Bits8, Counter, CountingBloomFilter};
@@ -25,7 +26,7 @@ use crate::{Bits4, Bits8, Counter, CountingBloomFilter};
 /// (0..200).for_each(|_| drop(filter.insert("often")));
 /// assert_eq!(filter.estimate("often"), 200);
 /// assert!(CountingBloomFilter::builder().build().is_err(), "neither items nor counters");
-/// # Ok::<(), bloom_counting::BuildError>(())
+/// # Ok::<(), bloom_counting::error::BuildError>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 #[must_use]
@@ -110,7 +111,7 @@ impl<S, C: Counter> CountingBloomFilterBuilder<S, C> {
         self
     }
 
-    /// Sets the hasher, such as a [`SipHashBuilder`](crate::SipHashBuilder) for keys that strangers choose.
+    /// Sets the hasher, such as a [`SipHashBuilder`](pds_core::hash::SipHashBuilder) for keys that strangers choose.
     pub fn hasher<T: KeyHasher>(self, hasher: T) -> CountingBloomFilterBuilder<T, C> {
         self.rebuilt(|_| hasher)
     }

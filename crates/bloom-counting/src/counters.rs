@@ -4,9 +4,9 @@ use core::marker::PhantomData;
 use core::slice;
 
 use bloom_core::DoubleHash;
+use pds_core::error::{AllocError, DecodeError};
 use pds_core::internal::{self, StoredWord, Visitor, prefetch, visit_chunks};
 use pds_core::storage::{WordSource, Words};
-use pds_core::{AllocError, DecodeError};
 
 use crate::counter::{self, Counter};
 use crate::positions::{all, for_each_distinct};

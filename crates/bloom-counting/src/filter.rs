@@ -4,10 +4,10 @@ use core::convert::Infallible;
 use core::hash::Hash;
 
 use bloom_core::{BitArray, BloomFilter};
+use pds_core::error::{AllocError, BuildError, Incompatible};
+use pds_core::hash::{DefaultHashBuilder, KeyHasher};
 use pds_core::storage::{WordSource, Words};
-use pds_core::{
-    AllocError, BuildError, DefaultHashBuilder, Incompatible, Insert, KeyHasher, Merge, Remove,
-};
+use pds_core::traits::{Insert, Merge, Remove};
 use pds_params::BloomParams;
 
 use crate::counters::Counters;
@@ -48,7 +48,7 @@ use crate::{Bits4, Counter, CountingBloomFilterBuilder};
 /// assert!(sessions.insert("8c1f"), "not contained before");
 /// assert!(sessions.remove("8c1f"));
 /// assert!(!sessions.contains("8c1f"));
-/// # Ok::<(), bloom_counting::BuildError>(())
+/// # Ok::<(), bloom_counting::error::BuildError>(())
 /// ```
 ///
 /// # References
@@ -215,7 +215,7 @@ impl<S: Clone, C: Counter> CountingBloomFilter<S, C> {
     /// counting.remove("a");
     /// bloom.extend(["b"]);
     /// assert_eq!(counting.to_bloom_filter()?, bloom);
-    /// # Ok::<(), bloom_counting::BuildError>(())
+    /// # Ok::<(), bloom_counting::error::BuildError>(())
     /// ```
     pub fn to_bloom_filter(&self) -> Result<BloomFilter<S>, AllocError>
     where

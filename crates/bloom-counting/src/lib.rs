@@ -12,8 +12,6 @@ mod blocked;
 #[cfg(feature = "alloc")]
 mod builder;
 #[cfg(feature = "alloc")]
-mod bytes;
-#[cfg(feature = "alloc")]
 mod counter;
 #[cfg(feature = "alloc")]
 mod counters;
@@ -23,6 +21,8 @@ mod filter;
 mod line;
 #[cfg(feature = "alloc")]
 mod lines;
+#[cfg(feature = "alloc")]
+mod portable;
 #[cfg(feature = "alloc")]
 mod positions;
 #[cfg(feature = "alloc")]
@@ -45,17 +45,10 @@ pub use filter::CountingBloomFilter;
 pub use lines::backends;
 #[cfg(feature = "alloc")]
 pub use view::CountingBloomFilterView;
-// What the signatures here are made of, so that `pds-core` need not be a dependency of their users.
+// The types in the signatures of this crate, so that its users need no dependency on `pds-core`.
 #[cfg(feature = "alloc")]
 pub use bloom_core::BloomFilter;
 #[cfg(feature = "alloc")]
-pub use pds_core::bytes::{ByteOptions, Header};
-#[cfg(feature = "alloc")]
-pub use pds_core::storage;
-pub use pds_core::{
-    AllocError, Avalanching, BuildError, DecodeError, DefaultHashBuilder, Estimate, Incompatible,
-    KeyHasher, Kind, Mixed, ParamError, PortableHasher, Raw, SipHashBuilder,
-};
-#[cfg(feature = "std")]
-pub use pds_core::{FileError, ReadError};
-pub use pds_params::{BlockedCountingParams, BloomParams};
+pub use pds_core::{bytes, storage};
+pub use pds_core::{error, hash};
+pub use pds_params::{BlockedCountingParams, BloomParams, Estimate};

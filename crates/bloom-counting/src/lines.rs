@@ -3,7 +3,7 @@
 use core::ops::Deref;
 use core::slice;
 
-use pds_core::AllocError;
+use pds_core::error::AllocError;
 use pds_core::internal::{
     Backend, StoredWord, Visitor, Work, prefetch_reduced, reduced, reduced_mut, visit_ahead,
     visit_chunks,

@@ -3,10 +3,12 @@
 use core::fmt;
 use core::hash::{Hash, Hasher};
 
+use pds_core::error::Incompatible;
+use pds_core::hash::KeyHasher;
 use pds_core::internal::check_lengths;
 use pds_core::storage::WordSource;
-use pds_core::{Estimate, Frequency, Incompatible, KeyHasher, Membership};
-use pds_params::{BloomParams, bloom};
+use pds_core::traits::{Frequency, Membership};
+use pds_params::{BloomParams, Estimate, bloom};
 
 use crate::{Counter, CountingBloomFilter};
 

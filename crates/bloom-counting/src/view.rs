@@ -1,11 +1,12 @@
 //! A counting Bloom filter that answers from its stored bytes.
 
 use pds_core::bytes::{ByteOptions, Envelope, OpenView};
+use pds_core::error::DecodeError;
+use pds_core::hash::{DefaultHashBuilder, PortableHasher};
 use pds_core::storage::Stored;
-use pds_core::{DecodeError, DefaultHashBuilder, PortableHasher};
 
-use crate::bytes::params_of;
 use crate::counters::Counters;
+use crate::portable::params_of;
 use crate::{Bits4, Counter, CountingBloomFilter};
 
 /// A read-only [`CountingBloomFilter`] that answers from its portable bytes, without a copy.

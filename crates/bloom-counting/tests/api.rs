@@ -1,10 +1,9 @@
 //! What the filters do, at ordinary and at edge parameters.
 #![cfg(feature = "std")]
 
-use bloom_counting::{
-    BlockedCountingBloomFilter, BuildError, CountingBloomFilter, CountingBloomFilterBuilder,
-    ParamError, SipHashBuilder,
-};
+use bloom_counting::error::{BuildError, ParamError};
+use bloom_counting::hash::SipHashBuilder;
+use bloom_counting::{BlockedCountingBloomFilter, CountingBloomFilter, CountingBloomFilterBuilder};
 
 fn numbers(items: u32) -> CountingBloomFilter {
     let mut filter = CountingBloomFilter::new(1_000, 0.01).unwrap();

@@ -1,12 +1,13 @@
 //! Kinds of faults that filters of this kind have had elsewhere; the right value for each.
 #![cfg(feature = "std")]
 
+use bloom_counting::error::{Incompatible, ParamError};
+use bloom_counting::hash::{DefaultHashBuilder, SipHashBuilder};
 use bloom_counting::{
     Bits8, BlockedCountingBloomFilter, BlockedCountingBloomFilterView, BlockedCountingParams,
-    CountingBloomFilter, CountingBloomFilterView, DefaultHashBuilder, Incompatible, ParamError,
-    SipHashBuilder,
+    CountingBloomFilter, CountingBloomFilterView,
 };
-use pds_core::{Avalanching, KeyHasher};
+use pds_core::hash::{Avalanching, KeyHasher};
 use pds_testkit::hashers::on_awkward_keys;
 use pds_testkit::keys;
 use pds_testkit::stats::Positives;

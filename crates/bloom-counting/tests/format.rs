@@ -7,13 +7,14 @@ use pds_core::bytes::{ByteOptions, Header};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
+use bloom_counting::hash::{DefaultHashBuilder, SipHashBuilder};
 use bloom_counting::{
     Bits8, BlockedCountingBloomFilter, BlockedCountingBloomFilterView, CountingBloomFilter,
-    CountingBloomFilterView, DefaultHashBuilder, SipHashBuilder,
+    CountingBloomFilterView,
 };
-use pds_core::Kind;
+use pds_core::bytes::Kind;
+use pds_core::error::{DecodeError, ParamError};
 use pds_core::hash::finalize;
-use pds_core::{DecodeError, ParamError};
 use pds_testkit::envelope::{with_number, with_numbers, with_payload};
 use quickcheck::quickcheck;
 

@@ -3,11 +3,11 @@
 
 use std::collections::HashMap;
 
+use bloom_counting::hash::DefaultHashBuilder;
 use bloom_counting::{
     Bits8, BlockedCountingBloomFilter, BloomFilter, Counter, CountingBloomFilter,
-    DefaultHashBuilder,
 };
-use pds_core::{Frequency, Insert, Membership, Merge, Remove};
+use pds_core::traits::{Frequency, Insert, Membership, Merge, Remove};
 use quickcheck::{Arbitrary, Gen, quickcheck};
 
 type Narrow = CountingBloomFilter;

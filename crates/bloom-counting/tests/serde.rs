@@ -1,8 +1,7 @@
 //! The portable bytes as a serde value, under four formats.
 
-use bloom_counting::{
-    Bits8, BlockedCountingBloomFilter, CountingBloomFilter, DefaultHashBuilder, SipHashBuilder,
-};
+use bloom_counting::hash::{DefaultHashBuilder, SipHashBuilder};
+use bloom_counting::{Bits8, BlockedCountingBloomFilter, CountingBloomFilter};
 use pds_core::bytes::WithKey;
 use pds_testkit::envelope::with_number;
 use pds_testkit::format::{FORMATS, Format, survives};

@@ -3,9 +3,9 @@
 //! All tests of this file together raise a false alarm with probability [`FALSE_ALARM`] at most.
 #![cfg(feature = "std")]
 
+use bloom_counting::hash::DefaultHashBuilder;
 use bloom_counting::{
     BlockedCountingBloomFilter, BlockedCountingParams, BloomParams, Counter, CountingBloomFilter,
-    DefaultHashBuilder,
 };
 use pds_params::counting::{mean_count, overflow_probability};
 use pds_testkit::keys;

@@ -5,8 +5,10 @@ use core::fmt;
 use core::hash::Hash;
 use core::sync::atomic::Ordering::Relaxed;
 
+use pds_core::error::{BuildError, Incompatible};
+use pds_core::hash::{DefaultHashBuilder, KeyHasher};
 use pds_core::storage::{AtomicWords, WordSource};
-use pds_core::{BuildError, DefaultHashBuilder, Incompatible, Insert, KeyHasher, Merge};
+use pds_core::traits::{Insert, Merge};
 
 use crate::counters::{Counted, Tally, lanes_added};
 use crate::{Count, CountMinSketch, Counter, Update};

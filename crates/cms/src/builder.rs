@@ -2,7 +2,8 @@
 
 use core::marker::PhantomData;
 
-use pds_core::{BuildError, DefaultHashBuilder, KeyHasher, ParamError};
+use pds_core::error::{BuildError, ParamError};
+use pds_core::hash::{DefaultHashBuilder, KeyHasher};
 use pds_params::{CountMinParams, CountSketchParams};
 
 #[cfg(target_has_atomic = "64")]
@@ -45,7 +46,7 @@ impl<P> Given<P> {
 /// let sketch = builder.update(Update::Conservative).build()?;
 /// assert_eq!(sketch.size_in_bytes(), 25_120);
 /// assert!(CountMinSketch::builder().build().is_err(), "no shape");
-/// # Ok::<(), cms::BuildError>(())
+/// # Ok::<(), cms::error::BuildError>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 #[must_use]
@@ -113,7 +114,7 @@ impl<S, C> CountMinSketchBuilder<S, C> {
         self.rebuilt(|hasher| hasher)
     }
 
-    /// Sets the hasher, such as a [`SipHashBuilder`](crate::SipHashBuilder) for keys that strangers choose.
+    /// Sets the hasher, such as a [`SipHashBuilder`](pds_core::hash::SipHashBuilder) for keys that strangers choose.
     pub fn hasher<T: KeyHasher>(self, hasher: T) -> CountMinSketchBuilder<T, C> {
         self.rebuilt(|_| hasher)
     }
@@ -168,7 +169,7 @@ impl<S: KeyHasher, C: Counter> CountMinSketchBuilder<S, C> {
 /// let params = CountSketchParams::from_width_and_depth(1_000, 5)?;
 /// let sketch = CountSketch::builder().params(params).seed(7).build()?;
 /// assert_eq!(sketch.size_in_bytes(), 40_000);
-/// # Ok::<(), cms::BuildError>(())
+/// # Ok::<(), cms::error::BuildError>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 #[must_use]
@@ -203,7 +204,7 @@ impl<S> CountSketchBuilder<S> {
         self
     }
 
-    /// Sets the hasher, such as a [`SipHashBuilder`](crate::SipHashBuilder) for keys that strangers choose.
+    /// Sets the hasher, such as a [`SipHashBuilder`](pds_core::hash::SipHashBuilder) for keys that strangers choose.
     pub fn hasher<T: KeyHasher>(self, hasher: T) -> CountSketchBuilder<T> {
         CountSketchBuilder { given: self.given, hasher }
     }

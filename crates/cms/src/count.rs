@@ -20,7 +20,7 @@ use core::ops::Add;
 /// let count = sketch.insert_many("often", 200);
 /// assert!(count.is_saturated() && count == 255);
 /// assert_eq!(count.to_string(), "at least 255");
-/// # Ok::<(), pds_core::BuildError>(())
+/// # Ok::<(), pds_core::error::BuildError>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Count {
@@ -127,7 +127,7 @@ impl fmt::Display for Count {
 /// assert!(sketch.insert_many("often", 1 << 62).is_saturated());
 /// // What the counters have lost stays lost.
 /// assert!(sketch.remove_many("often", 1 << 63).is_saturated());
-/// # Ok::<(), pds_core::BuildError>(())
+/// # Ok::<(), pds_core::error::BuildError>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SignedCount {

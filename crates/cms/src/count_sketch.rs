@@ -3,11 +3,11 @@
 use core::fmt;
 use core::hash::{Hash, Hasher};
 
+use pds_core::error::{AllocError, BuildError, Incompatible};
+use pds_core::hash::{DefaultHashBuilder, KeyHasher};
 use pds_core::internal::{StoredWord, answer_keys, check_lengths, hash_chunk, prefetch};
 use pds_core::storage::{WordSource, Words};
-use pds_core::{
-    AllocError, BuildError, DefaultHashBuilder, Frequency, Incompatible, KeyHasher, Merge,
-};
+use pds_core::traits::{Frequency, Merge};
 use pds_params::CountSketchParams;
 use pds_params::cms::MAX_DEPTH;
 
@@ -44,7 +44,7 @@ use crate::{CountSketchBuilder, RowHash, SignedCount};
 /// stock.insert_many("apples", 10);
 /// stock.remove_many("apples", 3);
 /// assert_eq!(stock.estimate("apples"), 7);
-/// # Ok::<(), cms::BuildError>(())
+/// # Ok::<(), cms::error::BuildError>(())
 /// ```
 ///
 /// # References
@@ -278,7 +278,7 @@ impl<S: KeyHasher> CountSketch<S> {
     /// let mut stock = CountSketch::new(0.01, 0.01)?;
     /// stock.insert_batch(&["apples", "pears", "apples"]);
     /// assert_eq!(stock.estimate("apples"), 2);
-    /// # Ok::<(), cms::BuildError>(())
+    /// # Ok::<(), cms::error::BuildError>(())
     /// ```
     pub fn insert_batch<K: Hash>(&mut self, keys: &[K]) {
         for keys in keys.chunks(BATCH) {

@@ -5,7 +5,7 @@ pub(crate) use shared::lanes_added;
 #[cfg(target_has_atomic = "64")]
 pub use shared::{SharedRows, SharedTally};
 
-use pds_core::AllocError;
+use pds_core::error::AllocError;
 use pds_core::internal::prefetch;
 use pds_core::storage::{Stored, WordSource, Words};
 use pds_params::CountMinParams;
@@ -190,7 +190,7 @@ mod shared {
     use core::marker::PhantomData;
     use core::sync::atomic::Ordering::Relaxed;
 
-    use pds_core::AllocError;
+    use pds_core::error::AllocError;
     use pds_core::internal::{AtomicU64, prefetch, reorder_lanes};
     use pds_core::storage::{AtomicWords, WordSource, Words};
     use pds_params::CountMinParams;

@@ -1,12 +1,12 @@
 //! Items that the crate `heavy-hitters` uses.
 
-pub use crate::bytes::{read_sketch, sketch_bytes};
 pub use crate::cells::{index, words_for};
 pub use crate::counter::StoredCounter;
 pub use crate::counters::{Counted, PlainRows, Rows, Tally};
 #[cfg(target_has_atomic = "64")]
 pub use crate::counters::{SharedRows, SharedTally};
 pub use crate::numbers::error_of;
+pub use crate::portable::{read_sketch, sketch_bytes};
 
 use crate::{Count, CountInterval, CountMinSketch, Counter};
 

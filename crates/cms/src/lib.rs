@@ -15,8 +15,6 @@ mod atomic;
 #[cfg(feature = "alloc")]
 mod builder;
 #[cfg(feature = "alloc")]
-mod bytes;
-#[cfg(feature = "alloc")]
 mod cells;
 #[cfg(feature = "alloc")]
 mod count_sketch;
@@ -29,6 +27,8 @@ mod counters;
 pub mod internal;
 #[cfg(feature = "alloc")]
 mod numbers;
+#[cfg(feature = "alloc")]
+mod portable;
 #[cfg(feature = "alloc")]
 mod sketch;
 #[cfg(feature = "alloc")]
@@ -49,15 +49,8 @@ pub use counter::Counter;
 #[cfg(feature = "alloc")]
 pub use counters::CounterStorage;
 #[cfg(feature = "alloc")]
-pub use pds_core::bytes::{ByteOptions, Header};
-#[cfg(feature = "alloc")]
-pub use pds_core::storage;
-pub use pds_core::{
-    AllocError, Avalanching, BuildError, DecodeError, DefaultHashBuilder, Estimate, Incompatible,
-    KeyHasher, Kind, Mixed, ParamError, PortableHasher, Raw, SipHashBuilder,
-};
-#[cfg(feature = "std")]
-pub use pds_core::{FileError, ReadError};
+pub use pds_core::{bytes, storage};
+pub use pds_core::{error, hash};
 pub use pds_params::{CountMinParams, CountSketchParams};
 #[cfg(feature = "alloc")]
 pub use sketch::{CountMinSketch, InnerProduct, InnerProductError, Update};

@@ -29,7 +29,7 @@ pub struct RowHash(u64);
 
 impl RowHash {
     /// Starts at the first row of the key with this hash: 64 uniform bits, such as those of a
-    /// [`KeyHasher`](pds_core::KeyHasher). Pass any other hash through [`finalize`].
+    /// [`KeyHasher`](pds_core::hash::KeyHasher). Pass any other hash through [`finalize`].
     #[inline]
     #[must_use]
     pub const fn new(hash: u64) -> Self {

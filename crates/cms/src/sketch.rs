@@ -9,10 +9,10 @@ mod update;
 use core::convert::Infallible;
 use core::hash::Hash;
 
+use pds_core::error::{AllocError, BuildError, Incompatible};
+use pds_core::hash::{DefaultHashBuilder, KeyHasher};
 use pds_core::storage::Words;
-use pds_core::{
-    AllocError, BuildError, DefaultHashBuilder, Incompatible, Insert, KeyHasher, Merge,
-};
+use pds_core::traits::{Insert, Merge};
 use pds_params::CountMinParams;
 
 pub(crate) use batch::BATCH;
@@ -62,7 +62,7 @@ use crate::{Count, CountMinSketchBuilder, Counter};
 /// assert_eq!(words.estimate("the"), 3);
 /// assert_eq!(words.estimate("fish"), 0);
 /// assert_eq!(words.total(), 8);
-/// # Ok::<(), cms::BuildError>(())
+/// # Ok::<(), cms::error::BuildError>(())
 /// ```
 ///
 /// # References
@@ -97,7 +97,7 @@ impl CountMinSketch {
     /// let sketch = CountMinSketch::new(0.001, 0.01)?;
     /// assert_eq!((sketch.width(), sketch.depth(), sketch.size_in_bytes()), (2_719, 5, 54_384));
     /// assert!(CountMinSketch::new(0.0, 0.01).is_err());
-    /// # Ok::<(), cms::BuildError>(())
+    /// # Ok::<(), cms::error::BuildError>(())
     /// ```
     pub fn new(epsilon: f64, delta: f64) -> Result<Self, BuildError> {
         Self::builder().error(epsilon, delta).build()

@@ -1,12 +1,13 @@
 //! Views: sketches that answer from portable bytes.
 
 use pds_core::bytes::{ByteOptions, Envelope, OpenView};
+use pds_core::error::DecodeError;
+use pds_core::hash::{DefaultHashBuilder, PortableHasher};
 use pds_core::internal::StoredWord;
 use pds_core::storage::{Stored, WordSource};
-use pds_core::{DecodeError, DefaultHashBuilder, PortableHasher};
 
-use crate::bytes::{TALLY_BYTES, check_sketch, counted_of, params_of, sketch_params_of};
 use crate::cells::{index, words_for};
+use crate::portable::{TALLY_BYTES, check_sketch, counted_of, params_of, sketch_params_of};
 use crate::{CountMinSketch, CountSketch, Counter};
 
 /// A read-only [`CountMinSketch`] that answers from its portable bytes, without a copy.

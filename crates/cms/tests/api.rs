@@ -7,9 +7,9 @@ use cms::{
     AtomicCountMinSketch, Count, CountMinParams, CountMinSketch, CountSketch, CountSketchParams,
     Counter, InnerProductError, ShareError, Update,
 };
-use pds_core::{
-    BuildError, DefaultHashBuilder, Frequency, Incompatible, ParamError, SipHashBuilder,
-};
+use pds_core::error::{BuildError, Incompatible, ParamError};
+use pds_core::hash::{DefaultHashBuilder, SipHashBuilder};
+use pds_core::traits::Frequency;
 
 fn shape(width: u64, depth: u32) -> CountMinParams {
     CountMinParams::from_width_and_depth(width, depth).unwrap()

@@ -5,11 +5,8 @@ use cms::{
     AtomicCountMinSketch, Count, CountMinParams, CountMinSketch, CountMinSketchView, CountSketch,
     CountSketchParams, CountSketchView, Counter, SignedCount, Update,
 };
-use pds_core::hash::finalize;
-use pds_core::{
-    Avalanching, BuildError, DecodeError, DefaultHashBuilder, Incompatible, KeyHasher, Mixed,
-    ParamError, SipHashBuilder,
-};
+use pds_core::error::{BuildError, DecodeError, Incompatible, ParamError};
+use pds_core::hash::{Avalanching, DefaultHashBuilder, KeyHasher, Mixed, SipHashBuilder, finalize};
 use pds_testkit::envelope::claiming;
 use pds_testkit::hashers::{Crc64Builder, Fnv1aBuilder, FxBuilder, IdentityBuilder};
 use pds_testkit::keys;

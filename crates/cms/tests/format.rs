@@ -11,8 +11,8 @@ use cms::{
     CountSketchView, RowHash, Update,
 };
 use pds_core::bytes::ByteOptions;
-use pds_core::hash::finalize;
-use pds_core::{DecodeError, DefaultHashBuilder, SipHashBuilder};
+use pds_core::error::DecodeError;
+use pds_core::hash::{DefaultHashBuilder, SipHashBuilder, finalize};
 use pds_testkit::envelope::{forged, with_number};
 use pds_testkit::portable::{fault_of, refuses_damage};
 

@@ -10,7 +10,7 @@ use cms::{
     CountSketchView, Counter, SignedCount, Update,
 };
 use histories::{Step, Weight, follow};
-use pds_core::DefaultHashBuilder;
+use pds_core::hash::DefaultHashBuilder;
 use quickcheck::{Arbitrary, Gen, quickcheck};
 
 /// A small sketch, in which keys meet.

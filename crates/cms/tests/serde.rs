@@ -2,7 +2,7 @@
 
 use cms::{CountMinSketch, CountSketch};
 use pds_core::bytes::WithKey;
-use pds_core::{DefaultHashBuilder, SipHashBuilder};
+use pds_core::hash::{DefaultHashBuilder, SipHashBuilder};
 use pds_testkit::format::{FORMATS, survives};
 
 fn keys() -> impl Iterator<Item = u64> {

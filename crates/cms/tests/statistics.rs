@@ -7,8 +7,7 @@
 mod streams;
 
 use core::hash::BuildHasher;
-use pds_core::hash::finalize;
-use pds_core::{DefaultHashBuilder, KeyHasher, Mixed};
+use pds_core::hash::{DefaultHashBuilder, KeyHasher, Mixed, finalize};
 
 use cms::{CountMinParams, CountMinSketch, CountSketch, CountSketchParams, RowHash, Update};
 use pds_testkit::hashers::{Crc64Builder, Fnv1aBuilder, FxBuilder, IdentityBuilder};

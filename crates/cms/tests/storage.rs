@@ -9,13 +9,14 @@ use core::panic::AssertUnwindSafe;
 use std::panic::catch_unwind;
 use std::thread;
 
+use cms::bytes::ByteOptions;
+use cms::error::{DecodeError, Incompatible, ParamError};
+use cms::hash::{DefaultHashBuilder, KeyHasher, SipHashBuilder};
 use cms::{
-    AtomicCountMinSketch, ByteOptions, Count, CountInterval, CountMinParams, CountMinSketch,
-    CountMinSketchView, CountSketch, CountSketchView, Counter, CounterStorage, DecodeError,
-    DefaultHashBuilder, Incompatible, KeyHasher, ParamError, ShareError, SignedCount,
-    SipHashBuilder, Update,
+    AtomicCountMinSketch, Count, CountInterval, CountMinParams, CountMinSketch, CountMinSketchView,
+    CountSketch, CountSketchView, Counter, CounterStorage, ShareError, SignedCount, Update,
 };
-use pds_core::Insert;
+use pds_core::traits::Insert;
 use pds_testkit::envelope::forged;
 
 fn shape(width: u64, depth: u32) -> CountMinParams {
@@ -215,7 +216,7 @@ fn builders_say_what_they_miss() {
     assert!(matches!(conservative.build_atomic(), Err(ShareError::Conservative)));
     let parameter = |error: ParamError| (error.parameter(), error.to_string());
     let missing = |error| match error {
-        cms::BuildError::Param(error) => parameter(error),
+        cms::error::BuildError::Param(error) => parameter(error),
         other => panic!("{other}"),
     };
     assert_eq!(missing(CountMinSketch::builder().build().unwrap_err()).0, "error");

@@ -10,7 +10,8 @@
 use core::error::Error;
 use std::collections::HashSet;
 
-use cuckoo::{BuildError, CuckooFilter};
+use cuckoo::CuckooFilter;
+use cuckoo::error::BuildError;
 use pds_core::hash::reduce;
 use pds_testkit::keys;
 

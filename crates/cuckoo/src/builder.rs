@@ -1,7 +1,8 @@
 //! The builder of cuckoo filters.
 
+use pds_core::error::{BuildError, ParamError};
+use pds_core::hash::{DefaultHashBuilder, KeyHasher};
 use pds_core::internal::DEFAULT_RATE;
-use pds_core::{BuildError, DefaultHashBuilder, KeyHasher, ParamError};
 use pds_params::CuckooParams;
 
 use crate::CuckooFilter;
@@ -24,7 +25,7 @@ use crate::CuckooFilter;
 /// assert_eq!(filter.num_buckets(), 2632);
 /// assert!(filter.promised_rate() < Some(0.000_12));
 /// assert!(CuckooFilter::builder().build().is_err(), "neither items nor buckets");
-/// # Ok::<(), cuckoo::BuildError>(())
+/// # Ok::<(), cuckoo::error::BuildError>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 #[must_use]
@@ -102,7 +103,7 @@ impl<S> CuckooFilterBuilder<S> {
         self
     }
 
-    /// Sets the hasher, such as a [`SipHashBuilder`](crate::SipHashBuilder) for keys that strangers choose.
+    /// Sets the hasher, such as a [`SipHashBuilder`](pds_core::hash::SipHashBuilder) for keys that strangers choose.
     pub fn hasher<T: KeyHasher>(self, hasher: T) -> CuckooFilterBuilder<T> {
         CuckooFilterBuilder {
             given: self.given,

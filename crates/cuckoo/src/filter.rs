@@ -2,14 +2,14 @@
 
 use core::hash::Hash;
 
+use pds_core::error::{AllocError, BuildError, Incompatible, InsertError};
+use pds_core::hash::{DefaultHashBuilder, KeyHasher};
 use pds_core::storage::Words;
-use pds_core::{
-    AllocError, BuildError, DefaultHashBuilder, Incompatible, Insert, KeyHasher, Merge, Remove,
-};
+use pds_core::traits::{Insert, Merge, Remove};
 use pds_params::CuckooParams;
 
 use crate::table::Table;
-use crate::{CuckooFilterBuilder, Full, MergeError};
+use crate::{CuckooFilterBuilder, MergeError};
 
 /// A set that supports removal and answers membership with false positives at a chosen rate.
 ///
@@ -17,7 +17,7 @@ use crate::{CuckooFilterBuilder, Full, MergeError};
 ///
 /// Use a cuckoo filter if keys are removed. At rates below 0.05 % it is also smaller than a Bloom filter, from 500 keys
 /// up. A lookup reads two places in memory. Unlike a Bloom filter it can be full. It cannot grow, because that needs the
-/// keys. If the number of keys has no bound, keep the keys in an exact store. When the filter is [`Full`], build one for
+/// keys. If the number of keys has no bound, keep the keys in an exact store. When the filter is full, build one for
 /// twice as many keys from the store, as the example `rebuild` of this crate does.
 ///
 /// The type of a key is part of the key: `1u32` and `1u64` are different keys.
@@ -60,7 +60,8 @@ use crate::{CuckooFilterBuilder, Full, MergeError};
 ///
 /// ```
 /// use cuckoo::storage::WordSource;
-/// use cuckoo::{CuckooFilter, CuckooFilterView, KeyHasher};
+/// use cuckoo::hash::KeyHasher;
+/// use cuckoo::{CuckooFilter, CuckooFilterView};
 ///
 /// fn known<S: KeyHasher, W: WordSource>(filter: &CuckooFilter<S, W>, keys: &[&str]) -> usize {
 ///     keys.iter().filter(|key| filter.contains(**key)).count()
@@ -105,7 +106,7 @@ impl CuckooFilter {
     /// let filter = CuckooFilter::new(1_000_000, 0.01)?;
     /// assert_eq!((filter.fingerprint_bits(), filter.size_in_bytes() / 1024), (10, 1284));
     /// assert!(CuckooFilter::new(1_000_000, 0.0).is_err());
-    /// # Ok::<(), cuckoo::BuildError>(())
+    /// # Ok::<(), cuckoo::error::BuildError>(())
     /// ```
     pub fn new(expected_items: u64, rate: f64) -> Result<Self, BuildError> {
         Self::builder().expected_items(expected_items).false_positive_rate(rate).build()
@@ -148,7 +149,7 @@ impl<S> CuckooFilter<S> {
     /// # Errors
     /// As [`insert`](Self::insert).
     #[inline]
-    pub fn insert_hash(&mut self, hash: u64) -> Result<(), Full> {
+    pub fn insert_hash(&mut self, hash: u64) -> Result<(), InsertError> {
         self.table.insert(hash)
     }
 
@@ -158,7 +159,7 @@ impl<S> CuckooFilter<S> {
     /// # Errors
     /// As [`insert`](Self::insert).
     #[inline]
-    pub fn insert_hash_if_absent(&mut self, hash: u64) -> Result<bool, Full> {
+    pub fn insert_hash_if_absent(&mut self, hash: u64) -> Result<bool, InsertError> {
         let absent = !self.contains_hash(hash);
         if absent {
             self.insert_hash(hash)?;
@@ -172,7 +173,7 @@ impl<S> CuckooFilter<S> {
     ///
     /// # Errors
     /// As [`insert_batch`](Self::insert_batch).
-    pub fn insert_hash_batch(&mut self, hashes: &[u64]) -> Result<(), Full> {
+    pub fn insert_hash_batch(&mut self, hashes: &[u64]) -> Result<(), InsertError> {
         self.table.insert_each(hashes, |&hash| hash)
     }
 
@@ -199,14 +200,14 @@ impl<S: KeyHasher> CuckooFilter<S> {
     /// Inserts one copy of `key`. Each call adds a copy.
     ///
     /// # Errors
-    /// [`Full`] if no slot can be found. The key is not in then, and all others still are. The ninth copy of a key always
+    /// [`InsertError::Full`] if no slot can be found. The key is not in then, and all others still are. The ninth copy of a key always
     /// fails, and the fifth if both of its buckets coincide.
     ///
     /// # Complexity
     /// O(1) on average, and no allocation. The time grows from a load of 90 % up. An insert that fails has searched 2,138
     /// buckets, or all that can be reached if those are fewer. The search uses 20 KiB of stack.
     #[inline]
-    pub fn insert<K: Hash + ?Sized>(&mut self, key: &K) -> Result<(), Full> {
+    pub fn insert<K: Hash + ?Sized>(&mut self, key: &K) -> Result<(), InsertError> {
         self.insert_hash(self.hasher.hash_key(key))
     }
 
@@ -229,15 +230,15 @@ impl<S: KeyHasher> CuckooFilter<S> {
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     #[inline]
-    pub fn insert_if_absent<K: Hash + ?Sized>(&mut self, key: &K) -> Result<bool, Full> {
+    pub fn insert_if_absent<K: Hash + ?Sized>(&mut self, key: &K) -> Result<bool, InsertError> {
         self.insert_hash_if_absent(self.hasher.hash_key(key))
     }
 
     /// Inserts one copy of each of many keys, in this order.
     ///
     /// # Errors
-    /// [`Full`] at the first key that finds no slot. The keys before it are in; [`len`](Self::len) tells how many.
-    pub fn insert_batch<K: Hash>(&mut self, keys: &[K]) -> Result<(), Full> {
+    /// [`InsertError::Full`] at the first key that finds no slot. The keys before it are in; [`len`](Self::len) tells how many.
+    pub fn insert_batch<K: Hash>(&mut self, keys: &[K]) -> Result<(), InsertError> {
         self.table.insert_each(keys, |key| self.hasher.hash_key(key))
     }
 
@@ -270,8 +271,8 @@ impl<S: KeyHasher> CuckooFilter<S> {
     /// Inserts all that `other` holds, copies included.
     ///
     /// # Errors
-    /// [`MergeError::Incompatible`] if the numbers of buckets, the widths or the hashers differ, [`MergeError::Full`] if
-    /// not everything fits, [`MergeError::Alloc`] if the allocator refuses the memory for a copy. `self` is unchanged
+    /// [`MergeError::Incompatible`] if the numbers of buckets, the widths or the hashers differ, [`MergeError::Insert`] if
+    /// not everything fits, or if the allocator refuses the memory for a copy. `self` is unchanged
     /// then.
     ///
     /// # Complexity
@@ -292,9 +293,10 @@ impl<S: KeyHasher> CuckooFilter<S> {
     /// ```
     // A fingerprint and its bucket determine the other bucket in a filter of this shape. In a larger one they do not.
     pub fn merge(&mut self, other: &Self) -> Result<(), MergeError> {
-        self.check_compatible(other)?;
-        let mut merged = self.table.try_clone()?;
-        merged.insert_all(&other.table)?;
+        self.check_compatible(other).map_err(MergeError::Incompatible)?;
+        let merged = self.table.try_clone().map_err(InsertError::Alloc);
+        let mut merged = merged.map_err(MergeError::Insert)?;
+        merged.insert_all(&other.table).map_err(MergeError::Insert)?;
         self.table = merged;
         Ok(())
     }
@@ -310,10 +312,10 @@ impl<S: KeyHasher> CuckooFilter<S> {
 
 /// Stores another copy of a key that may be contained, so that it can be removed.
 impl<S: KeyHasher> Insert for CuckooFilter<S> {
-    type Error = Full;
+    type Error = InsertError;
 
     #[inline]
-    fn insert_hash(&mut self, hash: u64) -> Result<bool, Full> {
+    fn insert_hash(&mut self, hash: u64) -> Result<bool, InsertError> {
         let absent = !self.contains_hash(hash);
         self.insert_hash(hash)?;
         Ok(absent)

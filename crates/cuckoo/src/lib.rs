@@ -12,12 +12,12 @@ mod address;
 #[cfg(feature = "alloc")]
 mod builder;
 #[cfg(feature = "alloc")]
-mod bytes;
-mod error;
-#[cfg(feature = "alloc")]
 mod filter;
 #[cfg(feature = "alloc")]
 mod lanes;
+mod merge_error;
+#[cfg(feature = "alloc")]
+mod portable;
 #[cfg(feature = "alloc")]
 mod reading;
 #[cfg(feature = "alloc")]
@@ -29,20 +29,13 @@ mod view;
 
 #[cfg(feature = "alloc")]
 pub use builder::CuckooFilterBuilder;
-pub use error::{Full, MergeError};
 #[cfg(feature = "alloc")]
 pub use filter::CuckooFilter;
+pub use merge_error::MergeError;
 #[cfg(feature = "alloc")]
 pub use view::CuckooFilterView;
 // The types in the signatures of this crate, so that its users need no dependency on `pds-core`.
 #[cfg(feature = "alloc")]
-pub use pds_core::bytes::{ByteOptions, Header};
-#[cfg(feature = "alloc")]
-pub use pds_core::storage;
-pub use pds_core::{
-    AllocError, Avalanching, BuildError, DecodeError, DefaultHashBuilder, Estimate, Incompatible,
-    KeyHasher, Kind, Mixed, ParamError, PortableHasher, Raw, SipHashBuilder,
-};
-#[cfg(feature = "std")]
-pub use pds_core::{FileError, ReadError};
+pub use pds_core::{bytes, storage};
+pub use pds_core::{error, hash};
 pub use pds_params::CuckooParams;

@@ -1,11 +1,10 @@
 //! Buckets of fingerprints: the contents of a filter, without keys and hashers.
 
-use pds_core::AllocError;
+use pds_core::error::{AllocError, InsertError};
 use pds_core::internal::{StoredWord, prefetch};
 use pds_core::storage::{WordSource, Words};
 use pds_params::CuckooParams;
 
-use crate::Full;
 use crate::address::{Address, partner};
 use crate::lanes::{self, Matches, SLOTS, Slot, by_width};
 use crate::search::make_room;
@@ -207,7 +206,7 @@ impl Table {
 
     /// Stores the fingerprint of a hash in one of its buckets. Changes nothing if there is no free slot.
     #[inline]
-    pub(crate) fn insert(&mut self, hash: u64) -> Result<(), Full> {
+    pub(crate) fn insert(&mut self, hash: u64) -> Result<(), InsertError> {
         self.insert_at(self.place(hash))
     }
 
@@ -216,7 +215,7 @@ impl Table {
         &mut self,
         keys: &[K],
         hash: impl Fn(&K) -> u64,
-    ) -> Result<(), Full> {
+    ) -> Result<(), InsertError> {
         if keys.len() < LEAST_BATCH {
             return keys.iter().try_for_each(|key| self.insert(hash(key)));
         }
@@ -232,15 +231,15 @@ impl Table {
     }
 
     /// Stores all fingerprints of another table of this shape, up to the first that finds no slot.
-    pub(crate) fn insert_all(&mut self, other: &Self) -> Result<(), Full> {
+    pub(crate) fn insert_all(&mut self, other: &Self) -> Result<(), InsertError> {
         let place = |address| Place::new(address, other.partner(address));
         other.iter().try_for_each(|address| self.insert_at(place(address)))
     }
 
     #[inline]
-    fn insert_at(&mut self, place: Place) -> Result<(), Full> {
+    fn insert_at(&mut self, place: Place) -> Result<(), InsertError> {
         if !self.store(place) {
-            return Err(Full { len: self.len, num_slots: self.num_slots() });
+            return Err(InsertError::Full { len: self.len, capacity: self.num_slots() });
         }
         self.len += 1;
         Ok(())

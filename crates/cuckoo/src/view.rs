@@ -1,11 +1,12 @@
 //! A cuckoo filter that answers from its stored bytes.
 
 use pds_core::bytes::{ByteOptions, Envelope, OpenView};
+use pds_core::error::DecodeError;
+use pds_core::hash::{DefaultHashBuilder, PortableHasher};
 use pds_core::storage::Stored;
-use pds_core::{DecodeError, DefaultHashBuilder, PortableHasher};
 
 use crate::CuckooFilter;
-use crate::bytes::{check_table, params_of};
+use crate::portable::{check_table, params_of};
 use crate::table::Table;
 
 /// A read-only [`CuckooFilter`] that answers from its portable bytes, without a copy.

@@ -1,11 +1,11 @@
 //! What the filter does, at ordinary and at edge parameters.
 #![cfg(feature = "std")]
 
-use cuckoo::{
-    BuildError, CuckooFilter, CuckooFilterBuilder, MergeError, ParamError, SipHashBuilder,
-};
+use cuckoo::error::{BuildError, InsertError, ParamError};
+use cuckoo::hash::SipHashBuilder;
+use cuckoo::{CuckooFilter, CuckooFilterBuilder, MergeError};
 use pds_core::hash::finalize;
-use pds_core::{Insert, Membership, Remove};
+use pds_core::traits::{Insert, Membership, Remove};
 
 fn shaped(buckets: u64, bits: u32) -> CuckooFilter {
     CuckooFilter::builder().buckets(buckets).fingerprint_bits(bits).build().unwrap()
@@ -133,12 +133,12 @@ fn batches_stop_at_the_first_that_does_not_fit() {
     let mut filter = shaped(5, 12);
     let keys: Vec<u32> = (0..100).collect();
     let error = filter.insert_batch(&keys).unwrap_err();
-    assert_eq!((error.len, error.num_slots), (filter.len(), 20));
+    assert_eq!(error, InsertError::Full { len: filter.len(), capacity: 20 });
     let inserted = usize::try_from(filter.len()).unwrap();
     assert!(keys[..inserted].iter().all(|key| filter.contains(key)));
     assert_eq!(
         error.to_string(),
-        format!("no place for the key was found, with {inserted} of 20 slots taken")
+        format!("no place for the key was found, with {inserted} of 20 places taken")
     );
 }
 
@@ -155,7 +155,10 @@ fn a_merge_that_does_not_fit_changes_nothing() {
     (100..220u32).for_each(|key| right.insert(&key).unwrap());
     let before = (left.clone(), right.clone());
     let error = left.merge(&right).unwrap_err();
-    assert!(matches!(error, MergeError::Full(full) if full.num_slots == 200), "{error}");
+    assert!(
+        matches!(error, MergeError::Insert(InsertError::Full { capacity: 200, .. })),
+        "{error}"
+    );
     assert!((left, right) == before);
 }
 

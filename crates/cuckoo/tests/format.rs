@@ -6,10 +6,10 @@
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use cuckoo::{CuckooFilter, CuckooFilterView, SipHashBuilder};
-use pds_core::Kind;
-use pds_core::bytes::{ByteOptions, Header};
-use pds_core::{DecodeError, ParamError};
+use cuckoo::hash::SipHashBuilder;
+use cuckoo::{CuckooFilter, CuckooFilterView};
+use pds_core::bytes::{ByteOptions, Header, Kind};
+use pds_core::error::{DecodeError, ParamError};
 use pds_testkit::envelope::{with_number, with_numbers, with_payload};
 use quickcheck::quickcheck;
 

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use cuckoo::error::InsertError;
 use cuckoo::{CuckooFilter, CuckooFilterView};
 use quickcheck::{Arbitrary, Gen, quickcheck};
 
@@ -84,7 +85,8 @@ impl Model {
             Ok(()) => *self.copies.entry(key).or_default() += 1,
             Err(full) => {
                 assert!(self.filter == before, "a failed insert changed the filter");
-                assert_eq!(full.len, before.len());
+                let len = before.len();
+                assert_eq!(full, InsertError::Full { len, capacity: before.num_slots() });
             }
         }
     }

@@ -1,6 +1,7 @@
 //! The portable bytes as a serde value, under four formats.
 
-use cuckoo::{CuckooFilter, SipHashBuilder};
+use cuckoo::CuckooFilter;
+use cuckoo::hash::SipHashBuilder;
 use pds_core::bytes::WithKey;
 use pds_core::hash::finalize;
 use pds_testkit::envelope::with_number;

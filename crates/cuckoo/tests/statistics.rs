@@ -3,7 +3,8 @@
 //! All tests of this file together raise a false alarm with probability [`FALSE_ALARM`] at most.
 #![cfg(feature = "std")]
 
-use cuckoo::{CuckooFilter, CuckooParams, DefaultHashBuilder};
+use cuckoo::hash::DefaultHashBuilder;
+use cuckoo::{CuckooFilter, CuckooParams};
 use pds_params::cuckoo::{least_buckets, rate_by_load, rate_exact};
 use pds_testkit::keys;
 use pds_testkit::stats::{Binomial, normal_quantile, split_budget};

@@ -10,8 +10,10 @@ use pds_core::bytes::ByteOptions;
 use std::panic::catch_unwind;
 use std::thread;
 
+use cuckoo::error::DecodeError;
+use cuckoo::hash::{KeyHasher, SipHashBuilder};
 use cuckoo::storage::WordSource;
-use cuckoo::{CuckooFilter, CuckooFilterView, DecodeError, KeyHasher, SipHashBuilder};
+use cuckoo::{CuckooFilter, CuckooFilterView};
 
 const ITEMS: u64 = 50;
 

@@ -3,7 +3,8 @@
 use core::marker::PhantomData;
 
 use cms::{CountMinSketch, Update};
-use pds_core::{BuildError, DefaultHashBuilder, KeyHasher, ParamError};
+use pds_core::error::{BuildError, ParamError};
+use pds_core::hash::{DefaultHashBuilder, KeyHasher};
 use pds_params::{CountMinParams, HeavyHittersParams};
 
 use crate::summary::Summary;
@@ -38,7 +39,7 @@ fn sketch_for<S: KeyHasher>(
 /// let params = HeavyHittersParams::with_error(0.01, 0.001)?;
 /// let summary = HeavyHitters::<String>::builder().params(params).seed(7).build()?;
 /// assert_eq!(summary.capacity(), 1_000);
-/// # Ok::<(), heavy_hitters::BuildError>(())
+/// # Ok::<(), heavy_hitters::error::BuildError>(())
 /// ```
 #[derive(Clone, Debug)]
 #[must_use]
@@ -75,7 +76,7 @@ impl<K, S> HeavyHittersBuilder<K, S> {
         self
     }
 
-    /// Sets the hasher, such as a [`SipHashBuilder`](crate::SipHashBuilder) for keys that strangers choose.
+    /// Sets the hasher, such as a [`SipHashBuilder`](pds_core::hash::SipHashBuilder) for keys that strangers choose.
     pub fn hasher<T: KeyHasher>(self, hasher: T) -> HeavyHittersBuilder<K, T> {
         HeavyHittersBuilder { phi: self.phi, params: self.params, hasher, key: PhantomData }
     }
@@ -108,7 +109,7 @@ impl<K, S> HeavyHittersBuilder<K, S> {
 /// let list = TopK::<String>::builder().k(10).seed(7).build()?;
 /// assert_eq!(list.k(), 10);
 /// assert!(TopK::<String>::builder().build().is_err(), "no k");
-/// # Ok::<(), heavy_hitters::BuildError>(())
+/// # Ok::<(), heavy_hitters::error::BuildError>(())
 /// ```
 #[derive(Clone, Debug)]
 #[must_use]
@@ -137,7 +138,7 @@ impl<K, S> TopKBuilder<K, S> {
         self
     }
 
-    /// Sets the hasher, such as a [`SipHashBuilder`](crate::SipHashBuilder) for keys that strangers choose.
+    /// Sets the hasher, such as a [`SipHashBuilder`](pds_core::hash::SipHashBuilder) for keys that strangers choose.
     pub fn hasher<T: KeyHasher>(self, hasher: T) -> TopKBuilder<K, T> {
         TopKBuilder { k: self.k, hasher, key: PhantomData }
     }
@@ -162,12 +163,13 @@ impl<K, S> TopKBuilder<K, S> {
 ///
 /// # Examples
 /// ```
-/// use heavy_hitters::{CountMinParams, SketchedHeavyHitters};
+/// use cms::CountMinParams;
+/// use heavy_hitters::SketchedHeavyHitters;
 ///
 /// let params = CountMinParams::least_memory(0.001, 0.01)?;
 /// let detector = SketchedHeavyHitters::<String>::builder().phi(0.01).params(params).build()?;
 /// assert_eq!(detector.sketch().params(), params);
-/// # Ok::<(), heavy_hitters::BuildError>(())
+/// # Ok::<(), heavy_hitters::error::BuildError>(())
 /// ```
 #[derive(Clone, Debug)]
 #[must_use]
@@ -212,7 +214,7 @@ impl<K, S> SketchedHeavyHittersBuilder<K, S> {
         self
     }
 
-    /// Sets the hasher, such as a [`SipHashBuilder`](crate::SipHashBuilder) for keys that strangers choose.
+    /// Sets the hasher, such as a [`SipHashBuilder`](pds_core::hash::SipHashBuilder) for keys that strangers choose.
     pub fn hasher<T: KeyHasher>(self, hasher: T) -> SketchedHeavyHittersBuilder<K, T> {
         let Self { phi, error, params, key, .. } = self;
         SketchedHeavyHittersBuilder { phi, error, params, hasher, key }

@@ -8,9 +8,10 @@ use core::fmt;
 use core::hash::Hash;
 use core::slice;
 
-use cms::internal;
-use cms::{Count, CountInterval};
-use pds_core::{AllocError, BuildError, DefaultHashBuilder, Incompatible, KeyHasher, Merge};
+use cms::{Count, CountInterval, internal};
+use pds_core::error::{AllocError, BuildError, Incompatible};
+use pds_core::hash::{DefaultHashBuilder, KeyHasher};
+use pds_core::traits::Merge;
 use pds_params::HeavyHittersParams;
 use pds_params::cms::floor_product;
 
@@ -84,7 +85,7 @@ pub(crate) fn sorted<'a, K>(hitters: impl Iterator<Item = Hitter<'a, K>>) -> Vec
 /// }
 /// let top = paths.top();
 /// assert_eq!((top[0].key.as_str(), top[0].estimate.value(), top[0].error), ("/", 4, 0));
-/// # Ok::<(), pds_core::BuildError>(())
+/// # Ok::<(), pds_core::error::BuildError>(())
 /// ```
 ///
 /// # References
@@ -223,7 +224,7 @@ impl<K, S> HeavyHitters<K, S> {
     /// pages.insert_many(&"/", 9);
     /// assert_eq!(pages.halve(), 0);
     /// assert_eq!((pages.estimate(&"/").value(), pages.total()), (4, 5));
-    /// # Ok::<(), heavy_hitters::BuildError>(())
+    /// # Ok::<(), heavy_hitters::error::BuildError>(())
     /// ```
     pub fn halve(&mut self) -> u64 {
         let saturated = self.summary.saturated();
@@ -275,7 +276,7 @@ impl<K, S: KeyHasher> HeavyHitters<K, S> {
     /// }
     /// let count = requests.estimate_interval_with(&("/", 200u32), |key| key.0 == "/" && key.1 == 200);
     /// assert_eq!(count.truth_at_least, 2);
-    /// # Ok::<(), heavy_hitters::BuildError>(())
+    /// # Ok::<(), heavy_hitters::error::BuildError>(())
     /// ```
     pub fn insert_with<Q: Hash + ?Sized>(
         &mut self,

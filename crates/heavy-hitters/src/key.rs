@@ -6,8 +6,8 @@ use core::hash::Hash;
 #[cfg(target_endian = "little")]
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use pds_core::DecodeError;
 use pds_core::bytes::{Sink, Source};
+use pds_core::error::DecodeError;
 
 /// Bytes of a key that are read at once, so that a false length costs no memory.
 const CHUNK: usize = 4096;
@@ -23,7 +23,8 @@ const CHUNK: usize = 4096;
 ///
 /// # Examples
 /// ```
-/// use heavy_hitters::{PortableKey, Sink, Source, TopK};
+/// use heavy_hitters::bytes::{Sink, Source};
+/// use heavy_hitters::{PortableKey, TopK};
 ///
 /// /// A network port.
 /// #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -10,11 +10,11 @@ extern crate std;
 #[cfg(feature = "alloc")]
 mod builder;
 #[cfg(feature = "alloc")]
-mod bytes;
-#[cfg(feature = "alloc")]
 mod heavy_hitters;
 #[cfg(feature = "alloc")]
 mod key;
+#[cfg(feature = "alloc")]
+mod portable;
 #[cfg(feature = "serde")]
 pub mod serde_keys;
 #[cfg(feature = "alloc")]
@@ -35,15 +35,8 @@ pub use sketched::SketchedHeavyHitters;
 #[cfg(feature = "alloc")]
 pub use top_k::TopK;
 // The types in the signatures of this crate, so that its users need no dependency on `cms` or `pds-core`.
+pub use cms;
 #[cfg(feature = "alloc")]
-pub use cms::CountMinSketch;
-pub use cms::{Count, CountInterval};
-#[cfg(feature = "alloc")]
-pub use pds_core::bytes::{ByteOptions, Header, Sink, Source};
-pub use pds_core::{
-    AllocError, Avalanching, BuildError, DecodeError, DefaultHashBuilder, Estimate, Incompatible,
-    KeyHasher, Kind, Mixed, ParamError, PortableHasher, Raw, SipHashBuilder,
-};
-#[cfg(feature = "std")]
-pub use pds_core::{FileError, ReadError};
-pub use pds_params::{CountMinParams, HeavyHittersParams};
+pub use pds_core::bytes;
+pub use pds_core::{error, hash};
+pub use pds_params::HeavyHittersParams;

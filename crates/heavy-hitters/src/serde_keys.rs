@@ -23,15 +23,15 @@ use alloc::vec::Vec;
 use core::hash::Hash;
 
 use cms::{CountMinSketch, Update};
-use pds_core::hash::PublicSeed;
-use pds_core::{AllocError, DecodeError, KeyHasher, ParamError};
+use pds_core::error::{AllocError, DecodeError, ParamError};
+use pds_core::hash::{KeyHasher, PublicSeed};
 use pds_params::HeavyHittersParams;
 use serde::de::Error as _;
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::bytes::{Entry, check_counts, check_floor, check_tracked, enter};
 use crate::heavy_hitters::capacity_of;
+use crate::portable::{Entry, check_counts, check_floor, check_tracked, enter};
 use crate::sketched::candidates_for;
 use crate::summary::Summary;
 use crate::top_k::params_for;

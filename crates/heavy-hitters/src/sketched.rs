@@ -8,7 +8,9 @@ use core::hash::Hash;
 
 use cms::internal::{count_of, error_of};
 use cms::{Count, CountMinSketch};
-use pds_core::{BuildError, DefaultHashBuilder, Incompatible, KeyHasher, Merge, ParamError};
+use pds_core::error::{BuildError, Incompatible, ParamError};
+use pds_core::hash::{DefaultHashBuilder, KeyHasher};
+use pds_core::traits::Merge;
 use pds_params::HeavyHittersParams;
 use pds_params::cms::floor_product;
 
@@ -42,7 +44,7 @@ use crate::{Hitter, SketchedHeavyHittersBuilder};
 /// assert_eq!(paths.top().len(), 1);
 /// assert_eq!(paths.top()[0].key, "/");
 /// assert_eq!(paths.sketch().estimate("/d"), 1);
-/// # Ok::<(), pds_core::BuildError>(())
+/// # Ok::<(), pds_core::error::BuildError>(())
 /// ```
 ///
 /// # References

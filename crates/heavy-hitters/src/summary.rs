@@ -9,7 +9,8 @@ use core::slice;
 
 use cms::CountMinSketch;
 use cms::internal::{half, index};
-use pds_core::{AllocError, Incompatible, KeyHasher};
+use pds_core::error::{AllocError, Incompatible};
+use pds_core::hash::KeyHasher;
 
 use table::Table;
 

@@ -8,7 +8,9 @@ use core::hash::Hash;
 
 use cms::internal::{count_of, error_of};
 use cms::{Count, CountInterval, CountMinSketch};
-use pds_core::{BuildError, DefaultHashBuilder, Incompatible, KeyHasher, Merge, ParamError};
+use pds_core::error::{BuildError, Incompatible, ParamError};
+use pds_core::hash::{DefaultHashBuilder, KeyHasher};
+use pds_core::traits::Merge;
 use pds_params::CountMinParams;
 use pds_params::cms::MAX_TRACKED;
 
@@ -51,7 +53,7 @@ const MIN_WIDTH: u64 = 1_024;
 /// }
 /// let top: Vec<_> = words.top().iter().map(|hit| (hit.key.as_str(), hit.estimate.value())).collect();
 /// assert_eq!(top, [("to", 3), ("be", 2)]);
-/// # Ok::<(), pds_core::BuildError>(())
+/// # Ok::<(), pds_core::error::BuildError>(())
 /// ```
 ///
 /// # References
@@ -178,7 +180,7 @@ impl<K, S: KeyHasher> TopK<K, S> {
     /// let mut words = TopK::<Arc<str>>::new(2)?;
     /// words.insert_with("be", 2, |listed| **listed == *"be", || "be".into());
     /// assert_eq!(words.estimate("be"), 2);
-    /// # Ok::<(), heavy_hitters::BuildError>(())
+    /// # Ok::<(), heavy_hitters::error::BuildError>(())
     /// ```
     pub fn insert_with<Q: Hash + ?Sized>(
         &mut self,

@@ -7,7 +7,8 @@ use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::Path;
 use std::{env, fs};
 
-use heavy_hitters::{DefaultHashBuilder, HeavyHitters, KeyHasher, TopK};
+use heavy_hitters::hash::{DefaultHashBuilder, KeyHasher};
+use heavy_hitters::{HeavyHitters, TopK};
 use pds_testkit::envelope::forged;
 use pds_testkit::portable::fault_of;
 use xxhash_rust::xxh3::xxh3_64_with_seed;

@@ -1,10 +1,10 @@
 //! What summaries do, at ordinary and at edge parameters.
 #![cfg(feature = "std")]
 
-use heavy_hitters::{
-    BuildError, Count, DefaultHashBuilder, HeavyHitters, HeavyHittersParams, Hitter, Incompatible,
-    ParamError, SipHashBuilder, SketchedHeavyHitters, TopK,
-};
+use cms::Count;
+use heavy_hitters::error::{BuildError, Incompatible, ParamError};
+use heavy_hitters::hash::{DefaultHashBuilder, SipHashBuilder};
+use heavy_hitters::{HeavyHitters, HeavyHittersParams, Hitter, SketchedHeavyHitters, TopK};
 
 #[test]
 fn owned_keys_are_asked_for_by_borrowed_ones() {

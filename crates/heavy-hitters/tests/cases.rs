@@ -1,12 +1,11 @@
 //! Faults that users of such summaries have met elsewhere, each as what must hold here.
 #![cfg(feature = "std")]
 
-use cms::RowHash;
+use cms::{CountMinParams, RowHash};
 use core::hash::BuildHasher;
-use heavy_hitters::{
-    BuildError, CountMinParams, DefaultHashBuilder, HeavyHitters, HeavyHittersParams, Incompatible,
-    ParamError, SketchedHeavyHitters, TopK,
-};
+use heavy_hitters::error::{BuildError, Incompatible, ParamError};
+use heavy_hitters::hash::DefaultHashBuilder;
+use heavy_hitters::{HeavyHitters, HeavyHittersParams, SketchedHeavyHitters, TopK};
 
 fn shape(width: u64, depth: u32) -> CountMinParams {
     CountMinParams::from_width_and_depth(width, depth).unwrap()

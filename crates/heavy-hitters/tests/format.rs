@@ -6,7 +6,9 @@
 use std::path::Path;
 use std::{env, fs};
 
-use heavy_hitters::{ByteOptions, DecodeError, HeavyHitters, SketchedHeavyHitters, TopK};
+use heavy_hitters::bytes::ByteOptions;
+use heavy_hitters::error::DecodeError;
+use heavy_hitters::{HeavyHitters, SketchedHeavyHitters, TopK};
 use pds_testkit::envelope::{forged, with_number, with_numbers, with_payload};
 use pds_testkit::portable::{fault_of, refuses_damage};
 

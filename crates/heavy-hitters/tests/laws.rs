@@ -6,10 +6,9 @@ mod histories;
 
 use std::collections::HashMap;
 
-use heavy_hitters::{
-    CountMinParams, DefaultHashBuilder, HeavyHitters, HeavyHittersParams, SketchedHeavyHitters,
-    TopK,
-};
+use cms::CountMinParams;
+use heavy_hitters::hash::DefaultHashBuilder;
+use heavy_hitters::{HeavyHitters, HeavyHittersParams, SketchedHeavyHitters, TopK};
 use histories::{Step, follow};
 use quickcheck::quickcheck;
 

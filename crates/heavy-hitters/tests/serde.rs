@@ -2,10 +2,9 @@
 
 use core::fmt::Debug;
 
-use heavy_hitters::{
-    CountMinSketch, DefaultHashBuilder, HeavyHitters, SipHashBuilder, SketchedHeavyHitters, TopK,
-    serde_keys,
-};
+use cms::CountMinSketch;
+use heavy_hitters::hash::{DefaultHashBuilder, SipHashBuilder};
+use heavy_hitters::{HeavyHitters, SketchedHeavyHitters, TopK, serde_keys};
 use pds_core::bytes::WithKey;
 use pds_core::internal::serde::{Deserialize, Deserializer, Serialize, Serializer};
 use pds_testkit::format::{FORMATS, Format};

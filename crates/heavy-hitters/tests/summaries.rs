@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use std::time::Instant;
 
 use heavy_hitters::{HeavyHitters, HeavyHittersParams, SketchedHeavyHitters, TopK};
+use pds_core::hash::{Avalanching, DefaultHashBuilder};
 use pds_core::internal::GOLDEN_RATIO;
-use pds_core::{Avalanching, DefaultHashBuilder};
 use pds_testkit::hashers::IdentityBuilder;
 use pds_testkit::zipf::{Zipf, counts};
 

@@ -6,7 +6,9 @@ use core::hash::Hash;
 use core::sync::atomic::AtomicU8;
 use core::sync::atomic::Ordering::Relaxed;
 
-use pds_core::{DefaultHashBuilder, Incompatible, Insert, KeyHasher, Merge};
+use pds_core::error::Incompatible;
+use pds_core::hash::{DefaultHashBuilder, KeyHasher};
+use pds_core::traits::{Insert, Merge};
 use pds_params::HllParams;
 
 use crate::HyperLogLog;
@@ -46,7 +48,7 @@ pub struct AtomicRegisters {
 ///     s.spawn(|| (&seen).extend(40_000..100_000u32));
 /// });
 /// assert!((seen.estimate() / 1e5 - 1.0).abs() < 0.03);
-/// # Ok::<(), pds_core::ParamError>(())
+/// # Ok::<(), pds_core::error::ParamError>(())
 /// ```
 pub type AtomicHyperLogLog<S = DefaultHashBuilder> = HyperLogLog<S, AtomicRegisters>;
 

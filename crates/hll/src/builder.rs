@@ -1,6 +1,7 @@
 //! The builders of sketches.
 
-use pds_core::{DefaultHashBuilder, KeyHasher, ParamError};
+use pds_core::error::ParamError;
+use pds_core::hash::{DefaultHashBuilder, KeyHasher};
 use pds_params::HllParams;
 use pds_params::hll::CardinalityEstimator::{self, Improved, UltraFgra};
 
@@ -45,7 +46,7 @@ impl Given {
 /// assert_eq!(HyperLogLog::builder().standard_error(0.02).build()?.precision(), 12);
 /// assert_eq!(HyperLogLog::builder().memory_bytes(100_000).seed(7).build()?.precision(), 16);
 /// assert!(HyperLogLog::builder().precision(3).build().is_err());
-/// # Ok::<(), pds_core::ParamError>(())
+/// # Ok::<(), pds_core::error::ParamError>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 #[must_use]
@@ -85,7 +86,7 @@ impl<S> HyperLogLogBuilder<S> {
         self
     }
 
-    /// Sets the hasher, such as a [`SipHashBuilder`](pds_core::SipHashBuilder) for keys that strangers choose.
+    /// Sets the hasher, such as a [`SipHashBuilder`](pds_core::hash::SipHashBuilder) for keys that strangers choose.
     pub fn hasher<T: KeyHasher>(self, hasher: T) -> HyperLogLogBuilder<T> {
         HyperLogLogBuilder { given: self.given, hasher }
     }
@@ -124,7 +125,7 @@ impl<S> HyperLogLogBuilder<S> {
 ///
 /// assert_eq!(UltraLogLog::builder().standard_error(0.01).seed(7).build()?.precision(), 13);
 /// assert_eq!(UltraLogLog::builder().memory_bytes(100_000).build()?.precision(), 16);
-/// # Ok::<(), pds_core::ParamError>(())
+/// # Ok::<(), pds_core::error::ParamError>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 #[must_use]
@@ -164,7 +165,7 @@ impl<S> UltraLogLogBuilder<S> {
         self
     }
 
-    /// Sets the hasher, such as a [`SipHashBuilder`](pds_core::SipHashBuilder) for keys that strangers choose.
+    /// Sets the hasher, such as a [`SipHashBuilder`](pds_core::hash::SipHashBuilder) for keys that strangers choose.
     pub fn hasher<T: KeyHasher>(self, hasher: T) -> UltraLogLogBuilder<T> {
         UltraLogLogBuilder { given: self.given, hasher }
     }

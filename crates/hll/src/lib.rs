@@ -19,14 +19,14 @@ mod batch;
 #[cfg(feature = "alloc")]
 mod builder;
 #[cfg(feature = "alloc")]
-mod bytes;
-#[cfg(feature = "alloc")]
 mod coupon;
 #[cfg(feature = "alloc")]
 mod dense;
 mod estimator;
 #[cfg(feature = "alloc")]
 mod martingale;
+#[cfg(feature = "alloc")]
+mod portable;
 #[cfg(feature = "alloc")]
 mod sketch;
 #[cfg(feature = "alloc")]
@@ -60,11 +60,6 @@ pub mod internal {
 
 // The types in the signatures of this crate, so that its users need no dependency on `pds-core`.
 #[cfg(feature = "alloc")]
-pub use pds_core::bytes::{ByteOptions, Header};
-pub use pds_core::{
-    AllocError, Avalanching, BuildError, DecodeError, DefaultHashBuilder, Estimate, Incompatible,
-    KeyHasher, Kind, Mixed, ParamError, PortableHasher, Raw, SipHashBuilder,
-};
-#[cfg(feature = "std")]
-pub use pds_core::{FileError, ReadError};
-pub use pds_params::HllParams;
+pub use pds_core::bytes;
+pub use pds_core::{error, hash};
+pub use pds_params::{Estimate, HllParams};

@@ -12,9 +12,10 @@ use alloc::vec::Vec;
 use core::convert::Infallible;
 use core::ops::RangeInclusive;
 
-use pds_core::{Estimate, Merge, ParamError};
-use pds_params::HllParams;
+use pds_core::error::ParamError;
+use pds_core::traits::Merge;
 use pds_params::hll::CardinalityEstimator::Improved;
+use pds_params::{Estimate, HllParams};
 
 pub use error::RedisError;
 pub use hash::murmur_hash_64a;
@@ -43,7 +44,7 @@ const SEED: u64 = 0xadc8_3b19;
 ///
 /// Sketches are equal if their registers are equal, whether they are written sparse or dense.
 ///
-/// It does not implement [`Cardinality`](pds_core::Cardinality), which takes keys of any `Hash` type. Such a type does
+/// It does not implement [`Cardinality`](pds_core::traits::Cardinality), which takes keys of any `Hash` type. Such a type does
 /// not pass the bytes to a hasher that Redis hashes.
 ///
 /// # Examples

@@ -9,7 +9,9 @@ use alloc::vec::Vec;
 use core::convert::Infallible;
 use core::hash::Hash;
 
-use pds_core::{DefaultHashBuilder, Incompatible, Insert, KeyHasher, Merge, ParamError};
+use pds_core::error::{Incompatible, ParamError};
+use pds_core::hash::{DefaultHashBuilder, KeyHasher};
+use pds_core::traits::{Insert, Merge};
 use pds_params::HllParams;
 use pds_params::hll::MIN_PRECISION;
 
@@ -163,7 +165,7 @@ impl<S> HyperLogLog<S> {
     /// coarse.extend(0..50_000u32);
     /// fine.reduce_precision(10)?;
     /// assert_eq!(fine, coarse);
-    /// # Ok::<(), pds_core::ParamError>(())
+    /// # Ok::<(), pds_core::error::ParamError>(())
     /// ```
     pub fn reduce_precision(&mut self, precision: u32) -> Result<(), ParamError> {
         let params = reduced(self.params(), precision)?;
@@ -250,7 +252,7 @@ impl<S: KeyHasher> HyperLogLog<S> {
     /// let mut day = HyperLogLog::default();
     /// day.merge_all(&hours)?;
     /// assert_eq!(day.estimate().round(), 28.0);
-    /// # Ok::<(), hll::Incompatible>(())
+    /// # Ok::<(), hll::error::Incompatible>(())
     /// ```
     pub fn merge_all<'a, I>(&mut self, others: I) -> Result<(), Incompatible>
     where

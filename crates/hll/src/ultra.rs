@@ -10,8 +10,10 @@ use alloc::vec::Vec;
 use core::convert::Infallible;
 use core::hash::Hash;
 
+use pds_core::error::{Incompatible, ParamError};
+use pds_core::hash::{DefaultHashBuilder, KeyHasher};
 use pds_core::internal::reduced_mut;
-use pds_core::{DefaultHashBuilder, Incompatible, Insert, KeyHasher, Merge, ParamError};
+use pds_core::traits::{Insert, Merge};
 use pds_params::HllParams;
 
 pub(crate) use register::is_possible;

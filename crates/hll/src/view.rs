@@ -1,12 +1,13 @@
 //! Views: HyperLogLog sketches that answer from portable bytes.
 
 use pds_core::bytes::{ByteOptions, Envelope, OpenView};
+use pds_core::error::DecodeError;
+use pds_core::hash::{DefaultHashBuilder, PortableHasher};
 use pds_core::storage::Stored;
-use pds_core::{DecodeError, DefaultHashBuilder, PortableHasher};
 use pds_params::HllParams;
 
 use crate::HyperLogLog;
-use crate::bytes::{StoredForm, check_plain, form_of, ranks};
+use crate::portable::{StoredForm, check_plain, form_of, ranks};
 use crate::storage::RegisterSource;
 
 /// Storage of a read-only [`HyperLogLog`]: portable bytes, read in place.

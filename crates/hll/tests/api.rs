@@ -6,7 +6,9 @@ extern crate alloc;
 use alloc::sync::Arc;
 
 use hll::{AtomicHyperLogLog, HllParams, HyperLogLog, UltraLogLog};
-use pds_core::{Cardinality, DefaultHashBuilder, Incompatible, ParamError, SipHashBuilder};
+use pds_core::error::{Incompatible, ParamError};
+use pds_core::hash::{DefaultHashBuilder, SipHashBuilder};
+use pds_core::traits::Cardinality;
 
 fn numbers(precision: u32, keys: core::ops::Range<u32>) -> HyperLogLog {
     let mut sketch = HyperLogLog::new(precision).unwrap();

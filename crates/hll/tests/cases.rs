@@ -2,13 +2,16 @@
 #![cfg(feature = "std")]
 
 use core::time::Duration;
-use pds_core::Avalanching;
+use pds_core::hash::Avalanching;
 use std::time::Instant;
 
+use hll::bytes::ByteOptions;
+use hll::error::{Incompatible, ParamError};
+use hll::hash::SipHashBuilder;
+use hll::redis::RedisHyperLogLog;
 use hll::{
-    AtomicHyperLogLog, ByteOptions, Estimate, HllParams, HyperLogLog, HyperLogLogView,
-    Incompatible, ParamError, SipHashBuilder, UltraLogLog, UltraLogLogView,
-    redis::RedisHyperLogLog,
+    AtomicHyperLogLog, Estimate, HllParams, HyperLogLog, HyperLogLogView, UltraLogLog,
+    UltraLogLogView,
 };
 use pds_params::hll::CardinalityEstimator::{self, Improved, UltraFgra};
 use pds_testkit::{hashers, keys};

@@ -11,9 +11,9 @@ use std::{env, fs};
 use hll::{
     AtomicHyperLogLog, HllParams, HyperLogLog, HyperLogLogView, UltraLogLog, UltraLogLogView,
 };
-use pds_core::Kind;
-use pds_core::bytes::ByteOptions;
-use pds_core::{DecodeError, ReadError, SipHashBuilder};
+use pds_core::bytes::{ByteOptions, Kind};
+use pds_core::error::{DecodeError, ReadError};
+use pds_core::hash::SipHashBuilder;
 use pds_testkit::envelope::{SHAPE, envelope as put_together, sections};
 
 const KEY: [u8; 16] = *b"0123456789abcdef";

@@ -4,7 +4,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hll::redis::{RedisError, RedisHyperLogLog, murmur_hash_64a};
-use pds_core::Merge;
+use pds_core::traits::Merge;
 use serde_json::Value;
 
 /// Sets, merges and single steps as redis-server 7.4.1 answered them.

@@ -8,8 +8,9 @@ mod errors;
 
 use errors::{Errors, limit};
 use hll::{HllParams, HyperLogLog, UltraLogLog};
-use pds_params::hll::CardinalityEstimator::UltraMaximumLikelihood;
-use pds_params::hll::CardinalityEstimator::{self, Improved, Martingale, MaximumLikelihood};
+use pds_params::hll::CardinalityEstimator::{
+    self, Improved, Martingale, MaximumLikelihood, UltraMaximumLikelihood,
+};
 use pds_testkit::keys;
 use serde_json::Value;
 

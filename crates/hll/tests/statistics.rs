@@ -10,13 +10,15 @@
 
 mod errors;
 
+use hll::hash::DefaultHashBuilder;
 use hll::internal::{
     FINITE_SIZE, improved, maximum_likelihood, ultra_fgra, ultra_maximum_likelihood,
 };
-use hll::{DefaultHashBuilder, HllParams, HyperLogLog, UltraLogLog};
-use pds_core::{KeyHasher, Mixed};
-use pds_params::hll::CardinalityEstimator::{self, Improved, MaximumLikelihood};
-use pds_params::hll::CardinalityEstimator::{Martingale, UltraFgra, UltraMaximumLikelihood};
+use hll::{HllParams, HyperLogLog, UltraLogLog};
+use pds_core::hash::{KeyHasher, Mixed};
+use pds_params::hll::CardinalityEstimator::{
+    self, Improved, Martingale, MaximumLikelihood, UltraFgra, UltraMaximumLikelihood,
+};
 use pds_testkit::hashers::{Fnv1aBuilder, IdentityBuilder};
 use pds_testkit::keys;
 use pds_testkit::stats::Binomial;

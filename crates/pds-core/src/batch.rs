@@ -6,7 +6,7 @@
 
 use core::hash::Hash;
 
-use crate::KeyHasher;
+use crate::hash::KeyHasher;
 
 /// Number of keys that are prefetched before the first of them is visited.
 // Enough to keep busy every read that a core can have outstanding, few enough that no line leaves the first cache before

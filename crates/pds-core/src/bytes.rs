@@ -15,8 +15,8 @@
 //!
 //! ```
 //! use core::ops::RangeInclusive;
-//! use pds_core::bytes::{ByteOptions, NoHasher, Portable, Shape, Sink, Source};
-//! use pds_core::{DecodeError, Kind};
+//! use pds_core::bytes::{ByteOptions, Kind, NoHasher, Portable, Shape, Sink, Source};
+//! use pds_core::error::DecodeError;
 //!
 //! /// Counts of values, in bins of one width.
 //! #[derive(Debug, PartialEq)]
@@ -102,6 +102,7 @@ mod stream;
 mod view;
 mod writer;
 
+pub use crate::kind::Kind;
 pub use convert::{FromEnvelope, OpenEnvelope, ToEnvelope};
 pub use envelope::Envelope;
 pub use hasher::{MaybeHasher, NoHasher, StoredHasher};

@@ -8,7 +8,7 @@ use core::{error, fmt};
 pub use decode::{DecodeError, SectionFault};
 #[cfg(feature = "std")]
 pub use decode::{FileError, ReadError};
-pub use pds_params::{Estimate, ParamError};
+pub use pds_params::ParamError;
 
 /// The allocator refused memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,15 +59,18 @@ impl From<AllocError> for BuildError {
     }
 }
 
-/// Why a structure of any kind does not take a key: the error of [`DynInsert`](crate::DynInsert). Nothing is changed.
+/// Why a structure does not take a key. Nothing is changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InsertError {
-    /// There is no room for the key. Other keys may still fit.
+    /// No place was found for the key. It is not in; all keys inserted before still are.
+    ///
+    /// Other keys may still fit. Near the capacity, the structure is full. A cuckoo filter far below it got more than eight
+    /// copies of one key.
     Full {
-        /// Keys that it holds, copies too.
+        /// Number of places in use.
         len: u64,
-        /// The most that it could hold.
+        /// Number of places.
         capacity: u64,
     },
     /// It needs more memory, which could not be had.
@@ -78,7 +81,7 @@ impl fmt::Display for InsertError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Full { len, capacity } => {
-                write!(f, "no room for the key was found, with {len} of {capacity} places taken")
+                write!(f, "no place for the key was found, with {len} of {capacity} places taken")
             }
             Self::Alloc(e) => e.fmt(f),
         }
@@ -86,12 +89,6 @@ impl fmt::Display for InsertError {
 }
 
 impl error::Error for InsertError {}
-
-impl From<AllocError> for InsertError {
-    fn from(e: AllocError) -> Self {
-        Self::Alloc(e)
-    }
-}
 
 impl From<Infallible> for InsertError {
     fn from(never: Infallible) -> Self {
@@ -176,7 +173,7 @@ impl Incompatible {
     /// # Errors
     /// [`Incompatible::Hasher`] if they hash differently.
     #[doc(hidden)]
-    pub fn check_hasher<S: crate::KeyHasher>(left: &S, right: &S) -> Result<(), Self> {
+    pub fn check_hasher<S: crate::hash::KeyHasher>(left: &S, right: &S) -> Result<(), Self> {
         let (left, right) = (crate::hash::probe(left), crate::hash::probe(right));
         if left == right { Ok(()) } else { Err(Self::Hasher { left, right }) }
     }

@@ -65,7 +65,7 @@ pub fn probe<S: KeyHasher>(hasher: &S) -> u64 {
 ///
 /// # Examples
 /// ```
-/// use pds_core::{DefaultHashBuilder, KeyHasher, Raw};
+/// use pds_core::hash::{DefaultHashBuilder, KeyHasher, Raw};
 ///
 /// let hasher = DefaultHashBuilder::default();
 /// assert_eq!(hasher.hash_key(&Raw(b"abc")), 0x78af_5f94_892f_3950);
@@ -92,7 +92,7 @@ impl Hash for Raw<'_> {
 /// ```
 /// use core::hash::{BuildHasherDefault, Hasher};
 ///
-/// use pds_core::{KeyHasher, Mixed, PortableHasher};
+/// use pds_core::hash::{KeyHasher, Mixed, PortableHasher};
 ///
 /// /// FNV-1a, 64 bits.
 /// #[derive(Clone)]
@@ -159,8 +159,8 @@ impl Hash for Raw<'_> {
 ///
 /// ```compile_fail
 /// // `RandomState` draws new keys in each process, so it has no portable bytes.
-/// fn stores<H: pds_core::PortableHasher>() {}
-/// stores::<pds_core::Avalanching<std::hash::RandomState>>();
+/// fn stores<H: pds_core::hash::PortableHasher>() {}
+/// stores::<pds_core::hash::Avalanching<std::hash::RandomState>>();
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no portable bytes: its hashes are promised for this process only",
@@ -199,11 +199,11 @@ pub trait PortableHasher: KeyHasher + Sized {
 ///
 /// ```
 /// fn saves_without_a_choice<H: pds_core::hash::PublicSeed>() {}
-/// saves_without_a_choice::<pds_core::DefaultHashBuilder>();
+/// saves_without_a_choice::<pds_core::hash::DefaultHashBuilder>();
 /// ```
 /// ```compile_fail,E0277
 /// # fn saves_without_a_choice<H: pds_core::hash::PublicSeed>() {}
-/// saves_without_a_choice::<pds_core::SipHashBuilder>();
+/// saves_without_a_choice::<pds_core::hash::SipHashBuilder>();
 /// ```
 #[diagnostic::on_unimplemented(
     message = "the key of `{Self}` is a secret: say whether it is written with the structure",

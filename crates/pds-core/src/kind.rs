@@ -10,7 +10,7 @@ use core::hash::{Hash, Hasher};
 ///
 /// # Examples
 /// ```
-/// use pds_core::Kind;
+/// use pds_core::bytes::Kind;
 ///
 /// const RESERVOIR: Kind = Kind::new(0x8001, "reservoir sample");
 /// assert_eq!(RESERVOIR.to_string(), "reservoir sample");

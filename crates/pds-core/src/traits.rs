@@ -9,13 +9,14 @@
 use core::error::Error;
 use core::hash::Hash;
 
-use crate::{InsertError, KeyHasher};
+use crate::error::InsertError;
+use crate::hash::KeyHasher;
 
 /// Membership tests: *have I seen this key?*
 pub trait Membership: KeyHasher {
     /// Tests by its hash whether a key may be in the set. `false` is certain.
     ///
-    /// See [`KeyHasher`](crate::KeyHasher#hashes-of-your-own) for the hash.
+    /// See [`KeyHasher`](crate::hash::KeyHasher#hashes-of-your-own) for the hash.
     fn contains_hash(&self, hash: u64) -> bool;
 
     /// Tests many hashes: `out[i]` is the answer for `hashes[i]`.
@@ -46,7 +47,7 @@ impl dyn Membership + '_ {
     ///
     /// # Examples
     /// ```
-    /// use pds_core::Membership;
+    /// use pds_core::traits::Membership;
     ///
     /// fn in_all(filters: &[Box<dyn Membership>], key: &str) -> bool {
     ///     filters.iter().all(|filter| filter.contains_key(key))
@@ -66,7 +67,7 @@ pub trait Insert: KeyHasher {
     /// Inserts a key by its hash. Returns `true` if it was not contained before.
     ///
     /// If several threads insert the same key into a shared structure at the same time, several may get `true`. See
-    /// [`KeyHasher`](crate::KeyHasher#hashes-of-your-own) for the hash.
+    /// [`KeyHasher`](crate::hash::KeyHasher#hashes-of-your-own) for the hash.
     ///
     /// # Errors
     /// Those of the structure. Nothing is changed then.
@@ -100,7 +101,8 @@ impl<E: Error> dyn Insert<Error = E> + '_ {
 ///
 /// # Examples
 /// ```
-/// use pds_core::{DynInsert, InsertError};
+/// use pds_core::error::InsertError;
+/// use pds_core::traits::DynInsert;
 ///
 /// fn insert_into_all(structures: &mut [Box<dyn DynInsert>], key: &str) -> Result<(), InsertError> {
 ///     structures.iter_mut().try_for_each(|structure| structure.insert_key(key).map(drop))
@@ -134,7 +136,7 @@ impl dyn DynInsert + '_ {
 pub trait Remove: KeyHasher {
     /// Removes one copy of a key by its hash. Returns `false`, and changes nothing, if the key is certainly absent.
     ///
-    /// See [`KeyHasher`](crate::KeyHasher#hashes-of-your-own) for the hash.
+    /// See [`KeyHasher`](crate::hash::KeyHasher#hashes-of-your-own) for the hash.
     fn remove_hash(&mut self, hash: u64) -> bool;
 
     /// Removes one copy of `key`. Returns `false`, and changes nothing, if the key is certainly absent.
@@ -156,7 +158,7 @@ impl dyn Remove + '_ {
 
 /// Merging of structures of the same shape.
 pub trait Merge: Sized {
-    /// Why two structures cannot be merged: [`Incompatible`](crate::Incompatible), or an error of the structure.
+    /// Why two structures cannot be merged: [`Incompatible`](crate::error::Incompatible), or an error of the structure.
     type Error: Error;
 
     /// Adds the contents of `other` to `self`.
@@ -170,7 +172,7 @@ pub trait Merge: Sized {
 pub trait Frequency: KeyHasher {
     /// Estimates by its hash how often a key was inserted.
     ///
-    /// See [`KeyHasher`](crate::KeyHasher#hashes-of-your-own) for the hash.
+    /// See [`KeyHasher`](crate::hash::KeyHasher#hashes-of-your-own) for the hash.
     fn estimate_hash(&self, hash: u64) -> u64;
 
     /// Estimates how often `key` was inserted.

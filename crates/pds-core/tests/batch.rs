@@ -2,7 +2,7 @@
 
 use core::hash::BuildHasher;
 
-use pds_core::DefaultHashBuilder;
+use pds_core::hash::DefaultHashBuilder;
 use pds_core::internal::{answer_keys, check_lengths, insert_keys};
 
 #[test]

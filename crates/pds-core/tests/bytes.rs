@@ -9,7 +9,8 @@ mod plain;
 use core::hash::{BuildHasher, Hasher};
 
 use pds_core::bytes::{ByteOptions, Envelope, Header};
-use pds_core::{DecodeError, DefaultHashBuilder, KeyHasher, PortableHasher, ReadError};
+use pds_core::error::{DecodeError, ReadError};
+use pds_core::hash::{DefaultHashBuilder, KeyHasher, PortableHasher};
 use plain::{MOST_WORDS, Plain, plain};
 
 /// Words pass in pieces of 2048: sizes about its multiples.

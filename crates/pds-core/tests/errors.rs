@@ -1,8 +1,11 @@
 //! Errors say what was wrong, which value, what is allowed.
 
-use pds_core::{AllocError, BuildError, DefaultHashBuilder, Incompatible, SipHashBuilder};
 #[cfg(feature = "alloc")]
-use pds_core::{DecodeError, Kind, ParamError, SectionFault};
+use pds_core::bytes::Kind;
+use pds_core::error::{
+    AllocError, BuildError, DecodeError, Incompatible, ParamError, SectionFault,
+};
+use pds_core::hash::{DefaultHashBuilder, SipHashBuilder};
 
 #[test]
 fn differing_shapes_are_named() {

@@ -3,8 +3,9 @@
 
 use core::hash::{BuildHasher, Hash};
 
-use pds_core::hash::{finalize, probe, reduce};
-use pds_core::{DefaultHashBuilder, PortableHasher, Raw, SipHashBuilder};
+use pds_core::hash::{
+    DefaultHashBuilder, PortableHasher, Raw, SipHashBuilder, finalize, probe, reduce,
+};
 use quickcheck::quickcheck;
 
 const SEEDS: [u64; 3] = [0, 1, 0x0123_4567_89ab_cdef];

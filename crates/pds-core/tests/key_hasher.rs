@@ -7,11 +7,11 @@ use core::hash::{BuildHasher, Hash, Hasher};
 use std::collections::HashMap;
 use std::hash::RandomState;
 
-use pds_core::hash::finalize;
-use pds_core::{
-    Avalanching, DefaultHashBuilder, Frequency, Insert, KeyHasher, Membership, Mixed,
-    PortableHasher, Raw, Remove, SipHashBuilder,
+use pds_core::hash::{
+    Avalanching, DefaultHashBuilder, KeyHasher, Mixed, PortableHasher, Raw, SipHashBuilder,
+    finalize,
 };
+use pds_core::traits::{Frequency, Insert, Membership, Remove};
 use quickcheck::quickcheck;
 
 #[derive(Hash)]

@@ -4,7 +4,7 @@
 
 use core::sync::atomic::Ordering::Relaxed;
 
-use pds_core::AllocError;
+use pds_core::error::AllocError;
 use pds_core::internal::{
     BitWords, Bits, LINE_BYTES, StoredWord, prefetch, reduced_in_row, reduced_in_row_mut, set_bits,
 };

@@ -8,8 +8,10 @@ use pds_params::bloom::{
     intersection_cardinality, intersection_rate, overfill_rate, rate_asymptotic, rate_exact,
     rate_finite, rate_from_fill, scheme_excess, set_bits_standard_deviation, union_rate,
 };
-use pds_params::{BlockedBloomParams, BlockedCountingParams, BloomParams, CuckooParams};
-use pds_params::{Estimate, HashTableParams, ParamError, Preference, blocked, counting, cuckoo};
+use pds_params::{
+    BlockedBloomParams, BlockedCountingParams, BloomParams, CuckooParams, Estimate,
+    HashTableParams, ParamError, Preference, blocked, counting, cuckoo,
+};
 
 /// A size computed from a 32-bit intermediate cannot have a rate below n / 2^32.
 #[test]

@@ -13,7 +13,7 @@ macro_rules! counts_of_bits {
                 let empty = shaped(size, hashes);
                 assert_eq!(
                     empty.approx_len(),
-                    ::pds_core::Estimate { value: 0.0, standard_error: 0.0 }
+                    ::pds_params::Estimate { value: 0.0, standard_error: 0.0 }
                 );
                 let mut filter = empty.try_clone().unwrap();
                 for key in 0..40u64 {
@@ -29,7 +29,7 @@ macro_rules! counts_of_bits {
                         let same = filter.approx_intersection_len(&filter).unwrap();
                         assert!(same.value.is_finite() && same.standard_error.is_finite());
                         let none = filter.approx_intersection_len(&empty).unwrap();
-                        assert_eq!(none, ::pds_core::Estimate { value: 0.0, standard_error: 0.0 });
+                        assert_eq!(none, ::pds_params::Estimate { value: 0.0, standard_error: 0.0 });
                     } else {
                         assert_eq!(items.value, f64::INFINITY, "the bits tell nothing");
                     }
@@ -55,7 +55,7 @@ macro_rules! counts_of_bits {
                     let keys: Vec<u64> = random.by_ref().take(2 * items - items / 2).collect();
                     left.insert_hash_batch(&keys[..items]);
                     right.insert_hash_batch(&keys[items - items / 2..]);
-                    let holds = |estimate: ::pds_core::Estimate, truth: usize| {
+                    let holds = |estimate: ::pds_params::Estimate, truth: usize| {
                         let off = (estimate.value - truth as f64).abs();
                         u32::from(off <= 2.0 * estimate.standard_error)
                     };

@@ -6,7 +6,7 @@
 use core::fmt;
 use core::hash::{BuildHasher, Hasher};
 
-use pds_core::{DefaultHashBuilder, Mixed};
+use pds_core::hash::{DefaultHashBuilder, Mixed};
 
 use crate::keys::awkward;
 

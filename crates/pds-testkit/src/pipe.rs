@@ -2,8 +2,7 @@
 
 use core::fmt::Display;
 use std::io::{self, ErrorKind, Write};
-use std::panic;
-use std::process;
+use std::{panic, process};
 
 /// Prints a text to standard output. A closed pipe is not an error.
 ///

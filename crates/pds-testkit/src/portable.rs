@@ -3,7 +3,8 @@
 use core::fmt::Debug;
 
 use pds_core::bytes::{ByteOptions, Portable};
-use pds_core::{DecodeError, Membership, ReadError};
+use pds_core::error::{DecodeError, ReadError};
+use pds_core::traits::Membership;
 
 use crate::mutate::Choices;
 

@@ -9,9 +9,11 @@ use alloc::sync::Arc;
 use core::cell::Cell;
 use core::ops::RangeInclusive;
 
-use pds_core::bytes::{ByteOptions, Envelope, Header, NoHasher, Portable, Shape, Sink, Source};
-use pds_core::hash::probe;
-use pds_core::{DecodeError, DefaultHashBuilder, Kind, ReadError, SectionFault, SipHashBuilder};
+use pds_core::bytes::{
+    ByteOptions, Envelope, Header, Kind, NoHasher, Portable, Shape, Sink, Source,
+};
+use pds_core::error::{DecodeError, ReadError, SectionFault};
+use pds_core::hash::{DefaultHashBuilder, SipHashBuilder, probe};
 use pds_testkit::envelope::{
     DESIGN, HASHER, SHAPE, Section, envelope, forged, head_bytes, number_offset, sections,
     with_numbers, with_payload, with_sections,

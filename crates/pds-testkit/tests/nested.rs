@@ -7,10 +7,11 @@ use core::ops::RangeInclusive;
 use std::io::Read;
 
 use pds_core::bytes::{
-    ByteOptions, Envelope, Header, MAX_NESTING, NoHasher, Portable, Shape, Sink, Source,
+    ByteOptions, Envelope, Header, Kind, MAX_NESTING, NoHasher, Portable, Shape, Sink, Source,
     ToEnvelope, after_envelope,
 };
-use pds_core::{DecodeError, DefaultHashBuilder, Kind, PortableHasher, ReadError, SipHashBuilder};
+use pds_core::error::{DecodeError, ReadError};
+use pds_core::hash::{DefaultHashBuilder, PortableHasher, SipHashBuilder};
 use pds_testkit::allocation::{CONSTANT, PeakAlloc, peak_of};
 use pds_testkit::envelope::{
     envelope, forged, head_bytes, sections, with_number, with_payload, with_sections,

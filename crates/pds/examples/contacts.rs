@@ -14,7 +14,8 @@ mod shared;
 use core::error::Error;
 use core::fmt;
 
-use pds::{BloomFilter, BuildError, Typed};
+use pds::error::BuildError;
+use pds::{BloomFilter, Typed};
 use shared::{
     ExactSet, MEMORY_OF_SETS, ask, assert_rate, grouped, percent, pick, random, size,
     string_set_bytes,

@@ -16,7 +16,8 @@ mod shared;
 use core::error::Error;
 use std::collections::{BTreeMap, HashSet};
 
-use pds::{Estimate, HyperLogLog, ParamError};
+use pds::error::ParamError;
+use pds::{Estimate, HyperLogLog};
 use shared::access_log::{Request, given_or_made_up};
 use shared::grouped;
 

@@ -14,7 +14,8 @@ mod shared;
 use core::error::Error;
 use std::{env, fs};
 
-use pds::{BloomFilter, BuildError, Typed};
+use pds::error::BuildError;
+use pds::{BloomFilter, Typed};
 use shared::{
     ExactSet, MEMORY_OF_SETS, ask, assert_rate, grouped, percent, shuffled, size, string_set_bytes,
 };

@@ -15,7 +15,8 @@ mod shared;
 use core::error::Error;
 use std::collections::{BTreeMap, HashSet};
 
-use pds::{HyperLogLog, Incompatible, ParamError};
+use pds::HyperLogLog;
+use pds::error::{Incompatible, ParamError};
 use shared::access_log::{Request, given_or_made_up};
 use shared::{grouped, percent, size};
 

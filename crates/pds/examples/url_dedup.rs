@@ -20,7 +20,9 @@ use std::hash::RandomState;
 use std::time::Instant;
 use std::{env, fs};
 
-use pds::{BloomFilter, BuildError, DefaultHashBuilder};
+use pds::BloomFilter;
+use pds::error::BuildError;
+use pds::hash::DefaultHashBuilder;
 use shared::{
     MEMORY_OF_SETS, ask, assert_rate, grouped, percent, pick, random, shuffled, size,
     string_set_bytes, table_bytes,

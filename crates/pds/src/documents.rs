@@ -15,18 +15,21 @@ mod security {}
 /// A filter with a secret key is not stored without an explicit choice.
 ///
 /// ```compile_fail,E0277
-/// # use pds::{BloomFilter, SipHashBuilder};
+/// # use pds::hash::SipHashBuilder;
+/// # use pds::BloomFilter;
 /// # let filter = BloomFilter::builder().expected_items(9).hasher(SipHashBuilder::random()).build().unwrap();
 /// let bytes = filter.to_bytes();
 /// ```
 /// ```compile_fail,E0277
-/// # use pds::{BloomFilter, SipHashBuilder};
+/// # use pds::hash::SipHashBuilder;
+/// # use pds::BloomFilter;
 /// # let filter = BloomFilter::builder().expected_items(9).hasher(SipHashBuilder::random()).build().unwrap();
 /// let written = filter.write_to(Vec::new());
 /// ```
 #[cfg_attr(feature = "serde", doc = "```compile_fail,E0277")]
 #[cfg_attr(not(feature = "serde"), doc = "```ignore")]
-/// # use pds::{BloomFilter, SipHashBuilder};
+/// # use pds::hash::SipHashBuilder;
+/// # use pds::BloomFilter;
 /// # let filter = BloomFilter::builder().expected_items(9).hasher(SipHashBuilder::random()).build().unwrap();
 /// let text = serde_json::to_string(&filter);
 /// ```

@@ -15,7 +15,7 @@ pub(crate) use kinds::{
 };
 pub use sketch::DynSketch;
 
-use crate::Kind;
+use crate::bytes::Kind;
 
 /// An operation that the structure does not support.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

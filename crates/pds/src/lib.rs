@@ -70,7 +70,7 @@ pub use heavy_hitters;
 pub use hll;
 #[cfg(feature = "alloc")]
 pub use pds_core::bytes;
-pub use pds_core::hash;
+pub use pds_core::{error, hash, traits};
 pub use pds_params as params;
 
 #[cfg(all(feature = "blocked", feature = "alloc", target_has_atomic = "64"))]
@@ -102,45 +102,5 @@ pub use heavy_hitters::{HeavyHitters, SketchedHeavyHitters, TopK};
 pub use hll::AtomicHyperLogLog;
 #[cfg(all(feature = "hll", feature = "alloc"))]
 pub use hll::{HyperLogLog, HyperLogLogView, UltraLogLog, UltraLogLogView};
-#[cfg(feature = "alloc")]
-pub use pds_core::bytes::ByteOptions;
-pub use pds_core::{
-    AllocError, Avalanching, BuildError, Cardinality, DecodeError, DefaultHashBuilder, DynInsert,
-    Estimate, Frequency, Incompatible, Insert, InsertError, KeyHasher, Kind, Membership, Merge,
-    Mixed, ParamError, PortableHasher, Raw, Remove, SipHashBuilder,
-};
-#[cfg(feature = "std")]
-pub use pds_core::{FileError, ReadError};
+pub use pds_params::Estimate;
 pub use typed::Typed;
-
-/// The traits, the structures and the hashers, for `use pds::prelude::*`. Views are not included.
-///
-/// If a structure and a trait have a method of the same name, a call means the method of the structure.
-pub mod prelude {
-    #[cfg(all(feature = "blocked", feature = "alloc", target_has_atomic = "64"))]
-    pub use crate::AtomicBlockedBloomFilter;
-    #[cfg(all(feature = "bloom", feature = "alloc", target_has_atomic = "64"))]
-    pub use crate::AtomicBloomFilter;
-    #[cfg(all(feature = "cms", feature = "alloc", target_has_atomic = "64"))]
-    pub use crate::AtomicCountMinSketch;
-    #[cfg(all(feature = "hll", feature = "alloc", target_has_atomic = "8"))]
-    pub use crate::AtomicHyperLogLog;
-    #[cfg(all(feature = "bloom", feature = "alloc"))]
-    pub use crate::BloomFilter;
-    #[cfg(all(feature = "cuckoo", feature = "alloc"))]
-    pub use crate::CuckooFilter;
-    pub use crate::{
-        Avalanching, Cardinality, DefaultHashBuilder, DynInsert, Estimate, Frequency, Insert,
-        KeyHasher, Membership, Merge, Mixed, Raw, Remove, SipHashBuilder, Typed,
-    };
-    #[cfg(all(feature = "blocked", feature = "alloc"))]
-    pub use crate::{BlockedBloomFilter, SplitBlockBloomFilter};
-    #[cfg(all(feature = "counting", feature = "alloc"))]
-    pub use crate::{BlockedCountingBloomFilter, CountingBloomFilter};
-    #[cfg(all(feature = "cms", feature = "alloc"))]
-    pub use crate::{CountMinSketch, CountSketch};
-    #[cfg(all(feature = "heavy-hitters", feature = "alloc"))]
-    pub use crate::{HeavyHitters, SketchedHeavyHitters, TopK};
-    #[cfg(all(feature = "hll", feature = "alloc"))]
-    pub use crate::{HyperLogLog, UltraLogLog};
-}

@@ -16,9 +16,10 @@ mod hll;
 
 use core::fmt;
 
+use crate::bytes::Kind;
 use crate::compare::{Abilities, CardinalitySizing, FrequencySizing, MembershipSizing};
 use crate::dynamic::{DynFilter, DynSketch, FilterVisitor, SketchVisitor};
-use crate::{Kind, PortableHasher};
+use crate::hash::PortableHasher;
 
 /// Expands the code for a type of one role, if that role is wanted.
 macro_rules! of_role {
@@ -138,7 +139,7 @@ registry! {
 /// ```
 /// use pds::registry;
 ///
-/// let structure = registry::of_kind(pds::Kind::CUCKOO).expect("a kind of this family");
+/// let structure = registry::of_kind(pds::bytes::Kind::CUCKOO).expect("a kind of this family");
 /// assert_eq!((structure.type_name, structure.feature), ("CuckooFilter", Some("cuckoo")));
 /// assert_eq!(structure.to_string(), "cuckoo filter");
 /// ```

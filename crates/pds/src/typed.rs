@@ -11,7 +11,7 @@ use pds_core::internal::answer_keys;
 #[cfg(feature = "serde")]
 use pds_core::internal::serde;
 
-use crate::{Frequency, Insert, Membership, Merge, Remove};
+use crate::traits::{Frequency, Insert, Membership, Merge, Remove};
 
 /// Keys that a batch hashes before it asks for them.
 const KEYS: usize = 64;
@@ -37,7 +37,7 @@ const KEYS: usize = 64;
 #[cfg_attr(not(all(feature = "bloom", feature = "alloc")), doc = "```ignore")]
 /// use pds::{BloomFilter, Typed};
 ///
-/// # fn main() -> Result<(), pds::BuildError> {
+/// # fn main() -> Result<(), pds::error::BuildError> {
 /// let mut loose = BloomFilter::new(1_000, 0.001)?;
 /// loose.insert(&1); // an i32
 /// assert!(!loose.contains(&1u64), "another key: eight bytes, not four");

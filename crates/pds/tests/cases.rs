@@ -14,12 +14,13 @@ use std::fs;
 
 use pds::bytes::{ByteOptions, Portable};
 use pds::counting::Bits8;
+use pds::error::DecodeError;
+use pds::hash::SipHashBuilder;
 use pds::params::{CountMinParams, CountSketchParams, HeavyHittersParams, HllParams};
 use pds::{
     AtomicBlockedBloomFilter, AtomicBloomFilter, AtomicHyperLogLog, BlockedBloomFilter,
     BlockedCountingBloomFilter, BloomFilter, CountMinSketch, CountSketch, CountingBloomFilter,
-    CuckooFilter, DecodeError, HeavyHitters, HyperLogLog, SipHashBuilder, SketchedHeavyHitters,
-    TopK, UltraLogLog,
+    CuckooFilter, HeavyHitters, HyperLogLog, SketchedHeavyHitters, TopK, UltraLogLog,
 };
 
 /// Bytes with the key open by themselves, those without it need the hasher, and a file holds what the bytes do.

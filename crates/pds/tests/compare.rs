@@ -4,12 +4,12 @@
 use core::time::Duration;
 use std::time::Instant;
 
-use pds::ParamError;
 use pds::compare::{
     Abilities, Ability, Against, Candidate, CountAbilities, CountNeeds, DistinctNeeds, Needs,
     Priority, compare, compare_in_memory, compare_most_items, recommend, recommend_counts,
     recommend_distinct,
 };
+use pds::error::ParamError;
 use pds::params::{BloomParams, HashTableParams};
 use pds::registry::{
     BLOCKED_BLOOM, BLOCKED_COUNTING_BLOOM, BLOOM, COUNT_MIN, COUNT_SKETCH, COUNTING_BLOOM, CUCKOO,

@@ -16,14 +16,15 @@ use alloc::sync::Arc;
 use std::path::{Path, PathBuf};
 use std::{fs, thread};
 
-use pds::bytes::{ByteOptions, Header, Portable};
+use pds::bytes::{ByteOptions, Header, Kind, Portable};
 use pds::compare::Candidate;
 use pds::counting::Bits8;
+use pds::error::{DecodeError, FileError, InsertError, ReadError};
+use pds::hash::{DefaultHashBuilder, KeyHasher, PortableHasher, SipHashBuilder};
+use pds::traits::{DynInsert, Membership};
 use pds::{
     BlockedBloomFilter, BlockedCountingBloomFilter, BloomFilter, CountMinSketch,
-    CountingBloomFilter, CuckooFilter, DecodeError, DefaultHashBuilder, DynFilter, DynFilterView,
-    DynInsert, FileError, HyperLogLog, InsertError, KeyHasher, Kind, Membership, PortableHasher,
-    ReadError, SipHashBuilder, registry,
+    CountingBloomFilter, CuckooFilter, DynFilter, DynFilterView, HyperLogLog, registry,
 };
 use pds_testkit::mutate::{Choices, inputs, mutate};
 
@@ -451,7 +452,7 @@ fn trait_objects_insert_across_kinds() {
     let mut tiny = DynFilter::from(tiny);
     let errors: Vec<_> = (0..20u32).filter_map(|key| tiny.insert(&key).err()).collect();
     assert_eq!(errors[0], InsertError::Full { len: 4, capacity: 4 });
-    let text = "no room for the key was found, with 4 of 4 places taken";
+    let text = "no place for the key was found, with 4 of 4 places taken";
     assert_eq!((errors.len(), errors[0].to_string()), (16, text.to_owned()));
 }
 

@@ -1,11 +1,10 @@
 //! Sketches of unknown kind: each is opened as the kind that its header states, and behaves as its own type.
 #![cfg(all(feature = "std", feature = "bloom", feature = "cms", feature = "hll"))]
 
-use pds::bytes::ByteOptions;
-use pds::{
-    BloomFilter, CountMinSketch, CountSketch, DecodeError, DynSketch, HyperLogLog, Incompatible,
-    Kind, SipHashBuilder, UltraLogLog,
-};
+use pds::bytes::{ByteOptions, Kind};
+use pds::error::{DecodeError, Incompatible};
+use pds::hash::SipHashBuilder;
+use pds::{BloomFilter, CountMinSketch, CountSketch, DynSketch, HyperLogLog, UltraLogLog};
 use pds_testkit::mutate::{Choices, inputs, mutate};
 
 const KEYS: u64 = 300;

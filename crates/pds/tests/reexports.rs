@@ -5,8 +5,10 @@ use core::convert::Infallible;
 use core::hash::{BuildHasher, Hasher};
 use std::collections::HashMap;
 
-use pds::prelude::*;
-use pds::{AllocError, BuildError, Incompatible, ParamError, PortableHasher};
+use pds::error::{AllocError, BuildError, Incompatible, ParamError};
+use pds::hash::*;
+use pds::traits::*;
+use pds::*;
 
 fn filter() -> BloomFilter {
     BloomFilter::new(1_000, 0.001).expect("sound parameters")
@@ -108,7 +110,7 @@ mod structures {
         let view = pds::DynFilterView::open(&bytes).expect("fresh");
         assert!(owned.contains("here") && !owned.contains("there"));
         assert!(view.contains("here") && !view.contains("there"));
-        assert_eq!((owned.kind(), view.kind()), (pds::Kind::BLOOM, pds::Kind::BLOOM));
+        assert_eq!((owned.kind(), view.kind()), (pds::bytes::Kind::BLOOM, pds::bytes::Kind::BLOOM));
     }
 
     #[test]
@@ -151,8 +153,8 @@ mod shared_modules {
     fn errors() {
         let error = BloomFilter::new(1, 2.0).expect_err("2 is no rate");
         assert!(matches!(error, BuildError::Param(ParamError::NotAProbability { value: 2.0, .. })));
-        let refused: BuildError = pds::AllocError { bytes: 8 }.into();
-        assert_eq!(refused, BuildError::Alloc(pds::AllocError { bytes: 8 }));
+        let refused: BuildError = pds::error::AllocError { bytes: 8 }.into();
+        assert_eq!(refused, BuildError::Alloc(pds::error::AllocError { bytes: 8 }));
     }
 
     #[test]
@@ -182,8 +184,8 @@ mod generic {
     fn insert_and_contains_by_trait() {
         let mut filter = filter();
         assert_eq!(fill(&mut filter, &[1, 2, 3, 2]), 3);
-        assert!(pds::Membership::contains(&filter, &3u64));
-        assert!(!pds::Membership::contains(&filter, &4u64));
+        assert!(pds::traits::Membership::contains(&filter, &3u64));
+        assert!(!pds::traits::Membership::contains(&filter, &4u64));
     }
 
     #[test]

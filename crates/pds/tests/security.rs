@@ -5,8 +5,9 @@
 
 use core::iter::repeat_with;
 
+use pds::BloomFilter;
 use pds::bloom::{BitArray, DoubleHash};
-use pds::{BloomFilter, DefaultHashBuilder, KeyHasher, SipHashBuilder};
+use pds::hash::{DefaultHashBuilder, KeyHasher, SipHashBuilder};
 
 /// 10,000, for which chance and choice differ enough, and choosing takes a second.
 const ITEMS: u64 = 10_000;

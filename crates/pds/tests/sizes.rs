@@ -12,16 +12,15 @@
 
 use core::error::Error;
 
+use pds::bytes::Kind;
 use pds::compare::{
     Ability, Against, Candidate, CountAbilities, CountNeeds, DistinctNeeds, Needs,
     SketchRecommendation, recommend, recommend_counts, recommend_distinct,
 };
+use pds::hash::DefaultHashBuilder;
 use pds::params::{CountMinParams, CuckooParams};
 use pds::registry::{self, Structure};
-use pds::{
-    CountMinSketch, CountSketch, CuckooFilter, DefaultHashBuilder, HeavyHitters, HyperLogLog, Kind,
-    UltraLogLog,
-};
+use pds::{CountMinSketch, CountSketch, CuckooFilter, HeavyHitters, HyperLogLog, UltraLogLog};
 
 /// Compares a built expression with the printed expression and its stated size.
 macro_rules! built {

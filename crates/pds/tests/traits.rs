@@ -13,12 +13,9 @@
 use core::fmt::Debug;
 use core::hash::{Hash, Hasher};
 
-use pds::prelude::*;
-use pds::{
-    BlockedBloomFilterView, BlockedCountingBloomFilterView, BloomFilterView, CountMinSketchView,
-    CountSketchView, CountingBloomFilterView, CuckooFilterView, DynFilter, DynFilterView,
-    HyperLogLogView, UltraLogLogView,
-};
+use pds::hash::*;
+use pds::traits::*;
+use pds::*;
 
 const KEYS: u64 = 200;
 /// Number of keys that a merge adds twice.
@@ -114,7 +111,7 @@ macro_rules! filter {
         let opened = DynFilter::from_bytes(&bytes).expect("bytes just written");
         answers(&opened);
         answers(&DynFilterView::open(&bytes).expect("bytes just written"));
-        assert_eq!(opened.kind(), pds::Kind::$kind);
+        assert_eq!(opened.kind(), pds::bytes::Kind::$kind);
     };
 }
 

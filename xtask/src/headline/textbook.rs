@@ -1,7 +1,7 @@
 //! The Bloom filter of textbooks, which published ratios call naive.
 
 use core::hash::{BuildHasher, Hash};
-use pds::DefaultHashBuilder;
+use pds::hash::DefaultHashBuilder;
 
 /// An array of bits and `k` hash functions of `k` seeds, each reduced by a division.
 pub(super) struct Textbook {

@@ -17,8 +17,10 @@ use super::subject::{Design, Family, Interval, Observation, Prediction, Sets, Si
 use super::{Run, counts};
 use core::hash::Hash;
 use pds::blocked::backends;
+use pds::error::ParamError;
+use pds::hash::KeyHasher;
 use pds::params::{BlockedBloomParams, Preference, blocked::BLOCK_BITS};
-use pds::{BlockedBloomFilter, Estimate, KeyHasher, ParamError};
+use pds::{BlockedBloomFilter, Estimate};
 
 /// The blocked Bloom filters.
 pub(crate) const STRUCTURE: Structure = Structure {

@@ -15,8 +15,9 @@ use super::subject::{Design, Family, Interval, Observation, Prediction, Sets, Si
 use super::{Run, counts};
 use core::hash::Hash;
 use pds::bloom::BloomParams;
+use pds::hash::KeyHasher;
 use pds::params::bloom::{rate_from_fill, scheme_excess};
-use pds::{BloomFilter, Estimate, KeyHasher};
+use pds::{BloomFilter, Estimate};
 
 /// The standard Bloom filter.
 pub(crate) const STRUCTURE: Structure = Structure {

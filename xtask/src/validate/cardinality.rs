@@ -19,11 +19,12 @@ use super::schedule::{Job, Progress};
 use super::structures::{SketchSize, Structure};
 use super::{Run, proofs};
 use core::ops::Range;
+use pds::hash::{DefaultHashBuilder, KeyHasher, Mixed};
 use pds::params::HllParams;
 use pds::params::hll::CardinalityEstimator::{
     self, Improved, Martingale, MaximumLikelihood, UltraFgra, UltraMaximumLikelihood,
 };
-use pds::{DefaultHashBuilder, HyperLogLog, KeyHasher, Mixed, UltraLogLog};
+use pds::{HyperLogLog, UltraLogLog};
 use pds_testkit::hashers::{Fnv1aBuilder, IdentityBuilder};
 use pds_testkit::keys;
 

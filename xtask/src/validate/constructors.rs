@@ -4,17 +4,17 @@
 //! rate over many filters is held against the promise, one-sided, and against the prediction of the filter's own
 //! parameters.
 
-use super::Run;
-use super::bloom;
 use super::coverage::label;
 use super::judge::{Case, real};
 use super::measure::Rates;
 use super::schedule::Job;
 use super::subject::{Design, Interval, Size};
+use super::{Run, bloom};
 use pds::bloom::BloomParams;
 use pds::compare::{Candidate, Needs, recommend};
+use pds::error::ParamError;
 use pds::registry::Structure;
-use pds::{Insert, Membership, ParamError};
+use pds::traits::{Insert, Membership};
 use pds_testkit::keys;
 
 /// Keys and rate of most constructors: so few keys that a fault of the formula shows.

@@ -6,7 +6,8 @@ use super::effort::Effort;
 use super::judge::real;
 use super::schedule::Job;
 use super::subject::{Design, Family, Sets, Size, Subject};
-use pds::{DefaultHashBuilder, Estimate};
+use pds::Estimate;
+use pds::hash::DefaultHashBuilder;
 
 /// A small filter: the errors of a count are the larger the smaller it is.
 pub(crate) const DESIGN: Design = Design { items: 1_200, rate: 0.01, size: Size::Promised };

@@ -11,8 +11,9 @@ use super::removal::{Removals, case, steps};
 use super::schedule::{Job, Progress};
 use super::structures::Structure;
 use super::{Run, proofs};
+use pds::CuckooFilter;
+use pds::hash::DefaultHashBuilder;
 use pds::params::CuckooParams;
-use pds::{CuckooFilter, DefaultHashBuilder};
 use pds_testkit::keys;
 
 /// The cuckoo filter.

@@ -11,11 +11,10 @@ use super::schedule::{Job, Progress};
 use super::structures::{SketchSize, Structure};
 use super::{Run, proofs};
 use pds::cms::Update;
+use pds::hash::{DefaultHashBuilder, KeyHasher};
 use pds::heavy_hitters::Hitter;
 use pds::params::{CountMinParams, HeavyHittersParams};
-use pds::{
-    CountMinSketch, CountSketch, DefaultHashBuilder, HeavyHitters, KeyHasher, SketchedHeavyHitters,
-};
+use pds::{CountMinSketch, CountSketch, HeavyHitters, SketchedHeavyHitters};
 use pds_testkit::zipf::{Zipf, counts};
 use signed::count_sketch;
 

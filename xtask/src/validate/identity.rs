@@ -3,7 +3,7 @@
 use super::judge::{Case, Check, Law, Measurement, real};
 use super::schedule::Job;
 use core::fmt::Debug;
-use pds::{Insert, Merge};
+use pds::traits::{Insert, Merge};
 use pds_testkit::keys;
 
 pub(crate) const IDENTITY: Check = Check::new(

@@ -170,42 +170,44 @@ macro_rules! with_hasher {
     ($kind:expr, $seed:expr, |$hasher:ident| $body:expr) => {
         match $kind {
             $crate::validate::keys::HasherKind::Default => {
-                let $hasher = pds::DefaultHashBuilder::with_seed($seed);
+                let $hasher = pds::hash::DefaultHashBuilder::with_seed($seed);
                 $body
             }
             $crate::validate::keys::HasherKind::SipHash => {
-                let $hasher =
-                    pds::SipHashBuilder::from_key((u128::from($seed) << 64 | 1).to_le_bytes());
+                let $hasher = pds::hash::SipHashBuilder::from_key(
+                    (u128::from($seed) << 64 | 1).to_le_bytes(),
+                );
                 $body
             }
             $crate::validate::keys::HasherKind::Ahash => {
-                let $hasher =
-                    pds::Avalanching(pds::hash::ahash::RandomState::with_seeds($seed, 1, 2, 3));
+                let $hasher = pds::hash::Avalanching(pds::hash::ahash::RandomState::with_seeds(
+                    $seed, 1, 2, 3,
+                ));
                 $body
             }
             $crate::validate::keys::HasherKind::Identity => {
-                let $hasher = pds::Mixed($crate::validate::keys::Salted(
+                let $hasher = pds::hash::Mixed($crate::validate::keys::Salted(
                     $seed,
                     pds_testkit::hashers::IdentityBuilder,
                 ));
                 $body
             }
             $crate::validate::keys::HasherKind::Fx => {
-                let $hasher = pds::Mixed($crate::validate::keys::Salted(
+                let $hasher = pds::hash::Mixed($crate::validate::keys::Salted(
                     $seed,
                     pds_testkit::hashers::FxBuilder,
                 ));
                 $body
             }
             $crate::validate::keys::HasherKind::Fnv1a => {
-                let $hasher = pds::Mixed($crate::validate::keys::Salted(
+                let $hasher = pds::hash::Mixed($crate::validate::keys::Salted(
                     $seed,
                     pds_testkit::hashers::Fnv1aBuilder,
                 ));
                 $body
             }
             $crate::validate::keys::HasherKind::Crc64 => {
-                let $hasher = pds::Mixed($crate::validate::keys::Salted(
+                let $hasher = pds::hash::Mixed($crate::validate::keys::Salted(
                     $seed,
                     pds_testkit::hashers::Crc64Builder,
                 ));

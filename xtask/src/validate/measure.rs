@@ -5,7 +5,7 @@ use super::judge::{Case, Check, Law, Measurement, real};
 use super::keys::{HasherKind, Key, KeyKind, Salted, Stream, with_hasher};
 use super::schedule::Progress;
 use super::subject::{Design, Family, Interval, Observation, Prediction, Sets, Subject};
-use pds::{Avalanching, KeyHasher};
+use pds::hash::{Avalanching, KeyHasher};
 use pds_testkit::hashers::IdentityBuilder;
 use pds_testkit::keys;
 
@@ -241,12 +241,12 @@ impl<'a, F: Family> Task<'a, F> {
 
 impl<F: Family> Task<'_, F>
 where
-    F::Filter<pds::DefaultHashBuilder>: Sets,
+    F::Filter<pds::hash::DefaultHashBuilder>: Sets,
 {
     /// Measures the union and the counts of two sets, of two thirds of the design's keys each and one third in both,
     /// with the default hasher.
     pub(crate) fn run_sets(&self) -> Vec<Measurement> {
-        let hasher = pds::DefaultHashBuilder::with_seed(self.seed);
+        let hasher = pds::hash::DefaultHashBuilder::with_seed(self.seed);
         let mut filters = [(); 3].map(|()| self.family.build(&self.params, hasher));
         let [left, right, whole] = &mut filters;
         let mut stream = u64::stream(self.plan.keys.open(self.seed, self.corpus));

@@ -7,7 +7,7 @@ use super::measure::{Plan, Task};
 use super::schedule::Job;
 use super::subject::{Design, Family, Sets};
 use core::hash::BuildHasher;
-use pds::DefaultHashBuilder;
+use pds::hash::DefaultHashBuilder;
 use pds_testkit::hashers::Fnv1aBuilder;
 use pds_testkit::keys;
 

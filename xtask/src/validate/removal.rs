@@ -8,7 +8,7 @@ use super::judge::{Case, Law, Measurement, real};
 use super::measure::LOST_KEYS;
 use super::schedule::{Job, Progress};
 use core::fmt::Debug;
-use pds::{Insert, Membership, Remove};
+use pds::traits::{Insert, Membership, Remove};
 use pds_testkit::keys;
 
 /// One step in so many inserts a key that is in already.

@@ -6,7 +6,7 @@ use super::judge::Check;
 use super::schedule::Job;
 use super::{blocked, bloom, cardinality, counting, cuckoo, frequency};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use pds::BuildError;
+use pds::error::BuildError;
 
 /// Every structure, in the order of the reports.
 pub(crate) const ALL: [&Structure; 6] = [

@@ -5,7 +5,7 @@
 
 use super::judge::{Check, Law};
 use core::hash::Hash;
-use pds::KeyHasher;
+use pds::hash::KeyHasher;
 
 /// How the size of a structure follows from its design.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

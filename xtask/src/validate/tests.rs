@@ -11,7 +11,7 @@ use super::structures::{self, ALL, Fault, faults};
 use super::subject::{Design, Family};
 use super::{DEFAULT_SEED, Options, Run};
 use clap::Args;
-use pds::Mixed;
+use pds::hash::Mixed;
 use pds_testkit::hashers::IdentityBuilder;
 use pds_testkit::stats::split_budget;
 

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::ops::Neg;
 use core::{error, fmt};
 
-use pds_core::{AllocError, ParamError};
+use pds_core::error::{AllocError, ParamError};
 use pds_params::blocked::{split_block_bits, split_blocks};
 use xxhash_rust::xxh64::xxh64;
 
@@ -139,7 +139,7 @@ impl ParquetWriter {
     /// assert_eq!(ParquetWriter::Arrow.size_in_bytes(1_000, 0.01)?, 2_048);
     /// assert_eq!(ParquetWriter::ParquetJava.size_in_bytes(74, 0.05)?, 128);
     /// assert_eq!(ParquetWriter::ParquetJava.size_in_bytes(75, 0.05)?, 64);
-    /// # Ok::<(), bloom_blocked::ParamError>(())
+    /// # Ok::<(), bloom_blocked::error::ParamError>(())
     /// ```
     pub fn size_in_bytes(self, distinct_values: u64, rate: f64) -> Result<u64, ParamError> {
         check(distinct_values, rate)?;

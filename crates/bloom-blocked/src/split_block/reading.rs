@@ -4,9 +4,9 @@ use alloc::vec::Vec;
 use core::array::from_fn;
 use core::fmt;
 
+use pds_core::error::{AllocError, BuildError, Incompatible, ParamError};
 use pds_core::internal::{StoredWord, Visitor, check_lengths, visit_chunks};
 use pds_core::storage::{OwnedWords, WordSource, Words};
-use pds_core::{AllocError, BuildError, Incompatible, ParamError};
 use pds_params::blocked::split_block_rate_with_collisions;
 
 use super::parquet::{self, ParquetFloat, ParquetValue};
@@ -41,7 +41,7 @@ impl<W: WordSource> SplitBlockBloomFilter<W> {
     /// column.insert(&-0.0);
     /// assert!(!column.contains(&0.0), "other bytes");
     /// assert!(column.contains_float(0.0) && !column.contains_float(1.5));
-    /// # Ok::<(), bloom_blocked::BuildError>(())
+    /// # Ok::<(), bloom_blocked::error::BuildError>(())
     /// ```
     #[must_use]
     pub fn contains_float<F: ParquetFloat>(&self, value: F) -> bool {
@@ -99,7 +99,7 @@ impl<W: WordSource> SplitBlockBloomFilter<W> {
     /// let small = column.shrink_to_rate(0.01)?;
     /// assert!(small.num_blocks() < column.num_blocks() && small.false_positive_rate() <= 0.01);
     /// assert!(small.shrink_to_rate(1e-6).is_err(), "the rate is higher already");
-    /// # Ok::<(), bloom_blocked::BuildError>(())
+    /// # Ok::<(), bloom_blocked::error::BuildError>(())
     /// ```
     pub fn shrink_to_rate(&self, rate: f64) -> Result<SplitBlockBloomFilter, BuildError> {
         parquet::check_rate(rate)?;

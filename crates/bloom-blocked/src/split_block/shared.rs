@@ -2,7 +2,7 @@
 
 use core::iter;
 
-use pds_core::Incompatible;
+use pds_core::error::Incompatible;
 use pds_core::internal::{AtomicU64, Visitor, set_bits, visit_chunks};
 use pds_core::storage::{AtomicWords, WordSource as _, Words};
 
@@ -29,7 +29,7 @@ use crate::batch::Place;
 /// });
 /// let plain = column.into_plain();
 /// assert!((0..9_000i64).all(|value| plain.contains(&value)));
-/// # Ok::<(), bloom_blocked::BuildError>(())
+/// # Ok::<(), bloom_blocked::error::BuildError>(())
 /// ```
 pub type AtomicSplitBlockBloomFilter = SplitBlockBloomFilter<AtomicWords>;
 

@@ -3,9 +3,8 @@
 
 use std::collections::HashSet;
 
-use bloom_blocked::{
-    AtomicBlockedBloomFilter, BlockedBloomFilter, BlockedBloomFilterView, ByteOptions,
-};
+use bloom_blocked::bytes::ByteOptions;
+use bloom_blocked::{AtomicBlockedBloomFilter, BlockedBloomFilter, BlockedBloomFilterView};
 use pds_testkit::mutate::{Choices, mutate as change};
 use pds_testkit::{portable, view_agrees};
 

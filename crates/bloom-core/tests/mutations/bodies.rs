@@ -5,7 +5,7 @@ use pds_core::bytes::{ByteOptions, Header};
 use std::collections::HashSet;
 
 use bloom_core::{AtomicBloomFilter, BloomFilter, BloomFilterView};
-use pds_core::SipHashBuilder;
+use pds_core::hash::SipHashBuilder;
 use pds_testkit::mutate::{Choices, mutate as change};
 use pds_testkit::{portable, view_agrees};
 

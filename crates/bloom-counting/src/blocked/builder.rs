@@ -1,7 +1,8 @@
 //! The builder of blocked counting Bloom filters.
 
+use pds_core::error::{BuildError, ParamError};
+use pds_core::hash::{DefaultHashBuilder, KeyHasher};
 use pds_core::internal::DEFAULT_RATE;
-use pds_core::{BuildError, DefaultHashBuilder, KeyHasher, ParamError};
 use pds_params::BlockedCountingParams;
 
 use crate::BlockedCountingBloomFilter;
@@ -72,7 +73,7 @@ impl<S> BlockedCountingBloomFilterBuilder<S> {
         self
     }
 
-    /// Sets the hasher, such as a [`SipHashBuilder`](crate::SipHashBuilder) for keys that strangers choose.
+    /// Sets the hasher, such as a [`SipHashBuilder`](pds_core::hash::SipHashBuilder) for keys that strangers choose.
     pub fn hasher<T: KeyHasher>(self, hasher: T) -> BlockedCountingBloomFilterBuilder<T> {
         BlockedCountingBloomFilterBuilder {
             given: self.given,

@@ -3,9 +3,11 @@
 use core::fmt;
 use core::hash::{Hash, Hasher};
 
+use pds_core::error::Incompatible;
+use pds_core::hash::KeyHasher;
 use pds_core::internal::check_lengths;
 use pds_core::storage::WordSource;
-use pds_core::{Frequency, Incompatible, KeyHasher, Membership};
+use pds_core::traits::{Frequency, Membership};
 use pds_params::BlockedCountingParams;
 
 use crate::BlockedCountingBloomFilter;

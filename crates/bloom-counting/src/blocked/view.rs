@@ -1,12 +1,13 @@
 //! A blocked counting Bloom filter that answers from its stored bytes.
 
 use pds_core::bytes::{ByteOptions, Envelope, OpenView};
+use pds_core::error::DecodeError;
+use pds_core::hash::{DefaultHashBuilder, PortableHasher};
 use pds_core::storage::Stored;
-use pds_core::{DecodeError, DefaultHashBuilder, PortableHasher};
 
 use crate::BlockedCountingBloomFilter;
-use crate::bytes::blocked_params_of;
 use crate::lines::Lines;
+use crate::portable::blocked_params_of;
 
 /// A read-only [`BlockedCountingBloomFilter`] that answers from its portable bytes, without a copy.
 ///

@@ -6,7 +6,7 @@ use bloom_counting::{
     CountingBloomFilterView,
 };
 use pds_core::bytes::Portable;
-use pds_core::{Frequency, Insert, Membership, Merge, Remove};
+use pds_core::traits::{Frequency, Insert, Membership, Merge, Remove};
 use pds_testkit::mutate::{Choices, mutate as change};
 use pds_testkit::portable::{self, HASHES};
 use pds_testkit::view_agrees;

@@ -1,5 +1,5 @@
 use core::hash::Hash;
-use pds_core::KeyHasher;
+use pds_core::hash::KeyHasher;
 
 use pds_core::internal::hash_chunk;
 
@@ -53,7 +53,7 @@ impl<S: KeyHasher, C: Counter> CountMinSketch<S, C> {
     /// let mut sketch = CountMinSketch::new(0.01, 0.01)?;
     /// sketch.insert_batch(&["a", "b", "a"]);
     /// assert_eq!(sketch.estimate("a"), 2);
-    /// # Ok::<(), cms::BuildError>(())
+    /// # Ok::<(), cms::error::BuildError>(())
     /// ```
     pub fn insert_batch<K: Hash>(&mut self, keys: &[K]) {
         for keys in keys.chunks(BATCH) {

@@ -1,5 +1,6 @@
+use pds_core::error::Incompatible;
+use pds_core::hash::KeyHasher;
 use pds_core::internal::prefetch;
-use pds_core::{Incompatible, KeyHasher};
 use pds_params::CountMinParams;
 
 use super::CountMinSketch;

@@ -1,6 +1,7 @@
 use core::{error, fmt};
 
-use pds_core::{Incompatible, KeyHasher};
+use pds_core::error::Incompatible;
+use pds_core::hash::KeyHasher;
 
 use super::{CountMinSketch, Update};
 use crate::cells::index;

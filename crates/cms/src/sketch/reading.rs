@@ -3,8 +3,9 @@
 use core::fmt;
 use core::hash::{Hash, Hasher};
 
+use pds_core::hash::KeyHasher;
 use pds_core::internal::{answer_keys, check_lengths};
-use pds_core::{Frequency, KeyHasher};
+use pds_core::traits::Frequency;
 use pds_params::CountMinParams;
 
 use super::batch::{BATCH, PREFETCH_FROM};
@@ -158,7 +159,7 @@ impl<S: KeyHasher, C: Counter, W: CounterStorage> CountMinSketch<S, C, W> {
     /// sketch.insert_many("b", 100);
     /// let interval = sketch.estimate_interval("a");
     /// assert_eq!((interval.truth_at_least, interval.truth_at_most), (989, Some(1_000)));
-    /// # Ok::<(), cms::BuildError>(())
+    /// # Ok::<(), cms::error::BuildError>(())
     /// ```
     #[must_use]
     pub fn estimate_interval<K: Hash + ?Sized>(&self, key: &K) -> CountInterval {
@@ -196,7 +197,7 @@ impl<S: KeyHasher, C: Counter, W: CounterStorage> CountMinSketch<S, C, W> {
     /// let mut counts = [Count::default(); 3];
     /// sketch.estimate_batch(&[1u64, 2, 3], &mut counts);
     /// assert_eq!(counts.map(Count::value), [2, 1, 0]);
-    /// # Ok::<(), cms::BuildError>(())
+    /// # Ok::<(), cms::error::BuildError>(())
     /// ```
     pub fn estimate_batch<K: Hash>(&self, keys: &[K], out: &mut [Count]) {
         answer_keys::<BATCH, K, _>(&self.hasher, keys, out, |hashes, counts| {

@@ -1,5 +1,5 @@
 use core::hash::Hash;
-use pds_core::KeyHasher;
+use pds_core::hash::KeyHasher;
 
 use super::CountMinSketch;
 use crate::cells::Cells;
@@ -112,7 +112,7 @@ impl<S, C: Counter> CountMinSketch<S, C> {
     /// packets.halve();
     /// assert_eq!(packets.estimate("198.18.0.3"), 4);
     /// assert_eq!(packets.total(), 5);
-    /// # Ok::<(), cms::BuildError>(())
+    /// # Ok::<(), cms::error::BuildError>(())
     /// ```
     pub fn halve(&mut self) -> u64 {
         let full_from = C::saturating_from(self.tally.full_from);

@@ -1,7 +1,7 @@
 use alloc::alloc::handle_alloc_error;
 use cms::internal::{index, words_for};
 use core::alloc::Layout;
-use pds_core::AllocError;
+use pds_core::error::AllocError;
 use pds_core::hash::reduce;
 use pds_core::internal::{GOLDEN_RATIO, Words};
 

@@ -11,7 +11,7 @@ use core::f64::consts::TAU;
 use core::ops::RangeInclusive;
 
 use libm::{exp, expm1, floor, log, log1p, round, sqrt};
-use pds_core::ParamError;
+use pds_core::error::ParamError;
 
 use super::{HASHES, Likelihood};
 

@@ -5,7 +5,7 @@ mod maximum;
 mod sparse;
 
 use libm::{hypot, sqrt};
-use pds_core::Estimate;
+use pds_params::Estimate;
 
 pub(crate) use likelihood::JointCounts;
 pub(crate) use maximum::maximum_joint_likelihood;

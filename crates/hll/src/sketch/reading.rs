@@ -4,10 +4,12 @@ use core::fmt;
 use core::hash::{Hash, Hasher};
 use core::ops::RangeInclusive;
 
-use pds_core::{Cardinality, Estimate, KeyHasher, ParamError};
-use pds_params::HllParams;
+use pds_core::error::ParamError;
+use pds_core::hash::KeyHasher;
+use pds_core::traits::Cardinality;
 use pds_params::hll::CardinalityEstimator::Improved;
 use pds_params::hll::{SPARSE_PRECISION, Sketch, relative_standard_error};
+use pds_params::{Estimate, HllParams};
 
 use super::HyperLogLog;
 use crate::estimator::{
@@ -85,7 +87,7 @@ impl<S, W: RegisterSource> HyperLogLog<S, W> {
     /// seen.extend(0..100_000u32);
     /// assert!(seen.estimate_interval(0.999)?.contains(&1e5));
     /// assert!(!seen.estimate_interval(0.999)?.contains(&1.1e5));
-    /// # Ok::<(), pds_core::ParamError>(())
+    /// # Ok::<(), pds_core::error::ParamError>(())
     /// ```
     pub fn estimate_interval(&self, confidence: f64) -> Result<RangeInclusive<f64>, ParamError> {
         if let Some(entries) = self.registers.entries() {

@@ -1,4 +1,6 @@
-use pds_core::{Estimate, Incompatible, KeyHasher};
+use pds_core::error::Incompatible;
+use pds_core::hash::KeyHasher;
+use pds_params::Estimate;
 
 use super::{Form, HyperLogLog};
 use crate::dense;

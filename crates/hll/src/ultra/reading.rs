@@ -4,9 +4,11 @@ use core::fmt;
 use core::hash::{Hash, Hasher};
 use core::ops::RangeInclusive;
 
-use pds_core::{Cardinality, Estimate, KeyHasher, ParamError};
-use pds_params::HllParams;
+use pds_core::error::ParamError;
+use pds_core::hash::KeyHasher;
+use pds_core::traits::Cardinality;
 use pds_params::hll::CardinalityEstimator::UltraFgra;
+use pds_params::{Estimate, HllParams};
 
 use super::UltraLogLog;
 use super::register::histogram;

@@ -1,11 +1,12 @@
 //! Views: UltraLogLog sketches that answer from portable bytes.
 
 use pds_core::bytes::{ByteOptions, Envelope, OpenView};
+use pds_core::error::DecodeError;
+use pds_core::hash::{DefaultHashBuilder, PortableHasher};
 use pds_core::storage::Stored;
-use pds_core::{DecodeError, DefaultHashBuilder, PortableHasher};
 
 use super::UltraLogLog;
-use crate::bytes::{check_ultra, ultra_of};
+use crate::portable::{check_ultra, ultra_of};
 
 /// A read-only [`UltraLogLog`] that answers from its portable bytes, without a copy.
 ///

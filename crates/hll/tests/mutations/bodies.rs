@@ -1,10 +1,9 @@
 //! The bodies of the fuzz targets, which ordinary tests run, too.
 #![expect(clippy::missing_panics_doc, reason = "a panic is how a body reports a fault")]
 
+use hll::bytes::ByteOptions;
 use hll::redis::RedisHyperLogLog;
-use hll::{
-    AtomicHyperLogLog, ByteOptions, HyperLogLog, HyperLogLogView, UltraLogLog, UltraLogLogView,
-};
+use hll::{AtomicHyperLogLog, HyperLogLog, HyperLogLogView, UltraLogLog, UltraLogLogView};
 use pds_testkit::mutate::{Choices, mutate as change};
 use pds_testkit::portable;
 

@@ -19,7 +19,7 @@ use crate::error::DecodeError;
 /// use pds_core::bytes::Envelope;
 ///
 /// /// Keeps the bytes that were received, without a copy.
-/// fn receive(bytes: Arc<[u8]>) -> Result<Envelope<Arc<[u8]>>, pds_core::DecodeError> {
+/// fn receive(bytes: Arc<[u8]>) -> Result<Envelope<Arc<[u8]>>, pds_core::error::DecodeError> {
 ///     let envelope = Envelope::open(bytes)?;
 ///     envelope.verify()?;
 ///     Ok(envelope)

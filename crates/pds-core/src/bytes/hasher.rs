@@ -6,7 +6,7 @@ use crate::hash::{PortableHasher, probe};
 /// Hasher in the head of an envelope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoredHasher {
-    /// Id of the hash function: [`PortableHasher::ID`](crate::PortableHasher::ID).
+    /// Id of the hash function: [`PortableHasher::ID`](crate::hash::PortableHasher::ID).
     pub id: u16,
     /// Hash of the [probe key](crate::hash::probe). It detects a wrong key.
     pub probe: u64,
@@ -82,7 +82,7 @@ pub trait MaybeHasher: Sized + sealed::Sealed {
 
 mod sealed {
     pub trait Sealed {}
-    impl<S: crate::PortableHasher> Sealed for S {}
+    impl<S: crate::hash::PortableHasher> Sealed for S {}
     impl Sealed for super::NoHasher {}
 }
 

@@ -58,7 +58,7 @@ impl Header {
     /// # Examples
     /// ```
     /// use pds_core::bytes::Header;
-    /// use pds_core::DecodeError;
+    /// use pds_core::error::DecodeError;
     ///
     /// assert_eq!(Header::peek(&[]), Err(DecodeError::Truncated { offset: 0, expected: 72 }));
     /// ```

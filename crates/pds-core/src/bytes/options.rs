@@ -22,7 +22,7 @@ use crate::hash::{PortableHasher, PublicSeed};
 ///
 /// # Secret keys
 /// The seed of the default hasher is no secret, and is written with every structure. A hasher with a secret key, such as
-/// [`SipHashBuilder`](crate::SipHashBuilder), needs a choice. [`with_key`](Self::with_key) writes the key in clear:
+/// [`SipHashBuilder`](crate::hash::SipHashBuilder), needs a choice. [`with_key`](Self::with_key) writes the key in clear:
 /// whoever can read the bytes can craft keys. [`without_key`](Self::without_key) omits it. Keep the key elsewhere then, and
 /// pass the hasher to [`hasher`](Self::hasher) when you read.
 ///
@@ -31,7 +31,8 @@ use crate::hash::{PortableHasher, PublicSeed};
 /// # #[cfg(feature = "std")] {
 /// use pds_core::bytes::{ByteOptions, NoHasher, Portable, Shape, Sink, Source};
 /// # use core::ops::RangeInclusive;
-/// # use pds_core::{DecodeError, Kind};
+/// # use pds_core::bytes::Kind;
+/// # use pds_core::error::DecodeError;
 /// # #[derive(Debug, PartialEq)]
 /// # struct Pair(u64, u64);
 /// # impl Portable for Pair {
@@ -311,5 +312,5 @@ mod sealed {
     pub trait Sealed {}
     impl Sealed for () {}
     impl Sealed for super::SecretKey {}
-    impl<S: crate::PortableHasher> Sealed for S {}
+    impl<S: crate::hash::PortableHasher> Sealed for S {}
 }

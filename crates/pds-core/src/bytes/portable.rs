@@ -1,7 +1,7 @@
 use core::ops::RangeInclusive;
 
 use super::{MaybeHasher, Shape, Sink, Source};
-use crate::Kind;
+use crate::bytes::Kind;
 use crate::error::DecodeError;
 
 /// A structure that has portable bytes, whatever it is: the bound of code that stores any of them.

@@ -32,7 +32,7 @@ pub fn serialize<P: Portable, S: Serializer>(
 /// Deserialises a structure.
 ///
 /// # Errors
-/// Those of the deserializer, and every [`DecodeError`](crate::DecodeError) as a custom error.
+/// Those of the deserializer, and every [`DecodeError`](crate::error::DecodeError) as a custom error.
 pub fn deserialize<'de, P: Portable, D: Deserializer<'de>>(deserializer: D) -> Result<P, D::Error> {
     // Binary formats are asked for a sequence, not for bytes. For bytes, bincode allocates what a hostile length claims,
     // and the reader of CBOR gives up at 4 KiB. Both encode a sequence of `u8` as they encode bytes.

@@ -13,7 +13,7 @@ use crate::error::{DecodeError, ParamError};
 /// let [bits, hashes] = shape.numbers(["bits", "hashes"])?.values();
 /// assert_eq!((bits, hashes, shape.expected_items()), (9_586, 7, Some(1_000)));
 /// assert!(shape.numbers(["bits", "hashes", "more"]).is_err());
-/// # Ok::<(), pds_core::DecodeError>(())
+/// # Ok::<(), pds_core::error::DecodeError>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {

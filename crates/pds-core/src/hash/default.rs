@@ -17,7 +17,7 @@ use super::{PortableHasher, PublicSeed};
 /// # Examples
 /// ```
 /// use core::hash::BuildHasher;
-/// use pds_core::DefaultHashBuilder;
+/// use pds_core::hash::DefaultHashBuilder;
 ///
 /// assert_eq!(DefaultHashBuilder::default().hash_one(1u64), 0x2fbc_5935_64db_792e);
 /// assert_eq!(DefaultHashBuilder::with_seed(1).hash_one(1u64), 0x8567_1091_eda7_5eb5);

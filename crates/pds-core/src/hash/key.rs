@@ -20,8 +20,7 @@ use super::{DefaultHashBuilder, SipHashBuilder, finalize};
 ///
 /// # Examples
 /// ```
-/// use pds_core::hash::finalize;
-/// use pds_core::{DefaultHashBuilder, KeyHasher};
+/// use pds_core::hash::{DefaultHashBuilder, KeyHasher, finalize};
 ///
 /// let hasher = DefaultHashBuilder::default();
 /// assert_eq!(hasher.hash_key("abc"), 0x78af_5f94_892f_3950);
@@ -56,7 +55,7 @@ use super::{DefaultHashBuilder, SipHashBuilder, finalize};
 ///
 /// ```compile_fail
 /// // It is not known whether these hashes are uniform: write `Mixed(RandomState::new())`.
-/// fn builds(_: impl pds_core::KeyHasher) {}
+/// fn builds(_: impl pds_core::hash::KeyHasher) {}
 /// builds(std::hash::RandomState::new());
 /// ```
 #[diagnostic::on_unimplemented(
@@ -129,8 +128,7 @@ impl KeyHasher for SipHashBuilder {
 /// ```
 /// use std::hash::{BuildHasher, RandomState};
 ///
-/// use pds_core::hash::finalize;
-/// use pds_core::{KeyHasher, Mixed};
+/// use pds_core::hash::{KeyHasher, Mixed, finalize};
 ///
 /// let hasher = Mixed(RandomState::new());
 /// assert_eq!(hasher.hash_key("key"), finalize(hasher.0.hash_one("key")));
@@ -160,7 +158,7 @@ impl<B: BuildHasher> KeyHasher for Mixed<B> {
 /// ```
 /// use std::hash::{BuildHasher, RandomState};
 ///
-/// use pds_core::{Avalanching, KeyHasher};
+/// use pds_core::hash::{Avalanching, KeyHasher};
 ///
 /// let hasher = Avalanching(RandomState::new());
 /// assert_eq!(hasher.hash_key("key"), hasher.0.hash_one("key"));

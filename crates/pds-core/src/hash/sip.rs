@@ -18,7 +18,7 @@ use super::PortableHasher;
 /// # Examples
 /// ```
 /// use core::hash::BuildHasher;
-/// use pds_core::{Raw, SipHashBuilder};
+/// use pds_core::hash::{Raw, SipHashBuilder};
 ///
 /// let hasher = SipHashBuilder::from_key(*b"0123456789abcdef");
 /// assert_ne!(hasher.hash_one("key"), SipHashBuilder::from_key([0; 16]).hash_one("key"));

@@ -81,7 +81,7 @@ mod owner {
     ///     s.spawn(|| shared[0].fetch_or(2, Relaxed));
     /// });
     /// assert_eq!(Words::from(shared)[0], 3);
-    /// # Ok::<(), pds_core::AllocError>(())
+    /// # Ok::<(), pds_core::error::AllocError>(())
     /// ```
     // Invariant: no reference to the plain words is made while `self` is borrowed.
     pub struct AtomicWords(Words);

@@ -35,7 +35,7 @@ impl Words {
     /// let mut words = Words::zeroed(2)?;
     /// words.lanes_mut::<u16>()[5] = 7;
     /// assert_eq!(words.lanes::<u16>(), [0, 0, 0, 0, 0, 7, 0, 0]);
-    /// # Ok::<(), pds_core::AllocError>(())
+    /// # Ok::<(), pds_core::error::AllocError>(())
     /// ```
     #[inline]
     #[must_use]

@@ -47,7 +47,7 @@ impl Words {
     /// words[999] = 7;
     /// assert_eq!(words.iter().sum::<u64>(), 7);
     /// assert!(Words::zeroed(u64::MAX).is_err());
-    /// # Ok::<(), pds_core::AllocError>(())
+    /// # Ok::<(), pds_core::error::AllocError>(())
     /// ```
     pub fn zeroed(len: u64) -> Result<Self, AllocError> {
         let refused = AllocError { bytes: len.saturating_mul(8) };

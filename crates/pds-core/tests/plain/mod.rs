@@ -2,9 +2,10 @@
 
 use core::ops::RangeInclusive;
 
-use pds_core::bytes::{Portable, Shape, Sink, Source};
+use pds_core::bytes::{Kind, Portable, Shape, Sink, Source};
+use pds_core::error::DecodeError;
+use pds_core::hash::{DefaultHashBuilder, PortableHasher};
 use pds_core::internal::take_words;
-use pds_core::{DecodeError, DefaultHashBuilder, Kind, PortableHasher};
 
 /// Words under a hasher.
 #[derive(Clone, Debug, PartialEq)]

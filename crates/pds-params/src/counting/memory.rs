@@ -1,7 +1,6 @@
 //! The memory of structures with removal.
 
-use crate::BlockedCountingParams;
-use crate::{BloomParams, CuckooParams, ParamError};
+use crate::{BlockedCountingParams, BloomParams, CuckooParams, ParamError};
 
 /// Structures with removal of keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

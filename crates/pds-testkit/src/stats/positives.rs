@@ -3,7 +3,7 @@
 use core::hash::Hash;
 use core::ops::RangeInclusive;
 
-use pds_core::Membership;
+use pds_core::traits::Membership;
 
 use super::Binomial;
 
@@ -52,7 +52,7 @@ impl Positives {
 mod tests {
     use super::*;
     use core::hash::Hasher;
-    use pds_core::{DefaultHashBuilder, KeyHasher};
+    use pds_core::hash::{DefaultHashBuilder, KeyHasher};
     use std::panic::catch_unwind;
 
     /// A filter that reports one hash in a hundred as present.

@@ -7,7 +7,8 @@ use core::hint::black_box;
 use std::collections::HashSet;
 use std::time::Instant;
 
-use pds::{BloomFilter, DefaultHashBuilder};
+use pds::BloomFilter;
+use pds::hash::DefaultHashBuilder;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 

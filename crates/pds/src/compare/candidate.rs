@@ -7,10 +7,12 @@ use core::any::Any;
 
 use super::design::AnyDesign;
 use super::{Abilities, LinesRead, MembershipSizing, Promise};
+use crate::DynFilter;
+use crate::error::AllocError;
+use crate::hash::PortableHasher;
 use crate::params::ParamError;
 use crate::params::bloom::MAX_BITS;
 use crate::registry::Structure;
-use crate::{AllocError, DynFilter, PortableHasher};
 
 /// A membership filter with its size for a number of items, and the properties that follow.
 ///
@@ -25,7 +27,7 @@ use crate::{AllocError, DynFilter, PortableHasher};
 /// // A twentieth more than it was sized for, and it is full.
 /// assert_eq!(filter.rate_at(1_050_000), None);
 /// assert_eq!(filter.expression(), "pds::CuckooFilter::new(1_000_000, 0.001)?");
-/// # Ok::<(), pds::ParamError>(())
+/// # Ok::<(), pds::error::ParamError>(())
 /// ```
 #[derive(Debug)]
 pub struct Candidate {
@@ -60,7 +62,7 @@ impl Candidate {
     ///
     /// let filter = Candidate::for_memory(&registry::BLOOM, 64 << 20, 10_000_000)?;
     /// assert!(filter.rate() < 1e-11);
-    /// # Ok::<(), pds::ParamError>(())
+    /// # Ok::<(), pds::error::ParamError>(())
     /// ```
     pub fn for_memory(
         structure: &'static Structure,
@@ -89,7 +91,7 @@ impl Candidate {
     ///
     /// let filter = Candidate::of_most_items(&registry::BLOOM, 64 << 20, 0.01)?;
     /// assert_eq!(filter.items(), 55_965_125);
-    /// # Ok::<(), pds::ParamError>(())
+    /// # Ok::<(), pds::error::ParamError>(())
     /// ```
     pub fn of_most_items(
         structure: &'static Structure,
@@ -124,7 +126,7 @@ impl Candidate {
     /// let filter = Candidate::new(&registry::CUCKOO, 1_000_000, 0.001)?;
     /// let params: &CuckooParams = filter.params().expect("those of a cuckoo filter");
     /// assert_eq!(params.fingerprint_bits(), 13);
-    /// # Ok::<(), pds::ParamError>(())
+    /// # Ok::<(), pds::error::ParamError>(())
     /// ```
     #[must_use]
     pub fn params<P: Any>(&self) -> Option<&P> {
@@ -150,7 +152,8 @@ impl Candidate {
     #[cfg_attr(feature = "cuckoo", doc = "```")]
     #[cfg_attr(not(feature = "cuckoo"), doc = "```ignore")]
     /// use pds::compare::Candidate;
-    /// use pds::{DefaultHashBuilder, DynFilter, registry};
+    /// use pds::hash::DefaultHashBuilder;
+    /// use pds::{DynFilter, registry};
     ///
     /// // What a setting says.
     /// let setting = "CuckooFilter";

@@ -11,7 +11,7 @@ use core::fmt;
 /// let size = pds::params::BloomParams::new(1_000_000, 0.01)?.size_in_bytes();
 /// assert_eq!(HumanBytes(size).to_string(), "1.14 MiB");
 /// assert_eq!(HumanBytes(1_023).to_string(), "1023 B");
-/// # Ok::<(), pds::ParamError>(())
+/// # Ok::<(), pds::error::ParamError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct HumanBytes(pub u64);

@@ -67,7 +67,7 @@ pub struct Recommendation {
 /// let text = recommendation.to_string();
 /// assert!(text.contains("let mut filter = pds::CuckooFilter::new(1_000_000, 0.01)?;"));
 /// assert!(text.contains("standard Bloom filter (BloomFilter): cannot remove keys"));
-/// # Ok::<(), pds::ParamError>(())
+/// # Ok::<(), pds::error::ParamError>(())
 /// ```
 pub fn recommend(needs: &Needs) -> Result<Option<Recommendation>, ParamError> {
     let comparison = compare(needs.items, needs.rate)?;

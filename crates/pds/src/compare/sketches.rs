@@ -100,7 +100,7 @@ pub struct SketchRecommendation {
 /// assert_eq!(recommend_counts(&needs)?.unwrap().choice(), &registry::COUNT_MIN);
 /// needs.abilities.list = true;
 /// assert_eq!(recommend_counts(&needs)?.unwrap().choice(), &registry::HEAVY_HITTERS);
-/// # Ok::<(), pds::ParamError>(())
+/// # Ok::<(), pds::error::ParamError>(())
 /// ```
 pub fn recommend_counts(needs: &CountNeeds) -> Result<Option<SketchRecommendation>, ParamError> {
     check_probability("epsilon", needs.epsilon)?;
@@ -129,7 +129,7 @@ pub fn recommend_counts(needs: &CountNeeds) -> Result<Option<SketchRecommendatio
 /// assert_eq!(recommendation.expression(), "pds::UltraLogLog::new(13)?");
 /// needs.overlap = true;
 /// assert_eq!(recommend_distinct(&needs)?.unwrap().choice(), &registry::HYPER_LOG_LOG);
-/// # Ok::<(), pds::ParamError>(())
+/// # Ok::<(), pds::error::ParamError>(())
 /// ```
 pub fn recommend_distinct(
     needs: &DistinctNeeds,

@@ -64,7 +64,7 @@ impl Comparison {
 /// let smallest = comparison.candidates().next().unwrap();
 /// assert_eq!(smallest.structure(), &registry::BLOOM);
 /// assert_eq!(format!("{:.2}", smallest.bits_per_item()), "9.59");
-/// # Ok::<(), pds::ParamError>(())
+/// # Ok::<(), pds::error::ParamError>(())
 /// ```
 pub fn compare(items: u64, rate: f64) -> Result<Comparison, ParamError> {
     Comparison::of(|structure| Candidate::new(structure, items, rate), by_size)
@@ -85,7 +85,7 @@ pub fn compare(items: u64, rate: f64) -> Result<Comparison, ParamError> {
 /// // Two bytes for each of ten million keys: from here on fingerprints are the better use of it.
 /// let comparison = compare_in_memory(20_000_000, 10_000_000)?;
 /// assert!(comparison.get(&CUCKOO)?.rate() < comparison.get(&BLOOM)?.rate());
-/// # Ok::<(), pds::ParamError>(())
+/// # Ok::<(), pds::error::ParamError>(())
 /// ```
 pub fn compare_in_memory(bytes: u64, items: u64) -> Result<Comparison, ParamError> {
     Comparison::of(|structure| Candidate::for_memory(structure, bytes, items), by_rate)

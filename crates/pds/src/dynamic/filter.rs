@@ -11,14 +11,15 @@ use pds_core::hash::PublicSeed;
 
 use super::kinds::OwnedFilter;
 use super::{FilterKind, FilterVisitor, Unsupported};
-#[cfg(feature = "std")]
-use crate::ReadError;
+use crate::Estimate;
+use crate::bytes::Kind;
 use crate::compare::Candidate;
+#[cfg(feature = "std")]
+use crate::error::ReadError;
+use crate::error::{AllocError, DecodeError, InsertError};
+use crate::hash::{DefaultHashBuilder, KeyHasher, PortableHasher};
 use crate::registry::{feature_that_is_off, visit_filters};
-use crate::{
-    AllocError, DecodeError, DefaultHashBuilder, Estimate, Insert, InsertError, KeyHasher, Kind,
-    Membership, PortableHasher,
-};
+use crate::traits::{Insert, Membership};
 
 /// A membership filter whose kind is known at run time, from its stored bytes or from a setting.
 ///
@@ -182,7 +183,7 @@ impl<S: 'static> DynFilter<S> {
 
     /// Tests by its hash whether a key may be in the set. `false` is certain.
     ///
-    /// See [`KeyHasher`](crate::KeyHasher) for the hash.
+    /// See [`KeyHasher`](crate::hash::KeyHasher) for the hash.
     #[inline]
     #[must_use]
     pub fn contains_hash(&self, hash: u64) -> bool {
@@ -199,7 +200,7 @@ impl<S: 'static> DynFilter<S> {
 
     /// Inserts a key by its hash. Returns `true` if it was not contained before.
     ///
-    /// See [`KeyHasher`](crate::KeyHasher) for the hash.
+    /// See [`KeyHasher`](crate::hash::KeyHasher) for the hash.
     ///
     /// # Errors
     /// [`InsertError::Full`] if the filter has no room for the key. Nothing is changed then.
@@ -210,7 +211,7 @@ impl<S: 'static> DynFilter<S> {
 
     /// Removes one copy of a key by its hash. Returns `false`, and changes nothing, if the key is certainly absent.
     ///
-    /// See [`KeyHasher`](crate::KeyHasher) for the hash.
+    /// See [`KeyHasher`](crate::hash::KeyHasher) for the hash.
     ///
     /// # Errors
     /// [`Unsupported`] if no key can be removed from a filter of this kind.

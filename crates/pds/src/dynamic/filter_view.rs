@@ -7,10 +7,12 @@ use pds_core::bytes::{ByteOptions, Envelope, OpenView};
 
 use super::filter::{contains_batch, not_a_filter};
 use super::{DynFilter, FilterKind, FilterVisitor, ViewFilter};
+use crate::Estimate;
+use crate::bytes::Kind;
+use crate::error::DecodeError;
+use crate::hash::{DefaultHashBuilder, KeyHasher, PortableHasher};
 use crate::registry::visit_filters;
-use crate::{
-    DecodeError, DefaultHashBuilder, Estimate, KeyHasher, Kind, Membership, PortableHasher,
-};
+use crate::traits::Membership;
 
 /// A [`DynFilter`] that answers from its portable bytes, without a copy.
 ///
@@ -33,7 +35,8 @@ use crate::{
 #[cfg_attr(all(feature = "bloom", feature = "cuckoo"), doc = "```")]
 #[cfg_attr(not(all(feature = "bloom", feature = "cuckoo")), doc = "```ignore")]
 /// use std::sync::Arc;
-/// use pds::{BloomFilter, CuckooFilter, DynFilterView, Kind};
+/// use pds::bytes::Kind;
+/// use pds::{BloomFilter, CuckooFilter, DynFilterView};
 ///
 /// let mut bloom = BloomFilter::new(1_000, 0.01)?;
 /// bloom.insert("stored");
@@ -99,7 +102,7 @@ impl<S> DynFilterView<'_, S> {
 
     /// Tests by its hash whether a key may be in the set. `false` is certain.
     ///
-    /// See [`KeyHasher`](crate::KeyHasher) for the hash.
+    /// See [`KeyHasher`](crate::hash::KeyHasher) for the hash.
     #[inline]
     #[must_use]
     pub fn contains_hash(&self, hash: u64) -> bool {

@@ -6,10 +6,11 @@ use core::fmt;
 
 use pds_core::bytes::{Envelope, Header, Portable, ToEnvelope};
 
-use crate::{
-    AllocError, Cardinality, DecodeError, Estimate, Frequency, Incompatible, Insert, InsertError,
-    KeyHasher, Kind, Membership, PortableHasher,
-};
+use crate::Estimate;
+use crate::bytes::Kind;
+use crate::error::{AllocError, DecodeError, Incompatible, InsertError};
+use crate::hash::{KeyHasher, PortableHasher};
+use crate::traits::{Cardinality, Frequency, Insert, Membership};
 
 /// A membership filter of any kind, in any storage.
 pub(crate) trait ReadFilter<S>: Membership + fmt::Debug + Send + Sync {
@@ -182,11 +183,11 @@ macro_rules! filter_kind {
     ($filter:ident $(with $extra:ident)? of $params:ty, $kind:ident, { $($reads:tt)* } { $($owns:tt)* }) => {
         impl<S, W> $crate::dynamic::ReadFilter<S> for $filter<S $(, $extra)?, W>
         where
-            S: $crate::KeyHasher + Send + Sync,
+            S: $crate::hash::KeyHasher + Send + Sync,
             W: pds_core::storage::WordSource + Send + Sync,
         {
-            fn kind(&self) -> $crate::Kind {
-                $crate::Kind::$kind
+            fn kind(&self) -> $crate::bytes::Kind {
+                $crate::bytes::Kind::$kind
             }
 
             fn hasher(&self) -> &S {
@@ -215,32 +216,32 @@ macro_rules! filter_kind {
         impl<S, B> $crate::dynamic::ViewFilter<S>
             for $filter<S $(, $extra)?, pds_core::storage::Stored<B>>
         where
-            S: $crate::PortableHasher + Clone + Send + Sync + 'static,
+            S: $crate::hash::PortableHasher + Clone + Send + Sync + 'static,
             B: AsRef<[u8]> + Send + Sync,
         {
-            fn verify(&self) -> Result<(), $crate::DecodeError> {
+            fn verify(&self) -> Result<(), $crate::error::DecodeError> {
                 self.verify()
             }
 
-            fn to_filter(&self) -> Result<$crate::DynFilter<S>, $crate::DecodeError> {
+            fn to_filter(&self) -> Result<$crate::DynFilter<S>, $crate::error::DecodeError> {
                 self.to_filter().map($crate::DynFilter::of)
             }
         }
 
         impl<S> $crate::dynamic::FilterKind<S> for $filter<S $(, $extra)?>
         where
-            S: $crate::PortableHasher + Clone + Send + Sync + 'static,
+            S: $crate::hash::PortableHasher + Clone + Send + Sync + 'static,
         {
             type Params = $params;
 
-            fn from_params(params: $params, hasher: S) -> Result<Self, $crate::AllocError> {
+            fn from_params(params: $params, hasher: S) -> Result<Self, $crate::error::AllocError> {
                 Self::from_params(params, hasher)
             }
 
             fn open_view<'a, B: AsRef<[u8]> + Send + Sync + 'a>(
                 envelope: pds_core::bytes::Envelope<B>,
                 hasher: Option<S>,
-            ) -> Result<alloc::boxed::Box<dyn $crate::dynamic::ViewFilter<S> + 'a>, $crate::DecodeError>
+            ) -> Result<alloc::boxed::Box<dyn $crate::dynamic::ViewFilter<S> + 'a>, $crate::error::DecodeError>
             {
                 type View<S, B> = $filter<S $(, $extra)?, pds_core::storage::Stored<B>>;
                 let view: View<S, B> = pds_core::bytes::OpenView::open_view(envelope, hasher)?;
@@ -257,8 +258,8 @@ pub(crate) use filter_kind;
 macro_rules! sketch_kind {
     ([$($generics:tt)*] $sketch:ty, $kind:ident, $name:literal, $role:ident: $trait:ident $(, $($own:tt)*)?) => {
         impl<$($generics)*> $crate::dynamic::ReadSketch<S> for $sketch {
-            fn kind(&self) -> $crate::Kind {
-                $crate::Kind::$kind
+            fn kind(&self) -> $crate::bytes::Kind {
+                $crate::bytes::Kind::$kind
             }
 
             fn hasher(&self) -> &S {
@@ -269,7 +270,7 @@ macro_rules! sketch_kind {
                 self.size_in_bytes()
             }
 
-            fn $role(&self) -> Option<&dyn $crate::$trait> {
+            fn $role(&self) -> Option<&dyn $crate::traits::$trait> {
                 Some(self)
             }
         }
@@ -281,7 +282,7 @@ macro_rules! sketch_kind {
                 self.insert_hash(hash);
             }
 
-            fn merge_same(&mut self, other: &Self) -> Result<(), $crate::Incompatible> {
+            fn merge_same(&mut self, other: &Self) -> Result<(), $crate::error::Incompatible> {
                 self.merge(other)
             }
 

@@ -11,13 +11,13 @@ use pds_core::hash::PublicSeed;
 
 use super::kinds::OwnedSketch;
 use super::{SketchKind, SketchVisitor};
+use crate::bytes::Kind;
 #[cfg(feature = "std")]
-use crate::ReadError;
+use crate::error::ReadError;
+use crate::error::{DecodeError, Incompatible};
+use crate::hash::{DefaultHashBuilder, KeyHasher, PortableHasher};
 use crate::registry::{feature_that_is_off, visit_sketches};
-use crate::{
-    Cardinality, DecodeError, DefaultHashBuilder, Frequency, Incompatible, KeyHasher, Kind,
-    PortableHasher,
-};
+use crate::traits::{Cardinality, Frequency};
 
 /// A sketch whose kind is known at run time: count-min sketch, count sketch, `HyperLogLog` or `UltraLogLog`.
 ///
@@ -144,7 +144,7 @@ impl<S: 'static> DynSketch<S> {
 
     /// Inserts a key by its hash.
     ///
-    /// See [`KeyHasher`](crate::KeyHasher) for the hash.
+    /// See [`KeyHasher`](crate::hash::KeyHasher) for the hash.
     #[inline]
     pub fn insert_hash(&mut self, hash: u64) {
         self.sketch.insert_hash(hash);

@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::String;
 
 use super::Structure;
-use crate::Kind;
+use crate::bytes::Kind;
 use crate::compare::{Abilities, Ability, Design, LinesRead, MembershipSizing, Promise, literal};
 use crate::params::blocked::{MAX_SPLIT_BLOCKS, split_block_rate_with_collisions, split_blocks};
 use crate::params::bloom::HASH_COLLISION;

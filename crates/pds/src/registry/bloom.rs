@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::String;
 
 use super::Structure;
-use crate::Kind;
+use crate::bytes::Kind;
 use crate::compare::{Abilities, Ability, Design, LinesRead, MembershipSizing, Promise, literal};
 use crate::params::bloom::{HASH_COLLISION, scheme_excess};
 use crate::params::{BloomParams, ParamError};

@@ -3,7 +3,7 @@
 use alloc::format;
 
 use super::Structure;
-use crate::Kind;
+use crate::bytes::Kind;
 use crate::compare::{CountAbilities, CountNeeds, FrequencySizing, SketchSize};
 use crate::params::{CountMinParams, CountSketchParams, ParamError};
 
@@ -60,8 +60,10 @@ fn count_sketch(needs: &CountNeeds) -> Result<SketchSize, ParamError> {
 mod dynamic {
     use pds_core::bytes::Header;
 
+    use crate::bytes::Kind;
     use crate::dynamic::sketch_kind;
-    use crate::{CountMinSketch, CountSketch, Kind, PortableHasher};
+    use crate::hash::PortableHasher;
+    use crate::{CountMinSketch, CountSketch};
 
     /// Implements the traits of all sketches for a count-min sketch with counters of one width.
     macro_rules! count_min {

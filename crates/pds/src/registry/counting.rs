@@ -6,7 +6,7 @@ use core::any::Any;
 
 use super::Structure;
 use super::bloom::double_hashed_rate;
-use crate::Kind;
+use crate::bytes::Kind;
 use crate::compare::{Abilities, Ability, Design, LinesRead, MembershipSizing, Promise, literal};
 use crate::params::bloom::HASH_COLLISION;
 use crate::params::{BlockedCountingParams, BloomParams, ParamError};
@@ -119,9 +119,10 @@ mod dynamic {
     use pds_core::bytes::Header;
 
     use super::{BlockedCountingParams, BloomParams};
+    use crate::bytes::Kind;
     use crate::counting::{Bits4, Bits8};
     use crate::dynamic::filter_kind;
-    use crate::{BlockedCountingBloomFilter, CountingBloomFilter, Estimate, Kind};
+    use crate::{BlockedCountingBloomFilter, CountingBloomFilter, Estimate};
 
     /// Returns whether the counters have 8 bits. The third number of the shape is their width.
     fn has_wide_counters(header: &Header) -> bool {

@@ -3,7 +3,7 @@
 use alloc::format;
 
 use super::Structure;
-use crate::Kind;
+use crate::bytes::Kind;
 use crate::compare::{CountAbilities, CountNeeds, FrequencySizing, SketchSize};
 use crate::params::{HeavyHittersParams, ParamError};
 

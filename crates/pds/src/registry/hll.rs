@@ -3,7 +3,7 @@
 use alloc::format;
 
 use super::Structure;
-use crate::Kind;
+use crate::bytes::Kind;
 use crate::compare::{CardinalitySizing, DistinctNeeds, SketchSize};
 use crate::params::hll::CardinalityEstimator::{self, Improved, UltraFgra};
 use crate::params::{HllParams, ParamError};
@@ -43,7 +43,8 @@ fn of(estimator: CardinalityEstimator, needs: &DistinctNeeds) -> Result<SketchSi
 #[cfg(feature = "hll")]
 mod dynamic {
     use crate::dynamic::sketch_kind;
-    use crate::{HyperLogLog, PortableHasher, UltraLogLog};
+    use crate::hash::PortableHasher;
+    use crate::{HyperLogLog, UltraLogLog};
 
     sketch_kind! {
         [S: PortableHasher + Clone + Send + Sync + 'static] HyperLogLog<S>, HYPER_LOG_LOG, "HyperLogLog",

@@ -5,13 +5,12 @@ use crate::validate::constructors::{
     Constructor, Filled, ITEMS, RATE, Random, asked, calculated, constructor, filled, insert_all,
 };
 use pds::blocked::{ParquetWriter, Preference};
+use pds::error::BuildError;
+use pds::hash::DefaultHashBuilder;
 use pds::params::BlockedBloomParams;
 use pds::params::blocked::split_block_rate;
 use pds::registry::{BLOCKED_BLOOM, SPLIT_BLOCK_BLOOM};
-use pds::{
-    AtomicBlockedBloomFilter, BlockedBloomFilter, BuildError, DefaultHashBuilder,
-    SplitBlockBloomFilter,
-};
+use pds::{AtomicBlockedBloomFilter, BlockedBloomFilter, SplitBlockBloomFilter};
 
 /// Bytes of a block of a split-block filter.
 const SPLIT_BLOCK_BYTES: u64 = 32;

@@ -12,8 +12,7 @@ use crate::validate::schedule::affordable;
 use crate::validate::structures::Fault;
 use crate::validate::subject::{Design, Family, Interval, Observation, Prediction, Subject};
 use core::hash::Hash;
-use pds::KeyHasher;
-use pds::hash::reduce;
+use pds::hash::{KeyHasher, reduce};
 use pds::params::BlockedBloomParams;
 
 pub(super) const FAULTS: [Fault; 2] = [

@@ -4,10 +4,9 @@ use super::NAME;
 use crate::validate::identity::{Identity, KEYS, and, hashes, identity, with};
 use crate::validate::schedule::Job;
 use pds::blocked::Preference;
+use pds::hash::DefaultHashBuilder;
 use pds::params::BlockedBloomParams;
-use pds::{
-    AtomicBlockedBloomFilter, BlockedBloomFilter, DefaultHashBuilder, SplitBlockBloomFilter,
-};
+use pds::{AtomicBlockedBloomFilter, BlockedBloomFilter, SplitBlockBloomFilter};
 
 pub(super) fn jobs<'a>(seed: u64) -> Vec<Job<'a>> {
     fn plain() -> BlockedBloomFilter {

@@ -5,8 +5,10 @@ use crate::validate::constructors::{
     filled, insert_all,
 };
 use pds::bloom::BloomParams;
+use pds::error::BuildError;
+use pds::hash::DefaultHashBuilder;
 use pds::registry::BLOOM;
-use pds::{AtomicBloomFilter, BloomFilter, BuildError, DefaultHashBuilder};
+use pds::{AtomicBloomFilter, BloomFilter};
 
 /// All constructors.
 pub(super) fn all() -> Vec<Constructor> {

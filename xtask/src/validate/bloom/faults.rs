@@ -13,9 +13,8 @@ use crate::validate::schedule::affordable;
 use crate::validate::structures::Fault;
 use crate::validate::subject::{Design, Family, Interval, Observation, Prediction, Subject};
 use core::hash::Hash;
-use pds::KeyHasher;
 use pds::bloom::{BitArray, BloomParams, DoubleHash};
-use pds::hash::finalize;
+use pds::hash::{KeyHasher, finalize};
 
 pub(super) const FAULTS: [Fault; 8] = [
     Fault {

@@ -12,10 +12,11 @@ use crate::validate::judge::Measurement;
 use crate::validate::proofs::{self, CONTRADICTIONS};
 use crate::validate::schedule::{Job, Progress};
 use crate::validate::structures::Fault;
+use pds::UltraLogLog;
+use pds::hash::{DefaultHashBuilder, KeyHasher};
 use pds::hll::internal::{FINITE_SIZE, improved};
 use pds::params::HllParams;
 use pds::params::hll::CardinalityEstimator::Improved;
-use pds::{DefaultHashBuilder, KeyHasher, UltraLogLog};
 
 pub(super) const FAULTS: [Fault; 7] = [
     of_estimates("rank-off-by-one", "all ranks of a HyperLogLog are one too high", |run| {

@@ -8,12 +8,14 @@ use crate::validate::effort::Effort;
 use crate::validate::judge::real;
 use crate::validate::schedule::Job;
 use core::ops::RangeInclusive;
+use pds::error::ParamError;
+use pds::hash::DefaultHashBuilder;
 use pds::hll::redis::RedisHyperLogLog;
 use pds::params::HllParams;
 use pds::params::hll::CardinalityEstimator::{
     self, Martingale, MaximumLikelihood, UltraMaximumLikelihood,
 };
-use pds::{AtomicHyperLogLog, DefaultHashBuilder, HyperLogLog, ParamError, UltraLogLog};
+use pds::{AtomicHyperLogLog, HyperLogLog, UltraLogLog};
 
 /// A form of a sketch.
 trait Form {

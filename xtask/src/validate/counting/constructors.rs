@@ -4,9 +4,10 @@ use crate::validate::blocked::exactly;
 use crate::validate::constructors::{
     Constructor, ITEMS, RATE, asked, calculated, constructor, double_hashed, filled, insert_all,
 };
+use pds::hash::DefaultHashBuilder;
 use pds::params::{BlockedCountingParams, BloomParams};
 use pds::registry::{BLOCKED_COUNTING_BLOOM, COUNTING_BLOOM};
-use pds::{BlockedCountingBloomFilter, CountingBloomFilter, DefaultHashBuilder};
+use pds::{BlockedCountingBloomFilter, CountingBloomFilter};
 
 /// All constructors.
 pub(super) fn all() -> Vec<Constructor> {

@@ -5,7 +5,7 @@ use crate::validate::measure::LOST_KEYS;
 use crate::validate::removal::{Removals, Removing, steps};
 use crate::validate::structures::Fault;
 use pds::bloom::DoubleHash;
-use pds::{DefaultHashBuilder, KeyHasher};
+use pds::hash::{DefaultHashBuilder, KeyHasher};
 
 pub(super) const FAULTS: [Fault; 1] = [Fault {
     name: "decrements-saturated",

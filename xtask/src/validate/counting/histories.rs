@@ -2,7 +2,8 @@
 
 use crate::validate::proofs::{Claims, History, Random, next, some};
 use core::fmt::Debug;
-use pds::{BlockedCountingBloomFilter, CountingBloomFilter, Frequency, Insert, Remove};
+use pds::traits::{Frequency, Insert, Remove};
+use pds::{BlockedCountingBloomFilter, CountingBloomFilter};
 use std::collections::HashMap;
 
 /// The greatest number that a counter of 4 bits holds.

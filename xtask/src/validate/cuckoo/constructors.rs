@@ -2,9 +2,10 @@
 
 use crate::validate::blocked::exactly;
 use crate::validate::constructors::{Constructor, ITEMS, RATE, calculated, constructor, filled};
+use pds::CuckooFilter;
+use pds::hash::DefaultHashBuilder;
 use pds::params::CuckooParams;
 use pds::registry::CUCKOO;
-use pds::{CuckooFilter, DefaultHashBuilder};
 
 /// All constructors.
 pub(super) fn all() -> Vec<Constructor> {

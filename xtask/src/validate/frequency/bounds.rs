@@ -8,8 +8,10 @@ use crate::validate::Run;
 use crate::validate::coverage::{AS_STATED, Answer, Asked, COVERAGE, Intervals, Trial};
 use crate::validate::judge::real;
 use crate::validate::schedule::Job;
+use pds::error::ParamError;
+use pds::hash::DefaultHashBuilder;
 use pds::params::{CountMinParams, CountSketchParams};
-use pds::{CountMinSketch, CountSketch, DefaultHashBuilder, ParamError};
+use pds::{CountMinSketch, CountSketch};
 
 const EPSILON: f64 = 0.09;
 /// Frequent keys, of which one is more than epsilon of all.

@@ -8,7 +8,7 @@ use crate::validate::effort::Effort;
 use crate::validate::schedule::{Job, Progress};
 use crate::validate::structures::Fault;
 use pds::cms::{RowHash, Update};
-use pds::{DefaultHashBuilder, KeyHasher};
+use pds::hash::{DefaultHashBuilder, KeyHasher};
 
 pub(super) const FAULTS: [Fault; 3] = [
     Fault {

@@ -3,12 +3,11 @@
 use crate::validate::proofs::{Claims, History, Random, next, some};
 use core::fmt::Debug;
 use pds::cms::Update;
+use pds::hash::DefaultHashBuilder;
 use pds::heavy_hitters::Hitter;
 use pds::params::{CountMinParams, HeavyHittersParams};
-use pds::{
-    CountMinSketch, CountSketch, DefaultHashBuilder, HeavyHitters, Merge, SketchedHeavyHitters,
-    TopK,
-};
+use pds::traits::Merge;
+use pds::{CountMinSketch, CountSketch, HeavyHitters, SketchedHeavyHitters, TopK};
 use std::collections::HashMap;
 
 pub(super) const HISTORIES: [History; 5] = [

@@ -5,10 +5,9 @@ use crate::validate::identity::{Identity, KEYS, and, hashes, identity, merged, w
 use crate::validate::judge::real;
 use crate::validate::schedule::Job;
 use pds::cms::Update;
+use pds::hash::DefaultHashBuilder;
 use pds::params::{CountMinParams, CountSketchParams, HeavyHittersParams};
-use pds::{
-    CountMinSketch, CountSketch, DefaultHashBuilder, HeavyHitters, SketchedHeavyHitters, TopK,
-};
+use pds::{CountMinSketch, CountSketch, HeavyHitters, SketchedHeavyHitters, TopK};
 
 pub(super) fn jobs<'a>(seed: u64) -> Vec<Job<'a>> {
     fn sketch(update: Update) -> CountMinSketch {

@@ -4,8 +4,9 @@ use super::{ITEMS, NAME, SKETCH_EVENTS};
 use crate::validate::cardinality::{ESTIMATE_SPREAD, MEAN_ESTIMATE};
 use crate::validate::judge::{Case, Law, Measurement, real};
 use crate::validate::schedule::Progress;
+use pds::CountSketch;
+use pds::hash::DefaultHashBuilder;
 use pds::params::CountSketchParams;
-use pds::{CountSketch, DefaultHashBuilder};
 use pds_testkit::zipf::{Zipf, counts};
 
 /// A count sketch's estimates of one key a sketch, as multiples of the truth.

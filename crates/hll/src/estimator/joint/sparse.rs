@@ -1,6 +1,6 @@
 use core::cmp::Ordering;
 
-use pds_core::Estimate;
+use pds_params::Estimate;
 use pds_params::hll::SPARSE_PRECISION;
 
 use super::super::linear_counting;

@@ -4,9 +4,9 @@ use super::wide;
 use crate::validate::structures;
 use core::fmt::Write;
 use pds::compare::{Candidate, HumanBytes};
+use pds::error::{BuildError, ParamError};
 use pds::params::bloom::information_bound;
 use pds::registry;
-use pds::{BuildError, ParamError};
 
 /// Keys that every filter is sized for.
 const ITEMS: u64 = 1_000_000;

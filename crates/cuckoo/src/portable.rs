@@ -5,15 +5,15 @@ use core::ops::RangeInclusive;
 #[cfg(feature = "std")]
 use std::io::{self, Read, Write};
 
+use pds_core::bytes::{ByteOptions, Kind, Numbers, Portable, Shape, Sink, Source};
 #[cfg(feature = "std")]
-use pds_core::ReadError;
-use pds_core::bytes::{ByteOptions, Numbers, Portable, Shape, Sink, Source};
-use pds_core::hash::PublicSeed;
+use pds_core::error::ReadError;
+use pds_core::error::{DecodeError, ParamError};
+use pds_core::hash::{PortableHasher, PublicSeed};
 #[cfg(feature = "serde")]
 use pds_core::internal::serde;
 use pds_core::internal::{check_padding, take_words};
 use pds_core::storage::WordSource;
-use pds_core::{DecodeError, Kind, ParamError, PortableHasher};
 use pds_params::CuckooParams;
 
 use crate::CuckooFilter;

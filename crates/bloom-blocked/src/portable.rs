@@ -5,21 +5,22 @@ use core::ops::RangeInclusive;
 #[cfg(feature = "std")]
 use std::io::{self, Read, Write};
 
+use pds_core::bytes::{ByteOptions, Kind, Portable, Shape, Sink, Source};
+use pds_core::error::DecodeError;
 #[cfg(feature = "std")]
-use pds_core::ReadError;
-use pds_core::bytes::{ByteOptions, Portable, Shape, Sink, Source};
-use pds_core::hash::PublicSeed;
+use pds_core::error::ReadError;
+use pds_core::hash::{PortableHasher, PublicSeed};
 #[cfg(feature = "serde")]
 use pds_core::internal::serde;
-use pds_core::internal::{self, StoredWord, take_words};
-use pds_core::storage::{OwnedWords, WordSource};
-use pds_core::{DecodeError, Kind, PortableHasher};
-use pds_params::BloomParams;
+use pds_core::internal::take_words;
+use pds_core::storage::OwnedWords;
+use pds_params::BlockedBloomParams;
 
-use crate::{BitArray, BloomFilter};
+use crate::BlockedBloomFilter;
+use crate::blocks::Blocks;
 
-// The readers exist for the default hasher only, like `new`: `BloomFilter::from_bytes(&bytes)` then needs no type.
-impl BloomFilter {
+// The readers exist for the default hasher only, like `new`: `BlockedBloomFilter::from_bytes(&bytes)` then needs no type.
+impl BlockedBloomFilter {
     /// Reads portable bytes that hold one filter and nothing else.
     ///
     /// # Errors
@@ -43,11 +44,10 @@ impl BloomFilter {
     }
 }
 
-impl<S: PublicSeed, W: OwnedWords> BloomFilter<S, W> {
+impl<S: PublicSeed, W: OwnedWords> BlockedBloomFilter<S, W> {
     /// Returns the portable bytes, which contain the seed of the hasher.
     ///
-    /// For a hasher with a secret key, and for files, use [`ByteOptions`]. If other threads insert into a shared filter
-    /// meanwhile, each word is written as it is at its own moment.
+    /// For a hasher with a secret key, and for files, use [`ByteOptions`].
     ///
     /// # Complexity
     /// O(size); allocates the bytes.
@@ -67,30 +67,30 @@ impl<S: PublicSeed, W: OwnedWords> BloomFilter<S, W> {
 }
 
 #[cfg(feature = "serde")]
-impl<S: PublicSeed, W: OwnedWords> serde::Serialize for BloomFilter<S, W> {
+impl<S: PublicSeed, W: OwnedWords> serde::Serialize for BlockedBloomFilter<S, W> {
     fn serialize<Z: serde::Serializer>(&self, serializer: Z) -> Result<Z::Ok, Z::Error> {
         serde::serialize(self, serializer)
     }
 }
 
 #[cfg(feature = "serde")]
-impl<'de, S: PortableHasher, W: OwnedWords> serde::Deserialize<'de> for BloomFilter<S, W> {
+impl<'de, S: PortableHasher, W: OwnedWords> serde::Deserialize<'de> for BlockedBloomFilter<S, W> {
     fn deserialize<Z: serde::Deserializer<'de>>(deserializer: Z) -> Result<Self, Z::Error> {
         serde::deserialize(deserializer)
     }
 }
 
-/// The bytes of a shared filter are those of the plain one.
-impl<S: PortableHasher, W: OwnedWords> Portable for BloomFilter<S, W> {
+/// If other threads insert while the bytes are written, each word is written as it is at its own moment.
+impl<S: PortableHasher, W: OwnedWords> Portable for BlockedBloomFilter<S, W> {
     type Hasher = S;
-    const KIND: Kind = Kind::BLOOM;
+    const KIND: Kind = Kind::BLOCKED_BLOOM;
 
     fn portable_hasher(&self) -> &S {
         self.hasher()
     }
 
     fn shape(&self) -> Shape {
-        Shape::new([self.num_bits(), self.num_hashes().into()])
+        Shape::new([self.num_blocks(), self.num_hashes().into()])
             .with_design(self.expected_items(), self.promised_rate())
     }
 
@@ -103,37 +103,23 @@ impl<S: PortableHasher, W: OwnedWords> Portable for BloomFilter<S, W> {
         Ok(bytes..=bytes)
     }
 
-    fn write_payload<K: Sink>(&self, sink: &mut K) -> Result<(), K::Error> {
-        sink.put_words(self.bits.storage().values())
+    fn write_payload<T: Sink>(&self, sink: &mut T) -> Result<(), T::Error> {
+        sink.put_words(self.blocks.words().values())
     }
 
-    fn read_payload<R: Source>(shape: &Shape, hasher: S, source: &mut R) -> Result<Self, R::Error> {
+    fn read_payload<T: Source>(shape: &Shape, hasher: S, source: &mut T) -> Result<Self, T::Error> {
         let params = params_of(shape)?;
-        let words = take_words(source, params.num_bits().div_ceil(64))?;
-        let bits = BitArray::from_words(W::from(words), params.num_bits());
-        check_padding(&bits, source.offset())?;
-        Ok(Self { bits, params, hasher })
+        let words = take_words(source, params.num_bits() / 64)?;
+        Ok(Self { blocks: Blocks::from_words(words.into(), &params), params, hasher })
     }
 }
 
 /// Returns the parameters that a head states.
-pub(crate) fn params_of(shape: &Shape) -> Result<BloomParams, DecodeError> {
-    let numbers = shape.numbers(["bits", "hashes"])?;
-    let [bits, hashes] = numbers.values();
+pub(crate) fn params_of(shape: &Shape) -> Result<BlockedBloomParams, DecodeError> {
+    let numbers = shape.numbers(["blocks", "hashes"])?;
+    let [blocks, hashes] = numbers.values();
     let hashes = u32::try_from(hashes).unwrap_or(u32::MAX);
-    BloomParams::from_bits_and_hashes(bits, hashes)
+    BlockedBloomParams::from_blocks_and_hashes(blocks, hashes)
         .and_then(|params| params.with_design(shape.expected_items(), shape.promised_rate()))
         .map_err(|error| numbers.error(error))
-}
-
-/// Checks the bits beyond the last one, in a payload that ends at offset `end`.
-///
-/// # Errors
-/// [`DecodeError`] if one of them is set.
-pub(crate) fn check_padding<W: WordSource>(
-    bits: &BitArray<W>,
-    end: u64,
-) -> Result<(), DecodeError> {
-    let last = bits.storage().as_words().last().map_or(0, StoredWord::value);
-    internal::check_padding(end - 8, bits.num_bits() % 64, last)
 }

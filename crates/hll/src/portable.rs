@@ -10,13 +10,13 @@ use core::ops::RangeInclusive;
 #[cfg(feature = "std")]
 use std::io::{self, Read, Write};
 
+use pds_core::bytes::{ByteOptions, Kind, Numbers, Portable, Shape, Sink, Source};
+use pds_core::error::DecodeError;
 #[cfg(feature = "std")]
-use pds_core::ReadError;
-use pds_core::bytes::{ByteOptions, Numbers, Portable, Shape, Sink, Source};
-use pds_core::hash::PublicSeed;
+use pds_core::error::ReadError;
+use pds_core::hash::{PortableHasher, PublicSeed};
 #[cfg(feature = "serde")]
 use pds_core::internal::serde;
-use pds_core::{DecodeError, Kind, PortableHasher};
 use pds_params::HllParams;
 
 use crate::coupon::{Coupon, max_rank};

@@ -5,14 +5,14 @@ use core::ops::RangeInclusive;
 #[cfg(feature = "std")]
 use std::io::{self, Read, Write};
 
+use pds_core::bytes::{ByteOptions, Kind, Portable, Shape, Sink, Source};
 #[cfg(feature = "std")]
-use pds_core::ReadError;
-use pds_core::bytes::{ByteOptions, Portable, Shape, Sink, Source};
-use pds_core::hash::PublicSeed;
+use pds_core::error::ReadError;
+use pds_core::error::{DecodeError, ParamError};
+use pds_core::hash::{DefaultHashBuilder, PortableHasher, PublicSeed};
 #[cfg(feature = "serde")]
 use pds_core::internal::serde;
 use pds_core::internal::take_words;
-use pds_core::{DecodeError, DefaultHashBuilder, Kind, ParamError, PortableHasher};
 use pds_params::{BlockedCountingParams, BloomParams};
 
 use crate::builder::of_counters;

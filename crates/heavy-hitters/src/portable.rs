@@ -8,13 +8,13 @@ use std::io::{self, Read, Write};
 
 use cms::internal::{read_sketch, sketch_bytes};
 use cms::{CountMinSketch, Update};
+use pds_core::bytes::{ByteOptions, Kind, Numbers, Portable, Shape, Sink, Source};
+use pds_core::error::DecodeError;
 #[cfg(feature = "std")]
-use pds_core::ReadError;
-use pds_core::bytes::{ByteOptions, Numbers, Portable, Shape, Sink, Source};
-use pds_core::hash::PublicSeed;
+use pds_core::error::ReadError;
+use pds_core::hash::{KeyHasher, PortableHasher, PublicSeed};
 #[cfg(feature = "serde")]
 use pds_core::internal::serde;
-use pds_core::{DecodeError, KeyHasher, Kind, PortableHasher};
 use pds_params::{CountMinParams, HeavyHittersParams};
 
 use crate::heavy_hitters::capacity_of;
