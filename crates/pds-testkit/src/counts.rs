@@ -29,7 +29,10 @@ macro_rules! counts_of_bits {
                         let same = filter.approx_intersection_len(&filter).unwrap();
                         assert!(same.value.is_finite() && same.standard_error.is_finite());
                         let none = filter.approx_intersection_len(&empty).unwrap();
-                        assert_eq!(none, ::pds_params::Estimate { value: 0.0, standard_error: 0.0 });
+                        assert_eq!(
+                            none,
+                            ::pds_params::Estimate { value: 0.0, standard_error: 0.0 }
+                        );
                     } else {
                         assert_eq!(items.value, f64::INFINITY, "the bits tell nothing");
                     }
