@@ -12,6 +12,7 @@ use clap::Args;
 use core::error::Error;
 use pds::compare::{Abilities, Ability, CountAbilities, CountNeeds, Needs, Priority};
 use pds::params::ParamError;
+use pds::params::internal::ParamFault;
 use pds_testkit::pipe;
 
 /// Sizes, error rates and a choice of structure, from any two of items, rate and memory.
@@ -122,7 +123,7 @@ const OPTIONS: [(&str, &str); 4] = [
 /// An error that names what was asked by its option, and sizes by their unit.
 fn as_asked(error: Box<dyn Error>) -> Box<dyn Error> {
     let Some(&wrong) = error.downcast_ref::<ParamError>() else { return error };
-    if let ParamError::OutOfRange { parameter: "bytes", value, min, .. } = wrong
+    if let ParamError(ParamFault::OutOfRange { parameter: "bytes", value, min, .. }) = wrong
         && value < min
     {
         let [value, min] = [value, min].map(show::bytes);

@@ -3,6 +3,7 @@
 use pds_core::error::{BuildError, ParamError};
 use pds_core::hash::{DefaultHashBuilder, KeyHasher};
 use pds_core::internal::DEFAULT_RATE;
+use pds_params::internal::ParamFault;
 use pds_params::{BlockedBloomParams, Preference};
 
 #[cfg(target_has_atomic = "64")]
@@ -160,14 +161,16 @@ impl<S> BlockedBloomFilterBuilder<S> {
 impl Given {
     /// Returns the parameters that the given values determine.
     fn params(self) -> Result<BlockedBloomParams, ParamError> {
-        let conflict = |parameter| Err(ParamError::Conflict { parameter });
+        let conflict = |parameter| Err(ParamError(ParamFault::Conflict { parameter }));
         let rate = self.false_positive_rate.unwrap_or(DEFAULT_RATE);
         let preference = self.prefer.unwrap_or_default();
         let given = (self.blocks, self.hashes, self.expected_items, self.false_positive_rate);
         match given {
             (None, None, Some(items), _) => BlockedBloomParams::new(items, rate, preference),
-            (None, None, None, _) => Err(ParamError::Missing { parameter: "expected_items" }),
-            (None, Some(_), ..) => Err(ParamError::Missing { parameter: "blocks" }),
+            (None, None, None, _) => {
+                Err(ParamError(ParamFault::Missing { parameter: "expected_items" }))
+            }
+            (None, Some(_), ..) => Err(ParamError(ParamFault::Missing { parameter: "blocks" })),
             (Some(blocks), None, None, _) => {
                 BlockedBloomParams::from_blocks_and_rate(blocks, rate, preference)
             }

@@ -17,9 +17,10 @@ use crate::blocks::Blocks;
 ///
 /// `false` is certain: the key is absent. An absent key is answered `true` at the false-positive rate.
 ///
-/// Use a blocked Bloom filter for speed. If it exceeds the cache, a key costs one memory access at any rate, and a batch
-/// overlaps these accesses. It needs 5 % more memory than a [`BloomFilter`](bloom_core::BloomFilter) at 1 %, 9 % at 0.1 %,
-/// 15 % at 0.01 %, and far more below 10^-6. Use a `BloomFilter` if memory counts most, or for very small rates.
+/// Use a blocked Bloom filter for speed. If it exceeds the cache, a key costs one memory access at any rate, and a
+/// batch overlaps these accesses. It needs 5 % more memory than a [`BloomFilter`](bloom_core::BloomFilter) at 1 %, 9 %
+/// at 0.1 %, 15 % at 0.01 %, and far more below 10^-6. Use a `BloomFilter` if memory counts most, or for very small
+/// rates.
 ///
 /// The type of a key is part of the key: `1u32` and `1u64` are different keys.
 ///

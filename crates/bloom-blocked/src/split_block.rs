@@ -10,6 +10,7 @@ use pds_core::error::{AllocError, BuildError, Incompatible, ParamError};
 use pds_core::internal::{Visitor, prefetch, visit_chunks};
 use pds_core::storage::{OwnedWords, RawBytes, WordSource, Words};
 use pds_params::blocked::MAX_SPLIT_BLOCKS as MAX_BLOCKS;
+use pds_params::internal::ParamFault;
 
 use crate::batch::Place;
 
@@ -39,14 +40,14 @@ const SALTS: [u32; LANES] = [
     0x5c6b_fb31,
 ];
 
-/// The Bloom filter of a column in a Parquet file. It reads the filters of all writers, and sets the same bits for the same
-/// values.
+/// The Bloom filter of a column in a Parquet file. It reads the filters of all writers, and sets the same bits for the
+/// same values.
 ///
-/// Use it for Parquet files. For other purposes a [`BlockedBloomFilter`](crate::BlockedBloomFilter) is smaller at the same
-/// rate (by 4 % at 1 %, 10 % at 0.1 %), faster, and takes keys of any type.
+/// Use it for Parquet files. For other purposes a [`BlockedBloomFilter`](crate::BlockedBloomFilter) is smaller at the
+/// same rate (by 4 % at 1 %, 10 % at 0.1 %), faster, and takes keys of any type.
 ///
-/// A block has 256 bits: eight lanes of 32. A value sets one bit in each lane. The hash is XXH64 with seed 0 of the value in
-/// Parquet's plain encoding; see [`ParquetValue`].
+/// A block has 256 bits: eight lanes of 32. A value sets one bit in each lane. The hash is XXH64 with seed 0 of the
+/// value in Parquet's plain encoding; see [`ParquetValue`].
 ///
 /// # Storage
 /// `W` is the [storage](pds_core::storage), which decides which methods a filter has:
@@ -91,8 +92,8 @@ pub struct SplitBlockBloomFilter<W = Words> {
 impl SplitBlockBloomFilter {
     /// Creates a filter that keeps a false-positive rate of `rate` up to `distinct_values` values.
     ///
-    /// The size is the least power of two of bytes, from 32 to 128 MiB as in Parquet files, for which the mean rate is at
-    /// most `rate`. [`rate_at`](Self::rate_at) returns the resulting rate. For other numbers of blocks use
+    /// The size is the least power of two of bytes, from 32 to 128 MiB as in Parquet files, for which the mean rate is
+    /// at most `rate`. [`rate_at`](Self::rate_at) returns the resulting rate. For other numbers of blocks use
     /// [`with_blocks`](Self::with_blocks).
     ///
     /// # Errors
@@ -140,7 +141,9 @@ impl SplitBlockBloomFilter {
     pub fn with_blocks(blocks: u64) -> Result<Self, BuildError> {
         if !(1..=MAX_BLOCKS).contains(&blocks) {
             let (parameter, min, max) = ("blocks", 1, MAX_BLOCKS);
-            return Err(ParamError::OutOfRange { parameter, value: blocks, min, max }.into());
+            return Err(
+                ParamError(ParamFault::OutOfRange { parameter, value: blocks, min, max }).into()
+            );
         }
         Ok(Self { words: Words::zeroed(blocks * BLOCK_WORDS as u64)? })
     }
@@ -185,7 +188,7 @@ impl SplitBlockBloomFilter {
     /// Inserts all that `other` contains.
     ///
     /// # Errors
-    /// [`Incompatible::Shape`] if the numbers of blocks differ. `self` is unchanged then.
+    /// [`Incompatible`] if the numbers of blocks differ. `self` is unchanged then.
     pub fn union_with(&mut self, other: &Self) -> Result<(), Incompatible> {
         self.check_compatible(other)?;
         self.words.combine(other.words.values(), |left, right| left | right);

@@ -45,7 +45,8 @@ use crate::portable::params_of;
 pub type BlockedBloomFilterView<B, S = DefaultHashBuilder> = BlockedBloomFilter<S, Stored<B>>;
 
 impl<B: AsRef<[u8]>> BlockedBloomFilterView<B> {
-    /// Opens portable bytes that hold one filter and nothing else. For a hasher with a secret key use [`ByteOptions::open`].
+    /// Opens portable bytes that hold one filter and nothing else. For a hasher with a secret key use
+    /// [`ByteOptions::open`].
     ///
     /// # Errors
     /// [`DecodeError`] says what is wrong, and at which offset.
@@ -78,7 +79,8 @@ impl<B: AsRef<[u8]>, S: PortableHasher> BlockedBloomFilterView<B, S> {
     /// Verifies the bytes and copies the filter out of them.
     ///
     /// # Errors
-    /// As [`verify`](Self::verify), and [`Alloc`](DecodeError::Alloc) if the allocator refuses the memory.
+    /// As [`verify`](Self::verify), and [`Alloc`](pds_core::error::DecodeErrorKind::Alloc) if the allocator refuses the
+    /// memory.
     pub fn to_filter(&self) -> Result<BlockedBloomFilter<S>, DecodeError>
     where
         S: Clone,

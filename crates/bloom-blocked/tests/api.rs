@@ -4,6 +4,7 @@
 use bloom_blocked::error::{BuildError, ParamError};
 use bloom_blocked::hash::DefaultHashBuilder;
 use bloom_blocked::{BlockedBloomFilter, BlockedBloomFilterBuilder, HealthStatus, Preference};
+use pds_params::internal::ParamFault;
 
 /// A filter of 1,000 items at 1 % that holds the numbers below `items`.
 fn numbers(items: u32) -> BlockedBloomFilter {
@@ -100,10 +101,10 @@ fn error(builder: BlockedBloomFilterBuilder) -> ParamError {
 #[test]
 fn the_builder_refuses_too_little_and_too_much() {
     let builder = BlockedBloomFilter::builder;
-    let missing = |parameter| ParamError::Missing { parameter };
+    let missing = |parameter| ParamError(ParamFault::Missing { parameter });
     assert_eq!(error(builder()), missing("expected_items"));
     assert_eq!(error(builder().hashes(4).expected_items(9)), missing("blocks"));
-    let conflict = |parameter| ParamError::Conflict { parameter };
+    let conflict = |parameter| ParamError(ParamFault::Conflict { parameter });
     let all = builder().blocks(100).expected_items(9).false_positive_rate(0.1);
     assert_eq!(error(all), conflict("false_positive_rate"));
     let rate = builder().blocks(100).hashes(4).false_positive_rate(0.1);

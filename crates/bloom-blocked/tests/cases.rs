@@ -6,6 +6,8 @@
 
 use core::hash::Hash;
 use pds_core::hash::{KeyHasher, finalize};
+use pds_core::internal::Difference;
+use pds_params::internal::ParamFault;
 
 use bloom_blocked::error::{BuildError, Incompatible, ParamError};
 use bloom_blocked::hash::{DefaultHashBuilder, SipHashBuilder};
@@ -149,7 +151,9 @@ fn case_05_extreme_rates_work_and_impossible_ones_are_named() {
     let builder = BlockedBloomFilter::builder;
     for rate in [0.0, 1.0, -0.5, 1.5, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
         let refused = error(builder().expected_items(10).false_positive_rate(rate));
-        let ParamError::NotAProbability { parameter, value } = refused else { panic!("{refused}") };
+        let ParamError(ParamFault::NotAProbability { parameter, value }) = refused else {
+            panic!("{refused}")
+        };
         assert_eq!((parameter, value.to_bits()), ("false_positive_rate", rate.to_bits()));
     }
     for (builder, named) in [
@@ -159,12 +163,14 @@ fn case_05_extreme_rates_work_and_impossible_ones_are_named() {
         (builder().blocks(1).hashes(18), "hashes"),
     ] {
         let refused = error(builder);
-        let ParamError::OutOfRange { parameter, .. } = refused else { panic!("{refused}") };
+        let ParamError(ParamFault::OutOfRange { parameter, .. }) = refused else {
+            panic!("{refused}")
+        };
         assert_eq!(parameter, named);
     }
     for builder in [builder().blocks(1).hashes(8), builder().blocks(9).expected_items(9)] {
         let refused = error(builder.prefer(Preference::Smallest));
-        assert_eq!(refused, ParamError::Conflict { parameter: "prefer" });
+        assert_eq!(refused, ParamError(ParamFault::Conflict { parameter: "prefer" }));
     }
     let odd = error(builder().blocks(1).hashes(7));
     assert_eq!(odd.to_string(), "hashes is 7, but must be even");
@@ -174,7 +180,7 @@ fn case_05_extreme_rates_work_and_impossible_ones_are_named() {
 fn case_06_an_impossible_size_is_an_error() {
     const MANY: u64 = 1_000_000_000_000_000_000;
     let refused = error(BlockedBloomFilter::builder().expected_items(MANY));
-    assert!(matches!(refused, ParamError::BelowCollisions { .. }), "{refused}");
+    assert!(matches!(refused, ParamError(ParamFault::BelowCollisions { .. })), "{refused}");
     for refused in [
         BlockedBloomFilter::new(MANY, 0.1).unwrap_err(),
         BlockedBloomFilter::new(MANY / 10, 0.01).unwrap_err(),
@@ -203,11 +209,11 @@ fn case_13_filters_that_differ_are_not_combined() {
         let builder = BlockedBloomFilter::builder().blocks(3).hashes(8);
         builder.hasher(SipHashBuilder::from_key([key; 16])).build().unwrap()
     };
-    let shape = |parameter, left, right| Incompatible::Shape { parameter, left, right };
+    let shape = |parameter, left, right| Incompatible(Difference::Shape { parameter, left, right });
     refuses(shaped(3, 8), shaped(4, 8), |e| *e == shape("number of blocks", 3, 4));
     refuses(shaped(3, 8), shaped(3, 6), |e| *e == shape("number of hashes", 8, 6));
-    refuses(seeded(0), seeded(1), |e| matches!(e, Incompatible::Hasher { .. }));
-    refuses(keyed(0), keyed(1), |e| matches!(e, Incompatible::Hasher { .. }));
+    refuses(seeded(0), seeded(1), |e| matches!(e, Incompatible(Difference::Hasher { .. })));
+    refuses(keyed(0), keyed(1), |e| matches!(e, Incompatible(Difference::Hasher { .. })));
     assert!(keyed(5).union_with(&keyed(5)).is_ok());
 }
 
@@ -322,7 +328,10 @@ fn case_25_rates_that_no_parquet_filter_keeps_are_refused() {
     for (items, rate) in [(100_000_000, 1e-3), (1_000_000_000, 0.01), (1, 1e-17)] {
         let refused = SplitBlockBloomFilter::new(items, rate).unwrap_err();
         assert!(
-            matches!(refused, BuildError::Param(ParamError::TooLarge { parameter: "blocks", .. })),
+            matches!(
+                refused,
+                BuildError::Param(ParamError(ParamFault::TooLarge { parameter: "blocks", .. }))
+            ),
             "{refused}"
         );
     }
@@ -341,7 +350,7 @@ fn case_26_a_filter_shrinks_only_while_it_keeps_the_rate() {
     });
     for rate in [0.99, 0.5, 0.1, 0.02, 0.01, 1e-3, 1e-4] {
         let Ok(small) = filter.shrink_to_rate(rate) else {
-            let Err(BuildError::Param(ParamError::TooLow { value, min, .. })) =
+            let Err(BuildError::Param(ParamError(ParamFault::TooLow { value, min, .. }))) =
                 filter.shrink_to_rate(rate)
             else {
                 panic!("{rate}");
@@ -371,7 +380,8 @@ fn case_26_rates_that_are_none_are_refused() {
             SplitBlockBloomFilter::for_writer(ParquetWriter::DuckDb, 4, rate),
         ];
         for error in refused.map(Result::unwrap_err) {
-            let BuildError::Param(ParamError::NotAProbability { value, .. }) = error else {
+            let BuildError::Param(ParamError(ParamFault::NotAProbability { value, .. })) = error
+            else {
                 panic!("{error} of {rate}");
             };
             assert_eq!(value.to_bits(), rate.to_bits());

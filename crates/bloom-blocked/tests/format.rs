@@ -4,6 +4,7 @@
 #![cfg(feature = "std")]
 
 use pds_core::bytes::ByteOptions;
+use pds_core::internal::DecodeFault;
 use std::path::Path;
 use std::{env, fs};
 
@@ -144,7 +145,7 @@ fn case_17_every_truncation_is_an_error() {
     assert_eq!(errors_of(&bytes), [None; 3]);
     for length in 0..bytes.len() {
         assert_fails(&bytes[..length], &format!("{length} bytes"), |error| {
-            matches!(error, DecodeError::Truncated { .. })
+            matches!(error, DecodeError(DecodeFault::Truncated { .. }))
         });
     }
 }
@@ -165,21 +166,21 @@ fn case_17_every_lie_is_an_error() {
     let lie = |index, value: u64| with_number(&small(), index, value);
     for blocks in [0, (1 << 54) + 1, u64::MAX] {
         assert_fails(&lie(0, blocks), "impossible blocks", |e| {
-            matches!(e, DecodeError::Shape { offset: 96, .. })
+            matches!(e, DecodeError(DecodeFault::Shape { offset: 96, .. }))
         });
     }
     for hashes in [0, 1, 7, 9, 17, 18, 1 << 32, u64::MAX] {
         assert_fails(&lie(1, hashes), "impossible hashes", |e| {
-            matches!(e, DecodeError::Shape { offset: 104, .. })
+            matches!(e, DecodeError(DecodeFault::Shape { offset: 104, .. }))
         });
     }
     for blocks in [1, 3, 4, 1 << 20, 1 << 54] {
         assert_fails(&lie(0, blocks), "blocks of another payload", |e| {
-            matches!(e, DecodeError::PayloadLength { offset: 16, .. })
+            matches!(e, DecodeError(DecodeFault::PayloadLength { offset: 16, .. }))
         });
     }
     assert_fails(&with_numbers(&small(), &[2, 8, 0]), "a number too many", |e| {
-        matches!(e, DecodeError::Numbers { offset: 96, expected: 2, found: 3 })
+        matches!(e, DecodeError(DecodeFault::Numbers { offset: 96, expected: 2, found: 3 }))
     });
 }
 
@@ -187,7 +188,11 @@ fn case_17_every_lie_is_an_error() {
 fn case_17_a_standard_filter_is_another_kind() {
     let bytes = bloom_core::BloomFilter::builder().bits(512).hashes(8).build().unwrap().to_bytes();
     assert_fails(&bytes, "a standard Bloom filter", |e| {
-        *e == DecodeError::Kind { offset: 10, expected: Kind::BLOCKED_BLOOM, found: Kind::BLOOM }
+        *e == DecodeError(DecodeFault::Kind {
+            offset: 10,
+            expected: Kind::BLOCKED_BLOOM,
+            found: Kind::BLOOM,
+        })
     });
 }
 

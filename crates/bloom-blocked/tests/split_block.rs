@@ -15,6 +15,7 @@ use bloom_blocked::{
     SplitBlockBloomFilter, SplitBlockBloomFilterView,
 };
 use pds_params::blocked::split_block_rate;
+use pds_params::internal::ParamFault;
 use pds_testkit::keys;
 use quickcheck::quickcheck;
 use serde_json::Value;
@@ -145,7 +146,8 @@ fn what_is_no_bitset_is_refused() {
 fn a_rate_beyond_the_largest_filter_is_refused() {
     assert!(SplitBlockBloomFilter::new(100_000_000, 0.01).is_ok());
     let refused = SplitBlockBloomFilter::new(1_000_000_000, 0.01).unwrap_err();
-    let BuildError::Param(ParamError::TooLarge { parameter: "blocks", .. }) = refused else {
+    let BuildError::Param(ParamError(ParamFault::TooLarge { parameter: "blocks", .. })) = refused
+    else {
         panic!("{refused}")
     };
     assert_eq!(ParquetWriter::Arrow.size_in_bytes(1_000_000_000, 0.01), Ok(128 << 20));

@@ -65,7 +65,7 @@ impl BitArray {
     /// Sets every bit that is set in `other`.
     ///
     /// # Errors
-    /// [`Incompatible::Shape`] if the lengths differ. Nothing is changed then.
+    /// [`Incompatible`] if the lengths differ. Nothing is changed then.
     pub fn union_with(&mut self, other: &BitArray<impl WordSource>) -> Result<(), Incompatible> {
         self.check_length(other)?;
         self.bits.combine(other.storage().values(), |left, right| left | right);
@@ -169,7 +169,7 @@ impl<W: WordSource> BitArray<W> {
     /// Counts the bits that are set here or in `other`.
     ///
     /// # Errors
-    /// [`Incompatible::Shape`] if the lengths differ.
+    /// [`Incompatible`] if the lengths differ.
     pub fn count_union_ones(&self, other: &BitArray<impl WordSource>) -> Result<u64, Incompatible> {
         self.check_length(other)?;
         let words = self.storage().values().zip(other.storage().values());
@@ -194,7 +194,7 @@ impl<W: OwnedWords> BitArray<W> {
     /// Clears every bit that is clear in `other`.
     ///
     /// # Errors
-    /// [`Incompatible::Shape`] if the lengths differ. Nothing is changed then.
+    /// [`Incompatible`] if the lengths differ. Nothing is changed then.
     pub fn intersect_with(
         &mut self,
         other: &BitArray<impl WordSource>,

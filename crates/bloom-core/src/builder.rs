@@ -4,12 +4,14 @@ use pds_core::error::{BuildError, ParamError};
 use pds_core::hash::{DefaultHashBuilder, KeyHasher};
 use pds_core::internal::DEFAULT_RATE;
 use pds_params::BloomParams;
+use pds_params::internal::ParamFault;
 
 #[cfg(target_has_atomic = "64")]
 use crate::AtomicBloomFilter;
 use crate::BloomFilter;
 
-/// Builder for [`BloomFilter`] and [`AtomicBloomFilter`](crate::AtomicBloomFilter); start with [`BloomFilter::builder`].
+/// Builder for [`BloomFilter`] and [`AtomicBloomFilter`](crate::AtomicBloomFilter); start with
+/// [`BloomFilter::builder`].
 ///
 /// Two of items, rate and bits determine the third. The rate is 1 % if it is neither given nor determined. Bits and
 /// hashes can also be given directly. [`build`](Self::build) checks all values. It adjusts none of them.
@@ -148,12 +150,14 @@ impl<S> BloomFilterBuilder<S> {
 impl Given {
     /// Returns the parameters that the given values determine.
     fn params(self) -> Result<BloomParams, ParamError> {
-        let conflict = |parameter| Err(ParamError::Conflict { parameter });
+        let conflict = |parameter| Err(ParamError(ParamFault::Conflict { parameter }));
         let rate = self.false_positive_rate.unwrap_or(DEFAULT_RATE);
         match (self.bits, self.hashes, self.expected_items, self.false_positive_rate) {
             (None, None, Some(items), _) => BloomParams::for_double_hashing(items, rate),
-            (None, None, None, _) => Err(ParamError::Missing { parameter: "expected_items" }),
-            (None, Some(_), ..) => Err(ParamError::Missing { parameter: "bits" }),
+            (None, None, None, _) => {
+                Err(ParamError(ParamFault::Missing { parameter: "expected_items" }))
+            }
+            (None, Some(_), ..) => Err(ParamError(ParamFault::Missing { parameter: "bits" })),
             (Some(bits), None, None, _) => BloomParams::for_double_hashing_in(bits, rate),
             (Some(bits), None, Some(items), None) => {
                 BloomParams::for_double_hashing_of(bits, items)

@@ -8,6 +8,7 @@ use pds_core::hash::{DefaultHashBuilder, KeyHasher};
 use pds_core::storage::{OwnedWords, WordSource, Words};
 use pds_core::traits::{Insert, Merge};
 use pds_params::BloomParams;
+use pds_params::internal::ParamFault;
 
 use crate::batch::{insert_hashes, insert_keys};
 use crate::{BitArray, BloomFilterBuilder, probing};
@@ -68,7 +69,8 @@ pub struct BloomFilter<S = DefaultHashBuilder, W = Words> {
 // Functions that are called by path (`BloomFilter::new`) exist for one storage only: the compiler could not tell two of
 // the same name apart (E0034).
 impl BloomFilter {
-    /// Creates a filter for `expected_items` distinct items that keeps the false-positive rate `rate` up to that number.
+    /// Creates a filter for `expected_items` distinct items that keeps the false-positive rate `rate` up to that
+    /// number.
     ///
     /// It has the fewest bits for which the mean rate is at most `rate`.
     ///
@@ -110,7 +112,7 @@ impl<S> BloomFilter<S> {
     /// Creates a filter from existing bits, such as those of a counting filter of the same shape.
     ///
     /// # Errors
-    /// [`Incompatible::Shape`] if the number of bits differs from that of the parameters.
+    /// [`Incompatible`] if the number of bits differs from that of the parameters.
     pub fn from_bits(params: BloomParams, bits: BitArray, hasher: S) -> Result<Self, Incompatible>
     where
         S: KeyHasher,
@@ -281,7 +283,7 @@ fn check_divides(factor: u64, num_bits: u64) -> Result<(), ParamError> {
     if factor != 0 && num_bits.is_multiple_of(factor) {
         return Ok(());
     }
-    Err(ParamError::NotADivisor { parameter: "factor", value: factor, of: num_bits })
+    Err(ParamError(ParamFault::NotADivisor { parameter: "factor", value: factor, of: num_bits }))
 }
 
 impl<S: KeyHasher> Insert for BloomFilter<S> {

@@ -43,7 +43,8 @@ use crate::{BitArray, BloomFilter};
 pub type BloomFilterView<B, S = DefaultHashBuilder> = BloomFilter<S, Stored<B>>;
 
 impl<B: AsRef<[u8]>> BloomFilterView<B> {
-    /// Opens portable bytes that hold one filter and nothing else. For a hasher with a secret key use [`ByteOptions::open`].
+    /// Opens portable bytes that hold one filter and nothing else. For a hasher with a secret key use
+    /// [`ByteOptions::open`].
     ///
     /// # Errors
     /// [`DecodeError`] says what is wrong, and at which offset.
@@ -78,7 +79,8 @@ impl<B: AsRef<[u8]>, S: PortableHasher> BloomFilterView<B, S> {
     /// Verifies the bytes and copies the filter out of them.
     ///
     /// # Errors
-    /// As [`verify`](Self::verify), and [`Alloc`](DecodeError::Alloc) if the allocator refuses the memory.
+    /// As [`verify`](Self::verify), and [`Alloc`](pds_core::error::DecodeErrorKind::Alloc) if the allocator refuses the
+    /// memory.
     pub fn to_filter(&self) -> Result<BloomFilter<S>, DecodeError>
     where
         S: Clone,

@@ -2,6 +2,8 @@
 #![cfg(feature = "std")]
 
 use core::convert::Infallible;
+use pds_core::internal::Difference;
+use pds_params::internal::ParamFault;
 
 use bloom_core::error::{BuildError, Incompatible, ParamError};
 use bloom_core::hash::SipHashBuilder;
@@ -109,10 +111,10 @@ fn the_builder_refuses_too_little_and_too_much() {
         BuildError::Param(e) => e,
         other => panic!("{other}"),
     };
-    let missing = |parameter| ParamError::Missing { parameter };
+    let missing = |parameter| ParamError(ParamFault::Missing { parameter });
     assert_eq!(error(builder()), missing("expected_items"));
     assert_eq!(error(builder().hashes(3).expected_items(9)), missing("bits"));
-    let conflict = |parameter| ParamError::Conflict { parameter };
+    let conflict = |parameter| ParamError(ParamFault::Conflict { parameter });
     let all = builder().bits(100).expected_items(9).false_positive_rate(0.1);
     assert_eq!(error(all), conflict("false_positive_rate"));
     let rate = builder().bits(100).hashes(3).false_positive_rate(0.1);
@@ -185,7 +187,10 @@ fn a_difference_is_named() {
     let mut left = numbers(1);
     let right = BloomFilter::new(2_000, 0.01).unwrap();
     let error = left.union_with(&right).unwrap_err();
-    assert!(matches!(error, Incompatible::Shape { parameter: "number of bits", .. }), "{error}");
+    assert!(
+        matches!(error, Incompatible(Difference::Shape { parameter: "number of bits", .. })),
+        "{error}"
+    );
 }
 
 /// Code that uses only the traits: both filters give the same answers.
@@ -289,7 +294,8 @@ fn positions_beyond_the_bits_are_refused() {
 #[test]
 fn bit_arrays_of_unequal_length_are_not_combined() {
     let (mut left, right) = (BitArray::zeroed(100).unwrap(), BitArray::zeroed(101).unwrap());
-    let error = Incompatible::Shape { parameter: "number of bits", left: 100, right: 101 };
+    let error =
+        Incompatible(Difference::Shape { parameter: "number of bits", left: 100, right: 101 });
     assert_eq!(left.union_with(&right), Err(error));
     assert_eq!(left.intersect_with(&right), Err(error));
     assert_eq!(left.count_union_ones(&right), Err(error));

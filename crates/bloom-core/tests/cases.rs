@@ -2,11 +2,12 @@
 #![cfg(feature = "std")]
 
 use core::hash::{BuildHasher, Hash};
+use pds_params::internal::ParamFault;
 
 use bloom_core::{AtomicBloomFilter, BloomFilter, BloomParams, DoubleHash, HealthStatus};
 use pds_core::error::{BuildError, Incompatible, ParamError};
 use pds_core::hash::{Avalanching, DefaultHashBuilder, KeyHasher, SipHashBuilder, finalize};
-use pds_core::internal::GOLDEN_RATIO;
+use pds_core::internal::{Difference, GOLDEN_RATIO};
 use pds_testkit::hashers::on_awkward_keys;
 use pds_testkit::keys;
 use pds_testkit::stats::{Binomial, Positives};
@@ -128,7 +129,8 @@ fn case_05_extreme_rates_work_and_impossible_ones_are_named() {
     }
     for rate in [0.0, 1.0, -0.5, 1.5, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
         let error = BloomFilter::new(10, rate).unwrap_err();
-        let BuildError::Param(ParamError::NotAProbability { parameter, value }) = error else {
+        let BuildError::Param(ParamError(ParamFault::NotAProbability { parameter, value })) = error
+        else {
             panic!("{error}")
         };
         assert_eq!((parameter, value.to_bits()), ("false_positive_rate", rate.to_bits()));
@@ -136,16 +138,16 @@ fn case_05_extreme_rates_work_and_impossible_ones_are_named() {
     let error = BloomFilter::new(0, 0.01).unwrap_err();
     assert!(matches!(
         error,
-        BuildError::Param(ParamError::OutOfRange {
+        BuildError::Param(ParamError(ParamFault::OutOfRange {
             parameter: "expected_items",
             value: 0,
             min: 1,
             ..
-        })
+        }))
     ));
     for (bits, hashes, named) in [(0, 1, "bits"), (100, 0, "hashes"), (100, 256, "hashes")] {
         let error = BloomFilter::builder().bits(bits).hashes(hashes).build().unwrap_err();
-        let BuildError::Param(ParamError::OutOfRange { parameter, .. }) = error else {
+        let BuildError::Param(ParamError(ParamFault::OutOfRange { parameter, .. })) = error else {
             panic!("{error}")
         };
         assert_eq!(parameter, named);
@@ -156,9 +158,15 @@ fn case_05_extreme_rates_work_and_impossible_ones_are_named() {
 fn case_06_an_impossible_size_is_an_error() {
     // So many 64-bit hashes collide more often than once in a hundred, whatever the size.
     let error = BloomFilter::new(1_000_000_000_000_000_000, 0.01).unwrap_err();
-    assert!(matches!(error, BuildError::Param(ParamError::BelowCollisions { .. })), "{error}");
+    assert!(
+        matches!(error, BuildError::Param(ParamError(ParamFault::BelowCollisions { .. }))),
+        "{error}"
+    );
     let error = BloomFilter::builder().bits(u64::MAX).hashes(1).build().unwrap_err();
-    assert!(matches!(error, BuildError::Param(ParamError::OutOfRange { .. })), "{error}");
+    assert!(
+        matches!(error, BuildError::Param(ParamError(ParamFault::OutOfRange { .. }))),
+        "{error}"
+    );
     let error = BloomFilter::new(1_000_000_000_000_000_000, 0.1).unwrap_err();
     assert!(matches!(error, BuildError::Alloc(_)), "600 PB: {error}");
     let error = BloomFilter::new(100_000_000_000_000_000, 0.01).unwrap_err();
@@ -233,16 +241,16 @@ fn case_13_filters_that_differ_are_not_combined() {
         BloomFilter::builder().bits(100).hashes(3).hasher(hasher).build().unwrap()
     };
     let seeded = |seed| BloomFilter::builder().bits(100).hashes(3).seed(seed).build().unwrap();
-    let shape = |parameter, left, right| Incompatible::Shape { parameter, left, right };
+    let shape = |parameter, left, right| Incompatible(Difference::Shape { parameter, left, right });
     refuses(shaped(100, 3), shaped(101, 3), |e| *e == shape("number of bits", 100, 101));
     refuses(shaped(100, 3), shaped(100, 4), |e| *e == shape("number of hashes", 3, 4));
-    refuses(seeded(0), seeded(1), |e| matches!(e, Incompatible::Hasher { .. }));
-    refuses(keyed(0), keyed(1), |e| matches!(e, Incompatible::Hasher { .. }));
+    refuses(seeded(0), seeded(1), |e| matches!(e, Incompatible(Difference::Hasher { .. })));
+    refuses(keyed(0), keyed(1), |e| matches!(e, Incompatible(Difference::Hasher { .. })));
     let random = || {
         let hasher = Avalanching(std::hash::RandomState::new());
         BloomFilter::builder().bits(100).hashes(3).hasher(hasher).build().unwrap()
     };
-    refuses(random(), random(), |e| matches!(e, Incompatible::Hasher { .. }));
+    refuses(random(), random(), |e| matches!(e, Incompatible(Difference::Hasher { .. })));
     assert!(keyed(5).union_with(&keyed(5)).is_ok());
 }
 

@@ -4,6 +4,8 @@
 #![cfg(feature = "std")]
 
 use pds_core::bytes::{ByteOptions, Header};
+use pds_core::internal::DecodeFault;
+use pds_params::internal::ParamFault;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
@@ -187,7 +189,9 @@ fn case_17_every_truncation_is_an_error() {
     assert_eq!(errors_of(&bytes), [None; 3]);
     for length in 0..bytes.len() {
         assert_fails(&bytes[..length], &format!("{length} bytes"), |error| {
-            let DecodeError::Truncated { offset, expected } = *error else { return false };
+            let DecodeError(DecodeFault::Truncated { offset, expected }) = *error else {
+                return false;
+            };
             let head = if length < 24 { 72 } else { 128 };
             offset == length as u64
                 && expected == if length < 128 { head } else { bytes.len() as u64 }
@@ -202,13 +206,17 @@ fn case_17_every_flipped_bit_is_an_error() {
         let mut damaged = bytes.clone();
         damaged[bit / 8] ^= 1 << (bit % 8);
         assert_fails(&damaged, &format!("bit {bit} flipped"), |error| match bit / 8 {
-            0..8 => matches!(error, DecodeError::Magic { .. }),
-            8..10 => matches!(error, DecodeError::Version { offset: 8, .. }),
+            0..8 => matches!(error, DecodeError(DecodeFault::Magic { .. })),
+            8..10 => matches!(error, DecodeError(DecodeFault::Version { offset: 8, .. })),
             12..16 => true,
-            10..128 => matches!(error, DecodeError::Checksum { part: "header", offset: 120, .. }),
+            10..128 => matches!(
+                error,
+                DecodeError(DecodeFault::Checksum { part: "header", offset: 120, .. })
+            ),
             _ => matches!(
                 error,
-                DecodeError::Checksum { part: "payload", .. } | DecodeError::Padding { .. }
+                DecodeError(DecodeFault::Checksum { part: "payload", .. })
+                    | DecodeError(DecodeFault::Padding { .. })
             ),
         });
     }
@@ -219,40 +227,47 @@ fn case_17_every_flipped_bit_is_an_error() {
 fn case_17_every_lie_is_an_error() {
     let lie = |at: usize, lie: &[u8]| forged(&small(), at, lie);
     let number = |at, value: u64| lie(at, &value.to_le_bytes());
-    assert_fails(&lie(0, b"\x89PNG"), "another magic", |e| matches!(e, DecodeError::Magic { .. }));
+    assert_fails(&lie(0, b"\x89PNG"), "another magic", |e| {
+        matches!(e, DecodeError(DecodeFault::Magic { .. }))
+    });
     assert_fails(&lie(8, &[2, 0]), "a later version", |e| {
-        matches!(e, DecodeError::Version { found: 2, .. })
+        matches!(e, DecodeError(DecodeFault::Version { found: 2, .. }))
     });
     assert_fails(
         &lie(10, &[0xff, 0x7f]),
         "an unknown kind",
-        |e| matches!(e, DecodeError::Kind { offset: 10, found, .. } if found.id() == 0x7fff),
+        |e| matches!(e, DecodeError(DecodeFault::Kind { offset: 10, found, .. }) if found.id() == 0x7fff),
     );
     for id in [0u16, 2, 3, u16::MAX] {
         let bytes = lie(32, &id.to_le_bytes());
         assert_fails(&bytes, "another hasher", |e| {
-            matches!(e, DecodeError::Hasher { offset: 32, .. })
+            matches!(e, DecodeError(DecodeFault::Hasher { offset: 32, .. }))
         });
     }
     assert_fails(&number(40, 1), "another probe", |e| {
-        matches!(e, DecodeError::KeyMismatch { offset: 40, .. })
+        matches!(e, DecodeError(DecodeFault::KeyMismatch { offset: 40, .. }))
     });
-    assert_fails(&number(48, 8), "another seed", |e| matches!(e, DecodeError::KeyMismatch { .. }));
+    assert_fails(&number(48, 8), "another seed", |e| {
+        matches!(e, DecodeError(DecodeFault::KeyMismatch { .. }))
+    });
     assert_fails(&number(56, 1), "a seed of more than 64 bits", |e| {
-        matches!(e, DecodeError::Field { offset: 56, .. })
+        matches!(e, DecodeError(DecodeFault::Field { offset: 56, .. }))
     });
     assert_fails(&with_sections(&small(), &[]), "no section", |e| {
-        matches!(e, DecodeError::Numbers { offset: 24, expected: 2, found: 0 })
+        matches!(e, DecodeError(DecodeFault::Numbers { offset: 24, expected: 2, found: 0 }))
     });
     for rate in [1.0, -0.5, f64::NAN, f64::INFINITY] {
         let bytes = number(80, rate.to_bits());
         assert_fails(&bytes, "an impossible rate", |e| {
-            matches!(e, DecodeError::Field { offset: 80, .. })
+            matches!(e, DecodeError(DecodeFault::Field { offset: 80, .. }))
         });
     }
     for bits in [0, (1 << 63) + 1, u64::MAX] {
         assert_fails(&with_number(&small(), 0, bits), "impossible bits", |e| {
-            let DecodeError::Shape { offset: 96, error: ParamError::OutOfRange { value, .. } } = *e
+            let DecodeError(DecodeFault::Shape {
+                offset: 96,
+                error: ParamError(ParamFault::OutOfRange { value, .. }),
+            }) = *e
             else {
                 return false;
             };
@@ -261,8 +276,10 @@ fn case_17_every_lie_is_an_error() {
     }
     for hashes in [0, 256, 1 << 32, u64::MAX] {
         assert_fails(&with_number(&small(), 1, hashes), "impossible hashes", |e| {
-            let DecodeError::Shape { offset: 104, error: ParamError::OutOfRange { value, .. } } =
-                *e
+            let DecodeError(DecodeFault::Shape {
+                offset: 104,
+                error: ParamError(ParamFault::OutOfRange { value, .. }),
+            }) = *e
             else {
                 return false;
             };
@@ -272,22 +289,26 @@ fn case_17_every_lie_is_an_error() {
     for numbers in [&[96][..], &[96, 7, 0], &[0; 16]] {
         let found = numbers.len() as u64;
         assert_fails(&with_numbers(&small(), numbers), "another count of numbers", |e| {
-            *e == DecodeError::Numbers { offset: 96, expected: 2, found }
+            *e == DecodeError(DecodeFault::Numbers { offset: 96, expected: 2, found })
         });
     }
     for bits in [1, 64, 200, 1 << 20, 1 << 40, 1 << 63] {
         assert_fails(&with_number(&small(), 0, bits), "bits of another payload", |e| {
-            matches!(e, DecodeError::PayloadLength { offset: 16, .. })
+            matches!(e, DecodeError(DecodeFault::PayloadLength { offset: 16, .. }))
         });
     }
     // All wrong lengths are refused before anything is allocated, also the greatest.
     for length in [136, 144, 160, 1 << 40, 1 << 63, u64::MAX] {
         assert_fails(&number(16, length), "another length", |e| {
-            matches!(e, DecodeError::Trailing { .. } | DecodeError::Truncated { .. })
+            matches!(
+                e,
+                DecodeError(DecodeFault::Trailing { .. })
+                    | DecodeError(DecodeFault::Truncated { .. })
+            )
         });
     }
     assert_fails(&number(16, 135), "a length without payload or checksum", |e| {
-        matches!(e, DecodeError::Field { offset: 16, .. })
+        matches!(e, DecodeError(DecodeFault::Field { offset: 16, .. }))
     });
 }
 
@@ -298,7 +319,7 @@ fn case_17_bytes_behind_the_end_are_an_error() {
         let end = bytes.len() as u64;
         bytes.extend(vec![0; extra]);
         assert_fails(&bytes, "trailing bytes", |e| {
-            *e == DecodeError::Trailing { offset: end, found: extra as u64 }
+            *e == DecodeError(DecodeFault::Trailing { offset: end, found: extra as u64 })
         });
     }
 }
@@ -310,7 +331,9 @@ fn case_17_bits_beyond_the_last_are_an_error() {
     payload[12] = 0x10;
     let bytes = with_payload(&filter.to_bytes(), &payload);
     let found = 0x10 << 32;
-    assert_fails(&bytes, "bit 100 of 100", |e| *e == DecodeError::Padding { offset: 136, found });
+    assert_fails(&bytes, "bit 100 of 100", |e| {
+        *e == DecodeError(DecodeFault::Padding { offset: 136, found })
+    });
 }
 
 #[test]
@@ -324,7 +347,7 @@ fn a_secret_key_is_written_on_request_only() {
     let without = ByteOptions::new().without_key().to_bytes(&filter);
     assert!(!without.windows(16).any(|window| window == KEY), "the key is in the bytes");
     let read = ByteOptions::new().from_bytes::<BloomFilter<SipHashBuilder>>(&without);
-    assert_eq!(read.err(), Some(DecodeError::KeyMissing { offset: 48 }));
+    assert_eq!(read.err(), Some(DecodeError(DecodeFault::KeyMissing { offset: 48 })));
     let read = ByteOptions::new()
         .hasher(SipHashBuilder::from_key(KEY))
         .from_bytes::<BloomFilter<_>>(&without)
@@ -337,10 +360,13 @@ fn a_secret_key_is_written_on_request_only() {
         let wrong = SipHashBuilder::from_key([1; 16]);
         let error =
             ByteOptions::new().hasher(wrong).from_bytes::<BloomFilter<_>>(bytes).unwrap_err();
-        assert!(matches!(error, DecodeError::KeyMismatch { offset: 40, .. }), "{error:?}");
+        assert!(
+            matches!(error, DecodeError(DecodeFault::KeyMismatch { offset: 40, .. })),
+            "{error:?}"
+        );
         let error =
             ByteOptions::new().hasher(wrong).open::<_, BloomFilterView<_, _>>(bytes).err().unwrap();
-        assert!(matches!(error, DecodeError::KeyMismatch { .. }), "{error:?}");
+        assert!(matches!(error, DecodeError(DecodeFault::KeyMismatch { .. })), "{error:?}");
     }
 }
 

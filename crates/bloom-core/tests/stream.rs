@@ -7,6 +7,7 @@ use std::io::{self, BufWriter, Cursor, ErrorKind, Read, Write};
 use bloom_core::{AtomicBloomFilter, BloomFilter};
 use pds_core::bytes::ByteOptions;
 use pds_core::error::{DecodeError, ReadError};
+use pds_core::internal::DecodeFault;
 use pds_testkit::mutate;
 
 fn filter(items: u64) -> BloomFilter {
@@ -68,10 +69,16 @@ fn several_filters_follow_each_other_in_a_stream() {
     assert_eq!(reader, b"and then some");
     let error =
         ByteOptions::new().max_bytes(u64::MAX).read_from::<BloomFilter>(&mut reader).unwrap_err();
-    assert!(matches!(error, ReadError::Decode(DecodeError::Magic { .. })), "{error:?}");
+    assert!(
+        matches!(error, ReadError::Decode(DecodeError(DecodeFault::Magic { .. }))),
+        "{error:?}"
+    );
     let error =
         ByteOptions::new().max_bytes(u64::MAX).read_from::<BloomFilter>(io::empty()).unwrap_err();
-    assert!(is(&error, DecodeError::Truncated { offset: 0, expected: 72 }), "{error:?}");
+    assert!(
+        is(&error, DecodeError(DecodeFault::Truncated { offset: 0, expected: 72 })),
+        "{error:?}"
+    );
 }
 
 fn is(error: &ReadError, expected: DecodeError) -> bool {
@@ -101,7 +108,8 @@ fn an_early_end_says_where() {
             .max_bytes(u64::MAX)
             .read_from::<BloomFilter>(&bytes[..length])
             .unwrap_err();
-        let ReadError::Decode(DecodeError::Truncated { offset, expected }) = error else {
+        let ReadError::Decode(DecodeError(DecodeFault::Truncated { offset, expected })) = error
+        else {
             panic!("{length} bytes: {error:?}");
         };
         assert_eq!(offset, length as u64);
@@ -135,7 +143,10 @@ fn more_than_the_limit_is_refused_after_the_header() {
         let mut reader = Cursor::new(&bytes);
         let error =
             ByteOptions::new().max_bytes(limit).read_from::<BloomFilter>(&mut reader).unwrap_err();
-        assert!(is(&error, DecodeError::Limit { offset: 16, limit, found }), "{error:?}");
+        assert!(
+            is(&error, DecodeError(DecodeFault::Limit { offset: 16, limit, found })),
+            "{error:?}"
+        );
         assert_eq!(reader.position(), 128);
     }
 }
@@ -165,7 +176,7 @@ fn case_17_streams_and_files_refuse_what_bytes_do() {
                 let read = ByteOptions::new()
                     .max_bytes(1 << 20)
                     .read_from::<BloomFilter>(bytes.as_slice());
-                let trailing = matches!(error, DecodeError::Trailing { .. });
+                let trailing = matches!(error, DecodeError(DecodeFault::Trailing { .. }));
                 assert!(trailing || matches!(read, Err(ReadError::Decode(_))), "{error}");
             }
         }

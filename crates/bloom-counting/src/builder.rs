@@ -6,6 +6,7 @@ use pds_core::error::{BuildError, ParamError};
 use pds_core::hash::{DefaultHashBuilder, KeyHasher};
 use pds_core::internal::DEFAULT_RATE;
 use pds_params::BloomParams;
+use pds_params::internal::ParamFault;
 
 use crate::{Bits4, Bits8, Counter, CountingBloomFilter};
 
@@ -147,8 +148,8 @@ impl<S, C: Counter> CountingBloomFilterBuilder<S, C> {
 impl Given {
     /// Returns the parameters that the given values determine.
     fn params(self) -> Result<BloomParams, ParamError> {
-        let missing = |parameter| Err(ParamError::Missing { parameter });
-        let conflict = |parameter| Err(ParamError::Conflict { parameter });
+        let missing = |parameter| Err(ParamError(ParamFault::Missing { parameter }));
+        let conflict = |parameter| Err(ParamError(ParamFault::Conflict { parameter }));
         match (self.expected_items, self.false_positive_rate, self.counters, self.hashes) {
             (Some(items), rate, None, None) => {
                 BloomParams::for_double_hashing(items, rate.unwrap_or(DEFAULT_RATE))
@@ -168,8 +169,8 @@ impl Given {
 /// Names the parameter that a Bloom filter calls bits as it is called here.
 pub(crate) fn of_counters(error: ParamError) -> ParamError {
     match error {
-        ParamError::OutOfRange { parameter: "bits", value, min, max } => {
-            ParamError::OutOfRange { parameter: "counters", value, min, max }
+        ParamError(ParamFault::OutOfRange { parameter: "bits", value, min, max }) => {
+            ParamError(ParamFault::OutOfRange { parameter: "counters", value, min, max })
         }
         other => other,
     }

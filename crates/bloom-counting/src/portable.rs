@@ -13,6 +13,7 @@ use pds_core::hash::{DefaultHashBuilder, PortableHasher, PublicSeed};
 #[cfg(feature = "serde")]
 use pds_core::internal::serde;
 use pds_core::internal::take_words;
+use pds_params::internal::ParamFault;
 use pds_params::{BlockedCountingParams, BloomParams};
 
 use crate::builder::of_counters;
@@ -125,7 +126,12 @@ pub(crate) fn params_of<C: Counter>(shape: &Shape) -> Result<BloomParams, Decode
     let expected = u64::from(C::BITS);
     if bits != expected {
         let parameter = "counter_bits";
-        let error = ParamError::OutOfRange { parameter, value: bits, min: expected, max: expected };
+        let error = ParamError(ParamFault::OutOfRange {
+            parameter,
+            value: bits,
+            min: expected,
+            max: expected,
+        });
         return Err(numbers.error(error));
     }
     let hashes = u32::try_from(hashes).unwrap_or(u32::MAX);

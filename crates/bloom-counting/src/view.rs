@@ -43,7 +43,8 @@ pub type CountingBloomFilterView<B, S = DefaultHashBuilder, C = Bits4> =
     CountingBloomFilter<S, C, Stored<B>>;
 
 impl<B: AsRef<[u8]>, C: Counter> CountingBloomFilterView<B, DefaultHashBuilder, C> {
-    /// Opens portable bytes that hold one filter and nothing else. For a hasher with a secret key use [`ByteOptions::open`].
+    /// Opens portable bytes that hold one filter and nothing else. For a hasher with a secret key use
+    /// [`ByteOptions::open`].
     ///
     /// # Errors
     /// [`DecodeError`] says what is wrong, and at which offset.
@@ -78,7 +79,8 @@ impl<B: AsRef<[u8]>, S: PortableHasher, C: Counter> CountingBloomFilterView<B, S
     /// Verifies the bytes and copies the filter out of them.
     ///
     /// # Errors
-    /// As [`verify`](Self::verify), and [`Alloc`](DecodeError::Alloc) if the allocator refuses the memory.
+    /// As [`verify`](Self::verify), and [`Alloc`](pds_core::error::DecodeErrorKind::Alloc) if the allocator refuses the
+    /// memory.
     pub fn to_filter(&self) -> Result<CountingBloomFilter<S, C>, DecodeError>
     where
         S: Clone,

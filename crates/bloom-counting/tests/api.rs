@@ -4,6 +4,7 @@
 use bloom_counting::error::{BuildError, ParamError};
 use bloom_counting::hash::SipHashBuilder;
 use bloom_counting::{BlockedCountingBloomFilter, CountingBloomFilter, CountingBloomFilterBuilder};
+use pds_params::internal::ParamFault;
 
 fn numbers(items: u32) -> CountingBloomFilter {
     let mut filter = CountingBloomFilter::new(1_000, 0.01).unwrap();
@@ -98,8 +99,8 @@ fn the_builder_refuses_too_little_and_too_much() {
         BuildError::Param(e) => e,
         other => panic!("{other}"),
     };
-    let missing = |parameter| ParamError::Missing { parameter };
-    let conflict = |parameter| ParamError::Conflict { parameter };
+    let missing = |parameter| ParamError(ParamFault::Missing { parameter });
+    let conflict = |parameter| ParamError(ParamFault::Conflict { parameter });
     assert_eq!(error(builder()), missing("expected_items"));
     assert_eq!(error(builder().hashes(3)), missing("expected_items"));
     assert_eq!(error(builder().counters(3)), missing("hashes"));
@@ -107,7 +108,12 @@ fn the_builder_refuses_too_little_and_too_much() {
     assert_eq!(error(builder().hashes(3).expected_items(3)), conflict("hashes"));
     let rate = builder().counters(3).false_positive_rate(0.1);
     assert_eq!(error(rate), conflict("false_positive_rate"));
-    let zero = ParamError::OutOfRange { parameter: "counters", value: 0, min: 1, max: 1 << 63 };
+    let zero = ParamError(ParamFault::OutOfRange {
+        parameter: "counters",
+        value: 0,
+        min: 1,
+        max: 1 << 63,
+    });
     assert_eq!(error(builder().counters(0).hashes(3)), zero);
 }
 
@@ -118,12 +124,12 @@ fn the_blocked_builder_too() {
         BuildError::Param(e) => e,
         other => panic!("{other}"),
     };
-    let missing = ParamError::Missing { parameter: "expected_items" };
+    let missing = ParamError(ParamFault::Missing { parameter: "expected_items" });
     assert_eq!(param(builder().build().unwrap_err()), missing);
     let both = builder().lines(3).expected_items(3).build().unwrap_err();
-    assert_eq!(param(both), ParamError::Conflict { parameter: "lines" });
+    assert_eq!(param(both), ParamError(ParamFault::Conflict { parameter: "lines" }));
     let rate = builder().lines(3).false_positive_rate(0.1).build().unwrap_err();
-    assert_eq!(param(rate), ParamError::Conflict { parameter: "false_positive_rate" });
+    assert_eq!(param(rate), ParamError(ParamFault::Conflict { parameter: "false_positive_rate" }));
     assert!(builder().lines(0).build().is_err());
     assert_eq!(builder().lines(7).build().unwrap().num_lines(), 7);
 }

@@ -8,6 +8,8 @@ use bloom_counting::{
     CountingBloomFilter, CountingBloomFilterView,
 };
 use pds_core::hash::{Avalanching, KeyHasher};
+use pds_core::internal::Difference;
+use pds_params::internal::ParamFault;
 use pds_testkit::hashers::on_awkward_keys;
 use pds_testkit::keys;
 use pds_testkit::stats::Positives;
@@ -49,7 +51,7 @@ fn case_05_impossible_parameters_are_named() {
         let error = BlockedCountingParams::new(10, rate).unwrap_err();
         let expected = matches!(
             error,
-            ParamError::NotAProbability { parameter: "false_positive_rate", value }
+            ParamError(ParamFault::NotAProbability { parameter: "false_positive_rate", value })
                 if value.to_bits() == rate.to_bits()
         );
         assert!(expected, "{error}");
@@ -196,7 +198,7 @@ fn case_12_one_counter_and_one_line_are_enough() {
 
 #[test]
 fn case_13_filters_that_differ_are_not_merged() {
-    let shape = |parameter, left, right| Incompatible::Shape { parameter, left, right };
+    let shape = |parameter, left, right| Incompatible(Difference::Shape { parameter, left, right });
     let mut filter = shaped(100, 3);
     filter.insert("key");
     let before = filter.clone();
@@ -204,7 +206,7 @@ fn case_13_filters_that_differ_are_not_merged() {
     assert_eq!(error, shape("number of counters", 100, 101));
     assert_eq!(filter.merge(&shaped(100, 4)).unwrap_err(), shape("number of hashes", 3, 4));
     let seeded = CountingBloomFilter::builder().counters(100).hashes(3).seed(1).build().unwrap();
-    assert!(matches!(filter.merge(&seeded), Err(Incompatible::Hasher { .. })));
+    assert!(matches!(filter.merge(&seeded), Err(Incompatible(Difference::Hasher { .. }))));
     assert!(filter == before && filter != seeded);
     let error = wide(100, 3).merge(&wide(101, 3)).unwrap_err();
     assert_eq!(error, shape("number of counters", 100, 101));
@@ -212,13 +214,13 @@ fn case_13_filters_that_differ_are_not_merged() {
         let builder = CountingBloomFilter::builder().counters(100).hashes(3).wide_counters();
         builder.hasher(Avalanching(std::hash::RandomState::new())).build().unwrap()
     };
-    assert!(matches!(random().merge(&random()), Err(Incompatible::Hasher { .. })));
+    assert!(matches!(random().merge(&random()), Err(Incompatible(Difference::Hasher { .. }))));
     assert_eq!(lines(2).merge(&lines(3)).unwrap_err(), shape("number of lines", 2, 3));
     let keyed = |key| {
         let hasher = SipHashBuilder::from_key([key; 16]);
         BlockedCountingBloomFilter::builder().lines(2).hasher(hasher).build().unwrap()
     };
-    assert!(matches!(keyed(1).merge(&keyed(2)), Err(Incompatible::Hasher { .. })));
+    assert!(matches!(keyed(1).merge(&keyed(2)), Err(Incompatible(Difference::Hasher { .. }))));
     assert!(keyed(1).merge(&keyed(1)).is_ok());
 }
 

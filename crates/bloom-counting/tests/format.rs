@@ -4,6 +4,8 @@
 #![cfg(feature = "std")]
 
 use pds_core::bytes::{ByteOptions, Header};
+use pds_core::internal::DecodeFault;
+use pds_params::internal::ParamFault;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
@@ -179,7 +181,7 @@ fn a_secret_key_is_written_on_request_only() {
         BlockedCountingBloomFilter::builder().expected_items(9).hasher(hasher).build().unwrap();
     let bytes = ByteOptions::new().without_key().to_bytes(&filter);
     let read = ByteOptions::new().from_bytes::<BlockedCountingBloomFilter<SipHashBuilder>>(&bytes);
-    assert_eq!(read, Err(DecodeError::KeyMissing { offset: 48 }));
+    assert_eq!(read, Err(DecodeError(DecodeFault::KeyMissing { offset: 48 })));
     let given =
         ByteOptions::new().hasher(hasher).from_bytes::<BlockedCountingBloomFilter<_>>(&bytes);
     let view = ByteOptions::new()
@@ -190,7 +192,7 @@ fn a_secret_key_is_written_on_request_only() {
     let other = SipHashBuilder::from_key([0; 16]);
     let mismatch =
         ByteOptions::new().hasher(other).open::<_, BlockedCountingBloomFilterView<_, _>>(&bytes);
-    assert!(matches!(mismatch, Err(DecodeError::KeyMismatch { .. })));
+    assert!(matches!(mismatch, Err(DecodeError(DecodeFault::KeyMismatch { .. }))));
     let bytes = ByteOptions::new().with_key().to_bytes(&filter);
     let view =
         ByteOptions::new().open::<_, BlockedCountingBloomFilterView<_, SipHashBuilder>>(&bytes);
@@ -200,9 +202,10 @@ fn a_secret_key_is_written_on_request_only() {
 #[test]
 fn case_17_numbers_that_lie_are_refused() {
     let parameter = |error: DecodeError| match error {
-        DecodeError::Shape { offset, error: ParamError::OutOfRange { parameter, value, .. } } => {
-            (parameter, value, offset)
-        }
+        DecodeError(DecodeFault::Shape {
+            offset,
+            error: ParamError(ParamFault::OutOfRange { parameter, value, .. }),
+        }) => (parameter, value, offset),
         other => panic!("{other}"),
     };
     let read = |index, number| {
@@ -212,22 +215,22 @@ fn case_17_numbers_that_lie_are_refused() {
     assert_eq!(parameter(read(0, u64::MAX)), ("counters", u64::MAX, 96));
     assert_eq!(parameter(read(1, 256)), ("hashes", 256, 104));
     assert_eq!(parameter(read(2, 8)), ("counter_bits", 8, 112));
-    assert!(matches!(read(0, 1 << 63), DecodeError::PayloadLength { .. }));
+    assert!(matches!(read(0, 1 << 63), DecodeError(DecodeFault::PayloadLength { .. })));
     let more = Narrow::from_bytes(&with_numbers(&narrow().to_bytes(), &[100, 8, 4, 0]));
-    assert_eq!(more, Err(DecodeError::Numbers { offset: 96, expected: 3, found: 4 }));
+    assert_eq!(more, Err(DecodeError(DecodeFault::Numbers { offset: 96, expected: 3, found: 4 })));
     let read = |number| {
         let bytes = with_number(&blocked().to_bytes(), 0, number);
         BlockedCountingBloomFilter::from_bytes(&bytes).unwrap_err()
     };
     // No design: the shape follows the hasher.
     assert_eq!(parameter(read(0)), ("lines", 0, 72));
-    assert!(matches!(read(1 << 54), DecodeError::PayloadLength { .. }));
+    assert!(matches!(read(1 << 54), DecodeError(DecodeFault::PayloadLength { .. })));
     let more = with_numbers(&blocked().to_bytes(), &[5, 0]);
     let more = BlockedCountingBloomFilter::from_bytes(&more);
-    assert_eq!(more, Err(DecodeError::Numbers { offset: 72, expected: 1, found: 2 }));
+    assert_eq!(more, Err(DecodeError(DecodeFault::Numbers { offset: 72, expected: 1, found: 2 })));
     let other = Narrow::from_bytes(&blocked().to_bytes());
     let (expected, found) = (Kind::COUNTING_BLOOM, Kind::BLOCKED_COUNTING_BLOOM);
-    assert_eq!(other, Err(DecodeError::Kind { offset: 10, expected, found }));
+    assert_eq!(other, Err(DecodeError(DecodeFault::Kind { offset: 10, expected, found })));
 }
 
 #[test]
@@ -236,7 +239,7 @@ fn case_17_counters_beyond_the_last_are_refused() {
     payload[9] = 1;
     let bytes = with_payload(&shaped(17, 2).to_bytes(), &payload);
     let error = Narrow::from_bytes(&bytes).unwrap_err();
-    assert_eq!(error, DecodeError::Padding { offset: 136, found: 256 });
+    assert_eq!(error, DecodeError(DecodeFault::Padding { offset: 136, found: 256 }));
     assert_eq!(NarrowView::open(&bytes).unwrap().verify(), Err(error));
 }
 

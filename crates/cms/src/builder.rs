@@ -4,6 +4,7 @@ use core::marker::PhantomData;
 
 use pds_core::error::{BuildError, ParamError};
 use pds_core::hash::{DefaultHashBuilder, KeyHasher};
+use pds_params::internal::ParamFault;
 use pds_params::{CountMinParams, CountSketchParams};
 
 #[cfg(target_has_atomic = "64")]
@@ -27,8 +28,8 @@ impl<P> Given<P> {
         match (self.error, self.params) {
             (Some((epsilon, delta)), None) => of_error(epsilon, delta),
             (None, Some(params)) => Ok(params),
-            (None, None) => Err(ParamError::Missing { parameter: "error" }),
-            (Some(_), Some(_)) => Err(ParamError::Conflict { parameter: "params" }),
+            (None, None) => Err(ParamError(ParamFault::Missing { parameter: "error" })),
+            (Some(_), Some(_)) => Err(ParamError(ParamFault::Conflict { parameter: "params" })),
         }
     }
 }

@@ -189,7 +189,7 @@ pub(crate) fn check_sketch<C: Counter, T: StoredCounter<C>>(
     let used = params.counters() % C::PER_WORD as u64 * u64::from(C::BITS);
     check_padding(end - 8, used, last_word)?;
     let refuse =
-        |name, offset, found, allowed| Err(DecodeError::Field { name, offset, found, allowed });
+        |name, offset, found, allowed| Err(DecodeError::invalid(name, offset, found, allowed));
     if !(1..=C::MAX.into()).contains(&full_from) {
         let allowed = "at least 1, and at most the limit of a counter";
         return refuse("the least saturated count", end + 8, full_from, allowed);

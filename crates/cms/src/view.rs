@@ -44,7 +44,8 @@ use crate::{CountMinSketch, CountSketch, Counter};
 pub type CountMinSketchView<B, S = DefaultHashBuilder, C = u32> = CountMinSketch<S, C, Stored<B>>;
 
 impl<B: AsRef<[u8]>, C: Counter> CountMinSketchView<B, DefaultHashBuilder, C> {
-    /// Opens portable bytes that hold one sketch and nothing else. For a hasher with a secret key use [`ByteOptions::open`].
+    /// Opens portable bytes that hold one sketch and nothing else. For a hasher with a secret key use
+    /// [`ByteOptions::open`].
     ///
     /// # Errors
     /// [`DecodeError`] says what is wrong, and at which offset.
@@ -82,7 +83,8 @@ impl<B: AsRef<[u8]>, S: PortableHasher, C: Counter> CountMinSketchView<B, S, C> 
     /// Verifies the bytes and copies the sketch out of them.
     ///
     /// # Errors
-    /// As [`verify`](Self::verify), and [`Alloc`](DecodeError::Alloc) if the allocator refuses the memory.
+    /// As [`verify`](Self::verify), and [`Alloc`](pds_core::error::DecodeErrorKind::Alloc) if the allocator refuses the
+    /// memory.
     pub fn to_sketch(&self) -> Result<CountMinSketch<S, C>, DecodeError>
     where
         S: Clone,
@@ -122,7 +124,8 @@ impl<B: AsRef<[u8]>, S: PortableHasher, C: Counter> OpenView<B> for CountMinSket
 pub type CountSketchView<B, S = DefaultHashBuilder> = CountSketch<S, Stored<B>>;
 
 impl<B: AsRef<[u8]>> CountSketchView<B> {
-    /// Opens portable bytes that hold one sketch and nothing else. For a hasher with a secret key use [`ByteOptions::open`].
+    /// Opens portable bytes that hold one sketch and nothing else. For a hasher with a secret key use
+    /// [`ByteOptions::open`].
     ///
     /// # Errors
     /// [`DecodeError`] says what is wrong, and at which offset.
@@ -155,7 +158,8 @@ impl<B: AsRef<[u8]>, S: PortableHasher> CountSketchView<B, S> {
     /// Verifies the bytes and copies the sketch out of them.
     ///
     /// # Errors
-    /// As [`verify`](Self::verify), and [`Alloc`](DecodeError::Alloc) if the allocator refuses the memory.
+    /// As [`verify`](Self::verify), and [`Alloc`](pds_core::error::DecodeErrorKind::Alloc) if the allocator refuses the
+    /// memory.
     pub fn to_sketch(&self) -> Result<CountSketch<S>, DecodeError>
     where
         S: Clone,

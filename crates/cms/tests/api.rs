@@ -1,6 +1,8 @@
 //! Behaviour of sketches, at ordinary and at edge parameters.
 #![cfg(feature = "std")]
 
+use pds_core::internal::Difference;
+use pds_params::internal::ParamFault;
 use std::sync::Barrier;
 
 use cms::{
@@ -237,10 +239,13 @@ fn what_differs_is_named_and_nothing_changes() {
         .unwrap();
     let seeded = CountMinSketch::builder().params(shape(10, 3)).seed(1).build().unwrap();
     let mut differs = |other: &CountMinSketch, name: &str| match sketch.merge(other) {
-        Err(Incompatible::Shape { parameter, .. } | Incompatible::Mode { parameter, .. }) => {
+        Err(
+            Incompatible(Difference::Shape { parameter, .. })
+            | Incompatible(Difference::Mode { parameter, .. }),
+        ) => {
             assert_eq!(parameter, name);
         }
-        Err(Incompatible::Hasher { .. }) => assert_eq!("hasher", name),
+        Err(Incompatible(Difference::Hasher { .. })) => assert_eq!("hasher", name),
         other => panic!("{other:?}"),
     };
     differs(&build(11, 3), "width");
@@ -254,7 +259,7 @@ fn what_differs_is_named_and_nothing_changes() {
         CountMinSketch::builder().params(shape(10, 3)).hasher(SipHashBuilder::from_key([key; 16]))
     };
     let (mut left, right) = (sip(1).build().unwrap(), sip(2).build().unwrap());
-    assert!(matches!(left.merge(&right), Err(Incompatible::Hasher { .. })));
+    assert!(matches!(left.merge(&right), Err(Incompatible(Difference::Hasher { .. }))));
     assert!(left.merge(&sip(1).build().unwrap()).is_ok());
 }
 
@@ -275,9 +280,9 @@ fn large_sketches_merge_to_the_last_counter() {
 fn impossible_parameters_are_typed_errors() {
     let parameter = |error: BuildError| match error {
         BuildError::Param(
-            ParamError::NotAProbability { parameter, .. }
-            | ParamError::OutOfRange { parameter, .. }
-            | ParamError::TooLarge { parameter, .. },
+            ParamError(ParamFault::NotAProbability { parameter, .. })
+            | ParamError(ParamFault::OutOfRange { parameter, .. })
+            | ParamError(ParamFault::TooLarge { parameter, .. }),
         ) => parameter,
         other => panic!("{other}"),
     };

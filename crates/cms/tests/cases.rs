@@ -7,6 +7,8 @@ use cms::{
 };
 use pds_core::error::{BuildError, DecodeError, Incompatible, ParamError};
 use pds_core::hash::{Avalanching, DefaultHashBuilder, KeyHasher, Mixed, SipHashBuilder, finalize};
+use pds_core::internal::{DecodeFault, Difference};
+use pds_params::internal::ParamFault;
 use pds_testkit::envelope::claiming;
 use pds_testkit::hashers::{Crc64Builder, Fnv1aBuilder, FxBuilder, IdentityBuilder};
 use pds_testkit::keys;
@@ -49,7 +51,7 @@ fn case_06_what_cannot_be_had_is_a_typed_error() {
     assert!(huge.build().is_err());
     assert!(matches!(
         CountMinSketch::new(1e-300, 0.1),
-        Err(BuildError::Param(ParamError::TooLarge { .. }))
+        Err(BuildError::Param(ParamError(ParamFault::TooLarge { .. })))
     ));
     assert!(CountSketch::new(1e-9, 0.1).is_err());
 }
@@ -149,7 +151,7 @@ fn case_13_what_differs_is_not_merged() {
         };
         let (mut sketch, before) = (build(left.clone()), build(left));
         let error = sketch.merge(&build(right)).unwrap_err();
-        assert!(matches!(error, Incompatible::Hasher { .. }));
+        assert!(matches!(error, Incompatible(Difference::Hasher { .. })));
         assert!(sketch == before);
     }
     refuses(DefaultHashBuilder::with_seed(1), DefaultHashBuilder::with_seed(2));
@@ -180,7 +182,7 @@ fn case_17_hostile_lengths_allocate_nothing() {
     let (width, depth) = (1u64 << 48, u64::from(sketch.depth()));
     let bytes = claiming(&sketch.to_bytes(), width, 4 * width * depth + 8);
     let read = CountMinSketch::<DefaultHashBuilder, u32>::from_bytes;
-    assert!(matches!(read(&bytes), Err(DecodeError::Truncated { .. })));
+    assert!(matches!(read(&bytes), Err(DecodeError(DecodeFault::Truncated { .. }))));
     for end in 0..bytes.len() {
         assert!(read(&bytes[..end]).is_err());
     }

@@ -13,6 +13,7 @@ use cms::{
 use pds_core::bytes::ByteOptions;
 use pds_core::error::DecodeError;
 use pds_core::hash::{DefaultHashBuilder, SipHashBuilder, finalize};
+use pds_core::internal::DecodeFault;
 use pds_testkit::envelope::{forged, with_number};
 use pds_testkit::portable::{fault_of, refuses_damage};
 
@@ -181,7 +182,7 @@ fn case_17_forged_sketches_are_refused() {
     // Another kind, and another type of counters.
     assert!(matches!(
         CountSketch::<DefaultHashBuilder>::from_bytes(&bytes),
-        Err(DecodeError::Kind { .. })
+        Err(DecodeError(DecodeFault::Kind { .. }))
     ));
     let wide = CountMinSketch::<DefaultHashBuilder, u64>::from_bytes(&bytes);
     assert_eq!(fault_of(wide), ("the bits of a counter", 88));
@@ -230,7 +231,7 @@ fn case_21_unverified_views_survive_any_payload() {
     bytes[128..end].fill(0x80);
     let view = CountSketchView::open(&bytes).unwrap();
     assert!((0..600u64).all(|key| view.estimate(&key) != 0));
-    assert!(matches!(view.verify(), Err(DecodeError::Checksum { .. })));
+    assert!(matches!(view.verify(), Err(DecodeError(DecodeFault::Checksum { .. }))));
     assert!(view.to_sketch().is_err());
     assert!(CountSketchView::open(&plain().to_bytes()).is_err());
     assert!(CountSketchView::open(&bytes[..end]).is_err());

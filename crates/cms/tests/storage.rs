@@ -6,6 +6,7 @@ extern crate alloc;
 use alloc::sync::Arc;
 use core::cell::Cell;
 use core::panic::AssertUnwindSafe;
+use pds_core::internal::{DecodeFault, Difference};
 use std::panic::catch_unwind;
 use std::thread;
 
@@ -146,7 +147,10 @@ fn a_view_refuses_what_decoding_refuses() {
     for bytes in forged {
         let view: CountMinSketchView<_> = CountMinSketchView::open(&bytes).unwrap();
         let refused = view.verify().unwrap_err();
-        assert!(matches!(refused, DecodeError::Field { .. } | DecodeError::Padding { .. }));
+        assert!(matches!(
+            refused,
+            DecodeError(DecodeFault::Field { .. }) | DecodeError(DecodeFault::Padding { .. })
+        ));
         let decoded: Result<CountMinSketch, _> = CountMinSketch::from_bytes(&bytes);
         assert_eq!(decoded.unwrap_err(), refused);
     }
@@ -198,9 +202,12 @@ fn a_shared_sketch_refuses_others_and_can_be_cleared() {
     shared.extend(0..100);
     let before = shared.to_bytes();
     let refused = shared.merge(&build(51).build_atomic().unwrap());
-    assert_eq!(refused, Err(Incompatible::Shape { parameter: "width", left: 50, right: 51 }));
+    assert_eq!(
+        refused,
+        Err(Incompatible(Difference::Shape { parameter: "width", left: 50, right: 51 }))
+    );
     let refused = shared.merge(&build(50).seed(1).build_atomic().unwrap());
-    assert!(matches!(refused, Err(Incompatible::Hasher { .. })));
+    assert!(matches!(refused, Err(Incompatible(Difference::Hasher { .. }))));
     assert_eq!(shared.to_bytes(), before);
     shared.clear();
     assert_eq!(Insert::insert_hash(&mut &shared, 1 << 63), Ok(true));

@@ -4,6 +4,7 @@ use pds_core::error::{BuildError, ParamError};
 use pds_core::hash::{DefaultHashBuilder, KeyHasher};
 use pds_core::internal::DEFAULT_RATE;
 use pds_params::CuckooParams;
+use pds_params::internal::ParamFault;
 
 use crate::CuckooFilter;
 
@@ -134,8 +135,8 @@ impl<S> CuckooFilterBuilder<S> {
 impl Given {
     /// Returns the parameters that the given values determine.
     fn params(self) -> Result<CuckooParams, ParamError> {
-        let missing = |parameter| Err(ParamError::Missing { parameter });
-        let conflict = |parameter| Err(ParamError::Conflict { parameter });
+        let missing = |parameter| Err(ParamError(ParamFault::Missing { parameter }));
+        let conflict = |parameter| Err(ParamError(ParamFault::Conflict { parameter }));
         match (self.expected_items, self.false_positive_rate, self.buckets, self.fingerprint_bits) {
             (Some(items), rate, None, None) => {
                 CuckooParams::new(items, rate.unwrap_or(DEFAULT_RATE))

@@ -16,9 +16,9 @@ use crate::{CuckooFilterBuilder, MergeError};
 /// `false` is certain: the key is absent. An absent key is answered `true` at the false-positive rate.
 ///
 /// Use a cuckoo filter if keys are removed. At rates below 0.05 % it is also smaller than a Bloom filter, from 500 keys
-/// up. A lookup reads two places in memory. Unlike a Bloom filter it can be full. It cannot grow, because that needs the
-/// keys. If the number of keys has no bound, keep the keys in an exact store. When the filter is full, build one for
-/// twice as many keys from the store, as the example `rebuild` of this crate does.
+/// up. A lookup reads two places in memory. Unlike a Bloom filter it can be full. It cannot grow, because that needs
+/// the keys. If the number of keys has no bound, keep the keys in an exact store. When the filter is full, build one
+/// for twice as many keys from the store, as the example `rebuild` of this crate does.
 ///
 /// The type of a key is part of the key: `1u32` and `1u64` are different keys.
 ///
@@ -204,8 +204,8 @@ impl<S: KeyHasher> CuckooFilter<S> {
     /// fails, and the fifth if both of its buckets coincide.
     ///
     /// # Complexity
-    /// O(1) on average, and no allocation. The time grows from a load of 90 % up. An insert that fails has searched 2,138
-    /// buckets, or all that can be reached if those are fewer. The search uses 20 KiB of stack.
+    /// O(1) on average, and no allocation. The time grows from a load of 90 % up. An insert that fails has searched
+    /// 2,138 buckets, or all that can be reached if those are fewer. The search uses 20 KiB of stack.
     #[inline]
     pub fn insert<K: Hash + ?Sized>(&mut self, key: &K) -> Result<(), InsertError> {
         self.insert_hash(self.hasher.hash_key(key))

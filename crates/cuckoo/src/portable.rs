@@ -15,6 +15,7 @@ use pds_core::internal::serde;
 use pds_core::internal::{check_padding, take_words};
 use pds_core::storage::WordSource;
 use pds_params::CuckooParams;
+use pds_params::internal::ParamFault;
 
 use crate::CuckooFilter;
 use crate::table::Table;
@@ -154,5 +155,5 @@ fn check_len(numbers: &Numbers<3>, min: u64, max: u64) -> Result<(), DecodeError
     if (min..=max).contains(&value) {
         return Ok(());
     }
-    Err(numbers.error(ParamError::OutOfRange { parameter: LEN, value, min, max }))
+    Err(numbers.error(ParamError(ParamFault::OutOfRange { parameter: LEN, value, min, max })))
 }

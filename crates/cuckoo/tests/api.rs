@@ -6,6 +6,7 @@ use cuckoo::hash::SipHashBuilder;
 use cuckoo::{CuckooFilter, CuckooFilterBuilder, MergeError};
 use pds_core::hash::finalize;
 use pds_core::traits::{Insert, Membership, Remove};
+use pds_params::internal::ParamFault;
 
 fn shaped(buckets: u64, bits: u32) -> CuckooFilter {
     CuckooFilter::builder().buckets(buckets).fingerprint_bits(bits).build().unwrap()
@@ -195,8 +196,8 @@ fn the_builder_refuses_too_little_and_too_much() {
         BuildError::Param(e) => e,
         other => panic!("{other}"),
     };
-    let missing = |parameter| ParamError::Missing { parameter };
-    let conflict = |parameter| ParamError::Conflict { parameter };
+    let missing = |parameter| ParamError(ParamFault::Missing { parameter });
+    let conflict = |parameter| ParamError(ParamFault::Conflict { parameter });
     assert_eq!(error(builder()), missing("expected_items"));
     assert_eq!(error(builder().fingerprint_bits(8)), missing("expected_items"));
     assert_eq!(error(builder().buckets(8)), missing("fingerprint_bits"));
@@ -209,7 +210,7 @@ fn the_builder_refuses_too_little_and_too_much() {
 #[test]
 fn what_is_out_of_range_is_named() {
     let range = |parameter, value, min, max| {
-        BuildError::Param(ParamError::OutOfRange { parameter, value, min, max })
+        BuildError::Param(ParamError(ParamFault::OutOfRange { parameter, value, min, max }))
     };
     let shape = |buckets, bits| {
         CuckooFilter::builder().buckets(buckets).fingerprint_bits(bits).build().unwrap_err()

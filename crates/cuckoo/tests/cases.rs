@@ -2,6 +2,8 @@
 #![cfg(feature = "std")]
 
 use core::hash::Hash;
+use pds_core::internal::Difference;
+use pds_params::internal::ParamFault;
 
 use cuckoo::error::{Incompatible, InsertError, ParamError};
 use cuckoo::hash::SipHashBuilder;
@@ -85,13 +87,16 @@ fn case_05_impossible_parameters_are_named() {
         let error = CuckooParams::new(10, rate).unwrap_err();
         let expected = matches!(
             error,
-            ParamError::NotAProbability { parameter: "false_positive_rate", value }
+            ParamError(ParamFault::NotAProbability { parameter: "false_positive_rate", value })
                 if value.to_bits() == rate.to_bits()
         );
         assert!(expected, "{error}");
     }
     let error = CuckooParams::new(0, 0.01).unwrap_err();
-    assert!(matches!(error, ParamError::OutOfRange { parameter: "expected_items", .. }), "{error}");
+    assert!(
+        matches!(error, ParamError(ParamFault::OutOfRange { parameter: "expected_items", .. })),
+        "{error}"
+    );
 }
 
 #[test]
@@ -208,7 +213,7 @@ fn case_13_filters_that_differ_are_not_merged() {
         }
         assert!(left == before && left != right);
     }
-    let shape = |parameter, left, right| Incompatible::Shape { parameter, left, right };
+    let shape = |parameter, left, right| Incompatible(Difference::Shape { parameter, left, right });
     fn of<S: KeyHasher>(hasher: S) -> CuckooFilter<S> {
         let builder = CuckooFilter::builder().buckets(100).fingerprint_bits(8);
         builder.hasher(hasher).build().unwrap()
@@ -216,9 +221,9 @@ fn case_13_filters_that_differ_are_not_merged() {
     let keyed = |key| of(SipHashBuilder::from_key([key; 16]));
     refuses(shaped(100, 8), shaped(101, 8), |e| *e == shape("number of buckets", 100, 101));
     refuses(shaped(100, 8), shaped(100, 9), |e| *e == shape("number of fingerprint bits", 8, 9));
-    refuses(keyed(0), keyed(1), |e| matches!(e, Incompatible::Hasher { .. }));
+    refuses(keyed(0), keyed(1), |e| matches!(e, Incompatible(Difference::Hasher { .. })));
     let random = || of(Avalanching(std::hash::RandomState::new()));
-    refuses(random(), random(), |e| matches!(e, Incompatible::Hasher { .. }));
+    refuses(random(), random(), |e| matches!(e, Incompatible(Difference::Hasher { .. })));
     assert!(keyed(5).merge(&keyed(5)).is_ok());
 }
 

@@ -3,6 +3,8 @@
 //! `BLESS=1 cargo test -p cuckoo --test format` writes the golden files anew: a new format version.
 #![cfg(feature = "std")]
 
+use pds_core::internal::DecodeFault;
+use pds_params::internal::ParamFault;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
@@ -85,7 +87,7 @@ fn a_secret_key_is_written_on_request_only() {
     let bytes = ByteOptions::new().without_key().to_bytes(&filter);
     assert!(!bytes.windows(16).any(|window| window == KEY));
     let read = ByteOptions::new().from_bytes::<CuckooFilter<SipHashBuilder>>(&bytes);
-    assert_eq!(read, Err(DecodeError::KeyMissing { offset: 48 }));
+    assert_eq!(read, Err(DecodeError(DecodeFault::KeyMissing { offset: 48 })));
     assert_eq!(
         ByteOptions::new().hasher(hasher).from_bytes::<CuckooFilter<_>>(&bytes),
         Ok(filter.clone())
@@ -112,9 +114,10 @@ fn a_stream_is_read_exactly_and_within_limits() {
 
 fn out_of_range(result: Result<CuckooFilter, DecodeError>) -> (&'static str, u64, u64) {
     match result.unwrap_err() {
-        DecodeError::Shape { offset, error: ParamError::OutOfRange { parameter, value, .. } } => {
-            (parameter, value, offset)
-        }
+        DecodeError(DecodeFault::Shape {
+            offset,
+            error: ParamError(ParamFault::OutOfRange { parameter, value, .. }),
+        }) => (parameter, value, offset),
         other => panic!("{other}"),
     }
 }
@@ -131,9 +134,9 @@ fn case_17_numbers_that_lie_are_refused() {
     assert_eq!(out_of_range(read(2, 24)), ("fingerprints", 24, 88));
     assert_eq!(out_of_range(read(2, 401)), ("fingerprints", 401, 88));
     let more = CuckooFilter::from_bytes(&with_numbers(&bytes, &[100, 8, 25, 0]));
-    assert_eq!(more, Err(DecodeError::Numbers { offset: 72, expected: 3, found: 4 }));
-    assert!(matches!(read(0, 1 << 32), Err(DecodeError::PayloadLength { .. })));
-    assert!(matches!(read(1, 9), Err(DecodeError::PayloadLength { .. })));
+    assert_eq!(more, Err(DecodeError(DecodeFault::Numbers { offset: 72, expected: 3, found: 4 })));
+    assert!(matches!(read(0, 1 << 32), Err(DecodeError(DecodeFault::PayloadLength { .. }))));
+    assert!(matches!(read(1, 9), Err(DecodeError(DecodeFault::PayloadLength { .. }))));
     let view_bytes = with_number(&bytes, 2, 24);
     let view = CuckooFilterView::open(&view_bytes).unwrap();
     assert_eq!(view.verify().err(), read(2, 24).err());
@@ -145,7 +148,7 @@ fn case_17_bits_beyond_the_last_slot_are_refused() {
     let bytes = with_payload(&shaped(1, 4).to_bytes(), &[0, 0, 1, 0, 0, 0, 0, 0]);
     assert_eq!(
         CuckooFilter::from_bytes(&bytes),
-        Err(DecodeError::Padding { offset: 128, found: 1 << 16 })
+        Err(DecodeError(DecodeFault::Padding { offset: 128, found: 1 << 16 }))
     );
 }
 
@@ -167,7 +170,10 @@ fn case_17_every_cut_and_every_flipped_bit_is_an_error() {
     }
     let mut longer = bytes;
     longer.push(0);
-    assert!(matches!(CuckooFilter::from_bytes(&longer), Err(DecodeError::Trailing { .. })));
+    assert!(matches!(
+        CuckooFilter::from_bytes(&longer),
+        Err(DecodeError(DecodeFault::Trailing { .. }))
+    ));
 }
 
 #[test]

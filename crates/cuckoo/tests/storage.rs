@@ -7,6 +7,7 @@ use alloc::sync::Arc;
 use core::cell::Cell;
 use core::panic::AssertUnwindSafe;
 use pds_core::bytes::ByteOptions;
+use pds_core::internal::DecodeFault;
 use std::panic::catch_unwind;
 use std::thread;
 
@@ -98,11 +99,11 @@ fn a_view_takes_its_hasher_from_the_caller_or_from_the_bytes() {
     assert!(view.contains("key") && view.to_filter() == Ok(filter));
     let error =
         ByteOptions::new().open::<_, CuckooFilterView<_, SipHashBuilder>>(&without).unwrap_err();
-    assert!(matches!(error, DecodeError::KeyMissing { .. }), "{error}");
+    assert!(matches!(error, DecodeError(DecodeFault::KeyMissing { .. })), "{error}");
     let other = SipHashBuilder::from_key([8; 16]);
     let error =
         ByteOptions::new().hasher(other).open::<_, CuckooFilterView<_, _>>(&without).unwrap_err();
-    assert!(matches!(error, DecodeError::KeyMismatch { .. }), "{error}");
+    assert!(matches!(error, DecodeError(DecodeFault::KeyMismatch { .. })), "{error}");
     assert!(CuckooFilterView::open(&without).is_err(), "another hash function");
 }
 

@@ -5,17 +5,18 @@ use core::marker::PhantomData;
 use cms::{CountMinSketch, Update};
 use pds_core::error::{BuildError, ParamError};
 use pds_core::hash::{DefaultHashBuilder, KeyHasher};
+use pds_params::internal::ParamFault;
 use pds_params::{CountMinParams, HeavyHittersParams};
 
 use crate::summary::Summary;
 use crate::{HeavyHitters, SketchedHeavyHitters, TopK, sketched, top_k};
 
 const fn missing(parameter: &'static str) -> ParamError {
-    ParamError::Missing { parameter }
+    ParamError(ParamFault::Missing { parameter })
 }
 
 const fn conflict(parameter: &'static str) -> ParamError {
-    ParamError::Conflict { parameter }
+    ParamError(ParamFault::Conflict { parameter })
 }
 
 /// Builds the sketch beside a list: with conservative update, whose estimates are closer.
@@ -201,8 +202,8 @@ impl<K, S> SketchedHeavyHittersBuilder<K, S> {
         self
     }
 
-    /// Sets the published shape of the sketch, whose estimates exceed the truth by more than `epsilon` times the total with
-    /// probability `delta` at most.
+    /// Sets the published shape of the sketch, whose estimates exceed the truth by more than `epsilon` times the total
+    /// with probability `delta` at most.
     pub const fn error(mut self, epsilon: f64, delta: f64) -> Self {
         self.error = Some((epsilon, delta));
         self

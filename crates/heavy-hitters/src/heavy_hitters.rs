@@ -25,8 +25,8 @@ pub struct Hitter<'a, K> {
     pub key: &'a K,
     /// Upper bound of how often it came, unless saturated.
     pub estimate: Count,
-    /// By how much the estimate may exceed the truth. In a [`HeavyHitters`] this is certain. In the structures with a sketch
-    /// it is exceeded with probability delta at most. It is `u64::MAX` if no bound is known.
+    /// By how much the estimate may exceed the truth. In a [`HeavyHitters`] this is certain. In the structures with a
+    /// sketch it is exceeded with probability delta at most. It is `u64::MAX` if no bound is known.
     pub error: u64,
 }
 
@@ -62,8 +62,8 @@ pub(crate) fn sorted<'a, K>(hitters: impl Iterator<Item = Hitter<'a, K>>) -> Vec
 /// Use it to list frequent keys. Its memory depends on the share alone, not on the number of distinct keys. For a fixed
 /// number of keys use [`TopK`](crate::TopK). To count a given key use [`CountMinSketch`](cms::CountMinSketch).
 ///
-/// Keys are inserted and asked as borrowed keys (`&str` for `String`). An owned key is made only when the key enters. A key
-/// that is not tracked always enters.
+/// Keys are inserted and asked as borrowed keys (`&str` for `String`). An owned key is made only when the key enters. A
+/// key that is not tracked always enters.
 ///
 /// # Guarantees
 /// - A key that came more than phi N times, where N is the total, is in [`top`](Self::top). This holds as long as N is below
@@ -100,8 +100,8 @@ pub struct HeavyHitters<K, S = DefaultHashBuilder> {
 impl<K> HeavyHitters<K> {
     /// Creates a summary that misses no key above `phi` times the total.
     ///
-    /// Its capacity is `ceil(1 / phi)`. With [`HeavyHittersParams::with_error`] it is more: estimates are closer, and fewer
-    /// lighter keys are listed.
+    /// Its capacity is `ceil(1 / phi)`. With [`HeavyHittersParams::with_error`] it is more: estimates are closer, and
+    /// fewer lighter keys are listed.
     ///
     /// # Errors
     /// [`BuildError::Param`] if `phi` is not above 0 and below 1, or asks for too many keys. [`BuildError::Alloc`] if the
@@ -177,7 +177,8 @@ impl<K, S> HeavyHitters<K, S> {
         self.summary.total()
     }
 
-    /// Returns the capacity: an estimate errs by at most the total divided by it. Up to 1.5 times as many keys are tracked.
+    /// Returns the capacity: an estimate errs by at most the total divided by it. Up to 1.5 times as many keys are
+    /// tracked.
     #[must_use]
     pub fn capacity(&self) -> u64 {
         self.summary.capacity().into()
@@ -207,11 +208,12 @@ impl<K, S> HeavyHitters<K, S> {
 
     /// Halves all counts, rounding down, and the total, rounding up. Call it from time to time to let old counts fade.
     ///
-    /// All guarantees hold for counts that are halved and rounded down at the same times. Rounding may increase the error of
-    /// an estimate by one.
+    /// All guarantees hold for counts that are halved and rounded down at the same times. Rounding may increase the
+    /// error of an estimate by one.
     ///
-    /// Returns how many counts are saturated, including the bound for keys that are not tracked. If there is one, nothing is
-    /// halved, because the lost counts are unknown. Call [`clear`](Self::clear) then. A saturated total stays saturated.
+    /// Returns how many counts are saturated, including the bound for keys that are not tracked. If there is one,
+    /// nothing is halved, because the lost counts are unknown. Call [`clear`](Self::clear) then. A saturated total
+    /// stays saturated.
     ///
     /// # Complexity
     /// O(capacity), without allocation.
@@ -262,8 +264,8 @@ impl<K, S: KeyHasher> HeavyHitters<K, S> {
     /// Counts `count` more of a key in a borrowed form that [`insert_many`](Self::insert_many) does not know, such as
     /// `(&str, u32)` for `(String, u32)`.
     ///
-    /// `is_equal` compares `key` with a tracked one, and `to_key` makes the owned key if it enters. The borrowed form must
-    /// hash as the owned one. Tuples of `&str` and integers do.
+    /// `is_equal` compares `key` with a tracked one, and `to_key` makes the owned key if it enters. The borrowed form
+    /// must hash as the owned one. Tuples of `&str` and integers do.
     ///
     /// # Examples
     /// ```

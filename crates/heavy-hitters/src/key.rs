@@ -8,6 +8,7 @@ use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use pds_core::bytes::{Sink, Source};
 use pds_core::error::DecodeError;
+use pds_core::internal::DecodeFault;
 
 /// Bytes of a key that are read at once, so that a false length costs no memory.
 const CHUNK: usize = 4096;
@@ -52,7 +53,8 @@ const CHUNK: usize = 4096;
 /// # Ok::<(), Box<dyn core::error::Error>>(())
 /// ```
 pub trait PortableKey: Hash + Eq + Sized {
-    /// Number of the type in stored bytes. Numbers below 2^15 belong to this family. Use one from 2^15 up for your own type.
+    /// Number of the type in stored bytes. Numbers below 2^15 belong to this family. Use one from 2^15 up for your own
+    /// type.
     const ID: u16;
 
     /// Returns how many bytes [`write_key`](Self::write_key) writes.
@@ -168,7 +170,8 @@ impl PortableKey for IpAddr {
             6 => Ipv6Addr::read_key(source).map(Self::V6),
             found => {
                 let (name, allowed) = ("the version of an IP address", "4 or 6");
-                Err(DecodeError::Field { name, offset, found: found.into(), allowed }.into())
+                Err(DecodeError(DecodeFault::Field { name, offset, found: found.into(), allowed })
+                    .into())
             }
         }
     }
@@ -191,7 +194,9 @@ impl PortableKey for Vec<u8> {
         let mut left = source.take_u64()?;
         if left > source.remaining() {
             let (name, allowed) = ("the length of a key", "within the payload");
-            return Err(DecodeError::Field { name, offset, found: left, allowed }.into());
+            return Err(
+                DecodeError(DecodeFault::Field { name, offset, found: left, allowed }).into()
+            );
         }
         let mut key = Self::new();
         while left > 0 {
@@ -221,12 +226,12 @@ impl PortableKey for String {
         let start = source.offset() + 8;
         Ok(Self::from_utf8(Vec::read_key(source)?).map_err(|error| {
             let valid = error.utf8_error().valid_up_to();
-            DecodeError::Field {
+            DecodeError(DecodeFault::Field {
                 name: "a byte of a string",
                 offset: start + valid as u64,
                 found: error.as_bytes()[valid].into(),
                 allowed: "part of UTF-8",
-            }
+            })
         })?)
     }
 }

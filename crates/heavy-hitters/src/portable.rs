@@ -13,6 +13,7 @@ use pds_core::error::DecodeError;
 #[cfg(feature = "std")]
 use pds_core::error::ReadError;
 use pds_core::hash::{KeyHasher, PortableHasher, PublicSeed};
+use pds_core::internal::DecodeFault;
 #[cfg(feature = "serde")]
 use pds_core::internal::serde;
 use pds_params::{CountMinParams, HeavyHittersParams};
@@ -426,7 +427,7 @@ pub(crate) fn check_tracked(tracked: u64, capacity: u32, offset: u64) -> Result<
     }
     let (name, allowed) =
         ("the number of tracked keys", "at most half as many again as the capacity");
-    Err(DecodeError::Field { name, offset, found: tracked, allowed })
+    Err(DecodeError(DecodeFault::Field { name, offset, found: tracked, allowed }))
 }
 
 /// Beside a sketch the floor is raised where as many keys stay as the capacity.
@@ -435,7 +436,7 @@ pub(crate) fn check_floor<K>(list: &Summary<K>, offset: u64) -> Result<(), Decod
         return Ok(());
     }
     let (name, allowed) = ("the floor", "0 where fewer keys are listed than can be");
-    Err(DecodeError::Field { name, offset, found: list.floor(), allowed })
+    Err(DecodeError(DecodeFault::Field { name, offset, found: list.floor(), allowed }))
 }
 
 /// A key of a list that is read.
@@ -458,7 +459,7 @@ pub(crate) fn enter<K: Hash + Eq>(
     Entry { key, count, error, most, offset }: Entry<K>,
 ) -> Result<(), DecodeError> {
     let refuse =
-        |name, offset, found, allowed| Err(DecodeError::Field { name, offset, found, allowed });
+        |name, offset, found, allowed| Err(DecodeError::invalid(name, offset, found, allowed));
     let slot = Slot { hash: hasher.hash_key(&key), key, count, error };
     if summary.get(slot.hash, |key| *key == slot.key).is_some() {
         let (place, allowed) = (summary.len() as u64, "there once (what is found is its place)");
@@ -490,5 +491,5 @@ pub(crate) fn check_counts<K>(
         return Ok(());
     }
     let (name, allowed) = ("the total", "at least what the counts and the floor make up");
-    Err(DecodeError::Field { name, offset, found: total, allowed })
+    Err(DecodeError(DecodeFault::Field { name, offset, found: total, allowed }))
 }

@@ -25,6 +25,7 @@ use core::hash::Hash;
 use cms::{CountMinSketch, Update};
 use pds_core::error::{AllocError, DecodeError, ParamError};
 use pds_core::hash::{KeyHasher, PublicSeed};
+use pds_core::internal::DecodeFault;
 use pds_params::HeavyHittersParams;
 use serde::de::Error as _;
 use serde::ser::Error as _;
@@ -189,13 +190,13 @@ fn beside<K: Hash + Eq, S: KeyHasher>(
     capacity: u32,
 ) -> Result<Summary<K>, DecodeError> {
     if sketch.update() != Update::Conservative {
-        return Err(DecodeError::Choice {
+        return Err(DecodeError(DecodeFault::Choice {
             name: "the update",
             offset: NO_OFFSET,
             found: sketch.update() as u64,
             meaning: Some("plain"),
             allowed: "conservative",
-        });
+        }));
     }
     let most = |key: &K| sketch.estimate(key).value();
     let summary = summary_of(listed, capacity, sketch.hasher(), most)?;
@@ -222,9 +223,9 @@ fn summary_of<K: Hash + Eq>(
 const NO_OFFSET: u64 = 0;
 
 const fn refused(name: &'static str, found: u64, allowed: &'static str) -> DecodeError {
-    DecodeError::Field { name, offset: NO_OFFSET, found, allowed }
+    DecodeError(DecodeFault::Field { name, offset: NO_OFFSET, found, allowed })
 }
 
 const fn impossible(error: ParamError) -> DecodeError {
-    DecodeError::Shape { offset: NO_OFFSET, error }
+    DecodeError(DecodeFault::Shape { offset: NO_OFFSET, error })
 }

@@ -13,6 +13,7 @@ use pds_core::hash::{DefaultHashBuilder, KeyHasher};
 use pds_core::traits::Merge;
 use pds_params::CountMinParams;
 use pds_params::cms::MAX_TRACKED;
+use pds_params::internal::ParamFault;
 
 use crate::heavy_hitters::sorted;
 use crate::summary::Summary;
@@ -209,7 +210,8 @@ impl<K, S: KeyHasher> TopK<K, S> {
         self.sketch.estimate_interval(key)
     }
 
-    /// Adds what `other` has counted. Of the keys in both lists, those with the greatest estimates by the merged sketch stay.
+    /// Adds what `other` has counted. Of the keys in both lists, those with the greatest estimates by the merged sketch
+    /// stay.
     ///
     /// # Errors
     /// [`Incompatible`] if k or hashers differ. `self` is unchanged then.
@@ -230,12 +232,12 @@ impl<K, S: KeyHasher> TopK<K, S> {
 /// Returns the shape of the sketch for k keys, and k.
 pub(crate) fn params_for(k: u64) -> Result<(CountMinParams, u32), ParamError> {
     let capacity = u32::try_from(k).ok().filter(|_| (1..=MAX_TRACKED).contains(&k));
-    let capacity = capacity.ok_or(ParamError::OutOfRange {
+    let capacity = capacity.ok_or(ParamError(ParamFault::OutOfRange {
         parameter: "k",
         value: k,
         min: 1,
         max: MAX_TRACKED,
-    })?;
+    }))?;
     let width = (WIDTH_FOR_EACH * k).max(MIN_WIDTH);
     Ok((CountMinParams::from_width_and_depth(width, DEPTH)?, capacity))
 }

@@ -5,6 +5,8 @@ use cms::Count;
 use heavy_hitters::error::{BuildError, Incompatible, ParamError};
 use heavy_hitters::hash::{DefaultHashBuilder, SipHashBuilder};
 use heavy_hitters::{HeavyHitters, HeavyHittersParams, Hitter, SketchedHeavyHitters, TopK};
+use pds_core::internal::Difference;
+use pds_params::internal::ParamFault;
 
 #[test]
 fn owned_keys_are_asked_for_by_borrowed_ones() {
@@ -92,13 +94,13 @@ fn summaries_merge_when_they_are_alike() {
     let mut summary = build(5, 0);
     assert!(matches!(
         summary.merge(&build(6, 0)),
-        Err(Incompatible::Shape { parameter: "capacity", left: 5, right: 6 })
+        Err(Incompatible(Difference::Shape { parameter: "capacity", left: 5, right: 6 }))
     ));
-    assert!(matches!(summary.merge(&build(5, 1)), Err(Incompatible::Hasher { .. })));
+    assert!(matches!(summary.merge(&build(5, 1)), Err(Incompatible(Difference::Hasher { .. }))));
     let phi = HeavyHittersParams::with_capacity(0.3, 5).unwrap();
     let phi = HeavyHitters::from_params(phi, DefaultHashBuilder::default()).unwrap();
     let error = summary.merge(&phi).unwrap_err();
-    assert_eq!(error, Incompatible::Share { parameter: "phi", left: 0.25, right: 0.3 });
+    assert_eq!(error, Incompatible(Difference::Share { parameter: "phi", left: 0.25, right: 0.3 }));
     assert_eq!(error.to_string(), "phi differs: 0.25 here, 0.3 in the other");
     assert!(TopK::<u64>::new(3).unwrap().merge(&TopK::new(4).unwrap()).is_err());
 }
@@ -180,8 +182,8 @@ fn a_merge_reckons_with_what_was_forgotten() {
 fn impossible_parameters_are_typed_errors() {
     let parameter = |error: BuildError| match error {
         BuildError::Param(
-            ParamError::NotAProbability { parameter, .. }
-            | ParamError::OutOfRange { parameter, .. },
+            ParamError(ParamFault::NotAProbability { parameter, .. })
+            | ParamError(ParamFault::OutOfRange { parameter, .. }),
         ) => parameter,
         other => panic!("{other}"),
     };

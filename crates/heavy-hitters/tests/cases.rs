@@ -6,6 +6,8 @@ use core::hash::BuildHasher;
 use heavy_hitters::error::{BuildError, Incompatible, ParamError};
 use heavy_hitters::hash::DefaultHashBuilder;
 use heavy_hitters::{HeavyHitters, HeavyHittersParams, SketchedHeavyHitters, TopK};
+use pds_core::internal::Difference;
+use pds_params::internal::ParamFault;
 
 fn shape(width: u64, depth: u32) -> CountMinParams {
     CountMinParams::from_width_and_depth(width, depth).unwrap()
@@ -22,7 +24,10 @@ fn case_05_impossible_parameters_name_themselves() {
         assert!(error.to_string().starts_with("epsilon is "), "{error}");
     }
     let error = TopK::<u8>::new(0).unwrap_err();
-    assert!(matches!(error, BuildError::Param(ParamError::OutOfRange { parameter: "k", .. })));
+    assert!(matches!(
+        error,
+        BuildError::Param(ParamError(ParamFault::OutOfRange { parameter: "k", .. }))
+    ));
 }
 
 #[test]
@@ -106,16 +111,17 @@ fn case_13_detectors_that_differ_are_not_merged() {
     };
     let (mut detector, before) = (build(0.1, 0.1), build(0.1, 0.1));
     let named = |result| match result {
-        Err(Incompatible::Shape { parameter, .. } | Incompatible::Share { parameter, .. }) => {
-            parameter
-        }
+        Err(
+            Incompatible(Difference::Shape { parameter, .. })
+            | Incompatible(Difference::Share { parameter, .. }),
+        ) => parameter,
         other => panic!("{other:?}"),
     };
     assert_eq!(named(detector.merge(&build(0.2, 0.1))), "phi");
     assert_eq!(named(detector.merge(&build(0.1, 0.2))), "width");
     let builder = SketchedHeavyHitters::<u64>::builder().phi(0.1).params(before.sketch().params());
     let seeded = builder.seed(1).build().unwrap();
-    assert!(matches!(detector.merge(&seeded), Err(Incompatible::Hasher { .. })));
+    assert!(matches!(detector.merge(&seeded), Err(Incompatible(Difference::Hasher { .. }))));
     assert!(detector == before && detector != build(0.2, 0.1));
 }
 

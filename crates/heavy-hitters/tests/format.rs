@@ -9,6 +9,7 @@ use std::{env, fs};
 use heavy_hitters::bytes::ByteOptions;
 use heavy_hitters::error::DecodeError;
 use heavy_hitters::{HeavyHitters, SketchedHeavyHitters, TopK};
+use pds_core::internal::DecodeFault;
 use pds_testkit::envelope::{forged, with_number, with_numbers, with_payload};
 use pds_testkit::portable::{fault_of, refuses_damage};
 
@@ -171,7 +172,7 @@ fn case_17_forged_detectors_are_refused() {
     assert_eq!(refused(entry, 6), at("a count", entry));
     assert_eq!(refused(entry + 8, 6), at("the error of a count", entry + 8));
     let read = TopK::<u64>::from_bytes(&bytes);
-    assert!(matches!(read, Err(DecodeError::Kind { .. })));
+    assert!(matches!(read, Err(DecodeError(DecodeFault::Kind { .. }))));
 }
 
 /// A great capacity costs memory when keys come, not when bytes claim it.

@@ -26,11 +26,11 @@ pub struct AtomicRegisters {
 
 /// A [`HyperLogLog`] that several threads fill and query at the same time, without locks.
 ///
-/// Build it with [`build_atomic`](crate::HyperLogLogBuilder::build_atomic), or convert a plain sketch with `from`. It is always
-/// dense, and so are its bytes and the plain sketch that it converts to.
+/// Build it with [`build_atomic`](crate::HyperLogLogBuilder::build_atomic), or convert a plain sketch with `from`. It
+/// is always dense, and so are its bytes and the plain sketch that it converts to.
 ///
-/// Use it if several threads insert into one sketch. If each thread can have its own, and they are merged at the end, plain
-/// sketches are faster.
+/// Use it if several threads insert into one sketch. If each thread can have its own, and they are merged at the end,
+/// plain sketches are faster.
 ///
 /// # Guarantees
 /// - No insert is lost. An estimate includes all inserts that *happened before* it.

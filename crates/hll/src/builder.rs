@@ -4,6 +4,7 @@ use pds_core::error::ParamError;
 use pds_core::hash::{DefaultHashBuilder, KeyHasher};
 use pds_params::HllParams;
 use pds_params::hll::CardinalityEstimator::{self, Improved, UltraFgra};
+use pds_params::internal::ParamFault;
 
 #[cfg(target_has_atomic = "8")]
 use crate::AtomicHyperLogLog;
@@ -29,15 +30,18 @@ impl Given {
             (precision, None, None) => HllParams::new(precision.unwrap_or(DEFAULT_PRECISION)),
             (None, Some(error), None) => HllParams::for_standard_error(estimator, error),
             (None, None, Some(bytes)) => HllParams::for_memory(bytes),
-            (Some(_), ..) => Err(ParamError::Conflict { parameter: "precision" }),
-            (None, Some(_), Some(_)) => Err(ParamError::Conflict { parameter: "standard_error" }),
+            (Some(_), ..) => Err(ParamError(ParamFault::Conflict { parameter: "precision" })),
+            (None, Some(_), Some(_)) => {
+                Err(ParamError(ParamFault::Conflict { parameter: "standard_error" }))
+            }
         }
     }
 }
 
 /// Builder for [`HyperLogLog`]; start with [`HyperLogLog::builder`].
 ///
-/// Precision, standard error or memory determines the size. Only one of them may be given. Without any, the precision is 14.
+/// Precision, standard error or memory determines the size. Only one of them may be given. Without any, the precision
+/// is 14.
 ///
 /// # Examples
 /// ```
@@ -117,7 +121,8 @@ impl<S> HyperLogLogBuilder<S> {
 
 /// Builder for [`UltraLogLog`]; start with [`UltraLogLog::builder`].
 ///
-/// Precision, standard error or memory determines the size. Only one of them may be given. Without any, the precision is 14.
+/// Precision, standard error or memory determines the size. Only one of them may be given. Without any, the precision
+/// is 14.
 ///
 /// # Examples
 /// ```
@@ -153,7 +158,8 @@ impl<S> UltraLogLogBuilder<S> {
         self
     }
 
-    /// Sets the greatest relative standard error of `estimate`, such as 0.01. The precision is the lowest that keeps it.
+    /// Sets the greatest relative standard error of `estimate`, such as 0.01. The precision is the lowest that keeps
+    /// it.
     pub const fn standard_error(mut self, standard_error: f64) -> Self {
         self.given.standard_error = Some(standard_error);
         self

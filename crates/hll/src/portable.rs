@@ -15,6 +15,7 @@ use pds_core::error::DecodeError;
 #[cfg(feature = "std")]
 use pds_core::error::ReadError;
 use pds_core::hash::{PortableHasher, PublicSeed};
+use pds_core::internal::DecodeFault;
 #[cfg(feature = "serde")]
 use pds_core::internal::serde;
 use pds_params::HllParams;
@@ -214,11 +215,11 @@ fn check_sparse(payload: &[u8], at: u64) -> Result<(), DecodeError> {
         let (name, found) = ("a sparse entry", u64::from(coupon.word()));
         if !coupon.is_possible() {
             let allowed = "of rank 1 to 39";
-            return Err(DecodeError::Field { name, offset, found, allowed });
+            return Err(DecodeError::invalid(name, offset, found, allowed));
         }
         if last.is_some_and(|last| last >= coupon.index()) {
             let allowed = "of a greater register";
-            return Err(DecodeError::Field { name, offset, found, allowed });
+            return Err(DecodeError::invalid(name, offset, found, allowed));
         }
         last = Some(coupon.index());
     }
@@ -237,12 +238,12 @@ fn check_ranks(
     at: u64,
 ) -> Result<(), DecodeError> {
     match (0..).zip(ranks).find(|&(_, rank)| u32::from(rank) > max_rank(precision)) {
-        Some((register, rank)) => Err(DecodeError::Field {
+        Some((register, rank)) => Err(DecodeError(DecodeFault::Field {
             name: "a rank",
             offset: at + register * 3 / 4,
             found: rank.into(),
             allowed: "at most 65 - precision",
-        }),
+        })),
         None => Ok(()),
     }
 }
@@ -250,12 +251,12 @@ fn check_ranks(
 /// Checks the registers of an UltraLogLog.
 pub(crate) fn check_ultra(registers: &[u8], precision: u32, at: u64) -> Result<(), DecodeError> {
     match (at..).zip(registers).find(|&(_, &register)| !is_possible(register, precision)) {
-        Some((offset, &register)) => Err(DecodeError::Field {
+        Some((offset, &register)) => Err(DecodeError(DecodeFault::Field {
             name: "a register",
             offset,
             found: register.into(),
             allowed: "one that keys can leave",
-        }),
+        })),
         None => Ok(()),
     }
 }

@@ -14,6 +14,7 @@ use pds_core::hash::{DefaultHashBuilder, KeyHasher};
 use pds_core::traits::{Insert, Merge};
 use pds_params::HllParams;
 use pds_params::hll::MIN_PRECISION;
+use pds_params::internal::ParamFault;
 
 pub(crate) use form::Form;
 pub use form::Registers;
@@ -25,10 +26,10 @@ use crate::sparse::SparseTable;
 
 /// A sketch that counts distinct keys in a few kilobytes, with a chosen standard error.
 ///
-/// Use it if sets are merged, sent and compared, or if many of them are small. Up to m / 8 keys it keeps 32 bits of each hash
-/// and is nearly exact, at a few bytes per key. Use [`UltraLogLog`](crate::UltraLogLog) for many large sets. At equal
-/// error of `estimate` it takes 24.4 % less memory than HyperLogLog with six bits per register. Here HyperLogLog has
-/// one byte per register in memory, and UltraLogLog takes 43.3 % less.
+/// Use it if sets are merged, sent and compared, or if many of them are small. Up to m / 8 keys it keeps 32 bits of
+/// each hash and is nearly exact, at a few bytes per key. Use [`UltraLogLog`](crate::UltraLogLog) for many large sets.
+/// At equal error of `estimate` it takes 24.4 % less memory than HyperLogLog with six bits per register. Here
+/// HyperLogLog has one byte per register in memory, and UltraLogLog takes 43.3 % less.
 ///
 /// The type of a key is part of the key: `1u32` and `1u64` are different keys.
 ///
@@ -139,8 +140,8 @@ impl<S> HyperLogLog<S> {
 
     /// Switches to the dense form of m bytes, whatever the number of keys.
     ///
-    /// The sketch then stays dense, and its bytes say so. It equals another sketch of the same keys if that one is dense
-    /// too. The estimate of a few keys becomes less exact.
+    /// The sketch then stays dense, and its bytes say so. It equals another sketch of the same keys if that one is
+    /// dense too. The estimate of a few keys becomes less exact.
     pub fn make_dense(&mut self) {
         self.form_mut().make_dense();
     }
@@ -173,7 +174,8 @@ impl<S> HyperLogLog<S> {
         Ok(())
     }
 
-    /// Returns the martingale (HIP) estimate. Its error is about 0.833 / sqrt(m) instead of 1.04, and it takes constant time.
+    /// Returns the martingale (HIP) estimate. Its error is about 0.833 / sqrt(m) instead of 1.04, and it takes constant
+    /// time.
     ///
     /// `None` if a dense state came from something other than inserts: a merge, or reading from bytes. While sparse it
     /// is [`estimate`](Self::estimate), whose error is smaller than either.
@@ -207,8 +209,8 @@ impl<S> HyperLogLog<S> {
 impl<S: KeyHasher> HyperLogLog<S> {
     /// Inserts `key`. Returns `true` if the state changed: the key was not inserted before.
     ///
-    /// `false` means that the key was inserted before, or that the keys before it hide it. The order of inserts makes no
-    /// difference to the state.
+    /// `false` means that the key was inserted before, or that the keys before it hide it. The order of inserts makes
+    /// no difference to the state.
     ///
     /// # Complexity
     /// O(1). While sparse it sometimes allocates, and aborts like a `Vec` if the allocator refuses the memory.
@@ -224,8 +226,8 @@ impl<S: KeyHasher> HyperLogLog<S> {
 
     /// Inserts all that `other` contains. The result has the lower precision of the two.
     ///
-    /// An empty sketch of any precision changes nothing: if one of the two is empty, the result equals the other one. Two
-    /// empty sketches give an empty one of the lower precision. The result is dense if one of the two was made so
+    /// An empty sketch of any precision changes nothing: if one of the two is empty, the result equals the other one.
+    /// Two empty sketches give an empty one of the lower precision. The result is dense if one of the two was made so
     /// ([`make_dense`](Self::make_dense)), even an empty one.
     ///
     /// # Errors
@@ -270,12 +272,12 @@ impl<S: KeyHasher> HyperLogLog<S> {
 /// Returns the parameters of a precision that is not greater than the present one.
 pub(crate) fn reduced(present: HllParams, precision: u32) -> Result<HllParams, ParamError> {
     if precision > present.precision() {
-        return Err(ParamError::OutOfRange {
+        return Err(ParamError(ParamFault::OutOfRange {
             parameter: "precision",
             value: precision.into(),
             min: MIN_PRECISION.into(),
             max: present.precision().into(),
-        });
+        }));
     }
     HllParams::new(precision)
 }

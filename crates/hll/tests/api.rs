@@ -4,6 +4,8 @@
 extern crate alloc;
 
 use alloc::sync::Arc;
+use pds_core::internal::Difference;
+use pds_params::internal::ParamFault;
 
 use hll::{AtomicHyperLogLog, HllParams, HyperLogLog, UltraLogLog};
 use pds_core::error::{Incompatible, ParamError};
@@ -41,8 +43,9 @@ fn keys_are_their_type_too() {
 
 #[test]
 fn precisions_out_of_range_are_refused() {
-    let range =
-        |value, max| Err(ParamError::OutOfRange { parameter: "precision", value, min: 4, max });
+    let range = |value, max| {
+        Err(ParamError(ParamFault::OutOfRange { parameter: "precision", value, min: 4, max }))
+    };
     for precision in [0, 3, 19, 64, u32::MAX] {
         assert_eq!(HyperLogLog::new(precision).map(drop), range(precision.into(), 18));
         assert_eq!(UltraLogLog::new(precision).map(drop), range(precision.into(), 18));
@@ -70,7 +73,7 @@ fn the_builder_takes_precision_error_or_memory() {
     assert_eq!(precision(builder().precision(9)), Ok(9));
     assert_eq!(precision(builder().standard_error(0.03)), Ok(11));
     assert_eq!(precision(builder().memory_bytes(4_096)), Ok(12));
-    let conflict = |parameter| Err(ParamError::Conflict { parameter });
+    let conflict = |parameter| Err(ParamError(ParamFault::Conflict { parameter }));
     assert_eq!(precision(builder().precision(9).standard_error(0.1)), conflict("precision"));
     assert_eq!(precision(builder().precision(9).memory_bytes(99)), conflict("precision"));
     let both = builder().standard_error(0.1).memory_bytes(99);
@@ -204,7 +207,10 @@ fn intervals_need_a_probability() {
     let sketch = numbers(12, 0..1_000);
     for confidence in [0.0, 1.0, -1.0, 2.0, f64::NAN] {
         let error = sketch.estimate_interval(confidence).unwrap_err();
-        assert!(matches!(error, ParamError::NotAProbability { parameter: "confidence", .. }));
+        assert!(matches!(
+            error,
+            ParamError(ParamFault::NotAProbability { parameter: "confidence", .. })
+        ));
     }
     let width = |confidence| {
         let interval = sketch.estimate_interval(confidence).unwrap();
@@ -264,7 +270,7 @@ fn other_hashers_are_refused_by_name() {
     let (mut left, right) = (seeded(12, 1), seeded(12, 2));
     left.insert("key");
     let before = left.clone();
-    let named = |result: Result<(), Incompatible>| matches!(result, Err(Incompatible::Hasher { left, right }) if left != right);
+    let named = |result: Result<(), Incompatible>| matches!(result, Err(Incompatible(Difference::Hasher { left, right })) if left != right);
     assert!(named(left.merge(&right)));
     assert!(named(left.overlap(&right).map(drop)));
     assert_eq!(left, before);
@@ -305,7 +311,7 @@ fn an_atomic_sketch_does_what_a_dense_one_does() {
     assert_eq!(shared.to_plain(), plain);
     assert_eq!(
         finer.merge(&shared),
-        Err(Incompatible::Shape { parameter: "precision", left: 14, right: 12 })
+        Err(Incompatible(Difference::Shape { parameter: "precision", left: 14, right: 12 }))
     );
     shared.clear();
     assert!(shared.is_empty());
@@ -401,11 +407,11 @@ fn both_builders_take_one_size_a_seed_and_a_hasher() {
     assert_eq!(builder().standard_error(0.0123).build().unwrap().precision(), 12);
     assert_eq!(
         builder().precision(4).memory_bytes(16).build().map(drop),
-        Err(ParamError::Conflict { parameter: "precision" })
+        Err(ParamError(ParamFault::Conflict { parameter: "precision" }))
     );
     assert_eq!(
         builder().standard_error(0.1).memory_bytes(16).build().map(drop),
-        Err(ParamError::Conflict { parameter: "standard_error" })
+        Err(ParamError(ParamFault::Conflict { parameter: "standard_error" }))
     );
     let seeded = builder().seed(5).build().unwrap();
     assert_eq!(*seeded.hasher(), DefaultHashBuilder::with_seed(5));

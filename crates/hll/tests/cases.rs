@@ -3,6 +3,8 @@
 
 use core::time::Duration;
 use pds_core::hash::Avalanching;
+use pds_core::internal::Difference;
+use pds_params::internal::ParamFault;
 use std::time::Instant;
 
 use hll::bytes::ByteOptions;
@@ -43,15 +45,18 @@ fn assert_near(estimate: f64, truth: f64, relative_error: f64, what: &str) {
 fn case_05_impossible_parameters_are_named() {
     for error in [0.0, 1.0, -0.1, f64::NAN, f64::INFINITY] {
         let refused = HyperLogLog::builder().standard_error(error).build().unwrap_err();
-        let named =
-            matches!(refused, ParamError::NotAProbability { parameter: "standard_error", .. });
+        let named = matches!(
+            refused,
+            ParamError(ParamFault::NotAProbability { parameter: "standard_error", .. })
+        );
         assert!(named, "{error}: {refused:?}");
     }
     // More registers than a sketch has.
     let refused = HyperLogLog::builder().standard_error(1e-9).build().unwrap_err();
     assert!(refused.to_string().contains("number of registers"), "{refused}");
     let refused = HyperLogLog::builder().memory_bytes(0).build().unwrap_err();
-    let range = ParamError::OutOfRange { parameter: "bytes", value: 0, min: 16, max: 1 << 18 };
+    let range =
+        ParamError(ParamFault::OutOfRange { parameter: "bytes", value: 0, min: 16, max: 1 << 18 });
     assert_eq!(refused, range);
 }
 
@@ -94,7 +99,7 @@ fn case_12_the_smallest_sketch_works() {
 #[test]
 fn case_13_what_differs_is_named_and_nothing_changes() {
     fn refused<T>(result: Result<T, Incompatible>) -> bool {
-        matches!(result, Err(Incompatible::Hasher { left, right }) if left != right)
+        matches!(result, Err(Incompatible(Difference::Hasher { left, right })) if left != right)
     }
     let seeded = |seed| {
         let builder = HyperLogLog::builder().precision(8).seed(seed);
@@ -345,7 +350,10 @@ fn case_29_a_shared_sketch_takes_an_empty_one_of_any_precision() {
     empty.merge(&AtomicHyperLogLog::from(numbers(15, 0..1_000))).unwrap();
     assert_eq!(empty.to_bytes(), AtomicHyperLogLog::from(numbers(12, 0..1_000)).to_bytes());
     let refused = empty.merge(&AtomicHyperLogLog::from(numbers(11, 0..1))).unwrap_err();
-    assert_eq!(refused, Incompatible::Shape { parameter: "precision", left: 12, right: 11 });
+    assert_eq!(
+        refused,
+        Incompatible(Difference::Shape { parameter: "precision", left: 12, right: 11 })
+    );
     // Bytes of a shared sketch are dense. An empty sketch of lower precision changes no register.
     let mut dense = numbers(15, 0..100_000);
     let expected = dense.to_bytes();

@@ -14,6 +14,7 @@ use hll::{
 use pds_core::bytes::{ByteOptions, Kind};
 use pds_core::error::{DecodeError, ReadError};
 use pds_core::hash::SipHashBuilder;
+use pds_core::internal::DecodeFault;
 use pds_testkit::envelope::{SHAPE, envelope as put_together, sections};
 
 const KEY: [u8; 16] = *b"0123456789abcdef";
@@ -96,7 +97,7 @@ fn todays_code_reads_the_golden_files() {
         keyed()
     );
     let missing = ByteOptions::new().from_bytes::<HyperLogLog<SipHashBuilder>>(&bytes);
-    assert_eq!(missing, Err(DecodeError::KeyMissing { offset: 48 }));
+    assert_eq!(missing, Err(DecodeError(DecodeFault::KeyMissing { offset: 48 })));
 }
 
 /// One number pins the whole computation from keys to registers. It was computed by `docs/scripts/hyperloglog.py`,
@@ -165,7 +166,7 @@ fn case_21_an_ultra_view_answers_from_bytes_at_any_alignment() {
     let bytes = ByteOptions::new().without_key().to_bytes(&sketch);
     let missing =
         ByteOptions::new().open::<_, UltraLogLogView<_, SipHashBuilder>>(&bytes).map(drop);
-    assert_eq!(missing, Err(DecodeError::KeyMissing { offset: 48 }));
+    assert_eq!(missing, Err(DecodeError(DecodeFault::KeyMissing { offset: 48 })));
     let view = ByteOptions::new().hasher(hasher).open::<_, UltraLogLogView<_, _>>(&bytes).unwrap();
     assert_eq!(view.to_sketch().unwrap(), sketch);
 }
@@ -257,7 +258,7 @@ fn case_17_crafted_entries_are_merged_as_fast_as_others() {
 fn a_damaged_payload_is_found_by_all_but_an_unverified_view() {
     let mut bytes = numbers(10, 20_000).to_bytes();
     bytes[200] ^= 1;
-    let found = |error| matches!(error, DecodeError::Checksum { part: "payload", .. });
+    let found = |error| matches!(error, DecodeError(DecodeFault::Checksum { part: "payload", .. }));
     let view = HyperLogLogView::open(&bytes).unwrap();
     assert!(view.estimate() > 0.0);
     assert!(found(view.verify().unwrap_err()) && found(view.to_sketch().unwrap_err()));
@@ -277,7 +278,9 @@ fn plain_error(numbers: &[u64], payload: &[u8]) -> DecodeError {
 #[track_caller]
 fn assert_field(error: DecodeError, name: &str, offset: u64) {
     match error {
-        DecodeError::Field { name: n, offset: o, .. } => assert_eq!((n, o), (name, offset)),
+        DecodeError(DecodeFault::Field { name: n, offset: o, .. }) => {
+            assert_eq!((n, o), (name, offset))
+        }
         other => panic!("{other}"),
     }
 }
@@ -286,16 +289,19 @@ fn assert_field(error: DecodeError, name: &str, offset: u64) {
 fn case_17_impossible_shapes_are_typed_errors() {
     for precision in [0, 3, 19, 1 << 32, (1 << 32) + 14, u64::MAX] {
         let error = plain_error(&[precision, 0, 0], &[]);
-        assert!(matches!(error, DecodeError::Shape { offset: 72, .. }), "{error}");
+        assert!(matches!(error, DecodeError(DecodeFault::Shape { offset: 72, .. })), "{error}");
     }
     assert_field(plain_error(&[14, 2, 0], &[]), "the form", 80);
     assert_field(plain_error(&[4, 0, 3], &[1; 12]), "the number of sparse entries", 88);
     assert_field(plain_error(&[4, 1, 1], &[0; 12]), "the number of sparse entries", 88);
     assert_field(plain_error(&[14, 0, u64::MAX], &[]), "the number of sparse entries", 88);
-    let more = DecodeError::Numbers { offset: 72, expected: 3, found: 4 };
+    let more = DecodeError(DecodeFault::Numbers { offset: 72, expected: 3, found: 4 });
     assert_eq!(plain_error(&[14, 0, 0, 1], &[]), more);
     let error = plain_error(&[14, 1, 0], &[0; 12_287]);
-    assert!(matches!(error, DecodeError::PayloadLength { max: 12_288, found: 12_287, .. }));
+    assert!(matches!(
+        error,
+        DecodeError(DecodeFault::PayloadLength { max: 12_288, found: 12_287, .. })
+    ));
 }
 
 #[test]
@@ -333,11 +339,11 @@ fn case_17_impossible_payloads_are_typed_errors() {
     let other = UltraLogLog::from_bytes(&numbers(14, 9).to_bytes());
     assert_eq!(
         other,
-        Err(DecodeError::Kind {
+        Err(DecodeError(DecodeFault::Kind {
             offset: 10,
             expected: Kind::ULTRA_LOG_LOG,
             found: Kind::HYPER_LOG_LOG
-        })
+        }))
     );
 }
 
@@ -354,7 +360,10 @@ fn case_17_no_truncation_and_no_flipped_bit_passes() {
             assert!(HyperLogLog::from_bytes(&flipped).is_err(), "bit {bit}");
         }
         let longer = [&bytes[..], &[0]].concat();
-        assert!(matches!(HyperLogLog::from_bytes(&longer), Err(DecodeError::Trailing { .. })));
+        assert!(matches!(
+            HyperLogLog::from_bytes(&longer),
+            Err(DecodeError(DecodeFault::Trailing { .. }))
+        ));
     }
 }
 
@@ -378,7 +387,7 @@ fn streams_hold_one_sketch_after_the_other() {
     let error =
         ByteOptions::new().max_bytes(limits).read_from::<HyperLogLog>(&large[..]).unwrap_err();
     assert!(
-        matches!(error, ReadError::Decode(DecodeError::Limit { found: 12_424, .. })),
+        matches!(error, ReadError::Decode(DecodeError(DecodeFault::Limit { found: 12_424, .. }))),
         "{error}"
     );
 }

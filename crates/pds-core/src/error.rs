@@ -1,13 +1,15 @@
 //! Errors that all structures share.
 
-mod decode;
+pub(crate) mod decode;
+pub(crate) mod incompatible;
 
 use core::convert::Infallible;
 use core::{error, fmt};
 
-pub use decode::{DecodeError, SectionFault};
+pub use decode::{DecodeError, DecodeErrorKind};
 #[cfg(feature = "std")]
 pub use decode::{FileError, ReadError};
+pub use incompatible::Incompatible;
 pub use pds_params::ParamError;
 
 /// The allocator refused memory.
@@ -65,8 +67,8 @@ impl From<AllocError> for BuildError {
 pub enum InsertError {
     /// No place was found for the key. It is not in; all keys inserted before still are.
     ///
-    /// Other keys may still fit. Near the capacity, the structure is full. A cuckoo filter far below it got more than eight
-    /// copies of one key.
+    /// Other keys may still fit. Near the capacity, the structure is full. A cuckoo filter far below it got more than
+    /// eight copies of one key.
     Full {
         /// Number of places in use.
         len: u64,
@@ -95,108 +97,3 @@ impl From<Infallible> for InsertError {
         match never {}
     }
 }
-
-/// Why two structures cannot be combined. Neither is changed.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum Incompatible {
-    /// They differ in a number that fixes their shape.
-    Shape {
-        /// What differs, such as `"number of bits"`.
-        parameter: &'static str,
-        /// Its value in `self`.
-        left: u64,
-        /// Its value in the other.
-        right: u64,
-    },
-    /// They differ in a share, which is above 0 and below 1.
-    Share {
-        /// What differs, such as `"phi"`.
-        parameter: &'static str,
-        /// Its value in `self`.
-        left: f64,
-        /// Its value in the other.
-        right: f64,
-    },
-    /// They differ in a mode, which is one of a few named choices.
-    Mode {
-        /// What differs, such as `"update"`.
-        parameter: &'static str,
-        /// Its name in `self`.
-        left: &'static str,
-        /// Its name in the other.
-        right: &'static str,
-    },
-    /// They hash differently: the hasher, its seed or its key differs.
-    Hasher {
-        /// The [`probe`](crate::hash::probe) hash of `self`.
-        left: u64,
-        /// The probe hash of the other.
-        right: u64,
-    },
-}
-
-impl Incompatible {
-    /// Compares one parameter of two shapes.
-    ///
-    /// # Errors
-    /// [`Incompatible::Shape`] if the values differ.
-    #[doc(hidden)]
-    pub fn check_shape(parameter: &'static str, left: u64, right: u64) -> Result<(), Self> {
-        if left == right { Ok(()) } else { Err(Self::Shape { parameter, left, right }) }
-    }
-
-    /// Compares one share of two structures.
-    ///
-    /// # Errors
-    /// [`Incompatible::Share`] if the values differ.
-    #[doc(hidden)]
-    pub fn check_share(parameter: &'static str, left: f64, right: f64) -> Result<(), Self> {
-        if left == right { Ok(()) } else { Err(Self::Share { parameter, left, right }) }
-    }
-
-    /// Compares one mode of two structures, by its name.
-    ///
-    /// # Errors
-    /// [`Incompatible::Mode`] if the names differ.
-    #[doc(hidden)]
-    pub fn check_mode(
-        parameter: &'static str,
-        left: &'static str,
-        right: &'static str,
-    ) -> Result<(), Self> {
-        if left == right { Ok(()) } else { Err(Self::Mode { parameter, left, right }) }
-    }
-
-    /// Compares two hashers by their [`probe`](crate::hash::probe).
-    ///
-    /// # Errors
-    /// [`Incompatible::Hasher`] if they hash differently.
-    #[doc(hidden)]
-    pub fn check_hasher<S: crate::hash::KeyHasher>(left: &S, right: &S) -> Result<(), Self> {
-        let (left, right) = (crate::hash::probe(left), crate::hash::probe(right));
-        if left == right { Ok(()) } else { Err(Self::Hasher { left, right }) }
-    }
-}
-
-impl fmt::Display for Incompatible {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Shape { parameter, left, right } => {
-                write!(f, "the {parameter} differs: {left} here, {right} in the other")
-            }
-            Self::Share { parameter, left, right } => {
-                write!(f, "{parameter} differs: {left:?} here, {right:?} in the other")
-            }
-            Self::Mode { parameter, left, right } => {
-                write!(f, "the {parameter} differs: {left} here, {right} in the other")
-            }
-            Self::Hasher { left, right } => write!(
-                f,
-                "the hasher or its seed differs: a probe key hashes to {left:016x} here, to {right:016x} in the other"
-            ),
-        }
-    }
-}
-
-impl error::Error for Incompatible {}

@@ -11,6 +11,8 @@ pub use crate::batch::{
 };
 #[cfg(feature = "alloc")]
 pub use crate::bytes::{envelope::check_padding, reader::take_words};
+pub use crate::error::decode::{DecodeFault, SectionFault};
+pub use crate::error::incompatible::Difference;
 #[cfg(all(feature = "alloc", target_has_atomic = "64"))]
 pub use crate::memory::{AtomicU64, set_bits};
 #[cfg(feature = "alloc")]

@@ -11,6 +11,7 @@ use core::hash::{BuildHasher, Hasher};
 use pds_core::bytes::{ByteOptions, Envelope, Header};
 use pds_core::error::{DecodeError, ReadError};
 use pds_core::hash::{DefaultHashBuilder, KeyHasher, PortableHasher};
+use pds_core::internal::DecodeFault;
 use plain::{MOST_WORDS, Plain, plain};
 
 /// Words pass in pieces of 2048: sizes about its multiples.
@@ -43,7 +44,8 @@ fn an_envelope_opens_without_its_payload_being_looked_at() {
     let envelope = Envelope::open(bytes.as_slice()).unwrap();
     assert_eq!(envelope.payload(), &bytes[128..152]);
     assert_eq!(envelope.header(), &Header::peek(&bytes).unwrap());
-    let DecodeError::Checksum { part: "payload", offset: 152, .. } = envelope.verify().unwrap_err()
+    let DecodeError(DecodeFault::Checksum { part: "payload", offset: 152, .. }) =
+        envelope.verify().unwrap_err()
     else {
         panic!("another error")
     };
@@ -103,13 +105,13 @@ fn a_hasher_of_ones_own_travels_with_its_seed() {
     assert_eq!(Header::peek(&bytes).unwrap().hasher.map(|hasher| hasher.id), Some(Own::ID));
     assert_eq!(ByteOptions::new().from_bytes::<Plain<Own>>(&bytes).unwrap(), own);
     let wrong = ByteOptions::new().hasher(Own(8)).from_bytes::<Plain<Own>>(&bytes).unwrap_err();
-    assert!(matches!(wrong, DecodeError::KeyMismatch { offset: 40, .. }), "{wrong:?}");
+    assert!(matches!(wrong, DecodeError(DecodeFault::KeyMismatch { offset: 40, .. })), "{wrong:?}");
     let error = ByteOptions::new().from_bytes::<Plain>(&bytes).unwrap_err();
-    assert_eq!(error, DecodeError::Hasher { offset: 32, expected: 1, found: Own::ID });
+    assert_eq!(error, DecodeError(DecodeFault::Hasher { offset: 32, expected: 1, found: Own::ID }));
     let without = ByteOptions::new().without_key().to_bytes(&own);
     assert_eq!(
         ByteOptions::new().from_bytes::<Plain<Own>>(&without),
-        Err(DecodeError::KeyMissing { offset: 48 })
+        Err(DecodeError(DecodeFault::KeyMissing { offset: 48 }))
     );
     assert_eq!(ByteOptions::new().hasher(Own(9)).from_bytes::<Plain<Own>>(&without).unwrap(), own);
 }
@@ -123,7 +125,9 @@ fn a_shape_that_is_refused_is_not_read() {
     let sum = DefaultHashBuilder::default().hash_bytes(&head[..120]);
     head[120..].copy_from_slice(&sum.to_le_bytes());
     let read = ByteOptions::new().max_bytes(u64::MAX).read_from::<Plain>(head.as_slice());
-    let ReadError::Decode(DecodeError::Field { offset: 72, found, .. }) = read.unwrap_err() else {
+    let ReadError::Decode(DecodeError(DecodeFault::Field { offset: 72, found, .. })) =
+        read.unwrap_err()
+    else {
         panic!("another error")
     };
     assert_eq!(found, MOST_WORDS + 1);

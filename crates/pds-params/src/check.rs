@@ -2,6 +2,7 @@
 
 use crate::ParamError;
 use crate::bloom::HASH_COLLISION;
+use crate::internal::ParamFault;
 
 /// Returns an error if `value` is not in `min..=max`.
 pub(crate) fn check_range(
@@ -13,7 +14,7 @@ pub(crate) fn check_range(
     if (min..=max).contains(&value) {
         return Ok(());
     }
-    Err(ParamError::OutOfRange { parameter, value, min, max })
+    Err(ParamError(ParamFault::OutOfRange { parameter, value, min, max }))
 }
 
 /// Returns an error if `value` is not above 0 and below 1.
@@ -21,7 +22,7 @@ pub(crate) fn check_probability(parameter: &'static str, value: f64) -> Result<(
     if is_probability(value) {
         return Ok(());
     }
-    Err(ParamError::NotAProbability { parameter, value })
+    Err(ParamError(ParamFault::NotAProbability { parameter, value }))
 }
 
 pub(crate) fn is_probability(value: f64) -> bool {
@@ -44,5 +45,9 @@ pub(crate) fn check_collisions(items: u64, rate: f64) -> Result<(), ParamError> 
     if rate > collisions {
         return Ok(());
     }
-    Err(ParamError::BelowCollisions { parameter: "false_positive_rate", value: rate, collisions })
+    Err(ParamError(ParamFault::BelowCollisions {
+        parameter: "false_positive_rate",
+        value: rate,
+        collisions,
+    }))
 }

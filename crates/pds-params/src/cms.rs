@@ -12,6 +12,7 @@ pub use product::floor_product;
 
 use crate::ParamError;
 use crate::check::{check_probability, check_range};
+use crate::internal::ParamFault;
 
 /// The greatest number of rows of a sketch.
 ///
@@ -34,9 +35,13 @@ fn check_shape(width: u64, depth: u32) -> Result<(), ParamError> {
 // A bound may exceed 1: that of a single counter does.
 fn check_bound(parameter: &'static str, value: f64) -> Result<(), ParamError> {
     if value == f64::INFINITY {
-        return Err(ParamError::TooLarge { parameter, value, max: f64::MAX });
+        return Err(ParamError(ParamFault::TooLarge { parameter, value, max: f64::MAX }));
     }
-    if value > 0.0 { Ok(()) } else { Err(ParamError::NotAProbability { parameter, value }) }
+    if value > 0.0 {
+        Ok(())
+    } else {
+        Err(ParamError(ParamFault::NotAProbability { parameter, value }))
+    }
 }
 
 /// Bytes per word. Counters are stored in whole words.
@@ -61,12 +66,12 @@ fn too_few_bytes(
     let counters = |depth| (widest(depth) as u64).saturating_add(1).saturating_mul(depth.into());
     let first = depths.next().map_or(u64::MAX, counters);
     let min = depths.map(counters).fold(first, u64::min).saturating_mul(counter_bytes);
-    ParamError::OutOfRange {
+    ParamError(ParamFault::OutOfRange {
         parameter: "bytes",
         value: bytes,
         min: min.div_ceil(WORD_BYTES).saturating_mul(WORD_BYTES),
         max: MAX_COUNTERS * counter_bytes,
-    }
+    })
 }
 
 /// Rounds a width up, and returns an error if a row cannot have so many counters.
@@ -82,5 +87,5 @@ fn width_from(real: f64, depth: u32) -> Result<u64, ParamError> {
     if width <= max && width as u64 <= MAX_COUNTERS / u64::from(depth) {
         return Ok(width as u64);
     }
-    Err(ParamError::TooLarge { parameter: "width", value: width, max })
+    Err(ParamError(ParamFault::TooLarge { parameter: "width", value: width, max }))
 }

@@ -41,8 +41,7 @@ macro_rules! design_methods {
         /// Replaces the design and keeps the shape. Stored filters state their design in this way.
         ///
         /// # Errors
-        /// [`ParamError::OutOfRange`](crate::ParamError::OutOfRange) if there are no items.
-        /// [`ParamError::NotAProbability`](crate::ParamError::NotAProbability) if the rate is not between 0 and 1.
+        /// If there are no items. If the rate is not between 0 and 1.
         pub fn with_design(
             self,
             expected_items: Option<u64>,

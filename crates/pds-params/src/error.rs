@@ -1,13 +1,50 @@
 //! Errors of parameters.
 
 use core::fmt;
+use core::ops::RangeInclusive;
 
 /// A parameter, or a combination of parameters, that no structure can be built from.
 ///
-/// Each variant names the parameter, carries its value, and states what is allowed. Values are never clamped.
+/// The message names the parameter, gives its value, and states what is allowed. Values are never clamped.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ParamError(#[doc(hidden)] pub ParamFault);
+
+impl ParamError {
+    /// Returns the name of the parameter.
+    #[must_use]
+    pub const fn parameter(&self) -> &'static str {
+        self.0.parameter()
+    }
+
+    /// Returns the least and the greatest number allowed, if the parameter is a whole number outside this range.
+    ///
+    /// # Examples
+    /// ```
+    /// let refused = pds_params::CuckooParams::for_memory(1_000, 9).unwrap_err();
+    /// assert_eq!(refused.parameter(), "bytes");
+    /// assert!(refused.allowed().is_some_and(|allowed| *allowed.start() > 9));
+    /// ```
+    #[must_use]
+    pub const fn allowed(&self) -> Option<RangeInclusive<u64>> {
+        match self.0 {
+            ParamFault::OutOfRange { min, max, .. } => Some(min..=max),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for ParamError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl core::error::Error for ParamError {}
+
+/// What is wrong with a parameter. The crates of the family make it; users see the message.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
-pub enum ParamError {
+pub enum ParamFault {
     /// A rate that is not above 0 and below 1: out of range, infinite or not a number.
     NotAProbability {
         /// Name of the parameter.
@@ -81,10 +118,8 @@ pub enum ParamError {
     },
 }
 
-impl ParamError {
-    /// Returns the name of the parameter.
-    #[must_use]
-    pub const fn parameter(&self) -> &'static str {
+impl ParamFault {
+    const fn parameter(&self) -> &'static str {
         match self {
             Self::NotAProbability { parameter, .. }
             | Self::OutOfRange { parameter, .. }
@@ -99,7 +134,7 @@ impl ParamError {
     }
 }
 
-impl fmt::Display for ParamError {
+impl fmt::Display for ParamFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::NotAProbability { parameter, value } => {
@@ -135,8 +170,6 @@ impl fmt::Display for ParamError {
         }
     }
 }
-
-impl core::error::Error for ParamError {}
 
 /// A size for people: whole with at most seven digits, otherwise four digits and a power of ten.
 struct Number(f64);

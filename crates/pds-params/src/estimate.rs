@@ -4,8 +4,8 @@ use core::fmt;
 
 /// An estimated or predicted number with its standard error.
 ///
-/// If the error is close to normal, about two thirds of the estimates lie within one standard error of the
-/// truth, and 95 % within two.
+/// If the error is close to normal, about two thirds of the estimates lie within one standard error of the truth, and
+/// 95 % within two.
 ///
 /// # Examples
 /// ```

@@ -1,5 +1,6 @@
 use crate::ParamError;
 use crate::check::{check_collisions, check_items, check_range, check_rate};
+use crate::internal::ParamFault;
 
 /// Bytes per slot: a 64-bit hash and its control byte.
 const HASH_BYTES: u64 = 9;
@@ -30,10 +31,8 @@ impl HashTableParams {
     /// Computes the table for `items` distinct keys that errs for a share of at most `rate` of absent keys.
     ///
     /// # Errors
-    /// [`ParamError::OutOfRange`] if there are no items. [`ParamError::NotAProbability`] if the rate is not between 0
-    /// and 1.
-    /// [`ParamError::BelowCollisions`] if the rate is at or below the share of 64-bit hashes that collide.
-    /// [`ParamError::TooLarge`] if more than 2^59 slots are needed.
+    /// If there are no items. If the rate is not between 0 and 1. If the rate is at or below the share of 64-bit hashes
+    /// that collide. If more than 2^59 slots are needed.
     pub fn new(items: u64, rate: f64) -> Result<Self, ParamError> {
         check_rate(rate)?;
         check_collisions(items, rate)?;
@@ -43,12 +42,12 @@ impl HashTableParams {
     /// Computes the table for `items` distinct keys.
     ///
     /// # Errors
-    /// [`ParamError::OutOfRange`] if there are no items. [`ParamError::TooLarge`] if more than 2^59 slots are needed.
+    /// If there are no items. If more than 2^59 slots are needed.
     pub fn for_items(items: u64) -> Result<Self, ParamError> {
         check_items(items)?;
         if items > MAX_SLOTS / 8 * 7 {
             let (parameter, value, max) = ("slots", items as f64, MAX_SLOTS as f64);
-            return Err(ParamError::TooLarge { parameter, value, max });
+            return Err(ParamError(ParamFault::TooLarge { parameter, value, max }));
         }
         Ok(Self { num_slots: (items * 8).div_ceil(7).next_power_of_two().max(4) })
     }
@@ -56,7 +55,7 @@ impl HashTableParams {
     /// Computes the table for `items` distinct keys in at most `bytes` bytes.
     ///
     /// # Errors
-    /// Those of [`for_items`](Self::for_items), and [`ParamError::OutOfRange`] if `bytes` is too small.
+    /// Those of [`for_items`](Self::for_items), and if `bytes` is too small.
     pub fn for_memory(bytes: u64, items: u64) -> Result<Self, ParamError> {
         let table = Self::for_items(items)?;
         check_range("bytes", bytes, table.size_in_bytes(0), u64::MAX)?;

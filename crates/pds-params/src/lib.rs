@@ -13,6 +13,8 @@ mod error;
 mod estimate;
 mod hash_table;
 pub mod hll;
+#[doc(hidden)]
+pub mod internal;
 
 pub use blocked::params::{BlockedBloomParams, Preference};
 pub use bloom::params::BloomParams;

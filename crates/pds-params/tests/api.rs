@@ -1,6 +1,7 @@
 //! Text output of the types, and the parameters that errors name.
 
 use pds_params::bloom::{Overlap, information_bound, instance_rate_relative_spread, union_rate};
+use pds_params::internal::ParamFault;
 use pds_params::{BloomParams, Estimate, ParamError};
 
 #[test]
@@ -80,11 +81,11 @@ fn errors_are_shown_for_people() {
         "false_positive_rate is 1e-9, but must be above 5.960464477539063e-8, \
          the collision rate of 64-bit hashes for so many items"
     );
-    let missing = ParamError::Missing { parameter: "expected_items" }.to_string();
+    let missing = ParamError(ParamFault::Missing { parameter: "expected_items" }).to_string();
     assert_eq!(
         missing,
         "expected_items is missing and cannot be derived from the other parameters"
     );
-    let conflict = ParamError::Conflict { parameter: "bits" }.to_string();
+    let conflict = ParamError(ParamFault::Conflict { parameter: "bits" }).to_string();
     assert_eq!(conflict, "bits is given, but the other parameters already determine it");
 }

@@ -14,6 +14,7 @@ use pds_params::blocked::{
     rate_asymptotic, set_bits_standard_deviation, split_block_rate,
 };
 use pds_params::bloom::SetBits;
+use pds_params::internal::ParamFault;
 use pds_params::{BlockedBloomParams, ParamError, Preference};
 use quickcheck::quickcheck;
 use tables::table;
@@ -143,25 +144,40 @@ fn blocks_and_rate_give_the_most_items() {
 fn what_is_impossible_is_named() {
     let new = |items, rate| BlockedBloomParams::new(items, rate, Preference::Fastest).unwrap_err();
     for rate in [0.0, 1.0, -0.1, 1.5, f64::NAN, f64::INFINITY] {
-        assert!(matches!(new(1, rate), ParamError::NotAProbability { .. }), "{rate}");
+        assert!(matches!(new(1, rate), ParamError(ParamFault::NotAProbability { .. })), "{rate}");
     }
-    assert!(matches!(new(0, 0.5), ParamError::OutOfRange { parameter: "expected_items", .. }));
-    assert!(matches!(new(1 << 62, 0.26), ParamError::TooLarge { parameter: "blocks", .. }));
-    assert!(matches!(new(1 << 40, 1e-8), ParamError::BelowCollisions { .. }));
+    assert!(matches!(
+        new(0, 0.5),
+        ParamError(ParamFault::OutOfRange { parameter: "expected_items", .. })
+    ));
+    assert!(matches!(
+        new(1 << 62, 0.26),
+        ParamError(ParamFault::TooLarge { parameter: "blocks", .. })
+    ));
+    assert!(matches!(new(1 << 40, 1e-8), ParamError(ParamFault::BelowCollisions { .. })));
     let shaped = |hashes| BlockedBloomParams::from_blocks_and_hashes(1, hashes).unwrap_err();
     for hashes in [0, 1, 17, 18] {
-        assert!(matches!(shaped(hashes), ParamError::OutOfRange { parameter: "hashes", .. }));
+        assert!(matches!(
+            shaped(hashes),
+            ParamError(ParamFault::OutOfRange { parameter: "hashes", .. })
+        ));
     }
     for hashes in [3, 15] {
-        assert!(matches!(shaped(hashes), ParamError::NotEven { parameter: "hashes", .. }));
+        assert!(matches!(
+            shaped(hashes),
+            ParamError(ParamFault::NotEven { parameter: "hashes", .. })
+        ));
     }
     for blocks in [0, (1 << 54) + 1] {
         let error = BlockedBloomParams::from_blocks_and_hashes(blocks, 8).unwrap_err();
-        assert!(matches!(error, ParamError::OutOfRange { parameter: "blocks", .. }), "{error}");
+        assert!(
+            matches!(error, ParamError(ParamFault::OutOfRange { parameter: "blocks", .. })),
+            "{error}"
+        );
     }
     let error =
         BlockedBloomParams::from_blocks_and_rate(1, 1e-20, Preference::Smallest).unwrap_err();
-    assert!(matches!(error, ParamError::BelowCollisions { .. }), "{error}");
+    assert!(matches!(error, ParamError(ParamFault::BelowCollisions { .. })), "{error}");
 }
 
 #[test]

@@ -8,6 +8,7 @@ use pds_params::bloom::{
     intersection_cardinality, intersection_rate, overfill_rate, rate_asymptotic, rate_exact,
     rate_finite, rate_from_fill, scheme_excess, set_bits_standard_deviation, union_rate,
 };
+use pds_params::internal::ParamFault;
 use pds_params::{
     BlockedBloomParams, BlockedCountingParams, BloomParams, CuckooParams, Estimate,
     HashTableParams, ParamError, Preference, blocked, counting, cuckoo,
@@ -43,7 +44,10 @@ fn case_01_rates_down_to_the_end_of_the_scale() {
         let error = BloomParams::for_double_hashing(1_000, rate).unwrap_err();
         let collisions = 1_000.0 / 2f64.powi(64);
         let parameter = "false_positive_rate";
-        assert_eq!(error, ParamError::BelowCollisions { parameter, value: rate, collisions });
+        assert_eq!(
+            error,
+            ParamError(ParamFault::BelowCollisions { parameter, value: rate, collisions })
+        );
     }
 }
 
@@ -92,7 +96,10 @@ fn case_03_capacity_is_the_greatest_at_every_number_of_bits() {
             Err(error) => {
                 assert!(!held(1), "{bits} bits hold an item, but {error}");
                 let (parameter, max) = ("bits", BloomParams::MAX_BITS);
-                assert_eq!(error, ParamError::OutOfRange { parameter, value: bits, min: 11, max });
+                assert_eq!(
+                    error,
+                    ParamError(ParamFault::OutOfRange { parameter, value: bits, min: 11, max })
+                );
             }
         }
     }
@@ -166,7 +173,8 @@ fn case_05_impossible_rates_are_named_with_their_range() {
             BloomParams::from_bits_and_rate(1_000, rate),
         ];
         for error in errors.map(Result::unwrap_err) {
-            let ParamError::NotAProbability { parameter: "false_positive_rate", value } = error
+            let ParamError(ParamFault::NotAProbability { parameter: "false_positive_rate", value }) =
+                error
             else {
                 panic!("{error:?} for {rate}");
             };
@@ -193,7 +201,7 @@ fn case_05_impossible_counts_are_named_with_their_range() {
     ];
     for (result, parameter, value, min, max) in cases {
         let error = result.unwrap_err();
-        assert_eq!(error, ParamError::OutOfRange { parameter, value, min, max });
+        assert_eq!(error, ParamError(ParamFault::OutOfRange { parameter, value, min, max }));
         let message = format!("{parameter} is {value}, but must be from {min} to {max}");
         assert_eq!(error.to_string(), message);
     }
@@ -206,7 +214,7 @@ fn case_06_too_many_items_are_a_typed_error() {
         assert!(error.is_ok_and(|bits| bits > 1 << 62));
     }
     let error = BloomParams::new(1_000_000_000_000_000_000, 0.01).unwrap_err();
-    let ParamError::TooLarge { parameter: "bits", value, max } = error else {
+    let ParamError(ParamFault::TooLarge { parameter: "bits", value, max }) = error else {
         panic!("{error:?}");
     };
     assert!((value / 9.592_954_717e18 - 1.0).abs() < 1e-9, "{value}");

@@ -5,6 +5,7 @@ use core::time::Duration;
 use std::time::Instant;
 
 use pds_params::cms::{MAX_DEPTH, MAX_TRACKED};
+use pds_params::internal::ParamFault;
 use pds_params::{CountMinParams, CountSketchParams, HeavyHittersParams, ParamError};
 use serde_json::Value;
 
@@ -84,7 +85,10 @@ fn the_least_delta_is_that_of_the_best_depth() {
     }
     for bytes in [0, 4, 4_007] {
         let error = CountMinParams::least_delta(bytes, 4, 0.001).unwrap_err();
-        assert!(matches!(error, ParamError::OutOfRange { parameter: "bytes", min: 4_008, .. }));
+        assert!(matches!(
+            error,
+            ParamError(ParamFault::OutOfRange { parameter: "bytes", min: 4_008, .. })
+        ));
     }
     assert!(CountMinParams::least_delta(u64::MAX, 4, 1e-300).is_err());
 }
@@ -104,7 +108,7 @@ fn a_count_sketch_uses_its_memory_as_well_as_it_can() {
     }
     for bytes in [0, 7, u64::MAX] {
         let error = CountSketchParams::for_memory(bytes, 0.01).unwrap_err();
-        assert!(matches!(error, ParamError::OutOfRange { parameter: "bytes", .. }));
+        assert!(matches!(error, ParamError(ParamFault::OutOfRange { parameter: "bytes", .. })));
     }
 }
 
@@ -116,7 +120,10 @@ fn impossible_sketches_are_errors_that_name_the_parameter() {
             CountMinParams::least_memory(bad, 0.1).unwrap_err(),
             CountSketchParams::new(bad, 0.1).unwrap_err(),
         ] {
-            assert!(matches!(error, ParamError::NotAProbability { parameter: "epsilon", .. }));
+            assert!(matches!(
+                error,
+                ParamError(ParamFault::NotAProbability { parameter: "epsilon", .. })
+            ));
         }
         for error in [
             CountMinParams::new(0.1, bad).unwrap_err(),
@@ -124,14 +131,17 @@ fn impossible_sketches_are_errors_that_name_the_parameter() {
             CountMinParams::for_memory(100, 4, bad).unwrap_err(),
             CountSketchParams::new(0.1, bad).unwrap_err(),
         ] {
-            assert!(matches!(error, ParamError::NotAProbability { parameter: "delta", .. }));
+            assert!(matches!(
+                error,
+                ParamError(ParamFault::NotAProbability { parameter: "delta", .. })
+            ));
         }
         let error = HeavyHittersParams::new(bad).unwrap_err();
-        assert!(matches!(error, ParamError::NotAProbability { parameter: "phi", .. }));
+        assert!(matches!(error, ParamError(ParamFault::NotAProbability { parameter: "phi", .. })));
     }
     let out_of_range = |result: Result<CountMinParams, ParamError>, name: &str| {
         assert!(
-            matches!(result, Err(ParamError::OutOfRange { parameter, .. }) if parameter == name)
+            matches!(result, Err(ParamError(ParamFault::OutOfRange { parameter, .. })) if parameter == name)
         );
     };
     out_of_range(CountMinParams::from_width_and_depth(0, 4), "width");
@@ -141,7 +151,9 @@ fn impossible_sketches_are_errors_that_name_the_parameter() {
     out_of_range(CountMinParams::for_memory(3, 4, 0.1), "bytes");
     out_of_range(CountMinParams::for_memory(3, 0, 0.1), "counter_bytes");
     let too_large = |result: Result<CountMinParams, ParamError>, name: &str| {
-        assert!(matches!(result, Err(ParamError::TooLarge { parameter, .. }) if parameter == name));
+        assert!(
+            matches!(result, Err(ParamError(ParamFault::TooLarge { parameter, .. })) if parameter == name)
+        );
     };
     too_large(CountMinParams::new(1e-18, 0.1), "width");
     too_large(CountMinParams::new(0.1, 1e-300), "depth");
@@ -169,10 +181,16 @@ fn as_many_keys_are_tracked_as_a_share_needs() {
     // The double nearest to 1/49 is below it.
     assert_eq!(capacity(1.0 / 49.0), Ok(50));
     assert_eq!(HeavyHittersParams::with_error(0.01, 0.5).unwrap().capacity(), 100);
-    assert!(matches!(capacity(1e-12), Err(ParamError::TooLarge { parameter: "capacity", .. })));
+    assert!(matches!(
+        capacity(1e-12),
+        Err(ParamError(ParamFault::TooLarge { parameter: "capacity", .. }))
+    ));
     let given = |capacity| HeavyHittersParams::with_capacity(0.1, capacity);
     assert!(given(10).is_ok() && given(MAX_TRACKED).is_ok());
-    assert!(matches!(given(9), Err(ParamError::OutOfRange { parameter: "capacity", min: 10, .. })));
+    assert!(matches!(
+        given(9),
+        Err(ParamError(ParamFault::OutOfRange { parameter: "capacity", min: 10, .. }))
+    ));
 }
 
 /// The capacity for a budget misses no key above its share, and is the capacity that this share requires.
@@ -185,7 +203,10 @@ fn memory_tells_the_share_of_heavy_hitters() {
     }
     for bytes in [0, 143, MAX_TRACKED * 72 + 96] {
         let error = HeavyHittersParams::for_memory(bytes).unwrap_err();
-        assert!(matches!(error, ParamError::OutOfRange { parameter: "bytes", min: 144, .. }));
+        assert!(matches!(
+            error,
+            ParamError(ParamFault::OutOfRange { parameter: "bytes", min: 144, .. })
+        ));
     }
 }
 
@@ -202,7 +223,10 @@ fn an_error_that_a_shape_does_not_keep_is_refused() {
         let again = |epsilon, delta| CountMinParams::with_error(width, depth, epsilon, delta);
         assert_eq!(again(params.epsilon(), params.delta()), Ok(params));
         let refused = again(params.epsilon() / 3.0, params.delta());
-        assert!(matches!(refused, Err(ParamError::TooLarge { parameter: "delta", .. })));
+        assert!(matches!(
+            refused,
+            Err(ParamError(ParamFault::TooLarge { parameter: "delta", .. }))
+        ));
         assert!(again(f64::NAN, params.delta()).is_err() && again(-9.0, params.delta()).is_err());
         assert!(again(params.epsilon(), 1.0).is_err());
     }
@@ -223,7 +247,7 @@ fn an_error_that_a_shape_does_not_keep_is_refused() {
 #[test]
 fn case_44_a_budget_without_a_promise_is_an_error_that_names_the_least() {
     let least = |error| match error {
-        ParamError::OutOfRange { parameter: "bytes", min, .. } => min,
+        ParamError(ParamFault::OutOfRange { parameter: "bytes", min, .. }) => min,
         other => panic!("{other}"),
     };
     for delta in [0.999, 0.5, 0.01, 1e-6, 1e-300, 5e-324] {
@@ -262,7 +286,12 @@ fn case_25_a_budget_is_kept_in_whole_words() {
     }
     for few in [2, 7] {
         let error = CountMinParams::for_memory(few, 1, 0.9).unwrap_err();
-        let least = ParamError::OutOfRange { parameter: "bytes", value: few, min: 8, max: 1 << 60 };
+        let least = ParamError(ParamFault::OutOfRange {
+            parameter: "bytes",
+            value: few,
+            min: 8,
+            max: 1 << 60,
+        });
         assert_eq!(error, least);
         assert_eq!(CountMinParams::least_delta(few, 1, 0.9), Err(least));
     }

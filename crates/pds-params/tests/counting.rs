@@ -7,6 +7,7 @@ use pds_params::counting::{
     MAX_LINES, Memory, Removal, any_overflow_probability, blocked_rate, mean_count, overflow_bound,
     overflow_probability,
 };
+use pds_params::internal::ParamFault;
 use pds_params::{BlockedCountingParams, BloomParams, CuckooParams, ParamError};
 use quickcheck::quickcheck;
 use tables::table;
@@ -130,12 +131,17 @@ fn blocked_rates_rise_without_a_gap() {
 
 #[test]
 fn impossible_parameters_are_named() {
-    let range = |parameter, value, max| ParamError::OutOfRange { parameter, value, min: 1, max };
+    let range = |parameter, value, max| {
+        ParamError(ParamFault::OutOfRange { parameter, value, min: 1, max })
+    };
     let new = |items, rate| BlockedCountingParams::new(items, rate).unwrap_err();
     assert_eq!(new(0, 0.1), range("expected_items", 0, u64::MAX));
-    assert!(matches!(new(1, 1.0), ParamError::NotAProbability { .. }));
-    assert!(matches!(new(1 << 60, 0.1), ParamError::TooLarge { parameter: "lines", .. }));
-    assert!(matches!(new(u64::MAX, 1e-300), ParamError::BelowCollisions { .. }));
+    assert!(matches!(new(1, 1.0), ParamError(ParamFault::NotAProbability { .. })));
+    assert!(matches!(
+        new(1 << 60, 0.1),
+        ParamError(ParamFault::TooLarge { parameter: "lines", .. })
+    ));
+    assert!(matches!(new(u64::MAX, 1e-300), ParamError(ParamFault::BelowCollisions { .. })));
     let lines = |lines| BlockedCountingParams::from_lines(lines).unwrap_err();
     assert_eq!(lines(0), range("lines", 0, MAX_LINES));
     assert_eq!(lines(MAX_LINES + 1), range("lines", MAX_LINES + 1, MAX_LINES));

@@ -7,6 +7,7 @@
 mod tables;
 
 use pds_params::cuckoo::{MAX_BUCKETS, least_buckets, most_items, rate_by_load, rate_exact};
+use pds_params::internal::ParamFault;
 use pds_params::{CuckooParams, ParamError};
 use quickcheck::quickcheck;
 use tables::table;
@@ -95,15 +96,23 @@ fn impossible_parameters_are_named() {
     let zero = CuckooParams::new(0, 0.01).unwrap_err();
     assert_eq!(
         zero,
-        ParamError::OutOfRange { parameter: "expected_items", value: 0, min: 1, max: u64::MAX }
+        ParamError(ParamFault::OutOfRange {
+            parameter: "expected_items",
+            value: 0,
+            min: 1,
+            max: u64::MAX
+        })
     );
     for rate in [0.0, 1.0, -1.0, f64::NAN] {
         let error = CuckooParams::new(1, rate).unwrap_err();
-        assert!(matches!(error, ParamError::NotAProbability { .. }), "{error}");
+        assert!(matches!(error, ParamError(ParamFault::NotAProbability { .. })), "{error}");
     }
     for (items, rate) in [(u64::MAX, 0.5), (20_000_000_000, 0.01), (1_000_000_000, 1e-12)] {
         let error = CuckooParams::new(items, rate).unwrap_err();
-        assert!(matches!(error, ParamError::TooLarge { parameter: "buckets", .. }), "{error}");
+        assert!(
+            matches!(error, ParamError(ParamFault::TooLarge { parameter: "buckets", .. })),
+            "{error}"
+        );
     }
     assert!(CuckooParams::from_items_and_fingerprint_bits(u64::MAX, 8).is_err());
     assert!(CuckooParams::from_items_and_fingerprint_bits(10, 33).is_err());

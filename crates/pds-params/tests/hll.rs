@@ -4,6 +4,7 @@ use pds_params::hll::CardinalityEstimator::{
     Improved, Martingale, MaximumLikelihood, UltraFgra, UltraMaximumLikelihood,
 };
 use pds_params::hll::{CardinalityEstimator, Sketch, relative_standard_error};
+use pds_params::internal::ParamFault;
 use pds_params::{HllParams, ParamError};
 
 /// Precision, distinct items, and the standard deviation of the maximum-likelihood estimate times the root of the
@@ -170,9 +171,12 @@ fn parameters_follow_from_error_or_memory() {
     assert_eq!(by_error(0.0082), Ok(14));
     assert_eq!(by_error(0.0081), Ok(15));
     assert_eq!(by_error(0.9), Ok(4));
-    assert!(matches!(by_error(0.001), Err(ParamError::TooLarge { .. })));
+    assert!(matches!(by_error(0.001), Err(ParamError(ParamFault::TooLarge { .. }))));
     for wrong in [0.0, 1.0, -0.1, f64::NAN, f64::INFINITY] {
-        assert!(matches!(by_error(wrong), Err(ParamError::NotAProbability { .. })), "{wrong}");
+        assert!(
+            matches!(by_error(wrong), Err(ParamError(ParamFault::NotAProbability { .. }))),
+            "{wrong}"
+        );
     }
     let by_memory = |bytes| HllParams::for_memory(bytes).map(HllParams::precision);
     assert_eq!([by_memory(16), by_memory(4_096), by_memory(5_000)], [Ok(4), Ok(12), Ok(12)]);

@@ -4,6 +4,7 @@ use core::fmt::Debug;
 
 use pds_core::bytes::{ByteOptions, Portable};
 use pds_core::error::{DecodeError, ReadError};
+use pds_core::internal::DecodeFault;
 use pds_core::traits::Membership;
 
 use crate::mutate::Choices;
@@ -51,7 +52,10 @@ pub fn refuses_damage<T>(bytes: &[u8], from_bytes: impl Fn(&[u8]) -> Result<T, D
     for end in (0..bytes.len()).step_by(step) {
         assert!(from_bytes(&bytes[..end]).is_err(), "cut to {end}");
     }
-    assert!(matches!(from_bytes(&[bytes, &[0]].concat()), Err(DecodeError::Trailing { .. })));
+    assert!(matches!(
+        from_bytes(&[bytes, &[0]].concat()),
+        Err(DecodeError(DecodeFault::Trailing { .. }))
+    ));
     for bit in (0..8 * 128).chain((8 * 128..8 * bytes.len()).step_by(8 * step + 3)) {
         let mut damaged = bytes.to_vec();
         damaged[bit / 8] ^= 1 << (bit % 8);
@@ -65,16 +69,15 @@ pub fn refuses_damage<T>(bytes: &[u8], from_bytes: impl Fn(&[u8]) -> Result<T, D
 /// If there is no fault, or the fault has no name.
 pub fn fault_of<T: Debug>(result: Result<T, DecodeError>) -> (&'static str, u64) {
     match result.unwrap_err() {
-        DecodeError::Field { name, offset, .. } | DecodeError::Choice { name, offset, .. } => {
-            (name, offset)
-        }
-        DecodeError::Shape { offset, error } => (error.parameter(), offset),
-        DecodeError::Numbers { offset, .. } => ("numbers", offset),
-        DecodeError::PayloadLength { offset, .. } => ("payload length", offset),
-        DecodeError::PayloadEnd { offset, .. } => ("payload end", offset),
-        DecodeError::Unread { offset, .. } => ("unread", offset),
-        DecodeError::Padding { offset, .. } => ("padding", offset),
-        DecodeError::Trailing { offset, .. } => ("trailing", offset),
+        DecodeError(DecodeFault::Field { name, offset, .. })
+        | DecodeError(DecodeFault::Choice { name, offset, .. }) => (name, offset),
+        DecodeError(DecodeFault::Shape { offset, error }) => (error.parameter(), offset),
+        DecodeError(DecodeFault::Numbers { offset, .. }) => ("numbers", offset),
+        DecodeError(DecodeFault::PayloadLength { offset, .. }) => ("payload length", offset),
+        DecodeError(DecodeFault::PayloadEnd { offset, .. }) => ("payload end", offset),
+        DecodeError(DecodeFault::Unread { offset, .. }) => ("unread", offset),
+        DecodeError(DecodeFault::Padding { offset, .. }) => ("padding", offset),
+        DecodeError(DecodeFault::Trailing { offset, .. }) => ("trailing", offset),
         other => panic!("{other}"),
     }
 }
@@ -154,7 +157,7 @@ fn assert_written_as<P: Portable>(structure: &P, bytes: &[u8]) {
 fn check_streamed<P: Portable>(error: DecodeError, streamed: Result<P, ReadError>, bytes: &[u8]) {
     match streamed {
         Ok(read) => {
-            let DecodeError::Trailing { offset, .. } = error else {
+            let DecodeError(DecodeFault::Trailing { offset, .. }) = error else {
                 panic!("read in spite of {error}")
             };
             let end = usize::try_from(offset).expect("within the bytes");

@@ -12,8 +12,9 @@ use core::ops::RangeInclusive;
 use pds_core::bytes::{
     ByteOptions, Envelope, Header, Kind, NoHasher, Portable, Shape, Sink, Source,
 };
-use pds_core::error::{DecodeError, ReadError, SectionFault};
+use pds_core::error::{DecodeError, ReadError};
 use pds_core::hash::{DefaultHashBuilder, SipHashBuilder, probe};
+use pds_core::internal::{DecodeFault, SectionFault};
 use pds_testkit::envelope::{
     DESIGN, HASHER, SHAPE, Section, envelope, forged, head_bytes, number_offset, sections,
     with_numbers, with_payload, with_sections,
@@ -163,13 +164,16 @@ fn a_secret_that_is_left_out_leaves_zeros() {
     );
     assert_eq!((&with[34..36], &with[48..64]), (&[1, 0][..], &[9; 16][..]));
     assert_eq!(ByteOptions::new().from_bytes::<Plain<SipHashBuilder>>(&with), Ok(keyed));
-    assert_eq!(error_of::<Plain<SipHashBuilder>>(&without), DecodeError::KeyMissing { offset: 48 });
+    assert_eq!(
+        error_of::<Plain<SipHashBuilder>>(&without),
+        DecodeError(DecodeFault::KeyMissing { offset: 48 })
+    );
     // Unused bytes that are not zero, and unknown flags.
     let error = error_of::<Plain<SipHashBuilder>>(&forged(&without, 50, &[3]));
-    assert_eq!(error, DecodeError::Padding { offset: 50, found: 3 });
+    assert_eq!(error, DecodeError(DecodeFault::Padding { offset: 50, found: 3 }));
     let error = error_of::<Plain<SipHashBuilder>>(&forged(&with, 34, &[2]));
     let (name, allowed) = ("the flags of the hasher", "0, or 1 where the seed is stored");
-    assert_eq!(error, DecodeError::Field { name, offset: 34, found: 2, allowed });
+    assert_eq!(error, DecodeError(DecodeFault::Field { name, offset: 34, found: 2, allowed }));
 }
 
 /// Each part of a design may be missing. If both are, the section must be missing, too.
@@ -188,11 +192,14 @@ fn a_design_has_one_form() {
         let (name, allowed) =
             ("the promised rate (as bits)", "0 for none, or a number above 0 and below 1");
         let found = value.to_bits();
-        assert_eq!(rate(value), DecodeError::Field { name, offset: 80, found, allowed });
+        assert_eq!(
+            rate(value),
+            DecodeError(DecodeFault::Field { name, offset: 80, found, allowed })
+        );
     }
     let (name, allowed) = ("the expected items", "at least 1 where no rate is stated");
     let error = error_of::<Designed>(&forged(&bytes, 72, &[0; 16]));
-    assert_eq!(error, DecodeError::Field { name, offset: 72, found: 0, allowed });
+    assert_eq!(error, DecodeError(DecodeFault::Field { name, offset: 72, found: 0, allowed }));
 }
 
 #[test]
@@ -201,7 +208,7 @@ fn case_17_each_fault_of_a_section_is_an_error_of_its_own() {
     let parts = sections(&bytes);
     let [hasher, design, shape] = [0, 1, 2].map(|i: usize| parts[i].clone());
     let error = |parts: &[Section]| error_of::<Designed>(&with_sections(&bytes, parts));
-    let fault = |offset, tag, fault| DecodeError::Section { offset, tag, fault };
+    let fault = |offset, tag, fault| DecodeError(DecodeFault::Section { offset, tag, fault });
 
     let four = (4, vec![0; 8]);
     let unknown = error(&[hasher.clone(), design.clone(), shape.clone(), four]);
@@ -237,14 +244,17 @@ fn case_17_each_fault_of_a_section_is_an_error_of_its_own() {
     let numbers = "8 bytes for each of 1 to 16 numbers";
     [0, 1, 7, 9, 12, 136, 1_000].iter().for_each(|&bytes| length(SHAPE, 88, bytes, numbers));
 
-    let numbers = |found| DecodeError::Numbers { offset: 96, expected: 1, found };
+    let numbers = |found| DecodeError(DecodeFault::Numbers { offset: 96, expected: 1, found });
     assert_eq!(error_of::<Designed>(&with_numbers(&bytes, &[2, 0])), numbers(2));
     assert_eq!(error_of::<Designed>(&with_numbers(&bytes, &[2; 16])), numbers(16));
-    let none = DecodeError::Numbers { offset: 24, expected: 1, found: 0 };
+    let none = DecodeError(DecodeFault::Numbers { offset: 24, expected: 1, found: 0 });
     assert_eq!(error_of::<Designed>(&with_numbers(&bytes, &[])), none);
     let error = error_of::<Designed>(&with_numbers(&bytes, &[1 << 40]));
     let (name, allowed) = ("words", "at most 2^20");
-    assert_eq!(error, DecodeError::Field { name, offset: 96, found: 1 << 40, allowed });
+    assert_eq!(
+        error,
+        DecodeError(DecodeFault::Field { name, offset: 96, found: 1 << 40, allowed })
+    );
 }
 
 /// The padding between sections, after them and after a tag is checked byte by byte.
@@ -253,22 +263,24 @@ fn case_17_what_means_nothing_is_zero() {
     let bytes = bytes_of(&Designed(plain(2), Some(9), None));
     for offset in [26, 27, 36, 39, 66, 90, 91, 106, 111, 112, 119] {
         let error = error_of::<Designed>(&forged(&bytes, offset, &[0x5a]));
-        assert_eq!(error, DecodeError::Padding { offset: offset as u64, found: 0x5a });
+        assert_eq!(error, DecodeError(DecodeFault::Padding { offset: offset as u64, found: 0x5a }));
     }
     // A section whose length is not a multiple of 8 is padded with zeros.
     let odd = with_sections(&bytes, &[(HASHER, vec![0; 32]), (9, vec![1; 5])]);
     let error = error_of::<Designed>(&forged(&odd, 64 + 8 + 6, &[1]));
-    assert_eq!(error, DecodeError::Padding { offset: 78, found: 1 });
+    assert_eq!(error, DecodeError(DecodeFault::Padding { offset: 78, found: 1 }));
 }
 
 #[test]
 fn case_17_a_head_is_as_long_as_it_needs_to_be() {
     let bytes = bytes_of(&plain(2));
-    let head = |allowed, found| DecodeError::Field {
-        name: "the length of the head",
-        offset: 12,
-        found,
-        allowed,
+    let head = |allowed, found| {
+        DecodeError(DecodeFault::Field {
+            name: "the length of the head",
+            offset: 12,
+            found,
+            allowed,
+        })
     };
     for length in [0u32, 1, 63, 65, 120, 4097, 4160, 1 << 16, 128 | 1 << 31, u32::MAX] {
         let error = error_of::<Plain>(&forged(&bytes, 12, &length.to_le_bytes()));
@@ -289,13 +301,19 @@ fn case_17_a_head_is_as_long_as_it_needs_to_be() {
     }
     // Longer than the input: truncated in the header.
     let cut = forged(&bytes, 12, &192u32.to_le_bytes());
-    assert_eq!(error_of::<Plain>(&cut), DecodeError::Truncated { offset: 152, expected: 192 });
+    assert_eq!(
+        error_of::<Plain>(&cut),
+        DecodeError(DecodeFault::Truncated { offset: 152, expected: 192 })
+    );
     // Longer than the envelope.
     for length in [0u64, 64, 128, 135] {
         let error = error_of::<Plain>(&forged(&bytes, 16, &length.to_le_bytes()));
         let (name, allowed) =
             ("the length of the envelope", "at least that of its head and a checksum");
-        assert_eq!(error, DecodeError::Field { name, offset: 16, found: length, allowed });
+        assert_eq!(
+            error,
+            DecodeError(DecodeFault::Field { name, offset: 16, found: length, allowed })
+        );
     }
 }
 
@@ -305,17 +323,26 @@ fn case_17_the_payload_is_as_long_as_the_shape_says_and_no_longer() {
     for found in [0, 8, 15, 17, 24] {
         let error = error_of::<Plain>(&with_payload(&bytes, &vec![0; found]));
         let found = found as u64;
-        assert_eq!(error, DecodeError::PayloadLength { offset: 16, min: 16, max: 16, found });
+        assert_eq!(
+            error,
+            DecodeError(DecodeFault::PayloadLength { offset: 16, min: 16, max: 16, found })
+        );
     }
     let of = |length: usize| envelope(u16::MAX, &[], &vec![1; length]);
     for found in [0, 1, 6] {
         let error = error_of::<Bare<3>>(&of(found));
         let found = found as u64;
-        assert_eq!(error, DecodeError::PayloadLength { offset: 16, min: 2, max: 5, found });
+        assert_eq!(
+            error,
+            DecodeError(DecodeFault::PayloadLength { offset: 16, min: 2, max: 5, found })
+        );
     }
     // Within the range, but more or fewer bytes than the structure reads.
-    assert_eq!(error_of::<Bare<3>>(&of(5)), DecodeError::Unread { offset: 67, found: 2 });
-    let end = DecodeError::PayloadEnd { offset: 64, needed: 3, left: 2 };
+    assert_eq!(
+        error_of::<Bare<3>>(&of(5)),
+        DecodeError(DecodeFault::Unread { offset: 67, found: 2 })
+    );
+    let end = DecodeError(DecodeFault::PayloadEnd { offset: 64, needed: 3, left: 2 });
     assert_eq!(error_of::<Bare<3>>(&of(2)), end);
 }
 
@@ -331,21 +358,21 @@ fn case_17_every_flipped_bit_is_an_error() {
             let error = ByteOptions::new().from_bytes::<P>(&damaged).err();
             let error = error.unwrap_or_else(|| panic!("bit {bit} flipped"));
             let expected = match bit / 8 {
-                0..8 => matches!(error, DecodeError::Magic { offset: 0, .. }),
-                8..10 => matches!(error, DecodeError::Version { offset: 8, .. }),
+                0..8 => matches!(error, DecodeError(DecodeFault::Magic { offset: 0, .. })),
+                8..10 => matches!(error, DecodeError(DecodeFault::Version { offset: 8, .. })),
                 12..16 => matches!(
                     error,
-                    DecodeError::Field { offset: 12, .. }
-                        | DecodeError::Truncated { .. }
-                        | DecodeError::Checksum { part: "header", .. }
+                    DecodeError(DecodeFault::Field { offset: 12, .. })
+                        | DecodeError(DecodeFault::Truncated { .. })
+                        | DecodeError(DecodeFault::Checksum { part: "header", .. })
                 ),
                 at if at < head => {
                     let sum_at = head as u64 - 8;
-                    matches!(error, DecodeError::Checksum { part: "header", offset, .. } if offset == sum_at)
+                    matches!(error, DecodeError(DecodeFault::Checksum { part: "header", offset, .. }) if offset == sum_at)
                 }
                 _ => {
                     let sum_at = bytes.len() as u64 - 8;
-                    matches!(error, DecodeError::Checksum { part: "payload", offset, .. } if offset == sum_at)
+                    matches!(error, DecodeError(DecodeFault::Checksum { part: "payload", offset, .. }) if offset == sum_at)
                 }
             };
             assert!(expected, "bit {bit}: {error}");
@@ -374,7 +401,7 @@ fn case_17_every_cut_says_where() {
             _ => bytes.len() as u64,
         };
         let error = error_of::<Plain>(&bytes[..length]);
-        assert_eq!(error, DecodeError::Truncated { offset: length as u64, expected });
+        assert_eq!(error, DecodeError(DecodeFault::Truncated { offset: length as u64, expected }));
     }
 }
 
@@ -390,7 +417,7 @@ fn kinds_of_ones_own_are_known_by_their_number() {
     let error = error_of::<Designed>(&bytes);
     assert_eq!(
         error,
-        DecodeError::Kind { offset: 10, expected: Designed::KIND, found: header.kind }
+        DecodeError(DecodeFault::Kind { offset: 10, expected: Designed::KIND, found: header.kind })
     );
     let text = "the kind at offset 10 is 32769, expected 32770 (list of words that was designed)";
     assert_eq!(error.to_string(), text);
@@ -471,6 +498,6 @@ fn a_stream_is_looked_at_before_it_is_decoded() {
     assert_eq!(first.decode::<Plain>(None).unwrap(), plain(2));
     let second = ByteOptions::new().max_bytes(74).open_stream(&mut reader).unwrap();
     let Err(ReadError::Decode(error)) = second.decode::<Bare<3>>(None) else { panic!("read") };
-    assert_eq!(error, DecodeError::Limit { offset: 16, limit: 74, found: 75 });
+    assert_eq!(error, DecodeError(DecodeFault::Limit { offset: 16, limit: 74, found: 75 }));
     assert_eq!(reader.len(), 75 - 64, "its head was read and no more");
 }

@@ -12,6 +12,7 @@ use pds_core::bytes::{
 };
 use pds_core::error::{DecodeError, ReadError};
 use pds_core::hash::{DefaultHashBuilder, PortableHasher, SipHashBuilder};
+use pds_core::internal::DecodeFault;
 use pds_testkit::allocation::{CONSTANT, PeakAlloc, peak_of};
 use pds_testkit::envelope::{
     envelope, forged, head_bytes, sections, with_number, with_payload, with_sections,
@@ -205,7 +206,7 @@ fn a_key_is_written_where_that_of_the_whole_is() {
     assert_eq!(ByteOptions::new().from_bytes(&with), Ok(pair.clone()));
     assert_eq!(ByteOptions::new().hasher(hasher).from_bytes(&without), Ok(pair));
     let read = ByteOptions::new().from_bytes::<Pair<SipHashBuilder>>(&without);
-    assert_eq!(read, Err(DecodeError::KeyMissing { offset: 48 }));
+    assert_eq!(read, Err(DecodeError(DecodeFault::KeyMissing { offset: 48 })));
 }
 
 /// The error for children with another hasher is at the probe of the child.
@@ -215,7 +216,9 @@ fn another_hasher_inside_is_found_where_it_stands() {
     // The left list ends at byte 144 of the payload, the right one begins at 192.
     let payload = [&pair[128..128 + 192], &bytes_of(&plain(2))].concat();
     let error = read::<Pair<DefaultHashBuilder>>(&with_payload(&pair, &payload)).unwrap_err();
-    assert!(matches!(error, DecodeError::KeyMismatch { offset, .. } if offset == 128 + 192 + 40));
+    assert!(
+        matches!(error, DecodeError(DecodeFault::KeyMismatch { offset, .. }) if offset == 128 + 192 + 40)
+    );
 }
 
 #[test]
@@ -225,7 +228,7 @@ fn envelopes_lie_at_most_so_deep() {
     let too_deep = by_specification(&chain(MAX_NESTING + 1));
     // Four headers of 64 bytes, each with a label in front of the nested envelope, and the fifth label.
     let offset = 4 * (64 + 64) + 64 + 4;
-    let error = DecodeError::Nesting { offset, limit: MAX_NESTING };
+    let error = DecodeError(DecodeFault::Nesting { offset, limit: MAX_NESTING });
     assert_eq!(read::<Tree>(&too_deep), Err(error));
     assert_eq!(error.to_string(), "the envelope at offset 580 lies in more than 4 others");
     for depth in 0..20 {
@@ -347,28 +350,31 @@ fn case_17_what_does_not_fit_into_its_payload_is_an_error() {
         let payload = [&outer[64..128], &child].concat();
         let error = read::<Tree>(&with_payload(&outer, &payload)).unwrap_err();
         let (name, allowed) = ("the length of the envelope", "within the payload that holds it");
-        assert_eq!(error, DecodeError::Field { name, offset: 128 + 16, found, allowed });
+        assert_eq!(
+            error,
+            DecodeError(DecodeFault::Field { name, offset: 128 + 16, found, allowed })
+        );
     }
     // Bytes in front of an envelope.
     for offset in [66, 67, 100, 127] {
         let error = read::<Tree>(&forged(&outer, offset, &[9])).unwrap_err();
-        assert_eq!(error, DecodeError::Padding { offset: offset as u64, found: 9 });
+        assert_eq!(error, DecodeError(DecodeFault::Padding { offset: offset as u64, found: 9 }));
     }
     // Payloads that end in front of an envelope, inside its header, and after it.
     let cut =
         |length: usize| read::<Tree>(&with_payload(&outer, &outer[64..64 + length])).unwrap_err();
-    let end = |offset, needed, left| DecodeError::PayloadEnd { offset, needed, left };
+    let end = |offset, needed, left| DecodeError(DecodeFault::PayloadEnd { offset, needed, left });
     assert_eq!(cut(75), end(128, 24, 11));
     assert_eq!(cut(74), end(128, 24, 10));
     assert_eq!(cut(100), end(128 + 24, 40, 12));
     let longer = [&outer[64..205], &[0; 3]].concat();
     let error = read::<Tree>(&with_payload(&outer, &longer)).unwrap_err();
-    assert_eq!(error, DecodeError::Unread { offset: 205, found: 3 });
+    assert_eq!(error, DecodeError(DecodeFault::Unread { offset: 205, found: 3 }));
     // Another type of structure inside.
     let payload = [&outer[64..128], &bytes_of(&plain(1))].concat();
     let error = read::<Tree>(&with_payload(&outer, &payload)).unwrap_err();
     let found = Header::peek(&bytes_of(&plain(1))).unwrap().kind;
-    assert_eq!(error, DecodeError::Kind { offset: 138, expected: Tree::KIND, found });
+    assert_eq!(error, DecodeError(DecodeFault::Kind { offset: 138, expected: Tree::KIND, found }));
 }
 
 /// The error for a stream that ends inside a nested envelope states the length of the whole.
@@ -381,7 +387,7 @@ fn case_17_every_cut_is_an_error() {
             24..64 => 64,
             _ => bytes.len() as u64,
         };
-        let error = DecodeError::Truncated { offset: length as u64, expected };
+        let error = DecodeError(DecodeFault::Truncated { offset: length as u64, expected });
         assert_eq!(read::<Tree>(&bytes[..length]), Err(error));
     }
 }
@@ -404,7 +410,10 @@ fn views_reach_every_envelope() {
         }
         assert_eq!(position, envelope.header().payload_bytes);
         let end = envelope.nested_at(position).map(|_| ()).unwrap_err();
-        assert!(matches!(end, DecodeError::PayloadEnd { .. } | DecodeError::Nesting { .. }));
+        assert!(matches!(
+            end,
+            DecodeError(DecodeFault::PayloadEnd { .. }) | DecodeError(DecodeFault::Nesting { .. })
+        ));
         assert!(envelope.nested_at(position + 1).is_err());
     }
     for tree in [tree(), chain(MAX_NESTING)] {
@@ -435,7 +444,7 @@ fn case_17_views_refuse_what_decoders_refuse() {
     for _ in 0..MAX_NESTING {
         (envelope, _) = envelope.nested_at(4).unwrap();
     }
-    let error = DecodeError::Nesting { offset: 580, limit: MAX_NESTING };
+    let error = DecodeError(DecodeFault::Nesting { offset: 580, limit: MAX_NESTING });
     assert_eq!(envelope.nested_at(4).map(|_| ()), Err(error));
     assert_eq!(envelope.decode::<Tree>(None), Err(error));
 }

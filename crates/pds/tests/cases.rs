@@ -22,6 +22,7 @@ use pds::{
     BlockedCountingBloomFilter, BloomFilter, CountMinSketch, CountSketch, CountingBloomFilter,
     CuckooFilter, HeavyHitters, HyperLogLog, SketchedHeavyHitters, TopK, UltraLogLog,
 };
+use pds_core::internal::DecodeFault;
 
 /// Bytes with the key open by themselves, those without it need the hasher, and a file holds what the bytes do.
 fn comes_back<P: Portable<Hasher = SipHashBuilder>>(structure: &P, hasher: SipHashBuilder) {
@@ -42,7 +43,7 @@ fn comes_back<P: Portable<Hasher = SipHashBuilder>>(structure: &P, hasher: SipHa
     fs::remove_file(&path).unwrap();
     assert_eq!(
         ByteOptions::new().from_bytes::<P>(&without_key).err(),
-        Some(DecodeError::KeyMissing { offset: 48 })
+        Some(DecodeError(DecodeFault::KeyMissing { offset: 48 }))
     );
 }
 

@@ -15,6 +15,7 @@ use pds::registry::{
     BLOCKED_BLOOM, BLOCKED_COUNTING_BLOOM, BLOOM, COUNT_MIN, COUNT_SKETCH, COUNTING_BLOOM, CUCKOO,
     HASH_MAP, HASH_SET, HEAVY_HITTERS, HYPER_LOG_LOG, SPLIT_BLOCK_BLOOM, ULTRA_LOG_LOG, filters,
 };
+use pds_params::internal::ParamFault;
 
 const RATES: [f64; 5] = [0.3, 0.03, 0.01, 1e-3, 1e-6];
 
@@ -114,7 +115,10 @@ fn what_a_structure_cannot_hold_is_left_out_with_the_reason() {
     // A cuckoo filter has 2^32 buckets of four.
     let comparison = compare(20_000_000_000, 0.01).unwrap();
     let reason = comparison.impossible().find(|(structure, _)| **structure == CUCKOO).unwrap().1;
-    assert!(matches!(reason, ParamError::TooLarge { parameter: "buckets", .. }), "{reason}");
+    assert!(
+        matches!(reason, ParamError(ParamFault::TooLarge { parameter: "buckets", .. })),
+        "{reason}"
+    );
     assert_eq!(comparison.get(&CUCKOO).map(Candidate::items), Err(reason));
     let (can, cannot) = (comparison.candidates().count(), comparison.impossible().count());
     assert_eq!(can + cannot, filters().count());
@@ -122,19 +126,22 @@ fn what_a_structure_cannot_hold_is_left_out_with_the_reason() {
     // Ten bits an item are no room for a set of hashes.
     let comparison = compare_in_memory(1_250_000, 1_000_000).unwrap();
     let error = comparison.get(&HASH_SET).map(Candidate::items);
-    assert!(matches!(error, Err(ParamError::OutOfRange { parameter: "bytes", .. })));
+    assert!(matches!(error, Err(ParamError(ParamFault::OutOfRange { parameter: "bytes", .. }))));
 }
 
 #[test]
 fn what_no_structure_can_keep_is_an_error() {
     for rate in [0.0, 1.0, -1.0, f64::NAN, f64::INFINITY] {
         let error = compare(1_000, rate).unwrap_err();
-        assert!(matches!(error, ParamError::NotAProbability { .. }), "{error}");
+        assert!(matches!(error, ParamError(ParamFault::NotAProbability { .. })), "{error}");
         assert!(compare_most_items(1_000, rate).is_err());
         assert!(recommend(&Needs::new(1_000, rate)).is_err());
     }
-    assert!(matches!(compare(0, 0.01), Err(ParamError::OutOfRange { value: 0, .. })));
-    assert!(matches!(compare_in_memory(1_000, 0), Err(ParamError::OutOfRange { value: 0, .. })));
+    assert!(matches!(compare(0, 0.01), Err(ParamError(ParamFault::OutOfRange { value: 0, .. }))));
+    assert!(matches!(
+        compare_in_memory(1_000, 0),
+        Err(ParamError(ParamFault::OutOfRange { value: 0, .. }))
+    ));
     for bytes in [0, 7, u64::MAX] {
         assert!(compare_in_memory(bytes, 1).is_err(), "{bytes}");
     }
@@ -241,9 +248,9 @@ fn rates_below_collisions_are_refused_by_every_structure() {
             let error = Candidate::new(structure, items, rate).unwrap_err();
             let refused = matches!(
                 error,
-                ParamError::BelowCollisions { .. }
-                    | ParamError::TooLarge { .. }
-                    | ParamError::TooLow { .. }
+                ParamError(ParamFault::BelowCollisions { .. })
+                    | ParamError(ParamFault::TooLarge { .. })
+                    | ParamError(ParamFault::TooLow { .. })
             );
             assert!(refused, "{structure}: {error}");
         }

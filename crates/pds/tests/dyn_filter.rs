@@ -26,6 +26,7 @@ use pds::{
     BlockedBloomFilter, BlockedCountingBloomFilter, BloomFilter, CountMinSketch,
     CountingBloomFilter, CuckooFilter, DynFilter, DynFilterView, HyperLogLog, registry,
 };
+use pds_core::internal::DecodeFault;
 use pds_testkit::mutate::{Choices, inputs, mutate};
 
 const ITEMS: u64 = 300;
@@ -136,7 +137,7 @@ fn views_verify_every_kind() {
     for (kind, mut bytes) in all() {
         bytes[128] ^= 1;
         let view = DynFilterView::open(&bytes).unwrap();
-        assert!(matches!(view.verify(), Err(DecodeError::Checksum { .. })), "{kind}");
+        assert!(matches!(view.verify(), Err(DecodeError(DecodeFault::Checksum { .. }))), "{kind}");
         assert_eq!(view.to_filter().err(), view.verify().err(), "{kind}");
         assert_eq!(DynFilter::from_bytes(&bytes).err(), view.verify().err(), "{kind}");
     }
@@ -207,7 +208,10 @@ fn opened(path: &Path) -> Kind {
         Some(_) => assert_eq!(keyed.unwrap().kind(), header.kind),
         None => assert!(matches!(
             keyed,
-            Err(FileError { error: ReadError::Decode(DecodeError::KeyMissing { .. }), .. })
+            Err(FileError {
+                error: ReadError::Decode(DecodeError(DecodeFault::KeyMissing { .. })),
+                ..
+            })
         )),
     }
     header.kind
@@ -222,7 +226,7 @@ fn case_45_sketches_are_refused_by_name_and_offset() {
     for (bytes, kind, name, id) in sketches {
         let error = DynFilter::from_bytes(&bytes).unwrap_err();
         assert!(
-            matches!(error, DecodeError::OtherKind { offset: 10, found, .. } if found == kind),
+            matches!(error, DecodeError(DecodeFault::OtherKind { offset: 10, found, .. }) if found == kind),
             "{error:?}"
         );
         let allowed = "a membership filter";
@@ -243,12 +247,12 @@ fn keyed_filters_need_their_key() {
     let bytes = ByteOptions::new().without_key().to_bytes(&filter);
 
     let wrong_hasher = DynFilter::from_bytes(&bytes).unwrap_err();
-    assert!(matches!(wrong_hasher, DecodeError::Hasher { .. }), "{wrong_hasher:?}");
+    assert!(matches!(wrong_hasher, DecodeError(DecodeFault::Hasher { .. })), "{wrong_hasher:?}");
     let without = ByteOptions::new().from_bytes::<DynFilter<SipHashBuilder>>(&bytes).unwrap_err();
-    assert_eq!(without, DecodeError::KeyMissing { offset: 48 });
+    assert_eq!(without, DecodeError(DecodeFault::KeyMissing { offset: 48 }));
     let other = SipHashBuilder::from_key([6; 16]);
     let wrong = ByteOptions::new().hasher(other).from_bytes::<DynFilter<_>>(&bytes).unwrap_err();
-    assert!(matches!(wrong, DecodeError::KeyMismatch { .. }), "{wrong:?}");
+    assert!(matches!(wrong, DecodeError(DecodeFault::KeyMismatch { .. })), "{wrong:?}");
     let view = DynFilterView::open(&bytes).unwrap_err();
     assert_eq!(view, wrong_hasher);
     let view = ByteOptions::new().open::<_, DynFilterView<SipHashBuilder>>(&bytes).unwrap_err();
@@ -293,24 +297,42 @@ fn keyed_filters_need_their_key() {
 fn limits_and_ends_are_kept() {
     for (kind, mut bytes) in all() {
         let refused = ByteOptions::new().max_bytes(8).read_from::<DynFilter>(bytes.as_slice());
-        assert!(matches!(refused, Err(ReadError::Decode(DecodeError::Limit { limit: 8, .. }))));
+        assert!(matches!(
+            refused,
+            Err(ReadError::Decode(DecodeError(DecodeFault::Limit { limit: 8, .. })))
+        ));
         for end in [0, 7, 127, 128, bytes.len() - 1] {
             let cut = DynFilter::from_bytes(&bytes[..end]);
-            assert!(matches!(cut, Err(DecodeError::Truncated { .. })), "{kind}, {end}: {cut:?}");
+            assert!(
+                matches!(cut, Err(DecodeError(DecodeFault::Truncated { .. }))),
+                "{kind}, {end}: {cut:?}"
+            );
             assert_eq!(DynFilterView::open(&bytes[..end]).err(), cut.err());
             let cut = ByteOptions::new().max_bytes(u64::MAX).read_from::<DynFilter>(&bytes[..end]);
-            assert!(matches!(cut, Err(ReadError::Decode(DecodeError::Truncated { .. }))));
+            assert!(matches!(
+                cut,
+                Err(ReadError::Decode(DecodeError(DecodeFault::Truncated { .. })))
+            ));
         }
         bytes.push(0);
-        assert!(matches!(DynFilter::from_bytes(&bytes), Err(DecodeError::Trailing { .. })));
-        assert!(matches!(DynFilterView::open(&bytes), Err(DecodeError::Trailing { .. })));
+        assert!(matches!(
+            DynFilter::from_bytes(&bytes),
+            Err(DecodeError(DecodeFault::Trailing { .. }))
+        ));
+        assert!(matches!(
+            DynFilterView::open(&bytes),
+            Err(DecodeError(DecodeFault::Trailing { .. }))
+        ));
         let path = saved(&format!("trailing-{}", kind.id()), &bytes);
         let loaded = ByteOptions::new().load::<DynFilter>(&path);
         fs::remove_file(path).unwrap();
         assert!(
             matches!(
                 loaded,
-                Err(FileError { error: ReadError::Decode(DecodeError::Trailing { .. }), .. })
+                Err(FileError {
+                    error: ReadError::Decode(DecodeError(DecodeFault::Trailing { .. })),
+                    ..
+                })
             ),
             "{kind}"
         );

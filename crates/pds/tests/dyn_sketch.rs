@@ -5,6 +5,7 @@ use pds::bytes::{ByteOptions, Kind};
 use pds::error::{DecodeError, Incompatible};
 use pds::hash::SipHashBuilder;
 use pds::{BloomFilter, CountMinSketch, CountSketch, DynSketch, HyperLogLog, UltraLogLog};
+use pds_core::internal::{DecodeFault, Difference};
 use pds_testkit::mutate::{Choices, inputs, mutate};
 
 const KEYS: u64 = 300;
@@ -84,7 +85,10 @@ fn only_equal_kinds_merge() {
                     assert_eq!(merged.cardinality(), one.cardinality());
                 }
                 Err(error) => {
-                    assert!(matches!(error, Incompatible::Mode { parameter: "kind", .. }));
+                    assert!(matches!(
+                        error,
+                        Incompatible(Difference::Mode { parameter: "kind", .. })
+                    ));
                     assert_eq!((i != j, merged.to_bytes()), (true, one.to_bytes()), "{error}");
                 }
             }
@@ -111,9 +115,9 @@ fn other_structures_and_keys_are_refused() {
     let sketch = HyperLogLog::builder().hasher(hasher).build().unwrap();
     let sketch = DynSketch::from(sketch);
     let bytes = ByteOptions::new().without_key().to_bytes(&sketch);
-    assert!(matches!(DynSketch::from_bytes(&bytes), Err(DecodeError::Hasher { .. })));
+    assert!(matches!(DynSketch::from_bytes(&bytes), Err(DecodeError(DecodeFault::Hasher { .. }))));
     let missing = ByteOptions::new().from_bytes::<DynSketch<SipHashBuilder>>(&bytes);
-    assert!(matches!(missing, Err(DecodeError::KeyMissing { .. })));
+    assert!(matches!(missing, Err(DecodeError(DecodeFault::KeyMissing { .. }))));
     let read: DynSketch<_> = ByteOptions::new().hasher(hasher).from_bytes(&bytes).unwrap();
     assert_eq!(read.downcast::<HyperLogLog<SipHashBuilder>>().unwrap().precision(), 14);
 }

@@ -3,6 +3,8 @@
 
 use core::convert::Infallible;
 use core::hash::{BuildHasher, Hasher};
+use pds_core::internal::Difference;
+use pds_params::internal::ParamFault;
 use std::collections::HashMap;
 
 use pds::error::{AllocError, BuildError, Incompatible, ParamError};
@@ -152,7 +154,10 @@ mod shared_modules {
     #[test]
     fn errors() {
         let error = BloomFilter::new(1, 2.0).expect_err("2 is no rate");
-        assert!(matches!(error, BuildError::Param(ParamError::NotAProbability { value: 2.0, .. })));
+        assert!(matches!(
+            error,
+            BuildError::Param(ParamError(ParamFault::NotAProbability { value: 2.0, .. }))
+        ));
         let refused: BuildError = pds::error::AllocError { bytes: 8 }.into();
         assert_eq!(refused, BuildError::Alloc(pds::error::AllocError { bytes: 8 }));
     }
@@ -198,7 +203,7 @@ mod generic {
         let seeded =
             BloomFilter::builder().expected_items(1_000).false_positive_rate(0.001).seed(1).build();
         let error = union(&one, &seeded.expect("sound parameters")).expect_err("another seed");
-        assert!(matches!(error, Incompatible::Hasher { .. }));
+        assert!(matches!(error, Incompatible(Difference::Hasher { .. })));
     }
 
     #[test]

@@ -101,13 +101,16 @@ fn least_memory(items: u64) -> Option<(u64, &'static Structure)> {
 
 /// The most keys of each structure, at a rate in so little memory.
 pub(super) fn for_rate_in_memory(memory: u64, rate: f64) -> Answer {
-    let comparison = compare_most_items(memory, rate).map_err(|error| match error {
-        ParamError::OutOfRange { parameter: "bytes", value, min, .. } => {
-            let (value, min) = (bytes(value), bytes(min));
-            format!("memory is {value}, but must be at least {min} for a single key at this rate")
-        }
-        other => other.to_string(),
-    })?;
+    let comparison =
+        compare_most_items(memory, rate).map_err(|error| match least_bytes(&error) {
+            Some(least) => {
+                let (value, least) = (bytes(memory), bytes(least));
+                format!(
+                    "memory is {value}, but must be at least {least} for a single key at this rate"
+                )
+            }
+            None => error.to_string(),
+        })?;
     let title = format!("{} at {}, the most keys\n\n", HumanBytes(memory), share(rate));
     let rows = rows(comparison.candidates(), &[KEYS, MEMORY, PER_KEY]);
     let others = impossible(&comparison);
@@ -165,6 +168,12 @@ fn lines(candidate: &Candidate) -> String {
     format!("{present:.1}/{absent:.1}")
 }
 
+/// The least memory, if there was too little.
+fn least_bytes(error: &ParamError) -> Option<u64> {
+    let allowed = error.allowed().filter(|_| error.parameter() == "bytes")?;
+    Some(*allowed.start())
+}
+
 fn too_small(structure: &Structure, least: u64) -> String {
     format!("No {structure}: it takes at least {}.", HumanBytes(least))
 }
@@ -173,11 +182,9 @@ fn too_small(structure: &Structure, least: u64) -> String {
 fn impossible(comparison: &Comparison) -> String {
     comparison
         .impossible()
-        .map(|(structure, error)| match error {
-            ParamError::OutOfRange { parameter: "bytes", min, .. } => {
-                format!("\n{}", too_small(structure, min))
-            }
-            _ => format!("\nNo {structure}: {error}."),
+        .map(|(structure, error)| match least_bytes(&error) {
+            Some(least) => format!("\n{}", too_small(structure, least)),
+            None => format!("\nNo {structure}: {error}."),
         })
         .collect()
 }

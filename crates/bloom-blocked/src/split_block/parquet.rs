@@ -7,6 +7,7 @@ use core::{error, fmt};
 
 use pds_core::error::{AllocError, ParamError};
 use pds_params::blocked::{split_block_bits, split_blocks};
+use pds_params::internal::ParamFault;
 use xxhash_rust::xxh64::xxh64;
 
 use super::BLOCK_BYTES;
@@ -166,13 +167,13 @@ pub(super) fn blocks_for(distinct_values: u64, rate: f64) -> Result<u64, ParamEr
     }
     #[expect(clippy::cast_precision_loss, reason = "an error names the size roughly")]
     let (value, max) = (blocks as f64, max as f64);
-    Err(ParamError::TooLarge { parameter: "blocks", value, max })
+    Err(ParamError(ParamFault::TooLarge { parameter: "blocks", value, max }))
 }
 
 fn check(distinct_values: u64, rate: f64) -> Result<(), ParamError> {
     if distinct_values == 0 {
         let (parameter, min, max) = ("distinct_values", 1, u64::MAX);
-        return Err(ParamError::OutOfRange { parameter, value: 0, min, max });
+        return Err(ParamError(ParamFault::OutOfRange { parameter, value: 0, min, max }));
     }
     check_rate(rate)
 }
@@ -181,7 +182,7 @@ pub(super) fn check_rate(rate: f64) -> Result<(), ParamError> {
     if rate > 0.0 && rate < 1.0 {
         return Ok(());
     }
-    Err(ParamError::NotAProbability { parameter: "false_positive_rate", value: rate })
+    Err(ParamError(ParamFault::NotAProbability { parameter: "false_positive_rate", value: rate }))
 }
 
 /// The reason why bytes are not the bitset of a split-block filter.

@@ -8,6 +8,7 @@ use pds_core::error::{AllocError, BuildError, Incompatible, ParamError};
 use pds_core::internal::{StoredWord, Visitor, check_lengths, visit_chunks};
 use pds_core::storage::{OwnedWords, WordSource, Words};
 use pds_params::blocked::split_block_rate_with_collisions;
+use pds_params::internal::ParamFault;
 
 use super::parquet::{self, ParquetFloat, ParquetValue};
 use super::{BLOCK_BYTES, BLOCK_WORDS, Block, SplitBlockBloomFilter, block_of, fetch, low, masks};
@@ -106,7 +107,7 @@ impl<W: WordSource> SplitBlockBloomFilter<W> {
         let own = self.false_positive_rate();
         if own > rate {
             let parameter = "false_positive_rate";
-            return Err(ParamError::TooLow { parameter, value: rate, min: own }.into());
+            return Err(ParamError(ParamFault::TooLow { parameter, value: rate, min: own }).into());
         }
         let mut smallest = SplitBlockBloomFilter { words: Words::copied(&self.words)? };
         while smallest.num_blocks().is_multiple_of(2) {

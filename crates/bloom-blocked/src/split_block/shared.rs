@@ -11,7 +11,8 @@ use crate::batch::Place;
 
 /// A [`SplitBlockBloomFilter`] that several threads fill and query at the same time, without locks.
 ///
-/// Use it if several threads write one column. It converts from and to a plain filter in constant time, with the same bits.
+/// Use it if several threads write one column. It converts from and to a plain filter in constant time, with the same
+/// bits.
 ///
 /// # Guarantees
 /// - No insert is lost. A query finds every value whose insert *happened before* it (by a join, a channel, a lock).
@@ -69,7 +70,7 @@ impl AtomicSplitBlockBloomFilter {
     /// Inserts all that `other` contains, while other threads insert into either.
     ///
     /// # Errors
-    /// [`Incompatible::Shape`] if the numbers of blocks differ. `self` is unchanged then.
+    /// [`Incompatible`] if the numbers of blocks differ. `self` is unchanged then.
     pub fn union_with(&self, other: &Self) -> Result<(), Incompatible> {
         self.check_compatible(other)?;
         self.words.unite(other.words.values());

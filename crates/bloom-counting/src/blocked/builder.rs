@@ -4,6 +4,7 @@ use pds_core::error::{BuildError, ParamError};
 use pds_core::hash::{DefaultHashBuilder, KeyHasher};
 use pds_core::internal::DEFAULT_RATE;
 use pds_params::BlockedCountingParams;
+use pds_params::internal::ParamFault;
 
 use crate::BlockedCountingBloomFilter;
 
@@ -109,9 +110,13 @@ impl Given {
                 BlockedCountingParams::new(items, rate.unwrap_or(DEFAULT_RATE))
             }
             (None, None, Some(lines)) => BlockedCountingParams::from_lines(lines),
-            (None, _, None) => Err(ParamError::Missing { parameter: "expected_items" }),
-            (_, Some(_), Some(_)) => Err(ParamError::Conflict { parameter: "false_positive_rate" }),
-            (Some(_), None, Some(_)) => Err(ParamError::Conflict { parameter: "lines" }),
+            (None, _, None) => Err(ParamError(ParamFault::Missing { parameter: "expected_items" })),
+            (_, Some(_), Some(_)) => {
+                Err(ParamError(ParamFault::Conflict { parameter: "false_positive_rate" }))
+            }
+            (Some(_), None, Some(_)) => {
+                Err(ParamError(ParamFault::Conflict { parameter: "lines" }))
+            }
         }
     }
 }

@@ -15,7 +15,8 @@ use crate::portable::blocked_params_of;
 /// can keep many views in one collection without lifetimes. The bytes may start at any address. A lookup
 /// reads one cache line if the bytes start at a multiple of 64, and two otherwise.
 ///
-/// A view has all methods of [`BlockedCountingBloomFilter`] that read, such as [`contains`](BlockedCountingBloomFilter::contains).
+/// A view has all methods of [`BlockedCountingBloomFilter`] that read, such as
+/// [`contains`](BlockedCountingBloomFilter::contains).
 ///
 /// [`open`](Self::open) checks the head and the length in constant time. Call [`verify`](Self::verify) to check the
 /// payload too.
@@ -44,7 +45,8 @@ pub type BlockedCountingBloomFilterView<B, S = DefaultHashBuilder> =
     BlockedCountingBloomFilter<S, Stored<B>>;
 
 impl<B: AsRef<[u8]>> BlockedCountingBloomFilterView<B> {
-    /// Opens portable bytes that hold one filter and nothing else. For a hasher with a secret key use [`ByteOptions::open`].
+    /// Opens portable bytes that hold one filter and nothing else. For a hasher with a secret key use
+    /// [`ByteOptions::open`].
     ///
     /// # Errors
     /// [`DecodeError`] says what is wrong, and at which offset.
@@ -77,7 +79,8 @@ impl<B: AsRef<[u8]>, S: PortableHasher> BlockedCountingBloomFilterView<B, S> {
     /// Verifies the bytes and copies the filter out of them.
     ///
     /// # Errors
-    /// As [`verify`](Self::verify), and [`Alloc`](DecodeError::Alloc) if the allocator refuses the memory.
+    /// As [`verify`](Self::verify), and [`Alloc`](pds_core::error::DecodeErrorKind::Alloc) if the allocator refuses the
+    /// memory.
     pub fn to_filter(&self) -> Result<BlockedCountingBloomFilter<S>, DecodeError>
     where
         S: Clone,

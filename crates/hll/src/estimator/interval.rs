@@ -12,6 +12,7 @@ use core::ops::RangeInclusive;
 
 use libm::{exp, expm1, floor, log, log1p, round, sqrt};
 use pds_core::error::ParamError;
+use pds_params::internal::ParamFault;
 
 use super::{HASHES, Likelihood};
 
@@ -29,7 +30,10 @@ pub(crate) fn interval(
     confidence: f64,
 ) -> Result<RangeInclusive<f64>, ParamError> {
     if !(confidence > 0.0 && confidence < 1.0) {
-        return Err(ParamError::NotAProbability { parameter: "confidence", value: confidence });
+        return Err(ParamError(ParamFault::NotAProbability {
+            parameter: "confidence",
+            value: confidence,
+        }));
     }
     let tail = (1.0 - confidence) / 2.0;
     let (proven, rate) = (likelihood.proven(), likelihood.rate());

@@ -74,7 +74,7 @@ impl<S, W: RegisterSource> HyperLogLog<S, W> {
     ///   number of keys that fills them with probability (1 - `confidence`) / 2.
     ///
     /// # Errors
-    /// [`ParamError::NotAProbability`] if `confidence` is not above 0 and below 1.
+    /// If `confidence` is not above 0 and below 1.
     ///
     /// # Complexity
     /// O(m) if dense, O(1) while sparse, and some tens of microseconds for the likelihoods.

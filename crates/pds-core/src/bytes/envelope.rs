@@ -7,11 +7,12 @@ use super::level::padding_at;
 use super::reader::Reader;
 use super::{OpenEnvelope, Portable};
 use crate::error::DecodeError;
+use crate::internal::DecodeFault;
 
 /// Envelope in bytes that it owns or borrows: `&[u8]`, `Vec<u8>`, `Arc<[u8]>`, a memory map.
 ///
-/// Opening verifies the head and the length, but not the payload. If the bytes change later, answers may be wrong, but no
-/// read leaves the bytes.
+/// Opening verifies the head and the length, but not the payload. If the bytes change later, answers may be wrong, but
+/// no read leaves the bytes.
 ///
 /// # Examples
 /// ```
@@ -81,7 +82,7 @@ impl<B: AsRef<[u8]>> Envelope<B> {
     /// Verifies the checksum of the payload, which covers nested envelopes.
     ///
     /// # Errors
-    /// [`DecodeError::Checksum`] if it is wrong.
+    /// [`Checksum`](crate::error::DecodeErrorKind::Checksum) if it is wrong.
     ///
     /// # Complexity
     /// O(length of the payload).
@@ -134,7 +135,7 @@ impl<'a> Envelope<&'a [u8]> {
     /// Returns the envelope and the position of its end, where the next one may follow.
     ///
     /// # Errors
-    /// [`DecodeError`] says what is wrong, and at which offset: [`Nesting`](DecodeError::Nesting) if the envelope is nested
+    /// [`DecodeError`] says what is wrong, and at which offset: [`Invalid`](crate::error::DecodeErrorKind::Invalid) if the envelope is nested
     /// deeper than [`MAX_NESTING`](crate::bytes::MAX_NESTING).
     ///
     /// # Complexity
@@ -142,11 +143,11 @@ impl<'a> Envelope<&'a [u8]> {
     pub fn nested_at(&self, position: u64) -> Result<(Self, u64), DecodeError> {
         let (payload, start) = (self.borrowed_payload(), self.header.payload_offset());
         let behind = usize::try_from(position).ok().and_then(|at| payload.get(at..));
-        let behind = behind.ok_or(DecodeError::PayloadEnd {
+        let behind = behind.ok_or(DecodeError(DecodeFault::PayloadEnd {
             offset: start + self.header.payload_bytes,
             needed: position,
             left: payload.len() as u64,
-        })?;
+        }))?;
         let mut reader = Reader::new(behind, start + position, self.depth);
         reader.open(&self.header);
         let header = reader.nested_head()?;
@@ -173,10 +174,10 @@ fn parts<'a>(bytes: &'a [u8], header: &Header) -> (&'a [u8], [u8; 8]) {
 pub(super) fn check_length(header: &Header, found: u64) -> Result<(), DecodeError> {
     let expected = header.envelope_bytes();
     match found.cmp(&expected) {
-        Ordering::Less => Err(DecodeError::Truncated { offset: found, expected }),
+        Ordering::Less => Err(DecodeError(DecodeFault::Truncated { offset: found, expected })),
         Ordering::Equal => Ok(()),
         Ordering::Greater => {
-            Err(DecodeError::Trailing { offset: expected, found: found - expected })
+            Err(DecodeError(DecodeFault::Trailing { offset: expected, found: found - expected }))
         }
     }
 }
@@ -184,10 +185,10 @@ pub(super) fn check_length(header: &Header, found: u64) -> Result<(), DecodeErro
 /// Checks that only the lowest `used` bits of the word at `offset` are set. `used` = 0 means all 64.
 ///
 /// # Errors
-/// [`DecodeError::Padding`].
+/// [`Invalid`](crate::error::DecodeErrorKind::Invalid).
 pub const fn check_padding(offset: u64, used: u64, word: u64) -> Result<(), DecodeError> {
     if used == 0 || word >> used == 0 {
         return Ok(());
     }
-    Err(DecodeError::Padding { offset, found: word })
+    Err(DecodeError(DecodeFault::Padding { offset, found: word }))
 }

@@ -1,7 +1,8 @@
 use super::section::{Section, check_zeros};
 use super::{Header, SecretKey};
-use crate::error::{DecodeError, SectionFault};
+use crate::error::DecodeError;
 use crate::hash::{PortableHasher, probe};
+use crate::internal::{DecodeFault, SectionFault};
 
 /// Hasher in the head of an envelope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,12 +50,12 @@ impl StoredHasher {
                 None
             }
             flags => {
-                return Err(DecodeError::Field {
+                return Err(DecodeError(DecodeFault::Field {
                     name: "the flags of the hasher",
                     offset: at + Self::FLAGS_AT as u64,
                     found: flags.into(),
                     allowed: "0, or 1 where the seed is stored",
-                });
+                }));
             }
         };
         let probe = core::array::from_fn(|i| bytes[Self::PROBE_AT + i]);
@@ -104,23 +105,31 @@ impl<S: PortableHasher> MaybeHasher for S {
         };
         if stored.id != S::ID {
             let offset = stored.at;
-            return Err(DecodeError::Hasher { offset, expected: S::ID, found: stored.id });
+            return Err(DecodeError(DecodeFault::Hasher {
+                offset,
+                expected: S::ID,
+                found: stored.id,
+            }));
         }
         let seed_at = stored.at + StoredHasher::SEED_AT as u64;
         let hasher = match (given, stored.seed) {
             (Some(hasher), _) => hasher,
-            (None, None) => return Err(DecodeError::KeyMissing { offset: seed_at }),
-            (None, Some(seed)) => S::from_seed(seed).ok_or(DecodeError::Field {
+            (None, None) => return Err(DecodeError(DecodeFault::KeyMissing { offset: seed_at })),
+            (None, Some(seed)) => S::from_seed(seed).ok_or(DecodeError(DecodeFault::Field {
                 name: "the upper half of the seed",
                 offset: seed_at + 8,
                 found: u64::from_le_bytes(core::array::from_fn(|i| seed[8 + i])),
                 allowed: "a seed of this hasher",
-            })?,
+            }))?,
         };
         let expected = probe(&hasher);
         if stored.probe != expected {
             let offset = stored.at + StoredHasher::PROBE_AT as u64;
-            return Err(DecodeError::KeyMismatch { offset, expected, found: stored.probe });
+            return Err(DecodeError(DecodeFault::KeyMismatch {
+                offset,
+                expected,
+                found: stored.probe,
+            }));
         }
         Ok(hasher)
     }

@@ -2,7 +2,8 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::section::{Section, Sections, put};
 use super::{MaybeHasher, Portable, SecretKey, Shape, StoredHasher};
-use crate::error::{DecodeError, SectionFault};
+use crate::error::DecodeError;
+use crate::internal::{DecodeFault, SectionFault};
 use crate::kind::Kind;
 
 /// First bytes of every envelope. As in PNG, a byte above 0x7f, a CR LF and a lone LF reveal a transfer in text mode.
@@ -58,9 +59,11 @@ impl Header {
     /// # Examples
     /// ```
     /// use pds_core::bytes::Header;
-    /// use pds_core::error::DecodeError;
+    /// use pds_core::error::DecodeErrorKind;
     ///
-    /// assert_eq!(Header::peek(&[]), Err(DecodeError::Truncated { offset: 0, expected: 72 }));
+    /// let error = Header::peek(&[]).unwrap_err();
+    /// assert_eq!(error.kind(), DecodeErrorKind::Truncated);
+    /// assert_eq!(error.to_string(), "the input ends too early: 0 of at least 72 bytes are there");
     /// ```
     pub fn peek(bytes: &[u8]) -> Result<Self, DecodeError> {
         let head_bytes = Self::peek_head_bytes(bytes, 0)?;
@@ -163,16 +166,19 @@ impl Header {
         if let Some(found) = bytes.first_chunk()
             && *found != MAGIC
         {
-            return Err(DecodeError::Magic { offset: at, found: *found });
+            return Err(DecodeError(DecodeFault::Magic { offset: at, found: *found }));
         }
         let Some(fixed) = bytes.first_chunk::<{ Self::FIXED_BYTES }>() else {
             let offset = at + bytes.len() as u64;
-            return Err(DecodeError::Truncated { offset, expected: at + SHORTEST_ENVELOPE as u64 });
+            return Err(DecodeError(DecodeFault::Truncated {
+                offset,
+                expected: at + SHORTEST_ENVELOPE as u64,
+            }));
         };
         let found = u16::from_le_bytes(bytes_at(fixed, Self::VERSION_AT));
         if found != VERSION {
             let offset = at + Self::VERSION_AT as u64;
-            return Err(DecodeError::Version { offset, expected: VERSION, found });
+            return Err(DecodeError(DecodeFault::Version { offset, expected: VERSION, found }));
         }
         let found = u32::from_le_bytes(bytes_at(fixed, Self::HEAD_BYTES_AT));
         match usize::try_from(found) {
@@ -185,7 +191,7 @@ impl Header {
     pub(super) fn parse(bytes: &[u8], head_bytes: usize, at: u64) -> Result<Self, DecodeError> {
         if bytes.len() < head_bytes {
             let (offset, expected) = (at + bytes.len() as u64, at + head_bytes as u64);
-            return Err(DecodeError::Truncated { offset, expected });
+            return Err(DecodeError(DecodeFault::Truncated { offset, expected }));
         }
         let (head, sum) = bytes.split_last_chunk().expect("a head has a checksum");
         check_sum("header", at + head.len() as u64, xxh3_64(head), u64::from_le_bytes(*sum))?;
@@ -196,12 +202,12 @@ impl Header {
             kind: Kind::from_id(u16::from_le_bytes(bytes_at(fixed, Self::KIND_AT))),
             hasher: None,
             shape: Shape::new([]),
-            payload_bytes: payload_bytes.ok_or(DecodeError::Field {
+            payload_bytes: payload_bytes.ok_or(DecodeError(DecodeFault::Field {
                 name: "the length of the envelope",
                 offset: at + Self::ENVELOPE_BYTES_AT as u64,
                 found: envelope_bytes,
                 allowed: "at least that of its head and a checksum",
-            })?,
+            }))?,
             at,
             head_bytes,
         };
@@ -235,14 +241,23 @@ impl Header {
     pub(super) fn expect<P: Portable>(&self) -> Result<(), DecodeError> {
         if self.kind != P::KIND {
             let offset = self.kind_offset();
-            return Err(DecodeError::Kind { offset, expected: P::KIND, found: self.kind });
+            return Err(DecodeError(DecodeFault::Kind {
+                offset,
+                expected: P::KIND,
+                found: self.kind,
+            }));
         }
         let range = P::payload_range(&self.shape)?;
         let (min, max, found) = (*range.start(), *range.end(), self.payload_bytes);
         if range.contains(&found) {
             return Ok(());
         }
-        Err(DecodeError::PayloadLength { offset: self.envelope_bytes_offset(), min, max, found })
+        Err(DecodeError(DecodeFault::PayloadLength {
+            offset: self.envelope_bytes_offset(),
+            min,
+            max,
+            found,
+        }))
     }
 
     /// Returns an error if the envelope is longer than the `left` bytes around it.
@@ -253,13 +268,17 @@ impl Header {
         }
         let (name, offset) = ("the length of the envelope", self.envelope_bytes_offset());
         let allowed = "within the payload that holds it";
-        Err(DecodeError::Field { name, offset, found, allowed })
+        Err(DecodeError::invalid(name, offset, found, allowed))
     }
 
     /// Returns an error if the envelope is longer than `limit`.
     pub(super) fn expect_at_most(&self, limit: u64) -> Result<(), DecodeError> {
         let (offset, found) = (self.envelope_bytes_offset(), self.envelope_bytes());
-        if found <= limit { Ok(()) } else { Err(DecodeError::Limit { offset, limit, found }) }
+        if found <= limit {
+            Ok(())
+        } else {
+            Err(DecodeError(DecodeFault::Limit { offset, limit, found }))
+        }
     }
 
     const fn envelope_bytes_offset(&self) -> u64 {
@@ -270,7 +289,7 @@ impl Header {
     pub(super) const fn hasher_fault(&self, fault: SectionFault) -> DecodeError {
         // The section of the hasher comes first.
         let offset = self.at + Self::FIXED_BYTES as u64;
-        DecodeError::Section { offset, tag: HASHER, fault }
+        DecodeError(DecodeFault::Section { offset, tag: HASHER, fault })
     }
 }
 
@@ -282,7 +301,7 @@ fn parse_design(section: &Section<'_>) -> Result<Design, DecodeError> {
     let bits = u64::from_le_bytes(bytes_at(bytes, 8));
     let rate = f64::from_bits(bits);
     let field = |name, at, found, allowed| {
-        Err(DecodeError::Field { name, offset: section.at + at, found, allowed })
+        Err(DecodeError(DecodeFault::Field { name, offset: section.at + at, found, allowed }))
     };
     if bits != 0 && !(rate > 0.0 && rate < 1.0) {
         let allowed = "0 for none, or a number above 0 and below 1";
@@ -305,7 +324,7 @@ fn parse_shape(section: &Section<'_>) -> Result<Shape, DecodeError> {
 
 fn bad_head_bytes(at: u64, found: u64, allowed: &'static str) -> DecodeError {
     let offset = at + Header::HEAD_BYTES_AT as u64;
-    DecodeError::Field { name: "the length of the head", offset, found, allowed }
+    DecodeError(DecodeFault::Field { name: "the length of the head", offset, found, allowed })
 }
 
 /// Compares a checksum with the one stored at `offset`.
@@ -318,7 +337,7 @@ pub(super) fn check_sum(
     if expected == found {
         Ok(())
     } else {
-        Err(DecodeError::Checksum { part, offset, expected, found })
+        Err(DecodeError(DecodeFault::Checksum { part, offset, expected, found }))
     }
 }
 

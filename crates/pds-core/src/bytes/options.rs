@@ -17,14 +17,15 @@ use crate::hash::{PortableHasher, PublicSeed};
 /// Options for writing and reading portable bytes: which hasher, whether its secret key is written, and how long the
 /// bytes may be.
 ///
-/// The types of the family have short methods for the usual case (`to_bytes`, `write_to`, `from_bytes`, `read_from`). Use
-/// the options for files, for other hashers than the default one, for secret keys and for limits.
+/// The types of the family have short methods for the usual case (`to_bytes`, `write_to`, `from_bytes`, `read_from`).
+/// Use the options for files, for other hashers than the default one, for secret keys and for limits.
 ///
 /// # Secret keys
-/// The seed of the default hasher is no secret, and is written with every structure. A hasher with a secret key, such as
+/// The seed of the default hasher is no secret, and is written with every structure. A hasher with a secret key, such
+/// as
 /// [`SipHashBuilder`](crate::hash::SipHashBuilder), needs a choice. [`with_key`](Self::with_key) writes the key in clear:
-/// whoever can read the bytes can craft keys. [`without_key`](Self::without_key) omits it. Keep the key elsewhere then, and
-/// pass the hasher to [`hasher`](Self::hasher) when you read.
+/// whoever can read the bytes can craft keys. [`without_key`](Self::without_key) omits it. Keep the key elsewhere then,
+/// and pass the hasher to [`hasher`](Self::hasher) when you read.
 ///
 /// # Examples
 /// ```
@@ -95,7 +96,7 @@ impl<H, K> ByteOptions<H, K> {
     /// Reads with `hasher`. Use it for bytes that were written [`without_key`](Self::without_key).
     ///
     /// A reader that is given another hasher than the one that built the structure returns
-    /// [`DecodeError::KeyMismatch`].
+    /// [`KeyMismatch`](crate::error::DecodeErrorKind::KeyMismatch).
     pub fn hasher<S: PortableHasher>(self, hasher: S) -> ByteOptions<S, K> {
         ByteOptions { hasher, key: self.key, max_bytes: self.max_bytes }
     }
@@ -112,7 +113,8 @@ impl<H, K> ByteOptions<H, K> {
         ByteOptions { hasher: self.hasher, key: SecretKey::Omit, max_bytes: self.max_bytes }
     }
 
-    /// Reads envelopes of at most this many bytes, whatever their source. Longer ones are [`DecodeError::Limit`].
+    /// Reads envelopes of at most this many bytes, whatever their source. Longer ones are
+    /// [`Limit`](crate::error::DecodeErrorKind::Limit).
     ///
     /// Reading allocates no more than this and a constant. Pass `u64::MAX` for streams that are trusted.
     pub const fn max_bytes(mut self, max_bytes: u64) -> Self {

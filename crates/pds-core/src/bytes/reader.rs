@@ -4,6 +4,7 @@ use super::section::check_zeros;
 use super::writer::CHUNK_WORDS;
 use super::{MaybeHasher, Portable};
 use crate::error::DecodeError;
+use crate::internal::DecodeFault;
 use crate::memory::Words;
 
 /// Input of [`Portable::read_payload`]: the bytes of a payload in order, with their offsets.
@@ -22,14 +23,15 @@ pub trait Source: sealed::Sealed {
     /// Fills `into` with the next bytes.
     ///
     /// # Errors
-    /// [`DecodeError::PayloadEnd`] if the payload has fewer bytes left, and those of the source.
+    /// [`Invalid`](crate::error::DecodeErrorKind::Invalid) if the payload has fewer bytes left, and those of the source.
     fn take(&mut self, into: &mut [u8]) -> Result<(), Self::Error>;
 
     /// Takes a structure that [`Sink::put_envelope`](crate::bytes::Sink::put_envelope) wrote, and verifies all of it.
     ///
     /// # Errors
-    /// As [`take`](Self::take). [`DecodeError::Nesting`] if the envelope is nested deeper than
-    /// [`MAX_NESTING`](crate::bytes::MAX_NESTING). [`DecodeError::KeyMissing`] if the bytes do not contain the secret key
+    /// As [`take`](Self::take). [`Invalid`](crate::error::DecodeErrorKind::Invalid) if the envelope is nested deeper
+    /// than
+    /// [`MAX_NESTING`](crate::bytes::MAX_NESTING). [`KeyMissing`](crate::error::DecodeErrorKind::KeyMissing) if the bytes do not contain the secret key
     /// and `hasher` is `None`.
     fn take_envelope<P: Portable>(&mut self, hasher: Option<P::Hasher>) -> Result<P, Self::Error>;
 
@@ -54,7 +56,7 @@ mod sealed {
 /// Touches each page of the memory only when its bytes arrive.
 ///
 /// # Errors
-/// As [`Source::take`], and [`DecodeError::Alloc`] if the allocator refuses the memory.
+/// As [`Source::take`], and [`Alloc`](crate::error::DecodeErrorKind::Alloc) if the allocator refuses the memory.
 pub fn take_words<R: Source>(source: &mut R, len: u64) -> Result<Words, R::Error> {
     let mut words = Words::zeroed(len).map_err(DecodeError::from)?;
     let mut buffer = [0; 8 * CHUNK_WORDS];
@@ -112,7 +114,11 @@ impl<I: Input> Reader<I> {
     /// Reads the head at the next multiple of 64 bytes of the payload. Its envelope must end within the payload.
     pub(super) fn nested_head(&mut self) -> Result<Header, I::Error> {
         if self.levels.is_full() {
-            return Err(DecodeError::Nesting { offset: self.offset, limit: MAX_NESTING }.into());
+            return Err(DecodeError(DecodeFault::Nesting {
+                offset: self.offset,
+                limit: MAX_NESTING,
+            })
+            .into());
         }
         let start = self.levels.innermost().map_or(0, |level| level.start);
         let (at, mut zeros) = (self.offset, [0; ALIGNMENT]);
@@ -143,18 +149,21 @@ impl<I: Input> Reader<I> {
         let expected = self.levels.pop();
         let structure = structure?;
         if found > 0 {
-            return Err(DecodeError::Unread { offset, found }.into());
+            return Err(DecodeError(DecodeFault::Unread { offset, found }).into());
         }
         let sum = self.take_u64()?;
         check_sum("payload", offset, expected, sum)?;
         Ok(structure)
     }
 
-    /// Reads until `into` is full or the input ends. Returns the number of bytes read. An end within a payload is an error.
+    /// Reads until `into` is full or the input ends. Returns the number of bytes read. An end within a payload is an
+    /// error.
     pub(super) fn fill(&mut self, into: &mut [u8]) -> Result<usize, I::Error> {
         let (needed, left) = (into.len() as u64, self.remaining());
         if needed > left {
-            return Err(DecodeError::PayloadEnd { offset: self.offset, needed, left }.into());
+            return Err(
+                DecodeError(DecodeFault::PayloadEnd { offset: self.offset, needed, left }).into()
+            );
         }
         let filled = self.input.fill(into)?;
         self.levels.update(&into[..filled]);
@@ -162,7 +171,7 @@ impl<I: Input> Reader<I> {
         match self.levels.outermost() {
             Some(level) if filled < into.len() => {
                 let (offset, expected) = (self.offset, level.end + SUM_BYTES as u64);
-                Err(DecodeError::Truncated { offset, expected }.into())
+                Err(DecodeError(DecodeFault::Truncated { offset, expected }).into())
             }
             _ => Ok(filled),
         }
@@ -184,7 +193,7 @@ impl<I: Input> Source for Reader<I> {
         let expected = self.offset + into.len() as u64;
         match self.fill(into)? {
             filled if filled == into.len() => Ok(()),
-            _ => Err(DecodeError::Truncated { offset: self.offset, expected }.into()),
+            _ => Err(DecodeError(DecodeFault::Truncated { offset: self.offset, expected }).into()),
         }
     }
 

@@ -3,7 +3,8 @@
 use core::cmp::Ordering;
 
 use super::header::Header;
-use crate::error::{DecodeError, SectionFault};
+use crate::error::DecodeError;
+use crate::internal::{DecodeFault, SectionFault};
 
 /// Length of the prefix of a section: tag, two zero bytes, length.
 const PREFIX: usize = 8;
@@ -31,7 +32,7 @@ impl<'a> Section<'a> {
     }
 
     pub(super) const fn fault(&self, fault: SectionFault) -> DecodeError {
-        DecodeError::Section { offset: self.at - PREFIX as u64, tag: self.tag, fault }
+        DecodeError(DecodeFault::Section { offset: self.at - PREFIX as u64, tag: self.tag, fault })
     }
 }
 
@@ -66,7 +67,7 @@ impl<'a> Sections<'a> {
             check_zeros(&self.head[self.position..], offset)?;
             return Ok(None);
         }
-        let fault = |fault| DecodeError::Section { offset, tag, fault };
+        let fault = |fault| DecodeError(DecodeFault::Section { offset, tag, fault });
         match tag.cmp(&self.last) {
             Ordering::Less => return Err(fault(SectionFault::After { tag: self.last })),
             Ordering::Equal => return Err(fault(SectionFault::Repeated)),
@@ -99,7 +100,9 @@ impl<'a> Sections<'a> {
 pub(super) fn check_zeros(bytes: &[u8], at: u64) -> Result<(), DecodeError> {
     match (at..).zip(bytes).find(|(_, byte)| **byte != 0) {
         None => Ok(()),
-        Some((offset, &found)) => Err(DecodeError::Padding { offset, found: found.into() }),
+        Some((offset, &found)) => {
+            Err(DecodeError(DecodeFault::Padding { offset, found: found.into() }))
+        }
     }
 }
 

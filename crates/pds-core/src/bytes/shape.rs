@@ -1,9 +1,11 @@
 use crate::error::{DecodeError, ParamError};
+use crate::internal::DecodeFault;
+use pds_params::internal::ParamFault;
 
 /// Shape of a structure: the numbers that determine its layout, and its design.
 ///
-/// A shape that was read from bytes knows the offsets of its numbers, so errors about them name the offset. Two shapes are
-/// equal if their numbers and designs are.
+/// A shape that was read from bytes knows the offsets of its numbers, so errors about them name the offset. Two shapes
+/// are equal if their numbers and designs are.
 ///
 /// # Examples
 /// ```
@@ -95,15 +97,17 @@ impl Shape {
     /// Returns the numbers under these names.
     ///
     /// # Errors
-    /// [`DecodeError::Numbers`] if there are more or fewer numbers than names.
+    /// [`Invalid`](crate::error::DecodeErrorKind::Invalid) if there are more or fewer numbers than names.
     pub fn numbers<const N: usize>(
         &self,
         names: [&'static str; N],
     ) -> Result<Numbers<N>, DecodeError> {
-        let values = self.as_slice().try_into().map_err(|_| DecodeError::Numbers {
-            offset: self.numbers_at,
-            expected: N as u64,
-            found: self.count as u64,
+        let values = self.as_slice().try_into().map_err(|_| {
+            DecodeError(DecodeFault::Numbers {
+                offset: self.numbers_at,
+                expected: N as u64,
+                found: self.count as u64,
+            })
         })?;
         Ok(Numbers { values, names, at: self.numbers_at, design_at: self.design_at })
     }
@@ -111,7 +115,7 @@ impl Shape {
     /// Checks that there is no design. Use it for structures without one: they would be written with other bytes.
     ///
     /// # Errors
-    /// [`DecodeError::Field`] if there are expected items or a promised rate.
+    /// [`Invalid`](crate::error::DecodeErrorKind::Invalid) if there are expected items or a promised rate.
     pub fn expect_no_design(&self) -> Result<(), DecodeError> {
         let (name, offset, found) = match (self.expected_items, self.promised_rate) {
             (None, None) => return Ok(()),
@@ -120,7 +124,7 @@ impl Shape {
                 ("the promised rate (as bits)", self.design_at + 8, rate.to_bits())
             }
         };
-        Err(DecodeError::Field { name, offset, found, allowed: "absent" })
+        Err(DecodeError(DecodeFault::Field { name, offset, found, allowed: "absent" }))
     }
 }
 
@@ -153,12 +157,12 @@ impl<const N: usize> Numbers<N> {
     /// If there is no number with this index.
     #[must_use]
     pub const fn field(&self, index: usize, allowed: &'static str) -> DecodeError {
-        DecodeError::Field {
+        DecodeError(DecodeFault::Field {
             name: self.names[index],
             offset: self.offset(index),
             found: self.values[index],
             allowed,
-        }
+        })
     }
 
     /// Returns the error of a number that stands for another choice than requested.
@@ -174,13 +178,13 @@ impl<const N: usize> Numbers<N> {
         meaning: Option<&'static str>,
         allowed: &'static str,
     ) -> DecodeError {
-        DecodeError::Choice {
+        DecodeError(DecodeFault::Choice {
             name: self.names[index],
             offset: self.offset(index),
             found: self.values[index],
             meaning,
             allowed,
-        }
+        })
     }
 
     /// Returns the error of impossible parameters, at the number with the name of the parameter.
@@ -189,7 +193,8 @@ impl<const N: usize> Numbers<N> {
         let parameter = error.parameter();
         let index = self.names.iter().position(|&name| name == parameter);
         // A number too great for the type of its parameter was saturated on the way. Report the number in the bytes.
-        if let (Some(index), ParamError::OutOfRange { value, .. }) = (index, &mut error) {
+        if let (Some(index), ParamError(ParamFault::OutOfRange { value, .. })) = (index, &mut error)
+        {
             *value = self.values[index];
         }
         let offset = match (index, parameter) {
@@ -198,7 +203,7 @@ impl<const N: usize> Numbers<N> {
             (None, "false_positive_rate") => self.design_at + 8,
             (None, _) => self.at,
         };
-        DecodeError::Shape { offset, error }
+        DecodeError(DecodeFault::Shape { offset, error })
     }
 
     const fn offset(&self, index: usize) -> u64 {

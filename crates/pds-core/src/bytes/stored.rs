@@ -9,8 +9,8 @@ use crate::memory::WordSource;
 /// `B` is anything that gives bytes: `&[u8]`, `Vec<u8>`, `Arc<[u8]>`, a memory map. The structure keeps it, so bytes
 /// that are owned or counted need no lifetime. The bytes may start at any address.
 ///
-/// `B::as_ref` should return the same bytes every time. If the bytes change, answers may be wrong. If they become fewer, a
-/// read panics. No read ever leaves the slice that `as_ref` returns.
+/// `B::as_ref` should return the same bytes every time. If the bytes change, answers may be wrong. If they become
+/// fewer, a read panics. No read ever leaves the slice that `as_ref` returns.
 #[derive(Clone, Debug)]
 pub struct Stored<B> {
     envelope: Envelope<B>,

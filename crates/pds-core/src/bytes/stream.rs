@@ -6,6 +6,7 @@ use super::reader::{Input, Reader};
 use super::writer::{Output, Writer};
 use super::{Header, OpenEnvelope, Portable, SecretKey, ToEnvelope};
 use crate::error::{DecodeError, ReadError};
+use crate::internal::DecodeFault;
 
 /// Writes the envelope of a structure, 16 KiB at a time.
 ///
@@ -88,7 +89,7 @@ impl<R: Read> EnvelopeReader<R> {
         // One byte is enough to know: the reader may be endless.
         if self.is_whole && self.reader.fill(&mut [0])? > 0 {
             let offset = self.header.envelope_bytes();
-            return Err(DecodeError::Trailing { offset, found: 1 }.into());
+            return Err(DecodeError(DecodeFault::Trailing { offset, found: 1 }).into());
         }
         Ok(structure)
     }

@@ -29,7 +29,8 @@ pub trait Sink: sealed::Sealed {
     /// Those of the sink.
     ///
     /// # Panics
-    /// If the envelope would be nested deeper than [`MAX_NESTING`](crate::bytes::MAX_NESTING). No reader would accept it.
+    /// If the envelope would be nested deeper than [`MAX_NESTING`](crate::bytes::MAX_NESTING). No reader would accept
+    /// it.
     fn put_envelope<P: Portable>(&mut self, structure: &P) -> Result<(), Self::Error>;
 
     /// Writes a number as 8 bytes in little-endian order.

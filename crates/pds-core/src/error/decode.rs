@@ -8,8 +8,130 @@ use crate::kind::Kind;
 ///
 /// Offsets count bytes from the start of the outermost envelope.
 #[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DecodeError(#[doc(hidden)] pub DecodeFault);
+
+impl DecodeError {
+    /// Returns the error of an impossible value in bytes: what has it, where, which, and the values allowed.
+    ///
+    /// For the payload of a structure or of a key of your own.
+    #[must_use]
+    pub const fn invalid(
+        name: &'static str,
+        offset: u64,
+        found: u64,
+        allowed: &'static str,
+    ) -> Self {
+        Self(DecodeFault::Field { name, offset, found, allowed })
+    }
+
+    /// Returns what a program may act on. The message says more.
+    #[must_use]
+    pub const fn kind(&self) -> DecodeErrorKind {
+        use DecodeErrorKind as Kind;
+        match self.0 {
+            DecodeFault::Truncated { .. } => Kind::Truncated,
+            DecodeFault::Magic { .. } => Kind::Magic,
+            DecodeFault::Version { .. } => Kind::Version,
+            DecodeFault::Kind { .. } | DecodeFault::OtherKind { .. } => Kind::Kind,
+            DecodeFault::Hasher { .. } => Kind::Hasher,
+            DecodeFault::KeyMissing { .. } => Kind::KeyMissing,
+            DecodeFault::KeyMismatch { .. } => Kind::KeyMismatch,
+            DecodeFault::Checksum { .. } => Kind::Checksum,
+            DecodeFault::Trailing { .. } => Kind::Trailing,
+            DecodeFault::Limit { .. } => Kind::Limit,
+            DecodeFault::Alloc(_) => Kind::Alloc,
+            DecodeFault::Field { .. }
+            | DecodeFault::Choice { .. }
+            | DecodeFault::Section { .. }
+            | DecodeFault::Numbers { .. }
+            | DecodeFault::Shape { .. }
+            | DecodeFault::PayloadLength { .. }
+            | DecodeFault::PayloadEnd { .. }
+            | DecodeFault::Unread { .. }
+            | DecodeFault::Nesting { .. }
+            | DecodeFault::Padding { .. } => Kind::Invalid,
+        }
+    }
+
+    /// Returns the offset of what is wrong. `None` if the bytes are not at fault.
+    #[must_use]
+    pub const fn offset(&self) -> Option<u64> {
+        match self.0 {
+            DecodeFault::Truncated { offset, .. }
+            | DecodeFault::Magic { offset, .. }
+            | DecodeFault::Version { offset, .. }
+            | DecodeFault::Kind { offset, .. }
+            | DecodeFault::OtherKind { offset, .. }
+            | DecodeFault::Hasher { offset, .. }
+            | DecodeFault::KeyMissing { offset }
+            | DecodeFault::KeyMismatch { offset, .. }
+            | DecodeFault::Field { offset, .. }
+            | DecodeFault::Choice { offset, .. }
+            | DecodeFault::Section { offset, .. }
+            | DecodeFault::Numbers { offset, .. }
+            | DecodeFault::Shape { offset, .. }
+            | DecodeFault::PayloadLength { offset, .. }
+            | DecodeFault::PayloadEnd { offset, .. }
+            | DecodeFault::Unread { offset, .. }
+            | DecodeFault::Nesting { offset, .. }
+            | DecodeFault::Checksum { offset, .. }
+            | DecodeFault::Padding { offset, .. }
+            | DecodeFault::Trailing { offset, .. }
+            | DecodeFault::Limit { offset, .. } => Some(offset),
+            DecodeFault::Alloc(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for DecodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl error::Error for DecodeError {}
+
+impl From<AllocError> for DecodeError {
+    fn from(error: AllocError) -> Self {
+        Self(DecodeFault::Alloc(error))
+    }
+}
+
+/// What a program may act on when bytes cannot be decoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum DecodeError {
+pub enum DecodeErrorKind {
+    /// The input ends too early: more bytes are needed.
+    Truncated,
+    /// The bytes are no envelope of this family.
+    Magic,
+    /// The format version is unknown: newer code wrote the bytes.
+    Version,
+    /// The bytes contain another kind of structure than requested.
+    Kind,
+    /// The structure was built with another hash function than requested.
+    Hasher,
+    /// The bytes do not contain the secret key. Pass the hasher to
+    /// [`ByteOptions::hasher`](crate::bytes::ByteOptions::hasher).
+    KeyMissing,
+    /// The structure was built with another hasher, seed or key than the one given.
+    KeyMismatch,
+    /// A checksum is wrong: the bytes are damaged.
+    Checksum,
+    /// Bytes follow after the end of the envelope.
+    Trailing,
+    /// The envelope is longer than the caller allows.
+    Limit,
+    /// The allocator refused the memory for the structure.
+    Alloc,
+    /// The bytes say something that no structure can be.
+    Invalid,
+}
+
+/// Why bytes cannot be decoded, in full. The crates of the family make it; users see the kind and the message.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum DecodeFault {
     /// The input ends too early.
     Truncated {
         /// Length of the input in bytes.
@@ -60,7 +182,8 @@ pub enum DecodeError {
         /// Id found.
         found: u16,
     },
-    /// The bytes do not contain the secret key. Pass the hasher to [`ByteOptions::hasher`](crate::bytes::ByteOptions::hasher).
+    /// The bytes do not contain the secret key. Pass the hasher to
+    /// [`ByteOptions::hasher`](crate::bytes::ByteOptions::hasher).
     KeyMissing {
         /// Offset at which the key would be stored.
         offset: u64,
@@ -246,7 +369,7 @@ impl fmt::Display for SectionFault {
     }
 }
 
-impl fmt::Display for DecodeError {
+impl fmt::Display for DecodeFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Truncated { offset, expected } => {
@@ -366,20 +489,12 @@ impl fmt::Display for HasherId {
     }
 }
 
-impl error::Error for DecodeError {}
-
-impl From<AllocError> for DecodeError {
-    fn from(error: AllocError) -> Self {
-        Self::Alloc(error)
-    }
-}
-
 /// Why a structure could not be read from a stream or a file.
 #[cfg(feature = "std")]
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// Reading failed. An early end of the stream is a [`DecodeError::Truncated`] instead.
+    /// Reading failed. An early end of the stream is a [`DecodeErrorKind::Truncated`] instead.
     Io(std::io::Error),
     /// The bytes are wrong.
     Decode(DecodeError),

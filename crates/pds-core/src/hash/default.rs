@@ -11,8 +11,8 @@ use super::{PortableHasher, PublicSeed};
 
 /// Default hasher: XXH3-64 with a seed, the same on every machine.
 ///
-/// Structures with equal seeds can be merged. The hasher is fast, but no defence against chosen keys, even with a secret
-/// seed. If strangers choose the keys, use [`SipHashBuilder`](super::SipHashBuilder).
+/// Structures with equal seeds can be merged. The hasher is fast, but no defence against chosen keys, even with a
+/// secret seed. If strangers choose the keys, use [`SipHashBuilder`](super::SipHashBuilder).
 ///
 /// # Examples
 /// ```

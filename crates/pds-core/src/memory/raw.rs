@@ -3,11 +3,11 @@ use super::source::sealed::Sealed;
 
 /// Storage of a read-only structure: raw little-endian words in bytes of the type `B`, without an envelope.
 ///
-/// `B` is anything that gives bytes: `&[u8]`, `Vec<u8>`, `Arc<[u8]>`, a memory map. The structure keeps it. The bytes may
-/// start at any address.
+/// `B` is anything that gives bytes: `&[u8]`, `Vec<u8>`, `Arc<[u8]>`, a memory map. The structure keeps it. The bytes
+/// may start at any address.
 ///
-/// `B::as_ref` should return the same bytes every time. If the bytes change, answers may be wrong. If they become fewer, a
-/// read panics. No read ever leaves the slice that `as_ref` returns.
+/// `B::as_ref` should return the same bytes every time. If the bytes change, answers may be wrong. If they become
+/// fewer, a read panics. No read ever leaves the slice that `as_ref` returns.
 #[derive(Clone, Copy, Debug)]
 pub struct RawBytes<B>(B);
 

@@ -10,6 +10,7 @@ use super::{BLOCK_BITS, MAX_BLOCKS, MAX_HASHES};
 use crate::bloom::{HASH_COLLISION, SetBits};
 use crate::check::{check_collisions, check_items, check_range, check_rate};
 use crate::design::{Design, design_methods};
+use crate::internal::ParamFault;
 use crate::{Estimate, ParamError};
 
 /// The objective for the choice of the number of hashes.
@@ -67,9 +68,8 @@ impl BlockedBloomParams {
     /// Computes the least filter whose mean rate for `expected_items` is at most `rate`.
     ///
     /// # Errors
-    /// [`ParamError::OutOfRange`] if there are no items. [`ParamError::NotAProbability`] if the rate is not between 0
-    /// and 1. [`ParamError::BelowCollisions`] if the rate is at or below the share of 64-bit hashes that collide.
-    /// [`ParamError::TooLarge`] if more than [`MAX_BLOCKS`] are needed.
+    /// If there are no items. If the rate is not between 0 and 1. If the rate is at or below the share of 64-bit hashes
+    /// that collide. If more than [`MAX_BLOCKS`] are needed.
     ///
     /// # Complexity
     /// Some dozens of evaluations of [`rate`] per number of hashes considered.
@@ -85,7 +85,7 @@ impl BlockedBloomParams {
     /// Computes the number of hashes with the lowest rate for `items` in `blocks`, and promises that rate.
     ///
     /// # Errors
-    /// [`ParamError::OutOfRange`] if there are no items, no blocks, or more than [`MAX_BLOCKS`].
+    /// If there are no items, no blocks, or more than [`MAX_BLOCKS`].
     pub fn from_blocks_and_items(blocks: u64, items: u64) -> Result<Self, ParamError> {
         check_blocks(blocks)?;
         check_items(items)?;
@@ -97,9 +97,8 @@ impl BlockedBloomParams {
     /// Computes the most items that `blocks` can hold at the false-positive rate `rate`.
     ///
     /// # Errors
-    /// [`ParamError::OutOfRange`] if there are no blocks or more than [`MAX_BLOCKS`]. [`ParamError::NotAProbability`]
-    /// if the rate is not between 0 and 1. [`ParamError::BelowCollisions`] if the rate is at or below the share of
-    /// 64-bit hashes that collide with a single one.
+    /// If there are no blocks or more than [`MAX_BLOCKS`]. If if the rate is not between 0 and 1. If the rate is at or
+    /// below the share of 64-bit hashes that collide with a single one.
     ///
     /// # Examples
     /// ```
@@ -125,13 +124,16 @@ impl BlockedBloomParams {
     /// Accepts the shape as given, without a design.
     ///
     /// # Errors
-    /// [`ParamError::OutOfRange`] if there are no blocks, more than [`MAX_BLOCKS`], or the number of hashes is below 2
-    /// or above [`MAX_HASHES`]. [`ParamError::NotEven`] if the number of hashes is odd.
+    /// If there are no blocks, more than [`MAX_BLOCKS`], or the number of hashes is below 2 or above [`MAX_HASHES`]. If
+    /// the number of hashes is odd.
     pub fn from_blocks_and_hashes(blocks: u64, hashes: u32) -> Result<Self, ParamError> {
         check_blocks(blocks)?;
         check_range("hashes", hashes.into(), 2, MAX_HASHES.into())?;
         if !hashes.is_multiple_of(2) {
-            return Err(ParamError::NotEven { parameter: "hashes", value: hashes.into() });
+            return Err(ParamError(ParamFault::NotEven {
+                parameter: "hashes",
+                value: hashes.into(),
+            }));
         }
         Ok(Self { num_blocks: blocks, num_hashes: hashes, design: Design::NONE })
     }
@@ -214,7 +216,7 @@ impl BlockedBloomParams {
 fn too_large(items: u64, rate: f64) -> ParamError {
     let value = crate::bloom::information_bound(items, rate) / BLOCK_BITS as f64;
     let max = MAX_BLOCKS as f64;
-    ParamError::TooLarge { parameter: "blocks", value: value.max(max), max }
+    ParamError(ParamFault::TooLarge { parameter: "blocks", value: value.max(max), max })
 }
 
 fn check_blocks(blocks: u64) -> Result<(), ParamError> {

@@ -6,6 +6,7 @@ use super::{BLOCK_BITS, MAX_BLOCKS, MAX_HASHES, MAX_SPLIT_BLOCKS};
 use crate::ParamError;
 use crate::bloom::HASH_COLLISION;
 use crate::check::{check_collisions, check_items, check_rate};
+use crate::internal::ParamFault;
 
 /// The rates for which eight hashes are the fastest choice. They have one bit in every lane, so no lanes are chosen.
 const FASTEST_AT_EIGHT: core::ops::RangeInclusive<f64> = 0.0005..=0.02;
@@ -72,9 +73,8 @@ pub(super) fn most_items(blocks: u64, promised: f64, preference: Preference) -> 
 /// Blocks have 256 bits. The rate is [`split_block_rate_with_collisions`].
 ///
 /// # Errors
-/// [`ParamError::OutOfRange`] if there are no items. [`ParamError::NotAProbability`] if the rate is not between 0
-/// and 1. [`ParamError::BelowCollisions`] if the rate is at or below the share of 64-bit hashes that collide.
-/// [`ParamError::TooLarge`] if more than [`MAX_SPLIT_BLOCKS`] are needed.
+/// If there are no items. If the rate is not between 0 and 1. If the rate is at or below the share of 64-bit hashes
+/// that collide. If more than [`MAX_SPLIT_BLOCKS`] are needed.
 ///
 /// # Examples
 /// ```
@@ -91,7 +91,11 @@ pub fn split_blocks(items: u64, promised: f64) -> Result<u64, ParamError> {
     let holds = |blocks| split_block_rate_with_collisions(blocks, items) <= promised;
     if !holds(MAX_SPLIT_BLOCKS) {
         let max = MAX_SPLIT_BLOCKS as f64;
-        return Err(ParamError::TooLarge { parameter: "blocks", value: 2.0 * max, max });
+        return Err(ParamError(ParamFault::TooLarge {
+            parameter: "blocks",
+            value: 2.0 * max,
+            max,
+        }));
     }
     Ok(least(items / 25 + 1, MAX_SPLIT_BLOCKS, holds))
 }

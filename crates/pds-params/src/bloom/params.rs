@@ -9,6 +9,7 @@ use super::sizing::{Positions, Promise};
 use super::{MAX_BITS, MAX_HASHES};
 use crate::check::{check_collisions, check_items, check_range, check_rate};
 use crate::design::{Design, design_methods};
+use crate::internal::ParamFault;
 use crate::{Estimate, ParamError};
 
 /// Validated parameters of a Bloom filter.
@@ -56,8 +57,7 @@ impl BloomParams {
     /// include the best one for every rate down to 10^-76.
     ///
     /// # Errors
-    /// [`ParamError::OutOfRange`] if there are no items. [`ParamError::NotAProbability`] if the rate is not between 0
-    /// and 1. [`ParamError::TooLarge`] if more than [`MAX_BITS`] are needed.
+    /// If there are no items. If the rate is not between 0 and 1. If more than [`MAX_BITS`] are needed.
     ///
     /// # Complexity
     /// About ten evaluations of [`rate_exact`], for all `expected_items`.
@@ -73,7 +73,7 @@ impl BloomParams {
     /// n·2^-64 of absent keys whose whole hash equals a stored one.
     ///
     /// # Errors
-    /// Those of [`new`](Self::new), and [`ParamError::BelowCollisions`] if the rate is at or below n·2^-64.
+    /// Those of [`new`](Self::new), and if the rate is at or below n·2^-64.
     ///
     /// # Examples
     /// ```
@@ -83,7 +83,7 @@ impl BloomParams {
     /// assert!(params.num_bits() >= BloomParams::new(1_000, 0.01)?.num_bits());
     /// // 64 bits cannot tell 10^9 keys from others with an error of 10^-12.
     /// let error = BloomParams::for_double_hashing(1_000_000_000, 1e-12).unwrap_err();
-    /// assert!(matches!(error, ParamError::BelowCollisions { .. }));
+    /// assert!(error.to_string().contains("the collision rate of 64-bit hashes"));
     /// # Ok::<(), ParamError>(())
     /// ```
     pub fn for_double_hashing(expected_items: u64, rate: f64) -> Result<Self, ParamError> {
@@ -95,12 +95,13 @@ impl BloomParams {
 
     /// Computes the least filter that keeps `promise`.
     fn least(items: u64, rate: f64, promise: Promise) -> Result<Self, ParamError> {
-        let (num_bits, num_hashes) =
-            promise.least_bits(items).ok_or_else(|| ParamError::TooLarge {
+        let (num_bits, num_hashes) = promise.least_bits(items).ok_or_else(|| {
+            ParamError(ParamFault::TooLarge {
                 parameter: "bits",
                 value: promise.bits_by_finite(items, promise.hashes_at_half_fill()),
                 max: MAX_BITS as f64,
-            })?;
+            })
+        })?;
         Ok(Self { num_bits, num_hashes, design: Design::new(items, rate) })
     }
 
@@ -110,7 +111,7 @@ impl BloomParams {
     /// rate is below the least `f64`.
     ///
     /// # Errors
-    /// [`ParamError::OutOfRange`] if there are no items, no bits, or more than [`MAX_BITS`].
+    /// If there are no items, no bits, or more than [`MAX_BITS`].
     ///
     /// # Examples
     /// ```
@@ -156,9 +157,8 @@ impl BloomParams {
     /// Computes the most items for which `bits` bits keep a mean rate of at most `rate`.
     ///
     /// # Errors
-    /// [`ParamError::NotAProbability`] if the rate is not between 0 and 1. [`ParamError::OutOfRange`] if there are no
-    /// bits, more than [`MAX_BITS`], or too few for a single item. The least number allowed is then the size for one
-    /// item.
+    /// If the rate is not between 0 and 1. If there are no bits, more than [`MAX_BITS`], or too few for a single item.
+    /// The least number allowed is then the size for one item.
     ///
     /// # Examples
     /// ```
@@ -178,7 +178,7 @@ impl BloomParams {
     /// [`for_double_hashing`](Self::for_double_hashing) describes the rate.
     ///
     /// # Errors
-    /// Those of [`from_bits_and_rate`](Self::from_bits_and_rate), and [`ParamError::BelowCollisions`] if the rate is at
+    /// Those of [`from_bits_and_rate`](Self::from_bits_and_rate), and if the rate is at
     /// or below 2^-64.
     ///
     /// # Examples
@@ -215,7 +215,7 @@ impl BloomParams {
     /// Accepts the shape as given, without a design.
     ///
     /// # Errors
-    /// [`ParamError::OutOfRange`] if there are no bits, no hashes, more than [`MAX_BITS`] or more than [`MAX_HASHES`].
+    /// If there are no bits, no hashes, more than [`MAX_BITS`] or more than [`MAX_HASHES`].
     pub fn from_bits_and_hashes(bits: u64, hashes: u32) -> Result<Self, ParamError> {
         check_bits(bits)?;
         check_range("hashes", hashes.into(), 1, MAX_HASHES.into())?;

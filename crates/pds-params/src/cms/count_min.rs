@@ -6,6 +6,7 @@ use super::{
     MAX_DEPTH, check_bound, check_probability, check_range, check_shape, counters_in, width_from,
 };
 use crate::ParamError;
+use crate::internal::ParamFault;
 
 /// The shape of a count-min sketch, and its error bound.
 ///
@@ -42,8 +43,7 @@ impl CountMinParams {
     /// Computes the published shape: `ceil(e / epsilon)` counters per row, `ceil(ln(1 / delta))` rows.
     ///
     /// # Errors
-    /// [`ParamError::NotAProbability`] if `epsilon` or `delta` is not above 0 and below 1. [`ParamError::TooLarge`] if
-    /// more rows or counters are needed than possible.
+    /// If `epsilon` or `delta` is not above 0 and below 1. If more rows or counters are needed than possible.
     pub fn new(epsilon: f64, delta: f64) -> Result<Self, ParamError> {
         check_probability("epsilon", epsilon)?;
         let depth = depth_for(delta)?;
@@ -77,7 +77,7 @@ impl CountMinParams {
     /// Accepts width and depth as given. Epsilon is `e / width`, and delta is `e^-depth`.
     ///
     /// # Errors
-    /// [`ParamError::OutOfRange`] if there are no counters, no rows, or too many of them.
+    /// If there are no counters, no rows, or too many of them.
     pub fn from_width_and_depth(width: u64, depth: u32) -> Result<Self, ParamError> {
         check_shape(width, depth)?;
         Ok(Self { width, depth, epsilon: E / width as f64, delta: exp(-f64::from(depth)) })
@@ -86,8 +86,8 @@ impl CountMinParams {
     /// Accepts a shape with the error bound that it was designed for, for example from bytes.
     ///
     /// # Errors
-    /// Those of [`from_width_and_depth`](Self::from_width_and_depth). [`ParamError::NotAProbability`] if epsilon is not
-    /// above 0, or delta is not above 0 and below 1. [`ParamError::TooLarge`] if epsilon is infinite, or the shape does
+    /// Those of [`from_width_and_depth`](Self::from_width_and_depth). If epsilon is not
+    /// above 0, or delta is not above 0 and below 1. If epsilon is infinite, or the shape does
     /// not keep the bound.
     pub fn with_error(
         width: u64,
@@ -103,14 +103,14 @@ impl CountMinParams {
         if least <= delta * (1.0 + 1e-9) {
             return Ok(Self { width, depth, epsilon, delta });
         }
-        Err(ParamError::TooLarge { parameter: "delta", value: least, max: delta })
+        Err(ParamError(ParamFault::TooLarge { parameter: "delta", value: least, max: delta }))
     }
 
     /// Computes the shape with the least epsilon in at most `bytes` bytes, for counters of `counter_bytes` bytes each.
     ///
     /// # Errors
-    /// [`ParamError::NotAProbability`] if `delta` is not above 0 and below 1. [`ParamError::OutOfRange`] if `bytes` is
-    /// too small for an epsilon below 1, or no counter has `counter_bytes` bytes.
+    /// If `delta` is not above 0 and below 1. If `bytes` is too small for an epsilon below 1, or no counter has
+    /// `counter_bytes` bytes.
     ///
     /// # Examples
     /// ```
@@ -141,9 +141,8 @@ impl CountMinParams {
     /// bytes each.
     ///
     /// # Errors
-    /// [`ParamError::NotAProbability`] if `epsilon` is not above 0 and below 1. [`ParamError::OutOfRange`] if the bytes
-    /// do not suffice for one row of more than `1 / epsilon` counters, or no counter has `counter_bytes` bytes.
-    /// [`ParamError::TooLarge`] if no row can have so many counters.
+    /// If `epsilon` is not above 0 and below 1. If the bytes do not suffice for one row of more than `1 / epsilon`
+    /// counters, or no counter has `counter_bytes` bytes. If no row can have so many counters.
     ///
     /// # Examples
     /// ```
@@ -239,7 +238,7 @@ fn depth_for(delta: f64) -> Result<u32, ParamError> {
     check_probability("delta", delta)?;
     let (depth, max) = (ceil(-log(delta)), f64::from(MAX_DEPTH));
     if depth > max {
-        return Err(ParamError::TooLarge { parameter: "depth", value: depth, max });
+        return Err(ParamError(ParamFault::TooLarge { parameter: "depth", value: depth, max }));
     }
     Ok(depth.max(1.0) as u32)
 }

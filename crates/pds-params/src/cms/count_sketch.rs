@@ -4,6 +4,7 @@ use libm::{exp, log, log1p, sqrt};
 
 use super::{MAX_DEPTH, check_bound, check_probability, check_shape, width_from};
 use crate::ParamError;
+use crate::internal::ParamFault;
 
 /// The shape of a count sketch, and its error bound.
 ///
@@ -40,8 +41,7 @@ impl CountSketchParams {
     /// Computes the shape with the fewest counters that keeps the error bound, among odd depths.
     ///
     /// # Errors
-    /// [`ParamError::NotAProbability`] if `epsilon` or `delta` is not above 0 and below 1. [`ParamError::TooLarge`] if
-    /// more counters are needed than possible.
+    /// If `epsilon` or `delta` is not above 0 and below 1. If more counters are needed than possible.
     pub fn new(epsilon: f64, delta: f64) -> Result<Self, ParamError> {
         check_probability("epsilon", epsilon)?;
         check_probability("delta", delta)?;
@@ -64,7 +64,7 @@ impl CountSketchParams {
     /// Epsilon is the root of `3 / width`, the error that a row exceeds with probability 1/3.
     ///
     /// # Errors
-    /// [`ParamError::OutOfRange`] if there are no counters, no rows, or too many of them.
+    /// If there are no counters, no rows, or too many of them.
     pub fn from_width_and_depth(width: u64, depth: u32) -> Result<Self, ParamError> {
         check_shape(width, depth)?;
         let delta = median_failure(depth, 1.0 / 3.0);
@@ -74,8 +74,8 @@ impl CountSketchParams {
     /// Accepts a shape with the error bound that it was designed for, for example from bytes.
     ///
     /// # Errors
-    /// Those of [`from_width_and_depth`](Self::from_width_and_depth). [`ParamError::NotAProbability`] if epsilon is not
-    /// above 0, or delta is not above 0 and below 1. [`ParamError::TooLarge`] if epsilon is infinite, or the shape does
+    /// Those of [`from_width_and_depth`](Self::from_width_and_depth). If epsilon is not
+    /// above 0, or delta is not above 0 and below 1. If epsilon is infinite, or the shape does
     /// not keep the bound.
     pub fn with_error(
         width: u64,
@@ -92,14 +92,13 @@ impl CountSketchParams {
         if least <= delta * (1.0 + 1e-9) {
             return Ok(shape);
         }
-        Err(ParamError::TooLarge { parameter: "delta", value: least, max: delta })
+        Err(ParamError(ParamFault::TooLarge { parameter: "delta", value: least, max: delta }))
     }
 
     /// Computes the shape with the least epsilon in at most `bytes` bytes, among odd depths.
     ///
     /// # Errors
-    /// [`ParamError::NotAProbability`] if `delta` is not above 0 and below 1. [`ParamError::OutOfRange`] if `bytes` is
-    /// too small for an epsilon below 1, or too large.
+    /// If `delta` is not above 0 and below 1. If `bytes` is too small for an epsilon below 1, or too large.
     ///
     /// # Examples
     /// ```

@@ -1,5 +1,6 @@
 use super::{MAX_TRACKED, check_probability, check_range, floor_product};
 use crate::ParamError;
+use crate::internal::ParamFault;
 
 /// Bytes per tracked key of 8 bytes: its slot and its places in the table.
 const TRACKED_BYTES: u64 = 48;
@@ -36,8 +37,7 @@ impl HeavyHittersParams {
     /// Computes the capacity `ceil(1 / phi)`, the least that misses no key above `phi` times the total.
     ///
     /// # Errors
-    /// [`ParamError::NotAProbability`] if `phi` is not above 0 and below 1. [`ParamError::TooLarge`] if the capacity
-    /// exceeds [`MAX_TRACKED`].
+    /// If `phi` is not above 0 and below 1. If the capacity exceeds [`MAX_TRACKED`].
     pub fn new(phi: f64) -> Result<Self, ParamError> {
         Self::with_error(phi, phi)
     }
@@ -55,7 +55,11 @@ impl HeavyHittersParams {
         let capacity = libm::ceil(1.0 / share);
         let max = MAX_TRACKED as f64;
         if capacity > max {
-            return Err(ParamError::TooLarge { parameter: "capacity", value: capacity, max });
+            return Err(ParamError(ParamFault::TooLarge {
+                parameter: "capacity",
+                value: capacity,
+                max,
+            }));
         }
         let capacity = capacity as u64;
         // The quotient may have been rounded down. The shares must sum to the whole.
@@ -66,8 +70,7 @@ impl HeavyHittersParams {
     /// Accepts the capacity as given.
     ///
     /// # Errors
-    /// [`ParamError::NotAProbability`] if `phi` is not above 0 and below 1. [`ParamError::OutOfRange`] if the capacity
-    /// is below `ceil(1 / phi)` or above [`MAX_TRACKED`].
+    /// If `phi` is not above 0 and below 1. If the capacity is below `ceil(1 / phi)` or above [`MAX_TRACKED`].
     pub fn with_capacity(phi: f64, capacity: u64) -> Result<Self, ParamError> {
         let least = Self::new(phi)?.capacity;
         check_range("capacity", capacity, least, MAX_TRACKED)?;
@@ -77,7 +80,7 @@ impl HeavyHittersParams {
     /// Computes the greatest capacity for keys of 8 bytes in `bytes` bytes. Phi and epsilon follow from it.
     ///
     /// # Errors
-    /// [`ParamError::OutOfRange`] if `bytes` is too small for two keys, or large enough for more than [`MAX_TRACKED`].
+    /// If `bytes` is too small for two keys, or large enough for more than [`MAX_TRACKED`].
     ///
     /// # Examples
     /// ```

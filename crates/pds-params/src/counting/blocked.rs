@@ -4,6 +4,7 @@ use crate::ParamError;
 use crate::bloom::HASH_COLLISION;
 use crate::check::{check_collisions, check_items, check_range, check_rate};
 use crate::design::{Design, design_methods};
+use crate::internal::ParamFault;
 
 /// Counters of 4 bits per line of 64 bytes: eight lanes of sixteen.
 pub const LINE_COUNTERS: u64 = 128;
@@ -88,9 +89,8 @@ impl BlockedCountingParams {
     /// Computes the fewest lines for which the mean rate of `expected_items` is at most `rate`.
     ///
     /// # Errors
-    /// [`ParamError::OutOfRange`] if there are no items. [`ParamError::NotAProbability`] if the rate is not between 0
-    /// and 1. [`ParamError::BelowCollisions`] if the rate is at or below the share of 64-bit hashes that collide.
-    /// [`ParamError::TooLarge`] if more than [`MAX_LINES`] are needed.
+    /// If there are no items. If the rate is not between 0 and 1. If the rate is at or below the share of 64-bit hashes
+    /// that collide. If more than [`MAX_LINES`] are needed.
     ///
     /// # Complexity
     /// At most about 100 evaluations of [`blocked_rate`].
@@ -102,7 +102,7 @@ impl BlockedCountingParams {
         let keeps = |lines| blocked_rate(lines, expected_items) + collisions <= rate;
         if !keeps(MAX_LINES) {
             let (parameter, max) = ("lines", MAX_LINES as f64);
-            return Err(ParamError::TooLarge { parameter, value: 2.0 * max, max });
+            return Err(ParamError(ParamFault::TooLarge { parameter, value: 2.0 * max, max }));
         }
         let (mut fails, mut holds) = (0, 1);
         while !keeps(holds) {
@@ -118,7 +118,7 @@ impl BlockedCountingParams {
     /// Accepts the number of lines as given, without a design.
     ///
     /// # Errors
-    /// [`ParamError::OutOfRange`] if there are no lines or more than [`MAX_LINES`].
+    /// If there are no lines or more than [`MAX_LINES`].
     pub fn from_lines(num_lines: u64) -> Result<Self, ParamError> {
         check_range("lines", num_lines, 1, MAX_LINES)?;
         Ok(Self { num_lines, design: Design::NONE })

@@ -9,6 +9,7 @@ use crate::ParamError;
 use crate::bloom::MAX_BITS;
 use crate::check::{check_items, check_range, check_rate};
 use crate::design::{Design, design_methods};
+use crate::internal::ParamFault;
 
 /// Validated parameters of a cuckoo filter.
 ///
@@ -45,8 +46,7 @@ impl CuckooParams {
     /// a lower load.
     ///
     /// # Errors
-    /// [`ParamError::OutOfRange`] if there are no items. [`ParamError::NotAProbability`] if the rate is not between 0
-    /// and 1. [`ParamError::TooLarge`] if more than [`MAX_BUCKETS`] are needed.
+    /// If there are no items. If the rate is not between 0 and 1. If more than [`MAX_BUCKETS`] are needed.
     pub fn new(expected_items: u64, rate: f64) -> Result<Self, ParamError> {
         check_items(expected_items)?;
         check_rate(rate)?;
@@ -73,8 +73,7 @@ impl CuckooParams {
     /// The promised rate is the resulting mean rate.
     ///
     /// # Errors
-    /// [`ParamError::OutOfRange`] if there are no items or the width is not allowed. [`ParamError::TooLarge`] if more
-    /// than [`MAX_BUCKETS`] are needed.
+    /// If there are no items or the width is not allowed. If more than [`MAX_BUCKETS`] are needed.
     pub fn from_items_and_fingerprint_bits(
         expected_items: u64,
         fingerprint_bits: u32,
@@ -93,7 +92,7 @@ impl CuckooParams {
     /// Accepts the shape as given, without a design.
     ///
     /// # Errors
-    /// [`ParamError::OutOfRange`] if there are no buckets, more than [`MAX_BUCKETS`], or the width is not allowed.
+    /// If there are no buckets, more than [`MAX_BUCKETS`], or the width is not allowed.
     pub fn from_buckets_and_fingerprint_bits(
         num_buckets: u64,
         fingerprint_bits: u32,
@@ -109,8 +108,8 @@ impl CuckooParams {
     /// The filter has no design.
     ///
     /// # Errors
-    /// [`ParamError::OutOfRange`] if there are no items, or if `bytes` is too small for them. The least number allowed
-    /// is then about the size that they need. [`ParamError::TooLarge`] if more than [`MAX_BUCKETS`] are needed.
+    /// If there are no items, or if `bytes` is too small for them. The least number allowed is then about the size that
+    /// they need. If more than [`MAX_BUCKETS`] are needed.
     ///
     /// # Examples
     /// ```
@@ -138,7 +137,12 @@ impl CuckooParams {
         best.map_or_else(
             || {
                 let (min, max) = (Self::new(items, 0.5)?.size_in_bytes(), MAX_BITS / 8);
-                Err(ParamError::OutOfRange { parameter: "bytes", value: bytes, min, max })
+                Err(ParamError(ParamFault::OutOfRange {
+                    parameter: "bytes",
+                    value: bytes,
+                    min,
+                    max,
+                }))
             },
             Ok,
         )
@@ -223,5 +227,9 @@ fn check_width(bits: u32) -> Result<(), ParamError> {
 }
 
 fn too_many_buckets(buckets: u64) -> ParamError {
-    ParamError::TooLarge { parameter: "buckets", value: buckets as f64, max: MAX_BUCKETS as f64 }
+    ParamError(ParamFault::TooLarge {
+        parameter: "buckets",
+        value: buckets as f64,
+        max: MAX_BUCKETS as f64,
+    })
 }

@@ -1,6 +1,7 @@
 use libm::sqrt;
 
 use super::{MAX_PRECISION, MIN_PRECISION, Sketch, relative_standard_error};
+use crate::internal::ParamFault;
 use crate::{Estimate, ParamError};
 
 /// The estimator of the number of distinct keys from the registers.
@@ -90,15 +91,15 @@ impl HllParams {
     /// Accepts the precision p, the binary logarithm of the number of registers.
     ///
     /// # Errors
-    /// [`ParamError::OutOfRange`] if the precision is below 4 or above 18.
+    /// If the precision is below 4 or above 18.
     pub const fn new(precision: u32) -> Result<Self, ParamError> {
         if precision < MIN_PRECISION || precision > MAX_PRECISION {
-            return Err(ParamError::OutOfRange {
+            return Err(ParamError(ParamFault::OutOfRange {
                 parameter: "precision",
                 value: precision as u64,
                 min: MIN_PRECISION as u64,
                 max: MAX_PRECISION as u64,
-            });
+            }));
         }
         Ok(Self { precision })
     }
@@ -106,27 +107,26 @@ impl HllParams {
     /// Computes the least precision whose relative standard error, at any number of items, is at most `standard_error`.
     ///
     /// # Errors
-    /// [`ParamError::NotAProbability`] if `standard_error` is not above 0 and below 1. [`ParamError::TooLarge`] if even
-    /// the greatest precision does not reach it.
+    /// If `standard_error` is not above 0 and below 1. If even the greatest precision does not reach it.
     pub fn for_standard_error(
         estimator: CardinalityEstimator,
         standard_error: f64,
     ) -> Result<Self, ParamError> {
         if !(standard_error > 0.0 && standard_error < 1.0) {
-            return Err(ParamError::NotAProbability {
+            return Err(ParamError(ParamFault::NotAProbability {
                 parameter: "standard_error",
                 value: standard_error,
-            });
+            }));
         }
         let root = estimator.error_constant() / standard_error;
         let least_registers = root * root;
         let reaches = |params: &Self| params.standard_error(estimator) <= standard_error;
         (MIN_PRECISION..=MAX_PRECISION).map(|precision| Self { precision }).find(reaches).ok_or(
-            ParamError::TooLarge {
+            ParamError(ParamFault::TooLarge {
                 parameter: "number of registers",
                 value: least_registers,
                 max: f64::from(1 << MAX_PRECISION),
-            },
+            }),
         )
     }
 
@@ -137,12 +137,17 @@ impl HllParams {
     /// memory ([`packed_bytes`](Self::packed_bytes)).
     ///
     /// # Errors
-    /// [`ParamError::OutOfRange`] if `bytes` is below 16.
+    /// If `bytes` is below 16.
     pub fn for_memory(bytes: u64) -> Result<Self, ParamError> {
         let (min, max) = (1 << MIN_PRECISION, 1 << MAX_PRECISION);
         match bytes.checked_ilog2() {
             Some(precision) if bytes >= min => Self::new(precision.min(MAX_PRECISION)),
-            _ => Err(ParamError::OutOfRange { parameter: "bytes", value: bytes, min, max }),
+            _ => Err(ParamError(ParamFault::OutOfRange {
+                parameter: "bytes",
+                value: bytes,
+                min,
+                max,
+            })),
         }
     }
 

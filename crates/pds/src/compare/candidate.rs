@@ -13,6 +13,7 @@ use crate::hash::PortableHasher;
 use crate::params::ParamError;
 use crate::params::bloom::MAX_BITS;
 use crate::registry::Structure;
+use pds_params::internal::ParamFault;
 
 /// A membership filter with its size for a number of items, and the properties that follow.
 ///
@@ -104,7 +105,12 @@ impl Candidate {
         };
         let Some(items) = greatest(u64::MAX, fits) else {
             let (min, max) = (single.size_in_bytes(), u64::MAX);
-            return Err(ParamError::OutOfRange { parameter: "bytes", value: bytes, min, max });
+            return Err(ParamError(ParamFault::OutOfRange {
+                parameter: "bytes",
+                value: bytes,
+                min,
+                max,
+            }));
         };
         Self::new(structure, items, rate)
     }
@@ -224,14 +230,17 @@ impl Clone for Candidate {
 }
 
 fn sizing(structure: &'static Structure) -> Result<&'static MembershipSizing, ParamError> {
-    structure.membership.as_ref().ok_or(ParamError::Missing { parameter: "membership filter" })
+    structure
+        .membership
+        .as_ref()
+        .ok_or(ParamError(ParamFault::Missing { parameter: "membership filter" }))
 }
 
 fn in_range(parameter: &'static str, value: u64, min: u64, max: u64) -> Result<(), ParamError> {
     if (min..=max).contains(&value) {
         return Ok(());
     }
-    Err(ParamError::OutOfRange { parameter, value, min, max })
+    Err(ParamError(ParamFault::OutOfRange { parameter, value, min, max }))
 }
 
 /// Returns the greatest number up to `max` for which `holds` is true. `holds` must be true from 1 up to some number,

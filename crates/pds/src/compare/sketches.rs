@@ -9,6 +9,7 @@ use super::reason::Titled;
 use super::{Against, CountAbilities, HumanBytes, Reason};
 use crate::params::ParamError;
 use crate::registry::{ALL, Structure};
+use pds_params::internal::ParamFault;
 
 /// The sizing of a structure that counts keys, and its abilities.
 pub(crate) struct FrequencySizing {
@@ -115,7 +116,7 @@ pub fn recommend_counts(needs: &CountNeeds) -> Result<Option<SketchRecommendatio
 /// Chooses the smallest structure that counts distinct keys as well as needed.
 ///
 /// # Errors
-/// [`ParamError::NotAProbability`] if the standard error is not above 0 and below 1. Another [`ParamError`] if no
+/// If the standard error is not above 0 and below 1. Another [`ParamError`] if no
 /// structure can keep it.
 ///
 /// # Examples
@@ -147,7 +148,7 @@ fn check_probability(parameter: &'static str, value: f64) -> Result<(), ParamErr
     if value > 0.0 && value < 1.0 {
         return Ok(());
     }
-    Err(ParamError::NotAProbability { parameter, value })
+    Err(ParamError(ParamFault::NotAProbability { parameter, value }))
 }
 
 /// A structure, its size, and the abilities that it lacks.

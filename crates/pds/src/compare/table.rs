@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use super::Candidate;
 use crate::params::ParamError;
 use crate::registry::{Structure, filters};
+use pds_params::internal::ParamFault;
 
 /// All membership filters for one promise, the best first.
 #[derive(Debug, Clone)]
@@ -43,7 +44,7 @@ impl Comparison {
     /// [`ParamError`] if it cannot keep the promise, or is not a membership filter.
     pub fn get(&self, structure: &Structure) -> Result<&Candidate, ParamError> {
         let row = self.rows.iter().find(|(other, _)| *other == structure);
-        let missing = ParamError::Missing { parameter: "membership filter" };
+        let missing = ParamError(ParamFault::Missing { parameter: "membership filter" });
         row.ok_or(missing)?.1.as_ref().map_err(|&error| error)
     }
 }

@@ -8,6 +8,7 @@ use std::io::{self, Read, Write};
 
 use pds_core::bytes::{ByteOptions, FromEnvelope, Header, OpenEnvelope, Sink, ToEnvelope};
 use pds_core::hash::PublicSeed;
+use pds_core::internal::DecodeFault;
 
 use super::kinds::OwnedFilter;
 use super::{FilterKind, FilterVisitor, Unsupported};
@@ -72,7 +73,7 @@ impl DynFilter {
     /// Reads portable bytes that hold a filter of any kind and nothing else.
     ///
     /// # Errors
-    /// [`DecodeError`] says what is wrong, and at which offset: [`OtherKind`](DecodeError::OtherKind) if the bytes hold no
+    /// [`DecodeError`] says what is wrong, and at which offset: [`Kind`](pds_core::error::DecodeErrorKind::Kind) if the bytes hold no
     /// filter, or one whose feature is off.
     ///
     /// # Complexity
@@ -407,7 +408,11 @@ impl<E: OpenEnvelope, S: PortableHasher + Clone + 'static> FilterVisitor<S> for 
 pub(super) fn not_a_filter(header: &Header) -> DecodeError {
     let off = feature_that_is_off(header.kind, |structure| structure.membership.is_some());
     let allowed = off.unwrap_or("a membership filter");
-    DecodeError::OtherKind { offset: header.kind_offset(), found: header.kind, allowed }
+    DecodeError(DecodeFault::OtherKind {
+        offset: header.kind_offset(),
+        found: header.kind,
+        allowed,
+    })
 }
 
 /// Writes the envelope of the filter inside.

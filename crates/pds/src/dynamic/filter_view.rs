@@ -64,7 +64,7 @@ impl<'a> DynFilterView<'a> {
     /// For a hasher with a secret key use [`ByteOptions::open`].
     ///
     /// # Errors
-    /// [`DecodeError`] says what is wrong, and at which offset: [`OtherKind`](DecodeError::OtherKind) if the bytes hold no
+    /// [`DecodeError`] says what is wrong, and at which offset: [`Kind`](pds_core::error::DecodeErrorKind::Kind) if the bytes hold no
     /// filter, or one whose feature is off.
     ///
     /// # Complexity
@@ -89,7 +89,8 @@ impl<S> DynFilterView<'_, S> {
     /// Verifies the bytes and copies the filter out of them.
     ///
     /// # Errors
-    /// As [`verify`](Self::verify), and [`Alloc`](DecodeError::Alloc) if the allocator refuses the memory.
+    /// As [`verify`](Self::verify), and [`Alloc`](pds_core::error::DecodeErrorKind::Alloc) if the allocator refuses the
+    /// memory.
     pub fn to_filter(&self) -> Result<DynFilter<S>, DecodeError> {
         self.view.to_filter()
     }

@@ -5,6 +5,7 @@ use core::any::Any;
 use core::fmt;
 
 use pds_core::bytes::{Envelope, Header, Portable, ToEnvelope};
+use pds_core::internal::Difference;
 
 use crate::Estimate;
 use crate::bytes::Kind;
@@ -153,7 +154,7 @@ impl<S: PortableHasher + 'static, K: SketchKind<S>> OwnedSketch<S> for K {
             Some(other) => self.merge_same(other),
             None => {
                 let (left, right) = (K::NAME, other.name());
-                Err(Incompatible::Mode { parameter: "kind", left, right })
+                Err(Incompatible(Difference::Mode { parameter: "kind", left, right }))
             }
         }
     }

@@ -8,6 +8,7 @@ use std::io::{self, Read, Write};
 
 use pds_core::bytes::{ByteOptions, FromEnvelope, Header, OpenEnvelope, Sink, ToEnvelope};
 use pds_core::hash::PublicSeed;
+use pds_core::internal::DecodeFault;
 
 use super::kinds::OwnedSketch;
 use super::{SketchKind, SketchVisitor};
@@ -60,7 +61,7 @@ impl DynSketch {
     /// Reads portable bytes that hold a sketch of any kind and nothing else.
     ///
     /// # Errors
-    /// [`DecodeError`] says what is wrong, and at which offset: [`OtherKind`](DecodeError::OtherKind) if the bytes hold no
+    /// [`DecodeError`] says what is wrong, and at which offset: [`Kind`](pds_core::error::DecodeErrorKind::Kind) if the bytes hold no
     /// sketch, or one whose feature is off.
     ///
     /// # Complexity
@@ -259,7 +260,11 @@ fn not_a_sketch(header: &Header) -> DecodeError {
         structure.frequency.is_some() || structure.cardinality.is_some()
     });
     let allowed = off.unwrap_or("a count-min or count sketch, a HyperLogLog or an UltraLogLog");
-    DecodeError::OtherKind { offset: header.kind_offset(), found: header.kind, allowed }
+    DecodeError(DecodeFault::OtherKind {
+        offset: header.kind_offset(),
+        found: header.kind,
+        allowed,
+    })
 }
 
 /// Writes the envelope of the sketch inside.

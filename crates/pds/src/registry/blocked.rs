@@ -9,6 +9,7 @@ use crate::compare::{Abilities, Ability, Design, LinesRead, MembershipSizing, Pr
 use crate::params::blocked::{MAX_SPLIT_BLOCKS, split_block_rate_with_collisions, split_blocks};
 use crate::params::bloom::HASH_COLLISION;
 use crate::params::{BlockedBloomParams, ParamError, Preference};
+use pds_params::internal::ParamFault;
 
 const ABILITIES: Abilities = Abilities {
     remove: Ability::No,
@@ -85,7 +86,7 @@ impl Design for SplitBlocks {
             blocks @ 1..=MAX_SPLIT_BLOCKS => Ok(Self(blocks)),
             value => {
                 let (parameter, min, max) = ("blocks", 1, MAX_SPLIT_BLOCKS);
-                Err(ParamError::OutOfRange { parameter, value, min, max })
+                Err(ParamError(ParamFault::OutOfRange { parameter, value, min, max }))
             }
         }
     }
