@@ -52,6 +52,10 @@ family! {
     SKETCHED_HEAVY_HITTERS = 12, "sketch with heavy hitters";
     HYPER_LOG_LOG = 16, "HyperLogLog sketch";
     ULTRA_LOG_LOG = 17, "UltraLogLog sketch";
+    RIBBON = 20, "ribbon filter";
+    FUSE = 21, "binary fuse filter";
+    RETRIEVAL = 22, "retrieval map";
+    EXACT = 24, "exact filter";
 }
 
 #[cfg(feature = "alloc")]

@@ -1,0 +1,35 @@
+#![doc = include_str!("../README.md")]
+#![no_std]
+#![deny(unsafe_code)]
+
+#[cfg(feature = "alloc")]
+extern crate alloc;
+#[cfg(feature = "std")]
+extern crate std;
+
+#[cfg(feature = "alloc")]
+mod entries;
+mod error;
+#[cfg(feature = "alloc")]
+mod options;
+#[cfg(feature = "alloc")]
+mod progress;
+#[cfg(feature = "alloc")]
+mod rest;
+#[cfg(feature = "alloc")]
+mod threads;
+
+pub use error::ConstructionError;
+#[cfg(feature = "alloc")]
+pub use progress::Progress;
+// The types in the signatures of this crate, so that its users need no dependency on `pds-core`.
+#[cfg(feature = "alloc")]
+pub use pds_core::bytes::{ByteOptions, Header};
+#[cfg(feature = "alloc")]
+pub use pds_core::storage;
+pub use pds_core::{
+    AllocError, Avalanching, DecodeError, DefaultHashBuilder, Incompatible, KeyHasher, Kind, Mixed,
+    ParamError, PortableHasher, Raw, SipHashBuilder,
+};
+#[cfg(feature = "std")]
+pub use pds_core::{FileError, ReadError};
