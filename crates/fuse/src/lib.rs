@@ -9,6 +9,8 @@ extern crate std;
 
 #[cfg(feature = "alloc")]
 mod entries;
+#[cfg(feature = "alloc")]
+mod equation;
 mod error;
 #[cfg(feature = "alloc")]
 mod options;
@@ -16,6 +18,10 @@ mod options;
 mod progress;
 #[cfg(feature = "alloc")]
 mod rest;
+#[cfg(feature = "alloc")]
+mod solve;
+#[cfg(feature = "alloc")]
+mod system;
 #[cfg(feature = "alloc")]
 mod threads;
 

@@ -15,6 +15,7 @@ mod hash_table;
 pub mod hll;
 #[doc(hidden)]
 pub mod internal;
+pub mod ribbon;
 
 pub use blocked::params::{BlockedBloomParams, Preference};
 pub use bloom::params::BloomParams;
