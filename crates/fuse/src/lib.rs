@@ -8,6 +8,10 @@ extern crate alloc;
 extern crate std;
 
 #[cfg(feature = "alloc")]
+mod arch;
+#[cfg(feature = "alloc")]
+mod codec;
+#[cfg(feature = "alloc")]
 mod entries;
 #[cfg(feature = "alloc")]
 mod equation;
@@ -19,15 +23,22 @@ mod progress;
 #[cfg(feature = "alloc")]
 mod rest;
 #[cfg(feature = "alloc")]
+mod ribbon;
+#[cfg(feature = "alloc")]
 mod solve;
 #[cfg(feature = "alloc")]
 mod system;
 #[cfg(feature = "alloc")]
 mod threads;
 
+#[doc(hidden)]
+#[cfg(feature = "alloc")]
+pub use arch::backends;
 pub use error::ConstructionError;
 #[cfg(feature = "alloc")]
 pub use progress::Progress;
+#[cfg(feature = "alloc")]
+pub use ribbon::{RibbonFilter, RibbonFilterBuilder, RibbonFilterView};
 // The types in the signatures of this crate, so that its users need no dependency on `pds-core`.
 #[cfg(feature = "alloc")]
 pub use pds_core::bytes::{ByteOptions, Header};
@@ -39,3 +50,4 @@ pub use pds_core::{
 };
 #[cfg(feature = "std")]
 pub use pds_core::{FileError, ReadError};
+pub use pds_params::ribbon::Preset;

@@ -7,14 +7,14 @@ use pds_core::AllocError;
 use pds_core::hash::reduce;
 use pds_core::internal::Words;
 use pds_params::ribbon::{
-    BUCKET, Columns, LastShape, LayerShape, MAX_LAST_KEYS, MAX_LAYERS, Preset, THRESHOLD_BITS,
-    THRESHOLDS, WINDOW, Width,
+    BUCKET, Columns, LastShape, LayerShape, MAX_LAST_KEYS, MAX_LAYERS, MAX_SEEDS, Preset,
+    THRESHOLD_BITS, THRESHOLDS, WINDOW, Width,
 };
 
 use crate::entries::{Entry, collect, reserve, sort};
 use crate::equation::{coefficients, rehash, salt};
 use crate::progress::Watch;
-use crate::system::{Layout, last_salt, ones};
+use crate::system::{Layout, RestForm, System, SystemParams, last_salt, ones};
 use crate::{ConstructionError, threads};
 
 /// Bounds of a construction. Whatever they are, it succeeds.
@@ -27,8 +27,7 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    // A seed fails with a probability of at most 3/4, so all fail once in 10^16 builds.
-    pub(crate) const DEFAULT: Self = Self { layers: MAX_LAYERS, seeds: 128 };
+    pub(crate) const DEFAULT: Self = Self { layers: MAX_LAYERS, seeds: MAX_SEEDS };
 }
 
 /// A system to solve.
@@ -36,18 +35,15 @@ impl Limits {
 pub(crate) struct Problem<'a> {
     pub(crate) columns: Columns,
     pub(crate) preset: Preset,
+    pub(crate) rest: RestForm,
     pub(crate) parallel: bool,
     pub(crate) watch: &'a Watch<'a>,
     pub(crate) limits: Limits,
 }
 
-/// A system, and the entries that it could not take.
-pub(crate) struct Solution<E> {
-    pub(crate) words: Words,
-    pub(crate) layout: Layout,
-    pub(crate) seed: u64,
-    /// In ascending order of their hashes.
-    pub(crate) rest: Vec<E>,
+/// A solved system.
+pub(crate) struct Solution {
+    pub(crate) system: System<Words>,
     /// Number of seeds that failed.
     pub(crate) retries: u64,
 }
@@ -64,8 +60,8 @@ pub(crate) fn solve<E: Entry>(
     entries: Vec<E>,
     problem: Problem<'_>,
     bits: impl Fn(&E) -> u64 + Sync,
-) -> Result<Solution<E>, ConstructionError> {
-    let Problem { columns, preset, parallel, watch, limits } = problem;
+) -> Result<Solution, ConstructionError> {
+    let Problem { columns, preset, rest, parallel, limits, .. } = problem;
     let keys = entries.len() as u64;
     let (mut entries, mut solutions, mut thresholds) = (entries, Vec::new(), Vec::new());
     let mut bumped = Vec::new();
@@ -87,18 +83,23 @@ pub(crate) fn solve<E: Entry>(
         entries = collect(entries.iter().copied())?;
         bumped.push(entries.len() as u64);
     }
-    let last = solve_last(entries, problem, bits)?;
-    let layout = Layout::new(keys, columns, preset, last.seed, bumped.iter().copied());
-    let mut words = Words::zeroed(layout.len())?;
+    let last = solve_last(entries, problem, &bits)?;
+    let params = SystemParams {
+        keys,
+        columns,
+        preset,
+        seed: last.seed,
+        layers: bumped.len(),
+        rest: last.rest.len() as u64,
+    };
+    let layout = Layout::new(&params, bumped.iter().copied());
+    let mut words = Words::zeroed(layout.len() + params.rest * rest.words())?;
     let parts = solutions.iter().chain([&last.words]).chain(&thresholds).map(|part| &part[..]);
-    let mut left = &mut words[..];
-    for part in parts.chain([&bumped[..]]) {
-        let (into, rest) = mem::take(&mut left).split_at_mut(part.len());
-        into.copy_from_slice(part);
-        left = rest;
-    }
-    watch.advance(0)?;
-    Ok(Solution { words, layout, seed: last.seed, rest: last.rest, retries: last.retries })
+    let parts = parts.flatten().chain(&bumped).copied();
+    let hashes = last.rest.iter().map(Entry::hash);
+    let values = last.rest.iter().map(&bits).filter(|_| rest == RestForm::Bits);
+    words.iter_mut().zip(parts.chain(hashes).chain(values)).for_each(|(word, part)| *word = part);
+    Ok(Solution { system: System::new(words, params, layout), retries: last.retries })
 }
 
 /// The equation of a key: where its window is, and its right-hand sides.
@@ -374,7 +375,7 @@ mod tests {
 
     fn problem<'a>(columns: Columns, watch: &'a Watch<'a>) -> Problem<'a> {
         let (preset, limits) = (Preset::Compact, Limits::DEFAULT);
-        Problem { columns, preset, parallel: false, watch, limits }
+        Problem { columns, preset, rest: RestForm::Hashes, parallel: false, watch, limits }
     }
 
     fn sorted(seed: u64, keys: usize) -> Vec<u64> {
@@ -383,16 +384,13 @@ mod tests {
         entries
     }
 
-    /// Checks that each key of a solution satisfies its equations, or is left over.
-    fn check(entries: &[u64], solution: &Solution<u64>) {
-        let rest = &solution.rest;
-        assert!(rest.is_sorted());
+    fn solved(entries: &[u64], problem: Problem<'_>) -> Solution {
+        let solution = solve(entries.to_vec(), problem, |&hash| fingerprint(hash)).unwrap();
+        let system = &solution.system;
         for &hash in entries {
-            let window = solution.layout.window(&solution.words, hash);
-            let is_met =
-                window.is_some_and(|window| window.has(&solution.words, fingerprint(hash)));
-            assert!(is_met || rest.binary_search(&hash).is_ok(), "{hash:x} of {}", entries.len());
+            assert!(system.has(system.words(), hash), "{hash:x} of {}", entries.len());
         }
+        solution
     }
 
     #[test]
@@ -403,13 +401,42 @@ mod tests {
             for columns in [1, 8, 13] {
                 let entries = sorted(keys as u64, keys);
                 let columns = Columns::whole(columns).unwrap();
-                let solution =
-                    solve(entries.clone(), problem(columns, &watch), |&hash| fingerprint(hash))
-                        .unwrap();
-                assert!(solution.rest.is_empty());
-                check(&entries, &solution);
+                let solution = solved(&entries, problem(columns, &watch));
+                assert_eq!(solution.system.params().rest, 0);
             }
         }
+    }
+
+    /// Whatever fails, every key is there: in a later layer, or in the exact list.
+    #[test]
+    fn bounds_of_layers_and_seeds_are_no_bounds_of_success() {
+        let watch = Watch::new(None, 0);
+        for keys in [0, 1, 2, 100, 2_048, 2_049, 60_000] {
+            let entries = sorted(7 + keys as u64, keys);
+            for layers in 0..3 {
+                for seeds in [0, 1] {
+                    let limits = Limits { layers, seeds };
+                    let columns = Columns::whole(5).unwrap();
+                    let solution = solved(&entries, Problem { limits, ..problem(columns, &watch) });
+                    let params = solution.system.params();
+                    let all = layers == 0 && keys > 2_048;
+                    assert!(!all || params.rest == keys as u64);
+                    assert!(all || params.rest * 10 <= 20 + keys as u64, "{params:?}");
+                    assert!(solution.retries <= seeds);
+                }
+            }
+        }
+    }
+
+    /// Hashes that all fall on one bucket: all but some dozens are bumped, and mixed anew.
+    #[test]
+    fn hashes_that_are_not_uniform_are_stored() {
+        let watch = Watch::new(None, 0);
+        let columns = Columns::whole(8).unwrap();
+        let dense: Vec<u64> = (0..10_000).collect();
+        assert_eq!(solved(&dense, problem(columns, &watch)).system.params().rest, 0);
+        let sparse: Vec<u64> = (0..10_000).map(|i| i << 40).collect();
+        assert_eq!(solved(&sparse, problem(columns, &watch)).system.params().rest, 0);
     }
 
     /// `cargo test -p fuse --lib -- --ignored --nocapture overhead`
@@ -418,23 +445,21 @@ mod tests {
     fn overhead() {
         let watch = Watch::new(None, 0);
         for keys in [
-            1_000, 2_048, 2_049, 3_000, 4_000, 6_000, 10_000, 30_000, 100_000, 262_143, 262_144,
-            1_000_000, 4_000_000,
+            1, 10, 30, 100, 300, 1_000, 2_048, 2_049, 3_000, 4_000, 6_000, 10_000, 30_000, 100_000,
+            262_143, 262_144, 1_000_000, 4_000_000,
         ] {
             for preset in [Preset::Compact, Preset::Quick] {
-                let (mut words, mut layers, mut retries) = (0, Vec::new(), 0);
+                let (mut words, mut retries) = (0, 0);
                 for round in 0..3 {
                     let entries = sorted(round * 1_000_000_000 + keys as u64, keys);
                     let problem = Problem { preset, ..problem(Columns::whole(8).unwrap(), &watch) };
-                    let solution = solve(entries, problem, |&hash| fingerprint(hash)).unwrap();
-                    words += solution.layout.len();
+                    let solution = solved(&entries, problem);
+                    words += solution.system.words().len();
                     retries += solution.retries;
-                    let at = solution.words.len() - solution.layout.layers().len();
-                    layers = solution.words[at..].to_vec();
                 }
                 let bits = words as f64 * 64.0 / 3.0 / keys as f64;
                 std::println!(
-                    "{keys} {preset:?}: {bits:.4} bits, {:.3} %, bumped {layers:?}, {retries} retries",
+                    "{keys} {preset:?}: {bits:.4} bits, {:.3} %, {retries} retries",
                     bits / 0.08 - 100.0
                 );
             }

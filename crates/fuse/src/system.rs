@@ -1,13 +1,20 @@
 //! A solved system: where the equation of a key lies in the words, and what it yields.
 
+use core::ops::RangeInclusive;
+use core::{iter, mem};
+
 use pds_core::hash::reduce;
-use pds_core::internal::StoredWord;
+use pds_core::internal::{Backend, StoredWord, Visitor, prefetch, visit_ahead};
+use pds_core::storage::{WordSource, Words};
+use pds_core::{AllocError, ParamError};
 use pds_params::ribbon::{
-    BUCKET, Columns, LastShape, LayerShape, MAX_LAST_KEYS, MAX_LAYERS, Preset, THRESHOLD_BITS,
-    THRESHOLDS, WINDOW, Width,
+    BUCKET, Columns, LastShape, LayerShape, MAX_KEYS, MAX_LAST_KEYS, MAX_LAYERS, MAX_SEEDS, Preset,
+    THRESHOLD_BITS, THRESHOLDS, WINDOW, Width,
 };
 
-use crate::equation::{coefficients, rehash, salt};
+use crate::arch::{COLUMNS, Kernel};
+use crate::equation::{coefficients, fingerprint, rehash, salt};
+use crate::rest;
 
 /// Number of the last layer in the salts of all layers, to which its seed is added.
 const LAST: u64 = 1 << 32;
@@ -17,10 +24,302 @@ pub(crate) const fn last_salt(seed: u64) -> u64 {
     salt(LAST + seed)
 }
 
+/// What follows the hash of each key in the exact list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RestForm {
+    /// Nothing.
+    Hashes,
+    /// After all hashes, the bits of each key.
+    Bits,
+}
+
+impl RestForm {
+    /// Returns the number of words per key.
+    pub(crate) const fn words(self) -> u64 {
+        match self {
+            Self::Hashes => 1,
+            Self::Bits => 2,
+        }
+    }
+}
+
+/// The numbers that determine a system together with what its layers bump.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SystemParams {
+    pub(crate) keys: u64,
+    pub(crate) columns: Columns,
+    pub(crate) preset: Preset,
+    /// Seed of the last layer.
+    pub(crate) seed: u64,
+    /// Number of layers before the last one.
+    pub(crate) layers: usize,
+    /// Number of keys in the exact list.
+    pub(crate) rest: u64,
+}
+
+impl SystemParams {
+    /// Names of the numbers.
+    pub(crate) const NAMES: [&'static str; 6] =
+        ["keys", "columns", "preset", "seed", "layers", "keys of the exact list"];
+
+    /// Returns the numbers.
+    pub(crate) const fn numbers(&self) -> [u64; 6] {
+        let Self { keys, columns, preset, seed, layers, rest } = *self;
+        [keys, columns.steps() as u64, preset as u64, seed, layers as u64, rest]
+    }
+
+    /// Checks the numbers of a system.
+    ///
+    /// # Errors
+    /// [`ParamError::OutOfRange`] names the number.
+    pub(crate) fn from_numbers(numbers: [u64; 6]) -> Result<Self, ParamError> {
+        let [keys, steps, preset, seed, layers, rest] = numbers;
+        let check = |index: usize, max| match numbers[index] <= max {
+            true => Ok(()),
+            false => {
+                let (parameter, value) = (Self::NAMES[index], numbers[index]);
+                Err(ParamError::OutOfRange { parameter, value, min: 0, max })
+            }
+        };
+        check(0, MAX_KEYS)?;
+        let columns = Columns::from_steps(u32::try_from(steps).unwrap_or(u32::MAX))?;
+        check(2, 1)?;
+        check(3, MAX_SEEDS - 1)?;
+        check(4, MAX_LAYERS as u64)?;
+        check(5, keys)?;
+        let preset = if preset == 0 { Preset::Compact } else { Preset::Quick };
+        Ok(Self { keys, columns, preset, seed, layers: index(layers), rest })
+    }
+
+    /// Returns the least and the greatest number of words of a system with an exact list in this form.
+    pub(crate) fn words(&self, rest: RestForm) -> RangeInclusive<u64> {
+        let with = |bumped: u64| Layout::new(self, iter::repeat_n(bumped, self.layers)).len();
+        let (fewest, most) = (with(0), with(self.keys));
+        let most = match self.layers {
+            0 => most,
+            _ => most + LastShape::new(MAX_LAST_KEYS).solution_words(self.columns),
+        };
+        let rest = self.rest * rest.words();
+        fewest + rest..=most + rest
+    }
+}
+
+/// A solved system with its exact list.
+#[derive(Clone, Debug)]
+pub(crate) struct System<W> {
+    words: W,
+    params: SystemParams,
+    layout: Layout,
+    kernel: Kernel,
+}
+
+impl<W> System<W> {
+    pub(crate) fn new(words: W, params: SystemParams, layout: Layout) -> Self {
+        Self { words, params, layout, kernel: Kernel::new(Backend::best()) }
+    }
+
+    /// Replaces the code that sums slots.
+    pub(crate) fn set_backend(&mut self, backend: Backend) {
+        self.kernel = Kernel::new(backend);
+    }
+
+    pub(crate) const fn params(&self) -> &SystemParams {
+        &self.params
+    }
+
+    pub(crate) const fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    pub(crate) const fn storage(&self) -> &W {
+        &self.words
+    }
+}
+
+impl<W: WordSource> System<W> {
+    /// Finds the parts of a system in its words.
+    ///
+    /// # Errors
+    /// The index of a word, its value, and what is allowed.
+    pub(crate) fn open(words: W, params: SystemParams, rest: RestForm) -> Result<Self, Misfit> {
+        let slice = words.as_words();
+        let rest_words = index(params.rest * rest.words());
+        let end = slice.len().saturating_sub(rest_words);
+        let at = end.saturating_sub(params.layers);
+        let bumped = slice[at..end].iter().map(StoredWord::value);
+        let (name, mut most) = ("the number of bumped keys", params.keys);
+        for (index, keys) in (at..).zip(bumped.clone()) {
+            if keys > most {
+                let allowed = "at most the number of keys of its layer";
+                return Err(Misfit { name, index, found: keys, allowed });
+            }
+            most = keys;
+        }
+        let layout = Layout::new(&params, bumped.chain(iter::repeat(0)).take(params.layers));
+        if layout.len() != end as u64 || params.rest > layout.last_keys() {
+            let allowed = "such that the layers have the size of the payload";
+            return Err(Misfit { name, index: at, found: most, allowed });
+        }
+        Ok(Self::new(words, params, layout))
+    }
+
+    /// Returns the words as they are stored. Call it once per operation or batch.
+    #[inline(always)]
+    pub(crate) fn words(&self) -> &[W::Word] {
+        self.words.as_words()
+    }
+
+    /// Returns whether the system has the fingerprint of a hash, or the exact list has the hash.
+    #[inline(always)]
+    pub(crate) fn has(&self, words: &[W::Word], hash: u64) -> bool {
+        let window = self.layout.window(words, hash);
+        window.is_some_and(|window| window.has(self.kernel, words, fingerprint(hash)))
+            || self.rest_index(words, hash).is_some()
+    }
+
+    /// Returns the index of a hash in the exact list.
+    #[inline(always)]
+    pub(crate) fn rest_index(&self, words: &[W::Word], hash: u64) -> Option<usize> {
+        if self.params.rest == 0 { None } else { rest::find(self.rest_hashes(words), hash) }
+    }
+
+    /// Copies the system with fewer columns: the one that would be solved for them.
+    ///
+    /// # Errors
+    /// [`AllocError`] if the allocator refuses the memory.
+    // Which keys a layer bumps does not depend on the columns, and each column is solved on its own.
+    pub(crate) fn narrowed(
+        &self,
+        columns: Columns,
+        rest: RestForm,
+    ) -> Result<System<Words>, AllocError> {
+        debug_assert!(columns.steps() <= self.params.columns.steps());
+        let old = self.words();
+        let bumped_at = index(self.layout.len()) - self.params.layers;
+        let bumped = old[bumped_at..].iter().take(self.params.layers).map(StoredWord::value);
+        let params = SystemParams { columns, ..self.params };
+        let layout = Layout::new(&params, bumped);
+        let mut words = Words::zeroed(layout.len() + params.rest * rest.words())?;
+        for (from, to) in self.layout.groups().zip(layout.groups()) {
+            to.copy(&mut words, from, old);
+        }
+        let solutions = |layout: &Layout| index(layout.last.groups.end());
+        let others = old[solutions(&self.layout)..].iter().map(StoredWord::value);
+        let copies = words[solutions(&layout)..].iter_mut();
+        copies.zip(others).for_each(|(copy, word)| *copy = word);
+        Ok(System::new(words, params, layout))
+    }
+
+    /// Finds a word with an unused bit that is set. Returns its index and its value.
+    pub(crate) fn first_unclean(&self) -> Option<(usize, u64)> {
+        let last = &self.layout.last.groups;
+        let tail = (last.end(), last.tail * u64::from(last.columns));
+        let thresholds = self.layout.layers().iter().map(|layer| {
+            let bits = layer.starts / BUCKET * THRESHOLD_BITS;
+            (layer.thresholds_at + layer.threshold_words(), bits)
+        });
+        let unclean = |(end, bits): (u64, u64)| {
+            let at = index(end).checked_sub(1).filter(|_| bits % 64 > 0)?;
+            let word = self.words()[at].value();
+            (word & !ones(bits % 64) != 0).then_some((at, word))
+        };
+        thresholds.chain([tail]).find_map(unclean)
+    }
+
+    /// Finds a hash in the exact list that is not above the one before.
+    pub(crate) fn first_unordered(&self) -> Option<Misfit> {
+        let hashes = self.rest_hashes(self.words());
+        let place = rest::first_unordered(hashes)?;
+        let (name, index) = ("a hash in the exact list", index(self.layout.len()) + place);
+        Some(Misfit { name, index, found: hashes[place].value(), allowed: "above the one before" })
+    }
+
+    /// Tests many hashes, as [`has`](Self::has).
+    pub(crate) fn has_each(&self, hashes: &[u64], answers: &mut [bool]) {
+        let words = self.words();
+        visit_ahead(hashes, |&hash| hash, Has { system: self, words, answers });
+    }
+
+    /// Returns the mean rate at which the fingerprints of strangers are met.
+    pub(crate) fn rate(&self) -> f64 {
+        // Strangers are spread over the layers as keys are.
+        let bumped_at = index(self.layout.len()) - self.params.layers;
+        let words = self.words();
+        let mut left = self.params.keys;
+        let mut rate = 0.0;
+        for (number, groups) in self.layout.groups().enumerate() {
+            let is_last = number == self.params.layers;
+            let bumped = if is_last { 0 } else { words[bumped_at + number].value().min(left) };
+            rate += (left - bumped) as f64 * groups.rate;
+            left = bumped;
+        }
+        if self.params.keys == 0 { 0.0 } else { rate / self.params.keys as f64 }
+    }
+
+    #[inline(never)]
+    fn rest_hashes<'a>(&self, words: &'a [W::Word]) -> &'a [W::Word] {
+        let start = index(self.layout.len());
+        &words[start..start + index(self.params.rest)]
+    }
+}
+
+/// The visitor of a batch of lookups.
+struct Has<'a, W: WordSource> {
+    system: &'a System<W>,
+    words: &'a [W::Word],
+    answers: &'a mut [bool],
+}
+
+impl<W: WordSource> Visitor for Has<'_, W> {
+    type Place = u64;
+
+    #[inline(always)]
+    fn prefetch(&self, hash: u64) -> u64 {
+        self.system.layout.prefetch(self.words, hash);
+        hash
+    }
+
+    #[inline(always)]
+    fn visit(&mut self, index: usize, hash: u64) {
+        self.answers[index] = self.system.has(self.words, hash);
+    }
+
+    #[inline(always)]
+    fn end(&mut self, len: usize) {
+        self.answers = &mut mem::take(&mut self.answers)[len..];
+    }
+}
+
+impl System<Words> {
+    /// Copies the system.
+    ///
+    /// # Errors
+    /// [`AllocError`] if the allocator refuses the memory.
+    pub(crate) fn try_clone(&self) -> Result<Self, AllocError> {
+        let Self { ref words, params, layout, kernel } = *self;
+        Ok(Self { words: words.try_clone()?, params, layout, kernel })
+    }
+}
+
+impl PartialEq for System<Words> {
+    fn eq(&self, other: &Self) -> bool {
+        self.params == other.params && self.words == other.words
+    }
+}
+
+/// A word that does not fit the others.
+pub(crate) struct Misfit {
+    pub(crate) name: &'static str,
+    /// Its index.
+    pub(crate) index: usize,
+    pub(crate) found: u64,
+    pub(crate) allowed: &'static str,
+}
+
 /// Places of all parts of a system in its words.
 ///
 /// In this order: the solutions of the layers, the thresholds of the layers but the last, and the number of keys that each
-/// of these bumps.
+/// of these bumps. The exact list follows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Layout {
     layers: [Layer; MAX_LAYERS],
@@ -33,32 +332,25 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// Lays out a system of `keys` keys, of which `bumped[i]` are bumped from layer `i`, at most [`MAX_LAYERS`] times.
-    pub(crate) fn new(
-        keys: u64,
-        columns: Columns,
-        preset: Preset,
-        seed: u64,
-        bumped: impl ExactSizeIterator<Item = u64> + Clone,
-    ) -> Self {
-        let count = bumped.len();
+    /// Lays out a system of which layer `i` bumps `bumped[i]` keys.
+    pub(crate) fn new(params: &SystemParams, bumped: impl Iterator<Item = u64>) -> Self {
+        let SystemParams { keys, columns, preset, seed, layers: count, .. } = *params;
         let mut layers = [Layer::default(); MAX_LAYERS];
         let (mut left, mut at) = (keys, 0);
-        for ((number, layer), bumped) in (0..).zip(&mut layers).zip(bumped.clone()) {
+        for ((number, layer), bumped) in (0..).zip(&mut layers[..count]).zip(bumped) {
             let shape = LayerShape::new(left, preset);
             *layer = Layer::new(number, shape, columns, at);
-            at = u64::saturating_add(at, shape.solution_words(columns));
+            at += shape.solution_words(columns);
             left = bumped;
         }
         let shape = LastShape::new(if left > MAX_LAST_KEYS { 0 } else { left });
         let last = LastLayer::new(seed, shape, columns, at);
-        let mut thresholds_at = at.saturating_add(shape.solution_words(columns));
+        let mut len = at + shape.solution_words(columns);
         for layer in &mut layers[..count] {
-            layer.thresholds_at = thresholds_at;
-            thresholds_at = thresholds_at.saturating_add(layer.threshold_words());
+            layer.thresholds_at = len;
+            len += layer.threshold_words();
         }
-        let len = thresholds_at.saturating_add(count as u64);
-        Self { layers, count, last, last_keys: left, len }
+        Self { layers, count, last, last_keys: left, len: len + count as u64 }
     }
 
     /// Returns the number of words.
@@ -71,8 +363,9 @@ impl Layout {
         &self.layers[..self.count]
     }
 
-    pub(crate) const fn last(&self) -> &LastLayer {
-        &self.last
+    /// Returns the groups of all layers.
+    fn groups(&self) -> impl Iterator<Item = &Groups> {
+        self.layers().iter().map(|layer| &layer.groups).chain([&self.last.groups])
     }
 
     /// Returns the number of keys that all layers but the last bump.
@@ -92,6 +385,14 @@ impl Layout {
             }
         }
         self.later_window(words, hash)
+    }
+
+    /// Prefetches what the first layer has of a key.
+    #[inline(always)]
+    fn prefetch<W: StoredWord>(&self, words: &[W], hash: u64) {
+        if self.count > 0 {
+            self.layers[0].prefetch(words, hash);
+        }
     }
 
     #[inline(never)]
@@ -117,7 +418,7 @@ impl Layer {
         Self {
             starts: shape.starts(),
             segments: shape.segments(),
-            groups: Groups::new(shape.width(columns), shape.groups(), at),
+            groups: Groups::new(shape.width(columns), shape.groups(), at, shape.rate(columns)),
             thresholds_at: 0,
             salt: salt(number),
         }
@@ -125,6 +426,15 @@ impl Layer {
 
     const fn threshold_words(&self) -> u64 {
         (self.starts / BUCKET * THRESHOLD_BITS).div_ceil(64)
+    }
+
+    #[inline(always)]
+    fn prefetch<W: StoredWord>(&self, words: &[W], hash: u64) {
+        let start = reduce(hash, self.starts);
+        let slot = start + reduce(hash, self.segments) * WINDOW;
+        prefetch(words, index(self.thresholds_at + start / BUCKET / 32));
+        prefetch(words, index(self.groups.word_of(slot / WINDOW)));
+        prefetch(words, index(self.groups.word_of(slot / WINDOW + 1)));
     }
 
     /// Returns the window of a key by its hash for this layer. `None` if the key is bumped.
@@ -159,7 +469,10 @@ impl LastLayer {
         Self {
             starts: shape.starts(),
             slots: shape.window(),
-            groups: Groups { tail: shape.tail(), ..Groups::new(width, shape.full_groups(), at) },
+            groups: Groups {
+                tail: shape.tail(),
+                ..Groups::new(width, shape.full_groups(), at, shape.rate(columns))
+            },
             salt: last_salt(seed),
         }
     }
@@ -188,11 +501,14 @@ pub(crate) struct Groups {
     full: u64,
     /// Number of slots in the group after the whole ones, where each column has only so many bits.
     tail: u64,
+    /// Mean rate at which strangers are met.
+    rate: f64,
 }
 
 impl Groups {
-    const fn new(width: Width, full: u64, at: u64) -> Self {
-        Self { at, columns: width.columns, wider: width.wider_groups, full, tail: 0 }
+    const fn new(width: Width, full: u64, at: u64, rate: f64) -> Self {
+        let (columns, wider) = (width.columns, width.wider_groups);
+        Self { at, columns, wider, full, tail: 0, rate }
     }
 
     /// Returns the index of the first word of a group.
@@ -200,6 +516,28 @@ impl Groups {
     const fn word_of(&self, group: u64) -> u64 {
         let wider = if group < self.wider { group } else { self.wider };
         self.at + group * self.columns as u64 + wider
+    }
+
+    /// Returns the index of the word after the last one.
+    const fn end(&self) -> u64 {
+        self.word_of(self.full) + (self.tail * self.columns as u64).div_ceil(64)
+    }
+
+    /// Copies the first columns of groups that have more of them.
+    fn copy<W: StoredWord>(&self, words: &mut [u64], wider: &Self, from: &[W]) {
+        let copied = |from: &[W], to: &mut [u64]| {
+            to.iter_mut().zip(from).for_each(|(to, from)| *to = from.value());
+        };
+        for group in 0..self.full {
+            let to = index(self.word_of(group))..index(self.word_of(group + 1));
+            copied(&from[index(wider.word_of(group))..], &mut words[to]);
+        }
+        let tail = index(self.word_of(self.full))..index(self.end());
+        copied(&from[index(wider.word_of(self.full))..], &mut words[tail.clone()]);
+        let bits = self.tail * u64::from(self.columns);
+        if let Some(last) = words[tail].last_mut().filter(|_| bits % 64 > 0) {
+            *last &= ones(bits % 64);
+        }
     }
 
     /// Returns the number of bits from a column of a group to the next.
@@ -254,43 +592,53 @@ impl Window {
 
     /// Returns the sum of the slots in each column: that of column `j` in bit `j`.
     #[inline(always)]
-    pub(crate) fn bits<W: StoredWord>(&self, words: &[W]) -> u64 {
+    pub(crate) fn bits<W: StoredWord>(&self, kernel: Kernel, words: &[W]) -> u64 {
         if self.steps != [64; 2] {
             return self.bits_in_tail(words);
         }
-        let columns = self.columns as usize;
-        let near = &words[self.near..self.near + columns];
-        let far = &words[self.far..self.far + columns];
-        let [near_coefficients, far_coefficients] = self.coefficients;
-        let pairs = near.iter().zip(far).enumerate();
-        pairs.fold(0, |bits, (column, (near, far))| {
-            let sum = near.value() & near_coefficients ^ far.value() & far_coefficients;
-            bits | parity(sum) << column
+        let (near, far) = self.groups(words);
+        let chunks = near.chunks(COLUMNS).zip(far.chunks(COLUMNS)).zip((0..).step_by(COLUMNS));
+        chunks.fold(0, |bits, ((near, far), column)| {
+            bits | kernel.sums(near, far, self.coefficients) << column
         })
     }
 
     /// Returns whether the sum of each column is the bit of `bits` for it.
     #[inline(always)]
-    pub(crate) fn has<W: StoredWord>(&self, words: &[W], bits: u64) -> bool {
-        (self.bits(words) ^ bits) & ones(self.columns.into()) == 0
+    pub(crate) fn has<W: StoredWord>(&self, kernel: Kernel, words: &[W], bits: u64) -> bool {
+        if self.steps != [64; 2] {
+            return (self.bits_in_tail(words) ^ bits) & ones(self.columns.into()) == 0;
+        }
+        let (near, far) = self.groups(words);
+        let differs = |near: &[W], far: &[W], bits: u64| {
+            (kernel.sums(near, far, self.coefficients) ^ bits) & ones(near.len() as u64) != 0
+        };
+        if near.len() <= COLUMNS {
+            return !differs(near, far, bits);
+        }
+        // Most strangers are found out by the first columns.
+        let mut chunks = near.chunks(COLUMNS).zip(far.chunks(COLUMNS)).zip((0..).step_by(COLUMNS));
+        !chunks.any(|((near, far), column)| differs(near, far, bits >> column))
+    }
+
+    /// Returns the words of either group.
+    #[inline(always)]
+    fn groups<'a, W>(&self, words: &'a [W]) -> (&'a [W], &'a [W]) {
+        let columns = self.columns as usize;
+        (&words[self.near..][..columns], &words[self.far..][..columns])
     }
 
     #[inline(never)]
     fn bits_in_tail<W: StoredWord>(&self, words: &[W]) -> u64 {
         let [near_step, far_step] = self.steps;
-        let [near_coefficients, far_coefficients] = self.coefficients;
+        let [of_near, of_far] = self.coefficients;
         (0..u64::from(self.columns)).fold(0, |bits, column| {
             let near = bits_from(words, self.near, column * near_step);
             let far = bits_from(words, self.far, column * far_step);
-            bits | parity(near & near_coefficients ^ far & far_coefficients) << column
+            let sum = near & of_near ^ far & of_far;
+            bits | u64::from(sum.count_ones() & 1) << column
         })
     }
-}
-
-/// Returns the parity of a number of ones.
-#[inline(always)]
-fn parity(word: u64) -> u64 {
-    u64::from(word.count_ones() & 1)
 }
 
 /// Returns the 64 bits from a bit of a word on. Those beyond the last word are 0.

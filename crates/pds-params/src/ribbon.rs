@@ -26,6 +26,14 @@ pub const THRESHOLD_BITS: u64 = 2;
 /// Greatest number of layers before the last one.
 pub const MAX_LAYERS: usize = 8;
 
+/// Greatest number of keys of a system.
+pub const MAX_KEYS: u64 = 1 << 48;
+
+/// Number of seeds of a last layer.
+///
+/// A seed fails with a probability of at most 3/4, so all of them fail once in 10^16 builds.
+pub const MAX_SEEDS: u64 = 128;
+
 /// Greatest number of keys in a last layer.
 pub const MAX_LAST_KEYS: u64 = 2_048;
 
@@ -88,6 +96,23 @@ impl Columns {
         Ok(Self { steps })
     }
 
+    /// Returns this number of columns, above 0 and at most 32. It is rounded up to a multiple of 1/256.
+    ///
+    /// # Errors
+    /// [`ParamError::TooLow`] or [`ParamError::TooLarge`].
+    pub fn from_f64(columns: f64) -> Result<Self, ParamError> {
+        let (parameter, value) = ("columns", columns);
+        let (min, max) = (1.0 / f64::from(STEPS), f64::from(MAX_FILTER_COLUMNS));
+        if columns > max {
+            return Err(ParamError::TooLarge { parameter, value, max });
+        }
+        // Not a number is not above 0 either.
+        if columns > 0.0 {
+            return Ok(Self { steps: whole_number(libm::ceil(columns * f64::from(STEPS))) });
+        }
+        Err(ParamError::TooLow { parameter, value, min })
+    }
+
     /// Returns the fewest columns that keep a false-positive rate.
     ///
     /// # Errors
@@ -99,17 +124,16 @@ impl Columns {
     /// use pds_params::ribbon::Columns;
     ///
     /// let columns = Columns::for_rate(0.01)?;
-    /// assert_eq!((columns.as_f64(), columns.rate()), (6.71875, 0.010_009_765_625 - 0.000_030_517_578_125));
+    /// assert_eq!((columns.as_f64(), columns.rate()), (6.71875, 0.010_009_765_625));
     /// # Ok::<(), pds_params::ParamError>(())
     /// ```
     pub fn for_rate(rate: f64) -> Result<Self, ParamError> {
         check_rate(rate)?;
-        let needed = -libm::log2(rate);
-        let whole = libm::floor(needed);
-        if needed > f64::from(MAX_FILTER_COLUMNS) {
-            let max = f64::from(MAX_FILTER_COLUMNS);
+        let (needed, max) = (-libm::log2(rate), f64::from(MAX_FILTER_COLUMNS));
+        if rate < libm::exp2(-max) {
             return Err(ParamError::TooLarge { parameter: "columns", value: needed, max });
         }
+        let whole = libm::floor(needed).min(max);
         // `whole` columns have the rate 2^-whole or less. From there on each step takes off the same part.
         let share = 2.0 * (1.0 - rate * libm::exp2(whole));
         let step = libm::ceil(share * f64::from(STEPS));
@@ -157,6 +181,11 @@ impl Columns {
     pub fn rate(self) -> f64 {
         mixed_rate(self.every(), f64::from(self.steps % STEPS) / f64::from(STEPS))
     }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "from 0 to 2^13")]
+fn whole_number(number: f64) -> u32 {
+    number as u32
 }
 
 /// Returns the false-positive rate of windows of which a share has `columns + 1` columns and the others have `columns`.
@@ -250,6 +279,16 @@ impl LayerShape {
         Width::new(columns, groups, self.groups())
     }
 
+    /// Returns the mean rate at which strangers meet the equations of this layer.
+    #[must_use]
+    pub fn rate(self, columns: Columns) -> f64 {
+        let Width { columns, wider_groups } = self.width(columns);
+        let per_segment = self.groups() / self.segments;
+        let (full, part) = (wider_groups / per_segment, wider_groups % per_segment);
+        let starts = full * (self.starts() / self.segments) + starts_within(part);
+        mixed_rate(columns, starts as f64 / self.starts() as f64)
+    }
+
     /// Returns the number of 64-bit words of all thresholds.
     #[must_use]
     pub const fn threshold_words(self) -> u64 {
@@ -316,6 +355,16 @@ impl LastShape {
         Width::new(columns, groups, self.slots.div_ceil(WINDOW))
     }
 
+    /// Returns the mean rate at which strangers meet the equations of this layer, 0 without slots.
+    #[must_use]
+    pub fn rate(self, columns: Columns) -> f64 {
+        if self.slots == 0 {
+            return 0.0;
+        }
+        let Width { columns, wider_groups } = self.width(columns);
+        mixed_rate(columns, starts_within(wider_groups) as f64 / self.starts() as f64)
+    }
+
     /// Returns the number of 64-bit words of the solution. Each column of the last group has only as many bits as slots.
     #[must_use]
     pub fn solution_words(self, columns: Columns) -> u64 {
@@ -335,4 +384,9 @@ const fn needed_starts(columns: Columns, starts: u64) -> u64 {
 /// Returns the number of groups that contain the windows from the first `starts` starts.
 const fn groups_for(starts: u64) -> u64 {
     if starts == 0 { 0 } else { (starts + WINDOW - 1).div_ceil(WINDOW) }
+}
+
+/// Returns the number of windows that lie within the first `groups` groups of a segment.
+const fn starts_within(groups: u64) -> u64 {
+    if groups == 0 { 0 } else { (groups - 1) * WINDOW + 1 }
 }

@@ -1,0 +1,132 @@
+//! Sums of the slots of an equation, on each kind of processor.
+
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+use pds_core::internal::{Backend, StoredWord};
+
+/// Greatest number of columns that are summed at once.
+pub(crate) const COLUMNS: usize = 8;
+
+/// Lists the names of the backends that structures of this build can use on this processor, the fastest first.
+///
+/// For tests and benches, which compare them.
+pub fn backends() -> impl Iterator<Item = &'static str> {
+    Backend::all().map(Backend::name)
+}
+
+/// The code that sums slots.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Kernel {
+    Portable,
+    #[cfg(target_arch = "x86_64")]
+    Counts(x86::Counts),
+    #[cfg(target_arch = "x86_64")]
+    Vectors(x86::Vectors),
+}
+
+impl Kernel {
+    /// Chooses the code of a backend.
+    pub(crate) fn new(backend: Backend) -> Self {
+        #[cfg(target_arch = "x86_64")]
+        {
+            // A build for one kind of processor has one backend, which may have the instructions.
+            let any = Backend::IS_FIXED && cfg!(not(pds_backend = "portable"));
+            let wide = any || backend.avx512().is_some();
+            if let Some(vectors) = x86::Vectors::new().filter(|_| wide) {
+                return Self::Vectors(vectors);
+            }
+            let counts = x86::Counts::new().filter(|_| wide || backend.avx2().is_some());
+            counts.map_or(Self::Portable, Self::Counts)
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        {
+            let _ = backend;
+            Self::Portable
+        }
+    }
+
+    /// Returns the sums of up to eight columns over GF(2), that of column `j` in bit `j`: of the slots with a coefficient of
+    /// 1 in two groups.
+    #[inline(always)]
+    pub(crate) fn sums<W: StoredWord>(self, near: &[W], far: &[W], coefficients: [u64; 2]) -> u64 {
+        debug_assert!(near.len() <= COLUMNS && near.len() == far.len());
+        #[cfg(target_arch = "x86_64")]
+        if W::IS_PLAIN {
+            if let Self::Vectors(vectors) = self {
+                return vectors.sums(near, far, coefficients);
+            }
+            if let Self::Counts(counts) = self {
+                let pairs = near.iter().zip(far).enumerate();
+                return pairs.fold(0, |sums, (column, (near, far))| {
+                    sums | counts.parity(products(near, far, coefficients)) << column
+                });
+            }
+        }
+        portable_sums(near, far, coefficients)
+    }
+}
+
+/// Returns the slots with a coefficient of 1. The sum of all bits is that of the column.
+#[inline(always)]
+fn products<W: StoredWord>(near: &W, far: &W, [of_near, of_far]: [u64; 2]) -> u64 {
+    near.value() & of_near ^ far.value() & of_far
+}
+
+/// The definition.
+// Eight words are folded to a byte each, side by side in one word, and these bytes to a bit each.
+#[inline(always)]
+fn portable_sums<W: StoredWord>(near: &[W], far: &[W], coefficients: [u64; 2]) -> u64 {
+    let mut words = [0; COLUMNS];
+    for ((word, near), far) in words.iter_mut().zip(near).zip(far) {
+        *word = products(near, far, coefficients);
+    }
+    let [a, b, c, d, e, f, g, h] = words;
+    let fold = |low: u64, high: u64, bits: u32, mask: u64| {
+        (low ^ low >> bits) & mask | (high ^ high << bits) & !mask
+    };
+    const HALVES: u64 = 0x0000_0000_ffff_ffff;
+    const QUARTERS: u64 = 0x0000_ffff_0000_ffff;
+    const BYTES: u64 = 0x00ff_00ff_00ff_00ff;
+    // The byte of column j comes to lie at byte j.
+    let even = fold(fold(a, e, 32, HALVES), fold(c, g, 32, HALVES), 16, QUARTERS);
+    let odd = fold(fold(b, f, 32, HALVES), fold(d, h, 32, HALVES), 16, QUARTERS);
+    let mut bytes = fold(even, odd, 8, BYTES);
+    bytes ^= bytes >> 4;
+    bytes ^= bytes >> 2;
+    bytes ^= bytes >> 1;
+    (bytes & 0x0101_0101_0101_0101).wrapping_mul(0x0102_0408_1020_4080) >> 56
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+    use pds_testkit::keys;
+
+    #[test]
+    fn all_backends_sum_what_the_definition_says() {
+        let words: Vec<u64> = keys::random(5).take(1_000).collect();
+        let bytes: Vec<[u8; 8]> = words.iter().map(|word| word.to_le_bytes()).collect();
+        let mut ones = 0;
+        for (round, pair) in words.windows(2).enumerate() {
+            let columns = round % (COLUMNS + 1);
+            let (from, coefficients) = (round % 900, [pair[0], pair[1]]);
+            let (near, far) = (from..from + columns, from + 50..from + 50 + columns);
+            let expected = (0..columns).fold(0, |sums, column| {
+                let near = words[near.start + column] & pair[0];
+                let far = words[far.start + column] & pair[1];
+                sums | u64::from((near.count_ones() + far.count_ones()) % 2) << column
+            });
+            ones += expected.count_ones();
+            for backend in Backend::all() {
+                let kernel = Kernel::new(backend);
+                let sums = kernel.sums(&words[near.clone()], &words[far.clone()], coefficients);
+                assert_eq!(sums, expected, "{backend:?}, {columns} columns");
+                let sums = kernel.sums(&bytes[near.clone()], &bytes[far.clone()], coefficients);
+                assert_eq!(sums, expected, "bytes, {backend:?}, {columns} columns");
+            }
+        }
+        assert!((1_800..2_200).contains(&ones), "half of 4,000 sums: {ones}");
+    }
+}

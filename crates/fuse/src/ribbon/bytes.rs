@@ -1,0 +1,108 @@
+//! The portable bytes of a filter. `docs/format.md` of the workspace specifies them.
+
+use alloc::vec::Vec;
+use core::ops::RangeInclusive;
+#[cfg(feature = "std")]
+use std::io::{self, Read, Write};
+
+#[cfg(feature = "std")]
+use pds_core::ReadError;
+use pds_core::bytes::{ByteOptions, Portable, Shape, Sink, Source};
+use pds_core::hash::PublicSeed;
+#[cfg(feature = "serde")]
+use pds_core::internal::serde;
+use pds_core::{DecodeError, Kind, PortableHasher};
+
+use super::{REST, RibbonFilter};
+use crate::codec;
+
+// The readers exist for the default hasher only, like `new`: `RibbonFilter::from_bytes(&bytes)` then needs no type.
+impl RibbonFilter {
+    /// Reads portable bytes that hold one filter and nothing else.
+    ///
+    /// # Errors
+    /// [`DecodeError`] says what is wrong, and at which offset.
+    ///
+    /// # Complexity
+    /// O(length of the bytes). Allocates no more than the bytes justify.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, DecodeError> {
+        ByteOptions::new().from_bytes(bytes)
+    }
+
+    /// Reads one filter from a stream. Leaves what follows it in the reader.
+    ///
+    /// Reads at most 1 GiB. For another limit use [`ByteOptions`].
+    ///
+    /// # Errors
+    /// [`ReadError`] if reading fails, or if the bytes are wrong.
+    #[cfg(feature = "std")]
+    pub fn read_from(reader: impl Read) -> Result<Self, ReadError> {
+        ByteOptions::new().read_from(reader)
+    }
+}
+
+impl<S: PublicSeed> RibbonFilter<S> {
+    /// Returns the portable bytes, which contain the seed of the hasher.
+    ///
+    /// For a hasher with a secret key, and for files, use [`ByteOptions`].
+    ///
+    /// # Complexity
+    /// O(size); allocates the bytes.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        ByteOptions::new().to_bytes(self)
+    }
+
+    /// Writes the portable bytes, 16 KiB at a time.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    #[cfg(feature = "std")]
+    pub fn write_to(&self, writer: impl Write) -> io::Result<()> {
+        ByteOptions::new().write_to(self, writer)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<S: PublicSeed> serde::Serialize for RibbonFilter<S> {
+    fn serialize<Z: serde::Serializer>(&self, serializer: Z) -> Result<Z::Ok, Z::Error> {
+        serde::serialize(self, serializer)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<'de, S: PortableHasher> serde::Deserialize<'de> for RibbonFilter<S> {
+    fn deserialize<Z: serde::Deserializer<'de>>(deserializer: Z) -> Result<Self, Z::Error> {
+        serde::deserialize(deserializer)
+    }
+}
+
+impl<S: PortableHasher> Portable for RibbonFilter<S> {
+    type Hasher = S;
+    const KIND: Kind = Kind::RIBBON;
+
+    fn portable_hasher(&self) -> &S {
+        self.hasher()
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::new(self.system.params().numbers())
+    }
+
+    fn payload_bytes(&self) -> u64 {
+        self.size_in_bytes()
+    }
+
+    fn payload_range(shape: &Shape) -> Result<RangeInclusive<u64>, DecodeError> {
+        Ok(codec::payload_range(&codec::params_of(shape)?, REST))
+    }
+
+    fn write_payload<W: Sink>(&self, sink: &mut W) -> Result<(), W::Error> {
+        sink.put_words(self.system.words().iter().copied())
+    }
+
+    fn read_payload<R: Source>(shape: &Shape, hasher: S, source: &mut R) -> Result<Self, R::Error> {
+        let params = codec::params_of(shape)?;
+        Ok(Self { system: codec::read(params, REST, source)?, hasher })
+    }
+}

@@ -1,0 +1,94 @@
+//! A ribbon filter that answers from its stored bytes.
+
+use pds_core::bytes::{ByteOptions, Envelope, OpenView};
+use pds_core::storage::Stored;
+use pds_core::{DecodeError, DefaultHashBuilder, PortableHasher};
+
+use super::{REST, RibbonFilter};
+use crate::codec;
+
+/// A read-only [`RibbonFilter`] that answers from its portable bytes, without a copy.
+///
+/// `B` is anything that gives bytes: `&[u8]`, `Vec<u8>`, `Arc<[u8]>`, a memory map. The view owns the `B`, so a program
+/// can keep many views in one collection without lifetimes. The bytes may start at any address.
+///
+/// A view has all methods of [`RibbonFilter`] that read, such as [`contains`](RibbonFilter::contains).
+///
+/// [`open`](Self::open) checks the head and the length in constant time. Call [`verify`](Self::verify) to check the
+/// payload too.
+///
+/// # Guarantees
+/// - The answers are those of the filter that wrote the bytes.
+/// - If the payload is damaged and was not verified, answers may be wrong in both directions. No question panics, and
+///   none reads outside the bytes.
+/// - Do not truncate a file while it is mapped: the system then ends the process on access (`SIGBUS`). Replace files by
+///   renaming, as [`ByteOptions::save`](pds_core::bytes::ByteOptions::save) does.
+///
+/// # Examples
+/// ```
+/// use std::sync::Arc;
+/// use fuse::{RibbonFilter, RibbonFilterView};
+///
+/// let filter = RibbonFilter::new(["stored"], 0.01)?;
+/// let bytes: Arc<[u8]> = filter.to_bytes().into();
+///
+/// let view: RibbonFilterView<Arc<[u8]>> = RibbonFilterView::open(bytes)?;
+/// view.verify()?;
+/// assert!(view.contains("stored") && !view.contains("absent"));
+/// assert_eq!(view.to_filter()?, filter);
+/// # Ok::<(), Box<dyn core::error::Error>>(())
+/// ```
+pub type RibbonFilterView<B, S = DefaultHashBuilder> = RibbonFilter<S, Stored<B>>;
+
+impl<B: AsRef<[u8]>> RibbonFilterView<B> {
+    /// Opens portable bytes that hold one filter and nothing else. For a hasher with a secret key use [`ByteOptions::open`].
+    ///
+    /// # Errors
+    /// [`DecodeError`] says what is wrong, and at which offset.
+    ///
+    /// # Complexity
+    /// Constant.
+    pub fn open(bytes: B) -> Result<Self, DecodeError> {
+        ByteOptions::new().open(bytes)
+    }
+}
+
+impl<B: AsRef<[u8]>, S: PortableHasher> RibbonFilterView<B, S> {
+    /// Returns the bytes that the view was opened from.
+    #[must_use]
+    pub const fn get_ref(&self) -> &B {
+        self.system.storage().get_ref()
+    }
+
+    /// Verifies the payload: its checksum, the exact list, and the unused bits.
+    ///
+    /// # Errors
+    /// [`DecodeError`] says what is wrong, and at which offset.
+    ///
+    /// # Complexity
+    /// O(size): reads every byte.
+    pub fn verify(&self) -> Result<(), DecodeError> {
+        codec::verify(&self.system)
+    }
+
+    /// Verifies the bytes and copies the filter out of them.
+    ///
+    /// # Errors
+    /// As [`verify`](Self::verify), and [`Alloc`](DecodeError::Alloc) if the allocator refuses the memory.
+    pub fn to_filter(&self) -> Result<RibbonFilter<S>, DecodeError>
+    where
+        S: Clone,
+    {
+        self.system.storage().envelope().decode(Some(self.hasher.clone()))
+    }
+}
+
+impl<B: AsRef<[u8]>, S: PortableHasher> OpenView<B> for RibbonFilterView<B, S> {
+    type Hasher = S;
+
+    fn open_view(envelope: Envelope<B>, hasher: Option<S>) -> Result<Self, DecodeError> {
+        let (words, hasher) = Stored::open::<RibbonFilter<S>>(envelope, hasher)?;
+        let params = codec::params_of(&words.envelope().header().shape)?;
+        Ok(Self { system: codec::open(words, params, REST)?, hasher })
+    }
+}
