@@ -172,9 +172,25 @@ impl<W: WordSource> System<W> {
     /// Returns whether the system has the fingerprint of a hash, or the exact list has the hash.
     #[inline(always)]
     pub(crate) fn has(&self, words: &[W::Word], hash: u64) -> bool {
-        let window = self.layout.window(words, hash);
-        window.is_some_and(|window| window.has(self.kernel, words, fingerprint(hash)))
-            || self.rest_index(words, hash).is_some()
+        match self.layout.first_window(words, hash) {
+            Some(window) => window.has(self.kernel, words, fingerprint(hash)),
+            None => self.has_later(words, hash),
+        }
+    }
+
+    // Few keys of large systems come here, so that it takes no room in the caller's loop. The keys of the exact list do: no
+    // layer takes them.
+    #[inline(never)]
+    fn has_later(&self, words: &[W::Word], hash: u64) -> bool {
+        let fingerprint = fingerprint(hash);
+        let has = match self.layout.later_window(words, hash) {
+            LaterWindow::None => false,
+            LaterWindow::Whole(window) => window.has(self.kernel, words, fingerprint),
+            LaterWindow::Tail(window) => {
+                (window.bits(words) ^ fingerprint) & ones(window.window.columns.into()) == 0
+            }
+        };
+        has || self.rest_index(words, hash).is_some()
     }
 
     /// Returns the index of a hash in the exact list.
@@ -373,18 +389,25 @@ impl Layout {
         self.last_keys
     }
 
-    /// Returns the window of a key. `None` if there is no equation.
-    ///
-    /// # Complexity
-    /// Constant: at most nine layers, and one or two for all but a few keys in a thousand.
+    /// Returns the window of a key in the first of several layers. `None` if the key is bumped, or if there is one layer.
     #[inline(always)]
-    pub(crate) fn window<W: StoredWord>(&self, words: &[W], hash: u64) -> Option<Window> {
-        if self.count > 0 {
-            if let Some(window) = self.layers[0].window(words, hash) {
-                return Some(window);
+    fn first_window<W: StoredWord>(&self, words: &[W], hash: u64) -> Option<Window> {
+        if self.count == 0 {
+            return None;
+        }
+        let layer = &self.layers[0];
+        if layer.bumps(words, hash) { None } else { Some(layer.window(hash)) }
+    }
+
+    /// Returns the window of a key that the first of several layers bumps.
+    fn later_window<W: StoredWord>(&self, words: &[W], hash: u64) -> LaterWindow {
+        for layer in self.layers().iter().skip(1) {
+            let hash = rehash(hash, layer.salt);
+            if !layer.bumps(words, hash) {
+                return LaterWindow::Whole(layer.window(hash));
             }
         }
-        self.later_window(words, hash)
+        self.last.window(rehash(hash, self.last.salt))
     }
 
     /// Prefetches what the first layer has of a key.
@@ -393,13 +416,6 @@ impl Layout {
         if self.count > 0 {
             self.layers[0].prefetch(words, hash);
         }
-    }
-
-    #[inline(never)]
-    fn later_window<W: StoredWord>(&self, words: &[W], hash: u64) -> Option<Window> {
-        let later = self.layers().iter().skip(1);
-        let mut windows = later.filter_map(|layer| layer.window(words, rehash(hash, layer.salt)));
-        windows.next().or_else(|| self.last.window(rehash(hash, self.last.salt)))
     }
 }
 
@@ -431,25 +447,33 @@ impl Layer {
     #[inline(always)]
     fn prefetch<W: StoredWord>(&self, words: &[W], hash: u64) {
         let start = reduce(hash, self.starts);
-        let slot = start + reduce(hash, self.segments) * WINDOW;
+        let group = self.slot(hash) / WINDOW;
         prefetch(words, index(self.thresholds_at + start / BUCKET / 32));
-        prefetch(words, index(self.groups.word_of(slot / WINDOW)));
-        prefetch(words, index(self.groups.word_of(slot / WINDOW + 1)));
+        prefetch(words, index(self.groups.word_of(group)));
+        prefetch(words, index(self.groups.word_of(group + 1)));
     }
 
-    /// Returns the window of a key by its hash for this layer. `None` if the key is bumped.
+    /// Returns whether a key, by its hash for this layer, is bumped.
     #[inline(always)]
-    fn window<W: StoredWord>(&self, words: &[W], hash: u64) -> Option<Window> {
+    fn bumps<W: StoredWord>(&self, words: &[W], hash: u64) -> bool {
         let start = reduce(hash, self.starts);
         let bucket = start / BUCKET;
         let word = words[index(self.thresholds_at + bucket / 32)].value();
         let level = word >> (bucket % 32 * THRESHOLD_BITS) & 3;
-        if start % BUCKET < THRESHOLDS[index(level)] {
-            return None;
-        }
-        // The product rounds down at the ends of segments, too: this is the segment of `start`.
-        let slot = start + reduce(hash, self.segments) * WINDOW;
-        Some(self.groups.window(slot, coefficients(hash)))
+        start % BUCKET < THRESHOLDS[index(level)]
+    }
+
+    /// Returns the window of a key by its hash for this layer.
+    #[inline(always)]
+    fn window(&self, hash: u64) -> Window {
+        self.groups.window(self.slot(hash), coefficients(hash))
+    }
+
+    /// Returns the slot where the window of a key starts.
+    #[inline(always)]
+    fn slot(&self, hash: u64) -> u64 {
+        // The product rounds down at the ends of segments, too: this is the segment of the start.
+        reduce(hash, self.starts) + reduce(hash, self.segments) * WINDOW
     }
 }
 
@@ -477,10 +501,12 @@ impl LastLayer {
         }
     }
 
-    fn window(&self, hash: u64) -> Option<Window> {
+    fn window(&self, hash: u64) -> LaterWindow {
+        if self.starts == 0 {
+            return LaterWindow::None;
+        }
         let start = reduce(hash, self.starts);
-        let coefficients = coefficients(hash) & ones(self.slots);
-        (self.starts > 0).then(|| self.groups.last_window(start, self.slots, coefficients))
+        self.groups.last_window(start, self.slots, coefficients(hash) & ones(self.slots))
     }
 }
 
@@ -553,23 +579,33 @@ impl Groups {
         Window {
             near: index(self.word_of(group)),
             far: index(self.word_of(group + 1)),
-            steps: [64; 2],
             columns: self.columns + (last < self.wider) as u32,
             coefficients: [coefficients << shift, (coefficients >> 1) >> (63 - shift)],
         }
     }
 
     /// Returns the window of `slots` slots from a slot on, which may be one after the whole groups.
-    const fn last_window(&self, slot: u64, slots: u64, coefficients: u64) -> Window {
+    const fn last_window(&self, slot: u64, slots: u64, coefficients: u64) -> LaterWindow {
         let mut window = self.window(slot, coefficients);
         let (group, last) = (slot / WINDOW, (slot + slots - 1) / WINDOW);
-        window.steps = [self.step_of(group), self.step_of(last)];
         if group == last {
             // There may be no other group. Its coefficients are all 0.
             window.far = window.near;
         }
-        window
+        if last < self.full {
+            return LaterWindow::Whole(window);
+        }
+        LaterWindow::Tail(TailWindow { window, steps: [self.step_of(group), self.step_of(last)] })
     }
+}
+
+/// A window of any layer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum LaterWindow {
+    /// There is no slot.
+    None,
+    Whole(Window),
+    Tail(TailWindow),
 }
 
 /// The slots of an equation: those of two neighbouring groups that have a coefficient of 1.
@@ -578,24 +614,14 @@ pub(crate) struct Window {
     /// Index of the first word of either group.
     near: usize,
     far: usize,
-    /// Number of bits from a column to the next in either group.
-    steps: [u64; 2],
     columns: u32,
     coefficients: [u64; 2],
 }
 
 impl Window {
-    /// Returns the number of columns.
-    pub(crate) const fn columns(&self) -> u32 {
-        self.columns
-    }
-
     /// Returns the sum of the slots in each column: that of column `j` in bit `j`.
     #[inline(always)]
     pub(crate) fn bits<W: StoredWord>(&self, kernel: Kernel, words: &[W]) -> u64 {
-        if self.steps != [64; 2] {
-            return self.bits_in_tail(words);
-        }
         let (near, far) = self.groups(words);
         let chunks = near.chunks(COLUMNS).zip(far.chunks(COLUMNS)).zip((0..).step_by(COLUMNS));
         chunks.fold(0, |bits, ((near, far), column)| {
@@ -605,10 +631,7 @@ impl Window {
 
     /// Returns whether the sum of each column is the bit of `bits` for it.
     #[inline(always)]
-    pub(crate) fn has<W: StoredWord>(&self, kernel: Kernel, words: &[W], bits: u64) -> bool {
-        if self.steps != [64; 2] {
-            return (self.bits_in_tail(words) ^ bits) & ones(self.columns.into()) == 0;
-        }
+    fn has<W: StoredWord>(&self, kernel: Kernel, words: &[W], bits: u64) -> bool {
         let (near, far) = self.groups(words);
         let differs = |near: &[W], far: &[W], bits: u64| {
             (kernel.sums(near, far, self.coefficients) ^ bits) & ones(near.len() as u64) != 0
@@ -627,14 +650,24 @@ impl Window {
         let columns = self.columns as usize;
         (&words[self.near..][..columns], &words[self.far..][..columns])
     }
+}
 
-    #[inline(never)]
-    fn bits_in_tail<W: StoredWord>(&self, words: &[W]) -> u64 {
-        let [near_step, far_step] = self.steps;
-        let [of_near, of_far] = self.coefficients;
-        (0..u64::from(self.columns)).fold(0, |bits, column| {
-            let near = bits_from(words, self.near, column * near_step);
-            let far = bits_from(words, self.far, column * far_step);
+/// A window that reaches into the group after the whole ones.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TailWindow {
+    window: Window,
+    /// Number of bits from a column to the next in either group.
+    steps: [u64; 2],
+}
+
+impl TailWindow {
+    /// Returns the sum of the slots in each column: that of column `j` in bit `j`.
+    pub(crate) fn bits<W: StoredWord>(&self, words: &[W]) -> u64 {
+        let Self { window, steps: [near_step, far_step] } = *self;
+        let [of_near, of_far] = window.coefficients;
+        (0..u64::from(window.columns)).fold(0, |bits, column| {
+            let near = bits_from(words, window.near, column * near_step);
+            let far = bits_from(words, window.far, column * far_step);
             let sum = near & of_near ^ far & of_far;
             bits | u64::from(sum.count_ones() & 1) << column
         })
