@@ -6,7 +6,20 @@ mod x86;
 use pds_core::internal::{Backend, StoredWord};
 
 /// Greatest number of columns that are summed at once.
-pub(crate) const COLUMNS: usize = 8;
+pub(crate) const COLUMNS: u32 = 8;
+
+/// What is summed: columns of two groups of 64 slots.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sums {
+    /// Index of the word of the first column in the first group.
+    pub(crate) near: usize,
+    /// The same in the second group.
+    pub(crate) far: usize,
+    /// Number of columns, at most [`COLUMNS`].
+    pub(crate) columns: u32,
+    /// A 1 for each slot that is summed, in either group.
+    pub(crate) coefficients: [u64; 2],
+}
 
 /// Lists the names of the backends that structures of this build can use on this processor, the fastest first.
 ///
@@ -46,42 +59,46 @@ impl Kernel {
         }
     }
 
-    /// Returns the sums of up to eight columns over GF(2), that of column `j` in bit `j`: of the slots with a coefficient of
-    /// 1 in two groups.
+    /// Returns the sums of some columns over GF(2), that of column `j` in bit `j`.
+    ///
+    /// # Panics
+    /// If one of the words is not there.
     #[inline(always)]
-    pub(crate) fn sums<W: StoredWord>(self, near: &[W], far: &[W], coefficients: [u64; 2]) -> u64 {
-        debug_assert!(near.len() <= COLUMNS && near.len() == far.len());
+    pub(crate) fn sums<W: StoredWord>(self, words: &[W], sums: &Sums) -> u64 {
         #[cfg(target_arch = "x86_64")]
         if W::IS_PLAIN {
             if let Self::Vectors(vectors) = self {
-                return vectors.sums(near, far, coefficients);
+                return vectors.sums(words, sums);
             }
             if let Self::Counts(counts) = self {
-                let pairs = near.iter().zip(far).enumerate();
-                return pairs.fold(0, |sums, (column, (near, far))| {
-                    sums | counts.parity(products(near, far, coefficients)) << column
-                });
+                let products = products(words, sums).enumerate();
+                return products
+                    .fold(0, |sums, (column, product)| sums | counts.parity(product) << column);
             }
         }
-        portable_sums(near, far, coefficients)
+        portable_sums(words, sums)
     }
 }
 
-/// Returns the slots with a coefficient of 1. The sum of all bits is that of the column.
+/// Returns the slots that are summed in each column.
 #[inline(always)]
-fn products<W: StoredWord>(near: &W, far: &W, [of_near, of_far]: [u64; 2]) -> u64 {
-    near.value() & of_near ^ far.value() & of_far
+fn products<W: StoredWord>(words: &[W], sums: &Sums) -> impl Iterator<Item = u64> {
+    let columns = sums.columns as usize;
+    let (near, far) = (&words[sums.near..][..columns], &words[sums.far..][..columns]);
+    let [of_near, of_far] = sums.coefficients;
+    let pairs = near.iter().zip(far);
+    pairs.map(move |(near, far)| near.value() & of_near ^ far.value() & of_far)
 }
 
 /// The definition.
-// Eight words are folded to a byte each, side by side in one word, and these bytes to a bit each.
-#[inline(always)]
-fn portable_sums<W: StoredWord>(near: &[W], far: &[W], coefficients: [u64; 2]) -> u64 {
-    let mut words = [0; COLUMNS];
-    for ((word, near), far) in words.iter_mut().zip(near).zip(far) {
-        *word = products(near, far, coefficients);
-    }
-    let [a, b, c, d, e, f, g, h] = words;
+// Eight words are folded to a byte each, side by side in one word, and these bytes to a bit each. Not inlined where another
+// code is likely to be used: it would take the registers of the caller's loop.
+#[cfg_attr(target_arch = "x86_64", inline(never))]
+#[cfg_attr(not(target_arch = "x86_64"), inline)]
+fn portable_sums<W: StoredWord>(words: &[W], sums: &Sums) -> u64 {
+    let mut columns = [0; COLUMNS as usize];
+    columns.iter_mut().zip(products(words, sums)).for_each(|(column, product)| *column = product);
+    let [a, b, c, d, e, f, g, h] = columns;
     let fold = |low: u64, high: u64, bits: u32, mask: u64| {
         (low ^ low >> bits) & mask | (high ^ high << bits) & !mask
     };
@@ -110,21 +127,19 @@ mod tests {
         let bytes: Vec<[u8; 8]> = words.iter().map(|word| word.to_le_bytes()).collect();
         let mut ones = 0;
         for (round, pair) in words.windows(2).enumerate() {
-            let columns = round % (COLUMNS + 1);
-            let (from, coefficients) = (round % 900, [pair[0], pair[1]]);
-            let (near, far) = (from..from + columns, from + 50..from + 50 + columns);
+            let columns = round as u32 % (COLUMNS + 1);
+            let (near, far, coefficients) = (round % 900, round % 900 + 50, [pair[0], pair[1]]);
             let expected = (0..columns).fold(0, |sums, column| {
-                let near = words[near.start + column] & pair[0];
-                let far = words[far.start + column] & pair[1];
+                let near = words[near + column as usize] & pair[0];
+                let far = words[far + column as usize] & pair[1];
                 sums | u64::from((near.count_ones() + far.count_ones()) % 2) << column
             });
             ones += expected.count_ones();
+            let what = Sums { near, far, columns, coefficients };
             for backend in Backend::all() {
                 let kernel = Kernel::new(backend);
-                let sums = kernel.sums(&words[near.clone()], &words[far.clone()], coefficients);
-                assert_eq!(sums, expected, "{backend:?}, {columns} columns");
-                let sums = kernel.sums(&bytes[near.clone()], &bytes[far.clone()], coefficients);
-                assert_eq!(sums, expected, "bytes, {backend:?}, {columns} columns");
+                let sums = [kernel.sums(&words, &what), kernel.sums(&bytes, &what)];
+                assert_eq!(sums, [expected; 2], "{backend:?}, {columns} columns");
             }
         }
         assert!((1_800..2_200).contains(&ones), "half of 4,000 sums: {ones}");

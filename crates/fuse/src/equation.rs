@@ -12,11 +12,11 @@ pub(crate) const fn coefficients(hash: u64) -> u64 {
     folded(hash, COEFFICIENTS) | 1
 }
 
-/// Returns the fingerprint of a key, one bit per column.
+/// Returns the fingerprint of a key: 32 bits, one per column.
 // Not linear over GF(2) in the coefficients: sums of stored equations would else be met by strangers more often.
 #[inline(always)]
 pub(crate) const fn fingerprint(hash: u64) -> u64 {
-    folded(hash, FINGERPRINT)
+    hash.wrapping_mul(FINGERPRINT) >> 32
 }
 
 /// Returns the constant from which `rehash` makes the hashes of a layer.

@@ -12,7 +12,7 @@ use pds_params::ribbon::{
     THRESHOLD_BITS, THRESHOLDS, WINDOW, Width,
 };
 
-use crate::arch::{COLUMNS, Kernel};
+use crate::arch::{COLUMNS, Kernel, Sums};
 use crate::equation::{coefficients, fingerprint, rehash, salt};
 use crate::rest;
 
@@ -523,6 +523,8 @@ pub(crate) struct Groups {
     columns: u32,
     /// Number of groups, from the first on, that have one column more.
     wider: u64,
+    /// First slot where a window starts that does not lie in these.
+    narrow_from: u64,
     /// Number of whole groups.
     full: u64,
     /// Number of slots in the group after the whole ones, where each column has only so many bits.
@@ -534,7 +536,8 @@ pub(crate) struct Groups {
 impl Groups {
     const fn new(width: Width, full: u64, at: u64, rate: f64) -> Self {
         let (columns, wider) = (width.columns, width.wider_groups);
-        Self { at, columns, wider, full, tail: 0, rate }
+        let narrow_from = (wider * WINDOW).saturating_sub(WINDOW - 1);
+        Self { at, columns, wider, narrow_from, full, tail: 0, rate }
     }
 
     /// Returns the index of the first word of a group.
@@ -575,11 +578,11 @@ impl Groups {
     #[inline(always)]
     const fn window(&self, slot: u64, coefficients: u64) -> Window {
         let (group, shift) = (slot / WINDOW, slot % WINDOW);
-        let last = (slot + WINDOW - 1) / WINDOW;
+        let near = self.word_of(group);
         Window {
-            near: index(self.word_of(group)),
-            far: index(self.word_of(group + 1)),
-            columns: self.columns + (last < self.wider) as u32,
+            near: index(near),
+            far: index(near + self.columns as u64 + (group < self.wider) as u64),
+            columns: self.columns + (slot < self.narrow_from) as u32,
             coefficients: [coefficients << shift, (coefficients >> 1) >> (63 - shift)],
         }
     }
@@ -622,33 +625,40 @@ impl Window {
     /// Returns the sum of the slots in each column: that of column `j` in bit `j`.
     #[inline(always)]
     pub(crate) fn bits<W: StoredWord>(&self, kernel: Kernel, words: &[W]) -> u64 {
-        let (near, far) = self.groups(words);
-        let chunks = near.chunks(COLUMNS).zip(far.chunks(COLUMNS)).zip((0..).step_by(COLUMNS));
-        chunks.fold(0, |bits, ((near, far), column)| {
-            bits | kernel.sums(near, far, self.coefficients) << column
-        })
+        (0..self.columns)
+            .step_by(COLUMNS as usize)
+            .fold(0, |bits, first| bits | kernel.sums(words, &self.from_column(first)) << first)
     }
 
     /// Returns whether the sum of each column is the bit of `bits` for it.
     #[inline(always)]
     fn has<W: StoredWord>(&self, kernel: Kernel, words: &[W], bits: u64) -> bool {
-        let (near, far) = self.groups(words);
-        let differs = |near: &[W], far: &[W], bits: u64| {
-            (kernel.sums(near, far, self.coefficients) ^ bits) & ones(near.len() as u64) != 0
-        };
-        if near.len() <= COLUMNS {
-            return !differs(near, far, bits);
-        }
         // Most strangers are found out by the first columns.
-        let mut chunks = near.chunks(COLUMNS).zip(far.chunks(COLUMNS)).zip((0..).step_by(COLUMNS));
-        !chunks.any(|((near, far), column)| differs(near, far, bits >> column))
+        self.has_first(kernel, words, bits)
+            && (self.columns <= COLUMNS || self.has_others(kernel, words, bits))
     }
 
-    /// Returns the words of either group.
     #[inline(always)]
-    fn groups<'a, W>(&self, words: &'a [W]) -> (&'a [W], &'a [W]) {
-        let columns = self.columns as usize;
-        (&words[self.near..][..columns], &words[self.far..][..columns])
+    fn has_first<W: StoredWord>(&self, kernel: Kernel, words: &[W], bits: u64) -> bool {
+        let sums = self.from_column(0);
+        (kernel.sums(words, &sums) ^ bits) & ones(sums.columns.into()) == 0
+    }
+
+    #[inline(never)]
+    fn has_others<W: StoredWord>(&self, kernel: Kernel, words: &[W], bits: u64) -> bool {
+        (self.bits(kernel, words) ^ bits) & ones(self.columns.into()) == 0
+    }
+
+    /// Returns the columns from one on, as many as are summed at once.
+    #[inline(always)]
+    fn from_column(&self, first: u32) -> Sums {
+        let left = self.columns - first;
+        Sums {
+            near: self.near + first as usize,
+            far: self.far + first as usize,
+            columns: if left < COLUMNS { left } else { COLUMNS },
+            coefficients: self.coefficients,
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use core::arch::asm;
 
 use pds_core::internal::StoredWord;
 
-use super::COLUMNS;
+use super::{COLUMNS, Sums};
 
 /// Defines the proof that the processor has some features.
 macro_rules! proof {
@@ -63,17 +63,20 @@ impl Counts {
 }
 
 impl Vectors {
-    /// Returns the sums of up to eight columns, as [`Kernel::sums`](super::Kernel::sums).
+    /// Returns the sums of some columns, as [`Kernel::sums`](super::Kernel::sums).
     #[inline(always)]
-    pub(super) fn sums<W: StoredWord>(self, near: &[W], far: &[W], coefficients: [u64; 2]) -> u64 {
+    pub(super) fn sums<W: StoredWord>(self, words: &[W], sums: &Sums) -> u64 {
         const { assert!(size_of::<W>() == 8) };
         assert!(W::IS_PLAIN, "threads may change the words");
-        assert!(near.len() <= COLUMNS && near.len() == far.len(), "up to eight columns");
+        let Sums { near, far, columns, coefficients: [of_near, of_far] } = *sums;
+        let last = near.max(far);
+        let is_there = last <= words.len() && columns as usize <= words.len() - last;
+        assert!(is_there && columns <= COLUMNS, "no such columns");
         debug_assert!(Self::is_available());
-        let columns = (1_u32 << near.len()) - 1;
+        let (near, far) = (words.as_ptr().wrapping_add(near), words.as_ptr().wrapping_add(far));
         let sums: u32;
-        // SAFETY: `self` is the proof that the processor has the instructions. The mask has a bit for each word of the two
-        // slices: only these are read, and nobody changes them meanwhile. Nothing but the registers named is changed.
+        // SAFETY: `self` is the proof that the processor has the instructions. The mask has a bit for each of the
+        // words that were found to be there: only these are read, and nobody changes them meanwhile. Nothing but the registers named is changed.
         unsafe {
             asm!(
                 "kmovd k1, {columns:e}",
@@ -86,8 +89,8 @@ impl Vectors {
                 "vpsllq zmm16, zmm16, 63",
                 "vpmovq2m k1, zmm16",
                 "kmovd {sums:e}, k1",
-                columns = in(reg) columns, of_near = in(reg) coefficients[0],
-                of_far = in(reg) coefficients[1], near = in(reg) near.as_ptr(), far = in(reg) far.as_ptr(),
+                columns = in(reg) (1_u32 << columns) - 1, of_near = in(reg) of_near,
+                of_far = in(reg) of_far, near = in(reg) near, far = in(reg) far,
                 sums = lateout(reg) sums, out("zmm16") _, out("zmm17") _, out("k1") _,
                 options(pure, readonly, nostack),
             );
