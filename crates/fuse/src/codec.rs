@@ -30,6 +30,10 @@ pub(crate) fn read<R: Source>(
 ) -> Result<System<Words>, R::Error> {
     let at = source.offset();
     let words = take_words(source, source.remaining() / 8)?;
+    if source.remaining() > 0 {
+        let (offset, found) = (source.offset(), source.remaining());
+        return Err(DecodeError::Unread { offset, found }.into());
+    }
     let system = System::open(words, params, rest).map_err(|misfit| field(at, misfit))?;
     check(&system, at)?;
     Ok(system)

@@ -127,10 +127,6 @@ impl<W> System<W> {
         &self.params
     }
 
-    pub(crate) const fn layout(&self) -> &Layout {
-        &self.layout
-    }
-
     pub(crate) const fn storage(&self) -> &W {
         &self.words
     }
@@ -256,20 +252,16 @@ impl<W: WordSource> System<W> {
         visit_ahead(hashes, |&hash| hash, Has { system: self, words, answers });
     }
 
-    /// Returns the mean rate at which the fingerprints of strangers are met.
+    /// Returns the rate at which the fingerprints of strangers are met.
     pub(crate) fn rate(&self) -> f64 {
-        // Strangers are spread over the layers as keys are.
-        let bumped_at = index(self.layout.len()) - self.params.layers;
         let words = self.words();
-        let mut left = self.params.keys;
-        let mut rate = 0.0;
-        for (number, groups) in self.layout.groups().enumerate() {
-            let is_last = number == self.params.layers;
-            let bumped = if is_last { 0 } else { words[bumped_at + number].value().min(left) };
-            rate += (left - bumped) as f64 * groups.rate;
-            left = bumped;
-        }
-        if self.params.keys == 0 { 0.0 } else { rate / self.params.keys as f64 }
+        // The share of strangers that reach a layer, and of those that were met before.
+        let (reaching, met) =
+            self.layout.layers().iter().fold((1.0, 0.0), |(reaching, met), layer| {
+                let (kept, rate) = layer.kept_and_rate(words);
+                (reaching * (1.0 - kept), met + reaching * rate)
+            });
+        met + reaching * self.layout.last.rate()
     }
 
     #[inline(never)]
@@ -434,7 +426,7 @@ impl Layer {
         Self {
             starts: shape.starts(),
             segments: shape.segments(),
-            groups: Groups::new(shape.width(columns), shape.groups(), at, shape.rate(columns)),
+            groups: Groups::new(shape.width(columns), shape.groups(), at),
             thresholds_at: 0,
             salt: salt(number),
         }
@@ -453,14 +445,36 @@ impl Layer {
         prefetch(words, index(self.groups.word_of(group + 1)));
     }
 
+    /// Returns the share of strangers that are not bumped, and of those that are also met.
+    fn kept_and_rate<W: StoredWord>(&self, words: &[W]) -> (f64, f64) {
+        let buckets_per_segment = self.starts / BUCKET / self.segments;
+        let mut kept = [0, 0];
+        for bucket in 0..self.starts / BUCKET {
+            let threshold = THRESHOLDS[self.level(words, bucket)];
+            // The starts of a segment are its slots but for 64.
+            let skipped = bucket / buckets_per_segment * WINDOW;
+            let wide_until = self.groups.narrow_from.saturating_sub(skipped + bucket * BUCKET);
+            let wide = wide_until.clamp(threshold, BUCKET) - threshold;
+            kept[0] += BUCKET - threshold - wide;
+            kept[1] += wide;
+        }
+        let [narrow, wide] = kept.map(|kept: u64| kept as f64 / self.starts as f64);
+        let columns = self.groups.columns;
+        (narrow + wide, narrow * rate_of(columns) + wide * rate_of(columns + 1))
+    }
+
+    /// Returns which of the thresholds a bucket has.
+    #[inline(always)]
+    fn level<W: StoredWord>(&self, words: &[W], bucket: u64) -> usize {
+        let word = words[index(self.thresholds_at + bucket / 32)].value();
+        index(word >> (bucket % 32 * THRESHOLD_BITS) & 3)
+    }
+
     /// Returns whether a key, by its hash for this layer, is bumped.
     #[inline(always)]
     fn bumps<W: StoredWord>(&self, words: &[W], hash: u64) -> bool {
         let start = reduce(hash, self.starts);
-        let bucket = start / BUCKET;
-        let word = words[index(self.thresholds_at + bucket / 32)].value();
-        let level = word >> (bucket % 32 * THRESHOLD_BITS) & 3;
-        start % BUCKET < THRESHOLDS[index(level)]
+        start % BUCKET < THRESHOLDS[self.level(words, start / BUCKET)]
     }
 
     /// Returns the window of a key by its hash for this layer.
@@ -493,12 +507,19 @@ impl LastLayer {
         Self {
             starts: shape.starts(),
             slots: shape.window(),
-            groups: Groups {
-                tail: shape.tail(),
-                ..Groups::new(width, shape.full_groups(), at, shape.rate(columns))
-            },
+            groups: Groups { tail: shape.tail(), ..Groups::new(width, shape.full_groups(), at) },
             salt: last_salt(seed),
         }
+    }
+
+    /// Returns the share of strangers that are met, 0 without slots.
+    fn rate(&self) -> f64 {
+        if self.starts == 0 {
+            return 0.0;
+        }
+        let wide = self.groups.narrow_from as f64 / self.starts as f64;
+        let columns = self.groups.columns;
+        (1.0 - wide) * rate_of(columns) + wide * rate_of(columns + 1)
     }
 
     fn window(&self, hash: u64) -> LaterWindow {
@@ -508,6 +529,11 @@ impl LastLayer {
         let start = reduce(hash, self.starts);
         self.groups.last_window(start, self.slots, coefficients(hash) & ones(self.slots))
     }
+}
+
+/// Returns the rate at which strangers meet as many columns.
+fn rate_of(columns: u32) -> f64 {
+    1.0 / (1_u64 << columns) as f64
 }
 
 /// Returns a number of ones, from the lowest bit on.
@@ -529,15 +555,13 @@ pub(crate) struct Groups {
     full: u64,
     /// Number of slots in the group after the whole ones, where each column has only so many bits.
     tail: u64,
-    /// Mean rate at which strangers are met.
-    rate: f64,
 }
 
 impl Groups {
-    const fn new(width: Width, full: u64, at: u64, rate: f64) -> Self {
+    const fn new(width: Width, full: u64, at: u64) -> Self {
         let (columns, wider) = (width.columns, width.wider_groups);
         let narrow_from = (wider * WINDOW).saturating_sub(WINDOW - 1);
-        Self { at, columns, wider, narrow_from, full, tail: 0, rate }
+        Self { at, columns, wider, narrow_from, full, tail: 0 }
     }
 
     /// Returns the index of the first word of a group.

@@ -179,18 +179,14 @@ impl Columns {
     /// r + 1 columns and the others have r.
     #[must_use]
     pub fn rate(self) -> f64 {
-        mixed_rate(self.every(), f64::from(self.steps % STEPS) / f64::from(STEPS))
+        let share = f64::from(self.steps % STEPS) / f64::from(STEPS);
+        libm::exp2(-f64::from(self.every())) * (1.0 - share / 2.0)
     }
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "from 0 to 2^13")]
 fn whole_number(number: f64) -> u32 {
     number as u32
-}
-
-/// Returns the false-positive rate of windows of which a share has `columns + 1` columns and the others have `columns`.
-fn mixed_rate(columns: u32, share: f64) -> f64 {
-    libm::exp2(-f64::from(columns)) * (1.0 - share / 2.0)
 }
 
 /// The columns of a layer: how many each group of 64 slots has.
@@ -279,16 +275,6 @@ impl LayerShape {
         Width::new(columns, groups, self.groups())
     }
 
-    /// Returns the mean rate at which strangers meet the equations of this layer.
-    #[must_use]
-    pub fn rate(self, columns: Columns) -> f64 {
-        let Width { columns, wider_groups } = self.width(columns);
-        let per_segment = self.groups() / self.segments;
-        let (full, part) = (wider_groups / per_segment, wider_groups % per_segment);
-        let starts = full * (self.starts() / self.segments) + starts_within(part);
-        mixed_rate(columns, starts as f64 / self.starts() as f64)
-    }
-
     /// Returns the number of 64-bit words of all thresholds.
     #[must_use]
     pub const fn threshold_words(self) -> u64 {
@@ -355,16 +341,6 @@ impl LastShape {
         Width::new(columns, groups, self.slots.div_ceil(WINDOW))
     }
 
-    /// Returns the mean rate at which strangers meet the equations of this layer, 0 without slots.
-    #[must_use]
-    pub fn rate(self, columns: Columns) -> f64 {
-        if self.slots == 0 {
-            return 0.0;
-        }
-        let Width { columns, wider_groups } = self.width(columns);
-        mixed_rate(columns, starts_within(wider_groups) as f64 / self.starts() as f64)
-    }
-
     /// Returns the number of 64-bit words of the solution. Each column of the last group has only as many bits as slots.
     #[must_use]
     pub fn solution_words(self, columns: Columns) -> u64 {
@@ -384,9 +360,4 @@ const fn needed_starts(columns: Columns, starts: u64) -> u64 {
 /// Returns the number of groups that contain the windows from the first `starts` starts.
 const fn groups_for(starts: u64) -> u64 {
     if starts == 0 { 0 } else { (starts + WINDOW - 1).div_ceil(WINDOW) }
-}
-
-/// Returns the number of windows that lie within the first `groups` groups of a segment.
-const fn starts_within(groups: u64) -> u64 {
-    if groups == 0 { 0 } else { (groups - 1) * WINDOW + 1 }
 }

@@ -1,0 +1,184 @@
+//! What the structures do, at ordinary and at edge parameters.
+#![cfg(feature = "std")]
+
+use core::cell::Cell;
+use core::ops::ControlFlow;
+use core::sync::atomic::{AtomicU64, Ordering};
+
+use fuse::{ConstructionError, ParamError, Preset, RibbonFilter, SipHashBuilder};
+use pds_core::hash::finalize;
+use pds_core::{KeyHasher, Membership};
+use pds_testkit::keys;
+
+fn numbers(keys: u32) -> RibbonFilter {
+    RibbonFilter::new(0..keys, 0.001).unwrap()
+}
+
+#[test]
+fn a_filter_of_nothing_contains_nothing() {
+    for rate in [0.9, 0.5, 0.01, 1e-9] {
+        let filter = RibbonFilter::new([""; 0], rate).unwrap();
+        assert!(filter.is_empty() && filter.len() == 0 && filter.size_in_bytes() == 0);
+        assert_eq!(filter.false_positive_rate(), 0.0);
+        assert!(!keys::random(1).take(1_000).any(|hash| filter.contains_hash(hash)));
+    }
+}
+
+#[test]
+fn few_keys_are_no_special_case() {
+    for keys in 1..=130u32 {
+        for rate in [0.9, 0.4, 0.01, 1e-6, 2f64.powi(-32)] {
+            let filter = RibbonFilter::new(0..keys, rate).unwrap();
+            assert!((0..keys).all(|key| filter.contains(&key)), "{keys} keys at {rate}");
+            assert_eq!((filter.len(), filter.num_exact()), (keys.into(), 0));
+        }
+    }
+}
+
+#[test]
+fn keys_are_their_type_too() {
+    let filter = RibbonFilter::new([1u32], 1e-6).unwrap();
+    assert!(filter.contains(&1u32) && !filter.contains(&1u64));
+}
+
+#[test]
+fn a_filter_tells_its_numbers() {
+    let filter = numbers(500);
+    assert_eq!((filter.len(), filter.is_empty(), filter.preset()), (500, false, Preset::Compact));
+    assert_eq!(filter.columns(), 9.976_562_5);
+    assert!(filter.promised_rate() <= 0.001 && filter.promised_rate() > 0.000_99);
+    assert!(filter.false_positive_rate() <= filter.promised_rate());
+    assert_eq!(filter.bits_per_key(), filter.size_in_bytes() as f64 / 62.5);
+    let text = format!("{filter:?} {:?}", RibbonFilter::builder().columns(8.0));
+    assert!(text.starts_with("RibbonFilter { len: 500, columns: 9.9"), "{text}");
+    assert!(text.contains("RibbonFilterBuilder { false_positive_rate: None, columns: Some(8.0)"));
+}
+
+#[test]
+fn wrong_values_are_named_and_no_key_is_asked_for() {
+    let untouched = core::iter::from_fn(|| -> Option<u64> { panic!("a key was asked for") });
+    for rate in [0.0, 1.0, -0.5, 1.5, f64::NAN, f64::INFINITY] {
+        let error = RibbonFilter::new(untouched.clone(), rate).unwrap_err();
+        let expected = matches!(
+            error,
+            ConstructionError::Param(ParamError::NotAProbability {
+                parameter: "false_positive_rate", value
+            }) if value.to_bits() == rate.to_bits()
+        );
+        assert!(expected, "{error}");
+    }
+    let error = RibbonFilter::new(untouched.clone(), 1e-10).unwrap_err();
+    assert_eq!(error.to_string(), "columns would have to be 34, but must be at most 32");
+    for columns in [0.0, -1.0, f64::NAN, 32.1, f64::INFINITY] {
+        let builder = RibbonFilter::builder().columns(columns);
+        let error = builder.build(untouched.clone()).unwrap_err();
+        assert!(matches!(error, ConstructionError::Param(_)), "{columns}: {error}");
+        assert!(error.to_string().starts_with("columns "), "{error}");
+    }
+    let builder = RibbonFilter::builder().columns(8.0).false_positive_rate(0.1);
+    let error = builder.build(untouched).unwrap_err();
+    assert_eq!(error, ParamError::Conflict { parameter: "false_positive_rate" }.into());
+}
+
+#[test]
+fn columns_between_steps_are_rounded_up() {
+    for (given, columns) in [(1e-9, 1.0 / 256.0), (8.001, 8.0 + 1.0 / 256.0), (32.0, 32.0)] {
+        let filter = RibbonFilter::builder().columns(given).build([1]).unwrap();
+        assert_eq!(filter.columns(), columns);
+    }
+}
+
+#[test]
+fn a_seed_and_a_hasher_are_those_of_the_filter() {
+    let seeded = RibbonFilter::builder().seed(7).build(0..100u8).unwrap();
+    assert!((0..100u8).all(|key| seeded.contains(&key)));
+    assert_ne!(seeded.hash_key(&1u8), numbers(1).hash_key(&1u8));
+    let secret = SipHashBuilder::from_key([7; 16]);
+    let keyed = RibbonFilter::builder().hasher(secret).build(0..100u8).unwrap();
+    assert!((0..100u8).all(|key| keyed.contains(&key)));
+    assert_eq!(keyed.hasher().hash_key(&1u8), secret.hash_key(&1u8));
+}
+
+#[test]
+fn the_trait_answers_as_the_methods_do() {
+    let filter = numbers(100);
+    let dynamic: &dyn Membership = &filter;
+    for key in 0..1_000u32 {
+        assert_eq!(dynamic.contains_key(&key), filter.contains(&key));
+    }
+}
+
+#[test]
+#[should_panic(expected = "one answer per key: 2 keys, but 1 answers")]
+fn a_batch_has_one_answer_per_key() {
+    numbers(5).contains_batch(&[1, 2], &mut [false]);
+}
+
+#[test]
+fn progress_ends_with_all_keys_and_is_told_on_the_way() {
+    for parallel in [false, true] {
+        let (calls, greatest) = (AtomicU64::new(0), AtomicU64::new(0));
+        let callback = |progress: fuse::Progress| {
+            assert!(progress.total == 1_000_000 && progress.done <= progress.total);
+            calls.fetch_add(1, Ordering::Relaxed);
+            greatest.fetch_max(progress.done, Ordering::Relaxed);
+            ControlFlow::Continue(())
+        };
+        let builder = RibbonFilter::builder().progress(&callback).parallel(parallel);
+        builder.build_hashes(keys::random(4).take(1_000_000).collect()).unwrap();
+        assert_eq!(greatest.into_inner(), 1_000_000);
+        assert!(calls.into_inner() >= 7);
+    }
+}
+
+#[test]
+fn a_build_is_cancelled_by_its_callback() {
+    for parallel in [false, true] {
+        for allowed in [0, 3] {
+            let calls = AtomicU64::new(0);
+            let callback = |_| match calls.fetch_add(1, Ordering::Relaxed) < allowed {
+                true => ControlFlow::Continue(()),
+                false => ControlFlow::Break(()),
+            };
+            let builder = RibbonFilter::builder().progress(&callback).parallel(parallel);
+            let built = builder.build_hashes(keys::random(4).take(1_000_000).collect());
+            assert_eq!(built.unwrap_err(), ConstructionError::Cancelled);
+        }
+    }
+}
+
+#[test]
+fn shrinking_names_a_rate_that_is_too_low() {
+    let filter = numbers(1_000);
+    assert_eq!(filter.shrink_to_rate(0.001).unwrap(), filter);
+    let error = filter.shrink_to_rate(1e-4).unwrap_err();
+    let ConstructionError::Param(ParamError::TooLow { parameter, value, min }) = error else {
+        panic!("{error}")
+    };
+    assert_eq!((parameter, value, min), ("false_positive_rate", 1e-4, filter.promised_rate()));
+    assert!(filter.shrink_to_rate(1.0).is_err());
+}
+
+#[test]
+fn equality_is_of_sets_rates_and_hashers() {
+    let filter = numbers(300);
+    assert_eq!(filter, filter.try_clone().unwrap());
+    assert_ne!(filter, numbers(301));
+    assert_ne!(filter, RibbonFilter::new(0..300u32, 0.01).unwrap());
+    assert_ne!(
+        filter,
+        RibbonFilter::builder().false_positive_rate(0.001).seed(1).build(0..300u32).unwrap()
+    );
+}
+
+#[test]
+fn hashes_are_taken_as_they_are() {
+    let hashes: Vec<u64> = (0..5_000).map(finalize).collect();
+    let filter = RibbonFilter::builder().build_hashes(hashes.clone()).unwrap();
+    assert!(hashes.iter().all(|&hash| filter.contains_hash(hash)));
+    // An iterator that says nothing of its length.
+    let left = Cell::new(5_000);
+    let next = || (left.get() > 0).then(|| left.replace(left.get() - 1));
+    let filter = RibbonFilter::new(core::iter::from_fn(next), 0.01).unwrap();
+    assert!((1..=5_000).all(|key: i32| filter.contains(&key)));
+}

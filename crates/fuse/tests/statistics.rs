@@ -1,0 +1,82 @@
+//! Measured rates and sizes against predicted ones, with literal seeds.
+//!
+//! All tests of this file together raise a false alarm with probability [`FALSE_ALARM`] at most.
+#![cfg(feature = "std")]
+
+use fuse::{Preset, RibbonFilter};
+use pds_testkit::hashers::on_awkward_keys;
+use pds_testkit::keys;
+use pds_testkit::stats::{Binomial, Positives, split_budget};
+
+const FALSE_ALARM: f64 = 1e-6;
+/// How many judgements the tests below pass, rounded up.
+const JUDGEMENTS: usize = 100;
+
+fn alpha() -> f64 {
+    split_budget(FALSE_ALARM, JUDGEMENTS)
+}
+
+/// Builds filters of as many keys, and counts how many of a million hashes each contains.
+///
+/// Fingerprints of strangers are independent of the slots, so the count is binomial for each filter.
+fn judge(keys: usize, columns: f64, preset: Preset) {
+    const QUERIES: usize = 1_000_000;
+    let mut hashes = keys::random(1_000 * keys as u64 + (columns * 10.0) as u64);
+    let builder = RibbonFilter::builder().columns(columns).preset(preset);
+    let filter = builder.build_hashes(hashes.by_ref().take(keys).collect()).unwrap();
+    let hits = hashes.take(QUERIES).filter(|&hash| filter.contains_hash(hash)).count();
+    let accepted = Binomial::new(QUERIES as u64, filter.false_positive_rate()).acceptance(alpha());
+    assert!(
+        accepted.contains(&(hits as u64)),
+        "{keys} keys, {columns} columns: {hits} not in {accepted:?}"
+    );
+    let ratio = filter.false_positive_rate() / filter.promised_rate();
+    let spread = if columns.fract() == 0.0 { 0.0 } else { 0.5 / (keys as f64).sqrt() };
+    assert!(ratio <= 1.0 + spread, "{keys} keys, {columns} columns: {ratio}");
+    assert!(keys < 10_000 || ratio > 0.99, "{keys} keys, {columns} columns: {ratio}");
+}
+
+#[test]
+fn rates_are_the_predicted_ones() {
+    for keys in [50, 1_000, 2_500, 10_000, 100_000, 600_000] {
+        for columns in [0.5, 1.0, 3.0, 5.25, 8.0, 8.5, 9.9] {
+            judge(keys, columns, Preset::Compact);
+        }
+        judge(keys, 7.7, Preset::Quick);
+    }
+}
+
+#[test]
+fn case_01_a_very_small_rate_is_reached() {
+    let filter = RibbonFilter::new(keys::random(1).take(1_000_000), 1e-9).unwrap();
+    assert!(!keys::random(2).take(10_000_000).any(|key| filter.contains(&key)));
+}
+
+/// A weak hasher under `Mixed` keeps the rate.
+#[test]
+fn case_08_weak_hashes_give_the_promised_error() {
+    for (name, hasher, mut keys) in on_awkward_keys() {
+        let builder = RibbonFilter::builder().hasher(hasher).columns(8.0);
+        let filter = builder.build(keys.by_ref().take(50_000)).unwrap();
+        let rate = filter.false_positive_rate();
+        Positives::of(&filter, keys.take(1_000_000)).judge(&name, rate, alpha());
+    }
+}
+
+/// Bits per key over n log2(1/rate), at 8 columns: the sizes that the README states.
+#[test]
+fn sizes_are_those_promised() {
+    for (keys, most) in [
+        (100, 1.06),
+        (1_000, 1.017),
+        (2_048, 1.017),
+        (3_000, 1.03),
+        (10_000, 1.009),
+        (100_000, 1.0045),
+        (1_000_000, 1.004),
+    ] {
+        let filter = RibbonFilter::new(0..keys, 1.0 / 256.0).unwrap();
+        let over = filter.bits_per_key() / 8.0;
+        assert!(over <= most, "{keys} keys: {over}");
+    }
+}
