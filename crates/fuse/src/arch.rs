@@ -126,8 +126,7 @@ mod tests {
         let words: Vec<u64> = keys::random(5).take(1_000).collect();
         let bytes: Vec<[u8; 8]> = words.iter().map(|word| word.to_le_bytes()).collect();
         let mut ones = 0;
-        for (round, pair) in words.windows(2).enumerate() {
-            let columns = round as u32 % (COLUMNS + 1);
+        for ((round, pair), columns) in words.windows(2).enumerate().zip((0..=COLUMNS).cycle()) {
             let (near, far, coefficients) = (round % 900, round % 900 + 50, [pair[0], pair[1]]);
             let expected = (0..columns).fold(0, |sums, column| {
                 let near = words[near + column as usize] & pair[0];

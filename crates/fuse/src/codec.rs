@@ -2,8 +2,8 @@
 
 use core::ops::RangeInclusive;
 
-use pds_core::DecodeError;
 use pds_core::bytes::{Shape, Source};
+use pds_core::error::DecodeError;
 use pds_core::internal::take_words;
 use pds_core::storage::{Stored, WordSource, Words};
 

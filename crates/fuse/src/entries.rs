@@ -3,7 +3,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use pds_core::AllocError;
+use pds_core::error::AllocError;
 use pds_core::hash::reduce;
 
 use crate::{ConstructionError, threads};

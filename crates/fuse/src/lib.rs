@@ -11,11 +11,11 @@ extern crate std;
 mod arch;
 #[cfg(feature = "alloc")]
 mod codec;
+mod construction_error;
 #[cfg(feature = "alloc")]
 mod entries;
 #[cfg(feature = "alloc")]
 mod equation;
-mod error;
 #[cfg(feature = "alloc")]
 mod options;
 #[cfg(feature = "alloc")]
@@ -34,20 +34,13 @@ mod threads;
 #[doc(hidden)]
 #[cfg(feature = "alloc")]
 pub use arch::backends;
-pub use error::ConstructionError;
+pub use construction_error::ConstructionError;
 #[cfg(feature = "alloc")]
 pub use progress::Progress;
 #[cfg(feature = "alloc")]
 pub use ribbon::{RibbonFilter, RibbonFilterBuilder, RibbonFilterView};
 // The types in the signatures of this crate, so that its users need no dependency on `pds-core`.
 #[cfg(feature = "alloc")]
-pub use pds_core::bytes::{ByteOptions, Header};
-#[cfg(feature = "alloc")]
-pub use pds_core::storage;
-pub use pds_core::{
-    AllocError, Avalanching, DecodeError, DefaultHashBuilder, Incompatible, KeyHasher, Kind, Mixed,
-    ParamError, PortableHasher, Raw, SipHashBuilder,
-};
-#[cfg(feature = "std")]
-pub use pds_core::{FileError, ReadError};
+pub use pds_core::{bytes, storage};
+pub use pds_core::{error, hash};
 pub use pds_params::ribbon::Preset;

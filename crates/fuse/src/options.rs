@@ -2,7 +2,7 @@
 
 use core::ops::ControlFlow;
 
-use pds_core::{DefaultHashBuilder, KeyHasher};
+use pds_core::hash::{DefaultHashBuilder, KeyHasher};
 
 use crate::Progress;
 use crate::progress::{Callback, Watch};

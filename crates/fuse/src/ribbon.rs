@@ -1,15 +1,16 @@
 //! The ribbon filter: construction, and what changes its size.
 
 mod builder;
-mod bytes;
+mod portable;
 mod reading;
 mod view;
 
 use core::hash::Hash;
 
+use pds_core::error::{AllocError, ParamError};
+use pds_core::hash::{DefaultHashBuilder, KeyHasher};
 use pds_core::internal::Backend;
 use pds_core::storage::{WordSource, Words};
-use pds_core::{AllocError, DefaultHashBuilder, KeyHasher, ParamError};
 use pds_params::ribbon::Columns;
 
 pub use builder::RibbonFilterBuilder;
@@ -158,7 +159,8 @@ impl<S: Clone, W: WordSource> RibbonFilter<S, W> {
 
 impl<S: KeyHasher> PartialEq for RibbonFilter<S> {
     fn eq(&self, other: &Self) -> bool {
-        let same_hasher = pds_core::Incompatible::check_hasher(&self.hasher, &other.hasher).is_ok();
+        let same_hasher =
+            pds_core::error::Incompatible::check_hasher(&self.hasher, &other.hasher).is_ok();
         same_hasher && self.system == other.system
     }
 }

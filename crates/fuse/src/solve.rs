@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::mem;
 
-use pds_core::AllocError;
+use pds_core::error::AllocError;
 use pds_core::hash::reduce;
 use pds_core::internal::Words;
 use pds_params::ribbon::{
@@ -41,13 +41,6 @@ pub(crate) struct Problem<'a> {
     pub(crate) limits: Limits,
 }
 
-/// A solved system.
-pub(crate) struct Solution {
-    pub(crate) system: System<Words>,
-    /// Number of seeds that failed.
-    pub(crate) retries: u64,
-}
-
 /// Solves the equations of entries, which are sorted and distinct. `bits` returns the right-hand sides of an entry, that of
 /// column `j` in bit `j`.
 ///
@@ -60,7 +53,7 @@ pub(crate) fn solve<E: Entry>(
     entries: Vec<E>,
     problem: Problem<'_>,
     bits: impl Fn(&E) -> u64 + Sync,
-) -> Result<Solution, ConstructionError> {
+) -> Result<System<Words>, ConstructionError> {
     let Problem { columns, preset, rest, parallel, limits, .. } = problem;
     let keys = entries.len() as u64;
     let (mut entries, mut solutions, mut thresholds) = (entries, Vec::new(), Vec::new());
@@ -99,7 +92,7 @@ pub(crate) fn solve<E: Entry>(
     let hashes = last.rest.iter().map(Entry::hash);
     let values = last.rest.iter().map(&bits).filter(|_| rest == RestForm::Bits);
     words.iter_mut().zip(parts.chain(hashes).chain(values)).for_each(|(word, part)| *word = part);
-    Ok(Solution { system: System::new(words, params, layout), retries: last.retries })
+    Ok(System::new(words, params, layout))
 }
 
 /// The equation of a key: where its window is, and its right-hand sides.
@@ -230,7 +223,6 @@ struct LastSolution<E> {
     words: Words,
     seed: u64,
     rest: Vec<E>,
-    retries: u64,
 }
 
 /// Solves the last layer by the first seed that does, or leaves over what its first seed does not take.
@@ -254,7 +246,6 @@ fn solve_last<E: Entry>(
     };
     let found = (0..problem.limits.seeds).find(|seed| solves(seed));
     let seed = found.unwrap_or(0);
-    let retries = found.unwrap_or(problem.limits.seeds);
     if found.is_none() {
         rows.0.fill(Row::default());
         entries.retain(|entry| !insert(&mut rows, seed, entry));
@@ -274,7 +265,7 @@ fn solve_last<E: Entry>(
             put_bits(&mut words[tail_at..], u64::from(column) * shape.tail(), word);
         }
     });
-    Ok(LastSolution { words, seed, rest: entries, retries })
+    Ok(LastSolution { words, seed, rest: entries })
 }
 
 /// Adds bits from a bit of the words on. Those beyond the last word are 0.
@@ -384,13 +375,12 @@ mod tests {
         entries
     }
 
-    fn solved(entries: &[u64], problem: Problem<'_>) -> Solution {
-        let solution = solve(entries.to_vec(), problem, |&hash| fingerprint(hash)).unwrap();
-        let system = &solution.system;
+    fn solved(entries: &[u64], problem: Problem<'_>) -> System<Words> {
+        let system = solve(entries.to_vec(), problem, |&hash| fingerprint(hash)).unwrap();
         for &hash in entries {
             assert!(system.has(system.words(), hash), "{hash:x} of {}", entries.len());
         }
-        solution
+        system
     }
 
     #[test]
@@ -401,8 +391,8 @@ mod tests {
             for columns in [1, 8, 13] {
                 let entries = sorted(keys as u64, keys);
                 let columns = Columns::whole(columns).unwrap();
-                let solution = solved(&entries, problem(columns, &watch));
-                assert_eq!(solution.system.params().rest, 0);
+                let system = solved(&entries, problem(columns, &watch));
+                assert_eq!(system.params().rest, 0);
             }
         }
     }
@@ -417,12 +407,11 @@ mod tests {
                 for seeds in [0, 1] {
                     let limits = Limits { layers, seeds };
                     let columns = Columns::whole(5).unwrap();
-                    let solution = solved(&entries, Problem { limits, ..problem(columns, &watch) });
-                    let params = solution.system.params();
+                    let system = solved(&entries, Problem { limits, ..problem(columns, &watch) });
+                    let params = system.params();
                     let all = layers == 0 && keys > 2_048;
                     assert!(!all || params.rest == keys as u64);
                     assert!(all || params.rest * 10 <= 20 + keys as u64, "{params:?}");
-                    assert!(solution.retries <= seeds);
                 }
             }
         }
@@ -434,9 +423,9 @@ mod tests {
         let watch = Watch::new(None, 0);
         let columns = Columns::whole(8).unwrap();
         let dense: Vec<u64> = (0..10_000).collect();
-        assert_eq!(solved(&dense, problem(columns, &watch)).system.params().rest, 0);
+        assert_eq!(solved(&dense, problem(columns, &watch)).params().rest, 0);
         let sparse: Vec<u64> = (0..10_000).map(|i| i << 40).collect();
-        assert_eq!(solved(&sparse, problem(columns, &watch)).system.params().rest, 0);
+        assert_eq!(solved(&sparse, problem(columns, &watch)).params().rest, 0);
     }
 
     /// `cargo test -p fuse --lib -- --ignored --nocapture overhead`
@@ -453,9 +442,9 @@ mod tests {
                 for round in 0..3 {
                     let entries = sorted(round * 1_000_000_000 + keys as u64, keys);
                     let problem = Problem { preset, ..problem(Columns::whole(8).unwrap(), &watch) };
-                    let solution = solved(&entries, problem);
-                    words += solution.system.words().len();
-                    retries += solution.retries;
+                    let system = solved(&entries, problem);
+                    words += system.words().len();
+                    retries += system.params().seed;
                 }
                 let bits = words as f64 * 64.0 / 3.0 / keys as f64;
                 std::println!(

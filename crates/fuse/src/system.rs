@@ -3,10 +3,10 @@
 use core::ops::RangeInclusive;
 use core::{iter, mem};
 
+use pds_core::error::{AllocError, ParamError};
 use pds_core::hash::reduce;
 use pds_core::internal::{Backend, StoredWord, Visitor, prefetch, visit_ahead};
 use pds_core::storage::{WordSource, Words};
-use pds_core::{AllocError, ParamError};
 use pds_params::ribbon::{
     BUCKET, Columns, LastShape, LayerShape, MAX_KEYS, MAX_LAST_KEYS, MAX_LAYERS, MAX_SEEDS, Preset,
     THRESHOLD_BITS, THRESHOLDS, WINDOW, Width,
@@ -231,7 +231,7 @@ impl<W: WordSource> System<W> {
             (layer.thresholds_at + layer.threshold_words(), bits)
         });
         let unclean = |(end, bits): (u64, u64)| {
-            let at = index(end).checked_sub(1).filter(|_| bits % 64 > 0)?;
+            let at = index(end).checked_sub(1).filter(|_| !bits.is_multiple_of(64))?;
             let word = self.words()[at].value();
             (word & !ones(bits % 64) != 0).then_some((at, word))
         };
@@ -588,7 +588,7 @@ impl Groups {
         let tail = index(self.word_of(self.full))..index(self.end());
         copied(&from[index(wider.word_of(self.full))..], &mut words[tail.clone()]);
         let bits = self.tail * u64::from(self.columns);
-        if let Some(last) = words[tail].last_mut().filter(|_| bits % 64 > 0) {
+        if let Some(last) = words[tail].last_mut().filter(|_| !bits.is_multiple_of(64)) {
             *last &= ones(bits % 64);
         }
     }
@@ -651,7 +651,7 @@ impl Window {
     pub(crate) fn bits<W: StoredWord>(&self, kernel: Kernel, words: &[W]) -> u64 {
         (0..self.columns)
             .step_by(COLUMNS as usize)
-            .fold(0, |bits, first| bits | kernel.sums(words, &self.from_column(first)) << first)
+            .fold(0, |bits, first| bits | kernel.sums(words, &self.sums_from(first)) << first)
     }
 
     /// Returns whether the sum of each column is the bit of `bits` for it.
@@ -664,7 +664,7 @@ impl Window {
 
     #[inline(always)]
     fn has_first<W: StoredWord>(&self, kernel: Kernel, words: &[W], bits: u64) -> bool {
-        let sums = self.from_column(0);
+        let sums = self.sums_from(0);
         (kernel.sums(words, &sums) ^ bits) & ones(sums.columns.into()) == 0
     }
 
@@ -675,7 +675,7 @@ impl Window {
 
     /// Returns the columns from one on, as many as are summed at once.
     #[inline(always)]
-    fn from_column(&self, first: u32) -> Sums {
+    fn sums_from(&self, first: u32) -> Sums {
         let left = self.columns - first;
         Sums {
             near: self.near + first as usize,

@@ -5,51 +5,19 @@ use alloc::vec::Vec;
 /// Runs `run` for each job. Returns the results in the order of the jobs.
 ///
 /// # Errors
-/// The first error of a job, in the order of the threads.
-#[cfg(feature = "std")]
+/// An error of a job. Others may not have run then.
+#[cfg_attr(not(feature = "parallel"), expect(unused_variables, reason = "there is one thread"))]
 pub(crate) fn map<T: Send, R: Send, E: Send>(
     parallel: bool,
     jobs: Vec<T>,
     run: impl Fn(T) -> Result<R, E> + Sync,
 ) -> Result<Vec<R>, E> {
-    use std::{panic, sync, thread};
+    #[cfg(feature = "parallel")]
+    if parallel {
+        use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
-    let threads = thread::available_parallelism().map_or(1, usize::from).min(jobs.len());
-    if !parallel || threads < 2 {
-        return jobs.into_iter().map(run).collect();
+        return jobs.into_par_iter().map(&run).collect();
     }
-    let queue = sync::Mutex::new(jobs.into_iter().enumerate());
-    // No thread panics while it has the lock.
-    let next = || queue.lock().unwrap_or_else(sync::PoisonError::into_inner).next();
-    let work = || {
-        let mut results = Vec::new();
-        while let Some((index, job)) = next() {
-            results.push((index, run(job)?));
-        }
-        Ok(results)
-    };
-    let mut results = thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
-        let mut results = work()?;
-        for other in others {
-            results.extend(other.join().unwrap_or_else(|panic| panic::resume_unwind(panic))?);
-        }
-        Ok(results)
-    })?;
-    results.sort_unstable_by_key(|&(index, _)| index);
-    Ok(results.into_iter().map(|(_, result)| result).collect())
-}
-
-/// Runs `run` for each job. Returns the results in the order of the jobs.
-///
-/// # Errors
-/// The first error of a job.
-#[cfg(not(feature = "std"))]
-pub(crate) fn map<T, R, E>(
-    _parallel: bool,
-    jobs: Vec<T>,
-    run: impl Fn(T) -> Result<R, E>,
-) -> Result<Vec<R>, E> {
     jobs.into_iter().map(run).collect()
 }
 

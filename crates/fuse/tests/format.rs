@@ -6,9 +6,10 @@
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use fuse::{Preset, RibbonFilter, RibbonFilterView, SipHashBuilder};
-use pds_core::bytes::{ByteOptions, Header};
-use pds_core::{DecodeError, Kind};
+use fuse::hash::SipHashBuilder;
+use fuse::{Preset, RibbonFilter, RibbonFilterView};
+use pds_core::bytes::{ByteOptions, Header, Kind};
+use pds_core::error::DecodeError;
 use pds_testkit::envelope::{with_number, with_numbers, with_payload};
 use pds_testkit::portable::fault_of;
 use quickcheck::quickcheck;

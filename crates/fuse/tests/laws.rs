@@ -1,5 +1,5 @@
 //! What holds for every set and every rate.
-#![cfg(feature = "std")]
+#![cfg(feature = "parallel")]
 
 use fuse::{Preset, RibbonFilter, RibbonFilterBuilder, RibbonFilterView};
 use pds_testkit::keys;

@@ -1,6 +1,7 @@
 //! The portable bytes as a serde value, under four formats.
 
-use fuse::{RibbonFilter, SipHashBuilder};
+use fuse::RibbonFilter;
+use fuse::hash::SipHashBuilder;
 use pds_core::bytes::WithKey;
 use pds_testkit::format::{FORMATS, survives};
 

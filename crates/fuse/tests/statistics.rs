@@ -21,7 +21,7 @@ fn alpha() -> f64 {
 /// Fingerprints of strangers are independent of the slots, so the count is binomial for each filter.
 fn judge(keys: usize, columns: f64, preset: Preset) {
     const QUERIES: usize = 1_000_000;
-    let mut hashes = keys::random(1_000 * keys as u64 + (columns * 10.0) as u64);
+    let mut hashes = keys::random(keys as u64 ^ columns.to_bits());
     let builder = RibbonFilter::builder().columns(columns).preset(preset);
     let filter = builder.build_hashes(hashes.by_ref().take(keys).collect()).unwrap();
     let hits = hashes.take(QUERIES).filter(|&hash| filter.contains_hash(hash)).count();

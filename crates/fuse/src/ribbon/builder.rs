@@ -5,8 +5,9 @@ use core::fmt;
 use core::hash::Hash;
 use core::ops::ControlFlow;
 
+use pds_core::error::ParamError;
+use pds_core::hash::{DefaultHashBuilder, KeyHasher};
 use pds_core::internal::DEFAULT_RATE;
-use pds_core::{DefaultHashBuilder, KeyHasher, ParamError};
 use pds_params::ribbon::{Columns, Preset};
 
 use super::{REST, RibbonFilter};
@@ -71,7 +72,7 @@ impl<'a, S> RibbonFilterBuilder<'a, S> {
         self
     }
 
-    /// Sets the hasher, such as a [`SipHashBuilder`](crate::SipHashBuilder) for keys that strangers choose.
+    /// Sets the hasher, such as a [`SipHashBuilder`](pds_core::hash::SipHashBuilder) for keys that strangers choose.
     pub fn hasher<T: KeyHasher>(self, hasher: T) -> RibbonFilterBuilder<'a, T> {
         let Self { rate, columns, preset, options } = self;
         RibbonFilterBuilder { rate, columns, preset, options: options.hasher(hasher) }
@@ -88,8 +89,8 @@ impl<'a, S> RibbonFilterBuilder<'a, S> {
         RibbonFilterBuilder { rate, columns, preset, options: options.progress(callback) }
     }
 
-    /// Sets whether to use all processors. The result is the same. Without it, one is used.
-    #[cfg(feature = "std")]
+    /// Sets whether to use all threads of rayon's pool. The result is the same. Without it, one is used.
+    #[cfg(feature = "parallel")]
     pub const fn parallel(mut self, parallel: bool) -> Self {
         self.options.parallel = parallel;
         self
@@ -138,8 +139,8 @@ impl<'a, S> RibbonFilterBuilder<'a, S> {
             watch: &self.options.watch(hashes.len()),
             limits: Limits::DEFAULT,
         };
-        let solution = solve(hashes, problem, |&hash| fingerprint(hash))?;
-        Ok(RibbonFilter { system: solution.system, hasher: self.options.hasher })
+        let system = solve(hashes, problem, |&hash| fingerprint(hash))?;
+        Ok(RibbonFilter { system, hasher: self.options.hasher })
     }
 
     fn given_columns(&self) -> Result<Columns, ParamError> {

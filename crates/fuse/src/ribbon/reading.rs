@@ -3,9 +3,10 @@
 use core::fmt;
 use core::hash::{Hash, Hasher};
 
+use pds_core::hash::KeyHasher;
 use pds_core::internal::{AHEAD, answer_keys, check_lengths};
 use pds_core::storage::WordSource;
-use pds_core::{KeyHasher, Membership};
+use pds_core::traits::Membership;
 use pds_params::ribbon::Preset;
 
 use super::RibbonFilter;

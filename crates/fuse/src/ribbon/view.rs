@@ -1,8 +1,9 @@
 //! A ribbon filter that answers from its stored bytes.
 
 use pds_core::bytes::{ByteOptions, Envelope, OpenView};
+use pds_core::error::DecodeError;
+use pds_core::hash::{DefaultHashBuilder, PortableHasher};
 use pds_core::storage::Stored;
-use pds_core::{DecodeError, DefaultHashBuilder, PortableHasher};
 
 use super::{REST, RibbonFilter};
 use crate::codec;

@@ -3,8 +3,7 @@
 
 use fuse::{RibbonFilter, RibbonFilterView};
 use pds_testkit::mutate::{Choices, mutate as change};
-use pds_testkit::portable;
-use pds_testkit::view_agrees;
+use pds_testkit::{portable, view_agrees};
 
 /// Asks a filter everything that it answers, in whatever form it is.
 macro_rules! ask {

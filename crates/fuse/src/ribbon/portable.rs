@@ -5,13 +5,15 @@ use core::ops::RangeInclusive;
 #[cfg(feature = "std")]
 use std::io::{self, Read, Write};
 
-#[cfg(feature = "std")]
-use pds_core::ReadError;
+use pds_core::bytes::Kind;
 use pds_core::bytes::{ByteOptions, Portable, Shape, Sink, Source};
+use pds_core::error::DecodeError;
+#[cfg(feature = "std")]
+use pds_core::error::ReadError;
+use pds_core::hash::PortableHasher;
 use pds_core::hash::PublicSeed;
 #[cfg(feature = "serde")]
 use pds_core::internal::serde;
-use pds_core::{DecodeError, Kind, PortableHasher};
 
 use super::{REST, RibbonFilter};
 use crate::codec;

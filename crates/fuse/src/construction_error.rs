@@ -2,7 +2,7 @@
 
 use core::{error, fmt};
 
-use pds_core::{AllocError, ParamError};
+use pds_core::error::{AllocError, ParamError};
 
 /// Why a structure could not be built from its keys.
 #[derive(Clone, Copy, Debug, PartialEq)]
