@@ -1,6 +1,7 @@
 //! The portable bytes of a system.
 
 use core::ops::RangeInclusive;
+use pds_core::internal::DecodeFault;
 
 use pds_core::bytes::{Shape, Source};
 use pds_core::error::DecodeError;
@@ -32,7 +33,7 @@ pub(crate) fn read<R: Source>(
     let words = take_words(source, source.remaining() / 8)?;
     if source.remaining() > 0 {
         let (offset, found) = (source.offset(), source.remaining());
-        return Err(DecodeError::Unread { offset, found }.into());
+        return Err(DecodeError(DecodeFault::Unread { offset, found }).into());
     }
     let system = System::open(words, params, rest).map_err(|misfit| field(at, misfit))?;
     check(&system, at)?;
@@ -49,7 +50,7 @@ pub(crate) fn open<B: AsRef<[u8]>>(
     let found = words.payload().len() as u64 % 8;
     if found > 0 {
         let offset = at + words.payload().len() as u64 - found;
-        return Err(DecodeError::Unread { offset, found });
+        return Err(DecodeError(DecodeFault::Unread { offset, found }));
     }
     System::open(words, params, rest).map_err(|misfit| field(at, misfit))
 }
@@ -64,7 +65,7 @@ pub(crate) fn verify<B: AsRef<[u8]>>(system: &System<Stored<B>>) -> Result<(), D
 /// Checks the exact list and the unused bits of a payload at offset `at`.
 fn check<W: WordSource>(system: &System<W>, at: u64) -> Result<(), DecodeError> {
     if let Some((index, found)) = system.first_unclean() {
-        return Err(DecodeError::Padding { offset: at + 8 * index as u64, found });
+        return Err(DecodeError(DecodeFault::Padding { offset: at + 8 * index as u64, found }));
     }
     match system.first_unordered() {
         Some(misfit) => Err(field(at, misfit)),
@@ -73,5 +74,5 @@ fn check<W: WordSource>(system: &System<W>, at: u64) -> Result<(), DecodeError> 
 }
 
 fn field(at: u64, Misfit { name, index, found, allowed }: Misfit) -> DecodeError {
-    DecodeError::Field { name, offset: at + 8 * index as u64, found, allowed }
+    DecodeError(DecodeFault::Field { name, offset: at + 8 * index as u64, found, allowed })
 }

@@ -6,6 +6,7 @@ mod reading;
 mod view;
 
 use core::hash::Hash;
+use pds_params::internal::ParamFault;
 
 use pds_core::error::{AllocError, ParamError};
 use pds_core::hash::{DefaultHashBuilder, KeyHasher};
@@ -150,7 +151,7 @@ impl<S: Clone, W: WordSource> RibbonFilter<S, W> {
         let columns = Columns::for_rate(rate)?;
         if columns.steps() > self.system.params().columns.steps() {
             let (parameter, min) = ("false_positive_rate", self.promised_rate());
-            return Err(ParamError::TooLow { parameter, value: rate, min }.into());
+            return Err(ParamError(ParamFault::TooLow { parameter, value: rate, min }).into());
         }
         let system = self.system.narrowed(columns, REST)?;
         Ok(RibbonFilter { system, hasher: self.hasher.clone() })

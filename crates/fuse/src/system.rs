@@ -2,6 +2,7 @@
 
 use core::ops::RangeInclusive;
 use core::{iter, mem};
+use pds_params::internal::ParamFault;
 
 use pds_core::error::{AllocError, ParamError};
 use pds_core::hash::reduce;
@@ -78,7 +79,7 @@ impl SystemParams {
             true => Ok(()),
             false => {
                 let (parameter, value) = (Self::NAMES[index], numbers[index]);
-                Err(ParamError::OutOfRange { parameter, value, min: 0, max })
+                Err(ParamError(ParamFault::OutOfRange { parameter, value, min: 0, max }))
             }
         };
         check(0, MAX_KEYS)?;

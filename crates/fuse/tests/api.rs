@@ -4,6 +4,7 @@
 use core::cell::Cell;
 use core::ops::ControlFlow;
 use core::sync::atomic::{AtomicU64, Ordering};
+use pds_params::internal::ParamFault;
 
 use fuse::error::ParamError;
 use fuse::hash::SipHashBuilder;
@@ -63,9 +64,9 @@ fn wrong_values_are_named_and_no_key_is_asked_for() {
         let error = RibbonFilter::new(untouched.clone(), rate).unwrap_err();
         let expected = matches!(
             error,
-            ConstructionError::Param(ParamError::NotAProbability {
+            ConstructionError::Param(ParamError(ParamFault::NotAProbability {
                 parameter: "false_positive_rate", value
-            }) if value.to_bits() == rate.to_bits()
+            })) if value.to_bits() == rate.to_bits()
         );
         assert!(expected, "{error}");
     }
@@ -79,7 +80,7 @@ fn wrong_values_are_named_and_no_key_is_asked_for() {
     }
     let builder = RibbonFilter::builder().columns(8.0).false_positive_rate(0.1);
     let error = builder.build(untouched).unwrap_err();
-    assert_eq!(error, ParamError::Conflict { parameter: "false_positive_rate" }.into());
+    assert_eq!(error, ParamError(ParamFault::Conflict { parameter: "false_positive_rate" }).into());
 }
 
 #[test]
@@ -154,7 +155,8 @@ fn shrinking_names_a_rate_that_is_too_low() {
     let filter = numbers(1_000);
     assert_eq!(filter.shrink_to_rate(0.001).unwrap(), filter);
     let error = filter.shrink_to_rate(1e-4).unwrap_err();
-    let ConstructionError::Param(ParamError::TooLow { parameter, value, min }) = error else {
+    let ConstructionError::Param(ParamError(ParamFault::TooLow { parameter, value, min })) = error
+    else {
         panic!("{error}")
     };
     assert_eq!((parameter, value, min), ("false_positive_rate", 1e-4, filter.promised_rate()));

@@ -3,6 +3,7 @@
 //! `BLESS=1 cargo test -p fuse --test format` writes the golden files anew: a new format version.
 #![cfg(feature = "std")]
 
+use pds_core::internal::DecodeFault;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
@@ -81,7 +82,7 @@ fn a_secret_key_is_written_on_request_only() {
     let bytes = ByteOptions::new().without_key().to_bytes(&filter);
     assert!(!bytes.windows(16).any(|window| window == KEY));
     let read = ByteOptions::new().from_bytes::<RibbonFilter<SipHashBuilder>>(&bytes);
-    assert_eq!(read, Err(DecodeError::KeyMissing { offset: 48 }));
+    assert_eq!(read, Err(DecodeError(DecodeFault::KeyMissing { offset: 48 })));
     let options = ByteOptions::new().hasher(hasher);
     assert_eq!(options.from_bytes::<RibbonFilter<_>>(&bytes), Ok(filter.clone()));
     let with_key = ByteOptions::new().with_key().to_bytes(&filter);
@@ -124,7 +125,7 @@ fn case_17_numbers_that_lie_are_refused() {
     assert_eq!(fault(4, 0).0, "payload length");
     assert_eq!(fault(5, 3_001), ("keys of the exact list", 112));
     let more = RibbonFilter::from_bytes(&with_numbers(&bytes, &[3_000, 2_048, 0, 0, 1, 0, 0]));
-    assert_eq!(more, Err(DecodeError::Numbers { offset: 72, expected: 6, found: 7 }));
+    assert_eq!(more, Err(DecodeError(DecodeFault::Numbers { offset: 72, expected: 6, found: 7 })));
 }
 
 #[test]
@@ -175,7 +176,10 @@ fn case_17_every_cut_and_every_flipped_bit_is_an_error() {
         }
         let mut longer = bytes;
         longer.push(0);
-        assert!(matches!(RibbonFilter::from_bytes(&longer), Err(DecodeError::Trailing { .. })));
+        assert!(matches!(
+            RibbonFilter::from_bytes(&longer),
+            Err(DecodeError(DecodeFault::Trailing { .. }))
+        ));
     }
 }
 

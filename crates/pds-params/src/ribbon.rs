@@ -10,6 +10,7 @@
 
 use crate::ParamError;
 use crate::check::{check_range, check_rate};
+use crate::internal::ParamFault;
 
 /// Number of slots in the window of a key, and in a group.
 pub const WINDOW: u64 = 64;
@@ -80,7 +81,7 @@ impl Columns {
     /// Returns a whole number of columns, from 0 to 64.
     ///
     /// # Errors
-    /// [`ParamError::OutOfRange`] if there are more than 64.
+    /// If there are more than 64.
     pub fn whole(columns: u32) -> Result<Self, ParamError> {
         check_range("columns", columns.into(), 0, MAX_COLUMNS.into())?;
         Ok(Self { steps: columns * STEPS })
@@ -89,7 +90,7 @@ impl Columns {
     /// Returns this number of steps, from 1/256 of a column to 32 columns.
     ///
     /// # Errors
-    /// [`ParamError::OutOfRange`] if it is 0, or more than 32 columns.
+    /// If it is 0, or more than 32 columns.
     pub fn from_steps(steps: u32) -> Result<Self, ParamError> {
         let max = MAX_FILTER_COLUMNS * STEPS;
         check_range("columns", steps.into(), 1, max.into())?;
@@ -104,19 +105,19 @@ impl Columns {
         let (parameter, value) = ("columns", columns);
         let (min, max) = (1.0 / f64::from(STEPS), f64::from(MAX_FILTER_COLUMNS));
         if columns > max {
-            return Err(ParamError::TooLarge { parameter, value, max });
+            return Err(ParamError(ParamFault::TooLarge { parameter, value, max }));
         }
         // Not a number is not above 0 either.
         if columns > 0.0 {
             return Ok(Self { steps: whole_number(libm::ceil(columns * f64::from(STEPS))) });
         }
-        Err(ParamError::TooLow { parameter, value, min })
+        Err(ParamError(ParamFault::TooLow { parameter, value, min }))
     }
 
     /// Returns the fewest columns that keep a false-positive rate.
     ///
     /// # Errors
-    /// [`ParamError::NotAProbability`] if the rate is not above 0 and below 1. [`ParamError::TooLarge`] if it needs more
+    /// If the rate is not above 0 and below 1. If it needs more
     /// than 32 columns.
     ///
     /// # Examples
@@ -131,7 +132,11 @@ impl Columns {
         check_rate(rate)?;
         let (needed, max) = (-libm::log2(rate), f64::from(MAX_FILTER_COLUMNS));
         if rate < libm::exp2(-max) {
-            return Err(ParamError::TooLarge { parameter: "columns", value: needed, max });
+            return Err(ParamError(ParamFault::TooLarge {
+                parameter: "columns",
+                value: needed,
+                max,
+            }));
         }
         let whole = libm::floor(needed).min(max);
         // `whole` columns have the rate 2^-whole or less. From there on each step takes off the same part.

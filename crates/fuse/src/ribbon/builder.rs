@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::hash::Hash;
 use core::ops::ControlFlow;
+use pds_params::internal::ParamFault;
 
 use pds_core::error::ParamError;
 use pds_core::hash::{DefaultHashBuilder, KeyHasher};
@@ -147,7 +148,9 @@ impl<'a, S> RibbonFilterBuilder<'a, S> {
         match (self.rate, self.columns) {
             (rate, None) => Columns::for_rate(rate.unwrap_or(DEFAULT_RATE)),
             (None, Some(columns)) => Columns::from_f64(columns),
-            (Some(_), Some(_)) => Err(ParamError::Conflict { parameter: "false_positive_rate" }),
+            (Some(_), Some(_)) => {
+                Err(ParamError(ParamFault::Conflict { parameter: "false_positive_rate" }))
+            }
         }
     }
 }

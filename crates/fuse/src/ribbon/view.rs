@@ -75,7 +75,7 @@ impl<B: AsRef<[u8]>, S: PortableHasher> RibbonFilterView<B, S> {
     /// Verifies the bytes and copies the filter out of them.
     ///
     /// # Errors
-    /// As [`verify`](Self::verify), and [`Alloc`](DecodeError::Alloc) if the allocator refuses the memory.
+    /// As [`verify`](Self::verify), and [`Alloc`](pds_core::error::DecodeErrorKind::Alloc) if the allocator refuses the memory.
     pub fn to_filter(&self) -> Result<RibbonFilter<S>, DecodeError>
     where
         S: Clone,
