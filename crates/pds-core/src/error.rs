@@ -77,6 +77,8 @@ pub enum InsertError {
     },
     /// It needs more memory, which could not be had.
     Alloc(AllocError),
+    /// The structure was built from all of its keys at once.
+    Static,
 }
 
 impl fmt::Display for InsertError {
@@ -86,6 +88,9 @@ impl fmt::Display for InsertError {
                 write!(f, "no place for the key was found, with {len} of {capacity} places taken")
             }
             Self::Alloc(e) => e.fmt(f),
+            Self::Static => f.write_str(
+                "the structure takes no more keys: it is built from all of them at once",
+            ),
         }
     }
 }

@@ -28,3 +28,4 @@ pub use error::ParamError;
 pub use estimate::Estimate;
 pub use hash_table::HashTableParams;
 pub use hll::params::HllParams;
+pub use ribbon::params::RibbonParams;

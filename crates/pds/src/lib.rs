@@ -22,6 +22,7 @@ pub mod compare;
     feature = "cms",
     feature = "counting",
     feature = "cuckoo",
+    feature = "fuse",
     feature = "heavy-hitters",
     feature = "hll"
 ))]
@@ -34,6 +35,7 @@ mod documents;
         feature = "cms",
         feature = "counting",
         feature = "cuckoo",
+        feature = "fuse",
         feature = "hll"
     )),
     allow(unused, reason = "what only structures use whose features are off")
@@ -47,6 +49,7 @@ mod dynamic;
         feature = "cms",
         feature = "counting",
         feature = "cuckoo",
+        feature = "fuse",
         feature = "hll"
     )),
     allow(unused, reason = "what only structures use whose features are off")
@@ -64,6 +67,8 @@ pub use bloom_counting as counting;
 pub use cms;
 #[cfg(feature = "cuckoo")]
 pub use cuckoo;
+#[cfg(feature = "fuse")]
+pub use fuse;
 #[cfg(feature = "heavy-hitters")]
 pub use heavy_hitters;
 #[cfg(feature = "hll")]
@@ -96,6 +101,8 @@ pub use cms::{CountMinSketch, CountMinSketchView, CountSketch, CountSketchView};
 pub use cuckoo::{CuckooFilter, CuckooFilterView};
 #[cfg(feature = "alloc")]
 pub use dynamic::{DynFilter, DynFilterView, DynSketch, Unsupported};
+#[cfg(all(feature = "fuse", feature = "alloc"))]
+pub use fuse::{RibbonFilter, RibbonFilterView};
 #[cfg(all(feature = "heavy-hitters", feature = "alloc"))]
 pub use heavy_hitters::{HeavyHitters, SketchedHeavyHitters, TopK};
 #[cfg(all(feature = "hll", feature = "alloc", target_has_atomic = "8"))]

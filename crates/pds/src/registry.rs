@@ -11,6 +11,7 @@ mod cms;
 mod counting;
 mod cuckoo;
 mod exact;
+mod fuse;
 mod heavy_hitters;
 mod hll;
 
@@ -118,6 +119,7 @@ registry! {
     cuckoo::CUCKOO => "cuckoo" filter: crate::CuckooFilter<S>;
     counting::COUNTING_BLOOM => "counting" filter: crate::CountingBloomFilter<S>, counting::Wide<S>;
     counting::BLOCKED_COUNTING_BLOOM => "counting" filter: crate::BlockedCountingBloomFilter<S>;
+    fuse::RIBBON => "fuse" filter: crate::RibbonFilter<S>;
     cms::COUNT_MIN => "cms" sketch:
         crate::CountMinSketch<S, u8>, crate::CountMinSketch<S, u16>,
         crate::CountMinSketch<S, u32>, crate::CountMinSketch<S, u64>;

@@ -24,9 +24,11 @@ impl fmt::Display for Ability {
     }
 }
 
-/// The abilities of a filter besides inserting and answering, or those that are needed.
+/// The abilities of a filter besides answering, or those that are needed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Abilities {
+    /// Take keys one at a time. A filter without this ability is built from all of its keys at once.
+    pub insert: Ability,
     /// Remove a key that was inserted.
     pub remove: Ability,
     /// Merge all keys of another filter of the same shape.
@@ -40,8 +42,9 @@ pub struct Abilities {
 impl Abilities {
     /// Returns the abilities with their names in words, which follow "can" or "cannot".
     #[must_use]
-    pub fn named(self) -> [(&'static str, Ability); 4] {
+    pub fn named(self) -> [(&'static str, Ability); 5] {
         [
+            ("take keys one at a time", self.insert),
             ("remove keys", self.remove),
             ("be merged", self.merge),
             ("count keys", self.count),

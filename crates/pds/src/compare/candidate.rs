@@ -136,7 +136,11 @@ impl Candidate {
     /// ```
     #[must_use]
     pub fn params<P: Any>(&self) -> Option<&P> {
-        self.design.params().downcast_ref()
+        self.any_params().downcast_ref()
+    }
+
+    pub(crate) fn any_params(&self) -> &dyn Any {
+        self.design.params()
     }
 
     /// Returns the Rust expression that builds it: `pds::BloomFilter::new(1_000, 0.01)?`.
@@ -149,7 +153,8 @@ impl Candidate {
         format!("{}::{call}", self.structure.path())
     }
 
-    /// Builds the empty filter. `None` if [`DynFilter`] holds no such structure, or if its feature is off.
+    /// Builds the empty filter. `None` if [`DynFilter`] holds no such structure, if its feature is off, or if it is built
+    /// from all of its keys at once.
     ///
     /// # Errors
     /// [`AllocError`] if the allocator refuses the memory.

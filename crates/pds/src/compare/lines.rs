@@ -45,6 +45,30 @@ impl LinesRead {
         let both = (2.0 - 1.0 / lines as f64) * (1.0 + across);
         Self { present: both, absent: both }
     }
+
+    /// Returns the lines for a window of two groups of `columns` words each in `bytes` bytes. An absent key is decided by
+    /// the first eight columns in all but one of 256 cases. The thresholds are 1/512 of eight columns, and not counted.
+    pub(crate) fn of_windows(columns: u32, bytes: u64) -> Self {
+        let lines = bytes.div_ceil(LINE_BYTES) as f64;
+        // Eight groups are whole lines.
+        let mean =
+            |of_group: &dyn Fn(u32) -> u32| f64::from((0..8).map(of_group).sum::<u32>()) / 8.0;
+        let all = mean(&|group| lines_of_words(group * columns, 2 * columns));
+        // The second group is read from its start, which may be in the last line of the first one.
+        let first_columns = |group: u32| {
+            let (first, second, read) = (group * columns, (group + 1) * columns, columns.min(8));
+            let shared = (first + read - 1) / 8 == second / 8;
+            lines_of_words(first, read) + lines_of_words(second, read) - u32::from(shared)
+        };
+        let some = mean(&first_columns);
+        let later = if columns > 8 { (all - some) / 256.0 } else { 0.0 };
+        Self { present: all.min(lines), absent: (some + later).min(lines) }
+    }
+}
+
+/// Returns the lines that `words` 64-bit words from word `first` on have a part of.
+const fn lines_of_words(first: u32, words: u32) -> u32 {
+    if words == 0 { 0 } else { (first + words - 1) / 8 - first / 8 + 1 }
 }
 
 /// Returns the sum of `terms` terms of 1 + ratio + ratio² + ...
@@ -62,6 +86,18 @@ mod tests {
         assert!((lines.present - 7.0).abs() < 1e-9);
         assert!((lines.absent - (2.0 - 1.0 / 64.0)).abs() < 1e-9);
         assert_eq!(LinesRead::of_probes(7, 0.5, 64), LinesRead::ONE);
+    }
+
+    #[test]
+    fn windows_of_eight_columns_are_two_lines() {
+        let many = 1 << 40;
+        assert_eq!(LinesRead::of_windows(8, many), LinesRead { present: 2.0, absent: 2.0 });
+        assert_eq!(LinesRead::of_windows(8, 64), LinesRead::ONE);
+        // Two groups of one word: seven of eight times in one line.
+        let one = LinesRead::of_windows(1, many);
+        assert_eq!((one.present, one.absent), (1.125, 1.125));
+        let sixteen = LinesRead::of_windows(16, many);
+        assert!(sixteen.present == 4.0 && (2.0..2.01).contains(&sixteen.absent));
     }
 
     /// Lays buckets of four fingerprints side by side and counts those that have a bit in two lines.

@@ -33,10 +33,14 @@ pub struct Needs {
 }
 
 impl Needs {
-    /// Requires a set of `items` keys at a false-positive rate of `rate`, in the least memory.
+    /// Requires a set of `items` keys at a false-positive rate of `rate`, which takes keys one at a time, in the least
+    /// memory.
+    ///
+    /// If all keys are known before the first query, set `abilities.insert` to [`Ability::No`].
     #[must_use]
     pub fn new(items: u64, rate: f64) -> Self {
-        Self { items, rate, abilities: Abilities::default(), priority: Priority::default() }
+        let abilities = Abilities { insert: Ability::Yes, ..Abilities::default() };
+        Self { items, rate, abilities, priority: Priority::default() }
     }
 }
 
@@ -129,7 +133,9 @@ impl fmt::Display for Recommendation {
             Priority::Speed => "the fewest cache lines per lookup",
         };
         writeln!(f, "{}, {size}: {merit} of those that do what is needed.", Titled(structure))?;
-        writeln!(f, "    let mut filter = {};", self.choice.expression())?;
+        let is_static = structure.abilities().is_some_and(|has| has.insert == Ability::No);
+        let pattern = if is_static { "filter" } else { "mut filter" };
+        writeln!(f, "    let {pattern} = {};", self.choice.expression())?;
         writeln!(f, "To mind: {}", structure.caution)?;
         self.reasons().try_for_each(|reason| writeln!(f, "- {reason}"))
     }

@@ -145,8 +145,8 @@ impl<S: PortableHasher + Clone + 'static> FilterVisitor<S> for Build<'_, S> {
         if self.candidate.structure().kind != Some(F::KIND) {
             return None;
         }
-        let (&params, hasher) = (self.candidate.params::<F::Params>()?, self.hasher.take()?);
-        Some(F::from_params(params, hasher).map(DynFilter::of))
+        let built = F::from_params(self.candidate.any_params(), self.hasher.take()?)?;
+        Some(built.map(DynFilter::of))
     }
 }
 
@@ -204,7 +204,8 @@ impl<S: 'static> DynFilter<S> {
     /// See [`KeyHasher`](crate::hash::KeyHasher) for the hash.
     ///
     /// # Errors
-    /// [`InsertError::Full`] if the filter has no room for the key. Nothing is changed then.
+    /// [`InsertError::Full`] if the filter has no room for the key. [`InsertError::Static`] if it is built from all of
+    /// its keys at once. Nothing is changed then.
     #[inline]
     pub fn insert_hash(&mut self, hash: u64) -> Result<bool, InsertError> {
         self.filter.insert_hash(hash)
@@ -303,7 +304,8 @@ impl<S: KeyHasher + 'static> DynFilter<S> {
     /// Inserts `key`. Returns `true` if it was not contained before.
     ///
     /// # Errors
-    /// [`InsertError::Full`] if the filter has no room for the key. Nothing is changed then.
+    /// [`InsertError::Full`] if the filter has no room for the key. [`InsertError::Static`] if it is built from all of
+    /// its keys at once. Nothing is changed then.
     #[inline]
     pub fn insert<K: Hash + ?Sized>(&mut self, key: &K) -> Result<bool, InsertError> {
         self.insert_hash(self.hasher.hash_key(key))

@@ -11,7 +11,7 @@ use crate::Estimate;
 use crate::bytes::Kind;
 use crate::error::{AllocError, DecodeError, Incompatible, InsertError};
 use crate::hash::{KeyHasher, PortableHasher};
-use crate::traits::{Cardinality, Frequency, Insert, Membership};
+use crate::traits::{Cardinality, Frequency, Membership};
 
 /// A membership filter of any kind, in any storage.
 pub(crate) trait ReadFilter<S>: Membership + fmt::Debug + Send + Sync {
@@ -40,17 +40,21 @@ pub(crate) trait ViewFilter<S>: ReadFilter<S> {
 
 /// The type of an owned membership filter of one kind.
 pub(crate) trait FilterKind<S: PortableHasher>:
-    ReadFilter<S> + Portable<Hasher = S> + Insert<Error: Into<InsertError>> + Clone + 'static
+    ReadFilter<S> + Portable<Hasher = S> + Clone + 'static
 {
-    /// The parameters that it is built from.
-    type Params: Any + Copy;
-
-    /// Builds an empty filter.
-    fn from_params(params: Self::Params, hasher: S) -> Result<Self, AllocError>;
+    /// Builds an empty filter. `None` if the kind is built from all of its keys, or from parameters of another type.
+    fn from_params(_params: &dyn Any, _hasher: S) -> Option<Result<Self, AllocError>> {
+        None
+    }
 
     /// Returns whether an envelope with this header holds such a filter.
     fn is_in(header: &Header) -> bool {
         header.kind == Self::KIND
+    }
+
+    /// Inserts a key by its hash.
+    fn try_insert(&mut self, _hash: u64) -> Result<bool, InsertError> {
+        Err(InsertError::Static)
     }
 
     /// Removes a key by its hash. `None` if the kind does not support removal.
@@ -75,7 +79,7 @@ pub(crate) trait OwnedFilter<S>: ReadFilter<S> + Any {
 
 impl<S: PortableHasher, F: FilterKind<S>> OwnedFilter<S> for F {
     fn insert_hash(&mut self, hash: u64) -> Result<bool, InsertError> {
-        Insert::insert_hash(self, hash).map_err(Into::into)
+        self.try_insert(hash)
     }
 
     fn try_remove(&mut self, hash: u64) -> Option<bool> {
@@ -179,9 +183,60 @@ pub(crate) trait SketchVisitor<S: PortableHasher> {
 /// differences.
 ///
 /// The form is `filter_kind! { Filter of Params, KIND, { methods of ReadFilter } { methods of FilterKind } }`. A filter
-/// with one more parameter is written `Filter with Bits8 of Params`.
+/// with one more parameter is written `Filter with Bits8 of Params`. A filter that is built from all of its keys is
+/// written `filter_kind! { static Filter, KIND }`.
 macro_rules! filter_kind {
+    (static $filter:ident, $kind:ident) => {
+        $crate::dynamic::filter_kind! {
+            @any $filter (), $kind,
+            {
+                fn expected_items(&self) -> Option<u64> {
+                    Some(self.len())
+                }
+
+                fn promised_rate(&self) -> Option<f64> {
+                    Some(self.promised_rate())
+                }
+
+                fn approx_len(&self) -> Option<$crate::Estimate> {
+                    Some($crate::Estimate { value: self.len() as f64, standard_error: 0.0 })
+                }
+            }
+            {}
+        }
+    };
     ($filter:ident $(with $extra:ident)? of $params:ty, $kind:ident, { $($reads:tt)* } { $($owns:tt)* }) => {
+        $crate::dynamic::filter_kind! {
+            @any $filter ($($extra)?), $kind,
+            {
+                fn expected_items(&self) -> Option<u64> {
+                    self.expected_items()
+                }
+
+                fn promised_rate(&self) -> Option<f64> {
+                    self.promised_rate()
+                }
+
+                $($reads)*
+            }
+            {
+                fn from_params(
+                    params: &dyn core::any::Any,
+                    hasher: S,
+                ) -> Option<Result<Self, $crate::error::AllocError>> {
+                    let params: &$params = params.downcast_ref()?;
+                    Some(Self::from_params(*params, hasher))
+                }
+
+                fn try_insert(&mut self, hash: u64) -> Result<bool, $crate::error::InsertError> {
+                    $crate::traits::Insert::insert_hash(self, hash).map_err(Into::into)
+                }
+
+                $($owns)*
+            }
+        }
+    };
+    (@any $filter:ident ($($extra:ident)?), $kind:ident, { $($reads:tt)* } { $($owns:tt)* }) => {
         impl<S, W> $crate::dynamic::ReadFilter<S> for $filter<S $(, $extra)?, W>
         where
             S: $crate::hash::KeyHasher + Send + Sync,
@@ -193,14 +248,6 @@ macro_rules! filter_kind {
 
             fn hasher(&self) -> &S {
                 self.hasher()
-            }
-
-            fn expected_items(&self) -> Option<u64> {
-                self.expected_items()
-            }
-
-            fn promised_rate(&self) -> Option<f64> {
-                self.promised_rate()
             }
 
             fn size_in_bytes(&self) -> u64 {
@@ -233,12 +280,6 @@ macro_rules! filter_kind {
         where
             S: $crate::hash::PortableHasher + Clone + Send + Sync + 'static,
         {
-            type Params = $params;
-
-            fn from_params(params: $params, hasher: S) -> Result<Self, $crate::error::AllocError> {
-                Self::from_params(params, hasher)
-            }
-
             fn open_view<'a, B: AsRef<[u8]> + Send + Sync + 'a>(
                 envelope: pds_core::bytes::Envelope<B>,
                 hasher: Option<S>,

@@ -12,6 +12,7 @@ use crate::params::{BlockedBloomParams, ParamError, Preference};
 use pds_params::internal::ParamFault;
 
 const ABILITIES: Abilities = Abilities {
+    insert: Ability::Yes,
     remove: Ability::No,
     merge: Ability::Yes,
     count: Ability::No,

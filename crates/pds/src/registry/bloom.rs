@@ -18,6 +18,7 @@ pub static BLOOM: Structure = Structure {
     kind: Some(Kind::BLOOM),
     caution: "Past its number of items it errs more often; it never refuses a key.",
     membership: Some(MembershipSizing::of::<BloomParams>(Abilities {
+        insert: Ability::Yes,
         remove: Ability::No,
         merge: Ability::Yes,
         count: Ability::No,

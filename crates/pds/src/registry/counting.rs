@@ -16,6 +16,7 @@ use crate::params::{BlockedCountingParams, BloomParams, ParamError};
 pub(crate) type Wide<S> = crate::CountingBloomFilter<S, crate::counting::Bits8>;
 
 const ABILITIES: Abilities = Abilities {
+    insert: Ability::Yes,
     remove: Ability::Yes,
     merge: Ability::Yes,
     count: Ability::Limited,

@@ -18,6 +18,7 @@ pub static CUCKOO: Structure = Structure {
     caution: "It refuses keys when it is full, and merges only what fits; \
               never remove a key that was not inserted.",
     membership: Some(MembershipSizing::of::<CuckooParams>(Abilities {
+        insert: Ability::Yes,
         remove: Ability::Yes,
         merge: Ability::Limited,
         count: Ability::No,

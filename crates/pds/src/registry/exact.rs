@@ -18,6 +18,7 @@ pub static HASH_SET: Structure = Structure {
     crate_name: "std",
     caution: "It doubles its memory at once when it grows.",
     membership: Some(MembershipSizing::of::<HashTableParams>(Abilities {
+        insert: Ability::Yes,
         remove: Ability::Yes,
         merge: Ability::Yes,
         count: Ability::No,

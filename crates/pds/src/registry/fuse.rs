@@ -1,0 +1,68 @@
+//! Filters for static sets.
+
+use alloc::format;
+use alloc::string::String;
+
+use super::Structure;
+use crate::bytes::Kind;
+use crate::compare::{Abilities, Ability, Design, LinesRead, MembershipSizing, Promise};
+use crate::params::{ParamError, RibbonParams};
+
+const STATIC: Abilities = Abilities {
+    insert: Ability::No,
+    remove: Ability::No,
+    merge: Ability::No,
+    count: Ability::No,
+    grow: Ability::No,
+};
+
+/// The ribbon filter: the fewest bits for a set that is known beforehand.
+pub static RIBBON: Structure = Structure {
+    name: "ribbon filter",
+    type_name: "RibbonFilter",
+    crate_name: "fuse",
+    feature: Some("fuse"),
+    kind: Some(Kind::RIBBON),
+    caution: "It is built from all of its keys at once, and takes no more.",
+    membership: Some(MembershipSizing::of::<RibbonParams>(STATIC)),
+    ..Structure::NONE
+};
+
+impl Design for RibbonParams {
+    fn for_promise(Promise { items, rate }: Promise) -> Result<Self, ParamError> {
+        Self::new(items, rate)
+    }
+
+    fn for_memory(bytes: u64, items: u64) -> Result<Self, ParamError> {
+        Self::for_memory(bytes, items)
+    }
+
+    fn size_in_bytes(&self) -> u64 {
+        self.size_in_bytes()
+    }
+
+    fn rate_at(&self, items: u64) -> Option<f64> {
+        // The size is that of the keys that it is built from.
+        (items <= self.items()).then(|| self.rate())
+    }
+
+    fn lines_read(&self, _: u64) -> LinesRead {
+        LinesRead::of_windows(self.columns().most(), self.size_in_bytes())
+    }
+
+    fn constructor(&self, _: u64) -> String {
+        format!("builder().columns({:?}).build(keys)?", self.columns().as_f64())
+    }
+
+    fn promising(&self, promise: Promise) -> String {
+        format!("new(keys, {:?})?", promise.rate)
+    }
+}
+
+#[cfg(feature = "fuse")]
+mod dynamic {
+    use crate::RibbonFilter;
+    use crate::dynamic::filter_kind;
+
+    filter_kind! { static RibbonFilter, RIBBON }
+}
