@@ -6,6 +6,7 @@
     feature = "cms",
     feature = "counting",
     feature = "cuckoo",
+    feature = "fuse",
     feature = "heavy-hitters",
     feature = "hll"
 ))]

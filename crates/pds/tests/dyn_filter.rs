@@ -6,6 +6,7 @@
     feature = "cms",
     feature = "counting",
     feature = "cuckoo",
+    feature = "fuse",
     feature = "heavy-hitters",
     feature = "hll"
 ))]
@@ -17,14 +18,15 @@ use std::path::{Path, PathBuf};
 use std::{fs, thread};
 
 use pds::bytes::{ByteOptions, Header, Kind, Portable};
-use pds::compare::Candidate;
+use pds::compare::{Ability, Candidate};
 use pds::counting::Bits8;
 use pds::error::{DecodeError, FileError, InsertError, ReadError};
 use pds::hash::{DefaultHashBuilder, KeyHasher, PortableHasher, SipHashBuilder};
 use pds::traits::{DynInsert, Membership};
 use pds::{
     BlockedBloomFilter, BlockedCountingBloomFilter, BloomFilter, CountMinSketch,
-    CountingBloomFilter, CuckooFilter, DynFilter, DynFilterView, HyperLogLog, registry,
+    CountingBloomFilter, CuckooFilter, DynFilter, DynFilterView, HyperLogLog, RibbonFilter,
+    registry,
 };
 use pds_core::internal::DecodeFault;
 use pds_testkit::mutate::{Choices, inputs, mutate};
@@ -511,6 +513,29 @@ fn views_own_bytes_of_any_source() {
     }
 }
 
+/// A filter that is built from all of its keys is read, copied and asked like the others, and takes no key.
+#[test]
+fn static_filters_take_no_key() {
+    let own = RibbonFilter::new(0..ITEMS, 0.01).unwrap();
+    let mut filter = DynFilter::from(own.clone());
+    assert_eq!(filter.insert(&1u64), Err(InsertError::Static));
+    assert_eq!(filter.insert(&1u64).unwrap_err().to_string(), STATIC);
+    assert!(filter.remove(&1u64).is_err());
+    let bytes = filter.to_bytes();
+    assert_eq!(bytes, own.to_bytes());
+    let view = DynFilterView::open(bytes.as_slice()).unwrap();
+    assert_eq!((view.kind(), view.verify()), (Kind::RIBBON, Ok(())));
+    assert_eq!(asked(&view), asked(&filter));
+    assert_eq!(asked(&DynFilter::from_bytes(&bytes).unwrap()), asked(&filter));
+    assert_eq!(asked(&view.to_filter().unwrap()), asked(&filter));
+    assert_eq!((filter.expected_items(), filter.approx_len()), (Some(ITEMS), view.approx_len()));
+    assert_eq!(filter.approx_len().map(|items| items.value), Some(ITEMS as f64));
+    assert!(filter.promised_rate().is_some_and(|rate| (0.009..=0.01).contains(&rate)));
+    assert_eq!(filter.downcast_ref::<RibbonFilter>(), Some(&own));
+}
+
+const STATIC: &str = "the structure takes no more keys: it is built from all of them at once";
+
 /// A filter of each kind that the registry can build has the stated size and design.
 #[test]
 fn candidates_are_built() {
@@ -518,7 +543,8 @@ fn candidates_are_built() {
     for structure in registry::filters() {
         let Ok(candidate) = Candidate::new(structure, ITEMS, 0.01) else { continue };
         let Some(filter) = candidate.build(DefaultHashBuilder::with_seed(7)) else {
-            assert!(structure.kind.is_none(), "{structure}");
+            let is_static = candidate.abilities().insert == Ability::No;
+            assert!(structure.kind.is_none() || is_static, "{structure}");
             continue;
         };
         let filter = filter.unwrap();

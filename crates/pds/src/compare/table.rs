@@ -62,9 +62,12 @@ impl Comparison {
 /// use pds::registry;
 ///
 /// let comparison = compare(1_000_000, 0.01)?;
-/// let smallest = comparison.candidates().next().unwrap();
-/// assert_eq!(smallest.structure(), &registry::BLOOM);
-/// assert_eq!(format!("{:.2}", smallest.bits_per_item()), "9.59");
+/// let mut candidates = comparison.candidates();
+/// // The smallest one is built from all keys at once.
+/// assert_eq!(candidates.next().unwrap().structure(), &registry::RIBBON);
+/// let next = candidates.next().unwrap();
+/// assert_eq!(next.structure(), &registry::BLOOM);
+/// assert_eq!(format!("{:.2}", next.bits_per_item()), "9.59");
 /// # Ok::<(), pds::error::ParamError>(())
 /// ```
 pub fn compare(items: u64, rate: f64) -> Result<Comparison, ParamError> {
