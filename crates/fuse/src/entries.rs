@@ -2,6 +2,7 @@
 
 use alloc::vec;
 use alloc::vec::Vec;
+use core::mem;
 
 use pds_core::error::AllocError;
 use pds_core::hash::reduce;
@@ -87,7 +88,14 @@ pub(crate) fn partition<E: Entry>(entries: &mut [E], parts: usize) -> Vec<usize>
 
 /// Orders entries by `reduce(position, parts)`, as [`partition`].
 #[expect(clippy::cast_possible_truncation, reason = "a part is below a `usize`")]
-fn partition_by<E>(entries: &mut [E], parts: usize, position: impl Fn(&E) -> u64) -> Vec<usize> {
+pub(crate) fn partition_by<E: Copy>(
+    entries: &mut [E],
+    parts: usize,
+    position: impl Fn(&E) -> u64,
+) -> Vec<usize> {
+    if parts == 1 {
+        return vec![entries.len()];
+    }
     let part = |entry: &E| reduce(position(entry), parts as u64) as usize;
     let mut ends = vec![0; parts];
     entries.iter().for_each(|entry| ends[part(entry)] += 1);
@@ -100,10 +108,16 @@ fn partition_by<E>(entries: &mut [E], parts: usize, position: impl Fn(&E) -> u64
     }
     for this in 0..parts {
         while next[this] < ends[this] {
-            let at = next[this];
-            let other = part(&entries[at]);
-            entries.swap(at, next[other]);
-            next[other] += 1;
+            // One entry moves into its part, the entry there moves on, until one belongs where the first one was.
+            let mut entry = entries[next[this]];
+            loop {
+                let home = part(&entry);
+                mem::swap(&mut entry, &mut entries[next[home]]);
+                next[home] += 1;
+                if home == this {
+                    break;
+                }
+            }
         }
     }
     ends
@@ -113,7 +127,7 @@ fn partition_by<E>(entries: &mut [E], parts: usize, position: impl Fn(&E) -> u64
 pub(crate) fn split_at_ends<'a, E>(mut entries: &'a mut [E], ends: &[usize]) -> Vec<&'a mut [E]> {
     let mut start = 0;
     let mut split = |&end: &usize| {
-        let (part, rest) = core::mem::take(&mut entries).split_at_mut(end - start);
+        let (part, rest) = mem::take(&mut entries).split_at_mut(end - start);
         (entries, start) = (rest, end);
         part
     };
@@ -124,7 +138,7 @@ pub(crate) fn split_at_ends<'a, E>(mut entries: &'a mut [E], ends: &[usize]) -> 
 ///
 /// # Complexity
 /// O(n log n), O(n) for uniform positions of which few are equal; allocates at most 64 KiB.
-pub(crate) fn sort<E: Send>(
+pub(crate) fn sort<E: Copy + Send>(
     entries: &mut [E],
     parallel: bool,
     position: impl Fn(&E) -> u64 + Sync,

@@ -33,7 +33,7 @@ pub(crate) const fn rehash(hash: u64, salt: u64) -> u64 {
 /// Returns both halves of the product, folded into one.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "the lower half is what is asked for")]
-const fn folded(hash: u64, factor: u64) -> u64 {
+pub(crate) const fn folded(hash: u64, factor: u64) -> u64 {
     let product = hash as u128 * factor as u128;
     (product >> 64) as u64 ^ product as u64
 }

@@ -17,7 +17,17 @@ mod entries;
 #[cfg(feature = "alloc")]
 mod equation;
 #[cfg(feature = "alloc")]
+mod fuse;
+#[cfg(feature = "alloc")]
+mod fuse_build;
+#[cfg(feature = "alloc")]
+mod fuse_table;
+#[cfg(feature = "alloc")]
+mod graph;
+#[cfg(feature = "alloc")]
 mod options;
+#[cfg(feature = "alloc")]
+mod peel;
 #[cfg(feature = "alloc")]
 mod progress;
 #[cfg(feature = "alloc")]
@@ -35,6 +45,8 @@ mod threads;
 #[cfg(feature = "alloc")]
 pub use arch::backends;
 pub use construction_error::ConstructionError;
+#[cfg(feature = "alloc")]
+pub use fuse::{FuseFilter, FuseFilterBuilder, FuseFilterView};
 #[cfg(feature = "alloc")]
 pub use progress::Progress;
 #[cfg(feature = "alloc")]

@@ -710,7 +710,7 @@ impl TailWindow {
 }
 
 /// Returns the 64 bits from a bit of a word on. Those beyond the last word are 0.
-fn bits_from<W: StoredWord>(words: &[W], word: usize, bit: u64) -> u64 {
+pub(crate) fn bits_from<W: StoredWord>(words: &[W], word: usize, bit: u64) -> u64 {
     let (word, shift) = (word + index(bit / 64), bit % 64);
     let value = |word: usize| words.get(word).map_or(0, StoredWord::value);
     value(word) >> shift | (value(word + 1) << 1) << (63 - shift)

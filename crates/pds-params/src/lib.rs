@@ -11,6 +11,7 @@ pub mod cuckoo;
 mod design;
 mod error;
 mod estimate;
+pub mod fuse;
 mod hash_table;
 pub mod hll;
 #[doc(hidden)]

@@ -80,6 +80,16 @@ pub trait StoredWord: Sized {
         (words[number / 2].value() >> (number % 2 * 32)) as u32
     }
 
+    /// Returns a byte of a word: of number 8i the lowest one of word i.
+    ///
+    /// # Panics
+    /// If there is none.
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "the lowest byte is what is asked for")]
+    fn byte(words: &[Self], number: usize) -> u8 {
+        (words[number / 8].value() >> (number % 8 * 8)) as u8
+    }
+
     /// Returns the 64 bits from this byte on, if they are all there and lie in one piece.
     ///
     /// They do not on big-endian machines, nor in atomic words.
@@ -103,6 +113,12 @@ impl StoredWord for u64 {
     }
 
     #[inline(always)]
+    fn byte(words: &[Self], number: usize) -> u8 {
+        let reversed = if cfg!(target_endian = "big") { 7 } else { 0 };
+        lanes_of::<u8>(words)[number ^ reversed]
+    }
+
+    #[inline(always)]
     fn unaligned(words: &[Self], byte: usize) -> Option<u64> {
         let in_order = cfg!(target_endian = "little");
         in_order.then(|| word_from(lanes_of(words), byte)).flatten()
@@ -121,6 +137,11 @@ impl StoredWord for [u8; 8] {
     #[inline(always)]
     fn half(words: &[Self], number: usize) -> u32 {
         u32::from_le_bytes(words.as_flattened().as_chunks().0[number])
+    }
+
+    #[inline(always)]
+    fn byte(words: &[Self], number: usize) -> u8 {
+        words.as_flattened()[number]
     }
 
     #[inline(always)]
@@ -173,6 +194,11 @@ mod tests {
         });
         assert_eq!(halves(words.as_words()), expected);
         assert_eq!(halves(&bytes), expected);
+        for number in 0..24 {
+            let expected = bytes[number / 8][number % 8];
+            assert_eq!(StoredWord::byte(words.as_words(), number), expected);
+            assert_eq!(StoredWord::byte(&bytes, number), expected);
+        }
         let words = words.as_words();
         for byte in 0..=16 {
             let (low, shift) = (words[byte / 8], byte % 8 * 8);
@@ -197,5 +223,9 @@ mod tests {
         let shared = crate::memory::AtomicWords::from(words);
         assert_eq!(halves(shared.as_words()), expected);
         assert_eq!(StoredWord::unaligned(shared.as_words(), 0), None);
+        let bytes = expected.map(u32::to_le_bytes);
+        for (number, &byte) in bytes.as_flattened().iter().enumerate() {
+            assert_eq!(StoredWord::byte(shared.as_words(), number), byte);
+        }
     }
 }

@@ -1,0 +1,435 @@
+//! Packed cells over a fuse graph: three for each key, whose sum is what is stored for the key.
+
+use pds_core::error::{AllocError, DecodeError, ParamError};
+use pds_core::hash::reduce;
+use pds_core::internal::DecodeFault;
+use pds_core::internal::{StoredWord, Visitor, prefetch, visit_ahead};
+use pds_core::storage::{WordSource, Words};
+use pds_params::fuse::FuseShape;
+use pds_params::internal::ParamFault;
+
+use crate::equation::salt;
+use crate::graph::{Edge, Graph};
+use crate::rest;
+use crate::system::{bits_from, ones};
+
+/// Greatest number of seeds that a shard tries.
+pub(crate) const MAX_SEEDS: u64 = 8;
+
+/// Numbers that determine a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TableParams {
+    /// Number of distinct keys.
+    pub(crate) keys: u64,
+    /// Width of a cell in bits, from 1 to 34.
+    pub(crate) width: u32,
+    /// Number of steps by which the graph grew.
+    pub(crate) growth: u32,
+    /// Number of keys in the exact list.
+    pub(crate) rest: u64,
+}
+
+impl TableParams {
+    /// Checks the parameters.
+    ///
+    /// # Errors
+    /// If no construction ends with them.
+    pub(crate) fn shape(&self) -> Result<FuseShape, ParamError> {
+        let out_of_range = |parameter, value, max| {
+            Err(ParamError(ParamFault::OutOfRange { parameter, value, min: 0, max }))
+        };
+        if self.rest > self.keys {
+            return out_of_range("rest", self.rest, self.keys);
+        }
+        if self.keys == 0 && self.growth > 0 {
+            return out_of_range("growth", self.growth.into(), 0);
+        }
+        FuseShape::new(self.keys, self.growth)
+    }
+}
+
+/// Cells of all shards, the salt of each shard, and the exact list.
+// Invariant: the words have the length that the parameters state, or more, and the salt of a single shard is in them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FuseTable<W = Words> {
+    words: W,
+    params: TableParams,
+    graph: Graph,
+    shards: u64,
+    slots_per_shard: u64,
+    words_per_shard: u64,
+    /// Salt of the first shard.
+    salt: u64,
+    /// Whether there is one shard of cells of 8 bits, and no exact list.
+    // This is the usual case. It has a short path of its own, which callers inline.
+    is_plain: bool,
+}
+
+/// A key in a table: where the cells of its shard begin, and its edge.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Place {
+    start: usize,
+    edge: Edge,
+}
+
+impl<W> FuseTable<W> {
+    pub(crate) const fn params(&self) -> &TableParams {
+        &self.params
+    }
+
+    pub(crate) const fn storage(&self) -> &W {
+        &self.words
+    }
+
+    pub(crate) const fn num_slots(&self) -> u64 {
+        self.slots_per_shard * self.shards
+    }
+
+    pub(crate) const fn slots_per_shard(&self) -> u64 {
+        self.slots_per_shard
+    }
+
+    pub(crate) const fn words_per_shard(&self) -> u64 {
+        self.words_per_shard
+    }
+
+    const fn salts_at(&self) -> u64 {
+        self.words_per_shard * self.shards
+    }
+
+    const fn rest_at(&self) -> u64 {
+        self.salts_at() + self.shards
+    }
+
+    /// Returns the number of words. Others may follow.
+    pub(crate) const fn len(&self) -> u64 {
+        self.rest_at().saturating_add(self.params.rest)
+    }
+
+    /// Returns the shard of a key and its position in it.
+    // The position of a hash within its shard is the fractional part of the product.
+    #[inline(always)]
+    pub(crate) const fn shard(shards: u64, hash: u64) -> (u64, u64) {
+        (reduce(hash, shards), hash.wrapping_mul(shards))
+    }
+
+    pub(crate) const fn graph(&self) -> Graph {
+        self.graph
+    }
+
+    pub(crate) const fn shards(&self) -> u64 {
+        self.shards
+    }
+}
+
+impl FuseTable<()> {
+    /// Lays out a table.
+    ///
+    /// # Errors
+    /// As [`TableParams::shape`].
+    pub(crate) fn layout(params: TableParams) -> Result<Self, ParamError> {
+        let shape = params.shape()?;
+        let slots_per_shard = shape.slots_per_shard();
+        Ok(Self {
+            words: (),
+            params,
+            graph: Graph::new(&shape),
+            shards: shape.shards(),
+            slots_per_shard,
+            words_per_shard: (slots_per_shard * u64::from(params.width)).div_ceil(64),
+            salt: 0,
+            is_plain: shape.shards() == 1 && params.width == 8 && params.rest == 0,
+        })
+    }
+
+    /// Opens words that hold the table, and perhaps more.
+    ///
+    /// # Panics
+    /// If they are fewer than [`len`](Self::len).
+    pub(crate) fn open<W: WordSource>(&self, words: W) -> FuseTable<W> {
+        assert!(words.as_words().len() as u64 >= self.len(), "words of the table");
+        let salts_at = index(self.salts_at());
+        let salt = words.as_words().get(salts_at).map_or(0, StoredWord::value);
+        FuseTable {
+            words,
+            params: self.params,
+            graph: self.graph,
+            shards: self.shards,
+            slots_per_shard: self.slots_per_shard,
+            words_per_shard: self.words_per_shard,
+            salt,
+            is_plain: self.is_plain,
+        }
+    }
+}
+
+impl FuseTable<Words> {
+    /// Copies the table.
+    ///
+    /// # Errors
+    /// [`AllocError`] if the allocator refuses the memory.
+    pub(crate) fn try_clone(&self) -> Result<Self, AllocError> {
+        Ok(Self { words: self.words.try_clone()?, ..*self })
+    }
+}
+
+impl PartialEq for FuseTable<Words> {
+    fn eq(&self, other: &Self) -> bool {
+        self.params == other.params && self.words == other.words
+    }
+}
+
+impl Eq for FuseTable<Words> {}
+
+impl<W: WordSource> FuseTable<W> {
+    pub(crate) fn words(&self) -> &[W::Word] {
+        self.words.as_words()
+    }
+
+    /// Finds the cells of a key. `None` if there are none at all.
+    #[inline(always)]
+    pub(crate) fn place(&self, words: &[W::Word], hash: u64) -> Option<Place> {
+        if self.shards == 1 {
+            return Some(Place { start: 0, edge: self.graph.edge(hash, hash, self.salt) });
+        }
+        if self.shards == 0 {
+            return None;
+        }
+        let (shard, position) = Self::shard(self.shards, hash);
+        let salt = words[index(self.salts_at() + shard)].value();
+        let start = index(shard * self.words_per_shard);
+        Some(Place { start, edge: self.graph.edge(position, hash, salt) })
+    }
+
+    /// Returns the sum of the cells of a key, and above the width of a cell any bits.
+    #[inline(always)]
+    pub(crate) fn sum(&self, words: &[W::Word], place: &Place) -> u64 {
+        sum(&words[place.start..], &place.edge, self.params.width)
+    }
+
+    /// Returns whether a key is one of the set, or taken for one.
+    #[inline(always)]
+    pub(crate) fn contains(&self, words: &[W::Word], hash: u64) -> bool {
+        if self.is_plain {
+            let edge = self.graph.edge(hash, hash, self.salt);
+            return bytes(words, &edge) == edge.fingerprint & 0xFF;
+        }
+        self.contains_in_any(words, hash)
+    }
+
+    #[inline(never)]
+    fn contains_in_any(&self, words: &[W::Word], hash: u64) -> bool {
+        self.place(words, hash).is_some_and(|place| self.has(words, &place, hash))
+    }
+
+    /// Returns whether the sum of the cells of a key is its fingerprint, or the key is in the exact list.
+    #[inline(always)]
+    fn has(&self, words: &[W::Word], place: &Place, hash: u64) -> bool {
+        let (sum, width) = (self.sum(words, place), self.params.width);
+        (sum ^ place.edge.fingerprint) << (64 - width) == 0 || self.is_exact(words, hash)
+    }
+
+    /// Returns whether a key is in the exact list.
+    #[inline(always)]
+    fn is_exact(&self, words: &[W::Word], hash: u64) -> bool {
+        self.params.rest > 0 && self.find_exact(words, hash).is_some()
+    }
+
+    /// Returns the index of a key in the exact list.
+    #[inline(never)]
+    pub(crate) fn find_exact(&self, words: &[W::Word], hash: u64) -> Option<usize> {
+        rest::find(&words[index(self.rest_at())..index(self.len())], hash)
+    }
+
+    /// Answers many keys.
+    pub(crate) fn contains_each(&self, hashes: &[u64], out: &mut [bool]) {
+        let words = self.words();
+        match self.shards {
+            0 => out.fill(false),
+            _ if self.is_plain => {
+                visit_ahead(hashes, |&hash| hash, PlainBatch { table: self, words, out, at: 0 });
+            }
+            _ => {
+                visit_ahead(hashes, |&hash| hash, Batch { table: self, words, hashes, out, at: 0 });
+            }
+        }
+    }
+
+    /// Checks what the words could contradict: salts, unused bits, and the order of the exact list. Returns the index of
+    /// the first wrong word, and what is wrong.
+    ///
+    /// # Errors
+    /// [`DecodeError`]. The words begin at offset `at`.
+    pub(crate) fn check(&self, at: u64) -> Result<(), DecodeError> {
+        let words = self.words();
+        let offset = |word: u64| at + 8 * word;
+        let used = self.slots_per_shard * u64::from(self.params.width) % 64;
+        for shard in 0..self.shards {
+            let last = (shard + 1) * self.words_per_shard - 1;
+            let found = words[index(last)].value();
+            if used > 0 && found >> used != 0 {
+                return Err(DecodeError(DecodeFault::Padding {
+                    offset: offset(last),
+                    found: found >> used << used,
+                }));
+            }
+            let at = self.salts_at() + shard;
+            let found = words[index(at)].value();
+            if !(0..MAX_SEEDS).any(|seed| salt(seed) == found) {
+                let (name, allowed) = ("the salt of a shard", "the mix of a number below 8");
+                return Err(DecodeError(DecodeFault::Field {
+                    name,
+                    offset: offset(at),
+                    found,
+                    allowed,
+                }));
+            }
+        }
+        let list = &words[index(self.rest_at())..index(self.len())];
+        let Some(wrong) = rest::first_unordered(list) else { return Ok(()) };
+        Err(DecodeError(DecodeFault::Field {
+            name: "a hash of the exact list",
+            offset: offset(self.rest_at() + wrong as u64),
+            found: list[wrong].value(),
+            allowed: "greater than the one before",
+        }))
+    }
+}
+
+/// Lookups in a plain table.
+struct PlainBatch<'a, W: WordSource> {
+    table: &'a FuseTable<W>,
+    words: &'a [W::Word],
+    out: &'a mut [bool],
+    at: usize,
+}
+
+impl<W: WordSource> Visitor for PlainBatch<'_, W> {
+    type Place = Edge;
+    const HASHES_APART: bool = false;
+
+    #[inline(always)]
+    fn prefetch(&self, hash: u64) -> Edge {
+        let edge = self.table.graph.edge(hash, hash, self.table.salt);
+        edge.slots.iter().for_each(|slot| prefetch(self.words, index(slot / 8)));
+        edge
+    }
+
+    #[inline(always)]
+    fn visit(&mut self, _: usize, edge: Edge) {
+        self.out[self.at] = bytes(self.words, &edge) == edge.fingerprint & 0xFF;
+        self.at += 1;
+    }
+}
+
+/// Lookups in any table with a shard.
+struct Batch<'a, W: WordSource> {
+    table: &'a FuseTable<W>,
+    words: &'a [W::Word],
+    hashes: &'a [u64],
+    out: &'a mut [bool],
+    at: usize,
+}
+
+impl<W: WordSource> Visitor for Batch<'_, W> {
+    type Place = Place;
+    const HASHES_APART: bool = false;
+
+    #[inline(always)]
+    fn prefetch(&self, hash: u64) -> Place {
+        // There is a shard, so there is a place.
+        let place = self.table.place(self.words, hash).unwrap_or_default();
+        let width = u64::from(self.table.params.width);
+        let word_of = |slot: u64| place.start + index(slot * width / 64);
+        place.edge.slots.iter().for_each(|&slot| prefetch(self.words, word_of(slot)));
+        place
+    }
+
+    #[inline(always)]
+    fn visit(&mut self, _: usize, place: Place) {
+        self.out[self.at] = self.table.has(self.words, &place, self.hashes[self.at]);
+        self.at += 1;
+    }
+}
+
+/// Returns the sum of the cells at three slots, and above their width any bits.
+#[inline(always)]
+fn sum<W: StoredWord>(words: &[W], edge: &Edge, width: u32) -> u64 {
+    // The most common width needs no shifts.
+    if width == 8 {
+        return bytes(words, edge);
+    }
+    let [first, second, third] = edge.slots.map(|slot| cell(words, slot, width));
+    first ^ second ^ third
+}
+
+/// Returns the sum of the bytes at three slots.
+#[inline(always)]
+fn bytes<W: StoredWord>(words: &[W], edge: &Edge) -> u64 {
+    let [first, second, third] = edge.slots.map(|slot| W::byte(words, index(slot)));
+    (first ^ second ^ third).into()
+}
+
+/// Returns a cell, and above its width any bits. Up to 57 bits can be read.
+#[inline(always)]
+pub(crate) fn cell<W: StoredWord>(words: &[W], slot: u64, width: u32) -> u64 {
+    let bit = slot * u64::from(width);
+    match W::unaligned(words, index(bit / 8)) {
+        Some(bits) => bits >> (bit % 8),
+        None => cell_at_the_end(words, bit),
+    }
+}
+
+/// Reads bits at the end of the words, or on machines on which bytes do not lie in order.
+#[cold]
+#[inline(never)]
+fn cell_at_the_end<W: StoredWord>(words: &[W], bit: u64) -> u64 {
+    bits_from(words, 0, bit)
+}
+
+/// Flips bits of a cell.
+#[inline(always)]
+pub(crate) fn flip(words: &mut [u64], slot: u64, width: u32, bits: u64) {
+    let bit = slot * u64::from(width);
+    let (word, shift) = (index(bit / 64), bit % 64);
+    words[word] ^= bits << shift;
+    // In two steps, as a shift by 64 is none.
+    let high = (bits >> 1) >> (63 - shift);
+    if high != 0 {
+        words[word + 1] ^= high;
+    }
+}
+
+/// Sets the cell of each taken slot, so that the sum of the cells of a key is `bits` of its edge and its own slot.
+pub(crate) fn assign(
+    cells: &mut [u64],
+    width: u32,
+    reversed: impl Iterator<Item = (Edge, u64)>,
+    bits: impl Fn(&Edge, u64) -> u64,
+) {
+    // Compiled twice, once for the most common width.
+    match width {
+        8 => assign_each(cells, 8, reversed, bits),
+        _ => assign_each(cells, width, reversed, bits),
+    }
+}
+
+#[inline(always)]
+fn assign_each(
+    cells: &mut [u64],
+    width: u32,
+    reversed: impl Iterator<Item = (Edge, u64)>,
+    bits: impl Fn(&Edge, u64) -> u64,
+) {
+    for (edge, slot) in reversed {
+        // The cell of the slot is still 0, so the sum is that of the others.
+        let value = (sum(cells, &edge, width) ^ bits(&edge, slot)) & ones(width.into());
+        flip(cells, slot, width, value);
+    }
+}
+
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "an index of words in memory")]
+pub(crate) const fn index(word: u64) -> usize {
+    word as usize
+}
