@@ -33,6 +33,8 @@ mod progress;
 #[cfg(feature = "alloc")]
 mod rest;
 #[cfg(feature = "alloc")]
+mod retrieval;
+#[cfg(feature = "alloc")]
 mod ribbon;
 #[cfg(feature = "alloc")]
 mod solve;
@@ -49,6 +51,8 @@ pub use construction_error::ConstructionError;
 pub use fuse::{FuseFilter, FuseFilterBuilder, FuseFilterView};
 #[cfg(feature = "alloc")]
 pub use progress::Progress;
+#[cfg(feature = "alloc")]
+pub use retrieval::{RetrievalMap, RetrievalMapBuilder, RetrievalMapView};
 #[cfg(feature = "alloc")]
 pub use ribbon::{RibbonFilter, RibbonFilterBuilder, RibbonFilterView};
 // The types in the signatures of this crate, so that its users need no dependency on `pds-core`.

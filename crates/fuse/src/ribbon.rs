@@ -18,10 +18,7 @@ pub use builder::RibbonFilterBuilder;
 pub use view::RibbonFilterView;
 
 use crate::ConstructionError;
-use crate::system::{RestForm, System};
-
-/// The exact list of a filter.
-const REST: RestForm = RestForm::Hashes;
+use crate::system::System;
 
 /// A static set that answers membership with false positives at a chosen rate, in 0.3 to 3 % more bits than the
 /// least possible.
@@ -68,7 +65,8 @@ const REST: RestForm = RestForm::Hashes;
 #[derive(Clone)]
 pub struct RibbonFilter<S = DefaultHashBuilder, W = Words> {
     /// The fingerprints.
-    system: System<W>,
+    words: W,
+    system: System,
     /// From keys to hashes.
     hasher: S,
 }
@@ -113,7 +111,8 @@ impl<S> RibbonFilter<S> {
     where
         S: Clone,
     {
-        Ok(Self { system: self.system.try_clone()?, hasher: self.hasher.clone() })
+        let (system, hasher) = (self.system, self.hasher.clone());
+        Ok(Self { words: self.words.try_clone()?, system, hasher })
     }
 }
 
@@ -153,8 +152,8 @@ impl<S: Clone, W: WordSource> RibbonFilter<S, W> {
             let (parameter, min) = ("false_positive_rate", self.promised_rate());
             return Err(ParamError(ParamFault::TooLow { parameter, value: rate, min }).into());
         }
-        let system = self.system.narrowed(columns, REST)?;
-        Ok(RibbonFilter { system, hasher: self.hasher.clone() })
+        let (system, words) = self.system.narrowed(self.words.as_words(), columns)?;
+        Ok(RibbonFilter { words, system, hasher: self.hasher.clone() })
     }
 }
 
@@ -162,7 +161,7 @@ impl<S: KeyHasher> PartialEq for RibbonFilter<S> {
     fn eq(&self, other: &Self) -> bool {
         let same_hasher =
             pds_core::error::Incompatible::check_hasher(&self.hasher, &other.hasher).is_ok();
-        same_hasher && self.system == other.system
+        same_hasher && self.system.params() == other.system.params() && self.words == other.words
     }
 }
 

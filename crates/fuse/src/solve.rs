@@ -35,7 +35,7 @@ impl Limits {
 pub(crate) struct Problem<'a> {
     pub(crate) columns: Columns,
     pub(crate) preset: Preset,
-    pub(crate) rest: RestForm,
+    pub(crate) form: RestForm,
     pub(crate) parallel: bool,
     pub(crate) watch: &'a Watch<'a>,
     pub(crate) limits: Limits,
@@ -53,8 +53,8 @@ pub(crate) fn solve<E: Entry>(
     entries: Vec<E>,
     problem: Problem<'_>,
     bits: impl Fn(&E) -> u64 + Sync,
-) -> Result<System<Words>, ConstructionError> {
-    let Problem { columns, preset, rest, parallel, limits, .. } = problem;
+) -> Result<(System, Words), ConstructionError> {
+    let Problem { columns, preset, form, parallel, limits, .. } = problem;
     let keys = entries.len() as u64;
     let (mut entries, mut solutions, mut thresholds) = (entries, Vec::new(), Vec::new());
     let mut bumped = Vec::new();
@@ -78,21 +78,22 @@ pub(crate) fn solve<E: Entry>(
     }
     let last = solve_last(entries, problem, &bits)?;
     let params = SystemParams {
-        keys,
         columns,
+        form,
+        keys,
         preset,
         seed: last.seed,
         layers: bumped.len(),
         rest: last.rest.len() as u64,
     };
     let layout = Layout::new(&params, bumped.iter().copied());
-    let mut words = Words::zeroed(layout.len() + params.rest * rest.words())?;
+    let mut words = Words::zeroed(layout.len() + params.rest_words())?;
     let parts = solutions.iter().chain([&last.words]).chain(&thresholds).map(|part| &part[..]);
     let parts = parts.flatten().chain(&bumped).copied();
     let hashes = last.rest.iter().map(Entry::hash);
-    let values = last.rest.iter().map(&bits).filter(|_| rest == RestForm::Bits);
+    let values = last.rest.iter().map(&bits).filter(|_| form == RestForm::Bits);
     words.iter_mut().zip(parts.chain(hashes).chain(values)).for_each(|(word, part)| *word = part);
-    Ok(System::new(words, params, layout))
+    Ok((System::new(params, layout), words))
 }
 
 /// The equation of a key: where its window is, and its right-hand sides.
@@ -366,7 +367,7 @@ mod tests {
 
     fn problem<'a>(columns: Columns, watch: &'a Watch<'a>) -> Problem<'a> {
         let (preset, limits) = (Preset::Compact, Limits::DEFAULT);
-        Problem { columns, preset, rest: RestForm::Hashes, parallel: false, watch, limits }
+        Problem { columns, preset, form: RestForm::Hashes, parallel: false, watch, limits }
     }
 
     fn sorted(seed: u64, keys: usize) -> Vec<u64> {
@@ -375,12 +376,12 @@ mod tests {
         entries
     }
 
-    fn solved(entries: &[u64], problem: Problem<'_>) -> System<Words> {
-        let system = solve(entries.to_vec(), problem, |&hash| fingerprint(hash)).unwrap();
+    fn solved(entries: &[u64], problem: Problem<'_>) -> (System, Words) {
+        let (system, words) = solve(entries.to_vec(), problem, |&hash| fingerprint(hash)).unwrap();
         for &hash in entries {
-            assert!(system.has(system.words(), hash), "{hash:x} of {}", entries.len());
+            assert!(system.has(&words, hash), "{hash:x} of {}", entries.len());
         }
-        system
+        (system, words)
     }
 
     #[test]
@@ -391,7 +392,7 @@ mod tests {
             for columns in [1, 8, 13] {
                 let entries = sorted(keys as u64, keys);
                 let columns = Columns::whole(columns).unwrap();
-                let system = solved(&entries, problem(columns, &watch));
+                let (system, _) = solved(&entries, problem(columns, &watch));
                 assert_eq!(system.params().rest, 0);
             }
         }
@@ -407,7 +408,8 @@ mod tests {
                 for seeds in [0, 1] {
                     let limits = Limits { layers, seeds };
                     let columns = Columns::whole(5).unwrap();
-                    let system = solved(&entries, Problem { limits, ..problem(columns, &watch) });
+                    let (system, _) =
+                        solved(&entries, Problem { limits, ..problem(columns, &watch) });
                     let params = system.params();
                     let all = layers == 0 && keys > 2_048;
                     assert!(!all || params.rest == keys as u64);
@@ -423,9 +425,9 @@ mod tests {
         let watch = Watch::new(None, 0);
         let columns = Columns::whole(8).unwrap();
         let dense: Vec<u64> = (0..10_000).collect();
-        assert_eq!(solved(&dense, problem(columns, &watch)).params().rest, 0);
+        assert_eq!(solved(&dense, problem(columns, &watch)).0.params().rest, 0);
         let sparse: Vec<u64> = (0..10_000).map(|i| i << 40).collect();
-        assert_eq!(solved(&sparse, problem(columns, &watch)).params().rest, 0);
+        assert_eq!(solved(&sparse, problem(columns, &watch)).0.params().rest, 0);
     }
 
     /// `cargo test -p fuse --lib -- --ignored --nocapture overhead`
@@ -442,8 +444,8 @@ mod tests {
                 for round in 0..3 {
                     let entries = sorted(round * 1_000_000_000 + keys as u64, keys);
                     let problem = Problem { preset, ..problem(Columns::whole(8).unwrap(), &watch) };
-                    let system = solved(&entries, problem);
-                    words += system.words().len();
+                    let (system, solution) = solved(&entries, problem);
+                    words += solution.len();
                     retries += system.params().seed;
                 }
                 let bits = words as f64 * 64.0 / 3.0 / keys as f64;

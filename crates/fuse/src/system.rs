@@ -2,12 +2,12 @@
 
 use core::ops::RangeInclusive;
 use core::{iter, mem};
-use pds_params::internal::ParamFault;
 
 use pds_core::error::{AllocError, ParamError};
 use pds_core::hash::reduce;
 use pds_core::internal::{Backend, StoredWord, Visitor, prefetch, visit_ahead};
-use pds_core::storage::{WordSource, Words};
+use pds_core::storage::Words;
+use pds_params::internal::ParamFault;
 use pds_params::ribbon::{
     BUCKET, Columns, LastShape, LayerShape, MAX_KEYS, MAX_LAST_KEYS, MAX_LAYERS, MAX_SEEDS, Preset,
     THRESHOLD_BITS, THRESHOLDS, WINDOW, Width,
@@ -47,8 +47,10 @@ impl RestForm {
 /// The numbers that determine a system together with what its layers bump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SystemParams {
-    pub(crate) keys: u64,
     pub(crate) columns: Columns,
+    /// What the exact list keeps.
+    pub(crate) form: RestForm,
+    pub(crate) keys: u64,
     pub(crate) preset: Preset,
     /// Seed of the last layer.
     pub(crate) seed: u64,
@@ -60,63 +62,94 @@ pub(crate) struct SystemParams {
 
 impl SystemParams {
     /// Names of the numbers.
-    pub(crate) const NAMES: [&'static str; 6] =
-        ["keys", "columns", "preset", "seed", "layers", "keys of the exact list"];
+    pub(crate) const NAMES: [&'static str; 5] =
+        ["keys", "preset", "seed", "layers", "keys of the exact list"];
 
     /// Returns the numbers.
-    pub(crate) const fn numbers(&self) -> [u64; 6] {
-        let Self { keys, columns, preset, seed, layers, rest } = *self;
-        [keys, columns.steps() as u64, preset as u64, seed, layers as u64, rest]
+    pub(crate) const fn numbers(&self) -> [u64; 5] {
+        let Self { keys, preset, seed, layers, rest, .. } = *self;
+        [keys, preset as u64, seed, layers as u64, rest]
     }
 
-    /// Checks the numbers of a system.
+    /// Checks the numbers of a system, which have these names.
     ///
     /// # Errors
-    /// [`ParamError::OutOfRange`] names the number.
-    pub(crate) fn from_numbers(numbers: [u64; 6]) -> Result<Self, ParamError> {
-        let [keys, steps, preset, seed, layers, rest] = numbers;
-        let check = |index: usize, max| match numbers[index] <= max {
-            true => Ok(()),
-            false => {
-                let (parameter, value) = (Self::NAMES[index], numbers[index]);
-                Err(ParamError(ParamFault::OutOfRange { parameter, value, min: 0, max }))
+    /// [`ParamError`] names the number.
+    pub(crate) fn from_numbers(
+        columns: Columns,
+        form: RestForm,
+        names: [&'static str; 5],
+        numbers: [u64; 5],
+    ) -> Result<Self, ParamError> {
+        let [keys, preset, seed, layers, rest] = numbers;
+        for ((parameter, value), max) in names.into_iter().zip(numbers).zip([
+            MAX_KEYS,
+            1,
+            MAX_SEEDS - 1,
+            MAX_LAYERS as u64,
+            keys,
+        ]) {
+            if value > max {
+                return Err(ParamError(ParamFault::OutOfRange { parameter, value, min: 0, max }));
             }
-        };
-        check(0, MAX_KEYS)?;
-        let columns = Columns::from_steps(u32::try_from(steps).unwrap_or(u32::MAX))?;
-        check(2, 1)?;
-        check(3, MAX_SEEDS - 1)?;
-        check(4, MAX_LAYERS as u64)?;
-        check(5, keys)?;
+        }
         let preset = if preset == 0 { Preset::Compact } else { Preset::Quick };
-        Ok(Self { keys, columns, preset, seed, layers: index(layers), rest })
+        Ok(Self { columns, form, keys, preset, seed, layers: index(layers), rest })
     }
 
-    /// Returns the least and the greatest number of words of a system with an exact list in this form.
-    pub(crate) fn words(&self, rest: RestForm) -> RangeInclusive<u64> {
+    /// Returns the least and the greatest number of words of a system.
+    pub(crate) fn words(&self) -> RangeInclusive<u64> {
         let with = |bumped: u64| Layout::new(self, iter::repeat_n(bumped, self.layers)).len();
         let (fewest, most) = (with(0), with(self.keys));
         let most = match self.layers {
             0 => most,
             _ => most + LastShape::new(MAX_LAST_KEYS).solution_words(self.columns),
         };
-        let rest = self.rest * rest.words();
-        fewest + rest..=most + rest
+        fewest + self.rest_words()..=most + self.rest_words()
+    }
+
+    /// Returns the number of words of the exact list.
+    pub(crate) const fn rest_words(&self) -> u64 {
+        self.rest * self.form.words()
     }
 }
 
-/// A solved system with its exact list.
-#[derive(Clone, Debug)]
-pub(crate) struct System<W> {
-    words: W,
+/// A solved system with its exact list, without the words that hold it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct System {
     params: SystemParams,
     layout: Layout,
     kernel: Kernel,
 }
 
-impl<W> System<W> {
-    pub(crate) fn new(words: W, params: SystemParams, layout: Layout) -> Self {
-        Self { words, params, layout, kernel: Kernel::new(Backend::best()) }
+impl System {
+    pub(crate) fn new(params: SystemParams, layout: Layout) -> Self {
+        Self { params, layout, kernel: Kernel::new(Backend::best()) }
+    }
+
+    /// Finds the parts of a system in its words.
+    ///
+    /// # Errors
+    /// The index of a word, its value, and what is allowed.
+    pub(crate) fn open<V: StoredWord>(words: &[V], params: SystemParams) -> Result<Self, Misfit> {
+        let end = words.len().saturating_sub(index(params.rest_words()));
+        let at = end.saturating_sub(params.layers);
+        let bumped = words[at..end].iter().map(StoredWord::value);
+        let (name, mut most) = ("the number of bumped keys", params.keys);
+        for (index, keys) in (at..).zip(bumped.clone()) {
+            if keys > most {
+                let allowed = "at most the number of keys of its layer";
+                return Err(Misfit { name, index, found: keys, allowed });
+            }
+            most = keys;
+        }
+        let layout = Layout::new(&params, bumped.chain(iter::repeat(0)).take(params.layers));
+        let len = layout.len() + params.rest_words();
+        if len != words.len() as u64 || params.rest > layout.last_keys() {
+            let allowed = "such that the layers have the size of the payload";
+            return Err(Misfit { name, index: at, found: most, allowed });
+        }
+        Ok(Self::new(params, layout))
     }
 
     /// Replaces the code that sums slots.
@@ -128,47 +161,9 @@ impl<W> System<W> {
         &self.params
     }
 
-    pub(crate) const fn storage(&self) -> &W {
-        &self.words
-    }
-}
-
-impl<W: WordSource> System<W> {
-    /// Finds the parts of a system in its words.
-    ///
-    /// # Errors
-    /// The index of a word, its value, and what is allowed.
-    pub(crate) fn open(words: W, params: SystemParams, rest: RestForm) -> Result<Self, Misfit> {
-        let slice = words.as_words();
-        let rest_words = index(params.rest * rest.words());
-        let end = slice.len().saturating_sub(rest_words);
-        let at = end.saturating_sub(params.layers);
-        let bumped = slice[at..end].iter().map(StoredWord::value);
-        let (name, mut most) = ("the number of bumped keys", params.keys);
-        for (index, keys) in (at..).zip(bumped.clone()) {
-            if keys > most {
-                let allowed = "at most the number of keys of its layer";
-                return Err(Misfit { name, index, found: keys, allowed });
-            }
-            most = keys;
-        }
-        let layout = Layout::new(&params, bumped.chain(iter::repeat(0)).take(params.layers));
-        if layout.len() != end as u64 || params.rest > layout.last_keys() {
-            let allowed = "such that the layers have the size of the payload";
-            return Err(Misfit { name, index: at, found: most, allowed });
-        }
-        Ok(Self::new(words, params, layout))
-    }
-
-    /// Returns the words as they are stored. Call it once per operation or batch.
-    #[inline(always)]
-    pub(crate) fn words(&self) -> &[W::Word] {
-        self.words.as_words()
-    }
-
     /// Returns whether the system has the fingerprint of a hash, or the exact list has the hash.
     #[inline(always)]
-    pub(crate) fn has(&self, words: &[W::Word], hash: u64) -> bool {
+    pub(crate) fn has<V: StoredWord>(&self, words: &[V], hash: u64) -> bool {
         match self.layout.first_window(words, hash) {
             Some(window) => window.has(self.kernel, words, fingerprint(hash)),
             None => self.has_later(words, hash),
@@ -178,7 +173,7 @@ impl<W: WordSource> System<W> {
     // Few keys of large systems come here, so that it takes no room in the caller's loop. The keys of the exact list do: no
     // layer takes them.
     #[inline(never)]
-    fn has_later(&self, words: &[W::Word], hash: u64) -> bool {
+    fn has_later<V: StoredWord>(&self, words: &[V], hash: u64) -> bool {
         let fingerprint = fingerprint(hash);
         let has = match self.layout.later_window(words, hash) {
             LaterWindow::None => false,
@@ -187,13 +182,32 @@ impl<W: WordSource> System<W> {
                 (window.bits(words) ^ fingerprint) & ones(window.window.columns.into()) == 0
             }
         };
-        has || self.rest_index(words, hash).is_some()
+        has || self.params.rest > 0 && rest::find(self.rest_hashes(words), hash).is_some()
     }
 
-    /// Returns the index of a hash in the exact list.
+    /// Returns the bits of a key. `None` if there are no slots. Those of a stranger are arbitrary.
     #[inline(always)]
-    pub(crate) fn rest_index(&self, words: &[W::Word], hash: u64) -> Option<usize> {
-        if self.params.rest == 0 { None } else { rest::find(self.rest_hashes(words), hash) }
+    pub(crate) fn bits<V: StoredWord>(&self, words: &[V], hash: u64) -> Option<u64> {
+        match self.layout.first_window(words, hash) {
+            Some(window) => Some(window.bits(self.kernel, words)),
+            None => self.later_bits(words, hash),
+        }
+    }
+
+    #[inline(never)]
+    fn later_bits<V: StoredWord>(&self, words: &[V], hash: u64) -> Option<u64> {
+        if self.params.rest > 0 {
+            let hashes = self.rest_hashes(words);
+            if let Some(place) = rest::find(hashes, hash) {
+                let values = index(self.layout.len()) + hashes.len();
+                return Some(words[values + place].value());
+            }
+        }
+        match self.layout.later_window(words, hash) {
+            LaterWindow::None => None,
+            LaterWindow::Whole(window) => Some(window.bits(self.kernel, words)),
+            LaterWindow::Tail(window) => Some(window.bits(words)),
+        }
     }
 
     /// Copies the system with fewer columns: the one that would be solved for them.
@@ -201,18 +215,17 @@ impl<W: WordSource> System<W> {
     /// # Errors
     /// [`AllocError`] if the allocator refuses the memory.
     // Which keys a layer bumps does not depend on the columns, and each column is solved on its own.
-    pub(crate) fn narrowed(
+    pub(crate) fn narrowed<V: StoredWord>(
         &self,
+        old: &[V],
         columns: Columns,
-        rest: RestForm,
-    ) -> Result<System<Words>, AllocError> {
+    ) -> Result<(Self, Words), AllocError> {
         debug_assert!(columns.steps() <= self.params.columns.steps());
-        let old = self.words();
         let bumped_at = index(self.layout.len()) - self.params.layers;
         let bumped = old[bumped_at..].iter().take(self.params.layers).map(StoredWord::value);
         let params = SystemParams { columns, ..self.params };
         let layout = Layout::new(&params, bumped);
-        let mut words = Words::zeroed(layout.len() + params.rest * rest.words())?;
+        let mut words = Words::zeroed(layout.len() + params.rest_words())?;
         for (from, to) in self.layout.groups().zip(layout.groups()) {
             to.copy(&mut words, from, old);
         }
@@ -220,11 +233,11 @@ impl<W: WordSource> System<W> {
         let others = old[solutions(&self.layout)..].iter().map(StoredWord::value);
         let copies = words[solutions(&layout)..].iter_mut();
         copies.zip(others).for_each(|(copy, word)| *copy = word);
-        Ok(System::new(words, params, layout))
+        Ok((Self::new(params, layout), words))
     }
 
     /// Finds a word with an unused bit that is set. Returns its index and its value.
-    pub(crate) fn first_unclean(&self) -> Option<(usize, u64)> {
+    pub(crate) fn first_unclean<V: StoredWord>(&self, words: &[V]) -> Option<(usize, u64)> {
         let last = &self.layout.last.groups;
         let tail = (last.end(), last.tail * u64::from(last.columns));
         let thresholds = self.layout.layers().iter().map(|layer| {
@@ -233,29 +246,49 @@ impl<W: WordSource> System<W> {
         });
         let unclean = |(end, bits): (u64, u64)| {
             let at = index(end).checked_sub(1).filter(|_| !bits.is_multiple_of(64))?;
-            let word = self.words()[at].value();
+            let word = words[at].value();
             (word & !ones(bits % 64) != 0).then_some((at, word))
         };
         thresholds.chain([tail]).find_map(unclean)
     }
 
-    /// Finds a hash in the exact list that is not above the one before.
-    pub(crate) fn first_unordered(&self) -> Option<Misfit> {
-        let hashes = self.rest_hashes(self.words());
-        let place = rest::first_unordered(hashes)?;
-        let (name, index) = ("a hash in the exact list", index(self.layout.len()) + place);
-        Some(Misfit { name, index, found: hashes[place].value(), allowed: "above the one before" })
+    /// Finds a hash in the exact list that is not above the one before, or bits beyond the columns of its key.
+    pub(crate) fn first_wrong_in_rest<V: StoredWord>(&self, words: &[V]) -> Option<Misfit> {
+        let hashes = self.rest_hashes(words);
+        let start = index(self.layout.len());
+        let misfit = |name, index: usize, allowed| {
+            Some(Misfit { name, index, found: words[index].value(), allowed })
+        };
+        if let Some(place) = rest::first_unordered(hashes) {
+            return misfit("a hash in the exact list", start + place, "above the one before");
+        }
+        let beyond = !ones(self.params.columns.most().into());
+        let mut values = words[start + hashes.len()..].iter();
+        let place = values.position(|word| word.value() & beyond != 0)?;
+        let allowed = "within its columns";
+        misfit("a value in the exact list", start + hashes.len() + place, allowed)
     }
 
     /// Tests many hashes, as [`has`](Self::has).
-    pub(crate) fn has_each(&self, hashes: &[u64], answers: &mut [bool]) {
-        let words = self.words();
-        visit_ahead(hashes, |&hash| hash, Has { system: self, words, answers });
+    pub(crate) fn has_each<V: StoredWord>(&self, words: &[V], hashes: &[u64], out: &mut [bool]) {
+        self.answer_each(words, hashes, out, |words, hash| self.has(words, hash));
+    }
+
+    /// Answers many hashes, each after its place was prefetched.
+    #[inline(always)]
+    pub(crate) fn answer_each<V: StoredWord, T>(
+        &self,
+        words: &[V],
+        hashes: &[u64],
+        answers: &mut [T],
+        answer: impl Fn(&[V], u64) -> T,
+    ) {
+        let layout = &self.layout;
+        visit_ahead(hashes, |&hash| hash, Answer { layout, words, answers, answer });
     }
 
     /// Returns the rate at which the fingerprints of strangers are met.
-    pub(crate) fn rate(&self) -> f64 {
-        let words = self.words();
+    pub(crate) fn rate<V: StoredWord>(&self, words: &[V]) -> f64 {
         // The share of strangers that reach a layer, and of those that were met before.
         let (reaching, met) =
             self.layout.layers().iter().fold((1.0, 0.0), |(reaching, met), layer| {
@@ -266,53 +299,37 @@ impl<W: WordSource> System<W> {
     }
 
     #[inline(never)]
-    fn rest_hashes<'a>(&self, words: &'a [W::Word]) -> &'a [W::Word] {
+    fn rest_hashes<'a, V>(&self, words: &'a [V]) -> &'a [V] {
         let start = index(self.layout.len());
         &words[start..start + index(self.params.rest)]
     }
 }
 
-/// The visitor of a batch of lookups.
-struct Has<'a, W: WordSource> {
-    system: &'a System<W>,
-    words: &'a [W::Word],
-    answers: &'a mut [bool],
+/// The visitor of a batch of queries.
+struct Answer<'a, V, T, F> {
+    layout: &'a Layout,
+    words: &'a [V],
+    answers: &'a mut [T],
+    answer: F,
 }
 
-impl<W: WordSource> Visitor for Has<'_, W> {
+impl<V: StoredWord, T, F: Fn(&[V], u64) -> T> Visitor for Answer<'_, V, T, F> {
     type Place = u64;
 
     #[inline(always)]
     fn prefetch(&self, hash: u64) -> u64 {
-        self.system.layout.prefetch(self.words, hash);
+        self.layout.prefetch(self.words, hash);
         hash
     }
 
     #[inline(always)]
     fn visit(&mut self, index: usize, hash: u64) {
-        self.answers[index] = self.system.has(self.words, hash);
+        self.answers[index] = (self.answer)(self.words, hash);
     }
 
     #[inline(always)]
     fn end(&mut self, len: usize) {
         self.answers = &mut mem::take(&mut self.answers)[len..];
-    }
-}
-
-impl System<Words> {
-    /// Copies the system.
-    ///
-    /// # Errors
-    /// [`AllocError`] if the allocator refuses the memory.
-    pub(crate) fn try_clone(&self) -> Result<Self, AllocError> {
-        let Self { ref words, params, layout, kernel } = *self;
-        Ok(Self { words: words.try_clone()?, params, layout, kernel })
-    }
-}
-
-impl PartialEq for System<Words> {
-    fn eq(&self, other: &Self) -> bool {
-        self.params == other.params && self.words == other.words
     }
 }
 

@@ -197,6 +197,16 @@ fn whole_number(number: f64) -> u32 {
     number as u32
 }
 
+/// Returns the columns of a map: one for each bit of a value, from 1 to 64, and for each check bit, from 0 to 32.
+///
+/// # Errors
+/// [`ParamError`] if one of them is out of range, or both are more than 64.
+pub fn map_columns(value_bits: u32, check_bits: u32) -> Result<Columns, ParamError> {
+    check_range("check_bits", check_bits.into(), 0, MAX_FILTER_COLUMNS.into())?;
+    check_range("value_bits", value_bits.into(), 1, (MAX_COLUMNS - check_bits).into())?;
+    Columns::whole(value_bits + check_bits)
+}
+
 /// The columns of a layer: how many each group of 64 slots has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Width {

@@ -11,11 +11,12 @@ use pds_core::hash::{DefaultHashBuilder, KeyHasher};
 use pds_core::internal::DEFAULT_RATE;
 use pds_params::ribbon::{Columns, Preset};
 
-use super::{REST, RibbonFilter};
+use super::RibbonFilter;
 use crate::entries::{collect, sort_distinct};
 use crate::equation::fingerprint;
 use crate::options::Options;
 use crate::solve::{Limits, Problem, solve};
+use crate::system::RestForm;
 use crate::{ConstructionError, Progress};
 
 /// Builder for [`RibbonFilter`]; start with [`RibbonFilter::builder`].
@@ -135,13 +136,13 @@ impl<'a, S> RibbonFilterBuilder<'a, S> {
         let problem = Problem {
             columns,
             preset: self.preset,
-            rest: REST,
+            form: RestForm::Hashes,
             parallel,
             watch: &self.options.watch(hashes.len()),
             limits: Limits::DEFAULT,
         };
-        let system = solve(hashes, problem, |&hash| fingerprint(hash))?;
-        Ok(RibbonFilter { system, hasher: self.options.hasher })
+        let (system, words) = solve(hashes, problem, |&hash| fingerprint(hash))?;
+        Ok(RibbonFilter { words, system, hasher: self.options.hasher })
     }
 
     fn given_columns(&self) -> Result<Columns, ParamError> {

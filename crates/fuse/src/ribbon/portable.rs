@@ -15,8 +15,11 @@ use pds_core::hash::PublicSeed;
 #[cfg(feature = "serde")]
 use pds_core::internal::serde;
 
-use super::{REST, RibbonFilter};
+use pds_params::ribbon::Columns;
+
+use super::RibbonFilter;
 use crate::codec;
+use crate::system::{RestForm, System, SystemParams};
 
 // The readers exist for the default hasher only, like `new`: `RibbonFilter::from_bytes(&bytes)` then needs no type.
 impl RibbonFilter {
@@ -88,7 +91,9 @@ impl<S: PortableHasher> Portable for RibbonFilter<S> {
     }
 
     fn shape(&self) -> Shape {
-        Shape::new(self.system.params().numbers())
+        let params = self.system.params();
+        let [keys, preset, seed, layers, rest] = params.numbers();
+        Shape::new([keys, preset, seed, layers, rest, params.columns.steps().into()])
     }
 
     fn payload_bytes(&self) -> u64 {
@@ -96,15 +101,34 @@ impl<S: PortableHasher> Portable for RibbonFilter<S> {
     }
 
     fn payload_range(shape: &Shape) -> Result<RangeInclusive<u64>, DecodeError> {
-        Ok(codec::payload_range(&codec::params_of(shape)?, REST))
+        let words = params_of(shape)?.words();
+        Ok(8 * words.start()..=8 * words.end())
     }
 
     fn write_payload<W: Sink>(&self, sink: &mut W) -> Result<(), W::Error> {
-        sink.put_words(self.system.words().iter().copied())
+        sink.put_words(self.words.iter().copied())
     }
 
     fn read_payload<R: Source>(shape: &Shape, hasher: S, source: &mut R) -> Result<Self, R::Error> {
-        let params = codec::params_of(shape)?;
-        Ok(Self { system: codec::read(params, REST, source)?, hasher })
+        let (params, at) = (params_of(shape)?, source.offset());
+        let words = codec::take_all(source)?;
+        let system = System::open(&words, params).map_err(|misfit| misfit.at(at))?;
+        codec::check(&system, &words, at)?;
+        Ok(Self { words, system, hasher })
     }
+}
+
+/// Returns the numbers that a head states.
+pub(super) fn params_of(shape: &Shape) -> Result<SystemParams, DecodeError> {
+    let [keys, preset, seed, layers, rest] = SystemParams::NAMES;
+    let numbers = shape.numbers([keys, preset, seed, layers, rest, "columns"])?;
+    shape.expect_no_design()?;
+    let [keys, preset, seed, layers, rest, steps] = numbers.values();
+    let steps = u32::try_from(steps).unwrap_or(u32::MAX);
+    let system = [keys, preset, seed, layers, rest];
+    Columns::from_steps(steps)
+        .and_then(|columns| {
+            SystemParams::from_numbers(columns, RestForm::Hashes, SystemParams::NAMES, system)
+        })
+        .map_err(|error| numbers.error(error))
 }

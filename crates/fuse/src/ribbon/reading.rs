@@ -65,13 +65,13 @@ impl<S, W: WordSource> RibbonFilter<S, W> {
     /// O(n / 128) for n keys.
     #[must_use]
     pub fn false_positive_rate(&self) -> f64 {
-        self.system.rate()
+        self.system.rate(self.words.as_words())
     }
 
     /// Returns the size of the contents in bytes, a multiple of 8.
     #[must_use]
     pub fn size_in_bytes(&self) -> u64 {
-        self.system.words().len() as u64 * 8
+        self.words.as_words().len() as u64 * 8
     }
 
     /// Returns the number of bits per key. Not a number if there is no key.
@@ -91,7 +91,7 @@ impl<S, W: WordSource> RibbonFilter<S, W> {
     #[inline]
     #[must_use]
     pub fn contains_hash(&self, hash: u64) -> bool {
-        self.system.has(self.system.words(), hash)
+        self.system.has(self.words.as_words(), hash)
     }
 
     /// Tests many hashes: `out[i]` is the answer for `hashes[i]`.
@@ -103,7 +103,7 @@ impl<S, W: WordSource> RibbonFilter<S, W> {
     /// If the slices differ in length.
     pub fn contains_hash_batch(&self, hashes: &[u64], out: &mut [bool]) {
         check_lengths(hashes, out);
-        self.system.has_each(hashes, out);
+        self.system.has_each(self.words.as_words(), hashes, out);
     }
 }
 
@@ -136,8 +136,9 @@ impl<S: KeyHasher, W: WordSource> RibbonFilter<S, W> {
     /// # Ok::<(), fuse::ConstructionError>(())
     /// ```
     pub fn contains_batch<K: Hash>(&self, keys: &[K], out: &mut [bool]) {
+        let words = self.words.as_words();
         answer_keys::<{ 8 * AHEAD }, _, _>(&self.hasher, keys, out, |hashes, answers| {
-            self.system.has_each(hashes, answers);
+            self.system.has_each(words, hashes, answers);
         });
     }
 }

@@ -3,10 +3,12 @@
 use pds_core::bytes::{ByteOptions, Envelope, OpenView};
 use pds_core::error::DecodeError;
 use pds_core::hash::{DefaultHashBuilder, PortableHasher};
-use pds_core::storage::Stored;
+use pds_core::storage::{Stored, WordSource};
 
-use super::{REST, RibbonFilter};
+use super::RibbonFilter;
+use super::portable::params_of;
 use crate::codec;
+use crate::system::System;
 
 /// A read-only [`RibbonFilter`] that answers from its portable bytes, without a copy.
 ///
@@ -58,7 +60,7 @@ impl<B: AsRef<[u8]>, S: PortableHasher> RibbonFilterView<B, S> {
     /// Returns the bytes that the view was opened from.
     #[must_use]
     pub const fn get_ref(&self) -> &B {
-        self.system.storage().get_ref()
+        self.words.get_ref()
     }
 
     /// Verifies the payload: its checksum, the exact list, and the unused bits.
@@ -69,7 +71,8 @@ impl<B: AsRef<[u8]>, S: PortableHasher> RibbonFilterView<B, S> {
     /// # Complexity
     /// O(size): reads every byte.
     pub fn verify(&self) -> Result<(), DecodeError> {
-        codec::verify(&self.system)
+        self.words.envelope().verify()?;
+        codec::check(&self.system, self.words.as_words(), codec::payload_offset(&self.words))
     }
 
     /// Verifies the bytes and copies the filter out of them.
@@ -80,7 +83,7 @@ impl<B: AsRef<[u8]>, S: PortableHasher> RibbonFilterView<B, S> {
     where
         S: Clone,
     {
-        self.system.storage().envelope().decode(Some(self.hasher.clone()))
+        self.words.envelope().decode(Some(self.hasher.clone()))
     }
 }
 
@@ -89,7 +92,10 @@ impl<B: AsRef<[u8]>, S: PortableHasher> OpenView<B> for RibbonFilterView<B, S> {
 
     fn open_view(envelope: Envelope<B>, hasher: Option<S>) -> Result<Self, DecodeError> {
         let (words, hasher) = Stored::open::<RibbonFilter<S>>(envelope, hasher)?;
-        let params = codec::params_of(&words.envelope().header().shape)?;
-        Ok(Self { system: codec::open(words, params, REST)?, hasher })
+        let params = params_of(&words.envelope().header().shape)?;
+        codec::check_whole(&words)?;
+        let at = codec::payload_offset(&words);
+        let system = System::open(words.as_words(), params).map_err(|misfit| misfit.at(at))?;
+        Ok(Self { words, system, hasher })
     }
 }
