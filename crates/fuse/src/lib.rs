@@ -24,6 +24,7 @@ mod fuse_build;
 mod fuse_table;
 #[cfg(feature = "alloc")]
 mod graph;
+mod exact;
 #[cfg(feature = "alloc")]
 mod options;
 #[cfg(feature = "alloc")]
@@ -49,6 +50,7 @@ pub use arch::backends;
 pub use construction_error::ConstructionError;
 #[cfg(feature = "alloc")]
 pub use fuse::{FuseFilter, FuseFilterBuilder, FuseFilterView};
+pub use exact::{ExactFilter, ExactFilterBuilder, ExactFilterView};
 #[cfg(feature = "alloc")]
 pub use progress::Progress;
 #[cfg(feature = "alloc")]

@@ -3,26 +3,44 @@
 //! One test only: what is measured is the process's.
 #![cfg(feature = "std")]
 
-use fuse::{RibbonFilter, RibbonFilterView};
+use fuse::{
+    ExactFilter, ExactFilterView, RetrievalMap, RetrievalMapView, RibbonFilter, RibbonFilterView,
+};
+use pds_core::bytes::Portable;
 use pds_testkit::allocation::{CONSTANT, PeakAlloc, peak_of};
 use pds_testkit::{envelope, keys, portable};
 
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;
 
-fn refuse(bytes: &[u8]) {
-    portable::refuse::<RibbonFilter>(bytes);
-    assert!(RibbonFilterView::open(bytes).is_err());
-    #[cfg(feature = "serde")]
-    pds_testkit::format::refuse_claims::<RibbonFilter>(bytes);
+/// Reads bytes in every way.
+macro_rules! refuse {
+    ($structure:ty, $view:ty, $bytes:expr) => {{
+        portable::refuse::<$structure>($bytes);
+        assert!(<$view>::open($bytes).is_err());
+        #[cfg(feature = "serde")]
+        pds_testkit::format::refuse_claims::<$structure>($bytes);
+    }};
+}
+
+/// Returns bytes that claim as many keys.
+fn claim(structure: &impl Portable, keys: u64) -> Vec<u8> {
+    let bytes = pds_core::bytes::ByteOptions::new().with_key().to_bytes(structure);
+    envelope::claiming(&bytes, keys, keys)
 }
 
 #[test]
 fn case_17_a_claim_allocates_nothing_and_a_build_little() {
-    let one = RibbonFilter::new([1], 0.01).unwrap().to_bytes();
+    let filter = RibbonFilter::new([1], 0.01).unwrap();
+    let map = RetrievalMap::new([(1, 1)], 8).unwrap();
+    let exact = ExactFilter::new([1], [2, 3]).unwrap();
     for keys in [1 << 16, 1 << 24, 1 << 32, 1 << 60] {
-        let bytes = envelope::claiming(&one, keys, keys);
-        let ((), peak) = peak_of(&ALLOCATOR, || refuse(&bytes));
+        let claims = [claim(&filter, keys), claim(&map, keys), claim(&exact, keys)];
+        let ((), peak) = peak_of(&ALLOCATOR, || {
+            refuse!(RibbonFilter, RibbonFilterView<&[u8]>, claims[0].as_slice());
+            refuse!(RetrievalMap, RetrievalMapView<&[u8]>, claims[1].as_slice());
+            refuse!(ExactFilter, ExactFilterView<&[u8]>, claims[2].as_slice());
+        });
         assert!(peak < CONSTANT, "{keys} keys claimed: {peak} bytes");
     }
     let hashes: Vec<u64> = keys::random(1).take(4_000_000).collect();

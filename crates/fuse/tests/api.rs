@@ -8,7 +8,7 @@ use pds_params::internal::ParamFault;
 
 use fuse::error::ParamError;
 use fuse::hash::SipHashBuilder;
-use fuse::{ConstructionError, Preset, RibbonFilter};
+use fuse::{ConstructionError, ExactFilter, Preset, RetrievalMap, RibbonFilter};
 use pds_core::hash::{KeyHasher, finalize};
 use pds_core::traits::Membership;
 use pds_testkit::keys;
@@ -185,4 +185,165 @@ fn hashes_are_taken_as_they_are() {
     let next = || (left.get() > 0).then(|| left.replace(left.get() - 1));
     let filter = RibbonFilter::new(core::iter::from_fn(next), 0.01).unwrap();
     assert!((1..=5_000).all(|key: i32| filter.contains(&key)));
+}
+
+/// Maps that hold each number below `keys` to its remainder by 100.
+fn remainders(keys: u32, check_bits: u32) -> RetrievalMap {
+    RetrievalMap::new((0..keys).map(|key| (key, u64::from(key % 100))), check_bits).unwrap()
+}
+
+#[test]
+fn a_map_of_nothing_has_no_value() {
+    for check_bits in [0, 8, 32] {
+        let map = RetrievalMap::new([("", 0); 0], check_bits).unwrap();
+        assert!(map.is_empty() && map.size_in_bytes() == 0 && map.false_positive_rate() == 0.0);
+        assert!(keys::random(1).take(1_000).all(|hash| map.get_hash(hash).is_none()));
+    }
+}
+
+#[test]
+fn every_width_of_value_and_check_works() {
+    for keys in [1, 2, 60, 64, 70, 700, 3_000] {
+        for (value_bits, check_bits) in
+            [(1, 0), (1, 32), (7, 1), (8, 0), (9, 9), (32, 32), (33, 31), (64, 0), (63, 1)]
+        {
+            let mask = u64::MAX >> (64 - value_bits);
+            let entries: Vec<(u64, u64)> =
+                keys::random(3).zip(keys::random(4).map(|value| value & mask)).take(keys).collect();
+            let builder = RetrievalMap::builder().value_bits(value_bits).check_bits(check_bits);
+            let map = builder.build_hashes(entries.clone()).unwrap();
+            assert_eq!((map.value_bits(), map.check_bits()), (value_bits, check_bits));
+            for (hash, value) in entries {
+                assert_eq!(map.get_hash(hash), Some(value), "{value_bits} + {check_bits} bits");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_map_tells_its_numbers() {
+    let map = remainders(1_000, 5);
+    assert_eq!((map.len(), map.value_bits(), map.check_bits(), map.num_exact()), (1_000, 7, 5, 0));
+    assert_eq!(map.false_positive_rate(), 1.0 / 32.0);
+    assert_eq!(map.bits_per_key(), map.size_in_bytes() as f64 / 125.0);
+    assert!(map.bits_per_key() < 12.3);
+    let text = format!("{map:?} {:?}", RetrievalMap::builder());
+    assert!(text.starts_with("RetrievalMap { len: 1000, value_bits: 7, check_bits: 5"), "{text}");
+    assert_eq!(RetrievalMap::new([(1, 0)], 0).unwrap().value_bits(), 1);
+}
+
+#[test]
+fn equal_entries_count_once_and_contradictions_are_named() {
+    let map = RetrievalMap::new([("a", 1), ("b", 2), ("a", 1)], 8).unwrap();
+    assert_eq!((map.len(), map.get("a"), map.get("b")), (2, Some(1), Some(2)));
+    for entries in [[("a", 3), ("b", 2), ("a", 1)], [("a", 1), ("a", 3), ("b", 2)]] {
+        let error = RetrievalMap::new(entries, 8).unwrap_err();
+        let hash = map.hash_key("a");
+        assert_eq!(error, ConstructionError::Contradiction { hash, values: [1, 3] });
+        assert!(error.to_string().contains("two values, 1 and 3"), "{error}");
+    }
+}
+
+#[test]
+fn a_value_that_does_not_fit_is_named() {
+    let builder = RetrievalMap::builder().value_bits(4);
+    let map = builder.build([("a", 15)]).unwrap();
+    assert_eq!(map.get("a"), Some(15));
+    let error = builder.build([("b", 2), ("a", 16)]).unwrap_err();
+    let hash = map.hash_key("a");
+    assert_eq!(error, ConstructionError::ValueTooLarge { hash, value: 16, max: 15 });
+    assert!(error.to_string().ends_with("is 16, but must be at most 15"), "{error}");
+}
+
+#[test]
+fn wrong_widths_are_named_and_no_key_is_asked_for() {
+    let untouched = core::iter::from_fn(|| -> Option<(u64, u64)> { panic!("a key was asked for") });
+    for (value_bits, check_bits, told) in [
+        (0, 8, "value_bits is 0, but must be from 1 to 56"),
+        (65, 0, "value_bits is 65, but must be from 1 to 64"),
+        (33, 32, "value_bits is 33, but must be from 1 to 32"),
+        (1, 33, "check_bits is 33, but must be from 0 to 32"),
+    ] {
+        let builder = RetrievalMap::builder().value_bits(value_bits).check_bits(check_bits);
+        assert_eq!(builder.build(untouched.clone()).unwrap_err().to_string(), told);
+    }
+    let wide = RetrievalMap::new([(1, u64::MAX)], 1).unwrap_err();
+    assert_eq!(wide.to_string(), "value_bits is 64, but must be from 1 to 63");
+}
+
+#[test]
+#[should_panic(expected = "one answer per key: 2 keys, but 1 answers")]
+fn a_batch_of_a_map_has_one_answer_per_key() {
+    remainders(5, 8).get_batch(&[1, 2], &mut [None]);
+}
+
+#[test]
+fn maps_are_equal_if_entries_widths_and_hashers_are() {
+    let map = remainders(300, 8);
+    assert_eq!(map, map.try_clone().unwrap());
+    assert_ne!(map, remainders(301, 8));
+    assert_ne!(map, remainders(300, 9));
+    // As many columns, but others.
+    let wider = RetrievalMap::builder().value_bits(8).check_bits(7);
+    let entries = (0..300u32).map(|key| (key, u64::from(key % 100)));
+    assert_ne!(map, wider.build(entries.clone()).unwrap());
+    assert_ne!(map, RetrievalMap::builder().seed(1).build(entries).unwrap());
+}
+
+#[test]
+fn an_exact_filter_knows_both_sets_at_every_ratio() {
+    for (include, exclude) in
+        [(0, 0), (0, 1), (0, 5_000), (1, 0), (5_000, 0), (1, 1), (1, 5_000), (100, 100)]
+            .into_iter()
+            .chain([
+                (100, 199),
+                (100, 200),
+                (100, 201),
+                (5_000, 100),
+                (300, 40_000),
+                (3_000, 70_000),
+            ])
+    {
+        let mut keys = keys::random(include ^ exclude);
+        let inside: Vec<u64> = keys.by_ref().take(include as usize).collect();
+        let outside: Vec<u64> = keys.take(exclude as usize).collect();
+        let filter = ExactFilter::new(inside.iter(), outside.iter()).unwrap();
+        assert!(inside.iter().all(|key| filter.contains(key)), "{include}, {exclude}");
+        assert!(!outside.iter().any(|key| filter.contains(key)), "{include}, {exclude}");
+        assert_eq!((filter.len(), filter.is_empty()), (include, include == 0));
+        assert!(filter.num_passed() <= exclude);
+    }
+}
+
+#[test]
+fn an_exact_filter_tells_its_numbers() {
+    let filter = ExactFilter::new(0..1_000u32, 1_000..101_000).unwrap();
+    assert_eq!((filter.len(), filter.columns()), (1_000, 6));
+    assert!((1_300..1_850).contains(&filter.num_passed()), "{} of 100,000/64", filter.num_passed());
+    assert_eq!(filter.bits_per_key(), filter.size_in_bytes() as f64 / 125.0);
+    assert!(format!("{filter:?}").starts_with("ExactFilter { len: 1000, columns: 6"));
+    assert_eq!(filter, filter.try_clone().unwrap());
+    assert_ne!(filter, ExactFilter::new(1..1_000u32, 1_000..101_000).unwrap());
+    let seeded = ExactFilter::builder().seed(1).build(0..1_000u32, 1_000..101_000).unwrap();
+    assert_ne!(filter, seeded);
+    assert!(seeded.contains(&999u32) && !seeded.contains(&1_000u32));
+}
+
+#[test]
+fn a_key_in_both_sets_is_named() {
+    let error = ExactFilter::new([1, 2, 3], [9, 8, 3, 7]).unwrap_err();
+    let hash = ExactFilter::new([0; 0], []).unwrap().hash_key(&3);
+    assert_eq!(error, ConstructionError::InBoth { hash });
+    assert!(error.to_string().ends_with("is in both sets, but must be in one"), "{error}");
+}
+
+#[test]
+fn maps_and_exact_filters_are_cancelled_too() {
+    let callback = |_| ControlFlow::Break(());
+    let hashes: Vec<u64> = keys::random(4).take(10_000).collect();
+    let entries = hashes.iter().map(|&hash| (hash, 1)).collect();
+    let map = RetrievalMap::builder().progress(&callback).build_hashes(entries);
+    assert_eq!(map.unwrap_err(), ConstructionError::Cancelled);
+    let exact = ExactFilter::builder().progress(&callback).build_hashes(hashes, vec![1, 2]);
+    assert_eq!(exact.unwrap_err(), ConstructionError::Cancelled);
 }

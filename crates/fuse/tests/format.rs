@@ -8,7 +8,10 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use fuse::hash::SipHashBuilder;
-use fuse::{Preset, RibbonFilter, RibbonFilterView};
+use fuse::{
+    ExactFilter, ExactFilterView, Preset, RetrievalMap, RetrievalMapView, RibbonFilter,
+    RibbonFilterView,
+};
 use pds_core::bytes::{ByteOptions, Header, Kind};
 use pds_core::error::DecodeError;
 use pds_testkit::envelope::{with_number, with_numbers, with_payload};
@@ -37,10 +40,27 @@ fn all_golden() -> Vec<(&'static str, RibbonFilter)> {
     ]
 }
 
+fn remainders(keys: u32, check_bits: u32) -> RetrievalMap {
+    RetrievalMap::new((0..keys).map(|key| (key, u64::from(key % 100))), check_bits).unwrap()
+}
+
+fn golden_maps() -> Vec<(&'static str, RetrievalMap)> {
+    vec![("retrieval_40.pds", remainders(40, 0)), ("retrieval_2500.pds", remainders(2_500, 3))]
+}
+
+fn golden_exact() -> Vec<(&'static str, ExactFilter)> {
+    vec![
+        ("exact_most.pds", ExactFilter::new(0..300u32, 300..400).unwrap()),
+        ("exact_few.pds", ExactFilter::new(0..30u32, 30..9_000).unwrap()),
+    ]
+}
+
 #[test]
 fn todays_code_writes_the_golden_files() {
-    for (file, filter) in all_golden() {
-        let bytes = filter.to_bytes();
+    let filters = all_golden().into_iter().map(|(file, filter)| (file, filter.to_bytes()));
+    let maps = golden_maps().into_iter().map(|(file, map)| (file, map.to_bytes()));
+    let exact = golden_exact().into_iter().map(|(file, filter)| (file, filter.to_bytes()));
+    for (file, bytes) in filters.chain(maps).chain(exact) {
         if env::var_os("BLESS").is_some() {
             fs::write(golden_path(file), &bytes).unwrap();
         }
@@ -63,6 +83,76 @@ fn todays_code_reads_the_golden_files() {
         }
         assert_eq!(read, filter);
     }
+}
+
+#[test]
+fn todays_code_reads_the_golden_maps_and_exact_filters() {
+    for (file, map) in golden_maps() {
+        let bytes = fs::read(golden_path(file)).unwrap();
+        let read = RetrievalMap::from_bytes(&bytes).unwrap();
+        let view = RetrievalMapView::open(&bytes).unwrap();
+        view.verify().unwrap();
+        for key in 0..5_000u32 {
+            let expected = map.get(&key);
+            let value = u64::from(key % 100);
+            assert!(expected == Some(value) || u64::from(key) >= map.len(), "{file}: {key}");
+            assert_eq!([read.get(&key), view.get(&key)], [expected; 2], "{file}: {key}");
+        }
+        assert_eq!(read, map);
+    }
+    for (file, filter) in golden_exact() {
+        let bytes = fs::read(golden_path(file)).unwrap();
+        let read = ExactFilter::from_bytes(&bytes).unwrap();
+        let view = ExactFilterView::open(&bytes).unwrap();
+        view.verify().unwrap();
+        for key in 0..400u32 {
+            let expected = u64::from(key) < filter.len();
+            assert_eq!([read.contains(&key), view.contains(&key)], [expected; 2], "{file}: {key}");
+        }
+        assert_eq!(read, filter);
+    }
+}
+
+#[test]
+fn case_17_numbers_of_maps_that_lie_are_refused() {
+    let bytes = remainders(2_500, 3).to_bytes();
+    let fault = |index, number| {
+        let bytes = with_number(&bytes, index, number);
+        let read = RetrievalMap::from_bytes(&bytes);
+        let view = RetrievalMapView::open(&bytes).and_then(|view| view.verify().map(|()| view));
+        assert_eq!(view.err(), read.clone().err());
+        fault_of(read)
+    };
+    assert_eq!(fault(0, 1 << 60), ("keys", 72));
+    assert_eq!(fault(5, 0), ("value_bits", 112));
+    assert_eq!(fault(5, 62), ("value_bits", 112));
+    assert_eq!(fault(5, 1 << 40), ("value_bits", 112));
+    assert_eq!(fault(6, 33), ("check_bits", 120));
+    assert_eq!(fault(5, 8).0, "payload length");
+}
+
+#[test]
+fn case_17_numbers_of_exact_filters_that_lie_are_refused() {
+    let filter = ExactFilter::new(0..3_000u32, 3_000..60_000).unwrap();
+    let bytes = filter.to_bytes();
+    let shape = Header::peek(&bytes).unwrap().shape;
+    let [.., columns, split, second, _, _, _] = *shape.as_slice() else { panic!() };
+    assert_eq!((columns, second), (4, 3_000 + filter.num_passed()));
+    let fault = |index, number| {
+        let bytes = with_number(&bytes, index, number);
+        let read = ExactFilter::from_bytes(&bytes);
+        let view = ExactFilterView::open(&bytes).and_then(|view| view.verify().map(|()| view));
+        assert_eq!(view.err(), read.clone().err());
+        fault_of(read)
+    };
+    assert_eq!(fault(0, 1 << 60), ("keys", 72));
+    assert_eq!(fault(5, 33), ("columns", 112));
+    assert_eq!(fault(6, 0), ("words of the first stage", 120));
+    assert_eq!(fault(6, split + 1).0, "the number of bumped keys");
+    assert_eq!(fault(7, 2_999), ("keys of the second stage", 128));
+    assert_eq!(fault(8, 128), ("seed of the second stage", 136));
+    assert_eq!(fault(9, 9), ("layers of the second stage", 144));
+    assert_eq!(fault(10, 1 << 30), ("keys of the second exact list", 152));
 }
 
 #[test]

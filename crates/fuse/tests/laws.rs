@@ -1,7 +1,12 @@
 //! What holds for every set and every rate.
 #![cfg(feature = "parallel")]
 
-use fuse::{Preset, RibbonFilter, RibbonFilterBuilder, RibbonFilterView};
+use fuse::{
+    ExactFilter, ExactFilterView, Preset, RetrievalMap, RetrievalMapView, RibbonFilter,
+    RibbonFilterBuilder, RibbonFilterView,
+};
+use std::collections::{HashMap, HashSet};
+
 use pds_testkit::keys;
 use quickcheck::{Arbitrary, Gen, quickcheck};
 
@@ -26,7 +31,7 @@ fn builder<'a>(columns: f64) -> RibbonFilterBuilder<'a> {
 quickcheck! {
     fn every_key_is_contained(columns: Columns, set: Vec<u16>) -> bool {
         let filter = builder(columns.0).build(&set).unwrap();
-        let distinct: std::collections::HashSet<_> = set.iter().collect();
+        let distinct: HashSet<_> = set.iter().collect();
         filter.len() == distinct.len() as u64 && set.iter().all(|key| filter.contains(&key))
     }
 
@@ -58,6 +63,42 @@ quickcheck! {
             && view.to_filter().unwrap() == filter
             && (view.len(), view.size_in_bytes()) == (filter.len(), filter.size_in_bytes())
             && view.false_positive_rate() == filter.false_positive_rate()
+            && asked.iter().map(|key| filter.contains(key)).eq(answers.iter().copied())
+            && asked.iter().map(|key| view.contains(key)).eq(answers.iter().copied())
+    }
+
+    fn a_map_is_a_map(entries: HashMap<u16, u32>, check_bits: u8, asked: Vec<u16>) -> bool {
+        let check_bits = u32::from(check_bits % 33);
+        let listed = |key: &u16| (*key, u64::from(entries[key]));
+        let map = RetrievalMap::new(entries.keys().map(listed), check_bits).unwrap();
+        let mut reversed: Vec<_> = entries.keys().chain(entries.keys()).map(listed).collect();
+        reversed.reverse();
+        let bytes = map.to_bytes();
+        let view = RetrievalMapView::open(&bytes).unwrap();
+        let mut answers = vec![None; asked.len()];
+        view.get_batch(&asked, &mut answers);
+        RetrievalMap::new(reversed, check_bits).unwrap() == map
+            && view.verify().is_ok()
+            && view.to_map().unwrap() == map
+            && map.len() == entries.len() as u64
+            && entries.iter().all(|(key, &value)| map.get(key) == Some(value.into()))
+            && asked.iter().map(|key| map.get(key)).eq(answers.iter().copied())
+            && asked.iter().map(|key| view.get(key)).eq(answers.iter().copied())
+    }
+
+    fn an_exact_filter_is_exact(include: HashSet<u16>, exclude: HashSet<u16>, asked: Vec<u16>) -> bool {
+        let exclude: Vec<u16> = exclude.difference(&include).copied().collect();
+        let filter = ExactFilter::new(include.iter().copied(), exclude.iter().copied()).unwrap();
+        let again = exclude.iter().chain(&exclude).rev().copied();
+        let bytes = filter.to_bytes();
+        let view = ExactFilterView::open(&bytes).unwrap();
+        let mut answers = vec![true; asked.len()];
+        view.contains_batch(&asked, &mut answers);
+        ExactFilter::new(include.iter().copied(), again).unwrap() == filter
+            && view.verify().is_ok()
+            && view.to_filter().unwrap() == filter
+            && include.iter().all(|key| filter.contains(key))
+            && !exclude.iter().any(|key| filter.contains(key))
             && asked.iter().map(|key| filter.contains(key)).eq(answers.iter().copied())
             && asked.iter().map(|key| view.contains(key)).eq(answers.iter().copied())
     }
@@ -97,6 +138,34 @@ fn what_holds_for_small_sets_holds_for_large_ones() {
             assert!(answers.iter().all(|&answer| answer));
         }
     }
+}
+
+#[test]
+fn large_maps_and_exact_filters_do_not_depend_on_threads() {
+    let mut entries: Vec<(u64, u64)> =
+        keys::random(8).zip(keys::random(9).map(|value| value >> 53)).take(400_000).collect();
+    let build = |parallel, entries: &[(u64, u64)]| {
+        let builder = RetrievalMap::builder().check_bits(5).parallel(parallel);
+        builder.build_hashes(entries.to_vec()).unwrap()
+    };
+    let map = build(false, &entries);
+    assert!(entries.iter().all(|&(hash, value)| map.get_hash(hash) == Some(value)));
+    let hashes: Vec<u64> = entries.iter().map(|&(hash, _)| hash).collect();
+    let mut answers = vec![None; hashes.len()];
+    map.get_hash_batch(&hashes, &mut answers);
+    assert!(entries.iter().zip(answers).all(|(&(_, value), answer)| answer == Some(value)));
+    let (include, exclude) = hashes.split_at(30_000);
+    let exact = |parallel| {
+        let builder = ExactFilter::builder().parallel(parallel);
+        builder.build_hashes(include.to_vec(), exclude.to_vec()).unwrap()
+    };
+    assert_eq!(exact(true), exact(false));
+    let filter = exact(true);
+    let mut answers = vec![false; hashes.len()];
+    filter.contains_hash_batch(&hashes, &mut answers);
+    assert!(answers.iter().enumerate().all(|(index, &answer)| answer == (index < 30_000)));
+    entries.reverse();
+    assert_eq!(build(true, &entries).to_bytes(), map.to_bytes());
 }
 
 /// Every number of keys up to 2,000, and some above: construction depends on no luck.

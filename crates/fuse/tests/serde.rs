@@ -1,7 +1,7 @@
 //! The portable bytes as a serde value, under four formats.
 
-use fuse::RibbonFilter;
 use fuse::hash::SipHashBuilder;
+use fuse::{ExactFilter, RetrievalMap, RibbonFilter};
 use pds_core::bytes::WithKey;
 use pds_testkit::format::{FORMATS, survives};
 
@@ -10,6 +10,10 @@ fn case_18_every_format_gives_the_structure_back_or_an_error() {
     for keys in [0, 1, 30] {
         let filter = RibbonFilter::new(0..keys, 0.1).unwrap();
         survives(&filter, &filter.to_bytes());
+        let map = RetrievalMap::new((0..keys).map(|key| (key, 3)), 2).unwrap();
+        survives(&map, &map.to_bytes());
+        let exact = ExactFilter::new(0..keys, keys..3 * keys).unwrap();
+        survives(&exact, &exact.to_bytes());
     }
 }
 

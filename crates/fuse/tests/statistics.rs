@@ -3,7 +3,8 @@
 //! All tests of this file together raise a false alarm with probability [`FALSE_ALARM`] at most.
 #![cfg(feature = "std")]
 
-use fuse::{Preset, RibbonFilter};
+use fuse::{ExactFilter, Preset, RetrievalMap, RibbonFilter};
+use pds_params::ribbon::exact_bound;
 use pds_testkit::hashers::on_awkward_keys;
 use pds_testkit::keys;
 use pds_testkit::stats::{Binomial, Positives, split_budget};
@@ -78,5 +79,52 @@ fn sizes_are_those_promised() {
         let filter = RibbonFilter::new(0..keys, 1.0 / 256.0).unwrap();
         let over = filter.bits_per_key() / 8.0;
         assert!(over <= most, "{keys} keys: {over}");
+    }
+}
+
+/// Absent keys have a value at the rate 2^-c, and the values that they have are as good as random.
+#[test]
+fn strangers_of_a_map_are_told_by_the_check_bits() {
+    const QUERIES: u64 = 1_000_000;
+    for keys in [40, 1_000, 60_000] {
+        for check_bits in [0, 1, 4, 8, 11] {
+            let mut hashes = keys::random(keys ^ u64::from(check_bits) << 32);
+            let entries = hashes.by_ref().zip(0..keys).map(|(hash, value)| (hash, value % 16));
+            let builder = RetrievalMap::builder().check_bits(check_bits);
+            let map = builder.build_hashes(entries.collect()).unwrap();
+            let values: Vec<u64> =
+                hashes.take(QUERIES as usize).filter_map(|hash| map.get_hash(hash)).collect();
+            let count = values.len() as u64;
+            if check_bits == 0 {
+                assert_eq!(count, QUERIES);
+            } else {
+                let accepted =
+                    Binomial::new(QUERIES, map.false_positive_rate()).acceptance(alpha());
+                assert!(accepted.contains(&count), "{keys} keys, {check_bits} bits: {count}");
+            }
+            assert_eq!(map.value_bits(), 4);
+            // A slot without a row is 0, and makes zeros likelier in the smallest maps.
+            let odd = values.iter().filter(|value| *value % 2 == 1).count() as u64;
+            let share = odd as f64 / count as f64;
+            assert!(keys < 1_000 || (0.4..0.6).contains(&share), "{share} odd");
+        }
+    }
+}
+
+/// The size of exact filters over the least possible one.
+#[test]
+fn exact_filters_are_near_the_bound() {
+    for (include, exclude, most) in [
+        (10_000, 10_000, 1.03),
+        (10_000, 100_000, 1.11),
+        (3_000, 300_000, 1.09),
+        (1_000, 1_000_000, 1.09),
+    ] {
+        let mut hashes = keys::random(include ^ exclude);
+        let inside = hashes.by_ref().take(include as usize).collect();
+        let outside = hashes.take(exclude as usize).collect();
+        let filter = ExactFilter::builder().build_hashes(inside, outside).unwrap();
+        let over = filter.size_in_bytes() as f64 * 8.0 / exact_bound(include, exclude);
+        assert!((1.0..most).contains(&over), "{include} of {exclude}: {over}");
     }
 }

@@ -207,6 +207,45 @@ pub fn map_columns(value_bits: u32, check_bits: u32) -> Result<Columns, ParamErr
     Columns::whole(value_bits + check_bits)
 }
 
+/// Checks the number of columns of the first stage of an exact filter, from 0 to 32.
+///
+/// # Errors
+/// [`ParamError`] if there are more.
+pub fn first_columns(columns: u32) -> Result<Columns, ParamError> {
+    check_range("columns", columns.into(), 0, MAX_FILTER_COLUMNS.into())?;
+    Columns::whole(columns)
+}
+
+/// Returns the columns of the first stage of the smallest exact filter that includes some keys and excludes others.
+///
+/// r columns let 2^-r of the excluded keys pass. One column more costs a bit per included key, and saves a bit for half of
+/// the excluded keys that pass. It pays as long as these are more. A part of a column saves the same part, so that no number
+/// between whole ones is better.
+#[must_use]
+pub fn exact_columns(include: u64, exclude: u64) -> Columns {
+    let pays = |columns: &u32| exclude >> (columns + 1) > include;
+    let columns = (0..MAX_FILTER_COLUMNS).take_while(pays).count();
+    #[expect(clippy::cast_possible_truncation, reason = "at most 32")]
+    let steps = columns as u32 * STEPS;
+    Columns { steps }
+}
+
+/// Returns the least number of bits that tell `include` keys from `exclude` others: the logarithm to base 2 of the number of
+/// ways to choose them.
+///
+/// # Examples
+/// ```
+/// let bits = pds_params::ribbon::exact_bound(2, 2);
+/// assert!((bits - 6f64.log2()).abs() < 1e-12);
+/// ```
+#[must_use]
+pub fn exact_bound(include: u64, exclude: u64) -> f64 {
+    let log_factorial = |n: f64| libm::lgamma(n + 1.0);
+    let (include, exclude) = (include as f64, exclude as f64);
+    let ways = log_factorial(include + exclude) - log_factorial(include) - log_factorial(exclude);
+    ways / core::f64::consts::LN_2
+}
+
 /// The columns of a layer: how many each group of 64 slots has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Width {

@@ -1,9 +1,12 @@
 //! What the fuzz targets and the ordinary tests do with a string of bytes.
 #![expect(clippy::missing_panics_doc, reason = "a panic is how a body reports a fault")]
 
-use fuse::{RibbonFilter, RibbonFilterView};
+use fuse::{
+    ExactFilter, ExactFilterView, RetrievalMap, RetrievalMapView, RibbonFilter, RibbonFilterView,
+};
 use pds_testkit::mutate::{Choices, mutate as change};
-use pds_testkit::{portable, view_agrees};
+use pds_testkit::portable::{self, HASHES};
+use pds_testkit::view_agrees;
 
 /// Asks a filter everything that it answers, in whatever form it is.
 macro_rules! ask {
@@ -12,6 +15,25 @@ macro_rules! ask {
         assert!((0.0..=1.0).contains(&filter.false_positive_rate()));
         assert!((0.0..=1.0).contains(&filter.promised_rate()));
         (portable::answers(filter), filter.len(), filter.num_exact(), filter.size_in_bytes())
+    }};
+}
+
+/// Asks a map everything that it answers, in whatever form it is.
+macro_rules! ask_map {
+    ($map:expr) => {{
+        let map = $map;
+        let mut answers = [None; 5];
+        map.get_hash_batch(&HASHES, &mut answers);
+        assert_eq!(HASHES.map(|hash| map.get_hash(hash)), answers);
+        (answers, map.len(), map.value_bits(), map.check_bits(), map.num_exact())
+    }};
+}
+
+/// Asks an exact filter everything that it answers, in whatever form it is.
+macro_rules! ask_exact {
+    ($filter:expr) => {{
+        let filter = $filter;
+        (portable::answers(filter), filter.len(), filter.columns(), filter.num_passed())
     }};
 }
 
@@ -25,18 +47,45 @@ pub fn decode(bytes: &[u8]) {
     }
 }
 
+/// Decodes bytes as a map or an exact filter.
+pub fn decode_others(bytes: &[u8]) {
+    if let Some(map) = portable::decode::<RetrievalMap>(bytes) {
+        let _ = ask_map!(&map);
+        assert!(map.try_clone().unwrap() == map);
+    }
+    if let Some(filter) = portable::decode::<ExactFilter>(bytes) {
+        let _ = ask_exact!(&filter);
+        assert!(filter.try_clone().unwrap() == filter);
+    }
+}
+
 /// Opens bytes without a copy. The view answers whatever its payload is, and verifies what can be decoded.
 pub fn view(bytes: &[u8]) {
     view_agrees!(RibbonFilterView<&[u8]>, RibbonFilter, bytes, ask);
+    let read = RetrievalMap::from_bytes(bytes);
+    match RetrievalMapView::open(bytes) {
+        Ok(view) => {
+            let answers = ask_map!(&view);
+            portable::assert_alike(&view.to_map(), &read);
+            assert_eq!(view.verify().is_ok(), read.is_ok());
+            assert!(read.is_err() || ask_map!(read.as_ref().unwrap()) == answers);
+        }
+        refused => portable::assert_alike(&refused, &read),
+    }
+    view_agrees!(ExactFilterView<&[u8]>, ExactFilter, bytes, ask_exact);
 }
 
 /// Changes the bytes of a filter, with checksums that fit again, and reads them in every way.
 pub fn mutate(input: &[u8]) {
     let mut choices = Choices::new(input);
-    let filter = built(&mut choices);
-    let mut bytes = filter.to_bytes();
+    let mut bytes = match choices.below(3) {
+        0 => built(&mut choices).to_bytes(),
+        1 => built_map(&mut choices).to_bytes(),
+        _ => built_exact(&mut choices).to_bytes(),
+    };
     change(&mut bytes, &mut choices);
     decode(&bytes);
+    decode_others(&bytes);
     view(&bytes);
 }
 
@@ -73,4 +122,22 @@ fn built(choices: &mut Choices<'_>) -> RibbonFilter {
     let steps = 1 + u32::from(choices.byte()) * 17;
     let builder = RibbonFilter::builder().seed(choices.byte().into());
     builder.columns(f64::from(steps) / 256.0).build(0..keys as u64).unwrap()
+}
+
+/// Builds a map of the numbers below one that is chosen.
+fn built_map(choices: &mut Choices<'_>) -> RetrievalMap {
+    let keys = match choices.below(8) {
+        0 => 2_049 + 7 * choices.below(100),
+        _ => choices.below(200),
+    };
+    let builder = RetrievalMap::builder().value_bits(1 + u32::from(choices.byte() % 40));
+    let builder = builder.check_bits(choices.byte() as u32 % 25);
+    builder.build((0..keys as u64).map(|key| (key, key & 1))).unwrap()
+}
+
+/// Builds an exact filter of the numbers below one that is chosen.
+fn built_exact(choices: &mut Choices<'_>) -> ExactFilter {
+    let include = choices.below(20) as u64 * choices.below(150) as u64;
+    let exclude = choices.below(200) as u64 * choices.below(20) as u64;
+    ExactFilter::new(0..include, include..include + exclude).unwrap()
 }

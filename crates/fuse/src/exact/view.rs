@@ -1,0 +1,100 @@
+//! An exact filter that answers from its stored bytes.
+
+use pds_core::bytes::{ByteOptions, Envelope, OpenView};
+use pds_core::error::DecodeError;
+use pds_core::hash::{DefaultHashBuilder, PortableHasher};
+use pds_core::storage::{Stored, WordSource};
+
+use super::ExactFilter;
+use super::portable::{check, open, params_of};
+use crate::codec;
+
+/// A read-only [`ExactFilter`] that answers from its portable bytes, without a copy.
+///
+/// `B` is anything that gives bytes: `&[u8]`, `Vec<u8>`, `Arc<[u8]>`, a memory map. The view owns the `B`, so a program
+/// can keep many views in one collection without lifetimes. The bytes may start at any address.
+///
+/// A view has all methods of [`ExactFilter`] that read, such as [`contains`](ExactFilter::contains).
+///
+/// [`open`](Self::open) checks the head and the length in constant time. Call [`verify`](Self::verify) to check the
+/// payload too.
+///
+/// # Guarantees
+/// - The answers are those of the filter that wrote the bytes.
+/// - If the payload is damaged and was not verified, answers may be wrong in both directions. No question panics, and
+///   none reads outside the bytes.
+/// - Do not truncate a file while it is mapped: the system then ends the process on access (`SIGBUS`). Replace files by
+///   renaming, as [`ByteOptions::save`](pds_core::bytes::ByteOptions::save) does.
+///
+/// # Examples
+/// ```
+/// use std::sync::Arc;
+/// use fuse::{ExactFilter, ExactFilterView};
+///
+/// let filter = ExactFilter::new(["stored"], ["absent"])?;
+/// let bytes: Arc<[u8]> = filter.to_bytes().into();
+///
+/// let view: ExactFilterView<Arc<[u8]>> = ExactFilterView::open(bytes)?;
+/// view.verify()?;
+/// assert!(view.contains("stored") && !view.contains("absent"));
+/// assert_eq!(view.to_filter()?, filter);
+/// # Ok::<(), Box<dyn core::error::Error>>(())
+/// ```
+pub type ExactFilterView<B, S = DefaultHashBuilder> = ExactFilter<S, Stored<B>>;
+
+impl<B: AsRef<[u8]>> ExactFilterView<B> {
+    /// Opens portable bytes that hold one filter and nothing else. For a hasher with a secret key use [`ByteOptions::open`].
+    ///
+    /// # Errors
+    /// [`DecodeError`] says what is wrong, and at which offset.
+    ///
+    /// # Complexity
+    /// Constant.
+    pub fn open(bytes: B) -> Result<Self, DecodeError> {
+        ByteOptions::new().open(bytes)
+    }
+}
+
+impl<B: AsRef<[u8]>, S: PortableHasher> ExactFilterView<B, S> {
+    /// Returns the bytes that the view was opened from.
+    #[must_use]
+    pub const fn get_ref(&self) -> &B {
+        self.words.get_ref()
+    }
+
+    /// Verifies the payload: its checksum, the exact list, and the unused bits.
+    ///
+    /// # Errors
+    /// [`DecodeError`] says what is wrong, and at which offset.
+    ///
+    /// # Complexity
+    /// O(size): reads every byte.
+    pub fn verify(&self) -> Result<(), DecodeError> {
+        self.words.envelope().verify()?;
+        let at = codec::payload_offset(&self.words);
+        check(&self.stages, self.words.as_words(), at)
+    }
+
+    /// Verifies the bytes and copies the filter out of them.
+    ///
+    /// # Errors
+    /// As [`verify`](Self::verify), and [`Alloc`](pds_core::error::DecodeErrorKind::Alloc) if the allocator refuses the memory.
+    pub fn to_filter(&self) -> Result<ExactFilter<S>, DecodeError>
+    where
+        S: Clone,
+    {
+        self.words.envelope().decode(Some(self.hasher.clone()))
+    }
+}
+
+impl<B: AsRef<[u8]>, S: PortableHasher> OpenView<B> for ExactFilterView<B, S> {
+    type Hasher = S;
+
+    fn open_view(envelope: Envelope<B>, hasher: Option<S>) -> Result<Self, DecodeError> {
+        let (words, hasher) = Stored::open::<ExactFilter<S>>(envelope, hasher)?;
+        let params = params_of(&words.envelope().header().shape)?;
+        codec::check_whole(&words)?;
+        let stages = open(params, words.as_words(), codec::payload_offset(&words))?;
+        Ok(Self { words, stages, hasher })
+    }
+}
