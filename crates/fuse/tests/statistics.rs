@@ -117,8 +117,8 @@ fn exact_filters_are_near_the_bound() {
     for (include, exclude, most) in [
         (10_000, 10_000, 1.03),
         (10_000, 100_000, 1.11),
-        (3_000, 300_000, 1.09),
-        (1_000, 1_000_000, 1.09),
+        (3_000, 300_000, 1.1),
+        (1_000, 1_000_000, 1.1),
     ] {
         let mut hashes = keys::random(include ^ exclude);
         let inside = hashes.by_ref().take(include as usize).collect();
