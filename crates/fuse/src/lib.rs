@@ -17,6 +17,8 @@ mod entries;
 #[cfg(feature = "alloc")]
 mod equation;
 #[cfg(feature = "alloc")]
+mod exact;
+#[cfg(feature = "alloc")]
 mod fuse;
 #[cfg(feature = "alloc")]
 mod fuse_build;
@@ -24,7 +26,6 @@ mod fuse_build;
 mod fuse_table;
 #[cfg(feature = "alloc")]
 mod graph;
-mod exact;
 #[cfg(feature = "alloc")]
 mod options;
 #[cfg(feature = "alloc")]
@@ -49,8 +50,9 @@ mod threads;
 pub use arch::backends;
 pub use construction_error::ConstructionError;
 #[cfg(feature = "alloc")]
-pub use fuse::{FuseFilter, FuseFilterBuilder, FuseFilterView};
 pub use exact::{ExactFilter, ExactFilterBuilder, ExactFilterView};
+#[cfg(feature = "alloc")]
+pub use fuse::{FuseFilter, FuseFilterBuilder, FuseFilterView};
 #[cfg(feature = "alloc")]
 pub use progress::Progress;
 #[cfg(feature = "alloc")]
