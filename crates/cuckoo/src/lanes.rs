@@ -62,6 +62,25 @@ const fn matches(group: u64, fingerprint: u32, width: u32) -> u64 {
     difference.wrapping_sub(ones) & !difference & (ones << (width - 1))
 }
 
+/// Tests whether any lane of two groups equals `fingerprint`. `None` if a group cannot be read by one instruction.
+#[inline(always)]
+pub(crate) fn either_at_once<W: StoredWord>(
+    words: &[W],
+    numbers: [u64; 2],
+    fingerprint: u32,
+    width: u32,
+) -> Option<bool> {
+    // The complements of `matches`, because a processor has no and-not for general registers.
+    let rest = ones(width) - 1;
+    let others = |number| {
+        let difference =
+            group_at_once(words, number, width)? ^ (ones(width) * u64::from(fingerprint));
+        Some(rest.wrapping_sub(difference) | difference)
+    };
+    let found = !(others(numbers[0])? & others(numbers[1])?);
+    Some(found & (ones(width) << (width - 1)) != 0)
+}
+
 /// Position of a fingerprint: its group, and the shift within the group in bits.
 // Not the number of a slot, so that the address of a group does not depend on what the group contains.
 #[derive(Clone, Copy, Debug)]
@@ -121,20 +140,24 @@ impl Matches {
 }
 
 /// Reads a group by its number. The bits above its lanes are arbitrary.
-// One unaligned read suffices, except at the end of the memory, on big-endian machines, and for the one width of which a
-// group can span nine bytes.
 #[inline(always)]
 pub(crate) fn group<W: StoredWord>(words: &[W], number: u64, width: u32) -> u64 {
+    group_at_once(words, number, width).unwrap_or_else(|| group_of_words(words, number, width))
+}
+
+/// Reads a group as [`group`] does, by one instruction. `None` if it needs more: at the end of the memory, on big-endian
+/// machines, and for the one width of which a group can span nine bytes.
+#[inline(always)]
+fn group_at_once<W: StoredWord>(words: &[W], number: u64, width: u32) -> Option<u64> {
     let bits = lanes(width) * width;
-    let start = number * u64::from(bits);
     match bits {
-        32 => u64::from(W::half(words, index_of(number))),
-        64 => words[index_of(number)].value(),
-        _ if most_skipped(bits) + bits <= 64 => match W::unaligned(words, index_of(start / 8)) {
-            Some(group) => group >> (start % 8),
-            None => group_of_words(words, start, bits),
-        },
-        _ => group_of_words(words, start, bits),
+        32 => Some(u64::from(W::half(words, index_of(number)))),
+        64 => Some(words[index_of(number)].value()),
+        _ if most_skipped(bits) + bits <= 64 => {
+            let start = number * u64::from(bits);
+            W::unaligned(words, index_of(start / 8)).map(|group| group >> (start % 8))
+        }
+        _ => None,
     }
 }
 
@@ -143,10 +166,12 @@ const fn most_skipped(bits: u32) -> u32 {
     8_u32.saturating_sub(1 << bits.trailing_zeros())
 }
 
-/// Reads the bits from `start` on, from the one or two words that hold them.
+/// Reads a group as [`group`] does, from the one or two words that hold it.
 #[cold]
 #[inline(never)]
-fn group_of_words<W: StoredWord>(words: &[W], start: u64, bits: u32) -> u64 {
+fn group_of_words<W: StoredWord>(words: &[W], number: u64, width: u32) -> u64 {
+    let bits = lanes(width) * width;
+    let start = number * u64::from(bits);
     // The last word of the group is the first again where it does not straddle; what is then shifted
     // in lies above the lanes. In two steps, as a shift by 64 is none.
     let (low, shift) = (words[word_of(start)].value(), start % 64);

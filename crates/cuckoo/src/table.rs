@@ -30,8 +30,14 @@ const _: () = assert!(pds_params::cuckoo::MAX_BUCKETS <= 1 << 32);
 impl Place {
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "buckets are numbered up to 2^32 - 1")]
-    const fn new(Address { bucket, fingerprint }: Address, other: u64) -> Self {
+    const fn of(Address { bucket, fingerprint }: Address, other: u64) -> Self {
         Self { bucket: bucket as u32, other: other as u32, fingerprint }
+    }
+
+    #[inline(always)]
+    fn new(hash: u64, num_buckets: u64, width: u32) -> Self {
+        let address = Address::new(hash, num_buckets, width);
+        Self::of(address, partner(address.bucket, address.fingerprint, num_buckets))
     }
 }
 
@@ -89,7 +95,7 @@ impl<W> Table<W> {
         debug_assert_eq!(keys.len(), answers.len());
         if keys.len() < LEAST_BATCH {
             for (answer, key) in answers.iter_mut().zip(keys) {
-                *answer = self.holds(words, self.place(hash(key)));
+                *answer = self.holds(words, hash(key));
             }
             return;
         }
@@ -105,8 +111,7 @@ impl<W> Table<W> {
 
     #[inline(always)]
     fn place(&self, hash: u64) -> Place {
-        let address = self.address(hash);
-        Place::new(address, self.partner(address))
+        Place::new(hash, self.num_buckets, self.width)
     }
 
     #[inline(always)]
@@ -116,16 +121,24 @@ impl<W> Table<W> {
     }
 
     // The widths for common rates (3 %, 1 %, 0.2 %, 0.1 % and 0.01 %) are inlined into the caller, since a call would take a
-    // fifth of the time of a lookup. All widths together would need more registers than there are.
+    // fifth of the time of a lookup. All widths together would need more registers than there are. Each has its place
+    // computed anew: a constant width saves a multiplication. The compiler finds the others by a jump through a table,
+    // which would take a tenth of the time of the shortest lookup, eight bits. The comparison with 8 keeps them out of it.
     #[inline(always)]
-    fn holds<V: StoredWord>(&self, words: &[V], place: Place) -> bool {
+    fn holds<V: StoredWord>(&self, words: &[V], hash: u64) -> bool {
+        let buckets = self.num_buckets;
+        if self.width <= 8 {
+            return match self.width {
+                8 => holds_of(words, buckets, 8, hash),
+                width => holds_uncommon(words, buckets, width, hash),
+            };
+        }
         match self.width {
-            8 => holds_of(words, place, 8),
-            10 => holds_of(words, place, 10),
-            12 => holds_of(words, place, 12),
-            13 => holds_of(words, place, 13),
-            16 => holds_of(words, place, 16),
-            width => holds_uncommon(words, width, place.bucket, place.other, place.fingerprint),
+            10 => holds_of(words, buckets, 10, hash),
+            12 => holds_of(words, buckets, 12, hash),
+            13 => holds_of(words, buckets, 13, hash),
+            16 => holds_of(words, buckets, 16, hash),
+            width => holds_uncommon(words, buckets, width, hash),
         }
     }
 }
@@ -134,7 +147,7 @@ impl<W: WordSource> Table<W> {
     /// Returns whether either bucket of the hash holds its fingerprint.
     #[inline]
     pub(crate) fn contains(&self, hash: u64) -> bool {
-        self.holds(self.words.as_words(), self.place(hash))
+        self.holds(self.words.as_words(), hash)
     }
 
     /// Tests many keys as [`contains`](Self::contains) does, and prefetches the buckets of a whole batch.
@@ -232,7 +245,7 @@ impl Table {
 
     /// Stores all fingerprints of another table of this shape, up to the first that finds no slot.
     pub(crate) fn insert_all(&mut self, other: &Self) -> Result<(), InsertError> {
-        let place = |address| Place::new(address, other.partner(address));
+        let place = |address| Place::of(address, other.partner(address));
         other.iter().try_for_each(|address| self.insert_at(place(address)))
     }
 
@@ -298,27 +311,27 @@ impl Table {
 fn holds_each<W: StoredWord>(words: &[W], width: u32, places: &[Place], answers: &mut [bool]) {
     by_width!(width, |WIDTH| {
         for (answer, &place) in answers.iter_mut().zip(places) {
-            *answer = holds_of(words, place, WIDTH);
+            *answer = holds_at(words, place, WIDTH);
         }
     });
 }
 
-// Takes a [`Place`] in parts, because they are then passed in registers.
 #[inline(never)]
-fn holds_uncommon<W: StoredWord>(
-    words: &[W],
-    width: u32,
-    bucket: u32,
-    other: u32,
-    fingerprint: u32,
-) -> bool {
-    let place = Place { bucket, other, fingerprint };
-    by_width!(width, |WIDTH| holds_of(words, place, WIDTH))
+fn holds_uncommon<W: StoredWord>(words: &[W], num_buckets: u64, width: u32, hash: u64) -> bool {
+    by_width!(width, |WIDTH| holds_at(words, Place::new(hash, num_buckets, WIDTH), WIDTH))
+}
+
+#[inline(always)]
+fn holds_of<W: StoredWord>(words: &[W], num_buckets: u64, width: u32, hash: u64) -> bool {
+    let Place { bucket, other, fingerprint } = Place::new(hash, num_buckets, width);
+    let found = lanes::either_at_once(words, [bucket.into(), other.into()], fingerprint, width);
+    // One call for the whole lookup, because around a call for a part of it every lookup would have to save registers.
+    found.unwrap_or_else(|| holds_uncommon(words, num_buckets, width, hash))
 }
 
 // Always reads both buckets: which of them holds a key cannot be predicted, and a misprediction costs more than a read.
 #[inline(always)]
-fn holds_of<W: StoredWord>(
+fn holds_at<W: StoredWord>(
     words: &[W],
     Place { bucket, other, fingerprint }: Place,
     width: u32,
