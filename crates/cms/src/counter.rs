@@ -56,7 +56,7 @@ macro_rules! counters {
                 Self::try_from(count).unwrap_or(Self::MAX)
             }
 
-            #[inline]
+            #[inline(always)]
             fn saturating_add(self, other: Self) -> Self {
                 self.saturating_add(other)
             }
