@@ -95,3 +95,38 @@ fn add<C: Counter>(counters: &mut [C], added: &[C]) {
         *counter = counter.saturating_add(added);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+    use pds_core::hash::finalize;
+
+    use super::*;
+
+    fn sums_stop_at_the_limit<C: Counter>() {
+        // Half of the sums exceed the limit.
+        let numbers = |from: u64| {
+            (from..from + 1_001).map(|n| C::saturating_from(finalize(n) >> (64 - C::BITS)))
+        };
+        let (counters, added): (Vec<C>, Vec<C>) =
+            (numbers(0).collect(), numbers(1 << 32).collect());
+        let sum = |(&counter, &added): (&C, &C)| {
+            let sum = u128::from(counter.into()) + u128::from(added.into());
+            C::saturating_from(u64::try_from(sum.min(C::MAX.into().into())).unwrap())
+        };
+        let expected: Vec<C> = counters.iter().zip(&added).map(sum).collect();
+        for backend in Backend::all() {
+            let mut counters = counters.clone();
+            backend.run(Add { counters: &mut counters, added: &added });
+            assert_eq!(counters, expected, "{}, {} bits", backend.name(), C::BITS);
+        }
+    }
+
+    #[test]
+    fn merged_counters_stop_at_their_limit_on_every_backend() {
+        sums_stop_at_the_limit::<u8>();
+        sums_stop_at_the_limit::<u16>();
+        sums_stop_at_the_limit::<u32>();
+        sums_stop_at_the_limit::<u64>();
+    }
+}
