@@ -94,10 +94,6 @@ impl<S: PortableHasher, W: OwnedWords> Portable for BloomFilter<S, W> {
             .with_design(self.expected_items(), self.promised_rate())
     }
 
-    fn payload_bytes(&self) -> u64 {
-        self.size_in_bytes()
-    }
-
     fn payload_range(shape: &Shape) -> Result<RangeInclusive<u64>, DecodeError> {
         let bytes = params_of(shape)?.size_in_bytes();
         Ok(bytes..=bytes)

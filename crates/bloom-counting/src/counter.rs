@@ -9,13 +9,7 @@ use core::fmt::Debug;
 ///
 /// No other type can implement it.
 // No other width divides a word as evenly and is of use: two bits are saturated after three keys.
-pub trait Counter: sealed::Sealed + Copy + Eq + Debug + Default + Send + Sync + 'static {
-    /// Number of bits per counter.
-    const BITS: u32;
-
-    /// The value at which a counter is saturated.
-    const MAX: u64 = (1 << Self::BITS) - 1;
-}
+pub trait Counter: sealed::Sealed + Copy + Eq + Debug + Default + Send + Sync + 'static {}
 
 /// Counters of 4 bits, which saturate at 15: the default. Filters of distinct keys hardly ever have a saturated counter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,18 +19,25 @@ pub struct Bits4;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bits8;
 
-impl Counter for Bits4 {
-    const BITS: u32 = 4;
-}
+impl Counter for Bits4 {}
+impl Counter for Bits8 {}
 
-impl Counter for Bits8 {
-    const BITS: u32 = 8;
-}
+pub(crate) mod sealed {
+    pub trait Sealed {
+        /// Number of bits per counter.
+        const BITS: u32;
 
-mod sealed {
-    pub trait Sealed {}
-    impl Sealed for super::Bits4 {}
-    impl Sealed for super::Bits8 {}
+        /// The value at which a counter is saturated.
+        const MAX: u64 = (1 << Self::BITS) - 1;
+    }
+
+    impl Sealed for super::Bits4 {
+        const BITS: u32 = 4;
+    }
+
+    impl Sealed for super::Bits8 {
+        const BITS: u32 = 8;
+    }
 }
 
 /// Returns a word with a one in the least significant bit of every counter.

@@ -7,7 +7,7 @@
 use pds_core::internal::{GOLDEN_RATIO, StoredWord};
 
 use crate::Bits4;
-use crate::counter::{self, Counter};
+use crate::counter::{self, sealed::Sealed};
 
 /// Lanes of a line.
 pub(crate) const LANES: usize = 8;

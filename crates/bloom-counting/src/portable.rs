@@ -96,10 +96,6 @@ impl<S: PortableHasher, C: Counter> Portable for CountingBloomFilter<S, C> {
             .with_design(self.expected_items(), self.promised_rate())
     }
 
-    fn payload_bytes(&self) -> u64 {
-        self.size_in_bytes()
-    }
-
     fn payload_range(shape: &Shape) -> Result<RangeInclusive<u64>, DecodeError> {
         // At most 2^60 words, so the length in bytes fits 64 bits.
         let bytes = 8 * <Counters<C>>::words_for(params_of::<C>(shape)?.num_bits());
@@ -210,10 +206,6 @@ impl<S: PortableHasher> Portable for BlockedCountingBloomFilter<S> {
 
     fn shape(&self) -> Shape {
         Shape::new([self.num_lines()]).with_design(self.expected_items(), self.promised_rate())
-    }
-
-    fn payload_bytes(&self) -> u64 {
-        self.size_in_bytes()
     }
 
     fn payload_range(shape: &Shape) -> Result<RangeInclusive<u64>, DecodeError> {

@@ -71,8 +71,7 @@ fn counters_overflow_as_predicted() {
             });
             stuck += filter.saturated_counters();
         }
-        let single =
-            overflow_probability(mean_count(counters, items, hashes), bloom_counting::Bits4::MAX);
+        let single = overflow_probability(mean_count(counters, items, hashes), 15);
         let accepted = Binomial::new(FILTERS * counters, single).acceptance(alpha());
         assert!(accepted.contains(&stuck), "{stuck} stuck counters, not in {accepted:?}");
     }

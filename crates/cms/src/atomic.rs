@@ -1,14 +1,14 @@
 //! A count-min sketch that threads share.
 
 use core::convert::Infallible;
-use core::fmt;
 use core::hash::Hash;
 use core::sync::atomic::Ordering::Relaxed;
 
-use pds_core::error::{BuildError, Incompatible};
+use pds_core::error::{BuildError, Incompatible, ParamError};
 use pds_core::hash::{DefaultHashBuilder, KeyHasher};
 use pds_core::storage::{AtomicWords, WordSource};
 use pds_core::traits::{Insert, Merge};
+use pds_params::internal::ParamFault;
 
 use crate::counters::{Counted, Tally, lanes_added};
 use crate::{Count, CountMinSketch, Counter, Update};
@@ -110,11 +110,11 @@ impl<S: KeyHasher, C: Counter> AtomicCountMinSketch<S, C> {
 
 /// Opens the sketch to other threads. Copies no counters.
 impl<S, C: Counter> TryFrom<CountMinSketch<S, C>> for AtomicCountMinSketch<S, C> {
-    type Error = ShareError;
+    type Error = BuildError;
 
-    fn try_from(sketch: CountMinSketch<S, C>) -> Result<Self, ShareError> {
+    fn try_from(sketch: CountMinSketch<S, C>) -> Result<Self, BuildError> {
         if sketch.update == Update::Conservative {
-            return Err(ShareError::Conservative);
+            return Err(conservative().into());
         }
         let tally = Tally::restored(sketch.tally).map_err(BuildError::from)?;
         let CountMinSketch { counters, params, update, hasher, .. } = sketch;
@@ -125,36 +125,6 @@ impl<S, C: Counter> TryFrom<CountMinSketch<S, C>> for AtomicCountMinSketch<S, C>
 impl<S, C: Counter> From<AtomicCountMinSketch<S, C>> for CountMinSketch<S, C> {
     fn from(shared: AtomicCountMinSketch<S, C>) -> Self {
         shared.into_plain()
-    }
-}
-
-/// The reason why threads cannot share a sketch.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum ShareError {
-    /// It has conservative update: two threads that insert the same key could lose one count.
-    Conservative,
-    /// It cannot be built, or the allocator refuses the kilobyte that the total is spread over.
-    Build(BuildError),
-}
-
-impl fmt::Display for ShareError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Conservative => f.write_str(
-                "threads share sketches with plain update, and this one has conservative update",
-            ),
-            Self::Build(error) => error.fmt(f),
-        }
-    }
-}
-
-/// Has no source: `Display` shows the inner error.
-impl core::error::Error for ShareError {}
-
-impl From<BuildError> for ShareError {
-    fn from(error: BuildError) -> Self {
-        Self::Build(error)
     }
 }
 
@@ -198,4 +168,10 @@ impl<K: Hash, S: KeyHasher, C: Counter> Extend<K> for &AtomicCountMinSketch<S, C
     fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
         keys.into_iter().for_each(|key| _ = AtomicCountMinSketch::insert(self, &key));
     }
+}
+
+/// The error of a shared sketch with conservative update.
+const fn conservative() -> ParamError {
+    let (value, allowed) = ("conservative", "plain in a sketch that threads share");
+    ParamError(ParamFault::Choice { parameter: "update", value, allowed })
 }

@@ -8,7 +8,7 @@ use pds_params::internal::ParamFault;
 use pds_params::{CountMinParams, CountSketchParams};
 
 #[cfg(target_has_atomic = "64")]
-use crate::{AtomicCountMinSketch, ShareError};
+use crate::AtomicCountMinSketch;
 use crate::{CountMinSketch, CountSketch, Counter, Update};
 
 /// The shape as the caller gave it: by its error, or directly.
@@ -151,10 +151,9 @@ impl<S: KeyHasher, C: Counter> CountMinSketchBuilder<S, C> {
     /// Builds a sketch that threads share.
     ///
     /// # Errors
-    /// [`ShareError::Conservative`] if the update is [`Update::Conservative`]. [`ShareError::Build`] as
-    /// [`build`](Self::build).
+    /// As [`build`](Self::build), and if the update is [`Update::Conservative`].
     #[cfg(target_has_atomic = "64")]
-    pub fn build_atomic(self) -> Result<AtomicCountMinSketch<S, C>, ShareError> {
+    pub fn build_atomic(self) -> Result<AtomicCountMinSketch<S, C>, BuildError> {
         AtomicCountMinSketch::try_from(self.build()?)
     }
 }

@@ -4,7 +4,7 @@ use core::mem;
 
 use pds_core::internal::{Lane, reduced, reduced_in_row, reduced_in_row_mut, reduced_mut};
 
-use crate::RowHash;
+use crate::rows::RowHash;
 
 /// The places of a key's counters, row by row.
 pub(crate) struct Cells {

@@ -13,8 +13,9 @@ use pds_params::cms::MAX_DEPTH;
 
 use crate::cells::{Cells, index};
 use crate::numbers;
+use crate::rows::RowHash;
 use crate::sketch::BATCH;
-use crate::{CountSketchBuilder, RowHash, SignedCount};
+use crate::{CountSketchBuilder, SignedCount};
 
 /// A sketch that estimates *how often a key came* without bias: as often too low as too high. Keys can be removed.
 ///

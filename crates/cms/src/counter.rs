@@ -14,16 +14,17 @@ pub trait StoredCounter<C> {
 pub trait Counter:
     sealed::Sealed + StoredCounter<Self> + Lane + Ord + Debug + Send + Sync + 'static
 {
-    /// The width in bits.
-    const BITS: u32;
-
-    /// The limit.
-    const MAX: Self;
 }
 
 mod sealed {
     /// Operations of counters. Private to this crate, because the portable bytes know these four widths only.
     pub trait Sealed: Sized {
+        /// The width in bits.
+        const BITS: u32;
+
+        /// The limit.
+        const MAX: Self;
+
         /// Returns `count`, at most the limit.
         fn saturating_from(count: u64) -> Self;
 
@@ -45,12 +46,12 @@ mod sealed {
 
 macro_rules! counters {
     ($($counter:ty)*) => {$(
-        impl Counter for $counter {
-            const BITS: u32 = Self::BITS;
-            const MAX: Self = Self::MAX;
-        }
+        impl Counter for $counter {}
 
         impl sealed::Sealed for $counter {
+            const BITS: u32 = Self::BITS;
+            const MAX: Self = Self::MAX;
+
             #[inline]
             fn saturating_from(count: u64) -> Self {
                 Self::try_from(count).unwrap_or(Self::MAX)

@@ -1,4 +1,4 @@
-//! Items that the crate `heavy-hitters` uses.
+//! Items that the crate `heavy-hitters` and the proofs of this workspace use. Exempt from every promise of stability.
 
 pub use crate::cells::{index, words_for};
 pub use crate::counter::StoredCounter;
@@ -7,6 +7,7 @@ pub use crate::counters::{Counted, PlainRows, Rows, Tally};
 pub use crate::counters::{SharedRows, SharedTally};
 pub use crate::numbers::error_of;
 pub use crate::portable::{read_sketch, sketch_bytes};
+pub use crate::rows::RowHash;
 
 use crate::{Count, CountInterval, CountMinSketch, Counter};
 

@@ -8,7 +8,6 @@ extern crate alloc;
 extern crate std;
 
 mod count;
-mod rows;
 
 #[cfg(all(feature = "alloc", target_has_atomic = "64"))]
 mod atomic;
@@ -30,15 +29,16 @@ mod numbers;
 #[cfg(feature = "alloc")]
 mod portable;
 #[cfg(feature = "alloc")]
+mod rows;
+#[cfg(feature = "alloc")]
 mod sketch;
 #[cfg(feature = "alloc")]
 mod view;
 
 pub use count::{Count, CountInterval, SignedCount};
-pub use rows::RowHash;
 
 #[cfg(all(feature = "alloc", target_has_atomic = "64"))]
-pub use atomic::{AtomicCountMinSketch, ShareError};
+pub use atomic::AtomicCountMinSketch;
 #[cfg(feature = "alloc")]
 pub use builder::{CountMinSketchBuilder, CountSketchBuilder};
 #[cfg(feature = "alloc")]
@@ -53,6 +53,6 @@ pub use pds_core::{bytes, storage};
 pub use pds_core::{error, hash};
 pub use pds_params::{CountMinParams, CountSketchParams};
 #[cfg(feature = "alloc")]
-pub use sketch::{CountMinSketch, InnerProduct, InnerProductError, Update};
+pub use sketch::{CountMinSketch, InnerProduct, Update};
 #[cfg(feature = "alloc")]
 pub use view::{CountMinSketchView, CountSketchView};

@@ -106,10 +106,6 @@ impl<S: PortableHasher, C: Counter, W: OwnedWords + CounterStorage> Portable
         Shape::new([width, depth, C::BITS.into(), update, epsilon, delta])
     }
 
-    fn payload_bytes(&self) -> u64 {
-        sketch_bytes::<C>(&self.params())
-    }
-
     fn payload_range(shape: &Shape) -> Result<RangeInclusive<u64>, DecodeError> {
         let bytes = sketch_bytes::<C>(&params_of::<C, W>(shape)?.0);
         Ok(bytes..=bytes)
@@ -319,10 +315,6 @@ impl<S: PortableHasher> Portable for CountSketch<S> {
         let params = self.params();
         let (epsilon, delta) = (params.epsilon().to_bits(), params.delta().to_bits());
         Shape::new([params.width(), params.depth().into(), epsilon, delta])
-    }
-
-    fn payload_bytes(&self) -> u64 {
-        8 * self.params().counters()
     }
 
     fn payload_range(shape: &Shape) -> Result<RangeInclusive<u64>, DecodeError> {

@@ -18,7 +18,7 @@ const MULTIPLIER: u64 = 0xD134_2543_DE82_EF95;
 ///
 /// # Examples
 /// ```
-/// use cms::RowHash;
+/// use cms::internal::RowHash;
 /// use pds_core::hash::finalize;
 ///
 /// let mut rows = RowHash::new(finalize(1));
@@ -45,7 +45,6 @@ impl RowHash {
     }
 
     /// Returns the column in the next row as a fraction of 2^64.
-    #[cfg(feature = "alloc")]
     #[inline]
     pub(crate) const fn next_unreduced(&mut self) -> u64 {
         let place = self.0;

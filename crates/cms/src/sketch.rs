@@ -16,7 +16,7 @@ use pds_core::traits::{Insert, Merge};
 use pds_params::CountMinParams;
 
 pub(crate) use batch::BATCH;
-pub use product::{InnerProduct, InnerProductError};
+pub use product::InnerProduct;
 pub use update::Update;
 
 use crate::cells::{fold_counters_mut, index, words_for};

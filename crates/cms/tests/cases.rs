@@ -23,7 +23,7 @@ fn case_02_columns_use_all_of_a_row_beyond_32_bits() {
     let width = 1u64 << 40;
     let mut eighths = [0u32; 8];
     for hash in 0..8_000 {
-        let mut rows = cms::RowHash::new(finalize(hash));
+        let mut rows = cms::internal::RowHash::new(finalize(hash));
         for _ in 0..4 {
             eighths[usize::try_from(rows.next_column(width) >> 37).unwrap()] += 1;
         }

@@ -6,9 +6,10 @@
 use std::path::Path;
 use std::{env, fs};
 
+use cms::internal::RowHash;
 use cms::{
     AtomicCountMinSketch, CountMinParams, CountMinSketch, CountMinSketchView, CountSketch,
-    CountSketchView, RowHash, Update,
+    CountSketchView, Update,
 };
 use pds_core::bytes::ByteOptions;
 use pds_core::error::DecodeError;

@@ -9,7 +9,8 @@ mod streams;
 use core::hash::BuildHasher;
 use pds_core::hash::{DefaultHashBuilder, KeyHasher, Mixed, finalize};
 
-use cms::{CountMinParams, CountMinSketch, CountSketch, CountSketchParams, RowHash, Update};
+use cms::internal::RowHash;
+use cms::{CountMinParams, CountMinSketch, CountSketch, CountSketchParams, Update};
 use pds_testkit::hashers::{Crc64Builder, Fnv1aBuilder, FxBuilder, IdentityBuilder};
 use pds_testkit::stats::{Binomial, normal_quantile, split_budget};
 use pds_testkit::zipf::{Zipf, counts};

@@ -15,7 +15,7 @@ use cms::error::{DecodeError, Incompatible, ParamError};
 use cms::hash::{DefaultHashBuilder, KeyHasher, SipHashBuilder};
 use cms::{
     AtomicCountMinSketch, Count, CountInterval, CountMinParams, CountMinSketch, CountMinSketchView,
-    CountSketch, CountSketchView, Counter, CounterStorage, ShareError, SignedCount, Update,
+    CountSketch, CountSketchView, Counter, CounterStorage, SignedCount, Update,
 };
 use pds_core::traits::Insert;
 use pds_testkit::envelope::forged;
@@ -220,7 +220,9 @@ fn a_shared_sketch_refuses_others_and_can_be_cleared() {
 #[test]
 fn builders_say_what_they_miss() {
     let conservative = CountMinSketch::builder().error(0.1, 0.1).update(Update::Conservative);
-    assert!(matches!(conservative.build_atomic(), Err(ShareError::Conservative)));
+    let refused = conservative.build_atomic().unwrap_err();
+    let text = "update is conservative, but must be plain in a sketch that threads share";
+    assert_eq!(refused.to_string(), text);
     let parameter = |error: ParamError| (error.parameter(), error.to_string());
     let missing = |error| match error {
         cms::error::BuildError::Param(error) => parameter(error),

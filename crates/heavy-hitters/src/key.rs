@@ -8,7 +8,8 @@ use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use pds_core::bytes::{Sink, Source};
 use pds_core::error::DecodeError;
-use pds_core::internal::DecodeFault;
+
+use fixed::Fixed;
 
 /// Bytes of a key that are read at once, so that a false length costs no memory.
 const CHUNK: usize = 4096;
@@ -18,9 +19,6 @@ const CHUNK: usize = 4096;
 /// The promise covers its hash too: it must be the same on every machine (`docs/hashing.md` of the workspace
 /// lists the types for which it is). The standard library hashes IP addresses in the byte order of the machine, so they
 /// implement this trait on little-endian machines only. Use their `to_bits` as keys if big-endian machines take part.
-///
-/// Storing a summary panics if [`write_key`](PortableKey::write_key) writes another number of bytes than
-/// [`key_bytes`](PortableKey::key_bytes) returns. Such bytes could not be read.
 ///
 /// # Examples
 /// ```
@@ -33,10 +31,6 @@ const CHUNK: usize = 4096;
 ///
 /// impl PortableKey for Port {
 ///     const ID: u16 = 0x8001;
-///
-///     fn key_bytes(&self) -> u64 {
-///         self.0.key_bytes()
-///     }
 ///
 ///     fn write_key<W: Sink>(&self, sink: &mut W) -> Result<(), W::Error> {
 ///         self.0.write_key(sink)
@@ -56,9 +50,6 @@ pub trait PortableKey: Hash + Eq + Sized {
     /// Number of the type in stored bytes. Numbers below 2^15 belong to this family. Use one from 2^15 up for your own
     /// type.
     const ID: u16;
-
-    /// Returns how many bytes [`write_key`](Self::write_key) writes.
-    fn key_bytes(&self) -> u64;
 
     /// Writes the key.
     ///
@@ -89,66 +80,72 @@ pub(crate) fn name_of(id: u64) -> Option<&'static str> {
     }
 }
 
-macro_rules! integers {
-    ($($integer:ty = $id:literal)*) => {$(
-        impl PortableKey for $integer {
-            const ID: u16 = $id;
+/// Integers in little-endian order (`u8` to `u128`, `i8` to `i128`), and the octets of `Ipv4Addr` and `Ipv6Addr`.
+impl<K: Fixed> PortableKey for K {
+    const ID: u16 = K::NUMBER;
 
-            fn key_bytes(&self) -> u64 {
-                size_of::<Self>() as u64
+    fn write_key<W: Sink>(&self, sink: &mut W) -> Result<(), W::Error> {
+        sink.put(self.to_array().as_ref())
+    }
+
+    fn read_key<R: Source>(source: &mut R) -> Result<Self, R::Error> {
+        let mut bytes = K::Bytes::default();
+        source.take(bytes.as_mut())?;
+        Ok(K::from_array(bytes))
+    }
+}
+
+mod fixed {
+    use core::hash::Hash;
+
+    /// Keys of the standard library that always have the same number of bytes.
+    pub trait Fixed: Hash + Eq + Sized {
+        const NUMBER: u16;
+        type Bytes: AsRef<[u8]> + AsMut<[u8]> + Default;
+
+        fn to_array(&self) -> Self::Bytes;
+        fn from_array(bytes: Self::Bytes) -> Self;
+    }
+}
+
+macro_rules! fixed {
+    ($($key:ty, $length:literal = $id:literal, $to:ident, $from:ident;)*) => {$(
+        impl Fixed for $key {
+            const NUMBER: u16 = $id;
+            type Bytes = [u8; $length];
+
+            fn to_array(&self) -> Self::Bytes {
+                self.$to()
             }
 
-            fn write_key<W: Sink>(&self, sink: &mut W) -> Result<(), W::Error> {
-                sink.put(&self.to_le_bytes())
-            }
-
-            fn read_key<R: Source>(source: &mut R) -> Result<Self, R::Error> {
-                let mut bytes = [0; size_of::<Self>()];
-                source.take(&mut bytes)?;
-                Ok(Self::from_le_bytes(bytes))
+            fn from_array(bytes: Self::Bytes) -> Self {
+                Self::$from(bytes)
             }
         }
     )*};
 }
-integers!(u8 = 1 u16 = 2 u32 = 3 u64 = 4 u128 = 5 i8 = 6 i16 = 7 i32 = 8 i64 = 9 i128 = 10);
-
-#[cfg(target_endian = "little")]
-macro_rules! addresses {
-    ($($address:ty, $octets:literal = $id:literal)*) => {$(
-        /// Its octets, the first one first.
-        impl PortableKey for $address {
-            const ID: u16 = $id;
-
-            fn key_bytes(&self) -> u64 {
-                $octets
-            }
-
-            fn write_key<W: Sink>(&self, sink: &mut W) -> Result<(), W::Error> {
-                sink.put(&self.octets())
-            }
-
-            fn read_key<R: Source>(source: &mut R) -> Result<Self, R::Error> {
-                let mut octets = [0; $octets];
-                source.take(&mut octets)?;
-                Ok(Self::from(octets))
-            }
-        }
-    )*};
+fixed! {
+    u8, 1 = 1, to_le_bytes, from_le_bytes;
+    u16, 2 = 2, to_le_bytes, from_le_bytes;
+    u32, 4 = 3, to_le_bytes, from_le_bytes;
+    u64, 8 = 4, to_le_bytes, from_le_bytes;
+    u128, 16 = 5, to_le_bytes, from_le_bytes;
+    i8, 1 = 6, to_le_bytes, from_le_bytes;
+    i16, 2 = 7, to_le_bytes, from_le_bytes;
+    i32, 4 = 8, to_le_bytes, from_le_bytes;
+    i64, 8 = 9, to_le_bytes, from_le_bytes;
+    i128, 16 = 10, to_le_bytes, from_le_bytes;
 }
 #[cfg(target_endian = "little")]
-addresses!(Ipv4Addr, 4 = 11 Ipv6Addr, 16 = 12);
+fixed! {
+    Ipv4Addr, 4 = 11, octets, from;
+    Ipv6Addr, 16 = 12, octets, from;
+}
 
 /// Its version as one byte, 4 or 6, then its octets.
 #[cfg(target_endian = "little")]
 impl PortableKey for IpAddr {
     const ID: u16 = 13;
-
-    fn key_bytes(&self) -> u64 {
-        match self {
-            Self::V4(address) => 1 + address.key_bytes(),
-            Self::V6(address) => 1 + address.key_bytes(),
-        }
-    }
 
     fn write_key<W: Sink>(&self, sink: &mut W) -> Result<(), W::Error> {
         match self {
@@ -170,8 +167,7 @@ impl PortableKey for IpAddr {
             6 => Ipv6Addr::read_key(source).map(Self::V6),
             found => {
                 let (name, allowed) = ("the version of an IP address", "4 or 6");
-                Err(DecodeError(DecodeFault::Field { name, offset, found: found.into(), allowed })
-                    .into())
+                Err(DecodeError::invalid(name, offset, found.into(), allowed).into())
             }
         }
     }
@@ -180,10 +176,6 @@ impl PortableKey for IpAddr {
 /// Its length as 8 bytes, then its bytes.
 impl PortableKey for Vec<u8> {
     const ID: u16 = 16;
-
-    fn key_bytes(&self) -> u64 {
-        8 + self.len() as u64
-    }
 
     fn write_key<W: Sink>(&self, sink: &mut W) -> Result<(), W::Error> {
         write_bytes(self, sink)
@@ -194,9 +186,7 @@ impl PortableKey for Vec<u8> {
         let mut left = source.take_u64()?;
         if left > source.remaining() {
             let (name, allowed) = ("the length of a key", "within the payload");
-            return Err(
-                DecodeError(DecodeFault::Field { name, offset, found: left, allowed }).into()
-            );
+            return Err(DecodeError::invalid(name, offset, left, allowed).into());
         }
         let mut key = Self::new();
         while left > 0 {
@@ -214,10 +204,6 @@ impl PortableKey for Vec<u8> {
 impl PortableKey for String {
     const ID: u16 = 17;
 
-    fn key_bytes(&self) -> u64 {
-        8 + self.len() as u64
-    }
-
     fn write_key<W: Sink>(&self, sink: &mut W) -> Result<(), W::Error> {
         write_bytes(self.as_bytes(), sink)
     }
@@ -226,12 +212,8 @@ impl PortableKey for String {
         let start = source.offset() + 8;
         Ok(Self::from_utf8(Vec::read_key(source)?).map_err(|error| {
             let valid = error.utf8_error().valid_up_to();
-            DecodeError(DecodeFault::Field {
-                name: "a byte of a string",
-                offset: start + valid as u64,
-                found: error.as_bytes()[valid].into(),
-                allowed: "part of UTF-8",
-            })
+            let found = error.as_bytes()[valid].into();
+            DecodeError::invalid("a byte of a string", start + valid as u64, found, "part of UTF-8")
         })?)
     }
 }

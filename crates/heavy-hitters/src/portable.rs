@@ -210,7 +210,7 @@ impl<'de, K: PortableKey, S: PortableHasher> serde::Deserialize<'de> for TopK<K,
 
 /// Bytes of the floor and of the number of keys, in front of the keys.
 const LIST_BYTES: u64 = 16;
-/// Bytes of a tracked key beside the key itself: count and error.
+/// Bytes of count and error, in front of a key.
 const COUNT_BYTES: u64 = 16;
 
 impl<K: PortableKey, S: PortableHasher> Portable for HeavyHitters<K, S> {
@@ -223,10 +223,6 @@ impl<K: PortableKey, S: PortableHasher> Portable for HeavyHitters<K, S> {
 
     fn shape(&self) -> Shape {
         Shape::new([self.capacity(), self.params().phi().to_bits(), K::ID.into()])
-    }
-
-    fn payload_bytes(&self) -> u64 {
-        8 + list_bytes(self.summary())
     }
 
     fn payload_range(shape: &Shape) -> Result<RangeInclusive<u64>, DecodeError> {
@@ -285,10 +281,6 @@ impl<K: PortableKey, S: PortableHasher> Portable for TopK<K, S> {
         Shape::new([self.k(), K::ID.into()])
     }
 
-    fn payload_bytes(&self) -> u64 {
-        self.sketch().payload_bytes() + list_bytes(self.list())
-    }
-
     fn payload_range(shape: &Shape) -> Result<RangeInclusive<u64>, DecodeError> {
         let (params, _) = top_params_of::<K>(shape)?;
         Ok(sketch_bytes::<u64>(&params) + LIST_BYTES..=u64::MAX)
@@ -331,10 +323,6 @@ impl<K: PortableKey, S: PortableHasher> Portable for SketchedHeavyHitters<K, S> 
         Shape::new([width, depth, epsilon, delta, self.phi().to_bits(), K::ID.into()])
     }
 
-    fn payload_bytes(&self) -> u64 {
-        self.sketch().payload_bytes() + list_bytes(self.candidates())
-    }
-
     fn payload_range(shape: &Shape) -> Result<RangeInclusive<u64>, DecodeError> {
         let (params, _) = detector_of::<K>(shape)?;
         Ok(sketch_bytes::<u64>(&params) + LIST_BYTES..=u64::MAX)
@@ -365,12 +353,6 @@ fn detector_of<K: PortableKey>(shape: &Shape) -> Result<(CountMinParams, (f64, u
     CountMinParams::with_error(width, depth, epsilon, delta)
         .and_then(|params| Ok((params, (phi, candidates_for(phi)?))))
         .map_err(|error| numbers.error(error))
-}
-
-/// The bytes of a list: the floor, the number of keys, and all tracked keys with count and error.
-fn list_bytes<K: PortableKey>(summary: &Summary<K>) -> u64 {
-    let keys = summary.iter().map(|slot| COUNT_BYTES + slot.key.key_bytes());
-    LIST_BYTES + keys.sum::<u64>()
 }
 
 /// The floor, the number of keys, then each tracked key with count and error, in the order in which they came in.

@@ -1,7 +1,8 @@
 //! Faults that users of such summaries have met elsewhere, each as what must hold here.
 #![cfg(feature = "std")]
 
-use cms::{CountMinParams, RowHash};
+use cms::CountMinParams;
+use cms::internal::RowHash;
 use core::hash::BuildHasher;
 use heavy_hitters::error::{BuildError, Incompatible, ParamError};
 use heavy_hitters::hash::DefaultHashBuilder;

@@ -334,10 +334,6 @@ impl<S: PortableHasher> Portable for UltraLogLog<S> {
         Shape::new([self.precision().into()])
     }
 
-    fn payload_bytes(&self) -> u64 {
-        self.params().num_registers()
-    }
-
     fn payload_range(shape: &Shape) -> Result<RangeInclusive<u64>, DecodeError> {
         let bytes = ultra_of(shape)?.num_registers();
         Ok(bytes..=bytes)

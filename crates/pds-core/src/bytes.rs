@@ -47,10 +47,6 @@
 //!         Shape::new([self.width, self.counts.len() as u64])
 //!     }
 //!
-//!     fn payload_bytes(&self) -> u64 {
-//!         8 * self.counts.len() as u64
-//!     }
-//!
 //!     fn payload_range(shape: &Shape) -> Result<RangeInclusive<u64>, DecodeError> {
 //!         let bytes = 8 * bins(shape)?;
 //!         Ok(bytes..=bytes)
@@ -79,8 +75,8 @@
 //! ```
 //!
 //! A structure that contains others writes them as envelopes in its payload ([`Sink::put_envelope`],
-//! [`Source::take_envelope`], and [`after_envelope`] for the length). Each nested envelope keeps its checksums and its
-//! alignment, so a view reaches it without a copy ([`Envelope::nested_at`]).
+//! [`Source::take_envelope`]). Each nested envelope keeps its checksums and its alignment, so a view reaches it without a
+//! copy ([`Envelope::nested_at`]).
 
 mod convert;
 pub(crate) mod envelope;
@@ -117,4 +113,4 @@ pub use shape::{Numbers, Shape};
 #[cfg(feature = "std")]
 pub use stream::EnvelopeReader;
 pub use view::OpenView;
-pub use writer::{Sink, after_envelope};
+pub use writer::Sink;

@@ -106,6 +106,15 @@ pub enum ParamFault {
         /// The number that it must divide.
         of: u64,
     },
+    /// One of a few named choices, where another is needed.
+    Choice {
+        /// Name of the parameter.
+        parameter: &'static str,
+        /// The choice made.
+        value: &'static str,
+        /// The choice needed.
+        allowed: &'static str,
+    },
     /// A required parameter that was not given and cannot be derived from the others.
     Missing {
         /// Name of the parameter.
@@ -128,6 +137,7 @@ impl ParamFault {
             | Self::BelowCollisions { parameter, .. }
             | Self::NotEven { parameter, .. }
             | Self::NotADivisor { parameter, .. }
+            | Self::Choice { parameter, .. }
             | Self::Missing { parameter }
             | Self::Conflict { parameter } => parameter,
         }
@@ -160,6 +170,9 @@ impl fmt::Display for ParamFault {
             }
             Self::NotADivisor { parameter, value, of } => {
                 write!(f, "{parameter} is {value}, but must divide {of}")
+            }
+            Self::Choice { parameter, value, allowed } => {
+                write!(f, "{parameter} is {value}, but must be {allowed}")
             }
             Self::Missing { parameter } => {
                 write!(f, "{parameter} is missing and cannot be derived from the other parameters")

@@ -37,10 +37,6 @@ impl Portable for Designed {
         self.0.shape().with_design(self.1, self.2)
     }
 
-    fn payload_bytes(&self) -> u64 {
-        self.0.payload_bytes()
-    }
-
     fn payload_range(shape: &Shape) -> Result<RangeInclusive<u64>, DecodeError> {
         Plain::<DefaultHashBuilder>::payload_range(shape)
     }
@@ -73,10 +69,6 @@ impl<const READS: usize> Portable for Bare<READS> {
 
     fn shape(&self) -> Shape {
         Shape::new([])
-    }
-
-    fn payload_bytes(&self) -> u64 {
-        self.0.len() as u64
     }
 
     fn payload_range(shape: &Shape) -> Result<RangeInclusive<u64>, DecodeError> {

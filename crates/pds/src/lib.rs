@@ -100,7 +100,7 @@ pub use cms::{CountMinSketch, CountMinSketchView, CountSketch, CountSketchView};
 #[cfg(all(feature = "cuckoo", feature = "alloc"))]
 pub use cuckoo::{CuckooFilter, CuckooFilterView};
 #[cfg(feature = "alloc")]
-pub use dynamic::{DynFilter, DynFilterView, DynSketch, Unsupported};
+pub use dynamic::{DynFilter, DynFilterView, DynSketch};
 #[cfg(all(feature = "fuse", feature = "alloc"))]
 pub use fuse::{RibbonFilter, RibbonFilterView};
 #[cfg(all(feature = "heavy-hitters", feature = "alloc"))]

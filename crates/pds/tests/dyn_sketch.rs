@@ -10,20 +10,26 @@ use pds_testkit::mutate::{Choices, inputs, mutate};
 
 const KEYS: u64 = 300;
 
-/// A sketch of every type by `From`, empty, and how its own type writes it with the integers below 300 in it.
+/// A sketch of every type empty, and how its own type writes it with the integers below 300 in it.
 fn all() -> Vec<(DynSketch, Vec<u8>)> {
-    fn pair<K: Clone + Into<DynSketch>>(
+    fn pair<K: Clone>(
+        dynamic: impl Fn(K) -> DynSketch,
         empty: &K,
         insert: impl Fn(&mut K, u64),
         bytes: impl Fn(&K) -> Vec<u8>,
     ) -> (DynSketch, Vec<u8>) {
         let mut full = empty.clone();
         (0..KEYS).for_each(|key| insert(&mut full, key));
-        (empty.clone().into(), bytes(&full))
+        (dynamic(empty.clone()), bytes(&full))
     }
     macro_rules! pair {
         ($empty:expr) => {
-            pair(&$empty, |sketch, key| _ = sketch.insert(&key), |sketch| sketch.to_bytes())
+            pair(
+                DynSketch::new,
+                &$empty,
+                |sketch, key| _ = sketch.insert(&key),
+                |sketch| sketch.to_bytes(),
+            )
         };
     }
     let builder = CountMinSketch::builder().error(0.1, 0.1);
@@ -94,7 +100,8 @@ fn only_equal_kinds_merge() {
             }
         }
     }
-    let [mut narrow, wide] = [10, 14].map(|precision| UltraLogLog::new(precision).unwrap().into());
+    let [mut narrow, wide] =
+        [10, 14].map(|precision| DynSketch::new(UltraLogLog::new(precision).unwrap()));
     let error = DynSketch::merge(&mut narrow, &wide).err();
     let own = UltraLogLog::new(10).unwrap().merge(&UltraLogLog::new(14).unwrap()).err();
     assert_eq!(error, own);
@@ -113,7 +120,7 @@ fn other_structures_and_keys_are_refused() {
 
     let hasher = SipHashBuilder::from_key([5; 16]);
     let sketch = HyperLogLog::builder().hasher(hasher).build().unwrap();
-    let sketch = DynSketch::from(sketch);
+    let sketch = DynSketch::new(sketch);
     let bytes = ByteOptions::new().without_key().to_bytes(&sketch);
     assert!(matches!(DynSketch::from_bytes(&bytes), Err(DecodeError(DecodeFault::Hasher { .. }))));
     let missing = ByteOptions::new().from_bytes::<DynSketch<SipHashBuilder>>(&bytes);

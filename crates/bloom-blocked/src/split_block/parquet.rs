@@ -61,29 +61,10 @@ macro_rules! numbers {
 numbers!(i32, i64, f32, f64);
 
 /// A floating-point number of a Parquet column, FLOAT or DOUBLE.
-pub trait ParquetFloat: ParquetValue + Copy + Neg<Output = Self> {
-    /// Returns whether it is zero, of either sign.
-    fn is_zero(self) -> bool;
+pub trait ParquetFloat: ParquetValue + Copy + PartialEq + Neg<Output = Self> {}
 
-    /// Returns whether it is NaN, of any payload.
-    fn is_nan(self) -> bool;
-}
-
-macro_rules! floats {
-    ($($number:ty),*) => {$(
-        impl ParquetFloat for $number {
-            fn is_zero(self) -> bool {
-                self == 0.0
-            }
-
-            fn is_nan(self) -> bool {
-                self.is_nan()
-            }
-        }
-    )*};
-}
-
-floats!(f32, f64);
+impl ParquetFloat for f32 {}
+impl ParquetFloat for f64 {}
 
 macro_rules! byte_strings {
     ($($string:ty),*) => {$(

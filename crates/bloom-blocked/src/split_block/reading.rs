@@ -46,7 +46,9 @@ impl<W: WordSource> SplitBlockBloomFilter<W> {
     /// ```
     #[must_use]
     pub fn contains_float<F: ParquetFloat>(&self, value: F) -> bool {
-        value.is_nan() || self.contains(&value) || value.is_zero() && self.contains(&-value)
+        // NaN, of any payload, is unlike itself. Zero, of either sign, is like its negative.
+        let (is_nan, is_zero) = (value != value, value == -value);
+        is_nan || self.contains(&value) || is_zero && self.contains(&-value)
     }
 
     /// Tests many values: `out[i]` is the answer for `values[i]`.

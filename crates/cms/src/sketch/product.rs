@@ -1,7 +1,6 @@
-use core::{error, fmt};
-
 use pds_core::error::Incompatible;
 use pds_core::hash::KeyHasher;
+use pds_core::internal::Difference;
 
 use super::{CountMinSketch, Update};
 use crate::cells::index;
@@ -20,37 +19,6 @@ pub struct InnerProduct {
     pub is_saturated: bool,
 }
 
-/// The reason why two sketches have no inner product.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum InnerProductError {
-    /// They differ in shape or hasher.
-    Incompatible(Incompatible),
-    /// They have conservative update. Its counters are less than the sums of their keys, so the product would be no
-    /// bound.
-    Conservative,
-}
-
-impl fmt::Display for InnerProductError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Incompatible(error) => error.fmt(f),
-            Self::Conservative => f.write_str(
-                "an inner product needs plain update, and these sketches have conservative update",
-            ),
-        }
-    }
-}
-
-/// Has no source: `Display` shows the inner error.
-impl error::Error for InnerProductError {}
-
-impl From<Incompatible> for InnerProductError {
-    fn from(error: Incompatible) -> Self {
-        Self::Incompatible(error)
-    }
-}
-
 impl<S: KeyHasher, C: Counter> CountMinSketch<S, C> {
     /// Estimates the sum over all keys of the product of their counts in `self` and `other`: the size of a join on the
     /// key.
@@ -59,7 +27,8 @@ impl<S: KeyHasher, C: Counter> CountMinSketch<S, C> {
     /// both totals with probability at most delta.
     ///
     /// # Errors
-    /// [`InnerProductError`] if the sketches differ in shape or hasher, or have conservative update.
+    /// [`Incompatible`] if the sketches differ in shape or hasher, or have conservative update: its counters are less than
+    /// the sums of their keys, so the product would be no bound.
     ///
     /// # Complexity
     /// O(width · depth), without allocation.
@@ -80,10 +49,11 @@ impl<S: KeyHasher, C: Counter> CountMinSketch<S, C> {
     /// # References
     /// Graham Cormode and S. Muthukrishnan, "An Improved Data Stream Summary: The Count-Min Sketch and its
     /// Applications", Journal of Algorithms 55(1), 2005, theorem 3.
-    pub fn inner_product(&self, other: &Self) -> Result<InnerProduct, InnerProductError> {
+    pub fn inner_product(&self, other: &Self) -> Result<InnerProduct, Incompatible> {
         self.check_compatible(other)?;
         if self.update == Update::Conservative {
-            return Err(InnerProductError::Conservative);
+            let (both, needed) = ("conservative", "plain for an inner product");
+            return Err(Incompatible(Difference::Unfit { parameter: "update", both, needed }));
         }
         let width = index(self.width());
         let rows = self.counters().chunks_exact(width).zip(other.counters().chunks_exact(width));

@@ -41,7 +41,6 @@ use crate::hash::{PortableHasher, PublicSeed};
 /// #     const KIND: Kind = Kind::new(0x8002, "pair");
 /// #     fn portable_hasher(&self) -> &NoHasher { &NoHasher }
 /// #     fn shape(&self) -> Shape { Shape::new([]) }
-/// #     fn payload_bytes(&self) -> u64 { 16 }
 /// #     fn payload_range(_: &Shape) -> Result<RangeInclusive<u64>, DecodeError> { Ok(16..=16) }
 /// #     fn write_payload<W: Sink>(&self, sink: &mut W) -> Result<(), W::Error> {
 /// #         sink.put_u64(self.0)?;

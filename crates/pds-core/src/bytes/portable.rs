@@ -1,5 +1,6 @@
 use core::ops::RangeInclusive;
 
+use super::writer::count_payload;
 use super::{MaybeHasher, Shape, Sink, Source};
 use crate::bytes::Kind;
 use crate::error::DecodeError;
@@ -24,8 +25,10 @@ pub trait Portable: Sized {
 
     /// Returns the number of bytes that [`write_payload`](Self::write_payload) writes.
     ///
-    /// Use [`after_envelope`](crate::bytes::after_envelope) for envelopes in the payload.
-    fn payload_bytes(&self) -> u64;
+    /// The provided method counts them. Implement it only if the number is known and the bytes take long to make.
+    fn payload_bytes(&self) -> u64 {
+        count_payload(self)
+    }
 
     /// Checks a shape. Returns the range of payload lengths that it allows, in bytes.
     ///
@@ -35,7 +38,7 @@ pub trait Portable: Sized {
     /// [`DecodeError`] if no structure has this shape.
     fn payload_range(shape: &Shape) -> Result<RangeInclusive<u64>, DecodeError>;
 
-    /// Writes the payload: exactly [`payload_bytes`](Self::payload_bytes) bytes.
+    /// Writes the payload: the same bytes whenever it is called on the same structure.
     ///
     /// # Errors
     /// Those of the sink.

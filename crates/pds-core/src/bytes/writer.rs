@@ -64,6 +64,7 @@ pub trait Sink: sealed::Sealed {
 mod sealed {
     pub trait Sealed {}
     impl<O: super::Output> Sealed for super::Writer<O> {}
+    impl Sealed for super::Count {}
 }
 
 /// Returns the length of a structure's envelope in bytes.
@@ -73,13 +74,34 @@ pub(super) fn envelope_bytes<P: Portable>(structure: &P) -> u64 {
     Header::of(structure, SecretKey::Omit).envelope_bytes()
 }
 
-/// Returns the length of a payload with `position` bytes, then zeros to the next multiple of 64, then the envelope of a
-/// structure.
-///
-/// Use it in [`Portable::payload_bytes`] for each [`Sink::put_envelope`].
-#[must_use]
-pub fn after_envelope<P: Portable>(position: u64, structure: &P) -> u64 {
-    position + padding_at(position) as u64 + envelope_bytes(structure)
+/// Returns the number of bytes in the payload of a structure.
+pub(super) fn count_payload<P: Portable>(structure: &P) -> u64 {
+    let mut count = Count(0);
+    let Ok(()) = structure.write_payload(&mut count);
+    count.0
+}
+
+/// Sink that only counts.
+struct Count(u64);
+
+impl Sink for Count {
+    type Error = Infallible;
+
+    fn put(&mut self, bytes: &[u8]) -> Result<(), Infallible> {
+        self.0 += bytes.len() as u64;
+        Ok(())
+    }
+
+    fn put_envelope<P: Portable>(&mut self, structure: &P) -> Result<(), Infallible> {
+        self.0 += padding_at(self.0) as u64 + envelope_bytes(structure);
+        Ok(())
+    }
+
+    // The words of a slice are counted without a look at them.
+    fn put_words(&mut self, words: impl Iterator<Item = u64>) -> Result<(), Infallible> {
+        self.0 += 8 * words.count() as u64;
+        Ok(())
+    }
 }
 
 /// Destination of bytes of an envelope: a vector or a stream.

@@ -15,7 +15,8 @@ impl Incompatible {
         match self.0 {
             Difference::Shape { parameter, .. }
             | Difference::Share { parameter, .. }
-            | Difference::Mode { parameter, .. } => parameter,
+            | Difference::Mode { parameter, .. }
+            | Difference::Unfit { parameter, .. } => parameter,
             Difference::Hasher { .. } => "hasher",
         }
     }
@@ -74,6 +75,9 @@ impl fmt::Display for Difference {
             Self::Mode { parameter, left, right } => {
                 write!(f, "the {parameter} differs: {left} here, {right} in the other")
             }
+            Self::Unfit { parameter, both, needed } => {
+                write!(f, "the {parameter} of both is {both}, but must be {needed}")
+            }
             Self::Hasher { left, right } => write!(
                 f,
                 "the hasher or its seed differs: a probe key hashes to {left:016x} here, to {right:016x} in the other"
@@ -120,6 +124,15 @@ pub enum Difference {
         left: &'static str,
         /// Its name in the other.
         right: &'static str,
+    },
+    /// They have the same mode, which cannot be combined.
+    Unfit {
+        /// The mode, such as `"update"`.
+        parameter: &'static str,
+        /// Its name in both.
+        both: &'static str,
+        /// What is needed.
+        needed: &'static str,
     },
     /// They hash differently: the hasher, its seed or its key differs.
     Hasher {

@@ -32,10 +32,6 @@ impl<S: PortableHasher> Portable for Plain<S> {
         Shape::new([self.words.len() as u64])
     }
 
-    fn payload_bytes(&self) -> u64 {
-        8 * self.words.len() as u64
-    }
-
     fn payload_range(shape: &Shape) -> Result<RangeInclusive<u64>, DecodeError> {
         let numbers = shape.numbers(["words"])?;
         match numbers.values() {

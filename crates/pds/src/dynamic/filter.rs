@@ -11,7 +11,7 @@ use pds_core::hash::PublicSeed;
 use pds_core::internal::DecodeFault;
 
 use super::kinds::OwnedFilter;
-use super::{FilterKind, FilterVisitor, Unsupported};
+use super::{FilterKind, FilterVisitor};
 use crate::Estimate;
 use crate::bytes::Kind;
 use crate::compare::Candidate;
@@ -43,7 +43,7 @@ use crate::traits::{Insert, Membership};
 /// use pds::{BloomFilter, CuckooFilter, DynFilter};
 ///
 /// let mut filters: Vec<DynFilter> =
-///     vec![BloomFilter::new(1_000, 0.01)?.into(), CuckooFilter::new(1_000, 0.01)?.into()];
+///     vec![DynFilter::new(BloomFilter::new(1_000, 0.01)?), DynFilter::new(CuckooFilter::new(1_000, 0.01)?)];
 /// for filter in &mut filters {
 ///     filter.insert("here")?;
 ///     let read = DynFilter::from_bytes(&filter.to_bytes())?;
@@ -117,8 +117,9 @@ impl<S: PublicSeed + Clone + Send + Sync + 'static> DynFilter<S> {
 }
 
 impl<S: PortableHasher + Clone + 'static> DynFilter<S> {
-    /// Holds a filter of one kind. `From` is the public form.
-    pub(crate) fn of<F: FilterKind<S>>(filter: F) -> Self {
+    /// Holds a filter of one kind.
+    #[must_use]
+    pub fn new<F: FilterKind<S>>(filter: F) -> Self {
         Self { hasher: filter.hasher().clone(), filter: Box::new(filter) }
     }
 }
@@ -146,7 +147,7 @@ impl<S: PortableHasher + Clone + 'static> FilterVisitor<S> for Build<'_, S> {
             return None;
         }
         let built = F::from_params(self.candidate.any_params(), self.hasher.take()?)?;
-        Some(built.map(DynFilter::of))
+        Some(built.map(DynFilter::new))
     }
 }
 
@@ -215,11 +216,9 @@ impl<S: 'static> DynFilter<S> {
     ///
     /// See [`KeyHasher`](crate::hash::KeyHasher) for the hash.
     ///
-    /// # Errors
-    /// [`Unsupported`] if no key can be removed from a filter of this kind.
-    pub fn remove_hash(&mut self, hash: u64) -> Result<bool, Unsupported> {
-        let removed = self.filter.try_remove(hash);
-        removed.ok_or_else(|| Unsupported { kind: self.kind(), operation: "remove keys" })
+    /// Returns `None` if no key can be removed from a filter of this kind.
+    pub fn remove_hash(&mut self, hash: u64) -> Option<bool> {
+        self.filter.try_remove(hash)
     }
 
     /// Returns the hasher.
@@ -313,9 +312,8 @@ impl<S: KeyHasher + 'static> DynFilter<S> {
 
     /// Removes one copy of `key`. Returns `false`, and changes nothing, if the key is certainly absent.
     ///
-    /// # Errors
-    /// [`Unsupported`] if no key can be removed from a filter of this kind.
-    pub fn remove<K: Hash + ?Sized>(&mut self, key: &K) -> Result<bool, Unsupported> {
+    /// Returns `None` if no key can be removed from a filter of this kind.
+    pub fn remove<K: Hash + ?Sized>(&mut self, key: &K) -> Option<bool> {
         self.remove_hash(self.hasher.hash_key(key))
     }
 }
@@ -402,7 +400,7 @@ impl<E: OpenEnvelope, S: PortableHasher + Clone + 'static> FilterVisitor<S> for 
 
     fn visit<F: FilterKind<S>>(&mut self) -> Option<Self::Output> {
         let envelope = self.envelope.take_if(|envelope| F::is_in(envelope.header()))?;
-        Some(envelope.into_structure::<F>(self.hasher.take()).map(DynFilter::of))
+        Some(envelope.into_structure::<F>(self.hasher.take()).map(DynFilter::new))
     }
 }
 

@@ -7,7 +7,8 @@ use crate::validate::Run;
 use crate::validate::effort::Effort;
 use crate::validate::schedule::{Job, Progress};
 use crate::validate::structures::Fault;
-use pds::cms::{RowHash, Update};
+use pds::cms::Update;
+use pds::cms::internal::RowHash;
 use pds::hash::{DefaultHashBuilder, KeyHasher};
 
 pub(super) const FAULTS: [Fault; 3] = [
