@@ -5,7 +5,7 @@
 
 use bloom_counting::hash::DefaultHashBuilder;
 use bloom_counting::{
-    BlockedCountingBloomFilter, BlockedCountingParams, BloomParams, Counter, CountingBloomFilter,
+    BlockedCountingBloomFilter, BlockedCountingParams, BloomParams, CountingBloomFilter,
 };
 use pds_params::counting::{mean_count, overflow_probability};
 use pds_testkit::keys;

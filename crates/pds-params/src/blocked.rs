@@ -27,29 +27,36 @@ pub(crate) mod params;
 mod rate;
 mod sizing;
 
+// The methods of the parameters answer the same. The family's crates and the proofs call these.
+#[doc(hidden)]
 pub use fill::{
     cardinality, expected_fill, expected_set_bits, intersection_cardinality,
     set_bits_standard_deviation,
 };
+#[doc(hidden)]
+pub use rate::{instance_rate_relative_spread, rate};
 pub use rate::{
-    instance_rate_relative_spread, rate, rate_asymptotic, split_block_bits, split_block_rate,
-    split_block_rate_with_collisions,
+    rate_asymptotic, split_block_bits, split_block_rate, split_block_rate_with_collisions,
 };
 pub use sizing::split_blocks;
 
 /// The bits per block: one cache line of current machines.
+#[doc(hidden)]
 pub const BLOCK_BITS: u64 = 512;
 
 /// The greatest number of hashes, which is the number of positions per key: two in every lane.
 ///
 /// More hashes would help only below a rate of 10^-6. There, a filter that spreads a key's bits over its whole memory
 /// needs far less memory.
+#[doc(hidden)]
 pub const MAX_HASHES: u32 = 16;
 
 /// The greatest number of blocks: 2^63 bits.
+#[doc(hidden)]
 pub const MAX_BLOCKS: u64 = crate::bloom::MAX_BITS / BLOCK_BITS;
 
 /// The greatest number of blocks of Parquet's filter. Half of the hash, 32 bits, chooses one.
+#[doc(hidden)]
 pub const MAX_SPLIT_BLOCKS: u64 = 1 << 32;
 
 /// Panics if the layout does not support this number of hashes.

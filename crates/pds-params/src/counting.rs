@@ -8,9 +8,9 @@
 //! - the memory of both in comparison with a cuckoo filter.
 
 pub(crate) mod blocked;
-mod memory;
 mod overflow;
 
+// The methods of the parameters answer the same. The family's crates and the proofs call these.
+#[doc(hidden)]
 pub use blocked::{LINE_COUNTERS, MAX_LINES, blocked_rate};
-pub use memory::{Memory, Removal};
 pub use overflow::{any_overflow_probability, mean_count, overflow_bound, overflow_probability};

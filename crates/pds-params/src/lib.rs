@@ -5,6 +5,7 @@
 pub mod blocked;
 pub mod bloom;
 mod check;
+#[doc(hidden)]
 pub mod cms;
 pub mod counting;
 pub mod cuckoo;

@@ -430,7 +430,6 @@ fn check_designs(number: u64, rate: f64) {
         ("split", |n, p| blocked::split_blocks(n, p).is_ok()),
         ("lines", |n, p| BlockedCountingParams::new(n, p).is_ok()),
         ("cuckoo", |n, p| CuckooParams::new(n, p).is_ok()),
-        ("memory", |n, p| counting::Memory::of(n, p).is_ok()),
     ];
     for (name, design) in designs {
         within(DESIGN, name, (number, rate), || {
