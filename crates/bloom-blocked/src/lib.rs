@@ -45,8 +45,7 @@ pub use filter::BlockedBloomFilter;
 pub use split_block::AtomicSplitBlockBloomFilter;
 #[cfg(feature = "alloc")]
 pub use split_block::{
-    ParquetBytesError, ParquetFloat, ParquetValue, ParquetWriter, SplitBlockBloomFilter,
-    SplitBlockBloomFilterView,
+    ParquetFloat, ParquetValue, ParquetWriter, SplitBlockBloomFilter, SplitBlockBloomFilterView,
 };
 #[cfg(feature = "alloc")]
 pub use view::BlockedBloomFilterView;

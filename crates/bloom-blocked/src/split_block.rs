@@ -6,7 +6,7 @@ mod reading;
 mod shared;
 mod view;
 
-use pds_core::error::{AllocError, BuildError, Incompatible, ParamError};
+use pds_core::error::{AllocError, BuildError, DecodeError, Incompatible, ParamError};
 use pds_core::internal::{Visitor, prefetch, visit_chunks};
 use pds_core::storage::{OwnedWords, RawBytes, WordSource, Words};
 use pds_params::blocked::MAX_SPLIT_BLOCKS as MAX_BLOCKS;
@@ -14,7 +14,7 @@ use pds_params::internal::ParamFault;
 
 use crate::batch::Place;
 
-pub use parquet::{ParquetBytesError, ParquetFloat, ParquetValue, ParquetWriter};
+pub use parquet::{ParquetFloat, ParquetValue, ParquetWriter};
 #[cfg(target_has_atomic = "64")]
 pub use shared::AtomicSplitBlockBloomFilter;
 pub use view::SplitBlockBloomFilterView;
@@ -151,9 +151,9 @@ impl SplitBlockBloomFilter {
     /// Reads the bitset of a filter, which follows the header in a Parquet file.
     ///
     /// # Errors
-    /// [`ParquetBytesError`] if `bitset` is empty, too long or not a whole number of blocks, or if the allocator
+    /// [`DecodeError`] if `bitset` is empty, too long or not a whole number of blocks, or if the allocator
     /// refuses the memory.
-    pub fn from_parquet_bytes(bitset: &[u8]) -> Result<Self, ParquetBytesError> {
+    pub fn from_parquet_bytes(bitset: &[u8]) -> Result<Self, DecodeError> {
         view::check_length(bitset)?;
         Ok(Self { words: Words::copied(&RawBytes::new(bitset))? })
     }

@@ -4,7 +4,6 @@
 //! finaliser of this family. Therefore its sketch is a separate type that takes byte strings.
 
 mod codec;
-mod error;
 mod hash;
 
 use alloc::vec;
@@ -12,12 +11,11 @@ use alloc::vec::Vec;
 use core::convert::Infallible;
 use core::ops::RangeInclusive;
 
-use pds_core::error::ParamError;
+use pds_core::error::{DecodeError, ParamError};
 use pds_core::traits::Merge;
 use pds_params::hll::CardinalityEstimator::Improved;
 use pds_params::{Estimate, HllParams};
 
-pub use error::RedisError;
 pub use hash::murmur_hash_64a;
 
 use crate::dense;
@@ -57,7 +55,7 @@ const SEED: u64 = 0xadc8_3b19;
 /// // `SET visitors <value>` makes it a key that PFCOUNT answers 2 for.
 /// let value = visitors.to_bytes();
 /// assert_eq!(RedisHyperLogLog::from_bytes(&value)?.count(), 2);
-/// # Ok::<(), hll::redis::RedisError>(())
+/// # Ok::<(), hll::error::DecodeError>(())
 /// ```
 #[derive(Clone)]
 pub struct RedisHyperLogLog {
@@ -78,8 +76,8 @@ impl RedisHyperLogLog {
     /// Ignores the cached count. [`count`](Self::count) returns the answer of `PFCOUNT`.
     ///
     /// # Errors
-    /// [`RedisError`] says what is wrong, and where.
-    pub fn from_bytes(value: &[u8]) -> Result<Self, RedisError> {
+    /// [`DecodeError`] says what is wrong, and where.
+    pub fn from_bytes(value: &[u8]) -> Result<Self, DecodeError> {
         codec::decode(value).map(|(registers, is_dense)| Self { registers, is_dense })
     }
 

@@ -419,7 +419,7 @@ fn check_designs(number: u64, rate: f64) {
         assert!(information_bound(number, rate) >= 0.0);
         assert!(blocked::split_block_bits(number, rate) >= 0.0);
     });
-    let designs: [(&str, Design); 9] = [
+    let designs: [(&str, Design); 8] = [
         ("independent", |n, p| BloomParams::new(n, p).is_ok()),
         ("independent in", |n, p| BloomParams::from_bits_and_rate(n, p).is_ok()),
         ("fastest", |n, p| BlockedBloomParams::new(n, p, Preference::Fastest).is_ok()),

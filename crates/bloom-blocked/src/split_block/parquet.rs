@@ -3,9 +3,8 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Neg;
-use core::{error, fmt};
 
-use pds_core::error::{AllocError, ParamError};
+use pds_core::error::ParamError;
 use pds_params::blocked::{split_block_bits, split_blocks};
 use pds_params::internal::ParamFault;
 use xxhash_rust::xxh64::xxh64;
@@ -164,37 +163,4 @@ pub(super) fn check_rate(rate: f64) -> Result<(), ParamError> {
         return Ok(());
     }
     Err(ParamError(ParamFault::NotAProbability { parameter: "false_positive_rate", value: rate }))
-}
-
-/// The reason why bytes are not the bitset of a split-block filter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ParquetBytesError {
-    /// The length is 0, above 2^37, or not a multiple of 32.
-    Length {
-        /// The length found, in bytes.
-        bytes: u64,
-    },
-    /// The allocator refuses the memory for the blocks.
-    Alloc(AllocError),
-}
-
-impl fmt::Display for ParquetBytesError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Length { bytes } => write!(
-                f,
-                "the bitset has {bytes} bytes, but must have a multiple of 32 from 32 to 2^37"
-            ),
-            Self::Alloc(e) => e.fmt(f),
-        }
-    }
-}
-
-impl error::Error for ParquetBytesError {}
-
-impl From<AllocError> for ParquetBytesError {
-    fn from(e: AllocError) -> Self {
-        Self::Alloc(e)
-    }
 }

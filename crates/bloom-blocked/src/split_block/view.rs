@@ -1,8 +1,9 @@
 //! Views: split-block filters that answer from the bitset of a Parquet file.
 
+use pds_core::error::DecodeError;
 use pds_core::storage::RawBytes;
 
-use super::{BLOCK_BYTES, MAX_BLOCKS, ParquetBytesError, SplitBlockBloomFilter};
+use super::{BLOCK_BYTES, MAX_BLOCKS, SplitBlockBloomFilter};
 
 /// A read-only [`SplitBlockBloomFilter`] that answers from the bitset of a Parquet file, without a copy.
 ///
@@ -27,11 +28,11 @@ impl<B: AsRef<[u8]>> SplitBlockBloomFilterView<B> {
     /// Opens the bitset of a filter, which follows the header in a Parquet file.
     ///
     /// # Errors
-    /// [`ParquetBytesError::Length`] if `bitset` is empty, too long, or not a whole number of blocks.
+    /// [`DecodeError`] if `bitset` is empty, too long, or not a whole number of blocks.
     ///
     /// # Complexity
     /// Constant.
-    pub fn open(bitset: B) -> Result<Self, ParquetBytesError> {
+    pub fn open(bitset: B) -> Result<Self, DecodeError> {
         check_length(bitset.as_ref())?;
         Ok(Self { words: RawBytes::new(bitset) })
     }
@@ -44,10 +45,11 @@ impl<B: AsRef<[u8]>> SplitBlockBloomFilterView<B> {
 }
 
 /// Checks that a bitset has a whole number of blocks, from 1 to 2^32.
-pub(super) fn check_length(bitset: &[u8]) -> Result<(), ParquetBytesError> {
+pub(super) fn check_length(bitset: &[u8]) -> Result<(), DecodeError> {
     let (blocks, rest) = bitset.as_chunks::<BLOCK_BYTES>();
     if !rest.is_empty() || blocks.is_empty() || blocks.len() as u64 > MAX_BLOCKS {
-        return Err(ParquetBytesError::Length { bytes: bitset.len() as u64 });
+        let (found, allowed) = (bitset.len() as u64, "a multiple of 32 from 32 to 2^37");
+        return Err(DecodeError::invalid("the length of a bitset", 0, found, allowed));
     }
     Ok(())
 }

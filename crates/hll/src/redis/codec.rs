@@ -1,8 +1,12 @@
 //! The value of a Redis key: 16 bytes of header, then registers of six bits, or runs of registers.
 
 use alloc::vec::Vec;
+use core::cmp::Ordering;
 
-use super::{MAX_RANK, NUM_REGISTERS, RedisError};
+use pds_core::error::DecodeError;
+use pds_core::internal::DecodeFault;
+
+use super::{MAX_RANK, NUM_REGISTERS};
 use crate::dense;
 
 const MAGIC: [u8; 4] = *b"HYLL";
@@ -91,44 +95,67 @@ fn zeros(length: usize) -> impl Iterator<Item = u8> {
 }
 
 /// Returns the registers of a value, and whether it is dense.
-pub(super) fn decode(value: &[u8]) -> Result<(Vec<u8>, bool), RedisError> {
+pub(super) fn decode(value: &[u8]) -> Result<(Vec<u8>, bool), DecodeError> {
     let Some((header, body)) = value.split_first_chunk::<HEADER_BYTES>() else {
-        return Err(RedisError::Length { found: value.len(), expected: HEADER_BYTES });
+        return Err(truncated(value.len(), HEADER_BYTES));
     };
     let [m0, m1, m2, m3, encoding, r0, r1, r2, ..] = *header;
     if [m0, m1, m2, m3] != MAGIC {
-        return Err(RedisError::Magic { found: [m0, m1, m2, m3] });
+        let (found, allowed) = ([m0, m1, m2, m3], "HYLL");
+        return Err(DecodeError(DecodeFault::Signature { offset: 0, found, allowed }));
     }
-    if [r0, r1, r2] != [0; 3] {
-        return Err(RedisError::Reserved { found: [r0, r1, r2] });
+    if let Some((offset, &found)) = (5..).zip(&[r0, r1, r2]).find(|&(_, &byte)| byte != 0) {
+        return Err(DecodeError(DecodeFault::Padding { offset, found: found.into() }));
     }
     match encoding {
         DENSE => decode_dense(body).map(|registers| (registers, true)),
         SPARSE => decode_sparse(body).map(|registers| (registers, false)),
-        found => Err(RedisError::Encoding { found }),
+        found => Err(DecodeError::invalid("the encoding", 4, found.into(), "0 or 1")),
     }
 }
 
-fn decode_dense(body: &[u8]) -> Result<Vec<u8>, RedisError> {
-    if body.len() != DENSE_BYTES - HEADER_BYTES {
-        let found = HEADER_BYTES + body.len();
-        return Err(RedisError::Length { found, expected: DENSE_BYTES });
+/// Returns an error if a value has fewer or more bytes than its encoding needs.
+fn check_length(found: usize, needed: usize) -> Result<(), DecodeError> {
+    match found.cmp(&needed) {
+        Ordering::Less => Err(truncated(found, needed)),
+        Ordering::Equal => Ok(()),
+        Ordering::Greater => {
+            let (offset, found) = (needed as u64, (found - needed) as u64);
+            Err(DecodeError(DecodeFault::Trailing { offset, found }))
+        }
     }
+}
+
+fn truncated(found: usize, needed: usize) -> DecodeError {
+    DecodeError(DecodeFault::Truncated { offset: found as u64, expected: needed as u64 })
+}
+
+fn decode_dense(body: &[u8]) -> Result<Vec<u8>, DecodeError> {
+    check_length(HEADER_BYTES + body.len(), DENSE_BYTES)?;
     let registers: Vec<u8> =
         body.as_chunks().0.iter().flat_map(|&packed| dense::unpack(packed)).collect();
     match registers.iter().position(|&rank| rank > MAX_RANK) {
-        Some(register) => Err(RedisError::Rank { register, found: registers[register] }),
+        Some(register) => {
+            let offset = (HEADER_BYTES + register * 6 / 8) as u64;
+            Err(DecodeError::invalid(
+                "a register",
+                offset,
+                registers[register].into(),
+                "at most 51",
+            ))
+        }
         None => Ok(registers),
     }
 }
 
-fn decode_sparse(mut body: &[u8]) -> Result<Vec<u8>, RedisError> {
+fn decode_sparse(mut body: &[u8]) -> Result<Vec<u8>, DecodeError> {
     let mut registers = Vec::with_capacity(NUM_REGISTERS);
     let mut offset = HEADER_BYTES;
     while let Some((rank, length, rest)) = next_run(body) {
         let end = registers.len() + length;
         if end > NUM_REGISTERS {
-            return Err(RedisError::Run { offset });
+            let left = "within the 16384 registers";
+            return Err(DecodeError::invalid("the end of a run", offset as u64, end as u64, left));
         }
         registers.resize(end, rank);
         offset += body.len() - rest.len();
@@ -136,9 +163,12 @@ fn decode_sparse(mut body: &[u8]) -> Result<Vec<u8>, RedisError> {
     }
     match registers.len() {
         // A run that lacks its second byte remains.
-        _ if !body.is_empty() => Err(RedisError::Run { offset }),
+        _ if !body.is_empty() => Err(truncated(offset + 1, offset + 2)),
         NUM_REGISTERS => Ok(registers),
-        registers => Err(RedisError::Incomplete { registers }),
+        covered => {
+            let name = "the number of registers in the runs";
+            Err(DecodeError::invalid(name, offset as u64, covered as u64, "16384"))
+        }
     }
 }
 

@@ -30,7 +30,7 @@ impl DecodeError {
         use DecodeErrorKind as Kind;
         match self.0 {
             DecodeFault::Truncated { .. } => Kind::Truncated,
-            DecodeFault::Magic { .. } => Kind::Magic,
+            DecodeFault::Magic { .. } | DecodeFault::Signature { .. } => Kind::Magic,
             DecodeFault::Version { .. } => Kind::Version,
             DecodeFault::Kind { .. } | DecodeFault::OtherKind { .. } => Kind::Kind,
             DecodeFault::Hasher { .. } => Kind::Hasher,
@@ -59,6 +59,7 @@ impl DecodeError {
         match self.0 {
             DecodeFault::Truncated { offset, .. }
             | DecodeFault::Magic { offset, .. }
+            | DecodeFault::Signature { offset, .. }
             | DecodeFault::Version { offset, .. }
             | DecodeFault::Kind { offset, .. }
             | DecodeFault::OtherKind { offset, .. }
@@ -103,7 +104,7 @@ impl From<AllocError> for DecodeError {
 pub enum DecodeErrorKind {
     /// The input ends too early: more bytes are needed.
     Truncated,
-    /// The bytes are no envelope of this family.
+    /// The bytes are of another format.
     Magic,
     /// The format version is unknown: newer code wrote the bytes.
     Version,
@@ -145,6 +146,15 @@ pub enum DecodeFault {
         offset: u64,
         /// The bytes found.
         found: [u8; 8],
+    },
+    /// The first four bytes are not those of another system's format.
+    Signature {
+        /// Offset of the bytes.
+        offset: u64,
+        /// The bytes found.
+        found: [u8; 4],
+        /// The bytes needed.
+        allowed: &'static str,
     },
     /// The format version is unknown.
     Version {
@@ -382,6 +392,9 @@ impl fmt::Display for DecodeFault {
                 f,
                 "the 8 bytes at offset {offset} are {found:02x?}, with which no pds structure starts"
             ),
+            Self::Signature { offset, found, allowed } => {
+                write!(f, "the 4 bytes at offset {offset} are {found:02x?}, but must be {allowed}")
+            }
             Self::Version { offset, expected, found } => {
                 write!(
                     f,
