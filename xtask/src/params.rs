@@ -54,6 +54,9 @@ pub(crate) struct Options {
     /// It has to keep its rate beyond the number of items
     #[arg(long, help_heading = FILTERS, requires_all = ["items", "rate"])]
     grow: bool,
+    /// All keys are known beforehand: filters that are built once, too
+    #[arg(long = "static", help_heading = FILTERS, requires_all = ["items", "rate"])]
+    is_static: bool,
     /// Time counts more than memory
     #[arg(long, help_heading = FILTERS, requires_all = ["items", "rate"])]
     fast: bool,
@@ -207,6 +210,7 @@ impl Options {
     fn needs(&self, items: u64, rate: f64) -> Needs {
         let needed = |flag, least| if flag { least } else { Ability::No };
         let abilities = Abilities {
+            insert: needed(!self.is_static, Ability::Yes),
             remove: needed(self.remove, Ability::Limited),
             merge: needed(self.merge, Ability::Limited),
             count: needed(self.count, Ability::Limited),
@@ -246,6 +250,8 @@ mod tests {
             ("--items 1e6 --rate 1%", "1.14 MiB"),
             ("--items 1e6 --rate 1%", "Recommended: standard Bloom filter"),
             ("--items 1e6 --rate 1% --fast", "Recommended: blocked Bloom filter"),
+            ("--items 1e6 --rate 1% --static", "Recommended: ribbon filter"),
+            ("--items 1e6 --rate 1% --static", "let filter = pds::RibbonFilter::new(keys, 0.01)?;"),
             ("--items 1e6 --rate 1% --remove", "Recommended: cuckoo filter"),
             ("--items 1e6 --rate 1% --remove --grow", "Recommended: hash set"),
             ("--items 1e6 --rate 1% --count --grow", "No single structure"),

@@ -19,7 +19,7 @@ use core::fmt;
 
 use crate::bytes::Kind;
 use crate::compare::{Abilities, CardinalitySizing, FrequencySizing, MembershipSizing};
-use crate::dynamic::{FilterVisitor, SketchVisitor};
+use crate::dynamic::{DynFilter, DynSketch, FilterVisitor, SketchVisitor};
 use crate::hash::PortableHasher;
 
 /// Expands the code for a type of one role, if that role is wanted.
@@ -35,6 +35,19 @@ macro_rules! of_role {
         }
     };
     (visit $wanted:ident $role:ident $type:ty, $visitor:ident) => {};
+    (from filter $type:ty) => {
+        of_role!(from DynFilter, $type);
+    };
+    (from sketch $type:ty) => {
+        of_role!(from DynSketch, $type);
+    };
+    (from $dynamic:ident, $type:ty) => {
+        impl<S: PortableHasher + Clone + Send + Sync + 'static> From<$type> for $dynamic<S> {
+            fn from(structure: $type) -> Self {
+                Self::of(structure)
+            }
+        }
+    };
 }
 
 /// Names each structure, and lists all of them.
@@ -73,6 +86,11 @@ macro_rules! registry {
             )+)?)*
             None
         }
+
+        $($($(
+            #[cfg(feature = $feature)]
+            of_role!(from $role $type);
+        )+)?)*
 
         /// Returns the feature of a kind in stored bytes if that feature is off, among the structures that `is_wanted`.
         pub(crate) fn feature_that_is_off(

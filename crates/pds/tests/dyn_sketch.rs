@@ -25,7 +25,7 @@ fn all() -> Vec<(DynSketch, Vec<u8>)> {
     macro_rules! pair {
         ($empty:expr) => {
             pair(
-                DynSketch::new,
+                DynSketch::from,
                 &$empty,
                 |sketch, key| _ = sketch.insert(&key),
                 |sketch| sketch.to_bytes(),
@@ -101,7 +101,7 @@ fn only_equal_kinds_merge() {
         }
     }
     let [mut narrow, wide] =
-        [10, 14].map(|precision| DynSketch::new(UltraLogLog::new(precision).unwrap()));
+        [10, 14].map(|precision| DynSketch::from(UltraLogLog::new(precision).unwrap()));
     let error = DynSketch::merge(&mut narrow, &wide).err();
     let own = UltraLogLog::new(10).unwrap().merge(&UltraLogLog::new(14).unwrap()).err();
     assert_eq!(error, own);
@@ -120,7 +120,7 @@ fn other_structures_and_keys_are_refused() {
 
     let hasher = SipHashBuilder::from_key([5; 16]);
     let sketch = HyperLogLog::builder().hasher(hasher).build().unwrap();
-    let sketch = DynSketch::new(sketch);
+    let sketch = DynSketch::from(sketch);
     let bytes = ByteOptions::new().without_key().to_bytes(&sketch);
     assert!(matches!(DynSketch::from_bytes(&bytes), Err(DecodeError(DecodeFault::Hasher { .. }))));
     let missing = ByteOptions::new().from_bytes::<DynSketch<SipHashBuilder>>(&bytes);

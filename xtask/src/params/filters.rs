@@ -146,14 +146,14 @@ fn rows<'a>(candidates: impl Iterator<Item = &'a Candidate>, columns: &[Column])
     table(&header, candidates.map(row)) + LEGEND
 }
 
-const LEGEND: &str = "\ncan: R remove keys, M be merged, C count keys, G grow; small letters up to a limit: a counter \
+const LEGEND: &str = "\ncan: I take keys one at a time, R remove keys, M be merged, C count keys, G grow; small letters up to a limit: a counter \
     counts to 15, a merge takes what fits, beyond its keys a filter errs more often.\n\
     lines: cache lines of 64 bytes per lookup, for a key that is there / that is not.";
 
 /// A letter for each ability, small where it has a limit.
 fn can(candidate: &Candidate) -> String {
     let abilities = candidate.abilities().named();
-    let letters = ['R', 'M', 'C', 'G'].into_iter().zip(abilities);
+    let letters = ['I', 'R', 'M', 'C', 'G'].into_iter().zip(abilities);
     letters
         .map(|(letter, (_, can))| match can {
             Ability::Yes => letter,

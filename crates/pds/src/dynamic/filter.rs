@@ -43,7 +43,7 @@ use crate::traits::{Insert, Membership};
 /// use pds::{BloomFilter, CuckooFilter, DynFilter};
 ///
 /// let mut filters: Vec<DynFilter> =
-///     vec![DynFilter::new(BloomFilter::new(1_000, 0.01)?), DynFilter::new(CuckooFilter::new(1_000, 0.01)?)];
+///     vec![BloomFilter::new(1_000, 0.01)?.into(), CuckooFilter::new(1_000, 0.01)?.into()];
 /// for filter in &mut filters {
 ///     filter.insert("here")?;
 ///     let read = DynFilter::from_bytes(&filter.to_bytes())?;
@@ -51,9 +51,8 @@ use crate::traits::{Insert, Membership};
 ///     assert_eq!(read.expected_items(), Some(1_000));
 /// }
 ///
-/// let error = filters[0].remove("here").unwrap_err();
-/// assert_eq!(error.to_string(), "the structure cannot remove keys: its kind is Bloom filter");
-/// assert_eq!(filters[1].remove("here"), Ok(true));
+/// assert_eq!(filters[0].remove("here"), None, "no key can be removed from a Bloom filter");
+/// assert_eq!(filters[1].remove("here"), Some(true));
 ///
 /// // The kind's own type has what only it can do.
 /// let cuckoo: &CuckooFilter = filters[1].downcast_ref().expect("a cuckoo filter");
@@ -117,9 +116,8 @@ impl<S: PublicSeed + Clone + Send + Sync + 'static> DynFilter<S> {
 }
 
 impl<S: PortableHasher + Clone + 'static> DynFilter<S> {
-    /// Holds a filter of one kind.
-    #[must_use]
-    pub fn new<F: FilterKind<S>>(filter: F) -> Self {
+    /// Holds a filter of one kind. `From` is the public form.
+    pub(crate) fn of<F: FilterKind<S>>(filter: F) -> Self {
         Self { hasher: filter.hasher().clone(), filter: Box::new(filter) }
     }
 }
@@ -147,7 +145,7 @@ impl<S: PortableHasher + Clone + 'static> FilterVisitor<S> for Build<'_, S> {
             return None;
         }
         let built = F::from_params(self.candidate.any_params(), self.hasher.take()?)?;
-        Some(built.map(DynFilter::new))
+        Some(built.map(DynFilter::of))
     }
 }
 
@@ -400,7 +398,7 @@ impl<E: OpenEnvelope, S: PortableHasher + Clone + 'static> FilterVisitor<S> for 
 
     fn visit<F: FilterKind<S>>(&mut self) -> Option<Self::Output> {
         let envelope = self.envelope.take_if(|envelope| F::is_in(envelope.header()))?;
-        Some(envelope.into_structure::<F>(self.hasher.take()).map(DynFilter::new))
+        Some(envelope.into_structure::<F>(self.hasher.take()).map(DynFilter::of))
     }
 }
 

@@ -14,7 +14,7 @@ use crate::hash::{KeyHasher, PortableHasher};
 use crate::traits::{Cardinality, Frequency, Membership};
 
 /// A membership filter of any kind, in any storage.
-pub trait ReadFilter<S>: Membership + fmt::Debug + Send + Sync {
+pub(crate) trait ReadFilter<S>: Membership + fmt::Debug + Send + Sync {
     fn kind(&self) -> Kind;
     fn hasher(&self) -> &S;
     fn expected_items(&self) -> Option<u64>;
@@ -33,13 +33,13 @@ pub trait ReadFilter<S>: Membership + fmt::Debug + Send + Sync {
 }
 
 /// A view of a membership filter of any kind.
-pub trait ViewFilter<S>: ReadFilter<S> {
+pub(crate) trait ViewFilter<S>: ReadFilter<S> {
     fn verify(&self) -> Result<(), DecodeError>;
     fn to_filter(&self) -> Result<super::DynFilter<S>, DecodeError>;
 }
 
 /// The type of an owned membership filter of one kind.
-pub trait FilterKind<S: PortableHasher>:
+pub(crate) trait FilterKind<S: PortableHasher>:
     ReadFilter<S> + Portable<Hasher = S> + Clone + 'static
 {
     /// Builds an empty filter. `None` if the kind is built from all of its keys, or from parameters of another type.
@@ -103,7 +103,7 @@ pub(crate) trait FilterVisitor<S: PortableHasher> {
 }
 
 /// A sketch of any kind, in any storage.
-pub trait ReadSketch<S>: KeyHasher + fmt::Debug + Send + Sync {
+pub(crate) trait ReadSketch<S>: KeyHasher + fmt::Debug + Send + Sync {
     fn kind(&self) -> Kind;
     fn hasher(&self) -> &S;
     fn size_in_bytes(&self) -> u64;
@@ -120,7 +120,7 @@ pub trait ReadSketch<S>: KeyHasher + fmt::Debug + Send + Sync {
 }
 
 /// The type of an owned sketch of one kind.
-pub trait SketchKind<S: PortableHasher>:
+pub(crate) trait SketchKind<S: PortableHasher>:
     ReadSketch<S> + Portable<Hasher = S> + Clone + 'static
 {
     /// The kind in words, with everything that distinguishes two types of one kind.
@@ -272,7 +272,7 @@ macro_rules! filter_kind {
             }
 
             fn to_filter(&self) -> Result<$crate::DynFilter<S>, $crate::error::DecodeError> {
-                self.to_filter().map($crate::DynFilter::new)
+                self.to_filter().map($crate::DynFilter::of)
             }
         }
 

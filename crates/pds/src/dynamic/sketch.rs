@@ -37,7 +37,7 @@ use crate::traits::{Cardinality, Frequency};
 /// use pds::{CountMinSketch, DynSketch, HyperLogLog};
 ///
 /// let counts: CountMinSketch = CountMinSketch::new(0.01, 0.01)?;
-/// let mut sketches: Vec<DynSketch> = vec![DynSketch::new(counts), DynSketch::new(HyperLogLog::new(12)?)];
+/// let mut sketches: Vec<DynSketch> = vec![counts.into(), HyperLogLog::new(12)?.into()];
 /// for sketch in &mut sketches {
 ///     (0..3).for_each(|_| sketch.insert("here"));
 ///     let other = DynSketch::from_bytes(&sketch.to_bytes())?;
@@ -105,9 +105,8 @@ impl<S: PublicSeed + Clone + Send + Sync + 'static> DynSketch<S> {
 }
 
 impl<S: PortableHasher + Clone + 'static> DynSketch<S> {
-    /// Holds a sketch of one kind.
-    #[must_use]
-    pub fn new<K: SketchKind<S>>(sketch: K) -> Self {
+    /// Holds a sketch of one kind. `From` is the public form.
+    pub(crate) fn of<K: SketchKind<S>>(sketch: K) -> Self {
         Self { hasher: sketch.hasher().clone(), sketch: Box::new(sketch) }
     }
 }
@@ -252,7 +251,7 @@ impl<E: OpenEnvelope, S: PortableHasher + Clone + 'static> SketchVisitor<S> for 
 
     fn visit<K: SketchKind<S>>(&mut self) -> Option<Self::Output> {
         let envelope = self.envelope.take_if(|envelope| K::is_in(envelope.header()))?;
-        Some(envelope.into_structure::<K>(self.hasher.take()).map(DynSketch::new))
+        Some(envelope.into_structure::<K>(self.hasher.take()).map(DynSketch::of))
     }
 }
 
