@@ -16,6 +16,7 @@ mod covering;
 mod cuckoo;
 mod effort;
 mod frequency;
+mod fuse;
 mod grid;
 mod identity;
 mod judge;

@@ -4,16 +4,17 @@ use super::Run;
 use super::effort::Effort;
 use super::judge::Check;
 use super::schedule::Job;
-use super::{blocked, bloom, cardinality, counting, cuckoo, frequency};
+use super::{blocked, bloom, cardinality, counting, cuckoo, frequency, fuse};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use pds::error::BuildError;
 
 /// Every structure, in the order of the reports.
-pub(crate) const ALL: [&Structure; 6] = [
+pub(crate) const ALL: [&Structure; 7] = [
     &bloom::STRUCTURE,
     &blocked::STRUCTURE,
     &counting::STRUCTURE,
     &cuckoo::STRUCTURE,
+    &fuse::STRUCTURE,
     &frequency::STRUCTURE,
     &cardinality::STRUCTURE,
 ];

@@ -1,0 +1,241 @@
+//! Static filters and maps as subjects: no key is lost, strangers are affirmed at the predicted rate, values are right.
+
+mod faults;
+
+use super::Run;
+use super::judge::{Case, Check, Law, Measurement, real};
+use super::measure::{FALSE_POSITIVES, LOST_KEYS};
+use super::removal::case;
+use super::schedule::{Job, Progress};
+use super::structures::Structure;
+use core::hash::Hash;
+use pds::fuse::{ExactFilter, FuseFilter, RetrievalMap, RibbonFilter};
+use pds::hash::{KeyHasher, Mixed};
+use pds::traits::Membership;
+use pds_testkit::hashers::Fnv1aBuilder;
+use pds_testkit::keys;
+
+/// Filters and maps that are built from all keys at once.
+pub(crate) const STRUCTURE: Structure = Structure {
+    name: FUSE,
+    title: "Fuse filter",
+    variants: &[(RIBBON, "Ribbon filter"), (RETRIEVAL, "Retrieval map"), (EXACT, "Exact filter")],
+    jobs,
+    faults: &faults::FAULTS,
+    sketches: &[],
+};
+
+const FUSE: &str = "fuse";
+const RIBBON: &str = "ribbon";
+const RETRIEVAL: &str = "retrieval";
+const EXACT: &str = "exact";
+
+const WRONG_VALUES: Check =
+    Check::new("wrong values", "Every stored key was asked for; each must have its own value.");
+const STRANGERS: Check = Check::new(
+    "strangers without a value",
+    "A map without bits to check gives every key a value, as its documentation says.",
+);
+const WRONG_ANSWERS: Check = Check::new(
+    "wrong answers on the universe",
+    "Every key to include and every key to exclude was asked for; no answer may be wrong.",
+);
+
+/// Numbers of keys: of a last layer alone, of one layer and a last one, and of more layers and segments.
+const SIZES: [u64; 3] = [1_000, 40_009, 600_011];
+
+fn jobs(run: &Run) -> Vec<Job<'_>> {
+    let mut jobs = Vec::new();
+    // Whole numbers of columns, and shares of the windows with one more.
+    let columns: &[f64] = run.effort.choose([
+        &[1.0, 4.3, 8.0, 9.75],
+        &[0.5, 1.0, 4.3, 6.72, 8.0, 9.5, 11.75],
+        &[0.5, 1.0, 2.9, 4.3, 6.72, 8.0, 9.5, 12.75, 16.0, 19.1],
+    ]);
+    let widths: &[u32] =
+        run.effort.choose([&[1, 7, 8, 10], &[1, 4, 7, 8, 11, 12], &[1, 4, 7, 8, 12, 16, 19]]);
+    for size in SIZES {
+        jobs.extend(columns.iter().map(|&columns| ribbon(run, size, columns)));
+        jobs.extend(widths.iter().map(|&bits| fuse(run, size, bits)));
+        jobs.extend([(1, 8), (13, 7), (64, 0), (30, 10)].map(|bits| retrieval(run, size, bits)));
+        jobs.extend([10, 1_000, 100_000].map(|include| exact(run, include, size)));
+    }
+    jobs.push(shrunk(run));
+    jobs.extend([true, false].map(|of_ribbon| weak(run, of_ribbon)));
+    jobs
+}
+
+fn hashes(seed: u64, items: u64) -> Vec<u64> {
+    keys::random(seed).take(usize::try_from(items).expect("fits")).collect()
+}
+
+fn ribbon(run: &Run, items: u64, columns: f64) -> Job<'_> {
+    let seed = run.seed ^ items ^ columns.to_bits();
+    let (case, queries) = filter_case(run, RIBBON, items, columns, format!("{columns} columns"));
+    filter_job(case, seed, queries, move |hashes| {
+        let filter = RibbonFilter::builder().columns(columns).build_hashes(hashes).expect(BUILT);
+        let rate = filter.false_positive_rate();
+        (filter, rate)
+    })
+}
+
+fn fuse(run: &Run, items: u64, bits: u32) -> Job<'_> {
+    let seed = run.seed ^ items ^ u64::from(bits);
+    let (case, queries) = filter_case(run, FUSE, items, bits.into(), format!("{bits} bits"));
+    filter_job(case, seed, queries, move |hashes| {
+        let builder = FuseFilter::builder().fingerprint_bits(bits);
+        let filter = builder.build_hashes(hashes).expect(BUILT);
+        let rate = filter.false_positive_rate();
+        (filter, rate)
+    })
+}
+
+/// A ribbon filter that gave columns away without its keys.
+fn shrunk(run: &Run) -> Job<'_> {
+    let (case, queries) =
+        filter_case(run, RIBBON, SIZES[1], 100f64.log2(), "20 columns, shrunk to 1 %".into());
+    filter_job(case, run.seed ^ 1, queries, |hashes| {
+        let filter = RibbonFilter::builder().columns(20.0).build_hashes(hashes).expect(BUILT);
+        let filter = filter.shrink_to_rate(0.01).expect("a higher rate");
+        let rate = filter.false_positive_rate();
+        (filter, rate)
+    })
+}
+
+const BUILT: &str = "distinct hashes, and memory for them";
+
+/// Returns the case of a filter with a rate of 2^-`bits`, and the number of absent keys to ask for.
+fn filter_case(run: &Run, name: &'static str, items: u64, bits: f64, shape: String) -> (Case, u64) {
+    let rate = (-bits).exp2();
+    let most = run.effort.choose([3_000_000, 20_000_000, u64::MAX]);
+    (case(name, items, rate, shape), run.effort.queries(rate).min(most))
+}
+
+/// Builds a filter of random hashes, asks for all of them, and for as many absent ones as `queries`.
+fn filter_job<'a, F: Membership>(
+    case: Case,
+    seed: u64,
+    queries: u64,
+    build: impl Fn(Vec<u64>) -> (F, f64) + Send + 'a,
+) -> Job<'a> {
+    let cost = 2 * case.items + queries;
+    let work = move |progress: &Progress| {
+        let stored = hashes(seed, case.items);
+        let (filter, rate) = build(stored.clone());
+        let lost = stored.iter().filter(|&&hash| !filter.contains_hash(hash)).count();
+        progress.advance(2 * case.items);
+        let hits = hits(&filter, seed, case.items, queries);
+        progress.advance(queries);
+        vec![exactly(&case, LOST_KEYS, lost), events(&case, queries, rate, hits)]
+    };
+    Job { cost, run: Box::new(work) }
+}
+
+/// Counts the affirmed ones among absent hashes. The stream goes on behind the stored ones.
+fn hits(filter: &impl Membership, seed: u64, stored: u64, queries: u64) -> usize {
+    let [stored, queries] = [stored, queries].map(|count| usize::try_from(count).expect("fits"));
+    let absent = keys::random(seed).skip(stored).take(queries);
+    absent.filter(|&hash| filter.contains_hash(hash)).count()
+}
+
+/// Keys that are counted from 0, hashed by a weak hasher and mixed.
+fn weak(run: &Run, of_ribbon: bool) -> Job<'_> {
+    let name = if of_ribbon { RIBBON } else { FUSE };
+    let (case, queries) = filter_case(run, name, SIZES[1], 8.0, "8 bits".to_owned());
+    let case = Case { keys: "consecutive", hasher: "mixed FNV-1a", ..case };
+    let work = move |progress: &Progress| {
+        let stored = 0..case.items;
+        let measured = if of_ribbon {
+            let builder = RibbonFilter::builder().columns(8.0).hasher(Mixed(Fnv1aBuilder));
+            by_key(&builder.build(stored).expect(BUILT), case.items, queries)
+        } else {
+            let builder = FuseFilter::builder().fingerprint_bits(8).hasher(Mixed(Fnv1aBuilder));
+            by_key(&builder.build(stored).expect(BUILT), case.items, queries)
+        };
+        progress.advance(2 * case.items + queries);
+        let (lost, hits) = measured;
+        vec![exactly(&case, LOST_KEYS, lost), events(&case, queries, 1.0 / 256.0, hits)]
+    };
+    Job { cost: 2 * SIZES[1] + queries, run: Box::new(work) }
+}
+
+/// Returns how many of the first keys are denied, and how many of the next ones affirmed.
+fn by_key<F: Membership + KeyHasher>(filter: &F, items: u64, queries: u64) -> (usize, usize) {
+    fn has<F: Membership, K: Hash>(filter: &F, key: K) -> bool {
+        filter.contains(&key)
+    }
+    let lost = (0..items).filter(|&key| !has(filter, key)).count();
+    (lost, (items..items + queries).filter(|&key| has(filter, key)).count())
+}
+
+fn retrieval(run: &Run, items: u64, (value_bits, check_bits): (u32, u32)) -> Job<'_> {
+    let shape = format!("{value_bits} bits, {check_bits} to check");
+    let (case, queries) = filter_case(run, RETRIEVAL, items, check_bits.into(), shape);
+    let seed = run.seed ^ items ^ u64::from(value_bits);
+    map_job(case, seed, queries, value_bits, move |entries| {
+        let builder = RetrievalMap::builder().value_bits(value_bits).check_bits(check_bits);
+        let map = builder.build_hashes(entries).expect(BUILT);
+        move |hash| map.get_hash(hash)
+    })
+}
+
+/// Builds a map from random hashes to random values, asks for all of them, and for absent ones.
+fn map_job<'a, G: Fn(u64) -> Option<u64>>(
+    case: Case,
+    seed: u64,
+    queries: u64,
+    value_bits: u32,
+    build: impl Fn(Vec<(u64, u64)>) -> G + Send + 'a,
+) -> Job<'a> {
+    let cost = 2 * case.items + queries;
+    let work = move |progress: &Progress| {
+        let values = keys::random(!seed).map(|value| value >> (64 - value_bits));
+        let entries: Vec<_> = hashes(seed, case.items).into_iter().zip(values).collect();
+        let get = build(entries.clone());
+        let wrong = entries.iter().filter(|&&(hash, value)| get(hash) != Some(value)).count();
+        progress.advance(2 * case.items);
+        let [stored, asked] =
+            [case.items, queries].map(|count| usize::try_from(count).expect("fits"));
+        let absent = keys::random(seed).skip(stored).take(asked);
+        let hits = absent.filter(|&hash| get(hash).is_some()).count();
+        progress.advance(queries);
+        let wrong = exactly(&case, WRONG_VALUES, wrong);
+        if case.rate == 1.0 {
+            // Without bits to check, every stranger has a value.
+            let denied = usize::try_from(queries).expect("fits") - hits;
+            return vec![wrong, exactly(&case, STRANGERS, denied)];
+        }
+        vec![wrong, events(&case, queries, case.rate, hits)]
+    };
+    Job { cost, run: Box::new(work) }
+}
+
+fn exact(run: &Run, include: u64, exclude: u64) -> Job<'_> {
+    let seed = run.seed ^ include ^ exclude;
+    let case = case(EXACT, include, 0.0, format!("{exclude} to exclude"));
+    let cost = 2 * (include + exclude);
+    let work = move |progress: &Progress| {
+        let mut universe = hashes(seed, include + exclude);
+        let excluded = universe.split_off(usize::try_from(include).expect("fits"));
+        let filter =
+            ExactFilter::builder().build_hashes(universe.clone(), excluded.clone()).expect(BUILT);
+        let denied = universe.iter().filter(|&&hash| !filter.contains_hash(hash)).count();
+        let affirmed = excluded.iter().filter(|&&hash| filter.contains_hash(hash)).count();
+        progress.advance(cost);
+        vec![exactly(&case, WRONG_ANSWERS, denied + affirmed)]
+    };
+    Job { cost, run: Box::new(work) }
+}
+
+/// A number of faults, of which none is allowed.
+fn exactly(case: &Case, check: Check, faults: usize) -> Measurement {
+    let observed = real(faults as u64);
+    Measurement { case: case.clone(), check, law: Law::Exactly(0.0), observed, events: 0.0 }
+}
+
+/// Affirmed strangers: each is one independently of the others, because its fingerprint is.
+fn events(case: &Case, trials: u64, rate: f64, hits: usize) -> Measurement {
+    let law = Law::Events { trials, low: rate, high: rate };
+    let (observed, events) = (real(hits as u64), rate * real(trials));
+    Measurement { case: case.clone(), check: FALSE_POSITIVES, law, observed, events }
+}

@@ -1,0 +1,145 @@
+//! Faults of static filters and maps, put into their bytes.
+
+use super::{BUILT, FALSE_POSITIVES, LOST_KEYS, WRONG_VALUES, filter_case, filter_job, map_job};
+use crate::validate::Run;
+use crate::validate::effort::Effort;
+use crate::validate::schedule::Job;
+use crate::validate::structures::Fault;
+use pds::bytes::Header;
+use pds::fuse::{RetrievalMap, RetrievalMapView, RibbonFilter, RibbonFilterView};
+use pds::params::ribbon::{Columns, LastShape, LayerShape, Preset};
+
+pub(super) const FAULTS: [Fault; 5] = [
+    Fault {
+        name: "column-left-out",
+        effect: "a ribbon filter has no third column",
+        breaks: &[LOST_KEYS],
+        effort: Effort::Quick,
+        jobs: |run| ribbon(run, |layout, words| layout.group_words(2).for_each(|at| words[at] = 0)),
+    },
+    Fault {
+        name: "threshold-off-by-one",
+        effect: "buckets of a ribbon filter bump the keys of the next threshold",
+        breaks: &[LOST_KEYS],
+        effort: Effort::Quick,
+        jobs: |run| {
+            ribbon(run, |layout, words| words[layout.thresholds()].iter_mut().for_each(raise))
+        },
+    },
+    Fault {
+        name: "bumped-key-forgotten",
+        effect: "the last layer of a ribbon filter is empty",
+        breaks: &[LOST_KEYS],
+        effort: Effort::Quick,
+        jobs: |run| ribbon(run, |layout, words| words[layout.last()].fill(0)),
+    },
+    Fault {
+        name: "column-too-few",
+        effect: "a ribbon filter has a quarter of a column less than it says",
+        breaks: &[FALSE_POSITIVES],
+        effort: Effort::Quick,
+        jobs: too_few,
+    },
+    Fault {
+        name: "value-bits-swapped",
+        effect: "two bits of the values of a retrieval map change places",
+        breaks: &[WRONG_VALUES],
+        effort: Effort::Quick,
+        jobs: swapped,
+    },
+];
+
+/// Keys of one layer and a last one.
+const ITEMS: u64 = 40_009;
+const COLUMNS: u32 = 8;
+
+/// Where the parts of a system of one layer are.
+struct Layout {
+    layer: LayerShape,
+    columns: Columns,
+    bumped: u64,
+}
+
+impl Layout {
+    /// Returns the layout of a system of whole columns, from its words.
+    fn of(words: &[u64]) -> Self {
+        let columns = Columns::whole(COLUMNS).expect("few");
+        let bumped = *words.last().expect("a system has words");
+        let layer = LayerShape::new(ITEMS, Preset::Compact);
+        let layout = Self { layer, columns, bumped };
+        assert_eq!(layout.thresholds().end, words.len() - 1, "one layer, and no exact list");
+        layout
+    }
+
+    /// Returns the places of a column in the groups of the first layer.
+    fn group_words(&self, column: usize) -> impl Iterator<Item = usize> + use<> {
+        (column..index(self.layer.solution_words(self.columns))).step_by(COLUMNS as usize)
+    }
+
+    fn last(&self) -> core::ops::Range<usize> {
+        let start = self.layer.solution_words(self.columns);
+        index(start)..index(start + LastShape::new(self.bumped).solution_words(self.columns))
+    }
+
+    fn thresholds(&self) -> core::ops::Range<usize> {
+        let start = self.last().end;
+        start..start + index(self.layer.threshold_words())
+    }
+}
+
+fn index(number: u64) -> usize {
+    usize::try_from(number).expect("fits")
+}
+
+/// Raises each of 32 thresholds below the highest by one.
+fn raise(word: &mut u64) {
+    const LOW: u64 = 0x5555_5555_5555_5555;
+    let not_highest = !(*word & *word >> 1) & LOW;
+    *word += not_highest;
+}
+
+/// Changes the words of the payload.
+fn edited(mut bytes: Vec<u8>, edit: impl Fn(&Layout, &mut [u64])) -> Vec<u8> {
+    let header = Header::peek(&bytes).expect("our own bytes");
+    let payload = index(header.payload_offset())..index(header.payload_end());
+    let payload = &mut bytes[payload];
+    let (chunks, _) = payload.as_chunks();
+    let mut words: Vec<u64> = chunks.iter().map(|&chunk| u64::from_le_bytes(chunk)).collect();
+    let layout = Layout::of(&words);
+    edit(&layout, &mut words);
+    let (chunks, _) = payload.as_chunks_mut();
+    chunks.iter_mut().zip(words).for_each(|(chunk, word)| *chunk = word.to_le_bytes());
+    bytes
+}
+
+fn ribbon(run: &Run, edit: fn(&Layout, &mut [u64])) -> Vec<Job<'_>> {
+    let (case, queries) = filter_case(run, "faulty ribbon", ITEMS, 8.0, "8 columns".to_owned());
+    vec![filter_job(case, run.seed, queries, move |hashes| {
+        let filter = RibbonFilter::builder().columns(8.0).build_hashes(hashes).expect(BUILT);
+        let rate = filter.false_positive_rate();
+        let view = RibbonFilterView::open(edited(filter.to_bytes(), edit)).expect("a sound head");
+        (view, rate)
+    })]
+}
+
+fn too_few(run: &Run) -> Vec<Job<'_>> {
+    let (case, queries) = filter_case(run, "faulty ribbon", ITEMS, 8.0, "8 columns".to_owned());
+    vec![filter_job(case, run.seed, queries, move |hashes| {
+        let builder = RibbonFilter::builder();
+        (builder.columns(7.75).build_hashes(hashes).expect(BUILT), 1.0 / 256.0)
+    })]
+}
+
+fn swapped(run: &Run) -> Vec<Job<'_>> {
+    let (case, queries) =
+        filter_case(run, "faulty retrieval", ITEMS, 4.0, "4 bits, 4 to check".into());
+    vec![map_job(case, run.seed, queries, 4, |entries| {
+        let builder = RetrievalMap::builder().value_bits(4).check_bits(4);
+        let map = builder.build_hashes(entries).expect(BUILT);
+        let bytes = edited(map.to_bytes(), |layout, words| {
+            layout.group_words(0).for_each(|at| words.swap(at, at + 1));
+        });
+        let view = RetrievalMapView::open(bytes).expect("a sound head");
+        move |hash| view.get_hash(hash)
+    })]
+}
