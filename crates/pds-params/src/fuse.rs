@@ -9,6 +9,8 @@
 //! Experimental Algorithmics 27, 2022, sections 3 and 4. Stefan Walzer, "Peeling Close to the Orientability Threshold:
 //! Spatial Coupling in Hashing-Based Data Structures", SODA 2021.
 
+pub(crate) mod params;
+
 use crate::ParamError;
 use crate::check::{check_range, check_rate};
 use crate::internal::ParamFault;

@@ -28,6 +28,7 @@ pub use counting::blocked::BlockedCountingParams;
 pub use cuckoo::params::CuckooParams;
 pub use error::ParamError;
 pub use estimate::Estimate;
+pub use fuse::params::FuseParams;
 pub use hash_table::HashTableParams;
 pub use hll::params::HllParams;
 pub use ribbon::params::RibbonParams;

@@ -102,7 +102,7 @@ pub use cuckoo::{CuckooFilter, CuckooFilterView};
 #[cfg(feature = "alloc")]
 pub use dynamic::{DynFilter, DynFilterView, DynSketch};
 #[cfg(all(feature = "fuse", feature = "alloc"))]
-pub use fuse::{RibbonFilter, RibbonFilterView};
+pub use fuse::{FuseFilter, FuseFilterView, RibbonFilter, RibbonFilterView};
 #[cfg(all(feature = "heavy-hitters", feature = "alloc"))]
 pub use heavy_hitters::{HeavyHitters, SketchedHeavyHitters, TopK};
 #[cfg(all(feature = "hll", feature = "alloc", target_has_atomic = "8"))]

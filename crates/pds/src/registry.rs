@@ -120,6 +120,7 @@ registry! {
     counting::COUNTING_BLOOM => "counting" filter: crate::CountingBloomFilter<S>, counting::Wide<S>;
     counting::BLOCKED_COUNTING_BLOOM => "counting" filter: crate::BlockedCountingBloomFilter<S>;
     fuse::RIBBON => "fuse" filter: crate::RibbonFilter<S>;
+    fuse::FUSE => "fuse" filter: crate::FuseFilter<S>;
     cms::COUNT_MIN => "cms" sketch:
         crate::CountMinSketch<S, u8>, crate::CountMinSketch<S, u16>,
         crate::CountMinSketch<S, u32>, crate::CountMinSketch<S, u64>;

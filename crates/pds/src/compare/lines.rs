@@ -46,6 +46,13 @@ impl LinesRead {
         Self { present: both, absent: both }
     }
 
+    /// Returns the lines for `cells` cells at independent places in `bytes` bytes. Cells across the end of a line are not
+    /// counted twice.
+    pub(crate) fn of_cells(cells: u32, bytes: u64) -> Self {
+        let all = series(1.0 - 1.0 / bytes.div_ceil(LINE_BYTES) as f64, cells);
+        Self { present: all, absent: all }
+    }
+
     /// Returns the lines for a window of two groups of `columns` words each in `bytes` bytes. An absent key is decided by
     /// the first eight columns in all but one of 256 cases. The thresholds are 1/512 of eight columns, and not counted.
     pub(crate) fn of_windows(columns: u32, bytes: u64) -> Self {
@@ -86,6 +93,13 @@ mod tests {
         assert!((lines.present - 7.0).abs() < 1e-9);
         assert!((lines.absent - (2.0 - 1.0 / 64.0)).abs() < 1e-9);
         assert_eq!(LinesRead::of_probes(7, 0.5, 64), LinesRead::ONE);
+    }
+
+    #[test]
+    fn cells_are_a_line_each() {
+        let many = LinesRead::of_cells(3, 1 << 46);
+        assert!((many.present - 3.0).abs() < 1e-9 && many.present == many.absent);
+        assert_eq!(LinesRead::of_cells(3, 64), LinesRead::ONE);
     }
 
     #[test]

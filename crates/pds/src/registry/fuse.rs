@@ -6,7 +6,7 @@ use alloc::string::String;
 use super::Structure;
 use crate::bytes::Kind;
 use crate::compare::{Abilities, Ability, Design, LinesRead, MembershipSizing, Promise};
-use crate::params::{ParamError, RibbonParams};
+use crate::params::{FuseParams, ParamError, RibbonParams};
 
 const STATIC: Abilities = Abilities {
     insert: Ability::No,
@@ -27,6 +27,49 @@ pub static RIBBON: Structure = Structure {
     membership: Some(MembershipSizing::of::<RibbonParams>(STATIC)),
     ..Structure::NONE
 };
+
+/// The binary fuse filter: the fastest lookups for a set that is known beforehand.
+pub static FUSE: Structure = Structure {
+    name: "binary fuse filter",
+    type_name: "FuseFilter",
+    crate_name: "fuse",
+    feature: Some("fuse"),
+    kind: Some(Kind::FUSE),
+    caution: "It is built from all of its keys at once, and takes no more.",
+    membership: Some(MembershipSizing::of::<FuseParams>(STATIC)),
+    ..Structure::NONE
+};
+
+impl Design for FuseParams {
+    fn for_promise(Promise { items, rate }: Promise) -> Result<Self, ParamError> {
+        Self::new(items, rate)
+    }
+
+    fn for_memory(bytes: u64, items: u64) -> Result<Self, ParamError> {
+        Self::for_memory(bytes, items)
+    }
+
+    fn size_in_bytes(&self) -> u64 {
+        self.size_in_bytes()
+    }
+
+    fn rate_at(&self, items: u64) -> Option<f64> {
+        // The size is that of the keys that it is built from.
+        (items <= self.items()).then(|| self.rate())
+    }
+
+    fn lines_read(&self, _: u64) -> LinesRead {
+        LinesRead::of_cells(3, self.size_in_bytes())
+    }
+
+    fn constructor(&self, _: u64) -> String {
+        format!("builder().fingerprint_bits({}).build(keys)?", self.fingerprint_bits())
+    }
+
+    fn promising(&self, promise: Promise) -> String {
+        format!("new(keys, {:?})?", promise.rate)
+    }
+}
 
 impl Design for RibbonParams {
     fn for_promise(Promise { items, rate }: Promise) -> Result<Self, ParamError> {
@@ -61,8 +104,9 @@ impl Design for RibbonParams {
 
 #[cfg(feature = "fuse")]
 mod dynamic {
-    use crate::RibbonFilter;
     use crate::dynamic::filter_kind;
+    use crate::{FuseFilter, RibbonFilter};
 
     filter_kind! { static RibbonFilter, RIBBON }
+    filter_kind! { static FuseFilter, FUSE }
 }
