@@ -3,7 +3,7 @@
 use pds_core::error::{AllocError, DecodeError, ParamError};
 use pds_core::hash::reduce;
 use pds_core::internal::DecodeFault;
-use pds_core::internal::{StoredWord, Visitor, prefetch, visit_ahead};
+use pds_core::internal::{StoredWord, Visitor, check_padding, prefetch, visit_ahead};
 use pds_core::storage::{WordSource, Words};
 use pds_params::fuse::FuseShape;
 use pds_params::internal::ParamFault;
@@ -70,6 +70,12 @@ pub(crate) struct FuseTable<W = Words> {
 pub(crate) struct Place {
     start: usize,
     edge: Edge,
+}
+
+impl Place {
+    pub(crate) const fn fingerprint(&self) -> u64 {
+        self.edge.fingerprint
+    }
 }
 
 impl<W> FuseTable<W> {
@@ -171,6 +177,20 @@ impl FuseTable<Words> {
     pub(crate) fn try_clone(&self) -> Result<Self, AllocError> {
         Ok(Self { words: self.words.try_clone()?, ..*self })
     }
+
+    pub(crate) fn words_mut(&mut self) -> &mut [u64] {
+        &mut self.words
+    }
+
+    /// Returns the table followed by this number of words, which are 0.
+    ///
+    /// # Errors
+    /// [`AllocError`] if the allocator refuses the memory.
+    pub(crate) fn with_room(&self, more: u64) -> Result<Self, AllocError> {
+        let mut words = Words::zeroed((self.words.len() as u64).saturating_add(more))?;
+        words[..self.words.len()].copy_from_slice(&self.words);
+        Ok(Self { words, ..*self })
+    }
 }
 
 impl PartialEq for FuseTable<Words> {
@@ -199,6 +219,12 @@ impl<W: WordSource> FuseTable<W> {
         let salt = words[index(self.salts_at() + shard)].value();
         let start = index(shard * self.words_per_shard);
         Some(Place { start, edge: self.graph.edge(position, hash, salt) })
+    }
+
+    /// Returns the number of one of the slots of a key, among those of all shards.
+    pub(crate) fn slot_of(&self, place: &Place, own: usize) -> u64 {
+        let shard = (place.start as u64).checked_div(self.words_per_shard).unwrap_or_default();
+        shard * self.slots_per_shard + place.edge.slots[own]
     }
 
     /// Returns the sum of the cells of a key, and above the width of a cell any bits.
@@ -266,13 +292,7 @@ impl<W: WordSource> FuseTable<W> {
         let used = self.slots_per_shard * u64::from(self.params.width) % 64;
         for shard in 0..self.shards {
             let last = (shard + 1) * self.words_per_shard - 1;
-            let found = words[index(last)].value();
-            if used > 0 && found >> used != 0 {
-                return Err(DecodeError(DecodeFault::Padding {
-                    offset: offset(last),
-                    found: found >> used << used,
-                }));
-            }
+            check_padding(offset(last), used, words[index(last)].value())?;
             let at = self.salts_at() + shard;
             let found = words[index(at)].value();
             if !(0..MAX_SEEDS).any(|seed| salt(seed) == found) {
@@ -370,20 +390,22 @@ fn bytes<W: StoredWord>(words: &[W], edge: &Edge) -> u64 {
     (first ^ second ^ third).into()
 }
 
-/// Returns a cell, and above its width any bits. Up to 57 bits can be read.
+/// Greatest width of a cell that 64 bits from any byte on hold.
+const MAX_UNALIGNED: u32 = 57;
+
+/// Returns a cell, and above its width any bits.
 #[inline(always)]
 pub(crate) fn cell<W: StoredWord>(words: &[W], slot: u64, width: u32) -> u64 {
     let bit = slot * u64::from(width);
     match W::unaligned(words, index(bit / 8)) {
-        Some(bits) => bits >> (bit % 8),
-        None => cell_at_the_end(words, bit),
+        Some(bits) if width <= MAX_UNALIGNED => bits >> (bit % 8),
+        _ => cell_of_words(words, bit),
     }
 }
 
-/// Reads bits at the end of the words, or on machines on which bytes do not lie in order.
-#[cold]
+/// Reads bits at the end of the words, wide cells, and any on machines on which bytes do not lie in order.
 #[inline(never)]
-fn cell_at_the_end<W: StoredWord>(words: &[W], bit: u64) -> u64 {
+fn cell_of_words<W: StoredWord>(words: &[W], bit: u64) -> u64 {
     bits_from(words, 0, bit)
 }
 

@@ -44,6 +44,8 @@ mod solve;
 mod system;
 #[cfg(feature = "alloc")]
 mod threads;
+#[cfg(feature = "alloc")]
+mod updatable;
 
 #[doc(hidden)]
 #[cfg(feature = "alloc")]
@@ -59,6 +61,8 @@ pub use progress::Progress;
 pub use retrieval::{RetrievalMap, RetrievalMapBuilder, RetrievalMapView};
 #[cfg(feature = "alloc")]
 pub use ribbon::{RibbonFilter, RibbonFilterBuilder, RibbonFilterView};
+#[cfg(feature = "alloc")]
+pub use updatable::{UpdatableMap, UpdatableMapBuilder, UpdatableMapView};
 // The types in the signatures of this crate, so that its users need no dependency on `pds-core`.
 #[cfg(feature = "alloc")]
 pub use pds_core::{bytes, storage};

@@ -55,6 +55,7 @@ family! {
     RIBBON = 20, "ribbon filter";
     FUSE = 21, "binary fuse filter";
     RETRIEVAL = 22, "retrieval map";
+    UPDATABLE = 23, "updatable map";
     EXACT = 24, "exact filter";
 }
 
