@@ -12,7 +12,8 @@ use pds_core::error::{AllocError, ParamError};
 use pds_core::hash::{DefaultHashBuilder, KeyHasher};
 use pds_core::internal::Backend;
 use pds_core::storage::{WordSource, Words};
-use pds_params::ribbon::Columns;
+
+use builder::columns_for_rate;
 
 pub use builder::RibbonFilterBuilder;
 pub use view::RibbonFilterView;
@@ -147,11 +148,14 @@ impl<S: Clone, W: WordSource> RibbonFilter<S, W> {
     /// # Ok::<(), fuse::ConstructionError>(())
     /// ```
     pub fn shrink_to_rate(&self, rate: f64) -> Result<RibbonFilter<S>, ConstructionError> {
-        let columns = Columns::for_rate(rate)?;
-        if columns.steps() > self.system.params().columns.steps() {
-            let (parameter, min) = ("false_positive_rate", self.promised_rate());
-            return Err(ParamError(ParamFault::TooLow { parameter, value: rate, min }).into());
+        let present = self.system.params().columns;
+        let columns = columns_for_rate(self.len(), rate)?;
+        if rate < self.promised_rate() && columns != present {
+            let (parameter, value, min) = ("false_positive_rate", rate, self.promised_rate());
+            return Err(ParamError(ParamFault::TooLow { parameter, value, min }).into());
         }
+        // The sum with the collisions of hashes may be rounded up.
+        let columns = columns.min(present);
         let (system, words) = self.system.narrowed(self.words.as_words(), columns)?;
         Ok(RibbonFilter { words, system, hasher: self.hasher.clone() })
     }

@@ -305,8 +305,8 @@ fn an_exact_filter_knows_both_sets_at_every_ratio() {
             ])
     {
         let mut keys = keys::random(include ^ exclude);
-        let inside: Vec<u64> = keys.by_ref().take(include as usize).collect();
-        let outside: Vec<u64> = keys.take(exclude as usize).collect();
+        let inside: Vec<u64> = keys.by_ref().take(usize::try_from(include).unwrap()).collect();
+        let outside: Vec<u64> = keys.take(usize::try_from(exclude).unwrap()).collect();
         let filter = ExactFilter::new(inside.iter(), outside.iter()).unwrap();
         assert!(inside.iter().all(|key| filter.contains(key)), "{include}, {exclude}");
         assert!(!outside.iter().any(|key| filter.contains(key)), "{include}, {exclude}");

@@ -85,7 +85,7 @@ fn sizes_are_those_promised() {
 /// Absent keys have a value at the rate 2^-c, and the values that they have are as good as random.
 #[test]
 fn strangers_of_a_map_are_told_by_the_check_bits() {
-    const QUERIES: u64 = 1_000_000;
+    const QUERIES: u32 = 1_000_000;
     for keys in [40, 1_000, 60_000] {
         for check_bits in [0, 1, 4, 8, 11] {
             let mut hashes = keys::random(keys ^ u64::from(check_bits) << 32);
@@ -93,13 +93,13 @@ fn strangers_of_a_map_are_told_by_the_check_bits() {
             let builder = RetrievalMap::builder().check_bits(check_bits);
             let map = builder.build_hashes(entries.collect()).unwrap();
             let values: Vec<u64> =
-                hashes.take(QUERIES as usize).filter_map(|hash| map.get_hash(hash)).collect();
+                (0..QUERIES).zip(hashes).filter_map(|(_, hash)| map.get_hash(hash)).collect();
             let count = values.len() as u64;
             if check_bits == 0 {
-                assert_eq!(count, QUERIES);
+                assert_eq!(count, u64::from(QUERIES));
             } else {
                 let accepted =
-                    Binomial::new(QUERIES, map.false_positive_rate()).acceptance(alpha());
+                    Binomial::new(QUERIES.into(), map.false_positive_rate()).acceptance(alpha());
                 assert!(accepted.contains(&count), "{keys} keys, {check_bits} bits: {count}");
             }
             assert_eq!(map.value_bits(), 4);
@@ -121,8 +121,8 @@ fn exact_filters_are_near_the_bound() {
         (1_000, 1_000_000, 1.1),
     ] {
         let mut hashes = keys::random(include ^ exclude);
-        let inside = hashes.by_ref().take(include as usize).collect();
-        let outside = hashes.take(exclude as usize).collect();
+        let inside = hashes.by_ref().take(usize::try_from(include).unwrap()).collect();
+        let outside = hashes.take(usize::try_from(exclude).unwrap()).collect();
         let filter = ExactFilter::builder().build_hashes(inside, outside).unwrap();
         let over = filter.size_in_bytes() as f64 * 8.0 / exact_bound(include, exclude);
         assert!((1.0..most).contains(&over), "{include} of {exclude}: {over}");

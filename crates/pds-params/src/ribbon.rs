@@ -74,7 +74,7 @@ impl Preset {
 }
 
 /// Number of columns in steps of 1/256: a whole number, and the share of the windows that have one more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Columns {
     steps: u32,
 }

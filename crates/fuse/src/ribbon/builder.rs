@@ -9,6 +9,7 @@ use pds_params::internal::ParamFault;
 use pds_core::error::ParamError;
 use pds_core::hash::{DefaultHashBuilder, KeyHasher};
 use pds_core::internal::DEFAULT_RATE;
+use pds_params::RibbonParams;
 use pds_params::ribbon::{Columns, Preset};
 
 use super::RibbonFilter;
@@ -115,7 +116,7 @@ impl<'a, S> RibbonFilterBuilder<'a, S> {
         S: KeyHasher,
     {
         // Wrong values are found before any key is asked for.
-        self.given_columns()?;
+        self.columns_for(0)?;
         let hasher = &self.options.hasher;
         let hashes = collect(keys.into_iter().map(|key| hasher.hash_key(&key)))?;
         self.build_hashes(hashes)
@@ -129,10 +130,9 @@ impl<'a, S> RibbonFilterBuilder<'a, S> {
     /// # Errors
     /// As [`build`](Self::build).
     pub fn build_hashes(self, hashes: Vec<u64>) -> Result<RibbonFilter<S>, ConstructionError> {
-        let columns = self.given_columns()?;
-        let Options { parallel, .. } = self.options;
-        let mut hashes = hashes;
+        let (mut hashes, parallel) = (hashes, self.options.parallel);
         sort_distinct(&mut hashes, parallel)?;
+        let columns = self.columns_for(hashes.len() as u64)?;
         let problem = Problem {
             columns,
             preset: self.preset,
@@ -145,15 +145,21 @@ impl<'a, S> RibbonFilterBuilder<'a, S> {
         Ok(RibbonFilter { words, system, hasher: self.options.hasher })
     }
 
-    fn given_columns(&self) -> Result<Columns, ParamError> {
+    fn columns_for(&self, keys: u64) -> Result<Columns, ParamError> {
         match (self.rate, self.columns) {
-            (rate, None) => Columns::for_rate(rate.unwrap_or(DEFAULT_RATE)),
+            (rate, None) => columns_for_rate(keys, rate.unwrap_or(DEFAULT_RATE)),
             (None, Some(columns)) => Columns::from_f64(columns),
             (Some(_), Some(_)) => {
                 Err(ParamError(ParamFault::Conflict { parameter: "false_positive_rate" }))
             }
         }
     }
+}
+
+/// Returns the fewest columns that keep a rate.
+pub(super) fn columns_for_rate(keys: u64, rate: f64) -> Result<Columns, ParamError> {
+    // A filter without keys has columns, too, so that its numbers are those that were asked for.
+    RibbonParams::new(keys.max(1), rate).map(|params| params.columns())
 }
 
 impl<S> fmt::Debug for RibbonFilterBuilder<'_, S> {

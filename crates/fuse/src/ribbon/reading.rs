@@ -7,6 +7,7 @@ use pds_core::hash::KeyHasher;
 use pds_core::internal::{AHEAD, answer_keys, check_lengths};
 use pds_core::storage::WordSource;
 use pds_core::traits::Membership;
+use pds_params::RibbonParams;
 use pds_params::ribbon::Preset;
 
 use super::RibbonFilter;
@@ -42,10 +43,11 @@ impl<S, W> RibbonFilter<S, W> {
         self.system.params().preset
     }
 
-    /// Returns the greatest mean false-positive rate, which follows from the number of columns.
+    /// Returns the greatest mean false-positive rate, which follows from the numbers of columns and keys.
     #[must_use]
     pub fn promised_rate(&self) -> f64 {
-        self.system.params().columns.rate()
+        RibbonParams::from_items_and_columns(self.len().max(1), self.system.params().columns)
+            .map_or(1.0, |params| params.rate())
     }
 
     /// Returns the number of keys in the exact list. It is 0 in almost every filter.

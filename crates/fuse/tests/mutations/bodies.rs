@@ -131,7 +131,7 @@ fn built_map(choices: &mut Choices<'_>) -> RetrievalMap {
         _ => choices.below(200),
     };
     let builder = RetrievalMap::builder().value_bits(1 + u32::from(choices.byte() % 40));
-    let builder = builder.check_bits(choices.byte() as u32 % 25);
+    let builder = builder.check_bits(u32::from(choices.byte() % 25));
     builder.build((0..keys as u64).map(|key| (key, key & 1))).unwrap()
 }
 
