@@ -7,7 +7,7 @@ use core::fmt;
 use core::hash::{BuildHasher, Hasher};
 
 use cuckoofilter::{CuckooFilter as Peers, ExportedCuckooFilter};
-use pds::hash::{DefaultHashBuilder, DefaultHasher};
+use pds::hash::DefaultHashBuilder;
 use pds::params::cuckoo::rate_by_load;
 use pds::{BloomFilter, CountingBloomFilter, CuckooFilter};
 use probabilistic_collections::cuckoo::CuckooFilter as Collected;
@@ -198,7 +198,7 @@ impl Removing for CuckooFilter {
 }
 
 /// The default hasher, for a peer that creates its hasher by `Default`.
-struct Xxh3(DefaultHasher);
+struct Xxh3(<DefaultHashBuilder as BuildHasher>::Hasher);
 
 impl Default for Xxh3 {
     fn default() -> Self {

@@ -51,7 +51,7 @@ use crate::layout::{LANES, Layout};
 /// ```
 pub type AtomicBlockedBloomFilter<S = DefaultHashBuilder> = BlockedBloomFilter<S, AtomicWords>;
 
-impl<S> AtomicBlockedBloomFilter<S> {
+impl<S: KeyHasher> AtomicBlockedBloomFilter<S> {
     /// Returns the same filter for one owner, in constant time.
     #[must_use]
     pub fn into_plain(self) -> BlockedBloomFilter<S> {
@@ -97,9 +97,7 @@ impl<S> AtomicBlockedBloomFilter<S> {
     pub fn clear(&self) {
         self.blocks.words().clear();
     }
-}
 
-impl<S: KeyHasher> AtomicBlockedBloomFilter<S> {
     /// Inserts `key`. Returns `true` if this call set at least one of its bits.
     ///
     /// - `true`: no insert of this key *happened before* this call. Threads that insert the same new key at the same time
@@ -163,14 +161,14 @@ fn insert(layout: &Layout, block: &[AtomicU64; LANES], hash: u64) -> bool {
 }
 
 /// Opens the filter to other threads, in constant time.
-impl<S> From<BlockedBloomFilter<S>> for AtomicBlockedBloomFilter<S> {
+impl<S: KeyHasher> From<BlockedBloomFilter<S>> for AtomicBlockedBloomFilter<S> {
     fn from(BlockedBloomFilter { blocks, params, hasher }: BlockedBloomFilter<S>) -> Self {
         Self { blocks: blocks.into_storage(&params), params, hasher }
     }
 }
 
 /// Gives the filter to one owner, in constant time.
-impl<S> From<AtomicBlockedBloomFilter<S>> for BlockedBloomFilter<S> {
+impl<S: KeyHasher> From<AtomicBlockedBloomFilter<S>> for BlockedBloomFilter<S> {
     fn from(BlockedBloomFilter { blocks, params, hasher }: AtomicBlockedBloomFilter<S>) -> Self {
         Self { blocks: blocks.into_storage(&params), params, hasher }
     }

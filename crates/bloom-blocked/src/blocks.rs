@@ -23,7 +23,7 @@ pub(crate) struct Blocks<W = Words> {
     choice: Choice,
 }
 
-impl<W> Blocks<W> {
+impl<W: WordSource> Blocks<W> {
     pub(crate) const fn words(&self) -> &W {
         &self.words
     }
@@ -39,9 +39,7 @@ impl<W> Blocks<W> {
     pub(crate) fn set_backend(&mut self, backend: Backend) {
         self.choice = Choice::new(backend, self.layout.positions());
     }
-}
 
-impl<W: WordSource> Blocks<W> {
     pub(crate) fn from_words(words: W, params: &BlockedBloomParams) -> Self {
         debug_assert_eq!(words.as_words().len() as u64 * 8, params.size_in_bytes());
         let layout = Layout::new(params);

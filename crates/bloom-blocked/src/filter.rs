@@ -100,7 +100,7 @@ impl BlockedBloomFilter {
     }
 }
 
-impl<S> BlockedBloomFilter<S> {
+impl<S: KeyHasher> BlockedBloomFilter<S> {
     /// Creates an empty filter with exactly these parameters.
     ///
     /// # Errors
@@ -143,9 +143,7 @@ impl<S> BlockedBloomFilter<S> {
     pub fn advise_huge_pages(&self) -> bool {
         self.blocks.words().advise_huge_pages()
     }
-}
 
-impl<S: KeyHasher> BlockedBloomFilter<S> {
     /// Inserts `key`. Returns `true` if it was not contained before.
     ///
     /// `true` is certain. `false` means that this key was inserted before, or that other keys have set all of its bits.
@@ -204,7 +202,7 @@ impl<S: KeyHasher> BlockedBloomFilter<S> {
     }
 }
 
-impl<S, W: OwnedWords> BlockedBloomFilter<S, W> {
+impl<S: KeyHasher, W: OwnedWords> BlockedBloomFilter<S, W> {
     /// Copies the filter. `clone` does the same, but aborts if the allocator refuses the memory.
     ///
     /// # Errors
@@ -216,9 +214,7 @@ impl<S, W: OwnedWords> BlockedBloomFilter<S, W> {
         let (params, hasher) = (self.params, self.hasher.clone());
         Ok(Self { blocks: self.blocks.try_clone()?, params, hasher })
     }
-}
 
-impl<S: KeyHasher, W: OwnedWords> BlockedBloomFilter<S, W> {
     /// Keeps the bits that `other`, in any storage, has too. `self` then contains every key that is in both.
     ///
     /// It has more set bits than a filter of the common keys alone, and therefore more false positives: a key of only
@@ -261,7 +257,7 @@ impl<S: KeyHasher, W: OwnedWords> BlockedBloomFilter<S, W> {
     }
 }
 
-impl<S, W: WordSource> BlockedBloomFilter<S, W> {
+impl<S: KeyHasher, W: WordSource> BlockedBloomFilter<S, W> {
     /// Makes the filter use one of [`backends`](crate::backends), for tests and benches.
     #[doc(hidden)]
     #[must_use]

@@ -18,7 +18,7 @@ use crate::batch::{Bitmap, Flags};
 /// Number of standard deviations by which the rate of a healthy filter may exceed its promise.
 const TOLERATED_DEVIATIONS: f64 = 3.0;
 
-impl<S, W> BlockedBloomFilter<S, W> {
+impl<S: KeyHasher, W: WordSource> BlockedBloomFilter<S, W> {
     /// Returns the hasher.
     #[must_use]
     pub const fn hasher(&self) -> &S {
@@ -66,9 +66,7 @@ impl<S, W> BlockedBloomFilter<S, W> {
     pub fn size_in_bytes(&self) -> u64 {
         self.params.size_in_bytes()
     }
-}
 
-impl<S, W: WordSource> BlockedBloomFilter<S, W> {
     /// Tests by its hash whether a key may be in the set. `false` is certain. See [`KeyHasher`] for the hash.
     #[inline]
     #[must_use]
@@ -292,7 +290,7 @@ impl<S: KeyHasher, W: WordSource> BlockedBloomFilter<S, W> {
         }))
     }
 
-    pub(crate) fn check_compatible<V>(
+    pub(crate) fn check_compatible<V: WordSource>(
         &self,
         other: &BlockedBloomFilter<S, V>,
     ) -> Result<(), Incompatible> {
@@ -326,7 +324,7 @@ impl<S: KeyHasher, W: WordSource> Membership for BlockedBloomFilter<S, W> {
     }
 }
 
-impl<S, W: WordSource> fmt::Debug for BlockedBloomFilter<S, W> {
+impl<S: KeyHasher, W: WordSource> fmt::Debug for BlockedBloomFilter<S, W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names = ["BlockedBloomFilter", "AtomicBlockedBloomFilter", "BlockedBloomFilterView"];
         f.debug_struct(W::name_of(names))

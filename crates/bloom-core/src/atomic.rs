@@ -44,7 +44,7 @@ use crate::{BitArray, BloomFilter, probing};
 /// ```
 pub type AtomicBloomFilter<S = DefaultHashBuilder> = BloomFilter<S, AtomicWords>;
 
-impl<S> AtomicBloomFilter<S> {
+impl<S: KeyHasher> AtomicBloomFilter<S> {
     /// Returns the same filter for one owner, without a copy.
     #[must_use]
     pub fn into_plain(self) -> BloomFilter<S> {
@@ -88,9 +88,7 @@ impl<S> AtomicBloomFilter<S> {
     pub fn clear(&self) {
         self.bits.storage().clear();
     }
-}
 
-impl<S: KeyHasher> AtomicBloomFilter<S> {
     /// Inserts `key`. Returns `true` if this call set at least one of its bits.
     ///
     /// - `true`: no insert of this key *happened before* this call. Threads that insert the same new key at the same
@@ -124,7 +122,7 @@ impl<S: KeyHasher> AtomicBloomFilter<S> {
     }
 }
 
-impl<S> From<BloomFilter<S>> for AtomicBloomFilter<S> {
+impl<S: KeyHasher> From<BloomFilter<S>> for AtomicBloomFilter<S> {
     /// Opens the filter to other threads, without a copy.
     fn from(BloomFilter { bits, params, hasher }: BloomFilter<S>) -> Self {
         let words = AtomicWords::from(bits.into_words());
@@ -132,7 +130,7 @@ impl<S> From<BloomFilter<S>> for AtomicBloomFilter<S> {
     }
 }
 
-impl<S> From<AtomicBloomFilter<S>> for BloomFilter<S> {
+impl<S: KeyHasher> From<AtomicBloomFilter<S>> for BloomFilter<S> {
     fn from(shared: AtomicBloomFilter<S>) -> Self {
         shared.into_plain()
     }

@@ -117,7 +117,7 @@ impl BitArray {
     }
 }
 
-impl<W> BitArray<W> {
+impl<W: WordSource> BitArray<W> {
     pub(crate) fn into_words(self) -> W {
         self.bits.into_words()
     }
@@ -133,7 +133,7 @@ impl<W> BitArray<W> {
         self.bits.num_bits()
     }
 
-    fn check_length<V>(&self, other: &BitArray<V>) -> Result<(), Incompatible> {
+    fn check_length<V: WordSource>(&self, other: &BitArray<V>) -> Result<(), Incompatible> {
         Incompatible::check_shape("number of bits", self.num_bits(), other.num_bits())
     }
 
@@ -141,9 +141,7 @@ impl<W> BitArray<W> {
     fn check(&self, position: u64) {
         assert!(position < self.num_bits(), "bit {position} of {}", self.num_bits());
     }
-}
 
-impl<W: WordSource> BitArray<W> {
     pub(crate) fn from_words(words: W, num_bits: u64) -> Self {
         Self { bits: BitWords::new(words, num_bits) }
     }

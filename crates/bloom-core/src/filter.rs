@@ -97,7 +97,7 @@ impl BloomFilter {
     }
 }
 
-impl<S> BloomFilter<S> {
+impl<S: KeyHasher> BloomFilter<S> {
     /// Creates an empty filter with exactly these parameters.
     ///
     /// # Errors
@@ -138,9 +138,7 @@ impl<S> BloomFilter<S> {
     pub fn clear(&mut self) {
         self.bits.clear();
     }
-}
 
-impl<S: KeyHasher> BloomFilter<S> {
     /// Inserts `key`. Returns `true` if it was not contained before.
     ///
     /// `true` is certain. `false` means that this key was inserted before, or that other keys have set all of its bits.
@@ -199,7 +197,7 @@ impl<S: KeyHasher> BloomFilter<S> {
     }
 }
 
-impl<S, W: OwnedWords> BloomFilter<S, W> {
+impl<S: KeyHasher, W: OwnedWords> BloomFilter<S, W> {
     /// Copies the filter. `clone` does the same, but aborts if the allocator refuses the memory.
     ///
     /// # Errors
@@ -250,7 +248,7 @@ impl<S, W: OwnedWords> BloomFilter<S, W> {
     }
 }
 
-impl<S: Clone> BloomFilter<S> {
+impl<S: KeyHasher + Clone> BloomFilter<S> {
     /// Creates a smaller filter of the same keys, with `num_bits() / factor` bits.
     ///
     /// It equals the filter that the keys would have built at that size with as many hashes. It has no expected items

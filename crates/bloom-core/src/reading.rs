@@ -14,7 +14,7 @@ use crate::batch::{contains_hashes, contains_in, contains_keys};
 use crate::health::rate_from_ones;
 use crate::{BitArray, BloomFilter, Health, probing};
 
-impl<S, W> BloomFilter<S, W> {
+impl<S: KeyHasher, W: WordSource> BloomFilter<S, W> {
     /// Returns the hasher.
     #[must_use]
     pub const fn hasher(&self) -> &S {
@@ -64,7 +64,10 @@ impl<S, W> BloomFilter<S, W> {
     }
 
     /// Checks that two filters have equal shapes and hashers.
-    pub(crate) fn check_compatible<V>(&self, other: &BloomFilter<S, V>) -> Result<(), Incompatible>
+    pub(crate) fn check_compatible<V: WordSource>(
+        &self,
+        other: &BloomFilter<S, V>,
+    ) -> Result<(), Incompatible>
     where
         S: KeyHasher,
     {
@@ -73,9 +76,7 @@ impl<S, W> BloomFilter<S, W> {
         Incompatible::check_shape("number of hashes", left, right)?;
         Incompatible::check_hasher(&self.hasher, &other.hasher)
     }
-}
 
-impl<S, W: WordSource> BloomFilter<S, W> {
     /// Tests by its [hash](KeyHasher#hashes-of-your-own) whether a key may be in the set. `false` is certain.
     #[inline]
     #[must_use]
@@ -204,9 +205,7 @@ impl<S, W: WordSource> BloomFilter<S, W> {
     pub fn approx_len(&self) -> Estimate {
         self.params.cardinality(self.count_ones())
     }
-}
 
-impl<S: KeyHasher, W: WordSource> BloomFilter<S, W> {
     /// Tests whether `key` may be in the set. `false` is certain.
     ///
     /// # Complexity
@@ -312,7 +311,7 @@ impl<S: KeyHasher, W: WordSource> Membership for BloomFilter<S, W> {
     }
 }
 
-impl<S, W: WordSource> fmt::Debug for BloomFilter<S, W> {
+impl<S: KeyHasher, W: WordSource> fmt::Debug for BloomFilter<S, W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct(W::name_of(["BloomFilter", "AtomicBloomFilter", "BloomFilterView"]))
             .field("num_bits", &self.num_bits())

@@ -81,7 +81,7 @@ impl BlockedCountingBloomFilter {
     }
 }
 
-impl<S> BlockedCountingBloomFilter<S> {
+impl<S: KeyHasher> BlockedCountingBloomFilter<S> {
     /// Creates an empty filter with exactly these parameters.
     ///
     /// # Errors
@@ -136,9 +136,7 @@ impl<S> BlockedCountingBloomFilter<S> {
         let (params, hasher) = (self.params, self.hasher.clone());
         Ok(Self { counters: self.counters.try_clone()?, params, hasher })
     }
-}
 
-impl<S: KeyHasher> BlockedCountingBloomFilter<S> {
     /// Inserts `key`. Returns `true` if it was not contained before.
     ///
     /// Each counter of the key that is not saturated is incremented by one, however many of its positions coincide. The

@@ -83,7 +83,7 @@ impl CountingBloomFilter {
     }
 }
 
-impl<S, C: Counter> CountingBloomFilter<S, C> {
+impl<S: KeyHasher, C: Counter> CountingBloomFilter<S, C> {
     /// Creates an empty filter with one counter for each bit of these parameters.
     ///
     /// # Errors
@@ -130,9 +130,7 @@ impl<S, C: Counter> CountingBloomFilter<S, C> {
         let (params, hasher) = (self.params, self.hasher.clone());
         Ok(Self { counters: self.counters.try_clone()?, params, hasher })
     }
-}
 
-impl<S: KeyHasher, C: Counter> CountingBloomFilter<S, C> {
     /// Inserts `key`. Returns `true` if it was not contained before.
     ///
     /// Each counter of the key that is not saturated is incremented by one, however many of its positions coincide. The
@@ -196,7 +194,7 @@ impl<S: KeyHasher, C: Counter> CountingBloomFilter<S, C> {
     }
 }
 
-impl<S: Clone, C: Counter> CountingBloomFilter<S, C> {
+impl<S: KeyHasher + Clone, C: Counter> CountingBloomFilter<S, C> {
     /// Creates the Bloom filter with one bit per counter, for shipping: the same answers in a quarter of the memory, or an
     /// eighth.
     ///

@@ -12,7 +12,7 @@ use pds_params::{BloomParams, Estimate, bloom};
 
 use crate::{Counter, CountingBloomFilter};
 
-impl<S, C, W> CountingBloomFilter<S, C, W> {
+impl<S: KeyHasher, C: Counter, W: WordSource> CountingBloomFilter<S, C, W> {
     /// Returns the hasher.
     #[must_use]
     pub const fn hasher(&self) -> &S {
@@ -50,7 +50,7 @@ impl<S, C, W> CountingBloomFilter<S, C, W> {
     }
 
     /// Checks that two filters have equal shapes and hashers.
-    pub(crate) fn check_compatible<V>(
+    pub(crate) fn check_compatible<V: WordSource>(
         &self,
         other: &CountingBloomFilter<S, C, V>,
     ) -> Result<(), Incompatible>
@@ -63,9 +63,7 @@ impl<S, C, W> CountingBloomFilter<S, C, W> {
         Incompatible::check_shape("number of hashes", left, right)?;
         Incompatible::check_hasher(&self.hasher, &other.hasher)
     }
-}
 
-impl<S, C: Counter, W: WordSource> CountingBloomFilter<S, C, W> {
     /// Returns the width of a counter in bits.
     #[must_use]
     pub const fn counter_bits(&self) -> u32 {
@@ -139,9 +137,7 @@ impl<S, C: Counter, W: WordSource> CountingBloomFilter<S, C, W> {
         let raised = self.counters.count_raised();
         bloom::cardinality(self.num_counters(), self.num_hashes(), raised)
     }
-}
 
-impl<S: KeyHasher, C: Counter, W: WordSource> CountingBloomFilter<S, C, W> {
     /// Tests whether `key` may be contained. `false` is certain.
     ///
     /// # Complexity
@@ -206,7 +202,7 @@ impl<S: KeyHasher, C: Counter, W: WordSource> Frequency for CountingBloomFilter<
     }
 }
 
-impl<S, C: Counter, W: WordSource> fmt::Debug for CountingBloomFilter<S, C, W> {
+impl<S: KeyHasher, C: Counter, W: WordSource> fmt::Debug for CountingBloomFilter<S, C, W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names = ["CountingBloomFilter", "AtomicCountingBloomFilter", "CountingBloomFilterView"];
         f.debug_struct(W::name_of(names))

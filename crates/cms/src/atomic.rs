@@ -43,7 +43,7 @@ use crate::{Count, CountMinSketch, Counter, Update};
 /// ```
 pub type AtomicCountMinSketch<S = DefaultHashBuilder, C = u32> = CountMinSketch<S, C, AtomicWords>;
 
-impl<S, C: Counter> AtomicCountMinSketch<S, C> {
+impl<S: KeyHasher, C: Counter> AtomicCountMinSketch<S, C> {
     /// Counts one more of a key, by its [hash](KeyHasher#hashes-of-your-own). Returns the new estimate.
     #[inline]
     pub fn insert_hash(&self, hash: u64) -> Count {
@@ -70,9 +70,7 @@ impl<S, C: Counter> AtomicCountMinSketch<S, C> {
         let Self { counters, params, update, hasher, .. } = self;
         CountMinSketch::from_parts(counters.into(), params, update, counted, hasher)
     }
-}
 
-impl<S: KeyHasher, C: Counter> AtomicCountMinSketch<S, C> {
     /// Counts one more of `key`. Returns the new estimate.
     ///
     /// # Complexity
@@ -109,7 +107,7 @@ impl<S: KeyHasher, C: Counter> AtomicCountMinSketch<S, C> {
 }
 
 /// Opens the sketch to other threads. Copies no counters.
-impl<S, C: Counter> TryFrom<CountMinSketch<S, C>> for AtomicCountMinSketch<S, C> {
+impl<S: KeyHasher, C: Counter> TryFrom<CountMinSketch<S, C>> for AtomicCountMinSketch<S, C> {
     type Error = BuildError;
 
     fn try_from(sketch: CountMinSketch<S, C>) -> Result<Self, BuildError> {
@@ -122,7 +120,7 @@ impl<S, C: Counter> TryFrom<CountMinSketch<S, C>> for AtomicCountMinSketch<S, C>
     }
 }
 
-impl<S, C: Counter> From<AtomicCountMinSketch<S, C>> for CountMinSketch<S, C> {
+impl<S: KeyHasher, C: Counter> From<AtomicCountMinSketch<S, C>> for CountMinSketch<S, C> {
     fn from(shared: AtomicCountMinSketch<S, C>) -> Self {
         shared.into_plain()
     }

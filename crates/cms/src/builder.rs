@@ -81,7 +81,7 @@ impl<C> CountMinSketchBuilder<DefaultHashBuilder, C> {
     }
 }
 
-impl<S, C> CountMinSketchBuilder<S, C> {
+impl<S: KeyHasher, C: Counter> CountMinSketchBuilder<S, C> {
     /// Sets the error, and with it the published shape: estimates exceed the truth by more than `epsilon` times the
     /// total with probability at most `delta`.
     pub const fn error(mut self, epsilon: f64, delta: f64) -> Self {
@@ -130,9 +130,7 @@ impl<S, C> CountMinSketchBuilder<S, C> {
             counters: PhantomData,
         }
     }
-}
 
-impl<S: KeyHasher, C: Counter> CountMinSketchBuilder<S, C> {
     /// Builds the sketch.
     ///
     /// # Errors

@@ -76,7 +76,7 @@ impl CountSketch {
     }
 }
 
-impl<S> CountSketch<S> {
+impl<S: KeyHasher> CountSketch<S> {
     /// Creates an empty sketch of exactly this shape.
     ///
     /// # Errors
@@ -143,7 +143,7 @@ impl<S> CountSketch<S> {
     }
 }
 
-impl<S, W> CountSketch<S, W> {
+impl<S: KeyHasher, W: WordSource> CountSketch<S, W> {
     /// Returns the number of counters per row.
     #[must_use]
     pub const fn width(&self) -> u64 {
@@ -173,9 +173,7 @@ impl<S, W> CountSketch<S, W> {
     pub const fn size_in_bytes(&self) -> u64 {
         8 * self.params.counters()
     }
-}
 
-impl<S, W: WordSource> CountSketch<S, W> {
     /// Estimates how often a key came, less how often it was removed, by its
     /// [hash](KeyHasher#hashes-of-your-own).
     #[inline]
@@ -221,9 +219,7 @@ impl<S, W: WordSource> CountSketch<S, W> {
         }
         Some(numbers::median(rows))
     }
-}
 
-impl<S: KeyHasher, W: WordSource> CountSketch<S, W> {
     /// Estimates how often `key` came, less how often it was removed. The estimate may be negative.
     ///
     /// # Complexity
@@ -446,7 +442,7 @@ impl<S: KeyHasher> PartialEq for CountSketch<S> {
 
 impl<S: KeyHasher> Eq for CountSketch<S> {}
 
-impl<S, W: WordSource> fmt::Debug for CountSketch<S, W> {
+impl<S: KeyHasher, W: WordSource> fmt::Debug for CountSketch<S, W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct(W::name_of(["CountSketch", "AtomicCountSketch", "CountSketchView"]))
             .field("width", &self.width())

@@ -9,6 +9,8 @@ pub use crate::numbers::error_of;
 pub use crate::portable::{read_sketch, sketch_bytes};
 pub use crate::rows::RowHash;
 
+use pds_core::hash::KeyHasher;
+
 use crate::{Count, CountInterval, CountMinSketch, Counter};
 
 /// Returns the estimate of a key whose counter has this value. Counters of at least `full_from` may have lost counts.
@@ -18,7 +20,7 @@ pub const fn count(value: u64, full_from: u64) -> Count {
 }
 
 /// Returns the estimate of a key whose least counter has this value.
-pub fn count_of<S, C: Counter>(sketch: &CountMinSketch<S, C>, counter: C) -> Count {
+pub fn count_of<S: KeyHasher, C: Counter>(sketch: &CountMinSketch<S, C>, counter: C) -> Count {
     sketch.count_of(counter)
 }
 
@@ -29,6 +31,6 @@ pub const fn interval_below(count: Count, error: u64) -> CountInterval {
 }
 
 /// Returns half of a count of a key, as [`CountMinSketch::halve`] is about to round it.
-pub fn half<S, C: Counter>(sketch: &CountMinSketch<S, C>, count: C) -> C {
+pub fn half<S: KeyHasher, C: Counter>(sketch: &CountMinSketch<S, C>, count: C) -> C {
     count.half(C::saturating_from(sketch.counted().full_from))
 }

@@ -9,7 +9,7 @@ use pds_core::bytes::{ByteOptions, Kind, Numbers, Portable, Shape, Sink, Source}
 use pds_core::error::DecodeError;
 #[cfg(feature = "std")]
 use pds_core::error::ReadError;
-use pds_core::hash::{DefaultHashBuilder, PortableHasher, PublicSeed};
+use pds_core::hash::{DefaultHashBuilder, KeyHasher, PortableHasher, PublicSeed};
 #[cfg(feature = "serde")]
 use pds_core::internal::serde;
 use pds_core::internal::{check_padding, reorder_lanes, take_words};
@@ -141,7 +141,7 @@ pub fn sketch_bytes<C: Counter>(params: &CountMinParams) -> u64 {
 ///
 /// # Errors
 /// Those of the source, and [`DecodeError`] if no sketch has such counters.
-pub fn read_sketch<S, C: Counter, R: Source>(
+pub fn read_sketch<S: KeyHasher, C: Counter, R: Source>(
     params: CountMinParams,
     update: Update,
     hasher: S,

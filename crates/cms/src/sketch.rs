@@ -109,7 +109,7 @@ impl CountMinSketch {
     }
 }
 
-impl<S, C: Counter> CountMinSketch<S, C> {
+impl<S: KeyHasher, C: Counter> CountMinSketch<S, C> {
     /// Creates an empty sketch of exactly this shape, with plain update.
     ///
     /// # Errors
@@ -168,7 +168,7 @@ impl<S, C: Counter> CountMinSketch<S, C> {
     }
 }
 
-impl<S, C: Counter, W: CounterStorage> CountMinSketch<S, C, W> {
+impl<S: KeyHasher, C: Counter, W: CounterStorage> CountMinSketch<S, C, W> {
     pub(crate) const fn from_parts(
         counters: W,
         params: CountMinParams,
@@ -207,7 +207,9 @@ impl<K: Hash, S: KeyHasher, C: Counter> Extend<K> for CountMinSketch<S, C> {
     }
 }
 
-impl<S: Clone, C: Counter, W: CounterStorage + Clone> Clone for CountMinSketch<S, C, W> {
+impl<S: KeyHasher + Clone, C: Counter, W: CounterStorage + Clone> Clone
+    for CountMinSketch<S, C, W>
+{
     fn clone(&self) -> Self {
         let (counters, tally) = (self.counters.clone(), self.tally.clone());
         Self::from_parts(counters, self.params, self.update, tally, self.hasher.clone())

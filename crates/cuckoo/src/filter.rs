@@ -118,7 +118,7 @@ impl CuckooFilter {
     }
 }
 
-impl<S> CuckooFilter<S> {
+impl<S: KeyHasher> CuckooFilter<S> {
     /// Creates an empty filter with exactly these parameters.
     ///
     /// # Errors
@@ -194,9 +194,7 @@ impl<S> CuckooFilter<S> {
     pub(crate) fn advise_huge_pages(&self) -> bool {
         self.table.words().advise_huge_pages()
     }
-}
 
-impl<S: KeyHasher> CuckooFilter<S> {
     /// Inserts one copy of `key`. Each call adds a copy.
     ///
     /// # Errors

@@ -11,7 +11,7 @@ use pds_params::CuckooParams;
 
 use crate::CuckooFilter;
 
-impl<S, W> CuckooFilter<S, W> {
+impl<S: KeyHasher, W: WordSource> CuckooFilter<S, W> {
     /// Returns the hasher.
     #[must_use]
     pub const fn hasher(&self) -> &S {
@@ -104,9 +104,7 @@ impl<S, W> CuckooFilter<S, W> {
     pub fn size_in_bytes(&self) -> u64 {
         self.params.size_in_bytes()
     }
-}
 
-impl<S, W: WordSource> CuckooFilter<S, W> {
     /// Tests by its hash whether a key may be in the set. `false` is certain.
     ///
     /// `hash` must be the [`hash_key`](KeyHasher::hash_key) of this filter, or 64 uniform bits. Pass any other hash
@@ -142,9 +140,7 @@ impl<S, W: WordSource> CuckooFilter<S, W> {
     pub fn fingerprints(&self) -> impl Iterator<Item = (u64, u32)> {
         self.table.iter().map(|address| (address.bucket, address.fingerprint))
     }
-}
 
-impl<S: KeyHasher, W: WordSource> CuckooFilter<S, W> {
     /// Tests whether `key` may be in the set. `false` is certain.
     ///
     /// # Complexity
@@ -208,7 +204,7 @@ impl<S: KeyHasher, W: WordSource> Membership for CuckooFilter<S, W> {
     }
 }
 
-impl<S, W: WordSource> fmt::Debug for CuckooFilter<S, W> {
+impl<S: KeyHasher, W: WordSource> fmt::Debug for CuckooFilter<S, W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct(W::name_of(["CuckooFilter", "AtomicCuckooFilter", "CuckooFilterView"]))
             .field("num_buckets", &self.num_buckets())

@@ -52,7 +52,7 @@ pub(crate) struct Table<W = Words> {
     len: u64,
 }
 
-impl<W> Table<W> {
+impl<W: WordSource> Table<W> {
     /// Returns the table of these parameters whose words hold `len` fingerprints.
     pub(crate) fn from_words(words: W, params: &CuckooParams, len: u64) -> Self {
         let (num_buckets, width) = (params.num_buckets(), params.fingerprint_bits());
@@ -141,9 +141,7 @@ impl<W> Table<W> {
             width => holds_uncommon(words, buckets, width, hash),
         }
     }
-}
 
-impl<W: WordSource> Table<W> {
     /// Returns whether either bucket of the hash holds its fingerprint.
     #[inline]
     pub(crate) fn contains(&self, hash: u64) -> bool {

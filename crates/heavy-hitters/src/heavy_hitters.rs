@@ -6,7 +6,6 @@ use core::borrow::Borrow;
 use core::cmp::Reverse;
 use core::fmt;
 use core::hash::Hash;
-use core::slice;
 
 use cms::{Count, CountInterval, internal};
 use pds_core::error::{AllocError, BuildError, Incompatible};
@@ -116,7 +115,7 @@ impl<K> HeavyHitters<K> {
     }
 }
 
-impl<K, S> HeavyHitters<K, S> {
+impl<K, S: KeyHasher> HeavyHitters<K, S> {
     /// Creates an empty summary with exactly these parameters.
     ///
     /// # Errors
@@ -148,8 +147,8 @@ impl<K, S> HeavyHitters<K, S> {
 
     /// Iterates over all tracked keys, frequent or not, in the order in which they came in.
     #[must_use]
-    pub fn iter(&self) -> Iter<'_, K> {
-        Iter(self.summary.iter())
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Hitter<'_, K>> + Clone {
+        self.summary.iter().map(|slot| Hitter::new(slot, counted(slot.count), slot.error))
     }
 
     /// Returns the number of tracked keys, frequent or not.
@@ -240,9 +239,7 @@ impl<K, S> HeavyHitters<K, S> {
     pub fn clear(&mut self) {
         self.summary.clear();
     }
-}
 
-impl<K, S: KeyHasher> HeavyHitters<K, S> {
     /// Counts one more of `key`. Returns the new estimate.
     pub fn insert<Q>(&mut self, key: &Q) -> Count
     where
@@ -360,44 +357,6 @@ impl<K, S: KeyHasher> HeavyHitters<K, S> {
     }
 }
 
-/// The tracked keys of a [`HeavyHitters`], in the order in which they came in.
-pub struct Iter<'a, K>(slice::Iter<'a, Slot<K>>);
-
-impl<'a, K> Iterator for Iter<'a, K> {
-    type Item = Hitter<'a, K>;
-
-    fn next(&mut self) -> Option<Hitter<'a, K>> {
-        self.0.next().map(|slot| Hitter::new(slot, counted(slot.count), slot.error))
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        self.0.size_hint()
-    }
-}
-
-impl<K> ExactSizeIterator for Iter<'_, K> {}
-
-impl<K> Clone for Iter<'_, K> {
-    fn clone(&self) -> Self {
-        Self(self.0.clone())
-    }
-}
-
-impl<K: fmt::Debug> fmt::Debug for Iter<'_, K> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.clone()).finish()
-    }
-}
-
-impl<'a, K, S> IntoIterator for &'a HeavyHitters<K, S> {
-    type Item = Hitter<'a, K>;
-    type IntoIter = Iter<'a, K>;
-
-    fn into_iter(self) -> Iter<'a, K> {
-        self.iter()
-    }
-}
-
 /// Returns a count of a summary, which is saturated at 2^64 - 1 only.
 fn counted(count: u64) -> Count {
     internal::count(count, u64::MAX)
@@ -432,7 +391,7 @@ impl<K: Eq, S: KeyHasher> PartialEq for HeavyHitters<K, S> {
 
 impl<K: Eq, S: KeyHasher> Eq for HeavyHitters<K, S> {}
 
-impl<K, S> fmt::Debug for HeavyHitters<K, S> {
+impl<K, S: KeyHasher> fmt::Debug for HeavyHitters<K, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HeavyHitters")
             .field("phi", &self.params.phi())

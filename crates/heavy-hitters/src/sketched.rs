@@ -72,7 +72,7 @@ impl<K> SketchedHeavyHitters<K> {
     }
 }
 
-impl<K, S> SketchedHeavyHitters<K, S> {
+impl<K, S: KeyHasher> SketchedHeavyHitters<K, S> {
     pub(crate) const fn from_parts(
         sketch: CountMinSketch<S, u64>,
         candidates: Summary<K>,
@@ -133,9 +133,7 @@ impl<K, S> SketchedHeavyHitters<K, S> {
         self.sketch.clear();
         self.candidates.clear();
     }
-}
 
-impl<K, S: KeyHasher> SketchedHeavyHitters<K, S> {
     /// Counts one more of `key`. Returns the new estimate.
     pub fn insert<Q>(&mut self, key: &Q) -> Count
     where
@@ -213,7 +211,7 @@ impl<K: Hash + Clone + Eq, S: KeyHasher> Merge for SketchedHeavyHitters<K, S> {
     }
 }
 
-impl<K: Clone, S: Clone> Clone for SketchedHeavyHitters<K, S> {
+impl<K: Clone, S: KeyHasher + Clone> Clone for SketchedHeavyHitters<K, S> {
     fn clone(&self) -> Self {
         let Self { sketch, candidates, phi } = self;
         Self { sketch: sketch.clone(), candidates: candidates.clone(), phi: *phi }
@@ -231,7 +229,7 @@ impl<K: Eq, S: KeyHasher> PartialEq for SketchedHeavyHitters<K, S> {
 
 impl<K: Eq, S: KeyHasher> Eq for SketchedHeavyHitters<K, S> {}
 
-impl<K, S> fmt::Debug for SketchedHeavyHitters<K, S> {
+impl<K, S: KeyHasher> fmt::Debug for SketchedHeavyHitters<K, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SketchedHeavyHitters")
             .field("phi", &self.phi)

@@ -292,7 +292,7 @@ impl<K> Summary<K> {
     }
 
     /// Divides all counts of a list beside a sketch by two, as the sketch does; the order of counts stays.
-    pub(crate) fn halve_beside<S>(&mut self, sketch: &CountMinSketch<S, u64>) {
+    pub(crate) fn halve_beside<S: KeyHasher>(&mut self, sketch: &CountMinSketch<S, u64>) {
         for slot in &mut self.slots {
             slot.count = half(sketch, slot.count);
         }

@@ -82,7 +82,7 @@ impl<K> TopK<K> {
     }
 }
 
-impl<K, S> TopK<K, S> {
+impl<K, S: KeyHasher> TopK<K, S> {
     pub(crate) const fn from_parts(sketch: CountMinSketch<S, u64>, list: Summary<K>) -> Self {
         Self { sketch, list }
     }
@@ -149,9 +149,7 @@ impl<K, S> TopK<K, S> {
         self.sketch.clear();
         self.list.clear();
     }
-}
 
-impl<K, S: KeyHasher> TopK<K, S> {
     /// Counts one more of `key`. Returns the new estimate.
     pub fn insert<Q>(&mut self, key: &Q) -> Count
     where
@@ -250,7 +248,7 @@ impl<K: Hash + Clone + Eq, S: KeyHasher> Merge for TopK<K, S> {
     }
 }
 
-impl<K: Clone, S: Clone> Clone for TopK<K, S> {
+impl<K: Clone, S: KeyHasher + Clone> Clone for TopK<K, S> {
     fn clone(&self) -> Self {
         Self { sketch: self.sketch.clone(), list: self.list.clone() }
     }
@@ -265,7 +263,7 @@ impl<K: Eq, S: KeyHasher> PartialEq for TopK<K, S> {
 
 impl<K: Eq, S: KeyHasher> Eq for TopK<K, S> {}
 
-impl<K, S> fmt::Debug for TopK<K, S> {
+impl<K, S: KeyHasher> fmt::Debug for TopK<K, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TopK")
             .field("k", &self.k())

@@ -99,7 +99,7 @@ impl OwnedRegisters for AtomicRegisters {
     }
 }
 
-impl<S> AtomicHyperLogLog<S> {
+impl<S: KeyHasher> AtomicHyperLogLog<S> {
     /// Returns the same sketch for one owner, in the dense form and without a copy.
     #[must_use]
     pub fn into_plain(self) -> HyperLogLog<S> {
@@ -132,9 +132,7 @@ impl<S> AtomicHyperLogLog<S> {
     pub fn clear(&self) {
         self.registers.registers.iter().for_each(|register| register.store(0, Relaxed));
     }
-}
 
-impl<S: KeyHasher> AtomicHyperLogLog<S> {
     /// Inserts `key`. Returns `true` if the state changed: the key was not inserted before.
     ///
     /// # Complexity
@@ -204,14 +202,14 @@ fn raise(register: &impl Register, rank: u8) -> bool {
 }
 
 /// Opens the sketch to other threads. A sparse one becomes dense.
-impl<S> From<HyperLogLog<S>> for AtomicHyperLogLog<S> {
+impl<S: KeyHasher> From<HyperLogLog<S>> for AtomicHyperLogLog<S> {
     fn from(HyperLogLog { registers, hasher }: HyperLogLog<S>) -> Self {
         Self { registers: registers.into(), hasher }
     }
 }
 
 /// Gives the sketch to one owner, in the dense form.
-impl<S> From<AtomicHyperLogLog<S>> for HyperLogLog<S> {
+impl<S: KeyHasher> From<AtomicHyperLogLog<S>> for HyperLogLog<S> {
     fn from(HyperLogLog { registers, hasher }: AtomicHyperLogLog<S>) -> Self {
         let AtomicRegisters { registers, params } = registers;
         let registers = registers.into_iter().map(AtomicU8::into_inner).collect();

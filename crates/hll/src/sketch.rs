@@ -99,7 +99,7 @@ impl HyperLogLog {
     }
 }
 
-impl<S> HyperLogLog<S> {
+impl<S: KeyHasher> HyperLogLog<S> {
     /// Creates an empty sketch. Allocates nothing.
     pub fn from_params(params: HllParams, hasher: S) -> Self
     where
@@ -204,9 +204,7 @@ impl<S> HyperLogLog<S> {
             Form::Dense(dense) => dense.martingale_estimate(),
         }
     }
-}
 
-impl<S: KeyHasher> HyperLogLog<S> {
     /// Inserts `key`. Returns `true` if the state changed: the key was not inserted before.
     ///
     /// `false` means that the key was inserted before, or that the keys before it hide it. The order of inserts makes

@@ -88,7 +88,7 @@ impl UltraLogLog {
     }
 }
 
-impl<S> UltraLogLog<S> {
+impl<S: KeyHasher> UltraLogLog<S> {
     /// Creates an empty sketch.
     pub fn from_params(params: HllParams, hasher: S) -> Self
     where
@@ -136,9 +136,7 @@ impl<S> UltraLogLog<S> {
         let dropped = self.precision() - precision;
         self.registers.chunks_exact(1 << dropped).map(move |block| register::fold(block, dropped))
     }
-}
 
-impl<S: KeyHasher> UltraLogLog<S> {
     /// Inserts `key`. Returns `true` if the state changed: the key was not inserted before.
     ///
     /// # Complexity

@@ -13,9 +13,9 @@ use crate::internal::GOLDEN_RATIO;
 
 #[cfg(feature = "ahash")]
 pub use ahash;
-pub use default::{DefaultHashBuilder, DefaultHasher};
+pub use default::DefaultHashBuilder;
 pub use key::{Avalanching, KeyHasher, Mixed};
-pub use sip::{SipHashBuilder, SipHasher};
+pub use sip::SipHashBuilder;
 
 /// Mixes a 64-bit hash, so that every bit of the result depends on every bit of `hash`.
 ///

@@ -81,33 +81,30 @@ pub use pds_params as params;
 #[cfg(all(feature = "blocked", feature = "alloc", target_has_atomic = "64"))]
 pub use bloom_blocked::AtomicBlockedBloomFilter;
 #[cfg(all(feature = "blocked", feature = "alloc"))]
-pub use bloom_blocked::{BlockedBloomFilter, BlockedBloomFilterView, SplitBlockBloomFilter};
+pub use bloom_blocked::{BlockedBloomFilter, SplitBlockBloomFilter};
 #[cfg(all(feature = "blocked", feature = "alloc", not(feature = "bloom")))]
 pub use bloom_blocked::{Health, HealthStatus};
 #[cfg(all(feature = "bloom", feature = "alloc", target_has_atomic = "64"))]
 pub use bloom_core::AtomicBloomFilter;
 #[cfg(all(feature = "bloom", feature = "alloc"))]
-pub use bloom_core::{BloomFilter, BloomFilterView, Health, HealthStatus};
+pub use bloom_core::{BloomFilter, Health, HealthStatus};
 #[cfg(all(feature = "counting", feature = "alloc"))]
-pub use bloom_counting::{
-    BlockedCountingBloomFilter, BlockedCountingBloomFilterView, CountingBloomFilter,
-    CountingBloomFilterView,
-};
+pub use bloom_counting::{BlockedCountingBloomFilter, CountingBloomFilter};
 #[cfg(all(feature = "cms", feature = "alloc", target_has_atomic = "64"))]
 pub use cms::AtomicCountMinSketch;
 #[cfg(all(feature = "cms", feature = "alloc"))]
-pub use cms::{CountMinSketch, CountMinSketchView, CountSketch, CountSketchView};
+pub use cms::{CountMinSketch, CountSketch};
 #[cfg(all(feature = "cuckoo", feature = "alloc"))]
-pub use cuckoo::{CuckooFilter, CuckooFilterView};
+pub use cuckoo::CuckooFilter;
 #[cfg(feature = "alloc")]
 pub use dynamic::{DynFilter, DynFilterView, DynSketch};
 #[cfg(all(feature = "fuse", feature = "alloc"))]
-pub use fuse::{FuseFilter, FuseFilterView, RibbonFilter, RibbonFilterView};
+pub use fuse::{ExactFilter, FuseFilter, RetrievalMap, RibbonFilter, UpdatableMap};
 #[cfg(all(feature = "heavy-hitters", feature = "alloc"))]
 pub use heavy_hitters::{HeavyHitters, SketchedHeavyHitters, TopK};
 #[cfg(all(feature = "hll", feature = "alloc", target_has_atomic = "8"))]
 pub use hll::AtomicHyperLogLog;
 #[cfg(all(feature = "hll", feature = "alloc"))]
-pub use hll::{HyperLogLog, HyperLogLogView, UltraLogLog, UltraLogLogView};
+pub use hll::{HyperLogLog, UltraLogLog};
 pub use pds_params::Estimate;
 pub use typed::Typed;

@@ -189,7 +189,7 @@ impl Structure {
 
     /// Returns the path of the type for code that depends only on `pds`.
     #[must_use]
-    pub fn path(&self) -> Path<'_> {
+    pub fn path(&self) -> impl fmt::Display {
         Path(self)
     }
 }
@@ -215,9 +215,7 @@ impl fmt::Display for Structure {
     }
 }
 
-/// The result of [`Structure::path`].
-#[derive(Clone, Copy, Debug)]
-pub struct Path<'a>(&'a Structure);
+struct Path<'a>(&'a Structure);
 
 impl fmt::Display for Path<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -63,7 +63,7 @@ pub struct Typed<F, K: ?Sized> {
     key: PhantomData<fn(&K)>,
 }
 
-impl<F, K: ?Sized> Typed<F, K> {
+impl<F, K: Hash + ?Sized> Typed<F, K> {
     /// Wraps `structure`. Keys that are already in it should be of type `K`.
     #[inline]
     pub const fn new(structure: F) -> Self {
@@ -81,23 +81,25 @@ impl<F, K: ?Sized> Typed<F, K> {
     pub fn into_inner(self) -> F {
         self.structure
     }
-}
 
-impl<F: Insert, K: Hash + ?Sized> Typed<F, K> {
     /// Inserts `key` into a structure that can refuse it. Returns `true` if it was not contained before.
     ///
     /// # Errors
     /// Those of the structure. Nothing is changed then.
     #[inline]
-    pub fn try_insert(&mut self, key: &K) -> Result<bool, F::Error> {
+    pub fn try_insert(&mut self, key: &K) -> Result<bool, F::Error>
+    where
+        F: Insert,
+    {
         self.structure.insert(key)
     }
-}
 
-impl<F: Insert<Error = Infallible>, K: Hash + ?Sized> Typed<F, K> {
     /// Inserts `key`. Returns `true` if it was not contained before.
     #[inline]
-    pub fn insert(&mut self, key: &K) -> bool {
+    pub fn insert(&mut self, key: &K) -> bool
+    where
+        F: Insert<Error = Infallible>,
+    {
         let Ok(new) = self.try_insert(key);
         new
     }
@@ -182,20 +184,20 @@ impl<F: serde::Serialize, K: ?Sized> serde::Serialize for Typed<F, K> {
 }
 
 #[cfg(feature = "serde")]
-impl<'de, F: serde::Deserialize<'de>, K: ?Sized> serde::Deserialize<'de> for Typed<F, K> {
+impl<'de, F: serde::Deserialize<'de>, K: Hash + ?Sized> serde::Deserialize<'de> for Typed<F, K> {
     fn deserialize<Z: serde::Deserializer<'de>>(deserializer: Z) -> Result<Self, Z::Error> {
         F::deserialize(deserializer).map(Self::new)
     }
 }
 
-impl<F, K: ?Sized> From<F> for Typed<F, K> {
+impl<F, K: Hash + ?Sized> From<F> for Typed<F, K> {
     fn from(structure: F) -> Self {
         Self::new(structure)
     }
 }
 
 // By hand, because a derive would require the same of `K`.
-impl<F: Clone, K: ?Sized> Clone for Typed<F, K> {
+impl<F: Clone, K: Hash + ?Sized> Clone for Typed<F, K> {
     fn clone(&self) -> Self {
         Self::new(self.structure.clone())
     }

@@ -58,7 +58,7 @@ mod structures {
         assert_eq!(filter.insert("here"), Ok(()));
         assert!(Remove::remove(&mut filter, "here") && !filter.contains("here"));
         let bytes = filter.to_bytes();
-        assert!(pds::CuckooFilterView::open(&bytes).is_ok_and(|view| view.is_empty()));
+        assert!(pds::cuckoo::CuckooFilterView::open(&bytes).is_ok_and(|view| view.is_empty()));
     }
 
     #[cfg(feature = "counting")]
@@ -67,14 +67,14 @@ mod structures {
         let mut filter = CountingBloomFilter::new(1_000, 0.001).expect("sound parameters");
         assert!(filter.insert("here") && filter.remove("here") && !filter.contains("here"));
         let bytes = filter.to_bytes();
-        let view: pds::CountingBloomFilterView<_> =
-            pds::CountingBloomFilterView::open(&bytes).expect("fresh");
+        let view: pds::counting::CountingBloomFilterView<_> =
+            pds::counting::CountingBloomFilterView::open(&bytes).expect("fresh");
         assert!(!Membership::contains(&view, "here"));
         let mut lines = BlockedCountingBloomFilter::new(1_000, 0.001).expect("sound parameters");
         assert!(lines.insert("here"));
         assert_eq!(Frequency::estimate(&lines, "here"), 1);
         let bytes = lines.to_bytes();
-        let view = pds::BlockedCountingBloomFilterView::open(&bytes).expect("fresh");
+        let view = pds::counting::BlockedCountingBloomFilterView::open(&bytes).expect("fresh");
         assert_eq!(Frequency::estimate(&view, "here"), 1);
     }
 

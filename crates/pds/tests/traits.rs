@@ -14,7 +14,13 @@
 use core::fmt::Debug;
 use core::hash::{Hash, Hasher};
 
+use pds::blocked::BlockedBloomFilterView;
+use pds::bloom::BloomFilterView;
+use pds::cms::{CountMinSketchView, CountSketchView};
+use pds::counting::{BlockedCountingBloomFilterView, CountingBloomFilterView};
+use pds::cuckoo::CuckooFilterView;
 use pds::hash::*;
+use pds::hll::{HyperLogLogView, UltraLogLogView};
 use pds::traits::*;
 use pds::*;
 

@@ -46,52 +46,67 @@ pub trait ParquetValue {
     fn parquet_hash(&self) -> u64;
 }
 
-macro_rules! numbers {
-    ($($number:ty),*) => {$(
-        impl ParquetValue for $number {
+/// `i32`, `i64`, `f32` and `f64`; `[u8]`, `[u8; N]`, `Vec<u8>`, `str` and `String`; references to these.
+impl<V: plain::Plain + ?Sized> ParquetValue for V {
+    #[inline]
+    fn parquet_hash(&self) -> u64 {
+        xxh64(self.plain().as_ref(), 0)
+    }
+}
+
+mod plain {
+    /// A value with a plain encoding of its own.
+    pub trait Plain {
+        fn plain(&self) -> impl AsRef<[u8]>;
+    }
+}
+
+macro_rules! plain {
+    ($($value:ty, $to:ident;)*) => {$(
+        impl plain::Plain for $value {
             #[inline]
-            fn parquet_hash(&self) -> u64 {
-                xxh64(&self.to_le_bytes(), 0)
+            fn plain(&self) -> impl AsRef<[u8]> {
+                self.$to()
             }
         }
     )*};
 }
+plain! {
+    i32, to_le_bytes;
+    i64, to_le_bytes;
+    f32, to_le_bytes;
+    f64, to_le_bytes;
+    str, as_bytes;
+    String, as_bytes;
+    Vec<u8>, as_slice;
+}
 
-numbers!(i32, i64, f32, f64);
+impl plain::Plain for [u8] {
+    #[inline]
+    fn plain(&self) -> impl AsRef<[u8]> {
+        self
+    }
+}
+
+impl<const N: usize> plain::Plain for [u8; N] {
+    #[inline]
+    fn plain(&self) -> impl AsRef<[u8]> {
+        self
+    }
+}
+
+impl<V: plain::Plain + ?Sized> plain::Plain for &V {
+    #[inline]
+    fn plain(&self) -> impl AsRef<[u8]> {
+        (**self).plain()
+    }
+}
 
 /// A floating-point number of a Parquet column, FLOAT or DOUBLE.
 pub trait ParquetFloat: ParquetValue + Copy + PartialEq + Neg<Output = Self> {}
 
 impl ParquetFloat for f32 {}
 impl ParquetFloat for f64 {}
-
-macro_rules! byte_strings {
-    ($($string:ty),*) => {$(
-        impl ParquetValue for $string {
-            #[inline]
-            fn parquet_hash(&self) -> u64 {
-                let bytes: &[u8] = self.as_ref();
-                xxh64(bytes, 0)
-            }
-        }
-    )*};
-}
-
-byte_strings!([u8], Vec<u8>, str, String);
-
-impl<const N: usize> ParquetValue for [u8; N] {
-    #[inline]
-    fn parquet_hash(&self) -> u64 {
-        self.as_slice().parquet_hash()
-    }
-}
-
-impl<V: ParquetValue + ?Sized> ParquetValue for &V {
-    #[inline]
-    fn parquet_hash(&self) -> u64 {
-        (**self).parquet_hash()
-    }
-}
 
 /// A program that writes Parquet files. Each rounds the size of a filter in its own way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

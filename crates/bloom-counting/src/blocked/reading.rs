@@ -12,7 +12,7 @@ use pds_params::BlockedCountingParams;
 
 use crate::BlockedCountingBloomFilter;
 
-impl<S, W> BlockedCountingBloomFilter<S, W> {
+impl<S: KeyHasher, W: WordSource> BlockedCountingBloomFilter<S, W> {
     /// Returns the hasher.
     #[must_use]
     pub const fn hasher(&self) -> &S {
@@ -44,7 +44,7 @@ impl<S, W> BlockedCountingBloomFilter<S, W> {
     }
 
     /// Checks that two filters have equal shapes and hashers.
-    pub(crate) fn check_compatible<V>(
+    pub(crate) fn check_compatible<V: WordSource>(
         &self,
         other: &BlockedCountingBloomFilter<S, V>,
     ) -> Result<(), Incompatible>
@@ -54,9 +54,7 @@ impl<S, W> BlockedCountingBloomFilter<S, W> {
         Incompatible::check_shape("number of lines", self.num_lines(), other.num_lines())?;
         Incompatible::check_hasher(&self.hasher, &other.hasher)
     }
-}
 
-impl<S, W: WordSource> BlockedCountingBloomFilter<S, W> {
     /// Tests by [its hash](KeyHasher#hashes-of-your-own) whether a key may be contained. `false` is certain.
     #[inline]
     #[must_use]
@@ -114,9 +112,7 @@ impl<S, W: WordSource> BlockedCountingBloomFilter<S, W> {
     pub fn false_positive_rate(&self) -> f64 {
         self.counters.rate()
     }
-}
 
-impl<S: KeyHasher, W: WordSource> BlockedCountingBloomFilter<S, W> {
     /// Tests whether `key` may be contained. `false` is certain.
     ///
     /// # Complexity
@@ -180,7 +176,7 @@ impl<S: KeyHasher, W: WordSource> Frequency for BlockedCountingBloomFilter<S, W>
     }
 }
 
-impl<S, W: WordSource> fmt::Debug for BlockedCountingBloomFilter<S, W> {
+impl<S: KeyHasher, W: WordSource> fmt::Debug for BlockedCountingBloomFilter<S, W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct(W::name_of([
             "BlockedCountingBloomFilter",

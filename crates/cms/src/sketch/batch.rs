@@ -13,7 +13,7 @@ pub(crate) const BATCH: usize = 64;
 // A smaller sketch is in the second-level cache. Reading that takes less time than computing the places twice.
 pub(super) const PREFETCH_FROM: usize = 1 << 20;
 
-impl<S, C: Counter> CountMinSketch<S, C> {
+impl<S: KeyHasher, C: Counter> CountMinSketch<S, C> {
     /// Counts one more of each key with these [hashes](KeyHasher#hashes-of-your-own).
     ///
     /// The counters are the same as after single calls. This is faster if the sketch exceeds the cache.
@@ -39,9 +39,7 @@ impl<S, C: Counter> CountMinSketch<S, C> {
             }
         }
     }
-}
 
-impl<S: KeyHasher, C: Counter> CountMinSketch<S, C> {
     /// Counts one more of each key.
     ///
     /// The counters are the same as after single calls. This is faster if the sketch exceeds the cache.

@@ -14,7 +14,7 @@ use crate::counters::{Counted, CounterStorage, Rows, Tally};
 use crate::numbers::{error_of, median, real};
 use crate::{Count, CountInterval, Counter};
 
-impl<S, C: Counter, W: CounterStorage> CountMinSketch<S, C, W> {
+impl<S: KeyHasher, C: Counter, W: CounterStorage> CountMinSketch<S, C, W> {
     /// Returns the sum of all counts inserted. It saturates at 2^64 - 1.
     #[must_use]
     pub fn total(&self) -> u64 {
@@ -131,9 +131,7 @@ impl<S, C: Counter, W: CounterStorage> CountMinSketch<S, C, W> {
     pub(crate) fn counted(&self) -> Counted {
         self.tally.counted()
     }
-}
 
-impl<S: KeyHasher, C: Counter, W: CounterStorage> CountMinSketch<S, C, W> {
     /// Estimates how often `key` came: never less, unless the answer is saturated.
     ///
     /// # Complexity
@@ -225,7 +223,7 @@ impl<S: KeyHasher, C: Counter, W: CounterStorage> Frequency for CountMinSketch<S
     }
 }
 
-impl<S, C: Counter, W: CounterStorage> fmt::Debug for CountMinSketch<S, C, W> {
+impl<S: KeyHasher, C: Counter, W: CounterStorage> fmt::Debug for CountMinSketch<S, C, W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const NAMES: [&str; 3] = ["CountMinSketch", "AtomicCountMinSketch", "CountMinSketchView"];
         f.debug_struct(W::name_of(NAMES))

@@ -34,7 +34,7 @@ impl Update {
     }
 }
 
-impl<S, C: Counter> CountMinSketch<S, C> {
+impl<S: KeyHasher, C: Counter> CountMinSketch<S, C> {
     /// Counts one more of a key, by its [hash](KeyHasher#hashes-of-your-own). Returns the new estimate.
     #[inline]
     pub fn insert_hash(&mut self, hash: u64) -> Count {
@@ -129,9 +129,7 @@ impl<S, C: Counter> CountMinSketch<S, C> {
         self.counters.fill(0);
         self.tally = Counted::nothing::<C>();
     }
-}
 
-impl<S: KeyHasher, C: Counter> CountMinSketch<S, C> {
     /// Counts one more of `key`. Returns the new estimate.
     ///
     /// # Complexity

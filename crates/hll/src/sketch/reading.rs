@@ -17,15 +17,13 @@ use crate::estimator::{
 };
 use crate::storage::RegisterSource;
 
-impl<S, W> HyperLogLog<S, W> {
+impl<S: KeyHasher, W: RegisterSource> HyperLogLog<S, W> {
     /// Returns the hasher.
     #[must_use]
     pub const fn hasher(&self) -> &S {
         &self.hasher
     }
-}
 
-impl<S, W: RegisterSource> HyperLogLog<S, W> {
     /// Estimates the number of distinct keys: by Ertl's improved raw estimator if dense, by linear counting of 26-bit
     /// prefixes while sparse.
     ///
@@ -159,7 +157,7 @@ impl<S: KeyHasher, W: RegisterSource> Cardinality for HyperLogLog<S, W> {
     }
 }
 
-impl<S, W: RegisterSource> fmt::Debug for HyperLogLog<S, W> {
+impl<S: KeyHasher, W: RegisterSource> fmt::Debug for HyperLogLog<S, W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names = ["HyperLogLog", "AtomicHyperLogLog", "HyperLogLogView"];
         f.debug_struct(W::name_of(names))

@@ -15,7 +15,7 @@ use super::register::histogram;
 use crate::estimator::{interval, ultra_fgra, ultra_likelihood, ultra_maximum_likelihood};
 use crate::storage::RegisterBytes;
 
-impl<S, W> UltraLogLog<S, W> {
+impl<S: KeyHasher, W: RegisterBytes> UltraLogLog<S, W> {
     /// Returns the precision p, the binary logarithm of the number of registers.
     #[must_use]
     pub const fn precision(&self) -> u32 {
@@ -39,9 +39,7 @@ impl<S, W> UltraLogLog<S, W> {
     pub const fn size_in_bytes(&self) -> u64 {
         self.params.num_registers()
     }
-}
 
-impl<S, W: RegisterBytes> UltraLogLog<S, W> {
     /// Estimates the number of distinct keys by the fast generalised remaining area, with an error of about 0.782 / sqrt(m).
     ///
     /// # Complexity
@@ -108,7 +106,7 @@ impl<S: KeyHasher, W: RegisterBytes> Cardinality for UltraLogLog<S, W> {
     }
 }
 
-impl<S, W: RegisterBytes> fmt::Debug for UltraLogLog<S, W> {
+impl<S: KeyHasher, W: RegisterBytes> fmt::Debug for UltraLogLog<S, W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct(W::name_of(["UltraLogLog", "UltraLogLogView"]))
             .field("precision", &self.precision())

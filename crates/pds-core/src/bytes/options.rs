@@ -120,9 +120,7 @@ impl<H, K> ByteOptions<H, K> {
         self.max_bytes = Some(max_bytes);
         self
     }
-}
 
-impl<H, K> ByteOptions<H, K> {
     /// Returns the portable bytes of a structure.
     ///
     /// # Complexity

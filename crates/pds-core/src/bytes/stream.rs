@@ -69,9 +69,7 @@ impl<R: Read> EnvelopeReader<R> {
         }
         Ok(opened)
     }
-}
 
-impl<R: Read> EnvelopeReader<R> {
     /// Returns the header.
     #[must_use]
     pub const fn header(&self) -> &Header {

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::time::Instant;
 
 use pds::BloomFilter;
-use pds::hash::DefaultHashBuilder;
+use pds::hash::{DefaultHashBuilder, KeyHasher};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -72,7 +72,7 @@ pub(crate) fn ask<T>(items: &[T], answer: impl Fn(&T) -> bool) -> Asked {
 /// Five standard errors are allowed, and five answers if they are few. The promise is for the mean: the rate of a
 /// single filter differs from it by 0.55 k / sqrt(m) for k hashes and m bits. The fill gives the rate of independent
 /// positions. Below 1,000 bits a filter has another law, and nothing is checked.
-pub(crate) fn assert_rate<S>(filter: &BloomFilter<S>, wrong: usize, asked: usize) {
+pub(crate) fn assert_rate<S: KeyHasher>(filter: &BloomFilter<S>, wrong: usize, asked: usize) {
     if filter.num_bits() < 1_000 {
         return;
     }

@@ -11,11 +11,13 @@ use crate::registry::Structure;
 pub struct Reason {
     /// The structure that was not chosen.
     pub structure: &'static Structure,
-    /// The reason.
+    /// The reason, for the tests of the comparison.
+    #[doc(hidden)]
     pub against: Against,
 }
 
-/// A reason against a structure.
+/// A reason against a structure, whose words [`Reason`] shows.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Against {

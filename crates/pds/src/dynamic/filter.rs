@@ -115,14 +115,12 @@ impl<S: PublicSeed + Clone + Send + Sync + 'static> DynFilter<S> {
     }
 }
 
-impl<S: PortableHasher + Clone + 'static> DynFilter<S> {
+impl<S: PortableHasher + Clone + Send + Sync + 'static> DynFilter<S> {
     /// Holds a filter of one kind. `From` is the public form.
     pub(crate) fn of<F: FilterKind<S>>(filter: F) -> Self {
         Self { hasher: filter.hasher().clone(), filter: Box::new(filter) }
     }
-}
 
-impl<S: PortableHasher + Clone + Send + Sync + 'static> DynFilter<S> {
     /// Builds the filter of a candidate, if its kind is among those of this type.
     pub(crate) fn of_candidate(
         candidate: &Candidate,
@@ -137,7 +135,7 @@ struct Build<'a, S> {
     hasher: Option<S>,
 }
 
-impl<S: PortableHasher + Clone + 'static> FilterVisitor<S> for Build<'_, S> {
+impl<S: PortableHasher + Clone + Send + Sync + 'static> FilterVisitor<S> for Build<'_, S> {
     type Output = Result<DynFilter<S>, AllocError>;
 
     fn visit<F: FilterKind<S>>(&mut self) -> Option<Self::Output> {
@@ -149,7 +147,7 @@ impl<S: PortableHasher + Clone + 'static> FilterVisitor<S> for Build<'_, S> {
     }
 }
 
-impl<S: 'static> DynFilter<S> {
+impl<S: KeyHasher + 'static> DynFilter<S> {
     /// Returns the kind of the filter.
     #[must_use]
     pub fn kind(&self) -> Kind {
@@ -274,9 +272,7 @@ impl<S: 'static> DynFilter<S> {
     pub fn health(&self) -> Option<crate::Health> {
         self.filter.health()
     }
-}
 
-impl<S: KeyHasher + 'static> DynFilter<S> {
     /// Tests whether `key` may be in the set. `false` is certain.
     ///
     /// # Complexity
@@ -393,7 +389,9 @@ struct Decode<E, S> {
     hasher: Option<S>,
 }
 
-impl<E: OpenEnvelope, S: PortableHasher + Clone + 'static> FilterVisitor<S> for Decode<E, S> {
+impl<E: OpenEnvelope, S: PortableHasher + Clone + Send + Sync + 'static> FilterVisitor<S>
+    for Decode<E, S>
+{
     type Output = Result<DynFilter<S>, E::Error>;
 
     fn visit<F: FilterKind<S>>(&mut self) -> Option<Self::Output> {

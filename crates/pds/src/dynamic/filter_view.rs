@@ -74,7 +74,7 @@ impl<'a> DynFilterView<'a> {
     }
 }
 
-impl<S> DynFilterView<'_, S> {
+impl<S: KeyHasher> DynFilterView<'_, S> {
     /// Verifies the payload: its checksum, and everything else that the kind can check.
     ///
     /// # Errors
@@ -169,9 +169,7 @@ impl<S> DynFilterView<'_, S> {
     pub fn health(&self) -> Option<crate::Health> {
         self.view.health()
     }
-}
 
-impl<S: KeyHasher> DynFilterView<'_, S> {
     /// Tests whether `key` may be in the set. `false` is certain.
     ///
     /// # Complexity

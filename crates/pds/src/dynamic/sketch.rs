@@ -111,7 +111,7 @@ impl<S: PortableHasher + Clone + 'static> DynSketch<S> {
     }
 }
 
-impl<S: 'static> DynSketch<S> {
+impl<S: KeyHasher + 'static> DynSketch<S> {
     /// Returns the kind of the sketch.
     #[must_use]
     pub fn kind(&self) -> Kind {
@@ -188,9 +188,7 @@ impl<S: 'static> DynSketch<S> {
     pub fn size_in_bytes(&self) -> u64 {
         self.sketch.size_in_bytes()
     }
-}
 
-impl<S: KeyHasher + 'static> DynSketch<S> {
     /// Inserts `key`.
     #[inline]
     pub fn insert<K: Hash + ?Sized>(&mut self, key: &K) {

@@ -2,7 +2,8 @@
 
 use crate::validate::proofs::{Claims, History, Random, next, some};
 use pds::hll::redis::RedisHyperLogLog;
-use pds::{AtomicHyperLogLog, HyperLogLog, HyperLogLogView, UltraLogLog, UltraLogLogView};
+use pds::hll::{HyperLogLogView, UltraLogLogView};
+use pds::{AtomicHyperLogLog, HyperLogLog, UltraLogLog};
 use std::collections::HashSet;
 
 pub(super) const HISTORIES: [History; 4] = [
