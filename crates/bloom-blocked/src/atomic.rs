@@ -55,7 +55,8 @@ impl<S: KeyHasher> AtomicBlockedBloomFilter<S> {
     /// Returns the same filter for one owner, in constant time.
     #[must_use]
     pub fn into_plain(self) -> BlockedBloomFilter<S> {
-        self.into()
+        let Self { blocks, params, hasher } = self;
+        BlockedBloomFilter { blocks: blocks.into_storage(&params), params, hasher }
     }
 
     /// Copies the filter into a plain one, while other threads may insert.
@@ -163,13 +164,6 @@ fn insert(layout: &Layout, block: &[AtomicU64; LANES], hash: u64) -> bool {
 /// Opens the filter to other threads, in constant time.
 impl<S: KeyHasher> From<BlockedBloomFilter<S>> for AtomicBlockedBloomFilter<S> {
     fn from(BlockedBloomFilter { blocks, params, hasher }: BlockedBloomFilter<S>) -> Self {
-        Self { blocks: blocks.into_storage(&params), params, hasher }
-    }
-}
-
-/// Gives the filter to one owner, in constant time.
-impl<S: KeyHasher> From<AtomicBlockedBloomFilter<S>> for BlockedBloomFilter<S> {
-    fn from(BlockedBloomFilter { blocks, params, hasher }: AtomicBlockedBloomFilter<S>) -> Self {
         Self { blocks: blocks.into_storage(&params), params, hasher }
     }
 }

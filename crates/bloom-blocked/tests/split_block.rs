@@ -256,7 +256,7 @@ fn all_storages_have_the_same_bits_and_answers() {
     assert_eq!(view.false_positive_rate(), plain.false_positive_rate());
     assert_eq!(view.fill_ratio(), plain.fill_ratio());
     assert!(view.shrink_to_rate(0.9).unwrap() == plain.shrink_to_rate(0.9).unwrap());
-    assert!(SplitBlockBloomFilter::from(shared) == plain);
+    assert!(shared.into_plain() == plain);
 
     for wrong in [0, 31, 33] {
         let error = SplitBlockBloomFilterView::open(&bytes[..wrong]).unwrap_err();

@@ -130,12 +130,6 @@ impl<S: KeyHasher> From<BloomFilter<S>> for AtomicBloomFilter<S> {
     }
 }
 
-impl<S: KeyHasher> From<AtomicBloomFilter<S>> for BloomFilter<S> {
-    fn from(shared: AtomicBloomFilter<S>) -> Self {
-        shared.into_plain()
-    }
-}
-
 impl<S: KeyHasher> Insert for AtomicBloomFilter<S> {
     type Error = Infallible;
 

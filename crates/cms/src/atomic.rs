@@ -120,12 +120,6 @@ impl<S: KeyHasher, C: Counter> TryFrom<CountMinSketch<S, C>> for AtomicCountMinS
     }
 }
 
-impl<S: KeyHasher, C: Counter> From<AtomicCountMinSketch<S, C>> for CountMinSketch<S, C> {
-    fn from(shared: AtomicCountMinSketch<S, C>) -> Self {
-        shared.into_plain()
-    }
-}
-
 /// Inserts as into a [`CountMinSketch`], if no other thread inserts the key at the same time.
 impl<S: KeyHasher, C: Counter> Insert for AtomicCountMinSketch<S, C> {
     type Error = Infallible;

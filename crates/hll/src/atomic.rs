@@ -103,7 +103,9 @@ impl<S: KeyHasher> AtomicHyperLogLog<S> {
     /// Returns the same sketch for one owner, in the dense form and without a copy.
     #[must_use]
     pub fn into_plain(self) -> HyperLogLog<S> {
-        self.into()
+        let AtomicRegisters { registers, params } = self.registers;
+        let registers = registers.into_iter().map(AtomicU8::into_inner).collect();
+        HyperLogLog::from_registers(registers, params, self.hasher)
     }
 
     /// Copies the sketch into a plain one, in the dense form, while other threads may insert.
@@ -205,15 +207,6 @@ fn raise(register: &impl Register, rank: u8) -> bool {
 impl<S: KeyHasher> From<HyperLogLog<S>> for AtomicHyperLogLog<S> {
     fn from(HyperLogLog { registers, hasher }: HyperLogLog<S>) -> Self {
         Self { registers: registers.into(), hasher }
-    }
-}
-
-/// Gives the sketch to one owner, in the dense form.
-impl<S: KeyHasher> From<AtomicHyperLogLog<S>> for HyperLogLog<S> {
-    fn from(HyperLogLog { registers, hasher }: AtomicHyperLogLog<S>) -> Self {
-        let AtomicRegisters { registers, params } = registers;
-        let registers = registers.into_iter().map(AtomicU8::into_inner).collect();
-        Self::from_registers(registers, params, hasher)
     }
 }
 

@@ -34,10 +34,8 @@ pub use fill::{
     set_bits_standard_deviation,
 };
 #[doc(hidden)]
-pub use rate::{instance_rate_relative_spread, rate};
-pub use rate::{
-    rate_asymptotic, split_block_bits, split_block_rate, split_block_rate_with_collisions,
-};
+pub use rate::{instance_rate_relative_spread, rate, split_block_rate_with_collisions};
+pub use rate::{rate_asymptotic, split_block_bits, split_block_rate};
 pub use sizing::split_blocks;
 
 /// The bits per block: one cache line of current machines.

@@ -9,6 +9,8 @@ pub(crate) mod params;
 #[doc(hidden)]
 pub mod sparse;
 
+// `HllParams::standard_error_at` answers for a sketch.
+#[doc(hidden)]
 pub use error::{Sketch, relative_standard_error};
 pub use params::CardinalityEstimator;
 

@@ -29,6 +29,8 @@ pub use cuckoo::params::CuckooParams;
 pub use error::ParamError;
 pub use estimate::Estimate;
 pub use fuse::params::FuseParams;
+// The sizes of exact sets, for the comparison in `pds`.
+#[doc(hidden)]
 pub use hash_table::HashTableParams;
 pub use hll::params::HllParams;
 pub use ribbon::params::RibbonParams;

@@ -190,12 +190,6 @@ impl<'de, F: serde::Deserialize<'de>, K: Hash + ?Sized> serde::Deserialize<'de> 
     }
 }
 
-impl<F, K: Hash + ?Sized> From<F> for Typed<F, K> {
-    fn from(structure: F) -> Self {
-        Self::new(structure)
-    }
-}
-
 // By hand, because a derive would require the same of `K`.
 impl<F: Clone, K: Hash + ?Sized> Clone for Typed<F, K> {
     fn clone(&self) -> Self {

@@ -317,7 +317,7 @@ mod typed {
 
     #[test]
     fn extend_and_merge() {
-        let [mut one, mut other] = [filter(), filter()].map(Typed::<_, u64>::from);
+        let [mut one, mut other] = [filter(), filter()].map(Typed::<_, u64>::new);
         one.extend([1, 2]);
         other.extend(&[2, 3]);
         one.merge(&other).expect("the same shape and hasher");

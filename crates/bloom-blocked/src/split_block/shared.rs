@@ -38,7 +38,7 @@ impl AtomicSplitBlockBloomFilter {
     /// Returns the same filter for one owner, in constant time.
     #[must_use]
     pub fn into_plain(self) -> SplitBlockBloomFilter {
-        self.into()
+        SplitBlockBloomFilter { words: Words::from(self.words) }
     }
 
     /// Inserts a value. Returns `true` if this call set at least one of its bits.
@@ -112,12 +112,5 @@ impl Visitor for Inserts<'_> {
 impl From<SplitBlockBloomFilter> for AtomicSplitBlockBloomFilter {
     fn from(plain: SplitBlockBloomFilter) -> Self {
         Self { words: plain.words.into() }
-    }
-}
-
-/// Gives the filter to one owner, in constant time.
-impl From<AtomicSplitBlockBloomFilter> for SplitBlockBloomFilter {
-    fn from(shared: AtomicSplitBlockBloomFilter) -> Self {
-        Self { words: Words::from(shared.words) }
     }
 }

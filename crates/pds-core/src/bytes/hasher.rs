@@ -66,9 +66,6 @@ impl StoredHasher {
 
 /// Hasher of a structure with portable bytes: any [`PortableHasher`], or [`NoHasher`]. Nothing else implements it.
 pub trait MaybeHasher: Sized + sealed::Sealed {
-    /// Whether the seed is a secret. A secret is written only on request.
-    const SECRET: bool;
-
     /// Returns the hasher as the head states it.
     #[doc(hidden)]
     fn stored(&self, key: SecretKey) -> Option<StoredHasher>;
@@ -88,8 +85,6 @@ mod sealed {
 }
 
 impl<S: PortableHasher> MaybeHasher for S {
-    const SECRET: bool = <S as PortableHasher>::SECRET;
-
     fn stored(&self, key: SecretKey) -> Option<StoredHasher> {
         let written = !<S as PortableHasher>::SECRET || key == SecretKey::Include;
         let (seed, probe) = (written.then(|| self.to_seed()), probe(self));
@@ -140,8 +135,6 @@ impl<S: PortableHasher> MaybeHasher for S {
 pub struct NoHasher;
 
 impl MaybeHasher for NoHasher {
-    const SECRET: bool = false;
-
     fn stored(&self, _: SecretKey) -> Option<StoredHasher> {
         None
     }

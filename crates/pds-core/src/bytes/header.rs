@@ -77,6 +77,7 @@ impl Header {
     }
 
     /// Returns the offset of the kind.
+    #[doc(hidden)]
     #[must_use]
     pub const fn kind_offset(&self) -> u64 {
         self.at + Self::KIND_AT as u64
