@@ -511,7 +511,7 @@ fn views_own_bytes_of_any_source() {
 #[test]
 fn static_filters_take_no_key() {
     let own = RibbonFilter::new(0..ITEMS, 0.01).unwrap();
-    let mut filter = DynFilter::new(own.clone());
+    let mut filter = DynFilter::from(own.clone());
     assert_eq!(filter.insert(&1u64), Err(InsertError::Static));
     assert_eq!(filter.insert(&1u64).unwrap_err().to_string(), STATIC);
     assert_eq!(filter.remove(&1u64), None);
