@@ -37,6 +37,7 @@ structures! {
     counting [decode view mutate ops] in "../../crates/bloom-counting/tests/mutations/bodies.rs";
     cuckoo [decode view mutate ops] in "../../crates/cuckoo/tests/mutations/bodies.rs";
     cms [decode view mutate ops] in "../../crates/cms/tests/mutations/bodies.rs";
+    fuse [decode view mutate ops] in "../../crates/fuse/tests/mutations/bodies.rs";
     heavy_hitters [decode mutate ops] in "../../crates/heavy-hitters/tests/mutations/bodies.rs";
     hll [decode view mutate ops] in "../../crates/hll/tests/mutations/bodies.rs";
 }

@@ -157,7 +157,7 @@ impl Layer {
 #[test]
 fn filters_are_read_as_the_pages_say() {
     for (keys, steps, preset) in [
-        (1, 2_048, Preset::Compact),
+        (1, 2_048_u32, Preset::Compact),
         (10, 640, Preset::Compact),
         (63, 2_048, Preset::Compact),
         (64, 256, Preset::Compact),
