@@ -51,6 +51,7 @@ fn class(rank: u64) -> u64 {
 
 /// Returns the word of a rank.
 fn word(rank: u64) -> String {
-    let digits = (0..=rank.ilog2() / 4).map(|digit| rank >> (4 * digit) & 15);
+    let digits = format!("{rank:x}");
+    let digits = digits.chars().filter_map(|digit| digit.to_digit(16));
     digits.map(|digit| SYLLABLES[digit as usize]).collect()
 }

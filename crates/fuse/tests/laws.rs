@@ -176,7 +176,7 @@ fn every_number_of_keys_builds() {
     }
 }
 
-/// 11 minutes of one processor: `cargo test -p fuse --release --test laws -- --ignored`.
+/// 12 minutes on a busy machine: `cargo test -p fuse --all-features --test laws -- --ignored`.
 #[test]
 #[ignore = "minutes"]
 fn every_number_of_keys_up_to_20_000_builds_with_three_seeds() {
