@@ -19,6 +19,7 @@ pub mod machine;
 pub mod membership;
 mod removal;
 pub mod report;
+pub mod static_filters;
 pub mod suite;
 
 use suite::Suite;
@@ -38,6 +39,8 @@ pub const SUITES: &[&Suite] = &[
     &counting::PORTABLE,
     &cuckoo::SUITE,
     &cuckoo::LARGE,
+    &static_filters::FUSE,
+    &static_filters::RIBBON,
     &frequency::SUITE,
     &cardinality::SUITE,
     &hashing::SUITE,

@@ -1,0 +1,247 @@
+//! Filters of static sets: lookups, sizes and construction, with hashes handed in.
+
+use core::error::Error;
+use core::hint::black_box;
+
+use pds::{FuseFilter, RibbonFilter};
+use pleat::filter::Ribbon;
+use xorf::{BinaryFuse8, BinaryFuse16, Filter};
+
+use crate::contest::Whole;
+use crate::goals::{Against, Goal};
+use crate::keys::{Keys, key};
+use crate::report::{Row, Unit};
+use crate::suite::{Bench, Effort, Outcome, Suite};
+
+/// Binary fuse filters of equal widths.
+pub const FUSE: Suite = Suite {
+    name: "fuse",
+    peers: &["xorf"],
+    goals: &[
+        than_xorf(FUSE_SMALL, "hit", 1.0),
+        than_xorf(FUSE_SMALL, "miss", 1.0),
+        than_xorf(FUSE_MILLION, "hit", 1.0),
+        than_xorf(FUSE_MILLION, "miss", 1.0),
+        than_xorf(FUSE_LARGE, "hit", 1.0),
+        than_xorf(FUSE_LARGE, "miss", 1.0),
+        than_xorf(FUSE_LARGE, "hit batch", 1.3),
+        than_xorf(FUSE_SMALL, "build", 1.0),
+        than_xorf(FUSE_MILLION, "build", 1.0),
+        than_xorf(FUSE_SMALL, "memory", 1.0),
+        than_xorf(FUSE_MILLION, "memory", 1.0),
+    ],
+    run: |bench| {
+        compare(
+            bench,
+            (8, fuse::<8>),
+            &[("xorf", "", |keys| Ok(Box::new(BinaryFuse8::try_from(keys)?)))],
+        )?;
+        compare(
+            bench,
+            (16, fuse::<16>),
+            &[("xorf", "", |keys| Ok(Box::new(BinaryFuse16::try_from(keys)?)))],
+        )
+    },
+};
+
+/// Ribbon filters of eight columns.
+pub const RIBBON: Suite = Suite {
+    name: "ribbon",
+    peers: &["xorf", "pleat"],
+    goals: &[
+        than_xorf(FUSE_HUNDRED_THOUSAND, "hit", 0.65),
+        than_xorf(FUSE_HUNDRED_THOUSAND, "miss", 0.65),
+        than_xorf(FUSE_MILLION, "hit", 0.45),
+        than_xorf(FUSE_MILLION, "miss", 0.45),
+        than_xorf(FUSE_LARGE, "hit", 0.85),
+        than_xorf(FUSE_LARGE, "hit batch", 1.3),
+        than_xorf(FUSE_MILLION, "build", 0.33),
+        than_pleat(FUSE_MILLION, "hit", 2.0),
+        than_pleat(FUSE_MILLION, "miss", 2.0),
+    ],
+    run: |bench| {
+        let pleat = "is a homogeneous ribbon of 64 slots, whose rate is above 2^-8";
+        compare(
+            bench,
+            (8, |keys| {
+                Ok(Box::new(RibbonFilter::builder().columns(8.0).build_hashes(keys.to_vec())?))
+            }),
+            &[
+                ("xorf", "is a binary fuse filter", |keys| {
+                    Ok(Box::new(BinaryFuse8::try_from(keys)?))
+                }),
+                ("pleat", pleat, |keys| Ok(Box::new(Ribbon::<8>::from_keys_pleated(keys)))),
+            ],
+        )
+    },
+};
+
+const FUSE_SMALL: &str = "10^4 keys, 8 bits";
+const FUSE_HUNDRED_THOUSAND: &str = "10^5 keys, 8 bits";
+const FUSE_MILLION: &str = "10^6 keys, 8 bits";
+const FUSE_LARGE: &str = "2 * 10^7 keys, 8 bits";
+
+/// Numbers of keys, and their names. The last one is measured by [`Effort::Full`] only.
+const SIZES: [(u64, &str); 4] =
+    [(10_000, "10^4"), (100_000, "10^5"), (1_000_000, "10^6"), (20_000_000, "2 * 10^7")];
+
+/// Lookups per block.
+const BLOCK: usize = 1 << 17;
+
+/// Absent keys by which rates are measured.
+const ABSENT: usize = 1 << 22;
+
+const fn than_xorf(case: &'static str, operation: &'static str, at_least: f64) -> Goal {
+    Goal { case, operation, against: Against::Peer("xorf"), at_least }
+}
+
+const fn than_pleat(case: &'static str, operation: &'static str, at_least: f64) -> Goal {
+    Goal { case, operation, against: Against::Peer("pleat"), at_least }
+}
+
+/// A filter under test. The loop is a provided method, so all contenders have the same one, each compiled for its filter.
+trait Static {
+    fn has(&self, hash: u64) -> bool;
+
+    fn bytes(&self) -> u64;
+
+    /// Tests hashes one by one. Returns how many are possibly contained.
+    fn count(&self, hashes: &[u64]) -> u64 {
+        hashes.iter().map(|&hash| u64::from(black_box(self).has(hash))).sum()
+    }
+
+    /// Tests hashes by the filter's own batch, if it has one.
+    fn count_batch(&self, hashes: &[u64], _answers: &mut [bool]) -> u64 {
+        self.count(hashes)
+    }
+}
+
+macro_rules! ours {
+    ($($filter:ty)*) => {$(
+        impl Static for $filter {
+            fn has(&self, hash: u64) -> bool {
+                self.contains_hash(hash)
+            }
+
+            fn bytes(&self) -> u64 {
+                self.size_in_bytes()
+            }
+
+            fn count_batch(&self, hashes: &[u64], answers: &mut [bool]) -> u64 {
+                self.contains_hash_batch(hashes, answers);
+                answers.iter().map(|&answer| u64::from(answer)).sum()
+            }
+        }
+    )*};
+}
+ours!(FuseFilter RibbonFilter);
+
+macro_rules! of_xorf {
+    ($($filter:ty)*) => {$(
+        impl Static for $filter {
+            fn has(&self, hash: u64) -> bool {
+                self.contains(&hash)
+            }
+
+            fn bytes(&self) -> u64 {
+                size_of_val(&*self.fingerprints) as u64
+            }
+        }
+    )*};
+}
+of_xorf!(BinaryFuse8 BinaryFuse16);
+
+impl Static for Ribbon<8> {
+    fn has(&self, hash: u64) -> bool {
+        self.contains(hash)
+    }
+
+    fn bytes(&self) -> u64 {
+        self.size_bytes() as u64
+    }
+
+    fn count_batch(&self, hashes: &[u64], answers: &mut [bool]) -> u64 {
+        self.contains_batch(hashes, answers);
+        answers.iter().map(|&answer| u64::from(answer)).sum()
+    }
+}
+
+/// Builds a filter of hashes.
+type Build = fn(&[u64]) -> Result<Box<dyn Static>, Box<dyn Error>>;
+
+fn fuse<const BITS: u32>(hashes: &[u64]) -> Result<Box<dyn Static>, Box<dyn Error>> {
+    // The copy of the hashes is part of the time.
+    let filter = FuseFilter::builder().fingerprint_bits(BITS).build_hashes(hashes.to_vec())?;
+    Ok(Box::new(filter))
+}
+
+/// Measures ours against peers, each a name, a note and how it is built, at every size.
+fn compare(
+    bench: &mut Bench<'_>,
+    (bits, ours): (u32, Build),
+    peers: &[(&'static str, &str, Build)],
+) -> Outcome {
+    let sizes = if bench.effort() == Effort::Full { &SIZES[..] } else { &SIZES[..3] };
+    for &(size, name) in sizes {
+        let hashes: Vec<u64> = (0..size).map(key).collect();
+        let case = format!("{name} keys, {bits} bits");
+        let built = ours(&hashes)?;
+        for &(peer, note, build) in peers {
+            let filters = [&*built, &*build(&hashes)?];
+            let note =
+                |row: Row| if note.is_empty() { row } else { row.note(format!("{peer} {note}.")) };
+            bench.add(note(weigh(&case, peer, &hashes, filters)));
+            look_up(bench, (&case, peer), size, filters);
+            let block = (hashes.len(), Keys::stored(size));
+            let mut builds = [ours, build].map(|build| {
+                Whole(move |hashes: &[u64]| build(hashes).map_or(0, |filter| filter.bytes()))
+            });
+            let [ours, theirs] = &mut builds;
+            let row = bench.duel([&case, "build"], peer, block, [ours, theirs]);
+            bench.add(row.bytes(built.bytes()));
+        }
+    }
+    Ok(())
+}
+
+/// Compares sizes, and measures the rates.
+///
+/// # Panics
+/// If a filter lacks one of its keys.
+fn weigh(case: &str, peer: &'static str, hashes: &[u64], filters: [&dyn Static; 2]) -> Row {
+    let mut absent = vec![0; ABSENT];
+    Keys::absent().fill(&mut absent);
+    let rates = filters.map(|filter| {
+        assert_eq!(filter.count(hashes), hashes.len() as u64, "{case}: a key is missing");
+        filter.count(&absent) as f64 / ABSENT as f64
+    });
+    let bits = filters.map(|filter| filter.bytes() as f64 * 8.0 / hashes.len() as f64);
+    let row = Row::exact([case, "memory"], peer, Unit::BitsPerItem, bits);
+    row.rates(rates, ABSENT as u64).bytes(filters[0].bytes())
+}
+
+fn look_up(
+    bench: &mut Bench<'_>,
+    (case, peer): (&str, &'static str),
+    size: u64,
+    filters: [&dyn Static; 2],
+) {
+    let block = usize::try_from(size).map_or(BLOCK, |size| size.min(BLOCK));
+    for (operation, keys, is_batch) in [
+        ("hit", Keys::stored(size), false),
+        ("miss", Keys::absent(), false),
+        ("hit batch", Keys::stored(size), true),
+        ("miss batch", Keys::absent(), true),
+    ] {
+        let mut contenders = filters.map(|filter| {
+            let mut answers = vec![false; block];
+            Whole(move |hashes: &[u64]| match is_batch {
+                true => filter.count_batch(hashes, &mut answers),
+                false => filter.count(hashes),
+            })
+        });
+        let [ours, theirs] = &mut contenders;
+        let row = bench.duel([case, operation], peer, (block, keys), [ours, theirs]);
+        bench.add(row.bytes(filters[0].bytes()));
+    }
+}
