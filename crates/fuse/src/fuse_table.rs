@@ -375,10 +375,16 @@ impl<W: WordSource> Visitor for Batch<'_, W> {
 /// Returns the sum of the cells at three slots, and above their width any bits.
 #[inline(always)]
 fn sum<W: StoredWord>(words: &[W], edge: &Edge, width: u32) -> u64 {
-    // The most common width needs no shifts.
-    if width == 8 {
-        return bytes(words, edge);
+    // The most common widths need no shifts.
+    match width {
+        8 => bytes(words, edge),
+        16 => cells(words, edge, 16),
+        _ => cells(words, edge, width),
     }
+}
+
+#[inline(always)]
+fn cells<W: StoredWord>(words: &[W], edge: &Edge, width: u32) -> u64 {
     let [first, second, third] = edge.slots.map(|slot| cell(words, slot, width));
     first ^ second ^ third
 }
