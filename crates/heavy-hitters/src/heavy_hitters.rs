@@ -6,6 +6,7 @@ use core::borrow::Borrow;
 use core::cmp::Reverse;
 use core::fmt;
 use core::hash::Hash;
+use core::slice;
 
 use cms::{Count, CountInterval, internal};
 use pds_core::error::{AllocError, BuildError, Incompatible};
@@ -147,8 +148,8 @@ impl<K, S: KeyHasher> HeavyHitters<K, S> {
 
     /// Iterates over all tracked keys, frequent or not, in the order in which they came in.
     #[must_use]
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = Hitter<'_, K>> + Clone {
-        self.summary.iter().map(|slot| Hitter::new(slot, counted(slot.count), slot.error))
+    pub fn iter(&self) -> Iter<'_, K> {
+        Iter(self.summary.iter())
     }
 
     /// Returns the number of tracked keys, frequent or not.
@@ -354,6 +355,44 @@ impl<K, S: KeyHasher> HeavyHitters<K, S> {
         Incompatible::check_shape("capacity", self.capacity(), other.capacity())?;
         Incompatible::check_share("phi", self.params.phi(), other.params.phi())?;
         Incompatible::check_hasher(&self.hasher, &other.hasher)
+    }
+}
+
+/// The tracked keys of a [`HeavyHitters`], in the order in which they came in.
+pub struct Iter<'a, K>(slice::Iter<'a, Slot<K>>);
+
+impl<'a, K> Iterator for Iter<'a, K> {
+    type Item = Hitter<'a, K>;
+
+    fn next(&mut self) -> Option<Hitter<'a, K>> {
+        self.0.next().map(|slot| Hitter::new(slot, counted(slot.count), slot.error))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.0.size_hint()
+    }
+}
+
+impl<K> ExactSizeIterator for Iter<'_, K> {}
+
+impl<K> Clone for Iter<'_, K> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<K: fmt::Debug> fmt::Debug for Iter<'_, K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.clone()).finish()
+    }
+}
+
+impl<'a, K, S: KeyHasher> IntoIterator for &'a HeavyHitters<K, S> {
+    type Item = Hitter<'a, K>;
+    type IntoIter = Iter<'a, K>;
+
+    fn into_iter(self) -> Iter<'a, K> {
+        self.iter()
     }
 }
 

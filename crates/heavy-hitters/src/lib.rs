@@ -27,7 +27,7 @@ mod top_k;
 #[cfg(feature = "alloc")]
 pub use builder::{HeavyHittersBuilder, SketchedHeavyHittersBuilder, TopKBuilder};
 #[cfg(feature = "alloc")]
-pub use heavy_hitters::{HeavyHitters, Hitter};
+pub use heavy_hitters::{HeavyHitters, Hitter, Iter};
 #[cfg(feature = "alloc")]
 pub use key::PortableKey;
 #[cfg(feature = "alloc")]

@@ -228,6 +228,8 @@ fn a_halved_summary_keeps_what_it_promises() {
         }
     }
     assert_eq!((summary.len(), summary.is_empty()), (summary.iter().len(), false));
+    assert!((&summary).into_iter().eq(summary.iter()));
+    assert!(format!("{:?}", summary.iter()).contains("estimate"));
 }
 
 /// Half of what a saturated count has lost is unknown, so nothing changes.

@@ -98,6 +98,49 @@ impl PortableHasher for Own {
     }
 }
 
+/// A hasher that cannot read its own seed: it reads another one, or none.
+#[derive(Clone, Debug, PartialEq)]
+struct Forgetful<const READS: bool>(Own);
+
+impl<const READS: bool> KeyHasher for Forgetful<READS> {
+    fn hash_key_dyn(&self, feed: &mut dyn FnMut(&mut dyn Hasher)) -> u64 {
+        self.0.hash_key_dyn(feed)
+    }
+}
+
+impl<const READS: bool> PortableHasher for Forgetful<READS> {
+    const ID: u16 = Own::ID + 1;
+    const SECRET: bool = true;
+
+    fn to_seed(&self) -> [u8; 16] {
+        self.0.to_seed()
+    }
+
+    fn from_seed(seed: [u8; 16]) -> Option<Self> {
+        READS.then(|| Self(Own(seed[0] ^ 1)))
+    }
+}
+
+/// Bytes that nobody could read are not written. Without the seed they can be read by whoever has the hasher.
+#[test]
+fn a_hasher_that_cannot_read_its_seed_is_noticed_on_writing() {
+    fn check<const READS: bool>() {
+        let structure = Plain { words: vec![1, 2], hasher: Forgetful::<READS>(Own(9)) };
+        let written =
+            std::panic::catch_unwind(|| ByteOptions::new().with_key().to_bytes(&structure));
+        let panic = written.unwrap_err();
+        assert_eq!(
+            panic.downcast_ref::<&str>(),
+            Some(&"`from_seed` of the hasher does not undo its `to_seed`")
+        );
+        let bytes = ByteOptions::new().without_key().to_bytes(&structure);
+        let read = ByteOptions::new().hasher(Forgetful::<READS>(Own(9))).from_bytes(&bytes);
+        assert_eq!(read, Ok(structure));
+    }
+    check::<true>();
+    check::<false>();
+}
+
 #[test]
 fn a_hasher_of_ones_own_travels_with_its_seed() {
     let own = Plain { words: vec![1, 2], hasher: Own(9) };

@@ -15,18 +15,23 @@ use crate::check::{check_range, check_rate};
 use crate::internal::ParamFault;
 
 /// Number of slots in the window of a key, and in a group.
+#[doc(hidden)]
 pub const WINDOW: u64 = 64;
 
 /// Number of starts of windows that share a threshold.
+#[doc(hidden)]
 pub const BUCKET: u64 = 128;
 
 /// The four thresholds of a bucket: keys whose window starts below, counted from the start of the bucket, are bumped.
+#[doc(hidden)]
 pub const THRESHOLDS: [u64; 4] = [0, 13, 33, BUCKET];
 
 /// Number of bits of a threshold.
+#[doc(hidden)]
 pub const THRESHOLD_BITS: u64 = 2;
 
 /// Greatest number of layers before the last one.
+#[doc(hidden)]
 pub const MAX_LAYERS: usize = 8;
 
 /// Greatest number of keys of a system.
@@ -35,9 +40,11 @@ pub const MAX_KEYS: u64 = 1 << 48;
 /// Number of seeds of a last layer.
 ///
 /// A seed fails with a probability of at most 3/4, so all of them fail once in 10^16 builds.
+#[doc(hidden)]
 pub const MAX_SEEDS: u64 = 128;
 
 /// Greatest number of keys in a last layer.
+#[doc(hidden)]
 pub const MAX_LAST_KEYS: u64 = 2_048;
 
 /// Least number of keys in a segment of a layer that has several.
@@ -45,6 +52,7 @@ pub const MAX_LAST_KEYS: u64 = 2_048;
 const SEGMENT_KEYS: u64 = 1 << 17;
 
 /// Number of steps from one whole number of columns to the next.
+#[doc(hidden)]
 pub const STEPS: u32 = 256;
 
 /// Greatest number of columns of a filter.
@@ -247,6 +255,7 @@ pub fn exact_bound(include: u64, exclude: u64) -> f64 {
 }
 
 /// The columns of a layer: how many each group of 64 slots has.
+#[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Width {
     /// Columns of every group.
@@ -280,6 +289,7 @@ impl Width {
 
 /// A layer of which keys may be bumped: segments of equal size, each of whole buckets and 64 slots for the windows of the
 /// last one.
+#[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LayerShape {
     segments: u64,
@@ -346,6 +356,7 @@ impl LayerShape {
 }
 
 /// The last layer, which has a seed and takes all of its keys.
+#[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LastShape {
     slots: u64,
