@@ -9,7 +9,7 @@ use super::removal::case;
 use super::schedule::{Job, Progress};
 use super::structures::Structure;
 use core::hash::Hash;
-use pds::fuse::{ExactFilter, FuseFilter, RetrievalMap, RibbonFilter};
+use pds::fuse::{ExactFilter, FuseFilter, RetrievalMap, RibbonFilter, UpdatableMap};
 use pds::hash::{KeyHasher, Mixed};
 use pds::traits::Membership;
 use pds_testkit::hashers::Fnv1aBuilder;
@@ -19,7 +19,12 @@ use pds_testkit::keys;
 pub(crate) const STRUCTURE: Structure = Structure {
     name: FUSE,
     title: "Fuse filter",
-    variants: &[(RIBBON, "Ribbon filter"), (RETRIEVAL, "Retrieval map"), (EXACT, "Exact filter")],
+    variants: &[
+        (RIBBON, "Ribbon filter"),
+        (RETRIEVAL, "Retrieval map"),
+        (UPDATABLE, "Updatable map"),
+        (EXACT, "Exact filter"),
+    ],
     jobs,
     faults: &faults::FAULTS,
     sketches: &[],
@@ -28,6 +33,7 @@ pub(crate) const STRUCTURE: Structure = Structure {
 const FUSE: &str = "fuse";
 const RIBBON: &str = "ribbon";
 const RETRIEVAL: &str = "retrieval";
+const UPDATABLE: &str = "updatable";
 const EXACT: &str = "exact";
 
 const WRONG_VALUES: Check =
@@ -58,6 +64,7 @@ fn jobs(run: &Run) -> Vec<Job<'_>> {
         jobs.extend(columns.iter().map(|&columns| ribbon(run, size, columns)));
         jobs.extend(widths.iter().map(|&bits| fuse(run, size, bits)));
         jobs.extend([(1, 8), (13, 7), (64, 0), (30, 10)].map(|bits| retrieval(run, size, bits)));
+        jobs.extend([(1, 8), (20, 6)].map(|bits| updatable(run, size, bits)));
         jobs.extend([10, 1_000, 100_000].map(|include| exact(run, include, size)));
     }
     jobs.push(shrunk(run));
@@ -175,6 +182,24 @@ fn retrieval(run: &Run, items: u64, (value_bits, check_bits): (u32, u32)) -> Job
     map_job(case, seed, queries, value_bits, move |entries| {
         let builder = RetrievalMap::builder().value_bits(value_bits).check_bits(check_bits);
         let map = builder.build_hashes(entries).expect(BUILT);
+        move |hash| map.get_hash(hash)
+    })
+}
+
+/// Every value is changed once before it is asked for. A stranger is refused for its check bits, or because the two bits
+/// that name its slot are those of none, with a probability of 1/4.
+fn updatable(run: &Run, items: u64, (value_bits, check_bits): (u32, u32)) -> Job<'_> {
+    let shape = format!("{value_bits} bits, {check_bits} to check");
+    let bits = f64::from(check_bits) + (4.0_f64 / 3.0).log2();
+    let (case, queries) = filter_case(run, UPDATABLE, items, bits, shape);
+    let seed = run.seed ^ items ^ u64::from(value_bits);
+    map_job(case, seed, queries, value_bits, move |entries| {
+        let builder = UpdatableMap::builder().value_bits(value_bits).check_bits(check_bits);
+        let first = entries.iter().map(|&(hash, value)| (hash, !value >> (64 - value_bits)));
+        let mut map = builder.build_hashes(first.collect()).expect(BUILT);
+        let set =
+            |&(hash, value): &(u64, u64)| map.set_hash(hash, value).expect("a value that fits");
+        assert!(entries.iter().all(set), "every key has a place");
         move |hash| map.get_hash(hash)
     })
 }

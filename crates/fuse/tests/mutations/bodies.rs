@@ -2,7 +2,8 @@
 #![expect(clippy::missing_panics_doc, reason = "a panic is how a body reports a fault")]
 
 use fuse::{
-    ExactFilter, ExactFilterView, RetrievalMap, RetrievalMapView, RibbonFilter, RibbonFilterView,
+    ExactFilter, ExactFilterView, FuseFilter, FuseFilterView, RetrievalMap, RetrievalMapView,
+    RibbonFilter, RibbonFilterView, UpdatableMap, UpdatableMapView,
 };
 use pds_testkit::mutate::{Choices, mutate as change};
 use pds_testkit::portable::{self, HASHES};
@@ -29,6 +30,15 @@ macro_rules! ask_map {
     }};
 }
 
+/// Asks an updatable map everything that it answers, in whatever form it is.
+macro_rules! ask_updatable {
+    ($map:expr) => {{
+        let map = $map;
+        let answers = HASHES.map(|hash| map.get_hash(hash));
+        (answers, map.len(), map.value_bits(), map.check_bits(), map.num_exact())
+    }};
+}
+
 /// Asks an exact filter everything that it answers, in whatever form it is.
 macro_rules! ask_exact {
     ($filter:expr) => {{
@@ -45,10 +55,18 @@ pub fn decode(bytes: &[u8]) {
         let shrunk = filter.shrink_to_rate(0.6);
         assert!(shrunk.map_or(true, |shrunk| shrunk.size_in_bytes() <= filter.size_in_bytes()));
     }
-}
-
-/// Decodes bytes as a map or an exact filter.
-pub fn decode_others(bytes: &[u8]) {
+    if let Some(filter) = portable::decode::<FuseFilter>(bytes) {
+        let _ = ask!(&filter);
+        assert!(filter.try_clone().unwrap() == filter);
+    }
+    if let Some(mut map) = portable::decode::<UpdatableMap>(bytes) {
+        let _ = ask_updatable!(&map);
+        assert!(map.try_clone().unwrap() == map);
+        for hash in HASHES {
+            let is_set = map.set_hash(hash, 1).unwrap();
+            assert_eq!(map.get_hash(hash), is_set.then_some(1));
+        }
+    }
     if let Some(map) = portable::decode::<RetrievalMap>(bytes) {
         let _ = ask_map!(&map);
         assert!(map.try_clone().unwrap() == map);
@@ -72,20 +90,32 @@ pub fn view(bytes: &[u8]) {
         }
         refused => portable::assert_alike(&refused, &read),
     }
+    let read = UpdatableMap::from_bytes(bytes);
+    match UpdatableMapView::open(bytes) {
+        Ok(view) => {
+            let answers = ask_updatable!(&view);
+            portable::assert_alike(&view.to_map(), &read);
+            assert_eq!(view.verify().is_ok(), read.is_ok());
+            assert!(read.is_err() || ask_updatable!(read.as_ref().unwrap()) == answers);
+        }
+        refused => portable::assert_alike(&refused, &read),
+    }
+    view_agrees!(FuseFilterView<&[u8]>, FuseFilter, bytes, ask);
     view_agrees!(ExactFilterView<&[u8]>, ExactFilter, bytes, ask_exact);
 }
 
 /// Changes the bytes of a filter, with checksums that fit again, and reads them in every way.
 pub fn mutate(input: &[u8]) {
     let mut choices = Choices::new(input);
-    let mut bytes = match choices.below(3) {
+    let mut bytes = match choices.below(5) {
         0 => built(&mut choices).to_bytes(),
         1 => built_map(&mut choices).to_bytes(),
+        2 => built_fuse(&mut choices).to_bytes(),
+        3 => built_updatable(&mut choices).to_bytes(),
         _ => built_exact(&mut choices).to_bytes(),
     };
     change(&mut bytes, &mut choices);
     decode(&bytes);
-    decode_others(&bytes);
     view(&bytes);
 }
 
@@ -140,4 +170,23 @@ fn built_exact(choices: &mut Choices<'_>) -> ExactFilter {
     let include = choices.below(20) as u64 * choices.below(150) as u64;
     let exclude = choices.below(200) as u64 * choices.below(20) as u64;
     ExactFilter::new(0..include, include..include + exclude).unwrap()
+}
+
+/// Builds a fuse filter of the numbers below one that is chosen, some with an exact list.
+fn built_fuse(choices: &mut Choices<'_>) -> FuseFilter {
+    let keys = choices.below(300) as u64;
+    let builder = FuseFilter::builder().fingerprint_bits(1 + u32::from(choices.byte() % 32));
+    builder
+        .limits(u32::from(choices.byte() % 2), 1 + choices.below(2) as u64)
+        .build(0..keys)
+        .unwrap()
+}
+
+/// Builds an updatable map of the numbers below one that is chosen, some with an exact list.
+fn built_updatable(choices: &mut Choices<'_>) -> UpdatableMap {
+    let keys = choices.below(300) as u64;
+    let builder = UpdatableMap::builder().value_bits(1 + u32::from(choices.byte() % 40));
+    let builder = builder.check_bits(u32::from(choices.byte() % 33));
+    let builder = builder.limits(u32::from(choices.byte() % 2), 1 + choices.below(2) as u64);
+    builder.build((0..keys).map(|key| (key, key & 1))).unwrap()
 }
