@@ -9,6 +9,7 @@ use crate::probing::{
     Asked, BATCH, BitTarget, FILTERS, contained_in, contains_chunk, insert_chunk,
 };
 
+#[track_caller]
 pub(crate) fn contains_hashes(
     bits: Bits<'_, impl StoredWord>,
     num_hashes: u32,
@@ -21,6 +22,7 @@ pub(crate) fn contains_hashes(
     }
 }
 
+#[track_caller]
 pub(crate) fn contains_keys<K: Hash>(
     bits: Bits<'_, impl StoredWord>,
     num_hashes: u32,

@@ -90,6 +90,7 @@ impl<S: KeyHasher, W: WordSource> BloomFilter<S, W> {
     ///
     /// # Panics
     /// If the slices differ in length.
+    #[track_caller]
     pub fn contains_hash_batch(&self, hashes: &[u64], out: &mut [bool]) {
         contains_hashes(self.bits.as_bits(), self.params.num_hashes(), hashes, out);
     }
@@ -234,6 +235,7 @@ impl<S: KeyHasher, W: WordSource> BloomFilter<S, W> {
     /// assert_eq!(answers, [false, true, false]);
     /// # Ok::<(), pds_core::error::BuildError>(())
     /// ```
+    #[track_caller]
     pub fn contains_batch<K: Hash>(&self, keys: &[K], out: &mut [bool]) {
         contains_keys(self.bits.as_bits(), self.params.num_hashes(), &self.hasher, keys, out);
     }

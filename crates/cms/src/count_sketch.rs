@@ -186,6 +186,7 @@ impl<S: KeyHasher, W: WordSource> CountSketch<S, W> {
     ///
     /// # Panics
     /// If the slices differ in length.
+    #[track_caller]
     pub fn estimate_hash_batch(&self, hashes: &[u64], out: &mut [SignedCount]) {
         check_lengths(hashes, out);
         let counters = self.counters.as_words();
@@ -234,6 +235,7 @@ impl<S: KeyHasher, W: WordSource> CountSketch<S, W> {
     ///
     /// # Panics
     /// If the slices differ in length.
+    #[track_caller]
     pub fn estimate_batch<K: Hash>(&self, keys: &[K], out: &mut [SignedCount]) {
         answer_keys::<BATCH, K, _>(&self.hasher, keys, out, |hashes, counts| {
             self.estimate_hash_batch(hashes, counts);

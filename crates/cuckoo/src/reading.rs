@@ -122,6 +122,7 @@ impl<S: KeyHasher, W: WordSource> CuckooFilter<S, W> {
     ///
     /// # Panics
     /// If the slices differ in length.
+    #[track_caller]
     pub fn contains_hash_batch(&self, hashes: &[u64], out: &mut [bool]) {
         check_lengths(hashes, out);
         self.table.contains_each(hashes, |&hash| hash, out);
@@ -169,6 +170,7 @@ impl<S: KeyHasher, W: WordSource> CuckooFilter<S, W> {
     /// assert_eq!(answers, [false, true, false]);
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
+    #[track_caller]
     pub fn contains_batch<K: Hash>(&self, keys: &[K], out: &mut [bool]) {
         check_lengths(keys, out);
         self.table.contains_each(keys, |key| self.hasher.hash_key(key), out);

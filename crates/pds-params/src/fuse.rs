@@ -16,12 +16,15 @@ use crate::check::{check_range, check_rate};
 use crate::internal::ParamFault;
 
 /// Greatest number of keys.
+#[doc(hidden)]
 pub const MAX_KEYS: u64 = 1 << 48;
 
 /// Greatest number of bits of a fingerprint.
+#[doc(hidden)]
 pub const MAX_FINGERPRINT_BITS: u32 = 32;
 
 /// Greatest number of steps by which a graph grows.
+#[doc(hidden)]
 pub const MAX_GROWTH: u32 = 32;
 
 /// Number of keys from which on the slots of a key lie in neighbouring windows.
@@ -57,6 +60,7 @@ const STEPS: u64 = 64;
 /// assert_eq!((shape.num_slots(), shape.shards()), (1_130_296, 1));
 /// # Ok::<(), pds_params::ParamError>(())
 /// ```
+#[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FuseShape {
     shards: u64,
@@ -208,6 +212,7 @@ pub fn bits_for_rate(rate: f64) -> Result<u32, ParamError> {
 ///
 /// # Errors
 /// If there are none, or more than [`MAX_FINGERPRINT_BITS`].
+#[doc(hidden)]
 pub fn check_bits(bits: u32) -> Result<(), ParamError> {
     check_range("fingerprint_bits", bits.into(), 1, MAX_FINGERPRINT_BITS.into())
 }

@@ -35,6 +35,7 @@ pub const THRESHOLD_BITS: u64 = 2;
 pub const MAX_LAYERS: usize = 8;
 
 /// Greatest number of keys of a system.
+#[doc(hidden)]
 pub const MAX_KEYS: u64 = 1 << 48;
 
 /// Number of seeds of a last layer.
@@ -56,9 +57,11 @@ const SEGMENT_KEYS: u64 = 1 << 17;
 pub const STEPS: u32 = 256;
 
 /// Greatest number of columns of a filter.
+#[doc(hidden)]
 pub const MAX_FILTER_COLUMNS: u32 = 32;
 
 /// Greatest number of columns of any system.
+#[doc(hidden)]
 pub const MAX_COLUMNS: u32 = 64;
 
 /// How much of the size is given for the speed of construction.
@@ -209,6 +212,7 @@ fn whole_number(number: f64) -> u32 {
 ///
 /// # Errors
 /// [`ParamError`] if one of them is out of range, or both are more than 64.
+#[doc(hidden)]
 pub fn map_columns(value_bits: u32, check_bits: u32) -> Result<Columns, ParamError> {
     check_range("check_bits", check_bits.into(), 0, MAX_FILTER_COLUMNS.into())?;
     check_range("value_bits", value_bits.into(), 1, (MAX_COLUMNS - check_bits).into())?;
@@ -219,6 +223,7 @@ pub fn map_columns(value_bits: u32, check_bits: u32) -> Result<Columns, ParamErr
 ///
 /// # Errors
 /// [`ParamError`] if there are more.
+#[doc(hidden)]
 pub fn first_columns(columns: u32) -> Result<Columns, ParamError> {
     check_range("columns", columns.into(), 0, MAX_FILTER_COLUMNS.into())?;
     Columns::whole(columns)
@@ -229,6 +234,7 @@ pub fn first_columns(columns: u32) -> Result<Columns, ParamError> {
 /// r columns let 2^-r of the excluded keys pass. One column more costs a bit per included key, and saves a bit for half of
 /// the excluded keys that pass. It pays as long as these are more. A part of a column saves the same part, so that no number
 /// between whole ones is better.
+#[doc(hidden)]
 #[must_use]
 pub fn exact_columns(include: u64, exclude: u64) -> Columns {
     let pays = |columns: &u32| exclude >> (columns + 1) > include;
@@ -246,6 +252,7 @@ pub fn exact_columns(include: u64, exclude: u64) -> Columns {
 /// let bits = pds_params::ribbon::exact_bound(2, 2);
 /// assert!((bits - 6f64.log2()).abs() < 1e-12);
 /// ```
+#[doc(hidden)]
 #[must_use]
 pub fn exact_bound(include: u64, exclude: u64) -> f64 {
     let log_factorial = |n: f64| libm::lgamma(n + 1.0);

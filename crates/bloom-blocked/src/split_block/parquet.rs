@@ -103,7 +103,7 @@ impl<V: plain::Plain + ?Sized> plain::Plain for &V {
 }
 
 /// A floating-point number of a Parquet column, FLOAT or DOUBLE.
-pub trait ParquetFloat: ParquetValue + Copy + PartialEq + Neg<Output = Self> {}
+pub trait ParquetFloat: ParquetValue + Copy + PartialOrd + Neg<Output = Self> {}
 
 impl ParquetFloat for f32 {}
 impl ParquetFloat for f64 {}

@@ -46,8 +46,8 @@ impl<W: WordSource> SplitBlockBloomFilter<W> {
     /// ```
     #[must_use]
     pub fn contains_float<F: ParquetFloat>(&self, value: F) -> bool {
-        // NaN, of any payload, is unlike itself. Zero, of either sign, is like its negative.
-        let (is_nan, is_zero) = (value != value, value == -value);
+        // NaN, of any payload, has no order to itself. Zero, of either sign, equals its negative.
+        let (is_nan, is_zero) = (value.partial_cmp(&value).is_none(), value == -value);
         is_nan || self.contains(&value) || is_zero && self.contains(&-value)
     }
 

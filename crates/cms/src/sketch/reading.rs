@@ -96,6 +96,7 @@ impl<S: KeyHasher, C: Counter, W: CounterStorage> CountMinSketch<S, C, W> {
     ///
     /// # Panics
     /// If the slices differ in length.
+    #[track_caller]
     pub fn estimate_hash_batch(&self, hashes: &[u64], out: &mut [Count]) {
         check_lengths(hashes, out);
         let (rows, full_from) = (self.rows(), self.tally.full_from());
@@ -197,6 +198,7 @@ impl<S: KeyHasher, C: Counter, W: CounterStorage> CountMinSketch<S, C, W> {
     /// assert_eq!(counts.map(Count::value), [2, 1, 0]);
     /// # Ok::<(), cms::error::BuildError>(())
     /// ```
+    #[track_caller]
     pub fn estimate_batch<K: Hash>(&self, keys: &[K], out: &mut [Count]) {
         answer_keys::<BATCH, K, _>(&self.hasher, keys, out, |hashes, counts| {
             self.estimate_hash_batch(hashes, counts);
