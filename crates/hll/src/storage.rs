@@ -16,10 +16,11 @@
 //!
 //! # Examples
 //! ```
+//! use hll::hash::KeyHasher;
 //! use hll::storage::RegisterSource;
 //! use hll::{HyperLogLog, HyperLogLogView};
 //!
-//! fn thousands<S, W: RegisterSource>(sketch: &HyperLogLog<S, W>) -> f64 {
+//! fn thousands<S: KeyHasher, W: RegisterSource>(sketch: &HyperLogLog<S, W>) -> f64 {
 //!     sketch.estimate() / 1e3
 //! }
 //!

@@ -63,9 +63,9 @@ impl Comparison {
 ///
 /// let comparison = compare(1_000_000, 0.01)?;
 /// let mut candidates = comparison.candidates();
-/// // The smallest one is built from all keys at once.
+/// // The smallest ones are built from all keys at once.
 /// assert_eq!(candidates.next().unwrap().structure(), &registry::RIBBON);
-/// let next = candidates.next().unwrap();
+/// let next = candidates.nth(1).unwrap();
 /// assert_eq!(next.structure(), &registry::BLOOM);
 /// assert_eq!(format!("{:.2}", next.bits_per_item()), "9.59");
 /// # Ok::<(), pds::error::ParamError>(())
