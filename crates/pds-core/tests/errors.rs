@@ -2,11 +2,13 @@
 
 #[cfg(feature = "alloc")]
 use pds_core::bytes::Kind;
-use pds_core::error::{
-    AllocError, BuildError, DecodeError, DecodeErrorKind, Incompatible, ParamError,
-};
+use pds_core::error::{AllocError, BuildError, Incompatible};
+#[cfg(feature = "alloc")]
+use pds_core::error::{DecodeError, DecodeErrorKind, ParamError};
 use pds_core::hash::{DefaultHashBuilder, SipHashBuilder};
+#[cfg(feature = "alloc")]
 use pds_core::internal::{DecodeFault, SectionFault};
+#[cfg(feature = "alloc")]
 use pds_params::internal::ParamFault;
 
 #[test]
