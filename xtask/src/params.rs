@@ -301,8 +301,8 @@ mod tests {
                 "No hash set of 64-bit hashes: it takes at least 18.0 MiB.",
             ),
             (
-                "--memory 27136 --items 1e6",
-                "error: memory is 27,136 bytes (26.5 KiB), but must be at least 27,144 bytes (26.5 KiB) for",
+                "--memory 4936 --items 1e6",
+                "error: memory is 4,936 bytes, but must be at least 4,944 bytes for",
             ),
             (
                 "--memory 1 --items 1",

@@ -132,7 +132,7 @@ fn case_44_absurd_numbers_get_an_answer_or_an_error_that_says_what_is_allowed() 
 #[test]
 fn case_44_too_little_memory_is_an_error_that_says_the_least() {
     for (line, least) in [
-        ("params --items 1e6 --memory 10", "at least 27,144 bytes (26.5 KiB) for 1,000,000 keys"),
+        ("params --items 1e6 --memory 10", "at least 4,944 bytes for 1,000,000 keys"),
         (
             "params --items 1e18 --memory 1KiB",
             "bytes (40.4 PiB) for 1,000,000,000,000,000,000 keys",

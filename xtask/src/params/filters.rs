@@ -84,7 +84,7 @@ pub(super) fn for_items_in_memory(memory: u64, items: u64) -> Answer {
         + &rows(found.iter().copied(), &[MEMORY, PER_KEY, RATE])
         + "\n"
         + &others
-        + &first(found.first()))
+        + &first(&found))
 }
 
 /// The highest rate that is of use: a filter above it says *yes* to nearly every key.
@@ -114,14 +114,25 @@ pub(super) fn for_rate_in_memory(memory: u64, rate: f64) -> Answer {
     let title = format!("{} at {}, the most keys\n\n", HumanBytes(memory), share(rate));
     let rows = rows(comparison.candidates(), &[KEYS, MEMORY, PER_KEY]);
     let others = impossible(&comparison);
-    Ok(title + &rows + &others + "\n" + &first(comparison.candidates().next().as_ref()))
+    Ok(title + &rows + &others + "\n" + &first(&comparison.candidates().collect::<Vec<_>>()))
 }
 
-/// The line of Rust that builds the first of a table.
-fn first(candidate: Option<&&Candidate>) -> String {
-    candidate.map_or_else(String::new, |one| {
-        format!("\nThe first of them:\n    let mut filter = {};\n", one.expression())
-    })
+/// The lines of Rust that build the first of a table, and the first that takes keys one at a time.
+fn first(candidates: &[&Candidate]) -> String {
+    let is_static = |one: &&&Candidate| one.abilities().insert == Ability::No;
+    let built = candidates.first().filter(is_static).map(|one| {
+        format!(
+            "\nThe first of them, from all keys at once:\n    let filter = {};\n",
+            one.expression()
+        )
+    });
+    let growing = candidates.iter().find(|one| !is_static(one)).map(|one| {
+        format!(
+            "\nThe first that takes keys one at a time:\n    let mut filter = {};\n",
+            one.expression()
+        )
+    });
+    [built, growing].into_iter().flatten().collect()
 }
 
 /// A column: its header, and its cell of a candidate.
