@@ -20,7 +20,7 @@ impl ParamError {
     ///
     /// # Examples
     /// ```
-    /// let refused = pds_params::CuckooParams::for_memory(1_000, 9).unwrap_err();
+    /// let refused = pds_params::CuckooParams::for_memory(9, 1_000).unwrap_err();
     /// assert_eq!(refused.parameter(), "bytes");
     /// assert!(refused.allowed().is_some_and(|allowed| *allowed.start() > 9));
     /// ```
