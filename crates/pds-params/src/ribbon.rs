@@ -113,7 +113,7 @@ impl Columns {
     /// Returns this number of columns, above 0 and at most 32. It is rounded up to a multiple of 1/256.
     ///
     /// # Errors
-    /// [`ParamError::TooLow`] or [`ParamError::TooLarge`].
+    /// [`ParamError`] if it is not above 0, or above 32.
     pub fn from_f64(columns: f64) -> Result<Self, ParamError> {
         let (parameter, value) = ("columns", columns);
         let (min, max) = (1.0 / f64::from(STEPS), f64::from(MAX_FILTER_COLUMNS));
