@@ -27,7 +27,7 @@ pub(crate) fn prove(package: &Package) -> Outcome {
 /// Returns `alloc` and all other features, except `std` and features that imply it.
 fn with_alloc(package: &Package) -> Vec<&str> {
     let names = package.features.iter().map(String::as_str);
-    names.filter(|&name| name != "std").collect()
+    names.filter(|&name| !package.std_features.iter().any(|one| one == name)).collect()
 }
 
 /// Writes a static library around the crate into the target folder, and builds it.

@@ -1,6 +1,7 @@
 //! The packages of the workspace and their features, as cargo reports them.
 
 use crate::process::{capture, cargo};
+use alloc::collections::BTreeMap;
 use core::error::Error;
 use serde::Deserialize;
 use std::path::PathBuf;
@@ -13,6 +14,8 @@ pub(crate) struct Package {
     pub(crate) folder: PathBuf,
     /// Its features, except `default`.
     pub(crate) features: Vec<String>,
+    /// Those of its features that need the standard library.
+    pub(crate) std_features: Vec<String>,
     /// The names of its examples.
     pub(crate) examples: Vec<String>,
     /// Whether it is a library for others, which must work without the standard library.
@@ -36,7 +39,7 @@ struct Metadata {
 struct Raw {
     name: String,
     manifest_path: PathBuf,
-    features: serde_json::Map<String, serde_json::Value>,
+    features: BTreeMap<String, Vec<String>>,
     targets: Vec<Target>,
 }
 
@@ -82,15 +85,15 @@ fn package(raw: Raw) -> Package {
     // The helpers of tests and the benchmarks are not for others.
     let is_for_others = folder.parent().is_some_and(|parent| parent.ends_with("crates"))
         && !raw.name.ends_with("-testkit");
+    let needs_std = |(name, implied): (&String, &Vec<String>)| {
+        let is_it = name == "std" || implied.iter().any(|one| one == "std");
+        is_it.then(|| name.clone())
+    };
     Package {
+        std_features: raw.features.iter().filter_map(needs_std).collect(),
         name: raw.name,
         folder,
-        features: raw
-            .features
-            .into_iter()
-            .map(|(name, _)| name)
-            .filter(|name| name != "default")
-            .collect(),
+        features: raw.features.into_keys().filter(|name| name != "default").collect(),
         examples: examples.map(|example| example.name.clone()).collect(),
         is_library: has_library && is_for_others,
     }
