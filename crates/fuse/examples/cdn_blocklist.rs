@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let filter = ExactFilter::new(domains(0, BLOCKED), domains(BLOCKED, SERVED))?;
     println!("{BLOCKED} domains blocked, {SERVED} served: built in {:.1?}", start.elapsed());
 
-    // What an edge server receives.
+    // The bytes that an edge server receives.
     let view = ExactFilterView::open(filter.to_bytes())?;
     view.verify()?;
     assert!(domains(0, BLOCKED).all(|domain| view.contains(&domain)), "each is blocked");

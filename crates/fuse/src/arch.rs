@@ -8,7 +8,7 @@ use pds_core::internal::{Backend, StoredWord};
 /// Greatest number of columns that are summed at once.
 pub(crate) const COLUMNS: u32 = 8;
 
-/// What is summed: columns of two groups of 64 slots.
+/// Columns of two groups of 64 slots, to sum.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sums {
     /// Index of the word of the first column in the first group.

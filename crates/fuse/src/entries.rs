@@ -7,6 +7,7 @@ use core::mem;
 use pds_core::error::AllocError;
 use pds_core::hash::reduce;
 
+use crate::system::ones;
 use crate::{ConstructionError, threads};
 
 /// Greatest number of parts that are sorted apart.
@@ -48,6 +49,24 @@ impl Entry for (u64, u64) {
         }
         Err(ConstructionError::Contradiction { hash: self.0, values: [first, second] })
     }
+}
+
+/// Returns the number of bits of a value: the given one, or that of the greatest value.
+pub(crate) fn value_bits(entries: &[(u64, u64)], given: Option<u32>) -> u32 {
+    let greatest = entries.iter().map(|&(_, value)| value).max().unwrap_or(0);
+    given.unwrap_or((64 - greatest.leading_zeros()).max(1))
+}
+
+/// Checks that the value of a key has at most `bits` bits.
+///
+/// # Errors
+/// [`ConstructionError::ValueTooLarge`].
+pub(crate) fn check_value((hash, value): (u64, u64), bits: u32) -> Result<(), ConstructionError> {
+    let max = ones(bits.into());
+    if value > max {
+        return Err(ConstructionError::ValueTooLarge { hash, value, max });
+    }
+    Ok(())
 }
 
 /// Collects entries into memory that is refused politely.

@@ -7,11 +7,11 @@ use pds_params::fuse::MAX_GROWTH;
 
 use crate::entries::{collect, partition, partition_by, sort_distinct, split_at_ends};
 use crate::equation::salt;
-use crate::fuse_table::{FuseTable, MAX_SEEDS, TableParams, assign, index};
+use crate::fuse_table::{FuseTable, MAX_SEEDS, TableParams, assign};
 use crate::graph::Edge;
 use crate::peel::Peeling;
 use crate::progress::Watch;
-use crate::{ConstructionError, threads};
+use crate::{ConstructionError, index, threads};
 
 /// Number of keys from which on a shard is ordered before it is peeled, and in each part then.
 // The slots of a part, and of the windows after them, fit into the second cache.
@@ -148,7 +148,7 @@ fn with_rest(words: Words, rest: &[u64]) -> Result<Words, Failure> {
     Ok(longer)
 }
 
-/// What a shard is solved with.
+/// A shard to solve.
 struct Shard<'a> {
     layout: &'a FuseTable<()>,
     problem: Problem,

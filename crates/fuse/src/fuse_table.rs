@@ -10,6 +10,7 @@ use pds_params::internal::ParamFault;
 
 use crate::equation::salt;
 use crate::graph::{Edge, Graph};
+use crate::index;
 use crate::rest;
 use crate::system::{bits_from, ones};
 
@@ -454,10 +455,4 @@ fn assign_each(
         let value = (sum(cells, &edge, width) ^ bits(&edge, slot)) & ones(width.into());
         flip(cells, slot, width, value);
     }
-}
-
-#[inline(always)]
-#[expect(clippy::cast_possible_truncation, reason = "an index of words in memory")]
-pub(crate) const fn index(word: u64) -> usize {
-    word as usize
 }

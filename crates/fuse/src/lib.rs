@@ -68,3 +68,11 @@ pub use updatable::{UpdatableMap, UpdatableMapBuilder, UpdatableMapView};
 pub use pds_core::{bytes, storage};
 pub use pds_core::{error, hash};
 pub use pds_params::ribbon::Preset;
+
+/// Returns a number of things in memory as an index.
+#[cfg(feature = "alloc")]
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "things in memory have `usize` indices")]
+const fn index(number: u64) -> usize {
+    number as usize
+}

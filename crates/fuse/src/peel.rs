@@ -6,6 +6,7 @@ use pds_core::error::AllocError;
 use pds_core::internal::Words;
 
 use crate::graph::Edge;
+use crate::index;
 
 /// Keys that were peeled, each with a slot that no key peeled later has.
 ///
@@ -119,12 +120,6 @@ fn others([first, second, third]: [u64; 3], slot: usize) -> [usize; 2] {
         select_unpredictable(first == own, second, first),
         select_unpredictable(third == own, second, third),
     ]
-}
-
-#[inline(always)]
-#[expect(clippy::cast_possible_truncation, reason = "a slot in memory")]
-const fn index(slot: u64) -> usize {
-    slot as usize
 }
 
 /// Slots of a shard are numbered in 32 bits.

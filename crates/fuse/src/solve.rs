@@ -15,7 +15,7 @@ use crate::entries::{Entry, collect, reserve, sort};
 use crate::equation::{coefficients, rehash, salt};
 use crate::progress::Watch;
 use crate::system::{Layout, RestForm, System, SystemParams, last_salt, ones};
-use crate::{ConstructionError, threads};
+use crate::{ConstructionError, index, threads};
 
 /// Bounds of a construction. Whatever they are, it succeeds.
 #[derive(Clone, Copy, Debug)]
@@ -351,11 +351,6 @@ impl Rows {
 #[expect(clippy::cast_possible_truncation, reason = "one of four")]
 const fn level_byte(level: usize) -> u8 {
     level as u8
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "a number of things in memory")]
-const fn index(number: u64) -> usize {
-    number as usize
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use pds_params::ribbon::{
 
 use crate::arch::{COLUMNS, Kernel, Sums};
 use crate::equation::{coefficients, fingerprint, rehash, salt};
-use crate::rest;
+use crate::{index, rest};
 
 /// Number of the last layer in the salts of all layers, to which its seed is added.
 const LAST: u64 = 1 << 32;
@@ -25,7 +25,7 @@ pub(crate) const fn last_salt(seed: u64) -> u64 {
     salt(LAST + seed)
 }
 
-/// What follows the hash of each key in the exact list.
+/// Contents of the exact list besides the hashes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RestForm {
     /// Nothing.
@@ -48,7 +48,7 @@ impl RestForm {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SystemParams {
     pub(crate) columns: Columns,
-    /// What the exact list keeps.
+    /// Contents of the exact list.
     pub(crate) form: RestForm,
     pub(crate) keys: u64,
     pub(crate) preset: Preset,
@@ -731,10 +731,4 @@ pub(crate) fn bits_from<W: StoredWord>(words: &[W], word: usize, bit: u64) -> u6
     let (word, shift) = (word + index(bit / 64), bit % 64);
     let value = |word: usize| words.get(word).map_or(0, StoredWord::value);
     value(word) >> shift | (value(word + 1) << 1) << (63 - shift)
-}
-
-#[inline(always)]
-#[expect(clippy::cast_possible_truncation, reason = "an index of words in memory")]
-const fn index(word: u64) -> usize {
-    word as usize
 }

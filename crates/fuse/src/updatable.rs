@@ -15,9 +15,10 @@ use pds_core::storage::{WordSource, Words};
 pub use builder::UpdatableMapBuilder;
 pub use view::UpdatableMapView;
 
-use crate::ConstructionError;
-use crate::fuse_table::{FuseTable, cell, flip, index};
+use crate::entries::check_value;
+use crate::fuse_table::{FuseTable, cell, flip};
 use crate::system::ones;
+use crate::{ConstructionError, index};
 
 /// Number of bits that name one of the three slots of a key.
 const OWN_BITS: u32 = 2;
@@ -122,7 +123,7 @@ impl<S> UpdatableMap<S> {
     /// # Errors
     /// As [`set`](Self::set).
     pub fn set_hash(&mut self, hash: u64, value: u64) -> Result<bool, ConstructionError> {
-        self.check_value(hash, value)?;
+        check_value((hash, value), self.value_bits)?;
         let home = self.home(self.table.words(), hash);
         let (at, bits) = (index(self.table.len()), self.value_bits);
         let words = self.table.words_mut();
@@ -136,14 +137,6 @@ impl<S> UpdatableMap<S> {
             }
         }
         Ok(true)
-    }
-
-    fn check_value(&self, hash: u64, value: u64) -> Result<(), ConstructionError> {
-        let max = ones(self.value_bits.into());
-        if value > max {
-            return Err(ConstructionError::ValueTooLarge { hash, value, max });
-        }
-        Ok(())
     }
 }
 

@@ -46,7 +46,7 @@ fn case_17_a_claim_allocates_nothing_and_a_build_little() {
     let hashes: Vec<u64> = keys::random(1).take(4_000_000).collect();
     let builder = RibbonFilter::builder().columns(8.0);
     let (filter, peak) = peak_of(&ALLOCATOR, || builder.build_hashes(hashes).unwrap());
-    // What is left: the rows of one segment, and the keys that are bumped.
+    // The rest is the rows of one segment, and the bumped keys.
     let scratch = peak as f64 - filter.size_in_bytes() as f64;
     assert!(scratch < 2.0 * 4e6, "{scratch} bytes for 4 million keys");
 }

@@ -1,4 +1,4 @@
-//! What the structures do, at ordinary and at edge parameters.
+//! Methods of the structures, at ordinary and at extreme parameters.
 #![cfg(feature = "parallel")]
 
 use core::cell::Cell;

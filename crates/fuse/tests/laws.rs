@@ -1,4 +1,4 @@
-//! What holds for every set and every rate.
+//! Properties that hold for every set and every rate.
 #![cfg(feature = "parallel")]
 
 use fuse::{

@@ -131,7 +131,7 @@ fn filter_job<'a, F: Membership>(
         let (filter, rate) = build(stored.clone());
         let lost = stored.iter().filter(|&&hash| !filter.contains_hash(hash)).count();
         progress.advance(2 * case.items);
-        let hits = hits(&filter, seed, case.items, queries);
+        let hits = hits(seed, case.items, queries, |hash| filter.contains_hash(hash));
         progress.advance(queries);
         vec![exactly(&case, LOST_KEYS, lost), events(&case, queries, rate, hits)]
     };
@@ -139,10 +139,10 @@ fn filter_job<'a, F: Membership>(
 }
 
 /// Counts the affirmed ones among absent hashes. The stream goes on behind the stored ones.
-fn hits(filter: &impl Membership, seed: u64, stored: u64, queries: u64) -> usize {
+fn hits(seed: u64, stored: u64, queries: u64, affirms: impl Fn(u64) -> bool) -> usize {
     let [stored, queries] = [stored, queries].map(|count| usize::try_from(count).expect("fits"));
     let absent = keys::random(seed).skip(stored).take(queries);
-    absent.filter(|&hash| filter.contains_hash(hash)).count()
+    absent.filter(|&hash| affirms(hash)).count()
 }
 
 /// Keys that are counted from 0, hashed by a weak hasher and mixed.
@@ -219,10 +219,7 @@ fn map_job<'a, G: Fn(u64) -> Option<u64>>(
         let get = build(entries.clone());
         let wrong = entries.iter().filter(|&&(hash, value)| get(hash) != Some(value)).count();
         progress.advance(2 * case.items);
-        let [stored, asked] =
-            [case.items, queries].map(|count| usize::try_from(count).expect("fits"));
-        let absent = keys::random(seed).skip(stored).take(asked);
-        let hits = absent.filter(|&hash| get(hash).is_some()).count();
+        let hits = hits(seed, case.items, queries, |hash| get(hash).is_some());
         progress.advance(queries);
         let wrong = exactly(&case, WRONG_VALUES, wrong);
         if case.rate == 1.0 {

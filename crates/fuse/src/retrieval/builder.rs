@@ -9,7 +9,7 @@ use pds_core::hash::{DefaultHashBuilder, KeyHasher};
 use pds_params::ribbon::{Preset, map_columns};
 
 use super::RetrievalMap;
-use crate::entries::{collect, sort_distinct};
+use crate::entries::{self, check_value, collect, sort_distinct};
 use crate::equation::fingerprint;
 use crate::options::Options;
 use crate::solve::{Limits, Problem, solve};
@@ -133,13 +133,9 @@ impl<'a, S> RetrievalMapBuilder<'a, S> {
         entries: Vec<(u64, u64)>,
     ) -> Result<RetrievalMap<S>, ConstructionError> {
         let Self { value_bits, check_bits, preset, options } = self;
-        let greatest = entries.iter().map(|&(_, value)| value).max().unwrap_or(0);
-        let value_bits = value_bits.unwrap_or((64 - greatest.leading_zeros()).max(1));
+        let value_bits = entries::value_bits(&entries, value_bits);
         let columns = map_columns(value_bits, check_bits)?;
-        let max = ones(value_bits.into());
-        if let Some(&(hash, value)) = entries.iter().find(|&&(_, value)| value > max) {
-            return Err(ConstructionError::ValueTooLarge { hash, value, max });
-        }
+        entries.iter().try_for_each(|&entry| check_value(entry, value_bits))?;
         let (mut entries, parallel) = (entries, options.parallel);
         sort_distinct(&mut entries, parallel)?;
         let watch = &options.watch(entries.len());

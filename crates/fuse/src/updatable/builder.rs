@@ -10,11 +10,10 @@ use pds_core::hash::{DefaultHashBuilder, KeyHasher};
 use pds_params::internal::ParamFault;
 
 use super::{OWN_BITS, UpdatableMap, value_words};
-use crate::entries::{collect, sort_distinct};
+use crate::entries::{self, check_value, collect, sort_distinct};
 use crate::fuse_build::{Limits, Problem, build};
 use crate::graph::Edge;
 use crate::options::Options;
-use crate::system::ones;
 use crate::{ConstructionError, Progress};
 
 /// Greatest number of check bits.
@@ -142,13 +141,9 @@ impl<'a, S> UpdatableMapBuilder<'a, S> {
         mut entries: Vec<(u64, u64)>,
     ) -> Result<UpdatableMap<S>, ConstructionError> {
         let Self { value_bits, check_bits, limits, options } = self;
-        let greatest = entries.iter().map(|&(_, value)| value).max().unwrap_or(0);
-        let value_bits = value_bits.unwrap_or((64 - greatest.leading_zeros()).max(1));
+        let value_bits = entries::value_bits(&entries, value_bits);
         let (width, parallel) = (table_width(value_bits, check_bits)?, options.parallel);
-        let max = ones(value_bits.into());
-        if let Some(&(hash, value)) = entries.iter().find(|&&(_, value)| value > max) {
-            return Err(ConstructionError::ValueTooLarge { hash, value, max });
-        }
+        entries.iter().try_for_each(|&entry| check_value(entry, value_bits))?;
         sort_distinct(&mut entries, parallel)?;
         let mut hashes = collect(entries.iter().map(|&(hash, _)| hash))?;
         let mut watch = options.watch(hashes.len());

@@ -17,7 +17,8 @@ use pds_core::storage::WordSource;
 
 use super::builder::table_width;
 use super::{UpdatableMap, value_words};
-use crate::fuse_table::{FuseTable, TableParams, index};
+use crate::fuse_table::{FuseTable, TableParams};
+use crate::index;
 
 // The readers exist for the default hasher only, like `new`: `UpdatableMap::from_bytes(&bytes)` then needs no type.
 impl UpdatableMap {

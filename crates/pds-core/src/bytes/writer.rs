@@ -97,9 +97,11 @@ impl Sink for Count {
         Ok(())
     }
 
-    // The words of a slice are counted without a look at them.
+    // If the number of words is known, none is read. Those of a shared structure would be loaded one by one.
     fn put_words(&mut self, words: impl Iterator<Item = u64>) -> Result<(), Infallible> {
-        self.0 += 8 * words.count() as u64;
+        let (least, most) = words.size_hint();
+        let count = if most == Some(least) { least } else { words.count() };
+        self.0 += 8 * count as u64;
         Ok(())
     }
 }

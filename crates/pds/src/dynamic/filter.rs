@@ -8,7 +8,7 @@ use std::io::{self, Read, Write};
 
 use pds_core::bytes::{ByteOptions, FromEnvelope, Header, OpenEnvelope, Sink, ToEnvelope};
 use pds_core::hash::PublicSeed;
-use pds_core::internal::DecodeFault;
+use pds_core::internal::{DecodeFault, answer_keys};
 
 use super::kinds::OwnedFilter;
 use super::{FilterKind, FilterVisitor};
@@ -66,7 +66,7 @@ pub struct DynFilter<S = DefaultHashBuilder> {
 }
 
 /// Number of hashes that are on the stack at once.
-const CHUNK: usize = 256;
+pub(super) const CHUNK: usize = 256;
 
 impl DynFilter {
     /// Reads portable bytes that hold a filter of any kind and nothing else.
@@ -289,7 +289,7 @@ impl<S: KeyHasher + 'static> DynFilter<S> {
     /// If the slices differ in length.
     #[track_caller]
     pub fn contains_batch<K: Hash>(&self, keys: &[K], out: &mut [bool]) {
-        contains_batch(&self.hasher, keys, out, |hashes, out| {
+        answer_keys::<CHUNK, K, bool>(&self.hasher, keys, out, |hashes, out| {
             self.contains_hash_batch(hashes, out);
         });
     }
@@ -309,22 +309,6 @@ impl<S: KeyHasher + 'static> DynFilter<S> {
     /// Returns `None` if no key can be removed from a filter of this kind.
     pub fn remove<K: Hash + ?Sized>(&mut self, key: &K) -> Option<bool> {
         self.remove_hash(self.hasher.hash_key(key))
-    }
-}
-
-/// Hashes the keys, and passes them to `batch` in chunks.
-#[track_caller]
-pub(super) fn contains_batch<K: Hash>(
-    hasher: &impl KeyHasher,
-    keys: &[K],
-    out: &mut [bool],
-    batch: impl Fn(&[u64], &mut [bool]),
-) {
-    assert_eq!(keys.len(), out.len(), "one answer per key");
-    let mut hashes = [0; CHUNK];
-    for (keys, out) in keys.chunks(CHUNK).zip(out.chunks_mut(CHUNK)) {
-        hashes.iter_mut().zip(keys).for_each(|(hash, key)| *hash = hasher.hash_key(key));
-        batch(&hashes[..keys.len()], out);
     }
 }
 

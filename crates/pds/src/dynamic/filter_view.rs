@@ -4,8 +4,9 @@ use core::hash::{Hash, Hasher};
 use core::marker::PhantomData;
 
 use pds_core::bytes::{ByteOptions, Envelope, OpenView};
+use pds_core::internal::answer_keys;
 
-use super::filter::{contains_batch, not_a_filter};
+use super::filter::{CHUNK, not_a_filter};
 use super::{DynFilter, FilterKind, FilterVisitor, ViewFilter};
 use crate::Estimate;
 use crate::bytes::Kind;
@@ -186,7 +187,7 @@ impl<S: KeyHasher> DynFilterView<'_, S> {
     /// If the slices differ in length.
     #[track_caller]
     pub fn contains_batch<K: Hash>(&self, keys: &[K], out: &mut [bool]) {
-        contains_batch(self.hasher(), keys, out, |hashes, out| {
+        answer_keys::<CHUNK, K, bool>(self.hasher(), keys, out, |hashes, out| {
             self.contains_hash_batch(hashes, out);
         });
     }

@@ -8,6 +8,8 @@ use crate::bytes::Kind;
 use crate::compare::{Abilities, Ability, Design, LinesRead, MembershipSizing, Promise};
 use crate::params::{FuseParams, ParamError, RibbonParams};
 
+const CAUTION: &str = "It is built from all of its keys at once, and takes no more.";
+
 const STATIC: Abilities = Abilities {
     insert: Ability::No,
     remove: Ability::No,
@@ -23,7 +25,7 @@ pub static RIBBON: Structure = Structure {
     crate_name: "fuse",
     feature: Some("fuse"),
     kind: Some(Kind::RIBBON),
-    caution: "It is built from all of its keys at once, and takes no more.",
+    caution: CAUTION,
     membership: Some(MembershipSizing::of::<RibbonParams>(STATIC)),
     ..Structure::NONE
 };
@@ -35,7 +37,7 @@ pub static FUSE: Structure = Structure {
     crate_name: "fuse",
     feature: Some("fuse"),
     kind: Some(Kind::FUSE),
-    caution: "It is built from all of its keys at once, and takes no more.",
+    caution: CAUTION,
     membership: Some(MembershipSizing::of::<FuseParams>(STATIC)),
     ..Structure::NONE
 };
