@@ -35,7 +35,7 @@ const COUPLED_KEYS: u64 = 11_000;
 const SHARD_KEYS: u64 = 1 << 22;
 
 /// Number of standard deviations of the number of keys in a shard that it has room for.
-const DEVIATIONS: f64 = 4.0;
+const DEVIATIONS: u64 = 4;
 
 /// A growth step is this part of the slots.
 const STEPS: u64 = 64;
@@ -57,7 +57,7 @@ const STEPS: u64 = 64;
 /// use pds_params::fuse::FuseShape;
 ///
 /// let shape = FuseShape::new(1_000_000, 0)?;
-/// assert_eq!((shape.num_slots(), shape.shards()), (1_130_296, 1));
+/// assert_eq!((shape.num_slots(), shape.shards()), (1_130_247, 1));
 /// # Ok::<(), pds_params::ParamError>(())
 /// ```
 #[doc(hidden)]
@@ -82,16 +82,16 @@ impl FuseShape {
             0 => keys.min(1),
             shards => shards,
         };
-        Ok(Self::of_shards(shards, keys_per_shard(keys, shards), growth))
+        Ok(Self::of_shards(shards, keys_per_shard(keys, shards), STEPS + u64::from(growth)))
     }
 
-    fn of_shards(shards: u64, keys: f64, growth: u32) -> Self {
-        let factor = 1.0 + f64::from(growth) / STEPS as f64;
+    /// Returns the shape of shards for so many keys each, enlarged to `parts` of [`STEPS`].
+    fn of_shards(shards: u64, keys: u64, parts: u64) -> Self {
         if shards == 0 {
             return Self { shards, starts: 0, window: 0, slots_per_shard: 0, is_coupled: false };
         }
-        if keys < COUPLED_KEYS as f64 {
-            let window = whole(apart(keys) * factor / 3.0);
+        if keys < COUPLED_KEYS {
+            let window = (apart(keys) * parts).div_ceil(3 * APART_UNIT * STEPS);
             return Self {
                 shards,
                 starts: window,
@@ -100,7 +100,8 @@ impl FuseShape {
                 is_coupled: false,
             };
         }
-        let (slots, window) = (whole(coupled(keys) * factor), whole(window(keys)));
+        let [slots, window] = coupled(keys);
+        let slots = (slots * parts).div_ceil(STEPS);
         Self {
             shards,
             starts: slots - 2 * window,
@@ -149,38 +150,67 @@ impl FuseShape {
 }
 
 /// Returns the number of keys that a shard has room for.
-fn keys_per_shard(keys: u64, shards: u64) -> f64 {
-    let mean = keys as f64 / shards.max(1) as f64;
-    if shards > 1 { mean + DEVIATIONS * libm::sqrt(mean) } else { mean }
+const fn keys_per_shard(keys: u64, shards: u64) -> u64 {
+    if shards < 2 {
+        return keys;
+    }
+    let mean = keys / shards;
+    mean + DEVIATIONS * mean.isqrt()
 }
 
-// The constants of the next three functions were fitted to the least numbers of slots at which nine random graphs in ten
-// could be peeled, from 1 key to 10^6 keys.
+// All numbers are whole, so that readers in other languages need no powers and no rounding. The constants were fitted to
+// the least numbers of slots at which nine random graphs in ten could be peeled, from 1 key to 10^6 keys.
 
-/// Returns the slots for keys whose slots lie in three thirds.
+/// Unit of [`apart`], as part of a slot.
+const APART_UNIT: u64 = 10_000;
+
+/// Returns the slots for keys whose slots lie in three thirds: 1.2225 k + 1.3 sqrt(k) + 1.5, in ten-thousandths.
 // The threshold of random graphs is 1.2218 slots per key. Below 10^4 keys the number of keys that an array takes varies.
-fn apart(keys: f64) -> f64 {
-    1.2225 * keys + 1.3 * libm::sqrt(keys) + 1.5
+const fn apart(keys: u64) -> u64 {
+    12_225 * keys + (169_000_000 * keys).isqrt() + 15_000
 }
 
-/// Returns the slots for keys whose slots lie in neighbouring windows.
-// The threshold of infinitely many narrow windows is 1.0892 slots per key.
-fn coupled(keys: f64) -> f64 {
-    keys * (1.089 + 0.157 * libm::pow(keys / 1e4, -0.29))
+/// Returns the slots for keys whose slots lie in neighbouring windows, and those of a window.
+const fn coupled(keys: u64) -> [u64; 2] {
+    let mut row = 0;
+    while COUPLED[row + 1][0] < keys {
+        row += 1;
+    }
+    let ([from, slots, window], [to, more_slots, more_window]) = (COUPLED[row], COUPLED[row + 1]);
+    let (keys, step) = (keys - from, to - from);
+    [
+        slots + ((more_slots - slots) * keys).div_ceil(step),
+        window + ((more_window - window) * keys).div_ceil(step),
+    ]
 }
 
-/// Returns the number of slots in a window.
-// Peeling starts at the ends of the array. It stops on the way if windows are too narrow. If they are too wide, the ends
-// are too long.
-fn window(keys: f64) -> f64 {
-    324.0 * libm::pow(keys / 1e4, 0.68)
-}
-
-/// Rounds up.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 1 to 2^50")]
-fn whole(slots: f64) -> u64 {
-    libm::ceil(slots) as u64
-}
+/// Numbers of keys with the slots that they need, and the slots of a window. Between two rows both grow linearly.
+// For k keys, slots of k (1.089 + 0.157 (k / 10^4)^-0.29) and windows of 324 (k / 10^4)^0.68. The threshold of infinitely
+// many narrow windows is 1.0892 slots per key. Peeling starts at the ends of the array. It stops on the way if windows are
+// too narrow. If they are too wide, the ends are too long.
+const COUPLED: [[u64; 3]; 21] = [
+    [8_192, 10_283, 282],
+    [12_288, 15_198, 372],
+    [16_384, 20_071, 453],
+    [24_576, 29_736, 597],
+    [32_768, 39_330, 726],
+    [49_152, 58_389, 956],
+    [65_536, 77_333, 1_163],
+    [98_304, 115_007, 1_532],
+    [131_072, 152_494, 1_864],
+    [196_608, 227_118, 2_455],
+    [262_144, 301_435, 2_986],
+    [393_216, 449_497, 3_934],
+    [524_288, 597_058, 4_784],
+    [786_432, 891_243, 6_303],
+    [1_048_576, 1_184_608, 7_665],
+    [1_572_864, 1_769_806, 10_099],
+    [2_097_152, 2_353_663, 12_281],
+    [3_145_728, 3_518_868, 16_180],
+    [4_194_304, 4_681_881, 19_676],
+    [6_291_456, 7_003_805, 25_923],
+    [8_388_608, 9_322_141, 31_524],
+];
 
 /// Returns the fewest bits of a fingerprint that keep a false-positive rate.
 ///

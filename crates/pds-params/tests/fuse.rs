@@ -155,3 +155,44 @@ fn too_much_is_refused() {
         Err(ParamError(ParamFault::OutOfRange { parameter: "growth", .. }))
     ));
 }
+
+/// The curves that the integers stand for: the slots of a shard, and those of a window.
+fn fitted(keys: f64, growth: u32) -> [f64; 2] {
+    let factor = 1.0 + f64::from(growth) / 64.0;
+    if keys < 11_000.0 {
+        let window = ((1.2225 * keys + 1.3 * keys.sqrt() + 1.5) * factor / 3.0).ceil();
+        return [3.0 * window, window];
+    }
+    let ten_thousands = keys / 1e4;
+    let slots = keys * (1.089 + 0.157 * ten_thousands.powf(-0.29));
+    [(slots * factor).ceil(), (324.0 * ten_thousands.powf(0.68)).ceil()]
+}
+
+#[test]
+fn the_integers_stand_for_the_fitted_curves_and_never_need_more_slots() {
+    let small = (1..11_000).step_by(7);
+    let large = (11_000..8_300_000).step_by(9_973);
+    for keys in small.chain(large).chain([10_999, (1 << 23) - 1]) {
+        for growth in [0, 1, MAX_GROWTH] {
+            let shape = FuseShape::new(keys, growth).unwrap();
+            let [slots, window] = fitted(keys as f64, growth);
+            let ratios = [shape.slots_per_shard() as f64 / slots, shape.window() as f64 / window];
+            // Below 11,000 keys they are equal, else a chord lies below its curve.
+            let least = if keys < 11_000 { [1.0, 1.0] } else { [0.9995, 0.993] };
+            for (ratio, least) in ratios.into_iter().zip(least) {
+                assert!((least..=1.0).contains(&ratio), "{keys} {growth}: {ratios:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn shards_have_room_for_four_standard_deviations() {
+    for keys in [1 << 23, 12_345_678, 20_000_000, 100_000_000, 1 << 33, MAX_KEYS] {
+        let shape = FuseShape::new(keys, 0).unwrap();
+        let mean = keys as f64 / shape.shards() as f64;
+        let [slots, _] = fitted(mean + 4.0 * mean.sqrt(), 0);
+        let ratio = shape.slots_per_shard() as f64 / slots;
+        assert!((0.9998..=1.0).contains(&ratio), "{keys}: {ratio}");
+    }
+}

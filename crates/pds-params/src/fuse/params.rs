@@ -21,7 +21,7 @@ const NEGLIGIBLE: f64 = 1e-6;
 /// use pds_params::FuseParams;
 ///
 /// let params = FuseParams::new(1_000_000, 0.01)?;
-/// assert_eq!((params.fingerprint_bits(), params.size_in_bytes()), (7, 989_024));
+/// assert_eq!((params.fingerprint_bits(), params.size_in_bytes()), (7, 988_976));
 /// # Ok::<(), pds_params::ParamError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
