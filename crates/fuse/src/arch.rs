@@ -8,6 +8,9 @@ use pds_core::internal::{Backend, StoredWord};
 /// Greatest number of columns that are summed at once.
 pub(crate) const COLUMNS: u32 = 8;
 
+/// Two neighbouring groups of [`COLUMNS`] columns.
+pub(crate) type Pair<W> = [W; 2 * COLUMNS as usize];
+
 /// Columns of two groups of 64 slots, to sum.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sums {
@@ -71,13 +74,42 @@ impl Kernel {
                 return vectors.sums(words, sums);
             }
             if let Self::Counts(counts) = self {
-                let products = products(words, sums).enumerate();
-                return products
-                    .fold(0, |sums, (column, product)| sums | counts.parity(product) << column);
+                return parities(counts, products(words, sums));
             }
         }
         portable_sums(words, sums)
     }
+
+    /// Returns the sums of all columns of two neighbouring groups, as [`sums`](Self::sums).
+    // Constants instead of numbers of columns and of words halve the time of a lookup.
+    #[inline(always)]
+    pub(crate) fn pair<W: StoredWord>(self, groups: &Pair<W>, coefficients: [u64; 2]) -> u64 {
+        #[cfg(target_arch = "x86_64")]
+        if W::IS_PLAIN {
+            if let Self::Vectors(vectors) = self {
+                return vectors.pair(groups, coefficients);
+            }
+            if let Self::Counts(counts) = self {
+                let [of_near, of_far] = coefficients;
+                let (near, far) = groups.split_at(COLUMNS as usize);
+                let products = near.iter().zip(far);
+                return parities(
+                    counts,
+                    products.map(|(near, far)| near.value() & of_near ^ far.value() & of_far),
+                );
+            }
+        }
+        let far = COLUMNS as usize;
+        portable_sums(groups, &Sums { near: 0, far, columns: COLUMNS, coefficients })
+    }
+}
+
+/// Returns the parities of words as bits.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn parities(counts: x86::Counts, products: impl Iterator<Item = u64>) -> u64 {
+    let columns = products.enumerate();
+    columns.fold(0, |sums, (column, product)| sums | counts.parity(product) << column)
 }
 
 /// Returns the slots that are summed in each column.
@@ -121,6 +153,14 @@ mod tests {
     use alloc::vec::Vec;
     use pds_testkit::keys;
 
+    fn expected_sums(words: &[u64], at: [usize; 2], columns: u32, coefficients: [u64; 2]) -> u64 {
+        (0..columns).fold(0, |sums, column| {
+            let [near, far] = at.map(|group| words[group + column as usize]);
+            let ones = (near & coefficients[0]).count_ones() + (far & coefficients[1]).count_ones();
+            sums | u64::from(ones % 2) << column
+        })
+    }
+
     #[test]
     fn all_backends_sum_what_the_definition_says() {
         let words: Vec<u64> = keys::random(5).take(1_000).collect();
@@ -128,17 +168,20 @@ mod tests {
         let mut ones = 0;
         for ((round, pair), columns) in words.windows(2).enumerate().zip((0..=COLUMNS).cycle()) {
             let (near, far, coefficients) = (round % 900, round % 900 + 50, [pair[0], pair[1]]);
-            let expected = (0..columns).fold(0, |sums, column| {
-                let near = words[near + column as usize] & pair[0];
-                let far = words[far + column as usize] & pair[1];
-                sums | u64::from((near.count_ones() + far.count_ones()) % 2) << column
-            });
+            let expected = expected_sums(&words, [near, far], columns, coefficients);
             ones += expected.count_ones();
             let what = Sums { near, far, columns, coefficients };
+            let pair: &Pair<u64> = words[near..].first_chunk().unwrap();
+            let byte_pair: &Pair<[u8; 8]> = bytes[near..].first_chunk().unwrap();
+            let far_of_pair = near + COLUMNS as usize;
+            let expected_of_pair =
+                expected_sums(&words, [near, far_of_pair], COLUMNS, coefficients);
             for backend in Backend::all() {
                 let kernel = Kernel::new(backend);
                 let sums = [kernel.sums(&words, &what), kernel.sums(&bytes, &what)];
                 assert_eq!(sums, [expected; 2], "{backend:?}, {columns} columns");
+                let sums = [kernel.pair(pair, coefficients), kernel.pair(byte_pair, coefficients)];
+                assert_eq!(sums, [expected_of_pair; 2], "{backend:?}");
             }
         }
         assert!((1_800..2_200).contains(&ones), "half of 4,000 sums: {ones}");

@@ -10,9 +10,9 @@ use pds_params::internal::ParamFault;
 
 use crate::equation::salt;
 use crate::graph::{Edge, Graph};
-use crate::index;
 use crate::rest;
 use crate::system::{bits_from, ones};
+use crate::{index, is_worth_prefetching};
 
 /// Greatest number of seeds that a shard tries.
 pub(crate) const MAX_SEEDS: u64 = 8;
@@ -273,6 +273,10 @@ impl<W: WordSource> FuseTable<W> {
         let words = self.words();
         match self.shards {
             0 => out.fill(false),
+            _ if !is_worth_prefetching(words.len(), hashes.len()) => {
+                let pairs = hashes.iter().zip(out);
+                pairs.for_each(|(&hash, place)| *place = self.contains(words, hash));
+            }
             _ if self.is_plain => {
                 visit_ahead(hashes, |&hash| hash, PlainBatch { table: self, words, out, at: 0 });
             }

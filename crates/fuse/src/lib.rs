@@ -47,6 +47,9 @@ mod threads;
 #[cfg(feature = "alloc")]
 mod updatable;
 
+#[cfg(feature = "alloc")]
+use pds_core::internal::AHEAD;
+
 #[doc(hidden)]
 #[cfg(feature = "alloc")]
 pub use arch::backends;
@@ -68,6 +71,15 @@ pub use updatable::{UpdatableMap, UpdatableMapBuilder, UpdatableMapView};
 pub use pds_core::{bytes, storage};
 pub use pds_core::{error, hash};
 pub use pds_params::ribbon::Preset;
+
+/// Returns whether a batch of so many keys gains by prefetching in a table of so many words.
+///
+/// It does not in the second cache of most processors, nor if the batch is over before the first of its keys arrives.
+// Measured at 10^4 to 10^7 keys of 8 bits, where a loop of single lookups was the faster one up to 1 MiB.
+#[cfg(feature = "alloc")]
+const fn is_worth_prefetching(words: usize, keys: usize) -> bool {
+    words > 1 << 17 && keys > AHEAD
+}
 
 /// Returns a number of things in memory as an index.
 #[cfg(feature = "alloc")]

@@ -13,9 +13,9 @@ use pds_params::ribbon::{
     THRESHOLD_BITS, THRESHOLDS, WINDOW, Width,
 };
 
-use crate::arch::{COLUMNS, Kernel, Sums};
+use crate::arch::{COLUMNS, Kernel, Pair, Sums};
 use crate::equation::{coefficients, fingerprint, rehash, salt};
-use crate::{index, rest};
+use crate::{index, is_worth_prefetching, rest};
 
 /// Number of the last layer in the salts of all layers, to which its seed is added.
 const LAST: u64 = 1 << 32;
@@ -120,11 +120,15 @@ pub(crate) struct System {
     params: SystemParams,
     layout: Layout,
     kernel: Kernel,
+    /// Whether there are several layers, of as many whole columns as are summed at once.
+    // This is the usual case. It has a short path of its own, which callers inline.
+    is_plain: bool,
 }
 
 impl System {
     pub(crate) fn new(params: SystemParams, layout: Layout) -> Self {
-        Self { params, layout, kernel: Kernel::new(Backend::best()) }
+        let is_plain = layout.layers().first().is_some_and(|layer| layer.groups.is_plain());
+        Self { params, layout, kernel: Kernel::new(Backend::best()), is_plain }
     }
 
     /// Finds the parts of a system in its words.
@@ -164,6 +168,20 @@ impl System {
     /// Returns whether the system has the fingerprint of a hash, or the exact list has the hash.
     #[inline(always)]
     pub(crate) fn has<V: StoredWord>(&self, words: &[V], hash: u64) -> bool {
+        if !self.is_plain {
+            return self.has_in_any(words, hash);
+        }
+        let layer = &self.layout.layers[0];
+        if layer.bumps(words, hash) {
+            return self.has_later(words, hash);
+        }
+        let (group, coefficients) = split(layer.slot(hash), coefficients(hash));
+        let sums = self.kernel.pair(pair_from(words, group), coefficients);
+        (sums ^ fingerprint(hash)) & ones(COLUMNS.into()) == 0
+    }
+
+    #[inline(never)]
+    fn has_in_any<V: StoredWord>(&self, words: &[V], hash: u64) -> bool {
         match self.layout.first_window(words, hash) {
             Some(window) => window.has(self.kernel, words, fingerprint(hash)),
             None => self.has_later(words, hash),
@@ -274,7 +292,7 @@ impl System {
         self.answer_each(words, hashes, out, |words, hash| self.has(words, hash));
     }
 
-    /// Answers many hashes, each after its place was prefetched.
+    /// Answers many hashes, each after its place was prefetched if that is worth it.
     #[inline(always)]
     pub(crate) fn answer_each<V: StoredWord, T>(
         &self,
@@ -283,6 +301,10 @@ impl System {
         answers: &mut [T],
         answer: impl Fn(&[V], u64) -> T,
     ) {
+        if !is_worth_prefetching(words.len(), hashes.len()) {
+            let pairs = hashes.iter().zip(answers);
+            return pairs.for_each(|(&hash, place)| *place = answer(words, hash));
+        }
         let layout = &self.layout;
         visit_ahead(hashes, |&hash| hash, Answer { layout, words, answers, answer });
     }
@@ -549,6 +571,19 @@ impl LastLayer {
     }
 }
 
+/// Returns the group of a slot, and the coefficients from the slot on, as those of this group and of the next one.
+#[inline(always)]
+const fn split(slot: u64, coefficients: u64) -> (u64, [u64; 2]) {
+    let (group, shift) = (slot / WINDOW, slot % WINDOW);
+    (group, [coefficients << shift, (coefficients >> 1) >> (63 - shift)])
+}
+
+/// Returns a group and the next one, in a first layer of plain groups.
+#[inline(always)]
+fn pair_from<W>(words: &[W], group: u64) -> &Pair<W> {
+    words[index(group) * COLUMNS as usize..].first_chunk().expect("two groups")
+}
+
 /// Returns the rate at which strangers meet as many columns.
 fn rate_of(columns: u32) -> f64 {
     1.0 / (1_u64 << columns) as f64
@@ -580,6 +615,11 @@ impl Groups {
         let (columns, wider) = (width.columns, width.wider_groups);
         let narrow_from = (wider * WINDOW).saturating_sub(WINDOW - 1);
         Self { at, columns, wider, narrow_from, full, tail: 0 }
+    }
+
+    /// Returns whether each group has as many columns as are summed at once.
+    const fn is_plain(&self) -> bool {
+        self.at == 0 && self.columns == COLUMNS && self.wider == 0
     }
 
     /// Returns the index of the first word of a group.
@@ -619,13 +659,13 @@ impl Groups {
     /// Returns the window from a slot of the whole groups on.
     #[inline(always)]
     const fn window(&self, slot: u64, coefficients: u64) -> Window {
-        let (group, shift) = (slot / WINDOW, slot % WINDOW);
+        let (group, coefficients) = split(slot, coefficients);
         let near = self.word_of(group);
         Window {
             near: index(near),
             far: index(near + self.columns as u64 + (group < self.wider) as u64),
             columns: self.columns + (slot < self.narrow_from) as u32,
-            coefficients: [coefficients << shift, (coefficients >> 1) >> (63 - shift)],
+            coefficients,
         }
     }
 

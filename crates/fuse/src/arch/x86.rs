@@ -7,7 +7,7 @@ use core::arch::asm;
 
 use pds_core::internal::StoredWord;
 
-use super::{COLUMNS, Sums};
+use super::{COLUMNS, Pair, Sums};
 
 /// Defines the proof that the processor has some features.
 macro_rules! proof {
@@ -63,6 +63,34 @@ impl Counts {
 }
 
 impl Vectors {
+    /// Returns the sums of two neighbouring groups, as [`Kernel::pair`](super::Kernel::pair).
+    #[inline(always)]
+    pub(super) fn pair<W: StoredWord>(self, groups: &Pair<W>, [of_near, of_far]: [u64; 2]) -> u64 {
+        const { assert!(size_of::<W>() == 8) };
+        assert!(W::IS_PLAIN, "threads may change the words");
+        debug_assert!(Self::is_available());
+        let sums: u32;
+        // SAFETY: `self` is the proof that the processor has the instructions. The sixteen words are borrowed, and nobody
+        // changes them meanwhile. Nothing but the registers named is changed.
+        unsafe {
+            asm!(
+                "vpbroadcastq zmm16, {of_near}",
+                "vpbroadcastq zmm17, {of_far}",
+                "vpandq zmm16, zmm16, zmmword ptr [{groups}]",
+                // The exclusive or with the second group, where it has a coefficient.
+                "vpternlogq zmm16, zmm17, zmmword ptr [{groups} + 64], 0x78",
+                "vpopcntq zmm16, zmm16",
+                "vpsllq zmm16, zmm16, 63",
+                "vpmovq2m k1, zmm16",
+                "kmovd {sums:e}, k1",
+                of_near = in(reg) of_near, of_far = in(reg) of_far, groups = in(reg) groups,
+                sums = lateout(reg) sums, out("zmm16") _, out("zmm17") _, out("k1") _,
+                options(pure, readonly, nostack),
+            );
+        }
+        u64::from(sums)
+    }
+
     /// Returns the sums of some columns, as [`Kernel::sums`](super::Kernel::sums).
     #[inline(always)]
     pub(super) fn sums<W: StoredWord>(self, words: &[W], sums: &Sums) -> u64 {
