@@ -80,6 +80,16 @@ pub trait StoredWord: Sized {
         (words[number / 2].value() >> (number % 2 * 32)) as u32
     }
 
+    /// Returns 16 bits of a word: of number 4i the lowest ones of word i.
+    ///
+    /// # Panics
+    /// If there are none.
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "the lowest bits are what is asked for")]
+    fn quarter(words: &[Self], number: usize) -> u16 {
+        (words[number / 4].value() >> (number % 4 * 16)) as u16
+    }
+
     /// Returns a byte of a word: of number 8i the lowest one of word i.
     ///
     /// # Panics
@@ -113,6 +123,12 @@ impl StoredWord for u64 {
     }
 
     #[inline(always)]
+    fn quarter(words: &[Self], number: usize) -> u16 {
+        let reversed = if cfg!(target_endian = "big") { 3 } else { 0 };
+        lanes_of::<u16>(words)[number ^ reversed]
+    }
+
+    #[inline(always)]
     fn byte(words: &[Self], number: usize) -> u8 {
         let reversed = if cfg!(target_endian = "big") { 7 } else { 0 };
         lanes_of::<u8>(words)[number ^ reversed]
@@ -137,6 +153,11 @@ impl StoredWord for [u8; 8] {
     #[inline(always)]
     fn half(words: &[Self], number: usize) -> u32 {
         u32::from_le_bytes(words.as_flattened().as_chunks().0[number])
+    }
+
+    #[inline(always)]
+    fn quarter(words: &[Self], number: usize) -> u16 {
+        u16::from_le_bytes(words.as_flattened().as_chunks().0[number])
     }
 
     #[inline(always)]
@@ -184,6 +205,10 @@ mod tests {
         core::array::from_fn(|half| W::half(words, half))
     }
 
+    fn quarters<W: StoredWord>(words: &[W]) -> [u16; 12] {
+        core::array::from_fn(|quarter| W::quarter(words, quarter))
+    }
+
     #[test]
     fn every_storage_has_the_same_words_in_all_their_parts() {
         let mut words = Words::zeroed(3).unwrap();
@@ -194,6 +219,10 @@ mod tests {
         });
         assert_eq!(halves(words.as_words()), expected);
         assert_eq!(halves(&bytes), expected);
+        let pairs = bytes.as_flattened().as_chunks().0;
+        let expected = core::array::from_fn(|quarter| u16::from_le_bytes(pairs[quarter]));
+        assert_eq!(quarters(words.as_words()), expected);
+        assert_eq!(quarters(&bytes), expected);
         for number in 0..24 {
             let expected = bytes[number / 8][number % 8];
             assert_eq!(StoredWord::byte(words.as_words(), number), expected);
@@ -220,8 +249,10 @@ mod tests {
         let mut words = Words::zeroed(3).unwrap();
         (1..).zip(words.iter_mut()).for_each(|(i, word)| *word = 0x0123_4567_89ab_cdef * i);
         let expected = halves(words.as_words());
+        let expected_quarters = quarters(words.as_words());
         let shared = crate::memory::AtomicWords::from(words);
         assert_eq!(halves(shared.as_words()), expected);
+        assert_eq!(quarters(shared.as_words()), expected_quarters);
         assert_eq!(StoredWord::unaligned(shared.as_words(), 0), None);
         let bytes = expected.map(u32::to_le_bytes);
         for (number, &byte) in bytes.as_flattened().iter().enumerate() {
