@@ -293,12 +293,27 @@ impl<W: WordSource> FuseTable<W> {
             8 => self.contains_each_plain::<8>(hashes, out),
             16 => self.contains_each_plain::<16>(hashes, out),
             32 => self.contains_each_plain::<32>(hashes, out),
-            _ if is_worth_prefetching(words.len(), hashes.len()) => {
-                visit_ahead(hashes, |&hash| hash, Batch { table: self, words, hashes, out, at: 0 });
-            }
-            _ => {
-                let pairs = hashes.iter().zip(out);
-                pairs.for_each(|(&hash, place)| *place = self.contains_in_any(words, hash));
+            _ => self.answer_each(hashes, out, |hash, place| {
+                place.is_some_and(|place| self.has(words, place, hash))
+            }),
+        }
+    }
+
+    /// Answers many keys by their places, each after it was prefetched if that is worth it.
+    #[inline(always)]
+    pub(crate) fn answer_each<T>(
+        &self,
+        hashes: &[u64],
+        out: &mut [T],
+        answer: impl Fn(u64, Option<&Place>) -> T,
+    ) {
+        let words = self.words();
+        if is_worth_prefetching(words.len(), hashes.len()) && self.shards > 0 {
+            let batch = Batch { table: self, words, hashes, out, at: 0, answer };
+            visit_ahead(hashes, |&hash| hash, batch);
+        } else {
+            for (&hash, out) in hashes.iter().zip(out) {
+                *out = answer(hash, self.place(words, hash).as_ref());
             }
         }
     }
@@ -377,21 +392,22 @@ impl<const WIDTH: u32, W: WordSource> Visitor for PlainBatch<'_, WIDTH, W> {
 }
 
 /// Lookups in any table with a shard.
-struct Batch<'a, W: WordSource> {
+struct Batch<'a, W: WordSource, T, F> {
     table: &'a FuseTable<W>,
     words: &'a [W::Word],
     hashes: &'a [u64],
-    out: &'a mut [bool],
+    out: &'a mut [T],
     at: usize,
+    answer: F,
 }
 
-impl<W: WordSource> Visitor for Batch<'_, W> {
+impl<W: WordSource, T, F: Fn(u64, Option<&Place>) -> T> Visitor for Batch<'_, W, T, F> {
     type Place = Place;
     const HASHES_APART: bool = false;
 
     #[inline(always)]
     fn prefetch(&self, hash: u64) -> Place {
-        // Tables of this size have a shard, so there is a place.
+        // There is a shard, so there is a place.
         let place = self.table.place(self.words, hash).unwrap_or_default();
         let width = u64::from(self.table.params.width);
         let word_of = |slot: u64| place.start + index(slot * width / 64);
@@ -401,7 +417,7 @@ impl<W: WordSource> Visitor for Batch<'_, W> {
 
     #[inline(always)]
     fn visit(&mut self, _: usize, place: Place) {
-        self.out[self.at] = self.table.has(self.words, &place, self.hashes[self.at]);
+        self.out[self.at] = (self.answer)(self.hashes[self.at], Some(&place));
         self.at += 1;
     }
 }

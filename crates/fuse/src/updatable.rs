@@ -16,7 +16,7 @@ pub use builder::UpdatableMapBuilder;
 pub use view::UpdatableMapView;
 
 use crate::entries::check_value;
-use crate::fuse_table::{FuseTable, cell, flip};
+use crate::fuse_table::{FuseTable, Place, cell, flip};
 use crate::system::ones;
 use crate::{ConstructionError, index};
 
@@ -164,17 +164,23 @@ impl<S, W: WordSource> UpdatableMap<S, W> {
     /// Finds the value of a key. `None` if the key is not in the set.
     #[inline]
     fn home(&self, words: &[W::Word], hash: u64) -> Option<Home> {
+        self.home_at(words, hash, self.table.place(words, hash).as_ref())
+    }
+
+    /// Finds the value of a key by its place in the table.
+    #[inline(always)]
+    fn home_at(&self, words: &[W::Word], hash: u64, place: Option<&Place>) -> Option<Home> {
         if self.table.params().rest > 0
             && let Some(number) = self.table.find_exact(words, hash)
         {
             let values = self.num_value_words() - self.table.params().rest;
             return Some(Home::Word(self.table.len() + values + number as u64));
         }
-        let place = self.table.place(words, hash)?;
-        let sum = self.table.sum(words, &place);
+        let place = place?;
+        let sum = self.table.sum(words, place);
         let check = (sum >> OWN_BITS ^ place.fingerprint()) & ones(self.check_bits().into());
         let own = index(sum & ones(OWN_BITS.into()));
-        (check == 0 && own < 3).then(|| Home::Cell(self.table.slot_of(&place, own)))
+        (check == 0 && own < 3).then(|| Home::Cell(self.table.slot_of(place, own)))
     }
 
     /// Returns the value at a home.

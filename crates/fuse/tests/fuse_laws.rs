@@ -132,6 +132,25 @@ fn shards_have_all_keys_with_and_without_threads() {
     assert!(absent.abs_diff(12_500) < 600, "{absent}");
 }
 
+/// Batches prefetch in tables of more than 1 MiB.
+#[test]
+fn case_24_batches_beyond_the_cache_are_one_by_one() {
+    for (bits, keys) in [(8, 950_000), (16, 500_000), (32, 250_000), (23, 350_000)] {
+        let (filter, _) = built(&random(17, keys), bits);
+        assert!(filter.size_in_bytes() > 1 << 20);
+        let view = FuseFilterView::open(filter.to_bytes()).unwrap();
+        // The last 1,001 are absent.
+        let asked = random(17, keys + 1_001).split_off(keys - 1_000);
+        let mut answers = [vec![false; asked.len()], vec![false; asked.len()]];
+        filter.contains_hash_batch(&asked, &mut answers[0]);
+        view.contains_hash_batch(&asked, &mut answers[1]);
+        let expected: Vec<bool> = asked.iter().map(|&hash| filter.contains_hash(hash)).collect();
+        assert_eq!(answers, [&expected[..]; 2], "{bits} bits");
+        assert!(expected[..1_000].iter().all(|&answer| answer));
+        assert!(expected[1_000..].iter().filter(|&&answer| answer).count() < 30);
+    }
+}
+
 /// With one seed and no growth about one set in five has keys that cannot be placed.
 #[test]
 fn keys_that_cannot_be_placed_are_listed() {

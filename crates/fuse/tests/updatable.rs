@@ -30,6 +30,41 @@ fn listed() -> UpdatableMap {
     (0..).map(build).find(|map| map.num_exact() > 1).unwrap()
 }
 
+/// Maps without keys, with an exact list, and of more than 1 MiB, which batches prefetch.
+#[test]
+fn case_24_a_batch_is_one_by_one() {
+    let build = |keys| {
+        let builder = UpdatableMap::builder().value_bits(7).check_bits(8);
+        builder.build_hashes(entries(3, keys, 7)).unwrap()
+    };
+    let strangers = keys::random(3).take(300_000).chain(keys::random(4).take(1_000));
+    for (map, keys) in [(build(0), 0), (build(500), 500), (listed(), 0), (build(600_000), 600_000)]
+    {
+        let asked: Vec<u64> = strangers.clone().collect();
+        let view = UpdatableMapView::open(map.to_bytes()).unwrap();
+        let mut answers = [vec![Some(1); asked.len()], vec![None; asked.len()]];
+        map.get_hash_batch(&asked, &mut answers[0]);
+        view.get_hash_batch(&asked, &mut answers[1]);
+        let expected: Vec<_> = asked.iter().map(|&hash| map.get_hash(hash)).collect();
+        assert_eq!(answers, [&expected[..]; 2], "{keys} keys");
+        assert!(expected.iter().take(keys.min(300_000)).all(Option::is_some));
+    }
+    let map = listed();
+    let (hashes, values): (Vec<u64>, Vec<_>) = (0..50)
+        .flat_map(|seed| entries(seed, 40, 9))
+        .map(|(hash, _)| (hash, map.get_hash(hash)))
+        .unzip();
+    let mut answers = vec![None; hashes.len()];
+    map.get_hash_batch(&hashes, &mut answers);
+    assert_eq!(answers, values);
+}
+
+#[test]
+#[should_panic = "one answer per key: 2 keys, but 1 answers"]
+fn a_batch_has_one_answer_per_key() {
+    listed().get_batch(&[1, 2], &mut [None]);
+}
+
 #[test]
 fn values_of_every_width_are_stored_and_changed() {
     for value_bits in 1..=64 {

@@ -5,7 +5,8 @@
     feature = "bloom",
     feature = "cms",
     feature = "counting",
-    feature = "cuckoo"
+    feature = "cuckoo",
+    feature = "fuse"
 ))]
 
 use std::panic::{self, catch_unwind};
@@ -13,7 +14,8 @@ use std::sync::Mutex;
 
 use pds::cms::{Count, SignedCount};
 use pds::{
-    BlockedBloomFilter, BloomFilter, CountMinSketch, CountSketch, CountingBloomFilter, CuckooFilter,
+    BlockedBloomFilter, BloomFilter, CountMinSketch, CountSketch, CountingBloomFilter,
+    CuckooFilter, ExactFilter, FuseFilter, RetrievalMap, RibbonFilter, UpdatableMap,
 };
 
 /// The file of the last panic. The only test here sets the hook, which is one for the whole process.
@@ -45,6 +47,22 @@ fn slices_of_unequal_lengths_are_the_callers_fault() {
         )*};
     }
     filters!(BlockedBloomFilter BloomFilter CountingBloomFilter CuckooFilter);
+    macro_rules! sets {
+        ($($set:expr),*) => {$(
+            let set = $set.unwrap();
+            blames_the_caller(|| set.contains_batch(&[1u32], &mut [false; 2]));
+            blames_the_caller(|| set.contains_hash_batch(&[1], &mut [false; 2]));
+        )*};
+    }
+    sets!(FuseFilter::new([1], 0.1), RibbonFilter::new([1], 0.1), ExactFilter::new([1], [2]));
+    macro_rules! maps {
+        ($($map:ident)*) => {$(
+            let map = $map::new([(1, 1)], 8).unwrap();
+            blames_the_caller(|| map.get_batch(&[1u32], &mut [None; 2]));
+            blames_the_caller(|| map.get_hash_batch(&[1], &mut [None; 2]));
+        )*};
+    }
+    maps!(RetrievalMap UpdatableMap);
     let sketch = CountMinSketch::new(0.1, 0.1).unwrap();
     blames_the_caller(|| sketch.estimate_batch(&[1u32], &mut [Count::default(); 2]));
     blames_the_caller(|| sketch.estimate_hash_batch(&[1], &mut [Count::default(); 2]));

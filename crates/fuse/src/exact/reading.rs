@@ -76,6 +76,7 @@ impl<S, W: WordSource> ExactFilter<S, W> {
     ///
     /// # Panics
     /// If the slices differ in length.
+    #[track_caller]
     pub fn contains_hash_batch(&self, hashes: &[u64], out: &mut [bool]) {
         check_lengths(hashes, out);
         let (stages, words) = (&self.stages, self.words.as_words());
@@ -112,6 +113,7 @@ impl<S: KeyHasher, W: WordSource> ExactFilter<S, W> {
     /// assert_eq!(answers, [false, true, false]);
     /// # Ok::<(), fuse::ConstructionError>(())
     /// ```
+    #[track_caller]
     pub fn contains_batch<K: Hash>(&self, keys: &[K], out: &mut [bool]) {
         answer_keys::<{ 8 * AHEAD }, _, _>(&self.hasher, keys, out, |hashes, answers| {
             self.contains_hash_batch(hashes, answers);

@@ -97,6 +97,7 @@ impl<S, W: WordSource> FuseFilter<S, W> {
     ///
     /// # Panics
     /// If the slices differ in length.
+    #[track_caller]
     pub fn contains_hash_batch(&self, hashes: &[u64], out: &mut [bool]) {
         check_lengths(hashes, out);
         self.table.contains_each(hashes, out);
@@ -131,6 +132,7 @@ impl<S: KeyHasher, W: WordSource> FuseFilter<S, W> {
     /// assert_eq!(answers, [false, true, false]);
     /// # Ok::<(), fuse::ConstructionError>(())
     /// ```
+    #[track_caller]
     pub fn contains_batch<K: Hash>(&self, keys: &[K], out: &mut [bool]) {
         answer_keys::<{ 8 * AHEAD }, _, _>(&self.hasher, keys, out, |hashes, answers| {
             self.table.contains_each(hashes, answers);

@@ -95,6 +95,7 @@ impl<S, W: WordSource> RetrievalMap<S, W> {
     ///
     /// # Panics
     /// If the slices differ in length.
+    #[track_caller]
     pub fn get_hash_batch(&self, hashes: &[u64], out: &mut [Option<u64>]) {
         check_lengths(hashes, out);
         let words = self.words.as_words();
@@ -130,6 +131,7 @@ impl<S: KeyHasher, W: WordSource> RetrievalMap<S, W> {
     /// assert_eq!(answers, [None, Some(7), None]);
     /// # Ok::<(), fuse::ConstructionError>(())
     /// ```
+    #[track_caller]
     pub fn get_batch<K: Hash>(&self, keys: &[K], out: &mut [Option<u64>]) {
         answer_keys::<{ 8 * AHEAD }, _, _>(&self.hasher, keys, out, |hashes, answers| {
             self.get_hash_batch(hashes, answers);

@@ -103,6 +103,7 @@ impl<S, W: WordSource> RibbonFilter<S, W> {
     ///
     /// # Panics
     /// If the slices differ in length.
+    #[track_caller]
     pub fn contains_hash_batch(&self, hashes: &[u64], out: &mut [bool]) {
         check_lengths(hashes, out);
         self.system.has_each(self.words.as_words(), hashes, out);
@@ -137,6 +138,7 @@ impl<S: KeyHasher, W: WordSource> RibbonFilter<S, W> {
     /// assert_eq!(answers, [false, true, false]);
     /// # Ok::<(), fuse::ConstructionError>(())
     /// ```
+    #[track_caller]
     pub fn contains_batch<K: Hash>(&self, keys: &[K], out: &mut [bool]) {
         let words = self.words.as_words();
         answer_keys::<{ 8 * AHEAD }, _, _>(&self.hasher, keys, out, |hashes, answers| {

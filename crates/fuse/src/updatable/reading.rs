@@ -4,6 +4,7 @@ use core::fmt;
 use core::hash::{Hash, Hasher};
 
 use pds_core::hash::KeyHasher;
+use pds_core::internal::{AHEAD, answer_keys, check_lengths};
 use pds_core::storage::WordSource;
 
 use super::{OWN_BITS, UpdatableMap};
@@ -80,6 +81,21 @@ impl<S, W: WordSource> UpdatableMap<S, W> {
         let words = self.table.words();
         self.home(words, hash).map(|home| self.value(words, &home))
     }
+
+    /// Looks up many hashes: `out[i]` is the answer for `hashes[i]`.
+    ///
+    /// This is faster than single calls if the map exceeds the cache. For the hashes see [`get_hash`](Self::get_hash).
+    ///
+    /// # Panics
+    /// If the slices differ in length.
+    #[track_caller]
+    pub fn get_hash_batch(&self, hashes: &[u64], out: &mut [Option<u64>]) {
+        check_lengths(hashes, out);
+        let words = self.table.words();
+        self.table.answer_each(hashes, out, |hash, place| {
+            self.home_at(words, hash, place).map(|home| self.value(words, &home))
+        });
+    }
 }
 
 impl<S: KeyHasher, W: WordSource> UpdatableMap<S, W> {
@@ -91,6 +107,30 @@ impl<S: KeyHasher, W: WordSource> UpdatableMap<S, W> {
     #[must_use]
     pub fn get<K: Hash + ?Sized>(&self, key: &K) -> Option<u64> {
         self.get_hash(self.hasher.hash_key(key))
+    }
+
+    /// Looks up many keys: `out[i]` is the answer for `keys[i]`.
+    ///
+    /// This is faster than single calls if the map exceeds the cache.
+    ///
+    /// # Panics
+    /// If the slices differ in length.
+    ///
+    /// # Examples
+    /// ```
+    /// use fuse::UpdatableMap;
+    ///
+    /// let map = UpdatableMap::new([(2u64, 7)], 16)?;
+    /// let mut answers = [None; 3];
+    /// map.get_batch(&[1u64, 2, 3], &mut answers);
+    /// assert_eq!(answers, [None, Some(7), None]);
+    /// # Ok::<(), fuse::ConstructionError>(())
+    /// ```
+    #[track_caller]
+    pub fn get_batch<K: Hash>(&self, keys: &[K], out: &mut [Option<u64>]) {
+        answer_keys::<{ 8 * AHEAD }, _, _>(&self.hasher, keys, out, |hashes, answers| {
+            self.get_hash_batch(hashes, answers);
+        });
     }
 }
 
