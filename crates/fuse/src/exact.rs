@@ -59,8 +59,8 @@ use crate::system::System;
 /// ```
 ///
 /// # References
-/// John M. Schanck, "Clubcards for the WebPKI: smaller certificate revocation tests in theory and practice", IEEE Symposium
-/// on Security and Privacy 2025.
+/// John M. Schanck, "Clubcards for the WebPKI: smaller certificate revocation tests in theory and practice", Cryptology
+/// ePrint Archive, Paper 2025/610, 2025.
 #[derive(Clone)]
 pub struct ExactFilter<S = DefaultHashBuilder, W = Words> {
     /// Those of the first stage, then those of the second.

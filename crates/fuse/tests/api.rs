@@ -233,7 +233,7 @@ fn a_map_tells_its_numbers() {
 }
 
 #[test]
-fn equal_entries_count_once_and_contradictions_are_named() {
+fn case_52_equal_entries_count_once_and_contradictions_are_named() {
     let map = RetrievalMap::new([("a", 1), ("b", 2), ("a", 1)], 8).unwrap();
     assert_eq!((map.len(), map.get("a"), map.get("b")), (2, Some(1), Some(2)));
     for entries in [[("a", 3), ("b", 2), ("a", 1)], [("a", 1), ("a", 3), ("b", 2)]] {
@@ -330,7 +330,7 @@ fn an_exact_filter_tells_its_numbers() {
 }
 
 #[test]
-fn a_key_in_both_sets_is_named() {
+fn case_52_a_key_in_both_sets_is_named() {
     let error = ExactFilter::new([1, 2, 3], [9, 8, 3, 7]).unwrap_err();
     let hash = ExactFilter::new([0; 0], []).unwrap().hash_key(&3);
     assert_eq!(error, ConstructionError::InBoth { hash });

@@ -45,7 +45,7 @@ fn small_numbers_of_keys_are_built() {
 
 /// The numbers of keys at which the published sizes of binary fuse filters fail.
 #[test]
-fn numbers_of_keys_at_which_others_fail_are_built() {
+fn case_50_numbers_of_keys_at_which_others_fail_are_built() {
     let (filters, failed) = build_each((11_180..=11_200).chain(11_480..=11_521));
     assert!(failed < filters / 2, "{failed} seeds failed for {filters} filters");
 }
@@ -87,7 +87,7 @@ fn every_width_has_its_keys_and_excludes_others() {
 }
 
 #[test]
-fn bytes_depend_on_the_set_alone() {
+fn case_54_bytes_depend_on_the_set_alone() {
     for keys in [2, 121, 1_000, 11_190, 150_000] {
         let mut hashes = random(7, keys);
         let bytes = built(&hashes, 9).0.to_bytes();
@@ -103,7 +103,7 @@ fn bytes_depend_on_the_set_alone() {
 }
 
 #[test]
-fn equal_keys_are_one_key() {
+fn case_51_equal_keys_are_one_key() {
     for copies in [1, 2, 3, 255, 256, 257, 1_000, 300_000] {
         let (filter, _) = built(&vec![77; copies], 8);
         assert_eq!(filter.len(), 1, "{copies}");
@@ -153,7 +153,7 @@ fn case_24_batches_beyond_the_cache_are_one_by_one() {
 
 /// With one seed and no growth about one set in five has keys that cannot be placed.
 #[test]
-fn keys_that_cannot_be_placed_are_listed() {
+fn case_53_keys_that_cannot_be_placed_are_listed() {
     let mut listed = 0;
     for seed in 0..60 {
         for keys in [50, 1_000, 12_000] {

@@ -170,7 +170,7 @@ fn large_maps_and_exact_filters_do_not_depend_on_threads() {
 
 /// Every number of keys up to 2,000, and some above: construction depends on no luck.
 #[test]
-fn every_number_of_keys_builds() {
+fn case_50_every_number_of_keys_builds() {
     for keys in (0..2_000).chain((2_000..20_000).step_by(499)).chain([11_190, 11_480, 11_521]) {
         builds(keys, 1..=1);
     }

@@ -135,7 +135,7 @@ fn setting_a_stranger_changes_nothing() {
 }
 
 #[test]
-fn exact_lists_are_changed_too() {
+fn case_53_exact_lists_are_changed_too() {
     let mut exact = 0;
     for seed in 0..40 {
         let stored = entries(seed, 400, 10);
@@ -157,7 +157,7 @@ fn exact_lists_are_changed_too() {
 }
 
 #[test]
-fn values_that_do_not_fit_and_contradictions_are_refused() {
+fn case_52_values_that_do_not_fit_and_contradictions_are_refused() {
     let mut map = UpdatableMap::builder().value_bits(4).build([("a", 3), ("b", 15)]).unwrap();
     let error = map.set("a", 16).unwrap_err();
     assert!(matches!(error, ConstructionError::ValueTooLarge { value: 16, max: 15, .. }));
