@@ -284,6 +284,12 @@ fn case_17_a_payload_that_lies_is_refused() {
     let listed = listed();
     assert_eq!(fault_after(&listed, 1, |value| value | 1 << 9), "padding");
     assert_eq!(fault_after(&listed, listed.num_exact() + 1, |word| word | 1 << 63), "padding");
+    // Six cells of 8 bits, the salt, and six values of 9 bits: a word each.
+    let builder = UpdatableMap::builder().value_bits(9).check_bits(6);
+    let one = builder.build_hashes(entries(1, 1, 9)).unwrap();
+    assert_eq!(one.size_in_bytes(), 24);
+    assert_eq!(fault_after(&one, 2, |salt| salt ^ 1), "the salt of a shard");
+    assert_eq!(fault_after(&one, 3, |word| word | 1 << 63), "padding");
 }
 
 #[test]
