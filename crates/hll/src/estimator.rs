@@ -21,7 +21,7 @@ pub(crate) use interval::interval;
 #[cfg(feature = "alloc")]
 pub use joint::Overlap;
 #[cfg(feature = "alloc")]
-pub(crate) use joint::{HASHES, JointCounts, Side, maximum_joint_likelihood, sparse_overlap};
+pub(crate) use joint::{HASHES, JointCounts, Maximum, Side, sparse_overlap};
 #[cfg(feature = "alloc")]
 pub(crate) use likelihood::Likelihood;
 pub use likelihood::maximum_likelihood;

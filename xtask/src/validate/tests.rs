@@ -147,6 +147,6 @@ fn a_weak_hasher_unmixed_breaks_the_rate_as_expected() {
         verdicts(task.run()).iter().all(|&one| one != Verdict::Broken),
         "mixed, it keeps the rate"
     );
-    let mixed = Mixed(IdentityBuilder);
+    let mixed = |_| Mixed(IdentityBuilder);
     assert_eq!(verdicts(vec![task.unmixed_rate(mixed, 10_000, 100_000)]), [Verdict::Broken]);
 }

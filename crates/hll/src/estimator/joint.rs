@@ -8,7 +8,7 @@ use libm::{hypot, sqrt};
 use pds_params::Estimate;
 
 pub(crate) use likelihood::JointCounts;
-pub(crate) use maximum::maximum_joint_likelihood;
+pub(crate) use maximum::Maximum;
 pub(crate) use sparse::sparse_overlap;
 
 /// The number of distinct hashes. No sketch counts beyond it.
@@ -45,8 +45,26 @@ impl Overlap {
     }
 }
 
+impl Overlap {
+    /// Returns the same values, each with the greater of its two errors.
+    pub(crate) fn with_greater_errors(self, other: Self) -> Self {
+        let greater = |own: Estimate, other: Estimate| Estimate {
+            standard_error: own.standard_error.max(other.standard_error),
+            ..own
+        };
+        Self {
+            only_left: greater(self.only_left, other.only_left),
+            only_right: greater(self.only_right, other.only_right),
+            both: greater(self.both, other.both),
+        }
+    }
+}
+
 /// Three numbers: for the keys of the left set only, of the right set only, and of both.
 type Triple = [f64; 3];
+
+/// One common key more is one key less on either side.
+const EXCHANGE: Triple = [-1.0, -1.0, 1.0];
 
 /// The facts about one set, independent of the other.
 #[derive(Clone, Copy)]
@@ -77,8 +95,6 @@ impl Parts {
     /// Replaces the covariance by that of the sizes if the registers tell less about the common part than the sizes do.
     /// The common part is at least 0 and at most the smaller set.
     pub(crate) fn bounded(mut self, left: Side, right: Side) -> Self {
-        /// One common key more is one key less on either side.
-        const EXCHANGE: Triple = [-1.0, -1.0, 1.0];
         let variance = square(range_of(self.values[2], left, right));
         let is_known = self.covariance[2][2] <= variance;
         if !is_known {

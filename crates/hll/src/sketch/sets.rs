@@ -5,8 +5,7 @@ use pds_params::Estimate;
 use super::{Form, HyperLogLog};
 use crate::dense;
 use crate::estimator::{
-    FINITE_SIZE, HASHES, JointCounts, Overlap, Side, improved, maximum_joint_likelihood,
-    sparse_overlap,
+    FINITE_SIZE, HASHES, JointCounts, Maximum, Overlap, Side, improved, sparse_overlap,
 };
 
 impl<S: KeyHasher + Clone> HyperLogLog<S> {
@@ -49,6 +48,9 @@ impl<S: KeyHasher> HyperLogLog<S> {
     /// Two sparse sketches are compared key by key, which is nearly exact. Otherwise the estimate is the maximum of the
     /// joint likelihood of the registers of both sketches, at the lower precision of those that are dense. If few keys
     /// are in both, its error is a half to a fifth of that of inclusion and exclusion.
+    ///
+    /// The error depends on the unknown numbers. If one size is known more exactly than by the compared registers, it is the
+    /// greatest within three errors of the estimate. Intervals of up to three errors then hold at least as often as they say.
     ///
     /// All values and errors are finite. No part is greater than the estimate of a set that it lies in, and no error of
     /// the common part is greater than the smaller set. If a large set hides a small one, nothing more is known: values
@@ -132,18 +134,29 @@ impl<S: KeyHasher> HyperLogLog<S> {
         let size = |registers: &[u8]| improved(&dense::histogram(registers), params, FINITE_SIZE);
         let sizes = [&*left, &*right, &*union].map(|registers| size(registers).min(HASHES));
         let only = counts.greater();
-        let parts = maximum_joint_likelihood(&counts, starting_point(sizes, only));
+        let maximum = Maximum::of(&counts, starting_point(sizes, only));
         let sketches = [self, other];
         let [left, right] = [0, 1].map(|i| Side::new(sketches[i].estimate_with_error(), only[i]));
-        let is_finer = |sketch: &Self| !sketch.is_dense() || sketch.precision() > precision;
-        let mut parts = parts.bounded(left, right);
-        if is_finer(self) {
-            parts = parts.with_size([1.0, 0.0, 1.0], left.size);
+        let is_finer = sketches.map(|sketch| !sketch.is_dense() || sketch.precision() > precision);
+        // With the error of the maximum if so many more keys were common.
+        let overlap = |shift| {
+            let mut parts = maximum.parts(shift).bounded(left, right);
+            if is_finer[0] {
+                parts = parts.with_size([1.0, 0.0, 1.0], left.size);
+            }
+            if is_finer[1] {
+                parts = parts.with_size([0.0, 1.0, 1.0], right.size);
+            }
+            parts.within(left, right)
+        };
+        let here = overlap(0.0);
+        if is_finer == [false; 2] {
+            return here;
         }
-        if is_finer(other) {
-            parts = parts.with_size([0.0, 1.0, 1.0], right.size);
-        }
-        parts.within(left, right)
+        // If a size is known, an estimate near either end of the possible range comes with a small error. The truth may
+        // be further inside, where the error is greater, and an interval of three errors has to reach it.
+        let away = 3.0 * here.both.standard_error;
+        here.with_greater_errors(overlap(-away)).with_greater_errors(overlap(away))
     }
 }
 

@@ -1,7 +1,7 @@
 use libm::sqrt;
 
 use super::likelihood::{JointCounts, Likelihood};
-use super::{HASHES, Parts, Triple, square};
+use super::{EXCHANGE, HASHES, Parts, Triple, square};
 
 /// The greatest number of steps of the search.
 const MAX_STEPS: u32 = 200;
@@ -9,35 +9,58 @@ const MAX_STEPS: u32 = 200;
 /// The search ends if a step is shorter than this share of a standard error.
 const CLOSE: f64 = 1e-5;
 
-/// Estimates the three parts of two sets by the maximum of their joint likelihood.
+/// The three parts of two sets at the maximum of their joint likelihood.
 ///
 /// The ranks of a register in both sketches are the maxima of three independent Poisson processes, one for each part.
 /// Inclusion and exclusion ignores the information in equal ranks. If the overlap is small, its error is several times
-/// as large. `start` is the start of the search, in keys. No part that the registers prove may be 0 there.
+/// as large.
 ///
 /// # References
 /// Otmar Ertl, "New cardinality estimation algorithms for HyperLogLog sketches", arXiv:1702.01284, 2017,
 /// section 7.
-pub(crate) fn maximum_joint_likelihood(counts: &JointCounts, start: Triple) -> Parts {
-    let registers = counts.registers();
-    let Search { at, step } = Search::run(counts, start.map(|keys| keys.min(HASHES) / registers));
-    let values = at.rates.map(|rate| rate * registers);
-    // Another hidden key counts as common, and as one key less in the other set.
-    let hidden: f64 = counts.seen_shares().map(hidden_variance).iter().sum();
-    // At least one key: the information at lower rates comes from events that are too rare to rely on.
-    let errors = Likelihood::new(counts, at.rates.map(|rate| rate.max(1.0 / registers)));
-    let inverse = inverse(&errors.information);
-    let covariance = core::array::from_fn(|i| {
-        core::array::from_fn(|j| {
-            // The variance of the Poisson number of keys is not an error.
-            let poisson = if i == j { errors.rates[i] * registers } else { 0.0 };
-            let sign = if (i == 2) == (j == 2) { 1.0 } else { -1.0 };
-            // The error of a search that ended early is its next step.
-            let unfinished = step[i] * step[j];
-            square(registers) * (inverse[i][j] + unfinished) - poisson + sign * hidden
+pub(crate) struct Maximum<'a> {
+    counts: &'a JointCounts,
+    rates: Triple,
+    /// The next step of the search.
+    step: Triple,
+}
+
+impl<'a> Maximum<'a> {
+    /// Searches the maximum from `start`, in keys. No part that the registers prove may be 0 there.
+    pub(crate) fn of(counts: &'a JointCounts, start: Triple) -> Self {
+        let start = start.map(|keys| keys.min(HASHES) / counts.registers());
+        let Search { at, step } = Search::run(counts, start);
+        Self { counts, rates: at.rates, step }
+    }
+
+    /// Returns the parts, with the covariance that they had if `shift` more of the keys were common.
+    pub(crate) fn parts(&self, shift: f64) -> Parts {
+        let registers = self.counts.registers();
+        let shifted = [0, 1, 2].map(|i| self.rates[i] + EXCHANGE[i] * shift / registers);
+        Parts {
+            values: self.rates.map(|rate| rate * registers),
+            covariance: self.covariance(shifted),
+        }
+    }
+
+    fn covariance(&self, rates: Triple) -> [Triple; 3] {
+        let registers = self.counts.registers();
+        // Another hidden key counts as common, and as one key less in the other set.
+        let hidden: f64 = self.counts.seen_shares().map(hidden_variance).iter().sum();
+        // At least one key: the information at lower rates comes from events that are too rare to rely on.
+        let errors = Likelihood::new(self.counts, rates.map(|rate| rate.max(1.0 / registers)));
+        let inverse = inverse(&errors.information);
+        core::array::from_fn(|i| {
+            core::array::from_fn(|j| {
+                // The variance of the Poisson number of keys is not an error.
+                let poisson = if i == j { errors.rates[i] * registers } else { 0.0 };
+                let sign = if (i == 2) == (j == 2) { 1.0 } else { -1.0 };
+                // The error of a search that ended early is its next step.
+                let unfinished = self.step[i] * self.step[j];
+                square(registers) * (inverse[i][j] + unfinished) - poisson + sign * hidden
+            })
         })
-    });
-    Parts { values, covariance }
+    }
 }
 
 /// Returns the mean square of the number of keys before the next visible one, if each is visible with probability
