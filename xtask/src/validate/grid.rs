@@ -8,35 +8,35 @@ use super::keys::{HasherKind, KeyKind};
 use super::measure::{Plan, Work};
 use super::subject::{Design, Size};
 
-/// The sizes that have caught filters out.
+/// Kinds of sizes at which filters have failed.
 const SIZES: [Size; 5] =
     [Size::Promised, Size::PowerOfTwo(0), Size::PowerOfTwo(-1), Size::PowerOfTwo(1), Size::Prime];
 
 /// Sizes around one, two and many words, and below one.
 const SMALL_SIZES: [u64; 12] = [7, 31, 63, 64, 65, 127, 128, 129, 251, 255, 256, 257];
 
-/// Numbers of keys for which the mean rate over many instances is checked against the promise.
+/// Numbers of keys at which the mean rate over many instances is compared with the promise.
 const SMALL_ITEMS: [u64; 9] = [1, 2, 3, 5, 10, 30, 100, 300, 1_000];
 
 /// Keys inserted, as multiples of the design load.
 const LOADS: [f64; 6] = [0.5, 0.75, 1.5, 2.0, 3.0, 5.0];
 
-/// The grid of one structure that holds members.
+/// The grid of a membership structure.
 pub(crate) struct Grid<'a> {
     pub(crate) effort: Effort,
     pub(crate) corpus: &'a Corpus,
-    /// The predicted rate of false positives of a design with so many keys.
+    /// Returns the predicted false-positive rate of a design with this number of keys.
     pub(crate) rate: &'a dyn Fn(&Design, u64) -> f64,
 }
 
 impl Grid<'_> {
-    /// All cases.
+    /// Returns all cases.
     pub(crate) fn plans(&self) -> Vec<Plan> {
         let (covering, rare) = (self.covering(), self.rare());
         [covering, rare, self.overfill(), self.small(), self.real_keys(), self.large()].concat()
     }
 
-    /// All pairs of items, rates, kinds of sizes, keys and hashers.
+    /// Returns cases that cover all pairs of items, rates, kinds of sizes, keys and hashers.
     pub(crate) fn covering(&self) -> Vec<Plan> {
         let (items, rates) = (self.items(), self.rates());
         let made_up = KeyKind::MADE_UP;
@@ -51,8 +51,8 @@ impl Grid<'_> {
         covering::pairs(&lengths, affordable).into_iter().map(plan).collect()
     }
 
-    /// Leaves out what takes too long for what it tells: rare events with keys that are slow to make, or in filters
-    /// beyond the cache.
+    /// Returns whether a case is worth its time. Rare events are not if keys are slow to make, or if the filter exceeds
+    /// the cache.
     fn affords(&self, items: u64, rate: f64, keys: KeyKind) -> bool {
         let least_rate_of_texts = self.effort.choose([0.01, 0.01, 1e-3]);
         let slow = keys.is_text() && (rate < least_rate_of_texts || items > 1_000_000);
@@ -76,7 +76,7 @@ impl Grid<'_> {
         ])
     }
 
-    /// Rates so small that two cases are all that is affordable.
+    /// Returns cases of very low rates. Only two are affordable.
     fn rare(&self) -> Vec<Plan> {
         let rates: &[f64] = self.effort.choose([&[], &[1e-5], &[1e-6]]);
         let plan = |&rate: &f64, keys, hasher| {
@@ -93,7 +93,7 @@ impl Grid<'_> {
         rates.iter().flat_map(both).collect()
     }
 
-    /// Filters below and far above their design load.
+    /// Returns filters below and far above their design load.
     fn overfill(&self) -> Vec<Plan> {
         let plan = |(rate, load)| {
             let design = Design { items: 100_000, rate, size: Size::Promised };
@@ -102,7 +102,7 @@ impl Grid<'_> {
         [0.03, 0.01].into_iter().flat_map(|rate| LOADS.map(|load| (rate, load))).map(plan).collect()
     }
 
-    /// Filters of up to a thousand keys, and of sizes near one or a few words.
+    /// Returns filters of up to a thousand keys, and of sizes near one or a few words.
     fn small(&self) -> Vec<Plan> {
         let rates: &[f64] = self.effort.choose([
             &[0.5, 0.1, 0.01],
@@ -119,10 +119,10 @@ impl Grid<'_> {
         promised.chain(sized).map(|design| self.pool(design)).collect()
     }
 
-    /// Many small instances of one design.
+    /// Returns many small instances of one design.
     ///
-    /// The fewer the keys, the more instances differ from each other: their number grows so that the scatter of their
-    /// mean stays below the deviation to be seen, and with it the number of queries that one instance would need.
+    /// Instances with fewer keys differ more from each other. Their number is so large that the standard deviation of
+    /// their mean stays below the deviation to be detected.
     fn pool(&self, design: Design) -> Plan {
         let instances = (200_000 / design.items).clamp(5_000, 50_000);
         let queries = (3 * self.queries(&design, design.items)).div_ceil(instances).max(200);
@@ -130,7 +130,8 @@ impl Grid<'_> {
         Plan { design, keys: KeyKind::Random, hasher: HasherKind::Default, work }
     }
 
-    /// Real keys: one half is stored, the other half held out, with as many seeds as the events need.
+    /// Returns cases of real keys: one half is stored, the other half is queried. The number of seeds gives enough
+    /// events.
     fn real_keys(&self) -> Vec<Plan> {
         let rates = [(HasherKind::Default, 0.1), (HasherKind::Default, 0.01)];
         let others = HasherKind::ALL[1..].iter().map(|&hasher| (hasher, 0.03));
@@ -149,7 +150,7 @@ impl Grid<'_> {
         Plan { design, keys: KeyKind::Real(text), hasher, work }
     }
 
-    /// Large arrays, for the spread of positions: the set bits of parts tell what no rate can.
+    /// Returns large arrays. The set bits of their parts show whether positions are spread evenly, which no rate does.
     pub(crate) fn large(&self) -> Vec<Plan> {
         let bits: &[u64] = self.effort.choose([
             &[1 << 27],
@@ -163,7 +164,7 @@ impl Grid<'_> {
         bits.iter().map(plan).collect()
     }
 
-    /// The designs whose unions and counts are checked.
+    /// Returns the designs whose unions and counts are checked.
     pub(crate) fn sets(&self) -> Vec<Plan> {
         let items = self.effort.choose([300_000, 3_000_000, 30_000_000]);
         let plan = |(rate, keys)| {
@@ -176,7 +177,8 @@ impl Grid<'_> {
         kinds.map(plan).to_vec()
     }
 
-    /// Integers 2^20 apart under the identity: 8 % of absent keys pass where its hashes are not mixed.
+    /// Returns integers 2^20 apart, hashed by the identity. Without mixing, 8 % of absent keys are answered `true` on
+    /// average.
     pub(crate) fn weak(&self) -> Plan {
         let design = Design { items: 10_000, rate: 0.01, size: Size::Promised };
         self.instance(design, 1.0, KeyKind::Strided, HasherKind::Identity)

@@ -1,29 +1,29 @@
 //! From measurements to verdicts.
 //!
-//! Every measurement brings the law it must follow if the structure keeps its word. All laws together share one
-//! false-alarm budget: a library without a fault fails a whole run with that probability at most.
+//! Each measurement has a law that it follows if the structure keeps its promise. All laws share one false-alarm
+//! budget: the probability that a run on faultless code fails is at most that budget.
 
 use pds_testkit::stats::{Binomial, normal_quantile, split_budget};
 use serde::{Serialize, Serializer};
 
 /// The probability that a whole run on faultless code reports a broken promise.
 pub(crate) const FALSE_ALARM: f64 = 1e-6;
-/// The probability with which a row sees the deviation that it claims to see.
+/// The probability that a row detects the deviation that it states.
 pub(crate) const POWER: f64 = 0.99;
-/// A row that could miss a deviation above this proves nothing and is marked so.
+/// A row that detects only deviations above this is marked as weak.
 pub(crate) const WEAK_ABOVE: f64 = 0.10;
-/// The same for intervals at confidences above 0.99: they miss so seldom that a run sees gross failure only, such as an
-/// interval of half the width.
+/// The same for intervals at confidences above 0.99. They miss so rarely that a run detects gross errors only, such as
+/// an interval of half the width.
 const GROSS: f64 = 0.5;
 
-/// What is measured: a constant beside the measurement.
+/// The kind of a measurement. Each is a constant beside the code that measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Check {
-    /// What a reader calls it.
+    /// Its title in reports.
     pub(crate) title: &'static str,
-    /// What a passing row means, in a sentence.
+    /// The meaning of a passing row, as a sentence.
     pub(crate) meaning: &'static str,
-    /// Whether the measurement has to contradict its law, so that the run fails when it agrees.
+    /// Whether the measurement must contradict its law. The run fails if it agrees.
     is_to_break: bool,
 }
 
@@ -32,7 +32,7 @@ impl Check {
         Self { title, meaning, is_to_break: false }
     }
 
-    /// A check that has to contradict its law.
+    /// Returns the check as one that must contradict its law.
     pub(crate) const fn to_break(self) -> Self {
         Self { is_to_break: true, ..self }
     }
@@ -44,16 +44,16 @@ impl Serialize for Check {
     }
 }
 
-/// What an observed number must follow.
+/// The distribution of a measured number.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Law {
-    /// This number and no other.
+    /// Exactly this number.
     Exactly(f64),
     /// A count of independent events, each with a probability between `low` and `high`.
     Events { trials: u64, low: f64, high: f64 },
     /// A normal variable with a mean between `low` and `high`; the most deviating of `looks` such variables.
     Normal { low: f64, high: f64, deviation: f64, looks: u32 },
-    /// The share of independent intervals that hold the truth, each with probability `confidence` at least.
+    /// The share of independent intervals that hold the truth. Each does with probability `confidence` or more.
     Coverage { trials: u64, confidence: f64 },
 }
 
@@ -63,7 +63,7 @@ impl Law {
         Self::Normal { low: f64::NEG_INFINITY, high: bound, deviation, looks: 1 }
     }
 
-    /// The least deviation that makes a row weak if the row could miss it.
+    /// Returns the greatest deviation that a row may miss without being weak.
     const fn weak_above(self) -> f64 {
         match self {
             Self::Coverage { confidence, .. } if confidence > 0.99 => GROSS,
@@ -72,7 +72,7 @@ impl Law {
     }
 }
 
-/// What a row is about.
+/// The subject of a row.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Case {
     /// The structure's name on the command line.
@@ -91,7 +91,7 @@ pub(crate) struct Case {
     pub(crate) instances: u64,
 }
 
-/// One number, with the law it must follow.
+/// A measured number and its law.
 #[derive(Debug, Clone)]
 pub(crate) struct Measurement {
     pub(crate) case: Case,
@@ -102,19 +102,19 @@ pub(crate) struct Measurement {
     pub(crate) events: f64,
 }
 
-/// What a row says.
+/// The result of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Verdict {
     /// The measurement agrees with the prediction.
     Kept,
-    /// It agrees, but a tenth more or less would have agreed too.
+    /// It agrees, but a deviation of a tenth would have agreed as well.
     Weak,
-    /// Intervals hold the truth more often than they state: wider than they need be, which breaks no promise.
+    /// Intervals hold the truth more often than they state. They are wider than necessary, which breaks no promise.
     Wide,
-    /// It contradicts the prediction, as it has to.
+    /// It contradicts the prediction, as expected.
     Expected,
-    /// It contradicts the prediction, or agrees where it must not.
+    /// It contradicts the prediction, or agrees with one that it must contradict.
     Broken,
 }
 
@@ -125,25 +125,26 @@ pub(crate) struct Row {
     pub(crate) case: Case,
     pub(crate) check: Check,
     pub(crate) observed: f64,
-    /// The prediction; its upper end where it is an interval.
+    /// The prediction, or its upper end if it is an interval.
     pub(crate) expected: f64,
-    /// The least and the greatest number that agree with the prediction; no least one for a one-sided promise.
+    /// The least and the greatest number that agree with the prediction. A one-sided promise has no least one.
     pub(crate) accepted: (Option<f64>, f64),
-    /// The predicted number of random events; none for an exact check.
+    /// The predicted number of random events. `None` for an exact check.
     pub(crate) events: Option<f64>,
-    /// The least relative deviation that this row sees with probability [`POWER`]; none for an exact check.
+    /// The least relative deviation that this row detects with probability [`POWER`]. `None` for an exact check.
     pub(crate) sees: Option<f64>,
     pub(crate) verdict: Verdict,
 }
 
 impl Row {
-    /// Whether chance has a part in this row.
+    /// Returns whether the measurement is random.
     pub(crate) const fn is_statistical(&self) -> bool {
         self.sees.is_some()
     }
 }
 
-/// Judges all measurements of a run at the false-alarm level `alpha` each, in the order in which checks come first.
+/// Judges all measurements of a run, each at the false-alarm level `alpha`. Rows are sorted by the first occurrence of
+/// their check.
 pub(crate) fn judge(mut measurements: Vec<Measurement>, alpha: f64) -> Vec<Row> {
     let mut checks: Vec<Check> = Vec::new();
     for measurement in &measurements {
@@ -156,7 +157,7 @@ pub(crate) fn judge(mut measurements: Vec<Measurement>, alpha: f64) -> Vec<Row> 
     measurements.into_iter().map(|measurement| judge_one(measurement, alpha)).collect()
 }
 
-/// The share of [`FALSE_ALARM`] that each measurement subject to chance receives.
+/// Returns the share of [`FALSE_ALARM`] for each random measurement.
 pub(crate) fn false_alarm_of_each(measurements: &[Measurement]) -> f64 {
     let exact = |measurement: &&Measurement| matches!(measurement.law, Law::Exactly(_));
     split_budget(FALSE_ALARM, measurements.len() - measurements.iter().filter(exact).count())
@@ -190,13 +191,13 @@ fn judge_one(measurement: Measurement, alpha: f64) -> Row {
     }
 }
 
-/// The numbers that a law accepts.
+/// The accepted numbers of a law.
 struct Bounds {
     low: f64,
     high: f64,
     expected: f64,
     sees: f64,
-    /// The greatest number that does not tell of an interval wider than it need be.
+    /// The greatest number that does not show an interval to be wider than necessary.
     tight: f64,
 }
 
@@ -337,7 +338,7 @@ mod tests {
         // 300 misses expected, standard deviation 16.9: six of them either way.
         assert_eq!(verdict(law, 0.93), Verdict::Broken);
         assert_eq!(verdict(law, 0.97), Verdict::Wide);
-        // An interval a tenth too narrow is seen.
+        // An interval that is a tenth too narrow is detected.
         assert!(row.sees.is_some_and(|sees| sees < WEAK_ABOVE), "{row:?}");
     }
 

@@ -4,7 +4,7 @@ use super::corpus::{Corpus, Text};
 use core::hash::{BuildHasher, Hash, Hasher};
 use pds_testkit::keys;
 
-/// What kind of keys a case stores and asks for.
+/// The keys that a case stores and queries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KeyKind {
     /// Random integers.
@@ -15,7 +15,7 @@ pub(crate) enum KeyKind {
     Strided,
     /// Consecutive numbers in the high bytes.
     ByteSwapped,
-    /// Strings that differ in their last twelve bytes only.
+    /// Strings that differ only in their last twelve bytes.
     Prefixed,
     /// Addresses of web pages, about 80 bytes.
     Urls,
@@ -24,7 +24,7 @@ pub(crate) enum KeyKind {
 }
 
 impl KeyKind {
-    /// All made-up kinds: integers, then strings.
+    /// All generated kinds: integers, then strings.
     pub(crate) const MADE_UP: [Self; 6] = [
         Self::Random,
         Self::Consecutive,
@@ -46,14 +46,14 @@ impl KeyKind {
         }
     }
 
-    /// Whether the keys are strings, which take about a tenth of a microsecond each to make.
+    /// Returns whether the keys are strings. One takes about a tenth of a microsecond to make.
     pub(crate) const fn is_text(self) -> bool {
         matches!(self, Self::Prefixed | Self::Urls | Self::Real(_))
     }
 
-    /// Opens the stream of this kind that `seed` selects.
+    /// Opens the stream of this kind for a seed.
     pub(crate) fn open(self, seed: u64, corpus: &Corpus) -> Keys {
-        // Streams of numbers start anywhere; those that count stay clear of the wrap.
+        // Streams of numbers start at a random number. Consecutive numbers do not wrap.
         let start = seed >> 1;
         match self {
             Self::Random => Keys::Numbers(Box::new(keys::random(seed))),
@@ -67,9 +67,9 @@ impl KeyKind {
     }
 }
 
-/// A stream that is read in chunks, so that the indirection costs nothing per key.
+/// A stream that is read in chunks, so that a dynamic call is made per chunk and not per key.
 pub(crate) trait Stream<K> {
-    /// Replaces `chunk` by the next `count` keys, or by fewer where the stream ends.
+    /// Replaces `chunk` by the next `count` keys, or by fewer if the stream ends.
     fn fill(&mut self, count: usize, chunk: &mut Vec<K>);
 }
 
@@ -91,7 +91,7 @@ pub(crate) trait Key: Hash + Sized {
     /// The stream of this type.
     ///
     /// # Panics
-    /// When the kind of keys has the other type: the caller chooses by [`KeyKind::is_text`].
+    /// If the kind has the other type of key. The caller chooses by [`KeyKind::is_text`].
     fn stream(keys: Keys) -> Box<dyn Stream<Self>>;
 }
 
@@ -113,7 +113,7 @@ impl Key for String {
     }
 }
 
-/// How keys are hashed.
+/// The hasher of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HasherKind {
     Default,
@@ -149,9 +149,9 @@ impl HasherKind {
     }
 }
 
-/// A hasher without a seed that hashes a number before each key, so that it differs from instance to instance.
+/// A hasher without a seed that hashes a number before each key, so that instances differ.
 ///
-/// It is as weak as before: under the identity, consecutive keys have consecutive hashes that start elsewhere.
+/// This does not make it stronger. With the identity, consecutive keys still have consecutive hashes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Salted<S>(pub(crate) u64, pub(crate) S);
 
@@ -165,7 +165,7 @@ impl<S: BuildHasher> BuildHasher for Salted<S> {
     }
 }
 
-/// Evaluates an expression with a hasher of the given kind and seed, whatever its type.
+/// Evaluates an expression with a hasher of a kind and seed, of any type.
 macro_rules! with_hasher {
     ($kind:expr, $seed:expr, |$hasher:ident| $body:expr) => {
         match $kind {
