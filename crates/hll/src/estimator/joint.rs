@@ -43,9 +43,7 @@ impl Overlap {
         }
         1.0 / (1.0 + (self.only_left.value + self.only_right.value) / self.both.value)
     }
-}
 
-impl Overlap {
     /// Returns the same values, each with the greater of its two errors.
     pub(crate) fn with_greater_errors(self, other: Self) -> Self {
         let greater = |own: Estimate, other: Estimate| Estimate {

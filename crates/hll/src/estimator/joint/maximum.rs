@@ -23,6 +23,8 @@ pub(crate) struct Maximum<'a> {
     rates: Triple,
     /// The next step of the search.
     step: Triple,
+    /// The variance of the number of keys that no register shows.
+    hidden: f64,
 }
 
 impl<'a> Maximum<'a> {
@@ -30,7 +32,8 @@ impl<'a> Maximum<'a> {
     pub(crate) fn of(counts: &'a JointCounts, start: Triple) -> Self {
         let start = start.map(|keys| keys.min(HASHES) / counts.registers());
         let Search { at, step } = Search::run(counts, start);
-        Self { counts, rates: at.rates, step }
+        let hidden = counts.seen_shares().map(hidden_variance).iter().sum();
+        Self { counts, rates: at.rates, step, hidden }
     }
 
     /// Returns the parts, with the covariance that they had if `shift` more of the keys were common.
@@ -45,8 +48,6 @@ impl<'a> Maximum<'a> {
 
     fn covariance(&self, rates: Triple) -> [Triple; 3] {
         let registers = self.counts.registers();
-        // Another hidden key counts as common, and as one key less in the other set.
-        let hidden: f64 = self.counts.seen_shares().map(hidden_variance).iter().sum();
         // At least one key: the information at lower rates comes from events that are too rare to rely on.
         let errors = Likelihood::new(self.counts, rates.map(|rate| rate.max(1.0 / registers)));
         let inverse = inverse(&errors.information);
@@ -54,10 +55,11 @@ impl<'a> Maximum<'a> {
             core::array::from_fn(|j| {
                 // The variance of the Poisson number of keys is not an error.
                 let poisson = if i == j { errors.rates[i] * registers } else { 0.0 };
+                // Another hidden key counts as common, and as one key less in the other set.
                 let sign = if (i == 2) == (j == 2) { 1.0 } else { -1.0 };
                 // The error of a search that ended early is its next step.
                 let unfinished = self.step[i] * self.step[j];
-                square(registers) * (inverse[i][j] + unfinished) - poisson + sign * hidden
+                square(registers) * (inverse[i][j] + unfinished) - poisson + sign * self.hidden
             })
         })
     }
