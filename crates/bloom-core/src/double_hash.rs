@@ -72,8 +72,9 @@ impl DoubleHash {
     }
 
     /// Returns the next position for any number of bits, as a fraction of 2^64.
+    #[doc(hidden)]
     #[inline]
-    pub(crate) const fn next_unreduced(&mut self) -> u64 {
+    pub const fn next_unreduced(&mut self) -> u64 {
         let position = self.position;
         self.position = self.position.wrapping_add(self.step);
         self.step = self.step.wrapping_add(self.step_of_step);

@@ -18,6 +18,7 @@ pub mod hll;
 #[doc(hidden)]
 pub mod internal;
 pub mod ribbon;
+pub mod window;
 
 pub use blocked::params::{BlockedBloomParams, Preference};
 pub use bloom::params::BloomParams;
@@ -34,3 +35,4 @@ pub use fuse::params::FuseParams;
 pub use hash_table::HashTableParams;
 pub use hll::params::HllParams;
 pub use ribbon::params::RibbonParams;
+pub use window::{keys::WindowParams, timed::TimedParams};
