@@ -57,6 +57,10 @@ family! {
     RETRIEVAL = 22, "retrieval map";
     UPDATABLE = 23, "updatable map";
     EXACT = 24, "exact filter";
+    QUOTIENT = 25, "quotient filter";
+    QUOTIENT_MAP = 26, "quotient map";
+    COUNTING_QUOTIENT = 27, "counting quotient filter";
+    SHARDED_QUOTIENT = 28, "sharded quotient filter";
 }
 
 #[cfg(feature = "alloc")]

@@ -17,7 +17,9 @@ mod hash_table;
 pub mod hll;
 #[doc(hidden)]
 pub mod internal;
+pub mod quotient;
 pub mod ribbon;
+mod search;
 pub mod window;
 
 pub use blocked::params::{BlockedBloomParams, Preference};
@@ -34,5 +36,6 @@ pub use fuse::params::FuseParams;
 #[doc(hidden)]
 pub use hash_table::HashTableParams;
 pub use hll::params::HllParams;
+pub use quotient::params::QuotientParams;
 pub use ribbon::params::RibbonParams;
 pub use window::{keys::WindowParams, timed::TimedParams};

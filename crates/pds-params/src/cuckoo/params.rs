@@ -1,6 +1,6 @@
 //! Validated shapes of cuckoo filters.
 
-use super::room::{first, least_for_any_width, least_for_width, to_u64};
+use super::room::{least_for_any_width, least_for_width, to_u64};
 use super::{
     BUCKET_SLOTS, MAX_BUCKETS, MAX_FINGERPRINT_BITS, MIN_FINGERPRINT_BITS, fingerprints,
     most_items, rate_exact,
@@ -10,6 +10,7 @@ use crate::bloom::MAX_BITS;
 use crate::check::{check_items, check_range, check_rate};
 use crate::design::{Design, design_methods};
 use crate::internal::ParamFault;
+use crate::search::first;
 
 /// Validated parameters of a cuckoo filter.
 ///

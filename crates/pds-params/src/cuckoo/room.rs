@@ -11,6 +11,7 @@
 //!   fingerprints.
 
 use super::{BUCKET_SLOTS, MAX_BUCKETS, fingerprints};
+use crate::search::first;
 
 /// The greatest number of items for which all sets of buckets are summed over.
 const FEW_ITEMS: u64 = 256;
@@ -139,21 +140,6 @@ fn log_tail(trials: u64, p: f64, count: u64) -> f64 {
 fn log_choose(n: u64, k: u64) -> f64 {
     let log_factorial = |n: u64| libm::lgamma(n as f64 + 1.0);
     log_factorial(n) - log_factorial(k) - log_factorial(n - k)
-}
-
-/// Returns the least number from `from` up for which `holds`. `holds` must be monotone.
-pub(super) fn first(from: u64, holds: impl Fn(u64) -> bool) -> u64 {
-    let (mut below, mut step) = (from - 1, 1);
-    while !holds(below + step) {
-        below += step;
-        step *= 2;
-    }
-    let mut above = below + step;
-    while above - below > 1 {
-        let middle = below + (above - below) / 2;
-        if holds(middle) { above = middle } else { below = middle }
-    }
-    above
 }
 
 /// Returns a positive number as a whole one, at most `u64::MAX`.
