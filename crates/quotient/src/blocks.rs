@@ -1,0 +1,409 @@
+//! Blocks of 64 slots: an offset, two bits per slot, and the entries.
+//!
+//! A block is, in bytes: the offset (1), `occupied` (8), `run_ends` (8), and 64 entries of `width` bits, packed from the
+//! least significant bit up. The last block may have fewer entries, a multiple of 8.
+//!
+//! The run of a quotient is all entries with it, side by side and in order. Runs are in the order of their quotients, and
+//! each starts at the slot of its quotient or later. `occupied` has a bit per quotient that has a run. `run_ends` has a bit
+//! per slot that ends a run. The offset counts the slots from the start of the block that are taken by runs of quotients
+//! before it; 255 means 255 or more.
+
+use core::ops::Range;
+
+use pds_core::internal::StoredWord;
+use pds_core::storage::Words;
+
+use crate::arch::Bits;
+
+/// Slots per block.
+pub(crate) const BLOCK: usize = 64;
+/// Bytes of a block before its entries.
+const HEAD: usize = 17;
+const OCCUPIED_AT: usize = 1;
+const RUN_ENDS_AT: usize = 9;
+/// The offset that stands for itself and all greater ones.
+pub(crate) const SATURATED: usize = 255;
+
+/// Sizes that follow from the width of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Layout {
+    width: usize,
+    block_bytes: usize,
+}
+
+/// The widest entry, in bits: what can be read at any bit of a byte by one load.
+pub(crate) const MAX_WIDTH: u32 = 56;
+
+impl Layout {
+    pub(crate) const fn new(width: u32) -> Self {
+        debug_assert!(1 <= width && width <= MAX_WIDTH);
+        let width = width as usize;
+        Self { width, block_bytes: HEAD + 8 * width }
+    }
+
+    /// Returns the width of an entry in bits.
+    #[inline(always)]
+    pub(crate) const fn width(self) -> usize {
+        self.width
+    }
+
+    /// Returns the number of words of this many slots, a multiple of 8.
+    // Seven bytes more than all slots, so that eight bytes can be read from any of them on.
+    pub(crate) const fn words(self, slots: u64) -> u64 {
+        let (whole, rest) = (slots / BLOCK as u64, slots % BLOCK as u64 / 8);
+        let head = if rest > 0 { HEAD as u64 } else { 0 };
+        let bytes = whole.saturating_mul(self.block_bytes as u64);
+        let bytes = bytes.saturating_add(head + rest * self.width as u64);
+        bytes.saturating_add(7).div_ceil(8)
+    }
+
+    /// Returns the byte of the head of a block.
+    #[inline(always)]
+    pub(crate) const fn head(self, block: usize) -> usize {
+        block * self.block_bytes
+    }
+
+    /// Returns the byte of the entries of a block.
+    #[inline(always)]
+    pub(crate) const fn entries(self, block: usize) -> usize {
+        self.head(block) + HEAD
+    }
+
+    /// Returns the byte in which the entry of a slot begins, and its first bit there.
+    #[inline(always)]
+    const fn entry(self, slot: usize) -> (usize, usize) {
+        let bit = slot % BLOCK * self.width;
+        (self.entries(slot / BLOCK) + bit / 8, bit % 8)
+    }
+
+    #[inline(always)]
+    const fn mask(self) -> u64 {
+        u64::MAX >> (64 - self.width)
+    }
+}
+
+/// Returns the ones at `range`, whose end is at most 64 and above its start.
+#[inline(always)]
+const fn ones(range: Range<usize>) -> u64 {
+    u64::MAX >> (64 - (range.end - range.start)) << range.start
+}
+
+/// Blocks to read.
+// Damaged bytes make answers wrong. A read beyond the last word gives zeros, and no search leaves the blocks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Blocks<'a, V, B> {
+    pub(crate) words: &'a [V],
+    pub(crate) layout: Layout,
+    /// Number of blocks, the last of which may be a part.
+    pub(crate) blocks: usize,
+    pub(crate) bits: B,
+}
+
+impl<V: StoredWord, B: Bits> Blocks<'_, V, B> {
+    /// Returns the bits of the quotients that have a run.
+    #[inline(always)]
+    pub(crate) fn occupied(&self, block: usize) -> u64 {
+        load(self.words, self.layout.head(block) + OCCUPIED_AT)
+    }
+
+    /// Returns the bits of the slots that end a run.
+    #[inline(always)]
+    pub(crate) fn run_ends(&self, block: usize) -> u64 {
+        load(self.words, self.layout.head(block) + RUN_ENDS_AT)
+    }
+
+    /// Returns the offset as it is stored.
+    #[inline(always)]
+    pub(crate) fn stored_offset(&self, block: usize) -> usize {
+        (load(self.words, self.layout.head(block)) & 0xff) as usize
+    }
+
+    /// Returns the entry of a slot.
+    #[inline(always)]
+    pub(crate) fn entry(&self, slot: usize) -> u64 {
+        let (byte, bit) = self.layout.entry(slot);
+        load(self.words, byte) >> bit & self.layout.mask()
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_occupied(&self, quotient: usize) -> bool {
+        self.occupied(quotient / BLOCK) >> (quotient % BLOCK) & 1 == 1
+    }
+
+    #[inline(always)]
+    pub(crate) fn ends_run(&self, slot: usize) -> bool {
+        self.run_ends(slot / BLOCK) >> (slot % BLOCK) & 1 == 1
+    }
+
+    /// Returns the number of slots of a block, from its first, that runs of earlier quotients take.
+    #[inline(always)]
+    fn offset(&self, block: usize) -> usize {
+        match self.stored_offset(block) {
+            SATURATED => self.far_offset(block),
+            offset => offset,
+        }
+    }
+
+    /// Returns an offset of 255 or more: counts the runs from the last block with a smaller one on.
+    #[cold]
+    #[inline(never)]
+    fn far_offset(&self, block: usize) -> usize {
+        let (mut from, mut runs) = (block, 0);
+        while from > 0 && self.stored_offset(from) == SATURATED {
+            from -= 1;
+            runs += self.bits.count(self.occupied(from));
+        }
+        // Bytes that are damaged may say 255 in the first block, or have no run there.
+        let offset = self.stored_offset(from) % SATURATED;
+        self.after_runs(BLOCK * from + offset, runs).saturating_sub(BLOCK * block)
+    }
+
+    /// Returns the slot after the end of the next `runs` runs that end at `slot` or later. None, and it is `slot`.
+    #[inline(always)]
+    pub(crate) fn after_runs(&self, slot: usize, runs: usize) -> usize {
+        if runs == 0 {
+            return slot;
+        }
+        let (mut block, mut rank) = (slot / BLOCK, runs - 1);
+        let mut ends = self.run_ends(block) & u64::MAX << (slot % BLOCK);
+        loop {
+            let at = self.bits.select(ends, rank);
+            if at < BLOCK {
+                return BLOCK * block + at + 1;
+            }
+            rank -= self.bits.count(ends);
+            block += 1;
+            if block >= self.blocks {
+                return BLOCK * block;
+            }
+            ends = self.run_ends(block);
+        }
+    }
+
+    /// Returns the slot after the runs of all quotients below `quotient`, or an earlier one of its block if there are none.
+    #[inline(always)]
+    pub(crate) fn after_runs_below(&self, quotient: usize) -> usize {
+        let (block, index) = (quotient / BLOCK, quotient % BLOCK);
+        let runs = self.bits.count(self.occupied(block) & !(u64::MAX << index));
+        self.after_runs(BLOCK * block + self.offset(block), runs)
+    }
+
+    /// Returns the slots of the run of a quotient. If it has none, the range is empty, where the run would start.
+    #[inline(always)]
+    pub(crate) fn run(&self, quotient: usize) -> Range<usize> {
+        let start = quotient.max(self.after_runs_below(quotient));
+        let runs = usize::from(self.is_occupied(quotient));
+        start..self.after_runs(start, runs)
+    }
+
+    /// Returns whether the run of a quotient has this entry.
+    #[inline(always)]
+    pub(crate) fn contains(&self, quotient: usize, entry: u64) -> bool {
+        if !self.is_occupied(quotient) {
+            return false;
+        }
+        let mut slot = quotient.max(self.after_runs_below(quotient));
+        while slot < BLOCK * self.blocks {
+            let found = self.entry(slot);
+            if found >= entry || self.ends_run(slot) {
+                return found == entry;
+            }
+            slot += 1;
+        }
+        false
+    }
+
+    /// Returns the first empty slot from `slot` on, which may be beyond the last block.
+    #[inline(always)]
+    pub(crate) fn first_empty(&self, mut slot: usize) -> usize {
+        // All slots before the end of the runs of all quotients up to a slot are taken, from that slot on.
+        loop {
+            let end = self.after_runs_below(slot + 1);
+            if end <= slot {
+                return slot;
+            }
+            slot = end;
+        }
+    }
+
+    /// Returns the first slot from `slot` on that no entry of a smaller quotient takes.
+    #[inline(always)]
+    pub(crate) fn first_at_home(&self, mut slot: usize) -> usize {
+        loop {
+            let end = self.after_runs_below(slot);
+            if end <= slot {
+                return slot;
+            }
+            slot = end;
+        }
+    }
+}
+
+/// Blocks to change.
+#[derive(Debug)]
+pub(crate) struct BlocksMut<'a> {
+    pub(crate) words: &'a mut Words,
+    pub(crate) layout: Layout,
+}
+
+impl BlocksMut<'_> {
+    #[inline(always)]
+    fn flip(&mut self, byte: usize, bits: u64) {
+        let word = load(self.words, byte);
+        store(self.words, byte, word ^ bits);
+    }
+
+    /// Sets or clears the bit of a quotient.
+    #[inline(always)]
+    pub(crate) fn flip_occupied(&mut self, quotient: usize) {
+        self.flip(self.layout.head(quotient / BLOCK) + OCCUPIED_AT, 1 << (quotient % BLOCK));
+    }
+
+    /// Sets or clears the bit of a slot.
+    #[inline(always)]
+    pub(crate) fn flip_run_end(&mut self, slot: usize) {
+        self.flip(self.layout.head(slot / BLOCK) + RUN_ENDS_AT, 1 << (slot % BLOCK));
+    }
+
+    /// Stores an offset, or 255 for a greater one.
+    #[inline(always)]
+    pub(crate) fn set_offset(&mut self, block: usize, offset: usize) {
+        let byte = self.layout.head(block);
+        let word = load(self.words, byte);
+        store(self.words, byte, word & !0xff | offset.min(SATURATED) as u64);
+    }
+
+    /// Replaces the entry of a slot.
+    #[inline(always)]
+    pub(crate) fn set_entry(&mut self, slot: usize, entry: u64) {
+        let (byte, bit) = self.layout.entry(slot);
+        let word = load(self.words, byte);
+        store(self.words, byte, word & !(self.layout.mask() << bit) | entry << bit);
+    }
+
+    /// Moves the entries from `slots.start` on up by one slot, up to the last of `slots`, and puts an entry before them.
+    ///
+    /// What was in the last slot is lost.
+    pub(crate) fn push_up(&mut self, slots: Range<usize>, mut entry: u64, mut ends: bool) {
+        let last = slots.end - 1;
+        let mut start = slots.start;
+        while start <= last {
+            let block = start / BLOCK;
+            let range = start % BLOCK..(last - BLOCK * block).min(BLOCK - 1) + 1;
+            ends = self.push_ends_up(block, range.clone(), ends);
+            entry = self.push_entries_up(block, range, entry);
+            start = BLOCK * (block + 1);
+        }
+    }
+
+    /// Moves the bits of some slots of a block up by one, with `carry` at the lowest. Returns the one that left.
+    #[inline(always)]
+    fn push_ends_up(&mut self, block: usize, range: Range<usize>, carry: bool) -> bool {
+        let byte = self.layout.head(block) + RUN_ENDS_AT;
+        let ends = load(self.words, byte);
+        let mask = ones(range.clone());
+        let moved = (ends & mask) << 1 | u64::from(carry) << range.start;
+        store(self.words, byte, ends & !mask | moved & mask);
+        ends >> (range.end - 1) & 1 == 1
+    }
+
+    /// Moves the entries of some slots of a block up by one, with `carry` at the lowest. Returns the one that left.
+    #[inline(always)]
+    fn push_entries_up(&mut self, block: usize, range: Range<usize>, mut carry: u64) -> u64 {
+        let (width, start) = (self.layout.width, self.layout.entries(block));
+        let (low, high) = (range.start * width, range.end * width);
+        let (first, last) = (low / 64, (high - 1) / 64);
+        let below = ones(0..high - 64 * last);
+        let (out_byte, out_bit) = self.layout.entry(BLOCK * block + range.end - 1);
+        let out = load(self.words, out_byte) >> out_bit & self.layout.mask();
+        let mut shift = low % 64;
+        for index in first..=last {
+            let byte = start + 8 * index;
+            let word = load(self.words, byte);
+            let body = word & u64::MAX << shift;
+            let mask = u64::MAX << shift & if index == last { below } else { u64::MAX };
+            store(self.words, byte, word & !mask | (body << width | carry << shift) & mask);
+            carry = body >> (64 - width) | carry >> 1 >> (63 - shift);
+            shift = 0;
+        }
+        out
+    }
+
+    /// Moves all entries of `slots` but the first down by one slot. The last slot is empty then.
+    pub(crate) fn pull_down(&mut self, slots: Range<usize>) {
+        let (mut end, mut entry, mut ends) = (slots.end, 0, false);
+        while end > slots.start {
+            let block = (end - 1) / BLOCK;
+            let start = slots.start.max(BLOCK * block);
+            let range = start - BLOCK * block..end - BLOCK * block;
+            ends = self.pull_ends_down(block, range.clone(), ends);
+            entry = self.pull_entries_down(block, range, entry);
+            end = start;
+        }
+    }
+
+    /// Moves the bits of some slots of a block down by one, with `carry` at the highest. Returns the one that left.
+    #[inline(always)]
+    fn pull_ends_down(&mut self, block: usize, range: Range<usize>, carry: bool) -> bool {
+        let byte = self.layout.head(block) + RUN_ENDS_AT;
+        let ends = load(self.words, byte);
+        let mask = ones(range.clone());
+        let moved = (ends & mask) >> 1 | u64::from(carry) << (range.end - 1);
+        store(self.words, byte, ends & !mask | moved & mask);
+        ends >> range.start & 1 == 1
+    }
+
+    /// Moves the entries of some slots of a block down by one, with `carry` at the highest. Returns the one that left.
+    #[inline(always)]
+    fn pull_entries_down(&mut self, block: usize, range: Range<usize>, carry: u64) -> u64 {
+        let (width, start) = (self.layout.width, self.layout.entries(block));
+        let (low, high) = (range.start * width, range.end * width);
+        let (first, last) = (low / 64, (high - 1) / 64);
+        let above = u64::MAX << (low - 64 * first);
+        let (out_byte, out_bit) = self.layout.entry(BLOCK * block + range.start);
+        let out = load(self.words, out_byte) >> out_bit & self.layout.mask();
+        // The carry lies at the top of a word, whose `shift` highest bits are beyond the range.
+        let (mut carry, mut shift) = (carry << (64 - width), 64 * (last + 1) - high);
+        for index in (first..=last).rev() {
+            let byte = start + 8 * index;
+            let word = load(self.words, byte);
+            let body = word & u64::MAX >> shift;
+            let mask = u64::MAX >> shift & if index == first { above } else { u64::MAX };
+            store(self.words, byte, word & !mask | (body >> width | carry >> shift) & mask);
+            carry = body << (64 - width) | carry << 1 << (63 - shift);
+            shift = 0;
+        }
+        out
+    }
+}
+
+/// Returns the 64 bits from a byte on. Bytes beyond the last are 0.
+#[inline(always)]
+pub(crate) fn load<V: StoredWord>(words: &[V], byte: usize) -> u64 {
+    V::unaligned(words, byte).unwrap_or_else(|| load_parts(words, byte))
+}
+
+#[cold]
+#[inline(never)]
+fn load_parts<V: StoredWord>(words: &[V], byte: usize) -> u64 {
+    let word = |index| words.get(index).map_or(0, V::value);
+    let shift = byte % 8 * 8;
+    word(byte / 8) >> shift | word(byte / 8 + 1) << 1 << (63 - shift)
+}
+
+/// Stores the 64 bits from a byte on.
+///
+/// # Panics
+/// If they are not all there.
+#[inline(always)]
+fn store(words: &mut Words, byte: usize, bits: u64) {
+    if cfg!(target_endian = "little") {
+        words.lanes_mut::<u8>()[byte..byte + 8].copy_from_slice(&bits.to_le_bytes());
+        return;
+    }
+    for (index, part) in bits.to_le_bytes().into_iter().enumerate() {
+        let at = byte + index;
+        let shift = at % 8 * 8;
+        words[at / 8] = words[at / 8] & !(0xff << shift) | u64::from(part) << shift;
+    }
+}
