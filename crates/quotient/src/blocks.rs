@@ -147,7 +147,7 @@ impl<V: StoredWord, B: Bits> Blocks<'_, V, B> {
     /// Returns an offset of 255 or more: counts the runs from the last block with a smaller one on.
     #[cold]
     #[inline(never)]
-    fn far_offset(&self, block: usize) -> usize {
+    pub(crate) fn far_offset(&self, block: usize) -> usize {
         let (mut from, mut runs) = (block, 0);
         while from > 0 && self.stored_offset(from) == SATURATED {
             from -= 1;

@@ -1,4 +1,4 @@
-//! Quotient filters: unfinished. The blocks of slots and the code for their bits are there, the filter is not.
+//! Quotient filters: unfinished. The table and its sequences are there, never compiled; the filter is not.
 #![no_std]
 #![deny(unsafe_code)]
 
@@ -11,3 +11,7 @@ extern crate std;
 mod arch;
 #[cfg(feature = "alloc")]
 mod blocks;
+#[cfg(feature = "alloc")]
+mod sequence;
+#[cfg(feature = "alloc")]
+mod table;

@@ -23,11 +23,8 @@ impl Bmi2 {
             && std::is_x86_feature_detected!("bmi2")
             && std::is_x86_feature_detected!("popcnt");
         #[cfg(not(feature = "std"))]
-        let has_features = cfg!(all(
-            target_feature = "bmi1",
-            target_feature = "bmi2",
-            target_feature = "popcnt"
-        ));
+        let has_features =
+            cfg!(all(target_feature = "bmi1", target_feature = "bmi2", target_feature = "popcnt"));
         // Addresses of 32 bits would need other instructions.
         has_features && cfg!(target_pointer_width = "64")
     }

@@ -1,0 +1,269 @@
+//! Entries of quotients: the contents of a filter, without keys, hashers and fingerprints.
+//!
+//! A table is a multiset of pairs of a quotient and an entry. Its bytes depend on that multiset alone.
+
+use core::ops::Range;
+
+use pds_core::error::AllocError;
+use pds_core::storage::{WordSource, Words};
+
+use crate::arch::{Bits, Kernel, with_bits};
+use crate::blocks::{BLOCK, Blocks, BlocksMut, Layout};
+
+/// Slots are added by this number, so that their entries take whole bytes.
+const GROUP: usize = 8;
+
+/// Sorted entries of the quotients 0 to `quotients` - 1.
+// Invariant: the words have room for `room` slots, and are zero beyond `slots`. The last run ends before `slots`, which is
+// the least multiple of 8 for that and for a slot per quotient.
+#[derive(Clone, Debug)]
+pub(crate) struct Table<W = Words> {
+    words: W,
+    layout: Layout,
+    quotients: usize,
+    /// Number of slots in the portable bytes.
+    slots: usize,
+    /// Number of slots that the words have room for.
+    room: usize,
+    len: u64,
+    kernel: Kernel,
+}
+
+impl<W: WordSource> Table<W> {
+    /// Returns the table in these words, with `slots` slots of which `len` are taken.
+    pub(crate) fn from_words(
+        words: W,
+        quotients: usize,
+        width: u32,
+        slots: usize,
+        len: u64,
+    ) -> Self {
+        let layout = Layout::new(width);
+        Self { words, layout, quotients, slots, room: slots, len, kernel: Kernel::best() }
+    }
+
+    pub(crate) const fn words(&self) -> &W {
+        &self.words
+    }
+
+    pub(crate) const fn quotients(&self) -> usize {
+        self.quotients
+    }
+
+    /// Returns the number of slots, those after the last quotient included.
+    pub(crate) const fn slots(&self) -> usize {
+        self.slots
+    }
+
+    /// Returns the number of entries.
+    pub(crate) const fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Returns the size of the slots in bytes, a multiple of 8.
+    pub(crate) const fn size_in_bytes(&self) -> u64 {
+        8 * self.layout.words(self.slots as u64)
+    }
+
+    #[inline(always)]
+    pub(crate) fn blocks<B: Bits>(&self, bits: B) -> Blocks<'_, W::Word, B> {
+        let (words, layout) = (self.words.as_words(), self.layout);
+        Blocks { words, layout, blocks: self.room.div_ceil(BLOCK), bits }
+    }
+
+    /// Returns whether the quotient has this entry.
+    #[inline]
+    pub(crate) fn contains(&self, quotient: usize, entry: u64) -> bool {
+        with_bits!(self.kernel, |bits| self.blocks(bits).contains(quotient, entry))
+    }
+
+    /// Returns the slots of the run of a quotient. If it has none, the range is empty, where the run would start.
+    pub(crate) fn run(&self, quotient: usize) -> Range<usize> {
+        with_bits!(self.kernel, |bits| self.blocks(bits).run(quotient))
+    }
+
+    /// Returns the entry of a slot.
+    pub(crate) fn entry(&self, slot: usize) -> u64 {
+        self.blocks(crate::arch::Portable).entry(slot)
+    }
+
+    /// Returns the first slot of a run whose entry is above `entry`, or the end of the run.
+    fn place_in(&self, run: &Range<usize>, entry: u64) -> usize {
+        let mut slots = run.clone();
+        slots.find(|&slot| self.entry(slot) > entry).unwrap_or(run.end)
+    }
+}
+
+impl Table {
+    /// Creates an empty table.
+    ///
+    /// # Errors
+    /// [`AllocError`] if the allocator refuses the memory.
+    pub(crate) fn new(quotients: u64, width: u32) -> Result<Self, AllocError> {
+        let layout = Layout::new(width);
+        let slots = quotients.next_multiple_of(GROUP as u64);
+        let words = Words::zeroed(layout.words(slots))?;
+        // Words in memory are fewer than addresses, and each has a slot or more of at most 64 bits.
+        let [quotients, slots] = [quotients, slots].map(|number| number as usize);
+        Ok(Self::from_words(words, quotients, width, slots, 0))
+    }
+
+    pub(crate) fn try_clone(&self) -> Result<Self, AllocError> {
+        let words = self.words.try_clone()?;
+        let Self { layout, quotients, slots, room, len, kernel, .. } = *self;
+        Ok(Self { words, layout, quotients, slots, room, len, kernel })
+    }
+
+    /// Removes all entries.
+    pub(crate) fn clear(&mut self) {
+        self.words.fill(0);
+        self.slots = self.quotients.next_multiple_of(GROUP);
+        self.len = 0;
+    }
+
+    pub(crate) fn blocks_mut(&mut self) -> BlocksMut<'_> {
+        BlocksMut { words: &mut self.words, layout: self.layout }
+    }
+
+    /// Replaces the entry of a slot.
+    pub(crate) fn set_entry(&mut self, slot: usize, entry: u64) {
+        self.blocks_mut().set_entry(slot, entry);
+    }
+
+    /// Inserts an entry of a quotient, after those of the quotient that are not above it.
+    ///
+    /// # Errors
+    /// [`AllocError`] if slots are added at the end and the allocator refuses the memory. Nothing is changed then.
+    ///
+    /// # Complexity
+    /// O(length of the cluster); O(size) if slots are added.
+    pub(crate) fn insert(&mut self, quotient: usize, entry: u64) -> Result<(), AllocError> {
+        let run = self.run(quotient);
+        let slot = self.place_in(&run, entry);
+        self.insert_at(quotient, &run, slot, entry)
+    }
+
+    /// Inserts an entry at a slot of the [`run`](Self::run) of its quotient, or at the end of the run.
+    ///
+    /// # Errors
+    /// As [`insert`](Self::insert).
+    pub(crate) fn insert_at(
+        &mut self,
+        quotient: usize,
+        run: &Range<usize>,
+        slot: usize,
+        entry: u64,
+    ) -> Result<(), AllocError> {
+        debug_assert!(run.start <= slot && slot <= run.end);
+        let empty = with_bits!(self.kernel, |bits| self.blocks(bits).first_empty(slot));
+        self.make_room(empty + 1)?;
+        let (is_new, is_last) = (run.is_empty(), slot == run.end);
+        let mut blocks = self.blocks_mut();
+        if is_new {
+            blocks.flip_occupied(quotient);
+        } else if is_last {
+            blocks.flip_run_end(slot - 1);
+        }
+        blocks.push_up(slot..empty + 1, entry, is_last);
+        // All slots from the entry's on were taken, by quotients at most that of the slot. So the runs of earlier
+        // quotients take one more slot of every block that begins among them.
+        for block in quotient / BLOCK + 1..=empty / BLOCK {
+            self.move_offset(block, 1);
+        }
+        self.slots = self.slots.max((empty + 1).next_multiple_of(GROUP));
+        self.len += 1;
+        Ok(())
+    }
+
+    /// Removes one entry of a quotient. Returns whether there was one.
+    ///
+    /// # Complexity
+    /// O(length of the cluster).
+    pub(crate) fn remove(&mut self, quotient: usize, entry: u64) -> bool {
+        let run = self.run(quotient);
+        let found = run.clone().find(|&slot| self.entry(slot) == entry);
+        if let Some(slot) = found {
+            self.remove_at(quotient, &run, slot);
+        }
+        found.is_some()
+    }
+
+    /// Removes the entry at a slot of the [`run`](Self::run) of its quotient.
+    pub(crate) fn remove_at(&mut self, quotient: usize, run: &Range<usize>, slot: usize) {
+        debug_assert!(run.contains(&slot));
+        // Entries move down up to the first slot that is empty, or begins the run of its own quotient.
+        let end = with_bits!(self.kernel, |bits| self.blocks(bits).first_at_home(slot + 1));
+        let (is_only, is_last) = (run.len() == 1, slot + 1 == run.end);
+        let mut blocks = self.blocks_mut();
+        blocks.pull_down(slot..end);
+        if is_only {
+            blocks.flip_occupied(quotient);
+        } else if is_last {
+            blocks.flip_run_end(slot - 1);
+        }
+        for block in quotient / BLOCK + 1..=(end - 1) / BLOCK {
+            self.move_offset(block, -1);
+        }
+        self.len -= 1;
+        self.give_slots_back();
+    }
+
+    /// Adds 1 or -1 to the offset of a block. The runs before it, and the offsets of all blocks before it, are right.
+    fn move_offset(&mut self, block: usize, by: isize) {
+        use crate::blocks::SATURATED;
+        let offset = self.blocks(crate::arch::Portable).stored_offset(block);
+        let offset = match (offset, by) {
+            (SATURATED, 1) => return,
+            // The offset may be greater, or 255 no more: it is counted.
+            (SATURATED, _) => {
+                with_bits!(self.kernel, |bits| self.blocks(bits).far_offset(block))
+            }
+            _ => offset.saturating_add_signed(by),
+        };
+        self.blocks_mut().set_offset(block, offset);
+    }
+
+    /// Makes room for this many slots.
+    pub(crate) fn make_room(&mut self, slots: usize) -> Result<(), AllocError> {
+        if slots <= self.room {
+            return Ok(());
+        }
+        // As many slots again as there are beyond the quotients, so that a long run at the end is copied few times.
+        let beyond = slots - self.quotients;
+        let room = (slots + beyond).next_multiple_of(BLOCK);
+        let mut words = Words::zeroed(self.layout.words(room as u64))?;
+        words[..self.words.len()].copy_from_slice(&self.words);
+        (self.words, self.room) = (words, room);
+        Ok(())
+    }
+
+    /// Counts an entry that a writer has put in.
+    pub(crate) fn count_one(&mut self) {
+        self.len += 1;
+    }
+
+    /// Sets the slots to those that a last run which ends before `slot` needs.
+    pub(crate) fn set_end(&mut self, slot: usize) {
+        self.slots = self.quotients.max(slot).next_multiple_of(GROUP);
+    }
+
+    /// Takes back the slots after the last quotient that are no longer needed.
+    fn give_slots_back(&mut self) {
+        if self.slots > self.quotients.next_multiple_of(GROUP) {
+            let end =
+                with_bits!(self.kernel, |bits| self.blocks(bits).after_runs_below(self.quotients));
+            self.set_end(end);
+        }
+    }
+}
+
+/// Tables are equal if their entries and sizes are.
+impl PartialEq for Table {
+    fn eq(&self, other: &Self) -> bool {
+        let shape = |table: &Self| (table.layout, table.quotients, table.slots, table.len);
+        let words = |table: &Self| usize::try_from(table.size_in_bytes() / 8).unwrap_or(usize::MAX);
+        shape(self) == shape(other) && self.words[..words(self)] == other.words[..words(other)]
+    }
+}
+
+impl Eq for Table {}
