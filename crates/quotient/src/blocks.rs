@@ -180,12 +180,20 @@ impl<V: StoredWord, B: Bits> Blocks<'_, V, B> {
         }
     }
 
-    /// Returns the slot after the runs of all quotients below `quotient`, or an earlier one of its block if there are none.
+    /// Returns the slot after the runs of all quotients before a block and of the given ones in it.
+    ///
+    /// The first slot of the block, if those runs end before it.
+    #[inline(always)]
+    fn after_runs_of(&self, block: usize, quotients: u64) -> usize {
+        let runs = self.bits.count(self.occupied(block) & quotients);
+        self.after_runs(BLOCK * block + self.offset(block), runs)
+    }
+
+    /// Returns the slot after the runs of all quotients below `quotient`, or one from the start of its block to it if
+    /// those runs end earlier.
     #[inline(always)]
     pub(crate) fn after_runs_below(&self, quotient: usize) -> usize {
-        let (block, index) = (quotient / BLOCK, quotient % BLOCK);
-        let runs = self.bits.count(self.occupied(block) & !(u64::MAX << index));
-        self.after_runs(BLOCK * block + self.offset(block), runs)
+        self.after_runs_of(quotient / BLOCK, !(u64::MAX << (quotient % BLOCK)))
     }
 
     /// Returns the slots of the run of a quotient. If it has none, the range is empty, where the run would start.
@@ -218,7 +226,9 @@ impl<V: StoredWord, B: Bits> Blocks<'_, V, B> {
     pub(crate) fn first_empty(&self, mut slot: usize) -> usize {
         // All slots before the end of the runs of all quotients up to a slot are taken, from that slot on.
         loop {
-            let end = self.after_runs_below(slot + 1);
+            // The mask ends with the slot, not before the next one: that may be in the next block, at the start of which the
+            // count would then begin.
+            let end = self.after_runs_of(slot / BLOCK, u64::MAX >> (BLOCK - 1 - slot % BLOCK));
             if end <= slot {
                 return slot;
             }
