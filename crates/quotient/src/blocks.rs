@@ -1,7 +1,8 @@
 //! Blocks of 64 slots: an offset, two bits per slot, and the entries.
 //!
 //! A block is, in bytes: the offset (1), `occupied` (8), `run_ends` (8), and 64 entries of `width` bits, packed from the
-//! least significant bit up. The last block may have fewer entries, a multiple of 8.
+//! least significant bit up. In portable bytes the last block may have fewer slots, in groups of 8. Then `occupied` and
+//! `run_ends` have one byte per group. In memory all blocks are whole.
 //!
 //! The run of a quotient is all entries with it, side by side and in order. Runs are in the order of their quotients, and
 //! each starts at the slot of its quotient or later. `occupied` has a bit per quotient that has a run. `run_ends` has a bit
@@ -11,12 +12,14 @@
 use core::ops::Range;
 
 use pds_core::internal::StoredWord;
-use pds_core::storage::Words;
+use pds_core::storage::{WordSource, Words};
 
 use crate::arch::Bits;
 
 /// Slots per block.
 pub(crate) const BLOCK: usize = 64;
+/// Slots are added in groups of this size. The entries of a group take whole bytes.
+pub(crate) const GROUP: usize = 8;
 /// Bytes of a block before its entries.
 const HEAD: usize = 17;
 const OCCUPIED_AT: usize = 1;
@@ -32,7 +35,7 @@ pub(crate) struct Layout {
 }
 
 /// The widest entry, in bits: what can be read at any bit of a byte by one load.
-pub(crate) const MAX_WIDTH: u32 = 56;
+pub(crate) const MAX_WIDTH: u32 = pds_params::quotient::MAX_REMAINDER_BITS;
 
 impl Layout {
     pub(crate) const fn new(width: u32) -> Self {
@@ -47,14 +50,10 @@ impl Layout {
         self.width
     }
 
-    /// Returns the number of words of this many slots, a multiple of 8.
-    // Seven bytes more than all slots, so that eight bytes can be read from any of them on.
-    pub(crate) const fn words(self, slots: u64) -> u64 {
-        let (whole, rest) = (slots / BLOCK as u64, slots % BLOCK as u64 / 8);
-        let head = if rest > 0 { HEAD as u64 } else { 0 };
-        let bytes = whole.saturating_mul(self.block_bytes as u64);
-        let bytes = bytes.saturating_add(head + rest * self.width as u64);
-        bytes.saturating_add(7).div_ceil(8)
+    /// Returns the number of words in memory that hold this many blocks.
+    // Seven bytes more than all slots, so that eight bytes can be stored from any of them on.
+    pub(crate) const fn words(self, blocks: u64) -> u64 {
+        blocks.saturating_mul(self.block_bytes as u64).saturating_add(7).div_ceil(8)
     }
 
     /// Returns the byte of the head of a block.
@@ -63,13 +62,13 @@ impl Layout {
         block * self.block_bytes
     }
 
-    /// Returns the byte of the entries of a block.
+    /// Returns the byte of the entries of a whole block.
     #[inline(always)]
-    pub(crate) const fn entries(self, block: usize) -> usize {
+    const fn entries(self, block: usize) -> usize {
         self.head(block) + HEAD
     }
 
-    /// Returns the byte in which the entry of a slot begins, and its first bit there.
+    /// Returns the byte in which the entry of a slot of a whole block begins, and its first bit there.
     #[inline(always)]
     const fn entry(self, slot: usize) -> (usize, usize) {
         let bit = slot % BLOCK * self.width;
@@ -88,41 +87,104 @@ const fn ones(range: Range<usize>) -> u64 {
     u64::MAX >> (64 - (range.end - range.start)) << range.start
 }
 
-/// Blocks to read.
-// Damaged bytes make answers wrong. A read beyond the last word gives zeros, and no search leaves the blocks.
+/// The last block of portable bytes, if it has fewer than 64 slots.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Blocks<'a, V, B> {
-    pub(crate) words: &'a [V],
-    pub(crate) layout: Layout,
-    /// Number of blocks, the last of which may be a part.
-    pub(crate) blocks: usize,
-    pub(crate) bits: B,
+pub(crate) struct Short {
+    block: usize,
+    groups: usize,
 }
 
-impl<V: StoredWord, B: Bits> Blocks<'_, V, B> {
+impl Short {
+    /// There is none.
+    pub(crate) const NONE: Self = Self { block: usize::MAX, groups: BLOCK / GROUP };
+
+    /// Returns the last block of this many slots.
+    pub(crate) const fn of(slots: usize) -> Self {
+        match slots % BLOCK {
+            0 => Self::NONE,
+            rest => Self { block: slots / BLOCK, groups: rest.div_ceil(GROUP) },
+        }
+    }
+
+    /// Returns the mask of the slots in the block.
+    const fn mask(self) -> u64 {
+        ones(0..self.groups * GROUP)
+    }
+}
+
+/// Blocks to read.
+// Damaged bytes make answers wrong. A read beyond the last word gives zeros, and no search leaves the blocks.
+pub(crate) struct Blocks<'a, W: WordSource, B> {
+    source: &'a W,
+    words: &'a [W::Word],
+    layout: Layout,
+    /// Number of blocks, the last of which may be short.
+    blocks: usize,
+    short: Short,
+    bits: B,
+}
+
+impl<'a, W: WordSource, B: Bits> Blocks<'a, W, B> {
+    #[inline(always)]
+    pub(crate) fn new(
+        source: &'a W,
+        layout: Layout,
+        blocks: usize,
+        short: Short,
+        bits: B,
+    ) -> Self {
+        Self { source, words: source.as_words(), layout, blocks, short, bits }
+    }
+
+    /// Returns the number of slots that the blocks have room for.
+    #[inline(always)]
+    pub(crate) fn room(&self) -> usize {
+        BLOCK * self.blocks
+    }
+
+    /// Returns the number of blocks.
+    #[inline(always)]
+    pub(crate) fn len(&self) -> usize {
+        self.blocks
+    }
+
+    #[inline(always)]
+    fn load(&self, byte: usize) -> u64 {
+        W::Word::unaligned(self.words, byte)
+            .unwrap_or_else(|| load_parts(self.words, self.source.tail(), byte))
+    }
+
     /// Returns the bits of the quotients that have a run.
     #[inline(always)]
     pub(crate) fn occupied(&self, block: usize) -> u64 {
-        load(self.words, self.layout.head(block) + OCCUPIED_AT)
+        let occupied = self.load(self.layout.head(block) + OCCUPIED_AT);
+        if block == self.short.block { occupied & self.short.mask() } else { occupied }
     }
 
     /// Returns the bits of the slots that end a run.
     #[inline(always)]
     pub(crate) fn run_ends(&self, block: usize) -> u64 {
-        load(self.words, self.layout.head(block) + RUN_ENDS_AT)
+        let head = self.layout.head(block);
+        if block == self.short.block {
+            return self.load(head + OCCUPIED_AT + self.short.groups) & self.short.mask();
+        }
+        self.load(head + RUN_ENDS_AT)
     }
 
     /// Returns the offset as it is stored.
     #[inline(always)]
     pub(crate) fn stored_offset(&self, block: usize) -> usize {
-        (load(self.words, self.layout.head(block)) & 0xff) as usize
+        (self.load(self.layout.head(block)) & 0xff) as usize
     }
 
     /// Returns the entry of a slot.
     #[inline(always)]
     pub(crate) fn entry(&self, slot: usize) -> u64 {
-        let (byte, bit) = self.layout.entry(slot);
-        load(self.words, byte) >> bit & self.layout.mask()
+        let (mut byte, bit) = self.layout.entry(slot);
+        if slot / BLOCK == self.short.block {
+            byte -= HEAD - OCCUPIED_AT - 2 * self.short.groups;
+        }
+        self.load(byte) >> bit & self.layout.mask()
     }
 
     #[inline(always)]
@@ -211,7 +273,7 @@ impl<V: StoredWord, B: Bits> Blocks<'_, V, B> {
             return false;
         }
         let mut slot = quotient.max(self.after_runs_below(quotient));
-        while slot < BLOCK * self.blocks {
+        while slot < self.room() {
             let found = self.entry(slot);
             if found >= entry || self.ends_run(slot) {
                 return found == entry;
@@ -387,16 +449,20 @@ impl BlocksMut<'_> {
     }
 }
 
-/// Returns the 64 bits from a byte on. Bytes beyond the last are 0.
 #[inline(always)]
-pub(crate) fn load<V: StoredWord>(words: &[V], byte: usize) -> u64 {
-    V::unaligned(words, byte).unwrap_or_else(|| load_parts(words, byte))
+fn load(words: &Words, byte: usize) -> u64 {
+    u64::unaligned(words, byte).unwrap_or_else(|| load_parts::<u64>(words, 0, byte))
 }
 
+/// Returns the 64 bits from a byte on. `tail` follows the last word. Bytes beyond it are 0.
 #[cold]
 #[inline(never)]
-fn load_parts<V: StoredWord>(words: &[V], byte: usize) -> u64 {
-    let word = |index| words.get(index).map_or(0, V::value);
+fn load_parts<V: StoredWord>(words: &[V], tail: u64, byte: usize) -> u64 {
+    let word = |index: usize| match words.get(index) {
+        Some(word) => word.value(),
+        None if index == words.len() => tail,
+        None => 0,
+    };
     let shift = byte % 8 * 8;
     word(byte / 8) >> shift | word(byte / 8 + 1) << 1 << (63 - shift)
 }

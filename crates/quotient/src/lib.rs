@@ -11,6 +11,8 @@ extern crate std;
 mod arch;
 #[cfg(feature = "alloc")]
 mod blocks;
+#[cfg(all(test, feature = "std"))]
+mod model;
 #[cfg(feature = "alloc")]
 mod sequence;
 #[cfg(feature = "alloc")]

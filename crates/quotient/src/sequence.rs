@@ -1,17 +1,15 @@
 //! Reading and writing all entries of a table in order: one pass over its memory.
 
 use pds_core::error::AllocError;
-use pds_core::internal::StoredWord;
 use pds_core::storage::WordSource;
 
-use crate::arch::{Bits, Portable};
+use crate::arch::Portable;
 use crate::blocks::{BLOCK, Blocks};
 use crate::table::Table;
 
 /// Iterator over the entries of a table, each with its quotient, in ascending order.
-#[derive(Debug)]
-pub(crate) struct Reader<'a, V> {
-    blocks: Blocks<'a, V, Portable>,
+pub(crate) struct Reader<'a, W: WordSource> {
+    blocks: Blocks<'a, W, Portable>,
     /// The block of the quotients that come next, and its quotients that have a run and were not begun.
     block: usize,
     occupied: u64,
@@ -21,10 +19,10 @@ pub(crate) struct Reader<'a, V> {
     slot: usize,
 }
 
-impl<'a, V: StoredWord> Reader<'a, V> {
-    pub(crate) fn new<W: WordSource<Word = V>>(table: &'a Table<W>) -> Self {
+impl<'a, W: WordSource> Reader<'a, W> {
+    pub(crate) fn new(table: &'a Table<W>) -> Self {
         let blocks = table.blocks(Portable);
-        let occupied = if blocks.blocks > 0 { blocks.occupied(0) } else { 0 };
+        let occupied = if blocks.len() > 0 { blocks.occupied(0) } else { 0 };
         Self { blocks, block: 0, occupied, quotient: None, slot: 0 }
     }
 
@@ -32,7 +30,7 @@ impl<'a, V: StoredWord> Reader<'a, V> {
     fn next_quotient(&mut self) -> Option<usize> {
         while self.occupied == 0 {
             self.block += 1;
-            if self.block >= self.blocks.blocks {
+            if self.block >= self.blocks.len() {
                 return None;
             }
             self.occupied = self.blocks.occupied(self.block);
@@ -44,7 +42,7 @@ impl<'a, V: StoredWord> Reader<'a, V> {
     }
 }
 
-impl<V: StoredWord> Iterator for Reader<'_, V> {
+impl<W: WordSource> Iterator for Reader<'_, W> {
     type Item = (usize, u64);
 
     fn next(&mut self) -> Option<(usize, u64)> {
@@ -53,7 +51,7 @@ impl<V: StoredWord> Iterator for Reader<'_, V> {
             None => self.next_quotient()?,
         };
         // Damaged bytes may have a run without an end.
-        if self.slot >= BLOCK * self.blocks.blocks {
+        if self.slot >= self.blocks.room() {
             return None;
         }
         let item = (quotient, self.blocks.entry(self.slot));
@@ -64,7 +62,6 @@ impl<V: StoredWord> Iterator for Reader<'_, V> {
 }
 
 /// Writer of a table whose entries come in ascending order.
-#[derive(Debug)]
 pub(crate) struct Writer {
     table: Table,
     /// The quotient of the last entry.

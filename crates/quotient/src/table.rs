@@ -8,14 +8,11 @@ use pds_core::error::AllocError;
 use pds_core::storage::{WordSource, Words};
 
 use crate::arch::{Bits, Kernel, with_bits};
-use crate::blocks::{BLOCK, Blocks, BlocksMut, Layout};
-
-/// Slots are added by this number, so that their entries take whole bytes.
-const GROUP: usize = 8;
+use crate::blocks::{BLOCK, Blocks, BlocksMut, GROUP, Layout, SATURATED, Short};
 
 /// Sorted entries of the quotients 0 to `quotients` - 1.
-// Invariant: the words have room for `room` slots, and are zero beyond `slots`. The last run ends before `slots`, which is
-// the least multiple of 8 for that and for a slot per quotient.
+// Invariant: the last run ends before `slots`, which is the least multiple of 8 for that and for a slot per quotient. All
+// bits of the words beyond `slots` are 0.
 #[derive(Clone, Debug)]
 pub(crate) struct Table<W = Words> {
     words: W,
@@ -23,31 +20,26 @@ pub(crate) struct Table<W = Words> {
     quotients: usize,
     /// Number of slots in the portable bytes.
     slots: usize,
-    /// Number of slots that the words have room for.
-    room: usize,
+    /// Number of blocks in the words.
+    blocks: usize,
+    short: Short,
     len: u64,
     kernel: Kernel,
 }
 
 impl<W: WordSource> Table<W> {
-    /// Returns the table in these words, with `slots` slots of which `len` are taken.
-    pub(crate) fn from_words(
-        words: W,
-        quotients: usize,
-        width: u32,
-        slots: usize,
-        len: u64,
-    ) -> Self {
-        let layout = Layout::new(width);
-        Self { words, layout, quotients, slots, room: slots, len, kernel: Kernel::best() }
-    }
-
     pub(crate) const fn words(&self) -> &W {
         &self.words
     }
 
+    /// Returns the number of quotients.
     pub(crate) const fn quotients(&self) -> usize {
         self.quotients
+    }
+
+    /// Returns the width of an entry in bits.
+    pub(crate) const fn width(&self) -> u32 {
+        self.layout.width() as u32
     }
 
     /// Returns the number of slots, those after the last quotient included.
@@ -60,15 +52,9 @@ impl<W: WordSource> Table<W> {
         self.len
     }
 
-    /// Returns the size of the slots in bytes, a multiple of 8.
-    pub(crate) const fn size_in_bytes(&self) -> u64 {
-        8 * self.layout.words(self.slots as u64)
-    }
-
     #[inline(always)]
-    pub(crate) fn blocks<B: Bits>(&self, bits: B) -> Blocks<'_, W::Word, B> {
-        let (words, layout) = (self.words.as_words(), self.layout);
-        Blocks { words, layout, blocks: self.room.div_ceil(BLOCK), bits }
+    pub(crate) fn blocks<B: Bits>(&self, bits: B) -> Blocks<'_, W, B> {
+        Blocks::new(&self.words, self.layout, self.blocks, self.short, bits)
     }
 
     /// Returns whether the quotient has this entry.
@@ -100,18 +86,27 @@ impl Table {
     /// # Errors
     /// [`AllocError`] if the allocator refuses the memory.
     pub(crate) fn new(quotients: u64, width: u32) -> Result<Self, AllocError> {
-        let layout = Layout::new(width);
-        let slots = quotients.next_multiple_of(GROUP as u64);
-        let words = Words::zeroed(layout.words(slots))?;
-        // Words in memory are fewer than addresses, and each has a slot or more of at most 64 bits.
-        let [quotients, slots] = [quotients, slots].map(|number| number as usize);
-        Ok(Self::from_words(words, quotients, width, slots, 0))
+        let blocks = quotients.div_ceil(BLOCK as u64);
+        let words = Words::zeroed(Layout::new(width).words(blocks))?;
+        // Words in memory are fewer than addresses, and each has less than 64 slots.
+        Ok(Self::in_memory(words, quotients as usize, width, blocks as usize))
+    }
+
+    /// Returns the empty table in these words, which are 0.
+    fn in_memory(words: Words, quotients: usize, width: u32, blocks: usize) -> Self {
+        let (layout, slots) = (Layout::new(width), quotients.next_multiple_of(GROUP));
+        let (short, kernel) = (Short::NONE, Kernel::best());
+        Self { words, layout, quotients, slots, blocks, short, len: 0, kernel }
+    }
+
+    /// Chooses the code that finds bits.
+    #[cfg(all(test, feature = "std"))]
+    pub(crate) fn with_kernel(self, kernel: Kernel) -> Self {
+        Self { kernel, ..self }
     }
 
     pub(crate) fn try_clone(&self) -> Result<Self, AllocError> {
-        let words = self.words.try_clone()?;
-        let Self { layout, quotients, slots, room, len, kernel, .. } = *self;
-        Ok(Self { words, layout, quotients, slots, room, len, kernel })
+        Ok(Self { words: self.words.try_clone()?, ..*self })
     }
 
     /// Removes all entries.
@@ -210,7 +205,6 @@ impl Table {
 
     /// Adds 1 or -1 to the offset of a block. The runs before it, and the offsets of all blocks before it, are right.
     fn move_offset(&mut self, block: usize, by: isize) {
-        use crate::blocks::SATURATED;
         let offset = self.blocks(crate::arch::Portable).stored_offset(block);
         let offset = match (offset, by) {
             (SATURATED, 1) => return,
@@ -225,15 +219,15 @@ impl Table {
 
     /// Makes room for this many slots.
     pub(crate) fn make_room(&mut self, slots: usize) -> Result<(), AllocError> {
-        if slots <= self.room {
+        if slots <= BLOCK * self.blocks {
             return Ok(());
         }
         // As many slots again as there are beyond the quotients, so that a long run at the end is copied few times.
         let beyond = slots - self.quotients;
-        let room = (slots + beyond).next_multiple_of(BLOCK);
-        let mut words = Words::zeroed(self.layout.words(room as u64))?;
+        let blocks = (slots + beyond).div_ceil(BLOCK);
+        let mut words = Words::zeroed(self.layout.words(blocks as u64))?;
         words[..self.words.len()].copy_from_slice(&self.words);
-        (self.words, self.room) = (words, room);
+        (self.words, self.blocks) = (words, blocks);
         Ok(())
     }
 
@@ -261,8 +255,8 @@ impl Table {
 impl PartialEq for Table {
     fn eq(&self, other: &Self) -> bool {
         let shape = |table: &Self| (table.layout, table.quotients, table.slots, table.len);
-        let words = |table: &Self| usize::try_from(table.size_in_bytes() / 8).unwrap_or(usize::MAX);
-        shape(self) == shape(other) && self.words[..words(self)] == other.words[..words(other)]
+        // What lies beyond the slots of both is 0.
+        shape(self) == shape(other) && self.words.iter().zip(&*other.words).all(|(a, b)| a == b)
     }
 }
 

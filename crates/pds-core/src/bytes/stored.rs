@@ -69,6 +69,11 @@ impl<B: AsRef<[u8]>> WordSource for Stored<B> {
         self.payload().as_chunks().0
     }
 
+    fn tail(&self) -> u64 {
+        let rest = self.payload().as_chunks::<8>().1;
+        rest.iter().rev().fold(0, |tail, &byte| tail << 8 | u64::from(byte))
+    }
+
     fn name_of([.., view]: [&'static str; 3]) -> &'static str {
         view
     }

@@ -21,6 +21,12 @@ pub trait WordSource: sealed::Sealed {
     #[doc(hidden)]
     fn as_words(&self) -> &[Self::Word];
 
+    /// Returns the bytes after the last word as the lowest ones of a word. 0 if there are none.
+    #[doc(hidden)]
+    fn tail(&self) -> u64 {
+        0
+    }
+
     /// Returns the values of all words in order, each at some moment if threads change them.
     #[doc(hidden)]
     #[inline]
