@@ -11,7 +11,7 @@
 
 use core::ops::Range;
 
-use pds_core::internal::StoredWord;
+use pds_core::internal::{StoredWord, prefetch};
 use pds_core::storage::{WordSource, Words};
 
 use crate::arch::Bits;
@@ -60,6 +60,23 @@ impl Layout {
     #[inline(always)]
     pub(crate) const fn head(self, block: usize) -> usize {
         block * self.block_bytes
+    }
+
+    /// Most bytes of a block.
+    pub(crate) const MAX_BLOCK_BYTES: usize = HEAD + 8 * MAX_WIDTH as usize;
+
+    /// Returns where the parts of a block of `groups` groups lie in memory. None, and there is no block.
+    pub(crate) const fn short(self, block: usize, groups: usize) -> [Range<usize>; 4] {
+        let head = self.head(block);
+        let offset = if groups > 0 { 1 } else { 0 };
+        let (occupied, ends, entries) =
+            (head + OCCUPIED_AT, head + RUN_ENDS_AT, self.entries(block));
+        [
+            head..head + offset,
+            occupied..occupied + groups,
+            ends..ends + groups,
+            entries..entries + groups * self.width,
+        ]
     }
 
     /// Returns the byte of the entries of a whole block.
@@ -126,13 +143,7 @@ pub(crate) struct Blocks<'a, W: WordSource, B> {
 
 impl<'a, W: WordSource, B: Bits> Blocks<'a, W, B> {
     #[inline(always)]
-    pub(crate) fn new(
-        source: &'a W,
-        layout: Layout,
-        blocks: usize,
-        short: Short,
-        bits: B,
-    ) -> Self {
+    pub(crate) fn new(source: &'a W, layout: Layout, blocks: usize, short: Short, bits: B) -> Self {
         Self { source, words: source.as_words(), layout, blocks, short, bits }
     }
 
@@ -152,6 +163,14 @@ impl<'a, W: WordSource, B: Bits> Blocks<'a, W, B> {
     fn load(&self, byte: usize) -> u64 {
         W::Word::unaligned(self.words, byte)
             .unwrap_or_else(|| load_parts(self.words, self.source.tail(), byte))
+    }
+
+    /// Prefetches the head of the block of a quotient, and the entry of its slot.
+    // The run of the quotient lies some slots further on, which are in the same line or in the next.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, quotient: usize) {
+        prefetch(self.words, self.layout.head(quotient / BLOCK) / 8);
+        prefetch(self.words, self.layout.entry(quotient).0 / 8);
     }
 
     /// Returns the bits of the quotients that have a run.

@@ -1,4 +1,4 @@
-//! Quotient filters: unfinished. The table and its sequences are there, never compiled; the filter is not.
+#![doc = include_str!("../README.md")]
 #![no_std]
 #![deny(unsafe_code)]
 
@@ -11,9 +11,35 @@ extern crate std;
 mod arch;
 #[cfg(feature = "alloc")]
 mod blocks;
+#[cfg(feature = "alloc")]
+mod builder;
+#[cfg(feature = "alloc")]
+mod filter;
+#[cfg(feature = "alloc")]
+mod fingerprint;
 #[cfg(all(test, feature = "std"))]
 mod model;
+#[cfg(feature = "alloc")]
+mod payload;
+#[cfg(feature = "alloc")]
+mod portable;
+#[cfg(feature = "alloc")]
+mod reading;
 #[cfg(feature = "alloc")]
 mod sequence;
 #[cfg(feature = "alloc")]
 mod table;
+#[cfg(feature = "alloc")]
+mod view;
+
+#[cfg(feature = "alloc")]
+pub use builder::QuotientFilterBuilder;
+#[cfg(feature = "alloc")]
+pub use filter::QuotientFilter;
+#[cfg(feature = "alloc")]
+pub use view::QuotientFilterView;
+// The types in the signatures of this crate, so that its users need no dependency on `pds-core`.
+#[cfg(feature = "alloc")]
+pub use pds_core::{bytes, storage};
+pub use pds_core::{error, hash};
+pub use pds_params::QuotientParams;

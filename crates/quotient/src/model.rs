@@ -156,7 +156,11 @@ fn every_sequence(quotients: usize, width: u32, length: u32) {
         let mut rest = sequence;
         for _ in 0..length {
             let pair = pairs[rest % pairs.len()];
-            if rest / pairs.len() % 2 == 0 { tried.insert(pair) } else { tried.remove(pair) }
+            if rest / pairs.len() % 2 == 0 {
+                tried.insert(pair)
+            } else {
+                tried.remove(pair)
+            }
             rest /= choices;
         }
         tried.verify();

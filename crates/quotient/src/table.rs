@@ -7,7 +7,7 @@ use core::ops::Range;
 use pds_core::error::AllocError;
 use pds_core::storage::{WordSource, Words};
 
-use crate::arch::{Bits, Kernel, with_bits};
+use crate::arch::{Bits, Kernel, Portable, with_bits};
 use crate::blocks::{BLOCK, Blocks, BlocksMut, GROUP, Layout, SATURATED, Short};
 
 /// Sorted entries of the quotients 0 to `quotients` - 1.
@@ -32,9 +32,30 @@ impl<W: WordSource> Table<W> {
         &self.words
     }
 
+    /// Returns the table in the words of portable bytes, with `slots` slots.
+    ///
+    /// # Errors
+    /// [`AllocError`] if the slots are more than the address space has bytes.
+    pub(crate) fn stored(
+        words: W,
+        quotients: u64,
+        width: u32,
+        slots: u64,
+        len: u64,
+    ) -> Result<Self, AllocError> {
+        let layout = Layout::new(width);
+        let (quotients, slots) = (addressable(quotients)?, addressable(slots)?);
+        let (blocks, short) = (slots.div_ceil(BLOCK), Short::of(slots));
+        Ok(Self { words, layout, quotients, slots, blocks, short, len, kernel: Kernel::best() })
+    }
+
     /// Returns the number of quotients.
     pub(crate) const fn quotients(&self) -> usize {
         self.quotients
+    }
+
+    pub(crate) const fn layout(&self) -> Layout {
+        self.layout
     }
 
     /// Returns the width of an entry in bits.
@@ -70,7 +91,23 @@ impl<W: WordSource> Table<W> {
 
     /// Returns the entry of a slot.
     pub(crate) fn entry(&self, slot: usize) -> u64 {
-        self.blocks(crate::arch::Portable).entry(slot)
+        self.blocks(Portable).entry(slot)
+    }
+
+    /// Returns how often the quotient has this entry.
+    ///
+    /// # Complexity
+    /// O(length of the run).
+    pub(crate) fn count(&self, quotient: usize, entry: u64) -> u64 {
+        let entries = self.run(quotient).map(|slot| self.entry(slot));
+        entries.skip_while(|&found| found < entry).take_while(|&found| found == entry).count()
+            as u64
+    }
+
+    /// Prefetches the block of a quotient: its head, and the entries around the quotient's slot.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, quotient: usize) {
+        self.blocks(Portable).prefetch(quotient);
     }
 
     /// Returns the first slot of a run whose entry is above `entry`, or the end of the run.
@@ -80,23 +117,28 @@ impl<W: WordSource> Table<W> {
     }
 }
 
+/// Returns a number of slots as a `usize`.
+fn addressable(slots: u64) -> Result<usize, AllocError> {
+    usize::try_from(slots).map_err(|_| AllocError { bytes: slots })
+}
+
 impl Table {
     /// Creates an empty table.
     ///
     /// # Errors
     /// [`AllocError`] if the allocator refuses the memory.
     pub(crate) fn new(quotients: u64, width: u32) -> Result<Self, AllocError> {
-        let blocks = quotients.div_ceil(BLOCK as u64);
-        let words = Words::zeroed(Layout::new(width).words(blocks))?;
-        // Words in memory are fewer than addresses, and each has less than 64 slots.
-        Ok(Self::in_memory(words, quotients as usize, width, blocks as usize))
+        Self::with_slots(quotients, width, quotients.next_multiple_of(GROUP as u64))
     }
 
-    /// Returns the empty table in these words, which are 0.
-    fn in_memory(words: Words, quotients: usize, width: u32, blocks: usize) -> Self {
-        let (layout, slots) = (Layout::new(width), quotients.next_multiple_of(GROUP));
-        let (short, kernel) = (Short::NONE, Kernel::best());
-        Self { words, layout, quotients, slots, blocks, short, len: 0, kernel }
+    /// Creates an empty table with this number of slots, a multiple of 8.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub(crate) fn with_slots(quotients: u64, width: u32, slots: u64) -> Result<Self, AllocError> {
+        let layout = Layout::new(width);
+        let words = Words::zeroed(layout.words(slots.div_ceil(BLOCK as u64)))?;
+        Ok(Self { short: Short::NONE, ..Table::stored(words, quotients, width, slots, 0)? })
     }
 
     /// Chooses the code that finds bits.
@@ -125,17 +167,38 @@ impl Table {
         self.blocks_mut().set_entry(slot, entry);
     }
 
-    /// Inserts an entry of a quotient, after those of the quotient that are not above it.
+    /// Inserts an entry of a quotient, after those of the quotient that are not above it. Returns whether it had none that
+    /// is equal.
     ///
     /// # Errors
     /// [`AllocError`] if slots are added at the end and the allocator refuses the memory. Nothing is changed then.
     ///
     /// # Complexity
     /// O(length of the cluster); O(size) if slots are added.
-    pub(crate) fn insert(&mut self, quotient: usize, entry: u64) -> Result<(), AllocError> {
+    pub(crate) fn insert(&mut self, quotient: usize, entry: u64) -> Result<bool, AllocError> {
         let run = self.run(quotient);
         let slot = self.place_in(&run, entry);
-        self.insert_at(quotient, &run, slot, entry)
+        let is_new = slot == run.start || self.entry(slot - 1) != entry;
+        self.insert_at(quotient, &run, slot, entry)?;
+        Ok(is_new)
+    }
+
+    /// Inserts an entry of a quotient that has none that is equal. Returns whether it was inserted.
+    ///
+    /// # Errors
+    /// As [`insert`](Self::insert).
+    pub(crate) fn insert_if_absent(
+        &mut self,
+        quotient: usize,
+        entry: u64,
+    ) -> Result<bool, AllocError> {
+        let run = self.run(quotient);
+        let slot = self.place_in(&run, entry);
+        let is_new = slot == run.start || self.entry(slot - 1) != entry;
+        if is_new {
+            self.insert_at(quotient, &run, slot, entry)?;
+        }
+        Ok(is_new)
     }
 
     /// Inserts an entry at a slot of the [`run`](Self::run) of its quotient, or at the end of the run.
@@ -205,7 +268,7 @@ impl Table {
 
     /// Adds 1 or -1 to the offset of a block. The runs before it, and the offsets of all blocks before it, are right.
     fn move_offset(&mut self, block: usize, by: isize) {
-        let offset = self.blocks(crate::arch::Portable).stored_offset(block);
+        let offset = self.blocks(Portable).stored_offset(block);
         let offset = match (offset, by) {
             (SATURATED, 1) => return,
             // The offset may be greater, or 255 no more: it is counted.
@@ -229,6 +292,11 @@ impl Table {
         words[..self.words.len()].copy_from_slice(&self.words);
         (self.words, self.blocks) = (words, blocks);
         Ok(())
+    }
+
+    /// Returns the words and the number of entries, to read both.
+    pub(crate) const fn contents_mut(&mut self) -> (&mut Words, &mut u64) {
+        (&mut self.words, &mut self.len)
     }
 
     /// Counts an entry that a writer has put in.

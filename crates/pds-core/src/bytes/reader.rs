@@ -59,6 +59,15 @@ mod sealed {
 /// As [`Source::take`], and [`Alloc`](crate::error::DecodeErrorKind::Alloc) if the allocator refuses the memory.
 pub fn take_words<R: Source>(source: &mut R, len: u64) -> Result<Words, R::Error> {
     let mut words = Words::zeroed(len).map_err(DecodeError::from)?;
+    fill_words(source, &mut words)?;
+    Ok(words)
+}
+
+/// Reads 8 bytes for each word, in little-endian order.
+///
+/// # Errors
+/// As [`Source::take`].
+pub fn fill_words<R: Source>(source: &mut R, words: &mut [u64]) -> Result<(), R::Error> {
     let mut buffer = [0; 8 * CHUNK_WORDS];
     for chunk in words.chunks_mut(CHUNK_WORDS) {
         let bytes = &mut buffer[..8 * chunk.len()];
@@ -67,7 +76,7 @@ pub fn take_words<R: Source>(source: &mut R, len: u64) -> Result<Words, R::Error
             *word = u64::from_le_bytes(*bytes);
         }
     }
-    Ok(words)
+    Ok(())
 }
 
 /// Source of bytes of an envelope: a slice or a stream.

@@ -1,0 +1,171 @@
+//! The builder of quotient filters.
+
+use pds_core::error::{BuildError, ParamError};
+use pds_core::hash::{DefaultHashBuilder, KeyHasher};
+use pds_core::internal::DEFAULT_RATE;
+use pds_params::QuotientParams;
+use pds_params::internal::ParamFault;
+
+use crate::QuotientFilter;
+
+/// Builder for [`QuotientFilter`]; start with [`QuotientFilter::builder`].
+///
+/// [`build`](Self::build) checks all values. It adjusts none of them.
+///
+/// | given | size |
+/// |---|---|
+/// | `expected_items`, with or without `false_positive_rate` | the fewest bytes that hold the items and keep the rate |
+/// | `grows_to` too | at first for the expected items; the filter grows up to that number and keeps the rate |
+/// | `slots` and `remainder_bits` | exactly these, without a promise |
+///
+/// # Examples
+/// ```
+/// use quotient::QuotientFilter;
+///
+/// let filter = QuotientFilter::builder().expected_items(10_000).false_positive_rate(0.001).seed(7).build()?;
+/// assert_eq!((filter.num_slots(), filter.remainder_bits()), (10_527, 10));
+/// assert!(QuotientFilter::builder().build().is_err(), "neither items nor slots");
+/// # Ok::<(), quotient::error::BuildError>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+#[must_use]
+pub struct QuotientFilterBuilder<S = DefaultHashBuilder> {
+    given: Given,
+    #[cfg(feature = "huge-pages")]
+    huge_pages: bool,
+    hasher: S,
+}
+
+/// Sizes that the caller has set.
+#[derive(Clone, Copy, Debug)]
+struct Given {
+    expected_items: Option<u64>,
+    false_positive_rate: Option<f64>,
+    grows_to: Option<u64>,
+    slots: Option<u64>,
+    remainder_bits: Option<u32>,
+}
+
+impl QuotientFilterBuilder {
+    pub(crate) const fn new() -> Self {
+        Self {
+            given: Given {
+                expected_items: None,
+                false_positive_rate: None,
+                grows_to: None,
+                slots: None,
+                remainder_bits: None,
+            },
+            #[cfg(feature = "huge-pages")]
+            huge_pages: false,
+            hasher: DefaultHashBuilder::with_seed(0),
+        }
+    }
+
+    /// Sets the seed of the default hasher, 0 unless it is set. Only filters with equal seeds can be merged.
+    pub const fn seed(mut self, seed: u64) -> Self {
+        self.hasher = DefaultHashBuilder::with_seed(seed);
+        self
+    }
+}
+
+impl<S> QuotientFilterBuilder<S> {
+    /// Sets the number of distinct items that the filter holds before it grows.
+    pub const fn expected_items(mut self, items: u64) -> Self {
+        self.given.expected_items = Some(items);
+        self
+    }
+
+    /// Sets the false-positive rate at the greatest number of items, above 0 and below 1. Without it the rate is 0.01.
+    pub const fn false_positive_rate(mut self, rate: f64) -> Self {
+        self.given.false_positive_rate = Some(rate);
+        self
+    }
+
+    /// Sets the number of distinct items up to which the filter grows, and up to which it keeps its rate.
+    ///
+    /// It starts with the bits for all doublings on the way. Filters of one `grows_to` and one rate can be merged,
+    /// whatever their `expected_items`.
+    pub const fn grows_to(mut self, max_items: u64) -> Self {
+        self.given.grows_to = Some(max_items);
+        self
+    }
+
+    /// Sets the number of slots, from 1 to 2^48. The filter holds as many keys as 95 % of them.
+    ///
+    /// Set [`remainder_bits`](Self::remainder_bits) too.
+    pub const fn slots(mut self, slots: u64) -> Self {
+        self.given.slots = Some(slots);
+        self
+    }
+
+    /// Sets the width of a remainder in bits, from 1 to 56.
+    pub const fn remainder_bits(mut self, remainder_bits: u32) -> Self {
+        self.given.remainder_bits = Some(remainder_bits);
+        self
+    }
+
+    /// Sets whether to ask the system for huge pages, which pays for filters of many megabytes.
+    ///
+    /// Small filters ignore it. Copies of a filter, filters that have grown, and filters read from bytes, do not ask.
+    #[cfg(feature = "huge-pages")]
+    pub const fn huge_pages(mut self, huge_pages: bool) -> Self {
+        self.huge_pages = huge_pages;
+        self
+    }
+
+    /// Sets the hasher, such as a [`SipHashBuilder`](pds_core::hash::SipHashBuilder) for keys that strangers choose.
+    pub fn hasher<T: KeyHasher>(self, hasher: T) -> QuotientFilterBuilder<T> {
+        QuotientFilterBuilder {
+            given: self.given,
+            #[cfg(feature = "huge-pages")]
+            huge_pages: self.huge_pages,
+            hasher,
+        }
+    }
+
+    /// Builds the filter.
+    ///
+    /// # Errors
+    /// [`BuildError::Param`] names a value that is out of range, missing, or in conflict with another.
+    /// [`BuildError::Alloc`] if the allocator refuses the memory.
+    pub fn build(self) -> Result<QuotientFilter<S>, BuildError>
+    where
+        S: KeyHasher,
+    {
+        let filter = QuotientFilter::from_params(self.given.params()?, self.hasher)?;
+        #[cfg(feature = "huge-pages")]
+        if self.huge_pages {
+            filter.advise_huge_pages();
+        }
+        Ok(filter)
+    }
+}
+
+impl Given {
+    /// Returns the parameters that the given values determine.
+    fn params(self) -> Result<QuotientParams, ParamError> {
+        let missing = |parameter| Err(ParamError(ParamFault::Missing { parameter }));
+        let conflict = |parameter| Err(ParamError(ParamFault::Conflict { parameter }));
+        match (self.expected_items, self.slots, self.remainder_bits) {
+            (Some(items), None, None) => {
+                let rate = self.false_positive_rate.unwrap_or(DEFAULT_RATE);
+                match self.grows_to {
+                    Some(max_items) => QuotientParams::growing(items, max_items, rate),
+                    None => QuotientParams::new(items, rate),
+                }
+            }
+            (None, Some(_), Some(_)) if self.false_positive_rate.is_some() => {
+                conflict("false_positive_rate")
+            }
+            (None, Some(_), Some(_)) if self.grows_to.is_some() => conflict("grows_to"),
+            (None, Some(slots), Some(bits)) => {
+                QuotientParams::from_slots_and_remainder_bits(slots, bits)
+            }
+            (None, None, _) => missing("expected_items"),
+            (None, Some(_), None) => missing("remainder_bits"),
+            (Some(_), Some(_), _) => conflict("slots"),
+            (Some(_), None, Some(_)) => conflict("remainder_bits"),
+        }
+    }
+}
