@@ -2,14 +2,14 @@
 
 use core::hash::Hash;
 
-use pds_core::error::{AllocError, BuildError, Incompatible, InsertError};
+use pds_core::error::{AllocError, BuildError, Incompatible, InsertError, MergeError};
 use pds_core::hash::{DefaultHashBuilder, KeyHasher};
 use pds_core::storage::Words;
 use pds_core::traits::{Insert, Merge, Remove};
 use pds_params::CuckooParams;
 
+use crate::CuckooFilterBuilder;
 use crate::table::Table;
-use crate::{CuckooFilterBuilder, MergeError};
 
 /// A set that supports removal and answers membership with false positives at a chosen rate.
 ///

@@ -15,7 +15,6 @@ mod builder;
 mod filter;
 #[cfg(feature = "alloc")]
 mod lanes;
-mod merge_error;
 #[cfg(feature = "alloc")]
 mod portable;
 #[cfg(feature = "alloc")]
@@ -31,7 +30,6 @@ mod view;
 pub use builder::CuckooFilterBuilder;
 #[cfg(feature = "alloc")]
 pub use filter::CuckooFilter;
-pub use merge_error::MergeError;
 #[cfg(feature = "alloc")]
 pub use view::CuckooFilterView;
 // The types in the signatures of this crate, so that its users need no dependency on `pds-core`.

@@ -1,9 +1,9 @@
 //! What the filter does, at ordinary and at edge parameters.
 #![cfg(feature = "std")]
 
-use cuckoo::error::{BuildError, InsertError, ParamError};
+use cuckoo::error::{BuildError, InsertError, MergeError, ParamError};
 use cuckoo::hash::SipHashBuilder;
-use cuckoo::{CuckooFilter, CuckooFilterBuilder, MergeError};
+use cuckoo::{CuckooFilter, CuckooFilterBuilder};
 use pds_core::hash::finalize;
 use pds_core::traits::{Insert, Membership, Remove};
 use pds_params::internal::ParamFault;

@@ -5,9 +5,9 @@ use core::hash::Hash;
 use pds_core::internal::Difference;
 use pds_params::internal::ParamFault;
 
-use cuckoo::error::{Incompatible, InsertError, ParamError};
+use cuckoo::error::{Incompatible, InsertError, MergeError, ParamError};
 use cuckoo::hash::SipHashBuilder;
-use cuckoo::{CuckooFilter, CuckooParams, MergeError};
+use cuckoo::{CuckooFilter, CuckooParams};
 use pds_core::hash::{Avalanching, DefaultHashBuilder, KeyHasher, finalize, reduce};
 use pds_testkit::hashers::on_awkward_keys;
 use pds_testkit::keys;

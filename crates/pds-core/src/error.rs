@@ -2,6 +2,7 @@
 
 pub(crate) mod decode;
 pub(crate) mod incompatible;
+mod merge;
 
 use core::convert::Infallible;
 use core::{error, fmt};
@@ -10,6 +11,7 @@ pub use decode::{DecodeError, DecodeErrorKind};
 #[cfg(feature = "std")]
 pub use decode::{FileError, ReadError};
 pub use incompatible::Incompatible;
+pub use merge::MergeError;
 pub use pds_params::ParamError;
 
 /// The allocator refused memory.

@@ -10,7 +10,10 @@ pub use crate::batch::{
     AHEAD, Visitor, answer_keys, check_lengths, hash_chunk, insert_keys, visit_ahead, visit_chunks,
 };
 #[cfg(feature = "alloc")]
-pub use crate::bytes::{envelope::check_padding, reader::{fill_words, take_words}};
+pub use crate::bytes::{
+    envelope::check_padding,
+    reader::{fill_words, take_words},
+};
 pub use crate::error::decode::{DecodeFault, SectionFault};
 pub use crate::error::incompatible::Difference;
 #[cfg(all(feature = "alloc", target_has_atomic = "64"))]

@@ -44,12 +44,6 @@ impl Layout {
         Self { width, block_bytes: HEAD + 8 * width }
     }
 
-    /// Returns the width of an entry in bits.
-    #[inline(always)]
-    pub(crate) const fn width(self) -> usize {
-        self.width
-    }
-
     /// Returns the number of words in memory that hold this many blocks.
     // Seven bytes more than all slots, so that eight bytes can be stored from any of them on.
     pub(crate) const fn words(self, blocks: u64) -> u64 {
@@ -150,7 +144,7 @@ impl<'a, W: WordSource, B: Bits> Blocks<'a, W, B> {
     /// Returns the number of slots that the blocks have room for.
     #[inline(always)]
     pub(crate) fn room(&self) -> usize {
-        BLOCK * self.blocks
+        BLOCK * self.blocks + GROUP * self.short.groups - BLOCK
     }
 
     /// Returns the number of blocks.

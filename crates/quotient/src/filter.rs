@@ -4,11 +4,13 @@ use core::hash::Hash;
 
 use pds_core::error::{AllocError, BuildError, Incompatible, InsertError};
 use pds_core::hash::{DefaultHashBuilder, KeyHasher};
+use pds_core::internal::hash_chunk;
 use pds_core::storage::Words;
 use pds_core::traits::{Insert, Remove};
 use pds_params::QuotientParams;
 
 use crate::QuotientFilterBuilder;
+use crate::reading::BATCH;
 use crate::table::Table;
 
 /// A set that supports removal, merging and growth, and answers membership with false positives at a chosen rate.
@@ -146,6 +148,32 @@ impl<S: KeyHasher> QuotientFilter<S> {
         self.table.insert_if_absent(quotient, remainder).map_err(InsertError::Alloc)
     }
 
+    /// Inserts one copy for each of many hashes, in this order.
+    ///
+    /// For the hashes see [`contains_hash`](Self::contains_hash).
+    ///
+    /// # Errors
+    /// As [`insert_batch`](Self::insert_batch).
+    pub fn insert_hash_batch(&mut self, hashes: &[u64]) -> Result<(), InsertError> {
+        for hashes in hashes.chunks(BATCH) {
+            self.prefetch(hashes);
+            hashes.iter().try_for_each(|&hash| self.insert_hash(hash))?;
+        }
+        Ok(())
+    }
+
+    /// Removes one copy for each of many hashes. Returns how many were removed.
+    ///
+    /// For the hashes see [`contains_hash`](Self::contains_hash).
+    pub fn remove_hash_batch(&mut self, hashes: &[u64]) -> usize {
+        let mut removed = 0;
+        for hashes in hashes.chunks(BATCH) {
+            self.prefetch(hashes);
+            removed += hashes.iter().filter(|&&hash| self.remove_hash(hash)).count();
+        }
+        removed
+    }
+
     /// Removes one copy of a key by its hash; see [`remove`](Self::remove), and
     /// [`contains_hash`](Self::contains_hash) for the hash.
     #[inline]
@@ -201,6 +229,32 @@ impl<S: KeyHasher> QuotientFilter<S> {
         self.insert_hash_if_absent(self.hasher.hash_key(key))
     }
 
+    /// Inserts one copy of each of many keys, in this order.
+    ///
+    /// This is faster than single calls if the filter exceeds the cache.
+    ///
+    /// # Errors
+    /// As [`insert`](Self::insert), at the first key that is not taken. The keys before it are in; [`len`](Self::len) tells
+    /// how many.
+    pub fn insert_batch<K: Hash>(&mut self, keys: &[K]) -> Result<(), InsertError> {
+        for keys in keys.chunks(BATCH) {
+            let hashes: [u64; BATCH] = hash_chunk(&self.hasher, keys);
+            self.insert_hash_batch(&hashes[..keys.len()])?;
+        }
+        Ok(())
+    }
+
+    /// Removes one copy of each of many keys, as [`remove`](Self::remove) does. Returns how many were removed.
+    ///
+    /// This is faster than single calls if the filter exceeds the cache.
+    pub fn remove_batch<K: Hash>(&mut self, keys: &[K]) -> usize {
+        let removed = keys.chunks(BATCH).map(|keys| {
+            let hashes: [u64; BATCH] = hash_chunk(&self.hasher, keys);
+            self.remove_hash_batch(&hashes[..keys.len()])
+        });
+        removed.sum()
+    }
+
     /// Removes one copy of `key`. Returns `false`, and changes nothing, if the key is certainly absent.
     ///
     /// Remove only keys that are in. Removing an absent key returns `true` at the false-positive rate, and then removes
@@ -240,13 +294,6 @@ impl<S: KeyHasher> QuotientFilter<S> {
     #[inline(always)]
     fn is_full(&self) -> bool {
         self.len() >= self.capacity()
-    }
-
-    /// Makes room for another key in a filter that is full.
-    #[cold]
-    #[inline(never)]
-    fn make_room(&mut self) -> Result<(), InsertError> {
-        Err(InsertError::Full { len: self.len(), capacity: self.capacity() })
     }
 }
 

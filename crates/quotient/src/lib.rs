@@ -26,6 +26,8 @@ mod portable;
 #[cfg(feature = "alloc")]
 mod reading;
 #[cfg(feature = "alloc")]
+mod resize;
+#[cfg(feature = "alloc")]
 mod sequence;
 #[cfg(feature = "alloc")]
 mod table;

@@ -24,7 +24,7 @@ impl Random {
 
     fn below(&mut self, n: usize) -> usize {
         let word = u128::from(self.0.next().unwrap());
-        usize::try_from(word * n as u128 >> 64).unwrap()
+        usize::try_from((word * n as u128) >> 64).unwrap()
     }
 
     fn of<T: Copy>(&mut self, all: &[T]) -> T {
@@ -32,14 +32,14 @@ impl Random {
     }
 }
 
-fn written(table: &Table, pairs: &Pairs) -> Table {
-    let mut writer = Writer::new(table.quotients() as u64, table.width()).unwrap();
+fn written(table: &Table, width: u32, pairs: &Pairs) -> Table {
+    let mut writer = Writer::new(table.quotients() as u64, width).unwrap();
     pairs.iter().for_each(|&(quotient, entry)| writer.push(quotient, entry).unwrap());
     writer.finish()
 }
 
 /// Checks every number of a table whose entries must be `pairs`, which are sorted.
-fn verify(table: &Table, pairs: &Pairs) {
+fn verify(table: &Table, width: u32, pairs: &Pairs) {
     assert_eq!(table.len(), pairs.len() as u64);
     assert_eq!(&Reader::new(table).collect::<Pairs>(), pairs);
     let mut end = 0;
@@ -63,8 +63,8 @@ fn verify(table: &Table, pairs: &Pairs) {
         assert_eq!(blocks.stored_offset(block), offset, "block {block}");
     }
     // Equal words: all bits that no entry has are 0.
-    assert_eq!(table, &written(table, pairs));
-    let len = table.words().len().min(written(table, pairs).words().len());
+    assert_eq!(table, &written(table, width, pairs));
+    let len = table.words().len().min(written(table, width, pairs).words().len());
     assert!(table.words()[len..].iter().all(|&word| word == 0));
 }
 
@@ -83,13 +83,14 @@ struct Mix {
 /// A table, and the pairs that must be in it.
 struct Tried {
     table: Table,
+    width: u32,
     pairs: Pairs,
 }
 
 impl Tried {
     fn new(quotients: usize, width: u32, kernel: Kernel) -> Self {
         let table = Table::new(quotients as u64, width).unwrap();
-        Self { table: table.with_kernel(kernel), pairs: Vec::new() }
+        Self { table: table.with_kernel(kernel), width, pairs: Vec::new() }
     }
 
     fn insert(&mut self, pair: (usize, u64)) {
@@ -107,7 +108,7 @@ impl Tried {
     }
 
     fn verify(&self) {
-        verify(&self.table, &self.pairs);
+        verify(&self.table, self.width, &self.pairs);
     }
 
     /// Fills and drains the table by turns, then removes everything.
@@ -134,7 +135,7 @@ impl Tried {
         self.verify();
         while !self.pairs.is_empty() {
             self.remove(self.pairs[random.below(self.pairs.len())]);
-            if self.pairs.len() % mix.every == 0 {
+            if self.pairs.len().is_multiple_of(mix.every) {
                 self.verify();
             }
         }
@@ -156,7 +157,7 @@ fn every_sequence(quotients: usize, width: u32, length: u32) {
         let mut rest = sequence;
         for _ in 0..length {
             let pair = pairs[rest % pairs.len()];
-            if rest / pairs.len() % 2 == 0 {
+            if (rest / pairs.len()).is_multiple_of(2) {
                 tried.insert(pair)
             } else {
                 tried.remove(pair)
@@ -221,7 +222,7 @@ fn one_run_of_many_blocks_grows_and_goes() {
                     _ => first + random.below(of_run),
                 };
                 tried.remove(tried.pairs[index]);
-                if tried.pairs.len() % 53 == 0 {
+                if tried.pairs.len().is_multiple_of(53) {
                     tried.verify();
                 }
             }

@@ -14,8 +14,8 @@ use crate::QuotientFilter;
 use crate::fingerprint::{self, Fingerprint};
 use crate::sequence::Reader;
 
-/// Number of lookups of a batch that are prefetched together.
-const BATCH: usize = 32;
+/// Number of keys of a batch that are prefetched together.
+pub(crate) const BATCH: usize = 32;
 
 impl<S: KeyHasher, W: WordSource> QuotientFilter<S, W> {
     /// Returns the hasher.
@@ -192,6 +192,12 @@ impl<S: KeyHasher, W: WordSource> QuotientFilter<S, W> {
     #[inline(always)]
     pub(crate) fn fingerprint(&self, hash: u64) -> Fingerprint {
         fingerprint::of_hash(hash, self.params.num_slots(), self.params.remainder_bits())
+    }
+
+    pub(crate) fn prefetch(&self, hashes: &[u64]) {
+        for &hash in hashes {
+            self.table.prefetch(self.fingerprint(hash).0);
+        }
     }
 
     fn contains_each<K>(&self, keys: &[K], hash: impl Fn(&K) -> u64, answers: &mut [bool]) {

@@ -58,11 +58,6 @@ impl<W: WordSource> Table<W> {
         self.layout
     }
 
-    /// Returns the width of an entry in bits.
-    pub(crate) const fn width(&self) -> u32 {
-        self.layout.width() as u32
-    }
-
     /// Returns the number of slots, those after the last quotient included.
     pub(crate) const fn slots(&self) -> usize {
         self.slots
@@ -160,11 +155,6 @@ impl Table {
 
     pub(crate) fn blocks_mut(&mut self) -> BlocksMut<'_> {
         BlocksMut { words: &mut self.words, layout: self.layout }
-    }
-
-    /// Replaces the entry of a slot.
-    pub(crate) fn set_entry(&mut self, slot: usize, entry: u64) {
-        self.blocks_mut().set_entry(slot, entry);
     }
 
     /// Inserts an entry of a quotient, after those of the quotient that are not above it. Returns whether it had none that

@@ -16,6 +16,7 @@ impl Incompatible {
             Difference::Shape { parameter, .. }
             | Difference::Share { parameter, .. }
             | Difference::Mode { parameter, .. }
+            | Difference::Ratio { parameter, .. }
             | Difference::Unfit { parameter, .. } => parameter,
             Difference::Hasher { .. } => "hasher",
         }
@@ -75,6 +76,10 @@ impl fmt::Display for Difference {
             Self::Mode { parameter, left, right } => {
                 write!(f, "the {parameter} differs: {left} here, {right} in the other")
             }
+            Self::Ratio { parameter, left, right } => write!(
+                f,
+                "the {parameter} is {left} here and {right} in the other, but one must be a power of two times the other"
+            ),
             Self::Unfit { parameter, both, needed } => {
                 write!(f, "the {parameter} of both is {both}, but must be {needed}")
             }
@@ -124,6 +129,15 @@ pub enum Difference {
         left: &'static str,
         /// Its name in the other.
         right: &'static str,
+    },
+    /// Neither of two numbers is a power of two times the other.
+    Ratio {
+        /// What the numbers are, such as `"number of slots"`.
+        parameter: &'static str,
+        /// The number of `self`.
+        left: u64,
+        /// The number of the other.
+        right: u64,
     },
     /// They have the same mode, which cannot be combined.
     Unfit {

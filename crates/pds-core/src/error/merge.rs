@@ -1,8 +1,8 @@
-//! Error of a merge of cuckoo filters.
+//! Error of a merge that may find no place.
 
 use core::{error, fmt};
 
-use pds_core::error::{Incompatible, InsertError};
+use super::{Incompatible, InsertError};
 
 /// Error of a merge. Both filters are unchanged.
 #[derive(Clone, Copy, Debug, PartialEq)]
