@@ -13,7 +13,7 @@ use pds_params::ribbon::{
     THRESHOLD_BITS, THRESHOLDS, WINDOW, Width,
 };
 
-use crate::arch::{COLUMNS, Kernel, Pair, Sums};
+use crate::arch::{COLUMNS, GROUP, Kernel, Sums};
 use crate::equation::{coefficients, fingerprint, rehash, salt};
 use crate::{index, is_worth_prefetching, rest};
 
@@ -176,7 +176,8 @@ impl System {
             return self.has_later(words, hash);
         }
         let (group, coefficients) = split(layer.slot(hash), coefficients(hash));
-        let sums = self.kernel.pair(pair_from(words, group), coefficients);
+        let pair = pair_from(words, group);
+        let sums = self.kernel.sums_of(pair, pair, coefficients);
         (sums ^ fingerprint(hash)) & ones(COLUMNS.into()) == 0
     }
 
@@ -580,8 +581,8 @@ const fn split(slot: u64, coefficients: u64) -> (u64, [u64; 2]) {
 
 /// Returns a group and the next one, in a first layer of plain groups.
 #[inline(always)]
-fn pair_from<W>(words: &[W], group: u64) -> &Pair<W> {
-    words[index(group) * COLUMNS as usize..].first_chunk().expect("two groups")
+fn pair_from<W>(words: &[W], group: u64) -> &[W; 2 * GROUP] {
+    words[index(group) * GROUP..].first_chunk().expect("two groups")
 }
 
 /// Returns the rate at which strangers meet as many columns.

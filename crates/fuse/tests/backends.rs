@@ -1,6 +1,8 @@
 //! Every backend of this processor, compared bit for bit.
 //!
 //! `RUSTFLAGS='--cfg pds_backend="avx2"' cargo test -p fuse --test backends` restricts the build to one backend.
+//! The vectors of `AArch64` run where they are not at hand, too: `cargo test --target aarch64-unknown-linux-gnu -p fuse --lib
+//! --test backends` with a cross linker, and qemu as the runner.
 #![cfg(feature = "std")]
 
 use fuse::{RibbonFilter, RibbonFilterView, backends};

@@ -1,4 +1,4 @@
-//! Instructions that count ones, inlined into code that is compiled for any x86-64 processor.
+//! Sums by vectors, inlined into code that is compiled for any x86-64 processor.
 //!
 //! The compiler cannot inline code for newer processors there, and a call takes as long as the sums.
 #![expect(unsafe_code, reason = "instructions that the compiler does not know to be there")]
@@ -7,7 +7,7 @@ use core::arch::asm;
 
 use pds_core::internal::StoredWord;
 
-use super::{COLUMNS, Pair, Sums};
+use super::GROUP;
 
 /// Defines the proof that the processor has some features.
 macro_rules! proof {
@@ -35,94 +35,109 @@ macro_rules! proof {
 }
 
 proof! {
-    /// Proof that the processor counts the ones of a word by one instruction.
-    Counts, ["popcnt"]
+    /// Proof that the processor has vectors of four words.
+    Avx2, ["avx2"]
 }
 
 proof! {
     /// Proof that the processor counts the ones of eight words by one instruction.
-    Vectors, ["avx512f", "avx512bw", "avx512dq", "avx512vpopcntdq"]
+    Avx512, ["avx512f", "avx512bw", "avx512dq", "avx512vpopcntdq"]
 }
 
-impl Counts {
-    /// Returns the parity of a number of ones.
+impl Avx2 {
+    /// Returns the sums of two groups, as [`Kernel::sums_of`](super::Kernel::sums_of).
+    // There is no instruction that counts ones. Both halves of each word are added, which leaves eight lanes of 32 bits, in the
+    // order of the columns after `vpermq`. The sum of all bits of a lane comes to lie in its highest bit.
+    //
+    // Without `vzeroupper` SSE code that follows would wait for the upper halves of the registers. It clears those of all sixteen
+    // registers. A caller that is compiled for AVX may hold values there, so all registers are named.
     #[inline(always)]
-    pub(super) fn parity(self, word: u64) -> u64 {
+    pub(super) fn sums<const WORDS: usize, W: StoredWord>(
+        self,
+        near: &[W; WORDS],
+        far: &[W; WORDS],
+        [of_near, of_far]: [u64; 2],
+    ) -> u64 {
+        const { assert!(size_of::<W>() == 8 && WORDS >= GROUP) };
+        assert!(W::IS_PLAIN, "threads may change the words");
         debug_assert!(Self::is_available());
-        let count: u64;
-        // SAFETY: `self` is the proof that the processor has the instruction, which changes a register and the flags.
+        // The instruction that writes the lower half clears the upper one.
+        let sums: u64;
+        // SAFETY: `self` is the proof that the processor has the instructions. The sixteen words are borrowed, and nobody
+        // changes them meanwhile. Nothing but the registers named is changed.
         unsafe {
             asm!(
-                "popcnt {count}, {word}",
-                word = in(reg) word, count = lateout(reg) count,
-                options(pure, nomem, nostack),
+                "vmovq xmm0, {of_near}",
+                "vmovq xmm1, {of_far}",
+                "vpbroadcastq ymm0, xmm0",
+                "vpbroadcastq ymm1, xmm1",
+                "vpand ymm2, ymm0, ymmword ptr [{near}]",
+                "vpand ymm0, ymm0, ymmword ptr [{near} + 32]",
+                "vpand ymm3, ymm1, ymmword ptr [{far} + {last}]",
+                "vpand ymm1, ymm1, ymmword ptr [{far} + {last} + 32]",
+                "vpxor ymm2, ymm2, ymm3",
+                "vpxor ymm0, ymm0, ymm1",
+                "vshufps ymm1, ymm2, ymm0, 0x88",
+                "vshufps ymm2, ymm2, ymm0, 0xdd",
+                "vpxor ymm0, ymm1, ymm2",
+                "vpermq ymm0, ymm0, 0xd8",
+                "vpslld ymm1, ymm0, 16",
+                "vpxor ymm0, ymm0, ymm1",
+                "vpslld ymm1, ymm0, 8",
+                "vpxor ymm0, ymm0, ymm1",
+                "vpslld ymm1, ymm0, 4",
+                "vpxor ymm0, ymm0, ymm1",
+                "vpslld ymm1, ymm0, 2",
+                "vpxor ymm0, ymm0, ymm1",
+                "vpslld ymm1, ymm0, 1",
+                "vpxor ymm0, ymm0, ymm1",
+                "vmovmskps {sums:e}, ymm0",
+                "vzeroupper",
+                of_near = in(reg) of_near, of_far = in(reg) of_far, near = in(reg) near,
+                far = in(reg) far, last = const 8 * (WORDS - GROUP), sums = lateout(reg) sums,
+                out("ymm0") _, out("ymm1") _, out("ymm2") _, out("ymm3") _, out("ymm4") _,
+                out("ymm5") _, out("ymm6") _, out("ymm7") _, out("ymm8") _, out("ymm9") _, out("ymm10") _,
+                out("ymm11") _, out("ymm12") _, out("ymm13") _, out("ymm14") _, out("ymm15") _,
+                options(pure, readonly, nostack, preserves_flags),
             );
         }
-        count & 1
+        sums
     }
 }
 
-impl Vectors {
-    /// Returns the sums of two neighbouring groups, as [`Kernel::pair`](super::Kernel::pair).
+impl Avx512 {
+    /// Returns the sums of two groups, as [`Kernel::sums_of`](super::Kernel::sums_of).
     #[inline(always)]
-    pub(super) fn pair<W: StoredWord>(self, groups: &Pair<W>, [of_near, of_far]: [u64; 2]) -> u64 {
-        const { assert!(size_of::<W>() == 8) };
+    pub(super) fn sums<const WORDS: usize, W: StoredWord>(
+        self,
+        near: &[W; WORDS],
+        far: &[W; WORDS],
+        [of_near, of_far]: [u64; 2],
+    ) -> u64 {
+        const { assert!(size_of::<W>() == 8 && WORDS >= GROUP) };
         assert!(W::IS_PLAIN, "threads may change the words");
         debug_assert!(Self::is_available());
-        let sums: u32;
+        // The instruction that writes the lower half clears the upper one.
+        let sums: u64;
         // SAFETY: `self` is the proof that the processor has the instructions. The sixteen words are borrowed, and nobody
         // changes them meanwhile. Nothing but the registers named is changed.
         unsafe {
             asm!(
                 "vpbroadcastq zmm16, {of_near}",
                 "vpbroadcastq zmm17, {of_far}",
-                "vpandq zmm16, zmm16, zmmword ptr [{groups}]",
+                "vpandq zmm16, zmm16, zmmword ptr [{near}]",
                 // The exclusive or with the second group, where it has a coefficient.
-                "vpternlogq zmm16, zmm17, zmmword ptr [{groups} + 64], 0x78",
+                "vpternlogq zmm16, zmm17, zmmword ptr [{far} + {last}], 0x78",
                 "vpopcntq zmm16, zmm16",
                 "vpsllq zmm16, zmm16, 63",
                 "vpmovq2m k1, zmm16",
                 "kmovd {sums:e}, k1",
-                of_near = in(reg) of_near, of_far = in(reg) of_far, groups = in(reg) groups,
-                sums = lateout(reg) sums, out("zmm16") _, out("zmm17") _, out("k1") _,
-                options(pure, readonly, nostack),
+                of_near = in(reg) of_near, of_far = in(reg) of_far, near = in(reg) near,
+                far = in(reg) far, last = const 8 * (WORDS - GROUP), sums = lateout(reg) sums,
+                out("zmm16") _, out("zmm17") _, out("k1") _,
+                options(pure, readonly, nostack, preserves_flags),
             );
         }
-        u64::from(sums)
-    }
-
-    /// Returns the sums of some columns, as [`Kernel::sums`](super::Kernel::sums).
-    #[inline(always)]
-    pub(super) fn sums<W: StoredWord>(self, words: &[W], sums: &Sums) -> u64 {
-        const { assert!(size_of::<W>() == 8) };
-        assert!(W::IS_PLAIN, "threads may change the words");
-        let Sums { near, far, columns, coefficients: [of_near, of_far] } = *sums;
-        let last = near.max(far);
-        let is_there = last <= words.len() && columns as usize <= words.len() - last;
-        assert!(is_there && columns <= COLUMNS, "no such columns");
-        debug_assert!(Self::is_available());
-        let (near, far) = (words.as_ptr().wrapping_add(near), words.as_ptr().wrapping_add(far));
-        let sums: u32;
-        // SAFETY: `self` is the proof that the processor has the instructions. The mask has a bit for each of the
-        // words that were found to be there: only these are read, and nobody changes them meanwhile. Nothing but the registers named is changed.
-        unsafe {
-            asm!(
-                "kmovd k1, {columns:e}",
-                "vpbroadcastq zmm16, {of_near}",
-                "vpbroadcastq zmm17, {of_far}",
-                "vpandq zmm16 {{k1}}{{z}}, zmm16, zmmword ptr [{near}]",
-                "vpandq zmm17 {{k1}}{{z}}, zmm17, zmmword ptr [{far}]",
-                "vpxorq zmm16, zmm16, zmm17",
-                "vpopcntq zmm16, zmm16",
-                "vpsllq zmm16, zmm16, 63",
-                "vpmovq2m k1, zmm16",
-                "kmovd {sums:e}, k1",
-                columns = in(reg) (1_u32 << columns) - 1, of_near = in(reg) of_near,
-                of_far = in(reg) of_far, near = in(reg) near, far = in(reg) far,
-                sums = lateout(reg) sums, out("zmm16") _, out("zmm17") _, out("k1") _,
-                options(pure, readonly, nostack),
-            );
-        }
-        u64::from(sums)
+        sums
     }
 }

@@ -18,10 +18,12 @@ enum Kind {
     Avx2(Avx2),
     #[cfg(target_arch = "x86_64")]
     Avx512(Avx512),
+    #[cfg(target_arch = "aarch64")]
+    Neon,
 }
 
 impl Backend {
-    /// Whether the build has one backend only.
+    /// Whether all code of the build is compiled for one kind of processor: every backend runs the same work.
     pub const IS_FIXED: bool =
         EVERYWHERE || cfg!(any(not(target_arch = "x86_64"), pds_backend = "portable"));
 
@@ -47,6 +49,8 @@ impl Backend {
             Avx512::new().map(Kind::Avx512),
             #[cfg(target_arch = "x86_64")]
             Avx2::new().map(Kind::Avx2),
+            #[cfg(target_arch = "aarch64")]
+            cfg!(target_feature = "neon").then_some(Kind::Neon),
             Some(Kind::Portable),
         ];
         all.into_iter().flatten().filter(|kind| kind.is_allowed()).map(Self)
@@ -61,6 +65,8 @@ impl Backend {
             Kind::Avx2(_) => "avx2",
             #[cfg(target_arch = "x86_64")]
             Kind::Avx512(_) => "avx512",
+            #[cfg(target_arch = "aarch64")]
+            Kind::Neon => "neon",
         }
     }
 
@@ -76,6 +82,13 @@ impl Backend {
     #[must_use]
     pub const fn avx512(self) -> Option<Avx512> {
         if let Kind::Avx512(proof) = self.0 { Some(proof) } else { None }
+    }
+
+    /// Returns whether the vectors of `AArch64` are to be used by hand. Its compiled code has them in any case.
+    #[cfg(target_arch = "aarch64")]
+    #[must_use]
+    pub const fn is_neon(self) -> bool {
+        matches!(self.0, Kind::Neon)
     }
 
     /// Does `work` with the instructions of this backend.
@@ -110,6 +123,14 @@ impl Kind {
         match self {
             Self::Portable => {
                 EVERYWHERE || cfg!(not(any(pds_backend = "avx2", pds_backend = "avx512")))
+            }
+            #[cfg(target_arch = "aarch64")]
+            Self::Neon => {
+                cfg!(not(any(
+                    pds_backend = "portable",
+                    pds_backend = "avx2",
+                    pds_backend = "avx512"
+                )))
             }
             #[cfg(target_arch = "x86_64")]
             _ if EVERYWHERE => false,
