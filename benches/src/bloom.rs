@@ -28,6 +28,7 @@ pub const SUITE: Suite = Suite {
         goal("1 GiB", "miss batch", 2.0),
         goal(many::CASE, many::LOOP, 1.0),
         goal(many::CASE, many::TOGETHER, 4.0),
+        goal(many::CASE, many::BANK, 20.0),
     ],
     run: |bench| {
         LINEUP.run(bench)?;

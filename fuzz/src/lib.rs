@@ -33,6 +33,7 @@ macro_rules! structures {
 
 structures! {
     bloom [decode view mutate ops] in "../../crates/bloom-core/tests/mutations/bodies.rs";
+    bank [decode view mutate ops] in "../../crates/bloom-core/tests/bank/bodies.rs";
     blocked [decode view mutate ops] in "../../crates/bloom-blocked/tests/mutations/bodies.rs";
     counting [decode view mutate ops] in "../../crates/bloom-counting/tests/mutations/bodies.rs";
     cuckoo [decode view mutate ops] in "../../crates/cuckoo/tests/mutations/bodies.rs";

@@ -2,7 +2,7 @@
 
 use core::error::Error;
 
-use pds::bloom::BloomFilter;
+use pds::bloom::{BloomFilter, FilterBank};
 use pds::hash::{DefaultHashBuilder, KeyHasher};
 
 use crate::contest::{Contender, Each};
@@ -22,6 +22,7 @@ pub(super) const CASE: &str = "1,000 of 120 KB";
 /// The operations of the rows.
 pub(super) const LOOP: &str = "hash, in a loop";
 pub(super) const TOGETHER: &str = "hash, together";
+pub(super) const BANK: &str = "hash, in a bank";
 
 /// Adds the rows.
 pub(super) fn run(bench: &mut Bench<'_>) -> Outcome {
@@ -42,10 +43,15 @@ pub(super) fn run(bench: &mut Bench<'_>) -> Outcome {
         BloomFilter::contains_hash_in(&filters, hasher.hash_key(&key), &mut answers);
         count(&answers)
     });
+    let mut bank = FilterBank::new(ITEMS, 0.01)?;
+    bank.extend_from(&filters)?;
+    let mut in_bank = Each(|key| bank.sets_with_hash(hasher.hash_key(&key)).count() as u64);
     let note = "Absent keys. Times are those of all filters for one key. The peer has no such method, and is asked in a loop.";
-    for (operation, ours) in
-        [(LOOP, &mut one_by_one as &mut dyn Contender), (TOGETHER, &mut together)]
-    {
+    for (operation, ours) in [
+        (LOOP, &mut one_by_one as &mut dyn Contender),
+        (TOGETHER, &mut together),
+        (BANK, &mut in_bank),
+    ] {
         let row = bench.duel(
             [CASE, operation],
             "fastbloom",

@@ -8,7 +8,7 @@ use pds_params::internal::ParamFault;
 
 #[cfg(target_has_atomic = "64")]
 use crate::AtomicBloomFilter;
-use crate::BloomFilter;
+use crate::{BloomFilter, FilterBank};
 
 /// Builder for [`BloomFilter`] and [`AtomicBloomFilter`](crate::AtomicBloomFilter); start with
 /// [`BloomFilter::builder`].
@@ -132,6 +132,17 @@ impl<S> BloomFilterBuilder<S> {
             filter.bits.advise_huge_pages();
         }
         Ok(filter)
+    }
+
+    /// Builds a bank of filters, without sets. The values are those of each set.
+    ///
+    /// # Errors
+    /// As [`build`](Self::build).
+    pub fn build_bank(self) -> Result<FilterBank<S>, BuildError>
+    where
+        S: KeyHasher,
+    {
+        Ok(FilterBank::from_params(self.given.params()?, self.hasher))
     }
 
     /// Builds a filter that threads share.

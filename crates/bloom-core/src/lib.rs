@@ -12,6 +12,8 @@ mod double_hash;
 #[cfg(all(feature = "alloc", target_has_atomic = "64"))]
 mod atomic;
 #[cfg(feature = "alloc")]
+mod bank;
+#[cfg(feature = "alloc")]
 mod batch;
 #[cfg(feature = "alloc")]
 mod bit_array;
@@ -34,6 +36,8 @@ pub use double_hash::DoubleHash;
 
 #[cfg(all(feature = "alloc", target_has_atomic = "64"))]
 pub use atomic::AtomicBloomFilter;
+#[cfg(feature = "alloc")]
+pub use bank::{FilterBank, push_error::PushError, sets::Sets, view::FilterBankView};
 #[cfg(feature = "alloc")]
 pub use bit_array::BitArray;
 #[cfg(feature = "alloc")]

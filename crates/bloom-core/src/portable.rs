@@ -6,9 +6,9 @@ use core::ops::RangeInclusive;
 use std::io::{self, Read, Write};
 
 use pds_core::bytes::{ByteOptions, Kind, Portable, Shape, Sink, Source};
-use pds_core::error::DecodeError;
 #[cfg(feature = "std")]
 use pds_core::error::ReadError;
+use pds_core::error::{DecodeError, ParamError};
 use pds_core::hash::{PortableHasher, PublicSeed};
 #[cfg(feature = "serde")]
 use pds_core::internal::serde;
@@ -116,10 +116,18 @@ impl<S: PortableHasher, W: OwnedWords> Portable for BloomFilter<S, W> {
 pub(crate) fn params_of(shape: &Shape) -> Result<BloomParams, DecodeError> {
     let numbers = shape.numbers(["bits", "hashes"])?;
     let [bits, hashes] = numbers.values();
+    filter_params(bits, hashes, shape).map_err(|error| numbers.error(error))
+}
+
+/// Returns the parameters of these bits and hashes, with the design of a shape.
+pub(crate) fn filter_params(
+    bits: u64,
+    hashes: u64,
+    shape: &Shape,
+) -> Result<BloomParams, ParamError> {
     let hashes = u32::try_from(hashes).unwrap_or(u32::MAX);
-    BloomParams::from_bits_and_hashes(bits, hashes)
-        .and_then(|params| params.with_design(shape.expected_items(), shape.promised_rate()))
-        .map_err(|error| numbers.error(error))
+    BloomParams::from_bits_and_hashes(bits, hashes)?
+        .with_design(shape.expected_items(), shape.promised_rate())
 }
 
 /// Checks the bits beyond the last one, in a payload that ends at offset `end`.

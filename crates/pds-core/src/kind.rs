@@ -61,6 +61,7 @@ family! {
     QUOTIENT_MAP = 26, "quotient map";
     COUNTING_QUOTIENT = 27, "counting quotient filter";
     SHARDED_QUOTIENT = 28, "sharded quotient filter";
+    FILTER_BANK = 33, "bank of Bloom filters";
 }
 
 #[cfg(feature = "alloc")]

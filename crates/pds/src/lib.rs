@@ -87,7 +87,7 @@ pub use bloom_blocked::{Health, HealthStatus};
 #[cfg(all(feature = "bloom", feature = "alloc", target_has_atomic = "64"))]
 pub use bloom_core::AtomicBloomFilter;
 #[cfg(all(feature = "bloom", feature = "alloc"))]
-pub use bloom_core::{BloomFilter, Health, HealthStatus};
+pub use bloom_core::{BloomFilter, FilterBank, Health, HealthStatus};
 #[cfg(all(feature = "counting", feature = "alloc"))]
 pub use bloom_counting::{BlockedCountingBloomFilter, CountingBloomFilter};
 #[cfg(all(feature = "cms", feature = "alloc", target_has_atomic = "64"))]

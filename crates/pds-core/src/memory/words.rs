@@ -66,7 +66,9 @@ impl Words {
         Ok(Self { block, first, len })
     }
 
-    fn empty() -> Self {
+    /// Returns no words, without an allocation.
+    #[must_use]
+    pub fn empty() -> Self {
         let first = NonNull::<u64>::dangling();
         Self { block: first.cast(), first, len: 0 }
     }
