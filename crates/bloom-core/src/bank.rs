@@ -120,7 +120,7 @@ impl<S: KeyHasher> FilterBank<S> {
     ///
     /// let other = BloomFilter::new(200, 0.01)?;
     /// let error = bank.push(&other).unwrap_err();
-    /// assert_eq!(error.to_string(), "the number of bits differs: 959 here, 1918 in the other");
+    /// assert_eq!(error.to_string(), "the number of bits differs: 962 here, 1921 in the other");
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     pub fn push(&mut self, filter: &BloomFilter<S, impl WordSource>) -> Result<usize, PushError> {
