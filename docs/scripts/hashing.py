@@ -2,7 +2,7 @@
 """Recomputes the hashes and positions that docs/hashing.md specifies, independently of the Rust code.
 
 Needs the PyPI package xxhash (0.8 or later of the C library). Prints the rows of its tables, which the crates' tests hold
-as expected values, crates/pds-core/tests/hash.rs and crates/bloom-core/tests/cases.rs first:
+as expected values, crates/pds-core/tests/it/hash.rs and crates/bloom-core/tests/it/cases.rs first:
 
     pip install xxhash && python3 docs/scripts/hashing.py
 """

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Builds HyperLogLog and UltraLogLog payloads as docs/hashing.md and docs/format.md specify, independently of the Rust code.
 
-Needs the PyPI package xxhash. Prints the payload checksums that crates/hll/tests/format.rs holds as expected values:
+Needs the PyPI package xxhash. Prints the payload checksums that crates/hll/tests/it/format.rs holds as expected values:
 
     pip install xxhash && python3 docs/scripts/hyperloglog.py
 """

@@ -13,7 +13,7 @@ const MULTIPLIER: u64 = 0xD134_2543_DE82_EF95;
 /// small. These products form a lattice. Its good spectrum spreads the meetings of one pair of keys over the rows as
 /// independent rows would. Double hashing does not: two keys that meet in two rows would meet in all.
 ///
-/// The published bound assumes a separate pairwise independent hash function for each row. `tests/statistics.rs`
+/// The published bound assumes a separate pairwise independent hash function for each row. `tests/it/statistics.rs`
 /// measures that these rows keep the bound, and that their errors are those of fully random rows.
 ///
 /// # Examples

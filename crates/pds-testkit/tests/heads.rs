@@ -1,6 +1,6 @@
 //! Headers of envelopes, byte by byte. Each fault gets its own error at its exact offset.
 
-#[path = "../../pds-core/tests/plain/mod.rs"]
+#[path = "../../pds-core/tests/it/plain/mod.rs"]
 mod plain;
 
 extern crate alloc;

@@ -1,6 +1,6 @@
 //! Nested envelopes: alignment, depth, streams, views, and faults at their exact offsets.
 
-#[path = "../../pds-core/tests/plain/mod.rs"]
+#[path = "../../pds-core/tests/it/plain/mod.rs"]
 mod plain;
 
 use core::ops::RangeInclusive;

@@ -69,7 +69,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
 /// debug assertions hide the effect of such instructions on registers.
 fn test() -> Outcome {
     process::run(&mut cargo(["test", "--quiet", "--all-features"]))?;
-    let blocked = ["--package", "bloom-blocked", "--lib", "--test", "backends"];
+    let blocked = ["--package", "bloom-blocked", "--lib", "--test", "it", "backends"];
     process::run(cargo(["test", "--quiet", "--release"]).args(blocked))
 }
 

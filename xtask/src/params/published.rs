@@ -9,7 +9,7 @@ use pds::params::{BloomParams, HllParams, counting};
 /// A statement, and what is computed here.
 type Row = Result<[String; 2], Box<dyn Error>>;
 
-/// The table of all statements; `crates/pds-params/tests/published.rs` holds the same figures.
+/// The table of all statements; `crates/pds-params/tests/it/published.rs` holds the same figures.
 pub(super) fn table() -> Answer {
     let rows = [
         bits_an_address(),

@@ -1,6 +1,4 @@
 //! What the fuzz targets and the ordinary tests do with a string of bytes.
-#![expect(clippy::missing_panics_doc, reason = "a panic is how a body reports a fault")]
-
 use std::collections::HashMap;
 
 use pds_testkit::mutate::{Choices, inputs, mutate as change};
@@ -22,7 +20,7 @@ macro_rules! ask {
 }
 
 /// Decodes bytes. What is accepted answers every question and is written back as it was.
-pub fn decode(bytes: &[u8]) {
+pub(crate) fn decode(bytes: &[u8]) {
     if let Some(mut filter) = portable::decode::<QuotientFilter>(bytes) {
         let (answers, counts, ..) = ask!(&filter);
         assert_eq!(counts.map(|count| count > 0), answers);
@@ -32,12 +30,12 @@ pub fn decode(bytes: &[u8]) {
 }
 
 /// Opens bytes without a copy. The view answers whatever its payload is, and verifies what can be decoded.
-pub fn view(bytes: &[u8]) {
+pub(crate) fn view(bytes: &[u8]) {
     view_agrees!(QuotientFilterView<&[u8]>, QuotientFilter, bytes, ask);
 }
 
 /// Changes the bytes of a filter, with checksums that fit again, and reads them in every way.
-pub fn mutate(input: &[u8]) {
+pub(crate) fn mutate(input: &[u8]) {
     let mut choices = Choices::new(input);
     let mut filter = built(&mut choices);
     let _ = filter.insert_batch(&(0..choices.byte()).collect::<Vec<_>>());
@@ -48,7 +46,7 @@ pub fn mutate(input: &[u8]) {
 }
 
 /// Inserts, removes, grows and merges, with the bytes in between; a key that is still stored is always contained.
-pub fn ops(input: &[u8]) {
+pub(crate) fn ops(input: &[u8]) {
     let mut choices = Choices::new(input);
     let mut filter = built(&mut choices);
     let mut stored: HashMap<u8, u64> = HashMap::new();

@@ -2,7 +2,7 @@
 #![cfg(feature = "std")]
 
 mod api;
-pub mod bodies;
+mod bodies;
 mod format;
 mod laws;
 #[cfg(feature = "serde")]

@@ -1,0 +1,15 @@
+//! The integration tests of `bloom-core` in one binary, which links once.
+
+mod api;
+mod atomic;
+mod bank;
+mod cases;
+mod durable;
+mod format;
+mod large;
+mod laws;
+mod mutations;
+#[cfg(feature = "serde")]
+mod serde;
+mod statistics;
+mod stream;

@@ -1,0 +1,14 @@
+//! The integration tests of `hll` in one binary, which links once.
+
+mod api;
+mod cases;
+mod coverage;
+mod errors;
+mod format;
+mod laws;
+mod mutations;
+mod redis;
+mod reference;
+#[cfg(feature = "serde")]
+mod serde;
+mod statistics;
