@@ -50,7 +50,7 @@ fn the_payload_is_the_one_that_the_format_states() {
 
 #[test]
 fn the_golden_file_is_written_and_read() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/bank.pds");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/bank/seventy.pds");
     let (bank, _) = bank(70);
     if std::env::var_os("BLESS").is_some() {
         fs::write(&path, bank.to_bytes()).unwrap();
