@@ -11,7 +11,7 @@
 //! Bloom filter that holds one generation.
 //!
 //! The usual structure for this purpose has slices instead of columns. At a slack of 2 to 10 % and rates of 1 and 0.1 % it
-//! takes 4 to 13 % more bits (computed), and a lookup reads more of them: Ariel Shtul, Carlos Baquero and Paulo Sérgio
+//! takes up to 8 % more bits (computed), and a lookup reads more of them: Ariel Shtul, Carlos Baquero and Paulo Sérgio
 //! Almeida, "Age-Partitioned Bloom Filters", 2020, arXiv:2001.03147.
 
 pub(crate) mod grid;

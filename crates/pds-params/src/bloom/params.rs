@@ -93,6 +93,16 @@ impl BloomParams {
         Self::least(expected_items, rate, Promise { rate, positions: Positions::DoubleHashed })
     }
 
+    /// Computes the filter of the fewest hashes with at most 1/15 more bits than
+    /// [`for_double_hashing`](Self::for_double_hashing).
+    pub(crate) fn for_few_hashes(expected_items: u64, rate: f64) -> Result<Self, ParamError> {
+        let least = Self::for_double_hashing(expected_items, rate)?;
+        let promise = Promise { rate, positions: Positions::DoubleHashed };
+        let few = promise.fewest_hashes(expected_items, least.num_bits);
+        let (num_bits, num_hashes) = few.unwrap_or((least.num_bits, least.num_hashes));
+        Ok(Self { num_bits, num_hashes, ..least })
+    }
+
     /// Computes the least filter that keeps `promise`.
     fn least(items: u64, rate: f64, promise: Promise) -> Result<Self, ParamError> {
         let (num_bits, num_hashes) = promise.least_bits(items).ok_or_else(|| {

@@ -185,6 +185,16 @@ impl Promise {
         })
     }
 
+    /// Returns the fewest hashes that keep the promise with at most 1/15 more than `bits` bits, and the least number of bits for
+    /// them. `bits` must keep the promise for some number of hashes.
+    pub(super) fn fewest_hashes(&self, items: u64, bits: u64) -> Option<(u64, u32)> {
+        let limit = bits.saturating_add(bits / 15).min(MAX_BITS);
+        let hashes = (1..=MAX_HASHES).find(|&hashes| self.is_kept(limit, items, hashes))?;
+        let guess = to_u64(self.bits_bound(items, hashes));
+        let bits = first(guess, limit, |bits| self.is_kept(bits, items, hashes))?;
+        Some((guard(bits), hashes))
+    }
+
     /// Returns the most items that `bits` bits can hold under the promise, with their number of hashes.
     pub(super) fn most_items(&self, bits: u64) -> Option<(u64, u32)> {
         let mut best: Option<(u64, u32)> = None;

@@ -10,7 +10,7 @@ use crate::{Estimate, ParamError};
 /// The greatest number of words.
 const MAX_WORDS: u64 = MAX_BITS / 64;
 
-/// Rows of bits, with one bit per column. A word holds `64 / columns` rows.
+/// Rows of bits, with one bit per column. A word holds as many rows as fit, rounded down to a power of two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Grid {
     /// Number of columns, from 1 to 64.
@@ -25,7 +25,8 @@ impl Grid {
     /// The greatest number of columns.
     pub const MAX_COLUMNS: u32 = 64;
 
-    /// Computes the fewest words for which `full` columns of `items` keys each keep the mean rate `rate`.
+    /// Computes a grid in which `full` columns of `items` keys each keep the mean rate `rate`: the fewest hashes with at most
+    /// 1/15 more bits than necessary.
     ///
     /// # Errors
     /// If one column of such a grid would be a Bloom filter with wrong parameters.
@@ -35,9 +36,11 @@ impl Grid {
         items: u64,
         rate: f64,
     ) -> Result<Self, ParamError> {
+        // Around the optimum the size hardly depends on the number of hashes, but the time does: at 1 % and a slack of 10 %, 11
+        // hashes save 6 % of the bits that 7 need.
         // All columns answer `false` with a probability of 1 - rate.
         let of_column = -libm::expm1(libm::log1p(-rate) / f64::from(full));
-        let column = BloomParams::for_double_hashing(items, of_column)?;
+        let column = BloomParams::for_few_hashes(items, of_column)?;
         let num_words = column.num_bits().div_ceil(rows_per_word(columns));
         Self::new(columns, num_words, column.num_hashes())
     }
@@ -117,8 +120,10 @@ impl Grid {
     }
 }
 
+// Other numbers would need a division or a multiplication to find the row of a position. The sizes that they would save are
+// not worth it: the search over numbers of generations finds powers of two.
 const fn rows_per_word(columns: u32) -> u64 {
-    64 / columns as u64
+    1 << (64 / columns).ilog2()
 }
 
 /// Returns the probability that at least one of independent events happens.

@@ -10,7 +10,8 @@ use crate::design::{Design, design_methods};
 /// # Guarantees
 /// - The mean false-positive rate is at most the promised one at every moment, if no generation receives more than its even
 ///   share of the expected items, rounded up.
-/// - The numbers of generations and hashes are those of the fewest words that keep slack and rate.
+/// - No other numbers of generations and hashes that keep slack and rate need less than 15/16 of the bits. Of the numbers of
+///   hashes within that limit it is the least, which saves time.
 /// - The same arguments give the same numbers on every machine.
 ///
 /// # Examples
@@ -39,7 +40,7 @@ impl TimedParams {
     // The window and the current generation have a column each.
     pub const MAX_GENERATIONS: u32 = Grid::MAX_COLUMNS - 1;
 
-    /// Computes the filter of the fewest words that contains the keys of the last `ticks`, and has forgotten a key after
+    /// Computes a small filter that contains the keys of the last `ticks`, and has forgotten a key after
     /// `ticks * (1 + slack)`, rounded up. The mean rate is at most `rate` for `expected_items` distinct keys per window that
     /// come evenly.
     ///
