@@ -1,0 +1,119 @@
+//! Measured rates against predicted ones, with literal seeds.
+//!
+//! All tests of this file together raise a false alarm with a probability of 10^-6 at most.
+
+use bloom_window::hash::DefaultHashBuilder;
+use bloom_window::{HealthStatus, TimedBloomFilter, TimedParams, WindowBloomFilter, WindowParams};
+use pds_testkit::keys;
+use pds_testkit::stats::{normal_quantile, split_budget};
+
+const FALSE_ALARM: f64 = 1e-6;
+/// How many judgements the tests below pass, rounded up.
+const JUDGEMENTS: usize = 20;
+
+/// Judges the mean of rates of independent filters, two-sided. Their own spread gives the error.
+fn judge(name: &str, rates: &[f64], expected: f64) {
+    let count = rates.len() as f64;
+    let mean = rates.iter().sum::<f64>() / count;
+    let variance = rates.iter().map(|rate| (rate - mean) * (rate - mean)).sum::<f64>();
+    let error = (variance / (count - 1.0) / count).sqrt();
+    let limit = normal_quantile(split_budget(FALSE_ALARM, JUDGEMENTS) / 2.0);
+    let z = (mean - expected) / error;
+    assert!(z.abs() < limit, "{name}: {mean} for {expected}, {z} standard errors");
+    assert!(error < 0.02 * expected, "{name}: too few events");
+}
+
+/// The share of absent hashes that are answered `true`.
+fn rate(contains: impl Fn(u64) -> bool, absent: &mut impl Iterator<Item = u64>) -> f64 {
+    const ASKED: usize = 20_000;
+    absent.take(ASKED).filter(|&hash| contains(hash)).count() as f64 / ASKED as f64
+}
+
+#[test]
+fn the_rate_is_the_predicted_one_before_and_after_a_generation_is_forgotten() {
+    for (seed, (window, promised, slack)) in
+        (1..).zip([(1_400, 0.01, 0.1), (3_000, 0.02, 0.04), (200, 0.05, 0.5)])
+    {
+        let params = WindowParams::new(window, promised, slack).unwrap();
+        let (mut worst, mut best) = (Vec::new(), Vec::new());
+        let (stay, items) = (params.longest_stay(), params.generation_items());
+        for filter in 0..100 {
+            let mut inserted = keys::random(1_000 * seed + filter);
+            let mut absent = keys::random(1_000 * seed + 500 + filter);
+            let hasher = DefaultHashBuilder::default();
+            let mut filter = WindowBloomFilter::from_params(params, hasher).unwrap();
+            // Once around all columns, and one key short of the end of a generation.
+            let first = (stay + 1) * 2 + items - 1;
+            inserted.by_ref().take(usize::try_from(first).unwrap()).for_each(|hash| {
+                filter.insert_hash(hash);
+            });
+            worst.push(rate(|hash| filter.contains_hash(hash), &mut absent));
+            filter.insert_hash(inserted.next().unwrap());
+            best.push(rate(|hash| filter.contains_hash(hash), &mut absent));
+        }
+        judge("before", &worst, params.worst_rate());
+        judge("after", &best, params.rate_after(stay + 1 - items));
+        assert!(params.worst_rate() <= promised);
+    }
+}
+
+#[test]
+fn the_rate_of_keys_that_come_evenly_in_time() {
+    let params = TimedParams::new(1_000, 2_000, 0.01, 0.1).unwrap();
+    let rates: Vec<f64> = (0..100)
+        .map(|seed| {
+            let mut inserted = keys::random(seed);
+            let mut filter =
+                TimedBloomFilter::from_params(params, DefaultHashBuilder::default()).unwrap();
+            // 2,000 keys per window, until the end of a generation.
+            let end = 40 * params.generation_ticks();
+            for time in 0..end {
+                filter.advance(time).unwrap();
+                let until_now = |time: u64| 2_000 * time / 1_000;
+                (until_now(time)..until_now(time + 1)).for_each(|_| {
+                    filter.insert_hash(inserted.next().unwrap());
+                });
+            }
+            rate(|hash| filter.contains_hash(hash), &mut keys::random(seed + 1_000))
+        })
+        .collect();
+    assert_eq!(params.generation_ticks() * 2, 2_000_u64.div_ceil(params.generations().into()));
+    judge("in time", &rates, params.rate_at(2_000));
+}
+
+#[test]
+fn the_rate_by_the_bits_is_that_of_the_same_filter() {
+    let mut filter = WindowBloomFilter::new(5_000, 0.05).unwrap();
+    filter.extend(0..22_000_u64);
+    let own = filter.false_positive_rate();
+    let mut absent = keys::random(9);
+    let rates: Vec<f64> =
+        (0..20).map(|_| rate(|hash| filter.contains_hash(hash), &mut absent)).collect();
+    judge("by the bits", &rates, own);
+}
+
+#[test]
+fn health_tells_how_many_keys_there_are_and_whether_they_are_too_many() {
+    let mut filter = WindowBloomFilter::new(10_000, 0.01).unwrap();
+    filter.extend(0..55_000_u64);
+    let health = filter.health();
+    assert_eq!(health.status, HealthStatus::Ok);
+    let held = f64::from(10_000_u32.div_ceil(14) * 14) + 55_000_f64 % 715.0;
+    let items = health.items;
+    assert!((items.value - held).abs() < 5.0 * items.standard_error, "{items:?} for {held}");
+    assert!(items.standard_error < 150.0);
+
+    let mut timed = TimedBloomFilter::new(1_000, 5_000, 0.01).unwrap();
+    assert_eq!(timed.health().items.value, 0.0);
+    let mut fill = |per_tick: u64| {
+        for time in timed.now() + 1..timed.now() + 2_000 {
+            timed.advance(time).unwrap();
+            (0..per_tick).for_each(|key| _ = timed.insert(&(time, key)));
+        }
+        timed.health()
+    };
+    assert_eq!(fill(5).status, HealthStatus::Ok);
+    let much = fill(10);
+    assert!(much.status > HealthStatus::Ok, "{much}");
+    assert_eq!(much.expected_items, Some(15 * 334 + 334));
+}
