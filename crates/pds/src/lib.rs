@@ -24,7 +24,8 @@ pub mod compare;
     feature = "cuckoo",
     feature = "fuse",
     feature = "heavy-hitters",
-    feature = "hll"
+    feature = "hll",
+    feature = "window"
 ))]
 mod documents;
 #[cfg(feature = "alloc")]
@@ -63,6 +64,8 @@ pub use bloom_blocked as blocked;
 pub use bloom_core as bloom;
 #[cfg(feature = "counting")]
 pub use bloom_counting as counting;
+#[cfg(feature = "window")]
+pub use bloom_window as window;
 #[cfg(feature = "cms")]
 pub use cms;
 #[cfg(feature = "cuckoo")]
@@ -90,6 +93,8 @@ pub use bloom_core::AtomicBloomFilter;
 pub use bloom_core::{BloomFilter, FilterBank, Health, HealthStatus};
 #[cfg(all(feature = "counting", feature = "alloc"))]
 pub use bloom_counting::{BlockedCountingBloomFilter, CountingBloomFilter};
+#[cfg(all(feature = "window", feature = "alloc"))]
+pub use bloom_window::{TimedBloomFilter, WindowBloomFilter};
 #[cfg(all(feature = "cms", feature = "alloc", target_has_atomic = "64"))]
 pub use cms::AtomicCountMinSketch;
 #[cfg(all(feature = "cms", feature = "alloc"))]

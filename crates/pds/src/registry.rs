@@ -14,6 +14,7 @@ mod exact;
 mod fuse;
 mod heavy_hitters;
 mod hll;
+mod window;
 
 use core::fmt;
 
@@ -121,6 +122,8 @@ registry! {
     counting::BLOCKED_COUNTING_BLOOM => "counting" filter: crate::BlockedCountingBloomFilter<S>;
     fuse::RIBBON => "fuse" filter: crate::RibbonFilter<S>;
     fuse::FUSE => "fuse" filter: crate::FuseFilter<S>;
+    window::WINDOW_BLOOM;
+    window::TIMED_BLOOM;
     cms::COUNT_MIN => "cms" sketch:
         crate::CountMinSketch<S, u8>, crate::CountMinSketch<S, u16>,
         crate::CountMinSketch<S, u32>, crate::CountMinSketch<S, u64>;

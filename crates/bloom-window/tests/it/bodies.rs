@@ -1,8 +1,6 @@
 //! What the fuzz targets and the ordinary tests do with a string of bytes.
 #![expect(clippy::missing_panics_doc, reason = "a panic is how a body reports a fault")]
 
-use alloc::collections::VecDeque;
-
 use bloom_window::hash::DefaultHashBuilder;
 use bloom_window::{
     TimedBloomFilter, TimedBloomFilterView, TimedParams, WindowBloomFilter, WindowBloomFilterView,
@@ -72,7 +70,7 @@ pub fn mutate(input: &[u8]) {
 pub fn ops(input: &[u8]) {
     let mut choices = Choices::new(input);
     let mut filter = built(&mut choices);
-    let mut recent = VecDeque::new();
+    let mut recent: Vec<u8> = Vec::new();
     while !choices.is_empty() {
         match choices.below(20) {
             0 => filter = portable::sent(&filter, &mut choices),
@@ -88,12 +86,11 @@ pub fn ops(input: &[u8]) {
             _ => {
                 let key = choices.byte();
                 assert!(!(filter.insert(&key) && recent.contains(&key)), "{key} was missed");
-                recent.push_back(key);
+                recent.push(key);
             }
         }
-        while recent.len() as u64 > filter.window() {
-            recent.pop_front();
-        }
+        let window = usize::try_from(filter.window()).unwrap();
+        recent.drain(..recent.len().saturating_sub(window));
         assert!(recent.iter().all(|key| filter.contains(key)), "a key was missed");
     }
 }

@@ -235,7 +235,8 @@ fn clear_makes_a_fresh_filter() {
 
 quickcheck! {
     fn equal_inserts_give_equal_bytes_in_any_way(keys: Vec<u16>, window: u8, cut: u8) -> bool {
-        let build = || WindowBloomFilter::builder().window(u64::from(window) + 1).slack(0.9).build().unwrap();
+        let params = WindowParams::from_shape(u64::from(window) + 1, 5, 40, 6).unwrap();
+        let build = || WindowBloomFilter::from_params(params, DefaultHashBuilder::default()).unwrap();
         let (mut one_by_one, mut batch, mut sent) = (build(), build(), build());
         let new = keys.iter().filter(|key| one_by_one.insert(key)).count();
         let same = new == batch.insert_batch(&keys);
