@@ -39,8 +39,13 @@ impl Graph {
     // The salt has no part in the first slot, so that the order of the hashes is that of the slots, whatever the salt.
     #[inline(always)]
     pub(crate) fn edge(&self, place: u64, hash: u64, salt: u64) -> Edge {
+        self.edge_from(reduce(place, self.starts), hash, salt)
+    }
+
+    /// Returns the edge of a key whose first slot is known.
+    #[inline(always)]
+    pub(crate) fn edge_from(&self, first: u64, hash: u64, salt: u64) -> Edge {
         let mixed = folded(hash ^ salt, MIX);
-        let first = reduce(place, self.starts);
         let from = first & self.follow;
         let second = from + self.second + reduce(mixed, self.window);
         let third = from + self.third + reduce(mixed.rotate_left(32), self.window);
