@@ -108,29 +108,44 @@ def sections_of(head):
     return sections
 
 
-class BloomFilter:
+def read_envelope(data, kind, numbers, key=None):
+    """The hasher, the design, the numbers of the shape and the payload of an envelope."""
+    need(len(data) >= 72 and data[:8] == MAGIC, "not a pds structure")
+    version, stated, head, length = struct.unpack_from("<HHIQ", data, 8)
+    need(version == 1 and stated == kind, f"not of kind {kind} and version 1")
+    need(head % 64 == 0 and 64 <= head <= 4096 and head <= len(data), "the length of the head")
+    stored = struct.unpack_from("<Q", data, head - 8)[0]
+    need(xxhash.xxh3_64_intdigest(data[: head - 8]) == stored, "header checksum")
+    sections = sections_of(data[: head - 8])
+    need(1 in sections and len(sections[1]) == 32, "hasher")
+    need(3 in sections and len(sections[3]) == 8 * numbers, "shape")
+    hasher, flags, zero, probe, seed = struct.unpack("<HHIQ16s", sections[1])
+    need(length == len(data) and length >= head + 8, "length")
+    payload = data[head:-8]
+    need(xxhash.xxh3_64_intdigest(payload) == struct.unpack("<Q", data[-8:])[0], "payload checksum")
+    need(zero == 0 and flags in (0, 1) and (flags or not any(seed)), "the fields of the hasher")
+    need(flags or key, "the key is not in the file")
+    hasher = HASHERS[hasher](key or seed)
+    need(hasher.raw(b"pds hasher probe") == probe, "another hasher or key")
+    return hasher, sections.get(2), struct.unpack(f"<{numbers}Q", sections[3]), payload
+
+
+class Filter:
+    """Whatever answers by the hash of a key."""
+
+    def contains_text(self, text):
+        return self.contains_hash(self.hasher.text(text.encode()))
+
+    def contains_u64(self, number):
+        return self.contains_hash(self.hasher.integer(struct.pack("<Q", number)))
+
+
+class BloomFilter(Filter):
     def __init__(self, data, key=None):
-        need(len(data) >= 72 and data[:8] == MAGIC, "not a pds structure")
-        version, kind, head, length = struct.unpack_from("<HHIQ", data, 8)
-        need(version == 1 and kind == 1, "not a Bloom filter of version 1")
-        need(head % 64 == 0 and 64 <= head <= 4096 and head <= len(data), "the length of the head")
-        stored = struct.unpack_from("<Q", data, head - 8)[0]
-        need(xxhash.xxh3_64_intdigest(data[: head - 8]) == stored, "header checksum")
-        sections = sections_of(data[: head - 8])
-        need(1 in sections and len(sections[1]) == 32, "hasher")
-        need(3 in sections and len(sections[3]) == 16, "shape")
-        hasher, flags, zero, probe, seed = struct.unpack("<HHIQ16s", sections[1])
-        self.expected_items, self.promised_rate = struct.unpack("<Qd", sections.get(2, bytes(16)))
-        self.bits, self.hashes = struct.unpack("<QQ", sections[3])
-        words = (self.bits + 63) // 64
-        need(length == len(data) == head + 8 * words + 8, "length")
-        self.payload = data[head:-8]
-        need(xxhash.xxh3_64_intdigest(self.payload) == struct.unpack("<Q", data[-8:])[0], "payload checksum")
+        self.hasher, design, (self.bits, self.hashes), self.payload = read_envelope(data, 1, 2, key)
+        self.expected_items, self.promised_rate = struct.unpack("<Qd", design or bytes(16))
+        need(len(self.payload) == 8 * ((self.bits + 63) // 64), "length")
         need(int.from_bytes(self.payload[-8:], "little") >> ((self.bits - 1) % 64 + 1) == 0, "padding")
-        need(zero == 0 and flags in (0, 1) and (flags or not any(seed)), "the fields of the hasher")
-        need(flags or key, "the key is not in the file")
-        self.hasher = HASHERS[hasher](key or seed)
-        need(self.hasher.raw(b"pds hasher probe") == probe, "another hasher or key")
 
     def contains_hash(self, h):
         position = h
@@ -144,22 +159,17 @@ class BloomFilter:
             second = (second + GOLDEN_RATIO) & MASK
         return True
 
-    def contains_text(self, text):
-        return self.contains_hash(self.hasher.text(text.encode()))
 
-    def contains_u64(self, number):
-        return self.contains_hash(self.hasher.integer(struct.pack("<Q", number)))
-
-
-def check(folder):
+def check(folder, kind):
+    """Asks every filter of the folder what the Rust code was asked, and compares the answers."""
     total = 0
     for case in json.loads((folder / "golden.json").read_text()):
         key = bytes.fromhex(case["key"]) if case["key"] else None
-        bloom = BloomFilter((folder / case["file"]).read_bytes(), key)
+        read = kind((folder / case["file"]).read_bytes(), key)
         answers = int.from_bytes(bytes.fromhex(case["answers"]), "little")
         present = 0
         for i in range(case["asked"]):
-            found = bloom.contains_u64(i) if case["keys"] == "u64" else bloom.contains_text(f"key-{i}")
+            found = read.contains_u64(i) if case["keys"] == "u64" else read.contains_text(f"key-{i}")
             need(found == (answers >> i & 1 == 1), f"{case['file']}: key {i} is answered {found}")
             present += found
         total += case["asked"]
@@ -167,12 +177,16 @@ def check(folder):
     print(f"{total} answers agree")
 
 
-if __name__ == "__main__":
+def main(kind, usage):
     if sys.argv[1:2] == ["--check"] and len(sys.argv) == 3:
-        check(pathlib.Path(sys.argv[2]))
+        check(pathlib.Path(sys.argv[2]), kind)
     elif len(sys.argv) > 2:
-        bloom = BloomFilter(pathlib.Path(sys.argv[1]).read_bytes())
+        read = kind(pathlib.Path(sys.argv[1]).read_bytes())
         for text in sys.argv[2:]:
-            print("possibly" if bloom.contains_text(text) else "no", text, sep="\t")
+            print("possibly" if read.contains_text(text) else "no", text, sep="\t")
     else:
-        sys.exit(__doc__)
+        sys.exit(usage)
+
+
+if __name__ == "__main__":
+    main(BloomFilter, __doc__)

@@ -8,6 +8,7 @@ pub mod date;
 pub mod envelope;
 #[cfg(feature = "formats")]
 pub mod format;
+pub mod golden;
 pub mod hashers;
 pub mod keys;
 pub mod mutate;

@@ -13,6 +13,7 @@ use bloom_core::{AtomicBloomFilter, BloomFilter, BloomFilterView};
 use pds_core::error::{BuildError, DecodeError, ParamError};
 use pds_core::hash::{PortableHasher, SipHashBuilder};
 use pds_testkit::envelope::{forged, with_number, with_numbers, with_payload, with_sections};
+use pds_testkit::golden;
 use quickcheck::quickcheck;
 
 const KEY: [u8; 16] = *b"0123456789abcdef";
@@ -87,20 +88,11 @@ fn all_golden() -> Result<Vec<Golden>, BuildError> {
     ])
 }
 
-fn hex_of_bits(bits: &[bool]) -> String {
-    let byte = |chunk: &[bool]| chunk.iter().rev().fold(0, |byte, &bit| 2 * byte + u8::from(bit));
-    bits.chunks(8).map(|chunk| format!("{:02x}", byte(chunk))).collect()
-}
-
 fn manifest(all: &[Golden]) -> String {
-    let entry = |g: &Golden| {
-        let Golden { file, key, keys, .. } = g;
-        let answers = hex_of_bits(&g.answers);
-        format!(
-            r#"{{"file": "{file}", "key": "{key}", "keys": "{keys}", "asked": {ASKED}, "answers": "{answers}"}}"#
-        )
-    };
-    format!("[\n{}\n]\n", all.iter().map(entry).collect::<Vec<_>>().join(",\n"))
+    golden::manifest(all.iter().map(|g| {
+        let Golden { file, key, keys, answers, .. } = g;
+        golden::Golden { file, key, keys, answers }
+    }))
 }
 
 #[test]

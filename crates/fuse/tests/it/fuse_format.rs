@@ -12,7 +12,7 @@ use pds_core::bytes::{ByteOptions, Header, Kind};
 use pds_core::error::DecodeError;
 use pds_core::hash::SipHashBuilder;
 use pds_testkit::envelope::{with_number, with_numbers, with_payload};
-use pds_testkit::keys;
+use pds_testkit::golden::{self, Golden};
 use pds_testkit::portable::{answers, fault_of, refuse, refuses_damage};
 use quickcheck::quickcheck;
 
@@ -29,13 +29,13 @@ fn filter(keys: u64, bits: u32) -> FuseFilter {
 /// A filter with some keys in its exact list.
 fn listed() -> FuseFilter {
     let builder = FuseFilter::builder().fingerprint_bits(6).limits(0, 1);
-    let build = |seed| builder.build_hashes(keys::random(seed).take(40).collect()).unwrap();
+    let build = |seed| builder.seed(seed).build(0..40u64).unwrap();
     (0..).map(build).find(|filter| filter.num_exact() > 0).unwrap()
 }
 
 /// Filters of thirds and of windows, of widths that divide a word and that do not, and with an exact list.
-fn all_golden() -> Vec<(&'static str, FuseFilter)> {
-    vec![
+fn all_golden() -> [(&'static str, FuseFilter); 8] {
+    [
         ("fuse_default.pds", FuseFilter::new(0..1_000u64, 0.01).unwrap()),
         ("fuse_bits_8.pds", filter(100, 8)),
         ("fuse_bits_13.pds", filter(101, 13)),
@@ -49,8 +49,20 @@ fn all_golden() -> Vec<(&'static str, FuseFilter)> {
 
 #[test]
 fn todays_code_writes_the_golden_files() {
-    for (file, filter) in all_golden() {
-        let bytes = filter.to_bytes();
+    let all = all_golden();
+    let answers = all
+        .each_ref()
+        .map(|(_, filter)| (0..4_000u64).map(|key| filter.contains(&key)).collect::<Vec<bool>>());
+    let golden = all.iter().zip(&answers).map(|((file, _), answers)| Golden {
+        file,
+        key: "",
+        keys: "u64",
+        answers,
+    });
+    let manifest = ("golden.json", golden::manifest(golden).into_bytes());
+    for (file, bytes) in
+        all.iter().map(|(file, filter)| (*file, filter.to_bytes())).chain([manifest])
+    {
         if env::var_os("BLESS").is_some() {
             fs::write(golden_path(file), &bytes).unwrap();
         }
