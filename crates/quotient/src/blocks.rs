@@ -32,6 +32,10 @@ pub(crate) const SATURATED: usize = 255;
 pub(crate) struct Layout {
     width: usize,
     block_bytes: usize,
+    /// Number of entries that one load has whole, wherever the first begins.
+    lanes: usize,
+    /// The lowest bit of each of them.
+    lowest: u64,
 }
 
 /// The widest entry, in bits: what can be read at any bit of a byte by one load.
@@ -41,7 +45,13 @@ impl Layout {
     pub(crate) const fn new(width: u32) -> Self {
         debug_assert!(1 <= width && width <= MAX_WIDTH);
         let width = width as usize;
-        Self { width, block_bytes: HEAD + 8 * width }
+        let lanes = (64 - 7) / width;
+        let (mut lowest, mut lane) = (0, 0);
+        while lane < lanes {
+            lowest |= 1 << (lane * width);
+            lane += 1;
+        }
+        Self { width, block_bytes: HEAD + 8 * width, lanes, lowest }
     }
 
     /// Returns the number of words in memory that hold this many blocks.
@@ -135,6 +145,16 @@ pub(crate) struct Blocks<'a, W: WordSource, B> {
     bits: B,
 }
 
+// A derived `Clone` would ask for that of the words.
+impl<W: WordSource, B: Copy> Clone for Blocks<'_, W, B> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<W: WordSource, B: Copy> Copy for Blocks<'_, W, B> {}
+
+// Methods that are not inlined take `self` by value. A reference would keep the fields in memory on the way of all calls.
 impl<'a, W: WordSource, B: Bits> Blocks<'a, W, B> {
     #[inline(always)]
     pub(crate) fn new(source: &'a W, layout: Layout, blocks: usize, short: Short, bits: B) -> Self {
@@ -190,13 +210,20 @@ impl<'a, W: WordSource, B: Bits> Blocks<'a, W, B> {
         (self.load(self.layout.head(block)) & 0xff) as usize
     }
 
+    /// Returns the byte in which the entry of a slot begins, and its first bit there.
+    #[inline(always)]
+    fn place(&self, slot: usize) -> (usize, usize) {
+        let (byte, bit) = self.layout.entry(slot);
+        if slot / BLOCK == self.short.block {
+            return (byte - (HEAD - OCCUPIED_AT - 2 * self.short.groups), bit);
+        }
+        (byte, bit)
+    }
+
     /// Returns the entry of a slot.
     #[inline(always)]
     pub(crate) fn entry(&self, slot: usize) -> u64 {
-        let (mut byte, bit) = self.layout.entry(slot);
-        if slot / BLOCK == self.short.block {
-            byte -= HEAD - OCCUPIED_AT - 2 * self.short.groups;
-        }
+        let (byte, bit) = self.place(slot);
         self.load(byte) >> bit & self.layout.mask()
     }
 
@@ -222,7 +249,7 @@ impl<'a, W: WordSource, B: Bits> Blocks<'a, W, B> {
     /// Returns an offset of 255 or more: counts the runs from the last block with a smaller one on.
     #[cold]
     #[inline(never)]
-    pub(crate) fn far_offset(&self, block: usize) -> usize {
+    pub(crate) fn far_offset(self, block: usize) -> usize {
         let (mut from, mut runs) = (block, 0);
         while from > 0 && self.stored_offset(from) == SATURATED {
             from -= 1;
@@ -274,54 +301,122 @@ impl<'a, W: WordSource, B: Bits> Blocks<'a, W, B> {
     /// Returns the slots of the run of a quotient. If it has none, the range is empty, where the run would start.
     #[inline(always)]
     pub(crate) fn run(&self, quotient: usize) -> Range<usize> {
+        let (block, at) = (quotient / BLOCK, quotient % BLOCK);
+        let (offset, occupied) = (self.stored_offset(block), self.occupied(block));
+        let is_occupied = occupied >> at & 1 == 1;
+        let runs = self.bits.count(occupied & !(u64::MAX << at)) + usize::from(is_occupied);
+        if offset >= BLOCK {
+            return self.far_run(quotient);
+        }
+        if runs == 0 {
+            let start = BLOCK * block + at.max(offset);
+            return start..start;
+        }
+        let ends = self.run_ends(block) & u64::MAX << offset;
+        let last = self.bits.select(ends, runs - 1);
+        if last >= BLOCK {
+            return self.far_run(quotient);
+        }
+        let start =
+            at.max(offset).max(if is_occupied { after_ones_below(ends, last) } else { last + 1 });
+        let end = if is_occupied { last + 1 } else { start };
+        BLOCK * block + start..BLOCK * block + end
+    }
+
+    /// Returns the [`run`](Self::run) of a quotient if it may end in a later block.
+    #[inline(never)]
+    fn far_run(self, quotient: usize) -> Range<usize> {
         let start = quotient.max(self.after_runs_below(quotient));
         let runs = usize::from(self.is_occupied(quotient));
         start..self.after_runs(start, runs)
     }
 
     /// Returns whether the run of a quotient has this entry.
+    // Whether the quotient has a run cannot be predicted, so both cases do the same. Only few runs end in a later block, or
+    // are longer than one load.
     #[inline(always)]
     pub(crate) fn contains(&self, quotient: usize, entry: u64) -> bool {
-        if !self.is_occupied(quotient) {
-            return false;
+        let (block, at) = (quotient / BLOCK, quotient % BLOCK);
+        let (offset, occupied) = (self.stored_offset(block), self.occupied(block));
+        let runs = self.bits.count(occupied & !(u64::MAX << at));
+        let ends = self.run_ends(block) & from(offset);
+        let last = self.bits.select(ends, runs);
+        let start = at.max(offset).max(after_ones_below(ends, last));
+        let len = (last + 1).wrapping_sub(start);
+        if last >= BLOCK || len > self.layout.lanes {
+            return occupied >> at & 1 == 1 && self.far_contains(quotient, entry);
         }
-        let mut slot = quotient.max(self.after_runs_below(quotient));
-        while slot < self.room() {
-            let found = self.entry(slot);
-            if found >= entry || self.ends_run(slot) {
-                return found == entry;
-            }
-            slot += 1;
-        }
-        false
+        let (byte, bit) = self.place(BLOCK * block + start);
+        let Layout { width, lowest, .. } = self.layout;
+        // A lane is 0 where the entries are equal. Lanes after the run are not.
+        let lanes = (self.load(byte) >> bit ^ entry.wrapping_mul(lowest)) | from(len * width);
+        let equal = lanes.wrapping_sub(lowest) & !lanes & lowest << (width - 1);
+        (equal != 0) & (occupied >> at & 1 == 1)
     }
 
-    /// Returns the first empty slot from `slot` on, which may be beyond the last block.
+    #[inline(never)]
+    fn far_contains(self, quotient: usize, entry: u64) -> bool {
+        let mut run = self.run(quotient);
+        run.end = run.end.min(self.room());
+        let found = run.map(|slot| self.entry(slot)).find(|&found| found >= entry);
+        found == Some(entry)
+    }
+
+    /// Returns the first empty slot from `slot` on, which may be beyond the last block. Those before it are taken, from the
+    /// slot of the quotient on.
     #[inline(always)]
-    pub(crate) fn first_empty(&self, mut slot: usize) -> usize {
-        // All slots before the end of the runs of all quotients up to a slot are taken, from that slot on.
-        loop {
-            // The mask ends with the slot, not before the next one: that may be in the next block, at the start of which the
-            // count would then begin.
-            let end = self.after_runs_of(slot / BLOCK, u64::MAX >> (BLOCK - 1 - slot % BLOCK));
-            if end <= slot {
-                return slot;
-            }
-            slot = end;
-        }
+    pub(crate) fn first_empty(&self, slot: usize) -> usize {
+        // The mask ends with the slot, not before the next one: that may be in the next block.
+        self.first_after_runs(slot, |at| u64::MAX >> (BLOCK - 1 - at))
     }
 
     /// Returns the first slot from `slot` on that no entry of a smaller quotient takes.
     #[inline(always)]
-    pub(crate) fn first_at_home(&self, mut slot: usize) -> usize {
+    pub(crate) fn first_at_home(&self, slot: usize) -> usize {
+        self.first_after_runs(slot, |at| !(u64::MAX << at))
+    }
+
+    /// Returns the first slot from `slot` on where the runs of earlier blocks, and those of the quotients `before` it in its
+    /// block, have ended.
+    #[inline(always)]
+    fn first_after_runs(&self, mut slot: usize, before: impl Fn(usize) -> u64) -> usize {
         loop {
-            let end = self.after_runs_below(slot);
-            if end <= slot {
+            let block = slot / BLOCK;
+            if block >= self.blocks {
                 return slot;
             }
-            slot = end;
+            let offset = self.offset(block);
+            // Runs of earlier quotients take the whole block.
+            let mut at = offset.max(slot % BLOCK);
+            if at < BLOCK {
+                let (occupied, ends) = (self.occupied(block), self.run_ends(block));
+                let ends = ends & u64::MAX << offset;
+                while at < BLOCK {
+                    let runs = self.bits.count(occupied & before(at));
+                    let last = if runs == 0 { 0 } else { self.bits.select(ends, runs - 1) + 1 };
+                    if last <= at {
+                        return BLOCK * block + at;
+                    }
+                    // 65 if the run goes on in the next block, whose offset tells where it ends.
+                    at = last;
+                }
+            }
+            slot = BLOCK * (block + 1);
         }
     }
+}
+
+/// Returns the ones from a position on, which are none from 64 up.
+#[inline(always)]
+const fn from(position: usize) -> u64 {
+    if position < BLOCK { u64::MAX << position } else { 0 }
+}
+
+/// Returns the position after the highest one of a word below position `end`. 0 if there is none.
+#[inline(always)]
+const fn after_ones_below(word: u64, end: usize) -> usize {
+    let below = word & !from(end);
+    BLOCK - below.leading_zeros() as usize
 }
 
 /// Blocks to change.
@@ -356,6 +451,14 @@ impl BlocksMut<'_> {
         let byte = self.layout.head(block);
         let word = load(self.words, byte);
         store(self.words, byte, word & !0xff | offset.min(SATURATED) as u64);
+    }
+
+    /// Adds 1 to an offset, up to 255.
+    #[inline(always)]
+    pub(crate) fn raise_offset(&mut self, block: usize) {
+        let byte = self.layout.head(block);
+        let word = load(self.words, byte);
+        store(self.words, byte, word + u64::from(word & 0xff != SATURATED as u64));
     }
 
     /// Replaces the entry of a slot.

@@ -166,11 +166,7 @@ impl Table {
     /// # Complexity
     /// O(length of the cluster); O(size) if slots are added.
     pub(crate) fn insert(&mut self, quotient: usize, entry: u64) -> Result<bool, AllocError> {
-        let run = self.run(quotient);
-        let slot = self.place_in(&run, entry);
-        let is_new = slot == run.start || self.entry(slot - 1) != entry;
-        self.insert_at(quotient, &run, slot, entry)?;
-        Ok(is_new)
+        with_bits!(self.kernel, |bits| self.insert_with(bits, quotient, entry, true))
     }
 
     /// Inserts an entry of a quotient that has none that is equal. Returns whether it was inserted.
@@ -182,28 +178,41 @@ impl Table {
         quotient: usize,
         entry: u64,
     ) -> Result<bool, AllocError> {
-        let run = self.run(quotient);
+        with_bits!(self.kernel, |bits| self.insert_with(bits, quotient, entry, false))
+    }
+
+    #[inline(always)]
+    fn insert_with<B: Bits>(
+        &mut self,
+        bits: B,
+        quotient: usize,
+        entry: u64,
+        copies: bool,
+    ) -> Result<bool, AllocError> {
+        let run = self.blocks(bits).run(quotient);
         let slot = self.place_in(&run, entry);
         let is_new = slot == run.start || self.entry(slot - 1) != entry;
-        if is_new {
-            self.insert_at(quotient, &run, slot, entry)?;
+        if is_new || copies {
+            self.insert_at(bits, quotient, &run, slot, entry)?;
         }
         Ok(is_new)
     }
 
-    /// Inserts an entry at a slot of the [`run`](Self::run) of its quotient, or at the end of the run.
+    /// Inserts an entry at a slot of the run of its quotient, or at the end of the run.
     ///
     /// # Errors
     /// As [`insert`](Self::insert).
-    pub(crate) fn insert_at(
+    #[inline(always)]
+    pub(crate) fn insert_at<B: Bits>(
         &mut self,
+        bits: B,
         quotient: usize,
         run: &Range<usize>,
         slot: usize,
         entry: u64,
     ) -> Result<(), AllocError> {
         debug_assert!(run.start <= slot && slot <= run.end);
-        let empty = with_bits!(self.kernel, |bits| self.blocks(bits).first_empty(slot));
+        let empty = self.blocks(bits).first_empty(slot);
         self.make_room(empty + 1)?;
         let (is_new, is_last) = (run.is_empty(), slot == run.end);
         let mut blocks = self.blocks_mut();
@@ -216,9 +225,11 @@ impl Table {
         // All slots from the entry's on were taken, by quotients at most that of the slot. So the runs of earlier
         // quotients take one more slot of every block that begins among them.
         for block in quotient / BLOCK + 1..=empty / BLOCK {
-            self.move_offset(block, 1);
+            blocks.raise_offset(block);
         }
-        self.slots = self.slots.max((empty + 1).next_multiple_of(GROUP));
+        if empty >= self.slots {
+            self.slots = (empty + 1).next_multiple_of(GROUP);
+        }
         self.len += 1;
         Ok(())
     }
@@ -228,19 +239,31 @@ impl Table {
     /// # Complexity
     /// O(length of the cluster).
     pub(crate) fn remove(&mut self, quotient: usize, entry: u64) -> bool {
-        let run = self.run(quotient);
+        with_bits!(self.kernel, |bits| self.remove_with(bits, quotient, entry))
+    }
+
+    #[inline(always)]
+    fn remove_with<B: Bits>(&mut self, bits: B, quotient: usize, entry: u64) -> bool {
+        let run = self.blocks(bits).run(quotient);
         let found = run.clone().find(|&slot| self.entry(slot) == entry);
         if let Some(slot) = found {
-            self.remove_at(quotient, &run, slot);
+            self.remove_at(bits, quotient, &run, slot);
         }
         found.is_some()
     }
 
-    /// Removes the entry at a slot of the [`run`](Self::run) of its quotient.
-    pub(crate) fn remove_at(&mut self, quotient: usize, run: &Range<usize>, slot: usize) {
+    /// Removes the entry at a slot of the run of its quotient.
+    #[inline(always)]
+    pub(crate) fn remove_at<B: Bits>(
+        &mut self,
+        bits: B,
+        quotient: usize,
+        run: &Range<usize>,
+        slot: usize,
+    ) {
         debug_assert!(run.contains(&slot));
         // Entries move down up to the first slot that is empty, or begins the run of its own quotient.
-        let end = with_bits!(self.kernel, |bits| self.blocks(bits).first_at_home(slot + 1));
+        let end = self.blocks(bits).first_at_home(slot + 1);
         let (is_only, is_last) = (run.len() == 1, slot + 1 == run.end);
         let mut blocks = self.blocks_mut();
         blocks.pull_down(slot..end);
@@ -250,22 +273,19 @@ impl Table {
             blocks.flip_run_end(slot - 1);
         }
         for block in quotient / BLOCK + 1..=(end - 1) / BLOCK {
-            self.move_offset(block, -1);
+            self.lower_offset(bits, block);
         }
         self.len -= 1;
         self.give_slots_back();
     }
 
-    /// Adds 1 or -1 to the offset of a block. The runs before it, and the offsets of all blocks before it, are right.
-    fn move_offset(&mut self, block: usize, by: isize) {
-        let offset = self.blocks(Portable).stored_offset(block);
-        let offset = match (offset, by) {
-            (SATURATED, 1) => return,
+    /// Subtracts 1 from the offset of a block. The runs before it, and the offsets of all blocks before it, are right.
+    #[inline(always)]
+    fn lower_offset<B: Bits>(&mut self, bits: B, block: usize) {
+        let offset = match self.blocks(bits).stored_offset(block) {
             // The offset may be greater, or 255 no more: it is counted.
-            (SATURATED, _) => {
-                with_bits!(self.kernel, |bits| self.blocks(bits).far_offset(block))
-            }
-            _ => offset.saturating_add_signed(by),
+            SATURATED => self.blocks(bits).far_offset(block),
+            offset => offset - 1,
         };
         self.blocks_mut().set_offset(block, offset);
     }
