@@ -83,6 +83,27 @@ impl Layout {
         ]
     }
 
+    /// Returns the byte of the bits of a block's quotients.
+    #[inline(always)]
+    pub(crate) const fn occupied(self, block: usize) -> usize {
+        self.head(block) + OCCUPIED_AT
+    }
+
+    /// Returns the byte of the bits of the slots of a whole block that end a run.
+    #[inline(always)]
+    pub(crate) const fn run_ends(self, block: usize) -> usize {
+        self.head(block) + RUN_ENDS_AT
+    }
+
+    /// Returns the first byte of the 64 bits in which the entry of a slot of a whole block begins, and its first bit there.
+    ///
+    /// They are counted from the first entry of the block on.
+    #[inline(always)]
+    pub(crate) const fn word(self, slot: usize) -> (usize, usize) {
+        let bit = slot % BLOCK * self.width;
+        (self.entries(slot / BLOCK) + bit / 64 * 8, bit % 64)
+    }
+
     /// Returns the byte of the entries of a whole block.
     #[inline(always)]
     const fn entries(self, block: usize) -> usize {
@@ -180,17 +201,24 @@ impl<'a, W: WordSource, B: Bits> Blocks<'a, W, B> {
     }
 
     /// Prefetches the head of the block of a quotient, and the entry of its slot.
-    // The run of the quotient lies some slots further on, which are in the same line or in the next.
     #[inline(always)]
     pub(crate) fn prefetch(&self, quotient: usize) {
         prefetch(self.words, self.layout.head(quotient / BLOCK) / 8);
+        self.prefetch_entry(quotient);
+    }
+
+    /// Prefetches the entry of the slot of a quotient.
+    // The run of the quotient lies some slots further on, which are in the same line or in the next. The line is on its way
+    // while the head of the block is read.
+    #[inline(always)]
+    fn prefetch_entry(&self, quotient: usize) {
         prefetch(self.words, self.layout.entry(quotient).0 / 8);
     }
 
     /// Returns the bits of the quotients that have a run.
     #[inline(always)]
     pub(crate) fn occupied(&self, block: usize) -> u64 {
-        let occupied = self.load(self.layout.head(block) + OCCUPIED_AT);
+        let occupied = self.load(self.layout.occupied(block));
         if block == self.short.block { occupied & self.short.mask() } else { occupied }
     }
 
@@ -301,6 +329,7 @@ impl<'a, W: WordSource, B: Bits> Blocks<'a, W, B> {
     /// Returns the slots of the run of a quotient. If it has none, the range is empty, where the run would start.
     #[inline(always)]
     pub(crate) fn run(&self, quotient: usize) -> Range<usize> {
+        self.prefetch_entry(quotient);
         let (block, at) = (quotient / BLOCK, quotient % BLOCK);
         let (offset, occupied) = (self.stored_offset(block), self.occupied(block));
         let is_occupied = occupied >> at & 1 == 1;
@@ -336,6 +365,7 @@ impl<'a, W: WordSource, B: Bits> Blocks<'a, W, B> {
     // are longer than one load.
     #[inline(always)]
     pub(crate) fn contains(&self, quotient: usize, entry: u64) -> bool {
+        self.prefetch_entry(quotient);
         let (block, at) = (quotient / BLOCK, quotient % BLOCK);
         let (offset, occupied) = (self.stored_offset(block), self.occupied(block));
         let runs = self.bits.count(occupied & !(u64::MAX << at));
@@ -433,16 +463,23 @@ impl BlocksMut<'_> {
         store(self.words, byte, word ^ bits);
     }
 
+    /// Sets bits of the 64 from a byte on.
+    #[inline(always)]
+    pub(crate) fn set_bits(&mut self, byte: usize, bits: u64) {
+        let word = load(self.words, byte);
+        store(self.words, byte, word | bits);
+    }
+
     /// Sets or clears the bit of a quotient.
     #[inline(always)]
     pub(crate) fn flip_occupied(&mut self, quotient: usize) {
-        self.flip(self.layout.head(quotient / BLOCK) + OCCUPIED_AT, 1 << (quotient % BLOCK));
+        self.flip(self.layout.occupied(quotient / BLOCK), 1 << (quotient % BLOCK));
     }
 
     /// Sets or clears the bit of a slot.
     #[inline(always)]
     pub(crate) fn flip_run_end(&mut self, slot: usize) {
-        self.flip(self.layout.head(slot / BLOCK) + RUN_ENDS_AT, 1 << (slot % BLOCK));
+        self.flip(self.layout.run_ends(slot / BLOCK), 1 << (slot % BLOCK));
     }
 
     /// Stores an offset, or 255 for a greater one.
@@ -487,7 +524,7 @@ impl BlocksMut<'_> {
     /// Moves the bits of some slots of a block up by one, with `carry` at the lowest. Returns the one that left.
     #[inline(always)]
     fn push_ends_up(&mut self, block: usize, range: Range<usize>, carry: bool) -> bool {
-        let byte = self.layout.head(block) + RUN_ENDS_AT;
+        let byte = self.layout.run_ends(block);
         let ends = load(self.words, byte);
         let mask = ones(range.clone());
         let moved = (ends & mask) << 1 | u64::from(carry) << range.start;
@@ -533,7 +570,7 @@ impl BlocksMut<'_> {
     /// Moves the bits of some slots of a block down by one, with `carry` at the highest. Returns the one that left.
     #[inline(always)]
     fn pull_ends_down(&mut self, block: usize, range: Range<usize>, carry: bool) -> bool {
-        let byte = self.layout.head(block) + RUN_ENDS_AT;
+        let byte = self.layout.run_ends(block);
         let ends = load(self.words, byte);
         let mask = ones(range.clone());
         let moved = (ends & mask) >> 1 | u64::from(carry) << (range.end - 1);

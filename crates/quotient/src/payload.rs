@@ -49,8 +49,8 @@ impl Table {
     ) -> Result<Self, S::Error> {
         let mut table = Self::with_slots(quotients, width, slots).map_err(DecodeError::from)?;
         let (whole, places) = parts(table.layout(), table.slots());
-        let (words, entries) = table.contents_mut();
-        *entries = len;
+        table.set_len(len);
+        let words = table.words_mut();
         fill_words(source, &mut words[..whole])?;
         for place in places {
             let mut byte = [0];

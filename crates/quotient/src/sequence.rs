@@ -15,15 +15,16 @@ pub(crate) struct Reader<'a, W: WordSource> {
     occupied: u64,
     /// The quotient of the run that is read, if it has not ended.
     quotient: Option<usize>,
-    /// The next slot.
+    /// The next slot, and the bits of the slots of its block that end a run.
     slot: usize,
+    ends: u64,
 }
 
 impl<'a, W: WordSource> Reader<'a, W> {
     pub(crate) fn new(table: &'a Table<W>) -> Self {
         let blocks = table.blocks(Portable);
-        let occupied = if blocks.len() > 0 { blocks.occupied(0) } else { 0 };
-        Self { blocks, block: 0, occupied, quotient: None, slot: 0 }
+        let (occupied, ends) = (blocks.occupied(0), blocks.run_ends(0));
+        Self { blocks, block: 0, occupied, quotient: None, slot: 0, ends }
     }
 
     /// Returns the next quotient that has a run.
@@ -37,14 +38,24 @@ impl<'a, W: WordSource> Reader<'a, W> {
         }
         let quotient = BLOCK * self.block + self.occupied.trailing_zeros() as usize;
         self.occupied &= self.occupied - 1;
-        self.slot = self.slot.max(quotient);
+        self.go_to(self.slot.max(quotient));
         Some(quotient)
+    }
+
+    /// Makes a slot the next one.
+    #[inline(always)]
+    fn go_to(&mut self, slot: usize) {
+        if slot / BLOCK != self.slot / BLOCK && slot < self.blocks.room() {
+            self.ends = self.blocks.run_ends(slot / BLOCK);
+        }
+        self.slot = slot;
     }
 }
 
 impl<W: WordSource> Iterator for Reader<'_, W> {
     type Item = (usize, u64);
 
+    #[inline]
     fn next(&mut self) -> Option<(usize, u64)> {
         let quotient = match self.quotient {
             Some(quotient) => quotient,
@@ -55,8 +66,9 @@ impl<W: WordSource> Iterator for Reader<'_, W> {
             return None;
         }
         let item = (quotient, self.blocks.entry(self.slot));
-        self.quotient = Some(quotient).filter(|_| !self.blocks.ends_run(self.slot));
-        self.slot += 1;
+        let ends = self.ends >> (self.slot % BLOCK) & 1 == 1;
+        self.quotient = Some(quotient).filter(|_| !ends);
+        self.go_to(self.slot + 1);
         Some(item)
     }
 }
@@ -68,6 +80,10 @@ pub(crate) struct Writer {
     quotient: usize,
     /// The slot after the last entry.
     slot: usize,
+    len: u64,
+    occupied: Pending,
+    ends: Pending,
+    entries: Pending,
 }
 
 impl Writer {
@@ -76,13 +92,18 @@ impl Writer {
     /// # Errors
     /// [`AllocError`] if the allocator refuses the memory.
     pub(crate) fn new(quotients: u64, width: u32) -> Result<Self, AllocError> {
-        Ok(Self { table: Table::new(quotients, width)?, quotient: 0, slot: 0 })
+        let table = Table::new(quotients, width)?;
+        let layout = table.layout();
+        let [occupied, ends, entries] = [layout.occupied(0), layout.run_ends(0), layout.word(0).0]
+            .map(|byte| Pending { byte, bits: 0 });
+        Ok(Self { table, quotient: 0, slot: 0, len: 0, occupied, ends, entries })
     }
 
     /// Appends an entry. Its quotient is at least that of the entry before.
     ///
     /// # Errors
     /// [`AllocError`] if slots are added at the end and the allocator refuses the memory.
+    #[inline]
     pub(crate) fn push(&mut self, quotient: usize, entry: u64) -> Result<(), AllocError> {
         debug_assert!(self.quotient <= quotient);
         let is_new = quotient > self.quotient || self.slot == 0;
@@ -90,28 +111,71 @@ impl Writer {
         self.table.make_room(slot + 1)?;
         if is_new {
             self.end_run(quotient / BLOCK);
-            self.table.blocks_mut().flip_occupied(quotient);
+            let byte = self.table.layout().occupied(quotient / BLOCK);
+            self.occupied.add(&mut self.table, byte, 1 << (quotient % BLOCK));
         }
-        self.table.blocks_mut().set_entry(slot, entry);
-        self.table.count_one();
+        self.put_entry(slot, entry);
+        self.len += 1;
         (self.quotient, self.slot) = (quotient, slot + 1);
         Ok(())
+    }
+
+    #[inline(always)]
+    fn put_entry(&mut self, slot: usize, entry: u64) {
+        let (byte, bit) = self.table.layout().word(slot);
+        self.entries.add(&mut self.table, byte, entry << bit);
+        let rest = entry >> 1 >> (63 - bit);
+        // The entries of a block are whole words, so the rest is in the same block.
+        if rest != 0 {
+            self.entries.add(&mut self.table, byte + 8, rest);
+        }
     }
 
     /// Returns the table.
     pub(crate) fn finish(mut self) -> Table {
         self.end_run(usize::MAX);
+        for pending in [self.occupied, self.ends, self.entries] {
+            pending.flush(&mut self.table);
+        }
         self.table.set_end(self.slot);
+        self.table.set_len(self.len);
         self.table
     }
 
     /// Ends the last run, before one of a quotient in block `next`.
+    #[inline(always)]
     fn end_run(&mut self, next: usize) {
         let Some(last) = self.slot.checked_sub(1) else { return };
-        let mut blocks = self.table.blocks_mut();
-        blocks.flip_run_end(last);
+        let byte = self.table.layout().run_ends(last / BLOCK);
+        self.ends.add(&mut self.table, byte, 1 << (last % BLOCK));
         for block in self.quotient / BLOCK + 1..=next.min(last / BLOCK) {
-            blocks.set_offset(block, self.slot - BLOCK * block);
+            self.table.blocks_mut().set_offset(block, self.slot - BLOCK * block);
         }
+    }
+}
+
+/// Bits that are collected until all of their word are there.
+// A store per entry would be followed by a load of some of the same bytes, for which the processor has to wait.
+#[derive(Clone, Copy)]
+struct Pending {
+    /// The first byte of the word.
+    byte: usize,
+    bits: u64,
+}
+
+impl Pending {
+    /// Adds bits to the word at this byte, which is not before the last one.
+    #[inline(always)]
+    fn add(&mut self, table: &mut Table, byte: usize, bits: u64) {
+        if byte != self.byte {
+            self.flush(table);
+            *self = Self { byte, bits: 0 };
+        }
+        self.bits |= bits;
+    }
+
+    #[inline(always)]
+    fn flush(self, table: &mut Table) {
+        table.blocks_mut().set_bits(self.byte, self.bits);
     }
 }

@@ -221,7 +221,12 @@ impl Table {
         } else if is_last {
             blocks.flip_run_end(slot - 1);
         }
-        blocks.push_up(slot..empty + 1, entry, is_last);
+        if slot == empty {
+            blocks.set_entry(slot, entry);
+            blocks.flip_run_end(slot);
+        } else {
+            blocks.push_up(slot..empty + 1, entry, is_last);
+        }
         // All slots from the entry's on were taken, by quotients at most that of the slot. So the runs of earlier
         // quotients take one more slot of every block that begins among them.
         for block in quotient / BLOCK + 1..=empty / BLOCK {
@@ -291,10 +296,14 @@ impl Table {
     }
 
     /// Makes room for this many slots.
+    #[inline(always)]
     pub(crate) fn make_room(&mut self, slots: usize) -> Result<(), AllocError> {
-        if slots <= BLOCK * self.blocks {
-            return Ok(());
-        }
+        if slots <= BLOCK * self.blocks { Ok(()) } else { self.add_blocks(slots) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn add_blocks(&mut self, slots: usize) -> Result<(), AllocError> {
         // As many slots again as there are beyond the quotients, so that a long run at the end is copied few times.
         let beyond = slots - self.quotients;
         let blocks = (slots + beyond).div_ceil(BLOCK);
@@ -304,14 +313,13 @@ impl Table {
         Ok(())
     }
 
-    /// Returns the words and the number of entries, to read both.
-    pub(crate) const fn contents_mut(&mut self) -> (&mut Words, &mut u64) {
-        (&mut self.words, &mut self.len)
+    pub(crate) const fn words_mut(&mut self) -> &mut Words {
+        &mut self.words
     }
 
-    /// Counts an entry that a writer has put in.
-    pub(crate) fn count_one(&mut self) {
-        self.len += 1;
+    /// Sets the number of entries.
+    pub(crate) fn set_len(&mut self, len: u64) {
+        self.len = len;
     }
 
     /// Sets the slots to those that a last run which ends before `slot` needs.
