@@ -542,15 +542,16 @@ impl BlocksMut<'_> {
         let (out_byte, out_bit) = self.layout.entry(BLOCK * block + range.end - 1);
         let out = load(self.words, out_byte) >> out_bit & self.layout.mask();
         let mut shift = low % 64;
-        for index in first..=last {
+        let mut step = |index: usize, below: u64| {
             let byte = start + 8 * index;
             let word = load(self.words, byte);
-            let body = word & u64::MAX << shift;
-            let mask = u64::MAX << shift & if index == last { below } else { u64::MAX };
+            let (body, mask) = (word & u64::MAX << shift, u64::MAX << shift & below);
             store(self.words, byte, word & !mask | (body << width | carry << shift) & mask);
             carry = body >> (64 - width) | carry >> 1 >> (63 - shift);
             shift = 0;
-        }
+        };
+        (first..last).for_each(|index| step(index, u64::MAX));
+        step(last, below);
         out
     }
 
@@ -589,15 +590,16 @@ impl BlocksMut<'_> {
         let out = load(self.words, out_byte) >> out_bit & self.layout.mask();
         // The carry lies at the top of a word, whose `shift` highest bits are beyond the range.
         let (mut carry, mut shift) = (carry << (64 - width), 64 * (last + 1) - high);
-        for index in (first..=last).rev() {
+        let mut step = |index: usize, above: u64| {
             let byte = start + 8 * index;
             let word = load(self.words, byte);
-            let body = word & u64::MAX >> shift;
-            let mask = u64::MAX >> shift & if index == first { above } else { u64::MAX };
+            let (body, mask) = (word & u64::MAX >> shift, u64::MAX >> shift & above);
             store(self.words, byte, word & !mask | (body >> width | carry >> shift) & mask);
             carry = body << (64 - width) | carry << 1 << (63 - shift);
             shift = 0;
-        }
+        };
+        (first + 1..=last).rev().for_each(|index| step(index, u64::MAX));
+        step(first, above);
         out
     }
 }

@@ -212,6 +212,10 @@ impl Table {
         entry: u64,
     ) -> Result<(), AllocError> {
         debug_assert!(run.start <= slot && slot <= run.end);
+        if run.is_empty() && slot == quotient {
+            self.fill_own_slot(quotient, entry);
+            return Ok(());
+        }
         let empty = self.blocks(bits).first_empty(slot);
         self.make_room(empty + 1)?;
         let (is_new, is_last) = (run.is_empty(), slot == run.end);
@@ -237,6 +241,16 @@ impl Table {
         }
         self.len += 1;
         Ok(())
+    }
+
+    /// Inserts an entry of a quotient without a run, whose own slot is empty.
+    #[inline(always)]
+    fn fill_own_slot(&mut self, quotient: usize, entry: u64) {
+        let mut blocks = self.blocks_mut();
+        blocks.flip_occupied(quotient);
+        blocks.flip_run_end(quotient);
+        blocks.set_entry(quotient, entry);
+        self.len += 1;
     }
 
     /// Removes one entry of a quotient. Returns whether there was one.
