@@ -2,9 +2,9 @@
 #![cfg(feature = "std")]
 
 mod api;
-mod bodies;
 mod format;
 mod laws;
+mod mutations;
 #[cfg(feature = "serde")]
 mod serde;
 mod statistics;
