@@ -20,7 +20,7 @@ fn alpha() -> f64 {
 #[test]
 fn rates_are_the_exact_ones_and_growth_keeps_them() {
     const FILTERS: u32 = 60;
-    const QUERIES: u32 = 20_000;
+    const QUERIES: u32 = 10_000;
     for (seed, (bits, load)) in (1..).zip([(5, 0.1), (5, 0.5), (5, 0.95), (8, 0.9), (10, 0.95)]) {
         let mut hashes = keys::random(seed);
         let mut rates = vec![vec![]; 5];
