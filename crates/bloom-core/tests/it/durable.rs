@@ -55,7 +55,8 @@ fn filter(seed: u64) -> BloomFilter {
 
 fn child(test: &str, folder: &Path) -> Command {
     let mut command = Command::new(env::current_exe().unwrap());
-    command.args(["--exact", test, "--ignored"]).env(FOLDER, folder);
+    let test = format!("durable::{test}");
+    command.args(["--exact", &test, "--ignored"]).env(FOLDER, folder);
     command.stdout(Stdio::null()).stderr(Stdio::null());
     command
 }
