@@ -147,7 +147,11 @@ fn built(choices: &mut Choices<'_>) -> RibbonFilter {
         0 => 2_049 + 7 * choices.below(100),
         _ => choices.below(200),
     };
-    let steps = 1 + u32::from(choices.byte()) * 17;
+    // Eight columns have a path of their own if there are several layers.
+    let steps = match choices.below(4) {
+        0 => 2_048,
+        _ => 1 + u32::from(choices.byte()) * 17,
+    };
     let builder = RibbonFilter::builder().seed(choices.byte().into());
     builder.columns(f64::from(steps) / 256.0).build(0..keys as u64).unwrap()
 }
