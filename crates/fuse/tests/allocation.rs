@@ -9,6 +9,7 @@ use fuse::{
     RibbonFilter, RibbonFilterView, UpdatableMap, UpdatableMapView,
 };
 use pds_core::bytes::Portable;
+use pds_params::fuse::FuseShape;
 use pds_testkit::allocation::{CONSTANT, PeakAlloc, peak_of};
 use pds_testkit::{envelope, keys, portable};
 
@@ -29,6 +30,13 @@ macro_rules! refuse {
 fn claim(structure: &impl Portable, keys: u64) -> Vec<u8> {
     let bytes = pds_core::bytes::ByteOptions::new().with_key().to_bytes(structure);
     envelope::claiming(&bytes, keys, keys)
+}
+
+/// Returns the length of a payload with cells of these widths, in a table and for the values of a map.
+fn bytes_of_graph(keys: u64, width: u64, value_bits: u64) -> u64 {
+    let Ok(shape) = FuseShape::new(keys, 0) else { return keys };
+    let table = ((shape.slots_per_shard() * width).div_ceil(64) + 1) * shape.shards();
+    8 * (table + (shape.num_slots() * value_bits).div_ceil(64))
 }
 
 /// Returns by how many bytes per key the peak of a build exceeds the size of its result.
@@ -82,7 +90,11 @@ fn claims_allocate_nothing() {
     let updatable = UpdatableMap::new([(1, 1)], 8).unwrap();
     for keys in [1 << 16, 1 << 24, 1 << 32, 1 << 60] {
         let claims = [claim(&filter, keys), claim(&map, keys), claim(&exact, keys)];
-        let of_graphs = [claim(&fuse, keys), claim(&updatable, keys)];
+        // These have a length that follows from the number of keys: the claim agrees with itself.
+        let of_graphs = [
+            envelope::claiming(&fuse.to_bytes(), keys, bytes_of_graph(keys, 7, 0)),
+            envelope::claiming(&updatable.to_bytes(), keys, bytes_of_graph(keys, 10, 1)),
+        ];
         let ((), peak) = peak_of(&ALLOCATOR, || {
             refuse!(RibbonFilter, RibbonFilterView<&[u8]>, claims[0].as_slice());
             refuse!(RetrievalMap, RetrievalMapView<&[u8]>, claims[1].as_slice());
