@@ -28,6 +28,7 @@ impl<'a, W: WordSource> Reader<'a, W> {
     }
 
     /// Returns the next quotient that has a run.
+    #[inline(always)]
     fn next_quotient(&mut self) -> Option<usize> {
         while self.occupied == 0 {
             self.block += 1;
@@ -55,7 +56,7 @@ impl<'a, W: WordSource> Reader<'a, W> {
 impl<W: WordSource> Iterator for Reader<'_, W> {
     type Item = (usize, u64);
 
-    #[inline]
+    #[inline(always)]
     fn next(&mut self) -> Option<(usize, u64)> {
         let quotient = match self.quotient {
             Some(quotient) => quotient,
@@ -76,6 +77,7 @@ impl<W: WordSource> Iterator for Reader<'_, W> {
 /// Writer of a table whose entries come in ascending order.
 pub(crate) struct Writer {
     table: Table,
+    width: usize,
     /// The quotient of the last entry.
     quotient: usize,
     /// The slot after the last entry.
@@ -96,14 +98,15 @@ impl Writer {
         let layout = table.layout();
         let [occupied, ends, entries] = [layout.occupied(0), layout.run_ends(0), layout.word(0).0]
             .map(|byte| Pending { byte, bits: 0 });
-        Ok(Self { table, quotient: 0, slot: 0, len: 0, occupied, ends, entries })
+        let width = width as usize;
+        Ok(Self { table, width, quotient: 0, slot: 0, len: 0, occupied, ends, entries })
     }
 
     /// Appends an entry. Its quotient is at least that of the entry before.
     ///
     /// # Errors
     /// [`AllocError`] if slots are added at the end and the allocator refuses the memory.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push(&mut self, quotient: usize, entry: u64) -> Result<(), AllocError> {
         debug_assert!(self.quotient <= quotient);
         let is_new = quotient > self.quotient || self.slot == 0;
@@ -124,10 +127,9 @@ impl Writer {
     fn put_entry(&mut self, slot: usize, entry: u64) {
         let (byte, bit) = self.table.layout().word(slot);
         self.entries.add(&mut self.table, byte, entry << bit);
-        let rest = entry >> 1 >> (63 - bit);
         // The entries of a block are whole words, so the rest is in the same block.
-        if rest != 0 {
-            self.entries.add(&mut self.table, byte + 8, rest);
+        if bit + self.width > 64 {
+            self.entries.add(&mut self.table, byte + 8, entry >> (64 - bit));
         }
     }
 

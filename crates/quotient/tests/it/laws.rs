@@ -314,3 +314,55 @@ fn growth_by_itself_follows_the_plan() {
     filter.insert(&0u64).unwrap();
     assert!((0..20_000u64).all(|key| filter.contains(&key)));
 }
+
+/// A history of many operations against the number of copies of each key, with a check of the whole now and then.
+fn long_history(slots: u64, keys: usize, operations: u64) {
+    let mut random = pds_testkit::keys::random(slots);
+    let mut filter = shaped(slots, 40);
+    let mut copies = vec![0u32; keys];
+    for step in 0..operations {
+        let word = random.next().unwrap();
+        let key = usize::try_from(word % keys as u64).unwrap();
+        // By turns the filter gets fuller and emptier.
+        let inserts = if (step / (4 * slots)).is_multiple_of(2) { 5 } else { 3 };
+        if (word >> 40) % 8 < inserts {
+            let took = filter.insert_hash(finalize(key as u64)).is_ok();
+            copies[key] += u32::from(took);
+        } else {
+            let removed = filter.remove_hash(finalize(key as u64));
+            assert_eq!(removed, copies[key] > 0);
+            copies[key] -= u32::from(removed);
+        }
+        assert_eq!(filter.contains_hash(finalize(key as u64)), copies[key] > 0);
+        if step % (16 * slots) == 0 {
+            assert_eq!(filter.len(), copies.iter().map(|&count| u64::from(count)).sum::<u64>());
+            assert!(
+                copies
+                    .iter()
+                    .zip(0..)
+                    .all(|(&count, key)| filter.count_hash(finalize(key)) == u64::from(count))
+            );
+            assert_eq!(QuotientFilter::from_bytes(&filter.to_bytes()).as_ref(), Ok(&filter));
+        }
+    }
+    for (key, &count) in (0..).zip(&copies) {
+        (0..count).for_each(|_| assert!(filter.remove_hash(finalize(key))));
+    }
+    assert_eq!(filter.to_bytes(), shaped(slots, 40).to_bytes());
+}
+
+// With 40 bits per remainder, no two of these keys have one fingerprint.
+#[test]
+fn no_key_is_lost_in_a_long_history() {
+    long_history(1_000, 1_500, 200_000);
+    long_history(10_007, 14_000, 200_000);
+}
+
+/// Takes minutes: `cargo test --release -p quotient --test it -- --ignored hundred`.
+#[test]
+#[ignore = "takes minutes"]
+fn no_key_is_lost_in_a_hundred_million_operations() {
+    long_history(1_000, 1_500, 30_000_000);
+    long_history(100_003, 140_000, 40_000_000);
+    long_history(1_000_000, 1_400_000, 30_000_000);
+}
