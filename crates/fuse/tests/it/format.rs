@@ -155,6 +155,50 @@ fn case_17_numbers_of_exact_filters_that_lie_are_refused() {
     assert_eq!(fault(10, 1 << 30), ("keys of the second exact list", 152));
 }
 
+/// Reads bytes as a filter and as a view, which refuse them alike. Returns at which offset.
+macro_rules! refused_at {
+    ($structure:ty, $view:ty, $bytes:expr) => {{
+        let bytes = $bytes;
+        let read = <$structure>::from_bytes(&bytes).unwrap_err();
+        let view = <$view>::open(&bytes).and_then(|view| view.verify());
+        assert_eq!(view, Err(read.clone()));
+        read.offset().unwrap()
+    }};
+}
+
+#[test]
+fn case_17_a_fault_of_the_second_stage_is_found_where_it_is() {
+    let bytes = ExactFilter::new(0..3_000u32, 3_000..60_000).unwrap().to_bytes();
+    let header = Header::peek(&bytes).unwrap();
+    let [at, len] = [header.payload_offset(), header.payload_bytes].map(|x| x as usize);
+    let layers = header.shape.as_slice()[9] as usize;
+    assert!(layers > 0);
+    // The last words are the numbers of bumped keys. Before them is the end of the thresholds.
+    for (from_end, bit) in [(1, 60), (layers + 1, 63)] {
+        let word = len - 8 * from_end;
+        let mut payload = bytes[at..at + len].to_vec();
+        payload[word + bit / 8] ^= 1 << (bit % 8);
+        let changed = with_payload(&bytes, &payload);
+        let offset = refused_at!(ExactFilter, ExactFilterView<_>, changed);
+        assert_eq!(offset, (at + word) as u64, "bit {bit}");
+    }
+}
+
+#[test]
+fn case_17_a_part_of_a_word_is_refused() {
+    let longer = |bytes: &[u8]| {
+        let header = Header::peek(bytes).unwrap();
+        let [at, len] = [header.payload_offset(), header.payload_bytes].map(|x| x as usize);
+        (with_payload(bytes, &[&bytes[at..at + len], &[0; 4]].concat()), (at + len) as u64)
+    };
+    let (bytes, end) = longer(&shaped(3_000, 8.0).to_bytes());
+    assert_eq!(refused_at!(RibbonFilter, RibbonFilterView<_>, bytes), end);
+    let (bytes, end) = longer(&remainders(3_000, 5).to_bytes());
+    assert_eq!(refused_at!(RetrievalMap, RetrievalMapView<_>, bytes), end);
+    let (bytes, end) = longer(&ExactFilter::new(0..3_000u32, 3_000..9_000).unwrap().to_bytes());
+    assert_eq!(refused_at!(ExactFilter, ExactFilterView<_>, bytes), end);
+}
+
 #[test]
 fn a_header_tells_the_shape() {
     let header = Header::peek(&shaped(100, 8.0).to_bytes()).unwrap();
