@@ -3,6 +3,7 @@
 //! `BLESS=1 cargo test -p fuse --test it format` writes the golden files anew: a new format version.
 #![cfg(feature = "std")]
 
+use core::ops::Range;
 use pds_core::internal::DecodeFault;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -166,30 +167,36 @@ macro_rules! refused_at {
     }};
 }
 
+/// Returns where the payload of an envelope begins and ends.
+fn payload_of(bytes: &[u8]) -> Range<usize> {
+    let start = usize::try_from(Header::peek(bytes).unwrap().payload_offset()).unwrap();
+    // A checksum follows.
+    start..bytes.len() - 8
+}
+
 #[test]
 fn case_17_a_fault_of_the_second_stage_is_found_where_it_is() {
     let bytes = ExactFilter::new(0..3_000u32, 3_000..60_000).unwrap().to_bytes();
-    let header = Header::peek(&bytes).unwrap();
-    let [at, len] = [header.payload_offset(), header.payload_bytes].map(|x| x as usize);
-    let layers = header.shape.as_slice()[9] as usize;
+    let payload = payload_of(&bytes);
+    let layers = usize::try_from(Header::peek(&bytes).unwrap().shape.as_slice()[9]).unwrap();
     assert!(layers > 0);
     // The last words are the numbers of bumped keys. Before them is the end of the thresholds.
     for (from_end, bit) in [(1, 60), (layers + 1, 63)] {
-        let word = len - 8 * from_end;
-        let mut payload = bytes[at..at + len].to_vec();
-        payload[word + bit / 8] ^= 1 << (bit % 8);
-        let changed = with_payload(&bytes, &payload);
+        let word = payload.end - 8 * from_end;
+        let mut changed = bytes.clone();
+        changed[word + bit / 8] ^= 1 << (bit % 8);
+        let changed = with_payload(&bytes, &changed[payload.clone()]);
         let offset = refused_at!(ExactFilter, ExactFilterView<_>, changed);
-        assert_eq!(offset, (at + word) as u64, "bit {bit}");
+        assert_eq!(offset, word as u64, "bit {bit}");
     }
 }
 
 #[test]
 fn case_17_a_part_of_a_word_is_refused() {
     let longer = |bytes: &[u8]| {
-        let header = Header::peek(bytes).unwrap();
-        let [at, len] = [header.payload_offset(), header.payload_bytes].map(|x| x as usize);
-        (with_payload(bytes, &[&bytes[at..at + len], &[0; 4]].concat()), (at + len) as u64)
+        let payload = payload_of(bytes);
+        let end = payload.end as u64;
+        (with_payload(bytes, &[&bytes[payload], &[0; 4]].concat()), end)
     };
     let (bytes, end) = longer(&shaped(3_000, 8.0).to_bytes());
     assert_eq!(refused_at!(RibbonFilter, RibbonFilterView<_>, bytes), end);
