@@ -252,7 +252,7 @@ mod tests {
             ("--items 1e6 --rate 1% --fast", "Recommended: blocked Bloom filter"),
             ("--items 1e6 --rate 1% --static", "Recommended: ribbon filter"),
             ("--items 1e6 --rate 1% --static", "let filter = pds::RibbonFilter::new(keys, 0.01)?;"),
-            ("--items 1e6 --rate 1% --remove", "Recommended: cuckoo filter"),
+            ("--items 1e6 --rate 1% --remove", "Recommended: quotient filter"),
             ("--items 1e6 --rate 1% --remove --grow", "Recommended: hash set"),
             ("--items 1e6 --rate 1% --count --grow", "No single structure"),
             ("--items 1e6 --rate 1%", "43.5 %"),

@@ -32,12 +32,6 @@ pub const BLOCK_SLOTS: u64 = 64;
 #[doc(hidden)]
 pub const SLOT_GROUP: u64 = 8;
 
-/// Slots behind the last quotient that suffice at the greatest load, except at most once in a million fills.
-// The number of keys that wait for a slot at the end of the array is that of a queue with Poisson arrivals and service
-// in unit time. It exceeds k with a probability of at most exp(-2 (1 - load) k).
-#[doc(hidden)]
-pub const OVERFLOW_SLOTS: u64 = 138;
-
 /// Returns the greatest number of items in this many slots: 95 % of them.
 ///
 /// # Examples

@@ -25,6 +25,7 @@ pub mod compare;
     feature = "fuse",
     feature = "heavy-hitters",
     feature = "hll",
+    feature = "quotient",
     feature = "window"
 ))]
 mod documents;
@@ -37,7 +38,8 @@ mod documents;
         feature = "counting",
         feature = "cuckoo",
         feature = "fuse",
-        feature = "hll"
+        feature = "hll",
+        feature = "quotient"
     )),
     allow(unused, reason = "what only structures use whose features are off")
 )]
@@ -51,7 +53,8 @@ mod dynamic;
         feature = "counting",
         feature = "cuckoo",
         feature = "fuse",
-        feature = "hll"
+        feature = "hll",
+        feature = "quotient"
     )),
     allow(unused, reason = "what only structures use whose features are off")
 )]
@@ -80,6 +83,8 @@ pub use hll;
 pub use pds_core::bytes;
 pub use pds_core::{error, hash, traits};
 pub use pds_params as params;
+#[cfg(feature = "quotient")]
+pub use quotient;
 
 #[cfg(all(feature = "blocked", feature = "alloc", target_has_atomic = "64"))]
 pub use bloom_blocked::AtomicBlockedBloomFilter;
@@ -112,4 +117,6 @@ pub use hll::AtomicHyperLogLog;
 #[cfg(all(feature = "hll", feature = "alloc"))]
 pub use hll::{HyperLogLog, UltraLogLog};
 pub use pds_params::Estimate;
+#[cfg(all(feature = "quotient", feature = "alloc"))]
+pub use quotient::QuotientFilter;
 pub use typed::Typed;

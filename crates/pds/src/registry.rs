@@ -14,6 +14,7 @@ mod exact;
 mod fuse;
 mod heavy_hitters;
 mod hll;
+mod quotient;
 mod window;
 
 use core::fmt;
@@ -118,6 +119,7 @@ registry! {
     blocked::BLOCKED_BLOOM => "blocked" filter: crate::BlockedBloomFilter<S>;
     blocked::SPLIT_BLOCK_BLOOM;
     cuckoo::CUCKOO => "cuckoo" filter: crate::CuckooFilter<S>;
+    quotient::QUOTIENT => "quotient" filter: crate::QuotientFilter<S>;
     counting::COUNTING_BLOOM => "counting" filter: crate::CountingBloomFilter<S>, counting::Wide<S>;
     counting::BLOCKED_COUNTING_BLOOM => "counting" filter: crate::BlockedCountingBloomFilter<S>;
     fuse::RIBBON => "fuse" filter: crate::RibbonFilter<S>;

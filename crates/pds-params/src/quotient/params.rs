@@ -1,8 +1,8 @@
 //! Validated shapes of quotient filters, and plans of growth.
 
 use super::{
-    MAX_REMAINDER_BITS, MAX_SLOTS, OVERFLOW_SLOTS, capacity, least_slots, mean_overflow,
-    most_slots, rate_exact, size_in_bytes,
+    MAX_REMAINDER_BITS, MAX_SLOTS, capacity, least_slots, mean_overflow, most_slots, rate_exact,
+    size_in_bytes,
 };
 use crate::ParamError;
 use crate::bloom::MAX_BITS;
@@ -132,8 +132,8 @@ impl QuotientParams {
 
     /// Computes the filter with the lowest mean rate for `items` distinct keys in at most `bytes` bytes.
     ///
-    /// The filter has no design. Runs of keys that overflow the last slot have room in `bytes`, except at most once in a
-    /// million fills.
+    /// The filter has no design. `bytes` is for the slots; runs of keys that overflow the last one take more, as
+    /// [`size_in_bytes`](Self::size_in_bytes) says.
     ///
     /// # Errors
     /// If there are no items, or if `bytes` is too small for them.
@@ -149,11 +149,10 @@ impl QuotientParams {
     /// ```
     pub fn for_memory(bytes: u64, items: u64) -> Result<Self, ParamError> {
         check_items(items)?;
-        let overflow = items.min(OVERFLOW_SLOTS);
-        let least = size_in_bytes(least_slots(items).saturating_add(overflow).min(MAX_SLOTS), 1);
+        let least = size_in_bytes(least_slots(items).min(MAX_SLOTS), 1);
         check_range("bytes", bytes, least, MAX_BITS / 8)?;
         let of_width = |width| {
-            let slots = most_slots(bytes, width).saturating_sub(overflow).min(MAX_SLOTS);
+            let slots = most_slots(bytes, width).min(MAX_SLOTS);
             let params = Self::from_slots_and_remainder_bits(slots, width).ok()?;
             (params.capacity() >= items).then_some(params)
         };
@@ -243,8 +242,7 @@ impl QuotientParams {
 
     /// Returns the size of the slots in bytes: one byte per 64 slots, and the remainder and two bits per slot.
     ///
-    /// Runs of keys that overflow the last slot take more: nine slots on average at capacity, and more than 138 at most
-    /// once in a million fills. In memory the last 64 slots have the room of all of them.
+    /// Runs of keys that overflow the last slot take more: nine slots on average at capacity. In memory the last 64 slots have the room of all of them.
     #[must_use]
     pub const fn size_in_bytes(&self) -> u64 {
         size_in_bytes(self.num_slots, self.remainder_bits)

@@ -7,8 +7,7 @@
 use crate::tables::table;
 use pds_params::internal::ParamFault;
 use pds_params::quotient::{
-    MAX_REMAINDER_BITS, MAX_SLOTS, OVERFLOW_SLOTS, capacity, least_slots, rate_by_load, rate_exact,
-    size_in_bytes,
+    MAX_REMAINDER_BITS, MAX_SLOTS, capacity, least_slots, rate_by_load, rate_exact, size_in_bytes,
 };
 use pds_params::{ParamError, QuotientParams};
 use quickcheck::quickcheck;
@@ -186,8 +185,7 @@ quickcheck! {
 
     fn memory_is_used_up_and_not_exceeded(bytes: u32, items: u16) -> bool {
         let (bytes, items) = (u64::from(bytes) + 8, u64::from(items) + 1);
-        let overflow = items.min(OVERFLOW_SLOTS);
-        let fits = |slots: u64, bits| size_in_bytes(slots + overflow, bits) <= bytes;
+        let fits = |slots: u64, bits| size_in_bytes(slots, bits) <= bytes;
         match QuotientParams::for_memory(bytes, items) {
             Err(_) => !fits(least_slots(items), 1),
             Ok(params) => {

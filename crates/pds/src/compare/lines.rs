@@ -46,6 +46,20 @@ impl LinesRead {
         Self { present: both, absent: both }
     }
 
+    /// Returns the lines for a block of 17 bytes and 64 slots of `slot_bits` bits: its head, and a slot of the block. An
+    /// absent key whose quotient has no run is decided by nine bytes of the head. `has_run` is the share of the quotients
+    /// that have one. That slots may lie in a later block is not counted.
+    pub(crate) fn of_runs(slot_bits: u32, has_run: f64, bytes: u64) -> Self {
+        let lines = bytes.div_ceil(LINE_BYTES) as f64;
+        // A byte that follows n - 1 others in a row starts another line in one of 64 / n cases.
+        let another = |bytes: f64| (bytes / LINE_BYTES as f64).min(1.0);
+        let slots = (0..64).map(|slot| another(1.0 + f64::from(slot * slot_bits / 8)));
+        let run = 1.0 + another(16.0) + slots.sum::<f64>() / 64.0;
+        let no_run = 1.0 + another(8.0);
+        let absent = has_run * run + (1.0 - has_run) * no_run;
+        Self { present: run.min(lines), absent: absent.min(lines) }
+    }
+
     /// Returns the lines for `cells` cells at independent places in `bytes` bytes. Cells across the end of a line are not
     /// counted twice.
     pub(crate) fn of_cells(cells: u32, bytes: u64) -> Self {
@@ -112,6 +126,27 @@ mod tests {
         assert_eq!((one.present, one.absent), (1.125, 1.125));
         let sixteen = LinesRead::of_windows(16, many);
         assert!(sixteen.present == 4.0 && (2.0..2.01).contains(&sixteen.absent));
+    }
+
+    /// Lays blocks side by side, and counts the lines of the head and of one slot.
+    #[test]
+    fn blocks_of_runs_are_counted() {
+        for width in [1, 7, 14, 56] {
+            let line = |byte: u32| byte / 64;
+            let mut all = 0;
+            for (block, slot) in (0..64).flat_map(|block| (0..64).map(move |slot| (block, slot))) {
+                let start = block * (17 + 8 * width);
+                let mut lines =
+                    [line(start), line(start + 16), line(start + 17 + slot * width / 8)];
+                lines.sort_unstable();
+                all += 1 + lines.windows(2).filter(|pair| pair[0] != pair[1]).count();
+            }
+            let lines = LinesRead::of_runs(width, 0.6, 1 << 40);
+            assert!((lines.present - all as f64 / 4096.0).abs() < 1e-12, "{width}");
+            let absent = 0.6 * lines.present + 0.4 * 1.125;
+            assert!((lines.absent - absent).abs() < 1e-12, "{width}");
+        }
+        assert_eq!(LinesRead::of_runs(7, 0.6, 64), LinesRead::ONE);
     }
 
     /// Lays buckets of four fingerprints side by side and counts those that have a bit in two lines.

@@ -67,9 +67,9 @@ pub struct Recommendation {
 /// let mut needs = Needs::new(1_000_000, 0.01);
 /// needs.abilities.remove = Ability::Yes;
 /// let recommendation = recommend(&needs)?.unwrap();
-/// assert_eq!(recommendation.choice().structure(), &registry::CUCKOO);
+/// assert_eq!(recommendation.choice().structure(), &registry::QUOTIENT);
 /// let text = recommendation.to_string();
-/// assert!(text.contains("let mut filter = pds::CuckooFilter::new(1_000_000, 0.01)?;"));
+/// assert!(text.contains("let mut filter = pds::QuotientFilter::new(1_000_000, 0.01)?;"));
 /// assert!(text.contains("standard Bloom filter (BloomFilter): cannot remove keys"));
 /// # Ok::<(), pds::error::ParamError>(())
 /// ```

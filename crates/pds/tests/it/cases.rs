@@ -8,7 +8,8 @@
     feature = "cuckoo",
     feature = "fuse",
     feature = "heavy-hitters",
-    feature = "hll"
+    feature = "hll",
+    feature = "quotient"
 ))]
 
 use std::fs;

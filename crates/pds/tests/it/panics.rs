@@ -6,7 +6,8 @@
     feature = "cms",
     feature = "counting",
     feature = "cuckoo",
-    feature = "fuse"
+    feature = "fuse",
+    feature = "quotient"
 ))]
 
 use std::panic::{self, catch_unwind};
@@ -15,7 +16,8 @@ use std::sync::Mutex;
 use pds::cms::{Count, SignedCount};
 use pds::{
     BlockedBloomFilter, BloomFilter, CountMinSketch, CountSketch, CountingBloomFilter,
-    CuckooFilter, ExactFilter, FuseFilter, RetrievalMap, RibbonFilter, UpdatableMap,
+    CuckooFilter, ExactFilter, FuseFilter, QuotientFilter, RetrievalMap, RibbonFilter,
+    UpdatableMap,
 };
 
 /// The file of the last panic. The only test here sets the hook, which is one for the whole process.
@@ -46,7 +48,7 @@ fn slices_of_unequal_lengths_are_the_callers_fault() {
             blames_the_caller(|| filter.contains_hash_batch(&[1], &mut [false; 2]));
         )*};
     }
-    filters!(BlockedBloomFilter BloomFilter CountingBloomFilter CuckooFilter);
+    filters!(BlockedBloomFilter BloomFilter CountingBloomFilter CuckooFilter QuotientFilter);
     macro_rules! sets {
         ($($set:expr),*) => {$(
             let set = $set.unwrap();

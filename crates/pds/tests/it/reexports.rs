@@ -61,6 +61,16 @@ mod structures {
         assert!(pds::cuckoo::CuckooFilterView::open(&bytes).is_ok_and(|view| view.is_empty()));
     }
 
+    #[cfg(feature = "quotient")]
+    #[test]
+    fn quotient_filter() {
+        let mut filter = QuotientFilter::new(1_000, 0.001).expect("sound parameters");
+        assert_eq!(filter.insert("here"), Ok(()));
+        assert!(Remove::remove(&mut filter, "here") && !filter.contains("here"));
+        let bytes = filter.to_bytes();
+        assert!(pds::quotient::QuotientFilterView::open(&bytes).is_ok_and(|view| view.is_empty()));
+    }
+
     #[cfg(feature = "counting")]
     #[test]
     fn counting_filters() {

@@ -8,7 +8,8 @@
     feature = "cuckoo",
     feature = "fuse",
     feature = "heavy-hitters",
-    feature = "hll"
+    feature = "hll",
+    feature = "quotient"
 ))]
 
 use core::error::Error;
@@ -19,9 +20,9 @@ use pds::compare::{
     SketchRecommendation, recommend, recommend_counts, recommend_distinct,
 };
 use pds::hash::DefaultHashBuilder;
-use pds::params::{CountMinParams, CuckooParams};
+use pds::params::{CountMinParams, QuotientParams};
 use pds::registry::{self, Structure};
-use pds::{CountMinSketch, CountSketch, CuckooFilter, HeavyHitters, HyperLogLog, UltraLogLog};
+use pds::{CountMinSketch, CountSketch, HeavyHitters, HyperLogLog, QuotientFilter, UltraLogLog};
 
 /// Compares a built expression with the printed expression and its stated size.
 macro_rules! built {
@@ -36,13 +37,15 @@ macro_rules! built {
 #[test]
 fn filters_take_what_the_calculator_says() -> Result<(), Box<dyn Error>> {
     use pds::registry::{
-        BLOCKED_BLOOM, BLOCKED_COUNTING_BLOOM, BLOOM, COUNTING_BLOOM, CUCKOO, SPLIT_BLOCK_BLOOM,
+        BLOCKED_BLOOM, BLOCKED_COUNTING_BLOOM, BLOOM, COUNTING_BLOOM, CUCKOO, QUOTIENT,
+        SPLIT_BLOCK_BLOOM,
     };
     let promised = |structure| Candidate::new(structure, 12_345, 0.001);
     built!(promised(&BLOOM)?, pds::BloomFilter::new(12_345, 0.001)?);
     built!(promised(&BLOCKED_BLOOM)?, pds::BlockedBloomFilter::new(12_345, 0.001)?);
     built!(promised(&SPLIT_BLOCK_BLOOM)?, pds::SplitBlockBloomFilter::with_blocks(815)?);
     built!(promised(&CUCKOO)?, pds::CuckooFilter::new(12_345, 0.001)?);
+    built!(promised(&QUOTIENT)?, pds::QuotientFilter::new(12_345, 0.001)?);
     built!(promised(&COUNTING_BLOOM)?, pds::CountingBloomFilter::new(12_345, 0.001)?);
     built!(
         promised(&BLOCKED_COUNTING_BLOOM)?,
@@ -62,6 +65,10 @@ fn filters_take_what_the_calculator_says() -> Result<(), Box<dyn Error>> {
     built!(
         in_memory(&CUCKOO)?,
         pds::CuckooFilter::builder().buckets(133_333).fingerprint_bits(15).build()?
+    );
+    built!(
+        in_memory(&QUOTIENT)?,
+        pds::QuotientFilter::builder().slots(528_920).remainder_bits(13).build()?
     );
     built!(
         in_memory(&COUNTING_BLOOM)?,
@@ -181,9 +188,9 @@ fn what_is_recommended_can_do_what_is_needed() {
     let mut needs = Needs::new(10_000, 0.01);
     needs.abilities.remove = Ability::Yes;
     let choice = recommend(&needs).unwrap().unwrap().choice().clone();
-    assert_eq!(choice.structure(), &registry::CUCKOO);
-    let params = *choice.params::<CuckooParams>().expect("those of a cuckoo filter");
-    let mut filter = CuckooFilter::from_params(params, DefaultHashBuilder::default()).unwrap();
+    assert_eq!(choice.structure(), &registry::QUOTIENT);
+    let params = *choice.params::<QuotientParams>().expect("those of a quotient filter");
+    let mut filter = QuotientFilter::from_params(params, DefaultHashBuilder::default()).unwrap();
     filter.insert("here").unwrap();
     assert!(filter.remove("here") && !filter.contains("here"));
 }

@@ -8,12 +8,14 @@
     feature = "cuckoo",
     feature = "fuse",
     feature = "heavy-hitters",
-    feature = "hll"
+    feature = "hll",
+    feature = "quotient"
 ))]
 
 use core::fmt::Debug;
 use core::hash::{Hash, Hasher};
 
+use pds::QuotientFilter;
 use pds::blocked::BlockedBloomFilterView;
 use pds::bloom::BloomFilterView;
 use pds::cms::{CountMinSketchView, CountSketchView};
@@ -21,6 +23,7 @@ use pds::counting::{BlockedCountingBloomFilterView, CountingBloomFilterView};
 use pds::cuckoo::CuckooFilterView;
 use pds::hash::*;
 use pds::hll::{HyperLogLogView, UltraLogLogView};
+use pds::quotient::QuotientFilterView;
 use pds::traits::*;
 use pds::*;
 
@@ -133,6 +136,7 @@ fn membership() {
         BLOCKED_COUNTING_BLOOM
     );
     filter!(CuckooFilter, CuckooFilterView::open, CUCKOO);
+    filter!(QuotientFilter, QuotientFilterView::open, QUOTIENT);
     joins(AtomicBloomFilter::from(sized(BloomFilter::new)), sized(BloomFilter::new).into());
     let shared = || AtomicBlockedBloomFilter::from(sized(BlockedBloomFilter::new));
     joins(shared(), shared());
@@ -145,6 +149,7 @@ fn removal() {
     forgets(sized(CountingBloomFilter::new));
     forgets(sized(BlockedCountingBloomFilter::new));
     forgets(sized(CuckooFilter::new));
+    forgets(sized(QuotientFilter::new));
 }
 
 #[test]

@@ -1,0 +1,80 @@
+//! The quotient filter.
+
+use alloc::format;
+use alloc::string::String;
+
+use super::Structure;
+use crate::bytes::Kind;
+use crate::compare::{Abilities, Ability, Design, LinesRead, MembershipSizing, Promise, literal};
+use crate::params::quotient::rate_exact;
+use crate::params::{ParamError, QuotientParams};
+
+/// The quotient filter: sorted fingerprints. It supports removal, merges and grows, and can be full.
+pub static QUOTIENT: Structure = Structure {
+    name: "quotient filter",
+    type_name: "QuotientFilter",
+    crate_name: "quotient",
+    feature: Some("quotient"),
+    kind: Some(Kind::QUOTIENT),
+    caution: "It refuses keys when it is full, and grows by itself only as far as it was built for; \
+              filters are merged if both fit, and if their numbers of slots are doublings of one another; \
+              never remove a key that was not inserted.",
+    membership: Some(MembershipSizing::of::<QuotientParams>(Abilities {
+        insert: Ability::Yes,
+        remove: Ability::Yes,
+        merge: Ability::Limited,
+        // Copies take a slot each, so that the size of distinct keys says little.
+        count: Ability::No,
+        grow: Ability::Limited,
+    })),
+    ..Structure::NONE
+};
+
+impl Design for QuotientParams {
+    fn for_promise(Promise { items, rate }: Promise) -> Result<Self, ParamError> {
+        Self::new(items, rate)
+    }
+
+    fn for_memory(bytes: u64, items: u64) -> Result<Self, ParamError> {
+        Self::for_memory(bytes, items)
+    }
+
+    fn size_in_bytes(&self) -> u64 {
+        self.size_in_bytes()
+    }
+
+    fn rate_at(&self, items: u64) -> Option<f64> {
+        (items <= self.capacity()).then(|| self.rate_at(items))
+    }
+
+    fn lines_read(&self, items: u64) -> LinesRead {
+        let has_run = rate_exact(self.num_slots(), items, 0);
+        LinesRead::of_runs(self.remainder_bits(), has_run, self.size_in_bytes())
+    }
+
+    fn constructor(&self, _: u64) -> String {
+        let (slots, bits) = (literal(self.num_slots()), self.remainder_bits());
+        format!("builder().slots({slots}).remainder_bits({bits}).build()?")
+    }
+}
+
+#[cfg(feature = "quotient")]
+mod dynamic {
+    use super::QuotientParams;
+    use crate::dynamic::filter_kind;
+    use crate::{Estimate, QuotientFilter};
+
+    filter_kind! {
+        QuotientFilter of QuotientParams, QUOTIENT,
+        {
+        fn approx_len(&self) -> Option<Estimate> {
+            Some(Estimate { value: self.len() as f64, standard_error: 0.0 })
+        }
+        }
+        {
+        fn try_remove(&mut self, hash: u64) -> Option<bool> {
+            Some(self.remove_hash(hash))
+        }
+        }
+    }
+}
