@@ -94,7 +94,8 @@ const MOST_RATE: f64 = 0.99;
 fn least_memory(items: u64) -> Option<(u64, &'static Structure)> {
     let least = |structure| {
         let candidate = Candidate::new(structure, items, MOST_RATE).ok()?;
-        Some((candidate.size_in_bytes(), structure))
+        // A comparison takes no less than a word.
+        Some((candidate.size_in_bytes().max(8), structure))
     };
     filters().filter_map(least).min_by_key(|&(size, _)| size)
 }
