@@ -21,6 +21,7 @@ mod removal;
 pub mod report;
 pub mod static_filters;
 pub mod suite;
+pub mod window;
 
 use suite::Suite;
 
@@ -41,6 +42,7 @@ pub const SUITES: &[&Suite] = &[
     &cuckoo::LARGE,
     &static_filters::FUSE,
     &static_filters::RIBBON,
+    &window::SUITE,
     &frequency::SUITE,
     &cardinality::SUITE,
     &hashing::SUITE,

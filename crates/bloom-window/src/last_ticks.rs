@@ -79,9 +79,17 @@ pub struct LastTicks {
     params: TimedParams,
     /// The time of the last [`advance`](AgingBloomFilter::advance).
     now: u64,
+    /// The last tick of its generation. It follows from the time, and saves divisions.
+    last: u64,
 }
 
 impl LastTicks {
+    const fn at(params: TimedParams, now: u64) -> Self {
+        let ticks = params.generation_ticks();
+        let last = (now - now % ticks).saturating_add(ticks - 1);
+        Self { params, now, last }
+    }
+
     /// Returns the number of the generation of a time.
     const fn generation(&self, time: u64) -> u64 {
         time / self.params.generation_ticks()
@@ -112,7 +120,7 @@ impl Age for LastTicks {
         let ticks = given.length.ok_or(missing("ticks"))?;
         let items = given.expected_items.ok_or(missing("expected_items"))?;
         let params = TimedParams::new(ticks, items, given.rate, given.slack)?;
-        Ok(Self { params, now: 0 })
+        Ok(Self::at(params, 0))
     }
 
     fn grid(&self) -> &Grid {
@@ -157,7 +165,7 @@ impl Age for LastTicks {
         let params = TimedParams::from_shape(ticks, narrow(generations), words, narrow(hashes))
             .and_then(|params| params.with_design(shape.expected_items(), shape.promised_rate()))
             .map_err(|error| numbers.error(error))?;
-        Ok(Self { params, now })
+        Ok(Self::at(params, now))
     }
 }
 
@@ -201,7 +209,7 @@ impl<S: KeyHasher> TimedBloomFilter<S> {
     /// # Errors
     /// [`AllocError`] if the allocator refuses the memory.
     pub fn from_params(params: TimedParams, hasher: S) -> Result<Self, AllocError> {
-        Self::of_age(LastTicks { params, now: 0 }, hasher)
+        Self::of_age(LastTicks::at(params, 0), hasher)
     }
 
     /// Sets the time, in ticks. Keys that are too old are forgotten.
@@ -217,17 +225,24 @@ impl<S: KeyHasher> TimedBloomFilter<S> {
         if now < self.age.now {
             return Err(ClockError { given: now, now: self.age.now });
         }
+        if now > self.age.last {
+            self.enter(now);
+        }
+        self.age.now = now;
+        Ok(())
+    }
+
+    /// Begins the generation of a later time.
+    #[cold]
+    fn enter(&mut self, now: u64) {
         if let Some(columns) = self.age.entered(now) {
             let bits = columns.fold(0, |bits, column| bits | self.columns.in_word(column));
-            if bits != 0 {
-                self.columns.clear(bits, 0..self.columns.words().len());
-            }
+            self.columns.clear(bits, 0..self.columns.words().len());
         } else {
             self.columns.clear_all();
         }
-        self.age.now = now;
+        self.age = LastTicks::at(self.age.params, now);
         self.age.place(&mut self.columns);
-        Ok(())
     }
 }
 

@@ -31,6 +31,7 @@ mod structures;
 mod subject;
 #[cfg(test)]
 mod tests;
+mod window;
 
 use clap::Args;
 use core::error::Error;

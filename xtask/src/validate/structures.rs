@@ -4,17 +4,18 @@ use super::Run;
 use super::effort::Effort;
 use super::judge::Check;
 use super::schedule::Job;
-use super::{blocked, bloom, cardinality, counting, cuckoo, frequency, fuse};
+use super::{blocked, bloom, cardinality, counting, cuckoo, frequency, fuse, window};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use pds::error::BuildError;
 
 /// Every structure, in the order of the reports.
-pub(crate) const ALL: [&Structure; 7] = [
+pub(crate) const ALL: [&Structure; 8] = [
     &bloom::STRUCTURE,
     &blocked::STRUCTURE,
     &counting::STRUCTURE,
     &cuckoo::STRUCTURE,
     &fuse::STRUCTURE,
+    &window::STRUCTURE,
     &frequency::STRUCTURE,
     &cardinality::STRUCTURE,
 ];

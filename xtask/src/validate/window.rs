@@ -1,0 +1,183 @@
+//! Window filters as subjects: no key of the window is lost, and absent keys are affirmed at the predicted rate at the worst
+//! moment.
+
+mod faults;
+
+use super::Run;
+use super::judge::{Case, Law, Measurement, real};
+use super::measure::{LOST_KEYS, Rates};
+use super::removal::case;
+use super::schedule::{Job, Progress};
+use super::structures::Structure;
+use super::subject::Interval;
+use pds::hash::DefaultHashBuilder;
+use pds::params::window::Grid;
+use pds::params::{TimedParams, WindowParams};
+use pds::{TimedBloomFilter, WindowBloomFilter};
+use pds_testkit::keys;
+use std::collections::VecDeque;
+
+/// Bloom filters that forget keys by their age.
+pub(crate) const STRUCTURE: Structure = Structure {
+    name: WINDOW,
+    title: "Window Bloom filter",
+    variants: &[(TIMED, "Timed Bloom filter")],
+    jobs,
+    faults: &faults::FAULTS,
+    sketches: &[],
+};
+
+const WINDOW: &str = "window";
+const TIMED: &str = "timed";
+
+/// Absent keys per filter.
+const ABSENT: u64 = 1_000;
+
+/// A filter of the last keys, of which one comes per tick.
+trait Aging {
+    fn insert(&mut self, hash: u64);
+
+    fn contains(&self, hash: u64) -> bool;
+
+    /// Sets the clock back, if there is one. The filter must refuse.
+    fn set_back(&mut self) {}
+}
+
+impl Aging for WindowBloomFilter {
+    fn insert(&mut self, hash: u64) {
+        self.insert_hash(hash);
+    }
+
+    fn contains(&self, hash: u64) -> bool {
+        self.contains_hash(hash)
+    }
+}
+
+impl Aging for TimedBloomFilter {
+    fn insert(&mut self, hash: u64) {
+        self.insert_hash(hash);
+        self.advance(self.now() + 1).expect("a later time");
+    }
+
+    fn contains(&self, hash: u64) -> bool {
+        self.contains_hash(hash)
+    }
+
+    fn set_back(&mut self) {
+        assert!(self.now() == 0 || self.advance(self.now() / 2).is_err(), "an earlier time");
+    }
+}
+
+/// Windows, and their rates and slacks.
+const DESIGNS: [(u64, f64, f64); 6] = [
+    (1, 0.05, 0.5),
+    (63, 0.02, 0.05),
+    (300, 0.01, 0.1),
+    (500, 0.001, 0.3),
+    (1_000, 0.01, 0.02),
+    (1_000, 0.1, 0.05),
+];
+
+fn jobs(run: &Run) -> Vec<Job<'_>> {
+    let both = |design| [window(run, design), timed(run, design)];
+    DESIGNS.into_iter().flat_map(both).collect()
+}
+
+fn window(run: &Run, (window, rate, slack): (u64, f64, f64)) -> Job<'_> {
+    let params = WindowParams::new(window, rate, slack).expect("a sound design");
+    history(run, Subject::of(&params, format!("slack {slack}")), move || of_params(params))
+}
+
+fn of_params(params: WindowParams) -> WindowBloomFilter {
+    WindowBloomFilter::from_params(params, DefaultHashBuilder::default()).expect("memory")
+}
+
+fn timed(run: &Run, (window, rate, slack): (u64, f64, f64)) -> Job<'_> {
+    let params = TimedParams::new(window, window, rate, slack).expect("a sound design");
+    history(run, Subject::of_timed(&params, format!("slack {slack}")), move || of_time(params))
+}
+
+fn of_time(params: TimedParams) -> TimedBloomFilter {
+    TimedBloomFilter::from_params(params, DefaultHashBuilder::default()).expect("memory")
+}
+
+/// What a history must show.
+struct Subject {
+    case: Case,
+    window: u64,
+    /// Keys until the worst moment, when all generations but the current one are full.
+    inserts: u64,
+    rate: f64,
+    /// The prediction takes columns as independent. They share the rows of the absent key, of which some may coincide. The
+    /// rate is lower for that, by a share of the order of one in the number of rows.
+    least_rate: f64,
+}
+
+impl Subject {
+    fn of(params: &WindowParams, shape: String) -> Self {
+        let case = case(WINDOW, params.window(), params.promised_rate().expect("one"), shape);
+        Self::new(case, params.grid(), params.generations(), params.generation_items())
+    }
+
+    fn of_timed(params: &TimedParams, shape: String) -> Self {
+        let case = case(TIMED, params.ticks(), params.promised_rate().expect("one"), shape);
+        Self::new(case, params.grid(), params.generations(), params.generation_ticks())
+    }
+
+    fn new(case: Case, grid: &Grid, generations: u32, items: u64) -> Self {
+        let full = (0..generations).map(|_| items);
+        let rate = grid.rate_at(full.chain([items - 1]));
+        let inserts = 2 * u64::from(grid.columns()) * items + items - 1;
+        let least_rate = rate * (1.0 - 3.0 / real(grid.num_rows())).max(0.5);
+        Self { window: case.items, case, inserts, rate, least_rate }
+    }
+}
+
+/// Fills many filters beyond their window. Asks for the oldest key of the window after every insert, for all keys of the
+/// window at the end, and for absent keys.
+fn history<'a, F: Aging>(
+    run: &'a Run,
+    subject: Subject,
+    build: impl Fn() -> F + Send + 'a,
+) -> Job<'a> {
+    // The spread of the mean must be small against the rate, and every filter costs its inserts.
+    let instances = run.effort.choose([1_000, 4_000, 40_000]);
+    let instances = if subject.rate < 0.005 { 4 * instances } else { instances };
+    let cost = instances * (2 * subject.inserts + ABSENT);
+    let seed = run.seed ^ subject.window ^ subject.rate.to_bits();
+    let work = move |progress: &Progress| {
+        let (mut rates, mut lost) = (Rates::default(), 0);
+        let mut hashes = keys::random(seed);
+        for _ in 0..instances {
+            let (mut filter, mut recent) = (build(), VecDeque::new());
+            for (number, hash) in (1..=subject.inserts).zip(&mut hashes) {
+                filter.insert(hash);
+                recent.push_back(hash);
+                if recent.len() as u64 > subject.window {
+                    recent.pop_front();
+                }
+                lost += u64::from(!filter.contains(recent[0]));
+                if number % 64 == 0 {
+                    filter.set_back();
+                }
+            }
+            lost += recent.iter().map(|&hash| u64::from(!filter.contains(hash))).sum::<u64>();
+            let absent = (0..ABSENT).zip(&mut hashes).map(|(_, hash)| hash);
+            rates.add(ABSENT, absent.filter(|&hash| filter.contains(hash)).count() as u64);
+            progress.advance(2 * subject.inserts + ABSENT);
+        }
+        let case = Case { instances, ..subject.case.clone() };
+        let law = Law::Exactly(0.0);
+        let lost = Measurement {
+            case: case.clone(),
+            check: LOST_KEYS,
+            law,
+            observed: real(lost),
+            events: 0.0,
+        };
+        let rate = Interval { low: subject.least_rate, high: subject.rate };
+        let promise = Some(subject.case.rate);
+        core::iter::once(lost).chain(rates.judge(&case, rate, promise)).collect()
+    };
+    Job { cost, run: Box::new(work) }
+}
