@@ -43,16 +43,7 @@ structures! {
     quotient [decode view mutate ops] in "../../crates/quotient/tests/it/bodies.rs";
     hll [decode view mutate ops] in "../../crates/hll/tests/it/mutations/bodies.rs";
     quotient [decode view mutate ops] in "../../crates/quotient/tests/it/mutations/bodies.rs";
-    bloom [decode view mutate ops] in "../../crates/bloom-core/tests/mutations/bodies.rs";
-    bank [decode view mutate ops] in "../../crates/bloom-core/tests/bank/bodies.rs";
-    blocked [decode view mutate ops] in "../../crates/bloom-blocked/tests/mutations/bodies.rs";
-    counting [decode view mutate ops] in "../../crates/bloom-counting/tests/mutations/bodies.rs";
-    cuckoo [decode view mutate ops] in "../../crates/cuckoo/tests/mutations/bodies.rs";
-    cms [decode view mutate ops] in "../../crates/cms/tests/mutations/bodies.rs";
-    fuse [decode view mutate ops] in "../../crates/fuse/tests/mutations/bodies.rs";
-    heavy_hitters [decode mutate ops] in "../../crates/heavy-hitters/tests/mutations/bodies.rs";
-    hll [decode view mutate ops] in "../../crates/hll/tests/mutations/bodies.rs";
-    window [decode view mutate ops] in "../../crates/bloom-window/tests/it/bodies.rs";
+    window [decode view mutate ops] in "../../crates/bloom-window/tests/it/mutations/bodies.rs";
 }
 
 /// Hands the same bytes to every structure: each refuses those of the others by their kind.

@@ -3,10 +3,9 @@
 extern crate alloc;
 
 mod api;
-pub mod bodies;
 mod format;
 mod laws;
-mod mutations;
+pub mod mutations;
 #[cfg(feature = "serde")]
 mod serde;
 mod statistics;

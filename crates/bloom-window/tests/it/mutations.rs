@@ -1,8 +1,8 @@
 //! The bodies of the fuzz targets, run over many inputs without a fuzzer.
 
-use pds_testkit::mutate::inputs;
+pub mod bodies;
 
-use crate::bodies;
+use pds_testkit::mutate::inputs;
 
 #[test]
 fn case_17_forged_bytes_are_refused_or_come_back_unchanged() {
