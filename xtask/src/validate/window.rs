@@ -10,12 +10,12 @@ use super::removal::case;
 use super::schedule::{Job, Progress};
 use super::structures::Structure;
 use super::subject::Interval;
+use alloc::collections::VecDeque;
 use pds::hash::DefaultHashBuilder;
 use pds::params::window::Grid;
 use pds::params::{TimedParams, WindowParams};
 use pds::{TimedBloomFilter, WindowBloomFilter};
 use pds_testkit::keys;
-use std::collections::VecDeque;
 
 /// Bloom filters that forget keys by their age.
 pub(crate) const STRUCTURE: Structure = Structure {
