@@ -24,6 +24,7 @@ mod keys;
 mod measure;
 mod membership;
 mod proofs;
+mod quotient;
 mod removal;
 mod report;
 mod schedule;

@@ -4,16 +4,17 @@ use super::Run;
 use super::effort::Effort;
 use super::judge::Check;
 use super::schedule::Job;
-use super::{blocked, bloom, cardinality, counting, cuckoo, frequency, fuse, window};
+use super::{blocked, bloom, cardinality, counting, cuckoo, frequency, fuse, quotient, window};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use pds::error::BuildError;
 
 /// Every structure, in the order of the reports.
-pub(crate) const ALL: [&Structure; 8] = [
+pub(crate) const ALL: [&Structure; 9] = [
     &bloom::STRUCTURE,
     &blocked::STRUCTURE,
     &counting::STRUCTURE,
     &cuckoo::STRUCTURE,
+    &quotient::STRUCTURE,
     &fuse::STRUCTURE,
     &window::STRUCTURE,
     &frequency::STRUCTURE,

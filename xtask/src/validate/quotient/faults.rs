@@ -1,0 +1,129 @@
+//! Faults of quotient filters.
+
+use super::{Subject, build, growing, rate};
+use crate::validate::effort::Effort;
+use crate::validate::measure::{FALSE_POSITIVES, LOST_KEYS};
+use crate::validate::removal::{Removals, Removing, steps};
+use crate::validate::structures::Fault;
+use pds::QuotientFilter;
+use pds::hash::KeyHasher;
+
+pub(super) const FAULTS: [Fault; 3] = [
+    Fault {
+        name: "drops-a-bit",
+        effect: "doubling drops the bit of a remainder that it should move",
+        breaks: &[FALSE_POSITIVES],
+        effort: Effort::Quick,
+        jobs: |run| {
+            let note = "64000 items in a filter that grows".to_owned();
+            vec![rate(run, DropsABit(growing()), 64_000, note)]
+        },
+    },
+    Fault {
+        name: "ignores-overflow",
+        effect: "slots behind the last quotient are not searched",
+        breaks: &[LOST_KEYS],
+        effort: Effort::Quick,
+        jobs: |run| {
+            let removals = Removals { seed: run.seed, steps: steps(run.effort), keys: 256 };
+            let shape = "256 slots of 8 bits".to_owned();
+            vec![removals.job("faulty quotient", shape, || IgnoresOverflow(build(256, 8)))]
+        },
+    },
+    Fault {
+        name: "joins-runs",
+        effect: "some removals lose the first key of the next run",
+        breaks: &[LOST_KEYS],
+        effort: Effort::Quick,
+        jobs: |run| {
+            let removals = Removals { seed: run.seed, steps: steps(run.effort), keys: 256 };
+            let shape = "256 slots of 8 bits".to_owned();
+            vec![removals.job("faulty quotient", shape, || JoinsRuns(build(256, 8)))]
+        },
+    },
+];
+
+/// Fingerprints without their last bit.
+struct DropsABit(QuotientFilter);
+
+impl DropsABit {
+    /// Clears the last bit of the fingerprint, by clearing the bits of the hash from about its place on.
+    fn without(&self, hash: u64) -> u64 {
+        let bits = self.0.num_slots().ilog2() + self.0.remainder_bits();
+        hash & !(u64::MAX >> (bits - 1))
+    }
+}
+
+impl Subject for DropsABit {
+    fn rate_at(&self, items: u64) -> f64 {
+        self.0.rate_at(items)
+    }
+
+    fn take(&mut self, hash: u64) -> bool {
+        self.0.take(self.without(hash))
+    }
+
+    fn has(&self, hash: u64) -> bool {
+        self.0.has(self.without(hash))
+    }
+}
+
+/// Finds no key of the last two quotients.
+#[derive(Debug)]
+struct IgnoresOverflow(QuotientFilter);
+
+impl Removing for IgnoresOverflow {
+    fn insert(&mut self, key: u64) -> bool {
+        self.0.insert(&key).is_ok()
+    }
+
+    fn remove(&mut self, key: u64) -> bool {
+        self.0.remove(&key)
+    }
+
+    fn contains(&self, key: u64) -> bool {
+        let quotient = pds::hash::reduce(self.0.hash_key(&key), self.0.num_slots());
+        quotient + 2 < self.0.num_slots() && self.0.contains(&key)
+    }
+}
+
+/// Loses a key of the next quotient to a removal, every hundredth time.
+#[derive(Debug)]
+struct JoinsRuns(QuotientFilter);
+
+impl Removing for JoinsRuns {
+    fn insert(&mut self, key: u64) -> bool {
+        self.0.insert(&key).is_ok()
+    }
+
+    fn remove(&mut self, key: u64) -> bool {
+        let (slots, bits) = (self.0.num_slots(), self.0.remainder_bits());
+        let quotient = pds::hash::reduce(self.0.hash_key(&key), slots);
+        let removed = self.0.remove(&key);
+        let mut all = self.0.fingerprints();
+        let next = all.find(|&(next, _)| next == quotient + 1);
+        drop(all);
+        if let Some((quotient, remainder)) = next.filter(|_| key.is_multiple_of(100)) {
+            // The least hash of this fingerprint in 256 slots.
+            self.0.remove_hash((quotient << bits | remainder) << (64 - slots.ilog2() - bits));
+        }
+        removed
+    }
+
+    fn contains(&self, key: u64) -> bool {
+        self.0.contains(&key)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_history_without_the_fault_loses_no_key() {
+        let removals = Removals { seed: 1, steps: 100_000, keys: 256 };
+        assert_eq!(removals.run(&mut build(256, 8), |_| ()), 0);
+        assert!(removals.run(&mut IgnoresOverflow(build(256, 8)), |_| ()) > 100);
+        assert!(removals.run(&mut JoinsRuns(build(256, 8)), |_| ()) > 100);
+    }
+}
