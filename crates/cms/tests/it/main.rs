@@ -3,6 +3,7 @@
 mod api;
 mod cases;
 mod format;
+#[cfg(feature = "std")]
 mod histories;
 mod laws;
 mod mutations;
@@ -10,4 +11,5 @@ mod mutations;
 mod serde;
 mod statistics;
 mod storage;
+#[cfg(feature = "std")]
 mod streams;

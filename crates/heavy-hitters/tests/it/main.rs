@@ -4,6 +4,7 @@ mod addresses;
 mod api;
 mod cases;
 mod format;
+#[cfg(feature = "std")]
 #[path = "../../../cms/tests/it/histories/mod.rs"]
 mod histories;
 mod laws;

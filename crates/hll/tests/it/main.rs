@@ -3,6 +3,7 @@
 mod api;
 mod cases;
 mod coverage;
+#[cfg(feature = "std")]
 mod errors;
 mod format;
 mod laws;
