@@ -6,5 +6,5 @@ mod errors;
 mod hash;
 mod key_hasher;
 mod memory;
-#[cfg(feature = "alloc")]
+#[cfg(feature = "std")]
 mod plain;
