@@ -94,9 +94,6 @@ pub struct LastKeys {
 // Many words together cost less than one by one. At 1 % and a slack of 10 % a step is 80 words, so no insert waits.
 const STEP: u64 = 16;
 
-/// The greatest number of inserts. They take centuries.
-const MAX_INSERTED: u64 = 1 << 63;
-
 impl LastKeys {
     fn new(params: WindowParams, inserted: u64) -> Self {
         let items = params.generation_items();
@@ -105,6 +102,11 @@ impl LastKeys {
         let column = (inserted / items % columns) as u32;
         let step_words = params.grid().num_words().div_ceil(items).saturating_mul(STEP);
         Self { params, inserted, within: inserted % items, column, step_words }
+    }
+
+    /// Returns the number of inserts after which the same column is at the same key again. It is below 2^64.
+    const fn round(&self) -> u64 {
+        self.params.generation_items() * self.params.grid().columns() as u64
     }
 
     /// Returns the column after the current one, which is being cleared.
@@ -160,7 +162,11 @@ impl Age for LastKeys {
         if self.within.is_multiple_of(STEP) {
             self.clear_step(columns);
         }
-        self.inserted += 1;
+        // Bytes of strangers may say that centuries have passed: a whole round less is the same state.
+        self.inserted = match self.inserted.checked_add(1) {
+            Some(inserted) => inserted,
+            None => self.inserted - self.round() + 1,
+        };
         self.within += 1;
         if self.within == self.params.generation_items() {
             self.within = 0;
@@ -195,9 +201,6 @@ impl Age for LastKeys {
         if shape.expected_items().is_some() {
             // Names the field, and its offset.
             shape.expect_no_design()?;
-        }
-        if inserted > MAX_INSERTED {
-            return Err(numbers.field(4, "at most 2^63"));
         }
         Ok(Self::new(params, inserted))
     }

@@ -25,7 +25,7 @@ use crate::{Age, AgingBloomFilter, AgingBloomFilterBuilder, ClockError};
 ///
 /// # Guarantees
 /// - False negatives: never for a key that is at most T old at the last `advance`, however many keys come.
-/// - Older keys: a key is forgotten when it is T (1 + slack) old. Then it is answered `true` at the false-positive rate. The
+/// - Older keys: a key is forgotten when it is T (1 + slack) old, rounded up to whole ticks. Then it is answered `true` at the false-positive rate. The
 ///   slack is 10 % unless the builder gets another one.
 /// - False positives: the mean rate is at most the promised one while the expected number of distinct keys comes per T, and
 ///   evenly. More keys, or bursts, raise it until they are forgotten, and [`health`](AgingBloomFilter::health) tells. If keys
@@ -133,7 +133,7 @@ impl Age for LastTicks {
 
     fn design(&self) -> (Option<u64>, Option<f64>) {
         let generations = u64::from(self.params.generations());
-        let in_all = |items: u64| items.div_ceil(generations).saturating_mul(generations + 1);
+        let in_all = |items| self.params.share_of(items).saturating_mul(generations + 1);
         (self.params.expected_items().map(in_all), self.params.promised_rate())
     }
 
@@ -218,8 +218,8 @@ impl<S: KeyHasher> TimedBloomFilter<S> {
     /// [`ClockError`] if `now` is before the time of the filter. Nothing is changed then.
     ///
     /// # Complexity
-    /// O(1) within a generation, of which there are 10 to 63 per window. The first time of a new generation costs one pass over
-    /// the bits, about 0.1 ms per MB.
+    /// O(1) within a generation. The first time of a new generation costs one pass over the bits, about 0.1 ms per MB. A window
+    /// has at most 63 generations.
     #[inline]
     pub fn advance(&mut self, now: u64) -> Result<(), ClockError> {
         if now < self.age.now {

@@ -59,26 +59,29 @@ fn the_rate_is_the_predicted_one_before_and_after_a_generation_is_forgotten() {
 
 #[test]
 fn the_rate_of_keys_that_come_evenly_in_time() {
-    let params = TimedParams::new(1_000, 2_000, 0.01, 0.1).unwrap();
-    let rates: Vec<f64> = (0..100)
-        .map(|seed| {
-            let mut inserted = keys::random(seed);
-            let mut filter =
-                TimedBloomFilter::from_params(params, DefaultHashBuilder::default()).unwrap();
-            // 2,000 keys per window, until the end of a generation.
-            let end = 40 * params.generation_ticks();
-            for time in 0..end {
-                filter.advance(time).unwrap();
-                let until_now = |time: u64| 2_000 * time / 1_000;
-                (until_now(time)..until_now(time + 1)).for_each(|_| {
-                    filter.insert_hash(inserted.next().unwrap());
-                });
-            }
-            rate(|hash| filter.contains_hash(hash), &mut keys::random(seed + 1_000))
-        })
-        .collect();
-    assert_eq!(params.generation_ticks() * 2, 2_000_u64.div_ceil(params.generations().into()));
-    judge("in time", &rates, params.rate_at(2_000));
+    // Windows that are whole numbers of generations, and windows that are not.
+    for (ticks, per_tick, slack) in
+        [(1_000, 2, 0.1), (10, 200, 0.5), (11, 200, 0.1), (24, 100, 0.25), (100, 20, 0.1)]
+    {
+        let items = ticks * per_tick;
+        let params = TimedParams::new(ticks, items, 0.01, slack).unwrap();
+        // Until the end of a generation.
+        let end = 3 * u64::from(params.generations()) * params.generation_ticks();
+        let rates: Vec<f64> = (0..100)
+            .map(|seed| {
+                let mut inserted = keys::random(seed);
+                let mut filter =
+                    TimedBloomFilter::from_params(params, DefaultHashBuilder::default()).unwrap();
+                for time in 0..end {
+                    filter.advance(time).unwrap();
+                    (0..per_tick).for_each(|_| _ = filter.insert_hash(inserted.next().unwrap()));
+                }
+                rate(|hash| filter.contains_hash(hash), &mut keys::random(seed + 1_000))
+            })
+            .collect();
+        judge(&format!("{ticks} ticks"), &rates, params.rate_at(items));
+        assert!(params.rate_at(items) <= 0.01);
+    }
 }
 
 #[test]
@@ -115,5 +118,6 @@ fn health_tells_how_many_keys_there_are_and_whether_they_are_too_many() {
     assert_eq!(fill(5).status, HealthStatus::Ok);
     let much = fill(10);
     assert!(much.status > HealthStatus::Ok, "{much}");
-    assert_eq!(much.expected_items, Some(15 * 334 + 334));
+    // A generation takes 67 ticks.
+    assert_eq!(much.expected_items, Some(16 * 335));
 }

@@ -57,7 +57,7 @@ impl TimedParams {
         check_rate(rate)?;
         let generations = generations_within(ticks, slack, Self::MAX_GENERATIONS)?;
         let (generations, grid) = least(generations, |generations| {
-            let items = expected_items.div_ceil(generations.into());
+            let items = share(expected_items, ticks, generations);
             Grid::least(generations + 1, generations + 1, items, rate)
         })?;
         Ok(Self { ticks, generations, grid, design: Design::new(expected_items, rate) })
@@ -133,7 +133,27 @@ impl TimedParams {
     /// Predicts the highest mean rate of all moments, for `items` distinct keys per window that come evenly.
     #[must_use]
     pub fn rate_at(&self, items: u64) -> f64 {
-        let items = items.div_ceil(self.generations.into());
+        let items = self.share_of(items);
         self.grid.rate_at((0..=self.generations).map(|_| items))
     }
+
+    /// Returns how many of `items` keys per window come in a generation, if they come evenly.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn share_of(&self, items: u64) -> u64 {
+        share(items, self.ticks, self.generations)
+    }
+}
+
+/// Returns how many of `items` keys per window come in one of its generations, rounded up.
+// A generation is a whole number of ticks, so it may be longer than the window divided by their number.
+fn share(items: u64, ticks: u64, generations: u32) -> u64 {
+    let length = ticks.div_ceil(generations.into());
+    let share = (u128::from(items) * u128::from(length)).div_ceil(ticks.into());
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a generation is no longer than the window"
+    )]
+    let share = share as u64;
+    share
 }

@@ -117,6 +117,15 @@ fn timed_windows_keep_slack_and_rate() {
             );
         }
     }
+    // A generation of a window that is no whole number of them receives more than its share of the keys.
+    for (ticks, slack) in [(10, 0.5), (11, 0.1), (24, 0.25), (100, 0.1), (197, 0.1)] {
+        let params = TimedParams::new(ticks, 1_000 * ticks, 0.01, slack).unwrap();
+        let (live, keys) = (params.generations() + 1, 1_000 * params.generation_ticks());
+        let rows = params.size_in_bytes() / 8 * (1 << (64 / live).ilog2());
+        let column = BloomParams::from_bits_and_hashes(rows, params.num_hashes()).unwrap();
+        let all = 1.0 - (1.0 - column.rate_at(keys)).powi(live.try_into().unwrap());
+        assert!(all <= 0.01, "{ticks} ticks: {all}");
+    }
     let hour = TimedParams::new(3_600, 100_000, 0.01, 0.1).unwrap();
     assert_eq!((hour.generations(), hour.generation_ticks(), hour.num_hashes()), (15, 240, 7));
     // Computed independently for many keys: 17.41 bits.
