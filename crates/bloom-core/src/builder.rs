@@ -136,6 +136,8 @@ impl<S> BloomFilterBuilder<S> {
 
     /// Builds a bank of filters, without sets. The values are those of each set.
     ///
+    /// `huge_pages` has no effect: a bank without sets has no memory.
+    ///
     /// # Errors
     /// As [`build`](Self::build).
     pub fn build_bank(self) -> Result<FilterBank<S>, BuildError>
