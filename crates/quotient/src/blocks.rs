@@ -267,7 +267,7 @@ impl<'a, W: WordSource, B: Bits> Blocks<'a, W, B> {
 
     /// Returns the number of slots of a block, from its first, that runs of earlier quotients take.
     #[inline(always)]
-    fn offset(&self, block: usize) -> usize {
+    pub(crate) fn offset(&self, block: usize) -> usize {
         match self.stored_offset(block) {
             SATURATED => self.far_offset(block),
             offset => offset,
@@ -277,7 +277,7 @@ impl<'a, W: WordSource, B: Bits> Blocks<'a, W, B> {
     /// Returns an offset of 255 or more: counts the runs from the last block with a smaller one on.
     #[cold]
     #[inline(never)]
-    pub(crate) fn far_offset(self, block: usize) -> usize {
+    fn far_offset(self, block: usize) -> usize {
         let (mut from, mut runs) = (block, 0);
         while from > 0 && self.stored_offset(from) == SATURATED {
             from -= 1;
@@ -409,15 +409,15 @@ impl<'a, W: WordSource, B: Bits> Blocks<'a, W, B> {
     /// Returns the first slot from `slot` on where the runs of earlier blocks, and those of the quotients `before` it in its
     /// block, have ended.
     #[inline(always)]
-    fn first_after_runs(&self, mut slot: usize, before: impl Fn(usize) -> u64) -> usize {
+    fn first_after_runs(&self, slot: usize, before: impl Fn(usize) -> u64) -> usize {
+        let (mut block, mut at) = (slot / BLOCK, slot % BLOCK);
+        if block >= self.blocks {
+            return slot;
+        }
+        let mut offset = self.offset(block);
         loop {
-            let block = slot / BLOCK;
-            if block >= self.blocks {
-                return slot;
-            }
-            let offset = self.offset(block);
-            // Runs of earlier quotients take the whole block.
-            let mut at = offset.max(slot % BLOCK);
+            // Runs of earlier quotients take the whole block if the offset is 64 or more.
+            at = at.max(offset);
             if at < BLOCK {
                 let (occupied, ends) = (self.occupied(block), self.run_ends(block));
                 let ends = ends & u64::MAX << offset;
@@ -431,8 +431,24 @@ impl<'a, W: WordSource, B: Bits> Blocks<'a, W, B> {
                     at = last;
                 }
             }
-            slot = BLOCK * (block + 1);
+            (block, at) = (block + 1, 0);
+            if block >= self.blocks {
+                return BLOCK * block;
+            }
+            offset = match self.stored_offset(block) {
+                // Counted from the block before: to walk back in every block would take quadratic time.
+                SATURATED => self.after_block(block - 1, offset) - BLOCK * block,
+                offset => offset,
+            };
         }
+    }
+
+    /// Returns the slot after the runs of all quotients up to the last one of a block with this offset.
+    ///
+    /// The slot at the offset, if those runs end before it.
+    #[inline(always)]
+    pub(crate) fn after_block(&self, block: usize, offset: usize) -> usize {
+        self.after_runs(BLOCK * block + offset, self.bits.count(self.occupied(block)))
     }
 }
 

@@ -1,13 +1,15 @@
 //! Tables against a model: a sorted list of pairs, and where each of them must lie.
 
 use alloc::boxed::Box;
+use alloc::vec;
 use alloc::vec::Vec;
+use core::cell::Cell;
 use core::ops::Range;
 
 use pds_core::internal::Backend;
 use pds_testkit::keys;
 
-use crate::arch::{Kernel, Portable};
+use crate::arch::{Bits, Kernel, Portable};
 use crate::blocks::{BLOCK, GROUP, SATURATED};
 use crate::sequence::{Reader, Writer};
 use crate::table::Table;
@@ -249,5 +251,57 @@ fn a_table_at_95_percent_has_every_pair() {
         }
         tried.table.clear();
         assert_eq!(tried.table, Table::new(quotients as u64, 7).unwrap());
+    }
+}
+
+/// The portable code, which counts the words that it is given.
+#[derive(Clone, Copy)]
+struct Counted<'a>(&'a Cell<usize>);
+
+impl Bits for Counted<'_> {
+    fn count(self, word: u64) -> usize {
+        self.0.set(self.0.get() + 1);
+        Portable.count(word)
+    }
+
+    fn select(self, word: u64, rank: usize) -> usize {
+        self.0.set(self.0.get() + 1);
+        Portable.select(word, rank)
+    }
+}
+
+/// Where all offsets are 255 or more, an insert and a removal look at each block a few times, not once per block.
+#[test]
+fn work_is_linear_in_the_cluster() {
+    const LEN: usize = 100_000;
+    let copies = vec![(3, 1); LEN];
+    let crowded: Pairs = (0..LEN).map(|i| (i / 4, i as u64 % 4)).collect();
+    // All offsets are 300 or so.
+    let level: Pairs = (0..LEN).map(|i| (i.saturating_sub(300), 1)).collect();
+    for mut pairs in [copies, crowded, level] {
+        let mut table = written(&Table::new(LEN as u64, 2).unwrap(), 2, &pairs);
+        for quotient in [3, LEN / 9, LEN / 5] {
+            let steps = Cell::new(0);
+            let bits = Counted(&steps);
+            let first = pairs.partition_point(|pair| pair.0 < quotient);
+            let index = pairs.partition_point(|&pair| pair <= (quotient, 1));
+            for _ in 0..2 {
+                let run = table.blocks(bits).run(quotient);
+                table.insert_at(bits, quotient, &run, run.start + index - first, 1).unwrap();
+                pairs.insert(index, (quotient, 1));
+            }
+            verify(&table, 2, &pairs);
+            for _ in 0..2 {
+                let run = table.blocks(bits).run(quotient);
+                table.remove_at(bits, quotient, &run, run.start + index - first);
+                pairs.remove(index);
+            }
+            verify(&table, 2, &pairs);
+            let (steps, blocks) = (steps.get(), LEN.div_ceil(BLOCK));
+            assert!(
+                steps < 4 * 10 * blocks,
+                "{steps} words for {blocks} blocks, quotient {quotient}"
+            );
+        }
     }
 }

@@ -291,22 +291,25 @@ impl Table {
         } else if is_last {
             blocks.flip_run_end(slot - 1);
         }
-        for block in quotient / BLOCK + 1..=(end - 1) / BLOCK {
-            self.lower_offset(bits, block);
-        }
+        self.lower_offsets(bits, quotient / BLOCK, (end - 1) / BLOCK);
         self.len -= 1;
         self.give_slots_back();
     }
 
-    /// Subtracts 1 from the offset of a block. The runs before it, and the offsets of all blocks before it, are right.
+    /// Subtracts 1 from the offsets of the blocks after `first`, up to `last`. The runs, and the offset of the first, are
+    /// right.
     #[inline(always)]
-    fn lower_offset<B: Bits>(&mut self, bits: B, block: usize) {
-        let offset = match self.blocks(bits).stored_offset(block) {
-            // The offset may be greater, or 255 no more: it is counted.
-            SATURATED => self.blocks(bits).far_offset(block),
-            offset => offset - 1,
-        };
-        self.blocks_mut().set_offset(block, offset);
+    fn lower_offsets<B: Bits>(&mut self, bits: B, first: usize, last: usize) {
+        let mut offset = self.blocks(bits).offset(first);
+        for block in first + 1..=last {
+            let blocks = self.blocks(bits);
+            offset = match blocks.stored_offset(block) {
+                // The offset may be greater, or 255 no more: it is counted, from the block before on.
+                SATURATED => blocks.after_block(block - 1, offset) - BLOCK * block,
+                offset => offset - 1,
+            };
+            self.blocks_mut().set_offset(block, offset);
+        }
     }
 
     /// Makes room for this many slots.
