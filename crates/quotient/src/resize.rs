@@ -87,7 +87,8 @@ impl<S: KeyHasher> QuotientFilter<S> {
     ///
     /// The numbers of slots must be equal, or one a power of two times the other. Filters that are built for one
     /// [`grows_to`](crate::QuotientFilterBuilder::grows_to) and one rate always are, whatever their present sizes. The
-    /// result has the greater number of slots. If not everything fits, it grows as far as `self` may.
+    /// result has the greater number of slots. If not everything fits, it grows as far as `self` may. An empty `other`
+    /// changes nothing.
     ///
     /// Of two filters with fingerprints of different lengths, the result keeps the bits that both have. Its rate is that of
     /// the shorter ones then, and `self` loses its promised rate if it was built for a lower one.
@@ -118,11 +119,13 @@ impl<S: KeyHasher> QuotientFilter<S> {
         let incompatible = MergeError::Incompatible;
         Incompatible::check_hasher(&self.hasher, &other.hasher).map_err(incompatible)?;
         let params = self.params_with(&other.params).map_err(incompatible)?;
+        if other.is_empty() {
+            return Ok(());
+        }
         let len = self.len() + other.len();
-        let larger = iter::successors(Some(params), next_of_plan);
-        let params = larger.into_iter().find(|params| params.capacity() >= len);
-        let params = params.ok_or_else(|| {
-            let capacity = self.params.grown().capacity().max(other.capacity());
+        let mut larger = iter::successors(Some(params), next_of_plan);
+        let params = larger.find(|params| params.capacity() >= len).ok_or_else(|| {
+            let capacity = params.grown().capacity();
             MergeError::Insert(InsertError::Full { len: capacity, capacity })
         })?;
         let (left, right) = (self.at_size(&params), other.at_size(&params));
@@ -174,9 +177,12 @@ impl<S: KeyHasher> QuotientFilter<S> {
             .and_then(|params| params.with_doublings(doublings.min(bits - 1)))
             .map(|params| if bits == bits_at(own) { with_design_of(params, own) } else { params })
             .map_err(|_| {
-                let [left, right] = [own, other].map(|params| params.remainder_bits().into());
-                let parameter = "number of remainder bits";
-                Incompatible(Difference::Shape { parameter, left, right })
+                let smaller = if left < right { own } else { other };
+                Incompatible(Difference::TooLow {
+                    parameter: "number of remainder bits",
+                    smaller: smaller.remainder_bits().into(),
+                    needed: u64::from(self::doublings(smaller, slots)) + 1,
+                })
             })
     }
 

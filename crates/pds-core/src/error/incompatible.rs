@@ -17,6 +17,7 @@ impl Incompatible {
             | Difference::Share { parameter, .. }
             | Difference::Mode { parameter, .. }
             | Difference::Ratio { parameter, .. }
+            | Difference::TooLow { parameter, .. }
             | Difference::Unfit { parameter, .. } => parameter,
             Difference::Hasher { .. } => "hasher",
         }
@@ -80,6 +81,10 @@ impl fmt::Display for Difference {
                 f,
                 "the {parameter} is {left} here and {right} in the other, but one must be a power of two times the other"
             ),
+            Self::TooLow { parameter, smaller, needed } => write!(
+                f,
+                "the {parameter} of the smaller one, {smaller}, is too low: its growth to the size of the other takes {needed}"
+            ),
             Self::Unfit { parameter, both, needed } => {
                 write!(f, "the {parameter} of both is {both}, but must be {needed}")
             }
@@ -138,6 +143,15 @@ pub enum Difference {
         left: u64,
         /// The number of the other.
         right: u64,
+    },
+    /// The smaller one cannot grow to the size of the other.
+    TooLow {
+        /// What it has too little of, such as `"number of remainder bits"`.
+        parameter: &'static str,
+        /// How much it has.
+        smaller: u64,
+        /// The least number that suffices.
+        needed: u64,
     },
     /// They have the same mode, which cannot be combined.
     Unfit {

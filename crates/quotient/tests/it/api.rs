@@ -207,11 +207,58 @@ fn filters_that_cannot_be_merged_are_named_and_unchanged() {
     let error = named(&shaped(1_000, 8), &shaped(1_500, 8), "1000 here and 1500 in the other");
     assert!(matches!(error, MergeError::Incompatible(_)));
     named(&shaped(1_000, 8), &shaped(3_000, 8), "number of slots");
-    named(&shaped(1_000, 2), &shaped(4_000, 8), "remainder bits");
+    let too_few = "the number of remainder bits of the smaller one, 2, is too low: \
+                   its growth to the size of the other takes 3";
+    named(&shaped(1_000, 2), &shaped(4_000, 8), too_few);
+    named(&shaped(4_000, 8), &shaped(1_000, 2), too_few);
+    named(&shaped(64, 8), &shaped(16_384, 8), "8, is too low");
     let seeded = QuotientFilter::builder().slots(10).remainder_bits(8).seed(9).build().unwrap();
     named(&shaped(10, 8), &seeded, "hasher");
     let error = named(&full(100, 8), &full(100, 8), "both filters do not fit into one");
     assert_eq!(error, MergeError::Insert(InsertError::Full { len: 95, capacity: 95 }));
+    // With one bit no doubling is left, whatever the plan of the other.
+    let mut growing =
+        QuotientFilter::builder().expected_items(300).grows_to(10_000).build().unwrap();
+    (0..growing.capacity()).for_each(|key| growing.insert(&key).unwrap());
+    let capacity = growing.capacity();
+    let error = named(&growing, &full(growing.num_slots(), 1), "both filters do not fit into one");
+    assert_eq!(error, MergeError::Insert(InsertError::Full { len: capacity, capacity }));
+}
+
+#[test]
+fn merging_an_empty_filter_changes_nothing() {
+    let planned = QuotientFilter::builder().expected_items(300).grows_to(10_000).build().unwrap();
+    let slots = planned.num_slots();
+    let mut filled = planned.clone();
+    (0..300u32).for_each(|key| filled.insert(&key).unwrap());
+    for filter in [planned, filled, full(slots, 9)] {
+        for (times, bits) in [(1, 3), (1, 20), (2, 1), (4, 30)] {
+            let mut merged = filter.clone();
+            merged.merge(&shaped(slots * times, bits)).unwrap();
+            let same = merged.to_bytes() == filter.to_bytes();
+            assert!(same, "{times} times the slots, {bits} bits");
+        }
+        // What cannot be merged is refused even if it is empty.
+        assert!(filter.clone().merge(&shaped(3 * slots, 9)).is_err());
+    }
+}
+
+/// An empty filter keeps its promise and its size where it can.
+#[test]
+fn merging_into_an_empty_filter_takes_all() {
+    let planned = QuotientFilter::builder().expected_items(300).grows_to(10_000).build().unwrap();
+    for (times, bits) in [(1, 40), (2, 12), (2, 40)] {
+        let other = full(planned.num_slots() * times, bits);
+        let mut merged = planned.clone();
+        merged.merge(&other).unwrap();
+        assert_eq!((merged.len(), merged.num_slots()), (other.len(), other.num_slots()));
+        assert_eq!(merged.expected_items(), Some(10_000));
+        assert_eq!(merged.params().grown(), planned.params().grown());
+        assert!((0..other.len()).all(|key| merged.contains_hash(finalize(key))));
+    }
+    let mut merged = planned.clone();
+    merged.merge(&full(planned.num_slots(), 3)).unwrap();
+    assert_eq!((merged.remainder_bits(), merged.promised_rate()), (3, None));
 }
 
 #[test]
@@ -228,7 +275,8 @@ fn a_merge_grows_as_the_plan_allows_and_keeps_the_promise_it_can() {
     right.merge(&left).unwrap();
     assert_eq!(merged, right);
     // Fewer bits than the design needs: the promise is gone, and the rate tells.
-    let narrow = shaped(left.num_slots(), 3);
+    let mut narrow = shaped(left.num_slots(), 3);
+    narrow.insert("key").unwrap();
     merged = left.clone();
     merged.merge(&narrow).unwrap();
     assert_eq!((merged.expected_items(), merged.promised_rate()), (None, None));
