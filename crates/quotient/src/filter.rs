@@ -197,7 +197,8 @@ impl<S: KeyHasher> QuotientFilter<S> {
     ///
     /// # Errors
     /// [`InsertError::Full`] if the filter is at its capacity and does not grow. [`InsertError::Alloc`] if the allocator
-    /// refuses the memory for growth, or for the run of keys that overflows the last slot. Nothing is changed then.
+    /// refuses the memory for growth, or for the run of keys that overflows the last slot. No key is added or lost then; the
+    /// filter may have grown.
     ///
     /// # Complexity
     /// O(1) on average, and O(copies) if the key or one near it has copies. The time grows from a load of 90 % up.

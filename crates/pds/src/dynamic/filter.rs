@@ -244,7 +244,7 @@ impl<S: KeyHasher + 'static> DynFilter<S> {
     /// Returns the current false-positive rate, from 0 to 1: the fraction of absent keys that are answered `true`.
     ///
     /// # Complexity
-    /// O(size), constant for a cuckoo filter.
+    /// O(size), constant for a cuckoo filter and a quotient filter.
     #[must_use]
     pub fn false_positive_rate(&self) -> f64 {
         self.filter.false_positive_rate()
@@ -253,10 +253,10 @@ impl<S: KeyHasher + 'static> DynFilter<S> {
     /// Estimates the number of items, with its standard error. `None` for a blocked counting filter, which cannot
     /// estimate it.
     ///
-    /// A cuckoo filter counts its items, with copies, so that the error is 0.
+    /// A cuckoo filter and a quotient filter count their items, with copies, so that the error is 0.
     ///
     /// # Complexity
-    /// O(size), constant for a cuckoo filter.
+    /// O(size), constant for a cuckoo filter and a quotient filter.
     #[must_use]
     pub fn approx_len(&self) -> Option<Estimate> {
         self.filter.approx_len()

@@ -146,7 +146,7 @@ impl<S: KeyHasher> DynFilterView<'_, S> {
     /// Returns the current false-positive rate, from 0 to 1: the fraction of absent keys that are answered `true`.
     ///
     /// # Complexity
-    /// O(size), constant for a cuckoo filter.
+    /// O(size), constant for a cuckoo filter and a quotient filter.
     #[must_use]
     pub fn false_positive_rate(&self) -> f64 {
         self.view.false_positive_rate()
@@ -155,7 +155,7 @@ impl<S: KeyHasher> DynFilterView<'_, S> {
     /// Estimates the number of items, as [`DynFilter::approx_len`] does.
     ///
     /// # Complexity
-    /// O(size), constant for a cuckoo filter.
+    /// O(size), constant for a cuckoo filter and a quotient filter.
     #[must_use]
     pub fn approx_len(&self) -> Option<Estimate> {
         self.view.approx_len()
