@@ -5,6 +5,7 @@ use pds_core::hash::{DefaultHashBuilder, KeyHasher};
 use pds_core::internal::DEFAULT_RATE;
 use pds_params::QuotientParams;
 use pds_params::internal::ParamFault;
+use pds_params::quotient::MAX_SLOTS;
 
 use crate::QuotientFilter;
 
@@ -35,6 +36,9 @@ pub struct QuotientFilterBuilder<S = DefaultHashBuilder> {
     huge_pages: bool,
     hasher: S,
 }
+
+/// The fewest slots that have room for a key.
+const LEAST_SLOTS: u64 = 2;
 
 /// Sizes that the caller has set.
 #[derive(Clone, Copy, Debug)]
@@ -91,7 +95,7 @@ impl<S> QuotientFilterBuilder<S> {
         self
     }
 
-    /// Sets the number of slots, from 1 to 2^48. The filter holds as many keys as 95 % of them.
+    /// Sets the number of slots, from 2 to 2^48. The filter holds as many keys as 95 % of them, rounded down.
     ///
     /// Set [`remainder_bits`](Self::remainder_bits) too.
     pub const fn slots(mut self, slots: u64) -> Self {
@@ -159,6 +163,10 @@ impl Given {
                 conflict("false_positive_rate")
             }
             (None, Some(_), Some(_)) if self.grows_to.is_some() => conflict("grows_to"),
+            (None, Some(value), Some(_)) if !(LEAST_SLOTS..=MAX_SLOTS).contains(&value) => {
+                let (parameter, min, max) = ("slots", LEAST_SLOTS, MAX_SLOTS);
+                Err(ParamError(ParamFault::OutOfRange { parameter, value, min, max }))
+            }
             (None, Some(slots), Some(bits)) => {
                 QuotientParams::from_slots_and_remainder_bits(slots, bits)
             }

@@ -49,10 +49,12 @@ impl<S: KeyHasher> QuotientFilter<S> {
         Ok(())
     }
 
-    /// Halves the number of slots as often as possible: while it is even, and all keys fit.
+    /// Halves the number of slots as often as possible: while it is even, the remainders have fewer than 56 bits, and all
+    /// keys fit, or one if there is none.
     ///
-    /// A filter that has shrunk grows again to its former size by itself. The false-positive rate stays, and so do all
-    /// keys.
+    /// A filter with expected items that has shrunk grows again by itself as far as they need. One of stated
+    /// [`slots`](crate::QuotientFilterBuilder::slots) does not: [`grow`](Self::grow) it. The false-positive rate stays, and so
+    /// do all keys.
     ///
     /// # Errors
     /// [`AllocError`] if the allocator refuses the memory. The filter is unchanged then.
@@ -74,7 +76,7 @@ impl<S: KeyHasher> QuotientFilter<S> {
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     pub fn shrink_to_fit(&mut self) -> Result<(), AllocError> {
-        let len = self.len();
+        let len = self.len().max(1);
         let halve =
             |params: &QuotientParams| params.halved().filter(|params| params.capacity() >= len);
         let smaller = iter::successors(halve(&self.params), halve);

@@ -38,7 +38,7 @@ const MAX_BASE: u64 = 512;
 pub struct QuotientParams {
     /// Number of slots, from 1 to [`MAX_SLOTS`].
     num_slots: u64,
-    /// Width of a remainder in bits, from 1 to [`MAX_REMAINDER_BITS`]. Slots times 2^width are at most 2^64.
+    /// Width of a remainder in bits, from 1 to [`MAX_REMAINDER_BITS`]. Slots times 2^width are below 2^64.
     remainder_bits: u32,
     /// Number of doublings that the plan provides for, below `remainder_bits`.
     doublings: u32,
@@ -190,17 +190,22 @@ impl QuotientParams {
 
     /// Returns the parameters after one halving, the inverse of a doubling. `None` if the number of slots is odd, or if the
     /// remainders are as wide as possible.
+    ///
+    /// The plan provides for the doubling again, unless it was past the end of the plan: if no doublings are left, and half
+    /// of the slots hold the expected items, or no such number is stated.
     #[must_use]
     pub const fn halved(self) -> Option<Self> {
         if self.num_slots % 2 == 1 || self.remainder_bits == MAX_REMAINDER_BITS {
             return None;
         }
-        Some(Self {
-            num_slots: self.num_slots / 2,
-            remainder_bits: self.remainder_bits + 1,
-            doublings: self.doublings + 1,
-            design: self.design,
-        })
+        let num_slots = self.num_slots / 2;
+        let is_past = match self.design.expected_items {
+            Some(items) => capacity(num_slots) >= items,
+            None => true,
+        };
+        let doublings = if self.doublings == 0 && is_past { 0 } else { self.doublings + 1 };
+        let (remainder_bits, design) = (self.remainder_bits + 1, self.design);
+        Some(Self { num_slots, remainder_bits, doublings, design })
     }
 
     /// Returns the parameters at the end of the plan.

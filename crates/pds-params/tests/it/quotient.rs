@@ -126,6 +126,10 @@ fn doublings_keep_the_rate_and_halvings_undo_them() {
     assert_eq!(params, start.grown());
     let past = params.doubled().unwrap();
     assert_eq!(past.doublings(), 0);
+    // Nor does a halving add to the plan what was past its end.
+    assert_eq!(past.halved(), Some(start.grown()));
+    let unplanned = QuotientParams::from_slots_and_remainder_bits(1_000, 8).unwrap();
+    assert_eq!(unplanned.doubled().unwrap().halved(), Some(unplanned));
     let narrow = QuotientParams::from_slots_and_remainder_bits(10, 1).unwrap();
     assert_eq!(narrow.doubled(), None);
     let many = QuotientParams::from_slots_and_remainder_bits(MAX_SLOTS, 8).unwrap();

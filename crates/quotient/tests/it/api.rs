@@ -162,7 +162,7 @@ fn every_key_below_the_capacity_is_taken() {
 #[test]
 fn what_the_builder_refuses_is_named() {
     type Change = fn(QuotientFilterBuilder) -> QuotientFilterBuilder;
-    let cases: [(&str, Change); 12] = [
+    let cases: [(&str, Change); 13] = [
         ("expected_items", |b| b),
         ("expected_items", |b| b.false_positive_rate(0.1)),
         ("expected_items", |b| b.expected_items(0)),
@@ -173,6 +173,7 @@ fn what_the_builder_refuses_is_named() {
         ("remainder_bits", |b| b.slots(10).remainder_bits(57)),
         ("slots", |b| b.expected_items(10).slots(3)),
         ("slots", |b| b.slots(0).remainder_bits(3)),
+        ("slots", |b| b.slots((1 << 48) + 1).remainder_bits(3)),
         ("grows_to", |b| b.slots(10).remainder_bits(3).grows_to(30)),
         ("max_items", |b| b.expected_items(10).grows_to(9)),
     ];
@@ -184,6 +185,15 @@ fn what_the_builder_refuses_is_named() {
             other => panic!("case {index}: {other:?}"),
         }
     }
+}
+
+/// A filter of one slot would have room for no key.
+#[test]
+fn the_fewest_slots_hold_one_key() {
+    let built = |slots| QuotientFilter::builder().slots(slots).remainder_bits(8).build();
+    let Err(BuildError::Param(error)) = built(1) else { panic!("it is built") };
+    assert_eq!((error.parameter(), error.allowed()), ("slots", Some(2..=1 << 48)));
+    assert_eq!(built(2).unwrap().capacity(), 1);
 }
 
 #[test]

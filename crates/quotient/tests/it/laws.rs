@@ -185,7 +185,7 @@ quickcheck! {
         let mut grown = before.clone();
         let possible = (0..times % 7).filter(|_| grown.grow().is_ok()).count();
         grown.shrink_to_fit().unwrap();
-        grown == before && possible == usize::from(times % 7).min(shape.bits as usize - 1)
+        grown.to_bytes() == before.to_bytes() && possible == usize::from(times % 7).min(shape.bits as usize - 1)
     }
 
     fn case_24_a_batch_is_one_by_one(shape: Shape, stored: Vec<u8>, asked: Vec<u64>) -> bool {
@@ -315,6 +315,44 @@ fn growth_by_itself_follows_the_plan() {
     filter.grow().unwrap();
     filter.insert(&0u64).unwrap();
     assert!((0..20_000u64).all(|key| filter.contains(&key)));
+}
+
+/// What a filter grew past its plan is given up for good. What the expected items need comes back by itself.
+#[test]
+fn a_shrunk_filter_grows_again_as_far_as_it_was_meant_to() {
+    let builder = QuotientFilter::builder().expected_items(2_000);
+    for builder in [builder, builder.grows_to(9_000)] {
+        let mut filter = builder.build().unwrap();
+        let (least, last) = (filter.params(), filter.params().grown());
+        let items = last.expected_items().unwrap();
+        (0..items).for_each(|key| filter.insert(&key).unwrap());
+        assert_eq!(filter.params(), last);
+        let bytes = filter.to_bytes();
+        (0..2).for_each(|_| filter.grow().unwrap());
+        filter.shrink_to_fit().unwrap();
+        assert_eq!(filter.to_bytes(), bytes);
+        assert_eq!(filter.remove_batch(&(300..items).collect::<Vec<_>>()) as u64, items - 300);
+        filter.shrink_to_fit().unwrap();
+        assert!(filter.num_slots() <= least.num_slots() && filter.params().grown() == last);
+        (300..items).for_each(|key| filter.insert(&key).unwrap());
+        assert_eq!(filter.to_bytes(), bytes);
+    }
+}
+
+/// An empty filter shrinks to one that takes a key.
+#[test]
+fn no_filter_shrinks_to_nothing() {
+    for bits in [3, 8, 40] {
+        let mut filter = shaped(64, bits);
+        filter.shrink_to_fit().unwrap();
+        assert_eq!((filter.num_slots(), filter.capacity()), (2, 1));
+        filter.insert("key").unwrap();
+        assert!(filter.insert("other").is_err() && filter.contains("key"));
+    }
+    // The remainders are as wide as possible before.
+    let mut filter = shaped(64, 54);
+    filter.shrink_to_fit().unwrap();
+    assert_eq!((filter.num_slots(), filter.remainder_bits()), (16, 56));
 }
 
 /// A history of many operations against the number of copies of each key, with a check of the whole now and then.

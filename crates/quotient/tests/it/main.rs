@@ -9,12 +9,13 @@ mod mutations;
 mod serde;
 mod statistics;
 
-use pds_core::hash::finalize;
-use quotient::QuotientFilter;
+use pds_core::hash::{DefaultHashBuilder, finalize};
+use quotient::{QuotientFilter, QuotientParams};
 
-/// Returns an empty filter of exactly this shape.
+/// Returns an empty filter of exactly this shape, which may be one slot.
 fn shaped(slots: u64, bits: u32) -> QuotientFilter {
-    QuotientFilter::builder().slots(slots).remainder_bits(bits).build().unwrap()
+    let params = QuotientParams::from_slots_and_remainder_bits(slots, bits).unwrap();
+    QuotientFilter::from_params(params, DefaultHashBuilder::with_seed(0)).unwrap()
 }
 
 /// Returns a filter of the hashes of the numbers below its capacity.

@@ -111,7 +111,7 @@ fn built(choices: &mut Choices<'_>) -> QuotientFilter {
         1 => builder.expected_items(items).grows_to(4 * items),
         _ => {
             let bits = 1 + u32::from(choices.byte() % 56);
-            builder.slots(1 + choices.below(150) as u64).remainder_bits(bits)
+            builder.slots(2 + choices.below(150) as u64).remainder_bits(bits)
         }
     }
     .build()
