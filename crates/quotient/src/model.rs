@@ -305,3 +305,19 @@ fn work_is_linear_in_the_cluster() {
         }
     }
 }
+
+/// A long run after the last quotient costs nothing elsewhere.
+#[test]
+fn work_is_small_away_from_the_cluster() {
+    let last = 1_000;
+    let mut pairs: Pairs = (0..10_000).map(|_| (last, 1)).collect();
+    pairs.insert(0, (5, 1));
+    let mut table = written(&Table::new(last as u64 + 1, 2).unwrap(), 2, &pairs);
+    let steps = Cell::new(0);
+    let bits = Counted(&steps);
+    let run = table.blocks(bits).run(5);
+    table.remove_at(bits, 5, &run, run.start);
+    pairs.remove(0);
+    verify(&table, 2, &pairs);
+    assert!(steps.get() < 20, "{} words", steps.get());
+}

@@ -292,8 +292,11 @@ impl Table {
             blocks.flip_run_end(slot - 1);
         }
         self.lower_offsets(bits, quotient / BLOCK, (end - 1) / BLOCK);
+        // No quotient is at home after the last one, so there `end` is the end of all runs.
+        if end > self.quotients {
+            self.set_end(end - 1);
+        }
         self.len -= 1;
-        self.give_slots_back();
     }
 
     /// Subtracts 1 from the offsets of the blocks after `first`, up to `last`. The runs, and the offset of the first, are
@@ -342,15 +345,6 @@ impl Table {
     /// Sets the slots to those that a last run which ends before `slot` needs.
     pub(crate) fn set_end(&mut self, slot: usize) {
         self.slots = self.quotients.max(slot).next_multiple_of(GROUP);
-    }
-
-    /// Takes back the slots after the last quotient that are no longer needed.
-    fn give_slots_back(&mut self) {
-        if self.slots > self.quotients.next_multiple_of(GROUP) {
-            let end =
-                with_bits!(self.kernel, |bits| self.blocks(bits).after_runs_below(self.quotients));
-            self.set_end(end);
-        }
     }
 }
 
