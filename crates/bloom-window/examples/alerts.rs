@@ -14,6 +14,7 @@ use bloom_window::TimedBloomFilter;
 const HOUR: u64 = 3_600;
 
 fn main() -> Result<(), Box<dyn Error>> {
+    pds_testkit::pipe::end_quietly();
     let machines = env::args().nth(1).map_or(Ok(2_000), |number| number.parse())?;
     // All machines may pass within ten minutes, so the filter is built for as many in each ten minutes of an hour.
     let mut passed_lately = TimedBloomFilter::new(HOUR, 6 * machines, 0.001)?;
