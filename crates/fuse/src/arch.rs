@@ -52,13 +52,10 @@ impl Kernel {
     pub(crate) fn new(backend: Backend) -> Self {
         #[cfg(target_arch = "x86_64")]
         {
-            // A build for one kind of processor has one backend, which may have the instructions.
-            let any = Backend::IS_FIXED && cfg!(not(pds_backend = "portable"));
-            let wide = any || backend.avx512().is_some();
-            if let Some(avx512) = x86::Avx512::new().filter(|_| wide) {
+            if let Some(avx512) = x86::Avx512::new().filter(|_| backend.allows_avx512()) {
                 return Self::Avx512(avx512);
             }
-            let avx2 = x86::Avx2::new().filter(|_| wide || backend.avx2().is_some());
+            let avx2 = x86::Avx2::new().filter(|_| backend.allows_avx2());
             avx2.map_or(Self::Portable, Self::Avx2)
         }
         #[cfg(all(target_arch = "aarch64", target_endian = "little"))]

@@ -32,10 +32,8 @@ impl Kernel {
     pub(crate) fn new(backend: Backend) -> Self {
         #[cfg(target_arch = "x86_64")]
         {
-            // A build for one kind of processor has one backend, which may have the instructions.
-            let any = Backend::IS_FIXED && cfg!(not(pds_backend = "portable"));
-            let newer = any || backend.avx2().is_some() || backend.avx512().is_some();
-            x86::Bmi2::new().filter(|_| newer).map_or(Self::Portable, Self::Bmi2)
+            let bmi2 = x86::Bmi2::new().filter(|_| backend.allows_avx2());
+            bmi2.map_or(Self::Portable, Self::Bmi2)
         }
         #[cfg(not(target_arch = "x86_64"))]
         {

@@ -84,6 +84,21 @@ impl Backend {
         if let Kind::Avx512(proof) = self.0 { Some(proof) } else { None }
     }
 
+    /// Returns whether inline assembly for AVX2 and its time may be used, if the processor has it.
+    #[cfg(target_arch = "x86_64")]
+    #[must_use]
+    pub const fn allows_avx2(self) -> bool {
+        self.allows_avx512() || self.avx2().is_some()
+    }
+
+    /// Returns whether inline assembly for AVX-512 may be used, if the processor has it.
+    // A build for one kind of processor has one backend, which may have the instructions.
+    #[cfg(target_arch = "x86_64")]
+    #[must_use]
+    pub const fn allows_avx512(self) -> bool {
+        Self::IS_FIXED && cfg!(not(pds_backend = "portable")) || self.avx512().is_some()
+    }
+
     /// Returns whether the vectors of `AArch64` are to be used by hand. Its compiled code has them in any case.
     #[cfg(target_arch = "aarch64")]
     #[must_use]
