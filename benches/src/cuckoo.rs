@@ -1,7 +1,5 @@
 //! The cuckoo filter, with fingerprints of eight bits. The comparable peer supports only this width.
 
-mod large;
-
 use core::error::Error;
 use core::fmt;
 use core::hash::{BuildHasher, Hasher};
@@ -15,7 +13,9 @@ use probabilistic_collections::cuckoo::CuckooFilter as Collected;
 use crate::contest::{Contender, Whole};
 use crate::goals::{Against, Goal};
 use crate::keys::{Keys, key};
+use crate::large::{self, CAPACITY, FULL, Large};
 use crate::membership::{Design, Filter, Lineup, Operation, Peer, contender};
+use crate::quotient::Quotient;
 use crate::removal::{self, Promise, Removing, Rival, changes};
 use crate::report::size;
 use crate::suite::{Bench, Outcome, Suite};
@@ -38,7 +38,7 @@ pub const LARGE: Suite = Suite {
     name: "cuckoo-large",
     peers: &["cuckoofilter", "qfilter"],
     goals: &[against_floor("hit batch"), against_floor("miss batch")],
-    run: large::run,
+    run: |bench| large().run(bench),
 };
 
 /// The number of insertions per block into a full filter. Each takes about ten microseconds.
@@ -66,7 +66,7 @@ pub const LINEUP: Lineup = Lineup {
         Peer {
             name: "qfilter",
             note: "has 7.1 bits per slot",
-            build: |design, _| Ok(Box::new(Quotient::of_five_bits(design.items)?)),
+            build: |design, _| Ok(Box::new(Quotient::of_bits(design.items, 5)?)),
         },
         Peer {
             name: "probabilistic-collections",
@@ -101,13 +101,34 @@ fn run(bench: &mut Bench<'_>) -> Outcome {
             Ok(())
         };
         against("cuckoofilter", &mut Eight::empty(bytes)?)?;
-        against("qfilter", &mut Quotient::of_five_bits(design.items)?)?;
+        against("qfilter", &mut Quotient::of_bits(design.items, 5)?)?;
         if lineup.peers.len() > 2 {
             against("probabilistic-collections", &mut collected(bytes)?)?;
         }
         refuse(bench, bytes, [&mut ours(&design)?, &mut Eight::empty(bytes)?]);
     }
     Ok(())
+}
+
+fn large() -> Large<CuckooFilter> {
+    Large {
+        rate: rate_by_load(FULL, BITS),
+        lines: 2.0,
+        ours,
+        // The third peer of smaller filters takes a microsecond or more per key, and can only be filled key by key.
+        peers: &[
+            large::Peer {
+                name: "cuckoofilter",
+                note: "starts each load with the slots of ours",
+                preset: |ours, _| Ok(Box::new(Eight::preset(ours)?)),
+            },
+            large::Peer {
+                name: "qfilter",
+                note: "starts each load with as many random fingerprints as ours has",
+                preset: |_, held| Ok(Box::new(Quotient::preset(CAPACITY, 5, held)?)),
+            },
+        ],
+    }
 }
 
 /// Times insertions into filters that are as full as possible. Few of them succeed.
@@ -281,69 +302,6 @@ impl Removing for Eight {
     #[inline]
     fn remove(&mut self, key: u64) -> bool {
         self.filter.delete(&key)
-    }
-}
-
-/// A quotient filter.
-struct Quotient(qfilter::Filter<Box<[u8]>, DefaultHashBuilder>);
-
-impl fmt::Debug for Quotient {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Quotient").field(&self.0.len()).finish()
-    }
-}
-
-impl Quotient {
-    fn new(items: u64, rate: f64) -> Result<Self, Box<dyn Error>> {
-        let filter = qfilter::Filter::new_with_hasher(items, rate, DefaultHashBuilder::default());
-        Ok(Self(filter.map_err(|error| format!("qfilter: {error:?}"))?))
-    }
-
-    /// Creates a filter with five bits of remainder. Its rate is 1 / 32 at full capacity, which is a load of 0.95.
-    fn of_five_bits(items: u64) -> Result<Self, Box<dyn Error>> {
-        Self::new(items, 1.0 / 32.0)
-    }
-
-    /// Creates a filter with at most this many random fingerprints. They are in order, because they are sums of random
-    /// distances.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "64 bits at most")]
-    fn preset(capacity: u64, items: u64) -> Result<Self, Box<dyn Error>> {
-        let mut filter = qfilter::Builder::new(Self::of_five_bits(capacity)?.0);
-        let end = 2_f64.powi(filter.fingerprint_size().into());
-        let mut place = 0.0;
-        for number in 0..items {
-            let uniform = (key(number) >> 11) as f64 / 2_f64.powi(53);
-            place -= (-uniform).ln_1p() * end / items as f64;
-            if place >= end {
-                break;
-            }
-            let inserted = filter.insert_fingerprint(true, place as u64);
-            inserted.map_err(|error| format!("qfilter: {error:?}"))?;
-        }
-        Ok(Self(filter.into_filter()))
-    }
-}
-
-impl Filter for Quotient {
-    #[inline]
-    fn insert(&mut self, key: u64) -> bool {
-        self.0.insert_duplicated(key).is_ok()
-    }
-
-    #[inline]
-    fn contains(&self, key: u64) -> bool {
-        self.0.contains(key)
-    }
-
-    fn clear(&mut self) {
-        self.0.clear();
-    }
-}
-
-impl Removing for Quotient {
-    #[inline]
-    fn remove(&mut self, key: u64) -> bool {
-        self.0.remove(key)
     }
 }
 

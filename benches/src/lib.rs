@@ -15,8 +15,10 @@ pub mod goals;
 pub mod hashing;
 pub mod huge_pages;
 pub mod keys;
+mod large;
 pub mod machine;
 pub mod membership;
+pub mod quotient;
 mod removal;
 pub mod report;
 pub mod static_filters;
@@ -40,6 +42,8 @@ pub const SUITES: &[&Suite] = &[
     &counting::PORTABLE,
     &cuckoo::SUITE,
     &cuckoo::LARGE,
+    &quotient::SUITE,
+    &quotient::LARGE,
     &static_filters::FUSE,
     &static_filters::RIBBON,
     &window::SUITE,

@@ -1,0 +1,309 @@
+//! The quotient filter. The comparable peer supports only powers of two of slots.
+
+use core::error::Error;
+use core::fmt;
+
+use pds::hash::DefaultHashBuilder;
+use pds::{BloomFilter, CuckooFilter, QuotientFilter};
+
+use crate::contest::{Block, Contender};
+use crate::goals::{Against, Goal};
+use crate::keys::{Keys, key};
+use crate::large::{self, CAPACITY, Large};
+use crate::membership::{Design, Filter, Lineup, Operation, Peer, contender};
+use crate::removal::{self, Promise, Removing, Rival, changes};
+use crate::report::size;
+use crate::suite::{Bench, Outcome, Suite};
+
+/// Filters within the caches, and merges and growth.
+pub const SUITE: Suite = Suite {
+    name: "quotient",
+    peers: &["qfilter"],
+    goals: &[
+        than_peer("64 KiB", "hit", 1.3),
+        than_peer("64 KiB", "miss", 1.3),
+        than_peer("8 MiB", "hit", 1.3),
+        than_peer("8 MiB", "miss", 1.3),
+        than_peer("64 KiB", "insert to 50 %", 1.0),
+        than_peer("64 KiB", "insert to 90 %", 1.0),
+        than_peer("64 KiB", "insert to 95 %", 1.0),
+        than_peer("64 KiB", "remove", 1.5),
+        than_peer("8 MiB", "insert to 50 %", 1.0),
+        than_peer("8 MiB", "insert to 90 %", 1.0),
+        than_peer("8 MiB", "insert to 95 %", 1.0),
+        than_peer("8 MiB", "remove", 1.5),
+        than_peer("64 KiB", "merge", 1.5),
+        than_peer("8 MiB", "merge", 1.5),
+        than_inserts("64 KiB", "merge"),
+        than_inserts("8 MiB", "merge"),
+        than_inserts("64 KiB", "grow"),
+        than_inserts("8 MiB", "grow"),
+    ],
+    run,
+};
+
+/// A filter of 1 GiB. It has its own suite, because it takes as long as all smaller ones.
+pub const LARGE: Suite = Suite {
+    name: "quotient-large",
+    peers: &["qfilter"],
+    goals: &[
+        than_peer("1 GiB", "hit", 1.3),
+        than_peer("1 GiB", "miss", 1.3),
+        than_peer("1 GiB", "hit batch", 2.0),
+        than_peer("1 GiB", "miss batch", 2.0),
+        than_peer("1 GiB", "insert at 50 %", 1.0),
+        than_peer("1 GiB", "insert at 90 %", 1.0),
+        than_peer("1 GiB", "insert at 95 %", 1.0),
+        than_peer("1 GiB", "remove", 1.5),
+    ],
+    run: |bench| large().run(bench),
+};
+
+/// The peer's name in rows that compare with insertions into a filter of our own.
+const INSERTS: &str = "own inserts";
+
+/// Bits of a remainder. A slot then has a byte and an eighth of a bit.
+const BITS: u32 = 6;
+
+/// Lookups at a load of 0.95.
+const LINEUP: Lineup = Lineup {
+    mode: "",
+    sizes: &[64 << 10, 8 << 20],
+    // Of 0.95 remainders in a run, on average, at least one is met.
+    rate: 0.014_734,
+    items: |bytes, _| Ok(bytes / 100 * 95),
+    lines: |_| 2.0,
+    operations: &[Operation::Hit, Operation::Miss, Operation::HitBatch, Operation::MissBatch],
+    backend: || None,
+    ours: |design, _| Ok(Box::new(ours(design)?)),
+    peers: &[Peer {
+        name: "qfilter",
+        note: "",
+        build: |design, _| Ok(Box::new(Quotient::of_bits(design.items, BITS)?)),
+    }],
+};
+
+const fn than_peer(case: &'static str, operation: &'static str, at_least: f64) -> Goal {
+    Goal { case, operation, against: Against::Peer("qfilter"), at_least }
+}
+
+const fn than_inserts(case: &'static str, operation: &'static str) -> Goal {
+    Goal { case, operation, against: Against::Peer(INSERTS), at_least: 5.0 }
+}
+
+fn run(bench: &mut Bench<'_>) -> Outcome {
+    weigh(bench)?;
+    LINEUP.run(bench)?;
+    for &bytes in LINEUP.sizes {
+        let design = LINEUP.design(bytes)?;
+        let peer = &mut Quotient::of_bits(design.items, BITS)?;
+        changes(bench, &design, "qfilter", (bytes, removal::SLOTS), [&mut ours(&design)?, peer]);
+        merge(bench, &design)?;
+        grow(bench, &design)?;
+    }
+    Ok(())
+}
+
+fn large() -> Large<QuotientFilter> {
+    Large {
+        rate: LINEUP.rate,
+        lines: 2.0,
+        ours,
+        peers: &[large::Peer {
+            name: "qfilter",
+            note: "starts each load with as many random fingerprints as ours has",
+            preset: |_, held| Ok(Box::new(Quotient::preset(CAPACITY, BITS, held)?)),
+        }],
+    }
+}
+
+/// Measures the memory of filters that keep a rate, each at the size that it chooses.
+fn weigh(bench: &mut Bench<'_>) -> Outcome {
+    for rate in [0.1, 0.01, 0.001, 0.0001] {
+        Promise { items: 1_000_000, rate }.memory(
+            bench,
+            ("quotient", &|items, rate| Ok(Box::new(QuotientFilter::new(items, rate)?))),
+            &[
+                Rival {
+                    name: "qfilter",
+                    note: "",
+                    build: &|items, rate| Ok(Box::new(Quotient::new(items, rate)?)),
+                },
+                Rival {
+                    name: "cuckoo",
+                    note: "is our own",
+                    build: &|items, rate| Ok(Box::new(CuckooFilter::new(items, rate)?)),
+                },
+                Rival {
+                    name: "bloom",
+                    note: "is our standard filter, without removal",
+                    build: &|items, rate| Ok(Box::new(BloomFilter::new(items, rate)?)),
+                },
+            ],
+        )?;
+    }
+    Ok(())
+}
+
+/// Merges two filters that are half as full as the result.
+fn merge(bench: &mut Bench<'_>, design: &Design) -> Outcome {
+    let half = design.items / 2;
+    let keys: Vec<u64> = (0..2 * half).map(key).collect();
+    let (first, second) = keys.split_at(usize::try_from(half)?);
+    let (mut mine, mut other) = (ours(design)?, ours(design)?);
+    mine.insert_batch(first)?;
+    other.insert_batch(second)?;
+    let peer = |keys: &[u64]| {
+        let mut filter = Quotient::of_bits(design.items, BITS)?;
+        filter.insert_each(keys);
+        Ok::<_, Box<dyn Error>>(filter)
+    };
+    let (theirs, their_other) = (peer(first)?, peer(second)?);
+    let merge = |filter: &mut QuotientFilter| filter.merge(&other).is_ok();
+    let insert = |filter: &mut QuotientFilter| second.iter().all(|key| filter.insert(key).is_ok());
+    let peers = |filter: &mut Quotient| filter.0.merge(true, &their_other.0).is_ok();
+    let labels = [&*size(design.bytes), "merge"];
+    let block = (second.len(), Keys::absent());
+    let mut ours = Change::new(&mine, merge);
+    let theirs = &mut Change::new(&theirs, peers);
+    bench.add(bench.duel(labels, "qfilter", block.clone(), [&mut ours, theirs]));
+    let inserts = &mut Change::new(&mine, insert);
+    let row = bench.duel(labels, INSERTS, block, [&mut ours, inserts]);
+    bench.add(row.note(format!("{INSERTS}: each key of one filter is inserted into the other.")));
+    Ok(())
+}
+
+/// Doubles a full filter, and inserts its keys into an empty one of the size that it then has.
+fn grow(bench: &mut Bench<'_>, design: &Design) -> Outcome {
+    let len = design.items / 2;
+    let small = QuotientFilter::builder().expected_items(len).grows_to(design.items);
+    let mut full = small.false_positive_rate(LINEUP.rate).build()?;
+    let mut grown = full.try_clone()?;
+    grown.grow()?;
+    let keys: Vec<u64> = (0..len).map(key).collect();
+    full.insert_batch(&keys)?;
+    let double = &mut Change::new(&full, |filter: &mut QuotientFilter| filter.grow().is_ok());
+    let insert = |filter: &mut QuotientFilter| keys.iter().all(|key| filter.insert(key).is_ok());
+    let (labels, block) = ([&*size(design.bytes), "grow"], (keys.len(), Keys::absent()));
+    let row = bench.duel(labels, INSERTS, block, [double, &mut Change::new(&grown, insert)]);
+    bench.add(row.note(format!("{INSERTS}: the keys are inserted into a filter of double size.")));
+    Ok(())
+}
+
+/// A change of a whole filter, of a fresh copy in each round.
+struct Change<'a, T, F> {
+    filter: &'a T,
+    copy: Option<T>,
+    change: F,
+}
+
+impl<'a, T: Clone, F: Fn(&mut T) -> bool> Change<'a, T, F> {
+    const fn new(filter: &'a T, change: F) -> Self {
+        Self { filter, copy: None, change }
+    }
+}
+
+impl<T: Clone, F: Fn(&mut T) -> bool> Contender for Change<'_, T, F> {
+    fn prepare(&mut self, _block: &Block) {
+        self.copy = Some(self.filter.clone());
+    }
+
+    /// # Panics
+    /// If the change fails.
+    fn run(&mut self, _keys: &[u64]) -> u64 {
+        let copy = self.copy.as_mut().expect("prepared");
+        assert!((self.change)(copy), "the filter has room");
+        0
+    }
+}
+
+fn ours(design: &Design) -> Result<QuotientFilter, Box<dyn Error>> {
+    let builder = QuotientFilter::builder().slots(design.bytes).remainder_bits(BITS);
+    Ok(builder.huge_pages(design.huge_pages()).build()?)
+}
+
+contender!(
+    can be full: QuotientFilter,
+    #[inline]
+    fn insert(&mut self, key: u64) -> bool {
+        self.insert(&key).is_ok()
+    }
+
+    fn insert_batch(&mut self, keys: &[u64]) -> u64 {
+        let before = self.len();
+        // A key that does not fit is found missing by the lookups.
+        let _ = self.insert_batch(keys);
+        self.len() - before
+    }
+);
+
+impl Removing for QuotientFilter {
+    #[inline]
+    fn remove(&mut self, key: u64) -> bool {
+        self.remove(&key)
+    }
+}
+
+/// The peer.
+#[derive(Clone)]
+pub(crate) struct Quotient(qfilter::Filter<Box<[u8]>, DefaultHashBuilder>);
+
+impl fmt::Debug for Quotient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Quotient").field(&self.0.len()).finish()
+    }
+}
+
+impl Quotient {
+    pub(crate) fn new(items: u64, rate: f64) -> Result<Self, Box<dyn Error>> {
+        let filter = qfilter::Filter::new_with_hasher(items, rate, DefaultHashBuilder::default());
+        Ok(Self(filter.map_err(|error| format!("qfilter: {error:?}"))?))
+    }
+
+    /// Creates a filter with remainders of so many bits. Full is a load of 0.95.
+    pub(crate) fn of_bits(items: u64, bits: u32) -> Result<Self, Box<dyn Error>> {
+        Self::new(items, 2_f64.powi(-bits.cast_signed()))
+    }
+
+    /// Creates a filter with at most this many random fingerprints. They are in order, because they are sums of random
+    /// distances.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "64 bits at most")]
+    pub(crate) fn preset(capacity: u64, bits: u32, items: u64) -> Result<Self, Box<dyn Error>> {
+        let mut filter = qfilter::Builder::new(Self::of_bits(capacity, bits)?.0);
+        let end = 2_f64.powi(filter.fingerprint_size().into());
+        let mut place = 0.0;
+        for number in 0..items {
+            let uniform = (key(number) >> 11) as f64 / 2_f64.powi(53);
+            place -= (-uniform).ln_1p() * end / items as f64;
+            if place >= end {
+                break;
+            }
+            let inserted = filter.insert_fingerprint(true, place as u64);
+            inserted.map_err(|error| format!("qfilter: {error:?}"))?;
+        }
+        Ok(Self(filter.into_filter()))
+    }
+}
+
+impl Filter for Quotient {
+    #[inline]
+    fn insert(&mut self, key: u64) -> bool {
+        self.0.insert_duplicated(key).is_ok()
+    }
+
+    #[inline]
+    fn contains(&self, key: u64) -> bool {
+        self.0.contains(key)
+    }
+
+    fn clear(&mut self) {
+        self.0.clear();
+    }
+}
+
+impl Removing for Quotient {
+    #[inline]
+    fn remove(&mut self, key: u64) -> bool {
+        self.0.remove(key)
+    }
+}
