@@ -81,6 +81,11 @@ pub enum InsertError {
     Alloc(AllocError),
     /// The structure was built from all of its keys at once.
     Static,
+    /// A counting structure would have to count the key more often than it can.
+    Count {
+        /// The greatest count.
+        max: u64,
+    },
 }
 
 impl fmt::Display for InsertError {
@@ -93,6 +98,9 @@ impl fmt::Display for InsertError {
             Self::Static => f.write_str(
                 "the structure takes no more keys: it is built from all of them at once",
             ),
+            Self::Count { max } => {
+                write!(f, "the count of the key would be above {max}, the greatest one")
+            }
         }
     }
 }

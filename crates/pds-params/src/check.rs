@@ -29,6 +29,24 @@ pub(crate) fn is_probability(value: f64) -> bool {
     value > 0.0 && value < 1.0
 }
 
+/// Returns an error if `value` is not from `min` to `max`.
+pub(crate) fn check_real(
+    parameter: &'static str,
+    value: f64,
+    min: f64,
+    max: f64,
+) -> Result<(), ParamError> {
+    if value > max {
+        return Err(ParamError(ParamFault::TooLarge { parameter, value, max }));
+    }
+    // Not a number is neither.
+    if value >= min {
+        Ok(())
+    } else {
+        Err(ParamError(ParamFault::TooLow { parameter, value, min }))
+    }
+}
+
 /// Returns an error if there are no items.
 pub(crate) fn check_items(items: u64) -> Result<(), ParamError> {
     check_range("expected_items", items, 1, u64::MAX)

@@ -13,7 +13,9 @@
 
 pub(crate) mod params;
 
+use crate::ParamError;
 use crate::bloom::HASH_COLLISION;
+use crate::check::check_real;
 
 /// The widest remainder, in bits.
 // A remainder that starts at any bit of a byte then lies in eight bytes.
@@ -31,6 +33,31 @@ pub const BLOCK_SLOTS: u64 = 64;
 /// Slots are added by this number. Their contents, and the two bits that each has besides, take whole bytes.
 #[doc(hidden)]
 pub const SLOT_GROUP: u64 = 8;
+
+/// How the slots of a filter are used.
+///
+/// [`PLAIN`](Self::PLAIN) has one slot per item, with its remainder and nothing else.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SlotUse {
+    /// Mean number of slots per distinct item, from 1 to 64.
+    pub slots_per_item: f64,
+    /// Number of bits of a slot that are not those of a remainder.
+    pub bits_beside: u32,
+}
+
+impl SlotUse {
+    /// Every slot holds a remainder, and every item has one.
+    pub const PLAIN: Self = Self { slots_per_item: 1.0, bits_beside: 0 };
+
+    /// Returns the number of slots that so many items take, rounded up.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+    fn slots_of(self, items: u64) -> Result<u64, ParamError> {
+        check_real("slots_per_item", self.slots_per_item, 1.0, 64.0)?;
+        // A product would round numbers of items above 2^53.
+        let more = libm::ceil(items as f64 * (self.slots_per_item - 1.0));
+        Ok(items.saturating_add(more as u64))
+    }
+}
 
 /// Returns the greatest number of items in this many slots: 95 % of them.
 ///

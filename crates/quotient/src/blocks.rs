@@ -388,8 +388,8 @@ impl<'a, W: WordSource, B: Bits> Blocks<'a, W, B> {
     fn far_contains(self, quotient: usize, entry: u64) -> bool {
         let mut run = self.run(quotient);
         run.end = run.end.min(self.room());
-        let found = run.map(|slot| self.entry(slot)).find(|&found| found >= entry);
-        found == Some(entry)
+        // Entries of counts are not in order.
+        run.map(|slot| self.entry(slot)).any(|found| found == entry)
     }
 
     /// Returns the first empty slot from `slot` on, which may be beyond the last block. Those before it are taken, from the

@@ -5,9 +5,9 @@ use pds_core::hash::{DefaultHashBuilder, KeyHasher};
 use pds_core::internal::DEFAULT_RATE;
 use pds_params::QuotientParams;
 use pds_params::internal::ParamFault;
-use pds_params::quotient::MAX_SLOTS;
+use pds_params::quotient::{MAX_SLOTS, SlotUse};
 
-use crate::QuotientFilter;
+use crate::{CountingQuotientFilter, QuotientFilter};
 
 /// Builder for [`QuotientFilter`]; start with [`QuotientFilter::builder`].
 ///
@@ -37,6 +37,34 @@ pub struct QuotientFilterBuilder<S = DefaultHashBuilder> {
     hasher: S,
 }
 
+/// Builder for [`CountingQuotientFilter`]; start with [`CountingQuotientFilter::builder`].
+///
+/// [`build`](Self::build) checks all values. It adjusts none of them.
+///
+/// | given | size |
+/// |---|---|
+/// | `expected_items`, with or without `false_positive_rate` and `slots_per_item` | the fewest bytes that hold the items and keep the rate |
+/// | `grows_to` too | at first for the expected items; the filter grows up to that number and keeps the rate |
+/// | `slots` and `remainder_bits` | exactly these, without a promise |
+///
+/// # Examples
+/// ```
+/// use quotient::CountingQuotientFilter;
+///
+/// // Most keys come once.
+/// let filter = CountingQuotientFilter::builder().expected_items(10_000).slots_per_item(1.2).build()?;
+/// assert_eq!((filter.capacity(), filter.remainder_bits()), (12_000, 7));
+/// # Ok::<(), quotient::error::BuildError>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+#[must_use]
+pub struct CountingQuotientFilterBuilder<S = DefaultHashBuilder> {
+    given: Given,
+    #[cfg(feature = "huge-pages")]
+    huge_pages: bool,
+    hasher: S,
+}
+
 /// The fewest slots that have room for a key.
 const LEAST_SLOTS: u64 = 2;
 
@@ -48,105 +76,139 @@ struct Given {
     grows_to: Option<u64>,
     slots: Option<u64>,
     remainder_bits: Option<u32>,
+    slots_per_item: Option<f64>,
+    /// How the slots are used if nothing else is stated.
+    slot_use: SlotUse,
 }
 
-impl QuotientFilterBuilder {
-    pub(crate) const fn new() -> Self {
-        Self {
-            given: Given {
-                expected_items: None,
-                false_positive_rate: None,
-                grows_to: None,
-                slots: None,
-                remainder_bits: None,
-            },
-            #[cfg(feature = "huge-pages")]
-            huge_pages: false,
-            hasher: DefaultHashBuilder::with_seed(0),
-        }
-    }
+/// Defines the methods of a builder. `widest` documents the widest remainder.
+// A macro instead of a generic type, so that the documentation of each builder shows the methods.
+macro_rules! builder_methods {
+    ($builder:ident, $filter:ident, $slot_use:expr, $widest:literal) => {
+        impl $builder {
+            pub(crate) const fn new() -> Self {
+                Self {
+                    given: Given::new($slot_use),
+                    #[cfg(feature = "huge-pages")]
+                    huge_pages: false,
+                    hasher: DefaultHashBuilder::with_seed(0),
+                }
+            }
 
-    /// Sets the seed of the default hasher, 0 unless it is set. Only filters with equal seeds can be merged.
-    pub const fn seed(mut self, seed: u64) -> Self {
-        self.hasher = DefaultHashBuilder::with_seed(seed);
-        self
-    }
+            /// Sets the seed of the default hasher, 0 unless it is set. Only filters with equal seeds can be merged.
+            pub const fn seed(mut self, seed: u64) -> Self {
+                self.hasher = DefaultHashBuilder::with_seed(seed);
+                self
+            }
+        }
+
+        impl<S> $builder<S> {
+            /// Sets the number of distinct items that the filter holds before it grows.
+            pub const fn expected_items(mut self, items: u64) -> Self {
+                self.given.expected_items = Some(items);
+                self
+            }
+
+            /// Sets the false-positive rate at the greatest number of items, above 0 and below 1. Without it the rate is 0.01.
+            pub const fn false_positive_rate(mut self, rate: f64) -> Self {
+                self.given.false_positive_rate = Some(rate);
+                self
+            }
+
+            /// Sets the number of distinct items up to which the filter grows, and up to which it keeps its rate.
+            ///
+            /// It starts with the bits for all doublings on the way. Filters of one `grows_to` and one rate can be merged,
+            /// whatever their `expected_items`.
+            pub const fn grows_to(mut self, max_items: u64) -> Self {
+                self.given.grows_to = Some(max_items);
+                self
+            }
+
+            /// Sets the number of slots, from 2 to 2^48. The filter holds as many keys as 95 % of them, rounded down.
+            ///
+            /// Set [`remainder_bits`](Self::remainder_bits) too.
+            pub const fn slots(mut self, slots: u64) -> Self {
+                self.given.slots = Some(slots);
+                self
+            }
+
+            #[doc = concat!("Sets the width of a remainder in bits, from 1 to ", $widest, ".")]
+            pub const fn remainder_bits(mut self, remainder_bits: u32) -> Self {
+                self.given.remainder_bits = Some(remainder_bits);
+                self
+            }
+
+            /// Sets whether to ask the system for huge pages, which pays for filters of many megabytes.
+            ///
+            /// Small filters ignore it. Copies of a filter, filters that have grown, and filters read from bytes, do not ask.
+            #[cfg(feature = "huge-pages")]
+            pub const fn huge_pages(mut self, huge_pages: bool) -> Self {
+                self.huge_pages = huge_pages;
+                self
+            }
+
+            /// Sets the hasher, such as a [`SipHashBuilder`](pds_core::hash::SipHashBuilder) for keys that strangers choose.
+            pub fn hasher<T: KeyHasher>(self, hasher: T) -> $builder<T> {
+                $builder {
+                    given: self.given,
+                    #[cfg(feature = "huge-pages")]
+                    huge_pages: self.huge_pages,
+                    hasher,
+                }
+            }
+
+            /// Builds the filter.
+            ///
+            /// # Errors
+            /// [`BuildError::Param`] names a value that is out of range, missing, or in conflict with another.
+            /// [`BuildError::Alloc`] if the allocator refuses the memory.
+            pub fn build(self) -> Result<$filter<S>, BuildError>
+            where
+                S: KeyHasher,
+            {
+                let filter = $filter::from_params(self.given.params()?, self.hasher)?;
+                #[cfg(feature = "huge-pages")]
+                if self.huge_pages {
+                    filter.advise_huge_pages();
+                }
+                Ok(filter)
+            }
+        }
+    };
 }
 
-impl<S> QuotientFilterBuilder<S> {
-    /// Sets the number of distinct items that the filter holds before it grows.
-    pub const fn expected_items(mut self, items: u64) -> Self {
-        self.given.expected_items = Some(items);
-        self
-    }
+builder_methods!(QuotientFilterBuilder, QuotientFilter, SlotUse::PLAIN, "56");
+builder_methods!(CountingQuotientFilterBuilder, CountingQuotientFilter, Self::SLOT_USE, "55");
 
-    /// Sets the false-positive rate at the greatest number of items, above 0 and below 1. Without it the rate is 0.01.
-    pub const fn false_positive_rate(mut self, rate: f64) -> Self {
-        self.given.false_positive_rate = Some(rate);
-        self
-    }
+impl CountingQuotientFilterBuilder {
+    /// Two slots per key: any number of keys may come more than once.
+    const SLOT_USE: SlotUse = SlotUse { slots_per_item: 2.0, bits_beside: 1 };
+}
 
-    /// Sets the number of distinct items up to which the filter grows, and up to which it keeps its rate.
+impl<S> CountingQuotientFilterBuilder<S> {
+    /// Sets the mean number of slots per distinct key, from 1 to 64, 2 unless it is set.
     ///
-    /// It starts with the bits for all doublings on the way. Filters of one `grows_to` and one rate can be merged,
-    /// whatever their `expected_items`.
-    pub const fn grows_to(mut self, max_items: u64) -> Self {
-        self.given.grows_to = Some(max_items);
+    /// A key that comes once takes one slot. One that comes up to 2^r times takes two, for remainders of r bits. So if a
+    /// third of the keys come more than once, 1.4 is enough for most of them to come some hundred times.
+    pub const fn slots_per_item(mut self, slots_per_item: f64) -> Self {
+        self.given.slots_per_item = Some(slots_per_item);
         self
-    }
-
-    /// Sets the number of slots, from 2 to 2^48. The filter holds as many keys as 95 % of them, rounded down.
-    ///
-    /// Set [`remainder_bits`](Self::remainder_bits) too.
-    pub const fn slots(mut self, slots: u64) -> Self {
-        self.given.slots = Some(slots);
-        self
-    }
-
-    /// Sets the width of a remainder in bits, from 1 to 56.
-    pub const fn remainder_bits(mut self, remainder_bits: u32) -> Self {
-        self.given.remainder_bits = Some(remainder_bits);
-        self
-    }
-
-    /// Sets whether to ask the system for huge pages, which pays for filters of many megabytes.
-    ///
-    /// Small filters ignore it. Copies of a filter, filters that have grown, and filters read from bytes, do not ask.
-    #[cfg(feature = "huge-pages")]
-    pub const fn huge_pages(mut self, huge_pages: bool) -> Self {
-        self.huge_pages = huge_pages;
-        self
-    }
-
-    /// Sets the hasher, such as a [`SipHashBuilder`](pds_core::hash::SipHashBuilder) for keys that strangers choose.
-    pub fn hasher<T: KeyHasher>(self, hasher: T) -> QuotientFilterBuilder<T> {
-        QuotientFilterBuilder {
-            given: self.given,
-            #[cfg(feature = "huge-pages")]
-            huge_pages: self.huge_pages,
-            hasher,
-        }
-    }
-
-    /// Builds the filter.
-    ///
-    /// # Errors
-    /// [`BuildError::Param`] names a value that is out of range, missing, or in conflict with another.
-    /// [`BuildError::Alloc`] if the allocator refuses the memory.
-    pub fn build(self) -> Result<QuotientFilter<S>, BuildError>
-    where
-        S: KeyHasher,
-    {
-        let filter = QuotientFilter::from_params(self.given.params()?, self.hasher)?;
-        #[cfg(feature = "huge-pages")]
-        if self.huge_pages {
-            filter.advise_huge_pages();
-        }
-        Ok(filter)
     }
 }
 
 impl Given {
+    const fn new(slot_use: SlotUse) -> Self {
+        Self {
+            expected_items: None,
+            false_positive_rate: None,
+            grows_to: None,
+            slots: None,
+            remainder_bits: None,
+            slots_per_item: None,
+            slot_use,
+        }
+    }
+
     /// Returns the parameters that the given values determine.
     fn params(self) -> Result<QuotientParams, ParamError> {
         let missing = |parameter| Err(ParamError(ParamFault::Missing { parameter }));
@@ -154,15 +216,15 @@ impl Given {
         match (self.expected_items, self.slots, self.remainder_bits) {
             (Some(items), None, None) => {
                 let rate = self.false_positive_rate.unwrap_or(DEFAULT_RATE);
-                match self.grows_to {
-                    Some(max_items) => QuotientParams::growing(items, max_items, rate),
-                    None => QuotientParams::new(items, rate),
-                }
+                let slots_per_item = self.slots_per_item.unwrap_or(self.slot_use.slots_per_item);
+                let slot_use = SlotUse { slots_per_item, ..self.slot_use };
+                QuotientParams::with_slot_use(items, self.grows_to, rate, slot_use)
             }
             (None, Some(_), Some(_)) if self.false_positive_rate.is_some() => {
                 conflict("false_positive_rate")
             }
             (None, Some(_), Some(_)) if self.grows_to.is_some() => conflict("grows_to"),
+            (None, Some(_), Some(_)) if self.slots_per_item.is_some() => conflict("slots_per_item"),
             (None, Some(value), Some(_)) if !(LEAST_SLOTS..=MAX_SLOTS).contains(&value) => {
                 let (parameter, min, max) = ("slots", LEAST_SLOTS, MAX_SLOTS);
                 Err(ParamError(ParamFault::OutOfRange { parameter, value, min, max }))

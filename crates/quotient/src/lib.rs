@@ -14,6 +14,8 @@ mod blocks;
 #[cfg(feature = "alloc")]
 mod builder;
 #[cfg(feature = "alloc")]
+mod counting;
+#[cfg(feature = "alloc")]
 mod filter;
 #[cfg(feature = "alloc")]
 mod fingerprint;
@@ -35,7 +37,9 @@ mod table;
 mod view;
 
 #[cfg(feature = "alloc")]
-pub use builder::QuotientFilterBuilder;
+pub use builder::{CountingQuotientFilterBuilder, QuotientFilterBuilder};
+#[cfg(feature = "alloc")]
+pub use counting::{CountingQuotientFilter, CountingQuotientFilterView};
 #[cfg(feature = "alloc")]
 pub use filter::QuotientFilter;
 #[cfg(feature = "alloc")]

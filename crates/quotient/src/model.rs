@@ -14,22 +14,26 @@ use crate::blocks::{BLOCK, GROUP, SATURATED};
 use crate::sequence::{Reader, Writer};
 use crate::table::Table;
 
-type Pairs = Vec<(usize, u64)>;
+pub(crate) type Pairs = Vec<(usize, u64)>;
 
 /// A source of uniform numbers.
-struct Random(Box<dyn Iterator<Item = u64>>);
+pub(crate) struct Random(Box<dyn Iterator<Item = u64>>);
 
 impl Random {
-    fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self(Box::new(keys::random(seed)))
     }
 
-    fn below(&mut self, n: usize) -> usize {
-        let word = u128::from(self.0.next().unwrap());
+    pub(crate) fn word(&mut self) -> u64 {
+        self.0.next().unwrap()
+    }
+
+    pub(crate) fn below(&mut self, n: usize) -> usize {
+        let word = u128::from(self.word());
         usize::try_from((word * n as u128) >> 64).unwrap()
     }
 
-    fn of<T: Copy>(&mut self, all: &[T]) -> T {
+    pub(crate) fn of<T: Copy>(&mut self, all: &[T]) -> T {
         all[self.below(all.len())]
     }
 }
@@ -41,7 +45,7 @@ fn written(table: &Table, width: u32, pairs: &Pairs) -> Table {
 }
 
 /// Checks every number of a table whose entries must be `pairs`, which are sorted.
-fn verify(table: &Table, width: u32, pairs: &Pairs) {
+pub(crate) fn verify(table: &Table, width: u32, pairs: &Pairs) {
     assert_eq!(table.len(), pairs.len() as u64);
     assert_eq!(&Reader::new(table).collect::<Pairs>(), pairs);
     let mut end = 0;

@@ -61,13 +61,45 @@ impl Table {
     }
 }
 
+/// Which entries a run may have.
+pub(crate) trait Order {
+    /// Takes the next entry of a run, which may be the last of it.
+    ///
+    /// # Errors
+    /// [`Fault`] if it cannot follow those before it, or cannot be the last.
+    fn take(&mut self, entry: u64, is_last: bool) -> Result<(), Fault>;
+}
+
+/// What is wrong with an entry, and what is allowed.
+pub(crate) type Fault = (&'static str, &'static str);
+
+/// Entries are in ascending order. Equal ones are copies.
+#[derive(Default)]
+pub(crate) struct Ascending {
+    last: u64,
+}
+
+impl Order for Ascending {
+    fn take(&mut self, entry: u64, is_last: bool) -> Result<(), Fault> {
+        if entry < self.last {
+            return Err(("a remainder", "at least the one before it in its run"));
+        }
+        self.last = if is_last { 0 } else { entry };
+        Ok(())
+    }
+}
+
 impl<W: WordSource> Table<W> {
-    /// Checks in one pass that the blocks are those of some entries, in ascending order. Returns their number, and the slot
+    /// Checks in one pass that the blocks are those of some entries, in this order. Returns their number, and the slot
     /// after the last run. The blocks begin at offset `start`.
     ///
     /// # Errors
     /// [`DecodeError`] names what contradicts the entries before it.
-    pub(crate) fn check(&self, start: u64) -> Result<(u64, usize), DecodeError> {
+    pub(crate) fn check(
+        &self,
+        start: u64,
+        order: &mut impl Order,
+    ) -> Result<(u64, usize), DecodeError> {
         let blocks = self.blocks(Portable);
         let (mut cursor, mut len) = (0, 0);
         for block in 0..blocks.len() {
@@ -89,7 +121,7 @@ impl<W: WordSource> Table<W> {
                 }
                 let begin = quotient.max(cursor);
                 self.check_empty(cursor..begin, start)?;
-                let run = self.check_run(begin, start)?;
+                let run = self.check_run(begin, start, order)?;
                 len += run.len() as u64;
                 cursor = run.end;
             }
@@ -99,19 +131,22 @@ impl<W: WordSource> Table<W> {
     }
 
     /// Checks the run that begins at a slot. Returns its slots.
-    fn check_run(&self, begin: usize, start: u64) -> Result<Range<usize>, DecodeError> {
+    fn check_run(
+        &self,
+        begin: usize,
+        start: u64,
+        order: &mut impl Order,
+    ) -> Result<Range<usize>, DecodeError> {
         let blocks = self.blocks(Portable);
-        let mut last = 0;
         for slot in begin..self.slots() {
             let entry = blocks.entry(slot);
-            if entry < last {
-                let allowed = "at least the one before it in its run";
-                return Err(self.invalid("a remainder", slot, start, entry, allowed));
-            }
-            if blocks.ends_run(slot) {
+            let ends = blocks.ends_run(slot);
+            order
+                .take(entry, ends)
+                .map_err(|(name, allowed)| self.invalid(name, slot, start, entry, allowed))?;
+            if ends {
                 return Ok(begin..slot + 1);
             }
-            last = entry;
         }
         let allowed = "the first of a run that ends";
         Err(self.invalid("a slot", begin, start, begin as u64, allowed))

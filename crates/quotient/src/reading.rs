@@ -17,42 +17,63 @@ use crate::sequence::Reader;
 /// Number of keys of a batch that are prefetched together.
 pub(crate) const BATCH: usize = 32;
 
+/// Defines the methods of a filter in any storage that tell its sizes and its design.
+// A macro instead of a generic type, so that the documentation of each type shows the methods.
+macro_rules! sizes_and_design {
+    () => {
+        /// Returns the hasher.
+        #[must_use]
+        pub const fn hasher(&self) -> &S {
+            &self.hasher
+        }
+
+        /// Returns the parameters: size, width of remainders, doublings left, and design.
+        #[must_use]
+        pub const fn params(&self) -> QuotientParams {
+            self.params
+        }
+
+        /// Returns the number of distinct items that the filter was designed for, which is the greatest number if it grows.
+        /// `None` if it was sized by hand.
+        #[must_use]
+        pub fn expected_items(&self) -> Option<u64> {
+            self.params.expected_items()
+        }
+
+        /// Returns the false-positive rate promised at the expected items. `None` if the filter was sized by hand.
+        #[must_use]
+        pub fn promised_rate(&self) -> Option<f64> {
+            self.params.promised_rate()
+        }
+
+        /// Returns whether the filter stores no key.
+        #[must_use]
+        pub fn is_empty(&self) -> bool {
+            self.len() == 0
+        }
+
+        /// Returns the number of slots, without those for runs that overflow the last one.
+        #[must_use]
+        pub fn num_slots(&self) -> u64 {
+            self.params.num_slots()
+        }
+
+        /// Returns the width of a remainder in bits.
+        #[must_use]
+        pub fn remainder_bits(&self) -> u32 {
+            self.params.remainder_bits()
+        }
+    };
+}
+pub(crate) use sizes_and_design;
+
 impl<S: KeyHasher, W: WordSource> QuotientFilter<S, W> {
-    /// Returns the hasher.
-    #[must_use]
-    pub const fn hasher(&self) -> &S {
-        &self.hasher
-    }
-
-    /// Returns the parameters: size, width of remainders, doublings left, and design.
-    #[must_use]
-    pub const fn params(&self) -> QuotientParams {
-        self.params
-    }
-
-    /// Returns the number of distinct items that the filter was designed for, which is the greatest number if it grows.
-    /// `None` if it was sized by hand.
-    #[must_use]
-    pub fn expected_items(&self) -> Option<u64> {
-        self.params.expected_items()
-    }
-
-    /// Returns the false-positive rate promised at the expected items. `None` if the filter was sized by hand.
-    #[must_use]
-    pub fn promised_rate(&self) -> Option<f64> {
-        self.params.promised_rate()
-    }
+    sizes_and_design!();
 
     /// Returns the number of stored keys, copies included: successful inserts minus removals.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.table.len()
-    }
-
-    /// Returns whether the filter stores no key.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     /// Returns the load: stored keys per slot, from 0 to 0.95.
@@ -84,18 +105,6 @@ impl<S: KeyHasher, W: WordSource> QuotientFilter<S, W> {
     #[must_use]
     pub fn capacity(&self) -> u64 {
         self.params.capacity()
-    }
-
-    /// Returns the number of slots, without those for runs that overflow the last one.
-    #[must_use]
-    pub fn num_slots(&self) -> u64 {
-        self.params.num_slots()
-    }
-
-    /// Returns the width of a remainder in bits.
-    #[must_use]
-    pub fn remainder_bits(&self) -> u32 {
-        self.params.remainder_bits()
     }
 
     /// Returns the size of the slots in the portable bytes.

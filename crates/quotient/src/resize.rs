@@ -120,7 +120,7 @@ impl<S: KeyHasher> QuotientFilter<S> {
     pub fn merge(&mut self, other: &Self) -> Result<(), MergeError> {
         let incompatible = MergeError::Incompatible;
         Incompatible::check_hasher(&self.hasher, &other.hasher).map_err(incompatible)?;
-        let params = self.params_with(&other.params).map_err(incompatible)?;
+        let params = merged_params(&self.params, &other.params).map_err(incompatible)?;
         if other.is_empty() {
             return Ok(());
         }
@@ -131,7 +131,7 @@ impl<S: KeyHasher> QuotientFilter<S> {
             MergeError::Insert(InsertError::Full { len: capacity, capacity })
         })?;
         let (left, right) = (self.at_size(&params), other.at_size(&params));
-        let table = write(&params, Ordered { left: left.peekable(), right: right.peekable() });
+        let table = write(&params, Ordered::new(left, right));
         self.table = table.map_err(|error| MergeError::Insert(InsertError::Alloc(error)))?;
         self.params = params;
         Ok(())
@@ -160,34 +160,6 @@ impl<S: KeyHasher> QuotientFilter<S> {
         Ok(())
     }
 
-    /// Returns the parameters with the slots of the larger of two filters, and the fingerprint bits that both have.
-    fn params_with(&self, other: &QuotientParams) -> Result<QuotientParams, Incompatible> {
-        let own = &self.params;
-        let (left, right) = (own.num_slots(), other.num_slots());
-        let slots = left.max(right);
-        let ratio = slots / left.min(right);
-        if slots % left.min(right) != 0 || !ratio.is_power_of_two() {
-            let parameter = "number of slots";
-            return Err(Incompatible(Difference::Ratio { parameter, left, right }));
-        }
-        let bits_at = |params: &QuotientParams| {
-            params.remainder_bits().saturating_sub(doublings(params, slots))
-        };
-        let bits = bits_at(own).min(bits_at(other));
-        let doublings = own.doublings().saturating_sub(doublings(own, slots));
-        QuotientParams::from_slots_and_remainder_bits(slots, bits)
-            .and_then(|params| params.with_doublings(doublings.min(bits - 1)))
-            .map(|params| if bits == bits_at(own) { with_design_of(params, own) } else { params })
-            .map_err(|_| {
-                let smaller = if left < right { own } else { other };
-                Incompatible(Difference::TooLow {
-                    parameter: "number of remainder bits",
-                    smaller: smaller.remainder_bits().into(),
-                    needed: u64::from(self::doublings(smaller, slots)) + 1,
-                })
-            })
-    }
-
     /// Lists the fingerprints of a filter that has grown to this size, which has no more bits.
     fn at_size(&self, params: &QuotientParams) -> impl Iterator<Item = Fingerprint> {
         let (bits, times) = (self.remainder_bits(), doublings(&self.params, params.num_slots()));
@@ -199,13 +171,42 @@ impl<S: KeyHasher> QuotientFilter<S> {
     }
 }
 
+/// Returns the parameters with the slots of the larger of two filters, and the fingerprint bits that both have.
+pub(crate) fn merged_params(
+    own: &QuotientParams,
+    other: &QuotientParams,
+) -> Result<QuotientParams, Incompatible> {
+    let (left, right) = (own.num_slots(), other.num_slots());
+    let slots = left.max(right);
+    let ratio = slots / left.min(right);
+    if slots % left.min(right) != 0 || !ratio.is_power_of_two() {
+        let parameter = "number of slots";
+        return Err(Incompatible(Difference::Ratio { parameter, left, right }));
+    }
+    let bits_at =
+        |params: &QuotientParams| params.remainder_bits().saturating_sub(doublings(params, slots));
+    let bits = bits_at(own).min(bits_at(other));
+    let doublings = own.doublings().saturating_sub(doublings(own, slots));
+    QuotientParams::from_slots_and_remainder_bits(slots, bits)
+        .and_then(|params| params.with_doublings(doublings.min(bits - 1)))
+        .map(|params| if bits == bits_at(own) { with_design_of(params, own) } else { params })
+        .map_err(|_| {
+            let smaller = if left < right { own } else { other };
+            Incompatible(Difference::TooLow {
+                parameter: "number of remainder bits",
+                smaller: smaller.remainder_bits().into(),
+                needed: u64::from(crate::resize::doublings(smaller, slots)) + 1,
+            })
+        })
+}
+
 /// Returns the parameters after the next doubling, if the plan provides for it.
-fn next_of_plan(params: &QuotientParams) -> Option<QuotientParams> {
+pub(crate) fn next_of_plan(params: &QuotientParams) -> Option<QuotientParams> {
     params.doubled().filter(|_| params.doublings() > 0)
 }
 
 /// Returns the number of doublings to this many slots.
-fn doublings(params: &QuotientParams, slots: u64) -> u32 {
+pub(crate) fn doublings(params: &QuotientParams, slots: u64) -> u32 {
     (slots / params.num_slots()).ilog2()
 }
 
@@ -223,9 +224,15 @@ fn write(
 }
 
 /// The items of two sorted iterators in order.
-struct Ordered<L: Iterator, R: Iterator> {
+pub(crate) struct Ordered<L: Iterator, R: Iterator> {
     left: iter::Peekable<L>,
     right: iter::Peekable<R>,
+}
+
+impl<L: Iterator, R: Iterator> Ordered<L, R> {
+    pub(crate) fn new(left: L, right: R) -> Self {
+        Self { left: left.peekable(), right: right.peekable() }
+    }
 }
 
 impl<T: Ord, L: Iterator<Item = T>, R: Iterator<Item = T>> Iterator for Ordered<L, R> {

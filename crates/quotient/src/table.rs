@@ -299,6 +299,62 @@ impl Table {
         self.len -= 1;
     }
 
+    /// Replaces the entries at the slots `old` of the run of a quotient by `new`. If there are none, `old` is where they go.
+    ///
+    /// # Errors
+    /// As [`insert`](Self::insert).
+    ///
+    /// # Complexity
+    /// O(length of the cluster) for each entry more or less.
+    pub(crate) fn replace(
+        &mut self,
+        quotient: usize,
+        run: Range<usize>,
+        old: Range<usize>,
+        new: &[u64],
+    ) -> Result<(), AllocError> {
+        with_bits!(self.kernel, |bits| self.replace_with(bits, quotient, run, old, new))
+    }
+
+    fn replace_with<B: Bits>(
+        &mut self,
+        bits: B,
+        quotient: usize,
+        mut run: Range<usize>,
+        old: Range<usize>,
+        new: &[u64],
+    ) -> Result<(), AllocError> {
+        for added in 0..new.len().saturating_sub(old.len()) {
+            let inserted = self.insert_at(bits, quotient, &run, old.end, 0);
+            if inserted.is_err() {
+                self.remove_each(bits, quotient, run, old.end, added);
+                return inserted;
+            }
+            run.end += 1;
+        }
+        let fewer = old.len().saturating_sub(new.len());
+        self.remove_each(bits, quotient, run, old.start, fewer);
+        for (slot, &entry) in (old.start..).zip(new) {
+            self.blocks_mut().set_entry(slot, entry);
+        }
+        Ok(())
+    }
+
+    /// Removes this many entries of the run of a quotient, from a slot on.
+    fn remove_each<B: Bits>(
+        &mut self,
+        bits: B,
+        quotient: usize,
+        mut run: Range<usize>,
+        slot: usize,
+        times: usize,
+    ) {
+        for _ in 0..times {
+            self.remove_at(bits, quotient, &run, slot);
+            run.end -= 1;
+        }
+    }
+
     /// Subtracts 1 from the offsets of the blocks after `first`, up to `last`. The runs, and the offset of the first, are
     /// right.
     #[inline(always)]

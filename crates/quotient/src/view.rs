@@ -1,6 +1,6 @@
 //! A quotient filter that answers from its stored bytes.
 
-use pds_core::bytes::{ByteOptions, Envelope, OpenView};
+use pds_core::bytes::{Envelope, OpenView};
 use pds_core::error::DecodeError;
 use pds_core::hash::{DefaultHashBuilder, PortableHasher};
 use pds_core::storage::Stored;
@@ -43,53 +43,61 @@ use crate::table::Table;
 /// ```
 pub type QuotientFilterView<B, S = DefaultHashBuilder> = QuotientFilter<S, Stored<B>>;
 
-impl<B: AsRef<[u8]>> QuotientFilterView<B> {
-    /// Opens portable bytes that hold one filter and nothing else. For a hasher with a secret key use
-    /// [`ByteOptions::open`].
-    ///
-    /// # Errors
-    /// [`DecodeError`] says what is wrong, and at which offset.
-    ///
-    /// # Complexity
-    /// Constant.
-    pub fn open(bytes: B) -> Result<Self, DecodeError> {
-        ByteOptions::new().open(bytes)
-    }
+/// Defines the methods of a view, whose payload `check` checks.
+macro_rules! view_methods {
+    ($view:ident, $filter:ident, $check:path) => {
+        impl<B: AsRef<[u8]>> $view<B> {
+            /// Opens portable bytes that hold one filter and nothing else. For a hasher with a secret key use
+            /// [`ByteOptions::open`](pds_core::bytes::ByteOptions::open).
+            ///
+            /// # Errors
+            /// [`DecodeError`](pds_core::error::DecodeError) says what is wrong, and at which offset.
+            ///
+            /// # Complexity
+            /// Constant.
+            pub fn open(bytes: B) -> Result<Self, pds_core::error::DecodeError> {
+                pds_core::bytes::ByteOptions::new().open(bytes)
+            }
+        }
+
+        impl<B: AsRef<[u8]>, S: pds_core::hash::PortableHasher> $view<B, S> {
+            /// Returns the bytes that the view was opened from.
+            #[must_use]
+            pub const fn get_ref(&self) -> &B {
+                self.table.words().get_ref()
+            }
+
+            /// Verifies the payload: its checksum, the order of the fingerprints and their number, and the unused bits.
+            ///
+            /// # Errors
+            /// [`DecodeError`](pds_core::error::DecodeError) says what is wrong, and at which offset.
+            ///
+            /// # Complexity
+            /// O(size): reads every byte.
+            pub fn verify(&self) -> Result<(), pds_core::error::DecodeError> {
+                let envelope = self.table.words().envelope();
+                envelope.verify()?;
+                let header = envelope.header();
+                $check(&self.table, &header.shape, header.payload_offset())
+            }
+
+            /// Verifies the bytes and copies the filter out of them.
+            ///
+            /// # Errors
+            /// As [`verify`](Self::verify), and [`Alloc`](pds_core::error::DecodeErrorKind::Alloc) if the allocator refuses the
+            /// memory.
+            pub fn to_filter(&self) -> Result<$filter<S>, pds_core::error::DecodeError>
+            where
+                S: Clone,
+            {
+                self.table.words().envelope().decode(Some(self.hasher.clone()))
+            }
+        }
+    };
 }
+pub(crate) use view_methods;
 
-impl<B: AsRef<[u8]>, S: PortableHasher> QuotientFilterView<B, S> {
-    /// Returns the bytes that the view was opened from.
-    #[must_use]
-    pub const fn get_ref(&self) -> &B {
-        self.table.words().get_ref()
-    }
-
-    /// Verifies the payload: its checksum, the order of the fingerprints and their number, and the unused bits.
-    ///
-    /// # Errors
-    /// [`DecodeError`] says what is wrong, and at which offset.
-    ///
-    /// # Complexity
-    /// O(size): reads every byte.
-    pub fn verify(&self) -> Result<(), DecodeError> {
-        let envelope = self.table.words().envelope();
-        envelope.verify()?;
-        let header = envelope.header();
-        check_table(&self.table, &header.shape, header.payload_offset())
-    }
-
-    /// Verifies the bytes and copies the filter out of them.
-    ///
-    /// # Errors
-    /// As [`verify`](Self::verify), and [`Alloc`](pds_core::error::DecodeErrorKind::Alloc) if the allocator refuses the
-    /// memory.
-    pub fn to_filter(&self) -> Result<QuotientFilter<S>, DecodeError>
-    where
-        S: Clone,
-    {
-        self.table.words().envelope().decode(Some(self.hasher.clone()))
-    }
-}
+view_methods!(QuotientFilterView, QuotientFilter, check_table);
 
 impl<B: AsRef<[u8]>, S: PortableHasher> OpenView<B> for QuotientFilterView<B, S> {
     type Hasher = S;

@@ -1,8 +1,8 @@
 //! Validated shapes of quotient filters, and plans of growth.
 
 use super::{
-    MAX_REMAINDER_BITS, MAX_SLOTS, capacity, least_slots, mean_overflow, most_slots, rate_exact,
-    size_in_bytes,
+    MAX_REMAINDER_BITS, MAX_SLOTS, SlotUse, capacity, least_slots, mean_overflow, most_slots,
+    rate_exact, size_in_bytes,
 };
 use crate::ParamError;
 use crate::bloom::MAX_BITS;
@@ -53,29 +53,7 @@ impl QuotientParams {
     /// If there are no items, or more than 2^48 slots are needed. If the rate is not between 0 and 1. If whole hashes
     /// collide more often.
     pub fn new(expected_items: u64, rate: f64) -> Result<Self, ParamError> {
-        check_items(expected_items)?;
-        check_rate(rate)?;
-        check_collisions(expected_items, rate)?;
-        let slots = least_slots(expected_items);
-        if slots > MAX_SLOTS {
-            return Err(too_large("slots", slots as f64, MAX_SLOTS as f64));
-        }
-        let keeps = |slots, bits| rate_exact(slots, expected_items, bits) <= rate;
-        let narrowest = (1..=MAX_REMAINDER_BITS).find(|&bits| keeps(slots, bits));
-        let narrowest = narrowest.ok_or_else(|| {
-            let needed = libm::ceil(-libm::log2(rate));
-            too_large("remainder_bits", needed, MAX_REMAINDER_BITS.into())
-        })?;
-        // A bit less needs more slots, about twice as many unless full slots are just short of the rate. Some bits less can
-        // be best for a few keys, because slots come in groups of eight. Five bits less need 16 times the slots.
-        let of_width = |bits| {
-            let slots = first(slots, |slots| keeps(slots, bits));
-            Self::from_slots_and_remainder_bits(slots, bits)
-        };
-        let narrower = (1..narrowest).rev().take(4).filter_map(|bits| of_width(bits).ok());
-        let best = narrower.chain(of_width(narrowest)).min_by_key(|params| params.size_in_bytes());
-        let best = best.map_or_else(|| of_width(narrowest), Ok)?;
-        best.with_design(Some(expected_items), Some(rate))
+        Self::fewest_bytes(expected_items, rate, SlotUse::PLAIN)
     }
 
     /// Computes a filter for `items` distinct keys that grows to `max_items` at a mean rate of at most `rate`.
@@ -100,17 +78,89 @@ impl QuotientParams {
     /// # Ok::<(), pds_params::ParamError>(())
     /// ```
     pub fn growing(items: u64, max_items: u64, rate: f64) -> Result<Self, ParamError> {
+        Self::growing_with(items, max_items, rate, SlotUse::PLAIN)
+    }
+
+    /// Computes a filter as [`new`](Self::new) does, or as [`growing`](Self::growing) if there is a `max_items`, whose slots
+    /// are used in this way.
+    ///
+    /// The sizes of the parameters are without the bits beside the remainders.
+    ///
+    /// # Errors
+    /// As those, and if there is less than one slot per item, or more than 64.
+    ///
+    /// # Examples
+    /// ```
+    /// use pds_params::QuotientParams;
+    /// use pds_params::quotient::SlotUse;
+    ///
+    /// let slot_use = SlotUse { slots_per_item: 2.0, bits_beside: 1 };
+    /// let params = QuotientParams::with_slot_use(1_000, None, 0.01, slot_use)?;
+    /// assert_eq!((params.capacity(), params.remainder_bits()), (2_000, 6));
+    /// # Ok::<(), pds_params::ParamError>(())
+    /// ```
+    pub fn with_slot_use(
+        items: u64,
+        max_items: Option<u64>,
+        rate: f64,
+        slot_use: SlotUse,
+    ) -> Result<Self, ParamError> {
+        match max_items {
+            Some(max_items) => Self::growing_with(items, max_items, rate, slot_use),
+            None => Self::fewest_bytes(items, rate, slot_use),
+        }
+    }
+
+    fn fewest_bytes(expected_items: u64, rate: f64, slot_use: SlotUse) -> Result<Self, ParamError> {
+        check_items(expected_items)?;
+        check_rate(rate)?;
+        check_collisions(expected_items, rate)?;
+        let slots = least_slots(slot_use.slots_of(expected_items)?);
+        if slots > MAX_SLOTS {
+            return Err(too_large("slots", slots as f64, MAX_SLOTS as f64));
+        }
+        let keeps = |slots, bits| rate_exact(slots, expected_items, bits) <= rate;
+        let widest = MAX_REMAINDER_BITS.saturating_sub(slot_use.bits_beside);
+        let narrowest = (1..=widest).find(|&bits| keeps(slots, bits));
+        let narrowest = narrowest.ok_or_else(|| {
+            let needed = libm::ceil(-libm::log2(rate));
+            too_large("remainder_bits", needed, widest.into())
+        })?;
+        // A bit less needs more slots, about twice as many unless full slots are just short of the rate. Some bits less can
+        // be best for a few keys, because slots come in groups of eight. Five bits less need 16 times the slots.
+        let of_width = |bits| {
+            let slots = first(slots, |slots| keeps(slots, bits));
+            Self::from_slots_and_remainder_bits(slots, bits)
+        };
+        let narrower = (1..narrowest).rev().take(4).filter_map(|bits| of_width(bits).ok());
+        let best = narrower.chain(of_width(narrowest)).min_by_key(|params| {
+            size_in_bytes(params.num_slots, params.remainder_bits + slot_use.bits_beside)
+        });
+        let best = best.map_or_else(|| of_width(narrowest), Ok)?;
+        best.with_design(Some(expected_items), Some(rate))
+    }
+
+    fn growing_with(
+        items: u64,
+        max_items: u64,
+        rate: f64,
+        slot_use: SlotUse,
+    ) -> Result<Self, ParamError> {
         check_items(items)?;
         check_range("max_items", max_items, items, capacity(MAX_SLOTS))?;
-        let last = Self::new(max_items, rate)?;
+        let last = Self::fewest_bytes(max_items, rate, slot_use)?;
         let base_after = |doublings: u32| last.num_slots.div_ceil(1 << doublings);
         let halvings = (0..u64::BITS).find(|&halvings| base_after(halvings) <= MAX_BASE);
         let halvings = halvings.unwrap_or(u64::BITS - 1);
         let base = base_after(halvings);
-        let doubled = (0..halvings).find(|&times| capacity(base << times) >= items);
+        let used = slot_use.slots_of(items)?;
+        let doubled = (0..halvings).find(|&times| capacity(base << times) >= used);
         let doubled = doubled.unwrap_or(halvings);
         let doublings = halvings - doubled;
-        Self::from_slots_and_remainder_bits(base << doubled, last.remainder_bits + doublings)?
+        let bits = last.remainder_bits + doublings;
+        let widest = MAX_REMAINDER_BITS.saturating_sub(slot_use.bits_beside);
+        check_range("remainder_bits", bits.into(), 1, widest.into())?;
+        Self::from_slots_and_remainder_bits(base << doubled, bits)?
             .with_doublings(doublings)?
             .with_design(Some(max_items), Some(rate))
     }

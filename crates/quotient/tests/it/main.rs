@@ -2,6 +2,7 @@
 #![cfg(feature = "std")]
 
 mod api;
+mod counting;
 mod format;
 mod laws;
 mod mutations;

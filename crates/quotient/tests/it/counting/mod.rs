@@ -1,0 +1,25 @@
+//! Counting quotient filters.
+
+mod api;
+mod bodies;
+mod format;
+
+use pds_core::hash::DefaultHashBuilder;
+use pds_testkit::mutate::inputs;
+use quotient::{CountingQuotientFilter, QuotientParams};
+
+/// Returns an empty filter of exactly this shape, which may be one slot.
+fn shaped(slots: u64, bits: u32) -> CountingQuotientFilter {
+    let params = QuotientParams::from_slots_and_remainder_bits(slots, bits).unwrap();
+    CountingQuotientFilter::from_params(params, DefaultHashBuilder::with_seed(0)).unwrap()
+}
+
+#[test]
+fn case_17_forged_bytes_are_refused_or_come_back_unchanged() {
+    inputs(1, 15_000).for_each(|input| bodies::mutate(&input));
+}
+
+#[test]
+fn operations_with_bytes_in_between_keep_what_is_promised() {
+    inputs(3, 6_000).for_each(|input| bodies::ops(&input));
+}
