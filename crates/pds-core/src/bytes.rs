@@ -95,6 +95,7 @@ mod shape;
 pub(crate) mod stored;
 #[cfg(feature = "std")]
 mod stream;
+mod transfer;
 mod view;
 mod writer;
 
@@ -112,5 +113,6 @@ pub use serde::WithKey;
 pub use shape::{Numbers, Shape};
 #[cfg(feature = "std")]
 pub use stream::EnvelopeReader;
+pub use transfer::{Compressed, Delta};
 pub use view::OpenView;
 pub use writer::Sink;

@@ -1,5 +1,7 @@
 //! Errors that all structures share.
 
+#[cfg(feature = "alloc")]
+mod apply;
 pub(crate) mod decode;
 pub(crate) mod incompatible;
 mod merge;
@@ -7,6 +9,8 @@ mod merge;
 use core::convert::Infallible;
 use core::{error, fmt};
 
+#[cfg(feature = "alloc")]
+pub use apply::ApplyError;
 pub use decode::{DecodeError, DecodeErrorKind};
 #[cfg(feature = "std")]
 pub use decode::{FileError, ReadError};

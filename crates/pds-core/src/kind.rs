@@ -64,6 +64,8 @@ family! {
     WINDOW_BLOOM = 29, "window Bloom filter";
     TIMED_BLOOM = 30, "timed Bloom filter";
     FILTER_BANK = 33, "bank of Bloom filters";
+    COMPRESSED = 34, "compressed structure";
+    DELTA = 35, "delta between two structures";
 }
 
 #[cfg(feature = "alloc")]

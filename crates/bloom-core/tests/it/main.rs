@@ -13,3 +13,4 @@ mod mutations;
 mod serde;
 mod statistics;
 mod stream;
+mod transfer;

@@ -79,6 +79,11 @@ impl<B: AsRef<[u8]>> Envelope<B> {
         parts(self.bytes.as_ref(), &self.header).0
     }
 
+    /// Returns the checksum of the payload, which [`open`](Self::open) did not verify.
+    pub(super) fn sum(&self) -> u64 {
+        u64::from_le_bytes(parts(self.bytes.as_ref(), &self.header).1)
+    }
+
     /// Verifies the checksum of the payload, which covers nested envelopes.
     ///
     /// # Errors
@@ -123,6 +128,11 @@ impl<B: AsRef<[u8]>> OpenEnvelope for Envelope<B> {
 }
 
 impl<'a> Envelope<&'a [u8]> {
+    /// Opens an envelope that this library has just written.
+    pub(super) fn written(bytes: &'a [u8]) -> Self {
+        Self::open(bytes).expect("bytes that were just written")
+    }
+
     /// Returns the payload for as long as the bytes are there.
     #[doc(hidden)]
     #[must_use]

@@ -6,7 +6,9 @@ use std::{
     path::Path,
 };
 
-use super::{Envelope, FromEnvelope, MaybeHasher, NoHasher, OpenView, SecretKey, ToEnvelope};
+use super::{
+    Compressed, Envelope, FromEnvelope, MaybeHasher, NoHasher, OpenView, SecretKey, ToEnvelope,
+};
 #[cfg(feature = "std")]
 use super::{EnvelopeReader, file, stream};
 use crate::error::DecodeError;
@@ -196,6 +198,34 @@ impl<H, K> ByteOptions<H, K> {
         let envelope = Envelope::open(bytes)?;
         self.max_bytes.map_or(Ok(()), |most| envelope.header().expect_at_most(most))?;
         Ok(envelope)
+    }
+
+    /// Compresses a structure.
+    ///
+    /// # Complexity
+    /// O(size); allocates the portable bytes, and then their code.
+    #[must_use]
+    pub fn compress<P: ToEnvelope>(&self, structure: &P) -> Compressed
+    where
+        K: KeyChoice<P::Hasher>,
+    {
+        Compressed::with(structure, self.key.choice())
+    }
+
+    /// Decodes a compressed structure, and verifies all of it.
+    ///
+    /// Few compressed bytes can stand for many: [`max_bytes`](Self::max_bytes) limits the portable bytes, to
+    /// [`DEFAULT_MAX_BYTES`](ByteOptions::DEFAULT_MAX_BYTES) if it is not set.
+    ///
+    /// # Errors
+    /// As [`Compressed::decompress`].
+    pub fn decompress<P: FromEnvelope>(self, compressed: &Compressed) -> Result<P, DecodeError>
+    where
+        H: HasherChoice<P::Hasher>,
+    {
+        let max_bytes = self.max_bytes.unwrap_or(ByteOptions::DEFAULT_MAX_BYTES);
+        compressed.header().expect_at_most(max_bytes)?;
+        P::from_envelope(Envelope::open(compressed.envelope()?)?, self.hasher.choice())
     }
 
     /// Reads one structure from a stream. Leaves what follows it in the reader.

@@ -49,6 +49,7 @@ impl DecodeError {
             | DecodeFault::PayloadEnd { .. }
             | DecodeFault::Unread { .. }
             | DecodeFault::Nesting { .. }
+            | DecodeFault::Chunk { .. }
             | DecodeFault::Padding { .. } => Kind::Invalid,
         }
     }
@@ -75,6 +76,7 @@ impl DecodeError {
             | DecodeFault::PayloadEnd { offset, .. }
             | DecodeFault::Unread { offset, .. }
             | DecodeFault::Nesting { offset, .. }
+            | DecodeFault::Chunk { offset, .. }
             | DecodeFault::Checksum { offset, .. }
             | DecodeFault::Padding { offset, .. }
             | DecodeFault::Trailing { offset, .. }
@@ -290,6 +292,15 @@ pub enum DecodeFault {
         /// Greatest depth allowed.
         limit: usize,
     },
+    /// The bytes of a compressed chunk are no code, or not the code of their chunk.
+    Chunk {
+        /// Offset of the bytes.
+        offset: u64,
+        /// Number of the chunk.
+        chunk: u64,
+        /// Number of its bytes.
+        found: u64,
+    },
     /// A checksum is wrong.
     Checksum {
         /// What it covers: `"header"` or `"payload"`.
@@ -466,6 +477,9 @@ impl fmt::Display for DecodeFault {
             }
             Self::Nesting { offset, limit } => {
                 write!(f, "the envelope at offset {offset} lies in more than {limit} others")
+            }
+            Self::Chunk { offset, chunk, found } => {
+                write!(f, "the {found} bytes of chunk {chunk} at offset {offset} are no valid code")
             }
             Self::Checksum { part, offset, expected, found } => write!(
                 f,
