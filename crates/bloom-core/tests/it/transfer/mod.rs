@@ -303,3 +303,28 @@ fn every_format_of_serde_carries_them() {
         assert_eq!(format.read::<Delta>(&format.write(&delta).unwrap()), Ok(delta.clone()));
     }
 }
+
+/// The golden files: a filter and its successor, compressed, and the delta between them.
+fn golden() -> [(&'static str, Vec<u8>); 4] {
+    let old = with_fill(40_000, 0.1, 1);
+    let mut new = old.clone();
+    new.union_with(&with_fill(40_000, 0.002, 2)).unwrap();
+    [
+        ("old.pds", old.to_bytes()),
+        ("new.pds", new.to_bytes()),
+        ("new_compressed.pds", Compressed::new(&new).to_bytes()),
+        ("delta.pds", Delta::between(&old, &new).unwrap().to_bytes()),
+    ]
+}
+
+/// `BLESS=1 cargo test -p bloom-core --test it golden` rewrites the files for a new format version.
+#[test]
+fn golden_files_never_change() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/transfer");
+    for (name, bytes) in golden() {
+        if std::env::var_os("BLESS").is_some() {
+            std::fs::write(folder.join(name), &bytes).unwrap();
+        }
+        assert!(std::fs::read(folder.join(name)).unwrap() == bytes, "{name}");
+    }
+}
