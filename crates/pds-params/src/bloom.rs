@@ -15,6 +15,7 @@ mod fill;
 pub(crate) mod params;
 mod rate;
 mod sizing;
+mod transfer;
 
 // The methods of the parameters answer the same. The family's crates and the proofs call these.
 #[doc(hidden)]

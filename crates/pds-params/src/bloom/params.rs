@@ -93,6 +93,11 @@ impl BloomParams {
         Self::least(expected_items, rate, Promise { rate, positions: Positions::DoubleHashed })
     }
 
+    /// Returns a shape that was computed elsewhere.
+    pub(super) const fn designed(num_bits: u64, num_hashes: u32, design: Design) -> Self {
+        Self { num_bits, num_hashes, design }
+    }
+
     /// Computes the filter of the fewest hashes with at most 1/15 more bits than
     /// [`for_double_hashing`](Self::for_double_hashing).
     pub(crate) fn for_few_hashes(expected_items: u64, rate: f64) -> Result<Self, ParamError> {
@@ -302,6 +307,6 @@ impl BloomParams {
     }
 }
 
-fn check_bits(bits: u64) -> Result<(), ParamError> {
+pub(super) fn check_bits(bits: u64) -> Result<(), ParamError> {
     check_range("bits", bits, 1, MAX_BITS)
 }

@@ -13,4 +13,5 @@ mod published;
 mod quotient;
 mod reference;
 mod tables;
+mod transfer;
 mod window;

@@ -304,6 +304,37 @@ fn every_format_of_serde_carries_them() {
     }
 }
 
+#[test]
+fn a_filter_for_transfer_is_sent_in_the_bits_that_were_asked_for() {
+    let items = 200_000;
+    for (sent, memory) in [(8, 8), (8, 14), (8, 30), (8, 100), (10, 120), (14, 31)] {
+        let builder = BloomFilter::builder().expected_items(items).bits(memory * items);
+        let mut filter = builder.for_transfer(sent * items).build().unwrap();
+        assert!(filter.num_bits() <= memory * items);
+        filter.extend(0..items);
+        let found = (compressed_bytes(&filter) - FIXED) as f64 * 8.0;
+        // The promise of 1 % is for 5 % set bits and more. Here 1 to 5 % are set in some.
+        assert!(found < 1.015 * (sent * items) as f64, "{sent} {memory}: {found}");
+        let hits = (0..items).filter(|key| filter.contains(&(key + items))).count() as f64;
+        let promised = filter.promised_rate().unwrap();
+        // Within 5 standard deviations, and the spread of the fill.
+        let tolerance = 5.0 * (promised / items as f64).sqrt() + 0.01 * promised;
+        assert!((hits / items as f64 - promised).abs() < tolerance, "{sent} {memory}: {hits}");
+    }
+}
+
+#[test]
+fn what_a_filter_for_transfer_needs_is_named() {
+    let builder = BloomFilter::builder().for_transfer(80);
+    let error = |builder: bloom_core::BloomFilterBuilder| builder.build().unwrap_err().to_string();
+    let whole = builder.bits(100).expected_items(10);
+    assert!(error(builder.bits(100)).contains("expected_items"));
+    assert!(error(builder.expected_items(10)).contains("bits"));
+    assert!(error(whole.hashes(3)).contains("hashes"));
+    assert!(error(whole.false_positive_rate(0.1)).contains("false_positive_rate"));
+    assert!(whole.build().is_ok());
+}
+
 /// The golden files: a filter and its successor, compressed, and the delta between them.
 fn golden() -> [(&'static str, Vec<u8>); 4] {
     let old = with_fill(40_000, 0.1, 1);
