@@ -90,6 +90,13 @@ pub enum InsertError {
         /// The greatest count.
         max: u64,
     },
+    /// A value has more bits than the structure stores.
+    Value {
+        /// The value.
+        value: u64,
+        /// The greatest value.
+        max: u64,
+    },
 }
 
 impl fmt::Display for InsertError {
@@ -104,6 +111,9 @@ impl fmt::Display for InsertError {
             ),
             Self::Count { max } => {
                 write!(f, "the count of the key would be above {max}, the greatest one")
+            }
+            Self::Value { value, max } => {
+                write!(f, "the value {value} is above {max}, the greatest one that fits its bits")
             }
         }
     }

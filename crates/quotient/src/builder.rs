@@ -7,7 +7,8 @@ use pds_params::QuotientParams;
 use pds_params::internal::ParamFault;
 use pds_params::quotient::{MAX_SLOTS, SlotUse};
 
-use crate::{CountingQuotientFilter, QuotientFilter};
+use crate::map::check_value_bits;
+use crate::{CountingQuotientFilter, QuotientFilter, QuotientMap};
 
 /// Builder for [`QuotientFilter`]; start with [`QuotientFilter::builder`].
 ///
@@ -65,6 +66,34 @@ pub struct CountingQuotientFilterBuilder<S = DefaultHashBuilder> {
     hasher: S,
 }
 
+/// Builder for [`QuotientMap`]; start with [`QuotientMap::builder`].
+///
+/// [`build`](Self::build) checks all values. It adjusts none of them.
+///
+/// | given | size |
+/// |---|---|
+/// | `expected_items`, with or without `false_positive_rate` | the fewest bytes that hold the items and keep the rate |
+/// | `grows_to` too | at first for the expected items; the map grows up to that number and keeps the rate |
+/// | `slots` and `remainder_bits` | exactly these, without a promise |
+///
+/// # Examples
+/// ```
+/// use quotient::QuotientMap;
+///
+/// let map = QuotientMap::builder(16).expected_items(10_000).false_positive_rate(0.001).build()?;
+/// assert_eq!((map.num_slots(), map.remainder_bits(), map.value_bits()), (10_527, 10, 16));
+/// assert!(QuotientMap::builder(33).expected_items(10).build().is_err());
+/// # Ok::<(), quotient::error::BuildError>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+#[must_use]
+pub struct QuotientMapBuilder<S = DefaultHashBuilder> {
+    given: Given,
+    #[cfg(feature = "huge-pages")]
+    huge_pages: bool,
+    hasher: S,
+}
+
 /// The fewest slots that have room for a key.
 const LEAST_SLOTS: u64 = 2;
 
@@ -84,7 +113,7 @@ struct Given {
 /// Defines the methods of a builder. `widest` documents the widest remainder.
 // A macro instead of a generic type, so that the documentation of each builder shows the methods.
 macro_rules! builder_methods {
-    ($builder:ident, $filter:ident, $slot_use:expr, $widest:literal) => {
+    ($builder:ident, $filter:ident, $slot_use:expr, $widest:literal $(, $beside:ident)?) => {
         impl $builder {
             pub(crate) const fn new() -> Self {
                 Self {
@@ -95,7 +124,7 @@ macro_rules! builder_methods {
                 }
             }
 
-            /// Sets the seed of the default hasher, 0 unless it is set. Only filters with equal seeds can be merged.
+            /// Sets the seed of the default hasher, 0 unless it is set. Merging takes equal seeds.
             pub const fn seed(mut self, seed: u64) -> Self {
                 self.hasher = DefaultHashBuilder::with_seed(seed);
                 self
@@ -103,7 +132,7 @@ macro_rules! builder_methods {
         }
 
         impl<S> $builder<S> {
-            /// Sets the number of distinct items that the filter holds before it grows.
+            /// Sets the number of distinct items before any growth.
             pub const fn expected_items(mut self, items: u64) -> Self {
                 self.given.expected_items = Some(items);
                 self
@@ -115,16 +144,16 @@ macro_rules! builder_methods {
                 self
             }
 
-            /// Sets the number of distinct items up to which the filter grows, and up to which it keeps its rate.
+            /// Sets the number of distinct items for whose growth there is a plan, and up to which the rate is kept.
             ///
-            /// It starts with the bits for all doublings on the way. Filters of one `grows_to` and one rate can be merged,
-            /// whatever their `expected_items`.
+            /// Remainders start with the bits for all doublings on the way. Whatever is built for one `grows_to` and one rate can
+            /// be merged, with any `expected_items`.
             pub const fn grows_to(mut self, max_items: u64) -> Self {
                 self.given.grows_to = Some(max_items);
                 self
             }
 
-            /// Sets the number of slots, from 2 to 2^48. The filter holds as many keys as 95 % of them, rounded down.
+            /// Sets the number of slots, from 2 to 2^48. 95 % of them can be used, rounded down.
             ///
             /// Set [`remainder_bits`](Self::remainder_bits) too.
             pub const fn slots(mut self, slots: u64) -> Self {
@@ -138,9 +167,9 @@ macro_rules! builder_methods {
                 self
             }
 
-            /// Sets whether to ask the system for huge pages, which pays for filters of many megabytes.
+            /// Sets whether to ask the system for huge pages, which pays for many megabytes.
             ///
-            /// Small filters ignore it. Copies of a filter, filters that have grown, and filters read from bytes, do not ask.
+            /// Few slots ignore it. Copies, slots after growth, and those read from bytes, do not ask.
             #[cfg(feature = "huge-pages")]
             pub const fn huge_pages(mut self, huge_pages: bool) -> Self {
                 self.huge_pages = huge_pages;
@@ -157,7 +186,7 @@ macro_rules! builder_methods {
                 }
             }
 
-            /// Builds the filter.
+            /// Builds it, empty.
             ///
             /// # Errors
             /// [`BuildError::Param`] names a value that is out of range, missing, or in conflict with another.
@@ -166,7 +195,9 @@ macro_rules! builder_methods {
             where
                 S: KeyHasher,
             {
-                let filter = $filter::from_params(self.given.params()?, self.hasher)?;
+                let params = self.given.params()?;
+                let filter =
+                    $filter::from_params(params, $(self.given.slot_use.$beside,)? self.hasher)?;
                 #[cfg(feature = "huge-pages")]
                 if self.huge_pages {
                     filter.advise_huge_pages();
@@ -179,6 +210,21 @@ macro_rules! builder_methods {
 
 builder_methods!(QuotientFilterBuilder, QuotientFilter, SlotUse::PLAIN, "56");
 builder_methods!(CountingQuotientFilterBuilder, CountingQuotientFilter, Self::SLOT_USE, "55");
+builder_methods!(
+    QuotientMapBuilder,
+    QuotientMap,
+    SlotUse::PLAIN,
+    "56 less those of a value",
+    bits_beside
+);
+
+impl QuotientMapBuilder {
+    /// Sets the number of bits of a value.
+    pub(crate) const fn value_bits(mut self, value_bits: u32) -> Self {
+        self.given.slot_use.bits_beside = value_bits;
+        self
+    }
+}
 
 impl CountingQuotientFilterBuilder {
     /// Two slots per key: any number of keys may come more than once.
@@ -213,6 +259,7 @@ impl Given {
     fn params(self) -> Result<QuotientParams, ParamError> {
         let missing = |parameter| Err(ParamError(ParamFault::Missing { parameter }));
         let conflict = |parameter| Err(ParamError(ParamFault::Conflict { parameter }));
+        check_value_bits(self.slot_use.bits_beside, 0)?;
         match (self.expected_items, self.slots, self.remainder_bits) {
             (Some(items), None, None) => {
                 let rate = self.false_positive_rate.unwrap_or(DEFAULT_RATE);

@@ -330,6 +330,14 @@ impl<S: KeyHasher> CountingQuotientFilter<S> {
     }
 }
 
+impl<S, W> CountingQuotientFilter<S, W> {
+    /// Returns the number of bits of a slot beside a remainder: the mark of digits.
+    #[expect(clippy::unused_self, reason = "other filters have a number each")]
+    const fn bits_beside(&self) -> u32 {
+        1
+    }
+}
+
 /// Returns an error if the remainders leave no bit of a slot for the mark of digits.
 fn check_bits(params: &QuotientParams) -> Result<(), ParamError> {
     let value = params.remainder_bits();

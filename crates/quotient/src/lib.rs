@@ -19,6 +19,8 @@ mod counting;
 mod filter;
 #[cfg(feature = "alloc")]
 mod fingerprint;
+#[cfg(feature = "alloc")]
+mod map;
 #[cfg(all(test, feature = "std"))]
 mod model;
 #[cfg(feature = "alloc")]
@@ -37,11 +39,13 @@ mod table;
 mod view;
 
 #[cfg(feature = "alloc")]
-pub use builder::{CountingQuotientFilterBuilder, QuotientFilterBuilder};
+pub use builder::{CountingQuotientFilterBuilder, QuotientFilterBuilder, QuotientMapBuilder};
 #[cfg(feature = "alloc")]
 pub use counting::{CountingQuotientFilter, CountingQuotientFilterView};
 #[cfg(feature = "alloc")]
 pub use filter::QuotientFilter;
+#[cfg(feature = "alloc")]
+pub use map::{QuotientMap, QuotientMapView};
 #[cfg(feature = "alloc")]
 pub use view::QuotientFilterView;
 // The types in the signatures of this crate, so that its users need no dependency on `pds-core`.

@@ -14,13 +14,13 @@ use crate::QuotientFilter;
 use crate::payload::Ascending;
 use crate::table::Table;
 
-/// Defines reading and writing of the portable bytes of a filter, which stores `what`.
+/// Defines reading and writing of the portable bytes of a filter or a map, which stores `what`.
 // A macro instead of a generic type: the readers exist for the default hasher only, like `new`, so that
 // `QuotientFilter::from_bytes(&bytes)` needs no type.
 macro_rules! bytes_methods {
-    ($filter:ident, $what:literal) => {
+    ($filter:ident, $noun:literal, $what:literal) => {
         impl $filter {
-            /// Reads portable bytes that hold one filter and nothing else.
+            #[doc = concat!("Reads portable bytes that hold one ", $noun, " and nothing else.")]
             ///
             /// # Errors
             /// [`DecodeError`](pds_core::error::DecodeError) says what is wrong, and at which offset.
@@ -31,7 +31,7 @@ macro_rules! bytes_methods {
                 pds_core::bytes::ByteOptions::new().from_bytes(bytes)
             }
 
-            /// Reads one filter from a stream. Leaves what follows it in the reader.
+            #[doc = concat!("Reads one ", $noun, " from a stream. Leaves what follows it in the reader.")]
             ///
             /// Reads at most 1 GiB. For another limit use [`ByteOptions`](pds_core::bytes::ByteOptions).
             ///
@@ -91,7 +91,7 @@ macro_rules! bytes_methods {
 }
 pub(crate) use bytes_methods;
 
-bytes_methods!(QuotientFilter, "fingerprints");
+bytes_methods!(QuotientFilter, "filter", "fingerprints");
 
 impl<S: PortableHasher> Portable for QuotientFilter<S> {
     type Hasher = S;

@@ -1,13 +1,11 @@
 //! The methods that only read, for a filter in any storage.
 
 use core::fmt;
-use core::hash::{Hash, Hasher};
+use core::hash::Hash;
 
 use pds_core::hash::KeyHasher;
 use pds_core::internal::check_lengths;
 use pds_core::storage::WordSource;
-use pds_core::traits::Membership;
-use pds_params::QuotientParams;
 use pds_params::quotient::size_in_bytes;
 
 use crate::QuotientFilter;
@@ -29,7 +27,7 @@ macro_rules! sizes_and_design {
 
         /// Returns the parameters: size, width of remainders, doublings left, and design.
         #[must_use]
-        pub const fn params(&self) -> QuotientParams {
+        pub const fn params(&self) -> pds_params::QuotientParams {
             self.params
         }
 
@@ -66,6 +64,114 @@ macro_rules! sizes_and_design {
     };
 }
 pub(crate) use sizes_and_design;
+
+/// Defines membership of a filter that is more than a set, and its sizes. The filter has a method `bits_beside`, which
+/// returns the number of bits of a slot beside a remainder.
+macro_rules! membership_methods {
+    () => {
+        /// Returns the number of slots that can be used at the present size: 95 % of them.
+        ///
+        /// At the greatest size of a filter that grows it is `params().grown().capacity()`.
+        #[must_use]
+        pub fn capacity(&self) -> u64 {
+            self.params.capacity()
+        }
+
+        /// Returns the size of the slots in the portable bytes.
+        ///
+        /// It includes the slots for runs that overflow the last one, nine on average at capacity. In memory the last 64 slots
+        /// have the room of all of them.
+        #[must_use]
+        pub fn size_in_bytes(&self) -> u64 {
+            let bits = self.remainder_bits() + self.bits_beside();
+            pds_params::quotient::size_in_bytes(self.table.slots() as u64, bits)
+        }
+
+        /// Tests many hashes: `out[i]` is the answer for `hashes[i]`.
+        ///
+        /// This is faster than single calls if the filter exceeds the cache. For the hashes see
+        /// [`contains_hash`](Self::contains_hash).
+        ///
+        /// # Panics
+        /// If the slices differ in length.
+        #[track_caller]
+        pub fn contains_hash_batch(&self, hashes: &[u64], out: &mut [bool]) {
+            pds_core::internal::check_lengths(hashes, out);
+            for (hashes, out) in
+                hashes.chunks($crate::reading::BATCH).zip(out.chunks_mut($crate::reading::BATCH))
+            {
+                hashes.iter().for_each(|&hash| self.table.prefetch(self.fingerprint(hash).0));
+                for (answer, &hash) in out.iter_mut().zip(hashes) {
+                    *answer = self.contains_hash(hash);
+                }
+            }
+        }
+
+        /// Tests whether `key` may be stored. `false` is certain.
+        ///
+        /// # Complexity
+        /// O(1) on average, and no allocation.
+        #[inline]
+        #[must_use]
+        pub fn contains<K: core::hash::Hash + ?Sized>(&self, key: &K) -> bool {
+            self.contains_hash(self.hasher.hash_key(key))
+        }
+
+        /// Tests many keys: `out[i]` is the answer for `keys[i]`.
+        ///
+        /// # Panics
+        /// If the slices differ in length.
+        #[track_caller]
+        pub fn contains_batch<K: core::hash::Hash>(&self, keys: &[K], out: &mut [bool]) {
+            let answer = |hashes: &[u64], out: &mut [bool]| self.contains_hash_batch(hashes, out);
+            pds_core::internal::answer_keys::<{ $crate::reading::BATCH }, K, bool>(
+                &self.hasher,
+                keys,
+                out,
+                answer,
+            );
+        }
+
+        #[inline(always)]
+        pub(crate) fn fingerprint(&self, hash: u64) -> $crate::fingerprint::Fingerprint {
+            $crate::fingerprint::of_hash(
+                hash,
+                self.params.num_slots(),
+                self.params.remainder_bits(),
+            )
+        }
+    };
+}
+pub(crate) use membership_methods;
+
+/// Implements the traits of hashing and membership by the methods of the same names.
+macro_rules! membership_traits {
+    ($filter:ident) => {
+        impl<S: KeyHasher, W> KeyHasher for $filter<S, W> {
+            #[inline]
+            fn hash_key<K: core::hash::Hash + ?Sized>(&self, key: &K) -> u64 {
+                self.hasher.hash_key(key)
+            }
+
+            #[inline]
+            fn hash_key_dyn(&self, feed: &mut dyn FnMut(&mut dyn core::hash::Hasher)) -> u64 {
+                self.hasher.hash_key_dyn(feed)
+            }
+        }
+
+        impl<S: KeyHasher, W: WordSource> pds_core::traits::Membership for $filter<S, W> {
+            #[inline]
+            fn contains_hash(&self, hash: u64) -> bool {
+                self.contains_hash(hash)
+            }
+
+            fn contains_hash_batch(&self, hashes: &[u64], out: &mut [bool]) {
+                self.contains_hash_batch(hashes, out);
+            }
+        }
+    };
+}
+pub(crate) use membership_traits;
 
 impl<S: KeyHasher, W: WordSource> QuotientFilter<S, W> {
     sizes_and_design!();
@@ -223,28 +329,7 @@ impl<S: KeyHasher, W: WordSource> QuotientFilter<S, W> {
     }
 }
 
-impl<S: KeyHasher, W> KeyHasher for QuotientFilter<S, W> {
-    #[inline]
-    fn hash_key<K: Hash + ?Sized>(&self, key: &K) -> u64 {
-        self.hasher.hash_key(key)
-    }
-
-    #[inline]
-    fn hash_key_dyn(&self, feed: &mut dyn FnMut(&mut dyn Hasher)) -> u64 {
-        self.hasher.hash_key_dyn(feed)
-    }
-}
-
-impl<S: KeyHasher, W: WordSource> Membership for QuotientFilter<S, W> {
-    #[inline]
-    fn contains_hash(&self, hash: u64) -> bool {
-        self.contains_hash(hash)
-    }
-
-    fn contains_hash_batch(&self, hashes: &[u64], out: &mut [bool]) {
-        self.contains_hash_batch(hashes, out);
-    }
-}
+membership_traits!(QuotientFilter);
 
 impl<S: KeyHasher, W: WordSource> fmt::Debug for QuotientFilter<S, W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

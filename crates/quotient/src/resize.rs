@@ -124,14 +124,9 @@ impl<S: KeyHasher> QuotientFilter<S> {
         if other.is_empty() {
             return Ok(());
         }
-        let len = self.len() + other.len();
-        let mut larger = iter::successors(Some(params), next_of_plan);
-        let params = larger.find(|params| params.capacity() >= len).ok_or_else(|| {
-            let capacity = params.grown().capacity();
-            MergeError::Insert(InsertError::Full { len: capacity, capacity })
-        })?;
+        let params = room_for(params, self.len() + other.len()).map_err(MergeError::Insert)?;
         let (left, right) = (self.at_size(&params), other.at_size(&params));
-        let table = write(&params, Ordered::new(left, right));
+        let table = write(&params, 0, Ordered::new(left, right));
         self.table = table.map_err(|error| MergeError::Insert(InsertError::Alloc(error)))?;
         self.params = params;
         Ok(())
@@ -155,7 +150,7 @@ impl<S: KeyHasher> QuotientFilter<S> {
         params: QuotientParams,
         to_size: impl Fn(Fingerprint) -> Fingerprint,
     ) -> Result<(), AllocError> {
-        self.table = write(&params, Reader::new(&self.table).map(to_size))?;
+        self.table = write(&params, 0, Reader::new(&self.table).map(to_size))?;
         self.params = params;
         Ok(())
     }
@@ -205,6 +200,18 @@ pub(crate) fn next_of_plan(params: &QuotientParams) -> Option<QuotientParams> {
     params.doubled().filter(|_| params.doublings() > 0)
 }
 
+/// Returns the first parameters of the plan whose capacity is at least `len`.
+///
+/// # Errors
+/// [`InsertError::Full`] with the last capacity.
+pub(crate) fn room_for(params: QuotientParams, len: u64) -> Result<QuotientParams, InsertError> {
+    let mut larger = iter::successors(Some(params), next_of_plan);
+    larger.find(|params| params.capacity() >= len).ok_or_else(|| {
+        let capacity = params.grown().capacity();
+        InsertError::Full { len: capacity, capacity }
+    })
+}
+
 /// Returns the number of doublings to this many slots.
 pub(crate) fn doublings(params: &QuotientParams, slots: u64) -> u32 {
     (slots / params.num_slots()).ilog2()
@@ -214,12 +221,14 @@ fn with_design_of(params: QuotientParams, other: &QuotientParams) -> QuotientPar
     params.with_design(other.expected_items(), other.promised_rate()).unwrap_or(params)
 }
 
-fn write(
+/// Writes a table of these entries, with `bits_beside` bits beside the remainders.
+pub(crate) fn write(
     params: &QuotientParams,
-    mut fingerprints: impl Iterator<Item = Fingerprint>,
+    bits_beside: u32,
+    mut entries: impl Iterator<Item = Fingerprint>,
 ) -> Result<Table, AllocError> {
-    let mut writer = Writer::new(params.num_slots(), params.remainder_bits())?;
-    fingerprints.try_for_each(|(quotient, remainder)| writer.push(quotient, remainder))?;
+    let mut writer = Writer::new(params.num_slots(), params.remainder_bits() + bits_beside)?;
+    entries.try_for_each(|(quotient, entry)| writer.push(quotient, entry))?;
     Ok(writer.finish())
 }
 

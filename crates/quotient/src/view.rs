@@ -45,10 +45,11 @@ pub type QuotientFilterView<B, S = DefaultHashBuilder> = QuotientFilter<S, Store
 
 /// Defines the methods of a view, whose payload `check` checks.
 macro_rules! view_methods {
-    ($view:ident, $filter:ident, $check:path) => {
+    ($view:ident, $filter:ident, $to_filter:ident, $noun:literal, $check:path) => {
         impl<B: AsRef<[u8]>> $view<B> {
-            /// Opens portable bytes that hold one filter and nothing else. For a hasher with a secret key use
-            /// [`ByteOptions::open`](pds_core::bytes::ByteOptions::open).
+            #[doc = concat!("Opens portable bytes that hold one ", $noun, " and nothing else.")]
+            ///
+            /// For a hasher with a secret key use [`ByteOptions::open`](pds_core::bytes::ByteOptions::open).
             ///
             /// # Errors
             /// [`DecodeError`](pds_core::error::DecodeError) says what is wrong, and at which offset.
@@ -67,7 +68,7 @@ macro_rules! view_methods {
                 self.table.words().get_ref()
             }
 
-            /// Verifies the payload: its checksum, the order of the fingerprints and their number, and the unused bits.
+            /// Verifies the payload: its checksum, the order of the entries and their number, and the unused bits.
             ///
             /// # Errors
             /// [`DecodeError`](pds_core::error::DecodeError) says what is wrong, and at which offset.
@@ -81,12 +82,12 @@ macro_rules! view_methods {
                 $check(&self.table, &header.shape, header.payload_offset())
             }
 
-            /// Verifies the bytes and copies the filter out of them.
+            #[doc = concat!("Verifies the bytes and copies the ", $noun, " out of them.")]
             ///
             /// # Errors
             /// As [`verify`](Self::verify), and [`Alloc`](pds_core::error::DecodeErrorKind::Alloc) if the allocator refuses the
             /// memory.
-            pub fn to_filter(&self) -> Result<$filter<S>, pds_core::error::DecodeError>
+            pub fn $to_filter(&self) -> Result<$filter<S>, pds_core::error::DecodeError>
             where
                 S: Clone,
             {
@@ -97,7 +98,7 @@ macro_rules! view_methods {
 }
 pub(crate) use view_methods;
 
-view_methods!(QuotientFilterView, QuotientFilter, check_table);
+view_methods!(QuotientFilterView, QuotientFilter, to_filter, "filter", check_table);
 
 impl<B: AsRef<[u8]>, S: PortableHasher> OpenView<B> for QuotientFilterView<B, S> {
     type Hasher = S;

@@ -16,7 +16,7 @@ use crate::portable::{
 };
 use crate::table::Table;
 
-bytes_methods!(CountingQuotientFilter, "counts");
+bytes_methods!(CountingQuotientFilter, "filter", "counts");
 
 impl<S: PortableHasher> Portable for CountingQuotientFilter<S> {
     type Hasher = S;

@@ -1,22 +1,18 @@
 //! The methods that only read, for a counting filter in any storage.
 
 use core::fmt;
-use core::hash::{Hash, Hasher};
+use core::hash::Hash;
 
 use pds_core::hash::KeyHasher;
-use pds_core::internal::{answer_keys, check_lengths};
 use pds_core::storage::WordSource;
-use pds_core::traits::Membership;
-use pds_params::QuotientParams;
-use pds_params::quotient::size_in_bytes;
 
 use super::CountingQuotientFilter;
 use super::code::find;
-use crate::fingerprint::{self, Fingerprint};
-use crate::reading::{BATCH, sizes_and_design};
+use crate::reading::{membership_methods, membership_traits, sizes_and_design};
 
 impl<S: KeyHasher, W: WordSource> CountingQuotientFilter<S, W> {
     sizes_and_design!();
+    membership_methods!();
 
     /// Returns the number of distinct keys, as the filter tells them apart: keys with equal fingerprints are one.
     #[must_use]
@@ -53,23 +49,6 @@ impl<S: KeyHasher, W: WordSource> CountingQuotientFilter<S, W> {
         self.params.rate_at(self.len)
     }
 
-    /// Returns the number of slots that can be used at the present size: 95 % of them.
-    ///
-    /// At the greatest size of a filter that grows it is `params().grown().capacity()`.
-    #[must_use]
-    pub fn capacity(&self) -> u64 {
-        self.params.capacity()
-    }
-
-    /// Returns the size of the slots in the portable bytes.
-    ///
-    /// It includes the slots for runs that overflow the last one, nine on average at capacity. In memory the last 64 slots
-    /// have the room of all of them.
-    #[must_use]
-    pub fn size_in_bytes(&self) -> u64 {
-        size_in_bytes(self.table.slots() as u64, self.remainder_bits() + 1)
-    }
-
     /// Tests by its hash whether a key may be in the multiset. `false` is certain.
     ///
     /// `hash` must be the [`hash_key`](KeyHasher::hash_key) of this filter, or 64 uniform bits. Pass any other hash
@@ -79,24 +58,6 @@ impl<S: KeyHasher, W: WordSource> CountingQuotientFilter<S, W> {
     pub fn contains_hash(&self, hash: u64) -> bool {
         let (quotient, remainder) = self.fingerprint(hash);
         self.table.contains(quotient, remainder)
-    }
-
-    /// Tests many hashes: `out[i]` is the answer for `hashes[i]`.
-    ///
-    /// This is faster than single calls if the filter exceeds the cache. For the hashes see
-    /// [`contains_hash`](Self::contains_hash).
-    ///
-    /// # Panics
-    /// If the slices differ in length.
-    #[track_caller]
-    pub fn contains_hash_batch(&self, hashes: &[u64], out: &mut [bool]) {
-        check_lengths(hashes, out);
-        for (hashes, out) in hashes.chunks(BATCH).zip(out.chunks_mut(BATCH)) {
-            hashes.iter().for_each(|&hash| self.table.prefetch(self.fingerprint(hash).0));
-            for (answer, &hash) in out.iter_mut().zip(hashes) {
-                *answer = self.contains_hash(hash);
-            }
-        }
     }
 
     /// Returns the count of a key by its hash; see [`count`](Self::count), and
@@ -124,26 +85,6 @@ impl<S: KeyHasher, W: WordSource> CountingQuotientFilter<S, W> {
         self.counts_of().map(|((quotient, remainder), count)| (quotient as u64, remainder, count))
     }
 
-    /// Tests whether `key` may be in the multiset. `false` is certain.
-    ///
-    /// # Complexity
-    /// O(1) on average, and no allocation.
-    #[inline]
-    #[must_use]
-    pub fn contains<K: Hash + ?Sized>(&self, key: &K) -> bool {
-        self.contains_hash(self.hasher.hash_key(key))
-    }
-
-    /// Tests many keys: `out[i]` is the answer for `keys[i]`.
-    ///
-    /// # Panics
-    /// If the slices differ in length.
-    #[track_caller]
-    pub fn contains_batch<K: Hash>(&self, keys: &[K], out: &mut [bool]) {
-        let answer = |hashes: &[u64], out: &mut [bool]| self.contains_hash_batch(hashes, out);
-        answer_keys::<BATCH, K, bool>(&self.hasher, keys, out, answer);
-    }
-
     /// Returns how often `key` was inserted and not removed. Copies of other keys with the same fingerprint count too.
     ///
     /// # Complexity
@@ -152,35 +93,9 @@ impl<S: KeyHasher, W: WordSource> CountingQuotientFilter<S, W> {
     pub fn count<K: Hash + ?Sized>(&self, key: &K) -> u64 {
         self.count_hash(self.hasher.hash_key(key))
     }
-
-    #[inline(always)]
-    pub(super) fn fingerprint(&self, hash: u64) -> Fingerprint {
-        fingerprint::of_hash(hash, self.params.num_slots(), self.params.remainder_bits())
-    }
 }
 
-impl<S: KeyHasher, W> KeyHasher for CountingQuotientFilter<S, W> {
-    #[inline]
-    fn hash_key<K: Hash + ?Sized>(&self, key: &K) -> u64 {
-        self.hasher.hash_key(key)
-    }
-
-    #[inline]
-    fn hash_key_dyn(&self, feed: &mut dyn FnMut(&mut dyn Hasher)) -> u64 {
-        self.hasher.hash_key_dyn(feed)
-    }
-}
-
-impl<S: KeyHasher, W: WordSource> Membership for CountingQuotientFilter<S, W> {
-    #[inline]
-    fn contains_hash(&self, hash: u64) -> bool {
-        self.contains_hash(hash)
-    }
-
-    fn contains_hash_batch(&self, hashes: &[u64], out: &mut [bool]) {
-        self.contains_hash_batch(hashes, out);
-    }
-}
+membership_traits!(CountingQuotientFilter);
 
 impl<S: KeyHasher, W: WordSource> fmt::Debug for CountingQuotientFilter<S, W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

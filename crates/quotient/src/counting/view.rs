@@ -30,7 +30,7 @@ use crate::view::view_methods;
 pub type CountingQuotientFilterView<B, S = DefaultHashBuilder> =
     CountingQuotientFilter<S, Stored<B>>;
 
-view_methods!(CountingQuotientFilterView, CountingQuotientFilter, check_table);
+view_methods!(CountingQuotientFilterView, CountingQuotientFilter, to_filter, "filter", check_table);
 
 impl<B: AsRef<[u8]>, S: PortableHasher> OpenView<B> for CountingQuotientFilterView<B, S> {
     type Hasher = S;

@@ -5,6 +5,7 @@ mod api;
 mod counting;
 mod format;
 mod laws;
+mod map;
 mod mutations;
 #[cfg(feature = "serde")]
 mod serde;
