@@ -60,7 +60,6 @@ family! {
     QUOTIENT = 25, "quotient filter";
     QUOTIENT_MAP = 26, "quotient map";
     COUNTING_QUOTIENT = 27, "counting quotient filter";
-    SHARDED_QUOTIENT = 28, "sharded quotient filter";
     WINDOW_BLOOM = 29, "window Bloom filter";
     TIMED_BLOOM = 30, "timed Bloom filter";
     FILTER_BANK = 33, "bank of Bloom filters";

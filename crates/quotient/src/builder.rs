@@ -8,6 +8,8 @@ use pds_params::internal::ParamFault;
 use pds_params::quotient::{MAX_SLOTS, SlotUse};
 
 use crate::map::check_value_bits;
+#[cfg(feature = "std")]
+use crate::sharded::{ShardedQuotientFilter, check_shards, items_per_shard, slots_per_shard};
 use crate::{CountingQuotientFilter, QuotientFilter, QuotientMap};
 
 /// Builder for [`QuotientFilter`]; start with [`QuotientFilter::builder`].
@@ -223,6 +225,33 @@ impl QuotientMapBuilder {
     pub(crate) const fn value_bits(mut self, value_bits: u32) -> Self {
         self.given.slot_use.bits_beside = value_bits;
         self
+    }
+}
+
+#[cfg(feature = "std")]
+impl<S: KeyHasher> QuotientFilterBuilder<S> {
+    /// Builds a filter that many threads read and change, of 1 to 65,536 shards. Huge pages are not asked for.
+    ///
+    /// Two to four shards per thread are enough for threads to wait seldom. `slots` are those of all shards, which must
+    /// divide them.
+    ///
+    /// # Errors
+    /// As [`build`](Self::build).
+    pub fn build_sharded(self, shards: u32) -> Result<ShardedQuotientFilter<S>, BuildError> {
+        check_shards(shards)?;
+        let of_shard = |items| items_per_shard(items, shards);
+        let slots = self.given.slots.map(|slots| slots_per_shard(slots, shards)).transpose()?;
+        let params = Given {
+            // None and 0 stay what they are, for the errors.
+            expected_items: self.given.expected_items.map(|items| items.min(1) * of_shard(items)),
+            grows_to: self.given.grows_to.map(of_shard),
+            slots,
+            ..self.given
+        }
+        .params()?;
+        let items = params.expected_items().and(self.given.grows_to.or(self.given.expected_items));
+        let design = (items, params.promised_rate());
+        ShardedQuotientFilter::with_shards(params, shards, design, self.hasher)
     }
 }
 

@@ -33,6 +33,8 @@ mod reading;
 mod resize;
 #[cfg(feature = "alloc")]
 mod sequence;
+#[cfg(feature = "std")]
+mod sharded;
 #[cfg(feature = "alloc")]
 mod table;
 #[cfg(feature = "alloc")]
@@ -46,6 +48,8 @@ pub use counting::{CountingQuotientFilter, CountingQuotientFilterView};
 pub use filter::QuotientFilter;
 #[cfg(feature = "alloc")]
 pub use map::{QuotientMap, QuotientMapView};
+#[cfg(feature = "std")]
+pub use sharded::ShardedQuotientFilter;
 #[cfg(feature = "alloc")]
 pub use view::QuotientFilterView;
 // The types in the signatures of this crate, so that its users need no dependency on `pds-core`.

@@ -9,6 +9,7 @@ mod map;
 mod mutations;
 #[cfg(feature = "serde")]
 mod serde;
+mod sharded;
 mod statistics;
 
 use pds_core::hash::{DefaultHashBuilder, finalize};

@@ -1,0 +1,228 @@
+//! Filters that many threads change.
+
+use core::panic::AssertUnwindSafe;
+use core::sync::atomic::{AtomicU64, Ordering};
+use std::panic::catch_unwind;
+use std::thread;
+
+use pds_core::hash::{KeyHasher, finalize};
+use pds_core::traits::{Insert, Membership, Merge, Remove};
+use pds_testkit::keys;
+use quotient::error::{BuildError, InsertError, MergeError};
+use quotient::{QuotientFilter, ShardedQuotientFilter};
+
+use crate::{full, shaped};
+
+fn built(slots: u64, bits: u32, shards: u32) -> ShardedQuotientFilter {
+    QuotientFilter::builder().slots(slots).remainder_bits(bits).build_sharded(shards).unwrap()
+}
+
+/// Any number of shards: fingerprints are those of one filter.
+#[test]
+fn all_shards_together_are_one_plain_filter() {
+    for shards in [1u32, 2, 3, 7, 16, 100] {
+        for bits in [1, 8, 40] {
+            let slots = 40 * u64::from(shards);
+            let (sharded, mut plain) = (built(slots, bits, shards), shaped(slots, bits));
+            for hash in keys::random(9).take(20 * shards as usize).chain([0, u64::MAX]) {
+                sharded.insert_hash(hash).unwrap();
+                plain.insert_hash(hash).unwrap();
+            }
+            assert!(keys::random(9).take(5).all(|hash| sharded.remove_hash(hash)));
+            assert!(keys::random(9).take(5).all(|hash| plain.remove_hash(hash)));
+            assert_eq!((sharded.len(), sharded.num_slots()), (plain.len(), slots));
+            for hash in keys::random(9).take(2_000) {
+                assert_eq!(sharded.contains_hash(hash), plain.contains_hash(hash));
+                assert_eq!(sharded.count_hash(hash), plain.count_hash(hash));
+            }
+            assert_eq!(sharded.to_filter().unwrap().to_bytes(), plain.to_bytes());
+            let again = ShardedQuotientFilter::from_filter(plain.clone(), shards).unwrap();
+            assert_eq!(again.to_filter().unwrap(), plain);
+            assert!(
+                keys::random(9)
+                    .take(500)
+                    .all(|hash| { again.contains_hash(hash) == plain.contains_hash(hash) })
+            );
+        }
+    }
+}
+
+/// Threads insert, remove and ask at once, while shards grow.
+#[test]
+fn threads_insert_and_remove_and_the_answers_are_those_of_a_plain_filter() {
+    const KEYS: u64 = 6_000;
+    let builder = QuotientFilter::builder().expected_items(500).grows_to(40_000);
+    let sharded = builder.build_sharded(8).unwrap();
+    let before = sharded.num_slots();
+    thread::scope(|scope| {
+        for thread in 0..4u64 {
+            let sharded = &sharded;
+            scope.spawn(move || {
+                let own = |key: u64| (thread, key);
+                for key in 0..KEYS {
+                    sharded.insert(&own(key)).unwrap();
+                    assert!(sharded.contains(&own(key)));
+                    // All threads store a copy of the same keys, and every other one removes it.
+                    sharded.insert(&(key % 100)).unwrap();
+                    if key >= 50 && key % 2 == 0 {
+                        assert!(sharded.remove(&own(key - 50)));
+                        assert!(sharded.remove(&(key % 100)));
+                    }
+                }
+            });
+        }
+    });
+    assert!(sharded.num_slots() > 4 * before);
+    // The sizes of the shards depend on the most keys that they had at once, so the plain filter is brought to the same one.
+    let whole = sharded.to_filter().unwrap();
+    let mut plain = shaped(whole.num_slots(), whole.remainder_bits());
+    for thread in 0..4u64 {
+        for key in 0..KEYS {
+            plain.insert(&(thread, key)).unwrap();
+            plain.insert(&(key % 100)).unwrap();
+            if key >= 50 && key % 2 == 0 {
+                assert!(plain.remove(&(thread, key - 50)) && plain.remove(&(key % 100)));
+            }
+        }
+    }
+    assert_eq!(whole, plain);
+    assert_eq!(sharded.len(), plain.len());
+    for thread in 0..5u64 {
+        assert!((0..KEYS).all(|key| {
+            let key = (thread, key);
+            !plain.contains(&key) || sharded.contains(&key)
+        }));
+    }
+    assert!(sharded.false_positive_rate() <= 0.01);
+}
+
+#[test]
+fn one_of_several_threads_inserts_an_absent_key() {
+    let sharded = QuotientFilter::builder().expected_items(1_000).build_sharded(4).unwrap();
+    let inserted = AtomicU64::new(0);
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for key in 0..1_000u32 {
+                    let is_new = sharded.insert_if_absent(&key).unwrap();
+                    inserted.fetch_add(u64::from(is_new), Ordering::Relaxed);
+                }
+            });
+        }
+    });
+    assert_eq!(inserted.into_inner(), sharded.len());
+    assert!((0..1_000u32).all(|key| sharded.count(&key) == 1));
+}
+
+/// A key whose hashing panics.
+struct Bad;
+
+impl core::hash::Hash for Bad {
+    fn hash<H: core::hash::Hasher>(&self, _: &mut H) {
+        panic!("this key has no hash");
+    }
+}
+
+#[test]
+fn a_panic_of_a_thread_leaves_the_filter_usable() {
+    let sharded = built(64, 9, 1);
+    sharded.insert("key").unwrap();
+    let asks: [fn(&ShardedQuotientFilter) -> bool; 3] =
+        [|f| f.insert(&Bad).is_ok(), |f| f.contains(&Bad), |f| f.remove(&Bad)];
+    for ask in asks {
+        assert!(catch_unwind(AssertUnwindSafe(|| ask(&sharded))).is_err());
+    }
+    assert!(sharded.contains("key") && sharded.remove("key") && sharded.is_empty());
+    assert_eq!(sharded.insert("other"), Ok(()));
+}
+
+#[test]
+fn a_full_shard_says_so() {
+    let sharded = built(200, 20, 2);
+    let mut hashes = (0..).map(finalize).filter(|hash| hash >> 63 == 1);
+    (0..95).for_each(|_| sharded.insert_hash(hashes.next().unwrap()).unwrap());
+    let full = Err(InsertError::Full { len: 95, capacity: 95 });
+    assert_eq!(sharded.insert_hash(hashes.next().unwrap()), full);
+    sharded.insert_hash(7).unwrap();
+    assert_eq!(sharded.len(), 96);
+    // A split filter may have more in a shard than a shard takes.
+    let mut plain = shaped(200, 20);
+    (0..150).for_each(|_| plain.insert_hash(hashes.next().unwrap()).unwrap());
+    let split = ShardedQuotientFilter::from_filter(plain.clone(), 2).unwrap();
+    let error = split.insert_hash(u64::MAX).unwrap_err();
+    assert_eq!(error, InsertError::Full { len: 150, capacity: 95 });
+    assert_eq!(split.to_filter().unwrap(), plain);
+}
+
+#[test]
+fn the_expected_items_fit_with_the_promised_rate() {
+    for (items, shards) in [(1u64, 16u32), (1_000, 64), (50_000, 8)] {
+        let sharded =
+            QuotientFilter::builder().expected_items(items).build_sharded(shards).unwrap();
+        keys::random(items)
+            .take(usize::try_from(items).unwrap())
+            .for_each(|hash| sharded.insert_hash(hash).unwrap());
+        assert_eq!((sharded.expected_items(), sharded.promised_rate()), (Some(items), Some(0.01)));
+        assert_eq!((sharded.len(), sharded.num_shards()), (items, shards as usize));
+        assert!(sharded.false_positive_rate() <= 0.01);
+        let whole = sharded.to_filter().unwrap();
+        assert_eq!((whole.expected_items(), whole.promised_rate()), (Some(items), Some(0.01)));
+    }
+}
+
+#[test]
+fn merging_is_that_of_the_shards() {
+    let builder = QuotientFilter::builder().expected_items(500).grows_to(40_000);
+    let (mut left, right) = (builder.build_sharded(8).unwrap(), builder.build_sharded(8).unwrap());
+    (0..300u32).for_each(|key| left.insert(&key).unwrap());
+    (200..9_000u32).for_each(|key| right.insert(&key).unwrap());
+    let mut plain = left.to_filter().unwrap();
+    plain.merge(&right.to_filter().unwrap()).unwrap();
+    left.merge(&right).unwrap();
+    assert_eq!(left.to_filter().unwrap(), plain);
+    // The first shard fits twice, the second does not: nothing is changed.
+    let mut uneven = built(200, 20, 2);
+    uneven.insert_hash(1).unwrap();
+    (0..60).for_each(|key| uneven.insert_hash(finalize(key) | 1 << 63).unwrap());
+    let before = uneven.to_filter().unwrap();
+    let other = ShardedQuotientFilter::from_filter(before.clone(), 2).unwrap();
+    let error = uneven.merge(&other).unwrap_err();
+    assert_eq!(error, MergeError::Insert(InsertError::Full { len: 95, capacity: 95 }));
+    assert_eq!(uneven.to_filter().unwrap(), before);
+    let error = uneven.merge(&built(200, 20, 4)).unwrap_err().to_string();
+    assert!(error.contains("number of shards"), "{error}");
+}
+
+#[test]
+fn what_cannot_be_sharded_is_named() {
+    let parameter = |built: Result<ShardedQuotientFilter, BuildError>| match built {
+        Err(BuildError::Param(error)) => error.parameter(),
+        other => panic!("{other:?}"),
+    };
+    let builder = QuotientFilter::builder();
+    for shards in [0, 65_537, u32::MAX] {
+        assert_eq!(parameter(builder.expected_items(9).build_sharded(shards)), "shards");
+        assert_eq!(parameter(ShardedQuotientFilter::from_filter(shaped(8, 3), shards)), "shards");
+    }
+    assert_eq!(parameter(builder.slots(100).remainder_bits(7).build_sharded(3)), "shards");
+    assert_eq!(parameter(ShardedQuotientFilter::from_filter(full(100, 7), 7)), "shards");
+    assert_eq!(parameter(builder.expected_items(0).build_sharded(3)), "expected_items");
+    assert_eq!(parameter(builder.build_sharded(3)), "expected_items");
+    assert_eq!(parameter(builder.expected_items(10_000).grows_to(9).build_sharded(3)), "max_items");
+}
+
+#[test]
+fn the_traits_and_clearing() {
+    fn through_traits(filter: &mut (impl Insert + Remove + Membership + Merge)) {
+        let mut insert = || filter.insert("key").unwrap_or_else(|_| panic!("it fits"));
+        assert!(insert() && !insert());
+        assert!(filter.remove("key") && filter.contains("key"));
+    }
+    let mut sharded = built(80, 7, 4);
+    through_traits(&mut sharded);
+    assert_eq!(sharded.hash_key("key"), sharded.hasher().hash_key("key"));
+    assert!(format!("{sharded:?}").contains("num_shards: 4"));
+    sharded.clear();
+    assert!(sharded.is_empty());
+    assert_eq!(sharded.to_filter().unwrap().to_bytes(), shaped(80, 7).to_bytes());
+}
