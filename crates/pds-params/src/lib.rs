@@ -17,8 +17,11 @@ mod hash_table;
 pub mod hll;
 #[doc(hidden)]
 pub mod internal;
+mod layer;
+pub mod layered;
 pub mod quotient;
 pub mod ribbon;
+pub mod scalable;
 mod search;
 pub mod window;
 
@@ -36,6 +39,9 @@ pub use fuse::params::FuseParams;
 #[doc(hidden)]
 pub use hash_table::HashTableParams;
 pub use hll::params::HllParams;
+pub use layer::LayerDesign;
+pub use layered::LayeredParams;
 pub use quotient::params::QuotientParams;
 pub use ribbon::params::RibbonParams;
+pub use scalable::{ScalableParams, Schedule};
 pub use window::{keys::WindowParams, timed::TimedParams};

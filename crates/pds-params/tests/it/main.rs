@@ -12,6 +12,7 @@ mod laws;
 mod published;
 mod quotient;
 mod reference;
+mod scalable;
 mod tables;
 mod transfer;
 mod window;
