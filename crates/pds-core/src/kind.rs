@@ -62,6 +62,8 @@ family! {
     COUNTING_QUOTIENT = 27, "counting quotient filter";
     WINDOW_BLOOM = 29, "window Bloom filter";
     TIMED_BLOOM = 30, "timed Bloom filter";
+    SCALABLE_BLOOM = 31, "scalable Bloom filter";
+    LAYERED_BLOOM = 32, "layered Bloom filter";
     FILTER_BANK = 33, "bank of Bloom filters";
     COMPRESSED = 34, "compressed structure";
     DELTA = 35, "delta between two structures";

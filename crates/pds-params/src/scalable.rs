@@ -3,6 +3,10 @@
 //! Keys go into the newest layer. When it holds the items that it was designed for, the next one is opened. An absent key is
 //! answered `true` if any layer answers `true`, so the *compound* rate of layers with the rates p_i is 1 - prod(1 - p_i).
 //!
+//! This holds if the layers answer independently of each other. With one hash for all they would not: the keys of a layer are those that
+//! the layers before it did not answer `true`, so they would avoid the positions of absent keys that those answer `true`. At a promised
+//! 60 % the compound rate would be up to 8 % higher (measured, four layers). So each layer mixes the hash of a key in its own way.
+//!
 //! A [`Schedule`] chooses the rates so that the compound rate is at most the promised one for every number of layers. The
 //! promised rate p is a budget of -ln(1 - p), of which each layer gets a share. The shares of all layers, however many,
 //! have a sum of at most 1.
@@ -14,7 +18,7 @@
 //! |---|---|---|---|
 //! | ratio 0.85 | 14.3 | 16.9 | 19.6 |
 //! | halving | 14.3 | 25.5 | 37.0 |
-//! | likely items known, and reached | 12.2 | 12.7 | 12.7 |
+//! | likely items known, and reached | 12.3 | 12.8 | 12.8 |
 //!
 //! # References
 //! Paulo Sérgio Almeida, Carlos Baquero, Nuno Preguiça and David Hutchison, "Scalable Bloom Filters", Information Processing
@@ -173,7 +177,8 @@ impl ScalableParams {
         let (mut bits, mut items) = (0.0, 0.0);
         for index in 0..layers {
             let layer = self.layer(index)?;
-            bits += BloomParams::for_double_hashing(layer.items, layer.rate)?.num_bits() as f64;
+            let offered = layer.offered();
+            bits += BloomParams::for_double_hashing(offered.items, offered.rate)?.num_bits() as f64;
             items += layer.items as f64;
         }
         Ok(bits / items)

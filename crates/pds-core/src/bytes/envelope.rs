@@ -108,6 +108,14 @@ impl<B: AsRef<[u8]>> Envelope<B> {
         reader.structure(&self.header, hasher)
     }
 
+    /// Returns the same envelope in equal bytes. Others give wrong answers, as bytes that change do.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn map_bytes<C: AsRef<[u8]>>(self, wrap: impl FnOnce(B) -> C) -> Envelope<C> {
+        let (header, depth) = (self.header, self.depth);
+        Envelope { bytes: wrap(self.bytes), header, depth }
+    }
+
     /// Borrows the envelope. Use it to reach [nested envelopes](Envelope::nested_at).
     #[must_use]
     pub fn borrowed(&self) -> Envelope<&[u8]> {
