@@ -10,6 +10,12 @@ pub(crate) trait Bits: Copy {
     /// Returns the number of ones.
     fn count(self, word: u64) -> usize;
 
+    /// Returns the one with `rank` ones below it, where it stands, or 0 if there are not as many. `rank` is below 64.
+    fn nth(self, word: u64, rank: usize) -> u64;
+
+    /// Returns the number of bits up to the highest one, 0 if there is none.
+    fn len(self, word: u64) -> usize;
+
     /// Returns the position of the one with `rank` ones below it, or 64 if there are not as many.
     fn select(self, word: u64, rank: usize) -> usize;
 }
@@ -68,6 +74,16 @@ impl Bits for Portable {
         word.count_ones() as usize
     }
 
+    #[inline(always)]
+    fn nth(self, word: u64, rank: usize) -> u64 {
+        1_u64.checked_shl(self.select(word, rank) as u32).unwrap_or(0)
+    }
+
+    #[inline(always)]
+    fn len(self, word: u64) -> usize {
+        64 - word.leading_zeros() as usize
+    }
+
     // Sebastiano Vigna, "Broadword Implementation of Rank/Select Queries", WEA 2008, section 3: the sums of the bytes side
     // by side in one word, of which those at most `rank` are counted at once.
     #[inline]
@@ -104,7 +120,10 @@ mod tests {
             for backend in Backend::all() {
                 with_bits!(Kernel::new(backend), |bits| {
                     assert_eq!(bits.select(word, rank), expected, "{word:x}, {rank}, {backend:?}");
+                    let nth = if expected < 64 { 1 << expected } else { 0 };
+                    assert!(rank == 64 || bits.nth(word, rank) == nth, "{word:x}, {rank}");
                     assert_eq!(bits.count(word), word.count_ones() as usize);
+                    assert_eq!(bits.len(word), 64 - word.leading_zeros() as usize);
                 });
             }
         }

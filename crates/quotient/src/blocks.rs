@@ -9,6 +9,7 @@
 //! per slot that ends a run. The offset counts the slots from the start of the block that are taken by runs of quotients
 //! before it; 255 means 255 or more.
 
+use core::array;
 use core::ops::Range;
 
 use pds_core::internal::{StoredWord, prefetch};
@@ -154,6 +155,23 @@ impl Short {
     }
 }
 
+/// What a block has before its entries.
+struct Head {
+    /// The offset as it is stored.
+    offset: usize,
+    occupied: u64,
+    run_ends: u64,
+}
+
+impl Head {
+    #[inline(always)]
+    fn new(bytes: &[u8; HEAD]) -> Self {
+        let word = |start: usize| u64::from_le_bytes(array::from_fn(|i| bytes[start + i]));
+        let (occupied, run_ends) = (word(OCCUPIED_AT), word(RUN_ENDS_AT));
+        Self { offset: bytes[0].into(), occupied, run_ends }
+    }
+}
+
 /// Blocks to read.
 // Damaged bytes make answers wrong. A read beyond the last word gives zeros, and no search leaves the blocks.
 pub(crate) struct Blocks<'a, W: WordSource, B> {
@@ -200,6 +218,27 @@ impl<'a, W: WordSource, B: Bits> Blocks<'a, W, B> {
             .unwrap_or_else(|| load_parts(self.words, self.source.tail(), byte))
     }
 
+    // In memory all blocks are whole.
+    #[inline(always)]
+    fn is_short(&self, block: usize) -> bool {
+        !W::IS_FIXED && block == self.short.block
+    }
+
+    #[inline(always)]
+    fn head(&self, block: usize) -> Head {
+        match W::Word::bytes(self.words, self.layout.head(block)) {
+            Some(bytes) if !self.is_short(block) => Head::new(bytes),
+            _ => self.head_in_parts(block),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn head_in_parts(self, block: usize) -> Head {
+        let (offset, occupied) = (self.stored_offset(block), self.occupied(block));
+        Head { offset, occupied, run_ends: self.run_ends(block) }
+    }
+
     /// Prefetches the head of the block of a quotient, and the entry of its slot.
     #[inline(always)]
     pub(crate) fn prefetch(&self, quotient: usize) {
@@ -219,14 +258,14 @@ impl<'a, W: WordSource, B: Bits> Blocks<'a, W, B> {
     #[inline(always)]
     pub(crate) fn occupied(&self, block: usize) -> u64 {
         let occupied = self.load(self.layout.occupied(block));
-        if block == self.short.block { occupied & self.short.mask() } else { occupied }
+        if self.is_short(block) { occupied & self.short.mask() } else { occupied }
     }
 
     /// Returns the bits of the slots that end a run.
     #[inline(always)]
     pub(crate) fn run_ends(&self, block: usize) -> u64 {
         let head = self.layout.head(block);
-        if block == self.short.block {
+        if self.is_short(block) {
             return self.load(head + OCCUPIED_AT + self.short.groups) & self.short.mask();
         }
         self.load(head + RUN_ENDS_AT)
@@ -242,7 +281,7 @@ impl<'a, W: WordSource, B: Bits> Blocks<'a, W, B> {
     #[inline(always)]
     fn place(&self, slot: usize) -> (usize, usize) {
         let (byte, bit) = self.layout.entry(slot);
-        if slot / BLOCK == self.short.block {
+        if self.is_short(slot / BLOCK) {
             return (byte - (HEAD - OCCUPIED_AT - 2 * self.short.groups), bit);
         }
         (byte, bit)
@@ -361,27 +400,30 @@ impl<'a, W: WordSource, B: Bits> Blocks<'a, W, B> {
     }
 
     /// Returns whether the run of a quotient has this entry.
-    // Whether the quotient has a run cannot be predicted, so both cases do the same. Only few runs end in a later block, or
-    // are longer than one load.
+    // Whether the quotient has a run cannot be predicted, but without one the line of the entries is not needed. Only few runs
+    // end in a later block, or are longer than one load.
     #[inline(always)]
     pub(crate) fn contains(&self, quotient: usize, entry: u64) -> bool {
         self.prefetch_entry(quotient);
         let (block, at) = (quotient / BLOCK, quotient % BLOCK);
-        let (offset, occupied) = (self.stored_offset(block), self.occupied(block));
-        let runs = self.bits.count(occupied & !(u64::MAX << at));
-        let ends = self.run_ends(block) & from(offset);
-        let last = self.bits.select(ends, runs);
-        let start = at.max(offset).max(after_ones_below(ends, last));
-        let len = (last + 1).wrapping_sub(start);
-        if last >= BLOCK || len > self.layout.lanes {
-            return occupied >> at & 1 == 1 && self.far_contains(quotient, entry);
+        let Head { offset, occupied, run_ends } = self.head(block);
+        if occupied >> at & 1 == 0 {
+            return false;
+        }
+        let ends = run_ends & from(offset);
+        let last = self.bits.nth(ends, self.bits.count(occupied & !(u64::MAX << at)));
+        let before = self.bits.len(ends & last.wrapping_sub(1));
+        let start = at.max(offset).max(before);
+        let len = self.bits.len(last).wrapping_sub(start);
+        if len > self.layout.lanes {
+            return self.far_contains(quotient, entry);
         }
         let (byte, bit) = self.place(BLOCK * block + start);
         let Layout { width, lowest, .. } = self.layout;
         // A lane is 0 where the entries are equal. Lanes after the run are not.
         let lanes = (self.load(byte) >> bit ^ entry.wrapping_mul(lowest)) | from(len * width);
         let equal = lanes.wrapping_sub(lowest) & !lanes & lowest << (width - 1);
-        (equal != 0) & (occupied >> at & 1 == 1)
+        equal != 0
     }
 
     #[inline(never)]

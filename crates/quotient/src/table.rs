@@ -76,7 +76,18 @@ impl<W: WordSource> Table<W> {
     /// Returns whether the quotient has this entry.
     #[inline]
     pub(crate) fn contains(&self, quotient: usize, entry: u64) -> bool {
-        with_bits!(self.kernel, |bits| self.blocks(bits).contains(quotient, entry))
+        match self.kernel {
+            Kernel::Portable => self.contains_portably(quotient, entry),
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Bmi2(bits) => self.blocks(bits).contains(quotient, entry),
+        }
+    }
+
+    // Not inlined where another code is likely to be used: it would take the registers of the caller's loop.
+    #[cfg_attr(target_arch = "x86_64", inline(never))]
+    #[cfg_attr(not(target_arch = "x86_64"), inline)]
+    fn contains_portably(&self, quotient: usize, entry: u64) -> bool {
+        self.blocks(Portable).contains(quotient, entry)
     }
 
     /// Returns the slots of the run of a quotient. If it has none, the range is empty, where the run would start.

@@ -106,12 +106,18 @@ pub trait StoredWord: Sized {
         (words[number / 8].value() >> (number % 8 * 8)) as u8
     }
 
-    /// Returns the 64 bits from this byte on, if they are all there and lie in one piece.
+    /// Returns the bytes from this one on, if they are all there and lie in order.
     ///
     /// They do not on big-endian machines, nor in atomic words.
     #[inline(always)]
-    fn unaligned(_words: &[Self], _byte: usize) -> Option<u64> {
+    fn bytes<const N: usize>(_words: &[Self], _start: usize) -> Option<&[u8; N]> {
         None
+    }
+
+    /// Returns the 64 bits from this byte on, as [`bytes`](Self::bytes).
+    #[inline(always)]
+    fn unaligned(words: &[Self], byte: usize) -> Option<u64> {
+        Self::bytes(words, byte).copied().map(u64::from_le_bytes)
     }
 }
 
@@ -141,9 +147,9 @@ impl StoredWord for u64 {
     }
 
     #[inline(always)]
-    fn unaligned(words: &[Self], byte: usize) -> Option<u64> {
+    fn bytes<const N: usize>(words: &[Self], start: usize) -> Option<&[u8; N]> {
         let in_order = cfg!(target_endian = "little");
-        in_order.then(|| word_from(lanes_of(words), byte)).flatten()
+        in_order.then(|| lanes_of(words).get(start..)?.first_chunk()).flatten()
     }
 }
 
@@ -172,8 +178,8 @@ impl StoredWord for [u8; 8] {
     }
 
     #[inline(always)]
-    fn unaligned(words: &[Self], byte: usize) -> Option<u64> {
-        word_from(words.as_flattened(), byte)
+    fn bytes<const N: usize>(words: &[Self], start: usize) -> Option<&[u8; N]> {
+        words.as_flattened().get(start..)?.first_chunk()
     }
 }
 
@@ -195,12 +201,6 @@ impl OwnedWords for Words {
     fn combine(&mut self, others: impl Iterator<Item = u64>, f: impl Fn(u64, u64) -> u64) {
         self.iter_mut().zip(others).for_each(|(word, other)| *word = f(*word, other));
     }
-}
-
-#[inline(always)]
-fn word_from(bytes: &[u8], start: usize) -> Option<u64> {
-    let bytes = bytes.get(start..start.wrapping_add(8))?;
-    bytes.try_into().ok().map(u64::from_le_bytes)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use core::arch::asm;
 
 use super::Bits;
 
-/// Proof that the processor deposits bits, and counts ones and trailing zeros, by one instruction each.
+/// Proof that the processor deposits bits, and counts ones, leading and trailing zeros, by one instruction each.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bmi2(());
 
@@ -21,10 +21,15 @@ impl Bmi2 {
         #[cfg(feature = "std")]
         let has_features = std::is_x86_feature_detected!("bmi1")
             && std::is_x86_feature_detected!("bmi2")
+            && std::is_x86_feature_detected!("lzcnt")
             && std::is_x86_feature_detected!("popcnt");
         #[cfg(not(feature = "std"))]
-        let has_features =
-            cfg!(all(target_feature = "bmi1", target_feature = "bmi2", target_feature = "popcnt"));
+        let has_features = cfg!(all(
+            target_feature = "bmi1",
+            target_feature = "bmi2",
+            target_feature = "lzcnt",
+            target_feature = "popcnt"
+        ));
         // Addresses of 32 bits would need other instructions.
         has_features && cfg!(target_pointer_width = "64")
     }
@@ -48,18 +53,47 @@ impl Bits for Bmi2 {
 
     // Deposits a single one at the place of the one with this rank.
     #[inline(always)]
-    fn select(self, word: u64, rank: usize) -> usize {
-        debug_assert!(Self::is_available());
-        if rank >= 64 {
-            return 64;
-        }
-        let position: usize;
-        // SAFETY: `self` is the proof that the processor has the instructions, which change registers and the flags.
+    fn nth(self, word: u64, rank: usize) -> u64 {
+        debug_assert!(Self::is_available() && rank < 64);
+        let nth: u64;
+        // SAFETY: `self` is the proof that the processor has the instruction, which changes a register.
         unsafe {
             asm!(
                 "pdep {one}, {one}, {word}",
-                "tzcnt {one}, {one}",
-                one = inlateout(reg) 1_u64 << rank => position, word = in(reg) word,
+                one = inlateout(reg) 1_u64 << (rank % 64) => nth, word = in(reg) word,
+                options(pure, nomem, nostack, preserves_flags),
+            );
+        }
+        nth
+    }
+
+    #[inline(always)]
+    fn len(self, word: u64) -> usize {
+        debug_assert!(Self::is_available());
+        let zeros: usize;
+        // SAFETY: `self` is the proof that the processor has the instruction, which changes a register and the flags.
+        unsafe {
+            asm!(
+                "lzcnt {zeros}, {word}",
+                word = in(reg) word, zeros = lateout(reg) zeros,
+                options(pure, nomem, nostack),
+            );
+        }
+        64 - zeros
+    }
+
+    #[inline(always)]
+    fn select(self, word: u64, rank: usize) -> usize {
+        if rank >= 64 {
+            return 64;
+        }
+        let (nth, position): (_, usize);
+        nth = self.nth(word, rank);
+        // SAFETY: `self` is the proof that the processor has the instruction, which changes a register and the flags.
+        unsafe {
+            asm!(
+                "tzcnt {position}, {nth}",
+                nth = in(reg) nth, position = lateout(reg) position,
                 options(pure, nomem, nostack),
             );
         }
