@@ -53,16 +53,24 @@ impl Kernel {
 macro_rules! with_bits {
     ($kernel:expr, |$bits:ident| $what:expr) => {
         match $kernel {
-            $crate::arch::Kernel::Portable => {
+            $crate::arch::Kernel::Portable => $crate::arch::apart(|| {
                 let $bits = $crate::arch::Portable;
                 $what
-            }
+            }),
             #[cfg(target_arch = "x86_64")]
             $crate::arch::Kernel::Bmi2($bits) => $what,
         }
     };
 }
 pub(crate) use with_bits;
+
+/// Runs the portable code.
+// Not inlined where another code is likely to be used: it would take the registers of the caller's loop.
+#[cfg_attr(target_arch = "x86_64", inline(never))]
+#[cfg_attr(not(target_arch = "x86_64"), inline(always))]
+pub(crate) fn apart<R>(portable: impl FnOnce() -> R) -> R {
+    portable()
+}
 
 /// The definition.
 #[derive(Clone, Copy, Debug)]
@@ -76,7 +84,10 @@ impl Bits for Portable {
 
     #[inline(always)]
     fn nth(self, word: u64, rank: usize) -> u64 {
-        1_u64.checked_shl(self.select(word, rank) as u32).unwrap_or(0)
+        match self.select(word, rank) {
+            64 => 0,
+            position => 1 << position,
+        }
     }
 
     #[inline(always)]

@@ -370,24 +370,18 @@ impl<'a, W: WordSource, B: Bits> Blocks<'a, W, B> {
     pub(crate) fn run(&self, quotient: usize) -> Range<usize> {
         self.prefetch_entry(quotient);
         let (block, at) = (quotient / BLOCK, quotient % BLOCK);
-        let (offset, occupied) = (self.stored_offset(block), self.occupied(block));
+        let Head { offset, occupied, run_ends } = self.head(block);
+        let (first, ends) = (from(offset), run_ends & from(offset));
+        let runs = self.bits.count(occupied & !(u64::MAX << at));
+        // The slots after a run, and the one at the offset.
+        let begin = self.bits.nth(ends << 1 | first & first.wrapping_neg(), runs);
+        let last = self.bits.nth(ends, runs);
         let is_occupied = occupied >> at & 1 == 1;
-        let runs = self.bits.count(occupied & !(u64::MAX << at)) + usize::from(is_occupied);
-        if offset >= BLOCK {
+        if begin == 0 || is_occupied && last == 0 {
             return self.far_run(quotient);
         }
-        if runs == 0 {
-            let start = BLOCK * block + at.max(offset);
-            return start..start;
-        }
-        let ends = self.run_ends(block) & u64::MAX << offset;
-        let last = self.bits.select(ends, runs - 1);
-        if last >= BLOCK {
-            return self.far_run(quotient);
-        }
-        let start =
-            at.max(offset).max(if is_occupied { after_ones_below(ends, last) } else { last + 1 });
-        let end = if is_occupied { last + 1 } else { start };
+        let start = at.max(self.bits.len(begin) - 1);
+        let end = if is_occupied { self.bits.len(last) } else { start };
         BLOCK * block + start..BLOCK * block + end
     }
 
@@ -414,14 +408,16 @@ impl<'a, W: WordSource, B: Bits> Blocks<'a, W, B> {
         let last = self.bits.nth(ends, self.bits.count(occupied & !(u64::MAX << at)));
         let before = self.bits.len(ends & last.wrapping_sub(1));
         let start = at.max(offset).max(before);
-        let len = self.bits.len(last).wrapping_sub(start);
-        if len > self.layout.lanes {
+        // Above all lanes if the run goes on in the next block.
+        let others = self.bits.len(last).wrapping_sub(start + 1);
+        if others >= self.layout.lanes {
             return self.far_contains(quotient, entry);
         }
         let (byte, bit) = self.place(BLOCK * block + start);
         let Layout { width, lowest, .. } = self.layout;
         // A lane is 0 where the entries are equal. Lanes after the run are not.
-        let lanes = (self.load(byte) >> bit ^ entry.wrapping_mul(lowest)) | from(len * width);
+        let lanes =
+            (self.load(byte) >> bit ^ entry.wrapping_mul(lowest)) | from((others + 1) * width);
         let equal = lanes.wrapping_sub(lowest) & !lanes & lowest << (width - 1);
         equal != 0
     }
@@ -500,13 +496,6 @@ const fn from(position: usize) -> u64 {
     if position < BLOCK { u64::MAX << position } else { 0 }
 }
 
-/// Returns the position after the highest one of a word below position `end`. 0 if there is none.
-#[inline(always)]
-const fn after_ones_below(word: u64, end: usize) -> usize {
-    let below = word & !from(end);
-    BLOCK - below.leading_zeros() as usize
-}
-
 /// Blocks to change.
 #[derive(Debug)]
 pub(crate) struct BlocksMut<'a> {
@@ -562,6 +551,13 @@ impl BlocksMut<'_> {
         let (byte, bit) = self.layout.entry(slot);
         let word = load(self.words, byte);
         store(self.words, byte, word & !(self.layout.mask() << bit) | entry << bit);
+    }
+
+    /// Writes the entry of an empty slot.
+    #[inline(always)]
+    pub(crate) fn fill_entry(&mut self, slot: usize, entry: u64) {
+        let (byte, bit) = self.layout.entry(slot);
+        self.set_bits(byte, entry << bit);
     }
 
     /// Moves the entries from `slots.start` on up by one slot, up to the last of `slots`, and puts an entry before them.

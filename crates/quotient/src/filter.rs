@@ -294,7 +294,8 @@ impl<S: KeyHasher> QuotientFilter<S> {
 
     #[inline(always)]
     fn is_full(&self) -> bool {
-        self.len() >= self.capacity()
+        // Less work than the division by which the capacity is rounded down.
+        20 * (self.len() + 1) > 19 * self.num_slots()
     }
 }
 

@@ -268,6 +268,15 @@ impl Bits for Counted<'_> {
         Portable.count(word)
     }
 
+    fn nth(self, word: u64, rank: usize) -> u64 {
+        self.0.set(self.0.get() + 1);
+        Portable.nth(word, rank)
+    }
+
+    fn len(self, word: u64) -> usize {
+        Portable.len(word)
+    }
+
     fn select(self, word: u64, rank: usize) -> usize {
         self.0.set(self.0.get() + 1);
         Portable.select(word, rank)
@@ -324,4 +333,18 @@ fn work_is_small_away_from_the_cluster() {
     pairs.remove(0);
     verify(&table, 2, &pairs);
     assert!(steps.get() < 20, "{} words", steps.get());
+}
+
+/// A run may begin at the first slot of a block and fill it, so that the block has no end of a run.
+#[test]
+fn runs_of_every_length_are_found_from_every_slot() {
+    for (kernel, quotient) in kernels().flat_map(|kernel| [0, 1, 63, 64].map(|at| (kernel, at))) {
+        let mut table = Table::new(200, 6).unwrap().with_kernel(kernel);
+        for len in 0..200 {
+            assert_eq!(table.contains(quotient, 5), len > 0, "{len} at {quotient}");
+            assert!([0, 4, 6].iter().all(|&other| !table.contains(quotient, other)));
+            assert_eq!(table.run(quotient), quotient..quotient + len);
+            table.insert(quotient, 5).unwrap();
+        }
+    }
 }

@@ -76,18 +76,7 @@ impl<W: WordSource> Table<W> {
     /// Returns whether the quotient has this entry.
     #[inline]
     pub(crate) fn contains(&self, quotient: usize, entry: u64) -> bool {
-        match self.kernel {
-            Kernel::Portable => self.contains_portably(quotient, entry),
-            #[cfg(target_arch = "x86_64")]
-            Kernel::Bmi2(bits) => self.blocks(bits).contains(quotient, entry),
-        }
-    }
-
-    // Not inlined where another code is likely to be used: it would take the registers of the caller's loop.
-    #[cfg_attr(target_arch = "x86_64", inline(never))]
-    #[cfg_attr(not(target_arch = "x86_64"), inline)]
-    fn contains_portably(&self, quotient: usize, entry: u64) -> bool {
-        self.blocks(Portable).contains(quotient, entry)
+        with_bits!(self.kernel, |bits| self.blocks(bits).contains(quotient, entry))
     }
 
     /// Returns the slots of the run of a quotient. If it has none, the range is empty, where the run would start.
@@ -176,6 +165,7 @@ impl Table {
     ///
     /// # Complexity
     /// O(length of the cluster); O(size) if slots are added.
+    #[inline]
     pub(crate) fn insert(&mut self, quotient: usize, entry: u64) -> Result<bool, AllocError> {
         with_bits!(self.kernel, |bits| self.insert_with(bits, quotient, entry, true))
     }
@@ -201,6 +191,23 @@ impl Table {
         copies: bool,
     ) -> Result<bool, AllocError> {
         let run = self.blocks(bits).run(quotient);
+        if run.is_empty() && run.start == quotient {
+            self.fill_own_slot(quotient, entry);
+            return Ok(true);
+        }
+        self.insert_in_cluster(bits, quotient, run, entry, copies)
+    }
+
+    // Not inlined: the way to an empty slot is short without it.
+    #[inline(never)]
+    fn insert_in_cluster<B: Bits>(
+        &mut self,
+        bits: B,
+        quotient: usize,
+        run: Range<usize>,
+        entry: u64,
+        copies: bool,
+    ) -> Result<bool, AllocError> {
         let slot = self.place_in(&run, entry);
         let is_new = slot == run.start || self.entry(slot - 1) != entry;
         if is_new || copies {
@@ -227,7 +234,7 @@ impl Table {
             self.fill_own_slot(quotient, entry);
             return Ok(());
         }
-        let empty = self.blocks(bits).first_empty(slot);
+        let empty = self.blocks(bits).first_empty(run.end);
         self.make_room(empty + 1)?;
         let (is_new, is_last) = (run.is_empty(), slot == run.end);
         let mut blocks = self.blocks_mut();
@@ -260,7 +267,7 @@ impl Table {
         let mut blocks = self.blocks_mut();
         blocks.flip_occupied(quotient);
         blocks.flip_run_end(quotient);
-        blocks.set_entry(quotient, entry);
+        blocks.fill_entry(quotient, entry);
         self.len += 1;
     }
 
