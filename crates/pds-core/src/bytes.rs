@@ -81,7 +81,7 @@
 mod convert;
 pub(crate) mod envelope;
 #[cfg(feature = "std")]
-mod file;
+pub(crate) mod file;
 mod hasher;
 mod header;
 mod level;
@@ -116,3 +116,5 @@ pub use stream::EnvelopeReader;
 pub use transfer::{Compressed, Delta};
 pub use view::OpenView;
 pub use writer::Sink;
+#[cfg(feature = "std")]
+pub(crate) use {transfer::fingerprint_of, writer::to_vec};

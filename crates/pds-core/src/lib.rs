@@ -11,6 +11,8 @@ mod arch;
 mod batch;
 #[cfg(feature = "alloc")]
 pub mod bytes;
+#[cfg(feature = "std")]
+pub mod durable;
 pub mod error;
 pub mod hash;
 #[doc(hidden)]

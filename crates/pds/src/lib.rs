@@ -81,6 +81,8 @@ pub use heavy_hitters;
 pub use hll;
 #[cfg(feature = "alloc")]
 pub use pds_core::bytes;
+#[cfg(feature = "std")]
+pub use pds_core::durable;
 pub use pds_core::{error, hash, traits};
 pub use pds_params as params;
 #[cfg(feature = "quotient")]

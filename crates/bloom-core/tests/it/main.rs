@@ -8,6 +8,7 @@ mod durable;
 mod format;
 mod large;
 mod laws;
+mod logged;
 mod mutations;
 #[cfg(feature = "serde")]
 mod serde;

@@ -137,7 +137,7 @@ impl<B: AsRef<[u8]>> OpenEnvelope for Envelope<B> {
 
 impl<'a> Envelope<&'a [u8]> {
     /// Opens an envelope that this library has just written.
-    pub(super) fn written(bytes: &'a [u8]) -> Self {
+    pub(crate) fn written(bytes: &'a [u8]) -> Self {
         Self::open(bytes).expect("bytes that were just written")
     }
 

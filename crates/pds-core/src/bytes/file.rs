@@ -29,7 +29,7 @@ impl EnvelopeReader<File> {
 }
 
 /// System calls of saving. A trait, so that a test can watch their order and let each one fail.
-trait Files {
+pub(crate) trait Files {
     type File: Write;
 
     fn create_new(&mut self, path: &Path) -> io::Result<Self::File>;
@@ -40,7 +40,7 @@ trait Files {
 }
 
 /// Replaces a file by what `write` writes. On an error before the rename, removes the temporary file.
-fn replace<F: Files>(
+pub(crate) fn replace<F: Files>(
     files: &mut F,
     path: &Path,
     write: impl FnOnce(&mut F::File) -> io::Result<()>,
@@ -77,15 +77,21 @@ fn create_temporary<F: Files>(files: &mut F, path: &Path) -> io::Result<(PathBuf
     }
 }
 
-fn folder_of(path: &Path) -> &Path {
+/// Returns the folder of a file.
+pub(crate) fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     }
 }
 
+/// Makes new names in a folder durable. Only Unix can sync a folder.
+pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
+    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+}
+
 /// The file system itself.
-struct System;
+pub(crate) struct System;
 
 impl Files for System {
     type File = File;
@@ -102,9 +108,8 @@ impl Files for System {
         fs::rename(from, to)
     }
 
-    /// Makes the rename durable. Only Unix can sync a folder.
     fn sync_folder(&mut self, folder: &Path) -> io::Result<()> {
-        if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+        sync_folder(folder)
     }
 
     fn remove(&mut self, path: &Path) {

@@ -123,6 +123,15 @@ impl<H, K> ByteOptions<H, K> {
         self
     }
 
+    /// Returns the choice of the key of a hasher `S`.
+    #[cfg(feature = "std")]
+    pub(crate) fn secret_key<S>(&self) -> SecretKey
+    where
+        K: KeyChoice<S>,
+    {
+        self.key.choice()
+    }
+
     /// Returns the portable bytes of a structure.
     ///
     /// # Complexity

@@ -10,3 +10,5 @@ mod delta;
 
 pub use compressed::Compressed;
 pub use delta::Delta;
+#[cfg(feature = "std")]
+pub(crate) use delta::fingerprint_of;

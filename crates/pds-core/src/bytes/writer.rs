@@ -175,7 +175,7 @@ impl<O: Output> Sink for Writer<O> {
 }
 
 /// Returns the envelope of a structure as a vector.
-pub(super) fn to_vec<P: ToEnvelope>(structure: &P, key: SecretKey) -> Vec<u8> {
+pub(crate) fn to_vec<P: ToEnvelope>(structure: &P, key: SecretKey) -> Vec<u8> {
     let length = usize::try_from(structure.envelope_bytes()).unwrap_or(usize::MAX);
     let Ok(bytes) = Writer::write(structure, key, Vec::with_capacity(length));
     bytes

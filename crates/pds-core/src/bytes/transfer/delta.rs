@@ -88,7 +88,7 @@ impl Delta {
         let (mut old, new) = (to_vec(old, SecretKey::Omit), to_vec(new, SecretKey::Omit));
         let (before, after) = (Envelope::written(&old), Envelope::written(&new));
         check_compatible(before.header(), after.header())?;
-        let fingerprint = fingerprint(before.header(), before.sum());
+        let fingerprint = fingerprint_of(&before);
         let payload = payload_range(before.header());
         let bits = &mut old[payload];
         combine(bits, after.borrowed_payload());
@@ -109,7 +109,7 @@ impl Delta {
         let older = to_vec(structure, SecretKey::Include);
         let older = Envelope::written(&older);
         let (header, next) = (older.header(), self.coded.header());
-        let found = fingerprint(header, older.sum());
+        let found = fingerprint_of(&older);
         if found != self.old {
             let (expected, is_new) = (self.old, found == self.new_fingerprint());
             let other = ApplyError::Other { expected, found };
@@ -159,6 +159,11 @@ impl Delta {
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, DecodeError> {
         ByteOptions::new().from_bytes(bytes)
     }
+}
+
+/// Returns the fingerprint of the structure in an envelope.
+pub(crate) fn fingerprint_of(envelope: &Envelope<&[u8]>) -> u64 {
+    fingerprint(envelope.header(), envelope.sum())
 }
 
 /// Returns the fingerprint of a structure: of its kind, its hasher, its shape and its payload. The design is not part of it.

@@ -1,0 +1,378 @@
+//! Durable structures: checkpoint and log, cut, damaged and interrupted at every place.
+#![cfg(feature = "std")]
+
+mod killed;
+mod tally;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use bloom_core::BloomFilter;
+use core::num::NonZeroU64;
+use pds_core::bytes::ByteOptions;
+use pds_core::durable::{Durable, DurableError, DurableOptions, SyncPolicy};
+use pds_core::error::{DecodeErrorKind, InsertError, ReadError};
+use pds_core::hash::SipHashBuilder;
+use tally::Tally;
+
+/// A folder for one test, removed with it.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("pds-log-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        Self(path)
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    /// Returns the names of the files, in order.
+    fn names(&self) -> Vec<String> {
+        let names = fs::read_dir(&self.0).unwrap().map(|entry| entry.unwrap().file_name());
+        let mut names: Vec<_> = names.map(|name| name.into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Syncing is of no use where only processes end.
+fn options() -> DurableOptions {
+    DurableOptions::new().sync(SyncPolicy::ByCaller)
+}
+
+fn open(folder: &Folder) -> Result<Durable<Tally>, DurableError> {
+    options().open(&folder.0)
+}
+
+/// Returns a folder with a tally of `before` keys in the checkpoint and `after` more in the log.
+fn prepared(name: &str, before: u64, after: u64) -> Folder {
+    let folder = Folder::new(name);
+    let mut tally = options().create(&folder.0, Tally::default()).unwrap();
+    tally.insert_all(0..before).unwrap();
+    tally.checkpoint().unwrap();
+    (before..before + after).for_each(|key| _ = tally.insert(&key).unwrap());
+    folder
+}
+
+#[test]
+fn what_was_inserted_is_there_again() {
+    let folder = Folder::new("again");
+    let mut seen = options().create(&folder.0, BloomFilter::new(1_000, 0.01).unwrap()).unwrap();
+    assert!(seen.insert("a").unwrap() && !seen.insert("a").unwrap());
+    assert_eq!(seen.insert_all(["b", "c", "a"]).unwrap(), 2);
+    assert_eq!(seen.log_records(), 5);
+    let before = seen.into_structure();
+    for round in 0..3 {
+        let seen = options().open::<BloomFilter>(&folder.0).unwrap();
+        assert_eq!(seen.structure().to_bytes(), before.to_bytes(), "{round}");
+        assert_eq!((seen.recovery().replayed, seen.recovery().lost_bytes), (5, 0));
+    }
+    assert_eq!(folder.names(), ["0.log", "0.pds", "lock"]);
+    let mut seen = options().open::<BloomFilter>(&folder.0).unwrap();
+    seen.checkpoint().unwrap();
+    seen.checkpoint().unwrap();
+    assert_eq!(folder.names(), ["2.log", "2.pds", "lock"]);
+    assert_eq!((seen.log_records(), fs::metadata(folder.file("2.log")).unwrap().len()), (0, 32));
+    // The checkpoint is the structure's own portable bytes.
+    let read: BloomFilter = ByteOptions::new().load(folder.file("2.pds")).unwrap();
+    assert!(read == before);
+}
+
+#[test]
+fn a_log_without_records_and_an_empty_structure_are_fine() {
+    let folder = prepared("empty", 0, 0);
+    let tally = open(&folder).unwrap();
+    assert_eq!((tally.structure().total(), tally.recovery().replayed), (0, 0));
+}
+
+/// The length of a head, and of a record.
+const HEAD: usize = 32;
+const RECORD: usize = 16;
+
+#[test]
+fn a_log_cut_at_any_byte_gives_the_records_before_it() {
+    let folder = prepared("cut", 7, 12);
+    let name = folder.file("1.log");
+    let whole = fs::read(&name).unwrap();
+    assert_eq!(whole.len(), HEAD + 12 * RECORD);
+    for length in 0..=whole.len() {
+        fs::write(&name, &whole[..length]).unwrap();
+        if length < HEAD {
+            // The head was synced before the checkpoint counted, so it is no torn tail.
+            let error = open(&folder).unwrap_err();
+            assert!(matches!(error, DurableError::Damaged { records: 0, .. }), "{length}: {error}");
+            assert_eq!(fs::read(&name).unwrap(), whole[..length], "nothing is changed");
+            continue;
+        }
+        let records = ((length - HEAD) / RECORD) as u64;
+        let mut tally = open(&folder).unwrap();
+        assert!(tally.structure().holds_exactly(7 + records), "{length}");
+        assert_eq!(tally.recovery().lost_bytes, ((length - HEAD) % RECORD) as u64);
+        // What is inserted now stands behind the last whole record.
+        tally.insert(&(7 + records)).unwrap();
+        drop(tally);
+        assert!(open(&folder).unwrap().structure().holds_exactly(8 + records), "{length}");
+    }
+}
+
+#[test]
+fn a_log_damaged_at_any_byte_is_no_other_log() {
+    let folder = prepared("damaged", 3, 9);
+    let name = folder.file("1.log");
+    let whole = fs::read(&name).unwrap();
+    for at in 0..whole.len() {
+        let mut damaged = whole.clone();
+        damaged[at] ^= 1 << (at % 8);
+        fs::write(&name, &damaged).unwrap();
+        let record = at.checked_sub(HEAD).map_or(0, |at| at / RECORD) as u64;
+        if at >= HEAD && record == 8 {
+            // As if the last insert had not been acknowledged.
+            assert!(open(&folder).unwrap().structure().holds_exactly(3 + 8), "{at}");
+            continue;
+        }
+        match open(&folder).unwrap_err() {
+            DurableError::Damaged { path, records } => {
+                assert_eq!((path, records), (name.clone(), record), "{at}");
+            }
+            other => panic!("{at}: {other}"),
+        }
+        assert_eq!(fs::read(&name).unwrap(), damaged, "nothing is changed");
+    }
+}
+
+#[test]
+fn a_damaged_log_can_be_salvaged() {
+    let folder = prepared("salvage", 3, 9);
+    let name = folder.file("1.log");
+    let mut bytes = fs::read(&name).unwrap();
+    bytes[HEAD + 4 * RECORD] ^= 1;
+    bytes.extend([7; 5]);
+    fs::write(&name, &bytes).unwrap();
+    let error = open(&folder).unwrap_err().to_string();
+    assert!(error.ends_with("1.log: the log is damaged after 4 records"), "{error}");
+    let tally: Durable<Tally> = options().salvage(true).open(&folder.0).unwrap();
+    assert_eq!((tally.recovery().replayed, tally.recovery().lost_bytes), (8, 16 + 5));
+    let mut expected = Tally::of(0..12);
+    expected.remove(3 + 4);
+    assert_eq!(*tally.structure(), expected);
+    drop(tally);
+    assert_eq!(*open(&folder).unwrap().structure(), expected, "a new checkpoint was written");
+    assert_eq!(folder.names(), ["2.log", "2.pds", "lock"]);
+}
+
+#[test]
+fn zeros_behind_the_records_are_no_records() {
+    let folder = prepared("zeros", 3, 2);
+    let name = folder.file("1.log");
+    let bytes = fs::read(&name).unwrap();
+    fs::write(&name, [&bytes[..], &[0; 4096]].concat()).unwrap();
+    let tally = open(&folder).unwrap();
+    assert!(tally.structure().holds_exactly(5));
+    assert_eq!(fs::metadata(&name).unwrap().len(), bytes.len() as u64, "cut off");
+}
+
+#[test]
+fn a_checkpoint_that_is_damaged_is_never_taken_for_an_empty_one() {
+    let folder = prepared("checkpoint", 3, 2);
+    let name = folder.file("1.pds");
+    let whole = fs::read(&name).unwrap();
+    for at in 0..whole.len() {
+        let mut damaged = whole.clone();
+        damaged[at] ^= 1 << (at % 8);
+        for bytes in [&whole[..at], &damaged] {
+            fs::write(&name, bytes).unwrap();
+            match open(&folder).unwrap_err() {
+                DurableError::File(error) => {
+                    assert!(matches!(error.error, ReadError::Decode(_)), "{at}");
+                    assert_eq!(error.path, name);
+                }
+                other => panic!("{at}: {other}"),
+            }
+        }
+    }
+    fs::write(&name, &whole).unwrap();
+    assert!(open(&folder).unwrap().structure().holds_exactly(5));
+}
+
+/// Copies the files of a folder into another one.
+fn copy(from: &Folder, to: &Folder, names: &[&str]) {
+    fs::create_dir_all(&to.0).unwrap();
+    for name in names {
+        fs::copy(from.file(name), to.file(name)).unwrap();
+    }
+}
+
+#[test]
+fn a_checkpoint_that_was_interrupted_anywhere_is_the_old_one_or_the_new_one() {
+    let old = prepared("old", 4, 3);
+    let new = Folder::new("new");
+    copy(&old, &new, &["1.pds", "1.log"]);
+    open(&new).unwrap().checkpoint().unwrap();
+    assert_eq!(new.names(), ["2.log", "2.pds", "lock"]);
+    let state = Folder::new("state");
+    let whole_log = fs::read(new.file("2.log")).unwrap();
+    // In the order of a checkpoint: a part of the new log, all of it, a temporary file, the new checkpoint, the old one removed,
+    // the old log removed.
+    for step in 0..=whole_log.len() + 4 {
+        let _ = fs::remove_dir_all(&state.0);
+        copy(&old, &state, &["1.pds", "1.log"]);
+        fs::write(state.file("2.log"), &whole_log[..step.min(whole_log.len())]).unwrap();
+        let further = step.saturating_sub(whole_log.len());
+        if further == 1 {
+            fs::write(state.file(".2.pds.123.0.tmp"), b"half").unwrap();
+        }
+        if further >= 2 {
+            copy(&new, &state, &["2.pds"]);
+        }
+        if further >= 3 {
+            fs::remove_file(state.file("1.pds")).unwrap();
+        }
+        if further >= 4 {
+            fs::remove_file(state.file("1.log")).unwrap();
+        }
+        for round in 0..2 {
+            let tally = open(&state).unwrap();
+            // Each key once: a replay of the old log on the new checkpoint would count three twice.
+            assert!(tally.structure().holds_exactly(7), "{step} {round}");
+            assert_eq!(tally.log_records(), if further >= 2 { 0 } else { 3 });
+        }
+        let number = if further >= 2 { 2 } else { 1 };
+        let names = [format!("{number}.log"), format!("{number}.pds"), "lock".into()];
+        assert_eq!(state.names(), names, "what was left is removed");
+    }
+}
+
+#[test]
+fn the_first_checkpoint_can_be_interrupted_too() {
+    let whole = prepared("whole", 0, 0);
+    let folder = Folder::new("first");
+    fs::create_dir_all(&folder.0).unwrap();
+    fs::copy(whole.file("1.log"), folder.file("0.log")).unwrap();
+    assert!(matches!(open(&folder).unwrap_err(), DurableError::Absent(_)));
+    let mut tally = options().create(&folder.0, Tally::default()).unwrap();
+    tally.insert(&0_u64).unwrap();
+    drop(tally);
+    assert!(open(&folder).unwrap().structure().holds_exactly(1));
+}
+
+#[test]
+fn logs_and_checkpoints_of_others_are_refused() {
+    let (ours, theirs) = (prepared("ours", 4, 3), prepared("theirs", 5, 3));
+    fs::copy(theirs.file("1.log"), ours.file("1.log")).unwrap();
+    let error = open(&ours).unwrap_err();
+    assert!(matches!(error, DurableError::Damaged { records: 0, .. }), "{error}");
+    fs::remove_file(ours.file("1.log")).unwrap();
+    let error = open(&ours).unwrap_err();
+    assert!(error.to_string().contains("1.log"), "a log that is gone is no empty log: {error}");
+    let error = options().open::<BloomFilter>(&theirs.0).unwrap_err();
+    match error {
+        DurableError::File(error) => match error.error {
+            ReadError::Decode(error) => assert_eq!(error.kind(), DecodeErrorKind::Kind),
+            other => panic!("{other}"),
+        },
+        other => panic!("{other}"),
+    }
+}
+
+#[test]
+fn one_value_has_a_folder_open_at_a_time() {
+    let folder = prepared("locked", 1, 1);
+    let first = open(&folder).unwrap();
+    assert!(matches!(open(&folder).unwrap_err(), DurableError::Locked(_)));
+    let error = options().create(&folder.0, Tally::default()).unwrap_err();
+    assert!(matches!(error, DurableError::Locked(_)));
+    drop(first);
+    let error = options().create(&folder.0, Tally::default()).unwrap_err();
+    assert!(error.to_string().ends_with("the folder already holds a durable structure"));
+    assert!(open(&folder).unwrap().structure().holds_exactly(2));
+    let missing = Folder::new("missing");
+    assert!(open(&missing).unwrap_err().to_string().contains("lock"));
+    assert!(!Path::new(&missing.0).exists(), "opening creates nothing");
+}
+
+#[test]
+fn refused_keys_are_not_logged() {
+    let folder = Folder::new("refused");
+    let mut tally = options().create(&folder.0, Tally::with_capacity(3)).unwrap();
+    let error = tally.insert_all(0..5_u64).unwrap_err();
+    assert!(matches!(error, DurableError::Insert(InsertError::Full { len: 3, .. })), "{error}");
+    assert_eq!(tally.log_records(), 3, "those before it are kept");
+    assert!(matches!(tally.insert(&9_u64).unwrap_err(), DurableError::Insert(_)));
+    assert_eq!(tally.log_records(), 3);
+    drop(tally);
+    assert!(open(&folder).unwrap().structure().holds_exactly(3));
+    // A log that the structure refuses is an error, not a loss.
+    let small = Tally::with_capacity(2);
+    ByteOptions::new().save(&small, folder.file("0.pds")).unwrap();
+    let error = open(&folder).unwrap_err();
+    assert!(matches!(error, DurableError::Damaged { .. }), "the checkpoint is another: {error}");
+}
+
+#[test]
+fn a_checkpoint_that_fails_leaves_the_old_one_in_use_if_it_can() {
+    let folder = prepared("failing", 4, 3);
+    let mut tally = open(&folder).unwrap();
+    // A folder with the name of the next log: it cannot be created, and the old log goes on.
+    fs::create_dir(folder.file("2.log")).unwrap();
+    let error = tally.checkpoint().unwrap_err();
+    assert!(error.to_string().contains("2.log"), "{error}");
+    tally.insert(&7_u64).unwrap();
+    fs::remove_dir(folder.file("2.log")).unwrap();
+    // A folder with the name of the next checkpoint: the rename fails, and it is there nevertheless.
+    fs::create_dir(folder.file("2.pds")).unwrap();
+    let error = tally.checkpoint().unwrap_err();
+    assert!(error.to_string().contains("2.pds"), "{error}");
+    assert!(matches!(tally.insert(&8_u64).unwrap_err(), DurableError::Broken));
+    assert!(matches!(tally.insert_all([8_u64]).unwrap_err(), DurableError::Broken));
+    assert!(tally.structure().holds_exactly(8), "nothing was changed");
+    fs::remove_dir(folder.file("2.pds")).unwrap();
+    tally.checkpoint().unwrap();
+    tally.insert(&8_u64).unwrap();
+    drop(tally);
+    assert!(open(&folder).unwrap().structure().holds_exactly(9));
+    assert_eq!(folder.names(), ["3.log", "3.pds", "lock"]);
+}
+
+#[test]
+fn every_policy_of_syncing_keeps_what_was_inserted() {
+    let every = |records| SyncPolicy::Every(NonZeroU64::new(records).unwrap());
+    for policy in [SyncPolicy::EveryRecord, every(1), every(3), SyncPolicy::ByCaller] {
+        let folder = Folder::new("policy");
+        let options = DurableOptions::new().sync(policy);
+        let mut tally = options.create(&folder.0, Tally::default()).unwrap();
+        (0..7_u64).for_each(|key| _ = tally.insert(&key).unwrap());
+        tally.sync().unwrap();
+        tally.insert_all(7..20_u64).unwrap();
+        drop(tally);
+        assert!(open(&folder).unwrap().structure().holds_exactly(20), "{policy:?}");
+    }
+}
+
+#[test]
+fn a_secret_key_is_where_the_caller_puts_it() {
+    let hasher = SipHashBuilder::from_key(*b"0123456789abcdef");
+    let filter = || BloomFilter::builder().expected_items(100).hasher(hasher).build().unwrap();
+    let folder = Folder::new("secret");
+    let bytes = ByteOptions::new().without_key();
+    let mut seen = options().bytes(bytes).create(&folder.0, filter()).unwrap();
+    seen.insert("a").unwrap();
+    drop(seen);
+    let open = |bytes| options().bytes(bytes).open::<BloomFilter<SipHashBuilder>>(&folder.0);
+    let error = options().bytes(bytes).open::<BloomFilter<SipHashBuilder>>(&folder.0).unwrap_err();
+    assert!(error.to_string().contains("the secret key of the hasher is not stored"), "{error}");
+    let seen = open(bytes.hasher(hasher)).unwrap();
+    assert!(seen.structure().contains("a"));
+    for name in ["0.pds", "0.log"] {
+        let file = fs::read(folder.file(name)).unwrap();
+        assert!(!file.windows(16).any(|window| window == b"0123456789abcdef"));
+    }
+}

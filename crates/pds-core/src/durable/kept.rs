@@ -1,0 +1,353 @@
+//! A structure in memory with its contents in a folder.
+
+use alloc::vec::Vec;
+use core::fmt;
+use core::hash::Hash;
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+use super::folder::Folder;
+use super::log::{self, Identity, Log};
+use super::{DurableError, SyncPolicy};
+use crate::bytes::file::{System, replace};
+use crate::bytes::{Envelope, SecretKey, ToEnvelope, fingerprint_of, to_vec};
+use crate::error::{DecodeError, FileError, ReadError};
+use crate::traits::DynInsert;
+
+/// A structure that survives crashes: what was inserted is in a folder, as a checkpoint and a log of the inserts since.
+///
+/// Use it for any structure that has portable bytes and grows by inserts, if saving all of it after each change
+/// takes too long. [`DurableOptions`](super::DurableOptions) create and open it. Other changes than inserts have no log:
+/// there is no way to make them.
+///
+/// # Guarantees
+/// - Every insert that returned `Ok` survives if the process ends, at any moment and by any cause, SIGKILL included. If
+///   the system ends, those survive that the [`SyncPolicy`] promises.
+/// - An insert that did not return may be there or not, as a whole.
+/// - Opening inserts each record once, also if it is interrupted and repeated, or if a checkpoint was: also
+///   structures that count copies are right.
+/// - A log of another structure, a wrong checkpoint and a wrong record before a right one are typed errors.
+/// - Size: 16 bytes per insert since the last checkpoint. A checkpoint needs room for a second copy of the structure.
+/// - Time: a system call per insert or batch, and what syncing takes.
+///
+/// A key that the structure contains already is logged again. If most keys are, and copies do not count, ask
+/// [`structure`](Self::structure) before.
+///
+/// # Examples
+/// ```
+/// # use core::ops::RangeInclusive;
+/// # use pds_core::bytes::{Kind, Portable, Shape, Sink, Source};
+/// # use pds_core::error::{DecodeError, InsertError};
+/// # use pds_core::hash::{DefaultHashBuilder, KeyHasher};
+/// # use pds_core::traits::{Insert, Membership};
+/// use pds_core::durable::DurableOptions;
+/// # /// A set of 64 bits: a filter of one hash function.
+/// # #[derive(Default)]
+/// # struct Filter(u64, DefaultHashBuilder);
+/// # impl KeyHasher for Filter {
+/// #     fn hash_key_dyn(&self, feed: &mut dyn FnMut(&mut dyn core::hash::Hasher)) -> u64 { self.1.hash_key_dyn(feed) }
+/// # }
+/// # impl Membership for Filter {
+/// #     fn contains_hash(&self, hash: u64) -> bool { self.0 >> (hash % 64) & 1 == 1 }
+/// # }
+/// # impl Insert for Filter {
+/// #     type Error = core::convert::Infallible;
+/// #     fn insert_hash(&mut self, hash: u64) -> Result<bool, Self::Error> {
+/// #         let new = !self.contains_hash(hash);
+/// #         self.0 |= 1 << (hash % 64);
+/// #         Ok(new)
+/// #     }
+/// # }
+/// # impl Portable for Filter {
+/// #     type Hasher = DefaultHashBuilder;
+/// #     const KIND: Kind = Kind::new(0x8004, "filter");
+/// #     fn portable_hasher(&self) -> &DefaultHashBuilder { &self.1 }
+/// #     fn shape(&self) -> Shape { Shape::new([]) }
+/// #     fn payload_range(_: &Shape) -> Result<RangeInclusive<u64>, DecodeError> { Ok(8..=8) }
+/// #     fn write_payload<W: Sink>(&self, sink: &mut W) -> Result<(), W::Error> { sink.put_u64(self.0) }
+/// #     fn read_payload<R: Source>(_: &Shape, hasher: DefaultHashBuilder, source: &mut R) -> Result<Self, R::Error> {
+/// #         Ok(Self(source.take_u64()?, hasher))
+/// #     }
+/// # }
+/// # let folder = std::env::temp_dir().join(format!("pds-durable-{}", std::process::id()));
+/// # let _ = std::fs::remove_dir_all(&folder);
+/// let mut seen = DurableOptions::new().create(&folder, Filter::default())?;
+/// seen.insert("first")?;
+/// seen.checkpoint()?;
+/// seen.insert("second")?;
+/// drop(seen);
+///
+/// let seen = DurableOptions::new().open::<Filter>(&folder)?;
+/// assert!(seen.structure().contains("first") && seen.structure().contains("second"));
+/// assert_eq!(seen.log_records(), 1);
+/// # std::fs::remove_dir_all(&folder)?;
+/// # Ok::<(), Box<dyn core::error::Error>>(())
+/// ```
+pub struct Durable<P> {
+    structure: P,
+    folder: Folder,
+    log: Log,
+    generation: u64,
+    /// Whether it is unknown what the log holds.
+    is_broken: bool,
+    /// Number of records that were not synced.
+    unsynced: u64,
+    sync: SyncPolicy,
+    key: SecretKey,
+    recovery: Recovery,
+}
+
+/// What opening found in the log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Recovery {
+    /// Number of records that were inserted.
+    pub replayed: u64,
+    /// Number of bytes that were no record: the end of an insert that was interrupted, or damage.
+    pub lost_bytes: u64,
+}
+
+impl<P: ToEnvelope + DynInsert> Durable<P> {
+    pub(super) fn create(
+        path: &Path,
+        structure: P,
+        key: SecretKey,
+        sync: SyncPolicy,
+    ) -> Result<Self, DurableError> {
+        let folder = Folder::create(path)?;
+        if folder.latest()?.is_some() {
+            return Err(DurableError::Exists(path.into()));
+        }
+        folder.clean(None)?;
+        let log = write_generation(&folder, 0, &to_vec(&structure, key))?;
+        Ok(Self {
+            structure,
+            folder,
+            log,
+            generation: 0,
+            is_broken: false,
+            unsynced: 0,
+            sync,
+            key,
+            recovery: Recovery::default(),
+        })
+    }
+
+    pub(super) fn open(
+        path: &Path,
+        read: impl FnOnce(&[u8]) -> Result<P, DecodeError>,
+        key: SecretKey,
+        sync: SyncPolicy,
+        salvages: bool,
+    ) -> Result<Self, DurableError> {
+        let folder = Folder::open(path)?;
+        let generation = folder.latest()?.ok_or_else(|| DurableError::Absent(path.into()))?;
+        let name = folder.checkpoint(generation);
+        let bytes = fs::read(&name).map_err(|error| DurableError::io(&name, error))?;
+        let wrong = |error| FileError { path: name.clone(), error: ReadError::Decode(error) };
+        let mut structure = read(&bytes).map_err(wrong).map_err(DurableError::File)?;
+        let identity = identity_of(generation, &bytes);
+
+        let name = folder.log(generation);
+        let io = |error| DurableError::io(&name, error);
+        let contents = log::read(&name, identity).map_err(io)?;
+        if contents.is_damaged && !salvages {
+            let records = contents.whole;
+            return Err(DurableError::Damaged { path: name, records });
+        }
+        for (records, &hash) in (0..).zip(&contents.hashes) {
+            let replayed = structure.try_insert_hash(hash);
+            replayed.map_err(|error| DurableError::Replay { records, error })?;
+        }
+        folder.clean(Some(generation))?;
+        let replayed = contents.hashes.len() as u64;
+        let recovery = Recovery { replayed, lost_bytes: contents.rest };
+        // A damaged log is replaced below.
+        let log = Log::open(&name, identity, contents.whole).map_err(io);
+        let (is_broken, unsynced) = (contents.is_damaged, 0);
+        let mut opened = Self {
+            structure,
+            folder,
+            log: log?,
+            generation,
+            is_broken,
+            unsynced,
+            sync,
+            key,
+            recovery,
+        };
+        if opened.is_broken {
+            opened.checkpoint()?;
+        }
+        Ok(opened)
+    }
+
+    /// Returns the structure, to ask it.
+    #[must_use]
+    pub const fn structure(&self) -> &P {
+        &self.structure
+    }
+
+    /// Returns the structure, and closes the folder.
+    #[must_use]
+    pub fn into_structure(self) -> P {
+        self.structure
+    }
+
+    /// Inserts `key`, and logs it. Returns `true` if it was not contained before.
+    ///
+    /// # Errors
+    /// [`DurableError::Insert`] if the structure refuses the key; nothing is changed then. [`DurableError::File`] if it
+    /// cannot be logged: the key may be there after the next opening or not, and all further inserts are
+    /// [`DurableError::Broken`] until a [`checkpoint`](Self::checkpoint) succeeds.
+    pub fn insert<K: Hash + ?Sized>(&mut self, key: &K) -> Result<bool, DurableError> {
+        self.insert_hash(self.structure.hash_key(key))
+    }
+
+    /// Inserts a key by its [hash](crate::hash::KeyHasher#hashes-of-your-own), and logs it. Returns `true` if it was not
+    /// contained before.
+    ///
+    /// # Errors
+    /// As [`insert`](Self::insert).
+    pub fn insert_hash(&mut self, hash: u64) -> Result<bool, DurableError> {
+        self.check()?;
+        let is_new = self.structure.try_insert_hash(hash).map_err(DurableError::Insert)?;
+        self.append(&[hash])?;
+        Ok(is_new)
+    }
+
+    /// Inserts keys, and logs them with one write and at most one sync. Returns how many were not contained before.
+    ///
+    /// # Errors
+    /// As [`insert`](Self::insert). If the structure refuses a key, the keys before it are inserted and logged.
+    pub fn insert_all<K: Hash>(
+        &mut self,
+        keys: impl IntoIterator<Item = K>,
+    ) -> Result<u64, DurableError> {
+        self.check()?;
+        let (mut hashes, mut new, mut refused) = (Vec::new(), 0, None);
+        for key in keys {
+            let hash = self.structure.hash_key(&key);
+            match self.structure.try_insert_hash(hash) {
+                Ok(is_new) => new += u64::from(is_new),
+                Err(error) => {
+                    refused = Some(error);
+                    break;
+                }
+            }
+            hashes.push(hash);
+        }
+        self.append(&hashes)?;
+        refused.map_or(Ok(new), |error| Err(DurableError::Insert(error)))
+    }
+
+    /// Brings all records to the disk.
+    ///
+    /// # Errors
+    /// As those of [`insert`](Self::insert) about the log.
+    pub fn sync(&mut self) -> Result<(), DurableError> {
+        self.check()?;
+        let result = self.log.sync();
+        // After a failure, the system may take what it could not write for written.
+        self.finish(result)?;
+        self.unsynced = 0;
+        Ok(())
+    }
+
+    /// Replaces the checkpoint by the structure as it is, and starts an empty log.
+    ///
+    /// # Errors
+    /// [`DurableError::File`]. If the old checkpoint is still the latest, it stays in use, with its log.
+    ///
+    /// # Complexity
+    /// O(size); allocates the portable bytes.
+    pub fn checkpoint(&mut self) -> Result<(), DurableError> {
+        let (old, new) = (self.generation, self.generation + 1);
+        match write_generation(&self.folder, new, &to_vec(&self.structure, self.key)) {
+            Ok(log) => {
+                (self.log, self.generation) = (log, new);
+                (self.is_broken, self.unsynced) = (false, 0);
+                self.folder.remove(old);
+                Ok(())
+            }
+            Err(error) => {
+                // The next opening takes the new checkpoint if it is there, so that the old log is of no use then.
+                if self.folder.checkpoint(new).try_exists().unwrap_or(true) {
+                    (self.generation, self.is_broken) = (new, true);
+                } else {
+                    self.folder.remove(new);
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// Returns the number of records in the log, which opening would insert.
+    #[must_use]
+    pub const fn log_records(&self) -> u64 {
+        self.log.records()
+    }
+
+    /// Returns what opening found in the log.
+    #[must_use]
+    pub const fn recovery(&self) -> Recovery {
+        self.recovery
+    }
+
+    /// Returns the folder.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn append(&mut self, hashes: &[u64]) -> Result<(), DurableError> {
+        let result = self.log.append(hashes);
+        self.finish(result)?;
+        self.unsynced += hashes.len() as u64;
+        let limit = match self.sync {
+            SyncPolicy::EveryRecord => 1,
+            SyncPolicy::Every(records) => records.get(),
+            SyncPolicy::ByCaller => u64::MAX,
+        };
+        if self.unsynced >= limit { self.sync() } else { Ok(()) }
+    }
+
+    const fn check(&self) -> Result<(), DurableError> {
+        if self.is_broken { Err(DurableError::Broken) } else { Ok(()) }
+    }
+
+    /// Returns the result of a call about the log. After an error, the log is not used any more.
+    fn finish(&mut self, result: std::io::Result<()>) -> Result<(), DurableError> {
+        self.is_broken |= result.is_err();
+        result.map_err(|error| DurableError::io(&self.folder.log(self.generation), error))
+    }
+}
+
+/// Writes an empty log and a checkpoint. The rename of the checkpoint is the moment from which both count.
+fn write_generation(folder: &Folder, generation: u64, bytes: &[u8]) -> Result<Log, DurableError> {
+    let path = folder.log(generation);
+    let log = Log::create(&path, identity_of(generation, bytes));
+    let log = log.and_then(|log| folder.sync().map(|()| log));
+    let log = log.map_err(|error| DurableError::io(&path, error))?;
+    let path = folder.checkpoint(generation);
+    replace(&mut System, &path, |file| file.write_all(bytes))
+        .map_err(|error| DurableError::io(&path, error))?;
+    Ok(log)
+}
+
+/// Returns the identity of the log of a checkpoint, whose bytes are right.
+fn identity_of(generation: u64, bytes: &[u8]) -> Identity {
+    Identity { generation, fingerprint: fingerprint_of(&Envelope::written(bytes)) }
+}
+
+impl<P> fmt::Debug for Durable<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Durable")
+            .field("folder", &self.folder.path())
+            .field("generation", &self.generation)
+            .field("log_records", &self.log.records())
+            .field("is_broken", &self.is_broken)
+            .finish_non_exhaustive()
+    }
+}
