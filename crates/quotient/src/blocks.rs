@@ -553,11 +553,11 @@ impl BlocksMut<'_> {
         store(self.words, byte, word & !(self.layout.mask() << bit) | entry << bit);
     }
 
-    /// Writes the entry of an empty slot.
+    /// Writes the entry of an empty slot, or clears the slot that has it.
     #[inline(always)]
-    pub(crate) fn fill_entry(&mut self, slot: usize, entry: u64) {
+    pub(crate) fn flip_entry(&mut self, slot: usize, entry: u64) {
         let (byte, bit) = self.layout.entry(slot);
-        self.set_bits(byte, entry << bit);
+        self.flip(byte, entry << bit);
     }
 
     /// Moves the entries from `slots.start` on up by one slot, up to the last of `slots`, and puts an entry before them.

@@ -233,26 +233,31 @@ pub(crate) fn write(
 }
 
 /// The items of two sorted iterators in order.
-pub(crate) struct Ordered<L: Iterator, R: Iterator> {
-    left: iter::Peekable<L>,
-    right: iter::Peekable<R>,
+// Which one is next cannot be predicted, so it is an index and no branch.
+pub(crate) struct Ordered<I: Iterator> {
+    sources: [I; 2],
+    heads: [Option<I::Item>; 2],
 }
 
-impl<L: Iterator, R: Iterator> Ordered<L, R> {
-    pub(crate) fn new(left: L, right: R) -> Self {
-        Self { left: left.peekable(), right: right.peekable() }
+impl<I: Iterator> Ordered<I> {
+    pub(crate) fn new(mut left: I, mut right: I) -> Self {
+        let heads = [left.next(), right.next()];
+        Self { sources: [left, right], heads }
     }
 }
 
-impl<T: Ord, L: Iterator<Item = T>, R: Iterator<Item = T>> Iterator for Ordered<L, R> {
-    type Item = T;
+impl<I: Iterator<Item: Ord>> Iterator for Ordered<I> {
+    type Item = I::Item;
 
-    fn next(&mut self) -> Option<T> {
-        match (self.left.peek(), self.right.peek()) {
-            (Some(left), Some(right)) if left <= right => self.left.next(),
-            (_, Some(_)) => self.right.next(),
-            _ => self.left.next(),
-        }
+    #[inline(always)]
+    fn next(&mut self) -> Option<I::Item> {
+        let from = match &self.heads {
+            [Some(left), Some(right)] => usize::from(right < left),
+            [left, _] => usize::from(left.is_none()),
+        };
+        let item = self.heads[from].take()?;
+        self.heads[from] = self.sources[from].next();
+        Some(item)
     }
 }
 

@@ -267,7 +267,7 @@ impl Table {
         let mut blocks = self.blocks_mut();
         blocks.flip_occupied(quotient);
         blocks.flip_run_end(quotient);
-        blocks.fill_entry(quotient, entry);
+        blocks.flip_entry(quotient, entry);
         self.len += 1;
     }
 
@@ -283,10 +283,35 @@ impl Table {
     fn remove_with<B: Bits>(&mut self, bits: B, quotient: usize, entry: u64) -> bool {
         let run = self.blocks(bits).run(quotient);
         let found = run.clone().find(|&slot| self.entry(slot) == entry);
-        if let Some(slot) = found {
-            self.remove_at(bits, quotient, &run, slot);
+        let Some(slot) = found else { return false };
+        if run == (quotient..quotient + 1) && self.blocks(bits).first_at_home(run.end) == run.end {
+            self.clear_own_slot(quotient, entry);
+        } else {
+            self.remove_from_cluster(bits, quotient, run, slot);
         }
-        found.is_some()
+        true
+    }
+
+    /// Removes the only entry of a quotient from its own slot, after which no entry has to move.
+    #[inline(always)]
+    fn clear_own_slot(&mut self, quotient: usize, entry: u64) {
+        let mut blocks = self.blocks_mut();
+        blocks.flip_occupied(quotient);
+        blocks.flip_run_end(quotient);
+        blocks.flip_entry(quotient, entry);
+        self.len -= 1;
+    }
+
+    // Not inlined: the way without it is short.
+    #[inline(never)]
+    fn remove_from_cluster<B: Bits>(
+        &mut self,
+        bits: B,
+        quotient: usize,
+        run: Range<usize>,
+        slot: usize,
+    ) {
+        self.remove_at(bits, quotient, &run, slot);
     }
 
     /// Removes the entry at a slot of the run of its quotient.
@@ -300,7 +325,7 @@ impl Table {
     ) {
         debug_assert!(run.contains(&slot));
         // Entries move down up to the first slot that is empty, or begins the run of its own quotient.
-        let end = self.blocks(bits).first_at_home(slot + 1);
+        let end = self.blocks(bits).first_at_home(run.end);
         let (is_only, is_last) = (run.len() == 1, slot + 1 == run.end);
         let mut blocks = self.blocks_mut();
         blocks.pull_down(slot..end);

@@ -142,7 +142,11 @@ impl<S: KeyHasher> CountingQuotientFilter<S> {
     }
 
     /// Lists the sums of the counts of two filters at this size.
-    fn sums(&self, other: &Self, params: &QuotientParams) -> impl Iterator<Item = Count> {
+    fn sums<'a>(
+        &'a self,
+        other: &'a Self,
+        params: &'a QuotientParams,
+    ) -> impl Iterator<Item = Count> + 'a {
         let (left, right) = (self.at_size(params), other.at_size(params));
         Sums { counts: Ordered::new(left, right).peekable() }
     }
