@@ -19,6 +19,7 @@ pub mod hll;
 pub mod internal;
 mod layer;
 pub mod layered;
+pub mod minhash;
 pub mod quotient;
 pub mod ribbon;
 pub mod scalable;
@@ -41,6 +42,10 @@ pub use hash_table::HashTableParams;
 pub use hll::params::HllParams;
 pub use layer::LayerDesign;
 pub use layered::LayeredParams;
+pub use minhash::{
+    lsh::LshParams,
+    params::{MinHashParams, SignatureParams},
+};
 pub use quotient::params::QuotientParams;
 pub use ribbon::params::RibbonParams;
 pub use scalable::{ScalableParams, Schedule};

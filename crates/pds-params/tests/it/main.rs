@@ -9,6 +9,7 @@ mod cuckoo;
 mod fuse;
 mod hll;
 mod laws;
+mod minhash;
 mod published;
 mod quotient;
 mod reference;
