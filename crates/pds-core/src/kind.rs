@@ -67,6 +67,9 @@ family! {
     FILTER_BANK = 33, "bank of Bloom filters";
     COMPRESSED = 34, "compressed structure";
     DELTA = 35, "delta between two structures";
+    MIN_HASH = 37, "MinHash sketch";
+    MIN_HASH_SIGNATURE = 38, "MinHash signature";
+    LSH_INDEX = 39, "index of similar sets";
 }
 
 #[cfg(feature = "alloc")]

@@ -198,6 +198,18 @@ pub trait Cardinality: KeyHasher {
     fn estimate(&self) -> f64;
 }
 
+/// Similarity estimates: *how alike are two sets?*
+pub trait Similarity: Sized {
+    /// Why two structures cannot be compared: [`Incompatible`](crate::error::Incompatible), or an error of the structure.
+    type Error: Error;
+
+    /// Estimates the Jaccard index of the two sets: the share of their union that is in both. 0 if one of them is empty, or both.
+    ///
+    /// # Errors
+    /// Those of the structure.
+    fn jaccard(&self, other: &Self) -> Result<f64, Self::Error>;
+}
+
 /// Returns the hash of `key` by a trait object.
 fn hash_dyn<T: KeyHasher + ?Sized, K: Hash + ?Sized>(hasher: &T, key: &K) -> u64 {
     hasher.hash_key_dyn(&mut |mut state| key.hash(&mut state))
