@@ -12,11 +12,15 @@ mod builder;
 #[cfg(feature = "alloc")]
 mod comparison;
 #[cfg(feature = "alloc")]
+mod index;
+#[cfg(feature = "alloc")]
 mod minima;
 #[cfg(feature = "alloc")]
 mod portable;
 #[cfg(feature = "alloc")]
 mod reading;
+#[cfg(feature = "alloc")]
+mod signature;
 #[cfg(feature = "alloc")]
 mod sketch;
 #[cfg(feature = "alloc")]
@@ -26,6 +30,10 @@ mod view;
 pub use builder::MinHashBuilder;
 #[cfg(feature = "alloc")]
 pub use comparison::Comparison;
+#[cfg(feature = "alloc")]
+pub use index::{LshIndex, LshIndexBuilder, LshIndexView};
+#[cfg(feature = "alloc")]
+pub use signature::{Signature, SignatureView};
 #[cfg(feature = "alloc")]
 pub use sketch::MinHash;
 #[cfg(feature = "alloc")]

@@ -50,15 +50,12 @@ impl Limit {
 }
 
 /// Returns the number of rounds for this number of bins.
-pub(crate) fn rounds(bins: usize) -> u32 {
-    // There are at most 2^12 bins.
-    #[expect(clippy::cast_possible_truncation, reason = "at most 2^13")]
-    let rounds = 2 * bins as u32;
-    rounds
+#[expect(clippy::cast_possible_truncation, reason = "at most 2^13")]
+pub(crate) const fn rounds(bins: usize) -> u32 {
+    2 * bins as u32
 }
 
 /// Returns the round of a minimum that is not empty.
-#[expect(clippy::cast_possible_truncation, reason = "14 bits are left")]
 pub(crate) const fn round_of(minimum: u64) -> u32 {
     (minimum >> NUMBER_BITS) as u32
 }
@@ -82,6 +79,7 @@ pub(crate) fn insert(minima: &mut [u64], limit: &mut Limit, hashes: &[u64]) -> b
 
 /// Offers what a key draws in a round to its bin. Returns whether the minimum of the bin changed.
 #[inline]
+#[expect(clippy::cast_possible_truncation, reason = "a bin is below 2^12")]
 fn offer(minima: &mut [u64], limit: &mut Limit, hash: u64, round: u32) -> bool {
     let drawn = draw(hash, round);
     // The bin is drawn in the first half of the rounds. In the second half each round has its own bin, so none stays empty.

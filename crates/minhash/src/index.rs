@@ -1,0 +1,276 @@
+//! The index of sketches: construction, and the methods that change it.
+
+mod builder;
+mod changes;
+mod portable;
+mod reading;
+mod sorted;
+mod view;
+
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
+use core::borrow::Borrow;
+
+use pds_core::error::{AllocError, Incompatible, ParamError};
+use pds_core::hash::{DefaultHashBuilder, KeyHasher};
+use pds_core::storage::{WordSource, Words};
+use pds_params::LshParams;
+
+use crate::MinHash;
+use changes::Changes;
+use sorted::{Entry, Sorted, merged};
+
+pub use builder::LshIndexBuilder;
+pub use view::LshIndexView;
+
+/// The least number of documents whose changes wait, so that small indexes are not sorted anew at each change.
+const LEAST_WAITING: u64 = 256;
+
+/// Changes wait until there is one for so many documents.
+const DOCUMENTS_PER_CHANGE: u64 = 32;
+
+/// An index of sketches that finds the similar ones among many, without comparing all pairs.
+///
+/// The values of a sketch are cut into bands of some rows. Documents that agree in all rows of a band are *candidates*.
+/// Compare their sketches, or the documents, to tell the similar ones from the others.
+///
+/// A document is a number of your own, 32 bits, with a sketch. The index keeps no sketches, so `remove` needs the sketch, too.
+/// Give each document its own number.
+///
+/// # Storage
+/// `S` is the hasher of the sketches. `W` is the [storage](crate::storage): an `LshIndex` has memory of its own and all methods,
+/// an [`LshIndexView<B>`](crate::LshIndexView) reads portable bytes of the type `B`.
+///
+/// # Guarantees
+/// - Recall: a pair with Jaccard index J is found with probability 1 - (1 - J^rows)^bands ([`LshParams::recall`]), at least the
+///   recall asked for if J is at least the threshold.
+/// - Memory: 12 bytes per band and document, in one sorted array. The last changes wait in a tree, for at most one document in
+///   32 and always for 256 documents, with some 25 to 35 bytes per band and document.
+/// - Query: O(bands log documents + candidates). Insert and remove: O(bands log documents), and O(bands documents) after every
+///   32nd part of the documents. [`insert_batch`](Self::insert_batch) sorts once.
+/// - Equality: the same documents give equal indexes and equal bytes, in any order of inserts and removals.
+/// - An empty set is similar to none, so it is not stored, and finds nothing.
+///
+/// # Examples
+/// ```
+/// use minhash::{LshIndex, MinHash};
+///
+/// let mut index = LshIndex::new(128, 0.8, 0.99)?;
+/// for document in 0..100_u32 {
+///     let mut sketch = MinHash::new(128)?;
+///     sketch.extend(1_000 * document..1_000 * document + 500);
+///     index.insert(document, &sketch)?;
+/// }
+///
+/// // 475 of 525 keys are also in document 7.
+/// let mut sketch = MinHash::new(128)?;
+/// sketch.extend(7_025..7_525_u32);
+/// assert_eq!(index.query(&sketch)?, [7]);
+/// # Ok::<(), Box<dyn core::error::Error>>(())
+/// ```
+///
+/// # References
+/// Jure Leskovec, Anand Rajaraman and Jeffrey Ullman, "Mining of Massive Datasets", section 3.4; Piotr Indyk and Rajeev
+/// Motwani, "Approximate Nearest Neighbors: Towards Removing the Curse of Dimensionality", STOC 1998.
+#[derive(Clone)]
+pub struct LshIndex<S = DefaultHashBuilder, W = Words> {
+    sorted: Sorted<W>,
+    changes: Changes,
+    params: LshParams,
+    hasher: S,
+}
+
+impl LshIndex {
+    /// Creates an empty index of sketches with `num_values` values. It finds pairs whose Jaccard index is at least `threshold`
+    /// with probability `recall` or more.
+    ///
+    /// # Errors
+    /// [`ParamError`] if the number of values is not allowed, if threshold or recall is not above 0 and below 1, or if so many
+    /// values are too few.
+    pub fn new(num_values: u32, threshold: f64, recall: f64) -> Result<Self, ParamError> {
+        Self::builder().num_values(num_values).threshold(threshold).recall(recall).build()
+    }
+
+    /// Starts a builder: for bands and rows of your own, a seed, or another hasher.
+    pub const fn builder() -> LshIndexBuilder {
+        LshIndexBuilder::new()
+    }
+}
+
+impl<S: KeyHasher> LshIndex<S> {
+    /// Creates an empty index of sketches with this hasher.
+    pub fn from_params(params: LshParams, hasher: S) -> Self {
+        let sorted = Sorted::new(Words::empty(), 0);
+        Self { sorted, changes: Changes::default(), params, hasher }
+    }
+
+    /// Inserts a document. Returns `false`, and changes nothing, if its set is empty, or if a document with this number that
+    /// agrees in a band is there already.
+    ///
+    /// # Errors
+    /// [`Incompatible`] if the sketch has another number of values or another hasher. Nothing is changed then.
+    pub fn insert<W: WordSource>(
+        &mut self,
+        document: u32,
+        sketch: &MinHash<S, W>,
+    ) -> Result<bool, Incompatible> {
+        self.check_compatible(sketch)?;
+        if sketch.is_empty() {
+            return Ok(false);
+        }
+        let keys: Vec<u64> = self.band_keys(sketch).collect();
+        Ok(self.insert_keys(document, &keys))
+    }
+
+    fn insert_keys(&mut self, document: u32, keys: &[u64]) -> bool {
+        let is_new = !entries(document, keys).any(|entry| self.holds(entry));
+        if is_new {
+            entries(document, keys).for_each(|entry| self.changes.insert(entry));
+            self.settle();
+        }
+        is_new
+    }
+
+    /// Inserts many documents, as [`insert`](Self::insert) does one after the other. Returns how many were inserted.
+    ///
+    /// This is many times faster: the entries are sorted together. The iterator may make the sketches, so that they need not be
+    /// in memory at the same time.
+    ///
+    /// # Errors
+    /// [`Incompatible`] if a sketch has another number of values or another hasher. Nothing is changed then.
+    ///
+    /// # Complexity
+    /// O(N log N) for N entries, one per band and document. While they are sorted, the memory is up to twice that of the index.
+    pub fn insert_batch<T, W>(
+        &mut self,
+        documents: impl IntoIterator<Item = (u32, T)>,
+    ) -> Result<usize, Incompatible>
+    where
+        T: Borrow<MinHash<S, W>>,
+        W: WordSource,
+    {
+        let mut numbers = Vec::new();
+        let mut bands: Vec<Vec<u64>> = (0..self.params.bands()).map(|_| Vec::new()).collect();
+        for (document, sketch) in documents {
+            let sketch = sketch.borrow();
+            self.check_compatible(sketch)?;
+            if !sketch.is_empty() {
+                numbers.push(document);
+                bands.iter_mut().zip(self.band_keys(sketch)).for_each(|(band, key)| band.push(key));
+            }
+        }
+        Ok(self.insert_bands(&numbers, bands))
+    }
+
+    /// Inserts documents: entry i of each band is the key of document i.
+    fn insert_bands(&mut self, numbers: &[u32], bands: Vec<Vec<u64>>) -> usize {
+        let keys_of = |i: usize| -> Vec<u64> { bands.iter().map(|band| band[i]).collect() };
+        let distinct: BTreeSet<u32> = numbers.iter().copied().collect();
+        let none_is_held = distinct.len() == numbers.len()
+            && (self.is_empty()
+                || (0..numbers.len())
+                    .all(|i| !entries(numbers[i], &keys_of(i)).any(|entry| self.holds(entry))));
+        if none_is_held && self.rebuild(numbers, &bands).is_ok() {
+            return numbers.len();
+        }
+        (0..numbers.len()).filter(|&i| self.insert_keys(numbers[i], &keys_of(i))).count()
+    }
+
+    /// Removes a document. Returns `false`, and changes nothing, if it is not there with this sketch.
+    ///
+    /// # Errors
+    /// [`Incompatible`] if the sketch has another number of values or another hasher. Nothing is changed then.
+    pub fn remove<W: WordSource>(
+        &mut self,
+        document: u32,
+        sketch: &MinHash<S, W>,
+    ) -> Result<bool, Incompatible> {
+        let is_there = self.contains(document, sketch)?;
+        if is_there {
+            let keys: Vec<u64> = self.band_keys(sketch).collect();
+            entries(document, &keys).for_each(|entry| self.changes.remove(entry));
+            self.settle();
+        }
+        Ok(is_there)
+    }
+
+    /// Removes the documents for whose number `keep` returns `false`.
+    ///
+    /// # Errors
+    /// [`AllocError`] if the allocator refuses the memory for a second array. Nothing is changed then.
+    ///
+    /// # Complexity
+    /// O(bands documents).
+    pub fn retain(&mut self, keep: impl Fn(u32) -> bool) -> Result<(), AllocError> {
+        let kept = self.live(0).filter(|&(_, document)| keep(document)).count() as u64;
+        self.replace(Sorted::collect(self.params, kept, |band| {
+            self.live(band).filter(|&(_, document)| keep(document))
+        })?);
+        Ok(())
+    }
+
+    /// Sorts the last changes into the array. The index then has 12 bytes per band and document.
+    ///
+    /// This happens by itself, too. It changes no answer.
+    ///
+    /// # Errors
+    /// [`AllocError`] if the allocator refuses the memory for a second array. Nothing is changed then.
+    ///
+    /// # Complexity
+    /// O(bands documents).
+    pub fn compact(&mut self) -> Result<(), AllocError> {
+        if self.changes.is_empty() {
+            return Ok(());
+        }
+        self.rebuild(&[], &[])
+    }
+
+    /// Removes all documents, and releases their memory.
+    pub fn clear(&mut self) {
+        self.replace(Sorted::new(Words::empty(), 0));
+    }
+
+    /// Compacts if many changes wait.
+    fn settle(&mut self) {
+        let entries = u64::from(self.params.bands());
+        let most = (self.sorted.documents() / DOCUMENTS_PER_CHANGE).max(LEAST_WAITING);
+        if self.changes.len() > entries * most {
+            // Without the memory for it the changes wait on. Answers are the same.
+            _ = self.compact();
+        }
+    }
+
+    /// Sorts what is there and the new documents, none of which is there, into one array.
+    fn rebuild(&mut self, numbers: &[u32], bands: &[Vec<u64>]) -> Result<(), AllocError> {
+        let documents = self.len() + numbers.len() as u64;
+        self.replace(Sorted::collect(self.params, documents, |band| {
+            let keys = bands.get(band as usize).map_or(&[][..], Vec::as_slice);
+            let mut new: Vec<_> = keys.iter().copied().zip(numbers.iter().copied()).collect();
+            new.sort_unstable();
+            merged(self.live(band), new.into_iter())
+        })?);
+        Ok(())
+    }
+
+    fn replace(&mut self, sorted: Sorted<Words>) {
+        self.sorted = sorted;
+        self.changes = Changes::default();
+    }
+}
+
+/// Returns the entries of a document.
+fn entries(document: u32, keys: &[u64]) -> impl Iterator<Item = Entry> {
+    (0..).zip(keys).map(move |(band, &key)| Entry { band, key, document })
+}
+
+/// Indexes are equal if bands, rows, hasher and documents are equal.
+impl<S: KeyHasher> PartialEq for LshIndex<S> {
+    fn eq(&self, other: &Self) -> bool {
+        self.params == other.params
+            && Incompatible::check_hasher(&self.hasher, &other.hasher).is_ok()
+            && self.len() == other.len()
+            && (0..self.params.bands()).all(|band| self.live(band).eq(other.live(band)))
+    }
+}
+
+impl<S: KeyHasher> Eq for LshIndex<S> {}
