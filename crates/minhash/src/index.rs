@@ -7,7 +7,6 @@ mod reading;
 mod sorted;
 mod view;
 
-use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 use core::borrow::Borrow;
 
@@ -18,7 +17,7 @@ use pds_params::LshParams;
 
 use crate::MinHash;
 use changes::Changes;
-use sorted::{Entry, Sorted, merged};
+use sorted::{Entry, Sorted, merged, sorted_entries};
 
 pub use builder::LshIndexBuilder;
 pub use view::LshIndexView;
@@ -165,8 +164,9 @@ impl<S: KeyHasher> LshIndex<S> {
     /// Inserts documents: entry i of each band is the key of document i.
     fn insert_bands(&mut self, numbers: &[u32], bands: Vec<Vec<u64>>) -> usize {
         let keys_of = |i: usize| -> Vec<u64> { bands.iter().map(|band| band[i]).collect() };
-        let distinct: BTreeSet<u32> = numbers.iter().copied().collect();
-        let none_is_held = distinct.len() == numbers.len()
+        let mut ascending = numbers.to_vec();
+        ascending.sort_unstable();
+        let none_is_held = ascending.is_sorted_by(|left, right| left < right)
             && (self.is_empty()
                 || (0..numbers.len())
                     .all(|i| !entries(numbers[i], &keys_of(i)).any(|entry| self.holds(entry))));
@@ -245,9 +245,7 @@ impl<S: KeyHasher> LshIndex<S> {
         let documents = self.len() + numbers.len() as u64;
         self.replace(Sorted::collect(self.params, documents, |band| {
             let keys = bands.get(band as usize).map_or(&[][..], Vec::as_slice);
-            let mut new: Vec<_> = keys.iter().copied().zip(numbers.iter().copied()).collect();
-            new.sort_unstable();
-            merged(self.live(band), new.into_iter())
+            merged(self.live(band), sorted_entries(keys, numbers).into_iter())
         })?);
         Ok(())
     }

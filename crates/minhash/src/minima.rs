@@ -1,23 +1,15 @@
 //! What a key draws in each round, and the minima that a sketch keeps.
 
-use pds_core::hash::finalize;
-use pds_core::internal::GOLDEN_RATIO;
-
 /// Number of low bits of a minimum that hold the drawn number. The round stands above them.
 pub(crate) const NUMBER_BITS: u32 = 50;
 
 /// The minimum of a bin that no key has reached. No round is so late.
 pub(crate) const EMPTY: u64 = u64::MAX;
 
-/// Returns the 64 bits that a key draws in a round.
-// The first round takes the hash as it is: all keys of a large set need it, and few need another one.
-#[inline]
-fn draw(hash: u64, round: u32) -> u64 {
-    match round {
-        0 => hash,
-        _ => finalize(hash.wrapping_add(u64::from(round).wrapping_mul(GOLDEN_RATIO))),
-    }
-}
+/// From what a key draws in a round to what it draws in the next one, modulo 2^64. The first draw is the hash itself.
+// All keys of a large set need the first draw, and few need another one. The multiplier has a good spectrum: Guy Steele and
+// Sebastiano Vigna, "Computationally Easy, Spectrally Good Multipliers for Congruential Pseudorandom Number Generators", 2022.
+const MULTIPLIER: u64 = 0xF135_7AEA_2E62_A9C5;
 
 /// The rounds in which a key can still change one of the minima.
 ///
@@ -30,9 +22,20 @@ pub(crate) struct Limit {
     floor: u64,
     /// How many minima stand at or above `floor`. When none does, the limit is computed anew.
     late: u32,
+    /// Number of bits of a draw below those that choose the bin.
+    shift: u32,
 }
 
 impl Limit {
+    /// The limit of a sketch that is not changed.
+    pub(crate) const UNUSED: Self = Self { last: 0, floor: EMPTY, late: 0, shift: 0 };
+
+    /// The limit of this number of empty bins.
+    pub(crate) const fn of_empty(bins: u32) -> Self {
+        let shift = u64::BITS - bins.ilog2();
+        Self { last: 2 * bins - 1, floor: EMPTY, late: bins, shift }
+    }
+
     /// Finds the limit of these minima.
     pub(crate) fn of(minima: &[u64]) -> Self {
         let greatest = minima.iter().copied().max().unwrap_or(EMPTY);
@@ -42,11 +45,16 @@ impl Limit {
             (round_of(greatest), greatest >> NUMBER_BITS << NUMBER_BITS)
         };
         let late = minima.iter().map(|&minimum| u32::from(minimum >= floor)).sum();
-        Self { last, floor, late }
+        Self { last, floor, late, shift: u64::BITS - minima.len().ilog2() }
     }
 
-    /// The limit of a sketch that is not changed.
-    pub(crate) const UNUSED: Self = Self { last: 0, floor: EMPTY, late: 0 };
+    /// Computes the limit anew if no minimum is late.
+    #[inline]
+    fn settle(&mut self, minima: &[u64]) {
+        if self.late == 0 {
+            *self = Self::of(minima);
+        }
+    }
 }
 
 /// Returns the number of rounds for this number of bins.
@@ -60,47 +68,71 @@ pub(crate) const fn round_of(minimum: u64) -> u32 {
     (minimum >> NUMBER_BITS) as u32
 }
 
-/// Inserts hashes, round by round. Returns whether a minimum changed.
-///
-/// The minima are those of inserting the hashes one by one: a minimum is the least of all that its bin was offered, and what
-/// is left out is not less.
+/// Inserts a hash. Returns whether a minimum changed.
 #[inline]
-pub(crate) fn insert(minima: &mut [u64], limit: &mut Limit, hashes: &[u64]) -> bool {
+pub(crate) fn insert(minima: &mut [u64], limit: &mut Limit, hash: u64) -> bool {
     let mut changed = false;
-    let mut round = 0;
+    let (mut drawn, mut round) = (hash, 0);
     while round <= limit.last {
-        for &hash in hashes {
-            changed |= offer(minima, limit, hash, round);
+        let (bin, offered) = offer(drawn, round, minima.len(), limit.shift);
+        let minimum = &mut minima[bin];
+        if offered < *minimum {
+            let was_late = *minimum >= limit.floor && offered < limit.floor;
+            *minimum = offered;
+            changed = true;
+            limit.late -= u32::from(was_late);
+            limit.settle(minima);
         }
+        drawn = drawn.wrapping_mul(MULTIPLIER);
         round += 1;
     }
     changed
 }
 
-/// Offers what a key draws in a round to its bin. Returns whether the minimum of the bin changed.
-#[inline]
+/// Inserts hashes, round by round. Returns whether a minimum changed.
+///
+/// The minima are those of inserting the hashes one by one: a minimum is the least of all that its bin was offered, and what
+/// is left out is not less.
+pub(crate) fn insert_by_rounds(minima: &mut [u64], limit: &mut Limit, hashes: &[u64]) -> bool {
+    if hashes.is_empty() {
+        return false;
+    }
+    let mut changed = false;
+    let (mut multiplier, mut round) = (1_u64, 0);
+    while round <= limit.last {
+        let Limit { floor, shift, .. } = *limit;
+        // What is offered in the last round is late itself.
+        let counts = floor == EMPTY || round < limit.last;
+        let mut filled = 0;
+        for &hash in hashes {
+            let drawn = hash.wrapping_mul(multiplier);
+            let (bin, offered) = offer(drawn, round, minima.len(), shift);
+            // Without a branch: in small sets, whether the minimum changes cannot be foreseen.
+            let minimum = minima[bin];
+            filled += u32::from(minimum >= floor);
+            changed |= offered < minimum;
+            minima[bin] = minimum.min(offered);
+        }
+        if counts {
+            limit.late -= filled;
+            limit.settle(minima);
+        }
+        multiplier = multiplier.wrapping_mul(MULTIPLIER);
+        round += 1;
+    }
+    changed
+}
+
+/// Returns the bin that a draw is offered to, and what it is offered.
+///
+/// The bin is drawn in the first half of the rounds. In the second half each round has its own bin, so none stays empty.
+#[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "a bin is below 2^12")]
-fn offer(minima: &mut [u64], limit: &mut Limit, hash: u64, round: u32) -> bool {
-    let drawn = draw(hash, round);
-    // The bin is drawn in the first half of the rounds. In the second half each round has its own bin, so none stays empty.
-    let drawn_rounds = minima.len();
-    let bin = match (round as usize).checked_sub(drawn_rounds) {
-        None => (drawn >> (u64::BITS - drawn_rounds.ilog2())) as usize,
+const fn offer(drawn: u64, round: u32, bins: usize, shift: u32) -> (usize, u64) {
+    let bin = match (round as usize).checked_sub(bins) {
+        None => (drawn >> shift) as usize,
         Some(bin) => bin,
     };
     let number = drawn & ((1 << NUMBER_BITS) - 1);
-    let offered = u64::from(round) << NUMBER_BITS | number;
-    let minimum = &mut minima[bin];
-    if offered >= *minimum {
-        return false;
-    }
-    let was_late = *minimum >= limit.floor && offered < limit.floor;
-    *minimum = offered;
-    if was_late {
-        limit.late -= 1;
-        if limit.late == 0 {
-            *limit = Limit::of(minima);
-        }
-    }
-    true
+    (bin, (round as u64) << NUMBER_BITS | number)
 }

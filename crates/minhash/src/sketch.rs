@@ -11,7 +11,7 @@ use pds_core::traits::{Insert, Merge};
 use pds_params::MinHashParams;
 
 use crate::MinHashBuilder;
-use crate::minima::{EMPTY, Limit, insert};
+use crate::minima::{EMPTY, Limit, insert, insert_by_rounds};
 
 /// Number of keys that are hashed before they are inserted together.
 const BATCH: usize = 256;
@@ -100,7 +100,7 @@ impl<S: KeyHasher> MinHash<S> {
     pub fn from_params(params: MinHashParams, hasher: S) -> Result<Self, AllocError> {
         let mut minima = Words::zeroed(params.num_values().into())?;
         minima.fill(EMPTY);
-        Ok(Self::of_minima(minima, params, hasher))
+        Ok(Self { minima, params, limit: Limit::of_empty(params.num_values()), hasher })
     }
 
     /// Puts a sketch together from its parts.
@@ -124,7 +124,7 @@ impl<S: KeyHasher> MinHash<S> {
     /// Inserts a key by its [hash](KeyHasher#hashes-of-your-own). Returns `true` if the state changed.
     #[inline]
     pub fn insert_hash(&mut self, hash: u64) -> bool {
-        insert(&mut self.minima, &mut self.limit, &[hash])
+        insert(&mut self.minima, &mut self.limit, hash)
     }
 
     /// Inserts many [hashes](KeyHasher#hashes-of-your-own). Returns `true` if the state changed.
@@ -132,7 +132,7 @@ impl<S: KeyHasher> MinHash<S> {
     /// The state is that of single inserts. For some tens or hundreds of keys this is several times faster, because the
     /// hashes are inserted round by round, until no round can change anything.
     pub fn insert_hash_batch(&mut self, hashes: &[u64]) -> bool {
-        !hashes.is_empty() && insert(&mut self.minima, &mut self.limit, hashes)
+        insert_by_rounds(&mut self.minima, &mut self.limit, hashes)
     }
 
     /// Inserts `key`. Returns `true` if the state changed: the key was not inserted before.
@@ -162,7 +162,7 @@ impl<S: KeyHasher> MinHash<S> {
     /// Removes all keys.
     pub fn clear(&mut self) {
         self.minima.fill(EMPTY);
-        self.limit = Limit::of(&self.minima);
+        self.limit = Limit::of_empty(self.num_values());
     }
 
     /// Inserts all keys of `other`.
