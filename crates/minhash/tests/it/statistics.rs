@@ -56,25 +56,25 @@ fn commons(union: u64) -> Vec<u64> {
 
 #[test]
 fn the_estimate_is_unbiased_and_its_error_the_predicted_one() {
-    const VALUES: u32 = 64;
-    const TRIALS: usize = 2_000;
+    let small = [2, 3, 6, 16, 32, 64, 128, 300, 1_000, 4_000].map(|union| (64, union, 2_000));
+    let others = [(16, 8, 4_000), (16, 100, 4_000), (1_024, 300, 700), (4_096, 4_096, 700)];
     let mut hashes = keys::random(1);
-    for union in [2, 3, 6, 16, 32, 64, 128, 300, 1_000, 4_000] {
+    for (values, union, trials) in small.into_iter().chain(others) {
         for common in commons(union) {
             let truth = common as f64 / union as f64;
-            let unit = MinHashParams::new(VALUES).unwrap().standard_error(truth);
-            let errors: Vec<f64> = (0..TRIALS)
+            let unit = MinHashParams::new(values).unwrap().standard_error(truth);
+            let errors: Vec<f64> = (0..trials)
                 .map(|_| {
-                    let [left, right] = pair(VALUES, union, common, &mut hashes);
+                    let [left, right] = pair(values, union, common, &mut hashes);
                     (left.jaccard(&right).unwrap().value - truth) / unit
                 })
                 .collect();
             let (bias, error) = mean(&errors);
             assert!((bias / error).abs() < limit(), "{union} keys, J = {truth}: bias {bias}");
-            assert!(error < 0.1 / 4.0, "a bias of 0.1 units would be seen");
+            assert!(error < 0.1 / 3.0, "a bias of 0.1 units would be seen");
             let squares: Vec<f64> = errors.iter().map(|error| error * error).collect();
             let (variance, error) = mean(&squares);
-            let predicted = error_in_units(VALUES, union as f64);
+            let predicted = error_in_units(values, union as f64);
             let z = (variance - predicted * predicted) / error;
             assert!(z.abs() < limit(), "{union} keys, J = {truth}: {variance} for {predicted}²");
         }
@@ -95,7 +95,9 @@ fn the_standard_error_that_is_told_is_the_predicted_one() {
             .collect();
         let predicted = error_in_units(values, union as f64) * 0.5 / f64::from(values).sqrt();
         let told = mean(&told).0;
-        assert!((told / predicted - 1.0).abs() < 0.03, "{values}, {union}: {told} for {predicted}");
+        // The mean of sqrt(J (1 - J)) over estimates with a spread is lower than that of the truth.
+        let tolerance = 0.02 + 0.5 / f64::from(values);
+        assert!((told / predicted - 1.0).abs() < tolerance, "{values}, {union}: {told}");
     }
 }
 
