@@ -2,6 +2,11 @@
 
 extern crate alloc;
 
+mod api;
+mod format;
 mod index;
 mod laws;
+mod mutations;
+#[cfg(feature = "serde")]
+mod serde;
 mod statistics;
