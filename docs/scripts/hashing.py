@@ -106,6 +106,17 @@ def sketch_signs(h, depth):
     return ["-" if finalize(h) >> row & 1 else "+" for row in range(depth)]
 
 
+def minima(hashes, values):
+    """The minima of a MinHash sketch."""
+    found = [MASK] * values
+    for h in hashes:
+        for round in range(2 * values):
+            bin = h * values >> 64 if round < values else round - values
+            found[bin] = min(found[bin], round << 50 | h & (1 << 50) - 1)
+            h = h * 0xD1342543DE82EF95 & MASK
+    return found
+
+
 # Name of the Rust key, and the byte strings that it feeds to the hasher one after another.
 KEYS = [
     ("0u64", [le("Q", 0)]),
@@ -154,3 +165,6 @@ if __name__ == "__main__":
         print("  register, rank:", *(hll_rank(h, p) for p in (4, 14, 26)), f"sparse {64 * register + rank:08x}")
         for width in (1_000, 2_719, 1 << 40):
             print(f"  columns of {width}:", *sketch_columns(h, width, 4), " signs:", *sketch_signs(h, 4))
+    for values, keys in ((16, 1), (16, 10), (128, 100)):
+        found = minima([finalize(key) for key in range(keys)], values)
+        print(f"minima of F(0) to F({keys - 1}):", *(f"{found[bin]:016x}" for bin in (0, 1, values - 1)))

@@ -1,11 +1,7 @@
 //! The hashing scheme: one column per row, all from one hash.
 
 use pds_core::hash::{finalize, reduce};
-
-/// The step from one row to the next, a full-period multiplier modulo 2^64 with good spectra in two to
-/// eight dimensions (Guy L. Steele and Sebastiano Vigna, "Computationally Easy, Spectrally Good Multipliers
-/// for Congruential Pseudorandom Number Generators", Software: Practice and Experience 52(2), 2022).
-const MULTIPLIER: u64 = 0xD134_2543_DE82_EF95;
+use pds_core::internal::MULTIPLIER;
 
 /// The columns of a key, one per row, all from one 64-bit hash.
 ///

@@ -1,15 +1,15 @@
 //! What a key draws in each round, and the minima that a sketch keeps.
+//!
+//! The first draw of a key is its hash, and each draw is that before it times [`MULTIPLIER`], modulo 2^64. All keys of a large
+//! set need the first draw, and few need another one.
+
+use pds_core::internal::MULTIPLIER;
 
 /// Number of low bits of a minimum that hold the drawn number. The round stands above them.
 pub(crate) const NUMBER_BITS: u32 = 50;
 
 /// The minimum of a bin that no key has reached. No round is so late.
 pub(crate) const EMPTY: u64 = u64::MAX;
-
-/// From what a key draws in a round to what it draws in the next one, modulo 2^64. The first draw is the hash itself.
-// All keys of a large set need the first draw, and few need another one. The multiplier has a good spectrum: Guy Steele and
-// Sebastiano Vigna, "Computationally Easy, Spectrally Good Multipliers for Congruential Pseudorandom Number Generators", 2022.
-const MULTIPLIER: u64 = 0xF135_7AEA_2E62_A9C5;
 
 /// The rounds in which a key can still change one of the minima.
 ///

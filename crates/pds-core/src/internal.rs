@@ -30,6 +30,13 @@ pub const DEFAULT_RATE: f64 = 0.01;
 /// 2^64 divided by the golden ratio, made odd: the additive constant of the family's hashing.
 pub const GOLDEN_RATIO: u64 = 0x9E37_79B9_7F4A_7C15;
 
+/// The step from one draw of a key to its next one, modulo 2^64. The first draw is its hash.
+///
+/// It is a full-period multiplier with good spectra in two to eight dimensions (Guy L. Steele and Sebastiano Vigna,
+/// "Computationally Easy, Spectrally Good Multipliers for Congruential Pseudorandom Number Generators", Software: Practice and
+/// Experience 52(2), 2022).
+pub const MULTIPLIER: u64 = 0xD134_2543_DE82_EF95;
+
 /// Serde for portable bytes.
 #[cfg(feature = "serde")]
 pub mod serde {

@@ -1,6 +1,6 @@
 //! The index: the same answers as comparing all bands, whatever the way to its state, and the recall of the curve.
 
-use std::collections::{BTreeMap, BTreeSet};
+use alloc::collections::{BTreeMap, BTreeSet};
 
 use minhash::hash::{DefaultHashBuilder, finalize};
 use minhash::{LshIndex, LshIndexView, LshParams, MinHash};

@@ -19,7 +19,7 @@ fn by_definition(values: u32, hashes: &[u64]) -> Vec<u64> {
             let offered = round * (1 << 50) + drawn % (1 << 50);
             let minimum = &mut minima[usize::try_from(bin).unwrap()];
             *minimum = offered.min(*minimum);
-            drawn = drawn.wrapping_mul(0xf135_7aea_2e62_a9c5);
+            drawn = drawn.wrapping_mul(0xd134_2543_de82_ef95);
         }
     }
     minima
@@ -252,4 +252,19 @@ fn clear_makes_it_as_new() {
     assert_eq!(sketch, MinHash::new(16).unwrap());
     sketch.insert_hash_batch(&hashes(3, 8));
     assert_eq!(sketch.try_clone().unwrap(), one_by_one(16, &hashes(3, 8)));
+}
+
+/// The table of `docs/hashing.md`, section 10, which another program computed.
+#[test]
+fn minima_are_those_of_the_specification() {
+    let table = [
+        (16, 1, [0x0040_f513_a0b9_a47f, 0x0016_f1e1_54e8_7f3b, 0x002f_ae64_1283_ccb3]),
+        (16, 10, [0x0007_bd4b_b5e7_183c, 0x0001_3b30_428e_ff95, 0x0016_37ed_7ee4_50e9]),
+        (128, 100, [0x0002_5337_e927_ce9e, 0x0000_c7c5_f1e6_f7e5, 0x0007_151d_7e00_ebda]),
+    ];
+    for (values, count, expected) in table {
+        let hashes: Vec<u64> = (0..count).map(finalize).collect();
+        let found = minima(&one_by_one(values, &hashes));
+        assert_eq!([found[0], found[1], found[values as usize - 1]], expected);
+    }
 }

@@ -1,6 +1,6 @@
 //! What the fuzz targets and the ordinary tests do with a string of bytes.
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 
 use minhash::{Comparison, LshIndex, LshIndexView, MinHash, MinHashView, Signature, SignatureView};
 use pds_testkit::mutate::{Choices, mutate as change};
@@ -131,8 +131,8 @@ pub(crate) fn mutate(input: &[u8]) {
 pub(crate) fn ops(input: &[u8]) {
     let mut choices = Choices::new(input);
     let mut sketches = [MinHash::new(16).unwrap(), MinHash::new(16).unwrap()];
-    let mut sets = [BTreeSet::new(), BTreeSet::new()];
-    let (mut index, mut documents) = (built(16, 4, 3), BTreeSet::new());
+    let mut sets = [HashSet::new(), HashSet::new()];
+    let (mut index, mut documents) = (built(16, 4, 3), HashSet::new());
     while !choices.is_empty() {
         let i = choices.below(2);
         match choices.below(12) {
