@@ -42,6 +42,7 @@ structures! {
     fuse [decode view mutate ops] in "../../crates/fuse/tests/it/mutations/bodies.rs";
     heavy_hitters [decode mutate ops] in "../../crates/heavy-hitters/tests/it/mutations/bodies.rs";
     hll [decode view mutate ops] in "../../crates/hll/tests/it/mutations/bodies.rs";
+    minhash [decode view mutate ops] in "../../crates/minhash/tests/it/mutations/bodies.rs";
     quotient [decode view mutate ops] in "../../crates/quotient/tests/it/mutations/bodies.rs";
     window [decode view mutate ops] in "../../crates/bloom-window/tests/it/mutations/bodies.rs";
 }

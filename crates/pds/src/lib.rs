@@ -25,6 +25,7 @@ pub mod compare;
     feature = "fuse",
     feature = "heavy-hitters",
     feature = "hll",
+    feature = "minhash",
     feature = "quotient",
     feature = "window"
 ))]
@@ -79,6 +80,8 @@ pub use fuse;
 pub use heavy_hitters;
 #[cfg(feature = "hll")]
 pub use hll;
+#[cfg(feature = "minhash")]
+pub use minhash;
 #[cfg(feature = "alloc")]
 pub use pds_core::bytes;
 #[cfg(feature = "std")]
@@ -118,6 +121,8 @@ pub use heavy_hitters::{HeavyHitters, SketchedHeavyHitters, TopK};
 pub use hll::AtomicHyperLogLog;
 #[cfg(all(feature = "hll", feature = "alloc"))]
 pub use hll::{HyperLogLog, UltraLogLog};
+#[cfg(all(feature = "minhash", feature = "alloc"))]
+pub use minhash::{LshIndex, MinHash};
 pub use pds_params::Estimate;
 #[cfg(all(feature = "quotient", feature = "alloc"))]
 pub use quotient::QuotientFilter;

@@ -71,6 +71,19 @@ mod structures {
         assert!(pds::quotient::QuotientFilterView::open(&bytes).is_ok_and(|view| view.is_empty()));
     }
 
+    #[cfg(feature = "minhash")]
+    #[test]
+    fn min_hash() {
+        let mut sketch = pds::MinHash::new(16).expect("sound parameters");
+        assert!(sketch.insert("here"));
+        assert_eq!(pds::traits::Similarity::jaccard(&sketch, &sketch), Ok(1.0));
+        let mut index = pds::LshIndex::new(16, 0.5, 0.9).expect("sound parameters");
+        assert_eq!(index.insert(7, &sketch), Ok(true));
+        let bytes = index.to_bytes();
+        let view = pds::minhash::LshIndexView::open(&bytes).expect("fresh");
+        assert_eq!(view.query(&sketch), Ok(vec![7]));
+    }
+
     #[cfg(feature = "counting")]
     #[test]
     fn counting_filters() {
