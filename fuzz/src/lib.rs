@@ -44,6 +44,8 @@ structures! {
     hll [decode view mutate ops] in "../../crates/hll/tests/it/mutations/bodies.rs";
     minhash [decode view mutate ops] in "../../crates/minhash/tests/it/mutations/bodies.rs";
     quotient [decode view mutate ops] in "../../crates/quotient/tests/it/mutations/bodies.rs";
+    quotient_counting [decode view mutate ops] in "../../crates/quotient/tests/it/counting/bodies.rs";
+    quotient_map [decode view mutate ops] in "../../crates/quotient/tests/it/map/bodies.rs";
     window [decode view mutate ops] in "../../crates/bloom-window/tests/it/mutations/bodies.rs";
 }
 

@@ -124,6 +124,8 @@ pub use hll::{HyperLogLog, UltraLogLog};
 #[cfg(all(feature = "minhash", feature = "alloc"))]
 pub use minhash::{LshIndex, MinHash};
 pub use pds_params::Estimate;
+#[cfg(all(feature = "quotient", feature = "std"))]
+pub use quotient::ShardedQuotientFilter;
 #[cfg(all(feature = "quotient", feature = "alloc"))]
-pub use quotient::QuotientFilter;
+pub use quotient::{CountingQuotientFilter, QuotientFilter, QuotientMap};
 pub use typed::Typed;

@@ -120,6 +120,8 @@ registry! {
     blocked::SPLIT_BLOCK_BLOOM;
     cuckoo::CUCKOO => "cuckoo" filter: crate::CuckooFilter<S>;
     quotient::QUOTIENT => "quotient" filter: crate::QuotientFilter<S>;
+    quotient::COUNTING_QUOTIENT;
+    quotient::QUOTIENT_MAP;
     counting::COUNTING_BLOOM => "counting" filter: crate::CountingBloomFilter<S>, counting::Wide<S>;
     counting::BLOCKED_COUNTING_BLOOM => "counting" filter: crate::BlockedCountingBloomFilter<S>;
     fuse::RIBBON => "fuse" filter: crate::RibbonFilter<S>;

@@ -1,4 +1,4 @@
-//! The quotient filter.
+//! The quotient filters, and the quotient map.
 
 use alloc::format;
 use alloc::string::String;
@@ -27,6 +27,31 @@ pub static QUOTIENT: Structure = Structure {
         count: Ability::No,
         grow: Ability::Limited,
     })),
+    ..Structure::NONE
+};
+
+// The comparison knows no numbers of slots per key and no values, so neither of these has a sizing.
+
+/// The quotient filter with counts in its slots.
+pub static COUNTING_QUOTIENT: Structure = Structure {
+    name: "counting quotient filter",
+    type_name: "CountingQuotientFilter",
+    crate_name: "quotient",
+    feature: Some("quotient"),
+    kind: Some(Kind::COUNTING_QUOTIENT),
+    caution: "Keys with one fingerprint have one count, the sum of theirs; a count takes slots, so that it can be \
+              full.",
+    ..Structure::NONE
+};
+
+/// The quotient filter with a value beside each fingerprint.
+pub static QUOTIENT_MAP: Structure = Structure {
+    name: "quotient map",
+    type_name: "QuotientMap",
+    crate_name: "quotient",
+    feature: Some("quotient"),
+    kind: Some(Kind::QUOTIENT_MAP),
+    caution: "Keys with one fingerprint have the values of all of them; a second insert adds a value.",
     ..Structure::NONE
 };
 

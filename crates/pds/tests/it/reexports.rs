@@ -69,6 +69,14 @@ mod structures {
         assert!(Remove::remove(&mut filter, "here") && !filter.contains("here"));
         let bytes = filter.to_bytes();
         assert!(pds::quotient::QuotientFilterView::open(&bytes).is_ok_and(|view| view.is_empty()));
+        let mut counts = CountingQuotientFilter::new(1_000, 0.001).expect("sound parameters");
+        assert_eq!(counts.insert_many("here", 5), Ok(()));
+        assert_eq!(Frequency::estimate(&counts, "here"), 5);
+        let mut map = QuotientMap::new(1_000, 0.001, 8).expect("sound parameters");
+        assert!(map.insert("here", 5).is_ok() && map.get("here") == Some(5));
+        let shared: ShardedQuotientFilter =
+            QuotientFilter::builder().expected_items(1_000).build_sharded(4).expect("sound");
+        assert!(shared.insert("here").is_ok() && shared.contains("here"));
     }
 
     #[cfg(feature = "minhash")]

@@ -5,6 +5,7 @@ use core::hash::Hash;
 
 use pds_core::hash::KeyHasher;
 use pds_core::storage::WordSource;
+use pds_core::traits::Frequency;
 
 use super::CountingQuotientFilter;
 use super::code::find;
@@ -96,6 +97,13 @@ impl<S: KeyHasher, W: WordSource> CountingQuotientFilter<S, W> {
 }
 
 membership_traits!(CountingQuotientFilter);
+
+/// The estimate is the count.
+impl<S: KeyHasher, W: WordSource> Frequency for CountingQuotientFilter<S, W> {
+    fn estimate_hash(&self, hash: u64) -> u64 {
+        self.count_hash(hash)
+    }
+}
 
 impl<S: KeyHasher, W: WordSource> fmt::Debug for CountingQuotientFilter<S, W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

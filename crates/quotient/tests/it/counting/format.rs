@@ -15,7 +15,7 @@ use quotient::{CountingQuotientFilter, CountingQuotientFilterView, QuotientFilte
 use super::shaped;
 
 fn golden_path(file: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(file)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/counting").join(file)
 }
 
 /// Counts below 2^12 and the greatest one, as many as fit.
@@ -35,13 +35,13 @@ fn all_golden() -> Vec<(&'static str, CountingQuotientFilter)> {
     let mut last = shaped(70, 1);
     last.insert_many_hash(u64::MAX, CountingQuotientFilter::MAX_COUNT).unwrap();
     vec![
-        ("counts.pds", counted(CountingQuotientFilter::new(500, 0.01).unwrap())),
-        ("counts_growing.pds", counted(builder.build().unwrap())),
-        ("counts_bits_7.pds", counted(shaped(128, 7))),
-        ("counts_bits_55.pds", counted(shaped(101, 55))),
-        ("counts_bit_1.pds", counted(shaped(301, 1))),
-        ("counts_last.pds", last),
-        ("counts_none.pds", shaped(1, 1)),
+        ("default.pds", counted(CountingQuotientFilter::new(500, 0.01).unwrap())),
+        ("growing.pds", counted(builder.build().unwrap())),
+        ("bits_7.pds", counted(shaped(128, 7))),
+        ("bits_55.pds", counted(shaped(101, 55))),
+        ("bit_1.pds", counted(shaped(301, 1))),
+        ("last.pds", last),
+        ("none.pds", shaped(1, 1)),
     ]
 }
 

@@ -15,7 +15,7 @@ use quotient::{QuotientMap, QuotientMapView};
 use super::shaped;
 
 fn golden_path(file: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(file)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/map").join(file)
 }
 
 /// Holds pairs of the keys below `items`, and a second one for each seventh.
@@ -33,12 +33,12 @@ fn all_golden() -> Vec<(&'static str, QuotientMap)> {
     let mut last = shaped(70, 3, 5);
     (0..66).for_each(|index| last.insert_hash(u64::MAX, index % 32).unwrap());
     vec![
-        ("map.pds", filled(QuotientMap::new(500, 0.01, 8).unwrap(), 500)),
-        ("map_growing.pds", filled(builder.build().unwrap(), 700)),
-        ("map_widest.pds", filled(shaped(128, 24, 32), 120)),
-        ("map_narrowest.pds", filled(shaped(101, 1, 1), 95)),
-        ("map_last.pds", last),
-        ("map_none.pds", shaped(1, 1, 1)),
+        ("default.pds", filled(QuotientMap::new(500, 0.01, 8).unwrap(), 500)),
+        ("growing.pds", filled(builder.build().unwrap(), 700)),
+        ("widest.pds", filled(shaped(128, 24, 32), 120)),
+        ("narrowest.pds", filled(shaped(101, 1, 1), 95)),
+        ("last.pds", last),
+        ("none.pds", shaped(1, 1, 1)),
     ]
 }
 
