@@ -19,6 +19,8 @@ pub mod hash;
 pub mod internal;
 mod kind;
 #[cfg(feature = "alloc")]
+pub mod many;
+#[cfg(feature = "alloc")]
 mod memory;
 #[cfg(feature = "alloc")]
 pub mod storage;

@@ -39,6 +39,29 @@ pub trait Membership: KeyHasher {
     }
 }
 
+/// A borrowed filter answers as itself.
+impl<T: Membership> Membership for &T {
+    fn contains_hash(&self, hash: u64) -> bool {
+        (**self).contains_hash(hash)
+    }
+
+    fn contains_hash_batch(&self, hashes: &[u64], out: &mut [bool]) {
+        (**self).contains_hash_batch(hashes, out);
+    }
+}
+
+/// A boxed filter answers as itself, also if its type is known at run time only.
+#[cfg(feature = "alloc")]
+impl<T: Membership + ?Sized> Membership for alloc::boxed::Box<T> {
+    fn contains_hash(&self, hash: u64) -> bool {
+        (**self).contains_hash(hash)
+    }
+
+    fn contains_hash_batch(&self, hashes: &[u64], out: &mut [bool]) {
+        (**self).contains_hash_batch(hashes, out);
+    }
+}
+
 impl dyn Membership + '_ {
     /// Tests whether `key` may be in the set. `false` is certain. This is [`contains`](Membership::contains) for trait
     /// objects.

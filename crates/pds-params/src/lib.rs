@@ -19,6 +19,7 @@ pub mod hll;
 pub mod internal;
 mod layer;
 pub mod layered;
+pub mod many;
 pub mod minhash;
 pub mod quotient;
 pub mod ribbon;

@@ -86,6 +86,8 @@ pub use minhash;
 pub use pds_core::bytes;
 #[cfg(feature = "std")]
 pub use pds_core::durable;
+#[cfg(feature = "alloc")]
+pub use pds_core::many;
 pub use pds_core::{error, hash, traits};
 pub use pds_params as params;
 #[cfg(feature = "quotient")]

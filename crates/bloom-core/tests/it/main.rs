@@ -9,6 +9,7 @@ mod format;
 mod large;
 mod laws;
 mod logged;
+mod many;
 mod mutations;
 #[cfg(feature = "serde")]
 mod serde;

@@ -95,6 +95,15 @@ impl<H: KeyHasher> KeyHasher for &H {
     }
 }
 
+/// A boxed hasher or structure hashes as itself.
+// Through the vtable for every type: a trait object has no other way.
+#[cfg(feature = "alloc")]
+impl<H: KeyHasher + ?Sized> KeyHasher for alloc::boxed::Box<H> {
+    fn hash_key_dyn(&self, feed: &mut dyn FnMut(&mut dyn Hasher)) -> u64 {
+        (**self).hash_key_dyn(feed)
+    }
+}
+
 impl KeyHasher for DefaultHashBuilder {
     #[inline]
     fn hash_key_dyn(&self, feed: &mut dyn FnMut(&mut dyn Hasher)) -> u64 {

@@ -98,6 +98,32 @@ impl BloomParams {
         Self { num_bits, num_hashes, design }
     }
 
+    /// Computes each of `members` filters of the same items that must all agree, so that together they keep `rate`.
+    ///
+    /// Each keeps the rate to the power of 1 / `members`. Together they have about as many bits as one filter of that rate: the
+    /// numbers of hashes are rounded for each, which costs up to 8 % for rates of 10^-2 to 10^-6. The filters need different
+    /// seeds, and then their answers are independent.
+    ///
+    /// The promised rate is that of a single member.
+    ///
+    /// # Errors
+    /// Those of [`for_double_hashing`](Self::for_double_hashing), and if there are no members.
+    ///
+    /// # Examples
+    /// ```
+    /// use pds_params::BloomParams;
+    /// let one = BloomParams::for_double_hashing(10_000, 1e-4)?;
+    /// let member = BloomParams::for_ensemble(10_000, 1e-4, 2)?;
+    /// assert_eq!(member.promised_rate(), Some(0.01));
+    /// assert!(2 * member.num_bits() < one.num_bits() * 101 / 100);
+    /// # Ok::<(), pds_params::ParamError>(())
+    /// ```
+    pub fn for_ensemble(expected_items: u64, rate: f64, members: u32) -> Result<Self, ParamError> {
+        check_rate(rate)?;
+        check_range("members", members.into(), 1, u32::MAX.into())?;
+        Self::for_double_hashing(expected_items, libm::pow(rate, 1.0 / f64::from(members)))
+    }
+
     /// Computes the filter of the fewest hashes with at most 1/15 more bits than
     /// [`for_double_hashing`](Self::for_double_hashing).
     pub(crate) fn for_few_hashes(expected_items: u64, rate: f64) -> Result<Self, ParamError> {
