@@ -12,6 +12,7 @@ mod shared;
 
 use core::cell::Cell;
 use core::error::Error;
+#[expect(clippy::std_instead_of_alloc, reason = "a program with the standard library")]
 use std::collections::BTreeMap;
 use std::time::Instant;
 
