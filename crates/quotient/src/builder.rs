@@ -232,13 +232,15 @@ impl QuotientMapBuilder {
 impl<S: KeyHasher> QuotientFilterBuilder<S> {
     /// Builds a filter that many threads read and change, of 1 to 65,536 shards. Huge pages are not asked for.
     ///
-    /// Two to four shards per thread are enough for threads to wait seldom. `slots` are those of all shards, which must
-    /// divide them.
+    /// Threads wait only for others at the same shard, so take several shards per thread. `slots` are those of all shards,
+    /// which must divide them, and be at most half as many.
     ///
     /// # Errors
     /// As [`build`](Self::build).
     pub fn build_sharded(self, shards: u32) -> Result<ShardedQuotientFilter<S>, BuildError> {
         check_shards(shards)?;
+        // Errors name the numbers of the caller, not those of a shard.
+        self.given.params()?;
         let of_shard = |items| items_per_shard(items, shards);
         let slots = self.given.slots.map(|slots| slots_per_shard(slots, shards)).transpose()?;
         let params = Given {

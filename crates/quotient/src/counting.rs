@@ -53,7 +53,7 @@ const MAX_BITS: u32 = MAX_WIDTH - 1;
 /// - Greatest count: 2^63. An insert beyond it is refused with [`InsertError::Count`], and changes nothing.
 /// - Slots: a count of 1 takes one slot. A count c from 2 on takes 1 + ceil(log2(c)/r): two slots up to 2^r, three up to
 ///   4^r.
-/// - Capacity: exactly 95 % of the slots. An insert below it fails only if the allocator refuses memory.
+/// - Capacity: exactly 95 % of the slots. An insert whose slots fit fails only if the allocator refuses memory.
 /// - Memory: `r` + 3.125 bits per slot, one more than in a [`QuotientFilter`](crate::QuotientFilter).
 /// - Time: all operations are O(1) on average. The time grows with the counts as their slots do, so copies of a key do not
 ///   make operations slow.

@@ -13,6 +13,7 @@ use pds_core::internal::Difference;
 use pds_core::traits::{Insert, Membership, Merge, Remove};
 use pds_params::QuotientParams;
 use pds_params::internal::ParamFault;
+use pds_params::quotient::{MAX_SLOTS, least_slots};
 
 use crate::QuotientFilter;
 use crate::fingerprint::doubled;
@@ -34,8 +35,8 @@ use crate::sequence::Reader;
 /// - Answers, and the filter that `to_filter` returns, are those of a plain filter with as many slots and the same
 ///   keys, in whatever order threads inserted them.
 /// - Capacity: 95 % of the slots of *each shard*. Keys fall into shards at random, so the fullest is full before all are. A
-///   filter built for a number of items has room for the differences: any shard is full before that number with a
-///   probability below 2^-25. That takes 6 sqrt(m) + 12 slots more per shard of m items.
+///   filter built for a number of items has room for the differences: a given shard is full before that number with a
+///   probability below 2^-25, one of 1,000 shards below 2^-15. That takes 6 sqrt(m) + 12 slots more per shard of m items.
 /// - Growth: each shard doubles by itself, while the others answer.
 /// - A thread that panics elsewhere leaves the filter whole, and no call panics because of it. Keys are hashed before the lock
 ///   is taken.
@@ -119,13 +120,36 @@ pub(crate) fn check_shards(shards: u32) -> Result<(), ParamError> {
     Err(ParamError(ParamFault::OutOfRange { parameter, value, min: 1, max }))
 }
 
-/// Returns the slots of each shard.
+/// Returns the slots of each shard: at least two, so that each has room for a key.
 pub(crate) fn slots_per_shard(slots: u64, shards: u32) -> Result<u64, ParamError> {
-    if slots.is_multiple_of(shards.into()) {
-        return Ok(slots / u64::from(shards));
-    }
     let (parameter, value) = ("shards", shards.into());
-    Err(ParamError(ParamFault::NotADivisor { parameter, value, of: slots }))
+    if value > slots / 2 {
+        return Err(ParamError(ParamFault::OutOfRange {
+            parameter,
+            value,
+            min: 1,
+            max: slots / 2,
+        }));
+    }
+    if !slots.is_multiple_of(value) {
+        return Err(ParamError(ParamFault::NotADivisor { parameter, value, of: slots }));
+    }
+    Ok(slots / value)
+}
+
+/// Returns the error of a shard that has too few slots for its keys.
+fn too_full(error: InsertError, shard: &QuotientFilter) -> BuildError {
+    let InsertError::Alloc(error) = error else {
+        let (parameter, value) = ("slots of a shard", shard.num_slots());
+        let (min, max) = (least_slots(shard.len()), MAX_SLOTS);
+        return BuildError::Param(ParamError(ParamFault::OutOfRange {
+            parameter,
+            value,
+            min,
+            max,
+        }));
+    };
+    error.into()
 }
 
 impl<S: KeyHasher> ShardedQuotientFilter<S> {
@@ -142,11 +166,12 @@ impl<S: KeyHasher> ShardedQuotientFilter<S> {
         Ok(Self { shards, expected_items, promised_rate, hasher })
     }
 
-    /// Splits a filter into shards.
+    /// Splits a filter into shards. A shard with more keys than it has room for doubles, as far as the filter may grow.
     ///
     /// # Errors
-    /// [`BuildError::Param`] if `shards` is not from 1 to 65,536, or does not divide the number of slots.
-    /// [`BuildError::Alloc`] if the allocator refuses the memory.
+    /// [`BuildError::Param`] if `shards` is not from 1 to 65,536, does not divide the number of slots, or leaves a shard less
+    /// than two; or if a shard has too few slots for its keys and may not grow. [`BuildError::Alloc`] if the allocator refuses
+    /// the memory.
     ///
     /// # Complexity
     /// O(slots).
@@ -163,10 +188,14 @@ impl<S: KeyHasher> ShardedQuotientFilter<S> {
             let of_shard = iter::from_fn(|| all.next_if(|&(quotient, _)| quotient < end));
             let own = of_shard.map(|(quotient, remainder)| (quotient - first, remainder));
             let (table, hasher) = (write(&per_shard, 0, own)?, DefaultHashBuilder::default());
-            Ok(Shard::new(QuotientFilter { table, params: per_shard, hasher }))
+            let mut shard = QuotientFilter { table, params: per_shard, hasher };
+            while shard.len() > shard.capacity() {
+                shard.make_room().map_err(|error| too_full(error, &shard))?;
+            }
+            Ok(Shard::new(shard))
         };
         let firsts = (0..table.quotients()).step_by(table.quotients() / shards as usize);
-        let shards = firsts.map(&mut split).collect::<Result<_, AllocError>>()?;
+        let shards = firsts.map(&mut split).collect::<Result<_, BuildError>>()?;
         let (expected_items, promised_rate) = (params.expected_items(), params.promised_rate());
         Ok(Self { shards, expected_items, promised_rate, hasher })
     }
@@ -351,7 +380,8 @@ impl<S: KeyHasher> ShardedQuotientFilter<S> {
         self.remove_hash(self.hasher.hash_key(key))
     }
 
-    /// Inserts all that `other` holds, shard by shard, as [`QuotientFilter::merge`] does.
+    /// Inserts all that `other` holds, shard by shard, as [`QuotientFilter::merge`] does. If `other` has shorter fingerprints,
+    /// the promised rate is lost.
     ///
     /// # Errors
     /// As that method, and [`MergeError::Incompatible`] if the numbers of shards differ. Both filters are unchanged then.
@@ -366,14 +396,20 @@ impl<S: KeyHasher> ShardedQuotientFilter<S> {
             let parameter = "number of shards";
             return Err(incompatible(Incompatible(Difference::Shape { parameter, left, right })));
         }
+        let mut keeps_bits = true;
         // A later shard may fail, so none is replaced before all are merged.
         let merged = self.shards.iter().zip(&other.shards).map(|(own, other)| {
             let copied = own.read().try_clone().map_err(InsertError::Alloc);
             let mut filter = copied.map_err(MergeError::Insert)?;
+            let (params, bits) = (filter.params, filter.remainder_bits());
             filter.merge(&other.read())?;
+            keeps_bits &= filter.remainder_bits() + doublings(&params, filter.num_slots()) >= bits;
             Ok(Shard::new(filter))
         });
         self.shards = merged.collect::<Result<_, MergeError>>()?;
+        if !keeps_bits {
+            (self.expected_items, self.promised_rate) = (None, None);
+        }
         Ok(())
     }
 

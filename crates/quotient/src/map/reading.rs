@@ -80,7 +80,8 @@ impl<S: KeyHasher, W: WordSource> QuotientMap<S, W> {
         let entries = self.table.run(quotient).map(|slot| self.table.entry(slot));
         entries
             .skip_while(move |&entry| entry < least)
-            .take_while(move |&entry| entry <= greatest)
+            // Those of damaged bytes may not ascend.
+            .take_while(move |entry| (least..=greatest).contains(entry))
             .map(move |entry| (entry - least) as u32)
     }
 

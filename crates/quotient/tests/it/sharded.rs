@@ -145,13 +145,46 @@ fn a_full_shard_says_so() {
     assert_eq!(sharded.insert_hash(hashes.next().unwrap()), full);
     sharded.insert_hash(7).unwrap();
     assert_eq!(sharded.len(), 96);
-    // A split filter may have more in a shard than a shard takes.
-    let mut plain = shaped(200, 20);
-    (0..150).for_each(|_| plain.insert_hash(hashes.next().unwrap()).unwrap());
-    let split = ShardedQuotientFilter::from_filter(plain.clone(), 2).unwrap();
-    let error = split.insert_hash(u64::MAX).unwrap_err();
-    assert_eq!(error, InsertError::Full { len: 150, capacity: 95 });
-    assert_eq!(split.to_filter().unwrap(), plain);
+}
+
+/// A filter whose keys are all in one half.
+fn lopsided(mut filter: QuotientFilter, keys: usize) -> QuotientFilter {
+    let hashes = (0..).map(finalize).filter(|hash| hash >> 63 == 1);
+    hashes.take(keys).for_each(|hash| filter.insert_hash(hash).unwrap());
+    filter
+}
+
+#[test]
+fn a_shard_with_too_many_keys_grows_or_is_refused() {
+    let full = lopsided(shaped(200, 20), 95);
+    assert!(ShardedQuotientFilter::from_filter(full, 2).is_ok());
+    let too_full = lopsided(shaped(200, 20), 96);
+    let error = ShardedQuotientFilter::from_filter(too_full, 2).unwrap_err().to_string();
+    assert!(error.starts_with("slots of a shard is 100, but must be from 102 to"), "{error}");
+
+    let growing = QuotientFilter::builder().expected_items(190).grows_to(100_000).build().unwrap();
+    let sharded = ShardedQuotientFilter::from_filter(lopsided(growing, 190), 2).unwrap();
+    (0..100).for_each(|key| sharded.insert_hash(finalize(key) >> 1).unwrap());
+    let whole = sharded.to_filter().unwrap();
+    assert!((0..100).all(|key| whole.contains_hash(finalize(key) >> 1)));
+    assert_eq!(QuotientFilter::from_bytes(&whole.to_bytes()).unwrap(), whole);
+}
+
+#[test]
+fn a_merge_with_shorter_fingerprints_loses_the_promise() {
+    let build = |rate| {
+        let builder = QuotientFilter::builder().expected_items(10_000).false_positive_rate(rate);
+        let filter = builder.build_sharded(4).unwrap();
+        (0..100).for_each(|key| filter.insert(&key).unwrap());
+        filter
+    };
+    let (mut precise, rough) = (build(0.0918), build(0.288));
+    assert_eq!(precise.num_slots(), rough.num_slots());
+    let mut other = build(0.288);
+    other.merge(&precise).unwrap();
+    assert_eq!(other.promised_rate(), Some(0.288));
+    precise.merge(&rough).unwrap();
+    assert_eq!((precise.promised_rate(), precise.expected_items()), (None, None));
 }
 
 #[test]
@@ -206,9 +239,13 @@ fn what_cannot_be_sharded_is_named() {
     }
     assert_eq!(parameter(builder.slots(100).remainder_bits(7).build_sharded(3)), "shards");
     assert_eq!(parameter(ShardedQuotientFilter::from_filter(full(100, 7), 7)), "shards");
+    // Each shard needs a slot for a key, and one more.
+    assert_eq!(parameter(builder.slots(100).remainder_bits(7).build_sharded(100)), "shards");
+    assert_eq!(parameter(ShardedQuotientFilter::from_filter(shaped(100, 7), 100)), "shards");
     assert_eq!(parameter(builder.expected_items(0).build_sharded(3)), "expected_items");
     assert_eq!(parameter(builder.build_sharded(3)), "expected_items");
-    assert_eq!(parameter(builder.expected_items(10_000).grows_to(9).build_sharded(3)), "max_items");
+    let error = builder.expected_items(10_000).grows_to(9).build_sharded(3).unwrap_err();
+    assert!(error.to_string().contains("is 9, but must be from 10000"), "{error}");
 }
 
 #[test]

@@ -117,8 +117,13 @@ fn case_17_values_out_of_order_are_refused() {
     assert!(map.pairs().eq([(1, 5, 2), (1, 5, 3)]));
     let equal = QuotientMap::from_bytes(&bytes_of([0x52, 0x52])).unwrap();
     assert!(equal.pairs().eq([(1, 5, 2), (1, 5, 2)]));
-    for entries in [[0x53, 0x52], [0x60, 0x5f]] {
+    // The hash of quotient 1 and remainder 5.
+    let hash = u64::try_from(((1_u128 << 64) + (5 << 60)) / 60 + 1).unwrap();
+    assert!(map.values_hash(hash).eq([2, 3]));
+    for entries in [[0x53, 0x52], [0x60, 0x5f], [0x52, 0x41]] {
         let bytes = bytes_of(entries);
+        let view = QuotientMapView::open(&bytes).unwrap();
+        assert!(view.values_hash(hash).count() <= 2);
         assert_eq!(fault_of(QuotientMap::from_bytes(&bytes)).0, "a remainder");
         assert_eq!(fault_of(QuotientMapView::open(&bytes).unwrap().verify()).0, "a remainder");
     }
