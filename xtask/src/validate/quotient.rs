@@ -1,18 +1,19 @@
-//! The quotient filter as a subject: histories, its rate at many loads and after every doubling.
+//! The quotient filters as subjects: histories, rates at many loads and after every doubling, and counts.
 
 mod constructors;
+mod counts;
 mod faults;
 
 use super::identity::{Identity, KEYS, and, merged, with};
 use super::judge::{Law, Measurement, real};
 use super::measure::FALSE_POSITIVES;
 use super::proofs::{Claims, History, Random, next, some};
-use super::removal::{Removals, case, steps};
+use super::removal::{Removals, Removing, case, steps};
 use super::schedule::{Job, Progress};
 use super::structures::Structure;
 use super::{Run, proofs};
 use pds::QuotientFilter;
-use pds::hash::DefaultHashBuilder;
+use pds::hash::{DefaultHashBuilder, KeyHasher};
 use pds::params::QuotientParams;
 use pds_testkit::keys;
 
@@ -55,6 +56,9 @@ fn jobs(run: &Run) -> Vec<Job<'_>> {
         let items = 1_000 << doublings;
         jobs.push(rate(run, growing(), items, format!("{items} items in a filter that grows")));
     }
+    let removals = Removals { seed: run.seed, steps: steps(run.effort), keys: CROWD };
+    jobs.push(removals.job(NAME, CROWDED.to_owned(), || Crowded(build(1_024, 8))));
+    jobs.extend(counts::jobs(run));
     jobs.extend(super::constructors::jobs(run, NAME, constructors::all()));
     jobs.push(identity().job(NAME, run.seed));
     jobs.extend(proofs::jobs(run, NAME, &HISTORIES));
@@ -70,6 +74,34 @@ fn build(slots: u64, bits: u32) -> QuotientFilter {
     let params = QuotientParams::from_slots_and_remainder_bits(slots, bits);
     QuotientFilter::from_params(params.expect("a shape of the list"), DefaultHashBuilder::default())
         .expect("memory for the filter")
+}
+
+/// A filter whose keys share a quarter of the quotients, so that runs go on for many blocks.
+#[derive(Debug)]
+struct Crowded(QuotientFilter);
+
+/// Keys that a crowded filter swings around, and its description.
+const CROWD: u64 = 700;
+const CROWDED: &str = "1024 slots of 8 bits, a quarter of the quotients";
+
+impl Crowded {
+    fn hash(&self, key: u64) -> u64 {
+        self.0.hash_key(&key) >> 2
+    }
+}
+
+impl Removing for Crowded {
+    fn insert(&mut self, key: u64) -> bool {
+        self.0.insert_hash(self.hash(key)).is_ok()
+    }
+
+    fn remove(&mut self, key: u64) -> bool {
+        self.0.remove_hash(self.hash(key))
+    }
+
+    fn contains(&self, key: u64) -> bool {
+        self.0.contains_hash(self.hash(key))
+    }
 }
 
 /// A filter for 1,000 keys that doubles up to 128,000.

@@ -1,14 +1,15 @@
 //! Faults of quotient filters.
 
-use super::{Subject, build, growing, rate};
+use super::counts::{Counting, TOO_LOW, counts_of};
+use super::{CROWD, CROWDED, Crowded, SLOTS, Subject, build, growing, rate};
 use crate::validate::effort::Effort;
 use crate::validate::measure::{FALSE_POSITIVES, LOST_KEYS};
 use crate::validate::removal::{Removals, Removing, steps};
 use crate::validate::structures::Fault;
-use pds::QuotientFilter;
 use pds::hash::KeyHasher;
+use pds::{CountingQuotientFilter, QuotientFilter};
 
-pub(super) const FAULTS: [Fault; 3] = [
+pub(super) const FAULTS: [Fault; 5] = [
     Fault {
         name: "drops-a-bit",
         effect: "doubling drops the bit of a remainder that it should move",
@@ -41,7 +42,78 @@ pub(super) const FAULTS: [Fault; 3] = [
             vec![removals.job("faulty quotient", shape, || JoinsRuns(build(256, 8)))]
         },
     },
+    Fault {
+        name: "offset-saturated",
+        effect: "an offset of 255 is taken for itself, not for 255 or more",
+        breaks: &[LOST_KEYS],
+        effort: Effort::Quick,
+        jobs: |run| {
+            let removals = Removals { seed: run.seed, steps: steps(run.effort), keys: CROWD };
+            let filter = || TrustsOffsets(Crowded(build(1_024, 8)));
+            vec![removals.job("faulty quotient", CROWDED.to_owned(), filter)]
+        },
+    },
+    Fault {
+        name: "drops-a-digit",
+        effect: "counts lose all digits but the first",
+        breaks: &[TOO_LOW],
+        effort: Effort::Quick,
+        jobs: |run| {
+            let build = || DropsADigit(build_counting());
+            vec![counts_of(run, DIGIT, 90_000, build)]
+        },
+    },
 ];
+
+/// Bits of a digit of the filter that loses some.
+const DIGIT: u32 = 4;
+
+fn build_counting() -> CountingQuotientFilter {
+    let builder = CountingQuotientFilter::builder().slots(2 * SLOTS).remainder_bits(DIGIT);
+    builder.build().expect("a shape of the list")
+}
+
+/// Counts that are known in their first digit only.
+struct DropsADigit(CountingQuotientFilter);
+
+impl Counting for DropsADigit {
+    fn add(&mut self, hash: u64, times: u64) {
+        self.0.add(hash, times);
+    }
+
+    fn take_away(&mut self, hash: u64, times: u64) {
+        self.0.take_away(hash, times);
+    }
+
+    fn count(&self, hash: u64) -> u64 {
+        match self.0.count_hash(hash) {
+            0 => 0,
+            count => 1 + (count - 1) % (1 << DIGIT),
+        }
+    }
+}
+
+/// Finds no key of a block that begins more than 255 slots into the runs of earlier ones.
+#[derive(Debug)]
+struct TrustsOffsets(Crowded);
+
+impl Removing for TrustsOffsets {
+    fn insert(&mut self, key: u64) -> bool {
+        self.0.insert(key)
+    }
+
+    fn remove(&mut self, key: u64) -> bool {
+        self.0.remove(key)
+    }
+
+    fn contains(&self, key: u64) -> bool {
+        let filter = &self.0.0;
+        let first = pds::hash::reduce(self.0.hash(key), filter.num_slots()) / 64 * 64;
+        let earlier = filter.fingerprints().take_while(|&(quotient, _)| quotient < first);
+        let end = earlier.fold(0, |end: u64, (quotient, _)| end.max(quotient) + 1);
+        end <= first + 255 && self.0.contains(key)
+    }
+}
 
 /// Fingerprints without their last bit.
 struct DropsABit(QuotientFilter);
@@ -125,5 +197,8 @@ mod tests {
         assert_eq!(removals.run(&mut build(256, 8), |_| ()), 0);
         assert!(removals.run(&mut IgnoresOverflow(build(256, 8)), |_| ()) > 100);
         assert!(removals.run(&mut JoinsRuns(build(256, 8)), |_| ()) > 100);
+        let removals = Removals { keys: CROWD, ..removals };
+        assert_eq!(removals.run(&mut Crowded(build(1_024, 8)), |_| ()), 0);
+        assert!(removals.run(&mut TrustsOffsets(Crowded(build(1_024, 8))), |_| ()) > 100);
     }
 }
