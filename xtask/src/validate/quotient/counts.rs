@@ -30,7 +30,7 @@ pub(super) fn jobs(run: &Run) -> Vec<Job<'_>> {
         removals(700).job(NAME, "map, 800 slots of 6 bits".to_owned(), || Valued(map())),
         removals(4_000).job(NAME, "16 shards".to_owned(), sharded),
     ];
-    for (bits, items) in [(4, 90_000), (7, 150_000)] {
+    for (bits, items) in [(4, 90_000), (5, 150_000)] {
         let note = format!("counting, {bits} bits");
         jobs.push(rate(run, counting(SLOTS, bits), items, note));
         jobs.push(counted(run, bits, items));
@@ -124,7 +124,7 @@ pub(super) fn counts_of<'a, F: Counting>(
     items: u64,
     build: impl Fn() -> F + Send + 'a,
 ) -> Job<'a> {
-    let filters = run.effort.choose([8u64, 30, 200]);
+    let filters = run.effort.choose([12u64, 30, 200]);
     let seed = run.seed ^ items;
     let work = move |progress: &Progress| {
         let (mut low, mut high) = (0, 0);
