@@ -46,6 +46,7 @@ structures! {
     quotient [decode view mutate ops] in "../../crates/quotient/tests/it/mutations/bodies.rs";
     quotient_counting [decode view mutate ops] in "../../crates/quotient/tests/it/counting/bodies.rs";
     quotient_map [decode view mutate ops] in "../../crates/quotient/tests/it/map/bodies.rs";
+    scalable [decode view mutate ops] in "../../crates/bloom-scalable/tests/it/mutations/bodies.rs";
     window [decode view mutate ops] in "../../crates/bloom-window/tests/it/mutations/bodies.rs";
 }
 

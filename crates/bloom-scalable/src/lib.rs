@@ -37,7 +37,9 @@ pub use view::{
 };
 // The types in the signatures of this crate, so that its users need no dependency on the crates that define them.
 #[cfg(feature = "alloc")]
-pub use bloom_core::{Health, HealthStatus};
+pub use bloom_blocked::BlockedBloomFilter;
+#[cfg(feature = "alloc")]
+pub use bloom_core::{BloomFilter, Health, HealthStatus};
 #[cfg(feature = "alloc")]
 pub use pds_core::{bytes, storage};
 pub use pds_core::{error, hash};

@@ -27,6 +27,7 @@ pub mod compare;
     feature = "hll",
     feature = "minhash",
     feature = "quotient",
+    feature = "scalable",
     feature = "window"
 ))]
 mod documents;
@@ -40,7 +41,8 @@ mod documents;
         feature = "cuckoo",
         feature = "fuse",
         feature = "hll",
-        feature = "quotient"
+        feature = "quotient",
+        feature = "scalable"
     )),
     allow(unused, reason = "what only structures use whose features are off")
 )]
@@ -55,7 +57,8 @@ mod dynamic;
         feature = "cuckoo",
         feature = "fuse",
         feature = "hll",
-        feature = "quotient"
+        feature = "quotient",
+        feature = "scalable"
     )),
     allow(unused, reason = "what only structures use whose features are off")
 )]
@@ -68,6 +71,8 @@ pub use bloom_blocked as blocked;
 pub use bloom_core as bloom;
 #[cfg(feature = "counting")]
 pub use bloom_counting as counting;
+#[cfg(feature = "scalable")]
+pub use bloom_scalable as scalable;
 #[cfg(feature = "window")]
 pub use bloom_window as window;
 #[cfg(feature = "cms")]
@@ -105,6 +110,8 @@ pub use bloom_core::AtomicBloomFilter;
 pub use bloom_core::{BloomFilter, FilterBank, Health, HealthStatus};
 #[cfg(all(feature = "counting", feature = "alloc"))]
 pub use bloom_counting::{BlockedCountingBloomFilter, CountingBloomFilter};
+#[cfg(all(feature = "scalable", feature = "alloc"))]
+pub use bloom_scalable::{LayeredBloomFilter, ScalableBlockedBloomFilter, ScalableBloomFilter};
 #[cfg(all(feature = "window", feature = "alloc"))]
 pub use bloom_window::{TimedBloomFilter, WindowBloomFilter};
 #[cfg(all(feature = "cms", feature = "alloc", target_has_atomic = "64"))]

@@ -15,6 +15,7 @@ mod fuse;
 mod heavy_hitters;
 mod hll;
 mod quotient;
+mod scalable;
 mod window;
 
 use core::fmt;
@@ -126,6 +127,8 @@ registry! {
     counting::BLOCKED_COUNTING_BLOOM => "counting" filter: crate::BlockedCountingBloomFilter<S>;
     fuse::RIBBON => "fuse" filter: crate::RibbonFilter<S>;
     fuse::FUSE => "fuse" filter: crate::FuseFilter<S>;
+    scalable::SCALABLE_BLOOM => "scalable" filter: scalable::Standard<S>, scalable::Blocked<S>;
+    scalable::LAYERED_BLOOM;
     window::WINDOW_BLOOM;
     window::TIMED_BLOOM;
     cms::COUNT_MIN => "cms" sketch:

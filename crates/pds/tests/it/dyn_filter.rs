@@ -9,7 +9,8 @@
     feature = "fuse",
     feature = "heavy-hitters",
     feature = "hll",
-    feature = "quotient"
+    feature = "quotient",
+    feature = "scalable"
 ))]
 
 extern crate alloc;
@@ -27,7 +28,7 @@ use pds::traits::{DynInsert, Membership};
 use pds::{
     BlockedBloomFilter, BlockedCountingBloomFilter, BloomFilter, CountMinSketch,
     CountingBloomFilter, CuckooFilter, DynFilter, DynFilterView, HyperLogLog, QuotientFilter,
-    RibbonFilter, registry,
+    RibbonFilter, ScalableBlockedBloomFilter, ScalableBloomFilter, registry,
 };
 use pds_core::internal::DecodeFault;
 use pds_testkit::envelope::head_bytes;
@@ -569,4 +570,36 @@ fn candidates_are_built() {
         kinds.push(filter.kind());
     }
     assert!(all_kinds().iter().all(|kind| kinds.contains(kind)), "{kinds:?}");
+}
+
+/// A growing filter is one of two types, which its shape tells.
+#[test]
+fn growing_filters_are_opened_by_the_kind_of_their_layers() {
+    let builder = ScalableBloomFilter::builder().expected_items(ITEMS / 10);
+    let mut standard = builder.build().unwrap();
+    let mut blocked = builder.build_blocked().unwrap();
+    let empty = [DynFilter::from(standard.clone()), DynFilter::from(blocked.clone())];
+    (0..ITEMS).for_each(|key| _ = standard.insert(&key));
+    (0..ITEMS).for_each(|key| _ = blocked.insert(&key));
+    let filled = [standard.to_bytes(), blocked.to_bytes()];
+    for (mut filter, bytes) in empty.into_iter().zip(&filled) {
+        assert_eq!(filter.kind(), Kind::SCALABLE_BLOOM);
+        (0..ITEMS).for_each(|key| _ = filter.insert(&key).unwrap());
+        assert_eq!((&filter.to_bytes(), filter.remove(&1)), (bytes, None));
+        let read = DynFilter::from_bytes(bytes).unwrap();
+        assert_eq!((read.expected_items(), read.promised_rate()), (Some(450), Some(0.01)));
+        assert!(read.size_in_bytes() > 0 && read.false_positive_rate() < 0.01);
+        let items = read.approx_len().unwrap();
+        assert!((items.value - 300.0).abs() < 5.0 * items.standard_error + 10.0, "{items}");
+        let view = DynFilterView::open(bytes).unwrap();
+        assert_eq!((view.verify(), view.expected_items()), (Ok(()), Some(450)));
+        assert!(view.health().is_some() && view.size_in_bytes() == read.size_in_bytes());
+        assert_eq!([asked(&read), asked(&view)], [asked(&filter), asked(&filter)]);
+        assert_eq!(view.to_filter().unwrap().to_bytes(), *bytes);
+    }
+    let [first, second] = filled.map(|bytes| DynFilter::from_bytes(&bytes).unwrap());
+    assert!(first.downcast_ref::<ScalableBloomFilter>() == Some(&standard));
+    assert!(second.downcast_ref::<ScalableBlockedBloomFilter>() == Some(&blocked));
+    let layered = pds::LayeredBloomFilter::new(&[9, 9], 0.1).unwrap().to_bytes();
+    assert!(DynFilter::from_bytes(&layered).is_err(), "it counts");
 }

@@ -7,7 +7,8 @@
     feature = "counting",
     feature = "cuckoo",
     feature = "fuse",
-    feature = "quotient"
+    feature = "quotient",
+    feature = "scalable"
 ))]
 
 use std::panic::{self, catch_unwind};
@@ -17,7 +18,7 @@ use pds::cms::{Count, SignedCount};
 use pds::{
     BlockedBloomFilter, BloomFilter, CountMinSketch, CountSketch, CountingBloomFilter,
     CuckooFilter, ExactFilter, FuseFilter, QuotientFilter, RetrievalMap, RibbonFilter,
-    UpdatableMap,
+    ScalableBloomFilter, UpdatableMap,
 };
 
 /// The file of the last panic. The only test here sets the hook, which is one for the whole process.
@@ -48,7 +49,7 @@ fn slices_of_unequal_lengths_are_the_callers_fault() {
             blames_the_caller(|| filter.contains_hash_batch(&[1], &mut [false; 2]));
         )*};
     }
-    filters!(BlockedBloomFilter BloomFilter CountingBloomFilter CuckooFilter QuotientFilter);
+    filters!(BlockedBloomFilter BloomFilter CountingBloomFilter CuckooFilter QuotientFilter ScalableBloomFilter);
     macro_rules! sets {
         ($($set:expr),*) => {$(
             let set = $set.unwrap();

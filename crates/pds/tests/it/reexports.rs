@@ -92,6 +92,19 @@ mod structures {
         assert_eq!(view.query(&sketch), Ok(vec![7]));
     }
 
+    #[cfg(feature = "scalable")]
+    #[test]
+    fn growing_and_layered_filters() {
+        let mut filter = ScalableBloomFilter::new(1, 0.001).expect("sound parameters");
+        assert_eq!(filter.insert_batch(&["here", "there", "everywhere"]), Ok(3));
+        let bytes = filter.to_bytes();
+        let view = pds::scalable::ScalableBloomFilterView::open(&bytes).expect("fresh");
+        assert!(Membership::contains(&view, "here") && view.num_layers() == 2);
+        let mut counts = LayeredBloomFilter::new(&[9, 9], 0.001).expect("sound parameters");
+        assert_eq!((counts.insert("here"), counts.insert("here")), (1, 2));
+        assert_eq!(Frequency::estimate(&counts, "here"), 2);
+    }
+
     #[cfg(feature = "counting")]
     #[test]
     fn counting_filters() {

@@ -9,13 +9,15 @@
     feature = "fuse",
     feature = "heavy-hitters",
     feature = "hll",
-    feature = "quotient"
+    feature = "quotient",
+    feature = "scalable"
 ))]
 
 use core::fmt::Debug;
 use core::hash::{Hash, Hasher};
 
 use pds::QuotientFilter;
+use pds::ScalableBloomFilter;
 use pds::blocked::BlockedBloomFilterView;
 use pds::bloom::BloomFilterView;
 use pds::cms::{CountMinSketchView, CountSketchView};
@@ -24,6 +26,7 @@ use pds::cuckoo::CuckooFilterView;
 use pds::hash::*;
 use pds::hll::{HyperLogLogView, UltraLogLogView};
 use pds::quotient::QuotientFilterView;
+use pds::scalable::ScalableBloomFilterView;
 use pds::traits::*;
 use pds::*;
 
@@ -137,6 +140,7 @@ fn membership() {
     );
     filter!(CuckooFilter, CuckooFilterView::open, CUCKOO);
     filter!(QuotientFilter, QuotientFilterView::open, QUOTIENT);
+    filter!(ScalableBloomFilter, ScalableBloomFilterView::open, SCALABLE_BLOOM);
     joins(AtomicBloomFilter::from(sized(BloomFilter::new)), sized(BloomFilter::new).into());
     let shared = || AtomicBlockedBloomFilter::from(sized(BlockedBloomFilter::new));
     joins(shared(), shared());
