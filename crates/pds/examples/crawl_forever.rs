@@ -9,8 +9,9 @@
 
 use core::error::Error;
 use core::hint::black_box;
+use core::time::Duration;
 use std::env;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use pds::{QuotientFilter, ScalableBloomFilter};
 use pds_testkit::keys;
