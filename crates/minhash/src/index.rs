@@ -245,7 +245,7 @@ impl<S: KeyHasher> LshIndex<S> {
         let documents = self.len() + numbers.len() as u64;
         self.replace(Sorted::collect(self.params, documents, |band| {
             let keys = bands.get(band as usize).map_or(&[][..], Vec::as_slice);
-            merged(self.live(band), sorted_entries(keys, numbers).into_iter())
+            merged(self.live(band), sorted_entries(keys, numbers))
         })?);
         Ok(())
     }

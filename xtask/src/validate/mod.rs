@@ -28,6 +28,7 @@ mod quotient;
 mod removal;
 mod report;
 mod schedule;
+mod similarity;
 mod structures;
 mod subject;
 #[cfg(test)]

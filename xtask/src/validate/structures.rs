@@ -4,12 +4,14 @@ use super::Run;
 use super::effort::Effort;
 use super::judge::Check;
 use super::schedule::Job;
-use super::{blocked, bloom, cardinality, counting, cuckoo, frequency, fuse, quotient, window};
+use super::{
+    blocked, bloom, cardinality, counting, cuckoo, frequency, fuse, quotient, similarity, window,
+};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use pds::error::BuildError;
 
 /// Every structure, in the order of the reports.
-pub(crate) const ALL: [&Structure; 9] = [
+pub(crate) const ALL: [&Structure; 10] = [
     &bloom::STRUCTURE,
     &blocked::STRUCTURE,
     &counting::STRUCTURE,
@@ -19,6 +21,7 @@ pub(crate) const ALL: [&Structure; 9] = [
     &window::STRUCTURE,
     &frequency::STRUCTURE,
     &cardinality::STRUCTURE,
+    &similarity::STRUCTURE,
 ];
 
 /// A structure: everything that a run, its options and its reports know of it.

@@ -1,6 +1,6 @@
 //! The sorted array: for each band the keys of its entries in ascending order, and then their documents.
 
-use alloc::vec::Vec;
+use alloc::vec;
 use core::iter::Peekable;
 
 use pds_core::error::AllocError;
@@ -140,24 +140,39 @@ impl<'a, T: StoredWord> Band<'a, T> {
     }
 }
 
+/// Number of keys that are dealt to one group, on average.
+const GROUP: usize = 256;
+
 /// Returns keys with their documents, in ascending order.
-// Words are sorted in half the time of pairs. So the low bits of the keys, which order few of them, give way to their places.
-#[expect(clippy::cast_possible_truncation, reason = "a place is below the length")]
-pub(super) fn sorted_entries(keys: &[u64], documents: &[u32]) -> Vec<(u64, u32)> {
-    let places = (1 << (usize::BITS - keys.len().leading_zeros())) - 1;
-    let mut order: Vec<u64> = (0..).zip(keys).map(|(place, key)| key & !places | place).collect();
-    order.sort_unstable();
-    let entry = |word: u64| {
-        let place = (word & places) as usize;
-        (keys[place], documents[place])
-    };
-    let mut entries: Vec<_> = order.into_iter().map(entry).collect();
-    for run in entries.chunk_by_mut(|left, right| left.0 & !places == right.0 & !places) {
-        if run.len() > 1 {
-            run.sort_unstable();
-        }
+// Keys are hashes, so their high bits deal them out evenly to groups that fit the innermost cache. Each entry is sorted as one
+// number, which is compared without a branch.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "groups are below the length, and the halves are what is asked for"
+)]
+pub(super) fn sorted_entries(
+    keys: &[u64],
+    documents: &[u32],
+) -> impl Iterator<Item = (u64, u32)> + use<> {
+    let groups = (keys.len() / GROUP).next_power_of_two();
+    let group = |key: u64| reduce(key, groups as u64) as usize;
+    let mut ends = vec![0; groups + 1];
+    keys.iter().for_each(|&key| ends[group(key) + 1] += 1);
+    for i in 0..groups {
+        ends[i + 1] += ends[i];
     }
-    entries
+    let mut entries = vec![0_u128; keys.len()];
+    for (&key, &document) in keys.iter().zip(documents) {
+        let end = &mut ends[group(key)];
+        entries[*end] = u128::from(key) << 32 | u128::from(document);
+        *end += 1;
+    }
+    let mut start = 0;
+    for &end in &ends[..groups] {
+        entries[start..end].sort_unstable();
+        start = end;
+    }
+    entries.into_iter().map(|entry| ((entry >> 32) as u64, entry as u32))
 }
 
 /// Merges two ascending sequences.

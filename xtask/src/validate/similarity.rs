@@ -1,0 +1,300 @@
+//! Sketches of similar sets: the mean and the spread of estimated Jaccard indexes, their intervals, and the recall of the index.
+//!
+//! A case is a number of values, a number of keys in the union and a Jaccard index. Many pairs of sketches of it are filled with
+//! keys of their own. The left one is filled by a batch and the right one key by key, so a difference of the two shows, too.
+
+mod faults;
+
+use super::Run;
+use super::coverage::COVERAGE;
+use super::effort::Effort;
+use super::judge::{Case, Check, Law, Measurement, real};
+use super::removal::case;
+use super::schedule::{Job, Progress};
+use super::structures::Structure;
+use pds::minhash::{Comparison, Signature};
+use pds::params::minhash::error_in_units;
+use pds::params::{LshParams, MinHashParams, SignatureParams};
+use pds::{LshIndex, MinHash};
+use pds_testkit::keys;
+
+/// MinHash sketches, their signatures, and their index.
+pub(crate) const STRUCTURE: Structure = Structure {
+    name: SKETCH,
+    title: "MinHash sketch",
+    variants: &[(SIGNATURE, "MinHash signature"), (INDEX, "Index of similar sets")],
+    jobs,
+    faults: &faults::FAULTS,
+    sketches: &[],
+};
+
+const SKETCH: &str = "minhash";
+const SIGNATURE: &str = "signature";
+const INDEX: &str = "lsh";
+
+const MEAN_JACCARD: Check = Check::new(
+    "mean Jaccard index",
+    "The mean of the estimates of many pairs, as a multiple of the true index.",
+);
+const JACCARD_SPREAD: Check = Check::new(
+    "spread of Jaccard indexes",
+    "The root mean square of their errors, as a multiple of the predicted standard error.",
+);
+const ERROR_BOUND: Check = Check::new(
+    "error of Jaccard indexes",
+    "The same in units of sqrt(J (1 - J) / K): at most 0.72 up to K / 2 keys, 0.80 up to K, 1 everywhere.",
+);
+const RECALL: Check = Check::new(
+    "recall of the index",
+    "The share of similar pairs that the index finds, within 1 % of the curve 1 - (1 - J^rows)^bands.",
+);
+
+/// Numbers of keys in the union.
+const UNIONS: [u64; 9] = [20, 40, 64, 100, 128, 256, 500, 1_000, 10_000];
+/// These are filled with the greatest effort only.
+const LARGEST: [u64; 2] = [100_000, 1_000_000];
+const SHARES: [f64; 5] = [0.05, 0.25, 0.5, 0.75, 0.95];
+const VALUES: u32 = 128;
+/// The confidence of the intervals, and its check.
+const AT: (f64, Check) = COVERAGE[0];
+
+fn jobs(run: &Run) -> Vec<Job<'_>> {
+    let largest = (run.effort == Effort::Full).then_some(LARGEST);
+    let unions = UNIONS.into_iter().chain(largest.into_iter().flatten());
+    let unions = unions.filter(|&union| run.effort > Effort::Quick || union <= 1_000);
+    let sketches = unions.flat_map(|union| SHARES.map(|share| Pairs::new(VALUES, union, share)));
+    let others = [(16, 8), (16, 1_000), (1_024, 500), (4_096, 2_000)];
+    let others = others.map(|(values, union)| Pairs::new(values, union, 0.5));
+    let mut jobs: Vec<_> =
+        sketches.chain(others).map(|pairs| pairs.job(run, by_batch, one_by_one)).collect();
+    for share in [0.25, 0.5, 0.95] {
+        let estimate = |comparison: Comparison| comparison.jaccard().value;
+        jobs.extend([1, 2, 4, 8, 16, 32].map(|bits| signatures(run, bits, share, estimate)));
+    }
+    for (threshold, recall) in [(0.5, 0.9), (0.8, 0.95)] {
+        let params = LshParams::new(VALUES, threshold, recall).expect("a sound design");
+        let shares = [0.6 * threshold, 0.8 * threshold, threshold];
+        jobs.extend(shares.map(|share| index(run, params, params, share)));
+    }
+    jobs
+}
+
+/// A sketch of these keys, inserted together.
+fn by_batch(values: u32, hashes: &[u64]) -> MinHash {
+    let mut sketch = MinHash::new(values).expect("a sound size");
+    sketch.insert_hash_batch(hashes);
+    sketch
+}
+
+/// A sketch of these keys, inserted one after the other.
+fn one_by_one(values: u32, hashes: &[u64]) -> MinHash {
+    let mut sketch = MinHash::new(values).expect("a sound size");
+    hashes.iter().for_each(|&hash| _ = sketch.insert_hash(hash));
+    sketch
+}
+
+/// Pairs of sets with a number of keys in both, and in one of them or both.
+#[derive(Clone, Copy)]
+struct Pairs {
+    values: u32,
+    union: u64,
+    common: u64,
+}
+
+impl Pairs {
+    fn new(values: u32, union: u64, share: f64) -> Self {
+        // Rounded to the nearest number of keys.
+        let common = (1..union).min_by(|&a, &b| {
+            (real(a) - share * real(union)).abs().total_cmp(&(real(b) - share * real(union)).abs())
+        });
+        Self { values, union, common: common.expect("two keys at least") }
+    }
+
+    fn jaccard(self) -> f64 {
+        real(self.common) / real(self.union)
+    }
+
+    /// How many pairs of an effort are filled, and what they cost.
+    fn instances(self, run: &Run) -> (u64, u64) {
+        let instances = run.effort.choose([6_000, 12_000, 40_000]);
+        let per_key = 1 + 6 * u64::from(self.values) / self.union;
+        let instances = if self.union > 5_000 { 6_000 } else { instances };
+        (instances, instances * self.union * per_key)
+    }
+
+    fn case(self, structure: &'static str, shape: &str, instances: u64) -> Case {
+        let shape = format!("{} values{shape}, J = {:.3}", self.values, self.jaccard());
+        Case { instances, ..case(structure, self.union, self.jaccard(), shape) }
+    }
+
+    /// Draws the keys of a pair: all of the left set, all of the right one.
+    fn draw(self, hashes: &mut impl Iterator<Item = u64>) -> [Vec<u64>; 2] {
+        let mut keys = |count: u64| -> Vec<u64> {
+            (0..count).zip(&mut *hashes).map(|(_, hash)| hash).collect()
+        };
+        let both = keys(self.common);
+        let only_left = (self.union - self.common) / 2;
+        let sides = [only_left, self.union - self.common - only_left];
+        sides.map(|only| [both.clone(), keys(only)].concat())
+    }
+
+    /// Judges pairs of sketches that are filled by these functions.
+    fn job<'a>(
+        self,
+        run: &'a Run,
+        left_of: impl Fn(u32, &[u64]) -> MinHash + Send + 'a,
+        right_of: impl Fn(u32, &[u64]) -> MinHash + Send + 'a,
+    ) -> Job<'a> {
+        let (instances, cost) = self.instances(run);
+        let seed = run.seed ^ self.union << 32 ^ self.common;
+        let work = move |progress: &Progress| {
+            let mut hashes = keys::random(seed);
+            let mut errors = Errors::default();
+            for _ in 0..instances {
+                let [left, right] = self.draw(&mut hashes);
+                let (left, right) = (left_of(self.values, &left), right_of(self.values, &right));
+                let comparison = left.compare(&right).expect("equal sizes and hashers");
+                errors.add(comparison.jaccard().value - self.jaccard());
+                let interval = comparison.jaccard_interval(AT.0).expect("a confidence");
+                errors.hits += u64::from(interval.contains(&self.jaccard()));
+                progress.advance(cost / instances);
+            }
+            let unit = MinHashParams::new(self.values)
+                .expect("a sound size")
+                .standard_error(self.jaccard());
+            let predicted = unit * error_in_units(self.values, real(self.union));
+            let case = self.case(SKETCH, "", instances);
+            let mut judged = errors.judge(&case, self.jaccard(), predicted, predicted);
+            let limit = match self.union {
+                union if union <= u64::from(self.values) / 2 => 0.72,
+                union if union <= u64::from(self.values) => 0.80,
+                _ => 1.0,
+            };
+            let (spread, deviation) = errors.spread(unit);
+            let law = Law::at_most(limit, deviation);
+            judged.push(Measurement {
+                case,
+                check: ERROR_BOUND,
+                law,
+                observed: spread,
+                events: real(instances),
+            });
+            judged
+        };
+        Job { cost, run: Box::new(work) }
+    }
+}
+
+/// Errors of many estimates.
+#[derive(Default)]
+struct Errors {
+    all: Vec<f64>,
+    /// Intervals that hold the truth.
+    hits: u64,
+}
+
+impl Errors {
+    fn add(&mut self, error: f64) {
+        self.all.push(error);
+    }
+
+    /// Returns the mean of `f` of each error, and its standard error.
+    fn mean(&self, f: impl Fn(f64) -> f64) -> (f64, f64) {
+        let count = real(self.all.len() as u64);
+        let mean = self.all.iter().map(|&error| f(error)).sum::<f64>() / count;
+        let squares = self.all.iter().map(|&error| (f(error) - mean) * (f(error) - mean));
+        (mean, (squares.sum::<f64>() / count / count).sqrt())
+    }
+
+    /// Returns the root mean square in this unit, and its standard error.
+    fn spread(&self, unit: f64) -> (f64, f64) {
+        let (square, error) = self.mean(|error| error * error / unit / unit);
+        (square.sqrt(), error / 2.0 / square.sqrt())
+    }
+
+    /// Judges the errors of estimates of `truth`, whose standard error lies between `least` and `most`.
+    fn judge(&self, case: &Case, truth: f64, least: f64, most: f64) -> Vec<Measurement> {
+        let (bias, deviation) = self.mean(|error| error);
+        let events = real(case.instances);
+        let law = Law::Normal { low: 1.0, high: 1.0, deviation: deviation / truth, looks: 1 };
+        let observed = 1.0 + bias / truth;
+        let mean = Measurement { case: case.clone(), check: MEAN_JACCARD, law, observed, events };
+        let (observed, deviation) = self.spread(most);
+        let law = Law::Normal { low: least / most, high: 1.0, deviation, looks: 1 };
+        let spread =
+            Measurement { case: case.clone(), check: JACCARD_SPREAD, law, observed, events };
+        let law = Law::Coverage { trials: case.instances, confidence: AT.0 };
+        let observed = real(self.hits) / real(case.instances);
+        let events = (1.0 - AT.0) * real(case.instances);
+        let hits = Measurement { case: case.clone(), check: AT.1, law, observed, events };
+        vec![mean, spread, hits]
+    }
+}
+
+/// Judges the estimates of signatures, from sets with 400 keys in all.
+fn signatures<'a>(
+    run: &'a Run,
+    bits: u32,
+    share: f64,
+    estimate: impl Fn(Comparison) -> f64 + Send + 'a,
+) -> Job<'a> {
+    let pairs = Pairs::new(VALUES, 400, share);
+    let (instances, cost) = pairs.instances(run);
+    let seed = run.seed ^ u64::from(bits) << 48 ^ pairs.common;
+    let work = move |progress: &Progress| {
+        let mut hashes = keys::random(seed);
+        let mut errors = Errors::default();
+        for _ in 0..instances {
+            let [left, right] = pairs.draw(&mut hashes).map(|keys| -> Signature {
+                by_batch(VALUES, &keys).signature(bits).expect("a sound size")
+            });
+            let comparison = left.compare(&right).expect("equal sizes and hashers");
+            errors.add(estimate(comparison) - pairs.jaccard());
+            let interval = comparison.jaccard_interval(AT.0).expect("a confidence");
+            errors.hits += u64::from(interval.contains(&pairs.jaccard()));
+            progress.advance(cost / instances);
+        }
+        let params = SignatureParams::new(VALUES, bits).expect("a sound size");
+        let bound = params.standard_error(pairs.jaccard());
+        // The part of the error that comes from the minima is lower for sets of this size.
+        let independent =
+            MinHashParams::new(VALUES).expect("a sound size").standard_error(pairs.jaccard());
+        let units = error_in_units(VALUES, real(pairs.union));
+        let error = (bound * bound - independent * independent * (1.0 - units * units)).sqrt();
+        let case = pairs.case(SIGNATURE, &format!(" of {bits} bits"), instances);
+        errors.judge(&case, pairs.jaccard(), error, error)
+    };
+    Job { cost, run: Box::new(work) }
+}
+
+/// Judges the recall of an index that is said to have the shape `stated`.
+fn index(run: &Run, stated: LshParams, built: LshParams, share: f64) -> Job<'_> {
+    let pairs = Pairs::new(VALUES, 1_000, share);
+    let instances = run.effort.choose([20_000, 40_000, 200_000]);
+    let cost = 3 * instances * pairs.union;
+    let seed = run.seed ^ u64::from(stated.bands()) << 40 ^ pairs.common;
+    let work = move |progress: &Progress| {
+        let mut hashes = keys::random(seed);
+        let mut index = LshIndex::from_params(built, pds::hash::DefaultHashBuilder::default());
+        let mut rights = Vec::new();
+        let lefts = (0..).take(usize::try_from(instances).expect("few")).map(|document| {
+            let [left, right] = pairs.draw(&mut hashes).map(|keys| by_batch(VALUES, &keys));
+            rights.push(right);
+            progress.advance(cost / instances);
+            (document, left)
+        });
+        index.insert_batch(lefts).expect("equal sizes and hashers");
+        let found = (0..).zip(&rights).filter(|(document, right)| {
+            index.query(right).expect("equal sizes and hashers").contains(document)
+        });
+        let observed = real(found.count() as u64) / real(instances);
+        let curve = stated.recall(pairs.jaccard());
+        let deviation = (curve * (1.0 - curve) / real(instances)).sqrt();
+        let law = Law::Normal { low: 0.99 * curve, high: 1.01 * curve, deviation, looks: 1 };
+        let shape = format!(", {} x {}", stated.bands(), stated.rows());
+        let case = pairs.case(INDEX, &shape, instances);
+        let events = curve.min(1.0 - curve) * real(instances);
+        vec![Measurement { case, check: RECALL, law, observed, events }]
+    };
+    Job { cost, run: Box::new(work) }
+}
