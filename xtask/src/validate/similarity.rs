@@ -270,7 +270,7 @@ fn signatures<'a>(
 /// Judges the recall of an index that is said to have the shape `stated`.
 fn index(run: &Run, stated: LshParams, built: LshParams, share: f64) -> Job<'_> {
     let pairs = Pairs::new(VALUES, 1_000, share);
-    let instances = run.effort.choose([20_000, 40_000, 200_000]);
+    let instances = run.effort.choose([8_000, 40_000, 200_000]);
     let cost = 3 * instances * pairs.union;
     let seed = run.seed ^ u64::from(stated.bands()) << 40 ^ pairs.common;
     let work = move |progress: &Progress| {
