@@ -13,7 +13,7 @@ use pds_params::ScalableParams;
 
 use crate::ScalableBloomFilterBuilder;
 use crate::layer::{Layer, OwnedLayer, hash_in};
-use crate::reading::{BATCH, Stack, index_of};
+use crate::reading::{BATCH, Stack};
 
 /// A Bloom filter that grows: it keeps its false-positive rate for any number of items.
 ///
@@ -66,8 +66,10 @@ pub struct ScalableBloomFilter<F = BloomFilter> {
     /// Those of merged filters, then its own from the oldest to the newest. There is one of its own at least.
     pub(crate) layers: Vec<F>,
     pub(crate) params: ScalableParams,
-    /// For each layer of a merged filter, its index there, which is how it mixes hashes.
-    pub(crate) merged: Vec<u32>,
+    /// For each layer the index by which it mixes hashes. Layers with different indices answer independently.
+    pub(crate) indices: Vec<u32>,
+    /// Number of layers of merged filters.
+    pub(crate) merged: usize,
     /// Number of further keys for the newest layer.
     pub(crate) room: u64,
 }
@@ -103,11 +105,13 @@ impl<F: OwnedLayer<Hasher: Clone>> ScalableBloomFilter<F> {
     /// # Errors
     /// [`BuildError::Param`] if the first layer cannot have this design. [`BuildError::Alloc`] if the allocator refuses the memory.
     pub fn from_params(params: ScalableParams, hasher: F::Hasher) -> Result<Self, BuildError> {
-        let mut layers = Vec::new();
+        let (mut layers, mut indices) = (Vec::new(), Vec::new());
         reserve(&mut layers, 1)?;
+        reserve(&mut indices, 1)?;
         let design = params.layer(0)?;
         layers.push(F::build(design.offered(), hasher)?);
-        Ok(Self { layers, params, merged: Vec::new(), room: design.items })
+        indices.push(0);
+        Ok(Self { layers, params, indices, merged: 0, room: design.items })
     }
 
     /// Copies the filter. `clone` does the same, but aborts if the allocator refuses the memory.
@@ -115,14 +119,14 @@ impl<F: OwnedLayer<Hasher: Clone>> ScalableBloomFilter<F> {
     /// # Errors
     /// [`AllocError`] if the allocator refuses the memory.
     pub fn try_clone(&self) -> Result<Self, AllocError> {
-        let (mut layers, mut merged) = (Vec::new(), Vec::new());
+        let (mut layers, mut indices) = (Vec::new(), Vec::new());
         reserve(&mut layers, self.layers.len())?;
-        reserve(&mut merged, self.merged.len())?;
-        merged.extend_from_slice(&self.merged);
+        reserve(&mut indices, self.indices.len())?;
+        indices.extend_from_slice(&self.indices);
         for layer in &self.layers {
             layers.push(layer.copied()?);
         }
-        Ok(Self { layers, merged, ..*self })
+        Ok(Self { layers, indices, ..*self })
     }
 
     /// Inserts a key by its [hash](KeyHasher#hashes-of-your-own). Returns `true` if it was not contained before.
@@ -188,11 +192,12 @@ impl<F: OwnedLayer<Hasher: Clone>> ScalableBloomFilter<F> {
 
     /// Removes all keys, and all layers but the first. The promised rate is again that of the design.
     pub fn clear(&mut self) {
-        let first = self.merged.len();
-        self.layers.truncate(first + 1);
-        self.layers.drain(..first);
-        self.merged.clear();
+        self.layers.truncate(self.merged + 1);
+        self.layers.drain(..self.merged);
         self.layers[0].empty();
+        self.indices.clear();
+        self.indices.push(0);
+        self.merged = 0;
         self.room = self.params.first_items();
     }
 
@@ -201,6 +206,9 @@ impl<F: OwnedLayer<Hasher: Clone>> ScalableBloomFilter<F> {
     /// The filter then contains the keys of both. Keys go on into its own newest layer. Empty layers are left out, and so are
     /// layers that are equal to one that is there already: merging a filter again, or with itself, changes nothing. Parameters
     /// may differ.
+    ///
+    /// If its newest layer has keys already, and a new layer mixes hashes as that one does, its newest layer is closed: its
+    /// [`room`](Self::room) is 0, and the next new key opens a layer. So merge into an empty filter, if you can.
     ///
     /// A key that is in both filters is stored twice, and [`approx_len`](Self::approx_len) counts it twice. Each merge adds the
     /// rate of the other filter, and each lookup asks its layers. So merge few filters. For many, use filters of one fixed size,
@@ -241,19 +249,42 @@ impl<F: OwnedLayer<Hasher: Clone>> ScalableBloomFilter<F> {
             }
         }
         reserve(&mut self.layers, added.len()).map_err(refused)?;
-        reserve(&mut self.merged, added.len()).map_err(refused)?;
-        let end = self.merged.len();
+        reserve(&mut self.indices, added.len()).map_err(refused)?;
+        let end = self.merged;
+        self.merged += added.len();
         self.layers.splice(end..end, added);
-        self.merged.append(&mut indices);
+        self.indices.splice(end..end, indices);
+        self.keep_newest_apart();
         Ok(self.promised_rate())
+    }
+
+    /// Makes sure that no further key goes into a layer that mixes hashes as another one does.
+    // Further keys are those that no other layer contains. With the hash of another layer they would avoid its positions, and the
+    // two layers would answer falsely for more absent keys than independent ones do.
+    fn keep_newest_apart(&mut self) {
+        let (&newest, others) = self.indices.split_last().expect("one layer at least");
+        if !others.contains(&newest) {
+            return;
+        }
+        if self.newest().is_empty() {
+            let index = self.next_index();
+            *self.indices.last_mut().expect("one layer at least") = index;
+        } else {
+            self.room = 0;
+        }
+    }
+
+    /// Returns the least index that no layer has.
+    fn next_index(&self) -> u32 {
+        (0..).find(|index| !self.indices.contains(index)).expect("fewer than 2^32 layers")
     }
 
     /// Returns the newest layer, as one that takes hashes of keys, and the others.
     #[inline]
     fn split_newest(&mut self) -> (Newest<'_, F>, Stack<'_, F>) {
-        let index = index_of(self.layers.len() - self.merged.len() - 1);
-        let (layer, older) = self.layers.split_last_mut().expect("one layer at least");
-        (Newest { layer, index }, Stack { layers: older, merged: &self.merged })
+        let (layer, layers) = self.layers.split_last_mut().expect("one layer at least");
+        let (&index, indices) = self.indices.split_last().expect("one layer at least");
+        (Newest { layer, index }, Stack { layers, indices })
     }
 
     #[cold]
@@ -278,6 +309,8 @@ impl<F: OwnedLayer<Hasher: Clone>> ScalableBloomFilter<F> {
             _ => full(),
         })?;
         reserve(&mut self.layers, 1).map_err(InsertError::Alloc)?;
+        reserve(&mut self.indices, 1).map_err(InsertError::Alloc)?;
+        self.indices.push(self.next_index());
         self.layers.push(next);
         self.room = design.items;
         Ok(())
@@ -346,8 +379,8 @@ impl<F: OwnedLayer<Hasher: Clone>> Merge for ScalableBloomFilter<F> {
 /// Filters are equal if parameters, hasher and layers are equal. Equal inserts make equal filters.
 impl<F: Layer + PartialEq> PartialEq for ScalableBloomFilter<F> {
     fn eq(&self, other: &Self) -> bool {
-        (self.params, self.room) == (other.params, other.room)
-            && self.merged == other.merged
+        (self.params, self.merged, self.room) == (other.params, other.merged, other.room)
+            && self.indices == other.indices
             && self.layers == other.layers
     }
 }
@@ -365,8 +398,13 @@ mod tests {
         let params = ScalableParams::new(items / 2, 0.999, 2, Schedule::DEFAULT).unwrap();
         let layer = BloomParams::for_double_hashing(1, 0.01).unwrap();
         let layer = BloomFilter::from_params(layer, DefaultHashBuilder::default()).unwrap();
-        let mut filter =
-            ScalableBloomFilter { layers: vec![layer], params, merged: vec![], room: 1 };
+        let mut filter = ScalableBloomFilter {
+            layers: vec![layer],
+            params,
+            indices: vec![0],
+            merged: 0,
+            room: 1,
+        };
         assert_eq!(filter.insert(&1), Ok(true));
         filter
     }

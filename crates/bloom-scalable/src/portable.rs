@@ -129,35 +129,34 @@ where
             schedule,
             value,
             self.layers.len() as u64,
-            self.merged.len() as u64,
+            self.merged as u64,
             self.room,
         ])
     }
 
     fn payload_range(shape: &Shape) -> Result<RangeInclusive<u64>, DecodeError> {
         let growth = Growth::of_shape::<F>(shape)?;
-        let indices = growth.merged.saturating_mul(8);
-        Ok(growth.layers.saturating_mul(LEAST_LAYER).saturating_add(indices)..=u64::MAX)
+        Ok(growth.layers.saturating_mul(8 + LEAST_LAYER)..=u64::MAX)
     }
 
     fn write_payload<W: Sink>(&self, sink: &mut W) -> Result<(), W::Error> {
-        sink.put_words(self.merged.iter().map(|&index| index.into()))?;
+        sink.put_words(self.indices.iter().map(|&index| index.into()))?;
         self.layers.iter().try_for_each(|layer| sink.put_envelope(layer))
     }
 
     fn read_payload<R: Source>(shape: &Shape, hasher: S, source: &mut R) -> Result<Self, R::Error> {
         let growth = Growth::of_shape::<F>(shape)?;
-        let mut merged = Vec::new();
-        for _ in 0..growth.merged {
+        let mut indices = Vec::new();
+        for place in 0..growth.layers {
             let offset = source.offset();
-            let index = check_index(source.take_u64()?, offset)?;
-            reserve(&mut merged, 1).map_err(DecodeError::from)?;
-            merged.push(index);
+            let index = growth.check_index(place, &indices, source.take_u64()?, offset)?;
+            reserve(&mut indices, 1).map_err(DecodeError::from)?;
+            indices.push(index);
         }
         let layers = read_layers(growth.layers, &hasher, source, |index, layer, offset| {
             growth.check_layer(index, layer, offset)
         })?;
-        Ok(growth.with_layers(layers, merged))
+        Ok(growth.with_layers(layers, indices))
     }
 }
 
@@ -247,15 +246,35 @@ impl Growth {
         }
     }
 
-    pub(crate) fn with_layers<F>(self, layers: Vec<F>, merged: Vec<u32>) -> ScalableBloomFilter<F> {
-        ScalableBloomFilter { layers, params: self.params, merged, room: self.room }
+    /// Checks the index by which the layer at this place mixes hashes. `before` has those of the layers before it.
+    pub(crate) fn check_index(
+        &self,
+        place: u64,
+        before: &[u32],
+        found: u64,
+        offset: u64,
+    ) -> Result<u32, DecodeError> {
+        let refused =
+            |allowed| DecodeError::invalid("the index of a layer", offset, found, allowed);
+        let index = u32::try_from(found).map_err(|_| refused("below 2^32"))?;
+        if place + 1 == self.layers && self.room > 0 && before.contains(&index) {
+            return Err(refused("one that no other layer has, since the newest layer has room"));
+        }
+        Ok(index)
     }
-}
 
-/// Checks the index of a merged layer.
-pub(crate) fn check_index(found: u64, offset: u64) -> Result<u32, DecodeError> {
-    let refused = DecodeError::invalid("the index of a merged layer", offset, found, "below 2^32");
-    u32::try_from(found).map_err(|_| refused)
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "fewer than the layers, which are in memory"
+    )]
+    pub(crate) fn with_layers<F>(
+        self,
+        layers: Vec<F>,
+        indices: Vec<u32>,
+    ) -> ScalableBloomFilter<F> {
+        let merged = self.merged as usize;
+        ScalableBloomFilter { layers, params: self.params, indices, merged, room: self.room }
+    }
 }
 
 /// Reads layers, each of which is checked with its index and the offset of its end.

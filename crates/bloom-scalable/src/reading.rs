@@ -49,7 +49,7 @@ impl<F: Layer> ScalableBloomFilter<F> {
     /// Returns the number of items that fit into the layers, until the next one is opened.
     #[must_use]
     pub fn capacity(&self) -> u64 {
-        let (merged, own) = self.layers.split_at(self.merged.len());
+        let (merged, own) = self.layers.split_at(self.merged);
         let merged = merged.iter().filter_map(Layer::design);
         let own = (0..own.len()).filter_map(|index| self.params.layer(index_of(index)).ok());
         merged.chain(own).map(|design| design.items).fold(0, u64::saturating_add)
@@ -66,7 +66,7 @@ impl<F: Layer> ScalableBloomFilter<F> {
     /// # Errors
     /// [`ParamError`] if there can be no such layer.
     pub fn next_layer(&self) -> Result<LayerDesign, ParamError> {
-        self.params.layer(index_of(self.layers.len() - self.merged.len()))
+        self.params.layer(index_of(self.layers.len() - self.merged))
     }
 
     /// Returns the false-positive rate that is promised at every moment from now on, whatever is inserted.
@@ -75,10 +75,10 @@ impl<F: Layer> ScalableBloomFilter<F> {
     #[must_use]
     pub fn promised_rate(&self) -> f64 {
         let rate = |layer: &F| layer.design().map_or(1.0, |design| design.rate);
-        if self.merged.is_empty() {
+        if self.merged == 0 {
             return self.params.promised_rate();
         }
-        let merged = self.layers[..self.merged.len()].iter().map(rate);
+        let merged = self.layers[..self.merged].iter().map(rate);
         compound_rate(merged.chain([self.params.promised_rate()]))
     }
 
@@ -135,7 +135,8 @@ impl<F: Layer> ScalableBloomFilter<F> {
 
     /// Returns the current false-positive rate, from 0 to 1: the fraction of absent keys that are answered `true`.
     ///
-    /// It is 1 - prod(1 - p_i) over the rates of the layers. If merged filters have keys in common, it is an upper bound.
+    /// It is 1 - prod(1 - p_i) over the rates of the layers. If merged filters have keys in common, it is an upper bound. It takes
+    /// for granted that the keys of one merged filter were not chosen by the answers of the other.
     ///
     /// # Complexity
     /// O(size).
@@ -182,34 +183,28 @@ impl<F: Layer> ScalableBloomFilter<F> {
 
     #[inline]
     pub(crate) fn stack(&self) -> Stack<'_, F> {
-        Stack { layers: &self.layers, merged: &self.merged }
+        Stack { layers: &self.layers, indices: &self.indices }
     }
 }
 
-/// Returns the index of a layer in its schedule. No schedule has so many layers that it saturates.
+/// Returns the place of a layer in its schedule. No schedule has so many layers that it saturates.
 #[inline]
 pub(crate) fn index_of(own: usize) -> u32 {
     u32::try_from(own).unwrap_or(u32::MAX)
 }
 
-/// Layers: those of merged filters, with their indices there, then others from the oldest to the newest.
+/// Layers, each with the index by which it mixes hashes.
 pub(crate) struct Stack<'a, F> {
     pub(crate) layers: &'a [F],
-    pub(crate) merged: &'a [u32],
+    pub(crate) indices: &'a [u32],
 }
 
 impl<'a, F: Layer> Stack<'a, F> {
-    /// Lists the layers, each with the index by which it mixes hashes.
     #[inline]
     pub(crate) fn newest_first(
         &self,
     ) -> impl DoubleEndedIterator<Item = (u32, &'a F)> + use<'a, F> {
-        let merged = self.merged;
-        let index = move |place: usize| match place.checked_sub(merged.len()) {
-            Some(own) => index_of(own),
-            None => merged[place],
-        };
-        self.layers.iter().enumerate().rev().map(move |(place, layer)| (index(place), layer))
+        self.indices.iter().copied().zip(self.layers).rev()
     }
 
     /// Returns whether one of the layers contains a key.

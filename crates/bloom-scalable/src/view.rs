@@ -15,9 +15,7 @@ use pds_core::traits::{Frequency, Membership};
 
 use crate::filter::reserve;
 use crate::layer::{Layer, OwnedLayer};
-use crate::portable::{
-    Growth, check_design, check_hasher, check_index, layer_hasher, layered_of_shape,
-};
+use crate::portable::{Growth, check_design, check_hasher, layer_hasher, layered_of_shape};
 use crate::{LayeredBloomFilter, ScalableBloomFilter};
 
 /// A part of bytes that several layers share.
@@ -136,15 +134,17 @@ where
 
     fn open_in(whole: &Envelope<Part<B>>, hasher: &Self::Hasher) -> Result<Self, DecodeError> {
         let growth = Growth::of_shape::<F>(&whole.header().shape)?;
-        let (mut merged, at) = (Vec::new(), whole.header().payload_offset());
-        let indices = whole.payload().as_chunks().0;
-        for (place, bytes) in (0..growth.merged).zip(indices) {
-            reserve(&mut merged, 1)?;
-            merged.push(check_index(u64::from_le_bytes(*bytes), at + 8 * place)?);
+        let (mut indices, at) = (Vec::new(), whole.header().payload_offset());
+        let words = whole.payload().as_chunks().0;
+        for (place, bytes) in (0..growth.layers).zip(words) {
+            let found = u64::from_le_bytes(*bytes);
+            let index = growth.check_index(place, &indices, found, at + 8 * place)?;
+            reserve(&mut indices, 1)?;
+            indices.push(index);
         }
         let check = |index, layer: &F, offset| growth.check_layer(index, layer, offset);
-        let layers = open_layers(whole, 8 * growth.merged, growth.layers, hasher, check)?;
-        Ok(growth.with_layers(layers, merged))
+        let layers = open_layers(whole, 8 * growth.layers, growth.layers, hasher, check)?;
+        Ok(growth.with_layers(layers, indices))
     }
 
     fn verify_layers(&self) -> Result<(), DecodeError> {

@@ -135,11 +135,12 @@ fn a_merge_places_the_layers_side_by_side_and_tells_the_rate() {
     assert!((rate - expected).abs() < 1e-12 && rate == left.promised_rate(), "{rate}");
     assert!((0..350_u32).all(|key| left.contains(&key)));
     assert_eq!(left.health().status, HealthStatus::Ok);
-    // It goes on in its own newest layer, and knows the keys of the other.
-    let room = left.room();
-    assert_eq!((left.insert(&340_u32), left.room()), (Ok(false), room));
-    let new = (350..1_000_u32).filter(|key| left.insert(key).unwrap()).count() as u64;
-    assert_eq!((left.num_layers(), new > room), (own + other + 2, true));
+    // It knows the keys of the other. Its third layer mixed hashes as the third one of the other does, so new keys go into a fourth.
+    assert_eq!((left.insert(&340_u32), left.room()), (Ok(false), 0));
+    assert_eq!(left.insert(&350_u32), Ok(true));
+    assert_eq!((left.num_layers(), left.room()), (own + other + 1, 399));
+    (351..1_000_u32).for_each(|key| _ = left.insert(&key));
+    assert_eq!(left.num_layers(), own + other + 2);
     assert_eq!(left.promised_rate(), rate, "growing does not raise it");
     assert!(left.false_positive_rate() <= rate * 1.1);
     left.clear();
@@ -171,6 +172,13 @@ fn merging_with_itself_or_an_empty_one_or_again_changes_nothing() {
     empty.merge(&before).unwrap();
     assert_eq!(empty.num_layers(), before.num_layers() + 1);
     assert!((0..100_u32).all(|key| empty.contains(&key)));
+    // A merge into an empty filter closes nothing, nor does one of a filter with fewer layers.
+    assert_eq!(empty.room(), 10);
+    let room = filter.room();
+    let mut few = small(9);
+    few.insert(&2_000_u32).unwrap();
+    filter.merge(&few).unwrap();
+    assert_eq!((filter.room(), room > 0), (room, true));
     let mut both_empty = small(10);
     assert_eq!(Merge::merge(&mut both_empty, &small(10)), Ok(()));
     assert!(both_empty == small(10));

@@ -182,7 +182,8 @@ fn case_17_numbers_that_lie_are_refused() {
         assert_eq!(found, name, "{index} {number}");
         assert_eq!(offset, number_offset(&bytes, index) as u64, "{index} {number}");
     }
-    assert_eq!(fault_of::<()>(Err(forge(6, 1))).0, "unread");
+    // The index of the second layer is then not read, and no padding either.
+    assert_eq!(fault_of::<()>(Err(forge(6, 1))).0, "padding");
     // Another growth, rate or schedule would have other layers.
     for (index, number) in [(1, 11), (2, 0.02_f64.to_bits()), (3, 3), (5, 0.8_f64.to_bits())] {
         assert_eq!(fault_of::<()>(Err(forge(index, number))).0, "the layer of this number");
@@ -221,30 +222,30 @@ fn with_layers(bytes: &[u8], indices: &[u64], layers: &[Vec<u8>]) -> Vec<u8> {
 #[test]
 fn case_17_layers_that_lie_are_refused() {
     let bytes = scalable(Schedule::DEFAULT, 25).to_bytes();
-    let own = layers(&bytes, 0);
-    assert_eq!(with_layers(&bytes, &[], &own), bytes);
+    let own = layers(&bytes, 16);
+    assert_eq!(with_layers(&bytes, &[0, 1], &own), bytes);
     let name =
-        |layers: &[Vec<u8>]| fault_of::<()>(Err(refused(&with_layers(&bytes, &[], layers)))).0;
-    let kind = |layers: &[Vec<u8>]| refused(&with_layers(&bytes, &[], layers)).kind();
+        |layers: &[Vec<u8>]| fault_of::<()>(Err(refused(&with_layers(&bytes, &[0, 1], layers)))).0;
+    let kind = |layers: &[Vec<u8>]| refused(&with_layers(&bytes, &[0, 1], layers)).kind();
     // Out of order, twice the same, too few, too many.
     assert_eq!(name(&[own[1].clone(), own[0].clone()]), "the layer of this number");
     assert_eq!(name(&[own[0].clone(), own[0].clone()]), "the layer of this number");
-    assert!(refused(&with_layers(&bytes, &[], &own[..1])).to_string().contains("payload"));
+    assert!(refused(&with_layers(&bytes, &[0, 1], &own[..1])).to_string().contains("payload"));
     assert_eq!(name(&[own.clone(), own.clone()].concat()), "unread");
     assert_eq!(name(&[own.clone(), vec![vec![0; 8]]].concat()), "unread");
     // Of another kind, of another hasher, not an envelope, nested too deep in itself.
     assert_eq!(
-        kind(&[layers(&blocked().to_bytes(), 0)[0].clone(), own[1].clone()]),
+        kind(&[layers(&blocked().to_bytes(), 24)[0].clone(), own[1].clone()]),
         DecodeErrorKind::Kind
     );
     assert_eq!(kind(&[bytes.clone(), own[1].clone()]), DecodeErrorKind::Kind);
     let seeded = ScalableBloomFilter::builder().expected_items(10).seed(9).build().unwrap();
-    let seeded = layers(&seeded.to_bytes(), 0)[0].clone();
+    let seeded = layers(&seeded.to_bytes(), 8)[0].clone();
     assert_eq!(kind(&[seeded, own[1].clone()]), DecodeErrorKind::KeyMismatch);
     let sip =
         ScalableBloomFilter::builder().expected_items(10).hasher(SipHashBuilder::from_key([1; 16]));
     let sip = ByteOptions::new().with_key().to_bytes(&sip.build().unwrap());
-    assert_eq!(kind(&[layers(&sip, 0)[0].clone(), own[1].clone()]), DecodeErrorKind::Hasher);
+    assert_eq!(kind(&[layers(&sip, 8)[0].clone(), own[1].clone()]), DecodeErrorKind::Hasher);
     // A layer without a design, or with another one.
     let mut plain = BloomFilter::builder().bits(own_bits(&own[0])).hashes(10).build().unwrap();
     plain.insert(&1);
@@ -252,7 +253,7 @@ fn case_17_layers_that_lie_are_refused() {
     // One bit of a layer, under the right checksum of the whole only.
     let mut damaged = own.clone();
     damaged[0][130] ^= 1;
-    let forged = with_layers(&bytes, &[], &damaged);
+    let forged = with_layers(&bytes, &[0, 1], &damaged);
     assert_eq!(
         ScalableBloomFilter::from_bytes(&forged).unwrap_err().kind(),
         DecodeErrorKind::Checksum
@@ -268,25 +269,31 @@ fn own_bits(layer: &[u8]) -> u64 {
 #[test]
 fn case_17_merged_layers_that_lie_are_refused() {
     let bytes = merged().to_bytes();
-    let indices = [0_u64, 1];
-    let own = layers(&bytes, 16);
+    let indices = [0_u64, 1, 0, 1, 2];
+    let own = layers(&bytes, 40);
     assert_eq!(with_layers(&bytes, &indices, &own), bytes);
     let refused =
         |indices: &[u64], layers: &[Vec<u8>]| refused(&with_layers(&bytes, indices, layers));
-    let fault = fault_of::<()>(Err(refused(&[0, 1 << 32], &own)));
-    assert_eq!(
-        fault,
-        ("the index of a merged layer", Header::peek(&bytes).unwrap().payload_offset() + 8)
-    );
+    // The newest layer, which takes further keys, has an index of its own.
+    let at = Header::peek(&bytes).unwrap().payload_offset();
+    for (indices, place) in [([0, 1 << 32, 0, 1, 2], 1), ([0, 1, 0, 1, 1], 4), ([2, 1, 0, 1, 2], 4)]
+    {
+        let fault = fault_of::<()>(Err(refused(&indices, &own)));
+        assert_eq!(fault, ("the index of a layer", at + 8 * place), "{indices:?}");
+    }
+    let full = with_number(&with_layers(&bytes, &[2, 1, 0, 1, 2], &own), 8, 0);
+    assert!(ScalableBloomFilter::from_bytes(&full).is_ok());
     let mut plain = own.clone();
     plain[1] = BloomFilter::builder().bits(99).hashes(3).build().unwrap().to_bytes();
     assert_eq!(fault_of::<()>(Err(refused(&indices, &plain))).0, "the layer of this number");
     // Any size of a merged layer is possible, with any index.
     let mut other = own.clone();
     other[0] = BloomFilter::new(77, 0.1).unwrap().to_bytes();
-    let read = ScalableBloomFilter::from_bytes(&with_layers(&bytes, &[u32::MAX.into(), 7], &other))
-        .unwrap();
+    let any = with_layers(&bytes, &[u32::MAX.into(), 7, 7, 0, 5], &other);
+    let mut read = ScalableBloomFilter::from_bytes(&any).unwrap();
     assert!(read.promised_rate() > 0.1 && read.num_layers() == 5);
+    (0..500_u32).for_each(|key| _ = read.insert(&key));
+    assert_eq!(ScalableBloomFilter::from_bytes(&read.to_bytes()).as_ref(), Ok(&read));
 }
 
 #[test]
@@ -300,10 +307,11 @@ fn case_17_many_layers_are_refused_unless_they_are_there() {
     assert_eq!(fault_of::<()>(Err(refused(&merged))).0, "payload length");
     // A thousand that are there are read, and asked.
     let layer = BloomFilter::new(1, 0.5).unwrap().to_bytes();
-    let own = layers(&bytes, 0);
+    let own = layers(&bytes, 8);
     let many = [vec![layer; 1_000], own].concat();
     let head = with_number(&with_number(&bytes, 6, 1_001), 7, 1_000);
-    let forged = with_layers(&head, &[0; 1_000], &many);
+    let indices: Vec<u64> = (1..1_001).chain([0]).collect();
+    let forged = with_layers(&head, &indices, &many);
     let read = ScalableBloomFilter::from_bytes(&forged).unwrap();
     assert!(read.num_layers() == 1_001 && read.contains(&3_u32) && !read.contains(&77_u32));
     assert!(ScalableBloomFilterView::open(&forged).unwrap().contains(&3_u32));
@@ -361,13 +369,14 @@ fn case_21_a_view_answers_from_bytes_at_any_address_and_for_any_payload() {
             assert!((0..500_u32).all(|key| view.contains(&key) == filter.contains(&key)), "{file}");
         }
         // Every bit of the last layer.
-        let mut own = layers(&bytes, 8 * u64::from(file == "merged.pds") * 2);
+        let mut own = layers(&bytes, 8 * filter.num_layers() as u64);
         let last = own.pop().unwrap();
         let payload = Header::peek(&last).unwrap().payload_bytes;
         let mut full = with_payload(&last, &vec![0xff; usize::try_from(payload).unwrap()]);
         *full.last_mut().unwrap() ^= 1;
         own.push(full);
-        let indices: &[u64] = if file == "merged.pds" { &[0, 1] } else { &[] };
+        let indices: &[u64] =
+            if file == "merged.pds" { &[0, 1, 0, 1, 2] } else { &[0, 1, 2, 3][..own.len()] };
         let forged = with_layers(&bytes, indices, &own);
         let view = ScalableBloomFilterView::open(&forged).unwrap();
         assert!(view.contains(&77_777_u32) && view.verify().is_err());
