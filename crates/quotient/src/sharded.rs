@@ -17,7 +17,7 @@ use pds_params::quotient::{MAX_SLOTS, least_slots};
 
 use crate::QuotientFilter;
 use crate::fingerprint::doubled;
-use crate::resize::{doublings, write};
+use crate::resize::{doublings, merged_params, write};
 use crate::sequence::Reader;
 
 /// A [`QuotientFilter`] that many threads read and change through `&self`, removals and growth included.
@@ -380,11 +380,11 @@ impl<S: KeyHasher> ShardedQuotientFilter<S> {
         self.remove_hash(self.hasher.hash_key(key))
     }
 
-    /// Inserts all that `other` holds, shard by shard, as [`QuotientFilter::merge`] does. If `other` has shorter fingerprints,
-    /// the promised rate is lost.
+    /// Inserts all that `other` holds, shard by shard, as [`QuotientFilter::merge`] does.
     ///
     /// # Errors
-    /// As that method, and [`MergeError::Incompatible`] if the numbers of shards differ. Both filters are unchanged then.
+    /// As that method, and [`MergeError::Incompatible`] if the numbers of shards or the lengths of fingerprints differ. Both
+    /// filters are unchanged then.
     ///
     /// # Complexity
     /// O(slots of both). Allocates a copy of `self` and the result.
@@ -396,21 +396,30 @@ impl<S: KeyHasher> ShardedQuotientFilter<S> {
             let parameter = "number of shards";
             return Err(incompatible(Incompatible(Difference::Shape { parameter, left, right })));
         }
-        let mut keeps_bits = true;
+        self.check_bits(other).map_err(incompatible)?;
         // A later shard may fail, so none is replaced before all are merged.
         let merged = self.shards.iter().zip(&other.shards).map(|(own, other)| {
             let copied = own.read().try_clone().map_err(InsertError::Alloc);
             let mut filter = copied.map_err(MergeError::Insert)?;
-            let (params, bits) = (filter.params, filter.remainder_bits());
             filter.merge(&other.read())?;
-            keeps_bits &= filter.remainder_bits() + doublings(&params, filter.num_slots()) >= bits;
             Ok(Shard::new(filter))
         });
         self.shards = merged.collect::<Result<_, MergeError>>()?;
-        if !keeps_bits {
-            (self.expected_items, self.promised_rate) = (None, None);
-        }
         Ok(())
+    }
+
+    /// Checks that the fingerprints of two filters are equally long.
+    // A shard would lose bits by a merge, and its neighbour, whose other half is empty, would not. Then no plain filter were
+    // both. All shards of a filter have fingerprints of one length, so one of each tells.
+    fn check_bits(&self, other: &Self) -> Result<(), Incompatible> {
+        let [own, other] = [self, other].map(|filter| filter.shards[0].read().params);
+        let slots = merged_params(&own, &other)?.num_slots();
+        let bits_at = |params: QuotientParams| params.remainder_bits() - doublings(&params, slots);
+        let (left, right) = (bits_at(own).into(), bits_at(other).into());
+        if left == right {
+            return Ok(());
+        }
+        Err(Incompatible(Difference::Shape { parameter: "remainder_bits", left, right }))
     }
 
     /// Returns the shard of a hash, and the hash for that shard.

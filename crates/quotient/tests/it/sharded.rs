@@ -170,21 +170,33 @@ fn a_shard_with_too_many_keys_grows_or_is_refused() {
     assert_eq!(QuotientFilter::from_bytes(&whole.to_bytes()).unwrap(), whole);
 }
 
+/// A shard would lose bits, and one whose other half is empty would not: no plain filter has both.
 #[test]
-fn a_merge_with_shorter_fingerprints_loses_the_promise() {
-    let build = |rate| {
+fn fingerprints_of_other_lengths_are_refused() {
+    let build = |rate, keys| {
         let builder = QuotientFilter::builder().expected_items(10_000).false_positive_rate(rate);
         let filter = builder.build_sharded(4).unwrap();
-        (0..100).for_each(|key| filter.insert(&key).unwrap());
+        (0..keys).for_each(|key| filter.insert(&key).unwrap());
         filter
     };
-    let (mut precise, rough) = (build(0.0918), build(0.288));
+    // One key is in one shard, and the others are empty.
+    let (mut precise, mut rough) = (build(0.0918, 100), build(0.288, 1));
     assert_eq!(precise.num_slots(), rough.num_slots());
-    let mut other = build(0.288);
-    other.merge(&precise).unwrap();
-    assert_eq!(other.promised_rate(), Some(0.288));
-    precise.merge(&rough).unwrap();
-    assert_eq!((precise.promised_rate(), precise.expected_items()), (None, None));
+    let (before, other) = (precise.to_filter().unwrap(), rough.to_filter().unwrap());
+    for merged in [precise.merge(&rough), rough.merge(&precise)] {
+        let error = merged.unwrap_err();
+        assert!(matches!(error, MergeError::Incompatible(_)));
+        assert!(error.to_string().contains("remainder_bits"), "{error}");
+    }
+    assert_eq!((precise.to_filter().unwrap(), rough.to_filter().unwrap()), (before, other));
+    assert_eq!(precise.promised_rate(), Some(0.0918));
+    // Doublings do not count: these are equally long.
+    let builder = QuotientFilter::builder().expected_items(500).grows_to(40_000);
+    let (mut grown, small) = (builder.build_sharded(4).unwrap(), builder.build_sharded(4).unwrap());
+    (0..9_000u32).for_each(|key| grown.insert(&key).unwrap());
+    small.insert("key").unwrap();
+    grown.merge(&small).unwrap();
+    assert!(grown.contains("key") && grown.to_filter().unwrap().contains("key"));
 }
 
 #[test]
