@@ -12,7 +12,7 @@ use crate::error::{FileError, InsertError, ReadError};
 pub enum DurableError {
     /// A file cannot be written or read, or the checkpoint holds no such structure.
     File(FileError),
-    /// The folder already holds a durable structure.
+    /// The folder already holds a durable structure, or other files.
     Exists(PathBuf),
     /// The folder holds no durable structure.
     Absent(PathBuf),
@@ -52,7 +52,7 @@ impl fmt::Display for DurableError {
         match self {
             Self::File(e) => e.fmt(f),
             Self::Exists(path) => {
-                write!(f, "{}: the folder already holds a durable structure", path.display())
+                write!(f, "{}: the folder is not empty", path.display())
             }
             Self::Absent(path) => write!(f, "{}: there is no checkpoint", path.display()),
             Self::Locked(path) => write!(f, "{}: the folder is open elsewhere", path.display()),

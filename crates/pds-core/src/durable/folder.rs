@@ -12,8 +12,8 @@ use crate::bytes::file::{folder_of, sync_folder};
 
 /// Extension of a checkpoint.
 const CHECKPOINT: &str = "pds";
-/// Extension of a log.
-const LOG: &str = "log";
+/// Extension of a log. Not `log`: a folder may hold logs of others.
+const LOG: &str = "pdslog";
 
 /// A folder that this value alone has open.
 #[derive(Debug)]
@@ -25,6 +25,8 @@ pub(super) struct Folder {
 
 impl Folder {
     /// Creates the folder if it is missing, and locks it.
+    ///
+    /// Whoever writes to a new folder calls [`check_unused`](Self::check_unused) first.
     pub(super) fn create(path: &Path) -> Result<Self, DurableError> {
         if !path.is_dir() {
             fs::create_dir_all(path)
@@ -65,14 +67,25 @@ impl Folder {
         Ok(names.iter().filter_map(|name| number(name, CHECKPOINT)).max())
     }
 
-    /// Removes what interrupted checkpoints have left: all but the files of `generation`.
+    /// Returns an error if the folder holds more than an interrupted creation leaves: neither a durable structure nor the
+    /// files of others are overwritten.
+    pub(super) fn check_unused(&self) -> Result<(), DurableError> {
+        let is_ours = |name: &String| {
+            name == "lock" || number(name, LOG) == Some(0) || temporary(name) == Some(0)
+        };
+        if self.names()?.iter().all(is_ours) {
+            return Ok(());
+        }
+        Err(DurableError::Exists(self.path.clone()))
+    }
+
+    /// Removes what interrupted checkpoints have left: all files of other generations.
     ///
     /// A file that cannot be removed does no harm.
-    pub(super) fn clean(&self, generation: Option<u64>) -> Result<(), DurableError> {
+    pub(super) fn clean(&self, generation: u64) -> Result<(), DurableError> {
         for name in self.names()? {
             let found = number(&name, CHECKPOINT).or_else(|| number(&name, LOG));
-            let is_other = found.is_some() && found != generation;
-            if is_other || (name.starts_with('.') && name.ends_with(".tmp")) {
+            if found.is_some_and(|found| found != generation) || temporary(&name).is_some() {
                 let _ = fs::remove_file(self.path.join(name));
             }
         }
@@ -105,4 +118,10 @@ fn number(name: &str, extension: &str) -> Option<u64> {
     let digits = name.strip_suffix(extension)?.strip_suffix('.')?;
     let number: u64 = digits.parse().ok()?;
     (format!("{number}") == digits).then_some(number)
+}
+
+/// Returns the number in the name of a temporary file of a checkpoint, which is `.N.pds.` and more.
+fn temporary(name: &str) -> Option<u64> {
+    let (start, _) = name.strip_prefix('.')?.strip_suffix(".tmp")?.split_once(".pds.")?;
+    start.parse().ok()
 }

@@ -116,10 +116,7 @@ impl<P: ToEnvelope + DynInsert> Durable<P> {
         sync: SyncPolicy,
     ) -> Result<Self, DurableError> {
         let folder = Folder::create(path)?;
-        if folder.latest()?.is_some() {
-            return Err(DurableError::Exists(path.into()));
-        }
-        folder.clean(None)?;
+        folder.check_unused()?;
         let log = write_generation(&folder, 0, &to_vec(&structure, key))?;
         Ok(Self {
             structure,
@@ -160,27 +157,18 @@ impl<P: ToEnvelope + DynInsert> Durable<P> {
             let replayed = structure.try_insert_hash(hash);
             replayed.map_err(|error| DurableError::Replay { records, error })?;
         }
-        folder.clean(Some(generation))?;
         let replayed = contents.hashes.len() as u64;
         let recovery = Recovery { replayed, lost_bytes: contents.rest };
-        // A damaged log is replaced below.
-        let log = Log::open(&name, identity, contents.whole).map_err(io);
-        let (is_broken, unsynced) = (contents.is_damaged, 0);
-        let mut opened = Self {
-            structure,
-            folder,
-            log: log?,
-            generation,
-            is_broken,
-            unsynced,
-            sync,
-            key,
-            recovery,
+        // A damaged log stays as it is until what it held is in a checkpoint.
+        let (generation, log) = if contents.is_damaged {
+            let next = generation + 1;
+            (next, write_generation(&folder, next, &to_vec(&structure, key))?)
+        } else {
+            (generation, Log::open(&name, identity, contents.whole).map_err(io)?)
         };
-        if opened.is_broken {
-            opened.checkpoint()?;
-        }
-        Ok(opened)
+        folder.clean(generation)?;
+        let (is_broken, unsynced) = (false, 0);
+        Ok(Self { structure, folder, log, generation, is_broken, unsynced, sync, key, recovery })
     }
 
     /// Returns the structure, to ask it.

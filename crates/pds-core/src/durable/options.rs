@@ -65,10 +65,10 @@ impl<H, K> DurableOptions<H, K> {
         self
     }
 
-    /// Puts a structure into a folder, which is created if it is missing.
+    /// Puts a structure into a folder of its own, which is created if it is missing.
     ///
     /// # Errors
-    /// [`DurableError::Exists`] if the folder holds one already, [`DurableError::Locked`] if it is open elsewhere, and
+    /// [`DurableError::Exists`] if the folder holds one already, or other files, [`DurableError::Locked`] if it is open elsewhere, and
     /// [`DurableError::File`].
     pub fn create<P: ToEnvelope + DynInsert>(
         self,

@@ -32,6 +32,23 @@ fn the_published_table_is_reached() {
 }
 
 #[test]
+fn the_table_of_the_documentation_is_right() {
+    let items = 1_000_000;
+    for (memory, hashes, percent) in
+        [(8.0, 6, "2.16"), (9.5, 3, "1.99"), (14.3, 2, "1.70"), (96.9, 1, "1.03")]
+    {
+        // As much memory as is sent, or a little more than the table says, which is rounded.
+        let slack = if hashes == 6 { 0.0 } else { 0.05 };
+        let most = format!("{:.0}", (memory + slack) * items as f64).parse().unwrap();
+        let params = BloomParams::for_transfer(items, 8 * items, most).unwrap();
+        assert_eq!(params.num_hashes(), hashes, "{memory}");
+        assert!((bits_per_item(&params) - memory).abs() <= 0.05, "{memory}");
+        let found = format!("{:.2}", 100.0 * params.promised_rate().unwrap());
+        assert_eq!(found, percent, "{memory}");
+    }
+}
+
+#[test]
 fn no_shape_within_both_limits_has_a_lower_rate() {
     for items in [1, 7, 100] {
         for (sent, memory) in [(1, 1), (3, 40), (8, 14), (8, 30), (8, 8), (12, 9), (20, 64)] {

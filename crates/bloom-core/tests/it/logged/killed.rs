@@ -128,5 +128,5 @@ fn a_log_that_could_not_be_written_is_replaced_by_a_checkpoint() {
     let filter: Durable<BloomFilter> = options().open(&folder.0).unwrap();
     assert_eq!(filter.log_records(), 1);
     assert!((0..1_000_u64).chain([1_001]).all(|key| filter.structure().contains(&key)));
-    assert_eq!(folder.names(), ["1.log", "1.pds", "lock"]);
+    assert_eq!(folder.names(), ["1.pds", "1.pdslog", "lock"]);
 }

@@ -76,12 +76,12 @@ fn what_was_inserted_is_there_again() {
         assert_eq!(seen.structure().to_bytes(), before.to_bytes(), "{round}");
         assert_eq!((seen.recovery().replayed, seen.recovery().lost_bytes), (5, 0));
     }
-    assert_eq!(folder.names(), ["0.log", "0.pds", "lock"]);
+    assert_eq!(folder.names(), ["0.pds", "0.pdslog", "lock"]);
     let mut seen = options().open::<BloomFilter>(&folder.0).unwrap();
     seen.checkpoint().unwrap();
     seen.checkpoint().unwrap();
-    assert_eq!(folder.names(), ["2.log", "2.pds", "lock"]);
-    assert_eq!((seen.log_records(), fs::metadata(folder.file("2.log")).unwrap().len()), (0, 32));
+    assert_eq!(folder.names(), ["2.pds", "2.pdslog", "lock"]);
+    assert_eq!((seen.log_records(), fs::metadata(folder.file("2.pdslog")).unwrap().len()), (0, 32));
     // The checkpoint is the structure's own portable bytes.
     let read: BloomFilter = ByteOptions::new().load(folder.file("2.pds")).unwrap();
     assert!(read == before);
@@ -101,7 +101,7 @@ const RECORD: usize = 16;
 #[test]
 fn a_log_cut_at_any_byte_gives_the_records_before_it() {
     let folder = prepared("cut", 7, 12);
-    let name = folder.file("1.log");
+    let name = folder.file("1.pdslog");
     let whole = fs::read(&name).unwrap();
     assert_eq!(whole.len(), HEAD + 12 * RECORD);
     for length in 0..=whole.len() {
@@ -127,7 +127,7 @@ fn a_log_cut_at_any_byte_gives_the_records_before_it() {
 #[test]
 fn a_log_damaged_at_any_byte_is_no_other_log() {
     let folder = prepared("damaged", 3, 9);
-    let name = folder.file("1.log");
+    let name = folder.file("1.pdslog");
     let whole = fs::read(&name).unwrap();
     for at in 0..whole.len() {
         let mut damaged = whole.clone();
@@ -152,27 +152,33 @@ fn a_log_damaged_at_any_byte_is_no_other_log() {
 #[test]
 fn a_damaged_log_can_be_salvaged() {
     let folder = prepared("salvage", 3, 9);
-    let name = folder.file("1.log");
+    let name = folder.file("1.pdslog");
     let mut bytes = fs::read(&name).unwrap();
     bytes[HEAD + 4 * RECORD] ^= 1;
     bytes.extend([7; 5]);
     fs::write(&name, &bytes).unwrap();
     let error = open(&folder).unwrap_err().to_string();
-    assert!(error.ends_with("1.log: the log is damaged after 4 records"), "{error}");
-    let tally: Durable<Tally> = options().salvage(true).open(&folder.0).unwrap();
+    assert!(error.ends_with("1.pdslog: the log is damaged after 4 records"), "{error}");
+    // The damaged log is kept until the new checkpoint is there.
+    fs::create_dir(folder.file("2.pdslog")).unwrap();
+    let salvage = || options().salvage(true).open::<Tally>(&folder.0);
+    assert!(matches!(salvage().unwrap_err(), DurableError::File(_)));
+    assert_eq!(fs::read(&name).unwrap(), bytes);
+    fs::remove_dir(folder.file("2.pdslog")).unwrap();
+    let tally = salvage().unwrap();
     assert_eq!((tally.recovery().replayed, tally.recovery().lost_bytes), (8, 16 + 5));
     let mut expected = Tally::of(0..12);
     expected.remove(3 + 4);
     assert_eq!(*tally.structure(), expected);
     drop(tally);
     assert_eq!(*open(&folder).unwrap().structure(), expected, "a new checkpoint was written");
-    assert_eq!(folder.names(), ["2.log", "2.pds", "lock"]);
+    assert_eq!(folder.names(), ["2.pds", "2.pdslog", "lock"]);
 }
 
 #[test]
 fn zeros_behind_the_records_are_no_records() {
     let folder = prepared("zeros", 3, 2);
-    let name = folder.file("1.log");
+    let name = folder.file("1.pdslog");
     let bytes = fs::read(&name).unwrap();
     fs::write(&name, [&bytes[..], &[0; 4096]].concat()).unwrap();
     let tally = open(&folder).unwrap();
@@ -215,17 +221,17 @@ fn copy(from: &Folder, to: &Folder, names: &[&str]) {
 fn a_checkpoint_that_was_interrupted_anywhere_is_the_old_one_or_the_new_one() {
     let old = prepared("old", 4, 3);
     let new = Folder::new("new");
-    copy(&old, &new, &["1.pds", "1.log"]);
+    copy(&old, &new, &["1.pds", "1.pdslog"]);
     open(&new).unwrap().checkpoint().unwrap();
-    assert_eq!(new.names(), ["2.log", "2.pds", "lock"]);
+    assert_eq!(new.names(), ["2.pds", "2.pdslog", "lock"]);
     let state = Folder::new("state");
-    let whole_log = fs::read(new.file("2.log")).unwrap();
+    let whole_log = fs::read(new.file("2.pdslog")).unwrap();
     // In the order of a checkpoint: a part of the new log, all of it, a temporary file, the new checkpoint, the old one removed,
     // the old log removed.
     for step in 0..=whole_log.len() + 4 {
         let _ = fs::remove_dir_all(&state.0);
-        copy(&old, &state, &["1.pds", "1.log"]);
-        fs::write(state.file("2.log"), &whole_log[..step.min(whole_log.len())]).unwrap();
+        copy(&old, &state, &["1.pds", "1.pdslog"]);
+        fs::write(state.file("2.pdslog"), &whole_log[..step.min(whole_log.len())]).unwrap();
         let further = step.saturating_sub(whole_log.len());
         if further == 1 {
             fs::write(state.file(".2.pds.123.0.tmp"), b"half").unwrap();
@@ -237,7 +243,7 @@ fn a_checkpoint_that_was_interrupted_anywhere_is_the_old_one_or_the_new_one() {
             fs::remove_file(state.file("1.pds")).unwrap();
         }
         if further >= 4 {
-            fs::remove_file(state.file("1.log")).unwrap();
+            fs::remove_file(state.file("1.pdslog")).unwrap();
         }
         for round in 0..2 {
             let tally = open(&state).unwrap();
@@ -246,7 +252,7 @@ fn a_checkpoint_that_was_interrupted_anywhere_is_the_old_one_or_the_new_one() {
             assert_eq!(tally.log_records(), if further >= 2 { 0 } else { 3 });
         }
         let number = if further >= 2 { 2 } else { 1 };
-        let names = [format!("{number}.log"), format!("{number}.pds"), "lock".into()];
+        let names = [format!("{number}.pds"), format!("{number}.pdslog"), "lock".into()];
         assert_eq!(state.names(), names, "what was left is removed");
     }
 }
@@ -256,7 +262,7 @@ fn the_first_checkpoint_can_be_interrupted_too() {
     let whole = prepared("whole", 0, 0);
     let folder = Folder::new("first");
     fs::create_dir_all(&folder.0).unwrap();
-    fs::copy(whole.file("1.log"), folder.file("0.log")).unwrap();
+    fs::copy(whole.file("1.pdslog"), folder.file("0.pdslog")).unwrap();
     assert!(matches!(open(&folder).unwrap_err(), DurableError::Absent(_)));
     let mut tally = options().create(&folder.0, Tally::default()).unwrap();
     tally.insert(&0_u64).unwrap();
@@ -267,12 +273,12 @@ fn the_first_checkpoint_can_be_interrupted_too() {
 #[test]
 fn logs_and_checkpoints_of_others_are_refused() {
     let (ours, theirs) = (prepared("ours", 4, 3), prepared("theirs", 5, 3));
-    fs::copy(theirs.file("1.log"), ours.file("1.log")).unwrap();
+    fs::copy(theirs.file("1.pdslog"), ours.file("1.pdslog")).unwrap();
     let error = open(&ours).unwrap_err();
     assert!(matches!(error, DurableError::Damaged { records: 0, .. }), "{error}");
-    fs::remove_file(ours.file("1.log")).unwrap();
+    fs::remove_file(ours.file("1.pdslog")).unwrap();
     let error = open(&ours).unwrap_err();
-    assert!(error.to_string().contains("1.log"), "a log that is gone is no empty log: {error}");
+    assert!(error.to_string().contains("1.pdslog"), "a log that is gone is no empty log: {error}");
     let error = options().open::<BloomFilter>(&theirs.0).unwrap_err();
     match error {
         DurableError::File(error) => match error.error {
@@ -292,8 +298,23 @@ fn one_value_has_a_folder_open_at_a_time() {
     assert!(matches!(error, DurableError::Locked(_)));
     drop(first);
     let error = options().create(&folder.0, Tally::default()).unwrap_err();
-    assert!(error.to_string().ends_with("the folder already holds a durable structure"));
+    assert!(error.to_string().ends_with("the folder is not empty"));
     assert!(open(&folder).unwrap().structure().holds_exactly(2));
+    // Files of others are neither overwritten nor removed.
+    let theirs = Folder::new("theirs-too");
+    fs::create_dir_all(&theirs.0).unwrap();
+    for name in ["2024.log", "0.log", "notes", ".a.tmp"] {
+        fs::write(theirs.file(name), name).unwrap();
+        let error = options().create(&theirs.0, Tally::default()).unwrap_err();
+        assert!(matches!(error, DurableError::Exists(_)), "{error}");
+        assert_eq!(fs::read(theirs.file(name)).unwrap(), name.as_bytes());
+        fs::remove_file(theirs.file(name)).unwrap();
+    }
+    drop(options().create(&theirs.0, Tally::default()).unwrap());
+    fs::write(theirs.file("2024.log"), "").unwrap();
+    fs::write(theirs.file(".a.tmp"), "").unwrap();
+    open(&theirs).unwrap().checkpoint().unwrap();
+    assert_eq!(theirs.names(), [".a.tmp", "1.pds", "1.pdslog", "2024.log", "lock"]);
     let missing = Folder::new("missing");
     assert!(open(&missing).unwrap_err().to_string().contains("lock"));
     assert!(!Path::new(&missing.0).exists(), "opening creates nothing");
@@ -322,11 +343,11 @@ fn a_checkpoint_that_fails_leaves_the_old_one_in_use_if_it_can() {
     let folder = prepared("failing", 4, 3);
     let mut tally = open(&folder).unwrap();
     // A folder with the name of the next log: it cannot be created, and the old log goes on.
-    fs::create_dir(folder.file("2.log")).unwrap();
+    fs::create_dir(folder.file("2.pdslog")).unwrap();
     let error = tally.checkpoint().unwrap_err();
-    assert!(error.to_string().contains("2.log"), "{error}");
+    assert!(error.to_string().contains("2.pdslog"), "{error}");
     tally.insert(&7_u64).unwrap();
-    fs::remove_dir(folder.file("2.log")).unwrap();
+    fs::remove_dir(folder.file("2.pdslog")).unwrap();
     // A folder with the name of the next checkpoint: the rename fails, and it is there nevertheless.
     fs::create_dir(folder.file("2.pds")).unwrap();
     let error = tally.checkpoint().unwrap_err();
@@ -339,7 +360,7 @@ fn a_checkpoint_that_fails_leaves_the_old_one_in_use_if_it_can() {
     tally.insert(&8_u64).unwrap();
     drop(tally);
     assert!(open(&folder).unwrap().structure().holds_exactly(9));
-    assert_eq!(folder.names(), ["3.log", "3.pds", "lock"]);
+    assert_eq!(folder.names(), ["3.pds", "3.pdslog", "lock"]);
 }
 
 #[test]
@@ -371,7 +392,7 @@ fn a_secret_key_is_where_the_caller_puts_it() {
     assert!(error.to_string().contains("the secret key of the hasher is not stored"), "{error}");
     let seen = open(bytes.hasher(hasher)).unwrap();
     assert!(seen.structure().contains("a"));
-    for name in ["0.pds", "0.log"] {
+    for name in ["0.pds", "0.pdslog"] {
         let file = fs::read(folder.file(name)).unwrap();
         assert!(!file.windows(16).any(|window| window == b"0123456789abcdef"));
     }
