@@ -85,6 +85,9 @@ impl<S> ScalableBloomFilterBuilder<S> {
     }
 
     /// Sets the factor from the items of a layer to those of the next one, from 1 to 32,768. Without it the factor is 2.
+    ///
+    /// With a factor of 1, layers reach a rate that 64-bit hashes cannot keep before they reach the greatest size. The filter is
+    /// then full: at 1 % and 10 items per layer after 219 layers.
     pub const fn growth(mut self, growth: u32) -> Self {
         self.given.growth = growth;
         self

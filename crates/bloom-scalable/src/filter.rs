@@ -15,15 +15,15 @@ use crate::ScalableBloomFilterBuilder;
 use crate::layer::{Layer, OwnedLayer, hash_in};
 use crate::reading::{BATCH, Stack};
 
-/// A Bloom filter that grows: it keeps its false-positive rate for any number of items.
+/// A Bloom filter that grows: it keeps its false-positive rate as items are added.
 ///
 /// It consists of layers. Keys go into the newest one. When that holds the items of its design, a larger one with a lower rate is
 /// opened. The rates are chosen so that all layers together keep the promised rate.
 ///
-/// Use it if the number of items is not known, not even roughly, and the filter must stay a Bloom filter: append-only files,
-/// layers that are paged in one by one, or bits that are merged layer by layer. If the number is known within a factor of two, a
-/// [`BloomFilter`] needs less memory. In memory, with one writer, a quotient filter that grows needs about as little, asks one
-/// place per lookup instead of one per layer, and removes keys.
+/// Use it if the number of items is not known, not even roughly, and the filter must stay a Bloom filter. Examples are append-only
+/// files, and layers that are paged in one by one. If the number is known within a factor of two, a [`BloomFilter`] needs less
+/// memory. In memory, with one writer, use a quotient filter that grows. It needs about as little memory, asks one place per
+/// lookup instead of one per layer, and removes keys.
 ///
 /// `F` is the filter of each layer: [`BloomFilter`], the default, or [`BlockedBloomFilter`], for which
 /// [`ScalableBlockedBloomFilter`] is the short name. [`ScalableBloomFilterView`](crate::ScalableBloomFilterView) answers from
@@ -37,6 +37,8 @@ use crate::reading::{BATCH, Stack};
 /// - No key is counted twice: a key that is contained is not inserted again, in no layer.
 /// - Memory at 1 %: 14.3 bits per item in 4 full layers, 16.9 in 12, 19.6 in 20, and twice that just after a layer was opened. See
 ///   [`Schedule`](crate::Schedule) for others.
+/// - Number of items: limited by memory alone, unless [`growth`](ScalableBloomFilterBuilder::growth) is 1. Then it is limited by
+///   the rate that 64-bit hashes can keep.
 /// - Time: a lookup asks all layers for an absent key, newest first. Each doubling adds one. The key is hashed once.
 /// - Merging: the layers of both stand side by side, and their rates add up. [`merge`](Self::merge) returns the sum.
 /// - Layers can never be joined into fewer. The keys are not stored, so their positions in a layer of another size are unknown;
@@ -78,8 +80,7 @@ pub struct ScalableBloomFilter<F = BloomFilter> {
 pub type ScalableBlockedBloomFilter<S = DefaultHashBuilder> =
     ScalableBloomFilter<BlockedBloomFilter<S>>;
 
-// Functions that are called by path (`ScalableBloomFilter::new`) exist for one type only: the compiler could not tell two of the
-// same name apart (E0034).
+// `new` is defined for the default layer only: the compiler could not tell two functions of one name apart (E0034).
 impl ScalableBloomFilter {
     /// Creates a filter whose first layer is for `expected_items` distinct items, and that keeps the rate `rate` for any number.
     ///
@@ -166,7 +167,8 @@ impl<F: OwnedLayer<Hasher: Clone>> ScalableBloomFilter<F> {
     /// # Errors
     /// Only for a new key when the newest layer is full and no further one can be opened. Nothing is changed then.
     /// [`InsertError::Alloc`] if the allocator refuses the memory. [`InsertError::Full`] if the next layer would need more than
-    /// 2^63 bits, or a rate below that of colliding 64-bit hashes: [`next_layer`](Self::next_layer) tells its design.
+    /// 2^63 bits, or a rate below that of colliding 64-bit hashes: [`next_layer`](Self::next_layer) tells its design. Its numbers
+    /// are those of the [`capacity`](Self::capacity). Places of a layer that a merge closed count as taken.
     ///
     /// # Complexity
     /// O(k) for k hash functions per layer. Opens a layer if the newest one is full.

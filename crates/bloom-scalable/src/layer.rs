@@ -46,9 +46,9 @@ pub trait Layer: Membership + sealed::Sealed {
     #[doc(hidden)]
     fn design(&self) -> Option<LayerDesign>;
 
-    /// Returns whether the layer has the shape and the design that are computed for `design`.
+    /// Returns whether the layer has a design, and a shape that can keep it.
     #[doc(hidden)]
-    fn is_of(&self, design: LayerDesign) -> bool;
+    fn keeps_design(&self) -> bool;
 
     #[doc(hidden)]
     fn bytes(&self) -> u64;
@@ -102,9 +102,12 @@ fn blocked(design: LayerDesign) -> Result<BlockedBloomParams, ParamError> {
     BlockedBloomParams::new(design.items, design.rate, Preference::Fastest)
 }
 
+/// The relative error that rounding may cause in a rate.
+pub(crate) const ROUNDING: f64 = 1e-11;
+
 /// Implements the traits for a filter whose methods have the names of the family.
 macro_rules! layer {
-    ($filter:ident, $kind:ident $allowed:literal, $params_for:ident, $ones:expr, |$params:ident, $items:ident| $spread:expr) => {
+    ($filter:ident, $kind:ident $allowed:literal, $params_for:ident, $ones:expr, |$params:ident, $items:ident| $least_rate:expr, $spread:expr) => {
         impl<S: KeyHasher, W: WordSource> Layer for $filter<S, W> {
             type Hasher = S;
             const LAYER: Kind = Kind::$kind;
@@ -119,8 +122,12 @@ macro_rules! layer {
                 Some(LayerDesign { items, rate })
             }
 
-            fn is_of(&self, design: LayerDesign) -> bool {
-                $params_for(design) == Ok(self.params())
+            fn keeps_design(&self) -> bool {
+                self.design().is_some_and(|design| {
+                    let ($params, $items) = (self.params(), design.items);
+                    let least_rate: f64 = $least_rate;
+                    least_rate <= design.rate
+                })
             }
 
             fn bytes(&self) -> u64 {
@@ -177,7 +184,12 @@ layer!(
     BLOOM "1 (Bloom filter)",
     standard,
     |filter: &Self| filter.bits().words().iter().all(|&word| word == 0),
-    |params, items| bloom::instance_rate_relative_spread(
+    // Bytes may have thousands of layers, so the bound must be cheap: the exact rate can take milliseconds.
+    |params, items| {
+        let rate = bloom::rate_finite(params.num_bits(), items, params.num_hashes());
+        rate * (1.0 - ROUNDING)
+    },
+    bloom::instance_rate_relative_spread(
         params.num_bits(),
         items,
         params.num_hashes()
@@ -189,5 +201,6 @@ layer!(
     BLOCKED_BLOOM "2 (blocked Bloom filter)",
     blocked,
     |filter: &Self| filter.words().iter().all(|&word| word == 0),
-    |params, items| params.relative_spread_at(items)
+    |params, items| params.rate_at(items),
+    params.relative_spread_at(items)
 );

@@ -13,11 +13,15 @@ use pds_core::hash::{PortableHasher, PublicSeed, probe};
 use pds_core::internal::DecodeFault;
 #[cfg(feature = "serde")]
 use pds_core::internal::serde;
-use pds_params::{LayerDesign, LayeredParams, ScalableParams, Schedule};
+use pds_params::scalable::compound_rate;
+use pds_params::{LayeredParams, ScalableParams, Schedule};
 
 use crate::filter::reserve;
-use crate::layer::{Layer, OwnedLayer};
+use crate::layer::{Layer, OwnedLayer, ROUNDING};
 use crate::{LayeredBloomFilter, ScalableBloomFilter};
+
+/// What a layer must be, for error messages.
+const KEEPS_DESIGN: &str = "one of a size that can keep its design";
 
 /// The least length of the envelope of a layer in bytes.
 const LEAST_LAYER: u64 = 128;
@@ -224,7 +228,7 @@ impl Growth {
         Ok(Self { params, layers, merged, room })
     }
 
-    /// Checks that the layer with this index is the one that the schedule plans. A layer of a merged filter needs a design.
+    /// Checks that the layer at this place can keep its design, and that an own layer has the one that the schedule plans.
     pub(crate) fn check_layer(
         &self,
         index: u64,
@@ -233,17 +237,14 @@ impl Growth {
     ) -> Result<(), DecodeError> {
         let refuse =
             |allowed| Err(DecodeError::invalid("the layer of this number", offset, index, allowed));
-        let Some(own) = index.checked_sub(self.merged) else {
-            return match layer.design() {
-                Some(_) => Ok(()),
-                None => refuse("one with a design"),
-            };
+        let is_planned = |own: u64| {
+            let planned = u32::try_from(own).ok().and_then(|own| self.params.layer(own).ok());
+            planned.is_some_and(|planned| layer.design() == Some(planned.offered()))
         };
-        let planned = u32::try_from(own).ok().and_then(|own| self.params.layer(own).ok());
-        match planned {
-            Some(design) if layer.is_of(design.offered()) => Ok(()),
-            _ => refuse("the one that the schedule plans"),
+        if !index.checked_sub(self.merged).is_none_or(is_planned) {
+            return refuse("the one that the schedule plans");
         }
+        if layer.keeps_design() { Ok(()) } else { refuse(KEEPS_DESIGN) }
     }
 
     /// Checks the index by which the layer at this place mixes hashes. `before` has those of the layers before it.
@@ -282,7 +283,7 @@ fn read_layers<F, S, R: Source>(
     count: u64,
     hasher: &S,
     source: &mut R,
-    check: impl Fn(u64, &F, u64) -> Result<(), DecodeError>,
+    mut check: impl FnMut(u64, &F, u64) -> Result<(), DecodeError>,
 ) -> Result<Vec<F>, R::Error>
 where
     F: Layer<Hasher = S> + Portable<Hasher = S>,
@@ -347,15 +348,18 @@ where
 
     fn read_payload<R: Source>(shape: &Shape, hasher: S, source: &mut R) -> Result<Self, R::Error> {
         let (count, rate) = layered_of_shape::<F>(shape)?;
-        let layers = read_layers(count, &hasher, source, check_design)?;
+        let layers = read_layers(count, &hasher, source, check_counts())?;
+        check_promise(shape, rate, &layers)?;
         Ok(Self::from_layers(layers, rate))
     }
 }
 
+const LAYERED_NUMBERS: [&str; 3] = ["the kind of the layers", "layers", "the promised rate"];
+
 /// Returns the number of layers and the promised rate of a layered filter.
 pub(crate) fn layered_of_shape<F: Layer>(shape: &Shape) -> Result<(u64, f64), DecodeError> {
     shape.expect_no_design()?;
-    let numbers = shape.numbers(["the kind of the layers", "layers", "the promised rate"])?;
+    let numbers = shape.numbers(LAYERED_NUMBERS)?;
     let [kind, layers, rate] = numbers.values();
     if kind != u64::from(F::LAYER.id()) {
         return Err(numbers.field(0, F::ALLOWED));
@@ -370,12 +374,33 @@ pub(crate) fn layered_of_shape<F: Layer>(shape: &Shape) -> Result<(u64, f64), De
     Err(numbers.field(2, "above 0 and below 1 (as bits)"))
 }
 
-/// Checks that the layer with this index has the shape of its design.
-pub(crate) fn check_design(index: u64, layer: &impl Layer, offset: u64) -> Result<(), DecodeError> {
-    let is_designed = |design: LayerDesign| layer.is_of(design);
-    if layer.design().is_some_and(is_designed) {
+/// Returns a check of the layers of a layered filter, from the first on: each can keep its design, and is for no more items than
+/// the one before it.
+pub(crate) fn check_counts<F: Layer>() -> impl FnMut(u64, &F, u64) -> Result<(), DecodeError> {
+    let mut most = u64::MAX;
+    move |index, layer, offset| {
+        let items = layer.design().map_or(0, |design| design.items);
+        let allowed = match (layer.keeps_design(), items <= most) {
+            (false, _) => KEEPS_DESIGN,
+            (_, false) => "one for at most the items of the layer before it",
+            _ => {
+                most = items;
+                return Ok(());
+            }
+        };
+        Err(DecodeError::invalid("the layer of this number", offset, index, allowed))
+    }
+}
+
+/// Checks that layers with their designs keep the promised rate of a layered filter.
+pub(crate) fn check_promise<F: Layer>(
+    shape: &Shape,
+    rate: f64,
+    layers: &[F],
+) -> Result<(), DecodeError> {
+    let designs = layers.iter().filter_map(Layer::design);
+    if compound_rate(designs.map(|design| design.rate)) * (1.0 - ROUNDING) <= rate {
         return Ok(());
     }
-    let allowed = "one of the size that its design needs";
-    Err(DecodeError::invalid("the layer of this number", offset, index, allowed))
+    Err(shape.numbers(LAYERED_NUMBERS)?.field(2, "at least the rate of all layers together"))
 }

@@ -46,13 +46,11 @@ impl<F: Layer> ScalableBloomFilter<F> {
         self.layers.len()
     }
 
-    /// Returns the number of items that fit into the layers, until the next one is opened.
+    /// Returns the number of items that its own layers are designed for. Layers of merged filters take no keys, and are not counted.
     #[must_use]
     pub fn capacity(&self) -> u64 {
-        let (merged, own) = self.layers.split_at(self.merged);
-        let merged = merged.iter().filter_map(Layer::design);
-        let own = (0..own.len()).filter_map(|index| self.params.layer(index_of(index)).ok());
-        merged.chain(own).map(|design| design.items).fold(0, u64::saturating_add)
+        let own = index_of(self.layers.len() - self.merged);
+        total((0..own).filter_map(|place| self.params.layer(place).ok()))
     }
 
     /// Returns the number of further items that fit into the newest layer, before the next one is opened.
@@ -147,8 +145,8 @@ impl<F: Layer> ScalableBloomFilter<F> {
 
     /// Estimates the number of distinct items, with its standard error.
     ///
-    /// Keys that were answered `true` falsely when they were inserted are in no layer, and are not counted. Keys that merged
-    /// filters have in common count once per filter.
+    /// Keys that an older layer answered `true` falsely when they were inserted are in no layer, and are not counted. Keys that the
+    /// newest layer answered so are counted. Keys that merged filters have in common count once per filter.
     ///
     /// # Complexity
     /// O(size).
@@ -173,7 +171,8 @@ impl<F: Layer> ScalableBloomFilter<F> {
         let variance: f64 = self.layers.iter().map(Layer::rate_deviation).map(|x| x * x).sum();
         let promised = self.promised_rate();
         let limit = promised + TOLERATED_DEVIATIONS * libm::sqrt(variance);
-        let design = (Some(self.capacity()), Some(promised));
+        let merged = total(self.layers[..self.merged].iter().filter_map(Layer::design));
+        let design = (Some(self.capacity().saturating_add(merged)), Some(promised));
         Health::judge(self.approx_len(), self.false_positive_rate(), design, limit)
     }
 
@@ -185,6 +184,11 @@ impl<F: Layer> ScalableBloomFilter<F> {
     pub(crate) fn stack(&self) -> Stack<'_, F> {
         Stack { layers: &self.layers, indices: &self.indices }
     }
+}
+
+/// Returns the number of items that layers are designed for.
+fn total(designs: impl Iterator<Item = LayerDesign>) -> u64 {
+    designs.map(|design| design.items).fold(0, u64::saturating_add)
 }
 
 /// Returns the place of a layer in its schedule. No schedule has so many layers that it saturates.

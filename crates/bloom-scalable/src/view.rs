@@ -15,7 +15,9 @@ use pds_core::traits::{Frequency, Membership};
 
 use crate::filter::reserve;
 use crate::layer::{Layer, OwnedLayer};
-use crate::portable::{Growth, check_design, check_hasher, layer_hasher, layered_of_shape};
+use crate::portable::{
+    Growth, check_counts, check_hasher, check_promise, layer_hasher, layered_of_shape,
+};
 use crate::{LayeredBloomFilter, ScalableBloomFilter};
 
 /// A part of bytes that several layers share.
@@ -165,7 +167,9 @@ where
 
     fn open_in(whole: &Envelope<Part<B>>, hasher: &Self::Hasher) -> Result<Self, DecodeError> {
         let (count, rate) = layered_of_shape::<F>(&whole.header().shape)?;
-        Ok(Self::from_layers(open_layers(whole, 0, count, hasher, check_design)?, rate))
+        let layers = open_layers(whole, 0, count, hasher, check_counts())?;
+        check_promise(&whole.header().shape, rate, &layers)?;
+        Ok(Self::from_layers(layers, rate))
     }
 
     fn verify_layers(&self) -> Result<(), DecodeError> {
@@ -183,7 +187,7 @@ fn open_layers<B: AsRef<[u8]>, F: ViewLayer<B>>(
     mut position: u64,
     count: u64,
     hasher: &<F as Layer>::Hasher,
-    check: impl Fn(u64, &F, u64) -> Result<(), DecodeError>,
+    mut check: impl FnMut(u64, &F, u64) -> Result<(), DecodeError>,
 ) -> Result<Vec<F>, DecodeError>
 where
     <F as Layer>::Hasher: PortableHasher + Clone,
@@ -255,7 +259,7 @@ impl<T: OfViews<B, Hasher = DefaultHashBuilder>, B: AsRef<[u8]>> LayersView<T, B
     /// [`DecodeError`] says what is wrong, and at which offset.
     ///
     /// # Complexity
-    /// O(layers): reads their heads, and computes their sizes anew.
+    /// O(layers): reads their heads.
     pub fn open(bytes: B) -> Result<Self, DecodeError> {
         ByteOptions::new().open(bytes)
     }

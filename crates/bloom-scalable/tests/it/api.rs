@@ -172,6 +172,13 @@ fn merging_with_itself_or_an_empty_one_or_again_changes_nothing() {
     empty.merge(&before).unwrap();
     assert_eq!(empty.num_layers(), before.num_layers() + 1);
     assert!((0..100_u32).all(|key| empty.contains(&key)));
+    // Layers of a merged filter take no keys.
+    let mut small_and_large = small(10);
+    let mut large = small(1_000);
+    large.insert(&1_u32).unwrap();
+    small_and_large.merge(&large).unwrap();
+    assert_eq!((small_and_large.capacity(), small_and_large.room()), (10, 10));
+    assert_eq!(small_and_large.health().status, HealthStatus::Ok);
     // A merge into an empty filter closes nothing, nor does one of a filter with fewer layers.
     assert_eq!(empty.room(), 10);
     let room = filter.room();
@@ -260,6 +267,11 @@ fn growth_at_its_limits() {
     (0..300_u32).for_each(|key| _ = even.insert(&key));
     assert_eq!(even.capacity(), 10 * even.num_layers() as u64);
     assert!((0..300_u32).all(|key| even.contains(&key)) && even.num_layers() >= 29);
+    // Until the rate of a layer would be below that of colliding hashes.
+    let mut even = ScalableBloomFilter::builder().expected_items(10).growth(1).build().unwrap();
+    let refused = (0..u32::MAX).find_map(|key| even.insert(&key).err());
+    assert_eq!(refused, Some(InsertError::Full { len: 2_190, capacity: 2_190 }));
+    assert_eq!(even.num_layers(), 219);
     let mut steep =
         ScalableBloomFilter::builder().expected_items(1).growth(32_768).build().unwrap();
     (0..300_u32).for_each(|key| _ = steep.insert(&key));

@@ -3,6 +3,7 @@
 //! `BLESS=1 cargo test -p bloom-scalable --test it format` writes the golden files anew: a new format version.
 
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 use std::{env, fs};
 
 use bloom_core::BloomFilter;
@@ -13,6 +14,7 @@ use bloom_scalable::{
     LayeredBloomFilter, LayeredBloomFilterView, ScalableBlockedBloomFilter,
     ScalableBlockedBloomFilterView, ScalableBloomFilter, ScalableBloomFilterView, Schedule,
 };
+use pds_params::BloomParams;
 use pds_testkit::envelope::{number_offset, with_number, with_numbers, with_payload};
 use pds_testkit::portable::{fault_of, refuses_damage};
 
@@ -98,6 +100,17 @@ fn todays_code_writes_and_reads_the_golden_files() {
     assert!(read == layered() && view.to_filter().unwrap() == read);
     for key in 0..500_u32 {
         assert_eq!([read.count(&key), view.count(&key)], [layered().count(&key); 2]);
+    }
+}
+
+#[test]
+fn layered_filters_of_any_rate_can_be_read() {
+    for rate in [1e-15, 1e-6, 0.3, 0.9, 1.0 - 1e-9, 1.0 - f64::EPSILON, 1.0 - f64::EPSILON / 2.0] {
+        for keys in [&[50, 20][..], &[7; 16], &[9, 9, 1]] {
+            let filter = LayeredBloomFilter::new(keys, rate).unwrap();
+            let read = LayeredBloomFilter::from_bytes(&filter.to_bytes());
+            assert_eq!(read.as_ref(), Ok(&filter), "{rate} {keys:?}");
+        }
     }
 }
 
@@ -286,6 +299,11 @@ fn case_17_merged_layers_that_lie_are_refused() {
     let mut plain = own.clone();
     plain[1] = BloomFilter::builder().bits(99).hashes(3).build().unwrap().to_bytes();
     assert_eq!(fault_of::<()>(Err(refused(&indices, &plain))).0, "the layer of this number");
+    // One bit for an item at 10^-15.
+    let params = BloomParams::from_bits_and_hashes(1, 1).unwrap();
+    let params = params.with_design(Some(1), Some(1e-15)).unwrap();
+    plain[1] = BloomFilter::from_params(params, DefaultHashBuilder::default()).unwrap().to_bytes();
+    assert_eq!(fault_of::<()>(Err(refused(&indices, &plain))).0, "the layer of this number");
     // Any size of a merged layer is possible, with any index.
     let mut other = own.clone();
     other[0] = BloomFilter::new(77, 0.1).unwrap().to_bytes();
@@ -317,6 +335,28 @@ fn case_17_many_layers_are_refused_unless_they_are_there() {
     assert!(ScalableBloomFilterView::open(&forged).unwrap().contains(&3_u32));
 }
 
+/// Building searches the size of each layer. Reading must not: a kilobyte of bytes would take milliseconds.
+#[test]
+fn case_17_reading_many_layers_takes_less_time_than_building_them() {
+    let start = Instant::now();
+    let builder = ScalableBloomFilter::builder().expected_items(1).false_positive_rate(0.5);
+    let mut filter = builder.growth(1).schedule(Schedule::Ratio(0.99999)).build().unwrap();
+    (0..300_u32).for_each(|key| _ = filter.insert(&key));
+    let built = start.elapsed();
+    let bytes = filter.to_bytes();
+    let fastest = |read: &dyn Fn()| {
+        let run = || {
+            let start = Instant::now();
+            read();
+            start.elapsed()
+        };
+        (0..5).map(|_| run()).min().unwrap()
+    };
+    let read = fastest(&|| assert!(ScalableBloomFilter::from_bytes(&bytes).unwrap() == filter));
+    let opened = fastest(&|| assert!(ScalableBloomFilterView::open(&bytes).is_ok()));
+    assert!(10 * read < built && 10 * opened < built, "{built:?}, {read:?}, {opened:?}");
+}
+
 #[test]
 fn case_17_layered_filters_that_lie_are_refused() {
     let bytes = layered().to_bytes();
@@ -344,6 +384,15 @@ fn case_17_layered_filters_that_lie_are_refused() {
     let plain = BloomFilter::builder().bits(99).hashes(3).build().unwrap().to_bytes();
     let fault = refused(&with_layers(&bytes, &[], &[own[0].clone(), plain, own[2].clone()]));
     assert_eq!(fault_of::<()>(Err(fault)).0, "the layer of this number");
+    // More items in the second layer than in the first, and layers that do not keep the rate of the whole.
+    let swapped = [own[1].clone(), own[0].clone(), own[2].clone()];
+    let fault = refused(&with_layers(&bytes, &[], &swapped));
+    assert_eq!(fault_of::<()>(Err(fault)).0, "the layer of this number");
+    let high = LayeredBloomFilter::new(&[50, 20], 0.5).unwrap().to_bytes();
+    for rate in [1e-300, 0.499_f64] {
+        let fault = fault_of::<()>(Err(refused(&with_number(&high, 2, rate.to_bits()))));
+        assert_eq!(fault, ("the promised rate", number_offset(&high, 2) as u64));
+    }
     let seeded = BloomFilter::builder().expected_items(9).seed(1).build().unwrap().to_bytes();
     let fault = refused(&with_layers(&bytes, &[], &[own[0].clone(), seeded, own[2].clone()]));
     assert_eq!(fault.kind(), DecodeErrorKind::KeyMismatch);

@@ -189,6 +189,32 @@ fn approximate_numbers_of_items_are_those_that_were_new() {
     assert!((0.3..2.5).contains(&variance), "{variance}");
 }
 
+/// At a high rate it matters which keys are counted: all that came to a layer, whether they were new to it or not.
+#[test]
+fn approximate_numbers_of_items_leave_out_keys_that_an_older_layer_answered_falsely() {
+    let (mut first, mut second) = (Vec::new(), Vec::new());
+    for seed in 0..40 {
+        let mut filter = filter::<BloomFilter>(2_000, 0.6, 1, Schedule::Ratio(0.3));
+        let mut inserted = keys::random(seed);
+        inserted.by_ref().take(2_000).for_each(|hash| _ = filter.insert_hash(hash));
+        assert!((100..1_000).contains(&filter.room()), "{}", filter.room());
+        let items = filter.approx_len();
+        first.push((items.value - 2_000.0) / items.standard_error);
+        while filter.room() > 0 {
+            filter.insert_hash(inserted.next().unwrap()).unwrap();
+        }
+        let (rate, before) = (filter.false_positive_rate(), filter.approx_len().value);
+        inserted.take(1_500).for_each(|hash| _ = filter.insert_hash(hash));
+        assert_eq!(filter.num_layers(), 2);
+        let (items, expected) = (filter.layers()[1].approx_len(), 1_500.0 * (1.0 - rate));
+        assert_eq!(filter.approx_len().value, before + items.value);
+        let error = (items.standard_error.powi(2) + expected * rate).sqrt();
+        second.push((items.value - expected) / error);
+    }
+    judge_mean("items of one layer", &first, 0.0);
+    judge_mean("items of the second layer", &second, 0.0);
+}
+
 /// An absent key is counted at least a with the product of the rates of the first a layers.
 #[test]
 fn layers_of_counts_are_independent_though_each_holds_keys_of_the_one_before() {

@@ -41,6 +41,9 @@ fn twelve_layers_take_at_most_17_7_bits_per_item() {
     assert!((16.5..17.7).contains(&found), "{found}");
     let known = params(Schedule::Likely(4_095_000)).bits_per_item(12).unwrap();
     assert!((12.5..12.9).contains(&known), "{known}");
+    // Exceeded by four times.
+    let exceeded = params(Schedule::Likely(1_023_000)).bits_per_item(12).unwrap();
+    assert!((15.35..15.45).contains(&exceeded), "{exceeded}");
 }
 
 #[test]
