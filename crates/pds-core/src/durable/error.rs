@@ -12,13 +12,13 @@ use crate::error::{FileError, InsertError, ReadError};
 pub enum DurableError {
     /// A file cannot be written or read, or the checkpoint holds no such structure.
     File(FileError),
-    /// The folder already holds a durable structure, or other files.
+    /// The folder is not empty: it holds this file, of a durable structure or of something else.
     Exists(PathBuf),
-    /// The folder holds no durable structure.
+    /// The folder holds no checkpoint, or this checkpoint is gone although its log has records.
     Absent(PathBuf),
     /// Another process, or another value in this one, has the folder open.
     Locked(PathBuf),
-    /// The log is damaged: it does not start as the checkpoint needs, or a record is wrong and a later one is not.
+    /// The log is damaged: its head is wrong, or it holds what no interrupted insert leaves.
     ///
     /// [`DurableOptions::salvage`](crate::durable::DurableOptions::salvage) opens what is left.
     Damaged {
@@ -27,8 +27,14 @@ pub enum DurableError {
         /// Number of right records before the damage.
         records: u64,
     },
-    /// The structure refuses a record of the log, so the log belongs to another structure.
+    /// Neither the head nor any record of the log belongs to the checkpoint. It may be the log of another structure.
+    ///
+    /// To do without its records, put an empty file in its place, and [salvage](crate::durable::DurableOptions::salvage).
+    Foreign(PathBuf),
+    /// The structure refuses a record of the log.
     Replay {
+        /// The log.
+        path: PathBuf,
         /// Number of records before it.
         records: u64,
         /// Why it refuses it.
@@ -36,9 +42,9 @@ pub enum DurableError {
     },
     /// The structure takes no such key. It is unchanged, and nothing was logged.
     Insert(InsertError),
-    /// A write failed before, so it is unknown what the log holds. Nothing was changed. A successful
+    /// A write to this log failed before, so it is unknown what it holds. Nothing was changed. A successful
     /// [`checkpoint`](crate::durable::Durable::checkpoint) repairs it.
-    Broken,
+    Broken(PathBuf),
 }
 
 impl DurableError {
@@ -52,19 +58,35 @@ impl fmt::Display for DurableError {
         match self {
             Self::File(e) => e.fmt(f),
             Self::Exists(path) => {
-                write!(f, "{}: the folder is not empty", path.display())
+                let path = path.display();
+                write!(f, "{path}: a new durable structure needs an empty folder")
             }
             Self::Absent(path) => write!(f, "{}: there is no checkpoint", path.display()),
             Self::Locked(path) => write!(f, "{}: the folder is open elsewhere", path.display()),
             Self::Damaged { path, records } => {
-                write!(f, "{}: the log is damaged after {records} records", path.display())
+                let path = path.display();
+                write!(
+                    f,
+                    "{path}: the log is damaged after {records} records; `salvage` opens what is left"
+                )
             }
-            Self::Replay { records, error } => {
-                write!(f, "the structure refuses the record after {records} others: {error}")
+            Self::Foreign(path) => {
+                write!(f, "{}: no part of the log belongs to the checkpoint", path.display())
+            }
+            Self::Replay { path, records, error } => {
+                let path = path.display();
+                write!(
+                    f,
+                    "{path}: the structure refuses the record after {records} others: {error}"
+                )
             }
             Self::Insert(e) => e.fmt(f),
-            Self::Broken => {
-                f.write_str("a write to the log failed before; a checkpoint must succeed first")
+            Self::Broken(path) => {
+                let path = path.display();
+                write!(
+                    f,
+                    "{path}: a write to the log failed before; a checkpoint must succeed first"
+                )
             }
         }
     }

@@ -3,16 +3,15 @@
 use alloc::vec::Vec;
 use core::fmt;
 use core::hash::Hash;
-use std::fs;
 use std::io::Write;
 use std::path::Path;
 
 use super::folder::Folder;
-use super::log::{self, Identity, Log};
+use super::log::{self, Condition, Identity, Log};
 use super::{DurableError, SyncPolicy};
 use crate::bytes::file::{System, replace};
 use crate::bytes::{Envelope, SecretKey, ToEnvelope, fingerprint_of, to_vec};
-use crate::error::{DecodeError, FileError, ReadError};
+use crate::error::FileError;
 use crate::traits::DynInsert;
 
 /// A structure that survives crashes: what was inserted is in a folder, as a checkpoint and a log of the inserts since.
@@ -116,7 +115,6 @@ impl<P: ToEnvelope + DynInsert> Durable<P> {
         sync: SyncPolicy,
     ) -> Result<Self, DurableError> {
         let folder = Folder::create(path)?;
-        folder.check_unused()?;
         let log = write_generation(&folder, 0, &to_vec(&structure, key))?;
         Ok(Self {
             structure,
@@ -133,42 +131,52 @@ impl<P: ToEnvelope + DynInsert> Durable<P> {
 
     pub(super) fn open(
         path: &Path,
-        read: impl FnOnce(&[u8]) -> Result<P, DecodeError>,
+        load: impl FnOnce(&Path) -> Result<(P, Vec<u8>), FileError>,
         key: SecretKey,
         sync: SyncPolicy,
         salvages: bool,
     ) -> Result<Self, DurableError> {
-        let folder = Folder::open(path)?;
-        let generation = folder.latest()?.ok_or_else(|| DurableError::Absent(path.into()))?;
-        let name = folder.checkpoint(generation);
-        let bytes = fs::read(&name).map_err(|error| DurableError::io(&name, error))?;
-        let wrong = |error| FileError { path: name.clone(), error: ReadError::Decode(error) };
-        let mut structure = read(&bytes).map_err(wrong).map_err(DurableError::File)?;
+        let (folder, mut generation) = Folder::open(path)?;
+        let loaded = load(&folder.checkpoint(generation));
+        let (mut structure, bytes) = loaded.map_err(DurableError::File)?;
         let identity = identity_of(generation, &bytes);
+        drop(bytes);
 
-        let name = folder.log(generation);
-        let io = |error| DurableError::io(&name, error);
-        let contents = log::read(&name, identity).map_err(io)?;
-        if contents.is_damaged && !salvages {
-            let records = contents.whole;
-            return Err(DurableError::Damaged { path: name, records });
+        let path = folder.log(generation);
+        let contents =
+            log::read(&path, identity).map_err(|error| DurableError::io(&path, error))?;
+        let records = contents.whole;
+        match contents.condition {
+            Condition::Foreign => return Err(DurableError::Foreign(path)),
+            Condition::Damaged if !salvages => return Err(DurableError::Damaged { path, records }),
+            Condition::Damaged | Condition::Sound => {}
         }
         for (records, &hash) in (0..).zip(&contents.hashes) {
-            let replayed = structure.try_insert_hash(hash);
-            replayed.map_err(|error| DurableError::Replay { records, error })?;
+            if let Err(error) = structure.try_insert_hash(hash) {
+                return Err(DurableError::Replay { path, records, error });
+            }
         }
-        let replayed = contents.hashes.len() as u64;
-        let recovery = Recovery { replayed, lost_bytes: contents.rest };
-        // A damaged log stays as it is until what it held is in a checkpoint.
-        let (generation, log) = if contents.is_damaged {
-            let next = generation + 1;
-            (next, write_generation(&folder, next, &to_vec(&structure, key))?)
+        let log = if contents.condition == Condition::Sound {
+            Log::open(&path, identity, records).map_err(|error| DurableError::io(&path, error))?
         } else {
-            (generation, Log::open(&name, identity, contents.whole).map_err(io)?)
+            // A damaged log stays as it is until a checkpoint holds what was left in it.
+            generation += 1;
+            write_generation(&folder, generation, &to_vec(&structure, key))?
         };
         folder.clean(generation)?;
-        let (is_broken, unsynced) = (false, 0);
-        Ok(Self { structure, folder, log, generation, is_broken, unsynced, sync, key, recovery })
+        let replayed = contents.hashes.len() as u64;
+        let recovery = Recovery { replayed, lost_bytes: contents.lost_bytes };
+        Ok(Self {
+            structure,
+            folder,
+            log,
+            generation,
+            is_broken: false,
+            unsynced: 0,
+            sync,
+            key,
+            recovery,
+        })
     }
 
     /// Returns the structure, to ask it.
@@ -301,8 +309,9 @@ impl<P: ToEnvelope + DynInsert> Durable<P> {
         if self.unsynced >= limit { self.sync() } else { Ok(()) }
     }
 
-    const fn check(&self) -> Result<(), DurableError> {
-        if self.is_broken { Err(DurableError::Broken) } else { Ok(()) }
+    fn check(&self) -> Result<(), DurableError> {
+        let path = || self.folder.log(self.generation);
+        if self.is_broken { Err(DurableError::Broken(path())) } else { Ok(()) }
     }
 
     /// Returns the result of a call about the log. After an error, the log is not used any more.

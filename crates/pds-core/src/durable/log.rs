@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 use std::fs::File;
-use std::io::{self, BufReader, Read, Write};
+use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use xxhash_rust::xxh3::xxh3_64;
@@ -10,7 +10,8 @@ use xxhash_rust::xxh3::xxh3_64;
 /// First bytes of a log.
 const MAGIC: u64 = u64::from_le_bytes(*b"\x89PDSLOG\n");
 
-const HEAD_BYTES: usize = 32;
+/// Length of a log without records.
+pub(super) const HEAD_BYTES: usize = 32;
 const RECORD_BYTES: usize = 16;
 
 /// Numbers that a log and its checkpoint share.
@@ -56,14 +57,16 @@ impl Log {
         Ok(Self { file, identity, records: 0 })
     }
 
-    /// Opens a log behind its first `records` records, and cuts off what follows.
+    /// Opens a log behind its first `records` records, cuts off what follows, and syncs it: the process before may not have.
     pub(super) fn open(path: &Path, identity: Identity, records: u64) -> io::Result<Self> {
-        let file = File::options().append(true).open(path)?;
+        // Not `append`: on Windows, such a file cannot be cut.
+        let mut file = File::options().write(true).open(path)?;
         let length = HEAD_BYTES as u64 + records * RECORD_BYTES as u64;
         if file.metadata()?.len() != length {
             file.set_len(length)?;
-            file.sync_all()?;
         }
+        file.sync_all()?;
+        file.seek(SeekFrom::Start(length))?;
         Ok(Self { file, identity, records })
     }
 
@@ -87,31 +90,35 @@ impl Log {
     }
 }
 
+/// How a log is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Condition {
+    /// The head and the records are right, up to an end that an interrupted insert leaves.
+    Sound,
+    /// Something is wrong that no interrupted insert explains.
+    Damaged,
+    /// Neither the head nor any record is right.
+    Foreign,
+}
+
 /// What a log holds.
 pub(super) struct Contents {
     /// Hashes of the right records.
     pub(super) hashes: Vec<u64>,
-    /// Number of right records before the first wrong one.
+    /// Number of right records before the first wrong one or, if the head is wrong, 0.
     pub(super) whole: u64,
-    /// Number of bytes from the first wrong record on.
-    pub(super) rest: u64,
-    /// Whether the head is wrong, or a right record follows a wrong one.
-    pub(super) is_damaged: bool,
+    /// Number of bytes of a wrong head and of wrong records.
+    pub(super) lost_bytes: u64,
+    pub(super) condition: Condition,
 }
 
-/// Reads a log. Wrong records are skipped, as each has its place.
+/// Reads a log. Each right record counts, whatever is before it: its checksum covers the checkpoint and its place.
 pub(super) fn read(path: &Path, identity: Identity) -> io::Result<Contents> {
-    let mut contents = Contents { hashes: Vec::new(), whole: 0, rest: 0, is_damaged: false };
     let mut file = BufReader::new(File::open(path)?);
-    let head = identity.head().map(u64::to_le_bytes);
-    let mut bytes = [0; HEAD_BYTES];
-    let filled = fill(&mut file, &mut bytes)?;
-    if bytes != head.as_flattened() {
-        let rest = io::copy(&mut file, &mut io::sink())?;
-        contents.is_damaged = true;
-        contents.rest = filled as u64 + rest;
-        return Ok(contents);
-    }
+    let mut head = [0; HEAD_BYTES];
+    let head_bytes = fill(&mut file, &mut head)?;
+    let has_head = head == identity.head().map(u64::to_le_bytes).as_flattened();
+    let (mut hashes, mut whole, mut rest, mut is_zero) = (Vec::new(), 0, 0, true);
     for index in 0.. {
         let mut bytes = [0; RECORD_BYTES];
         let filled = fill(&mut file, &mut bytes)?;
@@ -119,17 +126,32 @@ pub(super) fn read(path: &Path, identity: Identity) -> io::Result<Contents> {
         let hash = u64::from_le_bytes(*hash);
         let record = identity.record(index, hash).map(u64::to_le_bytes);
         if filled == RECORD_BYTES && bytes == record.as_flattened() {
-            contents.is_damaged |= contents.rest > 0;
-            contents.whole += u64::from(contents.rest == 0);
-            contents.hashes.push(hash);
+            whole += u64::from(rest == 0);
+            hashes.push(hash);
         } else {
-            contents.rest += filled as u64;
+            rest += filled;
+            is_zero &= bytes == [0; RECORD_BYTES];
         }
         if filled < RECORD_BYTES {
             break;
         }
     }
-    Ok(contents)
+    // A process that is killed leaves a prefix of what it wrote: less than a record is wrong then. A system that fails may have made
+    // the file longer without writing into it: that reads as zeros. A record never lies in two sectors of a disk, so no other end is
+    // torn. Where many records were not synced, parts of them can be missing: this looks like the loss of synced records, and so it
+    // is damage.
+    let is_torn = rest < RECORD_BYTES || is_zero;
+    let condition = if has_head && is_torn && hashes.len() as u64 == whole {
+        Condition::Sound
+    } else if has_head || head_bytes == 0 || !hashes.is_empty() {
+        Condition::Damaged
+    } else {
+        Condition::Foreign
+    };
+    if !has_head {
+        (whole, rest) = (0, rest + head_bytes);
+    }
+    Ok(Contents { hashes, whole, lost_bytes: rest as u64, condition })
 }
 
 /// Reads until `into` is full or the file ends. Returns the number of bytes read.

@@ -1,10 +1,12 @@
 //! Options of durable structures.
 
 use core::num::NonZeroU64;
+use std::fs;
 use std::path::Path;
 
 use super::{Durable, DurableError};
 use crate::bytes::{ByteOptions, FromEnvelope, HasherChoice, KeyChoice, ToEnvelope};
+use crate::error::FileError;
 use crate::traits::DynInsert;
 
 /// When the log is synced, that is, when the system is told to bring it to the disk.
@@ -16,7 +18,7 @@ pub enum SyncPolicy {
     /// Before each insert returns. Every acknowledged insert survives. Each takes as long as the disk does.
     #[default]
     EveryRecord,
-    /// After this many records. All acknowledged inserts survive but the last so many, less one.
+    /// After this many records, n. At most the last n - 1 acknowledged inserts are lost.
     Every(NonZeroU64),
     /// When [`Durable::sync`] or [`Durable::checkpoint`] is called. The inserts before the last call survive.
     ByCaller,
@@ -83,7 +85,7 @@ impl<H, K> DurableOptions<H, K> {
 
     /// Opens the structure in a folder: reads the checkpoint, and inserts what is in the log.
     ///
-    /// A record that the log ends in without being whole is cut off: its insert was never acknowledged.
+    /// A log that ends in less than a record, or in zeros, is cut there: an insert was interrupted. Other wrong records are damage.
     ///
     /// # Errors
     /// [`DurableError`] says what is wrong, and with which file. Nothing is changed then.
@@ -99,7 +101,13 @@ impl<H, K> DurableOptions<H, K> {
         K: KeyChoice<<P as ToEnvelope>::Hasher>,
     {
         let key = self.bytes.secret_key::<<P as ToEnvelope>::Hasher>();
-        let read = |bytes: &[u8]| self.bytes.from_bytes(bytes);
-        Durable::open(folder.as_ref(), read, key, self.sync, self.salvages)
+        let load = |path: &Path| {
+            // The head is checked before the file is read: its length may be wrong, or too much.
+            self.bytes.open_file(path)?;
+            let bytes = fs::read(path).map_err(|error| FileError::new(path, error))?;
+            let structure = self.bytes.from_bytes(&bytes);
+            Ok((structure.map_err(|error| FileError::new(path, error))?, bytes))
+        };
+        Durable::open(folder.as_ref(), load, key, self.sync, self.salvages)
     }
 }

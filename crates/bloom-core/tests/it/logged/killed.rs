@@ -15,6 +15,8 @@ use super::{Folder, open, options};
 
 /// Names the folder of a child process.
 const FOLDER: &str = "PDS_LOG_FOLDER";
+/// Chooses the policy of a child process.
+const ROUND: &str = "PDS_LOG_ROUND";
 /// Number of inserts of a child between two checkpoints.
 const CHECKPOINT: u64 = 23;
 /// Greatest number of keys that a child inserts at once.
@@ -25,8 +27,8 @@ const BATCH: u64 = 5;
 #[ignore = "a process that is killed: `every_acknowledged_insert_survives` starts it"]
 fn child() {
     let Some(folder) = env::var_os(FOLDER) else { return };
-    let policy = finalize(u64::from(std::process::id())) % 3;
-    let policy = match policy {
+    let round: u64 = env::var(ROUND).unwrap().parse().unwrap();
+    let policy = match round % 3 {
         0 => SyncPolicy::EveryRecord,
         1 => SyncPolicy::Every(NonZeroU64::new(4).unwrap()),
         _ => SyncPolicy::ByCaller,
@@ -46,10 +48,11 @@ fn child() {
     }
 }
 
-fn start(folder: &Folder) -> (Child, ChildStderr) {
+fn start(folder: &Folder, round: u64) -> (Child, ChildStderr) {
     let mut command = Command::new(env::current_exe().unwrap());
     command.args(["--exact", "logged::killed::child", "--ignored", "--nocapture"]);
-    command.env(FOLDER, &folder.0).stdout(Stdio::null()).stderr(Stdio::piped());
+    command.env(FOLDER, &folder.0).env(ROUND, round.to_string());
+    command.stdout(Stdio::null()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let reports = child.stderr.take().unwrap();
     (child, reports)
@@ -61,7 +64,7 @@ fn kill(name: &str, rounds: core::ops::Range<u64>) -> u64 {
     drop(options().create(&folder.0, Tally::default()).unwrap());
     let mut total = 0;
     for round in rounds {
-        let (mut child, mut reports) = start(&folder);
+        let (mut child, mut reports) = start(&folder, round);
         let mut report = [0; 8];
         for _ in 0..finalize(round) % 60 {
             reports.read_exact(&mut report).unwrap();
@@ -107,8 +110,8 @@ fn child_with_a_limit() {
     let mut filter: Durable<BloomFilter> = options().open(folder).unwrap();
     let error = filter.insert_all(0..1_000_u64).unwrap_err();
     assert!(matches!(error, DurableError::File(_)), "{error}");
-    assert!(matches!(filter.insert(&1_000_u64).unwrap_err(), DurableError::Broken));
-    assert!(matches!(filter.sync().unwrap_err(), DurableError::Broken));
+    assert!(matches!(filter.insert(&1_000_u64).unwrap_err(), DurableError::Broken(_)));
+    assert!(matches!(filter.sync().unwrap_err(), DurableError::Broken(_)));
     assert!(!filter.structure().contains(&1_000_u64), "nothing was changed");
     filter.checkpoint().unwrap();
     filter.insert(&1_001_u64).unwrap();

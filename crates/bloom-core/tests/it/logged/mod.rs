@@ -20,7 +20,8 @@ struct Folder(PathBuf);
 
 impl Folder {
     fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("pds-log-{name}-{}", std::process::id()));
+        let path = std::env::temp_dir().canonicalize().unwrap();
+        let path = path.join(format!("pds-log-{name}-{}", std::process::id()));
         let _ = fs::remove_dir_all(&path);
         Self(path)
     }
@@ -108,8 +109,11 @@ fn a_log_cut_at_any_byte_gives_the_records_before_it() {
         fs::write(&name, &whole[..length]).unwrap();
         if length < HEAD {
             // The head was synced before the checkpoint counted, so it is no torn tail.
-            let error = open(&folder).unwrap_err();
-            assert!(matches!(error, DurableError::Damaged { records: 0, .. }), "{length}: {error}");
+            match open(&folder).unwrap_err() {
+                DurableError::Damaged { records: 0, .. } => assert_eq!(length, 0),
+                DurableError::Foreign(path) => assert!(length > 0 && path == name),
+                other => panic!("{length}: {other}"),
+            }
             assert_eq!(fs::read(&name).unwrap(), whole[..length], "nothing is changed");
             continue;
         }
@@ -134,11 +138,6 @@ fn a_log_damaged_at_any_byte_is_no_other_log() {
         damaged[at] ^= 1 << (at % 8);
         fs::write(&name, &damaged).unwrap();
         let record = at.checked_sub(HEAD).map_or(0, |at| at / RECORD) as u64;
-        if at >= HEAD && record == 8 {
-            // As if the last insert had not been acknowledged.
-            assert!(open(&folder).unwrap().structure().holds_exactly(3 + 8), "{at}");
-            continue;
-        }
         match open(&folder).unwrap_err() {
             DurableError::Damaged { path, records } => {
                 assert_eq!((path, records), (name.clone(), record), "{at}");
@@ -150,6 +149,59 @@ fn a_log_damaged_at_any_byte_is_no_other_log() {
 }
 
 #[test]
+fn a_log_that_lost_a_byte_is_damaged_if_a_record_may_be_lost() {
+    let folder = prepared("byte", 3, 9);
+    let name = folder.file("1.pdslog");
+    let whole = fs::read(&name).unwrap();
+    for at in HEAD..whole.len() {
+        let mut damaged = whole.clone();
+        damaged.remove(at);
+        fs::write(&name, &damaged).unwrap();
+        let record = ((at - HEAD) / RECORD) as u64;
+        match open(&folder) {
+            // The last record alone: an insert that was interrupted leaves the same.
+            Ok(tally) => assert!(record == 8 && tally.structure().holds_exactly(11), "{at}"),
+            Err(DurableError::Damaged { records, .. }) => {
+                assert_eq!(records, record, "{at}");
+                assert_eq!(fs::read(&name).unwrap(), damaged, "nothing is changed");
+            }
+            Err(other) => panic!("{at}: {other}"),
+        }
+    }
+}
+
+#[test]
+fn records_behind_a_damaged_head_are_salvaged() {
+    let folder = prepared("head", 3, 9);
+    let name = folder.file("1.pdslog");
+    let mut bytes = fs::read(&name).unwrap();
+    bytes[9] ^= 1;
+    fs::write(&name, &bytes).unwrap();
+    assert!(matches!(open(&folder).unwrap_err(), DurableError::Damaged { records: 0, .. }));
+    let tally: Durable<Tally> = options().salvage(true).open(&folder.0).unwrap();
+    assert!(tally.structure().holds_exactly(12));
+    assert_eq!((tally.recovery().replayed, tally.recovery().lost_bytes), (9, HEAD as u64));
+}
+
+#[test]
+fn salvaging_that_fails_leaves_the_log_as_it_was() {
+    let folder = prepared("unsalvaged", 3, 9);
+    let name = folder.file("1.pdslog");
+    let mut bytes = fs::read(&name).unwrap();
+    bytes[HEAD + 2 * RECORD] ^= 1;
+    fs::write(&name, &bytes).unwrap();
+    // A folder with the name of the next log: no checkpoint can be written.
+    fs::create_dir(folder.file("2.pdslog")).unwrap();
+    let error = options().salvage(true).open::<Tally>(&folder.0).unwrap_err();
+    assert!(error.to_string().contains("2.pdslog"), "{error}");
+    assert_eq!(fs::read(&name).unwrap(), bytes, "nothing is changed");
+    assert!(matches!(open(&folder).unwrap_err(), DurableError::Damaged { records: 2, .. }));
+    fs::remove_dir(folder.file("2.pdslog")).unwrap();
+    let tally: Durable<Tally> = options().salvage(true).open(&folder.0).unwrap();
+    assert_eq!((tally.recovery().replayed, tally.recovery().lost_bytes), (8, RECORD as u64));
+}
+
+#[test]
 fn a_damaged_log_can_be_salvaged() {
     let folder = prepared("salvage", 3, 9);
     let name = folder.file("1.pdslog");
@@ -158,14 +210,8 @@ fn a_damaged_log_can_be_salvaged() {
     bytes.extend([7; 5]);
     fs::write(&name, &bytes).unwrap();
     let error = open(&folder).unwrap_err().to_string();
-    assert!(error.ends_with("1.pdslog: the log is damaged after 4 records"), "{error}");
-    // The damaged log is kept until the new checkpoint is there.
-    fs::create_dir(folder.file("2.pdslog")).unwrap();
-    let salvage = || options().salvage(true).open::<Tally>(&folder.0);
-    assert!(matches!(salvage().unwrap_err(), DurableError::File(_)));
-    assert_eq!(fs::read(&name).unwrap(), bytes);
-    fs::remove_dir(folder.file("2.pdslog")).unwrap();
-    let tally = salvage().unwrap();
+    assert!(error.contains("1.pdslog: the log is damaged after 4 records"), "{error}");
+    let tally: Durable<Tally> = options().salvage(true).open(&folder.0).unwrap();
     assert_eq!((tally.recovery().replayed, tally.recovery().lost_bytes), (8, 16 + 5));
     let mut expected = Tally::of(0..12);
     expected.remove(3 + 4);
@@ -271,11 +317,105 @@ fn the_first_checkpoint_can_be_interrupted_too() {
 }
 
 #[test]
+fn creating_and_opening_leave_the_files_of_others() {
+    let folder = Folder::new("others");
+    fs::create_dir_all(&folder.0).unwrap();
+    let theirs = ["2024.log", ".1.pdslog.2.tmp", ".mine.tmp", ".x.pds.1.2.tmp", ".1.pds.2.tmp"];
+    for (name, length) in theirs.map(|name| (name, 4)).into_iter().chain([
+        ("7.pdslog", 0),
+        ("7.pdslog", 32),
+        ("0.pdslog", 33),
+        ("0.pds", 0),
+    ]) {
+        fs::write(folder.file(name), vec![1; length]).unwrap();
+        match options().create(&folder.0, Tally::default()).unwrap_err() {
+            DurableError::Exists(path) => assert_eq!(path, folder.file(name)),
+            other => panic!("{name}: {other}"),
+        }
+        assert_eq!(fs::read(folder.file(name)).unwrap(), vec![1; length], "{name}");
+        fs::remove_file(folder.file(name)).unwrap();
+    }
+    // What an interrupted creation leaves.
+    fs::write(folder.file("0.pdslog"), [1; 32]).unwrap();
+    fs::write(folder.file(".0.pds.123.0.tmp"), "half").unwrap();
+    drop(options().create(&folder.0, Tally::default()).unwrap());
+    theirs.iter().for_each(|name| fs::write(folder.file(name), "mine").unwrap());
+    open(&folder).unwrap().checkpoint().unwrap();
+    drop(open(&folder).unwrap());
+    let mut names = [&theirs[..], &["1.pds", "1.pdslog", "lock"]].concat();
+    names.sort_unstable();
+    assert_eq!(folder.names(), names);
+}
+
+#[test]
+fn a_log_whose_checkpoint_is_gone_is_not_passed_over() {
+    let folder = prepared("gone", 4, 3);
+    let older = prepared("older", 0, 0);
+    fs::rename(folder.file("1.pdslog"), older.file("2.pdslog")).unwrap();
+    match open(&older).unwrap_err() {
+        DurableError::Absent(path) => assert_eq!(path, older.file("2.pds")),
+        other => panic!("{other}"),
+    }
+    assert_eq!(older.names(), ["1.pds", "1.pdslog", "2.pdslog", "lock"], "nothing is changed");
+    fs::remove_file(folder.file("1.pds")).unwrap();
+    fs::rename(older.file("2.pdslog"), folder.file("1.pdslog")).unwrap();
+    fs::remove_file(folder.file("lock")).unwrap();
+    assert!(matches!(open(&folder).unwrap_err(), DurableError::Absent(_)));
+    assert_eq!(folder.names(), ["1.pdslog"], "nothing is changed");
+}
+
+#[test]
+fn the_greatest_number_is_no_checkpoint() {
+    let folder = prepared("greatest", 1, 1);
+    let name = folder.file("18446744073709551615.pds");
+    fs::write(&name, "mine").unwrap();
+    open(&folder).unwrap().checkpoint().unwrap();
+    assert_eq!(fs::read(&name).unwrap(), b"mine");
+    // The number before it is one, and has a next one.
+    let name = folder.file("18446744073709551614.pds");
+    fs::copy(folder.file("2.pds"), &name).unwrap();
+    assert!(open(&folder).unwrap_err().to_string().contains("18446744073709551614.pdslog"));
+}
+
+/// A process of its own, as all threads share the working folder.
+#[test]
+#[ignore = "changes the working folder: `a_folder_stays_the_same_if_the_process_moves` starts it"]
+fn child_that_moves() {
+    let Some(folder) = std::env::var_os("PDS_MOVING_FOLDER") else { return };
+    std::env::set_current_dir(&folder).unwrap();
+    let mut tally = options().create("a/b/c", Tally::default()).unwrap();
+    fs::create_dir_all("moved/a/b/c").unwrap();
+    std::env::set_current_dir("moved").unwrap();
+    tally.insert(&0_u64).unwrap();
+    tally.checkpoint().unwrap();
+}
+
+#[test]
+fn a_folder_stays_the_same_if_the_process_moves() {
+    let folder = Folder::new("moving");
+    fs::create_dir_all(&folder.0).unwrap();
+    let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "logged::child_that_moves", "--ignored"]);
+    let output = command.env("PDS_MOVING_FOLDER", &folder.0).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    let tally: Durable<Tally> = options().open(folder.file("a/b/c")).unwrap();
+    assert!(tally.structure().holds_exactly(1));
+    assert_eq!(fs::read_dir(folder.file("moved/a/b/c")).unwrap().count(), 0);
+}
+
+#[test]
 fn logs_and_checkpoints_of_others_are_refused() {
     let (ours, theirs) = (prepared("ours", 4, 3), prepared("theirs", 5, 3));
-    fs::copy(theirs.file("1.pdslog"), ours.file("1.pdslog")).unwrap();
-    let error = open(&ours).unwrap_err();
-    assert!(matches!(error, DurableError::Damaged { records: 0, .. }), "{error}");
+    let whole = fs::read(theirs.file("1.pdslog")).unwrap();
+    fs::write(ours.file("1.pdslog"), &whole).unwrap();
+    for salvages in [false, true] {
+        let error = options().salvage(salvages).open::<Tally>(&ours.0).unwrap_err();
+        assert!(matches!(error, DurableError::Foreign(_)), "{error}");
+        assert_eq!(fs::read(ours.file("1.pdslog")).unwrap(), whole, "nothing is changed");
+    }
+    // The way to give its records up.
+    fs::write(ours.file("1.pdslog"), "").unwrap();
+    assert!(matches!(open(&ours).unwrap_err(), DurableError::Damaged { records: 0, .. }));
     fs::remove_file(ours.file("1.pdslog")).unwrap();
     let error = open(&ours).unwrap_err();
     assert!(error.to_string().contains("1.pdslog"), "a log that is gone is no empty log: {error}");
@@ -298,25 +438,11 @@ fn one_value_has_a_folder_open_at_a_time() {
     assert!(matches!(error, DurableError::Locked(_)));
     drop(first);
     let error = options().create(&folder.0, Tally::default()).unwrap_err();
-    assert!(error.to_string().ends_with("the folder is not empty"));
+    assert!(matches!(error, DurableError::Exists(_)), "{error}");
     assert!(open(&folder).unwrap().structure().holds_exactly(2));
-    // Files of others are neither overwritten nor removed.
-    let theirs = Folder::new("theirs-too");
-    fs::create_dir_all(&theirs.0).unwrap();
-    for name in ["2024.log", "0.log", "notes", ".a.tmp"] {
-        fs::write(theirs.file(name), name).unwrap();
-        let error = options().create(&theirs.0, Tally::default()).unwrap_err();
-        assert!(matches!(error, DurableError::Exists(_)), "{error}");
-        assert_eq!(fs::read(theirs.file(name)).unwrap(), name.as_bytes());
-        fs::remove_file(theirs.file(name)).unwrap();
-    }
-    drop(options().create(&theirs.0, Tally::default()).unwrap());
-    fs::write(theirs.file("2024.log"), "").unwrap();
-    fs::write(theirs.file(".a.tmp"), "").unwrap();
-    open(&theirs).unwrap().checkpoint().unwrap();
-    assert_eq!(theirs.names(), [".a.tmp", "1.pds", "1.pdslog", "2024.log", "lock"]);
     let missing = Folder::new("missing");
-    assert!(open(&missing).unwrap_err().to_string().contains("lock"));
+    let error = open(&missing).unwrap_err().to_string();
+    assert!(error.starts_with(&missing.0.display().to_string()), "{error}");
     assert!(!Path::new(&missing.0).exists(), "opening creates nothing");
 }
 
@@ -335,7 +461,7 @@ fn refused_keys_are_not_logged() {
     let small = Tally::with_capacity(2);
     ByteOptions::new().save(&small, folder.file("0.pds")).unwrap();
     let error = open(&folder).unwrap_err();
-    assert!(matches!(error, DurableError::Damaged { .. }), "the checkpoint is another: {error}");
+    assert!(matches!(error, DurableError::Foreign(_)), "the checkpoint is another: {error}");
 }
 
 #[test]
@@ -352,8 +478,8 @@ fn a_checkpoint_that_fails_leaves_the_old_one_in_use_if_it_can() {
     fs::create_dir(folder.file("2.pds")).unwrap();
     let error = tally.checkpoint().unwrap_err();
     assert!(error.to_string().contains("2.pds"), "{error}");
-    assert!(matches!(tally.insert(&8_u64).unwrap_err(), DurableError::Broken));
-    assert!(matches!(tally.insert_all([8_u64]).unwrap_err(), DurableError::Broken));
+    assert!(matches!(tally.insert(&8_u64).unwrap_err(), DurableError::Broken(_)));
+    assert!(matches!(tally.insert_all([8_u64]).unwrap_err(), DurableError::Broken(_)));
     assert!(tally.structure().holds_exactly(8), "nothing was changed");
     fs::remove_dir(folder.file("2.pds")).unwrap();
     tally.checkpoint().unwrap();
