@@ -21,6 +21,7 @@ pub mod membership;
 pub mod quotient;
 mod removal;
 pub mod report;
+pub mod scalable;
 pub mod static_filters;
 pub mod suite;
 pub mod window;
@@ -46,6 +47,7 @@ pub const SUITES: &[&Suite] = &[
     &quotient::LARGE,
     &static_filters::FUSE,
     &static_filters::RIBBON,
+    &scalable::SUITE,
     &window::SUITE,
     &frequency::SUITE,
     &cardinality::SUITE,
