@@ -27,6 +27,7 @@ mod proofs;
 mod quotient;
 mod removal;
 mod report;
+mod scalable;
 mod schedule;
 mod similarity;
 mod structures;

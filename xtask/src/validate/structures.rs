@@ -5,19 +5,21 @@ use super::effort::Effort;
 use super::judge::Check;
 use super::schedule::Job;
 use super::{
-    blocked, bloom, cardinality, counting, cuckoo, frequency, fuse, quotient, similarity, window,
+    blocked, bloom, cardinality, counting, cuckoo, frequency, fuse, quotient, scalable, similarity,
+    window,
 };
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use pds::error::BuildError;
 
 /// Every structure, in the order of the reports.
-pub(crate) const ALL: [&Structure; 10] = [
+pub(crate) const ALL: [&Structure; 11] = [
     &bloom::STRUCTURE,
     &blocked::STRUCTURE,
     &counting::STRUCTURE,
     &cuckoo::STRUCTURE,
     &quotient::STRUCTURE,
     &fuse::STRUCTURE,
+    &scalable::STRUCTURE,
     &window::STRUCTURE,
     &frequency::STRUCTURE,
     &cardinality::STRUCTURE,

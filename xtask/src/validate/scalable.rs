@@ -1,0 +1,296 @@
+//! Filters of several layers as subjects: a growing filter keeps its compound rate while it grows, and a count is never too low,
+//! and too high as rarely as promised.
+
+mod faults;
+
+use super::Run;
+use super::judge::{Case, Check, Law, Measurement, real};
+use super::measure::{LOST_KEYS, PROMISE, Rates};
+use super::removal::case;
+use super::schedule::{Job, Progress};
+use super::structures::Structure;
+use super::subject::Interval;
+use pds::blocked::BlockedBloomFilter;
+use pds::bloom::BloomFilter;
+use pds::hash::DefaultHashBuilder;
+use pds::params::bloom::scheme_excess;
+use pds::params::scalable::compound_rate;
+use pds::params::{
+    BlockedBloomParams, BloomParams, LayerDesign, LayeredParams, Preference, ScalableParams,
+    Schedule,
+};
+use pds::scalable::{OwnedLayer, Sighting};
+use pds::{LayeredBloomFilter, ScalableBloomFilter};
+use pds_testkit::keys;
+
+/// Bloom filters of several layers.
+pub(crate) const STRUCTURE: Structure = Structure {
+    name: SCALABLE,
+    title: "Scalable Bloom filter",
+    variants: &[(BLOCKED, "Scalable filter of blocked layers"), (LAYERED, "Layered Bloom filter")],
+    jobs,
+    faults: &faults::FAULTS,
+    sketches: &[],
+};
+
+const SCALABLE: &str = "scalable";
+const BLOCKED: &str = "scalable-blocked";
+const LAYERED: &str = "layered";
+
+const COUNTED_ABOVE: Check = Check::new(
+    "counts above the truth, given the fill",
+    "Keys that came once more than they were counted, against the number that the measured fill of the layers predicts.",
+);
+
+/// Absent keys per filter.
+const ABSENT: u64 = 2_000;
+/// Layers of a small filter.
+const LAYERS: u32 = 4;
+
+/// A filter that takes any number of keys.
+trait Growing {
+    /// Inserts a key. Returns whether it was new.
+    fn insert(&mut self, hash: u64) -> bool;
+
+    fn contains(&self, hash: u64) -> bool;
+}
+
+impl<F: OwnedLayer<Hasher = DefaultHashBuilder>> Growing for ScalableBloomFilter<F> {
+    fn insert(&mut self, hash: u64) -> bool {
+        self.insert_hash(hash).expect("memory")
+    }
+
+    fn contains(&self, hash: u64) -> bool {
+        self.contains_hash(hash)
+    }
+}
+
+/// A filter that counts.
+trait Counting: Clone {
+    fn sight(&mut self, hash: u64) -> Sighting;
+
+    fn count(&self, hash: u64) -> u32;
+
+    /// The probability that a key that comes now for the first time is counted twice.
+    fn rate(&self) -> f64;
+}
+
+impl Counting for LayeredBloomFilter {
+    fn sight(&mut self, hash: u64) -> Sighting {
+        self.sight_hash(hash)
+    }
+
+    fn count(&self, hash: u64) -> u32 {
+        self.count_hash(hash)
+    }
+
+    fn rate(&self) -> f64 {
+        self.rate_above(1)
+    }
+}
+
+/// Items of the first layer, rate, growth and schedule.
+const DESIGNS: [(u64, f64, u32, Schedule); 5] = [
+    (50, 0.01, 2, Schedule::DEFAULT),
+    (40, 0.3, 2, Schedule::Ratio(0.5)),
+    (60, 0.05, 1, Schedule::DEFAULT),
+    (50, 0.02, 2, Schedule::Halving),
+    (20, 0.02, 3, Schedule::Likely(800)),
+];
+
+/// Keys that are seen at least once, twice, and so on, and the rate.
+const COUNTS: [(&[u64], f64); 3] =
+    [(&[500, 100], 0.02), (&[300, 300, 300], 0.05), (&[800, 80, 20, 5], 0.01)];
+
+fn jobs(run: &Run) -> Vec<Job<'_>> {
+    let both = |design| {
+        let params = of(design);
+        [
+            history(run, SCALABLE, params, standard, move || built::<BloomFilter>(params)),
+            history(run, BLOCKED, params, blocked, move || built::<BlockedBloomFilter>(params)),
+        ]
+    };
+    let growing = DESIGNS.into_iter().flat_map(both);
+    let counting = COUNTS.into_iter().map(|(keys, rate)| {
+        let params = LayeredParams::new(keys, rate).expect("a sound design");
+        counts(run, keys, params, move || layered(params))
+    });
+    growing.chain(counting).chain([doublings(run)]).collect()
+}
+
+fn of((items, rate, growth, schedule): (u64, f64, u32, Schedule)) -> ScalableParams {
+    ScalableParams::new(items, rate, growth, schedule).expect("a sound design")
+}
+
+fn built<F: OwnedLayer<Hasher = DefaultHashBuilder>>(
+    params: ScalableParams,
+) -> ScalableBloomFilter<F> {
+    ScalableBloomFilter::from_params(params, DefaultHashBuilder::default()).expect("memory")
+}
+
+fn layered(params: LayeredParams) -> LayeredBloomFilter {
+    LayeredBloomFilter::from_params(params, DefaultHashBuilder::default()).expect("memory")
+}
+
+/// Returns the rates of a layer by the number of keys that came to it: without and with what double hashing adds.
+type RateOf = fn(LayerDesign, u64) -> [f64; 2];
+
+fn standard(design: LayerDesign, items: u64) -> [f64; 2] {
+    let sized = design.offered();
+    let params = BloomParams::for_double_hashing(sized.items, sized.rate).expect("sound");
+    let rate = params.rate_at(items);
+    [rate, rate + scheme_excess(params.num_bits(), items, params.num_hashes())]
+}
+
+fn blocked(design: LayerDesign, items: u64) -> [f64; 2] {
+    let sized = design.offered();
+    let params =
+        BlockedBloomParams::new(sized.items, sized.rate, Preference::Fastest).expect("sound");
+    [params.rate_at(items); 2]
+}
+
+/// Returns the rates of a full layer. More keys came than were new, since the layer answered some of them `true` falsely.
+fn rates_when_full(design: LayerDesign, rate_of: RateOf) -> [f64; 2] {
+    let (mut left, mut came) = (real(design.items), 0);
+    loop {
+        let new = 1.0 - rate_of(design, came)[0];
+        let [before, after] = [came, came + 1].map(|came| rate_of(design, came));
+        if left <= new {
+            // Between two whole numbers of keys.
+            let part = left / new;
+            return [0, 1].map(|index| before[index] + part * (after[index] - before[index]));
+        }
+        (left, came) = (left - new, came + 1);
+    }
+}
+
+/// Fills many filters until their layers are full. Asks for all keys, and for absent ones.
+fn history<'a, F: Growing>(
+    run: &'a Run,
+    name: &'static str,
+    params: ScalableParams,
+    rate_of: RateOf,
+    build: impl Fn() -> F + Send + 'a,
+) -> Job<'a> {
+    let designs: Vec<_> =
+        (0..LAYERS).map(|index| params.layer(index).expect("a sound design")).collect();
+    let keys: u64 = designs.iter().map(|design| design.items).sum();
+    let instances = run.effort.choose([1_000, 4_000, 30_000]);
+    let cost = instances * (2 * keys + ABSENT);
+    let shape = format!("growth {}, {:?}", params.growth(), params.schedule());
+    let case = case(name, keys, params.promised_rate(), shape);
+    let seed = run.seed ^ keys ^ params.promised_rate().to_bits();
+    let work = move |progress: &Progress| {
+        let (mut rates, mut lost) = (Rates::default(), 0);
+        let mut hashes = keys::random(seed);
+        for _ in 0..instances {
+            let (mut filter, mut stored) = (build(), Vec::new());
+            while (stored.len() as u64) < keys {
+                let hash = hashes.next().expect("there is no end");
+                if filter.insert(hash) {
+                    stored.push(hash);
+                }
+            }
+            lost += stored.iter().map(|&hash| u64::from(!filter.contains(hash))).sum::<u64>();
+            let absent = (0..ABSENT).zip(&mut hashes).map(|(_, hash)| hash);
+            rates.add(ABSENT, absent.filter(|&hash| filter.contains(hash)).count() as u64);
+            progress.advance(2 * keys + ABSENT);
+        }
+        let full: Vec<_> = designs.iter().map(|&design| rates_when_full(design, rate_of)).collect();
+        let rate = |index: usize| compound_rate(full.iter().map(|rates| rates[index]));
+        let rate = Interval { low: rate(0), high: rate(1) };
+        let case = Case { instances, ..case.clone() };
+        let promise = Some(params.promised_rate());
+        core::iter::once(none_lost(&case, lost)).chain(rates.judge(&case, rate, promise)).collect()
+    };
+    Job { cost, run: Box::new(work) }
+}
+
+fn none_lost(case: &Case, lost: u64) -> Measurement {
+    let (case, law) = (case.clone(), Law::Exactly(0.0));
+    Measurement { case, check: LOST_KEYS, law, observed: real(lost), events: 0.0 }
+}
+
+/// Twelve layers: the highest of the rates at 100 moments keeps the promise.
+fn doublings(run: &Run) -> Job<'_> {
+    const MOMENTS: u32 = 100;
+    let first = run.effort.choose([100, 1_000, 10_000]);
+    let queries = run.effort.choose([10_000, 100_000, 500_000]);
+    let params = of((first, 0.01, 2, Schedule::DEFAULT));
+    let keys = first * ((1 << 12) - 1);
+    let cost = 12 * keys + u64::from(MOMENTS) * 6 * queries;
+    let seed = run.seed ^ 12;
+    let work = move |progress: &Progress| {
+        let (mut inserted, mut absent) = (keys::random(seed), keys::random(seed + 1));
+        let (mut filter, mut new, mut highest) = (built::<BloomFilter>(params), 0, 0);
+        for moment in 1..=MOMENTS {
+            let part = real(keys).powf(f64::from(moment) / f64::from(MOMENTS));
+            while real(new) < part.round() {
+                let hash = inserted.next().expect("there is no end");
+                new += u64::from(Growing::insert(&mut filter, hash));
+            }
+            let asked = (0..queries).zip(&mut absent);
+            highest = asked.filter(|&(_, hash)| filter.contains_hash(hash)).count().max(highest);
+            progress.advance(cost / u64::from(MOMENTS));
+        }
+        let promise = params.promised_rate();
+        let deviation = (promise * (1.0 - promise) / real(queries)).sqrt();
+        let law = Law::Normal { low: f64::NEG_INFINITY, high: promise, deviation, looks: MOMENTS };
+        let shape = format!("{} layers, the highest of {MOMENTS} moments", filter.num_layers());
+        let case = case(SCALABLE, keys, promise, shape);
+        let observed = highest as f64 / real(queries);
+        vec![Measurement { case, check: PROMISE, law, observed, events: promise * real(queries) }]
+    };
+    Job { cost, run: Box::new(work) }
+}
+
+/// Inserts keys as often as the design says. Asks for the counts of all, and inserts new keys, each into a copy.
+fn counts<'a, F: Counting>(
+    run: &'a Run,
+    keys: &'static [u64],
+    params: LayeredParams,
+    build: impl Fn() -> F + Send + 'a,
+) -> Job<'a> {
+    const NEW: u64 = 1_000;
+    let instances = run.effort.choose([500, 2_000, 20_000]);
+    let inserts: u64 = keys.iter().sum();
+    let cost = instances * (inserts + keys[0] + NEW);
+    let case = case(LAYERED, keys[0], params.promised_rate(), format!("seen {keys:?}"));
+    let seed = run.seed ^ inserts ^ params.promised_rate().to_bits();
+    let work = move |progress: &Progress| {
+        let (mut rates, mut lost, mut expected) = (Rates::default(), 0, 0.0);
+        for instance in 0..instances {
+            let mut filter = build();
+            let mut hashes = keys::random(seed ^ instance << 32);
+            let distinct: Vec<u64> = (0..keys[0]).zip(&mut hashes).map(|(_, hash)| hash).collect();
+            for &times in keys {
+                for (_, &hash) in (0..times).zip(&distinct) {
+                    filter.sight(hash);
+                }
+            }
+            for (index, &hash) in (0..).zip(&distinct) {
+                let times = keys.iter().filter(|&&keys| index < keys).count();
+                lost += u64::from((filter.count(hash) as usize) < times);
+            }
+            let above = (0..NEW).zip(&mut hashes).filter(|&(_, hash)| {
+                let mut copy = filter.clone();
+                copy.sight(hash);
+                copy.count(hash) > 1
+            });
+            rates.add(NEW, above.count() as u64);
+            expected += filter.rate();
+            progress.advance(inserts + keys[0] + NEW);
+        }
+        let case = Case { instances, ..case.clone() };
+        let rate = expected / real(instances);
+        // Layers are so small that double hashing adds a little.
+        let rate = Interval { low: rate, high: 1.02 * rate };
+        let judged = rates.judge(&case, rate, Some(params.promised_rate()));
+        let judged = judged.into_iter().map(|row| match row.check {
+            PROMISE => row,
+            _ => Measurement { check: COUNTED_ABOVE, ..row },
+        });
+        core::iter::once(none_lost(&case, lost)).chain(judged).collect()
+    };
+    Job { cost, run: Box::new(work) }
+}
