@@ -105,7 +105,8 @@ impl<S> BloomFilterBuilder<S> {
     ///
     /// Set [`expected_items`](Self::expected_items) too, and [`bits`](Self::bits), which is the most memory. The filter has the
     /// lowest rate within both: with more memory it has fewer hash functions, and is emptier, shorter in code and more
-    /// accurate. [`Compressed`](pds_core::bytes::Compressed) sends it, in up to 1 % more bits (1.3 % if 1 % of the bits are set) and 208 bytes.
+    /// accurate. [`Compressed`](pds_core::bytes::Compressed) sends it, in 208 bytes and up to 1 % more bits if 5 % of
+    /// 100,000 bits or more are set (1.5 % if 1 % of 20 million bits are).
     ///
     /// If the receiver only asks for keys, a ribbon filter of the crate `fuse` has a lower rate in as many bytes.
     ///

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use bloom_core::{AtomicBloomFilter, BloomFilter, BloomFilterView};
-use pds_core::bytes::ByteOptions;
+use pds_core::bytes::{ByteOptions, Compressed, Delta};
 use pds_testkit::allocation::{CONSTANT, PeakAlloc, peak_of};
 
 #[global_allocator]
@@ -30,6 +30,19 @@ fn path(name: &str) -> PathBuf {
 fn claiming(bits: u64) -> Vec<u8> {
     let one = BloomFilter::builder().bits(1).hashes(1).build().unwrap().to_bytes();
     pds_testkit::envelope::claiming(&one, bits, bits.div_ceil(64) * 8)
+}
+
+/// Returns a compressed filter and a delta with this index and no bodies.
+fn with_index(index: &[u8]) -> [Vec<u8>; 2] {
+    use pds_testkit::envelope::{claiming, with_number, with_payload};
+    let payload_bytes = index.len() as u64 / 2 * 4096;
+    let one = BloomFilter::builder().bits(1).hashes(1).build().unwrap();
+    let head = &claiming(&one.to_bytes(), 8 * payload_bytes, payload_bytes)[..128];
+    let coded = [head, &[0; 8], index].concat();
+    let compressed = with_payload(&Compressed::new(&one).to_bytes(), &coded);
+    let delta = Delta::between(&one, &one).unwrap().to_bytes();
+    let delta = with_payload(&delta, &[&[0; 8], coded.as_slice()].concat());
+    [compressed, delta].map(|bytes| with_number(&bytes, 0, payload_bytes))
 }
 
 #[test]
@@ -62,6 +75,29 @@ fn case_17_a_stream_that_lies_allocates_its_limit_at_the_most() {
         assert!(read.is_err());
         let allowed = if bits / 8 + 136 > limit { 0 } else { usize::try_from(limit).unwrap() };
         assert!(peak < allowed + CONSTANT, "{bits} bits claimed, {limit} allowed: {peak} bytes");
+    }
+}
+
+/// An entry of the index is two bytes, whatever it claims: no bits, or a chunk that is not there.
+#[test]
+fn case_17_an_index_allocates_no_more_than_its_bytes() {
+    let _alone = alone();
+    let chunks = 1 << 18;
+    for length in [0_u16, 1, 4096] {
+        let index = length.to_le_bytes().repeat(chunks);
+        let inputs = with_index(&index);
+        for bytes in &inputs {
+            let (is_read, peak) = peak_of(&ALLOCATOR, || {
+                let compressed = Compressed::from_bytes(bytes).is_ok();
+                let options = ByteOptions::new().max_bytes(bytes.len() as u64);
+                let streamed = options.read_from::<Delta>(bytes.as_slice()).is_ok();
+                assert!(options.read_from::<Compressed>(bytes.as_slice()).is_ok() == compressed);
+                assert!(Delta::from_bytes(bytes).is_ok() == streamed);
+                compressed || streamed
+            });
+            assert_eq!(is_read, length == 0);
+            assert!(peak < bytes.len() + CONSTANT, "{length}: {peak} of {} bytes", bytes.len());
+        }
     }
 }
 

@@ -7,10 +7,10 @@ use core::ops::RangeInclusive;
 use std::io::Read;
 
 use pds_core::bytes::{
-    ByteOptions, Envelope, Header, Kind, MAX_NESTING, NoHasher, Portable, Shape, Sink, Source,
-    ToEnvelope,
+    ByteOptions, Delta, Envelope, Header, Kind, MAX_NESTING, NoHasher, Portable, Shape, Sink,
+    Source, ToEnvelope,
 };
-use pds_core::error::{DecodeError, ReadError};
+use pds_core::error::{ApplyError, DecodeError, ReadError};
 use pds_core::hash::{DefaultHashBuilder, PortableHasher, SipHashBuilder};
 use pds_core::internal::DecodeFault;
 use pds_testkit::allocation::{CONSTANT, PeakAlloc, peak_of};
@@ -227,6 +227,34 @@ fn envelopes_lie_at_most_so_deep() {
         let bytes = by_specification(&chain(depth));
         assert_eq!(read::<Tree>(&bytes).is_ok(), depth <= MAX_NESTING);
     }
+}
+
+/// Applies deltas between states of a pair with this hasher, and of the list in it. `other` is another hasher.
+fn apply_deltas<S: PortableHasher + Clone + PartialEq + core::fmt::Debug>(hasher: &S, other: &S) {
+    let list = |words: &[u64], hasher: &S| Plain { words: words.into(), hasher: hasher.clone() };
+    let pair = |left, right| Pair { left: list(left, hasher), right: list(right, hasher) };
+    let (old, new) = (pair(&[1, 2, 3], &[4]), pair(&[1, 7, 3], &[5]));
+    let delta = Delta::between(&old, &new).unwrap();
+    let mut copy = old.clone();
+    assert_eq!(delta.apply(&mut copy), Ok(()));
+    assert_eq!(copy, new);
+    assert_eq!(delta.apply(&mut copy), Err(ApplyError::Applied));
+    let foreign = |words| list(words, other);
+    let mut foreign = Pair { left: foreign(&[1, 2, 3]), right: foreign(&[4]) };
+    assert!(matches!(delta.apply(&mut foreign), Err(ApplyError::Other { .. })));
+
+    let (mut copy, new) = (old.left, new.left);
+    Delta::between(&copy, &new).unwrap().apply(&mut copy).unwrap();
+    assert_eq!(copy, new);
+}
+
+#[test]
+fn deltas_apply_to_nested_structures_whether_their_key_is_secret_or_not() {
+    apply_deltas(&SipHashBuilder::from_key([0xa5; 16]), &SipHashBuilder::from_key([0x5a; 16]));
+    apply_deltas(&DefaultHashBuilder::with_seed(1), &DefaultHashBuilder::with_seed(2));
+    let (mut old, new) = (node(b"ab", &[leaf(b"c")]), node(b"ab", &[leaf(b"d")]));
+    Delta::between(&old, &new).unwrap().apply(&mut old).unwrap();
+    assert_eq!(old, new);
 }
 
 #[test]

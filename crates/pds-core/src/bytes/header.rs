@@ -106,11 +106,6 @@ impl Header {
         self.head_bytes
     }
 
-    /// Returns the header of the same structure with another form of its hasher: with the key, or without.
-    pub(super) const fn with_hasher(self, hasher: Option<StoredHasher>) -> Self {
-        Self { hasher, ..self }
-    }
-
     /// Returns the header of a structure.
     pub(super) fn of<P: Portable>(structure: &P, key: SecretKey) -> Self {
         let mut header = Self {

@@ -8,7 +8,8 @@ use super::DecodeError;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ApplyError {
-    /// The structure is in the newer state already: the delta was applied before, or there is nothing to do.
+    /// The structure is in the newer state already, which differs from the older one. A delta without changes applies
+    /// again and again.
     Applied,
     /// The structure is in neither of the two states of the delta.
     Other {
@@ -18,6 +19,9 @@ pub enum ApplyError {
         found: u64,
     },
     /// The delta is wrong, or the allocator refused the memory.
+    ///
+    /// [`KeyMissing`](crate::error::DecodeErrorKind::KeyMissing) if a structure does not pass its hasher on to a structure in it
+    /// with a secret key.
     Decode(DecodeError),
 }
 

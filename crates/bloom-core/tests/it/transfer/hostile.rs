@@ -5,7 +5,7 @@ use pds_core::bytes::{ByteOptions, Compressed, Delta};
 use pds_core::error::{ApplyError, DecodeErrorKind};
 use pds_testkit::envelope::{claiming, forged, with_number, with_payload};
 
-use super::{filled, with_fill};
+use super::{filled, of_payload, with_fill};
 
 /// Offset of the index in a compressed filter: a head, the head of the filter and a checksum.
 const INDEX: usize = 64 + 128 + 8;
@@ -63,6 +63,46 @@ fn codes_that_are_changed_are_refused_or_found_by_the_checksum_of_the_filter() {
             [DecodeErrorKind::Invalid, DecodeErrorKind::Checksum].contains(&error.kind()),
             "{at}: {error}"
         );
+    }
+}
+
+/// Returns the compressed bytes of a filter with every chunk as it is.
+fn stored(filter: &BloomFilter) -> Vec<u8> {
+    let bytes = filter.to_bytes();
+    let (payload, sum) = bytes[128..].split_at(bytes.len() - 128 - 8);
+    let lengths = payload.chunks(4096).map(|chunk| u16::try_from(chunk.len()).unwrap());
+    let index: Vec<u8> = lengths.flat_map(u16::to_le_bytes).collect();
+    with_payload(
+        &Compressed::new(filter).to_bytes(),
+        &[&bytes[..128], sum, &index, payload].concat(),
+    )
+}
+
+#[test]
+fn chunks_that_are_stored_though_a_code_is_shorter_are_refused() {
+    let mut halves = vec![0; 4096];
+    halves[..2048].fill(0xff);
+    let shorter = [
+        with_fill(64, 0.0, 1),
+        with_fill(32_768, 0.0, 1),
+        with_fill(1_024, 0.02, 1),
+        with_fill(32_768, 0.47, 1),
+        with_fill(32_768, 1.0, 1),
+        // Half of the bits are set, but the code ends in zeros.
+        of_payload(32_768, &halves),
+    ];
+    for (i, filter) in shorter.iter().enumerate() {
+        let (bytes, stored) = (Compressed::new(filter).to_bytes(), stored(filter));
+        assert!(bytes.len() < stored.len(), "{i}");
+        let read = Compressed::from_bytes(&stored).unwrap();
+        let error = read.decompress::<BloomFilter>().unwrap_err();
+        assert_eq!(error.kind(), DecodeErrorKind::Invalid, "{i}: {error}");
+        assert_eq!(read.chunk(0).unwrap_err(), error);
+    }
+    for bits in [64, 1_024, 32_768, 100_000] {
+        let filter = with_fill(bits, 0.5, 1);
+        assert_eq!(Compressed::new(&filter).to_bytes(), stored(&filter));
+        assert_eq!(super::compressed_bytes(&filter), stored(&filter).len());
     }
 }
 

@@ -36,16 +36,28 @@ pub(super) fn encode(bytes: &[u8], bodies: &mut Vec<u8>) {
     }
 }
 
-/// Fills `bytes` from the body of a chunk. Returns `None` if the encoder writes no such body for a chunk of this length.
+/// Number of bytes that [`encode`] appends at most, before it replaces a code that is not shorter than the chunk.
+// The probabilities are those of the chunk, so the code has no more bits than the chunk. The count, the rounding and the last byte
+// of the code add less than 32 bytes.
+pub(super) const MAX_BODY_BYTES: usize = CHUNK_BYTES + 32;
+
+/// Fills `bytes` from the body of a chunk. Returns `None` if the encoder writes another body for that chunk, or none.
 ///
-/// A body as long as the chunk is taken as it is: whether a code would be shorter is not checked.
-pub(super) fn decode(body: &[u8], bytes: &mut [u8]) -> Option<()> {
+/// Overwrites `scratch`, and allocates nothing if it has a capacity of [`MAX_BODY_BYTES`].
+pub(super) fn decode(body: &[u8], bytes: &mut [u8], scratch: &mut Vec<u8>) -> Option<()> {
     if body.is_empty() {
         bytes.fill(0);
         return Some(());
     }
-    if body.len() >= bytes.len() {
-        return (body.len() == bytes.len()).then(|| bytes.copy_from_slice(body));
+    if body.len() > bytes.len() {
+        return None;
+    }
+    if body.len() == bytes.len() {
+        bytes.copy_from_slice(body);
+        // The number of ones alone does not tell whether a code is shorter: a code may end in zeros, which are not stored.
+        scratch.clear();
+        encode(bytes, scratch);
+        return (scratch == body).then_some(());
     }
     let (count, code) = body.split_first_chunk::<COUNT_BYTES>()?;
     let ones = u16::from_le_bytes(*count);
@@ -285,9 +297,15 @@ mod tests {
     }
 
     fn body_of(bytes: &[u8]) -> Vec<u8> {
-        let mut body = vec![];
+        let mut body = Vec::with_capacity(MAX_BODY_BYTES);
+        let capacity = body.capacity();
         encode(bytes, &mut body);
+        assert_eq!(body.capacity(), capacity, "a body is longer than the longest");
         body
+    }
+
+    fn decode(body: &[u8], bytes: &mut [u8]) -> Option<()> {
+        super::decode(body, bytes, &mut vec![])
     }
 
     #[test]
@@ -316,16 +334,18 @@ mod tests {
     }
 
     #[test]
-    fn no_two_bodies_with_a_code_are_one_chunk() {
+    fn no_two_bodies_are_one_chunk() {
         let mut read = vec![0; 40];
-        for share in [3_000, 9_000, 60_000] {
+        for share in [0, 3_000, 9_000, 32_768, 60_000, 65_536] {
             for seed in 0..40 {
-                let body = body_of(&random(40, share, seed));
+                let bytes = random(40, share, seed);
+                let body = body_of(&bytes);
+                assert_eq!(decode(&bytes, &mut read).is_some(), body == bytes, "{share} {seed}");
                 for at in 0..body.len() {
                     for change in 1..=255 {
                         let mut other = body.clone();
                         other[at] ^= change;
-                        if other.len() < read.len() && decode(&other, &mut read).is_some() {
+                        if decode(&other, &mut read).is_some() {
                             assert_eq!(body_of(&read), other, "{share} {seed} {at} {change}");
                         }
                     }
@@ -333,7 +353,7 @@ mod tests {
                 for longer in [0_u8, 1, 128, 255] {
                     let mut other = body.clone();
                     other.push(longer);
-                    if other.len() < read.len() && decode(&other, &mut read).is_some() {
+                    if decode(&other, &mut read).is_some() {
                         assert_eq!(body_of(&read), other, "{share} {seed} + {longer}");
                     }
                 }
@@ -353,6 +373,12 @@ mod tests {
         assert_eq!(decode(&[0, 0], &mut read), None, "an empty chunk has no body");
         assert_eq!(decode(&[1, 2, 0], &mut read), None, "513 of 512 bits");
         assert_eq!(decode(&[0; 65], &mut read), None, "longer than the chunk");
+        assert_eq!(decode(&[0; 64], &mut read), None, "an empty chunk as it is");
+        assert_eq!(
+            decode(&[0xff; 64], &mut read),
+            None,
+            "a chunk as it is, though its code is shorter"
+        );
         let body = body_of(&random(64, 5_000, 1));
         // A wrong count gives other bytes. Some have as many ones by chance, and are the chunk of that code then.
         let lies = (0..=513_u16).map(|ones| [&ones.to_le_bytes(), &body[2..]].concat());

@@ -1,6 +1,5 @@
 //! A structure with its bits in entropy code.
 
-use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::RangeInclusive;
 
@@ -21,9 +20,13 @@ use crate::error::DecodeError;
 /// that rate, and answers as it is. Compress what the receiver goes on to insert into or to merge.
 ///
 /// # Guarantees
-/// - Length: 208 bytes for most structures and at most 336, 2 bytes per chunk of 4096 bytes, and the code. With the 2 bytes, it is at most 0.05 % longer
-///   than the payload, and within 1 % of its entropy if 5 to 95 % of the bits are set, from 100,000 bits up.
+/// - Length: that of the portable bytes with the code in the place of the payload, 2 bytes per started chunk of 4096
+///   bytes, and 72 bytes.
+/// - The code is never longer than the payload. The 2 bytes per chunk are at most 0.1 % of a payload of 4,096 bytes or
+///   more, and at most 0.05 % of 172,032 bytes or more.
+/// - From 100,000 bits on, with 5 to 95 % of them set, the code and the 2 bytes per chunk are within 1 % of the entropy.
 /// - Random access: a [chunk](Self::chunk) is decoded without the others.
+/// - A structure has one code. A reader refuses every other.
 /// - The bytes that [`decompress`](Self::decompress) reads are those that were compressed, checked by their checksum.
 /// - Time: linear.
 ///
@@ -122,7 +125,7 @@ impl Compressed {
     /// Decodes one chunk of the payload: the bytes from `index` times [`CHUNK_BYTES`](Self::CHUNK_BYTES) on.
     ///
     /// # Errors
-    /// [`DecodeError`] if the code of the chunk is none.
+    /// [`DecodeError`] if the bytes of the chunk are no valid code, or if the allocator refuses the memory.
     ///
     /// # Panics
     /// If there is no such chunk.
@@ -130,9 +133,7 @@ impl Compressed {
     /// # Complexity
     /// O([`CHUNK_BYTES`](Self::CHUNK_BYTES)); allocates the chunk.
     pub fn chunk(&self, index: usize) -> Result<Vec<u8>, DecodeError> {
-        let mut chunk = vec![0; self.coded.chunk_bytes(index)];
-        self.coded.read_chunk(index, &mut chunk)?;
-        Ok(chunk)
+        self.coded.chunk(index)
     }
 
     /// Returns the compressed bytes.

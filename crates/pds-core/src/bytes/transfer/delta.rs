@@ -6,10 +6,10 @@ use core::ops::{Range, RangeInclusive};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::coded::Coded;
-use crate::bytes::writer::to_vec;
+use crate::bytes::writer::{Output, Writer, to_vec};
 use crate::bytes::{
-    ByteOptions, Envelope, FromEnvelope, Header, Kind, NoHasher, Portable, SecretKey, Shape, Sink,
-    Source, ToEnvelope,
+    ByteOptions, Envelope, FromEnvelope, Header, Kind, MaybeHasher, NoHasher, Portable, SecretKey,
+    Shape, Sink, Source, ToEnvelope,
 };
 use crate::error::{ApplyError, DecodeError, Incompatible};
 use crate::internal::Difference;
@@ -26,7 +26,8 @@ use crate::internal::Difference;
 ///   forgery.
 /// - The result equals the newer state bit for bit, which the checksum of its payload proves.
 /// - It holds no secret key. The key of the structure that it is applied to stays.
-/// - Length: 216 bytes for most structures and at most 344, 2 bytes per 4096 bytes of the payload, and the code: nothing for a chunk without changes.
+/// - Length: that of the portable bytes with the code in the place of the payload, 2 bytes per started chunk of 4096
+///   bytes, and 80 bytes. The code has no bytes for a chunk without changes.
 ///
 /// # Examples
 /// ```
@@ -99,14 +100,14 @@ impl Delta {
     ///
     /// # Errors
     /// [`ApplyError::Applied`] if `structure` is in the newer state already. [`ApplyError::Other`] if it is in
-    /// neither of the two. [`ApplyError::Decode`] if the delta is wrong, or if the allocator refuses the memory. Nothing is changed
-    /// then.
+    /// neither of the two. [`ApplyError::Decode`] if the delta is wrong, or if the allocator refuses the memory.
+    /// Nothing is changed then.
     ///
     /// # Complexity
     /// O(size); allocates the portable bytes twice, and the newer state.
     pub fn apply<P: ToEnvelope + FromEnvelope>(&self, structure: &mut P) -> Result<(), ApplyError> {
-        // With the key: the newer state keeps it.
-        let older = to_vec(structure, SecretKey::Include);
+        // Without the key, as `between`: nested envelopes lie in the payload, so a key in them would be among the changes.
+        let older = to_vec(structure, SecretKey::Omit);
         let older = Envelope::written(&older);
         let (header, next) = (older.header(), self.coded.header());
         let found = fingerprint_of(&older);
@@ -122,9 +123,8 @@ impl Delta {
         }
         let mut newer = self.coded.envelope()?;
         combine(&mut newer[payload_range(next)], older.borrowed_payload());
-        let hasher = header.hasher;
-        next.with_hasher(hasher).write(|head| newer[..head.len()].copy_from_slice(head));
-        *structure = P::from_envelope(Envelope::open(newer)?, None)?;
+        let hasher = header.hasher.map(|_| hasher_of(structure)).transpose()?;
+        *structure = P::from_envelope(Envelope::open(newer)?, hasher)?;
         Ok(())
     }
 
@@ -158,6 +158,26 @@ impl Delta {
     /// O(length of the bytes). Allocates no more than the bytes justify.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, DecodeError> {
         ByteOptions::new().from_bytes(bytes)
+    }
+}
+
+/// Returns the hasher of a structure, which must have one.
+fn hasher_of<P: ToEnvelope, S: MaybeHasher>(structure: &P) -> Result<S, DecodeError> {
+    let Err(head) = Writer::write(structure, SecretKey::Include, Head) else {
+        unreachable!("an envelope starts with a head")
+    };
+    S::of_header(&head?, None)
+}
+
+/// Output that ends with the head of an envelope.
+struct Head;
+
+impl Output for Head {
+    type Error = Result<Header, DecodeError>;
+
+    fn write(&mut self, head: &[u8]) -> Result<(), Self::Error> {
+        // A head is written at once, after the empty padding of an outermost envelope.
+        if head.is_empty() { Ok(()) } else { Err(Header::peek(head)) }
     }
 }
 
