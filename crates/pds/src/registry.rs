@@ -121,7 +121,7 @@ registry! {
     blocked::SPLIT_BLOCK_BLOOM;
     cuckoo::CUCKOO => "cuckoo" filter: crate::CuckooFilter<S>;
     quotient::QUOTIENT => "quotient" filter: crate::QuotientFilter<S>;
-    quotient::COUNTING_QUOTIENT;
+    quotient::COUNTING_QUOTIENT => "quotient" filter: crate::CountingQuotientFilter<S>;
     quotient::QUOTIENT_MAP;
     counting::COUNTING_BLOOM => "counting" filter: crate::CountingBloomFilter<S>, counting::Wide<S>;
     counting::BLOCKED_COUNTING_BLOOM => "counting" filter: crate::BlockedCountingBloomFilter<S>;

@@ -253,7 +253,8 @@ impl<S: KeyHasher + 'static> DynFilter<S> {
     /// Estimates the number of items, with its standard error. `None` for a blocked counting filter, which cannot
     /// estimate it.
     ///
-    /// A cuckoo filter and a quotient filter count their items, with copies, so that the error is 0.
+    /// A cuckoo filter and a quotient filter count their items, with copies, so that the error is 0. A counting quotient
+    /// filter counts its distinct ones.
     ///
     /// # Complexity
     /// O(size), constant for a cuckoo filter and a quotient filter.

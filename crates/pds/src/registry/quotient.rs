@@ -87,7 +87,9 @@ impl Design for QuotientParams {
 mod dynamic {
     use super::QuotientParams;
     use crate::dynamic::filter_kind;
-    use crate::{Estimate, QuotientFilter};
+    use crate::error::InsertError;
+    use crate::traits::Insert;
+    use crate::{CountingQuotientFilter, Estimate, QuotientFilter};
 
     filter_kind! {
         QuotientFilter of QuotientParams, QUOTIENT,
@@ -97,6 +99,32 @@ mod dynamic {
         }
         }
         {
+        fn try_remove(&mut self, hash: u64) -> Option<bool> {
+            Some(self.remove_hash(hash))
+        }
+        }
+    }
+    filter_kind! {
+        @any CountingQuotientFilter (), COUNTING_QUOTIENT,
+        {
+        fn expected_items(&self) -> Option<u64> {
+            self.expected_items()
+        }
+
+        fn promised_rate(&self) -> Option<f64> {
+            self.promised_rate()
+        }
+
+        // Distinct items, as the filter tells them apart.
+        fn approx_len(&self) -> Option<Estimate> {
+            Some(Estimate { value: self.len() as f64, standard_error: 0.0 })
+        }
+        }
+        {
+        fn try_insert(&mut self, hash: u64) -> Result<bool, InsertError> {
+            Insert::insert_hash(self, hash)
+        }
+
         fn try_remove(&mut self, hash: u64) -> Option<bool> {
             Some(self.remove_hash(hash))
         }
