@@ -7,7 +7,8 @@
 use crate::tables::table;
 use pds_params::internal::ParamFault;
 use pds_params::quotient::{
-    MAX_REMAINDER_BITS, MAX_SLOTS, capacity, least_slots, rate_by_load, rate_exact, size_in_bytes,
+    MAX_REMAINDER_BITS, MAX_SLOTS, SlotUse, capacity, least_slots, rate_by_load, rate_exact,
+    size_in_bytes,
 };
 use pds_params::{ParamError, QuotientParams};
 use quickcheck::quickcheck;
@@ -204,4 +205,54 @@ quickcheck! {
             }
         }
     }
+}
+
+/// Whatever else a slot holds, and however many slots an item takes: the promise is kept, and no other shape has fewer bytes.
+#[test]
+fn slots_that_hold_more_keep_the_promise_in_the_fewest_bytes() {
+    for slots_per_item in [1.0, 1.2, 2.0, 64.0] {
+        for bits_beside in [0, 1, 32] {
+            let slot_use = SlotUse { slots_per_item, bits_beside };
+            for (items, rate) in [(1u64, 0.3), (900, 0.1), (1_000, 0.01), (123_456, 0.001)] {
+                let params = QuotientParams::with_slot_use(items, None, rate, slot_use).unwrap();
+                let used = (items as f64 * slots_per_item).ceil() as u64;
+                assert!(params.capacity() >= used && params.rate_at(items) <= rate);
+                assert_eq!(
+                    (params.expected_items(), params.promised_rate()),
+                    (Some(items), Some(rate))
+                );
+                let bytes = |slots, bits| size_in_bytes(slots, bits + bits_beside);
+                let best = bytes(params.num_slots(), params.remainder_bits());
+                for bits in 1..=MAX_REMAINDER_BITS - bits_beside {
+                    // The most slots with fewer bytes have the lowest rate of all that have fewer.
+                    let (mut low, mut high) = (0, best * 8);
+                    while low + 1 < high {
+                        let middle = low.midpoint(high);
+                        *if bytes(middle, bits) < best { &mut low } else { &mut high } = middle;
+                    }
+                    let keeps = low >= least_slots(used) && rate_exact(low, items, bits) <= rate;
+                    assert!(!keeps, "{items}, {rate}, {slot_use:?}: {bits} bits, {low} slots");
+                }
+            }
+            let growing = QuotientParams::with_slot_use(500, Some(40_000), 0.02, slot_use).unwrap();
+            let grown = growing.grown();
+            assert!(growing.capacity() as f64 >= 500.0 * slots_per_item);
+            assert!(grown.capacity() as f64 >= 40_000.0 * slots_per_item);
+            assert!(growing.doublings() > 3 && grown.rate_at(40_000) <= 0.02);
+        }
+    }
+    assert_eq!(
+        QuotientParams::with_slot_use(1_000, None, 0.01, SlotUse::PLAIN),
+        QuotientParams::new(1_000, 0.01)
+    );
+    let refused = |slots_per_item, bits_beside, rate| {
+        let slot_use = SlotUse { slots_per_item, bits_beside };
+        [None, Some(2_000)]
+            .map(|max| QuotientParams::with_slot_use(1_000, max, rate, slot_use).unwrap_err())
+            .map(|error| error.parameter())
+    };
+    for slots_per_item in [0.999, -1.0, 64.1, f64::NAN, f64::INFINITY] {
+        assert_eq!(refused(slots_per_item, 1, 0.01), ["slots_per_item"; 2]);
+    }
+    assert_eq!(refused(1.0, 50, 0.001), ["remainder_bits"; 2]);
 }
