@@ -22,6 +22,7 @@ pub mod quotient;
 mod removal;
 pub mod report;
 pub mod scalable;
+pub mod similarity;
 pub mod static_filters;
 pub mod suite;
 pub mod window;
@@ -51,5 +52,6 @@ pub const SUITES: &[&Suite] = &[
     &window::SUITE,
     &frequency::SUITE,
     &cardinality::SUITE,
+    &similarity::SUITE,
     &hashing::SUITE,
 ];

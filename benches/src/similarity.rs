@@ -1,0 +1,134 @@
+//! Sketches of similar sets, with hashes handed in, beside classic MinHash: a hash function for each value.
+
+use core::hint::black_box;
+
+use pds::minhash::{LshIndex, MinHash};
+
+use crate::contest::Whole;
+use crate::goals::{Against, Goal};
+use crate::keys::Keys;
+use crate::report::{Row, Unit};
+use crate::suite::{Bench, Effort, Outcome, Suite};
+
+/// Sketches of 128 values.
+pub const SUITE: Suite = Suite {
+    name: "minhash",
+    peers: &[CLASSIC, SORT],
+    goals: &[
+        at_least(SMALL, BATCH, CLASSIC, 4.0),
+        at_least(LARGE, SINGLE, CLASSIC, 50.0),
+        at_least(LARGE, BATCH, CLASSIC, 50.0),
+        at_least(INDEX, BUILD, SORT, 0.5),
+    ],
+    run,
+};
+
+/// Written here: the least of `fold(hash xor a_i, b_i)`, for two random numbers a_i and b_i per value.
+const CLASSIC: &str = "classic MinHash";
+/// As many random keys as the index has, in one array, sorted by std.
+const SORT: &str = "sort of the keys";
+
+const SMALL: &str = "sets of 50 keys";
+const LARGE: &str = "sets of 10^6 keys";
+const INDEX: &str = "23 bands x 3 rows";
+const SINGLE: &str = "insert";
+const BATCH: &str = "batch";
+const BUILD: &str = "build";
+
+const VALUES: u32 = 128;
+
+const fn at_least(
+    case: &'static str,
+    operation: &'static str,
+    peer: &'static str,
+    ratio: f64,
+) -> Goal {
+    Goal { case, operation, against: Against::Peer(peer), at_least: ratio }
+}
+
+fn run(bench: &mut Bench<'_>) -> Outcome {
+    for (case, keys, block) in
+        [(SMALL, 50, 50_000), ("sets of 1,000 keys", 1_000, 50_000), (LARGE, 1_000_000, 1_000_000)]
+    {
+        let functions = functions();
+        for operation in [SINGLE, BATCH] {
+            let mut ours = Whole(|hashes: &[u64]| {
+                hashes
+                    .chunks(keys)
+                    .map(|hashes| u64::from(sketch(hashes, operation).is_empty()))
+                    .sum()
+            });
+            let mut classic = Whole(|hashes: &[u64]| {
+                hashes
+                    .chunks(keys)
+                    .map(|hashes| classic(&functions, hashes))
+                    .fold(0, u64::wrapping_add)
+            });
+            let row = bench.duel(
+                [case, operation],
+                CLASSIC,
+                (block, Keys::absent()),
+                [&mut ours, &mut classic],
+            );
+            bench.add(row);
+        }
+    }
+    index(bench)
+}
+
+/// Returns the sketch of these hashes.
+fn sketch(hashes: &[u64], operation: &str) -> MinHash {
+    let mut sketch = MinHash::new(VALUES).expect("1 KiB");
+    if operation == BATCH {
+        sketch.insert_hash_batch(hashes);
+    } else {
+        hashes.iter().for_each(|&hash| _ = black_box(&mut sketch).insert_hash(hash));
+    }
+    sketch
+}
+
+/// The two numbers of each hash function.
+fn functions() -> Vec<[u64; 2]> {
+    let number = pds::hash::finalize;
+    (0..u64::from(VALUES)).map(|i| [number(2 * i), number(2 * i + 1)]).collect()
+}
+
+/// Returns the sum of all minima, so that none can be left out.
+#[expect(clippy::cast_possible_truncation, reason = "the two halves of a product")]
+fn classic(functions: &[[u64; 2]], hashes: &[u64]) -> u64 {
+    let mut minima = vec![u64::MAX; functions.len()];
+    for hash in hashes {
+        for (minimum, [a, b]) in minima.iter_mut().zip(functions) {
+            let product = u128::from(hash ^ a) * u128::from(*b);
+            let [low, high] = [product as u64, (product >> 64) as u64];
+            *minimum = (*minimum).min(low ^ high);
+        }
+    }
+    minima.into_iter().fold(0, u64::wrapping_add)
+}
+
+/// Times the building of an index, and the sorting of as many keys as it has. A block has one hash per document.
+fn index(bench: &mut Bench<'_>) -> Outcome {
+    let documents = if bench.effort() == Effort::Full { 1_000_000 } else { 100_000 };
+    let empty = LshIndex::builder().num_values(VALUES).bands(23).rows(3).build()?;
+    let bytes = empty.params().size_in_bytes(documents as u64) as f64 / documents as f64;
+    let of_keys = 8.0 * f64::from(empty.params().bands());
+    bench.add(Row::exact([INDEX, "bytes per document"], SORT, Unit::Bytes, [bytes, of_keys]));
+    let sketches: Vec<MinHash> =
+        (0..documents as u64).map(|document| sketch(&[document, !document], BATCH)).collect();
+    let mut ours = Whole(|_: &[u64]| {
+        let mut index = empty.clone();
+        let documents = (0..).zip(&sketches);
+        index.insert_batch(documents).expect("equal sizes and hashers") as u64
+    });
+    let count = documents as u64 * u64::from(empty.params().bands());
+    let keys: Vec<u64> = (0..count).map(pds::hash::finalize).collect();
+    let mut sort = Whole(|_: &[u64]| {
+        let mut keys = keys.clone();
+        keys.sort_unstable();
+        keys[0]
+    });
+    let row = bench.duel([INDEX, BUILD], SORT, (documents, Keys::absent()), [&mut ours, &mut sort]);
+    bench.add(row);
+    Ok(())
+}
