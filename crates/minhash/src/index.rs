@@ -139,7 +139,8 @@ impl<S: KeyHasher> LshIndex<S> {
     /// [`Incompatible`] if a sketch has another number of values or another hasher. Nothing is changed then.
     ///
     /// # Complexity
-    /// O(N log N) for N entries, one per band and document. While they are sorted, the memory is up to twice that of the index.
+    /// O(N log N) for N entries, one per band and document. While they are sorted, the memory is up to two and a half times that of the
+    /// index.
     pub fn insert_batch<T, W>(
         &mut self,
         documents: impl IntoIterator<Item = (u32, T)>,
@@ -194,7 +195,7 @@ impl<S: KeyHasher> LshIndex<S> {
         Ok(is_there)
     }
 
-    /// Removes the documents for whose number `keep` returns `false`.
+    /// Removes the documents for whose number `keep` returns `false`. It is called several times per document.
     ///
     /// # Errors
     /// [`AllocError`] if the allocator refuses the memory for a second array. Nothing is changed then.

@@ -59,7 +59,7 @@ impl Limit {
 
 /// Returns the number of rounds for this number of bins.
 #[expect(clippy::cast_possible_truncation, reason = "at most 2^13")]
-pub(crate) const fn rounds(bins: usize) -> u32 {
+const fn rounds(bins: usize) -> u32 {
     2 * bins as u32
 }
 

@@ -17,7 +17,7 @@ use pds_core::storage::WordSource;
 use pds_params::MinHashParams;
 
 use crate::MinHash;
-use crate::minima::{EMPTY, round_of, rounds};
+use crate::minima::{EMPTY, round_of};
 
 // The readers exist for the default hasher only, like `new`: `MinHash::from_bytes(&bytes)` then needs no type.
 impl MinHash {
@@ -126,8 +126,8 @@ pub(crate) fn saturated(number: u64) -> u32 {
 /// Checks minima that end at offset `end`: inserts can have made them.
 ///
 /// # Errors
-/// [`DecodeError`] at the first minimum that is empty among others, of a round that does not exist, or of a round that another
-/// bin has to itself. At the first one if none is of the first round, which fills a bin with every key.
+/// [`DecodeError`] at the first minimum that is empty among others, or of a round that another bin has to itself or that does
+/// not exist. At the first one if none is of the first round, which fills a bin with every key.
 pub(crate) fn check_minima(minima: &impl WordSource, end: u64) -> Result<(), DecodeError> {
     let bins = minima.as_words().len();
     let start = end - 8 * bins as u64;
@@ -144,11 +144,8 @@ pub(crate) fn check_minima(minima: &impl WordSource, end: u64) -> Result<(), Dec
             }
             continue;
         }
-        let round = round_of(minimum);
-        if round >= rounds(bins) {
-            return invalid(bin, minimum, "of one of the first 2 K rounds");
-        }
-        let own_bin = (round as usize).checked_sub(bins);
+        // Rounds from 2 K on would belong to bins from K on.
+        let own_bin = (round_of(minimum) as usize).checked_sub(bins);
         if own_bin.is_some_and(|own| own != bin) {
             return invalid(
                 bin,

@@ -112,7 +112,8 @@ impl<S: KeyHasher, W: WordSource> MinHash<S, W> {
     fn keys_by_time(&self, sum: f64) -> f64 {
         let values = f64::from(self.num_values());
         let rounds = sum / (1_u64 << NUMBER_BITS) as f64;
-        if rounds > 0.0 { values * (values - 1.0) / rounds } else { f64::MAX }
+        // Two keys at least: that there is one, so that nothing can err, is not known.
+        if rounds > 0.0 { (values * (values - 1.0) / rounds).max(2.0) } else { f64::MAX }
     }
 }
 

@@ -49,7 +49,7 @@ fn case_17_a_claim_allocates_nothing_and_an_index_what_it_promises() {
     });
     assert_eq!(peak, 0);
 
-    // Twice the index at most while it is sorted, and exactly 12 bytes per band and document after that.
+    // Two and a half times the index at most while it is sorted, and exactly 12 bytes per band and document after that.
     let documents = 20_000_u32;
     let sketches =
         (0..documents).map(|document| (document, sketch(50 * document..50 * document + 9)));

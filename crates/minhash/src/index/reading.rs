@@ -104,7 +104,6 @@ impl<S: KeyHasher, W: WordSource> LshIndex<S, W> {
                 pairs.extend(group.iter().map(|&other| (other, document)));
                 group.push(document);
             }
-            group.clear();
             // Similar documents agree in several bands: without this all their pairs would stand there that often.
             pairs.sort_unstable();
             pairs.dedup();
