@@ -73,6 +73,29 @@ pub trait Filter: fmt::Debug {
 /// Implements a contender for a filter of ours, with additional methods. A filter that can be full also defines its
 /// insertion.
 macro_rules! contender {
+    (can be full, and forget: $filter:ty) => {
+        $crate::membership::contender!(
+            can be full: $filter,
+            #[inline]
+            fn insert(&mut self, key: u64) -> bool {
+                self.insert(&key).is_ok()
+            }
+
+            fn insert_batch(&mut self, keys: &[u64]) -> u64 {
+                let before = self.len();
+                // A key that does not fit is found missing by the lookups.
+                let _ = self.insert_batch(keys);
+                self.len() - before
+            }
+        );
+
+        impl $crate::removal::Removing for $filter {
+            #[inline]
+            fn remove(&mut self, key: u64) -> bool {
+                self.remove(&key)
+            }
+        }
+    };
     (can be full: $filter:ty, $($more:tt)*) => {
         impl $crate::membership::Filter for $filter {
             #[inline]
