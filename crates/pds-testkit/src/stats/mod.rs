@@ -2,15 +2,18 @@
 //!
 //! A count of independent events is tested by the [`Binomial`] distribution itself, not by its normal approximation.
 //! Many tests in one run need small false-alarm levels. There the approximation errs by orders of magnitude in the
-//! tail. Sums over many random cells (set bits) are tested by [`normal_quantile`]. Times are reported by their
+//! tail. Sums over many random cells (set bits) are tested by [`normal_quantile`]. Means of few values, whose spread is not
+//! known, are tested by [`judge_mean`]. Times are reported by their
 //! [`Median`].
 
 mod binomial;
+mod mean;
 mod median;
 mod normal;
 mod positives;
 
 pub use binomial::Binomial;
+pub use mean::judge_mean;
 pub use median::Median;
 pub use normal::{normal_quantile, normal_upper_tail};
 pub use positives::Positives;
