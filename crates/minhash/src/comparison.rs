@@ -129,12 +129,15 @@ impl Sizes {
     }
 
     /// The number of common keys is J / (1 + J) times that of both sets together.
+    // The estimate of a signature may be below 0, down to -1 with one bit per value, where the formula has a pole.
     fn containment(&self, jaccard: f64) -> f64 {
+        let jaccard = jaccard.max(0.0);
         (self.sum * jaccard / (1.0 + jaccard)).clamp(0.0, self.most)
     }
 
     /// The derivative of `containment`.
     fn slope(&self, jaccard: f64) -> f64 {
+        let jaccard = jaccard.max(0.0);
         self.sum / ((1.0 + jaccard) * (1.0 + jaccard))
     }
 }

@@ -34,7 +34,10 @@ const DOCUMENTS_PER_CHANGE: u64 = 32;
 /// Compare their sketches, or the documents, to tell the similar ones from the others.
 ///
 /// A document is a number of your own, 32 bits, with a sketch. The index keeps no sketches, so `remove` needs the sketch, too.
-/// Give each document its own number.
+///
+/// **One number, one sketch.** To replace the sketch of a document, [`remove`](Self::remove) the old one, and then insert the new
+/// one. The index cannot tell the entries of two sketches with one number apart: `contains` and `remove` would also accept a
+/// third sketch that has some bands of either, such as their union, and removing that would leave a part of both.
 ///
 /// # Storage
 /// `S` is the hasher of the sketches. `W` is the [storage](crate::storage): an `LshIndex` has memory of its own and all methods,
@@ -45,8 +48,8 @@ const DOCUMENTS_PER_CHANGE: u64 = 32;
 ///   recall asked for if J is at least the threshold.
 /// - Memory: 12 bytes per band and document, in one sorted array. The last changes wait in a tree, for at most one document in
 ///   32 and always for 256 documents, with some 25 to 35 bytes per band and document.
-/// - Query: O(bands log documents + candidates). Insert and remove: O(bands log documents), and O(bands documents) after every
-///   32nd part of the documents. [`insert_batch`](Self::insert_batch) sorts once.
+/// - Query: O(bands log documents + c log c) for c candidates, counted once per band. Insert and remove: O(bands log documents),
+///   and O(bands documents) once per documents / 32 changes. [`insert_batch`](Self::insert_batch) sorts once.
 /// - Equality: the same documents give equal indexes and equal bytes, in any order of inserts and removals.
 /// - An empty set is similar to none, so it is not stored, and finds nothing.
 ///
@@ -106,6 +109,8 @@ impl<S: KeyHasher> LshIndex<S> {
     /// Inserts a document. Returns `false`, and changes nothing, if its set is empty, or if a document with this number that
     /// agrees in a band is there already.
     ///
+    /// A document with this number that agrees in no band is not noticed. To replace a sketch, [`remove`](Self::remove) it first.
+    ///
     /// # Errors
     /// [`Incompatible`] if the sketch has another number of values or another hasher. Nothing is changed then.
     pub fn insert<W: WordSource>(
@@ -132,15 +137,15 @@ impl<S: KeyHasher> LshIndex<S> {
 
     /// Inserts many documents, as [`insert`](Self::insert) does one after the other. Returns how many were inserted.
     ///
-    /// This is many times faster: the entries are sorted together. The iterator may make the sketches, so that they need not be
-    /// in memory at the same time.
+    /// Large batches are many times faster: the entries are sorted together. A batch of at most one document per 32 that are there
+    /// is inserted one by one. The iterator may make the sketches, so that they need not be in memory at the same time.
     ///
     /// # Errors
     /// [`Incompatible`] if a sketch has another number of values or another hasher. Nothing is changed then.
     ///
     /// # Complexity
-    /// O(N log N) for N entries, one per band and document. While they are sorted, the memory is up to two and a half times that of the
-    /// index.
+    /// O(N log N) for N entries that are inserted, one per band and document, and O(bands documents) for a batch that is sorted.
+    /// While it is sorted, the memory is up to 28 bytes per band and document, and 32 more per document.
     pub fn insert_batch<T, W>(
         &mut self,
         documents: impl IntoIterator<Item = (u32, T)>,
@@ -154,30 +159,43 @@ impl<S: KeyHasher> LshIndex<S> {
         for (document, sketch) in documents {
             let sketch = sketch.borrow();
             self.check_compatible(sketch)?;
-            if !sketch.is_empty() {
+            let mut keys = self.band_keys(sketch).zip(0..);
+            let is_held = !self.is_empty()
+                && keys.any(|(key, band)| self.holds(Entry { band, key, document }));
+            if !sketch.is_empty() && !is_held {
                 numbers.push(document);
                 bands.iter_mut().zip(self.band_keys(sketch)).for_each(|(band, key)| band.push(key));
             }
         }
-        Ok(self.insert_bands(&numbers, bands))
+        Ok(self.insert_bands(numbers, bands))
     }
 
-    /// Inserts documents: entry i of each band is the key of document i.
-    fn insert_bands(&mut self, numbers: &[u32], bands: Vec<Vec<u64>>) -> usize {
-        let keys_of = |i: usize| -> Vec<u64> { bands.iter().map(|band| band[i]).collect() };
-        let mut ascending = numbers.to_vec();
-        ascending.sort_unstable();
-        let none_is_held = ascending.is_sorted_by(|left, right| left < right)
-            && (self.is_empty()
-                || (0..numbers.len())
-                    .all(|i| !entries(numbers[i], &keys_of(i)).any(|entry| self.holds(entry))));
-        if none_is_held && self.rebuild(numbers, &bands).is_ok() {
-            return numbers.len();
+    /// Inserts documents, none of which is there. Entry i of each band is the key of document i.
+    fn insert_bands(&mut self, mut numbers: Vec<u32>, mut bands: Vec<Vec<u64>>) -> usize {
+        let mut sorted = 0;
+        // As many changes may wait, and a new array takes longer.
+        if numbers.len() as u64 > self.len() / DOCUMENTS_PER_CHANGE {
+            let repeated = repeated(&numbers);
+            move_to_end(&mut numbers, &repeated);
+            bands.iter_mut().for_each(|band| move_to_end(band, &repeated));
+            let once = numbers.len() - repeated.len();
+            // Without the memory for it they are inserted one by one.
+            if self.rebuild(&numbers[..once], &bands).is_ok() {
+                sorted = once;
+            }
         }
-        (0..numbers.len()).filter(|&i| self.insert_keys(numbers[i], &keys_of(i))).count()
+        let mut keys = Vec::new();
+        let one_by_one = (sorted..numbers.len()).filter(|&i| {
+            keys.clear();
+            keys.extend(bands.iter().map(|band| band[i]));
+            self.insert_keys(numbers[i], &keys)
+        });
+        sorted + one_by_one.count()
     }
 
     /// Removes a document. Returns `false`, and changes nothing, if it is not there with this sketch.
+    ///
+    /// The sketch must be the one that was inserted. If two were inserted with this number, see [`LshIndex`].
     ///
     /// # Errors
     /// [`Incompatible`] if the sketch has another number of values or another hasher. Nothing is changed then.
@@ -195,18 +213,21 @@ impl<S: KeyHasher> LshIndex<S> {
         Ok(is_there)
     }
 
-    /// Removes the documents for whose number `keep` returns `false`. It is called several times per document.
+    /// Removes the documents for whose number `keep` returns `false`. Asks once per number, in ascending order.
     ///
     /// # Errors
     /// [`AllocError`] if the allocator refuses the memory for a second array. Nothing is changed then.
     ///
     /// # Complexity
-    /// O(bands documents).
-    pub fn retain(&mut self, keep: impl Fn(u32) -> bool) -> Result<(), AllocError> {
-        let kept = self.live(0).filter(|&(_, document)| keep(document)).count() as u64;
-        self.replace(Sorted::collect(self.params, kept, |band| {
-            self.live(band).filter(|&(_, document)| keep(document))
-        })?);
+    /// O(bands documents log documents).
+    pub fn retain(&mut self, mut keep: impl FnMut(u32) -> bool) -> Result<(), AllocError> {
+        let mut removed: Vec<u32> = self.live(0).map(|(_, document)| document).collect();
+        removed.sort_unstable();
+        removed.dedup();
+        removed.retain(|&document| !keep(document));
+        let is_kept = |&(_, document): &(u64, u32)| removed.binary_search(&document).is_err();
+        let kept = self.live(0).filter(is_kept).count() as u64;
+        self.replace(Sorted::collect(self.params, kept, |band| self.live(band).filter(is_kept))?);
         Ok(())
     }
 
@@ -241,11 +262,11 @@ impl<S: KeyHasher> LshIndex<S> {
         }
     }
 
-    /// Sorts what is there and the new documents, none of which is there, into one array.
+    /// Sorts what is there and the new documents, none of which is there, into one array. Keys beyond their number are left out.
     fn rebuild(&mut self, numbers: &[u32], bands: &[Vec<u64>]) -> Result<(), AllocError> {
         let documents = self.len() + numbers.len() as u64;
         self.replace(Sorted::collect(self.params, documents, |band| {
-            let keys = bands.get(band as usize).map_or(&[][..], Vec::as_slice);
+            let keys = bands.get(band as usize).map_or(&[][..], |keys| &keys[..numbers.len()]);
             merged(self.live(band), sorted_entries(keys, numbers))
         })?);
         Ok(())
@@ -260,6 +281,23 @@ impl<S: KeyHasher> LshIndex<S> {
 /// Returns the entries of a document.
 fn entries(document: u32, keys: &[u64]) -> impl Iterator<Item = Entry> {
     (0..).zip(keys).map(move |(band, &key)| Entry { band, key, document })
+}
+
+/// Returns the places of numbers that stand at an earlier place, too, in ascending order.
+fn repeated(numbers: &[u32]) -> Vec<usize> {
+    let mut ascending: Vec<(u32, usize)> = numbers.iter().copied().zip(0..).collect();
+    ascending.sort_unstable();
+    let again = ascending.windows(2).filter(|pair| pair[0].0 == pair[1].0);
+    let mut places: Vec<usize> = again.map(|pair| pair[1].1).collect();
+    places.sort_unstable();
+    places
+}
+
+/// Moves what stands at ascending places to the end, in the same order. The order of the others may change.
+fn move_to_end<T>(items: &mut [T], places: &[usize]) {
+    for (end, &place) in (0..items.len()).rev().zip(places.iter().rev()) {
+        items.swap(place, end);
+    }
 }
 
 /// Indexes are equal if bands, rows, hasher and documents are equal.

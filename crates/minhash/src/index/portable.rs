@@ -6,10 +6,10 @@ use core::ops::RangeInclusive;
 use std::io::{self, Read, Write};
 
 use pds_core::bytes::{ByteOptions, Kind, Portable, Shape, Sink, Source};
-use pds_core::error::DecodeError;
 #[cfg(feature = "std")]
 use pds_core::error::ReadError;
-use pds_core::hash::{PortableHasher, PublicSeed, finalize};
+use pds_core::error::{AllocError, DecodeError};
+use pds_core::hash::{PortableHasher, PublicSeed};
 #[cfg(feature = "serde")]
 use pds_core::internal::serde;
 use pds_core::internal::{StoredWord, check_padding, take_words};
@@ -28,7 +28,7 @@ impl LshIndex {
     /// [`DecodeError`] says what is wrong, and at which offset.
     ///
     /// # Complexity
-    /// O(length of the bytes). Allocates no more than the bytes justify.
+    /// O(bands documents log documents). Allocates the index and 8 bytes per document.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, DecodeError> {
         ByteOptions::new().from_bytes(bytes)
     }
@@ -148,7 +148,7 @@ pub(super) fn params_of(shape: &Shape) -> Result<(LshParams, u64), DecodeError> 
 ///
 /// # Errors
 /// [`DecodeError`] at the first entry that is not above the one before it, at a half word that is not used, or at a band with
-/// other documents than the first one.
+/// other documents than the first one. Also if the allocator refuses 8 bytes per document.
 pub(super) fn check_entries<W: WordSource>(
     sorted: &Sorted<W>,
     params: LshParams,
@@ -157,28 +157,46 @@ pub(super) fn check_entries<W: WordSource>(
     let documents = sorted.documents();
     let band_bytes = params.size_in_bytes(documents) / u64::from(params.bands());
     let start = end - params.size_in_bytes(documents);
-    let mut first_sum = None;
+    let first = ascending_documents(sorted, 0)?;
     for band in 0..params.bands() {
         let start = start + u64::from(band) * band_bytes;
-        let (mut before, mut sum) = (None, 0_u64);
+        let mut before = None;
         for (place, entry) in (0..).zip(sorted.band(band).entries()) {
             if before >= Some(entry) {
                 let allowed = "above the key before it, or equal with a greater document";
                 return Err(DecodeError::invalid("a key", start + 8 * place, entry.0, allowed));
             }
             before = Some(entry);
-            // The sum of hashes tells sets of documents apart, in any order.
-            sum = sum.wrapping_add(finalize(entry.1.into()));
         }
         if let Some(last) = sorted.band_words(band).last()
             && documents % 2 == 1
         {
             check_padding(start + band_bytes - 8, 32, last.value())?;
         }
-        if *first_sum.get_or_insert(sum) != sum {
-            let (at, allowed) = (start + 8 * documents, "those of the first band");
-            return Err(DecodeError::invalid("a sum of the documents of a band", at, sum, allowed));
+        // Whole lists: of a sum of hashes, others with the same sum can be found.
+        let others = if band > 0 { ascending_documents(sorted, band)? } else { Vec::new() };
+        if let Some((&found, _)) = others.iter().zip(&first).find(|(left, right)| left != right) {
+            let (name, allowed) =
+                ("a document of a band, in ascending order,", "that of the first band");
+            return Err(DecodeError::invalid(name, start + 8 * documents, found.into(), allowed));
         }
     }
     Ok(())
+}
+
+/// Returns the documents of a band, in ascending order.
+///
+/// # Errors
+/// [`AllocError`] if the allocator refuses the memory.
+fn ascending_documents<W: WordSource>(
+    sorted: &Sorted<W>,
+    band: u32,
+) -> Result<Vec<u32>, AllocError> {
+    let entries = sorted.band(band).entries();
+    let refused = |_| AllocError { bytes: 4 * sorted.documents() };
+    let mut documents = Vec::new();
+    documents.try_reserve_exact(entries.len()).map_err(refused)?;
+    documents.extend(entries.map(|(_, document)| document));
+    documents.sort_unstable();
+    Ok(documents)
 }

@@ -86,29 +86,74 @@ impl<S: KeyHasher, W: WordSource> LshIndex<S, W> {
 
     /// Returns all pairs of documents that agree in a band, in ascending order, each once and with the lower number first.
     ///
+    /// A group of n equal documents has n (n - 1) / 2 pairs, of 8 bytes each. If so many documents may be equal that the pairs
+    /// do not fit into memory, call [`visit_groups`](Self::visit_groups).
+    ///
     /// # Complexity
-    /// O(bands documents + p log p) for p pairs, counted once per band. In a group of equal documents all pairs are
-    /// candidates: their number is the square of that of the documents, and so is the memory.
+    /// O(bands documents + p log p) for p pairs, counted once per band, and O(bands q) for q different pairs. The memory is at most
+    /// 24 bytes per pair.
     #[must_use]
     pub fn near_duplicates(&self) -> Vec<(u32, u32)> {
         let mut pairs = Vec::new();
-        let mut group: Vec<u32> = Vec::new();
         for band in 0..self.params.bands() {
-            let mut group_key = None;
-            for (key, document) in self.live(band) {
-                if group_key != Some(key) {
-                    group.clear();
-                    group_key = Some(key);
+            let earlier = pairs.len();
+            self.visit_groups_of(band, |group| {
+                for (i, &left) in group.iter().enumerate() {
+                    pairs.extend(group[i + 1..].iter().map(|&right| (left, right)));
                 }
-                // Documents of one key ascend.
-                pairs.extend(group.iter().map(|&other| (other, document)));
-                group.push(document);
-            }
-            // Similar documents agree in several bands: without this all their pairs would stand there that often.
-            pairs.sort_unstable();
+            });
+            pairs[earlier..].sort_unstable();
+            // Similar documents agree in several bands: without this all their pairs would stand there that often. A stable
+            // sort merges both parts, which ascend, in linear time.
+            pairs.sort();
             pairs.dedup();
         }
         pairs
+    }
+
+    /// Calls `visit` with each group of two or more documents that agree in a band. The documents of a group ascend.
+    ///
+    /// Each band has its own groups, so similar documents come together several times. In a group of n documents all
+    /// n (n - 1) / 2 pairs are candidates. To join equal documents, linking each one of a group to the first one is enough.
+    ///
+    /// # Complexity
+    /// O(bands documents). The memory is that of the largest group, 4 bytes per document.
+    ///
+    /// # Examples
+    /// ```
+    /// use minhash::{LshIndex, MinHash};
+    ///
+    /// let mut sketch = MinHash::new(128)?;
+    /// sketch.insert("the same in all documents");
+    /// let mut index = LshIndex::new(128, 0.8, 0.99)?;
+    /// index.insert_batch((0..100_000).map(|document| (document, &sketch)))?;
+    ///
+    /// // 100,000 links per band in place of 5 billion pairs.
+    /// let mut first_of: Vec<u32> = (0..100_000).collect();
+    /// index.visit_groups(|group| {
+    ///     for &document in group {
+    ///         first_of[document as usize] = first_of[document as usize].min(group[0]);
+    ///     }
+    /// });
+    /// assert!(first_of.iter().all(|&first| first == 0));
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn visit_groups(&self, mut visit: impl FnMut(&[u32])) {
+        (0..self.params.bands()).for_each(|band| self.visit_groups_of(band, &mut visit));
+    }
+
+    fn visit_groups_of(&self, band: u32, mut visit: impl FnMut(&[u32])) {
+        let mut group = Vec::new();
+        let mut entries = self.live(band).peekable();
+        while let Some((key, document)) = entries.next() {
+            group.push(document);
+            if entries.peek().is_none_or(|&(next, _)| next != key) {
+                if group.len() > 1 {
+                    visit(&group);
+                }
+                group.clear();
+            }
+        }
     }
 
     /// Returns the keys of the bands of a sketch.

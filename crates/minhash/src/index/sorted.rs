@@ -95,13 +95,13 @@ impl<'a, T: StoredWord> Band<'a, T> {
     }
 
     /// Returns all entries, in ascending order.
-    pub(super) fn entries(self) -> impl Iterator<Item = (u64, u32)> + use<'a, T> {
+    pub(super) fn entries(self) -> impl ExactSizeIterator<Item = (u64, u32)> + use<'a, T> {
         (0..self.keys.len()).map(move |place| self.at(place))
     }
 
     /// Returns the documents with this key, in ascending order.
     pub(super) fn documents_of(self, key: u64) -> impl Iterator<Item = u32> + use<'a, T> {
-        let start = self.first_not_below(key);
+        let start = self.first_not_below(key, 0);
         (start..self.keys.len())
             .map(move |place| self.at(place))
             .take_while(move |&(found, _)| found == key)
@@ -110,15 +110,20 @@ impl<'a, T: StoredWord> Band<'a, T> {
 
     /// Returns whether the band has this entry.
     pub(super) fn contains(self, key: u64, document: u32) -> bool {
-        self.documents_of(key).any(|found| found == document)
+        let place = self.first_not_below(key, document);
+        place < self.keys.len() && self.at(place) == (key, document)
     }
 
-    /// Returns the place of the first key that is not below `key`.
+    /// Returns the place of the first entry that is not below this one.
     // Keys are hashes, so the place is near that share of the band. Steps from there that double find an interval for the
-    // binary search, with a few reads in place of one per bit of the length.
-    fn first_not_below(&self, key: u64) -> usize {
+    // binary search, with a few reads in place of one per bit of the length. Equal documents have equal keys, so the search
+    // must not go through those of one key one by one.
+    fn first_not_below(&self, key: u64, document: u32) -> usize {
         let len = self.keys.len();
-        let is_below = |place: usize| self.keys[place].value() < key;
+        let is_below = |place: usize| {
+            let found = self.keys[place].value();
+            found < key || found == key && T::half(self.documents, place) < document
+        };
         #[expect(clippy::cast_possible_truncation, reason = "at most the length")]
         let guess = reduce(key, len as u64) as usize;
         let (mut start, mut end, mut step) = (guess, guess, 8);

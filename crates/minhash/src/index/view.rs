@@ -59,10 +59,10 @@ impl<B: AsRef<[u8]>, S: PortableHasher> LshIndexView<B, S> {
     /// Verifies the payload: its checksum, that the entries ascend, and that all bands have the same documents.
     ///
     /// # Errors
-    /// [`DecodeError`] says what is wrong, and at which offset.
+    /// [`DecodeError`] says what is wrong, and at which offset. Also if the allocator refuses the memory.
     ///
     /// # Complexity
-    /// O(size): reads every byte.
+    /// O(bands documents log documents): reads every byte. Allocates 8 bytes per document.
     pub fn verify(&self) -> Result<(), DecodeError> {
         let envelope = self.sorted.words.envelope();
         envelope.verify()?;

@@ -218,8 +218,30 @@ fn case_17_entries_out_of_order_are_refused() {
     assert_eq!(fault(&|words| (words[1], words[5]) = (words[0], 3 << 32 | 3)), ("a key", 1));
     assert_eq!(fault(&|words| (words[1], words[5]) = (words[0], 2 << 32 | 3)), ("a key", 1));
     assert_eq!(fault(&|words| words[7] |= 1 << 32), ("padding", 7));
-    let name = "a sum of the documents of a band";
-    assert_eq!(fault(&|words| words[15] = 77), (name, 13), "another document in the second band");
+    let fault = fault(&|words| words[15] = 77);
+    assert_eq!(fault, (OTHER_DOCUMENT, 13), "another document in the second band");
+}
+
+const OTHER_DOCUMENT: &str = "a document of a band, in ascending order,";
+
+#[test]
+fn case_17_bands_of_different_documents_are_refused_whatever_their_hashes_add_up_to() {
+    // Found by a search: the hashes of both sets have the same sum.
+    let documents = [[10, 323_770, 542_181, 870_281], [169_355, 422_999, 725_790, 917_857]];
+    let sums = documents.map(|numbers| {
+        numbers.into_iter().fold(0, |sum: u64, i| sum.wrapping_add(minhash::hash::finalize(i)))
+    });
+    assert_eq!(sums[0], sums[1]);
+    let mut index = LshIndex::builder().num_values(16).bands(2).rows(8).build().unwrap();
+    for document in [10, 323_770, 542_181, 870_281] {
+        index.insert(document, &sketch(16, 5)).unwrap();
+    }
+    // Two bands of four keys and two words of documents.
+    let other = |words: &mut [u64]| {
+        words[10..].copy_from_slice(&[422_999 << 32 | 169_355, 917_857 << 32 | 725_790]);
+    };
+    let bytes = index.to_bytes();
+    assert_eq!(fault_with!(LshIndex, LshIndexView, &bytes, other), (OTHER_DOCUMENT, 10));
 }
 
 #[test]

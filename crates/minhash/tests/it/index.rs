@@ -162,6 +162,99 @@ fn two_sketches_of_one_number() {
     assert_eq!(index.insert_batch([(4, sketch(5))]), Ok(0));
     assert_eq!(index.remove(4, &sketch(4)), Ok(true));
     assert!(index.contains(4, &sketch(40)).unwrap() && index.len() == 1);
+    // A batch does the same for a number that it has twice.
+    let mut batch = empty();
+    assert_eq!(batch.insert_batch([(4, sketch(4)), (4, sketch(5)), (4, sketch(40))]), Ok(2));
+    assert!(batch.contains(4, &sketch(4)).unwrap() && batch.contains(4, &sketch(40)).unwrap());
+}
+
+#[test]
+fn a_sketch_is_replaced_by_a_removal_and_an_insert() {
+    let mut index = filled(0..300);
+    assert_eq!(index.remove(4, &sketch(4)), Ok(true));
+    assert_eq!(index.insert(4, &sketch(4_000)), Ok(true));
+    assert_eq!(index.contains(4, &sketch(4)), Ok(false));
+    let mut both = sketch(4);
+    both.merge(&sketch(4_000)).unwrap();
+    assert_eq!(index.contains(4, &both), Ok(false));
+    assert_eq!((index.len(), index.query(&sketch(4_000))), (300, Ok(vec![4])));
+}
+
+/// The array is sorted anew if its size changes.
+#[test]
+fn a_batch_sorts_the_array_anew_only_if_it_is_large_and_once_then() {
+    let mut index = empty();
+    let numbers: Vec<u32> = (0..640).chain([5, 639]).collect();
+    assert_eq!(index.insert_batch(numbers.iter().map(|&i| (i, sketch(i)))), Ok(640));
+    let size = index.params().size_in_bytes(640);
+    assert_eq!(index.size_in_bytes(), size, "repeated numbers cost the batch nothing");
+    assert_eq!(index.insert_batch([(700, sketch(700))]), Ok(1));
+    assert_eq!(index.size_in_bytes(), size, "a batch of one waits");
+    assert_eq!(index.insert_batch(<[(u32, MinHash); 0]>::default()), Ok(0));
+    assert_eq!(index.size_in_bytes(), size, "an empty batch changes nothing");
+    let held: Vec<u32> = (0..700).collect();
+    assert_eq!(index.insert_batch(held.iter().map(|&i| (i, sketch(i)))), Ok(60));
+    assert_eq!(index.size_in_bytes(), index.params().size_in_bytes(701), "those held neither");
+    check(&index, &(0..=700).collect());
+}
+
+#[test]
+fn changes_in_a_crowded_band_take_no_longer_in_large_indexes() {
+    let same = sketch(0);
+    let seconds = |documents: u32| {
+        let mut index = empty();
+        index.insert_batch((0..documents).map(|document| (document, &same))).unwrap();
+        let last = documents - 1;
+        let run = || {
+            let start = std::time::Instant::now();
+            for _ in 0..50 {
+                assert_eq!(index.remove(last, &same), Ok(true));
+                assert_eq!(index.insert(last, &same), Ok(true));
+            }
+            start.elapsed().as_secs_f64()
+        };
+        core::iter::repeat_with(run).take(5).fold(f64::MAX, f64::min)
+    };
+    let (few, many) = (seconds(1_000), seconds(64_000));
+    // It would be 64 times as long if equal documents were looked through.
+    assert!(many < 8.0 * few, "{many} s and {few} s");
+}
+
+#[test]
+fn groups_are_the_documents_of_one_key_and_need_no_pairs() {
+    let mut index = empty();
+    let documents = 100_000;
+    let same = sketch(0);
+    index.insert_batch((0..documents).map(|document| (document, &same))).unwrap();
+    index.insert_batch([(documents, &sketch(40)), (documents + 1, &sketch(80))]).unwrap();
+    let mut sizes = Vec::new();
+    index.visit_groups(|group| {
+        assert!(group.is_sorted_by(|left, right| left < right));
+        sizes.push(group.len());
+    });
+    assert_eq!(sizes, [documents as usize; 5], "one per band; documents alone are no group");
+
+    let index = filled(0..400);
+    let mut pairs = BTreeSet::new();
+    index.visit_groups(|group| {
+        for (i, &left) in group.iter().enumerate() {
+            pairs.extend(group[i + 1..].iter().map(|&right| (left, right)));
+        }
+    });
+    assert!(pairs.into_iter().eq(index.near_duplicates()));
+}
+
+#[test]
+fn retain_asks_once_per_number() {
+    let mut index = filled(0..300);
+    let mut asked = Vec::new();
+    // An answer that changes from call to call would tear a document apart.
+    index.retain(|document| (asked.push(document), asked.len() % 2 == 0).1).unwrap();
+    asked.sort_unstable();
+    assert!(asked.into_iter().eq(0..300));
+    assert_eq!(index.len(), 150);
+    let bytes = index.to_bytes();
+    assert!(LshIndex::from_bytes(&bytes).unwrap() == index);
 }
 
 #[test]

@@ -190,6 +190,19 @@ fn equal_sets_have_the_index_1_and_disjoint_ones_0_with_an_error_above_0() {
 }
 
 #[test]
+fn the_standard_error_is_above_0_for_the_smallest_sets() {
+    for (values, union) in [16, 64, 1_024].into_iter().flat_map(|k| [1, 2, 3, 5].map(|n| (k, n))) {
+        for seed in 0..200 {
+            let all = hashes(union, 100 + seed);
+            let left = one_by_one(values, &all[..all.len().div_ceil(2)]);
+            let jaccard = left.jaccard(&one_by_one(values, &all)).unwrap();
+            let error = jaccard.standard_error;
+            assert!(error > 0.0 && error < 0.2, "{union} keys, {values} values: {jaccard:?}");
+        }
+    }
+}
+
+#[test]
 fn values_of_signatures_are_the_low_bits_of_mixed_minima() {
     let sketches = [4, 5].map(|seed| one_by_one(64, &hashes(90, seed)));
     for bits in [1, 2, 4, 8, 16, 32] {
@@ -212,6 +225,20 @@ fn containment_is_limited_by_the_sizes() {
     assert!(*comparison.containment_interval(40, 10, 0.999).unwrap().end() <= 0.25);
     assert_eq!(comparison.containment(0, 40), NOTHING);
     assert_eq!(left.containment(&right, 10, 40), Ok(comparison.containment(10, 40)));
+}
+
+#[test]
+fn containment_is_a_share_also_if_the_estimate_of_the_index_is_below_0() {
+    // Two sketches of one key each, whose signatures of one bit agree nowhere.
+    let signatures = [141, 2_289].map(|i| one_by_one(16, &[finalize(i)]).signature(1).unwrap());
+    let comparison = signatures[0].compare(&signatures[1]).unwrap();
+    assert_eq!((comparison.matches(), comparison.jaccard().value), (0, -1.0));
+    for (left, right) in [(0, 5), (5, 0), (0, 0)] {
+        assert_eq!(comparison.containment(left, right), NOTHING, "{left}, {right}");
+    }
+    let some = comparison.containment(5, 3);
+    assert_eq!(some.value, 0.0);
+    assert!(some.standard_error > 0.0 && some.standard_error <= 1.0, "{some:?}");
 }
 
 #[test]

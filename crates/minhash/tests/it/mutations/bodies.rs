@@ -13,6 +13,11 @@ fn told(comparison: Comparison) -> [u64; 7] {
     assert!((0.0..=1.0).contains(interval.start()) && (0.0..=1.0).contains(interval.end()));
     assert!(interval.start() <= interval.end() && jaccard.value <= 1.0);
     assert!(jaccard.standard_error >= 0.0 && jaccard.standard_error.is_finite());
+    for (left, right) in [(0, 5), (5, 0), (1, u64::MAX), (u64::MAX, 1)] {
+        let containment = comparison.containment(left, right);
+        assert!((0.0..=1.0).contains(&containment.value));
+        assert!((0.0..=1.0).contains(&containment.standard_error));
+    }
     let containment = comparison.containment(3, 5);
     assert!((0.0..=1.0).contains(&containment.value));
     let numbers = [jaccard.value, jaccard.standard_error, *interval.start(), *interval.end()];
