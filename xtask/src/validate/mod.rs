@@ -34,6 +34,7 @@ mod structures;
 mod subject;
 #[cfg(test)]
 mod tests;
+mod transfer;
 mod window;
 
 use clap::Args;

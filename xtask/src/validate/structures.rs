@@ -6,13 +6,13 @@ use super::judge::Check;
 use super::schedule::Job;
 use super::{
     blocked, bloom, cardinality, counting, cuckoo, frequency, fuse, quotient, scalable, similarity,
-    window,
+    transfer, window,
 };
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use pds::error::BuildError;
 
 /// Every structure, in the order of the reports.
-pub(crate) const ALL: [&Structure; 11] = [
+pub(crate) const ALL: [&Structure; 12] = [
     &bloom::STRUCTURE,
     &blocked::STRUCTURE,
     &counting::STRUCTURE,
@@ -21,6 +21,7 @@ pub(crate) const ALL: [&Structure; 11] = [
     &fuse::STRUCTURE,
     &scalable::STRUCTURE,
     &window::STRUCTURE,
+    &transfer::STRUCTURE,
     &frequency::STRUCTURE,
     &cardinality::STRUCTURE,
     &similarity::STRUCTURE,
