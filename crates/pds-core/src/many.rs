@@ -1,7 +1,7 @@
 //! Many filters asked as one: [`AnyOf`] and [`AllOf`].
 //!
 //! The filters can differ in kind, shape and hasher: put them in a vector of one type, or box them as `dyn Membership`. If they have
-//! one shape and one hasher, a bank of filters (`FilterBank` of the crate `bloom-core`) says faster which of them have a key.
+//! one shape and one hasher, a bank of filters (`FilterBank` of the crate `bloom-core`) tells faster which of them contain a key.
 
 mod filters;
 
@@ -55,9 +55,7 @@ macro_rules! adaptor {
 
             /// Tests many keys as [`contains_batch`](Self::contains_batch) does, on all threads of rayon's pool.
             ///
-            /// A thread takes 256 keys at a time, and handing them out costs 5 to 15 µs per call. So use it for batches that
-            /// take longer than some 50 µs, and if cores are idle: on two busy ones it took up to a third longer for batches
-            /// of every size (2026-11-29). A single key is never worth it: 64 filters in cache answer in 1.4 µs.
+            /// A thread takes 256 keys at a time, and handing them out takes time. So use it for large batches, and if cores are idle.
             ///
             /// # Panics
             /// If the slices differ in length.
@@ -84,9 +82,9 @@ adaptor! {
     ///
     /// # Guarantees
     /// - False negatives: never, if the filters have none.
-    /// - False positives: 1 - prod(1 - p) for filters of rates p whose answers are independent. Filters of different sets are, with
-    ///   equal hashers too: where their bits are set depends on their own keys. The rate is the sum of the rates at most, in
-    ///   any case.
+    /// - False positives: 1 - prod(1 - p) for filters of rates p whose answers are independent. They are if the sets are disjoint, with
+    ///   equal hashers too, or if the hashers have different seeds. Otherwise the rate is lower. It is at least the greatest of the rates
+    ///   and at most their sum, in any case.
     ///
     /// # Examples
     /// ```
@@ -108,9 +106,9 @@ adaptor! {
     ///
     /// # Guarantees
     /// - False negatives: never, if the filters have none.
-    /// - False positives, for keys in none of the sets: prod(p) for filters of rates p whose answers are independent. Filters of
-    ///   different sets are. Filters of one set are if their hashers have different seeds. With equal hashers and shapes they are copies, and
-    ///   the rate is that of one. It is the least of the rates at most, in any case.
+    /// - False positives, for keys in none of the sets: prod(p) for filters of rates p whose answers are independent. They are if the
+    ///   sets are disjoint, or if the hashers have different seeds. Otherwise the rate is higher, up to the least of the rates:
+    ///   filters of one set with equal hashers and shapes are copies.
     /// - A key in some sets, but not in all, is contained at the rate of the others.
     ///
     /// # Examples

@@ -2,8 +2,8 @@
 
 /// Returns the false-positive rate of a key that any of some filters may answer: 1 - prod(1 - p).
 ///
-/// The answers must be independent, as those of filters of different sets are. A rate out of \[0, 1\] counts as the nearest
-/// bound.
+/// The answers must be independent. Those of filters are if their sets are disjoint or their seeds differ. A rate out of \[0, 1\]
+/// counts as the nearest bound.
 ///
 /// # Examples
 /// ```
@@ -20,8 +20,8 @@ pub fn any_of_rate(rates: impl IntoIterator<Item = f64>) -> f64 {
 
 /// Returns the false-positive rate of a key that all of some filters must answer: prod(p).
 ///
-/// The answers must be independent. Those of filters of one set are if their seeds differ. A rate out of \[0, 1\] counts as the
-/// nearest bound.
+/// The answers must be independent. Those of filters are if their sets are disjoint or their seeds differ. A rate out of \[0, 1\]
+/// counts as the nearest bound.
 ///
 /// # Examples
 /// ```

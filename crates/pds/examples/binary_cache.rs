@@ -25,6 +25,9 @@ const RATE: f64 = 0.01;
 fn main() -> Result<(), Box<dyn Error>> {
     pds_testkit::pipe::end_quietly();
     let first = env::args().nth(1).map_or(Ok(PATHS), |number| number.parse())?;
+    if first < 100 {
+        return Err(format!("{first} paths: at least 100, as 1 % more come each day").into());
+    }
     let daily = first / 100;
     let names = random(1).take(first + DAYS * daily);
     let paths: Vec<String> = names.map(|hash| format!("{hash:016x}-package")).collect();
@@ -62,9 +65,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     assert!(paths.iter().all(|path| client.contains(path)));
 
     let sent: usize = patches.iter().map(Vec::len).sum();
-    let each_day = DAYS * server.to_bytes().len();
+    let each_day = DAYS * Compressed::new(&server).to_bytes().len();
     println!(
-        "\n{DAYS} patches: {} bytes. The filter in full each day: {} bytes, {:.1} times as many.",
+        "\n{DAYS} patches: {} bytes. The compressed filter each day: {} bytes, {:.1} times as many.",
         grouped(sent),
         grouped(each_day),
         each_day as f64 / sent as f64

@@ -129,13 +129,13 @@ fn the_rate_of_all_is_that_of_the_reference_if_the_seeds_differ() {
 }
 
 #[test]
-fn answers_of_equal_hashers_are_independent_for_different_sets_only() {
+fn answers_of_equal_hashers_are_independent_for_disjoint_sets_only() {
     let (left, right) = (filter(9_586, 1, 0..2_000), filter(9_586, 1, 2_000..4_000));
     let p = left.false_positive_rate();
     let both = p * right.false_positive_rate();
     let all = AllOf::new([&left, &right]);
     let found = rate(|key| all.contains(key));
-    assert!(is_near(found, both), "different sets: {found}, not {both}");
+    assert!(is_near(found, both), "disjoint sets: {found}, not {both}");
     let any = AnyOf::new([&left, &right]);
     let expected = any.false_positive_rate(|filter| filter.false_positive_rate());
     assert!(is_near(rate(|key| any.contains(key)), expected));
@@ -147,6 +147,22 @@ fn answers_of_equal_hashers_are_independent_for_different_sets_only() {
     let expected = ensemble.false_positive_rate(BloomFilter::false_positive_rate);
     let found = rate(|key| ensemble.contains(key));
     assert!(is_near(found, expected), "one set, two seeds: {found}, not {expected}");
+    // Sets that differ, and overlap: between the two for one seed, independent for two.
+    for (first, seed) in [(1_u64, 1), (1_000, 1), (1_000, 2)] {
+        let all = AllOf::new([left.clone(), filter(9_586, seed, first..first + 2_000)]);
+        let any = AnyOf::new(all.filters());
+        let expected = all.false_positive_rate(BloomFilter::false_positive_rate);
+        let found = rate(|key| all.contains(key));
+        let either = any.false_positive_rate(|filter| filter.false_positive_rate());
+        let found_either = rate(|key| any.contains(key));
+        if seed == 1 {
+            assert!(found > 1.2 * expected && found < 1.02 * p, "{first}: {found}");
+            assert!(found_either < 0.98 * either && found_either > 0.98 * p, "{first}");
+        } else {
+            assert!(is_near(found, expected), "{first}: {found}, not {expected}");
+            assert!(is_near(found_either, either), "{first}: {found_either}, not {either}");
+        }
+    }
     // A key of one set alone is contained at the rate of the other.
     let found = (0..2_000_u64).filter(|key| all.contains(key)).count() as f64 / 2_000.0;
     assert!((found - p).abs() < 5.0 * (p / 2_000.0).sqrt());
@@ -172,6 +188,19 @@ fn an_ensemble_keeps_its_rate_and_is_hardly_larger_than_one_filter() {
         let tolerance = 6.0 * (target / ASKED as f64).sqrt() + 0.05 * target;
         assert!(found < target + tolerance, "{target} {members}: {found}");
     }
+    // The figures of the documentation.
+    let share = |target, members| {
+        let one = BloomParams::for_double_hashing(10_000, target).unwrap();
+        let params = BloomParams::for_ensemble(10_000, target, members).unwrap();
+        f64::from(members) * params.num_bits() as f64 / one.num_bits() as f64
+    };
+    for target in (3..=60).map(|tenths| 10_f64.powf(-0.1 * f64::from(tenths))) {
+        for members in 1..=(-target.log2()) as u32 {
+            let share = share(target, members);
+            assert!(share < 1.06, "{target} {members}: {share}");
+        }
+    }
+    assert_eq!([20, 100].map(|members| format!("{:.2}", share(1e-2, members))), ["1.32", "3.36"]);
     let refused =
         |rate, members| BloomParams::for_ensemble(10, rate, members).unwrap_err().parameter();
     assert_eq!(refused(0.5, 0), "members");

@@ -14,21 +14,28 @@ use crate::bytes::{Envelope, SecretKey, ToEnvelope, fingerprint_of, to_vec};
 use crate::error::FileError;
 use crate::traits::DynInsert;
 
+/// Number of keys whose records are written at once.
+const CHUNK: usize = 4_096;
+
 /// A structure that survives crashes: what was inserted is in a folder, as a checkpoint and a log of the inserts since.
 ///
 /// Use it for any structure that has portable bytes and grows by inserts, if saving all of it after each change
-/// takes too long. [`DurableOptions`](super::DurableOptions) create and open it. Other changes than inserts have no log:
-/// there is no way to make them.
+/// takes too long. [`DurableOptions`](super::DurableOptions) create and open it.
+///
+/// Only inserts are logged, and only those through this type. [`structure`](Self::structure) returns a shared reference. Some
+/// structures, such as `AtomicBloomFilter`, can be changed through it: such a change is lost unless a checkpoint follows. A structure that
+/// needs other calls than inserts, such as `TimedBloomFilter`, which has to be advanced, cannot be kept this way.
 ///
 /// # Guarantees
 /// - Every insert that returned `Ok` survives if the process ends, at any moment and by any cause, SIGKILL included. If
 ///   the system ends, those survive that the [`SyncPolicy`] promises.
-/// - An insert that did not return may be there or not, as a whole.
-/// - Opening inserts each record once, also if it is interrupted and repeated, or if a checkpoint was: also
-///   structures that count copies are right.
-/// - A log of another structure, a wrong checkpoint and a wrong record before a right one are typed errors.
+/// - An insert that did not return may be there or not, as a whole. Of the keys of an [`insert_all`](Self::insert_all), the first
+///   may be there.
+/// - Replay is idempotent: opening inserts each record exactly once, even after an interrupted open or checkpoint.
+/// - A log of another structure, a wrong checkpoint and a damaged log are typed errors. Only the loss of the last record cannot be
+///   told from an insert that was interrupted.
 /// - Size: 16 bytes per insert since the last checkpoint. A checkpoint needs room for a second copy of the structure.
-/// - Time: a system call per insert or batch, and what syncing takes.
+/// - Time: a system call per insert, or per 4,096 keys of a batch, and what syncing takes.
 ///
 /// A key that the structure contains already is logged again. If most keys are, and copies do not count, ask
 /// [`structure`](Self::structure) before.
@@ -195,8 +202,9 @@ impl<P: ToEnvelope + DynInsert> Durable<P> {
     ///
     /// # Errors
     /// [`DurableError::Insert`] if the structure refuses the key; nothing is changed then. [`DurableError::File`] if it
-    /// cannot be logged: the key may be there after the next opening or not, and all further inserts are
-    /// [`DurableError::Broken`] until a [`checkpoint`](Self::checkpoint) succeeds.
+    /// cannot be logged: all further inserts are [`DurableError::Broken`] until a [`checkpoint`](Self::checkpoint) succeeds. The
+    /// key is in memory then, and in that checkpoint: do not insert it again. Without a checkpoint, it may be there after the
+    /// next opening or not.
     pub fn insert<K: Hash + ?Sized>(&mut self, key: &K) -> Result<bool, DurableError> {
         self.insert_hash(self.structure.hash_key(key))
     }
@@ -209,11 +217,14 @@ impl<P: ToEnvelope + DynInsert> Durable<P> {
     pub fn insert_hash(&mut self, hash: u64) -> Result<bool, DurableError> {
         self.check()?;
         let is_new = self.structure.try_insert_hash(hash).map_err(DurableError::Insert)?;
-        self.append(&[hash])?;
+        self.write(&[hash])?;
+        self.sync_if_due()?;
         Ok(is_new)
     }
 
-    /// Inserts keys, and logs them with one write and at most one sync. Returns how many were not contained before.
+    /// Inserts keys, and logs them with one write per 4,096 keys and at most one sync. Returns how many were not contained before.
+    ///
+    /// Allocates no more for more keys.
     ///
     /// # Errors
     /// As [`insert`](Self::insert). If the structure refuses a key, the keys before it are inserted and logged.
@@ -233,8 +244,13 @@ impl<P: ToEnvelope + DynInsert> Durable<P> {
                 }
             }
             hashes.push(hash);
+            if hashes.len() == CHUNK {
+                self.write(&hashes)?;
+                hashes.clear();
+            }
         }
-        self.append(&hashes)?;
+        self.write(&hashes)?;
+        self.sync_if_due()?;
         refused.map_or(Ok(new), |error| Err(DurableError::Insert(error)))
     }
 
@@ -297,10 +313,14 @@ impl<P: ToEnvelope + DynInsert> Durable<P> {
         self.folder.path()
     }
 
-    fn append(&mut self, hashes: &[u64]) -> Result<(), DurableError> {
+    fn write(&mut self, hashes: &[u64]) -> Result<(), DurableError> {
         let result = self.log.append(hashes);
         self.finish(result)?;
         self.unsynced += hashes.len() as u64;
+        Ok(())
+    }
+
+    fn sync_if_due(&mut self) -> Result<(), DurableError> {
         let limit = match self.sync {
             SyncPolicy::EveryRecord => 1,
             SyncPolicy::Every(records) => records.get(),

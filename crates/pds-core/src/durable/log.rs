@@ -77,9 +77,8 @@ impl Log {
     /// Appends a record for each hash, in one write. After an error it is unknown which are there.
     pub(super) fn append(&mut self, hashes: &[u64]) -> io::Result<()> {
         let records = (self.records..).zip(hashes);
-        let records: Vec<_> =
-            records.flat_map(|(index, &hash)| self.identity.record(index, hash)).collect();
-        let bytes: Vec<_> = records.into_iter().map(u64::to_le_bytes).collect();
+        let numbers = records.flat_map(|(index, &hash)| self.identity.record(index, hash));
+        let bytes: Vec<_> = numbers.map(u64::to_le_bytes).collect();
         self.file.write_all(bytes.as_flattened())?;
         self.records += hashes.len() as u64;
         Ok(())

@@ -12,7 +12,8 @@ use crate::traits::DynInsert;
 /// When the log is synced, that is, when the system is told to bring it to the disk.
 ///
 /// An insert that has returned survives the end of the process under each policy, also by SIGKILL. The policy says what survives the
-/// end of the system, such as a power failure, on a disk that keeps what it was synced.
+/// end of the system, such as a power failure, on a disk that keeps what it was synced. Only Unix can sync the names of files:
+/// elsewhere, a power failure can undo the last creation or checkpoint, with all inserts since.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SyncPolicy {
     /// Before each insert returns. Every acknowledged insert survives. Each takes as long as the disk does.
@@ -61,7 +62,8 @@ impl<H, K> DurableOptions<H, K> {
     /// Opens a structure whose log is damaged with what is left: all records that are right. It then writes a checkpoint.
     ///
     /// The end of a process never damages a log. The end of the system can, where it had not been synced; other damage
-    /// loses acknowledged inserts. [`Durable::recovery`] says how many bytes of the log were lost.
+    /// loses acknowledged inserts. [`Durable::recovery`] says how many bytes of the log were lost. A log without any part of this
+    /// structure stays an error: [`DurableError::Foreign`].
     pub const fn salvage(mut self, salvages: bool) -> Self {
         self.salvages = salvages;
         self
@@ -88,7 +90,7 @@ impl<H, K> DurableOptions<H, K> {
     /// A log that ends in less than a record, or in zeros, is cut there: an insert was interrupted. Other wrong records are damage.
     ///
     /// # Errors
-    /// [`DurableError`] says what is wrong, and with which file. Nothing is changed then.
+    /// [`DurableError`] says what is wrong, and with which file. The checkpoint and the log are not changed then.
     ///
     /// # Complexity
     /// O(size + records of the log); allocates the bytes of the checkpoint, and 8 bytes per record.

@@ -490,6 +490,42 @@ fn a_checkpoint_that_fails_leaves_the_old_one_in_use_if_it_can() {
 }
 
 #[test]
+fn a_long_batch_is_logged_while_its_keys_come() {
+    let folder = Folder::new("batch");
+    let options = options();
+    let mut filter = options.create(&folder.0, BloomFilter::new(10_000, 0.01).unwrap()).unwrap();
+    let log = folder.file("0.pdslog");
+    let mut unlogged = 0;
+    let keys = (0..10_000_u64).inspect(|key| {
+        let logged = (fs::metadata(&log).unwrap().len() - HEAD as u64) / RECORD as u64;
+        unlogged = unlogged.max(key - logged);
+    });
+    filter.insert_all(keys).unwrap();
+    assert_eq!((filter.log_records(), unlogged), (10_000, 4_095));
+    drop(filter);
+    let filter: Durable<BloomFilter> = options.open(&folder.0).unwrap();
+    assert!((0..10_000_u64).all(|key| filter.structure().contains(&key)));
+}
+
+#[test]
+fn a_checkpoint_is_no_longer_than_allowed() {
+    let folder = prepared("long", 10, 0);
+    let options = options().bytes(ByteOptions::new().max_bytes(100));
+    let kind = || match options.open::<Tally>(&folder.0).unwrap_err() {
+        DurableError::File(error) => match error.error {
+            ReadError::Decode(error) => error.kind(),
+            other => panic!("{other}"),
+        },
+        other => panic!("{other}"),
+    };
+    assert_eq!(kind(), DecodeErrorKind::Limit);
+    // Longer than the memory, and almost empty on the disk.
+    let file = fs::File::options().write(true).open(folder.file("1.pds")).unwrap();
+    file.set_len(1 << 42).unwrap();
+    assert_eq!(kind(), DecodeErrorKind::Trailing);
+}
+
+#[test]
 fn every_policy_of_syncing_keeps_what_was_inserted() {
     let every = |records| SyncPolicy::Every(NonZeroU64::new(records).unwrap());
     for policy in [SyncPolicy::EveryRecord, every(1), every(3), SyncPolicy::ByCaller] {
