@@ -226,8 +226,9 @@ impl<F: Layer> LayeredBloomFilter<F> {
         self.count_hash(self.hasher().hash_key(key))
     }
 
-    /// Returns the current probability that a key that was seen `count` times is counted more often, from 0 to 1: an upper bound,
-    /// which inserts at this moment would reach.
+    /// Returns an upper bound of the probability, from 0 to 1, that a key that was seen `count` times is counted more often.
+    ///
+    /// Keys that are inserted now for the first time reach it. For keys that were inserted while there were fewer, the probability is lower.
     ///
     /// # Complexity
     /// O(size).

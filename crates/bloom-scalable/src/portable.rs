@@ -204,7 +204,7 @@ impl Growth {
             3 => return Err(numbers.field(5, "at least the items of the first layer")),
             _ => return Err(numbers.field(4, "1 for a ratio, 2 for halving, 3 for likely items")),
         };
-        let growth = u32::try_from(growth).unwrap_or(u32::MAX);
+        let growth = u32::try_from(growth).map_err(|_| numbers.field(3, "from 1 to 32,768"))?;
         let params = ScalableParams::new(items, f64::from_bits(rate), growth, schedule)
             .map_err(|error| numbers.error(error))?;
         if layers == 0 {

@@ -14,15 +14,12 @@
 //! Shifted inserts also add keys to the layers. Sizes are computed for the keys that are really stored.
 
 use crate::check::{check_range, check_rate};
-use crate::scalable::compound_rate;
+use crate::scalable::{EXACT, compound_rate};
 use crate::{LayerDesign, ParamError};
 
 /// Rounds of the search for rates and stored keys, which depend on each other.
 // The rates keep the promise after every round. The third changes the size by less than 0.1 %.
 const ROUNDS: usize = 4;
-
-/// The part of a budget that is used, so that rounding cannot exceed it.
-const EXACT: f64 = 1.0 - 1e-12;
 
 /// Returns the probability that a key that is in the first `seen` layers is counted at least `answer` times, if `rates` are the
 /// false-positive rates of the layers.

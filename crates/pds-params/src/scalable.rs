@@ -34,7 +34,7 @@ use crate::{BloomParams, LayerDesign, ParamError};
 const RESERVE: f64 = 1.0 / 8.0;
 
 /// The part of a budget that is used, so that rounding cannot exceed it.
-const EXACT: f64 = 1.0 - 1e-12;
+pub(crate) const EXACT: f64 = 1.0 - 1e-12;
 
 /// How the promised rate is shared among the layers of a growing filter.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -201,6 +201,8 @@ fn case_17_numbers_that_lie_are_refused() {
     for (index, number) in [(1, 11), (2, 0.02_f64.to_bits()), (3, 3), (5, 0.8_f64.to_bits())] {
         assert_eq!(fault_of::<()>(Err(forge(index, number))).0, "the layer of this number");
     }
+    let growth = forge(3, u64::MAX).to_string();
+    assert!(growth.contains("18446744073709551615"), "{growth}");
     assert_eq!(fault_of::<()>(Err(refused(&with_numbers(&bytes, &[1, 2, 3])))).0, "numbers");
     let halving = scalable(Schedule::Halving, 5).to_bytes();
     let fault = refused(&with_number(&halving, 5, 1));
