@@ -97,8 +97,6 @@ pub struct Durable<P> {
     generation: u64,
     /// Whether it is unknown what the log holds.
     is_broken: bool,
-    /// Number of records that were not synced.
-    unsynced: u64,
     sync: SyncPolicy,
     key: SecretKey,
     recovery: Recovery,
@@ -122,14 +120,13 @@ impl<P: ToEnvelope + DynInsert> Durable<P> {
         sync: SyncPolicy,
     ) -> Result<Self, DurableError> {
         let folder = Folder::create(path)?;
-        let log = write_generation(&folder, 0, &to_vec(&structure, key))?;
+        let log = write_generation(&folder, 0, &to_vec(&structure, key), sync)?;
         Ok(Self {
             structure,
             folder,
             log,
             generation: 0,
             is_broken: false,
-            unsynced: 0,
             sync,
             key,
             recovery: Recovery::default(),
@@ -164,26 +161,17 @@ impl<P: ToEnvelope + DynInsert> Durable<P> {
             }
         }
         let log = if contents.condition == Condition::Sound {
-            Log::open(&path, identity, records).map_err(|error| DurableError::io(&path, error))?
+            Log::open(&path, identity, sync, records)
+                .map_err(|error| DurableError::io(&path, error))?
         } else {
             // A damaged log stays as it is until a checkpoint holds what was left in it.
             generation += 1;
-            write_generation(&folder, generation, &to_vec(&structure, key))?
+            write_generation(&folder, generation, &to_vec(&structure, key), sync)?
         };
         folder.clean(generation)?;
         let replayed = contents.hashes.len() as u64;
         let recovery = Recovery { replayed, lost_bytes: contents.lost_bytes };
-        Ok(Self {
-            structure,
-            folder,
-            log,
-            generation,
-            is_broken: false,
-            unsynced: 0,
-            sync,
-            key,
-            recovery,
-        })
+        Ok(Self { structure, folder, log, generation, is_broken: false, sync, key, recovery })
     }
 
     /// Returns the structure, to ask it.
@@ -217,8 +205,7 @@ impl<P: ToEnvelope + DynInsert> Durable<P> {
     pub fn insert_hash(&mut self, hash: u64) -> Result<bool, DurableError> {
         self.check()?;
         let is_new = self.structure.try_insert_hash(hash).map_err(DurableError::Insert)?;
-        self.write(&[hash])?;
-        self.sync_if_due()?;
+        self.append(&[hash])?;
         Ok(is_new)
     }
 
@@ -245,12 +232,12 @@ impl<P: ToEnvelope + DynInsert> Durable<P> {
             }
             hashes.push(hash);
             if hashes.len() == CHUNK {
-                self.write(&hashes)?;
+                let result = self.log.write(&hashes);
+                self.finish(result)?;
                 hashes.clear();
             }
         }
-        self.write(&hashes)?;
-        self.sync_if_due()?;
+        self.append(&hashes)?;
         refused.map_or(Ok(new), |error| Err(DurableError::Insert(error)))
     }
 
@@ -262,9 +249,7 @@ impl<P: ToEnvelope + DynInsert> Durable<P> {
         self.check()?;
         let result = self.log.sync();
         // After a failure, the system may take what it could not write for written.
-        self.finish(result)?;
-        self.unsynced = 0;
-        Ok(())
+        self.finish(result)
     }
 
     /// Replaces the checkpoint by the structure as it is, and starts an empty log.
@@ -276,10 +261,10 @@ impl<P: ToEnvelope + DynInsert> Durable<P> {
     /// O(size); allocates the portable bytes.
     pub fn checkpoint(&mut self) -> Result<(), DurableError> {
         let (old, new) = (self.generation, self.generation + 1);
-        match write_generation(&self.folder, new, &to_vec(&self.structure, self.key)) {
+        let bytes = to_vec(&self.structure, self.key);
+        match write_generation(&self.folder, new, &bytes, self.sync) {
             Ok(log) => {
-                (self.log, self.generation) = (log, new);
-                (self.is_broken, self.unsynced) = (false, 0);
+                (self.log, self.generation, self.is_broken) = (log, new, false);
                 self.folder.remove(old);
                 Ok(())
             }
@@ -313,20 +298,9 @@ impl<P: ToEnvelope + DynInsert> Durable<P> {
         self.folder.path()
     }
 
-    fn write(&mut self, hashes: &[u64]) -> Result<(), DurableError> {
+    fn append(&mut self, hashes: &[u64]) -> Result<(), DurableError> {
         let result = self.log.append(hashes);
-        self.finish(result)?;
-        self.unsynced += hashes.len() as u64;
-        Ok(())
-    }
-
-    fn sync_if_due(&mut self) -> Result<(), DurableError> {
-        let limit = match self.sync {
-            SyncPolicy::EveryRecord => 1,
-            SyncPolicy::Every(records) => records.get(),
-            SyncPolicy::ByCaller => u64::MAX,
-        };
-        if self.unsynced >= limit { self.sync() } else { Ok(()) }
+        self.finish(result)
     }
 
     fn check(&self) -> Result<(), DurableError> {
@@ -342,9 +316,14 @@ impl<P: ToEnvelope + DynInsert> Durable<P> {
 }
 
 /// Writes an empty log and a checkpoint. The rename of the checkpoint is the moment from which both count.
-fn write_generation(folder: &Folder, generation: u64, bytes: &[u8]) -> Result<Log, DurableError> {
+fn write_generation(
+    folder: &Folder,
+    generation: u64,
+    bytes: &[u8],
+    sync: SyncPolicy,
+) -> Result<Log, DurableError> {
     let path = folder.log(generation);
-    let log = Log::create(&path, identity_of(generation, bytes));
+    let log = Log::create(&path, identity_of(generation, bytes), sync);
     let log = log.and_then(|log| folder.sync().map(|()| log));
     let log = log.map_err(|error| DurableError::io(&path, error))?;
     let path = folder.checkpoint(generation);

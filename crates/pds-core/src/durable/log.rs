@@ -7,6 +7,8 @@ use std::path::Path;
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::SyncPolicy;
+
 /// First bytes of a log.
 const MAGIC: u64 = u64::from_le_bytes(*b"\x89PDSLOG\n");
 
@@ -40,52 +42,98 @@ fn sum_of<const N: usize>(numbers: &[u64; N]) -> u64 {
     xxh3_64(numbers.map(u64::to_le_bytes).as_flattened())
 }
 
+/// A file that can be brought to the disk. A trait, so that a test can watch the order of the calls.
+pub(super) trait Synced: Write {
+    /// Brings the contents and the length to the disk.
+    fn sync(&mut self) -> io::Result<()>;
+}
+
+impl Synced for File {
+    fn sync(&mut self) -> io::Result<()> {
+        self.sync_data()
+    }
+}
+
 /// A log that is open for further records.
 #[derive(Debug)]
-pub(super) struct Log {
-    file: File,
+pub(super) struct Log<F = File> {
+    file: F,
     identity: Identity,
+    policy: SyncPolicy,
     records: u64,
+    /// Number of records that were not synced.
+    unsynced: u64,
 }
 
 impl Log {
     /// Creates a log without records, and syncs it. An older file of this name is overwritten.
-    pub(super) fn create(path: &Path, identity: Identity) -> io::Result<Self> {
+    pub(super) fn create(path: &Path, identity: Identity, policy: SyncPolicy) -> io::Result<Self> {
         let mut file = File::create(path)?;
         file.write_all(identity.head().map(u64::to_le_bytes).as_flattened())?;
-        file.sync_all()?;
-        Ok(Self { file, identity, records: 0 })
+        Self::synced(file, identity, policy, 0)
     }
 
     /// Opens a log behind its first `records` records, cuts off what follows, and syncs it: the process before may not have.
-    pub(super) fn open(path: &Path, identity: Identity, records: u64) -> io::Result<Self> {
+    pub(super) fn open(
+        path: &Path,
+        identity: Identity,
+        policy: SyncPolicy,
+        records: u64,
+    ) -> io::Result<Self> {
         // Not `append`: on Windows, such a file cannot be cut.
         let mut file = File::options().write(true).open(path)?;
         let length = HEAD_BYTES as u64 + records * RECORD_BYTES as u64;
         if file.metadata()?.len() != length {
             file.set_len(length)?;
         }
-        file.sync_all()?;
         file.seek(SeekFrom::Start(length))?;
-        Ok(Self { file, identity, records })
+        Self::synced(file, identity, policy, records)
+    }
+}
+
+impl<F: Synced> Log<F> {
+    /// Syncs a file that holds `records` records.
+    fn synced(
+        mut file: F,
+        identity: Identity,
+        policy: SyncPolicy,
+        records: u64,
+    ) -> io::Result<Self> {
+        file.sync()?;
+        Ok(Self { file, identity, policy, records, unsynced: 0 })
     }
 
     pub(super) const fn records(&self) -> u64 {
         self.records
     }
 
-    /// Appends a record for each hash, in one write. After an error it is unknown which are there.
+    /// Appends a record for each hash, in one write, and syncs them if the policy asks for it. After an error it is unknown which are
+    /// there.
     pub(super) fn append(&mut self, hashes: &[u64]) -> io::Result<()> {
+        self.write(hashes)?;
+        let limit = match self.policy {
+            SyncPolicy::EveryRecord => 1,
+            SyncPolicy::Every(records) => records.get(),
+            SyncPolicy::ByCaller => u64::MAX,
+        };
+        if self.unsynced >= limit { self.sync() } else { Ok(()) }
+    }
+
+    /// Appends records as [`append`](Self::append) does, without a sync: more of the batch follow.
+    pub(super) fn write(&mut self, hashes: &[u64]) -> io::Result<()> {
         let records = (self.records..).zip(hashes);
         let numbers = records.flat_map(|(index, &hash)| self.identity.record(index, hash));
         let bytes: Vec<_> = numbers.map(u64::to_le_bytes).collect();
         self.file.write_all(bytes.as_flattened())?;
         self.records += hashes.len() as u64;
+        self.unsynced += hashes.len() as u64;
         Ok(())
     }
 
-    pub(super) fn sync(&self) -> io::Result<()> {
-        self.file.sync_data()
+    pub(super) fn sync(&mut self) -> io::Result<()> {
+        self.file.sync()?;
+        self.unsynced = 0;
+        Ok(())
     }
 }
 
@@ -165,4 +213,56 @@ fn fill(file: &mut impl Read, into: &mut [u8]) -> io::Result<usize> {
         }
     }
     Ok(filled)
+}
+
+#[cfg(test)]
+mod tests {
+    use core::num::NonZeroU64;
+
+    use super::*;
+
+    /// Records the number of bytes of each write, and 0 for a sync.
+    #[derive(Default)]
+    struct Recorded(Vec<usize>);
+
+    impl Write for Recorded {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.push(bytes.len());
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Synced for Recorded {
+        fn sync(&mut self) -> io::Result<()> {
+            self.0.push(0);
+            Ok(())
+        }
+    }
+
+    /// Returns the calls for seven inserts, a batch of three and a sync by the caller.
+    fn calls_of(policy: SyncPolicy) -> Vec<usize> {
+        let identity = Identity { generation: 1, fingerprint: 2 };
+        let mut log = Log::synced(Recorded::default(), identity, policy, 4).unwrap();
+        for hashes in [&[9][..]; 7].into_iter().chain([&[1, 2, 3][..]]) {
+            log.append(hashes).unwrap();
+        }
+        log.sync().unwrap();
+        assert_eq!(log.records(), 4 + 7 + 3);
+        log.file.0
+    }
+
+    #[test]
+    fn records_are_synced_when_the_policy_says() {
+        // What was in the log is synced first.
+        let each = [0, 16, 0, 16, 0, 16, 0, 16, 0, 16, 0, 16, 0, 16, 0, 48, 0, 0];
+        assert_eq!(calls_of(SyncPolicy::EveryRecord), each);
+        let third = [0, 16, 16, 16, 0, 16, 16, 16, 0, 16, 48, 0, 0];
+        assert_eq!(calls_of(SyncPolicy::Every(NonZeroU64::new(3).unwrap())), third);
+        let caller = [0, 16, 16, 16, 16, 16, 16, 16, 48, 0];
+        assert_eq!(calls_of(SyncPolicy::ByCaller), caller);
+    }
 }
