@@ -65,7 +65,8 @@ impl Comparison {
     /// Returns an interval that holds the Jaccard index with at least this probability.
     ///
     /// It is the interval of Clopper and Pearson for independent values. Sketches of small sets vary less, so their interval is
-    /// wider than needed. 0 to 0 if one of the sets is empty.
+    /// wider than needed. Both ends are limited to 0 to 1, also where the estimate of a signature is below 0. 0 to 0 if one of the
+    /// sets is empty.
     ///
     /// # Errors
     /// If `confidence` is not above 0 and below 1.
@@ -80,7 +81,8 @@ impl Comparison {
 
     /// Estimates the share of the left set that is in the right one too, from the numbers of their keys. 0 if a set is empty.
     ///
-    /// The estimate is limited to what the sizes allow. If the right set is much larger than the left one, the Jaccard index is
+    /// The estimate is limited to 0 and to what the sizes allow. So the sizes must be those of these sets: sizes that contradict
+    /// the Jaccard index give one of the limits, and an error that says nothing. If the right set is much larger than the left one, the Jaccard index is
     /// small and its relative error great, and so is the error here.
     #[must_use]
     pub fn containment(&self, left_len: u64, right_len: u64) -> Estimate {
@@ -92,6 +94,8 @@ impl Comparison {
     }
 
     /// Returns an interval that holds the share of the left set that is in the right one, with at least this probability.
+    ///
+    /// This holds if the sizes are those of these sets. If they contradict the Jaccard index, the interval may be one point.
     ///
     /// # Errors
     /// If `confidence` is not above 0 and below 1.

@@ -127,7 +127,7 @@ pub(crate) fn saturated(number: u64) -> u32 {
 ///
 /// # Errors
 /// [`DecodeError`] at the first minimum that is empty among others, or of a round that another bin has to itself or that does
-/// not exist. At the first one if none is of the first round, which fills a bin with every key.
+/// not exist. At the least one if none is of the first round, which fills a bin with every key.
 pub(crate) fn check_minima(minima: &impl WordSource, end: u64) -> Result<(), DecodeError> {
     let bins = minima.as_words().len();
     let start = end - 8 * bins as u64;
@@ -135,9 +135,9 @@ pub(crate) fn check_minima(minima: &impl WordSource, end: u64) -> Result<(), Dec
         Err(DecodeError::invalid("a minimum", start + 8 * bin as u64, found, allowed))
     };
     let is_empty = minima.values().next() == Some(EMPTY);
-    let mut earliest = EMPTY;
+    let mut earliest = (EMPTY, 0);
     for (bin, minimum) in minima.values().enumerate() {
-        earliest = earliest.min(minimum);
+        earliest = earliest.min((minimum, bin));
         if is_empty || minimum == EMPTY {
             if is_empty != (minimum == EMPTY) {
                 return invalid(bin, minimum, "empty in all bins or in none");
@@ -154,8 +154,9 @@ pub(crate) fn check_minima(minima: &impl WordSource, end: u64) -> Result<(), Dec
             );
         }
     }
-    if !is_empty && round_of(earliest) != 0 {
-        return invalid(0, earliest, "of the first round in some bin");
+    let (minimum, bin) = earliest;
+    if !is_empty && round_of(minimum) != 0 {
+        return invalid(bin, minimum, "of the first round in some bin");
     }
     Ok(())
 }

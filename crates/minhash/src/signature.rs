@@ -185,6 +185,7 @@ impl<S: KeyHasher> PartialEq for Signature<S> {
 
 impl<S: KeyHasher> Eq for Signature<S> {}
 
+/// Estimates may be below 0 by chance, as those of [`Signature::jaccard`].
 impl<S: KeyHasher, W: WordSource> Similarity for Signature<S, W> {
     type Error = Incompatible;
 

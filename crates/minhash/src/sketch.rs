@@ -38,8 +38,10 @@ const BATCH: usize = 256;
 ///   is 0.71 of that for up to K / 2 keys in the union, and 0.73 for K keys
 ///   ([`error_in_units`](pds_params::minhash::error_in_units)).
 /// - Memory: 8 K bytes.
-/// - Insert: O(1) once some thousand keys are in, for K = 128. The first key takes O(K). A batch of n keys takes
-///   O(n + K log K) in all.
+/// - Insert: O(1) once some thousand keys are in, for K = 128. The first key takes O(K), and so does each repetition while there
+///   are few keys. A batch of n hashes takes O(n + K log K), and one of n keys, which are hashed 256 at a time,
+///   O(n + K log K log n). Keys that somebody chose by their hashes can keep every insert at O(K): use
+///   [`SipHashBuilder::random`](crate::hash::SipHashBuilder::random) then.
 /// - The state is a function of the set of keys. Order, repetition, batches and the way of merging do not change it.
 /// - Merging: exact. The numbers of values and the hashers must be equal.
 /// - An empty set is similar to none: its Jaccard index with every set is 0, also with another empty set. The index of two
@@ -137,7 +139,7 @@ impl<S: KeyHasher> MinHash<S> {
 
     /// Inserts `key`. Returns `true` if the state changed: the key was not inserted before.
     ///
-    /// `false` means that the key was inserted before, or that other keys have all minima.
+    /// `false` means that the key was inserted before, or that no minimum is lower with it.
     ///
     /// # Complexity
     /// One step per round that can still change something: 2 K for the first key, about K ln K / n for n keys, and at least

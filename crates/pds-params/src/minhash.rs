@@ -55,7 +55,8 @@ pub fn error_in_units(num_values: u32, union: f64) -> f64 {
     if union < 2.0 {
         return 0.0;
     }
-    let (k, n) = (f64::from(num_values), union);
+    // Infinity has no product with 0.
+    let (k, n) = (f64::from(num_values), union.min(f64::MAX));
     let both = n * log1p(-2.0 / k);
     let one = n * log1p(-1.0 / k);
     let never_both = exp(k * both);

@@ -181,7 +181,10 @@ fn case_17_minima_that_no_key_draws_are_refused() {
     assert_eq!(fault(&|words| words[7] = u64::MAX), ("a minimum", 7), "empty among full ones");
     assert_eq!(fault(&|words| words[0] = u64::MAX), ("a minimum", 1), "full among empty ones");
     let late = |words: &mut [u64]| words.iter_mut().for_each(|word| *word |= round(1));
-    assert_eq!(fault(&late), ("a minimum", 0), "none of the first round");
+    let words = payload(&full);
+    let least = (0..16).min_by_key(|&bin| words[bin] | round(1)).unwrap();
+    assert_ne!(least, 0);
+    assert_eq!(fault(&late), ("a minimum", least as u64), "none of the first round");
     // What keys can draw is read.
     let mut words = payload(&full);
     words[3] = round(19) + 5;

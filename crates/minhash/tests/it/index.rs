@@ -301,7 +301,7 @@ fn the_builder_names_what_is_wrong() {
     assert_eq!(parameter(builder().recall(0.5).bands(3).rows(3).build()), "recall");
     assert_eq!(parameter(builder().threshold(1.5).build()), "threshold");
     assert_eq!(parameter(builder().num_values(17).threshold(0.5).build()), "num_values");
-    assert_eq!(parameter(builder().num_values(16).threshold(0.01).build()), "num_values");
+    assert_eq!(parameter(builder().num_values(16).threshold(0.01).build()), "threshold");
     let params = LshIndex::new(128, 0.5, 0.95).unwrap().params();
     assert!(params.recall(0.5) >= 0.95);
     let seeded = LshIndex::builder().threshold(0.5).seed(3).build().unwrap();

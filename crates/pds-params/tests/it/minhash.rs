@@ -148,7 +148,12 @@ fn errors_name_what_is_wrong() {
     assert_eq!(MinHashParams::for_standard_error(0.9).unwrap().num_values(), 16);
     assert_eq!(parameter(LshParams::new(16, 0.0, 0.5)).0, "threshold");
     assert_eq!(parameter(LshParams::new(16, 0.5, 1.0)).0, "recall");
-    assert_eq!(parameter(LshParams::new(16, 1e-9, 0.9)).0, "num_values");
+    let too_low = LshParams::new(16, 1e-9, 0.9).unwrap_err();
+    assert!(
+        too_low.to_string().starts_with("threshold is 1e-9, but must be at least 1.34035676639")
+    );
+    assert!(LshParams::new(16, 0.1341, 0.9).is_ok() && LshParams::new(16, 0.134, 0.9).is_err());
+    assert_eq!(error_in_units(16, f64::INFINITY), 1.0);
     assert_eq!(parameter(LshParams::from_shape(16, 0, 1)).0, "bands");
     assert_eq!(parameter(LshParams::from_shape(16, 4, 5)).0, "bands");
     assert_eq!(parameter(LshParams::from_shape(16, 1, 17)).0, "rows");
