@@ -8,11 +8,12 @@
 //! both. The keys of a Bloom filter cannot be removed, so the guard is built anew after some deletions. Until then
 //! deleted keys are false positives, and cost a lookup in the tree.
 
+#![expect(clippy::std_instead_of_alloc, reason = "an example has the standard library")]
+
 mod shared;
 
 use core::cell::Cell;
 use core::error::Error;
-#[expect(clippy::std_instead_of_alloc, reason = "a program with the standard library")]
 use std::collections::BTreeMap;
 use std::time::Instant;
 
