@@ -70,7 +70,7 @@ impl Layout {
     /// Most bytes of a block.
     pub(crate) const MAX_BLOCK_BYTES: usize = HEAD + 8 * MAX_WIDTH as usize;
 
-    /// Returns where the parts of a block of `groups` groups lie in memory. None, and there is no block.
+    /// Returns where the parts of a block of `groups` groups lie in memory. With 0 groups there is no block.
     pub(crate) const fn short(self, block: usize, groups: usize) -> [Range<usize>; 4] {
         let head = self.head(block);
         let offset = if groups > 0 { 1 } else { 0 };
@@ -327,7 +327,7 @@ impl<'a, W: WordSource, B: Bits> Blocks<'a, W, B> {
         self.after_runs(BLOCK * from + offset, runs).saturating_sub(BLOCK * block)
     }
 
-    /// Returns the slot after the end of the next `runs` runs that end at `slot` or later. None, and it is `slot`.
+    /// Returns the slot after the end of the next `runs` runs that end at `slot` or later. Without runs it is `slot`.
     #[inline(always)]
     pub(crate) fn after_runs(&self, slot: usize, runs: usize) -> usize {
         if runs == 0 {

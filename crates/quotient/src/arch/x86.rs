@@ -87,8 +87,8 @@ impl Bits for Bmi2 {
         if rank >= 64 {
             return 64;
         }
-        let (nth, position): (_, usize);
-        nth = self.nth(word, rank);
+        let nth = self.nth(word, rank);
+        let position: usize;
         // SAFETY: `self` is the proof that the processor has the instruction, which changes a register and the flags.
         unsafe {
             asm!(
