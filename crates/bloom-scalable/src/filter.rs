@@ -171,7 +171,7 @@ impl<F: OwnedLayer<Hasher: Clone>> ScalableBloomFilter<F> {
     /// are those of the [`capacity`](Self::capacity). Places of a layer that a merge closed count as taken.
     ///
     /// # Complexity
-    /// O(k) for k hash functions per layer. Opens a layer if the newest one is full.
+    /// O(layers * k) for k hash functions per layer. A new key allocates another layer if the newest one is full.
     #[inline]
     pub fn insert<K: Hash + ?Sized>(&mut self, key: &K) -> Result<bool, InsertError> {
         self.insert_hash(self.hasher().hash_key(key))
@@ -210,7 +210,7 @@ impl<F: OwnedLayer<Hasher: Clone>> ScalableBloomFilter<F> {
     /// may differ.
     ///
     /// If its newest layer has keys already, and a new layer mixes hashes as that one does, its newest layer is closed: its
-    /// [`room`](Self::room) is 0, and the next new key opens a layer. So merge into an empty filter, if you can.
+    /// [`room`](Self::room) is 0, and the next new key goes to another layer. Merge into an empty filter to avoid this.
     ///
     /// A key that is in both filters is stored twice, and [`approx_len`](Self::approx_len) counts it twice. Each merge adds the
     /// rate of the other filter, and each lookup asks its layers. So merge few filters. For many, use filters of one fixed size,

@@ -20,7 +20,7 @@ use crate::filter::reserve;
 use crate::layer::{Layer, OwnedLayer, ROUNDING};
 use crate::{LayeredBloomFilter, ScalableBloomFilter};
 
-/// What a layer must be, for error messages.
+/// The requirement that a layer misses, in error messages.
 const KEEPS_DESIGN: &str = "one of a size that can keep its design";
 
 /// The least length of the envelope of a layer in bytes.

@@ -1,4 +1,4 @@
-//! What two sketches or two signatures tell about their sets.
+//! Estimates of how alike two sets are, from their sketches or signatures.
 
 use core::ops::RangeInclusive;
 
@@ -6,7 +6,7 @@ use pds_core::error::ParamError;
 use pds_params::Estimate;
 use pds_params::minhash::binomial_interval;
 
-/// What two sketches or two signatures tell about their sets: estimates and intervals.
+/// Estimates of how alike two sets are, with intervals, from two sketches or two signatures.
 ///
 /// # Examples
 /// ```

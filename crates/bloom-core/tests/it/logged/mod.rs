@@ -121,7 +121,7 @@ fn a_log_cut_at_any_byte_gives_the_records_before_it() {
         let mut tally = open(&folder).unwrap();
         assert!(tally.structure().holds_exactly(7 + records), "{length}");
         assert_eq!(tally.recovery().lost_bytes, ((length - HEAD) % RECORD) as u64);
-        // What is inserted now stands behind the last whole record.
+        // The next record is written after the last whole one.
         tally.insert(&(7 + records)).unwrap();
         drop(tally);
         assert!(open(&folder).unwrap().structure().holds_exactly(8 + records), "{length}");
@@ -335,7 +335,7 @@ fn creating_and_opening_leave_the_files_of_others() {
         assert_eq!(fs::read(folder.file(name)).unwrap(), vec![1; length], "{name}");
         fs::remove_file(folder.file(name)).unwrap();
     }
-    // What an interrupted creation leaves.
+    // An interrupted creation leaves a log without a checkpoint.
     fs::write(folder.file("0.pdslog"), [1; 32]).unwrap();
     fs::write(folder.file(".0.pds.123.0.tmp"), "half").unwrap();
     drop(options().create(&folder.0, Tally::default()).unwrap());
