@@ -25,6 +25,7 @@ pub mod quotient;
 pub mod ribbon;
 pub mod scalable;
 mod search;
+pub mod theta;
 pub mod window;
 
 pub use blocked::params::{BlockedBloomParams, Preference};
@@ -50,4 +51,5 @@ pub use minhash::{
 pub use quotient::params::QuotientParams;
 pub use ribbon::params::RibbonParams;
 pub use scalable::{ScalableParams, Schedule};
+pub use theta::params::ThetaParams;
 pub use window::{keys::WindowParams, timed::TimedParams};

@@ -81,7 +81,12 @@ pub fn recall(jaccard: f64, bands: f64, rows: u32) -> f64 {
 }
 
 /// Checks that a parameter is a power of two from `min` to `max`, which is one itself.
-fn check_power(parameter: &'static str, value: u32, min: u32, max: u32) -> Result<(), ParamError> {
+pub(crate) fn check_power(
+    parameter: &'static str,
+    value: u32,
+    min: u32,
+    max: u32,
+) -> Result<(), ParamError> {
     check_range(parameter, value.into(), min.into(), max.into())?;
     if value.is_power_of_two() {
         return Ok(());

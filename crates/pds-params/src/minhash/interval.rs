@@ -64,8 +64,8 @@ fn beta_below_mean(a: f64, b: f64, x: f64) -> f64 {
     let nonzero = |x: f64| if fabs(x) < TINY { TINY } else { x };
     let scale = lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x);
     let (mut fraction, mut c, mut d) = (1.0, 1.0, 0.0);
-    // About the square root of a + b steps, so at most some hundreds.
-    for step in 0..1_000 {
+    // About the square root of a + b steps: some hundreds, and 20,000 for the greatest theta sketches.
+    for step in 0..100_000 {
         let m = f64::from(step / 2);
         let coefficient = if step == 0 {
             1.0

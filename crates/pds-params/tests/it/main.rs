@@ -15,5 +15,6 @@ mod quotient;
 mod reference;
 mod scalable;
 mod tables;
+mod theta;
 mod transfer;
 mod window;
