@@ -35,7 +35,7 @@ impl DecodeError {
             DecodeFault::Kind { .. } | DecodeFault::OtherKind { .. } => Kind::Kind,
             DecodeFault::Hasher { .. } => Kind::Hasher,
             DecodeFault::KeyMissing { .. } => Kind::KeyMissing,
-            DecodeFault::KeyMismatch { .. } => Kind::KeyMismatch,
+            DecodeFault::KeyMismatch { .. } | DecodeFault::Seed { .. } => Kind::KeyMismatch,
             DecodeFault::Checksum { .. } => Kind::Checksum,
             DecodeFault::Trailing { .. } => Kind::Trailing,
             DecodeFault::Limit { .. } => Kind::Limit,
@@ -67,6 +67,7 @@ impl DecodeError {
             | DecodeFault::Hasher { offset, .. }
             | DecodeFault::KeyMissing { offset }
             | DecodeFault::KeyMismatch { offset, .. }
+            | DecodeFault::Seed { offset, .. }
             | DecodeFault::Field { offset, .. }
             | DecodeFault::Choice { offset, .. }
             | DecodeFault::Section { offset, .. }
@@ -208,6 +209,15 @@ pub enum DecodeFault {
         expected: u64,
         /// Hash stored.
         found: u64,
+    },
+    /// The structure was built with another seed, of which another system's format stores a hash.
+    Seed {
+        /// Offset of the stored hash.
+        offset: u64,
+        /// Hash of the given seed.
+        expected: u16,
+        /// Hash stored.
+        found: u16,
     },
     /// A field has an impossible value.
     Field {
@@ -432,6 +442,11 @@ impl fmt::Display for DecodeFault {
                 f,
                 "the hasher or its key is not the one that built the structure: \
                  the probe hash at offset {offset} is {found:016x}, expected {expected:016x}"
+            ),
+            Self::Seed { offset, expected, found } => write!(
+                f,
+                "the seed is not the one that built the structure: \
+                 the seed hash at offset {offset} is {found:04x}, expected {expected:04x}"
             ),
             Self::Field { name, offset, found, allowed } => {
                 write!(f, "{name} at offset {offset} is {found}, but must be {allowed}")

@@ -1,0 +1,107 @@
+//! The union of many sketches.
+
+use alloc::vec::Vec;
+
+use pds_core::error::Incompatible;
+use pds_params::ThetaParams;
+
+use crate::set::{self, MAX_THETA};
+use crate::{ThetaHasher, ThetaSet};
+
+/// The union of many sketches, with at most as many hashes as its nominal size.
+///
+/// The result does not depend on the order of the sketches. It has the bytes that the union of DataSketches gives. An empty sketch
+/// changes nothing.
+///
+/// # Examples
+/// ```
+/// use theta::{ThetaParams, ThetaSet, ThetaSketch, ThetaUnion};
+///
+/// let mut week = ThetaUnion::new(ThetaParams::new(4_096)?, Default::default());
+/// for day in 0..7_i64 {
+///     let mut visitors = ThetaSketch::new(4_096)?;
+///     visitors.extend(day * 5_000..day * 5_000 + 20_000);
+///     week.add(&visitors)?;
+/// }
+/// assert!(week.estimate_interval(0.999)?.contains(&50_000.0));
+/// # Ok::<(), Box<dyn core::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct ThetaUnion {
+    /// The hashes below theta, ascending, and at most the nominal size.
+    hashes: Vec<u64>,
+    /// Memory for the next result.
+    spare: Vec<u64>,
+    theta: u64,
+    is_empty: bool,
+    params: ThetaParams,
+    hasher: ThetaHasher,
+}
+
+impl ThetaUnion {
+    /// Creates the union of no sketch. The sampling probability of `params` is not used.
+    #[must_use]
+    pub const fn new(params: ThetaParams, hasher: ThetaHasher) -> Self {
+        Self {
+            hashes: Vec::new(),
+            spare: Vec::new(),
+            theta: MAX_THETA,
+            is_empty: true,
+            params,
+            hasher,
+        }
+    }
+
+    /// Adds the keys of a sketch, with any nominal size.
+    ///
+    /// # Errors
+    /// [`Incompatible`] if the seeds differ. Nothing is changed then.
+    ///
+    /// # Complexity
+    /// O(K + hashes), for any hashes.
+    pub fn add(&mut self, other: &impl ThetaSet) -> Result<(), Incompatible> {
+        set::check_seeds(self, other)?;
+        if other.is_empty() {
+            return Ok(());
+        }
+        self.is_empty = false;
+        self.theta = self.theta.min(other.theta64());
+        self.spare.clear();
+        set::union(&self.hashes, other.ascending(), self.theta, |hash| self.spare.push(hash));
+        core::mem::swap(&mut self.hashes, &mut self.spare);
+        let nominal = self.params.nominal_size() as usize;
+        if let Some(&theta) = self.hashes.get(nominal) {
+            self.theta = theta;
+            self.hashes.truncate(nominal);
+        }
+        Ok(())
+    }
+
+    /// Returns the parameters.
+    #[must_use]
+    pub const fn params(&self) -> ThetaParams {
+        self.params
+    }
+}
+
+impl ThetaSet for ThetaUnion {
+    fn hasher(&self) -> ThetaHasher {
+        self.hasher
+    }
+
+    fn theta64(&self) -> u64 {
+        self.theta
+    }
+
+    fn is_empty(&self) -> bool {
+        self.is_empty
+    }
+
+    fn num_retained(&self) -> usize {
+        self.hashes.len()
+    }
+
+    fn ascending(&self) -> impl Iterator<Item = u64> {
+        self.hashes.iter().copied()
+    }
+}
