@@ -191,12 +191,33 @@ fn join(
     }
 }
 
-/// Passes the hashes below `theta` of two ascending lists, in order, each once.
-pub(crate) fn union(
-    left: &[u64],
-    right: impl Iterator<Item = u64>,
-    theta: u64,
-    mut visit: impl FnMut(u64),
-) {
-    join(left.iter().copied(), right, theta, |hash, _| visit(hash));
+/// Appends the hashes below `theta` of two ascending lists, in order, each once, until there are `limit`.
+// A sketch brings few new hashes to a union of many. So the runs between the hashes of the shorter list are copied as a whole.
+pub(crate) fn union(left: &[u64], right: &[u64], theta: u64, limit: usize, all: &mut Vec<u64>) {
+    let below = |hashes: &[u64]| hashes.partition_point(|&hash| hash < theta).min(limit);
+    let (left, right) = (&left[..below(left)], &right[..below(right)]);
+    let (mut long, short) = if left.len() < right.len() { (right, left) } else { (left, right) };
+    all.reserve(long.len() + short.len());
+    for &hash in short {
+        let run = number_below(long, hash);
+        all.extend_from_slice(&long[..run]);
+        all.push(hash);
+        let is_in_both = long.get(run) == Some(&hash);
+        long = &long[run + usize::from(is_in_both)..];
+        if all.len() >= limit {
+            break;
+        }
+    }
+    all.extend_from_slice(long);
+    all.truncate(limit);
+}
+
+/// Returns how many of ascending hashes are below `hash`, in time logarithmic in their number.
+fn number_below(hashes: &[u64], hash: u64) -> usize {
+    let mut end = 1;
+    while hashes.get(end - 1).is_some_and(|&other| other < hash) {
+        end *= 2;
+    }
+    let (start, end) = (end / 2, end.min(hashes.len()));
+    start + hashes[start..end].partition_point(|&other| other < hash)
 }

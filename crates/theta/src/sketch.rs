@@ -135,8 +135,9 @@ impl ThetaSketch {
         }
         self.is_empty = false;
         let theta = self.table.theta().min(other.theta64());
-        let mut hashes = Vec::with_capacity(self.table.len() + other.num_retained());
-        set::union(&self.table.sorted(), other.ascending(), theta, |hash| hashes.push(hash));
+        let (own, others) = (self.table.sorted(), other.ascending().collect::<Vec<_>>());
+        let mut hashes = Vec::new();
+        set::union(&own, &others, theta, own.len() + others.len(), &mut hashes);
         self.table.replace(&hashes, theta);
     }
 

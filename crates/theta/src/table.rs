@@ -24,6 +24,8 @@ pub(crate) struct Table {
     /// A power of two of slots, at most half of them taken.
     slots: Box<[u64]>,
     len: usize,
+    /// The greatest number of hashes, before the table grows or theta is lowered.
+    limit: usize,
     /// 2^64 slots / theta.
     scale: u64,
     theta: u64,
@@ -36,10 +38,9 @@ impl Table {
     }
 
     fn with_slots(slots: usize, params: ThetaParams, theta: u64) -> Self {
-        let scale = ((slots as u128) << 64) / u128::from(theta);
-        // The quotient is too large only for a theta of at most `slots`, where every hash is below `slots` too.
-        let scale = u64::try_from(scale).unwrap_or(u64::MAX);
-        Self { slots: vec![FREE; slots].into(), len: 0, scale, theta, params }
+        let limit = (slots / 2).min(max_retained(params));
+        let scale = scale(slots, theta);
+        Self { slots: vec![FREE; slots].into(), len: 0, limit, scale, theta, params }
     }
 
     pub(crate) const fn len(&self) -> usize {
@@ -80,56 +81,62 @@ impl Table {
     /// Inserts a hash. Returns `true` if it was below theta and not yet there.
     #[inline]
     pub(crate) fn insert(&mut self, hash: u64) -> bool {
-        if hash >= self.theta || hash == FREE || !self.put(hash) {
+        if hash >= self.theta || hash == FREE {
             return false;
         }
-        self.make_room();
+        let at = self.find(hash, self.own_slot(hash));
+        let slot = &mut self.slots[at];
+        if *slot == hash {
+            return false;
+        }
+        *slot = hash;
+        self.len += 1;
+        if self.len > self.limit {
+            self.make_room();
+        }
         true
     }
 
+    /// Returns the slot of a hash, or the free one for it, from a slot on.
     #[inline]
-    fn put(&mut self, hash: u64) -> bool {
+    fn find(&self, hash: u64, mut at: usize) -> usize {
         let mask = self.slots.len() - 1;
-        let mut at = self.own_slot(hash);
         loop {
-            let slot = &mut self.slots[at & mask];
-            if *slot == hash {
-                return false;
-            }
-            if *slot == FREE {
-                *slot = hash;
-                self.len += 1;
-                return true;
+            let slot = self.slots[at & mask];
+            if slot == hash || slot == FREE {
+                return at & mask;
             }
             at += 1;
         }
     }
 
-    /// Grows if half of the slots are taken. In the greatest table, lowers theta if more hashes are in than are allowed.
-    #[inline]
+    /// Grows. In the greatest table, lowers theta.
+    #[cold]
     fn make_room(&mut self) {
-        if 2 * self.len > self.slots.len() {
-            let slots = (4 * self.slots.len()).min(greatest(self.params));
-            *self = Self::of_ascending(&self.sorted(), slots, self.params, self.theta);
-        } else if self.len as u64 > self.params.max_retained() {
-            self.trim();
+        if self.slots.len() == greatest(self.params) {
+            return self.trim();
         }
+        let slots = (4 * self.slots.len()).min(greatest(self.params));
+        let mut larger = Self::with_slots(slots, self.params, self.theta);
+        larger.fill(self.hashes());
+        *self = larger;
     }
 
     /// Lowers theta until the nominal size is left, if there are more hashes.
     pub(crate) fn trim(&mut self) {
         let nominal = self.params.nominal_size() as usize;
         if self.len > nominal {
-            let mut hashes: Vec<u64> = self.hashes().collect();
-            let (below, &mut theta, _) = hashes.select_nth_unstable(nominal);
-            below.sort_unstable();
-            *self = Self::of_ascending(below, self.slots.len(), self.params, theta);
+            let hashes: Vec<u64> = self.hashes().collect();
+            let theta = *hashes.clone().select_nth_unstable(nominal).1;
+            self.slots.fill(FREE);
+            (self.len, self.theta, self.scale) = (0, theta, scale(self.slots.len(), theta));
+            self.fill(hashes.into_iter().filter(|&hash| hash < theta));
         }
     }
 
     /// Replaces the contents by hashes in ascending order, all below `theta`. Trims them if they are more than allowed.
     pub(crate) fn replace(&mut self, mut hashes: &[u64], mut theta: u64) {
-        if hashes.len() as u64 > self.params.max_retained() {
+        if hashes.len() > max_retained(self.params) {
             let nominal = self.params.nominal_size() as usize;
             theta = hashes[nominal];
             hashes = &hashes[..nominal];
@@ -138,25 +145,37 @@ impl Table {
         while 2 * hashes.len() > slots {
             slots = (4 * slots).min(greatest(self.params));
         }
-        *self = Self::of_ascending(hashes, slots, self.params, theta);
+        *self = Self::with_slots(slots, self.params, theta);
+        self.fill(hashes.iter().copied());
     }
 
-    // If hashes were inserted one by one, those chosen to share a slot would each be compared with all before.
-    fn of_ascending(hashes: &[u64], slots: usize, params: ThetaParams, theta: u64) -> Self {
-        let mut table = Self::with_slots(slots, params, theta);
-        // Counted beyond the last slot. The first slot follows it.
-        let mut at = 0;
-        for &hash in hashes {
-            at = table.own_slot(hash).max(at);
-            // A slot at the start may be taken once the count is beyond the end.
-            while table.slots[at & (slots - 1)] != FREE {
-                at += 1;
-            }
-            table.slots[at & (slots - 1)] = hash;
+    /// Puts hashes into a table that has none of them: in linear time if they ascend, also if they are chosen to share a slot.
+    // The slots from the own one of a hash to its place are all taken. So a greater hash, whose own slot is no earlier, is not
+    // before that place.
+    fn fill(&mut self, hashes: impl Iterator<Item = u64>) {
+        let (mut previous, mut last) = (0, 0);
+        for hash in hashes {
+            let own = self.own_slot(hash);
+            let start = if hash > previous { own.max(last) } else { own };
+            let at = self.find(hash, start);
+            self.slots[at] = hash;
+            self.len += 1;
+            // Counted beyond the last slot if the first one follows.
+            (previous, last) = (hash, if at < own { at + self.slots.len() } else { at });
         }
-        table.len = hashes.len();
-        table
     }
+}
+
+/// Returns 2^64 slots / theta.
+fn scale(slots: usize, theta: u64) -> u64 {
+    let scale = ((slots as u128) << 64) / u128::from(theta);
+    // The quotient is too large only for a theta of at most `slots`, where every hash is below `slots` too.
+    u64::try_from(scale).unwrap_or(u64::MAX)
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "at most 2^27")]
+const fn max_retained(params: ThetaParams) -> usize {
+    params.max_retained() as usize
 }
 
 /// Returns the greatest number of slots.

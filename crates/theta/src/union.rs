@@ -30,8 +30,8 @@ use crate::{ThetaHasher, ThetaSet};
 pub struct ThetaUnion {
     /// The hashes below theta, ascending, and at most the nominal size.
     hashes: Vec<u64>,
-    /// Memory for the next result.
-    spare: Vec<u64>,
+    /// Memory for the next operand, and for the next result.
+    spare: [Vec<u64>; 2],
     theta: u64,
     is_empty: bool,
     params: ThetaParams,
@@ -44,7 +44,7 @@ impl ThetaUnion {
     pub const fn new(params: ThetaParams, hasher: ThetaHasher) -> Self {
         Self {
             hashes: Vec::new(),
-            spare: Vec::new(),
+            spare: [Vec::new(), Vec::new()],
             theta: MAX_THETA,
             is_empty: true,
             params,
@@ -66,10 +66,16 @@ impl ThetaUnion {
         }
         self.is_empty = false;
         self.theta = self.theta.min(other.theta64());
-        self.spare.clear();
-        set::union(&self.hashes, other.ascending(), self.theta, |hash| self.spare.push(hash));
-        core::mem::swap(&mut self.hashes, &mut self.spare);
         let nominal = self.params.nominal_size() as usize;
+        // One more than are kept: it becomes theta.
+        let limit = nominal + 1;
+        let [operand, all] = &mut self.spare;
+        operand.clear();
+        let theta = self.theta;
+        operand.extend(other.ascending().take(limit).take_while(|&hash| hash < theta));
+        all.clear();
+        set::union(&self.hashes, operand, self.theta, limit, all);
+        core::mem::swap(&mut self.hashes, all);
         if let Some(&theta) = self.hashes.get(nominal) {
             self.theta = theta;
             self.hashes.truncate(nominal);
