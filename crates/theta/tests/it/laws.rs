@@ -211,3 +211,12 @@ fn chosen_hashes_are_read_merged_and_continued_in_linear_time() {
         assert!(union.ascending().eq(sketch.ascending().take(1 << 17)));
     }
 }
+
+#[test]
+fn long_streams_take_linear_time() {
+    // The hashes below a low theta lie in all slots. In a few of them, each insert would pass thousands.
+    let mut sketch = ThetaSketch::new(1 << 18).unwrap();
+    sketch.extend(0..1_u64 << 23);
+    assert!(sketch.theta() < 0.07);
+    assert!(sketch.estimate_interval(1.0 - 1e-9).unwrap().contains(&f64::from(1 << 23)));
+}
