@@ -28,6 +28,7 @@ pub mod compare;
     feature = "minhash",
     feature = "quotient",
     feature = "scalable",
+    feature = "theta",
     feature = "window"
 ))]
 mod documents;
@@ -97,6 +98,8 @@ pub use pds_core::{error, hash, traits};
 pub use pds_params as params;
 #[cfg(feature = "quotient")]
 pub use quotient;
+#[cfg(feature = "theta")]
+pub use theta;
 
 #[cfg(all(feature = "blocked", feature = "alloc", target_has_atomic = "64"))]
 pub use bloom_blocked::AtomicBlockedBloomFilter;
@@ -137,4 +140,6 @@ pub use pds_params::Estimate;
 pub use quotient::ShardedQuotientFilter;
 #[cfg(all(feature = "quotient", feature = "alloc"))]
 pub use quotient::{CountingQuotientFilter, QuotientFilter, QuotientMap};
+#[cfg(all(feature = "theta", feature = "alloc"))]
+pub use theta::{CompactThetaSketch, ThetaSketch, ThetaUnion};
 pub use typed::Typed;

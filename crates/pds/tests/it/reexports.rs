@@ -92,6 +92,18 @@ mod structures {
         assert_eq!(view.query(&sketch), Ok(vec![7]));
     }
 
+    #[cfg(feature = "theta")]
+    #[test]
+    fn theta_sketch() {
+        use pds::theta::ThetaSet;
+        let mut sketch = pds::ThetaSketch::new(16).expect("sound parameters");
+        assert!(sketch.insert("here"));
+        assert_eq!(pds::traits::Similarity::jaccard(&sketch, &sketch), Ok(1.0));
+        let bytes = sketch.to_compact().to_bytes();
+        let view = pds::theta::ThetaSketchView::open(&bytes).expect("fresh");
+        assert_eq!(view.estimate(), 1.0);
+    }
+
     #[cfg(feature = "scalable")]
     #[test]
     fn growing_and_layered_filters() {
