@@ -34,6 +34,7 @@ mod structures;
 mod subject;
 #[cfg(test)]
 mod tests;
+mod theta;
 mod transfer;
 mod window;
 

@@ -6,13 +6,13 @@ use super::judge::Check;
 use super::schedule::Job;
 use super::{
     blocked, bloom, cardinality, counting, cuckoo, frequency, fuse, quotient, scalable, similarity,
-    transfer, window,
+    theta, transfer, window,
 };
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use pds::error::BuildError;
 
 /// Every structure, in the order of the reports.
-pub(crate) const ALL: [&Structure; 12] = [
+pub(crate) const ALL: [&Structure; 13] = [
     &bloom::STRUCTURE,
     &blocked::STRUCTURE,
     &counting::STRUCTURE,
@@ -25,6 +25,7 @@ pub(crate) const ALL: [&Structure; 12] = [
     &frequency::STRUCTURE,
     &cardinality::STRUCTURE,
     &similarity::STRUCTURE,
+    &theta::STRUCTURE,
 ];
 
 /// A structure: everything that a run, its options and its reports know of it.

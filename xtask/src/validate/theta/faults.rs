@@ -1,0 +1,34 @@
+//! Faults of theta sketches.
+
+use super::{MEAN_NUMBER, OPERATIONS, Pairs};
+use crate::validate::effort::Effort;
+use crate::validate::structures::Fault;
+use pds::theta::ThetaSet;
+use pds::{CompactThetaSketch, ThetaSketch};
+
+pub(super) const FAULTS: [Fault; 1] = [Fault {
+    name: "theta-not-lowered",
+    effect: "a union of theta sketches keeps the higher theta of the two",
+    breaks: &[MEAN_NUMBER],
+    effort: Effort::Quick,
+    jobs: |run| {
+        let pairs = Pairs { sizes: [64, 256], left: 2_000, right: 1_000, common: 500 };
+        let [_, (name, _, truth_of), ..] = OPERATIONS;
+        vec![pairs.job(run, (name, union_with_higher_theta, truth_of))]
+    },
+}];
+
+/// All hashes of both, below the higher theta.
+fn union_with_higher_theta(left: &ThetaSketch, right: &ThetaSketch) -> CompactThetaSketch {
+    let mut hashes: Vec<u64> = left.ascending().chain(right.ascending()).collect();
+    hashes.sort_unstable();
+    hashes.dedup();
+    let theta = left.theta64().max(right.theta64());
+    // The compact bytes with a theta below one: 3 preamble longs, ordered.
+    let mut bytes = vec![3, 3, 3, 0, 0, 0b1_1010];
+    bytes.extend(left.hasher().seed_hash().to_le_bytes());
+    bytes.extend((hashes.len() as u64).to_le_bytes());
+    bytes.extend(theta.to_le_bytes());
+    bytes.extend(hashes.iter().flat_map(|hash| hash.to_le_bytes()));
+    CompactThetaSketch::from_bytes(&bytes).expect("hashes below theta")
+}
