@@ -209,7 +209,7 @@ impl<K, S: KeyHasher> HeavyHitters<K, S> {
     /// Halves all counts, rounding down, and the total, rounding up. Call it from time to time to let old counts fade.
     ///
     /// All guarantees hold for counts that are halved and rounded down at the same times. Rounding may increase the
-    /// error of an estimate by one.
+    /// error of an estimate by one, in each of the summaries that are merged later.
     ///
     /// Returns how many counts are saturated, including the bound for keys that are not tracked. If there is one,
     /// nothing is halved, because the lost counts are unknown. Call [`clear`](Self::clear) then. A saturated total

@@ -271,7 +271,7 @@ impl<K> Summary<K> {
 
     /// Divides all counts by two, rounding down, and the total, rounding up.
     ///
-    /// Errors may exceed the floor by one from now on.
+    /// Errors may exceed the floor by one from now on, and by one for each such summary after a merge.
     // The counters of Misra and Gries are what counts are above the floor: together with `capacity + 1` times the floor they
     // must not exceed the total. If an odd floor is rounded down, `capacity + 1` halves are taken off, and a counter above 0
     // gains a half at most. If it is rounded up, as many halves are added, and each counter above 0 loses one or more. So

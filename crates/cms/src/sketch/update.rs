@@ -3,7 +3,7 @@ use pds_core::hash::KeyHasher;
 
 use super::CountMinSketch;
 use crate::cells::Cells;
-use crate::counters::Counted;
+use crate::counters::{Counted, CounterStorage};
 use crate::{Count, Counter};
 
 /// Number of cells that a conservative insert keeps between its two passes.
@@ -89,7 +89,8 @@ impl<S: KeyHasher, C: Counter> CountMinSketch<S, C> {
         self.count_of(target)
     }
 
-    /// Halves all counts, rounding down, and the total, rounding up.
+    /// Halves all counts, rounding down, and the total, rounding up. With saturated counters the total stays at least the sum
+    /// of each row.
     ///
     /// Call it from time to time to let old counts fade, as cache policies do. An estimate stays an upper bound of a
     /// count that is halved and rounded down at the same times. Rounding may increase the error by one.
@@ -121,6 +122,11 @@ impl<S: KeyHasher, C: Counter> CountMinSketch<S, C> {
         let counters = self.counters.lanes_mut::<C>().iter_mut();
         counters.for_each(|counter| *counter = counter.half(full_from));
         self.tally = self.tally.halved::<C>(full, at_limit);
+        if full > 0 {
+            // Each full counter was rounded up, the total only once.
+            let sum = self.counters.rows::<C>(&self.params).greatest_sum::<C>();
+            self.tally.total = self.tally.total.max(u64::try_from(sum).unwrap_or(u64::MAX));
+        }
         full
     }
 

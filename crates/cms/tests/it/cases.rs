@@ -492,3 +492,16 @@ fn case_29_an_empty_operand_is_the_identity_of_merging() {
         );
     }
 }
+
+/// Each full counter is rounded up and the total only once, and the sketch is read again all the same.
+#[test]
+fn full_counters_that_are_halved_are_read_again() {
+    let mut sketch =
+        CountMinSketch::builder().params(shape(64, 1)).counters::<u8>().build().unwrap();
+    (0..40).for_each(|key| _ = sketch.insert_many(&key, 255));
+    for halvings in 0..12 {
+        let read = CountMinSketch::<_, u8>::from_bytes(&sketch.to_bytes());
+        assert!(read.unwrap() == sketch, "after {halvings} halvings");
+        sketch.halve();
+    }
+}

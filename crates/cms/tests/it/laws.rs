@@ -146,6 +146,7 @@ quickcheck! {
     fn halving_keeps_the_bound(shape: Shape, before: Vec<(u8, u8)>, after: Vec<(u8, u8)>) -> bool {
         let mut sketch = sketch(shape, &before);
         let full = sketch.halve();
+        assert!(Narrow::from_bytes(&sketch.to_bytes()).is_ok_and(|read| read == sketch));
         after.iter().for_each(|(key, count)| { sketch.insert_many(key, (*count).into()); });
         let (before, after) = (truth(&before), truth(&after));
         full > 0 || (0..=255).all(|key| {

@@ -232,6 +232,23 @@ fn a_halved_summary_keeps_what_it_promises() {
     assert!(format!("{:?}", summary.iter()).contains("estimate"));
 }
 
+/// Each halved summary may add one to an error beyond the floor, and all of them are read again.
+#[test]
+fn merged_halves_are_read_again() {
+    let params = HeavyHittersParams::with_capacity(0.3, 4).unwrap();
+    let mut half = HeavyHitters::<u64>::builder().params(params).build().unwrap();
+    (0..6).for_each(|key| _ = half.insert_many(&key, 3));
+    half.insert(&9);
+    half.halve();
+    let mut merged = half.clone();
+    for halves in 2..=20 {
+        merged.merge(&half).unwrap();
+        let read = HeavyHitters::<u64>::from_bytes(&merged.to_bytes()).unwrap();
+        assert_eq!(read, merged, "{halves} halves");
+        (0..6).for_each(|key| assert!(merged.estimate_interval(&key).contains(halves), "{key}"));
+    }
+}
+
 /// Half of what a saturated count has lost is unknown, so nothing changes.
 #[test]
 fn a_saturated_summary_is_not_halved() {

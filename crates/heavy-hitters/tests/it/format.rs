@@ -108,8 +108,8 @@ fn case_17_forged_summaries_are_refused() {
     assert_eq!(refused(144, 3), ("payload end", 200));
     assert_eq!(refused(144, 1), ("unread", 176));
     assert_eq!(refused(152, 6), ("the total", 128));
-    assert_eq!(refused(152 + 8, 2), ("the error of a count", 160));
-    assert_eq!(refused(176 + 8, 2), ("the error of a count", 184));
+    assert_eq!(refused(152 + 8, 12), ("the error of a count", 160));
+    assert_eq!(refused(176 + 8, 12), ("the error of a count", 184));
     assert_eq!(refused(152 + 24 + 16, 1), ("a tracked key", 192));
     assert_eq!(of(&with_payload(&bytes, &[0; 23])), ("payload length", 16));
 

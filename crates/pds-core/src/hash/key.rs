@@ -130,8 +130,9 @@ impl KeyHasher for SipHashBuilder {
 
 /// Wrapper for any hasher: passes its hashes through [`finalize`].
 ///
-/// Structures keep their promises with it, also for the identity on integers, FxHash, FNV-1a or a CRC. Keys whose whole
-/// 64-bit hashes are equal stay one key.
+/// Structures keep their promises with it, also for the identity on integers, FxHash or FNV-1a. Keys whose whole hashes are equal
+/// stay one key. So a hash with only 2^b values, such as a CRC-32 with b = 32, adds n / 2^b to the rate of a filter of n
+/// keys, and a sketch counts the hashes and not the keys.
 ///
 /// # Examples
 /// ```

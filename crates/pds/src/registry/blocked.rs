@@ -84,11 +84,11 @@ impl Design for SplitBlocks {
 
     fn for_memory(bytes: u64, _: u64) -> Result<Self, ParamError> {
         match bytes / Self::BYTES {
-            blocks @ 1..=MAX_SPLIT_BLOCKS => Ok(Self(blocks)),
-            value => {
+            value @ 0 => {
                 let (parameter, min, max) = ("blocks", 1, MAX_SPLIT_BLOCKS);
                 Err(ParamError(ParamFault::OutOfRange { parameter, value, min, max }))
             }
+            blocks => Ok(Self(blocks.min(MAX_SPLIT_BLOCKS))),
         }
     }
 
