@@ -41,6 +41,7 @@ pub const MULTIPLIER: u64 = 0xD134_2543_DE82_EF95;
 #[cfg(feature = "serde")]
 pub mod serde {
     pub use crate::bytes::serde::{
-        Deserialize, Deserializer, Serialize, Serializer, deserialize, serialize,
+        Deserialize, Deserializer, Error, Serialize, Serializer, deserialize, deserialize_bytes,
+        serialize, serialize_bytes,
     };
 }

@@ -4,6 +4,8 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use pds_core::error::{DecodeError, Incompatible};
+#[cfg(feature = "serde")]
+use pds_core::internal::serde;
 use pds_core::traits::Similarity;
 
 use crate::codec::{self, Head};
@@ -135,6 +137,29 @@ impl Similarity for CompactThetaSketch {
 
     fn jaccard(&self, other: &Self) -> Result<f64, Incompatible> {
         Ok(self.compare(other)?.jaccard().value)
+    }
+}
+
+/// Serialises the bytes of [`to_bytes`](CompactThetaSketch::to_bytes). A sketch of another seed than the default one is an error: the
+/// bytes contain only a hash of the seed, and no format could pass the seed to `Deserialize`.
+#[cfg(feature = "serde")]
+impl serde::Serialize for CompactThetaSketch {
+    fn serialize<Z: serde::Serializer>(&self, serializer: Z) -> Result<Z::Ok, Z::Error> {
+        use serde::Error;
+        let (seed, default) = (self.hasher.seed(), ThetaHasher::default().seed());
+        if seed != default {
+            let error = "a theta sketch has a serde form for the default seed only";
+            return Err(Z::Error::custom(alloc::format!("{error}: {default}, not {seed}")));
+        }
+        serde::serialize_bytes(&self.to_bytes(), serializer)
+    }
+}
+
+/// Reads what [`from_bytes`](CompactThetaSketch::from_bytes) reads.
+#[cfg(feature = "serde")]
+impl<'de> serde::Deserialize<'de> for CompactThetaSketch {
+    fn deserialize<Z: serde::Deserializer<'de>>(deserializer: Z) -> Result<Self, Z::Error> {
+        serde::deserialize_bytes(Self::from_bytes, &"a theta sketch", deserializer)
     }
 }
 

@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
+use pds_core::internal::prefetch;
 use pds_params::ThetaParams;
 
 /// No hash is 0: the reference ignores a key with this hash.
@@ -95,6 +96,12 @@ impl Table {
             self.make_room();
         }
         true
+    }
+
+    /// Inserts hashes in this order.
+    pub(crate) fn insert_all(&mut self, hashes: &[u64]) {
+        hashes.iter().for_each(|&hash| prefetch(&self.slots, self.own_slot(hash)));
+        hashes.iter().for_each(|&hash| _ = self.insert(hash));
     }
 
     /// Returns the slot of a hash, or the free one for it, from a slot on.

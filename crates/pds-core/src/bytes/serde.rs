@@ -4,16 +4,17 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt;
-use core::marker::PhantomData;
+use core::fmt::{self, Display};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::de::{SeqAccess, Visitor};
+pub use serde::ser::Error;
 pub use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::writer::to_vec;
 use super::{Envelope, FromEnvelope, Portable, SecretKey};
+use crate::error::DecodeError;
 
 /// Greatest capacity that is reserved for a length that a format announces.
 const MOST_RESERVED: usize = 4096;
@@ -26,20 +27,46 @@ pub fn serialize<P: Portable, S: Serializer>(
     structure: &P,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
-    put(&to_vec(structure, SecretKey::Include), serializer)
+    serialize_bytes(&to_vec(structure, SecretKey::Include), serializer)
 }
 
 /// Deserialises a structure.
 ///
 /// # Errors
-/// Those of the deserializer, and every [`DecodeError`](crate::error::DecodeError) as a custom error.
+/// Those of the deserializer, and every [`DecodeError`] as a custom error.
 pub fn deserialize<'de, P: Portable, D: Deserializer<'de>>(deserializer: D) -> Result<P, D::Error> {
+    let decode = |bytes: &[u8]| P::from_envelope(Envelope::open(bytes)?, None);
+    deserialize_bytes(decode, &P::KIND, deserializer)
+}
+
+/// Serialises bytes of any form.
+///
+/// # Errors
+/// Those of the serializer.
+pub fn serialize_bytes<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+    if serializer.is_human_readable() {
+        serializer.serialize_str(&STANDARD.encode(bytes))
+    } else {
+        serializer.serialize_bytes(bytes)
+    }
+}
+
+/// Deserialises bytes of any form by `decode`. `name` says in errors what was expected.
+///
+/// # Errors
+/// Those of the deserializer, and every [`DecodeError`] as a custom error.
+pub fn deserialize_bytes<'de, T, D: Deserializer<'de>>(
+    decode: impl Fn(&[u8]) -> Result<T, DecodeError>,
+    name: &dyn Display,
+    deserializer: D,
+) -> Result<T, D::Error> {
+    let visitor = Bytes { decode, name };
     // Binary formats are asked for a sequence, not for bytes. For bytes, bincode allocates what a hostile length claims,
     // and the reader of CBOR gives up at 4 KiB. Both encode a sequence of `u8` as they encode bytes.
     if deserializer.is_human_readable() {
-        deserializer.deserialize_str(Envelopes(PhantomData))
+        deserializer.deserialize_str(visitor)
     } else {
-        deserializer.deserialize_seq(Envelopes(PhantomData))
+        deserializer.deserialize_seq(visitor)
     }
 }
 
@@ -56,39 +83,32 @@ impl<P: Portable> Serialize for WithKey<'_, P> {
     }
 }
 
-fn put<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
-    if serializer.is_human_readable() {
-        serializer.serialize_str(&STANDARD.encode(bytes))
-    } else {
-        serializer.serialize_bytes(bytes)
-    }
+/// Visitor that accepts bytes, text and sequences of bytes.
+struct Bytes<'a, F> {
+    decode: F,
+    name: &'a dyn Display,
 }
 
-/// Visitor that accepts bytes, text and sequences of bytes.
-struct Envelopes<P>(PhantomData<P>);
-
-impl<'de, P: Portable> Visitor<'de> for Envelopes<P> {
-    type Value = P;
+impl<'de, T, F: Fn(&[u8]) -> Result<T, DecodeError>> Visitor<'de> for Bytes<'_, F> {
+    type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "portable bytes ({}), as bytes or as base64 text", P::KIND)
+        write!(f, "portable bytes ({}), as bytes or as base64 text", self.name)
     }
 
-    fn visit_bytes<E: serde::de::Error>(self, bytes: &[u8]) -> Result<P, E> {
-        Envelope::open(bytes)
-            .and_then(|envelope| P::from_envelope(envelope, None))
-            .map_err(E::custom)
+    fn visit_bytes<E: serde::de::Error>(self, bytes: &[u8]) -> Result<T, E> {
+        (self.decode)(bytes).map_err(E::custom)
     }
 
-    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<P, E> {
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<T, E> {
         self.visit_bytes(&STANDARD.decode(text).map_err(E::custom)?)
     }
 
-    fn visit_string<E: serde::de::Error>(self, text: String) -> Result<P, E> {
+    fn visit_string<E: serde::de::Error>(self, text: String) -> Result<T, E> {
         self.visit_str(&text)
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<P, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<T, A::Error> {
         let announced = sequence.size_hint().unwrap_or(0);
         let mut bytes = Vec::with_capacity(announced.min(MOST_RESERVED));
         while let Some(byte) = sequence.next_element()? {

@@ -45,8 +45,11 @@ fn the_sketch_is_that_of_a_plain_set_at_every_size() {
         for count in (0..70).chain([100, 119, 120, 121, 122, 500, 960, 961, 962, 5_000, 30_000]) {
             let keys: Vec<u64> = keys::random(u64::from(size)).take(count).collect();
             let (theta, hashes) = model(size as usize, keys.iter().copied());
+            let sketch = sketch(size, keys.iter().copied());
             // Each key twice: a repetition changes nothing.
-            let sketch = sketch(size, keys.iter().flat_map(|&key| [key, key]));
+            let mut one_by_one = ThetaSketch::new(size).unwrap();
+            keys.iter().flat_map(|key| [key, key]).for_each(|key| _ = one_by_one.insert(key));
+            assert!(one_by_one == sketch, "{size}, {count}: key by key");
             assert_eq!(sketch.theta64(), theta, "{size}, {count}");
             assert_eq!(sketch.to_compact().hashes(), hashes, "{size}, {count}");
             assert_eq!(sketch.num_retained(), hashes.len());

@@ -4,5 +4,7 @@ mod api;
 mod format;
 mod laws;
 mod mutations;
+#[cfg(feature = "serde")]
+mod serde;
 mod statistics;
 mod vectors;
