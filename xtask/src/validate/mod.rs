@@ -4,6 +4,7 @@
 //! measures, and states the law that its number must follow. [`judge`] turns all numbers together into verdicts, and
 //! [`report`] shows them.
 
+mod alike;
 mod blocked;
 mod bloom;
 mod cardinality;
@@ -15,6 +16,7 @@ mod coverage;
 mod covering;
 mod cuckoo;
 mod effort;
+mod errors;
 mod frequency;
 mod fuse;
 mod grid;

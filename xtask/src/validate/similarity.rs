@@ -8,6 +8,7 @@ mod faults;
 use super::Run;
 use super::coverage::COVERAGE;
 use super::effort::Effort;
+use super::errors::Errors;
 use super::judge::{Case, Check, Law, Measurement, real};
 use super::removal::case;
 use super::schedule::{Job, Progress};
@@ -48,6 +49,8 @@ const RECALL: Check = Check::new(
     "recall of the index",
     "The share of similar pairs that the index finds, within 1 % of the curve 1 - (1 - J^rows)^bands.",
 );
+
+const ABOUT_JACCARD: [Check; 3] = [MEAN_JACCARD, JACCARD_SPREAD, AT.1];
 
 /// Numbers of keys in the union.
 const UNIONS: [u64; 9] = [20, 40, 64, 100, 128, 256, 500, 1_000, 10_000];
@@ -154,9 +157,9 @@ impl Pairs {
                 let [left, right] = self.draw(&mut hashes);
                 let (left, right) = (left_of(self.values, &left), right_of(self.values, &right));
                 let comparison = left.compare(&right).expect("equal sizes and hashers");
-                errors.add(comparison.jaccard().value - self.jaccard());
                 let interval = comparison.jaccard_interval(AT.0).expect("a confidence");
-                errors.hits += u64::from(interval.contains(&self.jaccard()));
+                let error = comparison.jaccard().value - self.jaccard();
+                errors.add(error, interval.contains(&self.jaccard()));
                 progress.advance(cost / instances);
             }
             let unit = MinHashParams::new(self.values)
@@ -164,7 +167,7 @@ impl Pairs {
                 .standard_error(self.jaccard());
             let predicted = unit * error_in_units(self.values, real(self.union));
             let case = self.case(SKETCH, "", instances);
-            let mut judged = errors.judge(&case, self.jaccard(), predicted, predicted);
+            let mut judged = errors.judge(&case, self.jaccard(), [predicted; 2], ABOUT_JACCARD);
             let limit = match self.union {
                 union if union <= u64::from(self.values) / 2 => 0.72,
                 union if union <= u64::from(self.values) => 0.80,
@@ -185,50 +188,14 @@ impl Pairs {
     }
 }
 
-/// Errors of many estimates.
-#[derive(Default)]
-struct Errors {
-    all: Vec<f64>,
-    /// Intervals that hold the truth.
-    hits: u64,
-}
-
-impl Errors {
-    fn add(&mut self, error: f64) {
-        self.all.push(error);
-    }
-
-    /// Returns the mean of `f` of each error, and its standard error.
-    fn mean(&self, f: impl Fn(f64) -> f64) -> (f64, f64) {
-        let count = real(self.all.len() as u64);
-        let mean = self.all.iter().map(|&error| f(error)).sum::<f64>() / count;
-        let squares = self.all.iter().map(|&error| (f(error) - mean) * (f(error) - mean));
-        (mean, (squares.sum::<f64>() / count / count).sqrt())
-    }
-
-    /// Returns the root mean square in this unit, and its standard error.
-    fn spread(&self, unit: f64) -> (f64, f64) {
-        let (square, error) = self.mean(|error| error * error / unit / unit);
-        (square.sqrt(), error / 2.0 / square.sqrt())
-    }
-
-    /// Judges the errors of estimates of `truth`, whose standard error lies between `least` and `most`.
-    fn judge(&self, case: &Case, truth: f64, least: f64, most: f64) -> Vec<Measurement> {
-        let (bias, deviation) = self.mean(|error| error);
-        let events = real(case.instances);
-        let law = Law::Normal { low: 1.0, high: 1.0, deviation: deviation / truth, looks: 1 };
-        let observed = 1.0 + bias / truth;
-        let mean = Measurement { case: case.clone(), check: MEAN_JACCARD, law, observed, events };
-        let (observed, deviation) = self.spread(most);
-        let law = Law::Normal { low: least / most, high: 1.0, deviation, looks: 1 };
-        let spread =
-            Measurement { case: case.clone(), check: JACCARD_SPREAD, law, observed, events };
-        let law = Law::Coverage { trials: case.instances, confidence: AT.0 };
-        let observed = real(self.hits) / real(case.instances);
-        let events = (1.0 - AT.0) * real(case.instances);
-        let hits = Measurement { case: case.clone(), check: AT.1, law, observed, events };
-        vec![mean, spread, hits]
-    }
+/// Returns the standard error of the Jaccard index from signatures of sets with so many keys in all.
+// The part of the error that comes from the minima is lower for small sets.
+pub(super) fn signature_error(params: SignatureParams, jaccard: f64, union: f64) -> f64 {
+    let bound = params.standard_error(jaccard);
+    let values = MinHashParams::new(params.num_values()).expect("a sound size");
+    let (independent, units) =
+        (values.standard_error(jaccard), error_in_units(params.num_values(), union));
+    (bound * bound - independent * independent * (1.0 - units * units)).sqrt()
 }
 
 /// Judges the estimates of signatures, from sets with 400 keys in all.
@@ -249,20 +216,15 @@ fn signatures<'a>(
                 by_batch(VALUES, &keys).signature(bits).expect("a sound size")
             });
             let comparison = left.compare(&right).expect("equal sizes and hashers");
-            errors.add(estimate(comparison) - pairs.jaccard());
             let interval = comparison.jaccard_interval(AT.0).expect("a confidence");
-            errors.hits += u64::from(interval.contains(&pairs.jaccard()));
+            let error = estimate(comparison) - pairs.jaccard();
+            errors.add(error, interval.contains(&pairs.jaccard()));
             progress.advance(cost / instances);
         }
         let params = SignatureParams::new(VALUES, bits).expect("a sound size");
-        let bound = params.standard_error(pairs.jaccard());
-        // The part of the error that comes from the minima is lower for sets of this size.
-        let independent =
-            MinHashParams::new(VALUES).expect("a sound size").standard_error(pairs.jaccard());
-        let units = error_in_units(VALUES, real(pairs.union));
-        let error = (bound * bound - independent * independent * (1.0 - units * units)).sqrt();
+        let error = signature_error(params, pairs.jaccard(), real(pairs.union));
         let case = pairs.case(SIGNATURE, &format!(" of {bits} bits"), instances);
-        errors.judge(&case, pairs.jaccard(), error, error)
+        errors.judge(&case, pairs.jaccard(), [error; 2], ABOUT_JACCARD)
     };
     Job { cost, run: Box::new(work) }
 }

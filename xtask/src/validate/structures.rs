@@ -5,14 +5,14 @@ use super::effort::Effort;
 use super::judge::Check;
 use super::schedule::Job;
 use super::{
-    blocked, bloom, cardinality, counting, cuckoo, frequency, fuse, quotient, scalable, similarity,
-    theta, transfer, window,
+    alike, blocked, bloom, cardinality, counting, cuckoo, frequency, fuse, quotient, scalable,
+    similarity, theta, transfer, window,
 };
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use pds::error::BuildError;
 
 /// Every structure, in the order of the reports.
-pub(crate) const ALL: [&Structure; 13] = [
+pub(crate) const ALL: [&Structure; 14] = [
     &bloom::STRUCTURE,
     &blocked::STRUCTURE,
     &counting::STRUCTURE,
@@ -26,6 +26,7 @@ pub(crate) const ALL: [&Structure; 13] = [
     &cardinality::STRUCTURE,
     &similarity::STRUCTURE,
     &theta::STRUCTURE,
+    &alike::STRUCTURE,
 ];
 
 /// A structure: everything that a run, its options and its reports know of it.

@@ -6,8 +6,8 @@ mod faults;
 
 use super::Run;
 use super::coverage::COVERAGE;
-use super::effort::Effort;
-use super::judge::{Case, Check, Law, Measurement, real};
+use super::errors::Errors;
+use super::judge::{Case, Check, Measurement, real};
 use super::removal::case;
 use super::schedule::{Job, Progress};
 use super::structures::Structure;
@@ -40,13 +40,13 @@ const NUMBER_SPREAD: Check = Check::new(
 /// The confidence of the intervals, and its check.
 const AT: (f64, Check) = COVERAGE[0];
 
-/// What is estimated from two sketches.
+/// What is estimated from two sketches: its name, the result, and the true number.
 type Operation =
     (&'static str, fn(&ThetaSketch, &ThetaSketch) -> CompactThetaSketch, fn(Pairs) -> u64);
 
 const OPERATIONS: [Operation; 4] = [
     ("left set", |left, _| left.to_compact(), |pairs| pairs.left),
-    ("union", union, |pairs| pairs.left + pairs.right - pairs.common),
+    ("union", union, Pairs::union),
     (
         "intersection",
         |left, right| left.intersection(right).expect("equal seeds"),
@@ -68,6 +68,16 @@ fn union(left: &ThetaSketch, right: &ThetaSketch) -> CompactThetaSketch {
     union.to_compact()
 }
 
+fn jobs(run: &Run) -> Vec<Job<'_>> {
+    let pairs = [
+        Pairs { sizes: [64, 64], left: 300, right: 300, common: 150 },
+        Pairs { sizes: [64, 256], left: 1_200, right: 800, common: 400 },
+        Pairs { sizes: [256, 256], left: 1_500, right: 1_500, common: 1_450 },
+        Pairs { sizes: [1_024, 64], left: 2_500, right: 300, common: 200 },
+    ];
+    pairs.into_iter().map(|pairs| pairs.job(run, &OPERATIONS)).collect()
+}
+
 /// Two sets, and the nominal sizes of their sketches.
 #[derive(Clone, Copy)]
 struct Pairs {
@@ -77,87 +87,72 @@ struct Pairs {
     common: u64,
 }
 
-fn jobs(run: &Run) -> Vec<Job<'_>> {
-    let pairs = [
-        Pairs { sizes: [64, 64], left: 500, right: 500, common: 250 },
-        Pairs { sizes: [64, 256], left: 2_000, right: 1_000, common: 500 },
-        Pairs { sizes: [256, 256], left: 3_000, right: 3_000, common: 2_900 },
-        Pairs { sizes: [1_024, 64], left: 4_000, right: 300, common: 200 },
-    ];
-    pairs
-        .into_iter()
-        .flat_map(|pairs| OPERATIONS.map(|operation| pairs.job(run, operation)))
-        .collect()
-}
-
 impl Pairs {
-    /// Draws the keys of both sets.
-    fn draw(self, hashes: &mut impl Iterator<Item = u64>) -> [Vec<u64>; 2] {
-        let mut keys =
-            |count: u64| -> Vec<u64> { (0..count).zip(&mut *hashes).map(|(_, key)| key).collect() };
-        let both = keys(self.common);
-        [self.left, self.right].map(|all| [both.clone(), keys(all - self.common)].concat())
+    const fn union(self) -> u64 {
+        self.left + self.right - self.common
     }
 
-    /// Judges the estimates of an operation.
-    fn job(self, run: &Run, (name, result_of, truth_of): Operation) -> Job<'_> {
-        let instances = run.effort.choose([4_000, 20_000, 100_000]);
+    /// Fills the sketches of both sets with keys of their own.
+    fn draw(self, hashes: &mut impl Iterator<Item = u64>) -> [ThetaSketch; 2] {
+        let mut sketches = self.sizes.map(|size| ThetaSketch::new(size).expect("a nominal size"));
+        for key in hashes.take(usize::try_from(self.common).expect("few")) {
+            sketches.iter_mut().for_each(|sketch| _ = sketch.insert(&key));
+        }
+        for (sketch, all) in sketches.iter_mut().zip([self.left, self.right]) {
+            let only = usize::try_from(all - self.common).expect("few");
+            sketch.extend(hashes.take(only));
+        }
+        sketches
+    }
+
+    /// Judges the estimates of operations.
+    fn job<'a>(self, run: &'a Run, operations: &'a [Operation]) -> Job<'a> {
+        let instances = run.effort.choose([10_000, 20_000, 100_000]);
         let cost = instances * (self.left + self.right);
-        let truth = real(truth_of(self));
         let seed = run.seed ^ self.left << 32 ^ self.common;
         let work = move |progress: &Progress| {
-            let mut drawn = keys::random(seed);
-            let (mut errors, mut squares, mut stated, mut hits) = (0.0, Vec::new(), 0.0, 0);
+            let mut hashes = keys::random(seed);
+            let mut all: Vec<_> = operations.iter().map(|_| Estimates::default()).collect();
             for _ in 0..instances {
-                let [left, right] = self.draw(&mut drawn);
-                let [left, right] =
-                    [(left, self.sizes[0]), (right, self.sizes[1])].map(|(keys, size)| {
-                        let mut sketch = ThetaSketch::new(size).expect("a sound size");
-                        sketch.extend(keys);
-                        sketch
-                    });
-                let result = result_of(&left, &right);
-                let estimate = result.estimate_with_error();
-                errors += estimate.value - truth;
-                squares.push((estimate.value - truth).powi(2));
-                stated += estimate.standard_error.powi(2);
-                let interval = result.estimate_interval(AT.0).expect("a confidence");
-                hits += u64::from(interval.contains(&truth));
+                let [left, right] = self.draw(&mut hashes);
+                for ((_, result_of, truth_of), estimates) in operations.iter().zip(&mut all) {
+                    estimates.add(&result_of(&left, &right), real(truth_of(self)));
+                }
                 progress.advance(cost / instances);
             }
-            let count = real(instances);
-            let (square, stated) = (squares.iter().sum::<f64>() / count, stated / count);
-            let shape = format!("{name}, K = {} and {}", self.sizes[0], self.sizes[1]);
-            let error = stated.sqrt() / truth;
-            let case =
-                Case { instances, hasher: "murmur3", ..case(SKETCH, truth_of(self), error, shape) };
-            let deviation = (square / count).sqrt() / truth;
-            let law = Law::Normal { low: 1.0, high: 1.0, deviation, looks: 1 };
-            let observed = 1.0 + errors / count / truth;
-            let mean = Measurement {
-                case: case.clone(),
-                check: MEAN_NUMBER,
-                law,
-                observed,
-                events: count,
+            let named = operations.iter().zip(all);
+            let judge = |((name, _, truth_of), estimates): (&Operation, Estimates)| {
+                let shape = format!("{name}, K = {} and {}", self.sizes[0], self.sizes[1]);
+                estimates.judge(truth_of(self), shape, instances)
             };
-            let spread_of_squares =
-                squares.iter().map(|one| (one - square).powi(2)).sum::<f64>() / count / count;
-            let observed = (square / stated).sqrt();
-            let deviation = spread_of_squares.sqrt() / (2.0 * square) * observed;
-            let law = Law::Normal { low: 0.98, high: 1.02, deviation, looks: 1 };
-            let spread = Measurement {
-                case: case.clone(),
-                check: NUMBER_SPREAD,
-                law,
-                observed,
-                events: count,
-            };
-            let law = Law::Coverage { trials: instances, confidence: AT.0 };
-            let events = (1.0 - AT.0) * count;
-            let hits = Measurement { case, check: AT.1, law, observed: real(hits) / count, events };
-            vec![mean, spread, hits]
+            named.flat_map(judge).collect()
         };
         Job { cost, run: Box::new(work) }
+    }
+}
+
+/// Many estimates of one number.
+#[derive(Default)]
+struct Estimates {
+    errors: Errors,
+    /// The sum of the squares of the stated standard errors.
+    stated: f64,
+}
+
+impl Estimates {
+    fn add(&mut self, result: &CompactThetaSketch, truth: f64) {
+        let estimate = result.estimate_with_error();
+        let interval = result.estimate_interval(AT.0).expect("a confidence");
+        self.errors.add(estimate.value - truth, interval.contains(&truth));
+        self.stated += estimate.standard_error.powi(2);
+    }
+
+    fn judge(&self, truth: u64, shape: String, instances: u64) -> Vec<Measurement> {
+        let stated = (self.stated / real(instances)).sqrt();
+        let of = case(SKETCH, truth, stated / real(truth), shape);
+        let case = Case { instances, hasher: "murmur3", ..of };
+        // The stated errors are estimates, too, and their squares are unbiased to the first order only.
+        let stated = [0.98 * stated, 1.02 * stated];
+        self.errors.judge(&case, real(truth), stated, [MEAN_NUMBER, NUMBER_SPREAD, AT.1])
     }
 }

@@ -1,6 +1,6 @@
 //! Faults of theta sketches.
 
-use super::{MEAN_NUMBER, OPERATIONS, Pairs};
+use super::{MEAN_NUMBER, Pairs};
 use crate::validate::effort::Effort;
 use crate::validate::structures::Fault;
 use pds::theta::ThetaSet;
@@ -12,9 +12,8 @@ pub(super) const FAULTS: [Fault; 1] = [Fault {
     breaks: &[MEAN_NUMBER],
     effort: Effort::Quick,
     jobs: |run| {
-        let pairs = Pairs { sizes: [64, 256], left: 2_000, right: 1_000, common: 500 };
-        let [_, (name, _, truth_of), ..] = OPERATIONS;
-        vec![pairs.job(run, (name, union_with_higher_theta, truth_of))]
+        let pairs = Pairs { sizes: [64, 256], left: 1_200, right: 800, common: 400 };
+        vec![pairs.job(run, &[("union", union_with_higher_theta, Pairs::union)])]
     },
 }];
 
