@@ -6,7 +6,7 @@
 use super::Run;
 use super::effort::Effort;
 use super::errors::Errors;
-use super::judge::{Check, Law, Measurement, real};
+use super::judge::{Case, Check, Law, Measurement, real};
 use super::removal::case;
 use super::schedule::{Job, Progress};
 use super::similarity::signature_error;
@@ -45,12 +45,14 @@ const ERROR: Check = Check::new(
 /// Keys in one set or both.
 const UNION: u64 = 20_000;
 
+/// An estimate of the Jaccard index, and a bound of its error that the sketches state, if they do.
+type Answer = (f64, Option<f64>);
+
 /// A way to compare two sets by sketches of 8 KiB.
 #[derive(Clone, Copy)]
 struct Method {
     name: &'static str,
-    /// Estimates the Jaccard index. The second number is a bound of its error that the sketches state, if they do.
-    estimate: fn([&[u64]; 2]) -> (f64, Option<f64>),
+    estimate: fn([&[u64]; 2]) -> Answer,
     /// Predicts the standard error, if it does not follow from what is stated.
     predict: fn(Pair) -> Option<f64>,
 }
@@ -125,7 +127,7 @@ fn theta_sketch(keys: &[u64]) -> ThetaSketch {
 }
 
 /// The share of hashes that both sketches have, without regard to theta.
-fn compare_beyond_theta(sets: [&[u64]; 2]) -> (f64, Option<f64>) {
+fn compare_beyond_theta(sets: [&[u64]; 2]) -> Answer {
     let [left, right] = sets.map(|keys| theta_sketch(keys).to_compact());
     let both = left.hashes().iter().filter(|hash| right.hashes().binary_search(hash).is_ok());
     let both = both.count() as u64;
@@ -218,7 +220,7 @@ impl Pair {
         let sets = if self.is_subset { "one in the other" } else { "equal sizes" };
         let shape = format!("{}, J = {}, {sets}", method.name, self.jaccard);
         let case = case(NAME, UNION, predicted.unwrap_or(stated), shape);
-        let case = super::judge::Case { instances, ..case };
+        let case = Case { instances, ..case };
         Measurement { case, check: ERROR, law, observed, events: real(instances) }
     }
 }
