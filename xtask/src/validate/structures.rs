@@ -5,14 +5,14 @@ use super::effort::Effort;
 use super::judge::Check;
 use super::schedule::Job;
 use super::{
-    alike, blocked, bloom, cardinality, counting, cuckoo, frequency, fuse, quotient, scalable,
-    similarity, theta, transfer, window,
+    alike, blocked, bloom, cardinality, counting, cuckoo, durable, frequency, fuse, many, quotient,
+    scalable, similarity, theta, transfer, window,
 };
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use pds::error::BuildError;
 
 /// Every structure, in the order of the reports.
-pub(crate) const ALL: [&Structure; 14] = [
+pub(crate) const ALL: [&Structure; 16] = [
     &bloom::STRUCTURE,
     &blocked::STRUCTURE,
     &counting::STRUCTURE,
@@ -22,6 +22,8 @@ pub(crate) const ALL: [&Structure; 14] = [
     &scalable::STRUCTURE,
     &window::STRUCTURE,
     &transfer::STRUCTURE,
+    &durable::STRUCTURE,
+    &many::STRUCTURE,
     &frequency::STRUCTURE,
     &cardinality::STRUCTURE,
     &similarity::STRUCTURE,
