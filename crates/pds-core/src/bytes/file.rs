@@ -32,6 +32,8 @@ impl EnvelopeReader<File> {
 pub(crate) trait Files {
     type File: Write;
 
+    /// Creates a file, or empties the one of this name.
+    fn create(&mut self, path: &Path) -> io::Result<Self::File>;
     fn create_new(&mut self, path: &Path) -> io::Result<Self::File>;
     fn sync(&mut self, file: &Self::File) -> io::Result<()>;
     fn rename(&mut self, from: &Path, to: &Path) -> io::Result<()>;
@@ -85,7 +87,7 @@ pub(crate) fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// Makes new names in a folder durable. Only Unix can sync a folder.
+/// Makes the names in a folder durable. Only Unix can sync a folder.
 pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
@@ -95,6 +97,10 @@ pub(crate) struct System;
 
 impl Files for System {
     type File = File;
+
+    fn create(&mut self, path: &Path) -> io::Result<File> {
+        File::create(path)
+    }
 
     fn create_new(&mut self, path: &Path) -> io::Result<File> {
         File::options().write(true).create_new(true).open(path)
@@ -119,40 +125,56 @@ impl Files for System {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod recorded {
     use alloc::rc::Rc;
     use alloc::string::String;
-    use alloc::vec;
     use alloc::vec::Vec;
     use core::cell::RefCell;
 
     use super::*;
 
-    /// Records the calls; the one numbered `fails` fails.
+    /// Records the calls with the names of files; the one numbered `fails` fails.
     #[derive(Default)]
-    struct Recorded {
-        calls: Rc<RefCell<Vec<String>>>,
-        fails: Option<usize>,
+    pub(crate) struct Recorded {
+        pub(crate) calls: Rc<RefCell<Vec<String>>>,
+        pub(crate) fails: Option<usize>,
     }
 
-    struct RecordedFile(Rc<RefCell<Vec<String>>>, bool);
+    /// A file whose calls are recorded among those of all.
+    pub(crate) struct RecordedFile {
+        path: PathBuf,
+        all: Recorded,
+    }
 
     impl Recorded {
-        fn call(&mut self, what: &str) -> io::Result<()> {
+        fn call(&self, what: &str, path: &Path) -> io::Result<()> {
             let mut calls = self.calls.borrow_mut();
-            calls.push(what.into());
+            calls.push(format!("{what} {}", name_of(path)));
             if self.fails == Some(calls.len() - 1) {
                 Err(io::ErrorKind::StorageFull.into())
             } else {
                 Ok(())
             }
         }
+
+        fn file(&self, path: &Path) -> RecordedFile {
+            let all = Self { calls: self.calls.clone(), fails: self.fails };
+            RecordedFile { path: path.into(), all }
+        }
+    }
+
+    /// Returns the last name of a path. That of a temporary file ends before its numbers.
+    fn name_of(path: &Path) -> String {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        match name.strip_suffix(".tmp") {
+            Some(name) => format!("{}.tmp", name.rsplitn(3, '.').last().unwrap()),
+            None => name.into(),
+        }
     }
 
     impl Write for RecordedFile {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.borrow_mut().push("write".into());
-            if self.1 { Err(io::ErrorKind::StorageFull.into()) } else { Ok(bytes.len()) }
+            self.all.call("write", &self.path).map(|()| bytes.len())
         }
 
         fn flush(&mut self) -> io::Result<()> {
@@ -160,32 +182,53 @@ mod tests {
         }
     }
 
+    impl RecordedFile {
+        pub(crate) fn sync(&self) -> io::Result<()> {
+            self.all.call("sync", &self.path)
+        }
+    }
+
     impl Files for Recorded {
         type File = RecordedFile;
 
+        fn create(&mut self, path: &Path) -> io::Result<RecordedFile> {
+            self.call("create", path).map(|()| self.file(path))
+        }
+
         fn create_new(&mut self, path: &Path) -> io::Result<RecordedFile> {
-            assert_eq!(path.parent(), Some(Path::new("folder")), "beside the file");
-            assert!(path.file_name().unwrap().to_str().unwrap().starts_with(".name."));
-            self.call("create")?;
-            Ok(RecordedFile(self.calls.clone(), self.fails == Some(1)))
+            self.create(path)
         }
 
-        fn sync(&mut self, _: &RecordedFile) -> io::Result<()> {
-            self.call("sync")
+        fn sync(&mut self, file: &RecordedFile) -> io::Result<()> {
+            file.sync()
         }
 
-        fn rename(&mut self, _: &Path, to: &Path) -> io::Result<()> {
-            self.call(&format!("rename to {}", to.display()))
+        fn rename(&mut self, from: &Path, to: &Path) -> io::Result<()> {
+            assert_eq!(from.parent(), to.parent(), "the temporary file is beside the file");
+            self.call("rename to", to)
         }
 
         fn sync_folder(&mut self, folder: &Path) -> io::Result<()> {
-            self.call(&format!("sync {}", folder.display()))
+            self.call("sync", folder)
         }
 
-        fn remove(&mut self, _: &Path) {
-            self.calls.borrow_mut().push("remove".into());
+        fn remove(&mut self, path: &Path) {
+            let _ = self.call("remove", path);
         }
     }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::String;
+    use alloc::vec;
+    use alloc::vec::Vec;
+
+    use super::recorded::Recorded;
+    use super::*;
+
+    const ORDER: [&str; 5] =
+        ["create .name.tmp", "write .name.tmp", "sync .name.tmp", "rename to name", "sync folder"];
 
     fn calls_of(fails: Option<usize>) -> (bool, Vec<String>) {
         let mut files = Recorded { fails, ..Recorded::default() };
@@ -195,20 +238,21 @@ mod tests {
 
     #[test]
     fn the_file_is_synced_before_the_rename_and_the_folder_after_it() {
-        let order = ["create", "write", "sync", "rename to folder/name", "sync folder"];
-        assert_eq!(calls_of(None), (true, order.map(String::from).to_vec()));
+        assert_eq!(calls_of(None), (true, ORDER.map(String::from).to_vec()));
     }
 
     #[test]
     fn an_error_before_the_rename_removes_the_temporary_file() {
-        for (fails, last) in [(1, "write"), (2, "sync"), (3, "rename to folder/name")] {
-            let (ok, calls) = calls_of(Some(fails));
-            assert!(!ok);
-            assert_eq!(calls[calls.len() - 2..], [last, "remove"].map(String::from));
+        for fails in 1..4 {
+            let expected = [&ORDER[..=fails], &["remove .name.tmp"]].concat();
+            assert_eq!(
+                calls_of(Some(fails)),
+                (false, expected.into_iter().map(String::from).collect())
+            );
         }
-        assert_eq!(calls_of(Some(0)), (false, vec!["create".into()]), "nothing to remove");
-        let (ok, calls) = calls_of(Some(4));
-        assert!(!ok && !calls.contains(&"remove".into()), "the new file is in place");
+        assert_eq!(calls_of(Some(0)), (false, vec![ORDER[0].into()]), "nothing to remove");
+        let all = ORDER.map(String::from).to_vec();
+        assert_eq!(calls_of(Some(4)), (false, all), "the new file is in place");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::{DurableError, log};
-use crate::bytes::file::{folder_of, sync_folder};
+use crate::bytes::file::{Files, folder_of, sync_folder};
 
 /// Extension of a checkpoint.
 const CHECKPOINT: &str = "pds";
@@ -107,14 +107,9 @@ impl Folder {
     }
 
     /// Removes the files of one generation.
-    pub(super) fn remove(&self, generation: u64) {
-        let _ = fs::remove_file(self.checkpoint(generation));
-        let _ = fs::remove_file(self.log(generation));
-    }
-
-    /// Makes the names of new files durable.
-    pub(super) fn sync(&self) -> io::Result<()> {
-        sync_folder(&self.path)
+    pub(super) fn remove(&self, files: &mut impl Files, generation: u64) {
+        files.remove(&self.checkpoint(generation));
+        files.remove(&self.log(generation));
     }
 }
 

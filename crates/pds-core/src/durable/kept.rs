@@ -7,9 +7,9 @@ use std::io::Write;
 use std::path::Path;
 
 use super::folder::Folder;
-use super::log::{self, Condition, Identity, Log};
+use super::log::{self, Condition, Identity, Log, Synced};
 use super::{DurableError, SyncPolicy};
-use crate::bytes::file::{System, replace};
+use crate::bytes::file::{Files, System, replace};
 use crate::bytes::{Envelope, SecretKey, ToEnvelope, fingerprint_of, to_vec};
 use crate::error::FileError;
 use crate::traits::DynInsert;
@@ -120,7 +120,8 @@ impl<P: ToEnvelope + DynInsert> Durable<P> {
         sync: SyncPolicy,
     ) -> Result<Self, DurableError> {
         let folder = Folder::create(path)?;
-        let log = write_generation(&folder, 0, &to_vec(&structure, key), sync)?;
+        let bytes = to_vec(&structure, key);
+        let log = write_generation(&mut System, &folder, identity_of(0, &bytes), &bytes, sync)?;
         Ok(Self {
             structure,
             folder,
@@ -166,7 +167,9 @@ impl<P: ToEnvelope + DynInsert> Durable<P> {
         } else {
             // A damaged log stays as it is until a checkpoint holds what was left in it.
             generation += 1;
-            write_generation(&folder, generation, &to_vec(&structure, key), sync)?
+            let bytes = to_vec(&structure, key);
+            let identity = identity_of(generation, &bytes);
+            write_generation(&mut System, &folder, identity, &bytes, sync)?
         };
         folder.clean(generation)?;
         let replayed = contents.hashes.len() as u64;
@@ -260,12 +263,11 @@ impl<P: ToEnvelope + DynInsert> Durable<P> {
     /// # Complexity
     /// O(size); allocates the portable bytes.
     pub fn checkpoint(&mut self) -> Result<(), DurableError> {
-        let (old, new) = (self.generation, self.generation + 1);
+        let new = self.generation + 1;
         let bytes = to_vec(&self.structure, self.key);
-        match write_generation(&self.folder, new, &bytes, self.sync) {
+        match advance(&mut System, &self.folder, identity_of(new, &bytes), &bytes, self.sync) {
             Ok(log) => {
                 (self.log, self.generation, self.is_broken) = (log, new, false);
-                self.folder.remove(old);
                 Ok(())
             }
             Err(error) => {
@@ -273,7 +275,7 @@ impl<P: ToEnvelope + DynInsert> Durable<P> {
                 if self.folder.checkpoint(new).try_exists().unwrap_or(true) {
                     (self.generation, self.is_broken) = (new, true);
                 } else {
-                    self.folder.remove(new);
+                    self.folder.remove(&mut System, new);
                 }
                 Err(error)
             }
@@ -315,19 +317,33 @@ impl<P: ToEnvelope + DynInsert> Durable<P> {
     }
 }
 
-/// Writes an empty log and a checkpoint. The rename of the checkpoint is the moment from which both count.
-fn write_generation(
+/// Writes a generation, and removes the one before it.
+fn advance<F: Files<File: Synced>>(
+    files: &mut F,
     folder: &Folder,
-    generation: u64,
+    identity: Identity,
     bytes: &[u8],
     sync: SyncPolicy,
-) -> Result<Log, DurableError> {
-    let path = folder.log(generation);
-    let log = Log::create(&path, identity_of(generation, bytes), sync);
-    let log = log.and_then(|log| folder.sync().map(|()| log));
+) -> Result<Log<F::File>, DurableError> {
+    let log = write_generation(files, folder, identity, bytes, sync)?;
+    folder.remove(files, identity.generation - 1);
+    Ok(log)
+}
+
+/// Writes an empty log and a checkpoint. The rename of the checkpoint is the moment from which both count.
+fn write_generation<F: Files<File: Synced>>(
+    files: &mut F,
+    folder: &Folder,
+    identity: Identity,
+    bytes: &[u8],
+    sync: SyncPolicy,
+) -> Result<Log<F::File>, DurableError> {
+    let path = folder.log(identity.generation);
+    let log = Log::create(files, &path, identity, sync);
+    let log = log.and_then(|log| files.sync_folder(folder.path()).map(|()| log));
     let log = log.map_err(|error| DurableError::io(&path, error))?;
-    let path = folder.checkpoint(generation);
-    replace(&mut System, &path, |file| file.write_all(bytes))
+    let path = folder.checkpoint(identity.generation);
+    replace(files, &path, |file| file.write_all(bytes))
         .map_err(|error| DurableError::io(&path, error))?;
     Ok(log)
 }
@@ -345,5 +361,57 @@ impl<P> fmt::Debug for Durable<P> {
             .field("log_records", &self.log.records())
             .field("is_broken", &self.is_broken)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::format;
+    use alloc::string::String;
+
+    use super::*;
+    use crate::bytes::file::recorded::Recorded;
+
+    const ORDER: [&str; 11] = [
+        "create 4.pdslog",
+        "write 4.pdslog",
+        "sync 4.pdslog",
+        "sync folder",
+        "create .4.pds.tmp",
+        "write .4.pds.tmp",
+        "sync .4.pds.tmp",
+        "rename to 4.pds",
+        "sync folder",
+        "remove 3.pds",
+        "remove 3.pdslog",
+    ];
+
+    /// Returns whether a checkpoint succeeds, and its calls.
+    fn calls_of(fails: Option<usize>) -> (bool, Vec<String>) {
+        let path = std::env::temp_dir().join(format!("pds-order-{}-{fails:?}", std::process::id()));
+        let folder = Folder::create(&path.join("folder")).unwrap();
+        let mut files = Recorded { fails, ..Recorded::default() };
+        let identity = Identity { generation: 4, fingerprint: 5 };
+        let result = advance(&mut files, &folder, identity, b"checkpoint", SyncPolicy::EveryRecord);
+        drop(folder);
+        std::fs::remove_dir_all(path).unwrap();
+        (result.is_ok(), files.calls.take())
+    }
+
+    /// Each name counts only once what it names is on the disk, and nothing is removed before the new checkpoint counts.
+    #[test]
+    fn a_checkpoint_is_synced_renamed_and_its_folder_synced_before_the_old_log_is_removed() {
+        assert_eq!(calls_of(None), (true, ORDER.map(String::from).to_vec()));
+    }
+
+    #[test]
+    fn a_checkpoint_that_fails_removes_nothing_of_the_old_one() {
+        for fails in 0..9 {
+            let (ok, calls) = calls_of(Some(fails));
+            assert!(!ok, "{}", ORDER[fails]);
+            assert_eq!(calls[..=fails], ORDER[..=fails]);
+            let rest = calls[fails + 1..].iter();
+            assert!(rest.eq(&["remove .4.pds.tmp"][..usize::from((5..8).contains(&fails))]));
+        }
     }
 }

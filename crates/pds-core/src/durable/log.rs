@@ -8,6 +8,7 @@ use std::path::Path;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::SyncPolicy;
+use crate::bytes::file::Files;
 
 /// First bytes of a log.
 const MAGIC: u64 = u64::from_le_bytes(*b"\x89PDSLOG\n");
@@ -54,6 +55,13 @@ impl Synced for File {
     }
 }
 
+#[cfg(test)]
+impl Synced for crate::bytes::file::recorded::RecordedFile {
+    fn sync(&mut self) -> io::Result<()> {
+        Self::sync(self)
+    }
+}
+
 /// A log that is open for further records.
 #[derive(Debug)]
 pub(super) struct Log<F = File> {
@@ -66,13 +74,6 @@ pub(super) struct Log<F = File> {
 }
 
 impl Log {
-    /// Creates a log without records, and syncs it. An older file of this name is overwritten.
-    pub(super) fn create(path: &Path, identity: Identity, policy: SyncPolicy) -> io::Result<Self> {
-        let mut file = File::create(path)?;
-        file.write_all(identity.head().map(u64::to_le_bytes).as_flattened())?;
-        Self::synced(file, identity, policy, 0)
-    }
-
     /// Opens a log behind its first `records` records, cuts off what follows, and syncs it: the process before may not have.
     pub(super) fn open(
         path: &Path,
@@ -92,6 +93,18 @@ impl Log {
 }
 
 impl<F: Synced> Log<F> {
+    /// Creates a log without records, and syncs it. An older file of this name is overwritten.
+    pub(super) fn create(
+        files: &mut impl Files<File = F>,
+        path: &Path,
+        identity: Identity,
+        policy: SyncPolicy,
+    ) -> io::Result<Self> {
+        let mut file = files.create(path)?;
+        file.write_all(identity.head().map(u64::to_le_bytes).as_flattened())?;
+        Self::synced(file, identity, policy, 0)
+    }
+
     /// Syncs a file that holds `records` records.
     fn synced(
         mut file: F,
