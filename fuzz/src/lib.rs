@@ -34,6 +34,8 @@ macro_rules! structures {
 structures! {
     bloom [decode view mutate ops] in "../../crates/bloom-core/tests/it/mutations/bodies.rs";
     transfer [decode mutate] in "../../crates/bloom-core/tests/it/transfer/bodies.rs";
+    durable [decode mutate ops] in "../../crates/bloom-core/tests/it/logged/bodies.rs";
+    many [ops] in "../../crates/bloom-core/tests/it/many/bodies.rs";
     bank [decode view mutate ops] in "../../crates/bloom-core/tests/it/bank/bodies.rs";
     blocked [decode view mutate ops] in "../../crates/bloom-blocked/tests/it/mutations/bodies.rs";
     counting [decode view mutate ops] in "../../crates/bloom-counting/tests/it/mutations/bodies.rs";

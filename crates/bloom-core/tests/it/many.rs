@@ -1,12 +1,15 @@
 //! `AnyOf` and `AllOf` over filters of equal and different hashers: answers, and rates against the formulas.
 #![cfg(feature = "std")]
 
+mod bodies;
+
 use bloom_core::{BloomFilter, BloomParams};
 use core::cell::Cell;
 use core::hash::Hasher;
 use pds_core::hash::{DefaultHashBuilder, KeyHasher, SipHashBuilder};
 use pds_core::many::{AllOf, AnyOf};
 use pds_core::traits::Membership;
+use pds_testkit::mutate::inputs;
 
 /// Returns a filter of 7 hashes with the keys `keys`.
 fn filter(bits: u64, seed: u64, keys: impl IntoIterator<Item = u64>) -> BloomFilter {
@@ -250,4 +253,9 @@ fn a_key_is_hashed_once_per_hasher_and_asked_until_the_answer_is_known() {
     all.contains_batch(&["a"; 300], &mut out);
     assert!(out.iter().all(|&answer| !answer));
     assert_eq!(counts(&all), [(300, 300), (0, 300), (300, 300), (0, 300), (0, 0)]);
+}
+
+#[test]
+fn filters_of_any_shapes_answer_together_as_one_by_one() {
+    inputs(1, 500).for_each(|input| bodies::ops(&input));
 }

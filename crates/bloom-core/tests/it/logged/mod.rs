@@ -1,35 +1,24 @@
 //! Durable structures: checkpoint and log, cut, damaged and interrupted at every place.
 #![cfg(feature = "std")]
 
+mod bodies;
 mod killed;
 mod tally;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use bloom_core::BloomFilter;
+use bodies::{Folder, HEAD, RECORD, options};
 use core::num::NonZeroU64;
 use pds_core::bytes::ByteOptions;
 use pds_core::durable::{Durable, DurableError, DurableOptions, SyncPolicy};
 use pds_core::error::{DecodeErrorKind, InsertError, ReadError};
 use pds_core::hash::SipHashBuilder;
+use pds_testkit::mutate::inputs;
 use tally::Tally;
 
-/// A folder for one test, removed with it.
-struct Folder(PathBuf);
-
 impl Folder {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().canonicalize().unwrap();
-        let path = path.join(format!("pds-log-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&path);
-        Self(path)
-    }
-
-    fn file(&self, name: &str) -> PathBuf {
-        self.0.join(name)
-    }
-
     /// Returns the names of the files, in order.
     fn names(&self) -> Vec<String> {
         let names = fs::read_dir(&self.0).unwrap().map(|entry| entry.unwrap().file_name());
@@ -37,17 +26,6 @@ impl Folder {
         names.sort();
         names
     }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-/// Syncing is of no use where only processes end.
-fn options() -> DurableOptions {
-    DurableOptions::new().sync(SyncPolicy::ByCaller)
 }
 
 fn open(folder: &Folder) -> Result<Durable<Tally>, DurableError> {
@@ -94,10 +72,6 @@ fn a_log_without_records_and_an_empty_structure_are_fine() {
     let tally = open(&folder).unwrap();
     assert_eq!((tally.structure().total(), tally.recovery().replayed), (0, 0));
 }
-
-/// The length of a head, and of a record.
-const HEAD: usize = 32;
-const RECORD: usize = 16;
 
 #[test]
 fn a_log_cut_at_any_byte_gives_the_records_before_it() {
@@ -558,4 +532,27 @@ fn a_secret_key_is_where_the_caller_puts_it() {
         let file = fs::read(folder.file(name)).unwrap();
         assert!(!file.windows(16).any(|window| window == b"0123456789abcdef"));
     }
+}
+
+/// A folder of this version, as it is on the disk.
+#[test]
+fn the_format_is_that_of_the_golden_files() {
+    let folder = Folder::new("golden");
+    let mut filter = options().create(&folder.0, bodies::checkpoint()).unwrap();
+    filter.insert_all(0..bodies::RECORDS).unwrap();
+    drop(filter);
+    for (name, golden) in [("0.pds", bodies::CHECKPOINT), ("0.pdslog", bodies::LOG)] {
+        assert_eq!(fs::read(folder.file(name)).unwrap(), golden, "{name}");
+    }
+}
+
+#[test]
+fn forged_logs_are_refused_or_give_the_right_records() {
+    inputs(1, 120).for_each(|input| bodies::mutate(&input));
+    inputs(2, 60).for_each(|input| bodies::decode(&[&bodies::LOG[..HEAD], &input].concat()));
+}
+
+#[test]
+fn histories_of_a_folder_keep_what_was_acknowledged() {
+    inputs(3, 12).for_each(|input| bodies::ops(&input));
 }
