@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::hash::{Hash, Hasher};
 
-use bloom_core::BloomFilter;
+use bloom_core::{BloomFilter, Health};
 use pds_core::error::{AllocError, BuildError};
 use pds_core::hash::{DefaultHashBuilder, KeyHasher};
 use pds_core::traits::Frequency;
@@ -13,7 +13,7 @@ use pds_params::scalable::compound_rate;
 
 use crate::filter::reserve;
 use crate::layer::{Layer, OwnedLayer, hash_in};
-use crate::reading::index_of;
+use crate::reading::{highest_healthy, index_of};
 
 /// A filter that counts how often each key was seen, up to its number of layers.
 ///
@@ -238,6 +238,21 @@ impl<F: Layer> LayeredBloomFilter<F> {
             Some(layers) => compound_rate(layers.iter().map(Layer::rate)),
             None => 0.0,
         }
+    }
+
+    /// Compares the greatest probability that a count is too high now with the promised one.
+    ///
+    /// The report has this probability as its `false_positive_rate`, and the estimated number of distinct keys as its `items`. A filter
+    /// stays healthy as long as the keys are those of the design. More distinct keys, or more keys that come often, end that.
+    ///
+    /// # Complexity
+    /// O(size).
+    #[must_use]
+    pub fn health(&self) -> Health {
+        let first = &self.layers[0];
+        let design = (first.design().map(|design| design.items), Some(self.rate));
+        let rate = self.rate_above(self.num_layers() - 1);
+        Health::judge(first.items(), rate, design, highest_healthy(&self.layers, self.rate))
     }
 }
 

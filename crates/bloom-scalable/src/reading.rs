@@ -168,9 +168,8 @@ impl<F: Layer> ScalableBloomFilter<F> {
     /// O(size).
     #[must_use]
     pub fn health(&self) -> Health {
-        let variance: f64 = self.layers.iter().map(Layer::rate_deviation).map(|x| x * x).sum();
         let promised = self.promised_rate();
-        let limit = promised + TOLERATED_DEVIATIONS * libm::sqrt(variance);
+        let limit = highest_healthy(&self.layers, promised);
         let merged = total(self.layers[..self.merged].iter().filter_map(Layer::design));
         let design = (Some(self.capacity().saturating_add(merged)), Some(promised));
         Health::judge(self.approx_len(), self.false_positive_rate(), design, limit)
@@ -184,6 +183,12 @@ impl<F: Layer> ScalableBloomFilter<F> {
     pub(crate) fn stack(&self) -> Stack<'_, F> {
         Stack { layers: &self.layers, indices: &self.indices }
     }
+}
+
+/// Returns the highest compound rate of layers that hold what they were designed for.
+pub(crate) fn highest_healthy<F: Layer>(layers: &[F], promised: f64) -> f64 {
+    let variance: f64 = layers.iter().map(Layer::rate_deviation).map(|x| x * x).sum();
+    promised + TOLERATED_DEVIATIONS * libm::sqrt(variance)
 }
 
 /// Returns the number of items that layers are designed for.

@@ -338,3 +338,35 @@ fn they_are_send_and_sync_and_say_what_they_are() {
     let standard: &[BloomFilter] = small(9).layers().to_owned().leak();
     assert_eq!(standard.len(), 1);
 }
+
+/// Inserts the first `keys[c - 1]` keys at least c times each.
+fn sight_all(filter: &mut LayeredBloomFilter, keys: &[u32]) {
+    keys.iter().for_each(|&keys| (0..keys).for_each(|key| _ = filter.insert(&key)));
+}
+
+#[test]
+fn a_layered_filter_is_healthy_up_to_its_design() {
+    let design = [20_000, 2_000, 500];
+    let empty = LayeredBloomFilter::new(&design, 0.01).unwrap();
+    let health = |keys: &[u32]| {
+        let mut filter = empty.clone();
+        sight_all(&mut filter, keys);
+        let health = filter.health();
+        assert_eq!((health.expected_items, health.promised_rate), (Some(20_000), Some(0.01)));
+        assert_eq!(health.false_positive_rate, filter.rate_above(2));
+        assert!((health.items.value / f64::from(keys[0].max(1)) - 1.0).abs() < 0.02 || keys == [0]);
+        health.status
+    };
+    assert_eq!(health(&[0]), HealthStatus::Ok);
+    assert_eq!(health(&[20_000, 2_000, 500]), HealthStatus::Ok);
+    // More distinct keys, and as many that come more often: either breaks the promise.
+    assert_eq!(health(&[26_000, 2_000, 500]), HealthStatus::Warning);
+    assert_eq!(health(&[20_000, 4_000, 500]), HealthStatus::Warning);
+    assert_eq!(health(&[20_000, 2_000, 900]), HealthStatus::Warning);
+    assert_eq!(health(&[60_000, 2_000, 500]), HealthStatus::Critical);
+    let blocked = LayeredBloomFilter::<BlockedBloomFilter>::from_params(
+        LayeredParams::new(&[100, 10], 0.01).unwrap(),
+        Default::default(),
+    );
+    assert_eq!(blocked.unwrap().health().status, HealthStatus::Ok);
+}

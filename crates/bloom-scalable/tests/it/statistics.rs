@@ -13,13 +13,14 @@ use bloom_scalable::{
     ScalableParams, Schedule,
 };
 use pds_params::BloomParams;
+use pds_params::layered::answer_at_least;
 use pds_params::scalable::compound_rate;
 use pds_testkit::keys;
 use pds_testkit::stats::{Binomial, normal_quantile, split_budget};
 
 const FALSE_ALARM: f64 = 1e-6;
 /// How many judgements the tests below pass, rounded up.
-const JUDGEMENTS: usize = 400;
+const JUDGEMENTS: usize = 410;
 
 fn level() -> f64 {
     split_budget(FALSE_ALARM, JUDGEMENTS)
@@ -296,6 +297,75 @@ fn counts_are_too_high_at_most_as_often_as_promised_and_layers_hold_what_they_we
         let (found, design) = (mean(stored), params.layer(index).unwrap().items as f64);
         assert!(found <= design * 1.01, "{index}: {found} in {design}");
         assert!(found > keys[index] as f64 * 0.97, "{index}: {found}");
+    }
+}
+
+/// The law of full layers, which `pds-params` holds against an independent table: a key that is in the first c layers is counted at
+/// least c + 1 with the rate of the next layer, and exactly c + 1 if the one behind that denies it.
+#[test]
+fn full_layers_count_one_too_many_as_often_as_the_exact_law_says() {
+    const SEEDS: u64 = 20;
+    let keys = [6_000_u64, 4_000, 3_000];
+    let params = LayeredParams::new(&keys, 0.4).unwrap();
+    // By the true count: keys asked for, those counted one more or higher, those counted one more; both also as expected.
+    let mut found = [[0.0_f64; 3]; 3];
+    let mut expected = [[0.0_f64; 2]; 3];
+    let mut ratios = vec![Vec::new(); 3];
+    for seed in 0..SEEDS {
+        let mut filter =
+            LayeredBloomFilter::<BloomFilter>::from_params(params, DefaultHashBuilder::default())
+                .unwrap();
+        let distinct: Vec<u64> = keys::random(seed).take(6_000).collect();
+        let times = |index: usize| keys.iter().filter(|&&keys| (index as u64) < keys).count();
+        let mut inserts: Vec<usize> =
+            (0..6_000).flat_map(|index| core::iter::repeat_n(index, times(index))).collect();
+        let mut order = keys::random(seed + 500);
+        inserts.sort_by_cached_key(|_| order.next());
+        // The layer to which the last insert of each key went, from 1 on: layers behind it were not asked.
+        let mut reached = vec![0; 6_000];
+        for index in inserts {
+            reached[index] = filter.count_hash(distinct[index]) as usize + 1;
+            filter.insert_hash(distinct[index]);
+        }
+        let rates: Vec<f64> =
+            filter.layers().iter().map(BloomFilter::false_positive_rate).collect();
+        let mut ask = |hash, truth: usize| {
+            let count = filter.count_hash(hash) as usize;
+            assert!(count >= truth);
+            let [more, exactly] = [count > truth, count == truth + 1].map(f64::from);
+            let found = &mut found[truth];
+            *found = [found[0] + 1.0, found[1] + more, found[2] + exactly];
+            let at_least = |answer| answer_at_least(&rates, truth, answer);
+            expected[truth][0] += at_least(truth + 1);
+            expected[truth][1] += at_least(truth + 1) - at_least(truth + 2);
+        };
+        keys::random(seed + 100).take(6_000).for_each(|hash| ask(hash, 0));
+        for (index, &hash) in distinct.iter().enumerate() {
+            if times(index) < 3 && reached[index] == times(index) {
+                ask(hash, times(index));
+            }
+        }
+        for (layer, ratios) in ratios.iter_mut().enumerate() {
+            let stored = reached.iter().filter(|&&reached| reached > layer).count() as u64;
+            let exact = filter.layers()[layer].params().rate_at(stored);
+            ratios.push(rates[layer] / exact);
+        }
+    }
+    for (truth, ([asked, more, exactly], expected)) in found.into_iter().zip(expected).enumerate() {
+        assert!(more > 1_000.0, "{truth}: few events");
+        for (name, events, expected) in
+            [("or higher", more, expected[0]), ("exactly", exactly, expected[1])]
+        {
+            judge(
+                &format!("{truth}: one more, {name}"),
+                events as u64,
+                asked as u64,
+                expected / asked,
+            );
+        }
+    }
+    for (layer, ratios) in ratios.iter().enumerate() {
+        judge_mean(&format!("the rate of layer {layer}"), ratios, 1.0);
     }
 }
 
