@@ -5,7 +5,8 @@ Written from docs/format.md, as the proof that it is complete. Needs the PyPI pa
 
     pip install xxhash
     python3 docs/scripts/read_transfer.py --check FOLDER    decompresses FOLDER/new_compressed.pds, applies FOLDER/delta.pds
-                                                            to FOLDER/old.pds, and compares both with FOLDER/new.pds
+                                                            to FOLDER/old.pds, and compares both with FOLDER/new.pds;
+                                                            bodies other than the one of each chunk must be refused
 """
 
 import pathlib
@@ -33,8 +34,38 @@ def intervals(ones, length):
     return result
 
 
+def encode(chunk):
+    """The one body of a chunk."""
+    ones = sum(byte.bit_count() for byte in chunk)
+    if not ones:
+        return b""
+    places = {byte: (start, weight) for byte, start, weight in intervals(ones, len(chunk))}
+    # The lower end and the length of the interval, both times 256^digits.
+    low, size, digits = 0, (1 << 64) - 1, 8
+    for byte in chunk:
+        start, weight = places[byte]
+        unit = size >> 32
+        low, size = low + start * unit, weight * unit
+        while size < 1 << 56:
+            low, size, digits = low << 8, size << 8, digits + 1
+    for length in range(digits + 1):
+        step = 256 ** (digits - length)
+        code = -(-low // step)
+        if code * step < low + size:
+            break
+    body = struct.pack("<H", ones) + code.to_bytes(length, "big")
+    return body if len(body) < len(chunk) else chunk
+
+
 def decode(body, length):
-    """The bytes of a chunk."""
+    """The bytes of a chunk. No two bodies are one chunk."""
+    chunk = decode_any(body, length)
+    need(encode(chunk) == body, "the one body of a chunk")
+    return chunk
+
+
+def decode_any(body, length):
+    """The bytes of a chunk, from a body that may be another one than the writer's."""
     if not body:
         return bytes(length)
     if len(body) == length:
@@ -68,17 +99,23 @@ def payload_of(data, kind):
     return struct.unpack_from("<Q", sections_of(data[: head - 8])[3])[0], payload
 
 
-def unpack(bits, coded):
-    """Head, checksum of the payload and decoded bits."""
+def bodies(size, coded):
+    """The body of each chunk of a payload, with the length of the chunk."""
     head = struct.unpack_from("<I", coded, 12)[0]
-    chunks = -(-bits // CHUNK)
+    chunks = -(-size // CHUNK)
     lengths = struct.unpack_from(f"<{chunks}H", coded, head + 8)
-    position, result = head + 8 + 2 * chunks, b""
+    position = head + 8 + 2 * chunks
     for chunk, length in enumerate(lengths):
-        result += decode(coded[position : position + length], min(CHUNK, bits - chunk * CHUNK))
+        yield coded[position : position + length], min(CHUNK, size - chunk * CHUNK)
         position += length
     need(position == len(coded), "bytes after the last chunk")
-    return coded[:head], coded[head : head + 8], result
+
+
+def unpack(size, coded):
+    """Head, checksum of the payload and decoded bytes."""
+    head = struct.unpack_from("<I", coded, 12)[0]
+    payload = b"".join(decode(*body) for body in bodies(size, coded))
+    return coded[:head], coded[head : head + 8], payload
 
 
 def fingerprint(data):
@@ -95,10 +132,38 @@ def decompress(data):
 
 
 def apply(delta, old):
-    bits, payload = payload_of(delta, 35)
+    size, payload = payload_of(delta, 35)
     need(payload[:8] == fingerprint(old), "another structure")
-    head, checksum, changes = unpack(bits, payload[8:])
+    head, checksum, changes = unpack(size, payload[8:])
     return head + bytes(a ^ b for a, b in zip(old[len(head) : -8], changes)) + checksum
+
+
+def lies(body, chunk):
+    """Bodies that a reader could take for the same chunk."""
+    if body != chunk:
+        yield chunk
+    if body and body != chunk:
+        yield body + b"\0"
+        yield struct.pack("<H", struct.unpack_from("<H", body)[0] ^ 1) + body[2:]
+
+
+def is_refused(body, length):
+    try:
+        decode(body, length)
+    except ValueError:
+        return True
+    return False
+
+
+def check_lies(data):
+    """Checks that the chunks of a compressed structure have one body each."""
+    size, coded = payload_of(data, 34)
+    tried = 0
+    for body, length in bodies(size, coded):
+        for lie in lies(body, decode(body, length)):
+            need(is_refused(lie, length), "a body that was refused")
+            tried += 1
+    need(tried, "a body that is not the chunk itself")
 
 
 if __name__ == "__main__":
@@ -106,4 +171,5 @@ if __name__ == "__main__":
     read = lambda name: (pathlib.Path(sys.argv[2]) / name).read_bytes()
     need(decompress(read("new_compressed.pds")) == read("new.pds"), "the compressed filter")
     need(apply(read("delta.pds"), read("old.pds")) == read("new.pds"), "the delta")
+    check_lies(read("new_compressed.pds"))
     print("the compressed filter and the delta give the filter of the Rust code")
