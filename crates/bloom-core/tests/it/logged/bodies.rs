@@ -15,7 +15,7 @@ pub(crate) const RECORD: usize = 16;
 /// The files of a folder: an empty filter, and a log of the keys 0 to 11.
 pub(crate) const CHECKPOINT: &[u8] = include_bytes!("../../data/durable/0.pds");
 pub(crate) const LOG: &[u8] = include_bytes!("../../data/durable/0.pdslog");
-pub(crate) const RECORDS: u64 = 12;
+pub(crate) const RECORDS: usize = 12;
 
 /// A folder for one test, removed with it.
 pub(crate) struct Folder(pub(crate) PathBuf);
@@ -69,7 +69,7 @@ fn with_records(choose: impl Fn(usize) -> bool) -> BloomFilter {
     let mut filter = checkpoint();
     for (index, record) in LOG[HEAD..].chunks(RECORD).enumerate().filter(|&(i, _)| choose(i)) {
         let (hash, _) = record.split_first_chunk().unwrap();
-        assert!(index < RECORDS as usize);
+        assert!(index < RECORDS);
         filter.insert_hash(u64::from_le_bytes(*hash));
     }
     filter
@@ -117,7 +117,7 @@ pub(crate) fn mutate(input: &[u8]) {
     };
     let [plain, salvaged] = opened(&log);
     let has_head = log.starts_with(&LOG[..HEAD]);
-    let right = (0..RECORDS as usize).filter(|&index| is_right(index)).count();
+    let right = (0..RECORDS).filter(|&index| is_right(index)).count();
     if let Some(filter) = plain {
         // Without salvaging, what follows the right records can only be the end of an interrupted insert.
         let rest = &log[HEAD + right * RECORD..];
@@ -142,7 +142,7 @@ fn edit(log: &mut Vec<u8>, choices: &mut Choices<'_>) {
         4 => log.resize(log.len() + choices.below(40), 0),
         // A record in the place of another one.
         5 if log.len() == LOG.len() => {
-            let [from, to] = [(); 2].map(|()| HEAD + choices.below(RECORDS as usize) * RECORD);
+            let [from, to] = [(); 2].map(|()| HEAD + choices.below(RECORDS) * RECORD);
             log.copy_within(from..from + RECORD, to);
         }
         _ => {}

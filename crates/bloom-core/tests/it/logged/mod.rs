@@ -539,7 +539,7 @@ fn a_secret_key_is_where_the_caller_puts_it() {
 fn the_format_is_that_of_the_golden_files() {
     let folder = Folder::new("golden");
     let mut filter = options().create(&folder.0, bodies::checkpoint()).unwrap();
-    filter.insert_all(0..bodies::RECORDS).unwrap();
+    filter.insert_all(0..bodies::RECORDS as u64).unwrap();
     drop(filter);
     for (name, golden) in [("0.pds", bodies::CHECKPOINT), ("0.pdslog", bodies::LOG)] {
         assert_eq!(fs::read(folder.file(name)).unwrap(), golden, "{name}");
