@@ -48,6 +48,7 @@ structures! {
     quotient [decode view mutate ops] in "../../crates/quotient/tests/it/mutations/bodies.rs";
     quotient_counting [decode view mutate ops] in "../../crates/quotient/tests/it/counting/bodies.rs";
     quotient_map [decode view mutate ops] in "../../crates/quotient/tests/it/map/bodies.rs";
+    formats [decode] in "../../crates/pds-formats/tests/it/mutations/bodies.rs";
     scalable [decode view mutate ops] in "../../crates/bloom-scalable/tests/it/mutations/bodies.rs";
     theta [decode view mutate ops] in "../../crates/theta/tests/it/mutations/bodies.rs";
     window [decode view mutate ops] in "../../crates/bloom-window/tests/it/mutations/bodies.rs";

@@ -144,7 +144,7 @@ pub(crate) fn raise_to(registers: &mut [u8], precision: u32, coupon: Coupon) {
 }
 
 /// Replaces every register by the greater one of both.
-pub(crate) fn merge(registers: &mut [u8], others: &[u8]) {
+pub fn merge(registers: &mut [u8], others: &[u8]) {
     debug_assert_eq!(registers.len(), others.len());
     Backend::best().run(Merge { registers, others });
 }
@@ -177,7 +177,8 @@ pub(crate) fn fold(registers: &[u8], dropped: u32) -> impl Iterator<Item = u8> {
 
 /// Counts the registers of each rank.
 // Four counters per rank are used in turn, so that successive equal ranks do not wait for each other.
-pub(crate) fn histogram(registers: &[u8]) -> [u32; 64] {
+#[must_use]
+pub fn histogram(registers: &[u8]) -> [u32; 64] {
     let mut counts = [[0u32; 64]; 4];
     let (quads, rest) = registers.as_chunks::<4>();
     for quad in quads {
@@ -200,13 +201,15 @@ fn pack(ranks: [u8; 4]) -> [u8; 3] {
 }
 
 /// Packs ranks, six bits each.
-pub(crate) fn packed(registers: &[u8]) -> Vec<u8> {
+#[must_use]
+pub fn packed(registers: &[u8]) -> Vec<u8> {
     registers.as_chunks().0.iter().flat_map(|&ranks| pack(ranks)).collect()
 }
 
 /// Returns the four ranks that [`pack`] put into three bytes.
 #[inline]
-pub(crate) fn unpack(packed: [u8; 3]) -> [u8; 4] {
+#[must_use]
+pub fn unpack(packed: [u8; 3]) -> [u8; 4] {
     let [x, y, z] = packed;
     let word = u32::from_le_bytes([x, y, z, 0]);
     [0, 6, 12, 18].map(|shift| (word >> shift).to_le_bytes()[0] & 63)

@@ -17,11 +17,11 @@ pub use fgra::{ultra_fgra, ultra_maximum_likelihood};
 pub(crate) use improved::linear_counting;
 pub use improved::{FINITE_SIZE, improved};
 #[cfg(feature = "alloc")]
-pub(crate) use interval::interval;
+pub use interval::interval;
 #[cfg(feature = "alloc")]
 pub use joint::Overlap;
 #[cfg(feature = "alloc")]
 pub(crate) use joint::{HASHES, JointCounts, Maximum, Side, sparse_overlap};
 #[cfg(feature = "alloc")]
-pub(crate) use likelihood::Likelihood;
+pub use likelihood::Likelihood;
 pub use likelihood::maximum_likelihood;

@@ -8,8 +8,6 @@ extern crate alloc;
 extern crate std;
 
 #[cfg(feature = "alloc")]
-pub mod redis;
-#[cfg(feature = "alloc")]
 pub mod storage;
 
 #[cfg(all(feature = "alloc", target_has_atomic = "8"))]
@@ -49,13 +47,17 @@ pub use ultra::{UltraLogLog, UltraLogLogView};
 #[cfg(feature = "alloc")]
 pub use view::HyperLogLogView;
 
-/// The estimators, for the validation of this workspace. It draws registers that no sketch can be filled with. Exempt
-/// from every promise of stability.
+/// The estimators and operations on registers, for the validation of this workspace, which draws registers that no sketch
+/// can be filled with, and for the sketches of other systems. Exempt from every promise of stability.
 #[doc(hidden)]
 pub mod internal {
+    #[cfg(feature = "alloc")]
+    pub use crate::dense::{histogram, merge, packed, unpack};
     pub use crate::estimator::{
         FINITE_SIZE, improved, maximum_likelihood, ultra_fgra, ultra_maximum_likelihood,
     };
+    #[cfg(feature = "alloc")]
+    pub use crate::estimator::{Likelihood, interval};
 }
 
 // The types in the signatures of this crate, so that its users need no dependency on `pds-core`.

@@ -95,6 +95,8 @@ pub use pds_core::durable;
 #[cfg(feature = "alloc")]
 pub use pds_core::many;
 pub use pds_core::{error, hash, traits};
+#[cfg(feature = "formats")]
+pub use pds_formats as formats;
 pub use pds_params as params;
 #[cfg(feature = "quotient")]
 pub use quotient;

@@ -24,7 +24,10 @@ const NEGLIGIBLE: f64 = 1e-3;
 
 /// Returns an interval that holds the true number of keys with probability `confidence`. It holds `estimate`, too,
 /// unless that is less than the proven number.
-pub(crate) fn interval(
+///
+/// # Errors
+/// [`ParamError`] if `confidence` is not above 0 and below 1.
+pub fn interval(
     likelihood: &Likelihood,
     estimate: f64,
     confidence: f64,

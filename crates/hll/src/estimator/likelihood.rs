@@ -22,7 +22,8 @@ pub fn maximum_likelihood(counts: &[u32; 64], params: HllParams) -> f64 {
 /// The likelihood of a rate λ, in keys per register: e^(-λ α) Π (1 - e^(-λ w(v)))^β(v).
 ///
 /// Rank v comes at the rate λ w(v), w(v) = 2^-v. The last rank is as frequent as the one before it.
-pub(crate) struct Likelihood {
+#[derive(Debug)]
+pub struct Likelihood {
     precision: u32,
     /// α: the weights of all ranks known not to have occurred, summed over registers.
     unseen: f64,
@@ -36,7 +37,8 @@ impl Likelihood {
     }
 
     /// Returns the likelihood of HyperLogLog registers: `counts[r]` of them have rank `r`.
-    pub(crate) fn of_ranks(counts: &[u32; 64], precision: u32) -> Self {
+    #[must_use]
+    pub fn of_ranks(counts: &[u32; 64], precision: u32) -> Self {
         let mut likelihood = Self::new(precision);
         for (rank, &count) in (0..=65 - precision).zip(counts) {
             likelihood.observe_greatest(rank, count);

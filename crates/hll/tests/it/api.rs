@@ -348,7 +348,6 @@ fn threads_may_have_and_share_them() {
     check::<HyperLogLog>();
     check::<AtomicHyperLogLog>();
     check::<UltraLogLog>();
-    check::<hll::redis::RedisHyperLogLog>();
 }
 
 #[test]

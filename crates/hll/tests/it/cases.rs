@@ -10,7 +10,6 @@ use std::time::Instant;
 use hll::bytes::ByteOptions;
 use hll::error::{Incompatible, ParamError};
 use hll::hash::SipHashBuilder;
-use hll::redis::RedisHyperLogLog;
 use hll::{
     AtomicHyperLogLog, Estimate, HllParams, HyperLogLog, HyperLogLogView, UltraLogLog,
     UltraLogLogView,
@@ -501,25 +500,6 @@ fn case_31_errors_of_overlaps_are_finite() {
     assert!(overlap.both.standard_error < 20.0, "no more than ten keys can be off: {overlap:?}");
     assert!(overlap.only_left.standard_error < 20.0, "{overlap:?}");
     assert!(overlap.only_right.standard_error < 5e5, "{overlap:?}");
-}
-
-/// A small value was once written in 12,304 bytes.
-#[test]
-fn case_34_a_small_redis_value_stays_small() {
-    let mut sketch = RedisHyperLogLog::new();
-    sketch.extend(["1", "2", "3", "4"]);
-    let value = sketch.to_bytes();
-    assert_eq!(value.len(), 30);
-    let read = RedisHyperLogLog::from_bytes(&value).unwrap();
-    assert_eq!((read.to_bytes(), read.count()), (value, 4));
-    for pair in 0..5_000u32 {
-        let mut merged = RedisHyperLogLog::new();
-        merged.insert(&pair.to_le_bytes());
-        let mut other = RedisHyperLogLog::new();
-        other.insert(&(pair + 1).to_le_bytes());
-        merged.merge(&RedisHyperLogLog::from_bytes(&other.to_bytes()).unwrap());
-        assert!(merged.to_bytes().len() <= 16 + 8, "{pair}");
-    }
 }
 
 /// Every saving in the documentation is that of `estimate`, from the constants of its two estimators. The likelihood

@@ -8,7 +8,6 @@ mod errors;
 mod format;
 mod laws;
 mod mutations;
-mod redis;
 mod reference;
 #[cfg(feature = "serde")]
 mod serde;

@@ -1,7 +1,7 @@
 //! Histories of cardinality sketches: a register that is occupied proves a key.
 
 use crate::validate::proofs::{Claims, History, Random, next, some};
-use pds::hll::redis::RedisHyperLogLog;
+use pds::formats::redis::RedisHyperLogLog;
 use pds::hll::{HyperLogLogView, UltraLogLogView};
 use pds::{AtomicHyperLogLog, HyperLogLog, UltraLogLog};
 use std::collections::HashSet;

@@ -3,7 +3,7 @@
 use super::NAME;
 use crate::validate::identity::{FEW, Identity, KEYS, Said, and, hashes, identity, with};
 use crate::validate::schedule::Job;
-use pds::hll::redis::RedisHyperLogLog;
+use pds::formats::redis::RedisHyperLogLog;
 use pds::{AtomicHyperLogLog, HyperLogLog, UltraLogLog};
 
 pub(super) fn jobs<'a>(seed: u64) -> Vec<Job<'a>> {

@@ -9,8 +9,8 @@ use crate::validate::judge::real;
 use crate::validate::schedule::Job;
 use core::ops::RangeInclusive;
 use pds::error::ParamError;
+use pds::formats::redis::RedisHyperLogLog;
 use pds::hash::DefaultHashBuilder;
-use pds::hll::redis::RedisHyperLogLog;
 use pds::params::HllParams;
 use pds::params::hll::CardinalityEstimator::{
     self, Martingale, MaximumLikelihood, UltraMaximumLikelihood,

@@ -1,6 +1,5 @@
 //! The bodies of the fuzz targets, which ordinary tests run, too.
 use hll::bytes::ByteOptions;
-use hll::redis::RedisHyperLogLog;
 use hll::{AtomicHyperLogLog, HyperLogLog, HyperLogLogView, UltraLogLog, UltraLogLogView};
 use pds_testkit::mutate::{Choices, mutate as change};
 use pds_testkit::portable;
@@ -67,7 +66,6 @@ pub(crate) fn mutate(input: &[u8]) {
     });
     pair(&one, &other);
     ultra_pair(&one, &other);
-    redis(input);
 }
 
 /// The bytes of a sketch, changed.
@@ -138,71 +136,6 @@ fn ultra_pair(one: &[u8], other: &[u8]) {
         assert_eq!(merged.to_bytes(), swapped.to_bytes());
         merged.reduce_precision(4).unwrap();
         assert!(merged.estimate() >= 0.0);
-    }
-}
-
-/// A value of Redis, made of runs of registers and possibly damaged, is read as its runs or refused.
-fn redis(input: &[u8]) {
-    let mut choices = Choices::new(input);
-    let (is_sparse, is_damaged) = (choices.below(2) == 0, choices.below(4) == 0);
-    let runs = redis_runs(&mut choices);
-    let registers: Vec<u8> =
-        runs.iter().flat_map(|&(rank, length)| core::iter::repeat_n(rank, length)).collect();
-    let mut value = b"HYLL\0\0\0\0\0\0\0\0\0\0\0\0".to_vec();
-    if is_sparse {
-        value[4] = 1;
-        value.extend(runs.iter().flat_map(|&run| redis_run(run)));
-    } else {
-        for quad in registers.as_chunks::<4>().0 {
-            let word = quad.iter().rev().fold(0, |word, &rank| word << 6 | u32::from(rank));
-            value.extend_from_slice(&word.to_le_bytes()[..3]);
-        }
-    }
-    if is_damaged {
-        let at = choices.below(value.len());
-        match choices.below(3) {
-            0 => value.truncate(at),
-            1 => value.insert(at, choices.byte()),
-            _ => value[at] = choices.byte(),
-        }
-    }
-    match RedisHyperLogLog::from_bytes(&value) {
-        Ok(sketch) => {
-            assert!(is_damaged || sketch.registers() == registers);
-            assert!(sketch.registers().len() == 1 << 14 && sketch.estimate() >= 0.0);
-            let interval = sketch.estimate_interval(0.9).unwrap();
-            assert!(interval.start() <= interval.end());
-            assert_eq!(RedisHyperLogLog::from_bytes(&sketch.to_bytes()).as_ref(), Ok(&sketch));
-        }
-        Err(error) => assert!(is_damaged && !error.to_string().is_empty()),
-    }
-}
-
-/// Runs of ranks, 16,384 in all.
-fn redis_runs(choices: &mut Choices<'_>) -> Vec<(u8, usize)> {
-    let (mut runs, mut left) = (Vec::new(), 1 << 14);
-    while left > 0 {
-        let (rank, most) = match choices.below(3) {
-            _ if choices.is_empty() => (0, left),
-            0 => (0, 64),
-            1 => (0, 1 << 14),
-            _ => (1 + choices.byte() % 32, 4),
-        };
-        let length = if most == left { left } else { 1 + choices.below(most.min(left)) };
-        runs.push((rank, length));
-        left -= length;
-    }
-    runs
-}
-
-/// A run as Redis writes it: of zeros in one byte up to 64, else in two; of a rank up to 32 in one, four registers at most.
-#[expect(clippy::cast_possible_truncation, reason = "lengths are 16,384 at most")]
-fn redis_run((rank, length): (u8, usize)) -> Vec<u8> {
-    let less = (length - 1) as u16;
-    match (rank, less.to_be_bytes()) {
-        (0, [0, low @ 0..64]) => vec![low],
-        (0, [high, low]) => vec![0x40 | high, low],
-        (rank, [_, low]) => vec![0x80 | (rank - 1) << 2 | low],
     }
 }
 

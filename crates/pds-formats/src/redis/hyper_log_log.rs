@@ -1,53 +1,47 @@
-//! HyperLogLog values of Redis: `SET` here, `PFADD`, `PFCOUNT` and `PFMERGE` there, and the other way round.
-//!
-//! Redis hashes the bytes of an element, without the terminator that `Hash` appends to a string, and without the
-//! finaliser of this family. Therefore its sketch is a separate type that takes byte strings.
-
-mod codec;
-mod hash;
+//! The HyperLogLog values of Redis.
 
 use alloc::vec;
 use alloc::vec::Vec;
 use core::convert::Infallible;
 use core::ops::RangeInclusive;
 
-use pds_core::error::{DecodeError, ParamError};
+use hll::internal::{Likelihood, histogram, improved, interval, merge};
+use pds_core::error::ParamError;
 use pds_core::traits::Merge;
 use pds_params::hll::CardinalityEstimator::Improved;
 use pds_params::{Estimate, HllParams};
 
-pub use hash::murmur_hash_64a;
-
-use crate::dense;
-use crate::estimator::{Likelihood, improved, interval};
+use super::hyper_log_log_codec as codec;
+use crate::FormatError;
+use crate::hash::murmur2_64a;
 
 /// Redis always has 2^14 registers.
 const PRECISION: u32 = 14;
-const NUM_REGISTERS: usize = 1 << PRECISION;
+pub(super) const NUM_REGISTERS: usize = 1 << PRECISION;
 const PARAMS: HllParams = match HllParams::new(PRECISION) {
     Ok(params) => params,
     Err(_) => unreachable!(),
 };
 
 /// The greatest rank: 50 zero bits of a hash.
-const MAX_RANK: u8 = 51;
+pub(super) const MAX_RANK: u8 = 51;
 
 /// The seed of Redis's MurmurHash64A.
 const SEED: u64 = 0xadc8_3b19;
 
 /// A sketch of distinct byte strings with the registers and the answers of Redis.
 ///
-/// Use it to exchange sketches with a Redis server. Otherwise use [`HyperLogLog`](crate::HyperLogLog). The error is
+/// Use it to exchange sketches with a Redis server. Otherwise use [`hll::HyperLogLog`]. The error is
 /// 0.81 %, in 16 KiB of memory. The bytes take 2 or 3 per key while few, as on the server, then 12 KiB.
 ///
 /// Sketches are equal if their registers are equal, whether they are written sparse or dense.
 ///
-/// It does not implement [`Cardinality`](pds_core::traits::Cardinality), which takes keys of any `Hash` type. Such a type does
-/// not pass the bytes to a hasher that Redis hashes.
+/// It does not implement [`Cardinality`](pds_core::traits::Cardinality), which takes keys of any `Hash` type: `Hash` appends a
+/// terminator to a string, and Redis does not.
 ///
 /// # Examples
 /// ```
-/// use hll::redis::RedisHyperLogLog;
+/// use pds_formats::redis::RedisHyperLogLog;
 ///
 /// let mut visitors = RedisHyperLogLog::new();
 /// visitors.insert(b"10.0.0.1");
@@ -55,7 +49,7 @@ const SEED: u64 = 0xadc8_3b19;
 /// // `SET visitors <value>` makes it a key that PFCOUNT answers 2 for.
 /// let value = visitors.to_bytes();
 /// assert_eq!(RedisHyperLogLog::from_bytes(&value)?.count(), 2);
-/// # Ok::<(), hll::error::DecodeError>(())
+/// # Ok::<(), pds_formats::FormatError>(())
 /// ```
 #[derive(Clone)]
 pub struct RedisHyperLogLog {
@@ -76,8 +70,8 @@ impl RedisHyperLogLog {
     /// Ignores the cached count. [`count`](Self::count) returns the answer of `PFCOUNT`.
     ///
     /// # Errors
-    /// [`DecodeError`] says what is wrong, and where.
-    pub fn from_bytes(value: &[u8]) -> Result<Self, DecodeError> {
+    /// [`FormatError`] for bytes that are no such value.
+    pub fn from_bytes(value: &[u8]) -> Result<Self, FormatError> {
         codec::decode(value).map(|(registers, is_dense)| Self { registers, is_dense })
     }
 
@@ -98,7 +92,7 @@ impl RedisHyperLogLog {
 
     /// Inserts an element, as `PFADD` does. Returns `true` if a register changed.
     pub fn insert(&mut self, element: &[u8]) -> bool {
-        self.insert_hash(murmur_hash_64a(element, SEED))
+        self.insert_hash(murmur2_64a(element, SEED))
     }
 
     /// Inserts an element by its MurmurHash64A with Redis's seed.
@@ -115,7 +109,7 @@ impl RedisHyperLogLog {
     /// Merges the elements of another sketch, as `PFMERGE` does.
     pub fn merge(&mut self, other: &Self) {
         self.is_dense |= other.is_dense;
-        dense::merge(&mut self.registers, &other.registers);
+        merge(&mut self.registers, &other.registers);
     }
 
     /// Returns the answer of `PFCOUNT`: [`estimate`](Self::estimate), rounded.
@@ -128,7 +122,7 @@ impl RedisHyperLogLog {
     /// Estimates the number of distinct elements, by Ertl's improved raw estimator as published.
     #[must_use]
     pub fn estimate(&self) -> f64 {
-        improved(&dense::histogram(&self.registers), PARAMS, 0.0)
+        improved(&histogram(&self.registers), PARAMS, 0.0)
     }
 
     /// Returns [`estimate`](Self::estimate) with its standard error.
@@ -142,7 +136,7 @@ impl RedisHyperLogLog {
     /// # Errors
     /// [`ParamError`] if `confidence` is not above 0 and below 1.
     pub fn estimate_interval(&self, confidence: f64) -> Result<RangeInclusive<f64>, ParamError> {
-        let likelihood = Likelihood::of_ranks(&dense::histogram(&self.registers), PRECISION);
+        let likelihood = Likelihood::of_ranks(&histogram(&self.registers), PRECISION);
         interval(&likelihood, self.estimate(), confidence)
     }
 
@@ -178,7 +172,7 @@ impl Merge for RedisHyperLogLog {
     type Error = Infallible;
 
     fn merge(&mut self, other: &Self) -> Result<(), Infallible> {
-        self.merge(other);
+        Self::merge(self, other);
         Ok(())
     }
 }

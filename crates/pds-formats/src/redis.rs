@@ -1,0 +1,11 @@
+//! Values of Redis, of its module `RedisBloom`, and of valkey-bloom.
+//!
+//! `SET`, `RESTORE` or a `LOADCHUNK` command make a key of what is written here. `GET`, `DUMP` or a `SCANDUMP` command return
+//! what is read here.
+//!
+//! Redis hashes the bytes of an element and nothing else, so every type here takes byte strings.
+
+mod hyper_log_log;
+mod hyper_log_log_codec;
+
+pub use hyper_log_log::RedisHyperLogLog;

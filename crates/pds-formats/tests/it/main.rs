@@ -1,0 +1,7 @@
+//! The integration tests of `pds-formats` in one binary, which links once.
+
+mod hash;
+mod mutations;
+mod redis_hll;
+mod support;
+mod table;

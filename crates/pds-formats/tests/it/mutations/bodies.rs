@@ -1,0 +1,76 @@
+//! The bodies of the fuzz targets, which ordinary tests run, too.
+
+use pds_formats::FormatError;
+use pds_formats::redis::RedisHyperLogLog;
+use pds_testkit::mutate::Choices;
+
+/// Reads a value of some format, asks what was read, and writes it back if the format is written.
+type Read = fn(&[u8]) -> Result<Option<Vec<u8>>, FormatError>;
+
+/// All readers, each with the name of its format in `docs/formats.md`.
+pub(crate) const READERS: &[(&str, Read)] = &[("Redis HyperLogLog", redis_hll)];
+
+/// Reads a value by the reader of this name. What it writes is read as the same.
+pub(crate) fn read(name: &str, bytes: &[u8]) -> Option<Vec<u8>> {
+    let read = reader(name);
+    match read(bytes) {
+        Ok(written) => {
+            if let Some(written) = &written {
+                assert_eq!(read(written).as_ref(), Ok(&Some(written.clone())), "{name}");
+            }
+            written
+        }
+        Err(error) => {
+            assert!(error.to_string().len() > error.format().len() + 10, "{error}");
+            assert!(error.offset().is_none_or(|offset| offset <= bytes.len() as u64), "{error}");
+            None
+        }
+    }
+}
+
+/// Reads a value that is none of a fuzzer. Returns what is written.
+#[allow(dead_code, reason = "fuzz targets have no vectors")]
+pub(crate) fn read_back(name: &str, bytes: &[u8]) -> Option<Vec<u8>> {
+    reader(name)(bytes).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn reader(name: &str) -> Read {
+    READERS.iter().find(|reader| reader.0 == name).expect("a reader").1
+}
+
+/// Hands bytes to all readers.
+pub(crate) fn decode(bytes: &[u8]) {
+    READERS.iter().for_each(|&(name, _)| {
+        read(name, bytes);
+    });
+}
+
+/// Changes a value in up to four places, mostly in its first bytes, and reads it.
+pub(crate) fn damaged(name: &str, value: &[u8], input: &[u8]) {
+    let (mut choices, mut bytes) = (Choices::new(input), value.to_vec());
+    for _ in 0..=choices.below(4) {
+        if bytes.is_empty() {
+            break;
+        }
+        let most = if choices.below(4) == 0 { bytes.len() } else { bytes.len().min(80) };
+        let at = choices.below(most);
+        match choices.below(6) {
+            0 => bytes.truncate(at),
+            1 => bytes.insert(at, choices.byte()),
+            2 => bytes[at] ^= 1 << choices.below(8),
+            3 => bytes[at] = [0, 1, 0x7f, 0x80, 0xff][choices.below(5)],
+            4 => bytes[at..].iter_mut().take(8).for_each(|byte| *byte = 0xff),
+            _ => bytes[at] = choices.byte(),
+        }
+    }
+    read(name, &bytes);
+}
+
+fn redis_hll(bytes: &[u8]) -> Result<Option<Vec<u8>>, FormatError> {
+    let mut sketch = RedisHyperLogLog::from_bytes(bytes)?;
+    let written = sketch.to_bytes();
+    let interval = sketch.estimate_interval(0.9).unwrap();
+    assert!(sketch.estimate() >= 0.0 && interval.start() <= interval.end());
+    sketch.insert(b"another");
+    Ok(Some(written))
+}

@@ -1,0 +1,65 @@
+//! The table of `docs/formats.md`, and what it says of every vector.
+
+use crate::mutations::bodies::{self, READERS};
+use crate::redis_hll;
+
+/// A row of the table.
+pub(crate) struct Format {
+    /// Name of the format, by which its reader is found.
+    pub(crate) name: &'static str,
+    /// Path of the type below `pds_formats`.
+    pub(crate) type_name: &'static str,
+    /// Whether values are written, merged with each other, and extended by further keys.
+    pub(crate) can: [bool; 3],
+    /// Which written bytes are those of the owner: `"all"` is verified for every vector.
+    pub(crate) exact: &'static str,
+    /// What wrote the vectors.
+    pub(crate) tested_against: &'static str,
+    /// Values as the owner wrote them.
+    pub(crate) vectors: fn() -> Vec<Vec<u8>>,
+}
+
+/// All formats, in the order of the table.
+pub(crate) const FORMATS: &[&Format] = &[&redis_hll::FORMAT];
+
+impl Format {
+    fn row(&self) -> String {
+        let [writes, merges, continues] = self.can.map(|can| if can { "yes" } else { "no" });
+        format!(
+            "| {} | `{}` | yes | {writes} | {merges} | {continues} | {} | {} |",
+            self.name, self.type_name, self.exact, self.tested_against
+        )
+    }
+}
+
+#[test]
+fn the_table_of_the_documentation_is_that_of_the_tests() {
+    let page = include_str!("../../../../docs/formats.md");
+    let rows: Vec<&str> =
+        page.lines().skip_while(|line| !line.starts_with("|---")).skip(1).collect();
+    let rows = rows.split(|line| !line.starts_with('|')).next().unwrap();
+    let expected: Vec<String> = FORMATS.iter().map(|format| format.row()).collect();
+    assert_eq!(rows, expected, "\n{}\n", expected.join("\n"));
+}
+
+#[test]
+fn every_format_has_one_reader() {
+    let names: Vec<&str> = READERS.iter().map(|reader| reader.0).collect();
+    assert_eq!(names, FORMATS.iter().map(|format| format.name).collect::<Vec<_>>());
+}
+
+/// Every vector is read, and comes back as the table says.
+#[test]
+fn vectors_come_back() {
+    for format in FORMATS {
+        let vectors = (format.vectors)();
+        assert!(!vectors.is_empty(), "{}", format.name);
+        for vector in vectors {
+            let written = bodies::read_back(format.name, &vector);
+            assert_eq!(written.is_some(), format.can[0], "{}", format.name);
+            if format.exact == "all" {
+                assert!(written.as_ref() == Some(&vector), "{} of other bytes", format.name);
+            }
+        }
+    }
+}
