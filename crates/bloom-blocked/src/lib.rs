@@ -44,9 +44,7 @@ pub use filter::BlockedBloomFilter;
 #[cfg(all(feature = "alloc", target_has_atomic = "64"))]
 pub use split_block::AtomicSplitBlockBloomFilter;
 #[cfg(feature = "alloc")]
-pub use split_block::{
-    ParquetFloat, ParquetValue, ParquetWriter, SplitBlockBloomFilter, SplitBlockBloomFilterView,
-};
+pub use split_block::{SplitBlockBloomFilter, SplitBlockBloomFilterView};
 #[cfg(feature = "alloc")]
 pub use view::BlockedBloomFilterView;
 

@@ -1,6 +1,5 @@
-//! The split-block Bloom filter of the Apache Parquet format, bit for bit.
+//! The split-block Bloom filter, with the bits that Parquet files have.
 
-mod parquet;
 mod reading;
 #[cfg(target_has_atomic = "64")]
 mod shared;
@@ -9,15 +8,17 @@ mod view;
 use pds_core::error::{AllocError, BuildError, DecodeError, Incompatible, ParamError};
 use pds_core::internal::{Visitor, prefetch, visit_chunks};
 use pds_core::storage::{OwnedWords, RawBytes, WordSource, Words};
-use pds_params::blocked::MAX_SPLIT_BLOCKS as MAX_BLOCKS;
+use pds_params::blocked::{MAX_SPLIT_BLOCKS as MAX_BLOCKS, split_blocks};
 use pds_params::internal::ParamFault;
 
 use crate::batch::Place;
 
-pub use parquet::{ParquetFloat, ParquetValue, ParquetWriter};
 #[cfg(target_has_atomic = "64")]
 pub use shared::AtomicSplitBlockBloomFilter;
 pub use view::SplitBlockBloomFilterView;
+
+/// The largest filter that writers of Parquet files make: 128 MiB.
+const MAX_BYTES: u64 = 128 << 20;
 
 /// Lanes of a block, of 32 bits each.
 const LANES: usize = 8;
@@ -40,14 +41,13 @@ const SALTS: [u32; LANES] = [
     0x5c6b_fb31,
 ];
 
-/// The Bloom filter of a column in a Parquet file. It reads the filters of all writers, and sets the same bits for the
-/// same values.
+/// The Bloom filter of Parquet files and of engines around them, as a structure: it takes 64-bit hashes.
 ///
-/// Use it for Parquet files. For other purposes a [`BlockedBloomFilter`](crate::BlockedBloomFilter) is smaller at the
-/// same rate (by 4 % at 1 %, 10 % at 0.1 %), faster, and takes keys of any type.
+/// `pds-formats` reads and writes the formats with these bits: Parquet's own, which hashes values by XXH64 of their plain
+/// encoding, and Milvus' envelope. For other purposes a [`BlockedBloomFilter`](crate::BlockedBloomFilter) is smaller at the same
+/// rate (by 4 % at 1 %, 10 % at 0.1 %), faster, and takes keys of any type.
 ///
-/// A block has 256 bits: eight lanes of 32. A value sets one bit in each lane. The hash is XXH64 with seed 0 of the
-/// value in Parquet's plain encoding; see [`ParquetValue`].
+/// A block has 256 bits: eight lanes of 32. A hash sets one bit in each lane.
 ///
 /// # Storage
 /// `W` is the [storage](pds_core::storage), which decides which methods a filter has:
@@ -56,26 +56,28 @@ const SALTS: [u32; LANES] = [
 /// |---|---|---|
 /// | `SplitBlockBloomFilter` | in [`Words`] of its own | all |
 /// | [`AtomicSplitBlockBloomFilter`](crate::AtomicSplitBlockBloomFilter) | in words of its own that threads share | those that read, and inserts with `&self` |
-/// | [`SplitBlockBloomFilterView<B>`](crate::SplitBlockBloomFilterView) | in the bitset of a Parquet file | those that read |
+/// | [`SplitBlockBloomFilterView<B>`](crate::SplitBlockBloomFilterView) | in a bitset | those that read |
 ///
 /// # Guarantees
 /// - False negatives: never.
 /// - False positives: E\[(1 - (31/32)^j)^8\], where the load j of a block is Poisson with mean 256 / c, for c bits per item.
-///   Filters of [`new`](Self::new) keep their rate on average up to their number of values. Filters of the size of a
-///   [writer](Self::for_writer) may miss it.
+///   Filters of [`new`](Self::new) keep their rate on average up to their number of items.
 /// - Memory: 32 bytes per block; 10.5 bits per item at 1 %, before rounding up to a power of two.
 /// - Insert and query: O(1), one block. Union: exact, requires equal blocks.
 ///
 /// # Examples
 /// ```
 /// use bloom_blocked::SplitBlockBloomFilter;
+/// use bloom_blocked::hash::{DefaultHashBuilder, KeyHasher};
 ///
-/// let mut column = SplitBlockBloomFilter::new(1_000, 0.01)?;
-/// column.insert("user/17");
-/// let bitset = column.to_parquet_bytes();
+/// let hasher = DefaultHashBuilder::default();
+/// let mut filter = SplitBlockBloomFilter::new(1_000, 0.01)?;
+/// filter.insert_hash(hasher.hash_key("user/17"));
+/// let bitset = filter.to_bitset();
 ///
-/// let read = SplitBlockBloomFilter::from_parquet_bytes(&bitset)?;
-/// assert!(read.contains("user/17") && !read.contains("user/18"));
+/// let read = SplitBlockBloomFilter::from_bitset(&bitset)?;
+/// assert!(read.contains_hash(hasher.hash_key("user/17")));
+/// assert!(!read.contains_hash(hasher.hash_key("user/18")));
 /// # Ok::<(), Box<dyn core::error::Error>>(())
 /// ```
 ///
@@ -90,48 +92,32 @@ pub struct SplitBlockBloomFilter<W = Words> {
 // Functions that are called by path (`SplitBlockBloomFilter::new`) exist for one storage only: the compiler could not tell
 // two of the same name apart (E0034).
 impl SplitBlockBloomFilter {
-    /// Creates a filter that keeps a false-positive rate of `rate` up to `distinct_values` values.
+    /// Creates a filter that keeps a false-positive rate of `rate` up to `items` items.
     ///
     /// The size is the least power of two of bytes, from 32 to 128 MiB as in Parquet files, for which the mean rate is
     /// at most `rate`. [`rate_at`](Self::rate_at) returns the resulting rate. For other numbers of blocks use
     /// [`with_blocks`](Self::with_blocks).
     ///
     /// # Errors
-    /// [`BuildError::Param`] if `distinct_values` is 0, if `rate` is not above 0 and below 1 or not above the rate of
+    /// [`BuildError::Param`] if `items` is 0, if `rate` is not above 0 and below 1 or not above the rate of
     /// hash collisions, or if 128 MiB are too few for them. [`BuildError::Alloc`] if the allocator refuses the memory.
     ///
     /// # Examples
     /// ```
-    /// use bloom_blocked::{ParquetWriter, SplitBlockBloomFilter};
+    /// use bloom_blocked::SplitBlockBloomFilter;
     ///
     /// let filter = SplitBlockBloomFilter::new(27_000, 0.01)?;
     /// assert_eq!(format!("{:.5}", filter.rate_at(27_000)), "0.00049");
-    /// // The formula of the writers falls short of the rate, and 32 KiB are not rounded up.
-    /// let written = SplitBlockBloomFilter::for_writer(ParquetWriter::Arrow, 27_000, 0.01)?;
-    /// assert_eq!(format!("{:.5}", written.rate_at(27_000)), "0.01444");
     /// # Ok::<(), bloom_blocked::error::BuildError>(())
     /// ```
-    pub fn new(distinct_values: u64, rate: f64) -> Result<Self, BuildError> {
-        Self::with_blocks(parquet::blocks_for(distinct_values, rate)?)
-    }
-
-    /// Creates a filter of the size that this writer gives a column of this many distinct values.
-    ///
-    /// The formula of the writers assumes that all blocks are equally full. If its result is not rounded up much, the
-    /// filter misses `rate`: by up to 1.5 times at 1 %, 2.1 times at 0.1 %. The size is never more than 128 MiB, so
-    /// beyond some hundred million values the filter misses it by more. [`rate_at`](Self::rate_at) returns the
-    /// resulting rate. For a filter that keeps its rate use [`new`](Self::new).
-    ///
-    /// # Errors
-    /// [`BuildError::Param`] if `distinct_values` is 0 or if `rate` is not above 0 and below 1.
-    /// [`BuildError::Alloc`] if the allocator refuses the memory.
-    pub fn for_writer(
-        writer: ParquetWriter,
-        distinct_values: u64,
-        rate: f64,
-    ) -> Result<Self, BuildError> {
-        let bytes = writer.size_in_bytes(distinct_values, rate)?;
-        Self::with_blocks(bytes / BLOCK_BYTES as u64)
+    pub fn new(items: u64, rate: f64) -> Result<Self, BuildError> {
+        let (blocks, max) = (split_blocks(items, rate)?, MAX_BYTES / BLOCK_BYTES as u64);
+        if blocks > max {
+            #[expect(clippy::cast_precision_loss, reason = "an error names the size roughly")]
+            let (value, max) = (blocks as f64, max as f64);
+            return Err(ParamError(ParamFault::TooLarge { parameter: "blocks", value, max }).into());
+        }
+        Self::with_blocks(blocks.next_power_of_two())
     }
 
     /// Creates a filter of this many blocks of 32 bytes.
@@ -148,27 +134,17 @@ impl SplitBlockBloomFilter {
         Ok(Self { words: Words::zeroed(blocks * BLOCK_WORDS as u64)? })
     }
 
-    /// Reads the bitset of a filter, which follows the header in a Parquet file.
+    /// Copies a filter out of its bitset, such as the one that follows the header in a Parquet file.
     ///
     /// # Errors
     /// [`DecodeError`] if `bitset` is empty, too long or not a whole number of blocks, or if the allocator
     /// refuses the memory.
-    pub fn from_parquet_bytes(bitset: &[u8]) -> Result<Self, DecodeError> {
+    pub fn from_bitset(bitset: &[u8]) -> Result<Self, DecodeError> {
         view::check_length(bitset)?;
         Ok(Self { words: Words::copied(&RawBytes::new(bitset))? })
     }
 
-    /// Inserts a value. Returns `true` if it was not contained before.
-    pub fn insert<V: ParquetValue + ?Sized>(&mut self, value: &V) -> bool {
-        self.insert_hash(value.parquet_hash())
-    }
-
-    /// Inserts many values. Returns how many were not contained before.
-    pub fn insert_batch<V: ParquetValue>(&mut self, values: &[V]) -> usize {
-        self.insert_each(values, V::parquet_hash)
-    }
-
-    /// Inserts a value by its XXH64. Returns `true` if it was not contained before.
+    /// Inserts an item by its hash, of 64 uniform bits. Returns `true` if it was not contained before.
     #[inline]
     pub fn insert_hash(&mut self, hash: u64) -> bool {
         let blocks = self.words.as_chunks_mut().0;
@@ -176,13 +152,10 @@ impl SplitBlockBloomFilter {
         insert(&mut blocks[block], hash)
     }
 
-    /// Inserts many values by their XXH64. Returns how many were not contained before.
+    /// Inserts many items by their hashes. Returns how many were not contained before.
     pub fn insert_hash_batch(&mut self, hashes: &[u64]) -> usize {
-        self.insert_each(hashes, |&hash| hash)
-    }
-
-    fn insert_each<V>(&mut self, values: &[V], hash: impl Fn(&V) -> u64) -> usize {
-        visit_chunks(values, hash, Inserts { blocks: self.words.as_chunks_mut().0, new: 0 }).new
+        let inserts = Inserts { blocks: self.words.as_chunks_mut().0, new: 0 };
+        visit_chunks(hashes, |&hash| hash, inserts).new
     }
 
     /// Inserts all that `other` contains.
@@ -195,7 +168,7 @@ impl SplitBlockBloomFilter {
         Ok(())
     }
 
-    /// Removes all values.
+    /// Removes all items.
     pub fn clear(&mut self) {
         self.words.fill(0);
     }
@@ -233,7 +206,7 @@ impl Visitor for Inserts<'_> {
 /// A block, as the values of its words.
 type Block = [u64; BLOCK_WORDS];
 
-/// Sets the bits of a value. Returns whether any was clear.
+/// Sets the bits of a hash. Returns whether any was clear.
 #[inline]
 fn insert(block: &mut Block, hash: u64) -> bool {
     let mut missing = 0;
@@ -258,7 +231,7 @@ fn block_of<T>(blocks: &[T], hash: u64) -> usize {
     (((hash >> 32) * blocks.len() as u64) >> 32) as usize
 }
 
-/// Returns the bits of a value in its block: one in each lane.
+/// Returns the bits of a hash in its block: one in each lane.
 #[inline]
 fn masks(hash: u64) -> [u64; BLOCK_WORDS] {
     let lane = |i: usize| 1u64 << (low(hash).wrapping_mul(SALTS[i]) >> 27);

@@ -4,7 +4,7 @@ use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::{error, fmt};
 
-use pds_core::error::{AllocError, DecodeErrorKind};
+use pds_core::error::{AllocError, DecodeError, DecodeErrorKind};
 
 /// Why bytes of another system cannot be read: format, field, offset, value, and what is allowed.
 ///
@@ -59,6 +59,11 @@ impl FormatError {
         Self { format, kind: DecodeErrorKind::Alloc, fault: Fault::Alloc(error) }
     }
 
+    /// Wraps the error of a structure that is copied out of checked bytes: memory was refused.
+    pub(crate) const fn structure(format: &'static str, error: DecodeError) -> Self {
+        Self { format, kind: error.kind(), fault: Fault::Structure(error) }
+    }
+
     /// Sets what a program may act on.
     pub(crate) const fn of_kind(mut self, kind: DecodeErrorKind) -> Self {
         self.kind = kind;
@@ -82,7 +87,7 @@ impl FormatError {
     pub const fn field(&self) -> Option<&'static str> {
         match self.fault {
             Fault::Truncated { field, .. } | Fault::Field { field, .. } => Some(field),
-            Fault::Trailing { .. } | Fault::Alloc(_) => None,
+            Fault::Trailing { .. } | Fault::Alloc(_) | Fault::Structure(_) => None,
         }
     }
 
@@ -93,7 +98,7 @@ impl FormatError {
             Fault::Truncated { offset, .. }
             | Fault::Field { offset, .. }
             | Fault::Trailing { offset, .. } => Some(offset),
-            Fault::Alloc(_) => None,
+            Fault::Alloc(_) | Fault::Structure(_) => None,
         }
     }
 }
@@ -112,6 +117,7 @@ impl fmt::Display for FormatError {
                 write!(f, "the data ends at offset {offset}, but {found} more bytes follow")
             }
             Fault::Alloc(error) => error.fmt(f),
+            Fault::Structure(error) => error.fmt(f),
         }
     }
 }
@@ -124,6 +130,7 @@ enum Fault {
     Field { field: &'static str, offset: u64, found: Found, allowed: Cow<'static, str> },
     Trailing { offset: u64, found: u64 },
     Alloc(AllocError),
+    Structure(DecodeError),
 }
 
 /// A value as it was found.

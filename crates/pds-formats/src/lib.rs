@@ -6,6 +6,10 @@
 extern crate alloc;
 
 pub mod hash;
+#[cfg(feature = "parquet")]
+pub mod milvus;
+#[cfg(feature = "parquet")]
+pub mod parquet;
 #[cfg(feature = "redis")]
 pub mod redis;
 

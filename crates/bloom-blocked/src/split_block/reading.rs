@@ -10,18 +10,11 @@ use pds_core::storage::{OwnedWords, WordSource, Words};
 use pds_params::blocked::split_block_rate_with_collisions;
 use pds_params::internal::ParamFault;
 
-use super::parquet::{self, ParquetFloat, ParquetValue};
 use super::{BLOCK_BYTES, BLOCK_WORDS, Block, SplitBlockBloomFilter, block_of, fetch, low, masks};
 use crate::batch::Place;
 
 impl<W: WordSource> SplitBlockBloomFilter<W> {
-    /// Tests whether a value may be in the set. `false` is certain.
-    #[must_use]
-    pub fn contains<V: ParquetValue + ?Sized>(&self, value: &V) -> bool {
-        self.contains_hash(value.parquet_hash())
-    }
-
-    /// Tests by its XXH64 whether a value may be in the set. `false` is certain.
+    /// Tests by its hash whether an item may be in the set. `false` is certain.
     #[inline]
     #[must_use]
     pub fn contains_hash(&self, hash: u64) -> bool {
@@ -29,55 +22,20 @@ impl<W: WordSource> SplitBlockBloomFilter<W> {
         covers(&blocks[block_of(blocks, hash)], hash)
     }
 
-    /// Tests whether a number that equals `value` may be in the set. `false` is certain.
-    ///
-    /// Numbers are hashed by their bytes, and equal numbers can differ in them. For either zero this tests both. For
-    /// NaN it returns `true`, because there are too many payloads to test.
-    ///
-    /// # Examples
-    /// ```
-    /// use bloom_blocked::SplitBlockBloomFilter;
-    ///
-    /// let mut column = SplitBlockBloomFilter::new(1_000, 0.01)?;
-    /// column.insert(&-0.0);
-    /// assert!(!column.contains(&0.0), "other bytes");
-    /// assert!(column.contains_float(0.0) && !column.contains_float(1.5));
-    /// # Ok::<(), bloom_blocked::error::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn contains_float<F: ParquetFloat>(&self, value: F) -> bool {
-        // NaN, of any payload, has no order to itself. Zero, of either sign, equals its negative.
-        let (is_nan, is_zero) = (value.partial_cmp(&value).is_none(), value == -value);
-        is_nan || self.contains(&value) || is_zero && self.contains(&-value)
-    }
-
-    /// Tests many values: `out[i]` is the answer for `values[i]`.
-    ///
-    /// # Panics
-    /// If the slices differ in length.
-    #[track_caller]
-    pub fn contains_batch<V: ParquetValue>(&self, values: &[V], out: &mut [bool]) {
-        check_lengths(values, out);
-        self.contains_each(values, V::parquet_hash, out);
-    }
-
-    /// Tests many values by their XXH64: `out[i]` is the answer for `hashes[i]`.
+    /// Tests many items by their hashes: `out[i]` is the answer for `hashes[i]`.
     ///
     /// # Panics
     /// If the slices differ in length.
     #[track_caller]
     pub fn contains_hash_batch(&self, hashes: &[u64], out: &mut [bool]) {
         check_lengths(hashes, out);
-        self.contains_each(hashes, |&hash| hash, out);
+        let contains = Contains { blocks: self.stored(), answers: out.iter_mut() };
+        visit_chunks(hashes, |&hash| hash, contains);
     }
 
-    fn contains_each<V>(&self, values: &[V], hash: impl Fn(&V) -> u64, out: &mut [bool]) {
-        visit_chunks(values, hash, Contains { blocks: self.stored(), answers: out.iter_mut() });
-    }
-
-    /// Returns the bitset, which a Parquet file holds after a header.
+    /// Returns the bitset: the blocks, little endian.
     #[must_use]
-    pub fn to_parquet_bytes(&self) -> Vec<u8> {
+    pub fn to_bitset(&self) -> Vec<u8> {
         self.words.values().flat_map(u64::to_le_bytes).collect()
     }
 
@@ -95,56 +53,46 @@ impl<W: WordSource> SplitBlockBloomFilter<W> {
     /// ```
     /// use bloom_blocked::SplitBlockBloomFilter;
     ///
-    /// let mut column = SplitBlockBloomFilter::new(100_000, 0.01)?;
-    /// (0..20_000i64).for_each(|value| {
-    ///     column.insert(&value);
+    /// let mut filter = SplitBlockBloomFilter::new(100_000, 0.01)?;
+    /// (0..20_000u64).for_each(|item| {
+    ///     filter.insert_hash(bloom_blocked::hash::finalize(item));
     /// });
-    /// let small = column.shrink_to_rate(0.01)?;
-    /// assert!(small.num_blocks() < column.num_blocks() && small.false_positive_rate() <= 0.01);
+    /// let small = filter.shrink_to_rate(0.01)?;
+    /// assert!(small.num_blocks() < filter.num_blocks() && small.false_positive_rate() <= 0.01);
     /// assert!(small.shrink_to_rate(1e-6).is_err(), "the rate is higher already");
     /// # Ok::<(), bloom_blocked::error::BuildError>(())
     /// ```
     pub fn shrink_to_rate(&self, rate: f64) -> Result<SplitBlockBloomFilter, BuildError> {
-        parquet::check_rate(rate)?;
+        check_rate(rate)?;
         let own = self.false_positive_rate();
         if own > rate {
             let parameter = "false_positive_rate";
             return Err(ParamError(ParamFault::TooLow { parameter, value: rate, min: own }).into());
         }
         let mut smallest = SplitBlockBloomFilter { words: Words::copied(&self.words)? };
-        while smallest.num_blocks().is_multiple_of(2) {
-            let half = smallest.halve()?;
-            if half.false_positive_rate() > rate {
-                break;
-            }
+        while let Some(half) = smallest.halved()?.filter(|half| half.false_positive_rate() <= rate)
+        {
             smallest = half;
         }
         Ok(smallest)
     }
 
-    /// Returns the filter that Arrow makes of this one when it closes a file.
+    /// Returns the filter of the same values with half the blocks, or `None` if their number is odd.
     ///
-    /// Shrinks as [`shrink_to_rate`](Self::shrink_to_rate) does, but by Arrow's prediction: the rate of a half is the
-    /// eighth power of its mean fill. The result may miss `rate`, by up to 1.5 times at 1 %.
+    /// Each block is the union of two neighbours. [`shrink_to_rate`](Self::shrink_to_rate) repeats it while a rate holds.
     ///
     /// # Errors
-    /// [`BuildError::Param`] if `rate` is not above 0 and below 1. [`BuildError::Alloc`] if the allocator refuses the
-    /// memory.
-    pub fn shrink_as_arrow(&self, rate: f64) -> Result<SplitBlockBloomFilter, BuildError> {
-        parquet::check_rate(rate)?;
-        let mut smallest = SplitBlockBloomFilter { words: Words::copied(&self.words)? };
-        while smallest.num_blocks().is_multiple_of(2)
-            && eighth_power(smallest.fill_of_half()) <= rate
-        {
-            smallest = smallest.halve()?;
+    /// [`AllocError`] if the allocator refuses the memory.
+    pub fn halved(&self) -> Result<Option<SplitBlockBloomFilter>, AllocError> {
+        if !self.num_blocks().is_multiple_of(2) {
+            return Ok(None);
         }
-        Ok(smallest)
-    }
-
-    /// Returns the fill of a half as if both halves were independent: a bit of it is clear if two bits are clear.
-    fn fill_of_half(&self) -> f64 {
-        let clear = 1.0 - self.fill_ratio();
-        1.0 - clear * clear
+        let mut words = Words::zeroed(self.num_blocks() / 2 * BLOCK_WORDS as u64)?;
+        let halves: &mut [Block] = words.as_chunks_mut().0;
+        for (half, [left, right]) in halves.iter_mut().zip(self.stored().as_chunks().0) {
+            *half = from_fn(|i| left[i].value() | right[i].value());
+        }
+        Ok(Some(SplitBlockBloomFilter { words }))
     }
 
     /// Returns the number of blocks of 32 bytes.
@@ -170,15 +118,15 @@ impl<W: WordSource> SplitBlockBloomFilter<W> {
         ones as f64 / (self.size_in_bytes() * 8) as f64
     }
 
-    /// Predicts the mean false-positive rate of filters of this size that hold `distinct_values`.
+    /// Predicts the mean false-positive rate of filters of this size that hold `items`.
     ///
-    /// It includes absent values whose hash has the same lower half as that of a stored value in the same block.
+    /// It includes absent items whose hash has the same lower half as that of a stored item in the same block.
     #[must_use]
-    pub fn rate_at(&self, distinct_values: u64) -> f64 {
-        split_block_rate_with_collisions(self.num_blocks(), distinct_values)
+    pub fn rate_at(&self, items: u64) -> f64 {
+        split_block_rate_with_collisions(self.num_blocks(), items)
     }
 
-    /// Returns the current false-positive rate, from 0 to 1: the fraction of absent values that are answered `true`.
+    /// Returns the current false-positive rate, from 0 to 1: the fraction of absent items that are answered `true`.
     ///
     /// It is the mean over all blocks of the product of the fills of the lanes.
     ///
@@ -206,18 +154,6 @@ impl<W: WordSource> SplitBlockBloomFilter<W> {
     }
 }
 
-impl SplitBlockBloomFilter {
-    /// Returns the filter of half the size: each block is the union of two neighbours.
-    fn halve(&self) -> Result<Self, AllocError> {
-        let mut words = Words::zeroed(self.words.len() as u64 / 2)?;
-        let halves: &mut [Block] = words.as_chunks_mut().0;
-        for (half, [left, right]) in halves.iter_mut().zip(self.stored().as_chunks().0) {
-            *half = from_fn(|i| left[i] | right[i]);
-        }
-        Ok(Self { words })
-    }
-}
-
 struct Contains<'a, W, A> {
     blocks: &'a [[W; BLOCK_WORDS]],
     answers: A,
@@ -239,16 +175,18 @@ impl<'o, W: StoredWord, A: Iterator<Item = &'o mut bool>> Visitor for Contains<'
     }
 }
 
-/// Returns whether a block has all bits of a value.
+/// Returns whether a block has all bits of a hash.
 #[inline]
 fn covers<W: StoredWord>(block: &[W; BLOCK_WORDS], hash: u64) -> bool {
     let missing = |(word, mask): (&W, u64)| mask & !word.value();
     block.iter().zip(masks(hash)).map(missing).fold(0, |all, missing| all | missing) == 0
 }
 
-fn eighth_power(x: f64) -> f64 {
-    let fourth = x * x * x * x;
-    fourth * fourth
+fn check_rate(rate: f64) -> Result<(), ParamError> {
+    if rate > 0.0 && rate < 1.0 {
+        return Ok(());
+    }
+    Err(ParamError(ParamFault::NotAProbability { parameter: "false_positive_rate", value: rate }))
 }
 
 impl<W: WordSource> fmt::Debug for SplitBlockBloomFilter<W> {

@@ -6,30 +6,32 @@ use pds_core::error::Incompatible;
 use pds_core::internal::{AtomicU64, Visitor, set_bits, visit_chunks};
 use pds_core::storage::{AtomicWords, WordSource as _, Words};
 
-use super::{BLOCK_WORDS, ParquetValue, SplitBlockBloomFilter, block_of, fetch, masks};
+use super::{BLOCK_WORDS, SplitBlockBloomFilter, block_of, fetch, masks};
 use crate::batch::Place;
 
 /// A [`SplitBlockBloomFilter`] that several threads fill and query at the same time, without locks.
 ///
-/// Use it if several threads write one column. It converts from and to a plain filter in constant time, with the same
+/// It converts from and to a plain filter in constant time, with the same
 /// bits.
 ///
 /// # Guarantees
-/// - No insert is lost. A query finds every value whose insert *happened before* it (by a join, a channel, a lock).
-/// - If several threads insert the same new value at the same time, at least one of them is told that it was new, unless
-///   other values have set all of its bits. All of them may be told so.
+/// - No insert is lost. A query finds every item whose insert *happened before* it (by a join, a channel, a lock).
+/// - If several threads insert the same new item at the same time, at least one of them is told that it was new, unless
+///   other items have set all of its bits. All of them may be told so.
 ///
 /// # Examples
 /// ```
+/// use bloom_blocked::hash::finalize;
 /// use bloom_blocked::{AtomicSplitBlockBloomFilter, SplitBlockBloomFilter};
 ///
-/// let column: AtomicSplitBlockBloomFilter = SplitBlockBloomFilter::new(10_000, 0.01)?.into();
+/// let filter: AtomicSplitBlockBloomFilter = SplitBlockBloomFilter::new(10_000, 0.01)?.into();
+/// let insert = |item: u64| _ = filter.insert_hash(finalize(item));
 /// std::thread::scope(|s| {
-///     s.spawn(|| (0..5_000i64).for_each(|value| _ = column.insert(&value)));
-///     s.spawn(|| (5_000..9_000i64).for_each(|value| _ = column.insert(&value)));
+///     s.spawn(|| (0..5_000).for_each(insert));
+///     s.spawn(|| (5_000..9_000).for_each(insert));
 /// });
-/// let plain = column.into_plain();
-/// assert!((0..9_000i64).all(|value| plain.contains(&value)));
+/// let plain = filter.into_plain();
+/// assert!((0..9_000).all(|item| plain.contains_hash(finalize(item))));
 /// # Ok::<(), bloom_blocked::error::BuildError>(())
 /// ```
 pub type AtomicSplitBlockBloomFilter = SplitBlockBloomFilter<AtomicWords>;
@@ -41,30 +43,17 @@ impl AtomicSplitBlockBloomFilter {
         SplitBlockBloomFilter { words: Words::from(self.words) }
     }
 
-    /// Inserts a value. Returns `true` if this call set at least one of its bits.
-    pub fn insert<V: ParquetValue + ?Sized>(&self, value: &V) -> bool {
-        self.insert_hash(value.parquet_hash())
-    }
-
-    /// Inserts many values. Returns for how many of them [`insert`](Self::insert) would have returned `true`.
-    pub fn insert_batch<V: ParquetValue>(&self, values: &[V]) -> usize {
-        self.insert_each(values, V::parquet_hash)
-    }
-
-    /// Inserts a value by its XXH64, as [`insert`](Self::insert) does.
+    /// Inserts an item by its hash, of 64 uniform bits. Returns `true` if this call set at least one of its bits.
     #[inline]
     pub fn insert_hash(&self, hash: u64) -> bool {
         let blocks = self.stored();
         insert(&blocks[block_of(blocks, hash)], hash)
     }
 
-    /// Inserts many values by their XXH64, as [`insert_batch`](Self::insert_batch) does.
+    /// Inserts many items by their hashes. Returns for how many of them [`insert_hash`](Self::insert_hash) would have returned
+    /// `true`.
     pub fn insert_hash_batch(&self, hashes: &[u64]) -> usize {
-        self.insert_each(hashes, |&hash| hash)
-    }
-
-    fn insert_each<V>(&self, values: &[V], hash: impl Fn(&V) -> u64) -> usize {
-        visit_chunks(values, hash, Inserts { blocks: self.stored(), new: 0 }).new
+        visit_chunks(hashes, |&hash| hash, Inserts { blocks: self.stored(), new: 0 }).new
     }
 
     /// Inserts all that `other` contains, while other threads insert into either.
@@ -77,7 +66,7 @@ impl AtomicSplitBlockBloomFilter {
         Ok(())
     }
 
-    /// Removes all values. Of a value that another thread inserts at the same time, some bits may remain.
+    /// Removes all items. Of an item that another thread inserts at the same time, some bits may remain.
     pub fn clear(&self) {
         self.words.clear();
     }

@@ -1,11 +1,11 @@
-//! Views: split-block filters that answer from the bitset of a Parquet file.
+//! Views: split-block filters that answer from a bitset.
 
 use pds_core::error::DecodeError;
 use pds_core::storage::RawBytes;
 
 use super::{BLOCK_BYTES, MAX_BLOCKS, SplitBlockBloomFilter};
 
-/// A read-only [`SplitBlockBloomFilter`] that answers from the bitset of a Parquet file, without a copy.
+/// A read-only [`SplitBlockBloomFilter`] that answers from a bitset, without a copy.
 ///
 /// `B` is anything that gives bytes: `&[u8]`, `Vec<u8>`, `Arc<[u8]>`, a memory map. The view owns the `B`. The bytes may
 /// start at any address.
@@ -14,18 +14,18 @@ use super::{BLOCK_BYTES, MAX_BLOCKS, SplitBlockBloomFilter};
 /// ```
 /// use bloom_blocked::{SplitBlockBloomFilter, SplitBlockBloomFilterView};
 ///
-/// let mut column = SplitBlockBloomFilter::new(1_000, 0.01)?;
-/// column.insert("stored");
-/// let bitset = column.to_parquet_bytes();
+/// let mut filter = SplitBlockBloomFilter::new(1_000, 0.01)?;
+/// filter.insert_hash(17);
+/// let bitset = filter.to_bitset();
 ///
 /// let view = SplitBlockBloomFilterView::open(&bitset)?;
-/// assert!(view.contains("stored") && !view.contains("absent"));
+/// assert!(view.contains_hash(17) && !view.contains_hash(18));
 /// # Ok::<(), Box<dyn core::error::Error>>(())
 /// ```
 pub type SplitBlockBloomFilterView<B> = SplitBlockBloomFilter<RawBytes<B>>;
 
 impl<B: AsRef<[u8]>> SplitBlockBloomFilterView<B> {
-    /// Opens the bitset of a filter, which follows the header in a Parquet file.
+    /// Opens the bitset of a filter, such as the one that follows the header in a Parquet file.
     ///
     /// # Errors
     /// [`DecodeError`] if `bitset` is empty, too long, or not a whole number of blocks.

@@ -13,7 +13,7 @@ use bloom_blocked::error::{BuildError, Incompatible, ParamError};
 use bloom_blocked::hash::{DefaultHashBuilder, SipHashBuilder};
 use bloom_blocked::{
     AtomicBlockedBloomFilter, BlockedBloomFilter, BlockedBloomFilterBuilder, BlockedBloomParams,
-    HealthStatus, ParquetFloat, ParquetValue, ParquetWriter, Preference, SplitBlockBloomFilter,
+    HealthStatus, Preference, SplitBlockBloomFilter,
 };
 use pds_params::blocked::split_block_rate_with_collisions;
 use pds_testkit::keys;
@@ -335,10 +335,6 @@ fn case_25_rates_that_no_parquet_filter_keeps_are_refused() {
             "{refused}"
         );
     }
-    // The formula of the writers gives as much as it can at the least rates, and not one block.
-    for rate in [1e-128, 1e-300, 5e-324] {
-        assert_eq!(ParquetWriter::Arrow.size_in_bytes(1_000, rate), Ok(128 << 20));
-    }
 }
 
 /// 27,000 values in 4,096 blocks became 1,024 blocks of 1.44 %.
@@ -373,12 +369,7 @@ fn case_26_a_filter_shrinks_only_while_it_keeps_the_rate() {
 fn case_26_rates_that_are_none_are_refused() {
     let filter = SplitBlockBloomFilter::with_blocks(4).unwrap();
     for rate in [f64::NAN, -1.0, 0.0, -0.0, 1.0, 1.5, f64::INFINITY, f64::NEG_INFINITY] {
-        let refused = [
-            filter.shrink_to_rate(rate),
-            filter.shrink_as_arrow(rate),
-            SplitBlockBloomFilter::new(4, rate),
-            SplitBlockBloomFilter::for_writer(ParquetWriter::DuckDb, 4, rate),
-        ];
+        let refused = [filter.shrink_to_rate(rate), SplitBlockBloomFilter::new(4, rate)];
         for error in refused.map(Result::unwrap_err) {
             let BuildError::Param(ParamError(ParamFault::NotAProbability { value, .. })) = error
             else {
@@ -408,47 +399,6 @@ fn case_37_a_new_key_is_told_to_one_thread_at_least() {
         // Both threads are done: their inserts happened before, and no key is new any more.
         assert!(range().iter().all(|key| filter.contains(key) && !filter.insert(key)));
     }
-}
-
-/// Equal numbers with different bytes, and decimals in each physical type.
-#[test]
-fn case_38_equal_values_are_found_whatever_their_bytes() {
-    fn check<F: ParquetFloat>(zero: F, nan: F, other_nan: F, one: F) {
-        for stored in [zero, -zero, nan, one] {
-            let mut column = SplitBlockBloomFilter::new(100, 1e-6).unwrap();
-            column.insert(&stored);
-            assert!(column.contains_float(stored), "the very bytes");
-            assert_eq!(column.contains_float(zero), stored == -stored);
-            assert_eq!(column.contains_float(-zero), stored == -stored);
-            assert!(column.contains_float(nan) && column.contains_float(other_nan));
-            assert!(!column.contains_float(-one), "not contained");
-        }
-    }
-    check(0.0_f64, f64::NAN, f64::from_bits(0x7ff8_0000_0000_0001), 1.0);
-    check(0.0_f32, f32::NAN, f32::from_bits(0x7fc0_0001), 1.0);
-}
-
-/// XXH64 with seed 0, by the Python package `xxhash` from the bytes of the plain encoding.
-#[test]
-fn case_38_values_are_hashed_in_their_plain_encoding() {
-    let hashes = [
-        (500_i32.parquet_hash(), 0x3cdb_ecb6_1222_1001),
-        ((-1_i32).parquet_hash(), 0x7f78_e4bd_a3ad_df93),
-        (500_i64.parquet_hash(), 0xfbd6_d67f_cddd_837e),
-        (1.5_f32.parquet_hash(), 0x4f2d_8259_5c48_3a0d),
-        (0.0_f64.parquet_hash(), 0x34c9_6acd_cadb_1bbb),
-        ((-0.0_f64).parquet_hash(), 0x3f42_5eac_f015_44e0),
-        (500_i32.to_be_bytes().parquet_hash(), 0x7197_5ee7_6234_fe71),
-        ([0x01_u8, 0xf4].parquet_hash(), 0x97d1_f490_538c_00f1),
-        ("5.00".parquet_hash(), 0x1b8d_2c71_ac18_7b27),
-    ];
-    for (row, (ours, theirs)) in hashes.into_iter().enumerate() {
-        assert_eq!(ours, theirs, "row {row}");
-    }
-    // Signs and scales: the unscaled number, in the bytes of the column's type.
-    assert_eq!((-500_i32).to_be_bytes().parquet_hash(), [0xff, 0xff, 0xfe, 0x0c].parquet_hash());
-    assert_ne!(500_i32.parquet_hash(), 500_i64.parquet_hash(), "the physical type counts");
-    assert_ne!(500_i32.parquet_hash(), 500_i32.to_be_bytes().parquet_hash());
 }
 
 pds_testkit::counts_of_bits! {

@@ -1,7 +1,9 @@
 //! The integration tests of `pds-formats` in one binary, which links once.
 
 mod hash;
+mod milvus;
 mod mutations;
+mod parquet;
 mod redis_hll;
 mod support;
 mod table;

@@ -40,10 +40,12 @@ pub(crate) fn answers(value: &Value, name: &str) -> Vec<bool> {
 
 /// Returns the numbers of a specification: its indices, times its multiplier.
 fn words(spec: &Value) -> impl Iterator<Item = (u64, u64)> {
-    let start = number(spec, "start");
+    // Negative for some numbers.
+    let start = spec["start"].as_i64().expect("a number");
     let multiplier =
         spec["mul"].as_str().map_or(1, |hex| u64::from_str_radix(&hex[2..], 16).unwrap());
-    (start..start + number(spec, "count")).map(move |i| (i, i.wrapping_mul(multiplier)))
+    let indices = (start..start + number(spec, "count").cast_signed()).map(i64::cast_unsigned);
+    indices.map(move |i| (i, i.wrapping_mul(multiplier)))
 }
 
 /// Returns the keys of a specification as byte strings.

@@ -47,8 +47,17 @@ mod structures {
     #[cfg(feature = "blocked")]
     #[test]
     fn split_block_bloom_filter() {
-        let mut column = SplitBlockBloomFilter::new(1_000, 0.001).expect("sound parameters");
+        let mut filter = SplitBlockBloomFilter::new(1_000, 0.001).expect("sound parameters");
+        assert!(filter.insert_hash(7) && filter.contains_hash(7) && !filter.contains_hash(1 << 40));
+    }
+
+    #[cfg(feature = "formats")]
+    #[test]
+    fn formats() {
+        let mut column =
+            pds::formats::parquet::ParquetBloomFilter::new(1_000, 0.001).expect("sound");
         assert!(column.insert(&7i64) && column.contains(&7i64) && !column.contains(&8i64));
+        assert_eq!(pds::formats::redis::RedisHyperLogLog::new().count(), 0);
     }
 
     #[cfg(feature = "cuckoo")]

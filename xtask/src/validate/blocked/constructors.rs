@@ -4,8 +4,9 @@ use super::exactly;
 use crate::validate::constructors::{
     Constructor, Filled, ITEMS, RATE, Random, asked, calculated, constructor, filled, insert_all,
 };
-use pds::blocked::{ParquetWriter, Preference};
+use pds::blocked::Preference;
 use pds::error::BuildError;
+use pds::formats::parquet::{ParquetBloomFilter, ParquetWriter};
 use pds::hash::DefaultHashBuilder;
 use pds::params::BlockedBloomParams;
 use pds::params::blocked::split_block_rate;
@@ -93,10 +94,12 @@ fn split() -> Vec<Constructor> {
         }),
         // A writer's filter is as large as the writer's, whatever its rate.
         of("split-block for_writer(Arrow)", None, ITEMS, || {
-            SplitBlockBloomFilter::for_writer(ParquetWriter::Arrow, ITEMS, RATE)
+            ParquetBloomFilter::for_writer(ParquetWriter::Arrow, ITEMS, RATE)
+                .map(ParquetBloomFilter::into_blocks)
         }),
         of("split-block for_writer(ParquetJava)", None, ITEMS, || {
-            SplitBlockBloomFilter::for_writer(ParquetWriter::ParquetJava, ITEMS, 0.05)
+            ParquetBloomFilter::for_writer(ParquetWriter::ParquetJava, ITEMS, 0.05)
+                .map(ParquetBloomFilter::into_blocks)
         }),
         of("split-block with_blocks(40)", None, ITEMS, || SplitBlockBloomFilter::with_blocks(40)),
         shrunk("split-block shrink_to_rate, 4096 blocks", 27_000, 4_096),

@@ -26,7 +26,7 @@ pub(super) fn jobs<'a>(seed: u64) -> Vec<Job<'a>> {
             filter
         },
         empty: split,
-        says: |f| and(f.to_parquet_bytes(), &[f.fill_ratio()]),
+        says: |f| and(f.to_bitset(), &[f.fill_ratio()]),
         left: true,
         merge: |left, right| left.union_with(right).is_err(),
     };

@@ -1,6 +1,8 @@
 //! The bodies of the fuzz targets, which ordinary tests run, too.
 
 use pds_formats::FormatError;
+use pds_formats::milvus::MilvusBloomFilter;
+use pds_formats::parquet::{ParquetBloomFilter, ParquetBloomFilterView};
 use pds_formats::redis::RedisHyperLogLog;
 use pds_testkit::mutate::Choices;
 
@@ -8,7 +10,11 @@ use pds_testkit::mutate::Choices;
 type Read = fn(&[u8]) -> Result<Option<Vec<u8>>, FormatError>;
 
 /// All readers, each with the name of its format in `docs/formats.md`.
-pub(crate) const READERS: &[(&str, Read)] = &[("Redis HyperLogLog", redis_hll)];
+pub(crate) const READERS: &[(&str, Read)] = &[
+    ("Parquet Bloom filter", parquet),
+    ("Milvus Bloom filter", milvus),
+    ("Redis HyperLogLog", redis_hll),
+];
 
 /// Reads a value by the reader of this name. What it writes is read as the same.
 pub(crate) fn read(name: &str, bytes: &[u8]) -> Option<Vec<u8>> {
@@ -64,6 +70,27 @@ pub(crate) fn damaged(name: &str, value: &[u8], input: &[u8]) {
         }
     }
     read(name, &bytes);
+}
+
+fn parquet(bytes: &[u8]) -> Result<Option<Vec<u8>>, FormatError> {
+    assert_eq!(
+        ParquetBloomFilterView::open(bytes).err(),
+        ParquetBloomFilter::from_bytes(bytes).err()
+    );
+    let mut filter = ParquetBloomFilter::from_bytes(bytes)?;
+    let written = filter.to_bytes();
+    assert!((0.0..=1.0).contains(&filter.false_positive_rate()));
+    filter.insert(&7i64);
+    assert!(filter.contains(&7i64));
+    Ok(Some(written))
+}
+
+fn milvus(bytes: &[u8]) -> Result<Option<Vec<u8>>, FormatError> {
+    let mut filter = MilvusBloomFilter::from_bytes(bytes)?;
+    let written = filter.to_bytes();
+    filter.insert_integer(7);
+    assert!(filter.contains_integer(7));
+    Ok(Some(written))
 }
 
 fn redis_hll(bytes: &[u8]) -> Result<Option<Vec<u8>>, FormatError> {
