@@ -81,6 +81,16 @@ impl<'a> Reader<'a> {
         Ok(bytes)
     }
 
+    /// Creates a reader of bytes that `reader` has taken just now.
+    pub(crate) fn at(reader: &Self, taken: &'a [u8]) -> Self {
+        Self { format: reader.format, rest: taken, offset: reader.offset - taken.len() as u64 }
+    }
+
+    /// Returns the next byte without taking it.
+    pub(crate) fn peek(&self) -> Option<u8> {
+        self.rest.first().copied()
+    }
+
     /// Takes all that is left.
     pub(crate) fn rest(&mut self) -> &'a [u8] {
         self.offset += self.remaining();
@@ -118,6 +128,14 @@ impl<'a> Reader<'a> {
     }
 }
 
+impl Field<u64> {
+    /// Returns the field of a number of 32 bits.
+    pub(crate) fn narrow(self) -> Result<Field<u32>, FormatError> {
+        let narrow = u32::try_from(self.value).map_err(|_| self.invalid("below 2^32"))?;
+        Ok(self.with_value(narrow))
+    }
+}
+
 /// A number with its name and its offset.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Field<T> {
@@ -147,6 +165,20 @@ impl<T: Copy + Into<Found>> Field<T> {
         T: PartialEq,
     {
         if values.contains(&self.value) { Ok(self.value) } else { Err(self.invalid(allowed)) }
+    }
+
+    /// Returns the value if a condition holds.
+    pub(crate) fn require(
+        self,
+        holds: bool,
+        allowed: impl Into<Cow<'static, str>>,
+    ) -> Result<T, FormatError> {
+        if holds { Ok(self.value) } else { Err(self.invalid(allowed)) }
+    }
+
+    /// Returns the same field with a value that was computed from this one.
+    pub(crate) fn with_value<U>(self, value: U) -> Field<U> {
+        Field { format: self.format, name: self.name, offset: self.offset, value }
     }
 
     /// Returns the value if it equals what the rest of the input says.

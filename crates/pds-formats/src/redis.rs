@@ -5,7 +5,13 @@
 //!
 //! Redis hashes the bytes of an element and nothing else, so every type here takes byte strings.
 
+mod bloom;
+mod chunks;
 mod hyper_log_log;
 mod hyper_log_log_codec;
+mod logarithm;
+mod rdb;
 
+pub use bloom::RedisBloomFilter;
+pub use chunks::Chunk;
 pub use hyper_log_log::RedisHyperLogLog;

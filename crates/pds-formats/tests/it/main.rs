@@ -4,6 +4,7 @@ mod hash;
 mod milvus;
 mod mutations;
 mod parquet;
+mod redis_bloom;
 mod redis_hll;
 mod support;
 mod table;

@@ -4,6 +4,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use pds_formats::redis::Chunk;
 use serde_json::Value;
 
 pub(crate) fn json(text: &str) -> Value {
@@ -36,6 +37,15 @@ pub(crate) fn hex(value: &Value) -> Vec<u8> {
 #[allow(dead_code, reason = "only filters need it")]
 pub(crate) fn answers(value: &Value, name: &str) -> Vec<bool> {
     text(value, name).bytes().map(|digit| digit == b'1').collect()
+}
+
+/// Returns the chunks of a dump of `RedisBloom`.
+pub(crate) fn chunks(dump: &Value) -> Vec<Chunk> {
+    let chunk = |chunk: &Value| Chunk {
+        iterator: chunk["iter"].as_i64().expect("a number"),
+        data: base64(&chunk["data"]),
+    };
+    dump.as_array().expect("a list").iter().map(chunk).collect()
 }
 
 /// Returns the numbers of a specification: its indices, times its multiplier.

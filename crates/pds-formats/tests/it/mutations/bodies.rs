@@ -3,7 +3,7 @@
 use pds_formats::FormatError;
 use pds_formats::milvus::MilvusBloomFilter;
 use pds_formats::parquet::{ParquetBloomFilter, ParquetBloomFilterView};
-use pds_formats::redis::RedisHyperLogLog;
+use pds_formats::redis::{Chunk, RedisBloomFilter, RedisHyperLogLog};
 use pds_testkit::mutate::Choices;
 
 /// Reads a value of some format, asks what was read, and writes it back if the format is written.
@@ -14,6 +14,7 @@ pub(crate) const READERS: &[(&str, Read)] = &[
     ("Parquet Bloom filter", parquet),
     ("Milvus Bloom filter", milvus),
     ("Redis HyperLogLog", redis_hll),
+    ("RedisBloom Bloom filter", redis_bloom),
 ];
 
 /// Reads a value by the reader of this name. What it writes is read as the same.
@@ -90,6 +91,38 @@ fn milvus(bytes: &[u8]) -> Result<Option<Vec<u8>>, FormatError> {
     let written = filter.to_bytes();
     filter.insert_integer(7);
     assert!(filter.contains_integer(7));
+    Ok(Some(written))
+}
+
+/// Returns a dump in chunks as one byte string: the length of the header in two bytes, the header, the tables.
+pub(crate) fn flattened(chunks: &[Chunk]) -> Vec<u8> {
+    let header = chunks.first().map_or(0, |chunk| chunk.data.len());
+    let length = u16::try_from(header).unwrap().to_le_bytes().to_vec();
+    chunks.iter().fold(length, |all, chunk| [all, chunk.data.clone()].concat())
+}
+
+/// Returns the chunks of such a byte string, all tables in one.
+fn in_chunks(bytes: &[u8]) -> Vec<Chunk<&[u8]>> {
+    let (length, rest) = bytes.split_at(bytes.len().min(2));
+    let length = length.iter().rev().fold(0, |length, &byte| length << 8 | usize::from(byte));
+    let (header, tables) = rest.split_at(length.min(rest.len()));
+    let mut chunks = vec![Chunk { iterator: 1, data: header }];
+    if !tables.is_empty() {
+        chunks.push(Chunk { iterator: 1 + i64::try_from(tables.len()).unwrap(), data: tables });
+    }
+    chunks
+}
+
+fn redis_bloom(bytes: &[u8]) -> Result<Option<Vec<u8>>, FormatError> {
+    let mut filter = RedisBloomFilter::from_chunks(&in_chunks(bytes))?;
+    let written = flattened(&filter.to_chunks());
+    assert_eq!(RedisBloomFilter::from_dump(&filter.to_dump()).as_ref(), Ok(&filter));
+    let _ = RedisBloomFilter::from_dump(bytes);
+    assert!((0.0..=1.0).contains(&filter.false_positive_rate()));
+    // A full filter may ask for a layer of any size.
+    if filter.len() < filter.capacity() / 2 && filter.insert(b"another").is_ok() {
+        assert!(filter.contains(b"another"));
+    }
     Ok(Some(written))
 }
 

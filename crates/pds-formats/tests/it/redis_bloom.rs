@@ -1,0 +1,208 @@
+//! Bloom filters of a real server with `RedisBloom`, read, extended and rebuilt.
+
+use pds_formats::error::{DecodeErrorKind, InsertError};
+use pds_formats::redis::{Chunk, RedisBloomFilter};
+use serde_json::Value;
+
+use crate::mutations::bodies::flattened;
+use crate::support::{answers, base64, chunks, json, keys, list, number};
+use crate::table::Format;
+
+pub(crate) const FORMAT: Format = Format {
+    name: "RedisBloom Bloom filter",
+    type_name: "redis::RedisBloomFilter",
+    can: [true, false, true],
+    exact: "all",
+    tested_against: "RedisBloom 2.8.2 (chunks)",
+    vectors: || {
+        let file = json(SERVER);
+        list(&file, "cases").iter().map(|case| flattened(&dump(case))).collect()
+    },
+};
+
+const SERVER: &str = include_str!("../data/redis_bloom.json");
+
+fn dump(case: &Value) -> Vec<Chunk> {
+    chunks(&case["scandump"])
+}
+
+fn reserve(case: &Value) -> RedisBloomFilter {
+    let growth = case["expansion"].as_u64().map_or(2, |growth| u32::try_from(growth).unwrap());
+    let growth = (case["nonscaling"] != true).then_some(growth);
+    RedisBloomFilter::reserve(
+        case["error_rate"].as_f64().unwrap(),
+        number(case, "capacity"),
+        growth,
+    )
+    .unwrap()
+}
+
+#[test]
+fn filters_agree_with_the_server() {
+    for case in list(&json(SERVER), "cases") {
+        let (name, items) = (&case["name"], keys(&case["keys"]));
+        let read = RedisBloomFilter::from_chunks(&dump(case)).unwrap();
+        let mut built = reserve(case);
+        let added: Vec<bool> = items.iter().map(|item| built.insert(item).unwrap()).collect();
+        assert_eq!(added, answers(case, "madd_answers"), "{name}");
+        assert_eq!(built.to_chunks()[0], dump(case)[0], "{name}");
+        assert!(built.to_chunks() == dump(case), "{name}");
+        assert!(built == read && read.to_chunks() == dump(case), "{name}");
+        assert_eq!(RedisBloomFilter::from_dump(&built.to_dump()).as_ref(), Ok(&built), "{name}");
+
+        let contains =
+            |keys: &[Vec<u8>]| -> Vec<bool> { keys.iter().map(|key| read.contains(key)).collect() };
+        let queried = usize::try_from(number(case, "present_queried")).unwrap();
+        assert_eq!(contains(&items[..queried]), answers(case, "mexists_present"));
+        assert_eq!(contains(&keys(&case["absent_keys"])), answers(case, "mexists_absent"));
+        let info = &case["info"];
+        assert_eq!(read.len(), number(case, "card"));
+        assert_eq!(read.capacity(), number(info, "Capacity"));
+        assert_eq!(read.num_layers() as u64, number(info, "Number of filters"));
+        let (rate, promised) = (read.false_positive_rate(), case["error_rate"].as_f64().unwrap());
+        assert!(rate < 1.2 * promised, "{name}: {rate} of {promised}");
+    }
+}
+
+#[test]
+fn a_filter_that_does_not_grow_is_full_as_on_the_server() {
+    let file = json(SERVER);
+    let case = &file["nonscaling_full"];
+    let mut filter = RedisBloomFilter::reserve(
+        case["error_rate"].as_f64().unwrap(),
+        number(case, "capacity"),
+        None,
+    )
+    .unwrap();
+    for (item, answer) in keys(&case["keys"]).iter().zip(list(case, "add_answers")) {
+        match answer.as_str().unwrap() {
+            "1" => assert_eq!(filter.insert(item), Ok(true)),
+            "0" => assert_eq!(filter.insert(item), Ok(false)),
+            _ => assert_eq!(filter.insert(item), Err(InsertError::Full { len: 10, capacity: 10 })),
+        }
+    }
+    assert!(!filter.is_scaling() && filter.to_chunks() == dump(case));
+}
+
+#[test]
+fn parameters_that_are_none_are_refused() {
+    for rate in [0.0, 1.0, -1.0, f64::NAN] {
+        assert!(RedisBloomFilter::reserve(rate, 10, None).is_err());
+    }
+    assert!(RedisBloomFilter::reserve(0.1, 0, None).is_err());
+    assert!(RedisBloomFilter::reserve(0.1, 10, Some(0)).is_err());
+    assert!(RedisBloomFilter::reserve(0.1, u64::MAX, Some(2)).is_err());
+}
+
+/// A layer after the last possible one would have a rate of zero, or more items than can be counted.
+#[test]
+fn growth_ends_with_an_error() {
+    let mut filter = RedisBloomFilter::reserve(1e-300, 1, Some(1)).unwrap();
+    let mut number = 0u64;
+    let error = loop {
+        number += 1;
+        if let Err(error) = filter.insert(&number.to_le_bytes()) {
+            break error;
+        }
+    };
+    assert_eq!(error, InsertError::Full { len: filter.len(), capacity: filter.len() });
+    assert!((70..90).contains(&filter.num_layers()), "{}", filter.num_layers());
+}
+
+fn refuses(chunks: &[Chunk], kind: DecodeErrorKind, text: &str) {
+    let error = RedisBloomFilter::from_chunks(chunks).unwrap_err();
+    assert_eq!(
+        (error.to_string(), error.kind()),
+        (format!("RedisBloom Bloom filter: {text}"), kind)
+    );
+}
+
+#[test]
+fn case_17_chunks_that_are_none_are_typed_errors() {
+    use DecodeErrorKind::{Invalid, Trailing, Truncated};
+    let sound = RedisBloomFilter::reserve(0.01, 100, Some(2)).unwrap().to_chunks();
+    let header = |at: usize, bytes: &[u8]| {
+        let mut chunks = sound.clone();
+        chunks[0].data[at..at + bytes.len()].copy_from_slice(bytes);
+        chunks
+    };
+    refuses(&[], Truncated, "number of items at offset 0 needs 8 bytes, but 0 are left");
+    refuses(
+        &header(0, &[1]),
+        Invalid,
+        "number of items at offset 0 is 1, but must be 0, the sum of all layers",
+    );
+    refuses(
+        &header(8, &[2]),
+        Invalid,
+        "length of the header at offset 8 is 73, but must be 20 and 53 per layer",
+    );
+    refuses(
+        &header(12, &[7]),
+        Invalid,
+        "options at offset 12 is 7, but must be 5, or 13 for a filter that does not grow",
+    );
+    refuses(
+        &header(16, &[0]),
+        Invalid,
+        "growth at offset 16 is 0, but must be at least 1 in a filter that grows",
+    );
+    // More bits than the bytes that are there, and more hash functions than any rate needs.
+    refuses(
+        &header(28, &u64::MAX.to_le_bytes()),
+        Invalid,
+        "bits of a layer at offset 28 is 18446744073709551615, but must be a multiple of 64 and 8 \
+         per byte of the layer, which are 144",
+    );
+    let both = [1u64 << 59, 1 << 62].map(u64::to_le_bytes).concat();
+    refuses(
+        &header(20, &both),
+        Truncated,
+        "bits of a layer at offset 73 needs 576460752303423488 bytes, but 144 are left",
+    );
+    refuses(
+        &header(60, &u32::MAX.to_le_bytes()),
+        Invalid,
+        "number of hash functions at offset 60 is 4294967295, but must be from 1 to 256",
+    );
+    let mut longer = sound.clone();
+    longer[1].data.push(0);
+    longer[1].iterator += 1;
+    refuses(&longer, Trailing, "the data ends at offset 217, but 1 more bytes follow");
+    longer[1].iterator += 1;
+    refuses(&longer, Invalid, "iterator of the chunk at offset 73 is 147, but must be 146");
+    // Before growth was stored the header had 16 bytes, and 49 for each layer.
+    let mut old = sound.clone();
+    old[0].data.truncate(65);
+    refuses(
+        &old,
+        Invalid,
+        "length of the header at offset 8 is 65, but must be 20 and 53 per layer (16 and 49 are \
+         those of RedisBloom before 2.0)",
+    );
+}
+
+#[test]
+fn case_17_dumps_that_are_none_are_typed_errors() {
+    use DecodeErrorKind::{Checksum, Kind, Truncated, Version};
+    let refuses = |bytes: &[u8], kind: DecodeErrorKind, text: &str| {
+        let error = RedisBloomFilter::from_dump(bytes).unwrap_err();
+        assert_eq!(
+            (error.to_string(), error.kind()),
+            (format!("RedisBloom Bloom filter: {text}"), kind)
+        );
+    };
+    let sound = RedisBloomFilter::reserve(0.01, 100, Some(2)).unwrap().to_dump();
+    refuses(&sound[..9], Truncated, "footer at offset 0 needs 10 bytes, but 9 are left");
+    let mut changed = sound.clone();
+    changed[30] ^= 1;
+    assert_eq!(RedisBloomFilter::from_dump(&changed).unwrap_err().kind(), Checksum);
+    // The value of another type, with a checksum that fits.
+    let file = json(include_str!("../data/redis_cms.json"));
+    refuses(
+        &base64(&list(&file, "cases")[0]["dump"]),
+        Kind,
+        "type of the module at offset 1 is \"CMSk-TYPE\", but must be \"MBbloom--\"",
+    );
+    let _ = Version;
+}
