@@ -7,6 +7,8 @@
 
 mod bloom;
 mod chunks;
+mod count_min;
+mod cuckoo;
 mod hyper_log_log;
 mod hyper_log_log_codec;
 mod logarithm;
@@ -14,4 +16,6 @@ mod rdb;
 
 pub use bloom::RedisBloomFilter;
 pub use chunks::Chunk;
+pub use count_min::RedisCountMinSketch;
+pub use cuckoo::RedisCuckooFilter;
 pub use hyper_log_log::RedisHyperLogLog;

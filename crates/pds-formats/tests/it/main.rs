@@ -5,6 +5,8 @@ mod milvus;
 mod mutations;
 mod parquet;
 mod redis_bloom;
+mod redis_cms;
+mod redis_cuckoo;
 mod redis_hll;
 mod support;
 mod table;

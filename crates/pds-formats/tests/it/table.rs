@@ -1,7 +1,7 @@
 //! The table of `docs/formats.md`, and what it says of every vector.
 
 use crate::mutations::bodies::{self, READERS};
-use crate::{milvus, parquet, redis_bloom, redis_hll};
+use crate::{milvus, parquet, redis_bloom, redis_cms, redis_cuckoo, redis_hll};
 
 /// A row of the table.
 pub(crate) struct Format {
@@ -20,8 +20,14 @@ pub(crate) struct Format {
 }
 
 /// All formats, in the order of the table.
-pub(crate) const FORMATS: &[&Format] =
-    &[&parquet::FORMAT, &milvus::FORMAT, &redis_hll::FORMAT, &redis_bloom::FORMAT];
+pub(crate) const FORMATS: &[&Format] = &[
+    &parquet::FORMAT,
+    &milvus::FORMAT,
+    &redis_hll::FORMAT,
+    &redis_bloom::FORMAT,
+    &redis_cuckoo::FORMAT,
+    &redis_cms::FORMAT,
+];
 
 impl Format {
     fn row(&self) -> String {

@@ -3,7 +3,9 @@
 use pds_formats::FormatError;
 use pds_formats::milvus::MilvusBloomFilter;
 use pds_formats::parquet::{ParquetBloomFilter, ParquetBloomFilterView};
-use pds_formats::redis::{Chunk, RedisBloomFilter, RedisHyperLogLog};
+use pds_formats::redis::{
+    Chunk, RedisBloomFilter, RedisCountMinSketch, RedisCuckooFilter, RedisHyperLogLog,
+};
 use pds_testkit::mutate::Choices;
 
 /// Reads a value of some format, asks what was read, and writes it back if the format is written.
@@ -15,6 +17,8 @@ pub(crate) const READERS: &[(&str, Read)] = &[
     ("Milvus Bloom filter", milvus),
     ("Redis HyperLogLog", redis_hll),
     ("RedisBloom Bloom filter", redis_bloom),
+    ("RedisBloom cuckoo filter", redis_cuckoo),
+    ("RedisBloom count-min sketch", redis_cms),
 ];
 
 /// Reads a value by the reader of this name. What it writes is read as the same.
@@ -123,6 +127,29 @@ fn redis_bloom(bytes: &[u8]) -> Result<Option<Vec<u8>>, FormatError> {
     if filter.len() < filter.capacity() / 2 && filter.insert(b"another").is_ok() {
         assert!(filter.contains(b"another"));
     }
+    Ok(Some(written))
+}
+
+fn redis_cuckoo(bytes: &[u8]) -> Result<Option<Vec<u8>>, FormatError> {
+    let mut filter = RedisCuckooFilter::from_chunks(&in_chunks(bytes))?;
+    let written = flattened(&filter.to_chunks());
+    assert_eq!(RedisCuckooFilter::from_dump(&filter.to_dump()).as_ref(), Ok(&filter));
+    let _ = RedisCuckooFilter::from_dump(bytes);
+    assert!((0.0..=1.0).contains(&filter.false_positive_rate()));
+    filter.remove(b"another");
+    // A full filter may ask for a table of any size.
+    if filter.len() < filter.num_slots() / 2 && filter.insert(b"another").is_ok() {
+        assert!(filter.contains(b"another"));
+    }
+    // The server writes nothing of an empty filter.
+    Ok((!written.is_empty() && written != [0, 0]).then_some(written))
+}
+
+fn redis_cms(bytes: &[u8]) -> Result<Option<Vec<u8>>, FormatError> {
+    let mut sketch = RedisCountMinSketch::from_dump(bytes)?;
+    let written = sketch.to_dump();
+    let before = sketch.estimate(b"another");
+    assert!(sketch.insert(b"another", 3) >= before.saturating_add(3));
     Ok(Some(written))
 }
 

@@ -1,0 +1,141 @@
+//! Cuckoo filters of a real server with `RedisBloom`, read, changed and rebuilt.
+
+use pds_formats::redis::{Chunk, RedisCuckooFilter};
+use serde_json::Value;
+
+use crate::mutations::bodies::flattened;
+use crate::support::{answers, chunks, json, keys, list, number};
+use crate::table::Format;
+
+pub(crate) const FORMAT: Format = Format {
+    name: "RedisBloom cuckoo filter",
+    type_name: "redis::RedisCuckooFilter",
+    can: [true, false, true],
+    exact: "all",
+    tested_against: "RedisBloom 2.8.2 (chunks)",
+    vectors: || {
+        let file = json(SERVER);
+        let dumps = list(&file, "cases").iter().map(|case| chunks(&case["scandump_after_adds"]));
+        dumps.filter(|dump| !dump.is_empty()).map(|dump| flattened(&dump)).collect()
+    },
+};
+
+const SERVER: &str = include_str!("../data/redis_cuckoo.json");
+
+fn reserve(case: &Value) -> RedisCuckooFilter {
+    let [size, iterations, expansion] = ["bucket_size", "max_iterations", "expansion"]
+        .map(|name| number(case, name).try_into().unwrap());
+    RedisCuckooFilter::with_options(number(case, "capacity"), size, iterations, expansion).unwrap()
+}
+
+/// Compares a filter with a dump. The server dumps nothing of an empty filter.
+fn check(filter: &RedisCuckooFilter, dump: &[Chunk], name: &str) {
+    assert!(filter.to_chunks() == dump, "{name}");
+    if !dump.is_empty() {
+        assert!(RedisCuckooFilter::from_chunks(dump).as_ref() == Ok(filter), "{name}");
+    }
+    assert!(RedisCuckooFilter::from_dump(&filter.to_dump()).as_ref() == Ok(filter), "{name}");
+}
+
+#[test]
+fn filters_agree_with_the_server_through_adds_and_deletes() {
+    let (mut deleted, mut failed) = (0, 0);
+    for case in list(&json(SERVER), "cases") {
+        let (name, items) = (case["name"].as_str().unwrap(), keys(&case["adds"]));
+        let mut filter = reserve(case);
+        let mut failures = Vec::new();
+        for (i, item) in items
+            .iter()
+            .flat_map(|item| {
+                std::iter::repeat_n(item, usize::try_from(number(case, "adds_per_key")).unwrap())
+            })
+            .enumerate()
+        {
+            if filter.insert(item).is_err() {
+                failures.push(i as u64);
+            }
+        }
+        let expected: Vec<u64> =
+            list(case, "add_failures").iter().map(|failure| failure[0].as_u64().unwrap()).collect();
+        assert_eq!(failures, expected, "{name}");
+        failed += failures.len();
+        check(&filter, &chunks(&case["scandump_after_adds"]), name);
+        if !case["deletes"].is_null() {
+            let removed: Vec<bool> =
+                keys(&case["deletes"]).iter().map(|item| filter.remove(item)).collect();
+            assert_eq!(removed, answers(case, "del_answers"), "{name}");
+            check(&filter, &chunks(&case["scandump_after_deletes"]), name);
+            deleted += 1;
+        }
+        let contains: Vec<bool> = items.iter().map(|item| filter.contains(item)).collect();
+        assert_eq!(contains, answers(case, "mexists_added"), "{name}");
+        let absent: Vec<bool> =
+            keys(&case["absent_keys"]).iter().map(|item| filter.contains(item)).collect();
+        assert_eq!(absent, answers(case, "mexists_absent"), "{name}");
+        for (item, count) in items.iter().zip(list(case, "count_added")) {
+            assert_eq!(filter.count(item), count.as_u64().unwrap(), "{name}");
+        }
+        let info = &case["info"];
+        if info["Number of items inserted"].as_u64() == Some(filter.len()) {
+            assert_eq!(filter.num_tables() as u64, number(info, "Number of filters"), "{name}");
+        }
+        let hits = absent.iter().filter(|&&hit| hit).count();
+        let expected = filter.false_positive_rate() * absent.len() as f64;
+        // Six standard errors of a count that is nearly a Poisson one.
+        assert!(
+            (hits as f64 - expected).abs() <= 6.0 * expected.max(1.0).sqrt(),
+            "{name}: {hits} of {expected}"
+        );
+    }
+    assert_eq!((deleted, failed), (2, 26));
+}
+
+#[test]
+fn a_new_item_is_inserted_once() {
+    let mut filter = RedisCuckooFilter::reserve(100).unwrap();
+    assert_eq!([filter.insert_new(b"a"), filter.insert_new(b"a")], [Ok(true), Ok(false)]);
+    assert_eq!((filter.len(), filter.count(b"a"), filter.remove(b"b")), (1, 1, false));
+    assert!(filter.remove(b"a") && filter.is_empty() && !filter.remove(b"a"));
+}
+
+#[test]
+fn parameters_that_are_none_are_refused() {
+    let refused =
+        [(3, 2, 20, 1), (100, 0, 20, 1), (100, 256, 20, 1), (100, 2, 0, 1), (u64::MAX, 2, 20, 1)];
+    for (capacity, size, iterations, expansion) in refused {
+        let built = RedisCuckooFilter::with_options(capacity, size, iterations, expansion);
+        assert!(built.is_err(), "{capacity}, {size}, {iterations}");
+    }
+    assert!(RedisCuckooFilter::with_options(100, 2, 20, 32_769).is_err());
+}
+
+#[test]
+fn case_17_dumps_that_are_none_are_typed_errors() {
+    let file = json(SERVER);
+    let sound = chunks(&list(&file, "cases")[0]["scandump_after_adds"]);
+    let refuses = |at: usize, bytes: &[u8], text: &str| {
+        let mut chunks = sound.clone();
+        chunks[0].data[at..at + bytes.len()].copy_from_slice(bytes);
+        let error = RedisCuckooFilter::from_chunks(&chunks).unwrap_err();
+        assert_eq!(error.to_string(), format!("RedisBloom cuckoo filter: {text}"));
+    };
+    refuses(
+        0,
+        &[0],
+        "number of items at offset 0 is 768, but must be 900, the number of fingerprints",
+    );
+    refuses(8, &[1], "number of buckets at offset 8 is 513, but must be a power of two");
+    refuses(
+        8,
+        &(1u64 << 63).to_le_bytes(),
+        "number of buckets at offset 8 is 9223372036854775808, but must be such that every table has 1 to 2^40 bytes",
+    );
+    refuses(
+        24,
+        &u64::MAX.to_le_bytes(),
+        "number of tables at offset 24 is 18446744073709551615, but must be from 1 to 32",
+    );
+    refuses(32, &[0], "bucket size at offset 32 is 0, but must be from 1 to 255");
+    refuses(36, &[3], "expansion at offset 36 is 3, but must be 0 or a power of two");
+    assert!(RedisCuckooFilter::from_chunks::<Vec<u8>>(&[]).is_err());
+}
