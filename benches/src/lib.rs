@@ -25,6 +25,7 @@ pub mod scalable;
 pub mod similarity;
 pub mod static_filters;
 pub mod suite;
+pub mod theta;
 pub mod window;
 
 use suite::Suite;
@@ -53,5 +54,6 @@ pub const SUITES: &[&Suite] = &[
     &frequency::SUITE,
     &cardinality::SUITE,
     &similarity::SUITE,
+    &theta::SUITE,
     &hashing::SUITE,
 ];

@@ -151,8 +151,8 @@ impl Estimates {
         let stated = (self.stated / real(instances)).sqrt();
         let of = case(SKETCH, truth, stated / real(truth), shape);
         let case = Case { instances, hasher: "murmur3", ..of };
-        // The stated errors are estimates, too, and their squares are unbiased to the first order only.
-        let stated = [0.98 * stated, 1.02 * stated];
+        // The square of a stated error is unbiased only to the first order.
+        let stated = [0.97 * stated, stated];
         self.errors.judge(&case, real(truth), stated, [MEAN_NUMBER, NUMBER_SPREAD, AT.1])
     }
 }
