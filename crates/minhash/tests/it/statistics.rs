@@ -86,6 +86,26 @@ fn the_estimate_is_unbiased_and_its_error_the_predicted_one() {
 }
 
 #[test]
+fn a_bias_of_a_tenth_of_the_unit_would_be_seen() {
+    const TRIALS: usize = 15_000;
+    let mut hashes = keys::random(5);
+    for union in [8, 32, 64, 200, 500] {
+        for common in [union / 4, union / 2, 7 * union / 8] {
+            let truth = common as f64 / union as f64;
+            let unit = MinHashParams::new(32).unwrap().standard_error(truth);
+            let errors = core::iter::repeat_with(|| {
+                let [left, right] = pair(32, union, common, &mut hashes);
+                (left.jaccard(&right).unwrap().value - truth) / unit
+            });
+            let (bias, error) = mean(&errors.take(TRIALS).collect::<Vec<_>>());
+            assert!((bias / error).abs() < limit(), "{union} keys, J = {truth}: bias {bias}");
+            // One limit for the false alarm, and 2.4 standard errors that a true bias is seen in 99 of 100 runs.
+            assert!((limit() + 2.4) * error < 0.1, "{union} keys, J = {truth}: {error}");
+        }
+    }
+}
+
+#[test]
 fn the_standard_error_that_is_told_is_the_predicted_one() {
     let mut hashes = keys::random(2);
     for (values, union) in
