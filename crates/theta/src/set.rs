@@ -191,12 +191,40 @@ fn join(
     }
 }
 
-/// Appends the hashes below `theta` of two ascending lists, in order, each once, until there are `limit`.
-// A sketch brings few new hashes to a union of many. So the runs between the hashes of the shorter list are copied as a whole.
+/// Replaces `all` by the hashes below `theta` of two ascending lists, in order, each once, and by the `limit` least ones if they are more.
 pub(crate) fn union(left: &[u64], right: &[u64], theta: u64, limit: usize, all: &mut Vec<u64>) {
     let below = |hashes: &[u64]| hashes.partition_point(|&hash| hash < theta).min(limit);
     let (left, right) = (&left[..below(left)], &right[..below(right)]);
-    let (mut long, short) = if left.len() < right.len() { (right, left) } else { (left, right) };
+    let (long, short) = if left.len() < right.len() { (right, left) } else { (left, right) };
+    all.clear();
+    if long.len() < MIN_RUN * short.len() {
+        merge(long, short, limit, all);
+    } else {
+        merge_by_runs(long, short, limit, all);
+    }
+}
+
+/// From this average length of runs on, a search for the end of a run is faster than to go through it.
+const MIN_RUN: usize = 8;
+
+/// Fills `all` hash by hash, without a branch that depends on which list has the next one.
+fn merge(left: &[u64], right: &[u64], limit: usize, all: &mut Vec<u64>) {
+    all.resize(limit.min(left.len() + right.len()), 0);
+    let (mut i, mut j, mut len) = (0, 0, 0);
+    for next in all.iter_mut() {
+        let (Some(&a), Some(&b)) = (left.get(i), right.get(j)) else { break };
+        *next = a.min(b);
+        (i, j, len) = (i + usize::from(a <= b), j + usize::from(b <= a), len + 1);
+    }
+    all.truncate(len);
+    for rest in [&left[i..], &right[j..]] {
+        all.extend_from_slice(&rest[..rest.len().min(limit - all.len())]);
+    }
+}
+
+/// Fills `all` with the runs between the hashes of the shorter list as a whole.
+// A sketch brings few new hashes to a union of many.
+fn merge_by_runs(mut long: &[u64], short: &[u64], limit: usize, all: &mut Vec<u64>) {
     all.reserve(long.len() + short.len());
     for &hash in short {
         let run = number_below(long, hash);

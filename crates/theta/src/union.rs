@@ -73,7 +73,6 @@ impl ThetaUnion {
         operand.clear();
         let theta = self.theta;
         operand.extend(other.ascending().take(limit).take_while(|&hash| hash < theta));
-        all.clear();
         set::union(&self.hashes, operand, self.theta, limit, all);
         core::mem::swap(&mut self.hashes, all);
         if let Some(&theta) = self.hashes.get(nominal) {
