@@ -41,6 +41,25 @@ impl BitArray {
         Ok(Self::from_words(Words::zeroed(num_bits.div_ceil(64).max(1))?, num_bits))
     }
 
+    /// Copies words, of which all bits count.
+    ///
+    /// # Errors
+    /// [`AllocError`] if the allocator refuses the memory.
+    ///
+    /// # Examples
+    /// ```
+    /// use bloom_core::BitArray;
+    ///
+    /// let bits = BitArray::of_words([1, 1 << 63].into_iter())?;
+    /// assert_eq!((bits.num_bits(), bits.get(0), bits.get(127)), (128, true, true));
+    /// # Ok::<(), pds_core::error::AllocError>(())
+    /// ```
+    pub fn of_words(words: impl ExactSizeIterator<Item = u64>) -> Result<Self, AllocError> {
+        let mut bits = Self::zeroed(words.len() as u64 * 64)?;
+        bits.bits.words_mut().iter_mut().zip(words).for_each(|(bit, word)| *bit = word);
+        Ok(bits)
+    }
+
     /// Sets one bit. Returns `true` if it was clear.
     ///
     /// # Panics

@@ -15,7 +15,7 @@ pub(crate) use fgra::ultra_likelihood;
 pub use fgra::{ultra_fgra, ultra_maximum_likelihood};
 #[cfg(feature = "alloc")]
 pub(crate) use improved::linear_counting;
-pub use improved::{FINITE_SIZE, improved};
+pub use improved::{FINITE_SIZE, improved, improved_to};
 #[cfg(feature = "alloc")]
 pub use interval::interval;
 #[cfg(feature = "alloc")]

@@ -54,7 +54,8 @@ pub mod internal {
     #[cfg(feature = "alloc")]
     pub use crate::dense::{histogram, merge, packed, unpack};
     pub use crate::estimator::{
-        FINITE_SIZE, improved, maximum_likelihood, ultra_fgra, ultra_maximum_likelihood,
+        FINITE_SIZE, improved, improved_to, maximum_likelihood, ultra_fgra,
+        ultra_maximum_likelihood,
     };
     #[cfg(feature = "alloc")]
     pub use crate::estimator::{Likelihood, interval};

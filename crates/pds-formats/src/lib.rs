@@ -5,6 +5,12 @@
 #[cfg(feature = "alloc")]
 extern crate alloc;
 
+#[cfg(feature = "datasketches")]
+pub mod datasketches;
+#[cfg(feature = "dcso")]
+pub mod dcso;
+#[cfg(feature = "guava")]
+pub mod guava;
 pub mod hash;
 #[cfg(feature = "parquet")]
 pub mod milvus;
@@ -12,7 +18,13 @@ pub mod milvus;
 pub mod parquet;
 #[cfg(feature = "redis")]
 pub mod redis;
+#[cfg(feature = "spark")]
+pub mod spark;
+#[cfg(feature = "xorf")]
+pub mod xorf;
 
+#[cfg(any(feature = "datasketches", feature = "dcso", feature = "guava", feature = "spark"))]
+mod bits;
 #[cfg(feature = "alloc")]
 #[allow(dead_code, reason = "each format needs some of it")]
 mod format_error;

@@ -24,9 +24,16 @@ pub const FINITE_SIZE: f64 = 1.079;
 /// section 4, algorithm 6.
 #[must_use]
 pub fn improved(counts: &[u32; 64], params: HllParams, finite_size: f64) -> f64 {
-    let registers = params.num_registers() as f64;
+    improved_to(counts, 64 - params.precision() as usize, finite_size)
+}
+
+/// Estimates as [`improved`], for registers of ranks from 0 to `last + 1`, of any number.
+///
+/// The registers are all that `counts` counts.
+#[must_use]
+pub fn improved_to(counts: &[u32; 64], last: usize, finite_size: f64) -> f64 {
+    let registers = f64::from(counts.iter().sum::<u32>());
     let share = |rank: usize| f64::from(counts[rank]) / registers;
-    let last = 64 - params.precision() as usize;
     let top = tau(1.0 - share(last + 1));
     let harmonic = (1..=last).rev().fold(top, |z, rank| 0.5 * (z + share(rank)));
     let alpha = 0.5 / LN_2 / (1.0 + finite_size / registers);

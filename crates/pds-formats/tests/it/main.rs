@@ -1,5 +1,11 @@
 //! The integration tests of `pds-formats` in one binary, which links once.
 
+mod dcso;
+mod ds_bloom;
+mod ds_count_min;
+mod ds_cpc;
+mod ds_hll;
+mod guava_bloom;
 mod hash;
 mod milvus;
 mod mutations;
@@ -8,5 +14,8 @@ mod redis_bloom;
 mod redis_cms;
 mod redis_cuckoo;
 mod redis_hll;
+mod spark_bloom;
+mod spark_count_min;
 mod support;
 mod table;
+mod xorf;

@@ -1,7 +1,10 @@
 //! The table of `docs/formats.md`, and what it says of every vector.
 
 use crate::mutations::bodies::{self, READERS};
-use crate::{milvus, parquet, redis_bloom, redis_cms, redis_cuckoo, redis_hll};
+use crate::{
+    dcso, ds_bloom, ds_count_min, ds_cpc, ds_hll, guava_bloom, milvus, parquet, redis_bloom,
+    redis_cms, redis_cuckoo, redis_hll, spark_bloom, spark_count_min, xorf,
+};
 
 /// A row of the table.
 pub(crate) struct Format {
@@ -27,6 +30,18 @@ pub(crate) const FORMATS: &[&Format] = &[
     &redis_bloom::FORMAT,
     &redis_cuckoo::FORMAT,
     &redis_cms::FORMAT,
+    &ds_hll::FORMAT,
+    &ds_cpc::FORMAT,
+    &ds_count_min::FORMAT,
+    &ds_bloom::FORMAT,
+    &spark_bloom::FORMAT,
+    &spark_count_min::FORMAT,
+    &guava_bloom::FORMAT,
+    &dcso::FORMAT,
+    &xorf::XOR_8,
+    &xorf::XOR_16,
+    &xorf::BINARY_FUSE_8,
+    &xorf::BINARY_FUSE_16,
 ];
 
 impl Format {

@@ -1,11 +1,18 @@
 //! The bodies of the fuzz targets, which ordinary tests run, too.
 
 use pds_formats::FormatError;
+use pds_formats::datasketches::{
+    DataSketchesBloomFilter, DataSketchesCountMin, DataSketchesCpc, DataSketchesHll,
+};
+use pds_formats::dcso::DcsoBloomFilter;
+use pds_formats::guava::GuavaBloomFilter;
 use pds_formats::milvus::MilvusBloomFilter;
 use pds_formats::parquet::{ParquetBloomFilter, ParquetBloomFilterView};
 use pds_formats::redis::{
     Chunk, RedisBloomFilter, RedisCountMinSketch, RedisCuckooFilter, RedisHyperLogLog,
 };
+use pds_formats::spark::{SparkBloomFilter, SparkCountMin};
+use pds_formats::xorf::{XorFilter, XorKind};
 use pds_testkit::mutate::Choices;
 
 /// Reads a value of some format, asks what was read, and writes it back if the format is written.
@@ -19,6 +26,18 @@ pub(crate) const READERS: &[(&str, Read)] = &[
     ("RedisBloom Bloom filter", redis_bloom),
     ("RedisBloom cuckoo filter", redis_cuckoo),
     ("RedisBloom count-min sketch", redis_cms),
+    ("DataSketches HLL sketch", ds_hll),
+    ("DataSketches CPC sketch", ds_cpc),
+    ("DataSketches count-min sketch", ds_count_min),
+    ("DataSketches Bloom filter", ds_bloom),
+    ("Spark Bloom filter", spark_bloom),
+    ("Spark count-min sketch", spark_count_min),
+    ("Guava Bloom filter", guava_bloom),
+    ("DCSO Bloom filter", dcso),
+    ("xor_singleheader xor8 filter", |bytes| xor(XorKind::Xor8, bytes)),
+    ("xor_singleheader xor16 filter", |bytes| xor(XorKind::Xor16, bytes)),
+    ("xor_singleheader binary_fuse8 filter", |bytes| xor(XorKind::BinaryFuse8, bytes)),
+    ("xor_singleheader binary_fuse16 filter", |bytes| xor(XorKind::BinaryFuse16, bytes)),
 ];
 
 /// Reads a value by the reader of this name. What it writes is read as the same.
@@ -160,4 +179,86 @@ fn redis_hll(bytes: &[u8]) -> Result<Option<Vec<u8>>, FormatError> {
     assert!(sketch.estimate() >= 0.0 && interval.start() <= interval.end());
     sketch.insert(b"another");
     Ok(Some(written))
+}
+
+fn spark_bloom(bytes: &[u8]) -> Result<Option<Vec<u8>>, FormatError> {
+    let mut filter = SparkBloomFilter::from_bytes(bytes)?;
+    let written = filter.to_bytes();
+    assert!((0.0..=1.0).contains(&filter.false_positive_rate()));
+    filter.insert("another");
+    assert!(filter.contains("another"));
+    Ok(Some(written))
+}
+
+fn guava_bloom(bytes: &[u8]) -> Result<Option<Vec<u8>>, FormatError> {
+    let mut filter = GuavaBloomFilter::from_bytes(bytes)?;
+    let written = filter.to_bytes();
+    assert!((0.0..=1.0).contains(&filter.false_positive_rate()));
+    filter.insert("another");
+    assert!(filter.contains("another"));
+    Ok(Some(written))
+}
+
+fn ds_hll(bytes: &[u8]) -> Result<Option<Vec<u8>>, FormatError> {
+    let mut sketch = DataSketchesHll::from_bytes(bytes)?;
+    let written = sketch.to_bytes();
+    // The other form holds the same.
+    for other in [sketch.to_compact_bytes(), sketch.to_updatable_bytes()] {
+        let other = DataSketchesHll::from_bytes(&other)?;
+        assert!(other.registers() == sketch.registers() && other.estimate() == sketch.estimate());
+    }
+    let merged = sketch.clone();
+    sketch.insert("another");
+    sketch.merge(&merged);
+    assert!(sketch.estimate().value >= 0.0 && !sketch.insert("another"));
+    assert!(DataSketchesHll::from_bytes(&sketch.to_bytes()).is_ok());
+    Ok(Some(written))
+}
+
+fn ds_cpc(bytes: &[u8]) -> Result<Option<Vec<u8>>, FormatError> {
+    let sketch = DataSketchesCpc::from_bytes(bytes)?;
+    assert!(sketch.estimate().value >= 0.0);
+    Ok(Some(sketch.to_bytes()))
+}
+
+fn ds_count_min(bytes: &[u8]) -> Result<Option<Vec<u8>>, FormatError> {
+    let mut sketch = DataSketchesCountMin::from_bytes(bytes)?;
+    let written = sketch.to_bytes();
+    sketch.insert("another", 1.0);
+    assert!(sketch.lower_bound("another") <= sketch.upper_bound("another"));
+    Ok(Some(written))
+}
+
+fn ds_bloom(bytes: &[u8]) -> Result<Option<Vec<u8>>, FormatError> {
+    let mut filter = DataSketchesBloomFilter::from_bytes(bytes)?;
+    let written = filter.to_bytes();
+    assert!((0.0..=1.0).contains(&filter.false_positive_rate()));
+    filter.insert("another");
+    assert!(filter.contains("another"));
+    Ok(Some(written))
+}
+
+fn spark_count_min(bytes: &[u8]) -> Result<Option<Vec<u8>>, FormatError> {
+    let mut sketch = SparkCountMin::from_bytes(bytes)?;
+    let written = sketch.to_bytes();
+    sketch.insert("another", 2);
+    assert!(sketch.estimate("another") >= 2);
+    Ok(Some(written))
+}
+
+fn dcso(bytes: &[u8]) -> Result<Option<Vec<u8>>, FormatError> {
+    let mut filter = DcsoBloomFilter::from_bytes(bytes)?;
+    let written = filter.to_bytes();
+    assert!((0.0..=1.0).contains(&filter.false_positive_rate()));
+    filter.insert(b"another");
+    assert!(filter.contains(b"another"));
+    Ok(Some(written))
+}
+
+fn xor(kind: XorKind, bytes: &[u8]) -> Result<Option<Vec<u8>>, FormatError> {
+    let filter = XorFilter::from_bytes(kind, bytes)?;
+    for key in 0..100u64 {
+        let _ = filter.contains(key.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    }
+    Ok(Some(filter.to_bytes()))
 }

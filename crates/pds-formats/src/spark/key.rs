@@ -1,0 +1,57 @@
+//! Keys as Spark hashes them.
+
+use crate::hash::spark_murmur3_32;
+
+/// A key as Spark hashes it.
+///
+/// | column | key |
+/// |---|---|
+/// | BIGINT, INT, SMALLINT, TINYINT | [`Long`](Self::Long): all are one kind, and 1 is the same key in each |
+/// | STRING | [`Bytes`](Self::Bytes) of its UTF-8 |
+/// | BINARY | [`Bytes`](Self::Bytes) |
+///
+/// Integers, strings and slices convert into it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SparkKey<'a> {
+    /// An integer of any width.
+    Long(i64),
+    /// A string or a byte string.
+    Bytes(&'a [u8]),
+}
+
+impl SparkKey<'_> {
+    /// Returns the two hashes: the second has the first as its seed.
+    pub(super) fn hash_pair(self, seed: i32) -> [i32; 2] {
+        let pair = |bytes: &[u8]| {
+            let first = spark_murmur3_32(bytes, seed.cast_unsigned());
+            [first, spark_murmur3_32(bytes, first)].map(u32::cast_signed)
+        };
+        match self {
+            Self::Long(number) => pair(&number.to_le_bytes()),
+            Self::Bytes(bytes) => pair(bytes),
+        }
+    }
+}
+
+macro_rules! from_integers {
+    ($($number:ty)*) => {$(
+        impl From<$number> for SparkKey<'_> {
+            fn from(number: $number) -> Self {
+                Self::Long(number.into())
+            }
+        }
+    )*};
+}
+from_integers! { i8 i16 i32 i64 }
+
+impl<'a> From<&'a [u8]> for SparkKey<'a> {
+    fn from(bytes: &'a [u8]) -> Self {
+        Self::Bytes(bytes)
+    }
+}
+
+impl<'a> From<&'a str> for SparkKey<'a> {
+    fn from(text: &'a str) -> Self {
+        Self::Bytes(text.as_bytes())
+    }
+}
