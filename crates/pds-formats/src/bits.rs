@@ -52,7 +52,6 @@ impl Bits {
     }
 
     /// Allocates the clear bits that an input states without having them.
-    #[cfg(feature = "datasketches")]
     pub(crate) fn empty(
         format: &'static str,
         words: u64,
@@ -63,7 +62,6 @@ impl Bits {
     }
 
     /// Ignores the bits beyond this number, for an owner that counts single bits. They must be clear.
-    #[cfg(feature = "dcso")]
     pub(crate) fn cut_to(self, num_bits: u64) -> Self {
         Self { num_bits, ..self }
     }

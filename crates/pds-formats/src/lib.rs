@@ -16,6 +16,8 @@ pub mod hash;
 pub mod milvus;
 #[cfg(feature = "parquet")]
 pub mod parquet;
+#[cfg(feature = "postgres")]
+pub mod postgres;
 #[cfg(feature = "redis")]
 pub mod redis;
 #[cfg(feature = "spark")]
@@ -24,6 +26,7 @@ pub mod spark;
 pub mod xorf;
 
 #[cfg(any(feature = "datasketches", feature = "dcso", feature = "guava", feature = "spark"))]
+#[allow(dead_code, unused_imports, reason = "each format needs some of it")]
 mod bits;
 #[cfg(feature = "alloc")]
 #[allow(dead_code, reason = "each format needs some of it")]

@@ -186,12 +186,13 @@ impl Shape {
         match self {
             Self::Blocks { length } => {
                 let length = u64::from(length);
-                let reduced = |turn| u64::from(hash.rotate_left(turn) as u32) * length >> 32;
+                let reduced = |turn| (u64::from(hash.rotate_left(turn) as u32) * length) >> 32;
                 [reduced(0), reduced(21) + length, reduced(42) + 2 * length]
             }
             Self::Segments { length, count } => {
                 let (length, mask) = (u64::from(length), u64::from(length - 1));
-                let first = (u128::from(hash) * u128::from(u64::from(count) * length) >> 64) as u64;
+                let first =
+                    ((u128::from(hash) * u128::from(u64::from(count) * length)) >> 64) as u64;
                 let (second, third) = (first + length, first + 2 * length);
                 [first, second ^ (hash >> 18 & mask), third ^ (hash & mask)]
             }

@@ -10,6 +10,7 @@ mod hash;
 mod milvus;
 mod mutations;
 mod parquet;
+mod postgres;
 mod redis_bloom;
 mod redis_cms;
 mod redis_cuckoo;

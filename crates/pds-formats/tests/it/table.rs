@@ -2,8 +2,8 @@
 
 use crate::mutations::bodies::{self, READERS};
 use crate::{
-    dcso, ds_bloom, ds_count_min, ds_cpc, ds_hll, guava_bloom, milvus, parquet, redis_bloom,
-    redis_cms, redis_cuckoo, redis_hll, spark_bloom, spark_count_min, xorf,
+    dcso, ds_bloom, ds_count_min, ds_cpc, ds_hll, guava_bloom, milvus, parquet, postgres,
+    redis_bloom, redis_cms, redis_cuckoo, redis_hll, spark_bloom, spark_count_min, xorf,
 };
 
 /// A row of the table.
@@ -37,6 +37,7 @@ pub(crate) const FORMATS: &[&Format] = &[
     &spark_bloom::FORMAT,
     &spark_count_min::FORMAT,
     &guava_bloom::FORMAT,
+    &postgres::FORMAT,
     &dcso::FORMAT,
     &xorf::XOR_8,
     &xorf::XOR_16,

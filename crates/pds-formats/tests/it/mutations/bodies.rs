@@ -8,6 +8,7 @@ use pds_formats::dcso::DcsoBloomFilter;
 use pds_formats::guava::GuavaBloomFilter;
 use pds_formats::milvus::MilvusBloomFilter;
 use pds_formats::parquet::{ParquetBloomFilter, ParquetBloomFilterView};
+use pds_formats::postgres::PostgresHll;
 use pds_formats::redis::{
     Chunk, RedisBloomFilter, RedisCountMinSketch, RedisCuckooFilter, RedisHyperLogLog,
 };
@@ -33,6 +34,7 @@ pub(crate) const READERS: &[(&str, Read)] = &[
     ("Spark Bloom filter", spark_bloom),
     ("Spark count-min sketch", spark_count_min),
     ("Guava Bloom filter", guava_bloom),
+    ("postgresql-hll value", postgres),
     ("DCSO Bloom filter", dcso),
     ("xor_singleheader xor8 filter", |bytes| xor(XorKind::Xor8, bytes)),
     ("xor_singleheader xor16 filter", |bytes| xor(XorKind::Xor16, bytes)),
@@ -261,4 +263,15 @@ fn xor(kind: XorKind, bytes: &[u8]) -> Result<Option<Vec<u8>>, FormatError> {
         let _ = filter.contains(key.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     }
     Ok(Some(filter.to_bytes()))
+}
+
+fn postgres(bytes: &[u8]) -> Result<Option<Vec<u8>>, FormatError> {
+    let mut sketch = PostgresHll::from_bytes(bytes)?;
+    let written = sketch.to_bytes();
+    let other = sketch.clone();
+    sketch.insert_bigint(7);
+    sketch.merge(&other).unwrap();
+    assert!(sketch.estimate().value >= 0.0);
+    assert_eq!(PostgresHll::from_bytes(&sketch.to_bytes()).as_ref(), Ok(&sketch));
+    Ok(Some(written))
 }
