@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Builds static/pds.wasm, the WebAssembly module of the page. With --check it compares the committed module with a new
+# build instead, and changes nothing.
+#
+# Needs `rustup target add wasm32-unknown-unknown`. A toolchain without rustup can name what else it needs in CARGO_FLAGS.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+readonly committed=crates/pds-page/static/pds.wasm compiler=crates/pds-page/static/pds.wasm.rustc
+readonly target=wasm32-unknown-unknown most_bytes=$((300 * 1024))
+
+rustc=${RUSTC:-rustc}
+if [[ -z ${CARGO_FLAGS:-} && ! -d $("$rustc" --print target-libdir --target $target) ]]; then
+  echo "skipped: the toolchain has no $target (rustup target add $target)"
+  [[ ${1:-} == --check ]] && exit 0 || exit 2
+fi
+version=$("$rustc" --version)
+if [[ ${1:-} == --check && $version != "$(cat $compiler)" ]]; then
+  echo "skipped: the module was built by $(cat $compiler), and this is $version: their bytes differ"
+  exit 0
+fi
+
+# Paths of this machine are no part of the module. A folder of its own keeps two compilers apart.
+sysroot=$("$rustc" --print sysroot)
+export CARGO_TARGET_DIR=${PDS_PAGE_TARGET:-target/page}
+export RUSTFLAGS="--remap-path-prefix=$PWD= --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=cargo --remap-path-prefix=$sysroot=rust"
+# shellcheck disable=SC2086 # the flags are words
+cargo rustc --quiet --locked --package pds-page --lib --crate-type cdylib --profile page --target $target ${CARGO_FLAGS:-}
+built=$CARGO_TARGET_DIR/$target/page/pds_page.wasm
+
+bytes=$(gzip -9 -c "$built" | wc -c)
+echo "$(wc -c <"$built") bytes, $bytes compressed"
+if ((bytes > most_bytes)); then
+  echo "the module is larger than $most_bytes bytes compressed" >&2
+  exit 1
+fi
+if [[ ${1:-} == --check ]]; then
+  cmp "$built" $committed || { echo "the committed module is not what the sources give: run $0" >&2; exit 1; }
+else
+  cp "$built" $committed
+  echo "$version" >$compiler
+fi

@@ -1,0 +1,108 @@
+//! A server for this machine alone.
+
+use alloc::string::String;
+use core::net::{Ipv4Addr, SocketAddr};
+use core::time::Duration;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::thread;
+
+use crate::files::{FILES, File};
+
+/// Longest request that is read.
+const MOST_BYTES: u64 = 16 << 10;
+
+/// Longest wait for a client.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What the page may load: its own files, and nothing from elsewhere.
+const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; connect-src 'self'; \
+                      img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// A server of the page on the loopback address, which other machines cannot reach.
+///
+/// # Examples
+/// ```no_run
+/// let server = pds_page::Server::bind(0)?;
+/// println!("The page is at {}", server.address());
+/// server.open()?;
+/// server.run()?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Server {
+    listener: TcpListener,
+    address: SocketAddr,
+}
+
+impl Server {
+    /// Listens at `port`, or at a free port if it is 0.
+    ///
+    /// # Errors
+    /// [`io::Error`] if the port is taken, or not allowed.
+    pub fn bind(port: u16) -> io::Result<Self> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
+        Ok(Self { address: listener.local_addr()?, listener })
+    }
+
+    /// Returns the address of the page.
+    #[must_use]
+    pub fn address(&self) -> String {
+        alloc::format!("http://{}/", self.address)
+    }
+
+    /// Opens the page in the browser.
+    ///
+    /// # Errors
+    /// [`io::Error`] if the system has no browser.
+    pub fn open(&self) -> io::Result<()> {
+        open::that_detached(self.address())
+    }
+
+    /// Answers requests until the process ends.
+    ///
+    /// # Errors
+    /// [`io::Error`] if the system accepts no connections any more. A connection that fails ends alone.
+    pub fn run(self) -> io::Result<()> {
+        loop {
+            let (stream, _) = self.listener.accept()?;
+            // A browser keeps a spare connection open, which must not block the others.
+            thread::Builder::new().spawn(move || drop(answer(&stream)))?;
+        }
+    }
+}
+
+fn answer(stream: &TcpStream) -> io::Result<()> {
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    let mut lines = BufReader::new(stream.take(MOST_BYTES)).lines();
+    let Some(request) = lines.next().transpose()? else { return Ok(()) };
+    // The rest of the head is read, so that closing the connection does not discard the answer.
+    lines.take_while(|line| line.as_ref().is_ok_and(|line| !line.is_empty())).for_each(drop);
+    respond(&request, stream)
+}
+
+fn respond(request: &str, mut stream: &TcpStream) -> io::Result<()> {
+    let mut words = request.split(' ');
+    let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    let path = target.split(['?', '#']).next().unwrap_or_default().trim_start_matches('/');
+    let path = if path.is_empty() { "index.html" } else { path };
+    let found = FILES.iter().find(|file| file.path == path);
+    let missing = |contents| File { path: "", media_type: "text/plain; charset=utf-8", contents };
+    let (status, file) = match (method, found) {
+        ("GET" | "HEAD", Some(file)) => ("200 OK", *file),
+        ("GET" | "HEAD", None) => ("404 Not Found", missing(b"There is no such file.\n")),
+        _ => ("405 Method Not Allowed", missing(b"Only GET and HEAD are answered.\n")),
+    };
+    write!(
+        stream,
+        "HTTP/1.1 {status}\r\nContent-Type: {}\r\nContent-Length: {}\r\nContent-Security-Policy: {POLICY}\r\n\
+         X-Content-Type-Options: nosniff\r\nCache-Control: no-cache\r\nConnection: close\r\n\r\n",
+        file.media_type,
+        file.contents.len(),
+    )?;
+    if method != "HEAD" {
+        stream.write_all(file.contents)?;
+    }
+    stream.flush()
+}

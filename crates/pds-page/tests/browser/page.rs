@@ -1,0 +1,321 @@
+//! What a user does on the page, and what must come of it.
+
+use crate::chromium::Chromium;
+use pds::BloomFilter;
+use pds::compare::{self, DistinctNeeds};
+use serde_json::{Value, json};
+use std::{env, fs};
+
+type Test = fn(&mut Page);
+
+/// A telephone and a desk.
+const WIDTHS: [u32; 2] = [390, 1280];
+
+pub(crate) const TESTS: &[(&str, u32, Test)] = &[
+    ("sizes_are_the_native_ones", WIDTHS[1], sizes_are_the_native_ones),
+    ("wrong_numbers_are_refused_with_a_reason", WIDTHS[0], wrong_numbers_are_refused_with_a_reason),
+    ("keys_are_added_checked_and_removed", WIDTHS[0], keys_are_added_checked_and_removed),
+    ("the_keyboard_is_enough", WIDTHS[1], the_keyboard_is_enough),
+    ("a_dropped_file_fills_the_filter", WIDTHS[1], a_dropped_file_fills_the_filter),
+    ("nothing_is_wider_than_the_window", WIDTHS[0], nothing_is_wider_than_the_window),
+    ("nothing_is_wider_than_the_window", WIDTHS[1], nothing_is_wider_than_the_window),
+    ("pictures", WIDTHS[0], pictures),
+    ("pictures", WIDTHS[1], pictures),
+];
+
+/// A tab of the browser.
+pub(crate) struct Page<'a> {
+    browser: &'a mut Chromium,
+    session: String,
+    width: u32,
+}
+
+impl<'a> Page<'a> {
+    pub(crate) fn open(browser: &'a mut Chromium, address: &str, width: u32) -> Self {
+        browser.events.clear();
+        let target = browser.call("", "Target.createTarget", json!({ "url": "about:blank" }));
+        let attach = json!({ "targetId": target["targetId"], "flatten": true });
+        let session = browser.call("", "Target.attachToTarget", attach)["sessionId"]
+            .as_str()
+            .expect("an id")
+            .to_owned();
+        let mut page = Self { browser, session, width };
+        for domain in ["Page.enable", "Runtime.enable", "Log.enable"] {
+            page.call(domain, json!({}));
+        }
+        page.resize(900);
+        page.call("Page.navigate", json!({ "url": address }));
+        page.browser.wait_for("Page.loadEventFired");
+        page.until("document.getElementById('demo').dataset.cells !== undefined && document.querySelector('#structures tbody tr')");
+        page
+    }
+
+    fn call(&mut self, method: &str, parameters: Value) -> Value {
+        self.browser.call(&self.session, method, parameters)
+    }
+
+    fn resize(&mut self, height: u32) {
+        let size = json!({ "width": self.width, "height": height, "deviceScaleFactor": 1, "mobile": self.width < 500 });
+        self.call("Emulation.setDeviceMetricsOverride", size);
+    }
+
+    /// Evaluates a script.
+    fn get(&mut self, script: &str) -> Value {
+        let parameters =
+            json!({ "expression": script, "awaitPromise": true, "returnByValue": true });
+        let result = self.call("Runtime.evaluate", parameters);
+        assert!(result["exceptionDetails"].is_null(), "{script}: {}", result["exceptionDetails"]);
+        result["result"]["value"].clone()
+    }
+
+    fn text(&mut self, selector: &str) -> String {
+        self.get(&format!("document.querySelector({selector:?}).textContent"))
+            .as_str()
+            .expect("text")
+            .to_owned()
+    }
+
+    /// Waits until a script is true.
+    fn until(&mut self, script: &str) {
+        let wait = format!(
+            "new Promise((resolve) => {{ const wait = (left) => {{ let is = false; try {{ is = {script}; }} catch {{}} \
+             if (is || left === 0) resolve(!!is); else setTimeout(wait, 20, left - 1); }}; wait(1500); }})"
+        );
+        assert_eq!(self.get(&wait), true, "{script}");
+    }
+
+    fn fill(&mut self, id: &str, text: &str) {
+        self.get(&format!(
+            "document.getElementById({id:?}).focus(), document.getElementById({id:?}).select()"
+        ));
+        self.call("Input.insertText", json!({ "text": text }));
+    }
+
+    fn click(&mut self, selector: &str) {
+        self.get(&format!("document.querySelector({selector:?}).click()"));
+    }
+
+    fn press(&mut self, key: &str, code: u32, text: &str) {
+        for kind in ["keyDown", "keyUp"] {
+            let text = if kind == "keyDown" { text } else { "" };
+            let parameters = json!({ "type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code, "text": text });
+            self.call("Input.dispatchKeyEvent", parameters);
+        }
+    }
+
+    /// Presses the tabulator until an element has the focus.
+    fn tab_to(&mut self, selector: &str) {
+        for _ in 0..80 {
+            if self.get(&format!("document.activeElement.matches({selector:?})")) == true {
+                return;
+            }
+            self.press("Tab", 9, "");
+        }
+        panic!("the keyboard does not reach {selector}");
+    }
+
+    /// No error is in the console, and no exception was thrown.
+    pub(crate) fn nothing_went_wrong(&mut self) {
+        let wrong = |event: &Value| match event["method"].as_str() {
+            Some("Runtime.exceptionThrown") => true,
+            Some("Runtime.consoleAPICalled") => event["params"]["type"] == "error",
+            Some("Log.entryAdded") => event["params"]["entry"]["level"] == "error",
+            _ => false,
+        };
+        let errors: Vec<_> = self.browser.events.iter().filter(|event| wrong(event)).collect();
+        assert!(errors.is_empty(), "{errors:#?}");
+    }
+
+    fn picture(&mut self, name: &str, height: u32) {
+        let Ok(folder) = env::var("SCREENSHOTS") else { return };
+        self.resize(height);
+        // The cells glow for a moment.
+        self.get("new Promise((resolve) => setTimeout(resolve, 1200))");
+        let picture =
+            self.call("Page.captureScreenshot", json!({ "format": "webp", "quality": 80 }));
+        let bytes = from_base64(picture["data"].as_str().expect("a picture"));
+        fs::write(format!("{folder}/{name}-{}.webp", self.width), bytes)
+            .expect("a folder for pictures");
+        self.resize(900);
+    }
+}
+
+fn from_base64(text: &str) -> Vec<u8> {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let digit = |byte: u8| DIGITS.iter().position(|&one| one == byte);
+    let (mut bits, mut count, mut bytes) = (0_usize, 0, Vec::new());
+    for value in text.bytes().filter_map(digit) {
+        (bits, count) = (bits << 6 | value, count + 6);
+        if count >= 8 {
+            count -= 8;
+            bytes.push((bits >> count & 0xff) as u8);
+        }
+    }
+    bytes
+}
+
+/// The rows of the table are those of the comparison, to the byte and to the last digit of the rate.
+fn sizes_are_the_native_ones(page: &mut Page) {
+    for (items, rate) in [(1_000_000, "1%"), (1_000, "1e-6"), (300_000_000, "0.02")] {
+        page.fill("items", &items.to_string());
+        page.fill("rate", rate);
+        // As texts, which keep every digit.
+        let rows = page.get(
+            "[...document.querySelectorAll('#structures tbody tr')].map((row) => \
+             `${row.dataset.type} ${row.dataset.bytes} ${row.dataset.rate}`)",
+        );
+        let number = match rate.strip_suffix('%') {
+            Some(hundredths) => format!("{hundredths}e-2").parse(),
+            None => rate.parse(),
+        };
+        let native = compare::compare(items, number.expect("a number")).expect("a promise");
+        let native: Vec<_> = native.candidates().collect();
+        let rows = rows.as_array().expect("rows").clone();
+        assert_eq!(rows.len(), native.len());
+        for (row, native) in rows.iter().zip(&native) {
+            let words: Vec<&str> = row.as_str().expect("a text").rsplitn(3, ' ').collect();
+            assert_eq!(words[2], native.structure().type_name, "{items} at {rate}");
+            assert_eq!(words[1].parse(), Ok(native.size_in_bytes()), "{items} at {rate}, {row}");
+            assert_eq!(words[0].parse(), Ok(native.rate()), "{items} at {rate}, {row}");
+        }
+    }
+    assert!(page.text("#line-rust").contains("pds::"), "a line to copy");
+
+    page.click("input[value=distinct]");
+    page.fill("error", "2%");
+    let bytes = page.get("Number(document.querySelector('#structures tbody tr').dataset.bytes)");
+    let needs = DistinctNeeds::new(300_000_000, 0.02);
+    let expected = compare::recommend_distinct(&needs).expect("possible").expect("a choice");
+    assert_eq!(bytes.as_f64(), Some(expected.size_in_bytes() as f64));
+    assert_eq!(page.text("#line-rust"), format!("let mut sketch = {};", expected.expression()));
+}
+
+fn wrong_numbers_are_refused_with_a_reason(page: &mut Page) {
+    let cases = [
+        ("items", "many", "“many” is not a number of keys"),
+        ("items", "0", "The number of keys is 0, but must be"),
+        ("rate", "100%", "The rate is 1.0, but must be above 0 and below 1."),
+        ("rate", "10,5%", "“10,5%” is not a share"),
+    ];
+    for (field, text, reason) in cases {
+        page.fill("items", "1M");
+        page.fill("rate", "1%");
+        page.fill(field, text);
+        assert_eq!(page.get("document.getElementById('refusal').hidden"), false, "{field} {text}");
+        let said = page.text("#refusal");
+        assert!(said.contains(reason), "{text}: {said}");
+    }
+    page.fill("rate", "1%");
+    assert_eq!(page.get("document.getElementById('refusal').hidden"), true);
+}
+
+fn keys_are_added_checked_and_removed(page: &mut Page) {
+    page.click("[value='cuckoo filter']");
+    page.fill("key", "pear");
+    page.click("#check");
+    assert_eq!(page.text("#verdict"), "“pear”: certainly absent. That is right.");
+    page.click("#add");
+    assert_eq!(page.get("document.getElementById('demo').dataset.filled"), "1");
+    page.click("#check");
+    assert_eq!(page.text("#verdict"), "“pear”: probably present. That is right.");
+    page.click("#remove");
+    assert_eq!(page.get("document.getElementById('demo').dataset.filled"), "0");
+    page.click("#remove");
+    assert!(page.text("#verdict").contains("was never added"));
+    page.click("[value='standard Bloom filter']");
+    assert_eq!(page.get("document.getElementById('remove').disabled"), true);
+}
+
+/// From the top of the page to a key that is added, by the keyboard alone.
+fn the_keyboard_is_enough(page: &mut Page) {
+    page.tab_to("[name=question]");
+    page.press("ArrowRight", 39, "");
+    assert_eq!(page.get("document.querySelector('[name=question]:checked').value"), "counts");
+    page.press("ArrowLeft", 37, "");
+    page.tab_to("#structures button");
+    page.press("Enter", 13, "\r");
+    let current = page.get("document.querySelector('#structures [aria-current]').dataset.type");
+    let first = page.get("document.querySelector('#structures tbody tr').dataset.type");
+    assert_eq!(current, first);
+    page.tab_to("[name=kind]");
+    page.press("ArrowRight", 39, "");
+    page.tab_to("#key");
+    page.call("Input.insertText", json!({ "text": "plum" }));
+    page.press("Enter", 13, "\r");
+    assert_eq!(page.get("document.getElementById('demo').dataset.exact"), "1");
+    page.tab_to("#check");
+    page.press("Enter", 13, "\r");
+    assert!(page.text("#verdict").contains("probably present"), "{}", page.text("#verdict"));
+    page.tab_to("#download");
+}
+
+/// The bits and the bytes of the page are those of a native filter of the same keys.
+fn a_dropped_file_fills_the_filter(page: &mut Page) {
+    let keys: Vec<String> = (0..3_000).map(|number| format!("line {number}")).collect();
+    let native = {
+        let mut filter = BloomFilter::new(3_000, 0.05).expect("a filter");
+        filter.extend(&keys);
+        filter
+    };
+    page.get(&format!(
+        "(() => {{ const transfer = new DataTransfer(); \
+         transfer.items.add(new File([{:?}], 'keys.txt')); \
+         document.getElementById('drop').dispatchEvent(new DragEvent('drop', {{ dataTransfer: transfer, bubbles: true, \
+         cancelable: true }})); }})()",
+        keys.join("\n")
+    ));
+    page.until("document.getElementById('demo').dataset.exact === '3000'");
+    let wrong = page.get("Number(document.getElementById('demo').dataset.wrong)").as_u64();
+    let strangers = (1..=1_000).filter(|number| native.contains(&format!("stranger {number}")));
+    assert_eq!(wrong, Some(strangers.count() as u64));
+    let rate = page.get("document.getElementById('demo').dataset.rate");
+    assert_eq!(rate.as_str().expect("a text").parse(), Ok(native.false_positive_rate()));
+
+    // What the button saves. Its link has no other place to be seen.
+    page.get(
+        "window.saved = new Promise((resolve) => { const make = URL.createObjectURL; \
+         URL.createObjectURL = (blob) => { blob.arrayBuffer().then((bytes) => resolve([...new Uint8Array(bytes)])); \
+         return make.call(URL, blob); }; }), undefined",
+    );
+    page.click("#download");
+    let saved = page.get("window.saved");
+    let saved: Vec<u8> = saved
+        .as_array()
+        .expect("bytes")
+        .iter()
+        .map(|byte| u8::try_from(byte.as_u64().expect("a byte")).expect("a byte"))
+        .collect();
+    assert_eq!(saved, native.to_bytes());
+}
+
+fn nothing_is_wider_than_the_window(page: &mut Page) {
+    for kind in ["HyperLogLog", "count-min sketch", "blocked Bloom filter"] {
+        page.click(&format!("[value='{kind}']"));
+        assert_eq!(page.get("document.documentElement.scrollWidth <= innerWidth"), true, "{kind}");
+    }
+    let unnamed = page.get(
+        "[...document.querySelectorAll('input, select, textarea, button, canvas, svg')].filter((one) => \
+         !(one.labels?.length || one.ariaLabel || one.textContent.trim() || one.getAttribute('aria-labelledby'))).length",
+    );
+    assert_eq!(unnamed, 0, "every control has a label");
+}
+
+/// Draws what the documents show, if a folder for it is given.
+fn pictures(page: &mut Page) {
+    let height = if page.width < 500 { 1500 } else { 1350 };
+    page.picture("page-calculator", height);
+    for key in
+        ["apple", "pear", "plum", "cherry", "quince", "fig", "grape", "lemon", "lime", "melon"]
+    {
+        page.fill("key", key);
+        page.click("#add");
+    }
+    for number in 0..70 {
+        page.fill("key", &format!("guest {number}"));
+        page.click("#add");
+    }
+    page.fill("key", "olive");
+    page.click("#add");
+    page.get("document.getElementById('demo').scrollIntoView({ behavior: 'instant' })");
+    page.picture("page-demo", height);
+}
