@@ -148,8 +148,7 @@ function showCurve(row) {
   const target = row?.rate ?? 0.01;
   const top = Math.min(1, 10 ** Math.ceil(Math.log10(target) + 1.3));
   const y = { log: true, ticks: powers([target / 300, top], 6), format: (tick) => share(tick) };
-  const capped = curves.map((curve) => ({ ...curve, points: curve.points.map(([a, b]) => [a, b > top ? null : b]) }));
-  draw(id("curve"), capped, { label: "keys, in % of those that it is sized for", ticks: [0, 50, 100, 150, 200], format: (tick) => `${tick} %` }, y, target);
+  draw(id("curve"), curves, { label: "keys, in % of those that it is sized for", ticks: [0, 50, 100, 150, 200], format: (tick) => `${tick} %` }, y, target);
   const at = (load) => row?.rates[last.loads.indexOf(load)];
   const beyond = at(200) === null ? "it takes no more keys than its capacity" : `at 200 % it errs for ${share(at(200))}`;
   id("curve-text").textContent = row ? `The strong line is the ${row.name}: ${share(at(50) ?? row.rate)} when half full, ${share(row.rate)} when full; ${beyond}. The thin lines are the other structures.` : "";

@@ -21,8 +21,6 @@ export function draw(svg, lines, x, y, target) {
     return (value) => from + ((scale(axis, value) - low) / (high - low)) * (to - from);
   };
   const [across, up] = [span(x, left, width - right), span(y, height - bottom, top)];
-  const lowest = y.ticks[0];
-  const clamp = (value) => Math.max(value, lowest);
   svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
   const parts = [];
   for (const tick of y.ticks) {
@@ -34,14 +32,18 @@ export function draw(svg, lines, x, y, target) {
   }
   parts.push(shape("text", { x: (left + width - right) / 2, y: height - 4, "text-anchor": "middle" }, x.label));
   if (target) {
-    const at = up(clamp(target));
+    const at = up(target);
     parts.push(shape("line", { class: "target", x1: left, x2: width - right, y1: at, y2: at }));
   }
+  // Lines leave the plot at its edges.
+  const clip = shape("clipPath", { id: "plot" });
+  clip.append(shape("rect", { x: left, y: top - 2, width: width - left - right, height: height - top - bottom + 3 }));
+  parts.push(clip);
   const sorted = [...lines].sort((one, other) => Number(one.chosen ?? false) - Number(other.chosen ?? false));
   for (const line of sorted) {
-    const points = line.points.filter(([, value]) => value !== null);
-    const path = points.map(([a, b], index) => `${index ? "L" : "M"}${across(a).toFixed(1)} ${up(clamp(b)).toFixed(1)}`);
-    const drawn = shape("path", { d: path.join(""), class: line.chosen ? "chosen" : "" });
+    const points = line.points.filter(([, value]) => value !== null && value > 0);
+    const path = points.map(([a, b], index) => `${index ? "L" : "M"}${across(a).toFixed(1)} ${up(b).toFixed(1)}`);
+    const drawn = shape("path", { d: path.join(""), class: line.chosen ? "chosen" : "", "clip-path": "url(#plot)" });
     drawn.append(shape("title", {}, line.name));
     parts.push(drawn);
   }

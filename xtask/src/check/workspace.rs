@@ -82,9 +82,9 @@ fn package(raw: Raw) -> Package {
     let folder = raw.manifest_path.parent().map(PathBuf::from).unwrap_or_default();
     let has_library = raw.targets.iter().any(|target| target.is("lib"));
     let examples = raw.targets.iter().filter(|target| target.is("example"));
-    // The helpers of tests and the benchmarks are not for others.
+    // The helpers of tests, the benchmarks and the page are not for others.
     let is_for_others = folder.parent().is_some_and(|parent| parent.ends_with("crates"))
-        && !raw.name.ends_with("-testkit");
+        && !["-testkit", "-page"].iter().any(|end| raw.name.ends_with(end));
     let needs_std = |(name, implied): (&String, &Vec<String>)| {
         let is_it = name == "std" || implied.iter().any(|one| one == "std");
         is_it.then(|| name.clone())

@@ -131,10 +131,9 @@ impl<'a> Page<'a> {
         self.resize(height);
         // The cells glow for a moment.
         self.get("new Promise((resolve) => setTimeout(resolve, 1200))");
-        let picture =
-            self.call("Page.captureScreenshot", json!({ "format": "webp", "quality": 80 }));
+        let picture = self.call("Page.captureScreenshot", json!({ "format": "png" }));
         let bytes = from_base64(picture["data"].as_str().expect("a picture"));
-        fs::write(format!("{folder}/{name}-{}.webp", self.width), bytes)
+        fs::write(format!("{folder}/{name}-{}.png", self.width), bytes)
             .expect("a folder for pictures");
         self.resize(900);
     }
@@ -302,20 +301,19 @@ fn nothing_is_wider_than_the_window(page: &mut Page) {
 
 /// Draws what the documents show, if a folder for it is given.
 fn pictures(page: &mut Page) {
+    if env::var("SCREENSHOTS").is_err() {
+        return;
+    }
     let height = if page.width < 500 { 1500 } else { 1350 };
     page.picture("page-calculator", height);
-    for key in
-        ["apple", "pear", "plum", "cherry", "quince", "fig", "grape", "lemon", "lime", "melon"]
-    {
-        page.fill("key", key);
+    let words = ["apple", "pear", "plum", "cherry", "quince", "fig", "grape", "lemon", "lime"];
+    let guests = (0..70).map(|number| format!("guest {number}"));
+    for key in words.map(str::to_owned).into_iter().chain(guests).chain(["olive".to_owned()]) {
+        page.fill("key", &key);
         page.click("#add");
     }
-    for number in 0..70 {
-        page.fill("key", &format!("guest {number}"));
-        page.click("#add");
-    }
-    page.fill("key", "olive");
-    page.click("#add");
-    page.get("document.getElementById('demo').scrollIntoView({ behavior: 'instant' })");
+    let dark = json!({ "features": [{ "name": "prefers-color-scheme", "value": "dark" }] });
+    page.call("Emulation.setEmulatedMedia", dark);
+    page.get("document.activeElement.blur(), document.getElementById('demo').scrollIntoView({ behavior: 'instant' })");
     page.picture("page-demo", height);
 }
