@@ -189,7 +189,7 @@ function showSketches() {
   id("impossible").replaceChildren();
   id("curve-title").textContent = "Error against memory";
   const points = last.curves.flatMap((curve) => curve.points);
-  const memory = { log: true, label: "memory", ticks: powers(points.map(([bytes]) => bytes), 6), format: (tick) => size(tick) };
+  const memory = { log: true, label: "memory", ticks: powers(points.map(([bytes]) => bytes), 6, 16), format: (tick) => size(tick).replace(".00", "").replace(".0", "") };
   const error = { log: true, ticks: powers(points.map(([, value]) => value), 6), format: share };
   draw(id("curve"), last.curves.map((curve) => ({ ...curve, chosen: !isDistinct || curve.name === found?.name })), memory, error, isDistinct ? READ.error() : READ.epsilon());
   id("curve-text").textContent = isDistinct ? "Four times the memory halves the error. The dashed line is the error that you asked for." : "Twice the memory halves the error. The dashed line is the error that you asked for.";

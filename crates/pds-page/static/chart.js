@@ -50,11 +50,12 @@ export function draw(svg, lines, x, y, target) {
   svg.replaceChildren(...parts);
 }
 
-/** Powers of ten around the values, at most `most` of them. */
-export function powers(values, most = 7) {
-  const [low, high] = [Math.floor(Math.log10(Math.min(...values))), Math.ceil(Math.log10(Math.max(...values)))];
+/** Powers of a base around the values, at most `most` of them. */
+export function powers(values, most = 7, base = 10) {
+  const exponent = (value) => Math.log2(value) / Math.log2(base);
+  const [low, high] = [Math.floor(exponent(Math.min(...values))), Math.ceil(exponent(Math.max(...values)))];
   const step = Math.max(1, Math.ceil((high - low) / (most - 1)));
   const ticks = [];
-  for (let power = high; power > low - step; power -= step) ticks.unshift(10 ** power);
-  return ticks.length > 1 ? ticks : [10 ** (high - 1), 10 ** high];
+  for (let power = high; power > low - step; power -= step) ticks.unshift(base ** power);
+  return ticks.length > 1 ? ticks : [base ** (high - 1), base ** high];
 }

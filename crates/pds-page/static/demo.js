@@ -209,7 +209,7 @@ function paintCells(colors) {
     const [x, y] = place(index);
     fill(colors.cell, 1, x, y, inner, inner);
     if (cell !== 0) {
-      const tall = state.kind === "HyperLogLog" ? Math.min(1, cell / 16) * inner : inner;
+      const tall = state.kind === "HyperLogLog" ? Math.min(1, 0.15 + cell / 14) * inner : inner;
       const strength = { "count-min sketch": 0.3 + (0.7 * cell) / most, "counting Bloom filter": Math.min(1, 0.4 + 0.2 * cell),
         "cuckoo filter": 0.45 + (0.55 * (cell & 255)) / 255, "quotient filter": 0.45 + (0.55 * (cell & 255)) / 255 }[state.kind] ?? 1;
       fill(colors.set, strength, x, y + inner - tall, inner, tall);

@@ -251,7 +251,7 @@ impl Structure {
             Self::Blocked(filter) => bits(filter.words(), cells),
             Self::Counting(filter) => fields(&filter.to_bytes(), filter.counter_bits(), cells),
             Self::Cuckoo(filter) => buckets(filter.fingerprints(), cells),
-            Self::Quotient(filter) => runs(filter.fingerprints(), cells),
+            Self::Quotient(filter) => runs(filter.fingerprints(), cells, most),
             Self::HyperLogLog(sketch) => fields(&sketch.to_bytes(), 6, cells),
             Self::CountMin(sketch) => sketch.counters().iter().take(cells).copied().collect(),
         }
@@ -286,12 +286,16 @@ fn buckets(fingerprints: impl Iterator<Item = (u64, u32)>, cells: usize) -> Vec<
     slots
 }
 
-/// Places the runs: at the slot of their quotient, or after the run before.
-fn runs(fingerprints: impl Iterator<Item = (u64, u64)>, cells: usize) -> Vec<u32> {
+/// Places the runs: at the slot of their quotient, or after the run before. Runs at the end take slots beyond the last
+/// quotient.
+fn runs(fingerprints: impl Iterator<Item = (u64, u64)>, cells: usize, most: usize) -> Vec<u32> {
     let mut slots = vec![0; cells];
     let mut next = 0;
     for (quotient, remainder) in fingerprints {
         next = next.max(quotient);
+        if next == slots.len() as u64 && slots.len() < most {
+            slots.push(0);
+        }
         let Some(free) = at(&mut slots, next) else { break };
         *free = slot(remainder) + if next == quotient { 0 } else { 256 };
         next += 1;

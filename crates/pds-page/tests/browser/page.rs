@@ -131,9 +131,10 @@ impl<'a> Page<'a> {
         self.resize(height);
         // The cells glow for a moment.
         self.get("new Promise((resolve) => setTimeout(resolve, 1200))");
-        let picture = self.call("Page.captureScreenshot", json!({ "format": "png" }));
+        let picture =
+            self.call("Page.captureScreenshot", json!({ "format": "webp", "quality": 82 }));
         let bytes = from_base64(picture["data"].as_str().expect("a picture"));
-        fs::write(format!("{folder}/{name}-{}.png", self.width), bytes)
+        fs::write(format!("{folder}/{name}-{}.webp", self.width), bytes)
             .expect("a folder for pictures");
         self.resize(900);
     }

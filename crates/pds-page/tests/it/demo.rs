@@ -102,6 +102,19 @@ fn every_filter_says_what_it_knows() {
 
 /// Those of 1,000 absent keys that look present are those of the filter in the downloaded bytes, and as many as the rate
 /// predicts.
+/// Fingerprints in their slots are all drawn, those that lie beyond the last quotient, too.
+#[test]
+fn every_fingerprint_has_a_cell() {
+    for kind in ["cuckoo filter", "quotient filter"] {
+        for seed in 0..20 {
+            let mut session = open(kind, 60, 0.05);
+            (0..59).for_each(|number| drop(act(&mut session, "add", &format!("{seed} {number}"))));
+            let (_, cells) = act(&mut session, "add", &format!("{seed} last"));
+            assert_eq!(cells.iter().filter(|&&cell| cell != 0).count(), 60, "{kind}, {seed}");
+        }
+    }
+}
+
 #[test]
 fn false_positives_are_shown() {
     for kind in FILTERS {
