@@ -4,12 +4,12 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
 use core::hash::{Hash, Hasher};
-use core::iter;
+use core::{iter, ptr};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use pds_core::error::{AllocError, BuildError, Incompatible, InsertError, MergeError, ParamError};
 use pds_core::hash::{DefaultHashBuilder, KeyHasher};
-use pds_core::internal::Difference;
+use pds_core::internal::{Difference, check_lengths, hash_chunk};
 use pds_core::traits::{Insert, Membership, Merge, Remove};
 use pds_params::QuotientParams;
 use pds_params::internal::ParamFault;
@@ -69,6 +69,9 @@ pub struct ShardedQuotientFilter<S = DefaultHashBuilder> {
     /// From keys to hashes.
     hasher: S,
 }
+
+/// Number of keys of a batch that are sorted by their shards together.
+const CHUNK: usize = 1_024;
 
 /// The most shards.
 const MAX_SHARDS: u32 = 1 << 16;
@@ -302,6 +305,25 @@ impl<S: KeyHasher> ShardedQuotientFilter<S> {
         shard.read().contains_hash(rest)
     }
 
+    /// Tests many hashes: `out[i]` is the answer for `hashes[i]`. For the hashes see [`contains_hash`](Self::contains_hash).
+    ///
+    /// A lock is taken once per shard and 1,024 hashes, so the answers are those of several moments.
+    ///
+    /// # Panics
+    /// If the slices differ in length.
+    #[track_caller]
+    pub fn contains_hash_batch(&self, hashes: &[u64], out: &mut [bool]) {
+        check_lengths(hashes, out);
+        for (hashes, out) in hashes.chunks(CHUNK).zip(out.chunks_mut(CHUNK)) {
+            let mut answers = [false; CHUNK];
+            self.each_shard(hashes, |shard, places, rests| {
+                let answers = &mut answers[..rests.len()];
+                shard.read().contains_hash_batch(rests, answers);
+                places.iter().zip(answers).for_each(|(&place, answer)| out[place] = *answer);
+            });
+        }
+    }
+
     /// Counts the copies of a key by its hash; see [`count`](Self::count), and
     /// [`contains_hash`](Self::contains_hash) for the hash.
     #[must_use]
@@ -318,6 +340,36 @@ impl<S: KeyHasher> ShardedQuotientFilter<S> {
     pub fn insert_hash(&self, hash: u64) -> Result<(), InsertError> {
         let (shard, rest) = self.shard(hash);
         shard.write().insert_hash(rest)
+    }
+
+    /// Inserts one copy for each of many hashes; see [`insert_batch`](Self::insert_batch), and
+    /// [`contains_hash`](Self::contains_hash) for the hashes.
+    ///
+    /// # Errors
+    /// As [`insert_batch`](Self::insert_batch).
+    pub fn insert_hash_batch(&self, hashes: &[u64]) -> Result<(), InsertError> {
+        for hashes in hashes.chunks(CHUNK) {
+            let mut inserted = Ok(());
+            self.each_shard(hashes, |shard, _, rests| {
+                if inserted.is_ok() {
+                    inserted = shard.write().insert_hash_batch(rests);
+                }
+            });
+            inserted?;
+        }
+        Ok(())
+    }
+
+    /// Removes one copy for each of many hashes. Returns how many were removed. For the hashes see
+    /// [`contains_hash`](Self::contains_hash).
+    pub fn remove_hash_batch(&self, hashes: &[u64]) -> usize {
+        let mut removed = 0;
+        for hashes in hashes.chunks(CHUNK) {
+            self.each_shard(hashes, |shard, _, rests| {
+                removed += shard.write().remove_hash_batch(rests);
+            });
+        }
+        removed
     }
 
     /// Inserts a key by its hash if [`contains_hash`](Self::contains_hash) is `false` for it; see
@@ -348,6 +400,34 @@ impl<S: KeyHasher> ShardedQuotientFilter<S> {
         self.contains_hash(self.hasher.hash_key(key))
     }
 
+    /// Tests many keys: `out[i]` is the answer for `keys[i]`.
+    ///
+    /// A lock is taken once per shard and 1,024 keys, so the answers are those of several moments.
+    ///
+    /// # Panics
+    /// If the slices differ in length.
+    ///
+    /// # Examples
+    /// ```
+    /// use quotient::QuotientFilter;
+    ///
+    /// let filter = QuotientFilter::builder().expected_items(1_000).build_sharded(4)?;
+    /// filter.insert_batch(&[2u64, 3])?;
+    /// let mut answers = [false; 3];
+    /// filter.contains_batch(&[1u64, 2, 3], &mut answers);
+    /// assert_eq!(answers, [false, true, true]);
+    /// assert_eq!(filter.remove_batch(&[2u64, 3]), 2);
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    #[track_caller]
+    pub fn contains_batch<K: Hash>(&self, keys: &[K], out: &mut [bool]) {
+        check_lengths(keys, out);
+        for (keys, out) in keys.chunks(CHUNK).zip(out.chunks_mut(CHUNK)) {
+            let hashes: [u64; CHUNK] = hash_chunk(&self.hasher, keys);
+            self.contains_hash_batch(&hashes[..keys.len()], out);
+        }
+    }
+
     /// Counts the copies of `key`. Copies of other keys with the same fingerprint count too.
     #[must_use]
     pub fn count<K: Hash + ?Sized>(&self, key: &K) -> u64 {
@@ -360,6 +440,18 @@ impl<S: KeyHasher> ShardedQuotientFilter<S> {
     /// As [`QuotientFilter::insert`], for the shard of the key: [`InsertError::Full`] has its numbers.
     pub fn insert<K: Hash + ?Sized>(&self, key: &K) -> Result<(), InsertError> {
         self.insert_hash(self.hasher.hash_key(key))
+    }
+
+    /// Inserts one copy of each of many keys. A lock is taken once per shard and 1,024 keys.
+    ///
+    /// # Errors
+    /// As [`insert`](Self::insert), at the first key that is not taken. Any of the other keys may be in, because keys are
+    /// inserted in the order of their shards.
+    pub fn insert_batch<K: Hash>(&self, keys: &[K]) -> Result<(), InsertError> {
+        keys.chunks(CHUNK).try_for_each(|keys| {
+            let hashes: [u64; CHUNK] = hash_chunk(&self.hasher, keys);
+            self.insert_hash_batch(&hashes[..keys.len()])
+        })
     }
 
     /// Inserts `key` if [`contains`](Self::contains) is `false` for it. Returns whether it was inserted. Of several threads
@@ -378,6 +470,16 @@ impl<S: KeyHasher> ShardedQuotientFilter<S> {
     /// Remove only keys that are in, as for [`QuotientFilter::remove`].
     pub fn remove<K: Hash + ?Sized>(&self, key: &K) -> bool {
         self.remove_hash(self.hasher.hash_key(key))
+    }
+
+    /// Removes one copy of each of many keys, as [`remove`](Self::remove) does. Returns how many were removed. A lock is taken
+    /// once per shard and 1,024 keys.
+    pub fn remove_batch<K: Hash>(&self, keys: &[K]) -> usize {
+        let removed = keys.chunks(CHUNK).map(|keys| {
+            let hashes: [u64; CHUNK] = hash_chunk(&self.hasher, keys);
+            self.remove_hash_batch(&hashes[..keys.len()])
+        });
+        removed.sum()
     }
 
     /// Inserts all that `other` holds, shard by shard, as [`QuotientFilter::merge`] does.
@@ -422,6 +524,21 @@ impl<S: KeyHasher> ShardedQuotientFilter<S> {
         Err(Incompatible(Difference::Shape { parameter: "remainder_bits", left, right }))
     }
 
+    /// Visits each shard of up to [`CHUNK`] hashes once, with their places in the slice and the hashes for that shard.
+    // The order of the hashes is that of the shards, and of the slots in a shard.
+    fn each_shard(&self, hashes: &[u64], mut visit: impl FnMut(&Shard, &[usize], &[u64])) {
+        let (mut order, mut rests) = ([0; CHUNK], [0; CHUNK]);
+        let order = &mut order[..hashes.len()];
+        order.iter_mut().enumerate().for_each(|(place, at)| *at = place);
+        order.sort_unstable_by_key(|&place| hashes[place]);
+        let shard_of = |place: usize| self.shard(hashes[place]);
+        for places in order.chunk_by(|&one, &next| ptr::eq(shard_of(one).0, shard_of(next).0)) {
+            let rests = &mut rests[..places.len()];
+            rests.iter_mut().zip(places).for_each(|(rest, &place)| *rest = shard_of(place).1);
+            visit(shard_of(places[0]).0, places, rests);
+        }
+    }
+
     /// Returns the shard of a hash, and the hash for that shard.
     // The two words of the product with the number of shards. Their product with the slots of a shard is that of the hash
     // and all slots, so the fingerprints are those of one filter.
@@ -449,6 +566,10 @@ impl<S: KeyHasher> KeyHasher for ShardedQuotientFilter<S> {
 impl<S: KeyHasher> Membership for ShardedQuotientFilter<S> {
     fn contains_hash(&self, hash: u64) -> bool {
         self.contains_hash(hash)
+    }
+
+    fn contains_hash_batch(&self, hashes: &[u64], out: &mut [bool]) {
+        self.contains_hash_batch(hashes, out);
     }
 }
 

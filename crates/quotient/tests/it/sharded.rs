@@ -47,6 +47,51 @@ fn all_shards_together_are_one_plain_filter() {
     }
 }
 
+/// Batches of all lengths, with more keys than are sorted together.
+#[test]
+fn batches_of_shards_do_what_single_calls_do() {
+    for shards in [1u32, 3, 16, 700] {
+        for len in [0_u32, 1, 100, 1_024, 3_000] {
+            let slots = 6 * u64::from(shards) * 1_000;
+            let (sharded, mut plain) = (built(slots, 5, shards), shaped(slots, 5));
+            let hashes: Vec<u64> = keys::random(len.into()).take(len as usize).collect();
+            sharded.insert_hash_batch(&hashes).unwrap();
+            plain.insert_hash_batch(&hashes).unwrap();
+            assert_eq!(sharded.to_filter().unwrap().to_bytes(), plain.to_bytes());
+            let asked: Vec<u64> = keys::random(len.into()).take(2 * len as usize).collect();
+            let mut answers = vec![false; asked.len()];
+            sharded.contains_hash_batch(&asked, &mut answers);
+            assert!(asked.iter().map(|&hash| sharded.contains_hash(hash)).eq(answers.clone()));
+            let mut of_trait = vec![true; asked.len()];
+            Membership::contains_hash_batch(&sharded, &asked, &mut of_trait);
+            assert_eq!(of_trait, answers);
+            let removed = &asked[..len as usize / 2 * 3];
+            assert_eq!(sharded.remove_hash_batch(removed), plain.remove_hash_batch(removed));
+            assert_eq!(sharded.to_filter().unwrap().to_bytes(), plain.to_bytes());
+
+            sharded.insert_batch(&hashes).unwrap();
+            let mut answers = vec![false; hashes.len()];
+            sharded.contains_batch(&hashes, &mut answers);
+            assert!(answers.iter().all(|&answer| answer));
+            assert!(hashes.iter().all(|key| sharded.contains(key)));
+            assert_eq!(sharded.remove_batch(&hashes), hashes.len());
+            assert_eq!(sharded.to_filter().unwrap().to_bytes(), plain.to_bytes());
+        }
+    }
+}
+
+#[test]
+fn a_batch_that_does_not_fit_is_an_error_of_the_shard_that_is_full() {
+    let sharded = built(40, 8, 2);
+    let hashes: Vec<u64> = keys::random(1).take(100).collect();
+    let error = sharded.insert_hash_batch(&hashes).unwrap_err();
+    assert!(matches!(error, InsertError::Full { len: 19, capacity: 19 }), "{error}");
+    let stored = hashes.iter().filter(|&&hash| sharded.contains_hash(hash)).count();
+    assert!(sharded.len() >= 19 && stored as u64 >= sharded.len());
+    let unequal = AssertUnwindSafe(|| sharded.contains_hash_batch(&hashes, &mut [false]));
+    assert!(catch_unwind(unequal).is_err());
+}
+
 /// Threads insert, remove and ask at once, while shards grow.
 #[test]
 fn threads_insert_and_remove_and_the_answers_are_those_of_a_plain_filter() {
