@@ -5,8 +5,11 @@ use alloc::string::String;
 
 use super::Structure;
 use crate::bytes::Kind;
-use crate::compare::{Abilities, Ability, Design, LinesRead, MembershipSizing, Promise, literal};
-use crate::params::quotient::rate_exact;
+use crate::compare::{
+    Abilities, Ability, CountAbilities, CountNeeds, Design, FrequencySizing, LinesRead,
+    MembershipSizing, Promise, SketchSize, literal,
+};
+use crate::params::quotient::{SlotUse, rate_exact, size_in_bytes};
 use crate::params::{ParamError, QuotientParams};
 
 /// The quotient filter: sorted fingerprints. It supports removal, merges and grows, and can be full.
@@ -30,9 +33,8 @@ pub static QUOTIENT: Structure = Structure {
     ..Structure::NONE
 };
 
-// The comparison knows no numbers of slots per key and no values, so neither of these has a sizing.
-
-/// The quotient filter with counts in its slots.
+/// The quotient filter with counts in its slots: exact counts of nearly all keys, which can be taken back.
+// The comparison of filters knows no numbers of slots per key, so it has a sizing for frequencies only.
 pub static COUNTING_QUOTIENT: Structure = Structure {
     name: "counting quotient filter",
     type_name: "CountingQuotientFilter",
@@ -41,9 +43,14 @@ pub static COUNTING_QUOTIENT: Structure = Structure {
     kind: Some(Kind::COUNTING_QUOTIENT),
     caution: "Keys with one fingerprint have one count, the sum of theirs; a count takes slots, so that it can be \
               full.",
+    frequency: Some(FrequencySizing {
+        abilities: CountAbilities { remove: true, unbiased: false, list: false },
+        size: counting,
+    }),
     ..Structure::NONE
 };
 
+// No values are compared, so it has no sizing.
 /// The quotient filter with a value beside each fingerprint.
 pub static QUOTIENT_MAP: Structure = Structure {
     name: "quotient map",
@@ -54,6 +61,36 @@ pub static QUOTIENT_MAP: Structure = Structure {
     caution: "Keys with one fingerprint have the values of all of them; a second insert adds a value.",
     ..Structure::NONE
 };
+
+/// Sizes a filter that counts all but a share of `delta` of the keys exactly, which is more than an error of `epsilon` asks for.
+fn counting(needs: &CountNeeds) -> Result<SketchSize, ParamError> {
+    let (keys, rate) = (needs.keys.max(1), needs.delta);
+    let mut slots_per_item = 1.0;
+    loop {
+        let slot_use = SlotUse { slots_per_item, bits_beside: 1 };
+        let params = QuotientParams::with_slot_use(keys, None, rate, slot_use)?;
+        let bits = params.remainder_bits();
+        let needed = most_slots_per_item(keys, needs.total, bits);
+        // More slots take remainders of fewer bits, never of more, so this ends.
+        if needed <= slots_per_item {
+            let bytes = size_in_bytes(params.num_slots(), bits + slot_use.bits_beside);
+            let items = literal(keys);
+            let constructor = format!(
+                "builder().expected_items({items}).false_positive_rate({rate:?}).slots_per_item({slots_per_item:?}).build()?"
+            );
+            return Ok(SketchSize { bytes, constructor });
+        }
+        slots_per_item = needed;
+    }
+}
+
+/// Returns the most slots per key that counts with a sum of `total` take, with remainders of `bits` bits, rounded up to tenths.
+// A count takes its j-th digit if it is above 2^(bits (j - 1)), so no more keys do than such counts fit into the sum.
+fn most_slots_per_item(keys: u64, total: u64, bits: u32) -> f64 {
+    let least = (0..u64::BITS).step_by(bits as usize).map(|shift| (1 << shift) + 1);
+    let digits: u128 = least.map(|least: u64| u128::from(keys.min(total / least))).sum();
+    (10 + (10 * digits).div_ceil(keys.into())) as f64 / 10.0
+}
 
 impl Design for QuotientParams {
     fn for_promise(Promise { items, rate }: Promise) -> Result<Self, ParamError> {

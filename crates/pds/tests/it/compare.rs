@@ -12,9 +12,9 @@ use pds::compare::{
 use pds::error::ParamError;
 use pds::params::{BloomParams, HashTableParams};
 use pds::registry::{
-    BLOCKED_BLOOM, BLOCKED_COUNTING_BLOOM, BLOOM, COUNT_MIN, COUNT_SKETCH, COUNTING_BLOOM, CUCKOO,
-    FUSE, HASH_MAP, HASH_SET, HEAVY_HITTERS, HYPER_LOG_LOG, QUOTIENT, RIBBON, SPLIT_BLOCK_BLOOM,
-    ULTRA_LOG_LOG, filters,
+    BLOCKED_BLOOM, BLOCKED_COUNTING_BLOOM, BLOOM, COUNT_MIN, COUNT_SKETCH, COUNTING_BLOOM,
+    COUNTING_QUOTIENT, CUCKOO, FUSE, HASH_MAP, HASH_SET, HEAVY_HITTERS, HYPER_LOG_LOG, QUOTIENT,
+    RIBBON, SPLIT_BLOCK_BLOOM, ULTRA_LOG_LOG, filters,
 };
 use pds_params::internal::ParamFault;
 
@@ -316,7 +316,7 @@ fn counts_by_the_least_memory_that_does_what_is_needed() {
     let exact = recommendation.reasons().find(|reason| *reason.structure == HASH_MAP).unwrap();
     let Against::Larger { bytes, .. } = exact.against else { panic!("{exact:?}") };
     assert_eq!(bytes, (1 << 24) * 17);
-    assert_eq!(recommendation.reasons().count(), 3);
+    assert_eq!(recommendation.reasons().count(), 4);
 
     // Counters of 32 bits would be full: they are twice as wide from there on, and tracked keys take less.
     let wide = recommend_counts(&CountNeeds { total: 5_000_000_000, ..needs }).unwrap().unwrap();
@@ -338,11 +338,14 @@ fn counts_by_the_least_memory_that_does_what_is_needed() {
         chosen(CountNeeds { abilities: CountAbilities { remove: true, ..list }, ..needs }),
         Some(&HASH_MAP)
     );
+    assert_eq!(chosen(CountNeeds { abilities: remove, ..needs }), Some(&COUNTING_QUOTIENT));
     let coarse = CountNeeds { epsilon: 0.02, ..needs };
     assert_eq!(chosen(CountNeeds { abilities: remove, ..coarse }), Some(&COUNT_SKETCH));
     assert_eq!(chosen(CountNeeds { abilities: unbiased, ..coarse }), Some(&COUNT_SKETCH));
-    // Few keys are counted exactly.
-    assert_eq!(chosen(CountNeeds { keys: 1_000, ..needs }), Some(&HASH_MAP));
+    // Few keys are counted each, and exactly if need be.
+    let few = CountNeeds { keys: 1_000, ..needs };
+    assert_eq!(chosen(few), Some(&COUNTING_QUOTIENT));
+    assert_eq!(chosen(CountNeeds { abilities: unbiased, ..few }), Some(&HASH_MAP));
     let words = recommendation.to_string();
     assert!(
         words.starts_with("count-min sketch (CountMinSketch), 53.1 KiB: the smallest"),

@@ -22,7 +22,11 @@ use pds::compare::{
 use pds::hash::DefaultHashBuilder;
 use pds::params::{CountMinParams, QuotientParams};
 use pds::registry::{self, Structure};
-use pds::{CountMinSketch, CountSketch, HeavyHitters, HyperLogLog, QuotientFilter, UltraLogLog};
+use pds::{
+    CountMinSketch, CountSketch, CountingQuotientFilter, HeavyHitters, HyperLogLog, QuotientFilter,
+    UltraLogLog,
+};
+use pds_testkit::keys;
 
 /// Compares a built expression with the printed expression and its stated size.
 macro_rules! built {
@@ -106,6 +110,19 @@ fn sketches_are_built_by_the_line_that_is_printed() -> Result<(), Box<dyn Error>
     let _: HeavyHitters<u64> = pds::HeavyHitters::new(0.01)?;
     assert_eq!(listed.expression(), "pds::HeavyHitters::new(0.01)?");
 
+    let remove = CountAbilities { remove: true, ..any };
+    let few = CountNeeds { abilities: remove, ..CountNeeds::new(10_000, 1_000_000, 1e-4, 1e-3) };
+    let recommendation = recommend_counts(&few)?.expect("one");
+    let built = pds::CountingQuotientFilter::builder()
+        .expected_items(10_000)
+        .false_positive_rate(0.001)
+        .slots_per_item(2.2)
+        .build()?;
+    let printed =
+        "builder().expected_items(10_000).false_positive_rate(0.001).slots_per_item(2.2).build()?";
+    assert_eq!(recommendation.expression(), format!("pds::CountingQuotientFilter::{printed}"));
+    assert_eq!(recommendation.size_in_bytes(), built.size_in_bytes());
+
     let distinct = |overlap| {
         let needs = DistinctNeeds { overlap, ..DistinctNeeds::new(1 << 40, 0.02) };
         Ok::<_, Box<dyn Error>>(recommend_distinct(&needs)?.expect("one"))
@@ -113,6 +130,37 @@ fn sketches_are_built_by_the_line_that_is_printed() -> Result<(), Box<dyn Error>
     built!(distinct(false)?, pds::UltraLogLog::new(11)?);
     assert_eq!(distinct(true)?.expression(), "pds::HyperLogLog::new(12)?");
     Ok(())
+}
+
+/// Counts of the sum that was stated fit into a counting quotient filter of the size that was computed, however they are spread.
+#[test]
+fn counts_of_any_spread_fit_into_the_quotient_filter_that_is_recommended() {
+    for (keys, total, delta) in
+        [(1_000_u64, 100_000_u64, 0.02_f64), (3_000, 3_500, 0.3), (500, 1 << 40, 0.6), (1, 7, 0.5)]
+    {
+        let recommendation = recommend_counts(&CountNeeds::new(keys, total, 1e-9, delta)).unwrap();
+        let recommendation = recommendation.unwrap();
+        assert_eq!(recommendation.choice(), &registry::COUNTING_QUOTIENT);
+        let expression = recommendation.expression();
+        let slots = expression.split("slots_per_item(").nth(1).unwrap();
+        let slots = slots.split(')').next().unwrap().parse().unwrap();
+        let builder = CountingQuotientFilter::builder().expected_items(keys).slots_per_item(slots);
+        let empty = builder.false_positive_rate(delta).build().unwrap();
+        assert_eq!(empty.size_in_bytes(), recommendation.size_in_bytes());
+        // As many keys as possible have just one digit more, and the others come once.
+        let bits = empty.remainder_bits();
+        let just_above = (0..40).step_by(bits as usize).map(|shift| (1_u64 << shift) + 1);
+        for count in just_above.chain([total / keys]).filter(|&count| count >= 2) {
+            let mut filter = empty.clone();
+            let mut left = total;
+            for (hash, others) in keys::random(count).zip((0..keys).rev()) {
+                let times = if left >= count + others { count } else { 1 };
+                filter.insert_many_hash(hash, times).unwrap();
+                left -= times;
+            }
+            assert!(filter.used_slots() <= filter.capacity());
+        }
+    }
 }
 
 /// Each kind of the family is that of one structure, and each structure has its own names.
