@@ -115,9 +115,9 @@ fn set(reader: &mut Reader<'_>, head: &Head) -> Result<Content, FormatError> {
     // A table takes over from a list of eight.
     let least = if lg_slots == LG_FIRST_TABLE { 8 } else { slots / 8 * 3 + 1 };
     let count = reader.u32_le("number of coupons")?.within(least..=slots / 4 * 3)?;
-    let mut table = Table::new(lg_slots);
     let written = if head.is_compact { count } else { slots };
     let mut as_read = Vec::with_capacity(table_capacity(reader, written)?);
+    let mut table = Table::new(lg_slots);
     for _ in 0..written {
         let offset = reader.offset();
         let free = !head.is_compact && reader.clone().u32_le("slot")?.value == 0;
