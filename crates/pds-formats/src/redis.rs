@@ -13,9 +13,11 @@ mod hyper_log_log;
 mod hyper_log_log_codec;
 mod logarithm;
 mod rdb;
+mod valkey;
 
 pub use bloom::RedisBloomFilter;
 pub use chunks::Chunk;
 pub use count_min::RedisCountMinSketch;
 pub use cuckoo::RedisCuckooFilter;
 pub use hyper_log_log::RedisHyperLogLog;
+pub use valkey::ValkeyBloomFilter;

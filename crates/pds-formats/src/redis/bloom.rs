@@ -51,7 +51,7 @@ const MAX_HASHES: u32 = 256;
 /// - False negatives: never.
 /// - False positives: each layer has half the rate of the one before, and the first one half the rate of
 ///   [`reserve`](Self::reserve). Together they keep it, up to the capacity of each layer. A filter that does not grow has
-///   one layer of the whole rate.
+///   one layer of the whole rate, which it misses by up to 1 % of it: the module rounds up its number of hash functions.
 /// - Memory: 1.44 log2(2 / rate) bits per item in the first layer, 1.44 more in each next one.
 /// - Insert and query: O(k) in each layer, k hash functions.
 ///

@@ -19,4 +19,5 @@ mod spark_bloom;
 mod spark_count_min;
 mod support;
 mod table;
+mod valkey;
 mod xorf;

@@ -3,7 +3,7 @@
 use crate::mutations::bodies::{self, READERS};
 use crate::{
     dcso, ds_bloom, ds_count_min, ds_cpc, ds_hll, guava_bloom, milvus, parquet, postgres,
-    redis_bloom, redis_cms, redis_cuckoo, redis_hll, spark_bloom, spark_count_min, xorf,
+    redis_bloom, redis_cms, redis_cuckoo, redis_hll, spark_bloom, spark_count_min, valkey, xorf,
 };
 
 /// A row of the table.
@@ -30,6 +30,7 @@ pub(crate) const FORMATS: &[&Format] = &[
     &redis_bloom::FORMAT,
     &redis_cuckoo::FORMAT,
     &redis_cms::FORMAT,
+    &valkey::FORMAT,
     &ds_hll::FORMAT,
     &ds_cpc::FORMAT,
     &ds_count_min::FORMAT,

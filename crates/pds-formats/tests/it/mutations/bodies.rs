@@ -11,6 +11,7 @@ use pds_formats::parquet::{ParquetBloomFilter, ParquetBloomFilterView};
 use pds_formats::postgres::PostgresHll;
 use pds_formats::redis::{
     Chunk, RedisBloomFilter, RedisCountMinSketch, RedisCuckooFilter, RedisHyperLogLog,
+    ValkeyBloomFilter,
 };
 use pds_formats::spark::{SparkBloomFilter, SparkCountMin};
 use pds_formats::xorf::{XorFilter, XorKind};
@@ -27,6 +28,7 @@ pub(crate) const READERS: &[(&str, Read)] = &[
     ("RedisBloom Bloom filter", redis_bloom),
     ("RedisBloom cuckoo filter", redis_cuckoo),
     ("RedisBloom count-min sketch", redis_cms),
+    ("valkey-bloom filter", valkey),
     ("DataSketches HLL sketch", ds_hll),
     ("DataSketches CPC sketch", ds_cpc),
     ("DataSketches count-min sketch", ds_count_min),
@@ -164,6 +166,17 @@ fn redis_cuckoo(bytes: &[u8]) -> Result<Option<Vec<u8>>, FormatError> {
     }
     // The server writes nothing of an empty filter.
     Ok((!written.is_empty() && written != [0, 0]).then_some(written))
+}
+
+fn valkey(bytes: &[u8]) -> Result<Option<Vec<u8>>, FormatError> {
+    let mut filter = ValkeyBloomFilter::from_bytes(bytes)?;
+    let written = filter.to_bytes();
+    assert!((0.0..=1.0).contains(&filter.false_positive_rate()));
+    // A full filter may ask for a layer of any size.
+    if filter.len() < filter.capacity() / 2 && filter.insert(b"another").is_ok() {
+        assert!(filter.contains(b"another"));
+    }
+    Ok(Some(written))
 }
 
 fn redis_cms(bytes: &[u8]) -> Result<Option<Vec<u8>>, FormatError> {
