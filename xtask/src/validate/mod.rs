@@ -18,6 +18,7 @@ mod cuckoo;
 mod durable;
 mod effort;
 mod errors;
+mod formats;
 mod frequency;
 mod fuse;
 mod grid;

@@ -5,14 +5,14 @@ use super::effort::Effort;
 use super::judge::Check;
 use super::schedule::Job;
 use super::{
-    alike, blocked, bloom, cardinality, counting, cuckoo, durable, frequency, fuse, many, quotient,
-    scalable, similarity, theta, transfer, window,
+    alike, blocked, bloom, cardinality, counting, cuckoo, durable, formats, frequency, fuse, many,
+    quotient, scalable, similarity, theta, transfer, window,
 };
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use pds::error::BuildError;
 
 /// Every structure, in the order of the reports.
-pub(crate) const ALL: [&Structure; 16] = [
+pub(crate) const ALL: [&Structure; 17] = [
     &bloom::STRUCTURE,
     &blocked::STRUCTURE,
     &counting::STRUCTURE,
@@ -29,6 +29,7 @@ pub(crate) const ALL: [&Structure; 16] = [
     &similarity::STRUCTURE,
     &theta::STRUCTURE,
     &alike::STRUCTURE,
+    &formats::STRUCTURE,
 ];
 
 /// A structure: everything that a run, its options and its reports know of it.

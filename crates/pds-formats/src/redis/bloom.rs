@@ -37,6 +37,10 @@ const LAYER_BYTES: u64 = 53;
 
 /// The constants of the module: (ln 2)^2 and ln 2.
 const LN2_SQUARED: f64 = 0.480_453_013_918_201;
+#[expect(
+    clippy::approx_constant,
+    reason = "the digits decide where a number of hash functions is rounded up"
+)]
 const LN2: f64 = 0.693_147_180_559_945;
 
 /// The most hash functions that are read: those of a rate of 2^-256.
@@ -474,7 +478,6 @@ impl Layer {
     }
 
     /// Returns the word and the mask of each bit of an item.
-    #[expect(clippy::cast_possible_truncation, reason = "the bits are in memory")]
     fn places(&self, hashes: Hashes) -> impl Iterator<Item = (usize, u64)> + use<> {
         let bits = self.head.bits;
         (0..u64::from(self.head.hashes)).map(move |i| {

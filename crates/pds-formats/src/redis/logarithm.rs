@@ -7,8 +7,8 @@ use libm::{fma, frexp};
 /// The sizes in a dump depend on the last bit. `libm::log` is off by one bit more often than the C library of a server.
 pub(super) fn log(x: f64) -> f64 {
     // The upper 33 bits of ln 2, whose multiples by an exponent are exact, and the rest.
-    const LN2_HIGH: f64 = 0.693_147_180_369_123_816_49;
-    const LN2_LOW: f64 = 1.908_214_929_270_587_700_02e-10;
+    const LN2_HIGH: f64 = 0.693_147_180_369_123_8;
+    const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;
     let (mut mantissa, mut exponent) = frexp(x);
     if mantissa < core::f64::consts::FRAC_1_SQRT_2 {
         mantissa *= 2.0;

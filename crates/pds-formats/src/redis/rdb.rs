@@ -3,6 +3,7 @@
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
+use crc::{CRC_64_REDIS, Crc, Table};
 use pds_core::error::DecodeErrorKind;
 
 use crate::FormatError;
@@ -25,6 +26,9 @@ const VERSION: u16 = 12;
 
 /// Bytes of version and checksum.
 const FOOTER_BYTES: usize = 10;
+
+/// The checksum of a payload.
+static CHECKSUM: Crc<u64, Table<1>> = Crc::<u64, Table<1>>::new(&CRC_64_REDIS);
 
 /// The digits of the name of a type, of six bits each.
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -64,7 +68,7 @@ impl<'a> ModuleReader<'a> {
         };
         let (version, sum) = footer.split_at(2);
         let at = body.len() as u64;
-        let (expected, stored) = (crc64(&bytes[..body.len() + 2]), little(sum));
+        let (expected, stored) = (CHECKSUM.checksum(&bytes[..body.len() + 2]), little(sum));
         if stored != expected {
             let allowed = alloc::format!("{expected}");
             let error = whole.invalid("checksum", at + 2, stored, allowed);
@@ -222,7 +226,7 @@ impl ModuleWriter {
     pub(super) fn end(mut self) -> Vec<u8> {
         self.length(END);
         self.0.extend(VERSION.to_le_bytes());
-        let sum = crc64(&self.0);
+        let sum = CHECKSUM.checksum(&self.0);
         self.0.extend(sum.to_le_bytes());
         self.0
     }
@@ -244,24 +248,3 @@ impl ModuleWriter {
         }
     }
 }
-
-/// CRC of 64 bits of Jones, reflected, from 0 and without a final inversion.
-fn crc64(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0, |sum, &byte| TABLE[(sum as u8 ^ byte) as usize] ^ sum >> 8)
-}
-
-/// What a byte adds to the checksum.
-static TABLE: [u64; 256] = {
-    const POLYNOMIAL: u64 = 0x95ac_9329_ac4b_c9b5;
-    let (mut table, mut byte) = ([0; 256], 0);
-    while byte < 256 {
-        let (mut sum, mut bit) = (byte as u64, 0);
-        while bit < 8 {
-            sum = sum >> 1 ^ if sum & 1 == 1 { POLYNOMIAL } else { 0 };
-            bit += 1;
-        }
-        table[byte] = sum;
-        byte += 1;
-    }
-    table
-};

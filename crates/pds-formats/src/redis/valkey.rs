@@ -285,7 +285,6 @@ impl Layer {
     }
 
     /// Returns the byte and the mask of each bit of an item.
-    #[expect(clippy::cast_possible_truncation, reason = "the bits are in memory")]
     fn places(&self, item: &[u8]) -> impl Iterator<Item = (usize, u8)> + use<> {
         let [one, two] = [0, 16].map(|at| {
             let mut key = [0; 16];
