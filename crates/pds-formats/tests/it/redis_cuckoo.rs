@@ -47,7 +47,7 @@ fn filters_agree_with_the_server_through_adds_and_deletes() {
         for (i, item) in items
             .iter()
             .flat_map(|item| {
-                std::iter::repeat_n(item, usize::try_from(number(case, "adds_per_key")).unwrap())
+                core::iter::repeat_n(item, usize::try_from(number(case, "adds_per_key")).unwrap())
             })
             .enumerate()
         {
