@@ -9,7 +9,6 @@ mod headline;
 mod params;
 mod process;
 mod room;
-mod text;
 mod validate;
 
 use clap::{Parser, Subcommand};

@@ -177,6 +177,12 @@ impl<K, S: KeyHasher> HeavyHitters<K, S> {
         self.summary.total()
     }
 
+    /// Returns how often a key that is not tracked came, at most.
+    #[must_use]
+    pub fn untracked_at_most(&self) -> Count {
+        counted(self.summary.floor())
+    }
+
     /// Returns the capacity: an estimate errs by at most the total divided by it. Up to 1.5 times as many keys are
     /// tracked.
     #[must_use]

@@ -100,6 +100,8 @@ mod view;
 mod writer;
 
 pub use crate::kind::Kind;
+#[cfg(feature = "map")]
+pub use crate::memory::MappedFile;
 pub use convert::{FromEnvelope, OpenEnvelope, ToEnvelope};
 pub use envelope::Envelope;
 pub use hasher::{MaybeHasher, NoHasher, StoredHasher};

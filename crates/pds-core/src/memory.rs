@@ -8,6 +8,8 @@
 mod atomic;
 mod bits;
 mod lanes;
+#[cfg(feature = "map")]
+mod map;
 mod prefetch;
 mod raw;
 mod reduced;
@@ -18,6 +20,8 @@ mod words;
 pub use atomic::{AtomicU64, AtomicWords, set_bits};
 pub use bits::{BitWords, Bits, BitsMut};
 pub use lanes::{Lane, reorder_lanes};
+#[cfg(feature = "map")]
+pub use map::MappedFile;
 pub use prefetch::prefetch;
 pub use raw::RawBytes;
 pub use reduced::{prefetch_reduced, reduced, reduced_in_row, reduced_in_row_mut, reduced_mut};

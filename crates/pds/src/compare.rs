@@ -21,7 +21,7 @@ mod table;
 pub use abilities::{Abilities, Ability, CountAbilities};
 pub use candidate::Candidate;
 pub(crate) use design::{Design, MembershipSizing, Promise, literal};
-pub use human::HumanBytes;
+pub use human::{HumanBytes, HumanCount};
 pub use lines::LinesRead;
 pub use reason::{Against, Reason};
 pub use recommend::{Needs, Priority, Recommendation, recommend};

@@ -9,6 +9,6 @@ pub use filter::DynFilter;
 pub use filter_view::DynFilterView;
 pub(crate) use kinds::{
     FilterKind, FilterVisitor, ReadFilter, ReadSketch, SketchKind, SketchVisitor, ViewFilter,
-    filter_kind, sketch_kind,
+    changes, filter_kind, sketch_kind,
 };
 pub use sketch::DynSketch;

@@ -2,7 +2,7 @@
 
 use super::contest::{BLOCK, Lookups, ROUNDS, contest, each};
 use super::{Figure, NONE, Row, Rows};
-use crate::text::grouped;
+use pds::compare::HumanCount;
 use pds::{BlockedBloomFilter, BloomFilter};
 use pds_testkit::keys::urls;
 use std::collections::HashSet;
@@ -43,7 +43,7 @@ pub(super) fn rows(items: u64) -> Rows {
         let mut row = |what: &str, published, measured| {
             // The published figure is for a million.
             let published = if items == 1_000_000 { published } else { NONE };
-            let case = format!("{} addresses, {name}: {what}", grouped(items));
+            let case = format!("{} addresses, {name}: {what}", HumanCount(items));
             rows.push(Row { case, published, source: None, measured });
         };
         row("memory", size, Figure::Bytes(bytes));

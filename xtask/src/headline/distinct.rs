@@ -1,9 +1,9 @@
 //! Distinct keys: the errors of HyperLogLog in its two best-known sizes.
 
 use super::{Figure, Row, Rows};
-use crate::text::grouped;
 use core::error::Error;
 use pds::HyperLogLog;
+use pds::compare::HumanCount;
 use pds::params::HllParams;
 use pds_testkit::keys::random;
 
@@ -14,9 +14,9 @@ pub(super) fn rows(items: u64, sketches: u64) -> Rows {
     [(14, "0.81 %", redis), (11, "2 %", flajolet)]
         .into_iter()
         .map(|(precision, published, source)| {
-            let bytes = grouped(HllParams::new(precision)?.packed_bytes());
+            let bytes = HumanCount(HllParams::new(precision)?.packed_bytes());
             let case =
-                format!("{} distinct keys, HyperLogLog of {bytes} bytes: error", grouped(items));
+                format!("{} distinct keys, HyperLogLog of {bytes} bytes: error", HumanCount(items));
             Ok(Row {
                 case,
                 published,

@@ -3,7 +3,7 @@
 use super::contest::{BLOCK, Lookups, ROUNDS, contest, each};
 use super::textbook::Textbook;
 use super::{Figure, Row, Rows};
-use crate::text::grouped;
+use pds::compare::HumanCount;
 use pds::{BlockedBloomFilter, BloomFilter, CuckooFilter};
 use pds_testkit::keys::random;
 
@@ -69,7 +69,7 @@ impl Filters {
         let row = |(&(fast, ours, published), (slow, theirs))| Row {
             case: format!(
                 "{} keys, {fast} against {slow}, k = {}: {kind}",
-                grouped(self.items),
+                HumanCount(self.items),
                 self.bloom.num_hashes()
             ),
             published,

@@ -29,3 +29,9 @@ impl fmt::Display for MergeError {
 
 // The message is that of the inner error, so the inner error is not a `source` too.
 impl error::Error for MergeError {}
+
+impl From<Incompatible> for MergeError {
+    fn from(e: Incompatible) -> Self {
+        Self::Incompatible(e)
+    }
+}

@@ -1,4 +1,4 @@
-//! Readable sizes.
+//! Readable sizes and numbers.
 
 use core::fmt;
 
@@ -35,11 +35,38 @@ impl fmt::Display for HumanBytes {
     }
 }
 
+/// A number that prints its digits in groups of three.
+///
+/// # Examples
+/// ```
+/// use pds::compare::HumanCount;
+///
+/// assert_eq!(HumanCount(1_234_567).to_string(), "1,234,567");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct HumanCount(pub u64);
+
+impl fmt::Display for HumanCount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The greatest power of 1,000 that is not above the number.
+        let mut group = 1;
+        while self.0 / group >= 1_000 {
+            group *= 1_000;
+        }
+        write!(f, "{}", self.0 / group)?;
+        while group > 1 {
+            group /= 1_000;
+            write!(f, ",{:03}", self.0 / group % 1_000)?;
+        }
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     extern crate alloc;
 
-    use super::HumanBytes;
+    use super::{HumanBytes, HumanCount};
     use alloc::string::ToString;
 
     #[test]
@@ -58,6 +85,20 @@ mod tests {
         ];
         for (bytes, text) in cases {
             assert_eq!(HumanBytes(bytes).to_string(), text, "{bytes}");
+        }
+    }
+
+    #[test]
+    fn digits_are_grouped_from_the_end() {
+        let cases = [
+            (0, "0"),
+            (999, "999"),
+            (1_000, "1,000"),
+            (1_002_003, "1,002,003"),
+            (u64::MAX, "18,446,744,073,709,551,615"),
+        ];
+        for (number, text) in cases {
+            assert_eq!(HumanCount(number).to_string(), text);
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::bytes::Kind;
 use crate::compare::Candidate;
 #[cfg(feature = "std")]
 use crate::error::ReadError;
-use crate::error::{AllocError, DecodeError, InsertError};
+use crate::error::{AllocError, DecodeError, InsertError, MergeError};
 use crate::hash::{DefaultHashBuilder, KeyHasher, PortableHasher};
 use crate::registry::{feature_that_is_off, visit_filters};
 use crate::traits::{Insert, Membership};
@@ -215,6 +215,41 @@ impl<S: KeyHasher + 'static> DynFilter<S> {
     /// Returns `None` if no key can be removed from a filter of this kind.
     pub fn remove_hash(&mut self, hash: u64) -> Option<bool> {
         self.filter.try_remove(hash)
+    }
+
+    /// Removes all keys, and keeps the size. Returns `false`, and changes nothing, if the filter is built from all of its
+    /// keys at once.
+    ///
+    /// # Complexity
+    /// O(size).
+    pub fn clear(&mut self) -> bool {
+        self.filter.clear()
+    }
+
+    /// Adds the keys of another filter of the same kind and shape.
+    ///
+    /// Returns `None`, and changes nothing, if filters of this kind are built from all of their keys at once.
+    ///
+    /// # Errors
+    /// [`MergeError`] if kind, shape or hasher differ, or if both do not fit into one. Nothing is changed then.
+    ///
+    /// # Complexity
+    /// O(size).
+    ///
+    /// # Examples
+    #[cfg_attr(feature = "bloom", doc = "```")]
+    #[cfg_attr(not(feature = "bloom"), doc = "```ignore")]
+    /// use pds::{BloomFilter, DynFilter};
+    ///
+    /// let mut monday: DynFilter = BloomFilter::new(1_000, 0.01)?.into();
+    /// let mut tuesday = monday.clone();
+    /// tuesday.insert("late")?;
+    /// monday.merge(&tuesday).expect("Bloom filters merge")?;
+    /// assert!(monday.contains("late"));
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn merge(&mut self, other: &Self) -> Option<Result<(), MergeError>> {
+        self.filter.merge(&*other.filter)
     }
 
     /// Returns the hasher.

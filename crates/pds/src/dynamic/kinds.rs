@@ -9,7 +9,7 @@ use pds_core::internal::Difference;
 
 use crate::Estimate;
 use crate::bytes::Kind;
-use crate::error::{AllocError, DecodeError, Incompatible, InsertError};
+use crate::error::{AllocError, DecodeError, Incompatible, InsertError, MergeError};
 use crate::hash::{KeyHasher, PortableHasher};
 use crate::traits::{Cardinality, Frequency, Membership};
 
@@ -42,6 +42,9 @@ pub(crate) trait ViewFilter<S>: ReadFilter<S> {
 pub(crate) trait FilterKind<S: PortableHasher>:
     ReadFilter<S> + Portable<Hasher = S> + Clone + 'static
 {
+    /// The kind in words, with everything that distinguishes two types of one kind.
+    const NAME: &str;
+
     /// Builds an empty filter. `None` if the kind is built from all of its keys, or from parameters of another type.
     fn from_params(_params: &dyn Any, _hasher: S) -> Option<Result<Self, AllocError>> {
         None
@@ -62,6 +65,16 @@ pub(crate) trait FilterKind<S: PortableHasher>:
         None
     }
 
+    /// Removes all keys. Returns `false` if the kind is built from all of its keys.
+    fn try_clear(&mut self) -> bool {
+        false
+    }
+
+    /// Adds the keys of another filter. `None` if the kind does not support it.
+    fn try_merge(&mut self, _other: &Self) -> Option<Result<(), MergeError>> {
+        None
+    }
+
     /// Opens an envelope as a view, which owns its bytes.
     fn open_view<'a, B: AsRef<[u8]> + Send + Sync + 'a>(
         envelope: Envelope<B>,
@@ -73,17 +86,39 @@ pub(crate) trait FilterKind<S: PortableHasher>:
 pub(crate) trait OwnedFilter<S>: ReadFilter<S> + Any {
     fn insert_hash(&mut self, hash: u64) -> Result<bool, InsertError>;
     fn try_remove(&mut self, hash: u64) -> Option<bool>;
+    fn name(&self) -> &'static str;
+    fn clear(&mut self) -> bool;
+    fn merge(&mut self, other: &dyn OwnedFilter<S>) -> Option<Result<(), MergeError>>;
     fn envelope_bytes(&self) -> u64;
     fn boxed(&self) -> Box<dyn OwnedFilter<S>>;
 }
 
-impl<S: PortableHasher, F: FilterKind<S>> OwnedFilter<S> for F {
+impl<S: PortableHasher + 'static, F: FilterKind<S>> OwnedFilter<S> for F {
     fn insert_hash(&mut self, hash: u64) -> Result<bool, InsertError> {
         self.try_insert(hash)
     }
 
     fn try_remove(&mut self, hash: u64) -> Option<bool> {
         FilterKind::try_remove(self, hash)
+    }
+
+    fn name(&self) -> &'static str {
+        F::NAME
+    }
+
+    fn clear(&mut self) -> bool {
+        self.try_clear()
+    }
+
+    fn merge(&mut self, other: &dyn OwnedFilter<S>) -> Option<Result<(), MergeError>> {
+        match (other as &dyn Any).downcast_ref::<F>() {
+            Some(other) => self.try_merge(other),
+            None => {
+                let (left, right) = (F::NAME, other.name());
+                let different = Difference::Mode { parameter: "kind", left, right };
+                Some(Err(Incompatible(different).into()))
+            }
+        }
     }
 
     fn envelope_bytes(&self) -> u64 {
@@ -202,7 +237,9 @@ macro_rules! filter_kind {
                     Some($crate::Estimate { value: self.len() as f64, standard_error: 0.0 })
                 }
             }
-            {}
+            {
+                const NAME: &str = $crate::registry::$kind.name;
+            }
         }
     };
     ($filter:ident $(with $extra:ident)? of $params:ty, $kind:ident, { $($reads:tt)* } { $($owns:tt)* }) => {
@@ -232,6 +269,7 @@ macro_rules! filter_kind {
                     $crate::traits::Insert::insert_hash(self, hash).map_err(Into::into)
                 }
 
+                $crate::dynamic::changes!();
                 $($owns)*
             }
         }
@@ -295,6 +333,21 @@ macro_rules! filter_kind {
     };
 }
 pub(crate) use filter_kind;
+
+/// The methods of `FilterKind` for filters that are filled key by key.
+macro_rules! changes {
+    () => {
+        fn try_clear(&mut self) -> bool {
+            self.clear();
+            true
+        }
+
+        fn try_merge(&mut self, other: &Self) -> Option<Result<(), $crate::error::MergeError>> {
+            Some($crate::traits::Merge::merge(self, other).map_err(Into::into))
+        }
+    };
+}
+pub(crate) use changes;
 
 /// Implements the traits of all kinds for a sketch of one kind. `NAME` distinguishes it from the others.
 macro_rules! sketch_kind {

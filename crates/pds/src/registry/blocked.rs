@@ -131,6 +131,8 @@ mod dynamic {
             Some(self.health())
         }
         }
-        {}
+        {
+        const NAME: &str = super::BLOCKED_BLOOM.name;
+        }
     }
 }

@@ -78,6 +78,8 @@ mod dynamic {
             Some(self.health())
         }
         }
-        {}
+        {
+        const NAME: &str = super::BLOOM.name;
+        }
     }
 }

@@ -138,6 +138,8 @@ mod dynamic {
             }
         }
         {
+            const NAME: &str = super::COUNTING_BLOOM.name;
+
             fn is_in(header: &Header) -> bool {
                 header.kind == Kind::COUNTING_BLOOM && !has_wide_counters(header)
             }
@@ -156,6 +158,8 @@ mod dynamic {
             }
         }
         {
+            const NAME: &str = "counting Bloom filter with counters of 8 bits";
+
             fn is_in(header: &Header) -> bool {
                 header.kind == Kind::COUNTING_BLOOM && has_wide_counters(header)
             }
@@ -174,6 +178,8 @@ mod dynamic {
             }
         }
         {
+            const NAME: &str = super::BLOCKED_COUNTING_BLOOM.name;
+
             fn try_remove(&mut self, hash: u64) -> Option<bool> {
                 Some(self.remove_hash(hash))
             }

@@ -68,6 +68,8 @@ mod dynamic {
         }
         }
         {
+        const NAME: &str = super::CUCKOO.name;
+
         fn try_remove(&mut self, hash: u64) -> Option<bool> {
             Some(self.remove_hash(hash))
         }

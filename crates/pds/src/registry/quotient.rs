@@ -136,6 +136,8 @@ mod dynamic {
         }
         }
         {
+        const NAME: &str = super::QUOTIENT.name;
+
         fn try_remove(&mut self, hash: u64) -> Option<bool> {
             Some(self.remove_hash(hash))
         }
@@ -158,6 +160,10 @@ mod dynamic {
         }
         }
         {
+        const NAME: &str = super::COUNTING_QUOTIENT.name;
+
+        crate::dynamic::changes!();
+
         fn try_insert(&mut self, hash: u64) -> Result<bool, InsertError> {
             Insert::insert_hash(self, hash)
         }

@@ -145,8 +145,12 @@ mod dynamic {
     }
 
     macro_rules! filter_kind {
-        ($filter:ident, $view:ident, $layer:ident) => {
+        ($filter:ident, $view:ident, $layer:ident, $name:expr) => {
             impl<S: PortableHasher + Clone + Send + Sync + 'static> FilterKind<S> for $filter<S> {
+                const NAME: &str = $name;
+
+                crate::dynamic::changes!();
+
                 /// The first number of the shape is the kind of the layers.
                 fn is_in(header: &Header) -> bool {
                     header.kind == Kind::SCALABLE_BLOOM
@@ -168,6 +172,11 @@ mod dynamic {
         };
     }
 
-    filter_kind!(Standard, ScalableBloomFilterView, BLOOM);
-    filter_kind!(Blocked, ScalableBlockedBloomFilterView, BLOCKED_BLOOM);
+    filter_kind!(Standard, ScalableBloomFilterView, BLOOM, super::SCALABLE_BLOOM.name);
+    filter_kind!(
+        Blocked,
+        ScalableBlockedBloomFilterView,
+        BLOCKED_BLOOM,
+        "scalable Bloom filter with blocked layers"
+    );
 }

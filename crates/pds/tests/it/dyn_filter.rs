@@ -486,6 +486,43 @@ fn keys_are_removed_where_the_kind_can() {
 
 /// One trait object inserts into all kinds. The error of a full filter states its numbers.
 #[test]
+fn filters_of_one_kind_and_shape_merge() {
+    for mut filter in empty() {
+        let (mut other, kind) = (filter.clone(), filter.kind());
+        (0..100_u64).for_each(|key| _ = filter.insert(&key).unwrap());
+        (50..150_u64).for_each(|key| _ = other.insert(&key).unwrap());
+        assert_eq!(filter.merge(&other), Some(Ok(())), "{kind}");
+        assert!((0..150_u64).all(|key| filter.contains(&key)), "{kind}");
+        // An empty one is all that is left, and merges change nothing in it.
+        assert!(filter.clear());
+        assert!((0..150_u64).all(|key| !filter.contains(&key)), "{kind}");
+        assert_eq!(filter.merge(&filter.clone()), Some(Ok(())));
+        assert!((0..150_u64).all(|key| !filter.contains(&key)), "{kind}");
+    }
+}
+
+#[test]
+fn filters_that_differ_do_not_merge() {
+    let all = empty();
+    for (left, one) in all.iter().enumerate() {
+        for (right, other) in all.iter().enumerate().filter(|&(right, _)| right != left) {
+            let error = one.clone().merge(other).unwrap().unwrap_err().to_string();
+            assert!(error.starts_with("the kind differs: "), "{left} {right}: {error}");
+            let (_, names) = error.split_once(": ").unwrap();
+            let (here, there) = names.split_once(" here, ").unwrap();
+            assert_ne!(Some(here), there.strip_suffix(" in the other"), "two names");
+        }
+    }
+    let mut bloom: DynFilter = BloomFilter::new(ITEMS, 0.01).unwrap().into();
+    let larger = BloomFilter::new(2 * ITEMS, 0.01).unwrap().into();
+    let error = bloom.merge(&larger).unwrap().unwrap_err();
+    assert!(error.to_string().starts_with("the number of bits differs"), "{error}");
+    let mut ribbon: DynFilter = RibbonFilter::new(0..ITEMS, 0.01).unwrap().into();
+    assert_eq!(ribbon.merge(&ribbon.clone()), None);
+    assert!(!ribbon.clear() && ribbon.contains(&1_u64));
+}
+
+#[test]
 fn trait_objects_insert_across_kinds() {
     let mut objects: Vec<Box<dyn DynInsert>> = vec![
         Box::new(BloomFilter::new(ITEMS, 0.01).unwrap()),

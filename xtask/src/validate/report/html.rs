@@ -6,11 +6,11 @@ use super::plot;
 use super::table::{HEADER, cells};
 use super::{Report, about, count};
 use crate::process::capture;
-use crate::text::grouped;
 use crate::validate::judge::{Row, Verdict};
 use crate::validate::structures::title;
 use core::error::Error;
 use core::fmt::Write;
+use pds::compare::HumanCount;
 use pds_testkit::page::{self, escape};
 use std::process::Command;
 
@@ -68,7 +68,7 @@ fn reading(report: &Report) -> String {
          prediction. All bars together are so wide that a library without a fault leaves one of them once in {runs} \
          runs. A row is <em>weak</em> when its bar could hide a deviation of a tenth: it proves nothing. An interval \
          is <em>wide</em> when it holds the truth more often than it states.</p>\n",
-        runs = grouped(format!("{:.0}", 1.0 / report.false_alarm).parse().unwrap_or_default()),
+        runs = HumanCount(format!("{:.0}", 1.0 / report.false_alarm).parse().unwrap_or_default()),
     )
 }
 
@@ -125,8 +125,8 @@ fn tried(rows: &[&Row]) -> String {
     let (items, rates) = (span(rows, |row| row.case.items), span(rows, |row| row.case.rate));
     format!(
         "Tried with {} to {} keys, rates or errors of {} to {}; keys: {}; hashers: {}.",
-        grouped(items.0),
-        grouped(items.1),
+        HumanCount(items.0),
+        HumanCount(items.1),
         about(rates.0),
         about(rates.1),
         listed(rows, |row| row.case.keys),

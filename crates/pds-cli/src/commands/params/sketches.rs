@@ -2,10 +2,9 @@
 
 use super::Answer;
 use super::show::{share, table};
-use crate::text::grouped;
 use core::fmt::Write;
 use pds::compare::{
-    CountNeeds, DistinctNeeds, HumanBytes, SketchRecommendation, recommend_counts,
+    CountNeeds, DistinctNeeds, HumanBytes, HumanCount, SketchRecommendation, recommend_counts,
     recommend_distinct,
 };
 use pds::params::hll::CardinalityEstimator::{
@@ -53,12 +52,19 @@ const COUNTS: [&str; 6] = ["sketch", "width", "depth", "as u8", "u32", "u64"];
 
 fn count_min(name: &str, params: &CountMinParams) -> [String; 6] {
     let [u8, u32, u64] = [1, 4, 8].map(|bytes| HumanBytes(params.size_in_bytes(bytes)).to_string());
-    [name.to_owned(), grouped(params.width()), params.depth().to_string(), u8, u32, u64]
+    [
+        name.to_owned(),
+        HumanCount(params.width()).to_string(),
+        params.depth().to_string(),
+        u8,
+        u32,
+        u64,
+    ]
 }
 
 fn count_sketch(params: &CountSketchParams) -> [String; 6] {
     let size = HumanBytes(8 * params.counters()).to_string();
-    let (width, depth) = (grouped(params.width()), params.depth().to_string());
+    let (width, depth) = (HumanCount(params.width()).to_string(), params.depth().to_string());
     ["count sketch".to_owned(), width, depth, String::new(), String::new(), size]
 }
 
@@ -112,8 +118,9 @@ pub(super) fn of_precision(precision: u32, items: Option<u64>) -> Answer {
     let params = HllParams::new(precision)?;
     let rows =
         ESTIMATORS.iter().map(|&(estimator, name)| cardinality(name, estimator, params, items));
-    let keys = items.map_or_else(|| "Distinct keys".to_owned(), |n| grouped(n) + " distinct keys");
-    let registers = grouped(params.num_registers());
+    let keys = items
+        .map_or_else(|| "Distinct keys".to_owned(), |n| format!("{} distinct keys", HumanCount(n)));
+    let registers = HumanCount(params.num_registers());
     Ok(format!(
         "{keys} in {registers} registers\n\n{}{OF_ESTIMATORS}\n",
         table(&CARDINALITIES, rows)
@@ -169,7 +176,7 @@ pub(super) fn heavy_hitters(share_of_total: f64, bytes: Option<u64>) -> Answer {
     let params = match bytes.map(HeavyHittersParams::for_memory).transpose()? {
         Some(room) if room.capacity() < needs => {
             let size = HumanBytes(least.memory_bytes());
-            return Err(format!("{} keys of 8 bytes take {size}", grouped(needs)).into());
+            return Err(format!("{} keys of 8 bytes take {size}", HumanCount(needs)).into());
         }
         Some(room) => HeavyHittersParams::with_capacity(share_of_total, room.capacity())?,
         None => least,
@@ -180,7 +187,7 @@ pub(super) fn heavy_hitters(share_of_total: f64, bytes: Option<u64>) -> Answer {
 fn tracked(params: &HeavyHittersParams) -> String {
     format!(
         "{} keys of 8 bytes in about {}, each count too high by {} of the total at most.\n",
-        grouped(params.capacity()),
+        HumanCount(params.capacity()),
         HumanBytes(params.memory_bytes()),
         share(params.epsilon())
     )
@@ -201,7 +208,7 @@ pub(super) fn of_shape(width: u64, depth: u32) -> Answer {
     let header = [&COUNTS[..1], &COUNTS[3..], &["error", "more for"]].concat();
     Ok(format!(
         "Counts in {depth} rows of {}\n\n{}\n{OF_THE_NORM}",
-        grouped(width),
+        HumanCount(width),
         table(&header, rows)
     ))
 }
@@ -230,7 +237,7 @@ fn count_min_rows(
 ) -> Result<Vec<[String; 4]>, ParamError> {
     let row = |(size, name): (u64, &str)| {
         let params = params(size)?;
-        let (width, depth) = (grouped(params.width()), params.depth().to_string());
+        let (width, depth) = (HumanCount(params.width()).to_string(), params.depth().to_string());
         Ok([name.to_owned(), width, depth, share(tells(&params))])
     };
     // The narrowest counters have room where any have.
@@ -261,7 +268,7 @@ pub(super) fn in_memory(bytes: u64, delta: f64) -> Answer {
         table(&CARDINALITIES, ESTIMATORS.iter().map(cells)),
         table(&["counters", "width", "depth", "error, of the total"], counts),
         count.depth(),
-        grouped(count.width()),
+        HumanCount(count.width()),
         share(count.epsilon()),
         size = HumanBytes(bytes),
         delta = share(delta),

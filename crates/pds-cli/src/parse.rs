@@ -1,7 +1,7 @@
 //! Numbers as people write them.
 
 /// A whole number above 0: `1000`, `1_000`, `1,000`, `10e6`, `10M`.
-pub(super) fn count(text: &str) -> Result<u64, String> {
+pub(crate) fn count(text: &str) -> Result<u64, String> {
     let units = [("k", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12)];
     let number = Number { text, like: "a number like 10e6, 10M or 10_000_000" };
     let plain = number.plain()?;
@@ -10,7 +10,7 @@ pub(super) fn count(text: &str) -> Result<u64, String> {
 }
 
 /// A share of one, between 0 and 1: `0.01`, `1%`, `1e-9`.
-pub(super) fn fraction(text: &str) -> Result<f64, String> {
+pub(crate) fn fraction(text: &str) -> Result<f64, String> {
     let number = Number { text, like: "a share like 1% or 0.01" };
     let value = number.value(&number.plain()?, &[("%", 0.01)])?;
     if value > 0.0 && value < 1.0 {
@@ -20,7 +20,7 @@ pub(super) fn fraction(text: &str) -> Result<f64, String> {
 }
 
 /// A number of bytes: `4096`, `64MiB`, `1.5GB`.
-pub(super) fn bytes(text: &str) -> Result<u64, String> {
+pub(crate) fn bytes(text: &str) -> Result<u64, String> {
     let binary = [("KiB", 10), ("MiB", 20), ("GiB", 30), ("TiB", 40)];
     let units = binary.map(|(unit, power)| (unit, f64::from(power).exp2())).into_iter();
     let decimal = [("kB", 1e3), ("MB", 1e6), ("GB", 1e9), ("TB", 1e12), ("B", 1.0)];

@@ -2,11 +2,10 @@
 
 use super::show::{bytes, keys, share, table};
 use super::{Answer, plot};
-use crate::text::grouped;
 use core::fmt::Write;
 use pds::compare::{
-    Ability, Candidate, Comparison, HumanBytes, LinesRead, Needs, compare, compare_in_memory,
-    compare_most_items, recommend,
+    Ability, Candidate, Comparison, HumanBytes, HumanCount, LinesRead, Needs, compare,
+    compare_in_memory, compare_most_items, recommend,
 };
 use pds::params::ParamError;
 use pds::params::bloom::information_bound;
@@ -139,7 +138,7 @@ fn first(candidates: &[&Candidate]) -> String {
 /// A column: its header, and its cell of a candidate.
 type Column = (&'static str, fn(&Candidate) -> String);
 
-const KEYS: Column = ("keys", |one| grouped(one.items()));
+const KEYS: Column = ("keys", |one| HumanCount(one.items()).to_string());
 const MEMORY: Column = ("memory", |one| HumanBytes(one.size_in_bytes()).to_string());
 const PER_KEY: Column = ("bits/key", |one| format!("{:.2}", one.bits_per_item()));
 const RATE: Column = ("rate", |one| share(one.rate()));

@@ -1,8 +1,7 @@
 //! Numbers and tables for people.
 
-use crate::text::grouped;
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
-use pds::compare::HumanBytes;
+use pds::compare::{HumanBytes, HumanCount};
 
 /// Columns that answers take at most, but for a line of Rust.
 const WIDTH: u16 = 80;
@@ -64,14 +63,14 @@ fn decimals(value: f64) -> usize {
 pub(super) fn bytes(bytes: u64) -> String {
     match bytes {
         1 => "1 byte".to_owned(),
-        0..10_000 => format!("{} bytes", grouped(bytes)),
-        _ => format!("{} bytes ({})", grouped(bytes), HumanBytes(bytes)),
+        0..10_000 => format!("{} bytes", HumanCount(bytes)),
+        _ => format!("{} bytes ({})", HumanCount(bytes), HumanBytes(bytes)),
     }
 }
 
 /// A number of keys.
 pub(super) fn keys(keys: u64) -> String {
-    if keys == 1 { "1 key".to_owned() } else { format!("{} keys", grouped(keys)) }
+    if keys == 1 { "1 key".to_owned() } else { format!("{} keys", HumanCount(keys)) }
 }
 
 /// A text whose lines have at most [`WIDTH`] columns, broken at spaces; code, which is indented, stays as it is.

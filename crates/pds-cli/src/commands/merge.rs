@@ -1,0 +1,55 @@
+//! `pds merge`: one structure from several.
+
+use super::stored::{Structure, wrong};
+use crate::error::Result;
+use clap::Args;
+use core::fmt::Display;
+use std::path::{Path, PathBuf};
+
+/// Merges filters or sketches of several files or machines into one.
+///
+/// All have to be of one kind and shape: build the others with --like the first.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  pds merge -o week.pds monday.pds tuesday.pds
+  pds build --like monday.pds -o tuesday.pds tuesday.txt")]
+pub(crate) struct Options {
+    /// Files to merge
+    #[arg(required = true, num_args = 2.., value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// The merged file, which appears when it is complete
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// If a file cannot be read, or does not fit to the first.
+pub(crate) fn run(options: &Options) -> Result<()> {
+    let (first, others) = options.files.split_first().ok_or("there is nothing to merge")?;
+    let mut merged = Structure::load(first)?;
+    for path in others {
+        add(&mut merged, Structure::load(path)?, path, first)?;
+    }
+    merged.save(&options.output)
+}
+
+fn add(merged: &mut Structure, other: Structure, path: &Path, first: &Path) -> Result<()> {
+    let unfit = |what: &dyn Display| {
+        wrong(path, format!("cannot be merged into {}: {what}", first.display()))
+    };
+    match (&mut *merged, &other) {
+        (Structure::Filter(one), Structure::Filter(other)) => match one.merge(other) {
+            Some(merged) => merged.map_err(|error| unfit(&error)),
+            None => Err(unfit(&format!("a {} is built from all of its keys at once", one.kind()))),
+        },
+        (Structure::Sketch(one), Structure::Sketch(other)) => {
+            one.merge(other).map_err(|error| unfit(&error))
+        }
+        (Structure::Hitters(one), Structure::Hitters(other)) => {
+            one.merge(other).map_err(|error| unfit(&error))
+        }
+        (one, other) => Err(unfit(&format!("a {} is no {}", other.kind(), one.kind()))),
+    }
+}

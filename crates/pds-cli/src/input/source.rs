@@ -1,0 +1,176 @@
+//! Places that bytes come from, decompressed.
+
+use crate::error::{Error, Result};
+use alloc::sync::Arc;
+use core::fmt;
+use core::sync::atomic::{AtomicU64, Ordering};
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use flate2::bufread::MultiGzDecoder;
+use ruzstd::decoding::StreamingDecoder;
+
+/// Bytes that are read from a source at once.
+pub(super) const BLOCK: usize = 1 << 18;
+
+/// A file, or standard input.
+#[derive(Clone, Debug)]
+pub(crate) enum Source {
+    Stdin,
+    File(PathBuf),
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stdin => f.write_str("standard input"),
+            Self::File(path) => path.display().fmt(f),
+        }
+    }
+}
+
+impl Source {
+    /// The sources that files and patterns name, in their order.
+    ///
+    /// # Errors
+    /// A message about each that cannot be opened.
+    pub(super) fn all(files: &[PathBuf]) -> Result<Vec<Self>> {
+        if files.is_empty() {
+            return Ok(vec![Self::Stdin]);
+        }
+        let (mut sources, mut wrong) = (Vec::new(), Vec::new());
+        for file in files {
+            match Self::named(file) {
+                Ok(named) => sources.extend(named),
+                Err(Error::Message(message)) => wrong.push(message),
+                Err(error) => return Err(error),
+            }
+        }
+        if wrong.is_empty() { Ok(sources) } else { Err(Error::Message(wrong.join("\npds: "))) }
+    }
+
+    fn named(file: &Path) -> Result<Vec<Self>> {
+        if file == Path::new("-") {
+            return Ok(vec![Self::Stdin]);
+        }
+        // A shell that expands patterns leaves none. Other shells, and quotes, do.
+        if !file.exists()
+            && let Some(found) = expanded(file)
+        {
+            if found.is_empty() {
+                return Err(Error::at(file.display(), "no file has such a name"));
+            }
+            return found.into_iter().map(|path| Self::opened(&path)).collect();
+        }
+        Ok(vec![Self::opened(file)?])
+    }
+
+    /// A file that can be opened now. It is opened again when its turn comes: there may be more than a process may hold.
+    fn opened(path: &Path) -> Result<Self> {
+        let metadata = fs::metadata(path).map_err(|error| Error::at(path.display(), error))?;
+        if metadata.is_dir() {
+            return Err(Error::at(path.display(), "is a folder; name its files, as 'folder/*'"));
+        }
+        // A pipe is not opened twice.
+        if metadata.is_file() {
+            File::open(path).map_err(|error| Error::at(path.display(), error))?;
+        }
+        Ok(Self::File(path.to_owned()))
+    }
+
+    /// The length of a regular file, as it is stored.
+    pub(super) fn length(&self) -> Option<u64> {
+        match self {
+            Self::Stdin => None,
+            Self::File(path) => {
+                fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|metadata| metadata.len())
+            }
+        }
+    }
+
+    /// Opens the source. `count` grows by what is read of it.
+    pub(super) fn open(&self, count: &Arc<AtomicU64>) -> io::Result<Box<dyn Read + Send>> {
+        let raw: Box<dyn Read + Send> = match self {
+            Self::Stdin => Box::new(io::stdin()),
+            Self::File(path) => Box::new(File::open(path)?),
+        };
+        let mut counted = Counted { inner: raw, count: Arc::clone(count) };
+        let mut magic = Vec::new();
+        while magic.len() < 4 && COMPRESSED.iter().any(|start| start.starts_with(&magic)) {
+            let mut byte = [0];
+            match counted.inner.read(&mut byte) {
+                Ok(0) => break,
+                Ok(_) => magic.push(byte[0]),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let (is_gzip, is_zstd) = (magic.starts_with(GZIP), magic.starts_with(ZSTD));
+        count.fetch_add(magic.len() as u64, Ordering::Relaxed);
+        let whole = io::Cursor::new(magic).chain(counted);
+        Ok(if is_gzip {
+            Box::new(MultiGzDecoder::new(BufReader::with_capacity(BLOCK, whole)))
+        } else if is_zstd {
+            Box::new(Frames { rest: Some(BufReader::with_capacity(BLOCK, whole)), frame: None })
+        } else {
+            Box::new(whole)
+        })
+    }
+}
+
+const GZIP: &[u8] = &[0x1f, 0x8b, 8];
+const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
+const COMPRESSED: [&[u8]; 2] = [GZIP, ZSTD];
+
+/// The files that match a pattern, or `None` if the name is none.
+fn expanded(file: &Path) -> Option<Vec<PathBuf>> {
+    let pattern = file.to_str()?;
+    if !pattern.contains(['*', '?', '[']) {
+        return None;
+    }
+    let found = glob::glob(pattern).ok()?;
+    Some(found.filter_map(core::result::Result::ok).filter(|path| !path.is_dir()).collect())
+}
+
+/// Counts what is read.
+struct Counted<R> {
+    inner: R,
+    count: Arc<AtomicU64>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        self.count.fetch_add(read as u64, Ordering::Relaxed);
+        Ok(read)
+    }
+}
+
+/// All frames of a zstd file, one after another, as `zstd -d` and `pzstd` take them.
+struct Frames<R: BufRead> {
+    /// The bytes behind the last frame. `None` while a frame is read.
+    rest: Option<R>,
+    frame: Option<Box<StreamingDecoder<R, ruzstd::decoding::FrameDecoder>>>,
+}
+
+impl<R: BufRead> Read for Frames<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            if let Some(frame) = &mut self.frame {
+                let read = frame.read(buffer)?;
+                if read > 0 || buffer.is_empty() {
+                    return Ok(read);
+                }
+                self.rest = self.frame.take().map(|frame| frame.into_inner());
+            }
+            let Some(mut rest) = self.rest.take() else { return Ok(0) };
+            if rest.fill_buf()?.is_empty() {
+                self.rest = Some(rest);
+                return Ok(0);
+            }
+            let frame = StreamingDecoder::new(rest).map_err(io::Error::other)?;
+            self.frame = Some(Box::new(frame));
+        }
+    }
+}

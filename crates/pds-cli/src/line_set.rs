@@ -1,0 +1,287 @@
+//! An exact set of byte strings, in their order, with a number beside each.
+
+use crate::key;
+use core::hint::black_box;
+
+/// An exact set of byte strings.
+///
+/// The strings lie one behind another, and a table of words leads to them: 8 to 16 bytes per string beside its own, and one
+/// or two accesses to memory per question. `sort -u` gives the same set.
+#[derive(Debug)]
+pub(crate) struct LineSet {
+    /// Zero, or the upper bits of a hash above one more than the place of an entry.
+    slots: Vec<u64>,
+    /// Entries: a count if there are counts, the string, and what belongs to it if something does.
+    text: Vec<u8>,
+    len: u64,
+    extras: Extras,
+}
+
+/// What is kept beside each string.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Extras {
+    /// How often it came.
+    pub(crate) counts: bool,
+    /// Another string, which came with it the first time.
+    pub(crate) records: bool,
+}
+
+/// A string with what is kept beside it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Entry<'a> {
+    pub(crate) key: &'a [u8],
+    /// 0 unless there are counts.
+    pub(crate) count: u64,
+    /// The key if nothing else is kept.
+    pub(crate) record: &'a [u8],
+}
+
+/// Bits of a place: up to a tebibyte of text.
+const PLACE_BITS: u32 = 40;
+const PLACE: u64 = (1 << PLACE_BITS) - 1;
+const FIRST_SLOTS: usize = 1 << 12;
+
+impl LineSet {
+    pub(crate) fn new(extras: Extras) -> Self {
+        Self { slots: vec![0; FIRST_SLOTS], text: Vec::new(), len: 0, extras }
+    }
+
+    /// The number of strings.
+    pub(crate) const fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Bytes of memory.
+    pub(crate) fn size_in_bytes(&self) -> u64 {
+        8 * self.slots.len() as u64 + self.text.len() as u64
+    }
+
+    /// Bytes of memory after [`reserve`](Self::reserve): while the table grows there are two.
+    pub(crate) fn size_with(&self, more: usize) -> u64 {
+        let slots = self.slots_for(more);
+        let grown = if slots > self.slots.len() { 8 * slots as u64 } else { 0 };
+        self.size_in_bytes() + grown
+    }
+
+    /// Slots for so many strings more: at most three quarters are used.
+    fn slots_for(&self, more: usize) -> usize {
+        let mut slots = self.slots.len();
+        while (self.len + more as u64) * 4 > slots as u64 * 3 {
+            slots *= 2;
+        }
+        slots
+    }
+
+    /// Makes room for so many strings, so that inserting them moves nothing.
+    pub(crate) fn reserve(&mut self, more: usize) {
+        let slots = self.slots_for(more);
+        if slots == self.slots.len() {
+            return;
+        }
+        let mut table = vec![0; slots];
+        let mut place = 0;
+        while place < self.text.len() {
+            let (found, next) = self.entry(place);
+            let hash = key::hash(found.key);
+            let mut slot = first_slot(hash, slots);
+            while table[slot] != 0 {
+                slot = (slot + 1) & (slots - 1);
+            }
+            table[slot] = word(hash, place);
+            place = next;
+        }
+        self.slots = table;
+    }
+
+    /// Touches what the insertion of keys with these hashes will read, all at once.
+    ///
+    /// One access to memory after another would take several times as long.
+    pub(crate) fn prepare(&self, hashes: &[u64]) {
+        let mut touched = 0_u64;
+        for &hash in hashes {
+            touched ^= self.slots[first_slot(hash, self.slots.len())];
+        }
+        black_box(touched);
+        let mut bytes = 0_u8;
+        for &hash in hashes {
+            let found = self.slots[first_slot(hash, self.slots.len())];
+            if found != 0 && (found ^ hash) >> PLACE_BITS == 0 {
+                bytes ^= self.text[place(found)];
+            }
+        }
+        black_box(bytes);
+    }
+
+    /// Inserts a string, for which room was [reserved](Self::reserve). Returns how often it had come before: 0 or 1 if there
+    /// are no counts.
+    #[inline]
+    pub(crate) fn insert(&mut self, hash: u64, key: &[u8], record: &[u8]) -> u64 {
+        let mask = self.slots.len() - 1;
+        let mut slot = first_slot(hash, self.slots.len());
+        loop {
+            let found = self.slots[slot];
+            if found == 0 {
+                self.slots[slot] = word(hash, self.text.len());
+                self.append(key, record);
+                return 0;
+            }
+            if (found ^ hash) >> PLACE_BITS == 0 {
+                let start = place(found) + self.count_bytes();
+                if string(&self.text, start).0 == key {
+                    return self.count_again(place(found));
+                }
+            }
+            slot = (slot + 1) & mask;
+        }
+    }
+
+    const fn count_bytes(&self) -> usize {
+        if self.extras.counts { 8 } else { 0 }
+    }
+
+    fn append(&mut self, key: &[u8], record: &[u8]) {
+        self.len += 1;
+        if self.extras.counts {
+            self.text.extend_from_slice(&1_u64.to_le_bytes());
+        }
+        put_string(&mut self.text, key);
+        if self.extras.records {
+            put_string(&mut self.text, record);
+        }
+    }
+
+    fn count_again(&mut self, place: usize) -> u64 {
+        if !self.extras.counts {
+            return 1;
+        }
+        let bytes = self.text[place..].first_chunk_mut().expect("a count before each string");
+        let count = u64::from_le_bytes(*bytes);
+        *bytes = (count + 1).to_le_bytes();
+        count
+    }
+
+    /// The entry at a place, and the place of the next.
+    fn entry(&self, place: usize) -> (Entry<'_>, usize) {
+        let count = if self.extras.counts { self.text[place..].first_chunk() } else { None };
+        let (key, mut next) = string(&self.text, place + self.count_bytes());
+        let mut record = key;
+        if self.extras.records {
+            (record, next) = string(&self.text, next);
+        }
+        (Entry { key, count: count.map_or(0, |bytes| u64::from_le_bytes(*bytes)), record }, next)
+    }
+
+    /// All entries in the order in which their strings came.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Entry<'_>> {
+        let mut place = 0;
+        core::iter::from_fn(move || {
+            (place < self.text.len()).then(|| {
+                let (entry, next) = self.entry(place);
+                place = next;
+                entry
+            })
+        })
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the number of slots is that of a table in memory"
+)]
+const fn first_slot(hash: u64, slots: usize) -> usize {
+    hash as usize & (slots - 1)
+}
+
+fn word(hash: u64, place: usize) -> u64 {
+    assert!((place as u64) < PLACE, "the text is within the tebibyte that a place can name");
+    hash & !PLACE | (place as u64 + 1)
+}
+
+const fn place(word: u64) -> usize {
+    (word & PLACE) as usize - 1
+}
+
+/// Appends a string behind its length, which has seven bits to a byte.
+fn put_string(text: &mut Vec<u8>, string: &[u8]) {
+    let mut length = string.len();
+    while length >= 0x80 {
+        text.push(low(length) | 0x80);
+        length >>= 7;
+    }
+    text.push(low(length));
+    text.extend_from_slice(string);
+}
+
+/// The lowest seven bits.
+#[expect(clippy::cast_possible_truncation, reason = "seven bits are fewer than eight")]
+const fn low(length: usize) -> u8 {
+    (length & 0x7f) as u8
+}
+
+/// The string at a place, and the place behind it.
+#[inline]
+fn string(text: &[u8], mut place: usize) -> (&[u8], usize) {
+    let (mut length, mut shift) = (0, 0);
+    loop {
+        let byte = text[place];
+        place += 1;
+        length |= usize::from(byte & 0x7f) << shift;
+        if byte < 0x80 {
+            return (&text[place..place + length], place + length);
+        }
+        shift += 7;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashMap;
+
+    const EXTRAS: [Extras; 3] = [
+        Extras { counts: false, records: false },
+        Extras { counts: true, records: false },
+        Extras { counts: true, records: true },
+    ];
+
+    /// Strings of all lengths, many with equal slots and equal upper bits of their hashes.
+    #[test]
+    fn a_set_is_exact_whatever_the_hashes_are() {
+        for (mask, extras) in
+            [u64::MAX, 0xff, PLACE, !PLACE, 0].into_iter().zip(EXTRAS.into_iter().cycle())
+        {
+            let (mut set, mut truth) = (LineSet::new(extras), HashMap::<_, u64>::new());
+            for number in 0..2_000_u32 {
+                let line = format!("{}", number * 7919 % 1_201).repeat((number % 60) as usize);
+                let hash = key::hash(line.as_bytes()) & mask;
+                set.prepare(&[hash]);
+                let count = truth.entry(line.clone()).or_default();
+                let known = if extras.counts { *count } else { (*count).min(1) };
+                assert_eq!(set.insert(hash, line.as_bytes(), b"record"), known);
+                *count += 1;
+            }
+            assert_eq!(set.len(), truth.len() as u64);
+            for entry in set.iter() {
+                let count = truth[core::str::from_utf8(entry.key).unwrap()];
+                assert_eq!(entry.count, if extras.counts { count } else { 0 });
+                assert_eq!(entry.record, if extras.records { b"record" } else { entry.key });
+            }
+        }
+    }
+
+    #[test]
+    fn a_set_grows_and_keeps_the_order() {
+        for extras in EXTRAS {
+            let mut set = LineSet::new(extras);
+            let lines = || (0..50_000_u32).map(u32::to_le_bytes);
+            for line in lines() {
+                set.reserve(1);
+                assert_eq!(set.insert(key::hash(&line), &line, &line), 0);
+            }
+            set.reserve(50_000);
+            assert!(lines().all(|line| set.insert(key::hash(&line), &line, &line) == 1));
+            assert!(set.iter().map(|entry| entry.key.to_vec()).eq(lines().map(Vec::from)));
+            assert_eq!(set.len(), 50_000);
+        }
+    }
+}

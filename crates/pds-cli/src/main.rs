@@ -1,0 +1,79 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+mod commands;
+mod error;
+mod input;
+mod key;
+mod line_set;
+mod output;
+mod parse;
+
+use clap::{CommandFactory, Parser, Subcommand};
+use commands::{
+    build, check, convert, dedup, distinct, info, merge, params, shell, similar, top, verify,
+};
+use error::{Error, Result};
+use std::process::ExitCode;
+
+/// Duplicates, distinct counts, frequent lines and filters, of files and streams of any size.
+///
+/// Exit status: 0 if all went well, 1 if `check` found no line, 2 on an error.
+#[derive(Debug, Parser)]
+#[command(name = "pds", version, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Dedup(dedup::Options),
+    Distinct(distinct::Options),
+    Top(top::Options),
+    Similar(similar::Options),
+    Build(build::Options),
+    Check(check::Options),
+    Info(info::Options),
+    Verify(verify::Options),
+    Merge(merge::Options),
+    Convert(convert::Options),
+    Params(params::Options),
+    #[command(hide = true)]
+    Completions(shell::Completions),
+    #[command(hide = true)]
+    Man(shell::Manual),
+}
+
+fn main() -> ExitCode {
+    match run(Cli::parse().command) {
+        Ok(code) => code,
+        // The reader has seen enough, as in `pds dedup FILE | head`.
+        Err(Error::BrokenPipe) => ExitCode::SUCCESS,
+        Err(Error::Message(message)) => {
+            eprintln!("pds: {message}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(command: Command) -> Result<ExitCode> {
+    match command {
+        Command::Dedup(options) => dedup::run(&options),
+        Command::Distinct(options) => distinct::run(&options),
+        Command::Top(options) => top::run(&options),
+        Command::Similar(options) => similar::run(&options),
+        Command::Build(options) => build::run(&options),
+        Command::Check(options) => return check::run(&options),
+        Command::Info(options) => info::run(&options),
+        Command::Verify(options) => verify::run(&options),
+        Command::Merge(options) => merge::run(&options),
+        Command::Convert(options) => convert::run(&options),
+        Command::Params(options) => params::run(&options),
+        Command::Completions(options) => shell::completions(&options, Cli::command()),
+        Command::Man(options) => shell::manual(&options, Cli::command()),
+    }
+    .map(|()| ExitCode::SUCCESS)
+}

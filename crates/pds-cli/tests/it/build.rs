@@ -1,0 +1,166 @@
+use crate::tool::Folder;
+use pds::{BloomFilter, DynFilter};
+
+const FILTERS: [&str; 10] = [
+    "bloom",
+    "blocked-bloom",
+    "cuckoo",
+    "quotient",
+    "counting-quotient",
+    "counting-bloom",
+    "blocked-counting-bloom",
+    "scalable-bloom",
+    "ribbon",
+    "fuse",
+];
+
+fn numbers(range: core::ops::Range<u32>) -> String {
+    range.map(|i| format!("key {i}\n")).collect()
+}
+
+#[test]
+fn every_kind_of_filter_holds_its_lines_and_few_others() {
+    let folder = Folder::new();
+    // Each line comes twice: a filter that keeps copies must not fill up.
+    let keys = numbers(0..20_000) + &numbers(0..20_000);
+    folder.write("keys", &keys);
+    for kind in FILTERS {
+        for size in ["", " --items 20000"] {
+            folder.pds(&format!("build -o f.pds --kind {kind} --rate 0.1%{size} keys")).ok();
+            assert_eq!(folder.pipe("check -c f.pds", &keys).ok(), "40000\n", "{kind}");
+            let run = folder.pipe("check -c f.pds", numbers(20_000..120_000));
+            let others: u32 = String::from_utf8_lossy(&run.0.stdout).trim().parse().unwrap();
+            // 100 expected at most, and 160 by chance once in 10^8 runs.
+            assert!(others < 160, "{kind}: {others}");
+            assert!(folder.pds("verify f.pds").ok().ends_with("well\n"));
+            assert!(folder.pds("info f.pds").ok().contains("false_positive_rate"));
+        }
+    }
+    assert_eq!(folder.names(), ["f.pds", "keys"]);
+}
+
+#[test]
+fn check_has_the_exit_statuses_and_options_of_grep() {
+    let folder = Folder::new();
+    folder.pipe("build -o f.pds --rate 1e-9", "a\nb\n").ok();
+    let run = folder.pipe("check f.pds", "b\nx\na\nb\n");
+    assert_eq!(run.ok(), "b\na\nb\n");
+    assert_eq!(folder.pipe("check -v f.pds", "b\nx\n").ok(), "x\n");
+    for (arguments, input, code, output) in [
+        ("check f.pds", "x\n", 1, ""),
+        ("check -v f.pds", "a\n", 1, ""),
+        ("check -q f.pds", "a\n", 0, ""),
+        ("check -q f.pds", "x\n", 1, ""),
+        ("check -c f.pds", "x\n", 1, "0\n"),
+        ("check f.pds -k a -k x", "", 0, "a\n"),
+        ("check f.pds -k x", "", 1, ""),
+        ("check f.pds", "", 1, ""),
+        ("check none.pds -k a", "", 2, ""),
+        ("check -k", "", 2, ""),
+    ] {
+        let run = folder.pipe(arguments, input);
+        assert_eq!((run.code(), run.0.stdout.as_slice()), (code, output.as_bytes()), "{arguments}");
+    }
+    assert_eq!(folder.pipe("check -d , -f 2 f.pds", "1,a\n2,c\n").ok(), "1,a\n");
+}
+
+/// A filter of this tool and one of the library are one.
+#[test]
+fn files_are_those_of_the_library() {
+    let folder = Folder::new();
+    folder.pipe("build -o f.pds --items 1000", "naïve\nb\n").ok();
+    let filter = DynFilter::from_bytes(&folder.read("f.pds")).unwrap();
+    assert!(filter.contains("naïve") && filter.contains("b") && !filter.contains("c"));
+    let mut own = BloomFilter::builder().expected_items(1_000).seed(7).build().unwrap();
+    own.insert("from Rust");
+    folder.write("own.pds", own.to_bytes());
+    assert_eq!(folder.run(["check", "own.pds", "-k", "from Rust"], b"").ok(), "from Rust\n");
+}
+
+#[test]
+fn merges_are_those_of_all_lines() {
+    let folder = Folder::new();
+    let kinds = FILTERS[..8].iter().chain(&[
+        "hyper-log-log",
+        "ultra-log-log",
+        "count-min",
+        "count-sketch",
+        "heavy-hitters",
+    ]);
+    for kind in kinds {
+        let size = if FILTERS.contains(kind) { " --items 5000" } else { "" };
+        for (name, lines) in [("a.pds", numbers(0..1_000)), ("b.pds", numbers(1_000..2_000))] {
+            folder.pipe(&format!("build -o {name} --kind {kind}{size}"), lines).ok();
+        }
+        folder.pds("merge -o both.pds a.pds b.pds").ok();
+        if FILTERS.contains(kind) {
+            assert_eq!(
+                folder.pipe("check -c both.pds", numbers(0..2_000)).ok(),
+                "2000\n",
+                "{kind}"
+            );
+        }
+        assert!(folder.pds("verify both.pds").ok().contains("well"), "{kind}");
+    }
+    let count = |name: &str| folder.pds(&format!("info --format csv {name}")).ok();
+    assert!(count("both.pds").contains("both.pds,lines,2000"), "{}", count("both.pds"));
+    // Without a number of items, filters of other lines have other sizes. `--like` makes them fit.
+    folder.pipe("build -o a.pds", numbers(0..500)).ok();
+    folder.pipe("build -o b.pds", numbers(0..900)).ok();
+    let error = folder.pds("merge -o both.pds a.pds b.pds").failed();
+    assert!(
+        error.contains("b.pds: cannot be merged into a.pds: the number of bits differs"),
+        "{error}"
+    );
+    folder.pipe("build -o b.pds --like a.pds", numbers(500..900)).ok();
+    folder.pds("merge -o both.pds a.pds b.pds").ok();
+    assert_eq!(folder.pipe("check -c both.pds", numbers(0..900)).ok(), "900\n");
+    folder.pipe("build -o s.pds --static", numbers(0..500)).ok();
+    let error = folder.pds("merge -o both.pds s.pds s.pds").failed();
+    assert!(error.contains("a ribbon filter is built from all of its keys at once"), "{error}");
+    let error = folder.pds("merge -o both.pds a.pds s.pds").failed();
+    assert!(
+        error.contains("the kind differs: standard Bloom filter here, ribbon filter in the other"),
+        "{error}"
+    );
+    folder.pipe("build -o b.pds --like s.pds", numbers(0..900)).ok();
+    assert!(folder.pds("info b.pds").ok().contains("ribbon filter"));
+}
+
+#[test]
+fn info_shows_what_is_in_a_file() {
+    let folder = Folder::new();
+    folder.pipe("build -o f.pds --rate 1%", numbers(0..10_000)).ok();
+    folder.pipe("build -o h.pds --kind hyper-log-log", numbers(0..1_500)).ok();
+    let text = folder.pds("info f.pds h.pds").ok();
+    for part in [
+        "Bloom filter",
+        "BloomFilter",
+        "expected_keys        10,000",
+        "promised_rate        0.0100",
+        "health               ok",
+        "▕▅",
+        "HyperLogLog sketch",
+        "distinct     1,500",
+    ] {
+        assert!(text.contains(part), "{part} in\n{text}");
+    }
+    let json = folder.pds("info --format json f.pds h.pds").ok();
+    let values: Vec<serde_json::Value> =
+        json.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(values[0]["expected_keys"], 10_000);
+    assert_eq!(values[1]["at_most_95"], 1_500);
+}
+
+#[test]
+fn memory_sizes_a_filter() {
+    let folder = Folder::new();
+    folder.pipe("build -o f.pds --memory 64KiB", numbers(0..10_000)).ok();
+    assert!((60_000..66_500).contains(&folder.read("f.pds").len()));
+    assert!(
+        folder
+            .pipe("build -o f.pds --static --memory 64KiB", "a\n")
+            .failed()
+            .contains("no effect on a static filter")
+    );
+}

@@ -1,0 +1,108 @@
+use crate::tool::Folder;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use ruzstd::encoding::{CompressionLevel, compress_to_vec};
+use std::io::Write;
+
+fn gzip(text: &str) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(text.as_bytes()).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn zstd(text: &str) -> Vec<u8> {
+    compress_to_vec(text.as_bytes(), CompressionLevel::Fastest)
+}
+
+#[test]
+fn gzip_and_zstd_are_detected_in_files_and_pipes() {
+    let folder = Folder::new();
+    let long: String = (0..100_000).map(|i| format!("{}\n", i % 70_000)).collect();
+    let once = folder.pipe("dedup", &long).ok();
+    for compressed in [gzip(&long), zstd(&long)] {
+        folder.write("compressed", &compressed);
+        assert_eq!(folder.pds("dedup compressed").ok(), once);
+        assert_eq!(folder.pipe("dedup", &compressed).ok(), once);
+    }
+    // Parts that were compressed one by one.
+    let both = [gzip("a\nb\n"), gzip("b\nc\n")].concat();
+    assert_eq!(folder.pipe("dedup", both).ok(), "a\nb\nc\n");
+    let both = [zstd("a\nb\n"), zstd("b\nc\n")].concat();
+    assert_eq!(folder.pipe("dedup", both).ok(), "a\nb\nc\n");
+    let cut = &gzip(&long)[..1_000];
+    assert!(folder.pipe("dedup", cut).failed().contains("standard input"));
+    assert_eq!(folder.pipe("dedup", b"\x1f\x8b").0.stdout, b"\x1f\x8b\n", "two bytes are a line");
+}
+
+#[test]
+fn files_patterns_and_their_order() {
+    let folder = Folder::new();
+    folder.write("b.log", "1\n2\n").write("a.log", "2\n3").write("other", "9\n");
+    assert_eq!(folder.pds("dedup b.log a.log").ok(), "1\n2\n3\n");
+    assert_eq!(folder.pds("dedup *.log").ok(), "2\n3\n1\n", "sorted by name");
+    assert!(folder.pds("dedup *.txt").failed().contains("*.txt: no file has such a name"));
+}
+
+#[test]
+fn fields_of_lines() {
+    let folder = Folder::new();
+    let text = "a\t1\tx\nb\t1\tx\na\t2\ty\n";
+    assert_eq!(folder.pipe("dedup -f 2", text).ok(), "a\t1\tx\na\t2\ty\n");
+    assert_eq!(folder.pipe("dedup -f 1 -f 2", text).ok(), text);
+    assert_eq!(folder.pipe("dedup -f 3,2", text).ok(), "a\t1\tx\na\t2\ty\n");
+    assert_eq!(folder.pipe("dedup -d blank -f 2", "  a   1\nb 1\n").ok(), "  a   1\n");
+    let error = folder.pipe("dedup -f 4", text).failed();
+    assert!(
+        error.contains("standard input:1: there is no field 4: the record has 3 fields"),
+        "{error}"
+    );
+    let run = folder.pipe("dedup -f 2 --skip-bad", "a\nb\tc\nd\te\nf\tc\n");
+    assert_eq!(run.ok(), "b\tc\nd\te\n");
+    assert!(run.errors().contains("1 records without the field were left out"), "{}", run.errors());
+    assert!(folder.pipe("dedup -f 0", text).failed().contains("fields count from 1"));
+}
+
+#[test]
+fn columns_of_csv_by_name() {
+    let folder = Folder::new();
+    let text = "name,mail\n\"Lovelace, Ada\",ada@x\n\"Two\nlines\",b@x\nAda,ada@x\n";
+    assert_eq!(
+        folder.pipe("dedup --csv -f mail", text).ok(),
+        "name,mail\n\"Lovelace, Ada\",ada@x\n\"Two\nlines\",b@x\n"
+    );
+    assert_eq!(
+        folder.pipe("dedup --csv -f 2", text).ok(),
+        folder.pipe("dedup --csv -f mail", text).ok()
+    );
+    let error = folder.pipe("distinct --csv -f email", text).failed();
+    assert!(error.contains("there is no column `email`: the header has name, mail"), "{error}");
+    let error = folder.pipe("distinct --csv -f mail", "name,mail\na,b\nc\n").failed();
+    assert!(error.contains("standard input:3: there is no field 2"), "{error}");
+    // The header of each file may have its columns in another order.
+    folder.write("one.csv", "a,b\n1,2\n").write("two.csv", "b,a\n2,3\n");
+    assert_eq!(
+        folder.pds("distinct --csv -f b --exact --format csv one.csv two.csv").ok().lines().nth(1),
+        Some("1,1,1,2,1")
+    );
+    assert_eq!(folder.pipe("dedup --csv -f x -d ;", "x;y\n1;2\n1;3\n").ok(), "x;y\n1;2\n");
+}
+
+#[test]
+fn values_of_json_by_pointer() {
+    let folder = Folder::new();
+    let text = "{\"user\":{\"id\":\"a\"},\"n\":1}\n{\"user\":{\"id\":\"a\"},\"n\":2}\n{\"user\":{\"id\":7},\"n\":1}\n";
+    let found = folder.pipe("dedup --json -f /user/id", text).ok();
+    assert_eq!(
+        found.lines().collect::<Vec<_>>(),
+        [text.lines().next().unwrap(), text.lines().nth(2).unwrap()]
+    );
+    assert_eq!(folder.pipe("dedup --json -f /user/id -f /n", text).ok(), text);
+    let found = folder.pipe("top --json -f /user/id --format json", text).ok();
+    assert!(found.contains("\"line\":\"a\"") && found.contains("\"line\":\"7\""), "{found}");
+    let error =
+        folder.pipe("dedup --json -f /user/id", "{\"user\":{\"id\":1}}\nno json\n").failed();
+    assert!(error.contains("standard input:2: is not JSON"), "{error}");
+    let error = folder.pipe("dedup --json -f /user/no", text).failed();
+    assert!(error.contains(":1: there is nothing at the pointer /user/no"), "{error}");
+    assert!(folder.pipe("dedup --json -f user", text).failed().contains("is not a JSON pointer"));
+}

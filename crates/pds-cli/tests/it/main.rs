@@ -1,0 +1,13 @@
+//! The commands as users run them: files, pipes, exit statuses.
+
+mod build;
+mod convert;
+mod cookbook;
+mod dedup;
+mod distinct;
+mod failures;
+mod inputs;
+mod params;
+mod similar;
+mod tool;
+mod top;
