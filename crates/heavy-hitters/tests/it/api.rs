@@ -30,11 +30,13 @@ fn a_summary_gives_new_keys_what_forgotten_ones_came() {
     summary.insert_many(&2, 4);
     summary.insert_many(&3, 3);
     assert_eq!(summary.estimate(&9), 0, "nothing is forgotten");
+    assert_eq!(summary.untracked_at_most(), 0);
     assert_eq!(summary.insert_many(&9, 0), 0, "nothing is forgotten");
     // There is room for three keys: the count behind those of two is the floor from now on.
     assert_eq!(summary.insert(&4), 4);
     let counts = [summary.estimate(&3), summary.insert_many(&9, 0), summary.estimate(&9)];
     assert_eq!(counts.map(Count::value), [3, 3, 3]);
+    assert_eq!(summary.untracked_at_most(), 3);
     let interval = summary.estimate_interval(&4);
     assert_eq!((interval.truth_at_least, interval.truth_at_most), (1, Some(4)));
     assert_eq!((summary.total(), summary.threshold()), (18, 9));

@@ -36,7 +36,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "RATE", value_parser = parse::fraction, default_value = "1e-6")]
     rate: f64,
     /// The most different lines that the filter will hold
-    #[arg(long, value_name = "N", value_parser = parse::count, default_value = "10G")]
+    #[arg(long, value_name = "N", value_parser = parse::count, default_value = "1G")]
     max_lines: u64,
     /// Forget lines that came more than N lines ago (the filter decides from the start)
     #[arg(long, value_name = "N", value_parser = parse::count, conflicts_with_all = ["count", "unique", "repeated"])]
@@ -92,12 +92,15 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 fn write_marked(output: &mut Output, batch: &Batch, marks: &[bool]) -> Result<u64> {
     let (mut written, mut index) = (0, 0);
     while index < marks.len() {
-        let run = marks[index..].iter().take_while(|&&mark| mark).count();
-        if run > 0 {
-            output.put(batch.text(index, index + run))?;
-            written += run as u64;
+        if !marks[index] {
+            index += 1;
+            continue;
         }
-        index += run + 1;
+        let more = (index + 1..marks.len()).take_while(|&next| marks[next] && batch.follows(next));
+        let end = index + 1 + more.count();
+        output.put(batch.text(index, end))?;
+        written += (end - index) as u64;
+        index = end;
     }
     if batch.is_last_for_now {
         output.pass_on()?;

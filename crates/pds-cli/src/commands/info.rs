@@ -55,13 +55,14 @@ fn facts(path: &Path) -> Result<Facts> {
         facts.put("contents_bytes", compressed.header().envelope_bytes());
         return Ok(facts);
     }
-    match DynFilterView::open(bytes.as_ref()) {
+    let (kind, fill) = (header.kind, picture(envelope.payload()));
+    match DynFilterView::open(bytes) {
         Ok(filter) => {
             about_filter(&filter, &mut facts);
-            facts.put("fill", picture(envelope.payload()));
+            facts.put("fill", fill);
         }
         Err(error) if error.kind() == DecodeErrorKind::Kind => {
-            about_sketch(path, header.kind, &mut facts)?
+            about_sketch(path, kind, &mut facts)?;
         }
         Err(error) => return Err(of(error)),
     }

@@ -64,7 +64,8 @@ pub(crate) fn filter(path: &Path) -> Result<DynFilterView<'static>> {
     let bytes = Bytes::open(path)?;
     if kind_of(path, &bytes)? == Kind::COMPRESSED {
         let filter: DynFilter = decoded(path, &bytes, true)?;
-        return DynFilterView::open(filter.to_bytes()).map_err(|error| wrong(path, error));
+        return DynFilterView::open(Bytes::Read(filter.to_bytes()))
+            .map_err(|error| wrong(path, error));
     }
     DynFilterView::open(bytes).map_err(|error| wrong(path, error))
 }

@@ -46,22 +46,20 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 
 fn verify(path: &Path) -> Result<(Kind, u64)> {
     let bytes = Bytes::open(path)?;
-    let read = bytes.as_ref();
     let of = |error| wrong(path, error);
-    let envelope = Envelope::open(read).map_err(of)?;
+    let envelope = Envelope::open(bytes.as_ref()).map_err(of)?;
     envelope.verify().map_err(of)?;
-    let kind = envelope.header().kind;
-    if kind == Kind::COMPRESSED {
-        Compressed::from_bytes(read).map_err(of)?;
-        return Ok((kind, read.len() as u64));
+    let known = (envelope.header().kind, bytes.as_ref().len() as u64);
+    if known.0 == Kind::COMPRESSED {
+        Compressed::from_bytes(bytes.as_ref()).map_err(of)?;
+        return Ok(known);
     }
-    let as_filter = DynFilterView::open(read).and_then(|view| view.verify());
-    let as_sketch = || DynSketch::from_bytes(read).map(drop);
+    let sketch = DynSketch::from_bytes(bytes.as_ref()).map(drop);
+    let filter = || DynFilterView::open(bytes).and_then(|view| view.verify());
     // What is neither has been verified by its checksums alone.
     let is_other = |error: &DecodeError| error.kind() == DecodeErrorKind::Kind;
-    match as_filter.or_else(|error| if is_other(&error) { as_sketch() } else { Err(error) }) {
-        Err(error) if !is_other(&error) => return Err(of(error)),
-        _ => {}
+    match sketch.or_else(|error| if is_other(&error) { filter() } else { Err(error) }) {
+        Err(error) if !is_other(&error) => Err(of(error)),
+        _ => Ok(known),
     }
-    Ok((kind, read.len() as u64))
 }

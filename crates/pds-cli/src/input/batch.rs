@@ -40,8 +40,6 @@ pub(crate) struct Batch {
     pub(super) records: Vec<Span>,
     pub(super) columns: Vec<Column>,
     pub(super) hashes: Vec<u64>,
-    /// Where the text of all records ends.
-    pub(super) end: usize,
     /// The header of a CSV file, before its first records.
     pub(super) header: Option<Arc<[u8]>>,
     /// Whether no further batch waits, so that what was found is due.
@@ -53,7 +51,6 @@ impl Batch {
         self.records.clear();
         self.hashes.clear();
         self.header = None;
-        self.end = 0;
         for column in &mut self.columns {
             column.spans.clear();
             column.text.clear();
@@ -100,10 +97,14 @@ impl Batch {
         column.spans[index].of(if column.is_composed { &column.text } else { &self.text })
     }
 
-    /// The text from one record up to another, each with what ends it.
+    /// The text from one record up to another, each with what ends it. Nothing may lie [between](Self::follows) them.
     pub(crate) fn text(&self, from: usize, to: usize) -> &[u8] {
-        let start =
-            |index: usize| self.records.get(index).map_or(self.end, |record| record.start as usize);
-        &self.text[start(from)..start(to)]
+        let (first, last) = (self.records[from], self.records[to - 1]);
+        &self.text[first.start as usize..=last.end as usize]
+    }
+
+    /// Whether a record lies directly behind the one before. Otherwise a record between them was left out.
+    pub(crate) fn follows(&self, index: usize) -> bool {
+        self.records[index].start == self.records[index - 1].end + 1
     }
 }

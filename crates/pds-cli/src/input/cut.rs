@@ -98,7 +98,6 @@ impl<R: Read> Cut for Lines<R> {
             start = end + 1;
         }
         self.rest.extend_from_slice(&batch.text[start..filled]);
-        batch.end = start;
         let first = self.records + 1;
         self.records += batch.records.len() as u64;
         select(batch, rules, first)?;
@@ -239,8 +238,7 @@ impl<R: Read> Cut for Csv<R> {
                 Ok(()) => {
                     let start = batch.text.len();
                     selector::write_record(&mut batch.text, self.delimiter, &self.record);
-                    batch.end = batch.text.len();
-                    batch.records.push(Span::new(start, batch.end - 1));
+                    batch.records.push(Span::new(start, batch.text.len() - 1));
                 }
                 Err(_) if rules.skip_bad => {
                     rules.skipped += 1;

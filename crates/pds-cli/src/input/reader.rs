@@ -109,7 +109,7 @@ fn receive(
                 let _ = back.send(batch);
             }
             Message::Skipped(records) => {
-                eprintln!("pds: {records} records without the field were left out");
+                eprintln!("pds: records without the field, which were left out: {records}");
             }
             Message::Failed(error) => return Err(error),
         }

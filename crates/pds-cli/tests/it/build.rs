@@ -1,5 +1,5 @@
 use crate::tool::Folder;
-use pds::{BloomFilter, DynFilter};
+use pds::BloomFilter;
 
 const FILTERS: [&str; 10] = [
     "bloom",
@@ -69,7 +69,7 @@ fn check_has_the_exit_statuses_and_options_of_grep() {
 fn files_are_those_of_the_library() {
     let folder = Folder::new();
     folder.pipe("build -o f.pds --items 1000", "naïve\nb\n").ok();
-    let filter = DynFilter::from_bytes(&folder.read("f.pds")).unwrap();
+    let filter = BloomFilter::from_bytes(&folder.read("f.pds")).unwrap();
     assert!(filter.contains("naïve") && filter.contains("b") && !filter.contains("c"));
     let mut own = BloomFilter::builder().expected_items(1_000).seed(7).build().unwrap();
     own.insert("from Rust");

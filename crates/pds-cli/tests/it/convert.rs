@@ -31,7 +31,7 @@ fn shells_and_man_know_every_command() {
     let folder = Folder::new();
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let text = folder.pds(&format!("completions {shell}")).ok();
-        assert!(["dedup", "similar", "--window"].iter().all(|word| text.contains(word)), "{shell}");
+        assert!(["dedup", "similar", "window"].iter().all(|word| text.contains(word)), "{shell}");
     }
     let page = folder.pds("man").ok();
     assert!(page.contains(".TH pds 1") && page.contains("distinct"), "{page}");

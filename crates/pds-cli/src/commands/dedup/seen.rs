@@ -66,7 +66,10 @@ impl Seen {
                 let mut known = vec![false; hashes.len()];
                 filter.contains_hash_batch(hashes, &mut known);
                 for (index, answer) in asked {
-                    *answer = !known[index] && filter.insert_hash_if_absent(hashes[index])?;
+                    *answer = !known[index]
+                        && filter.insert_hash_if_absent(hashes[index]).map_err(|error| {
+                            format!("--max-lines {} is too low: {error}", self.max_lines)
+                        })?;
                     self.by_filter += u64::from(*answer);
                 }
             }
