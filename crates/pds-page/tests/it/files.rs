@@ -1,9 +1,11 @@
 //! The files of the page, and their server.
 
+use core::time::Duration;
 use pds_page::{FILES, Server};
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::thread;
+use std::time::Instant;
 
 fn text(path: &str) -> &'static str {
     let file = FILES.iter().find(|file| file.path == path).expect("a file");
@@ -62,6 +64,7 @@ fn the_server_delivers_the_files_and_nothing_else() {
     // A connection that says nothing does not keep the others waiting.
     let _idle = TcpStream::connect(address.trim_start_matches("http://").trim_end_matches('/'))
         .expect("a server");
+    let start = Instant::now();
     for file in FILES {
         let (head, body) =
             request(&address, &format!("GET /{} HTTP/1.1\r\nHost: x\r\n\r\n", file.path));
@@ -69,6 +72,7 @@ fn the_server_delivers_the_files_and_nothing_else() {
         assert!(head.contains(&format!("Content-Type: {}\r\n", file.media_type)), "{head}");
         assert!(body == file.contents, "{}", file.path);
     }
+    assert!(start.elapsed() < Duration::from_secs(8), "the server waits ten seconds for a client");
     let (_, page) = request(&address, "GET / HTTP/1.1\r\n\r\n");
     assert!(page == FILES[0].contents);
     let (head, body) = request(&address, "HEAD / HTTP/1.1\r\n\r\n");
