@@ -117,7 +117,7 @@ impl<S: KeyHasher> AtomicBloomFilter<S> {
     /// [`Incompatible`] if bits, hashes or hashers differ. Nothing is changed then.
     pub fn union_with(&self, other: &BloomFilter<S, impl WordSource>) -> Result<(), Incompatible> {
         self.check_compatible(other)?;
-        self.bits.storage().unite(other.bits.storage().values());
+        self.bits.storage().unite(other.bits.values());
         Ok(())
     }
 }

@@ -87,7 +87,7 @@ impl BitArray {
     /// [`Incompatible`] if the lengths differ. Nothing is changed then.
     pub fn union_with(&mut self, other: &BitArray<impl WordSource>) -> Result<(), Incompatible> {
         self.check_length(other)?;
-        self.bits.combine(other.storage().values(), |left, right| left | right);
+        self.bits.combine(other.values(), |left, right| left | right);
         Ok(())
     }
 
@@ -145,6 +145,11 @@ impl<W: WordSource> BitArray<W> {
         self.bits.words()
     }
 
+    /// Returns the words. The unused bits of the last one are clear, also in bytes that nobody verified.
+    pub(crate) fn values(&self) -> impl Iterator<Item = u64> {
+        self.storage().values_within(self.num_bits())
+    }
+
     /// Returns the number of bits.
     #[inline]
     #[must_use]
@@ -177,10 +182,9 @@ impl<W: WordSource> BitArray<W> {
     }
 
     /// Counts the set bits, in O(`num_bits`).
-    // At most `num_bits`: in bytes that were not verified, unused bits may be set.
     #[must_use]
     pub fn count_ones(&self) -> u64 {
-        self.storage().values().map(ones).sum::<u64>().min(self.num_bits())
+        self.values().map(ones).sum()
     }
 
     /// Counts the bits that are set here or in `other`.
@@ -189,8 +193,8 @@ impl<W: WordSource> BitArray<W> {
     /// [`Incompatible`] if the lengths differ.
     pub fn count_union_ones(&self, other: &BitArray<impl WordSource>) -> Result<u64, Incompatible> {
         self.check_length(other)?;
-        let words = self.storage().values().zip(other.storage().values());
-        Ok(words.map(|(left, right)| ones(left | right)).sum::<u64>().min(self.num_bits()))
+        let words = self.values().zip(other.values());
+        Ok(words.map(|(left, right)| ones(left | right)).sum())
     }
 
     #[inline(always)]
@@ -217,7 +221,7 @@ impl<W: OwnedWords> BitArray<W> {
         other: &BitArray<impl WordSource>,
     ) -> Result<(), Incompatible> {
         self.check_length(other)?;
-        self.bits.combine(other.storage().values(), |left, right| left & right);
+        self.bits.combine(other.values(), |left, right| left & right);
         Ok(())
     }
 }

@@ -74,10 +74,13 @@ impl<C: Counter, W: WordSource> Counters<C, W> {
     }
 
     /// Counts the counters that `mark` marks.
-    // At most all of them: in bytes that were not verified, the unused bits may be anything.
     fn count(&self, mark: impl Fn(u64) -> u64) -> u64 {
-        let marked: u64 = self.words.values().map(|word| u64::from(mark(word).count_ones())).sum();
-        marked.min(self.len)
+        self.values().map(|word| u64::from(mark(word).count_ones())).sum()
+    }
+
+    /// Returns the words. The bits beyond the last counter are zero, also in bytes that nobody verified.
+    fn values(&self) -> impl Iterator<Item = u64> {
+        self.words.values_within(self.len * u64::from(C::BITS))
     }
 
     /// Returns the fraction of counters that are not zero.
@@ -162,7 +165,7 @@ impl<C: Counter> Counters<C> {
     /// Adds the counters of another array of equal length, each to its limit.
     pub(crate) fn add<V: WordSource>(&mut self, other: &Counters<C, V>) {
         debug_assert_eq!(self.len, other.len);
-        for (word, more) in self.words.iter_mut().zip(other.words.values()) {
+        for (word, more) in self.words.iter_mut().zip(other.values()) {
             *word = counter::add::<C>(*word, more);
         }
     }

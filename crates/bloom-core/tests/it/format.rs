@@ -398,6 +398,29 @@ fn case_21_an_unverified_view_survives_any_payload() {
     assert!(view.verify().is_err() && view.to_filter().is_err());
 }
 
+/// The bits beyond the last one of bytes that nobody verified reach no filter: what it writes can be read, and it folds.
+#[test]
+fn case_21_unused_bits_of_an_unverified_view_are_not_taken_over() {
+    let empty = || BloomFilter::builder().bits(100).hashes(3).build().unwrap();
+    let mut bytes = empty().to_bytes();
+    let end = bytes.len() - 8;
+    bytes[end - 1] = 0xff;
+    bytes[128] = 1;
+    let view = BloomFilterView::open(&bytes).unwrap();
+    assert_eq!(view.count_ones(), 1);
+    assert_eq!(empty().approx_union_len(&view).unwrap(), view.approx_len());
+
+    let mut filter = empty();
+    filter.union_with(&view).unwrap();
+    let shared = AtomicBloomFilter::from(empty());
+    shared.union_with(&view).unwrap();
+    for filter in [filter, shared.into_plain()] {
+        assert_eq!((filter.bits().words(), filter.count_ones()), (&[1, 0][..], 1));
+        assert_eq!(BloomFilter::from_bytes(&filter.to_bytes()).unwrap(), filter);
+        assert_eq!(filter.fold(2).unwrap().count_ones(), 1);
+    }
+}
+
 fn filled(bits: u64, hashes: u32, seed: u64, keys: &[u64]) -> BloomFilter {
     let mut filter = BloomFilter::builder()
         .bits(bits % 3_000 + 1)

@@ -286,6 +286,24 @@ fn case_21_unverified_views_survive_any_payload() {
     survives!(BlockedCountingBloomFilterView<_>, blocked(), 15);
 }
 
+/// What stands beyond the last counter of bytes that nobody verified reaches no filter.
+#[test]
+fn case_21_unused_bits_of_an_unverified_view_are_not_merged() {
+    macro_rules! survives {
+        ($view:ty, $filter:ty, $empty:expr) => {{
+            let (mut filter, mut bytes) = ($empty, $empty.to_bytes());
+            let end = bytes.len() - 8;
+            bytes[end - 1] = 0xff;
+            filter.merge(&<$view>::open(&bytes).unwrap()).unwrap();
+            assert!(filter == $empty && <$filter>::from_bytes(&filter.to_bytes()).is_ok());
+            assert_eq!(filter.to_bloom_filter().unwrap().count_ones(), 0);
+        }};
+    }
+    survives!(NarrowView<_>, Narrow, shaped(97, 3));
+    let empty = || Narrow::builder().counters(97).hashes(3).wide_counters().build().unwrap();
+    survives!(WideView<_>, Wide, empty());
+}
+
 quickcheck! {
     fn case_17_arbitrary_bytes_are_an_error(bytes: Vec<u8>) -> bool {
         Narrow::from_bytes(&bytes).is_err()

@@ -34,6 +34,18 @@ pub trait WordSource: sealed::Sealed {
         self.as_words().iter().map(StoredWord::value)
     }
 
+    /// Returns the values of all words as [`values`](Self::values), without the bits after the first `num_bits`.
+    // In memory they are clear by the invariant of every structure. In bytes that nobody verified they may be set.
+    #[doc(hidden)]
+    #[inline]
+    fn values_within(&self, num_bits: u64) -> impl Iterator<Item = u64> {
+        let (full, rest) = (num_bits / 64, !(u64::MAX << (num_bits % 64)));
+        let is_full = move |index| Self::IS_FIXED || (index as u64) < full;
+        // Not zipped with a range of numbers: compilers make vectors of `enumerate`.
+        let words = self.values().enumerate();
+        words.map(move |(index, word)| if is_full(index) { word } else { word & rest })
+    }
+
     /// Returns the name of a structure in this storage, out of its names when it is owned, shared, and a view.
     #[doc(hidden)]
     fn name_of(owned_shared_view: [&'static str; 3]) -> &'static str;
