@@ -39,15 +39,15 @@ use crate::sparse::SparseTable;
 /// | type | registers | methods |
 /// |---|---|---|
 /// | `HyperLogLog` | in memory of its own | all |
-/// | [`AtomicHyperLogLog`](crate::AtomicHyperLogLog) | in memory of its own that threads share | those that read, and inserts with `&self` |
+/// | [`AtomicHyperLogLog`](crate::AtomicHyperLogLog) | in memory of its own that threads share | those that read or copy; inserts, `clear` and merges with `&self` |
 /// | [`HyperLogLogView<B>`](crate::HyperLogLogView) | in portable bytes of the type `B` | those that read |
 ///
 /// # Guarantees
 /// With m = 2^p registers at precision p, and n distinct keys:
-/// - Error: [`HllParams::standard_error`], relative and one standard deviation, at any n. It is 1.04 / sqrt(m), and more by a
-///   share of 1.11 / m. At the switch to the dense form it is 0.72 / sqrt(m), at m / 2 keys 0.75 / sqrt(m). Below, in the
-///   sparse form, it is under 0.01 %. The error of the [martingale](Self::martingale_estimate) is 0.833 / sqrt(m), and more by
-///   a share of 0.56 / m.
+/// - Error: [`HllParams::standard_error`], relative and one standard deviation, at any n. It is
+///   1.04 / sqrt(m) · (1 + 1.11 / m). At the switch to the dense form it is 0.72 / sqrt(m), at m / 2 keys 0.75 / sqrt(m). Below, in the
+///   sparse form, it is under 0.01 %. The error of the [martingale](Self::martingale_estimate) is
+///   0.833 / sqrt(m) · (1 + 0.57 / m).
 /// - Intervals: [`estimate_interval`](Self::estimate_interval) holds the true number as often as it says, at any n and precision.
 /// - Memory: 32 bytes, and 4 to 7 bytes per key while sparse, then m bytes.
 /// - Insert: O(1). Merge and estimate: O(m).

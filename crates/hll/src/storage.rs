@@ -5,7 +5,7 @@
 //! | sketch | storage | registers | methods |
 //! |---|---|---|---|
 //! | [`HyperLogLog`] | [`Registers`] | in memory of its own, sparse or dense | all |
-//! | [`AtomicHyperLogLog`](crate::AtomicHyperLogLog) | [`AtomicRegisters`] | in memory of its own, shared by threads | those that read, and inserts with `&self` |
+//! | [`AtomicHyperLogLog`](crate::AtomicHyperLogLog) | [`AtomicRegisters`] | in memory of its own, shared by threads | those that read or copy; inserts, `clear` and merges with `&self` |
 //! | [`HyperLogLogView`](crate::HyperLogLogView) | [`StoredRegisters<B>`] | in portable bytes of the type `B` | those that read |
 //! | [`UltraLogLog`](crate::UltraLogLog) | `Vec<u8>` | in memory of its own | all |
 //! | [`UltraLogLogView`](crate::UltraLogLogView) | [`Stored<B>`] | in portable bytes of the type `B` | those that read |

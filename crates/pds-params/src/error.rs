@@ -150,6 +150,9 @@ impl fmt::Display for ParamFault {
             Self::NotAProbability { parameter, value } => {
                 write!(f, "{parameter} is {value:?}, but must be above 0 and below 1")
             }
+            Self::OutOfRange { parameter, value, min, max: u64::MAX } => {
+                write!(f, "{parameter} is {value}, but must be at least {min}")
+            }
             Self::OutOfRange { parameter, value, min, max } => {
                 write!(f, "{parameter} is {value}, but must be from {min} to {max}")
             }

@@ -63,10 +63,13 @@ impl<S: KeyHasher, W: RegisterSource> HyperLogLog<S, W> {
 
     /// Returns an interval that holds the true number with probability `confidence`.
     ///
-    /// One interval serves all estimates of a state. Its ends are whole numbers, unless it was widened to hold
-    /// [`estimate`](Self::estimate). It omits equal tails of the likelihood of the state, given exactly n keys and weighted by
-    /// 1 / n. It is as wide as that of the best possible estimator, also for few keys and few registers.
+    /// One interval serves all estimates of a state. The likelihood of the state given n keys, weighted by 1 / n, is cut by
+    /// equal tails on both sides. The interval is as wide as that of the best possible estimator, also for few keys and few
+    /// registers.
     ///
+    /// - The ends are whole numbers, unless the interval was widened to hold [`estimate`](Self::estimate).
+    /// - An estimate can be below the number of keys that the registers prove. The interval then begins at that number,
+    ///   and does not hold the estimate.
     /// - The lower end is at least the number of occupied registers, or of entries while sparse. An empty sketch gives 0 to 0.
     /// - If all registers are full, as only forged bytes can have them, the upper end is infinite. The lower end is then the
     ///   number of keys that fills them with probability (1 - `confidence`) / 2.

@@ -65,7 +65,8 @@ impl<S: KeyHasher, W: RegisterBytes> UltraLogLog<S, W> {
     /// Returns an interval that holds the true number with probability `confidence`; see
     /// [`HyperLogLog::estimate_interval`](crate::HyperLogLog::estimate_interval).
     ///
-    /// The lower bound is at least the number of ranks that are known to have occurred, over all registers.
+    /// The lower bound is at least the number of ranks that are known to have occurred, over all registers. If
+    /// [`estimate`](Self::estimate) is below that number, the interval does not hold it.
     ///
     /// # Errors
     /// [`ParamError`] if `confidence` is not above 0 and below 1.

@@ -5,7 +5,7 @@ use super::fill::expected_fill;
 use super::params::{BloomParams, check_bits};
 use super::sizing::Positions;
 use crate::ParamError;
-use crate::check::{check_items, check_range};
+use crate::check::{check_items, check_probability, check_range};
 use crate::design::Design;
 use crate::search::first;
 
@@ -13,9 +13,10 @@ impl BloomParams {
     /// Computes the filter with the lowest mean rate that has at most `max_bits` bits in memory and takes `sent_bits`
     /// bits in entropy code when it holds the expected items.
     ///
-    /// More memory with fewer hashes gives emptier filters, which are shorter in code, at a lower rate. If `sent_bits` is not below
-    /// `max_bits`, the result is that of [`for_double_hashing_of`](Self::for_double_hashing_of): a half-full filter has no
-    /// shorter code. The promised rate is the mean rate for double-hashed positions.
+    /// More memory with fewer hashes gives filters that are less full and shorter in code, at a lower rate. If
+    /// `sent_bits` is not below `max_bits`, the result is that of
+    /// [`for_double_hashing_of`](Self::for_double_hashing_of): a half-full filter has no shorter code. The promised
+    /// rate is the mean rate for double-hashed positions.
     ///
     /// Filters that are more than half full have short codes, too, but many times the hashes. They are not considered: there are no
     /// more hashes than are best for `sent_bits` bits in memory.
@@ -31,7 +32,7 @@ impl BloomParams {
     /// | 96.9 | 1 | 1.03 % |
     ///
     /// # Errors
-    /// If there are no items, or if a number of bits is 0 or above 2^63.
+    /// If there are no items, if a number of bits is 0 or above 2^63, or if the filter would answer `true` to every key.
     ///
     /// # Examples
     /// ```
@@ -67,6 +68,7 @@ impl BloomParams {
         };
         let best = (2..=half_full).fold(of_hashes(1), lower);
         let (num_bits, num_hashes, rate) = best;
+        check_probability("promised_rate", rate)?;
         Ok(Self::designed(num_bits, num_hashes, Design::new(expected_items, rate)))
     }
 

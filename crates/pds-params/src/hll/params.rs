@@ -1,6 +1,7 @@
 use libm::sqrt;
 
 use super::{MAX_PRECISION, MIN_PRECISION, Sketch, relative_standard_error};
+use crate::check::check_range;
 use crate::internal::ParamFault;
 use crate::{Estimate, ParamError};
 
@@ -139,16 +140,8 @@ impl HllParams {
     /// # Errors
     /// If `bytes` is below 16.
     pub fn for_memory(bytes: u64) -> Result<Self, ParamError> {
-        let (min, max) = (1 << MIN_PRECISION, 1 << MAX_PRECISION);
-        match bytes.checked_ilog2() {
-            Some(precision) if bytes >= min => Self::new(precision.min(MAX_PRECISION)),
-            _ => Err(ParamError(ParamFault::OutOfRange {
-                parameter: "bytes",
-                value: bytes,
-                min,
-                max,
-            })),
-        }
+        check_range("memory_bytes", bytes, 1 << MIN_PRECISION, u64::MAX)?;
+        Self::new(bytes.ilog2().min(MAX_PRECISION))
     }
 
     /// Returns the precision p.

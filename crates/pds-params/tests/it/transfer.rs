@@ -48,6 +48,16 @@ fn the_table_of_the_documentation_is_right() {
     }
 }
 
+/// A filter that answers `true` to every key is an error, not an answer.
+#[test]
+fn too_few_bits_for_any_promise_are_an_error() {
+    for (items, sent) in [(u64::MAX, 1), (1_000_000, 1), (1_000_000, 100)] {
+        let error = BloomParams::for_transfer(items, sent, 1_000).unwrap_err();
+        assert_eq!(error.to_string(), "promised_rate is 1.0, but must be above 0 and below 1");
+    }
+    assert!(BloomParams::for_transfer(1_000, 100, 1_000).unwrap().promised_rate() < Some(1.0));
+}
+
 #[test]
 fn no_shape_within_both_limits_has_a_lower_rate() {
     for items in [1, 7, 100] {
@@ -93,8 +103,8 @@ fn impossible_numbers_are_refused() {
     assert_eq!(refused(1, (1 << 63) + 1, 8), "sent_bits");
     assert_eq!(refused(1, 8, 0), "bits");
     assert_eq!(refused(1, 8, u64::MAX), "bits");
+    assert_eq!(refused(u64::MAX, 1, 1 << 63), "promised_rate");
     // The greatest numbers have an answer.
-    assert!(BloomParams::for_transfer(u64::MAX, 1, 1 << 63).is_ok());
     assert!(BloomParams::for_transfer(1 << 60, 1 << 62, 1 << 63).is_ok());
     let empty = BloomParams::from_bits_and_hashes(100, 3).unwrap().entropy_at(0);
     assert!(empty.abs() < f64::EPSILON);
