@@ -71,17 +71,17 @@ impl From<AllocError> for BuildError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InsertError {
-    /// No place was found for the key. It is not in; all keys inserted before still are.
+    /// No free slot was found for the key. It is not in; all keys inserted before still are.
     ///
     /// Other keys may still fit. Near the capacity, the structure is full. A cuckoo filter far below it got more than
     /// eight copies of one key.
     Full {
-        /// Number of places in use.
+        /// Number of slots in use.
         len: u64,
-        /// Number of places.
+        /// Number of slots.
         capacity: u64,
     },
-    /// It needs more memory, which could not be had.
+    /// The allocator refused the memory that the insert needs.
     Alloc(AllocError),
     /// The structure was built from all of its keys at once.
     Static,
@@ -103,7 +103,7 @@ impl fmt::Display for InsertError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Full { len, capacity } => {
-                write!(f, "no place for the key was found, with {len} of {capacity} places taken")
+                write!(f, "no free slot for the key: {len} of {capacity} slots are used")
             }
             Self::Alloc(e) => e.fmt(f),
             Self::Static => f.write_str(

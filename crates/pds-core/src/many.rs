@@ -49,6 +49,7 @@ macro_rules! adaptor {
             ///
             /// # Panics
             /// If the slices differ in length.
+            #[track_caller]
             pub fn contains_batch<K: Hash>(&self, keys: &[K], out: &mut [bool]) {
                 self.filters.contains_batch(keys, out, $first);
             }
@@ -60,6 +61,7 @@ macro_rules! adaptor {
             /// # Panics
             /// If the slices differ in length.
             #[cfg(feature = "parallel")]
+            #[track_caller]
             pub fn par_contains_batch<K: Hash + Sync>(&self, keys: &[K], out: &mut [bool])
             where
                 F: Sync,

@@ -5,7 +5,7 @@
 //! | storage | contents | methods |
 //! |---|---|---|
 //! | [`Words`] | in memory of the structure's own | all |
-//! | [`AtomicWords`] | in memory of the structure's own, shared by threads | those that read, and inserts with `&self` |
+//! | [`AtomicWords`] | in memory of the structure's own, shared by threads | those that read or copy; inserts, `clear` and unions with `&self` |
 //! | [`Stored<B>`](Stored) | in portable bytes of the type `B` | those that read |
 //! | [`RawBytes<B>`](RawBytes) | in bytes of another format, of the type `B` | those that read |
 //!

@@ -11,6 +11,7 @@ use core::hash::Hash;
 
 use crate::error::InsertError;
 use crate::hash::KeyHasher;
+use crate::internal::check_lengths;
 
 /// Membership tests: *have I seen this key?*
 pub trait Membership: KeyHasher {
@@ -23,8 +24,9 @@ pub trait Membership: KeyHasher {
     ///
     /// # Panics
     /// If the slices differ in length.
+    #[track_caller]
     fn contains_hash_batch(&self, hashes: &[u64], out: &mut [bool]) {
-        assert_eq!(hashes.len(), out.len(), "one answer per hash");
+        check_lengths(hashes, out);
         for (answer, &hash) in out.iter_mut().zip(hashes) {
             *answer = self.contains_hash(hash);
         }

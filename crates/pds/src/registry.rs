@@ -1,7 +1,11 @@
-//! The list of all structures of the family.
+//! The list of the structures of the family.
 //!
 //! A [`Structure`] is data: names, the kind in stored bytes, abilities, and sizing. The comparison and the
 //! recommendation in [`compare`](crate::compare) iterate over [`ALL`], and so do the tools of the workspace.
+//!
+//! A structure has one entry, whatever its storage and the number of threads: shared forms, views, signatures and
+//! compressed bytes have none of their own. Only entries with a sizing are compared: filters, frequencies, and numbers
+//! of distinct keys.
 //!
 //! Every structure is listed with any features of this crate, because its size needs no code of the structure.
 
@@ -14,8 +18,10 @@ mod exact;
 mod fuse;
 mod heavy_hitters;
 mod hll;
+mod minhash;
 mod quotient;
 mod scalable;
+mod theta;
 mod window;
 
 use core::fmt;
@@ -61,7 +67,7 @@ macro_rules! registry {
     ($($module:ident::$structure:ident $(=> $feature:literal $role:ident: $($type:ty),+)?;)*) => {
         $(pub use $module::$structure;)*
 
-        /// Every structure, in the order of the documentation.
+        /// Every structure, by purpose. The last ones are those of the standard library.
         pub static ALL: &[&Structure] = &[$(&$module::$structure),*];
 
         /// Shows a visitor the type of each kind of filter.
@@ -95,16 +101,13 @@ macro_rules! registry {
             of_role!(from $role $type);
         )+)?)*
 
-        /// Returns the feature of a kind in stored bytes if that feature is off, among the structures that `is_wanted`.
-        pub(crate) fn feature_that_is_off(
-            kind: Kind,
-            is_wanted: fn(&Structure) -> bool,
-        ) -> Option<&'static str> {
-            let is_off = |structure: &Structure, is_on: bool| {
-                structure.kind == Some(kind) && is_wanted(structure) && !is_on
+        /// Returns the feature of a kind in stored bytes if that feature is off, among the structures of this role.
+        pub(crate) fn feature_that_is_off(kind: Kind, role: &str) -> Option<&'static str> {
+            let is_wanted = |structure: &Structure, its_role| {
+                structure.kind == Some(kind) && role == its_role
             };
             $($(
-                if is_off(&$structure, cfg!(feature = $feature)) {
+                if !cfg!(feature = $feature) && is_wanted(&$structure, stringify!($role)) {
                     return Some(concat!(
                         "a structure whose feature is on (of `pds`, `", $feature, "` is off)"
                     ));
@@ -117,6 +120,7 @@ macro_rules! registry {
 
 registry! {
     bloom::BLOOM => "bloom" filter: crate::BloomFilter<S>;
+    bloom::FILTER_BANK;
     blocked::BLOCKED_BLOOM => "blocked" filter: crate::BlockedBloomFilter<S>;
     blocked::SPLIT_BLOCK_BLOOM;
     cuckoo::CUCKOO => "cuckoo" filter: crate::CuckooFilter<S>;
@@ -127,6 +131,9 @@ registry! {
     counting::BLOCKED_COUNTING_BLOOM => "counting" filter: crate::BlockedCountingBloomFilter<S>;
     fuse::RIBBON => "fuse" filter: crate::RibbonFilter<S>;
     fuse::FUSE => "fuse" filter: crate::FuseFilter<S>;
+    fuse::RETRIEVAL;
+    fuse::UPDATABLE;
+    fuse::EXACT;
     scalable::SCALABLE_BLOOM => "scalable" filter: scalable::Standard<S>, scalable::Blocked<S>;
     scalable::LAYERED_BLOOM;
     window::WINDOW_BLOOM;
@@ -140,6 +147,9 @@ registry! {
     heavy_hitters::TOP_K;
     hll::HYPER_LOG_LOG => "hll" sketch: crate::HyperLogLog<S>;
     hll::ULTRA_LOG_LOG => "hll" sketch: crate::UltraLogLog<S>;
+    minhash::MIN_HASH;
+    minhash::LSH_INDEX;
+    theta::THETA;
     exact::HASH_SET;
     exact::HASH_MAP;
 }
@@ -243,7 +253,8 @@ pub fn filters() -> impl Iterator<Item = &'static Structure> {
     ALL.iter().copied().filter(|structure| structure.membership.is_some())
 }
 
-/// Returns the structure of a kind in stored bytes, if it is one of the family.
+/// Returns the structure of a kind in stored bytes. `None` for kinds that are forms of other structures (compressed
+/// bytes, deltas, MinHash signatures), and for kinds outside of the family.
 #[must_use]
 pub fn of_kind(kind: Kind) -> Option<&'static Structure> {
     ALL.iter().copied().find(|structure| structure.kind == Some(kind))

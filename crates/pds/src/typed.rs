@@ -110,7 +110,9 @@ where
     for<'a> &'a F: Insert<Error = Infallible>,
 {
     /// Inserts `key` into a structure that threads share, such as [`AtomicBloomFilter`](crate::bloom::AtomicBloomFilter).
-    /// Returns `true` if it was not contained before.
+    ///
+    /// Returns what the structure does: a Bloom filter `true` if this call set at least one of the bits of the key. Threads
+    /// that insert the same new key at the same time may each get `true`.
     #[inline]
     pub fn insert_shared(&self, key: &K) -> bool {
         let Ok(new) = (&mut &self.structure).insert(key);

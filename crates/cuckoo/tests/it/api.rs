@@ -139,7 +139,7 @@ fn batches_stop_at_the_first_that_does_not_fit() {
     assert!(keys[..inserted].iter().all(|key| filter.contains(key)));
     assert_eq!(
         error.to_string(),
-        format!("no place for the key was found, with {inserted} of 20 places taken")
+        format!("no free slot for the key: {inserted} of 20 slots are used")
     );
 }
 

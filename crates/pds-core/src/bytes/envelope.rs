@@ -161,11 +161,14 @@ impl<'a> Envelope<&'a [u8]> {
     pub fn nested_at(&self, position: u64) -> Result<(Self, u64), DecodeError> {
         let (payload, start) = (self.borrowed_payload(), self.header.payload_offset());
         let behind = usize::try_from(position).ok().and_then(|at| payload.get(at..));
-        let behind = behind.ok_or(DecodeError(DecodeFault::PayloadEnd {
-            offset: start + self.header.payload_bytes,
-            needed: position,
-            left: payload.len() as u64,
-        }))?;
+        let behind = behind.ok_or_else(|| {
+            let len = payload.len() as u64;
+            DecodeError(DecodeFault::PayloadEnd {
+                offset: start + len,
+                needed: position - len,
+                left: 0,
+            })
+        })?;
         let mut reader = Reader::new(behind, start + position, self.depth);
         reader.open(&self.header);
         let header = reader.nested_head()?;

@@ -5,7 +5,7 @@ use super::{MaybeHasher, Shape, Sink, Source};
 use crate::bytes::Kind;
 use crate::error::DecodeError;
 
-/// A structure that has portable bytes, whatever it is: the bound of code that stores any of them.
+/// A structure with portable bytes. Use it as the bound of code that stores any structure.
 ///
 /// Implement the trait to give a structure of your own portable bytes: it says its kind, its shape and its payload.
 /// [`ByteOptions`](crate::bytes::ByteOptions) then add head, checksums, streams and files. The

@@ -64,15 +64,26 @@ impl Shape {
         Self { numbers_at, design_at, ..self }
     }
 
-    /// Sets the number of items that the structure was built for, and the rate promised for them.
+    /// Sets the number of items that the structure was built for, at least 1, and the rate promised for them, above 0 and
+    /// below 1.
     ///
     /// The design is metadata. It takes no part in equality or compatibility of structures.
+    ///
+    /// # Panics
+    /// If a value is out of its range. No reader would accept it.
     #[must_use]
     pub const fn with_design(
         self,
         expected_items: Option<u64>,
         promised_rate: Option<f64>,
     ) -> Self {
+        assert!(!matches!(expected_items, Some(0)), "expected items of a design are at least 1");
+        if let Some(rate) = promised_rate {
+            assert!(
+                rate > 0.0 && rate < 1.0,
+                "the promised rate of a design is above 0 and below 1"
+            );
+        }
         Self { expected_items, promised_rate, ..self }
     }
 

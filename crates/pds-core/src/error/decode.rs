@@ -128,7 +128,7 @@ pub enum DecodeErrorKind {
     Limit,
     /// The allocator refused the memory for the structure.
     Alloc,
-    /// The bytes say something that no structure can be.
+    /// A field has a value that no structure has.
     Invalid,
 }
 
@@ -411,7 +411,7 @@ impl fmt::Display for DecodeFault {
             }
             Self::Magic { offset, found } => write!(
                 f,
-                "the 8 bytes at offset {offset} are {found:02x?}, with which no pds structure starts"
+                "the 8 bytes at offset {offset} are {found:02x?}, not the magic number of pds"
             ),
             Self::Signature { offset, found, allowed } => {
                 write!(f, "the 4 bytes at offset {offset} are {found:02x?}, but must be {allowed}")

@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 use core::hash::Hash;
 
 use crate::hash::probe;
+use crate::internal::check_lengths;
 use crate::traits::Membership;
 
 /// Number of keys whose hashes are on the stack at once.
@@ -46,14 +47,16 @@ impl<F: Membership> Filters<F> {
         ends == last
     }
 
+    #[track_caller]
     pub(super) fn contains_batch<K: Hash>(&self, keys: &[K], out: &mut [bool], last: bool) {
-        assert_eq!(keys.len(), out.len(), "one answer per key");
+        check_lengths(keys, out);
         for (keys, out) in keys.chunks(CHUNK).zip(out.chunks_mut(CHUNK)) {
             self.answer_chunk(keys, out, last);
         }
     }
 
     #[cfg(feature = "parallel")]
+    #[track_caller]
     pub(super) fn par_contains_batch<K: Hash + Sync>(
         &self,
         keys: &[K],
@@ -65,7 +68,7 @@ impl<F: Membership> Filters<F> {
         use rayon::iter::{IndexedParallelIterator, ParallelIterator};
         use rayon::slice::{ParallelSlice, ParallelSliceMut};
 
-        assert_eq!(keys.len(), out.len(), "one answer per key");
+        check_lengths(keys, out);
         let chunks = keys.par_chunks(CHUNK).zip(out.par_chunks_mut(CHUNK));
         chunks.for_each(|(keys, out)| self.answer_chunk(keys, out, last));
     }

@@ -5,9 +5,10 @@
 #![cfg(feature = "std")]
 
 use core::hash::{BuildHasher, Hasher};
+use std::panic::catch_unwind;
 
 use crate::plain::{MOST_WORDS, Plain, plain};
-use pds_core::bytes::{ByteOptions, Envelope, Header};
+use pds_core::bytes::{ByteOptions, Envelope, Header, Shape};
 use pds_core::error::{DecodeError, ReadError};
 use pds_core::hash::{DefaultHashBuilder, KeyHasher, PortableHasher};
 use pds_core::internal::DecodeFault;
@@ -48,6 +49,33 @@ fn an_envelope_opens_without_its_payload_being_looked_at() {
         panic!("another error")
     };
     assert_eq!(envelope.decode::<Plain>(None), Err(envelope.verify().unwrap_err()));
+}
+
+#[test]
+fn an_envelope_beyond_the_payload_is_refused_at_its_end() {
+    let bytes = ByteOptions::new().without_key().to_bytes(&plain(3));
+    let envelope = Envelope::open(bytes.as_slice()).unwrap();
+    for position in [25, 1_000, u64::MAX] {
+        let error = envelope.nested_at(position).map(|_| ()).unwrap_err();
+        let needed = position - 24;
+        assert_eq!(error, DecodeError(DecodeFault::PayloadEnd { offset: 152, needed, left: 0 }));
+    }
+}
+
+/// What no reader accepts, or reads as another design, is not a design.
+#[test]
+fn an_impossible_design_is_noticed_before_it_is_written() {
+    let shape = || Shape::new([1]);
+    for (items, rate) in [(Some(1), None), (None, Some(0.5)), (Some(u64::MAX), Some(1e-300))] {
+        let designed = shape().with_design(items, rate);
+        assert_eq!((designed.expected_items(), designed.promised_rate()), (items, rate));
+    }
+    assert_eq!(shape().with_design(None, None), shape());
+    let rates = [0.0, -0.5, 1.0, 1.5, f64::INFINITY, f64::NAN].map(|rate| (Some(5), Some(rate)));
+    for (items, rate) in [(Some(0), None), (Some(0), Some(0.5))].into_iter().chain(rates) {
+        let designed = catch_unwind(|| shape().with_design(items, rate));
+        assert!(designed.is_err(), "{items:?} {rate:?}");
+    }
 }
 
 /// A hasher of a user's own, whose id lies above ours.

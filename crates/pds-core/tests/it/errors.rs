@@ -62,7 +62,7 @@ fn decode_errors_are_written_for_people() {
         ),
         (
             DecodeError(DecodeFault::Magic { offset: 192, found: *b"RIFFxxxx" }),
-            "the 8 bytes at offset 192 are [52, 49, 46, 46, 78, 78, 78, 78], with which no pds structure starts",
+            "the 8 bytes at offset 192 are [52, 49, 46, 46, 78, 78, 78, 78], not the magic number of pds",
         ),
         (
             DecodeError(DecodeFault::Version { offset: 8, expected: 1, found: 2 }),

@@ -136,7 +136,7 @@ impl fmt::Display for Recommendation {
         let is_static = structure.abilities().is_some_and(|has| has.insert == Ability::No);
         let pattern = if is_static { "filter" } else { "mut filter" };
         writeln!(f, "    let {pattern} = {};", self.choice.expression())?;
-        writeln!(f, "To mind: {}", structure.caution)?;
+        writeln!(f, "Note: {}", structure.caution)?;
         self.reasons().try_for_each(|reason| writeln!(f, "- {reason}"))
     }
 }

@@ -139,7 +139,7 @@ pub fn recommend_distinct(
     choose(ALL.iter().filter_map(|structure| {
         let sizing = structure.cardinality.as_ref()?;
         let lacks =
-            (needs.overlap && !sizing.overlap).then_some("tell what two sets have in common");
+            (needs.overlap && !sizing.overlap).then_some("estimate the overlap of two sets");
         Some(Row { structure, size: (sizing.size)(needs), lacks })
     }))
 }
@@ -224,7 +224,7 @@ impl fmt::Display for SketchRecommendation {
         let (title, size) = (Titled(self.choice), HumanBytes(self.bytes));
         writeln!(f, "{title}, {size}: the smallest of those that do what is needed.")?;
         writeln!(f, "    let mut sketch = {};", self.expression())?;
-        writeln!(f, "To mind: {}", self.choice.caution)?;
+        writeln!(f, "Note: {}", self.choice.caution)?;
         self.reasons().try_for_each(|reason| writeln!(f, "- {reason}"))
     }
 }

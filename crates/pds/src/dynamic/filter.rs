@@ -8,7 +8,7 @@ use std::io::{self, Read, Write};
 
 use pds_core::bytes::{ByteOptions, FromEnvelope, Header, OpenEnvelope, Sink, ToEnvelope};
 use pds_core::hash::PublicSeed;
-use pds_core::internal::{DecodeFault, answer_keys};
+use pds_core::internal::{DecodeFault, answer_keys, check_lengths};
 
 use super::kinds::OwnedFilter;
 use super::{FilterKind, FilterVisitor};
@@ -28,8 +28,11 @@ use crate::traits::{Insert, Membership};
 /// If the kind is known, use its own type: it has more methods. [`downcast_ref`](Self::downcast_ref) and
 /// [`downcast`](Self::downcast) return it.
 ///
-/// [`ByteOptions`] writes and reads it as any filter. Parquet's split-block filter is not among the kinds, because its
-/// bytes have no header.
+/// [`ByteOptions`] writes and reads it as any filter.
+///
+/// The kinds are: Bloom, blocked Bloom, scalable Bloom (with standard or blocked layers), counting Bloom (of both widths),
+/// blocked counting Bloom, cuckoo, quotient, counting quotient, ribbon and binary fuse filters. It holds no layered,
+/// window or timed filter, no bank of filters, and no split-block filter, whose bytes have no header.
 ///
 /// # Guarantees
 /// - The answers and the bytes are those of the filter inside.
@@ -62,6 +65,7 @@ use crate::traits::{Insert, Membership};
 pub struct DynFilter<S = DefaultHashBuilder> {
     filter: Box<dyn OwnedFilter<S>>,
     /// The hasher of the filter. It is kept here so that a key is hashed without an indirect call.
+    // Nobody gets a mutable reference to the filter: another one of its type may have another hasher.
     hasher: S,
 }
 
@@ -160,13 +164,7 @@ impl<S: KeyHasher + 'static> DynFilter<S> {
         (&*self.filter as &dyn Any).downcast_ref()
     }
 
-    /// Returns a mutable reference to the filter in its own type, if it is an `F`.
-    #[must_use]
-    pub fn downcast_mut<F: Any>(&mut self) -> Option<&mut F> {
-        (&mut *self.filter as &mut dyn Any).downcast_mut()
-    }
-
-    /// Returns the filter as its own type.
+    /// Returns the filter as its own type. To change it by a method of that type, put it back with `DynFilter::from`.
     ///
     /// # Errors
     /// The unchanged filter, if it is not an `F`.
@@ -192,7 +190,9 @@ impl<S: KeyHasher + 'static> DynFilter<S> {
     ///
     /// # Panics
     /// If the slices differ in length.
+    #[track_caller]
     pub fn contains_hash_batch(&self, hashes: &[u64], out: &mut [bool]) {
+        check_lengths(hashes, out);
         self.filter.contains_hash_batch(hashes, out);
     }
 
@@ -201,8 +201,11 @@ impl<S: KeyHasher + 'static> DynFilter<S> {
     /// See [`KeyHasher`](crate::hash::KeyHasher) for the hash.
     ///
     /// # Errors
-    /// [`InsertError::Full`] if the filter has no room for the key. [`InsertError::Static`] if it is built from all of
-    /// its keys at once. Nothing is changed then.
+    /// Nothing is changed then.
+    /// - [`InsertError::Full`]: the filter has no free slot for the key.
+    /// - [`InsertError::Static`]: the filter is built from all of its keys at once.
+    /// - [`InsertError::Count`]: a counting quotient filter already has the greatest count of the key.
+    /// - [`InsertError::Alloc`]: the allocator refuses the memory of a filter that grows.
     #[inline]
     pub fn insert_hash(&mut self, hash: u64) -> Result<bool, InsertError> {
         self.filter.insert_hash(hash)
@@ -299,7 +302,7 @@ impl<S: KeyHasher + 'static> DynFilter<S> {
     }
 
     /// Compares the number of items with the expected one, and the current rate with the promised one. `None` for the
-    /// kinds without such a report: counting and cuckoo filters.
+    /// kinds without such a report: all but the Bloom, blocked Bloom and scalable Bloom filter.
     ///
     /// # Complexity
     /// O(size).
@@ -333,8 +336,11 @@ impl<S: KeyHasher + 'static> DynFilter<S> {
     /// Inserts `key`. Returns `true` if it was not contained before.
     ///
     /// # Errors
-    /// [`InsertError::Full`] if the filter has no room for the key. [`InsertError::Static`] if it is built from all of
-    /// its keys at once. Nothing is changed then.
+    /// Nothing is changed then.
+    /// - [`InsertError::Full`]: the filter has no free slot for the key.
+    /// - [`InsertError::Static`]: the filter is built from all of its keys at once.
+    /// - [`InsertError::Count`]: a counting quotient filter already has the greatest count of the key.
+    /// - [`InsertError::Alloc`]: the allocator refuses the memory of a filter that grows.
     #[inline]
     pub fn insert<K: Hash + ?Sized>(&mut self, key: &K) -> Result<bool, InsertError> {
         self.insert_hash(self.hasher.hash_key(key))
@@ -422,8 +428,9 @@ impl<E: OpenEnvelope, S: PortableHasher + Clone + Send + Sync + 'static> FilterV
 
 /// Returns the error for bytes that hold another structure, or one whose feature is off.
 pub(super) fn not_a_filter(header: &Header) -> DecodeError {
-    let off = feature_that_is_off(header.kind, |structure| structure.membership.is_some());
-    let allowed = off.unwrap_or("a membership filter");
+    let held = "a Bloom, blocked Bloom, scalable Bloom, counting Bloom, blocked counting Bloom, cuckoo, quotient, \
+                counting quotient, ribbon or binary fuse filter";
+    let allowed = feature_that_is_off(header.kind, "filter").unwrap_or(held);
     DecodeError(DecodeFault::OtherKind {
         offset: header.kind_offset(),
         found: header.kind,

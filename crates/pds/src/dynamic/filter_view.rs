@@ -4,7 +4,7 @@ use core::hash::{Hash, Hasher};
 use core::marker::PhantomData;
 
 use pds_core::bytes::{ByteOptions, Envelope, OpenView};
-use pds_core::internal::answer_keys;
+use pds_core::internal::{answer_keys, check_lengths};
 
 use super::filter::{CHUNK, not_a_filter};
 use super::{DynFilter, FilterKind, FilterVisitor, ViewFilter};
@@ -115,7 +115,9 @@ impl<S: KeyHasher> DynFilterView<'_, S> {
     ///
     /// # Panics
     /// If the slices differ in length.
+    #[track_caller]
     pub fn contains_hash_batch(&self, hashes: &[u64], out: &mut [bool]) {
+        check_lengths(hashes, out);
         self.view.contains_hash_batch(hashes, out);
     }
 

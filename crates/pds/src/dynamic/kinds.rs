@@ -143,7 +143,7 @@ pub(crate) trait ReadSketch<S>: KeyHasher + fmt::Debug + Send + Sync {
     fn hasher(&self) -> &S;
     fn size_in_bytes(&self) -> u64;
 
-    /// Returns the sketch as one that counts how often a key came, if it does.
+    /// Returns the sketch as one that counts how often a key occurred, if it does.
     fn as_frequency(&self) -> Option<&dyn Frequency> {
         None
     }

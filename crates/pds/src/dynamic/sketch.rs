@@ -22,7 +22,7 @@ use crate::traits::{Cardinality, Frequency};
 
 /// A sketch whose kind is known at run time: count-min sketch, count sketch, `HyperLogLog` or `UltraLogLog`.
 ///
-/// The first two count how often a key came ([`frequency`](Self::frequency)), the others count distinct keys
+/// The first two count how often a key occurred ([`frequency`](Self::frequency)), the others count distinct keys
 /// ([`cardinality`](Self::cardinality)). If the kind is known, use its own type: it has more methods.
 /// [`downcast_ref`](Self::downcast_ref) and [`downcast`](Self::downcast) return it.
 ///
@@ -54,6 +54,7 @@ use crate::traits::{Cardinality, Frequency};
 pub struct DynSketch<S = DefaultHashBuilder> {
     sketch: Box<dyn OwnedSketch<S>>,
     /// The hasher of the sketch. It is kept here so that a key is hashed without an indirect call.
+    // Nobody gets a mutable reference to the sketch: another one of its type may have another hasher.
     hasher: S,
 }
 
@@ -124,13 +125,7 @@ impl<S: KeyHasher + 'static> DynSketch<S> {
         (&*self.sketch as &dyn Any).downcast_ref()
     }
 
-    /// Returns a mutable reference to the sketch in its own type, if it is a `T`.
-    #[must_use]
-    pub fn downcast_mut<T: Any>(&mut self) -> Option<&mut T> {
-        (&mut *self.sketch as &mut dyn Any).downcast_mut()
-    }
-
-    /// Returns the sketch as its own type.
+    /// Returns the sketch as its own type. To change it by a method of that type, put it back with `DynSketch::from`.
     ///
     /// # Errors
     /// The unchanged sketch, if it is not a `T`.
@@ -157,7 +152,7 @@ impl<S: KeyHasher + 'static> DynSketch<S> {
         self.as_cardinality().map(Cardinality::estimate)
     }
 
-    /// Returns the sketch as one that counts how often a key came, if it does.
+    /// Returns the sketch as one that counts how often a key occurred, if it does.
     #[must_use]
     pub fn as_frequency(&self) -> Option<&dyn Frequency> {
         self.sketch.as_frequency()
@@ -254,9 +249,7 @@ impl<E: OpenEnvelope, S: PortableHasher + Clone + 'static> SketchVisitor<S> for 
 }
 
 fn not_a_sketch(header: &Header) -> DecodeError {
-    let off = feature_that_is_off(header.kind, |structure| {
-        structure.frequency.is_some() || structure.cardinality.is_some()
-    });
+    let off = feature_that_is_off(header.kind, "sketch");
     let allowed = off.unwrap_or("a count-min or count sketch, a HyperLogLog or an UltraLogLog");
     DecodeError(DecodeFault::OtherKind {
         offset: header.kind_offset(),

@@ -27,6 +27,17 @@ pub static BLOOM: Structure = Structure {
     ..Structure::NONE
 };
 
+/// The bank of Bloom filters: which of many sets contain a key.
+pub static FILTER_BANK: Structure = Structure {
+    name: "bank of Bloom filters",
+    type_name: "FilterBank",
+    crate_name: "bloom-core",
+    feature: Some("bloom"),
+    kind: Some(Kind::FILTER_BANK),
+    caution: "All of its sets have one size and one hasher.",
+    ..Structure::NONE
+};
+
 /// Returns the rate of double-hashed positions, with the share of whole hashes that collide.
 pub(super) fn double_hashed_rate(params: &BloomParams, items: u64) -> f64 {
     let excess = scheme_excess(params.num_bits(), items, params.num_hashes());

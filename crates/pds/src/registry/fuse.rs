@@ -42,6 +42,39 @@ pub static FUSE: Structure = Structure {
     ..Structure::NONE
 };
 
+/// The retrieval map: values of a fixed set of keys, without the keys.
+pub static RETRIEVAL: Structure = Structure {
+    name: "retrieval map",
+    type_name: "RetrievalMap",
+    crate_name: "fuse",
+    feature: Some("fuse"),
+    kind: Some(Kind::RETRIEVAL),
+    caution: "A key that is not in the set gets an arbitrary value.",
+    ..Structure::NONE
+};
+
+/// The updatable map: values that can change, of a set of keys that grows.
+pub static UPDATABLE: Structure = Structure {
+    name: "updatable map",
+    type_name: "UpdatableMap",
+    crate_name: "fuse",
+    feature: Some("fuse"),
+    kind: Some(Kind::UPDATABLE),
+    caution: "A key that is not in the set gets an arbitrary value.",
+    ..Structure::NONE
+};
+
+/// The exact filter: no error on a known universe.
+pub static EXACT: Structure = Structure {
+    name: "exact filter",
+    type_name: "ExactFilter",
+    crate_name: "fuse",
+    feature: Some("fuse"),
+    kind: Some(Kind::EXACT),
+    caution: "A key outside of the universe gets an arbitrary answer.",
+    ..Structure::NONE
+};
+
 impl Design for FuseParams {
     fn for_promise(Promise { items, rate }: Promise) -> Result<Self, ParamError> {
         Self::new(items, rate)

@@ -27,7 +27,7 @@ pub static ULTRA_LOG_LOG: Structure = Structure {
     crate_name: "hll",
     feature: Some("hll"),
     kind: Some(Kind::ULTRA_LOG_LOG),
-    caution: "It tells no intersections, and takes all of its memory at once.",
+    caution: "It cannot estimate intersections. It allocates all of its memory at once.",
     cardinality: Some(CardinalitySizing { overlap: false, size: |needs| of(UltraFgra, needs) }),
     ..Structure::NONE
 };

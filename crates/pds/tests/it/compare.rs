@@ -233,7 +233,7 @@ fn every_other_structure_has_a_reason() {
             "blocked counting Bloom filter (BlockedCountingBloomFilter), 5.45 MiB: the fewest cache lines \
              per lookup of those that do what is needed.",
             "    let mut filter = pds::BlockedCountingBloomFilter::new(1_000_000, 0.01)?;",
-            "To mind: It counts up to 15; never remove a key that was not inserted.",
+            "Note: It counts up to 15; never remove a key that was not inserted.",
             "- standard Bloom filter (BloomFilter): cannot remove keys",
         ]
     );
@@ -365,7 +365,7 @@ fn distinct_keys_by_the_least_memory_that_does_what_is_needed() {
     assert_eq!(chosen(DistinctNeeds { overlap: true, ..needs }), (&HYPER_LOG_LOG, 1 << 14));
     assert_eq!(chosen(DistinctNeeds { keys: 100, ..needs }), (&HASH_SET, 128 * 9));
     let words = recommend_distinct(&DistinctNeeds { overlap: true, ..needs }).unwrap().unwrap();
-    let reason = "- UltraLogLog: cannot tell what two sets have in common";
+    let reason = "- UltraLogLog: cannot estimate the overlap of two sets";
     assert!(words.to_string().contains(reason), "{words}");
 }
 

@@ -538,16 +538,15 @@ fn trait_objects_insert_across_kinds() {
     let mut tiny = DynFilter::from(tiny);
     let errors: Vec<_> = (0..20u32).filter_map(|key| tiny.insert(&key).err()).collect();
     assert_eq!(errors[0], InsertError::Full { len: 4, capacity: 4 });
-    let text = "no place for the key was found, with 4 of 4 places taken";
+    let text = "no free slot for the key: 4 of 4 slots are used";
     assert_eq!((errors.len(), errors[0].to_string()), (16, text.to_owned()));
 }
 
 /// The filter inside is available in its own type only.
 #[test]
 fn the_own_type_is_got_at() {
-    for mut filter in empty() {
+    for filter in empty() {
         assert_eq!(filter.downcast_ref::<CuckooFilter>().is_some(), filter.kind() == Kind::CUCKOO);
-        assert_eq!(filter.downcast_mut::<BloomFilter>().is_some(), filter.kind() == Kind::BLOOM);
         let (kind, bytes) = (filter.kind(), filter.to_bytes());
         match filter.downcast::<BlockedBloomFilter>() {
             Ok(blocked) => {
@@ -556,6 +555,19 @@ fn the_own_type_is_got_at() {
             Err(same) => assert_eq!((same.kind(), same.to_bytes()), (kind, bytes)),
         }
     }
+}
+
+/// A filter of another seed takes the place of the one inside with its hasher, so that no key is lost.
+#[test]
+fn another_filter_comes_with_its_hasher() {
+    let dynamic = DynFilter::from(BloomFilter::new(ITEMS, 0.01).unwrap());
+    let inside = dynamic.downcast::<BloomFilter>().unwrap();
+    let mut other =
+        BloomFilter::builder().seed(7).bits(inside.num_bits()).hashes(7).build().unwrap();
+    other.insert("key");
+    let dynamic = DynFilter::from(other);
+    assert!(dynamic.contains("key") && dynamic.hasher().seed() == 7);
+    assert!(DynFilter::from_bytes(&dynamic.to_bytes()).unwrap().contains("key"));
 }
 
 /// Views of bytes from different owners live in one collection without lifetimes, and are sent to another thread.
@@ -649,5 +661,9 @@ fn growing_filters_are_opened_by_the_kind_of_their_layers() {
     assert!(first.downcast_ref::<ScalableBloomFilter>() == Some(&standard));
     assert!(second.downcast_ref::<ScalableBlockedBloomFilter>() == Some(&blocked));
     let layered = pds::LayeredBloomFilter::new(&[9, 9], 0.1).unwrap().to_bytes();
-    assert!(DynFilter::from_bytes(&layered).is_err(), "it counts");
+    let error = DynFilter::from_bytes(&layered).unwrap_err().to_string();
+    let held = "a Bloom, blocked Bloom, scalable Bloom, counting Bloom, blocked counting Bloom, cuckoo, quotient, \
+                counting quotient, ribbon or binary fuse filter";
+    let expected = format!("the kind at offset 10 is 32 (layered Bloom filter), expected {held}");
+    assert_eq!(error, expected);
 }

@@ -4,6 +4,7 @@ mod cases;
 mod compare;
 mod dyn_filter;
 mod dyn_sketch;
+mod features;
 mod panics;
 mod reexports;
 mod security;

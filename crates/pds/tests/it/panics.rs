@@ -11,15 +11,35 @@
     feature = "scalable"
 ))]
 
+use core::hash::Hasher;
+use core::panic::AssertUnwindSafe;
 use std::panic::{self, catch_unwind};
 use std::sync::Mutex;
 
 use pds::cms::{Count, SignedCount};
+use pds::hash::KeyHasher;
+use pds::many::{AllOf, AnyOf};
+use pds::traits::Membership;
 use pds::{
     BlockedBloomFilter, BloomFilter, CountMinSketch, CountSketch, CountingBloomFilter,
-    CuckooFilter, ExactFilter, FuseFilter, QuotientFilter, RetrievalMap, RibbonFilter,
-    ScalableBloomFilter, UpdatableMap,
+    CuckooFilter, DynFilter, DynFilterView, ExactFilter, FuseFilter, QuotientFilter, RetrievalMap,
+    RibbonFilter, ScalableBloomFilter, UpdatableMap,
 };
+
+/// A filter of one's own, with the batch that the trait provides.
+struct Yes;
+
+impl KeyHasher for Yes {
+    fn hash_key_dyn(&self, _: &mut dyn FnMut(&mut dyn Hasher)) -> u64 {
+        0
+    }
+}
+
+impl Membership for Yes {
+    fn contains_hash(&self, _: u64) -> bool {
+        true
+    }
+}
 
 /// The file of the last panic. The only test here sets the hook, which is one for the whole process.
 static FILE: Mutex<Option<String>> = Mutex::new(None);
@@ -58,6 +78,17 @@ fn slices_of_unequal_lengths_are_the_callers_fault() {
         )*};
     }
     sets!(FuseFilter::new([1], 0.1), RibbonFilter::new([1], 0.1), ExactFilter::new([1], [2]));
+    let filter = || BloomFilter::new(100, 0.01).unwrap();
+    let (any, all) = (AnyOf::new([filter()]), AllOf::new([filter()]));
+    blames_the_caller(|| any.contains_batch(&[1u32], &mut [false; 2]));
+    blames_the_caller(|| all.contains_batch(&[1u32], &mut [false; 2]));
+    let (dynamic, view) = (DynFilter::from(filter()), DynFilterView::open(filter().to_bytes()));
+    let (dynamic, view) = (AssertUnwindSafe(dynamic), AssertUnwindSafe(view.unwrap()));
+    blames_the_caller(|| dynamic.contains_batch(&[1u32], &mut [false; 2]));
+    blames_the_caller(|| dynamic.contains_hash_batch(&[1], &mut [false; 2]));
+    blames_the_caller(|| view.contains_batch(&[1u32], &mut [false; 2]));
+    blames_the_caller(|| view.contains_hash_batch(&[1], &mut [false; 2]));
+    blames_the_caller(|| Yes.contains_hash_batch(&[1], &mut [false; 2]));
     macro_rules! maps {
         ($($map:ident)*) => {$(
             let map = $map::new([(1, 1)], 8).unwrap();

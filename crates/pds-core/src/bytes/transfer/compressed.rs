@@ -14,10 +14,10 @@ use crate::error::DecodeError;
 
 /// Portable bytes of any structure, with the payload in entropy code: to send it or to keep it.
 ///
-/// The code takes the bits of a chunk as independent, each set with the probability that the chunk shows. A Bloom filter
-/// that is half full has no fewer bits in code. `for_transfer` of its builder designs one that is emptier, and shorter to
-/// send. If the receiver only asks for keys, send a ribbon filter instead: it is shorter than any compressed Bloom filter of
-/// that rate, and answers as it is. Compress what the receiver goes on to insert into or to merge.
+/// The code takes the bits of a chunk as independent, each set with the probability that the chunk shows. A half-full
+/// Bloom filter does not compress. Build it with `for_transfer`: it is less full, so its code is shorter. If the
+/// receiver only asks for keys, send a ribbon filter instead: it is shorter than any compressed Bloom filter of that
+/// rate, and answers as it is. Compress what the receiver goes on to insert into or to merge.
 ///
 /// # Guarantees
 /// - Length: that of the portable bytes with the code in the place of the payload, 2 bytes per started chunk of 4096

@@ -16,9 +16,12 @@ use crate::internal::Difference;
 
 /// The difference of two states of a structure, to bring a copy of the older one up to date.
 ///
-/// It is the entropy code of the bits that differ. It is short if inserts set single bits: for all Bloom filters, cuckoo
-/// filters, and sketches. It is as long as the structure if an insert moves others, as in a quotient filter, or if
-/// the structure was built anew, as a ribbon filter is. Compare its length with that of the structure before you send it.
+/// It is the entropy code of the bits that differ. Both states need payloads of one length. This excludes two states of a
+/// sparse `HyperLogLog`, of heavy hitters with other keys, and of a filter that has grown in between.
+///
+/// A delta is short if inserts change few bits: for all Bloom filters, cuckoo filters, and sketches. It is as long as
+/// the structure if an insert moves others, as in a quotient filter, or if the structure was built anew, as a ribbon
+/// filter is. Compare its length with that of the structure before you send it.
 ///
 /// # Guarantees
 /// - A delta applies to the state that it starts from and to no other. It keeps a fingerprint of that state: kind, hasher,
