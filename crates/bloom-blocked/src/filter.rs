@@ -30,7 +30,7 @@ use crate::blocks::Blocks;
 /// | type | blocks | methods |
 /// |---|---|---|
 /// | `BlockedBloomFilter` | in [`Words`] of its own | all |
-/// | [`AtomicBlockedBloomFilter`](crate::AtomicBlockedBloomFilter) | in words of its own that threads share | those that read, and inserts with `&self` |
+/// | [`AtomicBlockedBloomFilter`](crate::AtomicBlockedBloomFilter) | in words of its own that threads share | those that read or copy; inserts, `clear` and unions with `&self` |
 /// | [`BlockedBloomFilterView<B>`](crate::BlockedBloomFilterView) | in portable bytes of the type `B` | those that read |
 ///
 /// # Guarantees

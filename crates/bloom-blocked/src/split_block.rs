@@ -55,7 +55,7 @@ const SALTS: [u32; LANES] = [
 /// | type | blocks | methods |
 /// |---|---|---|
 /// | `SplitBlockBloomFilter` | in [`Words`] of its own | all |
-/// | [`AtomicSplitBlockBloomFilter`](crate::AtomicSplitBlockBloomFilter) | in words of its own that threads share | those that read, and inserts with `&self` |
+/// | [`AtomicSplitBlockBloomFilter`](crate::AtomicSplitBlockBloomFilter) | in words of its own that threads share | those that read or copy; inserts, `clear` and unions with `&self` |
 /// | [`SplitBlockBloomFilterView<B>`](crate::SplitBlockBloomFilterView) | in a bitset | those that read |
 ///
 /// # Guarantees

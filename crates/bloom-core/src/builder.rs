@@ -104,7 +104,7 @@ impl<S> BloomFilterBuilder<S> {
     /// Sets the number of bits that the filter takes when it is sent in entropy code, holding the expected items.
     ///
     /// Set [`expected_items`](Self::expected_items) too, and [`bits`](Self::bits), which is the most memory. The filter has the
-    /// lowest rate within both: with more memory it has fewer hash functions, and is emptier, shorter in code and more
+    /// lowest rate within both: with more memory it has fewer hash functions, and is less full, shorter in code and more
     /// accurate. [`Compressed`](pds_core::bytes::Compressed) sends it, in 208 bytes and up to 1 % more bits if 5 % of
     /// 100,000 bits or more are set (1.5 % if 1 % of 20 million bits are).
     ///

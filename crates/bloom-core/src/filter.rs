@@ -29,7 +29,7 @@ use crate::{BitArray, BloomFilterBuilder, probing};
 /// | type | bits | methods |
 /// |---|---|---|
 /// | `BloomFilter` | in [`Words`] of its own | all |
-/// | [`AtomicBloomFilter`](crate::AtomicBloomFilter) | in words of its own that threads share | those that read, and inserts with `&self` |
+/// | [`AtomicBloomFilter`](crate::AtomicBloomFilter) | in words of its own that threads share | those that read or copy; inserts, `clear` and unions with `&self` |
 /// | [`BloomFilterView<B>`](crate::BloomFilterView) | in portable bytes of the type `B` | those that read |
 ///
 /// # Guarantees

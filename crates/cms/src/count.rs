@@ -5,7 +5,7 @@ use core::fmt;
 use core::iter::Sum;
 use core::ops::Add;
 
-/// An estimate of how often a key came: an upper bound, unless it is saturated.
+/// An estimate of how often a key occurred: an upper bound, unless it is saturated.
 ///
 /// A counter that reaches its limit saturates: it stays there, and the truth may be greater.
 /// [`is_saturated`](Self::is_saturated) reports this. A count compares with whole numbers by its value. Counts are ordered
@@ -114,7 +114,7 @@ impl fmt::Display for Count {
     }
 }
 
-/// An estimate of how often a key came, less how often it was removed, from a sketch with signed counters.
+/// An estimate of how often a key occurred, minus how often it was removed, from a sketch with signed counters.
 ///
 /// Compares with whole numbers by its value.
 ///

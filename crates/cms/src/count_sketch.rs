@@ -17,7 +17,7 @@ use crate::rows::RowHash;
 use crate::sketch::BATCH;
 use crate::{CountSketchBuilder, SignedCount};
 
-/// A sketch that estimates *how often a key came* without bias: as often too low as too high. Keys can be removed.
+/// A sketch that estimates *how often a key occurred* without bias: as often too low as too high. Keys can be removed.
 ///
 /// Each row adds a key's count to one counter with a sign of the key, so that other keys cancel on average. The
 /// estimate is the median of the rows. The error follows the norm of the counts (the root of the sum of their squares)
@@ -174,7 +174,7 @@ impl<S: KeyHasher, W: WordSource> CountSketch<S, W> {
         8 * self.params.counters()
     }
 
-    /// Estimates how often a key came, less how often it was removed, by its
+    /// Estimates how often a key occurred, minus how often it was removed, by its
     /// [hash](KeyHasher#hashes-of-your-own).
     #[inline]
     #[must_use]
@@ -221,7 +221,7 @@ impl<S: KeyHasher, W: WordSource> CountSketch<S, W> {
         Some(numbers::median(rows))
     }
 
-    /// Estimates how often `key` came, less how often it was removed. The estimate may be negative.
+    /// Estimates how often `key` came, minus how often it was removed. The estimate may be negative.
     ///
     /// # Complexity
     /// O(depth), without allocation.

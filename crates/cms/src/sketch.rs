@@ -23,7 +23,7 @@ use crate::cells::{fold_counters_mut, index, words_for};
 use crate::counters::{Counted, CounterStorage};
 use crate::{Count, CountMinSketchBuilder, Counter};
 
-/// A sketch that estimates *how often a key came*: never less than the truth, and rarely much more.
+/// A sketch that estimates *how often a key occurred*: never less than the truth, and rarely much more.
 ///
 /// Use it to count many keys in few bytes. It keeps no keys: to list the most frequent ones use the crate
 /// `heavy-hitters`. If keys are also removed, or if an estimate without bias is needed, use
@@ -38,7 +38,7 @@ use crate::{Count, CountMinSketchBuilder, Counter};
 /// | type | counters | methods |
 /// |---|---|---|
 /// | `CountMinSketch` | in [`Words`] of its own | all |
-/// | [`AtomicCountMinSketch`](crate::AtomicCountMinSketch) | in words that threads share | those that read, and inserts with `&self` |
+/// | [`AtomicCountMinSketch`](crate::AtomicCountMinSketch) | in words that threads share | those that read or copy; inserts, `clear` and merges with `&self` |
 /// | [`CountMinSketchView<B>`](crate::CountMinSketchView) | in portable bytes of the type `B` | those that read |
 ///
 /// # Guarantees

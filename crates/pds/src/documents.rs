@@ -1,5 +1,8 @@
 //! The code blocks of the documents of the workspace, compiled and run as documentation tests of this module.
 
+#[doc = include_str!("../../../README.md")]
+mod readme {}
+
 #[doc = include_str!("../../../docs/accuracy.md")]
 mod accuracy {}
 

@@ -57,7 +57,7 @@ impl<S: KeyHasher, C: Counter, W: CounterStorage> CountMinSketch<S, C, W> {
         8 * crate::cells::words_for::<C>(self.params.counters())
     }
 
-    /// Estimates how often a key came, by its [hash](KeyHasher#hashes-of-your-own).
+    /// Estimates how often a key occurred, by its [hash](KeyHasher#hashes-of-your-own).
     #[inline]
     #[must_use]
     pub fn estimate_hash(&self, hash: u64) -> Count {
@@ -65,7 +65,7 @@ impl<S: KeyHasher, C: Counter, W: CounterStorage> CountMinSketch<S, C, W> {
         Count::new(least.into(), self.tally.full_from())
     }
 
-    /// Bounds how often a key came, by its [hash](KeyHasher#hashes-of-your-own); see
+    /// Bounds how often a key occurred, by its [hash](KeyHasher#hashes-of-your-own); see
     /// [`estimate_interval`](Self::estimate_interval).
     #[must_use]
     pub fn estimate_interval_hash(&self, hash: u64) -> CountInterval {
@@ -74,7 +74,7 @@ impl<S: KeyHasher, C: Counter, W: CounterStorage> CountMinSketch<S, C, W> {
         CountInterval::below(count, error_of(&self.params, self.total()))
     }
 
-    /// Estimates how often a key came, by its [hash](KeyHasher#hashes-of-your-own); see
+    /// Estimates how often a key occurred, by its [hash](KeyHasher#hashes-of-your-own); see
     /// [`estimate_mean_min`](Self::estimate_mean_min).
     #[must_use]
     pub fn estimate_mean_min_hash(&self, hash: u64) -> f64 {
