@@ -30,8 +30,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let digests: usize = env::args().nth(1).map_or(Ok(1_000_000), |count| count.parse())?;
     let path = env::temp_dir().join(format!("fuse-breached-{}.pds", process::id()));
     let result = build(digests, &path).and_then(|()| ask(digests, &path));
-    fs::remove_file(&path)?;
-    result
+    // If the build failed, there is no file, and its error is the one to tell.
+    let removed = fs::remove_file(&path);
+    result?;
+    Ok(removed?)
 }
 
 /// Returns an endless list of digests.

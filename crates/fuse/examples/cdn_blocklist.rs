@@ -13,7 +13,6 @@ use core::error::Error;
 use std::time::Instant;
 
 use fuse::{ExactFilter, ExactFilterView};
-use pds_params::ribbon::exact_bound;
 
 const BLOCKED: u64 = 5_000;
 const SERVED: u64 = 500_000;
@@ -33,7 +32,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("no error among them; {unknown} of 100000 unknown domains are answered \"blocked\"");
 
     let bits = filter.size_in_bytes() as f64 * 8.0;
-    let (bound, cascade) = (exact_bound(BLOCKED, SERVED), cascade_bits());
+    let (bound, cascade) = (ExactFilter::least_bits(BLOCKED, SERVED), cascade_bits());
     for (name, bits) in
         [("exact filter", bits), ("Bloom cascade", cascade), ("least possible", bound)]
     {

@@ -20,8 +20,8 @@ pub(crate) trait Entry: Copy + Send + Sync {
     /// Returns the hash of the key.
     fn hash(&self) -> u64;
 
-    /// Checks that two entries of one key do not contradict each other.
-    fn check_same(&self, other: &Self) -> Result<(), ConstructionError>;
+    /// Checks that the entries of one key do not contradict each other.
+    fn check_same(entries: &[Self]) -> Result<(), ConstructionError>;
 }
 
 impl Entry for u64 {
@@ -30,7 +30,7 @@ impl Entry for u64 {
         *self
     }
 
-    fn check_same(&self, _: &Self) -> Result<(), ConstructionError> {
+    fn check_same(_: &[Self]) -> Result<(), ConstructionError> {
         Ok(())
     }
 }
@@ -42,12 +42,14 @@ impl Entry for (u64, u64) {
         self.0
     }
 
-    fn check_same(&self, other: &Self) -> Result<(), ConstructionError> {
-        let (first, second) = (self.1.min(other.1), self.1.max(other.1));
-        if first == second {
-            return Ok(());
-        }
-        Err(ConstructionError::Contradiction { hash: self.0, values: [first, second] })
+    fn check_same(entries: &[Self]) -> Result<(), ConstructionError> {
+        // The two least values: they do not depend on the order of the entries.
+        let least = entries.iter().min_by_key(|entry| entry.1);
+        let Some(&(hash, first)) = least else { return Ok(()) };
+        let others = entries.iter().map(|entry| entry.1).filter(|&value| value != first);
+        others.min().map_or(Ok(()), |second| {
+            Err(ConstructionError::Contradiction { hash, values: [first, second] })
+        })
     }
 }
 
@@ -174,21 +176,15 @@ pub(crate) fn sort<E: Copy + Send>(
 /// Sorts entries by hash and removes duplicates, in place.
 ///
 /// # Errors
-/// [`ConstructionError::Contradiction`] if two entries of one key differ.
+/// [`ConstructionError::Contradiction`] if two entries of one key differ. It names the least such hash and its two least values.
 pub(crate) fn sort_distinct<E: Entry>(
     entries: &mut Vec<E>,
     parallel: bool,
 ) -> Result<(), ConstructionError> {
     sort(entries, parallel, Entry::hash);
-    let mut checked = Ok(());
-    entries.dedup_by(|entry, before| {
-        let same = entry.hash() == before.hash();
-        if same && checked.is_ok() {
-            checked = entry.check_same(before);
-        }
-        same
-    });
-    checked
+    entries.chunk_by(|left, right| left.hash() == right.hash()).try_for_each(E::check_same)?;
+    entries.dedup_by_key(|entry| entry.hash());
+    Ok(())
 }
 
 #[cfg(test)]

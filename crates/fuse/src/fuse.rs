@@ -23,7 +23,7 @@ use crate::fuse_table::FuseTable;
 /// `false` is certain: the key is absent. An absent key is answered `true` at the false-positive rate.
 ///
 /// Use a fuse filter if all keys are known before the first query, and if time matters more than size. A
-/// [`RibbonFilter`](crate::RibbonFilter) is 11 to 23 % smaller and has any rate.
+/// [`RibbonFilter`](crate::RibbonFilter) is 11 to 25 % smaller and has any rate.
 ///
 /// The type of a key is part of the key: `1u32` and `1u64` are different keys.
 ///
@@ -37,7 +37,8 @@ use crate::fuse_table::FuseTable;
 ///
 /// # Guarantees
 /// - False negatives: never.
-/// - False positives: 2^-b on average, for fingerprints of b bits. b is any whole number from 1 to 32.
+/// - False positives: 2^-b on average, for fingerprints of b bits. b is any whole number from 1 to 32. Each key adds 2^-64,
+///   because an absent key may have its whole hash.
 /// - Construction succeeds for every set of keys. It does not depend on luck: if some keys cannot be placed with 3 seeds,
 ///   the filter grows in steps of 1/64, at most 32 times. Keys that cannot be placed then are kept in an exact list.
 /// - Bytes: equal sets, widths and hashers give equal bytes. Order, duplicates and threads do not matter.

@@ -79,7 +79,7 @@ struct Solved {
 /// [`ConstructionError::Alloc`] and [`ConstructionError::Cancelled`].
 ///
 /// # Complexity
-/// O(n) on average. Needs 15 bytes per key of a shard and thread.
+/// O(n) on average. Needs 16 bytes per key of a shard and thread.
 pub(crate) fn build(
     hashes: &mut Vec<u64>,
     problem: Problem,

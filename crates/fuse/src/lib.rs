@@ -81,6 +81,12 @@ const fn is_worth_prefetching(words: usize, keys: usize) -> bool {
     words > 1 << 17 && keys > AHEAD
 }
 
+/// Returns a rate at which strangers are met, with those whose whole hash is that of one of `keys` keys.
+#[cfg(feature = "alloc")]
+fn with_collisions(rate: f64, keys: u64) -> f64 {
+    (rate + keys as f64 * pds_params::bloom::HASH_COLLISION).min(1.0)
+}
+
 /// Returns a number of things in memory as an index.
 #[cfg(feature = "alloc")]
 #[inline(always)]

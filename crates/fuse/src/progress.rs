@@ -12,7 +12,8 @@ use crate::ConstructionError;
 pub struct Progress {
     /// Keys that are done. Falls back if an attempt fails and the next one starts.
     pub done: u64,
-    /// Keys in all, duplicates included as long as they are not removed.
+    /// Keys in all, duplicates included as long as they are not removed. An exact filter counts a key to include once for each
+    /// of its stages.
     pub total: u64,
 }
 

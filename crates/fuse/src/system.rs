@@ -148,10 +148,17 @@ impl System {
             most = keys;
         }
         let layout = Layout::new(&params, bumped.chain(iter::repeat(0)).take(params.layers));
+        let last = layout.last_keys();
         let len = layout.len() + params.rest_words();
-        if len != words.len() as u64 || params.rest > layout.last_keys() {
+        if len != words.len() as u64 || params.rest > last {
             let allowed = "such that the layers have the size of the payload";
             return Err(Misfit { name, index: at, found: most, allowed });
+        }
+        // A larger last layer has no slots. Only the greatest number of layers leaves one, and all of its keys are listed.
+        let is_listed = params.layers == MAX_LAYERS && params.rest == last;
+        if last > MAX_LAST_KEYS && !is_listed {
+            let name = "the number of keys of the last layer";
+            return Err(Misfit { name, index: at, found: last, allowed: "at most 2048" });
         }
         Ok(Self::new(params, layout))
     }

@@ -118,6 +118,27 @@ fn builds_allocate_little() {
     let build = || FuseFilter::builder().fingerprint_bits(8).build_hashes(given).unwrap();
     let fuse = scratch(1_000_000, build, FuseFilter::size_in_bytes);
     assert!(fuse < 15.0, "{fuse} bytes per key");
+    // Small sets need most per key.
+    let given = hashes(20_000);
+    let build = || FuseFilter::builder().fingerprint_bits(8).build_hashes(given).unwrap();
+    let fuse = scratch(20_000, build, FuseFilter::size_in_bytes);
+    assert!(fuse < 16.0, "{fuse} bytes per key");
+    for (include, exclude) in [(100_000, 0), (100_000, 200_000), (20_000, 300_000)] {
+        let (given, others) = (hashes(include), keys::random(2).take(exclude).collect());
+        let build = || ExactFilter::builder().build_hashes(given, others).unwrap();
+        let exact = scratch(include, build, ExactFilter::size_in_bytes);
+        assert!(exact < 49.0, "{exact} bytes per key to include, {include} and {exclude}");
+    }
+    let entries: Vec<(u64, u64)> = hashes(4_000_000).into_iter().map(|hash| (hash, 1)).collect();
+    let build = || RetrievalMap::builder().check_bits(7).build_hashes(entries).unwrap();
+    let retrieval = scratch(4_000_000, build, RetrievalMap::size_in_bytes);
+    assert!(retrieval < 2.0, "{retrieval} bytes per key");
+    // A wrong rate is found before the keys are sorted.
+    let given = hashes(20_000);
+    let (refused, peak) = peak_of(&ALLOCATOR, || {
+        RibbonFilter::builder().false_positive_rate(2.0).build_hashes(given)
+    });
+    assert!(refused.is_err() && peak == 0, "{peak} bytes for an error");
     let entries: Vec<(u64, u64)> = hashes(1_000_000).into_iter().map(|hash| (hash, 1)).collect();
     let build = || UpdatableMap::builder().check_bits(8).build_hashes(entries).unwrap();
     let updatable = scratch(1_000_000, build, UpdatableMap::size_in_bytes);

@@ -13,9 +13,13 @@ use super::{ExactFilter, Stages, passes};
 use crate::entries::{collect, reserve, sort_distinct};
 use crate::equation::fingerprint;
 use crate::options::Options;
+use crate::progress::Watch;
 use crate::solve::{Limits, Problem, solve};
 use crate::system::{Layout, RestForm, System, SystemParams};
 use crate::{ConstructionError, Progress};
+
+/// Number of keys to exclude from one report of the progress to the next.
+const CHUNK: usize = 1 << 16;
 
 /// Builder for [`ExactFilter`]; start with [`ExactFilter::builder`].
 ///
@@ -84,7 +88,8 @@ impl<'a, S> ExactFilterBuilder<'a, S> {
     /// memory. [`ConstructionError::Cancelled`] if the progress callback asked for it.
     ///
     /// # Complexity
-    /// O(n log n) for n keys of both sets. Needs 8 bytes per key, and 16 more per key to include.
+    /// O(n log n) for n keys of both sets. Needs 8 bytes per key, up to 48 more per key to include, and
+    /// 2 to 4 MiB per thread.
     pub fn build<K: Hash>(
         self,
         include: impl IntoIterator<Item = K>,
@@ -119,22 +124,27 @@ impl<'a, S> ExactFilterBuilder<'a, S> {
             return Err(ConstructionError::InBoth { hash });
         }
         let columns = exact_columns(include.len() as u64, exclude.len() as u64);
-        let watch = &options.watch(2 * include.len());
+        let of_first = if columns.most() == 0 { 0 } else { include.len() };
+        // Each key to exclude is done when it fails the first stage, or with the second one.
+        let watch = &options.watch(of_first + exclude.len() + include.len());
         let problem = |columns, form| {
             let limits = Limits::DEFAULT;
             Problem { columns, preset, form, parallel, watch, limits }
         };
-        let mut second = Vec::new();
-        reserve(&mut second, include.len())?;
-        second.extend(include.iter().map(|&hash| (hash, 1)));
         let (first, of_first) = match columns.most() {
             0 => unsolved(include.len() as u64, columns, preset),
-            _ => solve(include, problem(columns, RestForm::Hashes), |&hash| fingerprint(hash))?,
+            _ => {
+                let include = collect(include.iter().copied())?;
+                solve(include, problem(columns, RestForm::Hashes), |&hash| fingerprint(hash))?
+            }
         };
-        exclude.retain(|&hash| passes(&first, &of_first, hash));
-        reserve(&mut second, exclude.len())?;
+        keep_passing(&mut exclude, watch, |&hash| passes(&first, &of_first, hash))?;
+        // Both numbers are known now, so that no entry has to move.
+        let mut second = Vec::new();
+        reserve(&mut second, include.len() + exclude.len())?;
+        second.extend(include.iter().map(|&hash| (hash, 1)));
         second.extend(exclude.iter().map(|&hash| (hash, 0)));
-        drop(exclude);
+        drop((include, exclude));
         sort_distinct(&mut second, parallel)?;
         let problem = problem(Columns::whole(1)?, RestForm::Bits);
         let (second, of_second) = solve(second, problem, |&(_, bit)| bit)?;
@@ -145,6 +155,30 @@ impl<'a, S> ExactFilterBuilder<'a, S> {
         let stages = Stages { first, split, second };
         Ok(ExactFilter { words, stages, hasher: options.hasher })
     }
+}
+
+/// Keeps the hashes that pass, in place, and reports those that do not.
+///
+/// # Errors
+/// [`ConstructionError::Cancelled`].
+fn keep_passing(
+    hashes: &mut Vec<u64>,
+    watch: &Watch<'_>,
+    passes: impl Fn(&u64) -> bool,
+) -> Result<(), ConstructionError> {
+    let mut kept = 0;
+    for start in (0..hashes.len()).step_by(CHUNK) {
+        let (before, end) = (kept, hashes.len().min(start + CHUNK));
+        for index in start..end {
+            if passes(&hashes[index]) {
+                hashes[kept] = hashes[index];
+                kept += 1;
+            }
+        }
+        watch.advance(end - start - (kept - before))?;
+    }
+    hashes.truncate(kept);
+    Ok(())
 }
 
 /// Returns a first stage without columns, which every key passes.

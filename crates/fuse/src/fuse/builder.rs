@@ -9,10 +9,11 @@ use pds_params::internal::ParamFault;
 use pds_core::error::ParamError;
 use pds_core::hash::{DefaultHashBuilder, KeyHasher};
 use pds_core::internal::DEFAULT_RATE;
-use pds_params::fuse::{bits_for_rate, check_bits};
+use pds_params::FuseParams;
+use pds_params::fuse::check_bits;
 
 use super::FuseFilter;
-use crate::entries::collect;
+use crate::entries::{collect, sort_distinct};
 use crate::fuse_build::{Limits, Problem, build};
 use crate::options::Options;
 use crate::{ConstructionError, Progress};
@@ -26,7 +27,7 @@ use crate::{ConstructionError, Progress};
 /// use fuse::FuseFilter;
 ///
 /// let filter = FuseFilter::builder().fingerprint_bits(12).seed(7).build(["a", "b", "a"])?;
-/// assert_eq!((filter.len(), filter.promised_rate()), (2, 1.0 / 4096.0));
+/// assert_eq!((filter.len(), filter.fingerprint_bits()), (2, 12));
 /// # Ok::<(), fuse::ConstructionError>(())
 /// ```
 #[derive(Clone, Copy)]
@@ -54,7 +55,8 @@ impl FuseFilterBuilder<'_> {
 impl<'a, S> FuseFilterBuilder<'a, S> {
     /// Sets the greatest false-positive rate, from 2^-32 up and below 1. Without it the rate is 0.01.
     ///
-    /// The rate of the filter is the next power of two below.
+    /// The rate of the filter is the next power of two below. Collisions of whole 64-bit hashes count: they can take one bit
+    /// more, and some rates near 2^-32 are out of reach for many keys.
     pub const fn false_positive_rate(mut self, rate: f64) -> Self {
         self.rate = Some(rate);
         self
@@ -109,7 +111,7 @@ impl<'a, S> FuseFilterBuilder<'a, S> {
     /// callback asked for it.
     ///
     /// # Complexity
-    /// O(n) on average, O(n log n) with duplicates. Needs 8 bytes per key, and 15 bytes per key of up to 8 million keys
+    /// O(n) on average, O(n log n) with duplicates. Needs 8 bytes per key, and 16 bytes per key of up to 8 million keys
     /// for each thread.
     pub fn build<K: Hash>(
         self,
@@ -119,7 +121,7 @@ impl<'a, S> FuseFilterBuilder<'a, S> {
         S: KeyHasher,
     {
         // Wrong values are found before any key is asked for.
-        self.given_bits()?;
+        self.given_bits(1)?;
         let hasher = &self.options.hasher;
         let hashes = collect(keys.into_iter().map(|key| hasher.hash_key(&key)))?;
         self.build_hashes(hashes)
@@ -143,15 +145,23 @@ impl<'a, S> FuseFilterBuilder<'a, S> {
         mut hashes: Vec<u64>,
     ) -> Result<(FuseFilter<S>, u64), ConstructionError> {
         let Options { parallel, .. } = self.options;
-        let problem = Problem { width: self.given_bits()?, parallel, limits: self.limits };
+        let mut width = self.given_bits(1)?;
+        // Collisions of whole hashes take a bit more at some rates. Whether they do follows from the number of distinct keys.
+        if self.given_bits(hashes.len() as u64) != Ok(width) {
+            sort_distinct(&mut hashes, parallel)?;
+            width = self.given_bits(hashes.len() as u64)?;
+        }
+        let problem = Problem { width, parallel, limits: self.limits };
         let mut watch = self.options.watch(hashes.len());
         let built = build(&mut hashes, problem, &mut watch, |edge, _| edge.fingerprint)?;
         Ok((FuseFilter { table: built.table, hasher: self.options.hasher }, built.retries))
     }
 
-    fn given_bits(&self) -> Result<u32, ParamError> {
+    /// Returns the width of the fingerprints of a filter of `keys` keys.
+    fn given_bits(&self, keys: u64) -> Result<u32, ParamError> {
         match (self.rate, self.fingerprint_bits) {
-            (rate, None) => bits_for_rate(rate.unwrap_or(DEFAULT_RATE)),
+            (rate, None) => FuseParams::new(keys.max(1), rate.unwrap_or(DEFAULT_RATE))
+                .map(|params| params.fingerprint_bits()),
             (None, Some(bits)) => check_bits(bits).map(|()| bits),
             (Some(_), Some(_)) => {
                 Err(ParamError(ParamFault::Conflict { parameter: "false_positive_rate" }))

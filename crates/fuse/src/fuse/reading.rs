@@ -10,6 +10,7 @@ use pds_core::traits::Membership;
 use pds_params::fuse::rate;
 
 use super::FuseFilter;
+use crate::with_collisions;
 
 impl<S, W> FuseFilter<S, W> {
     /// Returns the hasher.
@@ -42,10 +43,11 @@ impl<S, W> FuseFilter<S, W> {
         self.table.num_slots()
     }
 
-    /// Returns the mean false-positive rate of a filter with a key: 2^-b for fingerprints of b bits.
+    /// Returns the mean false-positive rate of a filter with a key: 2^-b for fingerprints of b bits, and 2^-64 for each key,
+    /// whose whole hash an absent key may have.
     #[must_use]
     pub fn promised_rate(&self) -> f64 {
-        rate(self.fingerprint_bits())
+        with_collisions(rate(self.fingerprint_bits()), self.len().max(1))
     }
 
     /// Returns the mean false-positive rate, from 0 to 1: the fraction of absent keys that are answered `true`.

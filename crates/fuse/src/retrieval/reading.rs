@@ -10,6 +10,7 @@ use pds_core::storage::WordSource;
 use super::RetrievalMap;
 use crate::equation::fingerprint;
 use crate::system::ones;
+use crate::with_collisions;
 
 impl<S, W> RetrievalMap<S, W> {
     /// Returns the hasher.
@@ -42,10 +43,14 @@ impl<S, W> RetrievalMap<S, W> {
         self.system.params().columns.every() - self.value_bits
     }
 
-    /// Returns the fraction of absent keys that have a value: 2^-c for c check bits, 0 without keys.
+    /// Returns the fraction of absent keys that have a value: 2^-c for c check bits, and 2^-64 for each key, whose whole hash
+    /// an absent key may have. 0 without keys.
     #[must_use]
     pub fn false_positive_rate(&self) -> f64 {
-        if self.is_empty() { 0.0 } else { 1.0 / (1_u64 << self.check_bits()) as f64 }
+        if self.is_empty() {
+            return 0.0;
+        }
+        with_collisions(1.0 / (1_u64 << self.check_bits()) as f64, self.len())
     }
 
     /// Returns the number of keys in the exact list. It is 0 in almost every map.

@@ -130,6 +130,8 @@ impl<'a, S> RibbonFilterBuilder<'a, S> {
     /// # Errors
     /// As [`build`](Self::build).
     pub fn build_hashes(self, hashes: Vec<u64>) -> Result<RibbonFilter<S>, ConstructionError> {
+        // Wrong values are found before the keys are sorted.
+        self.columns_for(0)?;
         let (mut hashes, parallel) = (hashes, self.options.parallel);
         sort_distinct(&mut hashes, parallel)?;
         let columns = self.columns_for(hashes.len() as u64)?;

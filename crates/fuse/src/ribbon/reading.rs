@@ -11,6 +11,7 @@ use pds_params::RibbonParams;
 use pds_params::ribbon::Preset;
 
 use super::RibbonFilter;
+use crate::with_collisions;
 
 impl<S, W> RibbonFilter<S, W> {
     /// Returns the hasher.
@@ -67,7 +68,7 @@ impl<S, W: WordSource> RibbonFilter<S, W> {
     /// O(n / 128) for n keys.
     #[must_use]
     pub fn false_positive_rate(&self) -> f64 {
-        self.system.rate(self.words.as_words())
+        with_collisions(self.system.rate(self.words.as_words()), self.len())
     }
 
     /// Returns the size of the contents in bytes, a multiple of 8.

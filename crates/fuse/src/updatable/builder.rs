@@ -113,7 +113,7 @@ impl<'a, S> UpdatableMapBuilder<'a, S> {
     /// allocator refuses the memory. [`ConstructionError::Cancelled`] if the progress callback asked for it.
     ///
     /// # Complexity
-    /// O(n log n). Needs 24 bytes per key, and 15 bytes per key of up to 8 million keys for each thread.
+    /// O(n log n). Needs 24 bytes per key, and 16 bytes per key of up to 8 million keys for each thread.
     pub fn build<K: Hash>(
         self,
         entries: impl IntoIterator<Item = (K, u64)>,

@@ -8,6 +8,7 @@ use pds_core::internal::{AHEAD, answer_keys, check_lengths};
 use pds_core::storage::WordSource;
 
 use super::{OWN_BITS, UpdatableMap};
+use crate::with_collisions;
 
 impl<S, W> UpdatableMap<S, W> {
     /// Returns the hasher.
@@ -40,11 +41,15 @@ impl<S, W> UpdatableMap<S, W> {
         self.table.params().width - OWN_BITS
     }
 
-    /// Returns the fraction of absent keys that are taken for keys of the set: 3/4 · 2^-c for c check bits, 0 without keys.
+    /// Returns the fraction of absent keys that are taken for keys of the set: 3/4 · 2^-c for c check bits, and 2^-64 for each
+    /// key, whose whole hash an absent key may have. 0 without keys.
     // A stranger's sum of two bits names a slot in three cases of four.
     #[must_use]
     pub fn false_positive_rate(&self) -> f64 {
-        if self.is_empty() { 0.0 } else { 0.75 * pds_params::fuse::rate(self.check_bits()) }
+        if self.is_empty() {
+            return 0.0;
+        }
+        with_collisions(0.75 * pds_params::fuse::rate(self.check_bits()), self.len())
     }
 
     /// Returns the number of keys in the exact list. It is 0 in almost every map.

@@ -8,9 +8,12 @@ use pds_params::internal::ParamFault;
 
 use fuse::error::ParamError;
 use fuse::hash::SipHashBuilder;
-use fuse::{ConstructionError, ExactFilter, Preset, RetrievalMap, RibbonFilter};
+use fuse::{
+    ConstructionError, ExactFilter, FuseFilter, Preset, RetrievalMap, RibbonFilter, UpdatableMap,
+};
 use pds_core::hash::{KeyHasher, finalize};
 use pds_core::traits::Membership;
+use pds_params::FuseParams;
 use pds_testkit::keys;
 
 fn numbers(keys: u32) -> RibbonFilter {
@@ -134,6 +137,31 @@ fn progress_ends_with_all_keys_and_is_told_on_the_way() {
     }
 }
 
+/// Both stages count, with and without columns, and the keys to exclude.
+#[test]
+fn progress_of_an_exact_filter_ends_with_its_total() {
+    for (include, exclude) in
+        [(3_000, 6_000), (2_000, 30_000), (4_000, 0), (300, 100), (10, 300_000)]
+    {
+        let (calls, greatest) = (AtomicU64::new(0), AtomicU64::new(0));
+        let total = include as u64
+            + if exclude > 2 * include { include as u64 } else { 0 }
+            + exclude as u64;
+        let callback = |progress: fuse::Progress| {
+            assert!(progress.total == total && progress.done <= total, "{progress:?} of {total}");
+            calls.fetch_add(1, Ordering::Relaxed);
+            greatest.fetch_max(progress.done, Ordering::Relaxed);
+            ControlFlow::Continue(())
+        };
+        let mut hashes = keys::random(5);
+        let inside = hashes.by_ref().take(include).collect();
+        let outside = hashes.take(exclude).collect();
+        ExactFilter::builder().progress(&callback).build_hashes(inside, outside).unwrap();
+        assert_eq!(greatest.into_inner(), total, "{include}, {exclude}");
+        assert!(exclude < 300_000 || calls.into_inner() >= 5, "the excluded keys are many");
+    }
+}
+
 #[test]
 fn a_build_is_cancelled_by_its_callback() {
     for parallel in [false, true] {
@@ -187,6 +215,28 @@ fn hashes_are_taken_as_they_are() {
     assert!((1..=5_000).all(|key: i32| filter.contains(&key)));
 }
 
+/// At rates near 2^-32 a key that collides with a whole hash counts.
+#[test]
+fn collisions_of_whole_hashes_count() {
+    let rate = 2f64.powi(-31);
+    for (keys, bits) in [(4_000, 31), (9_000, 32)] {
+        let filter = FuseFilter::new(0..keys, rate).unwrap();
+        let params = FuseParams::new(keys, rate).unwrap();
+        assert_eq!((filter.fingerprint_bits(), params.fingerprint_bits()), (bits, bits));
+        assert_eq!(filter.promised_rate(), params.rate());
+        // Duplicates are no further keys.
+        assert_eq!(FuseFilter::new((0..9_000).map(|key| key % keys), rate).unwrap(), filter);
+    }
+    let error = FuseFilter::new(0..5_000, rate / 2.0).unwrap_err();
+    assert_eq!(error, FuseParams::new(5_000, rate / 2.0).unwrap_err().into());
+    let entries = || (0..10_000u32).map(|key| (key, 1));
+    let collisions = 10_000.0 * 2f64.powi(-64);
+    let map = RetrievalMap::new(entries(), 32).unwrap();
+    assert_eq!(map.false_positive_rate(), 2f64.powi(-32) + collisions);
+    let map = UpdatableMap::new(entries(), 32).unwrap();
+    assert_eq!(map.false_positive_rate(), 0.75 * 2f64.powi(-32) + collisions);
+}
+
 /// Maps that hold each number below `keys` to its remainder by 100.
 fn remainders(keys: u32, check_bits: u32) -> RetrievalMap {
     RetrievalMap::new((0..keys).map(|key| (key, u64::from(key % 100))), check_bits).unwrap()
@@ -224,7 +274,7 @@ fn every_width_of_value_and_check_works() {
 fn a_map_tells_its_numbers() {
     let map = remainders(1_000, 5);
     assert_eq!((map.len(), map.value_bits(), map.check_bits(), map.num_exact()), (1_000, 7, 5, 0));
-    assert_eq!(map.false_positive_rate(), 1.0 / 32.0);
+    assert!((map.false_positive_rate() * 32.0 - 1.0).abs() < 1e-12);
     assert_eq!(map.bits_per_key(), map.size_in_bytes() as f64 / 125.0);
     assert!(map.bits_per_key() < 12.3);
     let text = format!("{map:?} {:?}", RetrievalMap::builder());
@@ -236,7 +286,10 @@ fn a_map_tells_its_numbers() {
 fn case_52_equal_entries_count_once_and_contradictions_are_named() {
     let map = RetrievalMap::new([("a", 1), ("b", 2), ("a", 1)], 8).unwrap();
     assert_eq!((map.len(), map.get("a"), map.get("b")), (2, Some(1), Some(2)));
-    for entries in [[("a", 3), ("b", 2), ("a", 1)], [("a", 1), ("a", 3), ("b", 2)]] {
+    // Whatever the order, the two least values are named.
+    for [first, second, third] in [[5, 3, 1], [5, 1, 3], [3, 5, 1], [3, 1, 5], [1, 5, 3], [1, 3, 5]]
+    {
+        let entries = [("a", first), ("b", 2), ("a", second), ("a", third)];
         let error = RetrievalMap::new(entries, 8).unwrap_err();
         let hash = map.hash_key("a");
         assert_eq!(error, ConstructionError::Contradiction { hash, values: [1, 3] });

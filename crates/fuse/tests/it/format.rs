@@ -15,7 +15,7 @@ use fuse::{
 };
 use pds_core::bytes::{ByteOptions, Header, Kind};
 use pds_core::error::DecodeError;
-use pds_testkit::envelope::{with_number, with_numbers, with_payload};
+use pds_testkit::envelope::{claiming, with_number, with_numbers, with_payload};
 use pds_testkit::portable::fault_of;
 use quickcheck::quickcheck;
 
@@ -111,6 +111,29 @@ fn todays_code_reads_the_golden_maps_and_exact_filters() {
             assert_eq!([read.contains(&key), view.contains(&key)], [expected; 2], "{file}: {key}");
         }
         assert_eq!(read, filter);
+    }
+}
+
+/// A last layer of more than 2,048 keys has no slots: all of its keys stand in the exact list.
+#[test]
+fn case_17_keys_without_a_place_are_refused() {
+    let filter = RibbonFilter::new([0; 0], 0.01).unwrap().to_bytes();
+    let map = RetrievalMap::new([(0, 0); 0], 8).unwrap().to_bytes();
+    let exact = ExactFilter::new([0; 0], []).unwrap().to_bytes();
+    for keys in [2_049, 1 << 48] {
+        let claim = |bytes: &[u8]| claiming(bytes, keys, 0);
+        let (filter, map) = (claim(&filter), claim(&map));
+        let told = "must be at most 2048";
+        for error in [
+            RibbonFilter::from_bytes(&filter).unwrap_err(),
+            RibbonFilterView::open(&filter).unwrap_err(),
+            RetrievalMap::from_bytes(&map).unwrap_err(),
+            RetrievalMapView::open(&map).unwrap_err(),
+            ExactFilter::from_bytes(&with_number(&exact, 7, keys)).unwrap_err(),
+            ExactFilter::from_bytes(&claim(&with_number(&exact, 7, keys))).unwrap_err(),
+        ] {
+            assert!(error.to_string().contains(told), "{keys} keys: {error}");
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 #![cfg(feature = "std")]
 
 use fuse::{ExactFilter, Preset, RetrievalMap, RibbonFilter};
-use pds_params::ribbon::exact_bound;
+
 use pds_testkit::hashers::on_awkward_keys;
 use pds_testkit::keys;
 use pds_testkit::stats::{Binomial, Positives, split_budget};
@@ -112,19 +112,30 @@ fn strangers_of_a_map_are_told_by_the_check_bits() {
 }
 
 /// The size of exact filters over the least possible one.
+///
+/// `cargo test -p fuse --test it statistics::exact -- --nocapture` prints it.
 #[test]
 fn exact_filters_are_near_the_bound() {
     for (include, exclude, most) in [
-        (10_000, 10_000, 1.03),
-        (10_000, 100_000, 1.11),
+        (3_000, 3_000, 1.06),
+        (3_000, 12_000, 1.17),
         (3_000, 300_000, 1.1),
+        (10_000, 1_000, 2.4),
+        (10_000, 2_500, 1.43),
+        (10_000, 10_000, 1.03),
+        (10_000, 20_000, 1.13),
+        (10_000, 40_000, 1.14),
+        (10_000, 80_000, 1.13),
+        (10_000, 160_000, 1.12),
+        (10_000, 320_000, 1.11),
         (1_000, 1_000_000, 1.1),
     ] {
         let mut hashes = keys::random(include ^ exclude);
         let inside = hashes.by_ref().take(usize::try_from(include).unwrap()).collect();
         let outside = hashes.take(usize::try_from(exclude).unwrap()).collect();
         let filter = ExactFilter::builder().build_hashes(inside, outside).unwrap();
-        let over = filter.size_in_bytes() as f64 * 8.0 / exact_bound(include, exclude);
+        let over = filter.size_in_bytes() as f64 * 8.0 / ExactFilter::least_bits(include, exclude);
+        println!("{include} of {exclude}: {over:.3}");
         assert!((1.0..most).contains(&over), "{include} of {exclude}: {over}");
     }
 }
