@@ -1,28 +1,31 @@
 //! Duplicates in two streams: each machine drops those it has seen, then the machines put together what they know.
 //!
 //! ```text
-//! cargo run --release -p quotient --example dedup_stream
+//! cargo run --release -p quotient --example dedup_stream -- 10000000
 //! ```
+//!
+//! The argument is the greatest number of distinct events of a day on all machines.
 
 use core::error::Error;
-use std::thread;
+use std::{env, thread};
 
 use pds_testkit::keys;
 use quotient::QuotientFilter;
 use quotient::error::InsertError;
 
-/// Most distinct events of a day on all machines.
-const MOST: u64 = 400_000;
 const RATE: f64 = 0.001;
-const EVENTS: usize = 120_000;
+/// Greatest number of distinct events without an argument.
+const MOST: u64 = 400_000;
 
 pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     pds_testkit::pipe::end_quietly();
+    let most = env::args().nth(1).map_or(Ok(MOST), |most| most.parse())?;
+    let events_of_first = usize::try_from(most / 10 * 3)?;
     // Every machine builds its filter for the same greatest number, so that all of them can be merged at any size.
-    let builder = QuotientFilter::builder().expected_items(1_000).grows_to(MOST);
+    let builder = QuotientFilter::builder().expected_items(1_000).grows_to(most);
     let empty = builder.false_positive_rate(RATE).build()?;
 
-    let streams: [Vec<u64>; 2] = [events(1, EVENTS), events(2, EVENTS / 10)];
+    let streams: [Vec<u64>; 2] = [events(1, events_of_first), events(2, events_of_first / 10)];
     let distinct = streams.each_ref().map(|stream| count_distinct(stream));
     let (mut first, second) = thread::scope(|scope| {
         let passed = streams.each_ref().map(|stream| {

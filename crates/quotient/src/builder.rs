@@ -236,7 +236,8 @@ impl<S: KeyHasher> QuotientFilterBuilder<S> {
     /// which must divide them, and be at most half as many.
     ///
     /// # Errors
-    /// As [`build`](Self::build).
+    /// As [`build`](Self::build). [`BuildError::Param`] also if a rate is so low, and the shards are so many, that all shards
+    /// together would have more fingerprints than there are 64-bit hashes. It names the lowest rate.
     pub fn build_sharded(self, shards: u32) -> Result<ShardedQuotientFilter<S>, BuildError> {
         check_shards(shards)?;
         // Errors name the numbers of the caller, not those of a shard.
@@ -251,10 +252,31 @@ impl<S: KeyHasher> QuotientFilterBuilder<S> {
             ..self.given
         }
         .params()?;
+        check_whole(&params, shards)?;
         let items = params.expected_items().and(self.given.grows_to.or(self.given.expected_items));
         let design = (items, params.promised_rate());
         ShardedQuotientFilter::with_shards(params, shards, design, self.hasher)
     }
+}
+
+/// Checks that all shards together are a plain filter, at every size.
+// Few items per shard take many more slots than those of all items, and the remainders stay as long.
+#[cfg(feature = "std")]
+fn check_whole(shard: &QuotientParams, shards: u32) -> Result<(), ParamError> {
+    let grown = shard.grown();
+    let slots = grown.num_slots().saturating_mul(shards.into());
+    let fits = |bits: &u32| QuotientParams::from_slots_and_remainder_bits(slots, *bits);
+    let bits = grown.remainder_bits();
+    let Err(error) = fits(&bits) else { return Ok(()) };
+    let widest = (1..bits).rev().find(|bits| fits(bits).is_ok());
+    let (Some(items), Some(value), Some(widest)) =
+        (shard.expected_items(), shard.promised_rate(), widest)
+    else {
+        return Err(error);
+    };
+    let min =
+        QuotientParams::from_slots_and_remainder_bits(grown.num_slots(), widest)?.rate_at(items);
+    Err(ParamError(ParamFault::TooLow { parameter: "false_positive_rate", value, min }))
 }
 
 impl CountingQuotientFilterBuilder {

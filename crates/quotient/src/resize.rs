@@ -203,12 +203,12 @@ pub(crate) fn next_of_plan(params: &QuotientParams) -> Option<QuotientParams> {
 /// Returns the first parameters of the plan whose capacity is at least `len`.
 ///
 /// # Errors
-/// [`InsertError::Full`] with the last capacity.
+/// [`InsertError::Full`] with `len` and the last capacity.
 pub(crate) fn room_for(params: QuotientParams, len: u64) -> Result<QuotientParams, InsertError> {
     let mut larger = iter::successors(Some(params), next_of_plan);
     larger.find(|params| params.capacity() >= len).ok_or_else(|| {
         let capacity = params.grown().capacity();
-        InsertError::Full { len: capacity, capacity }
+        InsertError::Full { len, capacity }
     })
 }
 

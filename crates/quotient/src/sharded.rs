@@ -484,6 +484,9 @@ impl<S: KeyHasher> ShardedQuotientFilter<S> {
 
     /// Inserts all that `other` holds, shard by shard, as [`QuotientFilter::merge`] does.
     ///
+    /// Each shard of `other` is locked for reading on its own. While other threads change `other`, what is merged is that of no
+    /// particular moment; [`to_filter`](Self::to_filter) copies one moment.
+    ///
     /// # Errors
     /// As that method, and [`MergeError::Incompatible`] if the numbers of shards or the lengths of fingerprints differ. Both
     /// filters are unchanged then.
@@ -578,8 +581,24 @@ impl<S: KeyHasher> Insert for ShardedQuotientFilter<S> {
     type Error = InsertError;
 
     fn insert_hash(&mut self, hash: u64) -> Result<bool, InsertError> {
+        Insert::insert_hash(&mut &*self, hash)
+    }
+}
+
+/// Inserts keys through a shared reference, as `std::io::Write` is implemented for `&File`.
+impl<S: KeyHasher> Insert for &ShardedQuotientFilter<S> {
+    type Error = InsertError;
+
+    fn insert_hash(&mut self, hash: u64) -> Result<bool, InsertError> {
         let (shard, rest) = self.shard(hash);
         Insert::insert_hash(&mut *shard.write(), rest)
+    }
+}
+
+/// Removes keys through a shared reference, as `std::io::Write` is implemented for `&File`.
+impl<S: KeyHasher> Remove for &ShardedQuotientFilter<S> {
+    fn remove_hash(&mut self, hash: u64) -> bool {
+        ShardedQuotientFilter::remove_hash(self, hash)
     }
 }
 

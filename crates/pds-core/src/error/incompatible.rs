@@ -79,7 +79,7 @@ impl fmt::Display for Difference {
             }
             Self::Ratio { parameter, left, right } => write!(
                 f,
-                "the {parameter} is {left} here and {right} in the other, but one must be a power of two times the other"
+                "the {parameter} is {left} here and {right} in the other, but one must be a power of two times the other: build both with the same `grows_to` and rate"
             ),
             Self::TooLow { parameter, smaller, needed } => write!(
                 f,

@@ -10,8 +10,10 @@ use super::{Incompatible, InsertError};
 pub enum MergeError {
     /// The filters differ in shape or hasher.
     Incompatible(Incompatible),
-    /// The fingerprints of both do not fit into one filter, and the numbers are those at the first that did not fit; or the
-    /// allocator refused the memory for the temporary copy.
+    /// The fingerprints of both do not fit into one filter, or the allocator refused the memory for the temporary copy.
+    ///
+    /// The numbers of [`InsertError::Full`] are those at the first fingerprint that did not fit. Quotient filters know before
+    /// how many places both need: `len` is that number then, above the capacity.
     Insert(InsertError),
 }
 
@@ -19,6 +21,10 @@ impl fmt::Display for MergeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Incompatible(e) => e.fmt(f),
+            Self::Insert(InsertError::Full { len, capacity }) if len > capacity => write!(
+                f,
+                "both filters do not fit into one: they need {len} places, but there are {capacity}"
+            ),
             Self::Insert(e @ InsertError::Full { .. }) => {
                 write!(f, "both filters do not fit into one: {e}")
             }

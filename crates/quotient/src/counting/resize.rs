@@ -42,8 +42,9 @@ impl<S: KeyHasher> CountingQuotientFilter<S> {
     /// Halves the number of slots as often as possible: while it is even, the remainders have fewer than 55 bits, and all
     /// counts fit, or one if there is none.
     ///
-    /// A filter that has shrunk grows again by itself up to the size that it had. The false-positive rate stays, and so do
-    /// all counts.
+    /// A filter with expected items that has shrunk grows again by itself up to the size that it had, even if this was beyond
+    /// its stated maximum: see [`grow`](Self::grow). One of stated [`slots`](crate::CountingQuotientFilterBuilder::slots) does
+    /// not. The false-positive rate stays, and so do all counts.
     ///
     /// # Errors
     /// [`AllocError`] if the allocator refuses the memory. The filter is unchanged then.
@@ -57,9 +58,13 @@ impl<S: KeyHasher> CountingQuotientFilter<S> {
             bits <= MAX_BITS && params.capacity() >= entries.sum::<u64>().max(1)
         };
         let halve = |params: &QuotientParams| {
+            let half = params.halved()?;
             // What a filter has grown beyond its plan cannot be told: its design counts items, not slots.
-            let doublings = params.doublings() + 1;
-            params.halved().and_then(|half| half.with_doublings(doublings).ok()).filter(fits)
+            let half = match params.expected_items() {
+                Some(_) => half.with_doublings(params.doublings() + 1).ok()?,
+                None => half,
+            };
+            fits(&half).then_some(half)
         };
         let smaller = iter::successors(halve(&self.params), halve);
         let Some((times, params)) = (1..).zip(smaller).last() else { return Ok(()) };
@@ -111,9 +116,13 @@ impl<S: KeyHasher> CountingQuotientFilter<S> {
     }
 
     fn add(&mut self, other: &Self, mut params: QuotientParams) -> Result<(), InsertError> {
-        while entries_of(self.sums(other, &params), params.remainder_bits())? > params.capacity() {
+        loop {
+            let len = entries_of(self.sums(other, &params), params.remainder_bits())?;
             let capacity = params.capacity();
-            params = next_of_plan(&params).ok_or(InsertError::Full { len: capacity, capacity })?;
+            if len <= capacity {
+                break;
+            }
+            params = next_of_plan(&params).ok_or(InsertError::Full { len, capacity })?;
         }
         let written = write(&params, self.sums(other, &params)).map_err(InsertError::Alloc)?;
         let (table, len) = written;

@@ -217,6 +217,9 @@ fn filters_that_cannot_be_merged_are_named_and_unchanged() {
     let error = named(&shaped(1_000, 8), &shaped(1_500, 8), "1000 here and 1500 in the other");
     assert!(matches!(error, MergeError::Incompatible(_)));
     named(&shaped(1_000, 8), &shaped(3_000, 8), "number of slots");
+    // What a user tries first: the error says how to build filters that fit.
+    let sized = |items| QuotientFilter::new(items, 0.01).unwrap();
+    named(&sized(100), &sized(150), "build both with the same `grows_to` and rate");
     let too_few = "the number of remainder bits of the smaller one, 2, is too low: \
                    its growth to the size of the other takes 3";
     named(&shaped(1_000, 2), &shaped(4_000, 8), too_few);
@@ -224,15 +227,17 @@ fn filters_that_cannot_be_merged_are_named_and_unchanged() {
     named(&shaped(64, 8), &shaped(16_384, 8), "8, is too low");
     let seeded = QuotientFilter::builder().slots(10).remainder_bits(8).seed(9).build().unwrap();
     named(&shaped(10, 8), &seeded, "hasher");
-    let error = named(&full(100, 8), &full(100, 8), "both filters do not fit into one");
-    assert_eq!(error, MergeError::Insert(InsertError::Full { len: 95, capacity: 95 }));
+    let told = "both filters do not fit into one: they need 190 places, but there are 95";
+    let error = named(&full(100, 8), &full(100, 8), told);
+    assert_eq!(error, MergeError::Insert(InsertError::Full { len: 190, capacity: 95 }));
     // With one bit no doubling is left, whatever the plan of the other.
     let mut growing =
         QuotientFilter::builder().expected_items(300).grows_to(10_000).build().unwrap();
     (0..growing.capacity()).for_each(|key| growing.insert(&key).unwrap());
     let capacity = growing.capacity();
     let error = named(&growing, &full(growing.num_slots(), 1), "both filters do not fit into one");
-    assert_eq!(error, MergeError::Insert(InsertError::Full { len: capacity, capacity }));
+    let len = 2 * capacity;
+    assert_eq!(error, MergeError::Insert(InsertError::Full { len, capacity }));
 }
 
 #[test]

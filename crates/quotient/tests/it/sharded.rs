@@ -7,6 +7,7 @@ use std::thread;
 
 use pds_core::hash::{KeyHasher, finalize};
 use pds_core::traits::{Insert, Membership, Merge, Remove};
+use pds_params::internal::ParamFault;
 use pds_testkit::keys;
 use quotient::error::{BuildError, InsertError, MergeError};
 use quotient::{QuotientFilter, ShardedQuotientFilter};
@@ -90,6 +91,32 @@ fn a_batch_that_does_not_fit_is_an_error_of_the_shard_that_is_full() {
     assert!(sharded.len() >= 19 && stored as u64 >= sharded.len());
     let unequal = AssertUnwindSafe(|| sharded.contains_hash_batch(&hashes, &mut [false]));
     assert!(catch_unwind(unequal).is_err());
+}
+
+/// Many shards of few items have more slots than a plain filter. All fingerprints must still be hashes of 64 bits.
+#[test]
+fn what_is_built_can_be_stored() {
+    for (items, rate, shards) in
+        [(1_000, 1e-15, 1_024), (1, 1e-16, 65_536), (65_536, 1e-14, 65_536)]
+    {
+        let of_rate = |rate| {
+            let builder = QuotientFilter::builder().expected_items(items).false_positive_rate(rate);
+            builder.build_sharded(shards)
+        };
+        let error = of_rate(rate).unwrap_err();
+        let BuildError::Param(error) = error else { panic!("{error}") };
+        let ParamFault::TooLow { parameter: "false_positive_rate", value, min } = error.0 else {
+            panic!("{error}")
+        };
+        assert!(value == rate && min > rate, "{error}");
+        let filter = of_rate(min).unwrap();
+        filter.insert("key").unwrap();
+        assert!(filter.to_filter().unwrap().contains("key"));
+        assert!(filter.false_positive_rate() >= 2f64.powi(-64));
+    }
+    let builder = QuotientFilter::builder().expected_items(1).grows_to(1_000);
+    let growing = builder.false_positive_rate(1e-15);
+    assert!(growing.build_sharded(1_024).is_err() && growing.build_sharded(2).is_ok());
 }
 
 /// Threads insert, remove and ask at once, while shards grow.
@@ -277,7 +304,7 @@ fn merging_is_that_of_the_shards() {
     let before = uneven.to_filter().unwrap();
     let other = ShardedQuotientFilter::from_filter(before.clone(), 2).unwrap();
     let error = uneven.merge(&other).unwrap_err();
-    assert_eq!(error, MergeError::Insert(InsertError::Full { len: 95, capacity: 95 }));
+    assert_eq!(error, MergeError::Insert(InsertError::Full { len: 120, capacity: 95 }));
     assert_eq!(uneven.to_filter().unwrap(), before);
     let error = uneven.merge(&built(200, 20, 4)).unwrap_err().to_string();
     assert!(error.contains("number of shards"), "{error}");
@@ -314,6 +341,15 @@ fn the_traits_and_clearing() {
     }
     let mut sharded = built(80, 7, 4);
     through_traits(&mut sharded);
+    // Generic code of several threads has a shared reference each.
+    fn insert_and_remove(mut filter: impl Insert + Remove) {
+        let mut insert = |key| filter.insert(&key).unwrap_or_else(|_| panic!("it fits"));
+        assert!(insert(1) && insert(2));
+        assert!(filter.remove(&1));
+    }
+    let shared = built(80, 30, 4);
+    insert_and_remove(&shared);
+    assert!(shared.contains(&2) && shared.len() == 1);
     assert_eq!(sharded.hash_key("key"), sharded.hasher().hash_key("key"));
     assert!(format!("{sharded:?}").contains("num_shards: 4"));
     sharded.clear();

@@ -256,6 +256,31 @@ fn a_filter_that_has_shrunk_grows_again_by_itself() {
     assert!(filter.false_positive_rate() <= 0.01);
 }
 
+/// A filter of stated slots has no plan that it could grow by.
+#[test]
+fn a_filter_of_stated_slots_that_has_shrunk_does_not_grow_by_itself() {
+    let builder = CountingQuotientFilter::builder().slots(64).remainder_bits(3);
+    let mut filter = builder.build().unwrap();
+    filter.shrink_to_fit().unwrap();
+    let capacity = filter.capacity();
+    assert!(filter.num_slots() < 64);
+    let error = (0..64u32).find_map(|key| filter.insert(&key).err());
+    assert_eq!(error, Some(InsertError::Full { len: filter.used_slots(), capacity }));
+    filter.grow().unwrap();
+    assert!(filter.capacity() > capacity);
+}
+
+#[test]
+fn a_merge_that_does_not_fit_says_how_many_places_it_needs() {
+    let mut filters = [0, 1].map(|_| shaped(100, 20));
+    for (filter, first) in filters.iter_mut().zip([0, 60]) {
+        (first..first + 60).for_each(|key| filter.insert_hash(finalize(key)).unwrap());
+    }
+    let [mut left, right] = filters;
+    let error = left.merge(&right).unwrap_err();
+    assert_eq!(error, MergeError::Insert(InsertError::Full { len: 120, capacity: 95 }));
+}
+
 #[test]
 fn the_traits_count_copies_that_can_be_removed() {
     fn through_traits(filter: &mut (impl Insert + Remove + Membership)) {
