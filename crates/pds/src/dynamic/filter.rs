@@ -428,8 +428,8 @@ impl<E: OpenEnvelope, S: PortableHasher + Clone + Send + Sync + 'static> FilterV
 
 /// Returns the error for bytes that hold another structure, or one whose feature is off.
 pub(super) fn not_a_filter(header: &Header) -> DecodeError {
-    let held = "a Bloom, blocked Bloom, scalable Bloom, counting Bloom, blocked counting Bloom, cuckoo, quotient, \
-                counting quotient, ribbon or binary fuse filter";
+    let held = "a membership filter (Bloom, blocked Bloom, scalable Bloom, counting Bloom, blocked counting Bloom, \
+                cuckoo, quotient, counting quotient, ribbon or binary fuse)";
     let allowed = feature_that_is_off(header.kind, "filter").unwrap_or(held);
     DecodeError(DecodeFault::OtherKind {
         offset: header.kind_offset(),

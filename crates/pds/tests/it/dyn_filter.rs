@@ -37,6 +37,10 @@ use pds_testkit::mutate::{Choices, inputs, mutate};
 
 const ITEMS: u64 = 300;
 
+/// What a `DynFilter` holds, in its errors.
+const HELD: &str = "a membership filter (Bloom, blocked Bloom, scalable Bloom, counting Bloom, blocked counting Bloom, \
+                    cuckoo, quotient, counting quotient, ribbon or binary fuse)";
+
 /// A filter of every kind, with the integers below 300 in it, as bytes.
 fn all() -> Vec<(Kind, Vec<u8>)> {
     let mut bloom = BloomFilter::new(ITEMS, 0.01).unwrap();
@@ -250,8 +254,7 @@ fn case_45_sketches_are_refused_by_name_and_offset() {
             matches!(error, DecodeError(DecodeFault::OtherKind { offset: 10, found, .. }) if found == kind),
             "{error:?}"
         );
-        let allowed = "a membership filter";
-        let text = format!("the kind at offset 10 is {id} ({name}), expected {allowed}");
+        let text = format!("the kind at offset 10 is {id} ({name}), expected {HELD}");
         assert_eq!(error.to_string(), text);
         assert_eq!(DynFilterView::open(&bytes).unwrap_err(), error);
         let streamed =
@@ -662,8 +665,6 @@ fn growing_filters_are_opened_by_the_kind_of_their_layers() {
     assert!(second.downcast_ref::<ScalableBlockedBloomFilter>() == Some(&blocked));
     let layered = pds::LayeredBloomFilter::new(&[9, 9], 0.1).unwrap().to_bytes();
     let error = DynFilter::from_bytes(&layered).unwrap_err().to_string();
-    let held = "a Bloom, blocked Bloom, scalable Bloom, counting Bloom, blocked counting Bloom, cuckoo, quotient, \
-                counting quotient, ribbon or binary fuse filter";
-    let expected = format!("the kind at offset 10 is 32 (layered Bloom filter), expected {held}");
+    let expected = format!("the kind at offset 10 is 32 (layered Bloom filter), expected {HELD}");
     assert_eq!(error, expected);
 }

@@ -22,5 +22,5 @@ fn the_feature_of_a_filter_is_named() {
     assert_eq!(DynFilterView::open(&bytes).unwrap_err().to_string(), expected);
     // A sketch is none of the filters, and no feature helps.
     let error = DynFilter::from_bytes(&of_kind(Kind::COUNT_MIN)).unwrap_err().to_string();
-    assert!(error.contains("expected a Bloom, "), "{error}");
+    assert!(error.contains("expected a membership filter ("), "{error}");
 }
