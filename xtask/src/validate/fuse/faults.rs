@@ -6,10 +6,13 @@ use crate::validate::effort::Effort;
 use crate::validate::schedule::Job;
 use crate::validate::structures::Fault;
 use pds::bytes::Header;
-use pds::fuse::{RetrievalMap, RetrievalMapView, RibbonFilter, RibbonFilterView};
+use pds::fuse::{
+    RetrievalMap, RetrievalMapView, RibbonFilter, RibbonFilterView, UpdatableMap, UpdatableMapView,
+};
+use pds::params::fuse::FuseShape;
 use pds::params::ribbon::{Columns, LastShape, LayerShape, Preset};
 
-pub(super) const FAULTS: [Fault; 5] = [
+pub(super) const FAULTS: [Fault; 6] = [
     Fault {
         name: "column-left-out",
         effect: "a ribbon filter has no third column",
@@ -46,6 +49,13 @@ pub(super) const FAULTS: [Fault; 5] = [
         breaks: &[WRONG_VALUES],
         effort: Effort::Quick,
         jobs: swapped,
+    },
+    Fault {
+        name: "next-slot",
+        effect: "an updatable map reads each value in the slot behind the one of the key",
+        breaks: &[WRONG_VALUES],
+        effort: Effort::Quick,
+        jobs: shifted,
     },
 ];
 
@@ -98,11 +108,14 @@ fn raise(word: &mut u64) {
     *word += not_highest;
 }
 
+fn payload(bytes: &mut [u8]) -> &mut [u8] {
+    let header = Header::peek(bytes).expect("our own bytes");
+    &mut bytes[index(header.payload_offset())..index(header.payload_end())]
+}
+
 /// Changes the words of the payload.
 fn edited(mut bytes: Vec<u8>, edit: impl Fn(&Layout, &mut [u64])) -> Vec<u8> {
-    let header = Header::peek(&bytes).expect("our own bytes");
-    let payload = index(header.payload_offset())..index(header.payload_end());
-    let payload = &mut bytes[payload];
+    let payload = payload(&mut bytes);
     let (chunks, _) = payload.as_chunks();
     let mut words: Vec<u64> = chunks.iter().map(|&chunk| u64::from_le_bytes(chunk)).collect();
     let layout = Layout::of(&words);
@@ -140,6 +153,24 @@ fn swapped(run: &Run) -> Vec<Job<'_>> {
             layout.group_words(0).for_each(|at| words.swap(at, at + 1));
         });
         let view = RetrievalMapView::open(bytes).expect("a sound head");
+        move |hash| view.get_hash(hash)
+    })]
+}
+
+/// Cells and values of eight bits each, so that slots are bytes.
+fn shifted(run: &Run) -> Vec<Job<'_>> {
+    let bits = 6.0 + (4.0_f64 / 3.0).log2();
+    let (case, queries) =
+        filter_case(run, "faulty updatable", ITEMS, bits, "8 bits, 6 to check".into());
+    vec![map_job(case, run.seed, queries, 8, |entries| {
+        let builder = UpdatableMap::builder().value_bits(8).check_bits(6);
+        let mut bytes = builder.build_hashes(entries).expect(BUILT).to_bytes();
+        let payload = payload(&mut bytes);
+        let slots = index(FuseShape::new(ITEMS, 0).expect("few").num_slots());
+        let values = slots.next_multiple_of(8) + 8;
+        assert_eq!(payload.len(), 2 * values - 8, "cells, a salt, and values");
+        payload[values..][..slots].rotate_left(1);
+        let view = UpdatableMapView::open(bytes).expect("a sound head");
         move |hash| view.get_hash(hash)
     })]
 }
