@@ -8,6 +8,7 @@ pub(crate) mod distinct;
 pub(crate) mod info;
 pub(crate) mod merge;
 pub(crate) mod params;
+pub(crate) mod serve_page;
 pub(crate) mod shell;
 pub(crate) mod similar;
 pub(crate) mod stored;

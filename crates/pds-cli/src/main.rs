@@ -13,7 +13,8 @@ mod parse;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use commands::{
-    build, check, convert, dedup, distinct, info, merge, params, shell, similar, top, verify,
+    build, check, convert, dedup, distinct, info, merge, params, serve_page, shell, similar, top,
+    verify,
 };
 use error::{Error, Result};
 use std::process::ExitCode;
@@ -41,6 +42,7 @@ enum Command {
     Merge(merge::Options),
     Convert(convert::Options),
     Params(params::Options),
+    ServePage(serve_page::Options),
     #[command(hide = true)]
     Completions(shell::Completions),
     #[command(hide = true)]
@@ -72,6 +74,7 @@ fn run(command: Command) -> Result<ExitCode> {
         Command::Merge(options) => merge::run(&options),
         Command::Convert(options) => convert::run(&options),
         Command::Params(options) => params::run(&options),
+        Command::ServePage(options) => serve_page::run(&options),
         Command::Completions(options) => shell::completions(&options, Cli::command()),
         Command::Man(options) => shell::manual(&options, Cli::command()),
     }

@@ -8,6 +8,7 @@ mod distinct;
 mod failures;
 mod inputs;
 mod params;
+mod serve_page;
 mod similar;
 mod tool;
 mod top;
