@@ -80,6 +80,7 @@ pub(crate) fn decode(bytes: &[u8]) {
 }
 
 /// Changes a value in up to four places, mostly in its first bytes, and reads it.
+#[allow(dead_code, reason = "fuzz targets change what they are given themselves")]
 pub(crate) fn damaged(name: &str, value: &[u8], input: &[u8]) {
     let (mut choices, mut bytes) = (Choices::new(input), value.to_vec());
     for _ in 0..=choices.below(4) {
