@@ -22,6 +22,4 @@ pub use interval::interval;
 pub use joint::Overlap;
 #[cfg(feature = "alloc")]
 pub(crate) use joint::{HASHES, JointCounts, Maximum, Side, sparse_overlap};
-#[cfg(feature = "alloc")]
-pub use likelihood::Likelihood;
-pub use likelihood::maximum_likelihood;
+pub use likelihood::{Likelihood, maximum_likelihood};

@@ -53,12 +53,12 @@ pub use view::HyperLogLogView;
 pub mod internal {
     #[cfg(feature = "alloc")]
     pub use crate::dense::{histogram, merge, packed, unpack};
+    #[cfg(feature = "alloc")]
+    pub use crate::estimator::interval;
     pub use crate::estimator::{
-        FINITE_SIZE, improved, improved_to, maximum_likelihood, ultra_fgra,
+        FINITE_SIZE, Likelihood, improved, improved_to, maximum_likelihood, ultra_fgra,
         ultra_maximum_likelihood,
     };
-    #[cfg(feature = "alloc")]
-    pub use crate::estimator::{Likelihood, interval};
 }
 
 // The types in the signatures of this crate, so that its users need no dependency on `pds-core`.
