@@ -9,6 +9,9 @@ mod workspace;
 use crate::process::{self, Outcome, cargo};
 use clap::{Args, ValueEnum};
 use core::error::Error;
+use std::panic::resume_unwind;
+use std::process::Command;
+use std::thread;
 use workspace::Package;
 
 /// Warnings of clippy and of the compiler are errors here.
@@ -43,26 +46,57 @@ enum Step {
     Newcomer,
 }
 
-/// Runs the steps that were named, or all.
+impl Step {
+    /// Whether it runs what the workspace builds: tests and examples.
+    const fn runs_programs(self) -> bool {
+        matches!(self, Self::Cases | Self::Test | Self::Examples)
+    }
+
+    fn take(self, packages: &[Package]) -> Outcome {
+        let libraries = || packages.iter().filter(|package| package.is_library);
+        match self {
+            Self::Fmt => process::run(&mut cargo(["fmt", "--all", "--check"])),
+            Self::Clippy => clippy(packages),
+            Self::Cases => cases::compare(),
+            Self::Test => test(),
+            Self::Examples => examples::run_all(packages),
+            Self::Doc => doc(),
+            Self::NoStd => libraries().try_for_each(no_std::prove),
+            Self::Newcomer => newcomer::try_out(packages),
+        }
+    }
+}
+
+/// Runs the steps that were named, or all: those that run programs beside the others, because each of both leaves
+/// processors idle.
 ///
 /// # Errors
-/// If a step fails. The steps after it are not run.
+/// If a step fails. The steps of its kind after it are not run.
 pub(crate) fn run(options: &Options) -> Outcome {
     let steps =
         if options.steps.is_empty() { Step::value_variants() } else { options.steps.as_slice() };
     let packages = workspace::packages()?;
-    steps.iter().try_for_each(|step| match step {
-        Step::Fmt => process::run(&mut cargo(["fmt", "--all", "--check"])),
-        Step::Clippy => clippy(&packages),
-        Step::Cases => cases::compare(),
-        Step::Test => test(),
-        Step::Examples => examples::run_all(&packages),
-        Step::Doc => doc(),
-        Step::NoStd => {
-            packages.iter().filter(|package| package.is_library).try_for_each(no_std::prove)
-        }
-        Step::Newcomer => newcomer::try_out(&packages),
-    })
+    let lane = |runs_programs| {
+        let mut steps = steps.iter().filter(|step| step.runs_programs() == runs_programs);
+        steps.try_for_each(|step| step.take(&packages)).map_err(|error| error.to_string())
+    };
+    let outcomes = thread::scope(|scope| {
+        let programs = scope.spawn(|| lane(true));
+        let others = lane(false);
+        [programs.join().unwrap_or_else(|panic| resume_unwind(panic)), others]
+    });
+    let failed: Vec<String> = outcomes.into_iter().filter_map(Result::err).collect();
+    if failed.is_empty() { Ok(()) } else { Err(failed.join("\n").into()) }
+}
+
+/// Returns a command of cargo that builds in a folder of its own, and waits for no lock of a build for tests. Both have only
+/// the macros of dependencies in common.
+fn cargo_beside<'a>(
+    arguments: impl IntoIterator<Item = &'a str>,
+) -> Result<Command, Box<dyn Error>> {
+    let mut command = cargo(arguments);
+    command.env("CARGO_TARGET_DIR", workspace::target_folder()?.join("lint"));
+    Ok(command)
 }
 
 /// Runs all tests, those of this tool in the optimised build that it has already. Runs those of inline assembly again in a
@@ -76,11 +110,8 @@ fn test() -> Outcome {
 }
 
 fn clippy(packages: &[Package]) -> Outcome {
-    let whole = |features: &str| {
-        let arguments = ["clippy", "--quiet", "--workspace", "--all-targets", features];
-        process::run(cargo(arguments).args(DENY_WARNINGS))
-    };
-    whole("--all-features")?;
+    let whole = ["clippy", "--quiet", "--workspace", "--all-targets", "--all-features"];
+    process::run(cargo_beside(whole)?.args(DENY_WARNINGS))?;
     packages.iter().try_for_each(clippy_each_feature)
 }
 
@@ -94,13 +125,13 @@ fn clippy_each_feature(package: &Package) -> Outcome {
     let lint = |targets: &[&str], features: &str| {
         let arguments = ["clippy", "--quiet", "--package", &package.name];
         let only = ["--no-default-features", "--features", features];
-        process::run(cargo(arguments).args(targets).args(only).args(DENY_WARNINGS))
+        process::run(cargo_beside(arguments)?.args(targets).args(only).args(DENY_WARNINGS))
     };
     lint(&["--all-targets"], "")?;
     package.features.iter().try_for_each(|feature| lint(&[], feature))
 }
 
 fn doc() -> Result<(), Box<dyn Error>> {
-    let mut command = cargo(["doc", "--quiet", "--no-deps", "--all-features"]);
+    let mut command = cargo_beside(["doc", "--quiet", "--no-deps", "--all-features"])?;
     process::run(command.env("RUSTDOCFLAGS", "--deny warnings"))
 }
