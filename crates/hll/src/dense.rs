@@ -206,7 +206,7 @@ pub fn packed(registers: &[u8]) -> Vec<u8> {
     registers.as_chunks().0.iter().flat_map(|&ranks| pack(ranks)).collect()
 }
 
-/// Returns the four ranks that [`pack`] put into three bytes.
+/// Returns the four ranks that `pack` put into three bytes.
 #[inline]
 #[must_use]
 pub fn unpack(packed: [u8; 3]) -> [u8; 4] {

@@ -54,7 +54,7 @@ fn case_05_impossible_parameters_are_named() {
     let refused = HyperLogLog::builder().standard_error(1e-9).build().unwrap_err();
     assert!(refused.to_string().contains("number of registers"), "{refused}");
     let refused = HyperLogLog::builder().memory_bytes(0).build().unwrap_err();
-    assert_eq!(refused.to_string(), "memory_bytes is 0, but must be at least 16");
+    assert_eq!(refused.to_string(), "bytes is 0, but must be at least 16");
 }
 
 /// Integers far apart, with hashers that leave most of their bits unchanged.

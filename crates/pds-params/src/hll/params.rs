@@ -140,7 +140,7 @@ impl HllParams {
     /// # Errors
     /// If `bytes` is below 16.
     pub fn for_memory(bytes: u64) -> Result<Self, ParamError> {
-        check_range("memory_bytes", bytes, 1 << MIN_PRECISION, u64::MAX)?;
+        check_range("bytes", bytes, 1 << MIN_PRECISION, u64::MAX)?;
         Self::new(bytes.ilog2().min(MAX_PRECISION))
     }
 
