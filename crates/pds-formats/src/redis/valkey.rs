@@ -49,7 +49,8 @@ const MAX_BYTES: f64 = 1_099_511_627_776.0;
 /// ```
 /// use pds_formats::redis::ValkeyBloomFilter;
 ///
-/// let mut filter = ValkeyBloomFilter::reserve(0.01, 1_000, Some(2), [7; 32])?;
+/// let seed = *b"thirty-two bytes as keys, 0 - 31";
+/// let mut filter = ValkeyBloomFilter::reserve(0.01, 1_000, Some(2), seed)?;
 /// assert_eq!(filter.insert(b"user:17"), Ok(true));
 /// // `BF.LOAD key value` makes it a key of the server.
 /// let read = ValkeyBloomFilter::from_bytes(&filter.to_bytes())?;
@@ -82,7 +83,7 @@ impl ValkeyBloomFilter {
     ///
     /// # Errors
     /// [`BuildError::Param`] if `rate` is not above 0 and below 1, if `capacity` is 0 or above 2^63 - 1, if `expansion` is 0,
-    /// or if the filter would have more than 2^40 bytes. [`BuildError::Alloc`] if the allocator refuses the memory.
+    /// if both halves of `seed` are equal, or if the filter would have more than 2^40 bytes. [`BuildError::Alloc`] if the allocator refuses the memory.
     pub fn reserve(
         rate: f64,
         capacity: u64,
@@ -101,6 +102,11 @@ impl ValkeyBloomFilter {
                     ParamError(ParamFault::OutOfRange { parameter, value, min, max }).into()
                 );
             }
+        }
+        // Both hashes of an item would be equal. A filter of 1 % then answers wrongly at 3.7 %.
+        if seed[..16] == seed[16..] {
+            let (parameter, value, allowed) = ("seed", "equal halves", "different halves");
+            return Err(ParamError(ParamFault::Choice { parameter, value, allowed }).into());
         }
         let layers = alloc::vec![Layer::new(capacity, rate, seed)?];
         let expansion = expansion.unwrap_or(0);

@@ -124,6 +124,13 @@ fn a_filter_that_does_not_grow_is_full() {
     }
 }
 
+/// With equal keys, both hashes of an item are equal, and the rate is several times as high.
+#[test]
+fn equal_halves_of_a_seed_are_refused() {
+    let error = ValkeyBloomFilter::reserve(0.01, 100, None, [7; 32]).unwrap_err();
+    assert!(error.to_string().contains("different halves"), "{error}");
+}
+
 #[test]
 fn case_17_values_that_are_none_are_typed_errors() {
     let sound = Module::filled(60).value();
