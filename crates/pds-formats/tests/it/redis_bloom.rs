@@ -98,13 +98,8 @@ fn parameters_that_are_none_are_refused() {
 #[test]
 fn growth_ends_with_an_error() {
     let mut filter = RedisBloomFilter::reserve(1e-300, 1, Some(1)).unwrap();
-    let mut number = 0u64;
-    let error = loop {
-        number += 1;
-        if let Err(error) = filter.insert(&number.to_le_bytes()) {
-            break error;
-        }
-    };
+    let error = (0..1_000u64).find_map(|item| filter.insert(&item.to_le_bytes()).err());
+    let error = error.expect("an end after less than a hundred layers");
     assert_eq!(error, InsertError::Full { len: filter.len(), capacity: filter.len() });
     assert!((70..90).contains(&filter.num_layers()), "{}", filter.num_layers());
 }
