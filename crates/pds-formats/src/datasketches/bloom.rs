@@ -182,7 +182,7 @@ impl DataSketchesBloomFilter {
     /// Returns the positions of a key, without an end. `None` for a key that is ignored.
     fn positions(&self, key: DataSketchesKey<'_>) -> Option<impl Iterator<Item = u64> + use<>> {
         let num_bits = self.num_bits();
-        let [first, step] = key.hash(|bytes| {
+        let [first, step] = key.hash_in_filter(|bytes| {
             let first = xxh64(bytes, self.seed);
             [first, xxh64(bytes, first)]
         })?;

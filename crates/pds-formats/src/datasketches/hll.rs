@@ -177,10 +177,9 @@ impl DataSketchesHll {
                 }
                 *as_read = None;
                 if table.is_full() {
-                    if table.lg_slots() >= self.lg_k - 3 {
+                    let is_largest = table.lg_slots() >= self.lg_k - 3;
+                    if is_largest || table.grow(|coupon| coupon, MAX_PROBES).is_err() {
                         self.leave_table();
-                    } else {
-                        table.grow(|coupon| coupon);
                     }
                 }
             }

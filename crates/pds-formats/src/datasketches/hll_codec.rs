@@ -185,6 +185,9 @@ fn registers(reader: &mut Reader<'_>, head: &Head) -> Result<Registers, FormatEr
     if head.width != HllRegisters::Hll4 {
         num_exceptions.equals(0)?;
     }
+    if let Some(&least) = values.iter().min().filter(|&&least| least < min) {
+        return Err(head.small.invalid(format!("at most {least}, the least register")));
+    }
     let sums = sums(&values);
     for (field, sum) in stored.into_iter().zip(sums) {
         // Sums of powers of two within 52 bits: all writers have the same.
@@ -319,6 +322,19 @@ pub(super) fn write(sketch: &DataSketchesHll, is_compact: bool) -> Vec<u8> {
     }
 }
 
+/// Returns the table that the library fills with these entries from this size on. `None` if an entry takes long to find its
+/// place, as slots can be chosen to.
+fn exception_table(entries: &[u32], lg_slots: u8) -> Option<Table> {
+    let mut table = Table::new(lg_slots);
+    for &entry in entries {
+        table.insert(entry & ADDRESS_MASK, entry, MAX_PROBES).ok()?;
+        if table.is_full() {
+            table.grow(|entry| entry & ADDRESS_MASK, MAX_PROBES).ok()?;
+        }
+    }
+    Some(table)
+}
+
 /// Returns the exceptions in the order of the library's table, and the field that tells its size.
 fn exceptions(registers: &Registers, lg_k: u8, is_compact: bool) -> (u8, Vec<u32>) {
     let first = LG_EXCEPTIONS[usize::from(lg_k)];
@@ -328,17 +344,12 @@ fn exceptions(registers: &Registers, lg_k: u8, is_compact: bool) -> (u8, Vec<u32
             return (*lg_slots, entries.clone());
         }
     }
-    let mut table = Table::new(first);
-    for (slot, &value) in (0u32..).zip(&registers.values) {
-        if value - registers.min < EXCEPTION {
-            continue;
-        }
-        let entry = u32::from(value) << ADDRESS_BITS | slot;
-        // Never refused: slots differ, and there is room.
-        let _ = table.insert(slot, entry, usize::MAX);
-        if table.is_full() {
-            table.grow(|entry| entry & ADDRESS_MASK);
-        }
-    }
+    let values = (0u32..).zip(&registers.values);
+    let entries = values.filter(|&(_, &value)| value - registers.min >= EXCEPTION);
+    let entries: Vec<u32> =
+        entries.map(|(slot, &value)| u32::from(value) << ADDRESS_BITS | slot).collect();
+    // With as many places as registers no entries meet.
+    let table = exception_table(&entries, first).or_else(|| exception_table(&entries, lg_k + 1));
+    let table = table.unwrap_or_else(|| Table::new(first));
     (if table.count() == 0 { 0 } else { table.lg_slots() }, table.slots().to_vec())
 }

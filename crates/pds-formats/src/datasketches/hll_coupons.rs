@@ -76,14 +76,17 @@ impl Table {
         4 * self.count > 3 * self.slots.len()
     }
 
-    /// Doubles the slots.
-    pub(super) fn grow(&mut self, key_of: impl Fn(u32) -> u32) {
+    /// Doubles the slots. Trying up to `most` for each entry.
+    ///
+    /// # Errors
+    /// [`Refused`] if an entry finds none. Nothing is changed then.
+    pub(super) fn grow(&mut self, key_of: impl Fn(u32) -> u32, most: usize) -> Result<(), Refused> {
         let mut larger = Self::new(self.lg_slots() + 1);
         for &entry in self.slots.iter().filter(|&&entry| entry != 0) {
-            // Never refused: entries differ, and there is room.
-            let _ = larger.insert(key_of(entry), entry, usize::MAX);
+            larger.insert(key_of(entry), entry, most)?;
         }
         *self = larger;
+        Ok(())
     }
 }
 

@@ -187,7 +187,7 @@ impl RedisBloomFilter {
         Ok(filter)
     }
 
-    /// Returns what `RESTORE` takes, in the RDB version of Redis 7.2 and 7.4.
+    /// Returns what `RESTORE` takes, in RDB version 12: that of Redis 7.4, which newer servers read and older ones refuse.
     #[must_use]
     pub fn to_dump(&self) -> Vec<u8> {
         let mut writer = ModuleWriter::new(TYPE);
@@ -210,10 +210,13 @@ impl RedisBloomFilter {
         if self.layers.is_empty() {
             return Err(reader.invalid("number of layers", count_at, 0_u64, "at least 1"));
         }
-        let sum = self.layers.iter().fold(0_u64, |sum, layer| sum.saturating_add(layer.head.items));
-        if sum != self.items {
-            let allowed = alloc::format!("{sum}, the sum of all layers");
-            return Err(reader.invalid("number of items", items_at, self.items, allowed));
+        let sum = self.layers.iter().map(|layer| u128::from(layer.head.items)).sum::<u128>();
+        let wrong = |allowed| Err(reader.invalid("number of items", items_at, self.items, allowed));
+        if sum != self.items.into() {
+            return wrong(alloc::format!("{sum}, the sum of all layers"));
+        }
+        if self.items == u64::MAX {
+            return wrong("below 2^64 - 1".into());
         }
         Ok(())
     }

@@ -119,7 +119,7 @@ impl RedisCountMinSketch {
         Ok(Self { width, depth, total, counters })
     }
 
-    /// Returns what `RESTORE` takes, in the RDB version of Redis 7.2 and 7.4.
+    /// Returns what `RESTORE` takes, in RDB version 12: that of Redis 7.4, which newer servers read and older ones refuse.
     #[must_use]
     pub fn to_dump(&self) -> Vec<u8> {
         let mut writer = ModuleWriter::new(TYPE);

@@ -21,7 +21,7 @@ const STRING: u64 = 5;
 /// The first byte of a string that the server compressed, as it does by default with 21 bytes and more.
 const COMPRESSED: u8 = 0xc3;
 
-/// The version of the format in Redis 7.2 and 7.4, which newer servers read, too.
+/// The version of the format in Redis 7.4, which newer servers read, too. Redis 7.2 has version 11 and refuses it.
 const VERSION: u16 = 12;
 
 /// Bytes of version and checksum.

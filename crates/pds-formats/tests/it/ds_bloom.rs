@@ -135,3 +135,13 @@ fn case_17_bytes_that_lie_are_typed_errors() {
         "number of hashes at offset 4 is 0, but must be from 1 to 128",
     );
 }
+
+/// The library makes one number of all NaN but not of both zeros, and ignores empty strings but not empty arrays of bytes.
+#[test]
+fn zeros_and_empty_keys_are_those_of_the_library() {
+    let mut filter = DataSketchesBloomFilter::new(7, 100, 1e-6).unwrap();
+    assert!(filter.insert(-0.0) && !filter.contains(0.0) && filter.contains(-0.0));
+    assert!(filter.insert(f64::NAN) && filter.contains(-f64::NAN));
+    assert!(!filter.insert("") && !filter.contains(""));
+    assert!(filter.insert(&b""[..]) && filter.contains(&b""[..]));
+}

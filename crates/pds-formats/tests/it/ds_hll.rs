@@ -238,6 +238,7 @@ fn case_17_bytes_that_lie_are_typed_errors() {
     refuses(&dense, 41, &[64], Invalid, "register at offset 41 is 64, but must be at most 63");
     refuses(&dense, 8, &f64::NAN.to_le_bytes(), Invalid, "HIP estimate at offset 8 is NaN");
     refuses(&dense, 16, &9.0f64.to_le_bytes(), Invalid, "kxq0 at offset 16 is 9");
+    refuses(&dense, 6, &[60], Invalid, "is 60, but must be at most");
     refuses(&dense, 32, &[9], Invalid, "registers of the least value at offset 32 is 9");
     refuses(&dense, 36, &[1], Invalid, "number of exceptions at offset 36 is 1, but must be 0");
     let four = of(4, HllRegisters::Hll4, 100);
@@ -255,4 +256,28 @@ fn case_17_crafted_coupons_take_linear_time() {
     bytes.extend(coupons.flat_map(u32::to_le_bytes));
     let error = DataSketchesHll::from_bytes(&bytes).unwrap_err();
     assert!(error.to_string().contains("different from those before, as hashes are"), "{error}");
+}
+
+/// Exceptions at slots that meet in the library's table of them take a larger table.
+#[test]
+fn case_17_crafted_exceptions_are_written_in_linear_time() {
+    let (lg_k, k) = (18u8, 1usize << 18);
+    let mut sketch = DataSketchesHll::new(lg_k, HllRegisters::Hll8).unwrap();
+    (0..3 * k as i64).for_each(|key| _ = sketch.insert(key));
+    let mut bytes = sketch.to_compact_bytes();
+    let registers = bytes.len() - k;
+    bytes[registers..].fill(1);
+    for slot in (0..3 * k / 16).flat_map(|i| [i, i + k / 2]) {
+        bytes[registers + slot] = 50;
+    }
+    let high = (3 * k / 8) as f64;
+    let sums = [(k as f64 - high) / 2.0, high / (1u64 << 50) as f64];
+    bytes[16..32].copy_from_slice(&sums.map(f64::to_le_bytes).concat());
+    bytes[32..36].copy_from_slice(&0u32.to_le_bytes());
+    let mut crafted = DataSketchesHll::from_bytes(&bytes).unwrap();
+    crafted.set_width(HllRegisters::Hll4);
+    let start = std::time::Instant::now();
+    let written = crafted.to_updatable_bytes();
+    assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
+    assert_eq!(DataSketchesHll::from_bytes(&written).unwrap().estimate(), crafted.estimate());
 }

@@ -128,6 +128,19 @@ fn case_17_chunks_that_are_none_are_typed_errors() {
         "number of items at offset 0 is 1, but must be 0, the sum of all layers",
     );
     refuses(
+        &header(0, &[255; 8]),
+        Invalid,
+        "number of items at offset 0 is 18446744073709551615, but must be 0, the sum of all layers",
+    );
+    // The sum and the items of the only layer, beyond which no item can be counted.
+    let mut full = header(0, &[255; 8]);
+    full[0].data[36..44].copy_from_slice(&[255; 8]);
+    refuses(
+        &full,
+        Invalid,
+        "number of items at offset 0 is 18446744073709551615, but must be below 2^64 - 1",
+    );
+    refuses(
         &header(8, &[2]),
         Invalid,
         "length of the header at offset 8 is 73, but must be 20 and 53 per layer",

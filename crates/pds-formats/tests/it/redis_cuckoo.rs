@@ -139,3 +139,17 @@ fn case_17_dumps_that_are_none_are_typed_errors() {
     refuses(36, &[3], "expansion at offset 36 is 3, but must be 0 or a power of two");
     assert!(RedisCuckooFilter::from_chunks::<Vec<u8>>(&[]).is_err());
 }
+
+/// A header may say that as many items were removed as a number can hold.
+#[test]
+fn case_17_the_number_of_deleted_items_does_not_overflow() {
+    let file = json(SERVER);
+    let case = &list(&file, "cases")[0];
+    let mut chunks = chunks(&case["scandump_after_adds"]);
+    chunks[0].data[16..24].fill(255);
+    let mut filter = RedisCuckooFilter::from_chunks(&chunks).unwrap();
+    let item = &keys(&case["adds"])[0];
+    assert!(filter.remove(item));
+    let read = RedisCuckooFilter::from_chunks(&filter.to_chunks()).unwrap();
+    assert_eq!(read.len() + 1, RedisCuckooFilter::from_chunks(&chunks).unwrap().len());
+}
