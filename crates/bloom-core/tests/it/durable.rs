@@ -5,6 +5,7 @@
 
 use core::time::Duration;
 use std::io::{self, ErrorKind};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
@@ -68,8 +69,9 @@ fn a_killed_process_leaves_the_old_filter_or_the_new_one() {
     ByteOptions::new().save(&filters[0], folder.file()).unwrap();
     let mut found = [0; 2];
     let mut interrupted = 0;
-    for delay in keys::random(1).map(|key| Duration::from_micros(key % 50_000)).take(KILLS) {
-        kill_while_it_saves(&folder, delay);
+    for (kill, key) in keys::random(1).take(KILLS).enumerate() {
+        // However slow the machine is, each of both filters is the last one that was saved.
+        kill_while_it_saves(&folder, kill % 3, Duration::from_micros(key % 50_000));
         let loaded =
             ByteOptions::new().load::<BloomFilter>(folder.file()).expect("the file is whole");
         let which = filters.iter().position(|filter| *filter == loaded);
@@ -83,15 +85,21 @@ fn a_killed_process_leaves_the_old_filter_or_the_new_one() {
     assert!(found.iter().all(|&times| times > 0), "{found:?}: one filter was never found");
 }
 
-/// Starts a process that saves again and again, and kills it this long after its first save began.
-fn kill_while_it_saves(folder: &Folder, delay: Duration) {
+/// Starts a process that saves again and again, and kills it this long after it has saved so often and its next save began.
+fn kill_while_it_saves(folder: &Folder, saves: usize, delay: Duration) {
     let mut process = child("saving_without_end", &folder.0).spawn().unwrap();
-    let start = Instant::now();
-    while folder.others().is_empty() {
+    let (start, mut seen) = (Instant::now(), 0);
+    // A new file takes the name of the old one.
+    let number = || fs::metadata(folder.file()).unwrap().ino();
+    let mut last = number();
+    while seen < saves || folder.others().is_empty() {
+        let now = number();
+        seen += usize::from(now != last);
+        last = now;
         assert!(process.try_wait().unwrap().is_none(), "it ended by itself");
         if start.elapsed() > Duration::from_secs(60) {
             kill(&mut process);
-            panic!("no temporary file was seen");
+            panic!("{seen} of {saves} saves were seen, and no temporary file after them");
         }
         sleep(Duration::from_micros(100));
     }
