@@ -34,9 +34,9 @@ pub(crate) struct Form {
     /// Records end in NUL, as those of `find -print0`
     #[arg(short = 'z', long, help_heading = HEADING)]
     null: bool,
-    /// Fields end in this byte: one character, `\t`, or `blank` for runs of spaces and tabs
-    #[arg(short, long, value_name = "BYTE", help_heading = HEADING, value_parser = Delimiter::parse, default_value = "\\t")]
-    delimiter: Delimiter,
+    /// Fields end in this byte: one character, `\t`, or `blank` for runs of spaces and tabs [default: `\t`, with --csv a comma]
+    #[arg(short, long, value_name = "BYTE", help_heading = HEADING, value_parser = Delimiter::parse)]
+    delimiter: Option<Delimiter>,
     /// The key is this field: its number, with --csv its name, with --json its pointer such as /user/id. May be repeated
     #[arg(short, long = "field", value_name = "FIELD", help_heading = HEADING)]
     fields: Vec<String>,
@@ -101,18 +101,20 @@ impl Form {
             sources,
             columns,
             terminator,
-            csv: self.csv_delimiter(),
+            csv: self.csv_delimiter()?,
             max_record,
             skip_bad: self.skip_bad,
         })
     }
 
     /// The delimiter of CSV: a comma unless another one is given.
-    fn csv_delimiter(&self) -> Option<u8> {
-        self.csv.then_some(match self.delimiter {
-            Delimiter::Byte(byte) if byte != b'\t' => byte,
-            _ => b',',
-        })
+    fn csv_delimiter(&self) -> Result<Option<u8>> {
+        match self.delimiter {
+            _ if !self.csv => Ok(None),
+            None => Ok(Some(b',')),
+            Some(Delimiter::Byte(byte)) => Ok(Some(byte)),
+            Some(Delimiter::Blank) => Err("--delimiter must be one character with --csv".into()),
+        }
     }
 
     fn selector(&self, fields: &[String]) -> Result<Selector> {
@@ -133,7 +135,8 @@ impl Form {
         }
         let numbers = fields.iter().flat_map(|field| field.split(','));
         let places = numbers.map(field_number).collect::<Result<_>>()?;
-        Ok(Selector::Fields { delimiter: self.delimiter, places })
+        let delimiter = self.delimiter.unwrap_or(Delimiter::Byte(b'\t'));
+        Ok(Selector::Fields { delimiter, places })
     }
 }
 

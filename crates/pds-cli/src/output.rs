@@ -6,8 +6,8 @@ mod report;
 pub(crate) use report::{Cell, Facts, Format, Report};
 
 use crate::error::{Error, Result};
-use std::ffi::OsString;
 use std::fs::{self, File};
+use std::hash::{BuildHasher, RandomState};
 use std::io::{self, BufWriter, StdoutLock, Write};
 use std::path::{Path, PathBuf};
 
@@ -51,22 +51,26 @@ impl Output {
 
     fn file(path: &Path) -> io::Result<Self> {
         let name = path.display().to_string();
-        if path.exists() && !path.is_file() {
-            let device = File::options().write(true).open(path)?;
+        // What stands under /dev and /proc is no file of its own, even where it leads to one.
+        let is_system = ["/dev", "/proc"].iter().any(|folder| path.starts_with(folder));
+        if is_system || path.exists() && !path.is_file() {
+            let device = File::options().append(true).open(path)?;
             return Ok(Self {
                 name,
                 place: Place::Device(BufWriter::with_capacity(BLOCK, device)),
             });
         }
-        let file_name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
-        let mut hidden = OsString::from(".");
-        hidden.push(file_name);
-        hidden.push(format!(".{}.tmp", std::process::id()));
-        let temporary = path.with_file_name(hidden);
+        // The file that a link leads to is replaced, not the link.
+        let is_link = path.symlink_metadata().is_ok_and(|found| found.is_symlink());
+        let path = if is_link { fs::canonicalize(path)? } else { path.to_owned() };
+        let temporary = path.with_file_name(temporary_name());
         interrupt::remove_on_interrupt(&temporary);
         let file = File::options().write(true).create_new(true).open(&temporary)?;
+        if let Ok(old) = fs::metadata(&path) {
+            file.set_permissions(old.permissions())?;
+        }
         let writer = BufWriter::with_capacity(BLOCK, file);
-        Ok(Self { name, place: Place::File { writer, temporary, path: path.to_owned() } })
+        Ok(Self { name, place: Place::File { writer, temporary, path } })
     }
 
     /// Writes bytes.
@@ -109,6 +113,11 @@ impl Output {
         };
         renamed.map_err(|error| self.failed(&error))
     }
+}
+
+/// A name that no other process takes, also one with the same number in another container.
+fn temporary_name() -> String {
+    format!(".pds.{:016x}.tmp", RandomState::new().hash_one(std::process::id()))
 }
 
 impl Write for Output {

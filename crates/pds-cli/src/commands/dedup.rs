@@ -68,9 +68,11 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let mut seen = Seen::new(options)?;
     let mut second = if options.repeated { Some(Seen::new(options)?) } else { None };
     let (mut lines, mut written, mut answers) = (0, 0, Vec::new());
+    let mut has_header = false;
     work.read(true, |batch, progress| {
-        if let Some(header) = batch.header().filter(|_| lines == 0) {
+        if let Some(header) = batch.header().filter(|_| !has_header) {
             output.put(header)?;
+            has_header = true;
         }
         seen.mark(batch, &mut answers)?;
         if let Some(second) = &mut second {

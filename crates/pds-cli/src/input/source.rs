@@ -9,7 +9,8 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use flate2::bufread::MultiGzDecoder;
-use ruzstd::decoding::StreamingDecoder;
+use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
+use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
 /// Bytes that are read from a source at once.
 pub(super) const BLOCK: usize = 1 << 18;
@@ -97,7 +98,7 @@ impl Source {
         };
         let mut counted = Counted { inner: raw, count: Arc::clone(count) };
         let mut magic = Vec::new();
-        while magic.len() < 4 && COMPRESSED.iter().any(|start| start.starts_with(&magic)) {
+        while magic.len() < 4 && (GZIP.starts_with(&magic) || begins_zstd(&magic)) {
             let mut byte = [0];
             match counted.inner.read(&mut byte) {
                 Ok(0) => break,
@@ -106,13 +107,17 @@ impl Source {
                 Err(error) => return Err(error),
             }
         }
-        let (is_gzip, is_zstd) = (magic.starts_with(GZIP), magic.starts_with(ZSTD));
+        let (is_gzip, is_zstd) = (magic.starts_with(GZIP), magic.len() == 4 && begins_zstd(&magic));
         count.fetch_add(magic.len() as u64, Ordering::Relaxed);
         let whole = io::Cursor::new(magic).chain(counted);
         Ok(if is_gzip {
             Box::new(MultiGzDecoder::new(BufReader::with_capacity(BLOCK, whole)))
         } else if is_zstd {
-            Box::new(Frames { rest: Some(BufReader::with_capacity(BLOCK, whole)), frame: None })
+            Box::new(Frames {
+                rest: BufReader::with_capacity(BLOCK, whole),
+                decoder: FrameDecoder::new(),
+                is_in_frame: false,
+            })
         } else {
             Box::new(whole)
         })
@@ -120,8 +125,13 @@ impl Source {
 }
 
 const GZIP: &[u8] = &[0x1f, 0x8b, 8];
-const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
-const COMPRESSED: [&[u8]; 2] = [GZIP, ZSTD];
+/// Whether up to four bytes may begin a zstd file: a frame, or one that decoders skip.
+fn begins_zstd(magic: &[u8]) -> bool {
+    let skippable = |first: &u8| first & 0xf0 == 0x50;
+    [0x28, 0xb5, 0x2f, 0xfd].starts_with(magic)
+        || magic.first().is_none_or(skippable)
+            && [0x2a, 0x4d, 0x18].starts_with(magic.get(1..).unwrap_or_default())
+}
 
 /// The files that match a pattern, or `None` if the name is none.
 fn expanded(file: &Path) -> Option<Vec<PathBuf>> {
@@ -147,30 +157,66 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
-/// All frames of a zstd file, one after another, as `zstd -d` and `pzstd` take them.
+/// All frames of a zstd file, one after another, as `zstd -d` takes them: checksums are compared, and frames to skip are.
 struct Frames<R: BufRead> {
-    /// The bytes behind the last frame. `None` while a frame is read.
-    rest: Option<R>,
-    frame: Option<Box<StreamingDecoder<R, ruzstd::decoding::FrameDecoder>>>,
+    rest: R,
+    decoder: FrameDecoder,
+    is_in_frame: bool,
+}
+
+impl<R: BufRead> Frames<R> {
+    /// Begins the next frame. Returns whether there is one.
+    fn begin(&mut self) -> io::Result<bool> {
+        while !self.rest.fill_buf()?.is_empty() {
+            match self.decoder.init(&mut self.rest) {
+                Ok(()) => return Ok(true),
+                Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame {
+                    length,
+                    ..
+                })) => {
+                    let skipped = self.rest.by_ref().take(length.into());
+                    if io::copy(&mut { skipped }, &mut io::sink())? < length.into() {
+                        return Err(io::ErrorKind::UnexpectedEof.into());
+                    }
+                }
+                Err(error) => return Err(io::Error::other(error)),
+            }
+        }
+        Ok(false)
+    }
+
+    /// Ends a frame of which all was read.
+    fn end(&mut self) -> io::Result<()> {
+        self.is_in_frame = false;
+        let stated = self.decoder.get_checksum_from_data();
+        if stated.is_some() && stated != self.decoder.get_calculated_checksum() {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                "wrong checksum of a zstd frame",
+            ));
+        }
+        Ok(())
+    }
 }
 
 impl<R: BufRead> Read for Frames<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
-            if let Some(frame) = &mut self.frame {
-                let read = frame.read(buffer)?;
+            if self.is_in_frame {
+                while self.decoder.can_collect() < buffer.len() && !self.decoder.is_finished() {
+                    let most = BlockDecodingStrategy::UptoBytes(buffer.len());
+                    self.decoder.decode_blocks(&mut self.rest, most).map_err(io::Error::other)?;
+                }
+                let read = self.decoder.read(buffer)?;
                 if read > 0 || buffer.is_empty() {
                     return Ok(read);
                 }
-                self.rest = self.frame.take().map(|frame| frame.into_inner());
+                self.end()?;
             }
-            let Some(mut rest) = self.rest.take() else { return Ok(0) };
-            if rest.fill_buf()?.is_empty() {
-                self.rest = Some(rest);
+            if !self.begin()? {
                 return Ok(0);
             }
-            let frame = StreamingDecoder::new(rest).map_err(io::Error::other)?;
-            self.frame = Some(Box::new(frame));
+            self.is_in_frame = true;
         }
     }
 }

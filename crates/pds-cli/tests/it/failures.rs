@@ -43,7 +43,7 @@ fn files_that_are_no_filters_or_damaged() {
     for command in ["check text -k a", "info text", "verify text", "merge -o x text text"] {
         let error = folder.pds(command).failed();
         assert!(
-            error.contains("text: ") && error.contains("no pds structure"),
+            error.contains("text: ") && error.contains("not the magic number of pds"),
             "{command}: {error}"
         );
     }
@@ -96,29 +96,31 @@ fn an_interrupt_leaves_no_half_file() {
     use std::process::{Command, Stdio};
     use std::time::Instant;
 
-    let folder = Folder::new();
-    folder.write("out", "old");
-    let mut child = command(&folder.path(""))
-        .args(["dedup", "-o", "out"])
-        .stdin(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut input = child.stdin.take().unwrap();
-    input.write_all(b"a\n").unwrap();
-    let start = Instant::now();
-    while folder.names().len() < 2 {
-        assert!(
-            start.elapsed() < Duration::from_secs(10),
-            "a temporary file: {:?}",
-            folder.names()
-        );
-        std::thread::sleep(Duration::from_millis(5));
+    for signal in ["-INT", "-TERM", "-HUP"] {
+        let folder = Folder::new();
+        folder.write("out", "old");
+        let mut child = command(&folder.path(""))
+            .args(["dedup", "-o", "out"])
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut input = child.stdin.take().unwrap();
+        input.write_all(b"a\n").unwrap();
+        let start = Instant::now();
+        while folder.names().len() < 2 {
+            assert!(
+                start.elapsed() < Duration::from_secs(10),
+                "a temporary file: {:?}",
+                folder.names()
+            );
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let sent = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+        assert_eq!(child.wait().unwrap().code(), Some(130));
+        assert_eq!(folder.names(), ["out"]);
+        assert_eq!(folder.read("out"), b"old");
     }
-    let signal = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-    assert!(signal.success());
-    assert_eq!(child.wait().unwrap().code(), Some(130));
-    assert_eq!(folder.names(), ["out"]);
-    assert_eq!(folder.read("out"), b"old");
 }
 
 #[test]
@@ -137,4 +139,22 @@ fn options_say_what_is_allowed() {
         let error = folder.pds(command).failed();
         assert!(error.contains(part), "{command}: {error}");
     }
+}
+
+/// A link leads to the same file as before, and who may read that file stays as it was.
+#[test]
+#[cfg(unix)]
+fn outputs_replace_what_a_link_leads_to() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    let folder = Folder::new();
+    folder.write("in", "a\na\n").write("old", "before\n");
+    let (old, link) = (folder.path("old"), folder.path("link"));
+    std::fs::set_permissions(&old, std::fs::Permissions::from_mode(0o600)).unwrap();
+    symlink("old", &link).unwrap();
+    folder.pds("dedup -o link in").ok();
+    assert!(link.symlink_metadata().unwrap().is_symlink());
+    assert_eq!(std::fs::read_to_string(&old).unwrap(), "a\n");
+    assert_eq!(old.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(folder.pds("dedup -o /dev/stdout in").ok(), "a\n");
 }

@@ -35,6 +35,31 @@ fn gzip_and_zstd_are_detected_in_files_and_pipes() {
 }
 
 #[test]
+fn zstd_frames_are_skipped_and_checked() {
+    let folder = Folder::new();
+    let skipped = b"\x53\x2a\x4d\x18\x05\0\0\0a\nb\nc".to_vec();
+    let parts = [skipped.clone(), zstd("a\n"), skipped.clone(), zstd("b\n"), skipped.clone()];
+    assert_eq!(folder.pipe("dedup", parts.concat()).ok(), "a\nb\n");
+    assert_eq!(folder.pipe("dedup", &skipped).ok(), "");
+    folder.pipe("dedup", &skipped[..12]).failed();
+    // The checksum comes last.
+    let mut damaged = zstd("a\nb\n");
+    *damaged.last_mut().unwrap() ^= 1;
+    assert!(folder.pipe("dedup", damaged).failed().contains("checksum"));
+}
+
+#[test]
+fn csv_has_the_delimiter_that_is_given_and_one_header() {
+    let folder = Folder::new();
+    folder.write("tabs", "id\tn\n1\ta\n1\tb\n").write("none", "a,b\n").write("one", "a,b\n1,2\n");
+    assert_eq!(folder.pds("dedup --csv -d \\t -f id tabs").ok(), "id\tn\n1\ta\n");
+    assert!(folder.pds("dedup --csv -d blank tabs").failed().contains("one character"));
+    assert_eq!(folder.pds("dedup --csv none one").ok(), "a,b\n1,2\n");
+    folder.pds("build -o seen --csv -f a one").ok();
+    assert_eq!(folder.pds("check seen --csv -f a none one").ok(), "a,b\n1,2\n");
+}
+
+#[test]
 fn files_patterns_and_their_order() {
     let folder = Folder::new();
     folder.write("b.log", "1\n2\n").write("a.log", "2\n3").write("other", "9\n");
