@@ -6,8 +6,9 @@ mod report;
 pub(crate) use report::{Cell, Facts, Format, Report};
 
 use crate::error::{Error, Result};
+use core::hash::BuildHasher;
 use std::fs::{self, File};
-use std::hash::{BuildHasher, RandomState};
+use std::hash::RandomState;
 use std::io::{self, BufWriter, StdoutLock, Write};
 use std::path::{Path, PathBuf};
 
