@@ -10,6 +10,7 @@ use pds_formats::parquet::{ParquetBloomFilter, ParquetValue};
 use pds_formats::redis::RedisBloomFilter;
 
 fn main() -> Result<(), Box<dyn Error>> {
+    pds_testkit::pipe::end_quietly();
     let keys: Vec<String> = (0..10_000).map(|i| format!("user:{i}")).collect();
 
     // A server's filter, through its dump and back.
