@@ -36,7 +36,8 @@ fn the_page_loads_nothing_from_elsewhere() {
 fn the_module_is_one_and_names_no_machine() {
     let module = FILES.iter().find(|file| file.path == "pds.wasm").expect("the module").contents;
     assert_eq!(module[..8], *b"\0asm\x01\0\0\0");
-    for place in ["/home/", "/root/", "/tmp/", "/Users/", "/work"] {
+    for folder in ["home", "root", "tmp", "Users", "work"] {
+        let place = format!("/{folder}");
         assert!(!module.windows(place.len()).any(|bytes| bytes == place.as_bytes()), "{place}");
     }
 }
