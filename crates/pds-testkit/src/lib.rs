@@ -15,6 +15,7 @@ pub mod mutate;
 pub mod page;
 pub mod pipe;
 pub mod portable;
+pub mod program;
 pub mod stats;
 pub mod words;
 pub mod zipf;

@@ -1,9 +1,7 @@
-use core::time::Duration;
-use std::io::pipe;
-use std::process::{Command, Output, Stdio};
-use std::time::Instant;
-
-use crate::tool::Folder;
+use crate::tool::{Folder, command};
+use pds_testkit::program::{answer, expect_unread};
+use std::path::Path;
+use std::process::Command;
 
 #[test]
 fn the_calculator_answers_and_refuses() {
@@ -19,16 +17,9 @@ fn the_calculator_answers_and_refuses() {
 }
 
 fn tool(line: &str) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_pds"));
+    let mut command = command(Path::new("."));
     command.args(line.split_whitespace());
     command
-}
-
-/// Runs the tool with a standard output whose reader has left.
-fn unread(line: &str) -> Output {
-    let (reader, writer) = pipe().unwrap();
-    drop(reader);
-    tool(line).stdout(writer).stderr(Stdio::piped()).spawn().unwrap().wait_with_output().unwrap()
 }
 
 /// The exit status does not depend on the reader.
@@ -42,31 +33,9 @@ fn case_43_a_reader_that_leaves_is_no_error() {
         ("params --items 1e6", 2),
     ];
     for (line, status) in lines {
-        let output = unread(line);
-        let errors = String::from_utf8_lossy(&output.stderr);
-        assert!(!errors.contains("panicked"), "{line}: {errors}");
-        assert_eq!(output.status.code(), Some(status), "{line}: {errors}");
+        expect_unread(&mut tool(line), status);
     }
 }
-
-/// Returns the output of the tool and whether it succeeds. It must end within an acceptable time.
-fn ask(line: &str) -> (bool, String) {
-    let start = Instant::now();
-    let mut child = tool(line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    while child.try_wait().unwrap().is_none() {
-        if start.elapsed() > LIMIT {
-            child.kill().unwrap();
-            panic!("{line}: no answer after {LIMIT:?}");
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    let output = child.wait_with_output().unwrap();
-    let text = [output.stdout, output.stderr].concat();
-    (output.status.success(), String::from_utf8_lossy(&text).into_owned())
-}
-
-/// A second in an optimised build; the test may run unoptimised, beside other work.
-const LIMIT: Duration = Duration::from_secs(20);
 
 /// Every option that takes a number, with `{}` in place of the number.
 const QUESTIONS: [&str; 25] = [
@@ -129,7 +98,7 @@ fn case_44_absurd_numbers_get_an_answer_or_an_error_that_says_what_is_allowed() 
     for line in
         QUESTIONS.iter().flat_map(|question| ABSURD.map(|value| question.replace("{}", value)))
     {
-        let (succeeds, text) = ask(&line);
+        let (succeeds, text) = answer(&mut tool(&line));
         assert!(!text.contains("panicked"), "{line}: {text}");
         if succeeds {
             for none in ["NaN", "inf ", "inf\n", "is 0, but"] {
@@ -150,10 +119,10 @@ fn case_44_too_little_memory_is_an_error_that_says_the_least() {
             "bytes (40.4 PiB) for 1,000,000,000,000,000,000 keys",
         ),
     ] {
-        let (succeeds, text) = ask(line);
+        let (succeeds, text) = answer(&mut tool(line));
         assert!(!succeeds && text.contains(least), "{line}: {text}");
     }
-    let (succeeds, text) = ask("params --items 1e6 --memory 64KiB");
+    let (succeeds, text) = answer(&mut tool("params --items 1e6 --memory 64KiB"));
     assert!(
         succeeds && !text.contains(" 100 %") && text.contains("No cuckoo filter: it takes"),
         "{text}"

@@ -192,7 +192,7 @@ fn case_17_chunks_that_are_none_are_typed_errors() {
 
 #[test]
 fn case_17_dumps_that_are_none_are_typed_errors() {
-    use DecodeErrorKind::{Checksum, Kind, Truncated, Version};
+    use DecodeErrorKind::{Checksum, Kind, Truncated};
     let refuses = |bytes: &[u8], kind: DecodeErrorKind, text: &str| {
         let error = RedisBloomFilter::from_dump(bytes).unwrap_err();
         assert_eq!(
@@ -212,5 +212,4 @@ fn case_17_dumps_that_are_none_are_typed_errors() {
         Kind,
         "type of the module at offset 1 is \"CMSk-TYPE\", but must be \"MBbloom--\"",
     );
-    let _ = Version;
 }
