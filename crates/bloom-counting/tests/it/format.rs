@@ -286,7 +286,7 @@ fn case_21_unverified_views_survive_any_payload() {
     survives!(BlockedCountingBloomFilterView<_>, blocked(), 15);
 }
 
-/// What stands beyond the last counter of bytes that nobody verified reaches no filter.
+/// Unused bits behind the last counter of unverified bytes are not merged into a filter.
 #[test]
 fn case_21_unused_bits_of_an_unverified_view_are_not_merged() {
     macro_rules! survives {

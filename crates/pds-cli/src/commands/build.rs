@@ -38,7 +38,7 @@ pub(crate) struct Options {
     /// The file to write, which appears when it is complete
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// What to build
+    /// The kind of filter or sketch
     #[arg(short, long, value_enum, default_value_t = Kind::Bloom, hide_default_value = true)]
     kind: Kind,
     /// Build a ribbon filter: the fewest bits, and no keys later

@@ -49,14 +49,12 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     let mut found = 0_u64;
     if options.keys.is_empty() {
         let (mut hashes, mut answers) = (Vec::new(), Vec::new());
-        let mut has_header = options.count || options.quiet;
         options.inputs.work(&[])?.read(false, |batch, _| {
             if options.quiet && found > 0 {
                 return Ok(());
             }
-            if let Some(header) = batch.header().filter(|_| !has_header) {
+            if let Some(header) = batch.header().filter(|_| !options.count && !options.quiet) {
                 output.put(header)?;
-                has_header = true;
             }
             hashes.clear();
             hashes.extend(

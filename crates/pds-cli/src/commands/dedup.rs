@@ -68,11 +68,9 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let mut seen = Seen::new(options)?;
     let mut second = if options.repeated { Some(Seen::new(options)?) } else { None };
     let (mut lines, mut written, mut answers) = (0, 0, Vec::new());
-    let mut has_header = false;
     work.read(true, |batch, progress| {
-        if let Some(header) = batch.header().filter(|_| !has_header) {
+        if let Some(header) = batch.header() {
             output.put(header)?;
-            has_header = true;
         }
         seen.mark(batch, &mut answers)?;
         if let Some(second) = &mut second {
@@ -110,7 +108,7 @@ fn write_marked(output: &mut Output, batch: &Batch, marks: &[bool]) -> Result<u6
     Ok(written)
 }
 
-/// What needs all lines before it prints the first: counts, and lines that came once.
+/// Prints counts, or the lines that occur once. Both are known only after the last line was read.
 fn counted(options: &Options) -> Result<()> {
     let work = options.inputs.work(&[])?;
     let terminator = work.terminator();
@@ -128,7 +126,7 @@ fn counted(options: &Options) -> Result<()> {
             )
             .into());
         }
-        if let (None, Some(text)) = (&header, batch.header()) {
+        if let Some(text) = batch.header() {
             header = Some(text.to_vec());
         }
         set.reserve(batch.len());

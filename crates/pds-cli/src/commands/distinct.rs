@@ -47,7 +47,7 @@ pub(crate) struct Options {
 /// The precision of the crate's default sketch.
 const PRECISION: u32 = 14;
 
-/// What is known of a group.
+/// The counts of a group.
 struct Counted {
     sketch: HyperLogLog,
     exact: Option<LineSet>,

@@ -103,7 +103,7 @@ const COUNTS: &str = "How often has this key come";
 const MOST: &str = "Which keys come most often";
 const DISTINCT: &str = "How many different keys";
 
-/// What a request answers with.
+/// The text that answers a request, or an error.
 type Answer = Result<String, Box<dyn Error>>;
 
 /// Prints what the options ask for.

@@ -45,7 +45,7 @@ pub(crate) struct Options {
     output: Option<PathBuf>,
 }
 
-/// What a shingle is.
+/// The unit and the length of shingles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Shingle {
     unit: Unit,

@@ -1,7 +1,5 @@
 //! Records that lie one after another in memory, with their keys.
 
-use alloc::sync::Arc;
-
 /// Where something lies in the text of a batch, or of a column.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Span {
@@ -40,8 +38,8 @@ pub(crate) struct Batch {
     pub(super) records: Vec<Span>,
     pub(super) columns: Vec<Column>,
     pub(super) hashes: Vec<u64>,
-    /// The header of a CSV file, before its first records.
-    pub(super) header: Option<Arc<[u8]>>,
+    /// The header of the first CSV file, before its first records.
+    pub(super) header: Option<Vec<u8>>,
     /// Whether no further batch waits, so that what was found is due.
     pub(crate) is_last_for_now: bool,
 }
@@ -67,7 +65,7 @@ impl Batch {
         &self.hashes
     }
 
-    /// The header of the file whose first records these are, if it has one.
+    /// The header of the first file that has one, once: with the first records of that file.
     pub(crate) fn header(&self) -> Option<&[u8]> {
         self.header.as_deref()
     }

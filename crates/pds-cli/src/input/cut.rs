@@ -3,7 +3,6 @@
 use super::batch::{Batch, Span};
 use super::selector::{self, Selector};
 use super::source::BLOCK;
-use alloc::sync::Arc;
 use memchr::{memchr, memchr_iter};
 use std::io::{self, Read};
 
@@ -27,6 +26,8 @@ pub(super) struct Rules {
     pub(super) skip_bad: bool,
     /// Records that were left out.
     pub(super) skipped: u64,
+    /// Whether a batch has the header already.
+    pub(super) has_header: bool,
 }
 
 /// A source that gives one batch after another.
@@ -205,9 +206,11 @@ impl<R: Read> Csv<R> {
                 names.iter().map(|name| place_of(&self.record, name)).collect::<Result<_, _>>();
             *places = found.map_err(|what| Failure { record: Some(1), what })?;
         }
-        let mut text = Vec::new();
-        selector::write_record(&mut text, self.delimiter, &self.record);
-        batch.header = Some(Arc::from(text));
+        if !rules.has_header {
+            let header = batch.header.insert(Vec::new());
+            selector::write_record(header, self.delimiter, &self.record);
+            rules.has_header = true;
+        }
         Ok(true)
     }
 }

@@ -138,6 +138,7 @@ impl Producer {
             max_record: self.work.max_record,
             skip_bad: self.work.skip_bad,
             skipped: 0,
+            has_header: false,
         };
         let mut last = None;
         for source in &self.work.sources {

@@ -174,8 +174,8 @@ impl<R: BufRead> Frames<R> {
                     length,
                     ..
                 })) => {
-                    let skipped = self.rest.by_ref().take(length.into());
-                    if io::copy(&mut { skipped }, &mut io::sink())? < length.into() {
+                    let mut skipped = self.rest.by_ref().take(length.into());
+                    if io::copy(&mut skipped, &mut io::sink())? < length.into() {
                         return Err(io::ErrorKind::UnexpectedEof.into());
                     }
                 }

@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use pds::bytes;
 
-/// What to build. The names are those of the types.
+/// A kind of filter or sketch, named as its type is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Kind {
     /// Filter: little memory, merges (the default)

@@ -1,4 +1,4 @@
-//! What came before: exactly, or by a filter.
+//! The set of keys read so far: exact, or a filter.
 
 use super::Options;
 use crate::error::Result;
@@ -8,7 +8,7 @@ use pds::compare::{HumanBytes, HumanCount};
 use pds::hash::finalize;
 use pds::{QuotientFilter, WindowBloomFilter};
 
-/// The keys that came before.
+/// The keys read so far.
 pub(super) struct Seen {
     keys: Keys,
     memory: u64,
