@@ -49,6 +49,7 @@ pub const SUITES: &[&Suite] = &[
     &quotient::LARGE,
     &static_filters::FUSE,
     &static_filters::RIBBON,
+    &static_filters::LARGE,
     &scalable::SUITE,
     &window::SUITE,
     &frequency::SUITE,

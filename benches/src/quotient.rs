@@ -4,7 +4,7 @@ use core::error::Error;
 use core::fmt;
 
 use pds::hash::DefaultHashBuilder;
-use pds::{BloomFilter, CuckooFilter, QuotientFilter};
+use pds::{BloomFilter, CuckooFilter, QuotientFilter, ShardedQuotientFilter};
 
 use crate::contest::{Block, Contender};
 use crate::goals::{Against, Goal};
@@ -83,6 +83,19 @@ const LINEUP: Lineup = Lineup {
     }],
 };
 
+/// The filter whose shards threads lock, asked by one thread: what the locks and the sorting by shards cost it.
+const SHARDED: Lineup = Lineup {
+    mode: "64 shards",
+    operations: &Operation::ALL,
+    ours: |design, _| Ok(Box::new(ShardedQuotientFilter::from_filter(ours(design)?, 64)?)),
+    peers: &[Peer {
+        name: "plain",
+        note: "is our own filter, without shards and locks",
+        build: |design, _| Ok(Box::new(ours(design)?)),
+    }],
+    ..LINEUP
+};
+
 const fn than_peer(case: &'static str, operation: &'static str, at_least: f64) -> Goal {
     Goal { case, operation, against: Against::Peer("qfilter"), at_least }
 }
@@ -94,6 +107,7 @@ const fn than_inserts(case: &'static str, operation: &'static str) -> Goal {
 fn run(bench: &mut Bench<'_>) -> Outcome {
     weigh(bench)?;
     LINEUP.run(bench)?;
+    SHARDED.run(bench)?;
     for &bytes in LINEUP.sizes {
         let design = LINEUP.design(bytes)?;
         let peer = &mut Quotient::of_bits(design.items, BITS)?;
@@ -223,6 +237,21 @@ fn ours(design: &Design) -> Result<QuotientFilter, Box<dyn Error>> {
 }
 
 contender!(can be full, and forget: QuotientFilter);
+
+contender!(
+    can be full: ShardedQuotientFilter,
+    #[inline]
+    fn insert(&mut self, key: u64) -> bool {
+        Self::insert(self, &key).is_ok()
+    }
+
+    fn insert_batch(&mut self, keys: &[u64]) -> u64 {
+        let before = self.len();
+        // A key that does not fit is found missing by the lookups.
+        let _ = Self::insert_batch(self, keys);
+        self.len() - before
+    }
+);
 
 /// The peer.
 #[derive(Clone)]

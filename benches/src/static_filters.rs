@@ -56,6 +56,12 @@ pub const RIBBON: Suite = Suite {
         than_xorf(FUSE_LARGE, "hit", 0.85),
         than_xorf(FUSE_LARGE, "hit batch", 1.3),
         than_xorf(FUSE_MILLION, "build", 0.33),
+        Goal {
+            case: FUSE_MILLION,
+            operation: "build",
+            against: Against::Peer(ONE_THREAD),
+            at_least: 1.8,
+        },
         than_pleat(FUSE_MILLION, "hit", 2.0),
         than_pleat(FUSE_MILLION, "miss", 2.0),
     ],
@@ -63,23 +69,49 @@ pub const RIBBON: Suite = Suite {
         let pleat = "is a homogeneous ribbon of 64 slots, whose rate is above 2^-8";
         compare(
             bench,
-            (8, |keys| {
-                Ok(Box::new(RibbonFilter::builder().columns(8.0).build_hashes(keys.to_vec())?))
-            }),
+            (8, ribbon),
             &[
                 ("xorf", "is a binary fuse filter", |keys| {
                     Ok(Box::new(BinaryFuse8::try_from(keys)?))
                 }),
                 ("pleat", pleat, |keys| Ok(Box::new(Ribbon::<8>::from_keys_pleated(keys)))),
             ],
-        )
+        )?;
+        on_all_threads(bench)
     },
 };
+
+/// Lookups in sets far beyond the caches. It has its own suite, because its filters take minutes to build and 6 GB of memory.
+pub const LARGE: Suite = Suite {
+    name: "static-large",
+    peers: &["xorf"],
+    goals: &[
+        than_xorf(FUSE_HUGE, "hit", 1.0),
+        than_xorf(FUSE_HUGE, "miss", 1.0),
+        than_xorf(RIBBON_HUGE, "hit", 1.0),
+        than_xorf(RIBBON_HUGE, "hit batch", 1.3),
+    ],
+    run: |bench| {
+        let hashes: Vec<u64> = (0..100_000_000).map(key).collect();
+        let peer = BinaryFuse8::try_from(&*hashes)?;
+        for (case, build) in [(FUSE_HUGE, fuse::<8> as Build), (RIBBON_HUGE, ribbon)] {
+            let filters: [&dyn Static; 2] = [&*build(&hashes)?, &peer];
+            bench.add(weigh(case, "xorf", &hashes, filters));
+            look_up(bench, (case, "xorf"), hashes.len() as u64, filters);
+        }
+        Ok(())
+    },
+};
+
+/// The peer's name in the row that compares a build with itself.
+const ONE_THREAD: &str = "one thread";
 
 const FUSE_SMALL: &str = "10^4 keys, 8 bits";
 const FUSE_HUNDRED_THOUSAND: &str = "10^5 keys, 8 bits";
 const FUSE_MILLION: &str = "10^6 keys, 8 bits";
 const FUSE_LARGE: &str = "2 * 10^7 keys, 8 bits";
+const FUSE_HUGE: &str = "fuse, 10^8 keys, 8 bits";
+const RIBBON_HUGE: &str = "ribbon, 10^8 keys, 8 bits";
 
 /// Numbers of keys, and their names. The last one is measured by [`Effort::Full`] only.
 const SIZES: [(u64, &str); 4] =
@@ -171,8 +203,30 @@ type Build = fn(&[u64]) -> Result<Box<dyn Static>, Box<dyn Error>>;
 
 fn fuse<const BITS: u32>(hashes: &[u64]) -> Result<Box<dyn Static>, Box<dyn Error>> {
     // The copy of the hashes is part of the time.
-    let filter = FuseFilter::builder().fingerprint_bits(BITS).build_hashes(hashes.to_vec())?;
-    Ok(Box::new(filter))
+    let builder = FuseFilter::builder().fingerprint_bits(BITS).huge_pages(true);
+    Ok(Box::new(builder.build_hashes(hashes.to_vec())?))
+}
+
+fn ribbon(hashes: &[u64]) -> Result<Box<dyn Static>, Box<dyn Error>> {
+    let builder = RibbonFilter::builder().columns(8.0).huge_pages(true);
+    Ok(Box::new(builder.build_hashes(hashes.to_vec())?))
+}
+
+/// Builds a ribbon filter on all threads, and on one.
+fn on_all_threads(bench: &mut Bench<'_>) -> Outcome {
+    let size = 1_000_000;
+    let [mut all, mut one] = [true, false].map(|parallel| {
+        Whole(move |hashes: &[u64]| {
+            let builder = RibbonFilter::builder().columns(8.0).parallel(parallel);
+            builder.build_hashes(hashes.to_vec()).map_or(0, |filter| filter.size_in_bytes())
+        })
+    });
+    let block = (usize::try_from(size)?, Keys::stored(size));
+    let row = bench.duel([FUSE_MILLION, "build"], ONE_THREAD, block, [&mut all, &mut one]);
+    bench.add(row.note(format!(
+        "{ONE_THREAD}: ours builds on all threads, and is compared with itself on one."
+    )));
+    Ok(())
 }
 
 /// Measures ours against peers, each a name, a note and how it is built, at every size.

@@ -9,6 +9,7 @@ use crate::entries::{collect, partition, partition_by, sort_distinct, split_at_e
 use crate::equation::salt;
 use crate::fuse_table::{FuseTable, MAX_SEEDS, TableParams, assign};
 use crate::graph::Edge;
+use crate::options::Machine;
 use crate::peel::Peeling;
 use crate::progress::Watch;
 use crate::{ConstructionError, index, threads};
@@ -35,7 +36,7 @@ impl Limits {
 #[derive(Clone, Copy)]
 pub(crate) struct Problem {
     pub(crate) width: u32,
-    pub(crate) parallel: bool,
+    pub(crate) machine: Machine,
     pub(crate) limits: Limits,
 }
 
@@ -92,7 +93,7 @@ pub(crate) fn build(
             Ok(built) => return Ok(Built { retries: built.retries + retries, ..built }),
             // The size is that of the distinct keys, so all starts again.
             Err(Failure::Duplicate) => {
-                sort_distinct(hashes, problem.parallel)?;
+                sort_distinct(hashes, problem.machine.parallel)?;
                 growth = 0;
             }
             Err(Failure::Stuck(failed)) => {
@@ -115,13 +116,13 @@ fn attempt(
     let params = TableParams { keys: hashes.len() as u64, width: problem.width, growth, rest: 0 };
     let layout = FuseTable::layout(params)?;
     let shards = layout.shards();
-    let mut words = Words::zeroed(layout.len())?;
+    let mut words = problem.machine.zeroed(layout.len())?;
     let (cells, salts) = words.split_at_mut(index(layout.words_per_shard() * shards));
     let ends = partition(hashes, index(shards));
     let parts = split_at_ends(hashes, &ends);
     let cells = cells.chunks_mut(index(layout.words_per_shard()).max(1));
     let jobs = parts.into_iter().zip(cells).collect();
-    let solved = threads::map(problem.parallel, jobs, |(hashes, cells)| {
+    let solved = threads::map(problem.machine.parallel, jobs, |(hashes, cells)| {
         let shard = Shard { layout: &layout, problem, watch };
         shard.solve(hashes, cells, bits)
     })?;
@@ -132,17 +133,17 @@ fn attempt(
         retries += shard.failed;
         rest.extend(shard.rest);
     }
-    let words = with_rest(words, &rest)?;
+    let words = with_rest(words, &rest, problem.machine)?;
     let params = TableParams { rest: rest.len() as u64, ..params };
     Ok(Built { table: FuseTable::layout(params)?.open(words), retries })
 }
 
 /// Returns the words followed by the exact list.
-fn with_rest(words: Words, rest: &[u64]) -> Result<Words, Failure> {
+fn with_rest(words: Words, rest: &[u64], machine: Machine) -> Result<Words, Failure> {
     if rest.is_empty() {
         return Ok(words);
     }
-    let mut longer = Words::zeroed((words.len() + rest.len()) as u64)?;
+    let mut longer = machine.zeroed((words.len() + rest.len()) as u64)?;
     longer[..words.len()].copy_from_slice(&words);
     longer[words.len()..].copy_from_slice(rest);
     Ok(longer)

@@ -13,6 +13,7 @@ use pds_params::ribbon::{
 
 use crate::entries::{Entry, collect, reserve, sort};
 use crate::equation::{coefficients, rehash, salt};
+use crate::options::Machine;
 use crate::progress::Watch;
 use crate::system::{Layout, RestForm, System, SystemParams, last_salt, ones};
 use crate::{ConstructionError, index, threads};
@@ -36,7 +37,7 @@ pub(crate) struct Problem<'a> {
     pub(crate) columns: Columns,
     pub(crate) preset: Preset,
     pub(crate) form: RestForm,
-    pub(crate) parallel: bool,
+    pub(crate) machine: Machine,
     pub(crate) watch: &'a Watch<'a>,
     pub(crate) limits: Limits,
 }
@@ -54,7 +55,7 @@ pub(crate) fn solve<E: Entry>(
     problem: Problem<'_>,
     bits: impl Fn(&E) -> u64 + Sync,
 ) -> Result<(System, Words), ConstructionError> {
-    let Problem { columns, preset, form, parallel, limits, .. } = problem;
+    let Problem { columns, preset, form, machine, limits, .. } = problem;
     let keys = entries.len() as u64;
     let (mut entries, mut solutions, mut thresholds) = (entries, Vec::new(), Vec::new());
     let mut bumped = Vec::new();
@@ -65,7 +66,7 @@ pub(crate) fn solve<E: Entry>(
             _ => rehash(entry.hash(), salt(number)),
         };
         if number > 0 {
-            sort(&mut entries, parallel, hash);
+            sort(&mut entries, machine.parallel, hash);
         }
         let shape = LayerShape::new(entries.len() as u64, preset);
         let equation = |entry: &E| Equation { hash: hash(entry), bits: bits(entry) };
@@ -87,7 +88,7 @@ pub(crate) fn solve<E: Entry>(
         rest: last.rest.len() as u64,
     };
     let layout = Layout::new(&params, bumped.iter().copied());
-    let mut words = Words::zeroed(layout.len() + params.rest_words())?;
+    let mut words = machine.zeroed(layout.len() + params.rest_words())?;
     let parts = solutions.iter().chain([&last.words]).chain(&thresholds).map(|part| &part[..]);
     let parts = parts.flatten().chain(&bumped).copied();
     let hashes = last.rest.iter().map(Entry::hash);
@@ -126,7 +127,7 @@ fn solve_layer<E: Entry>(
         solution_left = rest;
         segments.push(Segment { number, entries, solution });
     }
-    let solved = threads::map(problem.parallel, segments, |segment| {
+    let solved = threads::map(problem.machine.parallel, segments, |segment| {
         let before = segment.entries.len();
         let solved = segment.solve(shape, width, &equation)?;
         problem.watch.advance(before - solved.bumped)?;
@@ -362,7 +363,14 @@ mod tests {
 
     fn problem<'a>(columns: Columns, watch: &'a Watch<'a>) -> Problem<'a> {
         let (preset, limits) = (Preset::Compact, Limits::DEFAULT);
-        Problem { columns, preset, form: RestForm::Hashes, parallel: false, watch, limits }
+        Problem {
+            columns,
+            preset,
+            form: RestForm::Hashes,
+            machine: Machine::default(),
+            watch,
+            limits,
+        }
     }
 
     fn sorted(seed: u64, keys: usize) -> Vec<u64> {

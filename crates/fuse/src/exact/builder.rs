@@ -77,7 +77,7 @@ impl<'a, S> ExactFilterBuilder<'a, S> {
     /// Sets whether to use all threads of rayon's pool. The result is the same. Without it, one is used.
     #[cfg(feature = "parallel")]
     pub const fn parallel(mut self, parallel: bool) -> Self {
-        self.options.parallel = parallel;
+        self.options.machine.parallel = parallel;
         self
     }
 
@@ -117,9 +117,9 @@ impl<'a, S> ExactFilterBuilder<'a, S> {
         exclude: Vec<u64>,
     ) -> Result<ExactFilter<S>, ConstructionError> {
         let Self { preset, options } = self;
-        let (mut include, mut exclude, parallel) = (include, exclude, options.parallel);
-        sort_distinct(&mut include, parallel)?;
-        sort_distinct(&mut exclude, parallel)?;
+        let (mut include, mut exclude, machine) = (include, exclude, options.machine);
+        sort_distinct(&mut include, machine.parallel)?;
+        sort_distinct(&mut exclude, machine.parallel)?;
         if let Some(hash) = first_common(&include, &exclude) {
             return Err(ConstructionError::InBoth { hash });
         }
@@ -129,7 +129,7 @@ impl<'a, S> ExactFilterBuilder<'a, S> {
         let watch = &options.watch(of_first + exclude.len() + include.len());
         let problem = |columns, form| {
             let limits = Limits::DEFAULT;
-            Problem { columns, preset, form, parallel, watch, limits }
+            Problem { columns, preset, form, machine, watch, limits }
         };
         let (first, of_first) = match columns.most() {
             0 => unsolved(include.len() as u64, columns, preset),
@@ -145,7 +145,7 @@ impl<'a, S> ExactFilterBuilder<'a, S> {
         second.extend(include.iter().map(|&hash| (hash, 1)));
         second.extend(exclude.iter().map(|&hash| (hash, 0)));
         drop((include, exclude));
-        sort_distinct(&mut second, parallel)?;
+        sort_distinct(&mut second, machine.parallel)?;
         let problem = problem(Columns::whole(1)?, RestForm::Bits);
         let (second, of_second) = solve(second, problem, |&(_, bit)| bit)?;
         let split = of_first.len();

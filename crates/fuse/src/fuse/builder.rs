@@ -90,7 +90,16 @@ impl<'a, S> FuseFilterBuilder<'a, S> {
     /// Fewer than 8 million keys are one job.
     #[cfg(feature = "parallel")]
     pub const fn parallel(mut self, parallel: bool) -> Self {
-        self.options.parallel = parallel;
+        self.options.machine.parallel = parallel;
+        self
+    }
+
+    /// Sets whether to ask the system for huge pages, which pays for many megabytes.
+    ///
+    /// Small ones ignore it. Copies, and what is read from bytes, do not ask.
+    #[cfg(feature = "huge-pages")]
+    pub const fn huge_pages(mut self, huge_pages: bool) -> Self {
+        self.options.machine.huge_pages = huge_pages;
         self
     }
 
@@ -144,14 +153,14 @@ impl<'a, S> FuseFilterBuilder<'a, S> {
         self,
         mut hashes: Vec<u64>,
     ) -> Result<(FuseFilter<S>, u64), ConstructionError> {
-        let Options { parallel, .. } = self.options;
+        let Options { machine, .. } = self.options;
         let mut width = self.given_bits(1)?;
         // Collisions of whole hashes take a bit more at some rates. Whether they do follows from the number of distinct keys.
         if self.given_bits(hashes.len() as u64) != Ok(width) {
-            sort_distinct(&mut hashes, parallel)?;
+            sort_distinct(&mut hashes, machine.parallel)?;
             width = self.given_bits(hashes.len() as u64)?;
         }
-        let problem = Problem { width, parallel, limits: self.limits };
+        let problem = Problem { width, machine, limits: self.limits };
         let mut watch = self.options.watch(hashes.len());
         let built = build(&mut hashes, problem, &mut watch, |edge, _| edge.fingerprint)?;
         Ok((FuseFilter { table: built.table, hasher: self.options.hasher }, built.retries))

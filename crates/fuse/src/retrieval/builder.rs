@@ -92,7 +92,16 @@ impl<'a, S> RetrievalMapBuilder<'a, S> {
     /// Sets whether to use all threads of rayon's pool. The result is the same. Without it, one is used.
     #[cfg(feature = "parallel")]
     pub const fn parallel(mut self, parallel: bool) -> Self {
-        self.options.parallel = parallel;
+        self.options.machine.parallel = parallel;
+        self
+    }
+
+    /// Sets whether to ask the system for huge pages, which pays for many megabytes.
+    ///
+    /// Small ones ignore it. Copies, and what is read from bytes, do not ask.
+    #[cfg(feature = "huge-pages")]
+    pub const fn huge_pages(mut self, huge_pages: bool) -> Self {
+        self.options.machine.huge_pages = huge_pages;
         self
     }
 
@@ -136,11 +145,11 @@ impl<'a, S> RetrievalMapBuilder<'a, S> {
         let value_bits = entries::value_bits(&entries, value_bits);
         let columns = map_columns(value_bits, check_bits)?;
         entries.iter().try_for_each(|&entry| check_value(entry, value_bits))?;
-        let (mut entries, parallel) = (entries, options.parallel);
-        sort_distinct(&mut entries, parallel)?;
+        let (mut entries, machine) = (entries, options.machine);
+        sort_distinct(&mut entries, machine.parallel)?;
         let watch = &options.watch(entries.len());
         let (form, limits) = (RestForm::Bits, Limits::DEFAULT);
-        let problem = Problem { columns, preset, form, parallel, watch, limits };
+        let problem = Problem { columns, preset, form, machine, watch, limits };
         let check = ones(check_bits.into());
         let (system, words) = solve(entries, problem, |&(hash, value)| {
             fingerprint(hash) & check | value << check_bits

@@ -95,7 +95,16 @@ impl<'a, S> RibbonFilterBuilder<'a, S> {
     /// Sets whether to use all threads of rayon's pool. The result is the same. Without it, one is used.
     #[cfg(feature = "parallel")]
     pub const fn parallel(mut self, parallel: bool) -> Self {
-        self.options.parallel = parallel;
+        self.options.machine.parallel = parallel;
+        self
+    }
+
+    /// Sets whether to ask the system for huge pages, which pays for many megabytes.
+    ///
+    /// Small ones ignore it. Copies, and what is read from bytes, do not ask.
+    #[cfg(feature = "huge-pages")]
+    pub const fn huge_pages(mut self, huge_pages: bool) -> Self {
+        self.options.machine.huge_pages = huge_pages;
         self
     }
 
@@ -132,14 +141,14 @@ impl<'a, S> RibbonFilterBuilder<'a, S> {
     pub fn build_hashes(self, hashes: Vec<u64>) -> Result<RibbonFilter<S>, ConstructionError> {
         // Wrong values are found before the keys are sorted.
         self.columns_for(0)?;
-        let (mut hashes, parallel) = (hashes, self.options.parallel);
-        sort_distinct(&mut hashes, parallel)?;
+        let (mut hashes, machine) = (hashes, self.options.machine);
+        sort_distinct(&mut hashes, machine.parallel)?;
         let columns = self.columns_for(hashes.len() as u64)?;
         let problem = Problem {
             columns,
             preset: self.preset,
             form: RestForm::Hashes,
-            parallel,
+            machine,
             watch: &self.options.watch(hashes.len()),
             limits: Limits::DEFAULT,
         };

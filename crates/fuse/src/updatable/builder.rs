@@ -92,7 +92,16 @@ impl<'a, S> UpdatableMapBuilder<'a, S> {
     /// Fewer than 8 million keys are one job.
     #[cfg(feature = "parallel")]
     pub const fn parallel(mut self, parallel: bool) -> Self {
-        self.options.parallel = parallel;
+        self.options.machine.parallel = parallel;
+        self
+    }
+
+    /// Sets whether to ask the system for huge pages, which pays for many megabytes.
+    ///
+    /// Small ones ignore it. Copies, and what is read from bytes, do not ask.
+    #[cfg(feature = "huge-pages")]
+    pub const fn huge_pages(mut self, huge_pages: bool) -> Self {
+        self.options.machine.huge_pages = huge_pages;
         self
     }
 
@@ -142,12 +151,12 @@ impl<'a, S> UpdatableMapBuilder<'a, S> {
     ) -> Result<UpdatableMap<S>, ConstructionError> {
         let Self { value_bits, check_bits, limits, options } = self;
         let value_bits = entries::value_bits(&entries, value_bits);
-        let (width, parallel) = (table_width(value_bits, check_bits)?, options.parallel);
+        let (width, machine) = (table_width(value_bits, check_bits)?, options.machine);
         entries.iter().try_for_each(|&entry| check_value(entry, value_bits))?;
-        sort_distinct(&mut entries, parallel)?;
+        sort_distinct(&mut entries, machine.parallel)?;
         let mut hashes = collect(entries.iter().map(|&(hash, _)| hash))?;
         let mut watch = options.watch(hashes.len());
-        let problem = Problem { width, parallel, limits };
+        let problem = Problem { width, machine, limits };
         let built = build(&mut hashes, problem, &mut watch, |edge, slot| {
             own_index(edge, slot) | edge.fingerprint << OWN_BITS
         })?;

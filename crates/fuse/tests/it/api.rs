@@ -400,3 +400,27 @@ fn maps_and_exact_filters_are_cancelled_too() {
     let exact = ExactFilter::builder().progress(&callback).build_hashes(hashes, vec![1, 2]);
     assert_eq!(exact.unwrap_err(), ConstructionError::Cancelled);
 }
+
+/// Advice is all that is given: the bytes are the same. The first filter has more than two huge pages.
+#[cfg(feature = "huge-pages")]
+#[test]
+fn huge_pages_change_no_byte() {
+    let advised = || {
+        let maps = std::fs::read_to_string("/proc/self/smaps").unwrap_or_default();
+        maps.lines().any(|line| line.starts_with("VmFlags") && line.contains(" hg"))
+    };
+    macro_rules! both {
+        ($builder:expr, $entries:expr) => {
+            [false, true].map(|huge| $builder.huge_pages(huge).build($entries).unwrap())
+        };
+    }
+    let [plain, huge] = both!(FuseFilter::builder().fingerprint_bits(32), 0..1_100_000);
+    assert!(plain == huge && (advised() || !cfg!(target_os = "linux")));
+    let [plain, huge] = both!(RibbonFilter::builder().columns(32.0), 0..300_000);
+    assert!(plain == huge);
+    let entries = || (0..300_000_u64).map(|key| (key, key));
+    let [plain, huge] = both!(RetrievalMap::builder().value_bits(32).check_bits(0), entries());
+    assert!(plain == huge);
+    let [plain, huge] = both!(UpdatableMap::builder().value_bits(32).check_bits(0), entries());
+    assert!(plain == huge);
+}
