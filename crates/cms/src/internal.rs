@@ -9,7 +9,9 @@ pub use crate::numbers::error_of;
 pub use crate::portable::{read_sketch, sketch_bytes};
 pub use crate::rows::RowHash;
 
+use pds_core::error::AllocError;
 use pds_core::hash::KeyHasher;
+use pds_params::CountMinParams;
 
 use crate::{Count, CountInterval, CountMinSketch, Counter};
 
@@ -33,4 +35,21 @@ pub const fn interval_below(count: Count, error: u64) -> CountInterval {
 /// Returns half of a count of a key, as [`CountMinSketch::halve`] is about to round it.
 pub fn half<S: KeyHasher, C: Counter>(sketch: &CountMinSketch<S, C>, count: C) -> C {
     count.half(C::saturating_from(sketch.counted().full_from))
+}
+
+/// Returns the sketch that has these counters, row after row, and this total. No row may have a greater sum.
+///
+/// # Errors
+/// [`AllocError`] if the allocator refuses the memory.
+pub fn sketch_of<S: KeyHasher>(
+    params: CountMinParams,
+    hasher: S,
+    counters: &[u32],
+    total: u64,
+) -> Result<CountMinSketch<S>, AllocError> {
+    let mut sketch = CountMinSketch::from_params(params, hasher)?;
+    sketch.counters.lanes_mut()[..counters.len()].copy_from_slice(counters);
+    sketch.tally.total = total;
+    debug_assert!(sketch.rows().greatest_sum::<u32>() <= u128::from(total));
+    Ok(sketch)
 }

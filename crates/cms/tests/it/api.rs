@@ -450,3 +450,16 @@ fn structures_are_send_and_sync() {
     check::<AtomicCountMinSketch>();
     check::<CountSketch>();
 }
+
+#[test]
+fn a_sketch_of_given_counters_is_the_one_they_were_read_from() {
+    let mut sketch = CountMinSketch::new(0.01, 0.01).unwrap();
+    for key in 0..500u64 {
+        sketch.insert_many(&(key % 70), key);
+    }
+    let (params, hasher) = (sketch.params(), *sketch.hasher());
+    let again = cms::internal::sketch_of(params, hasher, sketch.counters(), sketch.total());
+    let again = again.unwrap();
+    assert!(again == sketch);
+    assert_eq!(again.to_bytes(), sketch.to_bytes());
+}

@@ -298,6 +298,12 @@ impl RedisBloomFilter {
         self.options & NON_SCALING == 0
     }
 
+    /// Returns the factor from the capacity of one layer to that of the next one. `None` if the filter does not grow.
+    #[must_use]
+    pub fn growth(&self) -> Option<u32> {
+        self.is_scaling().then_some(self.growth)
+    }
+
     /// Returns the size of the bits of all layers, in bytes.
     #[must_use]
     pub fn size_in_bytes(&self) -> u64 {

@@ -213,6 +213,12 @@ impl ValkeyBloomFilter {
         self.layers.iter().fold(0, |sum, layer| sum.saturating_add(layer.capacity))
     }
 
+    /// Returns the factor from the capacity of one layer to that of the next one. `None` if the filter does not grow.
+    #[must_use]
+    pub fn growth(&self) -> Option<u32> {
+        (self.expansion > 0).then_some(self.expansion)
+    }
+
     /// Returns the number of layers.
     #[must_use]
     pub fn num_layers(&self) -> usize {

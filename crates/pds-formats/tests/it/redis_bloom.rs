@@ -213,3 +213,11 @@ fn case_17_dumps_that_are_none_are_typed_errors() {
         "type of the module at offset 1 is \"CMSk-TYPE\", but must be \"MBbloom--\"",
     );
 }
+
+#[test]
+fn the_growth_is_the_one_that_was_asked_for() {
+    for growth in [Some(1), Some(4), None] {
+        let filter = RedisBloomFilter::reserve(0.01, 100, growth).unwrap();
+        assert_eq!(RedisBloomFilter::from_chunks(&filter.to_chunks()).unwrap().growth(), growth);
+    }
+}

@@ -1,0 +1,141 @@
+//! `CF.*`: filters that remove and count, by the commands of cuckoo filters.
+//!
+//! The filter is a counting quotient filter. It grows without a further table, counts copies in a few bits, and keeps its
+//! rate while it grows to [`GROWTH`] times its capacity.
+
+mod commands;
+mod portable;
+
+use pds_core::error::{BuildError, InsertError};
+use pds_core::hash::{KeyHasher as _, Raw};
+use quotient::CountingQuotientFilter;
+
+use crate::quality::{Described, Description, Quality};
+
+pub(crate) use commands::COMMANDS;
+
+/// The promised rate: about that of RedisBloom's fingerprints of 8 bits in buckets of 2, which is 1.6 % for one table.
+const RATE: f64 = 0.01;
+
+/// A filter keeps its rate up to so many times its capacity. Each doubling costs a bit per item at first.
+const GROWTH: u64 = 1 << 10;
+
+/// The most items for which a growth can be planned.
+const MAX_ITEMS: u64 = 1 << 46;
+
+/// A filter under a key.
+#[derive(Debug)]
+pub(crate) struct Cuckoo {
+    filter: CountingQuotientFilter,
+    deleted: u64,
+    options: Options,
+}
+
+/// What RedisBloom's filters are built with. Ours need none of it but whether they may grow.
+#[derive(Clone, Copy, Debug)]
+struct Options {
+    bucket_size: u64,
+    max_iterations: u64,
+    expansion: u64,
+}
+
+impl Options {
+    const DEFAULT: Self = Self { bucket_size: 2, max_iterations: 20, expansion: 1 };
+}
+
+/// Why an item is not in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Refusal {
+    /// The filter does not grow.
+    Full,
+    /// The filter cannot grow any more.
+    Largest,
+    /// The memory was refused.
+    Memory,
+}
+
+impl Cuckoo {
+    fn new(capacity: u64, options: Options) -> Result<Self, BuildError> {
+        let builder = CountingQuotientFilter::builder()
+            .expected_items(capacity)
+            .false_positive_rate(RATE)
+            .slots_per_item(1.0);
+        let builder = match options.expansion {
+            0 => builder,
+            _ => builder.grows_to(capacity.saturating_mul(GROWTH).min(MAX_ITEMS).max(capacity)),
+        };
+        Ok(Self { filter: builder.build()?, deleted: 0, options })
+    }
+
+    fn hash(&self, item: &[u8]) -> u64 {
+        self.filter.hash_key(&Raw(item))
+    }
+
+    /// Adds a copy of an item.
+    fn add(&mut self, item: &[u8]) -> Result<(), Refusal> {
+        let hash = self.hash(item);
+        let inserted = self.filter.insert_hash(hash);
+        let Err(InsertError::Full { .. }) = inserted else { return inserted.map_err(Refusal::of) };
+        if self.options.expansion == 0 {
+            return Err(Refusal::Full);
+        }
+        // Beyond the planned growth the filter doubles all the same; its rate then rises with each doubling.
+        self.filter.grow().map_err(|error| match error {
+            BuildError::Alloc(_) => Refusal::Memory,
+            _ => Refusal::Largest,
+        })?;
+        self.filter.insert_hash(hash).map_err(Refusal::of)
+    }
+
+    /// Adds an item if it is not in. Returns whether it is new.
+    fn add_new(&mut self, item: &[u8]) -> Result<bool, Refusal> {
+        if self.contains(item) { Ok(false) } else { self.add(item).map(|()| true) }
+    }
+
+    fn contains(&self, item: &[u8]) -> bool {
+        self.filter.contains_hash(self.hash(item))
+    }
+
+    fn count(&self, item: &[u8]) -> u64 {
+        self.filter.count_hash(self.hash(item))
+    }
+
+    /// Removes a copy of an item. Returns whether there was one.
+    fn remove(&mut self, item: &[u8]) -> bool {
+        let is_removed = self.filter.remove_hash(self.hash(item));
+        self.deleted += u64::from(is_removed);
+        is_removed
+    }
+}
+
+impl Refusal {
+    fn of(error: InsertError) -> Self {
+        match error {
+            InsertError::Alloc(_) => Self::Memory,
+            _ => Self::Largest,
+        }
+    }
+
+    const fn text(self) -> &'static str {
+        match self {
+            Self::Full => "Filter is full",
+            Self::Largest => "ERR Maximum expansions reached",
+            Self::Memory => "ERR Insufficient memory to grow filter",
+        }
+    }
+}
+
+impl Described for Cuckoo {
+    fn describe(&self) -> Description {
+        let now = self.filter.false_positive_rate();
+        let promised = self.filter.promised_rate().unwrap_or(RATE);
+        let quality = Quality::kept(promised, now);
+        let measure = "false-positive rate";
+        Description {
+            layout: "counting quotient filter",
+            items: self.filter.len(),
+            measure,
+            quality,
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! A module for Redis and Valkey: filters and sketches with proven rates, by the commands of RedisBloom.
+//!
+//! The README beside this crate says how to build and load it, and what its commands answer.
+
+mod arguments;
+mod bloom;
+mod chunks;
+mod count_min;
+mod cuckoo;
+mod distinct;
+mod quality;
+mod record;
+mod server;
+
+/// Registers all types and commands. Returns whether the server took them.
+fn register(registry: &mut server::Registry) -> bool {
+    registry.types::<bloom::Bloom>()
+        && registry.types::<cuckoo::Cuckoo>()
+        && registry.types::<count_min::CountMin>()
+        && registry.types::<distinct::Distinct>()
+        && registry.types::<chunks::Parts>()
+        && registry.commands("bloom", bloom::COMMANDS)
+        && registry.commands("cuckoo", cuckoo::COMMANDS)
+        && registry.commands("cms", count_min::COMMANDS)
+        && registry.commands("ull", distinct::COMMANDS)
+        && registry.commands("pds", quality::COMMANDS)
+}

@@ -1,0 +1,153 @@
+"""Memory: what is reported, what is refused, and what a large filter costs the server."""
+
+import random
+import time
+
+from redis.exceptions import ResponseError
+
+from families import fails, field
+from servers import Server, resident_bytes, wait_until
+
+
+def used(client):
+    return client.info("memory")["used_memory"]
+
+
+def test_reported_memory_is_true(server):
+    client = server.client()
+    client.flushall()
+    for capacity in (1000, 100_000, 3_000_000):
+        before = used(client)
+        client.bf().create("bf", 0.01, capacity)
+        grown, reported = used(client) - before, client.memory_usage("bf")
+        assert abs(grown - reported) < 2000 + grown * 0.01, (capacity, grown, reported)
+        client.delete("bf")
+    client.cf().create("cf", 1000)
+    before, reported = used(client), client.memory_usage("cf")
+    for first in range(0, 200_000, 1000):
+        client.cf().insert("cf", range(first, first + 1000))
+    grown = used(client) - before
+    assert abs(grown - (client.memory_usage("cf") - reported)) < 20_000 + grown * 0.01
+    before = used(client)
+    client.delete("cf")
+    wait_until(lambda: used(client) < before - grown / 2)
+
+
+def test_refused_memory(server):
+    with Server("--maxmemory", "100mb") as own:
+        client, run = own.client(), own.client().execute_command
+        fails("Insufficient memory to create filter", run, "BF.RESERVE", "big", 0.01, 200_000_000)
+        fails("Insufficient memory to create filter", run, "CF.RESERVE", "big", 200_000_000)
+        fails("CMS: Insufficient memory to create the key", run, "CMS.INITBYDIM", "big", 50_000_000, 5)
+        assert used(client) < 20_000_000
+        # A filter that grows stops before the limit, and keeps all that it has.
+        client.config_set("maxmemory", "20mb")
+        client.bf().create("grows", 0.01, 20_000, expansion=30)
+        answers, number = [], 0
+        while not any(isinstance(answer, ResponseError) for answer in answers):
+            answers = run("BF.MADD", "grows", *range(number, number + 10_000))
+            number += 10_000
+            assert number < 2_000_000
+        first = next(place for place, answer in enumerate(answers) if isinstance(answer, ResponseError))
+        assert str(answers[first]) == "Insufficient memory to grow filter"
+        assert all(client.bf().mexists("grows", *range(number - 10_000, number - 10_000 + first)))
+        assert used(client) < 20_000_000
+    with Server("--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru") as own:
+        client = own.client()
+        fails("Insufficient memory to create filter", client.execute_command, "BF.RESERVE", "big", 0.01, 200_000_000)
+        client.bf().create("fits", 0.01, 1_000_000)
+
+
+def test_largest_value(server):
+    client, run = server.client(), server.client().execute_command
+    client.flushall()
+    client.config_set("bf.max-value-size", "1mb")
+    fails("Insufficient memory to create filter", run, "BF.RESERVE", "big", 0.01, 1_000_000)
+    client.bf().create("fits", 0.01, 300_000)
+    client.config_set("bf.max-value-size", "16gb")
+    client.bf().create("big", 0.01, 1_000_000)
+
+
+def test_settings(server):
+    client = server.client()
+    client.flushall()
+    client.config_set("bf.error-rate", "0.001")
+    client.config_set("bf.initial-size", 777)
+    client.config_set("bf.expansion-factor", 4)
+    client.bf().add("made", "x")
+    assert field(client.bf().info("made"), "capacity", "Capacity") == 777
+    assert field(client.bf().info("made"), "expansionRate", "Expansion rate") == 4
+    assert list(client.config_get("bf.error-rate").values()) == ["0.001"]
+    for wrong in ("0", "1", "x", "nan"):
+        try:
+            client.config_set("bf.error-rate", wrong)
+            raise AssertionError(f"{wrong} was taken as a rate")
+        except ResponseError as error:
+            assert "above 0 and below 1" in str(error), error
+    client.config_set("bf.error-rate", "0.01")
+    client.config_set("bf.initial-size", 100)
+    client.config_set("bf.expansion-factor", 2)
+    with Server(arguments=["ERROR_RATE", "0.002", "INITIAL_SIZE", "55"]) as own:
+        own.client().bf().add("made", "x")
+        assert field(own.client().bf().info("made"), "capacity", "Capacity") == 55
+
+
+def test_measured_rates(server):
+    """No filter answers absent keys more often than asked, one layer or many."""
+    client = server.client()
+    client.flushall()
+    items, absent = 60_000, 200_000
+    for name, capacity, options in [("one", items, {}), ("many", 20, {}), ("fixed", items, {"noScale": True})]:
+        client.bf().create(name, 0.01, capacity, **options)
+        for first in range(0, items, 1000):
+            client.bf().madd(name, *range(first, first + 1000))
+        wrong = 0
+        for first in range(10**9, 10**9 + absent, 1000):
+            wrong += sum(client.bf().mexists(name, *range(first, first + 1000)))
+        # Five standard deviations of a binomial count.
+        assert wrong <= absent * 0.01 + 5 * (absent * 0.01) ** 0.5, (name, wrong)
+        if name != "fixed":
+            assert wrong <= absent * 0.01, (name, wrong)
+
+
+def large_filter(mebibytes):
+    """A large filter: how long the server stalls, how much the child and the loading take."""
+    with Server() as own:
+        client = own.client()
+        items = mebibytes * 590_000
+        begin = time.monotonic()
+        client.bf().create("large", 0.01, items)
+        assert time.monotonic() - begin < 0.1, "a reserve touches no page"
+        size = client.memory_usage("large")
+        choice = random.Random(3)
+        # Every page is written, so that it is there.
+        for _ in range(max(50, mebibytes * 2)):
+            client.bf().madd("large", *[choice.randrange(10**12) for _ in range(2000)])
+        before = client.dump("large") if mebibytes <= 64 else client.execute_command("BF.DEBUG", "large")
+        client.bgsave()
+        worst, own_bytes = 0, 0
+        while (child := client.info("persistence")).get("rdb_bgsave_in_progress"):
+            begin = time.monotonic()
+            client.bf().add("large", choice.randrange(10**12))
+            worst = max(worst, time.monotonic() - begin)
+        info = client.info("persistence")
+        assert info["rdb_last_bgsave_status"] == "ok"
+        before = client.dump("large") if mebibytes <= 64 else client.execute_command("BF.DEBUG", "large")
+        client.save()
+        own.kill()
+        own.start()
+        client = own.client()
+        after = client.dump("large") if mebibytes <= 64 else client.execute_command("BF.DEBUG", "large")
+        assert after == before
+        peak = client.info("memory")["used_memory_peak"]
+        assert peak < size + (24 << 20) or mebibytes <= 64, (peak, size)
+        begin = time.monotonic()
+        client.unlink("large")
+        stall = time.monotonic() - begin
+        wait_until(lambda: client.info("memory")["used_memory"] < size / 2)
+        assert stall < 0.05, stall
+        return {"bytes": size, "copied": info["rdb_last_cow_size"], "longest add": worst, "unlink": stall}
+
+
+def test_large_filter(server):
+    print("     ", large_filter(64))
