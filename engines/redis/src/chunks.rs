@@ -151,7 +151,7 @@ pub(crate) fn load_chunk<V: Chunked>(call: &mut Call<'_>) -> Outcome {
     }
     finish::<V>(call, &mut key, chunk.len())?;
     call.ok();
-    call.changed(1, "loadchunk");
+    call.changed(1, c"loadchunk");
     Ok(())
 }
 

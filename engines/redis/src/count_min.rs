@@ -129,7 +129,7 @@ fn create(call: &Call<'_>, params: CountMinParams) -> Outcome {
     call.within_limits(0, || key.put(build))
         .map_err(|_| "CMS: Insufficient memory to create the key")?;
     call.ok();
-    call.changed(1, "cms.init");
+    call.changed(1, c"cms.init");
     Ok(())
 }
 
@@ -176,28 +176,26 @@ fn increment(call: &mut Call<'_>) -> Outcome {
     if key.value().is_none() {
         return Err(NOT_FOUND.into());
     }
-    let mut pairs = Vec::with_capacity(call.len() / 2 - 1);
-    for place in (2..call.len()).step_by(2) {
-        let weight = integer(call.argument(place + 1)).ok_or("CMS: Cannot parse number")?;
-        let weight = u64::try_from(weight).map_err(|_| "CMS: Number cannot be negative")?;
-        pairs.push((call.argument(place), weight));
-    }
-    let mut counts = Vec::with_capacity(pairs.len());
+    // All are read before the first is added, so that an error changes nothing.
+    let weight_of = |place: usize| -> Result<u64, &'static str> {
+        let weight = integer(call.argument(place)).ok_or("CMS: Cannot parse number")?;
+        u64::try_from(weight).map_err(|_| "CMS: Number cannot be negative")
+    };
+    let places = || (2..call.len()).step_by(2);
+    places().try_for_each(|place| weight_of(place + 1).map(drop))?;
+    call.list(places().len());
     key.change(|sketch| {
-        counts.extend(pairs.iter().map(|&(item, weight)| {
-            let hash = sketch.0.hash_key(&Raw(item));
-            sketch.0.insert_many_hash(hash, weight)
-        }));
-    });
-    call.list(counts.len());
-    for count in counts {
-        if count.is_saturated() {
-            call.error("CMS: INCRBY overflow");
-        } else {
-            call.count(count.into());
+        for place in places() {
+            let hash = sketch.0.hash_key(&Raw(call.argument(place)));
+            let count = sketch.0.insert_many_hash(hash, weight_of(place + 1).unwrap_or(0));
+            if count.is_saturated() {
+                call.error("CMS: INCRBY overflow");
+            } else {
+                call.count(count.into());
+            }
         }
-    }
-    call.changed(1, "cms.incrby");
+    });
+    call.changed(1, c"cms.incrby");
     Ok(())
 }
 
@@ -263,7 +261,7 @@ fn merge(call: &mut Call<'_>) -> Outcome {
     call.within_limits(0, || key.put(|| merged.sketch().map(CountMin)))
         .map_err(|_: AllocError| "CMS: Insufficient memory to merge")?;
     call.ok();
-    call.changed(1, "cms.merge");
+    call.changed(1, c"cms.merge");
     Ok(())
 }
 

@@ -147,7 +147,7 @@ fn reserve(call: &mut Call<'_>) -> Outcome {
     }
     key.put(|| Ok::<_, Failure>(Distinct(sketch.clone())))?;
     call.ok();
-    call.changed(1, "ull.reserve");
+    call.changed(1, c"ull.reserve");
     Ok(())
 }
 
@@ -169,7 +169,7 @@ fn add(call: &mut Call<'_>) -> Outcome {
     let changes = key.change(add_all).unwrap_or(false) || is_created;
     call.integer(changes.into());
     if changes {
-        call.changed(1, "ull.add");
+        call.changed(1, c"ull.add");
     }
     Ok(())
 }
@@ -220,7 +220,7 @@ fn merge(call: &mut Call<'_>) -> Outcome {
     let mut key = call.write::<Distinct>(1)?;
     key.put(|| union.as_ref().map_or_else(|| new(DEFAULT_PRECISION), |union| Ok(union.clone())))?;
     call.ok();
-    call.changed(1, "ull.merge");
+    call.changed(1, c"ull.merge");
     Ok(())
 }
 

@@ -180,7 +180,7 @@ fn reserve(call: &mut Call<'_>) -> Outcome {
     create(call, &mut key, design)?;
     call.ok();
     design.replicate(call, 1);
-    call.notify(1, "bf.reserve");
+    call.notify(1, c"bf.reserve");
     Ok(())
 }
 
@@ -201,7 +201,7 @@ fn add(call: &mut Call<'_>) -> Outcome {
     let is_new = added.ok_or(NOT_FOUND)?.map_err(Refusal::text)?;
     call.bool(is_new);
     if is_new {
-        call.changed(1, "bf.add");
+        call.changed(1, c"bf.add");
     }
     Ok(())
 }
@@ -244,13 +244,13 @@ fn add_from(call: &Call<'_>, key: &mut Writing<'_, Bloom>, first: usize, time: O
         return;
     }
     if !answers.contains(&Err(Refusal::Memory)) {
-        return call.changed(1, "bf.add");
+        return call.changed(1, c"bf.add");
     }
     // A replica has no limits, and would take what was refused here. So it gets the others only.
     let refused = |&(_, answer): &(usize, &Result<bool, Refusal>)| *answer != Err(Refusal::Memory);
     let taken = (first..).zip(&answers).filter(refused).map(|(place, _)| call.argument(place));
     call.replicate("BF.MADD", 1, &taken.collect::<Vec<_>>());
-    call.notify(1, "bf.add");
+    call.notify(1, c"bf.add");
 }
 
 fn reply(call: &Call<'_>, answers: &[Added]) {
@@ -289,7 +289,7 @@ fn replicate_aging(call: &Call<'_>, first: usize, time: Option<u64>) {
     let items = call.arguments_from(first);
     let words = at.into_iter().chain([&b"NOCREATE"[..], b"ITEMS"]).chain(items);
     call.replicate("BF.INSERT", 1, &words.collect::<Vec<_>>());
-    call.notify(1, "bf.add");
+    call.notify(1, c"bf.add");
 }
 
 fn insert(call: &mut Call<'_>) -> Outcome {
@@ -436,7 +436,7 @@ fn merge(call: &mut Call<'_>) -> Outcome {
     // All is merged beside the target, so that an error changes nothing.
     call.within_limits(0, || key.put(|| merged(call)))?;
     call.ok();
-    call.changed(1, "bf.merge");
+    call.changed(1, c"bf.merge");
     Ok(())
 }
 
@@ -479,6 +479,6 @@ fn load(call: &mut Call<'_>) -> Outcome {
         .within_limits(0, || key.put(|| ValkeyBloomFilter::from_bytes(bytes).map(Bloom::Valkey)));
     loaded.map_err(|error| format!("ERR {error}"))?;
     call.ok();
-    call.changed(1, "bf.load");
+    call.changed(1, c"bf.load");
     Ok(())
 }

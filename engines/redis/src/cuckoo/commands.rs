@@ -91,7 +91,7 @@ fn reserve(call: &mut Call<'_>) -> Outcome {
     }
     create(call, &mut key, capacity, Options { bucket_size, max_iterations, expansion })?;
     call.ok();
-    call.changed(1, "cf.reserve");
+    call.changed(1, c"cf.reserve");
     Ok(())
 }
 
@@ -114,17 +114,17 @@ fn create_default(call: &Call<'_>, key: &mut Writing<'_, Cuckoo>, capacity: u64)
 }
 
 fn add(call: &mut Call<'_>) -> Outcome {
-    add_one(call, |filter, item| filter.add(item).map(|()| true), "cf.add")
+    add_one(call, |filter, item| filter.add(item).map(|()| true), c"cf.add")
 }
 
 fn add_new(call: &mut Call<'_>) -> Outcome {
-    add_one(call, Cuckoo::add_new, "cf.addnx")
+    add_one(call, Cuckoo::add_new, c"cf.addnx")
 }
 
 fn add_one(
     call: &Call<'_>,
     add: fn(&mut Cuckoo, &[u8]) -> Result<bool, Refusal>,
-    event: &str,
+    event: &std::ffi::CStr,
 ) -> Outcome {
     if call.len() != 3 {
         return Err(Failure::Arity);
@@ -205,7 +205,7 @@ fn insert_each(
     });
     if answers.contains(&Ok(true)) {
         replicate(call, name, first, &answers);
-        call.notify(1, &name.to_ascii_lowercase());
+        call.notify(1, c"cf.insert");
     }
     Ok(answers)
 }
@@ -259,7 +259,7 @@ fn remove(call: &mut Call<'_>) -> Outcome {
     let is_removed = key.change(|filter| filter.remove(item)).ok_or("Not found")?;
     call.bool(is_removed);
     if is_removed {
-        call.changed(1, "cf.del");
+        call.changed(1, c"cf.del");
     }
     Ok(())
 }
@@ -273,7 +273,7 @@ fn compact(call: &mut Call<'_>) -> Outcome {
     let shrunk = call.within_limits(has, || key.change(|filter| filter.filter.shrink_to_fit()));
     shrunk.ok_or(NOT_FOUND)?.map_err(|_| NO_MEMORY)?;
     call.ok();
-    call.changed(1, "cf.compact");
+    call.changed(1, c"cf.compact");
     Ok(())
 }
 

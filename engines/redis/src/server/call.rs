@@ -1,7 +1,7 @@
 //! A running command: its arguments, its reply, and what it replicates.
 
 use std::borrow::Cow;
-use std::ffi::{CString, c_char, c_int};
+use std::ffi::{CStr, CString, c_char, c_int};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::slice;
 
@@ -204,13 +204,17 @@ impl<'a> Call<'a> {
 
     /// Replies with a simple string.
     pub(crate) fn simple(&self, text: &str) {
+        self.simple_c(&c_text(text));
+    }
+
+    fn simple_c(&self, text: &CStr) {
         // SAFETY: as above; the server copies the text.
-        unsafe { (api().reply_simple)(self.context, c_text(text).as_ptr()) };
+        unsafe { (api().reply_simple)(self.context, text.as_ptr()) };
     }
 
     /// Replies with `OK`.
     pub(crate) fn ok(&self) {
-        self.simple("OK");
+        self.simple_c(c"OK");
     }
 
     /// Replies with an error, also as an element of a list.
@@ -234,7 +238,7 @@ impl<'a> Call<'a> {
     // Effects.
 
     /// Tells replicas and the append-only file to run this command, and subscribers that it changed the key.
-    pub(crate) fn changed(&self, key: usize, event: &str) {
+    pub(crate) fn changed(&self, key: usize, event: &CStr) {
         self.replicate_verbatim();
         self.notify(key, event);
     }
@@ -270,11 +274,9 @@ impl<'a> Call<'a> {
     }
 
     /// Tells subscribers that a key was changed.
-    pub(crate) fn notify(&self, key: usize, event: &str) {
+    pub(crate) fn notify(&self, key: usize, event: &CStr) {
         // SAFETY: as above.
-        unsafe {
-            (api().notify)(self.context, api::NOTIFY_MODULE, c_text(event).as_ptr(), self.text(key))
-        };
+        unsafe { (api().notify)(self.context, api::NOTIFY_MODULE, event.as_ptr(), self.text(key)) };
     }
 
     /// Returns whether an argument is a word, in upper or lower case.
