@@ -189,9 +189,8 @@ fn case_17_values_that_are_none_are_typed_errors() {
 
 #[test]
 fn the_growth_is_the_one_that_was_asked_for() {
-    let seed = core::array::from_fn(|byte| byte as u8);
     for growth in [Some(1), Some(4), None] {
-        let filter = ValkeyBloomFilter::reserve(0.01, 100, growth, seed).unwrap();
+        let filter = ValkeyBloomFilter::reserve(0.01, 100, growth, SEED).unwrap();
         assert_eq!(ValkeyBloomFilter::from_bytes(&filter.to_bytes()).unwrap().growth(), growth);
     }
 }
