@@ -86,6 +86,7 @@ mod hasher;
 mod header;
 mod level;
 mod options;
+pub(crate) mod packed;
 mod portable;
 pub(crate) mod reader;
 mod section;

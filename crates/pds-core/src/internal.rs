@@ -12,6 +12,7 @@ pub use crate::batch::{
 #[cfg(feature = "alloc")]
 pub use crate::bytes::{
     envelope::check_padding,
+    packed::{pack_bits, unpack_bits},
     reader::{fill_words, take_words},
 };
 pub use crate::error::decode::{DecodeFault, SectionFault};

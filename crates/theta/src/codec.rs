@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use core::cmp::Ordering;
 
 use pds_core::error::{AllocError, DecodeError};
-use pds_core::internal::DecodeFault;
+use pds_core::internal::{DecodeFault, pack_bits, unpack_bits};
 
 use crate::set::MAX_THETA;
 use crate::{CompactThetaSketch, ThetaHasher, ThetaSet};
@@ -62,9 +62,6 @@ impl Head {
         let head = match preamble[VERSION_AT] {
             PLAIN => Self::read_plain(bytes, preamble)?,
             COMPRESSED => Self::read_compressed(bytes, preamble)?,
-            version if version < PLAIN => {
-                return Err(invalid("the serial version", VERSION_AT, version.into(), "3 or 4"));
-            }
             version => {
                 let (offset, expected) = (VERSION_AT as u64, COMPRESSED.into());
                 let found = version.into();
@@ -245,7 +242,7 @@ impl Iterator for Hashes<'_> {
             let number = self.body.get(8 * index..).and_then(<[u8]>::first_chunk);
             return number.map(|&bytes| u64::from_le_bytes(bytes));
         }
-        let difference = unpack(self.body, index as u64 * u64::from(self.bits), self.bits);
+        let difference = unpack_bits(self.body, index as u64 * u64::from(self.bits), self.bits);
         // Only bytes that were not verified can overflow.
         self.previous = self.previous.wrapping_add(difference);
         Some(self.previous)
@@ -255,22 +252,6 @@ impl Iterator for Hashes<'_> {
         let left = self.count - self.index;
         (left, Some(left))
     }
-}
-
-/// Returns the number of this many bits at an offset in bits. The first bit of a byte is its highest one.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "an offset in bytes that are in memory, and at most 63 bits"
-)]
-fn unpack(body: &[u8], offset: u64, bits: u32) -> u64 {
-    let rest = body.get((offset / 8) as usize..).unwrap_or_default();
-    let window = rest.first_chunk().copied().unwrap_or_else(|| {
-        let mut window = [0; 16];
-        let length = rest.len().min(16);
-        window[..length].copy_from_slice(&rest[..length]);
-        window
-    });
-    (u128::from_be_bytes(window) << (offset % 8) >> (128 - bits)) as u64
 }
 
 /// Returns the bytes of serial version 3.
@@ -318,26 +299,8 @@ pub(crate) fn encode_compressed(sketch: &CompactThetaSketch) -> Vec<u8> {
         bytes.extend(sketch.theta64().to_le_bytes());
     }
     bytes.extend(&count[..count_bytes]);
-    pack(differences(), bits, &mut bytes);
+    pack_bits(differences(), bits, &mut bytes);
     bytes
-}
-
-/// Appends numbers of this many bits, the highest bit first. The last byte ends with zeros.
-#[expect(clippy::cast_possible_truncation, reason = "byte by byte")]
-fn pack(numbers: impl Iterator<Item = u64>, bits: u32, bytes: &mut Vec<u8>) {
-    // The bits that wait are the lowest ones of `waiting`.
-    let (mut waiting, mut length) = (0_u128, 0);
-    for number in numbers {
-        waiting = waiting << bits | u128::from(number);
-        length += bits;
-        while length >= 8 {
-            length -= 8;
-            bytes.push((waiting >> length) as u8);
-        }
-    }
-    if length > 0 {
-        bytes.push((waiting << (8 - length)) as u8);
-    }
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "1 to 3")]

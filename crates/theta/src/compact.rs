@@ -10,6 +10,7 @@ use pds_core::traits::Similarity;
 
 use crate::codec::{self, Head};
 use crate::set::MAX_THETA;
+use crate::set::sealed::Sealed;
 use crate::{ThetaHasher, ThetaSet};
 
 /// A sketch that takes no more keys: the result of set operations, and what bytes contain.
@@ -37,9 +38,9 @@ use crate::{ThetaHasher, ThetaSet};
 #[derive(Clone, PartialEq, Eq)]
 pub struct CompactThetaSketch {
     /// Ascending, from 1, and below theta.
-    hashes: Vec<u64>,
-    theta: u64,
-    is_empty: bool,
+    pub(crate) hashes: Vec<u64>,
+    pub(crate) theta: u64,
+    pub(crate) is_empty: bool,
     hasher: ThetaHasher,
 }
 
@@ -109,6 +110,8 @@ impl CompactThetaSketch {
         &self.hashes
     }
 }
+
+impl Sealed for CompactThetaSketch {}
 
 impl ThetaSet for CompactThetaSketch {
     fn hasher(&self) -> ThetaHasher {

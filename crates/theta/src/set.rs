@@ -13,6 +13,11 @@ use crate::{CompactThetaSketch, Comparison, ThetaHasher};
 /// Theta of an exact sketch. Hashes have 63 bits.
 pub(crate) const MAX_THETA: u64 = u64::MAX >> 1;
 
+pub(crate) mod sealed {
+    /// Only this crate has sets: their operations rely on hashes that ascend, differ, and are below theta.
+    pub trait Sealed {}
+}
+
 /// A sketch of a set, of any of the types of this crate: estimates, and operations with another sketch.
 ///
 /// It is a set of hashes below a limit theta. Operands may have other nominal sizes, and be of other types.
@@ -31,7 +36,7 @@ pub(crate) const MAX_THETA: u64 = u64::MAX >> 1;
 /// assert_eq!(left.compare(&right)?.jaccard().value, 0.4);
 /// # Ok::<(), Box<dyn core::error::Error>>(())
 /// ```
-pub trait ThetaSet {
+pub trait ThetaSet: sealed::Sealed {
     /// Returns the hash function, which has the seed.
     fn hasher(&self) -> ThetaHasher;
 

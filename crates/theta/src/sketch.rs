@@ -7,6 +7,7 @@ use pds_core::error::{BuildError, Incompatible};
 use pds_core::traits::{Merge, Similarity};
 use pds_params::ThetaParams;
 
+use crate::set::sealed::Sealed;
 use crate::set::{self, MAX_THETA, ThetaSet};
 use crate::table::Table;
 use crate::{CompactThetaSketch, ThetaHasher, ThetaKey, ThetaSketchBuilder};
@@ -171,6 +172,8 @@ fn first_theta(params: ThetaParams) -> u64 {
         MAX_THETA
     }
 }
+
+impl Sealed for ThetaSketch {}
 
 impl ThetaSet for ThetaSketch {
     fn hasher(&self) -> ThetaHasher {

@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 use pds_core::error::Incompatible;
 use pds_params::ThetaParams;
 
-use crate::set::{self, MAX_THETA};
-use crate::{ThetaHasher, ThetaSet};
+use crate::set::sealed::Sealed;
+use crate::{CompactThetaSketch, ThetaHasher, ThetaSet, set};
 
 /// The union of many sketches, with at most as many hashes as its nominal size.
 ///
@@ -28,28 +28,19 @@ use crate::{ThetaHasher, ThetaSet};
 /// ```
 #[derive(Clone, Debug)]
 pub struct ThetaUnion {
-    /// The hashes below theta, ascending, and at most the nominal size.
-    hashes: Vec<u64>,
+    /// With at most as many hashes as the nominal size.
+    set: CompactThetaSketch,
     /// Memory for the next operand, and for the next result.
     spare: [Vec<u64>; 2],
-    theta: u64,
-    is_empty: bool,
     params: ThetaParams,
-    hasher: ThetaHasher,
 }
 
 impl ThetaUnion {
     /// Creates the union of no sketch. The sampling probability of `params` is not used.
     #[must_use]
     pub const fn new(params: ThetaParams, hasher: ThetaHasher) -> Self {
-        Self {
-            hashes: Vec::new(),
-            spare: [Vec::new(), Vec::new()],
-            theta: MAX_THETA,
-            is_empty: true,
-            params,
-            hasher,
-        }
+        let set = CompactThetaSketch::empty(hasher);
+        Self { set, spare: [Vec::new(), Vec::new()], params }
     }
 
     /// Adds the keys of a sketch, with any nominal size.
@@ -64,20 +55,21 @@ impl ThetaUnion {
         if other.is_empty() {
             return Ok(());
         }
-        self.is_empty = false;
-        self.theta = self.theta.min(other.theta64());
+        let set = &mut self.set;
+        set.is_empty = false;
+        set.theta = set.theta.min(other.theta64());
         let nominal = self.params.nominal_size() as usize;
         // One more than are kept: it becomes theta.
         let limit = nominal + 1;
         let [operand, all] = &mut self.spare;
         operand.clear();
-        let theta = self.theta;
+        let theta = set.theta;
         operand.extend(other.ascending().take(limit).take_while(|&hash| hash < theta));
-        set::union(&self.hashes, operand, self.theta, limit, all);
-        core::mem::swap(&mut self.hashes, all);
-        if let Some(&theta) = self.hashes.get(nominal) {
-            self.theta = theta;
-            self.hashes.truncate(nominal);
+        set::union(&set.hashes, operand, theta, limit, all);
+        core::mem::swap(&mut set.hashes, all);
+        if let Some(&theta) = set.hashes.get(nominal) {
+            set.theta = theta;
+            set.hashes.truncate(nominal);
         }
         Ok(())
     }
@@ -89,24 +81,26 @@ impl ThetaUnion {
     }
 }
 
+impl Sealed for ThetaUnion {}
+
 impl ThetaSet for ThetaUnion {
     fn hasher(&self) -> ThetaHasher {
-        self.hasher
+        self.set.hasher()
     }
 
     fn theta64(&self) -> u64 {
-        self.theta
+        self.set.theta64()
     }
 
     fn is_empty(&self) -> bool {
-        self.is_empty
+        self.set.is_empty()
     }
 
     fn num_retained(&self) -> usize {
-        self.hashes.len()
+        self.set.num_retained()
     }
 
     fn ascending(&self) -> impl Iterator<Item = u64> {
-        self.hashes.iter().copied()
+        self.set.ascending()
     }
 }

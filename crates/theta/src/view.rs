@@ -5,6 +5,7 @@ use core::fmt;
 use pds_core::error::DecodeError;
 
 use crate::codec::{Hashes, Head};
+use crate::set::sealed::Sealed;
 use crate::{ThetaHasher, ThetaSet};
 
 /// A read-only sketch that answers straight from its compact bytes, plain or compressed, without a copy.
@@ -76,6 +77,8 @@ impl<B: AsRef<[u8]>> ThetaSketchView<B> {
         &self.bytes
     }
 }
+
+impl<B: AsRef<[u8]>> Sealed for ThetaSketchView<B> {}
 
 impl<B: AsRef<[u8]>> ThetaSet for ThetaSketchView<B> {
     fn hasher(&self) -> ThetaHasher {

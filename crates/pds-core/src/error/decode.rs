@@ -419,7 +419,7 @@ impl fmt::Display for DecodeFault {
             Self::Version { offset, expected, found } => {
                 write!(
                     f,
-                    "format version {found} at offset {offset} is not known, only those up to {expected} are"
+                    "format version {found} at offset {offset} is not known, the latest that is known is {expected}"
                 )
             }
             Self::Kind { offset, expected, found } => {

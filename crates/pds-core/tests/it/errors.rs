@@ -66,7 +66,7 @@ fn decode_errors_are_written_for_people() {
         ),
         (
             DecodeError(DecodeFault::Version { offset: 8, expected: 1, found: 2 }),
-            "format version 2 at offset 8 is not known, only those up to 1 are",
+            "format version 2 at offset 8 is not known, the latest that is known is 1",
         ),
         (
             DecodeError(DecodeFault::Kind { offset, expected, found }),

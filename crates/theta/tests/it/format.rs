@@ -94,7 +94,7 @@ fn other_families_versions_flags_and_seeds_are_named() {
         refused(&with(&bytes, 2, &[7]), Kind::Invalid, 2, &["family", "HLL"]);
         refused(&with(&bytes, 2, &[2]), Kind::Invalid, 2, &["updatable"]);
         refused(&with(&bytes, 2, &[200]), Kind::Invalid, 2, &["unknown", "200"]);
-        refused(&with(&bytes, 1, &[2]), Kind::Invalid, 1, &["serial version", "2", "3 or 4"]);
+        refused(&with(&bytes, 1, &[2]), Kind::Version, 1, &["2", "4"]);
         refused(&with(&bytes, 1, &[5]), Kind::Version, 1, &["5", "4"]);
         refused(&with(&bytes, 5, &[bytes[5] | 1]), Kind::Invalid, 5, &["big-endian"]);
         refused(&with(&bytes, 5, &[bytes[5] | 128]), Kind::Invalid, 5, &["flags"]);
