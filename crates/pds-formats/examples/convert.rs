@@ -7,7 +7,7 @@ use core::error::Error;
 use bloom_blocked::SplitBlockBloomFilter;
 use pds_formats::milvus::MilvusBloomFilter;
 use pds_formats::parquet::{ParquetBloomFilter, ParquetValue};
-use pds_formats::redis::RedisBloomFilter;
+use pds_formats::redis::{RdbVersion, RedisBloomFilter};
 
 fn main() -> Result<(), Box<dyn Error>> {
     pds_testkit::pipe::end_quietly();
@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for key in &keys {
         server.insert(key.as_bytes())?;
     }
-    let dump = server.to_dump();
+    let dump = server.to_dump(RdbVersion::default());
     let read = RedisBloomFilter::from_dump(&dump)?;
     println!(
         "Redis: {} bytes, {} items, rate {:.4}",

@@ -18,7 +18,7 @@ const VERSION: u64 = 1;
 const PRIME: u64 = u64::MAX - 58;
 const GENERATOR: u64 = 18_446_744_073_709_550_147;
 
-/// The most words: 2^58, which no machine has.
+/// The most words: 2^57, of 2^63 bits, which no machine has.
 const MAX_WORDS: u64 = 1 << 57;
 
 /// A Bloom filter with the bits of DCSO's `bloom`.
@@ -84,7 +84,8 @@ impl DcsoBloomFilter {
             return Err(error.of_kind(DecodeErrorKind::Version));
         }
         let expected_items = reader.u64_le("capacity")?.value;
-        let rate = reader.f64_le("rate")?.value;
+        let rate = reader.f64_le("rate")?;
+        let rate = rate.require(!rate.value.is_nan(), "a number")?;
         let hashes = reader.u64_le("number of hashes")?;
         let num_bits = reader.u64_le("number of bits")?.within(1..=MAX_WORDS * 64)?;
         let num_inserted = reader.u64_le("number of keys")?.value;

@@ -18,6 +18,8 @@ pub mod milvus;
 pub mod parquet;
 #[cfg(feature = "postgres")]
 pub mod postgres;
+#[cfg(feature = "presto")]
+pub mod presto;
 #[cfg(feature = "redis")]
 pub mod redis;
 #[cfg(feature = "spark")]
@@ -31,12 +33,21 @@ mod bits;
 #[cfg(feature = "alloc")]
 #[allow(dead_code, reason = "each format needs some of it")]
 mod format_error;
+#[cfg(any(feature = "datasketches", feature = "guava", feature = "spark"))]
+mod keys;
+#[cfg(feature = "alloc")]
+#[allow(dead_code, reason = "each format needs some of it")]
+mod memory;
 #[cfg(feature = "alloc")]
 #[allow(dead_code, reason = "each format needs some of it")]
 mod reader;
+#[cfg(feature = "alloc")]
+mod recognise;
 
 #[cfg(feature = "alloc")]
 pub use format_error::FormatError;
+#[cfg(feature = "alloc")]
+pub use recognise::{Recognised, recognise};
 
 // The types in the signatures of this crate, so that its users need no dependency on `pds-core`.
 pub use pds_core::error;

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use core::ops::RangeInclusive;
 
 use pds_core::error::{DecodeErrorKind, Incompatible, ParamError};
+use pds_core::internal::{pack_bits, unpack_bits};
 use pds_params::Estimate;
 use pds_params::internal::ParamFault;
 
@@ -25,8 +26,10 @@ const EXPLICIT: u8 = 2;
 const SPARSE: u8 = 3;
 const FULL: u8 = 4;
 
-/// Logarithms of the number of registers. The format allows 31, which is more than the extension can hold.
-const LOG2M: RangeInclusive<u8> = 4..=24;
+/// Logarithms of the number of registers. The format allows 31, but the extension holds 128 KiB of registers.
+const LOG2M: RangeInclusive<u8> = 0..=17;
+/// The most explicit hashes, which the extension holds in the same space, beside their number.
+const MAX_EXPLICIT: u64 = 16_383;
 const REGISTER_WIDTHS: RangeInclusive<u8> = 1..=8;
 
 /// The code of a limit that the extension chooses, in the third byte. Others are 0, and 1 above a logarithm.
@@ -38,7 +41,7 @@ const SPARSE_ENABLED: u8 = 0x40;
 /// Parameters of a value. All of them stand in its bytes, and only values of equal parameters are merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PostgresHllParams {
-    /// The logarithm of the number of registers, 4 to 24. The extension's default is 11.
+    /// The logarithm of the number of registers, 0 to 17. The extension's default is 11. It refuses to estimate below 4.
     pub log2m: u8,
     /// The bits of a register, 1 to 8. The default is 5.
     pub register_width: u8,
@@ -55,7 +58,7 @@ pub enum PostgresExplicit {
     Auto,
     /// None: `expthresh` 0.
     Off,
-    /// 2 to this power, up to 17.
+    /// 2 to this power, up to 17, but at most 16,383: the extension has no room for more.
     Log2(u8),
 }
 
@@ -135,23 +138,26 @@ impl PostgresHll {
         let mut reader = Reader::new(FORMAT, bytes);
         let first = reader.u8("schema version and type")?;
         if first.value >> 4 != SCHEMA_VERSION {
-            let error = first.invalid("of schema version 1, in the upper half");
+            let error = reader.invalid("schema version", 0, first.value >> 4, "1");
             return Err(error.of_kind(DecodeErrorKind::Version));
         }
         let sizes = reader.u8("register width and log2m")?;
         let (register_width, log2m) = ((sizes.value >> 5) + 1, sizes.value & 31);
         if !LOG2M.contains(&log2m) {
-            return Err(sizes.invalid("with a log2m from 4 to 24, in the low five bits"));
+            return Err(reader.invalid("log2m", sizes.offset, log2m, "at most 17"));
         }
         let limits = reader.u8("limits")?;
         let explicit = match limits.value & AUTO {
             0 => PostgresExplicit::Off,
             AUTO => PostgresExplicit::Auto,
             code if code <= MAX_THRESHOLD => PostgresExplicit::Log2(code - 1),
-            _ => return Err(limits.invalid("with a code of 0 to 18 or 63, in the low six bits")),
+            code => {
+                let (field, allowed) = ("code of the explicit limit", "0 to 18, or 63");
+                return Err(reader.invalid(field, limits.offset, code, allowed));
+            }
         };
         if limits.value & 0x80 != 0 {
-            return Err(limits.invalid("without its top bit"));
+            return Err(reader.invalid("top bit of the limits", limits.offset, 1u8, "0"));
         }
         let is_sparse_enabled = limits.value & SPARSE_ENABLED != 0;
         let params = PostgresHllParams { log2m, register_width, explicit, is_sparse_enabled };
@@ -160,7 +166,11 @@ impl PostgresHll {
             EXPLICIT => Content::Explicit(read_explicit(&mut reader)?),
             SPARSE => Content::Sparse(read_sparse(&mut reader, params)?),
             FULL => Content::Full(read_full(&mut reader, params)?),
-            _ => return Err(first.invalid("of type 1 to 4, in the low half")),
+            0 => {
+                let allowed = "1 to 4 (0 is UNDEFINED, which stands for no value at all)";
+                return Err(reader.invalid("type", first.offset, 0u8, allowed));
+            }
+            of => return Err(reader.invalid("type", first.offset, of, "1 to 4")),
         };
         reader.end()?;
         Ok(Self { params, content })
@@ -170,12 +180,8 @@ impl PostgresHll {
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let params = self.params;
-        let explicit = match params.explicit {
-            PostgresExplicit::Off => 0,
-            PostgresExplicit::Auto => AUTO,
-            PostgresExplicit::Log2(power) => power + 1,
-        };
-        let limits = explicit | if params.is_sparse_enabled { SPARSE_ENABLED } else { 0 };
+        let limits =
+            params.explicit.code() | if params.is_sparse_enabled { SPARSE_ENABLED } else { 0 };
         let head = |of| {
             vec![SCHEMA_VERSION << 4 | of, (params.register_width - 1) << 5 | params.log2m, limits]
         };
@@ -188,11 +194,15 @@ impl PostgresHll {
                 bytes
             }
             Content::Sparse(registers) => {
-                let words = registers.iter().map(|(&at, &value)| at << width | u32::from(value));
-                pack(head(SPARSE), words, width + u32::from(params.log2m))
+                let word = |(&at, &value): (&u32, &u8)| u64::from(at) << width | u64::from(value);
+                let mut bytes = head(SPARSE);
+                pack_bits(registers.iter().map(word), width + u32::from(params.log2m), &mut bytes);
+                bytes
             }
             Content::Full(registers) => {
-                pack(head(FULL), registers.iter().map(|&value| value.into()), width)
+                let mut bytes = head(FULL);
+                pack_bits(registers.iter().map(|&value| value.into()), width, &mut bytes);
+                bytes
             }
         }
     }
@@ -228,8 +238,7 @@ impl PostgresHll {
         }
         let limit = self.max_explicit();
         if let Content::Explicit(hashes) = &mut self.content {
-            hashes.insert(hash);
-            if hashes.len() as u64 > limit {
+            if hashes.insert(hash) && hashes.len() as u64 > limit {
                 self.leave_explicit();
             }
             return;
@@ -240,11 +249,12 @@ impl PostgresHll {
 
     /// Returns the most hashes that are kept as they are.
     fn max_explicit(&self) -> u64 {
-        match self.params.explicit {
+        let limit = match self.params.explicit {
             PostgresExplicit::Off => 0,
             PostgresExplicit::Log2(power) => 1 << power,
             PostgresExplicit::Auto => self.params.full_bytes() / 8,
-        }
+        };
+        limit.min(MAX_EXPLICIT)
     }
 
     fn no_registers(&self) -> Content {
@@ -276,7 +286,7 @@ impl PostgresHll {
                 *old = value.max(*old);
                 // As many bits as of all registers.
                 let word = u64::from(self.params.register_width + self.params.log2m);
-                if (registers.len() as u64 * word).div_ceil(8) >= self.params.full_bytes() {
+                if registers.len() as u64 * word >= self.params.full_bits() {
                     let mut full = vec![0; 1 << self.params.log2m];
                     registers.iter().for_each(|(&at, &value)| full[at as usize] = value);
                     self.content = Content::Full(full);
@@ -295,7 +305,8 @@ impl PostgresHll {
         let check = Incompatible::check_shape;
         check("log2m", ours.log2m.into(), theirs.log2m.into())?;
         check("register width", ours.register_width.into(), theirs.register_width.into())?;
-        check("limit of explicit hashes", self.max_explicit(), other.max_explicit())?;
+        let codes = [ours, theirs].map(|params| params.explicit.code().into());
+        check("code of the explicit limit", codes[0], codes[1])?;
         let sparse = [ours, theirs].map(|params| params.is_sparse_enabled.into());
         check("sparse flag", sparse[0], sparse[1])?;
         match &other.content {
@@ -374,10 +385,25 @@ impl PostgresHll {
     }
 }
 
+impl PostgresExplicit {
+    /// Returns the code in the third byte.
+    const fn code(self) -> u8 {
+        match self {
+            Self::Off => 0,
+            Self::Auto => AUTO,
+            Self::Log2(power) => power + 1,
+        }
+    }
+}
+
 impl PostgresHllParams {
+    fn full_bits(self) -> u64 {
+        u64::from(self.register_width) << self.log2m
+    }
+
     /// Returns the bytes of all registers.
     fn full_bytes(self) -> u64 {
-        (u64::from(self.register_width) << self.log2m).div_ceil(8)
+        self.full_bits().div_ceil(8)
     }
 
     /// Returns the register of a hash, and its value. The value is 0 if all other bits of the hash are.
@@ -394,7 +420,8 @@ impl PostgresHllParams {
 fn read_explicit(reader: &mut Reader<'_>) -> Result<BTreeSet<i64>, FormatError> {
     let mut hashes = BTreeSet::new();
     let mut last = None;
-    while reader.remaining() > 0 || last.is_none() {
+    // The extension reads, but does not write, none at all.
+    while reader.remaining() > 0 {
         let hash = reader.i64_be("explicit hash")?;
         if last.is_some_and(|last| last >= hash.value) {
             return Err(hash.invalid("greater than the one before"));
@@ -477,35 +504,13 @@ impl<'a> Words<'a> {
     }
 
     /// Returns the next word and the number of its first bit. `None` if less than a word is left.
-    #[expect(clippy::cast_possible_truncation, reason = "an index of the bytes, and up to 32 bits")]
+    #[expect(clippy::cast_possible_truncation, reason = "up to 25 bits")]
     fn next(&mut self) -> Option<(u64, u32)> {
         let (start, end) = (self.bit, self.bit + u64::from(self.width));
         if end > self.bytes.len() as u64 * 8 {
             return None;
         }
         self.bit = end;
-        let [first, last] = [start / 8, end.div_ceil(8)].map(|at| at as usize);
-        let number =
-            self.bytes[first..last].iter().fold(0u64, |sum, &byte| sum << 8 | u64::from(byte));
-        let unused = last as u64 * 8 - end;
-        Some((start, (number >> unused) as u32 & (u32::MAX >> (32 - self.width))))
+        Some((start, unpack_bits(self.bytes, start, self.width) as u32))
     }
-}
-
-/// Appends words of some bits, the most significant first. The last byte is filled up with zeros.
-#[expect(clippy::cast_possible_truncation, reason = "the bytes of a number")]
-fn pack(mut bytes: Vec<u8>, words: impl Iterator<Item = u32>, width: u32) -> Vec<u8> {
-    let (mut number, mut bits) = (0u64, 0);
-    for word in words {
-        number = number << width | u64::from(word);
-        bits += width;
-        while bits >= 8 {
-            bits -= 8;
-            bytes.push((number >> bits) as u8);
-        }
-    }
-    if bits > 0 {
-        bytes.push((number << (8 - bits)) as u8);
-    }
-    bytes
 }

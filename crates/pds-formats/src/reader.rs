@@ -49,6 +49,7 @@ impl<'a> Reader<'a> {
         u8: u8 = from_le_bytes;
         i8: i8 = from_le_bytes;
         u16_le: u16 = from_le_bytes;
+        i16_le: i16 = from_le_bytes;
         u32_le: u32 = from_le_bytes;
         i32_le: i32 = from_le_bytes;
         u64_le: u64 = from_le_bytes;

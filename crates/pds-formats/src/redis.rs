@@ -13,6 +13,7 @@ mod hyper_log_log;
 mod hyper_log_log_codec;
 mod logarithm;
 mod rdb;
+mod top_k;
 mod valkey;
 
 pub use bloom::RedisBloomFilter;
@@ -20,4 +21,6 @@ pub use chunks::Chunk;
 pub use count_min::RedisCountMinSketch;
 pub use cuckoo::RedisCuckooFilter;
 pub use hyper_log_log::RedisHyperLogLog;
+pub use rdb::RdbVersion;
+pub use top_k::RedisTopK;
 pub use valkey::ValkeyBloomFilter;

@@ -1,7 +1,9 @@
-//! Static filters of the C library `xor_singleheader`, in the bytes of its `serialize` functions.
+//! Static filters of the C library `xor_singleheader`, in the bytes of its `serialize` functions, and of the crate `xorf`.
 //!
 //! The bytes do not name the kind of filter, so the reader has to be told. They are little-endian here, as on the machines
-//! where the library is used; it writes numbers as they are in memory.
+//! where the C library is used; it writes numbers as they are in memory. `xorf` leaves the bytes to its users: those of its binary
+//! fuse filters are the descriptor and the fingerprints of its trait `DmaSerializable`, one after the other. Those of its xor
+//! filters are what `bincode` 1 makes of them through serde.
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -22,7 +24,7 @@ pub enum XorKind {
     BinaryFuse16,
 }
 
-/// A static filter of `xor_singleheader`, for queries.
+/// A static filter of `xor_singleheader` or of `xorf`, for queries.
 ///
 /// Keys are numbers of 64 bits, which the program that built the filter may have made by a hash of its own. The filter takes
 /// no further keys. To build static filters use the crate `fuse`.
@@ -52,6 +54,7 @@ pub enum XorKind {
 pub struct XorFilter {
     kind: XorKind,
     seed: u64,
+    layout: Layout,
     shape: Shape,
     fingerprints: Vec<u16>,
     /// Bytes that the library counts and does not write.
@@ -62,6 +65,18 @@ pub struct XorFilter {
 enum Shape {
     Blocks { length: u32 },
     Segments { length: u32, count: u32 },
+}
+
+/// Which numbers stand before the fingerprints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Layout {
+    C,
+    /// Of later versions of the C library: the number of keys before the segments.
+    Sized {
+        keys: u32,
+    },
+    /// Of `xorf`: the number of fingerprints after blocks, and a mask instead of the number of segments.
+    Rust,
 }
 
 impl XorKind {
@@ -87,24 +102,24 @@ impl XorFilter {
     pub fn from_bytes(kind: XorKind, bytes: &[u8]) -> Result<Self, FormatError> {
         let mut reader = Reader::new(kind.name(), bytes);
         let seed = reader.u64_le("seed")?.value;
-        let shape = match kind {
-            XorKind::Xor8 | XorKind::Xor16 => blocks(&mut reader)?,
-            XorKind::BinaryFuse8 | XorKind::BinaryFuse16 => segments(&mut reader)?,
-        };
         let width = if kind.is_wide() { 2 } else { 1 };
+        let (layout, shape) = match kind {
+            XorKind::Xor8 | XorKind::Xor16 => blocks(&mut reader, width)?,
+            XorKind::BinaryFuse8 | XorKind::BinaryFuse16 => segments(&mut reader, width)?,
+        };
         let bytes = reader.bytes("fingerprints", shape.num_fingerprints() * width)?;
         let fingerprints = if kind.is_wide() {
             bytes.as_chunks().0.iter().map(|&bytes| u16::from_le_bytes(bytes)).collect()
         } else {
             bytes.iter().map(|&byte| byte.into()).collect()
         };
-        // Version 1.1 of the library counts a mask of four bytes here that it does not write.
+        // The library counts a mask of four bytes here that it does not write.
         let unwritten = match (kind, reader.remaining()) {
             (XorKind::BinaryFuse16, 4) => reader.rest().to_vec(),
             _ => Vec::new(),
         };
         reader.end()?;
-        Ok(Self { kind, seed, shape, fingerprints, unwritten })
+        Ok(Self { kind, seed, layout, shape, fingerprints, unwritten })
     }
 
     /// Returns the bytes that were read.
@@ -112,10 +127,20 @@ impl XorFilter {
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = self.seed.to_le_bytes().to_vec();
         match self.shape {
-            Shape::Blocks { length } => bytes.extend(u64::from(length).to_le_bytes()),
+            Shape::Blocks { length } => {
+                bytes.extend(u64::from(length).to_le_bytes());
+                if self.layout == Layout::Rust {
+                    bytes.extend(self.shape.num_fingerprints().to_le_bytes());
+                }
+            }
             Shape::Segments { length, count } => {
-                let numbers = [length, count, count * length, (count + 2) * length];
-                bytes.extend(numbers.into_iter().flat_map(u32::to_le_bytes));
+                let all = count * length;
+                let numbers = match self.layout {
+                    Layout::C => &[length, count, all, all + 2 * length][..],
+                    Layout::Sized { keys } => &[keys, length, count, all, all + 2 * length],
+                    Layout::Rust => &[length, length - 1, all],
+                };
+                bytes.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
             }
         }
         let width = if self.kind.is_wide() { 2 } else { 1 };
@@ -149,18 +174,38 @@ impl XorFilter {
     }
 }
 
-fn blocks(reader: &mut Reader<'_>) -> Result<Shape, FormatError> {
+fn blocks(reader: &mut Reader<'_>, width: u64) -> Result<(Layout, Shape), FormatError> {
     let length = reader.u64_le("block length")?.within(1..=u64::from(u32::MAX))?;
-    Ok(Shape::Blocks { length: u32::try_from(length).unwrap_or(u32::MAX) })
+    let shape = Shape::Blocks { length: u32::try_from(length).unwrap_or(u32::MAX) };
+    if reader.remaining() != 8 + shape.num_fingerprints() * width {
+        return Ok((Layout::C, shape));
+    }
+    reader.u64_le("number of fingerprints")?.equals(shape.num_fingerprints())?;
+    Ok((Layout::Rust, shape))
 }
 
-fn segments(reader: &mut Reader<'_>) -> Result<Shape, FormatError> {
-    let length = reader.u32_le("segment length")?;
-    if !length.value.is_power_of_two() || length.value > 1 << 18 {
-        return Err(length.invalid("a power of two up to 262144"));
+/// Reads the segments, in the layout that their products and the length of the bytes fit.
+fn segments(reader: &mut Reader<'_>, width: u64) -> Result<(Layout, Shape), FormatError> {
+    let mut ahead = reader.clone();
+    let [a, b, c, d] =
+        [(); 4].map(|()| ahead.u32_le("number").map_or(0, |field| u64::from(field.value)));
+    if b + 1 == a && reader.remaining() == 12 + (c + 2 * a) * width {
+        let length = segment_length(reader)?;
+        reader.u32_le("mask of a segment")?.equals(length - 1)?;
+        let all = reader.u32_le("length of all segments")?;
+        if all.value == 0 || all.value % length != 0 {
+            return Err(all.invalid(format!("a multiple of {length}, the length of one")));
+        }
+        return Ok((Layout::Rust, Shape::Segments { length, count: all.value / length }));
     }
-    let count = reader.u32_le("number of segments")?.within(1..=u32::MAX / length.value - 2)?;
-    let length = length.value;
+    // The number of segments times their length.
+    let layout = if a * b != c && b * c == d {
+        Layout::Sized { keys: reader.u32_le("number of keys")?.value }
+    } else {
+        Layout::C
+    };
+    let length = segment_length(reader)?;
+    let count = reader.u32_le("number of segments")?.within(1..=u32::MAX / length - 2)?;
     let product = |field: Field<u32>, expected: u32| {
         if field.value == expected {
             return Ok(());
@@ -169,7 +214,15 @@ fn segments(reader: &mut Reader<'_>) -> Result<Shape, FormatError> {
     };
     product(reader.u32_le("length of all segments")?, count * length)?;
     product(reader.u32_le("number of fingerprints")?, (count + 2) * length)?;
-    Ok(Shape::Segments { length, count })
+    Ok((layout, Shape::Segments { length, count }))
+}
+
+fn segment_length(reader: &mut Reader<'_>) -> Result<u32, FormatError> {
+    let length = reader.u32_le("segment length")?;
+    length.require(
+        length.value.is_power_of_two() && length.value <= 1 << 18,
+        "a power of two up to 262144",
+    )
 }
 
 impl Shape {

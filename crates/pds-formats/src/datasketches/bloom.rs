@@ -108,6 +108,9 @@ impl DataSketchesBloomFilter {
         let is_empty = preamble::flags(&mut reader, EMPTY)? == EMPTY;
         size.equals(if is_empty { WORDS_IF_EMPTY } else { WORDS_OTHERWISE })?;
         let hashes = reader.u16_le("number of hashes")?;
+        if u64::from(hashes.value) > MAX_HASHES {
+            return Err(hashes.invalid(format!("at most {MAX_HASHES}, as in a signed number")));
+        }
         reader.u16_le("unused field")?.equals(0)?;
         let seed = reader.u64_le("seed")?.value;
         let words = reader.i32_le("number of words")?;

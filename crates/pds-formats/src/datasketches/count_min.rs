@@ -4,13 +4,14 @@ use alloc::format;
 use alloc::vec::Vec;
 use core::f64::consts::E;
 
-use pds_core::error::{Incompatible, ParamError};
+use pds_core::error::{BuildError, Incompatible, ParamError};
 use pds_params::internal::ParamFault;
 
 use super::DataSketchesKey;
 use super::preamble::{self, MAX_EMPTY_BYTES};
 use crate::FormatError;
 use crate::hash::murmur3_128;
+use crate::memory::{collected, zeroed};
 use crate::reader::Reader;
 
 const FORMAT: &str = "DataSketches count-min sketch";
@@ -69,10 +70,11 @@ impl DataSketchesCountMin {
     /// Creates a sketch of `num_rows` rows with `num_buckets` counters each.
     ///
     /// # Errors
-    /// [`ParamError`] if `num_rows` is 0, if `num_buckets` is below 3, or if there are 2^30 counters or more.
-    pub fn new(seed: u64, num_rows: u8, num_buckets: u32) -> Result<Self, ParamError> {
+    /// [`BuildError::Param`] if `num_rows` is 0, if `num_buckets` is below 3, or if there are 2^30 counters or more.
+    /// [`BuildError::Alloc`] if the allocator refuses the memory.
+    pub fn new(seed: u64, num_rows: u8, num_buckets: u32) -> Result<Self, BuildError> {
         let out_of = |parameter, value: u64, min, max| {
-            Err(ParamError(ParamFault::OutOfRange { parameter, value, min, max }))
+            Err(ParamError(ParamFault::OutOfRange { parameter, value, min, max }).into())
         };
         let most = (MAX_COUNTERS - 1) / u64::from(num_rows).max(1);
         if num_rows == 0 {
@@ -81,7 +83,7 @@ impl DataSketchesCountMin {
         if num_buckets < MIN_BUCKETS || u64::from(num_buckets) > most {
             return out_of("num_buckets", num_buckets.into(), MIN_BUCKETS.into(), most);
         }
-        let counters = alloc::vec![0.0; usize::from(num_rows) * num_buckets as usize];
+        let counters = zeroed(u64::from(num_rows) * u64::from(num_buckets))?;
         let rows = row_seeds(seed, num_rows);
         Ok(Self { seed, rows, num_buckets, total: 0.0, counters })
     }
@@ -117,14 +119,14 @@ impl DataSketchesCountMin {
             return Err(buckets.invalid(format!("at most {}", max / u64::from(num_rows))));
         }
         let mut total = 0.0;
-        #[expect(clippy::cast_possible_truncation, reason = "below 2^30")]
         let counters = if is_empty {
-            alloc::vec![0.0; counters as usize]
+            zeroed(counters).map_err(|error| FormatError::alloc(FORMAT, error))?
         } else {
             let field = reader.f64_le("total weight")?;
             total = field.value;
-            if !(total.is_finite() && total >= 0.0) {
-                return Err(field.invalid("finite and not negative"));
+            // The library writes a sketch without weight as empty.
+            if !(total.is_finite() && total > 0.0) {
+                return Err(field.invalid("finite and above 0 unless the sketch is empty"));
             }
             read_counters(&mut reader, counters)?
         };
@@ -151,7 +153,8 @@ impl DataSketchesCountMin {
 
     /// Adds a weight to a key. The total weight grows by its absolute value.
     ///
-    /// Negative weights are allowed, as in the library. Estimates are no upper bounds then.
+    /// Negative weights are allowed, as in the library. Estimates are no upper bounds then. Sums stop at the greatest finite
+    /// number.
     ///
     /// # Panics
     /// If `weight` is infinite or not a number.
@@ -160,9 +163,9 @@ impl DataSketchesCountMin {
         let key = key.into();
         for row in 0..self.rows.len() {
             let Some(at) = self.position(row, key) else { return };
-            self.counters[at] += weight;
+            self.counters[at] = finite_sum(self.counters[at], weight);
         }
-        self.total += weight.abs();
+        self.total = finite_sum(self.total, weight.abs());
     }
 
     /// Estimates the weight of a key: the least of its counters.
@@ -206,8 +209,8 @@ impl DataSketchesCountMin {
         Incompatible::check_shape("number of rows", shapes[0].1, shapes[1].1)?;
         Incompatible::check_shape("number of buckets", shapes[0].2, shapes[1].2)?;
         let pairs = self.counters.iter_mut().zip(&other.counters);
-        pairs.for_each(|(counter, other)| *counter += other);
-        self.total += other.total;
+        pairs.for_each(|(counter, &other)| *counter = finite_sum(*counter, other));
+        self.total = finite_sum(self.total, other.total);
         Ok(())
     }
 
@@ -250,10 +253,15 @@ impl DataSketchesCountMin {
     }
 }
 
+fn finite_sum(a: f64, b: f64) -> f64 {
+    (a + b).clamp(f64::MIN, f64::MAX)
+}
+
 fn read_counters(reader: &mut Reader<'_>, counters: u64) -> Result<Vec<f64>, FormatError> {
     let start = reader.offset();
     let bytes = reader.bytes("counters", counters * 8)?;
-    let counters: Vec<f64> = bytes.as_chunks().0.iter().map(|&b| f64::from_le_bytes(b)).collect();
+    let counters = bytes.as_chunks().0.iter().map(|&bytes| f64::from_le_bytes(bytes));
+    let counters = collected(counters).map_err(|error| FormatError::alloc(FORMAT, error))?;
     match counters.iter().position(|counter| !counter.is_finite()) {
         Some(at) => {
             Err(reader.invalid("counter", start + 8 * at as u64, counters[at], "a finite number"))

@@ -76,6 +76,9 @@ pub struct DataSketchesHll {
     pub(super) is_updatable: bool,
     /// Whether registers were merged. The library also marks some merged sketches of coupons.
     pub(super) is_out_of_order: bool,
+    /// A flag that is written as it was read: the C++ library's for sketches that began with registers, the Java library's for unions
+    /// whose sums are to be computed.
+    pub(super) has_flag_32: bool,
     pub(super) content: Content,
 }
 
@@ -117,8 +120,9 @@ impl DataSketchesHll {
             let (parameter, value) = ("lg_k", lg_k.into());
             return Err(ParamError(ParamFault::OutOfRange { parameter, value, min, max }));
         }
+        let (is_updatable, is_out_of_order, has_flag_32) = (false, false, false);
         let content = Content::List(Vec::new());
-        Ok(Self { lg_k, width, is_updatable: false, is_out_of_order: false, content })
+        Ok(Self { lg_k, width, is_updatable, is_out_of_order, has_flag_32, content })
     }
 
     /// Reads the bytes of a sketch, compact or updatable.
@@ -231,59 +235,36 @@ impl DataSketchesHll {
         slots.iter().copied().filter(|&coupon| coupon != 0)
     }
 
-    /// Merges the keys of another sketch, of any width.
+    /// Merges the keys of another sketch, of any width, as a union of this sketch's `lg_k` does.
     ///
-    /// The result has the lower `lg_k` of both, and the width of this sketch. If both have registers, the estimate by
-    /// history is lost, as in the library.
+    /// The result has the width of this sketch, and its `lg_k`, or that of `other` if it is lower and `other` has registers. If both
+    /// have registers, the estimate by history is lost. Otherwise it goes on, also from more registers to fewer.
     pub fn merge(&mut self, other: &Self) {
-        self.fold(other.lg_k);
         let Content::Registers(theirs) = &other.content else {
-            other.coupons().for_each(|coupon| {
-                self.insert_coupon(coupon);
-            });
+            if self.is_empty() && self.lg_k == other.lg_k {
+                // With the order of its table.
+                self.content = other.content.clone();
+            } else {
+                other.coupons().for_each(|coupon| _ = self.insert_coupon(coupon));
+            }
             return;
         };
-        let ours: Vec<u32> = self.coupons().collect();
+        let (lg_k, ours) = (self.lg_k.min(other.lg_k), self.coupons().collect::<Vec<_>>());
+        self.lg_k = lg_k;
         match &mut self.content {
-            Content::Registers(registers) => {
+            Content::Registers(registers) if !registers.is_zero() => {
+                *registers = registers.folded(lg_k);
                 registers.merge(&theirs.values);
                 registers.settle(self.width);
                 self.is_out_of_order = true;
             }
-            Content::List(_) | Content::Set { .. } => {
-                let mut theirs = theirs.clone();
-                theirs.exceptions = None;
-                theirs.settle(self.width);
-                let lg_k = self.lg_k;
-                self.lg_k = other.lg_k;
-                self.content = Content::Registers(theirs);
+            content => {
+                let mut registers = theirs.folded(lg_k);
+                registers.settle(self.width);
+                *content = Content::Registers(registers);
                 self.is_out_of_order = other.is_out_of_order;
-                self.fold(lg_k);
-                ours.into_iter().for_each(|coupon| {
-                    self.insert_coupon(coupon);
-                });
+                ours.into_iter().for_each(|coupon| _ = self.insert_coupon(coupon));
             }
-        }
-    }
-
-    /// Lowers the number of registers to 2^`lg_k`, if it is greater.
-    fn fold(&mut self, lg_k: u8) {
-        if lg_k >= self.lg_k {
-            return;
-        }
-        let lower = Self { lg_k, content: Content::List(Vec::new()), ..self.clone() };
-        let higher = core::mem::replace(self, lower);
-        match &higher.content {
-            Content::Registers(registers) => {
-                let mut folded = Registers::new(lg_k);
-                registers.values.chunks(1 << lg_k).for_each(|chunk| folded.merge(chunk));
-                folded.settle(self.width);
-                self.content = Content::Registers(folded);
-                self.is_out_of_order = true;
-            }
-            Content::List(_) | Content::Set { .. } => higher.coupons().for_each(|coupon| {
-                self.insert_coupon(coupon);
-            }),
         }
     }
 
@@ -310,7 +291,11 @@ impl DataSketchesHll {
     /// Returns whether no key was inserted.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        matches!(&self.content, Content::List(list) if list.is_empty())
+        match &self.content {
+            Content::List(list) => list.is_empty(),
+            Content::Set { .. } => false,
+            Content::Registers(registers) => registers.is_zero(),
+        }
     }
 
     /// Returns the values of all registers, as if coupons were in registers.
@@ -386,6 +371,18 @@ impl Registers {
             }
         }
         true
+    }
+
+    /// Returns the registers that 2^`lg_k` of them or fewer become, with the same estimate by history.
+    fn folded(&self, lg_k: u8) -> Self {
+        let mut folded = Self::new(lg_k.min(self.values.len().trailing_zeros().to_le_bytes()[0]));
+        self.values.chunks(folded.values.len()).for_each(|chunk| folded.merge(chunk));
+        Self { hip: self.hip, ..folded }
+    }
+
+    /// Returns whether all registers are zero.
+    const fn is_zero(&self) -> bool {
+        self.min == 0 && self.num_at_min as usize == self.values.len()
     }
 
     /// Takes the greater value of each register. `others` are as many or fewer.

@@ -24,6 +24,8 @@ const REGISTERS: [u8; 2] = [10, 2];
 const EMPTY: u8 = 4;
 const COMPACT: u8 = 8;
 const OUT_OF_ORDER: u8 = 16;
+/// See [`DataSketchesHll::has_flag_32`].
+const FLAG_32: u8 = 32;
 
 /// The register of four bits whose value is an exception.
 const EXCEPTION: u8 = 15;
@@ -39,6 +41,7 @@ struct Head {
     lg_k: u8,
     lg_slots: crate::reader::Field<u8>,
     is_compact: bool,
+    has_flag_32: bool,
     /// The number of coupons of a list, or the least value of registers.
     small: crate::reader::Field<u8>,
     width: HllRegisters,
@@ -49,7 +52,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<DataSketchesHll, FormatError> {
     let size = preamble::read(&mut reader, VERSION, FAMILY)?;
     let lg_k = reader.u8("lg_k")?.within(LG_K)?;
     let lg_slots = reader.u8("lg_arr")?;
-    let flags = preamble::flags(&mut reader, EMPTY | COMPACT | OUT_OF_ORDER)?;
+    let flags = preamble::flags(&mut reader, EMPTY | COMPACT | OUT_OF_ORDER | FLAG_32)?;
     let small = reader.u8("list count or least value")?;
     let mode = reader.u8("mode")?;
     let width = match mode.value >> 2 {
@@ -58,8 +61,9 @@ pub(super) fn read(bytes: &[u8]) -> Result<DataSketchesHll, FormatError> {
         2 => HllRegisters::Hll8,
         _ => return Err(mode.invalid("a register width (bits 2 and 3) of 0, 1 or 2 and no more")),
     };
-    let is_compact = flags & COMPACT != 0;
-    let head = Head { lg_k, lg_slots, is_compact, small, width };
+    let [is_compact, is_out_of_order, has_flag_32] =
+        [COMPACT, OUT_OF_ORDER, FLAG_32].map(|flag| flags & flag != 0);
+    let head = Head { lg_k, lg_slots, is_compact, has_flag_32, small, width };
     let (expected, content) = match mode.value & 3 {
         0 => (LIST[0], list(&mut reader, &head)?),
         1 => (SET[0], set(&mut reader, &head)?),
@@ -68,9 +72,9 @@ pub(super) fn read(bytes: &[u8]) -> Result<DataSketchesHll, FormatError> {
     };
     size.equals(expected)?;
     reader.end()?;
-    let is_out_of_order = flags & OUT_OF_ORDER != 0;
+    let is_updatable = !is_compact;
     let sketch =
-        DataSketchesHll { lg_k, width, is_updatable: !is_compact, is_out_of_order, content };
+        DataSketchesHll { lg_k, width, is_updatable, is_out_of_order, has_flag_32, content };
     if sketch.is_empty() != (flags & EMPTY != 0) {
         let allowed = "with bit 2 set if and only if the sketch is empty";
         return Err(reader.invalid("flags", 5, flags, allowed));
@@ -116,28 +120,42 @@ fn set(reader: &mut Reader<'_>, head: &Head) -> Result<Content, FormatError> {
     let least = if lg_slots == LG_FIRST_TABLE { 8 } else { slots / 8 * 3 + 1 };
     let count = reader.u32_le("number of coupons")?.within(least..=slots / 4 * 3)?;
     let written = if head.is_compact { count } else { slots };
-    let mut as_read = Vec::with_capacity(table_capacity(reader, written)?);
-    let mut table = Table::new(lg_slots);
+    let mut slots = Vec::with_capacity(table_capacity(reader, written)?);
+    // A compact sketch goes on in the table that its coupons make, an updatable one in its own.
+    let mut table = Table::new(LG_FIRST_TABLE);
     for _ in 0..written {
         let offset = reader.offset();
-        let free = !head.is_compact && reader.clone().u32_le("slot")?.value == 0;
-        if free {
+        if !head.is_compact && reader.clone().u32_le("slot")?.value == 0 {
             reader.u32_le("slot")?;
-            as_read.push(0);
+            slots.push(0);
             continue;
         }
         let coupon = entry(reader, "coupon")?;
-        if table.insert(coupon, coupon, MAX_PROBES).is_err() {
+        slots.push(coupon);
+        if head.is_compact && !insert(&mut table, coupon) {
             let allowed = "different from those before, as hashes are";
             return Err(reader.invalid("coupon", offset, coupon, allowed));
         }
-        as_read.push(coupon);
     }
-    if table.count() as u64 != u64::from(count) {
-        let allowed = format!("{}, as the slots say", table.count());
+    if head.is_compact {
+        return Ok(Content::Set { table, as_read: Some(slots) });
+    }
+    let found = slots.iter().filter(|&&slot| slot != 0).count() as u64;
+    if found != u64::from(count) {
+        let allowed = format!("{found}, as the slots say");
         return Err(reader.invalid("number of coupons", 8, count, allowed));
     }
-    Ok(Content::Set { table, as_read: Some(as_read) })
+    let Some(table) = Table::of_slots(slots, MAX_PROBES) else {
+        let allowed = "such that every coupon is in a slot where it is looked for, as hashes are";
+        return Err(reader.invalid("number of coupons", 8, count, allowed));
+    };
+    Ok(Content::Set { table, as_read: None })
+}
+
+/// Inserts a coupon, and grows the table as the library does. `false` if it was there, or takes long to find its place.
+fn insert(table: &mut Table, coupon: u32) -> bool {
+    table.insert(coupon, coupon, MAX_PROBES).is_ok()
+        && (!table.is_full() || table.grow(|coupon| coupon, MAX_PROBES).is_ok())
 }
 
 /// Returns the number of entries of 4 bytes to take memory for.
@@ -188,14 +206,22 @@ fn registers(reader: &mut Reader<'_>, head: &Head) -> Result<Registers, FormatEr
     if let Some(&least) = values.iter().min().filter(|&&least| least < min) {
         return Err(head.small.invalid(format!("at most {least}, the least register")));
     }
-    let sums = sums(&values);
-    for (field, sum) in stored.into_iter().zip(sums) {
-        // Sums of powers of two within 52 bits: all writers have the same.
-        field.equals(sum)?;
+    let (sums, stored_sums) = (sums(&values), stored.map(|sum| sum.value));
+    let mut registers = Registers { values, hip: hip.value, sums, min, num_at_min: 0, exceptions };
+    registers.num_at_min = registers.count_min();
+    // A union of the Java library that has still to compute them says so.
+    if !head.has_flag_32 {
+        // The libraries' unions book 1 for each value above 31 in the wrong one of the sums. Estimates take the total.
+        let [total, stored_total] = [sums, stored_sums].map(|sums| sums[0] + sums[1]);
+        let is_close = (total - stored_total).abs() <= 1e-12 * k as f64;
+        if !is_close {
+            for (field, sum) in stored.into_iter().zip(sums) {
+                field.equals(sum)?;
+            }
+        }
+        num_at_min.equals(registers.num_at_min)?;
     }
-    let registers = Registers { values, hip: hip.value, sums, min, num_at_min: 0, exceptions };
-    let num_at_min = num_at_min.equals(registers.count_min())?;
-    Ok(Registers { num_at_min, ..registers })
+    Ok(registers)
 }
 
 /// Reads registers of four bits and their exceptions. Returns the values, and the entries in the order of the bytes.
@@ -269,6 +295,9 @@ pub(super) fn write(sketch: &DataSketchesHll, is_compact: bool) -> Vec<u8> {
     if sketch.is_empty() {
         flags |= EMPTY;
     }
+    if sketch.has_flag_32 {
+        flags |= FLAG_32;
+    }
     let head = |[size, mode]: [u8; 2], lg_slots, small| {
         alloc::vec![size, VERSION, FAMILY, sketch.lg_k, lg_slots, flags, small, mode | width]
     };
@@ -289,8 +318,10 @@ pub(super) fn write(sketch: &DataSketchesHll, is_compact: bool) -> Vec<u8> {
             let mut bytes = head(SET, table.lg_slots(), 0);
             bytes.extend_from_slice(&(table.count() as u64).to_le_bytes()[..4]);
             // What was read compact has no free slots.
-            let is_whole = |slots: &&Vec<u32>| is_compact || slots.len() == table.slots().len();
-            put(&mut bytes, as_read.as_ref().filter(is_whole).map_or(table.slots(), |read| read));
+            put(
+                &mut bytes,
+                as_read.as_ref().filter(|_| is_compact).map_or(table.slots(), |read| read),
+            );
             bytes
         }
         Content::Registers(registers) => {

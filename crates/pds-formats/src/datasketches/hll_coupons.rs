@@ -51,24 +51,31 @@ impl Table {
     }
 
     /// Inserts an entry by its key, in the first free slot of up to `most` that are tried.
-    ///
-    /// The step is odd, so a table that is not full takes every entry if `most` allows it.
     pub(super) fn insert(&mut self, key: u32, entry: u32, most: usize) -> Result<(), Refused> {
-        let mask = self.slots.len() - 1;
-        let mut slot = key as usize & mask;
-        let step = (key as usize & ADDRESS_MASK as usize) >> self.lg_slots() | 1;
-        for _ in 0..most.min(self.slots.len()) {
-            match self.slots[slot] {
-                0 => {
-                    self.slots[slot] = entry;
-                    self.count += 1;
-                    return Ok(());
-                }
-                found if found == entry => return Err(Refused::Present),
-                _ => slot = (slot + step) & mask,
-            }
+        let slot = self.find(key, entry, most).ok_or(Refused::Crowded)?;
+        if self.slots[slot] == entry {
+            return Err(Refused::Present);
         }
-        Err(Refused::Crowded)
+        self.slots[slot] = entry;
+        self.count += 1;
+        Ok(())
+    }
+
+    /// Takes over slots as they are. `None` if one is not found in up to `most` that are tried, or is there twice.
+    pub(super) fn of_slots(slots: Vec<u32>, most: usize) -> Option<Self> {
+        let count = slots.iter().filter(|&&slot| slot != 0).count();
+        let table = Self { slots, count };
+        let mut entries = (0..).zip(&table.slots).filter(|&(_, &entry)| entry != 0);
+        entries.all(|(at, &entry)| table.find(entry, entry, most) == Some(at)).then_some(table)
+    }
+
+    /// Returns the slot of an entry by its key, or the free slot that it belongs to, if it is among up to `most` that are tried.
+    fn find(&self, key: u32, entry: u32, most: usize) -> Option<usize> {
+        let mask = self.slots.len() - 1;
+        // The step is odd, so a table that is not full takes every entry if `most` allows it.
+        let step = (key as usize & ADDRESS_MASK as usize) >> self.lg_slots() | 1;
+        let slots = (0..most.min(self.slots.len())).map(|i| (key as usize + i * step) & mask);
+        { slots }.find(|&slot| self.slots[slot] == 0 || self.slots[slot] == entry)
     }
 
     /// Returns whether the library would grow the table: it is more than 3/4 full.

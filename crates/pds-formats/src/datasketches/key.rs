@@ -1,5 +1,7 @@
 //! Keys as DataSketches hashes them.
 
+use crate::keys::conversions;
+
 /// A key as DataSketches hashes it.
 ///
 /// | key | hashed bytes |
@@ -45,37 +47,13 @@ impl DataSketchesKey<'_> {
     }
 }
 
-macro_rules! from_integers {
-    ($($number:ty)*) => {$(
-        impl From<$number> for DataSketchesKey<'_> {
-            fn from(number: $number) -> Self {
-                Self::Number(i64::from(number).cast_unsigned())
-            }
-        }
-    )*};
-}
-from_integers! { i8 i16 i32 i64 }
-
-impl From<u64> for DataSketchesKey<'_> {
-    fn from(number: u64) -> Self {
-        Self::Number(number)
-    }
-}
-
-impl From<f64> for DataSketchesKey<'_> {
-    fn from(number: f64) -> Self {
-        Self::Float(if number.is_nan() { 0x7ff8 << 48 } else { number.to_bits() })
-    }
-}
-
-impl<'a> From<&'a [u8]> for DataSketchesKey<'a> {
-    fn from(bytes: &'a [u8]) -> Self {
-        Self::Bytes(bytes)
-    }
-}
-
-impl<'a> From<&'a str> for DataSketchesKey<'a> {
-    fn from(text: &'a str) -> Self {
-        Self::Text(text)
-    }
+conversions! {
+    DataSketchesKey:
+    number: i8 => Self::Number(i64::from(number).cast_unsigned());
+    number: i16 => Self::Number(i64::from(number).cast_unsigned());
+    number: i32 => Self::Number(i64::from(number).cast_unsigned());
+    number: i64 => Self::Number(number.cast_unsigned());
+    number: u64 => Self::Number(number);
+    number: f64 => Self::Float(if number.is_nan() { 0x7ff8 << 48 } else { number.to_bits() });
+    text: &'a str => Self::Text(text);
 }

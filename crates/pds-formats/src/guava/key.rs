@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::hash::murmur3_128;
+use crate::keys::conversions;
 
 /// A key in the bytes that one of Guava's funnels makes of it.
 ///
@@ -40,26 +41,9 @@ impl GuavaKey<'_> {
     }
 }
 
-impl From<i64> for GuavaKey<'_> {
-    fn from(number: i64) -> Self {
-        Self::Long(number)
-    }
-}
-
-impl From<i32> for GuavaKey<'_> {
-    fn from(number: i32) -> Self {
-        Self::Int(number)
-    }
-}
-
-impl<'a> From<&'a [u8]> for GuavaKey<'a> {
-    fn from(bytes: &'a [u8]) -> Self {
-        Self::Bytes(bytes)
-    }
-}
-
-impl<'a> From<&'a str> for GuavaKey<'a> {
-    fn from(text: &'a str) -> Self {
-        Self::Bytes(text.as_bytes())
-    }
+conversions! {
+    GuavaKey:
+    number: i64 => Self::Long(number);
+    number: i32 => Self::Int(number);
+    text: &'a str => Self::Bytes(text.as_bytes());
 }

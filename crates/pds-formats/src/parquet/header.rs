@@ -51,11 +51,13 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Result<u64, FormatError> {
 /// of the bitset, 0 for `Murmur3` and 0 for the algorithm.
 fn refuse_murmur(reader: &Reader<'_>) -> Result<(), FormatError> {
     let mut old = reader.clone();
-    let numbers = [old.u32_le("")?, old.u32_le("")?, old.u32_le("")?].map(|field| field.value);
-    if numbers[0].is_multiple_of(32) && numbers[1..] == [0, 0] {
+    let numbers = [(); 3].map(|()| old.u32_le("number").ok().map(|field| field.value));
+    if let [Some(length), Some(0), Some(0)] = numbers
+        && length.is_multiple_of(32)
+    {
         let (offset, allowed) =
             (reader.offset() + 4, "XXHASH in a header of Thrift (0 is the old Murmur3)");
-        let error = reader.invalid("hash function", offset, numbers[1], allowed);
+        let error = reader.invalid("hash function", offset, 0u32, allowed);
         return Err(error.of_kind(DecodeErrorKind::Hasher));
     }
     Ok(())
@@ -95,6 +97,9 @@ fn zigzag(reader: &mut Reader<'_>) -> Result<i64, FormatError> {
     for shift in (0..35).step_by(7) {
         let byte = reader.u8("number of bytes")?;
         number |= i64::from(byte.value & 0x7f) << shift;
+        if byte.value == 0 && shift > 0 {
+            return Err(byte.invalid("above 0, in as few bytes as the number needs"));
+        }
         if byte.value & 0x80 == 0 {
             return Ok(number >> 1 ^ -(number & 1));
         }

@@ -4,9 +4,11 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Neg;
 
-use pds_core::error::ParamError;
+use pds_core::error::{BuildError, ParamError};
 use pds_params::internal::ParamFault;
 use xxhash_rust::xxh64::xxh64;
+
+use crate::memory::reserved;
 
 /// A value of a Parquet column, hashed as the format says: XXH64 with seed 0 of the plain encoding.
 ///
@@ -135,7 +137,7 @@ impl ParquetFloat for f64 {}
 /// assert_eq!(ParquetDecimal::fixed(500, 4)?.bytes(), [0, 0, 1, 0xf4]);
 /// assert_eq!(ParquetDecimal::shortest(500).bytes(), [1, 0xf4]);
 /// assert!(ParquetDecimal::fixed(500, 1).is_err(), "does not fit");
-/// # Ok::<(), pds_formats::error::ParamError>(())
+/// # Ok::<(), pds_formats::error::BuildError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParquetDecimal(Vec<u8>);
@@ -144,16 +146,17 @@ impl ParquetDecimal {
     /// Creates a value of a column of fixed length, in bytes.
     ///
     /// # Errors
-    /// [`ParamError`] if the number does not fit.
-    pub fn fixed(unscaled: i128, length: usize) -> Result<Self, ParamError> {
+    /// [`BuildError::Param`] if the number does not fit, or if `length` is above 2^31 - 1, the greatest of a column.
+    /// [`BuildError::Alloc`] if the allocator refuses the memory.
+    pub fn fixed(unscaled: i128, length: usize) -> Result<Self, BuildError> {
         let shortest = Self::shortest(unscaled).0;
-        let Some(fill) = length.checked_sub(shortest.len()) else {
-            let (parameter, value) = ("length of a decimal in bytes", length as u64);
-            let (min, max) = (shortest.len() as u64, u64::MAX);
-            return Err(ParamError(ParamFault::OutOfRange { parameter, value, min, max }));
-        };
-        let sign = if unscaled < 0 { 0xff } else { 0 };
-        let mut bytes = alloc::vec![sign; fill];
+        let (value, min, max) = (length as u64, shortest.len() as u64, i32::MAX as u64);
+        if !(min..=max).contains(&value) {
+            let parameter = "length of a decimal in bytes";
+            return Err(ParamError(ParamFault::OutOfRange { parameter, value, min, max }).into());
+        }
+        let mut bytes = reserved(value)?;
+        bytes.resize(length - shortest.len(), if unscaled < 0 { 0xff } else { 0 });
         bytes.extend(shortest);
         Ok(Self(bytes))
     }

@@ -11,7 +11,7 @@ use pds_params::internal::ParamFault;
 
 use super::chunks::{self, Chunk};
 use super::logarithm::log;
-use super::rdb::{ModuleReader, ModuleWriter};
+use super::rdb::{ModuleReader, ModuleWriter, RdbVersion};
 use crate::FormatError;
 use crate::hash::murmur2_64a;
 use crate::reader::{Field, Reader};
@@ -43,8 +43,8 @@ const LN2_SQUARED: f64 = 0.480_453_013_918_201;
 )]
 const LN2: f64 = 0.693_147_180_559_945;
 
-/// The most hash functions that are read: those of a rate of 2^-256.
-const MAX_HASHES: u32 = 256;
+/// The most hash functions: those of the least number above 0 as a rate, 2^-1074.
+const MAX_HASHES: u32 = 1_100;
 
 /// A Bloom filter of `RedisBloom`, of one layer or several.
 ///
@@ -187,9 +187,9 @@ impl RedisBloomFilter {
         Ok(filter)
     }
 
-    /// Returns what `RESTORE` takes, in RDB version 12: that of Redis 7.4, which newer servers read and older ones refuse.
+    /// Returns what `RESTORE` takes.
     #[must_use]
-    pub fn to_dump(&self) -> Vec<u8> {
+    pub fn to_dump(&self, version: RdbVersion) -> Vec<u8> {
         let mut writer = ModuleWriter::new(TYPE);
         for number in
             [self.items, self.layers.len() as u64, self.options.into(), self.growth.into()]
@@ -197,7 +197,7 @@ impl RedisBloomFilter {
             writer.unsigned(number);
         }
         self.layers.iter().for_each(|layer| layer.write_dump(&mut writer));
-        writer.end()
+        writer.end(version)
     }
 
     /// Checks what the fields say of each other.

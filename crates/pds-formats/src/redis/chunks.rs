@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::FormatError;
+use crate::memory::reserved;
 
 /// The longest piece of a table.
 const MAX_BYTES: usize = 16 << 20;
@@ -21,7 +22,9 @@ pub(super) fn join<D: AsRef<[u8]>>(
     format: &'static str,
     chunks: &[Chunk<D>],
 ) -> Result<Vec<u8>, FormatError> {
-    let (mut bytes, mut expected) = (Vec::new(), 1);
+    let all = chunks.iter().map(|chunk| chunk.data.as_ref().len() as u64).sum();
+    let mut bytes = reserved(all).map_err(|error| FormatError::alloc(format, error))?;
+    let mut expected = 1;
     for (number, chunk) in chunks.iter().enumerate() {
         let data = chunk.data.as_ref();
         if number > 0 {

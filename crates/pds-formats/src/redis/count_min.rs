@@ -3,12 +3,13 @@
 use alloc::vec::Vec;
 use core::fmt;
 
-use pds_core::error::{AllocError, BuildError, Incompatible, ParamError};
+use pds_core::error::{BuildError, Incompatible, ParamError};
 use pds_params::internal::ParamFault;
 
-use super::rdb::{ModuleReader, ModuleWriter};
+use super::rdb::{ModuleReader, ModuleWriter, RdbVersion};
 use crate::FormatError;
 use crate::hash::murmur2_32;
+use crate::memory::{collected, zeroed};
 
 /// The name of the format in errors.
 const FORMAT: &str = "RedisBloom count-min sketch";
@@ -30,12 +31,12 @@ const MAX_COUNTERS: u64 = 1 << 32;
 ///
 /// # Examples
 /// ```
-/// use pds_formats::redis::RedisCountMinSketch;
+/// use pds_formats::redis::{RdbVersion, RedisCountMinSketch};
 ///
 /// let mut words = RedisCountMinSketch::with_size(2_000, 5)?;
 /// words.insert(b"the", 3);
 /// // `RESTORE key 0 value` makes it a key of the server.
-/// let read = RedisCountMinSketch::from_dump(&words.to_dump())?;
+/// let read = RedisCountMinSketch::from_dump(&words.to_dump(RdbVersion::default()))?;
 /// assert_eq!((read.estimate(b"the"), read.total()), (3, 3));
 /// # Ok::<(), Box<dyn core::error::Error>>(())
 /// ```
@@ -59,12 +60,7 @@ impl RedisCountMinSketch {
             let (parameter, min, max) = ("counters", 1, MAX_COUNTERS);
             return Err(ParamError(ParamFault::OutOfRange { parameter, value, min, max }).into());
         }
-        let refused = AllocError { bytes: 4 * value };
-        let len = usize::try_from(value).map_err(|_| refused)?;
-        let mut counters = Vec::new();
-        counters.try_reserve_exact(len).map_err(|_| refused)?;
-        counters.resize(len, 0);
-        Ok(Self { width, depth, total: 0, counters })
+        Ok(Self { width, depth, total: 0, counters: zeroed(value)? })
     }
 
     /// Creates a sketch as `CMS.INITBYPROB` does: an estimate errs by more than `error` times the total weight with
@@ -82,11 +78,15 @@ impl RedisCountMinSketch {
         let width = libm::ceil(2.0 / error);
         // The module computes the depth in numbers of 32 bits.
         #[expect(clippy::cast_possible_truncation, reason = "as in the module")]
-        let depth = libm::ceilf(
-            libm::log10(f64::from(probability as f32)) as f32 / libm::log10(0.5) as f32,
-        );
+        let single = probability as f32;
+        if single == 0.0 {
+            let (parameter, value, min) = ("probability", probability, f32::from_bits(1).into());
+            return Err(ParamError(ParamFault::TooLow { parameter, value, min }).into());
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "as in the module")]
+        let depth = libm::ceilf(libm::log10(single.into()) as f32 / libm::log10(0.5) as f32);
         let max = f64::from(u32::MAX);
-        if width > max || !depth.is_finite() {
+        if width > max {
             return Err(
                 ParamError(ParamFault::TooLarge { parameter: "width", value: width, max }).into()
             );
@@ -113,22 +113,22 @@ impl RedisCountMinSketch {
             is_sound && depth.value > 0,
             alloc::format!("such that {} bytes of counters have {width} columns", counters.len()),
         )?;
-        let counters =
-            counters.as_chunks().0.iter().map(|&bytes| u32::from_le_bytes(bytes)).collect();
+        let counters = counters.as_chunks().0.iter().map(|&bytes| u32::from_le_bytes(bytes));
+        let counters = collected(counters).map_err(|error| FormatError::alloc(FORMAT, error))?;
         reader.end()?;
         Ok(Self { width, depth, total, counters })
     }
 
-    /// Returns what `RESTORE` takes, in RDB version 12: that of Redis 7.4, which newer servers read and older ones refuse.
+    /// Returns what `RESTORE` takes.
     #[must_use]
-    pub fn to_dump(&self) -> Vec<u8> {
+    pub fn to_dump(&self, version: RdbVersion) -> Vec<u8> {
         let mut writer = ModuleWriter::new(TYPE);
         let numbers = [self.width.into(), self.depth.into(), self.total];
         numbers.into_iter().for_each(|number| writer.unsigned(number));
         writer.string(
             &self.counters.iter().flat_map(|counter| counter.to_le_bytes()).collect::<Vec<_>>(),
         );
-        writer.end()
+        writer.end(version)
     }
 
     /// Adds a weight to an item, as `CMS.INCRBY` does. Returns the new estimate.

@@ -1,5 +1,6 @@
 //! The cuckoo filter of `RedisBloom`: tables that are added as they fill.
 
+use alloc::borrow::Cow;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
@@ -8,9 +9,10 @@ use pds_core::error::{AllocError, BuildError, InsertError, ParamError};
 use pds_params::internal::ParamFault;
 
 use super::chunks::{self, Chunk};
-use super::rdb::{ModuleReader, ModuleWriter};
+use super::rdb::{ModuleReader, ModuleWriter, RdbVersion};
 use crate::FormatError;
 use crate::hash::murmur2_64a;
+use crate::memory::{collected, zeroed};
 use crate::reader::Reader;
 
 /// The name of the format in errors.
@@ -22,8 +24,11 @@ const TYPE: (&str, u16) = ("MBbloomCF", 4);
 /// What a fingerprint adds to the hash of its other bucket.
 const STEP: u64 = 0x5bd1_e995;
 
-/// The most tables, as on the server.
+/// The most tables that a filter grows to, as on a server with its default of `cf-max-expansions`.
 const MAX_TABLES: usize = 32;
+
+/// The most tables that are read: the greatest value of that option.
+const MAX_TABLES_READ: u64 = 65_536;
 
 /// The largest table, in bytes: 1 TiB.
 const MAX_BYTES: u64 = 1 << 40;
@@ -148,19 +153,12 @@ impl RedisCuckooFilter {
     fn table_bytes(&self, number: usize) -> Option<u64> {
         let growth = u64::from(self.expansion).checked_pow(u32::try_from(number).ok()?)?;
         let bytes = self.buckets.checked_mul(growth)?.checked_mul(self.bucket_size.into())?;
-        (number < MAX_TABLES && bytes > 0 && bytes <= MAX_BYTES).then_some(bytes)
+        (bytes > 0 && bytes <= MAX_BYTES).then_some(bytes)
     }
 
     /// Returns an empty table, `None` if there is no such table.
     fn table(&self, number: usize) -> Option<Result<Vec<u8>, AllocError>> {
-        let bytes = self.table_bytes(number)?;
-        let refused = AllocError { bytes };
-        let mut table = Vec::new();
-        let len = usize::try_from(bytes).ok().filter(|&len| table.try_reserve_exact(len).is_ok());
-        Some(len.ok_or(refused).map(|len| {
-            table.resize(len, 0);
-            table
-        }))
+        self.table_bytes(number).map(zeroed)
     }
 
     /// Reads the chunks of `CF.SCANDUMP`, all of them but the empty one at the end.
@@ -174,7 +172,7 @@ impl RedisCuckooFilter {
         let items = reader.u64_le("number of items")?;
         let buckets = reader.u64_le("number of buckets")?;
         let deletes = reader.u64_le("number of deleted items")?.value;
-        let tables = reader.u64_le("number of tables")?.within(1..=MAX_TABLES as u64)?;
+        let tables = reader.u64_le("number of tables")?.within(1..=MAX_TABLES_READ)?;
         let bucket_size = reader.u16_le("bucket size")?.within(1..=255)?;
         let max_iterations = reader.u16_le("most iterations")?.within(1..=u16::MAX)?;
         let expansion = reader.u16_le("expansion")?;
@@ -198,17 +196,11 @@ impl RedisCuckooFilter {
             expansion,
         };
         for number in 0..tables {
-            let bytes = filter.table_bytes(filter.tables.len());
-            let Some(bytes) = bytes else {
-                let allowed = "such that every table has 1 to 2^40 bytes";
-                return Err(reader.invalid(
-                    "number of buckets",
-                    buckets_at,
-                    number.max(buckets),
-                    allowed,
-                ));
+            let Some(bytes) = filter.table_bytes(filter.tables.len()) else {
+                let allowed = alloc::format!("such that table {number} has 1 to 2^40 bytes");
+                return Err(reader.invalid("number of buckets", buckets_at, buckets, allowed));
             };
-            filter.tables.push(reader.bytes("table", bytes)?.to_vec());
+            filter.tables.push(copied(reader.bytes("table", bytes)?)?);
         }
         reader.end()?;
         filter.check_items(&reader, items.offset)?;
@@ -238,7 +230,7 @@ impl RedisCuckooFilter {
     /// [`FormatError`] if `bytes` are anything else, or if their checksum is wrong.
     pub fn from_dump(bytes: &[u8]) -> Result<Self, FormatError> {
         let mut reader = ModuleReader::new(FORMAT, bytes, TYPE)?;
-        let tables = reader.unsigned("number of tables")?.within(1..=MAX_TABLES as u64)?;
+        let tables = reader.unsigned("number of tables")?.within(1..=MAX_TABLES_READ)?;
         let buckets = reader.unsigned("number of buckets")?;
         let buckets = buckets.require(buckets.value.is_power_of_two(), "a power of two")?;
         let items = reader.unsigned("number of items")?;
@@ -270,16 +262,19 @@ impl RedisCuckooFilter {
                 && buckets.value.checked_mul(u64::from(filter.bucket_size)) == bytes;
             buckets
                 .require(is_sound, "as many as the table has, and as the tables before it say")?;
-            filter.tables.push(table.into_owned());
+            filter.tables.push(match table {
+                Cow::Owned(table) => table,
+                Cow::Borrowed(table) => copied(table)?,
+            });
         }
         let reader = reader.end()?;
         filter.check_items(&reader, items.offset)?;
         Ok(filter)
     }
 
-    /// Returns what `RESTORE` takes, in RDB version 12: that of Redis 7.4, which newer servers read and older ones refuse.
+    /// Returns what `RESTORE` takes.
     #[must_use]
-    pub fn to_dump(&self) -> Vec<u8> {
+    pub fn to_dump(&self, version: RdbVersion) -> Vec<u8> {
         let mut writer = ModuleWriter::new(TYPE);
         let numbers = [self.tables.len() as u64, self.buckets, self.items, self.deletes];
         let options = [self.bucket_size, self.max_iterations, self.expansion].map(u64::from);
@@ -288,7 +283,7 @@ impl RedisCuckooFilter {
             writer.unsigned(table.len() as u64 / u64::from(self.bucket_size));
             writer.string(table);
         }
-        writer.end()
+        writer.end(version)
     }
 
     /// Checks that there are as many fingerprints as items.
@@ -310,7 +305,10 @@ impl RedisCuckooFilter {
         let entry = Entry::new(item);
         if !self.place(entry) && !self.displace(entry) {
             let full = InsertError::Full { len: self.items, capacity: self.num_slots() };
-            let next = self.table(self.tables.len()).filter(|_| self.expansion > 0).ok_or(full)?;
+            if self.expansion == 0 || self.tables.len() >= MAX_TABLES {
+                return Err(full);
+            }
+            let next = self.table(self.tables.len()).ok_or(full)?;
             self.tables.push(next.map_err(InsertError::Alloc)?);
             let is_placed = self.place(entry);
             debug_assert!(is_placed, "the new table is empty");
@@ -462,6 +460,10 @@ impl RedisCuckooFilter {
         };
         1.0 - self.tables.iter().map(clear).product::<f64>()
     }
+}
+
+fn copied(table: &[u8]) -> Result<Vec<u8>, FormatError> {
+    collected(table.iter().copied()).map_err(|error| FormatError::alloc(FORMAT, error))
 }
 
 /// Returns the first slot of the bucket of a hash.

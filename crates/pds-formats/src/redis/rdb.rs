@@ -1,12 +1,14 @@
 //! The payload of `DUMP`: the value of a module's type, the version of the format, and a checksum.
 
 use alloc::borrow::Cow;
+use alloc::string::ToString as _;
 use alloc::vec::Vec;
 
 use crc::{CRC_64_REDIS, Crc, Table};
 use pds_core::error::DecodeErrorKind;
 
 use crate::FormatError;
+use crate::format_error::Found;
 use crate::reader::{Field, Reader};
 
 /// The type of a value that a module saved.
@@ -18,11 +20,41 @@ const UNSIGNED: u64 = 2;
 const DOUBLE: u64 = 4;
 const STRING: u64 = 5;
 
+/// The first byte of a string that the server stored as a number of 1, 2 or 4 bytes, since it consists of the digits of that
+/// number.
+const NUMBER_8: u8 = 0xc0;
+const NUMBER_16: u8 = 0xc1;
+const NUMBER_32: u8 = 0xc2;
+
 /// The first byte of a string that the server compressed, as it does by default with 21 bytes and more.
 const COMPRESSED: u8 = 0xc3;
 
-/// The version of the format in Redis 7.4, which newer servers read, too. Redis 7.2 has version 11 and refuses it.
-const VERSION: u16 = 12;
+/// The version that a dump states. A server refuses dumps of a later version than its own.
+///
+/// Values of modules have the same bytes in all versions since Redis 5.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum RdbVersion {
+    /// Version 9 of Redis 5 and 6, which every later server reads.
+    #[default]
+    Redis5,
+    /// Version 10.
+    Redis7_0,
+    /// Version 11, also of Valkey 7.2 and 8.
+    Redis7_2,
+    /// Version 12.
+    Redis7_4,
+}
+
+impl RdbVersion {
+    const fn number(self) -> u16 {
+        match self {
+            Self::Redis5 => 9,
+            Self::Redis7_0 => 10,
+            Self::Redis7_2 => 11,
+            Self::Redis7_4 => 12,
+        }
+    }
+}
 
 /// Bytes of version and checksum.
 const FOOTER_BYTES: usize = 10;
@@ -110,9 +142,33 @@ impl<'a> ModuleReader<'a> {
         self.reader.f64_le(name)
     }
 
-    /// Takes a byte string, which may be compressed.
+    /// Returns the error of a value at an offset.
+    pub(super) fn invalid(
+        &self,
+        field: &'static str,
+        offset: u64,
+        found: impl Into<Found>,
+        allowed: impl Into<Cow<'static, str>>,
+    ) -> FormatError {
+        self.reader.invalid(field, offset, found, allowed)
+    }
+
+    pub(super) const fn offset(&self) -> u64 {
+        self.reader.offset()
+    }
+
+    /// Takes a byte string, which may be compressed, or stored as a number.
     pub(super) fn string(&mut self, name: &'static str) -> Result<Cow<'a, [u8]>, FormatError> {
         self.opcode(STRING, "5, a string")?;
+        if let Some(first @ NUMBER_8..=NUMBER_32) = self.reader.peek() {
+            self.reader.u8(name)?;
+            let number = match first {
+                NUMBER_8 => self.reader.i8(name)?.value.into(),
+                NUMBER_16 => self.reader.i16_le(name)?.value.into(),
+                _ => self.reader.i32_le(name)?.value,
+            };
+            return Ok(Cow::Owned(number.to_string().into_bytes()));
+        }
         if self.reader.peek() != Some(COMPRESSED) {
             let length = self.length("length of a string")?;
             return self.reader.bytes(name, length.value).map(Cow::Borrowed);
@@ -157,6 +213,14 @@ impl<'a> ModuleReader<'a> {
 /// Returns the name in the number of a type.
 fn name_of(id: u64) -> Vec<u8> {
     (0..9).rev().map(|place| DIGITS[(id >> (10 + 6 * place) & 63) as usize]).collect()
+}
+
+/// Returns the number whose digits a string consists of.
+fn number_of(bytes: &[u8]) -> Option<i32> {
+    let digits = core::str::from_utf8(bytes).ok()?;
+    let number: i32 = digits.parse().ok()?;
+    // Without a plus sign and zeros in front.
+    (number.to_string() == digits).then_some(number)
 }
 
 /// Decompresses a string: pieces as they are, and copies of what came before.
@@ -217,15 +281,30 @@ impl ModuleWriter {
         self.0.extend(number.to_le_bytes());
     }
 
+    /// Writes a byte string as the server does without compression.
     pub(super) fn string(&mut self, bytes: &[u8]) {
         self.length(STRING);
-        self.length(bytes.len() as u64);
-        self.0.extend_from_slice(bytes);
+        match number_of(bytes) {
+            Some(number) => {
+                let bytes = number.to_le_bytes();
+                let (first, length) = match number {
+                    -0x80..0x80 => (NUMBER_8, 1),
+                    -0x8000..0x8000 => (NUMBER_16, 2),
+                    _ => (NUMBER_32, 4),
+                };
+                self.0.push(first);
+                self.0.extend_from_slice(&bytes[..length]);
+            }
+            None => {
+                self.length(bytes.len() as u64);
+                self.0.extend_from_slice(bytes);
+            }
+        }
     }
 
-    pub(super) fn end(mut self) -> Vec<u8> {
+    pub(super) fn end(mut self, version: RdbVersion) -> Vec<u8> {
         self.length(END);
-        self.0.extend(VERSION.to_le_bytes());
+        self.0.extend(version.number().to_le_bytes());
         let sum = CHECKSUM.checksum(&self.0);
         self.0.extend(sum.to_le_bytes());
         self.0

@@ -4,12 +4,13 @@ use alloc::vec::Vec;
 use core::hash::Hasher as _;
 use core::{fmt, iter};
 
-use pds_core::error::{AllocError, BuildError, DecodeErrorKind, InsertError, ParamError};
+use pds_core::error::{BuildError, DecodeErrorKind, InsertError, ParamError};
 use pds_params::internal::ParamFault;
 use siphasher::sip::SipHasher13;
 
 use super::logarithm::log;
 use crate::FormatError;
+use crate::memory::{collected, zeroed};
 use crate::reader::Reader;
 
 /// The name of the format in errors.
@@ -250,12 +251,7 @@ impl Layer {
         #[expect(clippy::cast_possible_truncation, reason = "whole numbers in range")]
         #[expect(clippy::cast_sign_loss, reason = "neither is negative")]
         let (length, hashes) = (bytes as u64, libm::round(bytes * 8.0 / items * LN_2) as u32);
-        let refused = AllocError { bytes: length };
-        let length = usize::try_from(length).map_err(|_| refused)?;
-        let mut bits = Vec::new();
-        bits.try_reserve_exact(length).map_err(|_| refused)?;
-        bits.resize(length, 0);
-        Ok(Self { hashes: hashes.max(1), seed, bits, items: 0, capacity })
+        Ok(Self { hashes: hashes.max(1), seed, bits: zeroed(length)?, items: 0, capacity })
     }
 
     /// Reads a layer, whose seed must be that of the first one.
@@ -278,7 +274,8 @@ impl Layer {
                 "that of the first layer",
             ));
         }
-        let bits = reader.bytes("bits of a layer", length - HEAD_BYTES)?.to_vec();
+        let bits = reader.bytes("bits of a layer", length - HEAD_BYTES)?.iter().copied();
+        let bits = collected(bits).map_err(|error| FormatError::alloc(FORMAT, error))?;
         let items = reader.u64_le("number of items in a layer")?.within(0..=i64::MAX as u64)?;
         let capacity = reader.u64_le("capacity of a layer")?.within(1..=i64::MAX as u64)?;
         Ok(Self { hashes, seed, bits, items, capacity })

@@ -8,6 +8,7 @@ use pds_params::internal::ParamFault;
 
 use super::SparkKey;
 use crate::FormatError;
+use crate::memory::{reserved, zeroed};
 use crate::reader::Reader;
 
 /// The name of the format in errors.
@@ -95,12 +96,7 @@ impl SparkCountMin {
             _ => Err(ParamError(ParamFault::OutOfRange { parameter, value, min: 1, max })),
         };
         let (depth, width) = (size("depth", depth)?, size("width", width)?);
-        let bytes = u64::from(depth).saturating_mul(u64::from(width)).saturating_mul(8);
-        let refused = pds_core::error::AllocError { bytes };
-        let cells = usize::try_from(bytes / 8).map_err(|_| refused)?;
-        let mut counters = Vec::new();
-        counters.try_reserve_exact(cells).map_err(|_| refused)?;
-        counters.resize(cells, 0);
+        let counters = zeroed(u64::from(depth) * u64::from(width))?;
         let mut random = JavaRandom::new(seed);
         let multipliers = (0..depth).map(|_| random.below_prime()).collect();
         Ok(Self { multipliers, width, total: 0, counters })
@@ -126,7 +122,8 @@ impl SparkCountMin {
             let multiplier = reader.i64_be("multiplier")?.within(0..=i64::from(PRIME))?;
             multipliers.push(u32::try_from(multiplier).unwrap_or(PRIME));
         }
-        let mut counters = Vec::new();
+        let mut counters = reserved(u64::from(depth) * u64::from(width))
+            .map_err(|error| FormatError::alloc(FORMAT, error))?;
         for row in 0..depth {
             let start = reader.offset();
             let mut of_row = 0u64;

@@ -1,6 +1,7 @@
 //! Keys as Spark hashes them.
 
 use crate::hash::spark_murmur3_32;
+use crate::keys::conversions;
 
 /// A key as Spark hashes it.
 ///
@@ -33,25 +34,11 @@ impl SparkKey<'_> {
     }
 }
 
-macro_rules! from_integers {
-    ($($number:ty)*) => {$(
-        impl From<$number> for SparkKey<'_> {
-            fn from(number: $number) -> Self {
-                Self::Long(number.into())
-            }
-        }
-    )*};
-}
-from_integers! { i8 i16 i32 i64 }
-
-impl<'a> From<&'a [u8]> for SparkKey<'a> {
-    fn from(bytes: &'a [u8]) -> Self {
-        Self::Bytes(bytes)
-    }
-}
-
-impl<'a> From<&'a str> for SparkKey<'a> {
-    fn from(text: &'a str) -> Self {
-        Self::Bytes(text.as_bytes())
-    }
+conversions! {
+    SparkKey:
+    number: i8 => Self::Long(number.into());
+    number: i16 => Self::Long(number.into());
+    number: i32 => Self::Long(number.into());
+    number: i64 => Self::Long(number);
+    text: &'a str => Self::Bytes(text.as_bytes());
 }

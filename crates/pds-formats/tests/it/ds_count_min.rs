@@ -138,6 +138,23 @@ fn case_17_bytes_that_lie_are_typed_errors() {
         Invalid,
         "counter at offset 32 is inf, but must be a finite number",
     );
-    let total = "total weight at offset 16 is inf, but must be finite and not negative";
-    refuses(&full, 16, &infinite, Invalid, total);
+    for (total, text) in [(f64::INFINITY, "inf"), (-1.0, "-1"), (0.0, "0")] {
+        let text = format!(
+            "total weight at offset 16 is {text}, but must be finite and above 0 unless the sketch is empty"
+        );
+        refuses(&full, 16, &total.to_le_bytes(), Invalid, &text);
+    }
+}
+
+/// Sums stop at the greatest finite number, so that every sketch can be read.
+#[test]
+fn case_11_sums_stay_finite() {
+    let mut sketch = DataSketchesCountMin::new(9_001, 2, 3).unwrap();
+    [1e308, 1e308, 1e308].into_iter().for_each(|weight| sketch.insert("a", weight));
+    assert_eq!((sketch.estimate("a"), sketch.total_weight()), (f64::MAX, f64::MAX));
+    let copy = sketch.clone();
+    sketch.merge(&copy).unwrap();
+    assert_eq!(DataSketchesCountMin::from_bytes(&sketch.to_bytes()).unwrap(), sketch);
+    sketch.insert("b", -1e308);
+    assert_eq!(sketch.total_weight(), f64::MAX);
 }

@@ -83,6 +83,74 @@ fn keys_are_counted_within_the_error() {
     assert_eq!(few.estimate().value, 3.0);
 }
 
+/// Inserts a hash for each of the first registers, with the value 1.
+fn registers(sketch: &mut PostgresHll, count: i64) {
+    (0..count).for_each(|register| sketch.insert_hash(register | 1 << sketch.params().log2m));
+}
+
+/// The extension compares bits, not bytes.
+#[test]
+fn registers_are_sparse_while_they_take_less_bits() {
+    let off = PostgresExplicit::Off;
+    for (log2m, register_width, last) in [(10, 5, 341), (7, 5, 53), (11, 5, 639), (4, 8, 10)] {
+        let params =
+            PostgresHllParams { log2m, register_width, explicit: off, ..Default::default() };
+        let mut sketch = PostgresHll::new(params).unwrap();
+        registers(&mut sketch, last);
+        assert_eq!(sketch.to_bytes()[0], 0x13, "{log2m}, {last}");
+        registers(&mut sketch, last + 1);
+        assert_eq!(sketch.to_bytes()[0], 0x14, "{log2m}, {last}");
+    }
+}
+
+/// It holds 128 KiB, which are 2^17 registers, or 16,383 hashes and their number.
+#[test]
+fn values_fit_into_the_memory_of_the_extension() {
+    let auto = PostgresHllParams { log2m: 17, register_width: 8, ..Default::default() };
+    let wide = PostgresHllParams { explicit: PostgresExplicit::Log2(17), ..Default::default() };
+    for params in [auto, wide] {
+        let mut sketch = PostgresHll::new(params).unwrap();
+        (0..16_383).for_each(|hash| sketch.insert_hash(hash));
+        assert_eq!((sketch.to_bytes()[0], sketch.to_bytes().len()), (0x12, 3 + 8 * 16_383));
+        // One that is there changes nothing.
+        sketch.insert_hash(7);
+        assert_eq!(sketch.to_bytes()[0], 0x12);
+        sketch.insert_hash(16_383);
+        assert!(sketch.to_bytes()[0] > 0x12);
+    }
+    for log2m in 0..4 {
+        let params = PostgresHllParams { log2m, explicit: PostgresExplicit::Off, ..auto };
+        let mut sketch = PostgresHll::new(params).unwrap();
+        (0..100).for_each(|key| sketch.insert_bigint(key));
+        let read = PostgresHll::from_bytes(&sketch.to_bytes()).unwrap();
+        assert!(read == sketch && read.estimate().value > 0.0, "{log2m}");
+    }
+}
+
+/// More hashes than the limit, as bytes may hold, stay while none is added.
+#[test]
+fn hashes_that_are_there_do_not_leave_explicit() {
+    let hashes: Vec<u8> = (1..=4i64).flat_map(i64::to_be_bytes).collect();
+    let bytes = [&[0x12, 0x8b, 0x42][..], &hashes].concat();
+    let mut sketch = PostgresHll::from_bytes(&bytes).unwrap();
+    sketch.insert_hash(3);
+    assert_eq!(sketch.to_bytes(), bytes);
+    sketch.insert_hash(5);
+    assert_eq!(sketch.to_bytes()[0], 0x13);
+    // Hashes that are none are read by the extension, too.
+    let none = PostgresHll::from_bytes(&bytes[..3]).unwrap();
+    assert_eq!((none.estimate().value, none.to_bytes()), (0.0, bytes[..3].to_vec()));
+}
+
+/// Limits of equal effect are other parameters for the extension.
+#[test]
+fn case_13_an_automatic_limit_is_no_other_one() {
+    let auto = PostgresHllParams { register_width: 4, ..Default::default() };
+    let same = PostgresHllParams { explicit: PostgresExplicit::Log2(7), ..auto };
+    let mut sketch = PostgresHll::new(auto).unwrap();
+    assert!(sketch.merge(&PostgresHll::new(same).unwrap()).is_err());
+}
+
 #[test]
 fn case_13_values_that_differ_are_not_merged() {
     let params = PostgresHllParams::default();
@@ -95,10 +163,9 @@ fn case_13_values_that_differ_are_not_merged() {
     ];
     let names = others
         .map(|params| ours.merge(&PostgresHll::new(params).unwrap()).unwrap_err().parameter());
-    assert_eq!(names, ["log2m", "register width", "limit of explicit hashes", "sparse flag"]);
+    assert_eq!(names, ["log2m", "register width", "code of the explicit limit", "sparse flag"]);
     let refused = [
-        PostgresHllParams { log2m: 3, ..params },
-        PostgresHllParams { log2m: 25, ..params },
+        PostgresHllParams { log2m: 18, ..params },
         PostgresHllParams { register_width: 0, ..params },
         PostgresHllParams { register_width: 9, ..params },
         PostgresHllParams { explicit: PostgresExplicit::Log2(18), ..params },
@@ -114,31 +181,25 @@ fn case_17_bytes_that_lie_are_typed_errors() {
         assert_eq!((error.to_string(), error.kind()), (text, kind));
     };
     use DecodeErrorKind::{Invalid, Trailing, Truncated, Version};
+    refuses(&[0x21, 0x8b, 0x7f], Version, "schema version at offset 0 is 2, but must be 1");
+    refuses(&[0x15, 0x8b, 0x7f], Invalid, "type at offset 0 is 5, but must be 1 to 4");
     refuses(
-        &[0x21, 0x8b, 0x7f],
-        Version,
-        "schema version and type at offset 0 is 33, but must be of schema version 1, in the upper half",
-    );
-    refuses(
-        &[0x15, 0x8b, 0x7f],
+        &[0x10, 0x8b, 0x7f],
         Invalid,
-        "schema version and type at offset 0 is 21, but must be of type 1 to 4, in the low half",
+        "type at offset 0 is 0, but must be 1 to 4 (0 is UNDEFINED, which stands for no value at all)",
     );
-    refuses(
-        &[0x11, 0x83, 0x7f],
-        Invalid,
-        "register width and log2m at offset 1 is 131, but must be with a log2m from 4 to 24, in the low five bits",
-    );
+    refuses(&[0x11, 0x92, 0x7f], Invalid, "log2m at offset 1 is 18, but must be at most 17");
+    refuses(&[0x11, 0x8b, 0xff], Invalid, "top bit of the limits at offset 2 is 1, but must be 0");
     refuses(
         &[0x11, 0x8b, 0x60],
         Invalid,
-        "limits at offset 2 is 96, but must be with a code of 0 to 18 or 63, in the low six bits",
+        "code of the explicit limit at offset 2 is 32, but must be 0 to 18, or 63",
     );
     refuses(&[0x11, 0x8b, 0x7f, 0], Trailing, "the data ends at offset 3, but 1 more bytes follow");
     refuses(
-        &[0x12, 0x8b, 0x7f],
+        &[0x12, 0x8b, 0x7f, 0],
         Truncated,
-        "explicit hash at offset 3 needs 8 bytes, but 0 are left",
+        "explicit hash at offset 3 needs 8 bytes, but 1 are left",
     );
     let twice = [&[0x12, 0x8b, 0x7f][..], &[1; 16]].concat();
     refuses(
@@ -152,8 +213,8 @@ fn case_17_bytes_that_lie_are_typed_errors() {
         "sparse register at offset 3 is 32, but must be a register after the one before, with a value above 0",
     );
     refuses(
-        &[0x14, 0x98, 0x7f, 0],
+        &[0x14, 0x91, 0x7f, 0],
         Truncated,
-        "registers at offset 3 needs 10485760 bytes, but 1 are left",
+        "registers at offset 3 needs 81920 bytes, but 1 are left",
     );
 }

@@ -8,28 +8,39 @@ use crate::support::{answers, base64, integers, json, list, text};
 use crate::table::Format;
 
 macro_rules! format {
-    ($name:ident: $kind:literal) => {
+    ($name:ident: $kind:literal, $tested_against:expr) => {
         pub(crate) const $name: Format = Format {
             name: concat!("xor_singleheader ", $kind, " filter"),
             type_name: "xorf::XorFilter",
             can: [true, false, false],
             exact: "all",
-            tested_against: "the C library in pyxorfilter 1.1.2",
+            tested_against: $tested_against,
             vectors: || {
-                let file = vectors();
-                let cases = list(&file, "cases").iter().filter(|case| case["kind"] == $kind);
+                let cases = vectors().into_iter().filter(|case| case["kind"] == $kind);
                 cases.map(|case| base64(&case["bytes"])).collect()
             },
         };
     };
 }
-format!(XOR_8: "xor8");
-format!(XOR_16: "xor16");
-format!(BINARY_FUSE_8: "binary_fuse8");
-format!(BINARY_FUSE_16: "binary_fuse16");
+format!(XOR_8: "xor8", PYXORFILTER);
+format!(XOR_16: "xor16", PYXORFILTER);
+format!(BINARY_FUSE_8: "binary_fuse8", BOTH);
+format!(BINARY_FUSE_16: "binary_fuse16", BOTH);
 
-fn vectors() -> Value {
-    json(include_str!("../data/xorf.json"))
+const PYXORFILTER: &str = "the C library in pyxorfilter 1.1.2, xorf 0.13";
+const BOTH: &str = "the C library in pyxorfilter 1.1.2 and pyfusefilter 1.3.0, xorf 0.13";
+
+const SIZED: &str = include_str!("../data/xorf_sized.json");
+
+/// Returns the cases of both versions of the library.
+fn vectors() -> Vec<Value> {
+    let files = [include_str!("../data/xorf.json"), SIZED].map(json);
+    files.iter().flat_map(|file| list(file, "cases").clone()).collect()
+}
+
+/// Returns whether the number of keys is in the bytes.
+fn is_sized(case: &Value) -> bool {
+    list(&json(SIZED), "cases").contains(case)
 }
 
 fn kind(case: &Value) -> XorKind {
@@ -44,7 +55,7 @@ fn kind(case: &Value) -> XorKind {
 #[test]
 fn filters_answer_as_in_the_library() {
     let mut false_positives = 0;
-    for case in list(&vectors(), "cases") {
+    for case in &vectors() {
         let bytes = base64(&case["bytes"]);
         let read = XorFilter::from_bytes(kind(case), &bytes).unwrap();
         assert_eq!((read.to_bytes(), read.kind()), (bytes, kind(case)));
@@ -61,11 +72,60 @@ fn filters_answer_as_in_the_library() {
     assert!(false_positives > 10);
 }
 
+/// Filters that the crate `xorf` builds and writes.
+#[test]
+fn filters_of_the_crate_xorf_are_read() {
+    use xorf::{BinaryFuse8, BinaryFuse16, DmaSerializable, Filter, Xor8, Xor16};
+
+    /// Returns the bytes, and the answers for keys that are in and others.
+    fn check<F: Filter<u64>>(filter: &F, kind: XorKind, bytes: &[u8]) {
+        let read = XorFilter::from_bytes(kind, bytes).unwrap();
+        assert!(read.to_bytes() == bytes && read.num_fingerprints() == filter.len());
+        for key in 0..70_000 {
+            assert_eq!(read.contains(key), filter.contains(&key), "{kind:?}, {key}");
+        }
+        let mut longer = bytes.to_vec();
+        longer.push(0);
+        assert!(XorFilter::from_bytes(kind, &longer).is_err());
+        assert!(XorFilter::from_bytes(kind, &bytes[..bytes.len() - 1]).is_err());
+    }
+    fn dma<F: DmaSerializable>(filter: &F) -> Vec<u8> {
+        let mut bytes = vec![0; F::DESCRIPTOR_LEN];
+        filter.dma_copy_descriptor_to(&mut bytes);
+        [&bytes, filter.dma_fingerprints()].concat()
+    }
+    for count in [1, 2, 17, 300] {
+        let keys: Vec<u64> = (0..count).collect();
+        let (narrow, wide) = (Xor8::from(&keys), Xor16::from(&keys));
+        check(&narrow, XorKind::Xor8, &bincode1::serialize(&narrow).unwrap());
+        check(&wide, XorKind::Xor16, &bincode1::serialize(&wide).unwrap());
+        let narrow = BinaryFuse8::try_from(&keys).unwrap();
+        check(&narrow, XorKind::BinaryFuse8, &dma(&narrow));
+        let wide = BinaryFuse16::try_from(&keys).unwrap();
+        check(&wide, XorKind::BinaryFuse16, &dma(&wide));
+    }
+}
+
+/// Later versions of the library write the number of keys after the seed.
+#[test]
+fn damage_is_found_in_both_layouts() {
+    for case in vectors().iter().filter(|case| text(case, "kind").contains("fuse")) {
+        let (mut bytes, kind) = (base64(&case["bytes"]), kind(case));
+        let at = if is_sized(case) { 24 } else { 20 };
+        bytes[at] ^= 1;
+        let error = XorFilter::from_bytes(kind, &bytes).unwrap_err();
+        assert_eq!(
+            (error.field(), error.offset()),
+            (Some("number of fingerprints"), Some(at as u64))
+        );
+    }
+}
+
 #[test]
 fn case_17_bytes_that_lie_are_typed_errors() {
-    let file = vectors();
+    let cases = vectors();
     let sound = |name: &str| {
-        let case = list(&file, "cases").iter().find(|case| case["kind"] == name).unwrap();
+        let case = cases.iter().find(|case| case["kind"] == name).unwrap();
         (kind(case), base64(&case["bytes"]))
     };
     let refuses = |name: &str, at: usize, new: &[u8], kind: DecodeErrorKind, text: &str| {

@@ -9,9 +9,10 @@ use pds_formats::guava::GuavaBloomFilter;
 use pds_formats::milvus::MilvusBloomFilter;
 use pds_formats::parquet::{ParquetBloomFilter, ParquetBloomFilterView};
 use pds_formats::postgres::PostgresHll;
+use pds_formats::presto::PrestoHll;
 use pds_formats::redis::{
-    Chunk, RedisBloomFilter, RedisCountMinSketch, RedisCuckooFilter, RedisHyperLogLog,
-    ValkeyBloomFilter,
+    Chunk, RdbVersion, RedisBloomFilter, RedisCountMinSketch, RedisCuckooFilter, RedisHyperLogLog,
+    RedisTopK, ValkeyBloomFilter,
 };
 use pds_formats::spark::{SparkBloomFilter, SparkCountMin};
 use pds_formats::xorf::{XorFilter, XorKind};
@@ -28,6 +29,7 @@ pub(crate) const READERS: &[(&str, Read)] = &[
     ("RedisBloom Bloom filter", redis_bloom),
     ("RedisBloom cuckoo filter", redis_cuckoo),
     ("RedisBloom count-min sketch", redis_cms),
+    ("RedisBloom top-k list", redis_top_k),
     ("valkey-bloom filter", valkey),
     ("DataSketches HLL sketch", ds_hll),
     ("DataSketches CPC sketch", ds_cpc),
@@ -37,6 +39,7 @@ pub(crate) const READERS: &[(&str, Read)] = &[
     ("Spark count-min sketch", spark_count_min),
     ("Guava Bloom filter", guava_bloom),
     ("postgresql-hll value", postgres),
+    ("Presto HyperLogLog", presto),
     ("DCSO Bloom filter", dcso),
     ("xor_singleheader xor8 filter", |bytes| xor(XorKind::Xor8, bytes)),
     ("xor_singleheader xor16 filter", |bytes| xor(XorKind::Xor16, bytes)),
@@ -98,6 +101,10 @@ pub(crate) fn damaged(name: &str, value: &[u8], input: &[u8]) {
             _ => bytes[at] = choices.byte(),
         }
     }
+    // Nothing behind a checksum is read unless it fits.
+    if value[0] == DUMP && bytes.len() > 10 && choices.below(8) > 0 {
+        bytes = with_checksum(bytes);
+    }
     read(name, &bytes);
 }
 
@@ -141,11 +148,42 @@ fn in_chunks(bytes: &[u8]) -> Vec<Chunk<&[u8]>> {
     chunks
 }
 
+/// The first byte of a dump.
+const DUMP: u8 = 7;
+
+/// Returns a dump with the checksum that fits: CRC-64 of Jones, bit by bit, from the lowest bit on.
+pub(crate) fn with_checksum(mut dump: Vec<u8>) -> Vec<u8> {
+    let end = dump.len() - 8;
+    let sum = dump[..end].iter().fold(0u64, |sum, &byte| {
+        let shift = |sum: u64, _| sum >> 1 ^ if sum & 1 == 1 { 0x95ac_9329_ac4b_c9b5 } else { 0 };
+        (0..8).fold(sum ^ u64::from(byte), shift)
+    });
+    dump[end..].copy_from_slice(&sum.to_le_bytes());
+    dump
+}
+
+/// Returns the version of a dump. Others than those that are written become the least one.
+fn version_of(dump: &[u8]) -> RdbVersion {
+    match dump[dump.len() - 10..][..2] {
+        [10, 0] => RdbVersion::Redis7_0,
+        [11, 0] => RdbVersion::Redis7_2,
+        [12, 0] => RdbVersion::Redis7_4,
+        _ => RdbVersion::Redis5,
+    }
+}
+
+/// Reads a dump, or else chunks. It is written as it was read.
 fn redis_bloom(bytes: &[u8]) -> Result<Option<Vec<u8>>, FormatError> {
-    let mut filter = RedisBloomFilter::from_chunks(&in_chunks(bytes))?;
-    let written = flattened(&filter.to_chunks());
-    assert_eq!(RedisBloomFilter::from_dump(&filter.to_dump()).as_ref(), Ok(&filter));
-    let _ = RedisBloomFilter::from_dump(bytes);
+    let is_dump = bytes.first() == Some(&DUMP) && bytes.get(1) == Some(&0x81);
+    let mut filter = if is_dump {
+        RedisBloomFilter::from_dump(bytes)?
+    } else {
+        RedisBloomFilter::from_chunks(&in_chunks(bytes))?
+    };
+    let chunks = flattened(&filter.to_chunks());
+    let written = if is_dump { filter.to_dump(version_of(bytes)) } else { chunks };
+    let dump = filter.to_dump(RdbVersion::default());
+    assert_eq!(RedisBloomFilter::from_dump(&dump).as_ref(), Ok(&filter));
     assert!((0.0..=1.0).contains(&filter.false_positive_rate()));
     // A full filter may ask for a layer of any size.
     if filter.len() < filter.capacity() / 2 && filter.insert(b"another").is_ok() {
@@ -155,10 +193,16 @@ fn redis_bloom(bytes: &[u8]) -> Result<Option<Vec<u8>>, FormatError> {
 }
 
 fn redis_cuckoo(bytes: &[u8]) -> Result<Option<Vec<u8>>, FormatError> {
-    let mut filter = RedisCuckooFilter::from_chunks(&in_chunks(bytes))?;
-    let written = flattened(&filter.to_chunks());
-    assert_eq!(RedisCuckooFilter::from_dump(&filter.to_dump()).as_ref(), Ok(&filter));
-    let _ = RedisCuckooFilter::from_dump(bytes);
+    let is_dump = bytes.first() == Some(&DUMP) && bytes.get(1) == Some(&0x81);
+    let mut filter = if is_dump {
+        RedisCuckooFilter::from_dump(bytes)?
+    } else {
+        RedisCuckooFilter::from_chunks(&in_chunks(bytes))?
+    };
+    let chunks = flattened(&filter.to_chunks());
+    let written = if is_dump { filter.to_dump(version_of(bytes)) } else { chunks };
+    let dump = filter.to_dump(RdbVersion::default());
+    assert_eq!(RedisCuckooFilter::from_dump(&dump).as_ref(), Ok(&filter));
     assert!((0.0..=1.0).contains(&filter.false_positive_rate()));
     filter.remove(b"another");
     // A full filter may ask for a table of any size.
@@ -182,9 +226,18 @@ fn valkey(bytes: &[u8]) -> Result<Option<Vec<u8>>, FormatError> {
 
 fn redis_cms(bytes: &[u8]) -> Result<Option<Vec<u8>>, FormatError> {
     let mut sketch = RedisCountMinSketch::from_dump(bytes)?;
-    let written = sketch.to_dump();
+    let written = sketch.to_dump(version_of(bytes));
     let before = sketch.estimate(b"another");
     assert!(sketch.insert(b"another", 3) >= before.saturating_add(3));
+    Ok(Some(written))
+}
+
+fn redis_top_k(bytes: &[u8]) -> Result<Option<Vec<u8>>, FormatError> {
+    let mut top = RedisTopK::from_dump(bytes)?;
+    let written = top.to_dump(version_of(bytes));
+    let before = top.list().len();
+    top.insert(b"another", 3);
+    assert!(top.list().len() >= before && top.list().len() <= top.k());
     Ok(Some(written))
 }
 
@@ -277,6 +330,17 @@ fn xor(kind: XorKind, bytes: &[u8]) -> Result<Option<Vec<u8>>, FormatError> {
         let _ = filter.contains(key.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     }
     Ok(Some(filter.to_bytes()))
+}
+
+fn presto(bytes: &[u8]) -> Result<Option<Vec<u8>>, FormatError> {
+    let mut sketch = PrestoHll::from_bytes(bytes)?;
+    let written = sketch.to_bytes();
+    let other = sketch.clone();
+    sketch.insert_bigint(7);
+    sketch.merge(&other).unwrap();
+    assert!(sketch.estimate().value >= other.estimate().value.min(1.0));
+    assert_eq!(PrestoHll::from_bytes(&sketch.to_bytes()).as_ref(), Ok(&sketch));
+    Ok(Some(written))
 }
 
 fn postgres(bytes: &[u8]) -> Result<Option<Vec<u8>>, FormatError> {

@@ -1,0 +1,411 @@
+//! The top-k list of `RedisBloom`: buckets of `HeavyKeeper`, and a heap of the most frequent items.
+
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+use core::fmt;
+
+use pds_core::error::{BuildError, ParamError};
+use pds_core::internal::GOLDEN_RATIO;
+use pds_params::internal::ParamFault;
+
+use super::rdb::{ModuleReader, ModuleWriter, RdbVersion};
+use crate::FormatError;
+use crate::hash::murmur2_32;
+use crate::memory::{collected, zeroed};
+
+/// The name of the format in errors.
+const FORMAT: &str = "RedisBloom top-k list";
+
+/// Name and version of the module's type.
+const TYPE: (&str, u16) = ("TopK-TYPE", 0);
+
+/// The seed of fingerprints. Row i has the seed i.
+const FINGERPRINT_SEED: u32 = 1919;
+
+/// Words of 4 bytes of an entry of the heap.
+const ENTRY_WORDS: u64 = 6;
+
+/// The most buckets and the most entries: 2^32.
+const MAX_BUCKETS: u64 = 1 << 32;
+
+/// The most frequent items of a stream, with the buckets, the heap and the answers of `RedisBloom`.
+///
+/// Use it to exchange lists with a server. Otherwise use `heavy_hitters::TopK`, whose counts have bounds. Counts here have none:
+/// an item that meets another one in its buckets takes weight from it, and is counted too low itself.
+///
+/// # Guarantees
+/// - An item with a bucket to itself in some row has its exact count. No count is above the truth unless two items share
+///   bucket and fingerprint: 1 pair in 2^32 w for w columns.
+/// - The list has k items, the heaviest by these counts.
+/// - Memory: 8 w d bytes for w columns and d rows, and 32 bytes and its own length per item of the list.
+/// - Insert: O(d n + k) for a weight of n in the worst case. Query: O(d + k).
+///
+/// # Examples
+/// ```
+/// use pds_formats::redis::{RdbVersion, RedisTopK};
+///
+/// let mut words = RedisTopK::reserve(2, 50, 5, 0.9)?;
+/// for (word, times) in [("the", 30), ("of", 20), ("and", 25)] {
+///     words.insert(word.as_bytes(), times);
+/// }
+/// assert_eq!(words.list(), [(&b"the"[..], 30), (b"and", 25)]);
+/// // `RESTORE key 0 value` makes it a key of the server.
+/// let read = RedisTopK::from_dump(&words.to_dump(RdbVersion::default()))?;
+/// assert!(read.contains(b"and") && read.estimate(b"of") == 20);
+/// # Ok::<(), Box<dyn core::error::Error>>(())
+/// ```
+///
+/// # References
+/// Junzhi Gong et al., "`HeavyKeeper`: an accurate algorithm for finding top-k elephant flows", USENIX ATC 2018.
+#[derive(Clone)]
+pub struct RedisTopK {
+    width: u32,
+    depth: u32,
+    decay: f64,
+    buckets: Vec<Bucket>,
+    /// A heap, the least count first.
+    heap: Vec<Entry>,
+    random: Random,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Bucket {
+    fingerprint: u32,
+    count: u32,
+}
+
+/// An item of the list. Without fingerprint, length and count the entry is free.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Entry {
+    fingerprint: u32,
+    count: u32,
+    /// The length of the item.
+    length: u32,
+    /// The item. The server dumps it up to its first zero byte only.
+    item: Vec<u8>,
+}
+
+impl RedisTopK {
+    /// Creates a list as `TOPK.RESERVE` does, whose defaults are 8 columns, 7 rows and a decay of 0.9.
+    ///
+    /// # Errors
+    /// [`BuildError::Param`] if `k`, `width` or `depth` is 0, if there would be more than 2^32 buckets, or if `decay` is not above 0
+    /// and at most 1. [`BuildError::Alloc`] if the allocator refuses the memory.
+    pub fn reserve(k: u32, width: u32, depth: u32, decay: f64) -> Result<Self, BuildError> {
+        let buckets = u64::from(width) * u64::from(depth);
+        for (parameter, value) in [("k", k.into()), ("buckets", buckets)] {
+            let (min, max) = (1, MAX_BUCKETS);
+            if !(min..=max).contains(&value) {
+                return Err(
+                    ParamError(ParamFault::OutOfRange { parameter, value, min, max }).into()
+                );
+            }
+        }
+        if !is_decay(decay) {
+            let (parameter, value) = ("decay", decay);
+            return Err(ParamError(ParamFault::NotAProbability { parameter, value }).into());
+        }
+        let (buckets, heap) = (zeroed(buckets)?, zeroed(k.into())?);
+        Ok(Self { width, depth, decay, buckets, heap, random: Random::default() })
+    }
+
+    /// Reads what `DUMP` returns.
+    ///
+    /// The server cuts items with zero bytes in its dumps. They are found here by their fingerprint, their length and the bytes that
+    /// are left.
+    ///
+    /// # Errors
+    /// [`FormatError`] if `bytes` are anything else, or if their checksum is wrong.
+    pub fn from_dump(bytes: &[u8]) -> Result<Self, FormatError> {
+        let mut reader = ModuleReader::new(FORMAT, bytes, TYPE)?;
+        let mut number = |name| reader.unsigned(name)?.narrow()?.within(1..=u32::MAX);
+        let (k, width, depth) = (number("k")?, number("width")?, number("depth")?);
+        let decay = reader.double("decay")?;
+        let decay = decay.require(is_decay(decay.value), "above 0 and at most 1")?;
+        let buckets = words(&mut reader, "buckets", u64::from(width) * u64::from(depth) * 2)?;
+        let bucket = |&[fingerprint, count]: &[u32; 2]| Bucket { fingerprint, count };
+        let buckets = buckets.as_chunks().0.iter().map(bucket).collect();
+        let mut heap = Vec::new();
+        // After the length stands an address of the server's, and after the count what fills up the entry.
+        let entries = words(&mut reader, "heap", u64::from(k) * ENTRY_WORDS)?;
+        for &[fingerprint, length, _, _, count, _] in entries.as_chunks().0 {
+            heap.push(Entry::read(&mut reader, fingerprint, count, length)?);
+        }
+        reader.end()?;
+        Ok(Self { width, depth, decay, buckets, heap, random: Random::default() })
+    }
+
+    /// Returns what `RESTORE` takes.
+    ///
+    /// The entries of the heap have zeros where a server's have addresses, which it ignores.
+    #[must_use]
+    pub fn to_dump(&self, version: RdbVersion) -> Vec<u8> {
+        let mut writer = ModuleWriter::new(TYPE);
+        let k = self.heap.len() as u64;
+        [k, self.width.into(), self.depth.into()]
+            .into_iter()
+            .for_each(|number| writer.unsigned(number));
+        writer.double(self.decay);
+        let buckets = self.buckets.iter().flat_map(|bucket| [bucket.fingerprint, bucket.count]);
+        writer.string(&buckets.flat_map(u32::to_le_bytes).collect::<Vec<_>>());
+        let heap = self
+            .heap
+            .iter()
+            .flat_map(|entry| [entry.fingerprint, entry.length, 0, 0, entry.count, 0]);
+        writer.string(&heap.flat_map(u32::to_le_bytes).collect::<Vec<_>>());
+        for entry in &self.heap {
+            writer.string(&[&entry.item[..], &[0]].concat());
+        }
+        writer.end(version)
+    }
+
+    /// Adds a weight to an item, as `TOPK.INCRBY` does (`TOPK.ADD` adds 1). Returns the item that left the list for it.
+    ///
+    /// A bucket of another item loses a unit of its count with probability decay^count for each unit of `weight`. The server draws by
+    /// the C library's generator, seeded with the time. Here the same inserts always give the same list: see
+    /// [`set_seed`](Self::set_seed). The server takes weights up to 100,000. Counts saturate at 2^32 - 1, where those of the server
+    /// begin again at 0.
+    ///
+    /// # Complexity
+    /// O(d n + k) for d rows, and the weight or the count of a bucket as n, whichever is less. With a decay below 1, a bucket of
+    /// another item seldom loses more than a few dozen units.
+    pub fn insert(&mut self, item: &[u8], weight: u32) -> Option<Vec<u8>> {
+        let fingerprint = murmur2_32(item, FINGERPRINT_SEED);
+        let mut count = 0;
+        for place in self.places(item) {
+            let bucket = &mut self.buckets[place];
+            bucket.add(fingerprint, weight, self.decay, &mut self.random);
+            if bucket.fingerprint == fingerprint {
+                count = count.max(bucket.count);
+            }
+        }
+        if count < self.heap[0].count {
+            return None;
+        }
+        if let Some(at) = self.find(item, fingerprint) {
+            self.heap[at].count = count;
+            self.sift_down(at);
+            return None;
+        }
+        let entry = Entry::new(item, fingerprint, count);
+        let displaced = core::mem::replace(&mut self.heap[0], entry);
+        self.sift_down(0);
+        (!displaced.is_free()).then_some(displaced.item)
+    }
+
+    /// Tests whether an item is in the list, as `TOPK.QUERY` does.
+    #[must_use]
+    pub fn contains(&self, item: &[u8]) -> bool {
+        self.find(item, murmur2_32(item, FINGERPRINT_SEED)).is_some()
+    }
+
+    /// Estimates the weight of an item, as `TOPK.COUNT` does: 0 if it has no bucket.
+    #[must_use]
+    pub fn estimate(&self, item: &[u8]) -> u32 {
+        let fingerprint = murmur2_32(item, FINGERPRINT_SEED);
+        // The module's: an item of the list is not looked for in buckets below the least count of the list.
+        let least = self.find(item, fingerprint).map_or(0, |_| self.heap[0].count);
+        let buckets = self.places(item).map(|place| self.buckets[place]);
+        let own =
+            buckets.filter(|bucket| bucket.fingerprint == fingerprint && bucket.count >= least);
+        own.map(|bucket| bucket.count).max().unwrap_or(0)
+    }
+
+    /// Returns the items of the list with their counts, the most frequent first, as `TOPK.LIST` does with `WITHCOUNT`.
+    ///
+    /// The server prints items up to their first zero byte.
+    #[must_use]
+    pub fn list(&self) -> Vec<(&[u8], u32)> {
+        let entries = self.heap.iter().filter(|entry| !entry.is_free());
+        let mut list: Vec<_> = entries.map(|entry| (&entry.item[..], entry.count)).collect();
+        // A stable sort, as the C library's of the server.
+        list.sort_by_key(|&(_, count)| Reverse(count));
+        list
+    }
+
+    /// Sets the seed of the random numbers that [`insert`](Self::insert) draws. It is 0 in a new list and in one that was read.
+    pub const fn set_seed(&mut self, seed: u64) {
+        self.random = Random(seed);
+    }
+
+    /// Returns the number of items that the list has room for.
+    #[must_use]
+    pub const fn k(&self) -> usize {
+        self.heap.len()
+    }
+
+    /// Returns the number of columns.
+    #[must_use]
+    pub const fn width(&self) -> u32 {
+        self.width
+    }
+
+    /// Returns the number of rows.
+    #[must_use]
+    pub const fn depth(&self) -> u32 {
+        self.depth
+    }
+
+    /// Returns the probability that a bucket of count 1 loses it to a unit of another item.
+    #[must_use]
+    pub const fn decay(&self) -> f64 {
+        self.decay
+    }
+
+    /// Returns the bucket of an item in each row.
+    fn places<'a>(&self, item: &'a [u8]) -> impl Iterator<Item = usize> + use<'a> {
+        let width = self.width;
+        (0..self.depth).map(move |row| {
+            row as usize * width as usize + (murmur2_32(item, row) % width) as usize
+        })
+    }
+
+    fn find(&self, item: &[u8], fingerprint: u32) -> Option<usize> {
+        self.heap.iter().rposition(|entry| entry.is_of(item, fingerprint))
+    }
+
+    /// Moves an entry down. The module moves it below one of the same count in the first step only.
+    fn sift_down(&mut self, mut at: usize) {
+        let (count, mut is_first) = (self.heap[at].count, true);
+        loop {
+            let children = (2 * at + 1)..(2 * at + 3).min(self.heap.len());
+            let Some(child) = children.min_by_key(|&child| self.heap[child].count) else { return };
+            let least = self.heap[child].count;
+            if least > count || !is_first && least == count {
+                return;
+            }
+            self.heap.swap(at, child);
+            (at, is_first) = (child, false);
+        }
+    }
+}
+
+/// The random numbers are not compared.
+impl PartialEq for RedisTopK {
+    fn eq(&self, other: &Self) -> bool {
+        let shape = |list: &Self| (list.width, list.depth, list.decay);
+        shape(self) == shape(other) && self.buckets == other.buckets && self.heap == other.heap
+    }
+}
+
+impl fmt::Debug for RedisTopK {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RedisTopK")
+            .field("k", &self.k())
+            .field("width", &self.width)
+            .field("depth", &self.depth)
+            .finish_non_exhaustive()
+    }
+}
+
+fn is_decay(decay: f64) -> bool {
+    decay > 0.0 && decay <= 1.0
+}
+
+/// Takes a string of this number of words.
+fn words(
+    reader: &mut ModuleReader<'_>,
+    field: &'static str,
+    count: u64,
+) -> Result<Vec<u32>, FormatError> {
+    let offset = reader.offset();
+    let bytes = reader.string(field)?;
+    let (words, rest) = bytes.as_chunks();
+    if words.len() as u64 != count || !rest.is_empty() {
+        let allowed = alloc::format!("{}", u128::from(count) * 4);
+        return Err(reader.invalid("length of a string", offset, bytes.len() as u64, allowed));
+    }
+    let words = words.iter().map(|&bytes| u32::from_le_bytes(bytes));
+    collected(words).map_err(|error| FormatError::alloc(FORMAT, error))
+}
+
+impl Bucket {
+    /// Adds a weight of the item of this fingerprint, which may take the bucket from another one.
+    fn add(&mut self, fingerprint: u32, weight: u32, decay: f64, random: &mut Random) {
+        if self.count == 0 || self.fingerprint == fingerprint {
+            self.count = if self.count == 0 { weight } else { self.count.saturating_add(weight) };
+            self.fingerprint = fingerprint;
+            return;
+        }
+        let mut left = weight;
+        while left > 0 {
+            let idle = random.failures(libm::pow(decay, self.count.into()));
+            if idle >= left {
+                return;
+            }
+            left -= idle;
+            self.count -= 1;
+            if self.count == 0 {
+                *self = Self { fingerprint, count: left };
+                return;
+            }
+            left -= 1;
+        }
+    }
+}
+
+impl Entry {
+    #[expect(clippy::cast_possible_truncation, reason = "as in the module")]
+    fn new(item: &[u8], fingerprint: u32, count: u32) -> Self {
+        Self { fingerprint, count, length: item.len() as u32, item: item.to_vec() }
+    }
+
+    /// Reads the item of an entry.
+    fn read(
+        reader: &mut ModuleReader<'_>,
+        fingerprint: u32,
+        count: u32,
+        length: u32,
+    ) -> Result<Self, FormatError> {
+        let offset = reader.offset();
+        let text = reader.string("item")?;
+        let Some((&0, item)) = text.split_last() else {
+            let allowed = "a string that ends with a zero byte";
+            return Err(reader.invalid("item", offset, &text[..], allowed));
+        };
+        // Up to its first zero byte, or whole.
+        let is_cut = item.len() < length as usize && !item.contains(&0);
+        let is_whole = item.len() == length as usize
+            && (length == 0 || murmur2_32(item, FINGERPRINT_SEED) == fingerprint);
+        if !is_cut && !is_whole {
+            let allowed =
+                alloc::format!("an item of {length} bytes with the fingerprint {fingerprint}");
+            return Err(reader.invalid("item", offset, item, allowed));
+        }
+        Ok(Self { fingerprint, count, length, item: item.to_vec() })
+    }
+
+    const fn is_free(&self) -> bool {
+        self.fingerprint == 0 && self.length == 0 && self.count == 0
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "as in the module")]
+    fn is_of(&self, item: &[u8], fingerprint: u32) -> bool {
+        self.fingerprint == fingerprint
+            && self.length == item.len() as u32
+            && item.starts_with(&self.item)
+            && item[self.item.len()..].first().is_none_or(|&byte| byte == 0)
+    }
+}
+
+/// The generator `SplitMix64`.
+#[derive(Clone, Copy, Debug, Default)]
+struct Random(u64);
+
+impl Random {
+    /// Returns a number from above 0 to 1.
+    fn unit(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(GOLDEN_RATIO);
+        let mut word = self.0;
+        word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        libm::ldexp(((word ^ word >> 31) >> 11) as f64 + 1.0, -53)
+    }
+
+    /// Returns how many trials fail before the first one of this chance succeeds. It saturates.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
+    fn failures(&mut self, chance: f64) -> u32 {
+        let trials = libm::log(self.unit()) / libm::log1p(-chance);
+        if chance > 0.0 { trials as u32 } else { u32::MAX }
+    }
+}
