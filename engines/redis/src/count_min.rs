@@ -4,11 +4,12 @@ use std::io::{self, Read, Write};
 
 use cms::internal::sketch_of;
 use cms::{CountMinParams, CountMinSketch};
-use pds_core::error::AllocError;
 use pds_core::hash::{DefaultHashBuilder, KeyHasher as _, Raw};
+use pds_formats::redis::{RdbVersion, RedisCountMinSketch};
 
 use crate::arguments::{double, integer, unsigned};
 use crate::chunks::{self, Chunked};
+use crate::foreign::{self, Recorder};
 use crate::quality::{Described, Description, Quality};
 use crate::record::{self, ANY_LENGTH, Streamed};
 use crate::server::{
@@ -63,27 +64,50 @@ pub(crate) static COMMANDS: &[Command] = &[
 ];
 
 const NOT_FOUND: &str = "CMS: key does not exist";
+const NO_MEMORY: &str = "CMS: Insufficient memory to create the key";
 
 /// A sketch under a key.
 #[derive(Debug)]
-pub(crate) struct CountMin(CountMinSketch);
+pub(crate) enum CountMin {
+    /// Ours.
+    Ours(CountMinSketch),
+    /// A sketch of RedisBloom.
+    Redis(RedisCountMinSketch),
+}
 
-static TYPES: [TypeName; 1] = [TypeName::new("pds-cmske", 0)];
+/// Ours, and that of RedisBloom, whose snapshots the module reads and writes.
+static TYPES: [TypeName; 2] = [TypeName::new("pds-cmske", 0), TypeName::new("CMSk-TYPE", 0)];
 
-/// The number of the layout in the stream.
+/// The numbers of the layouts in the stream.
 const PLAIN: u8 = 1;
+const REDIS_BLOOM: u8 = 2;
 
 impl Streamed for CountMin {
     fn write_stream<W: Write>(&self, mut out: W) -> io::Result<()> {
-        record::write_head(&mut out, PLAIN, &[])?;
-        ANY_LENGTH.write_to(&self.0, out)
+        match self {
+            Self::Ours(sketch) => {
+                record::write_head(&mut out, PLAIN, &[])?;
+                ANY_LENGTH.write_to(sketch, out)
+            }
+            Self::Redis(sketch) => {
+                record::write_bytes(out, REDIS_BLOOM, &[], &sketch.to_dump(RdbVersion::default()))
+            }
+        }
     }
 
     fn read_stream<R: Read>(mut input: R) -> Result<Self, String> {
-        let (PLAIN, _) = record::read_head(&mut input)? else {
-            return Err("an unknown layout of a count-min sketch".into());
-        };
-        ANY_LENGTH.read_from(input).map(Self).map_err(|error| error.to_string())
+        let (layout, numbers) = record::read_head(&mut input)?;
+        match (layout, numbers.as_slice()) {
+            (PLAIN, []) => {
+                ANY_LENGTH.read_from(input).map(Self::Ours).map_err(|error| error.to_string())
+            }
+            (REDIS_BLOOM, &[length, sum]) => {
+                let bytes = record::read_bytes(input, length, sum)?;
+                let sketch = RedisCountMinSketch::from_dump(&bytes);
+                sketch.map(Self::Redis).map_err(|error| error.to_string())
+            }
+            _ => Err("an unknown layout of a count-min sketch".into()),
+        }
     }
 }
 
@@ -92,12 +116,28 @@ impl Value for CountMin {
         &TYPES
     }
 
-    fn save(&self, file: &mut Save<'_>) {
-        record::save(self, file);
+    fn type_index(&self) -> usize {
+        usize::from(matches!(self, Self::Redis(_)))
     }
 
-    fn load(file: &mut Load<'_>, _: usize) -> Result<Self, String> {
-        record::load(file)
+    fn save(&self, file: &mut Save<'_>) {
+        match self {
+            Self::Redis(sketch) => foreign::save(&sketch.to_dump(RdbVersion::default()), file),
+            Self::Ours(_) => record::save(self, file),
+        }
+    }
+
+    fn load(file: &mut Load<'_>, type_index: usize) -> Result<Self, String> {
+        if type_index == 0 {
+            return record::load(file);
+        }
+        let mut recorder = Recorder::new(file, &TYPES[type_index]);
+        for _ in 0..3 {
+            recorder.unsigned()?;
+        }
+        recorder.bytes()?;
+        let sketch = RedisCountMinSketch::from_dump(&recorder.end());
+        sketch.map(Self::Redis).map_err(|error| error.to_string())
     }
 
     fn rewrite(&self, file: &mut Rewrite<'_>) {
@@ -109,7 +149,41 @@ impl Value for CountMin {
     }
 
     fn copied(&self) -> Option<Self> {
-        self.0.try_clone().ok().map(Self)
+        match self {
+            Self::Ours(sketch) => sketch.try_clone().ok().map(Self::Ours),
+            Self::Redis(sketch) => Some(Self::Redis(sketch.clone())),
+        }
+    }
+}
+
+impl CountMin {
+    /// Adds to the count of an item. Returns the new count, and whether it is at its limit.
+    fn add(&mut self, item: &[u8], weight: u64) -> (u64, bool) {
+        match self {
+            Self::Ours(sketch) => {
+                let count = sketch.insert_many_hash(sketch.hash_key(&Raw(item)), weight);
+                (count.into(), count.is_saturated())
+            }
+            Self::Redis(sketch) => {
+                let count = sketch.insert(item, u32::try_from(weight).unwrap_or(u32::MAX));
+                (count.into(), count == u32::MAX)
+            }
+        }
+    }
+
+    fn estimate(&self, item: &[u8]) -> u64 {
+        match self {
+            Self::Ours(sketch) => sketch.estimate_hash(sketch.hash_key(&Raw(item))).into(),
+            Self::Redis(sketch) => sketch.estimate(item).into(),
+        }
+    }
+
+    /// Returns width, depth and total.
+    fn numbers(&self) -> [u64; 3] {
+        match self {
+            Self::Ours(sketch) => [sketch.width(), sketch.depth().into(), sketch.total()],
+            Self::Redis(sketch) => [sketch.width().into(), sketch.depth().into(), sketch.total()],
+        }
     }
 }
 
@@ -124,10 +198,10 @@ fn create(call: &Call<'_>, params: CountMinParams) -> Outcome {
     if key.value().is_some() {
         return Err("CMS: key already exists".into());
     }
-    let build =
-        || CountMinSketch::from_params(params, DefaultHashBuilder::with_seed(0)).map(CountMin);
-    call.within_limits(0, || key.put(build))
-        .map_err(|_| "CMS: Insufficient memory to create the key")?;
+    let build = || {
+        CountMinSketch::from_params(params, DefaultHashBuilder::with_seed(0)).map(CountMin::Ours)
+    };
+    call.within_limits(0, || key.put(build)).map_err(|_| NO_MEMORY)?;
     call.ok();
     call.changed(1, c"cms.init");
     Ok(())
@@ -186,12 +260,10 @@ fn increment(call: &mut Call<'_>) -> Outcome {
     call.list(places().len());
     key.change(|sketch| {
         for place in places() {
-            let hash = sketch.0.hash_key(&Raw(call.argument(place)));
-            let count = sketch.0.insert_many_hash(hash, weight_of(place + 1).unwrap_or(0));
-            if count.is_saturated() {
-                call.error("CMS: INCRBY overflow");
-            } else {
-                call.count(count.into());
+            let weight = weight_of(place + 1).unwrap_or(0);
+            match sketch.add(call.argument(place), weight) {
+                (_, true) => call.error("CMS: INCRBY overflow"),
+                (count, false) => call.count(count),
             }
         }
     });
@@ -207,7 +279,7 @@ fn query(call: &mut Call<'_>) -> Outcome {
     let items = call.arguments_from(2);
     call.list(items.len());
     for item in items {
-        call.count(sketch.0.estimate_hash(sketch.0.hash_key(&Raw(item))).into());
+        call.count(sketch.estimate(item));
     }
     Ok(())
 }
@@ -243,26 +315,54 @@ fn merge(call: &mut Call<'_>) -> Outcome {
     for (place, weight) in (sources + count + 1..end).zip(&mut weights) {
         *weight = integer(call.argument(place)).ok_or("CMS: invalid weight value")?;
     }
-    let merged = {
-        let target = call.read::<CountMin>(1)?.ok_or(NOT_FOUND)?;
-        let mut terms = Vec::with_capacity(count);
-        for (place, weight) in (sources..).zip(weights) {
-            let source = call.read::<CountMin>(place)?.ok_or(NOT_FOUND)?;
-            if source.0.width() != target.0.width() || source.0.depth() != target.0.depth() {
-                return Err("CMS: width/depth is not equal".into());
-            }
-            terms.push((source, weight));
-        }
-        let terms: Vec<(&CountMinSketch, i64)> =
-            terms.iter().map(|(source, weight)| (&source.0, *weight)).collect();
-        Sum::of(&terms).ok_or("CMS: MERGE overflow")?
-    };
     let mut key: Writing<'_, CountMin> = call.write(1)?;
-    call.within_limits(0, || key.put(|| merged.sketch().map(CountMin)))
-        .map_err(|_: AllocError| "CMS: Insufficient memory to merge")?;
+    call.within_limits(0, || key.put(|| merged(call, sources, &weights)))?;
     call.ok();
     call.changed(1, c"cms.merge");
     Ok(())
+}
+
+/// Returns the weighted sum of the sketches under the keys from a place on.
+fn merged(call: &Call<'_>, first: usize, weights: &[i64]) -> Result<CountMin, Failure> {
+    let target = call.read::<CountMin>(1)?.ok_or(NOT_FOUND)?;
+    let mut sources = Vec::with_capacity(weights.len());
+    for place in first..first + weights.len() {
+        let source = call.read::<CountMin>(place)?.ok_or(NOT_FOUND)?;
+        if source.numbers()[..2] != target.numbers()[..2] {
+            return Err("CMS: width/depth is not equal".into());
+        }
+        sources.push(source);
+    }
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    for (source, &weight) in sources.iter().zip(weights) {
+        match &**source {
+            CountMin::Ours(sketch) => ours.push((sketch, weight)),
+            CountMin::Redis(sketch) => theirs.push((sketch, weight)),
+        }
+    }
+    match (&*target, theirs.is_empty(), ours.is_empty()) {
+        (CountMin::Ours(_), true, _) => {
+            Ok(CountMin::Ours(Sum::of(&ours).ok_or("CMS: MERGE overflow")?.sketch()?))
+        }
+        (CountMin::Redis(target), _, true) => merged_foreign(target, &theirs).map(CountMin::Redis),
+        _ => Err("CMS: sketches of RedisBloom cannot be merged with others".into()),
+    }
+}
+
+/// Returns the weighted sum of sketches of RedisBloom.
+fn merged_foreign(
+    target: &RedisCountMinSketch,
+    terms: &[(&RedisCountMinSketch, i64)],
+) -> Result<RedisCountMinSketch, Failure> {
+    let sum = RedisCountMinSketch::with_size(target.width(), target.depth());
+    let mut sum = sum.map_err(|_| NO_MEMORY)?;
+    for (sketch, weight) in terms {
+        let weight = u32::try_from(*weight);
+        let weight = weight
+            .map_err(|_| "CMS: weights of sketches of RedisBloom are from 0 to 4294967295")?;
+        sum.merge(sketch, weight).map_err(|_| "CMS: width/depth is not equal")?;
+    }
+    Ok(sum)
 }
 
 /// A weighted sum of sketches.
@@ -297,8 +397,9 @@ impl Sum {
         Some(Self { counters, total, params })
     }
 
-    fn sketch(&self) -> Result<CountMinSketch, AllocError> {
-        sketch_of(self.params, DefaultHashBuilder::with_seed(0), &self.counters, self.total)
+    fn sketch(&self) -> Result<CountMinSketch, Failure> {
+        let hasher = DefaultHashBuilder::with_seed(0);
+        sketch_of(self.params, hasher, &self.counters, self.total).map_err(|_| NO_MEMORY.into())
     }
 }
 
@@ -307,11 +408,8 @@ fn info(call: &mut Call<'_>) -> Outcome {
         return Err(Failure::Arity);
     }
     let sketch = call.read::<CountMin>(1)?.ok_or(NOT_FOUND)?;
-    let fields = [
-        ("width", sketch.0.width()),
-        ("depth", sketch.0.depth().into()),
-        ("count", sketch.0.total()),
-    ];
+    let [width, depth, total] = sketch.numbers();
+    let fields = [("width", width), ("depth", depth), ("count", total)];
     call.map(fields.len());
     for (name, number) in fields {
         call.simple(name);
@@ -323,9 +421,11 @@ fn info(call: &mut Call<'_>) -> Outcome {
 impl Described for CountMin {
     fn describe(&self) -> Description {
         // The bound on the error is the error that is promised, for every total.
-        let epsilon = self.0.params().epsilon();
-        let measure = "error as a share of the total";
-        let quality = Quality::kept(epsilon, epsilon);
-        Description { layout: "count-min sketch", items: self.0.total(), measure, quality }
+        let (layout, epsilon) = match self {
+            Self::Ours(sketch) => ("count-min sketch", sketch.params().epsilon()),
+            Self::Redis(sketch) => ("RedisBloom", 2.0 / f64::from(sketch.width())),
+        };
+        let (measure, quality) = ("error as a share of the total", Quality::kept(epsilon, epsilon));
+        Description { layout, items: self.numbers()[2], measure, quality }
     }
 }

@@ -6,10 +6,12 @@
 mod commands;
 mod portable;
 
-use pds_core::error::{BuildError, InsertError};
+use pds_core::error::{AllocError, BuildError, InsertError};
 use pds_core::hash::{KeyHasher as _, Raw};
+use pds_formats::redis::{RdbVersion, RedisCuckooFilter};
 use quotient::CountingQuotientFilter;
 
+use crate::foreign;
 use crate::quality::{Described, Description, Quality};
 
 pub(crate) use commands::COMMANDS;
@@ -25,7 +27,16 @@ const MAX_ITEMS: u64 = 1 << 46;
 
 /// A filter under a key.
 #[derive(Debug)]
-pub(crate) struct Cuckoo {
+pub(crate) enum Cuckoo {
+    /// Ours.
+    Quotient(Quotient),
+    /// A filter of RedisBloom.
+    Redis(RedisCuckooFilter),
+}
+
+/// A counting quotient filter, with what `CF.INFO` shows.
+#[derive(Debug)]
+pub(crate) struct Quotient {
     filter: CountingQuotientFilter,
     deleted: u64,
     options: Options,
@@ -56,6 +67,75 @@ enum Refusal {
 
 impl Cuckoo {
     fn new(capacity: u64, options: Options) -> Result<Self, BuildError> {
+        Quotient::new(capacity, options).map(Self::Quotient)
+    }
+
+    /// Adds a copy of an item.
+    fn add(&mut self, item: &[u8]) -> Result<(), Refusal> {
+        match self {
+            Self::Quotient(filter) => filter.add(item),
+            Self::Redis(filter) => filter.insert(item).map_err(Refusal::of),
+        }
+    }
+
+    /// Adds an item if it is not in. Returns whether it is new.
+    fn add_new(&mut self, item: &[u8]) -> Result<bool, Refusal> {
+        if self.contains(item) { Ok(false) } else { self.add(item).map(|()| true) }
+    }
+
+    fn contains(&self, item: &[u8]) -> bool {
+        match self {
+            Self::Quotient(filter) => filter.contains(item),
+            Self::Redis(filter) => filter.contains(item),
+        }
+    }
+
+    fn count(&self, item: &[u8]) -> u64 {
+        match self {
+            Self::Quotient(filter) => filter.count(item),
+            Self::Redis(filter) => filter.count(item),
+        }
+    }
+
+    /// Removes a copy of an item. Returns whether there was one.
+    fn remove(&mut self, item: &[u8]) -> bool {
+        match self {
+            Self::Quotient(filter) => filter.remove(item),
+            Self::Redis(filter) => filter.remove(item),
+        }
+    }
+
+    /// Gives memory back that is not needed.
+    fn compact(&mut self) -> Result<(), AllocError> {
+        match self {
+            Self::Quotient(filter) => filter.filter.shrink_to_fit(),
+            Self::Redis(filter) => {
+                filter.compact();
+                Ok(())
+            }
+        }
+    }
+
+    /// Returns buckets, tables, items, deleted items, bucket size, expansion and iterations, as `CF.INFO` does.
+    fn numbers(&self) -> [u64; 7] {
+        match self {
+            Self::Quotient(Quotient { filter, deleted, options }) => {
+                let buckets = filter.num_slots().div_ceil(options.bucket_size.max(1));
+                let Options { bucket_size, max_iterations, expansion } = *options;
+                [buckets, 1, filter.len(), *deleted, bucket_size, expansion, max_iterations]
+            }
+            Self::Redis(filter) => {
+                let payload = filter.to_dump(RdbVersion::default());
+                let [tables, buckets, items, deleted, bucket_size, max_iterations, expansion] =
+                    foreign::numbers(&payload);
+                [buckets, tables, items, deleted, bucket_size, expansion, max_iterations]
+            }
+        }
+    }
+}
+
+impl Quotient {
+    fn new(capacity: u64, options: Options) -> Result<Self, BuildError> {
         let builder = CountingQuotientFilter::builder()
             .expected_items(capacity)
             .false_positive_rate(RATE)
@@ -85,11 +165,6 @@ impl Cuckoo {
             _ => Refusal::Largest,
         })?;
         self.filter.insert_hash(hash).map_err(Refusal::of)
-    }
-
-    /// Adds an item if it is not in. Returns whether it is new.
-    fn add_new(&mut self, item: &[u8]) -> Result<bool, Refusal> {
-        if self.contains(item) { Ok(false) } else { self.add(item).map(|()| true) }
     }
 
     fn contains(&self, item: &[u8]) -> bool {
@@ -127,15 +202,16 @@ impl Refusal {
 
 impl Described for Cuckoo {
     fn describe(&self) -> Description {
-        let now = self.filter.false_positive_rate();
-        let promised = self.filter.promised_rate().unwrap_or(RATE);
-        let quality = Quality::kept(promised, now);
-        let measure = "false-positive rate";
-        Description {
-            layout: "counting quotient filter",
-            items: self.filter.len(),
-            measure,
-            quality,
-        }
+        let (layout, items, quality) = match self {
+            Self::Quotient(Quotient { filter, .. }) => {
+                let promised = filter.promised_rate().unwrap_or(RATE);
+                let quality = Quality::kept(promised, filter.false_positive_rate());
+                ("counting quotient filter", filter.len(), quality)
+            }
+            Self::Redis(filter) => {
+                ("RedisBloom", filter.len(), Quality::without_promise(filter.false_positive_rate()))
+            }
+        };
+        Description { layout, items, measure: "false-positive rate", quality }
     }
 }

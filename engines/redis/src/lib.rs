@@ -8,20 +8,24 @@ mod chunks;
 mod count_min;
 mod cuckoo;
 mod distinct;
+mod foreign;
 mod quality;
 mod record;
 mod server;
+mod top_k;
 
 /// Registers all types and commands. Returns whether the server took them.
 fn register(registry: &mut server::Registry) -> bool {
     registry.types::<bloom::Bloom>()
         && registry.types::<cuckoo::Cuckoo>()
         && registry.types::<count_min::CountMin>()
+        && registry.types::<top_k::TopK>()
         && registry.types::<distinct::Distinct>()
         && registry.types::<chunks::Parts>()
         && registry.commands("bloom", bloom::COMMANDS)
         && registry.commands("cuckoo", cuckoo::COMMANDS)
         && registry.commands("cms", count_min::COMMANDS)
+        && registry.commands("topk", top_k::COMMANDS)
         && registry.commands("ull", distinct::COMMANDS)
         && registry.commands("pds", quality::COMMANDS)
 }

@@ -7,6 +7,7 @@ use crate::count_min::CountMin;
 use crate::cuckoo::Cuckoo;
 use crate::distinct::Distinct;
 use crate::server::{Call, Command, Failure, Outcome, Value, command};
+use crate::top_k::TopK;
 
 /// The promise of a value, and what became of it.
 #[derive(Clone, Copy, Debug)]
@@ -87,6 +88,7 @@ fn info(call: &mut Call<'_>) -> Outcome {
     let described = describe::<Bloom>(call)
         .or_else(|| describe::<Cuckoo>(call))
         .or_else(|| describe::<CountMin>(call))
+        .or_else(|| describe::<TopK>(call))
         .or_else(|| describe::<Distinct>(call));
     let Some((description, bytes)) = described else {
         // A key of another type is one error, and no key is another one.

@@ -239,6 +239,52 @@ def test_count_min_by_typed_calls(server):
         assert [str(key).strip("b'") for key in keys] == ["C", "A", "B"], keys
 
 
+def test_top_k_by_typed_calls(server):
+    for protocol, client in clients(server):
+        topk, run = client.topk(), client.execute_command
+        assert topk.reserve("topk", 3, 50, 4, 0.9)
+        # The items that leave the list, one by one: a new one enters as soon as it reaches the least count.
+        added = topk.add("topk", "A", "B", "C", "D", "E", "A", "A", "B", "C", "G", "D", "B", "D", "A", "E", "E", 1)
+        assert [item and item.decode() if isinstance(item, bytes) else item for item in added] == [
+            None, None, None, "A", "C", "D", None, None, "E", None, "B", "C", None, None, None, "D", None]
+        assert topk.query("topk", "A", "B", "C", "D", "E", "G") == [1, 1, 0, 0, 1, 0]
+        client.delete("list")
+        assert topk.reserve("list", 10, 2000, 7, 0.925)
+        assert topk.incrby("list", ["bar", "baz", "42"], [3, 6, 2]) == [None, None, None]
+        assert topk.incrby("list", ["42", "xyzzy"], [8, 4]) == [None, None]
+        assert run("TOPK.COUNT", "list", "bar", "baz", "42", "xyzzy", 4) == [3, 6, 10, 4, 0]
+        # redis-py makes texts and numbers of items under RESP2.
+        texts = lambda answer: [part.decode() if isinstance(part, bytes) else str(part) for part in answer]
+        assert texts(run("TOPK.LIST", "list")) == ["42", "baz", "xyzzy", "bar"]
+        counts = texts(run("TOPK.LIST", "list", "WITHCOUNT"))
+        assert counts == ["42", "10", "baz", "6", "xyzzy", "4", "bar", "3"], counts
+        assert run("TOPK.ADD", "list", b"with\0zero") == [None]
+        client.restore("again", 0, client.dump("list"))
+        assert texts(run("TOPK.LIST", "again"))[-1] == "with\0zero"
+        info = topk.info("list")
+        assert field(info, "k", "k") == 10 and field(info, "width", "width") == 2000
+        assert field(info, "depth", "depth") == 7 and float(field(info, "decay", "decay")) == 0.925
+        # Another client, whose answers redis-py leaves as they are.
+        raw = server.client(protocol).execute_command("TOPK.INFO", "list")
+        decay = raw[b"decay"] if protocol == 3 else raw[7]
+        assert isinstance(decay, float if protocol == 3 else bytes), raw
+        answers = run("TOPK.INCRBY", "list", "a", 100_001, "b", 1, "c", -1)
+        assert isinstance(answers[0], ResponseError) and answers[1] is None and isinstance(answers[2], ResponseError)
+        for command, text in [
+            (["TOPK.RESERVE", "list", 10], "TopK: key already exists"),
+            (["TOPK.RESERVE", "n", 0], "TopK: invalid k"),
+            (["TOPK.RESERVE", "n", 1, 0, 1, 0.9], "TopK: invalid width"),
+            (["TOPK.RESERVE", "n", 1, 1, "x", 0.9], "TopK: invalid depth"),
+            (["TOPK.RESERVE", "n", 1, 1, 1, 1.5], "TopK: invalid decay value. must be '<= 1' & '> 0'"),
+            (["TOPK.ADD", "n", "a"], "TopK: key does not exist"),
+            (["TOPK.QUERY", "n", "a"], "TopK: key does not exist"),
+            (["TOPK.LIST", "n"], "TopK: key does not exist"),
+            (["TOPK.LIST", "list", "WHAT"], "WITHCOUNT keyword expected"),
+            (["TOPK.RESERVE", "n", 1, 2], "wrong number of arguments for 'topk.reserve' command"),
+        ]:
+            fails(text, run, *command)
+
+
 def test_distinct(server):
     for _, client in clients(server):
         run = client.execute_command

@@ -51,7 +51,8 @@ def test_damaged_compressed_dumps(server):
 COMMANDS = """bf.reserve bf.add bf.madd bf.insert bf.exists bf.mexists bf.card bf.info bf.debug bf.scandump bf.loadchunk
 cf.reserve cf.add cf.addnx cf.insert cf.insertnx cf.exists cf.mexists cf.count cf.del cf.compact cf.info cf.debug
 cf.scandump cf.loadchunk cms.initbydim cms.initbyprob cms.incrby cms.query cms.merge cms.info cms.scandump cms.loadchunk
-ull.reserve ull.add ull.count ull.merge ull.info ull.scandump ull.loadchunk""".split()
+topk.reserve topk.add topk.incrby topk.query topk.count topk.list topk.info topk.scandump topk.loadchunk
+bf.merge bf.load pds.info ull.reserve ull.add ull.count ull.merge ull.info ull.scandump ull.loadchunk""".split()
 
 WORDS = """CAPACITY ERROR EXPANSION NOCREATE NONSCALING ITEMS WEIGHTS BUCKETSIZE MAXITERATIONS WITHCOUNT WINDOW SIZE
 0 1 2 3 5 -1 100 0.01 0.5 1.5 nan inf 1e400 65536 4294967295 4294967296 9223372036854775807 9223372036854775808

@@ -13,12 +13,14 @@ def fill(client, items=20_000):
     client.bf().create("bf:fixed", 0.001, items, noScale=True)
     client.cf().create("cf", 500)
     client.cms().initbydim("cms", 2000, 5)
+    client.topk().reserve("topk", 20, 50, 5, 0.9)
     for first in range(0, items, 500):
         part = batch[first:first + 500]
         client.bf().madd("bf:grown", *part)
         client.bf().madd("bf:fixed", *part)
         client.cf().insert("cf", part)
         client.cms().incrby("cms", part, [len(word) for word in part])
+        client.topk().incrby("topk", part, [len(word) + int(word) % 7 for word in part])
         client.execute_command("ULL.ADD", "ull", *part)
     client.cf().delete("cf", "7")
     client.bf().add("bf:default", "x")
@@ -110,7 +112,7 @@ def test_replica(server, commands=20_000):
                 ("BF.MADD", "bf:grown", item, item + 1, item + 2),
                 ("BF.INSERT", f"made:{item % 7}", "CAPACITY", 50, "ITEMS", item, item + 1),
                 ("CF.ADD", "cf", item), ("CF.DEL", "cf", item), ("CF.INSERTNX", "cf", "ITEMS", item),
-                ("CMS.INCRBY", "cms", item, 3),
+                ("CMS.INCRBY", "cms", item, 3), ("TOPK.ADD", "topk", item % 50), ("TOPK.INCRBY", "topk", item, 5),
                 ("ULL.ADD", f"ull:{item % 3}", item),
                 ("EVAL", "return redis.call('BF.ADD', KEYS[1], ARGV[1])", 1, "script", item),
             ]))

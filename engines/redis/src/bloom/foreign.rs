@@ -4,8 +4,9 @@ use pds_core::error::InsertError;
 use pds_formats::redis::{Chunk, RedisBloomFilter, ValkeyBloomFilter};
 
 use super::{Added, Information, Layout, Refusal};
+use crate::foreign::Recorder;
 use crate::quality::Quality;
-use crate::server::{Load, Save};
+use crate::server::{Load, TypeName};
 
 /// Bytes of the first chunk of RedisBloom before the layers, and for each layer.
 const HEAD_BYTES: usize = 20;
@@ -17,7 +18,6 @@ struct Layer {
     bits: u64,
     items: u64,
     rate: f64,
-    bits_per_item: f64,
     hashes: u32,
     capacity: u64,
 }
@@ -36,21 +36,9 @@ impl Layer {
             bits: number(8),
             items: number(16),
             rate: f64::from_bits(number(24)),
-            bits_per_item: f64::from_bits(number(32)),
             hashes: u32::from_le_bytes(hashes),
             capacity: number(44),
         }
-    }
-
-    fn write(&self, chunk: &mut Vec<u8>) {
-        for number in
-            [self.bytes, self.bits, self.items, self.rate.to_bits(), self.bits_per_item.to_bits()]
-        {
-            chunk.extend(number.to_le_bytes());
-        }
-        chunk.extend(self.hashes.to_le_bytes());
-        chunk.extend(self.capacity.to_le_bytes());
-        chunk.push(0);
     }
 }
 
@@ -75,65 +63,24 @@ pub(super) fn read(first: &[u8], rest: &[u8]) -> Option<RedisBloomFilter> {
     RedisBloomFilter::from_chunks(&chunks).ok()
 }
 
-/// Writes a filter into a snapshot, as RedisBloom does.
-pub(super) fn save(filter: &RedisBloomFilter, file: &mut Save<'_>) {
-    let chunks = filter.to_chunks();
-    let Some((first, mut rest)) = chunks.split_first() else { return };
-    let layers = layers(&first.data).unwrap_or_default();
-    let number =
-        |at: usize| u32::from_le_bytes(first.data[at..at + 4].try_into().unwrap_or_default());
-    file.unsigned(filter.len());
-    file.unsigned(layers.len() as u64);
-    file.unsigned(number(12).into());
-    file.unsigned(number(16).into());
-    for layer in &layers {
-        file.unsigned(layer.capacity);
-        file.double(layer.rate);
-        file.unsigned(layer.hashes.into());
-        file.double(layer.bits_per_item);
-        file.unsigned(layer.bits);
-        file.unsigned(0);
-        // No chunk has bytes of two layers.
-        let mut bits = Vec::new();
-        while (bits.len() as u64) < layer.bytes
-            && let Some((piece, others)) = rest.split_first()
-        {
-            bits.extend_from_slice(&piece.data);
-            rest = others;
-        }
-        file.bytes(&bits);
-        file.unsigned(layer.items);
+/// Reads a filter from a snapshot of RedisBloom, whose type has this name.
+pub(super) fn load(file: &mut Load<'_>, name: &TypeName) -> Result<RedisBloomFilter, String> {
+    let mut recorder = Recorder::new(file, name);
+    recorder.unsigned()?;
+    let layers = recorder.unsigned()?;
+    recorder.unsigned()?;
+    recorder.unsigned()?;
+    for _ in 0..layers {
+        recorder.unsigned()?;
+        recorder.double()?;
+        recorder.unsigned()?;
+        recorder.double()?;
+        recorder.unsigned()?;
+        recorder.unsigned()?;
+        recorder.bytes()?;
+        recorder.unsigned()?;
     }
-}
-
-/// Reads a filter from a snapshot of RedisBloom.
-pub(super) fn load(file: &mut Load<'_>) -> Result<RedisBloomFilter, String> {
-    let items = file.unsigned()?;
-    let count = u32::try_from(file.unsigned()?).map_err(|_| "too many layers")?;
-    let mut first = items.to_le_bytes().to_vec();
-    first.extend(count.to_le_bytes());
-    for name in ["options", "growth"] {
-        let number =
-            u32::try_from(file.unsigned()?).map_err(|_| format!("{name} of more than 32 bits"))?;
-        first.extend(number.to_le_bytes());
-    }
-    let mut rest = Vec::new();
-    for _ in 0..count {
-        let capacity = file.unsigned()?;
-        let rate = file.double()?;
-        let hashes = u32::try_from(file.unsigned()?).map_err(|_| "too many hash functions")?;
-        let bits_per_item = file.double()?;
-        let bits = file.unsigned()?;
-        if file.unsigned()? != 0 {
-            return Err("sizes of a power of two are not supported".into());
-        }
-        let stored = file.bytes()?;
-        let (bytes, items) = (stored.len() as u64, file.unsigned()?);
-        Layer { bytes, bits, items, rate, bits_per_item, hashes, capacity }.write(&mut first);
-        rest.try_reserve(stored.len()).map_err(|_| "no memory for a layer")?;
-        rest.extend_from_slice(&stored);
-    }
-    read(&first, &rest).ok_or_else(|| "a damaged filter of RedisBloom".into())
+    RedisBloomFilter::from_dump(&recorder.end()).map_err(|error| error.to_string())
 }
 
 impl Layout for RedisBloomFilter {

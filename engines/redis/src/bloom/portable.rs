@@ -2,7 +2,7 @@
 
 use std::io::{self, Read, Write};
 
-use pds_formats::redis::ValkeyBloomFilter;
+use pds_formats::redis::{RdbVersion, ValkeyBloomFilter};
 
 use super::Bloom;
 use super::foreign;
@@ -99,7 +99,9 @@ impl Value for Bloom {
 
     fn save(&self, file: &mut Save<'_>) {
         match self {
-            Self::Redis(filter) => foreign::save(filter, file),
+            Self::Redis(filter) => {
+                crate::foreign::save(&filter.to_dump(RdbVersion::default()), file)
+            }
             _ => record::save(self, file),
         }
     }
@@ -107,7 +109,7 @@ impl Value for Bloom {
     fn load(file: &mut Load<'_>, type_index: usize) -> Result<Self, String> {
         match type_index {
             0 => record::load(file),
-            _ => foreign::load(file).map(Self::Redis),
+            _ => foreign::load(file, &TYPES[type_index]).map(Self::Redis),
         }
     }
 

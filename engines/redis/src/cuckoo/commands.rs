@@ -270,7 +270,7 @@ fn compact(call: &mut Call<'_>) -> Outcome {
     }
     let mut key = call.write::<Cuckoo>(1)?;
     let has = key.bytes();
-    let shrunk = call.within_limits(has, || key.change(|filter| filter.filter.shrink_to_fit()));
+    let shrunk = call.within_limits(has, || key.change(Cuckoo::compact));
     shrunk.ok_or(NOT_FOUND)?.map_err(|_| NO_MEMORY)?;
     call.ok();
     call.changed(1, c"cf.compact");
@@ -282,16 +282,17 @@ fn info(call: &mut Call<'_>) -> Outcome {
         return Err(Failure::Arity);
     }
     let filter = call.read::<Cuckoo>(1)?.ok_or(NOT_FOUND)?;
-    let options = filter.options;
+    let [buckets, tables, items, deleted, bucket_size, expansion, max_iterations] =
+        filter.numbers();
     let fields = [
         ("Size", filter.bytes() as u64),
-        ("Number of buckets", filter.filter.num_slots().div_ceil(options.bucket_size.max(1))),
-        ("Number of filters", 1),
-        ("Number of items inserted", filter.filter.len()),
-        ("Number of items deleted", filter.deleted),
-        ("Bucket size", options.bucket_size),
-        ("Expansion rate", options.expansion),
-        ("Max iterations", options.max_iterations),
+        ("Number of buckets", buckets),
+        ("Number of filters", tables),
+        ("Number of items inserted", items),
+        ("Number of items deleted", deleted),
+        ("Bucket size", bucket_size),
+        ("Expansion rate", expansion),
+        ("Max iterations", max_iterations),
     ];
     call.map(fields.len());
     for (name, number) in fields {
@@ -306,8 +307,10 @@ fn debug(call: &mut Call<'_>) -> Outcome {
         return Err(Failure::Arity);
     }
     let filter = call.read::<Cuckoo>(1)?.ok_or(NOT_FOUND)?;
-    let (slots, used) = (filter.filter.num_slots(), filter.filter.used_slots());
-    let (items, bits) = (filter.filter.len(), filter.filter.remainder_bits());
-    call.simple(&format!("slots:{slots} used:{used} items:{items} remainder_bits:{bits}"));
+    let [buckets, tables, items, deleted, bucket_size, expansion, max_iterations] =
+        filter.numbers();
+    call.simple(&format!(
+        "bktsize:{bucket_size} buckets:{buckets} items:{items} deletes:{deleted} filters:{tables} max_iterations:{max_iterations} expansion:{expansion}"
+    ));
     Ok(())
 }

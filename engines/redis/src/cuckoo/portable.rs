@@ -2,33 +2,54 @@
 
 use std::io::{self, Read, Write};
 
-use super::{Cuckoo, Options};
+use pds_formats::redis::{Chunk, RdbVersion, RedisCuckooFilter};
+
+use super::{Cuckoo, Options, Quotient};
 use crate::chunks::{self, Chunked};
+use crate::foreign::{self, Recorder};
 use crate::record::{self, ANY_LENGTH, Streamed};
 use crate::server::{Digest, Load, Rewrite, Save, TypeName, Value};
 
-static TYPES: [TypeName; 1] = [TypeName::new("pds-cucko", 0)];
+/// Ours, and that of RedisBloom, whose snapshots the module reads and writes.
+static TYPES: [TypeName; 2] = [TypeName::new("pds-cucko", 0), TypeName::new("MBbloomCF", 4)];
 
-/// The number of the layout in the stream.
+/// The numbers of the layouts in the stream.
 const COUNTING_QUOTIENT: u8 = 1;
+const REDIS_BLOOM: u8 = 2;
+
+/// The length of the first chunk of RedisBloom.
+const FIRST_BYTES: usize = 38;
 
 impl Streamed for Cuckoo {
     fn write_stream<W: Write>(&self, mut out: W) -> io::Result<()> {
-        let Options { bucket_size, max_iterations, expansion } = self.options;
-        let numbers = [self.deleted, bucket_size, max_iterations, expansion];
-        record::write_head(&mut out, COUNTING_QUOTIENT, &numbers)?;
-        ANY_LENGTH.write_to(&self.filter, out)
+        match self {
+            Self::Quotient(Quotient { filter, deleted, options }) => {
+                let Options { bucket_size, max_iterations, expansion } = *options;
+                let numbers = [*deleted, bucket_size, max_iterations, expansion];
+                record::write_head(&mut out, COUNTING_QUOTIENT, &numbers)?;
+                ANY_LENGTH.write_to(filter, out)
+            }
+            Self::Redis(filter) => {
+                record::write_bytes(out, REDIS_BLOOM, &[], &filter.to_dump(RdbVersion::default()))
+            }
+        }
     }
 
     fn read_stream<R: Read>(mut input: R) -> Result<Self, String> {
-        let (COUNTING_QUOTIENT, numbers) = record::read_head(&mut input)? else {
-            return Err("an unknown layout of a cuckoo filter".into());
-        };
-        let &[deleted, bucket_size, max_iterations, expansion] = numbers.as_slice() else {
-            return Err("no cuckoo filter".into());
-        };
-        let filter = ANY_LENGTH.read_from(input).map_err(|error| error.to_string())?;
-        Ok(Self { filter, deleted, options: Options { bucket_size, max_iterations, expansion } })
+        let (layout, numbers) = record::read_head(&mut input)?;
+        match (layout, numbers.as_slice()) {
+            (COUNTING_QUOTIENT, &[deleted, bucket_size, max_iterations, expansion]) => {
+                let filter = ANY_LENGTH.read_from(input).map_err(|error| error.to_string())?;
+                let options = Options { bucket_size, max_iterations, expansion };
+                Ok(Self::Quotient(Quotient { filter, deleted, options }))
+            }
+            (REDIS_BLOOM, &[length, sum]) => {
+                let bytes = record::read_bytes(input, length, sum)?;
+                let filter = RedisCuckooFilter::from_dump(&bytes);
+                filter.map(Self::Redis).map_err(|error| error.to_string())
+            }
+            _ => Err("an unknown layout of a cuckoo filter".into()),
+        }
     }
 }
 
@@ -37,12 +58,32 @@ impl Value for Cuckoo {
         &TYPES
     }
 
-    fn save(&self, file: &mut Save<'_>) {
-        record::save(self, file);
+    fn type_index(&self) -> usize {
+        usize::from(matches!(self, Self::Redis(_)))
     }
 
-    fn load(file: &mut Load<'_>, _: usize) -> Result<Self, String> {
-        record::load(file)
+    fn save(&self, file: &mut Save<'_>) {
+        match self {
+            Self::Redis(filter) => foreign::save(&filter.to_dump(RdbVersion::default()), file),
+            Self::Quotient(_) => record::save(self, file),
+        }
+    }
+
+    fn load(file: &mut Load<'_>, type_index: usize) -> Result<Self, String> {
+        if type_index == 0 {
+            return record::load(file);
+        }
+        let mut recorder = Recorder::new(file, &TYPES[type_index]);
+        let tables = recorder.unsigned()?;
+        for _ in 0..6 {
+            recorder.unsigned()?;
+        }
+        for _ in 0..tables {
+            recorder.unsigned()?;
+            recorder.bytes()?;
+        }
+        let filter = RedisCuckooFilter::from_dump(&recorder.end());
+        filter.map(Self::Redis).map_err(|error| error.to_string())
     }
 
     fn rewrite(&self, file: &mut Rewrite<'_>) {
@@ -54,11 +95,49 @@ impl Value for Cuckoo {
     }
 
     fn copied(&self) -> Option<Self> {
-        Some(Self { filter: self.filter.try_clone().ok()?, ..*self })
+        Some(match self {
+            Self::Quotient(Quotient { filter, deleted, options }) => {
+                let (filter, deleted, options) = (filter.try_clone().ok()?, *deleted, *options);
+                Self::Quotient(Quotient { filter, deleted, options })
+            }
+            Self::Redis(filter) => Self::Redis(filter.clone()),
+        })
     }
 }
 
 impl Chunked for Cuckoo {
     const FAMILY: u64 = 2;
     const BAD: &'static str = "Invalid header";
+
+    fn foreign_length(first: &[u8]) -> Option<u64> {
+        if first.len() != FIRST_BYTES {
+            return None;
+        }
+        let number = |at: usize| first[at..at + 8].try_into().ok().map(u64::from_le_bytes);
+        let short = |at: usize| first[at..at + 2].try_into().ok().map(u16::from_le_bytes);
+        let (buckets, tables) = (number(8)?, number(24)?);
+        let (bucket_size, expansion) = (short(32)?, short(36)?);
+        let mut table = buckets.checked_mul(bucket_size.into())?;
+        let mut length = 0_u64;
+        for _ in 0..tables.min(64) {
+            length = length.checked_add(table)?;
+            table = table.checked_mul(expansion.into())?;
+        }
+        (length > 0).then_some(length)
+    }
+
+    fn from_foreign(first: &[u8], rest: &[u8]) -> Option<Self> {
+        let iterator = i64::try_from(rest.len()).ok()?.checked_add(1)?;
+        let chunks = [Chunk { iterator: 1, data: first }, Chunk { iterator, data: rest }];
+        RedisCuckooFilter::from_chunks(&chunks).ok().map(Self::Redis)
+    }
+
+    /// Filters of RedisBloom are dumped in its own chunks, so that it can load them, too. Those without
+    /// items have none.
+    fn foreign_chunks(&self) -> Option<Vec<(i64, Vec<u8>)>> {
+        let Self::Redis(filter) = self else { return None };
+        let chunks: Vec<_> =
+            filter.to_chunks().into_iter().map(|chunk| (chunk.iterator, chunk.data)).collect();
+        (!chunks.is_empty()).then_some(chunks)
+    }
 }
