@@ -440,3 +440,49 @@ fn case_47_every_comparison_ends_at_once() {
         assert!(start.elapsed() < Duration::from_secs(2), "{a}: {:?}", start.elapsed());
     }
 }
+
+/// The structures that no comparison ranks have the sizes that are told.
+#[test]
+fn sizes_of_the_others_are_those_of_the_structures() {
+    use pds::compare::{aging_and_growing, grown, similar_sets, theta_sketch};
+    use pds::theta::ThetaSet;
+    use pds::{
+        LshIndex, MinHash, ScalableBloomFilter, ThetaSketch, TimedBloomFilter, WindowBloomFilter,
+    };
+
+    for (items, rate) in [(1_000, 0.01), (77, 1e-6), (50_000, 0.2)] {
+        let [scalable, window, timed] = aging_and_growing(items, rate).unwrap();
+        let mut filter = ScalableBloomFilter::new(items, rate).unwrap();
+        assert_eq!(scalable.size_in_bytes(), filter.size_in_bytes());
+        (0..7 * items).for_each(|key| _ = filter.insert(&key).unwrap());
+        let later = grown(items, rate, 3).unwrap();
+        // Keys that look present open no layer, so that the third may not be full.
+        assert_eq!(filter.size_in_bytes(), later);
+        assert_eq!(
+            window.size_in_bytes(),
+            WindowBloomFilter::new(items, rate).unwrap().size_in_bytes()
+        );
+        let native = TimedBloomFilter::new(3_600_000, items, rate).unwrap();
+        assert_eq!(timed.size_in_bytes(), native.size_in_bytes());
+    }
+    let theta = theta_sketch(0.03).unwrap();
+    let mut sketch = ThetaSketch::new(2_048).unwrap();
+    let longest = (0..40_000_u64).map(|key| {
+        sketch.insert(&key);
+        if key % 64 == 0 { sketch.to_compact().to_bytes().len() as u64 } else { 0 }
+    });
+    let longest = longest.max().unwrap();
+    assert_eq!(theta.expression(), "pds::ThetaSketch::new(2_048)?");
+    assert!(longest <= theta.size_in_bytes() && longest > theta.size_in_bytes() * 9 / 10);
+    assert!(sketch.estimate() > 0.0);
+    let [min_hash, index] = similar_sets(0.05, 300, 0.8, 0.95).unwrap();
+    let mut native = LshIndex::new(128, 0.8, 0.95).unwrap();
+    let sketches = (0..300_u32).map(|document| {
+        let mut sketch = MinHash::new(128).unwrap();
+        sketch.insert(&document);
+        (document, sketch)
+    });
+    native.insert_batch(sketches).unwrap();
+    assert_eq!(index.size_in_bytes(), native.size_in_bytes());
+    assert_eq!(min_hash.size_in_bytes(), MinHash::new(128).unwrap().size_in_bytes());
+}
