@@ -6,11 +6,12 @@ use alloc::vec::Vec;
 
 use pds::compare::{
     self, Abilities, Ability, Candidate, CountAbilities, CountNeeds, DistinctNeeds, Needs,
-    Priority, SketchRecommendation,
+    OtherSize, Priority, SketchRecommendation,
 };
 use pds::params::hll::CardinalityEstimator::{self, Improved, UltraFgra};
 use pds::params::hll::{MAX_PRECISION, MIN_PRECISION};
-use pds::params::{CountMinParams, HllParams};
+use pds::params::minhash::{MAX_VALUES, MIN_VALUES};
+use pds::params::{CountMinParams, HllParams, MinHashParams, SignatureParams};
 use pds::registry::{self, Structure};
 use serde_json::{Value, json};
 
@@ -60,7 +61,34 @@ pub(crate) fn filters(fields: &Fields) -> Result<Value, Refusal> {
         "impossible": impossible.collect::<Vec<_>>(),
         "choice": choice.map(|structure| structure.type_name),
         "loads": LOADS,
+        "others": others(fields),
     }))
+}
+
+/// What the filters that grow or forget hold, if they are sized for so many keys.
+const HOLDS: [&str; 3] = [
+    "grows beyond these keys",
+    "holds the last of so many keys",
+    "holds the keys of the last hour",
+];
+
+/// Sizes of filters that no comparison ranks. None if they cannot be built, or if keys or rate are not given.
+fn others(fields: &Fields) -> Vec<Value> {
+    let (Ok(items), Ok(rate)) = (fields.whole("items"), fields.real("rate")) else {
+        return Vec::new();
+    };
+    let sizes = compare::aging_and_growing(items, rate).into_iter().flatten();
+    sizes.zip(HOLDS).map(|(size, what)| other(&size, what)).collect()
+}
+
+fn other(size: &OtherSize, what: &str) -> Value {
+    json!({
+        "name": size.structure().name,
+        "type": size.structure().type_name,
+        "bytes": size.size_in_bytes(),
+        "what": what,
+        "rust": size.expression(),
+    })
 }
 
 fn needed(fields: &Fields) -> Abilities {
@@ -139,12 +167,17 @@ fn shell(one: &Candidate, rate: Option<f64>) -> Option<String> {
     Some(format!("pds build {options} -o keys.pds keys.txt"))
 }
 
+/// Rows of a group in a Parquet file of DuckDB.
+const ROWS: u64 = 122_880;
+
 /// Returns a line of DuckDB. Parquet's split-block filter and the exact set are the ones that SQL engines have themselves.
 fn sql(one: &Candidate, rate: Option<f64>) -> Option<String> {
     if one.structure() == &registry::SPLIT_BLOCK_BLOOM {
         let rate = rate.unwrap_or(one.rate());
+        // DuckDB writes a filter for columns with a dictionary only, and one for each group of rows.
+        let limit = one.items().min(ROWS);
         return Some(format!(
-            "COPY keys TO 'keys.parquet' (FORMAT parquet, BLOOM_FILTER_FALSE_POSITIVE_RATIO {rate});"
+            "COPY keys TO 'keys.parquet' (FORMAT parquet, DICTIONARY_SIZE_LIMIT {limit}, BLOOM_FILTER_FALSE_POSITIVE_RATIO {rate});"
         ));
     }
     (one.structure() == &registry::HASH_SET)
@@ -188,11 +221,54 @@ pub(crate) fn counts(fields: &Fields) -> Result<Value, Refusal> {
         let params = CountMinParams::for_memory(bytes, 4, delta).ok()?;
         Some([params.size_in_bytes(4) as f64, params.epsilon()])
     });
+    let choice = compare::recommend_counts(&needs)?;
+    let lines = choice.as_ref().map(|choice| match choice.choice().type_name {
+        "HeavyHitters" => (
+            format!("pds top --share {epsilon:?} keys.txt"),
+            Some("SELECT approx_top_k(key, 100) FROM keys;"),
+        ),
+        "CountMinSketch" => (build_counts("count-min", epsilon, delta), None),
+        "CountSketch" => (build_counts("count-sketch", epsilon, delta), None),
+        _ => (
+            String::from("pds dedup --count keys.txt"),
+            Some("SELECT key, count(*) FROM keys GROUP BY key;"),
+        ),
+    });
+    let (shell, sql) = lines.unzip();
     Ok(json!({
-        "recommended": recommended(compare::recommend_counts(&needs)?),
+        "recommended": recommended(choice),
         "curves": [{ "name": "count-min sketch, 32-bit counters", "points": curve.collect::<Vec<_>>() }],
-        "shell": "pds top -n 100 keys.txt",
-        "sql": "SELECT approx_top_k(key, 100) FROM keys;",
+        "shell": shell,
+        "sql": sql.flatten(),
+    }))
+}
+
+fn build_counts(kind: &str, epsilon: f64, delta: f64) -> String {
+    format!(
+        "pds build --kind {kind} --epsilon {epsilon:?} --delta {delta:?} -o counts.pds keys.txt"
+    )
+}
+
+/// Sizes the sketches that tell how similar two sets are, and an index of them.
+pub(crate) fn similar(fields: &Fields) -> Result<Value, Refusal> {
+    let (error, documents) = (fields.real("error")?, fields.whole("items")?);
+    let (threshold, recall) = (fields.real("threshold")?, fields.real("recall")?);
+    let [sketch, index] = compare::similar_sets(error, documents, threshold, recall)?;
+    let values = MinHashParams::for_standard_error(error)?.num_values();
+    let signatures = [1, 2, 4, 8, 16, 32].into_iter().filter_map(|bits| {
+        let params = SignatureParams::new(values, bits).ok()?;
+        Some(json!({ "bits": bits, "bytes": params.size_in_bytes(), "error": params.standard_error(0.5) }))
+    });
+    let sizes = (MIN_VALUES.ilog2()..=MAX_VALUES.ilog2())
+        .filter_map(|power| MinHashParams::new(1 << power).ok());
+    let points = sizes.map(|params| [params.size_in_bytes() as f64, params.standard_error(0.5)]);
+    Ok(json!({
+        "sketch": other(&sketch, "per set"),
+        "index": other(&index, "for all sets"),
+        "values": values,
+        "signatures": signatures.collect::<Vec<_>>(),
+        "curves": [{ "name": "MinHash sketch", "points": points.collect::<Vec<_>>() }],
+        "shell": format!("pds similar --values {values} --threshold {threshold:?} --recall {recall:?} lines.txt"),
     }))
 }
 
@@ -216,6 +292,10 @@ pub(crate) fn distinct(fields: &Fields) -> Result<Value, Refusal> {
             { "name": "HyperLogLog", "points": curve(Improved) },
             { "name": "UltraLogLog", "points": curve(UltraFgra) },
         ],
+        "others": compare::theta_sketch(error)
+            .map(|size| other(&size, "tells the keys of unions, intersections and differences"))
+            .into_iter()
+            .collect::<Vec<_>>(),
         "shell": format!("pds distinct --error {error} keys.txt"),
         "sql": "SELECT approx_count_distinct(key) FROM keys;",
     }))

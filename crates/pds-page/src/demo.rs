@@ -94,15 +94,16 @@ impl Demo {
         }
         let is_resized = items > self.items;
         if is_resized {
-            self.items = items;
-            self.structure = Structure::new(self.kind, items, self.rate)?;
-            let copies =
-                self.exact.iter().map(|(key, &count)| (hash(key), count)).collect::<Vec<_>>();
-            copies.into_iter().try_for_each(|(hash, count)| self.insert_copies(hash, count))?;
+            // If a key is refused, the old structure stays.
+            let mut larger = Structure::new(self.kind, items, self.rate)?;
+            for (key, &count) in &self.exact {
+                larger.insert_copies(hash(key), self.copies(count))?;
+            }
+            (self.items, self.structure) = (items, larger);
         }
         for (&key, &count) in &fresh {
             if self.kind.counts_copies() || !self.exact.contains_key(key) {
-                self.insert_copies(hash(key), count)?;
+                self.structure.insert_copies(hash(key), self.copies(count))?;
             }
             self.note(key, count);
         }
@@ -111,9 +112,9 @@ impl Demo {
         )
     }
 
-    fn insert_copies(&mut self, hash: u64, count: u64) -> Result<(), Refusal> {
-        let copies = if self.kind.counts_copies() { count } else { 1 };
-        (0..copies).try_for_each(|_| self.structure.insert(hash))
+    /// How many copies of a key that came so often are inserted.
+    const fn copies(&self, count: u64) -> u64 {
+        if self.kind.counts_copies() { count } else { 1 }
     }
 
     fn note(&mut self, key: &[u8], count: u64) {

@@ -15,6 +15,9 @@ const MOST_BYTES: u64 = 16 << 10;
 /// Longest wait for a client.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// Wait after a connection that could not be accepted.
+const PAUSE: Duration = Duration::from_millis(20);
+
 /// What the page may load: its own files, and nothing from elsewhere.
 const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; connect-src 'self'; \
                       img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -26,7 +29,8 @@ const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; 
 /// let server = pds_page::Server::bind(0)?;
 /// println!("The page is at {}", server.address());
 /// server.open()?;
-/// server.run()?;
+/// server.run();
+/// # #[allow(unreachable_code)]
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Debug)]
@@ -59,15 +63,17 @@ impl Server {
         open::that_detached(self.address())
     }
 
-    /// Answers requests until the process ends.
-    ///
-    /// # Errors
-    /// [`io::Error`] if the system accepts no connections any more. A connection that fails ends alone.
-    pub fn run(self) -> io::Result<()> {
+    /// Answers requests until the process ends. A connection that fails ends alone.
+    pub fn run(self) -> ! {
         loop {
-            let (stream, _) = self.listener.accept()?;
             // A browser keeps a spare connection open, which must not block the others.
-            thread::Builder::new().spawn(move || drop(answer(&stream)))?;
+            let answered = self.listener.accept().and_then(|(stream, _)| {
+                thread::Builder::new().spawn(move || drop(answer(&stream)))
+            });
+            if answered.is_err() {
+                // Too many connections are open, or threads run. Some end soon.
+                thread::sleep(PAUSE);
+            }
         }
     }
 }

@@ -50,6 +50,7 @@ impl Session {
             "budgets" => calculator::budgets(fields)?,
             "counts" => calculator::counts(fields)?,
             "distinct" => calculator::distinct(fields)?,
+            "similar" => calculator::similar(fields)?,
             _ => return self.demonstrate(fields, lines),
         };
         Ok(Answer { text: text.to_string(), bytes: Vec::new() })

@@ -24,7 +24,8 @@ const READ = {
   items: () => Math.round(number("items", COUNTS, "a number of keys like 1M, 10e6 or 1,000,000")),
   total: () => Math.round(number("total", COUNTS, "a number like 1M, 10e6 or 1,000,000")),
   bytes: () => Math.floor(number("bytes", BYTES, "a size like 64 KiB, 1.5 GB or 4096")),
-  rate: () => fraction("rate"), epsilon: () => fraction("epsilon"), delta: () => fraction("delta"), error: () => fraction("error"),
+  rate: () => fraction("rate"), epsilon: () => fraction("epsilon"), delta: () => fraction("delta"),
+  error: () => fraction(question() === "similar" ? "similarity" : "error"), threshold: () => fraction("threshold"), recall: () => fraction("recall"),
 };
 function fraction(field) {
   // 0.1% as a double is 0.001, not 0.1 times 0.01.
@@ -45,7 +46,7 @@ const flags = () => {
 function request() {
   const asked = question();
   const fields = { filters: ["items", "rate", "bytes"].filter((name) => name !== id("find").value),
-    counts: ["items", "total", "epsilon", "delta"], distinct: ["items", "error"] }[asked];
+    counts: ["items", "total", "epsilon", "delta"], distinct: ["items", "error"], similar: ["items", "error", "threshold", "recall"] }[asked];
   return { do: asked, ...Object.fromEntries(fields.map((name) => [name, READ[name]()])), ...flags() };
 }
 
@@ -54,7 +55,8 @@ function arrange() {
     const isOff = !part.dataset.for.split(" ").includes(question());
     part.hidden = isOff || (question() === "filters" && part.dataset.not === id("find").value);
   }
-  form.querySelector(".needs").hidden = false;
+  form.querySelector(".needs").hidden = question() === "similar";
+  id("items-label").textContent = question() === "similar" ? "Sets in an index" : "Different keys";
 }
 
 function update() {
@@ -62,8 +64,8 @@ function update() {
   try {
     last = ask(request());
     id("refusal").hidden = true;
-    if (question() === "filters") showFilters();
-    else showSketches();
+    ({ filters: showFilters, counts: showSketches, distinct: showSketches, similar: showSimilar })[question()]();
+    showOthers(last.others ?? []);
   } catch (error) {
     id("refusal").textContent = error.message;
     id("refusal").hidden = false;
@@ -110,7 +112,7 @@ function showFilters() {
       ["Rate", `${share(row.rate)} when it holds ${whole(row.items)} keys`],
       ["Cache lines", `${row.lines[0].toFixed(1)} for a present key, ${row.lines[1].toFixed(1)} for an absent one`],
       ["Can", can.join(", ") || "answer, and nothing else"]]);
-    lines(row.rust, row.shell, row.sql, row.sql ? "The SQL line is for DuckDB." : "SQL engines have no such filter; Parquet’s split-block filter and the exact set have an SQL line.");
+    lines(row.rust, row.shell, row.sql, row.sql ? (row.sql.startsWith("COPY") ? "The SQL line is for DuckDB, which writes a filter for each group of 122,880 rows." : "The SQL line is for DuckDB.") : "SQL engines have no such filter; Parquet’s split-block filter and the exact set have an SQL line.");
   } else {
     show("No single structure does all that", "Take two, side by side", "", "", "");
     facts([]);
@@ -134,6 +136,15 @@ function showFilters() {
   id("impossible").replaceChildren(...last.impossible.map((one) => element("li", {}, `No ${one.name}: ${one.why}.`)));
   showCurve(row);
   showBudgets(row);
+}
+
+/** Structures that no table ranks: they answer another question, or need more than a number of keys. */
+function showOthers(others) {
+  id("others").replaceChildren(...others.map((one) => {
+    const made = element("li", {}, `A ${one.name} ${one.what}: ${size(one.bytes)}. `, element("code", {}, one.rust));
+    Object.assign(made.dataset, { type: one.type, bytes: one.bytes });
+    return made;
+  }));
 }
 
 function refocus(type) {
@@ -173,7 +184,7 @@ function showSketches() {
   if (found) {
     show("Recommended", found.name, size(found.bytes), "", found.caution);
     facts([["Exact size", `${whole(found.bytes)} bytes`], ["Error", isDistinct ? `${id("error").value} (standard error)` : `${id("epsilon").value} of the sum`]]);
-    lines(found.rust, last.shell, last.sql, "The shell line uses the tool’s own sketch, and the SQL line that of DuckDB, whose error is its own.");
+    lines(found.rust, last.shell, last.sql, last.sql ? "The shell line uses the tool’s own sketch, and the SQL line that of DuckDB, whose error is its own." : "DuckDB has no such sketch.");
   } else {
     show("No single structure does all that", "Take two, side by side", "", "", "");
     facts([]);
@@ -187,12 +198,35 @@ function showSketches() {
     return made;
   }));
   id("impossible").replaceChildren();
+  showError(last.curves.map((curve) => ({ ...curve, chosen: !isDistinct || curve.name === found?.name })), isDistinct ? READ.error() : READ.epsilon());
+  id("curve-text").textContent = isDistinct ? "Four times the memory halves the error. The dashed line is the error that you asked for." : "Twice the memory halves the error. The dashed line is the error that you asked for.";
+}
+
+function showSimilar() {
+  const { sketch, index, signatures, curves } = last;
+  show("For each set", sketch.name, size(sketch.bytes), "", "");
+  facts([["Exact size", `${whole(sketch.bytes)} bytes`], ["Values", whole(last.values)], ["Error", `${id("similarity").value} at most (standard error)`]]);
+  lines(`let mut sketch = ${sketch.rust};`, last.shell, null, "SQL engines have no such sketch.");
+  id("structures").tHead.replaceChildren(cells(["Structure", "Size", "Error, at most"]));
+  const rows = [[index.name, size(index.bytes), "", index], [sketch.name, size(sketch.bytes), share(curves[0].points.find(([bytes]) => bytes === sketch.bytes)[1]), sketch],
+    ...signatures.map((one) => [`signature of ${one.bits} ${one.bits === 1 ? "bit" : "bits"} per value`, size(one.bytes), share(one.error), one])];
+  id("structures").tBodies[0].replaceChildren(...rows.map(([name, bytes, error, one]) => {
+    const made = element("tr", {}, ...[name, bytes, error].map((text) => element("td", {}, text)));
+    made.dataset.bytes = one.bytes;
+    if (one.type) made.dataset.type = one.type;
+    return made;
+  }));
+  id("impossible").replaceChildren();
+  showError(curves.map((curve) => ({ ...curve, chosen: true })), READ.error());
+  id("curve-text").textContent = "Four times the memory halves the error. The dashed line is the error that you asked for.";
+}
+
+function showError(curves, target) {
   id("curve-title").textContent = "Error against memory";
-  const points = last.curves.flatMap((curve) => curve.points);
+  const points = curves.flatMap((curve) => curve.points);
   const memory = { log: true, label: "memory", ticks: powers(points.map(([bytes]) => bytes), 6, 16), format: (tick) => size(tick).replace(".00", "").replace(".0", "") };
   const error = { log: true, ticks: powers(points.map(([, value]) => value), 6), format: share };
-  draw(id("curve"), last.curves.map((curve) => ({ ...curve, chosen: !isDistinct || curve.name === found?.name })), memory, error, isDistinct ? READ.error() : READ.epsilon());
-  id("curve-text").textContent = isDistinct ? "Four times the memory halves the error. The dashed line is the error that you asked for." : "Twice the memory halves the error. The dashed line is the error that you asked for.";
+  draw(id("curve"), curves, memory, error, target);
   id("budget-panel").hidden = true;
 }
 

@@ -3,11 +3,11 @@
 /** Parameters by the names that they have on the page. */
 const NAMES = {
   expected_items: "the number of keys", false_positive_rate: "the rate", bytes: "the memory", standard_error: "the error",
+  num_values: "the number of values",
 };
 
-const response = await fetch("pds.wasm");
-const { instance } = await WebAssembly.instantiate(await response.arrayBuffer());
-const module = instance.exports;
+const compiled = await WebAssembly.compile(await (await fetch("pds.wasm")).arrayBuffer());
+let module = (await WebAssembly.instantiate(compiled)).exports;
 
 /** Answers a request. `lines` are the bytes of a file. Throws an Error with a sentence for the user. */
 export function ask(request, lines = new Uint8Array()) {
@@ -15,7 +15,13 @@ export function ask(request, lines = new Uint8Array()) {
   const start = module.input(head.length + lines.length);
   new Uint8Array(module.memory.buffer).set(head, start);
   new Uint8Array(module.memory.buffer).set(lines, start + head.length);
-  module.ask(head.length);
+  try {
+    module.ask(head.length);
+  } catch {
+    // A module that failed cannot go on, and a new one knows nothing.
+    WebAssembly.instantiate(compiled).then((instance) => (module = instance.exports));
+    throw new Error("The module failed, and was started anew. So must the demo be.");
+  }
   // The memory may have moved, and `slice` keeps the answer beyond the next call.
   const memory = new Uint8Array(module.memory.buffer);
   const text = memory.slice(module.text(), module.text() + module.text_length());

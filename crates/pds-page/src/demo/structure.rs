@@ -142,6 +142,10 @@ impl Structure {
         Ok(())
     }
 
+    pub(crate) fn insert_copies(&mut self, hash: u64, copies: u64) -> Result<(), Refusal> {
+        (0..copies).try_for_each(|_| self.insert(hash))
+    }
+
     /// Whether the structure takes the key for one that was inserted. A HyperLogLog cannot tell.
     pub(crate) fn contains(&self, hash: u64) -> bool {
         match self {

@@ -65,8 +65,54 @@ fn lines_to_copy_state_what_was_asked() {
     let ribbon = row("RibbonFilter");
     assert_eq!(ribbon["shell"], "pds build --kind ribbon --rate 1e-7 -o keys.pds keys.txt");
     let parquet = row("SplitBlockBloomFilter");
-    let sql = "COPY keys TO 'keys.parquet' (FORMAT parquet, BLOOM_FILTER_FALSE_POSITIVE_RATIO 0.0000001);";
+    let sql = "COPY keys TO 'keys.parquet' (FORMAT parquet, DICTIONARY_SIZE_LIMIT 122880, BLOOM_FILTER_FALSE_POSITIVE_RATIO 0.0000001);";
     assert_eq!((&parquet["sql"], &parquet["shell"]), (&json!(sql), &Value::Null));
+}
+
+/// The line of the structure that was chosen, with the errors that were asked for.
+#[test]
+fn lines_of_sketches_state_what_was_asked() {
+    let mut session = Session::default();
+    for (need, shell) in [
+        ("", "pds build --kind count-min --epsilon 0.01 --delta 0.01 -o counts.pds keys.txt"),
+        (
+            "unbiased",
+            "pds build --kind count-sketch --epsilon 0.01 --delta 0.01 -o counts.pds keys.txt",
+        ),
+        ("list", "pds top --share 0.01 keys.txt"),
+    ] {
+        let mut request = json!({ "do": "counts", "items": 10_000_000, "total": 1_000_000_000, "epsilon": 0.01, "delta": 0.01 });
+        request[need] = json!(true);
+        let answer = ask(&mut session, &request);
+        assert_eq!(answer["shell"], shell, "{need}: {}", answer["recommended"]["type"]);
+    }
+}
+
+#[test]
+fn structures_for_other_needs_have_their_sizes() {
+    let mut session = Session::default();
+    let answer = ask(&mut session, &json!({ "do": "filters", "items": 1_000_000, "rate": 0.01 }));
+    let native = compare::aging_and_growing(1_000_000, 0.01).expect("possible");
+    for (other, native) in answer["others"].as_array().expect("others").iter().zip(&native) {
+        assert_eq!(other["type"], native.structure().type_name);
+        assert_eq!(other["bytes"], native.size_in_bytes());
+        assert_eq!(other["rust"], native.expression());
+    }
+    assert_eq!(answer["others"].as_array().map(Vec::len), Some(3));
+    let answer = ask(&mut session, &json!({ "do": "distinct", "items": 1_000, "error": 0.01 }));
+    let theta = compare::theta_sketch(0.01).expect("possible");
+    assert_eq!(answer["others"][0]["bytes"], theta.size_in_bytes());
+    let request = json!({ "do": "similar", "items": 1_000_000, "error": 0.05, "threshold": 0.8, "recall": 0.95 });
+    let answer = ask(&mut session, &request);
+    let [sketch, index] = compare::similar_sets(0.05, 1_000_000, 0.8, 0.95).expect("possible");
+    assert_eq!(answer["sketch"]["bytes"], sketch.size_in_bytes());
+    assert_eq!(answer["index"]["bytes"], index.size_in_bytes());
+    assert_eq!(answer["signatures"].as_array().map(Vec::len), Some(6));
+    let request =
+        json!({ "do": "similar", "items": 10, "error": 0.0001, "threshold": 0.8, "recall": 0.95 });
+    assert!(
+        ask(&mut session, &request)["error"].as_str().expect("a refusal").contains("num_values")
+    );
 }
 
 #[test]
