@@ -1,6 +1,10 @@
 //! The error of a command: a message for people.
 
+use crate::output::exact_size;
 use core::fmt::Display;
+use pds::error::BuildError;
+use pds::params::ParamError;
+use pds::params::internal::ParamFault;
 use std::io;
 
 pub(crate) type Result<T, E = Error> = core::result::Result<T, E>;
@@ -54,10 +58,47 @@ macro_rules! from_library {
 
 from_library!(
     pds::error::AllocError,
-    pds::error::BuildError,
     pds::error::InsertError,
     pds::error::MergeError,
     pds::error::Incompatible,
-    pds::error::ParamError,
     pds::fuse::ConstructionError,
 );
+
+impl From<ParamError> for Error {
+    fn from(error: ParamError) -> Self {
+        Self::Message(of_param(&error))
+    }
+}
+
+impl From<BuildError> for Error {
+    fn from(error: BuildError) -> Self {
+        match error {
+            BuildError::Param(error) => error.into(),
+            error => Self::Message(error.to_string()),
+        }
+    }
+}
+
+/// Parameters of the library by the names that their options have.
+const OPTIONS: [(&str, &str); 6] = [
+    ("bytes", "memory"),
+    ("expected_items", "items"),
+    ("false_positive_rate", "rate"),
+    ("standard_error", "error"),
+    ("num_values", "values"),
+    ("phi", "share"),
+];
+
+/// A message that names a parameter by its option, and sizes by their unit.
+pub(crate) fn of_param(error: &ParamError) -> String {
+    if let ParamError(ParamFault::OutOfRange { parameter: "bytes", value, min, .. }) = *error
+        && value < min
+    {
+        let [value, min] = [value, min].map(exact_size);
+        return format!("memory is {value}, but must be at least {min}");
+    }
+    match OPTIONS.iter().find(|(name, _)| *name == error.parameter()) {
+        Some((name, option)) => error.to_string().replacen(name, option, 1),
+        None => error.to_string(),
+    }
+}

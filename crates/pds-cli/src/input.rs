@@ -2,12 +2,15 @@
 
 mod batch;
 mod cut;
+mod json;
+mod progress;
 mod reader;
 mod selector;
 mod source;
 
 pub(crate) use batch::Batch;
-pub(crate) use reader::{Progress, Work};
+pub(crate) use progress::Progress;
+pub(crate) use reader::Work;
 use selector::Selector;
 use source::Source;
 
@@ -35,7 +38,7 @@ pub(crate) struct Form {
     #[arg(short = 'z', long, help_heading = HEADING)]
     null: bool,
     /// Fields end in this byte: one character, `\t`, or `blank` for runs of spaces and tabs [default: `\t`, with --csv a comma]
-    #[arg(short, long, value_name = "BYTE", help_heading = HEADING, value_parser = Delimiter::parse)]
+    #[arg(short, long, value_name = "BYTE", help_heading = HEADING, value_parser = Delimiter::parse, conflicts_with = "json")]
     delimiter: Option<Delimiter>,
     /// The key is this field: its number, with --csv its name, with --json its pointer such as /user/id. May be repeated
     #[arg(short, long = "field", value_name = "FIELD", help_heading = HEADING)]
@@ -104,6 +107,9 @@ impl Form {
             csv: self.csv_delimiter()?,
             max_record,
             skip_bad: self.skip_bad,
+            exact: true,
+            passes_on: false,
+            shows_progress: true,
         })
     }
 
@@ -118,11 +124,15 @@ impl Form {
     }
 
     fn selector(&self, fields: &[String]) -> Result<Selector> {
+        if fields.is_empty() && self.json {
+            // All of a line, so that what is no JSON is an error.
+            return Ok(Selector::Pointers(vec![String::new()]));
+        }
         if fields.is_empty() {
             return Ok(Selector::Record);
         }
         if self.csv {
-            return Ok(Selector::Columns { names: fields.to_vec(), places: Vec::new() });
+            return Ok(Selector::Columns(fields.to_vec()));
         }
         if self.json {
             let wrong = fields.iter().find(|field| !field.is_empty() && !field.starts_with('/'));

@@ -39,7 +39,7 @@ pub(crate) struct Entry<'a> {
 /// Bits of a place: up to a tebibyte of text.
 const PLACE_BITS: u32 = 40;
 const PLACE: u64 = (1 << PLACE_BITS) - 1;
-const FIRST_SLOTS: usize = 1 << 12;
+const FIRST_SLOTS: usize = 1 << 3;
 
 impl LineSet {
     pub(crate) fn new(extras: Extras) -> Self {
@@ -56,37 +56,26 @@ impl LineSet {
         8 * self.slots.len() as u64 + self.text.len() as u64
     }
 
-    /// Bytes of memory after [`reserve`](Self::reserve): while the table grows there are two.
-    pub(crate) fn size_with(&self, more: usize) -> u64 {
-        let slots = self.slots_for(more);
-        let grown = if slots > self.slots.len() { 8 * slots as u64 } else { 0 };
-        self.size_in_bytes() + grown
+    /// Bytes of memory for another string of so many bytes in all: while the table grows there are two.
+    fn size_with(&self, bytes: usize) -> u64 {
+        let grown = if self.is_full() { 16 * self.slots.len() as u64 } else { 0 };
+        // A count and two lengths take at most 18 bytes.
+        self.size_in_bytes() + grown + bytes as u64 + 18
     }
 
-    /// Slots for so many strings more: at most three quarters are used.
-    fn slots_for(&self, more: usize) -> usize {
-        let mut slots = self.slots.len();
-        while (self.len + more as u64) * 4 > slots as u64 * 3 {
-            slots *= 2;
-        }
-        slots
+    /// At most three quarters of the slots are used.
+    const fn is_full(&self) -> bool {
+        (self.len + 1) * 4 > self.slots.len() as u64 * 3
     }
 
-    /// Makes room for so many strings, so that inserting them moves nothing.
-    pub(crate) fn reserve(&mut self, more: usize) {
-        let slots = self.slots_for(more);
-        if slots == self.slots.len() {
-            return;
-        }
-        let mut table = vec![0; slots];
+    /// Doubles the table.
+    fn grow(&mut self) {
+        let mut table = vec![0; 2 * self.slots.len()];
         let mut place = 0;
         while place < self.text.len() {
             let (found, next) = self.entry(place);
             let hash = key::hash(found.key);
-            let mut slot = first_slot(hash, slots);
-            while table[slot] != 0 {
-                slot = (slot + 1) & (slots - 1);
-            }
+            let slot = empty_slot(&table, hash);
             table[slot] = word(hash, place);
             place = next;
         }
@@ -114,27 +103,53 @@ impl LineSet {
         black_box(bytes);
     }
 
-    /// Inserts a string, for which room was [reserved](Self::reserve). Returns how often it had come before: 0 or 1 if there
-    /// are no counts.
+    /// Inserts a string. Returns how often it had come before: 0 or 1 if there are no counts. `None`, and nothing is changed, if
+    /// the string is new and the set would take more than `most` bytes.
     #[inline]
-    pub(crate) fn insert(&mut self, hash: u64, key: &[u8], record: &[u8]) -> u64 {
+    pub(crate) fn insert(
+        &mut self,
+        hash: u64,
+        key: &[u8],
+        record: &[u8],
+        most: u64,
+    ) -> Option<u64> {
         let mask = self.slots.len() - 1;
         let mut slot = first_slot(hash, self.slots.len());
         loop {
             let found = self.slots[slot];
             if found == 0 {
-                self.slots[slot] = word(hash, self.text.len());
-                self.append(key, record);
-                return 0;
+                return self.insert_new(slot, hash, key, record, most);
             }
             if (found ^ hash) >> PLACE_BITS == 0 {
                 let start = place(found) + self.count_bytes();
                 if string(&self.text, start).0 == key {
-                    return self.count_again(place(found));
+                    return Some(self.count_again(place(found)));
                 }
             }
             slot = (slot + 1) & mask;
         }
+    }
+
+    /// Inserts a string that is not there, into an empty slot unless the table has to grow.
+    fn insert_new(
+        &mut self,
+        mut slot: usize,
+        hash: u64,
+        key: &[u8],
+        record: &[u8],
+        most: u64,
+    ) -> Option<u64> {
+        let bytes = key.len() + if self.extras.records { record.len() } else { 0 };
+        if self.size_with(bytes) > most {
+            return None;
+        }
+        if self.is_full() {
+            self.grow();
+            slot = empty_slot(&self.slots, hash);
+        }
+        self.slots[slot] = word(hash, self.text.len());
+        self.append(key, record);
+        Some(0)
     }
 
     const fn count_bytes(&self) -> usize {
@@ -192,6 +207,14 @@ impl LineSet {
 )]
 const fn first_slot(hash: u64, slots: usize) -> usize {
     hash as usize & (slots - 1)
+}
+
+fn empty_slot(slots: &[u64], hash: u64) -> usize {
+    let mut slot = first_slot(hash, slots.len());
+    while slots[slot] != 0 {
+        slot = (slot + 1) & (slots.len() - 1);
+    }
+    slot
 }
 
 fn word(hash: u64, place: usize) -> u64 {
@@ -252,14 +275,16 @@ mod tests {
         for (mask, extras) in
             [u64::MAX, 0xff, PLACE, !PLACE, 0].into_iter().zip(EXTRAS.into_iter().cycle())
         {
-            let (mut set, mut truth) = (LineSet::new(extras), HashMap::<_, u64>::new());
+            // Large enough from the start: the hashes here are not those that a greater table would compute.
+            let mut set = LineSet { slots: vec![0; 1 << 12], ..LineSet::new(extras) };
+            let mut truth = HashMap::<_, u64>::new();
             for number in 0..2_000_u32 {
                 let line = format!("{}", number * 7919 % 1_201).repeat((number % 60) as usize);
                 let hash = key::hash(line.as_bytes()) & mask;
                 set.prepare(&[hash]);
                 let count = truth.entry(line.clone()).or_default();
                 let known = if extras.counts { *count } else { (*count).min(1) };
-                assert_eq!(set.insert(hash, line.as_bytes(), b"record"), known);
+                assert_eq!(set.insert(hash, line.as_bytes(), b"record", u64::MAX), Some(known));
                 *count += 1;
             }
             assert_eq!(set.len(), truth.len() as u64);
@@ -277,13 +302,28 @@ mod tests {
             let mut set = LineSet::new(extras);
             let lines = || (0..50_000_u32).map(u32::to_le_bytes);
             for line in lines() {
-                set.reserve(1);
-                assert_eq!(set.insert(key::hash(&line), &line, &line), 0);
+                assert_eq!(set.insert(key::hash(&line), &line, &line, u64::MAX), Some(0));
             }
-            set.reserve(50_000);
-            assert!(lines().all(|line| set.insert(key::hash(&line), &line, &line) == 1));
+            let again = |line: [u8; 4]| set.insert(key::hash(&line), &line, &line, u64::MAX);
+            assert!(lines().map(again).all(|known| known == Some(1)));
             assert!(set.iter().map(|entry| entry.key.to_vec()).eq(lines().map(Vec::from)));
             assert_eq!(set.len(), 50_000);
+        }
+    }
+    /// Whatever is asked, the set takes no more than it may, and a string that is there needs nothing.
+    #[test]
+    fn a_set_keeps_to_its_memory() {
+        for most in [200, 5_000, 100_000] {
+            let mut set = LineSet::new(Extras::default());
+            let mut lines = (0..50_000_u32).map(|number| format!("a line {number}"));
+            let refused = lines.find(|line| {
+                set.insert(key::hash(line.as_bytes()), line.as_bytes(), &[], most).is_none()
+            });
+            assert!(refused.is_some() && set.len() > most / 64);
+            assert!(set.size_in_bytes() <= most);
+            let size = set.size_in_bytes();
+            assert_eq!(set.insert(key::hash(b"a line 0"), b"a line 0", &[], most), Some(1));
+            assert_eq!(set.size_in_bytes(), size);
         }
     }
 }

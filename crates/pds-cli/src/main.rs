@@ -55,7 +55,7 @@ fn main() -> ExitCode {
         // The reader has seen enough, as in `pds dedup FILE | head`.
         Err(Error::BrokenPipe) => ExitCode::SUCCESS,
         Err(Error::Message(message)) => {
-            eprintln!("pds: {message}");
+            output::tell(message);
             ExitCode::from(2)
         }
     }

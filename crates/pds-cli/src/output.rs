@@ -3,17 +3,24 @@
 mod interrupt;
 mod report;
 
-pub(crate) use report::{Cell, Facts, Format, Report};
+pub(crate) use report::{Cell, Facts, Format, RULE_UNDER_HEADER, Report, exact_size};
 
 use crate::error::{Error, Result};
+use core::fmt::Display;
 use core::hash::BuildHasher;
+use same_file::Handle;
 use std::fs::{self, File};
 use std::hash::RandomState;
-use std::io::{self, BufWriter, StdoutLock, Write};
+use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 use std::path::{Path, PathBuf};
 
 /// Bytes that are written at once.
 const BLOCK: usize = 1 << 17;
+
+/// Says something on standard error. If nobody can read it, nothing is lost but the message.
+pub(crate) fn tell(message: impl Display) {
+    let _ = writeln!(io::stderr(), "pds: {message}");
+}
 
 /// Where results go.
 ///
@@ -74,6 +81,20 @@ impl Output {
         Ok(Self { name, place: Place::File { writer, temporary, path } })
     }
 
+    /// Whether a file is standard output itself, and grows with what is written.
+    pub(crate) fn is_in(&self, path: Option<&Path>) -> bool {
+        let handle = |path: &Path| if path.is_file() { Handle::from_path(path).ok() } else { None };
+        matches!(self.place, Place::Stdout(_))
+            && path
+                .and_then(handle)
+                .is_some_and(|file| Handle::stdout().is_ok_and(|out| out == file))
+    }
+
+    /// Whether a terminal shows what is written.
+    pub(crate) fn is_terminal(&self) -> bool {
+        matches!(self.place, Place::Stdout(_)) && io::stdout().is_terminal()
+    }
+
     /// Writes bytes.
     ///
     /// # Errors
@@ -108,12 +129,19 @@ impl Output {
         self.flush().map_err(|error| self.failed(&error))?;
         let renamed = match &self.place {
             Place::File { writer, temporary, path } => {
-                writer.get_ref().sync_all().and_then(|()| fs::rename(temporary, path))
+                let synced = writer.get_ref().sync_all();
+                synced.and_then(|()| fs::rename(temporary, path)).inspect(|()| sync_folder(path))
             }
             _ => Ok(()),
         };
         renamed.map_err(|error| self.failed(&error))
     }
+}
+
+/// Makes a new name last through a failure of power, where the system can.
+fn sync_folder(path: &Path) {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let _ = File::open(folder.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all());
 }
 
 /// A name that no other process takes, also one with the same number in another container.

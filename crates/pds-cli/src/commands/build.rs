@@ -2,29 +2,30 @@
 
 mod kind;
 
-use super::stored::{Structure, wrong};
+use super::distinct;
+use super::stored::{Limit, Structure, wrong};
 use crate::error::{Error, Result};
-use crate::input::Inputs;
-use crate::output::Output;
+use crate::input::{Inputs, Work};
+use crate::output::{Output, tell};
 use crate::parse;
 use clap::Args;
 use kind::Kind;
 use pds::compare::{Candidate, HumanBytes, HumanCount};
-use pds::error::BuildError;
 use pds::fuse::{FuseFilter, RibbonFilter};
 use pds::hash::DefaultHashBuilder;
-use pds::params::hll::CardinalityEstimator;
-use pds::params::{HeavyHittersParams, HllParams};
+use pds::params::HeavyHittersParams;
 use pds::{
-    CountMinSketch, CountSketch, CountingQuotientFilter, DynFilter, HeavyHitters, HyperLogLog,
-    ScalableBloomFilter, UltraLogLog, registry,
+    CountMinSketch, CountSketch, CountingQuotientFilter, DynFilter, HealthStatus, HeavyHitters,
+    HyperLogLog, ScalableBloomFilter, UltraLogLog, registry,
 };
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 /// Builds a filter or a sketch of all lines, and writes it to a file.
 ///
 /// `pds check` and every language that reads docs/format.md ask the file. Without --items the lines are counted first, which
-/// takes 8 bytes of memory per line.
+/// takes 8 bytes of memory per line. With it cuckoo and quotient filters take 9 to 18 bytes per different line meanwhile, to store each
+/// once.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   pds build -o seen.pds urls.txt                               a Bloom filter at 1 %
@@ -47,9 +48,9 @@ pub(crate) struct Options {
     /// Build an empty filter of the kind and shape of this one, and fill it
     #[arg(long, value_name = "FILE", conflicts_with_all = ["kind", "is_static", "rate", "items", "memory"])]
     like: Option<PathBuf>,
-    /// False-positive rate of a filter
-    #[arg(short, long, value_name = "RATE", value_parser = parse::fraction, default_value = "1%", conflicts_with = "memory")]
-    rate: f64,
+    /// False-positive rate of a filter [default: 1 %]
+    #[arg(short, long, value_name = "RATE", value_parser = parse::fraction, conflicts_with = "memory")]
+    rate: Option<f64>,
     /// Size a filter for this number of different lines, and read them only once
     #[arg(short = 'n', long, value_name = "N", value_parser = parse::count)]
     items: Option<u64>,
@@ -59,18 +60,20 @@ pub(crate) struct Options {
     /// Relative standard error of a cardinality sketch [default: 0.81 %]
     #[arg(long, value_name = "ERROR", value_parser = parse::fraction)]
     error: Option<f64>,
-    /// Error of counts, as a share of all lines
-    #[arg(long, value_name = "SHARE", value_parser = parse::fraction, default_value = "0.1%")]
-    epsilon: f64,
-    /// Share of counts that may err by more
-    #[arg(long, value_name = "SHARE", value_parser = parse::fraction, default_value = "1%")]
-    delta: f64,
-    /// Share of all lines above which a heavy hitter is not missed
-    #[arg(long, value_name = "SHARE", value_parser = parse::fraction, default_value = "0.1%")]
-    share: f64,
+    /// Error of counts, as a share of all lines [default: 0.1 %]
+    #[arg(long, value_name = "SHARE", value_parser = parse::fraction)]
+    epsilon: Option<f64>,
+    /// Share of counts that may err by more [default: 1 %]
+    #[arg(long, value_name = "SHARE", value_parser = parse::fraction)]
+    delta: Option<f64>,
+    /// Share of all lines above which a heavy hitter is not missed [default: 0.1 %]
+    #[arg(long, value_name = "SHARE", value_parser = parse::fraction)]
+    share: Option<f64>,
     /// Tell on standard error what was built
     #[arg(long)]
     stats: bool,
+    #[command(flatten)]
+    limit: Limit,
 }
 
 /// Runs the command.
@@ -78,44 +81,90 @@ pub(crate) struct Options {
 /// # Errors
 /// If an input cannot be read, the structure not built, or the file not written. Nothing is written then.
 pub(crate) fn run(options: &Options) -> Result<()> {
+    let kind = if options.is_static { Kind::Ribbon } else { options.kind };
+    if options.like.is_none() {
+        options.refuse_unused(kind)?;
+    }
     // A name that cannot be written is found before hours of work.
-    drop(Output::new(Some(&options.output))?);
+    let output = Output::new(Some(&options.output))?;
     let structure = match &options.like {
         Some(path) => like(options, path)?,
-        None if options.is_static => filter(options, Kind::Ribbon)?,
-        None if options.kind.is_sketch() => sketch(options, options.kind)?,
-        None => filter(options, options.kind)?,
+        None if kind.is_sketch() => sketch(options, kind)?,
+        None => filter(options, kind)?,
     };
-    if options.stats {
-        tell(&structure);
-    }
-    structure.save(&options.output)
+    tell_about(&structure, options.stats);
+    structure.save(output)
 }
 
-fn tell(structure: &Structure) {
+impl Options {
+    /// # Errors
+    /// If an option was given that does nothing for this kind.
+    fn refuse_unused(&self, kind: Kind) -> Result<()> {
+        let is_filter = !kind.is_sketch();
+        let counts = matches!(kind, Kind::CountMin | Kind::CountSketch);
+        let distinct = matches!(kind, Kind::HyperLogLog | Kind::UltraLogLog);
+        let options = [
+            ("--rate", self.rate.is_some(), is_filter),
+            ("--items", self.items.is_some(), is_filter && !kind.is_static()),
+            ("--memory", self.memory.is_some(), kind.is_sized_by_memory()),
+            ("--error", self.error.is_some(), distinct),
+            ("--epsilon", self.epsilon.is_some(), counts),
+            ("--delta", self.delta.is_some(), counts),
+            ("--share", self.share.is_some(), kind == Kind::HeavyHitters),
+        ];
+        let is_unused = |&&(_, is_given, is_used): &&(_, bool, bool)| is_given && !is_used;
+        let Some((name, ..)) = options.iter().find(is_unused) else { return Ok(()) };
+        let used = options.iter().filter(|(.., is_used)| *is_used).map(|(name, ..)| *name);
+        let used = used.collect::<Vec<_>>().join(", ");
+        Err(format!("{name} has no effect on --kind {}: it takes {used}", kind.name()).into())
+    }
+
+    fn rate(&self) -> f64 {
+        self.rate.unwrap_or(0.01)
+    }
+
+    /// The work of reading, with keys that are equal to lines.
+    fn work(&self) -> Result<Work> {
+        Ok(self.inputs.work(&[])?.with_text_keys())
+    }
+}
+
+/// Tells what was built, if that is asked for or if it will not do what it is for.
+fn tell_about(structure: &Structure, is_asked: bool) {
     let kind = structure.kind();
+    if let Structure::Filter(filter) = structure
+        && filter.health().is_some_and(|health| health.status != HealthStatus::Ok)
+    {
+        tell(format_args!(
+            "the {kind} holds more lines than it was sized for: its false-positive rate is {:.3e}; give more --items",
+            filter.false_positive_rate()
+        ));
+    }
+    if !is_asked {
+        return;
+    }
     match structure {
-        Structure::Filter(filter) => eprintln!(
-            "pds: {kind}, {}; false-positive rate {:.3e}",
+        Structure::Filter(filter) => tell(format_args!(
+            "{kind}, {}; false-positive rate {:.3e}",
             HumanBytes(filter.size_in_bytes()),
             filter.false_positive_rate()
-        ),
+        )),
         Structure::Sketch(sketch) => {
-            eprintln!("pds: {kind}, {}", HumanBytes(sketch.size_in_bytes()))
+            tell(format_args!("{kind}, {}", HumanBytes(sketch.size_in_bytes())));
         }
         Structure::Hitters(hitters) => {
-            eprintln!("pds: {kind} of {} lines", HumanCount(hitters.total()))
+            tell(format_args!("{kind} of {} lines", HumanCount(hitters.total())));
         }
     }
 }
 
 /// Fills an empty filter of the kind and shape of another, or an equal sketch.
 fn like(options: &Options, path: &Path) -> Result<Structure> {
-    let mut empty = Structure::load(path)?;
+    let mut empty = Structure::load(path, options.limit)?;
     match &mut empty {
         Structure::Filter(filter) => {
             if !filter.clear() {
-                let rate = filter.promised_rate().unwrap_or(options.rate);
+                let rate = filter.promised_rate().unwrap_or_else(|| options.rate());
                 let kind =
                     if filter.kind() == pds::bytes::Kind::FUSE { Kind::Fuse } else { Kind::Ribbon };
                 return from_hashes(kind, rate, None, all_hashes(options)?).map(Structure::Filter);
@@ -137,32 +186,32 @@ fn stream(options: &Options, filter: &mut DynFilter, like: &Path) -> Result<()> 
     if *filter.hasher() != DefaultHashBuilder::default() {
         return Err(wrong(like, "has a seed of its own, which this tool does not use"));
     }
-    let keeps_copies = kind::counts(filter.kind());
-    options.inputs.work(&[])?.read(true, |batch, progress| {
+    let counts = kind::counts(filter.kind());
+    // A filter that forgets keys must hold each key once, and cannot tell by itself: two keys may look alike to it.
+    let mut hashes = kind::stores_copies(filter.kind()).then(HashSet::new);
+    options.work()?.read(true, |batch, progress| {
         for &hash in batch.hashes() {
-            insert(filter, hash, keeps_copies)?;
+            let is_new = match &mut hashes {
+                Some(hashes) => hashes.insert(hash),
+                None => counts || !filter.contains_hash(hash),
+            };
+            if is_new {
+                filter.insert_hash(hash)?;
+            }
         }
         progress.say(|| HumanBytes(filter.size_in_bytes()).to_string());
         Ok(())
     })
 }
 
-/// Inserts a key, once unless the filter counts.
-fn insert(filter: &mut DynFilter, hash: u64, keeps_copies: bool) -> Result<()> {
-    if keeps_copies || !filter.contains_hash(hash) {
-        filter.insert_hash(hash)?;
-    }
-    Ok(())
-}
-
 fn filter(options: &Options, kind: Kind) -> Result<Structure> {
     let filter = match options.items {
         Some(items) if !kind.is_static() => {
-            let mut filter = empty(kind, options.rate, options.memory, items)?;
+            let mut filter = empty(kind, options.rate(), options.memory, items)?;
             stream(options, &mut filter, &options.output)?;
             filter
         }
-        _ => from_hashes(kind, options.rate, options.memory, all_hashes(options)?)?,
+        _ => from_hashes(kind, options.rate(), options.memory, all_hashes(options)?)?,
     };
     Ok(Structure::Filter(filter))
 }
@@ -170,12 +219,12 @@ fn filter(options: &Options, kind: Kind) -> Result<Structure> {
 /// The hashes of all lines.
 fn all_hashes(options: &Options) -> Result<Vec<u64>> {
     let mut hashes = Vec::new();
-    options.inputs.work(&[])?.read(true, |batch, progress| {
+    options.work()?.read(true, |batch, progress| {
         let more = batch.hashes();
         hashes.try_reserve(more.len()).map_err(|_| {
             let lines = HumanCount(hashes.len() as u64);
             Error::Message(format!(
-                "no memory for the hashes of more than {lines} lines; --items reads them one by one"
+                "no memory for the hashes of more than {lines} lines; with --items lines are read one by one, into filters that are not static"
             ))
         })?;
         hashes.extend_from_slice(more);
@@ -193,10 +242,6 @@ fn from_hashes(
     mut hashes: Vec<u64>,
 ) -> Result<DynFilter> {
     match kind {
-        Kind::Ribbon | Kind::Fuse if memory.is_some() => {
-            Err("--memory has no effect on a static filter: its lines and --rate fix its size"
-                .into())
-        }
         Kind::Ribbon => {
             let builder = RibbonFilter::builder().false_positive_rate(rate).parallel(true);
             Ok(builder.build_hashes(hashes)?.into())
@@ -223,10 +268,6 @@ fn from_hashes(
 
 /// An empty filter for so many different lines.
 fn empty(kind: Kind, rate: f64, memory: Option<u64>, items: u64) -> Result<DynFilter> {
-    let no_memory = |built: Result<DynFilter, BuildError>| match memory {
-        Some(_) => Err(Error::from("--memory sizes no such filter: give --rate")),
-        None => Ok(built?),
-    };
     let structure = match kind {
         Kind::Bloom => &registry::BLOOM,
         Kind::BlockedBloom => &registry::BLOCKED_BLOOM,
@@ -239,10 +280,10 @@ fn empty(kind: Kind, rate: f64, memory: Option<u64>, items: u64) -> Result<DynFi
             let builder =
                 CountingQuotientFilter::builder().expected_items(items).slots_per_item(2.0);
             let builder = builder.grows_to(items.saturating_mul(4)).false_positive_rate(rate);
-            return no_memory(builder.build().map(Into::into));
+            return Ok(builder.build()?.into());
         }
         Kind::ScalableBloom => {
-            return no_memory(ScalableBloomFilter::new(items, rate).map(Into::into));
+            return Ok(ScalableBloomFilter::new(items, rate)?.into());
         }
         _ => unreachable!("sketches and static filters are built elsewhere"),
     };
@@ -256,21 +297,20 @@ fn empty(kind: Kind, rate: f64, memory: Option<u64>, items: u64) -> Result<DynFi
 }
 
 fn sketch(options: &Options, kind: Kind) -> Result<Structure> {
-    let work = options.inputs.work(&[])?;
-    let hll = || match options.error {
-        Some(error) => HllParams::for_standard_error(CardinalityEstimator::Improved, error),
-        None => HllParams::new(14),
-    };
+    let work = options.work()?;
+    let precision = || distinct::params(options.error).map(|params| params.precision());
+    let (epsilon, delta) = (options.epsilon.unwrap_or(0.001), options.delta.unwrap_or(0.01));
     let mut sketch: pds::DynSketch = match kind {
-        Kind::HyperLogLog => HyperLogLog::new(hll()?.precision())?.into(),
-        Kind::UltraLogLog => UltraLogLog::new(hll()?.precision())?.into(),
-        Kind::CountMin => CountMinSketch::new(options.epsilon, options.delta)?.into(),
-        Kind::CountSketch => CountSketch::new(options.epsilon, options.delta)?.into(),
+        Kind::HyperLogLog => HyperLogLog::new(precision()?)?.into(),
+        Kind::UltraLogLog => UltraLogLog::new(precision()?)?.into(),
+        Kind::CountMin => CountMinSketch::new(epsilon, delta)?.into(),
+        Kind::CountSketch => CountSketch::new(epsilon, delta)?.into(),
         Kind::HeavyHitters => {
-            let params = HeavyHittersParams::new(options.share)?;
+            let params = HeavyHittersParams::new(options.share.unwrap_or(0.001))?;
             let mut hitters = HeavyHitters::<Vec<u8>>::builder().params(params).build()?;
-            work.read(false, |batch, _| {
+            work.read(false, |batch, progress| {
                 (0..batch.len()).for_each(|index| _ = hitters.insert(batch.key(index)));
+                progress.say(|| format!("{} lines", HumanCount(hitters.total())));
                 Ok(())
             })?;
             return Ok(Structure::Hitters(hitters));

@@ -1,13 +1,15 @@
 //! `pds check`: which lines a filter contains.
 
-use super::stored;
+use super::stored::{Limit, Stored};
 use crate::error::Result;
 use crate::input::Inputs;
-use crate::key::Key;
 use crate::output::Output;
 use clap::Args;
-use pds::hash::KeyHasher;
-use std::path::PathBuf;
+use core::ops::ControlFlow;
+use pds::compare::HumanCount;
+use pds::hash::PortableHasher;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Prints the lines that a filter contains: those that are in the set, and others at the filter's rate.
@@ -24,8 +26,8 @@ pub(crate) struct Options {
     /// File with a filter
     filter: PathBuf,
     /// Ask for this key instead of lines. May be repeated
-    #[arg(short, long = "key", value_name = "KEY", conflicts_with = "files")]
-    keys: Vec<String>,
+    #[arg(short, long = "key", value_name = "KEY", conflicts_with_all = ["files", "csv", "json", "fields", "delimiter", "skip_bad"])]
+    keys: Vec<OsString>,
     #[command(flatten)]
     inputs: Inputs,
     /// Print the lines that the filter does not contain: they are not in the set for sure
@@ -37,6 +39,8 @@ pub(crate) struct Options {
     /// Print nothing, and end at the first line
     #[arg(short, long)]
     quiet: bool,
+    #[command(flatten)]
+    limit: Limit,
 }
 
 /// Runs the command.
@@ -44,40 +48,45 @@ pub(crate) struct Options {
 /// # Errors
 /// If the file holds no filter, or an input cannot be read.
 pub(crate) fn run(options: &Options) -> Result<ExitCode> {
-    let filter = stored::filter(&options.filter)?;
     let mut output = Output::new(None)?;
+    let mut work = options.inputs.work(&[])?.with_text_keys();
+    if options.keys.is_empty() && options.filter == Path::new("-") && work.reads_stdin() {
+        return Err("standard input cannot hold both the filter and the lines".into());
+    }
+    let terminator = work.terminator();
+    let filter = Stored::open(&options.filter, options.limit)?.into_filter()?;
+    let prints = !options.count && !options.quiet;
     let mut found = 0_u64;
     if options.keys.is_empty() {
+        if prints {
+            work = work.passing_on_to(&output, true)?;
+        }
         let (mut hashes, mut answers) = (Vec::new(), Vec::new());
-        options.inputs.work(&[])?.read(false, |batch, _| {
-            if options.quiet && found > 0 {
-                return Ok(());
-            }
-            if let Some(header) = batch.header().filter(|_| !options.count && !options.quiet) {
+        work.read_until(false, |batch, progress| {
+            if let Some(header) = batch.header().filter(|_| prints) {
                 output.put(header)?;
             }
             hashes.clear();
-            hashes.extend(
-                (0..batch.len()).map(|index| filter.hasher().hash_key(&Key(batch.key(index)))),
-            );
+            let hash = |index| filter.hasher().hash_bytes(batch.key(index));
+            hashes.extend((0..batch.len()).map(hash));
             answers.resize(hashes.len(), false);
             filter.contains_hash_batch(&hashes, &mut answers);
-            for (index, _) in
-                answers.iter().enumerate().filter(|(_, answer)| **answer != options.invert)
-            {
-                found += 1;
-                if !options.count && !options.quiet {
-                    output.put(batch.text(index, index + 1))?;
-                }
+            answers.iter_mut().for_each(|answer| *answer ^= options.invert);
+            found += answers.iter().filter(|&&is_found| is_found).count() as u64;
+            if prints {
+                batch.write_marked(&mut output, &answers)?;
             }
-            if batch.is_last_for_now { output.pass_on() } else { Ok(()) }
+            progress.say(|| format!("{} found", HumanCount(found)));
+            let is_known = options.quiet && found > 0;
+            Ok(if is_known { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         })?;
     }
-    for key in &options.keys {
-        if filter.contains(&Key(key.as_bytes())) != options.invert {
+    for key in options.keys.iter().map(|key| key.as_encoded_bytes()) {
+        if filter.contains_hash(filter.hasher().hash_bytes(key)) != options.invert {
             found += 1;
-            if !options.count && !options.quiet {
-                output.put(format!("{key}\n").as_bytes())?;
+            if prints {
+                output.put(key)?;
+                output.put(&[terminator])?;
             }
         }
     }

@@ -1,28 +1,34 @@
 //! `pds dedup`: each line once.
 
 mod seen;
+mod time;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::input::{Batch, Inputs, Progress};
 use crate::line_set::{Extras, LineSet};
-use crate::output::Output;
+use crate::output::{Output, tell};
 use crate::parse;
 use clap::Args;
 use pds::compare::{HumanBytes, HumanCount};
 use seen::Seen;
 use std::path::PathBuf;
+use time::Window;
+
+/// Different lines that a filter holds at most, unless told otherwise.
+const MAX_LINES: u64 = 1_000_000_000;
 
 /// Removes repeated lines and keeps the order.
 ///
 /// Exact until the lines take --memory. From then on a growing filter decides, and a message says so: it lets no line through
-/// twice, and drops a new line at --rate.
+/// twice, and drops a new line at --rate. The filter takes memory of its own: about 3 bytes per line.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   pds dedup urls.txt.gz -o unique.txt
   tail -f access.log | pds dedup -d ' ' -f 1      each address when it comes first
   pds dedup --csv -f email people.csv
   pds dedup --count words.txt | sort -rn | head
-  pds dedup --memory 1GiB --rate 1e-6 '*.log'     any number of lines")]
+  pds dedup --memory 1GiB --rate 1e-6 '*.log'     up to --max-lines different lines
+  pds dedup --window 1h --time /at --max-lines 10M --json -f /id events.jsonl")]
 pub(crate) struct Options {
     #[command(flatten)]
     inputs: Inputs,
@@ -35,12 +41,16 @@ pub(crate) struct Options {
     /// The share of new lines that the filter may drop
     #[arg(long, value_name = "RATE", value_parser = parse::fraction, default_value = "1e-6")]
     rate: f64,
-    /// The most different lines that the filter will hold
-    #[arg(long, value_name = "N", value_parser = parse::count, default_value = "1G")]
-    max_lines: u64,
-    /// Forget lines that came more than N lines ago (the filter decides from the start)
-    #[arg(long, value_name = "N", value_parser = parse::count, conflicts_with_all = ["count", "unique", "repeated"])]
-    window: Option<u64>,
+    /// The most different lines that the filter will hold: more of them are an error. With --window of a time: the most in that
+    /// time [default: 1G]
+    #[arg(long, value_name = "N", value_parser = parse::count)]
+    max_lines: Option<u64>,
+    /// Forget lines that came more than N lines ago, or more than a time such as 90s, 1h or 7d ago. The filter decides from the start
+    #[arg(long, value_name = "N|TIME", value_parser = Window::parse, conflicts_with_all = ["count", "unique", "repeated", "memory"])]
+    window: Option<Window>,
+    /// The field that holds the time of a record, for --window: seconds since 1970, or a date as in RFC 3339 or an access log
+    #[arg(long, value_name = "FIELD", requires = "window")]
+    time: Option<String>,
     /// Print each line at the end, behind how often it came
     #[arg(short, long, conflicts_with_all = ["unique", "repeated"])]
     count: bool,
@@ -63,79 +73,57 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     if options.count || options.unique {
         return counted(options);
     }
-    let work = options.inputs.work(&[])?;
+    if matches!(options.window, Some(Window::Time(_))) != options.time.is_some() {
+        return Err("--time and --window with a time, such as 1h, need each other".into());
+    }
+    let time_field: Vec<_> = options.time.iter().cloned().collect();
     let mut output = Output::new(options.output.as_deref())?;
+    let work = options.inputs.work(&time_field)?.passing_on_to(&output, true)?;
+    let names = work.names();
     let mut seen = Seen::new(options)?;
-    let mut second = if options.repeated { Some(Seen::new(options)?) } else { None };
     let (mut lines, mut written, mut answers) = (0, 0, Vec::new());
     work.read(true, |batch, progress| {
         if let Some(header) = batch.header() {
             output.put(header)?;
         }
-        seen.mark(batch, &mut answers)?;
-        if let Some(second) = &mut second {
-            // Of those that came before, each is new to the second set once.
-            answers.iter_mut().for_each(|is_new| *is_new = !*is_new);
-            second.mark_some(batch, &mut answers)?;
-        }
+        let time = |index| {
+            time::milliseconds(batch.group(index)).ok_or_else(|| {
+                let place = format!("{}:{}", names[batch.source()], batch.number(index));
+                let text = String::from_utf8_lossy(batch.group(index));
+                Error::at(place, format_args!("`{text}` is no time: {}", time::FORMS))
+            })
+        };
+        seen.mark(batch, progress, time, &mut answers)?;
         lines += batch.len() as u64;
-        written += write_marked(&mut output, batch, &answers)?;
+        written += batch.write_marked(&mut output, &answers)?;
         progress.say(|| seen.describe(written));
         Ok(())
     })?;
     output.finish()?;
-    seen.report(lines, written, options.stats);
-    Ok(())
-}
-
-/// Writes the records that are marked. Returns their number.
-fn write_marked(output: &mut Output, batch: &Batch, marks: &[bool]) -> Result<u64> {
-    let (mut written, mut index) = (0, 0);
-    while index < marks.len() {
-        if !marks[index] {
-            index += 1;
-            continue;
-        }
-        let more = (index + 1..marks.len()).take_while(|&next| marks[next] && batch.follows(next));
-        let end = index + 1 + more.count();
-        output.put(batch.text(index, end))?;
-        written += (end - index) as u64;
-        index = end;
-    }
-    if batch.is_last_for_now {
-        output.pass_on()?;
-    }
-    Ok(written)
+    seen.report(lines, written, options.stats)
 }
 
 /// Prints counts, or the lines that occur once. Both are known only after the last line was read.
 fn counted(options: &Options) -> Result<()> {
-    let work = options.inputs.work(&[])?;
-    let terminator = work.terminator();
     let mut output = Output::new(options.output.as_deref())?;
+    let work = options.inputs.work(&[])?.passing_on_to(&output, false)?;
+    let terminator = work.terminator();
     let mut set = LineSet::new(Extras { counts: true, records: !work.keys_are_records() });
     let (mut lines, mut header) = (0, None);
     work.read(true, |batch: &Batch, progress: &Progress| {
-        if set.size_with(batch.len()) > options.memory {
-            return Err(format!(
-                "{} different lines of {} take more than the {} that --memory allows: counts are exact or not at all \
-                 (`pds top` counts in little memory)",
-                HumanCount(set.len()),
-                HumanCount(lines),
-                HumanBytes(options.memory)
-            )
-            .into());
-        }
         if let Some(text) = batch.header() {
             header = Some(text.to_vec());
         }
-        set.reserve(batch.len());
         set.prepare(batch.hashes());
         for (index, &hash) in batch.hashes().iter().enumerate() {
-            set.insert(hash, batch.key(index), batch.record(index));
+            let inserted = set.insert(hash, batch.key(index), batch.record(index), options.memory);
+            inserted.ok_or_else(|| too_many(&set, lines + index as u64, options.memory))?;
         }
         lines += batch.len() as u64;
-        progress.say(|| format!("{} different", HumanCount(set.len())));
+        progress.say(|| {
+            let size = HumanBytes(set.size_in_bytes());
+            format!("{} different, {size}", HumanCount(set.len()))
+        });
         Ok(())
     })?;
     if let Some(header) = header.filter(|_| options.unique) {
@@ -155,12 +143,22 @@ fn counted(options: &Options) -> Result<()> {
     output.finish()?;
     if options.stats {
         let size = HumanBytes(set.size_in_bytes());
-        eprintln!(
-            "pds: {} lines, {} different, {} written; exact, {size}",
+        tell(format_args!(
+            "{} lines, {} different, {} written; exact, {size}",
             HumanCount(lines),
             HumanCount(set.len()),
             HumanCount(written)
-        );
+        ));
     }
     Ok(())
+}
+
+fn too_many(set: &LineSet, lines: u64, memory: u64) -> String {
+    format!(
+        "{} different lines of {} take more than the {} that --memory allows: counts are exact or not at all (`pds top` counts in \
+         little memory)",
+        HumanCount(set.len()),
+        HumanCount(lines),
+        HumanBytes(memory)
+    )
 }

@@ -47,6 +47,17 @@ pub(crate) struct Options {
 /// The precision of the crate's default sketch.
 const PRECISION: u32 = 14;
 
+/// The parameters of a sketch with this standard error, or of the default one.
+///
+/// # Errors
+/// If no sketch is so exact.
+pub(crate) fn params(error: Option<f64>) -> Result<HllParams> {
+    Ok(match error {
+        Some(error) => HllParams::for_standard_error(CardinalityEstimator::Improved, error)?,
+        None => HllParams::new(PRECISION)?,
+    })
+}
+
 /// The counts of a group.
 struct Counted {
     sketch: HyperLogLog,
@@ -65,8 +76,7 @@ impl Counted {
         self.records += 1;
         self.sketch.insert_hash(hash);
         if let Some(set) = &mut self.exact {
-            set.reserve(1);
-            set.insert(hash, key, &[]);
+            set.insert(hash, key, &[], u64::MAX);
         }
     }
 
@@ -85,10 +95,7 @@ impl Counted {
 /// # Errors
 /// If an input cannot be read, or the output not written.
 pub(crate) fn run(options: &Options) -> Result<()> {
-    let params = match options.error {
-        Some(error) => HllParams::for_standard_error(CardinalityEstimator::Improved, error)?,
-        None => HllParams::new(PRECISION)?,
-    };
+    let params = params(options.error)?;
     let work = options.inputs.work(&options.by)?;
     if options.by.is_empty() {
         let mut all = Counted::new(params, options.exact)?;

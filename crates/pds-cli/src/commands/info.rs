@@ -1,70 +1,106 @@
 //! `pds info`: what is in a file.
 
-use super::stored::{Bytes, Structure, wrong};
-use crate::error::Result;
+mod foreign;
+
+use super::stored::{Bytes, Limit, Stored, Structure, wrong};
+use crate::error::{Error, Result};
 use crate::output::{Cell, Facts, Format, Output};
 use clap::Args;
-use pds::bytes::{Compressed, Envelope, Kind};
+use pds::bytes::{Compressed, Envelope};
 use pds::compare::HumanBytes;
 use pds::error::DecodeErrorKind;
 use pds::{DynFilterView, HealthStatus, HyperLogLog, UltraLogLog, registry};
 use std::path::{Path, PathBuf};
 
 /// Tells what a file holds: kind, size, number of keys, false-positive rate, and a picture of its bits.
+///
+/// Files of other systems are recognised by their bytes: Redis and Valkey, DataSketches, Spark, Guava, Parquet, Milvus, PostgreSQL,
+/// DCSO and xor_singleheader (docs/formats.md).
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  pds info seen.pds
+  pds info --format json *.pds
+  redis-cli --raw get visitors | head -c -1 | pds info -     a HyperLogLog of Redis")]
 pub(crate) struct Options {
-    /// Files of any kind of this family
+    /// Files of this family or of another system
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Form of the result
     #[arg(long, value_enum, default_value_t)]
     format: Format,
+    #[command(flatten)]
+    limit: Limit,
 }
 
 /// Runs the command.
 ///
 /// # Errors
-/// If a file cannot be read, or is none of this family.
+/// If a file cannot be read, or is in no format that is known. The others are told.
 pub(crate) fn run(options: &Options) -> Result<()> {
     let mut output = Output::new(None)?;
-    for (index, path) in options.files.iter().enumerate() {
-        if index > 0 && options.format == Format::Table {
+    let (mut told, mut wrong) = (0, Vec::new());
+    for path in &options.files {
+        let facts = match facts(path, options.limit) {
+            Ok(facts) => facts,
+            Err(Error::Message(message)) => {
+                wrong.push(message);
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
+        if told > 0 && options.format == Format::Table {
             output.put(b"\n")?;
         }
-        output.put(&facts(path)?.text(options.format, index == 0))?;
+        output.put(&facts.text(options.format, told == 0))?;
+        told += 1;
     }
-    output.finish()
+    output.finish()?;
+    if wrong.is_empty() { Ok(()) } else { Err(Error::Message(wrong.join("\npds: "))) }
 }
 
-fn facts(path: &Path) -> Result<Facts> {
+fn facts(path: &Path, limit: Limit) -> Result<Facts> {
     let bytes = Bytes::open(path)?;
-    let of = |error| wrong(path, error);
-    let envelope = Envelope::open(bytes.as_ref()).map_err(of)?;
-    let header = envelope.header();
+    let length = bytes.as_ref().len() as u64;
     let mut facts = Facts::new();
     facts.put("file", path.display().to_string());
-    facts.put("kind", header.kind.to_string());
-    if let Some(structure) = registry::of_kind(header.kind) {
-        facts.put("type", structure.type_name);
-    }
-    facts.put("size", size(bytes.as_ref().len() as u64));
-    facts.put("bytes", bytes.as_ref().len() as u64);
-    if header.kind == Kind::COMPRESSED {
-        let compressed = Compressed::from_bytes(bytes.as_ref()).map_err(of)?;
-        facts.put("contents", compressed.header().kind.to_string());
-        facts.put("contents_bytes", compressed.header().envelope_bytes());
+    if let Err(error) = Envelope::open(bytes.as_ref()) {
+        let is_other = matches!(error.kind(), DecodeErrorKind::Magic | DecodeErrorKind::Truncated);
+        let found = if is_other { foreign::read(bytes.as_ref()) } else { None };
+        let Some((name, found)) = found else {
+            let also = if is_other {
+                ", and they are in no format of another system that is known"
+            } else {
+                ""
+            };
+            return Err(wrong(path, format_args!("{error}{also}")));
+        };
+        facts.put("format", name);
+        facts.put("size", size(length));
+        facts.put("bytes", length);
+        facts.extend(found);
         return Ok(facts);
     }
-    let (kind, fill) = (header.kind, picture(envelope.payload()));
-    match DynFilterView::open(bytes) {
-        Ok(filter) => {
+    let stored = Stored::of(path, bytes, limit)?;
+    facts.put("kind", stored.kind().to_string());
+    facts.put("type", registry::of_kind(stored.kind()).map(|structure| structure.type_name));
+    facts.put("size", size(length));
+    facts.put("bytes", length);
+    if stored.is_compressed() {
+        let contents =
+            Compressed::from_bytes(stored.bytes()).map_err(|error| stored.wrong(error))?;
+        facts.put("form", "compressed");
+        facts.put("plain_bytes", contents.header().envelope_bytes());
+        return Ok(facts);
+    }
+    if stored.is_sketch() {
+        about_sketch(&stored.structure()?, &mut facts)?;
+    } else {
+        let payload = Envelope::open(stored.bytes()).map_err(|error| stored.wrong(error))?;
+        let fill = picture(payload.payload());
+        if let Some(filter) = stored.into_filter_if_any()? {
             about_filter(&filter, &mut facts);
             facts.put("fill", fill);
         }
-        Err(error) if error.kind() == DecodeErrorKind::Kind => {
-            about_sketch(path, kind, &mut facts)?;
-        }
-        Err(error) => return Err(of(error)),
     }
     Ok(facts)
 }
@@ -87,19 +123,8 @@ fn about_filter(filter: &DynFilterView<'_>, facts: &mut Facts) {
     facts.put("health", health);
 }
 
-fn about_sketch(path: &Path, kind: Kind, facts: &mut Facts) -> Result<()> {
-    let is_known = [
-        Kind::COUNT_MIN,
-        Kind::COUNT_SKETCH,
-        Kind::HYPER_LOG_LOG,
-        Kind::ULTRA_LOG_LOG,
-        Kind::HEAVY_HITTERS,
-    ]
-    .contains(&kind);
-    if !is_known {
-        return Ok(());
-    }
-    match Structure::load(path)? {
+fn about_sketch(structure: &Structure, facts: &mut Facts) -> Result<()> {
+    match structure {
         Structure::Filter(_) => {}
         Structure::Hitters(hitters) => {
             facts.put("lines", hitters.total());
@@ -115,11 +140,12 @@ fn about_sketch(path: &Path, kind: Kind, facts: &mut Facts) -> Result<()> {
                 (_, Some(sketch)) => Some(sketch.estimate_interval(0.95)?),
                 _ => None,
             };
-            facts.put(
-                "at_least_95",
-                interval.clone().map(|interval| Cell::whole(interval.start().ceil())),
-            );
-            facts.put("at_most_95", interval.map(|interval| Cell::whole(interval.end().floor())));
+            let [least, most] = [
+                interval.as_ref().map(|interval| interval.start().ceil()),
+                interval.as_ref().map(|interval| interval.end().floor()),
+            ];
+            facts.put("at_least_95", least.map(Cell::whole));
+            facts.put("at_most_95", most.map(Cell::whole));
         }
     }
     Ok(())

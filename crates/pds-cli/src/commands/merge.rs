@@ -1,7 +1,8 @@
 //! `pds merge`: one structure from several.
 
-use super::stored::{Structure, wrong};
+use super::stored::{Limit, Structure, wrong};
 use crate::error::Result;
+use crate::output::Output;
 use clap::Args;
 use core::fmt::Display;
 use std::path::{Path, PathBuf};
@@ -20,6 +21,8 @@ pub(crate) struct Options {
     /// The merged file, which appears when it is complete
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
+    #[command(flatten)]
+    limit: Limit,
 }
 
 /// Runs the command.
@@ -28,11 +31,12 @@ pub(crate) struct Options {
 /// If a file cannot be read, or does not fit to the first.
 pub(crate) fn run(options: &Options) -> Result<()> {
     let (first, others) = options.files.split_first().ok_or("there is nothing to merge")?;
-    let mut merged = Structure::load(first)?;
+    let output = Output::new(Some(&options.output))?;
+    let mut merged = Structure::load(first, options.limit)?;
     for path in others {
-        add(&mut merged, Structure::load(path)?, path, first)?;
+        add(&mut merged, Structure::load(path, options.limit)?, path, first)?;
     }
-    merged.save(&options.output)
+    merged.save(output)
 }
 
 fn add(merged: &mut Structure, other: Structure, path: &Path, first: &Path) -> Result<()> {

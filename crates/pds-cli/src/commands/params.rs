@@ -1,6 +1,7 @@
 //! `pds params`: how large, how wrong, and which one, before anything is built.
 
 mod filters;
+mod others;
 mod plot;
 mod published;
 mod show;
@@ -13,7 +14,6 @@ use clap::Args;
 use core::error::Error;
 use pds::compare::{Abilities, Ability, CountAbilities, CountNeeds, Needs, Priority};
 use pds::params::ParamError;
-use pds::params::internal::ParamFault;
 
 /// Sizes, error rates and a choice of structure, from any two of items, rate and memory.
 #[derive(Debug, Args)]
@@ -30,6 +30,7 @@ use pds::params::internal::ParamFault;
   pds params --error 1% --items 1e9 [--overlap]
   pds params --precision 12 --items 1000
   pds params --share 1% [--memory 64KiB]    which ones most often?
+  pds params --similarity 5% --items 1M     how similar are two sets?
   pds params --memory 64KiB                 what sketches can do in it
   pds params --published                    well-known figures, recomputed")]
 pub(crate) struct Options {
@@ -66,7 +67,7 @@ pub(crate) struct Options {
     /// Share of keys whose count may err by more
     #[arg(long, value_name = "SHARE", help_heading = COUNTS, value_parser = parse::fraction, default_value = "1%", allow_negative_numbers = true)]
     delta: f64,
-    /// Counters a row of a sketch that there is already
+    /// Counters per row of a sketch that there is already
     #[arg(long, value_name = "N", help_heading = COUNTS, value_parser = parse::count, requires = "depth", allow_negative_numbers = true)]
     width: Option<u64>,
     /// Its rows
@@ -93,6 +94,15 @@ pub(crate) struct Options {
     /// Sets are asked what they have in common
     #[arg(long, help_heading = DISTINCT, requires_all = ["items", "error"])]
     overlap: bool,
+    /// Standard error of the similarity of two sets (their Jaccard index)
+    #[arg(long, value_name = "ERROR", help_heading = SIMILAR, value_parser = parse::fraction, allow_negative_numbers = true)]
+    similarity: Option<f64>,
+    /// The least similarity of pairs that an index has to find
+    #[arg(long, value_name = "JACCARD", help_heading = SIMILAR, value_parser = parse::fraction, default_value = "80%", allow_negative_numbers = true)]
+    threshold: f64,
+    /// The probability with which it finds a pair at the threshold
+    #[arg(long, value_name = "P", help_heading = SIMILAR, value_parser = parse::fraction, default_value = "95%", allow_negative_numbers = true)]
+    recall: f64,
     /// Well-known figures of the field, right and wrong, recomputed
     #[arg(long)]
     published: bool,
@@ -102,6 +112,7 @@ const FILTERS: &str = "Have I seen this key (two of --items, --rate and --memory
 const COUNTS: &str = "How often has this key come";
 const MOST: &str = "Which keys come most often";
 const DISTINCT: &str = "How many different keys";
+const SIMILAR: &str = "How similar are two sets (--items of them in an index)";
 
 /// The text that answers a request, or an error.
 type Answer = Result<String, Box<dyn Error>>;
@@ -111,33 +122,15 @@ type Answer = Result<String, Box<dyn Error>>;
 /// # Errors
 /// When too little is asked, or what no structure can give.
 pub(crate) fn run(options: &Options) -> error::Result<()> {
-    let answer = answer(options).map_err(|error| Failure::Message(as_asked(error).to_string()))?;
+    let answer = answer(options).map_err(|error| Failure::Message(as_asked(&*error)))?;
     let mut output = Output::new(None)?;
     output.put(format!("{}\n", show::wrapped(&answer)).as_bytes())?;
     output.finish()
 }
 
-/// Parameters by the names that they have here.
-const OPTIONS: [(&str, &str); 4] = [
-    ("bytes", "memory"),
-    ("expected_items", "items"),
-    ("false_positive_rate", "rate"),
-    ("standard_error", "error"),
-];
-
-/// An error that names what was asked by its option, and sizes by their unit.
-fn as_asked(error: Box<dyn Error>) -> Box<dyn Error> {
-    let Some(&wrong) = error.downcast_ref::<ParamError>() else { return error };
-    if let ParamError(ParamFault::OutOfRange { parameter: "bytes", value, min, .. }) = wrong
-        && value < min
-    {
-        let [value, min] = [value, min].map(show::bytes);
-        return format!("memory is {value}, but must be at least {min}").into();
-    }
-    match OPTIONS.iter().find(|(name, _)| *name == wrong.parameter()) {
-        Some((name, option)) => wrong.to_string().replacen(name, option, 1).into(),
-        None => error,
-    }
+/// An error that names what was asked by its option.
+fn as_asked(error: &(dyn Error + 'static)) -> String {
+    error.downcast_ref::<ParamError>().map_or_else(|| error.to_string(), error::of_param)
 }
 
 fn answer(options: &Options) -> Answer {
@@ -150,12 +143,13 @@ fn answer(options: &Options) -> Answer {
         options.error.map(|error| distinct(options, error)),
         options.precision.map(precision),
         options.share.map(|share| sketches::heavy_hitters(share, options.memory)),
+        options.similarity.map(|error| others::similar(error, options)),
         options.published.then(published::table),
     ];
     let answers = answers.into_iter().flatten().collect::<Result<Vec<_>, _>>()?;
     if answers.is_empty() {
         return Err("two of --items, --rate and --memory are needed, or one of --memory, --epsilon, --share, --error, \
-                    --precision and --published alone, or --width and --depth; --help has examples"
+                    --precision, --similarity and --published alone, or --width and --depth; --help has examples"
             .into());
     }
     Ok(answers.join("\n"))
@@ -237,7 +231,7 @@ mod tests {
     fn ask(line: &str) -> String {
         let words = core::iter::once("params").chain(line.split_whitespace());
         match Line::try_parse_from(words) {
-            Ok(line) => match answer(&line.options).map_err(as_asked) {
+            Ok(line) => match answer(&line.options).map_err(|error| as_asked(&*error)) {
                 Ok(answer) => show::wrapped(&answer),
                 Err(error) => format!("error: {error}"),
             },
@@ -291,6 +285,18 @@ mod tests {
             ("--share 1%", "100 keys"),
             ("--share 1% --memory 64KiB", "910 keys of 8 bytes"),
             ("--share 1% --memory 1KiB", "error: 100 keys of 8 bytes take 7.03 KiB"),
+            ("--items 1e6 --rate 1%", "WindowBloomFilter"),
+            ("--items 1e6 --rate 1%", "TimedBloomFilter"),
+            ("--items 1e6 --rate 1%", "at 7,000,000 keys"),
+            ("--error 1%", "theta sketch"),
+            ("--error 1% --overlap --items 1e9", "ThetaSketch::new(16_384)"),
+            ("--similarity 5%", "128 values, 1.00 KiB"),
+            ("--similarity 5% --items 1M", "pds::LshIndex::new(128, 0.8, 0.95)?"),
+            ("--similarity 5% --items 1M --threshold 1%", "error: threshold is 1e-2, but must be"),
+            (
+                "--similarity 0.1%",
+                "error: values would have to be 250000, but must be at most 4096",
+            ),
             ("--published", "17.97 GB"),
             ("--items 1e6", "error: two of"),
             ("--items 1e6 --rate 1% --memory 1MB", "error: two of"),
@@ -348,6 +354,7 @@ mod tests {
             "--error 0.16%",
             "--precision 18",
             "--share 0.001%",
+            "--similarity 1% --items 1e9",
             "--memory 64GiB",
             "--published",
         ];

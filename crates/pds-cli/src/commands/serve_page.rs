@@ -1,6 +1,7 @@
 //! `pds serve-page`: the calculator and the live demo in the browser.
 
 use crate::error::{Error, Result};
+use crate::output::{Output, tell};
 use clap::Args;
 use pds_page::{FILES, Server};
 use std::fs;
@@ -22,6 +23,9 @@ pub(crate) struct Options {
     /// Write the files of the page to this folder instead, and end
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["port", "no_open"])]
     write: Option<PathBuf>,
+    /// Replace files of other contents in that folder
+    #[arg(long, requires = "write")]
+    force: bool,
 }
 
 /// Runs the command.
@@ -30,25 +34,32 @@ pub(crate) struct Options {
 /// If the port cannot be listened at, or the files not written.
 pub(crate) fn run(options: &Options) -> Result<()> {
     if let Some(folder) = &options.write {
-        return write(folder);
+        return write(folder, options.force);
     }
     let failed = |error| Error::Message(format!("port {}: {error}", options.port));
     let server = Server::bind(options.port).map_err(failed)?;
-    eprintln!("pds: the page is at {}", server.address());
+    tell(format_args!("the page is at {}", server.address()));
     if !options.no_open
         && let Err(error) = server.open()
     {
-        eprintln!("pds: no browser could be opened ({error}); open the address yourself");
+        tell(format_args!("no browser could be opened ({error}); open the address yourself"));
     }
-    server.run().map_err(failed)
+    server.run()
 }
 
-fn write(folder: &Path) -> Result<()> {
-    let failed = |path: &Path, error| Error::Message(format!("{}: {error}", path.display()));
-    fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
-    for file in FILES {
-        let path = folder.join(file.path);
-        fs::write(&path, file.contents).map_err(|error| failed(&path, error))?;
+fn write(folder: &Path, force: bool) -> Result<()> {
+    fs::create_dir_all(folder).map_err(|error| Error::at(folder.display(), error))?;
+    let paths = || FILES.iter().map(|file| (folder.join(file.path), file.contents));
+    let is_other = |(path, contents): &(PathBuf, &[u8])| {
+        path.exists() && !fs::read(path).is_ok_and(|found| found == *contents)
+    };
+    if let Some((path, _)) = paths().find(is_other).filter(|_| !force) {
+        return Err(Error::at(path.display(), "is another file: --force replaces it"));
+    }
+    for (path, contents) in paths() {
+        let mut output = Output::new(Some(&path))?;
+        output.put(contents)?;
+        output.finish()?;
     }
     Ok(())
 }

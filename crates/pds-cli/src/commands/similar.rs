@@ -1,19 +1,26 @@
 //! `pds similar`: near duplicates.
 
 use crate::error::Result;
-use crate::input::Inputs;
+use crate::input::{Inputs, Progress};
 use crate::key;
 use crate::output::{Cell, Format, Report};
 use crate::parse;
 use clap::{Args, ValueEnum};
+use core::hash::Hasher;
+use pds::compare::HumanCount;
 use pds::{LshIndex, MinHash};
+use std::collections::HashMap;
+use std::hash::DefaultHasher;
 use std::path::PathBuf;
 
 /// Lists pairs of lines, or of whole files, that are nearly the same.
 ///
 /// A document is the set of its shingles. The similarity of two documents is the Jaccard index of their sets: the share of all
-/// their shingles that both have. It is estimated, with an interval that holds the truth with a probability of 95 %. A pair at
-/// the threshold is found with the probability --recall, a more similar one with a higher one.
+/// their shingles that both have. It is estimated, with an interval that holds the truth with the probability --recall. A pair
+/// at the threshold is listed with that probability, a more similar one with a higher one. So the estimates of some pairs that
+/// are listed are below the threshold: a pair is left out only if its whole interval is.
+///
+/// Copies of a document are listed with the first of them, and no pair again for each copy.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   pds similar titles.txt                         lines that differ in little
@@ -23,12 +30,12 @@ pub(crate) struct Options {
     #[command(flatten)]
     inputs: Inputs,
     /// Each file is a document. Otherwise each line is one
-    #[arg(long = "files")]
+    #[arg(long = "files", conflicts_with_all = ["null", "delimiter", "fields", "csv", "json", "skip_bad"])]
     whole_files: bool,
     /// The least similarity to list
     #[arg(short, long, value_name = "JACCARD", value_parser = parse::fraction, default_value = "80%")]
     threshold: f64,
-    /// The probability with which a pair at the threshold is found
+    /// The probability with which a pair at the threshold is listed
     #[arg(long, value_name = "P", value_parser = parse::fraction, default_value = "95%")]
     recall: f64,
     /// Runs of so many characters or words: chars:4, words:3
@@ -37,6 +44,9 @@ pub(crate) struct Options {
     /// Values per document: more of them, less error, 8 bytes each
     #[arg(long, value_name = "N", default_value_t = 128)]
     values: u32,
+    /// The most pairs to list: more of them are an error
+    #[arg(long, value_name = "N", value_parser = parse::count, default_value = "1M")]
+    max_pairs: u64,
     /// Form of the result
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -114,59 +124,125 @@ struct Document {
     sketch: MinHash,
 }
 
+/// The length and two hashes: different documents have different ones, but for a chance of 2^-128.
+fn fingerprint(text: &[u8]) -> [u64; 3] {
+    let mut other = DefaultHasher::new();
+    other.write(text);
+    [text.len() as u64, key::hash(text), other.finish()]
+}
+
+/// Documents, each once.
+struct Documents {
+    shingle: Shingle,
+    values: u32,
+    different: Vec<Document>,
+    /// The places of the different ones, by what tells them apart.
+    places: HashMap<[u64; 3], u32>,
+    /// Where further copies come from, with the place of the first.
+    copies: Vec<(u32, Cell)>,
+}
+
+impl Documents {
+    fn insert(&mut self, name: Cell, text: &[u8], is_line: bool) -> Result<()> {
+        let key = fingerprint(text);
+        if let Some(&first) = self.places.get(&key) {
+            self.copies.push((first, name));
+            return Ok(());
+        }
+        let mut sketch = MinHash::new(self.values)?;
+        self.shingle.insert_all(text, &mut sketch);
+        // Nothing is similar to an empty document.
+        if !sketch.is_empty() {
+            let place = u32::try_from(self.different.len()).map_err(|_| "too many documents")?;
+            self.places.insert(key, place);
+            self.different.push(Document { name, text: is_line.then(|| text.to_vec()), sketch });
+        }
+        Ok(())
+    }
+
+    fn describe(&self) -> String {
+        format!("{} different documents", HumanCount(self.different.len() as u64))
+    }
+}
+
 /// Runs the command.
 ///
 /// # Errors
-/// If an input cannot be read, or the output not written.
+/// If an input cannot be read, the output not written, or if there are more pairs than may be.
 pub(crate) fn run(options: &Options) -> Result<()> {
     let documents = documents(options)?;
+    let all = &documents.different;
+    // A pair at the threshold may be missed by the index, or estimated too low: half of what may be missed for each.
+    let recall = f64::midpoint(options.recall, 1.0);
     let builder = LshIndex::builder().num_values(options.values);
-    let mut index = builder.threshold(options.threshold).recall(options.recall).build()?;
-    index.insert_batch((0..).zip(documents.iter().map(|document| &document.sketch)))?;
+    let mut index = builder.threshold(options.threshold).recall(recall).build()?;
+    index.insert_batch((0..).zip(all.iter().map(|document| &document.sketch)))?;
     let columns = ["left", "right", "similarity", "at_least", "at_most", "left_line", "right_line"];
     let mut report = Report::new(if options.whole_files { &columns[..5] } else { &columns });
-    for (left, right) in index.near_duplicates() {
-        let [left, right] = [left, right].map(|number| &documents[number as usize]);
-        let found = left.sketch.compare(&right.sketch)?;
-        let similarity = found.jaccard().value;
-        if similarity < options.threshold {
-            continue;
+    let mut put = |left: &Document, name: &Cell, right: &Document, range: [f64; 3]| {
+        if report.len() >= options.max_pairs {
+            return Err(format!(
+                "there are more than the {} pairs that --max-pairs allows; a higher --threshold gives fewer",
+                HumanCount(options.max_pairs)
+            ));
         }
-        let interval = found.jaccard_interval(0.95)?;
-        let mut row = vec![left.name.clone(), right.name.clone(), similarity.into()];
-        row.extend([Cell::from(*interval.start()), Cell::from(*interval.end())]);
-        row.extend(
-            [left, right].into_iter().filter_map(|document| Some(document.text.as_deref()?.into())),
-        );
+        let mut row = vec![left.name.clone(), name.clone()];
+        row.extend(range.map(Cell::from));
+        let texts = [left, right].into_iter().filter_map(|document| document.text.as_deref());
+        row.extend(texts.map(Cell::from));
         report.push(row);
+        Ok(())
+    };
+    let mut copies = documents.copies.iter().peekable();
+    for (place, left) in (0_u32..).zip(all) {
+        while let Some((_, name)) = copies.next_if(|(first, _)| *first == place) {
+            put(left, name, left, [1.0; 3])?;
+        }
+        for other in index.query(&left.sketch)?.into_iter().filter(|&other| other > place) {
+            let right = &all[other as usize];
+            let found = left.sketch.compare(&right.sketch)?;
+            let interval = found.jaccard_interval(options.recall)?;
+            let (least, most) = interval.into_inner();
+            if most >= options.threshold {
+                put(left, &right.name, right, [found.jaccard().value, least, most])?;
+            }
+        }
     }
     report.write(options.format, options.output.as_deref())
 }
 
-fn documents(options: &Options) -> Result<Vec<Document>> {
+fn documents(options: &Options) -> Result<Documents> {
     let work = options.inputs.work(&[])?;
-    let mut documents = Vec::new();
-    let sketch = |text: &[u8]| -> Result<MinHash> {
-        let mut sketch = MinHash::new(options.values)?;
-        options.shingle.insert_all(text, &mut sketch);
-        Ok(sketch)
+    let mut documents = Documents {
+        shingle: options.shingle,
+        values: options.values,
+        different: Vec::new(),
+        places: HashMap::new(),
+        copies: Vec::new(),
     };
     if options.whole_files {
-        work.read_whole(|name, text| {
-            documents.push(Document { name: Cell::Text(name), text: None, sketch: sketch(&text)? });
+        work.read_whole(|name, text, progress: &Progress| {
+            documents.insert(Cell::Text(name), &text, false)?;
+            progress.say(|| documents.describe());
             Ok(())
         })?;
-        return Ok(documents);
+    } else {
+        let names = work.names();
+        work.read(false, |batch, progress| {
+            for index in 0..batch.len() {
+                let number = batch.number(index);
+                let name = match names.as_slice() {
+                    [_] => Cell::Count(number),
+                    several => Cell::Text(format!("{}:{number}", several[batch.source()])),
+                };
+                documents.insert(name, batch.key(index), true)?;
+            }
+            progress.say(|| documents.describe());
+            Ok(())
+        })?;
     }
-    work.read(false, |batch, progress| {
-        for index in 0..batch.len() {
-            let text = batch.key(index);
-            let name = Cell::Count(documents.len() as u64 + 1);
-            documents.push(Document { name, text: Some(text.to_vec()), sketch: sketch(text)? });
-        }
-        progress.say(|| format!("{} documents", documents.len()));
-        Ok(())
-    })?;
+    // The copies of each document together, in their order.
+    documents.copies.sort_by_key(|(first, _)| *first);
     Ok(documents)
 }
 

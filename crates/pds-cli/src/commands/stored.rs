@@ -2,15 +2,26 @@
 
 use crate::error::{Error, Result};
 use crate::output::Output;
+use crate::parse;
+use clap::Args;
 use core::fmt::Display;
 use pds::bytes::{
     ByteOptions, Compressed, Envelope, FromEnvelope, KeyChoice, Kind, MappedFile, ToEnvelope,
 };
+use pds::error::DecodeErrorKind;
 use pds::hash::DefaultHashBuilder;
 use pds::{DynFilter, DynFilterView, DynSketch, HeavyHitters};
 use std::fs;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// What a file may take in memory.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct Limit {
+    /// The most memory that the contents of a compressed file may take: few compressed bytes can stand for many
+    #[arg(long, value_name = "BYTES", value_parser = parse::bytes, default_value = "1GiB")]
+    max_memory: u64,
+}
 
 /// The bytes of a file: mapped, so that only what is asked of it is read, or read if it is a pipe.
 #[derive(Debug)]
@@ -56,43 +67,125 @@ pub(crate) fn wrong(path: &Path, what: impl Display) -> Error {
     Error::at(path.display(), what)
 }
 
-/// Opens the filter in a file.
-///
-/// # Errors
-/// If the file holds none.
-pub(crate) fn filter(path: &Path) -> Result<DynFilterView<'static>> {
-    let bytes = Bytes::open(path)?;
-    if kind_of(path, &bytes)? == Kind::COMPRESSED {
-        let filter: DynFilter = decoded(path, &bytes, true)?;
-        return DynFilterView::open(Bytes::Read(filter.to_bytes()))
-            .map_err(|error| wrong(path, error));
+/// A file with a structure of this family.
+#[derive(Debug)]
+pub(crate) struct Stored {
+    path: PathBuf,
+    bytes: Bytes,
+    limit: Limit,
+    /// The kind of the structure, compressed or not.
+    kind: Kind,
+    is_compressed: bool,
+}
+
+impl Stored {
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// If it cannot be read, or holds no structure of this family.
+    pub(crate) fn open(path: &Path, limit: Limit) -> Result<Self> {
+        Self::of(path, Bytes::open(path)?, limit)
     }
-    DynFilterView::open(bytes).map_err(|error| wrong(path, error))
+
+    /// As [`open`](Self::open), of bytes that were read.
+    ///
+    /// # Errors
+    /// If they hold no structure of this family.
+    pub(crate) fn of(path: &Path, bytes: Bytes, limit: Limit) -> Result<Self> {
+        let of = |error| wrong(path, error);
+        let mut kind = Envelope::open(bytes.as_ref()).map_err(of)?.header().kind;
+        let is_compressed = kind == Kind::COMPRESSED;
+        if is_compressed {
+            kind = Compressed::from_bytes(bytes.as_ref()).map_err(of)?.header().kind;
+        }
+        Ok(Self { path: path.to_owned(), bytes, limit, kind, is_compressed })
+    }
+
+    /// The kind of the structure, compressed or not.
+    pub(crate) const fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    pub(crate) const fn is_compressed(&self) -> bool {
+        self.is_compressed
+    }
+
+    /// Whether the structure is a sketch that merges.
+    pub(crate) fn is_sketch(&self) -> bool {
+        SKETCHES.contains(&self.kind) || self.kind == Kind::HEAVY_HITTERS
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        self.bytes.as_ref()
+    }
+
+    /// A mistake in this file.
+    pub(crate) fn wrong(&self, what: impl Display) -> Error {
+        wrong(&self.path, what)
+    }
+
+    /// Decodes the structure.
+    ///
+    /// # Errors
+    /// If it is damaged, of another type, or would take more memory than it may.
+    pub(crate) fn decode<P>(&self) -> Result<P>
+    where
+        P: FromEnvelope<Hasher = DefaultHashBuilder>,
+    {
+        let options = ByteOptions::new();
+        let decoded = if self.is_compressed {
+            let options = options.max_bytes(self.limit.max_memory);
+            Compressed::from_bytes(self.bytes())
+                .and_then(|compressed| options.decompress(&compressed))
+        } else {
+            options.from_bytes(self.bytes())
+        };
+        decoded.map_err(|error| self.wrong(error))
+    }
+
+    /// Decodes a structure of those that merge.
+    ///
+    /// # Errors
+    /// As [`decode`](Self::decode).
+    pub(crate) fn structure(&self) -> Result<Structure> {
+        if self.kind == Kind::HEAVY_HITTERS {
+            self.decode().map(Structure::Hitters)
+        } else if self.is_sketch() {
+            self.decode().map(Structure::Sketch)
+        } else {
+            self.decode().map(Structure::Filter)
+        }
+    }
+
+    /// Opens the filter in this file. Only what is asked of it is read.
+    ///
+    /// # Errors
+    /// If it is no filter, or damaged.
+    pub(crate) fn into_filter(self) -> Result<DynFilterView<'static>> {
+        let bytes = if self.is_compressed {
+            Bytes::Read(self.decode::<DynFilter>()?.to_bytes())
+        } else {
+            self.bytes
+        };
+        DynFilterView::open(bytes).map_err(|error| wrong(&self.path, error))
+    }
+
+    /// As [`into_filter`](Self::into_filter); `None` if it is no filter.
+    ///
+    /// # Errors
+    /// If the filter is damaged.
+    pub(crate) fn into_filter_if_any(self) -> Result<Option<DynFilterView<'static>>> {
+        match DynFilterView::open(self.bytes) {
+            Ok(filter) => Ok(Some(filter)),
+            Err(error) if error.kind() == DecodeErrorKind::Kind => Ok(None),
+            Err(error) => Err(wrong(&self.path, error)),
+        }
+    }
 }
 
-/// Decodes a structure, compressed or not.
-fn decoded<P>(path: &Path, bytes: &Bytes, is_compressed: bool) -> Result<P>
-where
-    P: FromEnvelope<Hasher = DefaultHashBuilder>,
-{
-    let options = ByteOptions::new().max_bytes(u64::MAX);
-    let decoded = if is_compressed {
-        Compressed::from_bytes(bytes.as_ref())
-            .and_then(|compressed| options.decompress(&compressed))
-    } else {
-        options.from_bytes(bytes.as_ref())
-    };
-    decoded.map_err(|error| wrong(path, error))
-}
-
-/// The kind of the structure in a file.
-///
-/// # Errors
-/// If the file holds none.
-pub(crate) fn kind_of(path: &Path, bytes: &Bytes) -> Result<Kind> {
-    let envelope = Envelope::open(bytes.as_ref()).map_err(|error| wrong(path, error))?;
-    Ok(envelope.header().kind)
-}
+/// Kinds that [`DynSketch`] holds.
+const SKETCHES: [Kind; 4] =
+    [Kind::COUNT_MIN, Kind::COUNT_SKETCH, Kind::HYPER_LOG_LOG, Kind::ULTRA_LOG_LOG];
 
 /// A structure of those that merge.
 #[derive(Debug)]
@@ -107,24 +200,8 @@ impl Structure {
     ///
     /// # Errors
     /// If the file holds none of these.
-    pub(crate) fn load(path: &Path) -> Result<Self> {
-        let bytes = Bytes::open(path)?;
-        let mut kind = kind_of(path, &bytes)?;
-        let is_compressed = kind == Kind::COMPRESSED;
-        if is_compressed {
-            let compressed =
-                Compressed::from_bytes(bytes.as_ref()).map_err(|error| wrong(path, error))?;
-            kind = compressed.header().kind;
-        }
-        if [Kind::COUNT_MIN, Kind::COUNT_SKETCH, Kind::HYPER_LOG_LOG, Kind::ULTRA_LOG_LOG]
-            .contains(&kind)
-        {
-            return decoded(path, &bytes, is_compressed).map(Self::Sketch);
-        }
-        if kind == Kind::HEAVY_HITTERS {
-            return decoded(path, &bytes, is_compressed).map(Self::Hitters);
-        }
-        decoded(path, &bytes, is_compressed).map(Self::Filter)
+    pub(crate) fn load(path: &Path, limit: Limit) -> Result<Self> {
+        Stored::open(path, limit)?.structure()
     }
 
     /// The kind, in words.
@@ -136,15 +213,15 @@ impl Structure {
         }
     }
 
-    /// Writes the structure to a file.
+    /// Writes the structure.
     ///
     /// # Errors
     /// If it cannot be written.
-    pub(crate) fn save(&self, path: &Path) -> Result<()> {
+    pub(crate) fn save(&self, output: Output) -> Result<()> {
         match self {
-            Self::Filter(filter) => save(filter, path),
-            Self::Sketch(sketch) => save(sketch, path),
-            Self::Hitters(hitters) => save(hitters, path),
+            Self::Filter(filter) => save(filter, output),
+            Self::Sketch(sketch) => save(sketch, output),
+            Self::Hitters(hitters) => save(hitters, output),
         }
     }
 
@@ -159,15 +236,14 @@ impl Structure {
     }
 }
 
-/// Writes a structure to a file, which appears when it is complete.
+/// Writes a structure.
 ///
 /// # Errors
 /// If it cannot be written.
-pub(crate) fn save<P: ToEnvelope>(structure: &P, path: &Path) -> Result<()>
+pub(crate) fn save<P: ToEnvelope>(structure: &P, mut output: Output) -> Result<()>
 where
     (): KeyChoice<P::Hasher>,
 {
-    let mut output = Output::new(Some(path))?;
     let written = ByteOptions::new().write_to(structure, &mut output);
     written.map_err(|error| output.failed(&error))?;
     output.finish()

@@ -28,9 +28,10 @@ pub(crate) struct Options {
     /// List every line above this share of all lines
     #[arg(long, value_name = "SHARE", value_parser = parse::fraction)]
     share: Option<f64>,
-    /// Lines that are counted at once: bounds are apart by at most the number of all lines divided by it
-    #[arg(long, value_name = "N", value_parser = parse::count, default_value = "100k")]
-    capacity: u64,
+    /// Lines that are counted at once: bounds are apart by at most the number of all lines divided by it [default: 100k, or more if
+    /// --number or --share need more]
+    #[arg(long, value_name = "N", value_parser = parse::count)]
+    capacity: Option<u64>,
     /// Form of the result
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -44,15 +45,15 @@ pub(crate) struct Options {
 /// # Errors
 /// If an input cannot be read, or the output not written.
 pub(crate) fn run(options: &Options) -> Result<()> {
-    let capacity = options.capacity.max(options.number.saturating_mul(10));
-    let share = options.share.unwrap_or(1.0 / capacity as f64);
-    let params = HeavyHittersParams::with_capacity(share, capacity)?;
+    let params = params(options)?;
     let mut lines = HeavyHitters::<Vec<u8>>::builder().params(params).build()?;
     options.inputs.work(&[])?.read(false, |batch, progress| {
         for index in 0..batch.len() {
             lines.insert(batch.key(index));
         }
-        progress.say(|| format!("{} lines", HumanCount(lines.total())));
+        progress.say(|| {
+            format!("{} lines, {} different ones counted", HumanCount(lines.total()), lines.len())
+        });
         Ok(())
     })?;
     let mut report = Report::new(&["line", "at_least", "at_most", "share", "certain"]);
@@ -68,6 +69,19 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         ]);
     }
     report.write(options.format, options.output.as_deref())
+}
+
+/// The most lines that are counted at once by default.
+const CAPACITY: u64 = 100_000;
+
+fn params(options: &Options) -> Result<HeavyHittersParams> {
+    let (share, least) = match options.share {
+        Some(share) => (share, HeavyHittersParams::new(share)?.capacity()),
+        // No line is promised to be listed. Ten times as many lines as are listed are counted, so that their order is right.
+        None => (0.5, options.number.saturating_mul(10)),
+    };
+    let capacity = options.capacity.unwrap_or_else(|| CAPACITY.max(least));
+    Ok(HeavyHittersParams::with_capacity(share, capacity)?)
 }
 
 /// The lines to list, each with whether it belongs there for sure.

@@ -4,49 +4,43 @@ use super::batch::{Batch, Span};
 use super::selector::{self, Selector};
 use super::source::BLOCK;
 use memchr::{memchr, memchr_iter};
+use serde_json::value::RawValue;
 use std::io::{self, Read};
 
-/// Why a source cannot be read on: in the record with this number, counted from 1, if it is about one.
+/// Why a source cannot be read on: in the line with this number, counted from 1, if it is about one.
 pub(super) struct Failure {
-    pub(super) record: Option<u64>,
+    pub(super) line: Option<u64>,
     pub(super) what: String,
 }
 
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
-        Self { record: None, what: error.to_string() }
+        Self { line: None, what: error.to_string() }
     }
-}
-
-/// What is cut out of sources, and how.
-pub(super) struct Rules {
-    pub(super) columns: Vec<Selector>,
-    pub(super) terminator: u8,
-    pub(super) max_record: usize,
-    pub(super) skip_bad: bool,
-    /// Records that were left out.
-    pub(super) skipped: u64,
-    /// Whether a batch has the header already.
-    pub(super) has_header: bool,
 }
 
 /// A source that gives one batch after another.
 pub(super) trait Cut {
     /// Fills an empty batch. Returns `false` at the end of the source; the batch may then hold its last records.
-    fn fill(&mut self, batch: &mut Batch, rules: &mut Rules) -> Result<bool, Failure>;
+    ///
+    /// # Errors
+    /// If the source cannot be read on. The batch holds the records before.
+    fn fill(&mut self, batch: &mut Batch) -> Result<bool, Failure>;
 }
 
-/// Records that end in one byte.
+/// Records that end in one byte. Their keys are selected later.
 pub(super) struct Lines<R> {
     reader: R,
+    terminator: u8,
+    max_record: usize,
     /// The beginning of a record whose end has not been read.
     rest: Vec<u8>,
     records: u64,
 }
 
 impl<R: Read> Lines<R> {
-    pub(super) const fn new(reader: R) -> Self {
-        Self { reader, rest: Vec::new(), records: 0 }
+    pub(super) const fn new(reader: R, terminator: u8, max_record: usize) -> Self {
+        Self { reader, terminator, max_record, rest: Vec::new(), records: 0 }
     }
 
     /// Appends what a single read gives to the text of the batch, which it is `filled` up to. Returns its number of bytes.
@@ -61,87 +55,96 @@ impl<R: Read> Lines<R> {
             }
         }
     }
-}
 
-impl<R: Read> Cut for Lines<R> {
-    fn fill(&mut self, batch: &mut Batch, rules: &mut Rules) -> Result<bool, Failure> {
+    /// Reads until a record ends. Returns the length of the text, and whether the source goes on.
+    fn read_record(&mut self, text: &mut Vec<u8>) -> Result<(usize, bool), Failure> {
         let mut filled = self.rest.len();
-        if batch.text.len() < filled {
-            batch.text.resize(filled, 0);
+        if text.len() < filled {
+            text.resize(filled, 0);
         }
-        batch.text[..filled].copy_from_slice(&self.rest);
+        text[..filled].copy_from_slice(&self.rest);
         self.rest.clear();
-        let is_open = loop {
-            let read = self.read(&mut batch.text, filled)?;
+        loop {
+            let read = self.read(text, filled)?;
             let start = filled;
             filled += read;
             if read == 0 {
                 // The last record may lack its end. What is written has it, as with `sort`.
                 if filled > 0 {
-                    batch.text[filled] = rules.terminator;
+                    text[filled] = self.terminator;
                     filled += 1;
                 }
-                break false;
+                return Ok((filled, false));
             }
-            if memchr(rules.terminator, &batch.text[start..filled]).is_some() {
-                break true;
+            if memchr(self.terminator, &text[start..filled]).is_some() {
+                return Ok((filled, true));
             }
-            if filled > rules.max_record {
-                return Err(self.too_long(0, rules));
+            if filled > self.max_record {
+                return Err(self.too_long(0));
             }
-        };
+        }
+    }
+
+    fn too_long(&self, before: usize) -> Failure {
+        let line = Some(self.records + before as u64 + 1);
+        Failure { line, what: too_long(self.max_record) }
+    }
+}
+
+fn too_long(max_record: usize) -> String {
+    format!("the record has more than the {max_record} bytes that --max-record allows")
+}
+
+impl<R: Read> Cut for Lines<R> {
+    fn fill(&mut self, batch: &mut Batch) -> Result<bool, Failure> {
+        batch.first = self.records + 1;
+        let (filled, is_open) = self.read_record(&mut batch.text)?;
         let mut start = 0;
-        for end in memchr_iter(rules.terminator, &batch.text[..filled]) {
-            if end - start > rules.max_record {
-                return Err(self.too_long(batch.records.len(), rules));
+        for end in memchr_iter(self.terminator, &batch.text[..filled]) {
+            if end - start > self.max_record {
+                return Err(self.too_long(batch.records.len()));
             }
             batch.records.push(Span::new(start, end));
             start = end + 1;
         }
         self.rest.extend_from_slice(&batch.text[start..filled]);
-        let first = self.records + 1;
         self.records += batch.records.len() as u64;
-        select(batch, rules, first)?;
         Ok(is_open)
     }
 }
 
-impl<R> Lines<R> {
-    fn too_long(&self, before: usize, rules: &Rules) -> Failure {
-        Failure {
-            record: Some(self.records + before as u64 + 1),
-            what: format!(
-                "the record has more than the {} bytes that --max-record allows",
-                rules.max_record
-            ),
-        }
-    }
-}
-
-/// Selects the keys of all records of a batch, whose first has the number `first`.
-fn select(batch: &mut Batch, rules: &mut Rules, first: u64) -> Result<(), Failure> {
-    if rules.columns.iter().all(|selector| matches!(selector, Selector::Record)) {
+/// Selects the keys of all records of a batch of [`Lines`].
+///
+/// # Errors
+/// If a record lacks what is selected, unless such records are left out. The batch holds the records before.
+pub(super) fn select(
+    batch: &mut Batch,
+    columns: &[Selector],
+    exact: bool,
+    skip_bad: bool,
+) -> Result<(), Failure> {
+    if columns.iter().all(|selector| matches!(selector, Selector::Record)) {
         return Ok(());
     }
     let records = core::mem::take(&mut batch.records);
-    for (record, number) in records.into_iter().zip(first..) {
-        let done = batch.records.len();
-        match select_one(batch, &rules.columns, record) {
-            Ok(()) => batch.records.push(record),
-            Err(_) if rules.skip_bad => {
-                rules.skipped += 1;
-                for column in &mut batch.columns {
-                    column.spans.truncate(done);
-                }
-            }
-            Err(what) => return Err(Failure { record: Some(number), what }),
+    for (record, line) in records.into_iter().zip(batch.first..) {
+        match select_one(batch, columns, exact, record, line == 1) {
+            Ok(()) => batch.keep(record),
+            Err(_) if skip_bad => batch.leave_out(),
+            Err(what) => return Err(Failure { line: Some(line), what }),
         }
     }
     Ok(())
 }
 
-fn select_one(batch: &mut Batch, columns: &[Selector], record: Span) -> Result<(), String> {
-    let mut json = None;
+fn select_one(
+    batch: &mut Batch,
+    columns: &[Selector],
+    exact: bool,
+    record: Span,
+    is_first: bool,
+) -> Result<(), String> {
+    let mut json: Option<Box<RawValue>> = None;
     for (index, selector) in columns.iter().enumerate() {
         match selector {
             Selector::Record => {}
@@ -151,105 +154,142 @@ fn select_one(batch: &mut Batch, columns: &[Selector], record: Span) -> Result<(
             Selector::Pointers(pointers) => {
                 if json.is_none() {
                     let line = &batch.text[record.start as usize..record.end as usize];
-                    let value = serde_json::from_slice(line);
+                    let mark: &[u8] = if is_first { "\u{feff}".as_bytes() } else { b"" };
+                    let value = serde_json::from_slice(line.strip_prefix(mark).unwrap_or(line));
                     json = Some(value.map_err(|error| format!("is not JSON: {error}"))?);
                 }
                 let value = json.as_ref().expect("it was read above");
-                selector::pointers(&mut batch.columns[index], value, pointers)?;
+                selector::pointers(&mut batch.columns[index], value, pointers, exact)?;
             }
-            Selector::Columns { .. } => unreachable!("columns are those of CSV"),
+            Selector::Columns(_) => unreachable!("columns are those of CSV"),
         }
     }
     Ok(())
 }
 
-/// Records of CSV.
-pub(super) struct Csv<R> {
-    reader: csv::Reader<R>,
-    delimiter: u8,
-    record: csv::ByteRecord,
-    has_begun: bool,
+/// What to do with records of CSV, in all of its files.
+pub(super) struct CsvRules {
+    pub(super) columns: Vec<Selector>,
+    pub(super) delimiter: u8,
+    pub(super) max_record: usize,
+    pub(super) skip_bad: bool,
+    /// Whether records are written, so that all of them need the columns of the first header in its order.
+    pub(super) same_header: bool,
+    /// The header of the first file.
+    pub(super) header: Option<csv::ByteRecord>,
 }
 
-impl<R: Read> Csv<R> {
-    pub(super) fn new(source: R, delimiter: u8) -> Self {
+/// Records of CSV.
+pub(super) struct Csv<'a, R> {
+    reader: csv::Reader<Limited<R>>,
+    rules: &'a mut CsvRules,
+    /// For each selector, where its columns are in this file.
+    places: Vec<Vec<usize>>,
+    record: csv::ByteRecord,
+    records: u64,
+    has_begun: bool,
+    /// Whether records end in a line feed alone, which counts as part of the record.
+    ends_in_feed: bool,
+}
+
+impl<'a, R: Read> Csv<'a, R> {
+    pub(super) fn new(source: R, rules: &'a mut CsvRules) -> Self {
         let mut builder = csv::ReaderBuilder::new();
-        builder.has_headers(false).flexible(true).delimiter(delimiter).buffer_capacity(BLOCK);
-        let reader = builder.from_reader(source);
-        Self { reader, delimiter, record: csv::ByteRecord::new(), has_begun: false }
+        builder.has_headers(false).flexible(true).delimiter(rules.delimiter).buffer_capacity(BLOCK);
+        let source = Limited { inner: source, left: 0, max_record: rules.max_record };
+        let (reader, record) = (builder.from_reader(source), csv::ByteRecord::new());
+        let (places, records, has_begun, ends_in_feed) = (Vec::new(), 0, false, false);
+        Self { reader, rules, places, record, records, has_begun, ends_in_feed }
     }
 
-    /// Reads the next record. Returns `false` at the end.
-    fn next(&mut self, rules: &Rules) -> Result<bool, Failure> {
-        let line = self.reader.position().line();
-        let at = |what| Failure { record: Some(line), what };
+    /// Reads the next record. Returns its line, or `None` at the end.
+    fn next(&mut self) -> Result<Option<u64>, Failure> {
+        let before = self.reader.position().line();
+        let at = |what| Failure { line: Some(before), what };
+        // The reader asks for whole blocks.
+        self.reader.get_mut().left = self.rules.max_record + BLOCK;
         let found = self.reader.read_byte_record(&mut self.record);
         let found = found.map_err(|error| at(error.to_string()))?;
-        if found && self.record.as_slice().len() > rules.max_record {
-            let most = rules.max_record;
-            return Err(at(format!(
-                "the record has more than the {most} bytes that --max-record allows"
-            )));
+        if found && self.record.as_slice().len() > self.rules.max_record {
+            return Err(at(too_long(self.rules.max_record)));
         }
-        Ok(found)
+        // Empty lines before the record belong to none. Its own end may have been read, and line feeds in it were.
+        let inside = memchr_iter(b'\n', self.record.as_slice()).count() as u64;
+        let after = self.reader.position().line();
+        if !self.has_begun {
+            self.ends_in_feed = after > before + inside;
+        }
+        let line = after.saturating_sub(inside + u64::from(self.ends_in_feed));
+        Ok(found.then_some(line.max(before)))
     }
 
     /// Reads the header, and finds the columns of all selectors in it.
-    fn begin(&mut self, batch: &mut Batch, rules: &mut Rules) -> Result<bool, Failure> {
+    fn begin(&mut self, batch: &mut Batch) -> Result<bool, Failure> {
+        let found = self.next()?;
         self.has_begun = true;
-        if !self.next(rules)? {
+        if found.is_none() {
             return Ok(false);
         }
-        for selector in &mut rules.columns {
-            let Selector::Columns { names, places } = selector else { continue };
-            let found =
-                names.iter().map(|name| place_of(&self.record, name)).collect::<Result<_, _>>();
-            *places = found.map_err(|what| Failure { record: Some(1), what })?;
+        let at = |what| Failure { line: Some(1), what };
+        let header = &self.record;
+        for selector in &self.rules.columns {
+            let names: &[String] =
+                if let Selector::Columns(names) = selector { names } else { &[] };
+            let found = names.iter().map(|name| place_of(header, name)).collect::<Result<_, _>>();
+            self.places.push(found.map_err(at)?);
         }
-        if !rules.has_header {
-            let header = batch.header.insert(Vec::new());
-            selector::write_record(header, self.delimiter, &self.record);
-            rules.has_header = true;
+        match &self.rules.header {
+            None => {
+                let text = batch.header.insert(Vec::new());
+                selector::write_record(text, self.rules.delimiter, header);
+                self.rules.header = Some(header.clone());
+            }
+            Some(first) if self.rules.same_header && first != header => {
+                return Err(at(format!(
+                    "the header is {}, but must be that of the first file: {}",
+                    names(header),
+                    names(first)
+                )));
+            }
+            Some(_) => {}
         }
         Ok(true)
     }
+
+    fn keep(&self, batch: &mut Batch) {
+        let start = batch.text.len();
+        selector::write_record(&mut batch.text, self.rules.delimiter, &self.record);
+        batch.keep(Span::new(start, batch.text.len() - 1));
+    }
+}
+
+fn names(header: &csv::ByteRecord) -> String {
+    header.iter().map(String::from_utf8_lossy).collect::<Vec<_>>().join(", ")
 }
 
 /// The place of the column with this name, or with this number if none has the name.
 fn place_of(header: &csv::ByteRecord, name: &str) -> Result<usize, String> {
     let by_name = header.iter().position(|column| column == name.as_bytes());
     let by_number = || name.parse().ok().filter(|number| (1..=header.len()).contains(number));
-    by_name.or_else(|| by_number().map(|number| number - 1)).ok_or_else(|| {
-        let names: Vec<_> = header.iter().map(String::from_utf8_lossy).collect();
-        format!("there is no column `{name}`: the header has {}", names.join(", "))
-    })
+    by_name
+        .or_else(|| by_number().map(|number| number - 1))
+        .ok_or_else(|| format!("there is no column `{name}`: the header has {}", names(header)))
 }
 
-impl<R: Read> Cut for Csv<R> {
-    fn fill(&mut self, batch: &mut Batch, rules: &mut Rules) -> Result<bool, Failure> {
-        if !self.has_begun && !self.begin(batch, rules)? {
+impl<R: Read> Cut for Csv<'_, R> {
+    fn fill(&mut self, batch: &mut Batch) -> Result<bool, Failure> {
+        if !self.has_begun && !self.begin(batch)? {
             return Ok(false);
         }
         batch.text.clear();
+        batch.first = self.records + 1;
         while batch.text.len() < BLOCK {
-            let line = self.reader.position().line();
-            if !self.next(rules)? {
-                return Ok(false);
-            }
-            let done = batch.records.len();
-            match select_columns(batch, &rules.columns, &self.record) {
-                Ok(()) => {
-                    let start = batch.text.len();
-                    selector::write_record(&mut batch.text, self.delimiter, &self.record);
-                    batch.records.push(Span::new(start, batch.text.len() - 1));
-                }
-                Err(_) if rules.skip_bad => {
-                    rules.skipped += 1;
-                    for column in &mut batch.columns {
-                        column.spans.truncate(done);
-                    }
-                }
-                Err(what) => return Err(Failure { record: Some(line), what }),
+            let Some(line) = self.next()? else { return Ok(false) };
+            self.records += 1;
+            match select_columns(batch, &self.places, &self.record) {
+                Ok(()) => self.keep(batch),
+                Err(_) if self.rules.skip_bad => batch.leave_out(),
+                Err(what) => return Err(Failure { line: Some(line), what }),
             }
         }
         Ok(true)
@@ -258,13 +298,32 @@ impl<R: Read> Cut for Csv<R> {
 
 fn select_columns(
     batch: &mut Batch,
-    columns: &[Selector],
+    places: &[Vec<usize>],
     record: &csv::ByteRecord,
 ) -> Result<(), String> {
-    for (selector, column) in columns.iter().zip(&mut batch.columns) {
-        if let Selector::Columns { places, .. } = selector {
+    for (places, column) in places.iter().zip(&mut batch.columns) {
+        if !column.is_record {
             selector::columns(column, record, places)?;
         }
     }
     Ok(())
+}
+
+/// A source of which no more than so many bytes are read for one record.
+struct Limited<R> {
+    inner: R,
+    left: usize,
+    max_record: usize,
+}
+
+impl<R: Read> Read for Limited<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.left == 0 {
+            return Err(io::Error::other(too_long(self.max_record)));
+        }
+        let most = buffer.len().min(self.left);
+        let read = self.inner.read(&mut buffer[..most])?;
+        self.left -= read;
+        Ok(read)
+    }
 }

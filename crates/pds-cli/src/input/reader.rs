@@ -1,21 +1,24 @@
-//! A thread that reads, decompresses, cuts and hashes, ahead of the one that works on the records.
+//! Threads that read, cut, select and hash, ahead of the one that works on the records.
 
 use super::batch::Batch;
-use super::cut::{Csv, Cut, Failure, Lines, Rules};
+use super::cut::{self, Csv, CsvRules, Cut, Failure, Lines};
+use super::progress::Progress;
 use super::selector::Selector;
 use super::source::Source;
 use crate::error::{Error, Result};
 use crate::key;
+use crate::output::{Output, tell};
 use alloc::sync::Arc;
-use core::sync::atomic::{AtomicU64, Ordering};
-use core::time::Duration;
-use indicatif::{ProgressBar, ProgressStyle};
-use std::io::{self, IsTerminal, Read};
+use core::ops::ControlFlow;
+use core::sync::atomic::AtomicU64;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread;
 
-/// Batches that may wait.
-const AHEAD: usize = 4;
+/// Batches that may wait, in each of the two places where they do.
+const AHEAD: usize = 2;
+
+/// Threads that select and hash, at most. More are of no use to the one that works on the records.
+const MOST_THREADS: usize = 4;
 
 /// Everything that is to be read.
 #[derive(Debug)]
@@ -27,6 +30,11 @@ pub(crate) struct Work {
     pub(super) csv: Option<u8>,
     pub(super) max_record: usize,
     pub(super) skip_bad: bool,
+    /// Whether values of JSON that differ are different keys.
+    pub(super) exact: bool,
+    /// Whether records are written.
+    pub(super) passes_on: bool,
+    pub(super) shows_progress: bool,
 }
 
 impl Work {
@@ -40,6 +48,35 @@ impl Work {
         self.terminator
     }
 
+    pub(crate) fn reads_stdin(&self) -> bool {
+        self.sources.iter().any(|source| source.path().is_none())
+    }
+
+    /// The names of the sources.
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.sources.iter().map(Source::to_string).collect()
+    }
+
+    /// Takes the contents of a JSON string for the key in any case, so that filters find lines that are equal to it.
+    pub(crate) const fn with_text_keys(mut self) -> Self {
+        self.exact = false;
+        self
+    }
+
+    /// Says that records go to an output: `at_once`, or when all are read. All files of CSV then need the same header.
+    ///
+    /// # Errors
+    /// If the output is an input, too: it would grow as it is read.
+    pub(crate) fn passing_on_to(mut self, output: &Output, at_once: bool) -> Result<Self> {
+        if let Some(source) = self.sources.iter().find(|source| output.is_in(source.path())) {
+            return Err(Error::at(source, "is an input and the output: give another output"));
+        }
+        self.passes_on = true;
+        // Lines on a terminal and a bar would overwrite each other.
+        self.shows_progress = !(at_once && output.is_terminal());
+        Ok(self)
+    }
+
     /// Reads everything, and passes all records on in their order. `hashed` says whether their keys' hashes are needed.
     ///
     /// # Errors
@@ -49,177 +86,255 @@ impl Work {
         hashed: bool,
         mut each: impl FnMut(&Batch, &Progress) -> Result<()>,
     ) -> Result<()> {
-        let progress = Progress::new(&self.sources);
-        let (sender, receiver) = sync_channel(AHEAD);
+        self.read_until(hashed, |batch, progress| each(batch, progress).map(ControlFlow::Continue))
+    }
+
+    /// As [`read`](Self::read), until `each` has seen enough.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub(crate) fn read_until(
+        self,
+        hashed: bool,
+        mut each: impl FnMut(&Batch, &Progress) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        let progress = Progress::new(&self.sources, self.shows_progress);
+        let threads = thread::available_parallelism().map_or(1, |all| all.get().saturating_sub(2));
+        let threads = threads.clamp(1, MOST_THREADS);
         let (back, empty) = channel();
-        let count = Arc::clone(&progress.count);
-        // Not a scoped thread: if `each` fails, the process ends while it may wait for standard input.
-        thread::spawn(move || Producer { work: self, hashed, count, sender, empty }.run());
-        let result = receive(&receiver, &back, &progress, &mut each);
-        progress.bar.finish_and_clear();
+        let (mut jobs, mut results) = (Vec::new(), Vec::new());
+        let names: Arc<[String]> = self.names().into();
+        // No scoped threads: if `each` fails, the process ends while one may wait for standard input.
+        for _ in 0..threads {
+            let (job_sender, job_receiver) = sync_channel(AHEAD);
+            let (sender, receiver) = sync_channel(AHEAD);
+            jobs.push(job_sender);
+            results.push(receiver);
+            let preparer = Preparer {
+                columns: self.columns.clone(),
+                is_cut: self.csv.is_some(),
+                exact: self.exact,
+                skip_bad: self.skip_bad,
+                hashed,
+                names: Arc::clone(&names),
+            };
+            thread::spawn(move || preparer.run(&job_receiver, &sender));
+        }
+        let reader = Reader { count: progress.counter(), jobs, next: 0, empty };
+        thread::spawn(move || reader.run(&self));
+        let result = receive(&results, &back, &progress, &mut each);
+        progress.finish();
         result
     }
-}
 
-impl Work {
     /// Reads each source as a whole, with its name.
     ///
     /// # Errors
-    /// The first error of a source or of `each`.
+    /// The first error of a source or of `each`, or a source that is longer than a record may be.
     pub(crate) fn read_whole(
         self,
-        mut each: impl FnMut(String, Vec<u8>) -> Result<()>,
+        mut each: impl FnMut(String, Vec<u8>, &Progress) -> Result<()>,
     ) -> Result<()> {
-        let progress = Progress::new(&self.sources);
+        let progress = Progress::new(&self.sources, self.shows_progress);
         for source in &self.sources {
-            let mut text = Vec::new();
-            let opened = source.open(&progress.count);
-            let read = opened.and_then(|mut reader| reader.read_to_end(&mut text));
-            read.map_err(|error| Error::at(source, error))?;
-            each(source.to_string(), text)?;
-            progress.bar.set_position(progress.count.load(Ordering::Relaxed));
+            let text = source.read_whole(&progress.counter(), self.max_record);
+            each(source.to_string(), text.map_err(|error| Error::at(source, error))?, &progress)?;
+            progress.update();
         }
-        progress.bar.finish_and_clear();
+        progress.finish();
         Ok(())
     }
 }
 
+/// What goes from one thread to the next. Message i goes through thread i modulo their number, so that the order is kept.
 enum Message {
     Batch(Batch),
-    Skipped(u64),
     Failed(Error),
+    End,
 }
 
 fn receive(
-    receiver: &Receiver<Message>,
+    results: &[Receiver<Message>],
     back: &Sender<Batch>,
     progress: &Progress,
-    each: &mut impl FnMut(&Batch, &Progress) -> Result<()>,
+    each: &mut impl FnMut(&Batch, &Progress) -> Result<ControlFlow<()>>,
 ) -> Result<()> {
-    let mut next = receiver.recv().ok();
-    while let Some(message) = next {
-        // The message behind this one, if it is there.
-        let mut following = receiver.try_recv().ok();
+    let mut skipped = 0;
+    let mut turns = results.iter().cycle().peekable();
+    let mut waiting = None;
+    let result = loop {
+        let receiver = turns.next().expect("a cycle");
+        let message = match waiting.take() {
+            Some(message) => message,
+            // A thread that ends without a last message has panicked, and said so.
+            None => match receiver.recv() {
+                Ok(message) => message,
+                Err(_) => break Err("the input could not be read to its end".into()),
+            },
+        };
         match message {
             Message::Batch(mut batch) => {
-                batch.is_last_for_now = following.is_none();
-                each(&batch, progress)?;
-                progress.bar.set_position(progress.count.load(Ordering::Relaxed));
-                // The producer may have ended.
+                waiting = turns.peek().and_then(|next| next.try_recv().ok());
+                batch.is_last_for_now = waiting.is_none();
+                skipped += u64::from(batch.skipped);
+                let flow = each(&batch, progress);
+                progress.update();
+                if !matches!(flow, Ok(ControlFlow::Continue(()))) {
+                    break flow.map(drop);
+                }
+                if let Some(failure) = batch.failure.take() {
+                    break Err(failure);
+                }
+                // The reader may have ended.
                 let _ = back.send(batch);
             }
-            Message::Skipped(records) => {
-                eprintln!("pds: records without the field, which were left out: {records}");
-            }
-            Message::Failed(error) => return Err(error),
+            Message::Failed(error) => break Err(error),
+            Message::End => break Ok(()),
         }
-        if following.is_none() {
-            following = receiver.recv().ok();
-        }
-        next = following;
+    };
+    if skipped > 0 {
+        progress
+            .aside(|| tell(format!("records without the field, which were left out: {skipped}")));
     }
-    Ok(())
+    result
 }
 
-/// The state of the thread that reads.
-struct Producer {
-    work: Work,
-    hashed: bool,
+/// The thread that reads and cuts.
+struct Reader {
     count: Arc<AtomicU64>,
-    sender: SyncSender<Message>,
+    jobs: Vec<SyncSender<Message>>,
+    /// The thread whose turn it is.
+    next: usize,
     empty: Receiver<Batch>,
 }
 
-impl Producer {
-    fn run(self) {
-        let mut rules = Rules {
-            columns: self.work.columns.clone(),
-            terminator: self.work.terminator,
-            max_record: self.work.max_record,
-            skip_bad: self.work.skip_bad,
-            skipped: 0,
-            has_header: false,
-        };
-        let mut last = None;
-        for source in &self.work.sources {
-            if let Err(failure) = self.source(source, &mut rules) {
-                let place = match failure.record {
-                    Some(record) => format!("{source}:{record}"),
-                    None => source.to_string(),
-                };
-                last = Some(Message::Failed(Error::at(place, failure.what)));
-                break;
+impl Reader {
+    fn run(mut self, work: &Work) {
+        let mut rules = work.csv.map(|delimiter| CsvRules {
+            columns: work.columns.clone(),
+            delimiter,
+            max_record: work.max_record,
+            skip_bad: work.skip_bad,
+            same_header: work.passes_on,
+            header: None,
+        });
+        for (place, source) in work.sources.iter().enumerate() {
+            match self.source(work, place, rules.as_mut()) {
+                Ok(true) => {}
+                // Nobody waits for more.
+                Ok(false) => return,
+                Err(failure) => {
+                    self.send(Message::Failed(at(source, failure)));
+                    return;
+                }
             }
         }
-        if rules.skipped > 0 {
-            let _ = self.sender.send(Message::Skipped(rules.skipped));
-        }
-        if let Some(failed) = last {
-            let _ = self.sender.send(failed);
-        }
+        self.send(Message::End);
     }
 
-    fn source(&self, source: &Source, rules: &mut Rules) -> core::result::Result<(), Failure> {
-        let reader = source.open(&self.count)?;
-        let mut cut: Box<dyn Cut> = match self.work.csv {
-            Some(delimiter) => Box::new(Csv::new(reader, delimiter)),
-            None => Box::new(Lines::new(reader)),
+    /// Passes on a message. Returns whether somebody waits for more.
+    fn send(&mut self, message: Message) -> bool {
+        let sent = self.jobs[self.next].send(message).is_ok();
+        self.next = (self.next + 1) % self.jobs.len();
+        sent
+    }
+
+    /// Reads a source. Returns whether somebody waits for more.
+    fn source(
+        &mut self,
+        work: &Work,
+        place: usize,
+        rules: Option<&mut CsvRules>,
+    ) -> core::result::Result<bool, Failure> {
+        let reader = work.sources[place].open(&self.count)?;
+        let mut cut: Box<dyn Cut + '_> = match rules {
+            Some(rules) => Box::new(Csv::new(reader, rules)),
+            None => Box::new(Lines::new(reader, work.terminator, work.max_record)),
         };
         loop {
             let mut batch = self.empty.try_recv().unwrap_or_default();
             batch.clear();
+            batch.source = place;
             if batch.columns.is_empty() {
-                batch.columns = rules.columns.iter().map(Selector::column).collect();
+                batch.columns = work.columns.iter().map(Selector::column).collect();
             }
-            let is_open = cut.fill(&mut batch, rules)?;
-            if self.hashed {
-                let mut hashes = core::mem::take(&mut batch.hashes);
-                hashes.extend((0..batch.len()).map(|index| key::hash(batch.key(index))));
-                batch.hashes = hashes;
+            let filled = cut.fill(&mut batch);
+            let has_contents = batch.len() > 0 || batch.header.is_some() || batch.skipped > 0;
+            if has_contents && !self.send(Message::Batch(batch)) {
+                return Ok(false);
             }
-            let has_contents = batch.len() > 0 || batch.header.is_some();
-            if has_contents && self.sender.send(Message::Batch(batch)).is_err() {
-                // Nobody waits for more.
-                return Ok(());
-            }
-            if !is_open {
-                return Ok(());
+            if !filled? {
+                return Ok(true);
             }
         }
     }
 }
 
-/// What has been read so far, shown on a terminal.
-#[derive(Debug)]
-pub(crate) struct Progress {
-    bar: ProgressBar,
-    count: Arc<AtomicU64>,
+fn at(source: impl core::fmt::Display, failure: Failure) -> Error {
+    match failure.line {
+        Some(line) => Error::at(format_args!("{source}:{line}"), failure.what),
+        None => Error::at(source, failure.what),
+    }
 }
 
-impl Progress {
-    fn new(sources: &[Source]) -> Self {
-        let total = sources.iter().map(Source::length).sum::<Option<u64>>();
-        // Lines on the terminal and a bar would overwrite each other.
-        let is_shown = io::stderr().is_terminal() && !io::stdout().is_terminal();
-        let bar = if is_shown { ProgressBar::no_length() } else { ProgressBar::hidden() };
-        let template = match total {
-            Some(total) => {
-                bar.set_length(total);
-                "{bytes} of {total_bytes} {bar:20} {bytes_per_sec}, {eta} left {msg}"
+/// A thread that selects and hashes.
+struct Preparer {
+    columns: Vec<Selector>,
+    /// Whether the reader has selected the keys.
+    is_cut: bool,
+    exact: bool,
+    skip_bad: bool,
+    hashed: bool,
+    names: Arc<[String]>,
+}
+
+impl Preparer {
+    fn run(&self, jobs: &Receiver<Message>, results: &SyncSender<Message>) {
+        while let Ok(mut message) = jobs.recv() {
+            if let Message::Batch(batch) = &mut message {
+                let failure = self.prepare(batch).err();
+                batch.failure = failure.map(|failure| at(&self.names[batch.source], failure));
             }
-            None => "{bytes} {bytes_per_sec} {msg}",
+            let goes_on = matches!(&message, Message::Batch(batch) if batch.failure.is_none());
+            if results.send(message).is_err() || !goes_on {
+                return;
+            }
+        }
+    }
+
+    fn prepare(&self, batch: &mut Batch) -> core::result::Result<(), Failure> {
+        let selected = if self.is_cut {
+            Ok(())
+        } else {
+            cut::select(batch, &self.columns, self.exact, self.skip_bad)
         };
-        bar.set_style(ProgressStyle::with_template(template).expect("a template of this program"));
-        if is_shown {
-            bar.enable_steady_tick(Duration::from_millis(200));
+        if self.hashed {
+            let mut hashes = core::mem::take(&mut batch.hashes);
+            hashes.extend((0..batch.len()).map(|index| key::hash(batch.key(index))));
+            batch.hashes = hashes;
         }
-        Self { bar, count: Arc::new(AtomicU64::new(0)) }
+        selected
     }
+}
 
-    /// Shows what was found so far. `what` is called only if somebody sees it.
-    pub(crate) fn say(&self, what: impl FnOnce() -> String) {
-        if !self.bar.is_hidden() {
-            self.bar.set_message(what());
-        }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a panic of the threads leaves behind: no last message.
+    #[test]
+    fn an_input_without_an_end_is_an_error() {
+        let (sender, receiver) = sync_channel(2);
+        let (back, _empty) = channel();
+        sender.send(Message::Batch(Batch::default())).unwrap();
+        drop(sender);
+        let progress = Progress::new(&[], false);
+        let mut batches = 0;
+        let result = receive(&[receiver], &back, &progress, &mut |_, _| {
+            batches += 1;
+            Ok(ControlFlow::Continue(()))
+        });
+        assert_eq!(batches, 1);
+        assert!(matches!(result, Err(Error::Message(what)) if what.contains("to its end")));
     }
 }

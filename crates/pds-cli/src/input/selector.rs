@@ -1,8 +1,9 @@
 //! What of a record is its key.
 
 use super::batch::{Column, Span};
-use super::{Batch, Delimiter};
+use super::{Batch, Delimiter, json};
 use memchr::memchr;
+use serde_json::value::RawValue;
 
 /// What of a record is its key.
 #[derive(Clone, Debug)]
@@ -11,8 +12,8 @@ pub(crate) enum Selector {
     Record,
     /// Fields of a line, by their places.
     Fields { delimiter: Delimiter, places: Vec<usize> },
-    /// Columns of CSV. `places` are those of the names in the header of the present file.
-    Columns { names: Vec<String>, places: Vec<usize> },
+    /// Columns of CSV, by their names or numbers.
+    Columns(Vec<String>),
     /// Values in a line of JSON.
     Pointers(Vec<String>),
 }
@@ -25,7 +26,7 @@ impl Selector {
             Self::Record => false,
             // A single field lies in the text of the batch.
             Self::Fields { places, .. } => places.len() > 1,
-            Self::Columns { .. } | Self::Pointers(_) => true,
+            Self::Columns(_) | Self::Pointers(_) => true,
         };
         Column { is_record, is_composed, ..Column::default() }
     }
@@ -99,27 +100,36 @@ fn missing(place: usize, found: usize) -> String {
     format!("there is no field {}: the record has {fields}", place + 1)
 }
 
-/// Selects values of a line of JSON: the contents of a string, and the JSON of anything else. Several are an array.
+/// Selects values of a line of JSON.
+///
+/// A key is the contents of a string, and the JSON of any other value or of several in an array. With `exact` a string that reads as
+/// JSON itself keeps its quotes, so that the string "7" and the number 7 are two keys.
 ///
 /// # Errors
 /// What is missing.
 pub(super) fn pointers(
     column: &mut Column,
-    value: &serde_json::Value,
+    document: &RawValue,
     pointers: &[String],
+    exact: bool,
 ) -> Result<(), String> {
     let find = |pointer: &String| {
-        value.pointer(pointer).ok_or_else(|| format!("there is nothing at the pointer {pointer}"))
+        json::find(document, pointer)
+            .ok_or_else(|| format!("there is nothing at the pointer {pointer}"))
     };
     let begin = column.text.len();
     let found = pointers.iter().map(find).collect::<Result<Vec<_>, _>>()?;
-    match found.as_slice() {
-        [serde_json::Value::String(text)] => column.text.extend_from_slice(text.as_bytes()),
-        [one] => column.text.extend_from_slice(one.to_string().as_bytes()),
-        several => {
-            let array = serde_json::to_string(several).expect("values that were read");
-            column.text.extend_from_slice(array.as_bytes());
+    if let [one] = found.as_slice() {
+        match json::string(one).filter(|text| !exact || !json::is_json(text)) {
+            Some(text) => column.text.extend_from_slice(text.as_bytes()),
+            None => json::append(&mut column.text, one)?,
         }
+    } else {
+        for (index, value) in found.iter().enumerate() {
+            column.text.push(if index == 0 { b'[' } else { b',' });
+            json::append(&mut column.text, value)?;
+        }
+        column.text.push(b']');
     }
     column.spans.push(Span::new(begin, column.text.len()));
     Ok(())

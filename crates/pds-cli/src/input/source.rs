@@ -8,7 +8,7 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use flate2::bufread::MultiGzDecoder;
+use flate2::bufread::GzDecoder;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
@@ -48,7 +48,7 @@ impl Source {
                 Err(error) => return Err(error),
             }
         }
-        if wrong.is_empty() { Ok(sources) } else { Err(Error::Message(wrong.join("\npds: "))) }
+        if wrong.is_empty() { Ok(sources) } else { Err(all(wrong)) }
     }
 
     fn named(file: &Path) -> Result<Vec<Self>> {
@@ -57,7 +57,7 @@ impl Source {
         }
         // A shell that expands patterns leaves none. Other shells, and quotes, do.
         if !file.exists()
-            && let Some(found) = expanded(file)
+            && let Some(found) = expanded(file)?
         {
             if found.is_empty() {
                 return Err(Error::at(file.display(), "no file has such a name"));
@@ -78,6 +78,26 @@ impl Source {
             File::open(path).map_err(|error| Error::at(path.display(), error))?;
         }
         Ok(Self::File(path.to_owned()))
+    }
+
+    /// The path of a file.
+    pub(super) fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Stdin => None,
+            Self::File(path) => Some(path),
+        }
+    }
+
+    /// Reads the whole source, which may have at most so many bytes.
+    pub(super) fn read_whole(&self, count: &Arc<AtomicU64>, most: usize) -> io::Result<Vec<u8>> {
+        let mut text = Vec::new();
+        self.open(count)?.take(most as u64 + 1).read_to_end(&mut text)?;
+        if text.len() > most {
+            return Err(io::Error::other(format!(
+                "is longer than the {most} bytes that --max-record allows"
+            )));
+        }
+        Ok(text)
     }
 
     /// The length of a regular file, as it is stored.
@@ -111,7 +131,8 @@ impl Source {
         count.fetch_add(magic.len() as u64, Ordering::Relaxed);
         let whole = io::Cursor::new(magic).chain(counted);
         Ok(if is_gzip {
-            Box::new(MultiGzDecoder::new(BufReader::with_capacity(BLOCK, whole)))
+            let rest = BufReader::with_capacity(BLOCK, whole);
+            Box::new(Members { decoder: Some(GzDecoder::new(rest)) })
         } else if is_zstd {
             Box::new(Frames {
                 rest: BufReader::with_capacity(BLOCK, whole),
@@ -134,13 +155,28 @@ fn begins_zstd(magic: &[u8]) -> bool {
 }
 
 /// The files that match a pattern, or `None` if the name is none.
-fn expanded(file: &Path) -> Option<Vec<PathBuf>> {
-    let pattern = file.to_str()?;
-    if !pattern.contains(['*', '?', '[']) {
-        return None;
+///
+/// # Errors
+/// A message about each folder that cannot be read.
+fn expanded(file: &Path) -> Result<Option<Vec<PathBuf>>> {
+    let Some(pattern) = file.to_str().filter(|name| name.contains(['*', '?', '['])) else {
+        return Ok(None);
+    };
+    let Ok(found) = glob::glob(pattern) else { return Ok(None) };
+    let (mut files, mut wrong) = (Vec::new(), Vec::new());
+    for entry in found {
+        match entry {
+            Ok(path) if path.is_dir() => {}
+            Ok(path) => files.push(path),
+            Err(error) => wrong.push(format!("{}: {}", error.path().display(), error.error())),
+        }
     }
-    let found = glob::glob(pattern).ok()?;
-    Some(found.filter_map(core::result::Result::ok).filter(|path| !path.is_dir()).collect())
+    if wrong.is_empty() { Ok(Some(files)) } else { Err(all(wrong)) }
+}
+
+/// One error of several messages.
+fn all(messages: Vec<String>) -> Error {
+    Error::Message(messages.join("\npds: "))
 }
 
 /// Counts what is read.
@@ -154,6 +190,36 @@ impl<R: Read> Read for Counted<R> {
         let read = self.inner.read(buffer)?;
         self.count.fetch_add(read as u64, Ordering::Relaxed);
         Ok(read)
+    }
+}
+
+/// All members of a gzip file, one after another, as `gzip -d` takes them: zeros behind them do not count.
+struct Members<R> {
+    decoder: Option<GzDecoder<R>>,
+}
+
+impl<R: BufRead> Read for Members<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while let Some(mut decoder) = self.decoder.take() {
+            let read = decoder.read(buffer);
+            if !matches!(read, Ok(0)) || buffer.is_empty() {
+                self.decoder = Some(decoder);
+                return read;
+            }
+            let mut rest = decoder.into_inner();
+            loop {
+                let block = rest.fill_buf()?;
+                let zeros = block.iter().take_while(|&&byte| byte == 0).count();
+                if zeros == 0 {
+                    break;
+                }
+                rest.consume(zeros);
+            }
+            if !rest.fill_buf()?.is_empty() {
+                self.decoder = Some(GzDecoder::new(rest));
+            }
+        }
+        Ok(0)
     }
 }
 

@@ -4,7 +4,7 @@ use super::Output;
 use crate::error::Result;
 use clap::ValueEnum;
 use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
-use pds::compare::HumanCount;
+use pds::compare::{HumanBytes, HumanCount};
 use std::path::Path;
 
 /// The form of a result.
@@ -84,7 +84,7 @@ impl Cell {
     fn shown(&self) -> String {
         match self {
             Self::Bytes(bytes) => String::from_utf8_lossy(bytes).chars().map(visible).collect(),
-            Self::Text(text) => text.clone(),
+            Self::Text(text) => text.chars().map(visible).collect(),
             Self::Count(count) => HumanCount(*count).to_string(),
             Self::Number(number) if *number != 0.0 && number.abs() < 1e-3 => {
                 format!("{number:.2e}")
@@ -136,6 +136,15 @@ fn visible(character: char) -> char {
     if character.is_control() { '\u{fffd}' } else { character }
 }
 
+/// A size to the byte, and rounded where that is shorter.
+pub(crate) fn exact_size(bytes: u64) -> String {
+    match bytes {
+        1 => "1 byte".to_owned(),
+        0..10_000 => format!("{} bytes", HumanCount(bytes)),
+        _ => format!("{} bytes ({})", HumanCount(bytes), HumanBytes(bytes)),
+    }
+}
+
 /// Rows with named columns.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Report {
@@ -144,12 +153,17 @@ pub(crate) struct Report {
 }
 
 /// One line under the header and no others.
-const RULE_UNDER_HEADER: TableStyle =
+pub(crate) const RULE_UNDER_HEADER: TableStyle =
     TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 
 impl Report {
     pub(crate) fn new(columns: &[&'static str]) -> Self {
         Self { columns: columns.to_vec(), rows: Vec::new() }
+    }
+
+    /// The number of rows.
+    pub(crate) const fn len(&self) -> u64 {
+        self.rows.len() as u64
     }
 
     pub(crate) fn push(&mut self, row: Vec<Cell>) {
@@ -224,6 +238,11 @@ impl Facts {
         }
     }
 
+    /// Adds more facts.
+    pub(crate) fn extend(&mut self, more: Self) {
+        self.0.extend(more.0);
+    }
+
     /// The facts in a form; CSV has a header if these are the `first`.
     pub(crate) fn text(&self, format: Format, first: bool) -> Vec<u8> {
         match format {
@@ -249,5 +268,17 @@ impl Facts {
                 format!("{}\n", serde_json::Value::Object(object)).into_bytes()
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_that_differ_are_shown_to_the_byte() {
+        assert_eq!(exact_size(1), "1 byte");
+        assert_eq!(exact_size(27_136), "27,136 bytes (26.5 KiB)");
+        assert_ne!(exact_size(27_136), exact_size(27_137));
     }
 }

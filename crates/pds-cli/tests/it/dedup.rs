@@ -120,6 +120,116 @@ fn repeated_lines_beyond_the_memory_come_once() {
     // At 1e-6 a wrong one among 50,000 has a probability of 5 % in each of the two filters; two of them of 0.1 %.
     let truth: HashSet<_> = exact.lines().collect();
     assert!(kept.symmetric_difference(&truth).count() < 4);
+    // What is said adds up: five lines repeat, and the filter wrote them.
+    let text: String = (1..=100_000).chain(1..=5).map(|i| format!("{i}\n")).collect();
+    let run = folder.pipe("dedup -r --memory 200kB", &text);
+    assert_eq!(run.ok(), "1\n2\n3\n4\n5\n");
+    let errors = run.errors();
+    assert_eq!(errors.matches("from here on a filter decides").count(), 1, "{errors}");
+    assert!(errors.contains("100,005 lines, 5 written; 5 of them by a filter"), "{errors}");
+    assert!(
+        errors.contains("Lines that came once, and were written: 0.1 expected at most"),
+        "{errors}"
+    );
+}
+
+/// Memory is that of the different lines, however many others come with them.
+#[test]
+fn lines_that_repeat_take_no_memory() {
+    let folder = Folder::new();
+    let text = "y\n".repeat(400_000);
+    assert_eq!(folder.pipe("dedup -c --memory 1kB", &text).ok(), " 400000 y\n");
+    let run = folder.pipe("dedup --memory 1kB", &text);
+    assert_eq!((run.ok(), run.errors()), ("y\n".to_owned(), String::new()));
+    // Long lines count, too.
+    let long: String = (0..10).map(|i| format!("{i}{}\n", "x".repeat(100_000))).collect();
+    assert!(folder.pipe("dedup -c --memory 1MB", &long).failed().contains("9 different lines"));
+}
+
+/// The filter takes over at the same line, however the pipe is cut into blocks.
+#[test]
+fn the_blocks_of_a_pipe_change_nothing() {
+    let folder = Folder::new();
+    let text = lines(100_000, 60_000);
+    let whole = folder.pipe("dedup --memory 300kB --rate 5%", &text);
+    let mut child = command(&folder.path(""))
+        .args(["dedup", "--memory", "300kB", "--rate", "5%"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let output = std::thread::scope(|scope| {
+        scope.spawn(move || {
+            for part in text.as_bytes().chunks(7_777) {
+                input.write_all(part).unwrap();
+                input.flush().unwrap();
+            }
+        });
+        child.wait_with_output().unwrap()
+    });
+    assert!(output.stdout == whole.0.stdout, "the same lines");
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), whole.errors());
+}
+
+#[test]
+fn lines_beyond_their_number_are_an_error_that_says_so() {
+    let folder = Folder::new();
+    let text: String = (0..50_000).map(|i| format!("{i}\n")).collect();
+    let error = folder.pipe("dedup --memory 10kB --max-lines 10k", &text).failed();
+    assert!(
+        error.contains("more than the 10,000 different lines that --max-lines allows"),
+        "{error}"
+    );
+    // So are fewer than there are already.
+    let error = folder.pipe("dedup --memory 100kB --max-lines 100", &text).failed();
+    assert!(error.contains("more than the 100 different lines"), "{error}");
+    let error = folder.pipe("dedup --window 10 --memory 1kB", &text).failed();
+    assert!(error.contains("cannot be used with"), "{error}");
+}
+
+#[test]
+fn a_window_of_time_forgets_by_the_clock_of_the_records() {
+    let folder = Folder::new();
+    let command = "dedup --window 1h --time 1 -f 2 -d , --max-lines 1000 --rate 1e-9";
+    let text = "1000,a\n1500,a\n1200,b\n2026-01-31T12:00:00Z,a\n2026-01-31T12:59:00Z,a\n31/Jan/2026:14:30:00 +0000,a\n";
+    let found = folder.pipe(command, text).ok();
+    assert_eq!(found, "1000,a\n1200,b\n2026-01-31T12:00:00Z,a\n31/Jan/2026:14:30:00 +0000,a\n");
+    let error = folder.pipe(command, "1000,a\nsoon,a\n").failed();
+    assert!(
+        error.contains("standard input:2: `soon` is no time: it must be seconds since 1970"),
+        "{error}"
+    );
+    let csv =
+        folder.pipe("dedup --csv --window 5s --time at --max-lines 10", "id,at\nx,1\nx,1\n").ok();
+    assert_eq!(csv, "id,at\nx,1\n");
+    for (options, part) in [
+        ("--window 1h", "need each other"),
+        ("--window 10 --time 1", "need each other"),
+        ("--window 1h --time 1", "needs --max-lines"),
+        ("--window soon", "neither a number of lines nor a time"),
+    ] {
+        let error = folder.pipe(&format!("dedup {options}"), "1\n").failed();
+        assert!(error.contains(part), "{options}: {error}");
+    }
+}
+
+/// The set of `sort -u`.
+#[test]
+#[cfg(unix)]
+fn exact_answers_are_those_of_sort() {
+    let folder = Folder::new();
+    folder.write("lines", lines(50_000, 20_000));
+    let mut found: Vec<_> = folder.pds("dedup lines").ok().lines().map(str::to_owned).collect();
+    found.sort_unstable();
+    let sorted = std::process::Command::new("sort")
+        .args(["-u", "lines"])
+        .env("LC_ALL", "C")
+        .current_dir(folder.path(""))
+        .output()
+        .unwrap();
+    assert!(String::from_utf8(sorted.stdout).unwrap().lines().eq(found.iter()));
 }
 
 #[test]

@@ -158,3 +158,109 @@ fn outputs_replace_what_a_link_leads_to() {
     assert_eq!(old.metadata().unwrap().permissions().mode() & 0o777, 0o600);
     assert_eq!(folder.pds("dedup -o /dev/stdout in").ok(), "a\n");
 }
+
+/// What is appended to is not read: it would grow for ever.
+#[test]
+#[cfg(unix)]
+fn an_input_that_is_the_output_is_refused() {
+    let folder = Folder::new();
+    folder.write("in", "a\n".repeat(100_000));
+    folder.pds("build -o f.pds in").ok();
+    for arguments in ["check f.pds in", "dedup in", "check f.pds -v none in"] {
+        let file = std::fs::File::options().append(true).open(folder.path("in")).unwrap();
+        folder.write("none", "x\n");
+        let run = command(&folder.path(""))
+            .args(arguments.split(' '))
+            .stdout(file)
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let run = run.wait_with_output().unwrap();
+        let error = String::from_utf8(run.stderr).unwrap();
+        assert!(error.contains("in: is an input and the output"), "{arguments}: {error}");
+        assert_eq!(run.status.code(), Some(2));
+        assert_eq!(folder.read("in").len(), 200_000);
+    }
+    assert_eq!(folder.pds("dedup -o in in").ok(), "");
+}
+
+/// Messages that cannot be written are no reason to fail.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_standard_error_that_is_full_changes_nothing() {
+    let folder = Folder::new();
+    folder.write("in", "a\na\n");
+    let script = format!(
+        "{0} dedup --stats in 2>/dev/full; {0} check none 2>/dev/full; echo $?",
+        env!("CARGO_BIN_EXE_pds")
+    );
+    let mut shell = std::process::Command::new("sh");
+    let run = shell.args(["-c", &script]).current_dir(folder.path("")).output().unwrap();
+    assert_eq!(String::from_utf8(run.stdout).unwrap(), "a\n2\n");
+}
+
+/// Who looks at the first lines only is told of damage all the same, and every file is looked at.
+#[test]
+fn damage_is_an_error_whoever_reads() {
+    let folder = Folder::new();
+    folder.pipe("build -o f.pds", "a\n").ok();
+    let mut bytes = folder.read("f.pds");
+    let middle = bytes.len() - 20;
+    bytes[middle] ^= 1;
+    folder.write("bad", &bytes);
+    let mut verify = pds_command(&folder, &["verify", "f.pds", "bad"]);
+    pds_testkit::program::expect_unread(&mut verify, 2);
+    let run = folder.pds("info f.pds none f.pds");
+    assert!(run.failed().contains("none: "));
+    assert_eq!(String::from_utf8_lossy(&run.0.stdout).matches("health").count(), 2);
+}
+
+fn pds_command(folder: &Folder, arguments: &[&str]) -> std::process::Command {
+    let mut run = crate::tool::command(&folder.path(""));
+    run.args(arguments);
+    run
+}
+
+/// A name cannot write to the terminal what it wants.
+#[test]
+#[cfg(unix)]
+fn names_are_shown_without_their_control_characters() {
+    let folder = Folder::new();
+    folder.pipe("build -o f\u{1b}[31m.pds", "a\n").ok();
+    let shown = folder.pds("info f\u{1b}[31m.pds").ok();
+    assert!(!shown.contains('\u{1b}') && shown.contains("f\u{fffd}[31m.pds"), "{shown:?}");
+}
+
+/// On a terminal a bar shows what was read, if the output goes elsewhere or comes last.
+#[test]
+#[cfg(target_os = "linux")]
+fn progress_is_shown_on_a_terminal() {
+    let folder = Folder::new();
+    let pds = env!("CARGO_BIN_EXE_pds");
+    let seen = |command: &str| {
+        let mut script = std::process::Command::new("script");
+        let run = script.args(["-qec", command, "/dev/null"]).current_dir(folder.path("")).output();
+        String::from_utf8_lossy(&run.unwrap().stdout).into_owned()
+    };
+    let slow = "(echo a; sleep 0.6; echo b)";
+    for command in ["distinct", "dedup -o out", "build --kind hyper-log-log -o out", "dedup -c"] {
+        let text = seen(&format!("{slow} | {pds} {command}"));
+        assert!(text.contains("B/s"), "{command}: {text:?}");
+    }
+    let text = seen(&format!("{slow} | {pds} dedup"));
+    assert_eq!(text.replace('\r', ""), "a\nb\n", "lines on the terminal itself");
+    assert!(!seen(&format!("{slow} | {pds} distinct 2>/dev/null")).contains("B/s"));
+}
+
+#[test]
+fn every_command_has_examples() {
+    let folder = Folder::new();
+    let help = folder.pds("help").ok();
+    let commands = help.split("Commands:").nth(1).unwrap().split("Options:").next().unwrap();
+    let names: Vec<_> =
+        commands.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    assert!(names.len() >= 12, "{names:?}");
+    for name in names.into_iter().filter(|name| *name != "help") {
+        assert!(folder.pds(&format!("{name} --help")).ok().contains("Examples:\n"), "{name}");
+    }
+}

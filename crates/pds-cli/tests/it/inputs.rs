@@ -1,8 +1,9 @@
-use crate::tool::Folder;
+use crate::tool::{Folder, command};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use std::io::Write;
+use std::process::Stdio;
 
 fn gzip(text: &str) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
@@ -32,6 +33,11 @@ fn gzip_and_zstd_are_detected_in_files_and_pipes() {
     let cut = &gzip(&long)[..1_000];
     assert!(folder.pipe("dedup", cut).failed().contains("standard input"));
     assert_eq!(folder.pipe("dedup", b"\x1f\x8b").0.stdout, b"\x1f\x8b\n", "two bytes are a line");
+    // Zeros that fill a block of a tape, and what is no second part.
+    let padded = [gzip("a\n"), vec![0; 300_000]].concat();
+    assert_eq!(folder.pipe("dedup", &padded).ok(), "a\n");
+    assert_eq!(folder.pipe("dedup", [padded.clone(), gzip("b\n")].concat()).ok(), "a\nb\n");
+    folder.pipe("dedup", [padded, b"rest".to_vec()].concat()).failed();
 }
 
 #[test]
@@ -103,6 +109,20 @@ fn columns_of_csv_by_name() {
     assert!(error.contains("there is no column `email`: the header has name, mail"), "{error}");
     let error = folder.pipe("distinct --csv -f mail", "name,mail\na,b\nc\n").failed();
     assert!(error.contains("standard input:3: there is no field 2"), "{error}");
+    // Empty lines and lines inside of a record count.
+    for (text, line) in [
+        ("a,b\n1,2\n\n\nc\n", 5),
+        ("a,b\r\n1,2\r\n\r\n\r\nc\r\n", 5),
+        ("a,b\n\"1\n1\",2\n\nc\n3,4\n", 5),
+        ("a,b\n1,2\nc", 3),
+        ("a,b\nc\n", 2),
+    ] {
+        let error = folder.pipe("distinct --csv -f b", text).failed();
+        assert!(
+            error.contains(&format!("standard input:{line}: there is no field 2")),
+            "{text:?}: {error}"
+        );
+    }
     // The header of each file may have its columns in another order.
     folder.write("one.csv", "a,b\n1,2\n").write("two.csv", "b,a\n2,3\n");
     assert_eq!(
@@ -130,4 +150,108 @@ fn values_of_json_by_pointer() {
     let error = folder.pipe("dedup --json -f /user/no", text).failed();
     assert!(error.contains(":1: there is nothing at the pointer /user/no"), "{error}");
     assert!(folder.pipe("dedup --json -f user", text).failed().contains("is not a JSON pointer"));
+}
+
+#[test]
+fn json_values_that_differ_are_different_keys() {
+    let folder = Folder::new();
+    let line = |value: &str| format!("{{\"id\": {value}}}\n");
+    let values = [
+        "7",
+        "\"7\"",
+        "\"\\\"7\\\"\"",
+        "null",
+        "\"null\"",
+        "123456789012345678901",
+        "123456789012345678902",
+        "[1, 18446744073709551617]",
+        "[1, 18446744073709551618]",
+        "{\"a\": 1, \"b\": 2}",
+    ];
+    let text: String = values.iter().map(|value| line(value)).collect();
+    assert_eq!(folder.pipe("dedup --json -f /id", &text).ok(), text);
+    assert_eq!(folder.pipe("dedup --json -f /id -f /id", &text).ok(), text);
+    // The same values in other words.
+    let again =
+        line("{ \"b\":2, \"a\":1 }") + &line("\"\\u0037\"") + &line("[1,18446744073709551617]");
+    assert_eq!(folder.pipe("dedup --json -f /id", text.clone() + &again).ok(), text);
+    // In a filter a key is a text, whatever it was written in.
+    folder.pipe("build --json -f /id --rate 1e-9 -o f.pds", line("\"7\"")).ok();
+    assert_eq!(folder.pipe("check f.pds", "7\n\"7\"\n").ok(), "7\n");
+}
+
+#[test]
+fn json_has_a_mark_at_most_and_is_asked_for_without_a_field() {
+    let folder = Folder::new();
+    let marked = "\u{feff}{\"a\":1}\n{\"a\":1}\n";
+    assert_eq!(folder.pipe("dedup --json -f /a", marked).ok(), "\u{feff}{\"a\":1}\n");
+    assert!(folder.pipe("dedup --json", "{}\nno json\n").failed().contains(":2: is not JSON"));
+    assert_eq!(
+        folder.pipe("dedup --json", "{\"a\":1,\"b\":2}\n{\"b\":2,\"a\":1}\n").ok().lines().count(),
+        1
+    );
+    assert!(folder.pipe("dedup --json -d , -f /a", "{}").failed().contains("cannot be used with"));
+}
+
+/// Records under another header would stand in the wrong columns.
+#[test]
+fn records_that_are_written_have_one_header() {
+    let folder = Folder::new();
+    folder.write("one", "a,b\n1,2\n").write("two", "b,a\n9,8\n").write("same", "a,b\n3,4\n");
+    assert_eq!(folder.pds("dedup --csv one same").ok(), "a,b\n1,2\n3,4\n");
+    for command in ["dedup --csv one two", "dedup --csv -u -f a one two"] {
+        let error = folder.pds(command).failed();
+        assert!(
+            error.contains("two:1: the header is b, a, but must be that of the first file: a, b"),
+            "{error}"
+        );
+    }
+    folder.pipe("build -o f.pds", "1\n9\n").ok();
+    assert!(folder.pds("check --csv -f a f.pds one two").failed().contains("two:1: the header"));
+    // What is only counted may stand in any column.
+    assert_eq!(folder.pds("check -c --csv -f b f.pds one two").ok(), "1\n");
+    assert!(folder.pds("distinct --csv -f a one two").ok().contains('2'));
+}
+
+/// Whatever the blocks of a pipe are.
+#[test]
+fn records_before_a_bad_one_are_passed_on() {
+    let folder = Folder::new();
+    for (command, text) in [
+        ("dedup -d , -f 2", "1,a\n2,b\nbad\n3,c\n"),
+        ("dedup --csv -f y", "x,y\n1,a\n2,b\nbad\n3,c\n"),
+    ] {
+        let run = folder.pipe(command, text);
+        assert!(run.failed().contains("there is no field 2"));
+        let found = String::from_utf8(run.0.stdout.clone()).unwrap();
+        assert!(found.ends_with("1,a\n2,b\n"), "{command}: {found}");
+    }
+    let long = format!("a\nb\n{}\nc\n", "x".repeat(2_000_000));
+    let run = folder.pipe("dedup --max-record 1MiB", long);
+    assert_eq!((run.code(), run.0.stdout.as_slice()), (2, &b"a\nb\n"[..]));
+}
+
+/// An open quote makes the rest of a file one field. It is not read to its end.
+#[test]
+fn a_record_beyond_its_limit_is_not_read_to_its_end() {
+    let folder = Folder::new();
+    let mut child = command(&folder.path(""))
+        .args(["distinct", "--csv", "--max-record", "1MiB"])
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(b"a,b\n\"").unwrap();
+    let block = [b'x'; 1 << 16];
+    let blocks = (0..1_024).take_while(|_| input.write_all(&block).is_ok()).count();
+    drop(input);
+    let output = child.wait_with_output().unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(error.contains("--max-record"), "{error}");
+    assert!(blocks < 100, "{blocks} blocks of 64 KiB were read");
+    folder.write("zeros.gz", gzip(&"0".repeat(3_000_000)));
+    let error = folder.pds("similar --files --max-record 1MiB zeros.gz").failed();
+    assert!(error.contains("zeros.gz: is longer than the 1048576 bytes"), "{error}");
+    assert!(folder.pds("similar --files --csv zeros.gz").failed().contains("cannot be used with"));
 }

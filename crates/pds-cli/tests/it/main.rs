@@ -6,6 +6,7 @@ mod cookbook;
 mod dedup;
 mod distinct;
 mod failures;
+mod foreign;
 mod inputs;
 mod params;
 mod serve_page;

@@ -1,11 +1,13 @@
 //! Runs of the tool in a folder of their own.
 
 use core::sync::atomic::{AtomicU64, Ordering};
+use core::time::Duration;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
+use std::thread::sleep;
 
 /// A folder that is removed at the end of a test.
 pub(crate) struct Folder(PathBuf);
@@ -85,6 +87,19 @@ pub(crate) fn command(folder: &Path) -> Command {
     command
 }
 
+/// Waits for a run to end, or kills it.
+#[track_caller]
+pub(crate) fn wait(child: &mut Child) -> i32 {
+    for _ in 0..4_000 {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status.code().unwrap();
+        }
+        sleep(Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    panic!("the run did not end");
+}
+
 /// What a run left.
 pub(crate) struct Run(pub(crate) Output);
 
@@ -104,7 +119,7 @@ impl Run {
         String::from_utf8_lossy(&self.0.stderr).into_owned()
     }
 
-    /// The message of a run that ended with 2 and printed nothing else.
+    /// The message of a run that ended with 2.
     #[track_caller]
     pub(crate) fn failed(&self) -> String {
         assert_eq!(self.code(), 2, "{}", String::from_utf8_lossy(&self.0.stdout));

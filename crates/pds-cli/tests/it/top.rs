@@ -43,3 +43,15 @@ fn no_line_above_a_share_is_missed() {
         folder.pipe("top -n 1 --format json", b"\xff\xfe\n").ok().contains("\"line_hex\":\"fffe\"")
     );
 }
+
+/// Every number that is a capacity is one, and the default fits what is asked.
+#[test]
+fn capacities_fit() {
+    let folder = Folder::new();
+    for options in ["--capacity 49 -n 1", "-n 10001", "--share 0.0009%", "--capacity 2 -n 1"] {
+        let found = folder.pipe(&format!("top {options} --format csv"), "a\na\n").ok();
+        assert!(found.contains("a,2,2,1,true"), "{options}: {found}");
+    }
+    let error = folder.pipe("top --share 1% --capacity 50", "a\n").failed();
+    assert!(error.contains("capacity is 50, but must be from 100"), "{error}");
+}

@@ -44,6 +44,17 @@ impl Kind {
         matches!(self, Self::Ribbon | Self::Fuse)
     }
 
+    /// The name that it has as an option.
+    pub(super) fn name(self) -> String {
+        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+    }
+
+    /// Whether a number of bytes fixes the shape of a filter.
+    pub(super) const fn is_sized_by_memory(self) -> bool {
+        let is_grown = matches!(self, Self::CountingQuotient | Self::ScalableBloom);
+        !self.is_sketch() && !self.is_static() && !is_grown
+    }
+
     pub(super) const fn is_sketch(self) -> bool {
         matches!(
             self,
@@ -54,6 +65,11 @@ impl Kind {
                 | Self::HeavyHitters
         )
     }
+}
+
+/// Whether a filter of this kind would store a second copy of a key, which no answer shows.
+pub(super) fn stores_copies(kind: bytes::Kind) -> bool {
+    [bytes::Kind::CUCKOO, bytes::Kind::QUOTIENT].contains(&kind)
 }
 
 /// Whether a filter of this kind counts the copies of a key.

@@ -1,12 +1,16 @@
 //! The set of keys read so far: exact, or a filter.
 
-use super::Options;
-use crate::error::Result;
-use crate::input::Batch;
-use crate::line_set::{Extras, LineSet};
+use super::{Options, Window};
+use crate::error::{Error, Result};
+use crate::input::{Batch, Progress};
+use crate::key;
+use crate::line_set::{Entry, Extras, LineSet};
+use crate::output::tell;
 use pds::compare::{HumanBytes, HumanCount};
+use pds::error::InsertError;
 use pds::hash::finalize;
-use pds::{QuotientFilter, WindowBloomFilter};
+use pds::params::minhash::binomial_interval;
+use pds::{QuotientFilter, TimedBloomFilter, WindowBloomFilter};
 
 /// The keys read so far.
 pub(super) struct Seen {
@@ -14,95 +18,150 @@ pub(super) struct Seen {
     memory: u64,
     rate: f64,
     max_lines: u64,
-    /// New keys since the filter decides.
-    by_filter: u64,
+    /// Whether repeated lines are wanted, and not the first of each.
+    repeated: bool,
+    /// Lines that the filter took for new ones.
+    new_by_filter: u64,
+    /// Lines that are written because of the filter.
+    written_by_filter: u64,
 }
 
 enum Keys {
+    /// With counts if repeated lines are wanted.
     Exact(LineSet),
-    Growing(QuotientFilter),
+    /// The keys that came, and if repeated lines are wanted those that came again.
+    Growing(QuotientFilter, Option<QuotientFilter>),
     Window(WindowBloomFilter),
+    Timed(TimedBloomFilter),
 }
 
 /// Keys that the rate is measured with.
-const PROBES: u64 = 1 << 20;
+const PROBES: u32 = 1 << 20;
 
 impl Seen {
     pub(super) fn new(options: &Options) -> Result<Self> {
         let keys = match options.window {
-            Some(window) => Keys::Window(WindowBloomFilter::new(window, options.rate)?),
-            None => Keys::Exact(LineSet::new(Extras::default())),
-        };
-        let Options { memory, rate, max_lines, .. } = *options;
-        Ok(Self { keys, memory, rate, max_lines, by_filter: 0 })
-    }
-
-    /// Sets `answers[i]` to whether the key of record `i` is new, and keeps it.
-    pub(super) fn mark(&mut self, batch: &Batch, answers: &mut Vec<bool>) -> Result<()> {
-        answers.clear();
-        answers.resize(batch.len(), true);
-        self.mark_some(batch, answers)
-    }
-
-    /// As [`mark`](Self::mark), of those records whose answer is `true` so far.
-    pub(super) fn mark_some(&mut self, batch: &Batch, answers: &mut [bool]) -> Result<()> {
-        if let Keys::Exact(set) = &self.keys
-            && set.size_with(batch.len()) > self.memory
-        {
-            self.become_filter()?;
-        }
-        let asked = answers.iter_mut().enumerate().filter(|(_, is_asked)| **is_asked);
-        let hashes = batch.hashes();
-        match &mut self.keys {
-            Keys::Exact(set) => {
-                set.reserve(batch.len());
-                set.prepare(hashes);
-                for (index, answer) in asked {
-                    *answer = set.insert(hashes[index], batch.key(index), &[]) == 0;
-                }
+            Some(Window::Lines(window)) => {
+                Keys::Window(WindowBloomFilter::new(window, options.rate)?)
             }
-            Keys::Growing(filter) => {
+            Some(Window::Time(ticks)) => {
+                let lines = options.max_lines.ok_or(
+                    "--window of a time needs --max-lines, the most different lines in that time",
+                )?;
+                Keys::Timed(TimedBloomFilter::new(ticks, lines, options.rate)?)
+            }
+            None => Keys::Exact(LineSet::new(Extras { counts: options.repeated, records: false })),
+        };
+        let Options { memory, rate, repeated, .. } = *options;
+        let max_lines = options.max_lines.unwrap_or(super::MAX_LINES);
+        let (new_by_filter, written_by_filter) = (0, 0);
+        Ok(Self { keys, memory, rate, max_lines, repeated, new_by_filter, written_by_filter })
+    }
+
+    /// Sets `answers[i]` to whether record `i` is to be written, and keeps its key. `time` tells the time of a record.
+    pub(super) fn mark(
+        &mut self,
+        batch: &Batch,
+        progress: &Progress,
+        time: impl Fn(usize) -> Result<u64>,
+        answers: &mut Vec<bool>,
+    ) -> Result<()> {
+        answers.clear();
+        self.mark_exactly(batch, answers);
+        let exact = answers.len();
+        if exact == batch.len() {
+            return Ok(());
+        }
+        progress.aside(|| self.become_filter())?;
+        self.mark_by_filter(batch, time, answers)?;
+        self.written_by_filter += answers[exact..].iter().filter(|&&is_new| is_new).count() as u64;
+        Ok(())
+    }
+
+    /// Answers for as many records as the memory allows.
+    fn mark_exactly(&mut self, batch: &Batch, answers: &mut Vec<bool>) {
+        let Keys::Exact(set) = &mut self.keys else { return };
+        let (hashes, wanted) = (batch.hashes(), u64::from(self.repeated));
+        set.prepare(hashes);
+        let insert = |i: usize| set.insert(hashes[i], batch.key(i), &[], self.memory);
+        answers.extend((0..hashes.len()).map_while(insert).map(|count| count == wanted));
+    }
+
+    /// Answers for the other records.
+    fn mark_by_filter(
+        &mut self,
+        batch: &Batch,
+        time: impl Fn(usize) -> Result<u64>,
+        answers: &mut Vec<bool>,
+    ) -> Result<()> {
+        let first = answers.len();
+        let hashes = &batch.hashes()[first..];
+        match &mut self.keys {
+            Keys::Exact(_) => unreachable!("the set has become a filter"),
+            Keys::Growing(seen, again) => {
+                let full = |error| too_many(self.max_lines, &error);
                 // Most lines have come before. Those are found together, many accesses to memory at a time.
                 let mut known = vec![false; hashes.len()];
-                filter.contains_hash_batch(hashes, &mut known);
-                for (index, answer) in asked {
-                    *answer = !known[index]
-                        && filter.insert_hash_if_absent(hashes[index]).map_err(|error| {
-                            format!("--max-lines {} is too low: {error}", self.max_lines)
-                        })?;
-                    self.by_filter += u64::from(*answer);
+                seen.contains_hash_batch(hashes, &mut known);
+                for (&hash, is_known) in hashes.iter().zip(known) {
+                    let is_new = !is_known && seen.insert_hash_if_absent(hash).map_err(full)?;
+                    self.new_by_filter += u64::from(is_new);
+                    answers.push(match again {
+                        None => is_new,
+                        Some(again) => {
+                            !is_new && again.insert_hash_if_absent(hash).map_err(full)?
+                        }
+                    });
                 }
             }
             Keys::Window(filter) => {
-                for (index, answer) in asked {
-                    *answer = filter.insert_hash(hashes[index]);
-                    self.by_filter += u64::from(*answer);
+                answers.extend(hashes.iter().map(|&hash| filter.insert_hash(hash)));
+            }
+            Keys::Timed(filter) => {
+                for (index, &hash) in (first..).zip(hashes) {
+                    // A line that is late counts as one of the latest time.
+                    let now = time(index)?.max(filter.now());
+                    filter.advance(now).map_err(|error| error.to_string())?;
+                    answers.push(filter.insert_hash(hash));
                 }
             }
         }
         Ok(())
     }
 
-    /// Moves the keys into a filter that grows.
+    /// Moves the keys into a filter that grows, if they are in an exact set.
     fn become_filter(&mut self) -> Result<()> {
         let Keys::Exact(set) = &self.keys else { return Ok(()) };
-        let mut filter = QuotientFilter::builder()
-            .expected_items(set.len().max(1).min(self.max_lines))
-            .grows_to(self.max_lines)
-            .false_positive_rate(self.rate)
-            .build()?;
-        for entry in set.iter() {
-            filter.insert_hash_if_absent(crate::key::hash(entry.key))?;
-        }
-        eprintln!(
-            "pds: {} different lines take the {} of --memory; from here on a filter decides, which drops a new line at a \
-             rate of {}",
+        let seen = self.filter(set.iter(), set.len())?;
+        let again = || set.iter().filter(|entry| entry.count > 1);
+        let again = self.repeated.then(|| self.filter(again(), again().count() as u64));
+        tell(format_args!(
+            "{} different lines take the {} of --memory; from here on a filter decides, which takes a new line for a repeated \
+             one at a rate of {}",
             HumanCount(set.len()),
             HumanBytes(self.memory),
             self.rate
-        );
-        self.keys = Keys::Growing(filter);
+        ));
+        self.keys = Keys::Growing(seen, again.transpose()?);
         Ok(())
+    }
+
+    /// A growing filter of these keys.
+    fn filter<'a>(
+        &self,
+        entries: impl Iterator<Item = Entry<'a>>,
+        number: u64,
+    ) -> Result<QuotientFilter> {
+        let mut filter = QuotientFilter::builder()
+            .expected_items(number.max(1).min(self.max_lines))
+            .grows_to(self.max_lines)
+            .false_positive_rate(self.rate)
+            .build()?;
+        for entry in entries {
+            let inserted = filter.insert_hash_if_absent(key::hash(entry.key));
+            inserted.map_err(|error| too_many(self.max_lines, &error))?;
+        }
+        Ok(filter)
     }
 
     pub(super) fn describe(&self, written: u64) -> String {
@@ -112,35 +171,67 @@ impl Seen {
     fn size_in_bytes(&self) -> u64 {
         match &self.keys {
             Keys::Exact(set) => set.size_in_bytes(),
-            Keys::Growing(filter) => filter.size_in_bytes(),
+            Keys::Growing(seen, again) => {
+                seen.size_in_bytes() + again.as_ref().map_or(0, QuotientFilter::size_in_bytes)
+            }
             Keys::Window(filter) => filter.size_in_bytes(),
+            Keys::Timed(filter) => filter.size_in_bytes(),
         }
     }
 
     /// Tells what was done. A filter tells in any case how wrong it was.
-    pub(super) fn report(&self, lines: u64, written: u64, is_asked: bool) {
+    pub(super) fn report(&self, lines: u64, written: u64, is_asked: bool) -> Result<()> {
         let size = HumanBytes(self.size_in_bytes());
         let counts = format!("{} lines, {} written", HumanCount(lines), HumanCount(written));
         let contains: &dyn Fn(u64) -> bool = match &self.keys {
             Keys::Exact(_) => {
                 if is_asked {
-                    eprintln!("pds: {counts}; exact, {size}");
+                    tell(format_args!("{counts}; exact, {size}"));
                 }
-                return;
+                return Ok(());
             }
-            Keys::Growing(filter) => &|hash| filter.contains_hash(hash),
+            Keys::Growing(filter, _) => &|hash| filter.contains_hash(hash),
             Keys::Window(filter) => &|hash| filter.contains_hash(hash),
+            Keys::Timed(filter) => &|hash| filter.contains_hash(hash),
         };
         // Hashes that no line has, but for chance.
-        let wrong = (0..PROBES).filter(|&number| contains(finalize(number ^ PROBE_SEED))).count();
-        eprintln!(
-            "pds: {counts}; {} of them by a filter of {size}. Measured rate: {wrong} of {} lines that never came (promised: \
-             {:.1} at most). New lines dropped: {:.1} expected at most",
-            HumanCount(self.by_filter),
-            HumanCount(PROBES),
-            self.rate * PROBES as f64,
-            self.rate * self.by_filter as f64 / (1.0 - self.rate),
-        );
+        let is_wrong = |&number: &u32| contains(finalize(u64::from(number) ^ PROBE_SEED));
+        let wrong = (0..PROBES).filter(is_wrong).count();
+        #[expect(clippy::cast_possible_truncation, reason = "at most as many as probes")]
+        let interval = binomial_interval(wrong as u32, PROBES, 0.95)?;
+        // Of n new lines a share of the rate is lost, and n (1 - rate) are taken for new ones.
+        let lost = |new: u64| self.rate * new as f64 / (1.0 - self.rate);
+        let expected = if self.repeated {
+            format!(
+                "Lines that came once, and were written: {:.1} expected at most; repeated lines not written: {:.1}",
+                lost(self.new_by_filter),
+                lost(self.written_by_filter)
+            )
+        } else {
+            format!("New lines dropped: {:.1} expected at most", lost(self.written_by_filter))
+        };
+        tell(format_args!(
+            "{counts}; {} of them by a filter of {size}. Measured rate: {wrong} of {} lines that never came, so from {:.1e} to \
+             {:.1e} (promised: {:.1e} at most). {expected}",
+            HumanCount(self.written_by_filter),
+            HumanCount(PROBES.into()),
+            interval.start(),
+            interval.end(),
+            self.rate,
+        ));
+        Ok(())
+    }
+}
+
+/// The error of a filter that takes no more keys.
+fn too_many(max_lines: u64, error: &InsertError) -> Error {
+    match error {
+        InsertError::Full { .. } => format!(
+            "there are more than the {} different lines that --max-lines allows; more of them need more memory for each",
+            HumanCount(max_lines)
+        )
+        .into(),
+        other => other.to_string().into(),
     }
 }
 

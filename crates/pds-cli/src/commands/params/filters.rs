@@ -1,7 +1,8 @@
 //! *Have I seen this key?*: all filters in a table, past their load, and a choice.
 
-use super::show::{bytes, keys, share, table};
-use super::{Answer, plot};
+use super::show::{keys, share, table};
+use super::{Answer, others, plot};
+use crate::output::exact_size;
 use core::fmt::Write;
 use pds::compare::{
     Ability, Candidate, Comparison, HumanBytes, HumanCount, LinesRead, Needs, compare,
@@ -32,6 +33,11 @@ pub(super) fn for_promise(needs: &Needs) -> Answer {
         keys(items),
         loads(&comparison)
     )?;
+    write!(
+        text,
+        "\nFilters that grow, or that forget keys by their age\n\n{}",
+        others::filters(items, rate)?
+    )?;
     match recommend(needs)? {
         Some(recommendation) => {
             write!(text, "\nRecommended: {recommendation}\n{}", filling(recommendation.choice()))?;
@@ -50,8 +56,8 @@ pub(super) fn for_items_in_memory(memory: u64, items: u64) -> Answer {
     {
         return Err(format!(
                 "memory is {}, but must be at least {} for {}: a {structure} takes so much at a rate of {}",
-                bytes(memory),
-                bytes(size),
+                exact_size(memory),
+                exact_size(size),
                 keys(items),
                 share(MOST_RATE)
             )
@@ -104,7 +110,7 @@ pub(super) fn for_rate_in_memory(memory: u64, rate: f64) -> Answer {
     let comparison =
         compare_most_items(memory, rate).map_err(|error| match least_bytes(&error) {
             Some(least) => {
-                let (value, least) = (bytes(memory), bytes(least));
+                let (value, least) = (exact_size(memory), exact_size(least));
                 format!(
                     "memory is {value}, but must be at least {least} for a single key at this rate"
                 )

@@ -1,14 +1,11 @@
 //! Numbers and tables for people.
 
-use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
-use pds::compare::{HumanBytes, HumanCount};
+use crate::output::RULE_UNDER_HEADER;
+use comfy_table::{CellAlignment, ContentArrangement, Table};
+use pds::compare::HumanCount;
 
 /// Columns that answers take at most, but for a line of Rust.
 const WIDTH: u16 = 80;
-
-/// One line under the header and no others.
-const RULE_UNDER_HEADER: TableStyle =
-    TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 
 /// A table whose first column is text, and whose others are numbers.
 pub(super) fn table<R>(header: &[&str], rows: impl IntoIterator<Item = R>) -> String
@@ -57,15 +54,6 @@ pub(super) fn share(share: f64) -> String {
 /// As many as show three digits of a number below ten.
 fn decimals(value: f64) -> usize {
     [9.995, 0.999_5, 0.099_95, 0.009_995].iter().take_while(|&&bound| value < bound).count() + 1
-}
-
-/// A size to the byte, and rounded where that is shorter.
-pub(super) fn bytes(bytes: u64) -> String {
-    match bytes {
-        1 => "1 byte".to_owned(),
-        0..10_000 => format!("{} bytes", HumanCount(bytes)),
-        _ => format!("{} bytes ({})", HumanCount(bytes), HumanBytes(bytes)),
-    }
 }
 
 /// A number of keys.
@@ -118,10 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_that_differ_are_shown_to_the_byte() {
-        assert_eq!([1, 27_136, 27_137].map(bytes)[0], "1 byte");
-        assert_eq!(bytes(27_136), "27,136 bytes (26.5 KiB)");
-        assert_ne!(bytes(27_136), bytes(27_137));
+    fn one_key_is_no_plural() {
         assert_eq!([1, 2].map(keys), ["1 key", "2 keys"]);
     }
 

@@ -91,6 +91,7 @@ pub(super) fn cardinalities(error: f64, keys: Option<u64>, overlap: bool) -> Ans
         + OF_ESTIMATORS
         + "\n"
         + &others
+        + &super::others::theta(error)
         + &choice.unwrap_or_default())
 }
 
