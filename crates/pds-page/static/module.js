@@ -11,27 +11,31 @@ let module = (await WebAssembly.instantiate(compiled)).exports;
 
 /** Answers a request. `lines` are the bytes of a file. Throws an Error with a sentence for the user. */
 export function ask(request, lines = new Uint8Array()) {
-  const head = new TextEncoder().encode(JSON.stringify(request));
-  const start = module.input(head.length + lines.length);
-  new Uint8Array(module.memory.buffer).set(head, start);
-  new Uint8Array(module.memory.buffer).set(lines, start + head.length);
+  let found;
   try {
-    module.ask(head.length);
+    found = call(new TextEncoder().encode(JSON.stringify(request)), lines);
   } catch {
     // A module that failed cannot go on, and a new one knows nothing.
     WebAssembly.instantiate(compiled).then((instance) => (module = instance.exports));
     throw new Error("The module failed, and was started anew. So must the demo be.");
   }
-  // The memory may have moved, and `slice` keeps the answer beyond the next call.
-  const memory = new Uint8Array(module.memory.buffer);
-  const text = memory.slice(module.text(), module.text() + module.text_length());
-  const bytes = memory.slice(module.bytes(), module.bytes() + module.bytes_length());
-  const answer = JSON.parse(new TextDecoder().decode(text));
+  const answer = JSON.parse(new TextDecoder().decode(found.text));
   if (answer.error) {
     const said = answer.error.replace(/^\w+/, (name) => NAMES[name] ?? name);
     throw new Error(`${said.replace(/^./, (first) => first.toUpperCase())}.`);
   }
-  return { ...answer, bytes };
+  return { ...answer, bytes: found.bytes };
+}
+
+function call(head, lines) {
+  const start = module.input(head.length + lines.length);
+  new Uint8Array(module.memory.buffer).set(head, start);
+  new Uint8Array(module.memory.buffer).set(lines, start + head.length);
+  module.ask(head.length);
+  // The memory may have moved, and `slice` keeps the answer beyond the next call.
+  const memory = new Uint8Array(module.memory.buffer);
+  const part = (from, length) => memory.slice(from, from + length);
+  return { text: part(module.text(), module.text_length()), bytes: part(module.bytes(), module.bytes_length()) };
 }
 
 const grouped = new Intl.NumberFormat("en");

@@ -15,7 +15,9 @@ fn main() {
     let address = server.address();
     std::thread::spawn(move || server.run());
     let mut browser = Chromium::start();
-    for (name, width, test) in page::TESTS {
+    for (width, (name, test)) in
+        page::WIDTHS.iter().flat_map(|width| page::TESTS.iter().map(move |test| (width, test)))
+    {
         let mut page = Page::open(&mut browser, &address, *width);
         test(&mut page);
         page.nothing_went_wrong();

@@ -9,18 +9,23 @@ use std::{env, fs};
 type Test = fn(&mut Page);
 
 /// A telephone and a desk.
-const WIDTHS: [u32; 2] = [390, 1280];
+pub(crate) const WIDTHS: [u32; 2] = [390, 1280];
 
-pub(crate) const TESTS: &[(&str, u32, Test)] = &[
-    ("sizes_are_the_native_ones", WIDTHS[1], sizes_are_the_native_ones),
-    ("wrong_numbers_are_refused_with_a_reason", WIDTHS[0], wrong_numbers_are_refused_with_a_reason),
-    ("keys_are_added_checked_and_removed", WIDTHS[0], keys_are_added_checked_and_removed),
-    ("the_keyboard_is_enough", WIDTHS[1], the_keyboard_is_enough),
-    ("a_dropped_file_fills_the_filter", WIDTHS[1], a_dropped_file_fills_the_filter),
-    ("nothing_is_wider_than_the_window", WIDTHS[0], nothing_is_wider_than_the_window),
-    ("nothing_is_wider_than_the_window", WIDTHS[1], nothing_is_wider_than_the_window),
-    ("pictures", WIDTHS[0], pictures),
-    ("pictures", WIDTHS[1], pictures),
+/// Every test runs at both widths.
+pub(crate) const TESTS: &[(&str, Test)] = &[
+    ("sizes_are_the_native_ones", sizes_are_the_native_ones),
+    (
+        "similar_sets_and_other_needs_have_native_sizes",
+        similar_sets_and_other_needs_have_native_sizes,
+    ),
+    ("wrong_numbers_are_refused_with_a_reason", wrong_numbers_are_refused_with_a_reason),
+    ("keys_are_added_checked_and_removed", keys_are_added_checked_and_removed),
+    ("the_keyboard_is_enough", the_keyboard_is_enough),
+    ("a_dropped_file_fills_the_filter", a_dropped_file_fills_the_filter),
+    ("pasted_lines_are_added", pasted_lines_are_added),
+    ("a_module_that_fails_is_started_anew", a_module_that_fails_is_started_anew),
+    ("nothing_is_wider_than_the_window", nothing_is_wider_than_the_window),
+    ("pictures", pictures),
 ];
 
 /// A tab of the browser.
@@ -211,6 +216,28 @@ fn sizes_are_the_native_ones(page: &mut Page) {
     assert_eq!(page.text("#line-rust"), format!("let mut sketch = {};", expected.expression()));
 }
 
+fn similar_sets_and_other_needs_have_native_sizes(page: &mut Page) {
+    page.fill("items", "1M");
+    page.fill("rate", "1%");
+    for native in compare::aging_and_growing(1_000_000, 0.01).expect("possible") {
+        let selector = format!("#others li[data-type={}]", native.structure().type_name);
+        let bytes =
+            page.get(&format!("Number(document.querySelector({selector:?}).dataset.bytes)"));
+        assert_eq!(bytes.as_f64(), Some(native.size_in_bytes() as f64), "{selector}");
+    }
+    page.click("input[value=similar]");
+    page.fill("similarity", "5%");
+    let [sketch, index] = compare::similar_sets(0.05, 1_000_000, 0.8, 0.95).expect("possible");
+    for native in [&sketch, &index] {
+        let selector = format!("#structures tr[data-type={}]", native.structure().type_name);
+        let bytes =
+            page.get(&format!("Number(document.querySelector({selector:?}).dataset.bytes)"));
+        assert_eq!(bytes.as_f64(), Some(native.size_in_bytes() as f64), "{selector}");
+    }
+    assert_eq!(page.text("#line-rust"), format!("let mut sketch = {};", sketch.expression()));
+    assert!(page.text("#line-shell").contains("--values 128 --threshold 0.8 --recall 0.95"));
+}
+
 fn wrong_numbers_are_refused_with_a_reason(page: &mut Page) {
     let cases = [
         ("items", "many", "“many” is not a number of keys"),
@@ -268,6 +295,28 @@ fn the_keyboard_is_enough(page: &mut Page) {
     page.press("Enter", 13, "\r");
     assert!(page.text("#verdict").contains("probably present"), "{}", page.text("#verdict"));
     page.tab_to("#download");
+}
+
+fn pasted_lines_are_added(page: &mut Page) {
+    page.fill("paste", "one\ntwo\r\n\nthree\none");
+    page.click("#add-lines");
+    assert_eq!(page.get("document.getElementById('demo').dataset.exact"), "3");
+    assert!(page.text("#verdict").contains("4 lines, 3 new keys"), "{}", page.text("#verdict"));
+}
+
+/// The page goes on with a module that knows nothing, and says so.
+fn a_module_that_fails_is_started_anew(page: &mut Page) {
+    // A request that the module cannot even hold: its memory has at most 4 GiB.
+    let failed = page.get(
+        "import('./module.js').then(({ ask }) => { try { ask({ do: 'add', key: '' }, { length: 2 ** 32 - 64 }); } \
+         catch (error) { return error.message; } })",
+    );
+    assert!(failed.as_str().is_some_and(|text| text.contains("started anew")), "{failed}");
+    page.get("new Promise((resolve) => setTimeout(resolve, 200))");
+    page.click("#clear");
+    page.fill("key", "pear");
+    page.click("#add");
+    assert_eq!(page.get("document.getElementById('demo').dataset.exact"), "1");
 }
 
 /// The bits and the bytes of the page are those of a native filter of the same keys.
