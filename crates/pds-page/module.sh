@@ -10,8 +10,11 @@ readonly committed=crates/pds-page/static/pds.wasm compiler=crates/pds-page/stat
 readonly target=wasm32-unknown-unknown most_bytes=$((300 * 1024))
 
 # Compilers may order the same code differently. Answers are the same with all of them.
-if [[ ${1:-} == --check ]]; then
+if [[ ${1:-} == --check ]] && ! command -v node >/dev/null; then
+  echo "answers not compared: there is no Node"
+elif [[ ${1:-} == --check ]]; then
   tests=crates/pds-page/tests
+  mkdir -p target
   (unset RUSTC RUSTFLAGS; cargo run --quiet --locked --package pds-page --example answers) <$tests/requests.jsonl >target/page-native
   node $tests/module.mjs <$tests/requests.jsonl >target/page-module
   if ! cmp target/page-native target/page-module; then
