@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 /// Tells what a file holds: kind, size, number of keys, false-positive rate, and a picture of its bits.
 ///
-/// Files of other systems are recognised by their bytes: Redis and Valkey, DataSketches, Spark, Guava, Parquet, Milvus, PostgreSQL,
+/// Files of other systems are recognised by their bytes: Redis and Valkey, DataSketches, Spark, Presto, Guava, Parquet, Milvus, PostgreSQL,
 /// DCSO and xor_singleheader (docs/formats.md).
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:

@@ -8,8 +8,10 @@ use pds::formats::dcso::DcsoBloomFilter;
 use pds::formats::guava::GuavaBloomFilter;
 use pds::formats::milvus::MilvusBloomFilter;
 use pds::formats::parquet::ParquetBloomFilter;
+use pds::formats::presto::PrestoHll;
 use pds::formats::redis::{
-    RedisBloomFilter, RedisCountMinSketch, RedisCuckooFilter, RedisHyperLogLog, ValkeyBloomFilter,
+    RdbVersion, RedisBloomFilter, RedisCountMinSketch, RedisCuckooFilter, RedisHyperLogLog,
+    RedisTopK, ValkeyBloomFilter,
 };
 use pds::formats::spark::{SparkBloomFilter, SparkBloomVersion, SparkCountMin};
 use pds::theta::{ThetaSet, ThetaSketch};
@@ -20,12 +22,12 @@ const SEED: [u8; 32] = *b"a seed with two different halves";
 
 /// Fills a structure of another system with keys, and returns its bytes.
 macro_rules! filled {
-    ($new:expr, $to_bytes:ident, |$one:ident, $key:ident| $insert:expr) => {{
+    ($new:expr, $to_bytes:ident($($version:expr)?), |$one:ident, $key:ident| $insert:expr) => {{
         let mut $one = $new.unwrap();
         for $key in 0..KEYS {
             let _ = $insert;
         }
-        $one.$to_bytes()
+        $one.$to_bytes($($version)?)
     }};
 }
 
@@ -38,31 +40,54 @@ fn files() -> Vec<(&'static str, Vec<u8>, &'static str)> {
         ("Redis HyperLogLog", hll.to_bytes(), "distinct,201"),
         (
             "Milvus Bloom filter",
-            filled!(MilvusBloomFilter::new(KEYS, 0.01), to_bytes, |one, key| one
+            filled!(MilvusBloomFilter::new(KEYS, 0.01), to_bytes(), |one, key| one
                 .insert_string(&text(key))),
             "expected_keys,200",
         ),
         (
             "RedisBloom Bloom filter",
-            filled!(RedisBloomFilter::reserve(0.01, 1_000, None), to_dump, |one, key| one
-                .insert(text(key).as_bytes())),
+            filled!(
+                RedisBloomFilter::reserve(0.01, 1_000, None),
+                to_dump(RdbVersion::default()),
+                |one, key| one.insert(text(key).as_bytes())
+            ),
             "keys,200",
         ),
         (
             "RedisBloom cuckoo filter",
-            filled!(RedisCuckooFilter::reserve(1_000), to_dump, |one, key| one
-                .insert(text(key).as_bytes())),
+            filled!(
+                RedisCuckooFilter::reserve(1_000),
+                to_dump(RdbVersion::default()),
+                |one, key| one.insert(text(key).as_bytes())
+            ),
             "keys,200",
         ),
         (
             "RedisBloom count-min sketch",
-            filled!(RedisCountMinSketch::with_size(100, 5), to_dump, |one, key| one
-                .insert(text(key).as_bytes(), 1)),
+            filled!(
+                RedisCountMinSketch::with_size(100, 5),
+                to_dump(RdbVersion::default()),
+                |one, key| one.insert(text(key).as_bytes(), 1)
+            ),
             "total,200",
         ),
         (
+            "RedisBloom top-k list",
+            filled!(
+                RedisTopK::reserve(3, 100, 5, 0.9),
+                to_dump(RdbVersion::default()),
+                |one, key| one.insert(text(key % 2).as_bytes(), 1)
+            ),
+            "listed,2",
+        ),
+        (
+            "Presto HyperLogLog",
+            filled!(PrestoHll::new(12), to_bytes(), |one, key| one.insert_text(&text(key))),
+            "distinct,200",
+        ),
+        (
             "DataSketches HLL sketch",
-            filled!(DataSketchesHll::new(12, HllRegisters::Hll4), to_bytes, |one, key| one
+            filled!(DataSketchesHll::new(12, HllRegisters::Hll4), to_bytes(), |one, key| one
                 .insert(key)),
             "distinct,200",
         ),
@@ -77,52 +102,53 @@ fn files() -> Vec<(&'static str, Vec<u8>, &'static str)> {
         ),
         (
             "DataSketches count-min sketch",
-            filled!(DataSketchesCountMin::new(9_001, 3, 64), to_bytes, |one, key| one
+            filled!(DataSketchesCountMin::new(9_001, 3, 64), to_bytes(), |one, key| one
                 .insert(key, 1.0)),
             "total,200",
         ),
         (
             "DataSketches Bloom filter",
-            filled!(DataSketchesBloomFilter::new(7, KEYS, 0.01), to_bytes, |one, key| one
+            filled!(DataSketchesBloomFilter::new(7, KEYS, 0.01), to_bytes(), |one, key| one
                 .insert(key)),
             "hashes,7",
         ),
         (
             "valkey-bloom filter",
-            filled!(ValkeyBloomFilter::reserve(0.01, 1_000, None, SEED), to_bytes, |one, key| one
-                .insert(text(key).as_bytes())),
+            filled!(ValkeyBloomFilter::reserve(0.01, 1_000, None, SEED), to_bytes(), |one, key| {
+                one.insert(text(key).as_bytes())
+            }),
             "keys,200",
         ),
         (
             "Spark Bloom filter",
             filled!(
                 SparkBloomFilter::new(SparkBloomVersion::V1, KEYS, 0.01),
-                to_bytes,
+                to_bytes(),
                 |one, key| one.insert(text(key).as_str())
             ),
             "hashes,7",
         ),
         (
             "Spark count-min sketch",
-            filled!(SparkCountMin::new(0.01, 0.95, 1), to_bytes, |one, key| one
+            filled!(SparkCountMin::new(0.01, 0.95, 1), to_bytes(), |one, key| one
                 .insert(text(key).as_str(), 1)),
             "total,200",
         ),
         (
             "Guava Bloom filter",
-            filled!(GuavaBloomFilter::new(KEYS, 0.01), to_bytes, |one, key| one
+            filled!(GuavaBloomFilter::new(KEYS, 0.01), to_bytes(), |one, key| one
                 .insert(text(key).as_str())),
             "hashes,7",
         ),
         (
             "DCSO Bloom filter",
-            filled!(DcsoBloomFilter::new(KEYS, 0.01), to_bytes, |one, key| one
+            filled!(DcsoBloomFilter::new(KEYS, 0.01), to_bytes(), |one, key| one
                 .insert(text(key).as_bytes())),
             "hashes,7",
         ),
         (
             "Parquet Bloom filter",
-            filled!(ParquetBloomFilter::new(KEYS, 0.01), to_bytes, |one, key| one
+            filled!(ParquetBloomFilter::new(KEYS, 0.01), to_bytes(), |one, key| one
                 .insert(text(key).as_str())),
             "false_positive_rate,0.0",
         ),
