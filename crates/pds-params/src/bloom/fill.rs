@@ -63,7 +63,8 @@ pub fn set_bits_standard_deviation(bits: u64, items: u64, hashes: u32) -> f64 {
 /// The value is ln(1 - X/m) / (k ln(1 - 1/m)): for this number of items, X is the expected number of set bits. The
 /// value is never below X / k rounded up, the fewest items that can set so many bits. The standard error is
 /// √(m (e^a - a - 1)) / k, where a = -ln(1 - X/m). The bias is about (e^a - a - 1) / (2k) items. It is below one item
-/// if some hundreds of bits are still clear.
+/// if some hundreds of bits are still clear. The error is skewed while few bits coincide, about (k n)² / (2 m) of them: with
+/// 14, three standard errors hold the truth in 99.5 % of all cases where those of a normal error do so in 99.7 %.
 ///
 /// Both fields are infinite if the filter is saturated or has no hashes. They are never NaN.
 ///
