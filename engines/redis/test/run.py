@@ -15,9 +15,10 @@ import families
 import hostile
 import limits
 import persistence
+import redisbloom
 from servers import PROGRAM, Server
 
-MODULES = (families, beyond, persistence, limits, hostile, cluster)
+MODULES = (families, beyond, redisbloom, persistence, limits, hostile, cluster)
 
 
 def full(server):
