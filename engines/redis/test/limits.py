@@ -3,7 +3,7 @@
 import random
 import time
 
-from redis.exceptions import ResponseError
+from redis.exceptions import NoPermissionError, ResponseError
 
 from families import fails, field
 from servers import Server, resident_bytes, wait_until
@@ -95,6 +95,28 @@ def test_settings(server):
     with Server(arguments=["ERROR_RATE", "0.002", "INITIAL_SIZE", "55"]) as own:
         own.client().bf().add("made", "x")
         assert field(own.client().bf().info("made"), "capacity", "Capacity") == 55
+
+
+def test_acl_categories(server):
+    """Servers from Redis 7.4 and Valkey 8 on take categories of modules."""
+    client = server.client(decode_responses=True)
+    if "bloom" not in client.acl_cat():
+        info = client.info("server")
+        assert "valkey_version" not in info and info["redis_version"] < "7.4", info["redis_version"]
+        return
+    commands = {"bloom": ["BF.ADD", "k1", "x"], "cuckoo": ["CF.ADD", "k2", "x"], "cms": ["CMS.INFO", "k3"],
+                "topk": ["TOPK.LIST", "k4"], "ull": ["ULL.ADD", "k5", "x"], "pds": ["PDS.INFO", "k6"]}
+    for allowed in commands:
+        client.acl_setuser("one", enabled=True, reset=True, nopass=True, keys="*", categories=["-@all", f"+@{allowed}"])
+        user = server.client(username="one", password="any")
+        for category, command in commands.items():
+            try:
+                user.execute_command(*command)
+                is_permitted = True
+            except ResponseError as error:
+                is_permitted = not isinstance(error, NoPermissionError)
+            assert is_permitted == (category == allowed), (allowed, category)
+    client.acl_deluser("one")
 
 
 def test_measured_rates(server):

@@ -12,7 +12,7 @@ def fill(client, items=20_000):
     client.bf().create("bf:grown", 0.01, 1000)
     client.bf().create("bf:fixed", 0.001, items, noScale=True)
     client.cf().create("cf", 500)
-    client.cms().initbydim("cms", 2000, 5)
+    client.cms().initbydim("cms", 300, 5)
     client.topk().reserve("topk", 20, 50, 5, 0.9)
     for first in range(0, items, 500):
         part = batch[first:first + 500]
