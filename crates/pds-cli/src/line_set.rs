@@ -310,6 +310,14 @@ mod tests {
             assert_eq!(set.len(), 50_000);
         }
     }
+    /// `distinct --by` has a set for each group, and most groups are small.
+    #[test]
+    fn a_small_set_is_small() {
+        let mut set = LineSet::new(Extras::default());
+        set.insert(key::hash(b"a"), b"a", &[], u64::MAX);
+        assert!(set.size_in_bytes() <= 128, "{}", set.size_in_bytes());
+    }
+
     /// Whatever is asked, the set takes no more than it may, and a string that is there needs nothing.
     #[test]
     fn a_set_keeps_to_its_memory() {
