@@ -1,29 +1,58 @@
-//! The filters of other systems: the rates that they promise, and those that they tell of themselves.
+//! The filters and sketches of other systems: what they promise, and what they tell of themselves.
+
+mod sketches;
 
 use super::Run;
 use super::blocked::exactly;
+use super::cardinality::ESTIMATE_SPREAD;
 use super::constructors::{Constructor, Filled, ITEMS, RATE, constructor, jobs};
 use super::effort::Effort;
+use super::frequency::BEYOND_BOUND;
 use super::measure::PROMISE;
 use super::structures::{Fault, Structure};
 use super::subject::Interval;
+use pds::formats::datasketches::DataSketchesBloomFilter;
+use pds::formats::dcso::DcsoBloomFilter;
+use pds::formats::guava::{GuavaBloomFilter, GuavaStrategy};
 use pds::formats::milvus::MilvusBloomFilter;
 use pds::formats::parquet::ParquetBloomFilter;
 use pds::formats::redis::{RedisBloomFilter, RedisCuckooFilter, ValkeyBloomFilter};
+use pds::formats::spark::{SparkBloomFilter, SparkBloomVersion};
+use pds::formats::xorf::{XorFilter, XorKind};
 
 /// The filters of other systems.
 pub(crate) const STRUCTURE: Structure = Structure {
     name: NAME,
-    title: "Filters of other systems",
+    title: "Filters and sketches of other systems",
     variants: &[],
-    jobs: |run| jobs(run, NAME, all()),
-    faults: &[Fault {
-        name: "not-halved",
-        effect: "the first layer of a filter of RedisBloom has twice its rate",
-        breaks: &[PROMISE],
-        effort: Effort::Quick,
-        jobs: |run: &Run| vec![redis_layers(2.0 * RATE).job(NAME, run.seed)],
-    }],
+    jobs: |run| {
+        let mut all = jobs(run, NAME, all());
+        all.extend(sketches::jobs(run));
+        all
+    },
+    faults: &[
+        Fault {
+            name: "not-halved",
+            effect: "the first layer of a filter of RedisBloom has twice its rate",
+            breaks: &[PROMISE],
+            effort: Effort::Quick,
+            jobs: |run: &Run| vec![redis_layers(2.0 * RATE).job(NAME, run.seed)],
+        },
+        Fault {
+            name: "half-the-error",
+            effect: "an HLL sketch of DataSketches states half of its standard error",
+            breaks: &[ESTIMATE_SPREAD],
+            effort: Effort::Quick,
+            jobs: |run: &Run| sketches::half_the_error(run),
+        },
+        Fault {
+            name: "tight-bound",
+            effect: "a count-min sketch of RedisBloom states a twentieth of its bound",
+            breaks: &[BEYOND_BOUND],
+            effort: Effort::Quick,
+            jobs: |run: &Run| sketches::tight_bound(run),
+        },
+    ],
     sketches: &[],
 };
 
@@ -38,6 +67,33 @@ macro_rules! filled {
         }
         Filled { contains: Box::new(move |hash| filter.$contains(&$value(hash))), rate: $rate }
     }};
+}
+
+/// A filter that takes keys by value.
+macro_rules! filled_by_value {
+    ($filter:expr, $random:ident, $items:ident, $value:path, $rate:expr) => {{
+        let mut filter = $filter;
+        for _ in 0..$items {
+            filter.insert($value($random.next().expect("endless")));
+        }
+        Filled { contains: Box::new(move |hash| filter.contains($value(hash))), rate: $rate }
+    }};
+}
+
+/// A static filter of random fingerprints, which a key meets as often as in a filter of keys.
+fn random_xor(kind: XorKind, head: &[u8], fingerprints: usize) -> Constructor {
+    let head = head.to_vec();
+    constructor(format!("xor_singleheader {kind:?}"), None, 1, move |random, _| {
+        let mut bytes = head.clone();
+        let seed = random.next().expect("endless");
+        bytes[..8].copy_from_slice(&seed.to_le_bytes());
+        while bytes.len() < head.len() + fingerprints {
+            bytes.push(random.next().expect("endless").to_le_bytes()[0]);
+        }
+        let filter = XorFilter::from_bytes(kind, &bytes).expect("sound");
+        let contains = Box::new(move |hash| filter.contains(hash));
+        Filled { contains, rate: exactly(1.0 / 256.0) }
+    })
 }
 
 /// A filter of Milvus that takes references, as the others do.
@@ -73,6 +129,20 @@ fn redis_layers(rate: f64) -> Constructor {
     })
 }
 
+fn spark(name: &'static str, version: SparkBloomVersion) -> Constructor {
+    constructor(name, None, ITEMS, move |random, items| {
+        let filter = SparkBloomFilter::new(version, items, RATE).expect("sound");
+        filled_by_value!(filter, random, items, u64::cast_signed, textbook(&[(1_000, 9_600, 7)]))
+    })
+}
+
+fn guava(name: &'static str, strategy: GuavaStrategy) -> Constructor {
+    constructor(name, None, ITEMS, move |random, items| {
+        let filter = GuavaBloomFilter::with_strategy(strategy, items, RATE).expect("sound");
+        filled_by_value!(filter, random, items, u64::cast_signed, textbook(&[(1_000, 9_600, 7)]))
+    })
+}
+
 /// One row for each format that answers with a rate. A system whose formula gives more than the rate has no promise.
 fn all() -> Vec<Constructor> {
     vec![
@@ -104,5 +174,26 @@ fn all() -> Vec<Constructor> {
             let rate = textbook(&[(1_000, 9_592, 7)]);
             filled!(filter, random, items, insert, contains, u64::to_le_bytes, rate)
         }),
+        constructor("DataSketches Bloom", None, ITEMS, |random, items| {
+            let filter = DataSketchesBloomFilter::new(9_001, items, RATE).expect("sound");
+            let rate = textbook(&[(1_000, 9_600, 7)]);
+            filled_by_value!(filter, random, items, u64::from, rate)
+        }),
+        constructor("DCSO", None, ITEMS, |random, items| {
+            let filter = DcsoBloomFilter::new(items, RATE).expect("sound");
+            let rate = textbook(&[(1_000, 9_585, 7)]);
+            filled!(filter, random, items, insert, contains, u64::to_le_bytes, rate)
+        }),
+        spark("Spark Bloom, version 1", SparkBloomVersion::V1),
+        spark("Spark Bloom, version 2", SparkBloomVersion::V2 { seed: 17 }),
+        guava("Guava MURMUR128_MITZ_32", GuavaStrategy::Murmur128Mitz32),
+        guava("Guava MURMUR128_MITZ_64", GuavaStrategy::Murmur128Mitz64),
+        // Three blocks of 100, and 6 segments of 64 with two more.
+        random_xor(XorKind::Xor8, &[[0; 8], 100u64.to_le_bytes()].concat(), 300),
+        random_xor(
+            XorKind::BinaryFuse8,
+            &[0, 0, 64, 6, 64 * 6, 64 * 8].map(u32::to_le_bytes).concat(),
+            64 * 8,
+        ),
     ]
 }

@@ -41,11 +41,11 @@ pub(crate) const STRUCTURE: Structure = Structure {
 
 const NAME: &str = "cms";
 
-const BELOW_TRUTH: Check = Check::new(
+pub(crate) const BELOW_TRUTH: Check = Check::new(
     "estimates below the truth",
     "No key may be estimated below its count, unless the answer is \"at least\".",
 );
-const BEYOND_BOUND: Check = Check::new(
+pub(crate) const BEYOND_BOUND: Check = Check::new(
     "estimates beyond the bound",
     "Of all estimates, at most a share of delta may exceed the count by more than epsilon N.",
 );

@@ -1,0 +1,216 @@
+//! The sketches of other systems: the errors that they tell of themselves.
+
+use super::NAME;
+use crate::validate::Run;
+use crate::validate::cardinality::{ESTIMATE_SPREAD, MEAN_ESTIMATE};
+use crate::validate::coverage::label;
+use crate::validate::frequency::{BELOW_TRUTH, BEYOND_BOUND};
+use crate::validate::judge::{Case, Law, Measurement, real};
+use crate::validate::schedule::Job;
+use pds::Estimate;
+use pds::formats::datasketches::{DataSketchesCountMin, DataSketchesHll, HllRegisters};
+use pds::formats::postgres::{PostgresHll, PostgresHllParams};
+use pds::formats::redis::RedisCountMinSketch;
+use pds::formats::spark::SparkCountMin;
+use pds_testkit::keys;
+
+/// Sketches of each counter of distinct keys, and the keys of each: many times its registers.
+const SKETCHES: u64 = 2_000;
+const KEYS: u64 = 40_000;
+
+/// Sketches of each counter of weights, and its different keys.
+const STREAMS: u64 = 200;
+const ITEMS: u64 = 2_000;
+
+/// A counter of distinct keys: the estimate of a sketch of these keys.
+type Distinct = fn(&mut dyn Iterator<Item = u64>) -> Estimate;
+
+/// One row or two for each sketch.
+pub(super) fn jobs<'a>(run: &Run) -> Vec<Job<'a>> {
+    let sketches = run.effort.choose([SKETCHES / 4, SKETCHES, 2 * SKETCHES]);
+    let distinct: [(_, Distinct); 3] = [
+        ("DataSketches HLL, lg_k 10", hll),
+        ("DataSketches HLL, lg_k 10, merged", merged_hll),
+        ("postgresql-hll, log2m 11", postgres),
+    ];
+    let mut jobs: Vec<_> = distinct
+        .map(|(name, estimate)| distinct_job(name, estimate, sketches, 1.0, run.seed))
+        .into();
+    jobs.extend(WEIGHTS.map(|sketch| weights_job(sketch, 1.0, run.seed)));
+    jobs
+}
+
+/// An estimate that states half of its error.
+pub(super) fn half_the_error<'a>(run: &Run) -> Vec<Job<'a>> {
+    vec![distinct_job("half the error", hll, SKETCHES, 0.5, run.seed)]
+}
+
+/// A bound that is a twentieth of the stated one.
+pub(super) fn tight_bound<'a>(run: &Run) -> Vec<Job<'a>> {
+    vec![weights_job(WEIGHTS[0], 0.05, run.seed)]
+}
+
+fn distinct_job<'a>(
+    name: &'static str,
+    estimate: Distinct,
+    sketches: u64,
+    stated: f64,
+    seed: u64,
+) -> Job<'a> {
+    Job {
+        cost: sketches * KEYS,
+        run: Box::new(move |progress| {
+            let mut random = keys::random(seed ^ label(name));
+            let (mut sum, mut squares) = (0.0, 0.0);
+            let mut error = 0.0;
+            for _ in 0..sketches {
+                let keys = usize::try_from(KEYS).expect("some thousand");
+                let estimate = estimate(&mut random.by_ref().take(keys));
+                error = stated * estimate.standard_error / estimate.value;
+                let deviation = estimate.value / real(KEYS) - 1.0;
+                sum += deviation;
+                squares += deviation * deviation;
+                progress.advance(KEYS);
+            }
+            let case = case(name, KEYS, error, sketches);
+            let count = real(sketches);
+            let spread = (squares / count).sqrt() / error;
+            // The bias that theory leaves is a tenth of an error, as is that of a root of squares.
+            let mean = |slack: f64, deviation| Law::Normal {
+                low: 1.0 - slack,
+                high: 1.0 + slack,
+                deviation,
+                looks: 1,
+            };
+            vec![
+                of(
+                    &case,
+                    MEAN_ESTIMATE,
+                    mean(0.1 * error, error / count.sqrt()),
+                    1.0 + sum / count,
+                    count,
+                ),
+                of(&case, ESTIMATE_SPREAD, mean(0.05, 1.0 / (2.0 * count).sqrt()), spread, count),
+            ]
+        }),
+    }
+}
+
+fn of(
+    case: &Case,
+    check: crate::validate::judge::Check,
+    law: Law,
+    observed: f64,
+    events: f64,
+) -> Measurement {
+    Measurement { case: case.clone(), check, law, observed, events }
+}
+
+fn case(name: &str, items: u64, rate: f64, instances: u64) -> Case {
+    let shape = name.to_string();
+    Case { structure: NAME, items, rate, shape, keys: "random", hasher: "none", instances }
+}
+
+fn new_hll() -> DataSketchesHll {
+    DataSketchesHll::new(10, HllRegisters::Hll8).expect("in range")
+}
+
+fn hll(keys: &mut dyn Iterator<Item = u64>) -> Estimate {
+    let mut sketch = new_hll();
+    keys.for_each(|key| _ = sketch.insert(key));
+    sketch.estimate()
+}
+
+/// Two sketches of half of the keys each.
+fn merged_hll(keys: &mut dyn Iterator<Item = u64>) -> Estimate {
+    let mut sketches = [new_hll(), new_hll()];
+    keys.zip([0, 1].into_iter().cycle()).for_each(|(key, of)| _ = sketches[of].insert(key));
+    let [mut merged, other] = sketches;
+    merged.merge(&other);
+    merged.estimate()
+}
+
+fn postgres(keys: &mut dyn Iterator<Item = u64>) -> Estimate {
+    let mut sketch = PostgresHll::new(PostgresHllParams::default()).expect("sound");
+    keys.for_each(|key| sketch.insert_bigint(key.cast_signed()));
+    sketch.estimate()
+}
+
+/// A counter of weights: its error as a share of the total, the probability of a greater one, and the estimates of weighted keys.
+#[derive(Clone, Copy)]
+struct Weights {
+    name: &'static str,
+    error: f64,
+    probability: f64,
+    estimates: fn(&[(u64, u32)]) -> Vec<f64>,
+}
+
+const WEIGHTS: [Weights; 3] = [
+    Weights {
+        name: "RedisBloom count-min, 200 x 4",
+        error: 2.0 / 200.0,
+        probability: 1.0 / 16.0,
+        estimates: |weighted| {
+            let mut sketch = RedisCountMinSketch::with_size(200, 4).expect("sound");
+            for (key, weight) in weighted {
+                sketch.insert(&key.to_le_bytes(), *weight);
+            }
+            weighted.iter().map(|(key, _)| f64::from(sketch.estimate(&key.to_le_bytes()))).collect()
+        },
+    },
+    Weights {
+        name: "DataSketches count-min, 200 x 3",
+        error: core::f64::consts::E / 200.0,
+        // e^-3
+        probability: 0.049_787_068_367_863_94,
+        estimates: |weighted| {
+            let mut sketch = DataSketchesCountMin::new(9_001, 3, 200).expect("sound");
+            for (key, weight) in weighted {
+                sketch.insert(*key, f64::from(*weight));
+            }
+            weighted.iter().map(|(key, _)| sketch.estimate(*key)).collect()
+        },
+    },
+    Weights {
+        name: "Spark count-min, 200 x 4",
+        error: 2.0 / 200.0,
+        probability: 1.0 / 16.0,
+        estimates: |weighted| {
+            let mut sketch = SparkCountMin::with_size(4, 200, 17).expect("sound");
+            for (key, weight) in weighted {
+                sketch.insert(key.cast_signed(), u64::from(*weight));
+            }
+            weighted.iter().map(|(key, _)| real(sketch.estimate(key.cast_signed()))).collect()
+        },
+    },
+];
+
+fn weights_job<'a>(sketch: Weights, stated: f64, seed: u64) -> Job<'a> {
+    Job {
+        cost: 2 * STREAMS * ITEMS,
+        run: Box::new(move |progress| {
+            let mut random = keys::random(seed ^ label(sketch.name));
+            let (mut too_low, mut beyond) = (0, 0);
+            for _ in 0..STREAMS {
+                // A few keys are heavy: those are what others are mistaken for.
+                let weight = |i: u64| if i.is_multiple_of(25) { 100 } else { 1 };
+                let weighted: Vec<(u64, u32)> =
+                    (0..ITEMS).map(|i| (random.next().expect("endless"), weight(i))).collect();
+                let total: f64 = weighted.iter().map(|&(_, weight)| f64::from(weight)).sum();
+                let estimates = (sketch.estimates)(&weighted);
+                for (estimate, (_, weight)) in estimates.into_iter().zip(weighted) {
+                    let error = estimate - f64::from(weight);
+                    too_low += u64::from(error < 0.0);
+                    beyond += u64::from(error > stated * sketch.error * total);
+                }
+                progress.advance(2 * ITEMS);
+            }
+            let bound = sketch.probability * real(STREAMS * ITEMS);
+            let case = case(sketch.name, ITEMS, sketch.error, STREAMS);
+            vec![
+                of(&case, BELOW_TRUTH, Law::Exactly(0.0), real(too_low), 0.0),
+                of(&case, BEYOND_BOUND, Law::at_most(bound, 0.0), real(beyond), bound),
+            ]
+        }),
+    }
+}
