@@ -5,6 +5,7 @@
 mod bloom;
 mod count_min;
 mod cpc;
+mod frequent_items;
 mod hll;
 mod hll_codec;
 mod hll_coupons;
@@ -14,6 +15,7 @@ mod preamble;
 pub use bloom::DataSketchesBloomFilter;
 pub use count_min::DataSketchesCountMin;
 pub use cpc::DataSketchesCpc;
+pub use frequent_items::{DataSketchesFrequentItems, FrequentItem};
 pub use hll::{DataSketchesHll, HllRegisters};
 pub use key::DataSketchesKey;
 pub use theta::{

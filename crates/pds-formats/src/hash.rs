@@ -16,6 +16,7 @@ const M32: u32 = 0x5bd1_e995;
 ///
 /// Redis and `RedisBloom` hash keys with it.
 #[must_use]
+#[inline]
 pub fn murmur2_64a(bytes: &[u8], seed: u64) -> u64 {
     let scramble = |word: u64| {
         let word = word.wrapping_mul(M64);
@@ -38,6 +39,7 @@ pub fn murmur2_64a(bytes: &[u8], seed: u64) -> u64 {
 ///
 /// `RedisBloom` hashes the keys of count-min sketches and `TopK` with it.
 #[must_use]
+#[inline]
 #[expect(clippy::cast_possible_truncation, reason = "the hash takes the low 32 bits of the length")]
 pub fn murmur2_32(bytes: &[u8], seed: u32) -> u32 {
     let (words, rest) = bytes.as_chunks();
@@ -55,6 +57,7 @@ pub fn murmur2_32(bytes: &[u8], seed: u32) -> u32 {
 
 /// Returns `MurmurHash3_x86_32` of a byte string.
 #[must_use]
+#[inline]
 pub fn murmur3_32(bytes: &[u8], seed: u32) -> u32 {
     let (words, rest) = bytes.as_chunks();
     let hash = words.iter().fold(seed, |hash, &word| step_32(hash, u32::from_le_bytes(word)));
@@ -67,6 +70,7 @@ pub fn murmur3_32(bytes: &[u8], seed: u32) -> u32 {
 ///
 /// Each byte of the tail is extended by its sign and mixed as a whole word.
 #[must_use]
+#[inline]
 pub fn spark_murmur3_32(bytes: &[u8], seed: u32) -> u32 {
     let (words, rest) = bytes.as_chunks();
     let hash = words.iter().fold(seed, |hash, &word| step_32(hash, u32::from_le_bytes(word)));
@@ -75,14 +79,17 @@ pub fn spark_murmur3_32(bytes: &[u8], seed: u32) -> u32 {
     finish_32(hash, bytes.len())
 }
 
+#[inline]
 fn scramble_32(word: u32) -> u32 {
     word.wrapping_mul(0xcc9e_2d51).rotate_left(15).wrapping_mul(0x1b87_3593)
 }
 
+#[inline]
 fn step_32(hash: u32, word: u32) -> u32 {
     (hash ^ scramble_32(word)).rotate_left(13).wrapping_mul(5).wrapping_add(0xe654_6b64)
 }
 
+#[inline]
 #[expect(clippy::cast_possible_truncation, reason = "the hash takes the low 32 bits of the length")]
 fn finish_32(hash: u32, len: usize) -> u32 {
     let mut hash = hash ^ len as u32;
@@ -95,6 +102,7 @@ fn finish_32(hash: u32, len: usize) -> u32 {
 ///
 /// Both halves of the state start at `seed`, which most systems take from 32 bits and some from 64.
 #[must_use]
+#[inline]
 pub fn murmur3_128(bytes: &[u8], seed: u64) -> [u64; 2] {
     let (blocks, rest) = bytes.as_chunks::<16>();
     let halves = |block: &[u8; 16]| {
@@ -121,14 +129,17 @@ pub fn murmur3_128(bytes: &[u8], seed: u64) -> [u64; 2] {
 const C1: u64 = 0x87c3_7b91_1142_53d5;
 const C2: u64 = 0x4cf5_ad43_2745_937f;
 
+#[inline]
 fn scramble_low(word: u64) -> u64 {
     word.wrapping_mul(C1).rotate_left(31).wrapping_mul(C2)
 }
 
+#[inline]
 fn scramble_high(word: u64) -> u64 {
     word.wrapping_mul(C2).rotate_left(33).wrapping_mul(C1)
 }
 
+#[inline]
 fn finish_64(hash: u64) -> u64 {
     let mut hash = (hash ^ (hash >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
     hash = (hash ^ (hash >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
@@ -136,6 +147,7 @@ fn finish_64(hash: u64) -> u64 {
 }
 
 /// Returns a tail that is filled up with zeros.
+#[inline]
 fn padded<const N: usize>(rest: &[u8]) -> [u8; N] {
     let mut padded = [0; N];
     padded[..rest.len()].copy_from_slice(rest);

@@ -27,3 +27,16 @@ pub(crate) fn reserved<T>(len: u64) -> Result<Vec<T>, AllocError> {
     items.try_reserve_exact(len).map_err(|_| refused)?;
     Ok(items)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{collected, reserved, zeroed};
+
+    #[test]
+    fn memory_that_cannot_be_is_an_error() {
+        assert_eq!(zeroed::<u64>(u64::MAX).unwrap_err().bytes, u64::MAX);
+        assert_eq!(reserved::<u32>(1 << 61).unwrap_err().bytes, 1 << 63);
+        assert_eq!(zeroed::<u8>(3), Ok(alloc::vec![0; 3]));
+        assert_eq!(collected([7, 8].into_iter()), Ok(alloc::vec![7, 8]));
+    }
+}

@@ -81,6 +81,8 @@ formats! {
     "datasketches" DataSketchesCpc(crate::datasketches::DataSketchesCpc) = "DataSketches CPC sketch", from_bytes();
     "datasketches" DataSketchesCountMin(crate::datasketches::DataSketchesCountMin) = "DataSketches count-min sketch", from_bytes();
     "datasketches" DataSketchesBloomFilter(crate::datasketches::DataSketchesBloomFilter) = "DataSketches Bloom filter", from_bytes();
+    "datasketches" DataSketchesFrequentStrings(crate::datasketches::DataSketchesFrequentItems<alloc::string::String>) = "DataSketches frequent items sketch", from_bytes();
+    "datasketches" DataSketchesFrequentNumbers(crate::datasketches::DataSketchesFrequentItems<i64>) = "DataSketches frequent items sketch", from_bytes();
     // With a version and sizes that fit the length.
     "redis" ValkeyBloomFilter(crate::redis::ValkeyBloomFilter) = "valkey-bloom filter", from_bytes();
     "spark" SparkBloomFilter(crate::spark::SparkBloomFilter) = "Spark Bloom filter", from_bytes();

@@ -9,6 +9,7 @@ use alloc::format;
 use alloc::vec::Vec;
 
 use crate::FormatError;
+use crate::memory::collected;
 use crate::reader::{Field, Reader};
 
 /// A kind of static filter: which positions belong to a key, and the width of fingerprints.
@@ -56,7 +57,7 @@ pub struct XorFilter {
     seed: u64,
     layout: Layout,
     shape: Shape,
-    fingerprints: Vec<u16>,
+    fingerprints: Fingerprints,
     /// Bytes that the library counts and does not write.
     unwritten: Vec<u8>,
 }
@@ -65,6 +66,12 @@ pub struct XorFilter {
 enum Shape {
     Blocks { length: u32 },
     Segments { length: u32, count: u32 },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Fingerprints {
+    Narrow(Vec<u8>),
+    Wide(Vec<u16>),
 }
 
 /// Which numbers stand before the fingerprints.
@@ -109,10 +116,12 @@ impl XorFilter {
         };
         let bytes = reader.bytes("fingerprints", shape.num_fingerprints() * width)?;
         let fingerprints = if kind.is_wide() {
-            bytes.as_chunks().0.iter().map(|&bytes| u16::from_le_bytes(bytes)).collect()
+            let wide = bytes.as_chunks().0.iter().map(|&bytes| u16::from_le_bytes(bytes));
+            collected(wide).map(Fingerprints::Wide)
         } else {
-            bytes.iter().map(|&byte| byte.into()).collect()
+            collected(bytes.iter().copied()).map(Fingerprints::Narrow)
         };
+        let fingerprints = fingerprints.map_err(|error| FormatError::alloc(kind.name(), error))?;
         // The library counts a mask of four bytes here that it does not write.
         let unwritten = match (kind, reader.remaining()) {
             (XorKind::BinaryFuse16, 4) => reader.rest().to_vec(),
@@ -143,22 +152,30 @@ impl XorFilter {
                 bytes.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
             }
         }
-        let width = if self.kind.is_wide() { 2 } else { 1 };
-        let fingerprints = self.fingerprints.iter().map(|fingerprint| fingerprint.to_le_bytes());
-        fingerprints.for_each(|fingerprint| bytes.extend_from_slice(&fingerprint[..width]));
+        match &self.fingerprints {
+            Fingerprints::Narrow(narrow) => bytes.extend(narrow),
+            Fingerprints::Wide(wide) => bytes.extend(wide.iter().flat_map(|f| f.to_le_bytes())),
+        }
         bytes.extend(&self.unwritten);
         bytes
     }
 
     /// Tests whether a key possibly belongs to the set. `false` is certain.
     #[must_use]
+    #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "parts of a hash")]
     pub fn contains(&self, key: u64) -> bool {
         let hash = mix(key.wrapping_add(self.seed));
-        let fingerprint = (hash ^ (hash >> 32)) as u16;
-        let mask = if self.kind.is_wide() { u16::MAX } else { 0xff };
-        let stored = self.shape.positions(hash).map(|at| self.fingerprints[at as usize]);
-        (fingerprint ^ stored[0] ^ stored[1] ^ stored[2]) & mask == 0
+        let fingerprint = hash ^ (hash >> 32);
+        let at = self.shape.positions(hash).map(|at| at as usize);
+        match &self.fingerprints {
+            Fingerprints::Narrow(stored) => {
+                fingerprint as u8 == stored[at[0]] ^ stored[at[1]] ^ stored[at[2]]
+            }
+            Fingerprints::Wide(stored) => {
+                fingerprint as u16 == stored[at[0]] ^ stored[at[1]] ^ stored[at[2]]
+            }
+        }
     }
 
     /// Returns the kind of the filter.
@@ -169,8 +186,11 @@ impl XorFilter {
 
     /// Returns the number of fingerprints: 1.23 per key or less, and some more.
     #[must_use]
-    pub fn num_fingerprints(&self) -> usize {
-        self.fingerprints.len()
+    pub const fn num_fingerprints(&self) -> usize {
+        match &self.fingerprints {
+            Fingerprints::Narrow(narrow) => narrow.len(),
+            Fingerprints::Wide(wide) => wide.len(),
+        }
     }
 }
 
@@ -234,6 +254,7 @@ impl Shape {
     }
 
     /// Returns the places of a hash.
+    #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "parts of a hash")]
     fn positions(self, hash: u64) -> [u64; 3] {
         match self {
@@ -254,6 +275,7 @@ impl Shape {
 }
 
 /// The finalizer of `MurmurHash3`.
+#[inline]
 const fn mix(mut hash: u64) -> u64 {
     hash ^= hash >> 33;
     hash = hash.wrapping_mul(0xff51_afd7_ed55_8ccd);

@@ -245,6 +245,7 @@ impl DataSketchesCountMin {
     }
 
     /// Returns the counter of a key in a row. `None` for a key that is ignored.
+    #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "below the number of buckets")]
     fn position(&self, row: usize, key: DataSketchesKey<'_>) -> Option<usize> {
         let hash = key.hash(|bytes| murmur3_128(bytes, self.rows[row])[0])?;

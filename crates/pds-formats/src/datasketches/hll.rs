@@ -160,7 +160,17 @@ impl DataSketchesHll {
         coupon.is_some_and(|coupon| self.insert_coupon(coupon))
     }
 
+    #[inline]
     fn insert_coupon(&mut self, coupon: u32) -> bool {
+        // Most sketches have registers.
+        if let Content::Registers(registers) = &mut self.content {
+            return registers.update(coupon, self.width, self.is_out_of_order);
+        }
+        self.insert_new_coupon(coupon)
+    }
+
+    /// Inserts a coupon among others.
+    fn insert_new_coupon(&mut self, coupon: u32) -> bool {
         match &mut self.content {
             Content::List(list) if list.contains(&coupon) => return false,
             Content::List(list) => {
@@ -350,12 +360,20 @@ impl Registers {
     }
 
     /// Raises the register of a coupon. Returns `true` if it changed.
+    #[inline]
     fn update(&mut self, coupon: u32, width: HllRegisters, is_out_of_order: bool) -> bool {
         let slot = coupon as usize & (self.values.len() - 1);
         let (old, new) = (self.values[slot], (coupon >> ADDRESS_BITS) as u8);
-        if new <= old {
-            return false;
+        // Seldom, once there are many keys.
+        new > old && {
+            self.raise(slot, new, width, is_out_of_order);
+            true
         }
+    }
+
+    /// Raises a register.
+    fn raise(&mut self, slot: usize, new: u8, width: HllRegisters, is_out_of_order: bool) {
+        let old = self.values[slot];
         if !is_out_of_order {
             // Keys that change a register have the probability of this sum over k.
             self.hip += self.values.len() as f64 / (self.sums[0] + self.sums[1]);
@@ -370,7 +388,6 @@ impl Registers {
                 self.settle(width);
             }
         }
-        true
     }
 
     /// Returns the registers that 2^`lg_k` of them or fewer become, with the same estimate by history.
@@ -391,7 +408,7 @@ impl Registers {
         for others in others.chunks(self.values.len()) {
             hll::internal::merge(&mut self.values, others);
         }
-        self.sums = sums(&self.values);
+        self.sums = sums(&histogram(&self.values));
         self.hip = 0.0;
     }
 
@@ -404,11 +421,6 @@ impl Registers {
             _ => 0,
         };
         self.num_at_min = counts[usize::from(self.min)];
-    }
-
-    /// Counts the registers of the least value.
-    pub(super) fn count_min(&self) -> u32 {
-        histogram(&self.values)[usize::from(self.min)]
     }
 
     /// Estimates the number of keys from the registers alone.
@@ -426,16 +438,18 @@ fn sum_of(sums: &mut [f64; 2], value: u8) -> &mut f64 {
     &mut sums[usize::from(value >= SMALL_VALUES)]
 }
 
-/// Returns the sums of 2^-value. They are exact: of up to 2^21 powers with 32 different exponents.
-pub(super) fn sums(values: &[u8]) -> [f64; 2] {
+/// Returns the sums of 2^-value by the numbers of registers of each value. They are exact: of up to 2^21 powers with 32 different
+/// exponents.
+pub(super) fn sums(counts: &[u32; 64]) -> [f64; 2] {
     let mut sums = [0.0; 2];
-    for (value, &count) in (0..).zip(&histogram(values)) {
+    for (value, &count) in (0..).zip(counts).filter(|&(_, &count)| count > 0) {
         *sum_of(&mut sums, value) += f64::from(count) * power(value);
     }
     sums
 }
 
 /// Returns the coupon of a hash: 26 bits of one half, and the number of leading zeros of the other.
+#[inline]
 #[expect(clippy::cast_possible_truncation, reason = "the low 26 bits")]
 fn coupon_of([address, value]: [u64; 2]) -> u32 {
     let value = value.leading_zeros().min(62) + 1;

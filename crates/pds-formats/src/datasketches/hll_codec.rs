@@ -178,7 +178,10 @@ fn registers(reader: &mut Reader<'_>, head: &Head) -> Result<Registers, FormatEr
         HllRegisters::Hll8 => {
             let start = reader.offset();
             let values = reader.bytes("registers", k)?;
-            if let Some(at) = values.iter().position(|&value| value > MAX_VALUE) {
+            let most = values.iter().fold(0, |most, &value| value.max(most));
+            if most > MAX_VALUE
+                && let Some(at) = values.iter().position(|&value| value > MAX_VALUE)
+            {
                 return Err(reader.invalid(
                     "register",
                     start + at as u64,
@@ -203,12 +206,13 @@ fn registers(reader: &mut Reader<'_>, head: &Head) -> Result<Registers, FormatEr
     if head.width != HllRegisters::Hll4 {
         num_exceptions.equals(0)?;
     }
-    if let Some(&least) = values.iter().min().filter(|&&least| least < min) {
+    let counts = hll::internal::histogram(&values);
+    if let Some(least) = counts[..usize::from(min)].iter().position(|&count| count > 0) {
         return Err(head.small.invalid(format!("at most {least}, the least register")));
     }
-    let (sums, stored_sums) = (sums(&values), stored.map(|sum| sum.value));
-    let mut registers = Registers { values, hip: hip.value, sums, min, num_at_min: 0, exceptions };
-    registers.num_at_min = registers.count_min();
+    let (sums, stored_sums) = (sums(&counts), stored.map(|sum| sum.value));
+    let least = counts[usize::from(min)];
+    let registers = Registers { values, hip: hip.value, sums, min, num_at_min: least, exceptions };
     // A union of the Java library that has still to compute them says so.
     if !head.has_flag_32 {
         // The libraries' unions book 1 for each value above 31 in the wrong one of the sums. Estimates take the total.
@@ -219,7 +223,7 @@ fn registers(reader: &mut Reader<'_>, head: &Head) -> Result<Registers, FormatEr
                 field.equals(sum)?;
             }
         }
-        num_at_min.equals(registers.num_at_min)?;
+        num_at_min.equals(least)?;
     }
     Ok(registers)
 }

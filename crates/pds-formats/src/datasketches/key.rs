@@ -29,6 +29,7 @@ const NEGATIVE_ZERO: u64 = 1 << 63;
 
 impl DataSketchesKey<'_> {
     /// Hashes the bytes of the key as sketches do. `None` for a key that is ignored.
+    #[inline]
     pub(super) fn hash<T>(self, hash: impl FnOnce(&[u8]) -> T) -> Option<T> {
         match self {
             Self::Float(NEGATIVE_ZERO) => Some(hash(&[0; 8])),
@@ -38,6 +39,7 @@ impl DataSketchesKey<'_> {
     }
 
     /// Hashes the bytes of the key as Bloom filters do. `None` for a key that is ignored.
+    #[inline]
     pub(super) fn hash_in_filter<T>(self, hash: impl FnOnce(&[u8]) -> T) -> Option<T> {
         match self {
             Self::Number(bits) | Self::Float(bits) => Some(hash(&bits.to_le_bytes())),

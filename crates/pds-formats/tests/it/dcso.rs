@@ -84,4 +84,6 @@ fn case_17_files_that_lie_are_typed_errors() {
     refuses(32, &[0], Invalid, bits);
     let last = "last word at offset 56 is 9223372036854775808, but must be without bits beyond the number of bits";
     refuses(63, &[128], Invalid, last);
+    let rate = "rate at offset 16 is NaN, but must be a number";
+    refuses(16, &f64::NAN.to_le_bytes(), Invalid, rate);
 }

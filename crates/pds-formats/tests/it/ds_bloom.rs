@@ -122,6 +122,9 @@ fn case_17_bytes_that_lie_are_typed_errors() {
     let hashes =
         "number of hashes at offset 4 is 200, but must be from 1 to 128, the number of bits";
     refuses(full, 4, &[200], Invalid, hashes);
+    let negative =
+        "number of hashes at offset 4 is 32768, but must be at most 32767, as in a signed number";
+    refuses(full, 4, &[0, 128], Invalid, negative);
     refuses(full, 16, &[3], Truncated, "words at offset 32 needs 24 bytes, but 16 are left");
     refuses(full, 16, &[1], Trailing, "the data ends at offset 40, but 8 more bytes follow");
     refuses(full, 24, &[2], Invalid, "number of set bits at offset 24 is 2, but must be 3");

@@ -4,6 +4,7 @@ mod dcso;
 mod ds_bloom;
 mod ds_count_min;
 mod ds_cpc;
+mod ds_frequent;
 mod ds_hll;
 mod guava_bloom;
 mod hash;

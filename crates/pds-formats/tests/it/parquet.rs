@@ -275,6 +275,10 @@ fn case_38_decimals_have_the_bytes_of_their_columns() {
         let error = ParquetDecimal::fixed(unscaled, bytes.len() - 1).unwrap_err();
         assert!(error.to_string().contains("length of a decimal in bytes"), "{error}");
     }
+    for length in [1 << 31, usize::MAX] {
+        let error = ParquetDecimal::fixed(1, length).unwrap_err().to_string();
+        assert!(error.contains("2147483647"), "{error}");
+    }
 }
 
 #[test]

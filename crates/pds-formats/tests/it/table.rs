@@ -4,9 +4,9 @@ use pds_formats::recognise;
 
 use crate::mutations::bodies::{self, READERS};
 use crate::{
-    dcso, ds_bloom, ds_count_min, ds_cpc, ds_hll, guava_bloom, milvus, parquet, postgres, presto,
-    redis_bloom, redis_cms, redis_cuckoo, redis_hll, redis_top_k, spark_bloom, spark_count_min,
-    valkey, xorf,
+    dcso, ds_bloom, ds_count_min, ds_cpc, ds_frequent, ds_hll, guava_bloom, milvus, parquet,
+    postgres, presto, redis_bloom, redis_cms, redis_cuckoo, redis_hll, redis_top_k, spark_bloom,
+    spark_count_min, valkey, xorf,
 };
 
 /// A row of the table.
@@ -39,6 +39,7 @@ pub(crate) const FORMATS: &[&Format] = &[
     &ds_cpc::FORMAT,
     &ds_count_min::FORMAT,
     &ds_bloom::FORMAT,
+    &ds_frequent::FORMAT,
     &spark_bloom::FORMAT,
     &spark_count_min::FORMAT,
     &guava_bloom::FORMAT,

@@ -2,7 +2,8 @@
 
 use pds_formats::FormatError;
 use pds_formats::datasketches::{
-    DataSketchesBloomFilter, DataSketchesCountMin, DataSketchesCpc, DataSketchesHll,
+    DataSketchesBloomFilter, DataSketchesCountMin, DataSketchesCpc, DataSketchesFrequentItems,
+    DataSketchesHll,
 };
 use pds_formats::dcso::DcsoBloomFilter;
 use pds_formats::guava::GuavaBloomFilter;
@@ -35,6 +36,7 @@ pub(crate) const READERS: &[(&str, Read)] = &[
     ("DataSketches CPC sketch", ds_cpc),
     ("DataSketches count-min sketch", ds_count_min),
     ("DataSketches Bloom filter", ds_bloom),
+    ("DataSketches frequent items sketch", ds_frequent),
     ("Spark Bloom filter", spark_bloom),
     ("Spark count-min sketch", spark_count_min),
     ("Guava Bloom filter", guava_bloom),
@@ -305,6 +307,18 @@ fn ds_bloom(bytes: &[u8]) -> Result<Option<Vec<u8>>, FormatError> {
     filter.insert("another");
     assert!(filter.contains("another"));
     Ok(Some(written))
+}
+
+/// Reads items as strings, or else as numbers.
+fn ds_frequent(bytes: &[u8]) -> Result<Option<Vec<u8>>, FormatError> {
+    let Ok(strings) = DataSketchesFrequentItems::<String>::from_bytes(bytes) else {
+        return DataSketchesFrequentItems::<i64>::from_bytes(bytes)
+            .map(|read| Some(read.to_bytes()));
+    };
+    for (item, low, high) in strings.items() {
+        assert_eq!([strings.lower_bound(item), strings.estimate(item)], [low, high]);
+    }
+    Ok(Some(strings.to_bytes()))
 }
 
 fn spark_count_min(bytes: &[u8]) -> Result<Option<Vec<u8>>, FormatError> {
