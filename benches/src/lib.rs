@@ -10,6 +10,7 @@ pub mod contest;
 pub mod counting;
 pub mod cuckoo;
 pub mod floor;
+pub mod formats;
 pub mod frequency;
 pub mod goals;
 pub mod hashing;
@@ -56,5 +57,6 @@ pub const SUITES: &[&Suite] = &[
     &cardinality::SUITE,
     &similarity::SUITE,
     &theta::SUITE,
+    &formats::SUITE,
     &hashing::SUITE,
 ];

@@ -1,0 +1,183 @@
+//! Values of other systems, beside the crates of their owners, on equal bytes.
+
+use core::hint::black_box;
+
+use datasketches::countmin::CountMinSketch;
+use datasketches::hll::{HllSketch, HllType, HllUnion};
+use pds::formats::datasketches::{DataSketchesCountMin, DataSketchesHll, HllRegisters};
+use pds::formats::parquet::{ParquetBloomFilter, ParquetValue};
+use pds::formats::xorf::{XorFilter, XorKind};
+use sbbf_rs_safe::Filter as Sbbf;
+use xorf::{BinaryFuse8, DmaSerializable, Filter as _};
+
+use crate::contest::{Contender, Each, Whole};
+use crate::goals::{Against, Goal};
+use crate::keys::{self, Keys};
+use crate::suite::{Bench, Outcome, Suite};
+
+/// The suite of values of other systems.
+pub const SUITE: Suite = Suite {
+    name: "formats",
+    peers: &[SBBF, DATASKETCHES, XORF],
+    goals: &[
+        goal(PARQUET, READ, SBBF),
+        goal(PARQUET, CONTAINS, SBBF),
+        goal(HLL, READ, DATASKETCHES),
+        goal(COUNT_MIN, READ, DATASKETCHES),
+        goal(FUSE, CONTAINS, XORF),
+    ],
+    run,
+};
+
+const SBBF: &str = "sbbf-rs-safe";
+const DATASKETCHES: &str = "datasketches";
+const XORF: &str = "xorf";
+
+const PARQUET: &str = "Parquet, 1 MiB";
+const HLL: &str = "DataSketches HLL, lg_k 12";
+const COUNT_MIN: &str = "DataSketches count-min, 5 x 4,096";
+const FUSE: &str = "binary fuse, 10^6 keys";
+
+const INSERT: &str = "insert";
+const CONTAINS: &str = "contains";
+const READ: &str = "read";
+
+/// Keys of a block, for what costs some nanoseconds each.
+const BLOCK: usize = 1 << 16;
+
+const fn goal(case: &'static str, operation: &'static str, peer: &'static str) -> Goal {
+    Goal { case, operation, against: Against::Peer(peer), at_least: 1.0 }
+}
+
+fn run(bench: &mut Bench<'_>) -> Outcome {
+    parquet(bench)?;
+    hll(bench)?;
+    count_min(bench)?;
+    fuse(bench)
+}
+
+/// Times ours and a peer on the keys of a block.
+fn duel(
+    bench: &mut Bench<'_>,
+    names: [&str; 2],
+    peer: &'static str,
+    block: usize,
+    contenders: [&mut dyn Contender; 2],
+) {
+    let row = bench.duel(names, peer, (block, Keys::absent()), contenders);
+    bench.add(row);
+}
+
+/// Times the reading of some bytes, per value. Each reader returns a number that depends on what it read.
+fn read(
+    bench: &mut Bench<'_>,
+    case: &str,
+    peer: &'static str,
+    ours: impl Fn() -> u64,
+    theirs: impl Fn() -> u64,
+) {
+    let mut ours = Whole(|keys: &[u64]| keys.iter().map(|_| black_box(&ours)()).sum());
+    let mut theirs = Whole(|keys: &[u64]| keys.iter().map(|_| black_box(&theirs)()).sum());
+    duel(bench, [case, READ], peer, 64, [&mut ours, &mut theirs]);
+}
+
+/// Both hash the eight bytes of a number by XXH64.
+fn parquet(bench: &mut Bench<'_>) -> Outcome {
+    let mut ours = ParquetBloomFilter::new(400_000, 0.001)?;
+    (0..400_000).for_each(|number| _ = ours.insert(&keys::key(number)));
+    assert_eq!(ours.blocks().to_bitset().len(), 1 << 20);
+    let (bytes, bitset) = (ours.to_bytes(), ours.blocks().to_bitset());
+    let mut theirs = Sbbf::from_bytes(&bitset).ok_or("a bitset")?;
+    read(
+        bench,
+        PARQUET,
+        SBBF,
+        || u64::from(ParquetBloomFilter::from_bytes(&bytes).expect("its bytes").contains(&7u64)),
+        || u64::from(Sbbf::from_bytes(&bitset).expect("a bitset").contains_hash(7)),
+    );
+    let mut mine = Each(|key: u64| u64::from(ours.contains(&key)));
+    let mut others = Each(|key: u64| u64::from(theirs.contains_hash(key.parquet_hash())));
+    duel(bench, [PARQUET, CONTAINS], SBBF, BLOCK, [&mut mine, &mut others]);
+    let mut mine = Each(|key: u64| u64::from(ours.insert(&key)));
+    let mut others = Each(|key: u64| u64::from(!theirs.insert_hash(key.parquet_hash())));
+    duel(bench, [PARQUET, INSERT], SBBF, BLOCK, [&mut mine, &mut others]);
+    Ok(())
+}
+
+fn hll(bench: &mut Bench<'_>) -> Outcome {
+    let ours = |keys: &[u64]| {
+        let mut sketch = DataSketchesHll::new(12, HllRegisters::Hll8).expect("in range");
+        keys.iter().for_each(|&key| _ = sketch.insert(key));
+        sketch
+    };
+    let theirs = |keys: &[u64]| {
+        let mut sketch = HllSketch::new(12, HllType::Hll8).expect("in range");
+        keys.iter().for_each(|&key| sketch.update(key));
+        sketch
+    };
+    let hundred_thousand: Vec<u64> = (0..100_000).map(keys::key).collect();
+    let bytes = ours(&hundred_thousand).to_bytes();
+    let (one, other) = (DataSketchesHll::from_bytes(&bytes)?, HllSketch::deserialize(&bytes)?);
+    assert_eq!(one.estimate().value, other.estimate(), "both read the same");
+    read(
+        bench,
+        HLL,
+        DATASKETCHES,
+        || u64::from(DataSketchesHll::from_bytes(&bytes).expect("its bytes").lg_k()),
+        || u64::from(HllSketch::deserialize(&bytes).expect("its bytes").lg_config_k()),
+    );
+    let mut mine = Whole(|keys: &[u64]| u64::from(ours(keys).lg_k()));
+    let mut others = Whole(|keys: &[u64]| u64::from(theirs(keys).lg_config_k()));
+    duel(bench, [HLL, INSERT], DATASKETCHES, 1 << 17, [&mut mine, &mut others]);
+    let mut mine = Whole(|keys: &[u64]| {
+        let mut union = DataSketchesHll::new(12, HllRegisters::Hll8).expect("in range");
+        keys.iter().for_each(|_| union.merge(black_box(&one)));
+        u64::from(union.lg_k())
+    });
+    let mut others = Whole(|keys: &[u64]| {
+        let mut union = HllUnion::new(12).expect("in range");
+        keys.iter().for_each(|_| union.update(black_box(&other)));
+        u64::from(union.lg_config_k())
+    });
+    duel(bench, [HLL, "merge"], DATASKETCHES, 64, [&mut mine, &mut others]);
+    Ok(())
+}
+
+/// The peer has counters of whole numbers, ours those of the library for C++. The sizes are equal.
+fn count_min(bench: &mut Bench<'_>) -> Outcome {
+    let mut ours = DataSketchesCountMin::new(9_001, 5, 4_096)?;
+    let mut theirs = CountMinSketch::<u64>::new(5, 4_096)?;
+    for key in (0..10_000).map(keys::key) {
+        ours.insert(key, 1.0);
+        theirs.update(key);
+    }
+    let bytes = [ours.to_bytes(), theirs.serialize()];
+    read(
+        bench,
+        COUNT_MIN,
+        DATASKETCHES,
+        || u64::from(DataSketchesCountMin::from_bytes(&bytes[0]).expect("its bytes").num_buckets()),
+        || {
+            u64::from(
+                CountMinSketch::<u64>::deserialize(&bytes[1]).expect("its bytes").num_buckets(),
+            )
+        },
+    );
+    let mut mine = Each(|key: u64| u64::from(ours.estimate(key) > 2.0));
+    let mut others = Each(|key: u64| u64::from(theirs.estimate(key) > 2));
+    duel(bench, [COUNT_MIN, "estimate"], DATASKETCHES, BLOCK, [&mut mine, &mut others]);
+    Ok(())
+}
+
+fn fuse(bench: &mut Bench<'_>) -> Outcome {
+    let keys: Vec<u64> = (0..1_000_000).map(keys::key).collect();
+    let theirs = BinaryFuse8::try_from(&keys)?;
+    let mut bytes = vec![0; BinaryFuse8::DESCRIPTOR_LEN];
+    theirs.dma_copy_descriptor_to(&mut bytes);
+    bytes.extend(theirs.dma_fingerprints());
+    let ours = XorFilter::from_bytes(XorKind::BinaryFuse8, &bytes)?;
+    let mut mine = Each(|key: u64| u64::from(ours.contains(key)));
+    let mut others = Each(|key: u64| u64::from(theirs.contains(&key)));
+    duel(bench, [FUSE, CONTAINS], XORF, BLOCK, [&mut mine, &mut others]);
+    Ok(())
+}
