@@ -263,7 +263,9 @@ impl DataSketchesHll {
         self.lg_k = lg_k;
         match &mut self.content {
             Content::Registers(registers) if !registers.is_zero() => {
-                *registers = registers.folded(lg_k);
+                if registers.values.len() > 1 << lg_k {
+                    *registers = registers.folded(lg_k);
+                }
                 registers.merge(&theirs.values);
                 registers.settle(self.width);
                 self.is_out_of_order = true;
@@ -393,7 +395,7 @@ impl Registers {
     /// Returns the registers that 2^`lg_k` of them or fewer become, with the same estimate by history.
     fn folded(&self, lg_k: u8) -> Self {
         let mut folded = Self::new(lg_k.min(self.values.len().trailing_zeros().to_le_bytes()[0]));
-        self.values.chunks(folded.values.len()).for_each(|chunk| folded.merge(chunk));
+        folded.merge(&self.values);
         Self { hip: self.hip, ..folded }
     }
 
@@ -402,19 +404,19 @@ impl Registers {
         self.min == 0 && self.num_at_min as usize == self.values.len()
     }
 
-    /// Takes the greater value of each register. `others` are as many or fewer.
+    /// Takes the greater value of each register. `others` are as many, or a multiple. [`settle`](Self::settle) follows.
     fn merge(&mut self, others: &[u8]) {
         self.exceptions = None;
         for others in others.chunks(self.values.len()) {
             hll::internal::merge(&mut self.values, others);
         }
-        self.sums = sums(&histogram(&self.values));
         self.hip = 0.0;
     }
 
-    /// Sets the least value: of four bits the true one, of others 0 as in sketches of keys.
+    /// Sets the sums, and the least value: of four bits the true one, of others 0 as in sketches of keys.
     fn settle(&mut self, width: HllRegisters) {
         let counts = histogram(&self.values);
+        self.sums = sums(&counts);
         let least = (0..).zip(&counts).find(|&(_, &count)| count > 0);
         self.min = match (width, least) {
             (HllRegisters::Hll4, Some((least, _))) => least,
