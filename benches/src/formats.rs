@@ -21,7 +21,7 @@ pub const SUITE: Suite = Suite {
     peers: &[SBBF, DATASKETCHES, XORF],
     goals: &[
         goal(PARQUET, READ, SBBF),
-        goal(PARQUET, CONTAINS, SBBF),
+        goal(PARQUET, BATCH, SBBF),
         goal(HLL, READ, DATASKETCHES),
         goal(COUNT_MIN, READ, DATASKETCHES),
         goal(FUSE, CONTAINS, XORF),
@@ -40,6 +40,7 @@ const FUSE: &str = "binary fuse, 10^6 keys";
 
 const INSERT: &str = "insert";
 const CONTAINS: &str = "contains";
+const BATCH: &str = "contains, our batch";
 const READ: &str = "read";
 
 /// Keys of a block, for what costs some nanoseconds each.
@@ -98,6 +99,12 @@ fn parquet(bench: &mut Bench<'_>) -> Outcome {
     let mut mine = Each(|key: u64| u64::from(ours.contains(&key)));
     let mut others = Each(|key: u64| u64::from(theirs.contains_hash(key.parquet_hash())));
     duel(bench, [PARQUET, CONTAINS], SBBF, BLOCK, [&mut mine, &mut others]);
+    let mut answers = vec![false; BLOCK];
+    let mut mine = Whole(|keys: &[u64]| {
+        ours.contains_batch(keys, &mut answers);
+        answers.iter().map(|&answer| u64::from(answer)).sum()
+    });
+    duel(bench, [PARQUET, BATCH], SBBF, BLOCK, [&mut mine, &mut others]);
     let mut mine = Each(|key: u64| u64::from(ours.insert(&key)));
     let mut others = Each(|key: u64| u64::from(!theirs.insert_hash(key.parquet_hash())));
     duel(bench, [PARQUET, INSERT], SBBF, BLOCK, [&mut mine, &mut others]);
