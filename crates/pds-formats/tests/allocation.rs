@@ -3,10 +3,13 @@
 //! One test only: what is measured is the process's.
 
 use pds_formats::FormatError;
-use pds_formats::datasketches::{DataSketchesBloomFilter, DataSketchesCountMin, DataSketchesHll};
+use pds_formats::datasketches::{
+    DataSketchesBloomFilter, DataSketchesCountMin, DataSketchesFrequentItems, DataSketchesHll,
+};
 use pds_formats::dcso::DcsoBloomFilter;
 use pds_formats::guava::GuavaBloomFilter;
 use pds_formats::postgres::PostgresHll;
+use pds_formats::presto::PrestoHll;
 use pds_formats::spark::{SparkBloomFilter, SparkCountMin};
 use pds_formats::xorf::{XorFilter, XorKind};
 use pds_testkit::allocation::{CONSTANT, PeakAlloc, peak_of};
@@ -36,7 +39,16 @@ fn case_17_a_claim_allocates_nothing() {
         (&[2, 1, 18, 0, 0, 0, 0, 0, 0, 0, 0, 1, 5, 0xcc, 0x93, 0, 0, 0, 0, 0, 0, 0, 0, 0], |b| {
             DataSketchesCountMin::from_bytes(b).map(drop)
         }),
-        (&[0x14, 0xf8, 0x7f, 0], |b| PostgresHll::from_bytes(b).map(drop)),
+        // 2^30 items in a table of 2^31 slots.
+        (
+            &[
+                4, 1, 10, 31, 31, 0, 0, 0, 0, 0, 0, 64, 0, 0, 0, 0, 9, 9, 9, 9, 9, 9, 9, 9, 0, 0,
+                0, 0, 0, 0, 0, 0,
+            ],
+            |b| DataSketchesFrequentItems::<String>::from_bytes(b).map(drop),
+        ),
+        (&[2, 16, 255, 127], |b| PrestoHll::from_bytes(b).map(drop)),
+        (&[0x14, 0xf1, 0x7f, 0], |b| PostgresHll::from_bytes(b).map(drop)),
         (&[1; 48], |b| DcsoBloomFilter::from_bytes(b).map(drop)),
         (&[1, 1, 1, 1, 1, 1, 1, 1, 255, 255, 255, 255, 0, 0, 0, 0], |b| {
             XorFilter::from_bytes(XorKind::Xor16, b).map(drop)
