@@ -7,6 +7,7 @@ mod bench;
 mod check;
 mod headline;
 mod params;
+mod plot;
 mod process;
 mod room;
 mod validate;
@@ -30,6 +31,7 @@ enum Command {
     Params(params::Options),
     Room(room::Options),
     Headline(headline::Options),
+    Plot(plot::Options),
 }
 
 fn main() -> ExitCode {
@@ -40,6 +42,7 @@ fn main() -> ExitCode {
         Command::Params(options) => params::run(&options).map(|()| ExitCode::SUCCESS),
         Command::Room(options) => room::run(&options).map(|()| ExitCode::SUCCESS),
         Command::Headline(options) => headline::run(&options).map(|()| ExitCode::SUCCESS),
+        Command::Plot(options) => plot::run(&options).map(|()| ExitCode::SUCCESS),
     };
     result.unwrap_or_else(|error| {
         eprintln!("error: {error}");

@@ -1,13 +1,10 @@
 //! Comparison of `docs/cases.md` with the tests: every row has a test, and every test `case_NN_...` has a row.
 
+use super::files;
 use crate::process::{Outcome, root};
 use alloc::collections::{BTreeMap, BTreeSet};
 use core::error::Error;
 use std::fs;
-use std::path::Path;
-
-/// Folders without tests of the workspace.
-const SKIPPED: [&str; 3] = ["target", ".git", "data"];
 
 /// The tests of each case: file and function.
 type Tests = BTreeMap<String, Vec<String>>;
@@ -19,7 +16,7 @@ type Tests = BTreeMap<String, Vec<String>>;
 pub(crate) fn compare() -> Outcome {
     let rows = rows(&fs::read_to_string(root().join("docs").join("cases.md"))?);
     let mut tests = Tests::new();
-    collect(&root(), &mut tests)?;
+    collect(&mut tests)?;
     for (case, tests) in &tests {
         eprintln!("case {case}\n  {}", tests.join("\n  "));
     }
@@ -40,18 +37,12 @@ fn is_number(text: &str) -> bool {
     text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Adds the tests of all sources in a folder.
-fn collect(folder: &Path, tests: &mut Tests) -> Result<(), Box<dyn Error>> {
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        if path.is_dir() && !SKIPPED.contains(&&*name) {
-            collect(&path, tests)?;
-        } else if name.ends_with(".rs") {
-            let file = path.strip_prefix(root())?.display().to_string();
-            for (case, function) in tests_in(&fs::read_to_string(&path)?) {
-                tests.entry(case).or_default().push(format!("{file}: {function}"));
-            }
+/// Adds the tests of all sources.
+fn collect(tests: &mut Tests) -> Result<(), Box<dyn Error>> {
+    for path in files::with_extension("rs")? {
+        let file = files::shown(&path);
+        for (case, function) in tests_in(&fs::read_to_string(&path)?) {
+            tests.entry(case).or_default().push(format!("{file}: {function}"));
         }
     }
     Ok(())

@@ -1,7 +1,10 @@
 //! `cargo xtask check`: the conditions on every commit, all or one step at a time.
 
 mod cases;
+mod dependencies;
 mod examples;
+mod files;
+mod links;
 mod newcomer;
 mod no_std;
 mod workspace;
@@ -34,6 +37,8 @@ enum Step {
     Clippy,
     /// Every case of docs/cases.md has a test, and every such test a case
     Cases,
+    /// Every link between documents leads to a file and a heading, and every dependency has its line in docs/dependencies.md
+    Documents,
     /// Tests pass, and examples in documentation
     Test,
     /// Every example runs to its end, with little work
@@ -58,6 +63,7 @@ impl Step {
             Self::Fmt => process::run(&mut cargo(["fmt", "--all", "--check"])),
             Self::Clippy => clippy(packages),
             Self::Cases => cases::compare(),
+            Self::Documents => links::compare().and_then(|()| dependencies::compare(packages)),
             Self::Test => test(),
             Self::Examples => examples::run_all(packages),
             Self::Doc => doc(),

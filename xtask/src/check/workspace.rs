@@ -16,6 +16,8 @@ pub(crate) struct Package {
     pub(crate) features: Vec<String>,
     /// Those of its features that need the standard library.
     pub(crate) std_features: Vec<String>,
+    /// The packages outside the workspace that it depends on.
+    pub(crate) dependencies: Vec<String>,
     /// The names of its examples.
     pub(crate) examples: Vec<String>,
     /// Whether it is a library for others, which must work without the standard library.
@@ -40,7 +42,15 @@ struct Raw {
     name: String,
     manifest_path: PathBuf,
     features: BTreeMap<String, Vec<String>>,
+    dependencies: Vec<Dependency>,
     targets: Vec<Target>,
+}
+
+#[derive(Deserialize)]
+struct Dependency {
+    name: String,
+    /// The folder of a package of the workspace.
+    path: Option<PathBuf>,
 }
 
 #[derive(Deserialize)]
@@ -81,6 +91,7 @@ fn metadata() -> Result<Metadata, Box<dyn Error>> {
 fn package(raw: Raw) -> Package {
     let folder = raw.manifest_path.parent().map(PathBuf::from).unwrap_or_default();
     let has_library = raw.targets.iter().any(|target| target.is("lib"));
+    let others = raw.dependencies.into_iter().filter(|one| one.path.is_none());
     let examples = raw.targets.iter().filter(|target| target.is("example"));
     // The helpers of tests, the benchmarks and the page are not for others.
     let is_for_others = folder.parent().is_some_and(|parent| parent.ends_with("crates"))
@@ -94,6 +105,7 @@ fn package(raw: Raw) -> Package {
         name: raw.name,
         folder,
         features: raw.features.into_keys().filter(|name| name != "default").collect(),
+        dependencies: others.map(|one| one.name).collect(),
         examples: examples.map(|example| example.name.clone()).collect(),
         is_library: has_library && is_for_others,
     }

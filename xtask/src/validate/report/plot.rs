@@ -1,6 +1,7 @@
 //! Plots of a report: what was measured, relative to what was predicted, with the range that agrees.
 
 use super::{about, percent};
+use crate::plot::drawing;
 use crate::validate::judge::{Row, Verdict};
 use core::error::Error;
 use core::ops::Range;
@@ -134,9 +135,4 @@ const fn sign(value: f64) -> &'static str {
     } else {
         ""
     }
-}
-
-/// The drawing library's errors borrow from the drawing; only their text is kept.
-fn drawing(error: impl Error) -> Box<dyn Error> {
-    error.to_string().into()
 }
