@@ -57,7 +57,8 @@ def test_window_of_the_last_items(server):
 
 
 def test_window_of_the_last_time():
-    with Server("--appendonly", "yes", "--aof-use-rdb-preamble", "no") as own, Server() as replica:
+    with Server("--appendonly", "yes", "--aof-use-rdb-preamble", "no",
+                "--repl-diskless-sync-delay", 0) as own, Server() as replica:
         client = own.client()
         run, bf = client.execute_command, client.bf()
         replica.client().replicaof("127.0.0.1", own.port)

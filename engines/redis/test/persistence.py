@@ -13,7 +13,8 @@ def fill(client, items=20_000):
     client.bf().create("bf:fixed", 0.001, items, noScale=True)
     client.cf().create("cf", 500)
     client.cms().initbydim("cms", 300, 5)
-    client.topk().reserve("topk", 20, 50, 5, 0.9)
+    # A decay at which random numbers decide about most counts.
+    client.topk().reserve("topk", 20, 50, 5, 0.999)
     for first in range(0, items, 500):
         part = batch[first:first + 500]
         client.bf().madd("bf:grown", *part)
@@ -99,10 +100,13 @@ def test_copies_and_dumps(server):
 
 def test_replica(server, commands=20_000):
     """A replica that joins in the middle has the same bytes after many commands, some of which fail or change nothing."""
-    with Server() as primary, Server() as replica:
+    with Server("--repl-diskless-sync-delay", 0) as primary, Server() as replica:
         client = primary.client()
         fill(client, 2000)
         replica.client().replicaof("127.0.0.1", primary.port)
+        # All that follows is sent command by command.
+        wait_until(lambda: replica.client().info("replication")["master_link_status"] == "up")
+        assert image(replica.client()) == image(client)
         choice = random.Random(7)
         pipe = client.pipeline(transaction=False)
         for number in range(commands):
@@ -121,7 +125,6 @@ def test_replica(server, commands=20_000):
         pipe.execute(raise_on_error=False)
         client.config_set("bf.initial-size", 5000)
         client.bf().add("bf:of other settings", "x")
-        wait_until(lambda: replica.client().info("replication")["master_link_status"] == "up")
         wait_until(lambda: client.info("replication")["master_repl_offset"]
                    == replica.client().info("replication")["slave_repl_offset"])
         assert image(replica.client()) == image(client)
