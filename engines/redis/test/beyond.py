@@ -108,6 +108,10 @@ def vectors(name):
         return json.load(file)["cases"]
 
 
+def dumps_of_redisbloom():
+    return vectors("redis_dumps.json")
+
+
 def keys_of(case):
     """The keys of a case, as its generator made them."""
     keys = case["keys"]
@@ -178,8 +182,7 @@ def test_filter_of_valkey_bloom(server):
 
 def test_snapshots_of_redisbloom(server):
     """Payloads of DUMP that RedisBloom 2.8 wrote, with and without compression, and the ones that are written again."""
-    with open(os.path.join(VECTORS, "redis_dumps.json")) as file:
-        cases = json.load(file)["cases"]
+    cases = dumps_of_redisbloom()
     client = server.client()
     client.flushall()
     seen = set()

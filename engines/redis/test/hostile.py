@@ -1,10 +1,12 @@
 """Damaged dumps and nonsense arguments: error replies, no change, and a server that stays up."""
 
+import base64
 import random
 
 from redis.exceptions import ResponseError
 
-from dumps import checksum, damaged
+from beyond import dumps_of_redisbloom
+from dumps import checksum, damaged, sealed
 from persistence import fill, image
 
 
@@ -46,6 +48,37 @@ def test_damaged_dumps(server):
 
 def test_damaged_compressed_dumps(server):
     damage(server, 2_000, compressed=True)
+
+
+def test_damaged_dumps_of_redisbloom(server, count=1_000):
+    """Its layouts have no checksum, so some damage is taken. Whatever is taken can be used and dumped."""
+    client = server.client()
+    client.flushall()
+    client.config_set("bf.max-value-size", "64mb")
+    payloads = [sealed(base64.b64decode(case["plain"])[:-10] + b"\x09\x00") for case in dumps_of_redisbloom()]
+    choice, accepted = random.Random(21), 0
+    for _ in range(count):
+        payload = damaged(choice.choice(payloads), choice)
+        if payload is None:
+            continue
+        try:
+            client.restore("hostile", 0, payload, replace=True)
+        except ResponseError as error:
+            assert "Bad data format" in str(error), error
+            continue
+        accepted += 1
+        pipe = client.pipeline(transaction=False)
+        for command in (["BF.ADD", 1], ["BF.MADD", *range(50)], ["BF.EXISTS", 2], ["BF.INFO"], ["BF.DEBUG"], ["BF.SCANDUMP", 0],
+                        ["CF.ADD", 1], ["CF.INSERT", "ITEMS", *range(50)], ["CF.DEL", 1], ["CF.COUNT", 2], ["CF.INFO"],
+                        ["CF.COMPACT"], ["CMS.INCRBY", 1, 5], ["CMS.QUERY", 2], ["CMS.INFO"], ["TOPK.QUERY", 1],
+                        ["TOPK.LIST"], ["TOPK.ADD", *range(50)], ["TOPK.COUNT", 1], ["PDS.INFO"]):
+            pipe.execute_command(command[0], "hostile", *command[1:])
+        for answer in pipe.execute(raise_on_error=False):
+            assert not (isinstance(answer, ResponseError) and "internal error" in str(answer)), (answer, payload.hex())
+        again = client.dump("hostile")
+        client.restore("hostile", 0, again, replace=True)
+    assert server.is_alive() and accepted > 0
+    client.config_set("bf.max-value-size", "16gb")
 
 
 COMMANDS = """bf.reserve bf.add bf.madd bf.insert bf.exists bf.mexists bf.card bf.info bf.debug bf.scandump bf.loadchunk

@@ -24,6 +24,7 @@ MODULES = (families, beyond, redisbloom, persistence, limits, hostile, cluster)
 def full(server):
     hostile.damage(server, 100_000, compressed=False, seed=12)
     hostile.damage(server, 20_000, compressed=True, seed=14)
+    hostile.test_damaged_dumps_of_redisbloom(server, 10_000)
     hostile.fuzz(server, 1_000_000, seed=13)
     persistence.test_replica(server, 1_000_000)
     print("     ", limits.large_filter(1024))
