@@ -49,7 +49,7 @@ def test_resharding_during_writes(server, slots=400):
     servers = [Server(*options) for _ in range(3)]
     try:
         form(servers)
-        cluster = RedisCluster(startup_nodes=[ClusterNode("127.0.0.1", servers[0].port)])
+        cluster = RedisCluster(startup_nodes=[ClusterNode("127.0.0.1", servers[0].port)], socket_timeout=300)
         keys = [f"filter:{number}" for number in range(300)]
         written, errors, stop = {key: [] for key in keys}, [], threading.Event()
 

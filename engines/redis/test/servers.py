@@ -63,7 +63,8 @@ class Server:
         return open(path, errors="replace").read() if os.path.exists(path) else ""
 
     def client(self, protocol=2, **options):
-        return redis.Redis(port=self.port, protocol=protocol, **{"decode_responses": False, **options})
+        # On a busy machine, saving a large value takes longer than the client would wait by itself.
+        return redis.Redis(port=self.port, protocol=protocol, socket_timeout=300, **options)
 
     def is_alive(self):
         return self.process.poll() is None
