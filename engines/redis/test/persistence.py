@@ -3,6 +3,8 @@
 import random
 import time
 
+from redis.exceptions import ResponseError
+
 from servers import Server, wait_until
 
 
@@ -96,6 +98,29 @@ def test_copies_and_dumps(server):
         client.rename(key, b"renamed " + key)
         assert client.pexpire(b"renamed " + key, 10_000_000)
         assert client.unlink(b"renamed " + key) == 1
+
+
+def test_defragmentation():
+    """Values that the server moves in memory answer as before. Only servers with jemalloc can move them."""
+    with Server() as own:
+        client = own.client()
+        try:
+            client.config_set("activedefrag", "yes")
+        except ResponseError:
+            return
+        for name, value in [("ignore-bytes", 1), ("threshold-lower", 1), ("cycle-min", 50), ("cycle-max", 90)]:
+            client.config_set(f"active-defrag-{name}", value)
+        fill(client, 500)
+        pipe = client.pipeline(transaction=False)
+        for number in range(6000):
+            pipe.execute_command("BF.RESERVE", f"small:{number}", 0.01, 50)
+            pipe.execute_command("BF.ADD", f"small:{number}", number)
+        pipe.execute()
+        client.delete(*[f"small:{number}" for number in range(6000) if number % 4])
+        before = image(client)
+        wait_until(lambda: client.info("stats")["active_defrag_hits"] > 100, 30)
+        assert image(client) == before
+        assert all(client.execute_command("BF.EXISTS", f"small:{number}", number) for number in range(0, 6000, 4))
 
 
 def test_replica(server, commands=20_000):
