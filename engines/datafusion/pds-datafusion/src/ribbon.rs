@@ -1,0 +1,94 @@
+//! The aggregate function that builds a ribbon filter, which needs all keys at once.
+
+use std::ops::RangeInclusive;
+
+use datafusion::arrow::array::ArrayRef;
+use datafusion::arrow::datatypes::DataType;
+use datafusion::common::{Result, ScalarValue, exec_datafusion_err};
+use fuse::RibbonFilter;
+
+use crate::call::Call;
+use crate::fold::Fold;
+use crate::keys::{check_type, hash_rows};
+
+const DEFAULT_RATE: f64 = 0.01;
+
+/// The hashes of the keys, and the rate of the filter that they become.
+#[derive(Debug)]
+pub(crate) struct Ribbon {
+    function: &'static str,
+    rate: f64,
+}
+
+impl Ribbon {
+    fn build(&self, hashes: Vec<u64>) -> Result<Vec<u8>> {
+        let builder = RibbonFilter::builder().false_positive_rate(self.rate);
+        let filter = builder.build_hashes(hashes);
+        Ok(filter.map_err(|error| exec_datafusion_err!("{}: {error}", self.function))?.to_bytes())
+    }
+}
+
+impl Fold for Ribbon {
+    type Column = Vec<u64>;
+    type State = Vec<u64>;
+
+    const NUM_ARGS: RangeInclusive<usize> = 1..=2;
+
+    fn check_types(function: &str, types: &[DataType]) -> Result<()> {
+        check_type(function, &types[0])
+    }
+
+    fn of_call(call: &Call<'_>) -> Result<Self> {
+        let rate = call.number(1, "rate")?.unwrap_or(DEFAULT_RATE);
+        let this = Self { function: call.function, rate };
+        // Refuses a rate out of range before any row is read.
+        this.build(Vec::new())?;
+        Ok(this)
+    }
+
+    fn column(&self, array: &ArrayRef) -> Result<Vec<u64>> {
+        let mut hashes = Vec::new();
+        hash_rows(array, &mut hashes)?;
+        Ok(hashes)
+    }
+
+    fn fold(&self, state: &mut Option<Vec<u64>>, column: &Vec<u64>, row: usize) -> Result<()> {
+        let hashes = state.get_or_insert_default();
+        if hashes.len() == hashes.capacity() {
+            // Memory for the distinct ones only.
+            hashes.sort_unstable();
+            hashes.dedup();
+        }
+        hashes.push(column[row]);
+        Ok(())
+    }
+
+    fn merge(&self, state: &mut Option<Vec<u64>>, other: Vec<u64>) -> Result<()> {
+        for row in 0..other.len() {
+            self.fold(state, &other, row)?;
+        }
+        Ok(())
+    }
+
+    fn write_state(&self, state: &Vec<u64>) -> Vec<u8> {
+        state.iter().flat_map(|hash| hash.to_le_bytes()).collect()
+    }
+
+    fn read_state(&self, bytes: &[u8]) -> Result<Vec<u64>> {
+        let (hashes, rest) = bytes.as_chunks();
+        if !rest.is_empty() {
+            let length = bytes.len();
+            return Err(exec_datafusion_err!("{}: a state of {length} bytes", self.function));
+        }
+        Ok(hashes.iter().map(|&hash| u64::from_le_bytes(hash)).collect())
+    }
+
+    fn heap_bytes(&self, state: &Vec<u64>) -> usize {
+        state.capacity() * size_of::<u64>()
+    }
+
+    fn finish(&self, state: Option<&Vec<u64>>) -> Result<ScalarValue> {
+        let bytes = self.build(state.cloned().unwrap_or_default())?;
+        Ok(ScalarValue::BinaryView(Some(bytes)))
+    }
+}
