@@ -8,11 +8,16 @@ use std::ffi::CStr;
 use std::io::{self, Read, Write};
 
 use crate::arguments::integer;
+use crate::bloom::Bloom;
+use crate::count_min::CountMin;
+use crate::cuckoo::Cuckoo;
+use crate::distinct::Distinct;
 use crate::record::{self, Streamed};
 use crate::server::{
     Call, Digest, Failure, Load, Outcome, PIECE_BYTES, Pieces, Rewrite, Save, TypeName, Value,
     Writing,
 };
+use crate::top_k::TopK;
 
 /// The longest chunk of `SCANDUMP`, that of RedisBloom.
 const MAX_CHUNK: usize = 16 << 20;
@@ -24,6 +29,8 @@ const FIRST_CHUNK: &[u8; 8] = b"pds-dump";
 pub(crate) trait Chunked: Value + Streamed {
     /// The number of the family, in the stream of parts.
     const FAMILY: u64;
+    /// The command that loads chunks.
+    const LOADER: &'static CStr;
     /// The reply to a first chunk for a key that has a value.
     const EXISTS: &'static str = "ERR item exists";
     /// The reply to a chunk for a key that has no value.
@@ -47,20 +54,34 @@ pub(crate) trait Chunked: Value + Streamed {
     }
 }
 
-/// The commands that load chunks, by the numbers of the families.
-pub(crate) const LOADERS: [&CStr; 6] = [
-    c"PDS.UNKNOWN",
-    c"BF.LOADCHUNK",
-    c"CF.LOADCHUNK",
-    c"CMS.LOADCHUNK",
-    c"TOPK.LOADCHUNK",
-    c"ULL.LOADCHUNK",
+const NO_MEMORY: &str = "ERR Insufficient memory to load the value";
+
+/// What chunks need to know of the family that they belong to.
+#[derive(Clone, Copy, Debug)]
+struct Family {
+    number: u64,
+    loader: &'static CStr,
+    foreign_length: fn(&[u8]) -> Option<u64>,
+}
+
+impl Family {
+    const fn of<V: Chunked>() -> Self {
+        Self { number: V::FAMILY, loader: V::LOADER, foreign_length: V::foreign_length }
+    }
+}
+
+static FAMILIES: [Family; 5] = [
+    Family::of::<Bloom>(),
+    Family::of::<Cuckoo>(),
+    Family::of::<CountMin>(),
+    Family::of::<TopK>(),
+    Family::of::<Distinct>(),
 ];
 
 /// The chunks of a value that is not complete.
 #[derive(Debug)]
 pub(crate) struct Parts {
-    family: u64,
+    family: &'static Family,
     /// The first chunk of RedisBloom. Empty for a stream of this module.
     first: Vec<u8>,
     /// The number of bytes that all further chunks will have.
@@ -70,42 +91,56 @@ pub(crate) struct Parts {
 
 static TYPES: [TypeName; 1] = [TypeName::new("pds-parts", 0)];
 
-/// Returns the first chunk of a stream of this length.
-fn first_chunk(length: u64) -> Vec<u8> {
+/// Returns the first chunk of a stream of this family and length.
+fn first_chunk(family: u64, length: u64) -> Vec<u8> {
     let mut chunk = FIRST_CHUNK.to_vec();
     chunk.extend(length.to_le_bytes());
-    chunk.extend(record::checksum(&chunk).to_le_bytes());
+    let sum = record::checksum(&[&chunk[..], &family.to_le_bytes()].concat());
+    chunk.extend(sum.to_le_bytes());
     chunk
 }
 
 /// Returns the length of the stream that a first chunk of this module announces.
-fn announced(chunk: &[u8]) -> Option<u64> {
+fn announced(family: u64, chunk: &[u8]) -> Option<u64> {
     let length = chunk.get(8..16)?.try_into().ok().map(u64::from_le_bytes)?;
-    (first_chunk(length) == chunk).then_some(length)
+    (first_chunk(family, length) == chunk).then_some(length)
 }
 
 impl Parts {
-    /// Keeps a first chunk. `None` if it is none.
-    fn begin<V: Chunked>(chunk: &[u8]) -> Option<Self> {
-        let (first, total) = match announced(chunk) {
-            Some(length) => (Vec::new(), length),
-            None => (chunk.to_vec(), V::foreign_length(chunk)?),
-        };
-        Some(Self { family: V::FAMILY, first, total, bytes: Vec::new() })
+    /// Keeps a first chunk.
+    fn begin<V: Chunked>(call: &Call<'_>, chunk: &[u8]) -> Result<Self, Failure> {
+        let length = announced(V::FAMILY, chunk);
+        let total = length.or_else(|| V::foreign_length(chunk)).ok_or(V::BAD)?;
+        if !call.has_room(total, total) {
+            return Err(NO_MEMORY.into());
+        }
+        let first = if length.is_some() { Vec::new() } else { chunk.to_vec() };
+        let family = FAMILIES.iter().find(|family| family.number == V::FAMILY).ok_or(V::BAD)?;
+        Ok(Self { family, first, total, bytes: Vec::new() })
     }
 
-    /// Appends a further chunk. Returns `false` if it is not the next one, and changes nothing then.
-    fn append<V: Chunked>(&mut self, iterator: i64, chunk: &[u8]) -> bool {
+    /// Appends a further chunk. Changes nothing if it is not the next one.
+    fn append<V: Chunked>(&mut self, call: &Call<'_>, iterator: i64, chunk: &[u8]) -> Outcome {
         let end = self.bytes.len() as u64 + chunk.len() as u64;
-        let is_next = self.family == V::FAMILY
+        let is_next = self.family.number == V::FAMILY
             && u64::try_from(iterator).is_ok_and(|iterator| iterator == end + 1)
             && !chunk.is_empty()
-            && end <= self.total
-            && self.bytes.try_reserve(chunk.len()).is_ok();
-        if is_next {
-            self.bytes.extend_from_slice(chunk);
+            && end <= self.total;
+        if !is_next {
+            return Err(V::BAD.into());
         }
-        is_next
+        // Room for as much again at least, and never for more than follows.
+        let most = usize::try_from(self.total).unwrap_or(usize::MAX) - self.bytes.len();
+        let more = if self.bytes.capacity() - self.bytes.len() < chunk.len() {
+            chunk.len().max(self.bytes.len()).min(most)
+        } else {
+            0
+        };
+        if !call.has_room(self.total, more as u64) || self.bytes.try_reserve_exact(more).is_err() {
+            return Err(NO_MEMORY.into());
+        }
+        self.bytes.extend_from_slice(chunk);
+        Ok(())
     }
 
     const fn is_complete(&self) -> bool {
@@ -139,15 +174,9 @@ pub(crate) fn load_chunk<V: Chunked>(call: &mut Call<'_>) -> Outcome {
         if iterator != 1 {
             return Err(V::NOT_FOUND.into());
         }
-        let has_begun = call.within_limits(0, || key.put(|| Parts::begin::<V>(chunk).ok_or(())));
-        has_begun.map_err(|()| V::BAD)?;
-    } else {
-        let has = key.bytes();
-        let is_next =
-            call.within_limits(has, || key.change(|parts| parts.append::<V>(iterator, chunk)));
-        if is_next != Some(true) {
-            return Err(V::BAD.into());
-        }
+        key.put(|| Parts::begin::<V>(call, chunk))?;
+    } else if let Some(appended) = key.change(|parts| parts.append::<V>(call, iterator, chunk)) {
+        appended?;
     }
     finish::<V>(call, &mut key, chunk.len())?;
     call.ok();
@@ -158,8 +187,9 @@ pub(crate) fn load_chunk<V: Chunked>(call: &mut Call<'_>) -> Outcome {
 /// Puts the value in the place of its parts if they are complete. Takes the last chunk back if they are wrong.
 fn finish<V: Chunked>(call: &Call<'_>, key: &mut Writing<'_, Parts>, last: usize) -> Outcome {
     let Some(parts) = key.value().filter(|parts| parts.is_complete()) else { return Ok(()) };
-    let is_empty = parts.bytes.is_empty();
-    if call.within_limits(0, || key.replace(Parts::value::<V>)) {
+    let (is_empty, total) = (parts.bytes.is_empty(), parts.total);
+    let has_room = call.has_room(total, total);
+    if has_room && key.replace(Parts::value::<V>) {
         return Ok(());
     }
     if is_empty {
@@ -167,7 +197,7 @@ fn finish<V: Chunked>(call: &Call<'_>, key: &mut Writing<'_, Parts>, last: usize
     } else {
         key.change(|parts| parts.bytes.truncate(parts.bytes.len() - last));
     }
-    Err(V::BAD.into())
+    Err(if has_room { V::BAD } else { NO_MEMORY }.into())
 }
 
 /// `SCANDUMP key iterator`.
@@ -190,7 +220,7 @@ pub(crate) fn scan_dump<V: Chunked>(call: &mut Call<'_>) -> Outcome {
         return Ok(());
     }
     let chunk = match iterator {
-        0 => first_chunk(record::length(&*value)),
+        0 => first_chunk(V::FAMILY, record::length(&*value)),
         _ => record::window(&*value, iterator - 1, MAX_CHUNK),
     };
     let next = match (iterator, chunk.len() as u64) {
@@ -206,11 +236,11 @@ pub(crate) fn scan_dump<V: Chunked>(call: &mut Call<'_>) -> Outcome {
 
 /// Writes the chunks of a value into an append-only file.
 pub(crate) fn rewrite<V: Chunked>(value: &V, file: &mut Rewrite<'_>) {
-    let command = LOADERS[usize::try_from(V::FAMILY).unwrap_or(0)];
+    let command = V::LOADER;
     if let Some(chunks) = value.foreign_chunks() {
         return chunks.iter().for_each(|(iterator, data)| file.chunk(command, *iterator, data));
     }
-    file.chunk(command, 1, &first_chunk(record::length(value)));
+    file.chunk(command, 1, &first_chunk(V::FAMILY, record::length(value)));
     let mut iterator = 1;
     let mut pieces = Pieces::new(|piece: &[u8]| {
         iterator += i64::try_from(piece.len()).unwrap_or(0);
@@ -224,7 +254,7 @@ impl Streamed for Parts {
     fn write_stream<W: Write>(&self, mut out: W) -> io::Result<()> {
         let lengths = [self.first.len() as u64, self.bytes.len() as u64];
         let sums = [record::checksum(&self.first), record::checksum(&self.bytes)];
-        let numbers = [self.family, self.total, lengths[0], lengths[1], sums[0], sums[1]];
+        let numbers = [self.family.number, self.total, lengths[0], lengths[1], sums[0], sums[1]];
         record::write_head(&mut out, 0, &numbers)?;
         out.write_all(&self.first)?;
         out.write_all(&self.bytes)
@@ -241,6 +271,12 @@ impl Streamed for Parts {
         let bytes = record::read_bytes(&mut input, bytes, bytes_sum)?;
         if bytes.len() as u64 >= total {
             return Err("the parts of a value are complete".into());
+        }
+        // An append-only file says it in commands, which have to load.
+        let family = FAMILIES.iter().find(|known| known.number == family);
+        let family = family.ok_or("the parts of a value of an unknown family")?;
+        if !first.is_empty() && (family.foreign_length)(&first) != Some(total) {
+            return Err("the first chunk is not that of the others".into());
         }
         Ok(Self { family, first, total, bytes })
     }
@@ -260,10 +296,9 @@ impl Value for Parts {
     }
 
     fn rewrite(&self, file: &mut Rewrite<'_>) {
-        let family = usize::try_from(self.family).unwrap_or(0);
-        let command = LOADERS.get(family).unwrap_or(&LOADERS[0]);
+        let command = self.family.loader;
         let first = match self.first.as_slice() {
-            [] => &first_chunk(self.total),
+            [] => &first_chunk(self.family.number, self.total),
             first => first,
         };
         file.chunk(command, 1, first);

@@ -1,5 +1,6 @@
 //! `CMS.*`: count-min sketches with counters of 32 bits.
 
+use std::ffi::CStr;
 use std::io::{self, Read, Write};
 
 use cms::internal::sketch_of;
@@ -189,6 +190,7 @@ impl CountMin {
 
 impl Chunked for CountMin {
     const FAMILY: u64 = 3;
+    const LOADER: &'static CStr = c"CMS.LOADCHUNK";
 }
 
 /// Builds a sketch under a key that is empty.
@@ -316,7 +318,7 @@ fn merge(call: &mut Call<'_>) -> Outcome {
         *weight = integer(call.argument(place)).ok_or("CMS: invalid weight value")?;
     }
     let mut key: Writing<'_, CountMin> = call.write(1)?;
-    call.within_limits(0, || key.put(|| merged(call, sources, &weights)))?;
+    key.put(|| merged(call, sources, &weights))?;
     call.ok();
     call.changed(1, c"cms.merge");
     Ok(())
@@ -332,6 +334,11 @@ fn merged(call: &Call<'_>, first: usize, weights: &[i64]) -> Result<CountMin, Fa
             return Err("CMS: width/depth is not equal".into());
         }
         sources.push(source);
+    }
+    // The counters of the sum, and the sketch that is made of them.
+    let bytes = target.bytes() as u64;
+    if !call.has_room(bytes, 2 * bytes) {
+        return Err(NO_MEMORY.into());
     }
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for (source, &weight) in sources.iter().zip(weights) {

@@ -38,6 +38,8 @@ pub(crate) enum Cuckoo {
 #[derive(Debug)]
 pub(crate) struct Quotient {
     filter: CountingQuotientFilter,
+    /// The number of copies, which the filter does not know: it knows how many items differ.
+    items: u64,
     deleted: u64,
     options: Options,
 }
@@ -119,10 +121,10 @@ impl Cuckoo {
     /// Returns buckets, tables, items, deleted items, bucket size, expansion and iterations, as `CF.INFO` does.
     fn numbers(&self) -> [u64; 7] {
         match self {
-            Self::Quotient(Quotient { filter, deleted, options }) => {
+            Self::Quotient(Quotient { filter, items, deleted, options }) => {
                 let buckets = filter.num_slots().div_ceil(options.bucket_size.max(1));
                 let Options { bucket_size, max_iterations, expansion } = *options;
-                [buckets, 1, filter.len(), *deleted, bucket_size, expansion, max_iterations]
+                [buckets, 1, *items, *deleted, bucket_size, expansion, max_iterations]
             }
             Self::Redis(filter) => {
                 let payload = filter.to_dump(RdbVersion::default());
@@ -144,7 +146,7 @@ impl Quotient {
             0 => builder,
             _ => builder.grows_to(capacity.saturating_mul(GROWTH).min(MAX_ITEMS).max(capacity)),
         };
-        Ok(Self { filter: builder.build()?, deleted: 0, options })
+        Ok(Self { filter: builder.build()?, items: 0, deleted: 0, options })
     }
 
     fn hash(&self, item: &[u8]) -> u64 {
@@ -153,7 +155,12 @@ impl Quotient {
 
     /// Adds a copy of an item.
     fn add(&mut self, item: &[u8]) -> Result<(), Refusal> {
-        let hash = self.hash(item);
+        self.add_hash(self.hash(item))?;
+        self.items += 1;
+        Ok(())
+    }
+
+    fn add_hash(&mut self, hash: u64) -> Result<(), Refusal> {
         let inserted = self.filter.insert_hash(hash);
         let Err(InsertError::Full { .. }) = inserted else { return inserted.map_err(Refusal::of) };
         if self.options.expansion == 0 {
@@ -178,6 +185,7 @@ impl Quotient {
     /// Removes a copy of an item. Returns whether there was one.
     fn remove(&mut self, item: &[u8]) -> bool {
         let is_removed = self.filter.remove_hash(self.hash(item));
+        self.items -= u64::from(is_removed);
         self.deleted += u64::from(is_removed);
         is_removed
     }
@@ -203,10 +211,10 @@ impl Refusal {
 impl Described for Cuckoo {
     fn describe(&self) -> Description {
         let (layout, items, quality) = match self {
-            Self::Quotient(Quotient { filter, .. }) => {
+            Self::Quotient(Quotient { filter, items, .. }) => {
                 let promised = filter.promised_rate().unwrap_or(RATE);
                 let quality = Quality::kept(promised, filter.false_positive_rate());
-                ("counting quotient filter", filter.len(), quality)
+                ("counting quotient filter", *items, quality)
             }
             Self::Redis(filter) => {
                 ("RedisBloom", filter.len(), Quality::without_promise(filter.false_positive_rate()))

@@ -3,6 +3,7 @@
 //! RedisBloom draws random numbers, so that its replicas differ from their primary. Here they follow from the number of
 //! inserts, which is stored with the list.
 
+use std::ffi::CStr;
 use std::io::{self, Read, Write};
 
 use pds_formats::redis::{RdbVersion, RedisTopK};
@@ -35,9 +36,9 @@ pub(crate) static COMMANDS: &[Command] = &[
         "Counts items, and returns those that left the list"
     ),
     command!("topk.incrby", Writes, First, -4, increment, "Adds to the counts of items"),
-    command!("topk.query", Reads, First, -3, query, "Tests whether items are in the list"),
-    command!("topk.count", Reads, First, -3, count, "Returns the counts of items"),
-    command!("topk.list", Reads, First, -2, list, "Returns the list, the most frequent item first"),
+    command!("topk.query", Scans, First, -3, query, "Tests whether items are in the list"),
+    command!("topk.count", Scans, First, -3, count, "Returns the counts of items"),
+    command!("topk.list", Scans, First, -2, list, "Returns the list, the most frequent item first"),
     command!("topk.info", Reads, First, 2, info, "Returns what a list was created with"),
     command!(
         "topk.scandump",
@@ -58,6 +59,8 @@ pub(crate) static COMMANDS: &[Command] = &[
 ];
 
 const NOT_FOUND: &str = "TopK: key does not exist";
+
+const NO_MEMORY: &str = "ERR Insufficient memory to create topk data structure";
 
 const WRONG_WEIGHT: &str =
     "TopK: increment must be an integer greater or equal to 0 and smaller or equal to 100,000";
@@ -150,6 +153,7 @@ impl Value for TopK {
 
 impl Chunked for TopK {
     const FAMILY: u64 = 4;
+    const LOADER: &'static CStr = c"TOPK.LOADCHUNK";
 }
 
 impl Described for TopK {
@@ -198,8 +202,7 @@ fn reserve(call: &mut Call<'_>) -> Outcome {
     }
     let build =
         || RedisTopK::reserve(k, width, depth, decay).map(|list| TopK { list, inserts: Some(0) });
-    call.within_limits(0, || key.put(build))
-        .map_err(|_| "ERR Insufficient memory to create topk data structure")?;
+    call.within_limits(0, || key.put(build)).map_err(|_| NO_MEMORY)?;
     call.ok();
     call.changed(1, c"topk.reserve");
     Ok(())
@@ -233,24 +236,29 @@ fn add_each(
     event: &std::ffi::CStr,
 ) -> Outcome {
     let mut key = call.write::<TopK>(1)?;
-    let has = key.bytes();
     let list = key.value().ok_or(NOT_FOUND)?;
-    if list.inserts.is_none() {
+    let places = || (2..call.len()).step_by(step);
+    let is_changed = places().any(|place| weight_of(place).is_some());
+    let becomes_ours = list.inserts.is_none() && is_changed;
+    // The list may take all of the items, and gives back those that leave it afterwards.
+    let items: u64 = places().map(|place| call.argument(place).len() as u64).sum();
+    let has = key.bytes() as u64;
+    if !call.has_room(has + items, items + if becomes_ours { has } else { 0 }) {
+        return Err(NO_MEMORY.into());
+    }
+    if becomes_ours {
         // From its first insert on, a list of RedisBloom is one of ours.
         let list = list.list.clone();
-        call.within_limits(0, || {
-            key.put(|| Ok::<_, Failure>(TopK { list: list.clone(), inserts: Some(0) }))
-        })?;
+        key.put(|| Ok::<_, Failure>(TopK { list, inserts: Some(0) }))?;
     }
-    let places = (2..call.len()).step_by(step);
-    call.list(places.len());
+    call.list(places().len());
     // Items that leave the list are freed where they were counted.
-    call.within_limits(has, || {
-        key.change(|list| {
-            places.for_each(|place| list.answer(call, call.argument(place), weight_of(place)));
-        });
+    key.change(|list| {
+        places().for_each(|place| list.answer(call, call.argument(place), weight_of(place)));
     });
-    call.changed(1, event);
+    if is_changed {
+        call.changed(1, event);
+    }
     Ok(())
 }
 

@@ -161,7 +161,7 @@ def test_cuckoo_by_typed_calls(server):
         for arguments, text in [
             (["made", "1000"], "item exists"),
             (["n", "x"], "Bad capacity"),
-            (["n", "0"], "Bad capacity"),
+            (["n", "0"], "Capacity must be at least (BucketSize * 2)"),
             (["n", "3"], "Capacity must be at least (BucketSize * 2)"),
             (["n", "100", "BUCKETSIZE", "x"], "Couldn't parse BUCKETSIZE"),
             (["n", "1000", "BUCKETSIZE", "256"],

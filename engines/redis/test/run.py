@@ -16,9 +16,10 @@ import hostile
 import limits
 import persistence
 import redisbloom
+import refusals
 from servers import PROGRAM, Server
 
-MODULES = (families, beyond, redisbloom, persistence, limits, hostile, cluster)
+MODULES = (families, beyond, redisbloom, persistence, limits, refusals, hostile, cluster)
 
 
 def full(server):

@@ -37,7 +37,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     ),
     command!("bf.exists", Reads, First, 3, exists, "Tests whether an item may be in"),
     command!("bf.mexists", Reads, First, -3, exist, "Tests for each item whether it may be in"),
-    command!("bf.card", Reads, First, 2, cardinality, "Returns the number of items that were new"),
+    command!("bf.card", Scans, First, 2, cardinality, "Returns the number of items that were new"),
     command!(
         "bf.merge",
         Writes,
@@ -49,7 +49,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     command!("bf.load", Writes, First, 3, load, "Restores a filter of valkey-bloom from its bytes"),
     command!(
         "bf.info",
-        Reads,
+        Scans,
         First,
         -2,
         info,
@@ -76,6 +76,9 @@ pub(crate) static COMMANDS: &[Command] = &[
 
 const NOT_FOUND: &str = "ERR not found";
 const NO_MEMORY: &str = "ERR Insufficient memory to create filter";
+
+/// Items that are added together. Their hashes are far less than a block that the limits of memory refuse.
+const BATCH: usize = 1 << 10;
 
 impl Refusal {
     const fn text(self) -> &'static str {
@@ -237,7 +240,9 @@ fn add_from(call: &Call<'_>, key: &mut Writing<'_, Bloom>, first: usize, time: O
     let (has, items) = (key.bytes(), call.arguments_from(first).collect::<Vec<_>>());
     let mut answers = Vec::with_capacity(items.len());
     call.within_limits(has, || {
-        key.change(|bloom| bloom.layout_mut().add_each(&items, &mut answers))
+        key.change(|bloom| {
+            items.chunks(BATCH).for_each(|part| bloom.layout_mut().add_each(part, &mut answers));
+        })
     });
     reply(call, &answers);
     if !answers.contains(&Ok(true)) {
@@ -292,6 +297,18 @@ fn replicate_aging(call: &Call<'_>, first: usize, time: Option<u64>) {
     call.notify(1, c"bf.add");
 }
 
+/// Reads the time of items in milliseconds since 1970, for a filter of the last time.
+///
+/// One that is ahead of the clock would stop that of the filter until then. A primary may say it: its clock is another one.
+fn time_of(call: &Call<'_>, bytes: &[u8]) -> Result<u64, Failure> {
+    let time = unsigned(bytes).ok_or("Bad time")?;
+    if time <= window::now() || call.is_replayed() {
+        Ok(time)
+    } else {
+        Err("ERR the time is ahead of the clock of the server".into())
+    }
+}
+
 fn insert(call: &mut Call<'_>) -> Outcome {
     let mut design = Design::default();
     let (mut creates, mut is_fixed, mut time, mut place) = (true, false, None, 2);
@@ -320,8 +337,7 @@ fn insert(call: &mut Call<'_>) -> Outcome {
         } else if call.is_word(place, "EXPANSION") {
             design.kind = Kind::Growing(growth_of(value, "Bad expansion")?);
         } else if call.is_word(place, "AT") {
-            // The time of the items, in milliseconds since 1970, for a filter of the last time.
-            time = Some(unsigned(value).ok_or("Bad time")?);
+            time = Some(time_of(call, value)?);
         } else {
             return Err("Unknown argument received".into());
         }
@@ -434,7 +450,7 @@ fn merge(call: &mut Call<'_>) -> Outcome {
     }
     let mut key = call.write::<Bloom>(1)?;
     // All is merged beside the target, so that an error changes nothing.
-    call.within_limits(0, || key.put(|| merged(call)))?;
+    key.put(|| merged(call))?;
     call.ok();
     call.changed(1, c"bf.merge");
     Ok(())
@@ -442,16 +458,22 @@ fn merge(call: &mut Call<'_>) -> Outcome {
 
 /// Returns the union of the filters under all keys, of which the first may be missing.
 fn merged(call: &Call<'_>) -> Result<Bloom, Failure> {
-    let mut merged =
-        call.read::<Bloom>(1)?.map(|target| target.copied().ok_or(NO_MEMORY)).transpose()?;
-    for place in 2..call.len() {
-        let source = call.read::<Bloom>(place)?.ok_or(NOT_FOUND)?;
-        match &mut merged {
-            None => merged = Some(source.copied().ok_or(NO_MEMORY)?),
-            Some(merged) => merged.merge(&source)?,
-        }
+    let (first, others) = match call.read::<Bloom>(1)? {
+        Some(target) => (target, 2),
+        None => (call.read::<Bloom>(2)?.ok_or(NOT_FOUND)?, 3),
+    };
+    let bytes = first.bytes();
+    if !call.has_room(bytes as u64, bytes as u64) {
+        return Err(NO_MEMORY.into());
     }
-    merged.ok_or_else(|| NOT_FOUND.into())
+    let mut merged = first.copied().ok_or(NO_MEMORY)?;
+    call.within_limits(bytes, || {
+        (others..call.len()).try_for_each(|place| {
+            let source = call.read::<Bloom>(place)?.ok_or(NOT_FOUND)?;
+            merged.merge(&source)
+        })
+    })?;
+    Ok(merged)
 }
 
 impl Bloom {
@@ -475,8 +497,10 @@ fn load(call: &mut Call<'_>) -> Outcome {
         return Err("BUSYKEY Target key name already exists.".into());
     }
     let bytes = call.argument(2);
-    let loaded = call
-        .within_limits(0, || key.put(|| ValkeyBloomFilter::from_bytes(bytes).map(Bloom::Valkey)));
+    if !call.has_room(bytes.len() as u64, bytes.len() as u64) {
+        return Err(NO_MEMORY.into());
+    }
+    let loaded = key.put(|| ValkeyBloomFilter::from_bytes(bytes).map(Bloom::Valkey));
     loaded.map_err(|error| format!("ERR {error}"))?;
     call.ok();
     call.changed(1, c"bf.load");

@@ -1,5 +1,6 @@
 //! The bytes of Bloom filters.
 
+use std::ffi::CStr;
 use std::io::{self, Read, Write};
 
 use pds_formats::redis::{RdbVersion, ValkeyBloomFilter};
@@ -140,6 +141,7 @@ impl Value for Bloom {
 
 impl Chunked for Bloom {
     const FAMILY: u64 = 1;
+    const LOADER: &'static CStr = c"BF.LOADCHUNK";
     const EXISTS: &'static str = "ERR received bad data";
 
     fn foreign_length(first: &[u8]) -> Option<u64> {

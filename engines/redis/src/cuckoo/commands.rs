@@ -1,7 +1,7 @@
 //! The commands, with the replies and errors of RedisBloom.
 
 use super::{Cuckoo, Options, Refusal};
-use crate::arguments::{integer, unsigned};
+use crate::arguments::integer;
 use crate::chunks;
 use crate::server::{self, Call, Command, Failure, Outcome, Writing, command};
 
@@ -26,7 +26,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     ),
     command!(
         "cf.info",
-        Reads,
+        Scans,
         First,
         2,
         info,
@@ -62,8 +62,7 @@ fn reserve(call: &mut Call<'_>) -> Outcome {
     if call.len() < 3 || call.len().is_multiple_of(2) {
         return Err(Failure::Arity);
     }
-    let capacity =
-        integer(call.argument(2)).filter(|&capacity| capacity > 0).ok_or("Bad capacity")?;
+    let capacity = integer(call.argument(2)).ok_or("Bad capacity")?;
     let mut values =
         [Options::DEFAULT.bucket_size, Options::DEFAULT.max_iterations, Options::DEFAULT.expansion];
     for ((word, min, max), value) in OPTIONS.into_iter().zip(&mut values) {
@@ -81,10 +80,7 @@ fn reserve(call: &mut Call<'_>) -> Outcome {
         *value = given.cast_unsigned();
     }
     let [bucket_size, max_iterations, expansion] = values;
-    let capacity = capacity.cast_unsigned();
-    if bucket_size * 2 > capacity {
-        return Err("Capacity must be at least (BucketSize * 2)".into());
-    }
+    let capacity = capacity_of(capacity, bucket_size)?;
     let mut key = call.write::<Cuckoo>(1)?;
     if key.value().is_some() {
         return Err("ERR item exists".into());
@@ -93,6 +89,12 @@ fn reserve(call: &mut Call<'_>) -> Outcome {
     call.ok();
     call.changed(1, c"cf.reserve");
     Ok(())
+}
+
+/// Returns a capacity, which must be two buckets at least.
+fn capacity_of(given: i64, bucket_size: u64) -> Result<u64, Failure> {
+    let capacity = u64::try_from(given).ok().filter(|&capacity| capacity >= bucket_size * 2);
+    capacity.ok_or_else(|| "Capacity must be at least (BucketSize * 2)".into())
 }
 
 /// Builds a filter under a key that is empty.
@@ -178,8 +180,8 @@ fn insert_each(
             creates = false;
             place += 1;
         } else if call.is_word(place, "CAPACITY") {
-            let given = unsigned(call.argument(place + 1)).filter(|&capacity| capacity > 0);
-            capacity = given.ok_or("Bad capacity")?;
+            let given = integer(call.argument(place + 1)).ok_or("Bad capacity")?;
+            capacity = capacity_of(given, Options::DEFAULT.bucket_size)?;
             place += 2;
         } else {
             return Err("Unknown argument received".into());

@@ -1,8 +1,10 @@
 //! The bytes of filters that remove and count.
 
+use std::ffi::CStr;
 use std::io::{self, Read, Write};
 
 use pds_formats::redis::{Chunk, RdbVersion, RedisCuckooFilter};
+use quotient::CountingQuotientFilter;
 
 use super::{Cuckoo, Options, Quotient};
 use crate::chunks::{self, Chunked};
@@ -23,9 +25,9 @@ const FIRST_BYTES: usize = 38;
 impl Streamed for Cuckoo {
     fn write_stream<W: Write>(&self, mut out: W) -> io::Result<()> {
         match self {
-            Self::Quotient(Quotient { filter, deleted, options }) => {
+            Self::Quotient(Quotient { filter, items, deleted, options }) => {
                 let Options { bucket_size, max_iterations, expansion } = *options;
-                let numbers = [*deleted, bucket_size, max_iterations, expansion];
+                let numbers = [*items, *deleted, bucket_size, max_iterations, expansion];
                 record::write_head(&mut out, COUNTING_QUOTIENT, &numbers)?;
                 ANY_LENGTH.write_to(filter, out)
             }
@@ -38,10 +40,15 @@ impl Streamed for Cuckoo {
     fn read_stream<R: Read>(mut input: R) -> Result<Self, String> {
         let (layout, numbers) = record::read_head(&mut input)?;
         match (layout, numbers.as_slice()) {
-            (COUNTING_QUOTIENT, &[deleted, bucket_size, max_iterations, expansion]) => {
-                let filter = ANY_LENGTH.read_from(input).map_err(|error| error.to_string())?;
+            (COUNTING_QUOTIENT, &[items, deleted, bucket_size, max_iterations, expansion]) => {
+                let filter: CountingQuotientFilter =
+                    ANY_LENGTH.read_from(input).map_err(|error| error.to_string())?;
+                // A copy is removed only if the filter has one, and none may be left uncounted then.
+                if items < filter.len() {
+                    return Err("fewer items than differ from each other".into());
+                }
                 let options = Options { bucket_size, max_iterations, expansion };
-                Ok(Self::Quotient(Quotient { filter, deleted, options }))
+                Ok(Self::Quotient(Quotient { filter, items, deleted, options }))
             }
             (REDIS_BLOOM, &[length, sum]) => {
                 let bytes = record::read_bytes(input, length, sum)?;
@@ -96,9 +103,14 @@ impl Value for Cuckoo {
 
     fn copied(&self) -> Option<Self> {
         Some(match self {
-            Self::Quotient(Quotient { filter, deleted, options }) => {
-                let (filter, deleted, options) = (filter.try_clone().ok()?, *deleted, *options);
-                Self::Quotient(Quotient { filter, deleted, options })
+            Self::Quotient(Quotient { filter, items, deleted, options }) => {
+                let (items, deleted, options) = (*items, *deleted, *options);
+                Self::Quotient(Quotient {
+                    filter: filter.try_clone().ok()?,
+                    items,
+                    deleted,
+                    options,
+                })
             }
             Self::Redis(filter) => Self::Redis(filter.clone()),
         })
@@ -107,6 +119,7 @@ impl Value for Cuckoo {
 
 impl Chunked for Cuckoo {
     const FAMILY: u64 = 2;
+    const LOADER: &'static CStr = c"CF.LOADCHUNK";
     const BAD: &'static str = "Invalid header";
 
     fn foreign_length(first: &[u8]) -> Option<u64> {

@@ -50,6 +50,7 @@ pub(super) const WRITE: c_int = 2;
 pub(super) const KEY_EMPTY: c_int = 0;
 pub(super) const KEY_MODULE: c_int = 6;
 
+pub(super) const FLAG_REPLICA: c_int = 1 << 3;
 pub(super) const FLAG_MAXMEMORY: c_int = 1 << 8;
 pub(super) const FLAG_EVICT: c_int = 1 << 9;
 pub(super) const FLAG_REPLICATED: c_int = 1 << 12;
@@ -239,6 +240,8 @@ functions! {
         value_type: "ModuleTypeGetType" = unsafe extern "C" fn(*mut Key) -> *mut Type;
         value: "ModuleTypeGetValue" = unsafe extern "C" fn(*mut Key) -> *mut c_void;
         set_value: "ModuleTypeSetValue" = unsafe extern "C" fn(*mut Key, *mut Type, *mut c_void) -> c_int;
+        expiry: "GetAbsExpire" = unsafe extern "C" fn(*mut Key) -> c_longlong;
+        set_expiry: "SetAbsExpire" = unsafe extern "C" fn(*mut Key, c_longlong) -> c_int;
         create_type: "CreateDataType" = unsafe extern "C" fn(*mut Context, *const c_char, c_int, *const TypeMethods) -> *mut Type;
 
         replicate_verbatim: "ReplicateVerbatim" = unsafe extern "C" fn(*mut Context) -> c_int;

@@ -157,9 +157,22 @@ impl<'a> Call<'a> {
         self.flags() & api::FLAG_RESP3 != 0
     }
 
+    /// Returns whether the command comes from a primary or an append-only file.
+    pub(crate) fn is_replayed(&self) -> bool {
+        self.flags() & (api::FLAG_REPLICATED | api::FLAG_LOADING) != 0
+    }
+
+    /// Returns whether the limits of the server and of the module allow a value of so many bytes, for which the command takes
+    /// `more` bytes of memory.
+    pub(crate) fn has_room(&self, value: u64, more: u64) -> bool {
+        memory::has_room(self.context, value, more)
+    }
+
     /// Lets `work` build or change a value, within the limits of the server and of the module.
     ///
-    /// `has` is the number of bytes that the value has already.
+    /// `has` is the number of bytes that the value has already. New blocks of 64 KiB and more are refused beyond the limits, so
+    /// `work` has to take them by means that report an error, as the tables of structures do. Nothing else belongs in it: no
+    /// copies of arguments, and no lists as long as them.
     pub(crate) fn within_limits<R>(&self, has: usize, work: impl FnOnce() -> R) -> R {
         memory::limited(self.context, has, work)
     }

@@ -23,7 +23,8 @@ static MAX_VALUE_BYTES: Number = Number {
     name: c"max-value-size",
     argument: "MAX_VALUE_SIZE",
     value: AtomicI64::new(16 << 30),
-    min: 1 << 10,
+    // Blocks below 64 KiB are not compared with the limit.
+    min: 1 << 20,
     max: 1 << 48,
     flags: api::CONFIG_MEMORY,
 };
@@ -53,7 +54,8 @@ static CUCKOO_SIZE: Number = Number {
     name: c"cf-initial-size",
     argument: "CF_INITIAL_SIZE",
     value: AtomicI64::new(1024),
-    min: 1,
+    // Two buckets, the least that `CF.RESERVE` takes.
+    min: 4,
     max: 1 << 40,
     flags: api::CONFIG_DEFAULT,
 };

@@ -203,8 +203,15 @@ impl<'a, V: Value> Writing<'a, V> {
         let kind = U::types()[stored.value.type_index()].registered.load(Ordering::Relaxed);
         debug_assert!(!kind.is_null(), "types are registered before commands");
         let stored = Box::into_raw(stored);
+        // SAFETY: the key is open.
+        let expiry = unsafe { (api().expiry)(self.key.0) };
         // SAFETY: the key is open for writing, and the value is one of this type. The server frees the old one.
         unsafe { (api().set_value)(self.key.0, kind, stored.cast::<c_void>()) };
+        // With the old value went the time at which the key expires. It is negative if the key does not.
+        if expiry >= 0 {
+            // SAFETY: the key is open for writing.
+            unsafe { (api().set_expiry)(self.key.0, expiry) };
+        }
         stored
     }
 

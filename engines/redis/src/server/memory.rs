@@ -46,7 +46,9 @@ pub(super) fn measured<R>(work: impl FnOnce() -> R) -> (R, isize) {
 
 /// Lets `work` build or change a value that has this many bytes already.
 ///
-/// Large allocations beyond the limits are refused meanwhile, as if the system had no memory.
+/// New blocks of 64 KiB and more are refused beyond the limits meanwhile, as if the system had no memory. So `work` has to ask
+/// for such blocks by means that report an error: a refusal anywhere else ends the server. Blocks that grow are not refused,
+/// so that vectors may take further elements. Where the size is known before, [`has_room`] is the better way.
 pub(super) fn limited<R>(context: *mut Context, has: usize, work: impl FnOnce() -> R) -> R {
     /// Ends the change, after a panic, too.
     struct End;
@@ -63,32 +65,47 @@ pub(super) fn limited<R>(context: *mut Context, has: usize, work: impl FnOnce() 
 /// Returns whether an allocation of this size is allowed now.
 fn is_allowed(api: &Api, bytes: usize) -> bool {
     match CHANGE.get() {
-        Some(change) if bytes >= CHECKED_BYTES => is_within_limits(api, change, bytes as u64),
+        Some(change) if bytes >= CHECKED_BYTES => {
+            let value = TAKEN.get().wrapping_sub(change.base).max(0).cast_unsigned();
+            is_within_limits(api, change.context, value.saturating_add(bytes) as u64, bytes as u64)
+        }
         _ => true,
     }
 }
 
-/// Compares an allocation with the largest value, and with the memory that the server has left.
-#[cold]
-fn is_within_limits(api: &Api, change: Change, bytes: u64) -> bool {
-    // SAFETY: the context is that of the running command.
-    let flags = unsafe { (api.context_flags)(change.context) };
-    // What comes from a primary or an append-only file was accepted once. Refusing it now would lose data.
-    if flags & (api::FLAG_REPLICATED | api::FLAG_LOADING) != 0 {
-        return true;
-    }
-    let value = TAKEN.get().wrapping_sub(change.base).max(0).cast_unsigned() as u64;
-    value.saturating_add(bytes) <= config::max_value_bytes()
-        && left_below_maxmemory(api, change.context, flags).is_none_or(|left| bytes <= left)
+/// Returns whether a command may make a value of so many bytes, for which it takes `more` from the server.
+pub(super) fn has_room(context: *mut Context, value: u64, more: u64) -> bool {
+    let is_small = more < CHECKED_BYTES as u64 && value <= config::max_value_bytes();
+    is_small || is_within_limits(api::api(), context, value, more)
 }
 
-/// Returns how much memory the server has left below `maxmemory`. `None` if that is not set.
-fn left_below_maxmemory(api: &Api, context: *mut Context, flags: c_int) -> Option<u64> {
-    if flags & api::FLAG_MAXMEMORY == 0 {
-        return None;
+/// Returns whether a value that the server loads or copies outside of commands may have so many bytes, of which it has yet to
+/// take `more`.
+pub(super) fn may_have(value: usize, more: usize) -> bool {
+    value < CHECKED_BYTES
+        || is_within_limits(api::api(), ptr::null_mut(), value as u64, more as u64)
+}
+
+/// Compares a value with the largest one that is allowed, and what it needs with the memory that the server has left.
+///
+/// Without a context it is not known where a command comes from.
+#[cold]
+fn is_within_limits(api: &Api, context: *mut Context, value: u64, more: u64) -> bool {
+    // SAFETY: the context is that of the running command, or null.
+    let flags = unsafe { (api.context_flags)(context) };
+    let replica = if context.is_null() { api::FLAG_REPLICA } else { 0 };
+    // What comes from a primary or an append-only file was accepted once. Refusing it now would lose data.
+    if flags & (api::FLAG_REPLICATED | api::FLAG_LOADING | replica) != 0 {
+        return true;
     }
+    value <= config::max_value_bytes()
+        && (flags & api::FLAG_MAXMEMORY == 0 || is_below_maxmemory(api, context, flags, more))
+}
+
+/// Returns whether the server stays within `maxmemory` if it gives so many bytes.
+fn is_below_maxmemory(api: &Api, context: *mut Context, flags: c_int, more: u64) -> bool {
     let mut error = 0;
-    // SAFETY: the context is that of the running command, and the name ends with a zero byte.
+    // SAFETY: the context is that of the running command or null, and the name ends with a zero byte.
     let info = unsafe { (api.get_server_info)(context, c"memory".as_ptr()) };
     // SAFETY: `info` is the answer, and the name ends with a zero byte.
     let max = unsafe { (api.server_info_unsigned)(info, c"maxmemory".as_ptr(), &raw mut error) };
@@ -98,7 +115,7 @@ fn left_below_maxmemory(api: &Api, context: *mut Context, flags: c_int) -> Optio
     unsafe { (api.free_server_info)(context, info) };
     // A server that evicts keys makes room after the command, for what can fit at all.
     let used = if flags & api::FLAG_EVICT == 0 { used } else { 0 };
-    Some(max.saturating_sub(used))
+    used.saturating_add(more) <= max
 }
 
 /// Counts a block that was taken (1) or given back (-1).
@@ -116,9 +133,6 @@ fn take(layout: Layout, get: impl FnOnce(&Api, usize) -> *mut c_void) -> *mut u8
     let Some(api) = api::get().filter(|_| layout.align() <= SERVER_ALIGN) else {
         return ptr::null_mut();
     };
-    if !is_allowed(api, layout.size()) {
-        return ptr::null_mut();
-    }
     let block = get(api, layout.size());
     if !block.is_null() {
         debug_assert!(block.cast::<u8>().align_offset(layout.align()) == 0);
@@ -150,12 +164,18 @@ fn take_zeroed(api: &Api, bytes: usize) -> *mut c_void {
 // `SERVER_ALIGN`; larger ones are refused. No method unwinds.
 unsafe impl GlobalAlloc for ServerMemory {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: any size may be asked for.
-        take(layout, |api, bytes| unsafe { (api.try_alloc)(bytes) })
+        take(layout, |api, bytes| match is_allowed(api, bytes) {
+            // SAFETY: any size may be asked for.
+            true => unsafe { (api.try_alloc)(bytes) },
+            false => ptr::null_mut(),
+        })
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        take(layout, take_zeroed)
+        take(layout, |api, bytes| match is_allowed(api, bytes) {
+            true => take_zeroed(api, bytes),
+            false => ptr::null_mut(),
+        })
     }
 
     unsafe fn dealloc(&self, block: *mut u8, _: Layout) {
@@ -183,8 +203,8 @@ unsafe impl GlobalAlloc for ServerMemory {
             Some(_) if more > 0 => {
                 // SAFETY: as the caller promises.
                 let grown = unsafe { Layout::from_size_align_unchecked(bytes, layout.align()) };
-                // SAFETY: the size is not 0, as the caller promises.
-                let new = unsafe { self.alloc(grown) };
+                // SAFETY: any size may be asked for.
+                let new = take(grown, |api, bytes| unsafe { (api.try_alloc)(bytes) });
                 if !new.is_null() {
                     // SAFETY: both are at least as long, and the new one is another block.
                     unsafe { ptr::copy_nonoverlapping(block, new, layout.size()) };

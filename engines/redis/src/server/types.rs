@@ -9,6 +9,7 @@ use std::sync::atomic::Ordering;
 use super::api::{self, Context, Defrag, Digest, Io, Text, TypeMethods, api};
 use super::io;
 use super::keys::{Stored, Value};
+use super::memory;
 
 /// Registers the types of `V`, of which there are at most three. Returns whether the server took them.
 pub(super) fn register<V: Value>(context: *mut Context) -> bool {
@@ -73,7 +74,12 @@ unsafe extern "C" fn load<V: Value, const INDEX: usize>(
         } else {
             Err(format!("version {version} of {}; this module reads {}", name.name, name.version))
         };
-        loaded.map_or_else(
+        // How large a value is shows when it is there. Its bytes may be compressed.
+        let allowed = loaded.and_then(|stored| match memory::may_have(stored.bytes, 0) {
+            true => Ok(stored),
+            false => Err(format!("{} bytes are beyond the limits", stored.bytes)),
+        });
+        allowed.map_or_else(
             |error| {
                 io::log_failure(file, &format!("{}: {error}", name.name));
                 ptr::null_mut()
@@ -131,6 +137,9 @@ unsafe extern "C" fn copy<V: Value>(
     // SAFETY: as above.
     let stored = unsafe { stored::<V>(value) };
     guarded(ptr::null_mut(), || {
+        if !memory::may_have(stored.bytes, stored.bytes) {
+            return ptr::null_mut();
+        }
         let copied = Stored::measured(|| stored.value.copied().ok_or(()));
         copied.map_or(ptr::null_mut(), |copied| Box::into_raw(copied).cast())
     })
