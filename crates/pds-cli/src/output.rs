@@ -59,9 +59,7 @@ impl Output {
 
     fn file(path: &Path) -> io::Result<Self> {
         let name = path.display().to_string();
-        // What stands under /dev and /proc is no file of its own, even where it leads to one.
-        let is_system = ["/dev", "/proc"].iter().any(|folder| path.starts_with(folder));
-        if is_system || path.exists() && !path.is_file() {
+        if is_open_elsewhere(path) || path.exists() && !path.is_file() {
             let device = File::options().append(true).open(path)?;
             return Ok(Self {
                 name,
@@ -70,7 +68,10 @@ impl Output {
         }
         // The file that a link leads to is replaced, not the link.
         let is_link = path.symlink_metadata().is_ok_and(|found| found.is_symlink());
-        let path = if is_link { fs::canonicalize(path)? } else { path.to_owned() };
+        let target = || {
+            path.canonicalize().or_else(|_| path.read_link().map(|link| path.with_file_name(link)))
+        };
+        let path = if is_link { target()? } else { path.to_owned() };
         let temporary = path.with_file_name(temporary_name());
         interrupt::remove_on_interrupt(&temporary);
         let file = File::options().write(true).create_new(true).open(&temporary)?;
@@ -81,13 +82,22 @@ impl Output {
         Ok(Self { name, place: Place::File { writer, temporary, path } })
     }
 
-    /// Whether a file is standard output itself, and grows with what is written.
+    /// Whether a file, or standard input without a path, is the output itself, and grows with what is written.
     pub(crate) fn is_in(&self, path: Option<&Path>) -> bool {
-        let handle = |path: &Path| if path.is_file() { Handle::from_path(path).ok() } else { None };
-        matches!(self.place, Place::Stdout(_))
-            && path
-                .and_then(handle)
-                .is_some_and(|file| Handle::stdout().is_ok_and(|out| out == file))
+        let output = match &self.place {
+            Place::Stdout(_) => Handle::stdout(),
+            Place::Device(writer) => writer.get_ref().try_clone().and_then(Handle::from_file),
+            Place::File { .. } => return false,
+        };
+        // To open a pipe would wait for its other end.
+        let is_file =
+            |handle: &Handle| handle.as_file().metadata().is_ok_and(|found| found.is_file());
+        output.ok().filter(is_file).is_some_and(|output| match path {
+            None => Handle::stdin().is_ok_and(|input| input == output),
+            Some(path) => {
+                path.is_file() && Handle::from_path(path).is_ok_and(|input| input == output)
+            }
+        })
     }
 
     /// Whether a terminal shows what is written.
@@ -136,6 +146,13 @@ impl Output {
         };
         renamed.map_err(|error| self.failed(&error))
     }
+}
+
+/// Whether a path names what a process has open, and what no file can replace.
+fn is_open_elsewhere(path: &Path) -> bool {
+    ["/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/fd", "/proc"]
+        .iter()
+        .any(|name| path.starts_with(name))
 }
 
 /// Makes a new name last through a failure of power, where the system can.

@@ -132,13 +132,8 @@ impl Options {
 /// Tells what was built, if that is asked for or if it will not do what it is for.
 fn tell_about(structure: &Structure, is_asked: bool) {
     let kind = structure.kind();
-    if let Structure::Filter(filter) = structure
-        && filter.health().is_some_and(|health| health.status != HealthStatus::Ok)
-    {
-        tell(format_args!(
-            "the {kind} holds more lines than it was sized for: its false-positive rate is {:.3e}; give more --items",
-            filter.false_positive_rate()
-        ));
+    if let Structure::Filter(filter) = structure {
+        tell_if_overfull(filter);
     }
     if !is_asked {
         return;
@@ -155,6 +150,20 @@ fn tell_about(structure: &Structure, is_asked: bool) {
         Structure::Hitters(hitters) => {
             tell(format_args!("{kind} of {} lines", HumanCount(hitters.total())));
         }
+    }
+}
+
+/// Tells that a filter holds so many lines that its rate is another one than that it was sized for.
+pub(super) fn tell_if_overfull(filter: &DynFilter) {
+    let rate = filter.false_positive_rate();
+    let is_unwell = filter.health().is_some_and(|health| health.status != HealthStatus::Ok);
+    // Filters without a report of their own: a rate is a mean, which chance moves a little.
+    let is_beyond = filter.promised_rate().is_some_and(|promised| rate > 1.5 * promised);
+    if is_unwell || is_beyond {
+        tell(format_args!(
+            "the {} holds more lines than it was sized for: its false-positive rate is {rate:.3e}; build a larger one",
+            filter.kind()
+        ));
     }
 }
 

@@ -1,5 +1,6 @@
 //! `pds dedup`: each line once.
 
+mod recent;
 mod seen;
 mod time;
 
@@ -38,17 +39,19 @@ pub(crate) struct Options {
     /// Memory for exact answers
     #[arg(short, long, value_name = "BYTES", value_parser = parse::bytes, default_value = "1GiB")]
     memory: u64,
-    /// The share of new lines that the filter may drop
-    #[arg(long, value_name = "RATE", value_parser = parse::fraction, default_value = "1e-6")]
-    rate: f64,
-    /// The most different lines that the filter will hold: more of them are an error. With --window of a time: the most in that
-    /// time [default: 1G]
+    /// The share of new lines that the filter may drop [default: 1e-6]
+    #[arg(long, value_name = "RATE", value_parser = parse::fraction)]
+    rate: Option<f64>,
+    /// The most different lines that the filter will hold: more of them are an error. With --window of a time: the most within
+    /// that time of one another, which take up to 50 bytes each [default: 1G]
     #[arg(long, value_name = "N", value_parser = parse::count)]
     max_lines: Option<u64>,
-    /// Forget lines that came more than N lines ago, or more than a time such as 90s, 1h or 7d ago. The filter decides from the start
+    /// Forget lines that came more than N lines ago, or more than a time such as 90s, 1h or 7d ago. For lines the filter decides
+    /// from the start, for a time the 64-bit hash of each line
     #[arg(long, value_name = "N|TIME", value_parser = Window::parse, conflicts_with_all = ["count", "unique", "repeated", "memory"])]
     window: Option<Window>,
-    /// The field that holds the time of a record, for --window: seconds since 1970, or a date as in RFC 3339 or an access log
+    /// The field that holds the time of a record, for --window: seconds or milliseconds since 1970, or a date as in RFC 3339 or an
+    /// access log
     #[arg(long, value_name = "FIELD", requires = "window")]
     time: Option<String>,
     /// Print each line at the end, behind how often it came
@@ -79,7 +82,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let time_field: Vec<_> = options.time.iter().cloned().collect();
     let mut output = Output::new(options.output.as_deref())?;
     let work = options.inputs.work(&time_field)?.passing_on_to(&output, true)?;
-    let names = work.names();
+    let (names, skips_bad) = (work.names(), work.skips_bad());
     let mut seen = Seen::new(options)?;
     let (mut lines, mut written, mut answers) = (0, 0, Vec::new());
     work.read(true, |batch, progress| {
@@ -87,15 +90,19 @@ pub(crate) fn run(options: &Options) -> Result<()> {
             output.put(header)?;
         }
         let time = |index| {
-            time::milliseconds(batch.group(index)).ok_or_else(|| {
-                let place = format!("{}:{}", names[batch.source()], batch.number(index));
-                let text = String::from_utf8_lossy(batch.group(index));
-                Error::at(place, format_args!("`{text}` is no time: {}", time::FORMS))
-            })
+            let time = time::milliseconds(batch.group(index));
+            if time.is_some() || skips_bad {
+                return Ok(time);
+            }
+            let place = format!("{}:{}", names[batch.source()], batch.number(index));
+            let text = String::from_utf8_lossy(batch.group(index));
+            Err(Error::at(place, format_args!("`{text}` is no time: {}", time::FORMS)))
         };
-        seen.mark(batch, progress, time, &mut answers)?;
-        lines += batch.len() as u64;
+        // What was answered before an error is passed on.
+        let marked = seen.mark(batch, progress, time, &mut answers);
+        lines += answers.len() as u64;
         written += batch.write_marked(&mut output, &answers)?;
+        marked?;
         progress.say(|| seen.describe(written));
         Ok(())
     })?;

@@ -96,6 +96,7 @@ fn facts(path: &Path, limit: Limit) -> Result<Facts> {
         about_sketch(&stored.structure()?, &mut facts)?;
     } else {
         let payload = Envelope::open(stored.bytes()).map_err(|error| stored.wrong(error))?;
+        payload.verify().map_err(|error| stored.wrong(error))?;
         let fill = picture(payload.payload());
         if let Some(filter) = stored.into_filter_if_any()? {
             about_filter(&filter, &mut facts);

@@ -1,5 +1,6 @@
 //! `pds merge`: one structure from several.
 
+use super::build::tell_if_overfull;
 use super::stored::{Limit, Structure, wrong};
 use crate::error::Result;
 use crate::output::Output;
@@ -35,6 +36,9 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let mut merged = Structure::load(first, options.limit)?;
     for path in others {
         add(&mut merged, Structure::load(path, options.limit)?, path, first)?;
+    }
+    if let Structure::Filter(filter) = &merged {
+        tell_if_overfull(filter);
     }
     merged.save(output)
 }

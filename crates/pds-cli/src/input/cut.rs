@@ -7,6 +7,9 @@ use memchr::{memchr, memchr_iter};
 use serde_json::value::RawValue;
 use std::io::{self, Read};
 
+/// The byte order mark, which some programs write at the beginning of a file.
+const MARK: &[u8] = "\u{feff}".as_bytes();
+
 /// Why a source cannot be read on: in the line with this number, counted from 1, if it is about one.
 pub(super) struct Failure {
     pub(super) line: Option<u64>,
@@ -154,7 +157,7 @@ fn select_one(
             Selector::Pointers(pointers) => {
                 if json.is_none() {
                     let line = &batch.text[record.start as usize..record.end as usize];
-                    let mark: &[u8] = if is_first { "\u{feff}".as_bytes() } else { b"" };
+                    let mark = if is_first { MARK } else { b"" };
                     let value = serde_json::from_slice(line.strip_prefix(mark).unwrap_or(line));
                     json = Some(value.map_err(|error| format!("is not JSON: {error}"))?);
                 }
@@ -173,7 +176,7 @@ pub(super) struct CsvRules {
     pub(super) delimiter: u8,
     pub(super) max_record: usize,
     pub(super) skip_bad: bool,
-    /// Whether records are written, so that all of them need the columns of the first header in its order.
+    /// Whether all records need the columns of the first header in its order: if they are written, or are keys as they are.
     pub(super) same_header: bool,
     /// The header of the first file.
     pub(super) header: Option<csv::ByteRecord>,
@@ -307,6 +310,16 @@ fn select_columns(
         }
     }
     Ok(())
+}
+
+/// A source without the byte order mark that it may begin with.
+pub(super) fn without_mark<R: Read>(mut source: R) -> io::Result<impl Read> {
+    let mut start = Vec::new();
+    source.by_ref().take(MARK.len() as u64).read_to_end(&mut start)?;
+    if start == MARK {
+        start.clear();
+    }
+    Ok(io::Cursor::new(start).chain(source))
 }
 
 /// A source of which no more than so many bytes are read for one record.

@@ -48,6 +48,11 @@ impl Work {
         self.terminator
     }
 
+    /// Whether records without what is needed of them are left out.
+    pub(crate) const fn skips_bad(&self) -> bool {
+        self.skip_bad
+    }
+
     pub(crate) fn reads_stdin(&self) -> bool {
         self.sources.iter().any(|source| source.path().is_none())
     }
@@ -215,7 +220,7 @@ impl Reader {
             delimiter,
             max_record: work.max_record,
             skip_bad: work.skip_bad,
-            same_header: work.passes_on,
+            same_header: work.passes_on || work.keys_are_records(),
             header: None,
         });
         for (place, source) in work.sources.iter().enumerate() {
@@ -248,7 +253,7 @@ impl Reader {
     ) -> core::result::Result<bool, Failure> {
         let reader = work.sources[place].open(&self.count)?;
         let mut cut: Box<dyn Cut + '_> = match rules {
-            Some(rules) => Box::new(Csv::new(reader, rules)),
+            Some(rules) => Box::new(Csv::new(cut::without_mark(reader)?, rules)),
             None => Box::new(Lines::new(reader, work.terminator, work.max_record)),
         };
         loop {

@@ -287,3 +287,39 @@ fn a_quiet_check_ends_at_the_first_line() {
     let bad = "a,1\n".to_owned() + &"x,1\n".repeat(200_000) + "bad\n";
     assert_eq!(folder.pipe("check -q -d , -f 1 f.pds", &bad).code(), 0);
 }
+
+#[test]
+fn a_damaged_filter_answers_nothing() {
+    let folder = Folder::new();
+    let text: String = (0..5_000).map(|i| format!("{i}\n")).collect();
+    folder.write("lines", &text);
+    folder.pds("build -o built lines").ok();
+    let mut bytes = folder.read("built");
+    let middle = bytes.len() / 2;
+    bytes[middle..middle + 500].fill(0);
+    folder.write("built", bytes);
+    for command in ["check built lines", "check -v -c built lines", "info built"] {
+        let run = folder.pds(command);
+        assert!(run.failed().contains("built: "), "{command}");
+        assert!(run.0.stdout.is_empty(), "{command}");
+    }
+}
+
+#[test]
+fn filters_that_hold_too_much_are_told() {
+    let folder = Folder::new();
+    let text = |from: u32| (from..from + 1_000).map(|i| format!("{i}\n")).collect::<String>();
+    folder.write("one", text(0)).write("two", text(1_000));
+    for kind in ["counting-bloom", "blocked-counting-bloom", "bloom"] {
+        let run = folder.pds(&format!("build -k {kind} --items 100 -o many one"));
+        run.ok();
+        assert!(run.errors().contains("holds more lines than it was sized for"), "{kind}");
+        let run = folder.pds(&format!("build -k {kind} -o first one"));
+        run.ok();
+        assert_eq!(run.errors(), "", "{kind}");
+        folder.pds("build --like first -o second two").ok();
+        let run = folder.pds("merge -o both first second");
+        run.ok();
+        assert!(run.errors().contains("holds more lines than it was sized for"), "{kind}");
+    }
+}

@@ -192,13 +192,15 @@ fn lines_beyond_their_number_are_an_error_that_says_so() {
 #[test]
 fn a_window_of_time_forgets_by_the_clock_of_the_records() {
     let folder = Folder::new();
-    let command = "dedup --window 1h --time 1 -f 2 -d , --max-lines 1000 --rate 1e-9";
+    let command = "dedup --window 1h --time 1 -f 2 -d , --max-lines 1000";
     let text = "1000,a\n1500,a\n1200,b\n2026-01-31T12:00:00Z,a\n2026-01-31T12:59:00Z,a\n31/Jan/2026:14:30:00 +0000,a\n";
     let found = folder.pipe(command, text).ok();
     assert_eq!(found, "1000,a\n1200,b\n2026-01-31T12:00:00Z,a\n31/Jan/2026:14:30:00 +0000,a\n");
     let error = folder.pipe(command, "1000,a\nsoon,a\n").failed();
     assert!(
-        error.contains("standard input:2: `soon` is no time: it must be seconds since 1970"),
+        error.contains(
+            "standard input:2: `soon` is no time: it must be seconds or milliseconds since 1970"
+        ),
         "{error}"
     );
     let csv =
@@ -291,4 +293,71 @@ fn a_file_appears_when_it_is_complete() {
     assert_eq!(folder.pds("dedup out in -o in").ok(), "");
     assert_eq!(folder.read("in"), b"a\nb\n", "an input may be the output");
     assert_eq!(folder.names(), ["in", "out"]);
+}
+
+/// Logs come in bursts: most lines of an hour within a few minutes.
+#[test]
+fn a_window_of_time_drops_no_new_line_of_a_burst() {
+    let folder = Folder::new();
+    let hours =
+        (0..40_u64).flat_map(|hour| (0..900).map(move |line| (hour * 7_200 + line / 15, line)));
+    let text: String = hours.map(|(time, line)| format!("{time}\t{time}-{line}\n")).collect();
+    let run = folder.pipe("dedup --window 1h --time 1 -f 2 --max-lines 1000 --stats", &text);
+    assert_eq!(run.ok(), text);
+    assert!(run.errors().contains("36,000 lines, 36,000 written; by their 64-bit hashes"));
+    // Repeated after half an hour, and then after 90 minutes.
+    let text: String = [0, 1_800, 7_200].map(|time| format!("{time}\ta\n{time}\tb\n")).concat();
+    let found = folder.pipe("dedup --window 1h --time 1 -f 2 --max-lines 2", &text).ok();
+    assert_eq!(found, "0\ta\n0\tb\n7200\ta\n7200\tb\n");
+    let many: String = (0..2_000).map(|line| format!("5\t{line}\n")).collect();
+    let run = folder.pipe("dedup --window 1h --time 1 -f 2 --max-lines 1500", many);
+    assert!(run.failed().contains("than the 1,500 that --max-lines allows"), "{}", run.errors());
+    assert_eq!(run.0.stdout.iter().filter(|&&byte| byte == b'\n').count(), 1_500);
+}
+
+#[test]
+fn one_wrong_clock_does_not_stop_a_window() {
+    let folder = Folder::new();
+    let command = "dedup --window 1h --time 1 -f 2 -d , --max-lines 10";
+    let later: String = (1..=6).map(|hour| format!("{hour}00000,a\n")).collect();
+    let run = folder.pipe(command, format!("9000000000,x\n{later}"));
+    assert_eq!(run.ok(), format!("9000000000,x\n{later}"));
+    assert!(run.errors().contains("behind a line with a later time: 6;"), "{}", run.errors());
+    let milliseconds: String =
+        (0..6).map(|step| format!("{},a\n", 1_769_860_800_000_u64 + step * 10_000)).collect();
+    assert_eq!(folder.pipe(command, milliseconds).ok(), "1769860800000,a\n");
+    let run = folder.pipe(&format!("{command} --skip-bad"), "-,a\n1000,a\nlater,b\n1001,c\n");
+    assert_eq!(run.ok(), "1000,a\n1001,c\n");
+    assert!(run.errors().contains("without a time, which were left out: 2"), "{}", run.errors());
+    let error = folder.pipe(command, "2026-01-31T12:00:00,a\n").failed();
+    assert!(error.contains("a date with its zone"), "{error}");
+}
+
+#[test]
+fn a_rate_that_no_filter_has_is_refused_at_once() {
+    let folder = Folder::new();
+    for rate in ["1e-10", "1e-11", "1e-300"] {
+        let error = folder.pipe(&format!("dedup --rate {rate}"), "a\n").failed();
+        assert!(error.contains("no filter of 1,000,000,000 lines (--max-lines) has it"), "{error}");
+    }
+    assert_eq!(folder.pipe("dedup --rate 1e-10 --max-lines 1M", "a\n").ok(), "a\n");
+    for (options, part) in [
+        ("--window 1h --time 1 --max-lines 3 --rate 1%", "--rate has no effect"),
+        ("--window 5 --max-lines 3", "--max-lines has no effect"),
+    ] {
+        assert!(folder.pipe(&format!("dedup {options}"), "1\n").failed().contains(part));
+    }
+}
+
+#[test]
+fn lines_before_an_error_are_written() {
+    let folder = Folder::new();
+    let lines = |run: &crate::tool::Run| {
+        run.failed();
+        run.0.stdout.iter().filter(|&&byte| byte == b'\n').count()
+    };
+    let run = folder.pipe("dedup --window 1h --time 1 -f 2 --max-lines 10", "1\ta\n2\tb\nx\tc\n");
+    assert_eq!(lines(&run), 2);
+    let text: String = (0..100_000).map(|i| format!("{i}\n")).collect();
+    assert_eq!(lines(&folder.pipe("dedup --memory 100kB --max-lines 5000", text)), 5_000);
 }

@@ -264,3 +264,60 @@ fn every_command_has_examples() {
         assert!(folder.pds(&format!("{name} --help")).ok().contains("Examples:\n"), "{name}");
     }
 }
+
+/// `/dev/shm` is a folder of files like any other.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_file_under_dev_is_replaced() {
+    let folder = Folder::new();
+    let file = std::path::PathBuf::from(format!("/dev/shm/pds-cli-{}", std::process::id()));
+    let mut found = Vec::new();
+    for text in ["a\n", "b\nb\n"] {
+        folder.pipe(&format!("dedup -o {}", file.display()), text).ok();
+        found.push(std::fs::read_to_string(&file).unwrap());
+    }
+    std::fs::remove_file(&file).unwrap();
+    assert_eq!(found, ["a\n", "b\n"]);
+}
+
+/// Or it would grow until the disk is full.
+#[test]
+#[cfg(target_os = "linux")]
+fn an_input_that_is_the_output_is_refused_whatever_its_name() {
+    let folder = Folder::new();
+    folder.write("lines", "a\nb\n").write("empty", "");
+    let open = |name| std::fs::File::open(folder.path(name)).unwrap();
+    let append = |name| std::fs::File::options().append(true).open(folder.path(name)).unwrap();
+    for arguments in [
+        "dedup",
+        "dedup -",
+        "dedup -c",
+        "dedup -o /dev/stdout",
+        "dedup --window 1 lines -o /proc/self/fd/1",
+        "dedup /dev/stdin -o /dev/fd/1",
+    ] {
+        let mut command = crate::tool::command(&folder.path(""));
+        command.args(arguments.split(' ')).stdin(open("lines")).stdout(append("lines"));
+        let run = crate::tool::Run(command.output().unwrap());
+        assert!(run.failed().contains("is an input and the output"), "{arguments}");
+        assert_eq!(folder.read("lines"), b"a\nb\n", "{arguments}");
+    }
+    // Other files, and devices that all may share.
+    let mut command = crate::tool::command(&folder.path(""));
+    command.arg("dedup").stdin(open("lines")).stdout(append("empty"));
+    assert!(command.status().unwrap().success());
+    assert_eq!(folder.read("empty"), b"a\nb\n");
+    let mut command = crate::tool::command(&folder.path(""));
+    let null = || std::fs::File::options().read(true).write(true).open("/dev/null").unwrap();
+    assert!(command.arg("dedup").stdin(null()).stdout(null()).status().unwrap().success());
+}
+
+#[test]
+#[cfg(unix)]
+fn a_link_to_a_new_file_creates_it() {
+    let folder = Folder::new();
+    std::os::unix::fs::symlink("new", folder.path("link")).unwrap();
+    folder.pipe("dedup -o link", "a\na\n").ok();
+    assert_eq!(folder.read("new"), b"a\n");
+    assert!(folder.path("link").is_symlink());
+}

@@ -255,3 +255,37 @@ fn a_record_beyond_its_limit_is_not_read_to_its_end() {
     assert!(error.contains("zeros.gz: is longer than the 1048576 bytes"), "{error}");
     assert!(folder.pds("similar --files --csv zeros.gz").failed().contains("cannot be used with"));
 }
+
+/// Programs of offices write a byte order mark before CSV.
+#[test]
+fn a_byte_order_mark_is_no_part_of_a_header() {
+    let folder = Folder::new();
+    let text = "\u{feff}id,t\n1,a\n1,b\n";
+    folder.write("mark.csv", text).write("plain.csv", "id,t\n2,a\n");
+    assert_eq!(folder.pipe("dedup --csv -f id", text).ok(), "id,t\n1,a\n");
+    assert_eq!(folder.pds("dedup --csv -f id mark.csv plain.csv").ok(), "id,t\n1,a\n2,a\n");
+    let quoted = "\u{feff}\"id\",t\n1,a\n";
+    assert_eq!(folder.pipe("dedup --csv -f t", quoted).ok(), "id,t\n1,a\n");
+    for short in ["", "a", "\u{feff}"] {
+        folder.pipe("dedup --csv", short).ok();
+    }
+}
+
+#[test]
+fn records_that_are_keys_need_one_order_of_columns() {
+    let folder = Folder::new();
+    folder.write("one.csv", "id,t\n1,2\n").write("other.csv", "t,id\n2,1\n");
+    for command in ["distinct", "top", "build -o built"] {
+        let error = folder.pds(&format!("{command} --csv one.csv other.csv")).failed();
+        assert!(error.contains("must be that of the first file: id, t"), "{error}");
+    }
+    assert_eq!(
+        folder
+            .pds("distinct --csv -f id -f t --exact --format csv one.csv other.csv")
+            .ok()
+            .lines()
+            .count(),
+        2
+    );
+    assert!(!folder.path("built").exists());
+}

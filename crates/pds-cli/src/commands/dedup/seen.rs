@@ -1,5 +1,6 @@
 //! The set of keys read so far: exact, or a filter.
 
+use super::recent::{Recent, TooMany};
 use super::{Options, Window};
 use crate::error::{Error, Result};
 use crate::input::{Batch, Progress};
@@ -7,10 +8,10 @@ use crate::key;
 use crate::line_set::{Entry, Extras, LineSet};
 use crate::output::tell;
 use pds::compare::{HumanBytes, HumanCount};
-use pds::error::InsertError;
+use pds::error::{BuildError, InsertError};
 use pds::hash::finalize;
 use pds::params::minhash::binomial_interval;
-use pds::{QuotientFilter, TimedBloomFilter, WindowBloomFilter};
+use pds::{QuotientFilter, WindowBloomFilter};
 
 /// The keys read so far.
 pub(super) struct Seen {
@@ -24,6 +25,8 @@ pub(super) struct Seen {
     new_by_filter: u64,
     /// Lines that are written because of the filter.
     written_by_filter: u64,
+    /// Records without a time.
+    timeless: u64,
 }
 
 enum Keys {
@@ -32,38 +35,64 @@ enum Keys {
     /// The keys that came, and if repeated lines are wanted those that came again.
     Growing(QuotientFilter, Option<QuotientFilter>),
     Window(WindowBloomFilter),
-    Timed(TimedBloomFilter),
+    Timed(Recent),
 }
+
+/// The rate unless told otherwise.
+const RATE: f64 = 1e-6;
 
 /// Keys that the rate is measured with.
 const PROBES: u32 = 1 << 20;
 
 impl Seen {
     pub(super) fn new(options: &Options) -> Result<Self> {
+        let rate = options.rate.unwrap_or(RATE);
         let keys = match options.window {
-            Some(Window::Lines(window)) => {
-                Keys::Window(WindowBloomFilter::new(window, options.rate)?)
+            Some(Window::Lines(_)) if options.max_lines.is_some() => {
+                return Err("--max-lines has no effect on --window of a number of lines".into());
             }
+            Some(Window::Time(_)) if options.rate.is_some() => {
+                return Err("--rate has no effect on --window of a time: no line is dropped".into());
+            }
+            Some(Window::Lines(window)) => Keys::Window(WindowBloomFilter::new(window, rate)?),
             Some(Window::Time(ticks)) => {
                 let lines = options.max_lines.ok_or(
                     "--window of a time needs --max-lines, the most different lines in that time",
                 )?;
-                Keys::Timed(TimedBloomFilter::new(ticks, lines, options.rate)?)
+                Keys::Timed(Recent::new(ticks, lines))
             }
             None => Keys::Exact(LineSet::new(Extras { counts: options.repeated, records: false })),
         };
-        let Options { memory, rate, repeated, .. } = *options;
+        let Options { memory, repeated, .. } = *options;
         let max_lines = options.max_lines.unwrap_or(super::MAX_LINES);
-        let (new_by_filter, written_by_filter) = (0, 0);
-        Ok(Self { keys, memory, rate, max_lines, repeated, new_by_filter, written_by_filter })
+        let (new_by_filter, written_by_filter, timeless) = (0, 0, 0);
+        let seen = Self {
+            keys,
+            memory,
+            rate,
+            max_lines,
+            repeated,
+            new_by_filter,
+            written_by_filter,
+            timeless,
+        };
+        if options.window.is_none() {
+            // A rate that no filter has is found before hours of work.
+            seen.filter(core::iter::empty(), 1)?;
+        }
+        Ok(seen)
     }
 
-    /// Sets `answers[i]` to whether record `i` is to be written, and keeps its key. `time` tells the time of a record.
+    /// Sets `answers[i]` to whether record `i` is to be written, and keeps its key. `time` tells the time of a record, and `None`
+    /// if it has none and is to be left out.
+    ///
+    /// # Errors
+    /// If a record has no time, or if there are too many keys. The answers before it stand.
     pub(super) fn mark(
         &mut self,
         batch: &Batch,
         progress: &Progress,
-        time: impl Fn(usize) -> Result<u64>,
+        time: impl Fn(usize) -> Result<Option<u64>>,
         answers: &mut Vec<bool>,
     ) -> Result<()> {
         answers.clear();
@@ -73,9 +102,9 @@ impl Seen {
             return Ok(());
         }
         progress.aside(|| self.become_filter())?;
-        self.mark_by_filter(batch, time, answers)?;
+        let marked = self.mark_by_filter(batch, time, answers);
         self.written_by_filter += answers[exact..].iter().filter(|&&is_new| is_new).count() as u64;
-        Ok(())
+        marked
     }
 
     /// Answers for as many records as the memory allows.
@@ -91,7 +120,7 @@ impl Seen {
     fn mark_by_filter(
         &mut self,
         batch: &Batch,
-        time: impl Fn(usize) -> Result<u64>,
+        time: impl Fn(usize) -> Result<Option<u64>>,
         answers: &mut Vec<bool>,
     ) -> Result<()> {
         let first = answers.len();
@@ -117,12 +146,15 @@ impl Seen {
             Keys::Window(filter) => {
                 answers.extend(hashes.iter().map(|&hash| filter.insert_hash(hash)));
             }
-            Keys::Timed(filter) => {
+            Keys::Timed(recent) => {
                 for (index, &hash) in (first..).zip(hashes) {
-                    // A line that is late counts as one of the latest time.
-                    let now = time(index)?.max(filter.now());
-                    filter.advance(now).map_err(|error| error.to_string())?;
-                    answers.push(filter.insert_hash(hash));
+                    let Some(time) = time(index)? else {
+                        self.timeless += 1;
+                        answers.push(false);
+                        continue;
+                    };
+                    let inserted = recent.insert(hash, time);
+                    answers.push(inserted.map_err(|TooMany| too_many_at_once(self.max_lines))?);
                 }
             }
         }
@@ -156,12 +188,39 @@ impl Seen {
             .expected_items(number.max(1).min(self.max_lines))
             .grows_to(self.max_lines)
             .false_positive_rate(self.rate)
-            .build()?;
+            .build()
+            .map_err(|error| match error {
+                // The widths that are wrong then are those of the library.
+                BuildError::Param(_) => self.no_such_filter(),
+                error => error.into(),
+            })?;
         for entry in entries {
             let inserted = filter.insert_hash_if_absent(key::hash(entry.key));
             inserted.map_err(|error| too_many(self.max_lines, &error))?;
         }
         Ok(filter)
+    }
+
+    fn no_such_filter(&self) -> Error {
+        format!(
+            "--rate is {}, but no filter of {} lines (--max-lines) has it: its hashes have 64 bits. Give a greater rate or fewer \
+             lines",
+            self.rate,
+            HumanCount(self.max_lines)
+        )
+        .into()
+    }
+
+    fn report_times(&self, late: u64) {
+        if self.timeless > 0 {
+            tell(format_args!("records without a time, which were left out: {}", self.timeless));
+        }
+        if late > 0 {
+            tell(format_args!(
+                "lines that came later than --window behind a line with a later time: {}; such lines may be written twice",
+                HumanCount(late)
+            ));
+        }
     }
 
     pub(super) fn describe(&self, written: u64) -> String {
@@ -175,7 +234,7 @@ impl Seen {
                 seen.size_in_bytes() + again.as_ref().map_or(0, QuotientFilter::size_in_bytes)
             }
             Keys::Window(filter) => filter.size_in_bytes(),
-            Keys::Timed(filter) => filter.size_in_bytes(),
+            Keys::Timed(recent) => recent.size_in_bytes(),
         }
     }
 
@@ -192,7 +251,13 @@ impl Seen {
             }
             Keys::Growing(filter, _) => &|hash| filter.contains_hash(hash),
             Keys::Window(filter) => &|hash| filter.contains_hash(hash),
-            Keys::Timed(filter) => &|hash| filter.contains_hash(hash),
+            Keys::Timed(recent) => {
+                self.report_times(recent.late());
+                if is_asked {
+                    tell(format_args!("{counts}; by their 64-bit hashes, {size}"));
+                }
+                return Ok(());
+            }
         };
         // Hashes that no line has, but for chance.
         let is_wrong = |&number: &u32| contains(finalize(u64::from(number) ^ PROBE_SEED));
@@ -221,6 +286,15 @@ impl Seen {
         ));
         Ok(())
     }
+}
+
+/// The error of a window with more keys than it may have.
+fn too_many_at_once(max_lines: u64) -> Error {
+    format!(
+        "there are more different lines within --window than the {} that --max-lines allows; more of them need more memory",
+        HumanCount(max_lines)
+    )
+    .into()
 }
 
 /// The error of a filter that takes no more keys.

@@ -35,13 +35,13 @@ impl Window {
 }
 
 /// The forms of a time, for messages.
-pub(super) const FORMS: &str = "it must be seconds since 1970, or like 2026-01-31T12:00:00Z or 31/Jan/2026:12:00:00 +0000, and not before 1970";
+pub(super) const FORMS: &str = "it must be seconds or milliseconds since 1970, or a date with its zone, like 2026-01-31T12:00:00Z or 31/Jan/2026:12:00:00 +0000, from 1970 to 9999";
 
 /// Reads a time, in milliseconds since 1970.
 pub(super) fn milliseconds(text: &[u8]) -> Option<u64> {
     let text = str::from_utf8(text).ok()?.trim().trim_start_matches('[').trim_end_matches(']');
-    if let Ok(seconds) = text.parse::<f64>() {
-        return seconds_to_milliseconds(seconds);
+    if let Ok(number) = text.parse::<f64>() {
+        return number_to_milliseconds(number);
     }
     let date = text.parse::<Timestamp>().ok().or_else(|| {
         strtime::parse("%d/%b/%Y:%H:%M:%S %z", text).and_then(|parsed| parsed.to_timestamp()).ok()
@@ -54,10 +54,14 @@ pub(super) fn milliseconds(text: &[u8]) -> Option<u64> {
     clippy::cast_sign_loss,
     reason = "checked to be in range"
 )]
-fn seconds_to_milliseconds(seconds: f64) -> Option<u64> {
-    // Up to 2^53 milliseconds, which are exact.
-    (0.0..9e12).contains(&seconds).then(|| (seconds * 1e3).round() as u64)
+fn number_to_milliseconds(number: f64) -> Option<u64> {
+    // As seconds this is the year 5138, as milliseconds 1973.
+    let unit = if number < FIRST_MILLISECONDS { 1e3 } else { 1.0 };
+    (0.0..1e3 * FIRST_MILLISECONDS).contains(&number).then(|| (number * unit).round() as u64)
 }
+
+/// The least number that stands for milliseconds, and not for seconds.
+const FIRST_MILLISECONDS: f64 = 1e11;
 
 #[cfg(test)]
 mod tests {
@@ -86,6 +90,7 @@ mod tests {
         for text in [
             "1769860800",
             "1769860800.000",
+            "1769860800000",
             "2026-01-31T12:00:00Z",
             "2026-01-31 13:00:00+01:00",
             "31/Jan/2026:12:00:00 +0000",
@@ -94,9 +99,16 @@ mod tests {
             assert_eq!(milliseconds(text.as_bytes()), Some(1_769_860_800_000), "{text}");
         }
         assert_eq!(milliseconds(b"0.25"), Some(250));
-        for text in
-            ["", "now", "-5", "1e300", "nan", "1960-01-01T00:00:00Z", "31/Foo/2026:12:00:00 +0000"]
-        {
+        for text in [
+            "",
+            "now",
+            "-5",
+            "1e14",
+            "1e300",
+            "nan",
+            "1960-01-01T00:00:00Z",
+            "31/Foo/2026:12:00:00 +0000",
+        ] {
             assert_eq!(milliseconds(text.as_bytes()), None, "{text}");
         }
     }
