@@ -97,6 +97,11 @@ impl Form {
         if !by.is_empty() {
             columns.push(self.selector(by)?);
         }
+        if self.delimiter.is_some() && !self.csv && self.fields.is_empty() && by.is_empty() {
+            return Err(
+                "--delimiter has no effect without --field: the key is the whole line".into()
+            );
+        }
         let max_record = usize::try_from(self.max_record).ok().filter(|&most| most <= 1 << 30);
         let max_record = max_record.ok_or("--max-record must be at most 1GiB")?;
         let terminator = if self.null { 0 } else { b'\n' };
@@ -118,8 +123,11 @@ impl Form {
         match self.delimiter {
             _ if !self.csv => Ok(None),
             None => Ok(Some(b',')),
+            Some(Delimiter::Blank | Delimiter::Byte(b'\n' | b'\r' | b'"')) => {
+                Err("--delimiter must be one character with --csv, and no quote or end of a line"
+                    .into())
+            }
             Some(Delimiter::Byte(byte)) => Ok(Some(byte)),
-            Some(Delimiter::Blank) => Err("--delimiter must be one character with --csv".into()),
         }
     }
 

@@ -17,6 +17,7 @@ use commands::{
     verify,
 };
 use error::{Error, Result};
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 /// Duplicates, distinct counts, frequent lines and filters, of files and streams of any size.
@@ -50,7 +51,11 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    match run(Cli::parse().command) {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(asked) => return print(&asked),
+    };
+    match run(cli.command) {
         Ok(code) => code,
         // The reader has seen enough, as in `pds dedup FILE | head`.
         Err(Error::BrokenPipe) => ExitCode::SUCCESS,
@@ -58,6 +63,18 @@ fn main() -> ExitCode {
             output::tell(message);
             ExitCode::from(2)
         }
+    }
+}
+
+/// Prints what `--help` and `--version` ask for, or what is wrong with the arguments.
+fn print(asked: &clap::Error) -> ExitCode {
+    let printed = asked.print().and_then(|()| io::stdout().flush());
+    match printed.map_err(|error| Error::writing("standard output", &error)) {
+        Err(Error::Message(message)) => {
+            output::tell(message);
+            ExitCode::from(2)
+        }
+        _ => ExitCode::from(if asked.use_stderr() { 2 } else { 0 }),
     }
 }
 

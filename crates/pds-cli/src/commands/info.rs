@@ -62,7 +62,7 @@ fn facts(path: &Path, limit: Limit) -> Result<Facts> {
     let bytes = Bytes::open(path)?;
     let length = bytes.as_ref().len() as u64;
     let mut facts = Facts::new();
-    facts.put("file", path.display().to_string());
+    facts.put("file", path.as_os_str().as_encoded_bytes());
     if let Err(error) = Envelope::open(bytes.as_ref()) {
         let is_other = matches!(error.kind(), DecodeErrorKind::Magic | DecodeErrorKind::Truncated);
         let found = if is_other { foreign::read(bytes.as_ref()) } else { None };

@@ -3,9 +3,10 @@
 use super::build::tell_if_overfull;
 use super::stored::{Limit, Structure, wrong};
 use crate::error::Result;
-use crate::output::Output;
+use crate::output::{Output, tell};
 use clap::Args;
 use core::fmt::Display;
+use pds::{DynSketch, HyperLogLog, UltraLogLog};
 use std::path::{Path, PathBuf};
 
 /// Merges filters or sketches of several files or machines into one.
@@ -32,6 +33,9 @@ pub(crate) struct Options {
 /// If a file cannot be read, or does not fit to the first.
 pub(crate) fn run(options: &Options) -> Result<()> {
     let (first, others) = options.files.split_first().ok_or("there is nothing to merge")?;
+    if options.files.iter().filter(|file| file.as_path() == Path::new("-")).count() > 1 {
+        return Err("standard input can be read only once: `-` stands there twice".into());
+    }
     let output = Output::new(Some(&options.output))?;
     let mut merged = Structure::load(first, options.limit)?;
     for path in others {
@@ -41,6 +45,12 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         tell_if_overfull(filter);
     }
     merged.save(output)
+}
+
+/// The precision of a sketch whose precisions may differ when it merges.
+fn precision(sketch: &DynSketch) -> Option<u32> {
+    let hyper = sketch.downcast_ref::<HyperLogLog>().map(|sketch| sketch.precision());
+    hyper.or_else(|| sketch.downcast_ref::<UltraLogLog>().map(|sketch| sketch.precision()))
 }
 
 fn add(merged: &mut Structure, other: Structure, path: &Path, first: &Path) -> Result<()> {
@@ -53,6 +63,13 @@ fn add(merged: &mut Structure, other: Structure, path: &Path, first: &Path) -> R
             None => Err(unfit(&format!("a {} is built from all of its keys at once", one.kind()))),
         },
         (Structure::Sketch(one), Structure::Sketch(other)) => {
+            if precision(one) != precision(other) {
+                tell(format_args!(
+                    "{} and {} have different precisions: the merged sketch has the lesser of them",
+                    first.display(),
+                    path.display()
+                ));
+            }
             one.merge(other).map_err(|error| unfit(&error))
         }
         (Structure::Hitters(one), Structure::Hitters(other)) => {

@@ -48,6 +48,9 @@ impl Source {
                 Err(error) => return Err(error),
             }
         }
+        if sources.iter().filter(|source| matches!(source, Self::Stdin)).count() > 1 {
+            wrong.push("standard input can be read only once: `-` stands there twice".to_owned());
+        }
         if wrong.is_empty() { Ok(sources) } else { Err(all(wrong)) }
     }
 
@@ -118,7 +121,7 @@ impl Source {
         };
         let mut counted = Counted { inner: raw, count: Arc::clone(count) };
         let mut magic = Vec::new();
-        while magic.len() < 4 && (GZIP.starts_with(&magic) || begins_zstd(&magic)) {
+        while may_be_magic(&magic) {
             let mut byte = [0];
             match counted.inner.read(&mut byte) {
                 Ok(0) => break,
@@ -128,6 +131,13 @@ impl Source {
             }
         }
         let (is_gzip, is_zstd) = (magic.starts_with(GZIP), magic.len() == 4 && begins_zstd(&magic));
+        if let Some((_, tool)) =
+            OTHERS.iter().find(|(other, _)| agrees(other, &magic) && magic.len() == other.len())
+        {
+            return Err(io::Error::other(format!(
+                "is compressed by {tool}, which is not read here; `{tool} -dc FILE | pds ...` gives its lines"
+            )));
+        }
         count.fetch_add(magic.len() as u64, Ordering::Relaxed);
         let whole = io::Cursor::new(magic).chain(counted);
         Ok(if is_gzip {
@@ -146,6 +156,22 @@ impl Source {
 }
 
 const GZIP: &[u8] = &[0x1f, 0x8b, 8];
+/// How files begin that would be taken for lines, and what reads them. A question mark stands for any byte.
+const OTHERS: [(&[u8], &str); 3] =
+    [(b"\xfd7zXZ\0", "xz"), (b"BZh?1AY&SY", "bzip2"), (b"\x04\x22\x4d\x18", "lz4")];
+
+/// Whether bytes may go on as the beginning of a compressed file.
+fn may_be_magic(magic: &[u8]) -> bool {
+    let is_other = |(other, _): &(&[u8], _)| magic.len() < other.len() && agrees(other, magic);
+    magic.len() < 4 && (GZIP.starts_with(magic) || begins_zstd(magic))
+        || OTHERS.iter().any(is_other)
+}
+
+/// Whether the beginning of a pattern and bytes agree.
+fn agrees(pattern: &[u8], bytes: &[u8]) -> bool {
+    pattern.iter().zip(bytes).all(|(&pattern, &byte)| pattern == b'?' || pattern == byte)
+}
+
 /// Whether up to four bytes may begin a zstd file: a frame, or one that decoders skip.
 fn begins_zstd(magic: &[u8]) -> bool {
     let skippable = |first: &u8| first & 0xf0 == 0x50;

@@ -289,3 +289,71 @@ fn records_that_are_keys_need_one_order_of_columns() {
     );
     assert!(!folder.path("built").exists());
 }
+
+#[test]
+fn other_compressed_files_are_no_lines() {
+    let folder = Folder::new();
+    for (start, tool) in [
+        (&b"\xfd7zXZ\0\0\x04"[..], "xz"),
+        (b"BZh91AY&SY\x01", "bzip2"),
+        (b"BZh11AY&SY\x01", "bzip2"),
+        (b"\x04\x22\x4d\x18\x64", "lz4"),
+    ] {
+        let error = folder.pipe("distinct", start).failed();
+        assert!(error.contains(&format!("`{tool} -dc FILE | pds ...`")), "{error}");
+    }
+    for line in ["BZh", "BZh91A\n", "BZhello 1AY\n", "\x04\n"] {
+        assert_eq!(folder.pipe("dedup", line).ok().trim_end(), line.trim_end());
+    }
+}
+
+#[test]
+fn options_and_names_without_sense_are_refused() {
+    let folder = Folder::new();
+    folder.write("lines", "a\n").write("it.csv", "a,b\n1,2\n");
+    folder.pds("build -k hyper-log-log -o sketch lines").ok();
+    for (arguments, part) in [
+        ("dedup -d , lines", "--delimiter has no effect without --field"),
+        ("dedup - lines -", "standard input can be read only once"),
+        ("merge - - -o x", "standard input can be read only once"),
+    ] {
+        let error = folder.pipe(arguments, folder.read("sketch")).failed();
+        assert!(error.contains(part), "{error}");
+    }
+    for delimiter in ["\n", "\"", "blank"] {
+        let run = folder.run(["dedup", "--csv", "-d", delimiter, "it.csv"], b"");
+        assert!(run.failed().contains("no quote or end of a line"));
+    }
+    folder.pds("build -k hyper-log-log --error 5% -o rough lines").ok();
+    let run = folder.pds("merge sketch rough -o both");
+    run.ok();
+    assert!(run.errors().contains("have different precisions"), "{}", run.errors());
+    assert_eq!(folder.pds("merge sketch sketch -o both").errors(), "");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn help_that_cannot_be_written_is_an_error() {
+    let folder = Folder::new();
+    for arguments in ["--help", "--version", "dedup --help"] {
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let mut command = command(&folder.path(""));
+        let status = command.args(arguments.split(' ')).stdout(full).stderr(Stdio::null()).status();
+        assert_eq!(status.unwrap().code(), Some(2), "{arguments}");
+    }
+    assert!(folder.pds("--version").ok().starts_with("pds "));
+    assert_eq!(folder.pds("dedup --nothing").code(), 2);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn names_that_are_no_text_are_in_hex() {
+    use std::os::unix::ffi::OsStrExt;
+    let folder = Folder::new();
+    folder.pipe("build -o built", "a\n").ok();
+    let name = std::ffi::OsStr::from_bytes(b"f\xff");
+    std::fs::rename(folder.path("built"), folder.path("").join(name)).unwrap();
+    let run =
+        folder.run([std::ffi::OsStr::new("info"), "--format".as_ref(), "json".as_ref(), name], b"");
+    assert!(run.ok().contains("\"file_hex\":\"66ff\""), "{}", run.ok());
+}

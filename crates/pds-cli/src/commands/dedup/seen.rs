@@ -265,7 +265,7 @@ impl Seen {
         #[expect(clippy::cast_possible_truncation, reason = "at most as many as probes")]
         let interval = binomial_interval(wrong as u32, PROBES, 0.95)?;
         // Of n new lines a share of the rate is lost, and n (1 - rate) are taken for new ones.
-        let lost = |new: u64| self.rate * new as f64 / (1.0 - self.rate);
+        let lost = |new: u64| (self.rate * new as f64 / (1.0 - self.rate)).min(lines as f64);
         let expected = if self.repeated {
             format!(
                 "Lines that came once, and were written: {:.1} expected at most; repeated lines not written: {:.1}",
