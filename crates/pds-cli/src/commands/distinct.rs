@@ -145,7 +145,7 @@ fn report(options: &Options, groups: impl IntoIterator<Item = (Vec<u8>, Counted)
     for (name, counted) in groups {
         let mut row = Vec::new();
         if by {
-            row.push(Cell::Bytes(name));
+            row.push(Cell::Bytes(name.into()));
         }
         row.extend(counted.cells(options.confidence)?);
         row.extend(counted.exact.map(|set| Cell::Count(set.len())));

@@ -5,6 +5,7 @@ use crate::input::{Inputs, Progress};
 use crate::key;
 use crate::output::{Cell, Format, Report};
 use crate::parse;
+use alloc::sync::Arc;
 use clap::{Args, ValueEnum};
 use core::hash::Hasher;
 use pds::compare::HumanCount;
@@ -120,7 +121,7 @@ fn starts_of(document: &[u8], begins: impl Fn(Option<u8>, u8) -> bool) -> Vec<us
 /// A document: where it comes from, and its text if it is a line.
 struct Document {
     name: Cell,
-    text: Option<Vec<u8>>,
+    text: Option<Arc<[u8]>>,
     sketch: MinHash,
 }
 
@@ -155,7 +156,7 @@ impl Documents {
         if !sketch.is_empty() {
             let place = u32::try_from(self.different.len()).map_err(|_| "too many documents")?;
             self.places.insert(key, place);
-            self.different.push(Document { name, text: is_line.then(|| text.to_vec()), sketch });
+            self.different.push(Document { name, text: is_line.then(|| text.into()), sketch });
         }
         Ok(())
     }
@@ -188,7 +189,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         }
         let mut row = vec![left.name.clone(), name.clone()];
         row.extend(range.map(Cell::from));
-        let texts = [left, right].into_iter().filter_map(|document| document.text.as_deref());
+        let texts = [left, right].into_iter().filter_map(|document| document.text.clone());
         row.extend(texts.map(Cell::from));
         report.push(row);
         Ok(())

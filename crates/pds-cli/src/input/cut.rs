@@ -3,6 +3,7 @@
 use super::batch::{Batch, Span};
 use super::selector::{self, Selector};
 use super::source::BLOCK;
+use crate::output::exact_size;
 use memchr::{memchr, memchr_iter};
 use serde_json::value::RawValue;
 use std::io::{self, Read};
@@ -95,7 +96,10 @@ impl<R: Read> Lines<R> {
 }
 
 fn too_long(max_record: usize) -> String {
-    format!("the record has more than the {max_record} bytes that --max-record allows")
+    format!(
+        "the record has more than the {} that --max-record allows",
+        exact_size(max_record as u64)
+    )
 }
 
 impl<R: Read> Cut for Lines<R> {

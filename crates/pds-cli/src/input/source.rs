@@ -1,6 +1,7 @@
 //! Places that bytes come from, decompressed.
 
 use crate::error::{Error, Result};
+use crate::output::exact_size;
 use alloc::sync::Arc;
 use core::fmt;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -97,7 +98,8 @@ impl Source {
         self.open(count)?.take(most as u64 + 1).read_to_end(&mut text)?;
         if text.len() > most {
             return Err(io::Error::other(format!(
-                "is longer than the {most} bytes that --max-record allows"
+                "is longer than the {} that --max-record allows",
+                exact_size(most as u64)
             )));
         }
         Ok(text)

@@ -2,9 +2,11 @@
 
 use super::Output;
 use crate::error::Result;
+use alloc::sync::Arc;
 use clap::ValueEnum;
 use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
 use pds::compare::{HumanBytes, HumanCount};
+use std::io::{self, Write};
 use std::path::Path;
 
 /// The form of a result.
@@ -22,8 +24,8 @@ pub(crate) enum Format {
 /// A value of a result.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Cell {
-    /// Bytes of an input, UTF-8 or not.
-    Bytes(Vec<u8>),
+    /// Bytes of an input, UTF-8 or not. Many rows may share them.
+    Bytes(Arc<[u8]>),
     Text(String),
     Count(u64),
     Number(f64),
@@ -61,9 +63,15 @@ impl From<&str> for Cell {
     }
 }
 
+impl From<Arc<[u8]>> for Cell {
+    fn from(bytes: Arc<[u8]>) -> Self {
+        Self::Bytes(bytes)
+    }
+}
+
 impl From<&[u8]> for Cell {
     fn from(bytes: &[u8]) -> Self {
-        Self::Bytes(bytes.to_vec())
+        Self::Bytes(bytes.into())
     }
 }
 
@@ -98,7 +106,7 @@ impl Cell {
     /// For programs: bytes as they are.
     fn plain(&self) -> Vec<u8> {
         match self {
-            Self::Bytes(bytes) => bytes.clone(),
+            Self::Bytes(bytes) => bytes.to_vec(),
             Self::Text(text) => text.clone().into_bytes(),
             Self::Count(count) => count.to_string().into_bytes(),
             Self::Number(number) => number.to_string().into_bytes(),
@@ -145,6 +153,14 @@ pub(crate) fn exact_size(bytes: u64) -> String {
     }
 }
 
+/// The error of a write, without what the writer of CSV puts around it.
+fn of_csv(error: csv::Error) -> io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        other => io::Error::other(format!("{other:?}")),
+    }
+}
+
 /// Rows with named columns.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Report {
@@ -177,12 +193,13 @@ impl Report {
     /// If it cannot be written.
     pub(crate) fn write(&self, format: Format, path: Option<&Path>) -> Result<()> {
         let mut output = Output::new(path)?;
-        let text = match format {
-            Format::Table => self.table().into_bytes(),
-            Format::Csv => self.csv(),
-            Format::Json => self.json().into_bytes(),
+        // Row by row where that is possible: texts of rows may be longer than those of the input.
+        let written = match format {
+            Format::Table => output.write_all(self.table().as_bytes()),
+            Format::Csv => self.write_csv(&mut output),
+            Format::Json => self.write_json(&mut output),
         };
-        output.put(&text)?;
+        written.map_err(|error| output.failed(&error))?;
         output.finish()
     }
 
@@ -199,25 +216,23 @@ impl Report {
         text.lines().map(|line| format!("{}\n", line.trim_end())).collect()
     }
 
-    fn csv(&self) -> Vec<u8> {
-        let mut writer = csv::Writer::from_writer(Vec::new());
+    fn write_csv(&self, output: impl Write) -> io::Result<()> {
+        let mut writer = csv::Writer::from_writer(output);
         let header = self.columns.iter().map(|column| column.as_bytes().to_vec()).collect();
         let rows = self.rows.iter().map(|row| row.iter().map(Cell::plain).collect());
         for record in core::iter::once::<Vec<_>>(header).chain(rows) {
-            writer.write_record(record).expect("a write to memory");
+            writer.write_record(record).map_err(of_csv)?;
         }
-        writer.into_inner().expect("a write to memory")
+        writer.flush()
     }
 
-    fn json(&self) -> String {
-        let mut text = String::new();
+    fn write_json(&self, mut output: impl Write) -> io::Result<()> {
         for row in &self.rows {
             let mut object = serde_json::Map::new();
             self.columns.iter().zip(row).for_each(|(name, cell)| cell.put_in(name, &mut object));
-            text.push_str(&serde_json::Value::Object(object).to_string());
-            text.push('\n');
+            writeln!(output, "{}", serde_json::Value::Object(object))?;
         }
-        text
+        Ok(())
     }
 }
 
@@ -258,7 +273,8 @@ impl Facts {
                 for (name, value) in self.0.iter().skip(1) {
                     report.push(vec![file.clone(), (*name).into(), value.clone()]);
                 }
-                let text = report.csv();
+                let mut text = Vec::new();
+                report.write_csv(&mut text).expect("a write to memory");
                 let header = text.iter().position(|&byte| byte == b'\n').map_or(0, |end| end + 1);
                 text[if first { 0 } else { header }..].to_vec()
             }

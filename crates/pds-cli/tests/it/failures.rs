@@ -67,7 +67,7 @@ fn records_have_a_limit() {
     assert_eq!(folder.pipe("dedup", &text).ok(), text);
     let error = folder.pipe("dedup --max-record 1MiB", &text).failed();
     assert!(
-        error.contains("standard input:2: the record has more than the 1048576 bytes"),
+        error.contains("standard input:2: the record has more than the 1,048,576 bytes (1.00 MiB) that --max-record allows"),
         "{error}"
     );
     let error = folder.pipe("dedup --max-record 1MiB", &long).failed();

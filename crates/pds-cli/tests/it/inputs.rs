@@ -252,7 +252,12 @@ fn a_record_beyond_its_limit_is_not_read_to_its_end() {
     assert!(blocks < 100, "{blocks} blocks of 64 KiB were read");
     folder.write("zeros.gz", gzip(&"0".repeat(3_000_000)));
     let error = folder.pds("similar --files --max-record 1MiB zeros.gz").failed();
-    assert!(error.contains("zeros.gz: is longer than the 1048576 bytes"), "{error}");
+    assert!(
+        error.contains(
+            "zeros.gz: is longer than the 1,048,576 bytes (1.00 MiB) that --max-record allows"
+        ),
+        "{error}"
+    );
     assert!(folder.pds("similar --files --csv zeros.gz").failed().contains("cannot be used with"));
 }
 
