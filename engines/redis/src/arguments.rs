@@ -2,10 +2,11 @@
 
 use std::str;
 
-/// Reads a whole number: decimal digits, and a sign only before negative ones.
+/// Reads a whole number: decimal digits without zeros before them, and a sign only before negative ones.
 pub(crate) fn integer(bytes: &[u8]) -> Option<i64> {
     let text = str::from_utf8(bytes).ok()?;
-    if text.starts_with('+') { None } else { text.parse().ok() }
+    let is_padded = text.starts_with("-0") || text.len() > 1 && text.starts_with('0');
+    if is_padded || text.starts_with('+') { None } else { text.parse().ok() }
 }
 
 /// Reads a number that is not negative.

@@ -52,6 +52,16 @@ impl Refusal {
 /// Whether an item was new, or why it is not in.
 type Added = Result<bool, Refusal>;
 
+/// Appends answers up to the first refusal, as RedisBloom replies.
+fn take_answers(answers: &mut Vec<Added>, new: impl Iterator<Item = Added>) {
+    for answer in new {
+        answers.push(answer);
+        if answer.is_err() {
+            break;
+        }
+    }
+}
+
 /// What all layouts answer.
 trait Layout {
     /// Adds an item. Returns whether it is new.
@@ -60,9 +70,10 @@ trait Layout {
     /// Tests whether an item may be in.
     fn contains(&self, item: &[u8]) -> bool;
 
-    /// Adds items. Appends for each what [`add`](Self::add) returns to `answers`, which has the capacity for it.
+    /// Adds items up to the first that is refused. Appends for each what [`add`](Self::add) returns to `answers`, which has the
+    /// capacity for it.
     fn add_each(&mut self, items: &[&[u8]], answers: &mut Vec<Added>) {
-        answers.extend(items.iter().map(|item| self.add(item)));
+        take_answers(answers, items.iter().map(|item| self.add(item)));
     }
 
     /// Tests items.

@@ -38,6 +38,11 @@ pub(crate) trait Chunked: Value + Streamed {
     /// The reply to chunks that are wrong.
     const BAD: &'static str = "ERR received bad data";
 
+    /// The reply to a further chunk for a key that has a value.
+    const NO_CHUNKS: &'static str = Self::EXISTS;
+    /// Whether positions are checked as `CF` does: wrong ones have a reply of their own, and the end is nil.
+    const IS_STRICT: bool = false;
+
     /// Returns the number of bytes that follow a first chunk of RedisBloom. `None` if it is no such chunk.
     fn foreign_length(_first: &[u8]) -> Option<u64> {
         None
@@ -53,6 +58,9 @@ pub(crate) trait Chunked: Value + Streamed {
         None
     }
 }
+
+/// The reply to a wrong position, where positions are checked.
+const WRONG_POSITION: &str = "Invalid position";
 
 const NO_MEMORY: &str = "ERR Insufficient memory to load the value";
 
@@ -162,13 +170,14 @@ pub(crate) fn load_chunk<V: Chunked>(call: &mut Call<'_>) -> Outcome {
     if call.len() != 4 {
         return Err(Failure::Arity);
     }
-    let Some(iterator) = integer(call.argument(2)) else {
-        return Err("ERR Second argument must be numeric".into());
-    };
+    let iterator = integer(call.argument(2)).filter(|&iterator| !V::IS_STRICT || iterator > 0);
+    let wrong = if V::IS_STRICT { WRONG_POSITION } else { "ERR Second argument must be numeric" };
+    let iterator = iterator.ok_or(wrong)?;
     let chunk = call.argument(3);
     let mut key: Writing<'_, Parts> = match call.write(1) {
         Ok(key) => key,
-        Err(wrong) => return Err(if call.read::<V>(1).is_ok() { V::EXISTS.into() } else { wrong }),
+        Err(wrong) if call.read::<V>(1).is_err() => return Err(wrong),
+        Err(_) => return Err(if iterator == 1 { V::EXISTS } else { V::NO_CHUNKS }.into()),
     };
     if key.value().is_none() {
         if iterator != 1 {
@@ -206,7 +215,9 @@ pub(crate) fn scan_dump<V: Chunked>(call: &mut Call<'_>) -> Outcome {
         return Err(Failure::Arity);
     }
     let value = call.read::<V>(1)?.ok_or(V::NOT_FOUND)?;
-    let iterator = integer(call.argument(2)).ok_or("Second argument must be numeric")?;
+    let iterator = integer(call.argument(2)).filter(|&iterator| !V::IS_STRICT || iterator >= 0);
+    let wrong = if V::IS_STRICT { WRONG_POSITION } else { "Second argument must be numeric" };
+    let iterator = iterator.ok_or(wrong)?;
     // Any iterator behind the end is the end.
     let iterator = u64::try_from(iterator).unwrap_or(u64::MAX);
     if let Some(chunks) = value.foreign_chunks() {
@@ -214,9 +225,10 @@ pub(crate) fn scan_dump<V: Chunked>(call: &mut Call<'_>) -> Outcome {
         // Each chunk begins where the one before it ends; the first one is asked for by 0.
         let begins = [0].into_iter().chain(chunks.iter().map(|&(end, _)| end));
         let found = begins.zip(&chunks).find(|&(begin, _)| begin == at);
-        call.list(2);
-        call.integer(found.map_or(0, |(_, &(end, _))| end));
-        call.bytes(found.map_or(&[], |(_, (_, data))| data));
+        match found {
+            Some((_, (end, data))) => reply_chunk::<V>(call, end.unsigned_abs(), data),
+            None => reply_chunk::<V>(call, 0, &[]),
+        }
         return Ok(());
     }
     let chunk = match iterator {
@@ -228,10 +240,14 @@ pub(crate) fn scan_dump<V: Chunked>(call: &mut Call<'_>) -> Outcome {
         (_, 0) => 0,
         (_, len) => iterator.saturating_add(len),
     };
+    reply_chunk::<V>(call, next, &chunk);
+    Ok(())
+}
+
+fn reply_chunk<V: Chunked>(call: &Call<'_>, next: u64, chunk: &[u8]) {
     call.list(2);
     call.count(next);
-    call.bytes(&chunk);
-    Ok(())
+    if V::IS_STRICT && next == 0 { call.null() } else { call.bytes(chunk) }
 }
 
 /// Writes the chunks of a value into an append-only file.

@@ -193,13 +193,15 @@ impl Chunked for CountMin {
     const LOADER: &'static CStr = c"CMS.LOADCHUNK";
 }
 
-/// Builds a sketch under a key that is empty.
-fn create(call: &Call<'_>, params: CountMinParams) -> Outcome {
+/// Opens a key that has to be empty, before other arguments are looked at.
+fn empty_key<'a>(call: &'a Call<'_>) -> Result<Writing<'a, CountMin>, Failure> {
     // A key of another type counts as one that is there, as in RedisBloom.
-    let mut key = call.write::<CountMin>(1).map_err(|_| "CMS: key already exists")?;
-    if key.value().is_some() {
-        return Err("CMS: key already exists".into());
-    }
+    let key = call.write::<CountMin>(1).map_err(|_| "CMS: key already exists")?;
+    if key.value().is_some() { Err("CMS: key already exists".into()) } else { Ok(key) }
+}
+
+/// Builds a sketch under a key that is empty.
+fn create(call: &Call<'_>, mut key: Writing<'_, CountMin>, params: CountMinParams) -> Outcome {
     let build = || {
         CountMinSketch::from_params(params, DefaultHashBuilder::with_seed(0)).map(CountMin::Ours)
     };
@@ -213,22 +215,23 @@ fn init_by_dimensions(call: &mut Call<'_>) -> Outcome {
     if call.len() != 4 {
         return Err(Failure::Arity);
     }
+    let key = empty_key(call)?;
     let positive = |place| unsigned(call.argument(place)).filter(|&number| number > 0);
     let width = positive(2).ok_or("CMS: invalid width")?;
     let depth = positive(3).ok_or("CMS: invalid depth")?;
-    create(call, shape(width, depth)?)
+    create(call, key, shape(width, depth)?)
 }
 
 fn shape(width: u64, depth: u64) -> Result<CountMinParams, Failure> {
-    let depth = u32::try_from(depth).map_err(|_| "CMS: invalid init arguments")?;
-    CountMinParams::from_width_and_depth(width, depth)
-        .map_err(|_| "CMS: invalid init arguments".into())
+    let depth = u32::try_from(depth).map_err(|_| NO_MEMORY)?;
+    CountMinParams::from_width_and_depth(width, depth).map_err(|_| NO_MEMORY.into())
 }
 
 fn init_by_probability(call: &mut Call<'_>) -> Outcome {
     if call.len() != 4 {
         return Err(Failure::Arity);
     }
+    let key = empty_key(call)?;
     let fraction =
         |place| double(call.argument(place)).filter(|&number| number > 0.0 && number < 1.0);
     let error = fraction(2).ok_or("CMS: invalid overestimation value")?;
@@ -241,7 +244,7 @@ fn init_by_probability(call: &mut Call<'_>) -> Outcome {
     }
     #[expect(clippy::cast_possible_truncation, reason = "whole numbers below 2^63")]
     #[expect(clippy::cast_sign_loss, reason = "neither is negative")]
-    create(call, shape(width as u64, depth as u64)?)
+    create(call, key, shape(width as u64, depth as u64)?)
 }
 
 fn increment(call: &mut Call<'_>) -> Outcome {
@@ -297,21 +300,15 @@ fn merge(call: &mut Call<'_>) -> Outcome {
     let count = usize::try_from(count).ok().filter(|&count| count > 0);
     let count = count.ok_or("CMS: Number of keys must be positive")?;
     let (sources, end) = (3, call.len());
-    let has_weights = end > sources + count;
-    let expected = if has_weights { sources + 2 * count + 1 } else { sources + count };
     if count > end {
         return Err("CMS: wrong number of keys".into());
     }
-    if has_weights && !call.is_word(sources + count, "WEIGHTS") {
-        return Err("CMS: wrong number of keys".into());
-    }
-    if end != expected {
-        return Err(if has_weights {
-            "CMS: wrong number of keys/weights"
-        } else {
-            "CMS: wrong number of keys"
+    match (sources..end).find(|&place| call.is_word(place, "WEIGHTS")) {
+        Some(at) if at != sources + count || end != sources + 2 * count + 1 => {
+            return Err("CMS: wrong number of keys/weights".into());
         }
-        .into());
+        None if end != sources + count => return Err("CMS: wrong number of keys".into()),
+        _ => {}
     }
     let mut weights = vec![1; count];
     for (place, weight) in (sources + count + 1..end).zip(&mut weights) {

@@ -196,7 +196,7 @@ fn reserve(call: &mut Call<'_>) -> Outcome {
             .ok_or("TopK: invalid decay value. must be '<= 1' & '> 0'")?;
     }
     // A key of another type counts as one that is there, as in RedisBloom.
-    let mut key = call.write::<TopK>(1)?;
+    let mut key = call.write::<TopK>(1).map_err(|_| "TopK: key already exists")?;
     if key.value().is_some() {
         return Err("TopK: key already exists".into());
     }

@@ -108,6 +108,39 @@ def test_bloom_replies(server):
         assert list(raw) == names if protocol == 3 else raw[::2] == names
 
 
+def test_replies_to_wrong_numbers(server):
+    for protocol, client in clients(server):
+        run = client.execute_command
+        client.set("text", "value")
+        for words in (["CAPACITY", 0], ["CAPACITY", -1], ["ERROR", 0], ["ERROR", 1], ["ERROR", -2], ["EXPANSION", 0], ["EXPANSION", -1]):
+            fails("Bad argument received", run, "BF.INSERT", "n", *words, "ITEMS", "a")
+        fails("expansion should be greater or equal to 1", run, "BF.RESERVE", "n", 0.01, 100, "EXPANSION", -1)
+        fails("bad expansion", run, "BF.RESERVE", "n", 0.01, 100, "EXPANSION", 32_769)
+        fails("bad capacity", run, "BF.RESERVE", "n", 0.01, "007")
+        # A list ends with the first refusal.
+        run("BF.RESERVE", "fixed", 0.01, 2, "NONSCALING")
+        answers = run("BF.MADD", "fixed", "a", "b", "c", "d", "a")
+        assert len(answers) == 3 and str(answers[2]) == "non scaling filter is full", answers
+        run("BF.RESERVE", "there", 0.01, 100)
+        fails("invalid offset - no link found", run, "BF.LOADCHUNK", "there", 99_999, "y")
+        for key in ("none", "text"):
+            fails("Cuckoo filter was not found", run, "CF.COMPACT", key)
+        run("CF.ADD", "cf", "x")
+        for position in ("x", -1):
+            fails("Invalid position", run, "CF.SCANDUMP", "cf", position)
+            fails("Invalid position", run, "CF.LOADCHUNK", "n", position, "x")
+        fails("Invalid position", run, "CF.LOADCHUNK", "n", 0, "x")
+        assert run("CF.SCANDUMP", "cf", 10**9) == [0, None]
+        fails("TopK: key already exists", run, "TOPK.RESERVE", "text", 3)
+        run("CMS.INITBYDIM", "cms", 10, 2)
+        fails("CMS: key already exists", run, "CMS.INITBYPROB", "cms", 0, 0.01)
+        fails("CMS: key already exists", run, "CMS.INITBYDIM", "cms", 0, "x")
+        fails("CMS: Insufficient memory to create the key", run, "CMS.INITBYDIM", "n", 2**32, 2**32)
+        fails("CMS: wrong number of keys/weights", run, "CMS.MERGE", "cms", 4, "cms", "cms", "WEIGHTS", 1)
+        for number in ("007", "-0", "+1"):
+            fails("CMS: Cannot parse number", run, "CMS.INCRBY", "cms", "a", number)
+
+
 def test_bloom_chunks(server):
     for _, client in clients(server):
         bf = client.bf()

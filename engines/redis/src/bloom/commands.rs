@@ -4,7 +4,7 @@ use pds_core::error::MergeError;
 use pds_formats::redis::ValkeyBloomFilter;
 
 use super::{Added, Bloom, Design, Kind, Refusal, window};
-use crate::arguments::{double, unsigned};
+use crate::arguments::{double, integer, unsigned};
 use crate::chunks;
 use crate::server::{self, Call, Command, Failure, Outcome, Value as _, Writing, command};
 
@@ -119,26 +119,26 @@ fn create(call: &Call<'_>, key: &mut Writing<'_, Bloom>, design: Design) -> Outc
     call.within_limits(0, || key.put(|| Bloom::new(design))).map_err(|_| NO_MEMORY.into())
 }
 
-/// Reads a rate.
-fn rate_of(bytes: &[u8], bad: &'static str) -> Result<f64, Failure> {
+/// The reply of `BF.INSERT` to numbers out of range.
+const BAD_ARGUMENT: &str = "Bad argument received";
+
+/// Reads a rate. The texts are those for what is no number, and for one out of range.
+fn rate_of(bytes: &[u8], bad: &'static str, range: &'static str) -> Result<f64, Failure> {
     let rate = double(bytes).ok_or(bad)?;
-    if rate > 0.0 && rate < 1.0 { Ok(rate) } else { Err("ERR (0 < error rate range < 1) ".into()) }
+    if rate > 0.0 && rate < 1.0 { Ok(rate) } else { Err(range.into()) }
 }
 
 /// Reads a capacity.
-fn capacity_of(bytes: &[u8], bad: &'static str) -> Result<u64, Failure> {
-    let capacity = crate::arguments::integer(bytes).ok_or(bad)?;
-    if capacity > 0 {
-        Ok(capacity.cast_unsigned())
-    } else {
-        Err("ERR (capacity should be larger than 0)".into())
-    }
+fn capacity_of(bytes: &[u8], bad: &'static str, range: &'static str) -> Result<u64, Failure> {
+    let capacity = u64::try_from(integer(bytes).ok_or(bad)?).unwrap_or(0);
+    if capacity > 0 { Ok(capacity) } else { Err(range.into()) }
 }
 
 /// Reads a growth.
-fn growth_of(bytes: &[u8], bad: &'static str) -> Result<u32, Failure> {
-    match unsigned(bytes).ok_or(bad)? {
-        0 => Err("ERR expansion should be greater or equal to 1".into()),
+fn growth_of(bytes: &[u8], bad: &'static str, range: &'static str) -> Result<u32, Failure> {
+    let growth = integer(bytes).ok_or(bad)?;
+    match growth {
+        ..=0 => Err(range.into()),
         growth => {
             u32::try_from(growth).ok().filter(|&growth| growth <= 32_768).ok_or_else(|| bad.into())
         }
@@ -149,8 +149,9 @@ fn reserve(call: &mut Call<'_>) -> Outcome {
     if !(4..=7).contains(&call.len()) {
         return Err(Failure::Arity);
     }
-    let rate = rate_of(call.argument(2), "ERR bad error rate")?;
-    let capacity = capacity_of(call.argument(3), "ERR bad capacity")?;
+    let rate = rate_of(call.argument(2), "ERR bad error rate", "ERR (0 < error rate range < 1) ")?;
+    let too_small = "ERR (capacity should be larger than 0)";
+    let capacity = capacity_of(call.argument(3), "ERR bad capacity", too_small)?;
     let find = |word: &str| (4..call.len()).find(|&place| call.is_word(place, word));
     let (fixed, window) = (find("NONSCALING"), find("WINDOW"));
     let growth = match find("EXPANSION") {
@@ -158,7 +159,10 @@ fn reserve(call: &mut Call<'_>) -> Outcome {
             return Err("Nonscaling filters cannot expand".into());
         }
         Some(place) if place + 1 == call.len() => return Err("ERR no expansion".into()),
-        Some(place) => growth_of(call.argument(place + 1), "ERR bad expansion")?,
+        Some(place) => {
+            let range = "ERR expansion should be greater or equal to 1";
+            growth_of(call.argument(place + 1), "ERR bad expansion", range)?
+        }
         None => u32::try_from(server::expansion()).unwrap_or(2),
     };
     let kind = match (window, fixed) {
@@ -241,7 +245,12 @@ fn add_from(call: &Call<'_>, key: &mut Writing<'_, Bloom>, first: usize, time: O
     let mut answers = Vec::with_capacity(items.len());
     call.within_limits(has, || {
         key.change(|bloom| {
-            items.chunks(BATCH).for_each(|part| bloom.layout_mut().add_each(part, &mut answers));
+            for part in items.chunks(BATCH) {
+                bloom.layout_mut().add_each(part, &mut answers);
+                if answers.last().is_some_and(Result::is_err) {
+                    break;
+                }
+            }
         })
     });
     reply(call, &answers);
@@ -331,11 +340,11 @@ fn insert(call: &mut Call<'_>) -> Outcome {
                 .any(|word| call.is_word(place, word));
             return Err(if known { Failure::Arity } else { "Unknown argument received".into() });
         } else if call.is_word(place, "CAPACITY") {
-            design.capacity = capacity_of(value, "Bad capacity")?;
+            design.capacity = capacity_of(value, "Bad capacity", BAD_ARGUMENT)?;
         } else if call.is_word(place, "ERROR") {
-            design.rate = rate_of(value, "Bad error rate")?;
+            design.rate = rate_of(value, "Bad error rate", BAD_ARGUMENT)?;
         } else if call.is_word(place, "EXPANSION") {
-            design.kind = Kind::Growing(growth_of(value, "Bad expansion")?);
+            design.kind = Kind::Growing(growth_of(value, "Bad expansion", BAD_ARGUMENT)?);
         } else if call.is_word(place, "AT") {
             time = Some(time_of(call, value)?);
         } else {

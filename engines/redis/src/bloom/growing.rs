@@ -5,7 +5,7 @@ use bloom_scalable::{ScalableBlockedBloomFilter, ScalableBloomFilter};
 use pds_core::error::{BuildError, MergeError};
 use pds_core::hash::{KeyHasher, Raw};
 
-use super::{Added, Design, Information, Layout, Refusal};
+use super::{Added, Design, Information, Layout, Refusal, take_answers};
 use crate::quality::Quality;
 
 /// A filter that grows, with the number of items that were new.
@@ -83,7 +83,7 @@ impl Layout for Growing {
         let mut known = vec![false; hashes.len()];
         self.filter.contains_hash_batch(&hashes, &mut known);
         let add = |(&hash, known)| if known { Ok(false) } else { self.add_hash(hash) };
-        answers.extend(hashes.iter().zip(known).map(add));
+        take_answers(answers, hashes.iter().zip(known).map(add));
     }
 
     fn contains_each(&self, items: &[&[u8]]) -> Vec<bool> {
@@ -158,7 +158,7 @@ impl Layout for Fixed {
         let mut known = vec![false; hashes.len()];
         self.filter.contains_hash_batch(&hashes, &mut known);
         let add = |(&hash, known)| if known { Ok(false) } else { self.add_hash(hash) };
-        answers.extend(hashes.iter().zip(known).map(add));
+        take_answers(answers, hashes.iter().zip(known).map(add));
     }
 
     fn contains_each(&self, items: &[&[u8]]) -> Vec<bool> {

@@ -143,6 +143,7 @@ impl Chunked for Bloom {
     const FAMILY: u64 = 1;
     const LOADER: &'static CStr = c"BF.LOADCHUNK";
     const EXISTS: &'static str = "ERR received bad data";
+    const NO_CHUNKS: &'static str = "ERR invalid offset - no link found";
 
     fn foreign_length(first: &[u8]) -> Option<u64> {
         foreign::length(first)

@@ -52,6 +52,7 @@ pub(crate) static COMMANDS: &[Command] = &[
 ];
 
 const NOT_FOUND: &str = "ERR not found";
+const NOTHING_TO_COMPACT: &str = "Cuckoo filter was not found";
 const NO_MEMORY: &str = "ERR Insufficient memory to create filter";
 
 /// Options of `CF.RESERVE`: word, least and greatest value.
@@ -270,10 +271,10 @@ fn compact(call: &mut Call<'_>) -> Outcome {
     if call.len() != 2 {
         return Err(Failure::Arity);
     }
-    let mut key = call.write::<Cuckoo>(1)?;
+    let mut key = call.write::<Cuckoo>(1).map_err(|_| NOTHING_TO_COMPACT)?;
     let has = key.bytes();
     let shrunk = call.within_limits(has, || key.change(Cuckoo::compact));
-    shrunk.ok_or(NOT_FOUND)?.map_err(|_| NO_MEMORY)?;
+    shrunk.ok_or(NOTHING_TO_COMPACT)?.map_err(|_| NO_MEMORY)?;
     call.ok();
     call.changed(1, c"cf.compact");
     Ok(())

@@ -121,6 +121,7 @@ impl Chunked for Cuckoo {
     const FAMILY: u64 = 2;
     const LOADER: &'static CStr = c"CF.LOADCHUNK";
     const BAD: &'static str = "Invalid header";
+    const IS_STRICT: bool = true;
 
     fn foreign_length(first: &[u8]) -> Option<u64> {
         if first.len() != FIRST_BYTES {
