@@ -12,6 +12,7 @@ use crate::bloom::Bloom;
 use crate::count_min::CountMin;
 use crate::cuckoo::Cuckoo;
 use crate::distinct::Distinct;
+use crate::quality::{Described, Description, Quality};
 use crate::record::{self, Streamed};
 use crate::server::{
     Call, Digest, Failure, Load, Outcome, PIECE_BYTES, Pieces, Rewrite, Save, TypeName, Value,
@@ -295,6 +296,16 @@ impl Streamed for Parts {
             return Err("the first chunk is not that of the others".into());
         }
         Ok(Self { family, first, total, bytes })
+    }
+}
+
+impl Described for Parts {
+    fn describe(&self) -> Description {
+        #[expect(clippy::cast_precision_loss, reason = "a share")]
+        let missing = 1.0 - self.bytes.len() as f64 / self.total as f64;
+        let quality = Quality::without_promise(missing);
+        let items = self.bytes.len() as u64;
+        Description { layout: "chunks, more are missing", items, measure: "missing share", quality }
     }
 }
 

@@ -369,6 +369,9 @@ fn merged_foreign(
     Ok(sum)
 }
 
+/// Cells that are added together in a merge.
+const BLOCK: usize = 1 << 10;
+
 /// A weighted sum of sketches.
 struct Sum {
     counters: Vec<u32>,
@@ -383,11 +386,18 @@ impl Sum {
         let len = terms.first()?.0.counters().len();
         let mut counters = Vec::new();
         counters.try_reserve_exact(len).ok()?;
-        for cell in 0..len {
-            let sum = terms
-                .iter()
-                .map(|(sketch, weight)| i128::from(sketch.counters()[cell]) * i128::from(*weight));
-            counters.push(u32::try_from(sum.sum::<i128>()).ok()?);
+        // Cells are added block by block, so that each sketch is read in the order of its memory.
+        for first in (0..len).step_by(BLOCK) {
+            let cells = first..len.min(first + BLOCK);
+            let mut sums = [0_i128; BLOCK];
+            for (sketch, weight) in terms {
+                for (sum, &counter) in sums.iter_mut().zip(&sketch.counters()[cells.clone()]) {
+                    *sum += i128::from(counter) * i128::from(*weight);
+                }
+            }
+            for &sum in &sums[..cells.len()] {
+                counters.push(u32::try_from(sum).ok()?);
+            }
         }
         let total =
             terms.iter().map(|(sketch, weight)| i128::from(sketch.total()) * i128::from(*weight));

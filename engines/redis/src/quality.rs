@@ -3,6 +3,7 @@
 use bloom_core::{Health, HealthStatus};
 
 use crate::bloom::Bloom;
+use crate::chunks::Parts;
 use crate::count_min::CountMin;
 use crate::cuckoo::Cuckoo;
 use crate::distinct::Distinct;
@@ -58,7 +59,7 @@ const fn word(status: HealthStatus) -> &'static str {
 pub(crate) struct Description {
     /// The name of the layout.
     pub(crate) layout: &'static str,
-    /// The number of items, or the sum of all counts.
+    /// The number of items, the sum of all counts, or the number of bytes of chunks.
     pub(crate) items: u64,
     /// What the promise is about.
     pub(crate) measure: &'static str,
@@ -89,7 +90,8 @@ fn info(call: &mut Call<'_>) -> Outcome {
         .or_else(|| describe::<Cuckoo>(call))
         .or_else(|| describe::<CountMin>(call))
         .or_else(|| describe::<TopK>(call))
-        .or_else(|| describe::<Distinct>(call));
+        .or_else(|| describe::<Distinct>(call))
+        .or_else(|| describe::<Parts>(call));
     let Some((description, bytes)) = described else {
         // A key of another type is one error, and no key is another one.
         call.read::<Bloom>(1)?;
