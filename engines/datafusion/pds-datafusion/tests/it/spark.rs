@@ -128,6 +128,12 @@ async fn sketches_equal_those_of_the_library_however_the_rows_are_split() {
             // round(200000 / 20000 ln 2) hashes.
             assert_eq!((filter.num_hashes(), filter.num_bits()), (7, 200_000));
         }
+        // 8 bits for each item, and round(8 ln 2) hashes; by default 2^23 bits for a million items.
+        for (params, hashes, bits) in [(", 20000", 6, 160_000), ("", 6, 1 << 23)] {
+            let bytes = blob(&session, &format!("SELECT bloom_filter_agg(k{params}) FROM t")).await;
+            let filter = SparkBloomFilter::from_bytes(&bytes).unwrap();
+            assert_eq!((filter.num_hashes(), filter.num_bits()), (hashes, bits), "{params}");
+        }
         let parts =
             "(SELECT g, theta_sketch_agg(k) AS s, hll_sketch_agg(k) AS h FROM t GROUP BY g)";
         let bytes = blob(&session, &format!("SELECT theta_union_agg(s) FROM {parts}")).await;

@@ -73,10 +73,8 @@ async fn frequent_items_are_found_with_counts_within_the_bound_however_the_rows_
         let bound = 2 * 200_000 / 400;
         for (item, count) in &found {
             let truth = truth[item.as_ref().unwrap()];
-            assert!(
-                (count - truth).abs() <= bound,
-                "{item:?}: {count}, in truth {truth}, {split:?}"
-            );
+            let is_within = (truth..=truth + bound).contains(count);
+            assert!(is_within, "{item:?}: {count}, in truth {truth}, {split:?}");
         }
         let mut counts: Vec<_> = truth.iter().map(|(item, &count)| (count, item.clone())).collect();
         counts.sort_unstable();
@@ -146,20 +144,19 @@ async fn nulls_are_an_item_and_every_type_comes_back() {
     let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
     table(&session, columns);
     for name in names {
-        for (sql, has_nulls) in [
-            (format!("SELECT approx_top_k({name}) FROM t"), true),
-            (format!("SELECT approx_top_k_estimate(approx_top_k_accumulate({name})) FROM t"), true),
-            (
-                format!(
-                    "SELECT approx_top_k_estimate(approx_top_k_combine(s)) FROM (SELECT approx_top_k_accumulate({name}) AS s FROM t)"
-                ),
-                true,
+        for sql in [
+            format!("SELECT approx_top_k({name}) FROM t"),
+            format!("SELECT approx_top_k({name}) FROM t GROUP BY s IS NULL OR true"),
+            format!("SELECT approx_top_k_estimate(approx_top_k_accumulate({name})) FROM t"),
+            format!(
+                "SELECT approx_top_k_estimate(approx_top_k_combine(s)) FROM \
+                 (SELECT approx_top_k_accumulate({name}) AS s FROM t)"
             ),
         ] {
             let found = top(&session, &sql).await;
             let counts: Vec<i64> = found.iter().map(|(_, count)| *count).collect();
             assert_eq!(counts, [4, 3, 1], "{sql}");
-            assert_eq!(found[1].0.is_none(), has_nulls, "{sql}");
+            assert!(found[1].0.is_none(), "{sql}");
             assert!(found[0].0.is_some() && found[2].0.is_some(), "{sql}");
         }
     }
@@ -198,6 +195,10 @@ async fn what_is_refused() {
         ("X'01010a0203050000'", "the size 2^2"),
         ("X'02010a0303050000'", "2 words"),
         ("X'01010a0303050000ff'", "the bytes end in the number of nulls"),
+        (
+            "X'04010a03030000000100000000000000010000000000000000000000000000000000000000000000aa00000000000000'",
+            "item 0 is there twice, or with the count 0",
+        ),
     ] {
         let state = format!(
             "named_struct('sketch', CAST({bytes} AS BYTEA), 'maxItemsTracked', CAST(9 AS INT), 'itemDataType', CAST(NULL AS BIGINT), 'itemDataTypeDDL', 'item BIGINT NOT NULL')"
