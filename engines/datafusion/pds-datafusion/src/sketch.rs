@@ -58,6 +58,18 @@ fn bytes(size: u64) -> usize {
     usize::try_from(size).unwrap_or(usize::MAX)
 }
 
+/// Refuses parameters of sketches that are too large for a value.
+fn within_a_value<S: Sketch>(call: &Call<'_>, params: S::Params) -> Result<S::Params> {
+    /// Values have less than 2^32 bytes, of which the head takes some.
+    const MAX_BYTES: u64 = u32::MAX as u64 - 4_096;
+    match S::full_bytes(params) {
+        ..=MAX_BYTES => Ok(params),
+        size => Err(call.refused(format!(
+            "the parameters give a sketch of {size} bytes; allowed are {MAX_BYTES}"
+        ))),
+    }
+}
+
 fn precision(call: &Call<'_>) -> Result<HllParams> {
     let precision = call.whole(1, "precision", 4..=18)?.unwrap_or(DEFAULT_PRECISION);
     HllParams::new(u32::try_from(precision).unwrap_or_default())
@@ -143,7 +155,8 @@ impl Sketch for BloomFilter {
         let items = call.whole(1, "items", 1..=i64::MAX)?;
         let items = call.required("items", items)?.cast_unsigned();
         let rate = call.required("rate", call.number(2, "rate")?)?;
-        BloomParams::for_double_hashing(items, rate).map_err(|error| call.refused(error))
+        let params = BloomParams::for_double_hashing(items, rate);
+        within_a_value::<Self>(call, params.map_err(|error| call.refused(error))?)
     }
 
     fn full_bytes(params: BloomParams) -> u64 {
@@ -173,7 +186,8 @@ impl Sketch for CountMinSketch {
     fn params(call: &Call<'_>) -> Result<CountMinParams> {
         let epsilon = call.required("eps", call.number(1, "eps")?)?;
         let delta = call.required("delta", call.number(2, "delta")?)?;
-        CountMinParams::new(epsilon, delta).map_err(|error| call.refused(error))
+        let params = CountMinParams::new(epsilon, delta);
+        within_a_value::<Self>(call, params.map_err(|error| call.refused(error))?)
     }
 
     fn full_bytes(params: CountMinParams) -> u64 {

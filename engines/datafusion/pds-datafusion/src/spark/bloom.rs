@@ -18,6 +18,8 @@ const DEFAULT_ITEMS: i64 = 1_000_000;
 const DEFAULT_BITS: i64 = 8_388_608;
 const MAX_ITEMS: i64 = 4_000_000;
 const MAX_BITS: i64 = 67_108_864;
+/// Each row takes so many steps. Filters of a use have less than a hundred.
+const MAX_HASHES: u32 = 1_000;
 
 /// What `BloomFilter.create` of Spark 4.1 and later writes first: the version.
 const VERSION: i32 = 2;
@@ -36,7 +38,17 @@ pub(super) fn key_of(value: Value<'_>) -> SparkKey<'_> {
 }
 
 fn read(function: &str, argument: &str, row: usize, bytes: &[u8]) -> Result<SparkBloomFilter> {
-    SparkBloomFilter::from_bytes(bytes).map_err(|error| bad_sketch(function, argument, row, error))
+    let filter = SparkBloomFilter::from_bytes(bytes)
+        .map_err(|error| bad_sketch(function, argument, row, error))?;
+    match filter.num_hashes() {
+        1..=MAX_HASHES => Ok(filter),
+        hashes => Err(bad_sketch(
+            function,
+            argument,
+            row,
+            format!("{hashes} hashes; allowed are 1 to {MAX_HASHES}"),
+        )),
+    }
 }
 
 /// Builds a filter.
@@ -75,6 +87,11 @@ impl Fold for Build {
         let bits = bits.unwrap_or(items.map_or(DEFAULT_BITS, |items| 8 * items));
         let items = items.unwrap_or(DEFAULT_ITEMS);
         let hashes = (bits as f64 / items as f64 * std::f64::consts::LN_2).round().max(1.0);
+        if hashes > MAX_HASHES.into() {
+            return Err(call.refused(format!(
+                "{bits} bits for {items} items take {hashes} hashes; allowed are 1 to {MAX_HASHES}"
+            )));
+        }
         let words = (bits as u64).div_ceil(64);
         Ok(Self { function: call.function, hashes: hashes as i32, words: words as i32 })
     }

@@ -55,6 +55,8 @@ impl Sketch {
     const LEAST: usize = 128;
     /// Bytes per coupon: they are 4 bytes, and a table is at least 3/8 full.
     const PER_COUPON: usize = 11;
+    /// The same for each byte that was read, of compact coupons or of registers of four bits.
+    const PER_BYTE: usize = 3;
 
     fn empty(lg_k: u8) -> Result<Self> {
         Ok(Self { sketch: empty(lg_k)?, heap_bytes: Self::LEAST })
@@ -62,7 +64,7 @@ impl Sketch {
 
     fn read(function: &str, argument: &str, row: usize, bytes: &[u8]) -> Result<Self> {
         let sketch = read(function, argument, row, bytes)?;
-        Ok(Self { sketch, heap_bytes: Self::LEAST }.grown(bytes.len()))
+        Ok(Self { sketch, heap_bytes: Self::LEAST }.grown(Self::PER_BYTE * bytes.len()))
     }
 
     fn grown(mut self, bytes: usize) -> Self {
@@ -87,16 +89,34 @@ impl Sketch {
         }
     }
 
-    fn merge(&mut self, other: &Self) {
-        self.sketch.merge(&other.sketch);
+    fn merge(&mut self, other: &Self) -> Result<()> {
+        self.sketch = union_of(&self.sketch, &other.sketch)?;
         self.grow(other.heap_bytes);
+        Ok(())
     }
 }
 
-fn merge(state: &mut Option<Sketch>, other: Sketch) {
+/// Returns the union of two sketches, with the lower lgConfigK, whichever comes first.
+// A merge keeps the size of a sketch while the other one has only coupons.
+fn union_of(left: &DataSketchesHll, right: &DataSketchesHll) -> Result<DataSketchesHll> {
+    if left.lg_k() <= right.lg_k() {
+        let mut union = left.clone();
+        union.merge(right);
+        return Ok(union);
+    }
+    let mut union = empty(right.lg_k())?;
+    union.merge(left);
+    union.merge(right);
+    Ok(union)
+}
+
+fn merge(state: &mut Option<Sketch>, other: Sketch) -> Result<()> {
     match state {
         Some(sketch) => sketch.merge(&other),
-        None => *state = Some(other),
+        None => {
+            *state = Some(other);
+            Ok(())
+        }
     }
 }
 
@@ -138,8 +158,7 @@ impl Fold for Build {
     }
 
     fn merge(&self, state: &mut Option<Sketch>, other: Sketch) -> Result<()> {
-        merge(state, other);
-        Ok(())
+        merge(state, other)
     }
 
     fn write_state(&self, state: &Sketch) -> Vec<u8> {
@@ -176,8 +195,7 @@ impl Union {
             let sizes = [&*sketch, &other].map(|sketch| sketch.sketch.lg_k());
             check_sizes(self.function, sizes, self.allow_different)?;
         }
-        merge(state, other);
-        Ok(())
+        merge(state, other)
     }
 }
 
@@ -249,11 +267,10 @@ pub(crate) fn union(batch: &Batch) -> Result<ArrayRef> {
             Some((rows, flags)) => flags.value(rows.at(row)),
             None => false,
         };
-        let mut sketch = read(batch.function, "the first sketch", row, left)?;
+        let left = read(batch.function, "the first sketch", row, left)?;
         let right = read(batch.function, "the second sketch", row, right)?;
-        check_sizes(batch.function, [sketch.lg_k(), right.lg_k()], allow_different)?;
-        sketch.merge(&right);
-        Ok(sketch.to_updatable_bytes())
+        check_sizes(batch.function, [left.lg_k(), right.lg_k()], allow_different)?;
+        Ok(union_of(&left, &right)?.to_updatable_bytes())
     })?;
     Ok(blob_array(unions))
 }

@@ -22,7 +22,8 @@ const WORDS: u8 = 4;
 /// The two flags that say that there are no items.
 const EMPTY_FLAGS: u8 = 5;
 const LEAST_LG_SIZE: u8 = 3;
-const GREATEST_LG_SIZE: u8 = 31;
+/// That of a million items, the most that are tracked.
+const GREATEST_LG_SIZE: u8 = 21;
 
 /// What an item is in the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -299,7 +300,7 @@ impl Items {
             ));
         }
         if !(LEAST_LG_SIZE..=GREATEST_LG_SIZE).contains(&lg_size) {
-            return Err(format!("the size 2^{lg_size}; allowed are 2^3 to 2^31"));
+            return Err(format!("the size 2^{lg_size}; allowed are 2^3 to 2^21"));
         }
         let mut items = Self { lg_size, ..Self::new(1) };
         match words {

@@ -4,10 +4,11 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{
-    Array, ArrayRef, AsArray, Int32Array, Int64Array, ListArray, StringArray, StructArray,
-    new_null_array,
+    Array, ArrayRef, AsArray, Int32Array, Int64Array, ListArray, StringArray, StringViewArray,
+    StructArray, new_null_array,
 };
 use datafusion::arrow::buffer::OffsetBuffer;
+use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Fields, Int32Type, Int64Type};
 use datafusion::common::{Result, ScalarValue, exec_err, plan_err};
 
@@ -289,6 +290,21 @@ pub(crate) struct Combine {
 pub(crate) struct States {
     sketches: Blobs,
     tracked: Int32Array,
+    definitions: StringViewArray,
+}
+
+/// Returns how many items a state tracks.
+fn tracked_in(function: &str, column: &Int32Array, row: usize) -> Result<i32> {
+    let tracked = column.is_valid(row).then(|| column.value(row));
+    match tracked.filter(|&tracked| (1..=MAX_TRACKED).contains(&tracked.into())) {
+        Some(tracked) => Ok(tracked),
+        None => {
+            let tracked = tracked.map_or("NULL".to_owned(), |tracked| tracked.to_string());
+            let problem =
+                format!("maxItemsTracked is {tracked}; it must be from 1 to {MAX_TRACKED}");
+            Err(bad_sketch(function, "the state", row, problem))
+        }
+    }
 }
 
 impl Combine {
@@ -339,13 +355,22 @@ impl Fold for Combine {
     fn column(&self, array: &ArrayRef) -> Result<States> {
         let states = array.as_struct();
         let tracked = states.column(1).as_primitive::<Int32Type>().clone();
-        Ok(States { sketches: Blobs::new(states.column(0))?, tracked })
+        let definitions = cast(states.column(3), &DataType::Utf8View)?.as_string_view().clone();
+        Ok(States { sketches: Blobs::new(states.column(0))?, tracked, definitions })
     }
 
     fn fold(&self, state: &mut Option<Combined>, column: &States, row: usize) -> Result<()> {
         let Some(bytes) = column.sketches.get(row) else { return Ok(()) };
         let items = read(self.function, "the state", row, bytes, &self.item)?;
-        self.add(state, items, column.tracked.value(row))
+        let tracked = tracked_in(self.function, &column.tracked, row)?;
+        let expected = definition(&self.item);
+        let found = column.definitions.is_valid(row).then(|| column.definitions.value(row));
+        if !found.is_some_and(|found| found.eq_ignore_ascii_case(expected)) {
+            let found = found.unwrap_or("NULL");
+            let problem = format!("itemDataTypeDDL is `{found}`; it must be `{expected}`");
+            return Err(bad_sketch(self.function, "the state", row, problem));
+        }
+        self.add(state, items, tracked)
     }
 
     fn merge(&self, state: &mut Option<Combined>, other: Combined) -> Result<()> {
@@ -395,6 +420,7 @@ pub(super) fn estimate(batch: &Batch) -> Result<ArrayRef> {
     let states = batch.args[0].array().as_struct();
     let sketches = Blobs::new(states.column(0))?;
     let item = states.column(2).data_type().clone();
+    let tracked = states.column(1).as_primitive::<Int32Type>().clone();
     let ks = batch.args.get(1).map(|rows| (rows, rows.array().as_primitive::<Int64Type>()));
     let of_row = |row| {
         let at = batch.args[0].at(row);
@@ -412,8 +438,15 @@ pub(super) fn estimate(batch: &Batch) -> Result<ArrayRef> {
             }
         };
         let bytes = sketches.get(at).filter(|_| states.is_valid(at));
-        let top = |bytes| read(batch.function, "the state", row, bytes, &item)?.top(k, &item);
-        bytes.map(top).transpose()
+        let Some(bytes) = bytes else { return Ok(None) };
+        let tracked = tracked_in(batch.function, &tracked, at)?;
+        if i64::try_from(k).is_ok_and(|k| k > tracked.into()) {
+            return exec_err!(
+                "{}: k is {k}; it must be at most maxItemsTracked, {tracked}",
+                batch.function
+            );
+        }
+        read(batch.function, "the state", row, bytes, &item)?.top(k, &item).map(Some)
     };
     let rows = (0..batch.num_rows).map(of_row).collect::<Result<Vec<_>>>()?;
     lists(&rows, &item)

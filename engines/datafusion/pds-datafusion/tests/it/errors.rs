@@ -28,6 +28,12 @@ async fn parameters_out_of_range_or_no_literals() {
         ("pds_bloom_agg(v, 10, 1.5)", "pds_bloom_agg: "),
         ("pds_bloom_agg(v, 10, 'x')", "pds_bloom_agg: rate is x; it must be a number"),
         ("pds_bloom_agg(v, 9000000000000000000, 0.1)", "pds_bloom_agg: "),
+        ("pds_bloom_agg(v, 4000000000, 0.01)", "pds_bloom_agg: the parameters give a sketch of 4"),
+        ("pds_cms_agg(v, 0.000000001, 0.01)", "pds_cms_agg: the parameters give a sketch of"),
+        (
+            "bloom_filter_agg(v, 1, 67108864)",
+            "bloom_filter_agg: 67108864 bits for 1 items take 46516320 hashes; allowed are 1 to 1000",
+        ),
         ("pds_cms_agg(v, 0, 0.1)", "pds_cms_agg: "),
         ("pds_cms_agg(v, 0.1, 2.0)", "pds_cms_agg: "),
         (
@@ -165,4 +171,16 @@ async fn filters_whose_keys_are_hashed_otherwise() {
     let hex: String = filter.to_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
     let error = error(&session, &format!("SELECT pds_might_contain(X'{hex}', 1)")).await;
     assert!(error.contains("its hasher has the seed 1"), "{error}");
+}
+
+/// Every row would take as many steps as there are hashes.
+#[tokio::test]
+async fn a_filter_of_spark_with_too_many_hashes() {
+    let session = session();
+    let head = "00000002000003e90000000000000010";
+    let words = "f".repeat(2 * 8 * 16);
+    let error = error(&session, &format!("SELECT might_contain(X'{head}{words}', 1)")).await;
+    let expected =
+        "might_contain: the filter, row 0 of its batch: 1001 hashes; allowed are 1 to 1000";
+    assert!(error.contains(expected), "{error}");
 }

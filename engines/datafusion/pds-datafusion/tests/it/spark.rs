@@ -144,6 +144,25 @@ async fn sketches_equal_those_of_the_library_however_the_rows_are_split() {
 }
 
 #[tokio::test]
+async fn a_union_has_the_lower_size_whichever_sketch_comes_first() {
+    let session = session();
+    for sizes in [[20, 12], [12, 20], [12, 4], [4, 12]] {
+        for rows in [3, 100_000] {
+            let [left, right] = sizes.map(|size| {
+                format!("SELECT hll_sketch_agg(value, {size}) AS s FROM generate_series(1, {rows})")
+            });
+            for sql in [
+                format!("SELECT hll_union(({left}), ({right}), true)"),
+                format!("SELECT hll_union_agg(s, true) FROM ({left} UNION ALL {right})"),
+            ] {
+                let sketch = DataSketchesHll::from_bytes(&blob(&session, &sql).await).unwrap();
+                assert_eq!(i64::from(sketch.lg_k()), sizes[0].min(sizes[1]), "{sql}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
 async fn groups_equal_the_same_rows_alone() {
     let session = session_of(SPLITS[1].config());
     let rows = 0..20_000i64;

@@ -209,4 +209,35 @@ async fn what_is_refused() {
             "{bytes}: {error}"
         );
     }
+    let state = |tracked: &str, definition: &str| {
+        format!(
+            "named_struct('sketch', X'01010a0303050000', 'maxItemsTracked', CAST({tracked} AS INT), \
+             'itemDataType', CAST(NULL AS BIGINT), 'itemDataTypeDDL', '{definition}')"
+        )
+    };
+    for (call, expected) in [
+        (
+            format!("approx_top_k_combine({})", state("NULL", "item BIGINT NOT NULL")),
+            "maxItemsTracked is NULL",
+        ),
+        (
+            format!("approx_top_k_combine({})", state("-5", "item BIGINT NOT NULL")),
+            "maxItemsTracked is -5",
+        ),
+        (
+            format!("approx_top_k_combine({})", state("9", "item DATE NOT NULL")),
+            "itemDataTypeDDL is `item DATE NOT NULL`",
+        ),
+        (
+            format!("approx_top_k_estimate({})", state("0", "item BIGINT NOT NULL")),
+            "maxItemsTracked is 0",
+        ),
+        (
+            format!("approx_top_k_estimate({}, 10)", state("9", "item BIGINT NOT NULL")),
+            "k is 10; it must be at most maxItemsTracked, 9",
+        ),
+    ] {
+        let error = error(&session, &format!("SELECT {call}")).await;
+        assert!(error.contains(expected), "{call}: {error}");
+    }
 }
