@@ -54,6 +54,7 @@ impl<S: Sketch, O: Output<S>> Build<S, O> {
 
     fn params(&self, args: &AccumulatorArgs<'_>) -> Result<(S::Params, O)> {
         let call = Call { function: self.help.name, args };
+        call.check_distinct(S::COUNTS)?;
         Ok((S::params(&call)?, O::of_call(&call, 1 + S::NUM_PARAMS.end())?))
     }
 }

@@ -27,6 +27,17 @@ impl Call<'_> {
         }
     }
 
+    /// Refuses DISTINCT, which only a function that `counts` rows would have to obey.
+    pub(crate) fn check_distinct(&self, counts: bool) -> Result<()> {
+        if counts && self.args.is_distinct {
+            let function = self.function;
+            return plan_err!(
+                "{function}: DISTINCT is not allowed; use a subquery with SELECT DISTINCT"
+            );
+        }
+        Ok(())
+    }
+
     /// Returns a number.
     pub(crate) fn number(&self, index: usize, name: &str) -> Result<Option<f64>> {
         let Some(value) = self.literal(index, name)? else { return Ok(None) };

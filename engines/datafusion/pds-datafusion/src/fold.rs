@@ -32,6 +32,9 @@ pub(crate) trait Fold: Debug + Send + Sync + Sized + 'static {
     /// Whether null rows are taken.
     const TAKES_NULLS: bool = false;
 
+    /// Whether the result depends on how often a row occurs.
+    const COUNTS: bool = false;
+
     /// Refuses types of arguments.
     fn check_types(function: &str, types: &[DataType]) -> Result<()>;
 
@@ -90,7 +93,9 @@ impl<F: Fold> Folding<F> {
     }
 
     fn fold(&self, args: &AccumulatorArgs<'_>) -> Result<F> {
-        F::of_call(&Call { function: self.help.name, args })
+        let call = Call { function: self.help.name, args };
+        call.check_distinct(F::COUNTS)?;
+        F::of_call(&call)
     }
 }
 

@@ -58,6 +58,8 @@ impl Fold for Ribbon {
             // Memory for the distinct ones only.
             hashes.sort_unstable();
             hashes.dedup();
+            // So many are added before the next sort.
+            hashes.reserve(hashes.len());
         }
         hashes.push(column[row]);
         Ok(())

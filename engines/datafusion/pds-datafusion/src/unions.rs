@@ -24,6 +24,7 @@ impl<S: Sketch> Fold for Union<S> {
     type Column = Blobs;
     type State = S;
 
+    const COUNTS: bool = S::COUNTS;
     const NUM_ARGS: RangeInclusive<usize> = 1..=1;
 
     fn check_types(function: &str, types: &[DataType]) -> Result<()> {

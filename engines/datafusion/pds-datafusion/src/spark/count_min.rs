@@ -33,6 +33,7 @@ impl Fold for Build {
     type Column = Column;
     type State = SparkCountMin;
 
+    const COUNTS: bool = true;
     const NUM_ARGS: RangeInclusive<usize> = 4..=4;
 
     fn check_types(function: &str, types: &[DataType]) -> Result<()> {

@@ -221,6 +221,7 @@ pub(crate) struct TopK {
 impl Fold for TopK {
     counting!();
 
+    const COUNTS: bool = true;
     const NUM_ARGS: RangeInclusive<usize> = 1..=3;
 
     fn return_type(types: &[DataType]) -> DataType {
@@ -251,6 +252,7 @@ pub(crate) struct Accumulate {
 impl Fold for Accumulate {
     counting!();
 
+    const COUNTS: bool = true;
     const NUM_ARGS: RangeInclusive<usize> = 1..=2;
 
     fn return_type(types: &[DataType]) -> DataType {
@@ -335,6 +337,7 @@ impl Fold for Combine {
     type Column = States;
     type State = Combined;
 
+    const COUNTS: bool = true;
     const NUM_ARGS: RangeInclusive<usize> = 1..=2;
 
     fn check_types(function: &str, types: &[DataType]) -> Result<()> {

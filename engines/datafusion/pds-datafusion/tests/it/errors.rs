@@ -40,6 +40,12 @@ async fn parameters_out_of_range_or_no_literals() {
             "pds_minhash_agg(v, 0)",
             "pds_minhash_agg: values is 0; it must be a whole number from 16 to 4096",
         ),
+        (
+            "pds_cms_agg(DISTINCT v, 0.1, 0.1)",
+            "pds_cms_agg: DISTINCT is not allowed; use a subquery with SELECT DISTINCT",
+        ),
+        ("count_min_sketch(DISTINCT v, 0.1, 0.9, 1)", "count_min_sketch: DISTINCT is not allowed"),
+        ("approx_top_k(DISTINCT v, 3)", "approx_top_k: DISTINCT is not allowed"),
         ("pds_ribbon_agg(v, 0.0)", "pds_ribbon_agg: "),
         ("pds_distinct(v, 14, 1.0)", "pds_distinct: "),
         (
