@@ -83,28 +83,35 @@ pub(super) fn load(file: &mut Load<'_>, name: &TypeName) -> Result<RedisBloomFil
     RedisBloomFilter::from_dump(&recorder.end()).map_err(|error| error.to_string())
 }
 
-impl Layout for RedisBloomFilter {
-    fn add(&mut self, item: &[u8]) -> Added {
-        self.insert(item).map_err(|error| refusal(&error, self.growth()))
-    }
-
-    fn contains(&self, item: &[u8]) -> bool {
-        self.contains(item)
-    }
-
-    fn information(&self) -> Information {
-        Information {
-            layout: "RedisBloom",
-            capacity: self.capacity(),
-            layers: self.num_layers() as u64,
-            items: self.len(),
-            growth: self.growth().map(u64::from),
+/// What filters of both systems share: everything but their lines.
+macro_rules! of_layers {
+    ($layout:literal) => {
+        fn add(&mut self, item: &[u8]) -> Added {
+            self.insert(item).map_err(|error| refusal(&error, self.growth()))
         }
-    }
 
-    fn quality(&self) -> Quality {
-        Quality::without_promise(self.false_positive_rate())
-    }
+        fn contains(&self, item: &[u8]) -> bool {
+            self.contains(item)
+        }
+
+        fn information(&self) -> Information {
+            Information {
+                layout: $layout,
+                capacity: self.capacity(),
+                layers: self.num_layers() as u64,
+                items: self.len(),
+                growth: self.growth().map(u64::from),
+            }
+        }
+
+        fn quality(&self) -> Quality {
+            Quality::without_promise(self.false_positive_rate())
+        }
+    };
+}
+
+impl Layout for RedisBloomFilter {
+    of_layers!("RedisBloom");
 
     fn lines(&self) -> Vec<String> {
         let chunks = self.to_chunks();
@@ -127,27 +134,7 @@ fn refusal(error: &InsertError, growth: Option<u32>) -> Refusal {
 }
 
 impl Layout for ValkeyBloomFilter {
-    fn add(&mut self, item: &[u8]) -> Added {
-        self.insert(item).map_err(|error| refusal(&error, self.growth()))
-    }
-
-    fn contains(&self, item: &[u8]) -> bool {
-        self.contains(item)
-    }
-
-    fn information(&self) -> Information {
-        Information {
-            layout: "valkey-bloom",
-            capacity: self.capacity(),
-            layers: self.num_layers() as u64,
-            items: self.len(),
-            growth: self.growth().map(u64::from),
-        }
-    }
-
-    fn quality(&self) -> Quality {
-        Quality::without_promise(self.false_positive_rate())
-    }
+    of_layers!("valkey-bloom");
 
     fn lines(&self) -> Vec<String> {
         vec![format!("layers:{} capacity:{}", self.num_layers(), self.capacity())]

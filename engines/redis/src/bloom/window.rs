@@ -24,6 +24,24 @@ pub(super) fn now() -> u64 {
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
+/// What both windows share.
+macro_rules! of_ages {
+    () => {
+        fn add(&mut self, item: &[u8]) -> Added {
+            let hash = self.0.hash_key(&Raw(item));
+            Ok(self.0.insert_hash(hash))
+        }
+
+        fn contains(&self, item: &[u8]) -> bool {
+            self.0.contains_hash(self.0.hash_key(&Raw(item)))
+        }
+
+        fn quality(&self) -> Quality {
+            Quality::of(&self.0.health())
+        }
+    };
+}
+
 impl LastKeys {
     pub(super) fn new(design: Design) -> Result<Self, BuildError> {
         WindowBloomFilter::new(design.capacity, design.rate).map(Self)
@@ -31,14 +49,7 @@ impl LastKeys {
 }
 
 impl Layout for LastKeys {
-    fn add(&mut self, item: &[u8]) -> Added {
-        let hash = self.0.hash_key(&Raw(item));
-        Ok(self.0.insert_hash(hash))
-    }
-
-    fn contains(&self, item: &[u8]) -> bool {
-        self.0.contains_hash(self.0.hash_key(&Raw(item)))
-    }
+    of_ages!();
 
     fn information(&self) -> Information {
         Information {
@@ -48,10 +59,6 @@ impl Layout for LastKeys {
             items: self.0.inserted(),
             growth: None,
         }
-    }
-
-    fn quality(&self) -> Quality {
-        Quality::of(&self.0.health())
     }
 
     fn lines(&self) -> Vec<String> {
@@ -81,14 +88,7 @@ impl LastTime {
 }
 
 impl Layout for LastTime {
-    fn add(&mut self, item: &[u8]) -> Added {
-        let hash = self.0.hash_key(&Raw(item));
-        Ok(self.0.insert_hash(hash))
-    }
-
-    fn contains(&self, item: &[u8]) -> bool {
-        self.0.contains_hash(self.0.hash_key(&Raw(item)))
-    }
+    of_ages!();
 
     fn information(&self) -> Information {
         Information {
@@ -98,10 +98,6 @@ impl Layout for LastTime {
             items: rounded(self.0.approx_len().value),
             growth: None,
         }
-    }
-
-    fn quality(&self) -> Quality {
-        Quality::of(&self.0.health())
     }
 
     fn lines(&self) -> Vec<String> {
