@@ -9,7 +9,7 @@ use pds_core::storage::Words;
 use crate::Progress;
 use crate::progress::{Callback, Watch};
 
-/// What a build may use of the machine. The result is the same.
+/// The parts of the machine that a build may use. They do not change the result.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Machine {
     pub(crate) parallel: bool,

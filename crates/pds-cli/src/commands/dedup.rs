@@ -98,7 +98,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
             let text = String::from_utf8_lossy(batch.group(index));
             Err(Error::at(place, format_args!("`{text}` is no time: {}", time::FORMS)))
         };
-        // What was answered before an error is passed on.
+        // Answers from before an error are passed on.
         let marked = seen.mark(batch, progress, time, &mut answers);
         lines += answers.len() as u64;
         written += batch.write_marked(&mut output, &answers)?;

@@ -19,7 +19,7 @@ pub(super) fn find<'a>(document: &'a RawValue, pointer: &str) -> Option<&'a RawV
         }
         let is_index = token == "0" || token.starts_with(|first: char| matches!(first, '1'..='9'));
         let place: usize = token.parse().ok().filter(|_| is_index)?;
-        // What is no array has no elements.
+        // Only arrays have elements.
         let elements: Vec<&RawValue> = serde_json::from_str(text).ok()?;
         elements.get(place).copied()
     })

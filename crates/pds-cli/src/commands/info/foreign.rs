@@ -1,4 +1,4 @@
-//! What is in the files of other systems.
+//! Describes the files of other systems.
 
 use crate::output::{Cell, Facts};
 use pds::Estimate;
@@ -6,7 +6,7 @@ use pds::formats::xorf::{XorFilter, XorKind};
 use pds::formats::{Recognised, recognise};
 use pds::theta::ThetaSet;
 
-/// What is in the bytes of another system: the name of the format, and facts. `None` if no format here has such bytes.
+/// Returns the name of the format of another system's bytes, and facts about them. `None` if no format here has such bytes.
 pub(super) fn read(bytes: &[u8]) -> Option<(&'static str, Facts)> {
     let found = recognise(bytes)?;
     Some((found.format(), facts(&found)))
