@@ -1,6 +1,6 @@
 //! The bodies of the targets, one module per structure. They are also ordinary tests of the structures' crates.
 
-/// What a structure does with an input; none where it has no such body.
+/// The bodies of a structure; none where it has no such body.
 #[derive(Clone, Copy)]
 pub struct Bodies {
     /// Decodes bytes. What is accepted answers every question, and is written back unchanged.

@@ -125,7 +125,7 @@ impl fmt::Display for Count {
 /// let mut sketch = CountSketch::new(0.1, 0.1)?;
 /// assert_eq!(sketch.insert_many("often", 1 << 62), 1 << 62);
 /// assert!(sketch.insert_many("often", 1 << 62).is_saturated());
-/// // What the counters have lost stays lost.
+/// // The lost part of the counts stays lost.
 /// assert!(sketch.remove_many("often", 1 << 63).is_saturated());
 /// # Ok::<(), pds_core::error::BuildError>(())
 /// ```

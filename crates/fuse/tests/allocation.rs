@@ -106,7 +106,7 @@ fn claims_allocate_nothing() {
     }
 }
 
-/// What the documentation says of each builder, in bytes per key, the hashes aside.
+/// The documented peak of each builder, in bytes per key without the hashes.
 fn builds_allocate_little() {
     let hashes = |keys: usize| keys::random(1).take(keys).collect::<Vec<u64>>();
     let given = hashes(4_000_000);

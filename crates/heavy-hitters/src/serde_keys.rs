@@ -77,7 +77,7 @@ mod private {
     /// The floor, and each key with its count and error.
     pub(crate) type Listed<K> = (u64, Vec<(u64, u64, K)>);
 
-    /// What a summary consists of. Private, so that its form can change with the format.
+    /// The parts of a summary. Private, so that its form can change with the format.
     #[expect(private_interfaces, reason = "nobody outside can name or call it")]
     pub trait Parts: Sized {
         type Key;

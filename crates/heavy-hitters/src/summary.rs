@@ -34,7 +34,7 @@ pub(crate) struct Slot<K> {
     pub(crate) error: u64,
 }
 
-/// What becomes of keys whose count is the floor itself when it is raised.
+/// The fate of keys whose count equals the floor when it is raised.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Ties {
     /// They are evicted: most keys of a long stream are such, and it makes room for as many.

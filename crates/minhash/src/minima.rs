@@ -1,4 +1,4 @@
-//! What a key draws in each round, and the minima that a sketch keeps.
+//! The draws of a key in each round, and the minima that a sketch keeps.
 //!
 //! The first draw of a key is its hash, and each draw is that before it times [`MULTIPLIER`], modulo 2^64. All keys of a large
 //! set need the first draw, and few need another one.
@@ -101,7 +101,7 @@ pub(crate) fn insert_by_rounds(minima: &mut [u64], limit: &mut Limit, hashes: &[
     let (mut multiplier, mut round) = (1_u64, 0);
     while round <= limit.last {
         let Limit { floor, shift, .. } = *limit;
-        // What is offered in the last round is late itself.
+        // A draw of the last round is late itself.
         let counts = floor == EMPTY || round < limit.last;
         let mut filled = 0;
         for &hash in hashes {

@@ -49,7 +49,7 @@ fn case_17_a_claim_allocates_nothing_and_an_index_what_it_promises() {
     });
     assert_eq!(peak, 0);
 
-    // What is promised while it is sorted, and 12 bytes per band and document after that. Vectors double, so one document more
+    // The promised peak while it is sorted, and 12 bytes per band and document after that. Vectors double, so one document more
     // than a power of two is the worst number.
     let documents = (1_u32 << 14) + 1;
     let shared = sketch(0..9);

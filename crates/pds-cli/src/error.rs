@@ -14,7 +14,7 @@ pub(crate) type Result<T, E = Error> = core::result::Result<T, E>;
 pub(crate) enum Error {
     /// The reader of the output is gone. This is no failure.
     BrokenPipe,
-    /// What was wrong, where, and what is allowed.
+    /// The fault, its place, and the allowed values.
     Message(String),
 }
 

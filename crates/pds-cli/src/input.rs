@@ -19,7 +19,7 @@ use crate::parse;
 use clap::Args;
 use std::path::PathBuf;
 
-/// What is read, and what of it is a key.
+/// The inputs, and the choice of keys in them.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Inputs {
     /// Files to read, or patterns such as '*.log'; standard input if there are none, or for `-`. Gzip and zstd are detected
@@ -57,7 +57,7 @@ pub(crate) struct Form {
     max_record: u64,
 }
 
-/// What ends a field.
+/// The end of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Delimiter {
     Byte(u8),

@@ -17,7 +17,7 @@ pub(crate) struct LineSet {
     extras: Extras,
 }
 
-/// What is kept beside each string.
+/// Numbers beside each string.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Extras {
     /// How often it came.

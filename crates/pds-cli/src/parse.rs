@@ -36,7 +36,7 @@ pub(crate) fn bytes(text: &str) -> Result<u64, String> {
     }
 }
 
-/// What somebody wrote, and what it ought to look like.
+/// A number as it was written, and an example of its form.
 struct Number<'a> {
     text: &'a str,
     like: &'static str,

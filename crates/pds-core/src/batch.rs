@@ -13,7 +13,7 @@ use crate::hash::KeyHasher;
 // its turn.
 pub const AHEAD: usize = 32;
 
-/// What a batch does with each key.
+/// The work of a batch on each key.
 // Trait methods instead of closures, because the compiler leaves long closures as functions of their own, which are then
 // not compiled for the processor of the backend.
 pub trait Visitor {

@@ -1,4 +1,4 @@
-//! What of one system's bytes can become another's: keys always, bits only where the hash function is the same.
+//! Conversions between systems: keys can always move, bits only where the hash function is the same.
 //!
 //! `cargo run -p pds-formats --example convert`
 

@@ -38,7 +38,7 @@ const MAX_WORDS: u64 = 1 << 57;
 ///
 /// let mut filter = DcsoBloomFilter::new(1_000, 0.001)?;
 /// filter.insert(b"evil.example");
-/// // What `bloom check` reads.
+/// // `bloom check` reads these bytes.
 /// let file = filter.to_bytes();
 /// assert!(DcsoBloomFilter::from_bytes(&file)?.contains(b"evil.example"));
 /// # Ok::<(), Box<dyn core::error::Error>>(())

@@ -25,7 +25,7 @@ const HEADER_BYTES: usize = 32;
 /// The largest filter: 128 MiB.
 const MAX_BLOCKS: u32 = 1 << 22;
 
-/// What values a filter holds. The server refuses a filter of strings for a field of integers, and the other way round.
+/// The type of a filter's values. The server refuses a filter of strings for a field of integers, and the other way round.
 const INTEGERS: u8 = 1;
 const STRINGS: u8 = 2;
 

@@ -65,7 +65,7 @@ pub(crate) fn filters(fields: &Fields) -> Result<Value, Refusal> {
     }))
 }
 
-/// What the filters that grow or forget hold, if they are sized for so many keys.
+/// The contents of the filters that grow or forget, if they are sized for so many keys.
 const HOLDS: [&str; 3] = [
     "grows beyond these keys",
     "holds the last of so many keys",

@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Wait after a connection that could not be accepted.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// What the page may load: its own files, and nothing from elsewhere.
+/// The page may load its own files, and nothing from elsewhere.
 const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; connect-src 'self'; \
                       img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 

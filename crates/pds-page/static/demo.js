@@ -8,7 +8,7 @@ const still = matchMedia("(prefers-reduced-motion: reduce)");
 const MOST_BYTES = 64 * 2 ** 20;
 const GLOW = 900; // Milliseconds for which a changed cell is lit.
 
-let state; // What the module last said of the structure.
+let state; // The module's last report on the structure.
 let cells = new Uint32Array();
 let lit = { changed: new Set(), touched: new Set(), since: 0 };
 

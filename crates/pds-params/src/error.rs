@@ -41,7 +41,7 @@ impl fmt::Display for ParamError {
 
 impl core::error::Error for ParamError {}
 
-/// What is wrong with a parameter. The crates of the family make it; users see the message.
+/// The fault of a parameter. The crates of the family make it; users see the message.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum ParamFault {

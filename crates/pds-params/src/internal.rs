@@ -1,3 +1,3 @@
-//! What the crates of the family need of this one. Exempt from every promise of stability.
+//! Items for the other crates of the family. Exempt from every promise of stability.
 
 pub use crate::error::ParamFault;

@@ -75,7 +75,7 @@ impl Schedule {
 /// assert_eq!(params.layer(3)?.items, 8_000);
 /// assert!(params.compound_rate(12) <= 0.01);
 /// assert!(params.bits_per_item(12)? < 17.0);
-/// // What RedisBloom does.
+/// // The schedule of RedisBloom.
 /// let halving = ScalableParams::new(1_000, 0.01, 2, Schedule::Halving)?;
 /// assert!(halving.bits_per_item(12)? > 25.0);
 /// # Ok::<(), pds_params::ParamError>(())

@@ -1,4 +1,4 @@
-//! What golden files answer, for readers in other languages.
+//! Answers of golden files, for readers in other languages.
 
 /// A golden file, and its answers.
 #[derive(Clone, Copy, Debug)]

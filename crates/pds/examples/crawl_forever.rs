@@ -75,7 +75,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What a filter needs for its pages.
+/// Memory and findings of a filter for its pages.
 struct Row {
     bytes: u64,
     found: u64,

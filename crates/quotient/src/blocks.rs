@@ -155,7 +155,7 @@ impl Short {
     }
 }
 
-/// What a block has before its entries.
+/// The part of a block before its entries.
 struct Head {
     /// The offset as it is stored.
     offset: usize,
@@ -562,7 +562,7 @@ impl BlocksMut<'_> {
 
     /// Moves the entries from `slots.start` on up by one slot, up to the last of `slots`, and puts an entry before them.
     ///
-    /// What was in the last slot is lost.
+    /// The entry of the last slot is lost.
     pub(crate) fn push_up(&mut self, slots: Range<usize>, mut entry: u64, mut ends: bool) {
         let last = slots.end - 1;
         let mut start = slots.start;

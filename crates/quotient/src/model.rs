@@ -74,7 +74,7 @@ pub(crate) fn verify(table: &Table, width: u32, pairs: &Pairs) {
     assert!(table.words()[len..].iter().all(|&word| word == 0));
 }
 
-/// What is inserted and removed.
+/// The keys that are inserted and removed.
 struct Mix {
     quotients: usize,
     width: u32,

@@ -70,7 +70,7 @@ pub(crate) trait Order {
     fn take(&mut self, entry: u64, is_last: bool) -> Result<(), Fault>;
 }
 
-/// What is wrong with an entry, and what is allowed.
+/// The fault of an entry, and the allowed values.
 pub(crate) type Fault = (&'static str, &'static str);
 
 /// Entries are in ascending order. Equal ones are copies.

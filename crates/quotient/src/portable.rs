@@ -132,7 +132,7 @@ impl<S: PortableHasher> Portable for QuotientFilter<S> {
     }
 }
 
-/// What a head states.
+/// The statements of a head.
 pub(crate) struct Contents {
     pub(crate) params: QuotientParams,
     /// Number of fingerprints.

@@ -451,7 +451,7 @@ impl Table {
 impl PartialEq for Table {
     fn eq(&self, other: &Self) -> bool {
         let shape = |table: &Self| (table.layout, table.quotients, table.slots, table.len);
-        // What lies beyond the slots of both is 0.
+        // The words beyond the slots of both are 0.
         shape(self) == shape(other) && self.words.iter().zip(&*other.words).all(|(a, b)| a == b)
     }
 }

@@ -34,7 +34,7 @@ const SEED_AT: usize = 6;
 /// Bits per hash in serial version 3, which are whole numbers, the least significant byte first.
 const PLAIN_BITS: u32 = 64;
 
-/// What the preamble says, checked against the length.
+/// The contents of the preamble, checked against the length.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Head {
     pub(crate) theta: u64,

@@ -1,4 +1,4 @@
-//! What all sketches answer, and the operations on two of them.
+//! The answers of all sketches, and the operations on two of them.
 
 use alloc::vec::Vec;
 use core::cmp::Ordering;

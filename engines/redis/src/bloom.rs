@@ -62,7 +62,7 @@ fn take_answers(answers: &mut Vec<Added>, new: impl Iterator<Item = Added>) {
     }
 }
 
-/// What all layouts answer.
+/// The questions that all layouts answer.
 trait Layout {
     /// Adds an item. Returns whether it is new.
     fn add(&mut self, item: &[u8]) -> Added;
@@ -91,7 +91,7 @@ trait Layout {
     fn lines(&self) -> Vec<String>;
 }
 
-/// What a filter is made for, and what it holds.
+/// The design of a filter, and its contents.
 #[derive(Clone, Copy, Debug)]
 struct Information {
     /// The name of the layout.
@@ -103,7 +103,7 @@ struct Information {
     growth: Option<u64>,
 }
 
-/// What a filter is built from.
+/// The parameters of a filter.
 #[derive(Clone, Copy, Debug)]
 struct Design {
     rate: f64,

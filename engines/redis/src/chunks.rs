@@ -65,7 +65,7 @@ const WRONG_POSITION: &str = "Invalid position";
 
 const NO_MEMORY: &str = "ERR Insufficient memory to load the value";
 
-/// What chunks need to know of the family that they belong to.
+/// The family of values that chunks belong to.
 #[derive(Clone, Copy, Debug)]
 struct Family {
     number: u64,

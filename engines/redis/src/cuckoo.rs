@@ -44,7 +44,7 @@ pub(crate) struct Quotient {
     options: Options,
 }
 
-/// What RedisBloom's filters are built with. Ours need none of it but whether they may grow.
+/// The options of RedisBloom's filters. Ours only need to know whether they may grow.
 #[derive(Clone, Copy, Debug)]
 struct Options {
     bucket_size: u64,

@@ -10,7 +10,7 @@ use crc::{CRC_64_REDIS, Crc, Table};
 
 use crate::server::{Load, Save, TypeName};
 
-/// What follows in a payload.
+/// Codes of the item that follows in a payload.
 const END: u64 = 0;
 const UNSIGNED: u64 = 2;
 const DOUBLE: u64 = 4;

@@ -54,14 +54,14 @@ const fn word(status: HealthStatus) -> &'static str {
     }
 }
 
-/// What `PDS.INFO` says of a value.
+/// The report of `PDS.INFO` on a value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Description {
     /// The name of the layout.
     pub(crate) layout: &'static str,
     /// The number of items, the sum of all counts, or the number of bytes of chunks.
     pub(crate) items: u64,
-    /// What the promise is about.
+    /// The quantity that the promise is about.
     pub(crate) measure: &'static str,
     pub(crate) quality: Quality,
 }

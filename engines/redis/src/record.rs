@@ -9,7 +9,7 @@ use pds_core::hash::{DefaultHashBuilder, KeyHasher as _, Raw};
 
 use crate::server::{Digest, Load, LoadStream, Pieces, Save};
 
-/// What a stream begins with: name and version.
+/// The first bytes of a stream: name and version.
 const MAGIC: [u8; 4] = *b"pds\x01";
 
 /// The server limits strings and memory; no envelope is too long for it.

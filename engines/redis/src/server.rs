@@ -33,7 +33,7 @@ const NAME: &std::ffi::CStr = c"bf";
 /// The version that clients see. They use the commands of RedisBloom from 2.8 on, which is 20800.
 const VERSION: c_int = 20_900;
 
-/// What is registered while the module is loaded.
+/// The module while it is loaded, which registers types and commands.
 #[derive(Debug)]
 pub(crate) struct Registry(*mut Context);
 

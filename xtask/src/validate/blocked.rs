@@ -80,7 +80,7 @@ pub(crate) struct Blocked {
     pub(crate) backend: Option<&'static str>,
 }
 
-/// What blocks and hashes follow from.
+/// The choice that blocks and hashes follow from.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Shape {
     /// Those that the constructor chooses.
@@ -155,7 +155,7 @@ fn chosen(design: &Design, preference: Preference) -> Result<BlockedBloomParams,
     }
 }
 
-/// What the mathematics says of filters with these parameters.
+/// Returns the prediction of the mathematics for filters with these parameters.
 fn predict(params: &BlockedBloomParams, design: &Design, stored: u64) -> Prediction {
     let promised = design.size == Size::Promised && stored <= design.items;
     Prediction {

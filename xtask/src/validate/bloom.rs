@@ -96,7 +96,7 @@ pub(crate) fn params(design: &Design) -> BloomParams {
     params.expect("a design of the grid")
 }
 
-/// What the mathematics says of filters with these parameters.
+/// Returns the prediction of the mathematics for filters with these parameters.
 pub(crate) fn predict(params: &BloomParams, design: &Design, stored: u64) -> Prediction {
     let promised = design.size == Size::Promised && stored <= design.items;
     Prediction {

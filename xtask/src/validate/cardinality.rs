@@ -82,7 +82,7 @@ const BATCH: u64 = 4_096;
 const ESTIMATORS: [CardinalityEstimator; 5] =
     [Improved, MaximumLikelihood, Martingale, UltraFgra, UltraMaximumLikelihood];
 
-/// What is measured in one job: sketches of one precision and hasher, at growing numbers of keys.
+/// The sketches of one job: one precision and hasher, at growing numbers of keys.
 #[derive(Debug, Clone)]
 struct Series {
     structure: &'static str,
@@ -170,7 +170,7 @@ const EXPONENTS: [i32; 12] = [7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18];
 /// The precisions above 14 of a full run, and the powers of ten that are drawn for them.
 const FINE: [(u32, i32); 4] = [(16, 9), (16, 12), (18, 9), (18, 15)];
 
-/// What is filled with keys and then asked, by some estimators.
+/// A sketch that is filled with keys and then asked by some estimators.
 trait Counter<const N: usize> {
     fn insert(&mut self, keys: &[u64]);
     fn estimates(&mut self) -> [f64; N];

@@ -14,7 +14,7 @@ const BESIDE: &str = "../shared/data";
 const MOST_BYTES: u64 = 16 << 20;
 /// One half of the keys is stored and the other half asked for: of fewer, too little would be left.
 const LEAST_KEYS: usize = 100;
-/// What a folder of real keys is, for the errors.
+/// The form of a folder of real keys, for the errors.
 const EXPECTED: &str = "expected is a folder of text files with a key a line";
 
 /// A kind of real text.

@@ -102,7 +102,7 @@ impl Answer {
 pub(crate) struct Asked {
     /// Keys inserted.
     pub(crate) items: u64,
-    /// What was asked.
+    /// The question.
     pub(crate) name: &'static str,
     pub(crate) truth: f64,
     pub(crate) answer: Answer,

@@ -12,7 +12,7 @@ pub(crate) const IDENTITY: Check = Check::new(
               bytes and estimates of the other one.",
 );
 
-/// What a structure says: its bytes, and its estimates as bytes.
+/// The answers of a structure: its bytes, and its estimates as bytes.
 pub(crate) type Said = Vec<u8>;
 
 /// A structure that is merged with an empty one of the same or of another shape.

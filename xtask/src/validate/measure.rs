@@ -57,7 +57,7 @@ pub(crate) struct Plan {
     pub(crate) work: Work,
 }
 
-/// What is done with a case.
+/// The measurement of a case.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Work {
     /// One instance holds `stored` keys and is asked for `queries` absent ones.
@@ -281,7 +281,7 @@ where
     }
 }
 
-/// What one instance did.
+/// The results of one instance.
 #[derive(Debug, Default)]
 struct Trial {
     queries: u64,
@@ -289,7 +289,7 @@ struct Trial {
     lost: u64,
 }
 
-/// What many instances did.
+/// The results of many instances.
 #[derive(Debug)]
 struct Pool {
     stored: u64,

@@ -41,7 +41,7 @@ impl<F: Insert + Remove + Membership + Debug> Removing for F {
     }
 }
 
-/// What a history is made of.
+/// The parameters of a history.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Removals {
     pub(crate) seed: u64,

@@ -54,7 +54,7 @@ pub(crate) struct Structure {
 pub(crate) struct Fault {
     /// The name on the command line.
     pub(crate) name: &'static str,
-    /// What is wrong, in a sentence without a full stop.
+    /// The fault, in a sentence without a full stop.
     pub(crate) effect: &'static str,
     /// The checks that it must break.
     pub(crate) breaks: &'static [Check],

@@ -1,4 +1,4 @@
-//! What a structure offers to be validated.
+//! The interface of a structure to its validation.
 //!
 //! A membership structure implements [`Family`] and [`Subject`] in a file of its own and inherits the whole grid. A
 //! structure that answers frequencies or cardinalities only has to produce jobs: see [`super::structures`].
@@ -20,7 +20,7 @@ pub(crate) enum Size {
     Bits(u64),
 }
 
-/// What a structure is built for.
+/// The design that a structure is built for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Design {
     /// Keys at the design load.
@@ -42,7 +42,7 @@ impl Design {
     }
 }
 
-/// What is known of a structure before it is built.
+/// The prediction for a structure before it is built.
 #[derive(Debug, Clone)]
 pub(crate) struct Prediction {
     /// The mean rate of false positives over all instances, as an interval.
@@ -70,10 +70,10 @@ pub(crate) struct Observation {
 
 /// A way to build structures of one kind, with any hasher.
 pub(crate) trait Family: Copy + Send + 'static {
-    /// What it builds.
+    /// The type that it builds.
     type Filter<S: KeyHasher + Clone>: Subject;
 
-    /// What a design leads to.
+    /// The parameters that a design leads to.
     type Params: Copy + Send;
 
     /// The structure's name on the command line.

@@ -40,7 +40,7 @@ const NUMBER_SPREAD: Check = Check::new(
 /// The confidence of the intervals, and its check.
 const AT: (f64, Check) = COVERAGE[0];
 
-/// What is estimated from two sketches: its name, the result, and the true number.
+/// An operation on two sketches: its name, the result, and the true number.
 type Operation =
     (&'static str, fn(&ThetaSketch, &ThetaSketch) -> CompactThetaSketch, fn(Pairs) -> u64);
 

@@ -101,7 +101,7 @@ fn of_time(params: TimedParams) -> TimedBloomFilter {
     TimedBloomFilter::from_params(params, DefaultHashBuilder::default()).expect("memory")
 }
 
-/// What a history must show.
+/// A history, and the numbers that it must show.
 struct Subject {
     case: Case,
     window: u64,

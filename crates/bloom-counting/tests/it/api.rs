@@ -1,4 +1,4 @@
-//! What the filters do, at ordinary and at edge parameters.
+//! Behaviour of the filters at ordinary and at edge parameters.
 #![cfg(feature = "std")]
 
 use bloom_counting::error::{BuildError, ParamError};

@@ -8,7 +8,7 @@ use bloom_counting::{BlockedCountingBloomFilter, backends};
 use pds_testkit::keys;
 use quickcheck::quickcheck;
 
-/// What a filter has to be, from its description and not from the code: a byte a counter.
+/// A model of a filter, from its description and not from the code: one byte per counter.
 struct Model {
     counters: Vec<u8>,
 }

@@ -164,7 +164,7 @@ fn case_10_an_absent_key_is_refused() {
     assert!(before == (filter, blocked));
 }
 
-/// What the documentation warns of: a stranger that the filter takes for a key takes a key with it.
+/// The warning of the documentation: removing a false positive removes a key with it.
 #[test]
 fn case_10_to_remove_a_stranger_loses_a_key() {
     let (mut filter, mut blocked) = (shaped(150, 3), lines(1));
@@ -224,7 +224,7 @@ fn case_13_filters_that_differ_are_not_merged() {
     assert!(keyed(1).merge(&keyed(1)).is_ok());
 }
 
-/// What sticks in one of two filters sticks in their sum, and sums beyond the limit stick.
+/// A counter that is saturated in one of two filters is saturated in their sum, and so is a sum beyond the limit.
 #[test]
 fn case_13_merging_saturates() {
     let copies = |count: u32| {

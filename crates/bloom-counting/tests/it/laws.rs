@@ -1,4 +1,4 @@
-//! What holds for every history and every shape.
+//! Laws that hold for every history and every shape.
 #![cfg(feature = "std")]
 
 use std::collections::HashMap;
@@ -153,7 +153,7 @@ fn no_history_loses_a_key<F: Filter>(shape: Shape, steps: &[Step]) {
     }
 }
 
-/// What `insert` has to have said, told from the state after it: the least counter is 1 only if it was 0.
+/// The right answer of `insert`, told from the state after it: the least counter is 1 only if it was 0.
 fn filter_was_without<F: Filter>(filter: &F, key: u8) -> bool {
     filter.estimate(&key) == 1
 }

@@ -1,4 +1,4 @@
-//! What programs rely on.
+//! Behaviour that programs rely on.
 
 use bloom_window::error::BuildError;
 use bloom_window::hash::{KeyHasher, SipHashBuilder};

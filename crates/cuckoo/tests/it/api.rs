@@ -1,4 +1,4 @@
-//! What the filter does, at ordinary and at edge parameters.
+//! Behaviour of the filter at ordinary and at edge parameters.
 #![cfg(feature = "std")]
 
 use cuckoo::error::{BuildError, InsertError, MergeError, ParamError};

@@ -1,4 +1,4 @@
-//! What holds for every history and every shape.
+//! Laws that hold for every history and every shape.
 #![cfg(feature = "std")]
 
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! What summaries do, at ordinary and at edge parameters.
+//! Behaviour of summaries at ordinary and at edge parameters.
 #![cfg(feature = "std")]
 
 use cms::Count;

@@ -79,7 +79,7 @@ fn case_15_decoding_then_merging_is_merging() {
     decoded.0.merge(&b.0).unwrap();
     decoded.1.merge(&b.1).unwrap();
     decoded.2.merge(&b.2).unwrap();
-    // What bytes leave out is missing on both sides of a comparison of bytes.
+    // A comparison of bytes cannot see a part that both sides leave out.
     assert!(decoded == a);
     assert_eq!(decoded.0.to_bytes(), a.0.to_bytes());
     assert_eq!(decoded.1.to_bytes(), a.1.to_bytes());

@@ -79,7 +79,7 @@ fn case_18_keys_of_any_type_go_through_every_format() {
     survives(&WithKeys(fed(detector, |s, i| _ = s.insert(&key(i)))), false);
 }
 
-/// What no summary holds is refused, though every part of it can be read.
+/// Entries that no summary can hold are refused, though every part of them can be read.
 #[test]
 fn case_18_hostile_entries_are_refused() {
     type Hitters = WithKeys<HeavyHitters<(u8, u8)>>;
@@ -94,7 +94,7 @@ fn case_18_hostile_entries_are_refused() {
         read[0]
     };
     let [a, b, c, d] = [(4, 0, (1, 1)), (5, 2, (2, 2)), (3, 0, (3, 3)), (3, 0, (4, 4))];
-    // What is above the floor, 2 + 3 + 1, and thrice the floor.
+    // The counts above the floor, 2 + 3 + 1, and three times the floor.
     assert!(reads(12, 2, &[a, b, c]));
     assert!(!reads(11, 2, &[a, b, c]), "a total below counts and floor");
     assert!(!reads(99, 2, &[a, b, c, d]), "more keys than there is room for");

@@ -156,7 +156,7 @@ fn merged_lists_rank_by_both() {
     );
 }
 
-/// What was forgotten fades as what is listed does: else no new key would come in for long.
+/// Forgotten counts fade as listed ones do. Otherwise no new key would come in for long.
 #[test]
 fn a_halved_list_takes_new_keys() {
     let mut list = TopK::<u64>::new(2).unwrap();

@@ -146,7 +146,7 @@ fn case_30_overlaps_contradict_no_proof() {
             let Estimate { value, standard_error } = part;
             value >= 0.0 && value.is_finite() && standard_error >= 0.0 && standard_error.is_finite()
         });
-        // What one sketch adds to the other, in registers of the same number, is not in that one. Of an empty one, the
+        // The part that one sketch adds to the other, in registers of the same number, is not in that one. For an empty one, the
         // other's own estimate is the answer.
         let adds = |some: &HyperLogLog, to: &HyperLogLog| {
             if to.is_empty() {

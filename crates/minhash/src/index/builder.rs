@@ -29,7 +29,7 @@ pub struct LshIndexBuilder<S = DefaultHashBuilder> {
     hasher: S,
 }
 
-/// What the caller has set.
+/// The settings of the caller.
 #[derive(Clone, Copy, Debug)]
 struct Given {
     num_values: u32,

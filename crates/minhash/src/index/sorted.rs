@@ -9,7 +9,7 @@ use pds_core::internal::StoredWord;
 use pds_core::storage::{WordSource, Words};
 use pds_params::LshParams;
 
-/// What the index keeps of a document per band.
+/// The entry of a document in one band.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Entry {
     pub(super) band: u32,

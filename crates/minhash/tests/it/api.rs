@@ -1,4 +1,4 @@
-//! What programs rely on.
+//! Behaviour that programs rely on.
 
 use alloc::sync::Arc;
 

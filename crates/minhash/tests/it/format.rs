@@ -185,7 +185,7 @@ fn case_17_minima_that_no_key_draws_are_refused() {
     let least = (0..16).min_by_key(|&bin| words[bin] | round(1)).unwrap();
     assert_ne!(least, 0);
     assert_eq!(fault(&late), ("a minimum", least as u64), "none of the first round");
-    // What keys can draw is read.
+    // Values that keys can draw are read.
     let mut words = payload(&full);
     words[3] = round(19) + 5;
     words[4] = round(15);

@@ -1,4 +1,4 @@
-//! What holds for every set: the state is a function of the set, and comparisons obey their definitions.
+//! Laws that hold for every set: the state is a function of the set, and comparisons obey their definitions.
 
 use minhash::hash::{DefaultHashBuilder, SipHashBuilder, finalize};
 use minhash::{Comparison, Estimate, MinHash, MinHashParams};

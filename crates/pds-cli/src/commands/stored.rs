@@ -15,7 +15,7 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// What a file may take in memory.
+/// Limit of the memory that a file may take.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct Limit {
     /// The most memory that the contents of a compressed file may take: few compressed bytes can stand for many

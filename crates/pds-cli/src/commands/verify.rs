@@ -58,7 +58,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     if wrong.is_empty() { Ok(()) } else { Err(Error::Message(wrong.join("\npds: "))) }
 }
 
-/// What is well in a file.
+/// Checks a file, and returns a line about its contents.
 fn verify(path: &Path, limit: Limit) -> Result<String> {
     let stored = Stored::open(path, limit)?;
     let envelope = Envelope::open(stored.bytes()).map_err(|error| stored.wrong(error))?;

@@ -174,7 +174,7 @@ fn select_one(
     Ok(())
 }
 
-/// What to do with records of CSV, in all of its files.
+/// Rules for the records of CSV, in all of its files.
 pub(super) struct CsvRules {
     pub(super) columns: Vec<Selector>,
     pub(super) delimiter: u8,

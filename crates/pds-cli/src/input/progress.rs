@@ -1,4 +1,4 @@
-//! What has been read so far, on a terminal.
+//! Progress of reading, on a terminal.
 
 use super::source::Source;
 use alloc::sync::Arc;
@@ -7,7 +7,7 @@ use core::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{self, IsTerminal};
 
-/// What has been read so far, shown on a terminal.
+/// Progress of reading, shown on a terminal.
 #[derive(Debug)]
 pub(crate) struct Progress {
     bar: ProgressBar,

@@ -43,7 +43,7 @@ impl Work {
         matches!(self.columns[0], Selector::Record)
     }
 
-    /// What ends a record that is written.
+    /// Returns the byte that ends a written record.
     pub(crate) const fn terminator(&self) -> u8 {
         self.terminator
     }
@@ -151,7 +151,7 @@ impl Work {
     }
 }
 
-/// What goes from one thread to the next. Message i goes through thread i modulo their number, so that the order is kept.
+/// A message from one thread to the next. Message i goes through thread i modulo their number, which keeps the order.
 enum Message {
     Batch(Batch),
     Failed(Error),
@@ -326,7 +326,7 @@ impl Preparer {
 mod tests {
     use super::*;
 
-    /// What a panic of the threads leaves behind: no last message.
+    /// A panic of the threads leaves no last message behind.
     #[test]
     fn an_input_without_an_end_is_an_error() {
         let (sender, receiver) = sync_channel(2);

@@ -1,11 +1,11 @@
-//! What of a record is its key.
+//! The part of a record that is its key.
 
 use super::batch::{Column, Span};
 use super::{Batch, Delimiter, json};
 use memchr::memchr;
 use serde_json::value::RawValue;
 
-/// What of a record is its key.
+/// The part of a record that is its key.
 #[derive(Clone, Debug)]
 pub(crate) enum Selector {
     /// All of it.
@@ -35,7 +35,7 @@ impl Selector {
 /// Selects fields of a line.
 ///
 /// # Errors
-/// What is missing.
+/// If the record has no such field.
 pub(super) fn fields(
     batch: &mut Batch,
     column: usize,
@@ -106,7 +106,7 @@ fn missing(place: usize, found: usize) -> String {
 /// JSON itself keeps its quotes, so that the string "7" and the number 7 are two keys.
 ///
 /// # Errors
-/// What is missing.
+/// If a pointer leads to nothing.
 pub(super) fn pointers(
     column: &mut Column,
     document: &RawValue,
@@ -138,7 +138,7 @@ pub(super) fn pointers(
 /// Selects columns of a record of CSV: the contents of one, and a record of several.
 ///
 /// # Errors
-/// What is missing.
+/// If the record has no such column.
 pub(super) fn columns(
     column: &mut Column,
     record: &csv::ByteRecord,

@@ -283,7 +283,7 @@ fn a_quiet_check_ends_at_the_first_line() {
     let mut input = child.stdin.take().unwrap();
     input.write_all(b"x\na\n").unwrap();
     assert_eq!(wait(&mut child), 0);
-    // What comes after is not looked at.
+    // With `-q`, the lines after the first match are not read.
     let bad = "a,1\n".to_owned() + &"x,1\n".repeat(200_000) + "bad\n";
     assert_eq!(folder.pipe("check -q -d , -f 1 f.pds", &bad).code(), 0);
 }

@@ -7,7 +7,7 @@ use std::process::Command;
 
 const COOKBOOK: &str = include_str!("../../../../docs/cookbook.md");
 
-/// What one block says: commands, each with the lines that it prints.
+/// The commands of one block, each with the lines that it prints.
 fn commands(block: &str) -> Vec<(&str, String)> {
     let mut commands: Vec<(&str, String)> = Vec::new();
     for line in block.lines() {
@@ -33,7 +33,7 @@ fn every_command_prints_what_the_cookbook_says() {
         COOKBOOK.split("```console\n").skip(1).map(|rest| rest.split("```").next().unwrap());
     let mut number = 0;
     for (command, printed) in blocks.flat_map(commands) {
-        // What the reader is shown of a file that no command has written is the file.
+        // A file that no command has written gets the contents that the reader is shown.
         if let Some(name) = command.strip_prefix("cat ").filter(|name| !folder.path(name).exists())
         {
             folder.write(name, &printed);

@@ -120,7 +120,7 @@ fn repeated_lines_beyond_the_memory_come_once() {
     // At 1e-6 a wrong one among 50,000 has a probability of 5 % in each of the two filters; two of them of 0.1 %.
     let truth: HashSet<_> = exact.lines().collect();
     assert!(kept.symmetric_difference(&truth).count() < 4);
-    // What is said adds up: five lines repeat, and the filter wrote them.
+    // The counts of the message add up: five lines repeat, and the filter wrote them.
     let text: String = (1..=100_000).chain(1..=5).map(|i| format!("{i}\n")).collect();
     let run = folder.pipe("dedup -r --memory 200kB", &text);
     assert_eq!(run.ok(), "1\n2\n3\n4\n5\n");

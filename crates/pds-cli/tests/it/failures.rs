@@ -159,7 +159,7 @@ fn outputs_replace_what_a_link_leads_to() {
     assert_eq!(folder.pds("dedup -o /dev/stdout in").ok(), "a\n");
 }
 
-/// What is appended to is not read: it would grow for ever.
+/// A file that is appended to is not read: it would grow for ever.
 #[test]
 #[cfg(unix)]
 fn an_input_that_is_the_output_is_refused() {

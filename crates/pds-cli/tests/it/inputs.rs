@@ -208,7 +208,7 @@ fn records_that_are_written_have_one_header() {
     }
     folder.pipe("build -o f.pds", "1\n9\n").ok();
     assert!(folder.pds("check --csv -f a f.pds one two").failed().contains("two:1: the header"));
-    // What is only counted may stand in any column.
+    // A key that is only counted may stand in any column.
     assert_eq!(folder.pds("check -c --csv -f b f.pds one two").ok(), "1\n");
     assert!(folder.pds("distinct --csv -f a one two").ok().contains('2'));
 }

@@ -100,7 +100,7 @@ pub(crate) fn wait(child: &mut Child) -> i32 {
     panic!("the run did not end");
 }
 
-/// What a run left.
+/// The results of a run.
 pub(crate) struct Run(pub(crate) Output);
 
 impl Run {

@@ -1,4 +1,4 @@
-//! What `ByteOptions` write and read: structures of one kind, and those whose kind is known at run time only.
+//! Traits that `ByteOptions` write and read by: for structures of one kind, and for those whose kind is known at run time only.
 
 use super::writer::envelope_bytes;
 use super::{Header, MaybeHasher, Portable, Sink};

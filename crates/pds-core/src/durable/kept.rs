@@ -102,7 +102,7 @@ pub struct Durable<P> {
     recovery: Recovery,
 }
 
-/// What opening found in the log.
+/// Records that opening found in the log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Recovery {

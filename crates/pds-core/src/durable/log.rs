@@ -161,7 +161,7 @@ pub(super) enum Condition {
     Foreign,
 }
 
-/// What a log holds.
+/// Contents of a log.
 pub(super) struct Contents {
     /// Hashes of the right records.
     pub(super) hashes: Vec<u64>,
@@ -270,7 +270,7 @@ mod tests {
 
     #[test]
     fn records_are_synced_when_the_policy_says() {
-        // What was in the log is synced first.
+        // Records that were in the log before are synced first.
         let each = [0, 16, 0, 16, 0, 16, 0, 16, 0, 16, 0, 16, 0, 16, 0, 48, 0, 0];
         assert_eq!(calls_of(SyncPolicy::EveryRecord), each);
         let third = [0, 16, 16, 16, 0, 16, 16, 16, 0, 16, 48, 0, 0];

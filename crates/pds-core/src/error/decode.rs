@@ -101,7 +101,7 @@ impl From<AllocError> for DecodeError {
     }
 }
 
-/// What a program may act on when bytes cannot be decoded.
+/// Kinds of decoding errors that a program may act on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DecodeErrorKind {
@@ -249,7 +249,7 @@ pub enum DecodeFault {
         offset: u64,
         /// Tag of the section: 1 for the hasher, 2 for the design, 3 for the shape.
         tag: u16,
-        /// What is wrong with the section.
+        /// The fault of the section.
         fault: SectionFault,
     },
     /// The shape has more or fewer numbers than the kind needs.
@@ -313,7 +313,7 @@ pub enum DecodeFault {
     },
     /// A checksum is wrong.
     Checksum {
-        /// What it covers: `"header"` or `"payload"`.
+        /// The part that it covers: `"header"` or `"payload"`.
         part: &'static str,
         /// Offset of the checksum.
         offset: u64,

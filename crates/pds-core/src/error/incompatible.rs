@@ -110,7 +110,7 @@ impl error::Error for Incompatible {}
 pub enum Difference {
     /// They differ in a number that fixes their shape.
     Shape {
-        /// What differs, such as `"number of bits"`.
+        /// The parameter that differs, such as `"number of bits"`.
         parameter: &'static str,
         /// Its value in `self`.
         left: u64,
@@ -119,7 +119,7 @@ pub enum Difference {
     },
     /// They differ in a share, which is above 0 and below 1.
     Share {
-        /// What differs, such as `"phi"`.
+        /// The parameter that differs, such as `"phi"`.
         parameter: &'static str,
         /// Its value in `self`.
         left: f64,
@@ -128,7 +128,7 @@ pub enum Difference {
     },
     /// They differ in a mode, which is one of a few named choices.
     Mode {
-        /// What differs, such as `"update"`.
+        /// The parameter that differs, such as `"update"`.
         parameter: &'static str,
         /// Its name in `self`.
         left: &'static str,
@@ -137,7 +137,7 @@ pub enum Difference {
     },
     /// Neither of two numbers is a power of two times the other.
     Ratio {
-        /// What the numbers are, such as `"number of slots"`.
+        /// The parameter of both numbers, such as `"number of slots"`.
         parameter: &'static str,
         /// The number of `self`.
         left: u64,
@@ -146,7 +146,7 @@ pub enum Difference {
     },
     /// The smaller one cannot grow to the size of the other.
     TooLow {
-        /// What it has too little of, such as `"number of remainder bits"`.
+        /// The parameter that is too small, such as `"number of remainder bits"`.
         parameter: &'static str,
         /// How much it has.
         smaller: u64,
@@ -159,7 +159,7 @@ pub enum Difference {
         parameter: &'static str,
         /// Its name in both.
         both: &'static str,
-        /// What is needed.
+        /// The mode that is needed.
         needed: &'static str,
     },
     /// They hash differently: the hasher, its seed or its key differs.

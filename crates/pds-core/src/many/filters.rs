@@ -1,4 +1,4 @@
-//! What both adaptors do: they end at different answers.
+//! Common part of both adaptors, which end at different answers.
 
 use alloc::vec::Vec;
 use core::hash::Hash;

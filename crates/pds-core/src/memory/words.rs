@@ -9,7 +9,7 @@ use crate::error::AllocError;
 /// The alignment of [`Words`], in bytes: one cache line of today's machines.
 pub const LINE_BYTES: usize = 64;
 
-/// What the allocator is asked for. Up to this alignment the system allocator of std zeroes by
+/// The alignment that the allocator is asked for. Up to it the system allocator of std zeroes by
 /// `calloc`, so that fresh pages stay untouched; above it, it would write every byte. The rest of
 /// the way to a cache line is therefore made here.
 const MALLOC_ALIGN: usize = 16;
@@ -22,7 +22,7 @@ const MALLOC_ALIGN: usize = 16;
 /// from the system): a filter of gigabytes is built in microseconds. An allocation that fails is an
 /// error and no abort.
 pub struct Words {
-    /// What the allocator gave, to give back.
+    /// The block as the allocator gave it, to give it back.
     block: NonNull<u8>,
     /// The first word: `block` rounded up to a cache line.
     first: NonNull<u64>,

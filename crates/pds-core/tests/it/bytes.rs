@@ -1,6 +1,6 @@
 //! The envelope by itself, with a structure as small as can be: words, and nothing else.
 //!
-//! What crafted heads get, and envelopes in envelopes, are tested beside the code that crafts them, in `pds-testkit`.
+//! Crafted heads, and envelopes in envelopes, are tested beside the code that crafts them, in `pds-testkit`.
 
 #![cfg(feature = "std")]
 
@@ -62,7 +62,7 @@ fn an_envelope_beyond_the_payload_is_refused_at_its_end() {
     }
 }
 
-/// What no reader accepts, or reads as another design, is not a design.
+/// A shape that no reader accepts, or that is read as another one, cannot be written.
 #[test]
 fn an_impossible_design_is_noticed_before_it_is_written() {
     let shape = || Shape::new([1]);

@@ -146,7 +146,7 @@ fn the_provided_hash_is_that_of_the_object_safe_form() {
     assert_eq!(Exact::default().hash_key(&1u64), DefaultHashBuilder::default().hash_key(&1u64));
 }
 
-/// What is done by key through one trait object is seen by key through the others, and by the sized methods.
+/// A change by key through one trait object is seen by key through the others, and by the sized methods.
 #[test]
 fn trait_objects_are_asked_by_key() {
     let mut exact = Exact::default();

@@ -47,7 +47,7 @@ const MAX_HASHES: u64 = i16::MAX as u64;
 ///
 /// let mut filter = DataSketchesBloomFilter::new(9_001, 1_000, 0.01)?;
 /// filter.insert("item:1");
-/// // What `BloomFilter.heapify` reads.
+/// // `BloomFilter.heapify` reads these bytes.
 /// let bytes = filter.to_bytes();
 ///
 /// let read = DataSketchesBloomFilter::from_bytes(&bytes)?;

@@ -59,7 +59,7 @@ pub enum HllRegisters {
 /// let mut visitors = DataSketchesHll::new(12, HllRegisters::Hll8)?;
 /// visitors.insert("10.0.0.1");
 /// visitors.insert("10.0.0.2");
-/// // What `HllSketch.heapify` reads.
+/// // `HllSketch.heapify` reads these bytes.
 /// let bytes = visitors.to_bytes();
 /// assert_eq!(DataSketchesHll::from_bytes(&bytes)?.estimate().value.round(), 2.0);
 /// # Ok::<(), Box<dyn core::error::Error>>(())

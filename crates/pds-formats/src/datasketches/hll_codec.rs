@@ -321,7 +321,7 @@ pub(super) fn write(sketch: &DataSketchesHll, is_compact: bool) -> Vec<u8> {
         Content::Set { table, as_read } => {
             let mut bytes = head(SET, table.lg_slots(), 0);
             bytes.extend_from_slice(&(table.count() as u64).to_le_bytes()[..4]);
-            // What was read compact has no free slots.
+            // A table that was read compact has no free slots.
             put(
                 &mut bytes,
                 as_read.as_ref().filter(|_| is_compact).map_or(table.slots(), |read| read),

@@ -109,7 +109,7 @@ pub(super) fn estimate(coupons: usize) -> f64 {
     // Values above 40 have shares below the rounding of the sum.
     let values = (1..=40).map(|value: i32| libm::ldexp(1.0, -value));
     let surplus = |keys: f64| {
-        // What is missing to one coupon per key, of each value.
+        // The coupons of each value that are missing to one per key.
         let lost = |share: f64| {
             let load = keys * share / addresses;
             addresses * (load + libm::expm1(keys * libm::log1p(-share / addresses)))

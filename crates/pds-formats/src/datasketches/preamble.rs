@@ -1,4 +1,4 @@
-//! What all sketches of DataSketches begin with: preamble size, serial version and family.
+//! The first bytes of all sketches of DataSketches: preamble size, serial version and family.
 
 use pds_core::error::DecodeErrorKind;
 

@@ -47,7 +47,7 @@ pub enum GuavaStrategy {
 ///
 /// let mut filter = GuavaBloomFilter::new(1_000, 0.03)?;
 /// filter.insert(17_i64);
-/// // What `BloomFilter.readFrom(stream, Funnels.longFunnel())` reads.
+/// // `BloomFilter.readFrom(stream, Funnels.longFunnel())` reads these bytes.
 /// let bytes = filter.to_bytes();
 ///
 /// let read = GuavaBloomFilter::from_bytes(&bytes)?;

@@ -369,7 +369,7 @@ impl Hashes {
     }
 }
 
-/// What a layer says of itself.
+/// The stated numbers of a layer.
 #[derive(Clone, Debug, PartialEq)]
 struct Head {
     capacity: u64,

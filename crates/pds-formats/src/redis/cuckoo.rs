@@ -21,7 +21,7 @@ const FORMAT: &str = "RedisBloom cuckoo filter";
 /// Name and version of the module's type.
 const TYPE: (&str, u16) = ("MBbloomCF", 4);
 
-/// What a fingerprint adds to the hash of its other bucket.
+/// The factor of a fingerprint in the hash of its other bucket.
 const STEP: u64 = 0x5bd1_e995;
 
 /// The most tables that a filter grows to, as on a server with its default of `cf-max-expansions`.

@@ -14,7 +14,7 @@ use crate::reader::{Field, Reader};
 /// The type of a value that a module saved.
 const MODULE_VALUE: u8 = 7;
 
-/// What follows in such a value.
+/// Codes of the item that follows in such a value.
 const END: u64 = 0;
 const UNSIGNED: u64 = 2;
 const DOUBLE: u64 = 4;

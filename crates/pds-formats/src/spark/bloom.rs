@@ -49,7 +49,7 @@ pub enum SparkBloomVersion {
 /// let mut filter = SparkBloomFilter::new(SparkBloomVersion::V2 { seed: 0 }, 1_000, 0.03)?;
 /// filter.insert("item:1");
 /// filter.insert(17);
-/// // What `BloomFilter.readFrom` reads.
+/// // `BloomFilter.readFrom` reads these bytes.
 /// let bytes = filter.to_bytes();
 ///
 /// let read = SparkBloomFilter::from_bytes(&bytes)?;

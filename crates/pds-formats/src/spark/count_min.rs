@@ -37,7 +37,7 @@ const PRIME: u32 = i32::MAX as u32;
 /// let mut words = SparkCountMin::new(0.01, 0.99, 42)?;
 /// words.insert("the", 3);
 /// words.insert(17, 1);
-/// // What `CountMinSketch.readFrom` reads.
+/// // `CountMinSketch.readFrom` reads these bytes.
 /// let bytes = words.to_bytes();
 ///
 /// let read = SparkCountMin::from_bytes(&bytes)?;
@@ -250,7 +250,7 @@ impl SparkCountMin {
     }
 }
 
-/// What the columns of a key are computed from.
+/// The source of the columns of a key.
 #[derive(Clone, Copy)]
 enum Hashed {
     Number(i64),

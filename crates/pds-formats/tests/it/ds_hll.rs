@@ -259,7 +259,7 @@ fn merges_of_several_sizes_agree_with_datasketches() {
     }
 }
 
-/// What the unions of the libraries, Java's and C++'s, write of a value above 31: kxq0 is too high by 1, and kxq1 too low.
+/// The sums that unions in Java and C++ write for a value above 31: kxq0 is too high by 1, and kxq1 too low.
 #[test]
 fn sums_of_unions_with_great_values_are_read() {
     let sketch = numbers(&serde_json::json!({"lg_k": 4, "type": "HLL_8", "start": 0, "count": 90}));

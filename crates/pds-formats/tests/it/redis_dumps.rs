@@ -12,7 +12,7 @@ use crate::support::{base64, json, keys, list, text};
 
 const SERVER: &str = include_str!("../data/redis_dumps.json");
 
-/// What `DUMP` returned of a value.
+/// The reply to `DUMP` of a value.
 pub(crate) struct Dump {
     pub(crate) name: String,
     pub(crate) value: Value,

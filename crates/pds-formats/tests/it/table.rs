@@ -19,7 +19,7 @@ pub(crate) struct Format {
     pub(crate) can: [bool; 3],
     /// Which written bytes are those of the owner: `"all"`, or what else begins with it, is verified for every vector.
     pub(crate) exact: &'static str,
-    /// What wrote the vectors.
+    /// The system that wrote the vectors.
     pub(crate) tested_against: &'static str,
     /// Values as the owner wrote them.
     pub(crate) vectors: fn() -> Vec<Vec<u8>>,

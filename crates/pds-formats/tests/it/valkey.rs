@@ -20,7 +20,7 @@ const SEED: [u8; 32] = *b"a seed of thirty-two bytes, 0-31";
 const RATE: f64 = 0.01;
 const CAPACITY: usize = 40;
 
-/// What the module serialises, in its order.
+/// The fields that the module serialises, in its order.
 #[derive(Serialize)]
 struct Module {
     expansion: u32,

@@ -1,4 +1,4 @@
-//! What a user does on the page, and what must come of it.
+//! Actions of a user on the page, and their results.
 
 use crate::chromium::Chromium;
 use pds::BloomFilter;
@@ -341,7 +341,7 @@ fn a_dropped_file_fills_the_filter(page: &mut Page) {
     let rate = page.get("document.getElementById('demo').dataset.rate");
     assert_eq!(rate.as_str().expect("a text").parse(), Ok(native.false_positive_rate()));
 
-    // What the button saves. Its link has no other place to be seen.
+    // The file that the button saves. Its link can be seen in no other place.
     page.get(
         "window.saved = new Promise((resolve) => { const make = URL.createObjectURL; \
          URL.createObjectURL = (blob) => { blob.arrayBuffer().then((bytes) => resolve([...new Uint8Array(bytes)])); \

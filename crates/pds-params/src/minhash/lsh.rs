@@ -48,7 +48,7 @@ impl LshParams {
             least_bands(threshold, recall, rows) * f64::from(rows) <= f64::from(num_values)
         };
         let Some(rows) = (1..=num_values).rev().find(fits) else {
-            // What as many bands of one row find with this probability.
+            // The similarity that as many bands of one row find with this probability.
             let min = -expm1(log1p(-recall) / f64::from(num_values));
             let (parameter, value) = ("threshold", threshold);
             return Err(ParamError(ParamFault::TooLow { parameter, value, min }));

@@ -172,7 +172,7 @@ fn the_law_of_layers_with_given_contents_is_the_table() {
     }
 }
 
-/// What happens to a key that is inserted `times` times, if each layer answers falsely or not: whether each layer stores it, and its
+/// Inserts a key `times` times, where each layer answers falsely or not. Returns whether each layer stores it, and its
 /// count.
 fn insert(falsely: &[bool], times: u64) -> (Vec<bool>, usize) {
     let mut stored = vec![false; falsely.len()];

@@ -166,7 +166,7 @@ impl Candidate {
     /// use pds::hash::DefaultHashBuilder;
     /// use pds::{DynFilter, registry};
     ///
-    /// // What a setting says.
+    /// // The value of a setting.
     /// let setting = "CuckooFilter";
     /// let structure = registry::filters().find(|one| one.type_name == setting).expect("a filter");
     /// let candidate = Candidate::new(structure, 1_000, 0.01)?;

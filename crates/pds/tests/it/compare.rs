@@ -393,7 +393,7 @@ fn case_26_a_standard_error_that_is_none_is_refused() {
     }
 }
 
-/// What double hashing and collisions add is part of every rate that is stated.
+/// Every stated rate includes the share of double hashing and of collisions.
 #[test]
 fn case_25_every_candidate_states_a_rate_that_counts_all_that_adds_to_it() {
     for items in [1, 2, 3, 10, 1_000, 1_000_000, 1 << 40] {

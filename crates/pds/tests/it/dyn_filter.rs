@@ -37,7 +37,7 @@ use pds_testkit::mutate::{Choices, inputs, mutate};
 
 const ITEMS: u64 = 300;
 
-/// What a `DynFilter` holds, in its errors.
+/// The contents of a `DynFilter`, as its errors name them.
 const HELD: &str = "a membership filter (Bloom, blocked Bloom, scalable Bloom, counting Bloom, blocked counting Bloom, \
                     cuckoo, quotient, counting quotient, ribbon or binary fuse)";
 

@@ -172,7 +172,7 @@ fn every_kind_is_registered_once() {
         assert!(!kinds[..index].contains(&kind), "{kind} is that of two");
         assert_eq!(registry::of_kind(kind).and_then(|one| one.kind), Some(kind), "{kind}");
     }
-    // What it says of itself: every kind but the forms of other structures.
+    // The kinds in an envelope's head: every kind but the forms of other structures.
     let forms = [Kind::COMPRESSED, Kind::DELTA, Kind::MIN_HASH_SIGNATURE];
     let filter = pds::BloomFilter::new(1, 0.5).unwrap().to_bytes();
     for id in 1..1_000u16 {

@@ -57,7 +57,7 @@ impl<S: PortableHasher> Portable for CountingQuotientFilter<S> {
     }
 }
 
-/// What a head states.
+/// The statements of a head.
 pub(super) struct Contents {
     pub(super) params: QuotientParams,
     /// Number of fingerprints.

@@ -59,7 +59,7 @@ impl<S: KeyHasher> CountingQuotientFilter<S> {
         };
         let halve = |params: &QuotientParams| {
             let half = params.halved()?;
-            // What a filter has grown beyond its plan cannot be told: its design counts items, not slots.
+            // The growth of a filter beyond its plan is unknown: its design counts items, not slots.
             let half = match params.expected_items() {
                 Some(_) => half.with_doublings(params.doublings() + 1).ok()?,
                 None => half,

@@ -58,7 +58,7 @@ impl<S: PortableHasher> Portable for QuotientMap<S> {
     }
 }
 
-/// What a head states.
+/// The statements of a head.
 pub(super) struct Contents {
     pub(super) params: QuotientParams,
     pub(super) value_bits: u32,

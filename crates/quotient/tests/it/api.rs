@@ -1,4 +1,4 @@
-//! What the filter does, at ordinary and at edge parameters.
+//! Behaviour of the filter at ordinary and at edge parameters.
 
 use pds_core::hash::finalize;
 use pds_core::traits::{Insert, Membership, Merge, Remove};
@@ -217,7 +217,7 @@ fn filters_that_cannot_be_merged_are_named_and_unchanged() {
     let error = named(&shaped(1_000, 8), &shaped(1_500, 8), "1000 here and 1500 in the other");
     assert!(matches!(error, MergeError::Incompatible(_)));
     named(&shaped(1_000, 8), &shaped(3_000, 8), "number of slots");
-    // What a user tries first: the error says how to build filters that fit.
+    // The first try of a user: the error says how to build filters that fit.
     let sized = |items| QuotientFilter::new(items, 0.01).unwrap();
     named(&sized(100), &sized(150), "build both with the same `grows_to` and rate");
     let too_few = "the number of remainder bits of the smaller one, 2, is too low: \
@@ -253,7 +253,7 @@ fn merging_an_empty_filter_changes_nothing() {
             let same = merged.to_bytes() == filter.to_bytes();
             assert!(same, "{times} times the slots, {bits} bits");
         }
-        // What cannot be merged is refused even if it is empty.
+        // A filter that cannot be merged is refused even if it is empty.
         assert!(filter.clone().merge(&shaped(3 * slots, 9)).is_err());
     }
 }

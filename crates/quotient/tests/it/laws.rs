@@ -1,4 +1,4 @@
-//! What holds for every history and every shape.
+//! Laws that hold for every history and every shape.
 
 use std::collections::HashMap;
 
@@ -317,7 +317,7 @@ fn growth_by_itself_follows_the_plan() {
     assert!((0..20_000u64).all(|key| filter.contains(&key)));
 }
 
-/// What a filter grew past its plan is given up for good. What the expected items need comes back by itself.
+/// Slots that a filter grew past its plan are given up for good. Those that the expected items need come back by themselves.
 #[test]
 fn a_shrunk_filter_grows_again_as_far_as_it_was_meant_to() {
     let builder = QuotientFilter::builder().expected_items(2_000);

@@ -52,7 +52,7 @@ fn rates_are_the_exact_ones_and_growth_keeps_them() {
     }
 }
 
-/// What is promised at the expected items is kept, and not by far more than the promise.
+/// The rate at the expected items is at most the promised one, and close to it.
 #[test]
 fn promised_rates_are_kept_and_used_up() {
     for (seed, (items, rate)) in (11..).zip([(1_000, 0.1), (10_000, 0.01), (50_000, 0.001)]) {

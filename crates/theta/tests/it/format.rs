@@ -76,7 +76,7 @@ fn every_bit_flip_is_refused_or_gives_a_sketch_that_is_written_as_it_was_read() 
                         );
                         let packed = changed.to_compressed_bytes();
                         assert!(CompactThetaSketch::from_bytes(&packed).unwrap() == changed);
-                        // What the flip changed is a hash, theta, or a field that says nothing.
+                        // The flip changed a hash, theta, or a field without meaning.
                         let says_nothing = [3, 4, 5, 12, 13, 14, 15].contains(&(bit / 8));
                         assert!(changed != sketch || says_nothing, "bit {bit}");
                     }

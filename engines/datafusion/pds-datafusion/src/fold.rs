@@ -20,11 +20,11 @@ use crate::blobs::Blobs;
 use crate::call::{Call, check_count};
 use crate::help::{Help, documentation};
 
-/// What an aggregate function does with its rows, with the parameters of a call.
+/// The work of an aggregate function on its rows, with the parameters of a call.
 pub(crate) trait Fold: Debug + Send + Sync + Sized + 'static {
     /// The rows of a batch.
     type Column;
-    /// What the rows of a group make. A group without rows has none.
+    /// The state of a group's rows. A group without rows has none.
     type State: Debug + Send + Sync + 'static;
 
     /// The number of arguments.

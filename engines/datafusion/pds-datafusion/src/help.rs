@@ -1,4 +1,4 @@
-//! What a user reads about a function.
+//! Documentation of a function for its users.
 
 use datafusion::logical_expr::{DocSection, Documentation};
 

@@ -1,4 +1,4 @@
-//! What an aggregate function returns of the sketch that it built.
+//! The result of an aggregate function, from the sketch that it built.
 
 use std::collections::HashMap;
 use std::fmt::Debug;

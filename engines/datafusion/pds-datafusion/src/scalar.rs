@@ -102,7 +102,7 @@ pub(crate) fn blob(_: &[DataType]) -> DataType {
     DataType::BinaryView
 }
 
-/// What a scalar function does.
+/// A scalar function.
 #[derive(Debug)]
 struct Scalar {
     help: &'static Help,

@@ -83,7 +83,7 @@ pub(super) fn load(file: &mut Load<'_>, name: &TypeName) -> Result<RedisBloomFil
     RedisBloomFilter::from_dump(&recorder.end()).map_err(|error| error.to_string())
 }
 
-/// What filters of both systems share: everything but their lines.
+/// The common part of both systems' filters: everything but their lines.
 macro_rules! of_layers {
     ($layout:literal) => {
         fn add(&mut self, item: &[u8]) -> Added {

@@ -24,7 +24,7 @@ pub(super) fn now() -> u64 {
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// What both windows share.
+/// The common part of both windows.
 macro_rules! of_ages {
     () => {
         fn add(&mut self, item: &[u8]) -> Added {

@@ -63,7 +63,7 @@ pub(super) const CONFIG_DEFAULT: u32 = 0;
 /// A number of bytes, which may be given as `1gb`.
 pub(super) const CONFIG_MEMORY: u32 = 1 << 7;
 
-/// What the server calls for the values of a type. Version 4 of the struct.
+/// The functions that the server calls for the values of a type. Version 4 of the struct.
 #[repr(C)]
 #[derive(Debug)]
 pub(super) struct TypeMethods {
@@ -99,7 +99,7 @@ pub(super) struct CommandInfoVersion {
     pub(super) argument_bytes: usize,
 }
 
-/// What the server knows of a command.
+/// The server's knowledge of a command.
 #[repr(C)]
 #[derive(Debug)]
 pub(super) struct CommandInfo {

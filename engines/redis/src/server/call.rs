@@ -35,7 +35,7 @@ impl From<String> for Failure {
     }
 }
 
-/// What a command returns after its reply.
+/// The result of a command after its reply.
 pub(crate) type Outcome = Result<(), Failure>;
 
 /// The arguments with which the server calls a command. Only the server makes them.

@@ -10,7 +10,7 @@ use super::call::{RawArguments, RawContext};
 /// The function by which the server calls a command, made by `door!`.
 pub(crate) type Door = extern "C" fn(RawContext, RawArguments, c_int) -> c_int;
 
-/// What a command does to its keys.
+/// The effect of a command on its keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
     /// It reads, in a time that does not depend on the value.
@@ -42,7 +42,7 @@ pub(crate) enum Keys {
 pub(crate) struct Command {
     /// Lower case, as the server names it in errors.
     pub(crate) name: &'static str,
-    /// What it does.
+    /// The effect on its keys.
     pub(crate) effect: Effect,
     /// Which arguments are keys.
     pub(crate) keys: Keys,

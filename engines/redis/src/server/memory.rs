@@ -94,7 +94,7 @@ fn is_within_limits(api: &Api, context: *mut Context, value: u64, more: u64) -> 
     // SAFETY: the context is that of the running command, or null.
     let flags = unsafe { (api.context_flags)(context) };
     let replica = if context.is_null() { api::FLAG_REPLICA } else { 0 };
-    // What comes from a primary or an append-only file was accepted once. Refusing it now would lose data.
+    // A command from a primary or an append-only file was accepted once. Refusing it now would lose data.
     if flags & (api::FLAG_REPLICATED | api::FLAG_LOADING | replica) != 0 {
         return true;
     }

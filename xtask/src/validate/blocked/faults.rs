@@ -32,7 +32,7 @@ pub(super) const FAULTS: [Fault; 2] = [
     },
 ];
 
-/// What is wrong with the filter.
+/// The fault of the filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wrong {
     LaneLeftOut,
@@ -45,7 +45,7 @@ const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
 /// Lanes of a block, and positions of a key.
 const LANES: u32 = 8;
 
-/// What the filter claims to be.
+/// The design that the filter claims to have.
 const EIGHT: Blocked =
     Blocked { name: "faulty blocked", shape: Shape::Hashes(LANES), backend: None };
 
@@ -83,7 +83,7 @@ impl Family for Faulty {
 #[derive(Debug)]
 pub(crate) struct FaultyFilter<S> {
     fault: Option<Wrong>,
-    /// What the filter claims to be.
+    /// The design that the filter claims to have.
     params: BlockedBloomParams,
     words: Vec<u64>,
     hasher: S,

@@ -81,7 +81,7 @@ pub(super) const FAULTY: &str = "faulty bloom";
 /// Tells the decisions of the faults about a key from those of the filter.
 const OTHER: u64 = 0x6a09_e667_f3bc_c909;
 
-/// What is wrong with the filter.
+/// The fault of the filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wrong {
     FewerHashes,
@@ -98,7 +98,7 @@ struct Faulty(Option<Wrong>);
 
 impl Family for Faulty {
     type Filter<S: KeyHasher + Clone> = FaultyFilter<S>;
-    /// What the filter claims to be, and its rate at the design load.
+    /// The design that the filter claims to have, and its rate at the design load.
     type Params = (BloomParams, f64);
 
     fn name(&self) -> &'static str {
@@ -125,7 +125,7 @@ impl Family for Faulty {
 #[derive(Debug)]
 pub(crate) struct FaultyFilter<S> {
     fault: Option<Wrong>,
-    /// What the filter claims to be.
+    /// The design that the filter claims to have.
     params: BloomParams,
     /// The rate at the design load.
     rate: f64,

@@ -68,7 +68,7 @@ const fn of_estimates(
 /// The name of a sketch with a fault in the rows.
 const FAULTY: &str = "faulty hll";
 
-/// What is wrong with the sketch that is written anew.
+/// The fault of the sketch that is written anew.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wrong {
     RankOffByOne,

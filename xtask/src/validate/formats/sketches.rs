@@ -68,7 +68,7 @@ fn distinct_job<'a>(name: &'static str, estimate: Distinct, stated: f64, seed: u
             let case = case(name, KEYS, error, SKETCHES);
             let count = real(SKETCHES);
             let spread = (squares / count).sqrt() / error;
-            // What theory leaves: a tenth of an error as a bias, and two percent of the error itself.
+            // The limits of theory: a tenth of an error as a bias, and two percent of the error itself.
             let mean = |slack: f64, deviation| Law::Normal {
                 low: 1.0 - slack,
                 high: 1.0 + slack,

@@ -35,7 +35,7 @@ pub(super) const FAULTS: [Fault; 3] = [
     },
 ];
 
-/// What is wrong with the sketch.
+/// The fault of the sketch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wrong {
     RowTwice,

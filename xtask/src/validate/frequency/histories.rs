@@ -94,11 +94,11 @@ fn heavy_hitters(random: Random<'_>, claims: &mut Claims) {
         claims.count(interval, count, total);
         claims.hold(interval.truth_at_least <= count);
     }
-    // What is counted for certain came.
+    // The certain parts of the counts are at most the total.
     claims.hold(merged.iter().map(|hitter| hitter.interval().truth_at_least).sum::<u64>() <= total);
 }
 
-/// What is listed came, no oftener than its estimate.
+/// Each listed key came, and its count lies in its interval.
 fn listed(top: &[Hitter<'_, u64>], stream: &[(u64, u64)], claims: &mut Claims) {
     let (counts, total) = totals(stream);
     for hitter in top {

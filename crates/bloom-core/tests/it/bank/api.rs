@@ -75,7 +75,7 @@ fn sets_that_were_removed_leave_nothing() {
     }
 }
 
-/// What differs is named with both values, and nothing is added.
+/// The error names the difference with both values, and nothing is added.
 #[test]
 fn filters_of_another_shape_are_refused() {
     let shaped = |bits, hashes, seed| {

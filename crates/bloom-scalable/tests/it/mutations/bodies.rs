@@ -1,4 +1,4 @@
-//! What the fuzz targets and the ordinary tests do with a string of bytes.
+//! The bodies of the fuzz targets and of the ordinary tests, each for a string of bytes.
 #![expect(clippy::missing_panics_doc, reason = "a panic is how a body reports a fault")]
 
 use bloom_scalable::bytes::ByteOptions;

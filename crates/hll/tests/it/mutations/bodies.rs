@@ -20,7 +20,7 @@ pub(crate) fn decode(bytes: &[u8]) {
     let _ = ByteOptions::new().from_bytes::<AtomicHyperLogLog>(bytes);
 }
 
-/// What both sketches and both views tell of their keys, as bits: estimates of damaged bytes need not be numbers.
+/// The answers of both sketches and both views, as bits: estimates of damaged bytes need not be numbers.
 macro_rules! answers {
     ($sketch:expr) => {{
         let (sketch, error) = ($sketch, $sketch.estimate_with_error());

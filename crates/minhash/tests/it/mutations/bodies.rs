@@ -1,4 +1,4 @@
-//! What the fuzz targets and the ordinary tests do with a string of bytes.
+//! The bodies of the fuzz targets and of the ordinary tests, each for a string of bytes.
 
 use std::collections::HashSet;
 
@@ -6,7 +6,7 @@ use minhash::{Comparison, LshIndex, LshIndexView, MinHash, MinHashView, Signatur
 use pds_testkit::mutate::{Choices, mutate as change};
 use pds_testkit::portable;
 
-/// What a comparison tells, as bits.
+/// The answers of a comparison, as bits.
 fn told(comparison: Comparison) -> [u64; 7] {
     let jaccard = comparison.jaccard();
     let interval = comparison.jaccard_interval(0.9).unwrap();

@@ -18,7 +18,7 @@ const LOADS: [u64; 5] = [50, 100, 150, 200, 300];
 /// Loads that bars are drawn for.
 const BARS: [u64; 7] = [25, 50, 100, 125, 150, 200, 300];
 
-/// What each structure takes for a promise, what happens past it, and which one to take.
+/// The memory that each structure takes for a promise, its behaviour past it, and a recommendation.
 pub(super) fn for_promise(needs: &Needs) -> Answer {
     let (items, rate) = (needs.items, needs.rate);
     let comparison = compare(items, rate)?;
@@ -148,7 +148,7 @@ const KEYS: Column = ("keys", |one| HumanCount(one.items()).to_string());
 const MEMORY: Column = ("memory", |one| HumanBytes(one.size_in_bytes()).to_string());
 const PER_KEY: Column = ("bits/key", |one| format!("{:.2}", one.bits_per_item()));
 const RATE: Column = ("rate", |one| share(one.rate()));
-/// What every table of filters ends with.
+/// The last columns of every table of filters.
 const ABILITIES: [Column; 2] = [("can", can), ("lines", lines)];
 
 /// A row for each candidate, with the type first.

@@ -99,7 +99,7 @@ fn most_precise() -> Result<HllParams, ParamError> {
     HllParams::new(MAX_PRECISION)
 }
 
-/// What to say of an error that is beyond all sketches.
+/// The answer to an error that is below the reach of all sketches.
 fn too_exact(error: f64) -> Result<String, ParamError> {
     let params = most_precise()?;
     let of = |&(estimator, name): &(_, &'static str)| (params.standard_error(estimator), name);
@@ -114,7 +114,7 @@ fn too_exact(error: f64) -> Result<String, ParamError> {
     ))
 }
 
-/// What a sketch of this precision takes and how it errs: at so many keys, or at many.
+/// The memory and the error of a sketch of this precision, at so many keys or at many.
 pub(super) fn of_precision(precision: u32, items: Option<u64>) -> Answer {
     let params = HllParams::new(precision)?;
     let rows =
@@ -194,7 +194,7 @@ fn tracked(params: &HeavyHittersParams) -> String {
     )
 }
 
-/// What a shape keeps, as a count-min sketch and as a count sketch.
+/// The promises of a shape, as a count-min sketch and as a count sketch.
 pub(super) fn of_shape(width: u64, depth: u32) -> Answer {
     let count_min_params = CountMinParams::from_width_and_depth(width, depth)?;
     let count_params = CountSketchParams::from_width_and_depth(width, depth)?;
@@ -248,7 +248,7 @@ fn count_min_rows(
         .collect())
 }
 
-/// What sketches of so many bytes can do.
+/// The promises of sketches of so many bytes.
 pub(super) fn in_memory(bytes: u64, delta: f64) -> Answer {
     let distinct = HllParams::for_memory(bytes)?;
     let cells = |&(estimator, name): &(_, &str)| cardinality(name, estimator, distinct, None);

@@ -1,4 +1,4 @@
-//! What the filter does, at ordinary and at edge parameters.
+//! Behaviour of the filter at ordinary and at edge parameters.
 
 use pds_core::hash::finalize;
 use pds_core::traits::{Frequency, Insert, Membership, Merge, Remove};
@@ -188,7 +188,7 @@ fn merging_an_empty_filter_changes_nothing() {
     assert_eq!(none.to_bytes(), before);
     none.merge(&filter.clone()).unwrap();
     assert_eq!(none.count("key"), 10);
-    // What cannot be merged is refused even if it is empty.
+    // A filter that cannot be merged is refused even if it is empty.
     assert!(filter.merge(&shaped(3 * filter.num_slots(), 9)).is_err());
     let seeded = CountingQuotientFilter::builder().expected_items(1_000).seed(9).build().unwrap();
     assert!(filter.merge(&seeded).unwrap_err().to_string().contains("hasher"));
@@ -233,7 +233,7 @@ fn growing_is_building_at_that_size_and_shrinking_the_inverse() {
     while filter.num_slots() < 100 {
         filter.grow().unwrap();
     }
-    // What it may grow to is no part of the counts.
+    // The limit of its growth is no part of the counts.
     let params = filter.params().with_doublings(0).unwrap();
     let mut same = CountingQuotientFilter::from_params(params, *filter.hasher()).unwrap();
     same.merge(&filter).unwrap();

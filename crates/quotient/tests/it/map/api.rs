@@ -1,4 +1,4 @@
-//! What the map does, at ordinary and at edge parameters.
+//! Behaviour of the map at ordinary and at edge parameters.
 
 use pds_core::hash::finalize;
 use pds_core::traits::{Membership, Merge};
@@ -27,7 +27,7 @@ fn a_key_has_the_values_that_were_inserted() {
     assert_eq!(map.to_bytes(), empty().to_bytes());
 }
 
-/// What two keys with one fingerprint get is what the documentation says.
+/// Two keys with one fingerprint get the values that the documentation states.
 #[test]
 fn keys_with_one_fingerprint_share_their_values() {
     let mut map = shaped(16, 4, 32);

@@ -1,4 +1,4 @@
-//! What the fuzz targets and the ordinary tests do with a string of bytes.
+//! The bodies of the fuzz targets and of the ordinary tests, each for a string of bytes.
 use std::collections::HashMap;
 
 use pds_testkit::mutate::{Choices, mutate as change};

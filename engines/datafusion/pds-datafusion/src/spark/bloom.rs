@@ -21,7 +21,7 @@ const MAX_BITS: i64 = 67_108_864;
 /// Each row takes so many steps. Filters of a use have less than a hundred.
 const MAX_HASHES: u32 = 1_000;
 
-/// What `BloomFilter.create` of Spark 4.1 and later writes first: the version.
+/// The version that `BloomFilter.create` of Spark 4.1 and later writes first.
 const VERSION: i32 = 2;
 /// The default seed.
 const SEED: i32 = 0;

@@ -25,7 +25,7 @@ const LEAST_LG_SIZE: u8 = 3;
 /// That of a million items, the most that are tracked.
 const GREATEST_LG_SIZE: u8 = 21;
 
-/// What an item is in the bytes.
+/// The form of an item in the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Codec {
     /// A bit.
@@ -145,7 +145,7 @@ pub(crate) struct Items {
     counts: BTreeMap<Vec<u8>, u64>,
     /// Number of items that were counted.
     weight: u64,
-    /// What all counts of items that were dropped since are too low by at most.
+    /// The most by which the count of an item that was dropped since is too low.
     offset: u64,
     nulls: u64,
     /// Bytes of the items.

@@ -96,7 +96,7 @@ impl Fold for Build {
             Some(sketch) => sketch.clone(),
             None => ThetaSketch::from_params(self.params, ThetaHasher::default()),
         };
-        // What is left then does not depend on the order of the rows.
+        // The remaining hashes do not depend on the order of the rows.
         sketch.trim();
         Ok(ScalarValue::BinaryView(Some(sketch.to_compact().to_compressed_bytes())))
     }

@@ -1,4 +1,4 @@
-//! What bad input gets: an error that says which function, which argument, and what is allowed.
+//! Errors for bad input: each names the function, the argument and the allowed values.
 
 use crate::session::{error, session};
 

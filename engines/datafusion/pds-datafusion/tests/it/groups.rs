@@ -231,7 +231,7 @@ fn states_of_an_accumulator_are_merged_by_another() {
         merged.merge_batch(&states, &groups, 50).unwrap();
     }
     assert_eq!(&merged.evaluate(EmitTo::All).unwrap(), &all.evaluate(EmitTo::All).unwrap());
-    // What is no state is refused.
+    // Bytes that are no state are refused.
     let wrong: ArrayRef =
         Arc::new(datafusion::arrow::array::BinaryViewArray::from_iter_values([&[9u8, 9][..]]));
     let error = merged.merge_batch(&[wrong], &[0], 1).unwrap_err().strip_backtrace();
