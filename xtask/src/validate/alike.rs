@@ -182,7 +182,7 @@ impl Pair {
 
     /// Judges the errors of methods with the same sets.
     fn job<'a>(self, run: &'a Run, methods: &'a [Method]) -> Job<'a> {
-        let instances = run.effort.choose([200, 1_000, 10_000]);
+        let instances = run.effort.choose([200, 200, 10_000]);
         let cost = instances * UNION * 8;
         let seed = run.seed ^ (self.common() as u64) << 8 ^ u64::from(self.is_subset);
         let work = move |progress: &Progress| {

@@ -116,7 +116,7 @@ fn rate(run: &Run, bits: u32, load: f64) -> Job<'_> {
     let mut filter = build(BUCKETS, bits);
     let rate = filter.params().rate_at(items);
     let queries =
-        run.effort.queries(rate).min(run.effort.choose([20_000_000, 100_000_000, u64::MAX]));
+        run.effort.queries(rate).min(run.effort.choose([20_000_000, 40_000_000, u64::MAX]));
     let seed = run.seed ^ u64::from(bits);
     let work = move |progress: &Progress| {
         let mut hashes = keys::random(seed);

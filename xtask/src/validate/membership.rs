@@ -18,7 +18,7 @@ pub(crate) fn grid_jobs<F: Family>(family: F, run: &Run) -> Vec<Job<'_>> {
 
 /// Returns a job for each case of the grid that costs little. The standard filter takes the whole grid.
 pub(crate) fn cheap_jobs<F: Family>(family: F, run: &Run) -> Vec<Job<'_>> {
-    let most = run.effort.choose([1_300_000, 40_000_000, u64::MAX]);
+    let most = run.effort.choose([1_300_000, 10_000_000, u64::MAX]);
     let mut jobs = grid_jobs(family, run);
     jobs.retain(|job| job.cost <= most);
     jobs

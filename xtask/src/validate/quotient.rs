@@ -138,7 +138,7 @@ where
 {
     let rate = filter.rate_at(items);
     let queries =
-        run.effort.queries(rate).min(run.effort.choose([20_000_000, 100_000_000, u64::MAX]));
+        run.effort.queries(rate).min(run.effort.choose([20_000_000, 40_000_000, u64::MAX]));
     let seed = run.seed ^ items;
     let work = move |progress: &Progress| {
         let (mut hashes, mut filter) = (keys::random(seed), filter);

@@ -53,9 +53,9 @@ const RECALL: Check = Check::new(
 const ABOUT_JACCARD: [Check; 3] = [MEAN_JACCARD, JACCARD_SPREAD, AT.1];
 
 /// Numbers of keys in the union.
-const UNIONS: [u64; 9] = [20, 40, 64, 100, 128, 256, 500, 1_000, 10_000];
+const UNIONS: [u64; 8] = [20, 40, 64, 100, 128, 256, 500, 1_000];
 /// These are filled with the greatest effort only.
-const LARGEST: [u64; 2] = [100_000, 1_000_000];
+const LARGEST: [u64; 3] = [10_000, 100_000, 1_000_000];
 const SHARES: [f64; 5] = [0.05, 0.25, 0.5, 0.75, 0.95];
 const VALUES: u32 = 128;
 /// The confidence of the intervals, and its check.
@@ -64,7 +64,6 @@ const AT: (f64, Check) = COVERAGE[0];
 fn jobs(run: &Run) -> Vec<Job<'_>> {
     let largest = (run.effort == Effort::Full).then_some(LARGEST);
     let unions = UNIONS.into_iter().chain(largest.into_iter().flatten());
-    let unions = unions.filter(|&union| run.effort > Effort::Quick || union <= 1_000);
     let sketches = unions.flat_map(|union| SHARES.map(|share| Pairs::new(VALUES, union, share)));
     let others = [(16, 8), (16, 1_000), (1_024, 500), (4_096, 2_000)];
     let others = others.map(|(values, union)| Pairs::new(values, union, 0.5));
@@ -119,7 +118,7 @@ impl Pairs {
 
     /// How many pairs of an effort are filled, and what they cost.
     fn instances(self, run: &Run) -> (u64, u64) {
-        let instances = run.effort.choose([6_000, 12_000, 40_000]);
+        let instances = run.effort.choose([6_000, 6_000, 40_000]);
         let per_key = 1 + 6 * u64::from(self.values) / self.union;
         let instances = if self.union > 5_000 { 6_000 } else { instances };
         (instances, instances * self.union * per_key)

@@ -107,7 +107,7 @@ impl Pairs {
 
     /// Judges the estimates of operations.
     fn job<'a>(self, run: &'a Run, operations: &'a [Operation]) -> Job<'a> {
-        let instances = run.effort.choose([10_000, 20_000, 100_000]);
+        let instances = run.effort.choose([10_000, 10_000, 100_000]);
         let cost = instances * (self.left + self.right);
         let seed = run.seed ^ self.left << 32 ^ self.common;
         let work = move |progress: &Progress| {
