@@ -38,9 +38,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         filter.size_in_bytes() / 1_000_000,
         keys.len()
     );
-    println!("one thread:  {:.1} ns a key", per_key(one));
+    println!("one thread:  {:.1} ns per key", per_key(one));
     println!(
-        "two threads: {:.1} ns a key, {:.2} times as fast",
+        "two threads: {:.1} ns per key, {:.2} times as fast",
         per_key(two),
         one.as_secs_f64() / two.as_secs_f64()
     );

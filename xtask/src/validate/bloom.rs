@@ -115,7 +115,7 @@ fn with_excess(rate: f64, bits: u64, stored: u64, hashes: u32) -> Interval {
 /// The share of the false positives that double hashing may avoid in tiny arrays, where the positions of one key are
 /// not quite independent of each other.
 ///
-/// Measured with 6e7 queries a size: 2 % at 7 and 15 bits, 1 % at 31 to 64 bits, none from 128 on. With
+/// Measured with 6e7 queries per size: 2 % at 7 and 15 bits, 1 % at 31 to 64 bits, none from 128 on. With
 /// 7e9 queries of filters of one key in 22 bits by 12 hashes, 4.6 %: a full run found it beyond the 3 % that were allowed
 /// until then, and the 6 % of today were set after it. The promise is tested apart, without this.
 const fn shortfall(bits: u64) -> f64 {

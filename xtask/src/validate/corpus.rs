@@ -15,7 +15,7 @@ const MOST_BYTES: u64 = 16 << 20;
 /// One half of the keys is stored and the other half asked for: of fewer, too little would be left.
 const LEAST_KEYS: usize = 100;
 /// The form of a folder of real keys, for the errors.
-const EXPECTED: &str = "expected is a folder of text files with a key a line";
+const EXPECTED: &str = "expected is a folder of text files with one key per line";
 
 /// A kind of real text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

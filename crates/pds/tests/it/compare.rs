@@ -126,7 +126,7 @@ fn what_a_structure_cannot_hold_is_left_out_with_the_reason() {
     let (can, cannot) = (comparison.candidates().count(), comparison.impossible().count());
     assert_eq!(can + cannot, filters().count());
     assert!(can >= 6, "{can}");
-    // Ten bits an item are no room for a set of hashes.
+    // Ten bits per item are no room for a set of hashes.
     let comparison = compare_in_memory(1_250_000, 1_000_000).unwrap();
     let error = comparison.get(&HASH_SET).map(Candidate::items);
     assert!(matches!(error, Err(ParamError(ParamFault::OutOfRange { parameter: "bytes", .. }))));

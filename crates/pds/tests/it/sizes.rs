@@ -234,7 +234,7 @@ fn heavy_hitters_take_about_what_the_calculator_says() {
             heavy.insert(&key);
         });
         let ratio = heavy.size_in_bytes() as f64 / recommendation.size_in_bytes() as f64;
-        println!("{epsilon}: {} bytes a key", heavy.size_in_bytes() / heavy.capacity());
+        println!("{epsilon}: {} bytes per key", heavy.size_in_bytes() / heavy.capacity());
         assert!((0.6..1.7).contains(&ratio), "{ratio}: {} bytes", heavy.size_in_bytes());
     }
 }

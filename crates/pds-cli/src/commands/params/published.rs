@@ -17,7 +17,7 @@ pub(super) fn table() -> Answer {
         gigabytes("10^9 addresses at 1 % take 1.2 GB", 1_000_000_000, 0.01),
         gigabytes("10^10 addresses at 0.1 % take 18 GB", 10_000_000_000, 0.001),
         textbook_size(),
-        overfilled("9.585 bits a key, k = 7", 9_585_059),
+        overfilled("9.585 bits per key, k = 7", 9_585_059),
         overfilled("the least size for 1 %", BloomParams::new(MILLION, 0.01)?.num_bits()),
         registers("HyperLogLog in 12 KB errs by 0.81 %", 14),
         registers("HyperLogLog in 1.5 KB errs by 2 %", 11),
