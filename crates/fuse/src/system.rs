@@ -154,9 +154,10 @@ impl System {
             let allowed = "such that the layers have the size of the payload";
             return Err(Misfit { name, index: at, found: most, allowed });
         }
-        // A larger last layer has no slots. Only the greatest number of layers leaves one, and all of its keys are listed.
+        // A larger last layer has no slots. Without columns none has. Otherwise only the greatest number of layers leaves one, and
+        // all of its keys are listed.
         let is_listed = params.layers == MAX_LAYERS && params.rest == last;
-        if last > MAX_LAST_KEYS && !is_listed {
+        if last > MAX_LAST_KEYS && !is_listed && params.columns.most() > 0 {
             let name = "the number of keys of the last layer";
             return Err(Misfit { name, index: at, found: last, allowed: "at most 2048" });
         }

@@ -197,6 +197,13 @@ pub(super) fn params_of(shape: &Shape) -> Result<Params, DecodeError> {
             true => Ok(()),
             false => Err(ParamError(ParamFault::OutOfRange { parameter, value, min, max })),
         };
+        if first.columns.most() == 0 {
+            // Every key passes a first stage without words.
+            let [_, _, solved @ ..] = names;
+            for (name, value) in solved.into_iter().zip([seed, layers, rest]) {
+                check(name, value, 0, 0)?;
+            }
+        }
         check(SECOND[0], others, keys, MAX_KEYS)?;
         let (min, max) = first.words().into_inner();
         check(SPLIT, split, min, max)?;

@@ -179,6 +179,40 @@ fn case_17_numbers_of_exact_filters_that_lie_are_refused() {
     assert_eq!(fault(10, 1 << 30), ("keys of the second exact list", 152));
 }
 
+/// Every key passes a first stage without columns. It has no slots, however many keys it has.
+#[test]
+fn exact_filters_without_a_first_stage_survive_their_bytes() {
+    for (include, exclude) in
+        [(2_048, 10), (2_049, 10), (2_049, 4_000), (3_000, 0), (10_000, 15_000)]
+    {
+        let filter = ExactFilter::new(0..include, include..include + exclude).unwrap();
+        let bytes = filter.to_bytes();
+        let [_, _, seed, layers, rest, columns, words, ..] = numbers_of(&bytes)[..] else {
+            panic!()
+        };
+        assert_eq!([seed, layers, rest, columns, words], [0; 5], "{include}, {exclude}");
+        assert_eq!(ExactFilter::from_bytes(&bytes).as_ref(), Ok(&filter), "{include}, {exclude}");
+        assert_eq!(ExactFilter::read_from(&bytes[..]).unwrap(), filter);
+        let view = ExactFilterView::open(&bytes).unwrap();
+        view.verify().unwrap();
+        let mut keys = 0..include + exclude;
+        assert!(keys.all(|key: u32| view.contains(&key) == (key < include)));
+    }
+}
+
+#[test]
+fn case_17_numbers_of_a_first_stage_without_columns_are_0() {
+    let bytes = ExactFilter::new(0..3_000u32, 3_000..4_000).unwrap().to_bytes();
+    for (index, name, offset) in
+        [(2, "seed", 88), (3, "layers", 96), (4, "keys of the exact list", 104)]
+    {
+        let bytes = with_number(&bytes, index, 1);
+        let read = ExactFilter::from_bytes(&bytes);
+        assert_eq!(ExactFilterView::open(&bytes).err(), read.clone().err());
+        assert_eq!(fault_of(read), (name, offset));
+    }
+}
+
 /// Reads bytes as a filter and as a view, which refuse them alike. Returns at which offset.
 macro_rules! refused_at {
     ($structure:ty, $view:ty, $bytes:expr) => {{
@@ -188,6 +222,11 @@ macro_rules! refused_at {
         assert_eq!(view, Err(read.clone()));
         read.offset().unwrap()
     }};
+}
+
+/// Returns the numbers of the shape.
+fn numbers_of(bytes: &[u8]) -> Vec<u64> {
+    Header::peek(bytes).unwrap().shape.as_slice().to_vec()
 }
 
 /// Returns where the payload of an envelope begins and ends.
