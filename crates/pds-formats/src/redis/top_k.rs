@@ -119,7 +119,12 @@ impl RedisTopK {
     pub fn from_dump(bytes: &[u8]) -> Result<Self, FormatError> {
         let mut reader = ModuleReader::new(FORMAT, bytes, TYPE)?;
         let mut number = |name| reader.unsigned(name)?.narrow()?.within(1..=u32::MAX);
-        let (k, width, depth) = (number("k")?, number("width")?, number("depth")?);
+        let (k, width) = (number("k")?, number("width")?);
+        let depth = reader.unsigned("depth")?.narrow()?;
+        // Neither the number of words nor that of bytes overflows then.
+        let can_be =
+            |depth: u32| (1..=MAX_BUCKETS).contains(&(u64::from(width) * u64::from(depth)));
+        let depth = depth.require(can_be(depth.value), "such that there are 1 to 2^32 buckets")?;
         let decay = reader.double("decay")?;
         let decay = decay.require(is_decay(decay.value), "above 0 and at most 1")?;
         let buckets = words(&mut reader, "buckets", u64::from(width) * u64::from(depth) * 2)?;

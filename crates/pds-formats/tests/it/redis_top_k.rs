@@ -208,3 +208,22 @@ fn case_17_dumps_that_are_none_are_typed_errors() {
         "item at offset 104 is \"item\", but must be an item of 4 bytes with the fingerprint 2887508233",
     );
 }
+
+/// Width times depth times two words is 4 modulo 2^64 in the second case, as many as the string of the buckets has.
+#[test]
+fn case_17_more_buckets_than_can_be_counted_are_refused() {
+    let small = RedisTopK::reserve(1, 2, 1, 0.9).unwrap().to_dump(RdbVersion::default());
+    let number = |number: u32| [&[0x80][..], &number.to_be_bytes()].concat();
+    for (width, depth) in [(u32::MAX, u32::MAX), (2_147_549_185, 4_294_836_226), (65_537, 65_536)] {
+        // The numbers stand behind an opcode each, as one byte up to 63.
+        let (width_at, depth_at) = (13, 15);
+        assert_eq!((small[width_at], small[depth_at]), (2, 1));
+        let parts =
+            [&small[..width_at], &number(width), &[2], &number(depth), &small[depth_at + 1..]];
+        let error = RedisTopK::from_dump(&with_checksum(parts.concat())).unwrap_err();
+        let told = format!(
+            "depth at offset 19 is {depth}, but must be such that there are 1 to 2^32 buckets"
+        );
+        assert_eq!(error.to_string(), format!("RedisBloom top-k list: {told}"));
+    }
+}
