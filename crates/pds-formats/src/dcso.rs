@@ -1,11 +1,12 @@
 //! The files of DCSO's tool `bloom` and its libraries for Go and Python.
 
+use alloc::format;
 use alloc::vec::Vec;
 
 use pds_core::error::{BuildError, DecodeErrorKind, Incompatible};
 
 use crate::FormatError;
-use crate::bits::{Bits, bloom_methods, usual_bits, whole_bits};
+use crate::bits::{Bits, MAX_HASHES, bloom_methods, usual_bits, whole_bits};
 use crate::reader::Reader;
 
 /// The name of the format in errors.
@@ -87,6 +88,9 @@ impl DcsoBloomFilter {
         let rate = reader.f64_le("rate")?;
         let rate = rate.require(!rate.value.is_nan(), "a number")?;
         let hashes = reader.u64_le("number of hashes")?;
+        if hashes.value > MAX_HASHES.into() {
+            return Err(hashes.invalid(format!("from 1 to {MAX_HASHES}")));
+        }
         let num_bits = reader.u64_le("number of bits")?.within(1..=MAX_WORDS * 64)?;
         let num_inserted = reader.u64_le("number of keys")?.value;
         let words = num_bits.div_ceil(64);

@@ -13,6 +13,7 @@ use super::chunks::{self, Chunk};
 use super::logarithm::log;
 use super::rdb::{ModuleReader, ModuleWriter, RdbVersion};
 use crate::FormatError;
+use crate::bits::MAX_HASHES;
 use crate::hash::murmur2_64a;
 use crate::reader::{Field, Reader};
 
@@ -43,8 +44,8 @@ const LN2_SQUARED: f64 = 0.480_453_013_918_201;
 )]
 const LN2: f64 = 0.693_147_180_559_945;
 
-/// The most hash functions: those of the least number above 0 as a rate, 2^-1074.
-const MAX_HASHES: u32 = 1_100;
+/// The most items that are read, and that a filter grows to.
+const MAX_ITEMS: u64 = u64::MAX - 1;
 
 /// A Bloom filter of `RedisBloom`, of one layer or several.
 ///
@@ -215,7 +216,7 @@ impl RedisBloomFilter {
         if sum != self.items.into() {
             return wrong(alloc::format!("{sum}, the sum of all layers"));
         }
-        if self.items == u64::MAX {
+        if self.items > MAX_ITEMS {
             return wrong("below 2^64 - 1".into());
         }
         Ok(())
@@ -226,12 +227,16 @@ impl RedisBloomFilter {
     /// Opens a layer if the last one has as many items as its capacity.
     ///
     /// # Errors
-    /// [`InsertError::Full`] if the filter does not grow, or cannot grow any more. [`InsertError::Alloc`] if the allocator
-    /// refuses the memory for a layer. The filter is unchanged then.
+    /// [`InsertError::Full`] if the filter does not grow, cannot grow any more, or has 2^64 - 2 items. [`InsertError::Alloc`]
+    /// if the allocator refuses the memory for a layer. The filter is unchanged then.
     pub fn insert(&mut self, item: &[u8]) -> Result<bool, InsertError> {
         let hashes = Hashes::new(item);
         if self.contains_hashes(hashes) {
             return Ok(false);
+        }
+        // One more could not be counted, or not be read back.
+        if self.items >= MAX_ITEMS {
+            return Err(self.full());
         }
         let last = &self.layers[self.layers.len() - 1].head;
         if last.items >= last.capacity {
@@ -244,10 +249,14 @@ impl RedisBloomFilter {
         Ok(true)
     }
 
+    fn full(&self) -> InsertError {
+        InsertError::Full { len: self.items, capacity: self.capacity() }
+    }
+
     /// Returns the layer after the last one.
     fn next_layer(&self) -> Result<Layer, InsertError> {
         let last = &self.layers[self.layers.len() - 1].head;
-        let full = InsertError::Full { len: self.items, capacity: self.capacity() };
+        let full = self.full();
         let capacity = last.capacity.checked_mul(self.growth.into()).ok_or(full)?;
         if !self.is_scaling() {
             return Err(full);

@@ -10,6 +10,7 @@ use siphasher::sip::SipHasher13;
 
 use super::logarithm::log;
 use crate::FormatError;
+use crate::bits::MAX_HASHES;
 use crate::memory::{collected, zeroed};
 use crate::reader::Reader;
 
@@ -27,9 +28,6 @@ const TIGHTENING: f64 = 0.5;
 
 /// The largest prime below 2^64, by which combined hashes are reduced.
 const PRIME: u64 = 0xffff_ffff_ffff_ffc5;
-
-/// The most hash functions that are read.
-const MAX_HASHES: u32 = 1_100;
 
 /// The largest layer, in bytes: 1 TiB.
 const MAX_BYTES: f64 = 1_099_511_627_776.0;

@@ -77,8 +77,12 @@ fn case_17_files_that_lie_are_typed_errors() {
     };
     use DecodeErrorKind::{Invalid, Truncated, Version};
     refuses(0, &[2], Version, "flags at offset 0 is 2, but must be of version 1, in the low byte");
-    let hashes = "number of hashes at offset 24 is 9223372036854775808, but must be from 1 to 128, the number of bits";
-    refuses(24, &(1u64 << 63).to_le_bytes(), Invalid, hashes);
+    for (hashes, allowed) in
+        [(1u64 << 63, "from 1 to 1100"), (129, "from 1 to 128, the number of bits")]
+    {
+        let text = format!("number of hashes at offset 24 is {hashes}, but must be {allowed}");
+        refuses(24, &hashes.to_le_bytes(), Invalid, &text);
+    }
     refuses(32, &[129], Truncated, "words at offset 48 needs 24 bytes, but 16 are left");
     let bits = "number of bits at offset 32 is 0, but must be from 1 to 9223372036854775808";
     refuses(32, &[0], Invalid, bits);
@@ -86,4 +90,19 @@ fn case_17_files_that_lie_are_typed_errors() {
     refuses(63, &[128], Invalid, last);
     let rate = "rate at offset 16 is NaN, but must be a number";
     refuses(16, &f64::NAN.to_le_bytes(), Invalid, rate);
+}
+
+/// No rate needs more than 1,075 hashes. With as many as bits, a query of 1 MB of ones would take 8 million steps.
+#[test]
+fn case_17_more_hashes_than_any_rate_needs_are_refused() {
+    let with = |hashes: u64| {
+        let mut file = DcsoBloomFilter::new(1_000, 0.01).unwrap().to_bytes();
+        file[24..32].copy_from_slice(&hashes.to_le_bytes());
+        DcsoBloomFilter::from_bytes(&file)
+    };
+    let smallest = DcsoBloomFilter::new(1, f64::from_bits(1)).unwrap();
+    assert_eq!(DcsoBloomFilter::from_bytes(&smallest.to_bytes()).as_ref(), Ok(&smallest));
+    assert_eq!((smallest.num_hashes(), with(1_100).unwrap().num_hashes()), (1_074, 1_100));
+    let text = "number of hashes at offset 24 is 1101, but must be from 1 to 1100";
+    assert_eq!(with(1_101).unwrap_err().to_string(), format!("DCSO Bloom filter: {text}"));
 }

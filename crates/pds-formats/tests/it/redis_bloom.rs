@@ -226,3 +226,22 @@ fn the_growth_is_the_one_that_was_asked_for() {
         assert_eq!(RedisBloomFilter::from_chunks(&filter.to_chunks()).unwrap().growth(), growth);
     }
 }
+
+/// Two layers may say that they have as many items as can be counted, but for one.
+#[test]
+fn case_17_the_number_of_items_does_not_overflow() {
+    let mut filter = RedisBloomFilter::reserve(0.01, 1, Some(2)).unwrap();
+    assert_eq!([filter.insert(b"a"), filter.insert(b"b")], [Ok(true); 2]);
+    let mut chunks = filter.to_chunks();
+    let header = &mut chunks[0].data;
+    // The sum, the items of the first layer and its capacity: the second one is not full.
+    header[..8].copy_from_slice(&(u64::MAX - 2).to_le_bytes());
+    header[36..44].copy_from_slice(&(u64::MAX - 3).to_le_bytes());
+    let mut filter = RedisBloomFilter::from_chunks(&chunks).unwrap();
+    let mut new = (0..100u64).map(|item| filter.insert(&item.to_le_bytes()));
+    assert_eq!(new.find(|added| *added != Ok(false)), Some(Ok(true)));
+    let refused = new.find(|added| *added != Ok(false));
+    let full = InsertError::Full { len: u64::MAX - 1, capacity: 3 };
+    assert_eq!((refused, filter.len()), (Some(Err(full)), u64::MAX - 1));
+    assert!(RedisBloomFilter::from_chunks(&filter.to_chunks()) == Ok(filter));
+}
