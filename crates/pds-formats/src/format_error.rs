@@ -139,7 +139,24 @@ pub(crate) enum Found {
     Unsigned(u64),
     Signed(i64),
     Float(f64),
-    Bytes(Vec<u8>),
+    /// The first bytes, and how many follow.
+    Bytes(Vec<u8>, usize),
+}
+
+/// The most bytes that a message shows. Those of strangers do not choose its length.
+const MAX_SHOWN: usize = 64;
+
+impl From<&[u8]> for Found {
+    fn from(found: &[u8]) -> Self {
+        let (shown, more) = found.split_at(found.len().min(MAX_SHOWN));
+        Self::Bytes(shown.to_vec(), more.len())
+    }
+}
+
+impl From<Vec<u8>> for Found {
+    fn from(found: Vec<u8>) -> Self {
+        found.as_slice().into()
+    }
 }
 
 impl fmt::Display for Found {
@@ -148,7 +165,10 @@ impl fmt::Display for Found {
             Self::Unsigned(number) => number.fmt(f),
             Self::Signed(number) => number.fmt(f),
             Self::Float(number) => number.fmt(f),
-            Self::Bytes(bytes) => write!(f, "\"{}\"", bytes.escape_ascii()),
+            Self::Bytes(shown, 0) => write!(f, "\"{}\"", shown.escape_ascii()),
+            Self::Bytes(shown, more) => {
+                write!(f, "\"{}\" and {more} more bytes", shown.escape_ascii())
+            }
         }
     }
 }
@@ -166,5 +186,4 @@ found! {
     Unsigned(u64): u8, u16, u32, u64;
     Signed(i64): i8, i16, i32, i64;
     Float(f64): f32, f64;
-    Bytes(Vec<u8>): &[u8], Vec<u8>;
 }

@@ -227,3 +227,18 @@ fn case_17_more_buckets_than_can_be_counted_are_refused() {
         assert_eq!(error.to_string(), format!("RedisBloom top-k list: {told}"));
     }
 }
+
+/// A message is for people and logs. Bytes of strangers do not choose its length.
+#[test]
+fn case_17_messages_show_the_first_bytes_of_an_item() {
+    let mut top = RedisTopK::reserve(1, 1, 1, 0.9).unwrap();
+    top.insert(&[0xff; 1_000], 5);
+    let mut dump = top.to_dump(RdbVersion::default());
+    // The fingerprint of the entry in the heap, before the item and an end of eleven bytes.
+    let heap = dump.len() - 11 - (1_000 + 1 + 3) - 24;
+    dump[heap] ^= 1;
+    let error = RedisTopK::from_dump(&with_checksum(dump)).unwrap_err().to_string();
+    let shown =
+        format!("is \"{}\" and 936 more bytes, but must be an item of 1000", "\\xff".repeat(64));
+    assert!(error.contains(&shown), "{error}");
+}
