@@ -25,18 +25,22 @@ const MAX_EXACT: u64 = 120;
 
 /// Returns the estimated number of distinct keys if `retained` hashes are below `theta`, with its standard error.
 ///
-/// The estimate is exact if theta is 1.
+/// The estimate is exact if theta is 1. Otherwise the standard error is above 0. If no hash is kept, it is that of one kept hash,
+/// which is also the standard deviation of the number of keys before the first one that is kept.
 ///
 /// # Examples
 /// ```
 /// let estimate = pds_params::theta::cardinality(1_068, 0.5294);
 /// assert_eq!(format!("{estimate:.1}"), "2017.4 ± 42.3");
+/// // No hash below a third: some keys may be there.
+/// assert_eq!(pds_params::theta::cardinality(0, 1.0 / 3.0).to_string(), "0.0 ± 2.4");
 /// ```
-// The number of kept hashes is binomial: its variance n theta (1 - theta) is estimated by retained (1 - theta).
+// The number of kept hashes is binomial: its variance n theta (1 - theta) is estimated by retained (1 - theta). An error of 0
+// would say that no kept hash means no key.
 #[must_use]
 pub fn cardinality(retained: u64, theta: f64) -> Estimate {
     let retained = retained as f64;
-    let standard_error = sqrt(retained * (1.0 - theta).max(0.0)) / theta;
+    let standard_error = sqrt(retained.max(1.0) * (1.0 - theta).max(0.0)) / theta;
     Estimate { value: retained / theta, standard_error }
 }
 

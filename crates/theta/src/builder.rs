@@ -43,12 +43,19 @@ impl ThetaSketchBuilder {
     }
 
     /// Sets the greatest relative standard error of the number of keys, in place of the nominal size.
+    ///
+    /// It holds for any number of keys. [`build`](Self::build) refuses a sampling probability with which few keys would have a
+    /// greater one.
     pub const fn relative_error(mut self, error: f64) -> Self {
         self.relative_error = Some(error);
         self
     }
 
-    /// Sets the probability with which keys are kept from the first one on, 1 unless it is set. It saves memory of small sketches.
+    /// Sets the probability p with which keys are kept from the first one on, 1 unless it is set. It saves memory of small
+    /// sketches.
+    ///
+    /// Then small numbers of keys have an error, too: n keys have the relative standard error sqrt((1 - p) / (p n)) as long as no
+    /// more than K / p keys come. Beyond that it is at most 1 / sqrt(K - 1), as without p.
     pub const fn sampling(mut self, probability: f32) -> Self {
         self.sampling = probability;
         self
@@ -68,13 +75,21 @@ impl ThetaSketchBuilder {
                 return Err(ParamError(ParamFault::Conflict { parameter: "relative_error" }));
             }
         };
-        params.with_sampling(self.sampling)
+        let params = params.with_sampling(self.sampling)?;
+        match self.relative_error {
+            Some(error) if params.relative_error() > error => {
+                let (value, min) = (params.sampling(), ThetaParams::least_sampling(error));
+                let [value, min] = [value, min].map(f64::from);
+                Err(ParamError(ParamFault::TooLow { parameter: "sampling", value, min }))
+            }
+            _ => Ok(params),
+        }
     }
 
     /// Builds the sketch.
     ///
     /// # Errors
-    /// [`BuildError::Param`] names a value that is out of range.
+    /// [`BuildError::Param`] names a value that is out of range, or a sampling probability that breaks the relative error.
     pub fn build(self) -> Result<ThetaSketch, BuildError> {
         let hasher =
             self.seed.map_or_else(|| Ok(ThetaHasher::default()), ThetaHasher::with_seed)?;

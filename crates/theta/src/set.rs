@@ -70,6 +70,9 @@ pub trait ThetaSet: sealed::Sealed {
     }
 
     /// Returns [`estimate`](Self::estimate) with its standard error.
+    ///
+    /// The standard error is 0 if the sketch is exact, and otherwise above 0. If no hash is kept it is that of one hash:
+    /// [`estimate_interval`](Self::estimate_interval) tells how many keys there may be.
     fn estimate_with_error(&self) -> Estimate {
         cardinality(self.num_retained() as u64, self.theta())
     }

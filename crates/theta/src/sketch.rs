@@ -23,7 +23,7 @@ const CHUNK: usize = 256;
 /// # Guarantees
 /// With the nominal size K:
 /// - Up to 15/8 K keys are counted exactly. For more keys the estimate is unbiased, with a relative standard error of at most
-///   1 / sqrt(K - 1).
+///   1 / sqrt(K - 1). With a sampling probability p, n keys have the error sqrt((1 - p) / (p n)) up to K / p keys.
 /// - Memory: 512 bytes at first, and up to 32 K bytes.
 /// - Insert: O(1) on average, and for nearly all keys of a long stream only a hash and a comparison. Keys that somebody chose by
 ///   their hashes can make an insert O(K): the hash function is known.

@@ -78,13 +78,39 @@ impl ThetaParams {
         15 * self.nominal_size as u64 / 8
     }
 
-    /// Returns an upper bound on the relative standard error of the number of distinct keys: 1 / sqrt(K - 1).
+    /// Returns an upper bound on the relative standard error of the number of distinct keys, whatever it is.
     ///
-    /// This is the error right after theta was lowered. Without a sampling probability, up to
+    /// Without a sampling probability it is 1 / sqrt(K - 1), which is the error right after theta was lowered. Up to
     /// [`max_retained`](Self::max_retained) keys are counted without an error.
+    ///
+    /// With a sampling probability p it is at least sqrt((1 - p) / p), the error of a single key. That of n keys is
+    /// sqrt((1 - p) / (p n)) until theta is lowered. So 1 / sqrt(K - 1) holds from K / p keys on.
+    ///
+    /// # Examples
+    /// ```
+    /// use pds_params::ThetaParams;
+    ///
+    /// let params = ThetaParams::new(4_096)?;
+    /// assert_eq!(format!("{:.4}", params.relative_error()), "0.0156");
+    /// assert_eq!(params.with_sampling(0.5)?.relative_error(), 1.0);
+    /// # Ok::<(), pds_params::ParamError>(())
+    /// ```
     #[must_use]
     pub fn relative_error(&self) -> f64 {
-        1.0 / sqrt(f64::from(self.nominal_size - 1))
+        let lowered = 1.0 / sqrt(f64::from(self.nominal_size - 1));
+        lowered.max(error_of_one_key(self.sampling))
+    }
+
+    /// Returns the least sampling probability with which one key has at most this relative standard error.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn least_sampling(error: f64) -> f32 {
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "the next number is taken if it is too low"
+        )]
+        let near = (1.0 / (1.0 + error * error)) as f32;
+        if error_of_one_key(near) <= error { near } else { near.next_up() }
     }
 
     /// Returns the greatest length of the compact bytes, uncompressed.
@@ -92,4 +118,10 @@ impl ThetaParams {
     pub const fn max_compact_bytes(&self) -> u64 {
         24 + 8 * self.max_retained()
     }
+}
+
+/// Returns the relative standard error of the number of keys if there is one, which is kept with this probability.
+fn error_of_one_key(sampling: f32) -> f64 {
+    let kept = f64::from(sampling);
+    sqrt((1.0 - kept) / kept)
 }

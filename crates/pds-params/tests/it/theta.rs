@@ -138,6 +138,22 @@ fn intervals_hold_the_estimate_and_grow_with_the_confidence() {
     }
 }
 
+/// The number of keys before the first kept one is geometric.
+#[test]
+fn no_kept_hash_has_the_error_of_the_keys_before_the_first_one() {
+    for theta in [0.9, 0.5, 0.1, 0.01] {
+        let share = |keys: i32| theta * f64::powi(1.0 - theta, keys);
+        let mean: f64 = (0..10_000).map(|keys| f64::from(keys) * share(keys)).sum();
+        let variance: f64 =
+            (0..10_000).map(|keys| (f64::from(keys) - mean).powi(2) * share(keys)).sum();
+        let none = cardinality(0, theta);
+        assert_eq!(none.value, 0.0);
+        assert!((none.standard_error / variance.sqrt() - 1.0).abs() < 1e-9, "{theta}: {none}");
+        assert!(none.standard_error <= cardinality(1, theta).standard_error);
+    }
+    assert_eq!(cardinality(0, 1.0).standard_error, 0.0);
+}
+
 #[test]
 fn sizes_for_an_error_are_the_least() {
     for error in [0.2, 0.1, 0.05, 0.01, 0.001] {

@@ -31,6 +31,21 @@ fn the_builder_refuses_what_contradicts_itself_or_is_out_of_range() {
 }
 
 #[test]
+fn a_sampling_probability_that_breaks_the_relative_error_is_refused_with_the_least_allowed() {
+    for error in [0.5, 0.25, 0.1, 0.03, 0.01, 1e-3] {
+        let builder = ThetaSketch::builder().relative_error(error);
+        let refused = builder.sampling(0.01).build().unwrap_err().to_string();
+        assert!(refused.starts_with("sampling is 9.99"), "{refused}");
+        let least: f32 = refused.rsplit(' ').next().unwrap().parse().unwrap();
+        let sketch = builder.sampling(least).build().unwrap();
+        assert!(sketch.params().relative_error() <= error && least < 1.0, "{error}");
+        assert!(builder.sampling(least.next_down()).build().is_err(), "{error}: {least}");
+    }
+    let whole = ThetaSketch::builder().relative_error(0.1).sampling(1.0).build().unwrap();
+    assert_eq!(whole.params().nominal_size(), 128);
+}
+
+#[test]
 fn a_seed_whose_hash_is_zero_is_refused() {
     let seed = (0..1_000_000).find(|&seed| ThetaHasher::with_seed(seed).is_err()).unwrap();
     assert!(ThetaSketch::builder().seed(seed).build().unwrap_err().to_string().contains("seed"));
@@ -78,6 +93,7 @@ fn what_is_ignored_leaves_the_sketch_empty_and_what_is_dropped_does_not() {
     assert!(!sketch.insert("dropped"));
     assert!(!sketch.is_empty() && sketch.is_estimate() && sketch.num_retained() == 0);
     assert_eq!(sketch.estimate(), 0.0);
+    assert!(sketch.estimate_with_error().standard_error > 900_000.0);
     assert!(sketch.estimate_interval(0.9).unwrap().contains(&1.0));
     sketch.clear();
     assert!(sketch.is_empty() && sketch.theta() == 1.0);

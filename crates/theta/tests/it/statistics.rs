@@ -65,6 +65,12 @@ impl Record {
     fn relative_error(&self) -> (f64, f64) {
         mean(&self.relative)
     }
+
+    /// Judges the relative standard error by its promised bound.
+    fn judge_promise(&self, name: &str, promised: f64) {
+        let (variance, error) = self.relative_error();
+        assert!(variance - limit() * error < promised * promised, "{name}: {variance}");
+    }
 }
 
 fn random(size: u32, sampling: f32, keys: &[u64]) -> ThetaSketch {
@@ -95,12 +101,55 @@ fn numbers_of_keys_are_unbiased_with_the_told_error_and_intervals_hold() {
         }
         let name = format!("{size}, {sampling}, {count} keys");
         record.judge(&name);
-        if sampling == 1.0 {
-            let promised = ThetaParams::new(size).unwrap().relative_error();
-            let (variance, error) = record.relative_error();
-            assert!(variance - limit() * error < promised * promised, "{name}: {variance}");
-        }
+        let params = ThetaParams::new(size).unwrap().with_sampling(sampling).unwrap();
+        record.judge_promise(&name, params.relative_error());
     }
+}
+
+#[test]
+fn the_error_of_few_sampled_keys_is_at_most_that_of_one() {
+    let mut hashes = keys::random(5);
+    for (sampling, count) in [(0.25, 1), (0.5, 3), (0.5, 10), (0.1, 1), (0.1, 20)] {
+        let mut record = Record::default();
+        for _ in 0..20_000 {
+            let keys: Vec<u64> = hashes.by_ref().take(count).collect();
+            let sketch = random(16, sampling, &keys);
+            let interval = sketch.estimate_interval(CONFIDENCE).unwrap();
+            record.add(count as f64, sketch.estimate_with_error(), &interval);
+        }
+        let params = ThetaParams::new(16).unwrap().with_sampling(sampling).unwrap();
+        let name = format!("{sampling}, {count} keys");
+        record.judge_promise(&name, params.relative_error());
+        let sampling = f64::from(sampling);
+        let expected = (1.0 - sampling) / (sampling * count as f64);
+        let (variance, error) = record.relative_error();
+        assert!((variance - expected).abs() < limit() * error, "{name}: {variance}, {expected}");
+    }
+}
+
+#[test]
+fn a_number_that_is_not_known_is_never_told_as_exact() {
+    const TRIALS: usize = 300;
+    let mut hashes = keys::random(6);
+    for (left, right, common) in [(2_000, 2_000, 4), (200, 10_000, 20)] {
+        let mut none_kept = 0;
+        for _ in 0..TRIALS {
+            let keys: Vec<u64> = hashes.by_ref().take(left + right - common).collect();
+            let [ours, others] = [&keys[..left], &keys[left - common..]];
+            let both = random(64, 1.0, ours).intersection(&random(64, 1.0, others)).unwrap();
+            none_kept += usize::from(both.num_retained() == 0);
+            let estimate = both.estimate_with_error();
+            assert!(
+                estimate.standard_error > 0.9 * (1.0 - both.theta()) / both.theta(),
+                "{estimate}"
+            );
+        }
+        assert!(none_kept > TRIALS / 2, "{none_kept}");
+    }
+    // Nothing is in common with an empty set, and that is exact.
+    let some = random(64, 1.0, &keys::random(7).take(1_000).collect::<Vec<_>>());
+    let none = some.intersection(&random(64, 1.0, &[])).unwrap();
+    assert_eq!(none.estimate_with_error(), Estimate { value: 0.0, standard_error: 0.0 });
 }
 
 #[test]
