@@ -74,7 +74,7 @@ impl Table {
         let mask = self.slots.len() - 1;
         // The step is odd, so a table that is not full takes every entry if `most` allows it.
         let step = (key as usize & ADDRESS_MASK as usize) >> self.lg_slots() | 1;
-        // What overflows where `usize` has 32 bits is masked.
+        // An overflow, which a `usize` of 32 bits can have, is masked away.
         let slot = |i: usize| (key as usize).wrapping_add(i.wrapping_mul(step)) & mask;
         let slots = (0..most.min(self.slots.len())).map(slot);
         { slots }.find(|&slot| self.slots[slot] == 0 || self.slots[slot] == entry)
