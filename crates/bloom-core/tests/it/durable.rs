@@ -5,7 +5,7 @@
 
 use core::time::Duration;
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
@@ -14,6 +14,7 @@ use std::{env, fs};
 
 use bloom_core::BloomFilter;
 use bloom_core::bytes::ByteOptions;
+use bloom_core::hash::SipHashBuilder;
 use pds_testkit::keys;
 
 /// Names the folder in which a child process saves.
@@ -173,4 +174,41 @@ fn a_folder_that_is_not_there_is_an_error() {
     fs::create_dir(folder.file()).unwrap();
     assert!(ByteOptions::new().save(&filter, folder.file()).is_err());
     assert_eq!(folder.others(), [""; 0]);
+}
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+#[test]
+fn a_file_keeps_the_permissions_of_the_one_that_it_replaces() {
+    let folder = Folder::new("modes");
+    let filter = BloomFilter::new(10, 0.01).unwrap();
+    fs::write(folder.0.join("usual"), "").unwrap();
+    ByteOptions::new().save(&filter, folder.file()).unwrap();
+    assert_eq!(mode(&folder.file()), mode(&folder.0.join("usual")), "a new one has the usual ones");
+    for chosen in [0o600, 0o640, 0o666, 0o400] {
+        fs::set_permissions(folder.file(), fs::Permissions::from_mode(chosen)).unwrap();
+        ByteOptions::new().save(&filter, folder.file()).unwrap();
+        assert_eq!(mode(&folder.file()), chosen, "{chosen:o}");
+        let read: BloomFilter = ByteOptions::new().load(folder.file()).unwrap();
+        assert!(read == filter);
+    }
+}
+
+#[test]
+fn a_new_file_with_a_secret_key_is_for_its_owner_alone() {
+    let folder = Folder::new("secrets");
+    let hasher = SipHashBuilder::from_key(*b"0123456789abcdef");
+    let filter = BloomFilter::builder().expected_items(100).hasher(hasher).build().unwrap();
+    fs::write(folder.0.join("usual"), "").unwrap();
+    ByteOptions::new().without_key().save(&filter, folder.file()).unwrap();
+    assert_eq!(mode(&folder.file()), mode(&folder.0.join("usual")), "without the key");
+    fs::remove_file(folder.file()).unwrap();
+    ByteOptions::new().with_key().save(&filter, folder.file()).unwrap();
+    assert_eq!(mode(&folder.file()), 0o600);
+    // Whoever chose others has them.
+    fs::set_permissions(folder.file(), fs::Permissions::from_mode(0o644)).unwrap();
+    ByteOptions::new().with_key().save(&filter, folder.file()).unwrap();
+    assert_eq!(mode(&folder.file()), 0o644);
 }

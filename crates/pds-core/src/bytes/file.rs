@@ -8,13 +8,53 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process;
 
+use super::hasher::MaybeHasher as _;
 use super::stream::write_to;
 use super::{ByteOptions, EnvelopeReader, SecretKey, ToEnvelope};
 use crate::error::ReadError;
 
 /// Saves a structure to a file, atomically and durably.
 pub(super) fn save<P: ToEnvelope>(structure: &P, key: SecretKey, path: &Path) -> io::Result<()> {
-    replace(&mut System, path, |file| write_to(structure, key, file))
+    let access = Access::new(path, P::Hasher::is_secret(key));
+    replace(&mut System, path, &access, |file| write_to(structure, key, file))
+}
+
+/// Who may read and write a new file.
+pub(crate) struct Access {
+    /// Permissions of the file that it replaces or follows.
+    old: Option<fs::Permissions>,
+    /// Whether the secret key of a hasher is in it.
+    is_secret: bool,
+}
+
+impl Access {
+    /// Returns the permissions of the file at `old`. If there is none, those for its owner alone if the file is to hold a secret, and
+    /// otherwise the usual ones.
+    pub(crate) fn new(old: &Path, is_secret: bool) -> Self {
+        let old = fs::metadata(old).ok().filter(fs::Metadata::is_file);
+        Self { old: old.map(|old| old.permissions()), is_secret }
+    }
+
+    /// Sets who may open a file that is created, before it has them: whoever opens it then can read it later.
+    #[cfg(unix)]
+    fn restrict(&self, options: &mut fs::OpenOptions) {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        if self.is_secret || self.old.is_some() {
+            options.mode(0o600);
+        }
+    }
+
+    /// Only Unix has permissions per file that a rename does not keep.
+    #[cfg(not(unix))]
+    fn restrict(&self, _: &mut fs::OpenOptions) {}
+
+    /// Gives a new file its permissions.
+    fn grant(&self, file: &File) -> io::Result<()> {
+        match &self.old {
+            Some(old) if cfg!(unix) => file.set_permissions(old.clone()),
+            _ => Ok(()),
+        }
+    }
 }
 
 impl EnvelopeReader<File> {
@@ -32,9 +72,9 @@ impl EnvelopeReader<File> {
 pub(crate) trait Files {
     type File: Write;
 
-    /// Creates a file, or empties the one of this name.
+    /// Creates a file, in the place of the one of this name. What a link of this name leads to stays as it is.
     fn create(&mut self, path: &Path) -> io::Result<Self::File>;
-    fn create_new(&mut self, path: &Path) -> io::Result<Self::File>;
+    fn create_new(&mut self, path: &Path, access: &Access) -> io::Result<Self::File>;
     fn sync(&mut self, file: &Self::File) -> io::Result<()>;
     fn rename(&mut self, from: &Path, to: &Path) -> io::Result<()>;
     fn sync_folder(&mut self, folder: &Path) -> io::Result<()>;
@@ -45,9 +85,10 @@ pub(crate) trait Files {
 pub(crate) fn replace<F: Files>(
     files: &mut F,
     path: &Path,
+    access: &Access,
     write: impl FnOnce(&mut F::File) -> io::Result<()>,
 ) -> io::Result<()> {
-    let (temporary, mut file) = create_temporary(files, path)?;
+    let (temporary, mut file) = create_temporary(files, path, access)?;
     let renamed = write(&mut file)
         .and_then(|()| files.sync(&file))
         .and_then(|()| files.rename(&temporary, path));
@@ -60,7 +101,11 @@ pub(crate) fn replace<F: Files>(
 }
 
 /// Creates a file with a new name in the folder of `path`, so that the rename stays within one file system.
-fn create_temporary<F: Files>(files: &mut F, path: &Path) -> io::Result<(PathBuf, F::File)> {
+fn create_temporary<F: Files>(
+    files: &mut F,
+    path: &Path,
+    access: &Access,
+) -> io::Result<(PathBuf, F::File)> {
     static COUNTER: AtomicU64 = AtomicU64::new(0);
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
     loop {
@@ -72,7 +117,7 @@ fn create_temporary<F: Files>(files: &mut F, path: &Path) -> io::Result<(PathBuf
             COUNTER.fetch_add(1, Ordering::Relaxed)
         ));
         let temporary = path.with_file_name(temporary);
-        match files.create_new(&temporary) {
+        match files.create_new(&temporary, access) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             created => return created.map(|file| (temporary, file)),
         }
@@ -99,11 +144,18 @@ impl Files for System {
     type File = File;
 
     fn create(&mut self, path: &Path) -> io::Result<File> {
-        File::create(path)
+        match fs::remove_file(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => File::options().write(true).create_new(true).open(path),
+        }
     }
 
-    fn create_new(&mut self, path: &Path) -> io::Result<File> {
-        File::options().write(true).create_new(true).open(path)
+    fn create_new(&mut self, path: &Path, access: &Access) -> io::Result<File> {
+        let mut options = File::options();
+        access.restrict(options.write(true).create_new(true));
+        let file = options.open(path)?;
+        access.grant(&file).inspect_err(|_| self.remove(path))?;
+        Ok(file)
     }
 
     fn sync(&mut self, file: &File) -> io::Result<()> {
@@ -195,7 +247,7 @@ pub(crate) mod recorded {
             self.call("create", path).map(|()| self.file(path))
         }
 
-        fn create_new(&mut self, path: &Path) -> io::Result<RecordedFile> {
+        fn create_new(&mut self, path: &Path, _: &Access) -> io::Result<RecordedFile> {
             self.create(path)
         }
 
@@ -232,7 +284,8 @@ mod tests {
 
     fn calls_of(fails: Option<usize>) -> (bool, Vec<String>) {
         let mut files = Recorded { fails, ..Recorded::default() };
-        let result = replace(&mut files, Path::new("folder/name"), |file| file.write_all(b"x"));
+        let (path, access) = (Path::new("folder/name"), Access { old: None, is_secret: false });
+        let result = replace(&mut files, path, &access, |file| file.write_all(b"x"));
         (result.is_ok(), files.calls.take())
     }
 

@@ -70,6 +70,10 @@ pub trait MaybeHasher: Sized + sealed::Sealed {
     #[doc(hidden)]
     fn stored(&self, key: SecretKey) -> Option<StoredHasher>;
 
+    /// Returns whether a secret key is written.
+    #[doc(hidden)]
+    fn is_secret(key: SecretKey) -> bool;
+
     /// Returns the given hasher, or the one in the head.
     ///
     /// # Errors
@@ -92,6 +96,10 @@ impl<S: PortableHasher> MaybeHasher for S {
         let is_read = |seed| S::from_seed(seed).is_some_and(|read| self::probe(&read) == probe);
         assert!(seed.is_none_or(is_read), "`from_seed` of the hasher does not undo its `to_seed`");
         Some(StoredHasher { id: S::ID, probe, seed, at: 0 })
+    }
+
+    fn is_secret(key: SecretKey) -> bool {
+        <S as PortableHasher>::SECRET && key == SecretKey::Include
     }
 
     fn of_header(header: &Header, given: Option<S>) -> Result<S, DecodeError> {
@@ -137,6 +145,10 @@ pub struct NoHasher;
 impl MaybeHasher for NoHasher {
     fn stored(&self, _: SecretKey) -> Option<StoredHasher> {
         None
+    }
+
+    fn is_secret(_: SecretKey) -> bool {
+        false
     }
 
     fn of_header(header: &Header, _: Option<Self>) -> Result<Self, DecodeError> {

@@ -160,6 +160,9 @@ impl<H, K> ByteOptions<H, K> {
     ///
     /// Writes a temporary file in the same folder, syncs it, renames it, and syncs the folder.
     ///
+    /// On Unix the file has the permissions of the one that it replaces. If there is none, and it holds a secret key, only its
+    /// owner can read it (mode 0600).
+    ///
     /// # Errors
     /// [`FileError`] names the path. Until the rename the old file is unchanged, and the temporary file is removed.
     #[cfg(feature = "std")]

@@ -87,6 +87,17 @@ impl Folder {
         self.path.join(format!("{generation}.{LOG}"))
     }
 
+    /// Returns the number of the checkpoint after one.
+    pub(super) fn next(&self, generation: u64) -> Result<u64, DurableError> {
+        let next = generation.saturating_add(1);
+        if next < u64::MAX {
+            return Ok(next);
+        }
+        let told =
+            format!("the next checkpoint would have the number {next}, but must be below it");
+        Err(DurableError::io(&self.checkpoint(generation), io::Error::other(told)))
+    }
+
     /// Returns whether a log holds more than a head.
     fn has_records(&self, generation: u64) -> bool {
         let metadata = fs::metadata(self.log(generation));
@@ -143,7 +154,7 @@ fn latest(names: &[String]) -> Option<u64> {
 fn number(name: &str, extension: &str) -> Option<u64> {
     let digits = name.strip_suffix(extension)?.strip_suffix('.')?;
     let number: u64 = digits.parse().ok()?;
-    // The greatest number has no next one, so no checkpoint has it.
+    // The greatest number has no next one, so no checkpoint has it: `next` refuses it.
     (number < u64::MAX && format!("{number}") == digits).then_some(number)
 }
 

@@ -9,9 +9,9 @@ use std::path::Path;
 use super::folder::Folder;
 use super::log::{self, Condition, Identity, Log, Synced};
 use super::{DurableError, SyncPolicy};
-use crate::bytes::file::{Files, System, replace};
-use crate::bytes::{Envelope, SecretKey, ToEnvelope, fingerprint_of, to_vec};
-use crate::error::FileError;
+use crate::bytes::file::{Access, Files, System, replace};
+use crate::bytes::{Envelope, MaybeHasher as _, SecretKey, ToEnvelope, fingerprint_of, to_vec};
+use crate::error::{FileError, InsertError};
 use crate::traits::DynInsert;
 
 /// Number of keys whose records are written at once.
@@ -34,6 +34,8 @@ const CHUNK: usize = 4_096;
 /// - Replay is idempotent: opening inserts each record exactly once, even after an interrupted open or checkpoint.
 /// - A log of another structure, a wrong checkpoint and a damaged log are typed errors. Only the loss of the last record cannot be
 ///   told from an insert that was interrupted.
+/// - On Unix, a checkpoint has the permissions of the one before it. Only the owner can read the first one if it holds a secret key.
+///   The log has the usual permissions: it holds hashes, and no key.
 /// - Size: 16 bytes per insert since the last checkpoint. A checkpoint needs room for a second copy of the structure.
 /// - Time: a system call per insert, or per 4,096 keys of a batch, and what syncing takes.
 ///
@@ -121,7 +123,8 @@ impl<P: ToEnvelope + DynInsert> Durable<P> {
     ) -> Result<Self, DurableError> {
         let folder = Folder::create(path)?;
         let bytes = to_vec(&structure, key);
-        let log = write_generation(&mut System, &folder, identity_of(0, &bytes), &bytes, sync)?;
+        let first = Generation::of::<P>(0, &bytes, key, sync);
+        let log = write_generation(&mut System, &folder, &first)?;
         Ok(Self {
             structure,
             folder,
@@ -166,10 +169,10 @@ impl<P: ToEnvelope + DynInsert> Durable<P> {
                 .map_err(|error| DurableError::io(&path, error))?
         } else {
             // A damaged log stays as it is until a checkpoint holds what was left in it.
-            generation += 1;
+            generation = folder.next(generation)?;
             let bytes = to_vec(&structure, key);
-            let identity = identity_of(generation, &bytes);
-            write_generation(&mut System, &folder, identity, &bytes, sync)?
+            let next = Generation::of::<P>(generation, &bytes, key, sync);
+            write_generation(&mut System, &folder, &next)?
         };
         folder.clean(generation)?;
         let replayed = contents.hashes.len() as u64;
@@ -217,31 +220,41 @@ impl<P: ToEnvelope + DynInsert> Durable<P> {
     /// Allocates no more for more keys.
     ///
     /// # Errors
-    /// As [`insert`](Self::insert). If the structure refuses a key, the keys before it are inserted and logged.
+    /// As [`insert`](Self::insert). If the structure refuses a key, the keys before it are inserted and logged, and up to 4,095
+    /// after it may have been taken from the iterator.
     pub fn insert_all<K: Hash>(
         &mut self,
         keys: impl IntoIterator<Item = K>,
     ) -> Result<u64, DurableError> {
         self.check()?;
-        let (mut hashes, mut new, mut refused) = (Vec::new(), 0, None);
-        for key in keys {
-            let hash = self.structure.hash_key(&key);
-            match self.structure.try_insert_hash(hash) {
-                Ok(is_new) => new += u64::from(is_new),
+        let (mut keys, mut hashes, mut new) = (keys.into_iter(), Vec::new(), 0);
+        loop {
+            // The code of the caller runs here. If it panics, no key of the chunk is in the structure yet.
+            hashes.clear();
+            hashes.extend(keys.by_ref().take(CHUNK).map(|key| self.structure.hash_key(&key)));
+            let is_last = hashes.len() < CHUNK;
+            let refused = self.insert_hashes(&mut hashes, &mut new);
+            if is_last || refused.is_some() {
+                self.append(&hashes)?;
+                return refused.map_or(Ok(new), |error| Err(DurableError::Insert(error)));
+            }
+            let result = self.log.write(&hashes);
+            self.finish(result)?;
+        }
+    }
+
+    /// Inserts hashes until the structure refuses one, counts the new ones, and removes those that are not in it.
+    fn insert_hashes(&mut self, hashes: &mut Vec<u64>, new: &mut u64) -> Option<InsertError> {
+        for index in 0..hashes.len() {
+            match self.structure.try_insert_hash(hashes[index]) {
+                Ok(is_new) => *new += u64::from(is_new),
                 Err(error) => {
-                    refused = Some(error);
-                    break;
+                    hashes.truncate(index);
+                    return Some(error);
                 }
             }
-            hashes.push(hash);
-            if hashes.len() == CHUNK {
-                let result = self.log.write(&hashes);
-                self.finish(result)?;
-                hashes.clear();
-            }
         }
-        self.append(&hashes)?;
-        refused.map_or(Ok(new), |error| Err(DurableError::Insert(error)))
+        None
     }
 
     /// Brings all records to the disk.
@@ -263,9 +276,10 @@ impl<P: ToEnvelope + DynInsert> Durable<P> {
     /// # Complexity
     /// O(size); allocates the portable bytes.
     pub fn checkpoint(&mut self) -> Result<(), DurableError> {
-        let new = self.generation + 1;
+        let new = self.folder.next(self.generation)?;
         let bytes = to_vec(&self.structure, self.key);
-        match advance(&mut System, &self.folder, identity_of(new, &bytes), &bytes, self.sync) {
+        let next = Generation::of::<P>(new, &bytes, self.key, self.sync);
+        match advance(&mut System, &self.folder, &next) {
             Ok(log) => {
                 (self.log, self.generation, self.is_broken) = (log, new, false);
                 Ok(())
@@ -317,16 +331,31 @@ impl<P: ToEnvelope + DynInsert> Durable<P> {
     }
 }
 
+/// A checkpoint that is to be written, with an empty log.
+struct Generation<'a> {
+    identity: Identity,
+    bytes: &'a [u8],
+    /// Whether the secret key of a hasher is in the bytes.
+    is_secret: bool,
+    sync: SyncPolicy,
+}
+
+impl<'a> Generation<'a> {
+    /// Returns the checkpoint of this number, whose bytes are right.
+    fn of<P: ToEnvelope>(number: u64, bytes: &'a [u8], key: SecretKey, sync: SyncPolicy) -> Self {
+        let (identity, is_secret) = (identity_of(number, bytes), P::Hasher::is_secret(key));
+        Self { identity, bytes, is_secret, sync }
+    }
+}
+
 /// Writes a generation, and removes the one before it.
 fn advance<F: Files<File: Synced>>(
     files: &mut F,
     folder: &Folder,
-    identity: Identity,
-    bytes: &[u8],
-    sync: SyncPolicy,
+    new: &Generation<'_>,
 ) -> Result<Log<F::File>, DurableError> {
-    let log = write_generation(files, folder, identity, bytes, sync)?;
-    folder.remove(files, identity.generation - 1);
+    let log = write_generation(files, folder, new)?;
+    folder.remove(files, new.identity.generation - 1);
     Ok(log)
 }
 
@@ -334,16 +363,17 @@ fn advance<F: Files<File: Synced>>(
 fn write_generation<F: Files<File: Synced>>(
     files: &mut F,
     folder: &Folder,
-    identity: Identity,
-    bytes: &[u8],
-    sync: SyncPolicy,
+    new: &Generation<'_>,
 ) -> Result<Log<F::File>, DurableError> {
+    let Generation { identity, bytes, is_secret, sync } = *new;
     let path = folder.log(identity.generation);
     let log = Log::create(files, &path, identity, sync);
     let log = log.and_then(|log| files.sync_folder(folder.path()).map(|()| log));
     let log = log.map_err(|error| DurableError::io(&path, error))?;
     let path = folder.checkpoint(identity.generation);
-    replace(files, &path, |file| file.write_all(bytes))
+    // The permissions are those of the checkpoint before.
+    let old = folder.checkpoint(identity.generation.saturating_sub(1));
+    replace(files, &path, &Access::new(&old, is_secret), |file| file.write_all(bytes))
         .map_err(|error| DurableError::io(&path, error))?;
     Ok(log)
 }
@@ -392,7 +422,9 @@ mod tests {
         let folder = Folder::create(&path.join("folder")).unwrap();
         let mut files = Recorded { fails, ..Recorded::default() };
         let identity = Identity { generation: 4, fingerprint: 5 };
-        let result = advance(&mut files, &folder, identity, b"checkpoint", SyncPolicy::EveryRecord);
+        let sync = SyncPolicy::EveryRecord;
+        let new = Generation { identity, bytes: b"checkpoint", is_secret: false, sync };
+        let result = advance(&mut files, &folder, &new);
         drop(folder);
         std::fs::remove_dir_all(path).unwrap();
         (result.is_ok(), files.calls.take())

@@ -93,7 +93,7 @@ impl Log {
 }
 
 impl<F: Synced> Log<F> {
-    /// Creates a log without records, and syncs it. An older file of this name is overwritten.
+    /// Creates a log without records, and syncs it. An older file of this name is replaced.
     pub(super) fn create(
         files: &mut impl Files<File = F>,
         path: &Path,
@@ -178,7 +178,7 @@ pub(super) fn read(path: &Path, identity: Identity) -> io::Result<Contents> {
     let mut head = [0; HEAD_BYTES];
     let head_bytes = fill(&mut file, &mut head)?;
     let has_head = head == identity.head().map(u64::to_le_bytes).as_flattened();
-    let (mut hashes, mut whole, mut rest, mut is_zero) = (Vec::new(), 0, 0, true);
+    let (mut hashes, mut whole, mut rest, mut is_zero) = (Vec::new(), 0, 0_u64, true);
     for index in 0.. {
         let mut bytes = [0; RECORD_BYTES];
         let filled = fill(&mut file, &mut bytes)?;
@@ -189,7 +189,7 @@ pub(super) fn read(path: &Path, identity: Identity) -> io::Result<Contents> {
             whole += u64::from(rest == 0);
             hashes.push(hash);
         } else {
-            rest += filled;
+            rest += filled as u64;
             is_zero &= bytes == [0; RECORD_BYTES];
         }
         if filled < RECORD_BYTES {
@@ -200,7 +200,7 @@ pub(super) fn read(path: &Path, identity: Identity) -> io::Result<Contents> {
     // the file longer without writing into it: that reads as zeros. A record never lies in two sectors of a disk, so no other end is
     // torn. Where many records were not synced, parts of them can be missing: this looks like the loss of synced records, and so it
     // is damage.
-    let is_torn = rest < RECORD_BYTES || is_zero;
+    let is_torn = rest < RECORD_BYTES as u64 || is_zero;
     let condition = if has_head && is_torn && hashes.len() as u64 == whole {
         Condition::Sound
     } else if has_head || head_bytes == 0 || !hashes.is_empty() {
@@ -209,9 +209,9 @@ pub(super) fn read(path: &Path, identity: Identity) -> io::Result<Contents> {
         Condition::Foreign
     };
     if !has_head {
-        (whole, rest) = (0, rest + head_bytes);
+        (whole, rest) = (0, rest + head_bytes as u64);
     }
-    Ok(Contents { hashes, whole, lost_bytes: rest as u64, condition })
+    Ok(Contents { hashes, whole, lost_bytes: rest, condition })
 }
 
 /// Reads until `into` is full or the file ends. Returns the number of bytes read.

@@ -351,6 +351,48 @@ fn the_greatest_number_is_no_checkpoint() {
     assert!(open(&folder).unwrap_err().to_string().contains("18446744073709551614.pdslog"));
 }
 
+/// A checkpoint whose next one would have a number that no reader takes.
+#[test]
+fn the_last_number_has_no_next_checkpoint() {
+    const LAST: &str = "18446744073709551614";
+    let [checkpoint, log] = ["pds", "pdslog"].map(|extension| format!("{LAST}.{extension}"));
+    let folder = prepared("last", 1, 0);
+    fs::rename(folder.file("1.pds"), folder.file(&checkpoint)).unwrap();
+    fs::rename(folder.file("1.pdslog"), folder.file(&log)).unwrap();
+    // Nothing is left of the log, so that opening writes a checkpoint.
+    fs::write(folder.file(&log), "").unwrap();
+    let error = options().salvage(true).open::<Tally>(&folder.0).unwrap_err();
+    let told =
+        "the next checkpoint would have the number 18446744073709551615, but must be below it";
+    assert!(error.to_string().ends_with(told), "{error}");
+    assert_eq!(folder.names(), [&checkpoint[..], &log, "lock"], "nothing is changed");
+    // The one before it has a next one, which has none.
+    fs::rename(folder.file(&checkpoint), folder.file("18446744073709551613.pds")).unwrap();
+    fs::rename(folder.file(&log), folder.file("18446744073709551613.pdslog")).unwrap();
+    let mut tally = options().salvage(true).open::<Tally>(&folder.0).unwrap();
+    let error = tally.checkpoint().unwrap_err();
+    assert!(error.to_string().ends_with(told), "{error}");
+    // The log goes on.
+    tally.insert(&1_u64).unwrap();
+    drop(tally);
+    assert!(open(&folder).unwrap().structure().holds_exactly(2));
+    assert_eq!(folder.names(), [&checkpoint[..], &log, "lock"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_log_is_not_written_through_a_link() {
+    let (folder, theirs) = (Folder::new("link"), Folder::new("link-theirs"));
+    [&folder, &theirs].iter().for_each(|folder| fs::create_dir_all(&folder.0).unwrap());
+    fs::write(theirs.file("theirs"), "25 bytes of someone else.").unwrap();
+    std::os::unix::fs::symlink(theirs.file("theirs"), folder.file("0.pdslog")).unwrap();
+    let mut tally = options().create(&folder.0, Tally::default()).unwrap();
+    tally.insert(&0_u64).unwrap();
+    drop(tally);
+    assert_eq!(fs::read(theirs.file("theirs")).unwrap(), b"25 bytes of someone else.");
+    assert!(open(&folder).unwrap().structure().holds_exactly(1));
+}
+
 /// A process of its own, as all threads share the working folder.
 #[test]
 #[ignore = "changes the working folder: `a_folder_stays_the_same_if_the_process_moves` starts it"]
@@ -479,6 +521,40 @@ fn a_long_batch_is_logged_while_its_keys_come() {
     drop(filter);
     let filter: Durable<BloomFilter> = options.open(&folder.0).unwrap();
     assert!((0..10_000_u64).all(|key| filter.structure().contains(&key)));
+}
+
+/// The iterator and the `Hash` of keys are the caller's, and may panic.
+#[test]
+fn keys_of_a_batch_that_panics_are_in_memory_and_in_the_log_or_in_neither() {
+    for last in [0, 100, 4_096, 5_000] {
+        let folder = Folder::new("panics");
+        let mut tally = options().create(&folder.0, Tally::default()).unwrap();
+        let keys = (0_u64..).map(|key| if key == last { panic!("expected") } else { key });
+        let batch = std::panic::AssertUnwindSafe(|| _ = tally.insert_all(keys));
+        assert!(std::panic::catch_unwind(batch).is_err());
+        let kept = tally.log_records();
+        assert_eq!(kept, last / 4_096 * 4_096, "whole chunks");
+        assert!(tally.structure().holds_exactly(kept), "{last}");
+        tally.insert(&kept).unwrap();
+        drop(tally);
+        assert!(open(&folder).unwrap().structure().holds_exactly(kept + 1), "{last}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_checkpoint_has_the_permissions_of_the_one_before_it() {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let folder = Folder::new("modes");
+    let hasher = SipHashBuilder::from_key(*b"0123456789abcdef");
+    let filter = BloomFilter::builder().expected_items(100).hasher(hasher).build().unwrap();
+    let options = options().bytes(ByteOptions::new().with_key());
+    let mut filter = options.create(&folder.0, filter).unwrap();
+    assert_eq!(mode(&folder.file("0.pds")), 0o600, "the secret key is in it");
+    fs::set_permissions(folder.file("0.pds"), fs::Permissions::from_mode(0o640)).unwrap();
+    filter.checkpoint().unwrap();
+    assert_eq!(mode(&folder.file("1.pds")), 0o640);
 }
 
 #[test]
