@@ -278,7 +278,7 @@ impl<F: OwnedLayer<Hasher: Clone>> ScalableBloomFilter<F> {
 
     /// Returns the least index that no layer has.
     fn next_index(&self) -> u32 {
-        (0..).find(|index| !self.indices.contains(index)).expect("fewer than 2^32 layers")
+        least_absent(&self.indices)
     }
 
     /// Returns the newest layer, as one that takes hashes of keys, and the others.
@@ -389,8 +389,30 @@ impl<F: Layer + PartialEq> PartialEq for ScalableBloomFilter<F> {
 
 impl<F: Layer + PartialEq> Eq for ScalableBloomFilter<F> {}
 
+/// Returns the least number that none of these is.
+// Bytes of strangers may have a hundred thousand layers of a word each. To look for each number among all would take a time that is
+// quadratic in their length. A table of all would need memory.
+fn least_absent(numbers: &[u32]) -> u32 {
+    /// Numbers of a scan.
+    const BLOCK: u32 = 1 << 15;
+    let absent_from = |first: u32| {
+        let mut present = [0u64; BLOCK as usize / 64];
+        for place in numbers.iter().filter_map(|number| number.checked_sub(first)) {
+            if let Some(word) = present.get_mut(place as usize / 64) {
+                *word |= 1 << (place % 64);
+            }
+        }
+        let (place, word) = (0..).zip(present).find(|&(_, word)| word != u64::MAX)?;
+        Some(first + 64 * place + word.trailing_ones())
+    };
+    let mut blocks = (0..=u32::MAX).step_by(BLOCK as usize);
+    blocks.find_map(absent_from).expect("fewer than 2^32 numbers")
+}
+
 #[cfg(test)]
 mod tests {
+    extern crate std;
+
     use super::*;
     use alloc::vec;
     use pds_params::{BloomParams, Schedule};
@@ -424,5 +446,33 @@ mod tests {
             assert!(filter == before && !filter.contains(&2));
             assert_eq!(filter.insert_batch(&[1, 1]), Ok(0));
         }
+    }
+
+    #[test]
+    fn the_next_index_is_the_least_that_no_layer_has() {
+        for (indices, next) in
+            [(&[0][..], 1), (&[1, 2], 0), (&[3, 0, 0, 1, u32::MAX], 2), (&[2, 1, 0], 3)]
+        {
+            assert_eq!(least_absent(indices), next, "{indices:?}");
+        }
+        for count in [63, 64, 65, 32_767, 32_768, 32_769, 70_000] {
+            let mut indices: Vec<u32> = (0..count).rev().collect();
+            assert_eq!(least_absent(&indices), count);
+            for absent in [0, 62, count / 2, count - 1] {
+                let place = indices.iter().position(|&index| index == absent).unwrap();
+                indices[place] = u32::MAX;
+                assert_eq!(least_absent(&indices), absent, "{count}");
+                indices[place] = absent;
+            }
+        }
+    }
+
+    /// As many layers as 60 MB can have. To look for each number among all would take 4 * 10^10 steps.
+    #[test]
+    fn the_next_index_is_found_in_linear_time() {
+        let indices: Vec<u32> = (0..300_000).rev().collect();
+        let start = std::time::Instant::now();
+        assert_eq!(least_absent(&indices), 300_000);
+        assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
     }
 }
