@@ -222,15 +222,17 @@ impl<K: ThetaKey> Extend<K> for ThetaSketch {
         let mut keys = keys.into_iter();
         let mut hashes = [0; CHUNK];
         loop {
-            let (mut taken, mut below) = (0, 0);
+            let (mut taken, mut below, mut is_empty) = (0, 0, self.is_empty);
             let theta = self.table.theta();
+            // The code of the caller runs here. If it panics, the sketch is as it was before the chunk.
             for key in keys.by_ref().take(CHUNK) {
                 taken += 1;
                 let Some(hash) = self.hasher.hash(&key) else { continue };
-                self.is_empty = false;
+                is_empty = false;
                 hashes[below % CHUNK] = hash;
                 below += usize::from(hash < theta);
             }
+            self.is_empty = is_empty;
             self.table.insert_all(&hashes[..below]);
             if taken < CHUNK {
                 return;

@@ -223,3 +223,17 @@ fn long_streams_take_linear_time() {
     assert!(sketch.theta() < 0.07);
     assert!(sketch.estimate_interval(1.0 - 1e-9).unwrap().contains(&f64::from(1 << 23)));
 }
+
+/// An iterator is the caller's, and may panic. A sketch without hashes whose theta is 1 has to be an empty one.
+#[test]
+fn a_batch_that_panics_leaves_a_valid_sketch() {
+    for last in [0, 100, 300] {
+        let mut found = ThetaSketch::new(4_096).unwrap();
+        let keys = (0_u64..).map(|key| if key == last { panic!("expected") } else { key });
+        let batch = std::panic::AssertUnwindSafe(|| found.extend(keys));
+        assert!(std::panic::catch_unwind(batch).is_err());
+        assert_eq!(found, sketch(4_096, 0..last / 256 * 256), "whole chunks");
+        let bytes = found.to_compact().to_bytes();
+        assert_eq!(CompactThetaSketch::from_bytes(&bytes), Ok(found.to_compact()), "{last}");
+    }
+}
