@@ -12,8 +12,8 @@ const SUM: usize = 8;
 /// Offset of the length of the envelope.
 const ENVELOPE_BYTES_AT: usize = 16;
 
-/// Offset and length of every field between the magic number and the checksum. The header has a hasher, a design and a
-/// shape, or a hasher and a shape.
+/// Offset and length of every field between the magic number and the checksum of a header of 128 bytes. It has a hasher, a design
+/// and a shape, or a hasher and a shape. Longer ones have further numbers of 8 bytes.
 const FIELDS: [(usize, usize); 24] = [
     (8, 2),
     (10, 2),
@@ -40,6 +40,9 @@ const FIELDS: [(usize, usize); 24] = [
     (104, 8),
     (112, 8),
 ];
+
+/// Offset after the last of [`FIELDS`].
+const FIELDS_END: usize = 120;
 
 /// Values that have caused faults in decoders. The last are bits of an `f64`.
 const NUMBERS: [u64; 20] = [
@@ -169,7 +172,10 @@ fn shift_field(bytes: &mut [u8], choices: &mut Choices<'_>) {
 }
 
 fn field<'a>(bytes: &'a mut [u8], choices: &mut Choices<'_>) -> Option<&'a mut [u8]> {
-    let (at, length) = FIELDS[choices.below(FIELDS.len())];
+    let further = head_bytes(bytes).map_or(0, |head| head.saturating_sub(FIELDS_END + SUM) / 8);
+    let index = choices.below(FIELDS.len() + further);
+    let known = FIELDS.get(index).copied();
+    let (at, length) = known.unwrap_or_else(|| (FIELDS_END + 8 * (index - FIELDS.len()), 8));
     bytes.get_mut(at..at + length)
 }
 
@@ -213,7 +219,7 @@ fn edit_sections(bytes: &mut Vec<u8>, choices: &mut Choices<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::envelope::{DESIGN, HASHER, SHAPE, envelope as put_together};
+    use crate::envelope::{DESIGN, HASHER, SHAPE, envelope as put_together, number_offset};
 
     fn envelope() -> Vec<u8> {
         let sections = [(HASHER, vec![7; 32]), (DESIGN, vec![7; 16]), (SHAPE, vec![7; 24])];
@@ -226,7 +232,33 @@ mod tests {
             assert_eq!(at, end);
             end + length
         });
+        assert_eq!(end, FIELDS_END);
         assert_eq!(Some(end + SUM), head_bytes(&envelope()));
+    }
+
+    /// An exact filter has 11 numbers, a window has 6 behind its design.
+    #[test]
+    fn every_number_of_a_long_header_is_overwritten() {
+        let hasher = (HASHER, vec![7; 32]);
+        for sections in [
+            vec![hasher.clone(), (SHAPE, vec![7; 8 * 11])],
+            vec![hasher, (DESIGN, vec![7; 16]), (SHAPE, vec![7; 8 * 6])],
+        ] {
+            let bytes = put_together(7, &sections, &[7; 24]);
+            let greatest = NUMBERS.iter().position(|&number| number == u64::MAX).unwrap();
+            let choices = (0..=255).map(|field| [field, u8::try_from(greatest).unwrap()]);
+            let results: Vec<_> = choices
+                .map(|choices| {
+                    let mut bytes = bytes.clone();
+                    put_field(&mut bytes, &mut Choices::new(&choices));
+                    bytes
+                })
+                .collect();
+            for index in 0..sections.last().unwrap().1.len() / 8 {
+                let at = number_offset(&bytes, index);
+                assert!(results.iter().any(|bytes| bytes[at..at + 8] == [255; 8]), "{index}");
+            }
+        }
     }
 
     #[test]
