@@ -76,7 +76,9 @@ impl<S> AgingBloomFilterBuilder<LastTicks, S> {
         self
     }
 
-    /// Sets the number of distinct items per window, up to which the filter keeps its rate if they come evenly.
+    /// Sets the number of inserts per window, up to which the filter keeps its rate if they come evenly.
+    ///
+    /// Equal keys within one generation count once. A key that is inserted again in a later generation counts again.
     pub const fn expected_items(mut self, items: u64) -> Self {
         self.given.expected_items = Some(items);
         self

@@ -27,10 +27,13 @@ use crate::{Age, AgingBloomFilter, AgingBloomFilterBuilder, ClockError};
 /// - False negatives: never for a key that is at most T old at the last `advance`, however many keys come.
 /// - Older keys: a key is forgotten when it is T (1 + slack) old, rounded up to whole ticks. Then it is answered `true` at the false-positive rate. The
 ///   slack is 10 % unless the builder gets another one.
-/// - False positives: the mean rate is at most the promised one while the expected number of distinct keys comes per T, and
-///   evenly. More keys, or bursts, raise it until they are forgotten, and [`health`](AgingBloomFilter::health) tells. If keys
+/// - False positives: the mean rate is at most the promised one while at most the expected number of inserts comes per T, and
+///   evenly. More inserts, or bursts, raise it until they are forgotten, and [`health`](AgingBloomFilter::health) tells. If keys
 ///   come in bursts, expect as many as would come if a burst lasted for T.
-/// - Memory: 17.4 bits per expected key at 1 % and a slack of 10 %, 19.3 at a slack of 2 %.
+/// - Keys that come again: equal keys within one generation count once. A key that is inserted again in a later generation
+///   counts again, up to as many times per T as there are [generations](TimedParams::generations). If keys need not become young
+///   again, ask [`contains`](AgingBloomFilter::contains), and insert a key only if the answer is `false`.
+/// - Memory: 17.4 bits per expected insert at 1 % and a slack of 10 %, 19.3 at a slack of 2 %.
 /// - Time: an insert or a lookup is O(k) for k hash functions. An [`advance`](AgingBloomFilter::advance) is O(1), but O(size)
 ///   once per generation.
 /// - Equality: equal calls give equal filters and equal bytes.
@@ -39,7 +42,7 @@ use crate::{Age, AgingBloomFilter, AgingBloomFilterBuilder, ClockError};
 /// ```
 /// use bloom_window::TimedBloomFilter;
 ///
-/// // An hour in seconds, with 10,000 keys per hour.
+/// // An hour in seconds, with 10,000 inserts per hour.
 /// let mut alerts = TimedBloomFilter::new(3_600, 10_000, 0.001)?;
 /// alerts.advance(1_000)?;
 /// assert!(alerts.insert("disk full"));
@@ -172,8 +175,10 @@ impl Age for LastTicks {
 // Functions that are called by path (`TimedBloomFilter::new`) exist for one storage only: the compiler could not tell two of
 // the same name apart (E0034).
 impl TimedBloomFilter {
-    /// Creates a filter of the keys of the last `ticks`, with the false-positive rate `rate` for `expected_items` distinct
-    /// keys in that time and a slack of 10 %. The time is 0.
+    /// Creates a filter of the keys of the last `ticks`, with the false-positive rate `rate` for `expected_items`
+    /// inserts in that time and a slack of 10 %. The time is 0.
+    ///
+    /// Equal keys count once per generation, not once per T: the README says what to expect of keys that come again.
     ///
     /// # Errors
     /// [`BuildError::Param`] if `ticks` is 0 or exceeds 2^62, if `expected_items` is 0, or if `rate` is not above 0 and below
@@ -186,7 +191,7 @@ impl TimedBloomFilter {
     /// ```
     /// use bloom_window::TimedBloomFilter;
     ///
-    /// // A day in milliseconds, with a million keys per day.
+    /// // A day in milliseconds, with a million inserts per day.
     /// let filter = TimedBloomFilter::new(86_400_000, 1_000_000, 0.01)?;
     /// assert_eq!(filter.size_in_bytes() / 1024, 2125);
     /// assert!(TimedBloomFilter::new(0, 1_000_000, 0.01).is_err());
@@ -265,7 +270,7 @@ impl<S: KeyHasher, W: WordSource> TimedBloomFilter<S, W> {
         self.age.now
     }
 
-    /// Returns the number of distinct items per window that the filter was designed for, if any.
+    /// Returns the number of inserts per window that the filter was designed for, if any.
     #[must_use]
     pub fn expected_items(&self) -> Option<u64> {
         self.age.params.expected_items()

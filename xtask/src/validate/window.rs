@@ -78,9 +78,13 @@ const DESIGNS: [(u64, f64, f64); 6] = [
     (1_000, 0.1, 0.05),
 ];
 
+/// Designs of filters to which the same keys come again and again.
+const RECURRING: [(u64, f64, f64); 2] = [DESIGNS[2], DESIGNS[5]];
+
 fn jobs(run: &Run) -> Vec<Job<'_>> {
     let both = |design| [window(run, design), timed(run, design)];
-    DESIGNS.into_iter().flat_map(both).collect()
+    let again = RECURRING.map(|design| recurring(run, design));
+    DESIGNS.into_iter().flat_map(both).chain(again).collect()
 }
 
 fn window(run: &Run, (window, rate, slack): (u64, f64, f64)) -> Job<'_> {
@@ -97,6 +101,15 @@ fn timed(run: &Run, (window, rate, slack): (u64, f64, f64)) -> Job<'_> {
     history(run, Subject::of_timed(&params, format!("slack {slack}")), move || of_time(params))
 }
 
+/// A filter for the inserts of its window, to which keys come again after half of its generations. Each comes about twice per
+/// window, and counts twice.
+fn recurring(run: &Run, (window, rate, slack): (u64, f64, f64)) -> Job<'_> {
+    let params = TimedParams::new(window, window, rate, slack).expect("a sound design");
+    let again = params.generations() / 2;
+    let shape = format!("slack {slack}, keys again after {again} generations");
+    history(run, Subject::of_timed(&params, shape).again(&params, again), move || of_time(params))
+}
+
 fn of_time(params: TimedParams) -> TimedBloomFilter {
     TimedBloomFilter::from_params(params, DefaultHashBuilder::default()).expect("memory")
 }
@@ -105,12 +118,19 @@ fn of_time(params: TimedParams) -> TimedBloomFilter {
 struct Subject {
     case: Case,
     window: u64,
+    /// A key comes again after so many inserts, if keys come again.
+    period: Option<usize>,
     /// Keys until the worst moment, when all generations but the current one are full.
     inserts: u64,
     rate: f64,
-    /// The prediction takes columns as independent. They share the rows of the absent key, of which some may coincide. The
-    /// rate is lower for that, by a share of the order of one in the number of rows.
     least_rate: f64,
+}
+
+/// Returns how low the rate may be if this one is predicted.
+// The prediction takes columns as independent. They share the rows of the absent key, of which some may coincide. The rate is
+// lower for that, by a share of the order of one in the number of rows.
+fn least_rate(grid: &Grid, rate: f64) -> f64 {
+    rate * (1.0 - 3.0 / real(grid.num_rows())).max(0.5)
 }
 
 impl Subject {
@@ -128,8 +148,17 @@ impl Subject {
         let full = (0..generations).map(|_| items);
         let rate = grid.rate_at(full.chain([items - 1]));
         let inserts = 2 * u64::from(grid.columns()) * items + items - 1;
-        let least_rate = rate * (1.0 - 3.0 / real(grid.num_rows())).max(0.5);
-        Self { window: case.items, case, inserts, rate, least_rate }
+        let least_rate = least_rate(grid, rate);
+        Self { window: case.items, case, period: None, inserts, rate, least_rate }
+    }
+
+    /// Lets keys come again after some generations. Only as many columns differ, and all of them are full.
+    fn again(self, params: &TimedParams, generations: u32) -> Self {
+        let items = params.generation_ticks();
+        let period = usize::try_from(u64::from(generations) * items).expect("a short window");
+        let rate = params.grid().rate_at((0..generations).map(|_| items));
+        let least_rate = least_rate(params.grid(), rate);
+        Self { period: Some(period), rate, least_rate, ..self }
     }
 }
 
@@ -150,7 +179,9 @@ fn history<'a, F: Aging>(
         let mut hashes = keys::random(seed);
         for _ in 0..instances {
             let (mut filter, mut recent) = (build(), VecDeque::new());
-            for (number, hash) in (1..=subject.inserts).zip(&mut hashes) {
+            for (number, new) in (1..=subject.inserts).zip(&mut hashes) {
+                let again = subject.period.and_then(|period| recent.len().checked_sub(period));
+                let hash = again.map_or(new, |index| recent[index]);
                 filter.insert(hash);
                 recent.push_back(hash);
                 if recent.len() as u64 > subject.window {

@@ -81,6 +81,47 @@ fn the_rate_of_keys_that_come_evenly_in_time() {
     }
 }
 
+/// Keys that come per tick where they come again.
+const PER_TICK: usize = 2;
+
+/// Keys that come again after five generations, in a filter for all inserts and in one for as many items as there are keys.
+#[test]
+fn a_key_counts_in_each_generation_in_which_it_comes() {
+    const TICKS: u64 = 1_000;
+    const INSERTS: u64 = TICKS * PER_TICK as u64;
+    const AGAIN: u64 = 5;
+    let for_items = |items| TimedParams::new(TICKS, items, 0.01, 0.1).unwrap();
+    let for_inserts = for_items(INSERTS);
+    let share = PER_TICK as u64 * for_inserts.generation_ticks();
+    let for_keys = for_items(AGAIN * share);
+    assert_eq!(for_keys.generation_ticks(), for_inserts.generation_ticks());
+    let [kept, missed] = [for_inserts, for_keys].map(|params| {
+        // The window has more generations than keys come in. Those with equal keys have equal columns.
+        let predicted = params.grid().rate_at((0..AGAIN).map(|_| share));
+        let rates: Vec<f64> =
+            (0..100).map(|seed| rate_of_keys_again(params, seed, AGAIN)).collect();
+        judge(&format!("for {} items", params.expected_items().unwrap()), &rates, predicted);
+        assert!(predicted <= params.rate_at(INSERTS));
+        predicted
+    });
+    assert!(kept <= 0.01 && missed > 0.1, "{kept} {missed}");
+}
+
+/// The rate of a filter to which keys come evenly, each again after `again` generations.
+fn rate_of_keys_again(params: TimedParams, seed: u64, again: u64) -> f64 {
+    let ticks = params.generation_ticks();
+    let mut hashes = keys::random(seed);
+    let keys: Vec<[u64; PER_TICK]> =
+        (0..again * ticks).map(|_| [0; PER_TICK].map(|_| hashes.next().unwrap())).collect();
+    let mut filter = TimedBloomFilter::from_params(params, DefaultHashBuilder::default()).unwrap();
+    let end = 4 * u64::from(params.generations()) * ticks;
+    for (time, keys) in (0..end).zip(keys.iter().cycle()) {
+        filter.advance(time).unwrap();
+        filter.insert_hash_batch(keys);
+    }
+    rate(|hash| filter.contains_hash(hash), &mut keys::random(seed + 1_000))
+}
+
 #[test]
 fn the_rate_by_the_bits_is_that_of_the_same_filter() {
     let mut filter = WindowBloomFilter::new(5_000, 0.05).unwrap();

@@ -8,8 +8,8 @@ use crate::design::{Design, design_methods};
 /// Validated parameters of a filter of the keys of the last ticks of a clock.
 ///
 /// # Guarantees
-/// - The mean false-positive rate is at most the promised one at every moment, if no generation receives more than its even
-///   share of the expected items, rounded up.
+/// - The mean false-positive rate is at most the promised one at every moment, if no generation receives more distinct keys than
+///   its even share of the expected items, rounded up. A key that comes in several generations is one of each.
 /// - No other numbers of generations and hashes that keep slack and rate need less than 15/16 of the bits. Of the numbers of
 ///   hashes within that limit it is the least, which saves time.
 /// - The same arguments give the same numbers on every machine.
@@ -18,7 +18,7 @@ use crate::design::{Design, design_methods};
 /// ```
 /// use pds_params::TimedParams;
 ///
-/// // An hour in seconds, with 100,000 keys.
+/// // An hour in seconds, with 100,000 inserts.
 /// let params = TimedParams::new(3_600, 100_000, 0.01, 0.1)?;
 /// assert!(params.rate_at(100_000) <= 0.01);
 /// // A key is gone after 66 minutes.
@@ -41,8 +41,10 @@ impl TimedParams {
     pub const MAX_GENERATIONS: u32 = Grid::MAX_COLUMNS - 1;
 
     /// Computes a small filter that contains the keys of the last `ticks`, and has forgotten a key after
-    /// `ticks * (1 + slack)`, rounded up. The mean rate is at most `rate` for `expected_items` distinct keys per window that
-    /// come evenly.
+    /// `ticks * (1 + slack)`, rounded up. The mean rate is at most `rate` for `expected_items` inserts per window that come
+    /// evenly.
+    ///
+    /// Equal keys within one generation count once. A key that is inserted again in a later generation counts again.
     ///
     /// # Errors
     /// If the window is empty or exceeds 2^62 ticks, or if there are no items. If rate or slack are not between 0 and 1. If
@@ -118,7 +120,7 @@ impl TimedParams {
         self.grid.num_words() * 8
     }
 
-    /// Returns the number of bits per expected item, if the filter is designed for a number of items.
+    /// Returns the number of bits per expected insert, if the filter is designed for a number of inserts.
     #[must_use]
     pub fn bits_per_item(&self) -> Option<f64> {
         self.expected_items().map(|items| self.grid.num_words() as f64 * 64.0 / items as f64)
@@ -130,7 +132,9 @@ impl TimedParams {
         longest_stay(self.ticks, self.generations)
     }
 
-    /// Predicts the highest mean rate of all moments, for `items` distinct keys per window that come evenly.
+    /// Predicts the highest mean rate of all moments, for `items` inserts per window that come evenly.
+    ///
+    /// The rate is lower if some of them are of equal keys: generations that share keys are not independent.
     #[must_use]
     pub fn rate_at(&self, items: u64) -> f64 {
         let items = self.share_of(items);

@@ -23,6 +23,6 @@ pub static TIMED_BLOOM: Structure = Structure {
     crate_name: "bloom-window",
     feature: Some("window"),
     kind: Some(Kind::TIMED_BLOOM),
-    caution: "It forgets keys by the caller's clock, and bursts raise its rate.",
+    caution: "It forgets keys by the caller's clock, and bursts or repeated keys raise its rate.",
     ..Structure::NONE
 };
