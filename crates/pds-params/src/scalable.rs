@@ -33,6 +33,12 @@ use crate::{BloomParams, LayerDesign, ParamError};
 // more.
 const RESERVE: f64 = 1.0 / 8.0;
 
+/// The most layers whose bits are added up. A lookup would ask each of them.
+const MAX_SUMMED: u32 = 1 << 12;
+
+/// A number of halvings after which every rate is 0.
+const MAX_HALVINGS: u32 = 1_100;
+
 /// The part of a budget that is used, so that rounding cannot exceed it.
 pub(crate) const EXACT: f64 = 1.0 - 1e-12;
 
@@ -166,17 +172,32 @@ impl ScalableParams {
     }
 
     /// Returns the compound rate of this number of full layers.
+    ///
+    /// # Complexity
+    /// At most some thousand steps, for any number of layers.
     #[must_use]
     pub fn compound_rate(&self, layers: u32) -> f64 {
-        compound_rate((0..layers).map(|index| self.rate_of(index)))
+        match self.schedule {
+            Schedule::Ratio(ratio) => {
+                let left = f64::from(layers) * libm::log(ratio);
+                self.rate_of_share(-libm::expm1(left))
+            }
+            Schedule::Halving => {
+                compound_rate((0..layers.min(MAX_HALVINGS)).map(|index| self.rate_of(index)))
+            }
+            Schedule::Likely(likely) => self.rate_of_share(self.likely_shares(layers, likely)),
+        }
     }
 
     /// Computes the bits per item of this number of full layers, each a standard Bloom filter.
     ///
     /// # Errors
-    /// If one of the layers cannot be built. If there are no layers.
+    /// If one of the layers cannot be built. If there are no layers, or more than 4,096.
+    ///
+    /// # Complexity
+    /// O(`layers`).
     pub fn bits_per_item(&self, layers: u32) -> Result<f64, ParamError> {
-        check_range("layers", layers.into(), 1, u32::MAX.into())?;
+        check_range("layers", layers.into(), 1, MAX_SUMMED.into())?;
         let (mut bits, mut items) = (0.0, 0.0);
         for index in 0..layers {
             let layer = self.layer(index)?;
@@ -212,6 +233,17 @@ impl ScalableParams {
             return RESERVE * libm::pow(0.5, 1.0 + f64::from(index - planned));
         }
         (1.0 - RESERVE) * self.approx_items(index) / total
+    }
+
+    /// Returns the sum of the shares of this number of layers.
+    fn likely_shares(&self, layers: u32, likely: u64) -> f64 {
+        let (planned, total) = self.planned(likely);
+        let (known, beyond) = (layers.min(planned), layers.saturating_sub(planned));
+        let items = match self.growth {
+            1 => f64::from(known) * self.first_items as f64,
+            _ => (0..known).map(|index| self.approx_items(index)).sum(),
+        };
+        (1.0 - RESERVE) * items / total + RESERVE * (1.0 - libm::pow(0.5, beyond.into()))
     }
 
     /// Returns the least number of layers for `likely` items, and how many they can hold.

@@ -276,3 +276,38 @@ fn impossible_layers_are_named() {
     assert_eq!((greatest.layer(16), greatest.rate_above(16)), (None, 0.0));
     assert!(BloomParams::for_double_hashing(u64::MAX, greatest.layer(0).unwrap().rate).is_err());
 }
+
+/// As many layers as can be asked for. To add up layer by layer would take minutes.
+#[test]
+fn any_number_of_layers_is_answered_at_once() {
+    let schedules = [
+        Schedule::DEFAULT,
+        Schedule::Ratio(1e-300),
+        Schedule::Ratio(1.0 - 1e-9),
+        Schedule::Halving,
+        Schedule::Likely(1_000),
+        Schedule::Likely(1_000_000),
+        Schedule::Likely(u64::MAX),
+    ];
+    let start = std::time::Instant::now();
+    for (schedule, growth) in
+        schedules.into_iter().flat_map(|schedule| [1, 2, 32_768].map(|growth| (schedule, growth)))
+    {
+        let params = ScalableParams::new(1_000, 0.01, growth, schedule).unwrap();
+        for layers in [0, 1, 2, 3, 20, 200, 1_500] {
+            let each: Result<Vec<_>, _> = (0..layers).map(|index| params.layer(index)).collect();
+            // None of so many items, or of so low a rate.
+            let Ok(each) = each else { continue };
+            let expected = compound_rate(each.iter().map(|layer| layer.rate));
+            let found = params.compound_rate(layers);
+            let error = (found - expected).abs();
+            assert!(error <= 1e-12 * expected, "{schedule:?}, {growth}, {layers}: {found}");
+        }
+        let rate = params.compound_rate(u32::MAX);
+        assert!(rate <= 0.01 && rate > 0.0085, "{schedule:?}, {growth}: {rate}");
+        assert_eq!(params.bits_per_item(u32::MAX).unwrap_err().parameter(), "layers");
+    }
+    let many = ScalableParams::new(1_000, 0.01, 1, Schedule::Likely(u64::MAX)).unwrap();
+    assert!(many.bits_per_item(1 << 12).is_ok_and(|bits| bits < 100.0));
+    assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
+}
