@@ -230,7 +230,7 @@ fn a_batch_that_panics_leaves_a_valid_sketch() {
     for last in [0, 100, 300] {
         let mut found = ThetaSketch::new(4_096).unwrap();
         let keys = (0_u64..).map(|key| if key == last { panic!("expected") } else { key });
-        let batch = std::panic::AssertUnwindSafe(|| found.extend(keys));
+        let batch = core::panic::AssertUnwindSafe(|| found.extend(keys));
         assert!(std::panic::catch_unwind(batch).is_err());
         assert_eq!(found, sketch(4_096, 0..last / 256 * 256), "whole chunks");
         let bytes = found.to_compact().to_bytes();

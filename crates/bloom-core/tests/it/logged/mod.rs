@@ -530,7 +530,7 @@ fn keys_of_a_batch_that_panics_are_in_memory_and_in_the_log_or_in_neither() {
         let folder = Folder::new("panics");
         let mut tally = options().create(&folder.0, Tally::default()).unwrap();
         let keys = (0_u64..).map(|key| if key == last { panic!("expected") } else { key });
-        let batch = std::panic::AssertUnwindSafe(|| _ = tally.insert_all(keys));
+        let batch = core::panic::AssertUnwindSafe(|| _ = tally.insert_all(keys));
         assert!(std::panic::catch_unwind(batch).is_err());
         let kept = tally.log_records();
         assert_eq!(kept, last / 4_096 * 4_096, "whole chunks");
