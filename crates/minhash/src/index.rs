@@ -45,8 +45,8 @@ const DOCUMENTS_PER_CHANGE: u64 = 32;
 ///
 /// # Guarantees
 /// - Recall: a pair with Jaccard index J is found with probability 1 - (1 - J^rows)^bands, at least the recall asked for if J is
-///   at least the threshold. This holds for sets of many more than K keys. For smaller ones it is up to some 3 % lower
-///   ([`LshParams::recall`]).
+///   at least the threshold. This holds for sets of many more than K keys. For smaller ones a recall below 0.6 is lower, by up to
+///   40 % where it was measured, and one from 0.8 up is not ([`LshParams::recall`]).
 /// - Memory: 12 bytes per band and document, in one sorted array. The last changes wait in a tree, for at most one document in
 ///   32 and always for 256 documents, with some 25 to 35 bytes per band and document.
 /// - Query: O(bands log documents + c log c) for c candidates, counted once per band. Insert and remove: O(bands log documents),

@@ -308,39 +308,83 @@ fn the_builder_names_what_is_wrong() {
     assert_eq!(*seeded.hasher(), DefaultHashBuilder::with_seed(3));
 }
 
-/// Pairs with 400 keys each, at three similarities and two shapes. False alarms: 10^-6 for all six.
+/// Pairs of sets of one size, with a number of keys in both and in one of them or both.
+struct Pairs {
+    seed: u64,
+    common: usize,
+    union: usize,
+}
+
+impl Pairs {
+    const NUMBER: u32 = 20_000;
+
+    /// Returns the share of pairs that an index of this shape finds, the curve, and its standard error.
+    fn found(&self, values: u32, bands: u32, rows: u32) -> (f64, f64, f64) {
+        let mut hashes = keys::random(self.seed);
+        let index = LshIndex::builder().num_values(values).bands(bands).rows(rows);
+        let mut index = index.build().unwrap();
+        let each = (self.union + self.common) / 2;
+        let mut rights = Vec::new();
+        let lefts = (0..Self::NUMBER).map(|document| {
+            let all: Vec<u64> = hashes.by_ref().take(self.union).collect();
+            let [left, right] = [&all[..each], &all[each - self.common..]].map(|keys| {
+                let mut sketch = MinHash::new(values).unwrap();
+                sketch.insert_hash_batch(keys);
+                sketch
+            });
+            rights.push(right);
+            (document, left)
+        });
+        index.insert_batch(lefts).unwrap();
+        let found = (0..).zip(&rights).filter(|(document, right)| {
+            index.query(right).unwrap().binary_search(document).is_ok()
+        });
+        let found = found.count() as f64 / f64::from(Self::NUMBER);
+        let curve = index.params().recall(self.common as f64 / self.union as f64);
+        (found, curve, (curve * (1.0 - curve) / f64::from(Self::NUMBER)).sqrt())
+    }
+}
+
+/// Standard errors that each of six measurements stays within. False alarms: 10^-6 for all of them.
+fn limit() -> f64 {
+    normal_quantile(1e-6 / 6.0 / 2.0)
+}
+
+/// Pairs with 400 keys each, at three similarities and two shapes.
 #[test]
 fn the_recall_is_that_of_the_curve_within_one_per_cent() {
-    const PAIRS: u32 = 20_000;
-    let limit = normal_quantile(1e-6 / 6.0 / 2.0);
     for (bands, rows) in [(16, 4), (20, 3)] {
         for (seed, common) in [(1, 160), (2, 230), (3, 300)] {
-            let mut hashes = keys::random(seed);
-            let mut index =
-                LshIndex::builder().num_values(64).bands(bands).rows(rows).build().unwrap();
-            let mut rights = Vec::new();
-            let lefts = (0..PAIRS).map(|document| {
-                let all: Vec<u64> = hashes.by_ref().take(800 - common).collect();
-                let mut pair = [0, 1].map(|_| MinHash::new(64).unwrap());
-                pair[0].insert_hash_batch(&all[..400]);
-                pair[1].insert_hash_batch(&all[400 - common..]);
-                let [left, right] = pair;
-                rights.push(right);
-                (document, left)
-            });
-            index.insert_batch(lefts).unwrap();
-            let found = (0..).zip(&rights).filter(|(document, right)| {
-                index.query(right).unwrap().binary_search(document).is_ok()
-            });
-            let found = found.count() as f64 / f64::from(PAIRS);
-            let curve = index.params().recall(common as f64 / (800 - common) as f64);
-            let error = (curve * (1.0 - curve) / f64::from(PAIRS)).sqrt();
-            let allowed = 0.01 * curve + limit * error;
+            let (found, curve, error) =
+                Pairs { seed, common, union: 800 - common }.found(64, bands, rows);
             assert!(
-                (found - curve).abs() < allowed,
+                (found - curve).abs() < 0.01 * curve + limit() * error,
                 "{bands} x {rows}, {common}: {found}, {curve}"
             );
         }
+    }
+}
+
+/// Sets of fewer keys than values, and bands of many rows: the shares of the curve that the documentation has.
+#[test]
+fn few_keys_lower_a_low_recall_and_raise_a_high_one() {
+    let cases = [
+        (1, 128, 99, 0.60),
+        (1, 68, 99, 0.92),
+        (6, 21, 90, 0.96),
+        (10, 12, 90, 1.01),
+        (11, 10, 90, 1.005),
+    ];
+    for (bands, rows, common, share) in cases {
+        let (found, curve, error) = Pairs { seed: 4, common, union: 100 }.found(128, bands, rows);
+        assert!(
+            (found - share * curve).abs() < 0.02 * curve + limit() * error,
+            "{bands} x {rows}: {found}, {curve}"
+        );
+        assert!(
+            curve < 0.8 || found > curve - limit() * error,
+            "{bands} x {rows}: {found}, {curve}"
+        );
     }
 }
 

@@ -153,6 +153,15 @@ fn errors_name_what_is_wrong() {
         too_low.to_string().starts_with("threshold is 1e-9, but must be at least 1.34035676639")
     );
     assert!(LshParams::new(16, 0.1341, 0.9).is_ok() && LshParams::new(16, 0.134, 0.9).is_err());
+    // The threshold that the error states is not refused.
+    for values in [16, 64, 128, 1_024] {
+        let recalls = (1..200).map(|share| f64::from(share) / 200.0);
+        for recall in recalls.chain([1e-9, 1.0 - 1e-9, 1.0 - 1e-15]) {
+            let refused = LshParams::new(values, 1e-15, recall).unwrap_err().to_string();
+            let least: f64 = refused.rsplit(' ').next().unwrap().parse().unwrap();
+            assert!(LshParams::new(values, least, recall).is_ok(), "{values}, {recall}: {refused}");
+        }
+    }
     assert_eq!(error_in_units(16, f64::INFINITY), 1.0);
     assert_eq!(parameter(LshParams::from_shape(16, 0, 1)).0, "bands");
     assert_eq!(parameter(LshParams::from_shape(16, 4, 5)).0, "bands");
