@@ -2,8 +2,8 @@
 
 /// Returns the false-positive rate of a key that any of some filters may answer: 1 - prod(1 - p).
 ///
-/// The answers must be independent. Those of filters are if their sets are disjoint or their seeds differ. A rate out of \[0, 1\]
-/// counts as the nearest bound.
+/// The answers must be independent. Those of filters are if their seeds differ. With equal seeds the rate is lower, but hardly so
+/// if the sets are disjoint and not small. A rate out of \[0, 1\] counts as the nearest bound.
 ///
 /// # Examples
 /// ```
@@ -20,8 +20,9 @@ pub fn any_of_rate(rates: impl IntoIterator<Item = f64>) -> f64 {
 
 /// Returns the false-positive rate of a key that all of some filters must answer: prod(p).
 ///
-/// The answers must be independent. Those of filters are if their sets are disjoint or their seeds differ. A rate out of \[0, 1\]
-/// counts as the nearest bound.
+/// The answers must be independent. Those of filters are if their seeds differ. With equal seeds the rate is higher: hardly so if
+/// the sets are disjoint and have some hundred keys, but much so for small sets, and for fuse filters of wide fingerprints. A rate
+/// out of \[0, 1\] counts as the nearest bound.
 ///
 /// # Examples
 /// ```

@@ -7,9 +7,12 @@ use bloom_core::{BloomFilter, BloomParams};
 use core::cell::Cell;
 use core::hash::Hasher;
 use pds_core::hash::{DefaultHashBuilder, KeyHasher, SipHashBuilder};
-use pds_core::many::{AllOf, AnyOf};
+use pds_core::many::{AllOf, AnyOf, all_of_rate};
 use pds_core::traits::Membership;
+use pds_params::bloom::{rate_exact, scheme_excess};
+use pds_testkit::keys;
 use pds_testkit::mutate::inputs;
+use pds_testkit::stats::judge_mean;
 
 /// Returns a filter of 7 hashes with the keys `keys`.
 fn filter(bits: u64, seed: u64, keys: impl IntoIterator<Item = u64>) -> BloomFilter {
@@ -54,6 +57,34 @@ fn the_answers_are_those_of_the_filters() {
         assert_eq!(parallel, answers);
         assert_eq!(any.filters().len(), all.into_filters().len());
     }
+}
+
+/// Rates of small filters that must all agree, with different seeds and with equal ones. False alarms: 10^-6.
+#[test]
+fn small_filters_of_equal_seeds_agree_more_often() {
+    const TRIPLES: u64 = 20_000;
+    const EACH: usize = 40;
+    let params = BloomParams::for_double_hashing(3, 0.1).unwrap();
+    let (bits, hashes) = (params.num_bits(), params.num_hashes());
+    let one = rate_exact(bits, 3, hashes) + scheme_excess(bits, 3, hashes);
+    let product = all_of_rate([one; 3]);
+    let mut random = keys::random(1);
+    let mut measure = |seeds: [u64; 3]| -> Vec<f64> {
+        let of_triple = |_| {
+            let all = AllOf::new(seeds.map(|seed| {
+                let builder = BloomFilter::builder().bits(bits).hashes(hashes).seed(seed);
+                let mut filter = builder.build().unwrap();
+                filter.extend(random.by_ref().take(3));
+                filter
+            }));
+            let hits = random.by_ref().take(EACH).filter(|key| all.contains(key)).count();
+            hits as f64 / EACH as f64
+        };
+        (0..TRIPLES).map(of_triple).collect()
+    };
+    judge_mean("different seeds", &measure([1, 2, 3]), product, 1e-6);
+    let equal = measure([1; 3]).iter().sum::<f64>() / TRIPLES as f64;
+    assert!(equal > 1.5 * product, "{equal} {product}");
 }
 
 #[test]
