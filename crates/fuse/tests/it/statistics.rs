@@ -5,6 +5,7 @@
 
 use fuse::{ExactFilter, Preset, RetrievalMap, RibbonFilter};
 
+use pds_params::RibbonParams;
 use pds_testkit::hashers::on_awkward_keys;
 use pds_testkit::keys;
 use pds_testkit::stats::{Binomial, Positives, split_budget};
@@ -44,6 +45,34 @@ fn rates_are_the_predicted_ones() {
             judge(keys, columns, Preset::Compact);
         }
         judge(keys, 7.7, Preset::Quick);
+    }
+}
+
+/// How much larger a filter of random keys is than expected, as a share. It has the columns for a memory, and keeps to that.
+fn excess(keys: u64, bits_per_key: u64, seed: u64) -> f64 {
+    let bytes = keys * bits_per_key / 8;
+    let params = RibbonParams::for_memory(bytes, keys).unwrap();
+    let builder = RibbonFilter::builder().columns(params.columns().as_f64());
+    let hashes = (0..keys).zip(keys::random(seed)).map(|(_, hash)| hash);
+    let filter = builder.build_hashes(hashes.collect()).unwrap();
+    let size = filter.size_in_bytes();
+    assert!(size <= bytes && size <= params.max_size_in_bytes(), "{keys} keys: {size} of {bytes}");
+    size as f64 / params.size_in_bytes() as f64 - 1.0
+}
+
+#[test]
+fn filters_for_a_memory_keep_to_it_and_have_the_expected_size_on_average() {
+    // Keys, filters, and how far the mean size may be from the expected one.
+    for (keys, filters, allowed) in
+        [(100..=2_048, 60_u32, 0.0), (2_049..=6_000, 300, 0.01), (6_001..=20_000, 100, 0.005)]
+    {
+        let mut random = keys::random(*keys.start());
+        let excesses = (0..filters).map(|seed| {
+            let keys = keys.start() + random.next().unwrap() % (keys.end() - keys.start() + 1);
+            excess(keys, 2 + random.next().unwrap() % 12, seed.into())
+        });
+        let mean = excesses.sum::<f64>() / f64::from(filters);
+        assert!(mean.abs() <= allowed, "{keys:?}: {mean}");
     }
 }
 

@@ -11,15 +11,20 @@ use crate::check::{check_collisions, check_items, check_range, check_rate};
 /// Share of the rate below which collisions of whole hashes are left out.
 const NEGLIGIBLE: f64 = 1e-6;
 
+/// Up to so many keys, single filters need so many per cent more than the expected size at most.
+const ROOM: [(u64, u64); 4] = [(MAX_LAST_KEYS, 0), (3_000, 7), (6_000, 5), (12_000, 3)];
+
 /// Validated parameters of a ribbon filter.
 ///
 /// The size of a ribbon filter depends a little on the keys, because some of each layer are bumped to the next one.
-/// [`size_in_bytes`](Self::size_in_bytes) is the expected size.
+/// [`size_in_bytes`](Self::size_in_bytes) is the expected size, and [`max_size_in_bytes`](Self::max_size_in_bytes) leaves room for
+/// single filters.
 ///
 /// # Guarantees
 /// - The mean false-positive rate is at most the promised one. Collisions of whole 64-bit hashes are included if they are
 ///   more than a millionth of it.
-/// - The filter has the expected size within 1 % from 1,000 keys up, and within 40 bytes below.
+/// - Filters of up to 2,048 keys have exactly the expected size. Above, the mean size is within 1 % of it. Of 2,850 single filters,
+///   the largest were 5.9 % above it up to 3,000 keys, 3.6 % up to 6,000, 2.0 % up to 12,000, and 0.8 % beyond.
 ///
 /// # Examples
 /// ```
@@ -65,7 +70,7 @@ impl RibbonParams {
         Ok(Self { items, columns, preset: Preset::Compact })
     }
 
-    /// Computes the most columns for `items` distinct keys in an expected size of at most `bytes` bytes.
+    /// Computes the most columns for `items` distinct keys with a [greatest size](Self::max_size_in_bytes) of at most `bytes` bytes.
     ///
     /// # Errors
     /// If there are no items, or if `bytes` is too small for them.
@@ -73,12 +78,12 @@ impl RibbonParams {
         check_range("items", items, 1, MAX_KEYS)?;
         check_range("bytes", bytes, 8, MAX_BITS / 8)?;
         let with = |steps| Self::from_items_and_columns(items, Columns::from_steps(steps)?);
-        let least = with(1)?.size_in_bytes();
+        let least = with(1)?.max_size_in_bytes();
         check_range("bytes", bytes, least, MAX_BITS / 8)?;
         let (mut good, mut bad) = (1, MAX_FILTER_COLUMNS * STEPS + 1);
         while bad - good > 1 {
             let middle = good + (bad - good) / 2;
-            if with(middle)?.size_in_bytes() <= bytes { good = middle } else { bad = middle }
+            if with(middle)?.max_size_in_bytes() <= bytes { good = middle } else { bad = middle }
         }
         with(good)
     }
@@ -128,6 +133,17 @@ impl RibbonParams {
             layers += 1;
         }
         8 * (words + LastShape::new(keys).solution_words(self.columns))
+    }
+
+    /// Returns the size in bytes that filters do not exceed, as far as was measured.
+    ///
+    /// It is the expected size up to 2,048 keys, and 7 % more up to 3,000, 5 % up to 6,000, 3 % up to 12,000, and 1 % beyond.
+    #[must_use]
+    pub fn max_size_in_bytes(&self) -> u64 {
+        let size = self.size_in_bytes();
+        let row = ROOM.iter().find(|&&(keys, _)| self.items <= keys);
+        let percent = row.map_or(1, |&(_, percent)| percent);
+        size.saturating_add(size / 100 * percent + size % 100 * percent / 100)
     }
 }
 
@@ -182,23 +198,25 @@ mod tests {
 
     #[test]
     fn memory_is_used_up_and_not_exceeded() {
-        for (bytes, items) in [(8, 1), (100, 100), (10_000, 9_000), (1 << 30, 1_000_000_000)] {
+        for (bytes, items) in
+            [(8, 1), (100, 100), (3_000, 2_500), (10_000, 9_000), (1 << 30, 1_000_000_000)]
+        {
             let params = RibbonParams::for_memory(bytes, items).unwrap();
-            assert!(params.size_in_bytes() <= bytes);
+            assert!(params.max_size_in_bytes() <= bytes);
             let more = Columns::from_steps(params.columns().steps() + 1);
             let more =
                 more.and_then(|columns| RibbonParams::from_items_and_columns(items, columns));
-            assert!(more.is_err() || more.is_ok_and(|params| params.size_in_bytes() > bytes));
+            assert!(more.is_err() || more.is_ok_and(|params| params.max_size_in_bytes() > bytes));
         }
         assert!(RibbonParams::for_memory(8, 1_000_000).is_err());
         assert!(RibbonParams::for_memory(1 << 30, 0).is_err());
     }
 
-    /// Sizes of filters that were built.
+    /// Mean sizes of filters that were built, 60 of 3,000 keys. The tests of `fuse` build some.
     #[test]
     fn sizes_are_those_of_built_filters() {
         for (items, preset, bits) in [
-            (3_000, Preset::Compact, 8.1280),
+            (3_000, Preset::Compact, 8.1756),
             (10_000, Preset::Compact, 8.0576),
             (10_000, Preset::Quick, 8.1472),
             (100_000, Preset::Compact, 8.0307),
@@ -210,6 +228,18 @@ mod tests {
             let params = RibbonParams::from_items_and_columns(items, columns).unwrap();
             let size = params.with_preset(preset).size_in_bytes() as f64 * 8.0 / items as f64;
             assert!((size / bits - 1.0).abs() < 0.005, "{items} {preset:?}: {size} for {bits}");
+        }
+    }
+
+    #[test]
+    fn single_filters_have_room_where_their_sizes_vary() {
+        let all =
+            [(2_048, 0.0), (2_049, 7.0), (3_001, 5.0), (6_001, 3.0), (12_000, 3.0), (12_001, 1.0)];
+        for (items, percent) in all {
+            let columns = Columns::whole(32).unwrap();
+            let params = RibbonParams::from_items_and_columns(items, columns).unwrap();
+            let room = params.max_size_in_bytes() as f64 / params.size_in_bytes() as f64 - 1.0;
+            assert!((100.0 * room - percent).abs() < 0.02, "{items}: {room}");
         }
     }
 

@@ -77,7 +77,8 @@ impl Candidate {
         Ok(Self { structure, abilities: sizing.abilities, design, items, promised: None })
     }
 
-    /// Finds the most items for which `structure` keeps `rate` in at most `bytes` bytes.
+    /// Finds the most items for which `structure` keeps `rate` in at most `bytes` bytes. For a ribbon filter this is the expected
+    /// size.
     ///
     /// # Errors
     /// [`ParamError`] if not even one item fits, or if the structure is not a membership filter.
@@ -189,7 +190,7 @@ impl Candidate {
         self.items
     }
 
-    /// Returns the size of its payload in bytes.
+    /// Returns the size of its payload in bytes. That of a ribbon filter depends on the keys, and this is the expected one.
     #[must_use]
     pub fn size_in_bytes(&self) -> u64 {
         self.design.size_in_bytes()
