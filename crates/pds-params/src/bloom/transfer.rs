@@ -55,7 +55,9 @@ impl BloomParams {
         check_range("sent_bits", sent_bits, 1, MAX_BITS)?;
         check_bits(max_bits)?;
         if sent_bits >= max_bits {
-            return Self::for_double_hashing_of(max_bits, expected_items);
+            let params = Self::for_double_hashing_of(max_bits, expected_items)?;
+            check_probability("promised_rate", params.promised_rate().unwrap_or(1.0))?;
+            return Ok(params);
         }
         let of_hashes = |hashes| {
             let bits = most_bits(expected_items, hashes, sent_bits, max_bits);

@@ -180,7 +180,11 @@ impl QuotientParams {
         Ok(Self { num_slots, remainder_bits, doublings: 0, design: Design::NONE })
     }
 
-    /// Computes the filter with the lowest mean rate for `items` distinct keys in at most `bytes` bytes.
+    /// Computes the filter of the widest remainders for `items` distinct keys in at most `bytes` bytes, and of the most slots for
+    /// this width.
+    ///
+    /// It has the lowest mean rate. Only where remainders cannot be wider, because hashes have 64 bits, fewer slots may have a
+    /// rate that is some per cent lower.
     ///
     /// The filter has no design. `bytes` is for the slots; runs of keys that overflow the last one take more, as
     /// [`size_in_bytes`](Self::size_in_bytes) says.

@@ -10,6 +10,8 @@ use crate::params::{FuseParams, ParamError, RibbonParams};
 
 const CAUTION: &str = "It is built from all of its keys at once, and takes no more.";
 
+const STRANGERS: &str = "Without check bits, a key that is not in the set gets an arbitrary value.";
+
 const STATIC: Abilities = Abilities {
     insert: Ability::No,
     remove: Ability::No,
@@ -49,18 +51,18 @@ pub static RETRIEVAL: Structure = Structure {
     crate_name: "fuse",
     feature: Some("fuse"),
     kind: Some(Kind::RETRIEVAL),
-    caution: "A key that is not in the set gets an arbitrary value.",
+    caution: STRANGERS,
     ..Structure::NONE
 };
 
-/// The updatable map: values that can change, of a set of keys that grows.
+/// The updatable map: values that can change, of a fixed set of keys.
 pub static UPDATABLE: Structure = Structure {
     name: "updatable map",
     type_name: "UpdatableMap",
     crate_name: "fuse",
     feature: Some("fuse"),
     kind: Some(Kind::UPDATABLE),
-    caution: "A key that is not in the set gets an arbitrary value.",
+    caution: STRANGERS,
     ..Structure::NONE
 };
 
