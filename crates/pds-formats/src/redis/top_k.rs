@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 use core::fmt;
 
-use pds_core::error::{BuildError, ParamError};
+use pds_core::error::{AllocError, BuildError, ParamError};
 use pds_core::internal::GOLDEN_RATIO;
 use pds_params::internal::ParamFault;
 
@@ -61,7 +61,7 @@ const MAX_BUCKETS: u64 = 1 << 32;
 pub struct RedisTopK {
     width: u32,
     depth: u32,
-    decay: f64,
+    decay: Decay,
     buckets: Vec<Bucket>,
     /// A heap, the least count first.
     heap: Vec<Entry>,
@@ -106,6 +106,7 @@ impl RedisTopK {
             return Err(ParamError(ParamFault::NotAProbability { parameter, value }).into());
         }
         let (buckets, heap) = (zeroed(buckets)?, zeroed(k.into())?);
+        let decay = Decay::new(decay)?;
         Ok(Self { width, depth, decay, buckets, heap, random: Random::default() })
     }
 
@@ -137,6 +138,7 @@ impl RedisTopK {
             heap.push(Entry::read(&mut reader, fingerprint, count, length)?);
         }
         reader.end()?;
+        let decay = Decay::new(decay).map_err(|error| FormatError::alloc(FORMAT, error))?;
         Ok(Self { width, depth, decay, buckets, heap, random: Random::default() })
     }
 
@@ -150,7 +152,7 @@ impl RedisTopK {
         [k, self.width.into(), self.depth.into()]
             .into_iter()
             .for_each(|number| writer.unsigned(number));
-        writer.double(self.decay);
+        writer.double(self.decay.base);
         let buckets = self.buckets.iter().flat_map(|bucket| [bucket.fingerprint, bucket.count]);
         writer.string(&buckets.flat_map(u32::to_le_bytes).collect::<Vec<_>>());
         let heap = self
@@ -179,7 +181,7 @@ impl RedisTopK {
         let mut count = 0;
         for place in self.places(item) {
             let bucket = &mut self.buckets[place];
-            bucket.add(fingerprint, weight, self.decay, &mut self.random);
+            bucket.add(fingerprint, weight, &self.decay, &mut self.random);
             if bucket.fingerprint == fingerprint {
                 count = count.max(bucket.count);
             }
@@ -254,7 +256,7 @@ impl RedisTopK {
     /// Returns the probability that a bucket of count 1 loses it to a unit of another item.
     #[must_use]
     pub const fn decay(&self) -> f64 {
-        self.decay
+        self.decay.base
     }
 
     /// Returns the bucket of an item in each row.
@@ -288,7 +290,7 @@ impl RedisTopK {
 /// The random numbers are not compared.
 impl PartialEq for RedisTopK {
     fn eq(&self, other: &Self) -> bool {
-        let shape = |list: &Self| (list.width, list.depth, list.decay);
+        let shape = |list: &Self| (list.width, list.depth, list.decay());
         shape(self) == shape(other) && self.buckets == other.buckets && self.heap == other.heap
     }
 }
@@ -326,7 +328,7 @@ fn words(
 
 impl Bucket {
     /// Adds a weight of the item of this fingerprint, which may take the bucket from another one.
-    fn add(&mut self, fingerprint: u32, weight: u32, decay: f64, random: &mut Random) {
+    fn add(&mut self, fingerprint: u32, weight: u32, decay: &Decay, random: &mut Random) {
         if self.count == 0 || self.fingerprint == fingerprint {
             self.count = if self.count == 0 { weight } else { self.count.saturating_add(weight) };
             self.fingerprint = fingerprint;
@@ -334,7 +336,7 @@ impl Bucket {
         }
         let mut left = weight;
         while left > 0 {
-            let idle = random.failures(libm::pow(decay, self.count.into()));
+            let idle = decay.failures(self.count, left, random.unit());
             if idle >= left {
                 return;
             }
@@ -406,11 +408,90 @@ impl Random {
         word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
         libm::ldexp(((word ^ word >> 31) >> 11) as f64 + 1.0, -53)
     }
+}
 
-    /// Returns how many trials fail before the first one of this chance succeeds. It saturates.
+/// The chances that a bucket of a count loses a unit of it: the decay to the power of the count.
+#[derive(Clone)]
+struct Decay {
+    base: f64,
+    /// For the counts from 0 on: the logarithm of the probability that nothing is lost, and a number a little below that probability.
+    chances: Vec<(f64, f64)>,
+}
+
+/// Counts whose chances are computed in advance.
+// A decay of 0.9 leaves a chance of 10^-12 there. With more counts the table would fill a larger part of the first-level cache.
+const CHANCES: u32 = 256;
+
+/// The share by which the number is below the probability. The errors of both logarithms are far smaller.
+const MARGIN: f64 = 1e-9;
+
+impl Decay {
+    /// # Errors
+    /// [`AllocError`] if the allocator refuses the memory.
+    fn new(base: f64) -> Result<Self, AllocError> {
+        let chances = (0..CHANCES).map(|count| {
+            let chance = libm::pow(base, count.into());
+            (libm::log1p(-chance), (1.0 - chance) * (1.0 - MARGIN))
+        });
+        Ok(Self { base, chances: collected(chances)? })
+    }
+
+    /// Returns how many trials fail before the first one succeeds at this count, by a random number from above 0 to 1. It saturates. If
+    /// at least `enough` fail, it may return that number.
+    // Most buckets keep their count, and most weights are 1. Neither a power nor a logarithm is needed for them.
+    fn failures(&self, count: u32, enough: u32, unit: f64) -> u32 {
+        let known = self.chances[count.min(CHANCES - 1) as usize];
+        // The probability to lose nothing rises with the count, so that the last entry serves for all greater ones.
+        if enough == 1 && unit < known.1 {
+            return 1;
+        }
+        if count < CHANCES {
+            return quotient(unit, known.0);
+        }
+        quotient(unit, libm::log1p(-libm::pow(self.base, count.into())))
+    }
+}
+
+/// Returns the whole part of the quotient of the logarithm of `unit` and another one. The other one is 0 if the chance is.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
+fn quotient(unit: f64, logarithm: f64) -> u32 {
+    if logarithm < 0.0 { (libm::log(unit) / logarithm) as u32 } else { u32::MAX }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The table and the shortcut change no answer: the same as one power and two logarithms for each draw.
+    #[test]
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
-    fn failures(&mut self, chance: f64) -> u32 {
-        let trials = libm::log(self.unit()) / libm::log1p(-chance);
-        if chance > 0.0 { trials as u32 } else { u32::MAX }
+    fn draws_are_those_of_the_formula() {
+        let formula = |decay: f64, count: u32, unit: f64| {
+            let chance = libm::pow(decay, count.into());
+            let trials = libm::log(unit) / libm::log1p(-chance);
+            if chance > 0.0 { trials as u32 } else { u32::MAX }
+        };
+        let mut random = Random(5);
+        for base in [1e-300, 0.001, 0.5, 0.9, 0.99, 0.999_999, 1.0] {
+            let decay = Decay::new(base).unwrap();
+            for count in (1..400).chain([1_000, 100_000, u32::MAX]) {
+                let keeps = 1.0 - libm::pow(base, count.into());
+                let near = [1.0 - 2.0 * MARGIN, 1.0 - MARGIN, 1.0 - 1e-15, 1.0, 1.0 + 1e-15];
+                let units =
+                    near.map(|factor| keeps * factor).into_iter().filter(|&unit| unit > 0.0);
+                for unit in units.chain((0..50).map(|_| random.unit())).chain([1.0, 1e-18]) {
+                    let unit = unit.min(1.0);
+                    let expected = formula(base, count, unit);
+                    for enough in [1, 2, 100, u32::MAX] {
+                        let found = decay.failures(count, enough, unit);
+                        assert_eq!(
+                            found.min(enough),
+                            expected.min(enough),
+                            "{base}^{count} at {unit}"
+                        );
+                    }
+                }
+            }
+        }
     }
 }
