@@ -10,6 +10,7 @@ import time
 import traceback
 
 import beyond
+import client
 import cluster
 import families
 import hostile
@@ -19,7 +20,7 @@ import redisbloom
 import refusals
 from servers import PROGRAM, Server
 
-MODULES = (families, beyond, redisbloom, persistence, limits, refusals, hostile, cluster)
+MODULES = (families, beyond, redisbloom, persistence, limits, refusals, hostile, cluster, client)
 
 
 def full(server):
