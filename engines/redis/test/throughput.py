@@ -1,6 +1,6 @@
 """Throughput and memory beside RedisBloom: two servers of one program, rounds interleaved, medians of ratios.
 
-usage: throughput.py SERVER REDISBLOOM.so OURS.so [--rounds N]
+usage: throughput.py SERVER REDISBLOOM.so OURS.so [--rounds N] [--load NAME]
 
 LD_LIBRARY_PATH must lead to the libraries that RedisBloom needs. `redis-benchmark` is the load.
 """
@@ -16,6 +16,7 @@ parser.add_argument("redisbloom")
 parser.add_argument("ours")
 parser.add_argument("--rounds", type=int, default=5)
 parser.add_argument("--only", choices=["rates", "memory"])
+parser.add_argument("--load", default="", help="measure the commands whose names contain this")
 parser.add_argument("--requests", type=int, default=200_000)
 arguments = parser.parse_args()
 os.environ["PDS_REDIS_MODULE"] = arguments.ours
@@ -59,7 +60,7 @@ def measure(server, command, keys, span):
 
 def compare_rates(theirs, ours):
     print(f"{'command':30} {'RedisBloom':>12} {'ours':>12} {'ratio':>6}   {'CPU us':>7} {'ours':>7} {'ratio':>6}")
-    for name, prepare, command, keys, span in LOADS:
+    for name, prepare, command, keys, span in (load for load in LOADS if arguments.load in load[0]):
         for server in (theirs, ours):
             for step in prepare:
                 server.client().execute_command(*step)
