@@ -12,9 +12,6 @@ use pds_params::internal::ParamFault;
 use crate::FormatError;
 use crate::reader::{Field, Reader};
 
-/// The most hashes that a filter for a rate has, with a margin: the least number above 0 as a rate, 2^-1074, takes 1,074.
-pub(crate) const MAX_HASHES: u32 = 1_100;
-
 /// The bits of a filter in whole words, and the number of positions per key.
 ///
 /// The owner computes the positions, the same number for every key.

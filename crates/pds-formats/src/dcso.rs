@@ -6,8 +6,8 @@ use alloc::vec::Vec;
 use pds_core::error::{BuildError, DecodeErrorKind, Incompatible};
 
 use crate::FormatError;
-use crate::bits::{Bits, MAX_HASHES, bloom_methods, usual_bits, whole_bits};
-use crate::reader::Reader;
+use crate::bits::{Bits, bloom_methods, usual_bits, whole_bits};
+use crate::reader::{MAX_HASHES, Reader};
 
 /// The name of the format in errors.
 const FORMAT: &str = "DCSO Bloom filter";

@@ -10,6 +10,9 @@ use pds_core::error::DecodeErrorKind;
 use crate::FormatError;
 use crate::format_error::Found;
 
+/// The most hashes that a filter for a rate has, with a margin: the least number above 0 as a rate, 2^-1074, takes 1,074.
+pub(crate) const MAX_HASHES: u32 = 1_100;
+
 /// The rest of an input. Whatever is taken from it knows its name and its offset, for the errors.
 #[derive(Clone, Debug)]
 pub(crate) struct Reader<'a> {

@@ -13,9 +13,8 @@ use super::chunks::{self, Chunk};
 use super::logarithm::log;
 use super::rdb::{ModuleReader, ModuleWriter, RdbVersion};
 use crate::FormatError;
-use crate::bits::MAX_HASHES;
 use crate::hash::murmur2_64a;
-use crate::reader::{Field, Reader};
+use crate::reader::{Field, MAX_HASHES, Reader};
 
 /// The name of the format in errors.
 const FORMAT: &str = "RedisBloom Bloom filter";

@@ -10,9 +10,8 @@ use siphasher::sip::SipHasher13;
 
 use super::logarithm::log;
 use crate::FormatError;
-use crate::bits::MAX_HASHES;
 use crate::memory::{collected, zeroed};
-use crate::reader::Reader;
+use crate::reader::{MAX_HASHES, Reader};
 
 /// The name of the format in errors.
 const FORMAT: &str = "valkey-bloom filter";
