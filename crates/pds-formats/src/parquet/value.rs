@@ -27,7 +27,7 @@ use crate::memory::reserved;
 /// | UUID | `FIXED_LEN_BYTE_ARRAY` | the 16 bytes, big endian |
 /// | interval | `FIXED_LEN_BYTE_ARRAY` | the 12 bytes: months, days, milliseconds, each little endian |
 /// | none | INT96 | the 12 bytes |
-/// | none | BOOLEAN | the format has no filters for it |
+/// | none | BOOLEAN | the format has no filters for it; the Rust crate `parquet` writes some: `[u8; 1]`, 0 or 1 |
 ///
 /// # Equal values of unequal bytes
 /// A filter knows bytes only. `0.0` and `-0.0` are equal, and most queries treat all NaNs as equal, but their hashes

@@ -4,6 +4,7 @@ mod equality;
 mod errors;
 mod groups;
 mod keys;
+mod parquet;
 mod pruning;
 mod python;
 mod session;
