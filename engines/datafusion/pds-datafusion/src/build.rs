@@ -2,7 +2,6 @@
 
 use std::fmt::Debug;
 use std::hash::{Hash, Hasher};
-use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -10,7 +9,9 @@ use datafusion::arrow::array::{Array, ArrayRef, BinaryViewBuilder, BooleanArray}
 use datafusion::arrow::buffer::NullBuffer;
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
 use datafusion::common::{Result, ScalarValue, exec_datafusion_err};
-use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
+use datafusion::logical_expr::function::{
+    AccumulatorArgs, AggregateFunctionSimplification, StateFieldsArgs,
+};
 use datafusion::logical_expr::utils::format_state_name;
 use datafusion::logical_expr::{
     Accumulator, AggregateUDF, AggregateUDFImpl, Documentation, EmitTo, GroupsAccumulator,
@@ -18,12 +19,12 @@ use datafusion::logical_expr::{
 };
 
 use crate::blobs::Blobs;
-use crate::call::{Call, check_count};
+use crate::call::{Call, bind, check_count};
 use crate::help::{Help, documentation};
 use crate::keys::{check_type, hash_rows};
 use crate::log::{Arena, List};
 use crate::output::Output;
-use crate::sketch::{Sketch, bad_sketch};
+use crate::sketch::{Sketch, bad_sketch, bytes};
 
 /// The first byte of a state: hashes follow, eight bytes each.
 const HASHES: u8 = 0;
@@ -31,20 +32,25 @@ const HASHES: u8 = 0;
 const SKETCH: u8 = 1;
 
 /// An aggregate function `name(key, parameters ...)`, which returns an `O` of an `S`.
-pub(crate) struct Build<S, O> {
+pub(crate) struct Build<S: Sketch, O> {
     help: &'static Help,
     signature: Signature,
     documentation: Documentation,
-    types: PhantomData<fn() -> (S, O)>,
+    /// The parameters of the call, once the optimizer has seen it.
+    bound: Option<(S::Params, O)>,
 }
 
 impl<S: Sketch, O: Output<S>> Build<S, O> {
     pub(crate) fn udaf(help: &'static Help) -> AggregateUDF {
+        Self::of(help, None)
+    }
+
+    fn of(help: &'static Help, bound: Option<(S::Params, O)>) -> AggregateUDF {
         AggregateUDF::new_from_impl(Self {
             help,
             signature: Signature::user_defined(Volatility::Immutable),
             documentation: documentation(help),
-            types: PhantomData,
+            bound,
         })
     }
 
@@ -52,29 +58,32 @@ impl<S: Sketch, O: Output<S>> Build<S, O> {
         1 + S::NUM_PARAMS.start()..=1 + S::NUM_PARAMS.end() + O::NUM_PARAMS
     }
 
-    fn params(&self, args: &AccumulatorArgs<'_>) -> Result<(S::Params, O)> {
-        let call = Call { function: self.help.name, args };
+    fn params(call: &Call) -> Result<(S::Params, O)> {
         call.check_distinct(S::COUNTS)?;
-        Ok((S::params(&call)?, O::of_call(&call, 1 + S::NUM_PARAMS.end())?))
+        Ok((S::params(call)?, O::of_call(call, 1 + S::NUM_PARAMS.end())?))
+    }
+
+    fn params_of_execution(&self, args: &AccumulatorArgs<'_>) -> Result<(S::Params, O)> {
+        Self::params(&Call::of_execution(self.help.name, args))
     }
 }
 
-impl<S, O> Debug for Build<S, O> {
+impl<S: Sketch, O> Debug for Build<S, O> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.help.name)
     }
 }
 
-// A function is its name: it has no parameters of its own, so that other processes find it by name alone.
-impl<S, O> PartialEq for Build<S, O> {
+// A function is its name, so that other processes find it by name alone. Its parameters are those of the call.
+impl<S: Sketch, O> PartialEq for Build<S, O> {
     fn eq(&self, other: &Self) -> bool {
         self.help.name == other.help.name
     }
 }
 
-impl<S, O> Eq for Build<S, O> {}
+impl<S: Sketch, O> Eq for Build<S, O> {}
 
-impl<S, O> Hash for Build<S, O> {
+impl<S: Sketch, O> Hash for Build<S, O> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.help.name.hash(state);
     }
@@ -105,9 +114,14 @@ impl<S: Sketch, O: Output<S>> AggregateUDFImpl for Build<S, O> {
     }
 
     fn accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
-        let (params, output) = self.params(&args)?;
-        let sketch = S::empty(params)?;
-        Ok(Box::new(Single { function: self.help.name, sketch, output, hashes: Vec::new() }))
+        let (params, output) = self.params_of_execution(&args)?;
+        Ok(Box::new(Single::<S, O> {
+            function: self.help.name,
+            params,
+            output,
+            sketch: None,
+            hashes: Vec::new(),
+        }))
     }
 
     fn groups_accumulator_supported(&self, _: AccumulatorArgs<'_>) -> bool {
@@ -118,8 +132,21 @@ impl<S: Sketch, O: Output<S>> AggregateUDFImpl for Build<S, O> {
         &self,
         args: AccumulatorArgs<'_>,
     ) -> Result<Box<dyn GroupsAccumulator>> {
-        let (params, output) = self.params(&args)?;
+        let (params, output) = self.params_of_execution(&args)?;
         Ok(Box::new(Groups::<S, O>::new(self.help.name, params, output)))
+    }
+
+    fn simplify(&self) -> Option<AggregateFunctionSimplification> {
+        let help = self.help;
+        let bound = move |call: &Call| Ok(Self::of(help, Some(Self::params(call)?)));
+        self.bound.is_none().then(|| bind(help.name, bound))
+    }
+
+    fn default_value(&self, data_type: &DataType) -> Result<ScalarValue> {
+        match &self.bound {
+            Some((params, output)) => output.scalar(self.help.name, &S::empty(*params)?),
+            None => ScalarValue::try_from(data_type),
+        }
     }
 
     fn documentation(&self) -> Option<&Documentation> {
@@ -177,42 +204,76 @@ fn sketch_state<S: Sketch>(sketch: &S) -> Vec<u8> {
 }
 
 /// The accumulator without groups.
+///
+/// The engine reserves what `size` says after a batch. So the keys of the first batch wait until the memory of the sketch is
+/// reserved.
 #[derive(Debug)]
-struct Single<S, O> {
+struct Single<S: Sketch, O> {
     function: &'static str,
-    sketch: S,
+    params: S::Params,
     output: O,
+    sketch: Option<S>,
+    /// The keys that wait while there is no sketch, and those of a batch later on.
     hashes: Vec<u64>,
+}
+
+/// Returns the sketch, which is made of the keys that wait if there is none.
+fn opened<'a, S: Sketch>(
+    sketch: &'a mut Option<S>,
+    params: S::Params,
+    waiting: &[u64],
+) -> Result<&'a mut S> {
+    match sketch {
+        Some(sketch) => Ok(sketch),
+        None => {
+            let mut made = S::empty(params)?;
+            made.insert_batch(waiting);
+            Ok(sketch.insert(made))
+        }
+    }
 }
 
 impl<S: Sketch, O: Output<S>> Accumulator for Single<S, O> {
     fn update_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
+        if !self.hashes.is_empty() {
+            opened(&mut self.sketch, self.params, &self.hashes)?;
+        }
         let valid = keys_of(values, None, &mut self.hashes)?;
         if let Some(valid) = valid.filter(|valid| valid.null_count() > 0) {
             let mut rows = valid.iter();
             self.hashes.retain(|_| rows.next() == Some(true));
         }
-        self.sketch.insert_batch(&self.hashes);
+        if let Some(sketch) = &mut self.sketch {
+            sketch.insert_batch(&self.hashes);
+        }
         Ok(())
     }
 
     fn evaluate(&mut self) -> Result<ScalarValue> {
-        self.output.scalar(self.function, &self.sketch)
+        let sketch = opened(&mut self.sketch, self.params, &self.hashes)?;
+        self.output.scalar(self.function, sketch)
     }
 
     fn size(&self) -> usize {
-        size_of_val(self) + self.sketch.heap_bytes() + self.hashes.capacity() * size_of::<u64>()
+        let sketch = match &self.sketch {
+            Some(sketch) => sketch.heap_bytes(),
+            None if self.hashes.is_empty() => 0,
+            None => bytes(S::full_bytes(self.params)),
+        };
+        size_of_val(self) + sketch + self.hashes.capacity() * size_of::<u64>()
     }
 
     fn state(&mut self) -> Result<Vec<ScalarValue>> {
-        Ok(vec![ScalarValue::BinaryView(Some(sketch_state(&self.sketch)))])
+        let sketch = opened(&mut self.sketch, self.params, &self.hashes)?;
+        Ok(vec![ScalarValue::BinaryView(Some(sketch_state(sketch)))])
     }
 
     fn merge_batch(&mut self, states: &[ArrayRef]) -> Result<()> {
+        let Self { function, params, sketch, hashes, .. } = self;
+        let sketch = opened(sketch, *params, hashes)?;
         let blobs = Blobs::new(&states[0])?;
         for row in 0..blobs.len() {
             let Some(state) = blobs.get(row) else { continue };
-            let Self { function, sketch, hashes, .. } = self;
             hashes.clear();
             read_state(
                 function,

@@ -9,15 +9,17 @@ use std::sync::Arc;
 use datafusion::arrow::array::{Array, ArrayRef, BinaryViewBuilder, BooleanArray, new_empty_array};
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
 use datafusion::common::{Result, ScalarValue};
-use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
+use datafusion::logical_expr::function::{
+    AccumulatorArgs, AggregateFunctionSimplification, StateFieldsArgs,
+};
 use datafusion::logical_expr::utils::format_state_name;
 use datafusion::logical_expr::{
     Accumulator, AggregateUDF, AggregateUDFImpl, Documentation, EmitTo, GroupsAccumulator,
     Signature, Volatility,
 };
 
-use crate::blobs::Blobs;
-use crate::call::{Call, check_count};
+use crate::blobs::{Blobs, blob_value, check_length};
+use crate::call::{Call, bind, check_count};
 use crate::help::{Help, documentation};
 
 /// The work of an aggregate function on its rows, with the parameters of a call.
@@ -48,7 +50,7 @@ pub(crate) trait Fold: Debug + Send + Sync + Sized + 'static {
         DataType::BinaryView
     }
 
-    fn of_call(call: &Call<'_>) -> Result<Self>;
+    fn of_call(call: &Call) -> Result<Self>;
 
     fn column(&self, array: &ArrayRef) -> Result<Self::Column>;
 
@@ -79,23 +81,31 @@ pub(crate) struct Folding<F> {
     help: &'static Help,
     signature: Signature,
     documentation: Documentation,
-    fold: PhantomData<fn() -> F>,
+    /// What the call does, once the optimizer has seen it.
+    bound: Option<F>,
 }
 
 impl<F: Fold> Folding<F> {
     pub(crate) fn udaf(help: &'static Help) -> AggregateUDF {
+        Self::of(help, None)
+    }
+
+    fn of(help: &'static Help, bound: Option<F>) -> AggregateUDF {
         AggregateUDF::new_from_impl(Self {
             help,
             signature: Signature::user_defined(Volatility::Immutable),
             documentation: documentation(help),
-            fold: PhantomData,
+            bound,
         })
     }
 
-    fn fold(&self, args: &AccumulatorArgs<'_>) -> Result<F> {
-        let call = Call { function: self.help.name, args };
+    fn fold(call: &Call) -> Result<F> {
         call.check_distinct(F::COUNTS)?;
-        F::of_call(&call)
+        F::of_call(call)
+    }
+
+    fn fold_of_execution(&self, args: &AccumulatorArgs<'_>) -> Result<F> {
+        Self::fold(&Call::of_execution(self.help.name, args))
     }
 }
 
@@ -144,7 +154,8 @@ impl<F: Fold> AggregateUDFImpl for Folding<F> {
     }
 
     fn accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
-        Ok(Box::new(One { fold: self.fold(&args)?, state: None }))
+        let fold = self.fold_of_execution(&args)?;
+        Ok(Box::new(One { function: self.help.name, fold, state: None }))
     }
 
     fn groups_accumulator_supported(&self, _: AccumulatorArgs<'_>) -> bool {
@@ -157,11 +168,25 @@ impl<F: Fold> AggregateUDFImpl for Folding<F> {
     ) -> Result<Box<dyn GroupsAccumulator>> {
         let return_type = args.return_type().clone();
         Ok(Box::new(Many {
-            fold: self.fold(&args)?,
+            function: self.help.name,
+            fold: self.fold_of_execution(&args)?,
             return_type,
             states: Vec::new(),
             state_bytes: 0,
         }))
+    }
+
+    fn simplify(&self) -> Option<AggregateFunctionSimplification> {
+        let help = self.help;
+        let bound = move |call: &Call| Ok(Self::of(help, Some(Self::fold(call)?)));
+        self.bound.is_none().then(|| bind(help.name, bound))
+    }
+
+    fn default_value(&self, data_type: &DataType) -> Result<ScalarValue> {
+        match &self.bound {
+            Some(fold) => fold.finish(None),
+            None => ScalarValue::try_from(data_type),
+        }
     }
 
     fn documentation(&self) -> Option<&Documentation> {
@@ -172,6 +197,7 @@ impl<F: Fold> AggregateUDFImpl for Folding<F> {
 /// The accumulator without groups.
 #[derive(Debug)]
 struct One<F: Fold> {
+    function: &'static str,
     fold: F,
     state: Option<F::State>,
 }
@@ -199,7 +225,7 @@ impl<F: Fold> Accumulator for One<F> {
 
     fn state(&mut self) -> Result<Vec<ScalarValue>> {
         let state = self.state.as_ref().map(|state| self.fold.write_state(state));
-        Ok(vec![ScalarValue::BinaryView(state)])
+        Ok(vec![blob_value(self.function, state)?])
     }
 
     fn merge_batch(&mut self, states: &[ArrayRef]) -> Result<()> {
@@ -215,6 +241,7 @@ impl<F: Fold> Accumulator for One<F> {
 
 /// The accumulator of many groups.
 struct Many<F: Fold> {
+    function: &'static str,
     fold: F,
     return_type: DataType,
     states: Vec<Option<F::State>>,
@@ -283,7 +310,9 @@ impl<F: Fold> GroupsAccumulator for Many<F> {
     fn state(&mut self, emit_to: EmitTo) -> Result<Vec<ArrayRef>> {
         let mut states = BinaryViewBuilder::new();
         for state in self.take(emit_to) {
-            states.append_option(state.map(|state| self.fold.write_state(&state)));
+            let state = state.map(|state| self.fold.write_state(&state));
+            check_length(self.function, state.as_ref().map_or(0, Vec::len))?;
+            states.append_option(state);
         }
         Ok(vec![Arc::new(states.finish())])
     }

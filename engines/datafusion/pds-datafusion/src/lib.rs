@@ -3,6 +3,7 @@
 
 mod blobs;
 mod build;
+mod cache;
 mod call;
 mod fold;
 mod help;

@@ -15,14 +15,15 @@ use pds_core::bytes::{Header, Kind};
 use pds_core::error::DecodeError;
 use pds_core::traits::Membership;
 
-use crate::blobs::Blobs;
 use crate::build::Build;
 use crate::fold::Folding;
 use crate::help::{Help, help};
 use crate::keys::{check_type, hash_rows, hasher};
 use crate::output::{Bytes, Interval};
 use crate::ribbon::Ribbon;
-use crate::scalar::{Argument, Batch, ask, blob, blob_array, of_pairs, of_sketches, scalar};
+use crate::scalar::{
+    Argument, Batch, Sketches, ask, blob, blob_array, of_pairs, of_sketches, open_once, scalar,
+};
 use crate::sketch::{Sketch, bad_sketch};
 use crate::unions::Union;
 
@@ -222,40 +223,40 @@ fn jaccard(batch: &Batch) -> Result<ArrayRef> {
 /// Returns the hash of every key that a sketch is asked for.
 fn hashes_of_keys(batch: &Batch) -> Result<Vec<u64>> {
     let mut hashes = Vec::new();
-    hash_rows(batch.args[1].array(), &mut hashes)?;
+    hash_rows(batch.args[0].array(), &mut hashes)?;
     Ok(hashes)
 }
 
 fn might_contain(batch: &Batch) -> Result<ArrayRef> {
-    let sketches = batch.args[0].blobs()?;
-    if batch.args[0].is_one() && !batch.args[1].is_one() {
-        return might_contain_each(batch, &sketches);
+    if let Sketches::One(filter) = &batch.sketches[0]
+        && !batch.args[0].is_one()
+    {
+        return might_contain_each(batch, filter.as_deref());
     }
     let hashes = hashes_of_keys(batch)?;
-    let open = |bytes, row| {
-        open_filter(bytes).map_err(|error| bad_sketch(batch.function, "the filter", row, error))
-    };
-    let answers = ask(batch, &sketches, open, |filter, key| filter.contains_hash(hashes[key]))?;
-    Ok(Arc::new(BooleanArray::from(answers)))
+    let contains = |filter: &Filter, key: usize| filter.contains_hash(hashes[key]);
+    Ok(Arc::new(BooleanArray::from(ask(batch, "the filter", open_filter, contains)?)))
 }
 
 /// Asks one filter for many keys.
-fn might_contain_each(batch: &Batch, sketches: &Blobs) -> Result<ArrayRef> {
-    let Some(bytes) = sketches.get(0) else {
+fn might_contain_each(batch: &Batch, filter: Option<&[u8]>) -> Result<ArrayRef> {
+    let Some(bytes) = filter else {
         return Ok(new_null_array(&DataType::Boolean, batch.num_rows));
     };
-    let refused = |error| bad_sketch(batch.function, "the filter", 0, error);
-    let filter = open_filter(bytes).map_err(refused)?;
+    let filter = open_once(batch, "the filter", 0, bytes, open_filter)?;
     let hashes = hashes_of_keys(batch)?;
     let mut answers = vec![false; hashes.len()];
     filter.contains_hash_batch(&hashes, &mut answers);
-    Ok(Arc::new(BooleanArray::new(answers.into(), batch.args[1].array().logical_nulls())))
+    Ok(Arc::new(BooleanArray::new(answers.into(), batch.args[0].array().logical_nulls())))
 }
 
-/// Opens a filter in the bytes of a column, and verifies all of it.
-fn open_filter(bytes: &[u8]) -> Result<Box<dyn Membership + '_>, String> {
+/// A filter of any kind.
+type Filter = Box<dyn Membership + Send + Sync>;
+
+/// Opens a filter in the bytes of a value, and verifies all of it.
+fn open_filter(bytes: Arc<[u8]>) -> Result<Filter, String> {
     let text = |error: DecodeError| error.to_string();
-    let kind = Header::peek(bytes).map_err(text)?.kind;
+    let kind = Header::peek(&bytes).map_err(text)?.kind;
     if kind == Kind::BLOOM {
         let filter = BloomFilterView::open(bytes).map_err(text)?;
         filter.verify().map_err(text)?;
@@ -279,15 +280,14 @@ fn check_seed(seed: u64) -> Result<(), String> {
     ))
 }
 
+fn open_counts(bytes: Arc<[u8]>) -> Result<CountMinSketch, String> {
+    let sketch: CountMinSketch = Sketch::from_bytes(&bytes).map_err(|error| error.to_string())?;
+    check_seed(sketch.hasher().seed())?;
+    Ok(sketch)
+}
+
 fn cms_estimate(batch: &Batch) -> Result<ArrayRef> {
-    let sketches = batch.args[0].blobs()?;
     let hashes = hashes_of_keys(batch)?;
-    let open = |bytes: &[u8], row| {
-        let sketch: CountMinSketch = read(batch, "the sketch", row, bytes)?;
-        let refused = |error| bad_sketch(batch.function, "the sketch", row, error);
-        check_seed(sketch.hasher().seed()).map_err(refused)?;
-        Ok(sketch)
-    };
     let count = |sketch: &CountMinSketch, key: usize| sketch.estimate_hash(hashes[key]).value();
-    Ok(Arc::new(UInt64Array::from(ask(batch, &sketches, open, count)?)))
+    Ok(Arc::new(UInt64Array::from(ask(batch, "the sketch", open_counts, count)?)))
 }

@@ -19,7 +19,7 @@ pub(crate) trait Output<S: Sketch>: Debug + Send + Sync + Sized + 'static {
     type Column;
 
     /// Reads the parameters of a call, the first of which is at `index`.
-    fn of_call(call: &Call<'_>, index: usize) -> Result<Self>;
+    fn of_call(call: &Call, index: usize) -> Result<Self>;
 
     fn data_type() -> DataType;
 
@@ -44,7 +44,7 @@ impl<S: Sketch> Output<S> for Bytes {
     const NUM_PARAMS: usize = 0;
     type Column = BinaryViewBuilder;
 
-    fn of_call(_: &Call<'_>, _: usize) -> Result<Self> {
+    fn of_call(_: &Call, _: usize) -> Result<Self> {
         Ok(Self)
     }
 
@@ -111,7 +111,7 @@ impl Output<HyperLogLog> for Interval {
     const NUM_PARAMS: usize = 1;
     type Column = [Float64Builder; 3];
 
-    fn of_call(call: &Call<'_>, index: usize) -> Result<Self> {
+    fn of_call(call: &Call, index: usize) -> Result<Self> {
         let confidence = call.number(index, "confidence")?.unwrap_or(DEFAULT_CONFIDENCE);
         let this = Self { confidence, known: Mutex::default() };
         // Refuses a confidence out of range before any row is read.

@@ -1,20 +1,24 @@
 //! Scalar functions: their types, and their rows.
 
-use std::fmt::Debug;
+use std::fmt::{Debug, Display};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use datafusion::arrow::array::{Array, ArrayRef, BinaryViewArray};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{Result, ScalarValue, plan_err};
+use datafusion::logical_expr::expr::ScalarFunction;
+use datafusion::logical_expr::simplify::{ExprSimplifyResult, SimplifyContext};
 use datafusion::logical_expr::{
-    ColumnarValue, Documentation, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
+    ColumnarValue, Documentation, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
     Volatility,
 };
 
 use crate::blobs::{Blobs, check_blob};
+use crate::cache::Cache;
 use crate::call::check_count;
 use crate::help::{Help, documentation};
+use crate::sketch::bad_sketch;
 
 /// The type of an argument.
 #[derive(Clone, Copy, Debug)]
@@ -82,10 +86,38 @@ impl Rows {
     pub(crate) fn at(&self, row: usize) -> usize {
         if self.is_one { 0 } else { row }
     }
+}
 
-    /// Returns the bytes of all rows.
-    pub(crate) fn blobs(&self) -> Result<Blobs> {
-        Blobs::new(&self.array)
+/// An argument of sketches.
+#[derive(Debug)]
+pub(crate) enum Sketches {
+    /// The same in all rows. `None` is null.
+    One(Option<Vec<u8>>),
+    Each(Blobs),
+}
+
+impl Sketches {
+    // An array of one scalar value would be a copy of its bytes.
+    fn new(value: ColumnarValue) -> Result<Self> {
+        use ScalarValue::{Binary, BinaryView, LargeBinary};
+        match value {
+            ColumnarValue::Array(array) => Ok(Self::Each(Blobs::new(&array)?)),
+            ColumnarValue::Scalar(Binary(bytes) | LargeBinary(bytes) | BinaryView(bytes)) => {
+                Ok(Self::One(bytes))
+            }
+            ColumnarValue::Scalar(scalar) => {
+                let blobs = Blobs::new(&scalar.to_array()?)?;
+                Ok(Self::One(blobs.get(0).map(<[u8]>::to_vec)))
+            }
+        }
+    }
+
+    /// Returns the bytes of a row. `None` if it is null.
+    pub(crate) fn get(&self, row: usize) -> Option<&[u8]> {
+        match self {
+            Self::One(bytes) => bytes.as_deref(),
+            Self::Each(blobs) => blobs.get(row),
+        }
     }
 }
 
@@ -93,8 +125,12 @@ impl Rows {
 #[derive(Debug)]
 pub(crate) struct Batch {
     pub(crate) function: &'static str,
+    /// The arguments that are sketches, which come first.
+    pub(crate) sketches: Vec<Sketches>,
+    /// The others.
     pub(crate) args: Vec<Rows>,
     pub(crate) num_rows: usize,
+    cache: Arc<Cache>,
 }
 
 /// The type of a result of bytes.
@@ -103,7 +139,7 @@ pub(crate) fn blob(_: &[DataType]) -> DataType {
 }
 
 /// A scalar function.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Scalar {
     help: &'static Help,
     args: &'static [Argument],
@@ -120,11 +156,8 @@ pub(crate) fn scalar(
     returns: fn(&[DataType]) -> DataType,
     body: fn(&Batch) -> Result<ArrayRef>,
 ) -> ScalarUDF {
-    ScalarUDF::new_from_impl(Function {
-        signature: Signature::user_defined(Volatility::Immutable),
-        documentation: documentation(help),
-        scalar: Scalar { help, args, num_required, returns, body },
-    })
+    let scalar = Scalar { help, args, num_required, returns, body };
+    Function::of(scalar, false)
 }
 
 #[derive(Debug)]
@@ -132,6 +165,22 @@ struct Function {
     scalar: Scalar,
     signature: Signature,
     documentation: Documentation,
+    /// What the batches of a query share. It goes with the plan of the query.
+    cache: Arc<Cache>,
+    /// Whether the function is that of one call.
+    is_bound: bool,
+}
+
+impl Function {
+    fn of(scalar: Scalar, is_bound: bool) -> ScalarUDF {
+        ScalarUDF::new_from_impl(Self {
+            signature: Signature::user_defined(Volatility::Immutable),
+            documentation: documentation(scalar.help),
+            scalar,
+            cache: Arc::default(),
+            is_bound,
+        })
+    }
 }
 
 impl PartialEq for Function {
@@ -167,11 +216,32 @@ impl ScalarUDFImpl for Function {
         Ok((self.scalar.returns)(types))
     }
 
+    // Every call has a cache of its own.
+    fn simplify(&self, args: Vec<Expr>, _: &SimplifyContext) -> Result<ExprSimplifyResult> {
+        if self.is_bound {
+            return Ok(ExprSimplifyResult::Original(args));
+        }
+        let func = Arc::new(Self::of(self.scalar, true));
+        let call = ScalarFunction { func, args };
+        Ok(ExprSimplifyResult::Simplified(Expr::ScalarFunction(call)))
+    }
+
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let is_constant = args.args.iter().all(|arg| matches!(arg, ColumnarValue::Scalar(_)));
-        let rows = args.args.into_iter().map(Rows::new).collect::<Result<_>>()?;
         let num_rows = if is_constant { 1 } else { args.number_rows };
-        let batch = Batch { function: self.scalar.help.name, args: rows, num_rows };
+        let mut batch = Batch {
+            function: self.scalar.help.name,
+            sketches: Vec::new(),
+            args: Vec::new(),
+            num_rows,
+            cache: Arc::clone(&self.cache),
+        };
+        for (argument, value) in self.scalar.args.iter().zip(args.args) {
+            match argument {
+                Argument::Sketch(_) => batch.sketches.push(Sketches::new(value)?),
+                _ => batch.args.push(Rows::new(value)?),
+            }
+        }
         let result = (self.scalar.body)(&batch)?;
         debug_assert_eq!(result.len(), num_rows);
         if is_constant {
@@ -190,13 +260,8 @@ pub(crate) fn of_sketches<T>(
     batch: &Batch,
     mut value: impl FnMut(usize, &[u8]) -> Result<T>,
 ) -> Result<Vec<Option<T>>> {
-    let sketches = batch.args[0].blobs()?;
-    let rows = 0..batch.num_rows;
-    rows.map(|row| {
-        let bytes = sketches.get(batch.args[0].at(row));
-        bytes.map(|bytes| value(row, bytes)).transpose()
-    })
-    .collect()
+    let of_row = |row| batch.sketches[0].get(row).map(|bytes| value(row, bytes)).transpose();
+    (0..batch.num_rows).map(of_row).collect()
 }
 
 /// Makes an array of what a function returns for the bytes of the first two arguments, row by row.
@@ -204,36 +269,46 @@ pub(crate) fn of_pairs<T>(
     batch: &Batch,
     mut value: impl FnMut(usize, &[u8], &[u8]) -> Result<T>,
 ) -> Result<Vec<Option<T>>> {
-    let [left, right] = [batch.args[0].blobs()?, batch.args[1].blobs()?];
-    let rows = 0..batch.num_rows;
-    rows.map(|row| {
-        let pair = left.get(batch.args[0].at(row)).zip(right.get(batch.args[1].at(row)));
+    let of_row = |row| {
+        let pair = batch.sketches[0].get(row).zip(batch.sketches[1].get(row));
         pair.map(|(left, right)| value(row, left, right)).transpose()
-    })
-    .collect()
+    };
+    (0..batch.num_rows).map(of_row).collect()
 }
 
-/// Asks the sketch of every row, the first argument, for the key of the row, the second one.
-///
-/// `open` reads a sketch; rows with the bytes of the row before do not read them again. `answer` is given the sketch, and
-/// where in the array of keys the key is. A null has no answer.
-pub(crate) fn ask<'a, T, A>(
+/// Reads the sketch of a row by `open`, or takes the one that an earlier batch read from the same bytes.
+pub(crate) fn open_once<T: Send + Sync + 'static, E: Display>(
     batch: &Batch,
-    sketches: &'a Blobs,
-    open: impl Fn(&'a [u8], usize) -> Result<T>,
+    argument: &str,
+    row: usize,
+    bytes: &[u8],
+    open: impl FnOnce(Arc<[u8]>) -> std::result::Result<T, E>,
+) -> Result<Arc<T>> {
+    let opened = batch.cache.get(bytes, open);
+    opened.map_err(|error| bad_sketch(batch.function, argument, row, error))
+}
+
+/// Asks the sketch of every row for the key of the row, the first argument after the sketch.
+///
+/// `open` reads a sketch. `answer` is given the sketch, and where in the array of keys the key is. A null has no answer.
+pub(crate) fn ask<T: Send + Sync + 'static, E: Display, A>(
+    batch: &Batch,
+    argument: &str,
+    open: impl Fn(Arc<[u8]>) -> std::result::Result<T, E>,
     answer: impl Fn(&T, usize) -> A,
 ) -> Result<Vec<Option<A>>> {
-    let nulls = batch.args[1].array().logical_nulls();
-    let mut opened: Option<(&[u8], T)> = None;
+    let keys = &batch.args[0];
+    let nulls = keys.array().logical_nulls();
+    let mut opened: Option<(&[u8], Arc<T>)> = None;
     let of_row = |row| -> Result<Option<A>> {
-        let key = batch.args[1].at(row);
+        let key = keys.at(row);
         let is_null = nulls.as_ref().is_some_and(|nulls| nulls.is_null(key));
-        let Some(bytes) = sketches.get(batch.args[0].at(row)).filter(|_| !is_null) else {
+        let Some(bytes) = batch.sketches[0].get(row).filter(|_| !is_null) else {
             return Ok(None);
         };
         let sketch = match opened.take() {
-            Some((same, sketch)) if std::ptr::eq(same, bytes) || same == bytes => sketch,
-            _ => open(bytes, row)?,
+            Some((same, sketch)) if std::ptr::eq(same, bytes) => sketch,
+            _ => open_once(batch, argument, row, bytes, &open)?,
         };
         let answered = answer(&sketch, key);
         opened = Some((bytes, sketch));

@@ -30,7 +30,7 @@ pub(crate) trait Sketch:
     const COUNTS: bool = false;
 
     /// Reads the parameters of a call.
-    fn params(call: &Call<'_>) -> Result<Self::Params>;
+    fn params(call: &Call) -> Result<Self::Params>;
 
     /// Returns the size in bytes that a structure of these parameters reaches.
     fn full_bytes(params: Self::Params) -> u64;
@@ -54,12 +54,13 @@ pub(crate) trait Sketch:
     }
 }
 
-fn bytes(size: u64) -> usize {
+/// Returns a size as the engine counts it.
+pub(crate) fn bytes(size: u64) -> usize {
     usize::try_from(size).unwrap_or(usize::MAX)
 }
 
 /// Refuses parameters of sketches that are too large for a value.
-fn within_a_value<S: Sketch>(call: &Call<'_>, params: S::Params) -> Result<S::Params> {
+fn within_a_value<S: Sketch>(call: &Call, params: S::Params) -> Result<S::Params> {
     /// Values have less than 2^32 bytes, of which the head takes some.
     const MAX_BYTES: u64 = u32::MAX as u64 - 4_096;
     match S::full_bytes(params) {
@@ -70,7 +71,7 @@ fn within_a_value<S: Sketch>(call: &Call<'_>, params: S::Params) -> Result<S::Pa
     }
 }
 
-fn precision(call: &Call<'_>) -> Result<HllParams> {
+fn precision(call: &Call) -> Result<HllParams> {
     let precision = call.whole(1, "precision", 4..=18)?.unwrap_or(DEFAULT_PRECISION);
     HllParams::new(u32::try_from(precision).unwrap_or_default())
         .map_err(|error| call.refused(error))
@@ -96,7 +97,7 @@ impl Sketch for HyperLogLog {
     type Params = HllParams;
     const NUM_PARAMS: RangeInclusive<usize> = 0..=1;
 
-    fn params(call: &Call<'_>) -> Result<HllParams> {
+    fn params(call: &Call) -> Result<HllParams> {
         precision(call)
     }
 
@@ -124,7 +125,7 @@ impl Sketch for UltraLogLog {
     type Params = HllParams;
     const NUM_PARAMS: RangeInclusive<usize> = 0..=1;
 
-    fn params(call: &Call<'_>) -> Result<HllParams> {
+    fn params(call: &Call) -> Result<HllParams> {
         precision(call)
     }
 
@@ -151,7 +152,7 @@ impl Sketch for BloomFilter {
     type Params = BloomParams;
     const NUM_PARAMS: RangeInclusive<usize> = 2..=2;
 
-    fn params(call: &Call<'_>) -> Result<BloomParams> {
+    fn params(call: &Call) -> Result<BloomParams> {
         let items = call.whole(1, "items", 1..=i64::MAX)?;
         let items = call.required("items", items)?.cast_unsigned();
         let rate = call.required("rate", call.number(2, "rate")?)?;
@@ -183,7 +184,7 @@ impl Sketch for CountMinSketch {
     const NUM_PARAMS: RangeInclusive<usize> = 2..=2;
     const COUNTS: bool = true;
 
-    fn params(call: &Call<'_>) -> Result<CountMinParams> {
+    fn params(call: &Call) -> Result<CountMinParams> {
         let epsilon = call.required("eps", call.number(1, "eps")?)?;
         let delta = call.required("delta", call.number(2, "delta")?)?;
         let params = CountMinParams::new(epsilon, delta);
@@ -213,7 +214,7 @@ impl Sketch for MinHash {
     type Params = MinHashParams;
     const NUM_PARAMS: RangeInclusive<usize> = 0..=1;
 
-    fn params(call: &Call<'_>) -> Result<MinHashParams> {
+    fn params(call: &Call) -> Result<MinHashParams> {
         let values = call.whole(1, "values", 16..=4_096)?.unwrap_or(DEFAULT_VALUES);
         let values = u32::try_from(values).unwrap_or(u32::MAX);
         MinHashParams::new(values).map_err(|error| call.refused(error))

@@ -31,7 +31,7 @@ impl<S: Sketch> Fold for Union<S> {
         check_blob(function, "the sketch", &types[0])
     }
 
-    fn of_call(call: &Call<'_>) -> Result<Self> {
+    fn of_call(call: &Call) -> Result<Self> {
         Ok(Self { function: call.function, sketch: PhantomData })
     }
 

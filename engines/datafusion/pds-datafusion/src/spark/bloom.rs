@@ -37,17 +37,11 @@ pub(super) fn key_of(value: Value<'_>) -> SparkKey<'_> {
     }
 }
 
-fn read(function: &str, argument: &str, row: usize, bytes: &[u8]) -> Result<SparkBloomFilter> {
-    let filter = SparkBloomFilter::from_bytes(bytes)
-        .map_err(|error| bad_sketch(function, argument, row, error))?;
+fn read(bytes: &[u8]) -> Result<SparkBloomFilter, String> {
+    let filter = SparkBloomFilter::from_bytes(bytes).map_err(|error| error.to_string())?;
     match filter.num_hashes() {
         1..=MAX_HASHES => Ok(filter),
-        hashes => Err(bad_sketch(
-            function,
-            argument,
-            row,
-            format!("{hashes} hashes; allowed are 1 to {MAX_HASHES}"),
-        )),
+        hashes => Err(format!("{hashes} hashes; allowed are 1 to {MAX_HASHES}")),
     }
 }
 
@@ -81,7 +75,7 @@ impl Fold for Build {
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "at most MAX_BITS")]
-    fn of_call(call: &Call<'_>) -> Result<Self> {
+    fn of_call(call: &Call) -> Result<Self> {
         let items = call.whole(1, "estimatedNumItems", 1..=MAX_ITEMS)?;
         let bits = call.whole(2, "numBits", 1..=MAX_BITS)?;
         let bits = bits.unwrap_or(items.map_or(DEFAULT_BITS, |items| 8 * items));
@@ -132,7 +126,7 @@ impl Fold for Build {
     }
 
     fn read_state(&self, bytes: &[u8]) -> Result<SparkBloomFilter> {
-        read(self.function, "a state", 0, bytes)
+        read(bytes).map_err(|error| bad_sketch(self.function, "a state", 0, error))
     }
 
     fn heap_bytes(&self, state: &SparkBloomFilter) -> usize {
@@ -146,9 +140,8 @@ impl Fold for Build {
 }
 
 pub(crate) fn might_contain(batch: &Batch) -> Result<ArrayRef> {
-    let filters = batch.args[0].blobs()?;
-    let column = Column::new(batch.args[1].array())?;
-    let open = |bytes: &[u8], row| read(batch.function, "the filter", row, bytes);
+    let column = Column::new(batch.args[0].array())?;
     let contains = |filter: &SparkBloomFilter, key| filter.contains(key_of(column.value(key)));
-    Ok(Arc::new(BooleanArray::from(ask(batch, &filters, open, contains)?)))
+    let answers = ask(batch, "the filter", |bytes| read(&bytes), contains)?;
+    Ok(Arc::new(BooleanArray::from(answers)))
 }

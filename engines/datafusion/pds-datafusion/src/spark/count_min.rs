@@ -9,6 +9,7 @@ use pds_formats::spark::SparkCountMin;
 
 use super::bloom::key_of;
 use super::column::{Column, check_count_min};
+use crate::blobs::blob_value;
 use crate::call::Call;
 use crate::fold::Fold;
 use crate::sketch::bad_sketch;
@@ -40,7 +41,7 @@ impl Fold for Build {
         check_count_min(function, &types[0])
     }
 
-    fn of_call(call: &Call<'_>) -> Result<Self> {
+    fn of_call(call: &Call) -> Result<Self> {
         let seed = call.whole(3, "seed", i32::MIN.into()..=i32::MAX.into())?;
         let this = Self {
             function: call.function,
@@ -94,6 +95,6 @@ impl Fold for Build {
             Some(sketch) => sketch.to_bytes(),
             None => self.empty()?.to_bytes(),
         };
-        Ok(ScalarValue::BinaryView(Some(bytes)))
+        blob_value(self.function, Some(bytes))
     }
 }

@@ -137,7 +137,7 @@ impl Fold for Build {
         check_hll(function, &types[0])
     }
 
-    fn of_call(call: &Call<'_>) -> Result<Self> {
+    fn of_call(call: &Call) -> Result<Self> {
         let lg_k = call.whole(1, "lgConfigK", 4..=21)?;
         let lg_k = lg_k.and_then(|lg_k| u8::try_from(lg_k).ok()).unwrap_or(DEFAULT_LG_K);
         Ok(Self { function: call.function, lg_k })
@@ -209,7 +209,7 @@ impl Fold for Union {
         check_blob(function, "the sketch", &types[0])
     }
 
-    fn of_call(call: &Call<'_>) -> Result<Self> {
+    fn of_call(call: &Call) -> Result<Self> {
         let allow_different = call.flag(1, "allowDifferentLgConfigK")?.unwrap_or(false);
         Ok(Self { function: call.function, allow_different })
     }
@@ -258,7 +258,7 @@ pub(crate) fn estimate(batch: &Batch) -> Result<ArrayRef> {
 }
 
 pub(crate) fn union(batch: &Batch) -> Result<ArrayRef> {
-    let flags = batch.args.get(2).map(|rows| (rows, rows.array().as_boolean()));
+    let flags = batch.args.first().map(|rows| (rows, rows.array().as_boolean()));
     let unions = of_pairs(batch, |row, left, right| {
         let allow_different = match flags {
             Some((rows, flags)) if flags.is_null(rows.at(row)) => {

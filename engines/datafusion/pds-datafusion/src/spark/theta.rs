@@ -22,7 +22,7 @@ fn params_of(lg_size: i64) -> Option<ThetaParams> {
     ThetaParams::new(1 << lg_size).ok()
 }
 
-fn params(call: &Call<'_>) -> Result<ThetaParams> {
+fn params(call: &Call) -> Result<ThetaParams> {
     let lg_size = call.whole(1, "lgNomEntries", 4..=26)?.unwrap_or(DEFAULT_LG_SIZE);
     call.required("lgNomEntries", params_of(lg_size))
 }
@@ -49,7 +49,7 @@ impl Fold for Build {
         check_theta(function, &types[0])
     }
 
-    fn of_call(call: &Call<'_>) -> Result<Self> {
+    fn of_call(call: &Call) -> Result<Self> {
         Ok(Self { function: call.function, params: params(call)? })
     }
 
@@ -130,7 +130,7 @@ impl Fold for Union {
         check_blob(function, "the sketch", &types[0])
     }
 
-    fn of_call(call: &Call<'_>) -> Result<Self> {
+    fn of_call(call: &Call) -> Result<Self> {
         Ok(Self { function: call.function, params: params(call)? })
     }
 
@@ -201,7 +201,7 @@ impl Fold for Intersection {
         check_blob(function, "the sketch", &types[0])
     }
 
-    fn of_call(call: &Call<'_>) -> Result<Self> {
+    fn of_call(call: &Call) -> Result<Self> {
         Ok(Self { function: call.function })
     }
 
@@ -265,7 +265,7 @@ fn operation(
 }
 
 pub(crate) fn union(batch: &Batch) -> Result<ArrayRef> {
-    let sizes = batch.args.get(2).map(|rows| (rows, rows.array().as_primitive::<Int64Type>()));
+    let sizes = batch.args.first().map(|rows| (rows, rows.array().as_primitive::<Int64Type>()));
     operation(batch, |row, left, right| {
         let size = match sizes {
             Some((rows, sizes)) => {

@@ -14,7 +14,7 @@ use datafusion::common::{Result, ScalarValue, exec_err, plan_err};
 
 use super::column::plain;
 use super::items::{Items, check_type, definition, encode};
-use crate::blobs::Blobs;
+use crate::blobs::{Blobs, blob_value};
 use crate::call::Call;
 use crate::fold::Fold;
 use crate::scalar::Batch;
@@ -68,7 +68,7 @@ fn check_state(function: &str, data_type: &DataType) -> Result<()> {
     }
 }
 
-fn tracked(call: &Call<'_>, index: usize) -> Result<Option<i32>> {
+fn tracked(call: &Call, index: usize) -> Result<Option<i32>> {
     let tracked = call.whole(index, "maxItemsTracked", 1..=MAX_TRACKED)?;
     Ok(tracked.and_then(|tracked| i32::try_from(tracked).ok()))
 }
@@ -94,10 +94,15 @@ fn lists(rows: &[Option<(ArrayRef, Vec<i64>)>], item: &DataType) -> Result<Array
 }
 
 /// Returns a state as an SQL value.
-fn state_value(items: &Items, tracked: i32, item: &DataType) -> Result<ScalarValue> {
-    let bytes = datafusion::arrow::array::BinaryViewArray::from_iter_values([items.to_bytes(item)]);
+fn state_value(
+    function: &str,
+    items: &Items,
+    tracked: i32,
+    item: &DataType,
+) -> Result<ScalarValue> {
+    let bytes = blob_value(function, Some(items.to_bytes(item)))?;
     let columns: Vec<ArrayRef> = vec![
-        Arc::new(bytes),
+        bytes.to_array()?,
         Arc::new(Int32Array::from(vec![tracked])),
         new_null_array(item, 1),
         Arc::new(StringArray::from(vec![definition(item)])),
@@ -121,8 +126,8 @@ pub(crate) struct Column {
 }
 
 impl Counting {
-    fn of_call(call: &Call<'_>, index: usize) -> Result<Self> {
-        let item = call.args.expr_fields[0].data_type().clone();
+    fn of_call(call: &Call, index: usize) -> Result<Self> {
+        let item = call.row_type.clone();
         let tracked = tracked(call, index)?.unwrap_or_else(default_tracked);
         Ok(Self { function: call.function, item, tracked })
     }
@@ -228,7 +233,7 @@ impl Fold for TopK {
         list_type(&types[0])
     }
 
-    fn of_call(call: &Call<'_>) -> Result<Self> {
+    fn of_call(call: &Call) -> Result<Self> {
         let counting = Counting::of_call(call, 2)?;
         let k = call.whole(1, "k", 1..=counting.tracked.into())?;
         let k = k.and_then(|k| usize::try_from(k).ok()).unwrap_or(DEFAULT_K);
@@ -259,15 +264,15 @@ impl Fold for Accumulate {
         DataType::Struct(state_fields(&types[0]))
     }
 
-    fn of_call(call: &Call<'_>) -> Result<Self> {
+    fn of_call(call: &Call) -> Result<Self> {
         Ok(Self { counting: Counting::of_call(call, 1)? })
     }
 
     fn finish(&self, state: Option<&Items>) -> Result<ScalarValue> {
-        let Counting { tracked, item, .. } = &self.counting;
+        let Counting { function, tracked, item } = &self.counting;
         match state {
-            Some(items) => state_value(items, *tracked, item),
-            None => state_value(&Items::new(*tracked), *tracked, item),
+            Some(items) => state_value(function, items, *tracked, item),
+            None => state_value(function, &Items::new(*tracked), *tracked, item),
         }
     }
 }
@@ -348,8 +353,8 @@ impl Fold for Combine {
         DataType::Struct(state_fields(item_of(&types[0]).unwrap_or(&DataType::Null)))
     }
 
-    fn of_call(call: &Call<'_>) -> Result<Self> {
-        let Some(item) = item_of(call.args.expr_fields[0].data_type()) else {
+    fn of_call(call: &Call) -> Result<Self> {
+        let Some(item) = item_of(&call.row_type) else {
             return plan_err!("{}: state is no struct of a sketch", call.function);
         };
         Ok(Self { function: call.function, item: item.clone(), tracked: tracked(call, 1)? })
@@ -400,10 +405,12 @@ impl Fold for Combine {
 
     fn finish(&self, state: Option<&Combined>) -> Result<ScalarValue> {
         match state {
-            Some(combined) => state_value(&combined.items, combined.tracked, &self.item),
+            Some(combined) => {
+                state_value(self.function, &combined.items, combined.tracked, &self.item)
+            }
             None => {
                 let tracked = self.tracked.unwrap_or_else(default_tracked);
-                state_value(&Items::new(tracked), tracked, &self.item)
+                state_value(self.function, &Items::new(tracked), tracked, &self.item)
             }
         }
     }

@@ -183,10 +183,20 @@ async fn filters_whose_keys_are_hashed_otherwise() {
 #[tokio::test]
 async fn a_filter_of_spark_with_too_many_hashes() {
     let session = session();
-    let head = "00000002000003e90000000000000010";
     let words = "f".repeat(2 * 8 * 16);
-    let error = error(&session, &format!("SELECT might_contain(X'{head}{words}', 1)")).await;
-    let expected =
-        "might_contain: the filter, row 0 of its batch: 1001 hashes; allowed are 1 to 1000";
-    assert!(error.contains(expected), "{error}");
+    for (head, hashes) in [
+        ("00000002000003e90000000000000010", "1001 hashes; allowed are 1 to 1000"),
+        // Hours for every row.
+        ("000000027fffffff0000000000000010", "number of hashes"),
+        ("000000017fffffff00000010", "number of hashes"),
+        ("00000002800000000000000000000010", "number of hashes"),
+        ("00000002000000000000000000000010", "number of hashes"),
+    ] {
+        for rows in ["SELECT 1 AS v", "SELECT * FROM (VALUES (1), (2)) AS t(v)"] {
+            let sql = format!("SELECT might_contain(X'{head}{words}', v) FROM ({rows})");
+            let error = error(&session, &sql).await;
+            let expected = "might_contain: the filter, row 0 of its batch: ";
+            assert!(error.contains(expected) && error.contains(hashes), "{error}");
+        }
+    }
 }

@@ -6,17 +6,15 @@ use std::sync::Arc;
 use bloom_core::BloomFilter;
 use cms::CountMinSketch;
 use datafusion::arrow::array::{ArrayRef, AsArray, Int64Array};
-use datafusion::arrow::datatypes::{DataType, Field, Int64Type, Schema};
+use datafusion::arrow::datatypes::Int64Type;
 use datafusion::common::ScalarValue;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
-use datafusion::logical_expr::function::AccumulatorArgs;
 use datafusion::logical_expr::{EmitTo, GroupsAccumulator};
-use datafusion::physical_expr::PhysicalExpr;
-use datafusion::physical_expr::expressions::{Column, Literal};
 use datafusion::prelude::{SessionConfig, SessionContext};
 use hll::{HyperLogLog, UltraLogLog};
 use minhash::MinHash;
 
+use crate::accumulators::of_call;
 use crate::session::{SPLITS, blobs, query, session_of, table};
 
 const GROUPS: i64 = 400;
@@ -143,27 +141,7 @@ async fn groups_that_are_spilled_equal_the_library() {
 
 /// Returns the accumulator of a call for groups.
 fn accumulator(function: &str, params: &[ScalarValue]) -> Box<dyn GroupsAccumulator> {
-    let schema = Schema::new(vec![Field::new("k", DataType::Int64, true)]);
-    let mut exprs: Vec<Arc<dyn PhysicalExpr>> = vec![Arc::new(Column::new("k", 0))];
-    let mut fields = vec![Arc::new(schema.field(0).clone())];
-    for param in params {
-        exprs.push(Arc::new(Literal::new(param.clone())));
-        fields.push(Arc::new(Field::new("p", param.data_type(), true)));
-    }
-    let aggregates = pds_datafusion::aggregates();
-    let function = aggregates.iter().find(|aggregate| aggregate.name() == function).unwrap();
-    let args = AccumulatorArgs {
-        return_field: Arc::new(Field::new("r", DataType::BinaryView, true)),
-        schema: &schema,
-        ignore_nulls: false,
-        order_bys: &[],
-        is_reversed: false,
-        name: "a",
-        is_distinct: false,
-        exprs: &exprs,
-        expr_fields: &fields,
-    };
-    function.create_groups_accumulator(args).unwrap()
+    of_call(function, params, |function, args| function.create_groups_accumulator(args).unwrap())
 }
 
 /// Inserts keys into groups in turn.

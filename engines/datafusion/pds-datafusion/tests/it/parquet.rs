@@ -272,15 +272,14 @@ fn floats() {
 /// Zeros of either sign, and NaNs of any payload.
 #[test]
 fn floats_that_are_equal_and_have_other_bytes() {
-    let nan = f64::from_bits(0x7ff8_0000_0000_0001);
-    for (at, stored) in [0.0, -0.0, f64::NAN, -f64::NAN, nan].into_iter().enumerate() {
-        let column = of(&format!("f64-{at}"), Float64Array::from(vec![1.5, stored]));
-        let filter = column.ours();
+    let nans = (f64::from_bits(0x7ff8_0000_0000_0001), f32::from_bits(0x7fc0_0001));
+    let pairs = [(0.0, 0.0), (-0.0, -0.0), (f64::NAN, f32::NAN), (-f64::NAN, -f32::NAN), nans];
+    for (at, (stored, small)) in pairs.into_iter().enumerate() {
+        let filter = of(&format!("f64-{at}"), Float64Array::from(vec![1.5, stored])).ours();
         assert!(filter.contains(&1.5) && filter.contains(&stored), "{stored}");
         assert!(filter.contains_float(1.5) && filter.contains_float(stored), "{stored}");
         assert!(stored != 0.0 || filter.contains_float(-stored), "{stored}");
         assert!(!filter.contains_float(2.5), "{stored}");
-        let small = stored as f32;
         let filter = of(&format!("f32-{at}"), Float32Array::from(vec![1.5, small])).ours();
         assert!(filter.contains(&1.5f32) && filter.contains(&small), "{small}");
         assert!(filter.contains_float(-small) || small != 0.0, "{small}");
