@@ -3,6 +3,13 @@
     not(all(feature = "std", feature = "bloom")),
     doc = "Probabilistic data structures with proven error rates; the README's examples need `std` and `bloom`."
 )]
+#![cfg_attr(
+    not(feature = "default"),
+    allow(
+        rustdoc::broken_intra_doc_links,
+        reason = "links to what only features have that are off"
+    )
+)]
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -13,25 +20,6 @@ extern crate std;
 
 #[cfg(feature = "alloc")]
 pub mod compare;
-// The documents use all structures.
-#[cfg(all(
-    doctest,
-    feature = "std",
-    feature = "blocked",
-    feature = "bloom",
-    feature = "cms",
-    feature = "counting",
-    feature = "cuckoo",
-    feature = "fuse",
-    feature = "heavy-hitters",
-    feature = "hll",
-    feature = "minhash",
-    feature = "quotient",
-    feature = "scalable",
-    feature = "theta",
-    feature = "window"
-))]
-mod documents;
 #[cfg(feature = "alloc")]
 #[cfg_attr(
     not(all(
@@ -48,6 +36,9 @@ mod documents;
     allow(unused, reason = "what only structures use whose features are off")
 )]
 mod dynamic;
+// In documentation and its tests only: no part of the interface. It needs all structures, which are default features.
+#[cfg(all(any(doc, doctest), feature = "default"))]
+pub mod guide;
 #[cfg(feature = "alloc")]
 #[cfg_attr(
     not(all(

@@ -43,7 +43,7 @@ enum Step {
     Test,
     /// Every example runs to its end, with little work
     Examples,
-    /// The documentation builds without a warning
+    /// The documentation builds without a warning; that of the facade with all features, with none, and with each alone
     Doc,
     /// The crates link without the standard library
     NoStd,
@@ -66,7 +66,7 @@ impl Step {
             Self::Documents => links::compare().and_then(|()| dependencies::compare(packages)),
             Self::Test => test(),
             Self::Examples => examples::run_all(packages),
-            Self::Doc => doc(),
+            Self::Doc => doc(packages),
             Self::NoStd => libraries().try_for_each(no_std::prove),
             Self::Newcomer => newcomer::try_out(packages),
         }
@@ -125,19 +125,35 @@ fn clippy(packages: &[Package]) -> Outcome {
 // Tests state which features they need, so they are built without features, too. With one feature alone they may lack
 // another, so only the package itself is built then.
 fn clippy_each_feature(package: &Package) -> Outcome {
-    if package.features.is_empty() {
-        return Ok(());
-    }
-    let lint = |targets: &[&str], features: &str| {
+    for_each_feature(package, |features| {
+        let targets: &[&str] = if features.is_empty() { &["--all-targets"] } else { &[] };
         let arguments = ["clippy", "--quiet", "--package", &package.name];
         let only = ["--no-default-features", "--features", features];
         process::run(cargo_beside(arguments)?.args(targets).args(only).args(DENY_WARNINGS))
-    };
-    lint(&["--all-targets"], "")?;
-    package.features.iter().try_for_each(|feature| lint(&[], feature))
+    })
 }
 
-fn doc() -> Result<(), Box<dyn Error>> {
-    let mut command = cargo_beside(["doc", "--quiet", "--no-deps", "--all-features"])?;
-    process::run(command.env("RUSTDOCFLAGS", "--deny warnings"))
+/// Calls `check` without features and with each feature of a package, if it has any.
+fn for_each_feature(package: &Package, check: impl Fn(&str) -> Outcome) -> Outcome {
+    if package.features.is_empty() {
+        return Ok(());
+    }
+    check("")?;
+    package.features.iter().try_for_each(|feature| check(feature))
+}
+
+/// Documents all packages with all features, and the facade with its default features, without features, and with each alone.
+fn doc(packages: &[Package]) -> Outcome {
+    document(&["--all-features"])?;
+    document(&["--package", "pds"])?;
+    packages.iter().filter(|package| package.name == "pds").try_for_each(|facade| {
+        for_each_feature(facade, |features| {
+            document(&["--package", "pds", "--no-default-features", "--features", features])
+        })
+    })
+}
+
+fn document(options: &[&str]) -> Outcome {
+    let mut command = cargo_beside(["doc", "--quiet", "--no-deps"])?;
+    process::run(command.args(options).env("RUSTDOCFLAGS", "--deny warnings"))
 }

@@ -1,18 +1,18 @@
 //! The code blocks of the documents of the workspace, compiled and run as documentation tests of this module.
 
-#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../../../../README.md")]
 mod readme {}
 
-#[doc = include_str!("../../../docs/accuracy.md")]
+#[doc = include_str!("../../../../docs/accuracy.md")]
 mod accuracy {}
 
-#[doc = include_str!("../../../docs/choosing.md")]
+#[doc = include_str!("../../../../docs/choosing.md")]
 mod choosing {}
 
-#[doc = include_str!("../../../docs/cookbook.md")]
+#[doc = include_str!("../../../../docs/cookbook.md")]
 mod cookbook {}
 
-#[doc = include_str!("../../../docs/security.md")]
+#[doc = include_str!("../../../../docs/security.md")]
 mod security {}
 
 /// A filter with a secret key is not stored without an explicit choice.
