@@ -9,7 +9,6 @@ use pds::hash::DefaultHashBuilder;
 use pds::params::{BlockedBloomParams, BloomParams, Preference, blocked};
 use pds::{BlockedBloomFilter, BloomFilter};
 
-use crate::goals::{Against, Goal};
 use crate::keys::key;
 use crate::membership::{Design, Filter, Lineup, Operation, Peer, contender, no_backend};
 use crate::removal::Promise;
@@ -22,23 +21,6 @@ use crate::suite::{Bench, Outcome, Suite};
 pub const SUITE: Suite = Suite {
     name: "blocked",
     peers: PEERS,
-    goals: &[
-        goal("1 GiB", "hit batch", Against::Floor, 0.95),
-        goal("1 GiB", "insert batch", Against::Floor, 0.95),
-        goal("8 MiB, hash-in", "hit batch", Against::Floor, 0.80),
-        goal("64 KiB, hash-in", "hit", FASTBLOOM, 2.5),
-        goal("64 KiB, hash-in", "miss", FASTBLOOM, 5.0),
-        goal("8 MiB, hash-in", "hit", FASTBLOOM, 5.0),
-        goal("8 MiB, hash-in", "miss", FASTBLOOM, 3.5),
-        goal("8 MiB, hash-in", "hit batch", FASTBLOOM, 8.0),
-        goal("8 MiB, hash-in", "miss batch", FASTBLOOM, 6.0),
-        goal("1 GiB", "hit batch", FASTBLOOM, 10.0),
-        goal("1 GiB", "miss batch", FASTBLOOM, 6.0),
-        goal("64 KiB, hash-in", "hit", Against::BestPeer, 1.0),
-        goal("8 MiB, hash-in", "hit batch", Against::BestPeer, 1.0),
-        goal("8 MiB", "hit", Against::BestPeer, 1.0),
-        goal("1 GiB", "hit", Against::BestPeer, 1.0),
-    ],
     run: |bench| {
         Lineup { sizes: &[64 << 10, 8 << 20, 1 << 30, 4 << 30], ..HASHED }.run(bench)?;
         HASH_IN.run(bench)
@@ -49,7 +31,6 @@ pub const SUITE: Suite = Suite {
 pub const AVX2: Suite = Suite {
     name: "blocked-avx2",
     peers: PEERS,
-    goals: &[],
     run: |bench| {
         Lineup { backend: || Some("avx2"), ..HASHED }.run(bench)?;
         Lineup { backend: || Some("avx2"), ..HASH_IN }.run(bench)
@@ -60,10 +41,6 @@ pub const AVX2: Suite = Suite {
 pub const PORTABLE: Suite = Suite {
     name: "blocked-portable",
     peers: PEERS,
-    goals: &[
-        goal("8 MiB, hash-in", "hit batch", FASTBLOOM, 3.0),
-        goal("1 GiB", "hit batch", FASTBLOOM, 6.0),
-    ],
     run: |bench| {
         Lineup { backend: || Some("portable"), ..HASHED }.run(bench)?;
         Lineup { backend: || Some("portable"), ..HASH_IN }.run(bench)
@@ -74,7 +51,6 @@ pub const PORTABLE: Suite = Suite {
 pub const SMALLEST: Suite = Suite {
     name: "blocked-smallest",
     peers: &[],
-    goals: &[],
     run: |bench| {
         SMALL.run(bench)?;
         SMALL_HASH_IN.run(bench)
@@ -82,20 +58,9 @@ pub const SMALLEST: Suite = Suite {
 };
 
 /// The memory of our filters for a promise, and their measured rates.
-pub const MEMORY: Suite = Suite {
-    name: "blocked-memory",
-    peers: &[],
-    goals: &[
-        at_most("1 %, fastest", 10.10),
-        at_most("0.1 %, fastest", 15.73),
-        at_most("0.01 %, fastest", 22.15),
-        at_most("1 %, smallest", 9.94),
-    ],
-    run: promises,
-};
+pub const MEMORY: Suite = Suite { name: "blocked-memory", peers: &[], run: promises };
 
 const PEERS: &[&str] = &["fastbloom", "sbbf-rs-safe"];
-const FASTBLOOM: Against = Against::Peer("fastbloom");
 
 /// All contenders have the same keys, as many bits as give the same rate, and our hasher.
 pub const HASHED: Lineup = Lineup {
@@ -174,19 +139,6 @@ const MORE_BITS: &str =
     "has more bits than blocked for the same rate; its lookups choose AVX2 at run time";
 
 const MORE_BLOCKS: &str = "is ours with eight positions per key, and more blocks for the same rate";
-
-const fn at_most(case: &'static str, bits: f64) -> Goal {
-    Goal { case, operation: "memory", against: Against::Figure(bits), at_least: 1.0 }
-}
-
-const fn goal(
-    case: &'static str,
-    operation: &'static str,
-    against: Against,
-    at_least: f64,
-) -> Goal {
-    Goal { case, operation, against, at_least }
-}
 
 /// Returns the most keys for this many bytes at a rate.
 fn items(bytes: u64, rate: f64, preference: Preference) -> Result<u64, Box<dyn Error>> {

@@ -10,7 +10,6 @@ use pds::error::ParamError;
 use pds::hash::DefaultHashBuilder;
 use pds::params::BloomParams;
 
-use crate::goals::{Against, Goal};
 use crate::membership::{Design, Filter, Lineup, Operation, Peer, contender};
 use crate::suite::Suite;
 
@@ -18,18 +17,6 @@ use crate::suite::Suite;
 pub const SUITE: Suite = Suite {
     name: "bloom",
     peers: &["fastbloom", "bloomfilter"],
-    goals: &[
-        goal("8 MiB", "hit", 1.3),
-        goal("1 GiB", "hit", 1.5),
-        goal("64 KiB", "miss", 1.0),
-        goal("8 MiB", "miss", 1.0),
-        goal("1 GiB", "miss", 1.0),
-        goal("8 MiB", "miss batch", 2.0),
-        goal("1 GiB", "miss batch", 2.0),
-        goal(many::CASE, many::LOOP, 1.0),
-        goal(many::CASE, many::TOGETHER, 4.0),
-        goal(many::CASE, many::BANK, 20.0),
-    ],
     run: |bench| {
         LINEUP.run(bench)?;
         many::run(bench)
@@ -58,10 +45,6 @@ pub const LINEUP: Lineup = Lineup {
 
 /// Positions per key at the rate of the line-up.
 const HASHES: u32 = 7;
-
-const fn goal(case: &'static str, operation: &'static str, at_least: f64) -> Goal {
-    Goal { case, operation, against: Against::Peer("fastbloom"), at_least }
-}
 
 fn params(bytes: u64, rate: f64) -> Result<BloomParams, ParamError> {
     BloomParams::from_bits_and_rate(8 * bytes, rate)

@@ -19,7 +19,6 @@ use wyhash::WyHash;
 
 use crate::allocation;
 use crate::contest::Contender;
-use crate::goals::{Against, Goal};
 use crate::keys::{self, Keys};
 use crate::report::{Row, Unit};
 use crate::suite::{Bench, Effort, Outcome, Suite};
@@ -31,38 +30,8 @@ use pds_testkit::stats::Median;
 pub const SUITE: Suite = Suite {
     name: "hll",
     peers: &["cardinality-estimator", "datasketches", "hyperloglogplus", "streaming_algorithms"],
-    goals: &[
-        goal("p = 12", "insert, steady", 1.5),
-        goal("p = 12", "insert, first 1000", 1.5),
-        goal("p = 12", "insert, first 100000", 1.5),
-        Goal { against: Against::Peer("hyperloglogplus"), ..goal("p = 12", "estimate", 1.0) },
-        goal("p = 14", "insert, steady", 1.5),
-        goal("p = 14", "insert, first 1000", 1.5),
-        goal("p = 14", "insert, first 100000", 1.5),
-        goal("p = 14", "merge", 1.0),
-        Goal { against: Against::Peer("hyperloglogplus"), ..goal("p = 14", "merge", 100.0) },
-        Goal { against: Against::Peer("cardinality-estimator"), ..goal("p = 14", "merge", 100.0) },
-        Goal { against: Against::Peer("hyperloglogplus"), ..goal("p = 14", "estimate", 1.0) },
-        goal("p = 14, hash-in", "insert, steady", 1.5),
-        Goal {
-            against: Against::Peer("hyperloglogplus"),
-            ..goal("p = 14, hash-in", "insert, steady", 1.5)
-        },
-        Goal {
-            against: Against::Peer("cardinality-estimator"),
-            ..goal("p = 14, hash-in", "insert, steady", 3.0)
-        },
-        goal("p = 14", "memory at 10", 1.0),
-        goal("p = 14", "memory at 100", 1.0),
-        goal("p = 14", "memory at 1000", 1.0),
-        goal("p = 14, UltraLogLog", "error at 1000000", 1.0),
-    ],
     run,
 };
-
-const fn goal(case: &'static str, operation: &'static str, at_least: f64) -> Goal {
-    Goal { case, operation, against: Against::BestPeer, at_least }
-}
 
 /// Keys per block in steady state: a fraction of a millisecond of work.
 const BLOCK: usize = 1 << 16;

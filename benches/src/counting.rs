@@ -10,7 +10,6 @@ use pds::counting::backends;
 use pds::params::BlockedCountingParams;
 use pds::{BlockedCountingBloomFilter, BloomFilter, CountingBloomFilter, CuckooFilter};
 
-use crate::goals::{Against, Goal};
 use crate::membership::{Design, Lineup, Operation, Peer, contender, no_backend};
 use crate::removal::{self, BuildFor, Promise, Removing, Rival, changes};
 use crate::suite::{Bench, LARGE, Outcome, Suite};
@@ -19,7 +18,6 @@ use crate::suite::{Bench, LARGE, Outcome, Suite};
 pub const SUITE: Suite = Suite {
     name: "blocked-counting",
     peers: &[],
-    goals: &[goal("insert"), goal("hit"), goal("insert batch"), goal("hit batch")],
     run: |bench| {
         promises(bench, BLOCKED)?;
         run(bench, &LINEUP)
@@ -30,7 +28,6 @@ pub const SUITE: Suite = Suite {
 pub const AVX2: Suite = Suite {
     name: "blocked-counting-avx2",
     peers: &[],
-    goals: &[],
     run: |bench| run(bench, &Lineup { backend: || Some("avx2"), ..LINEUP }),
 };
 
@@ -38,13 +35,11 @@ pub const AVX2: Suite = Suite {
 pub const PORTABLE: Suite = Suite {
     name: "blocked-counting-portable",
     peers: &[],
-    goals: &[],
     run: |bench| run(bench, &Lineup { backend: || Some("portable"), ..LINEUP }),
 };
 
 /// The classical filter.
-pub const CLASSICAL_SUITE: Suite =
-    Suite { name: CLASSICAL, peers: &[], goals: &[], run: run_classical };
+pub const CLASSICAL_SUITE: Suite = Suite { name: CLASSICAL, peers: &[], run: run_classical };
 
 /// The names of our own filters in tables.
 const CLASSICAL: &str = "counting";
@@ -82,10 +77,6 @@ const CLASSICAL_LINEUP: Lineup = Lineup {
     }],
     ..LINEUP
 };
-
-const fn goal(operation: &'static str) -> Goal {
-    Goal { case: "8 MiB", operation, against: Against::Peer(CLASSICAL), at_least: 4.0 }
-}
 
 fn run(bench: &mut Bench<'_>, lineup: &Lineup) -> Outcome {
     lineup.run(bench)?;

@@ -11,7 +11,6 @@ use pds::{BloomFilter, CountingBloomFilter, CuckooFilter};
 use probabilistic_collections::cuckoo::CuckooFilter as Collected;
 
 use crate::contest::{Contender, Whole};
-use crate::goals::{Against, Goal};
 use crate::keys::{Keys, key};
 use crate::large::{self, CAPACITY, FULL, Large};
 use crate::membership::{Design, Filter, Lineup, Operation, Peer, contender};
@@ -21,23 +20,13 @@ use crate::report::size;
 use crate::suite::{Bench, Outcome, Suite};
 
 /// Filters within the caches.
-pub const SUITE: Suite = Suite {
-    name: "cuckoo",
-    peers: &["cuckoofilter", "qfilter", "probabilistic-collections"],
-    goals: &[
-        against_peer("hit", 4.0),
-        against_peer("miss", 2.0),
-        against_peer("hit batch", 4.0),
-        against_peer("miss batch", 2.0),
-    ],
-    run,
-};
+pub const SUITE: Suite =
+    Suite { name: "cuckoo", peers: &["cuckoofilter", "qfilter", "probabilistic-collections"], run };
 
 /// A filter of 1 GiB. It has its own suite, because it takes as long as all smaller ones.
 pub const LARGE: Suite = Suite {
     name: "cuckoo-large",
     peers: &["cuckoofilter", "qfilter"],
-    goals: &[against_floor("hit batch"), against_floor("miss batch")],
     run: |bench| large().run(bench),
 };
 
@@ -78,14 +67,6 @@ pub const LINEUP: Lineup = Lineup {
 
 /// The same without the peer that takes a microsecond per key.
 const MEDIUM: Lineup = Lineup { sizes: &[8 << 20], peers: LINEUP.peers.split_at(2).0, ..LINEUP };
-
-const fn against_peer(operation: &'static str, at_least: f64) -> Goal {
-    Goal { case: "8 MiB", operation, against: Against::Peer("cuckoofilter"), at_least }
-}
-
-const fn against_floor(operation: &'static str) -> Goal {
-    Goal { case: "1 GiB", operation, against: Against::Floor, at_least: 0.9 }
-}
 
 fn run(bench: &mut Bench<'_>) -> Outcome {
     weigh(bench)?;

@@ -11,23 +11,11 @@ use sbbf_rs_safe::Filter as Sbbf;
 use xorf::{BinaryFuse8, DmaSerializable, Filter as _};
 
 use crate::contest::{Contender, Each, Whole};
-use crate::goals::{Against, Goal};
 use crate::keys::{self, Keys};
 use crate::suite::{Bench, Outcome, Suite};
 
 /// The suite of values of other systems.
-pub const SUITE: Suite = Suite {
-    name: "formats",
-    peers: &[SBBF, DATASKETCHES, XORF],
-    goals: &[
-        goal(PARQUET, READ, SBBF),
-        goal(PARQUET, BATCH, SBBF),
-        goal(HLL, READ, DATASKETCHES),
-        goal(COUNT_MIN, READ, DATASKETCHES),
-        goal(FUSE, CONTAINS, XORF),
-    ],
-    run,
-};
+pub const SUITE: Suite = Suite { name: "formats", peers: &[SBBF, DATASKETCHES, XORF], run };
 
 const SBBF: &str = "sbbf-rs-safe";
 const DATASKETCHES: &str = "datasketches";
@@ -45,10 +33,6 @@ const READ: &str = "read";
 
 /// Keys of a block, for what costs some nanoseconds each.
 const BLOCK: usize = 1 << 16;
-
-const fn goal(case: &'static str, operation: &'static str, peer: &'static str) -> Goal {
-    Goal { case, operation, against: Against::Peer(peer), at_least: 1.0 }
-}
 
 fn run(bench: &mut Bench<'_>) -> Outcome {
     parquet(bench)?;

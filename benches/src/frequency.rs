@@ -16,7 +16,6 @@ use streaming_algorithms::CountMinSketch as StreamingSketch;
 
 use crate::contest::{Contender, Each, Whole};
 use crate::floor::Floor;
-use crate::goals::{Against, Goal};
 use crate::keys::{Keys, key};
 use crate::report::size;
 use crate::suite::{Bench, Outcome, Suite};
@@ -25,14 +24,6 @@ use crate::suite::{Bench, Outcome, Suite};
 pub const SUITE: Suite = Suite {
     name: "cms",
     peers: &["datasketches", "probabilistic-collections", "streaming_algorithms"],
-    goals: &[
-        goal("64 KiB", "add", 1.5),
-        goal("64 KiB", "estimate", 1.5),
-        goal("5 MiB", "add", 3.0),
-        goal("5 MiB", "estimate", 3.0),
-        goal("256 MiB", "add", 3.0),
-        goal("256 MiB", "estimate", 3.0),
-    ],
     run,
 };
 
@@ -48,10 +39,6 @@ const MOST_EVENTS: u64 = 1 << 22;
 /// Returns `true` if ours and the floor request huge pages.
 const fn is_large(bytes: u64) -> bool {
     bytes > 64 << 20
-}
-
-const fn goal(case: &'static str, operation: &'static str, at_least: f64) -> Goal {
-    Goal { case, operation, against: Against::BestPeer, at_least }
 }
 
 fn run(bench: &mut Bench<'_>) -> Outcome {

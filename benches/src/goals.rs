@@ -1,15 +1,15 @@
-//! Goals and verdicts.
+//! Goals, which are lines of `goals.txt`, and verdicts.
 
 use core::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::report::Row;
 use crate::suite::Suite;
 use pds_testkit::stats::Median;
 
 /// The opponent of ours in a goal.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Against {
     /// A peer, by crate name.
     Peer(&'static str),
@@ -22,7 +22,7 @@ pub enum Against {
 }
 
 /// A ratio to reach.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Goal {
     /// The case, as named in its rows.
     pub case: &'static str,
@@ -71,7 +71,7 @@ impl Goal {
 }
 
 /// The status of a goal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Standing {
     /// The median reaches the goal.
     Met,
@@ -106,7 +106,7 @@ impl fmt::Display for Standing {
 }
 
 /// A goal and its result.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Verdict {
     /// The structure's name.
     pub structure: &'static str,
@@ -145,9 +145,34 @@ impl Verdict {
 /// Judges every goal of `suites`, in their order.
 #[must_use]
 pub fn judge(suites: &[&Suite], rows: &[Row]) -> Vec<Verdict> {
-    let of_suite =
-        |suite: &&Suite| suite.goals.iter().map(|goal| goal.judge(suite.name, rows)).collect();
+    let goals: Vec<_> = all().collect();
+    let of_suite = |suite: &&Suite| {
+        let goals = goals.iter().filter(|(name, _)| *name == suite.name);
+        goals.map(|(_, goal)| goal.judge(suite.name, rows)).collect()
+    };
     suites.iter().flat_map(|suite| -> Vec<_> { of_suite(suite) }).collect()
+}
+
+/// Returns the goals of `goals.txt`, each with the name of its suite.
+///
+/// # Panics
+/// If a line is no goal.
+fn all() -> impl Iterator<Item = (&'static str, Goal)> {
+    let lines = include_str!("../goals.txt").lines();
+    let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
+    lines.map(|line| goal(line).unwrap_or_else(|| panic!("no goal: {line}")))
+}
+
+fn goal(line: &'static str) -> Option<(&'static str, Goal)> {
+    let fields: Vec<&str> = line.split(" | ").collect();
+    let &[suite, case, operation, against, at_least] = fields.as_slice() else { return None };
+    let against = match (against, against.strip_prefix("figure ")) {
+        ("floor", _) => Against::Floor,
+        ("best peer", _) => Against::BestPeer,
+        (_, Some(figure)) => Against::Figure(figure.parse().ok()?),
+        (peer, None) => Against::Peer(peer),
+    };
+    Some((suite, Goal { case, operation, against, at_least: at_least.parse().ok()? }))
 }
 
 #[cfg(test)]
@@ -164,6 +189,18 @@ mod tests {
 
     fn standing(goal: &Goal, rows: &[Row]) -> Standing {
         goal.judge("ours", rows).standing
+    }
+
+    #[test]
+    fn every_line_is_a_goal_of_a_suite() {
+        for (name, goal) in all() {
+            let suite = crate::SUITES.iter().find(|suite| suite.name == name);
+            assert!(suite.is_some() && goal.at_least > 0.0, "{name}: {goal:?}");
+        }
+        assert!(goal("bloom | 8 MiB | hit | fastbloom").is_none());
+        assert!(goal("bloom | 8 MiB | hit | fastbloom | twice").is_none());
+        let (_, figure) = goal("hash | u64 | hash | figure 2 | 1").unwrap();
+        assert_eq!(figure.against, Against::Figure(2.0));
     }
 
     #[test]

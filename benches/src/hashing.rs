@@ -7,17 +7,11 @@ use pds::hash::{DefaultHashBuilder, SipHashBuilder};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::contest::{Contender, Each};
-use crate::goals::{Against, Goal};
 use crate::keys::{Keys, key};
 use crate::suite::{Bench, Outcome, Suite};
 
 /// Whole hashes, many in a row: the throughput per key, not the latency.
-pub const SUITE: Suite = Suite {
-    name: "hash",
-    peers: &["siphasher", "xxhash-rust"],
-    goals: &[at_most(NUMBERS, 2.0), at_most(STRINGS, 8.0)],
-    run,
-};
+pub const SUITE: Suite = Suite { name: "hash", peers: &["siphasher", "xxhash-rust"], run };
 
 const NUMBERS: &str = "u64";
 const STRINGS: &str = "80-byte string";
@@ -28,10 +22,6 @@ const BLOCK: usize = 1 << 17;
 
 /// The number of different strings. They stay in the innermost cache, and are too many for a branch predictor to learn.
 const DIFFERENT: usize = 256;
-
-const fn at_most(case: &'static str, nanoseconds: f64) -> Goal {
-    Goal { case, operation: HASH, against: Against::Figure(nanoseconds), at_least: 1.0 }
-}
 
 fn run(bench: &mut Bench<'_>) -> Outcome {
     // The seed and the key are unknown to the compiler, as in a filter.

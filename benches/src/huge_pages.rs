@@ -18,7 +18,6 @@ use crate::{blocked, bloom};
 pub const SUITE: Suite = Suite {
     name: "huge-pages",
     peers: &[],
-    goals: &[],
     run: |bench| {
         for design in designs(bench, &blocked::HASHED)? {
             let filter = blocked::ours(&design, Preference::Fastest)?;

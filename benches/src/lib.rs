@@ -1,6 +1,8 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+extern crate alloc;
+
 pub mod allocation;
 pub mod arena;
 pub mod blocked;
@@ -14,6 +16,7 @@ pub mod formats;
 pub mod frequency;
 pub mod goals;
 pub mod hashing;
+pub mod headline;
 pub mod huge_pages;
 pub mod keys;
 mod large;
@@ -59,4 +62,5 @@ pub const SUITES: &[&Suite] = &[
     &theta::SUITE,
     &formats::SUITE,
     &hashing::SUITE,
+    &headline::SUITE,
 ];

@@ -3,14 +3,13 @@
 use core::fmt;
 use std::{fs, thread};
 
-use pds_testkit::date::today;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The lock file, with the versions of the linked crates.
 const LOCK_FILE: &str = include_str!("../../Cargo.lock");
 
 /// The facts that a reader needs to compare figures with others.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Machine {
     /// The processor's name, as reported by the system.
     pub processor: String,
@@ -45,7 +44,7 @@ impl Machine {
             compiler: env!("BENCH_COMPILER"),
             target: format!("{} {}", env!("BENCH_TARGET"), vectors()).trim_end().to_owned(),
             peers: peers.map(with_version).collect(),
-            date: today(),
+            date: jiff::Timestamp::now().strftime("%F").to_string(),
         }
     }
 }

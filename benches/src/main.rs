@@ -3,9 +3,7 @@
 #![forbid(unsafe_code)]
 
 use core::error::Error;
-use core::iter;
-use std::env;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -14,7 +12,7 @@ use clap::Parser;
 use pds_benches::SUITES;
 use pds_benches::goals::judge;
 use pds_benches::machine::Machine;
-use pds_benches::report::{Report, Row, html::html};
+use pds_benches::report::{Report, Row, html::html, markdown};
 use pds_benches::suite::{Bench, Effort, Suite};
 use pds_testkit::pipe;
 
@@ -35,6 +33,10 @@ struct Arguments {
     #[arg(long, value_name = "NAME", value_parser = names())]
     structure: Vec<String>,
 
+    /// Reads results that `--json` has written, and measures nothing.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["quick", "full", "structure", "json"])]
+    read: Option<PathBuf>,
+
     /// Writes all rows, goals and the machine to this file.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -42,6 +44,10 @@ struct Arguments {
     /// Writes a report for a browser to this file.
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
+
+    /// Replaces the tables of the measured structures in the pages of this folder, such as docs/performance.
+    #[arg(long, value_name = "FOLDER")]
+    markdown: Option<PathBuf>,
 }
 
 impl Arguments {
@@ -51,6 +57,15 @@ impl Arguments {
             (_, true) => Effort::Full,
             _ => Effort::Normal,
         }
+    }
+
+    /// Returns the command that repeats the run, without the files that it writes.
+    fn command(&self) -> String {
+        let mut words = vec!["cargo xtask bench".to_owned()];
+        words.extend(self.quick.then(|| "--quick".to_owned()));
+        words.extend(self.full.then(|| "--full".to_owned()));
+        words.extend(self.structure.iter().map(|name| format!("--structure {name}")));
+        words.join(" ")
     }
 
     fn suites(&self) -> Vec<&'static Suite> {
@@ -72,13 +87,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let json = arguments.json.as_deref().map(Output::create).transpose()?;
     let page = arguments.html.as_deref().map(Output::create).transpose()?;
-    let suites = arguments.suites();
-    let rows = measure(&suites, arguments.effort())?;
-    let report = Report {
-        command: command(),
-        machine: Machine::inspect(peers(&suites)),
-        goals: judge(&suites, &rows),
-        rows,
+    let report = match &arguments.read {
+        Some(file) => read(file).map_err(|error| format!("{}: {error}", file.display()))?,
+        None => measured(&arguments)?,
     };
     pipe::print(&report)?;
     if let Some(json) = json {
@@ -87,7 +98,27 @@ fn main() -> Result<(), Box<dyn Error>> {
     if let Some(page) = page {
         page.write(&html(&report))?;
     }
+    if let Some(folder) = &arguments.markdown {
+        let changed = markdown::write(&report, folder)?;
+        changed.iter().for_each(|page| eprintln!("wrote {page}"));
+    }
     Ok(())
+}
+
+fn measured(arguments: &Arguments) -> Result<Report, Box<dyn Error>> {
+    let suites = arguments.suites();
+    let rows = measure(&suites, arguments.effort())?;
+    Ok(Report {
+        command: arguments.command(),
+        machine: Machine::inspect(peers(&suites)),
+        goals: judge(&suites, &rows),
+        rows,
+    })
+}
+
+/// Reads results. Their names are borrowed from the text, which stays until the end of the process.
+fn read(file: &Path) -> Result<Report, Box<dyn Error>> {
+    Ok(serde_json::from_str(fs::read_to_string(file)?.leak())?)
 }
 
 /// A file for the results. It is opened before the run, so that a wrong path does not cost an hour.
@@ -138,12 +169,4 @@ fn peers(suites: &[&Suite]) -> impl Iterator<Item = &'static str> {
     peers.sort_unstable();
     peers.dedup();
     peers.into_iter()
-}
-
-/// Returns the command as typed.
-fn command() -> String {
-    iter::once("cargo xtask bench".to_owned())
-        .chain(env::args().skip(1))
-        .collect::<Vec<_>>()
-        .join(" ")
 }

@@ -7,7 +7,6 @@ use pds::hash::DefaultHashBuilder;
 use pds::{BloomFilter, CuckooFilter, QuotientFilter, ShardedQuotientFilter};
 
 use crate::contest::{Block, Contender};
-use crate::goals::{Against, Goal};
 use crate::keys::{Keys, key};
 use crate::large::{self, CAPACITY, Large};
 use crate::membership::{Design, Filter, Lineup, Operation, Peer, contender};
@@ -16,48 +15,11 @@ use crate::report::size;
 use crate::suite::{Bench, Outcome, Suite};
 
 /// Filters within the caches, and merges and growth.
-pub const SUITE: Suite = Suite {
-    name: "quotient",
-    peers: &["qfilter"],
-    goals: &[
-        than_peer("64 KiB", "hit", 1.3),
-        than_peer("64 KiB", "miss", 1.3),
-        than_peer("8 MiB", "hit", 1.3),
-        than_peer("8 MiB", "miss", 1.3),
-        than_peer("64 KiB", "insert to 50 %", 1.0),
-        than_peer("64 KiB", "insert to 90 %", 1.0),
-        than_peer("64 KiB", "insert to 95 %", 1.0),
-        than_peer("64 KiB", "remove", 1.5),
-        than_peer("8 MiB", "insert to 50 %", 1.0),
-        than_peer("8 MiB", "insert to 90 %", 1.0),
-        than_peer("8 MiB", "insert to 95 %", 1.0),
-        than_peer("8 MiB", "remove", 1.5),
-        than_peer("64 KiB", "merge", 1.5),
-        than_peer("8 MiB", "merge", 1.5),
-        than_inserts("64 KiB", "merge"),
-        than_inserts("8 MiB", "merge"),
-        than_inserts("64 KiB", "grow"),
-        than_inserts("8 MiB", "grow"),
-    ],
-    run,
-};
+pub const SUITE: Suite = Suite { name: "quotient", peers: &["qfilter"], run };
 
 /// A filter of 1 GiB. It has its own suite, because it takes as long as all smaller ones.
-pub const LARGE: Suite = Suite {
-    name: "quotient-large",
-    peers: &["qfilter"],
-    goals: &[
-        than_peer("1 GiB", "hit", 1.3),
-        than_peer("1 GiB", "miss", 1.3),
-        than_peer("1 GiB", "hit batch", 2.0),
-        than_peer("1 GiB", "miss batch", 2.0),
-        than_peer("1 GiB", "insert at 50 %", 1.0),
-        than_peer("1 GiB", "insert at 90 %", 1.0),
-        than_peer("1 GiB", "insert at 95 %", 1.0),
-        than_peer("1 GiB", "remove", 1.5),
-    ],
-    run: |bench| large().run(bench),
-};
+pub const LARGE: Suite =
+    Suite { name: "quotient-large", peers: &["qfilter"], run: |bench| large().run(bench) };
 
 /// The peer's name in rows that compare with insertions into a filter of our own.
 const INSERTS: &str = "own inserts";
@@ -99,14 +61,6 @@ const SHARDED: Lineup = Lineup {
     }],
     ..LINEUP
 };
-
-const fn than_peer(case: &'static str, operation: &'static str, at_least: f64) -> Goal {
-    Goal { case, operation, against: Against::Peer("qfilter"), at_least }
-}
-
-const fn than_inserts(case: &'static str, operation: &'static str) -> Goal {
-    Goal { case, operation, against: Against::Peer(INSERTS), at_least: 5.0 }
-}
 
 fn run(bench: &mut Bench<'_>) -> Outcome {
     weigh(bench)?;

@@ -1,18 +1,19 @@
 //! Rows: a table or a page for people, and JSON for programs.
 
 pub mod html;
+pub mod markdown;
 
 use core::fmt;
 
 use comfy_table::{CellAlignment, Table, presets};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::goals::Verdict;
 use crate::machine::Machine;
 use pds_testkit::stats::Median;
 
 /// The measurement of one operation, against one peer.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Row {
     /// The structure's name.
     pub structure: &'static str,
@@ -46,7 +47,7 @@ pub struct Row {
 }
 
 /// The unit of a figure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Unit {
     /// Time per operation, in nanoseconds.
     Nanoseconds,
@@ -59,7 +60,7 @@ pub enum Unit {
 }
 
 /// Measured errors of both sides.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Quality {
     /// The kind of error: "rate" of false positives, or "error" relative to the truth.
     pub kind: &'static str,
@@ -75,7 +76,7 @@ pub struct Quality {
 const Z_95: f64 = 1.959_964;
 
 /// The limit of memory, timed in the same rounds.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct FloorRow {
     /// The time to read a random line of an array of the same size, with prefetches. If the operation writes, the line
     /// is written as well.
@@ -171,7 +172,9 @@ impl Row {
 }
 
 /// The results of a run.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
+// The names in it are borrowed from a text that is never freed.
+#[serde(bound(deserialize = "'de: 'static"))]
 pub struct Report {
     /// The command that repeats the run.
     pub command: String,

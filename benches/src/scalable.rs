@@ -7,24 +7,11 @@ use growable_bloom_filter::GrowableBloom;
 use pds::ScalableBloomFilter;
 
 use crate::contest::Whole;
-use crate::goals::{Against, Goal};
 use crate::keys::{Keys, key};
 use crate::suite::{Bench, Outcome, Suite};
 
 /// Growth from a first layer of 1,000 keys, at a rate of 1 %.
-pub const SUITE: Suite = Suite {
-    name: "scalable",
-    peers: &[PEER],
-    goals: &[
-        twice(SMALL, "insert"),
-        twice(SMALL, "hit"),
-        twice(SMALL, "miss"),
-        twice(LARGE, "insert"),
-        twice(LARGE, "hit"),
-        twice(LARGE, "miss"),
-    ],
-    run,
-};
+pub const SUITE: Suite = Suite { name: "scalable", peers: &[PEER], run };
 
 const PEER: &str = "growable-bloom-filter";
 
@@ -36,10 +23,6 @@ const FIRST: u64 = 1_000;
 
 /// Keys per block.
 const BLOCK: usize = 1 << 14;
-
-const fn twice(case: &'static str, operation: &'static str) -> Goal {
-    Goal { case, operation, against: Against::Peer(PEER), at_least: 2.0 }
-}
 
 fn run(bench: &mut Bench<'_>) -> Outcome {
     for (keys, case) in [(100_000, SMALL), (4_000_000, LARGE)] {

@@ -10,27 +10,12 @@ use probminhash::densminhash::OptDensMinHash;
 use probminhash::superminhasher::{NoHashHasher, SuperMinHash};
 
 use crate::contest::Whole;
-use crate::goals::{Against, Goal};
 use crate::keys::Keys;
 use crate::report::{Row, Unit};
 use crate::suite::{Bench, Effort, Outcome, Suite};
 
 /// Sketches of 128 values.
-pub const SUITE: Suite = Suite {
-    name: "minhash",
-    peers: &[CLASSIC, SORT, PEER],
-    goals: &[
-        at_least(SMALL, BATCH, CLASSIC, 4.0),
-        at_least(LARGE, SINGLE, CLASSIC, 50.0),
-        at_least(LARGE, BATCH, CLASSIC, 50.0),
-        at_least(INDEX, BUILD, SORT, 0.5),
-        at_least(SMALL, SUPER, PEER, 5.0),
-        at_least(MIDDLE, SUPER, PEER, 5.0),
-        at_least(LARGE, SUPER, PEER, 5.0),
-        at_least(LARGE, DENSIFIED, PEER, 5.0),
-    ],
-    run,
-};
+pub const SUITE: Suite = Suite { name: "minhash", peers: &[CLASSIC, SORT, PEER], run };
 
 /// Written here: the least of `fold(hash xor a_i, b_i)`, for two random numbers a_i and b_i per value.
 const CLASSIC: &str = "classic MinHash";
@@ -49,15 +34,6 @@ const DENSIFIED: &str = "batch, against densified bins";
 const BUILD: &str = "build";
 
 const VALUES: u32 = 128;
-
-const fn at_least(
-    case: &'static str,
-    operation: &'static str,
-    peer: &'static str,
-    ratio: f64,
-) -> Goal {
-    Goal { case, operation, against: Against::Peer(peer), at_least: ratio }
-}
 
 fn run(bench: &mut Bench<'_>) -> Outcome {
     for (case, keys, block) in

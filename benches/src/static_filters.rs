@@ -8,7 +8,6 @@ use pleat::filter::Ribbon;
 use xorf::{BinaryFuse8, BinaryFuse16, Filter};
 
 use crate::contest::Whole;
-use crate::goals::{Against, Goal};
 use crate::keys::{Keys, key};
 use crate::report::{Row, Unit};
 use crate::suite::{Bench, Effort, Outcome, Suite};
@@ -17,19 +16,6 @@ use crate::suite::{Bench, Effort, Outcome, Suite};
 pub const FUSE: Suite = Suite {
     name: "fuse",
     peers: &["xorf"],
-    goals: &[
-        than_xorf(FUSE_SMALL, "hit", 1.0),
-        than_xorf(FUSE_SMALL, "miss", 1.0),
-        than_xorf(FUSE_MILLION, "hit", 1.0),
-        than_xorf(FUSE_MILLION, "miss", 1.0),
-        than_xorf(FUSE_LARGE, "hit", 1.0),
-        than_xorf(FUSE_LARGE, "miss", 1.0),
-        than_xorf(FUSE_LARGE, "hit batch", 1.3),
-        than_xorf(FUSE_SMALL, "build", 1.0),
-        than_xorf(FUSE_MILLION, "build", 1.0),
-        than_xorf(FUSE_SMALL, "memory", 1.0),
-        than_xorf(FUSE_MILLION, "memory", 1.0),
-    ],
     run: |bench| {
         compare(
             bench,
@@ -48,23 +34,6 @@ pub const FUSE: Suite = Suite {
 pub const RIBBON: Suite = Suite {
     name: "ribbon",
     peers: &["xorf", "pleat"],
-    goals: &[
-        than_xorf(FUSE_HUNDRED_THOUSAND, "hit", 0.65),
-        than_xorf(FUSE_HUNDRED_THOUSAND, "miss", 0.65),
-        than_xorf(FUSE_MILLION, "hit", 0.45),
-        than_xorf(FUSE_MILLION, "miss", 0.45),
-        than_xorf(FUSE_LARGE, "hit", 0.85),
-        than_xorf(FUSE_LARGE, "hit batch", 1.3),
-        than_xorf(FUSE_MILLION, "build", 0.33),
-        Goal {
-            case: FUSE_MILLION,
-            operation: "build",
-            against: Against::Peer(ONE_THREAD),
-            at_least: 1.8,
-        },
-        than_pleat(FUSE_MILLION, "hit", 2.0),
-        than_pleat(FUSE_MILLION, "miss", 2.0),
-    ],
     run: |bench| {
         let pleat = "is a homogeneous ribbon of 64 slots, whose rate is above 2^-8";
         compare(
@@ -85,12 +54,6 @@ pub const RIBBON: Suite = Suite {
 pub const LARGE: Suite = Suite {
     name: "static-large",
     peers: &["xorf"],
-    goals: &[
-        than_xorf(FUSE_HUGE, "hit", 1.0),
-        than_xorf(FUSE_HUGE, "miss", 1.0),
-        than_xorf(RIBBON_HUGE, "hit", 1.0),
-        than_xorf(RIBBON_HUGE, "hit batch", 1.3),
-    ],
     run: |bench| {
         let hashes: Vec<u64> = (0..100_000_000).map(key).collect();
         let peer = BinaryFuse8::try_from(&*hashes)?;
@@ -106,10 +69,7 @@ pub const LARGE: Suite = Suite {
 /// The peer's name in the row that compares a build with itself.
 const ONE_THREAD: &str = "one thread";
 
-const FUSE_SMALL: &str = "10^4 keys, 8 bits";
-const FUSE_HUNDRED_THOUSAND: &str = "10^5 keys, 8 bits";
 const FUSE_MILLION: &str = "10^6 keys, 8 bits";
-const FUSE_LARGE: &str = "2 * 10^7 keys, 8 bits";
 const FUSE_HUGE: &str = "fuse, 10^8 keys, 8 bits";
 const RIBBON_HUGE: &str = "ribbon, 10^8 keys, 8 bits";
 
@@ -122,14 +82,6 @@ const BLOCK: usize = 1 << 17;
 
 /// Absent keys by which rates are measured.
 const ABSENT: usize = 1 << 22;
-
-const fn than_xorf(case: &'static str, operation: &'static str, at_least: f64) -> Goal {
-    Goal { case, operation, against: Against::Peer("xorf"), at_least }
-}
-
-const fn than_pleat(case: &'static str, operation: &'static str, at_least: f64) -> Goal {
-    Goal { case, operation, against: Against::Peer("pleat"), at_least }
-}
 
 /// A filter under test. The loop is a provided method, so all contenders have the same one, each compiled for its filter.
 trait Static {

@@ -1,10 +1,9 @@
-//! Suites: the rows, the peers and the goals of a structure.
+//! Suites: the rows and the peers of a structure.
 
 use core::error::Error;
 
 use crate::contest::{Contender, contest};
 use crate::floor::Floor;
-use crate::goals::Goal;
 use crate::keys::Keys;
 use crate::report::{FloorRow, Row};
 
@@ -14,15 +13,13 @@ pub const LARGE: u64 = 256 << 20;
 /// The result of a suite. It ends with an error if a contender cannot be built.
 pub type Outcome = Result<(), Box<dyn Error>>;
 
-/// A structure of ours, its peers and its goals.
+/// A structure of ours, and its peers.
 #[derive(Debug)]
 pub struct Suite {
     /// The structure's name.
     pub name: &'static str,
     /// The crates that it is compared with. Their versions are printed.
     pub peers: &'static [&'static str],
-    /// Its goals.
-    pub goals: &'static [Goal],
     /// Measures all its rows.
     pub run: fn(&mut Bench<'_>) -> Outcome,
 }

@@ -10,36 +10,17 @@ use pds::theta::ThetaSet;
 use pds::{CompactThetaSketch, ThetaSketch, ThetaUnion};
 
 use crate::contest::{Contender, Whole};
-use crate::goals::{Against, Goal};
 use crate::keys::{self, Keys};
 use crate::report::Row;
 use crate::suite::{Bench, Outcome, Suite};
 
 /// The suite of theta sketches.
-pub const SUITE: Suite = Suite {
-    name: "theta",
-    peers: &[PEER],
-    goals: &[
-        goal(SMALL, "update, 10^5 keys", 1.5),
-        goal(SMALL, "update, 10^6 keys", 1.5),
-        goal(SMALL, "update, 10^7 keys", 1.5),
-        goal(SMALL, UNION, 2.0),
-        goal(LARGE, "update, 10^5 keys", 1.5),
-        goal(LARGE, "update, 10^6 keys", 1.5),
-        goal(LARGE, "update, 10^7 keys", 1.5),
-        goal(LARGE, UNION, 2.0),
-    ],
-    run,
-};
+pub const SUITE: Suite = Suite { name: "theta", peers: &[PEER], run };
 
 const PEER: &str = "datasketches";
 const SMALL: &str = "K = 4,096";
 const LARGE: &str = "K = 65,536";
 const UNION: &str = "union of 200 sketches";
-
-const fn goal(case: &'static str, operation: &'static str, at_least: f64) -> Goal {
-    Goal { case, operation, against: Against::Peer(PEER), at_least }
-}
 
 fn run(bench: &mut Bench<'_>) -> Outcome {
     for (case, nominal) in [(SMALL, 1 << 12), (LARGE, 1 << 16)] {

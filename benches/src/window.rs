@@ -6,24 +6,12 @@ use core::hint::black_box;
 use pds::{BloomFilter, TimedBloomFilter, WindowBloomFilter};
 
 use crate::contest::Whole;
-use crate::goals::{Against, Goal};
 use crate::keys::{Keys, key};
 use crate::report::{Row, Unit};
 use crate::suite::{Bench, Outcome, Suite};
 
 /// Windows at a rate of 1 % and a slack of 10 %, against a plain filter of as many keys.
-pub const SUITE: Suite = Suite {
-    name: "window",
-    peers: &[PLAIN],
-    goals: &[
-        at_least(SMALL, "memory", 1.0 / 2.4),
-        at_least(SMALL, "insert", 0.5),
-        at_least(LARGE, "insert", 0.5),
-        at_least(SMALL_TIMED, "insert", 0.5),
-        at_least(LARGE_TIMED, "insert", 0.5),
-    ],
-    run,
-};
+pub const SUITE: Suite = Suite { name: "window", peers: &[PLAIN], run };
 
 const PLAIN: &str = "bloom-core";
 
@@ -36,10 +24,6 @@ const RATE: f64 = 0.01;
 
 /// Keys per block.
 const BLOCK: usize = 1 << 16;
-
-const fn at_least(case: &'static str, operation: &'static str, ratio: f64) -> Goal {
-    Goal { case, operation, against: Against::Peer(PLAIN), at_least: ratio }
-}
 
 fn run(bench: &mut Bench<'_>) -> Outcome {
     for (keys, case, timed) in [(10_000, SMALL, SMALL_TIMED), (1_000_000, LARGE, LARGE_TIMED)] {

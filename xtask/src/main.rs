@@ -3,13 +3,11 @@
 
 extern crate alloc;
 
-mod bench;
+mod capacity;
 mod check;
-mod headline;
-mod params;
+mod passed;
 mod plot;
 mod process;
-mod room;
 mod validate;
 
 use clap::{Parser, Subcommand};
@@ -26,22 +24,28 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Validate(validate::Options),
-    Bench(bench::Options),
+    /// Measures structures against peers. All options go to `pds-benches`; its `--help` lists them.
+    #[command(disable_help_flag = true)]
+    Bench(passed::Options),
     Check(check::Options),
-    Params(params::Options),
-    Room(room::Options),
-    Headline(headline::Options),
+    /// Sizes, error rates and a choice of structure. All options go to `pds params`; its `--help` lists them.
+    #[command(disable_help_flag = true)]
+    Params(passed::Options),
+    Capacity(capacity::Options),
     Plot(plot::Options),
 }
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Validate(options) => validate::run(&options),
-        Command::Bench(options) => bench::run(&options).map(|()| ExitCode::SUCCESS),
+        Command::Bench(options) => {
+            options.run("--release --package pds-benches --").map(|()| ExitCode::SUCCESS)
+        }
         Command::Check(options) => check::run(&options).map(|()| ExitCode::SUCCESS),
-        Command::Params(options) => params::run(&options).map(|()| ExitCode::SUCCESS),
-        Command::Room(options) => room::run(&options).map(|()| ExitCode::SUCCESS),
-        Command::Headline(options) => headline::run(&options).map(|()| ExitCode::SUCCESS),
+        Command::Params(options) => {
+            options.run("--package pds-cli -- params").map(|()| ExitCode::SUCCESS)
+        }
+        Command::Capacity(options) => capacity::run(&options).map(|()| ExitCode::SUCCESS),
         Command::Plot(options) => plot::run(&options).map(|()| ExitCode::SUCCESS),
     };
     result.unwrap_or_else(|error| {

@@ -12,8 +12,11 @@ fn tool(line: &str) -> Command {
 /// The exit status does not depend on the reader.
 #[test]
 fn case_43_a_reader_that_leaves_is_no_error() {
-    let lines =
-        [("room few --fills 1 --items 2", 0), ("room --help", 0), ("room few --fills 0", 2)];
+    let lines = [
+        ("capacity few --fills 1 --items 2", 0),
+        ("capacity --help", 0),
+        ("capacity few --fills 0", 2),
+    ];
     for (line, status) in lines {
         expect_unread(&mut tool(line), status);
     }
@@ -21,9 +24,12 @@ fn case_43_a_reader_that_leaves_is_no_error() {
 
 #[test]
 fn case_44_numbers_out_of_range_are_errors() {
-    for line in
-        ["room few --fills 0", "room few --items 0", "room many --fills 0", "room many --buckets 1"]
-    {
+    for line in [
+        "capacity few --fills 0",
+        "capacity few --items 0",
+        "capacity many --fills 0",
+        "capacity many --buckets 1",
+    ] {
         let (succeeds, text) = answer(&mut tool(line));
         assert!(!succeeds && text.contains("is not in"), "{line}: {text}");
     }

@@ -4,7 +4,6 @@
 #[cfg(feature = "allocation")]
 pub mod allocation;
 mod counts;
-pub mod date;
 pub mod envelope;
 #[cfg(feature = "formats")]
 pub mod format;

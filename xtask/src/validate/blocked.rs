@@ -13,7 +13,9 @@ use super::membership::{cheap_jobs, plan_jobs, sets_jobs};
 use super::proofs::{self, History, two_filters};
 use super::schedule::Job;
 use super::structures::Structure;
-use super::subject::{Design, Family, Interval, Observation, Prediction, Sets, Size, Subject};
+use super::subject::{
+    Design, Family, Interval, Observation, Prediction, Sets, Size, Subject, sets,
+};
 use super::{Run, counts};
 use core::hash::Hash;
 use pds::blocked::backends;
@@ -223,32 +225,7 @@ impl<S: KeyHasher + Clone> Subject for BlockedBloomFilter<S> {
     }
 }
 
-impl<S: KeyHasher + Clone> Sets for BlockedBloomFilter<S> {
-    fn unite(&mut self, other: &Self) {
-        self.union_with(other).expect("filters of one design");
-    }
-
-    fn differing_words(&self, other: &Self) -> u64 {
-        let pairs = self.words().iter().zip(other.words());
-        pairs.filter(|(left, right)| left != right).count() as u64
-    }
-
-    fn count(&self) -> (f64, f64) {
-        pair(self.approx_len())
-    }
-
-    fn union_count(&self, other: &Self) -> (f64, f64) {
-        pair(self.approx_union_len(other).expect("filters of one design"))
-    }
-
-    fn shared_count(&self, other: &Self) -> (f64, f64) {
-        pair(self.approx_intersection_len(other).expect("filters of one design"))
-    }
-}
-
-const fn pair(estimate: Estimate) -> (f64, f64) {
-    (estimate.value, estimate.standard_error)
-}
+sets!(BlockedBloomFilter, filter => filter.words());
 
 /// The number of set bits against its law.
 pub(crate) fn fill(ones: u64, params: &BlockedBloomParams, stored: u64) -> Observation {

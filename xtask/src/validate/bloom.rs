@@ -4,6 +4,7 @@ mod constructors;
 mod faults;
 mod identities;
 
+use super::blocked::count;
 use super::coverage::AS_STATED;
 use super::judge::{Check, Law, real};
 use super::measure::SET_BITS;
@@ -11,13 +12,15 @@ use super::membership::{grid_jobs, sets_jobs, weak_jobs};
 use super::proofs::{self, History, two_filters};
 use super::schedule::Job;
 use super::structures::Structure;
-use super::subject::{Design, Family, Interval, Observation, Prediction, Sets, Size, Subject};
+use super::subject::{
+    Design, Family, Interval, Observation, Prediction, Sets, Size, Subject, sets,
+};
 use super::{Run, counts};
 use core::hash::Hash;
+use pds::BloomFilter;
 use pds::bloom::BloomParams;
 use pds::hash::KeyHasher;
 use pds::params::bloom::{rate_from_fill, scheme_excess};
-use pds::{BloomFilter, Estimate};
 
 /// The standard Bloom filter.
 pub(crate) const STRUCTURE: Structure = Structure {
@@ -152,32 +155,7 @@ impl<S: KeyHasher + Clone> Subject for BloomFilter<S> {
     }
 }
 
-impl<S: KeyHasher + Clone> Sets for BloomFilter<S> {
-    fn unite(&mut self, other: &Self) {
-        self.union_with(other).expect("filters of one design");
-    }
-
-    fn differing_words(&self, other: &Self) -> u64 {
-        let pairs = self.bits().words().iter().zip(other.bits().words());
-        pairs.filter(|(left, right)| left != right).count() as u64
-    }
-
-    fn count(&self) -> (f64, f64) {
-        pair(self.approx_len())
-    }
-
-    fn union_count(&self, other: &Self) -> (f64, f64) {
-        pair(self.approx_union_len(other).expect("filters of one design"))
-    }
-
-    fn shared_count(&self, other: &Self) -> (f64, f64) {
-        pair(self.approx_intersection_len(other).expect("filters of one design"))
-    }
-}
-
-const fn pair(estimate: Estimate) -> (f64, f64) {
-    (estimate.value, estimate.standard_error)
-}
+sets!(BloomFilter, filter => filter.bits().words());
 
 /// The rate among random absent keys, given the number of set bits.
 pub(crate) fn rate_now(ones: u64, params: &BloomParams, stored: u64) -> Interval {
@@ -253,8 +231,4 @@ impl Part {
         let law = Law::Normal { low: expected, high: expected, deviation, looks };
         Observation { check, law, observed: ones }
     }
-}
-
-fn count(words: &[u64]) -> u64 {
-    words.iter().map(|word| u64::from(word.count_ones())).sum()
 }

@@ -49,9 +49,9 @@ where
             left.insert(&shared);
             right.insert(&shared);
         }
-        let mut tell = |name, truth, (value, standard_error)| {
+        let mut tell = |name, truth, estimate: Estimate| {
             let judge = if truth < NORMAL_FROM { Answer::of_few } else { Answer::normal };
-            let answer = judge(Estimate { value, standard_error });
+            let answer = judge(estimate);
             ask(Asked { items: truth, name, truth: real(truth), answer });
         };
         tell("approx_len", 2 * third, left.count());

@@ -5,6 +5,7 @@ use super::judge::{Case, Check, Law, Measurement, real};
 use super::keys::{HasherKind, Key, KeyKind, Salted, Stream, with_hasher};
 use super::schedule::Progress;
 use super::subject::{Design, Family, Interval, Observation, Prediction, Sets, Subject};
+use pds::Estimate;
 use pds::hash::{Avalanching, KeyHasher};
 use pds_testkit::hashers::IdentityBuilder;
 use pds_testkit::keys;
@@ -411,7 +412,8 @@ fn of_state(case: &Case, Observation { check, law, observed }: Observation) -> M
 }
 
 /// An estimated number of keys; its bias is below one key for any filter that is not saturated.
-fn count(case: &Case, check: Check, truth: u64, (value, deviation): (f64, f64)) -> Measurement {
+fn count(case: &Case, check: Check, truth: u64, estimate: Estimate) -> Measurement {
+    let Estimate { value, standard_error: deviation } = estimate;
     let truth = real(truth);
     let law = Law::Normal { low: truth, high: truth + 1.0, deviation, looks: 1 };
     Measurement { case: case.clone(), check, law, observed: value, events: truth }

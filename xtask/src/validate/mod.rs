@@ -47,6 +47,7 @@ use clap::Args;
 use core::error::Error;
 use corpus::Corpus;
 use effort::Effort;
+pub(crate) use measure::PROMISE as RATE_OF_PROMISE;
 use report::Report;
 use report::output::{Output, Render, write_all};
 use std::path::PathBuf;
@@ -146,7 +147,7 @@ impl Options {
     }
 }
 
-/// What the jobs of a run share.
+/// The context that the jobs of a run share.
 #[derive(Debug)]
 struct Run {
     effort: Effort,

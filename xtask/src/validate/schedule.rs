@@ -1,14 +1,12 @@
 //! Runs jobs on all cores, the longest first, and shows how far they are.
 
 use super::judge::Measurement;
-use core::sync::atomic::{AtomicUsize, Ordering};
 use core::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
-use std::sync::Mutex;
-use std::thread;
+use rayon::iter::{ParallelBridge, ParallelIterator};
 use std::time::Instant;
 
-/// What a job does.
+/// The work of a job.
 pub(crate) type Work<'a> = Box<dyn FnOnce(&Progress) -> Vec<Measurement> + Send + 'a>;
 
 /// A piece of work that ends in measurements.
@@ -60,27 +58,16 @@ pub(crate) fn run(jobs: Vec<Job<'_>>) -> Vec<Done> {
     let progress = Progress::new(jobs.iter().map(|job| job.cost).sum());
     let mut queue: Vec<(usize, Job<'_>)> = jobs.into_iter().enumerate().collect();
     queue.sort_by_key(|(_, job)| core::cmp::Reverse(job.cost));
-    let queue: Vec<Mutex<Option<(usize, Job<'_>)>>> =
-        queue.into_iter().map(|job| Mutex::new(Some(job))).collect();
-    let next = AtomicUsize::new(0);
-    let done = Mutex::new(Vec::new());
-    thread::scope(|scope| {
-        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
-            scope.spawn(|| {
-                while let Some(slot) = queue.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let job = slot.lock().expect("no job locks its slot").take();
-                    let (index, job) = job.expect("each slot is taken once");
-                    let start = Instant::now();
-                    let measurements = (job.run)(&progress);
-                    let took = start.elapsed();
-                    let result = (index, Done { took, measurements });
-                    done.lock().expect("no job holds the results").push(result);
-                }
-            });
-        }
-    });
+    // A bridge hands out one job at a time, in this order.
+    let jobs = queue.into_iter().par_bridge();
+    let mut done: Vec<(usize, Done)> = jobs
+        .map(|(index, job)| {
+            let start = Instant::now();
+            let measurements = (job.run)(&progress);
+            (index, Done { took: start.elapsed(), measurements })
+        })
+        .collect();
     progress.0.finish_and_clear();
-    let mut done = done.into_inner().expect("all threads have ended");
     done.sort_by_key(|&(index, _)| index);
     done.into_iter().map(|(_, done)| done).collect()
 }

@@ -5,6 +5,7 @@
 
 use super::judge::{Check, Law};
 use core::hash::Hash;
+use pds::Estimate;
 use pds::hash::KeyHasher;
 
 /// How the size of a structure follows from its design.
@@ -125,15 +126,45 @@ pub(crate) trait Sets: Subject {
     /// The number of words in which two structures differ.
     fn differing_words(&self, other: &Self) -> u64;
 
-    /// The estimated number of keys, with its standard error.
-    fn count(&self) -> (f64, f64);
+    /// The estimated number of keys.
+    fn count(&self) -> Estimate;
 
     /// The same for the union with another structure, which is left alone.
-    fn union_count(&self, other: &Self) -> (f64, f64);
+    fn union_count(&self, other: &Self) -> Estimate;
 
     /// The same for the keys that are in both.
-    fn shared_count(&self, other: &Self) -> (f64, f64);
+    fn shared_count(&self, other: &Self) -> Estimate;
 }
+
+/// Implements [`Sets`] for a filter of bits in words.
+macro_rules! sets {
+    ($filter:ident, $it:ident => $words:expr) => {
+        impl<S: KeyHasher + Clone> Sets for $filter<S> {
+            fn unite(&mut self, other: &Self) {
+                self.union_with(other).expect("filters of one design");
+            }
+
+            fn differing_words(&self, other: &Self) -> u64 {
+                let words = |$it: &Self| $words.to_vec();
+                let pairs = words(self).into_iter().zip(words(other));
+                pairs.filter(|(left, right)| left != right).count() as u64
+            }
+
+            fn count(&self) -> pds::Estimate {
+                self.approx_len()
+            }
+
+            fn union_count(&self, other: &Self) -> pds::Estimate {
+                self.approx_union_len(other).expect("filters of one design")
+            }
+
+            fn shared_count(&self, other: &Self) -> pds::Estimate {
+                self.approx_intersection_len(other).expect("filters of one design")
+            }
+        }
+    };
+}
+pub(crate) use sets;
 
 /// By trial division: a few thousand steps for the sizes of the grid.
 fn is_prime(number: u64) -> bool {

@@ -2,10 +2,10 @@
 
 use core::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A median and an interval that contains the true median with a confidence of at least 95 %.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Median {
     /// The median of the sample.
     pub value: f64,
@@ -45,11 +45,13 @@ impl Median {
 impl fmt::Display for Median {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { value, low, high } = self;
-        if low == high {
-            write!(f, "{value:.2}")
-        } else {
-            write!(f, "{value:.2} [{low:.2}, {high:.2}]")
-        }
+        let spell = |figure: &f64| match *value {
+            value if value == 0.0 || value >= 0.1 => format!("{figure:.2}"),
+            value if value >= 1e-3 => format!("{figure:.4}"),
+            _ => format!("{figure:.1e}"),
+        };
+        f.write_str(&spell(value))?;
+        if low == high { Ok(()) } else { write!(f, " [{}, {}]", spell(low), spell(high)) }
     }
 }
 
@@ -88,5 +90,14 @@ mod tests {
         assert_eq!(odd, Median { value: 8.0, low: 4.0, high: 12.0 });
         let even = Median::of((1..=16).map(f64::from).collect());
         assert_eq!(even, Median { value: 8.5, low: 4.0, high: 13.0 });
+    }
+
+    #[test]
+    fn small_figures_keep_their_digits() {
+        let median = |value: f64| Median { value, low: 0.9 * value, high: 1.1 * value };
+        assert_eq!(median(2.0).to_string(), "2.00 [1.80, 2.20]");
+        assert_eq!(median(0.01).to_string(), "0.0100 [0.0090, 0.0110]");
+        assert_eq!(median(5.7e-4).to_string(), "5.7e-4 [5.1e-4, 6.3e-4]");
+        assert_eq!(Median::exact(0.0).to_string(), "0.00");
     }
 }

@@ -120,7 +120,7 @@ fn headline(title: &str) -> String {
     title[..end].to_uppercase() + &title[end..]
 }
 
-/// What a structure was tried with, in a sentence.
+/// Returns a sentence about the designs that a structure was tried with.
 fn tried(rows: &[&Row]) -> String {
     let (items, rates) = (span(rows, |row| row.case.items), span(rows, |row| row.case.rate));
     format!(
@@ -148,7 +148,7 @@ fn listed(rows: &[&Row], of: impl Fn(&Row) -> &'static str) -> String {
     names.join(", ")
 }
 
-/// What it takes to repeat the run.
+/// Returns the facts that are needed to repeat the run.
 fn facts(report: &Report) -> String {
     let compiler = capture(Command::new("rustc").arg("--version"));
     format!(

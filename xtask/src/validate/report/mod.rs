@@ -1,4 +1,4 @@
-//! What a run found, for the terminal, for programs and for a browser.
+//! The results of a run, for the terminal, for programs and for a browser.
 
 pub(crate) mod html;
 pub(crate) mod json;
@@ -11,7 +11,6 @@ use super::Run;
 use super::judge::{Check, FALSE_ALARM, Measurement, Row, Verdict, false_alarm_of_each, judge};
 use super::structures::Fault;
 use core::time::Duration;
-use pds_testkit::date::today;
 use serde::Serialize;
 
 /// A judged run.
@@ -43,7 +42,7 @@ impl Report {
         Self {
             command,
             version: env!("CARGO_PKG_VERSION"),
-            date: today(),
+            date: jiff::Timestamp::now().strftime("%F").to_string(),
             seed: run.seed,
             real_keys: run.corpus.source.clone(),
             false_alarm: FALSE_ALARM,
@@ -127,10 +126,10 @@ pub(crate) fn about(value: f64) -> String {
 
 /// A ratio less one, as a percentage.
 pub(crate) fn percent(share: f64) -> String {
-    if share.is_finite() && share < 10.0 {
-        format!("{:.*} %", if share < 0.01 { 2 } else { 1 }, 100.0 * share)
-    } else {
-        "-".to_owned()
+    match share {
+        share if !share.is_finite() || share >= 10.0 => "-".to_owned(),
+        share if share >= 0.01 => format!("{:.1} %", 100.0 * share),
+        share => format!("{} %", about(100.0 * share)),
     }
 }
 
@@ -173,6 +172,7 @@ mod tests {
     fn percentages_grow_a_digit_where_they_are_small() {
         assert_eq!(percent(0.0712), "7.1 %");
         assert_eq!(percent(0.0051), "0.51 %");
+        assert_eq!((percent(2e-5), percent(0.0)), ("0.002 %".to_owned(), "0 %".to_owned()));
         assert_eq!(percent(f64::INFINITY), "-");
     }
 }

@@ -46,7 +46,7 @@ fn replace(file: &mut File, text: &str) -> io::Result<()> {
 /// Writes every file, whatever becomes of the others.
 ///
 /// # Errors
-/// What went wrong with each that could not be written.
+/// One message per file that could not be written.
 pub(crate) fn write_all(outputs: Vec<Output>, report: &Report) -> Result<(), String> {
     let results = outputs.into_iter().map(|output| output.write(report));
     let failures: Vec<String> = results.filter_map(Result::err).collect();

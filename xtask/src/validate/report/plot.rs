@@ -6,11 +6,15 @@ use crate::validate::judge::{Row, Verdict};
 use core::error::Error;
 use core::ops::Range;
 use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 /// Two side by side on a screen, and one on a telephone, where it is drawn at some 60 %.
 const SIZE: (u32, u32) = (640, 270);
 /// Deviations beyond this are drawn at the edge.
 const WIDEST: f64 = 0.25;
+/// Rates that fit below each other's marks.
+const MOST_LABELS: f64 = 9.0;
+const UNDER_AXIS: Pos = Pos { h_pos: HPos::Center, v_pos: VPos::Top };
 const KEPT: RGBColor = RGBColor(0x1b, 0x6e, 0x8c);
 const WEAK: RGBColor = RGBColor(0x9a, 0x9a, 0x9a);
 const BROKEN: RGBColor = RGBColor(0xc6, 0x28, 0x28);
@@ -89,7 +93,6 @@ fn draw_into(
         .y_label_area_size(98)
         .build_cartesian_2d(-1.0..last, deviations.clone())
         .map_err(drawing)?;
-    let rate = |x: &f64| rate_at(marks, *x).map_or_else(String::new, about);
     let deviation = |y: &f64| format!("{}{}", sign(*y), percent(y.abs()));
     chart
         .configure_mesh()
@@ -97,15 +100,19 @@ fn draw_into(
         .light_line_style(TRANSPARENT)
         .bold_line_style(RGBColor(0xe4, 0xe4, 0xe4))
         .axis_style(RGBColor(0x80, 0x80, 0x80))
-        .x_labels(6)
+        .x_labels(0)
         .y_labels(5)
-        .x_label_formatter(&rate)
         .y_label_formatter(&deviation)
         .label_style(("sans-serif", 15))
         .x_desc("promised rate or error")
         .y_desc("against predicted")
         .draw()
         .map_err(drawing)?;
+    let style = ("sans-serif", 15).into_font().color(&BLACK).pos(UNDER_AXIS);
+    for (x, rate) in labels(marks, last + 1.0) {
+        let (x, y) = chart.backend_coord(&(x, deviations.start));
+        root.draw(&Text::new(rate, (x, y + 6), style.clone())).map_err(drawing)?;
+    }
     let zero = [(-1.0, 0.0), (last, 0.0)];
     chart.draw_series(LineSeries::new(zero, RGBColor(0x60, 0x60, 0x60))).map_err(drawing)?;
     for (x, mark) in (0u32..).map(f64::from).zip(marks) {
@@ -120,11 +127,19 @@ fn draw_into(
     root.present().map_err(drawing)
 }
 
-/// The rate of the mark at a tick, where there is one.
-fn rate_at(marks: &[Mark], x: f64) -> Option<f64> {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
-    let index = x.round().max(0.0) as usize;
-    (x >= 0.0).then(|| marks.get(index)).flatten().map(|mark| mark.rate)
+/// Returns each rate once, at the middle of its marks, as far as there is room on an axis of this length.
+fn labels(marks: &[Mark], length: f64) -> Vec<(f64, String)> {
+    let mut labels: Vec<(f64, String)> = Vec::new();
+    let mut start = 0u32;
+    for run in marks.chunk_by(|left, right| about(left.rate) == about(right.rate)) {
+        let end = start + u32::try_from(run.len()).unwrap_or(u32::MAX);
+        let middle = f64::midpoint(f64::from(start), f64::from(end) - 1.0);
+        if labels.last().is_none_or(|(before, _)| middle - before >= length / MOST_LABELS) {
+            labels.push((middle, about(run[0].rate)));
+        }
+        start = end;
+    }
+    labels
 }
 
 const fn sign(value: f64) -> &'static str {
@@ -134,5 +149,30 @@ const fn sign(value: f64) -> &'static str {
         "\u{2212}"
     } else {
         ""
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_rate_is_named_once_and_names_do_not_overlap() {
+        let marks = |rates: &[f64]| {
+            let mark = |&rate: &f64| Mark {
+                rate,
+                low: 0.0,
+                observed: 0.0,
+                high: 0.0,
+                verdict: Verdict::Kept,
+            };
+            rates.iter().map(mark).collect::<Vec<_>>()
+        };
+        let named = labels(&marks(&[0.1, 0.1, 0.1, 0.01, 0.01]), 6.0);
+        assert_eq!(named, [(1.0, "0.1".to_owned()), (3.5, "0.01".to_owned())]);
+        let rates: Vec<f64> = (1..100).map(|rate| 1.0 / f64::from(rate)).collect();
+        let named = labels(&marks(&rates), 100.0);
+        assert!(named.windows(2).all(|pair| pair[1].0 - pair[0].0 >= 100.0 / MOST_LABELS));
+        assert!((6..=9).contains(&named.len()), "{named:?}");
     }
 }

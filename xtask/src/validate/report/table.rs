@@ -66,10 +66,21 @@ pub(super) const HEADER: [&str; 12] = [
 /// The columns that hold numbers.
 const NUMBERS: [usize; 8] = [0, 1, 5, 6, 7, 8, 9, 10];
 
-fn rows(group: &[Row]) -> Table {
-    let mut table = table(&HEADER, &NUMBERS);
-    table.add_rows(group.iter().map(cells));
-    table
+/// Returns the rows of a check, in the columns that differ, below a line with those that are the same in all rows.
+fn rows(group: &[Row]) -> String {
+    let rows: Vec<[String; 12]> = group.iter().map(cells).collect();
+    let is_same =
+        |&column: &usize| rows.len() > 1 && rows.iter().all(|row| row[column] == rows[0][column]);
+    let (same, differing): (Vec<usize>, Vec<usize>) = (0..HEADER.len()).partition(is_same);
+    let header: Vec<&str> = differing.iter().map(|&column| HEADER[column]).collect();
+    let numbers: Vec<usize> =
+        (0..differing.len()).filter(|&place| NUMBERS.contains(&differing[place])).collect();
+    let mut table = table(&header, &numbers);
+    table.add_rows(rows.iter().map(|row| differing.iter().map(|&column| row[column].as_str())));
+    let same = same.into_iter().filter(|&column| !rows[0][column].is_empty());
+    let same: Vec<String> =
+        same.map(|column| format!("{} {}", HEADER[column], rows[0][column])).collect();
+    if same.is_empty() { table.to_string() } else { format!("all: {}\n{table}", same.join(", ")) }
 }
 
 /// A row as text.
@@ -150,7 +161,7 @@ fn sentence(row: &Row) -> String {
 }
 
 /// An empty table with some columns aligned to the right.
-pub(super) fn table<const N: usize>(header: &[&str; N], numbers: &[usize]) -> Table {
+pub(super) fn table(header: &[&str], numbers: &[usize]) -> Table {
     let mut table = Table::new();
     table.load_style(RULE_UNDER_HEADER).set_header(header.to_vec());
     for &index in numbers {
@@ -158,4 +169,41 @@ pub(super) fn table<const N: usize>(header: &[&str; N], numbers: &[usize]) -> Ta
         column.set_cell_alignment(CellAlignment::Right);
     }
     table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::validate::judge::{Case, Law, Measurement, judge};
+    use crate::validate::measure::LOST_KEYS;
+
+    #[test]
+    fn columns_that_are_the_same_in_all_rows_stand_above_them() {
+        let measured = |items| {
+            let case = Case {
+                structure: "toy",
+                items,
+                rate: 0.5,
+                shape: "k 7".to_owned(),
+                keys: "random",
+                hasher: "weak",
+                instances: 3,
+            };
+            Measurement {
+                case,
+                check: LOST_KEYS,
+                law: Law::Exactly(0.0),
+                observed: 0.0,
+                events: 0.0,
+            }
+        };
+        let text = rows(&judge(vec![measured(1), measured(2)], 1e-9));
+        let lines: Vec<&str> = text.lines().map(str::trim).collect();
+        assert!(
+            lines[0].starts_with("all: rate 0.5, shape k 7, keys random, hasher weak, instances 3"),
+            "{text}"
+        );
+        assert_eq!((lines[1], lines[3], lines[4]), ("n", "1", "2"));
+        assert!(rows(&judge(vec![measured(1)], 1e-9)).contains("random"), "one row shows all");
+    }
 }

@@ -6,13 +6,11 @@
 use crate::process::Outcome;
 use clap::{Args, Subcommand, value_parser};
 use comfy_table::{Table, presets};
-use core::sync::atomic::{AtomicUsize, Ordering};
 use pds::CuckooFilter;
 use pds::params::cuckoo::{least_buckets, most_items};
 use pds_testkit::keys::random;
 use pds_testkit::pipe;
-use std::sync::Mutex;
-use std::thread;
+use rayon::iter::{ParallelBridge, ParallelIterator};
 
 /// Items of the small filters: all small numbers, then fewer.
 const FEW: [u64; 26] = [
@@ -86,26 +84,18 @@ pub(crate) fn run(options: &Options) -> Outcome {
 }
 
 /// Returns the rows of all jobs in reverse order: the longest jobs are started first and shown last.
-fn all<J: Sync>(
-    jobs: impl Iterator<Item = J>,
+fn all<J: Send>(
+    jobs: impl Iterator<Item = J> + Send,
     row: impl Fn(&J) -> [String; 6] + Sync,
 ) -> Vec<[String; 6]> {
-    let jobs: Vec<J> = jobs.collect();
-    let (next, rows) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-    thread::scope(|scope| {
-        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
-            scope.spawn(|| {
-                loop {
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(job) = jobs.get(index) else { break };
-                    let row = row(job);
-                    eprintln!("{}", row.join("  "));
-                    rows.lock().expect("no thread has failed").push((index, row));
-                }
-            });
-        }
-    });
-    let mut rows = rows.into_inner().expect("no thread has failed");
+    let jobs = jobs.enumerate().par_bridge();
+    let mut rows: Vec<_> = jobs
+        .map(|(index, job)| {
+            let row = row(&job);
+            eprintln!("{}", row.join("  "));
+            (index, row)
+        })
+        .collect();
     rows.sort_unstable_by(|a, b| b.cmp(a));
     rows.into_iter().map(|(_, row)| row).collect()
 }

@@ -1,0 +1,233 @@
+//! The best-known figures of the field, each beside the figure measured here. A "peer" called *published* is a figure, not a
+//! program.
+
+use core::error::Error;
+use core::hash::BuildHasher;
+use std::collections::HashSet;
+
+use pds::compare::HumanCount;
+use pds::hash::{DefaultHashBuilder, reduce};
+use pds::params::HllParams;
+use pds::{BlockedBloomFilter, BloomFilter, CuckooFilter, HyperLogLog};
+use pds_testkit::keys::{random, urls};
+use pds_testkit::stats::Median;
+
+use crate::contest::{Each, contest};
+use crate::keys::Keys;
+use crate::report::{Row, Unit};
+use crate::suite::{Bench, Effort, Outcome, Suite};
+
+/// Memory, lookups, rates and errors that go from text to text.
+pub const SUITE: Suite = Suite { name: "headline", peers: &[], run };
+
+const PUBLISHED: &str = "published";
+/// Keys per turn.
+const BLOCK: usize = 1 << 16;
+const ADDRESSES: usize = 1_000_000;
+/// Bits per address. The 1.2 MB of the published figure hold a million addresses.
+const BITS: u64 = 10;
+
+fn run(bench: &mut Bench<'_>) -> Outcome {
+    addresses(bench)?;
+    let large = if bench.effort() == Effort::Quick { 10_000_000 } else { 100_000_000 };
+    for items in [50_000, large] {
+        lookups(bench, items)?;
+    }
+    let sketches = if bench.effort() == Effort::Quick { 4 } else { 40 };
+    for (items, sketches) in [(100_000, 10 * sketches), (10_000_000, sketches)] {
+        distinct(bench, items, sketches)?;
+    }
+    Ok(())
+}
+
+/// Adds a row of a figure measured here beside the published one.
+fn published(bench: &mut Bench<'_>, labels: [&str; 2], unit: Unit, measured: f64, figure: f64) {
+    bench.add(Row::exact(labels, PUBLISHED, unit, [measured, figure]));
+}
+
+/// A million addresses of web pages, in an exact set and in filters of ten bits per address.
+fn addresses(bench: &mut Bench<'_>) -> Outcome {
+    let (items, mut stream) = (ADDRESSES as u64, urls(1));
+    let mut take = || stream.by_ref().take(ADDRESSES).collect::<Vec<String>>();
+    let (stored, absent) = (take(), take());
+    let set: HashSet<&str> = stored.iter().map(String::as_str).collect();
+    let mut bloom = BloomFilter::builder().bits(BITS * items).expected_items(items).build()?;
+    let blocks = (BITS * items).div_ceil(512);
+    let mut blocked = BlockedBloomFilter::builder().blocks(blocks).expected_items(items).build()?;
+    for address in &stored {
+        bloom.insert(address);
+        blocked.insert(address);
+    }
+    // The table of a set has a slot and a control byte per place. Its strings are owned.
+    let table = set.capacity() * (size_of::<String>() + 1);
+    let bytes = (table + stored.iter().map(String::capacity).sum::<usize>()) as u64;
+    let names = ["HashSet<String>", "BloomFilter", "BlockedBloomFilter"];
+    for (operation, addresses) in [("hit", &stored), ("miss", &absent)] {
+        #[expect(clippy::cast_possible_truncation, reason = "below the number of addresses")]
+        let address = |key| addresses[reduce(key, ADDRESSES as u64) as usize].as_str();
+        let mut set = Each(|key| u64::from(set.contains(address(key))));
+        let mut standard = Each(|key| u64::from(bloom.contains(address(key))));
+        let mut line = Each(|key| u64::from(blocked.contains(address(key))));
+        let times = contest(
+            bench.effort().pairs(),
+            BLOCK,
+            Keys::absent(),
+            [&mut set, &mut standard, &mut line],
+        );
+        for ((name, times), figure) in names.into_iter().zip(times).zip([150.0, 375.0, 45.0]) {
+            let case = format!("10^6 addresses, {name}");
+            published(
+                bench,
+                [&case, operation],
+                Unit::Nanoseconds,
+                Median::of(times).value,
+                figure,
+            );
+        }
+    }
+    let rate = |contains: &dyn Fn(&String) -> bool| {
+        absent.iter().filter(|address| contains(address)).count() as f64 / ADDRESSES as f64
+    };
+    let rates =
+        [0.0, rate(&|address| bloom.contains(address)), rate(&|address| blocked.contains(address))];
+    let bytes = [bytes, bloom.size_in_bytes(), blocked.size_in_bytes()];
+    for (name, ((bytes, figure), rate)) in
+        names.into_iter().zip(bytes.into_iter().zip([128e6, 1.2e6, 1.2e6]).zip(rates))
+    {
+        let case = format!("10^6 addresses, {name}");
+        published(bench, [&case, "memory"], Unit::Bytes, bytes as f64, figure);
+        if rate > 0.0 {
+            published(bench, [&case, "false positives"], Unit::Error, rate, 0.008);
+        }
+    }
+    Ok(())
+}
+
+/// Blocked and cuckoo filters of 1 % against a textbook's Bloom filter and ours.
+fn lookups(bench: &mut Bench<'_>, items: u64) -> Outcome {
+    const RATE: f64 = 0.01;
+    let mut bloom = BloomFilter::new(items, RATE)?;
+    let mut textbook = Textbook::new(bloom.num_bits(), bloom.num_hashes())?;
+    let (mut blocked, mut cuckoo) =
+        (BlockedBloomFilter::new(items, RATE)?, CuckooFilter::new(items, RATE)?);
+    let (mut keys, mut block) = (Keys::stored(items), vec![0; BLOCK.min(usize::try_from(items)?)]);
+    for _ in 0..items.div_ceil(block.len() as u64) {
+        keys.fill(&mut block);
+        block.iter().for_each(|&key| textbook.insert(key));
+        bloom.insert_batch(&block);
+        blocked.insert_batch(&block);
+        cuckoo.insert_batch(&block)?;
+    }
+    for (operation, keys) in [("hit", Keys::stored(items)), ("miss", Keys::absent())] {
+        let mut naive = Each(|key| u64::from(textbook.contains(key)));
+        let mut standard = Each(|key: u64| u64::from(bloom.contains(&key)));
+        let mut line = Each(|key: u64| u64::from(blocked.contains(&key)));
+        let mut pair = Each(|key: u64| u64::from(cuckoo.contains(&key)));
+        let [naive, standard, line, pair] = contest(
+            bench.effort().pairs(),
+            block.len(),
+            keys,
+            [&mut naive, &mut standard, &mut line, &mut pair],
+        );
+        for (name, ours) in [("blocked", line), ("cuckoo", pair)] {
+            let case = format!("{name}, {} keys", HumanCount(items));
+            bench.add(Row::timed([&case, operation], "textbook", &ours, &naive));
+            bench.add(Row::timed([&case, operation], "bloom", &ours, &standard));
+        }
+    }
+    Ok(())
+}
+
+/// The errors of HyperLogLog in its two best-known sizes.
+fn distinct(bench: &mut Bench<'_>, items: u64, sketches: u64) -> Outcome {
+    let sources = [
+        (14, 0.0081, "Redis, documentation of the command PFCOUNT (12 KB)."),
+        (11, 0.02, "Flajolet, Fusy, Gandouet, Meunier, \"HyperLogLog\", 2007, abstract (1.5 KB)."),
+    ];
+    for (precision, figure, source) in sources {
+        let squares = (0..sketches)
+            .map(|seed| Ok((estimate(precision, items, seed)? / items as f64 - 1.0).powi(2)));
+        let error = (squares.sum::<Result<f64, Box<dyn Error>>>()? / sketches as f64).sqrt();
+        let bytes = HllParams::new(precision)?.packed_bytes();
+        let labels = [
+            format!("{} keys, {} bytes", HumanCount(items), HumanCount(bytes)),
+            "error".to_owned(),
+        ];
+        let row = Row::exact(
+            labels.each_ref().map(String::as_str),
+            PUBLISHED,
+            Unit::Error,
+            [error, figure],
+        );
+        // The root mean square of n normal errors has a relative standard deviation of 1 / sqrt(2 n).
+        let spread = 100.0 / (2.0 * sketches as f64).sqrt();
+        bench.add(row.note(source).note(format!(
+            "A measured error of {sketches} sketches is itself within {spread:.0} %."
+        )));
+    }
+    Ok(())
+}
+
+fn estimate(precision: u32, items: u64, seed: u64) -> Result<f64, Box<dyn Error>> {
+    let mut sketch = HyperLogLog::new(precision)?;
+    let mut keys = random(seed).take(usize::try_from(items)?).peekable();
+    while keys.peek().is_some() {
+        sketch.insert_batch(&keys.by_ref().take(1 << 12).collect::<Vec<_>>());
+    }
+    Ok(sketch.estimate())
+}
+
+/// The Bloom filter of textbooks: `k` hash functions of `k` seeds, each reduced by a division.
+struct Textbook {
+    words: Vec<u64>,
+    bits: u64,
+    hashers: Vec<DefaultHashBuilder>,
+}
+
+impl Textbook {
+    fn new(bits: u64, hashes: u32) -> Result<Self, Box<dyn Error>> {
+        let words = vec![0; usize::try_from(bits.div_ceil(64))?];
+        Ok(Self {
+            words,
+            bits,
+            hashers: (0..u64::from(hashes)).map(DefaultHashBuilder::with_seed).collect(),
+        })
+    }
+
+    fn insert(&mut self, key: u64) {
+        for hasher in &self.hashers {
+            let bit = hasher.hash_one(key) % self.bits;
+            self.words[(bit / 64) as usize] |= 1 << (bit % 64);
+        }
+    }
+
+    /// Stops at the first bit that is not set.
+    fn contains(&self, key: u64) -> bool {
+        self.hashers.iter().all(|hasher| {
+            let bit = hasher.hash_one(key) % self.bits;
+            self.words[(bit / 64) as usize] & 1 << (bit % 64) != 0
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_textbook_filter_keeps_the_rate_of_the_formula() {
+        let mut filter = Textbook::new(95_851, 7).unwrap();
+        (0..10_000).for_each(|key| filter.insert(key));
+        assert!((0..10_000).all(|key| filter.contains(key)));
+        let wrong = (10_000..1_010_000).filter(|&key| filter.contains(key)).count();
+        assert!((9_000..11_000).contains(&wrong), "{wrong} of a million, 10,000 expected");
+    }
+
+    #[test]
+    fn errors_of_sketches_are_near_the_published_ones() {
+        let mut rows = Vec::new();
+        let mut take = |row| rows.push(row);
+        distinct(&mut Bench::new("headline", Effort::Quick, &mut take), 50_000, 30).unwrap();
+        assert!(rows.iter().all(|row| (0.6..1.8).contains(&row.ratio.value)), "{rows:?}");
+    }
+}
