@@ -80,6 +80,9 @@ fn groups(rows: &[Row]) -> Vec<Group<'_>> {
     groups
 }
 
+/// A structure, with its mean and its highest share of the promised rate.
+type Shares = (String, [f64; 2]);
+
 /// The promised rate of the chart: all structures are measured at it.
 const CHARTED: f64 = 0.01;
 
@@ -94,7 +97,7 @@ pub(super) fn chart() -> Result<Chart, Box<dyn Error>> {
     let height = lines.len() as f64 + 1.0;
     let promise =
         Line { name: "promised".to_owned(), group: None, points: vec![(1.0, 0.0), (1.0, height)] };
-    let line = |(place, (name, shares)): (usize, (String, [f64; 2]))| Line {
+    let line = |(place, (name, shares)): (usize, Shares)| Line {
         name,
         group: Some(1),
         points: shares.map(|share| (share, place as f64 + 1.0)).to_vec(),
@@ -115,7 +118,7 @@ pub(super) fn chart() -> Result<Chart, Box<dyn Error>> {
 }
 
 /// Returns the names of the structures, with their mean and their highest share of the charted rate.
-fn shares(page: &str) -> Result<Vec<(String, [f64; 2])>, Box<dyn Error>> {
+fn shares(page: &str) -> Result<Vec<Shares>, Box<dyn Error>> {
     let tables = table::all(page);
     let table = tables.first().ok_or("docs/validation/rates.md: no table")?;
     let mut shares = Vec::new();
