@@ -42,6 +42,19 @@ enum Place {
     },
 }
 
+/// Creates a file with the permissions of an old one, if there is one.
+fn create_like(old: Option<fs::Metadata>, path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.write(true).create_new(true);
+    let Some(old) = old else { return options.open(path) };
+    // Somebody who opens the file before it has its permissions could read it later.
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.open(path)?;
+    file.set_permissions(old.permissions())?;
+    Ok(file)
+}
+
 impl Output {
     /// Standard output if there is no path, or for `-`.
     ///
@@ -74,10 +87,7 @@ impl Output {
         let path = if is_link { target()? } else { path.to_owned() };
         let temporary = path.with_file_name(temporary_name());
         interrupt::remove_on_interrupt(&temporary);
-        let file = File::options().write(true).create_new(true).open(&temporary)?;
-        if let Ok(old) = fs::metadata(&path) {
-            file.set_permissions(old.permissions())?;
-        }
+        let file = create_like(fs::metadata(&path).ok(), &temporary)?;
         let writer = BufWriter::with_capacity(BLOCK, file);
         Ok(Self { name, place: Place::File { writer, temporary, path } })
     }

@@ -9,11 +9,11 @@ const LEAST_QUERIES: f64 = 1_000.0;
 /// How long a run may take on two cores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Effort {
-    /// 40 seconds.
+    /// One or two minutes.
     Quick,
-    /// Two minutes.
+    /// Some four minutes.
     Normal,
-    /// An hour.
+    /// Hours.
     Full,
 }
 

@@ -64,10 +64,10 @@ const DEFAULT_SEED: u64 = 1;
 /// break is broken.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// About 40 seconds on two cores, for rates down to 1e-4
+    /// One or two minutes on two cores, for rates down to 1e-4
     #[arg(long, conflicts_with = "full")]
     quick: bool,
-    /// Up to an hour on two cores: rates down to 1e-6, deviations of two per cent, filters beyond 2^32 bits
+    /// Hours on two cores: rates down to 1e-6, deviations of two per cent, filters beyond 2^32 bits
     #[arg(long)]
     full: bool,
     /// Validates this structure only
