@@ -81,7 +81,7 @@ pub(crate) struct Folding<F> {
     help: &'static Help,
     signature: Signature,
     documentation: Documentation,
-    /// What the call does, once the optimizer has seen it.
+    /// The work of the call, once the optimizer has seen it.
     bound: Option<F>,
 }
 

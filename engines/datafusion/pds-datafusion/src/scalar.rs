@@ -165,7 +165,7 @@ struct Function {
     scalar: Scalar,
     signature: Signature,
     documentation: Documentation,
-    /// What the batches of a query share. It goes with the plan of the query.
+    /// The state that the batches of a query share. It goes with the plan of the query.
     cache: Arc<Cache>,
     /// Whether the function is that of one call.
     is_bound: bool,

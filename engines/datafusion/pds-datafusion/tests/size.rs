@@ -1,4 +1,4 @@
-//! What accumulators say of their memory, against what they allocate. Alone in its process, because the allocator counts for all
+//! The memory that accumulators report, against the memory that they allocate. Alone in its process, because the allocator counts for all
 //! threads.
 
 #[path = "it/accumulators.rs"]

@@ -12,7 +12,7 @@ use url::Url;
 
 use crate::failure::{Failure, Result, message};
 
-/// What a file holds, by the end of its name.
+/// The contents of a file, by the end of its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Format {
     Parquet,

@@ -1,4 +1,4 @@
-//! What an aggregate returns of no rows, also where the engine makes a join of the query.
+//! The result of an aggregate of no rows, also where the engine makes a join of the query.
 
 use std::sync::Arc;
 
