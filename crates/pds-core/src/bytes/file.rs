@@ -35,7 +35,7 @@ impl Access {
         Self { old: old.map(|old| old.permissions()), is_secret }
     }
 
-    /// Sets who may open a file that is created, before it has them: whoever opens it then can read it later.
+    /// Lets only the owner open a new file until it has its permissions. Somebody who opens it earlier could read it later.
     #[cfg(unix)]
     fn restrict(&self, options: &mut fs::OpenOptions) {
         use std::os::unix::fs::OpenOptionsExt as _;

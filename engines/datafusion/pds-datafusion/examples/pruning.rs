@@ -1,4 +1,4 @@
-//! What a filter costs the query that it prunes: as the result of a subquery, and as a joined column.
+//! The cost of a filter to the query that it prunes: as the result of a subquery, and as a joined column.
 //!
 //! `cargo run --release --example pruning [-- ROWS]`
 //!

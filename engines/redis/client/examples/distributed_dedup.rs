@@ -75,7 +75,7 @@ fn run() -> Result<(), Failure> {
     work.finish()
 }
 
-/// What was done so far.
+/// The progress so far.
 struct Work {
     filter: ShardedFilter,
     verify: bool,

@@ -32,9 +32,9 @@ pub enum Error {
     Differs {
         /// The key that says so.
         key: String,
-        /// What was asked for.
+        /// The design that was asked for.
         asked: String,
-        /// What is stored.
+        /// The design that is stored.
         stored: String,
     },
     /// A key of the filter is not on its server: deleted, evicted, or never created.
@@ -62,7 +62,7 @@ pub enum Error {
     ReservedKey,
     /// A server sent a reply that the command does not have.
     Unexpected {
-        /// What was asked.
+        /// The command.
         command: &'static str,
         /// The reply.
         reply: String,
@@ -71,14 +71,14 @@ pub enum Error {
     Decode {
         /// The key.
         key: String,
-        /// What is wrong with them.
+        /// The fault of the bytes.
         error: Box<DecodeError>,
     },
     /// The bytes under a key are no HyperLogLog value.
     Format {
         /// The key.
         key: String,
-        /// What is wrong with them.
+        /// The fault of the bytes.
         error: Box<pds_formats::FormatError>,
     },
     /// Two filters cannot be united.

@@ -22,7 +22,7 @@ use crate::{BitmapFilter, Error, SLOTS, bitmap, module};
 /// The prefix of keys that measure the false-positive rate. Such keys are not inserted.
 pub const PROBE_PREFIX: &[u8] = b"\0pds-probe\0";
 
-/// What became of an insert.
+/// The result of an insert.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// The key was not contained, and now is. This is certain.
@@ -57,7 +57,7 @@ pub struct Alert {
     pub capacity: u64,
 }
 
-/// What a filter holds.
+/// The contents of a filter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Status {
     /// The design and the items of each generation, the oldest first.

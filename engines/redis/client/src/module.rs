@@ -10,7 +10,7 @@ use crate::servers::{Routed, Servers, Wait};
 /// Keys per command. A command of this many takes the server less than a millisecond.
 pub(crate) const KEYS_PER_COMMAND: usize = 1_000;
 
-/// What the reply to an insert says of a key.
+/// The part of the reply to an insert that is about one key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Inserted {
     Was {

@@ -39,7 +39,7 @@ impl Storage {
     }
 }
 
-/// What a filter is for: how many items at which rate, in shards of which size.
+/// The purpose of a filter: how many items at which rate, in shards of which size.
 ///
 /// # Guarantees
 /// - An absent key is answered *present* with a probability of at most the rate, as long as the filter holds no more items than

@@ -92,7 +92,7 @@ pub(crate) struct Reply {
     pub(crate) repeated: bool,
 }
 
-/// What a node made of a command.
+/// The outcome of a command at its node.
 enum Outcome {
     Done(Value),
     /// It did not execute the command: the slot is elsewhere, or it is not ready.

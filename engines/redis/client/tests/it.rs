@@ -274,7 +274,7 @@ fn a_client_that_knows_fewer_generations_finds_all_keys() {
     keys.chunks(500).for_each(|batch| drop(writer.insert_batch(batch).unwrap()));
     assert_eq!((stale.generations().len(), writer.generations().len()), (1, 2));
     assert!(stale.contains_batch(&keys).unwrap().iter().all(|&found| found));
-    // What a failover lost of the list comes back.
+    // Entries of the list that a failover lost come back.
     let manifest = writer.manifest_key();
     writer.servers().query("HDEL", &manifest, &[b"1"]).unwrap();
     assert!(writer.contains(&keys[4_999]).unwrap());
