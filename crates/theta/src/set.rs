@@ -22,6 +22,9 @@ pub(crate) mod sealed {
 ///
 /// It is a set of hashes below a limit theta. Operands may have other nominal sizes, and be of other types.
 ///
+/// There is no method for the union, because a union needs a nominal size of its own: take
+/// [`ThetaSketch::merge`](crate::ThetaSketch::merge) or a [`ThetaUnion`](crate::ThetaUnion).
+///
 /// # Examples
 /// ```
 /// use theta::{ThetaSet, ThetaSketch};
@@ -87,10 +90,15 @@ pub trait ThetaSet: sealed::Sealed {
         cardinality_interval(self.num_retained() as u64, self.theta(), confidence)
     }
 
-    /// Copies the sketch to its compact form, which has bytes.
+    /// Copies the sketch to its compact form, which takes no more keys.
     fn to_compact(&self) -> CompactThetaSketch {
         let hashes = self.ascending().collect();
         CompactThetaSketch::from_parts(hashes, self.theta64(), self.is_empty(), self.hasher())
+    }
+
+    /// Returns the [bytes of the compact form](CompactThetaSketch::to_bytes), which [`CompactThetaSketch::from_bytes`] reads.
+    fn to_bytes(&self) -> Vec<u8> {
+        self.to_compact().to_bytes()
     }
 
     /// Returns the sketch of the keys that are in both sets.

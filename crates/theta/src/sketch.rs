@@ -88,7 +88,7 @@ impl ThetaSketch {
     ///
     /// let mut sketch = ThetaSketch::new(1_024)?;
     /// sketch.extend(0..500_i64);
-    /// let stored = sketch.to_compact().to_bytes();
+    /// let stored = sketch.to_bytes();
     ///
     /// let compact = CompactThetaSketch::from_bytes(&stored)?;
     /// let mut continued = ThetaSketch::resume(&compact, ThetaParams::new(1_024)?);

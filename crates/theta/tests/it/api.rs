@@ -120,6 +120,7 @@ fn memory_is_what_is_promised() {
     sketch.extend(0..50_000_i64);
     assert_eq!(sketch.size_in_bytes(), 32 * 1_024);
     assert!(sketch.num_retained() as u64 <= sketch.params().max_retained());
-    let bytes = sketch.to_compact().to_bytes();
+    let bytes = sketch.to_bytes();
+    assert_eq!(bytes, sketch.to_compact().to_bytes());
     assert!(bytes.len() as u64 <= sketch.params().max_compact_bytes());
 }
