@@ -14,6 +14,9 @@ use crate::reader::Reader;
 /// The name of the format in errors.
 pub(super) const FORMAT: &str = "Parquet Bloom filter";
 
+/// The first bytes of a file.
+const FILE_MAGIC: &[u8] = b"PAR1";
+
 /// A field whose id is one more than that of the field before, and a number of 32 bits, or a struct.
 const NEXT_I32: u8 = 0x15;
 const NEXT_STRUCT: u8 = 0x1c;
@@ -25,6 +28,7 @@ pub(super) const MAX_BYTES: u64 = (1 << 31) - BLOCK_BYTES as u64;
 
 /// Reads the header. Returns the length of the bitset.
 pub(super) fn read(reader: &mut Reader<'_>) -> Result<u64, FormatError> {
+    refuse_file(reader)?;
     refuse_murmur(reader)?;
     expect(reader, "header", &[NEXT_I32], "0x15, the field \"number of bytes\"")?;
     let (offset, length) = (reader.offset(), zigzag(reader)?);
@@ -45,6 +49,18 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Result<u64, FormatError> {
     )?;
     expect(reader, "header", &[STOP], "0, its end")?;
     Ok(length)
+}
+
+/// Refuses a whole file, and says where its filters are.
+fn refuse_file(reader: &Reader<'_>) -> Result<(), FormatError> {
+    match reader.clone().bytes("magic number", FILE_MAGIC.len() as u64) {
+        Ok(found) if found == FILE_MAGIC => {
+            let allowed = "that of a filter: this is a whole file, and its metadata say where the filter of a column begins \
+                           (`bloom_filter_offset`)";
+            Err(reader.invalid("header", reader.offset(), found, allowed))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Refuses the header that parquet-cpp and parquet-java wrote before 2020: three numbers of 32 bits, which are the length

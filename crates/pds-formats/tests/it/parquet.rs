@@ -321,6 +321,12 @@ fn case_17_headers_that_are_none_are_typed_errors() {
         DecodeErrorKind::Truncated,
         "number of bytes at offset 1 needs 1 bytes, but 0 are left",
     );
+    refuses(
+        b"PAR1 and the rest of a file",
+        DecodeErrorKind::Invalid,
+        "header at offset 0 is \"PAR1\", but must be that of a filter: this is a whole file, and its metadata say where the \
+         filter of a column begins (`bloom_filter_offset`)",
+    );
     refuses(&[], DecodeErrorKind::Truncated, "header at offset 0 needs 1 bytes, but 0 are left");
     let wide = [&[0x15, 0xff, 0xff, 0xff, 0xff, 0x7f][..], &sound[2..]].concat();
     assert_eq!(read(&wide).unwrap_err().kind(), DecodeErrorKind::Invalid);
