@@ -1,7 +1,7 @@
 //! Time per lookup against size, of ours and of the best peers, from the tables of `docs/performance`.
 
 use super::chart::{Axis, Chart, Line};
-use super::table;
+use super::table::{self, Table};
 use core::error::Error;
 
 /// Pages with a table of one machine and day, and the peer to draw beside ours.
@@ -41,23 +41,33 @@ pub(super) fn chart() -> Result<Chart, Box<dyn Error>> {
 
 /// Returns the times of misses against a peer, by size.
 fn points(page: &str, peer: &str, column: &str) -> Vec<(f64, f64)> {
-    let tables = table::all(page);
-    // Later tables are of other machines, backends or days.
-    let Some(first) = tables.iter().find(|table| table.has(&["case", "operation", "peer", "ours"]))
-    else {
-        return Vec::new();
-    };
+    let page = written(page);
+    let tables = table::all(&page);
+    tables.iter().flat_map(|table| points_of(table, peer, column)).collect()
+}
+
+fn points_of(table: &Table<'_>, peer: &str, column: &str) -> Vec<(f64, f64)> {
     // The first column of this name holds the name of the peer, the second one its time.
     let time = |row: &[&str]| {
         let cell =
-            if column == "ours" { first.cell(row, "ours") } else { first.cell_after(row, "ours") };
+            if column == "ours" { table.cell(row, "ours") } else { table.cell_after(row, "ours") };
         cell?.parse::<f64>().ok()
     };
-    let rows = first.rows.iter().filter(|row| {
-        first.cell(row, "operation") == Some("miss") && first.cell(row, "peer") == Some(peer)
+    let rows = table.rows.iter().filter(|row| {
+        table.cell(row, "operation") == Some("miss") && table.cell(row, "peer") == Some(peer)
     });
-    rows.filter_map(|row| Some((bytes(first.cell(row, "case")?)?.log2(), time(row)?.log2())))
+    rows.filter_map(|row| Some((bytes(table.cell(row, "case")?)?.log2(), time(row)?.log2())))
         .collect()
+}
+
+/// Returns the places of a page that `cargo xtask bench` writes. Other tables are of other machines, backends or days.
+fn written(page: &str) -> String {
+    let mut inside = false;
+    let lines = page.lines().filter(|line| {
+        inside = line.starts_with("<!-- bench ") || inside && *line != "<!-- end -->";
+        inside
+    });
+    lines.flat_map(|line| [line, "\n"]).collect()
 }
 
 /// Reads a size such as `64 KiB`.
@@ -84,12 +94,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_those_of_the_first_table() {
-        let page = "| case | operation | peer | ours | peer | ratio |\n|---|---|---|---|---|---|\n\
+    fn times_are_those_of_the_tables_that_the_benches_write() {
+        let head = "| case | operation | peer | ours | peer | ratio |\n|---|---|---|---|---|---|\n";
+        let page = format!(
+            "<!-- bench small rows -->\n{head}\
             | 64 KiB | miss | a | 2.00 | 4.00 | 2.00 |\n| 64 KiB | miss | b | 2.00 | 8.00 | 4.00 |\n\
-            | 8 MiB, hash-in | miss | a | 1.00 | 1.00 | 1.00 |\n| 1 GiB | hit | a | 1.00 | 1.00 | 1.00 |\n";
-        assert_eq!(points(page, "a", "ours"), [(16.0, 1.0)]);
-        assert_eq!(points(page, "b", "peer"), [(16.0, 3.0)]);
+            | 8 MiB, hash-in | miss | a | 1.00 | 1.00 | 1.00 |\n| 1 GiB | hit | a | 1.00 | 1.00 | 1.00 |\n<!-- end -->\n\n\
+            <!-- bench large rows -->\n{head}| 4 GiB | miss | a | 8.00 | 8.00 | 1.00 |\n<!-- end -->\n\n\
+            Another day:\n\n{head}| 1 MiB | miss | a | 4.00 | 4.00 | 1.00 |\n"
+        );
+        assert_eq!(points(&page, "a", "ours"), [(16.0, 1.0), (32.0, 3.0)]);
+        assert_eq!(points(&page, "b", "peer"), [(16.0, 3.0)]);
         assert_eq!(
             ["64 KiB", "8 MiB", "4 GiB", "1 %"].map(bytes),
             [Some(65536.0), Some(8388608.0), Some(4294967296.0), None]

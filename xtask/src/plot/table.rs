@@ -22,11 +22,6 @@ fn cells(line: &str) -> Vec<&str> {
 }
 
 impl<'a> Table<'a> {
-    /// Returns whether it has all of these columns.
-    pub(super) fn has(&self, names: &[&str]) -> bool {
-        names.iter().all(|name| self.header.contains(name))
-    }
-
     /// Returns a cell of the first column with this name.
     pub(super) fn cell(&self, row: &[&'a str], name: &str) -> Option<&'a str> {
         row.get(self.header.iter().position(|one| *one == name)?).copied()
