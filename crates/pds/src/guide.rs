@@ -35,7 +35,8 @@
 //! - **Threads.** `Atomic` types and [`ShardedQuotientFilter`] take `&self` in all their methods. Any other type belongs to one
 //!   thread that changes it, or to many that only read it.
 //! - **Bytes.** `to_bytes` and `from_bytes` give the same bytes on every machine. A view answers from bytes without a copy.
-//!   [`bytes::ByteOptions`] writes files, and takes another hasher.
+//!   [`bytes::ByteOptions`] writes files, and takes another hasher. The feature `formats` adds the module `formats`, for the bytes
+//!   of Parquet, Redis, DataSketches and other systems.
 //! - **Many structures.** [`many::AnyOf`] and [`many::AllOf`] ask filters of any kind as one filter. [`durable`] keeps a log, so
 //!   that an insert that has returned survives the end of the process.
 //!
