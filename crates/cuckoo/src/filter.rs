@@ -36,7 +36,7 @@ use crate::table::Table;
 /// - False positives: the mean rate is at most the promised one, up to the expected number of items. At load `a` and
 ///   `f` bits per fingerprint it is 1 - e^(-8a/(2^f - 1)).
 /// - Capacity: the expected number of distinct keys fits with a probability of at least 1 - 10^-6. This rests on counted
-///   fills up to 256 keys, and on extrapolation from fills above; see *Room* in the README.
+///   fills up to 256 keys, and on extrapolation from fills above; see *Capacity* in the README.
 /// - Copies: a key can be stored at most eight times, or four if both of its buckets coincide. With n buckets, that is
 ///   the case for one key in n.
 /// - Memory: 4f bits per bucket. From 3,500 items up, f/0.95 bits per item: 10.5 at 1 %, 13.7 at 0.1 %.
