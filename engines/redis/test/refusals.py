@@ -6,7 +6,7 @@ import time
 
 from redis.exceptions import ResponseError
 
-from beyond import dumps_of_redisbloom
+from beyond import dumps_of_redisbloom, load_filter_of_redisbloom
 from dumps import sealed
 from families import fails, field
 from hostile import COMMANDS
@@ -27,13 +27,6 @@ def refused(word, run, *command):
         raise AssertionError(f"{command[:2]}: {answer!r} instead of an error")
 
 
-def load_filter_of_redisbloom(run, key, length):
-    """A filter of one layer of zeros, by the chunks of RedisBloom."""
-    layer = struct.pack("<QQQddIQ", length, 8 * length, 0, 0.005, 11.0, 8, 90_000) + b"\0"
-    run("BF.LOADCHUNK", key, 1, struct.pack("<QIII", 0, 1, 5, 2) + layer)
-    run("BF.LOADCHUNK", key, length + 1, bytes(length))
-
-
 def list_of_redisbloom(run, *shape):
     """The payload of DUMP of a list in RedisBloom's layout: a list of this module has one behind the head of its stream."""
     run("TOPK.RESERVE", "ours", *shape)
@@ -51,7 +44,7 @@ def test_refused_memory_ends_nothing():
     """Arguments, copies and lists of answers that are larger than the largest value."""
     with Server() as own:
         client, run = own.client(), own.client().execute_command
-        load_filter_of_redisbloom(run, "theirs", 4 * MEBIBYTE)
+        load_filter_of_redisbloom(run, "theirs", bytes(4 * MEBIBYTE))
         client.restore("list", 0, list_of_redisbloom(run, 10, 20_000, 7, 0.9))
         client.cms().initbydim("cms", 10, 2)
         client.topk().reserve("topk", 10, 8, 7, 0.9)
