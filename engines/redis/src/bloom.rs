@@ -171,6 +171,15 @@ impl Bloom {
             Self::Valkey(filter) => filter.len(),
         }
     }
+
+    /// Returns the size that `BF.INFO` shows for a value that takes `bytes`. RedisBloom's layout has the one that RedisBloom
+    /// shows: 32 bytes, 64 for each layer, and the bits.
+    fn shown_bytes(&self, bytes: usize) -> u64 {
+        match self {
+            Self::Redis(filter) => 32 + 64 * filter.num_layers() as u64 + filter.size_in_bytes(),
+            _ => bytes as u64,
+        }
+    }
 }
 
 impl Described for Bloom {

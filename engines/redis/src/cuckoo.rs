@@ -118,6 +118,15 @@ impl Cuckoo {
         }
     }
 
+    /// Returns the size that `CF.INFO` shows for a value that takes `bytes`. RedisBloom's layout has the one that RedisBloom
+    /// shows: 40 bytes, 16 for each table, and the slots.
+    fn shown_bytes(&self, bytes: usize) -> u64 {
+        match self {
+            Self::Quotient(_) => bytes as u64,
+            Self::Redis(filter) => 40 + 16 * filter.num_tables() as u64 + filter.num_slots(),
+        }
+    }
+
     /// Returns buckets, tables, items, deleted items, bucket size, expansion and iterations, as `CF.INFO` does.
     fn numbers(&self) -> [u64; 7] {
         match self {

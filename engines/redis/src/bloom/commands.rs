@@ -411,7 +411,7 @@ fn info(call: &mut Call<'_>) -> Outcome {
     let information = bloom.layout().information();
     let fields = [
         ("CAPACITY", "Capacity", Some(information.capacity)),
-        ("SIZE", "Size", Some(bloom.bytes() as u64)),
+        ("SIZE", "Size", Some(bloom.shown_bytes(bloom.bytes()))),
         ("FILTERS", "Number of filters", Some(information.layers)),
         ("ITEMS", "Number of items inserted", Some(information.items)),
         ("EXPANSION", "Expansion rate", information.growth),

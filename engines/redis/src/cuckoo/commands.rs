@@ -288,7 +288,7 @@ fn info(call: &mut Call<'_>) -> Outcome {
     let [buckets, tables, items, deleted, bucket_size, expansion, max_iterations] =
         filter.numbers();
     let fields = [
-        ("Size", filter.bytes() as u64),
+        ("Size", filter.shown_bytes(filter.bytes())),
         ("Number of buckets", buckets),
         ("Number of filters", tables),
         ("Number of items inserted", items),
