@@ -40,19 +40,31 @@ pub fn murmur2_64a(bytes: &[u8], seed: u64) -> u64 {
 /// `RedisBloom` hashes the keys of count-min sketches and `TopK` with it.
 #[must_use]
 #[inline]
-#[expect(clippy::cast_possible_truncation, reason = "the hash takes the low 32 bits of the length")]
 pub fn murmur2_32(bytes: &[u8], seed: u32) -> u32 {
+    let [hash] = murmur2_32_each(bytes, [seed]);
+    hash
+}
+
+/// Returns [`murmur2_32`] for each of these seeds.
+// The words of the byte string are mixed once for all seeds, and the seeds side by side.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "the hash takes the low 32 bits of the length")]
+pub(crate) fn murmur2_32_each<const N: usize>(bytes: &[u8], seeds: [u32; N]) -> [u32; N] {
     let (words, rest) = bytes.as_chunks();
-    let mut hash = words.iter().fold(seed ^ bytes.len() as u32, |hash, &word| {
+    let mut hashes = seeds.map(|seed| seed ^ bytes.len() as u32);
+    for &word in words {
         let word = u32::from_le_bytes(word).wrapping_mul(M32);
-        hash.wrapping_mul(M32) ^ (word ^ (word >> 24)).wrapping_mul(M32)
-    });
-    if !rest.is_empty() {
-        hash = (hash ^ u32::from_le_bytes(padded(rest))).wrapping_mul(M32);
+        let word = (word ^ (word >> 24)).wrapping_mul(M32);
+        hashes = hashes.map(|hash| hash.wrapping_mul(M32) ^ word);
     }
-    hash ^= hash >> 13;
-    hash = hash.wrapping_mul(M32);
-    hash ^ (hash >> 15)
+    if !rest.is_empty() {
+        let rest = u32::from_le_bytes(padded(rest));
+        hashes = hashes.map(|hash| (hash ^ rest).wrapping_mul(M32));
+    }
+    hashes.map(|hash| {
+        let hash = (hash ^ (hash >> 13)).wrapping_mul(M32);
+        hash ^ (hash >> 15)
+    })
 }
 
 /// Returns `MurmurHash3_x86_32` of a byte string.

@@ -13,6 +13,7 @@ mod hyper_log_log;
 mod hyper_log_log_codec;
 mod logarithm;
 mod rdb;
+mod rows;
 mod top_k;
 mod valkey;
 

@@ -7,8 +7,8 @@ use pds_core::error::{BuildError, Incompatible, ParamError};
 use pds_params::internal::ParamFault;
 
 use super::rdb::{ModuleReader, ModuleWriter, RdbVersion};
+use super::rows;
 use crate::FormatError;
-use crate::hash::murmur2_32;
 use crate::memory::{collected, zeroed};
 
 /// The name of the format in errors.
@@ -154,11 +154,7 @@ impl RedisCountMinSketch {
 
     /// Returns the counter of an item in each row.
     fn places<'a>(&self, item: &'a [u8]) -> impl Iterator<Item = usize> + use<'a> {
-        let width = self.width;
-        (0..self.depth).map(move |row| {
-            let column = murmur2_32(item, row) % width;
-            row as usize * width as usize + column as usize
-        })
+        rows::places(item, self.width, self.depth)
     }
 
     /// Adds a sketch, with all of its weights times `weight`: one source of `CMS.MERGE`.

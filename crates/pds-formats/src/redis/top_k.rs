@@ -9,9 +9,10 @@ use pds_core::internal::GOLDEN_RATIO;
 use pds_params::internal::ParamFault;
 
 use super::rdb::{ModuleReader, ModuleWriter, RdbVersion};
+use super::rows;
 use crate::FormatError;
 use crate::hash::murmur2_32;
-use crate::memory::{collected, zeroed};
+use crate::memory::{collected, reserved, zeroed};
 
 /// The name of the format in errors.
 const FORMAT: &str = "RedisBloom top-k list";
@@ -131,9 +132,9 @@ impl RedisTopK {
         let buckets = words(&mut reader, "buckets", u64::from(width) * u64::from(depth) * 2)?;
         let bucket = |&[fingerprint, count]: &[u32; 2]| Bucket { fingerprint, count };
         let buckets = buckets.as_chunks().0.iter().map(bucket).collect();
-        let mut heap = Vec::new();
         // After the length stands an address of the server's, and after the count what fills up the entry.
         let entries = words(&mut reader, "heap", u64::from(k) * ENTRY_WORDS)?;
+        let mut heap = reserved(k.into()).map_err(|error| FormatError::alloc(FORMAT, error))?;
         for &[fingerprint, length, _, _, count, _] in entries.as_chunks().0 {
             heap.push(Entry::read(&mut reader, fingerprint, count, length)?);
         }
@@ -261,10 +262,7 @@ impl RedisTopK {
 
     /// Returns the bucket of an item in each row.
     fn places<'a>(&self, item: &'a [u8]) -> impl Iterator<Item = usize> + use<'a> {
-        let width = self.width;
-        (0..self.depth).map(move |row| {
-            row as usize * width as usize + (murmur2_32(item, row) % width) as usize
-        })
+        rows::places(item, self.width, self.depth)
     }
 
     fn find(&self, item: &[u8], fingerprint: u32) -> Option<usize> {
@@ -399,6 +397,9 @@ impl Entry {
 #[derive(Clone, Copy, Debug, Default)]
 struct Random(u64);
 
+/// The number of values of [`Random::unit`].
+const TWO_TO_53: f64 = 9_007_199_254_740_992.0;
+
 impl Random {
     /// Returns a number from above 0 to 1.
     fn unit(&mut self) -> f64 {
@@ -406,7 +407,7 @@ impl Random {
         let mut word = self.0;
         word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        libm::ldexp(((word ^ word >> 31) >> 11) as f64 + 1.0, -53)
+        (((word ^ word >> 31) >> 11) as f64 + 1.0) / TWO_TO_53
     }
 }
 
@@ -414,7 +415,7 @@ impl Random {
 #[derive(Clone)]
 struct Decay {
     base: f64,
-    /// For the counts from 0 on: the logarithm of the probability that nothing is lost, and a number a little below that probability.
+    /// For the counts from 0 on: the probability that nothing is lost, and its logarithm.
     chances: Vec<(f64, f64)>,
 }
 
@@ -422,7 +423,7 @@ struct Decay {
 // A decay of 0.9 leaves a chance of 10^-12 there. With more counts the table would fill a larger part of the first-level cache.
 const CHANCES: u32 = 256;
 
-/// The share by which the number is below the probability. The errors of both logarithms are far smaller.
+/// The share by which a random number has to be off a probability, to decide without logarithms. Their errors are far smaller.
 const MARGIN: f64 = 1e-9;
 
 impl Decay {
@@ -431,24 +432,27 @@ impl Decay {
     fn new(base: f64) -> Result<Self, AllocError> {
         let chances = (0..CHANCES).map(|count| {
             let chance = libm::pow(base, count.into());
-            (libm::log1p(-chance), (1.0 - chance) * (1.0 - MARGIN))
+            (1.0 - chance, libm::log1p(-chance))
         });
         Ok(Self { base, chances: collected(chances)? })
     }
 
     /// Returns how many trials fail before the first one succeeds at this count, by a random number from above 0 to 1. It saturates. If
     /// at least `enough` fail, it may return that number.
-    // Most buckets keep their count, and most weights are 1. Neither a power nor a logarithm is needed for them.
+    // Most weights are 1. For them the question is on which side of a probability the random number is.
     fn failures(&self, count: u32, enough: u32, unit: f64) -> u32 {
-        let known = self.chances[count.min(CHANCES - 1) as usize];
+        let (keeps, logarithm) = self.chances[count.min(CHANCES - 1) as usize];
         // The probability to lose nothing rises with the count, so that the last entry serves for all greater ones.
-        if enough == 1 && unit < known.1 {
+        if enough == 1 && unit < keeps * (1.0 - MARGIN) {
             return 1;
         }
-        if count < CHANCES {
-            return quotient(unit, known.0);
+        if count >= CHANCES {
+            return quotient(unit, libm::log1p(-libm::pow(self.base, count.into())));
         }
-        quotient(unit, libm::log1p(-libm::pow(self.base, count.into())))
+        if enough == 1 && unit > keeps * (1.0 + MARGIN) {
+            return 0;
+        }
+        quotient(unit, logarithm)
     }
 }
 
@@ -476,9 +480,9 @@ mod tests {
             let decay = Decay::new(base).unwrap();
             for count in (1..400).chain([1_000, 100_000, u32::MAX]) {
                 let keeps = 1.0 - libm::pow(base, count.into());
-                let near = [1.0 - 2.0 * MARGIN, 1.0 - MARGIN, 1.0 - 1e-15, 1.0, 1.0 + 1e-15];
-                let units =
-                    near.map(|factor| keeps * factor).into_iter().filter(|&unit| unit > 0.0);
+                let off = [2.0 * MARGIN, MARGIN, 1e-15, 0.0];
+                let near = off.into_iter().flat_map(|off| [1.0 - off, 1.0 + off]);
+                let units = near.map(|factor| keeps * factor).filter(|&unit| unit > 0.0);
                 for unit in units.chain((0..50).map(|_| random.unit())).chain([1.0, 1e-18]) {
                     let unit = unit.min(1.0);
                     let expected = formula(base, count, unit);
