@@ -12,6 +12,7 @@ import traceback
 import beyond
 import client
 import cluster
+import conditions
 import families
 import hostile
 import limits
@@ -20,7 +21,7 @@ import redisbloom
 import refusals
 from servers import PROGRAM, Server
 
-MODULES = (families, beyond, redisbloom, persistence, limits, refusals, hostile, cluster, client)
+MODULES = (families, beyond, redisbloom, persistence, limits, refusals, conditions, hostile, cluster, client)
 
 
 def full(server):
