@@ -10,6 +10,9 @@ from servers import Server, resident_bytes, wait_until
 
 
 def used(client):
+    """The memory of the server, by a connection without the buffers of long commands, which are freed some time later."""
+    client.connection_pool.disconnect()
+    client.ping()
     return client.info("memory")["used_memory"]
 
 
