@@ -5,7 +5,7 @@ use core::cmp::Reverse;
 use core::fmt;
 
 use pds_core::error::{AllocError, BuildError, ParamError};
-use pds_core::internal::GOLDEN_RATIO;
+use pds_core::internal::{GOLDEN_RATIO, prefetch};
 use pds_params::internal::ParamFault;
 
 use super::rdb::{ModuleReader, ModuleWriter, RdbVersion};
@@ -180,11 +180,15 @@ impl RedisTopK {
     pub fn insert(&mut self, item: &[u8], weight: u32) -> Option<Vec<u8>> {
         let fingerprint = murmur2_32(item, FINGERPRINT_SEED);
         let mut count = 0;
-        for place in self.places(item) {
-            let bucket = &mut self.buckets[place];
-            bucket.add(fingerprint, weight, &self.decay, &mut self.random);
-            if bucket.fingerprint == fingerprint {
-                count = count.max(bucket.count);
+        for (places, rows) in rows::groups(item, self.width, self.depth) {
+            // What becomes of a bucket cannot be foreseen, so that the next one would be loaded only after it is known.
+            places.iter().for_each(|&place| prefetch(&self.buckets, place));
+            for &place in &places[..rows] {
+                let bucket = &mut self.buckets[place];
+                bucket.add(fingerprint, weight, &self.decay, &mut self.random);
+                if bucket.fingerprint == fingerprint {
+                    count = count.max(bucket.count);
+                }
             }
         }
         if count < self.heap[0].count {
