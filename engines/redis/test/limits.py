@@ -43,7 +43,8 @@ def test_reported_memory_is_true(server):
 
 def test_refused_memory(server):
     with Server("--maxmemory", "100mb") as own:
-        client, run = own.client(), own.client().execute_command
+        client = own.client()
+        run = client.execute_command
         fails("Insufficient memory to create filter", run, "BF.RESERVE", "big", 0.01, 200_000_000)
         fails("Insufficient memory to create filter", run, "CF.RESERVE", "big", 200_000_000)
         fails("CMS: Insufficient memory to create the key", run, "CMS.INITBYDIM", "big", 50_000_000, 5)

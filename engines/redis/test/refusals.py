@@ -93,7 +93,8 @@ def test_commands_with_little_memory():
 
 def test_copies_and_dumps_beyond_the_limits():
     with Server() as own:
-        client, run = own.client(), own.client().execute_command
+        client = own.client()
+        run = client.execute_command
         client.cms().initbydim("sketch", 1_000_000, 5)
         payload = client.dump("sketch")
         client.config_set("maxmemory", used(client) + 2 * MEBIBYTE)
