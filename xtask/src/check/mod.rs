@@ -13,12 +13,15 @@ use crate::process::{self, Outcome, cargo};
 use clap::{Args, ValueEnum};
 use core::error::Error;
 use std::panic::resume_unwind;
+use std::path::Path;
 use std::process::Command;
 use std::thread;
 use workspace::Package;
 
 /// Warnings of clippy and of the compiler are errors here.
 const DENY_WARNINGS: [&str; 3] = ["--", "-D", "warnings"];
+/// The same, as `cargo clippy` passes it on.
+const CLIPPY_ARGS: &str = "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__";
 
 /// Checks formatting, lints, tests, examples, documentation, `no_std` builds and the READMEs.
 #[derive(Debug, Args)]
@@ -153,7 +156,11 @@ fn doc(packages: &[Package]) -> Outcome {
     })
 }
 
+/// Documents packages. Their dependencies are checked by clippy as in its own step, so that none is checked twice.
 fn document(options: &[&str]) -> Outcome {
+    let sysroot = process::capture(Command::new("rustc").args(["--print", "sysroot"]))?;
+    let clippy = Path::new(sysroot.trim()).join("bin").join("clippy-driver");
     let mut command = cargo_beside(["doc", "--quiet", "--no-deps"])?;
+    command.env("RUSTC_WORKSPACE_WRAPPER", clippy).env("CLIPPY_ARGS", CLIPPY_ARGS);
     process::run(command.args(options).env("RUSTDOCFLAGS", "--deny warnings"))
 }

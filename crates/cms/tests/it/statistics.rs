@@ -36,10 +36,11 @@ const EVENTS: usize = 1_000_000;
 
 /// As many pairs of keys meet in 0, 1, 2, ... rows as if the rows were independent.
 ///
-/// If a row were used twice, or if two rows shared a hash, pairs would meet in two rows as often as in one.
+/// If a row were used twice, or if two rows shared a hash, pairs would meet in two rows as often as in one. A million pairs
+/// show a deviation of 1 % in the frequent numbers of rows.
 #[test]
 fn pairs_of_keys_meet_in_rows_as_if_these_were_independent() {
-    const PAIRS: u64 = 4_000_000;
+    const PAIRS: u64 = 1_000_000;
     let check = |name: &str, hash: fn(u64) -> u64| {
         for (width, depth) in [(2, 6), (7, 4), (16, 4), (100, 3), (5, 8)] {
             let mut meetings = vec![0; depth + 1];
