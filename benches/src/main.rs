@@ -12,7 +12,7 @@ use clap::Parser;
 use pds_benches::SUITES;
 use pds_benches::goals::judge;
 use pds_benches::machine::Machine;
-use pds_benches::report::{Report, Row, html::html, markdown};
+use pds_benches::report::{Report, Row, markdown};
 use pds_benches::suite::{Bench, Effort, Suite};
 use pds_testkit::pipe;
 
@@ -40,10 +40,6 @@ struct Arguments {
     /// Writes all rows, goals and the machine to this file.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-
-    /// Writes a report for a browser to this file.
-    #[arg(long, value_name = "FILE")]
-    html: Option<PathBuf>,
 
     /// Replaces the tables of the measured structures in the pages of this folder, such as docs/performance.
     #[arg(long, value_name = "FOLDER")]
@@ -86,7 +82,6 @@ fn main() -> Result<(), Box<dyn Error>> {
         eprintln!("this build is not optimised, so its figures mean nothing: use --release");
     }
     let json = arguments.json.as_deref().map(Output::create).transpose()?;
-    let page = arguments.html.as_deref().map(Output::create).transpose()?;
     let report = match &arguments.read {
         Some(file) => read(file).map_err(|error| format!("{}: {error}", file.display()))?,
         None => measured(&arguments)?,
@@ -94,9 +89,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     pipe::print(&report)?;
     if let Some(json) = json {
         json.write(&serde_json::to_string_pretty(&report)?)?;
-    }
-    if let Some(page) = page {
-        page.write(&html(&report))?;
     }
     if let Some(folder) = &arguments.markdown {
         let changed = markdown::write(&report, folder)?;

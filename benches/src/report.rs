@@ -1,6 +1,5 @@
-//! Rows: a table or a page for people, and JSON for programs.
+//! Rows: a table for people, and JSON for programs.
 
-pub mod html;
 pub mod markdown;
 
 use core::fmt;
