@@ -1,0 +1,6 @@
+//! Clusters of processes on the loopback interface, which the tests start and stop.
+
+mod cluster;
+mod loss;
+mod rows;
+mod same;
