@@ -3,9 +3,12 @@
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use ballista_core::error::{BallistaError, Result};
 use ballista_executor::executor_process::{ExecutorProcessConfig, start_executor_process};
+use tokio::net::TcpStream;
+use tokio::time::{sleep, timeout};
 
 /// Starts an executor of a cluster. It runs until it is stopped.
 #[derive(Debug, clap::Args)]
@@ -28,10 +31,10 @@ pub(crate) struct Options {
     /// Seconds between heartbeats.
     #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     heartbeat: u64,
+    /// Seconds to wait for a scheduler that does not listen yet.
+    #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    connect_timeout: u64,
 }
-
-/// Anything but zero: the executor waits for a scheduler that is not there yet. Ballista 55.0 does not end after this time.
-const CONNECT_SECONDS: u16 = 30;
 
 impl Options {
     pub(crate) async fn run(self) -> Result<()> {
@@ -41,8 +44,25 @@ impl Options {
         let folder = folder.to_str().ok_or_else(|| {
             BallistaError::General(format!("the folder {} is not UTF-8", folder.display()))
         })?;
+        self.wait_for_scheduler().await?;
         let config = self.config(folder)?;
-        start_executor_process(Arc::new(config)).await
+        start_executor_process(Arc::new(config)).await.map_err(|error| {
+            BallistaError::General(format!("executor of {}: {error}", self.scheduler))
+        })
+    }
+
+    /// Waits until something listens at the address of the scheduler. The wait of Ballista 55.0 has no end.
+    async fn wait_for_scheduler(&self) -> Result<()> {
+        let limit = Duration::from_secs(self.connect_timeout);
+        let listens = async {
+            while TcpStream::connect(self.scheduler).await.is_err() {
+                sleep(Duration::from_millis(100)).await;
+            }
+        };
+        timeout(limit, listens).await.map_err(|_| {
+            let (address, seconds) = (self.scheduler, self.connect_timeout);
+            BallistaError::General(format!("no scheduler at {address} within {seconds} s"))
+        })
     }
 
     fn config(&self, folder: &str) -> Result<ExecutorProcessConfig> {
@@ -54,7 +74,8 @@ impl Options {
             grpc_port: free_port(SocketAddr::new(host, 0))?,
             scheduler_host: self.scheduler.ip().to_string(),
             scheduler_port: self.scheduler.port(),
-            scheduler_connect_timeout_seconds: CONNECT_SECONDS,
+            // One attempt, because the scheduler listens by now.
+            scheduler_connect_timeout_seconds: 0,
             vcores: self.tasks,
             memory_pool_size: self.memory,
             work_dir: Some(folder.to_owned()),

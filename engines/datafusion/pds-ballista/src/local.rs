@@ -60,7 +60,7 @@ impl LocalCluster {
         );
         let mut scheduler = Process::start(program, &args, None, &folder.join("scheduler.log"))?;
         let address = scheduler.address()?;
-        let heartbeat = executor_timeout.div_ceil(6);
+        let heartbeat = executor_timeout.div_ceil(6).min(60);
         let args = format!(
             "executor --scheduler {address} --tasks {tasks} --memory {memory} --heartbeat {heartbeat}"
         );

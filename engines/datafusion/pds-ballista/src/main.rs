@@ -3,7 +3,9 @@
 mod executor;
 mod scheduler;
 
+use std::error::Error;
 use std::net::SocketAddr;
+use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use datafusion::common::Result;
@@ -39,7 +41,8 @@ impl Query {
         let url = format!("df://{}", self.scheduler);
         let session = pds_ballista::connect_default(&url).await?.enable_url_table();
         for statement in &self.statements {
-            session.sql(statement).await?.show().await?;
+            let shown = session.sql(statement).await?.show().await;
+            shown.map_err(|error| error.context(format!("on the cluster of {url}")))?;
         }
         Ok(())
     }
@@ -48,21 +51,24 @@ impl Query {
 /// Plans of large queries are deep.
 const STACK_BYTES: usize = 32 << 20;
 
-async fn run(command: Command) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+fn run(command: Command) -> Result<(), Box<dyn Error>> {
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    let runtime = runtime.enable_all().thread_stack_size(STACK_BYTES).build()?;
     match command {
-        Command::Scheduler(options) => options.run().await?,
-        Command::Executor(options) => options.run().await?,
-        Command::Query(query) => query.run().await?,
+        Command::Scheduler(options) => runtime.block_on(options.run())?,
+        Command::Executor(options) => runtime.block_on(options.run())?,
+        Command::Query(query) => runtime.block_on(query.run())?,
     }
     Ok(())
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+fn main() -> ExitCode {
     env_logger::init();
-    let options = Options::parse();
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .thread_stack_size(STACK_BYTES)
-        .build()?;
-    runtime.block_on(run(options.command))
+    match run(Options::parse().command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("pds-ballista: {error}");
+            ExitCode::FAILURE
+        }
+    }
 }

@@ -64,6 +64,20 @@ fn distinct_counts_of_a_parquet_file() {
 }
 
 #[test]
+fn functions_are_listed_with_their_arguments() {
+    let sql = "SELECT routine_name, syntax_example, description <> '' AS described \
+               FROM information_schema.routines WHERE routine_name LIKE 'pds_h%' ORDER BY routine_name";
+    assert_eq!(
+        csv(&folder("functions"), sql, &[]),
+        "routine_name,syntax_example,described\n\
+         pds_hll_agg,\"pds_hll_agg(key [, precision])\",true\n\
+         pds_hll_estimate,pds_hll_estimate(sketch),true\n\
+         pds_hll_union,\"pds_hll_union(sketch, sketch)\",true\n\
+         pds_hll_union_agg,pds_hll_union_agg(sketch),true\n"
+    );
+}
+
+#[test]
 fn text_files_with_and_without_compression() {
     let folder = folder("text");
     fs::write(folder.join("a.csv"), "id,name\n1,one\n2,\"two, or more\"\n").unwrap();

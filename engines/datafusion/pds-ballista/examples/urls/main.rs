@@ -72,7 +72,8 @@ impl Trial {
             executors: options.executors,
             tasks: 1,
             memory: options.memory,
-            executor_timeout: 180,
+            // None is lost where the machine has other work.
+            executor_timeout: 3_600,
         };
         let cluster = LocalCluster::start(&program()?, folder, local)?;
         let config = SessionConfig::new_with_ballista()

@@ -8,17 +8,11 @@ use ballista_core::extension::SessionConfigExt;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use pds_ballista::{LocalCluster, LocalOptions};
 
-/// Seconds after which an executor without a heartbeat is lost.
-pub(crate) const EXECUTOR_TIMEOUT: u64 = 6;
-
 /// Starts a scheduler and executors. They end with the value, and so with a failed test.
-pub(crate) fn start(folder: &Path, executors: usize) -> LocalCluster {
-    let options = LocalOptions {
-        executors,
-        tasks: 1,
-        memory: 500_000_000,
-        executor_timeout: EXECUTOR_TIMEOUT,
-    };
+///
+/// An executor without a heartbeat for `executor_timeout` seconds is lost, also where the machine has stopped it for so long.
+pub(crate) fn start(folder: &Path, executors: usize, executor_timeout: u64) -> LocalCluster {
+    let options = LocalOptions { executors, tasks: 1, memory: 500_000_000, executor_timeout };
     let program = Path::new(env!("CARGO_BIN_EXE_pds-ballista"));
     LocalCluster::start(program, folder, options).unwrap()
 }

@@ -5,21 +5,24 @@ use std::time::{Duration, Instant};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::common::Result;
 
-use crate::cluster::{self, EXECUTOR_TIMEOUT};
+use crate::cluster;
 use crate::rows::{folder, local, query, register, write_files};
 
 /// A query of some seconds, in many tasks.
 const SQL: &str = "SELECT a.g, pds_hll_agg(a.k * 1000 + b.h), pds_cms_agg(a.k, 0.01, 0.01) FROM t AS a \
-                   CROSS JOIN (SELECT DISTINCT h FROM t WHERE h < 100) AS b GROUP BY a.g ORDER BY a.g";
+                   CROSS JOIN (SELECT DISTINCT h FROM t WHERE h < 24) AS b GROUP BY a.g ORDER BY a.g";
+
+/// Seconds after which an executor is lost.
+const EXECUTOR_TIMEOUT: u64 = 6;
 
 /// Time for a query that has lost an executor: until the scheduler knows, and for all the work once more.
-const LIMIT: Duration = Duration::from_secs(90);
+const LIMIT: Duration = Duration::from_secs(240);
 
 /// Starts the query, kills executors as soon as the first of them has written what it shuffles, and returns the answer.
 async fn query_with_loss(name: &str, lost: &[usize]) -> (RecordBatch, Result<RecordBatch>) {
     let folder = folder(name);
     let table = write_files(&folder);
-    let mut cluster = cluster::start(&folder, 2);
+    let mut cluster = cluster::start(&folder, 2, EXECUTOR_TIMEOUT);
     let (local, remote) = (local(), cluster::session(&cluster).await);
     for session in [&local, &remote] {
         register(session, &table).await;
@@ -47,7 +50,6 @@ async fn a_query_survives_the_loss_of_one_executor() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_loss_of_all_executors_is_an_error() {
-    assert!(LIMIT.as_secs() > 3 * EXECUTOR_TIMEOUT);
     let (_, answer) = query_with_loss("all-lost", &[0, 1]).await;
     let error = answer.expect_err("no executor is left").to_string();
     assert!(error.contains("xecutor"), "{error}");

@@ -2,5 +2,6 @@
 
 mod cluster;
 mod loss;
+mod missing;
 mod rows;
 mod same;

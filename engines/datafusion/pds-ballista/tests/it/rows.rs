@@ -14,10 +14,10 @@ use datafusion::parquet::arrow::ArrowWriter;
 use datafusion::prelude::{ParquetReadOptions, SessionConfig, SessionContext};
 
 /// Time for a query, on a machine that others use.
-pub(crate) const QUERY: Duration = Duration::from_secs(120);
+pub(crate) const QUERY: Duration = Duration::from_secs(300);
 
 const FILES: i64 = 6;
-const ROWS_PER_FILE: i64 = 10_000;
+const ROWS_PER_FILE: i64 = 3_000;
 
 /// Makes an empty folder for a test.
 pub(crate) fn folder(name: &str) -> PathBuf {

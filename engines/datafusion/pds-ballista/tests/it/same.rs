@@ -5,7 +5,7 @@ use datafusion::prelude::SessionContext;
 use pds_formats::datasketches::DataSketchesHll;
 
 use crate::cluster;
-use crate::rows::{folder, local, query, register, write_files};
+use crate::rows::{QUERY, folder, local, query, register, write_files};
 
 /// Aggregates over the rows. Their values depend on the set of rows alone.
 const AGGREGATES: [&str; 14] = [
@@ -54,19 +54,16 @@ const FILTERS: [(&str, &str); 3] = [
 ];
 
 fn queries() -> Vec<String> {
-    let mut queries = Vec::new();
-    for call in AGGREGATES.into_iter().chain(SCALARS) {
-        queries.push(format!("SELECT {call} FROM t"));
-        queries.push(format!("SELECT {call} FROM t WHERE k < 0"));
-        queries.push(format!("SELECT g, {call} FROM t GROUP BY g ORDER BY g"));
-    }
-    for call in AGGREGATES {
-        let filter = "FILTER (WHERE k % 3 = 0)";
-        queries.push(format!("SELECT g, {call} {filter} FROM t GROUP BY g ORDER BY g"));
-    }
-    for call in ["pds_hll_agg(k)", "pds_bloom_agg(s, 100, 0.01)", "theta_sketch_agg(k)"] {
-        queries.push(format!("SELECT h, {call} FROM t GROUP BY h ORDER BY h"));
-    }
+    let all = AGGREGATES.into_iter().chain(SCALARS).collect::<Vec<_>>().join(", ");
+    let filtered = AGGREGATES.map(|call| format!("{call} FILTER (WHERE k % 3 = 0)")).join(", ");
+    let mut queries = vec![
+        format!("SELECT {all} FROM t"),
+        format!("SELECT {all} FROM t WHERE k < 0"),
+        format!("SELECT g, {all} FROM t GROUP BY g ORDER BY g"),
+        format!("SELECT g, {filtered} FROM t GROUP BY g ORDER BY g"),
+        "SELECT h, pds_hll_agg(k), pds_bloom_agg(s, 100, 0.01), theta_sketch_agg(k) FROM t GROUP BY h ORDER BY h"
+            .to_owned(),
+    ];
     for (call, merge, ask) in MERGES {
         let parts = format!("SELECT h, {call} AS part FROM t GROUP BY h");
         queries.push(format!("SELECT {ask} FROM (SELECT {merge}(part) AS m FROM ({parts}))"));
@@ -87,10 +84,11 @@ fn queries() -> Vec<String> {
 fn assert_equal(local: &RecordBatch, remote: &RecordBatch, sql: &str) {
     assert!(local.num_rows() > 0, "no rows: {sql}");
     assert_eq!(local.num_rows(), remote.num_rows(), "{sql}");
-    for (left, right) in local.columns().iter().zip(remote.columns()) {
+    for (index, field) in local.schema_ref().fields().iter().enumerate() {
+        let (left, right) = (local.column(index), remote.column(index));
         assert_eq!(left.data_type(), right.data_type(), "{sql}");
         // Not `assert_eq`, which prints megabytes.
-        assert!(left == right, "other values than in one process: {sql}");
+        assert!(left == right, "other values of {} than in one process: {sql}", field.name());
     }
 }
 
@@ -105,7 +103,7 @@ async fn registers(session: &SessionContext, sql: &str) -> Vec<Vec<u8>> {
 async fn a_cluster_returns_the_bytes_of_one_process() {
     let folder = folder("same");
     let table = write_files(&folder);
-    let cluster = cluster::start(&folder, 2);
+    let cluster = cluster::start(&folder, 2, QUERY.as_secs());
     let (local, remote) = (local(), cluster::session(&cluster).await);
     for session in [&local, &remote] {
         register(session, &table).await;
@@ -129,7 +127,7 @@ async fn a_cluster_returns_the_bytes_of_one_process() {
 async fn errors_of_an_executor_name_the_function() {
     let folder = folder("errors");
     let table = write_files(&folder);
-    let cluster = cluster::start(&folder, 1);
+    let cluster = cluster::start(&folder, 1, QUERY.as_secs());
     let session = cluster::session(&cluster).await;
     register(&session, &table).await;
     for (sql, parts) in [
