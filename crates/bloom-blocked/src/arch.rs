@@ -2,7 +2,7 @@
 //!
 //! [`kernel`](crate::kernel) is the definition. Batches run it through the dispatcher of `pds-core`. Single keys do the
 //! same, with one exception: keys with one position in every lane, the usual case. Their instructions are written by
-//! hand ([`in_place`]).
+//! hand ([`in_place`]). So are those for split blocks ([`in_place::split`]).
 
 #[cfg(target_arch = "x86_64")]
 mod in_place;
@@ -13,6 +13,7 @@ use pds_core::internal::{Backend, StoredWord, Work};
 
 use crate::kernel::{covers, insert, load, masks};
 use crate::layout::{Block, LANES, Layout, Positions};
+use crate::split_block;
 
 /// Lists the names of the backends that filters of this build can use on this processor, the fastest first.
 ///
@@ -38,7 +39,7 @@ impl Choice {
         Self {
             backend,
             #[cfg(target_arch = "x86_64")]
-            in_place: InPlace::new(backend, positions),
+            in_place: InPlace::new(backend).filter(|_| positions == Positions::Every),
         }
     }
 
@@ -79,6 +80,49 @@ impl Choice {
             return in_place.insert(hash, block);
         }
         run_by_call(self.backend, Insert { layout, hash, block })
+    }
+}
+
+/// The code with which a split-block filter reads and changes its blocks.
+#[derive(Clone, Copy)]
+pub(crate) struct SplitChoice {
+    #[cfg(target_arch = "x86_64")]
+    in_place: Option<InPlace>,
+}
+
+impl SplitChoice {
+    /// Chooses the code of a backend.
+    pub(crate) fn new(backend: Backend) -> Self {
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = backend;
+        Self {
+            #[cfg(target_arch = "x86_64")]
+            in_place: InPlace::new(backend),
+        }
+    }
+
+    /// Returns whether `block` has all bits of a hash.
+    #[inline(always)]
+    pub(crate) fn contains<W: StoredWord>(
+        self,
+        hash: u64,
+        block: &[W; split_block::BLOCK_WORDS],
+    ) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(in_place) = self.in_place.filter(|_| !Backend::IS_FIXED && W::IS_PLAIN) {
+            return in_place.contains_split(hash, block);
+        }
+        split_block::covers(block, hash)
+    }
+
+    /// Sets all bits of a hash in `block`. Returns whether any was clear.
+    #[inline(always)]
+    pub(crate) fn insert(self, hash: u64, block: &mut split_block::Block) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(in_place) = self.in_place.filter(|_| !Backend::IS_FIXED) {
+            return in_place.insert_split(hash, block);
+        }
+        split_block::insert(block, hash)
     }
 }
 

@@ -6,11 +6,12 @@ mod shared;
 mod view;
 
 use pds_core::error::{AllocError, BuildError, DecodeError, Incompatible, ParamError};
-use pds_core::internal::{Visitor, prefetch, visit_chunks};
+use pds_core::internal::{Backend, StoredWord, Visitor, prefetch, visit_chunks};
 use pds_core::storage::{OwnedWords, RawBytes, WordSource, Words};
 use pds_params::blocked::{MAX_SPLIT_BLOCKS as MAX_BLOCKS, split_blocks};
 use pds_params::internal::ParamFault;
 
+use crate::arch::SplitChoice;
 use crate::batch::Place;
 
 #[cfg(target_has_atomic = "64")]
@@ -21,16 +22,16 @@ pub use view::SplitBlockBloomFilterView;
 const MAX_BYTES: u64 = 128 << 20;
 
 /// Lanes of a block, of 32 bits each.
-const LANES: usize = 8;
+pub(crate) const LANES: usize = 8;
 
 /// Bytes of a block.
 const BLOCK_BYTES: usize = 4 * LANES;
 
 /// Words of 64 bits per block. The even lanes are their lower halves.
-const BLOCK_WORDS: usize = BLOCK_BYTES / 8;
+pub(crate) const BLOCK_WORDS: usize = BLOCK_BYTES / 8;
 
 /// The odd constants of the format, by which the lower half of a hash is multiplied for each lane.
-const SALTS: [u32; LANES] = [
+pub(crate) const SALTS: [u32; LANES] = [
     0x47b6_137b,
     0x4497_4d91,
     0x8824_ad5b,
@@ -84,10 +85,26 @@ const SALTS: [u32; LANES] = [
 /// # References
 /// Apache Parquet format, "Bloom filter" (BloomFilter.md), version 2.10; Jim Apple, "Split block Bloom
 /// filters", arXiv:2101.01719, 2021.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct SplitBlockBloomFilter<W = Words> {
     words: W,
+    choice: SplitChoice,
 }
+
+impl<W> SplitBlockBloomFilter<W> {
+    fn from_words(words: W) -> Self {
+        Self { words, choice: SplitChoice::new(Backend::best()) }
+    }
+}
+
+/// Equal blocks.
+impl<W: PartialEq> PartialEq for SplitBlockBloomFilter<W> {
+    fn eq(&self, other: &Self) -> bool {
+        self.words == other.words
+    }
+}
+
+impl<W: Eq> Eq for SplitBlockBloomFilter<W> {}
 
 // Functions that are called by path (`SplitBlockBloomFilter::new`) exist for one storage only: the compiler could not tell
 // two of the same name apart (E0034).
@@ -131,7 +148,7 @@ impl SplitBlockBloomFilter {
                 ParamError(ParamFault::OutOfRange { parameter, value: blocks, min, max }).into()
             );
         }
-        Ok(Self { words: Words::zeroed(blocks * BLOCK_WORDS as u64)? })
+        Ok(Self::from_words(Words::zeroed(blocks * BLOCK_WORDS as u64)?))
     }
 
     /// Copies a filter out of its bitset, such as the one that follows the header in a Parquet file.
@@ -141,7 +158,7 @@ impl SplitBlockBloomFilter {
     /// refuses the memory.
     pub fn from_bitset(bitset: &[u8]) -> Result<Self, DecodeError> {
         view::check_length(bitset)?;
-        Ok(Self { words: Words::copied(&RawBytes::new(bitset))? })
+        Ok(Self::from_words(Words::copied(&RawBytes::new(bitset))?))
     }
 
     /// Inserts an item by its hash, of 64 uniform bits. Returns `true` if it was not contained before.
@@ -149,12 +166,13 @@ impl SplitBlockBloomFilter {
     pub fn insert_hash(&mut self, hash: u64) -> bool {
         let blocks = self.words.as_chunks_mut().0;
         let block = block_of(blocks, hash);
-        insert(&mut blocks[block], hash)
+        self.choice.insert(hash, &mut blocks[block])
     }
 
     /// Inserts many items by their hashes. Returns how many were not contained before.
     pub fn insert_hash_batch(&mut self, hashes: &[u64]) -> usize {
-        let inserts = Inserts { blocks: self.words.as_chunks_mut().0, new: 0 };
+        let choice = self.choice;
+        let inserts = Inserts { blocks: self.words.as_chunks_mut().0, choice, new: 0 };
         visit_chunks(hashes, |&hash| hash, inserts).new
     }
 
@@ -180,12 +198,13 @@ impl<W: OwnedWords> SplitBlockBloomFilter<W> {
     /// # Errors
     /// [`AllocError`] if the allocator refuses the memory.
     pub fn try_clone(&self) -> Result<Self, AllocError> {
-        Ok(Self { words: W::copied(&self.words)? })
+        Ok(Self { words: W::copied(&self.words)?, ..*self })
     }
 }
 
 struct Inserts<'a> {
     blocks: &'a mut [Block],
+    choice: SplitChoice,
     new: usize,
 }
 
@@ -199,22 +218,29 @@ impl Visitor for Inserts<'_> {
 
     #[inline(always)]
     fn visit(&mut self, _: usize, place: Place) {
-        self.new += usize::from(insert(&mut self.blocks[place.block], place.hash));
+        self.new += usize::from(self.choice.insert(place.hash, &mut self.blocks[place.block]));
     }
 }
 
 /// A block, as the values of its words.
-type Block = [u64; BLOCK_WORDS];
+pub(crate) type Block = [u64; BLOCK_WORDS];
 
 /// Sets the bits of a hash. Returns whether any was clear.
 #[inline]
-fn insert(block: &mut Block, hash: u64) -> bool {
+pub(crate) fn insert(block: &mut Block, hash: u64) -> bool {
     let mut missing = 0;
     for (word, mask) in block.iter_mut().zip(masks(hash)) {
         missing |= mask & !*word;
         *word |= mask;
     }
     missing != 0
+}
+
+/// Returns whether a block has all bits of a hash.
+#[inline]
+pub(crate) fn covers<W: StoredWord>(block: &[W; BLOCK_WORDS], hash: u64) -> bool {
+    let missing = |(word, mask): (&W, u64)| mask & !word.value();
+    block.iter().zip(masks(hash)).map(missing).fold(0, |all, missing| all | missing) == 0
 }
 
 /// Finds the block of a hash, and prefetches it.
@@ -240,6 +266,6 @@ fn masks(hash: u64) -> [u64; BLOCK_WORDS] {
 
 /// Returns the lower half of a word.
 #[expect(clippy::cast_possible_truncation, reason = "the lower half is what is wanted")]
-const fn low(word: u64) -> u32 {
+pub(crate) const fn low(word: u64) -> u32 {
     word as u32
 }

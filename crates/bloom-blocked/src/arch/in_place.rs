@@ -5,11 +5,13 @@
 //! lane, are written by hand here.
 #![expect(unsafe_code, reason = "instructions that the compiler does not know to be there")]
 
+mod split;
+
 use core::arch::asm;
 
 use pds_core::internal::{Avx2, Avx512, Backend, StoredWord};
 
-use crate::layout::{Block, LANES, Positions, field_start, first_fields};
+use crate::layout::{Block, LANES, field_start, first_fields};
 
 /// The processor whose instructions are used.
 #[derive(Clone, Copy)]
@@ -19,10 +21,10 @@ pub(super) enum InPlace {
 }
 
 impl InPlace {
-    /// Chooses the instructions for a backend. `None` if it has none, or if keys have other positions.
-    pub(super) fn new(backend: Backend, positions: Positions) -> Option<Self> {
+    /// Chooses the instructions for a backend. `None` if it has none.
+    pub(super) fn new(backend: Backend) -> Option<Self> {
         // Addresses of 32 bits would need other instructions.
-        if positions != Positions::Every || cfg!(not(target_pointer_width = "64")) {
+        if cfg!(not(target_pointer_width = "64")) {
             return None;
         }
         // On Windows every caller would have to save ten registers, whose upper halves are cleared.
@@ -245,7 +247,7 @@ mod tests {
     #[test]
     fn the_registers_of_the_caller_are_left_alone() {
         let avx2 = Backend::by_name("avx2");
-        let Some(kernel) = avx2.and_then(|avx2| InPlace::new(avx2, Positions::Every)) else {
+        let Some(kernel) = avx2.and_then(InPlace::new) else {
             return;
         };
         let (mut blocks, mut sums) = ([[0; 8]; 50], [[0.0; 4]; 12]);

@@ -10,7 +10,8 @@ use pds_core::storage::{OwnedWords, WordSource, Words};
 use pds_params::blocked::split_block_rate_with_collisions;
 use pds_params::internal::ParamFault;
 
-use super::{BLOCK_BYTES, BLOCK_WORDS, Block, SplitBlockBloomFilter, block_of, fetch, low, masks};
+use super::{BLOCK_BYTES, BLOCK_WORDS, Block, SplitBlockBloomFilter, block_of, fetch, low};
+use crate::arch::SplitChoice;
 use crate::batch::Place;
 
 impl<W: WordSource> SplitBlockBloomFilter<W> {
@@ -19,7 +20,7 @@ impl<W: WordSource> SplitBlockBloomFilter<W> {
     #[must_use]
     pub fn contains_hash(&self, hash: u64) -> bool {
         let blocks = self.stored();
-        covers(&blocks[block_of(blocks, hash)], hash)
+        self.choice.contains(hash, &blocks[block_of(blocks, hash)])
     }
 
     /// Tests many items by their hashes: `out[i]` is the answer for `hashes[i]`.
@@ -29,7 +30,8 @@ impl<W: WordSource> SplitBlockBloomFilter<W> {
     #[track_caller]
     pub fn contains_hash_batch(&self, hashes: &[u64], out: &mut [bool]) {
         check_lengths(hashes, out);
-        let contains = Contains { blocks: self.stored(), answers: out.iter_mut() };
+        let (blocks, choice) = (self.stored(), self.choice);
+        let contains = Contains { blocks, choice, answers: out.iter_mut() };
         visit_chunks(hashes, |&hash| hash, contains);
     }
 
@@ -69,7 +71,7 @@ impl<W: WordSource> SplitBlockBloomFilter<W> {
             let parameter = "false_positive_rate";
             return Err(ParamError(ParamFault::TooLow { parameter, value: rate, min: own }).into());
         }
-        let mut smallest = SplitBlockBloomFilter { words: Words::copied(&self.words)? };
+        let mut smallest = SplitBlockBloomFilter::from_words(Words::copied(&self.words)?);
         while let Some(half) = smallest.halved()?.filter(|half| half.false_positive_rate() <= rate)
         {
             smallest = half;
@@ -92,7 +94,7 @@ impl<W: WordSource> SplitBlockBloomFilter<W> {
         for (half, [left, right]) in halves.iter_mut().zip(self.stored().as_chunks().0) {
             *half = from_fn(|i| left[i].value() | right[i].value());
         }
-        Ok(Some(SplitBlockBloomFilter { words }))
+        Ok(Some(SplitBlockBloomFilter::from_words(words)))
     }
 
     /// Returns the number of blocks of 32 bytes.
@@ -156,6 +158,7 @@ impl<W: WordSource> SplitBlockBloomFilter<W> {
 
 struct Contains<'a, W, A> {
     blocks: &'a [[W; BLOCK_WORDS]],
+    choice: SplitChoice,
     answers: A,
 }
 
@@ -170,16 +173,9 @@ impl<'o, W: StoredWord, A: Iterator<Item = &'o mut bool>> Visitor for Contains<'
     #[inline(always)]
     fn visit(&mut self, _: usize, place: Place) {
         if let Some(answer) = self.answers.next() {
-            *answer = covers(&self.blocks[place.block], place.hash);
+            *answer = self.choice.contains(place.hash, &self.blocks[place.block]);
         }
     }
-}
-
-/// Returns whether a block has all bits of a hash.
-#[inline]
-fn covers<W: StoredWord>(block: &[W; BLOCK_WORDS], hash: u64) -> bool {
-    let missing = |(word, mask): (&W, u64)| mask & !word.value();
-    block.iter().zip(masks(hash)).map(missing).fold(0, |all, missing| all | missing) == 0
 }
 
 fn check_rate(rate: f64) -> Result<(), ParamError> {

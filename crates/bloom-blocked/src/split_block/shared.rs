@@ -40,7 +40,7 @@ impl AtomicSplitBlockBloomFilter {
     /// Returns the same filter for one owner, in constant time.
     #[must_use]
     pub fn into_plain(self) -> SplitBlockBloomFilter {
-        SplitBlockBloomFilter { words: Words::from(self.words) }
+        SplitBlockBloomFilter::from_words(Words::from(self.words))
     }
 
     /// Inserts an item by its hash, of 64 uniform bits. Returns `true` if this call set at least one of its bits.
@@ -100,6 +100,6 @@ impl Visitor for Inserts<'_> {
 /// Opens the filter to other threads, in constant time.
 impl From<SplitBlockBloomFilter> for AtomicSplitBlockBloomFilter {
     fn from(plain: SplitBlockBloomFilter) -> Self {
-        Self { words: plain.words.into() }
+        Self::from_words(plain.words.into())
     }
 }

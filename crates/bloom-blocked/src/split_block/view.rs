@@ -34,7 +34,7 @@ impl<B: AsRef<[u8]>> SplitBlockBloomFilterView<B> {
     /// Constant.
     pub fn open(bitset: B) -> Result<Self, DecodeError> {
         check_length(bitset.as_ref())?;
-        Ok(Self { words: RawBytes::new(bitset) })
+        Ok(Self::from_words(RawBytes::new(bitset)))
     }
 
     /// Returns the bitset that the view was opened from.
