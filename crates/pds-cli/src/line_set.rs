@@ -63,6 +63,18 @@ impl LineSet {
         self.size_in_bytes() + grown + bytes as u64 + 18
     }
 
+    /// Bytes of memory, at most, while so many more strings of so many bytes in all are inserted.
+    pub(crate) fn size_after(&self, strings: usize, bytes: u64) -> u64 {
+        let (now, strings) = (self.slots.len() as u64, strings as u64);
+        let mut slots = now;
+        while (self.len + strings) * 4 > slots * 3 {
+            slots *= 2;
+        }
+        // While the table grows there are two.
+        let grown = if slots > now { 8 * (slots + slots / 2 - now) } else { 0 };
+        self.size_in_bytes() + grown + bytes + 18 * strings
+    }
+
     /// At most three quarters of the slots are used.
     const fn is_full(&self) -> bool {
         (self.len + 1) * 4 > self.slots.len() as u64 * 3

@@ -1,5 +1,7 @@
 //! `pds dedup`: each line once.
 
+mod keys;
+mod parts;
 mod recent;
 mod seen;
 mod time;
@@ -84,6 +86,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let work = options.inputs.work(&time_field)?.passing_on_to(&output, true)?;
     let (names, skips_bad) = (work.names(), work.skips_bad());
     let mut seen = Seen::new(options)?;
+    parts::start_threads();
     let (mut lines, mut written, mut answers) = (0, 0, Vec::new());
     work.read(true, |batch, progress| {
         if let Some(header) = batch.header() {

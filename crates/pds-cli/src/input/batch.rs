@@ -125,6 +125,11 @@ impl Batch {
         self.cell(0, index)
     }
 
+    /// The bytes of all keys, at most.
+    pub(crate) fn key_bytes(&self) -> u64 {
+        (self.text.len() + self.columns[0].text.len()) as u64
+    }
+
     /// The group of a record.
     pub(crate) fn group(&self, index: usize) -> &[u8] {
         self.cell(1, index)

@@ -1,17 +1,16 @@
 //! The set of keys read so far: exact, or a filter.
 
+use super::keys::{FilterKeys, Lines};
+use super::parts::Parts;
 use super::recent::{Recent, TooMany};
 use super::{Options, Window};
 use crate::error::{Error, Result};
 use crate::input::{Batch, Progress};
-use crate::key;
-use crate::line_set::{Entry, Extras, LineSet};
 use crate::output::tell;
+use pds::WindowBloomFilter;
 use pds::compare::{HumanBytes, HumanCount};
-use pds::error::{BuildError, InsertError};
 use pds::hash::finalize;
 use pds::params::minhash::binomial_interval;
-use pds::{QuotientFilter, WindowBloomFilter};
 
 /// The keys read so far.
 pub(super) struct Seen {
@@ -21,8 +20,6 @@ pub(super) struct Seen {
     max_lines: u64,
     /// Whether repeated lines are wanted, and not the first of each.
     repeated: bool,
-    /// Lines that the filter took for new ones.
-    new_by_filter: u64,
     /// Lines that are written because of the filter.
     written_by_filter: u64,
     /// Records without a time.
@@ -30,10 +27,8 @@ pub(super) struct Seen {
 }
 
 enum Keys {
-    /// With counts if repeated lines are wanted.
-    Exact(LineSet),
-    /// The keys that came, and if repeated lines are wanted those that came again.
-    Growing(QuotientFilter, Option<QuotientFilter>),
+    Exact(Parts<Lines>),
+    Growing(Parts<FilterKeys>),
     Window(WindowBloomFilter),
     Timed(Recent),
 }
@@ -54,33 +49,26 @@ impl Seen {
             Some(Window::Time(_)) if options.rate.is_some() => {
                 return Err("--rate has no effect on --window of a time: no line is dropped".into());
             }
-            Some(Window::Lines(window)) => Keys::Window(WindowBloomFilter::new(window, rate)?),
+            Some(Window::Lines(window)) => {
+                let filter = WindowBloomFilter::new(window, rate);
+                Keys::Window(filter.map_err(|error| no_such_window(window, rate, error.into()))?)
+            }
             Some(Window::Time(ticks)) => {
                 let lines = options.max_lines.ok_or(
                     "--window of a time needs --max-lines, the most different lines in that time",
                 )?;
                 Keys::Timed(Recent::new(ticks, lines))
             }
-            None => Keys::Exact(LineSet::new(Extras { counts: options.repeated, records: false })),
+            None => Keys::Exact(Parts::new(options.memory, || Lines::new(options.repeated))),
         };
         let Options { memory, repeated, .. } = *options;
         let max_lines = options.max_lines.unwrap_or(super::MAX_LINES);
-        let (new_by_filter, written_by_filter, timeless) = (0, 0, 0);
-        let seen = Self {
-            keys,
-            memory,
-            rate,
-            max_lines,
-            repeated,
-            new_by_filter,
-            written_by_filter,
-            timeless,
-        };
+        let (written_by_filter, timeless) = (0, 0);
         if options.window.is_none() {
             // A rate that no filter has is found before hours of work.
-            seen.filter(core::iter::empty(), 1)?;
+            FilterKeys::check(rate, max_lines)?;
         }
-        Ok(seen)
+        Ok(Self { keys, memory, rate, max_lines, repeated, written_by_filter, timeless })
     }
 
     /// Sets `answers[i]` to whether record `i` is to be written, and keeps its key. `time` tells the time of a record, and `None`
@@ -96,24 +84,17 @@ impl Seen {
         answers: &mut Vec<bool>,
     ) -> Result<()> {
         answers.clear();
-        self.mark_exactly(batch, answers);
-        let exact = answers.len();
-        if exact == batch.len() {
-            return Ok(());
+        if let Keys::Exact(lines) = &mut self.keys {
+            lines.mark(batch, 0, answers)?;
+            if answers.len() == batch.len() {
+                return Ok(());
+            }
+            progress.aside(|| self.become_filter())?;
         }
-        progress.aside(|| self.become_filter())?;
+        let exact = answers.len();
         let marked = self.mark_by_filter(batch, time, answers);
         self.written_by_filter += answers[exact..].iter().filter(|&&is_new| is_new).count() as u64;
         marked
-    }
-
-    /// Answers for as many records as the memory allows.
-    fn mark_exactly(&mut self, batch: &Batch, answers: &mut Vec<bool>) {
-        let Keys::Exact(set) = &mut self.keys else { return };
-        let (hashes, wanted) = (batch.hashes(), u64::from(self.repeated));
-        set.prepare(hashes);
-        let insert = |i: usize| set.insert(hashes[i], batch.key(i), &[], self.memory);
-        answers.extend((0..hashes.len()).map_while(insert).map(|count| count == wanted));
     }
 
     /// Answers for the other records.
@@ -126,21 +107,11 @@ impl Seen {
         let first = answers.len();
         let hashes = &batch.hashes()[first..];
         match &mut self.keys {
-            Keys::Exact(_) => unreachable!("the set has become a filter"),
-            Keys::Growing(seen, again) => {
-                let full = |error| too_many(self.max_lines, &error);
-                // Most lines have come before. Those are found together, many accesses to memory at a time.
-                let mut known = vec![false; hashes.len()];
-                seen.contains_hash_batch(hashes, &mut known);
-                for (&hash, is_known) in hashes.iter().zip(known) {
-                    let is_new = !is_known && seen.insert_hash_if_absent(hash).map_err(full)?;
-                    self.new_by_filter += u64::from(is_new);
-                    answers.push(match again {
-                        None => is_new,
-                        Some(again) => {
-                            !is_new && again.insert_hash_if_absent(hash).map_err(full)?
-                        }
-                    });
+            Keys::Exact(_) => unreachable!("the lines have become a filter"),
+            Keys::Growing(filter) => {
+                filter.mark(batch, first, answers)?;
+                if answers.len() < batch.len() {
+                    return Err(too_many(self.max_lines));
                 }
             }
             Keys::Window(filter) => {
@@ -161,54 +132,24 @@ impl Seen {
         Ok(())
     }
 
-    /// Moves the keys into a filter that grows, if they are in an exact set.
+    /// Moves the keys into filters that grow, if they are exact.
     fn become_filter(&mut self) -> Result<()> {
-        let Keys::Exact(set) = &self.keys else { return Ok(()) };
-        let seen = self.filter(set.iter(), set.len())?;
-        let again = || set.iter().filter(|entry| entry.count > 1);
-        let again = self.repeated.then(|| self.filter(again(), again().count() as u64));
+        let Keys::Exact(lines) = &self.keys else { return Ok(()) };
+        let number = lines.iter().map(Lines::len).sum();
+        if number > self.max_lines {
+            return Err(too_many(self.max_lines));
+        }
+        let filter = lines
+            .try_map(self.max_lines, |lines| FilterKeys::new(lines, self.rate, self.max_lines))?;
         tell(format_args!(
             "{} different lines take the {} of --memory; from here on a filter decides, which takes a new line for a repeated \
-             one at a rate of {}",
-            HumanCount(set.len()),
+             one at a rate of {:e}",
+            HumanCount(number),
             HumanBytes(self.memory),
             self.rate
         ));
-        self.keys = Keys::Growing(seen, again.transpose()?);
+        self.keys = Keys::Growing(filter);
         Ok(())
-    }
-
-    /// A growing filter of these keys.
-    fn filter<'a>(
-        &self,
-        entries: impl Iterator<Item = Entry<'a>>,
-        number: u64,
-    ) -> Result<QuotientFilter> {
-        let mut filter = QuotientFilter::builder()
-            .expected_items(number.max(1).min(self.max_lines))
-            .grows_to(self.max_lines)
-            .false_positive_rate(self.rate)
-            .build()
-            .map_err(|error| match error {
-                // The widths that are wrong then are those of the library.
-                BuildError::Param(_) => self.no_such_filter(),
-                error => error.into(),
-            })?;
-        for entry in entries {
-            let inserted = filter.insert_hash_if_absent(key::hash(entry.key));
-            inserted.map_err(|error| too_many(self.max_lines, &error))?;
-        }
-        Ok(filter)
-    }
-
-    fn no_such_filter(&self) -> Error {
-        format!(
-            "--rate is {}, but no filter of {} lines (--max-lines) has it: its hashes have 64 bits. Give a greater rate or fewer \
-             lines",
-            self.rate,
-            HumanCount(self.max_lines)
-        )
-        .into()
     }
 
     fn report_times(&self, late: u64) {
@@ -229,10 +170,8 @@ impl Seen {
 
     fn size_in_bytes(&self) -> u64 {
         match &self.keys {
-            Keys::Exact(set) => set.size_in_bytes(),
-            Keys::Growing(seen, again) => {
-                seen.size_in_bytes() + again.as_ref().map_or(0, QuotientFilter::size_in_bytes)
-            }
+            Keys::Exact(lines) => lines.iter().map(Lines::size_in_bytes).sum(),
+            Keys::Growing(filter) => filter.iter().map(FilterKeys::size_in_bytes).sum(),
             Keys::Window(filter) => filter.size_in_bytes(),
             Keys::Timed(recent) => recent.size_in_bytes(),
         }
@@ -242,6 +181,7 @@ impl Seen {
     pub(super) fn report(&self, lines: u64, written: u64, is_asked: bool) -> Result<()> {
         let size = HumanBytes(self.size_in_bytes());
         let counts = format!("{} lines, {} written", HumanCount(lines), HumanCount(written));
+        let mut new_by_filter = 0;
         let contains: &dyn Fn(u64) -> bool = match &self.keys {
             Keys::Exact(_) => {
                 if is_asked {
@@ -249,7 +189,10 @@ impl Seen {
                 }
                 return Ok(());
             }
-            Keys::Growing(filter, _) => &|hash| filter.contains_hash(hash),
+            Keys::Growing(filter) => {
+                new_by_filter = filter.iter().map(FilterKeys::added).sum();
+                &|hash| filter.of(hash).contains(hash)
+            }
             Keys::Window(filter) => &|hash| filter.contains_hash(hash),
             Keys::Timed(recent) => {
                 self.report_times(recent.late());
@@ -269,7 +212,7 @@ impl Seen {
         let expected = if self.repeated {
             format!(
                 "Lines that came once, and were written: {:.1} expected at most; repeated lines not written: {:.1}",
-                lost(self.new_by_filter),
+                lost(new_by_filter),
                 lost(self.written_by_filter)
             )
         } else {
@@ -288,6 +231,18 @@ impl Seen {
     }
 }
 
+/// The error of a window that no filter has.
+fn no_such_window(window: u64, rate: f64, error: Error) -> Error {
+    match error {
+        Error::Message(what) => {
+            let window = HumanCount(window);
+            format!("no filter of a --window of {window} lines has a --rate of {rate:e}: {what}")
+                .into()
+        }
+        other => other,
+    }
+}
+
 /// The error of a window with more keys than it may have.
 fn too_many_at_once(max_lines: u64) -> Error {
     format!(
@@ -298,15 +253,12 @@ fn too_many_at_once(max_lines: u64) -> Error {
 }
 
 /// The error of a filter that takes no more keys.
-fn too_many(max_lines: u64, error: &InsertError) -> Error {
-    match error {
-        InsertError::Full { .. } => format!(
-            "there are more than the {} different lines that --max-lines allows; more of them need more memory for each",
-            HumanCount(max_lines)
-        )
-        .into(),
-        other => other.to_string().into(),
-    }
+fn too_many(max_lines: u64) -> Error {
+    format!(
+        "there are more than the {} different lines that --max-lines allows; more of them need more memory for each",
+        HumanCount(max_lines)
+    )
+    .into()
 }
 
 /// The number from which the probes begin.
