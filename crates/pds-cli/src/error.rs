@@ -3,6 +3,7 @@
 use crate::output::exact_size;
 use core::fmt::Display;
 use pds::error::BuildError;
+use pds::fuse::ConstructionError;
 use pds::params::ParamError;
 use pds::params::internal::ParamFault;
 use std::io;
@@ -61,8 +62,16 @@ from_library!(
     pds::error::InsertError,
     pds::error::MergeError,
     pds::error::Incompatible,
-    pds::fuse::ConstructionError,
 );
+
+impl From<ConstructionError> for Error {
+    fn from(error: ConstructionError) -> Self {
+        match error {
+            ConstructionError::Param(error) => error.into(),
+            error => Self::Message(error.to_string()),
+        }
+    }
+}
 
 impl From<ParamError> for Error {
     fn from(error: ParamError) -> Self {
@@ -96,6 +105,14 @@ pub(crate) fn of_param(error: &ParamError) -> String {
     {
         let [value, min] = [value, min].map(exact_size);
         return format!("memory is {value}, but must be at least {min}");
+    }
+    if let ParamError(ParamFault::TooLarge {
+        parameter: "columns" | "fingerprint_bits", max, ..
+    }) = *error
+    {
+        return format!(
+            "the rate must be at least 2^-{max}: a static filter has at most {max} bits per line"
+        );
     }
     match OPTIONS.iter().find(|(name, _)| *name == error.parameter()) {
         Some((name, option)) => error.to_string().replacen(name, option, 1),

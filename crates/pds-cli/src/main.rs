@@ -11,7 +11,7 @@ mod line_set;
 mod output;
 mod parse;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{Arg, CommandFactory, FromArgMatches, Parser, Subcommand};
 use commands::{
     build, check, convert, dedup, distinct, info, merge, params, serve_page, shell, similar, top,
     verify,
@@ -51,7 +51,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli = match parse() {
         Ok(cli) => cli,
         Err(asked) => return print(&asked),
     };
@@ -64,6 +64,16 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// Reads the arguments. A negative number is the value of its option, which says what it allows, and no option itself.
+fn parse() -> clap::error::Result<Cli> {
+    let negative = |option: Arg| {
+        let takes_values = option.get_action().takes_values();
+        if takes_values { option.allow_negative_numbers(true) } else { option }
+    };
+    let command = Cli::command().mut_subcommands(|each| each.mut_args(negative));
+    Cli::from_arg_matches(&command.try_get_matches()?)
 }
 
 /// Prints what `--help` and `--version` ask for, or what is wrong with the arguments.

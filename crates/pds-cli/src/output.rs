@@ -8,6 +8,7 @@ pub(crate) use report::{Cell, Facts, Format, RULE_UNDER_HEADER, Report, exact_si
 use crate::error::{Error, Result};
 use core::fmt::Display;
 use core::hash::BuildHasher;
+use report::visible;
 use same_file::Handle;
 use std::fs::{self, File};
 use std::hash::RandomState;
@@ -18,7 +19,11 @@ use std::path::{Path, PathBuf};
 const BLOCK: usize = 1 << 17;
 
 /// Says something on standard error. If nobody can read it, nothing is lost but the message.
+///
+/// Messages quote names and contents of files. A character that would disturb a terminal is replaced.
 pub(crate) fn tell(message: impl Display) {
+    let shown = |character| if character == '\n' { character } else { visible(character) };
+    let message: String = message.to_string().chars().map(shown).collect();
     let _ = writeln!(io::stderr(), "pds: {message}");
 }
 

@@ -4,13 +4,16 @@ use alloc::string::String;
 use core::net::{Ipv4Addr, SocketAddr};
 use core::time::Duration;
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::thread;
 
 use crate::files::{FILES, File};
 
 /// Longest request that is read.
 const MOST_BYTES: u64 = 16 << 10;
+
+/// Most bytes that are dropped behind a longer request, so that its sender sees the answer.
+const MOST_REST: u64 = 1 << 20;
 
 /// Longest wait for a client.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -81,15 +84,22 @@ impl Server {
 fn answer(stream: &TcpStream) -> io::Result<()> {
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
-    let mut lines = BufReader::new(stream.take(MOST_BYTES)).lines();
+    let mut input = BufReader::new(stream.take(MOST_BYTES));
+    let mut lines = input.by_ref().split(b'\n');
     let Some(request) = lines.next().transpose()? else { return Ok(()) };
     // The rest of the head is read, so that closing the connection does not discard the answer.
-    lines.take_while(|line| line.as_ref().is_ok_and(|line| !line.is_empty())).for_each(drop);
-    respond(&request, stream)
+    let is_more = |line: &[u8]| !matches!(line, b"" | b"\r");
+    lines.take_while(|line| line.as_ref().is_ok_and(|line| is_more(line))).for_each(drop);
+    respond(&String::from_utf8_lossy(&request), stream)?;
+    if input.get_ref().limit() == 0 {
+        stream.shutdown(Shutdown::Write)?;
+        io::copy(&mut stream.take(MOST_REST), &mut io::sink())?;
+    }
+    Ok(())
 }
 
 fn respond(request: &str, mut stream: &TcpStream) -> io::Result<()> {
-    let mut words = request.split(' ');
+    let mut words = request.trim_end().split(' ');
     let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
     let path = target.split(['?', '#']).next().unwrap_or_default().trim_start_matches('/');
     let path = if path.is_empty() { "index.html" } else { path };

@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 
 /// Builds a filter or a sketch of all lines, and writes it to a file.
 ///
-/// `pds check` and every language that reads docs/format.md ask the file. Without --items the lines are counted first, which
+/// `pds check` answers from the file, and other languages read it by docs/format.md. Without --items the lines are counted first, which
 /// takes 8 bytes of memory per line. With it cuckoo and quotient filters take 9 to 18 bytes per different line meanwhile, to store each
 /// once.
 #[derive(Debug, Args)]
@@ -60,7 +60,8 @@ pub(crate) struct Options {
     /// Relative standard error of a cardinality sketch [default: 0.81 %]
     #[arg(long, value_name = "ERROR", value_parser = parse::fraction)]
     error: Option<f64>,
-    /// Error of counts, as a share of all lines [default: 0.1 %]
+    /// Error of counts: of count-min as a share of all lines [default: 0.1 %], of count-sketch as a share of the root of the sum of
+    /// all squared counts [default: 1 %]
     #[arg(long, value_name = "SHARE", value_parser = parse::fraction)]
     epsilon: Option<f64>,
     /// Share of counts that may err by more [default: 1 %]
@@ -220,7 +221,11 @@ fn filter(options: &Options, kind: Kind) -> Result<Structure> {
             stream(options, &mut filter, &options.output)?;
             filter
         }
-        _ => from_hashes(kind, options.rate(), options.memory, all_hashes(options)?)?,
+        _ => {
+            // A rate that no filter has is found before hours of work.
+            from_hashes(kind, options.rate(), options.memory, Vec::new())?;
+            from_hashes(kind, options.rate(), options.memory, all_hashes(options)?)?
+        }
     };
     Ok(Structure::Filter(filter))
 }
@@ -308,7 +313,9 @@ fn empty(kind: Kind, rate: f64, memory: Option<u64>, items: u64) -> Result<DynFi
 fn sketch(options: &Options, kind: Kind) -> Result<Structure> {
     let work = options.work()?;
     let precision = || distinct::params(options.error).map(|params| params.precision());
-    let (epsilon, delta) = (options.epsilon.unwrap_or(0.001), options.delta.unwrap_or(0.01));
+    // The memory of a count sketch grows with the square of 1 / epsilon.
+    let epsilon = if kind == Kind::CountSketch { 0.01 } else { 0.001 };
+    let (epsilon, delta) = (options.epsilon.unwrap_or(epsilon), options.delta.unwrap_or(0.01));
     let mut sketch: pds::DynSketch = match kind {
         Kind::HyperLogLog => HyperLogLog::new(precision()?)?.into(),
         Kind::UltraLogLog => UltraLogLog::new(precision()?)?.into(),

@@ -5,6 +5,7 @@ use crate::error::Result;
 use crate::output::Output;
 use clap::{Args, ValueEnum};
 use core::fmt::Display;
+use pds::bytes::Envelope;
 use pds::formats::datasketches::{DataSketchesHll, HllRegisters};
 use pds::formats::milvus::MilvusBloomFilter;
 use pds::theta::CompactThetaSketch;
@@ -86,6 +87,15 @@ fn foreign(form: Form, options: &Options) -> Result<Vec<u8>> {
         })
     };
     let theta = CompactThetaSketch::from_bytes;
+    if let Ok(envelope) = Envelope::open(bytes) {
+        return Err(wrong(
+            &options.input,
+            format_args!(
+                "holds a {} of this family, which has no such form: it hashes otherwise",
+                envelope.header().kind
+            ),
+        ));
+    }
     let of = |error: &dyn Display| wrong(&options.input, error);
     match form {
         Form::Plain | Form::Compressed => unreachable!("forms of this family"),

@@ -63,18 +63,23 @@ fn add(merged: &mut Structure, other: Structure, path: &Path, first: &Path) -> R
             None => Err(unfit(&format!("a {} is built from all of its keys at once", one.kind()))),
         },
         (Structure::Sketch(one), Structure::Sketch(other)) => {
-            if precision(one) != precision(other) {
+            let differ = precision(one) != precision(other);
+            one.merge(other).map_err(|error| unfit(&error))?;
+            if differ {
                 tell(format_args!(
                     "{} and {} have different precisions: the merged sketch has the lesser of them",
                     first.display(),
                     path.display()
                 ));
             }
-            one.merge(other).map_err(|error| unfit(&error))
+            Ok(())
         }
         (Structure::Hitters(one), Structure::Hitters(other)) => {
             one.merge(other).map_err(|error| unfit(&error))
         }
-        (one, other) => Err(unfit(&format!("a {} is no {}", other.kind(), one.kind()))),
+        (one, other) => {
+            let (here, there) = (one.kind(), other.kind());
+            Err(unfit(&format!("the kind differs: {here} here, {there} in the other")))
+        }
     }
 }

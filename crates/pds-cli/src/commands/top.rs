@@ -8,6 +8,7 @@ use clap::Args;
 use pds::HeavyHitters;
 use pds::compare::HumanCount;
 use pds::heavy_hitters::{HeavyHittersParams, Hitter};
+use pds::params::cms::MAX_TRACKED;
 use std::path::PathBuf;
 
 /// Lists the most frequent lines, with bounds that are certain.
@@ -78,7 +79,11 @@ fn params(options: &Options) -> Result<HeavyHittersParams> {
     let (share, least) = match options.share {
         Some(share) => (share, HeavyHittersParams::new(share)?.capacity()),
         // No line is promised to be listed. Ten times as many lines as are listed are counted, so that their order is right.
-        None => (0.5, options.number.saturating_mul(10)),
+        None if options.number <= MAX_TRACKED / 10 => (0.5, 10 * options.number),
+        None => {
+            let (number, most) = (HumanCount(options.number), HumanCount(MAX_TRACKED / 10));
+            return Err(format!("--number is {number}, but must be at most {most}").into());
+        }
     };
     let capacity = options.capacity.unwrap_or_else(|| CAPACITY.max(least));
     Ok(HeavyHittersParams::with_capacity(share, capacity)?)

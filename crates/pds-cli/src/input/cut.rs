@@ -1,6 +1,7 @@
 //! Cutting of bytes into records.
 
 use super::batch::{Batch, Span};
+use super::json;
 use super::selector::{self, Selector};
 use super::source::BLOCK;
 use crate::output::exact_size;
@@ -151,7 +152,7 @@ fn select_one(
     record: Span,
     is_first: bool,
 ) -> Result<(), String> {
-    let mut json: Option<Box<RawValue>> = None;
+    let mut document: Option<Box<RawValue>> = None;
     for (index, selector) in columns.iter().enumerate() {
         match selector {
             Selector::Record => {}
@@ -159,13 +160,13 @@ fn select_one(
                 selector::fields(batch, index, record, *delimiter, places)?;
             }
             Selector::Pointers(pointers) => {
-                if json.is_none() {
+                if document.is_none() {
                     let line = &batch.text[record.start as usize..record.end as usize];
                     let mark = if is_first { MARK } else { b"" };
                     let value = serde_json::from_slice(line.strip_prefix(mark).unwrap_or(line));
-                    json = Some(value.map_err(|error| format!("is not JSON: {error}"))?);
+                    document = Some(value.map_err(|error| json::error(&error))?);
                 }
-                let value = json.as_ref().expect("it was read above");
+                let value = document.as_ref().expect("it was read above");
                 selector::pointers(&mut batch.columns[index], value, pointers, exact)?;
             }
             Selector::Columns(_) => unreachable!("columns are those of CSV"),
@@ -270,8 +271,16 @@ impl<'a, R: Read> Csv<'a, R> {
     }
 }
 
+/// Names of a header that a message lists, at most.
+const MOST_NAMES: usize = 20;
+
 fn names(header: &csv::ByteRecord) -> String {
-    header.iter().map(String::from_utf8_lossy).collect::<Vec<_>>().join(", ")
+    let listed = header.iter().take(MOST_NAMES).map(String::from_utf8_lossy);
+    let listed = listed.collect::<Vec<_>>().join(", ");
+    match header.len().saturating_sub(MOST_NAMES) {
+        0 => listed,
+        more => format!("{listed} and {more} more"),
+    }
 }
 
 /// The place of the column with this name, or with this number if none has the name.

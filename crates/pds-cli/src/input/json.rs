@@ -35,6 +35,13 @@ pub(super) fn is_json(text: &str) -> bool {
     serde_json::from_str::<&RawValue>(text).is_ok()
 }
 
+/// The message of an error in a document of one line. The line is named elsewhere.
+pub(super) fn error(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let what = text.split(" at line ").next().unwrap_or(&text);
+    format!("is not JSON: {what} in column {}", error.column())
+}
+
 /// Appends a value in one form: without blanks, members sorted by name, strings with the escapes that they need. Numbers are as they
 /// are written.
 ///
@@ -45,7 +52,7 @@ pub(super) fn append(text: &mut Vec<u8>, value: &RawValue) -> Result<(), String>
 }
 
 fn append_nested(text: &mut Vec<u8>, value: &RawValue, depth: u32) -> Result<(), String> {
-    let wrong = |error: serde_json::Error| format!("is not JSON: {error}");
+    let wrong = |error| self::error(&error);
     let left = depth
         .checked_sub(1)
         .ok_or_else(|| format!("is nested more than {MOST_DEPTH} times below the pointer"))?;

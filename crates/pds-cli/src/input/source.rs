@@ -144,7 +144,7 @@ impl Source {
         let whole = io::Cursor::new(magic).chain(counted);
         Ok(if is_gzip {
             let rest = BufReader::with_capacity(BLOCK, whole);
-            Box::new(Members { decoder: Some(GzDecoder::new(rest)) })
+            Box::new(Members { decoder: Some(GzDecoder::new(rest)), is_later: false })
         } else if is_zstd {
             Box::new(Frames {
                 rest: BufReader::with_capacity(BLOCK, whole),
@@ -224,12 +224,32 @@ impl<R: Read> Read for Counted<R> {
 /// All members of a gzip file, one after another, as `gzip -d` takes them: zeros behind them do not count.
 struct Members<R> {
     decoder: Option<GzDecoder<R>>,
+    /// Whether a member was read to its end.
+    is_later: bool,
+}
+
+/// The error of a compressed file that ends too early.
+fn cut_off(format: &str) -> io::Error {
+    let what = format!("the {format} data ends too early: the file is cut off");
+    io::Error::new(io::ErrorKind::UnexpectedEof, what)
+}
+
+/// The error of other bytes behind compressed data.
+fn behind(format: &str) -> io::Error {
+    let what = format!("what follows the {format} data is no {format} data");
+    io::Error::new(io::ErrorKind::InvalidData, what)
 }
 
 impl<R: BufRead> Read for Members<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         while let Some(mut decoder) = self.decoder.take() {
             let read = decoder.read(buffer);
+            let read = read.map_err(|error| match error.kind() {
+                // The header of a later part is read here, that of the first one was seen.
+                _ if decoder.header().is_none() && self.is_later => behind("gzip"),
+                io::ErrorKind::UnexpectedEof => cut_off("gzip"),
+                kind => io::Error::new(kind, format!("damaged gzip data: {error}")),
+            });
             if !matches!(read, Ok(0)) || buffer.is_empty() {
                 self.decoder = Some(decoder);
                 return read;
@@ -245,6 +265,7 @@ impl<R: BufRead> Read for Members<R> {
             }
             if !rest.fill_buf()?.is_empty() {
                 self.decoder = Some(GzDecoder::new(rest));
+                self.is_later = true;
             }
         }
         Ok(0)
@@ -270,13 +291,25 @@ impl<R: BufRead> Frames<R> {
                 })) => {
                     let mut skipped = self.rest.by_ref().take(length.into());
                     if io::copy(&mut skipped, &mut io::sink())? < length.into() {
-                        return Err(io::ErrorKind::UnexpectedEof.into());
+                        return Err(cut_off("zstd"));
                     }
                 }
-                Err(error) => return Err(io::Error::other(error)),
+                Err(FrameDecoderError::ReadFrameHeaderError(
+                    ReadFrameHeaderError::BadMagicNumber(_),
+                )) => return Err(behind("zstd")),
+                Err(error) => return Err(self.broken(&error)),
             }
         }
         Ok(false)
+    }
+
+    /// The error of a decoder that cannot go on.
+    fn broken(&mut self, error: &FrameDecoderError) -> io::Error {
+        match self.rest.fill_buf() {
+            Ok([]) => cut_off("zstd"),
+            Ok(_) => io::Error::other(format!("damaged zstd data: {error}")),
+            Err(error) => error,
+        }
     }
 
     /// Ends a frame of which all was read.
@@ -299,7 +332,8 @@ impl<R: BufRead> Read for Frames<R> {
             if self.is_in_frame {
                 while self.decoder.can_collect() < buffer.len() && !self.decoder.is_finished() {
                     let most = BlockDecodingStrategy::UptoBytes(buffer.len());
-                    self.decoder.decode_blocks(&mut self.rest, most).map_err(io::Error::other)?;
+                    let decoded = self.decoder.decode_blocks(&mut self.rest, most);
+                    decoded.map_err(|error| self.broken(&error))?;
                 }
                 let read = self.decoder.read(buffer)?;
                 if read > 0 || buffer.is_empty() {

@@ -17,7 +17,7 @@ pub(super) fn remove_on_interrupt(path: &Path) {
         return;
     }
     // Without a handler an interrupt leaves the file, which is hidden and named as temporary.
-    let _ = ctrlc::set_handler(|| {
+    let _ = ctrlc::try_set_handler(|| {
         if let Ok(files) = TEMPORARY.lock() {
             files.iter().for_each(|file| _ = fs::remove_file(file));
         }

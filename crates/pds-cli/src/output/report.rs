@@ -140,7 +140,8 @@ impl Cell {
     }
 }
 
-fn visible(character: char) -> char {
+/// A character, or another one in place of one that would disturb a terminal.
+pub(super) fn visible(character: char) -> char {
     if character.is_control() { '\u{fffd}' } else { character }
 }
 

@@ -7,6 +7,7 @@ mod dedup;
 mod distinct;
 mod failures;
 mod foreign;
+mod hostile;
 mod inputs;
 mod params;
 mod serve_page;

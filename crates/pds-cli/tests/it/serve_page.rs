@@ -26,9 +26,13 @@ fn server(command: &mut Command) -> Server {
 }
 
 fn get(address: &str) -> String {
+    ask(address, b"GET / HTTP/1.1\r\n\r\n")
+}
+
+fn ask(address: &str, request: &[u8]) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-    stream.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
+    stream.write_all(request).unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
     answer
@@ -41,6 +45,29 @@ fn the_page_is_served_and_its_address_told() {
     let answer = get(&server.1);
     assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
     assert!(answer.contains("<h2 id=\"calculator-title\">Calculator</h2>"), "{answer}");
+}
+
+/// Whatever is asked, there is an answer, and of no other file.
+#[test]
+fn odd_requests_are_answered() {
+    let server = server(Command::new(env!("CARGO_BIN_EXE_pds")).args(["serve-page", "--no-open"]));
+    let long = "a".repeat(200_000);
+    let [found, missing, other] = ["200 OK", "404 Not Found", "405 Method Not Allowed"];
+    for (request, status) in [
+        (&b"GET /\r\n\r\n"[..], found),
+        (b"GET ///index.html?x=1#y HTTP/1.1\r\nX: \xff\r\n\r\n", found),
+        (format!("GET / HTTP/1.1\r\nX: {long}\r\n\r\n").as_bytes(), found),
+        (format!("GET /{long} HTTP/1.1\r\n\r\n").as_bytes(), missing),
+        (b"GET /../../etc/passwd HTTP/1.1\r\n\r\n", missing),
+        (b"GET /%2e%2e/etc/passwd HTTP/1.1\r\n\r\n", missing),
+        (b"GET /\xff\xfe HTTP/1.1\r\n\r\n", missing),
+        (b"POST / HTTP/1.1\r\nContent-Length: 0\r\n\r\n", other),
+        (b"\0\0\n\n", other),
+    ] {
+        let answer = ask(&server.1, request);
+        let start = String::from_utf8_lossy(&request[..request.len().min(40)]);
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status}\r\n")), "{start}: {answer}");
+    }
 }
 
 /// Connections that are too many fail alone, and the server goes on.

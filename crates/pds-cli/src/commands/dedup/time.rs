@@ -19,8 +19,11 @@ impl Window {
         if let Ok(lines) = parse::count(text) {
             return Ok(Self::Lines(lines));
         }
-        let wrong =
-            || format!("`{text}` is neither a number of lines nor a time like 90s, 1h or 7d");
+        let wrong = || {
+            format!(
+                "`{text}` is neither a number of lines nor a time like 90s, 1h or 7d: lines go from 1 to 2^64 - 1, times from 1ms up"
+            )
+        };
         // A unit of days has always 24 hours here.
         let days = text.strip_suffix('d').and_then(|days| days.trim().parse::<u32>().ok());
         let duration = match days {
