@@ -12,6 +12,7 @@ use crate::bloom::Bloom;
 use crate::count_min::CountMin;
 use crate::cuckoo::Cuckoo;
 use crate::distinct::Distinct;
+use crate::foreign::{self, Recorder};
 use crate::quality::{Described, Description, Quality};
 use crate::record::{self, Streamed};
 use crate::server::{
@@ -26,8 +27,8 @@ const MAX_CHUNK: usize = 16 << 20;
 /// The first chunk of a stream of this module: this, the length of the stream, and a checksum of both.
 const FIRST_CHUNK: &[u8; 8] = b"pds-dump";
 
-/// A value that comes in chunks.
-pub(crate) trait Chunked: Value + Streamed {
+/// A value that comes in chunks. All values are, but those of which chunks are missing.
+pub(crate) trait Chunked: Streamed + 'static {
     /// The number of the family, in the stream of parts.
     const FAMILY: u64;
     /// The command that loads chunks.
@@ -44,6 +45,30 @@ pub(crate) trait Chunked: Value + Streamed {
     /// Whether positions are checked as `CF` does: wrong ones have a reply of their own, and the end is nil.
     const IS_STRICT: bool = false;
 
+    /// Returns the types that hold such values: ours, and that of RedisBloom, if it has one.
+    fn type_names() -> &'static [TypeName];
+
+    /// Copies the value. `None` if memory is refused.
+    fn copy(&self) -> Option<Self>;
+
+    /// Returns whether a snapshot has the value as RedisBloom writes it.
+    fn is_foreign(&self) -> bool {
+        false
+    }
+
+    /// Returns the payload of `DUMP` of a value that [is foreign](Self::is_foreign).
+    fn payload(&self) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// Reads what RedisBloom wrote into a snapshot.
+    ///
+    /// # Errors
+    /// A text for the log of the server.
+    fn read_foreign(_fields: Recorder<'_, '_>) -> Result<Self, String> {
+        Err("RedisBloom has no such values".into())
+    }
+
     /// Returns the number of bytes that follow a first chunk of RedisBloom. `None` if it is no such chunk.
     fn foreign_length(_first: &[u8]) -> Option<u64> {
         None
@@ -57,6 +82,42 @@ pub(crate) trait Chunked: Value + Streamed {
     /// Returns the chunks of RedisBloom, with their iterators. `None` if the value is dumped as a stream of this module.
     fn foreign_chunks(&self) -> Option<Vec<(i64, Vec<u8>)>> {
         None
+    }
+}
+
+impl<V: Chunked> Value for V {
+    fn types() -> &'static [TypeName] {
+        V::type_names()
+    }
+
+    fn type_index(&self) -> usize {
+        usize::from(self.is_foreign())
+    }
+
+    fn save(&self, file: &mut Save<'_>) {
+        match self.payload() {
+            Some(payload) => foreign::save(&payload, file),
+            None => record::save(self, file),
+        }
+    }
+
+    fn load(file: &mut Load<'_>, type_index: usize) -> Result<Self, String> {
+        match type_index {
+            0 => record::load(file),
+            _ => V::read_foreign(Recorder::new(file, &V::type_names()[type_index])),
+        }
+    }
+
+    fn rewrite(&self, file: &mut Rewrite<'_>) {
+        rewrite(self, file);
+    }
+
+    fn digest(&self, digest: &mut Digest<'_>) {
+        record::digest(self, digest);
+    }
+
+    fn copied(&self) -> Option<Self> {
+        self.copy()
     }
 }
 
@@ -252,7 +313,7 @@ fn reply_chunk<V: Chunked>(call: &Call<'_>, next: u64, chunk: &[u8]) {
 }
 
 /// Writes the chunks of a value into an append-only file.
-pub(crate) fn rewrite<V: Chunked>(value: &V, file: &mut Rewrite<'_>) {
+fn rewrite<V: Chunked>(value: &V, file: &mut Rewrite<'_>) {
     let command = V::LOADER;
     if let Some(chunks) = value.foreign_chunks() {
         return chunks.iter().for_each(|(iterator, data)| file.chunk(command, *iterator, data));

@@ -10,12 +10,10 @@ use pds_formats::redis::{RdbVersion, RedisCountMinSketch};
 
 use crate::arguments::{double, integer, unsigned};
 use crate::chunks::{self, Chunked};
-use crate::foreign::{self, Recorder};
+use crate::foreign::Recorder;
 use crate::quality::{Described, Description, Quality};
 use crate::record::{self, ANY_LENGTH, Streamed};
-use crate::server::{
-    Call, Command, Digest, Failure, Load, Outcome, Rewrite, Save, TypeName, Value, Writing, command,
-};
+use crate::server::{Call, Command, Failure, Outcome, TypeName, Writing, command};
 
 /// All commands, with the replies and errors of RedisBloom.
 pub(crate) static COMMANDS: &[Command] = &[
@@ -112,51 +110,6 @@ impl Streamed for CountMin {
     }
 }
 
-impl Value for CountMin {
-    fn types() -> &'static [TypeName] {
-        &TYPES
-    }
-
-    fn type_index(&self) -> usize {
-        usize::from(matches!(self, Self::Redis(_)))
-    }
-
-    fn save(&self, file: &mut Save<'_>) {
-        match self {
-            Self::Redis(sketch) => foreign::save(&sketch.to_dump(RdbVersion::default()), file),
-            Self::Ours(_) => record::save(self, file),
-        }
-    }
-
-    fn load(file: &mut Load<'_>, type_index: usize) -> Result<Self, String> {
-        if type_index == 0 {
-            return record::load(file);
-        }
-        let mut recorder = Recorder::new(file, &TYPES[type_index]);
-        for _ in 0..3 {
-            recorder.unsigned()?;
-        }
-        recorder.bytes()?;
-        let sketch = RedisCountMinSketch::from_dump(&recorder.end());
-        sketch.map(Self::Redis).map_err(|error| error.to_string())
-    }
-
-    fn rewrite(&self, file: &mut Rewrite<'_>) {
-        chunks::rewrite(self, file);
-    }
-
-    fn digest(&self, digest: &mut Digest<'_>) {
-        record::digest(self, digest);
-    }
-
-    fn copied(&self) -> Option<Self> {
-        match self {
-            Self::Ours(sketch) => sketch.try_clone().ok().map(Self::Ours),
-            Self::Redis(sketch) => Some(Self::Redis(sketch.clone())),
-        }
-    }
-}
-
 impl CountMin {
     /// Adds to the count of an item. Returns the new count, and whether it is at its limit.
     fn add(&mut self, item: &[u8], weight: u64) -> (u64, bool) {
@@ -191,6 +144,35 @@ impl CountMin {
 impl Chunked for CountMin {
     const FAMILY: u64 = 3;
     const LOADER: &'static CStr = c"CMS.LOADCHUNK";
+
+    fn type_names() -> &'static [TypeName] {
+        &TYPES
+    }
+
+    fn copy(&self) -> Option<Self> {
+        match self {
+            Self::Ours(sketch) => sketch.try_clone().ok().map(Self::Ours),
+            Self::Redis(sketch) => Some(Self::Redis(sketch.clone())),
+        }
+    }
+
+    fn is_foreign(&self) -> bool {
+        matches!(self, Self::Redis(_))
+    }
+
+    fn payload(&self) -> Option<Vec<u8>> {
+        let Self::Redis(sketch) = self else { return None };
+        Some(sketch.to_dump(RdbVersion::default()))
+    }
+
+    fn read_foreign(mut fields: Recorder<'_, '_>) -> Result<Self, String> {
+        for _ in 0..3 {
+            fields.unsigned()?;
+        }
+        fields.bytes()?;
+        let sketch = RedisCountMinSketch::from_dump(&fields.end());
+        sketch.map(Self::Redis).map_err(|error| error.to_string())
+    }
 }
 
 /// Opens a key that has to be empty, before other arguments are looked at.

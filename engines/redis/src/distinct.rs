@@ -12,9 +12,7 @@ use crate::arguments::unsigned;
 use crate::chunks::{self, Chunked};
 use crate::quality::{Described, Description, Quality};
 use crate::record::{self, ANY_LENGTH, Streamed};
-use crate::server::{
-    Call, Command, Digest, Failure, Load, Outcome, Rewrite, Save, TypeName, Value, command,
-};
+use crate::server::{Call, Command, Failure, Outcome, TypeName, command};
 
 /// All commands. Their replies are those of `PFADD`, `PFCOUNT` and `PFMERGE`.
 pub(crate) static COMMANDS: &[Command] = &[
@@ -100,36 +98,18 @@ impl Streamed for Distinct {
     }
 }
 
-impl Value for Distinct {
-    fn types() -> &'static [TypeName] {
-        &TYPES
-    }
-
-    fn save(&self, file: &mut Save<'_>) {
-        record::save(self, file);
-    }
-
-    fn load(file: &mut Load<'_>, _: usize) -> Result<Self, String> {
-        record::load(file)
-    }
-
-    fn rewrite(&self, file: &mut Rewrite<'_>) {
-        chunks::rewrite(self, file);
-    }
-
-    fn digest(&self, digest: &mut Digest<'_>) {
-        record::digest(self, digest);
-    }
-
-    fn copied(&self) -> Option<Self> {
-        // At most 256 KiB, so the memory is not refused.
-        Some(self.clone())
-    }
-}
-
 impl Chunked for Distinct {
     const FAMILY: u64 = 5;
     const LOADER: &'static CStr = c"ULL.LOADCHUNK";
+
+    fn type_names() -> &'static [TypeName] {
+        &TYPES
+    }
+
+    fn copy(&self) -> Option<Self> {
+        // At most 256 KiB, so the memory is not refused.
+        Some(self.clone())
+    }
 }
 
 fn new(precision: u32) -> Result<Distinct, Failure> {

@@ -10,12 +10,10 @@ use pds_formats::redis::{RdbVersion, RedisTopK};
 
 use crate::arguments::{double, integer, unsigned};
 use crate::chunks::{self, Chunked};
-use crate::foreign::{self, Recorder};
+use crate::foreign::Recorder;
 use crate::quality::{Described, Description, Quality};
 use crate::record::{self, Streamed};
-use crate::server::{
-    Call, Command, Digest, Failure, Load, Outcome, Rewrite, Save, TypeName, Value, command,
-};
+use crate::server::{Call, Command, Failure, Outcome, TypeName, command};
 
 /// All commands, with the replies and errors of RedisBloom.
 pub(crate) static COMMANDS: &[Command] = &[
@@ -105,55 +103,38 @@ impl Streamed for TopK {
     }
 }
 
-impl Value for TopK {
-    fn types() -> &'static [TypeName] {
-        &TYPES
-    }
-
-    fn type_index(&self) -> usize {
-        usize::from(self.inserts.is_none())
-    }
-
-    fn save(&self, file: &mut Save<'_>) {
-        match self.inserts {
-            Some(_) => record::save(self, file),
-            None => foreign::save(&self.list.to_dump(RdbVersion::default()), file),
-        }
-    }
-
-    fn load(file: &mut Load<'_>, type_index: usize) -> Result<Self, String> {
-        if type_index == 0 {
-            return record::load(file);
-        }
-        let mut recorder = Recorder::new(file, &TYPES[type_index]);
-        let k = recorder.unsigned()?;
-        recorder.unsigned()?;
-        recorder.unsigned()?;
-        recorder.double()?;
-        // The buckets, the heap, and the items.
-        for _ in 0..k.saturating_add(2) {
-            recorder.bytes()?;
-        }
-        let list = RedisTopK::from_dump(&recorder.end()).map_err(|error| error.to_string())?;
-        Ok(Self { list, inserts: None })
-    }
-
-    fn rewrite(&self, file: &mut Rewrite<'_>) {
-        chunks::rewrite(self, file);
-    }
-
-    fn digest(&self, digest: &mut Digest<'_>) {
-        record::digest(self, digest);
-    }
-
-    fn copied(&self) -> Option<Self> {
-        Some(self.clone())
-    }
-}
-
 impl Chunked for TopK {
     const FAMILY: u64 = 4;
     const LOADER: &'static CStr = c"TOPK.LOADCHUNK";
+
+    fn type_names() -> &'static [TypeName] {
+        &TYPES
+    }
+
+    fn copy(&self) -> Option<Self> {
+        Some(self.clone())
+    }
+
+    fn is_foreign(&self) -> bool {
+        self.inserts.is_none()
+    }
+
+    fn payload(&self) -> Option<Vec<u8>> {
+        self.is_foreign().then(|| self.list.to_dump(RdbVersion::default()))
+    }
+
+    fn read_foreign(mut fields: Recorder<'_, '_>) -> Result<Self, String> {
+        let k = fields.unsigned()?;
+        fields.unsigned()?;
+        fields.unsigned()?;
+        fields.double()?;
+        // The buckets, the heap, and the items.
+        for _ in 0..k.saturating_add(2) {
+            fields.bytes()?;
+        }
+        let list = RedisTopK::from_dump(&fields.end()).map_err(|error| error.to_string())?;
+        Ok(Self { list, inserts: None })
+    }
 }
 
 impl Described for TopK {

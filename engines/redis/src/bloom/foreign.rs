@@ -6,7 +6,6 @@ use pds_formats::redis::{Chunk, RedisBloomFilter, ValkeyBloomFilter};
 use super::{Added, Information, Layout, Refusal};
 use crate::foreign::Recorder;
 use crate::quality::Quality;
-use crate::server::{Load, TypeName};
 
 /// Bytes of the first chunk of RedisBloom before the layers, and for each layer.
 const HEAD_BYTES: usize = 20;
@@ -63,9 +62,8 @@ pub(super) fn read(first: &[u8], rest: &[u8]) -> Option<RedisBloomFilter> {
     RedisBloomFilter::from_chunks(&chunks).ok()
 }
 
-/// Reads a filter from a snapshot of RedisBloom, whose type has this name.
-pub(super) fn load(file: &mut Load<'_>, name: &TypeName) -> Result<RedisBloomFilter, String> {
-    let mut recorder = Recorder::new(file, name);
+/// Reads a filter from a snapshot of RedisBloom.
+pub(super) fn load(mut recorder: Recorder<'_, '_>) -> Result<RedisBloomFilter, String> {
     recorder.unsigned()?;
     let layers = recorder.unsigned()?;
     recorder.unsigned()?;

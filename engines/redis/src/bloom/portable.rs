@@ -9,9 +9,10 @@ use super::Bloom;
 use super::foreign;
 use super::growing::{Fixed, Growing};
 use super::window::{LastKeys, LastTime};
-use crate::chunks::{self, Chunked};
+use crate::chunks::Chunked;
+use crate::foreign::Recorder;
 use crate::record::{self, ANY_LENGTH, Streamed};
-use crate::server::{Digest, Load, Rewrite, Save, TypeName, Value};
+use crate::server::TypeName;
 
 /// Ours, and that of RedisBloom, whose snapshots the module reads and writes.
 static TYPES: [TypeName; 2] = [TypeName::new("pds-bloom", 0), TypeName::new("MBbloom--", 4)];
@@ -89,47 +90,23 @@ impl Streamed for Bloom {
     }
 }
 
-impl Value for Bloom {
-    fn types() -> &'static [TypeName] {
+impl Chunked for Bloom {
+    const FAMILY: u64 = 1;
+    const LOADER: &'static CStr = c"BF.LOADCHUNK";
+    const EXISTS: &'static str = "ERR received bad data";
+    const NO_CHUNKS: &'static str = "ERR invalid offset - no link found";
+
+    fn type_names() -> &'static [TypeName] {
         &TYPES
     }
 
-    fn type_index(&self) -> usize {
-        usize::from(matches!(self, Self::Redis(_)))
-    }
-
-    fn save(&self, file: &mut Save<'_>) {
-        match self {
-            Self::Redis(filter) => {
-                crate::foreign::save(&filter.to_dump(RdbVersion::default()), file)
-            }
-            _ => record::save(self, file),
-        }
-    }
-
-    fn load(file: &mut Load<'_>, type_index: usize) -> Result<Self, String> {
-        match type_index {
-            0 => record::load(file),
-            _ => foreign::load(file, &TYPES[type_index]).map(Self::Redis),
-        }
-    }
-
-    fn rewrite(&self, file: &mut Rewrite<'_>) {
-        chunks::rewrite(self, file);
-    }
-
-    fn digest(&self, digest: &mut Digest<'_>) {
-        record::digest(self, digest);
-    }
-
-    fn copied(&self) -> Option<Self> {
+    fn copy(&self) -> Option<Self> {
         Some(match self {
-            Self::Growing(filter) => Self::Growing(Growing {
-                filter: filter.filter.try_clone().ok()?,
-                items: filter.items,
-            }),
-            Self::Fixed(filter) => {
-                Self::Fixed(Fixed { filter: filter.filter.try_clone().ok()?, items: filter.items })
+            Self::Growing(Growing { filter, items }) => {
+                Self::Growing(Growing { filter: filter.try_clone().ok()?, items: *items })
+            }
+            Self::Fixed(Fixed { filter, items }) => {
+                Self::Fixed(Fixed { filter: filter.try_clone().ok()?, items: *items })
             }
             Self::LastKeys(filter) => Self::LastKeys(LastKeys(filter.0.try_clone().ok()?)),
             Self::LastTime(filter) => Self::LastTime(LastTime(filter.0.try_clone().ok()?)),
@@ -137,13 +114,19 @@ impl Value for Bloom {
             Self::Valkey(filter) => Self::Valkey(filter.clone()),
         })
     }
-}
 
-impl Chunked for Bloom {
-    const FAMILY: u64 = 1;
-    const LOADER: &'static CStr = c"BF.LOADCHUNK";
-    const EXISTS: &'static str = "ERR received bad data";
-    const NO_CHUNKS: &'static str = "ERR invalid offset - no link found";
+    fn is_foreign(&self) -> bool {
+        matches!(self, Self::Redis(_))
+    }
+
+    fn payload(&self) -> Option<Vec<u8>> {
+        let Self::Redis(filter) = self else { return None };
+        Some(filter.to_dump(RdbVersion::default()))
+    }
+
+    fn read_foreign(fields: Recorder<'_, '_>) -> Result<Self, String> {
+        foreign::load(fields).map(Self::Redis)
+    }
 
     fn foreign_length(first: &[u8]) -> Option<u64> {
         foreign::length(first)

@@ -7,10 +7,10 @@ use pds_formats::redis::{Chunk, RdbVersion, RedisCuckooFilter};
 use quotient::CountingQuotientFilter;
 
 use super::{Cuckoo, Options, Quotient};
-use crate::chunks::{self, Chunked};
-use crate::foreign::{self, Recorder};
+use crate::chunks::Chunked;
+use crate::foreign::Recorder;
 use crate::record::{self, ANY_LENGTH, Streamed};
-use crate::server::{Digest, Load, Rewrite, Save, TypeName, Value};
+use crate::server::TypeName;
 
 /// Ours, and that of RedisBloom, whose snapshots the module reads and writes.
 static TYPES: [TypeName; 2] = [TypeName::new("pds-cucko", 0), TypeName::new("MBbloomCF", 4)];
@@ -60,68 +60,47 @@ impl Streamed for Cuckoo {
     }
 }
 
-impl Value for Cuckoo {
-    fn types() -> &'static [TypeName] {
-        &TYPES
-    }
-
-    fn type_index(&self) -> usize {
-        usize::from(matches!(self, Self::Redis(_)))
-    }
-
-    fn save(&self, file: &mut Save<'_>) {
-        match self {
-            Self::Redis(filter) => foreign::save(&filter.to_dump(RdbVersion::default()), file),
-            Self::Quotient(_) => record::save(self, file),
-        }
-    }
-
-    fn load(file: &mut Load<'_>, type_index: usize) -> Result<Self, String> {
-        if type_index == 0 {
-            return record::load(file);
-        }
-        let mut recorder = Recorder::new(file, &TYPES[type_index]);
-        let tables = recorder.unsigned()?;
-        for _ in 0..6 {
-            recorder.unsigned()?;
-        }
-        for _ in 0..tables {
-            recorder.unsigned()?;
-            recorder.bytes()?;
-        }
-        let filter = RedisCuckooFilter::from_dump(&recorder.end());
-        filter.map(Self::Redis).map_err(|error| error.to_string())
-    }
-
-    fn rewrite(&self, file: &mut Rewrite<'_>) {
-        chunks::rewrite(self, file);
-    }
-
-    fn digest(&self, digest: &mut Digest<'_>) {
-        record::digest(self, digest);
-    }
-
-    fn copied(&self) -> Option<Self> {
-        Some(match self {
-            Self::Quotient(Quotient { filter, items, deleted, options }) => {
-                let (items, deleted, options) = (*items, *deleted, *options);
-                Self::Quotient(Quotient {
-                    filter: filter.try_clone().ok()?,
-                    items,
-                    deleted,
-                    options,
-                })
-            }
-            Self::Redis(filter) => Self::Redis(filter.clone()),
-        })
-    }
-}
-
 impl Chunked for Cuckoo {
     const FAMILY: u64 = 2;
     const LOADER: &'static CStr = c"CF.LOADCHUNK";
     const BAD: &'static str = "Invalid header";
     const IS_STRICT: bool = true;
+
+    fn type_names() -> &'static [TypeName] {
+        &TYPES
+    }
+
+    fn copy(&self) -> Option<Self> {
+        Some(match self {
+            Self::Quotient(Quotient { filter, items, deleted, options }) => {
+                let (filter, items, deleted) = (filter.try_clone().ok()?, *items, *deleted);
+                Self::Quotient(Quotient { filter, items, deleted, options: *options })
+            }
+            Self::Redis(filter) => Self::Redis(filter.clone()),
+        })
+    }
+
+    fn is_foreign(&self) -> bool {
+        matches!(self, Self::Redis(_))
+    }
+
+    fn payload(&self) -> Option<Vec<u8>> {
+        let Self::Redis(filter) = self else { return None };
+        Some(filter.to_dump(RdbVersion::default()))
+    }
+
+    fn read_foreign(mut fields: Recorder<'_, '_>) -> Result<Self, String> {
+        let tables = fields.unsigned()?;
+        for _ in 0..6 {
+            fields.unsigned()?;
+        }
+        for _ in 0..tables {
+            fields.unsigned()?;
+            fields.bytes()?;
+        }
+        let filter = RedisCuckooFilter::from_dump(&fields.end());
+        filter.map(Self::Redis).map_err(|error| error.to_string())
+    }
 
     fn foreign_length(first: &[u8]) -> Option<u64> {
         if first.len() != FIRST_BYTES {
