@@ -1,6 +1,7 @@
 //! `cargo xtask plot`: the pictures of the documents.
 
 mod chart;
+mod cluster;
 mod lookups;
 mod rates;
 mod sizes;
@@ -43,8 +44,8 @@ pub(crate) fn run(options: &Options) -> Outcome {
     Ok(())
 }
 
-fn charts() -> Result<[Chart; 3], Box<dyn Error>> {
-    Ok([sizes::chart()?, rates::chart()?, lookups::chart()?])
+fn charts() -> Result<[Chart; 4], Box<dyn Error>> {
+    Ok([sizes::chart()?, rates::chart()?, lookups::chart()?, cluster::chart()?])
 }
 
 fn path(chart: &Chart, theme: &Theme) -> PathBuf {
