@@ -106,6 +106,17 @@ pub enum ParamFault {
         /// The number that it must divide.
         of: u64,
     },
+    /// A whole number that must be a power of two.
+    NotAPower {
+        /// Name of the parameter.
+        parameter: &'static str,
+        /// The value given.
+        value: u64,
+        /// Least value allowed.
+        min: u64,
+        /// Greatest value allowed.
+        max: u64,
+    },
     /// One of a few named choices, where another is needed.
     Choice {
         /// Name of the parameter.
@@ -137,6 +148,7 @@ impl ParamFault {
             | Self::BelowCollisions { parameter, .. }
             | Self::NotEven { parameter, .. }
             | Self::NotADivisor { parameter, .. }
+            | Self::NotAPower { parameter, .. }
             | Self::Choice { parameter, .. }
             | Self::Missing { parameter }
             | Self::Conflict { parameter } => parameter,
@@ -173,6 +185,9 @@ impl fmt::Display for ParamFault {
             }
             Self::NotADivisor { parameter, value, of } => {
                 write!(f, "{parameter} is {value}, but must divide {of}")
+            }
+            Self::NotAPower { parameter, value, min, max } => {
+                write!(f, "{parameter} is {value}, but must be a power of two from {min} to {max}")
             }
             Self::Choice { parameter, value, allowed } => {
                 write!(f, "{parameter} is {value}, but must be {allowed}")

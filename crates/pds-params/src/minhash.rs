@@ -16,7 +16,6 @@ pub(crate) mod params;
 pub use interval::binomial_interval;
 
 use crate::ParamError;
-use crate::check::check_range;
 use crate::internal::ParamFault;
 use libm::{exp, expm1, log1p, pow, sqrt};
 
@@ -87,10 +86,9 @@ pub(crate) fn check_power(
     min: u32,
     max: u32,
 ) -> Result<(), ParamError> {
-    check_range(parameter, value.into(), min.into(), max.into())?;
-    if value.is_power_of_two() {
+    if value.is_power_of_two() && (min..=max).contains(&value) {
         return Ok(());
     }
-    let (value, of) = (value.into(), max.into());
-    Err(ParamError(ParamFault::NotADivisor { parameter, value, of }))
+    let (value, min, max) = (value.into(), min.into(), max.into());
+    Err(ParamError(ParamFault::NotAPower { parameter, value, min, max }))
 }

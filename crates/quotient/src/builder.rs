@@ -312,7 +312,8 @@ impl Given {
     fn params(self) -> Result<QuotientParams, ParamError> {
         let missing = |parameter| Err(ParamError(ParamFault::Missing { parameter }));
         let conflict = |parameter| Err(ParamError(ParamFault::Conflict { parameter }));
-        check_value_bits(self.slot_use.bits_beside, 0)?;
+        // A filter has no values, and the least value has one bit.
+        check_value_bits(self.slot_use.bits_beside, self.slot_use.bits_beside.min(1))?;
         match (self.expected_items, self.slots, self.remainder_bits) {
             (Some(items), None, None) => {
                 let rate = self.false_positive_rate.unwrap_or(DEFAULT_RATE);

@@ -133,7 +133,8 @@ fn parameter<T: core::fmt::Debug>(result: Result<T, ParamError>) -> (&'static st
 #[test]
 fn errors_name_what_is_wrong() {
     for values in [0, 1, 8, 15, 17, 100, 4_095, 4_097, 8_192, u32::MAX] {
-        assert_eq!(parameter(MinHashParams::new(values)).0, "num_values", "{values}");
+        let text = format!("num_values is {values}, but must be a power of two from 16 to 4096");
+        assert_eq!(parameter(MinHashParams::new(values)), ("num_values", text));
     }
     for bits in [0, 3, 5, 33, 64] {
         assert_eq!(parameter(SignatureParams::new(16, bits)).0, "bits", "{bits}");

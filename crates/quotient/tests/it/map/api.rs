@@ -197,7 +197,11 @@ fn what_the_builder_refuses_is_named() {
     .enumerate()
     {
         match built {
-            Err(BuildError::Param(error)) => assert_eq!(error.parameter(), parameter, "{index}"),
+            Err(BuildError::Param(error)) => {
+                assert_eq!(error.parameter(), parameter, "{index}");
+                let allows_none = error.to_string().contains("from 0 to");
+                assert!(!allows_none, "{error}");
+            }
             other => panic!("case {index}: {other:?}"),
         }
     }
