@@ -52,7 +52,7 @@ pub use view::HyperLogLogView;
 #[doc(hidden)]
 pub mod internal {
     #[cfg(feature = "alloc")]
-    pub use crate::dense::{histogram, merge, packed, unpack};
+    pub use crate::dense::{histogram, merge, packed, unpacked};
     #[cfg(feature = "alloc")]
     pub use crate::estimator::interval;
     pub use crate::estimator::{

@@ -9,6 +9,7 @@ mod frequent_items;
 mod hll;
 mod hll_codec;
 mod hll_coupons;
+mod hll_statistics;
 mod key;
 mod preamble;
 

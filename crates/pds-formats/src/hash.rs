@@ -6,6 +6,9 @@
 //! # References
 //! Austin Appleby, SMHasher: `MurmurHash2` and `MurmurHash64A` (2008), `MurmurHash3` (2011), all in the public domain.
 
+#[cfg(feature = "parquet")]
+pub(crate) mod xxh64_number;
+
 /// The multiplier of `MurmurHash64A`.
 const M64: u64 = 0xc6a4_a793_5bd1_e995;
 

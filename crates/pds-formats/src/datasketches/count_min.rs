@@ -62,6 +62,8 @@ pub struct DataSketchesCountMin {
     /// The seed of each row.
     rows: Vec<u64>,
     num_buckets: u32,
+    /// (2^64 - 1) / buckets, for remainders without a division.
+    reciprocal: u64,
     total: f64,
     counters: Vec<f64>,
 }
@@ -84,8 +86,12 @@ impl DataSketchesCountMin {
             return out_of("num_buckets", num_buckets.into(), MIN_BUCKETS.into(), most);
         }
         let counters = zeroed(u64::from(num_rows) * u64::from(num_buckets))?;
-        let rows = row_seeds(seed, num_rows);
-        Ok(Self { seed, rows, num_buckets, total: 0.0, counters })
+        Ok(Self::of(seed, num_rows, num_buckets, 0.0, counters))
+    }
+
+    fn of(seed: u64, num_rows: u8, num_buckets: u32, total: f64, counters: Vec<f64>) -> Self {
+        let reciprocal = u64::MAX / u64::from(num_buckets);
+        Self { seed, rows: row_seeds(seed, num_rows), num_buckets, reciprocal, total, counters }
     }
 
     /// Reads the bytes of a sketch of the default seed, 9001.
@@ -131,7 +137,7 @@ impl DataSketchesCountMin {
             read_counters(&mut reader, counters)?
         };
         reader.end()?;
-        Ok(Self { seed, rows: row_seeds(seed, num_rows), num_buckets, total, counters })
+        Ok(Self::of(seed, num_rows, num_buckets, total, counters))
     }
 
     /// Returns the bytes of the sketch.
@@ -249,9 +255,19 @@ impl DataSketchesCountMin {
     #[expect(clippy::cast_possible_truncation, reason = "below the number of buckets")]
     fn position(&self, row: usize, key: DataSketchesKey<'_>) -> Option<usize> {
         let hash = key.hash(|bytes| murmur3_128(bytes, self.rows[row])[0])?;
-        let bucket = (hash % u64::from(self.num_buckets)) as usize;
+        let bucket = remainder(hash, self.num_buckets, self.reciprocal) as usize;
         Some(row * self.num_buckets as usize + bucket)
     }
+}
+
+/// Returns the remainder of a division, by the reciprocal (2^64 - 1) / `divisor`.
+// The estimated quotient lacks less than 1: the reciprocal is too small by at most 1, and `number` is below 2^64.
+#[inline]
+fn remainder(number: u64, divisor: u32, reciprocal: u64) -> u64 {
+    let divisor = u64::from(divisor);
+    let quotient = (u128::from(number) * u128::from(reciprocal)) >> 64;
+    let rest = number - quotient as u64 * divisor;
+    if rest >= divisor { rest - divisor } else { rest }
 }
 
 fn finite_sum(a: f64, b: f64) -> f64 {
@@ -263,12 +279,13 @@ fn read_counters(reader: &mut Reader<'_>, counters: u64) -> Result<Vec<f64>, For
     let bytes = reader.bytes("counters", counters * 8)?;
     let counters = bytes.as_chunks().0.iter().map(|&bytes| f64::from_le_bytes(bytes));
     let counters = collected(counters).map_err(|error| FormatError::alloc(FORMAT, error))?;
-    match counters.iter().position(|counter| !counter.is_finite()) {
-        Some(at) => {
-            Err(reader.invalid("counter", start + 8 * at as u64, counters[at], "a finite number"))
-        }
-        None => Ok(counters),
+    // Without a branch for each, so that it is done in vectors.
+    let are_finite = counters.iter().fold(true, |all, counter| all & counter.is_finite());
+    if !are_finite && let Some(at) = counters.iter().position(|counter| !counter.is_finite()) {
+        let offset = start + 8 * at as u64;
+        return Err(reader.invalid("counter", offset, counters[at], "a finite number"));
     }
+    Ok(counters)
 }
 
 /// Returns the seeds of the rows: numbers of 64 bits that GNU's `uniform_int_distribution` draws from its
@@ -319,5 +336,31 @@ impl Minstd {
 
     fn draw_u64(&mut self) -> u64 {
         self.draw(u64::MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pds_testkit::keys;
+
+    use super::remainder;
+
+    #[test]
+    fn a_remainder_is_that_of_a_division() {
+        let powers = (0..32).map(|shift| 1u32 << shift);
+        let divisors = powers.flat_map(|power| [power, power.saturating_sub(1), power + 1]);
+        let random = keys::random(4).take(200).map(|word| (word >> 32) as u32);
+        for divisor in divisors.chain(random).chain([u32::MAX]).filter(|&divisor| divisor > 2) {
+            let (wide, reciprocal) = (u64::from(divisor), u64::MAX / u64::from(divisor));
+            let last = u64::MAX / wide * wide;
+            let edges = [0, 1, wide - 1, wide, wide + 1, last - 1, last, u64::MAX - 1, u64::MAX];
+            for number in edges.into_iter().chain(keys::random(u64::from(divisor)).take(200)) {
+                assert_eq!(
+                    remainder(number, divisor, reciprocal),
+                    number % wide,
+                    "{number} by {divisor}"
+                );
+            }
+        }
     }
 }

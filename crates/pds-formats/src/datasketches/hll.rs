@@ -15,6 +15,7 @@ use super::hll_coupons::{
     self as coupons, ADDRESS_BITS, ADDRESS_MASK, LG_FIRST_TABLE, LIST_SLOTS, MAX_PROBES, Refused,
     Table,
 };
+use super::hll_statistics::Statistics;
 use super::preamble::DEFAULT_SEED;
 use crate::FormatError;
 use crate::hash::murmur3_128;
@@ -29,7 +30,7 @@ const LG_K_OF_TABLES: u8 = 8;
 pub(super) const MAX_VALUE: u8 = 63;
 
 /// Values from here on count in the second sum.
-const SMALL_VALUES: u8 = 32;
+pub(super) const SMALL_VALUES: u8 = 32;
 
 /// The width of the registers in the bytes of a sketch. All widths have equal contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -415,14 +416,10 @@ impl Registers {
 
     /// Sets the sums, and the least value: of four bits the true one, of others 0 as in sketches of keys.
     fn settle(&mut self, width: HllRegisters) {
-        let counts = histogram(&self.values);
-        self.sums = sums(&counts);
-        let least = (0..).zip(&counts).find(|&(_, &count)| count > 0);
-        self.min = match (width, least) {
-            (HllRegisters::Hll4, Some((least, _))) => least,
-            _ => 0,
-        };
-        self.num_at_min = counts[usize::from(self.min)];
+        let found = Statistics::of(&self.values);
+        self.sums = found.sums;
+        self.min = if width == HllRegisters::Hll4 { found.least } else { 0 };
+        self.num_at_min = if self.min == found.least { found.num_least } else { 0 };
     }
 
     /// Estimates the number of keys from the registers alone.
@@ -432,22 +429,12 @@ impl Registers {
 }
 
 /// Returns 2^-value.
-fn power(value: u8) -> f64 {
+pub(super) fn power(value: u8) -> f64 {
     libm::ldexp(1.0, -i32::from(value))
 }
 
 fn sum_of(sums: &mut [f64; 2], value: u8) -> &mut f64 {
     &mut sums[usize::from(value >= SMALL_VALUES)]
-}
-
-/// Returns the sums of 2^-value by the numbers of registers of each value. They are exact: of up to 2^21 powers with 32 different
-/// exponents.
-pub(super) fn sums(counts: &[u32; 64]) -> [f64; 2] {
-    let mut sums = [0.0; 2];
-    for (value, &count) in (0..).zip(counts).filter(|&(_, &count)| count > 0) {
-        *sum_of(&mut sums, value) += f64::from(count) * power(value);
-    }
-    sums
 }
 
 /// Returns the coupon of a hash: 26 bits of one half, and the number of leading zeros of the other.

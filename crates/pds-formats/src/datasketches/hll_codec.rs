@@ -3,10 +3,11 @@
 use alloc::format;
 use alloc::vec::Vec;
 
-use super::hll::{Content, DataSketchesHll, HllRegisters, LG_K, MAX_VALUE, Registers, sums};
+use super::hll::{Content, DataSketchesHll, HllRegisters, LG_K, MAX_VALUE, Registers};
 use super::hll_coupons::{
     ADDRESS_BITS, ADDRESS_MASK, LG_FIRST_TABLE, LG_LIST, LIST_SLOTS, MAX_PROBES, Table,
 };
+use super::hll_statistics::{Statistics, count};
 use super::preamble;
 use crate::FormatError;
 use crate::reader::Reader;
@@ -170,32 +171,18 @@ fn registers(reader: &mut Reader<'_>, head: &Head) -> Result<Registers, FormatEr
         return Err(hip.invalid("finite and not negative"));
     }
     let stored = [reader.f64_le("kxq0")?, reader.f64_le("kxq1")?];
-    let num_at_min = reader.u32_le("registers of the least value")?;
+    let stored_num_at_min = reader.u32_le("registers of the least value")?;
     let num_exceptions = reader.u32_le("number of exceptions")?;
     let k = 1u64 << head.lg_k;
+    let start = reader.offset();
     let mut exceptions = None;
     let values = match head.width {
-        HllRegisters::Hll8 => {
-            let start = reader.offset();
-            let values = reader.bytes("registers", k)?;
-            let most = values.iter().fold(0, |most, &value| value.max(most));
-            if most > MAX_VALUE
-                && let Some(at) = values.iter().position(|&value| value > MAX_VALUE)
-            {
-                return Err(reader.invalid(
-                    "register",
-                    start + at as u64,
-                    values[at],
-                    "at most 63",
-                ));
-            }
-            values.to_vec()
-        }
+        HllRegisters::Hll8 => reader.bytes("registers", k)?.to_vec(),
         HllRegisters::Hll6 => {
             let bytes = reader.bytes("registers", 3 * k / 4)?;
             // The library reads two bytes for each register, so one more follows.
             reader.u8("byte after the registers")?.equals(0)?;
-            bytes.as_chunks().0.iter().flat_map(|&packed| hll::internal::unpack(packed)).collect()
+            hll::internal::unpacked(bytes)
         }
         HllRegisters::Hll4 => {
             let (values, read) = four_bits(reader, head, min, num_exceptions.value)?;
@@ -203,16 +190,22 @@ fn registers(reader: &mut Reader<'_>, head: &Head) -> Result<Registers, FormatEr
             values
         }
     };
+    let Statistics { least, greatest, num_least, sums } = Statistics::of(&values);
+    if greatest > MAX_VALUE
+        && let Some(at) = values.iter().position(|&value| value > MAX_VALUE)
+    {
+        let offset = if head.width == HllRegisters::Hll4 { at / 2 } else { at } as u64;
+        return Err(reader.invalid("register", start + offset, values[at], "at most 63"));
+    }
     if head.width != HllRegisters::Hll4 {
         num_exceptions.equals(0)?;
     }
-    let counts = hll::internal::histogram(&values);
-    if let Some(least) = counts[..usize::from(min)].iter().position(|&count| count > 0) {
+    if least < min {
         return Err(head.small.invalid(format!("at most {least}, the least register")));
     }
-    let (sums, stored_sums) = (sums(&counts), stored.map(|sum| sum.value));
-    let least = counts[usize::from(min)];
-    let registers = Registers { values, hip: hip.value, sums, min, num_at_min: least, exceptions };
+    let stored_sums = stored.map(|sum| sum.value);
+    let num_at_min = if least == min { num_least } else { 0 };
+    let registers = Registers { values, hip: hip.value, sums, min, num_at_min, exceptions };
     // A union of the Java library that has still to compute them says so.
     if !head.has_flag_32 {
         // The libraries' unions book 1 for each value above 31 in the wrong one of the sums. Estimates take the total.
@@ -223,9 +216,19 @@ fn registers(reader: &mut Reader<'_>, head: &Head) -> Result<Registers, FormatEr
                 field.equals(sum)?;
             }
         }
-        num_at_min.equals(least)?;
+        stored_num_at_min.equals(num_at_min)?;
     }
     Ok(registers)
+}
+
+/// Returns registers of four bits. [`UNKNOWN`] are those that have an exception.
+fn unpacked_nibbles(bytes: &[u8], min: u8) -> Vec<u8> {
+    let value = |nibble| if nibble == EXCEPTION { UNKNOWN } else { nibble + min };
+    let mut values = alloc::vec![0; 2 * bytes.len()];
+    for (pair, byte) in values.as_chunks_mut().0.iter_mut().zip(bytes) {
+        *pair = [value(byte & 15), value(byte >> 4)];
+    }
+    values
 }
 
 /// Reads registers of four bits and their exceptions. Returns the values, and the entries in the order of the bytes.
@@ -236,13 +239,10 @@ fn four_bits(
     min: u8,
     num_exceptions: u32,
 ) -> Result<(Vec<u8>, (u8, Vec<u32>)), FormatError> {
-    let start = reader.offset();
     let bytes = reader.bytes("registers", 1 << (head.lg_k - 1))?;
-    let nibbles = bytes.iter().flat_map(|byte| [byte & 15, byte >> 4]);
-    let value = |nibble| if nibble == EXCEPTION { UNKNOWN } else { nibble + min };
-    let mut values: Vec<u8> = nibbles.clone().map(value).collect();
-    let marked = nibbles.filter(|&nibble| nibble == EXCEPTION).count();
-    if marked as u64 != u64::from(num_exceptions) {
+    let mut values = unpacked_nibbles(bytes, min);
+    let marked = count(&values, UNKNOWN);
+    if marked != num_exceptions {
         let allowed = format!("{marked}, the number of registers that have one");
         return Err(reader.invalid("number of exceptions", 36, num_exceptions, allowed));
     }
@@ -278,9 +278,6 @@ fn four_bits(
     if found != num_exceptions {
         let allowed = format!("{found}, as the slots say");
         return Err(reader.invalid("number of exceptions", 36, num_exceptions, allowed));
-    }
-    if let Some(at) = values.iter().position(|&value| value > MAX_VALUE) {
-        return Err(reader.invalid("register", start + at as u64 / 2, values[at], "at most 63"));
     }
     Ok((values, (head.lg_slots.value, entries)))
 }

@@ -8,6 +8,7 @@ use pds_core::error::{BuildError, ParamError};
 use pds_params::internal::ParamFault;
 use xxhash_rust::xxh64::xxh64;
 
+use crate::hash::xxh64_number::{hash_32, hash_64};
 use crate::memory::reserved;
 
 /// A value of a Parquet column, hashed as the format says: XXH64 with seed 0 of the plain encoding.
@@ -47,77 +48,78 @@ pub trait ParquetValue {
 impl<V: plain::Plain + ?Sized> ParquetValue for V {
     #[inline]
     fn parquet_hash(&self) -> u64 {
-        xxh64(self.plain().as_ref(), 0)
+        self.hash_plain()
     }
 }
 
 mod plain {
-    /// A value with a plain encoding of its own.
+    /// A value with a plain encoding of its own, by the hash of that.
     pub trait Plain {
-        fn plain(&self) -> impl AsRef<[u8]>;
+        fn hash_plain(&self) -> u64;
     }
 }
 
-macro_rules! plain {
-    ($($value:ty, $to:ident;)*) => {$(
+/// Numbers, each with the one of 32 or 64 bits whose bytes a column holds. Unsigned ones keep their bits.
+macro_rules! numbers {
+    ($($value:ty, $number:ident => $hash:ident($word:expr);)*) => {$(
         impl plain::Plain for $value {
             #[inline]
-            fn plain(&self) -> impl AsRef<[u8]> {
-                self.$to()
+            fn hash_plain(&self) -> u64 {
+                let $number = *self;
+                $hash($word)
             }
         }
     )*};
 }
-plain! {
-    i32, to_le_bytes;
-    i64, to_le_bytes;
-    f32, to_le_bytes;
-    f64, to_le_bytes;
+numbers! {
+    i8, number => hash_32(i32::from(number).cast_unsigned());
+    i16, number => hash_32(i32::from(number).cast_unsigned());
+    i32, number => hash_32(number.cast_unsigned());
+    u8, number => hash_32(number.into());
+    u16, number => hash_32(number.into());
+    u32, number => hash_32(number);
+    f32, number => hash_32(number.to_bits());
+    i64, number => hash_64(number.cast_unsigned());
+    u64, number => hash_64(number);
+    f64, number => hash_64(number.to_bits());
+}
+
+/// Values that are bytes.
+macro_rules! bytes {
+    ($($value:ty, $to:ident;)*) => {$(
+        impl plain::Plain for $value {
+            #[inline]
+            fn hash_plain(&self) -> u64 {
+                xxh64(self.$to(), 0)
+            }
+        }
+    )*};
+}
+bytes! {
     str, as_bytes;
     String, as_bytes;
     Vec<u8>, as_slice;
     ParquetDecimal, bytes;
 }
 
-/// Integers that a column holds in a wider physical type. Unsigned ones keep their bits.
-macro_rules! widened {
-    ($($value:ty, $number:ident => $wide:expr;)*) => {$(
-        impl plain::Plain for $value {
-            #[inline]
-            fn plain(&self) -> impl AsRef<[u8]> {
-                let $number = *self;
-                $wide.to_le_bytes()
-            }
-        }
-    )*};
-}
-widened! {
-    i8, number => i32::from(number);
-    i16, number => i32::from(number);
-    u8, number => i32::from(number);
-    u16, number => i32::from(number);
-    u32, number => number.cast_signed();
-    u64, number => number.cast_signed();
-}
-
 impl plain::Plain for [u8] {
     #[inline]
-    fn plain(&self) -> impl AsRef<[u8]> {
-        self
+    fn hash_plain(&self) -> u64 {
+        xxh64(self, 0)
     }
 }
 
 impl<const N: usize> plain::Plain for [u8; N] {
     #[inline]
-    fn plain(&self) -> impl AsRef<[u8]> {
-        self
+    fn hash_plain(&self) -> u64 {
+        xxh64(self, 0)
     }
 }
 
 impl<V: plain::Plain + ?Sized> plain::Plain for &V {
     #[inline]
-    fn plain(&self) -> impl AsRef<[u8]> {
-        (**self).plain()
+    fn hash_plain(&self) -> u64 {
+        (**self).hash_plain()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use hll::internal::{packed, unpack};
+use hll::internal::{packed, unpacked};
 
 use super::hyper_log_log::{MAX_RANK, NUM_REGISTERS};
 use crate::FormatError;
@@ -111,7 +111,7 @@ pub(super) fn decode(value: &[u8]) -> Result<(Vec<u8>, bool), FormatError> {
 fn dense(reader: &mut Reader<'_>) -> Result<Vec<u8>, FormatError> {
     let start = reader.offset();
     let body = reader.bytes("registers", DENSE_BYTES as u64)?;
-    let registers: Vec<u8> = body.as_chunks().0.iter().flat_map(|&packed| unpack(packed)).collect();
+    let registers = unpacked(body);
     match registers.iter().position(|&rank| rank > MAX_RANK) {
         Some(at) => {
             let offset = start + at as u64 * 6 / 8;

@@ -146,6 +146,27 @@ fn case_17_bytes_that_lie_are_typed_errors() {
     }
 }
 
+/// Counters are checked together. Each is, and the first that is wrong is named.
+#[test]
+fn case_17_a_counter_that_is_no_number_is_found_in_any_place() {
+    let mut sketch = DataSketchesCountMin::new(9_001, 3, 7).unwrap();
+    (0..50).for_each(|key| sketch.insert(key, 1.5));
+    let sound = sketch.to_bytes();
+    for at in (24..sound.len()).step_by(8) {
+        for wrong in [f64::NAN, -f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            let mut bytes = sound.clone();
+            bytes[at..].as_chunks_mut().0.iter_mut().step_by(2).for_each(|counter| {
+                *counter = wrong.to_le_bytes();
+            });
+            let error = DataSketchesCountMin::from_bytes(&bytes).unwrap_err();
+            assert_eq!(error.offset(), Some(at as u64), "{error}");
+        }
+        let mut bytes = sound.clone();
+        bytes[at..at + 8].copy_from_slice(&f64::MAX.to_le_bytes());
+        assert!(DataSketchesCountMin::from_bytes(&bytes).is_ok());
+    }
+}
+
 /// Sums stop at the greatest finite number, so that every sketch can be read.
 #[test]
 fn case_11_sums_stay_finite() {

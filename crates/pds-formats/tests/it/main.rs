@@ -8,6 +8,7 @@ mod ds_frequent;
 mod ds_hll;
 mod guava_bloom;
 mod hash;
+mod merges;
 mod milvus;
 mod mutations;
 mod parquet;

@@ -251,6 +251,42 @@ fn case_38_values_are_hashed_in_their_plain_encoding() {
     assert_eq!(u64::MAX.parquet_hash(), (-1_i64).parquet_hash());
 }
 
+/// Numbers are hashed as numbers, and must have the hashes of their bytes.
+#[test]
+fn case_38_a_number_has_the_hash_of_the_bytes_of_its_column() {
+    for number in i16::MIN..=i16::MAX {
+        let signed = i32::from(number).to_le_bytes().parquet_hash();
+        let unsigned = i32::from(number.cast_unsigned()).to_le_bytes().parquet_hash();
+        assert_eq!(number.parquet_hash(), signed, "{number}");
+        assert_eq!(number.cast_unsigned().parquet_hash(), unsigned, "{number}");
+        if let Ok(number) = i8::try_from(number) {
+            let unsigned = i32::from(number.cast_unsigned()).to_le_bytes().parquet_hash();
+            assert_eq!(number.parquet_hash(), signed, "{number}");
+            assert_eq!(number.cast_unsigned().parquet_hash(), unsigned, "{number}");
+        }
+    }
+    for number in [0, 1, i64::MIN, i64::MAX, i32::MIN.into(), -500] {
+        let bytes = number.to_le_bytes().parquet_hash();
+        assert_eq!([number.parquet_hash(), number.cast_unsigned().parquet_hash()], [bytes; 2]);
+    }
+    // Every payload of NaN is a value of its own.
+    for payload in 0..1_000_u32 {
+        let wide = f64::from_bits((0x7ff << 52) + u64::from(payload));
+        let narrow = 0xff80_0000 + payload;
+        assert_eq!(wide.parquet_hash(), wide.to_le_bytes().parquet_hash());
+        assert_eq!(f32::from_bits(narrow).parquet_hash(), narrow.to_le_bytes().parquet_hash());
+    }
+    for length in 1..=16 {
+        for unscaled in [0, -1, 127, -128] {
+            let decimal = ParquetDecimal::fixed(unscaled, length).unwrap();
+            assert_eq!(decimal.parquet_hash(), decimal.bytes().parquet_hash());
+        }
+    }
+    // XXH64 of nothing, as its authors publish it.
+    let nothing: [u8; 0] = [];
+    assert_eq!(["".parquet_hash(), nothing.parquet_hash()], [0xef46_db37_51d8_e999; 2]);
+}
+
 #[test]
 fn case_38_decimals_have_the_bytes_of_their_columns() {
     let shortest: [(i128, &[u8]); 9] = [
