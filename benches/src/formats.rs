@@ -30,6 +30,8 @@ const INSERT: &str = "insert";
 const CONTAINS: &str = "contains";
 const BATCH: &str = "contains, our batch";
 const READ: &str = "read";
+const READ_4: &str = "read, 4 bits";
+const READ_6: &str = "read, 6 bits";
 
 /// Keys of a block, for what costs some nanoseconds each.
 const BLOCK: usize = 1 << 16;
@@ -56,14 +58,14 @@ fn duel(
 /// Times the reading of some bytes, per value. Each reader returns a number that depends on what it read.
 fn read(
     bench: &mut Bench<'_>,
-    case: &str,
+    names: [&str; 2],
     peer: &'static str,
     ours: impl Fn() -> u64,
     theirs: impl Fn() -> u64,
 ) {
     let mut ours = Whole(|keys: &[u64]| keys.iter().map(|_| black_box(&ours)()).sum());
     let mut theirs = Whole(|keys: &[u64]| keys.iter().map(|_| black_box(&theirs)()).sum());
-    duel(bench, [case, READ], peer, 64, [&mut ours, &mut theirs]);
+    duel(bench, names, peer, 64, [&mut ours, &mut theirs]);
 }
 
 /// Both hash the eight bytes of a number by XXH64.
@@ -75,7 +77,7 @@ fn parquet(bench: &mut Bench<'_>) -> Outcome {
     let mut theirs = Sbbf::from_bytes(&bitset).ok_or("a bitset")?;
     read(
         bench,
-        PARQUET,
+        [PARQUET, READ],
         SBBF,
         || u64::from(ParquetBloomFilter::from_bytes(&bytes).expect("its bytes").contains(&7u64)),
         || u64::from(Sbbf::from_bytes(&bitset).expect("a bitset").contains_hash(7)),
@@ -95,6 +97,7 @@ fn parquet(bench: &mut Bench<'_>) -> Outcome {
     Ok(())
 }
 
+/// The peer keeps the registers of the bytes as they are. Ours refuses bytes whose sums are not those of the registers.
 fn hll(bench: &mut Bench<'_>) -> Outcome {
     let ours = |keys: &[u64]| {
         let mut sketch = DataSketchesHll::new(12, HllRegisters::Hll8).expect("in range");
@@ -107,30 +110,51 @@ fn hll(bench: &mut Bench<'_>) -> Outcome {
         sketch
     };
     let hundred_thousand: Vec<u64> = (0..100_000).map(keys::key).collect();
+    let mut narrow = ours(&hundred_thousand);
+    for (operation, width) in [(READ_4, HllRegisters::Hll4), (READ_6, HllRegisters::Hll6)] {
+        narrow.set_width(width);
+        read_hll(bench, operation, &narrow.to_bytes())?;
+    }
     let bytes = ours(&hundred_thousand).to_bytes();
-    let (one, other) = (DataSketchesHll::from_bytes(&bytes)?, HllSketch::deserialize(&bytes)?);
-    assert_eq!(one.estimate().value, other.estimate(), "both read the same");
-    read(
-        bench,
-        HLL,
-        DATASKETCHES,
-        || u64::from(DataSketchesHll::from_bytes(&bytes).expect("its bytes").lg_k()),
-        || u64::from(HllSketch::deserialize(&bytes).expect("its bytes").lg_config_k()),
-    );
+    read_hll(bench, READ, &bytes)?;
     let mut mine = Whole(|keys: &[u64]| u64::from(ours(keys).lg_k()));
     let mut others = Whole(|keys: &[u64]| u64::from(theirs(keys).lg_config_k()));
     duel(bench, [HLL, INSERT], DATASKETCHES, 1 << 17, [&mut mine, &mut others]);
-    let mut mine = Whole(|keys: &[u64]| {
+    merge_hll(bench, &bytes)
+}
+
+/// Times unions of one sketch: as it is, and read anew each time, as an engine does that stores sketches.
+fn merge_hll(bench: &mut Bench<'_>, bytes: &[u8]) -> Outcome {
+    let mine = || DataSketchesHll::from_bytes(black_box(bytes)).expect("its bytes");
+    let others = || HllSketch::deserialize(black_box(bytes)).expect("its bytes");
+    let unite = |keys: &[u64], one: &dyn Fn(&mut DataSketchesHll)| {
         let mut union = DataSketchesHll::new(12, HllRegisters::Hll8).expect("in range");
-        keys.iter().for_each(|_| union.merge(black_box(&one)));
+        keys.iter().for_each(|_| one(&mut union));
         u64::from(union.lg_k())
-    });
-    let mut others = Whole(|keys: &[u64]| {
+    };
+    let unite_others = |keys: &[u64], one: &dyn Fn(&mut HllUnion)| {
         let mut union = HllUnion::new(12).expect("in range");
-        keys.iter().for_each(|_| union.update(black_box(&other)));
+        keys.iter().for_each(|_| one(&mut union));
         u64::from(union.lg_config_k())
-    });
-    duel(bench, [HLL, "merge"], DATASKETCHES, 64, [&mut mine, &mut others]);
+    };
+    let (one, other) = (mine(), others());
+    let mut ours = Whole(|keys: &[u64]| unite(keys, &|union| union.merge(black_box(&one))));
+    let mut theirs =
+        Whole(|keys: &[u64]| unite_others(keys, &|union| union.update(black_box(&other))));
+    duel(bench, [HLL, "merge"], DATASKETCHES, 64, [&mut ours, &mut theirs]);
+    let mut ours = Whole(|keys: &[u64]| unite(keys, &|union| union.merge(&mine())));
+    let mut theirs = Whole(|keys: &[u64]| unite_others(keys, &|union| union.update(&others())));
+    duel(bench, [HLL, "read and merge"], DATASKETCHES, 64, [&mut ours, &mut theirs]);
+    Ok(())
+}
+
+/// Times the reading of a sketch of 2^12 registers.
+fn read_hll(bench: &mut Bench<'_>, operation: &str, bytes: &[u8]) -> Outcome {
+    let (one, other) = (DataSketchesHll::from_bytes(bytes)?, HllSketch::deserialize(bytes)?);
+    assert_eq!(one.estimate().value, other.estimate(), "both read the same");
+    let ours = || u64::from(DataSketchesHll::from_bytes(bytes).expect("its bytes").lg_k());
+    let theirs = || u64::from(HllSketch::deserialize(bytes).expect("its bytes").lg_config_k());
+    read(bench, [HLL, operation], DATASKETCHES, ours, theirs);
     Ok(())
 }
 
@@ -145,7 +169,7 @@ fn count_min(bench: &mut Bench<'_>) -> Outcome {
     let bytes = [ours.to_bytes(), theirs.serialize()];
     read(
         bench,
-        COUNT_MIN,
+        [COUNT_MIN, READ],
         DATASKETCHES,
         || u64::from(DataSketchesCountMin::from_bytes(&bytes[0]).expect("its bytes").num_buckets()),
         || {
