@@ -7,7 +7,6 @@ use super::Run;
 use super::effort::Effort;
 use super::errors::Errors;
 use super::judge::{Case, Check, Law, Measurement, real};
-use super::removal::case;
 use super::schedule::{Job, Progress};
 use super::similarity::signature_error;
 use super::structures::{Fault, Structure};
@@ -32,7 +31,6 @@ pub(crate) const STRUCTURE: Structure = Structure {
             vec![Pair { jaccard: 0.5, is_subset: true }.job(run, &[BEYOND])]
         },
     }],
-    sketches: &[],
 };
 
 const NAME: &str = "alike";
@@ -214,13 +212,12 @@ impl Pair {
         let predicted = (method.predict)(self);
         let law = match predicted {
             // Theta of two sketches is the lower one of both, so there are up to 2 % fewer hashes than predicted.
-            Some(error) => Law::Normal { low: error, high: 1.01 * error, deviation, looks: 1 },
+            Some(error) => Law::between(error, 1.01 * error, deviation),
             None => Law::at_most(stated, deviation),
         };
         let sets = if self.is_subset { "one in the other" } else { "equal sizes" };
         let shape = format!("{}, J = {}, {sets}", method.name, self.jaccard);
-        let case = case(NAME, UNION, predicted.unwrap_or(stated), shape);
-        let case = Case { instances, ..case };
-        Measurement { case, check: ERROR, law, observed, events: real(instances) }
+        let case = Case::random(NAME, UNION, predicted.unwrap_or(stated), shape);
+        Case { instances, ..case }.row(ERROR, law, observed, real(instances))
     }
 }

@@ -31,7 +31,6 @@ pub(crate) const STRUCTURE: Structure = Structure {
     variants: &[],
     jobs,
     faults: &faults::FAULTS,
-    sketches: &[],
 };
 
 const NAME: &str = "blocked";
@@ -232,12 +231,8 @@ pub(crate) fn fill(ones: u64, params: &BlockedBloomParams, stored: u64) -> Obser
     let Estimate { value, standard_error } = params.set_bits_at(stored);
     // One key in one block sets as many bits always: the law has no width but that of rounding.
     let (low, high) = (value * (1.0 - ROUNDING), value * (1.0 + ROUNDING));
-    let law = Law::Normal { low, high, deviation: standard_error, looks: 1 };
+    let law = Law::between(low, high, standard_error);
     Observation { check: SET_BITS, law, observed: real(ones) }
-}
-
-const fn normal(expected: f64, deviation: f64, looks: u32) -> Law {
-    Law::Normal { low: expected, high: expected, deviation, looks }
 }
 
 /// The set bits of the lower half and of the most deviating part, given those of the whole array.
@@ -278,7 +273,8 @@ fn worst_of(
     let worst = ones.max_by(|left, right| distance(left).total_cmp(&distance(right)));
     let observed = worst.expect("an array that is divided has parts");
     let looks = u32::try_from(looks).expect("few parts");
-    Observation { check, law: normal(expected, deviation, looks), observed }
+    let law = Law::Normal { low: expected, high: expected, deviation, looks };
+    Observation { check, law, observed }
 }
 
 pub(crate) fn count(words: &[u64]) -> u64 {

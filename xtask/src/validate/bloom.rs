@@ -29,7 +29,6 @@ pub(crate) const STRUCTURE: Structure = Structure {
     variants: &[],
     jobs,
     faults: &faults::FAULTS,
-    sketches: &[],
 };
 
 const NAME: &str = "bloom";
@@ -172,12 +171,8 @@ pub(crate) fn fill(ones: u64, params: &BloomParams, stored: u64) -> Observation 
     let (bits, hashes) = (real(params.num_bits()), f64::from(params.num_hashes()));
     let coincidences = real(stored) * hashes * (hashes - 1.0) / (2.0 * bits);
     let slack = COINCIDENCES * coincidences * (1.0 - params.fill_at(stored));
-    let law = Law::Normal {
-        low: expected.value - slack,
-        high: expected.value + slack,
-        deviation: expected.standard_error,
-        looks: 1,
-    };
+    let (low, high) = (expected.value - slack, expected.value + slack);
+    let law = Law::between(low, high, expected.standard_error);
     Observation { check: SET_BITS, law, observed: real(ones) }
 }
 

@@ -16,7 +16,7 @@ use super::coverage::AS_STATED;
 use super::effort::Effort;
 use super::judge::{Case, Check, Law, Measurement, real};
 use super::schedule::{Job, Progress};
-use super::structures::{SketchSize, Structure};
+use super::structures::Structure;
 use super::{Run, proofs};
 use core::ops::Range;
 use pds::hash::{DefaultHashBuilder, KeyHasher, Mixed};
@@ -35,26 +35,6 @@ pub(crate) const STRUCTURE: Structure = Structure {
     variants: &[],
     jobs,
     faults: &faults::FAULTS,
-    sketches: &[
-        SketchSize {
-            type_name: "HyperLogLog",
-            promise: "a standard error of at most 1 %",
-            bytes: || {
-                let params = HllParams::for_standard_error(Improved, 0.01)?;
-                let mut sketch = HyperLogLog::new(params.precision())?;
-                sketch.make_dense();
-                Ok(sketch.size_in_bytes())
-            },
-        },
-        SketchSize {
-            type_name: "UltraLogLog",
-            promise: "a standard error of at most 1 %",
-            bytes: || {
-                let params = HllParams::for_standard_error(UltraFgra, 0.01)?;
-                Ok(UltraLogLog::new(params.precision())?.size_in_bytes())
-            },
-        },
-    ],
 };
 
 const NAME: &str = "hll";
@@ -311,21 +291,17 @@ fn judge(
     if !is_sparse && size > real(params.max_sparse_entries()) {
         checks.push((ESTIMATE_SPREAD, spread_law(estimator, params, size, sketches), spread));
     }
-    let measurement = |(check, law, observed)| Measurement {
-        case: case.clone(),
-        check,
-        law,
-        observed,
-        events: sketches,
-    };
-    checks.into_iter().map(measurement).collect()
+    checks
+        .into_iter()
+        .map(|(check, law, observed)| case.row(check, law, observed, sketches))
+        .collect()
 }
 
 /// The bias that theory leaves is of the order of 1 / m, a tenth of an error at precision 8.
 fn bias_law(predicted: f64, sketches: f64) -> Law {
     let slack = 0.1 * predicted;
     let deviation = predicted / sketches.sqrt();
-    Law::Normal { low: 1.0 - slack, high: 1.0 + slack, deviation, looks: 1 }
+    Law::between(1.0 - slack, 1.0 + slack, deviation)
 }
 
 /// The mean of sparse sketches: nothing errs but pairs of keys that share 26 bits, a Poisson number of them in all,
@@ -334,7 +310,7 @@ fn sparse_law(size: f64, sketches: f64) -> Law {
     let pairs = sketches * size * size / 2f64.powi(27);
     // Twelve more or less, where none is expected, are seldom enough for the false-alarm level of a run.
     let (slack, deviation) = (12.0 / (sketches * size), pairs.sqrt() / (sketches * size));
-    Law::Normal { low: 1.0 - slack, high: 1.0 + slack, deviation, looks: 1 }
+    Law::between(1.0 - slack, 1.0 + slack, deviation)
 }
 
 /// The root mean square of so many errors, each a normal variable, as a multiple of the predicted one.
@@ -350,7 +326,7 @@ fn spread_law(estimator: CardinalityEstimator, params: HllParams, size: f64, ske
     match estimator {
         UltraFgra if few => Law::at_most(1.25, 1.25 * deviation),
         Martingale if few => Law::at_most(1.03, deviation),
-        _ => Law::Normal { low: 1.0 - slack, high: 1.0 + slack, deviation, looks: 1 },
+        _ => Law::between(1.0 - slack, 1.0 + slack, deviation),
     }
 }
 

@@ -7,8 +7,8 @@ mod identities;
 
 use super::counts::{DESIGN, loads};
 use super::coverage::{AS_STATED, Answer, Asked, Intervals, Trial};
-use super::judge::{Check, Law, Measurement, real};
-use super::removal::{Removals, case, steps};
+use super::judge::{Case, Check, Law, real};
+use super::removal::{Removals, steps};
 use super::schedule::{Job, Progress};
 use super::structures::Structure;
 use super::{Run, proofs};
@@ -23,7 +23,6 @@ pub(crate) const STRUCTURE: Structure = Structure {
     variants: &[(BLOCKED, "Blocked counting Bloom filter")],
     jobs,
     faults: &faults::FAULTS,
-    sketches: &[],
 };
 
 const NAME: &str = "counting";
@@ -80,8 +79,8 @@ fn overflow(run: &Run) -> Job<'_> {
         let rate = overflow_probability(mean_count(COUNTERS, items, HASHES), 15);
         let law = Law::Events { trials: COUNTERS, low: rate, high: rate };
         let observed = real(filter.saturated_counters());
-        let case = case(NAME, items, rate, format!("m = {COUNTERS}, k = {HASHES}"));
-        vec![Measurement { case, check: OVERFLOW, law, observed, events: rate * real(COUNTERS) }]
+        let case = Case::random(NAME, items, rate, format!("m = {COUNTERS}, k = {HASHES}"));
+        vec![case.row(OVERFLOW, law, observed, rate * real(COUNTERS))]
     };
     Job { cost: items, run: Box::new(work) }
 }

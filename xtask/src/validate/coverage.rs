@@ -177,21 +177,18 @@ impl Tally {
     /// The share of each confidence, of so many trials. A question that only some instances answer, as those that a coincidence has kept
     /// sparse, is not judged.
     fn judge(&self, trials: u64, structure: &'static str, shape: &str) -> Vec<Measurement> {
-        let case = |confidence| Case {
-            structure,
-            items: self.items,
-            rate: 1.0 - confidence,
-            shape: format!("{shape}, {}", self.name),
-            keys: "random",
-            hasher: "none",
-            instances: self.trials,
-        };
-        let measure = |((confidence, check), held)| Measurement {
-            case: case(confidence),
-            check,
-            law: Law::Coverage { trials: self.trials, confidence },
-            observed: real(held) / real(self.trials),
-            events: real(self.trials) * (1.0 - confidence),
+        let trials_in_all = real(self.trials);
+        let measure = |((confidence, check), held)| {
+            let shape = format!("{shape}, {}", self.name);
+            let case = Case::random(structure, self.items, 1.0 - confidence, shape);
+            let law = Law::Coverage { trials: self.trials, confidence };
+            let events = trials_in_all * (1.0 - confidence);
+            Case { hasher: "none", instances: self.trials, ..case }.row(
+                check,
+                law,
+                real(held) / trials_in_all,
+                events,
+            )
         };
         let is_judged = 2 * self.trials > trials;
         COVERAGE

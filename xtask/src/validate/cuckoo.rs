@@ -3,11 +3,10 @@
 mod constructors;
 mod faults;
 
-use super::identity::{Identity, KEYS, and, merged, with};
-use super::judge::{Case, Check, Law, Measurement, real};
-use super::measure::FALSE_POSITIVES;
-use super::proofs::{Claims, History, Random, next, some};
-use super::removal::{Removals, case, steps};
+use super::fingerprints::{Load, identity, length};
+use super::judge::{Case, Check, Law, real};
+use super::proofs::History;
+use super::removal::{Removals, steps};
 use super::schedule::{Job, Progress};
 use super::structures::Structure;
 use super::{Run, proofs};
@@ -17,18 +16,12 @@ use pds::params::CuckooParams;
 use pds_testkit::keys;
 
 /// The cuckoo filter.
-pub(crate) const STRUCTURE: Structure = Structure {
-    name: NAME,
-    title: "Cuckoo filter",
-    variants: &[],
-    jobs,
-    faults: &faults::FAULTS,
-    sketches: &[],
-};
+pub(crate) const STRUCTURE: Structure =
+    Structure { name: NAME, title: "Cuckoo filter", variants: &[], jobs, faults: &faults::FAULTS };
 
 const NAME: &str = "cuckoo";
 
-const HISTORIES: [History; 1] = [History { name: NAME, run: length }];
+const HISTORIES: [History; 1] = [History { name: NAME, run: length::<CuckooFilter> }];
 
 const FIRST_FAILURE: Check = Check::new(
     "mean load at the first failure",
@@ -38,8 +31,6 @@ const FIRST_FAILURE: Check = Check::new(
 
 /// Buckets of the filters whose rate is measured: a prime number, so that nothing divides them.
 const BUCKETS: u64 = 50_021;
-/// Standard deviations of one filter's own rate around the mean that its row allows for.
-const ALLOWED_DEVIATIONS: f64 = 5.0;
 /// Buckets of the filters that are filled until an insert fails.
 const FILLED_BUCKETS: u64 = 4_096;
 /// The load that no filter of four slots and two choices passes: Cain, Sanders and Wormald, "The random graph
@@ -53,7 +44,7 @@ const XOR_LOADS: [(u32, f64); 6] =
 fn jobs(run: &Run) -> Vec<Job<'_>> {
     let mut jobs = own_jobs(run);
     jobs.extend(super::constructors::jobs(run, NAME, constructors::all()));
-    jobs.push(identity().job(NAME, run.seed));
+    jobs.push(identity::<CuckooFilter>().job(NAME, run.seed));
     jobs.extend(proofs::jobs(run, NAME, &HISTORIES));
     jobs
 }
@@ -88,10 +79,10 @@ fn first_failure(run: &Run, bits: u32, xor_load: f64) -> Job<'_> {
         let mean = loads.iter().sum::<f64>() / real(fills);
         let squares: f64 = loads.iter().map(|load| (load - mean).powi(2)).sum();
         let deviation = (squares / real(fills - 1) / real(fills)).sqrt();
-        let case = case(NAME, items, 0.0, format!("{FILLED_BUCKETS} buckets of {bits} bits"));
-        let law = Law::Normal { low: xor_load, high: THRESHOLD, deviation, looks: 1 };
-        let case = Case { instances: fills, ..case };
-        vec![Measurement { case, check: FIRST_FAILURE, law, observed: mean, events: real(fills) }]
+        let shape = format!("{FILLED_BUCKETS} buckets of {bits} bits");
+        let case = Case { instances: fills, ..Case::random(NAME, items, 0.0, shape) };
+        let law = Law::between(xor_load, THRESHOLD, deviation);
+        vec![case.row(FIRST_FAILURE, law, mean, real(fills))]
     };
     Job { cost: items * fills, run: Box::new(work) }
 }
@@ -109,60 +100,12 @@ fn build(buckets: u64, bits: u32) -> CuckooFilter {
         .expect("memory for the filter")
 }
 
-/// Absent keys of one large filter, against the exact mean rate and how far one filter's is from it.
+/// Absent keys of one large filter.
 fn rate(run: &Run, bits: u32, load: f64) -> Job<'_> {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in bounds")]
     let items = (real(4 * BUCKETS) * load) as u64;
-    let mut filter = build(BUCKETS, bits);
-    let rate = filter.params().rate_at(items);
-    let queries =
-        run.effort.queries(rate).min(run.effort.choose([20_000_000, 40_000_000, u64::MAX]));
-    let seed = run.seed ^ u64::from(bits);
-    let work = move |progress: &Progress| {
-        let mut hashes = keys::random(seed);
-        for hash in hashes.by_ref().take(usize::try_from(items).expect("fits")) {
-            filter.insert_hash(hash).expect("the load is below the limit of this size");
-        }
-        let absent = hashes.take(usize::try_from(queries).expect("fits"));
-        let hits = absent.filter(|&hash| filter.contains_hash(hash)).count();
-        progress.advance(items + queries);
-        // The number of different places of so many keys, each one of 2 / rate, is spread by their coincidences.
-        let spread = ALLOWED_DEVIATIONS * (rate / (2.0 * real(items))).sqrt();
-        let (low, high) = (rate * (1.0 - spread), rate * (1.0 + spread));
-        let case = case(NAME, items, rate, format!("{bits} bits, load {load}"));
-        let law = Law::Events { trials: queries, low, high };
-        let observed = real(hits as u64);
-        vec![Measurement { case, check: FALSE_POSITIVES, law, observed, events: observed }]
-    };
-    Job { cost: items + queries, run: Box::new(work) }
-}
-
-fn identity() -> Identity<CuckooFilter> {
-    fn empty() -> CuckooFilter {
-        CuckooFilter::new(KEYS, 0.01).expect("sound")
-    }
-    Identity {
-        name: "plain",
-        full: |seed| with(empty(), seed, KEYS),
-        empty,
-        says: |f| {
-            let answers = (0..100_000u64).map(|hash| f.contains_hash(hash << 40 | hash).into());
-            and(answers.collect(), &[real(f.len())])
-        },
-        left: true,
-        merge: merged,
-    }
-}
-
-/// As many keys as were inserted and not removed, exactly.
-fn length(random: Random<'_>, claims: &mut Claims) {
-    let mut filter = CuckooFilter::new(100, 0.01).expect("sound");
-    let (mut length, keys) = (0, some(random, 6));
-    for key in 0..keys {
-        length += u64::from(filter.insert(&key).is_ok());
-        if next(random).is_multiple_of(3) {
-            length -= u64::from(filter.remove(&key));
-        }
-        claims.hold(filter.len() == length);
-    }
+    let filter = build(BUCKETS, bits);
+    let (seed, rate) = (run.seed ^ u64::from(bits), filter.params().rate_at(items));
+    let shape = format!("{bits} bits, load {load}");
+    Load { structure: NAME, seed, items, rate, shape }.job(run, filter)
 }

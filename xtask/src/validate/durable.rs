@@ -2,9 +2,8 @@
 
 use super::Run;
 use super::effort::Effort;
-use super::judge::{Case, Check, Law, Measurement, real};
+use super::judge::{Case, Check};
 use super::measure::LOST_KEYS;
-use super::removal::case;
 use super::schedule::{Job, Progress};
 use super::structures::{Fault, Structure};
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -38,7 +37,6 @@ pub(crate) const STRUCTURE: Structure = Structure {
             jobs: |run| vec![job(run, |folder| replayed(folder, |_| 2))],
         },
     ],
-    sketches: &[],
 };
 
 const DURABLE: &str = "durable";
@@ -78,14 +76,9 @@ fn job(run: &Run, open: fn(&Path) -> Counter) -> Job<'_> {
                 progress.advance(INSERTS);
             }
         }
-        let case = case(DURABLE, OPENINGS * INSERTS, 0.0, "checkpoints and cut logs".to_owned());
+        let case = Case::random(DURABLE, OPENINGS * INSERTS, 0.0, "checkpoints and cut logs");
         let case = Case { instances, ..case };
-        let rows = [(LOST_KEYS, lost), (DIFFERENT, different)];
-        rows.map(|(check, count)| {
-            let (case, law) = (case.clone(), Law::Exactly(0.0));
-            Measurement { case, check, law, observed: real(count), events: 0.0 }
-        })
-        .to_vec()
+        vec![case.none(LOST_KEYS, lost), case.none(DIFFERENT, different)]
     };
     Job { cost: instances * OPENINGS * INSERTS, run: Box::new(work) }
 }

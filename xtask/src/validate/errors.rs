@@ -43,9 +43,9 @@ impl Errors {
     ) -> Vec<Measurement> {
         let events = real(case.instances);
         let (bias, deviation) = self.mean(|error| error);
-        let mean = Law::Normal { low: 1.0, high: 1.0, deviation: deviation / truth, looks: 1 };
+        let mean = Law::around(1.0, deviation / truth);
         let (spread, deviation) = self.spread(most);
-        let of_spread = Law::Normal { low: least / most, high: 1.0, deviation, looks: 1 };
+        let of_spread = Law::between(least / most, 1.0, deviation);
         let confidence = COVERAGE[0].0;
         let hits = Law::Coverage { trials: case.instances, confidence };
         let judged = [
@@ -53,14 +53,8 @@ impl Errors {
             (of_spread, spread, events),
             (hits, real(self.hits) / events, (1.0 - confidence) * events),
         ];
-        let measurements = checks.into_iter().zip(judged);
-        let of = |(check, (law, observed, events))| Measurement {
-            case: case.clone(),
-            check,
-            law,
-            observed,
-            events,
-        };
-        measurements.map(of).collect()
+        let rows = checks.into_iter().zip(judged);
+        rows.map(|(check, (law, observed, events))| case.row(check, law, observed, events))
+            .collect()
     }
 }

@@ -53,7 +53,6 @@ pub(crate) const STRUCTURE: Structure = Structure {
             jobs: |run: &Run| sketches::tight_bound(run),
         },
     ],
-    sketches: &[],
 };
 
 const NAME: &str = "formats";

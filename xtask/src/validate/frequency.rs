@@ -8,13 +8,13 @@ mod signed;
 
 use super::judge::{Case, Check, Law, Measurement, real};
 use super::schedule::{Job, Progress};
-use super::structures::{SketchSize, Structure};
+use super::structures::Structure;
 use super::{Run, proofs};
 use pds::cms::Update;
 use pds::hash::{DefaultHashBuilder, KeyHasher};
 use pds::heavy_hitters::Hitter;
 use pds::params::{CountMinParams, HeavyHittersParams};
-use pds::{CountMinSketch, CountSketch, HeavyHitters, SketchedHeavyHitters};
+use pds::{CountMinSketch, HeavyHitters, SketchedHeavyHitters};
 use pds_testkit::zipf::{Zipf, counts};
 use signed::count_sketch;
 
@@ -25,18 +25,6 @@ pub(crate) const STRUCTURE: Structure = Structure {
     variants: &[],
     jobs,
     faults: &faults::FAULTS,
-    sketches: &[
-        SketchSize {
-            type_name: "CountMinSketch",
-            promise: "counts off by 0.1 % of the total, but for 1 % of the keys",
-            bytes: || Ok(CountMinSketch::new(0.001, 0.01)?.size_in_bytes()),
-        },
-        SketchSize {
-            type_name: "CountSketch",
-            promise: "counts off by 3 % of the norm, but for 1 % of the keys",
-            bytes: || Ok(CountSketch::new(0.03, 0.01)?.size_in_bytes()),
-        },
-    ],
 };
 
 const NAME: &str = "cms";
@@ -171,15 +159,8 @@ impl Simulated {
     fn case(&self, keys: &'static str, streams: u64) -> Case {
         let (width, depth) = self.params;
         let shape = format!("{width} x {depth}, {:?}, Zipf {}", self.update, self.exponent);
-        Case {
-            structure: NAME,
-            items: EVENTS as u64,
-            rate: self.params().delta(),
-            shape,
-            keys,
-            hasher: "default",
-            instances: streams,
-        }
+        let case = Case::random(NAME, EVENTS as u64, self.params().delta(), shape);
+        Case { keys, instances: streams, ..case }
     }
 }
 
@@ -275,22 +256,15 @@ impl Asked {
     }
 
     fn judge(&self, case: &Case, plan: &Simulated) -> Vec<Measurement> {
-        let of = |check, law, observed, events| Measurement {
-            case: case.clone(),
-            check,
-            law,
-            observed,
-            events,
-        };
         let (mean, mean_law) = against(&self.means, plan.mean_error, 0.0);
         // Errors are whole numbers: a percentile of few different ones may be the next.
         let (tail, tail_law) = against(&self.tails, plan.tail_error, 1.0);
         let bound = plan.params().delta() * real(self.keys);
         vec![
-            of(BELOW_TRUTH, Law::Exactly(0.0), real(self.too_low), 0.0),
-            of(BEYOND_BOUND, Law::at_most(bound, 0.0), real(self.beyond), bound),
-            of(MEAN_ERROR, mean_law, mean, real(self.keys)),
-            of(TAIL_ERROR, tail_law, tail, real(self.keys)),
+            case.none(BELOW_TRUTH, self.too_low),
+            case.row(BEYOND_BOUND, Law::at_most(bound, 0.0), real(self.beyond), bound),
+            case.row(MEAN_ERROR, mean_law, mean, real(self.keys)),
+            case.row(TAIL_ERROR, tail_law, tail, real(self.keys)),
         ]
     }
 }
@@ -302,7 +276,7 @@ fn against(streams: &[f64], simulated: f64, slack: f64) -> (f64, Law) {
     let squares: f64 = streams.iter().map(|one| (one - mean) * (one - mean)).sum();
     let deviation = (squares / (count - 1.0) * (1.0 / count + 1.0 / SIMULATED_STREAMS)).sqrt();
     let (low, high) = (simulated - slack, simulated + slack);
-    (mean, Law::Normal { low, high, deviation: allowance(streams.len()) * deviation, looks: 1 })
+    (mean, Law::between(low, high, allowance(streams.len()) * deviation))
 }
 
 /// The bytes of a merge of two halves that differ from those of the sketch of the whole.
@@ -320,11 +294,7 @@ fn merged(plan: &Simulated, seed: u64) -> Measurement {
     left.merge(&right).expect("two of one shape");
     let (merged, whole) = (left.to_bytes(), whole.to_bytes());
     let differing = merged.iter().zip(&whole).filter(|(a, b)| a != b).count();
-    exact(plan.case("two parts", 1), MERGED_BYTES, differing as u64)
-}
-
-fn exact(case: Case, check: Check, observed: u64) -> Measurement {
-    Measurement { case, check, law: Law::Exactly(0.0), observed: real(observed), events: 0.0 }
+    plan.case("two parts", 1).none(MERGED_BYTES, differing as u64)
 }
 
 /// Streams whose heavy keys come first, or last: the bound, and what summaries list.
@@ -379,18 +349,11 @@ fn heavy(phi: f64, exponent: f64, order: &'static str, ranks: &[usize]) -> Vec<M
         let rightly = top.iter().filter(|hitter| real(count(hitter)) > share(phi)).count();
         let light =
             top.iter().filter(|hitter| real(count(hitter)) <= share(phi - epsilon) - 1.0).count();
-        let case = Case {
-            structure: NAME,
-            items: EVENTS as u64,
-            rate: phi,
-            shape: format!("{name}, Zipf {exponent}, {rightly} of {} listed rightly", top.len()),
-            keys: order,
-            hasher: "default",
-            instances: 1,
-        };
-        let missed = exact(case.clone(), MISSED_HEAVY, (heavy - rightly) as u64);
+        let shape = format!("{name}, Zipf {exponent}, {rightly} of {} listed rightly", top.len());
+        let case = Case { keys: order, ..Case::random(NAME, EVENTS as u64, phi, shape) };
+        let missed = case.none(MISSED_HEAVY, (heavy - rightly) as u64);
         // The sketch promises this with a probability only.
-        let wrongly = (name == "summary").then(|| exact(case, WRONGLY_HEAVY, light as u64));
+        let wrongly = (name == "summary").then(|| case.none(WRONGLY_HEAVY, light as u64));
         core::iter::once(missed).chain(wrongly).collect::<Vec<_>>()
     };
     lists.into_iter().flat_map(judge).collect()

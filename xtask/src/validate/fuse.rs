@@ -5,7 +5,6 @@ mod faults;
 use super::Run;
 use super::judge::{Case, Check, Law, Measurement, real};
 use super::measure::{FALSE_POSITIVES, LOST_KEYS};
-use super::removal::case;
 use super::schedule::{Job, Progress};
 use super::structures::Structure;
 use core::hash::Hash;
@@ -27,7 +26,6 @@ pub(crate) const STRUCTURE: Structure = Structure {
     ],
     jobs,
     faults: &faults::FAULTS,
-    sketches: &[],
 };
 
 const FUSE: &str = "fuse";
@@ -115,7 +113,7 @@ const BUILT: &str = "distinct hashes, and memory for them";
 fn filter_case(run: &Run, name: &'static str, items: u64, bits: f64, shape: String) -> (Case, u64) {
     let rate = (-bits).exp2();
     let most = run.effort.choose([3_000_000, 20_000_000, u64::MAX]);
-    (case(name, items, rate, shape), run.effort.queries(rate).min(most))
+    (Case::random(name, items, rate, shape), run.effort.queries(rate).min(most))
 }
 
 /// Builds a filter of random hashes, asks for all of them, and for as many absent ones as `queries`.
@@ -133,7 +131,7 @@ fn filter_job<'a, F: Membership>(
         progress.advance(2 * case.items);
         let hits = hits(seed, case.items, queries, |hash| filter.contains_hash(hash));
         progress.advance(queries);
-        vec![exactly(&case, LOST_KEYS, lost), events(&case, queries, rate, hits)]
+        vec![case.none(LOST_KEYS, lost as u64), events(&case, queries, rate, hits)]
     };
     Job { cost, run: Box::new(work) }
 }
@@ -161,7 +159,7 @@ fn weak(run: &Run, of_ribbon: bool) -> Job<'_> {
         };
         progress.advance(2 * case.items + queries);
         let (lost, hits) = measured;
-        vec![exactly(&case, LOST_KEYS, lost), events(&case, queries, 1.0 / 256.0, hits)]
+        vec![case.none(LOST_KEYS, lost as u64), events(&case, queries, 1.0 / 256.0, hits)]
     };
     Job { cost: 2 * SIZES[1] + queries, run: Box::new(work) }
 }
@@ -221,11 +219,11 @@ fn map_job<'a, G: Fn(u64) -> Option<u64>>(
         progress.advance(2 * case.items);
         let hits = hits(seed, case.items, queries, |hash| get(hash).is_some());
         progress.advance(queries);
-        let wrong = exactly(&case, WRONG_VALUES, wrong);
+        let wrong = case.none(WRONG_VALUES, wrong as u64);
         if case.rate == 1.0 {
             // Without bits to check, every stranger has a value.
             let denied = usize::try_from(queries).expect("fits") - hits;
-            return vec![wrong, exactly(&case, STRANGERS, denied)];
+            return vec![wrong, case.none(STRANGERS, denied as u64)];
         }
         vec![wrong, events(&case, queries, case.rate, hits)]
     };
@@ -234,7 +232,7 @@ fn map_job<'a, G: Fn(u64) -> Option<u64>>(
 
 fn exact(run: &Run, include: u64, exclude: u64) -> Job<'_> {
     let seed = run.seed ^ include ^ exclude;
-    let case = case(EXACT, include, 0.0, format!("{exclude} to exclude"));
+    let case = Case::random(EXACT, include, 0.0, format!("{exclude} to exclude"));
     let cost = 2 * (include + exclude);
     let work = move |progress: &Progress| {
         let mut universe = hashes(seed, include + exclude);
@@ -244,20 +242,13 @@ fn exact(run: &Run, include: u64, exclude: u64) -> Job<'_> {
         let denied = universe.iter().filter(|&&hash| !filter.contains_hash(hash)).count();
         let affirmed = excluded.iter().filter(|&&hash| filter.contains_hash(hash)).count();
         progress.advance(cost);
-        vec![exactly(&case, WRONG_ANSWERS, denied + affirmed)]
+        vec![case.none(WRONG_ANSWERS, (denied + affirmed) as u64)]
     };
     Job { cost, run: Box::new(work) }
-}
-
-/// A number of faults, of which none is allowed.
-fn exactly(case: &Case, check: Check, faults: usize) -> Measurement {
-    let observed = real(faults as u64);
-    Measurement { case: case.clone(), check, law: Law::Exactly(0.0), observed, events: 0.0 }
 }
 
 /// Affirmed strangers: each is one independently of the others, because its fingerprint is.
 fn events(case: &Case, trials: u64, rate: f64, hits: usize) -> Measurement {
     let law = Law::Events { trials, low: rate, high: rate };
-    let (observed, events) = (real(hits as u64), rate * real(trials));
-    Measurement { case: case.clone(), check: FALSE_POSITIVES, law, observed, events }
+    case.row(FALSE_POSITIVES, law, real(hits as u64), rate * real(trials))
 }

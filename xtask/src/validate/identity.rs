@@ -1,6 +1,6 @@
 //! Merges with an empty structure: the identity, on either side, of every structure that can be merged.
 
-use super::judge::{Case, Check, Law, Measurement, real};
+use super::judge::{Case, Check, Measurement};
 use super::schedule::Job;
 use core::fmt::Debug;
 use pds::traits::{Insert, Merge};
@@ -36,21 +36,9 @@ impl<F: 'static> Identity<F> {
             let said = (self.says)(&onto);
             let differing = wanted.iter().zip(&said).filter(|(one, other)| one != other).count();
             let lengths = wanted.len().abs_diff(said.len());
-            Measurement {
-                case: Case {
-                    structure,
-                    items: KEYS,
-                    rate: 0.0,
-                    shape: format!("{}, empty on the {side}", self.name),
-                    keys: "random",
-                    hasher: "default",
-                    instances: 1,
-                },
-                check: IDENTITY,
-                law: Law::Exactly(0.0),
-                observed: real((differing + lengths + usize::from(refused)) as u64),
-                events: 0.0,
-            }
+            let shape = format!("{}, empty on the {side}", self.name);
+            let faults = differing + lengths + usize::from(refused);
+            Case::random(structure, KEYS, 0.0, shape).none(IDENTITY, faults as u64)
         };
         let left = self.left.then(|| row("left", (self.empty)(), (self.full)(seed)));
         let right = row("right", (self.full)(seed), (self.empty)());

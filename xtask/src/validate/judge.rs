@@ -60,7 +60,17 @@ pub(crate) enum Law {
 impl Law {
     /// A normal variable whose mean may lie anywhere at or below `bound`.
     pub(crate) const fn at_most(bound: f64, deviation: f64) -> Self {
-        Self::Normal { low: f64::NEG_INFINITY, high: bound, deviation, looks: 1 }
+        Self::between(f64::NEG_INFINITY, bound, deviation)
+    }
+
+    /// A normal variable with a mean from `low` to `high`.
+    pub(crate) const fn between(low: f64, high: f64, deviation: f64) -> Self {
+        Self::Normal { low, high, deviation, looks: 1 }
+    }
+
+    /// A normal variable with this mean.
+    pub(crate) const fn around(mean: f64, deviation: f64) -> Self {
+        Self::between(mean, mean, deviation)
     }
 
     /// Returns the greatest deviation that a row may miss without being weak.
@@ -89,6 +99,29 @@ pub(crate) struct Case {
     pub(crate) hasher: &'static str,
     /// How many instances were built.
     pub(crate) instances: u64,
+}
+
+impl Case {
+    /// Returns the case of one instance of random keys with the default hasher.
+    pub(crate) fn random(
+        structure: &'static str,
+        items: u64,
+        rate: f64,
+        shape: impl Into<String>,
+    ) -> Self {
+        let (keys, hasher, instances) = ("random", "default", 1);
+        Self { structure, items, rate, shape: shape.into(), keys, hasher, instances }
+    }
+
+    /// Returns a row of this case.
+    pub(crate) fn row(&self, check: Check, law: Law, observed: f64, events: f64) -> Measurement {
+        Measurement { case: self.clone(), check, law, observed, events }
+    }
+
+    /// Returns a row of a number of faults, of which none is allowed.
+    pub(crate) fn none(&self, check: Check, faults: u64) -> Measurement {
+        self.row(check, Law::Exactly(0.0), real(faults), 0.0)
+    }
 }
 
 /// A measured number and its law.
@@ -271,17 +304,7 @@ mod tests {
     use super::*;
 
     fn measurement(law: Law, observed: f64) -> Measurement {
-        let case = Case {
-            structure: "toy",
-            items: 1,
-            rate: 0.01,
-            shape: String::new(),
-            keys: "random",
-            hasher: "default",
-            instances: 1,
-        };
-        let check = Check::new("toys", "");
-        Measurement { case, check, law, observed, events: 1.0 }
+        Case::random("toy", 1, 0.01, "").row(Check::new("toys", ""), law, observed, 1.0)
     }
 
     fn judged(law: Law, observed: f64, alpha: f64) -> Row {
@@ -353,7 +376,7 @@ mod tests {
 
     #[test]
     fn the_worst_of_many_looks_may_deviate_further() {
-        let once = Law::Normal { low: 1000.0, high: 1000.0, deviation: 10.0, looks: 1 };
+        let once = Law::around(1000.0, 10.0);
         let often = Law::Normal { low: 1000.0, high: 1000.0, deviation: 10.0, looks: 1000 };
         assert_eq!(verdict(once, 1055.0), Verdict::Broken);
         assert_eq!(verdict(often, 1055.0), Verdict::Kept);

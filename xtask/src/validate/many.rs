@@ -2,9 +2,8 @@
 
 use super::Run;
 use super::effort::Effort;
-use super::judge::{Case, Law, Measurement, real};
+use super::judge::{Case, Law, real};
 use super::measure::{FALSE_POSITIVES, LOST_KEYS, MEAN_RATE, Rates};
-use super::removal::case;
 use super::schedule::{Job, Progress};
 use super::structures::{Fault, Structure};
 use super::subject::{Interval, Subject};
@@ -44,7 +43,6 @@ pub(crate) const STRUCTURE: Structure = Structure {
             jobs: |run| vec![job(run, ensembles()[0], HashedOnce)],
         },
     ],
-    sketches: &[],
 };
 
 const ANY: &str = "any-of";
@@ -183,7 +181,7 @@ fn job<T: Together + 'static>(
     let operations = 2 * members * items + queries;
     let shape = format!("{members} of m = {}, k = {}", params.num_bits(), params.num_hashes());
     let rate = design.promise.unwrap_or(mean.low);
-    let case = Case { instances, ..case(design.structure, stored, rate, shape) };
+    let case = Case { instances, ..Case::random(design.structure, stored, rate, shape) };
     let seed = run.seed ^ stored;
     let work = move |progress: &Progress| {
         let (mut rates, mut lost, mut hits) = (Rates::default(), 0, 0);
@@ -207,19 +205,12 @@ fn job<T: Together + 'static>(
             hits += found;
             progress.advance(operations);
         }
-        let row = |check, law, observed, events| Measurement {
-            case: case.clone(),
-            check,
-            law,
-            observed,
-            events,
-        };
         let trials = instances * queries;
         let [low, high] = [now.low, now.high].map(|sum| sum / real(instances));
         let given_fill = Law::Events { trials, low, high };
         let mut rows = vec![
-            row(LOST_KEYS, Law::Exactly(0.0), real(lost), 0.0),
-            row(FALSE_POSITIVES, given_fill, real(hits), low * real(trials)),
+            case.none(LOST_KEYS, lost),
+            case.row(FALSE_POSITIVES, given_fill, real(hits), low * real(trials)),
         ];
         rows.extend(rates.judge(&case, mean, design.promise));
         rows

@@ -150,8 +150,7 @@ impl<'a, F: Family> Task<'a, F> {
             trials.fold((0, 0), |(asked, hits), one| (asked + one.queries, hits + one.hits));
         let case = Case { hasher: "identity, unmixed", ..self.case(stored, INSTANCES) };
         let events = self.predict(stored).rate.high * real(asked);
-        let law = Law::at_most(events, events.sqrt());
-        Measurement { case, check: UNMIXED_RATE, law, observed: real(hits), events }
+        case.row(UNMIXED_RATE, Law::at_most(events, events.sqrt()), real(hits), events)
     }
 
     fn instance<K: Key, S: KeyHasher + Clone>(
@@ -163,7 +162,7 @@ impl<'a, F: Family> Task<'a, F> {
         let (filter, trial) = self.trial::<K, S>(hasher, self.seed, stored, queries);
         let case = self.case(stored, 1);
         let mut rows = vec![
-            lost_keys(&case, trial.lost),
+            case.none(LOST_KEYS, trial.lost),
             false_positives(&case, &trial, filter.rate_now(stored)),
         ];
         let state = core::iter::once(filter.fill(stored)).chain(filter.spread());
@@ -234,7 +233,7 @@ impl<'a, F: Family> Task<'a, F> {
     fn judge_pool(&self, pool: &Pool) -> Vec<Measurement> {
         let case = self.case(pool.stored, pool.rates.instances);
         let mut rows = vec![
-            lost_keys(&case, pool.sum.lost),
+            case.none(LOST_KEYS, pool.sum.lost),
             false_positives(&case, &pool.sum, pool.mean_rate_given_fill()),
             of_state(&case, pool.fill()),
         ];
@@ -276,8 +275,7 @@ where
             count(&case, SHARED_COUNT, third, left.shared_count(right)),
         ];
         left.unite(right);
-        let differing = real(left.differing_words(whole));
-        rows.push(exact(&case, UNION_WORDS, differing));
+        rows.push(case.none(UNION_WORDS, left.differing_words(whole)));
         rows
     }
 }
@@ -331,7 +329,7 @@ impl Pool {
 
     fn fill(&self) -> Observation {
         let [observed, low, high, variance] = self.set_bits;
-        let law = Law::Normal { low, high, deviation: variance.sqrt(), looks: 1 };
+        let law = Law::between(low, high, variance.sqrt());
         Observation { check: SET_BITS, law, observed }
     }
 }
@@ -363,14 +361,8 @@ impl Rates {
         promise: Option<f64>,
     ) -> Vec<Measurement> {
         let (observed, deviation) = self.mean(rate.low);
-        let row = |check, law, rate: f64| Measurement {
-            case: case.clone(),
-            check,
-            law,
-            observed,
-            events: rate * real(self.queries),
-        };
-        let predicted = Law::Normal { low: rate.low, high: rate.high, deviation, looks: 1 };
+        let row = |check, law, rate: f64| case.row(check, law, observed, rate * real(self.queries));
+        let predicted = Law::between(rate.low, rate.high, deviation);
         let promised =
             promise.map(|promise| row(PROMISE, Law::at_most(promise, deviation), promise));
         promised.into_iter().chain([row(MEAN_RATE, predicted, rate.low)]).collect()
@@ -389,32 +381,18 @@ impl Rates {
     }
 }
 
-fn exact(case: &Case, check: Check, observed: f64) -> Measurement {
-    Measurement { case: case.clone(), check, law: Law::Exactly(0.0), observed, events: 0.0 }
-}
-
-fn lost_keys(case: &Case, lost: u64) -> Measurement {
-    exact(case, LOST_KEYS, real(lost))
-}
-
 fn false_positives(case: &Case, trial: &Trial, rate: Interval) -> Measurement {
-    Measurement {
-        case: case.clone(),
-        check: FALSE_POSITIVES,
-        law: Law::Events { trials: trial.queries, low: rate.low, high: rate.high },
-        observed: real(trial.hits),
-        events: rate.low * real(trial.queries),
-    }
+    let law = Law::Events { trials: trial.queries, low: rate.low, high: rate.high };
+    case.row(FALSE_POSITIVES, law, real(trial.hits), rate.low * real(trial.queries))
 }
 
 fn of_state(case: &Case, Observation { check, law, observed }: Observation) -> Measurement {
-    Measurement { case: case.clone(), check, law, observed, events: observed }
+    case.row(check, law, observed, observed)
 }
 
 /// An estimated number of keys; its bias is below one key for any filter that is not saturated.
 fn count(case: &Case, check: Check, truth: u64, estimate: Estimate) -> Measurement {
     let Estimate { value, standard_error: deviation } = estimate;
     let truth = real(truth);
-    let law = Law::Normal { low: truth, high: truth + 1.0, deviation, looks: 1 };
-    Measurement { case: case.clone(), check, law, observed: value, events: truth }
+    case.row(check, Law::between(truth, truth + 1.0, deviation), value, truth)
 }

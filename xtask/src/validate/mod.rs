@@ -18,6 +18,7 @@ mod cuckoo;
 mod durable;
 mod effort;
 mod errors;
+mod fingerprints;
 mod formats;
 mod frequency;
 mod fuse;

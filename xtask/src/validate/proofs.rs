@@ -3,7 +3,7 @@
 //! A fact is counted here, apart from the library: the registers that the hashes occupy, the times that a key came.
 
 use super::Run;
-use super::judge::{Case, Check, Law, Measurement, real};
+use super::judge::{Case, Check, Measurement, real};
 use super::schedule::Job;
 use core::ops::RangeInclusive;
 use pds::Estimate;
@@ -88,17 +88,9 @@ impl History {
         let mut random = keys::random(seed);
         let mut claims = Claims::default();
         (0..histories).for_each(|_| (self.run)(&mut random, &mut claims));
-        let case = Case {
-            structure,
-            items: 0,
-            rate: 0.0,
-            shape: format!("{}, {} claims", self.name, claims.made),
-            keys: "random",
-            hasher: "default",
-            instances: histories,
-        };
-        let (check, law) = (CONTRADICTIONS, Law::Exactly(0.0));
-        Measurement { case, check, law, observed: real(claims.broken), events: 0.0 }
+        let shape = format!("{}, {} claims", self.name, claims.made);
+        let case = Case { instances: histories, ..Case::random(structure, 0, 0.0, shape) };
+        case.none(CONTRADICTIONS, claims.broken)
     }
 }
 

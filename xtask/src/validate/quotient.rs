@@ -4,18 +4,16 @@ mod constructors;
 mod counts;
 mod faults;
 
-use super::identity::{Identity, KEYS, and, merged, with};
-use super::judge::{Law, Measurement, real};
-use super::measure::FALSE_POSITIVES;
-use super::proofs::{Claims, History, Random, next, some};
-use super::removal::{Removals, Removing, case, steps};
-use super::schedule::{Job, Progress};
+use super::fingerprints::{Hashed, Load, identity, length};
+use super::judge::real;
+use super::proofs::History;
+use super::removal::{Removals, Removing, steps};
+use super::schedule::Job;
 use super::structures::Structure;
 use super::{Run, proofs};
 use pds::QuotientFilter;
 use pds::hash::{DefaultHashBuilder, KeyHasher};
 use pds::params::QuotientParams;
-use pds_testkit::keys;
 
 /// The quotient filter.
 pub(crate) const STRUCTURE: Structure = Structure {
@@ -24,17 +22,14 @@ pub(crate) const STRUCTURE: Structure = Structure {
     variants: &[],
     jobs,
     faults: &faults::FAULTS,
-    sketches: &[],
 };
 
 const NAME: &str = "quotient";
 
-const HISTORIES: [History; 1] = [History { name: NAME, run: length }];
+const HISTORIES: [History; 1] = [History { name: NAME, run: length::<QuotientFilter> }];
 
 /// Slots of the filters whose rate is measured: a prime number, so that nothing divides them.
 const SLOTS: u64 = 200_003;
-/// Standard deviations of one filter's own rate around the mean that its row allows for.
-const ALLOWED_DEVIATIONS: f64 = 5.0;
 
 fn jobs(run: &Run) -> Vec<Job<'_>> {
     let shapes = [(3, 8), (67, 4), (256, 8), (4_001, 5), (16_384, 12), (80_021, 23)];
@@ -49,18 +44,21 @@ fn jobs(run: &Run) -> Vec<Job<'_>> {
                 reason = "in bounds"
             )]
             let items = (real(SLOTS) * load) as u64;
-            rate(run, build(SLOTS, bits), items, format!("{bits} bits, load {load}"))
+            let filter = build(SLOTS, bits);
+            let mean = filter.params().rate_at(items);
+            rate(run, filter, (items, mean), format!("{bits} bits, load {load}"))
         }));
     }
     for doublings in 0..=7 {
         let items = 1_000 << doublings;
-        jobs.push(rate(run, growing(), items, format!("{items} items in a filter that grows")));
+        let note = format!("{items} items in a filter that grows");
+        jobs.push(rate(run, growing(), (items, growing().params().rate_at(items)), note));
     }
     let removals = Removals { seed: run.seed, steps: steps(run.effort), keys: CROWD };
     jobs.push(removals.job(NAME, CROWDED.to_owned(), || Crowded(build(1_024, 8))));
     jobs.extend(counts::jobs(run));
     jobs.extend(super::constructors::jobs(run, NAME, constructors::all()));
-    jobs.push(identity().job(NAME, run.seed));
+    jobs.push(identity::<QuotientFilter>().job(NAME, run.seed));
     jobs.extend(proofs::jobs(run, NAME, &HISTORIES));
     jobs
 }
@@ -110,81 +108,12 @@ fn growing() -> QuotientFilter {
     builder.false_positive_rate(0.02).build().expect("sound")
 }
 
-/// A filter whose rate is measured.
-trait Subject: Send {
-    fn rate_at(&self, items: u64) -> f64;
-    fn take(&mut self, hash: u64) -> bool;
-    fn has(&self, hash: u64) -> bool;
-}
-
-impl Subject for QuotientFilter {
-    fn rate_at(&self, items: u64) -> f64 {
-        self.params().rate_at(items)
-    }
-
-    fn take(&mut self, hash: u64) -> bool {
-        self.insert_hash(hash).is_ok()
-    }
-
-    fn has(&self, hash: u64) -> bool {
-        self.contains_hash(hash)
-    }
-}
-
-/// Absent keys of one filter, against the exact mean rate and how far one filter's is from it.
-fn rate<F>(run: &Run, filter: F, items: u64, note: String) -> Job<'_>
-where
-    F: Subject + 'static,
-{
-    let rate = filter.rate_at(items);
-    let queries =
-        run.effort.queries(rate).min(run.effort.choose([20_000_000, 40_000_000, u64::MAX]));
-    let seed = run.seed ^ items;
-    let work = move |progress: &Progress| {
-        let (mut hashes, mut filter) = (keys::random(seed), filter);
-        for hash in hashes.by_ref().take(usize::try_from(items).expect("fits")) {
-            assert!(filter.take(hash), "the load is below the limit of this size");
-        }
-        let absent = hashes.take(usize::try_from(queries).expect("fits"));
-        let hits = absent.filter(|&hash| filter.has(hash)).count();
-        progress.advance(items + queries);
-        // The number of different fingerprints of so many keys is spread by their coincidences.
-        let spread = ALLOWED_DEVIATIONS * (rate / (2.0 * real(items))).sqrt();
-        let (low, high) = (rate * (1.0 - spread), rate * (1.0 + spread));
-        let law = Law::Events { trials: queries, low, high };
-        let observed = real(hits as u64);
-        let case = case(NAME, items, rate, note);
-        vec![Measurement { case, check: FALSE_POSITIVES, law, observed, events: observed }]
-    };
-    Job { cost: items + queries, run: Box::new(work) }
-}
-
-fn identity() -> Identity<QuotientFilter> {
-    fn empty() -> QuotientFilter {
-        QuotientFilter::new(KEYS, 0.01).expect("sound")
-    }
-    Identity {
-        name: "plain",
-        full: |seed| with(empty(), seed, KEYS),
-        empty,
-        says: |f| {
-            let answers = (0..100_000u64).map(|hash| f.contains_hash(hash << 40 | hash).into());
-            and(answers.collect(), &[real(f.len())])
-        },
-        left: true,
-        merge: merged,
-    }
-}
-
-/// As many keys as were inserted and not removed, exactly.
-fn length(random: Random<'_>, claims: &mut Claims) {
-    let mut filter = QuotientFilter::new(100, 0.01).expect("sound");
-    let (mut length, keys) = (0, some(random, 6));
-    for key in 0..keys {
-        length += u64::from(filter.insert(&key).is_ok());
-        if next(random).is_multiple_of(3) {
-            length -= u64::from(filter.remove(&key));
-        }
-        claims.hold(filter.len() == length);
-    }
+/// Absent keys of one filter, whose mean rate is `rate`.
+fn rate<F: Hashed + 'static>(
+    run: &Run,
+    filter: F,
+    (items, rate): (u64, f64),
+    shape: String,
+) -> Job<'_> {
+    Load { structure: NAME, seed: run.seed ^ items, items, rate, shape }.job(run, filter)
 }

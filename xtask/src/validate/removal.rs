@@ -4,7 +4,7 @@
 //! them now and then. None may ever be denied, whatever failed, saturated or was removed before.
 
 use super::effort::Effort;
-use super::judge::{Case, Law, Measurement, real};
+use super::judge::Case;
 use super::measure::LOST_KEYS;
 use super::schedule::{Job, Progress};
 use core::fmt::Debug;
@@ -93,10 +93,7 @@ impl Removals {
     ) -> Job<'a> {
         let run = move |progress: &Progress| {
             let lost = self.run(&mut build(), |steps| progress.advance(steps));
-            let case = case(structure, self.keys, 0.0, shape);
-            let law = Law::Exactly(0.0);
-            let (check, observed, events) = (LOST_KEYS, real(lost), real(self.steps));
-            vec![Measurement { case, check, law, observed, events }]
+            vec![Case::random(structure, self.keys, 0.0, shape).none(LOST_KEYS, lost)]
         };
         Job { cost: self.steps, run: Box::new(run) }
     }
@@ -114,9 +111,4 @@ fn index(number: u64, present: &[u64]) -> usize {
 /// The steps of a history: all of a run's together are 10^8 and more at full effort.
 pub(crate) fn steps(effort: Effort) -> u64 {
     effort.choose([200_000, 1_000_000, 20_000_000])
-}
-
-/// Returns the case of a row of one filter with random keys.
-pub(crate) fn case(structure: &'static str, items: u64, rate: f64, shape: String) -> Case {
-    Case { structure, items, rate, shape, keys: "random", hasher: "default", instances: 1 }
 }

@@ -6,7 +6,6 @@ mod faults;
 use super::Run;
 use super::judge::{Case, Check, Law, Measurement, real};
 use super::measure::{LOST_KEYS, PROMISE, Rates};
-use super::removal::case;
 use super::schedule::{Job, Progress};
 use super::structures::Structure;
 use super::subject::Interval;
@@ -30,7 +29,6 @@ pub(crate) const STRUCTURE: Structure = Structure {
     variants: &[(BLOCKED, "Scalable filter of blocked layers"), (LAYERED, "Layered Bloom filter")],
     jobs,
     faults: &faults::FAULTS,
-    sketches: &[],
 };
 
 const SCALABLE: &str = "scalable";
@@ -178,7 +176,7 @@ fn history<'a, F: Growing>(
     let instances = run.effort.choose([1_000, 4_000, 30_000]);
     let cost = instances * (2 * keys + ABSENT);
     let shape = format!("growth {}, {:?}", params.growth(), params.schedule());
-    let case = case(name, keys, params.promised_rate(), shape);
+    let case = Case::random(name, keys, params.promised_rate(), shape);
     let seed = run.seed ^ keys ^ params.promised_rate().to_bits();
     let work = move |progress: &Progress| {
         let (mut rates, mut lost) = (Rates::default(), 0);
@@ -201,14 +199,11 @@ fn history<'a, F: Growing>(
         let rate = Interval { low: rate(0), high: rate(1) };
         let case = Case { instances, ..case.clone() };
         let promise = Some(params.promised_rate());
-        core::iter::once(none_lost(&case, lost)).chain(rates.judge(&case, rate, promise)).collect()
+        core::iter::once(case.none(LOST_KEYS, lost))
+            .chain(rates.judge(&case, rate, promise))
+            .collect()
     };
     Job { cost, run: Box::new(work) }
-}
-
-fn none_lost(case: &Case, lost: u64) -> Measurement {
-    let (case, law) = (case.clone(), Law::Exactly(0.0));
-    Measurement { case, check: LOST_KEYS, law, observed: real(lost), events: 0.0 }
 }
 
 /// Twelve layers: the highest of the rates at 100 moments keeps the promise.
@@ -237,9 +232,9 @@ fn doublings(run: &Run) -> Job<'_> {
         let deviation = (promise * (1.0 - promise) / real(queries)).sqrt();
         let law = Law::Normal { low: f64::NEG_INFINITY, high: promise, deviation, looks: MOMENTS };
         let shape = format!("{} layers, the highest of {MOMENTS} moments", filter.num_layers());
-        let case = case(SCALABLE, keys, promise, shape);
+        let case = Case::random(SCALABLE, keys, promise, shape);
         let observed = highest as f64 / real(queries);
-        vec![Measurement { case, check: PROMISE, law, observed, events: promise * real(queries) }]
+        vec![case.row(PROMISE, law, observed, promise * real(queries))]
     };
     Job { cost, run: Box::new(work) }
 }
@@ -255,7 +250,7 @@ fn counts<'a, F: Counting>(
     let instances = run.effort.choose([500, 2_000, 20_000]);
     let inserts: u64 = keys.iter().sum();
     let cost = instances * (inserts + keys[0] + NEW);
-    let case = case(LAYERED, keys[0], params.promised_rate(), format!("seen {keys:?}"));
+    let case = Case::random(LAYERED, keys[0], params.promised_rate(), format!("seen {keys:?}"));
     let seed = run.seed ^ inserts ^ params.promised_rate().to_bits();
     let work = move |progress: &Progress| {
         let (mut rates, mut lost, mut expected) = (Rates::default(), 0, 0.0);
@@ -290,7 +285,7 @@ fn counts<'a, F: Counting>(
             PROMISE => row,
             _ => Measurement { check: COUNTED_ABOVE, ..row },
         });
-        core::iter::once(none_lost(&case, lost)).chain(judged).collect()
+        core::iter::once(case.none(LOST_KEYS, lost)).chain(judged).collect()
     };
     Job { cost, run: Box::new(work) }
 }

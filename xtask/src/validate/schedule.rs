@@ -79,17 +79,8 @@ mod tests {
     use super::*;
 
     fn job(cost: u64, observed: f64) -> Job<'static> {
-        let case = Case {
-            structure: "toy",
-            items: 0,
-            rate: 0.5,
-            shape: String::new(),
-            keys: "",
-            hasher: "",
-            instances: 1,
-        };
         let law = Law::Exactly(0.0);
-        let measurement = Measurement { case, check: LOST_KEYS, law, observed, events: 0.0 };
+        let measurement = Case::random("toy", 0, 0.5, "").row(LOST_KEYS, law, observed, 0.0);
         Job { cost, run: Box::new(move |_| vec![measurement]) }
     }
 

@@ -9,8 +9,7 @@ use super::Run;
 use super::coverage::COVERAGE;
 use super::effort::Effort;
 use super::errors::Errors;
-use super::judge::{Case, Check, Law, Measurement, real};
-use super::removal::case;
+use super::judge::{Case, Check, Law, real};
 use super::schedule::{Job, Progress};
 use super::structures::Structure;
 use pds::minhash::{Comparison, Signature};
@@ -26,7 +25,6 @@ pub(crate) const STRUCTURE: Structure = Structure {
     variants: &[(SIGNATURE, "MinHash signature"), (INDEX, "Index of similar sets")],
     jobs,
     faults: &faults::FAULTS,
-    sketches: &[],
 };
 
 const SKETCH: &str = "minhash";
@@ -126,7 +124,7 @@ impl Pairs {
 
     fn case(self, structure: &'static str, shape: &str, instances: u64) -> Case {
         let shape = format!("{} values{shape}, J = {:.3}", self.values, self.jaccard());
-        Case { instances, ..case(structure, self.union, self.jaccard(), shape) }
+        Case { instances, ..Case::random(structure, self.union, self.jaccard(), shape) }
     }
 
     /// Draws the keys of a pair: all of the left set, all of the right one.
@@ -174,13 +172,7 @@ impl Pairs {
             };
             let (spread, deviation) = errors.spread(unit);
             let law = Law::at_most(limit, deviation);
-            judged.push(Measurement {
-                case,
-                check: ERROR_BOUND,
-                law,
-                observed: spread,
-                events: real(instances),
-            });
+            judged.push(case.row(ERROR_BOUND, law, spread, real(instances)));
             judged
         };
         Job { cost, run: Box::new(work) }
@@ -251,11 +243,11 @@ fn index(run: &Run, stated: LshParams, built: LshParams, share: f64) -> Job<'_> 
         let observed = real(found.count() as u64) / real(instances);
         let curve = stated.recall(pairs.jaccard());
         let deviation = (curve * (1.0 - curve) / real(instances)).sqrt();
-        let law = Law::Normal { low: 0.99 * curve, high: 1.01 * curve, deviation, looks: 1 };
+        let law = Law::between(0.99 * curve, 1.01 * curve, deviation);
         let shape = format!(", {} x {}", stated.bands(), stated.rows());
         let case = pairs.case(INDEX, &shape, instances);
         let events = curve.min(1.0 - curve) * real(instances);
-        vec![Measurement { case, check: RECALL, law, observed, events }]
+        vec![case.row(RECALL, law, observed, events)]
     };
     Job { cost, run: Box::new(work) }
 }

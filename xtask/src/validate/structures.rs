@@ -9,7 +9,6 @@ use super::{
     quotient, scalable, similarity, theta, transfer, window,
 };
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use pds::error::BuildError;
 
 /// Every structure, in the order of the reports.
 pub(crate) const ALL: [&Structure; 17] = [
@@ -45,8 +44,6 @@ pub(crate) struct Structure {
     pub(crate) jobs: for<'a> fn(&'a Run) -> Vec<Job<'a>>,
     /// The faults that can be injected into it.
     pub(crate) faults: &'static [Fault],
-    /// Its sizes for a report, if they do not depend on the number of keys.
-    pub(crate) sketches: &'static [SketchSize],
 }
 
 /// A fault that can be injected, to see the validator fail.
@@ -71,14 +68,6 @@ impl Fault {
             |structure: &&&Structure| structure.faults.iter().any(|one| one.name == self.name);
         ALL.iter().find(has).expect("a fault stands in the list of its structure")
     }
-}
-
-/// The memory of a sketch for a promise.
-#[derive(Debug)]
-pub(crate) struct SketchSize {
-    pub(crate) type_name: &'static str,
-    pub(crate) promise: &'static str,
-    pub(crate) bytes: fn() -> Result<u64, BuildError>,
 }
 
 /// Every fault of every structure.

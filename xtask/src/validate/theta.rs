@@ -8,7 +8,6 @@ use super::Run;
 use super::coverage::COVERAGE;
 use super::errors::Errors;
 use super::judge::{Case, Check, Measurement, real};
-use super::removal::case;
 use super::schedule::{Job, Progress};
 use super::structures::Structure;
 use pds::params::ThetaParams;
@@ -17,14 +16,8 @@ use pds::{CompactThetaSketch, ThetaSketch, ThetaUnion};
 use pds_testkit::keys;
 
 /// Theta sketches, and the results of operations on them.
-pub(crate) const STRUCTURE: Structure = Structure {
-    name: SKETCH,
-    title: "Theta sketch",
-    variants: &[],
-    jobs,
-    faults: &faults::FAULTS,
-    sketches: &[],
-};
+pub(crate) const STRUCTURE: Structure =
+    Structure { name: SKETCH, title: "Theta sketch", variants: &[], jobs, faults: &faults::FAULTS };
 
 const SKETCH: &str = "theta";
 
@@ -149,7 +142,7 @@ impl Estimates {
 
     fn judge(&self, truth: u64, shape: String, instances: u64) -> Vec<Measurement> {
         let stated = (self.stated / real(instances)).sqrt();
-        let of = case(SKETCH, truth, stated / real(truth), shape);
+        let of = Case::random(SKETCH, truth, stated / real(truth), shape);
         let case = Case { instances, hasher: "murmur3", ..of };
         // The square of a stated error is unbiased only to the first order.
         let stated = [0.97 * stated, stated];

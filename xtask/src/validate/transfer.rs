@@ -2,7 +2,7 @@
 
 use super::Run;
 use super::effort::Effort;
-use super::judge::{Case, Check, Law, Measurement, real};
+use super::judge::{Case, Check, real};
 use super::schedule::{Job, Progress};
 use super::structures::{Fault, Structure};
 use pds::BloomFilter;
@@ -24,7 +24,6 @@ pub(crate) const STRUCTURE: Structure = Structure {
         effort: Effort::Quick,
         jobs: |run| jobs(run, cut),
     }],
-    sketches: &[],
 };
 
 const TRANSFER: &str = "transfer";
@@ -76,22 +75,9 @@ fn job(run: &Run, fill: f64, send: fn(&BloomFilter) -> Vec<u8>) -> Job<'_> {
             long += u64::from(!is_short(&filter, sent.len() - FIXED));
             progress.advance(items + BITS);
         }
-        let case = Case {
-            structure: TRANSFER,
-            items,
-            rate: 0.0,
-            shape: format!("m={BITS}, fill {fill}"),
-            keys: "random",
-            hasher: "default",
-            instances,
-        };
-        let rows = [(RETURN, lost), (LENGTH, long)];
-        let law = Law::Exactly(0.0);
-        rows.map(|(check, count)| {
-            let observed = real(count);
-            Measurement { case: case.clone(), check, law, observed, events: 0.0 }
-        })
-        .to_vec()
+        let case = Case::random(TRANSFER, items, 0.0, format!("m={BITS}, fill {fill}"));
+        let case = Case { instances, ..case };
+        vec![case.none(RETURN, lost), case.none(LENGTH, long)]
     };
     Job { cost, run: Box::new(work) }
 }

@@ -4,9 +4,8 @@
 mod faults;
 
 use super::Run;
-use super::judge::{Case, Law, Measurement, real};
+use super::judge::{Case, real};
 use super::measure::{LOST_KEYS, Rates};
-use super::removal::case;
 use super::schedule::{Job, Progress};
 use super::structures::Structure;
 use super::subject::Interval;
@@ -24,7 +23,6 @@ pub(crate) const STRUCTURE: Structure = Structure {
     variants: &[(TIMED, "Timed Bloom filter")],
     jobs,
     faults: &faults::FAULTS,
-    sketches: &[],
 };
 
 const WINDOW: &str = "window";
@@ -135,12 +133,13 @@ fn least_rate(grid: &Grid, rate: f64) -> f64 {
 
 impl Subject {
     fn of(params: &WindowParams, shape: String) -> Self {
-        let case = case(WINDOW, params.window(), params.promised_rate().expect("one"), shape);
+        let case =
+            Case::random(WINDOW, params.window(), params.promised_rate().expect("one"), shape);
         Self::new(case, params.grid(), params.generations(), params.generation_items())
     }
 
     fn of_timed(params: &TimedParams, shape: String) -> Self {
-        let case = case(TIMED, params.ticks(), params.promised_rate().expect("one"), shape);
+        let case = Case::random(TIMED, params.ticks(), params.promised_rate().expect("one"), shape);
         Self::new(case, params.grid(), params.generations(), params.generation_ticks())
     }
 
@@ -198,17 +197,11 @@ fn history<'a, F: Aging>(
             progress.advance(2 * subject.inserts + ABSENT);
         }
         let case = Case { instances, ..subject.case.clone() };
-        let law = Law::Exactly(0.0);
-        let lost = Measurement {
-            case: case.clone(),
-            check: LOST_KEYS,
-            law,
-            observed: real(lost),
-            events: 0.0,
-        };
         let rate = Interval { low: subject.least_rate, high: subject.rate };
         let promise = Some(subject.case.rate);
-        core::iter::once(lost).chain(rates.judge(&case, rate, promise)).collect()
+        core::iter::once(case.none(LOST_KEYS, lost))
+            .chain(rates.judge(&case, rate, promise))
+            .collect()
     };
     Job { cost, run: Box::new(work) }
 }

@@ -5,7 +5,7 @@ use crate::validate::Run;
 use crate::validate::cardinality::{ESTIMATE_SPREAD, MEAN_ESTIMATE};
 use crate::validate::coverage::label;
 use crate::validate::frequency::{BELOW_TRUTH, BEYOND_BOUND};
-use crate::validate::judge::{Case, Law, Measurement, real};
+use crate::validate::judge::{Case, Law, real};
 use crate::validate::schedule::Job;
 use pds::Estimate;
 use pds::formats::datasketches::{DataSketchesCountMin, DataSketchesHll, HllRegisters};
@@ -69,39 +69,19 @@ fn distinct_job<'a>(name: &'static str, estimate: Distinct, stated: f64, seed: u
             let count = real(SKETCHES);
             let spread = (squares / count).sqrt() / error;
             // The limits of theory: a tenth of an error as a bias, and two percent of the error itself.
-            let mean = |slack: f64, deviation| Law::Normal {
-                low: 1.0 - slack,
-                high: 1.0 + slack,
-                deviation,
-                looks: 1,
-            };
+            let one = |slack: f64, deviation| Law::between(1.0 - slack, 1.0 + slack, deviation);
+            let of_mean = one(0.1 * error, error / count.sqrt());
+            let of_spread = one(0.02, 1.0 / (2.0 * count).sqrt());
             vec![
-                of(
-                    &case,
-                    MEAN_ESTIMATE,
-                    mean(0.1 * error, error / count.sqrt()),
-                    1.0 + sum / count,
-                    count,
-                ),
-                of(&case, ESTIMATE_SPREAD, mean(0.02, 1.0 / (2.0 * count).sqrt()), spread, count),
+                case.row(MEAN_ESTIMATE, of_mean, 1.0 + sum / count, count),
+                case.row(ESTIMATE_SPREAD, of_spread, spread, count),
             ]
         }),
     }
 }
 
-fn of(
-    case: &Case,
-    check: crate::validate::judge::Check,
-    law: Law,
-    observed: f64,
-    events: f64,
-) -> Measurement {
-    Measurement { case: case.clone(), check, law, observed, events }
-}
-
 fn case(name: &str, items: u64, rate: f64, instances: u64) -> Case {
-    let shape = name.to_string();
-    Case { structure: NAME, items, rate, shape, keys: "random", hasher: "none", instances }
+    Case { hasher: "none", instances, ..Case::random(NAME, items, rate, name) }
 }
 
 fn new_hll() -> DataSketchesHll {
@@ -202,8 +182,8 @@ fn weights_job<'a>(sketch: Weights, stated: f64, seed: u64) -> Job<'a> {
             let bound = sketch.probability * real(STREAMS * ITEMS);
             let case = case(sketch.name, ITEMS, sketch.error, STREAMS);
             vec![
-                of(&case, BELOW_TRUTH, Law::Exactly(0.0), real(too_low), 0.0),
-                of(&case, BEYOND_BOUND, Law::at_most(bound, 0.0), real(beyond), bound),
+                case.none(BELOW_TRUTH, too_low),
+                case.row(BEYOND_BOUND, Law::at_most(bound, 0.0), real(beyond), bound),
             ]
         }),
     }

@@ -37,27 +37,17 @@ pub(super) fn count_sketch(
     let count = real(sketches);
     let mean = ratios.iter().sum::<f64>() / count;
     let variance = ratios.iter().map(|ratio| (ratio - mean).powi(2)).sum::<f64>() / (count - 1.0);
-    let law = Law::Normal { low: 1.0, high: 1.0, deviation: (variance / count).sqrt(), looks: 1 };
+    let law = Law::around(1.0, (variance / count).sqrt());
     let squares: u64 = counts(ITEMS, &ranks).iter().map(|count| count * count).sum();
     let row = params.standard_error_of_a_row(real(squares)) / real(FREQUENT);
     let spread = ratios.iter().map(|ratio| (ratio - 1.0).powi(2)).sum::<f64>() / count;
     // A median of rows errs less than one row does.
     let spread_law = Law::at_most(1.0, 1.0 / (2.0 * count).sqrt());
-    let case = Case {
-        structure: NAME,
-        items: EVENTS as u64,
-        rate: params.delta(),
-        shape: format!("count sketch 500 x 5, Zipf {exponent}"),
-        keys: "random order",
-        hasher: "default",
-        instances: sketches,
-    };
-    let of = |check, law, observed| Measurement {
-        case: case.clone(),
-        check,
-        law,
-        observed,
-        events: count,
-    };
-    vec![of(MEAN_ESTIMATE, law, mean), of(ESTIMATE_SPREAD, spread_law, spread.sqrt() / row)]
+    let shape = format!("count sketch 500 x 5, Zipf {exponent}");
+    let case = Case::random(NAME, EVENTS as u64, params.delta(), shape);
+    let case = Case { keys: "random order", instances: sketches, ..case };
+    vec![
+        case.row(MEAN_ESTIMATE, law, mean, count),
+        case.row(ESTIMATE_SPREAD, spread_law, spread.sqrt() / row, count),
+    ]
 }

@@ -1,10 +1,10 @@
 //! Counts of the counting quotient filter, and values of the quotient map.
 
-use super::{NAME, SLOTS, Subject, rate};
+use super::{NAME, SLOTS, rate};
 use crate::validate::Run;
 use crate::validate::identity::{Identity, KEYS, and, merged, with};
-use crate::validate::judge::{Check, Law, Measurement, real};
-use crate::validate::removal::{Removals, Removing, case, steps};
+use crate::validate::judge::{Case, Check, Law, real};
+use crate::validate::removal::{Removals, Removing, steps};
 use crate::validate::schedule::{Job, Progress};
 use pds::hash::DefaultHashBuilder;
 use pds::params::QuotientParams;
@@ -32,7 +32,9 @@ pub(super) fn jobs(run: &Run) -> Vec<Job<'_>> {
     ];
     for (bits, items) in [(4, 90_000), (5, 150_000)] {
         let note = format!("counting, {bits} bits");
-        jobs.push(rate(run, counting(SLOTS, bits), items, note));
+        let filter = counting(SLOTS, bits);
+        let mean = filter.params().rate_at(items);
+        jobs.push(rate(run, filter, (items, mean), note));
         jobs.push(counted(run, bits, items));
     }
     jobs.push(identity().job(NAME, run.seed));
@@ -52,20 +54,6 @@ fn map() -> QuotientMap {
 fn sharded() -> ShardedQuotientFilter {
     let builder = QuotientFilter::builder().expected_items(1_000).grows_to(10_000);
     builder.build_sharded(16).expect("sound")
-}
-
-impl Subject for CountingQuotientFilter {
-    fn rate_at(&self, items: u64) -> f64 {
-        self.params().rate_at(items)
-    }
-
-    fn take(&mut self, hash: u64) -> bool {
-        self.insert_hash(hash).is_ok()
-    }
-
-    fn has(&self, hash: u64) -> bool {
-        self.count_hash(hash) > 0
-    }
 }
 
 /// A map in which each key has one value.
@@ -147,15 +135,10 @@ pub(super) fn counts_of<'a, F: Counting>(
         let cells = real(2 * SLOTS) * f64::from(1 << bits);
         let (mean, variance) = crowded(real(items), cells);
         let (mean, variance) = (real(filters) * mean, real(filters) * variance);
-        let exact = (TOO_LOW, Law::Exactly(0.0), real(low), real(filters * items));
-        let law = Law::Normal { low: mean, high: mean, deviation: variance.sqrt(), looks: 1 };
-        let rows = [exact, (TOO_HIGH, law, real(high), mean)];
-        let measured = rows.map(|(check, law, observed, events)| {
-            let case =
-                case(NAME, items, mean / real(filters * items), format!("counting, {bits} bits"));
-            Measurement { case, check, law, observed, events }
-        });
-        measured.to_vec()
+        let shape = format!("counting, {bits} bits");
+        let case = Case::random(NAME, items, mean / real(filters * items), shape);
+        let law = Law::around(mean, variance.sqrt());
+        vec![case.none(TOO_LOW, low), case.row(TOO_HIGH, law, real(high), mean)]
     };
     Job { cost: 2 * filters * items, run: Box::new(work) }
 }

@@ -1,8 +1,9 @@
 //! Faults of quotient filters.
 
 use super::counts::{Counting, TOO_LOW, counts_of};
-use super::{CROWD, CROWDED, Crowded, SLOTS, Subject, build, growing, rate};
+use super::{CROWD, CROWDED, Crowded, SLOTS, build, growing, rate};
 use crate::validate::effort::Effort;
+use crate::validate::fingerprints::Hashed;
 use crate::validate::measure::{FALSE_POSITIVES, LOST_KEYS};
 use crate::validate::removal::{Removals, Removing, steps};
 use crate::validate::structures::Fault;
@@ -17,7 +18,8 @@ pub(super) const FAULTS: [Fault; 5] = [
         effort: Effort::Quick,
         jobs: |run| {
             let note = "64000 items in a filter that grows".to_owned();
-            vec![rate(run, DropsABit(growing()), 64_000, note)]
+            let mean = growing().params().rate_at(64_000);
+            vec![rate(run, DropsABit(growing()), (64_000, mean), note)]
         },
     },
     Fault {
@@ -126,11 +128,7 @@ impl DropsABit {
     }
 }
 
-impl Subject for DropsABit {
-    fn rate_at(&self, items: u64) -> f64 {
-        self.0.rate_at(items)
-    }
-
+impl Hashed for DropsABit {
     fn take(&mut self, hash: u64) -> bool {
         self.0.take(self.without(hash))
     }

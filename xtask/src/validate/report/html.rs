@@ -1,7 +1,5 @@
 //! The report for a browser: one file without references to others, readable on a telephone.
 
-mod memory;
-
 use super::plot;
 use super::table::{HEADER, cells};
 use super::{Report, about, count};
@@ -26,12 +24,11 @@ pub(crate) fn render(report: &Report) -> Result<String, Box<dyn Error>> {
     }
     let class = if report.broken() == 0 { "kept" } else { "broken" };
     let body = format!(
-        "<p class=\"verdict {class}\">{verdict}</p>\n{broken}{overview}{reading}{sections}{memory}{facts}",
+        "<p class=\"verdict {class}\">{verdict}</p>\n{broken}{overview}{reading}{sections}{facts}",
         verdict = escape(&report.verdict()),
         broken = broken(report),
         overview = overview(&structures),
         reading = reading(report),
-        memory = memory::section()?,
         facts = facts(report),
     );
     Ok(page::page(&format!("Validation of pds {}", report.version), &body))
@@ -213,16 +210,7 @@ mod tests {
     const LAW: Law = Law::Events { trials: 1_000_000, low: 0.01, high: 0.01 };
 
     fn measured(structure: &'static str, check: Check, law: Law, observed: f64) -> Measurement {
-        let case = Case {
-            structure,
-            items: 1_000,
-            rate: 0.01,
-            shape: "k 7".to_owned(),
-            keys: "random",
-            hasher: "default",
-            instances: 3,
-        };
-        Measurement { case, check, law, observed, events: 1e4 }
+        Case::random(structure, 1_000, 0.01, "k 7").row(check, law, observed, 1e4)
     }
 
     fn report(observed: f64) -> Report {
@@ -255,10 +243,7 @@ mod tests {
         assert!(
             verdict < place("<table>") && place("<table>") < place("<h2>Standard Bloom filter")
         );
-        assert!(
-            place("<h2>Standard Bloom") < place("<h2>Cuckoo")
-                && place("<h2>Cuckoo") < place("<h2>Memory")
-        );
+        assert!(place("<h2>Standard Bloom") < place("<h2>Cuckoo"));
         assert_eq!(page.matches("<svg").count(), 2, "one for each check that chance has a part in");
         assert_eq!(page.matches("<td>k 7").count(), 3, "every row is there, once");
         assert!(

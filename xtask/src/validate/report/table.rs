@@ -174,28 +174,14 @@ pub(super) fn table(header: &[&str], numbers: &[usize]) -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::validate::judge::{Case, Law, Measurement, judge};
+    use crate::validate::judge::{Case, judge};
     use crate::validate::measure::LOST_KEYS;
 
     #[test]
     fn columns_that_are_the_same_in_all_rows_stand_above_them() {
         let measured = |items| {
-            let case = Case {
-                structure: "toy",
-                items,
-                rate: 0.5,
-                shape: "k 7".to_owned(),
-                keys: "random",
-                hasher: "weak",
-                instances: 3,
-            };
-            Measurement {
-                case,
-                check: LOST_KEYS,
-                law: Law::Exactly(0.0),
-                observed: 0.0,
-                events: 0.0,
-            }
+            let case = Case::random("toy", items, 0.5, "k 7");
+            Case { hasher: "weak", instances: 3, ..case }.none(LOST_KEYS, 0)
         };
         let text = rows(&judge(vec![measured(1), measured(2)], 1e-9));
         let lines: Vec<&str> = text.lines().map(str::trim).collect();
