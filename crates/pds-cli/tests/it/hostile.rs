@@ -2,7 +2,7 @@
 
 use crate::tool::Folder;
 
-/// What a file holds cannot write to the terminal what it wants, and fills no screen.
+/// The contents of a file neither control the terminal nor fill the screen.
 #[test]
 fn messages_quote_little_and_no_control_characters() {
     let folder = Folder::new();
@@ -25,7 +25,7 @@ fn json_errors_name_the_line_once_and_the_column() {
     assert_eq!(run.ok(), "{\"a\":1,\"a\":2}\n{\"a\":1}\n", "of equal names the last one counts");
 }
 
-/// What was read before is passed on, and the message says what is wrong with the rest.
+/// The lines before the damage are passed on, and the message names the damage.
 #[test]
 fn compressed_files_that_are_cut_off_or_go_on_otherwise() {
     use flate2::{Compression, write::GzEncoder};

@@ -1,4 +1,4 @@
-//! What registers say together: their range, the number of the least, and the sums that the bytes of a sketch repeat.
+//! Statistics of registers: their range, the number of the least ones, and the sums that the bytes of a sketch repeat.
 
 use pds_core::internal::{Backend, Work};
 

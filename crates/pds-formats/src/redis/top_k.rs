@@ -181,7 +181,7 @@ impl RedisTopK {
         let fingerprint = murmur2_32(item, FINGERPRINT_SEED);
         let mut count = 0;
         for (places, rows) in rows::groups(item, self.width, self.depth) {
-            // What becomes of a bucket cannot be foreseen, so that the next one would be loaded only after it is known.
+            // The processor cannot predict the branches of a bucket, so without this it would load the next one only after them.
             places.iter().for_each(|&place| prefetch(&self.buckets, place));
             for &place in &places[..rows] {
                 let bucket = &mut self.buckets[place];

@@ -102,7 +102,7 @@ fn has_same_keys(name: &str, left: &[u8], right: &[u8]) -> bool {
     left == right
 }
 
-/// What one merge gave is not changed by the same one again, and two that merge do so in both orders.
+/// The same merge again changes nothing, and the order of two sets does not matter.
 #[test]
 fn case_13_a_set_has_each_key_once() {
     for &(name, merge) in SETS {

@@ -26,7 +26,7 @@ pub struct LocalOptions {
     pub executor_timeout: u64,
 }
 
-/// What a process has used since it started.
+/// Processor time and memory of a process since it started.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Usage {
     /// Time on processors.
