@@ -20,6 +20,9 @@ use datafusion::prelude::{SessionConfig, SessionContext};
 use generate::Day;
 use pds_ballista::{LocalCluster, LocalOptions};
 
+/// Shards whose filters one query builds: what tasks send to each other stays below the limit of a message, 16 MB.
+const SHARDS_PER_QUERY: usize = 10;
+
 /// Measures de-duplication of URLs on a cluster of this machine.
 #[derive(Debug, Parser)]
 struct Options {
@@ -186,13 +189,17 @@ async fn run(options: &Options, folder: &Path) -> Result<()> {
     let filters = folder.join("filters");
     fs::create_dir(&filters)?;
     let start = Instant::now();
-    let build = format!(
-        "COPY (SELECT shard, pds_bloom_agg(url, {}, {rate}) AS filter FROM yesterday GROUP BY shard) \
-         TO '{}/' STORED AS PARQUET PARTITIONED BY (shard) OPTIONS ('format.compression' 'uncompressed')",
-        urls.div_ceil(shards),
-        filters.display()
-    );
-    trial.session.sql(&build).await?.collect().await?;
+    for first in (0..shards).step_by(SHARDS_PER_QUERY) {
+        let build = format!(
+            "COPY (SELECT shard, pds_bloom_agg(url, {}, {rate}) AS filter FROM yesterday \
+             WHERE shard >= {first} AND shard < {} GROUP BY shard) \
+             TO '{}/' STORED AS PARQUET PARTITIONED BY (shard) OPTIONS ('format.compression' 'uncompressed')",
+            urls.div_ceil(shards),
+            first + SHARDS_PER_QUERY as u64,
+            filters.display()
+        );
+        trial.session.sql(&build).await?.collect().await?;
+    }
     trial.report("build", start)?;
     println!("filters: {:.2} bits per URL", 8.0 * size(&filters)? as f64 / urls as f64);
     trial.table("filters", "filter BYTEA", folder).await?;
