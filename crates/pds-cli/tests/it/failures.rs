@@ -1,6 +1,6 @@
 use crate::tool::Folder;
 #[cfg(target_os = "linux")]
-use crate::tool::command;
+use crate::tool::{command, wait};
 
 #[test]
 fn unreadable_inputs_are_all_named_before_anything_is_read() {
@@ -99,8 +99,12 @@ fn an_interrupt_leaves_no_half_file() {
     for signal in ["-INT", "-TERM", "-HUP"] {
         let folder = Folder::new();
         folder.write("out", "old");
-        let mut child = command(&folder.path(""))
+        // A script in the background passes on that it ignores these signals.
+        let mut child = Command::new("env")
+            .arg("--default-signal=HUP,INT,TERM")
+            .arg(env!("CARGO_BIN_EXE_pds"))
             .args(["dedup", "-o", "out"])
+            .current_dir(folder.path(""))
             .stdin(Stdio::piped())
             .spawn()
             .unwrap();
@@ -117,7 +121,7 @@ fn an_interrupt_leaves_no_half_file() {
         }
         let sent = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
         assert!(sent.success());
-        assert_eq!(child.wait().unwrap().code(), Some(130));
+        assert_eq!(wait(&mut child), 130);
         assert_eq!(folder.names(), ["out"]);
         assert_eq!(folder.read("out"), b"old");
     }
