@@ -44,6 +44,10 @@ SETTINGS = [
 ]
 
 
+def slaves_known_to(server):
+    return sum("slave" in node["flags"] for node in server.client().cluster("nodes").values())
+
+
 class Cluster:
     """Three masters, with replicas or without. A context manager, which stops them."""
 
@@ -56,8 +60,11 @@ class Cluster:
             for master in self.masters * replicas:
                 self.replicas.append(Server(*BASE, *options))
                 self.follow(self.replicas[-1], master)
+            # A replica takes over only if it has once had all data, and if the other masters know whom it follows.
+            for replica in self.replicas:
+                wait_until(lambda: replica.client().info("replication")["master_link_status"] == "up")
             for master in self.masters:
-                wait_until(lambda: master.client().info("replication")["connected_slaves"] == replicas)
+                wait_until(lambda: slaves_known_to(master) == len(self.replicas))
         except BaseException:
             self.stop()
             raise
