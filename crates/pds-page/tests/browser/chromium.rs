@@ -49,7 +49,28 @@ impl Chromium {
                 }
             }
         });
-        Self { process, requests, messages, last: 0, events: VecDeque::new(), profile }
+        let mut browser =
+            Self { process, requests, messages, last: 0, events: VecDeque::new(), profile };
+        let saving = json!({
+            "behavior": "allow", "downloadPath": browser.downloads(), "eventsEnabled": true
+        });
+        browser.call("", "Browser.setDownloadBehavior", saving);
+        browser
+    }
+
+    fn downloads(&self) -> PathBuf {
+        self.profile.join("downloads")
+    }
+
+    /// Waits for a file that a page saves, and returns its name and its bytes.
+    pub(crate) fn saved_file(&mut self) -> (String, Vec<u8>) {
+        let name = self.wait_for("Browser.downloadWillBegin")["params"]["suggestedFilename"].take();
+        while self.wait_for("Browser.downloadProgress")["params"]["state"] != "completed" {}
+        let name = name.as_str().expect("a name").to_owned();
+        let path = self.downloads().join(&name);
+        let bytes = fs::read(&path).expect("the saved file");
+        fs::remove_file(path).expect("its folder");
+        (name, bytes)
     }
 
     /// Calls a method, and keeps the events that arrive before its answer.
