@@ -173,11 +173,11 @@ impl fmt::Display for ParamFault {
                 write!(f, "{parameter} would have to be {value}, but must be at most {max}")
             }
             Self::TooLow { parameter, value, min } => {
-                write!(f, "{parameter} is {value:e}, but must be at least {min:e}")
+                write!(f, "{parameter} is {value:?}, but must be at least {min:?}")
             }
             Self::BelowCollisions { parameter, value, collisions } => write!(
                 f,
-                "{parameter} is {value:e}, but must be above {collisions:e}, \
+                "{parameter} is {value:?}, but must be above {collisions:?}, \
                  the collision rate of 64-bit hashes for so many items"
             ),
             Self::NotEven { parameter, value } => {

@@ -150,8 +150,8 @@ macro_rules! builder_methods {
             ///
             /// Remainders start with the bits for all doublings on the way. Whatever is built for one `grows_to` and one rate can
             /// be merged, with any `expected_items`.
-            pub const fn grows_to(mut self, max_items: u64) -> Self {
-                self.given.grows_to = Some(max_items);
+            pub const fn grows_to(mut self, items: u64) -> Self {
+                self.given.grows_to = Some(items);
                 self
             }
 

@@ -292,7 +292,7 @@ mod tests {
             ("--error 1% --overlap --items 1e9", "ThetaSketch::new(16_384)"),
             ("--similarity 5%", "128 values, 1.00 KiB"),
             ("--similarity 5% --items 1M", "pds::LshIndex::new(128, 0.8, 0.95)?"),
-            ("--similarity 5% --items 1M --threshold 1%", "error: threshold is 1e-2, but must be"),
+            ("--similarity 5% --items 1M --threshold 1%", "error: threshold is 0.01, but must be"),
             (
                 "--similarity 0.1%",
                 "error: values would have to be 250000, but must be at most 4096",

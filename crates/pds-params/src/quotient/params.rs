@@ -56,15 +56,15 @@ impl QuotientParams {
         Self::fewest_bytes(expected_items, rate, SlotUse::PLAIN)
     }
 
-    /// Computes a filter for `items` distinct keys that grows to `max_items` at a mean rate of at most `rate`.
+    /// Computes a filter for `items` distinct keys with growth up to `grows_to` of them, at a mean rate of at most `rate`.
     ///
     /// Each doubling takes one bit from the remainders. The filter starts with enough bits for all of them. It has at
-    /// least 257 slots, or at once all that `max_items` need.
+    /// least 257 slots, or at once all that `grows_to` need.
     ///
-    /// All filters of one `max_items` and one `rate` can be merged, whatever their `items`.
+    /// All filters of one `grows_to` and one `rate` can be merged, whatever their `items`.
     ///
     /// # Errors
-    /// If there are no items, or if `max_items` are fewer. If a filter of `max_items` cannot be built, or if there are too
+    /// If there are no items, or if `grows_to` are fewer. If a filter of `grows_to` cannot be built, or if there are too
     /// many doublings on the way to it.
     ///
     /// # Examples
@@ -77,11 +77,11 @@ impl QuotientParams {
     /// assert_eq!((grown.num_slots(), grown.remainder_bits(), grown.doublings()), (1_052_672, 7, 0));
     /// # Ok::<(), pds_params::ParamError>(())
     /// ```
-    pub fn growing(items: u64, max_items: u64, rate: f64) -> Result<Self, ParamError> {
-        Self::growing_with(items, max_items, rate, SlotUse::PLAIN)
+    pub fn growing(items: u64, grows_to: u64, rate: f64) -> Result<Self, ParamError> {
+        Self::growing_with(items, grows_to, rate, SlotUse::PLAIN)
     }
 
-    /// Computes a filter as [`new`](Self::new) does, or as [`growing`](Self::growing) if there is a `max_items`, whose slots
+    /// Computes a filter as [`new`](Self::new) does, or as [`growing`](Self::growing) if there is a `grows_to`, whose slots
     /// are used in this way.
     ///
     /// The sizes of the parameters are without the bits beside the remainders.
@@ -101,12 +101,12 @@ impl QuotientParams {
     /// ```
     pub fn with_slot_use(
         items: u64,
-        max_items: Option<u64>,
+        grows_to: Option<u64>,
         rate: f64,
         slot_use: SlotUse,
     ) -> Result<Self, ParamError> {
-        match max_items {
-            Some(max_items) => Self::growing_with(items, max_items, rate, slot_use),
+        match grows_to {
+            Some(grows_to) => Self::growing_with(items, grows_to, rate, slot_use),
             None => Self::fewest_bytes(items, rate, slot_use),
         }
     }
@@ -142,13 +142,13 @@ impl QuotientParams {
 
     fn growing_with(
         items: u64,
-        max_items: u64,
+        grows_to: u64,
         rate: f64,
         slot_use: SlotUse,
     ) -> Result<Self, ParamError> {
         check_items(items)?;
-        check_range("max_items", max_items, items, capacity(MAX_SLOTS))?;
-        let last = Self::fewest_bytes(max_items, rate, slot_use)?;
+        check_range("grows_to", grows_to, items, capacity(MAX_SLOTS))?;
+        let last = Self::fewest_bytes(grows_to, rate, slot_use)?;
         let base_after = |doublings: u32| last.num_slots.div_ceil(1 << doublings);
         let halvings = (0..u64::BITS).find(|&halvings| base_after(halvings) <= MAX_BASE);
         let halvings = halvings.unwrap_or(u64::BITS - 1);
@@ -162,7 +162,7 @@ impl QuotientParams {
         check_range("remainder_bits", bits.into(), 1, widest.into())?;
         Self::from_slots_and_remainder_bits(base << doubled, bits)?
             .with_doublings(doublings)?
-            .with_design(Some(max_items), Some(rate))
+            .with_design(Some(grows_to), Some(rate))
     }
 
     /// Accepts the shape as given, without a design and without growth.

@@ -151,7 +151,7 @@ fn errors_name_what_is_wrong() {
     assert_eq!(parameter(LshParams::new(16, 0.5, 1.0)).0, "recall");
     let too_low = LshParams::new(16, 1e-9, 0.9).unwrap_err();
     assert!(
-        too_low.to_string().starts_with("threshold is 1e-9, but must be at least 1.34035676639")
+        too_low.to_string().starts_with("threshold is 1e-9, but must be at least 0.134035676639")
     );
     assert!(LshParams::new(16, 0.1341, 0.9).is_ok() && LshParams::new(16, 0.134, 0.9).is_err());
     // The threshold that the error states is not refused.

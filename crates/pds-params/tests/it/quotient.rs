@@ -95,8 +95,8 @@ fn impossible_parameters_are_named() {
     let error = QuotientParams::new(1 << 40, 1e-9).unwrap_err();
     assert!(matches!(error, ParamError(ParamFault::BelowCollisions { .. })), "{error}");
     assert_eq!(parameter(QuotientParams::new(1, 1e-18)), "remainder_bits");
-    assert_eq!(parameter(QuotientParams::growing(10, 9, 0.01)), "max_items");
-    assert_eq!(parameter(QuotientParams::growing(1, u64::MAX, 0.01)), "max_items");
+    assert_eq!(parameter(QuotientParams::growing(10, 9, 0.01)), "grows_to");
+    assert_eq!(parameter(QuotientParams::growing(1, u64::MAX, 0.01)), "grows_to");
     assert_eq!(parameter(QuotientParams::growing(1, 1 << 40, 1e-7)), "remainder_bits");
     let shape = QuotientParams::from_slots_and_remainder_bits;
     assert_eq!(parameter(shape(0, 8)), "slots");
@@ -144,18 +144,18 @@ fn doublings_keep_the_rate_and_halvings_undo_them() {
 /// The first sizes of one plan are those of the same filter before and after doublings, so that they can be merged.
 #[test]
 fn all_filters_of_one_plan_are_doublings_of_one_another() {
-    for max_items in [1, 400, 487, 1_000, 123_456, 1_000_000_000] {
-        let last = QuotientParams::growing(max_items, max_items, 0.01).unwrap();
-        let alone = QuotientParams::new(max_items, 0.01).unwrap();
-        assert_eq!(last.doublings(), 0, "{max_items}");
+    for grows_to in [1, 400, 487, 1_000, 123_456, 1_000_000_000] {
+        let last = QuotientParams::growing(grows_to, grows_to, 0.01).unwrap();
+        let alone = QuotientParams::new(grows_to, 0.01).unwrap();
+        assert_eq!(last.doublings(), 0, "{grows_to}");
         assert!(last.num_slots() >= alone.num_slots());
-        assert!(last.num_slots() - alone.num_slots() <= alone.num_slots() / 256, "{max_items}");
+        assert!(last.num_slots() - alone.num_slots() <= alone.num_slots() / 256, "{grows_to}");
         let mut items = 1;
-        while items <= max_items {
-            let params = QuotientParams::growing(items, max_items, 0.01).unwrap();
+        while items <= grows_to {
+            let params = QuotientParams::growing(items, grows_to, 0.01).unwrap();
             assert!(params.capacity() >= items && params.grown() == last, "{items}");
             let is_least = params.num_slots() <= 512 || capacity(params.num_slots() / 2) < items;
-            assert!(is_least, "{items} of {max_items}: {params:?}");
+            assert!(is_least, "{items} of {grows_to}: {params:?}");
             items += items / 7 + 1;
         }
     }

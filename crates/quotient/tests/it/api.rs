@@ -175,7 +175,7 @@ fn what_the_builder_refuses_is_named() {
         ("slots", |b| b.slots(0).remainder_bits(3)),
         ("slots", |b| b.slots((1 << 48) + 1).remainder_bits(3)),
         ("grows_to", |b| b.slots(10).remainder_bits(3).grows_to(30)),
-        ("max_items", |b| b.expected_items(10).grows_to(9)),
+        ("grows_to", |b| b.expected_items(10).grows_to(9)),
     ];
     for (index, (parameter, change)) in cases.into_iter().enumerate() {
         match change(QuotientFilter::builder()).build() {

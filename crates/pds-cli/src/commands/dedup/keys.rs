@@ -113,7 +113,7 @@ fn filter(items: u64, most: u64, rate: f64, max_lines: u64) -> Result<QuotientFi
     builder.false_positive_rate(rate).build().map_err(|error| match error {
         // The widths that are wrong then are those of the library.
         BuildError::Param(_) => format!(
-            "--rate is {rate:e}, but no filter of {} lines (--max-lines) has it: its hashes have 64 bits. Give a greater rate or \
+            "--rate is {rate:?}, but no filter of {} lines (--max-lines) has it: its hashes have 64 bits. Give a greater rate or \
              fewer lines",
             HumanCount(max_lines)
         )

@@ -143,7 +143,7 @@ impl Seen {
             .try_map(self.max_lines, |lines| FilterKeys::new(lines, self.rate, self.max_lines))?;
         tell(format_args!(
             "{} different lines take the {} of --memory; from here on a filter decides, which takes a new line for a repeated \
-             one at a rate of {:e}",
+             one at a rate of {:?}",
             HumanCount(number),
             HumanBytes(self.memory),
             self.rate
@@ -236,7 +236,7 @@ fn no_such_window(window: u64, rate: f64, error: Error) -> Error {
     match error {
         Error::Message(what) => {
             let window = HumanCount(window);
-            format!("no filter of a --window of {window} lines has a --rate of {rate:e}: {what}")
+            format!("no filter of a --window of {window} lines has a --rate of {rate:?}: {what}")
                 .into()
         }
         other => other,

@@ -340,7 +340,7 @@ fn what_the_builder_refuses_is_named() {
         ("slots_per_item", |b| b.expected_items(10).slots_per_item(0.99)),
         ("slots_per_item", |b| b.expected_items(10).slots_per_item(f64::NAN)),
         ("slots_per_item", |b| b.expected_items(10).slots_per_item(64.5)),
-        ("max_items", |b| b.expected_items(10).grows_to(9)),
+        ("grows_to", |b| b.expected_items(10).grows_to(9)),
     ];
     for (index, (parameter, change)) in cases.into_iter().enumerate() {
         match change(CountingQuotientFilter::builder()).build() {
