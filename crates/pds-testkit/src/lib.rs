@@ -16,5 +16,8 @@ pub mod pipe;
 pub mod portable;
 pub mod program;
 pub mod stats;
+mod thread_time;
 pub mod words;
 pub mod zipf;
+
+pub use thread_time::ThreadTime;

@@ -3,7 +3,6 @@
 //! `BLESS=1 cargo test -p bloom-scalable --test it format` writes the golden files anew: a new format version.
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 use std::{env, fs};
 
 use bloom_core::BloomFilter;
@@ -15,6 +14,7 @@ use bloom_scalable::{
     ScalableBlockedBloomFilterView, ScalableBloomFilter, ScalableBloomFilterView, Schedule,
 };
 use pds_params::BloomParams;
+use pds_testkit::ThreadTime;
 use pds_testkit::envelope::{number_offset, with_number, with_numbers, with_payload};
 use pds_testkit::portable::{fault_of, refuses_damage};
 
@@ -340,7 +340,7 @@ fn case_17_many_layers_are_refused_unless_they_are_there() {
 /// Building searches the size of each layer. Reading must not: a kilobyte of bytes would take milliseconds.
 #[test]
 fn case_17_reading_many_layers_takes_less_time_than_building_them() {
-    let start = Instant::now();
+    let start = ThreadTime::now();
     let builder = ScalableBloomFilter::builder().expected_items(1).false_positive_rate(0.5);
     let mut filter = builder.growth(1).schedule(Schedule::Ratio(0.99999)).build().unwrap();
     (0..300_u32).for_each(|key| _ = filter.insert(&key));
@@ -348,7 +348,7 @@ fn case_17_reading_many_layers_takes_less_time_than_building_them() {
     let bytes = filter.to_bytes();
     let fastest = |read: &dyn Fn()| {
         let run = || {
-            let start = Instant::now();
+            let start = ThreadTime::now();
             read();
             start.elapsed()
         };

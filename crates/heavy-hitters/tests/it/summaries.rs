@@ -3,11 +3,11 @@
 
 use pds_core::hash::finalize;
 use std::collections::HashMap;
-use std::time::Instant;
 
 use heavy_hitters::{HeavyHitters, HeavyHittersParams, SketchedHeavyHitters, TopK};
 use pds_core::hash::{Avalanching, DefaultHashBuilder};
 use pds_core::internal::GOLDEN_RATIO;
+use pds_testkit::ThreadTime;
 use pds_testkit::hashers::IdentityBuilder;
 use pds_testkit::zipf::{Zipf, counts};
 
@@ -175,12 +175,12 @@ fn a_halved_list_takes_new_keys() {
 #[test]
 fn a_summary_is_read_in_a_time_like_that_of_filling_it() {
     let params = HeavyHittersParams::with_capacity(0.5, 200_000).unwrap();
-    let start = Instant::now();
+    let start = ThreadTime::now();
     let mut summary =
         HeavyHitters::<u64>::from_params(params, DefaultHashBuilder::default()).unwrap();
     (0..200_000).for_each(|key| _ = summary.insert(&key));
     let (filling, bytes) = (start.elapsed(), summary.to_bytes());
-    let start = Instant::now();
+    let start = ThreadTime::now();
     let read = HeavyHitters::<u64>::from_bytes(&bytes).unwrap();
     let reading = start.elapsed();
     assert!(reading < 50 * filling, "{reading:?} to read, {filling:?} to fill");
@@ -195,7 +195,7 @@ fn chosen_keys_are_found_as_fast_as_others() {
         let keys: Vec<u64> = keys.take(KEYS).collect();
         let params = HeavyHittersParams::with_capacity(0.001, KEYS as u64).unwrap();
         let insert = |_| {
-            let start = Instant::now();
+            let start = ThreadTime::now();
             let mut heavy =
                 HeavyHitters::from_params(params, Avalanching(IdentityBuilder)).unwrap();
             keys.iter().for_each(|key| _ = heavy.insert(key));

@@ -5,7 +5,6 @@
 
 use core::hint::black_box;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 use std::{env, fs};
 
 use hll::{
@@ -15,6 +14,7 @@ use pds_core::bytes::{ByteOptions, Kind};
 use pds_core::error::{DecodeError, ReadError};
 use pds_core::hash::SipHashBuilder;
 use pds_core::internal::DecodeFault;
+use pds_testkit::ThreadTime;
 use pds_testkit::envelope::{SHAPE, envelope as put_together, sections};
 
 const KEY: [u8; 16] = *b"0123456789abcdef";
@@ -196,7 +196,7 @@ fn sparse_bytes(precision: u64, registers: impl Iterator<Item = u32>) -> Vec<u8>
 /// load on the machine has no effect.
 fn times_as_long<T, U>(slow: impl Fn() -> T, fast: impl Fn() -> U) -> f64 {
     fn time<T>(work: impl Fn() -> T) -> f64 {
-        let start = Instant::now();
+        let start = ThreadTime::now();
         black_box(work());
         start.elapsed().as_secs_f64()
     }

@@ -8,6 +8,7 @@ use pds_params::internal::ParamFault;
 use pds_params::layered::answer_at_least;
 use pds_params::scalable::compound_rate;
 use pds_params::{BloomParams, LayeredParams, ParamError, ScalableParams, Schedule, bloom};
+use pds_testkit::ThreadTime;
 use quickcheck::quickcheck;
 
 fn params(schedule: Schedule) -> ScalableParams {
@@ -289,7 +290,7 @@ fn any_number_of_layers_is_answered_at_once() {
         Schedule::Likely(1_000_000),
         Schedule::Likely(u64::MAX),
     ];
-    let start = std::time::Instant::now();
+    let start = ThreadTime::now();
     for (schedule, growth) in
         schedules.into_iter().flat_map(|schedule| [1, 2, 32_768].map(|growth| (schedule, growth)))
     {

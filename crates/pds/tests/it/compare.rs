@@ -2,7 +2,6 @@
 #![cfg(feature = "std")]
 
 use core::time::Duration;
-use std::time::Instant;
 
 use pds::compare::{
     Abilities, Ability, Against, Candidate, CountAbilities, CountNeeds, DistinctNeeds, Needs,
@@ -17,6 +16,7 @@ use pds::registry::{
     RIBBON, SPLIT_BLOCK_BLOOM, ULTRA_LOG_LOG, filters,
 };
 use pds_params::internal::ParamFault;
+use pds_testkit::ThreadTime;
 
 const RATES: [f64; 5] = [0.3, 0.03, 0.01, 1e-3, 1e-6];
 
@@ -427,7 +427,7 @@ fn case_47_every_comparison_ends_at_once() {
     let shares = [f64::NAN, -1.0, 0.0, 1e-300, 1e-9, 0.5, 1.0 - f64::EPSILON / 2.0, 2.5];
     let is_probability = |share: f64| share > 0.0 && share < 1.0;
     for a in numbers {
-        let start = Instant::now();
+        let start = ThreadTime::now();
         for structure in filters() {
             for b in numbers {
                 let candidate = Candidate::for_memory(structure, a, b);
