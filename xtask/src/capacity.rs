@@ -3,6 +3,7 @@
 //! Up to 256 items the probability of failure itself is measured. `--fills` sets how often each size is filled. For
 //! more items the probability is too small to observe, and the distance of the design from failure is measured.
 
+use crate::numbers::{mean_and_variance, real};
 use crate::process::Outcome;
 use clap::{Args, Subcommand, value_parser};
 use comfy_table::{Table, presets};
@@ -131,10 +132,8 @@ fn many(buckets: u64, bits: u32, fills: u32) -> [String; 6] {
         filter.load_factor()
     };
     let loads: Vec<f64> = (0..fills).map(|_| first_failure()).collect();
-    let count = f64::from(fills);
-    let mean = loads.iter().sum::<f64>() / count;
-    let squares: f64 = loads.iter().map(|load| (load - mean).powi(2)).sum();
-    let deviation = (squares / (count - 1.0)).sqrt();
+    let (mean, variance) = mean_and_variance(&loads);
+    let deviation = variance.sqrt();
     let least = loads.iter().copied().fold(1.0, f64::min);
     let design = real(most_items(buckets, bits)) / real(4 * buckets);
     let margin = format!("{design:.4}, {:.1} deviations", (mean - design) / deviation);
@@ -151,12 +150,6 @@ fn filter(buckets: u64, bits: u32) -> CuckooFilter {
 /// Returns random hashes, different ones for each size, width and seed.
 fn hashes(size: u64, bits: u32, seed: u64) -> impl Iterator<Item = u64> {
     random(seed << 40 | size << 8 | u64::from(bits))
-}
-
-/// Returns a count as a real number. Counts here stay below 2^53.
-#[expect(clippy::cast_precision_loss, reason = "counts here stay below 2^53")]
-const fn real(count: u64) -> f64 {
-    count as f64
 }
 
 /// Returns the mean of a Poisson number that is above `count` with probability [`CONFIDENCE`].

@@ -5,6 +5,7 @@ extern crate alloc;
 
 mod capacity;
 mod check;
+mod numbers;
 mod passed;
 mod plot;
 mod process;

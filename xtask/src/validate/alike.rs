@@ -3,17 +3,12 @@
 //! A row is the root mean square of the errors itself, and its prediction. The tables of `docs/choosing.md` and of the reports are
 //! these rows.
 
-use super::Run;
-use super::effort::Effort;
 use super::errors::Errors;
-use super::judge::{Case, Check, Law, Measurement, real};
-use super::schedule::{Job, Progress};
+use super::prelude::*;
 use super::similarity::signature_error;
-use super::structures::{Fault, Structure};
 use pds::params::{MinHashParams, SignatureParams};
 use pds::theta::ThetaSet;
 use pds::{HyperLogLog, MinHash, ThetaSketch};
-use pds_testkit::keys;
 
 /// Sketches of two sets, compared.
 pub(crate) const STRUCTURE: Structure = Structure {
@@ -21,16 +16,15 @@ pub(crate) const STRUCTURE: Structure = Structure {
     title: "Two sets compared in 8 KiB each",
     variants: &[],
     jobs: |run| PAIRS.into_iter().map(|pair| pair.job(run, &METHODS)).collect(),
-    faults: &[Fault {
-        name: "beyond-theta",
-        effect: "a comparison of theta sketches counts hashes up to the higher theta of the two",
-        breaks: &[ERROR],
-        effort: Effort::Quick,
-        jobs: |run| {
+    faults: &[fault(
+        "beyond-theta",
+        "a comparison of theta sketches counts hashes up to the higher theta of the two",
+        &[ERROR],
+        |run| {
             const BEYOND: Method = Method { estimate: compare_beyond_theta, ..THETA };
             vec![Pair { jaccard: 0.5, is_subset: true }.job(run, &[BEYOND])]
         },
-    }],
+    )],
 };
 
 const NAME: &str = "alike";
@@ -152,59 +146,53 @@ const PAIRS: [Pair; 8] = [
 ];
 
 impl Pair {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below UNION")]
-    fn common(self) -> usize {
-        (self.jaccard * real(UNION)).round() as usize
+    /// The number of keys in both sets.
+    fn common(self) -> u64 {
+        whole((self.jaccard * real(UNION)).round())
     }
 
     fn truth(self) -> f64 {
-        real(self.common() as u64) / real(UNION)
+        real(self.common()) / real(UNION)
     }
 
     /// Returns the numbers of keys of the two sets.
-    fn sizes(self) -> [usize; 2] {
-        let union = usize::try_from(UNION).expect("few");
+    fn sizes(self) -> [u64; 2] {
         if self.is_subset {
-            [union, self.common()]
-        } else {
-            let only_left = (union - self.common()) / 2;
-            [self.common() + only_left, union - only_left]
+            return [UNION, self.common()];
         }
+        let only_left = (UNION - self.common()) / 2;
+        [self.common() + only_left, UNION - only_left]
     }
 
     /// Of n hashes of the union below theta, without replacement.
     fn theta_error(self) -> f64 {
-        let theta = 1_024.0 / real(self.sizes()[0].max(self.sizes()[1]) as u64);
+        let theta = 1_024.0 / real(self.sizes()[0].max(self.sizes()[1]));
         (self.truth() * (1.0 - self.truth()) * (1.0 - theta) / (real(UNION) * theta)).sqrt()
     }
 
     /// Judges the errors of methods with the same sets.
     fn job<'a>(self, run: &'a Run, methods: &'a [Method]) -> Job<'a> {
         let instances = run.effort.choose([200, 200, 10_000]);
-        let cost = instances * UNION * 8;
-        let seed = run.seed ^ (self.common() as u64) << 8 ^ u64::from(self.is_subset);
-        let work = move |progress: &Progress| {
+        let seed = run.seed ^ self.common() << 8 ^ u64::from(self.is_subset);
+        Job::new(instances * UNION * 8, move || {
             let mut hashes = keys::random(seed);
             let mut all: Vec<_> = methods.iter().map(|_| (Errors::default(), 0.0)).collect();
-            let [left, right] = self.sizes();
+            let [left, right] = self.sizes().map(index);
             for _ in 0..instances {
-                let keys: Vec<u64> = (0..UNION).zip(&mut hashes).map(|(_, hash)| hash).collect();
+                let keys: Vec<u64> = first(UNION, &mut hashes).collect();
                 let sets = [&keys[..left], &keys[keys.len() - right..]];
                 for (method, (errors, stated)) in methods.iter().zip(&mut all) {
                     let (estimate, bound) = (method.estimate)(sets);
                     errors.add(estimate - self.truth(), true);
                     *stated += bound.unwrap_or_default().powi(2);
                 }
-                progress.advance(cost / instances);
             }
-            let judged = methods.iter().zip(all);
             let judge = |(method, (errors, stated)): (&Method, (Errors, f64))| {
                 let stated = (stated / real(instances)).sqrt();
                 self.judge(*method, &errors, stated, instances)
             };
-            judged.map(judge).collect()
-        };
-        Job { cost, run: Box::new(work) }
+            methods.iter().zip(all).map(judge).collect()
+        })
     }
 
     fn judge(self, method: Method, errors: &Errors, stated: f64, instances: u64) -> Measurement {
@@ -217,7 +205,7 @@ impl Pair {
         };
         let sets = if self.is_subset { "one in the other" } else { "equal sizes" };
         let shape = format!("{}, J = {}, {sets}", method.name, self.jaccard);
-        let case = Case::random(NAME, UNION, predicted.unwrap_or(stated), shape);
-        Case { instances, ..case }.row(ERROR, law, observed, real(instances))
+        let case = Case::random(NAME, UNION, predicted.unwrap_or(stated), shape).of(instances);
+        case.row(ERROR, law, observed, real(instances))
     }
 }

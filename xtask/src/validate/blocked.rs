@@ -1,28 +1,28 @@
 //! The blocked Bloom filter as a subject.
 
-mod constructors;
 mod faults;
-mod identities;
 
 use super::bloom::{LOWER_HALF, WORST_PART};
-use super::coverage::AS_STATED;
-use super::judge::{Check, Law, real};
-use super::keys::{HasherKind, KeyKind};
-use super::measure::{Plan, SET_BITS, Work};
-use super::membership::{cheap_jobs, plan_jobs, sets_jobs};
-use super::proofs::{self, History, two_filters};
-use super::schedule::Job;
-use super::structures::Structure;
-use super::subject::{
-    Design, Family, Interval, Observation, Prediction, Sets, Size, Subject, sets,
+use super::constructors::{
+    self, Constructor, Filled, ITEMS, RATE, built, calculated, calculated_by, constructor, made,
 };
-use super::{Run, counts};
+use super::counts;
+use super::identity::{Identity, KEYS, and, hashes, with};
+use super::keys::{CaseHasher, HasherKind, KeyKind};
+use super::measure::{Plan, Work};
+use super::membership::{cheap_jobs, plan_jobs, sets_jobs};
+use super::prelude::*;
+use super::proofs::{self, History};
+use super::subject::{Design, Family, Observation, Prediction, Size, Subject, subject};
 use core::hash::Hash;
-use pds::blocked::backends;
-use pds::error::ParamError;
-use pds::hash::KeyHasher;
-use pds::params::{BlockedBloomParams, Preference, blocked::BLOCK_BITS};
-use pds::{BlockedBloomFilter, Estimate};
+use pds::blocked::{Preference, backends};
+use pds::error::{BuildError, ParamError};
+use pds::formats::parquet::{ParquetBloomFilter, ParquetWriter};
+use pds::hash::DefaultHashBuilder;
+use pds::params::BlockedBloomParams;
+use pds::params::blocked::{BLOCK_BITS, split_block_rate};
+use pds::registry::{BLOCKED_BLOOM, SPLIT_BLOCK_BLOOM};
+use pds::{AtomicBlockedBloomFilter, BlockedBloomFilter, Estimate, SplitBlockBloomFilter};
 
 /// The blocked Bloom filters.
 pub(crate) const STRUCTURE: Structure = Structure {
@@ -35,7 +35,8 @@ pub(crate) const STRUCTURE: Structure = Structure {
 
 const NAME: &str = "blocked";
 
-const HISTORIES: [History; 1] = [History { name: NAME, run: two_filters!(BlockedBloomFilter, 8) }];
+const HISTORIES: [History; 1] =
+    [History { name: NAME, run: |random, claims| counts::history(BEST, random, claims) }];
 
 /// The fewest and the most parts that an array is divided into to find the most deviating one.
 const PARTS: [u64; 2] = [4, 64];
@@ -48,30 +49,146 @@ const BLOCKS_OF_A_PART: u64 = 160;
 /// The relative error of a predicted number of set bits.
 const ROUNDING: f64 = 1e-9;
 
+/// Bytes of a block of a split-block filter.
+const SPLIT_BLOCK_BYTES: u64 = 32;
+
 /// The backend that the processor gets for most; tiny filters of every number of hashes, and unions, by each of them.
 fn jobs(run: &Run) -> Vec<Job<'_>> {
-    let fastest = Shape::Chosen(Preference::Fastest);
-    let best = Blocked { name: NAME, shape: fastest, backend: None };
-    let mut jobs = cheap_jobs(best, run);
-    jobs.extend(plan_jobs(best, promised(), run));
-    jobs.extend(sets_jobs(best, run));
+    let mut jobs = cheap_jobs(BEST, run);
+    jobs.extend(plan_jobs(BEST, promised(), run));
+    jobs.extend(sets_jobs(BEST, run));
     for backend in backends() {
-        jobs.extend(jobs_by_backend(backend, run));
+        let shaped = |shape| Blocked { name: NAME, shape, backend: Some(backend) };
+        let of_hashes = |hashes| plan_jobs(shaped(Shape::Hashes(hashes)), tiny(), run);
+        jobs.extend((2..=16).step_by(2).flat_map(of_hashes));
+        jobs.extend(sets_jobs(shaped(Shape::Chosen(Preference::Smallest)), run));
     }
-    jobs.extend(counts::jobs(best, run, AS_STATED));
-    jobs.extend(super::constructors::jobs(run, NAME, constructors::all()));
-    jobs.extend(identities::jobs(run.seed));
+    jobs.extend(counts::jobs(BEST, run, AS_STATED));
+    jobs.extend(constructors::jobs(run, NAME, all_constructors()));
+    jobs.extend(identities(run.seed));
     jobs.extend(proofs::jobs(run, NAME, &HISTORIES));
     jobs
 }
 
-fn jobs_by_backend<'a>(backend: &'static str, run: &'a Run) -> Vec<Job<'a>> {
-    let shaped = |shape| Blocked { name: NAME, shape, backend: Some(backend) };
-    let of_hashes = |hashes| plan_jobs(shaped(Shape::Hashes(hashes)), tiny(), run);
-    let mut jobs: Vec<Job<'a>> = (2..=16).step_by(2).flat_map(of_hashes).collect();
-    jobs.extend(sets_jobs(shaped(Shape::Chosen(Preference::Smallest)), run));
-    jobs
+/// Merges with an empty filter.
+fn identities<'a>(seed: u64) -> [Job<'a>; 3] {
+    fn plain() -> BlockedBloomFilter {
+        let params = BlockedBloomParams::new(KEYS, 0.01, Preference::Fastest).expect("sound");
+        BlockedBloomFilter::from_params(params, DefaultHashBuilder::default()).expect("memory")
+    }
+    fn split() -> SplitBlockBloomFilter {
+        SplitBlockBloomFilter::new(KEYS, 0.01).expect("sound")
+    }
+    [
+        Identity::new(
+            "plain",
+            |seed| with(plain(), seed, KEYS),
+            plain,
+            |filter| and(filter.to_bytes(), &[filter.approx_len().value]),
+        )
+        .job(NAME, seed),
+        Identity::<AtomicBlockedBloomFilter>::new(
+            "atomic",
+            |seed| with(plain(), seed, KEYS).into(),
+            || plain().into(),
+            |filter| and(filter.to_bytes(), &[filter.approx_len().value]),
+        )
+        .job(NAME, seed),
+        Identity {
+            name: "split-block",
+            full: |seed| {
+                let mut filter = split();
+                hashes(seed).for_each(|hash| _ = filter.insert_hash(hash));
+                filter
+            },
+            empty: split,
+            says: |filter| and(filter.to_bitset(), &[filter.fill_ratio()]),
+            left: true,
+            merge: |left, right| left.union_with(right).is_err(),
+        }
+        .job(NAME, seed),
+    ]
 }
+
+/// The constructors of blocked filters, and the methods that make one filter from another.
+fn all_constructors() -> Vec<Constructor> {
+    let in_blocks = || BlockedBloomFilter::builder().blocks(20).false_positive_rate(RATE).build();
+    let capacity = in_blocks().expect("sound").expected_items().expect("a design");
+    let best = || BlockedBloomFilter::builder().blocks(20).expected_items(ITEMS).build();
+    let best_rate = best().expect("sound").promised_rate();
+    let new = || BlockedBloomFilter::new(ITEMS, RATE);
+    let mut all = vec![
+        built("new(1000, 0.01)", RATE, ITEMS, new),
+        built("new(50, 0.1)", 0.1, 50, || BlockedBloomFilter::new(50, 0.1)),
+        built("builder: items, rate, smallest", RATE, ITEMS, || {
+            let builder = BlockedBloomFilter::builder().prefer(Preference::Smallest);
+            builder.expected_items(ITEMS).false_positive_rate(RATE).build()
+        }),
+        built("builder: blocks and rate", RATE, capacity, in_blocks),
+        built("builder: blocks and items", best_rate, ITEMS, best),
+        built("builder: blocks and hashes", None, ITEMS, || {
+            BlockedBloomFilter::builder().blocks(20).hashes(8).build()
+        }),
+        made("atomic, and back", RATE, ITEMS, new, |filter| {
+            AtomicBlockedBloomFilter::from(filter).to_plain().expect("memory")
+        }),
+    ];
+    all.extend(split_constructors());
+    all.extend(calculated(&BLOCKED_BLOOM, BlockedBloomFilter::from_params));
+    all.extend(calculated_by(&SPLIT_BLOCK_BLOOM, |candidate, random, items| {
+        let blocks = candidate.size_in_bytes() / SPLIT_BLOCK_BYTES;
+        let filter = SplitBlockBloomFilter::with_blocks(blocks).expect("a block");
+        filled_split(filter, random, items, |filter| filter)
+    }));
+    all
+}
+
+fn split_constructors() -> [Constructor; 8] {
+    type Build = fn() -> Result<SplitBlockBloomFilter, BuildError>;
+    let of = |name: &str, promise: Option<f64>, items, build: Build| {
+        constructor(format!("split-block {name}"), promise, items, move |random, items| {
+            filled_split(build().expect("a sound design"), random, items, |filter| filter)
+        })
+    };
+    let shrunk = |items, blocks| {
+        let name = format!("split-block shrink_to_rate, {blocks} blocks");
+        constructor(name, RATE, items, move |random, items| {
+            let filter = SplitBlockBloomFilter::with_blocks(blocks).expect("a block");
+            filled_split(filter, random, items, |it| it.shrink_to_rate(RATE).expect("memory"))
+        })
+    };
+    fn of_writer(writer: ParquetWriter, rate: f64) -> Result<SplitBlockBloomFilter, BuildError> {
+        ParquetBloomFilter::for_writer(writer, ITEMS, rate).map(ParquetBloomFilter::into_blocks)
+    }
+    [
+        of("new(27000, 0.01)", Some(RATE), 27_000, || SplitBlockBloomFilter::new(27_000, RATE)),
+        of("new(3300, 0.01)", Some(RATE), 3_300, || SplitBlockBloomFilter::new(3_300, RATE)),
+        of("new(1000, 0.05)", Some(0.05), ITEMS, || SplitBlockBloomFilter::new(ITEMS, 0.05)),
+        // A writer's filter is as large as the writer's, whatever its rate.
+        of("for_writer(Arrow)", None, ITEMS, || of_writer(ParquetWriter::Arrow, RATE)),
+        of("for_writer(ParquetJava)", None, ITEMS, || of_writer(ParquetWriter::ParquetJava, 0.05)),
+        of("with_blocks(40)", None, ITEMS, || SplitBlockBloomFilter::with_blocks(40)),
+        shrunk(27_000, 4_096),
+        shrunk(3_300, 512),
+    ]
+}
+
+/// A filled split-block filter, after `turn` has made another one from it.
+fn filled_split(
+    mut filter: SplitBlockBloomFilter,
+    random: Random<'_>,
+    items: u64,
+    turn: impl Fn(SplitBlockBloomFilter) -> SplitBlockBloomFilter,
+) -> Filled {
+    first(items, random).for_each(|hash| _ = filter.insert_hash(hash));
+    let filter = turn(filter);
+    let rate = Interval::exactly(split_block_rate(filter.num_blocks(), items));
+    Filled { contains: Box::new(move |hash| filter.contains_hash(hash)), rate }
+}
+
+/// The filter that a user gets.
+const BEST: Blocked =
+    Blocked { name: NAME, shape: Shape::Chosen(Preference::Fastest), backend: None };
 
 /// Builds [`BlockedBloomFilter`]s by one of the backends, or by the one that the processor gets.
 #[derive(Debug, Clone, Copy)]
@@ -91,7 +208,7 @@ pub(crate) enum Shape {
 }
 
 impl Family for Blocked {
-    type Filter<S: KeyHasher + Clone> = BlockedBloomFilter<S>;
+    type Filter = BlockedBloomFilter<CaseHasher>;
     type Params = BlockedBloomParams;
 
     fn name(&self) -> &'static str {
@@ -99,14 +216,19 @@ impl Family for Blocked {
     }
 
     fn params(&self, design: &Design) -> BlockedBloomParams {
-        params(design, self.shape)
+        let params = match self.shape {
+            Shape::Chosen(preference) => chosen(design, preference),
+            Shape::Hashes(hashes) => {
+                let like = chosen(design, Preference::Fastest);
+                like.and_then(|params| {
+                    BlockedBloomParams::from_blocks_and_hashes(params.num_blocks(), hashes)
+                })
+            }
+        };
+        params.expect("a design of the grid")
     }
 
-    fn build<S: KeyHasher + Clone>(
-        &self,
-        params: &BlockedBloomParams,
-        hasher: S,
-    ) -> BlockedBloomFilter<S> {
+    fn build(&self, params: &BlockedBloomParams, hasher: CaseHasher) -> Self::Filter {
         let filter =
             BlockedBloomFilter::from_params(*params, hasher).expect("memory for the filter");
         match self.backend {
@@ -116,32 +238,19 @@ impl Family for Blocked {
     }
 
     fn predict(&self, params: &BlockedBloomParams, design: &Design, stored: u64) -> Prediction {
-        let mut prediction = predict(params, design, stored);
-        if let Shape::Hashes(_) = self.shape {
-            prediction.promise = None;
+        let promised = design.size == Size::Promised
+            && stored <= design.items
+            && matches!(self.shape, Shape::Chosen(_));
+        let backend = self.backend.map_or(String::new(), |name| format!(", {name}"));
+        Prediction {
+            rate: Interval::exactly(params.rate_at(stored)),
+            promise: promised.then_some(design.rate),
+            shape: format!("{} blocks, k = {}{backend}", params.num_blocks(), params.num_hashes()),
         }
-        if let Some(backend) = self.backend {
-            prediction.shape += &format!(", {backend}");
-        }
-        prediction
     }
 }
 
 /// The parameters that a design leads to: sizes of the grid are numbers of blocks.
-///
-/// # Panics
-/// When the design is impossible: the grid holds none of that kind.
-fn params(design: &Design, shape: Shape) -> BlockedBloomParams {
-    let params = match shape {
-        Shape::Chosen(preference) => chosen(design, preference),
-        Shape::Hashes(hashes) => {
-            let like = chosen(design, Preference::Fastest);
-            like.and_then(|p| BlockedBloomParams::from_blocks_and_hashes(p.num_blocks(), hashes))
-        }
-    };
-    params.expect("a design of the grid")
-}
-
 fn chosen(design: &Design, preference: Preference) -> Result<BlockedBloomParams, ParamError> {
     let promised = || BlockedBloomParams::new(design.items, design.rate, preference);
     match design.size {
@@ -154,20 +263,6 @@ fn chosen(design: &Design, preference: Preference) -> Result<BlockedBloomParams,
             BlockedBloomParams::from_blocks_and_items(blocks, design.items)
         }),
     }
-}
-
-/// Returns the prediction of the mathematics for filters with these parameters.
-fn predict(params: &BlockedBloomParams, design: &Design, stored: u64) -> Prediction {
-    let promised = design.size == Size::Promised && stored <= design.items;
-    Prediction {
-        rate: exactly(params.rate_at(stored)),
-        promise: promised.then_some(design.rate),
-        shape: format!("{} blocks, k = {}", params.num_blocks(), params.num_hashes()),
-    }
-}
-
-pub(crate) const fn exactly(rate: f64) -> Interval {
-    Interval { low: rate, high: rate }
 }
 
 /// Pools of small filters of the sizes that promise a rate; with fewer items, one block answers too few wrongly to tell.
@@ -197,34 +292,17 @@ fn pool(design: Design, instances: u64, queries: u64) -> Plan {
     Plan { design, keys: KeyKind::Consecutive, hasher: HasherKind::Default, work }
 }
 
-impl<S: KeyHasher + Clone> Subject for BlockedBloomFilter<S> {
-    fn insert<K: Hash>(&mut self, key: &K) {
-        Self::insert(self, key);
+subject!(
+    BlockedBloomFilter,
+    |filter| filter.words(),
+    |filter: &Self, _| Interval::exactly(filter.false_positive_rate()),
+    fill,
+    |filter: &Self| {
+        let items = filter.approx_len().value;
+        let spread = items.is_finite().then(|| spread(filter.words(), &filter.params(), items));
+        spread.unwrap_or_default()
     }
-
-    fn contains<K: Hash>(&self, key: &K) -> bool {
-        Self::contains(self, key)
-    }
-
-    fn contains_batch<K: Hash>(&self, keys: &[K], answers: &mut [bool]) {
-        Self::contains_batch(self, keys, answers);
-    }
-
-    fn rate_now(&self, _stored: u64) -> Interval {
-        exactly(self.false_positive_rate())
-    }
-
-    fn fill(&self, stored: u64) -> Observation {
-        fill(self.count_ones(), &self.params(), stored)
-    }
-
-    fn spread(&self) -> Vec<Observation> {
-        let items = self.approx_len().value;
-        if items.is_finite() { spread(self.words(), &self.params(), items) } else { Vec::new() }
-    }
-}
-
-sets!(BlockedBloomFilter, filter => filter.words());
+);
 
 /// The number of set bits against its law.
 pub(crate) fn fill(ones: u64, params: &BlockedBloomParams, stored: u64) -> Observation {
@@ -260,15 +338,13 @@ fn worst_of(
     let size = params.num_blocks() / parts;
     let looks = if parts == 2 { 1 } else { params.num_blocks() / size };
     let share = real(size) / real(params.num_blocks());
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in bounds")]
-    let stored = items.round() as u64;
+    let stored = whole(items.round());
     let slope = params.set_bits_at(stored + 1).value - params.set_bits_at(stored).value;
     let of_total = params.set_bits_at(stored).standard_error.powi(2);
     let deviation = (share * (1.0 - share) * (of_total + items * slope * slope)).sqrt();
     let expected = share * real(count(words));
-    let size = usize::try_from(8 * size).expect("words in memory");
-    let looked_at = usize::try_from(looks).expect("few parts");
-    let ones = words.chunks_exact(size).take(looked_at).map(|part| real(count(part)));
+    let size = index(8 * size);
+    let ones = words.chunks_exact(size).take(index(looks)).map(|part| real(count(part)));
     let distance = |ones: &f64| (ones - expected).abs();
     let worst = ones.max_by(|left, right| distance(left).total_cmp(&distance(right)));
     let observed = worst.expect("an array that is divided has parts");

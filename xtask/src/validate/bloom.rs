@@ -1,26 +1,21 @@
 //! The standard Bloom filter as a subject.
 
-mod constructors;
 mod faults;
-mod identities;
 
 use super::blocked::count;
-use super::coverage::AS_STATED;
-use super::judge::{Check, Law, real};
-use super::measure::SET_BITS;
+use super::constructors::{self, Constructor, ITEMS, RATE, built, calculated, made};
+use super::counts;
+use super::identity::{Identity, KEYS, and, with};
+use super::keys::CaseHasher;
 use super::membership::{grid_jobs, sets_jobs, weak_jobs};
-use super::proofs::{self, History, two_filters};
-use super::schedule::Job;
-use super::structures::Structure;
-use super::subject::{
-    Design, Family, Interval, Observation, Prediction, Sets, Size, Subject, sets,
-};
-use super::{Run, counts};
+use super::prelude::*;
+use super::proofs::{self, History};
+use super::subject::{Design, Family, Observation, Prediction, Size, Subject, subject};
 use core::hash::Hash;
-use pds::BloomFilter;
 use pds::bloom::BloomParams;
-use pds::hash::KeyHasher;
 use pds::params::bloom::{rate_from_fill, scheme_excess};
+use pds::registry::BLOOM;
+use pds::{AtomicBloomFilter, BloomFilter};
 
 /// The standard Bloom filter.
 pub(crate) const STRUCTURE: Structure = Structure {
@@ -33,7 +28,8 @@ pub(crate) const STRUCTURE: Structure = Structure {
 
 const NAME: &str = "bloom";
 
-const HISTORIES: [History; 1] = [History { name: NAME, run: two_filters!(BloomFilter, 8) }];
+const HISTORIES: [History; 1] =
+    [History { name: NAME, run: |random, claims| counts::history(Plain, random, claims) }];
 
 pub(crate) const LOWER_HALF: Check =
     Check::new("set bits in the lower half", "Half of the array must hold half of the set bits.");
@@ -55,10 +51,61 @@ fn jobs(run: &Run) -> Vec<Job<'_>> {
     jobs.extend(sets_jobs(Plain, run));
     jobs.extend(weak_jobs(Plain, run));
     jobs.extend(counts::jobs(Plain, run, AS_STATED));
-    jobs.extend(super::constructors::jobs(run, NAME, constructors::all()));
-    jobs.extend(identities::jobs(run.seed));
+    jobs.extend(constructors::jobs(run, NAME, all_constructors()));
+    jobs.extend([
+        Identity::new(
+            "plain",
+            |seed| with(plain(), seed, KEYS),
+            plain,
+            |filter| and(filter.to_bytes(), &[filter.approx_len().value]),
+        )
+        .job(NAME, run.seed),
+        Identity::<AtomicBloomFilter>::new(
+            "atomic",
+            |seed| with(plain(), seed, KEYS).into(),
+            || plain().into(),
+            |filter| and(filter.to_bytes(), &[filter.approx_len().value]),
+        )
+        .job(NAME, run.seed),
+    ]);
     jobs.extend(proofs::jobs(run, NAME, &HISTORIES));
     jobs
+}
+
+/// A filter that is merged with another one.
+fn plain() -> BloomFilter {
+    BloomFilter::new(KEYS, 0.01).expect("sound")
+}
+
+/// The constructors of Bloom filters, and the methods that make one filter from another.
+fn all_constructors() -> Vec<Constructor> {
+    let in_bits = || BloomFilter::builder().bits(9_600).false_positive_rate(RATE).build();
+    let capacity = in_bits().expect("sound").expected_items().expect("a design");
+    let best = || BloomFilter::builder().bits(9_600).expected_items(ITEMS).build();
+    let best_rate = best().expect("sound").promised_rate();
+    let filter = || BloomFilter::builder().bits(9_600).hashes(7).build();
+    let mut all = vec![
+        built("new(1000, 0.01)", RATE, ITEMS, || BloomFilter::new(ITEMS, RATE)),
+        built("new(50, 0.1)", 0.1, 50, || BloomFilter::new(50, 0.1)),
+        built("builder: items and rate", 0.05, ITEMS, || {
+            BloomFilter::builder().expected_items(ITEMS).false_positive_rate(0.05).build()
+        }),
+        built("builder: items", RATE, ITEMS, || {
+            BloomFilter::builder().expected_items(ITEMS).build()
+        }),
+        built("builder: bits and rate", RATE, capacity, in_bits),
+        built("builder: bits and items", best_rate, ITEMS, best),
+        built("builder: bits and hashes", None, ITEMS, || {
+            BloomFilter::builder().bits(9_600).hashes(4).build()
+        }),
+        made("fold(2)", None, ITEMS, filter, |it| it.fold(2).expect("an even number of bits")),
+        made("fold(3)", None, ITEMS, filter, |it| it.fold(3).expect("a multiple of three")),
+        made("atomic, and back", None, ITEMS, filter, |it| {
+            AtomicBloomFilter::from(it).to_plain().expect("memory")
+        }),
+    ];
+    all.extend(calculated(&BLOOM, BloomFilter::from_params));
+    all
 }
 
 /// Builds [`BloomFilter`]s.
@@ -66,7 +113,7 @@ fn jobs(run: &Run) -> Vec<Job<'_>> {
 pub(crate) struct Plain;
 
 impl Family for Plain {
-    type Filter<S: KeyHasher + Clone> = BloomFilter<S>;
+    type Filter = BloomFilter<CaseHasher>;
     type Params = BloomParams;
 
     fn name(&self) -> &'static str {
@@ -74,37 +121,29 @@ impl Family for Plain {
     }
 
     fn params(&self, design: &Design) -> BloomParams {
-        params(design)
+        let promised = || BloomParams::for_double_hashing(design.items, design.rate);
+        let params = match design.size {
+            Size::Promised => promised(),
+            Size::Bits(bits) => BloomParams::from_bits_and_items(bits, design.items),
+            Size::PowerOfTwo(_) | Size::Prime => promised().and_then(|params| {
+                BloomParams::from_bits_and_items(design.bits(params.num_bits()), design.items)
+            }),
+        };
+        params.expect("a design of the grid")
     }
 
-    fn build<S: KeyHasher + Clone>(&self, params: &BloomParams, hasher: S) -> BloomFilter<S> {
+    fn build(&self, params: &BloomParams, hasher: CaseHasher) -> BloomFilter<CaseHasher> {
         BloomFilter::from_params(*params, hasher).expect("memory for the filter")
     }
 
     fn predict(&self, params: &BloomParams, design: &Design, stored: u64) -> Prediction {
-        predict(params, design, stored)
-    }
-}
-
-pub(crate) fn params(design: &Design) -> BloomParams {
-    let promised = || BloomParams::for_double_hashing(design.items, design.rate);
-    let params = match design.size {
-        Size::Promised => promised(),
-        Size::Bits(bits) => BloomParams::from_bits_and_items(bits, design.items),
-        Size::PowerOfTwo(_) | Size::Prime => promised().and_then(|params| {
-            BloomParams::from_bits_and_items(design.bits(params.num_bits()), design.items)
-        }),
-    };
-    params.expect("a design of the grid")
-}
-
-/// Returns the prediction of the mathematics for filters with these parameters.
-pub(crate) fn predict(params: &BloomParams, design: &Design, stored: u64) -> Prediction {
-    let promised = design.size == Size::Promised && stored <= design.items;
-    Prediction {
-        rate: with_excess(params.rate_at(stored), params.num_bits(), stored, params.num_hashes()),
-        promise: promised.then_some(design.rate),
-        shape: format!("m = {}, k = {}", params.num_bits(), params.num_hashes()),
+        let promised = design.size == Size::Promised && stored <= design.items;
+        let (bits, hashes) = (params.num_bits(), params.num_hashes());
+        Prediction {
+            rate: with_excess(params.rate_at(stored), bits, stored, hashes),
+            promise: promised.then_some(design.rate),
+            shape: format!("m = {bits}, k = {hashes}"),
+        }
     }
 }
 
@@ -128,33 +167,13 @@ const fn shortfall(bits: u64) -> f64 {
     }
 }
 
-impl<S: KeyHasher + Clone> Subject for BloomFilter<S> {
-    fn insert<K: Hash>(&mut self, key: &K) {
-        Self::insert(self, key);
-    }
-
-    fn contains<K: Hash>(&self, key: &K) -> bool {
-        Self::contains(self, key)
-    }
-
-    fn contains_batch<K: Hash>(&self, keys: &[K], answers: &mut [bool]) {
-        Self::contains_batch(self, keys, answers);
-    }
-
-    fn rate_now(&self, stored: u64) -> Interval {
-        rate_now(self.count_ones(), &self.params(), stored)
-    }
-
-    fn fill(&self, stored: u64) -> Observation {
-        fill(self.count_ones(), &self.params(), stored)
-    }
-
-    fn spread(&self) -> Vec<Observation> {
-        spread(self.bits().words(), self.num_bits())
-    }
-}
-
-sets!(BloomFilter, filter => filter.bits().words());
+subject!(
+    BloomFilter,
+    |filter| filter.bits().words(),
+    |filter: &Self, stored| rate_now(filter.count_ones(), &filter.params(), stored),
+    fill,
+    |filter: &Self| spread(filter.bits().words(), filter.num_bits())
+);
 
 /// The rate among random absent keys, given the number of set bits.
 pub(crate) fn rate_now(ones: u64, params: &BloomParams, stored: u64) -> Interval {
@@ -193,7 +212,7 @@ pub(crate) fn spread(words: &[u64], bits: u64) -> Vec<Observation> {
 
 /// Divides an array into equal parts of whole words and selects the most deviating one; of two, the lower.
 fn worst_of(words: &[u64], bits: u64, ones: u64, parts: u64) -> Part {
-    let size = words.len() / usize::try_from(parts).expect("few parts");
+    let size = words.len() / index(parts);
     let looked_at = if parts == 2 { 1 } else { words.len() / size };
     let chunks = words.chunks_exact(size).take(looked_at);
     let part = |words| Part::new(words, ones, bits, u32::try_from(looked_at).expect("few parts"));

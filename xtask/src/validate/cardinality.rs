@@ -12,12 +12,9 @@ mod overlap;
 mod promise;
 mod simulated;
 
-use super::coverage::AS_STATED;
 use super::effort::Effort;
-use super::judge::{Case, Check, Law, Measurement, real};
-use super::schedule::{Job, Progress};
-use super::structures::Structure;
-use super::{Run, proofs};
+use super::prelude::*;
+use super::proofs;
 use core::ops::Range;
 use pds::hash::{DefaultHashBuilder, KeyHasher, Mixed};
 use pds::params::HllParams;
@@ -26,7 +23,6 @@ use pds::params::hll::CardinalityEstimator::{
 };
 use pds::{HyperLogLog, UltraLogLog};
 use pds_testkit::hashers::{Fnv1aBuilder, IdentityBuilder};
-use pds_testkit::keys;
 
 /// The cardinality sketches.
 pub(crate) const STRUCTURE: Structure = Structure {
@@ -102,9 +98,8 @@ fn series(effort: Effort) -> Vec<Series> {
 }
 
 /// The i-th number of keys: 1, 3, 10, 32, ...
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "far below 2^53")]
 fn grid(i: i32) -> u64 {
-    10f64.powf(f64::from(i) / 2.0).round() as u64
+    whole(10f64.powf(f64::from(i) / 2.0).round())
 }
 
 fn jobs(run: &Run) -> Vec<Job<'_>> {
@@ -119,13 +114,12 @@ fn jobs(run: &Run) -> Vec<Job<'_>> {
 /// Returns a job for each series, and one for each number of keys that is drawn.
 fn estimate_jobs(run: &Run) -> Vec<Job<'_>> {
     let seed = run.seed;
-    let job = |series: Series| Job {
-        cost: series.sketches * series.keys(),
-        run: Box::new(move |progress| match series.hasher {
-            "identity" => measure_pairs(&series, &Mixed(IdentityBuilder), seed, progress),
-            "fnv1a" => measure_pairs(&series, &Mixed(Fnv1aBuilder), seed, progress),
-            _ => measure_pairs(&series, &DefaultHashBuilder::default(), seed, progress),
-        }),
+    let job = |series: Series| {
+        Job::new(series.sketches * series.keys(), move || match series.hasher {
+            "identity" => measure_pairs(&series, &Mixed(IdentityBuilder), seed),
+            "fnv1a" => measure_pairs(&series, &Mixed(Fnv1aBuilder), seed),
+            _ => measure_pairs(&series, &DefaultHashBuilder::default(), seed),
+        })
     };
     let mut jobs: Vec<Job<'_>> = series(run.effort).into_iter().map(job).collect();
     let exponents = run.effort.choose([&[9, 15, 18][..], &[7, 9, 12, 15, 18], &EXPONENTS]);
@@ -156,19 +150,14 @@ trait Counter<const N: usize> {
     fn estimates(&mut self) -> [f64; N];
 }
 
-fn measure_pairs<S: KeyHasher + Clone>(
-    series: &Series,
-    hasher: &S,
-    seed: u64,
-    progress: &Progress,
-) -> Vec<Measurement> {
+fn measure_pairs<S: KeyHasher + Clone>(series: &Series, hasher: &S, seed: u64) -> Vec<Measurement> {
     let params = HllParams::new(series.precision).expect("a precision of the list");
     let pair = || Pair {
         plain: HyperLogLog::from_params(params, hasher.clone()),
         ultra: UltraLogLog::from_params(params, hasher.clone()),
         hashes: Vec::new(),
     };
-    measure(series, ESTIMATORS, pair, seed, progress)
+    measure(series, ESTIMATORS, pair, seed)
 }
 
 fn measure<C: Counter<N>, const N: usize>(
@@ -176,10 +165,9 @@ fn measure<C: Counter<N>, const N: usize>(
     estimators: [CardinalityEstimator; N],
     new: impl Fn() -> C,
     seed: u64,
-    progress: &Progress,
 ) -> Vec<Measurement> {
     let mut errors = vec![[Errors::default(); N]; series.sizes.len()];
-    for start in keys::random(seed).take(usize::try_from(series.sketches).expect("some thousand")) {
+    for start in first(series.sketches, keys::random(seed)) {
         let mut counter = new();
         let mut inserted = 0;
         for (&size, errors) in series.sizes.iter().zip(&mut errors) {
@@ -190,7 +178,6 @@ fn measure<C: Counter<N>, const N: usize>(
                 errors.add(if size == 0 { estimate } else { estimate / real(size) - 1.0 });
             }
         }
-        progress.advance(inserted);
     }
     let judged = series.sizes.iter().zip(&errors);
     let judge_size = |(&size, errors): (&u64, &[Errors; N])| {
@@ -204,12 +191,9 @@ fn measure<C: Counter<N>, const N: usize>(
 
 /// Inserts the keys of these numbers in a run of consecutive keys.
 fn insert_numbered<const N: usize>(counter: &mut impl Counter<N>, start: u64, numbers: Range<u64>) {
-    let mut batch = Vec::new();
-    for from in numbers.clone().step_by(usize::try_from(BATCH).expect("some thousand")) {
-        batch.clear();
-        batch
-            .extend((from..numbers.end.min(from + BATCH)).map(|number| start.wrapping_add(number)));
-        counter.insert(&batch);
+    for from in numbers.clone().step_by(index(BATCH)) {
+        let batch = from..numbers.end.min(from + BATCH);
+        counter.insert(&batch.map(|number| start.wrapping_add(number)).collect::<Vec<_>>());
     }
 }
 
@@ -268,33 +252,30 @@ fn judge(
     let is_plain = matches!(estimator, Improved | MaximumLikelihood | Martingale);
     let is_sparse = is_plain && size <= real(params.max_sparse_entries());
     let predicted = params.standard_error_at(estimator, size);
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "up to 10^18")]
     let case = Case {
         structure: series.structure,
-        items: size as u64,
+        items: whole(size),
         rate: predicted,
         shape: format!("p {}, {}", series.precision, name(estimator)),
         keys: if series.hasher == "none" { "drawn" } else { "consecutive" },
         hasher: series.hasher,
         instances: series.sketches,
     };
-    let mean = 1.0 + errors.sum / sketches;
-    let spread = (errors.squares / sketches).sqrt() / predicted;
-    let bias_law =
-        if is_sparse { sparse_law(size, sketches) } else { bias_law(predicted, sketches) };
-    let mut checks = if size == 0.0 {
-        vec![(MEAN_ESTIMATE, Law::Exactly(0.0), errors.sum)]
-    } else {
-        vec![(MEAN_ESTIMATE, bias_law, mean)]
+    let of_mean = match size {
+        0.0 => case.row(MEAN_ESTIMATE, Law::Exactly(0.0), errors.sum, sketches),
+        size => {
+            let law =
+                if is_sparse { sparse_law(size, sketches) } else { bias_law(predicted, sketches) };
+            case.row(MEAN_ESTIMATE, law, 1.0 + errors.sum / sketches, sketches)
+        }
     };
     // Few keys err seldom, and much then: no normal law. The sparse form is judged by its mean alone.
-    if !is_sparse && size > real(params.max_sparse_entries()) {
-        checks.push((ESTIMATE_SPREAD, spread_law(estimator, params, size, sketches), spread));
-    }
-    checks
-        .into_iter()
-        .map(|(check, law, observed)| case.row(check, law, observed, sketches))
-        .collect()
+    let is_spread = !is_sparse && size > real(params.max_sparse_entries());
+    let of_spread = is_spread.then(|| {
+        let law = spread_law(estimator, params, size, sketches);
+        case.row(ESTIMATE_SPREAD, law, (errors.squares / sketches).sqrt() / predicted, sketches)
+    });
+    core::iter::once(of_mean).chain(of_spread).collect()
 }
 
 /// The bias that theory leaves is of the order of 1 / m, a tenth of an error at precision 8.

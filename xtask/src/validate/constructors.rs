@@ -4,17 +4,27 @@
 //! rate over many filters is held against the promise, one-sided, and against the prediction of the filter's own
 //! parameters.
 
-use super::coverage::label;
-use super::judge::{Case, real};
+use super::Run;
+use super::bloom::Plain;
+use super::judge::{Case, Interval};
 use super::measure::Rates;
+use super::random::{Random, first, label};
 use super::schedule::Job;
-use super::subject::{Design, Interval, Size};
-use super::{Run, bloom};
+use super::subject::{Design, Family, Size};
+use crate::numbers::{real, whole};
+use core::fmt::Debug;
 use pds::bloom::BloomParams;
 use pds::compare::{Candidate, Needs, recommend};
+use pds::counting::Bits8;
 use pds::error::ParamError;
+use pds::hash::DefaultHashBuilder;
+use pds::params::{BlockedBloomParams, BlockedCountingParams, CuckooParams, QuotientParams};
 use pds::registry::Structure;
 use pds::traits::{Insert, Membership};
+use pds::{
+    BlockedBloomFilter, BlockedCountingBloomFilter, BloomFilter, CountingBloomFilter, CuckooFilter,
+    QuotientFilter,
+};
 use pds_testkit::keys;
 
 /// Keys and rate of most constructors: so few keys that a fault of the formula shows.
@@ -31,9 +41,6 @@ pub(crate) struct Filled {
     pub(crate) contains: Box<dyn Fn(u64) -> bool>,
     pub(crate) rate: Interval,
 }
-
-/// Random hashes.
-pub(crate) type Random<'a> = &'a mut dyn Iterator<Item = u64>;
 
 /// A way to a filter.
 pub(crate) struct Constructor {
@@ -67,96 +74,135 @@ impl Constructor {
     pub(crate) fn job<'a>(self, structure: &'static str, seed: u64) -> Job<'a> {
         // A filter tells its prediction only once it is there; any hashes will do for that.
         let predicted = (self.fill)(&mut keys::random(0), self.items).rate;
-        let least = self.promise.unwrap_or(predicted.low).min(predicted.low);
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in bounds")]
-        let queries = (EVENTS / least / real(FILTERS)) as u64;
-        let each = 2 * self.items + queries;
-        Job {
-            cost: FILTERS * each,
-            run: Box::new(move |progress| {
-                let mut random = keys::random(seed ^ label(&self.name));
-                let mut rates = Rates::default();
-                for _ in 0..FILTERS {
-                    let filter = (self.fill)(&mut random, self.items);
-                    let absent = random.by_ref().take(usize::try_from(queries).expect("in memory"));
-                    let hits = absent.filter(|&hash| (filter.contains)(hash)).count();
-                    rates.add(queries, hits as u64);
-                    progress.advance(each);
-                }
-                rates.judge(&self.case(structure, predicted), predicted, self.promise)
-            }),
+        let queries = whole(
+            EVENTS / self.promise.unwrap_or(predicted.low).min(predicted.low) / real(FILTERS),
+        );
+        Job::new(FILTERS * (2 * self.items + queries), move || {
+            let mut random = keys::random(seed ^ label(&self.name));
+            let mut rates = Rates::default();
+            for _ in 0..FILTERS {
+                let filter = (self.fill)(&mut random, self.items);
+                rates.ask(queries, &mut random, filter.contains);
+            }
+            let rate = self.promise.unwrap_or(predicted.low);
+            let case = Case::random(structure, self.items, rate, self.name).of(FILTERS);
+            rates.judge(&Case { hasher: "none", ..case }, predicted, self.promise)
+        })
+    }
+}
+
+/// A filter whose mean rate follows from its parameters.
+pub(crate) trait Rated: Insert + Membership + 'static {
+    /// The mean rate of all filters like this one with so many keys.
+    fn mean_rate(&self, items: u64) -> Interval;
+}
+
+/// Implements [`Rated`] by functions of the parameters and the number of keys.
+macro_rules! rated {
+    ($($filter:ty => $rate:expr),+ $(,)?) => {$(
+        impl Rated for $filter {
+            fn mean_rate(&self, items: u64) -> Interval {
+                $rate(self.params(), items)
+            }
         }
-    }
-
-    fn case(&self, structure: &'static str, predicted: Interval) -> Case {
-        Case {
-            structure,
-            items: self.items,
-            rate: self.promise.unwrap_or(predicted.low),
-            shape: self.name.clone(),
-            keys: "random",
-            hasher: "none",
-            instances: FILTERS,
-        }
-    }
+    )+};
 }
 
-/// Fills a filter with random hashes.
-pub(crate) fn insert_all<F: Insert>(filter: &mut F, random: Random<'_>, items: u64) {
-    for _ in 0..items {
-        filter.insert_hash(random.next().expect("endless")).expect("a filter that has room");
-    }
-}
-
-/// A filter as it answers, with its predicted rate.
-pub(crate) fn asked<F: Membership + 'static>(filter: F, rate: Interval) -> Filled {
-    Filled { contains: Box::new(move |hash| filter.contains_hash(hash)), rate }
-}
-
-/// A filled filter with the rate that `predict` makes of it.
-pub(crate) fn filled<F: Insert + Membership + 'static>(
-    mut filter: F,
-    random: Random<'_>,
-    items: u64,
-    predict: impl Fn(&F) -> Interval,
-) -> Filled {
-    insert_all(&mut filter, random, items);
-    let rate = predict(&filter);
-    asked(filter, rate)
+rated! {
+    BloomFilter => double_hashed,
+    CountingBloomFilter => double_hashed,
+    CountingBloomFilter<DefaultHashBuilder, Bits8> => double_hashed,
+    BlockedBloomFilter => |params: BlockedBloomParams, items| Interval::exactly(params.rate_at(items)),
+    BlockedCountingBloomFilter =>
+        |params: BlockedCountingParams, items| Interval::exactly(params.rate_at(items)),
+    CuckooFilter => |params: CuckooParams, items| Interval::exactly(params.rate_at(items)),
+    QuotientFilter => |params: QuotientParams, items| Interval::exactly(params.rate_at(items)),
 }
 
 /// The predicted rate of double-hashed positions.
-pub(crate) fn double_hashed(params: &BloomParams, items: u64) -> Interval {
+fn double_hashed(params: BloomParams, items: u64) -> Interval {
     let design = Design { items, rate: 1.0, size: Size::Bits(params.num_bits()) };
-    bloom::predict(params, &design, items).rate
+    Plain.predict(&params, &design, items).rate
 }
 
-/// Returns a structure's three ways through the calculator, and its recommendation if it is recommended. `fill` fills
-/// the filter that the calculator found.
-pub(crate) fn calculated(
+/// A filled filter.
+pub(crate) fn filled<F: Rated>(filter: F, random: Random<'_>, items: u64) -> Filled {
+    turned(filter, random, items, |filter| filter)
+}
+
+/// A filled filter, after a method has made another one from it.
+fn turned<F: Insert, G: Rated>(
+    mut filter: F,
+    random: Random<'_>,
+    items: u64,
+    turn: impl Fn(F) -> G,
+) -> Filled {
+    for hash in first(items, random) {
+        filter.insert_hash(hash).expect("a filter that has room");
+    }
+    let filter = turn(filter);
+    let rate = filter.mean_rate(items);
+    Filled { contains: Box::new(move |hash| filter.contains_hash(hash)), rate }
+}
+
+/// Returns a constructor of a filter as it is built.
+pub(crate) fn built<F: Rated, E: Debug + 'static>(
+    name: &str,
+    promise: impl Into<Option<f64>>,
+    items: u64,
+    build: fn() -> Result<F, E>,
+) -> Constructor {
+    made(name, promise, items, build, |filter| filter)
+}
+
+/// Returns a constructor of a filter that a method makes from a filled one.
+pub(crate) fn made<F: Insert + 'static, G: Rated, E: Debug + 'static>(
+    name: &str,
+    promise: impl Into<Option<f64>>,
+    items: u64,
+    build: fn() -> Result<F, E>,
+    turn: fn(F) -> G,
+) -> Constructor {
+    constructor(name, promise, items, move |random, items| {
+        turned(build().expect("a sound design"), random, items, turn)
+    })
+}
+
+/// Returns a structure's three ways through the calculator, and its recommendation if it is recommended. `build` builds the filter
+/// of the parameters that the calculator found.
+pub(crate) fn calculated<F: Rated, P: Copy + 'static, E: Debug + 'static>(
     of: &'static Structure,
-    fill: fn(&Candidate, Random<'_>, u64) -> Filled,
+    build: fn(P, DefaultHashBuilder) -> Result<F, E>,
+) -> Vec<Constructor> {
+    calculated_by(of, move |candidate, random, items| {
+        let &params = candidate.params().expect("its own parameters");
+        filled(build(params, DefaultHashBuilder::default()).expect("memory"), random, items)
+    })
+}
+
+/// The same, with a function that fills the filter that the calculator found.
+pub(crate) fn calculated_by(
+    of: &'static Structure,
+    fill: impl Fn(&Candidate, Random<'_>, u64) -> Filled + Copy + Send + 'static,
 ) -> Vec<Constructor> {
     const ITEMS: u64 = 3_000;
-    let found =
-        |name: &str, candidate: Result<Candidate, ParamError>, promise: fn(&Candidate) -> f64| {
-            let candidate = candidate.expect("a design that can be had");
-            let (name, promise) = (format!("{} {name}", of.type_name), promise(&candidate));
-            let items = candidate.items();
-            constructor(name, promise, items, move |random, items| fill(&candidate, random, items))
-        };
-    let promised = |_: &Candidate| RATE;
-    let bytes = Candidate::new(of, ITEMS, RATE).expect("a design that can be had").size_in_bytes();
-    let mut all = vec![
-        found("Candidate::new", Candidate::new(of, ITEMS, RATE), promised),
-        found("Candidate::for_memory", Candidate::for_memory(of, bytes, ITEMS), Candidate::rate),
-        found("Candidate::of_most_items", Candidate::of_most_items(of, 4_096, RATE), promised),
-    ];
+    let found = |name: &str, candidate: Candidate, promise: f64| {
+        let (name, items) = (format!("{} {name}", of.type_name), candidate.items());
+        constructor(name, promise, items, move |random, items| fill(&candidate, random, items))
+    };
+    let sound =
+        |candidate: Result<Candidate, ParamError>| candidate.expect("a design that can be had");
+    let new = sound(Candidate::new(of, ITEMS, RATE));
+    let of_memory = sound(Candidate::for_memory(of, new.size_in_bytes(), ITEMS));
+    let of_most = sound(Candidate::of_most_items(of, 4_096, RATE));
     let recommended = recommend(&Needs::new(ITEMS, RATE)).expect("sound needs");
-    if let Some(choice) =
-        recommended.map(|found| found.choice().clone()).filter(|one| one.structure() == of)
-    {
-        all.push(found("recommend", Ok(choice), promised));
-    }
-    all
+    let choice =
+        recommended.map(|found| found.choice().clone()).filter(|one| one.structure() == of);
+    let rate = of_memory.rate();
+    let ways = [
+        found("Candidate::new", new, RATE),
+        found("Candidate::for_memory", of_memory, rate),
+        found("Candidate::of_most_items", of_most, RATE),
+    ];
+    ways.into_iter().chain(choice.map(|choice| found("recommend", choice, RATE))).collect()
 }

@@ -1,20 +1,17 @@
 //! The counting Bloom filters as subjects: histories, counters that saturate, and the number of keys.
 
-mod constructors;
 mod faults;
 mod histories;
-mod identities;
 
+use super::constructors::{self, Constructor, ITEMS, RATE, built, calculated, made};
 use super::counts::{DESIGN, loads};
-use super::coverage::{AS_STATED, Answer, Asked, Intervals, Trial};
-use super::judge::{Case, Check, Law, real};
+use super::identity::{Identity, KEYS, and, with};
+use super::prelude::*;
+use super::proofs;
 use super::removal::{Removals, steps};
-use super::schedule::{Job, Progress};
-use super::structures::Structure;
-use super::{Run, proofs};
 use pds::params::counting::{mean_count, overflow_probability};
+use pds::registry::{BLOCKED_COUNTING_BLOOM, COUNTING_BLOOM};
 use pds::{BlockedCountingBloomFilter, CountingBloomFilter};
-use pds_testkit::keys;
 
 /// The counting Bloom filters.
 pub(crate) const STRUCTURE: Structure = Structure {
@@ -38,22 +35,43 @@ const MEAN_COUNT: f64 = 6.0;
 fn jobs(run: &Run) -> Vec<Job<'_>> {
     let mut jobs = removal_jobs(run);
     jobs.extend(loads(run).iter().map(|&items| counted(items).job(run, AS_STATED)));
-    jobs.extend(super::constructors::jobs(run, NAME, constructors::all()));
-    jobs.extend(identities::jobs(run.seed));
+    jobs.extend(constructors::jobs(run, NAME, all_constructors()));
+    jobs.extend([
+        Identity::new(
+            "plain",
+            |seed| with(plain(), seed, KEYS),
+            plain,
+            |filter| and(filter.to_bytes(), &[filter.approx_len().value]),
+        )
+        .job(NAME, run.seed),
+        Identity::new(
+            "blocked",
+            |seed| with(lines(), seed, KEYS),
+            lines,
+            |filter| and(filter.to_bytes(), &[filter.fill_ratio()]),
+        )
+        .job(NAME, run.seed),
+    ]);
     jobs.extend(proofs::jobs(run, NAME, &histories::HISTORIES));
     jobs
+}
+
+/// Filters that are merged with another one.
+fn plain() -> CountingBloomFilter {
+    CountingBloomFilter::new(KEYS, 0.01).expect("sound")
+}
+
+fn lines() -> BlockedCountingBloomFilter {
+    BlockedCountingBloomFilter::new(KEYS, 0.01).expect("sound")
 }
 
 /// A job for each history of counting filters; the small ones saturate all the time.
 fn removal_jobs(run: &Run) -> Vec<Job<'_>> {
     let removals = |keys: u64| Removals { seed: run.seed ^ keys, steps: steps(run.effort), keys };
     let anywhere = [(50, 3), (1_000, 7), (100_000, 7)].map(|(counters, hashes)| {
-        let build = move || {
-            let builder = CountingBloomFilter::builder().counters(counters).hashes(hashes);
-            builder.build().expect("a shape of the list")
-        };
-        let shape = format!("m = {counters}, k = {hashes}");
-        removals(counters / 8).job(NAME, shape, build)
+        let builder = CountingBloomFilter::builder().counters(counters).hashes(hashes);
+        let build = move || builder.build().expect("a shape of the list");
+        removals(counters / 8).job(NAME, format!("m = {counters}, k = {hashes}"), build)
     });
     let in_lines = [1, 100, 1_000].map(|lines| {
         let builder = BlockedCountingBloomFilter::builder().lines(lines);
@@ -66,35 +84,49 @@ fn removal_jobs(run: &Run) -> Vec<Job<'_>> {
 /// Saturated counters of an overfull filter, against the tail of the Poisson law.
 fn overflow(run: &Run) -> Job<'_> {
     const HASHES: u32 = 4;
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in bounds")]
-    let items = (MEAN_COUNT * real(COUNTERS / u64::from(HASHES))) as u64;
-    let work = move |progress: &Progress| {
+    let items = whole(MEAN_COUNT * real(COUNTERS / u64::from(HASHES)));
+    Job::new(items, move || {
         let builder = CountingBloomFilter::builder().counters(COUNTERS).hashes(HASHES);
         let mut filter = builder.build().expect("sound parameters");
-        let mut hashes = keys::random(run.seed);
-        (0..items).for_each(|_| {
-            filter.insert_hash(hashes.next().expect("the stream is endless"));
-        });
-        progress.advance(items);
+        first(items, keys::random(run.seed)).for_each(|hash| _ = filter.insert_hash(hash));
         let rate = overflow_probability(mean_count(COUNTERS, items, HASHES), 15);
-        let law = Law::Events { trials: COUNTERS, low: rate, high: rate };
-        let observed = real(filter.saturated_counters());
         let case = Case::random(NAME, items, rate, format!("m = {COUNTERS}, k = {HASHES}"));
-        vec![case.row(OVERFLOW, law, observed, rate * real(COUNTERS))]
-    };
-    Job { cost: items, run: Box::new(work) }
+        let saturated = filter.saturated_counters();
+        vec![case.events(OVERFLOW, COUNTERS, Interval::exactly(rate), saturated)]
+    })
 }
 
 /// The number of keys in a filter of `items` keys.
 fn counted(items: u64) -> Intervals<'static> {
-    let trial: Trial<'_> = Box::new(move |random, ask| {
+    Intervals::new(NAME, "4-bit counters", items, move |random, ask| {
         let mut filter =
             CountingBloomFilter::new(DESIGN.items, DESIGN.rate).expect("a sound design");
-        (0..items).for_each(|_| {
-            filter.insert_hash(random.next().expect("endless"));
-        });
+        first(items, random).for_each(|hash| _ = filter.insert_hash(hash));
         let answer = Answer::normal(filter.approx_len());
         ask(Asked { items, name: "approx_len", truth: real(items), answer });
-    });
-    Intervals { structure: NAME, shape: "4-bit counters".to_owned(), cost: items, trial }
+    })
+}
+
+/// The constructors of counting filters, and the methods that make one filter from another.
+fn all_constructors() -> Vec<Constructor> {
+    let new = || CountingBloomFilter::new(ITEMS, RATE);
+    let mut all = vec![
+        built("new(1000, 0.01)", RATE, ITEMS, new),
+        built("builder: counters and hashes", None, ITEMS, || {
+            CountingBloomFilter::builder().counters(9_600).hashes(5).build()
+        }),
+        built("builder: wide counters", RATE, ITEMS, || {
+            CountingBloomFilter::builder().expected_items(ITEMS).wide_counters().build()
+        }),
+        made("to_bloom_filter", RATE, ITEMS, new, |it| it.to_bloom_filter().expect("memory")),
+        built("blocked new(1000, 0.01)", RATE, ITEMS, || {
+            BlockedCountingBloomFilter::new(ITEMS, RATE)
+        }),
+        built("blocked builder: lines", None, ITEMS, || {
+            BlockedCountingBloomFilter::builder().lines(100).build()
+        }),
+    ];
+    all.extend(calculated(&COUNTING_BLOOM, CountingBloomFilter::<_>::from_params));
+    all.extend(calculated(&BLOCKED_COUNTING_BLOOM, BlockedCountingBloomFilter::from_params));
+    all
 }

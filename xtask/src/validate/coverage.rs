@@ -4,12 +4,12 @@
 //! case are independent, so that the number of intervals that hold the truth follows a binomial law.
 
 use super::Run;
-use super::judge::{Case, Check, Law, Measurement, real};
+use super::judge::{Case, Check, Law, Measurement};
+use super::random::{Random, label};
 use super::schedule::Job;
-use core::hash::BuildHasher;
+use crate::numbers::real;
 use core::ops::RangeInclusive;
 use pds::Estimate;
-use pds_testkit::hashers::Fnv1aBuilder;
 use pds_testkit::keys;
 use pds_testkit::stats::normal_quantile;
 
@@ -48,11 +48,6 @@ const TRIALS: u64 = 6_000;
 pub(crate) const AS_STATED: f64 = 1.0;
 /// The width with the faults `narrow-interval` and `narrow-count`, as a share of what the structure states.
 pub(crate) const NARROW: f64 = 0.9;
-
-/// A number for each name, which tells the random streams of two cases apart.
-pub(crate) fn label(name: &str) -> u64 {
-    Fnv1aBuilder.hash_one(name)
-}
 
 /// The standard errors that a normal error exceeds, on either side, with probability 1 - confidence.
 pub(crate) fn deviations(confidence: f64) -> f64 {
@@ -109,42 +104,44 @@ pub(crate) struct Asked {
 }
 
 /// Builds an instance from random hashes and hands over its answers.
-pub(crate) type Trial<'a> =
-    Box<dyn Fn(&mut dyn Iterator<Item = u64>, &mut dyn FnMut(Asked)) + Send + 'a>;
+type Trial<'a> = Box<dyn Fn(Random<'_>, &mut dyn FnMut(Asked)) + Send + 'a>;
 
 /// A structure of one shape whose intervals are tried.
 pub(crate) struct Intervals<'a> {
-    pub(crate) structure: &'static str,
-    pub(crate) shape: String,
+    structure: &'static str,
+    shape: String,
     /// Roughly how many operations a trial takes.
-    pub(crate) cost: u64,
-    pub(crate) trial: Trial<'a>,
+    cost: u64,
+    trial: Trial<'a>,
 }
 
 impl<'a> Intervals<'a> {
+    pub(crate) fn new(
+        structure: &'static str,
+        shape: impl Into<String>,
+        cost: u64,
+        trial: impl Fn(Random<'_>, &mut dyn FnMut(Asked)) + Send + 'a,
+    ) -> Self {
+        Self { structure, shape: shape.into(), cost, trial: Box::new(trial) }
+    }
+
     /// The job that tries it, with intervals of `width` times their width.
     pub(crate) fn job(self, run: &Run, width: f64) -> Job<'a> {
         self.tried(run.effort.choose([TRIALS, TRIALS, 4 * TRIALS]), run.seed, width)
     }
 
     fn tried(self, trials: u64, seed: u64, width: f64) -> Job<'a> {
-        Job {
-            cost: self.cost * trials,
-            run: Box::new(move |progress| {
-                let mut random = keys::random(seed ^ label(&self.shape));
-                let mut tallies: Vec<Tally> = Vec::new();
-                for _ in 0..trials {
-                    (self.trial)(&mut random, &mut |asked| {
-                        tally_of(&mut tallies, &asked).add(&asked, width)
-                    });
-                    progress.advance(self.cost);
-                }
-                tallies
-                    .iter()
-                    .flat_map(|tally| tally.judge(trials, self.structure, &self.shape))
-                    .collect()
-            }),
-        }
+        Job::new(self.cost * trials, move || {
+            let mut random = keys::random(seed ^ label(&self.shape));
+            let mut tallies: Vec<Tally> = Vec::new();
+            for _ in 0..trials {
+                (self.trial)(&mut random, &mut |asked| {
+                    tally_of(&mut tallies, &asked).add(&asked, width)
+                });
+            }
+            let judge = |tally: &Tally| tally.judge(trials, self.structure, &self.shape);
+            tallies.iter().flat_map(judge).collect()
+        })
     }
 }
 
@@ -177,26 +174,17 @@ impl Tally {
     /// The share of each confidence, of so many trials. A question that only some instances answer, as those that a coincidence has kept
     /// sparse, is not judged.
     fn judge(&self, trials: u64, structure: &'static str, shape: &str) -> Vec<Measurement> {
-        let trials_in_all = real(self.trials);
-        let measure = |((confidence, check), held)| {
+        let in_all = real(self.trials);
+        let measure = |((confidence, check), &held): ((f64, Check), &u64)| {
             let shape = format!("{shape}, {}", self.name);
             let case = Case::random(structure, self.items, 1.0 - confidence, shape);
+            let case = Case { hasher: "none", ..case.of(self.trials) };
             let law = Law::Coverage { trials: self.trials, confidence };
-            let events = trials_in_all * (1.0 - confidence);
-            Case { hasher: "none", instances: self.trials, ..case }.row(
-                check,
-                law,
-                real(held) / trials_in_all,
-                events,
-            )
+            case.row(check, law, real(held) / in_all, in_all * (1.0 - confidence))
         };
         let is_judged = 2 * self.trials > trials;
-        COVERAGE
-            .into_iter()
-            .zip(self.held.iter().copied())
-            .filter(|_| is_judged)
-            .map(measure)
-            .collect()
+        let held = COVERAGE.into_iter().zip(&self.held).filter(|_| is_judged);
+        held.map(measure).collect()
     }
 }
 
@@ -208,13 +196,12 @@ mod tests {
 
     /// A sum of twelve uniform numbers, whose error is known.
     fn sums() -> Intervals<'static> {
-        let trial: Trial<'_> = Box::new(|random, ask| {
+        Intervals::new("toy", "", 1, |random, ask| {
             let uniform = |number: u64| real(number >> 11) * 2f64.powi(-53);
             let value = random.take(12).map(uniform).sum();
             let answer = Answer::normal(Estimate { value, standard_error: 1.0 });
             ask(Asked { items: 12, name: "sum", truth: 6.0, answer });
-        });
-        Intervals { structure: "toy", shape: String::new(), cost: 1, trial }
+        })
     }
 
     fn verdicts(width: f64) -> Vec<Verdict> {

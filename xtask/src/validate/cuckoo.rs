@@ -1,19 +1,14 @@
 //! The cuckoo filter as a subject: histories, its rate at many loads, and the load at which an insert first fails.
 
-mod constructors;
 mod faults;
 
-use super::fingerprints::{Load, identity, length};
-use super::judge::{Case, Check, Law, real};
-use super::proofs::History;
+use super::constructors::{self, Constructor, ITEMS, RATE, built, calculated};
+use super::fingerprints::{Hashed, Load, identity, length};
+use super::prelude::*;
+use super::proofs::{self, History};
 use super::removal::{Removals, steps};
-use super::schedule::{Job, Progress};
-use super::structures::Structure;
-use super::{Run, proofs};
 use pds::CuckooFilter;
-use pds::hash::DefaultHashBuilder;
-use pds::params::CuckooParams;
-use pds_testkit::keys;
+use pds::registry::CUCKOO;
 
 /// The cuckoo filter.
 pub(crate) const STRUCTURE: Structure =
@@ -42,15 +37,6 @@ const XOR_LOADS: [(u32, f64); 6] =
     [(4, 0.957_1), (5, 0.964_3), (6, 0.968_2), (8, 0.968_4), (12, 0.968_9), (16, 0.967_9)];
 
 fn jobs(run: &Run) -> Vec<Job<'_>> {
-    let mut jobs = own_jobs(run);
-    jobs.extend(super::constructors::jobs(run, NAME, constructors::all()));
-    jobs.push(identity::<CuckooFilter>().job(NAME, run.seed));
-    jobs.extend(proofs::jobs(run, NAME, &HISTORIES));
-    jobs
-}
-
-/// A job for each history of cuckoo filters, and each width and load whose rate is measured.
-fn own_jobs(run: &Run) -> Vec<Job<'_>> {
     let shapes = [(1, 8), (13, 4), (64, 8), (1_001, 5), (4_096, 12), (20_011, 23)];
     let mut jobs: Vec<_> = shapes.into_iter().map(|shape| history(run, shape)).collect();
     let widths: &[u32] =
@@ -59,6 +45,9 @@ fn own_jobs(run: &Run) -> Vec<Job<'_>> {
         jobs.extend([0.25, 0.5, 0.75, 0.95].map(|load| rate(run, bits, load)));
     }
     jobs.extend(XOR_LOADS.map(|(bits, load)| first_failure(run, bits, load)));
+    jobs.extend(constructors::jobs(run, NAME, all_constructors()));
+    jobs.push(identity::<CuckooFilter>().job(NAME, run.seed));
+    jobs.extend(proofs::jobs(run, NAME, &HISTORIES));
     jobs
 }
 
@@ -66,25 +55,21 @@ fn own_jobs(run: &Run) -> Vec<Job<'_>> {
 fn first_failure(run: &Run, bits: u32, xor_load: f64) -> Job<'_> {
     let fills = run.effort.choose([10, 20, 200]);
     let items = 4 * FILLED_BUCKETS;
-    let work = move |progress: &Progress| {
+    Job::new(items * fills, move || {
         let mut hashes = keys::random(run.seed ^ u64::from(bits));
         let mut filter = build(FILLED_BUCKETS, bits);
         let mut load = || {
             filter.clear();
-            while hashes.next().is_some_and(|hash| filter.insert_hash(hash).is_ok()) {}
-            progress.advance(items);
+            while filter.insert_hash(next(&mut hashes)).is_ok() {}
             filter.load_factor()
         };
         let loads: Vec<f64> = (0..fills).map(|_| load()).collect();
-        let mean = loads.iter().sum::<f64>() / real(fills);
-        let squares: f64 = loads.iter().map(|load| (load - mean).powi(2)).sum();
-        let deviation = (squares / real(fills - 1) / real(fills)).sqrt();
+        let (mean, variance) = mean_and_variance(&loads);
+        let law = Law::between(xor_load, THRESHOLD, (variance / real(fills)).sqrt());
         let shape = format!("{FILLED_BUCKETS} buckets of {bits} bits");
-        let case = Case { instances: fills, ..Case::random(NAME, items, 0.0, shape) };
-        let law = Law::between(xor_load, THRESHOLD, deviation);
+        let case = Case::random(NAME, items, 0.0, shape).of(fills);
         vec![case.row(FIRST_FAILURE, law, mean, real(fills))]
-    };
-    Job { cost: items * fills, run: Box::new(work) }
+    })
 }
 
 fn history(run: &Run, (buckets, bits): (u64, u32)) -> Job<'_> {
@@ -95,17 +80,32 @@ fn history(run: &Run, (buckets, bits): (u64, u32)) -> Job<'_> {
 }
 
 fn build(buckets: u64, bits: u32) -> CuckooFilter {
-    let params = CuckooParams::from_buckets_and_fingerprint_bits(buckets, bits);
-    CuckooFilter::from_params(params.expect("a shape of the list"), DefaultHashBuilder::default())
-        .expect("memory for the filter")
+    let builder = CuckooFilter::builder().buckets(buckets).fingerprint_bits(bits);
+    builder.build().expect("a shape of the list, and memory for it")
 }
 
 /// Absent keys of one large filter.
 fn rate(run: &Run, bits: u32, load: f64) -> Job<'_> {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in bounds")]
-    let items = (real(4 * BUCKETS) * load) as u64;
+    let items = whole(real(4 * BUCKETS) * load);
     let filter = build(BUCKETS, bits);
     let (seed, rate) = (run.seed ^ u64::from(bits), filter.params().rate_at(items));
     let shape = format!("{bits} bits, load {load}");
-    Load { structure: NAME, seed, items, rate, shape }.job(run, filter)
+    Load { structure: NAME, seed, items, rate, shape }.job(run, filter, Hashed::OWN)
+}
+
+fn all_constructors() -> Vec<Constructor> {
+    let of_bits = || CuckooFilter::builder().expected_items(ITEMS).fingerprint_bits(9).build();
+    let promised = of_bits().expect("sound").promised_rate();
+    let mut all = vec![
+        built("new(1000, 0.01)", RATE, ITEMS, || CuckooFilter::new(ITEMS, RATE)),
+        built("builder: items", RATE, ITEMS, || {
+            CuckooFilter::builder().expected_items(ITEMS).build()
+        }),
+        built("builder: items and bits", promised, ITEMS, of_bits),
+        built("builder: buckets and bits", None, ITEMS, || {
+            CuckooFilter::builder().buckets(300).fingerprint_bits(8).build()
+        }),
+    ];
+    all.extend(calculated(&CUCKOO, CuckooFilter::from_params));
+    all
 }

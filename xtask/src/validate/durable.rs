@@ -1,17 +1,11 @@
 //! Durable structures as subjects: after each opening, the structure holds exactly the inserts that were acknowledged.
 
-use super::Run;
-use super::effort::Effort;
-use super::judge::{Case, Check};
-use super::measure::LOST_KEYS;
-use super::schedule::{Job, Progress};
-use super::structures::{Fault, Structure};
+use super::prelude::*;
 use core::sync::atomic::{AtomicU64, Ordering};
 use pds::CountingQuotientFilter;
 use pds::bytes::ByteOptions;
 use pds::durable::{Durable, DurableOptions, SyncPolicy};
 use pds::hash::KeyHasher;
-use pds_testkit::keys;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -22,20 +16,18 @@ pub(crate) const STRUCTURE: Structure = Structure {
     variants: &[],
     jobs: |run| vec![job(run, opened)],
     faults: &[
-        Fault {
-            name: "record-skipped",
-            effect: "opening a durable structure leaves out the first record of its log",
-            breaks: &[LOST_KEYS, DIFFERENT],
-            effort: Effort::Quick,
-            jobs: |run| vec![job(run, |folder| replayed(folder, |index| u64::from(index > 0)))],
-        },
-        Fault {
-            name: "replayed-twice",
-            effect: "opening a durable structure inserts each record of its log twice",
-            breaks: &[DIFFERENT],
-            effort: Effort::Quick,
-            jobs: |run| vec![job(run, |folder| replayed(folder, |_| 2))],
-        },
+        fault(
+            "record-skipped",
+            "opening a durable structure leaves out the first record of its log",
+            &[LOST_KEYS, DIFFERENT],
+            |run| vec![job(run, |folder| replayed(folder, |index| u64::from(index > 0)))],
+        ),
+        fault(
+            "replayed-twice",
+            "opening a durable structure inserts each record of its log twice",
+            &[DIFFERENT],
+            |run| vec![job(run, |folder| replayed(folder, |_| 2))],
+        ),
     ],
 };
 
@@ -62,7 +54,7 @@ type Counter = CountingQuotientFilter;
 fn job(run: &Run, open: fn(&Path) -> Counter) -> Job<'_> {
     let instances = run.effort.choose([5, 50, 500]);
     let seed = run.seed;
-    let work = move |progress: &Progress| {
+    Job::new(instances * OPENINGS * INSERTS, move || {
         let mut random = keys::random(seed);
         let (mut lost, mut different) = (0, 0);
         for _ in 0..instances {
@@ -73,14 +65,12 @@ fn job(run: &Run, open: fn(&Path) -> Counter) -> Job<'_> {
                 let is_lost = |&&hash: &&u64| found.count_hash(hash) < expected.count_hash(hash);
                 lost += history.hashes.iter().filter(is_lost).count() as u64;
                 different += u64::from(found.to_bytes() != expected.to_bytes());
-                progress.advance(INSERTS);
             }
         }
         let case = Case::random(DURABLE, OPENINGS * INSERTS, 0.0, "checkpoints and cut logs");
-        let case = Case { instances, ..case };
+        let case = case.of(instances);
         vec![case.none(LOST_KEYS, lost), case.none(DIFFERENT, different)]
-    };
-    Job { cost: instances * OPENINGS * INSERTS, run: Box::new(work) }
+    })
 }
 
 /// The product: opens the folder.
@@ -140,8 +130,8 @@ impl History {
     }
 
     /// Inserts, writes a checkpoint or none, closes the folder, and cuts the log or not.
-    fn change(&mut self, random: &mut impl Iterator<Item = u64>) {
-        let mut next = || random.next().expect("the stream is endless");
+    fn change(&mut self, random: Random<'_>) {
+        let mut next = || next(random);
         let mut durable: Durable<Counter> = options().open(&self.folder.0).expect("sound");
         let inserts = next() % INSERTS;
         let checkpoint = next() % (2 * INSERTS);
@@ -151,7 +141,7 @@ impl History {
                 self.checkpointed = self.hashes.len();
             }
             // One key in eight is there already.
-            let copied = self.hashes.get(usize::try_from(next() % (8 * INSERTS)).expect("small"));
+            let copied = self.hashes.get(index(next() % (8 * INSERTS)));
             let hash = copied.copied().unwrap_or_else(&mut next);
             durable.insert_hash(hash).expect("room");
             self.hashes.push(hash);
@@ -172,7 +162,7 @@ impl History {
         let whole = (self.hashes.len() - self.checkpointed) * RECORD;
         let left = number % (whole as u64 + 1);
         log.set_len(HEAD as u64 + left).expect("a log that can be cut");
-        let records = usize::try_from(left).expect("in memory") / RECORD;
+        let records = index(left) / RECORD;
         self.hashes.truncate(self.checkpointed + records);
     }
 }

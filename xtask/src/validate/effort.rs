@@ -1,5 +1,7 @@
 //! How long a run may take, and how closely it looks in that time.
 
+use crate::numbers::whole;
+
 /// Standard deviations between a prediction and a deviation that is seen almost surely: 6.5 for the false-alarm level
 /// of one among a thousand tests, 2.3 for the power.
 const VISIBLE: f64 = 8.8;
@@ -50,9 +52,7 @@ pub(crate) fn rare_queries(rate: f64) -> u64 {
 
 fn queries(deviation: f64, rate: f64, most: f64) -> u64 {
     let events = (VISIBLE / deviation).powi(2) * (1.0 - rate);
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in bounds")]
-    let queries = (events / rate).max(LEAST_QUERIES).min(most) as u64;
-    queries
+    whole((events / rate).max(LEAST_QUERIES).min(most))
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! The errors of many estimates of one number: their mean, their spread, and the intervals that hold the truth.
 
 use super::coverage::COVERAGE;
-use super::judge::{Case, Check, Law, Measurement, real};
+use super::judge::{Case, Check, Law, Measurement};
+use crate::numbers::real;
 
 /// The errors of independent estimates.
 #[derive(Default)]

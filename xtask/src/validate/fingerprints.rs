@@ -1,11 +1,13 @@
 //! Filters of fingerprints: their rate at a load, merges with an empty one, and the number of their keys.
 
 use super::Run;
-use super::identity::{Identity, KEYS, and, merged, with};
-use super::judge::{Case, Law, real};
+use super::identity::{Identity, KEYS, Said, and, with};
+use super::judge::{Case, Law};
 use super::measure::FALSE_POSITIVES;
-use super::proofs::{Claims, Random, next, some};
-use super::schedule::{Job, Progress};
+use super::proofs::Claims;
+use super::random::{Random, first, next, some};
+use super::schedule::Job;
+use crate::numbers::real;
 use core::fmt::Debug;
 use pds::traits::{Insert, Membership, Merge, Remove};
 use pds::{CuckooFilter, QuotientFilter};
@@ -14,21 +16,18 @@ use pds_testkit::keys;
 /// Standard deviations of one filter's own rate around the mean that its row allows for.
 const ALLOWED_DEVIATIONS: f64 = 5.0;
 
-/// A filter whose rate is measured.
-pub(crate) trait Hashed: Send {
-    fn take(&mut self, hash: u64) -> bool;
-
-    fn has(&self, hash: u64) -> bool;
+/// How a filter whose rate is measured takes a hash, and finds one.
+pub(crate) struct Hashed<F> {
+    pub(crate) insert: fn(&mut F, u64) -> bool,
+    pub(crate) contains: fn(&F, u64) -> bool,
 }
 
-impl<F: Insert + Membership + Send> Hashed for F {
-    fn take(&mut self, hash: u64) -> bool {
-        self.insert_hash(hash).is_ok()
-    }
-
-    fn has(&self, hash: u64) -> bool {
-        self.contains_hash(hash)
-    }
+impl<F: Insert + Membership> Hashed<F> {
+    /// By the filter's own methods.
+    pub(crate) const OWN: Self = Self {
+        insert: |filter, hash| filter.insert_hash(hash).is_ok(),
+        contains: |filter, hash| filter.contains_hash(hash),
+    };
 }
 
 /// The row of one filter at a load.
@@ -43,25 +42,23 @@ pub(crate) struct Load {
 
 impl Load {
     /// Asks a filter for absent keys. Their number is judged by the mean rate and how far one filter's is from it.
-    pub(crate) fn job<F: Hashed + 'static>(self, run: &Run, mut filter: F) -> Job<'_> {
+    pub(crate) fn job<F: Send + 'static>(self, run: &Run, mut filter: F, by: Hashed<F>) -> Job<'_> {
         let Self { structure, seed, items, rate, shape } = self;
         let most = run.effort.choose([20_000_000, 40_000_000, u64::MAX]);
         let queries = run.effort.queries(rate).min(most);
-        let work = move |progress: &Progress| {
+        Job::new(items + queries, move || {
             let mut hashes = keys::random(seed);
-            for hash in hashes.by_ref().take(usize::try_from(items).expect("fits")) {
-                assert!(filter.take(hash), "the load is below the limit of this size");
+            for hash in first(items, &mut hashes) {
+                assert!((by.insert)(&mut filter, hash), "the load is below the limit of this size");
             }
-            let absent = hashes.take(usize::try_from(queries).expect("fits"));
-            let hits = real(absent.filter(|&hash| filter.has(hash)).count() as u64);
-            progress.advance(items + queries);
+            let absent = first(queries, hashes);
+            let hits = real(absent.filter(|&hash| (by.contains)(&filter, hash)).count() as u64);
             // The number of different fingerprints of so many keys is spread by their coincidences.
             let spread = ALLOWED_DEVIATIONS * (rate / (2.0 * real(items))).sqrt();
             let (low, high) = (rate * (1.0 - spread), rate * (1.0 + spread));
             let law = Law::Events { trials: queries, low, high };
             vec![Case::random(structure, items, rate, shape).row(FALSE_POSITIVES, law, hits, hits)]
-        };
-        Job { cost: items + queries, run: Box::new(work) }
+        })
     }
 }
 
@@ -75,39 +72,28 @@ pub(crate) trait Counted:
     fn items(&self) -> u64;
 }
 
-impl Counted for CuckooFilter {
-    fn sized(items: u64) -> Self {
-        Self::new(items, 0.01).expect("sound")
-    }
+macro_rules! counted {
+    ($($filter:ident),+) => {$(
+        impl Counted for $filter {
+            fn sized(items: u64) -> Self {
+                Self::new(items, 0.01).expect("sound")
+            }
 
-    fn items(&self) -> u64 {
-        self.len()
-    }
+            fn items(&self) -> u64 {
+                self.len()
+            }
+        }
+    )+};
 }
-
-impl Counted for QuotientFilter {
-    fn sized(items: u64) -> Self {
-        Self::new(items, 0.01).expect("sound")
-    }
-
-    fn items(&self) -> u64 {
-        self.len()
-    }
-}
+counted!(CuckooFilter, QuotientFilter);
 
 /// Returns the merge of a filter with an empty one: it answers as before, and has as many keys.
 pub(crate) fn identity<F: Counted>() -> Identity<F> {
-    Identity {
-        name: "plain",
-        full: |seed| with(F::sized(KEYS), seed, KEYS),
-        empty: || F::sized(KEYS),
-        says: |f| {
-            let answers = (0..100_000u64).map(|hash| f.contains_hash(hash << 40 | hash).into());
-            and(answers.collect(), &[real(f.items())])
-        },
-        left: true,
-        merge: merged,
-    }
+    let says = |filter: &F| {
+        let answers = (0..100_000u64).map(|hash| filter.contains_hash(hash << 40 | hash).into());
+        and(answers.collect::<Said>(), &[real(filter.items())])
+    };
+    Identity::new("plain", |seed| with(F::sized(KEYS), seed, KEYS), || F::sized(KEYS), says)
 }
 
 /// As many keys as were inserted and not removed, exactly.

@@ -2,15 +2,10 @@
 
 mod sketches;
 
-use super::Run;
-use super::blocked::exactly;
 use super::cardinality::ESTIMATE_SPREAD;
 use super::constructors::{Constructor, Filled, ITEMS, RATE, constructor, jobs};
-use super::effort::Effort;
 use super::frequency::BEYOND_BOUND;
-use super::measure::PROMISE;
-use super::structures::{Fault, Structure};
-use super::subject::Interval;
+use super::prelude::*;
 use pds::formats::datasketches::DataSketchesBloomFilter;
 use pds::formats::dcso::DcsoBloomFilter;
 use pds::formats::guava::{GuavaBloomFilter, GuavaStrategy};
@@ -31,81 +26,54 @@ pub(crate) const STRUCTURE: Structure = Structure {
         all
     },
     faults: &[
-        Fault {
-            name: "not-halved",
-            effect: "the first layer of a filter of RedisBloom has twice its rate",
-            breaks: &[PROMISE],
-            effort: Effort::Quick,
-            jobs: |run: &Run| vec![redis_layers(2.0 * RATE).job(NAME, run.seed)],
-        },
-        Fault {
-            name: "half-the-error",
-            effect: "an HLL sketch of DataSketches states half of its standard error",
-            breaks: &[ESTIMATE_SPREAD],
-            effort: Effort::Quick,
-            jobs: |run: &Run| sketches::half_the_error(run),
-        },
-        Fault {
-            name: "tight-bound",
-            effect: "a count-min sketch of RedisBloom states a twentieth of its bound",
-            breaks: &[BEYOND_BOUND],
-            effort: Effort::Quick,
-            jobs: |run: &Run| sketches::tight_bound(run),
-        },
+        fault(
+            "not-halved",
+            "the first layer of a filter of RedisBloom has twice its rate",
+            &[PROMISE],
+            |run| vec![redis_layers(2.0 * RATE).job(NAME, run.seed)],
+        ),
+        fault(
+            "half-the-error",
+            "an HLL sketch of DataSketches states half of its standard error",
+            &[ESTIMATE_SPREAD],
+            sketches::half_the_error,
+        ),
+        fault(
+            "tight-bound",
+            "a count-min sketch of RedisBloom states a twentieth of its bound",
+            &[BEYOND_BOUND],
+            sketches::tight_bound,
+        ),
     ],
 };
 
 const NAME: &str = "formats";
 
-/// A filter that is filled and asked by values that a hash stands for, with the predicted rate.
+/// A filter that is filled and asked, by `insert` and `contains` or by two other methods, by values that hashes stand for.
 macro_rules! filled {
-    ($filter:expr, $random:ident, $items:ident, $insert:ident, $contains:ident, $value:path, $rate:expr) => {{
-        let mut filter = $filter;
-        for _ in 0..$items {
-            let _ = filter.$insert(&$value($random.next().expect("endless")));
+    ($filter:ident, $random:ident, $items:ident, $hash:ident => $value:expr, $rate:expr) => {
+        filled!($filter, insert, contains, $random, $items, $hash => $value, $rate)
+    };
+    ($filter:ident, $insert:ident, $contains:ident, $random:ident, $items:ident, $hash:ident => $value:expr, $rate:expr) => {{
+        let (rate, mut filter) = ($rate, $filter);
+        for $hash in first($items, $random) {
+            let _ = filter.$insert($value);
         }
-        Filled { contains: Box::new(move |hash| filter.$contains(&$value(hash))), rate: $rate }
-    }};
-}
-
-/// A filter that takes keys by value.
-macro_rules! filled_by_value {
-    ($filter:expr, $random:ident, $items:ident, $value:path, $rate:expr) => {{
-        let mut filter = $filter;
-        for _ in 0..$items {
-            filter.insert($value($random.next().expect("endless")));
-        }
-        Filled { contains: Box::new(move |hash| filter.contains($value(hash))), rate: $rate }
+        Filled { contains: Box::new(move |$hash| filter.$contains($value)), rate }
     }};
 }
 
 /// A static filter of random fingerprints, which a key meets as often as in a filter of keys.
-fn random_xor(kind: XorKind, head: &[u8], fingerprints: usize) -> Constructor {
+fn random_xor(kind: XorKind, head: &[u8], fingerprints: u64) -> Constructor {
     let head = head.to_vec();
     constructor(format!("xor_singleheader {kind:?}"), None, 1, move |random, _| {
         let mut bytes = head.clone();
-        let seed = random.next().expect("endless");
-        bytes[..8].copy_from_slice(&seed.to_le_bytes());
-        while bytes.len() < head.len() + fingerprints {
-            bytes.push(random.next().expect("endless").to_le_bytes()[0]);
-        }
+        bytes[..8].copy_from_slice(&next(random).to_le_bytes());
+        bytes.extend(first(fingerprints, random).map(|number| number.to_le_bytes()[0]));
         let filter = XorFilter::from_bytes(kind, &bytes).expect("sound");
         let contains = Box::new(move |hash| filter.contains(hash));
-        Filled { contains, rate: exactly(1.0 / 256.0) }
+        Filled { contains, rate: Interval::exactly(1.0 / 256.0) }
     })
-}
-
-/// A filter of Milvus that takes references, as the others do.
-struct Integers(MilvusBloomFilter);
-
-impl Integers {
-    fn insert(&mut self, value: &i64) -> bool {
-        self.0.insert_integer(*value)
-    }
-
-    fn contains(&self, value: &i64) -> bool {
-        self.0.contains_integer(*value)
-    }
 }
 
 /// The rate of full layers by their numbers of items, bits and hash functions, as textbooks have it. The double hashing of
@@ -124,21 +92,23 @@ fn redis_layers(rate: f64) -> Constructor {
     constructor("RedisBloom, three layers", RATE, 7 * ITEMS, move |random, items| {
         let filter = RedisBloomFilter::reserve(rate, ITEMS, Some(2)).expect("sound");
         let rate = textbook(&[(1_000, 11_072, 8), (2_000, 24_960, 9), (4_000, 55_680, 10)]);
-        filled!(filter, random, items, insert, contains, u64::to_le_bytes, rate)
+        filled!(filter, random, items, hash => &hash.to_le_bytes(), rate)
     })
 }
 
 fn spark(name: &'static str, version: SparkBloomVersion) -> Constructor {
     constructor(name, None, ITEMS, move |random, items| {
         let filter = SparkBloomFilter::new(version, items, RATE).expect("sound");
-        filled_by_value!(filter, random, items, u64::cast_signed, textbook(&[(1_000, 9_600, 7)]))
+        let rate = textbook(&[(1_000, 9_600, 7)]);
+        filled!(filter, random, items, hash => hash.cast_signed(), rate)
     })
 }
 
 fn guava(name: &'static str, strategy: GuavaStrategy) -> Constructor {
     constructor(name, None, ITEMS, move |random, items| {
         let filter = GuavaBloomFilter::with_strategy(strategy, items, RATE).expect("sound");
-        filled_by_value!(filter, random, items, u64::cast_signed, textbook(&[(1_000, 9_600, 7)]))
+        let rate = textbook(&[(1_000, 9_600, 7)]);
+        filled!(filter, random, items, hash => hash.cast_signed(), rate)
     })
 }
 
@@ -147,41 +117,44 @@ fn all() -> Vec<Constructor> {
     vec![
         constructor("Parquet new(3300, 0.01)", RATE, 3_300, |random, items| {
             let filter = ParquetBloomFilter::new(items, RATE).expect("sound");
-            let rate = exactly(filter.rate_at(items));
-            filled!(filter, random, items, insert, contains, u64::cast_signed, rate)
+            let rate = Interval::exactly(filter.rate_at(items));
+            filled!(filter, random, items, hash => &hash.cast_signed(), rate)
         }),
         constructor("Milvus new(1000, 0.005)", None, ITEMS, |random, items| {
-            let filter = Integers(MilvusBloomFilter::new(items, 0.005).expect("sound"));
-            let rate = exactly(filter.0.rate_at(items));
-            filled!(filter, random, items, insert, contains, u64::cast_signed, rate)
+            let filter = MilvusBloomFilter::new(items, 0.005).expect("sound");
+            let rate = Interval::exactly(filter.rate_at(items));
+            filled!(
+                filter, insert_integer, contains_integer, random, items,
+                hash => hash.cast_signed(), rate
+            )
         }),
         redis_layers(RATE),
         constructor("RedisBloom, one layer", None, ITEMS, |random, items| {
             let filter = RedisBloomFilter::reserve(RATE, items, None).expect("sound");
             let rate = textbook(&[(1_000, 9_600, 7)]);
-            filled!(filter, random, items, insert, contains, u64::to_le_bytes, rate)
+            filled!(filter, random, items, hash => &hash.to_le_bytes(), rate)
         }),
         constructor("RedisBloom cuckoo, 900 of 1024", None, 900, |random, items| {
             let filter = RedisCuckooFilter::with_options(1_024, 2, 500, 1).expect("sound");
             // Each of four slots is full with probability 900 / 1024, and then has one of 255 fingerprints.
             let rate = 1.0 - (1.0 - 900.0 / 1_024.0 / 255.0_f64).powi(4);
-            filled!(filter, random, items, insert, contains, u64::to_le_bytes, exactly(rate))
+            filled!(filter, random, items, hash => &hash.to_le_bytes(), Interval::exactly(rate))
         }),
         constructor("valkey-bloom, one layer", None, ITEMS, |random, items| {
             let seed = *b"thirty-two bytes as keys, 0 - 31";
             let filter = ValkeyBloomFilter::reserve(RATE, items, None, seed).expect("sound");
             let rate = textbook(&[(1_000, 9_592, 7)]);
-            filled!(filter, random, items, insert, contains, u64::to_le_bytes, rate)
+            filled!(filter, random, items, hash => &hash.to_le_bytes(), rate)
         }),
         constructor("DataSketches Bloom", None, ITEMS, |random, items| {
             let filter = DataSketchesBloomFilter::new(9_001, items, RATE).expect("sound");
             let rate = textbook(&[(1_000, 9_600, 7)]);
-            filled_by_value!(filter, random, items, u64::from, rate)
+            filled!(filter, random, items, hash => hash, rate)
         }),
         constructor("DCSO", None, ITEMS, |random, items| {
             let filter = DcsoBloomFilter::new(items, RATE).expect("sound");
             let rate = textbook(&[(1_000, 9_585, 7)]);
-            filled!(filter, random, items, insert, contains, u64::to_le_bytes, rate)
+            filled!(filter, random, items, hash => &hash.to_le_bytes(), rate)
         }),
         spark("Spark Bloom, version 1", SparkBloomVersion::V1),
         spark("Spark Bloom, version 2", SparkBloomVersion::V2 { seed: 17 }),

@@ -6,10 +6,8 @@ mod histories;
 mod identities;
 mod signed;
 
-use super::judge::{Case, Check, Law, Measurement, real};
-use super::schedule::{Job, Progress};
-use super::structures::Structure;
-use super::{Run, proofs};
+use super::prelude::*;
+use super::proofs;
 use pds::cms::Update;
 use pds::hash::{DefaultHashBuilder, KeyHasher};
 use pds::heavy_hitters::Hitter;
@@ -160,7 +158,7 @@ impl Simulated {
         let (width, depth) = self.params;
         let shape = format!("{width} x {depth}, {:?}, Zipf {}", self.update, self.exponent);
         let case = Case::random(NAME, EVENTS as u64, self.params().delta(), shape);
-        Case { keys, instances: streams, ..case }
+        Case { keys, ..case.of(streams) }
     }
 }
 
@@ -176,44 +174,30 @@ fn jobs(run: &Run) -> Vec<Job<'_>> {
 fn stream_jobs(run: &Run) -> Vec<Job<'_>> {
     let (seed, streams) = (run.seed, run.effort.choose([12, 12, 60]));
     let chosen = SIMULATED.iter().step_by(run.effort.choose([9, 3, 1]));
-    let mut jobs: Vec<_> = chosen
-        .map(|&plan| Job {
-            cost: streams * STREAM_COST,
-            run: Box::new(move |progress: &Progress| count_min(&plan, streams, seed, progress)),
+    let count_min = |plan: &'static Simulated| {
+        Job::new(streams * STREAM_COST, move || {
+            let build = |stream| plan.sketch(DefaultHashBuilder::with_seed(seed ^ stream));
+            let mut rows = measure(plan, streams, seed, build);
+            rows.extend((plan.update == Update::Plain).then(|| merged(plan, seed)));
+            rows
         })
-        .collect();
+    };
+    let mut jobs: Vec<_> = chosen.map(count_min).collect();
     for &exponent in run.effort.choose::<&[f64]>([&[1.1], &[0.0, 1.1], &[0.0, 1.0, 1.1, 1.5]]) {
-        jobs.push(Job {
-            cost: 18 * EVENTS as u64,
-            run: Box::new(move |progress| ordered(exponent, seed, progress)),
-        });
-        jobs.push(Job {
-            cost: streams * SKETCHES * SKETCH_EVENTS as u64,
-            run: Box::new(move |progress| {
-                count_sketch(exponent, streams * SKETCHES, seed, progress)
-            }),
-        });
+        jobs.push(Job::new(18 * EVENTS as u64, move || ordered(exponent, seed)));
+        let sketches = streams * SKETCHES;
+        let cost = sketches * SKETCH_EVENTS as u64;
+        jobs.push(Job::new(cost, move || count_sketch(exponent, sketches, seed)));
     }
     jobs
 }
 
-fn count_min(plan: &Simulated, streams: u64, seed: u64, progress: &Progress) -> Vec<Measurement> {
-    let build = |stream| plan.sketch(DefaultHashBuilder::with_seed(seed ^ stream));
-    let mut rows = measure(plan, "random order", streams, seed, build, progress);
-    if plan.update == Update::Plain {
-        rows.push(merged(plan, seed));
-    }
-    rows
-}
-
-/// Counts streams, and asks for every key.
+/// Counts streams in random order, and asks for every key.
 fn measure<C: Counts>(
     plan: &Simulated,
-    keys: &'static str,
     streams: u64,
     seed: u64,
     build: impl Fn(u64) -> C,
-    progress: &Progress,
 ) -> Vec<Measurement> {
     let zipf = Zipf::new(ITEMS, plan.exponent);
     let mut asked = Asked::default();
@@ -222,9 +206,8 @@ fn measure<C: Counts>(
         let mut sketch = build(stream);
         ranks.iter().for_each(|&rank| sketch.insert(rank as u64));
         asked.add(&sketch, &ranks, plan.params().epsilon());
-        progress.advance(STREAM_COST);
     }
-    asked.judge(&plan.case(keys, streams), plan)
+    asked.judge(&plan.case("random order", streams), plan)
 }
 
 /// Errors of all keys of some streams.
@@ -271,12 +254,10 @@ impl Asked {
 
 /// The mean over streams, and the law of its distance from a simulated one that is known up to `slack`.
 fn against(streams: &[f64], simulated: f64, slack: f64) -> (f64, Law) {
-    let count = real(streams.len() as u64);
-    let mean = streams.iter().sum::<f64>() / count;
-    let squares: f64 = streams.iter().map(|one| (one - mean) * (one - mean)).sum();
-    let deviation = (squares / (count - 1.0) * (1.0 / count + 1.0 / SIMULATED_STREAMS)).sqrt();
-    let (low, high) = (simulated - slack, simulated + slack);
-    (mean, Law::between(low, high, allowance(streams.len()) * deviation))
+    let (mean, variance) = mean_and_variance(streams);
+    let of_mean = 1.0 / real(streams.len() as u64) + 1.0 / SIMULATED_STREAMS;
+    let deviation = allowance(streams.len()) * (variance * of_mean).sqrt();
+    (mean, Law::between(simulated - slack, simulated + slack, deviation))
 }
 
 /// The bytes of a merge of two halves that differ from those of the sketch of the whole.
@@ -298,7 +279,7 @@ fn merged(plan: &Simulated, seed: u64) -> Measurement {
 }
 
 /// Streams whose heavy keys come first, or last: the bound, and what summaries list.
-fn ordered(exponent: f64, seed: u64, progress: &Progress) -> Vec<Measurement> {
+fn ordered(exponent: f64, seed: u64) -> Vec<Measurement> {
     let mut ranks: Vec<_> = Zipf::new(ITEMS, exponent).stream(seed).take(EVENTS).collect();
     let mut rows = Vec::new();
     for order in ["random order", "heavy first", "heavy last"] {
@@ -313,7 +294,6 @@ fn ordered(exponent: f64, seed: u64, progress: &Progress) -> Vec<Measurement> {
         for phi in [1e-2, 1e-3] {
             rows.extend(heavy(phi, exponent, order, &ranks));
         }
-        progress.advance(6 * EVENTS as u64);
     }
     rows
 }
@@ -342,8 +322,7 @@ fn heavy(phi: f64, exponent: f64, order: &'static str, ranks: &[usize]) -> Vec<M
     let counts = counts(ITEMS, ranks);
     let lists = [("summary", summary.top()), ("sketch and candidates", sketched.top())];
     let judge = |(name, top): (&str, Vec<Hitter<'_, u64>>)| {
-        let count =
-            |hitter: &Hitter<'_, u64>| counts[usize::try_from(*hitter.key).expect("a rank")];
+        let count = |hitter: &Hitter<'_, u64>| counts[index(*hitter.key)];
         let share = |share: f64| share * real(EVENTS as u64);
         let heavy = counts.iter().filter(|&&count| real(count) > share(phi)).count();
         let rightly = top.iter().filter(|hitter| real(count(hitter)) > share(phi)).count();

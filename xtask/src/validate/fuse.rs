@@ -2,17 +2,12 @@
 
 mod faults;
 
-use super::Run;
-use super::judge::{Case, Check, Law, Measurement, real};
-use super::measure::{FALSE_POSITIVES, LOST_KEYS};
-use super::schedule::{Job, Progress};
-use super::structures::Structure;
-use core::hash::Hash;
+use super::prelude::*;
+use core::ops::Range;
 use pds::fuse::{ExactFilter, FuseFilter, RetrievalMap, RibbonFilter, UpdatableMap};
-use pds::hash::{KeyHasher, Mixed};
+use pds::hash::Mixed;
 use pds::traits::Membership;
 use pds_testkit::hashers::Fnv1aBuilder;
-use pds_testkit::keys;
 
 /// Filters and maps that are built from all keys at once.
 pub(crate) const STRUCTURE: Structure = Structure {
@@ -66,22 +61,32 @@ fn jobs(run: &Run) -> Vec<Job<'_>> {
         jobs.extend([10, 1_000, 100_000].map(|include| exact(run, include, size)));
     }
     jobs.push(shrunk(run));
-    jobs.extend([true, false].map(|of_ribbon| weak(run, of_ribbon)));
+    jobs.push(weak(run, RIBBON, |keys| {
+        let builder = RibbonFilter::builder().columns(8.0).hasher(Mixed(Fnv1aBuilder));
+        builder.build(keys).expect(BUILT)
+    }));
+    jobs.push(weak(run, FUSE, |keys| {
+        let builder = FuseFilter::builder().fingerprint_bits(8).hasher(Mixed(Fnv1aBuilder));
+        builder.build(keys).expect(BUILT)
+    }));
     jobs
 }
 
 fn hashes(seed: u64, items: u64) -> Vec<u64> {
-    keys::random(seed).take(usize::try_from(items).expect("fits")).collect()
+    first(items, keys::random(seed)).collect()
 }
 
 fn ribbon(run: &Run, items: u64, columns: f64) -> Job<'_> {
     let seed = run.seed ^ items ^ columns.to_bits();
     let (case, queries) = filter_case(run, RIBBON, items, columns, format!("{columns} columns"));
-    filter_job(case, seed, queries, move |hashes| {
-        let filter = RibbonFilter::builder().columns(columns).build_hashes(hashes).expect(BUILT);
-        let rate = filter.false_positive_rate();
-        (filter, rate)
-    })
+    filter_job(case, seed, queries, move |hashes| of_columns(columns, hashes))
+}
+
+/// A ribbon filter, and its rate.
+fn of_columns(columns: f64, hashes: Vec<u64>) -> (RibbonFilter, f64) {
+    let filter = RibbonFilter::builder().columns(columns).build_hashes(hashes).expect(BUILT);
+    let rate = filter.false_positive_rate();
+    (filter, rate)
 }
 
 fn fuse(run: &Run, items: u64, bits: u32) -> Job<'_> {
@@ -100,8 +105,7 @@ fn shrunk(run: &Run) -> Job<'_> {
     let (case, queries) =
         filter_case(run, RIBBON, SIZES[1], 100f64.log2(), "20 columns, shrunk to 1 %".into());
     filter_job(case, run.seed ^ 1, queries, |hashes| {
-        let filter = RibbonFilter::builder().columns(20.0).build_hashes(hashes).expect(BUILT);
-        let filter = filter.shrink_to_rate(0.01).expect("a higher rate");
+        let filter = of_columns(20.0, hashes).0.shrink_to_rate(0.01).expect("a higher rate");
         let rate = filter.false_positive_rate();
         (filter, rate)
     })
@@ -123,54 +127,41 @@ fn filter_job<'a, F: Membership>(
     queries: u64,
     build: impl Fn(Vec<u64>) -> (F, f64) + Send + 'a,
 ) -> Job<'a> {
-    let cost = 2 * case.items + queries;
-    let work = move |progress: &Progress| {
+    Job::new(2 * case.items + queries, move || {
         let stored = hashes(seed, case.items);
         let (filter, rate) = build(stored.clone());
-        let lost = stored.iter().filter(|&&hash| !filter.contains_hash(hash)).count();
-        progress.advance(2 * case.items);
+        let lost = stored.iter().filter(|&&hash| !filter.contains_hash(hash)).count() as u64;
         let hits = hits(seed, case.items, queries, |hash| filter.contains_hash(hash));
-        progress.advance(queries);
-        vec![case.none(LOST_KEYS, lost as u64), events(&case, queries, rate, hits)]
-    };
-    Job { cost, run: Box::new(work) }
+        vec![case.none(LOST_KEYS, lost), strangers(&case, queries, rate, hits)]
+    })
 }
 
 /// Counts the affirmed ones among absent hashes. The stream goes on behind the stored ones.
-fn hits(seed: u64, stored: u64, queries: u64, affirms: impl Fn(u64) -> bool) -> usize {
-    let [stored, queries] = [stored, queries].map(|count| usize::try_from(count).expect("fits"));
-    let absent = keys::random(seed).skip(stored).take(queries);
-    absent.filter(|&hash| affirms(hash)).count()
+fn hits(seed: u64, stored: u64, queries: u64, affirms: impl Fn(u64) -> bool) -> u64 {
+    let absent = first(queries, keys::random(seed).skip(index(stored)));
+    absent.filter(|&hash| affirms(hash)).count() as u64
+}
+
+/// Affirmed strangers: each is one independently of the others, because its fingerprint is.
+fn strangers(case: &Case, queries: u64, rate: f64, hits: u64) -> Measurement {
+    case.events(FALSE_POSITIVES, queries, Interval::exactly(rate), hits)
 }
 
 /// Keys that are counted from 0, hashed by a weak hasher and mixed.
-fn weak(run: &Run, of_ribbon: bool) -> Job<'_> {
-    let name = if of_ribbon { RIBBON } else { FUSE };
+fn weak<'a, F: Membership>(
+    run: &'a Run,
+    name: &'static str,
+    build: impl Fn(Range<u64>) -> F + Send + 'a,
+) -> Job<'a> {
     let (case, queries) = filter_case(run, name, SIZES[1], 8.0, "8 bits".to_owned());
     let case = Case { keys: "consecutive", hasher: "mixed FNV-1a", ..case };
-    let work = move |progress: &Progress| {
-        let stored = 0..case.items;
-        let measured = if of_ribbon {
-            let builder = RibbonFilter::builder().columns(8.0).hasher(Mixed(Fnv1aBuilder));
-            by_key(&builder.build(stored).expect(BUILT), case.items, queries)
-        } else {
-            let builder = FuseFilter::builder().fingerprint_bits(8).hasher(Mixed(Fnv1aBuilder));
-            by_key(&builder.build(stored).expect(BUILT), case.items, queries)
-        };
-        progress.advance(2 * case.items + queries);
-        let (lost, hits) = measured;
-        vec![case.none(LOST_KEYS, lost as u64), events(&case, queries, 1.0 / 256.0, hits)]
-    };
-    Job { cost: 2 * SIZES[1] + queries, run: Box::new(work) }
-}
-
-/// Returns how many of the first keys are denied, and how many of the next ones affirmed.
-fn by_key<F: Membership + KeyHasher>(filter: &F, items: u64, queries: u64) -> (usize, usize) {
-    fn has<F: Membership, K: Hash>(filter: &F, key: K) -> bool {
-        filter.contains(&key)
-    }
-    let lost = (0..items).filter(|&key| !has(filter, key)).count();
-    (lost, (items..items + queries).filter(|&key| has(filter, key)).count())
+    Job::new(2 * case.items + queries, move || {
+        let filter = build(0..case.items);
+        let lost = (0..case.items).filter(|key| !filter.contains(key)).count() as u64;
+        let absent = case.items..case.items + queries;
+        let hits = absent.filter(|key| filter.contains(key)).count() as u64;
+        vec![case.none(LOST_KEYS, lost), strangers(&case, queries, 1.0 / 256.0, hits)]
+    })
 }
 
 fn retrieval(run: &Run, items: u64, (value_bits, check_bits): (u32, u32)) -> Job<'_> {
@@ -210,45 +201,31 @@ fn map_job<'a, G: Fn(u64) -> Option<u64>>(
     value_bits: u32,
     build: impl Fn(Vec<(u64, u64)>) -> G + Send + 'a,
 ) -> Job<'a> {
-    let cost = 2 * case.items + queries;
-    let work = move |progress: &Progress| {
+    Job::new(2 * case.items + queries, move || {
         let values = keys::random(!seed).map(|value| value >> (64 - value_bits));
         let entries: Vec<_> = hashes(seed, case.items).into_iter().zip(values).collect();
         let get = build(entries.clone());
         let wrong = entries.iter().filter(|&&(hash, value)| get(hash) != Some(value)).count();
-        progress.advance(2 * case.items);
         let hits = hits(seed, case.items, queries, |hash| get(hash).is_some());
-        progress.advance(queries);
-        let wrong = case.none(WRONG_VALUES, wrong as u64);
-        if case.rate == 1.0 {
+        let others = match case.rate {
             // Without bits to check, every stranger has a value.
-            let denied = usize::try_from(queries).expect("fits") - hits;
-            return vec![wrong, case.none(STRANGERS, denied as u64)];
-        }
-        vec![wrong, events(&case, queries, case.rate, hits)]
-    };
-    Job { cost, run: Box::new(work) }
+            1.0 => case.none(STRANGERS, queries - hits),
+            rate => strangers(&case, queries, rate, hits),
+        };
+        vec![case.none(WRONG_VALUES, wrong as u64), others]
+    })
 }
 
 fn exact(run: &Run, include: u64, exclude: u64) -> Job<'_> {
     let seed = run.seed ^ include ^ exclude;
     let case = Case::random(EXACT, include, 0.0, format!("{exclude} to exclude"));
-    let cost = 2 * (include + exclude);
-    let work = move |progress: &Progress| {
+    Job::new(2 * (include + exclude), move || {
         let mut universe = hashes(seed, include + exclude);
-        let excluded = universe.split_off(usize::try_from(include).expect("fits"));
+        let excluded = universe.split_off(index(include));
         let filter =
             ExactFilter::builder().build_hashes(universe.clone(), excluded.clone()).expect(BUILT);
         let denied = universe.iter().filter(|&&hash| !filter.contains_hash(hash)).count();
         let affirmed = excluded.iter().filter(|&&hash| filter.contains_hash(hash)).count();
-        progress.advance(cost);
         vec![case.none(WRONG_ANSWERS, (denied + affirmed) as u64)]
-    };
-    Job { cost, run: Box::new(work) }
-}
-
-/// Affirmed strangers: each is one independently of the others, because its fingerprint is.
-fn events(case: &Case, trials: u64, rate: f64, hits: usize) -> Measurement {
-    let law = Law::Events { trials, low: rate, high: rate };
-    case.row(FALSE_POSITIVES, law, real(hits as u64), rate * real(trials))
+    })
 }

@@ -3,10 +3,10 @@
 use super::corpus::{Corpus, Text};
 use super::covering;
 use super::effort::{Effort, rare_queries};
-use super::judge::real;
 use super::keys::{HasherKind, KeyKind};
 use super::measure::{Plan, Work};
 use super::subject::{Design, Size};
+use crate::numbers::{real, whole};
 
 /// Kinds of sizes at which filters have failed.
 const SIZES: [Size; 5] =
@@ -185,8 +185,7 @@ impl Grid<'_> {
     }
 
     fn instance(&self, design: Design, load: f64, keys: KeyKind, hasher: HasherKind) -> Plan {
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in bounds")]
-        let stored = (real(design.items) * load) as u64;
+        let stored = whole(real(design.items) * load);
         let work = Work::Instance { stored, queries: self.queries(&design, stored) };
         Plan { design, keys, hasher, work }
     }

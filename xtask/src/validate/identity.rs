@@ -1,6 +1,7 @@
 //! Merges with an empty structure: the identity, on either side, of every structure that can be merged.
 
 use super::judge::{Case, Check, Measurement};
+use super::random::first;
 use super::schedule::Job;
 use core::fmt::Debug;
 use pds::traits::{Insert, Merge};
@@ -11,6 +12,11 @@ pub(crate) const IDENTITY: Check = Check::new(
     "An empty structure is the identity of merging: on either side, whatever its precision, it leaves the \
               bytes and estimates of the other one.",
 );
+
+/// Keys of the full one: enough that sparse forms of a few kilobytes become dense.
+pub(crate) const KEYS: u64 = 3_000;
+/// Keys of those that stay sparse.
+pub(crate) const FEW: u64 = 100;
 
 /// The answers of a structure: its bytes, and its estimates as bytes.
 pub(crate) type Said = Vec<u8>;
@@ -25,6 +31,18 @@ pub(crate) struct Identity<F> {
     pub(crate) left: bool,
     /// How two are merged; tells whether the merge was refused.
     pub(crate) merge: fn(&mut F, &F) -> bool,
+}
+
+impl<F: Merge<Error: Debug> + 'static> Identity<F> {
+    /// A structure that is merged by the trait that all structures have in common, on both sides.
+    pub(crate) fn new(
+        name: &'static str,
+        full: fn(u64) -> F,
+        empty: fn() -> F,
+        says: fn(&F) -> Said,
+    ) -> Self {
+        Self { name, full, empty, says, left: true, merge: merged }
+    }
 }
 
 impl<F: 'static> Identity<F> {
@@ -47,52 +65,28 @@ impl<F: 'static> Identity<F> {
 
     /// The job that measures it in rows of this structure.
     pub(crate) fn job<'a>(self, structure: &'static str, seed: u64) -> Job<'a> {
-        Job { cost: 10 * KEYS, run: Box::new(move |_| self.measure(structure, seed)) }
+        Job::new(10 * KEYS, move || self.measure(structure, seed))
     }
 }
 
-/// Keys of the full one: enough that sparse forms of a few kilobytes become dense.
-pub(crate) const KEYS: u64 = 3_000;
-/// Keys of those that stay sparse.
-pub(crate) const FEW: u64 = 100;
-
-pub(crate) fn hashes(seed: u64, count: u64) -> impl Iterator<Item = u64> {
-    keys::random(seed).zip(0..count).map(|(hash, _)| hash)
+pub(crate) fn hashes(seed: u64) -> impl Iterator<Item = u64> {
+    first(KEYS, keys::random(seed))
 }
 
+/// Fills a structure with random hashes.
 pub(crate) fn with<F: Insert>(mut empty: F, seed: u64, count: u64) -> F {
-    for hash in hashes(seed, count) {
+    for hash in first(count, keys::random(seed)) {
         empty.insert_hash(hash).expect("room");
     }
     empty
 }
 
-/// By the trait that all structures have in common.
-pub(crate) fn merged<F: Merge>(left: &mut F, right: &F) -> bool
-where
-    F::Error: Debug,
-{
+pub(crate) fn merged<F: Merge<Error: Debug>>(left: &mut F, right: &F) -> bool {
     left.merge(right).is_err()
 }
 
-pub(crate) fn and(mut bytes: Said, estimates: &[f64]) -> Said {
-    estimates.iter().for_each(|estimate| bytes.extend(estimate.to_bits().to_le_bytes()));
-    bytes
+pub(crate) fn and(bytes: impl Into<Said>, estimates: &[f64]) -> Said {
+    let mut said = bytes.into();
+    estimates.iter().for_each(|estimate| said.extend(estimate.to_bits().to_le_bytes()));
+    said
 }
-
-/// Returns the identity of a type with `Merge`, `to_bytes` and these estimates.
-macro_rules! identity {
-    ($name:literal, $full:expr, $empty:expr, |$one:ident: $type:ty| $estimates:expr) => {
-        $crate::validate::identity::Identity::<$type> {
-            name: $name,
-            full: $full,
-            empty: || $empty,
-            says: |$one: &$type| {
-                $crate::validate::identity::and($one.to_bytes().to_vec(), &$estimates)
-            },
-            left: true,
-            merge: $crate::validate::identity::merged,
-        }
-    };
-}
-pub(crate) use identity;

@@ -3,6 +3,7 @@
 //! Each measurement has a law that it follows if the structure keeps its promise. All laws share one false-alarm
 //! budget: the probability that a run on faultless code fails is at most that budget.
 
+use crate::numbers::real;
 use pds_testkit::stats::{Binomial, normal_quantile, split_budget};
 use serde::{Serialize, Serializer};
 
@@ -82,6 +83,19 @@ impl Law {
     }
 }
 
+/// A closed interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Interval {
+    pub(crate) low: f64,
+    pub(crate) high: f64,
+}
+
+impl Interval {
+    pub(crate) const fn exactly(value: f64) -> Self {
+        Self { low: value, high: value }
+    }
+}
+
 /// The subject of a row.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Case {
@@ -113,6 +127,11 @@ impl Case {
         Self { structure, items, rate, shape: shape.into(), keys, hasher, instances }
     }
 
+    /// Returns the same case of so many instances.
+    pub(crate) fn of(self, instances: u64) -> Self {
+        Self { instances, ..self }
+    }
+
     /// Returns a row of this case.
     pub(crate) fn row(&self, check: Check, law: Law, observed: f64, events: f64) -> Measurement {
         Measurement { case: self.clone(), check, law, observed, events }
@@ -121,6 +140,18 @@ impl Case {
     /// Returns a row of a number of faults, of which none is allowed.
     pub(crate) fn none(&self, check: Check, faults: u64) -> Measurement {
         self.row(check, Law::Exactly(0.0), real(faults), 0.0)
+    }
+
+    /// Returns a row of a number of independent events, each with a probability in this interval.
+    pub(crate) fn events(
+        &self,
+        check: Check,
+        trials: u64,
+        rate: Interval,
+        events: u64,
+    ) -> Measurement {
+        let Interval { low, high } = rate;
+        self.row(check, Law::Events { trials, low, high }, real(events), low * real(trials))
     }
 }
 
@@ -291,12 +322,6 @@ impl Bounds {
             tight: f64::INFINITY,
         }
     }
-}
-
-/// A count as a real number; counts here stay below 2^53.
-#[expect(clippy::cast_precision_loss, reason = "counts of a run stay below 2^53")]
-pub(crate) const fn real(count: u64) -> f64 {
-    count as f64
 }
 
 #[cfg(test)]

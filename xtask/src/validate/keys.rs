@@ -2,6 +2,9 @@
 
 use super::corpus::{Corpus, Text};
 use core::hash::{BuildHasher, Hash, Hasher};
+use pds::hash::ahash::RandomState;
+use pds::hash::{Avalanching, DefaultHashBuilder, KeyHasher, Mixed, SipHashBuilder};
+use pds_testkit::hashers::{Crc64Builder, Fnv1aBuilder, FxBuilder, IdentityBuilder};
 use pds_testkit::keys;
 
 /// The keys that a case stores and queries.
@@ -50,21 +53,6 @@ impl KeyKind {
     pub(crate) const fn is_text(self) -> bool {
         matches!(self, Self::Prefixed | Self::Urls | Self::Real(_))
     }
-
-    /// Opens the stream of this kind for a seed.
-    pub(crate) fn open(self, seed: u64, corpus: &Corpus) -> Keys {
-        // Streams of numbers start at a random number. Consecutive numbers do not wrap.
-        let start = seed >> 1;
-        match self {
-            Self::Random => Keys::Numbers(Box::new(keys::random(seed))),
-            Self::Consecutive => Keys::Numbers(Box::new(keys::consecutive(start))),
-            Self::Strided => Keys::Numbers(Box::new(keys::strided(start, 1 << 20))),
-            Self::ByteSwapped => Keys::Numbers(Box::new(keys::byte_swapped(start))),
-            Self::Prefixed => Keys::Texts(Box::new(keys::prefixed(start % 1_000_000))),
-            Self::Urls => Keys::Texts(Box::new(keys::urls(seed))),
-            Self::Real(text) => Keys::Texts(Box::new(corpus.shuffled(text, seed).into_iter())),
-        }
-    }
 }
 
 /// A stream that is read in chunks, so that a dynamic call is made per chunk and not per key.
@@ -80,35 +68,36 @@ impl<K, I: Iterator<Item = K>> Stream<K> for I {
     }
 }
 
-/// A stream of either type of key.
-pub(crate) enum Keys {
-    Numbers(Box<dyn Stream<u64>>),
-    Texts(Box<dyn Stream<String>>),
-}
-
 /// The type of key that a generic measurement works on.
 pub(crate) trait Key: Hash + Sized {
-    /// The stream of this type.
+    /// Opens the stream of a kind for a seed.
     ///
     /// # Panics
     /// If the kind has the other type of key. The caller chooses by [`KeyKind::is_text`].
-    fn stream(keys: Keys) -> Box<dyn Stream<Self>>;
+    fn open(kind: KeyKind, seed: u64, corpus: &Corpus) -> Box<dyn Stream<Self>>;
 }
 
 impl Key for u64 {
-    fn stream(keys: Keys) -> Box<dyn Stream<Self>> {
-        match keys {
-            Keys::Numbers(stream) => stream,
-            Keys::Texts(_) => panic!("asked for numbers in a stream of strings"),
+    fn open(kind: KeyKind, seed: u64, _corpus: &Corpus) -> Box<dyn Stream<Self>> {
+        // Streams start at a random number. Consecutive numbers do not wrap.
+        let start = seed >> 1;
+        match kind {
+            KeyKind::Random => Box::new(keys::random(seed)),
+            KeyKind::Consecutive => Box::new(keys::consecutive(start)),
+            KeyKind::Strided => Box::new(keys::strided(start, 1 << 20)),
+            KeyKind::ByteSwapped => Box::new(keys::byte_swapped(start)),
+            texts => panic!("asked for numbers, and {} are strings", texts.name()),
         }
     }
 }
 
 impl Key for String {
-    fn stream(keys: Keys) -> Box<dyn Stream<Self>> {
-        match keys {
-            Keys::Texts(stream) => stream,
-            Keys::Numbers(_) => panic!("asked for strings in a stream of numbers"),
+    fn open(kind: KeyKind, seed: u64, corpus: &Corpus) -> Box<dyn Stream<Self>> {
+        match kind {
+            KeyKind::Prefixed => Box::new(keys::prefixed((seed >> 1) % 1_000_000)),
+            KeyKind::Urls => Box::new(keys::urls(seed)),
+            KeyKind::Real(text) => Box::new(corpus.shuffled(text, seed).into_iter()),
+            numbers => panic!("asked for strings, and {} ones are numbers", numbers.name()),
         }
     }
 }
@@ -147,6 +136,63 @@ impl HasherKind {
             Self::Crc64 => "crc64",
         }
     }
+
+    /// Returns the hasher of this kind and seed.
+    pub(crate) fn seeded(self, seed: u64) -> CaseHasher {
+        match self {
+            Self::Default => CaseHasher::Default(DefaultHashBuilder::with_seed(seed)),
+            Self::SipHash => {
+                let key = u128::from(seed) << 64 | 1;
+                CaseHasher::SipHash(SipHashBuilder::from_key(key.to_le_bytes()))
+            }
+            Self::Ahash => CaseHasher::Ahash(Avalanching(RandomState::with_seeds(seed, 1, 2, 3))),
+            Self::Identity => CaseHasher::Identity(Mixed(Salted(seed, IdentityBuilder))),
+            Self::Fx => CaseHasher::Fx(Mixed(Salted(seed, FxBuilder))),
+            Self::Fnv1a => CaseHasher::Fnv1a(Mixed(Salted(seed, Fnv1aBuilder))),
+            Self::Crc64 => CaseHasher::Crc64(Mixed(Salted(seed, Crc64Builder))),
+        }
+    }
+}
+
+/// Any hasher of a case, as one type.
+#[derive(Debug, Clone)]
+pub(crate) enum CaseHasher {
+    Default(DefaultHashBuilder),
+    SipHash(SipHashBuilder),
+    Ahash(Avalanching<RandomState>),
+    Identity(Mixed<Salted<IdentityBuilder>>),
+    Fx(Mixed<Salted<FxBuilder>>),
+    Fnv1a(Mixed<Salted<Fnv1aBuilder>>),
+    Crc64(Mixed<Salted<Crc64Builder>>),
+    /// Weak, and said to be uniform.
+    Unmixed(Avalanching<Salted<IdentityBuilder>>),
+}
+
+/// Evaluates an expression with the hasher of a case, whatever its type.
+macro_rules! with_hasher {
+    ($of:expr, $hasher:ident => $body:expr) => {
+        match $of {
+            CaseHasher::Default($hasher) => $body,
+            CaseHasher::SipHash($hasher) => $body,
+            CaseHasher::Ahash($hasher) => $body,
+            CaseHasher::Identity($hasher) => $body,
+            CaseHasher::Fx($hasher) => $body,
+            CaseHasher::Fnv1a($hasher) => $body,
+            CaseHasher::Crc64($hasher) => $body,
+            CaseHasher::Unmixed($hasher) => $body,
+        }
+    };
+}
+
+impl KeyHasher for CaseHasher {
+    fn hash_key_dyn(&self, feed: &mut dyn FnMut(&mut dyn Hasher)) -> u64 {
+        with_hasher!(self, hasher => hasher.hash_key_dyn(feed))
+    }
+
+    #[inline]
+    fn hash_key<K: Hash + ?Sized>(&self, key: &K) -> u64 {
+        with_hasher!(self, hasher => hasher.hash_key(key))
+    }
 }
 
 /// A hasher without a seed that hashes a number before each key, so that instances differ.
@@ -164,56 +210,3 @@ impl<S: BuildHasher> BuildHasher for Salted<S> {
         hasher
     }
 }
-
-/// Evaluates an expression with a hasher of a kind and seed, of any type.
-macro_rules! with_hasher {
-    ($kind:expr, $seed:expr, |$hasher:ident| $body:expr) => {
-        match $kind {
-            $crate::validate::keys::HasherKind::Default => {
-                let $hasher = pds::hash::DefaultHashBuilder::with_seed($seed);
-                $body
-            }
-            $crate::validate::keys::HasherKind::SipHash => {
-                let $hasher = pds::hash::SipHashBuilder::from_key(
-                    (u128::from($seed) << 64 | 1).to_le_bytes(),
-                );
-                $body
-            }
-            $crate::validate::keys::HasherKind::Ahash => {
-                let $hasher = pds::hash::Avalanching(pds::hash::ahash::RandomState::with_seeds(
-                    $seed, 1, 2, 3,
-                ));
-                $body
-            }
-            $crate::validate::keys::HasherKind::Identity => {
-                let $hasher = pds::hash::Mixed($crate::validate::keys::Salted(
-                    $seed,
-                    pds_testkit::hashers::IdentityBuilder,
-                ));
-                $body
-            }
-            $crate::validate::keys::HasherKind::Fx => {
-                let $hasher = pds::hash::Mixed($crate::validate::keys::Salted(
-                    $seed,
-                    pds_testkit::hashers::FxBuilder,
-                ));
-                $body
-            }
-            $crate::validate::keys::HasherKind::Fnv1a => {
-                let $hasher = pds::hash::Mixed($crate::validate::keys::Salted(
-                    $seed,
-                    pds_testkit::hashers::Fnv1aBuilder,
-                ));
-                $body
-            }
-            $crate::validate::keys::HasherKind::Crc64 => {
-                let $hasher = pds::hash::Mixed($crate::validate::keys::Salted(
-                    $seed,
-                    pds_testkit::hashers::Crc64Builder,
-                ));
-                $body
-            }
-        }
-    };
-}
-pub(crate) use with_hasher;

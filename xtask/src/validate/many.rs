@@ -1,18 +1,12 @@
 //! Filters that are asked together as subjects: the compound rate is that of the formula.
 
-use super::Run;
-use super::effort::Effort;
-use super::judge::{Case, Law, real};
-use super::measure::{FALSE_POSITIVES, LOST_KEYS, MEAN_RATE, Rates};
-use super::schedule::{Job, Progress};
-use super::structures::{Fault, Structure};
-use super::subject::{Interval, Subject};
+use super::bloom::rate_now;
+use super::prelude::*;
 use pds::BloomFilter;
 use pds::hash::{DefaultHashBuilder, KeyHasher};
 use pds::many::{AllOf, AnyOf, all_of_rate, any_of_rate};
 use pds::params::BloomParams;
 use pds::params::bloom::scheme_excess;
-use pds_testkit::keys;
 
 /// Unions and intersections of filters.
 pub(crate) const STRUCTURE: Structure = Structure {
@@ -21,27 +15,21 @@ pub(crate) const STRUCTURE: Structure = Structure {
     variants: &[(ALL, "All of many filters")],
     jobs,
     faults: &[
-        Fault {
-            name: "filter-left-out",
-            effect: "`AllOf` does not ask its last filter",
-            breaks: &[FALSE_POSITIVES, MEAN_RATE],
-            effort: Effort::Quick,
-            jobs: |run| vec![job(run, ensembles()[0], |filters| AllOf::new(but_last(filters)))],
-        },
-        Fault {
-            name: "set-left-out",
-            effect: "`AnyOf` does not ask its last filter",
-            breaks: &[LOST_KEYS],
-            effort: Effort::Quick,
-            jobs: |run| vec![job(run, unions()[0], |filters| AnyOf::new(but_last(filters)))],
-        },
-        Fault {
-            name: "hashed-once",
-            effect: "`AllOf` asks every filter for the hash that the first one gives a key",
-            breaks: &[LOST_KEYS],
-            effort: Effort::Quick,
-            jobs: |run| vec![job(run, ensembles()[0], HashedOnce)],
-        },
+        fault(
+            "filter-left-out",
+            "`AllOf` does not ask its last filter",
+            &[FALSE_POSITIVES, MEAN_RATE],
+            |run| vec![job(run, ensembles()[0], |filters| AllOf::new(but_last(filters)))],
+        ),
+        fault("set-left-out", "`AnyOf` does not ask its last filter", &[LOST_KEYS], |run| {
+            vec![job(run, unions()[0], |filters| AnyOf::new(but_last(filters)))]
+        }),
+        fault(
+            "hashed-once",
+            "`AllOf` asks every filter for the hash that the first one gives a key",
+            &[LOST_KEYS],
+            |run| vec![job(run, ensembles()[0], HashedOnce)],
+        ),
     ],
 };
 
@@ -52,28 +40,25 @@ const ALL: &str = "all-of";
 trait Together {
     fn contains(&self, key: u64) -> bool;
 
-    fn contains_batch(&self, keys: &[u64], answers: &mut [bool]);
-}
-
-impl Together for AnyOf<BloomFilter> {
-    fn contains(&self, key: u64) -> bool {
-        self.contains(&key)
-    }
-
     fn contains_batch(&self, keys: &[u64], answers: &mut [bool]) {
-        self.contains_batch(keys, answers);
+        keys.iter().zip(answers).for_each(|(&key, answer)| *answer = self.contains(key));
     }
 }
 
-impl Together for AllOf<BloomFilter> {
-    fn contains(&self, key: u64) -> bool {
-        self.contains(&key)
-    }
+macro_rules! together {
+    ($($filters:ident),+) => {$(
+        impl Together for $filters<BloomFilter> {
+            fn contains(&self, key: u64) -> bool {
+                self.contains(&key)
+            }
 
-    fn contains_batch(&self, keys: &[u64], answers: &mut [bool]) {
-        self.contains_batch(keys, answers);
-    }
+            fn contains_batch(&self, keys: &[u64], answers: &mut [bool]) {
+                self.contains_batch(keys, answers);
+            }
+        }
+    )+};
 }
+together!(AnyOf, AllOf);
 
 /// Filters that are asked together.
 #[derive(Clone, Copy)]
@@ -123,7 +108,7 @@ impl Design {
 
     /// Returns filters of these keys. No two instances have a seed in common.
     fn build(&self, instance: u64, keys: &[u64]) -> Vec<BloomFilter> {
-        let parts = keys.chunks(usize::try_from(self.items).expect("in memory")).cycle();
+        let parts = keys.chunks(index(self.items)).cycle();
         let filter = |(member, keys): (u64, &[u64])| {
             let seed = instance * self.members + if self.has_seeds { member } else { 0 };
             let hasher = DefaultHashBuilder::with_seed(seed);
@@ -173,49 +158,42 @@ fn job<T: Together + 'static>(
     let exact = params.rate_at(items);
     let excess = scheme_excess(params.num_bits(), items, params.num_hashes());
     let each = Interval { low: exact, high: exact + excess };
-    let mean = design.rate(&vec![each; usize::try_from(members).expect("few")]);
-
+    let mean = design.rate(&vec![each; index(members)]);
     let instances = run.effort.choose([100, 400, 4_000]);
     let queries = run.effort.queries(mean.low) / instances;
     let stored = if design.is_split { members * items } else { items };
-    let operations = 2 * members * items + queries;
     let shape = format!("{members} of m = {}, k = {}", params.num_bits(), params.num_hashes());
     let rate = design.promise.unwrap_or(mean.low);
-    let case = Case { instances, ..Case::random(design.structure, stored, rate, shape) };
+    let case = Case::random(design.structure, stored, rate, shape).of(instances);
     let seed = run.seed ^ stored;
-    let work = move |progress: &Progress| {
+    Job::new(instances * (2 * members * items + queries), move || {
         let (mut rates, mut lost, mut hits) = (Rates::default(), 0, 0);
-        let mut now = Interval { low: 0.0, high: 0.0 };
+        let mut now = Interval::exactly(0.0);
         let mut random = keys::random(seed);
-        let mut next =
-            |count: u64| -> Vec<u64> { (0..count).zip(&mut random).map(|(_, key)| key).collect() };
         for instance in 0..instances {
-            let keys = next(stored);
+            let keys: Vec<u64> = first(stored, &mut random).collect();
             let filters = design.build(instance, &keys);
-            let each: Vec<_> = filters.iter().map(|filter| filter.rate_now(items)).collect();
-            let rate = design.rate(&each);
+            let rate_now =
+                |filter: &BloomFilter| rate_now(filter.count_ones(), &filter.params(), items);
+            let rate = design.rate(&filters.iter().map(rate_now).collect::<Vec<_>>());
             now = Interval { low: now.low + rate.low, high: now.high + rate.high };
             let together = build(filters);
             lost += keys.iter().filter(|&&key| !together.contains(key)).count() as u64;
-            let absent = next(queries);
+            let absent: Vec<u64> = first(queries, &mut random).collect();
             let mut answers = vec![false; absent.len()];
             together.contains_batch(&absent, &mut answers);
             let found = answers.iter().filter(|&&answer| answer).count() as u64;
             rates.add(queries, found);
             hits += found;
-            progress.advance(operations);
         }
-        let trials = instances * queries;
         let [low, high] = [now.low, now.high].map(|sum| sum / real(instances));
-        let given_fill = Law::Events { trials, low, high };
-        let mut rows = vec![
+        let given_fill = Interval { low, high };
+        let rows = [
             case.none(LOST_KEYS, lost),
-            case.row(FALSE_POSITIVES, given_fill, real(hits), low * real(trials)),
+            case.events(FALSE_POSITIVES, instances * queries, given_fill, hits),
         ];
-        rows.extend(rates.judge(&case, mean, design.promise));
-        rows
-    };
-    Job { cost: instances * operations, run: Box::new(work) }
+        rows.into_iter().chain(rates.judge(&case, mean, design.promise)).collect()
+    })
 }
 
 fn but_last(mut filters: Vec<BloomFilter>) -> Vec<BloomFilter> {
@@ -230,9 +208,5 @@ impl Together for HashedOnce {
     fn contains(&self, key: u64) -> bool {
         let hash = self.0[0].hash_key(&key);
         self.0.iter().all(|filter| filter.contains_hash(hash))
-    }
-
-    fn contains_batch(&self, keys: &[u64], answers: &mut [bool]) {
-        keys.iter().zip(answers).for_each(|(&key, answer)| *answer = self.contains(key));
     }
 }

@@ -1,12 +1,13 @@
 //! Measurements that every membership structure undergoes.
 
 use super::corpus::Corpus;
-use super::judge::{Case, Check, Law, Measurement, real};
-use super::keys::{HasherKind, Key, KeyKind, Salted, Stream, with_hasher};
-use super::schedule::Progress;
-use super::subject::{Design, Family, Interval, Observation, Prediction, Sets, Subject};
+use super::judge::{Case, Check, Interval, Law, Measurement};
+use super::keys::{CaseHasher, HasherKind, Key, KeyKind, Salted, Stream};
+use super::random::{Random, first};
+use super::subject::{Design, Family, Observation, Prediction, Sets, Subject};
+use crate::numbers::{index, real};
 use pds::Estimate;
-use pds::hash::{Avalanching, KeyHasher};
+use pds::hash::Avalanching;
 use pds_testkit::hashers::IdentityBuilder;
 use pds_testkit::keys;
 
@@ -85,20 +86,13 @@ pub(crate) struct Task<'a, F: Family> {
     params: F::Params,
     seed: u64,
     corpus: &'a Corpus,
-    progress: &'a Progress,
 }
 
 impl<'a, F: Family> Task<'a, F> {
     /// A plan with a seed of its own.
-    pub(crate) fn new(
-        family: F,
-        plan: Plan,
-        seed: u64,
-        corpus: &'a Corpus,
-        progress: &'a Progress,
-    ) -> Self {
+    pub(crate) fn new(family: F, plan: Plan, seed: u64, corpus: &'a Corpus) -> Self {
         let params = family.params(&plan.design);
-        Self { family, plan, params, seed, corpus, progress }
+        Self { family, plan, params, seed, corpus }
     }
 
     /// Measures an instance or a pool.
@@ -108,18 +102,13 @@ impl<'a, F: Family> Task<'a, F> {
 
     fn run_on<K: Key>(&self) -> Vec<Measurement> {
         match self.plan.work {
-            Work::Instance { stored, queries } => {
-                with_hasher!(self.plan.hasher, self.seed, |hasher| {
-                    self.instance::<K, _>(hasher, stored, queries)
-                })
-            }
+            Work::Instance { stored, queries } => self.instance::<K>(stored, queries),
             Work::Pool { instances, stored, queries } => {
                 let mut pool = Pool::new(stored);
-                for seed in keys::random(self.seed).zip(0..instances).map(|(seed, _)| seed) {
-                    with_hasher!(self.plan.hasher, seed, |hasher| {
-                        let trial = self.trial::<K, _>(hasher, seed, stored, queries);
-                        pool.add(&trial.1, trial.0.rate_now(stored), trial.0.fill(stored));
-                    });
+                for seed in first(instances, keys::random(self.seed)) {
+                    let hasher = self.plan.hasher.seeded(seed);
+                    let (filter, trial) = self.trial::<K>(hasher, seed, stored, queries);
+                    pool.add(&trial, filter.rate_now(stored), filter.fill(stored));
                 }
                 self.judge_pool(&pool)
             }
@@ -129,22 +118,22 @@ impl<'a, F: Family> Task<'a, F> {
     /// Measures an instance whose hasher is weak and said to be uniform: the rate has to break.
     pub(crate) fn run_unmixed(&self) -> Vec<Measurement> {
         let Work::Instance { stored, queries } = self.plan.work else { return Vec::new() };
-        let hasher = |seed| Avalanching(Salted(seed, IdentityBuilder));
+        let hasher = |seed| CaseHasher::Unmixed(Avalanching(Salted(seed, IdentityBuilder)));
         vec![self.unmixed_rate(hasher, stored, queries)]
     }
 
     /// The mean rate of instances with such hashers, which may not exceed the predicted one.
     // How far a weak hasher is off depends on where the keys start: in one instance of a few, it may look sound.
-    pub(crate) fn unmixed_rate<S: KeyHasher + Clone>(
+    pub(crate) fn unmixed_rate(
         &self,
-        hasher: impl Fn(u64) -> S,
+        hasher: impl Fn(u64) -> CaseHasher,
         stored: u64,
         queries: u64,
     ) -> Measurement {
         const INSTANCES: u64 = 16;
         let trials = (0..INSTANCES).map(|instance| {
             let seed = self.seed.wrapping_add(instance);
-            self.trial::<u64, S>(hasher(seed), seed, stored, queries / INSTANCES).1
+            self.trial::<u64>(hasher(seed), seed, stored, queries / INSTANCES).1
         });
         let (asked, hits) =
             trials.fold((0, 0), |(asked, hits), one| (asked + one.queries, hits + one.hits));
@@ -153,64 +142,37 @@ impl<'a, F: Family> Task<'a, F> {
         case.row(UNMIXED_RATE, Law::at_most(events, events.sqrt()), real(hits), events)
     }
 
-    fn instance<K: Key, S: KeyHasher + Clone>(
-        &self,
-        hasher: S,
-        stored: u64,
-        queries: u64,
-    ) -> Vec<Measurement> {
-        let (filter, trial) = self.trial::<K, S>(hasher, self.seed, stored, queries);
-        let case = self.case(stored, 1);
-        let mut rows = vec![
-            case.none(LOST_KEYS, trial.lost),
-            false_positives(&case, &trial, filter.rate_now(stored)),
-        ];
+    fn instance<K: Key>(&self, stored: u64, queries: u64) -> Vec<Measurement> {
+        let hasher = self.plan.hasher.seeded(self.seed);
+        let (filter, trial) = self.trial::<K>(hasher, self.seed, stored, queries);
         let state = core::iter::once(filter.fill(stored)).chain(filter.spread());
-        rows.extend(state.map(|observation| of_state(&case, observation)));
-        rows
+        trial.judge(&self.case(stored, 1), filter.rate_now(stored), state)
     }
 
     /// Builds an instance, stores the first keys of a stream, asks for all of them and for `queries` later ones.
-    fn trial<K: Key, S: KeyHasher + Clone>(
+    fn trial<K: Key>(
         &self,
-        hasher: S,
+        hasher: CaseHasher,
         seed: u64,
         stored: u64,
         queries: u64,
-    ) -> (F::Filter<S>, Trial) {
-        let open = || K::stream(self.plan.keys.open(seed, self.corpus));
+    ) -> (F::Filter, Trial) {
+        let open = || K::open(self.plan.keys, seed, self.corpus);
         let mut filter = self.family.build(&self.params, hasher);
         let mut stream = open();
-        self.each_chunk(&mut *stream, stored, |keys| {
-            keys.iter().for_each(|key| filter.insert(key));
-        });
+        each_chunk(&mut *stream, stored, |keys| keys.iter().for_each(|key| filter.insert(key)));
         let mut trial = Trial::default();
         let mut answers = [false; CHUNK];
-        self.each_chunk(&mut *stream, queries, |keys| {
+        each_chunk(&mut *stream, queries, |keys| {
             let answers = &mut answers[..keys.len()];
             filter.contains_batch(keys, answers);
             trial.queries += keys.len() as u64;
             trial.hits += answers.iter().map(|&answer| u64::from(answer)).sum::<u64>();
         });
-        self.each_chunk(&mut *open(), stored, |keys| {
+        each_chunk(&mut *open(), stored, |keys| {
             trial.lost += keys.iter().map(|key| u64::from(!filter.contains(key))).sum::<u64>();
         });
         (filter, trial)
-    }
-
-    /// Hands out the next `count` keys of a stream in chunks, or all that are left.
-    fn each_chunk<K>(&self, stream: &mut dyn Stream<K>, count: u64, mut visit: impl FnMut(&[K])) {
-        let mut chunk = Vec::with_capacity(CHUNK);
-        let mut left = count;
-        while left > 0 {
-            stream.fill(usize::try_from(left).map_or(CHUNK, |left| left.min(CHUNK)), &mut chunk);
-            if chunk.is_empty() {
-                break;
-            }
-            visit(&chunk);
-            left -= chunk.len() as u64;
-            self.progress.advance(chunk.len() as u64);
-        }
     }
 
     fn predict(&self, stored: u64) -> Prediction {
@@ -232,11 +194,7 @@ impl<'a, F: Family> Task<'a, F> {
 
     fn judge_pool(&self, pool: &Pool) -> Vec<Measurement> {
         let case = self.case(pool.stored, pool.rates.instances);
-        let mut rows = vec![
-            case.none(LOST_KEYS, pool.sum.lost),
-            false_positives(&case, &pool.sum, pool.mean_rate_given_fill()),
-            of_state(&case, pool.fill()),
-        ];
+        let mut rows = pool.sum.judge(&case, pool.mean_rate_given_fill(), [pool.fill()]);
         // Fewer instances than this say little about the mean over all.
         if pool.rates.instances >= 1_000 {
             let Prediction { rate, promise, .. } = self.predict(pool.stored);
@@ -246,20 +204,17 @@ impl<'a, F: Family> Task<'a, F> {
     }
 }
 
-impl<F: Family> Task<'_, F>
-where
-    F::Filter<pds::hash::DefaultHashBuilder>: Sets,
-{
+impl<F: Family<Filter: Sets>> Task<'_, F> {
     /// Measures the union and the counts of two sets, of two thirds of the design's keys each and one third in both,
     /// with the default hasher.
     pub(crate) fn run_sets(&self) -> Vec<Measurement> {
-        let hasher = pds::hash::DefaultHashBuilder::with_seed(self.seed);
-        let mut filters = [(); 3].map(|()| self.family.build(&self.params, hasher));
+        let mut filters = [(); 3]
+            .map(|()| self.family.build(&self.params, HasherKind::Default.seeded(self.seed)));
         let [left, right, whole] = &mut filters;
-        let mut stream = u64::stream(self.plan.keys.open(self.seed, self.corpus));
+        let mut stream = u64::open(self.plan.keys, self.seed, self.corpus);
         let third = self.plan.design.items / 3;
-        let mut fill = |count, filters: &mut [&mut F::Filter<_>]| {
-            self.each_chunk(&mut *stream, count, |keys| {
+        let mut fill = |count, filters: &mut [&mut F::Filter]| {
+            each_chunk(&mut *stream, count, |keys| {
                 for filter in filters.iter_mut() {
                     keys.iter().for_each(|key| filter.insert(key));
                 }
@@ -275,8 +230,23 @@ where
             count(&case, SHARED_COUNT, third, left.shared_count(right)),
         ];
         left.unite(right);
-        rows.push(case.none(UNION_WORDS, left.differing_words(whole)));
+        let words = left.words().into_iter().zip(whole.words());
+        rows.push(case.none(UNION_WORDS, words.filter(|(one, other)| one != other).count() as u64));
         rows
+    }
+}
+
+/// Hands out the next `count` keys of a stream in chunks, or all that are left.
+fn each_chunk<K>(stream: &mut dyn Stream<K>, count: u64, mut visit: impl FnMut(&[K])) {
+    let mut chunk = Vec::with_capacity(CHUNK);
+    let mut left = count;
+    while left > 0 {
+        stream.fill(index(left.min(CHUNK as u64)), &mut chunk);
+        if chunk.is_empty() {
+            break;
+        }
+        visit(&chunk);
+        left -= chunk.len() as u64;
     }
 }
 
@@ -286,6 +256,24 @@ struct Trial {
     queries: u64,
     hits: u64,
     lost: u64,
+}
+
+impl Trial {
+    /// The keys that were lost, the false positives at this rate, and the state.
+    fn judge(
+        &self,
+        case: &Case,
+        rate: Interval,
+        state: impl IntoIterator<Item = Observation>,
+    ) -> Vec<Measurement> {
+        let state =
+            state.into_iter().map(|one| case.row(one.check, one.law, one.observed, one.observed));
+        let rows = [
+            case.none(LOST_KEYS, self.lost),
+            case.events(FALSE_POSITIVES, self.queries, rate, self.hits),
+        ];
+        rows.into_iter().chain(state).collect()
+    }
 }
 
 /// The results of many instances.
@@ -302,9 +290,8 @@ struct Pool {
 
 impl Pool {
     fn new(stored: u64) -> Self {
-        let rate = Interval { low: 0.0, high: 0.0 };
-        let rates = Rates::default();
-        Self { stored, sum: Trial::default(), rates, rate, set_bits: [0.0; 4] }
+        let (sum, rates) = (Trial::default(), Rates::default());
+        Self { stored, sum, rates, rate: Interval::exactly(0.0), set_bits: [0.0; 4] }
     }
 
     fn add(&mut self, trial: &Trial, rate: Interval, fill: Observation) {
@@ -353,6 +340,12 @@ impl Rates {
         self.squares += real(hits).powi(2);
     }
 
+    /// Asks an instance for absent hashes, and takes it in.
+    pub(crate) fn ask(&mut self, absent: u64, random: Random<'_>, affirms: impl Fn(u64) -> bool) {
+        let hits = first(absent, random).filter(|&hash| affirms(hash)).count();
+        self.add(absent, hits as u64);
+    }
+
     /// The mean over instances against the promise, and against the prediction.
     pub(crate) fn judge(
         &self,
@@ -379,15 +372,6 @@ impl Rates {
         let each = queries / instances;
         (mean / each, (variance / (instances * each * each)).max(least).sqrt())
     }
-}
-
-fn false_positives(case: &Case, trial: &Trial, rate: Interval) -> Measurement {
-    let law = Law::Events { trials: trial.queries, low: rate.low, high: rate.high };
-    case.row(FALSE_POSITIVES, law, real(trial.hits), rate.low * real(trial.queries))
-}
-
-fn of_state(case: &Case, Observation { check, law, observed }: Observation) -> Measurement {
-    case.row(check, law, observed, observed)
 }
 
 /// An estimated number of keys; its bias is below one key for any filter that is not saturated.

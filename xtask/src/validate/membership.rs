@@ -4,11 +4,9 @@ use super::Run;
 use super::grid::Grid;
 use super::judge::Measurement;
 use super::measure::{Plan, Task};
+use super::random::{label, next};
 use super::schedule::Job;
 use super::subject::{Design, Family, Sets};
-use core::hash::BuildHasher;
-use pds::hash::DefaultHashBuilder;
-use pds_testkit::hashers::Fnv1aBuilder;
 use pds_testkit::keys;
 
 /// Returns a job for each case of the grid.
@@ -44,10 +42,7 @@ pub(crate) fn weak_jobs<F: Family>(family: F, run: &Run) -> Vec<Job<'_>> {
 }
 
 /// Returns a job for the unions and counts of each design.
-pub(crate) fn sets_jobs<F: Family>(family: F, run: &Run) -> Vec<Job<'_>>
-where
-    F::Filter<DefaultHashBuilder>: Sets,
-{
+pub(crate) fn sets_jobs<F: Family<Filter: Sets>>(family: F, run: &Run) -> Vec<Job<'_>> {
     let plans = with_grid(family, run, |grid| grid.sets());
     plans.into_iter().map(|plan| job(family, plan, run, |task| task.run_sets())).collect()
 }
@@ -59,8 +54,7 @@ fn job<F: Family>(
     measure: for<'t, 'r> fn(&'t Task<'r, F>) -> Vec<Measurement>,
 ) -> Job<'_> {
     let (seed, corpus) = (seed_of(run.seed, &plan), &run.corpus);
-    let run = move |progress: &_| measure(&Task::new(family, plan, seed, corpus, progress));
-    Job { cost: plan.cost(), run: Box::new(run) }
+    Job::new(plan.cost(), move || measure(&Task::new(family, plan, seed, corpus)))
 }
 
 /// Applies a function to the grid of a family.
@@ -73,6 +67,5 @@ fn with_grid<F: Family, T>(family: F, run: &Run, apply: impl Fn(Grid<'_>) -> T) 
 /// Returns the seed of a plan. It depends on the plan and the seed of the run only: a case gives the same numbers
 /// whatever else runs.
 fn seed_of(seed: u64, plan: &Plan) -> u64 {
-    let label = Fnv1aBuilder.hash_one(format!("{plan:?}"));
-    keys::random(seed ^ label).next().expect("the stream is endless")
+    next(&mut keys::random(seed ^ label(&format!("{plan:?}"))))
 }

@@ -31,6 +31,7 @@ mod measure;
 mod membership;
 mod proofs;
 mod quotient;
+mod random;
 mod removal;
 mod report;
 mod scalable;
@@ -43,6 +44,20 @@ mod tests;
 mod theta;
 mod transfer;
 mod window;
+
+/// The names that the modules of structures have in common.
+mod prelude {
+    pub(crate) use super::Run;
+    pub(crate) use super::coverage::{AS_STATED, Answer, Asked, COVERAGE, Intervals, NARROW};
+    pub(crate) use super::judge::{Case, Check, Interval, Law, Measurement};
+    pub(crate) use super::measure::Rates;
+    pub(crate) use super::measure::{FALSE_POSITIVES, LOST_KEYS, MEAN_RATE, PROMISE, SET_BITS};
+    pub(crate) use super::random::{Random, first, label, next, some};
+    pub(crate) use super::schedule::Job;
+    pub(crate) use super::structures::{Fault, Structure, fault};
+    pub(crate) use crate::numbers::{index, mean_and_variance, real, whole};
+    pub(crate) use pds_testkit::keys;
+}
 
 use clap::Args;
 use core::error::Error;
@@ -150,7 +165,7 @@ impl Options {
 
 /// The context that the jobs of a run share.
 #[derive(Debug)]
-struct Run {
+pub(crate) struct Run {
     effort: Effort,
     seed: u64,
     corpus: Corpus,

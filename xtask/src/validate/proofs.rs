@@ -3,8 +3,10 @@
 //! A fact is counted here, apart from the library: the registers that the hashes occupy, the times that a key came.
 
 use super::Run;
-use super::judge::{Case, Check, Measurement, real};
+use super::judge::{Case, Check, Measurement};
+use super::random::Random;
 use super::schedule::Job;
+use crate::numbers::real;
 use core::ops::RangeInclusive;
 use pds::Estimate;
 use pds::cms::CountInterval;
@@ -56,9 +58,6 @@ impl Claims {
     }
 }
 
-/// The random numbers of a history.
-pub(crate) type Random<'a> = &'a mut dyn Iterator<Item = u64>;
-
 /// A structure under random histories.
 pub(crate) struct History {
     pub(crate) name: &'static str,
@@ -72,13 +71,8 @@ pub(crate) fn jobs<'a>(
     histories: &'static [History],
 ) -> Vec<Job<'a>> {
     let (seed, count) = (run.seed, run.effort.choose([100, 1_000, 10_000]));
-    let job = |history: &'static History| Job {
-        cost: count * 2_000,
-        run: Box::new(move |progress| {
-            let row = history.measure(structure, seed, count);
-            progress.advance(count * 2_000);
-            vec![row]
-        }),
+    let job = |history: &'static History| {
+        Job::new(count * 2_000, move || vec![history.measure(structure, seed, count)])
     };
     histories.iter().map(job).collect()
 }
@@ -89,48 +83,7 @@ impl History {
         let mut claims = Claims::default();
         (0..histories).for_each(|_| (self.run)(&mut random, &mut claims));
         let shape = format!("{}, {} claims", self.name, claims.made);
-        let case = Case { instances: histories, ..Case::random(structure, 0, 0.0, shape) };
+        let case = Case::random(structure, 0, 0.0, shape).of(histories);
         case.none(CONTRADICTIONS, claims.broken)
     }
 }
-
-pub(crate) fn next(random: Random<'_>) -> u64 {
-    random.next().expect("endless")
-}
-
-/// A number up to 2^bits, small ones as often as large ones.
-pub(crate) fn some(random: Random<'_>, bits: u64) -> u64 {
-    let bits = next(random) % (bits + 1);
-    next(random) >> (64 - bits.max(1))
-}
-
-/// Numbers of keys of two filters: no fewer than the set bits of the left one prove, no more in both than in either.
-pub(crate) fn counts(claims: &mut Claims, least: f64, [left, right, union, shared]: [Estimate; 4]) {
-    claims.estimate(left, least, f64::INFINITY);
-    claims.estimate(union, left.value.max(right.value), f64::INFINITY);
-    claims.estimate(shared, 0.0, left.value.min(right.value));
-}
-
-/// A history of two filters of a hundred keys, with up to `most` bits of keys.
-macro_rules! two_filters {
-    ($type:ident, $most:literal) => {
-        |random, claims| {
-            let build = || $type::new(100, 0.01).expect("sound");
-            let (mut left, mut right) = (build(), build());
-            for _ in 0..$crate::validate::proofs::some(random, $most) {
-                left.insert_hash($crate::validate::proofs::next(random));
-                right.insert_hash($crate::validate::proofs::next(random));
-            }
-            let least = $crate::validate::judge::real(left.count_ones())
-                / f64::from(left.params().num_hashes());
-            let union = left.approx_union_len(&right).expect("one design");
-            let shared = left.approx_intersection_len(&right).expect("one design");
-            $crate::validate::proofs::counts(
-                claims,
-                least,
-                [left.approx_len(), right.approx_len(), union, shared],
-            );
-        }
-    };
-}
-pub(crate) use two_filters;

@@ -1,19 +1,17 @@
 //! The quotient filters as subjects: histories, rates at many loads and after every doubling, and counts.
 
-mod constructors;
 mod counts;
 mod faults;
 
+use super::constructors::{self, Constructor, ITEMS, RATE, built, calculated};
 use super::fingerprints::{Hashed, Load, identity, length};
-use super::judge::real;
-use super::proofs::History;
-use super::removal::{Removals, Removing, steps};
-use super::schedule::Job;
-use super::structures::Structure;
-use super::{Run, proofs};
+use super::prelude::*;
+use super::proofs::{self, History};
+use super::removal::{Removals, Ways, steps};
 use pds::QuotientFilter;
-use pds::hash::{DefaultHashBuilder, KeyHasher};
+use pds::hash::KeyHasher;
 use pds::params::QuotientParams;
+use pds::registry::QUOTIENT;
 
 /// The quotient filter.
 pub(crate) const STRUCTURE: Structure = Structure {
@@ -38,26 +36,17 @@ fn jobs(run: &Run) -> Vec<Job<'_>> {
         run.effort.choose([&[1, 7, 10], &[1, 4, 7, 10, 14], &[1, 2, 3, 5, 7, 10, 14]]);
     for &bits in widths {
         jobs.extend([0.25, 0.5, 0.75, 0.95].map(|load| {
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "in bounds"
-            )]
-            let items = (real(SLOTS) * load) as u64;
-            let filter = build(SLOTS, bits);
-            let mean = filter.params().rate_at(items);
-            rate(run, filter, (items, mean), format!("{bits} bits, load {load}"))
+            let (filter, items) = (build(SLOTS, bits), whole(real(SLOTS) * load));
+            let load = load_of(run, filter.params(), items, format!("{bits} bits, load {load}"));
+            load.job(run, filter, Hashed::OWN)
         }));
     }
     for doublings in 0..=7 {
-        let items = 1_000 << doublings;
-        let note = format!("{items} items in a filter that grows");
-        jobs.push(rate(run, growing(), (items, growing().params().rate_at(items)), note));
+        jobs.push(grown(run, 1_000 << doublings, Hashed::OWN));
     }
-    let removals = Removals { seed: run.seed, steps: steps(run.effort), keys: CROWD };
-    jobs.push(removals.job(NAME, CROWDED.to_owned(), || Crowded(build(1_024, 8))));
+    jobs.push(crowd(run).job_by(NAME, CROWDED, || build(1_024, 8), BY_FEW_QUOTIENTS));
     jobs.extend(counts::jobs(run));
-    jobs.extend(super::constructors::jobs(run, NAME, constructors::all()));
+    jobs.extend(constructors::jobs(run, NAME, all_constructors()));
     jobs.push(identity::<QuotientFilter>().job(NAME, run.seed));
     jobs.extend(proofs::jobs(run, NAME, &HISTORIES));
     jobs
@@ -69,51 +58,53 @@ fn history(run: &Run, (slots, bits): (u64, u32)) -> Job<'_> {
 }
 
 fn build(slots: u64, bits: u32) -> QuotientFilter {
-    let params = QuotientParams::from_slots_and_remainder_bits(slots, bits);
-    QuotientFilter::from_params(params.expect("a shape of the list"), DefaultHashBuilder::default())
-        .expect("memory for the filter")
+    let builder = QuotientFilter::builder().slots(slots).remainder_bits(bits);
+    builder.build().expect("a shape of the list, and memory for it")
 }
 
-/// A filter whose keys share a quarter of the quotients, so that runs go on for many blocks.
-#[derive(Debug)]
-struct Crowded(QuotientFilter);
+/// The history of a filter whose keys share a quarter of the quotients, so that runs go on for many blocks.
+fn crowd(run: &Run) -> Removals {
+    Removals { seed: run.seed, steps: steps(run.effort), keys: CROWD }
+}
 
 /// Keys that a crowded filter swings around, and its description.
 const CROWD: u64 = 700;
 const CROWDED: &str = "1024 slots of 8 bits, a quarter of the quotients";
 
-impl Crowded {
-    fn hash(&self, key: u64) -> u64 {
-        self.0.hash_key(&key) >> 2
-    }
+/// Keys by hashes of a quarter of the quotients.
+const BY_FEW_QUOTIENTS: Ways<QuotientFilter> = Ways {
+    insert: |filter, key| filter.insert_hash(crowded(filter, key)).is_ok(),
+    remove: |filter, key| filter.remove_hash(crowded(filter, key)),
+    contains: |filter, key| filter.contains_hash(crowded(filter, key)),
+};
+
+fn crowded(filter: &QuotientFilter, key: u64) -> u64 {
+    filter.hash_key(&key) >> 2
 }
 
-impl Removing for Crowded {
-    fn insert(&mut self, key: u64) -> bool {
-        self.0.insert_hash(self.hash(key)).is_ok()
-    }
-
-    fn remove(&mut self, key: u64) -> bool {
-        self.0.remove_hash(self.hash(key))
-    }
-
-    fn contains(&self, key: u64) -> bool {
-        self.0.contains_hash(self.hash(key))
-    }
-}
-
-/// A filter for 1,000 keys that doubles up to 128,000.
-fn growing() -> QuotientFilter {
+/// Absent keys of a filter for 1,000 keys that doubles up to 128,000.
+fn grown(run: &Run, items: u64, by: Hashed<QuotientFilter>) -> Job<'_> {
     let builder = QuotientFilter::builder().expected_items(1_000).grows_to(128_000);
-    builder.false_positive_rate(0.02).build().expect("sound")
+    let filter = builder.false_positive_rate(0.02).build().expect("sound");
+    let note = format!("{items} items in a filter that grows");
+    load_of(run, filter.params(), items, note).job(run, filter, by)
 }
 
-/// Absent keys of one filter, whose mean rate is `rate`.
-fn rate<F: Hashed + 'static>(
-    run: &Run,
-    filter: F,
-    (items, rate): (u64, f64),
-    shape: String,
-) -> Job<'_> {
-    Load { structure: NAME, seed: run.seed ^ items, items, rate, shape }.job(run, filter)
+fn load_of(run: &Run, params: QuotientParams, items: u64, shape: String) -> Load {
+    let rate = params.rate_at(items);
+    Load { structure: NAME, seed: run.seed ^ items, items, rate, shape }
+}
+
+fn all_constructors() -> Vec<Constructor> {
+    let mut all = vec![
+        built("new(1000, 0.01)", RATE, ITEMS, || QuotientFilter::new(ITEMS, RATE)),
+        built("builder: items", RATE, ITEMS, || {
+            QuotientFilter::builder().expected_items(ITEMS).build()
+        }),
+        built("builder: slots and bits", None, ITEMS, || {
+            QuotientFilter::builder().slots(1_200).remainder_bits(6).build()
+        }),
+    ];
+    all.extend(calculated(&QUOTIENT, QuotientFilter::from_params));
+    all
 }

@@ -6,8 +6,9 @@
 use super::effort::Effort;
 use super::judge::Case;
 use super::measure::LOST_KEYS;
-use super::schedule::{Job, Progress};
-use core::fmt::Debug;
+use super::random::next;
+use super::schedule::Job;
+use crate::numbers::index;
 use pds::traits::{Insert, Membership, Remove};
 use pds_testkit::keys;
 
@@ -16,29 +17,22 @@ const COPIES: u64 = 8;
 /// All keys are asked for after as many steps as this multiple of their number.
 const ROUND: u64 = 16;
 
-/// A filter under a history.
-pub(crate) trait Removing: Debug {
+/// The ways of a filter under a history.
+pub(crate) struct Ways<F> {
     /// Whether the key was taken.
-    fn insert(&mut self, key: u64) -> bool;
-
+    pub(crate) insert: fn(&mut F, u64) -> bool,
     /// Removes a copy of a key that is in. Whether the filter agreed.
-    fn remove(&mut self, key: u64) -> bool;
-
-    fn contains(&self, key: u64) -> bool;
+    pub(crate) remove: fn(&mut F, u64) -> bool,
+    pub(crate) contains: fn(&F, u64) -> bool,
 }
 
-impl<F: Insert + Remove + Membership + Debug> Removing for F {
-    fn insert(&mut self, key: u64) -> bool {
-        Insert::insert(self, &key).is_ok()
-    }
-
-    fn remove(&mut self, key: u64) -> bool {
-        Remove::remove(self, &key)
-    }
-
-    fn contains(&self, key: u64) -> bool {
-        Membership::contains(self, &key)
-    }
+impl<F: Insert + Remove + Membership> Ways<F> {
+    /// Those of the filter itself.
+    pub(crate) const OWN: Self = Self {
+        insert: |filter, key| filter.insert(&key).is_ok(),
+        remove: |filter, key| filter.remove(&key),
+        contains: |filter, key| filter.contains(&key),
+    };
 }
 
 /// The parameters of a history.
@@ -55,57 +49,64 @@ impl Removals {
     ///
     /// Phases that mostly insert, to a quarter above the number of keys, alternate with phases that mostly remove, to
     /// half of it: a filter that can be full is so again and again.
-    pub(crate) fn run(&self, filter: &mut impl Removing, mut advance: impl FnMut(u64)) -> u64 {
+    pub(crate) fn run<F>(&self, mut filter: F, ways: &Ways<F>) -> u64 {
+        let denied = |filter: &F, present: &[u64]| {
+            present.iter().filter(|&&key| !(ways.contains)(filter, key)).count() as u64
+        };
         let mut random = keys::random(self.seed);
         let mut present = Vec::new();
         let (mut lost, mut growing) = (0, true);
         for step in 0..self.steps {
-            let number = random.next().expect("the stream is endless");
+            let number = next(&mut random);
             let inserts = (number >> 60) < if growing { 11 } else { 5 };
             if inserts || present.is_empty() {
                 let copy = number.is_multiple_of(COPIES) && !present.is_empty();
-                let key = if copy { present[index(number >> 8, &present)] } else { number };
-                let taken = filter.insert(key);
+                let key = if copy { present[place(number >> 8, &present)] } else { number };
+                let taken = (ways.insert)(&mut filter, key);
                 growing &= taken && present.len() as u64 * 4 < 5 * self.keys;
                 present.extend(taken.then_some(key));
             } else {
-                let key = present.swap_remove(index(number >> 8, &present));
-                lost += u64::from(!filter.remove(key));
+                let key = present.swap_remove(place(number >> 8, &present));
+                lost += u64::from(!(ways.remove)(&mut filter, key));
                 growing |= (present.len() as u64) < self.keys / 2;
             }
             if !present.is_empty() {
-                lost += u64::from(!filter.contains(present[index(number >> 16, &present)]));
+                let asked = present[place(number >> 16, &present)];
+                lost += u64::from(!(ways.contains)(&filter, asked));
             }
             if step % (ROUND * self.keys) == 0 {
-                lost += denied(filter, &present);
-                advance(ROUND * self.keys);
+                lost += denied(&filter, &present);
             }
         }
-        lost + denied(filter, &present)
+        lost + denied(&filter, &present)
     }
 
     /// Returns the job that runs it on a filter, in a row of this structure and shape.
-    pub(crate) fn job<'a, F: Removing>(
+    pub(crate) fn job<'a, F: Insert + Remove + Membership + 'a>(
         self,
         structure: &'static str,
-        shape: String,
+        shape: impl Into<String>,
         build: impl FnOnce() -> F + Send + 'a,
     ) -> Job<'a> {
-        let run = move |progress: &Progress| {
-            let lost = self.run(&mut build(), |steps| progress.advance(steps));
-            vec![Case::random(structure, self.keys, 0.0, shape).none(LOST_KEYS, lost)]
-        };
-        Job { cost: self.steps, run: Box::new(run) }
+        self.job_by(structure, shape, build, Ways::OWN)
+    }
+
+    /// The same for a filter with ways of its own.
+    pub(crate) fn job_by<'a, F: 'a>(
+        self,
+        structure: &'static str,
+        shape: impl Into<String>,
+        build: impl FnOnce() -> F + Send + 'a,
+        ways: Ways<F>,
+    ) -> Job<'a> {
+        let case = Case::random(structure, self.keys, 0.0, shape);
+        Job::new(self.steps, move || vec![case.none(LOST_KEYS, self.run(build(), &ways))])
     }
 }
 
-fn denied(filter: &impl Removing, present: &[u64]) -> u64 {
-    present.iter().filter(|&&key| !filter.contains(key)).count() as u64
-}
-
-/// An index of a slice that is not empty.
-fn index(number: u64, present: &[u64]) -> usize {
-    usize::try_from(number % present.len() as u64).expect("less than the length")
+/// A place in a slice that is not empty.
+fn place(number: u64, present: &[u64]) -> usize {
+    index(number % present.len() as u64)
 }
 
 /// The steps of a history: all of a run's together are 10^8 and more at full effort.

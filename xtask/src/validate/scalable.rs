@@ -3,12 +3,7 @@
 
 mod faults;
 
-use super::Run;
-use super::judge::{Case, Check, Law, Measurement, real};
-use super::measure::{LOST_KEYS, PROMISE, Rates};
-use super::schedule::{Job, Progress};
-use super::structures::Structure;
-use super::subject::Interval;
+use super::prelude::*;
 use pds::blocked::BlockedBloomFilter;
 use pds::bloom::BloomFilter;
 use pds::hash::DefaultHashBuilder;
@@ -18,9 +13,8 @@ use pds::params::{
     BlockedBloomParams, BloomParams, LayerDesign, LayeredParams, Preference, ScalableParams,
     Schedule,
 };
-use pds::scalable::{OwnedLayer, Sighting};
+use pds::scalable::OwnedLayer;
 use pds::{LayeredBloomFilter, ScalableBloomFilter};
-use pds_testkit::keys;
 
 /// Bloom filters of several layers.
 pub(crate) const STRUCTURE: Structure = Structure {
@@ -63,28 +57,17 @@ impl<F: OwnedLayer<Hasher = DefaultHashBuilder>> Growing for ScalableBloomFilter
     }
 }
 
-/// A filter that counts.
-trait Counting: Clone {
-    fn sight(&mut self, hash: u64) -> Sighting;
-
-    fn count(&self, hash: u64) -> u32;
-
-    /// The probability that a key that comes now for the first time is counted twice.
-    fn rate(&self) -> f64;
+/// How a layered filter counts.
+struct Counting {
+    insert: fn(&mut LayeredBloomFilter, u64),
+    count: fn(&LayeredBloomFilter, u64) -> u32,
 }
 
-impl Counting for LayeredBloomFilter {
-    fn sight(&mut self, hash: u64) -> Sighting {
-        self.sight_hash(hash)
-    }
-
-    fn count(&self, hash: u64) -> u32 {
-        self.count_hash(hash)
-    }
-
-    fn rate(&self) -> f64 {
-        self.rate_above(1)
-    }
+impl Counting {
+    const OWN: Self = Self {
+        insert: |filter, hash| _ = filter.sight_hash(hash),
+        count: LayeredBloomFilter::count_hash,
+    };
 }
 
 /// Items of the first layer, rate, growth and schedule.
@@ -109,10 +92,7 @@ fn jobs(run: &Run) -> Vec<Job<'_>> {
         ]
     };
     let growing = DESIGNS.into_iter().flat_map(both);
-    let counting = COUNTS.into_iter().map(|(keys, rate)| {
-        let params = LayeredParams::new(keys, rate).expect("a sound design");
-        counts(run, keys, params, move || layered(params))
-    });
+    let counting = COUNTS.into_iter().map(|design| counts(run, design, Counting::OWN));
     growing.chain(counting).chain([doublings(run)]).collect()
 }
 
@@ -124,10 +104,6 @@ fn built<F: OwnedLayer<Hasher = DefaultHashBuilder>>(
     params: ScalableParams,
 ) -> ScalableBloomFilter<F> {
     ScalableBloomFilter::from_params(params, DefaultHashBuilder::default()).expect("memory")
-}
-
-fn layered(params: LayeredParams) -> LayeredBloomFilter {
-    LayeredBloomFilter::from_params(params, DefaultHashBuilder::default()).expect("memory")
 }
 
 /// Returns the rates of a layer by the number of keys that came to it: without and with what double hashing adds.
@@ -174,59 +150,49 @@ fn history<'a, F: Growing>(
         (0..LAYERS).map(|index| params.layer(index).expect("a sound design")).collect();
     let keys: u64 = designs.iter().map(|design| design.items).sum();
     let instances = run.effort.choose([1_000, 4_000, 30_000]);
-    let cost = instances * (2 * keys + ABSENT);
     let shape = format!("growth {}, {:?}", params.growth(), params.schedule());
-    let case = Case::random(name, keys, params.promised_rate(), shape);
+    let case = Case::random(name, keys, params.promised_rate(), shape).of(instances);
     let seed = run.seed ^ keys ^ params.promised_rate().to_bits();
-    let work = move |progress: &Progress| {
+    Job::new(instances * (2 * keys + ABSENT), move || {
         let (mut rates, mut lost) = (Rates::default(), 0);
         let mut hashes = keys::random(seed);
         for _ in 0..instances {
             let (mut filter, mut stored) = (build(), Vec::new());
             while (stored.len() as u64) < keys {
-                let hash = hashes.next().expect("there is no end");
+                let hash = next(&mut hashes);
                 if filter.insert(hash) {
                     stored.push(hash);
                 }
             }
             lost += stored.iter().map(|&hash| u64::from(!filter.contains(hash))).sum::<u64>();
-            let absent = (0..ABSENT).zip(&mut hashes).map(|(_, hash)| hash);
-            rates.add(ABSENT, absent.filter(|&hash| filter.contains(hash)).count() as u64);
-            progress.advance(2 * keys + ABSENT);
+            rates.ask(ABSENT, &mut hashes, |hash| filter.contains(hash));
         }
         let full: Vec<_> = designs.iter().map(|&design| rates_when_full(design, rate_of)).collect();
         let rate = |index: usize| compound_rate(full.iter().map(|rates| rates[index]));
         let rate = Interval { low: rate(0), high: rate(1) };
-        let case = Case { instances, ..case.clone() };
-        let promise = Some(params.promised_rate());
-        core::iter::once(case.none(LOST_KEYS, lost))
-            .chain(rates.judge(&case, rate, promise))
-            .collect()
-    };
-    Job { cost, run: Box::new(work) }
+        let judged = rates.judge(&case, rate, Some(params.promised_rate()));
+        core::iter::once(case.none(LOST_KEYS, lost)).chain(judged).collect()
+    })
 }
 
 /// Twelve layers: the highest of the rates at 100 moments keeps the promise.
 fn doublings(run: &Run) -> Job<'_> {
     const MOMENTS: u32 = 100;
-    let first = run.effort.choose([100, 1_000, 10_000]);
+    let initial = run.effort.choose([100, 1_000, 10_000]);
     let queries = run.effort.choose([10_000, 100_000, 500_000]);
-    let params = of((first, 0.01, 2, Schedule::DEFAULT));
-    let keys = first * ((1 << 12) - 1);
-    let cost = 12 * keys + u64::from(MOMENTS) * 6 * queries;
+    let params = of((initial, 0.01, 2, Schedule::DEFAULT));
+    let keys = initial * ((1 << 12) - 1);
     let seed = run.seed ^ 12;
-    let work = move |progress: &Progress| {
+    Job::new(12 * keys + u64::from(MOMENTS) * 6 * queries, move || {
         let (mut inserted, mut absent) = (keys::random(seed), keys::random(seed + 1));
         let (mut filter, mut new, mut highest) = (built::<BloomFilter>(params), 0, 0);
         for moment in 1..=MOMENTS {
             let part = real(keys).powf(f64::from(moment) / f64::from(MOMENTS));
             while real(new) < part.round() {
-                let hash = inserted.next().expect("there is no end");
-                new += u64::from(Growing::insert(&mut filter, hash));
+                new += u64::from(Growing::insert(&mut filter, next(&mut inserted)));
             }
-            let asked = (0..queries).zip(&mut absent);
-            highest = asked.filter(|&(_, hash)| filter.contains_hash(hash)).count().max(highest);
-            progress.advance(cost / u64::from(MOMENTS));
+            let asked = first(queries, &mut absent);
+            highest = asked.filter(|&hash| filter.contains_hash(hash)).count().max(highest);
         }
         let promise = params.promised_rate();
         let deviation = (promise * (1.0 - promise) / real(queries)).sqrt();
@@ -235,57 +201,48 @@ fn doublings(run: &Run) -> Job<'_> {
         let case = Case::random(SCALABLE, keys, promise, shape);
         let observed = highest as f64 / real(queries);
         vec![case.row(PROMISE, law, observed, promise * real(queries))]
-    };
-    Job { cost, run: Box::new(work) }
+    })
 }
 
 /// Inserts keys as often as the design says. Asks for the counts of all, and inserts new keys, each into a copy.
-fn counts<'a, F: Counting>(
-    run: &'a Run,
-    keys: &'static [u64],
-    params: LayeredParams,
-    build: impl Fn() -> F + Send + 'a,
-) -> Job<'a> {
+fn counts<'a>(run: &'a Run, (keys, rate): (&'static [u64], f64), by: Counting) -> Job<'a> {
     const NEW: u64 = 1_000;
+    let params = LayeredParams::new(keys, rate).expect("a sound design");
     let instances = run.effort.choose([500, 2_000, 20_000]);
     let inserts: u64 = keys.iter().sum();
-    let cost = instances * (inserts + keys[0] + NEW);
-    let case = Case::random(LAYERED, keys[0], params.promised_rate(), format!("seen {keys:?}"));
-    let seed = run.seed ^ inserts ^ params.promised_rate().to_bits();
-    let work = move |progress: &Progress| {
+    let promise = params.promised_rate();
+    let case = Case::random(LAYERED, keys[0], promise, format!("seen {keys:?}")).of(instances);
+    let seed = run.seed ^ inserts ^ promise.to_bits();
+    Job::new(instances * (inserts + keys[0] + NEW), move || {
         let (mut rates, mut lost, mut expected) = (Rates::default(), 0, 0.0);
         for instance in 0..instances {
-            let mut filter = build();
+            let hasher = DefaultHashBuilder::default();
+            let mut filter = LayeredBloomFilter::from_params(params, hasher).expect("memory");
             let mut hashes = keys::random(seed ^ instance << 32);
-            let distinct: Vec<u64> = (0..keys[0]).zip(&mut hashes).map(|(_, hash)| hash).collect();
+            let distinct: Vec<u64> = first(keys[0], &mut hashes).collect();
             for &times in keys {
-                for (_, &hash) in (0..times).zip(&distinct) {
-                    filter.sight(hash);
-                }
+                first(times, &distinct).for_each(|&hash| (by.insert)(&mut filter, hash));
             }
             for (index, &hash) in (0..).zip(&distinct) {
                 let times = keys.iter().filter(|&&keys| index < keys).count();
-                lost += u64::from((filter.count(hash) as usize) < times);
+                lost += u64::from(((by.count)(&filter, hash) as usize) < times);
             }
-            let above = (0..NEW).zip(&mut hashes).filter(|&(_, hash)| {
+            rates.ask(NEW, &mut hashes, |hash| {
                 let mut copy = filter.clone();
-                copy.sight(hash);
-                copy.count(hash) > 1
+                (by.insert)(&mut copy, hash);
+                (by.count)(&copy, hash) > 1
             });
-            rates.add(NEW, above.count() as u64);
-            expected += filter.rate();
-            progress.advance(inserts + keys[0] + NEW);
+            // That a key that comes now for the first time is counted twice.
+            expected += filter.rate_above(1);
         }
-        let case = Case { instances, ..case.clone() };
         let rate = expected / real(instances);
         // Layers are so small that double hashing adds a little.
         let rate = Interval { low: rate, high: 1.02 * rate };
-        let judged = rates.judge(&case, rate, Some(params.promised_rate()));
-        let judged = judged.into_iter().map(|row| match row.check {
-            PROMISE => row,
-            _ => Measurement { check: COUNTED_ABOVE, ..row },
-        });
+        let judged =
+            rates.judge(&case, rate, Some(promise)).into_iter().map(|row| match row.check {
+                PROMISE => row,
+                _ => Measurement { check: COUNTED_ABOVE, ..row },
+            });
         core::iter::once(case.none(LOST_KEYS, lost)).chain(judged).collect()
-    };
-    Job { cost, run: Box::new(work) }
+    })
 }

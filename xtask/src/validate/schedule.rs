@@ -6,31 +6,16 @@ use indicatif::{ProgressBar, ProgressStyle};
 use rayon::iter::{ParallelBridge, ParallelIterator};
 use std::time::Instant;
 
-/// The work of a job.
-pub(crate) type Work<'a> = Box<dyn FnOnce(&Progress) -> Vec<Measurement> + Send + 'a>;
-
 /// A piece of work that ends in measurements.
 pub(crate) struct Job<'a> {
     /// Roughly how many operations it takes.
     pub(crate) cost: u64,
-    pub(crate) run: Work<'a>,
+    work: Box<dyn FnOnce() -> Vec<Measurement> + Send + 'a>,
 }
 
-/// The progress bar, advanced by operations.
-#[derive(Debug)]
-pub(crate) struct Progress(ProgressBar);
-
-impl Progress {
-    /// A bar on standard error; none where that is not a terminal.
-    pub(crate) fn new(total: u64) -> Self {
-        let style = "{wide_bar} {percent:>3} % of {len} operations, {elapsed} gone, {eta} to go";
-        let bar = ProgressBar::new(total);
-        bar.set_style(ProgressStyle::with_template(style).expect("a template that is a constant"));
-        Self(bar)
-    }
-
-    pub(crate) fn advance(&self, operations: u64) {
-        self.0.inc(operations);
+impl<'a> Job<'a> {
+    pub(crate) fn new(cost: u64, work: impl FnOnce() -> Vec<Measurement> + Send + 'a) -> Self {
+        Self { cost, work: Box::new(work) }
     }
 }
 
@@ -54,8 +39,12 @@ pub(crate) struct Done {
 }
 
 /// Runs all jobs. The results come in the order of the jobs, whatever the threads did.
+///
+/// A bar on standard error advances by the operations of each job; there is none where that is not a terminal.
 pub(crate) fn run(jobs: Vec<Job<'_>>) -> Vec<Done> {
-    let progress = Progress::new(jobs.iter().map(|job| job.cost).sum());
+    let style = "{wide_bar} {percent:>3} % of {len} operations, {elapsed} gone, {eta} to go";
+    let bar = ProgressBar::new(jobs.iter().map(|job| job.cost).sum());
+    bar.set_style(ProgressStyle::with_template(style).expect("a template that is a constant"));
     let mut queue: Vec<(usize, Job<'_>)> = jobs.into_iter().enumerate().collect();
     queue.sort_by_key(|(_, job)| core::cmp::Reverse(job.cost));
     // A bridge hands out one job at a time, in this order.
@@ -63,11 +52,12 @@ pub(crate) fn run(jobs: Vec<Job<'_>>) -> Vec<Done> {
     let mut done: Vec<(usize, Done)> = jobs
         .map(|(index, job)| {
             let start = Instant::now();
-            let measurements = (job.run)(&progress);
+            let measurements = (job.work)();
+            bar.inc(job.cost);
             (index, Done { took: start.elapsed(), measurements })
         })
         .collect();
-    progress.0.finish_and_clear();
+    bar.finish_and_clear();
     done.sort_by_key(|&(index, _)| index);
     done.into_iter().map(|(_, done)| done).collect()
 }
@@ -81,7 +71,7 @@ mod tests {
     fn job(cost: u64, observed: f64) -> Job<'static> {
         let law = Law::Exactly(0.0);
         let measurement = Case::random("toy", 0, 0.5, "").row(LOST_KEYS, law, observed, 0.0);
-        Job { cost, run: Box::new(move |_| vec![measurement]) }
+        Job::new(cost, move || vec![measurement])
     }
 
     #[test]

@@ -5,18 +5,13 @@
 
 mod faults;
 
-use super::Run;
-use super::coverage::COVERAGE;
 use super::effort::Effort;
 use super::errors::Errors;
-use super::judge::{Case, Check, Law, real};
-use super::schedule::{Job, Progress};
-use super::structures::Structure;
-use pds::minhash::{Comparison, Signature};
+use super::prelude::*;
+use pds::minhash::Comparison;
 use pds::params::minhash::error_in_units;
 use pds::params::{LshParams, MinHashParams, SignatureParams};
 use pds::{LshIndex, MinHash};
-use pds_testkit::keys;
 
 /// MinHash sketches, their signatures, and their index.
 pub(crate) const STRUCTURE: Structure = Structure {
@@ -124,18 +119,15 @@ impl Pairs {
 
     fn case(self, structure: &'static str, shape: &str, instances: u64) -> Case {
         let shape = format!("{} values{shape}, J = {:.3}", self.values, self.jaccard());
-        Case { instances, ..Case::random(structure, self.union, self.jaccard(), shape) }
+        Case::random(structure, self.union, self.jaccard(), shape).of(instances)
     }
 
     /// Draws the keys of a pair: all of the left set, all of the right one.
-    fn draw(self, hashes: &mut impl Iterator<Item = u64>) -> [Vec<u64>; 2] {
-        let mut keys = |count: u64| -> Vec<u64> {
-            (0..count).zip(&mut *hashes).map(|(_, hash)| hash).collect()
-        };
-        let both = keys(self.common);
+    fn draw(self, hashes: Random<'_>) -> [Vec<u64>; 2] {
+        let both: Vec<u64> = first(self.common, &mut *hashes).collect();
         let only_left = (self.union - self.common) / 2;
         let sides = [only_left, self.union - self.common - only_left];
-        sides.map(|only| [both.clone(), keys(only)].concat())
+        sides.map(|only| both.iter().copied().chain(first(only, &mut *hashes)).collect())
     }
 
     /// Judges pairs of sketches that are filled by these functions.
@@ -147,18 +139,12 @@ impl Pairs {
     ) -> Job<'a> {
         let (instances, cost) = self.instances(run);
         let seed = run.seed ^ self.union << 32 ^ self.common;
-        let work = move |progress: &Progress| {
-            let mut hashes = keys::random(seed);
-            let mut errors = Errors::default();
-            for _ in 0..instances {
-                let [left, right] = self.draw(&mut hashes);
-                let (left, right) = (left_of(self.values, &left), right_of(self.values, &right));
+        Job::new(cost, move || {
+            let errors = self.errors(seed, instances, |left, right| {
+                let (left, right) = (left_of(self.values, left), right_of(self.values, right));
                 let comparison = left.compare(&right).expect("equal sizes and hashers");
-                let interval = comparison.jaccard_interval(AT.0).expect("a confidence");
-                let error = comparison.jaccard().value - self.jaccard();
-                errors.add(error, interval.contains(&self.jaccard()));
-                progress.advance(cost / instances);
-            }
+                (comparison, comparison.jaccard().value)
+            });
             let unit = MinHashParams::new(self.values)
                 .expect("a sound size")
                 .standard_error(self.jaccard());
@@ -174,8 +160,25 @@ impl Pairs {
             let law = Law::at_most(limit, deviation);
             judged.push(case.row(ERROR_BOUND, law, spread, real(instances)));
             judged
-        };
-        Job { cost, run: Box::new(work) }
+        })
+    }
+
+    /// The errors of the estimates from so many pairs.
+    fn errors(
+        self,
+        seed: u64,
+        instances: u64,
+        compare: impl Fn(&[u64], &[u64]) -> (Comparison, f64),
+    ) -> Errors {
+        let mut hashes = keys::random(seed);
+        let mut errors = Errors::default();
+        for _ in 0..instances {
+            let [left, right] = self.draw(&mut hashes);
+            let (comparison, estimate) = compare(&left, &right);
+            let interval = comparison.jaccard_interval(AT.0).expect("a confidence");
+            errors.add(estimate - self.jaccard(), interval.contains(&self.jaccard()));
+        }
+        errors
     }
 }
 
@@ -199,41 +202,33 @@ fn signatures<'a>(
     let pairs = Pairs::new(VALUES, 400, share);
     let (instances, cost) = pairs.instances(run);
     let seed = run.seed ^ u64::from(bits) << 48 ^ pairs.common;
-    let work = move |progress: &Progress| {
-        let mut hashes = keys::random(seed);
-        let mut errors = Errors::default();
-        for _ in 0..instances {
-            let [left, right] = pairs.draw(&mut hashes).map(|keys| -> Signature {
-                by_batch(VALUES, &keys).signature(bits).expect("a sound size")
-            });
-            let comparison = left.compare(&right).expect("equal sizes and hashers");
-            let interval = comparison.jaccard_interval(AT.0).expect("a confidence");
-            let error = estimate(comparison) - pairs.jaccard();
-            errors.add(error, interval.contains(&pairs.jaccard()));
-            progress.advance(cost / instances);
-        }
+    Job::new(cost, move || {
+        let signature =
+            |keys: &[u64]| by_batch(VALUES, keys).signature(bits).expect("a sound size");
+        let errors = pairs.errors(seed, instances, |left, right| {
+            let comparison = signature(left).compare(&signature(right));
+            let comparison = comparison.expect("equal sizes and hashers");
+            (comparison, estimate(comparison))
+        });
         let params = SignatureParams::new(VALUES, bits).expect("a sound size");
         let error = signature_error(params, pairs.jaccard(), real(pairs.union));
         let case = pairs.case(SIGNATURE, &format!(" of {bits} bits"), instances);
         errors.judge(&case, pairs.jaccard(), [error; 2], ABOUT_JACCARD)
-    };
-    Job { cost, run: Box::new(work) }
+    })
 }
 
 /// Judges the recall of an index that is said to have the shape `stated`.
 fn index(run: &Run, stated: LshParams, built: LshParams, share: f64) -> Job<'_> {
     let pairs = Pairs::new(VALUES, 1_000, share);
     let instances = run.effort.choose([8_000, 40_000, 200_000]);
-    let cost = 3 * instances * pairs.union;
     let seed = run.seed ^ u64::from(stated.bands()) << 40 ^ pairs.common;
-    let work = move |progress: &Progress| {
+    Job::new(3 * instances * pairs.union, move || {
         let mut hashes = keys::random(seed);
         let mut index = LshIndex::from_params(built, pds::hash::DefaultHashBuilder::default());
         let mut rights = Vec::new();
-        let lefts = (0..).take(usize::try_from(instances).expect("few")).map(|document| {
+        let lefts = first(instances, 0..).map(|document| {
             let [left, right] = pairs.draw(&mut hashes).map(|keys| by_batch(VALUES, &keys));
             rights.push(right);
-            progress.advance(cost / instances);
             (document, left)
         });
         index.insert_batch(lefts).expect("equal sizes and hashers");
@@ -248,6 +243,5 @@ fn index(run: &Run, stated: LshParams, built: LshParams, share: f64) -> Job<'_> 
         let case = pairs.case(INDEX, &shape, instances);
         let events = curve.min(1.0 - curve) * real(instances);
         vec![case.row(RECALL, law, observed, events)]
-    };
-    Job { cost, run: Box::new(work) }
+    })
 }

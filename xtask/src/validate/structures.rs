@@ -61,7 +61,22 @@ pub(crate) struct Fault {
     pub(crate) jobs: for<'a> fn(&'a Run) -> Vec<Job<'a>>,
 }
 
+/// A fault that a quick run sees.
+pub(crate) const fn fault(
+    name: &'static str,
+    effect: &'static str,
+    breaks: &'static [Check],
+    jobs: for<'a> fn(&'a Run) -> Vec<Job<'a>>,
+) -> Fault {
+    Fault { name, effect, breaks, effort: Effort::Quick, jobs }
+}
+
 impl Fault {
+    /// The same fault, if only a full run sees it.
+    pub(crate) const fn subtle(self) -> Self {
+        Self { effort: Effort::Full, ..self }
+    }
+
     /// The structure that it is a fault of.
     pub(crate) fn structure(&self) -> &'static Structure {
         let has =

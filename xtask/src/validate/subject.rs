@@ -3,10 +3,10 @@
 //! A membership structure implements [`Family`] and [`Subject`] in a file of its own and inherits the whole grid. A
 //! structure that answers frequencies or cardinalities only has to produce jobs: see [`super::structures`].
 
-use super::judge::{Check, Law};
+use super::judge::{Check, Interval, Law};
+use super::keys::CaseHasher;
 use core::hash::Hash;
 use pds::Estimate;
-use pds::hash::KeyHasher;
 
 /// How the size of a structure follows from its design.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,13 +54,6 @@ pub(crate) struct Prediction {
     pub(crate) shape: String,
 }
 
-/// A closed interval.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Interval {
-    pub(crate) low: f64,
-    pub(crate) high: f64,
-}
-
 /// A number about an instance's state, with the law it must follow.
 #[derive(Debug, Clone)]
 pub(crate) struct Observation {
@@ -69,10 +62,10 @@ pub(crate) struct Observation {
     pub(crate) observed: f64,
 }
 
-/// A way to build structures of one kind, with any hasher.
+/// A way to build structures of one kind.
 pub(crate) trait Family: Copy + Send + 'static {
     /// The type that it builds.
-    type Filter<S: KeyHasher + Clone>: Subject;
+    type Filter: Subject;
 
     /// The parameters that a design leads to.
     type Params: Copy + Send;
@@ -90,7 +83,7 @@ pub(crate) trait Family: Copy + Send + 'static {
     ///
     /// # Panics
     /// When memory is refused: a validation that cannot build its structures has no result.
-    fn build<S: KeyHasher + Clone>(&self, params: &Self::Params, hasher: S) -> Self::Filter<S>;
+    fn build(&self, params: &Self::Params, hasher: CaseHasher) -> Self::Filter;
 
     /// Predicts what a structure of these parameters, and of this design, will do with `stored` keys.
     fn predict(&self, params: &Self::Params, design: &Design, stored: u64) -> Prediction;
@@ -103,7 +96,9 @@ pub(crate) trait Subject {
     fn contains<K: Hash>(&self, key: &K) -> bool;
 
     /// Answers for many keys at once.
-    fn contains_batch<K: Hash>(&self, keys: &[K], answers: &mut [bool]);
+    fn contains_batch<K: Hash>(&self, keys: &[K], answers: &mut [bool]) {
+        keys.iter().zip(answers).for_each(|(key, answer)| *answer = self.contains(key));
+    }
 
     /// The rate of false positives among random absent keys, given the state that `stored` keys have led to.
     fn rate_now(&self, stored: u64) -> Interval;
@@ -123,8 +118,8 @@ pub(crate) trait Sets: Subject {
     /// When the two are incompatible, which two of one design are not.
     fn unite(&mut self, other: &Self);
 
-    /// The number of words in which two structures differ.
-    fn differing_words(&self, other: &Self) -> u64;
+    /// The words of the array.
+    fn words(&self) -> Vec<u64>;
 
     /// The estimated number of keys.
     fn count(&self) -> Estimate;
@@ -134,20 +129,48 @@ pub(crate) trait Sets: Subject {
 
     /// The same for the keys that are in both.
     fn shared_count(&self, other: &Self) -> Estimate;
+
+    /// The fewest keys that set so many bits.
+    fn least_count(&self) -> f64;
 }
 
-/// Implements [`Sets`] for a filter of bits in words.
-macro_rules! sets {
-    ($filter:ident, $it:ident => $words:expr) => {
-        impl<S: KeyHasher + Clone> Sets for $filter<S> {
+/// Implements [`Subject`] and [`Sets`] for a filter of bits in words, by its methods and these three.
+macro_rules! subject {
+    ($filter:ident, |$it:ident| $words:expr, $rate_now:expr, $fill:expr, $spread:expr) => {
+        impl Subject for $filter<CaseHasher> {
+            fn insert<K: Hash>(&mut self, key: &K) {
+                Self::insert(self, key);
+            }
+
+            fn contains<K: Hash>(&self, key: &K) -> bool {
+                Self::contains(self, key)
+            }
+
+            fn contains_batch<K: Hash>(&self, keys: &[K], answers: &mut [bool]) {
+                Self::contains_batch(self, keys, answers);
+            }
+
+            fn rate_now(&self, stored: u64) -> Interval {
+                $rate_now(self, stored)
+            }
+
+            fn fill(&self, stored: u64) -> Observation {
+                $fill(self.count_ones(), &self.params(), stored)
+            }
+
+            fn spread(&self) -> Vec<Observation> {
+                $spread(self)
+            }
+        }
+
+        impl $crate::validate::subject::Sets for $filter<CaseHasher> {
             fn unite(&mut self, other: &Self) {
                 self.union_with(other).expect("filters of one design");
             }
 
-            fn differing_words(&self, other: &Self) -> u64 {
-                let words = |$it: &Self| $words.to_vec();
-                let pairs = words(self).into_iter().zip(words(other));
-                pairs.filter(|(left, right)| left != right).count() as u64
+            fn words(&self) -> Vec<u64> {
+                let $it = self;
+                $words.to_vec()
             }
 
             fn count(&self) -> pds::Estimate {
@@ -161,10 +184,14 @@ macro_rules! sets {
             fn shared_count(&self, other: &Self) -> pds::Estimate {
                 self.approx_intersection_len(other).expect("filters of one design")
             }
+
+            fn least_count(&self) -> f64 {
+                real(self.count_ones()) / f64::from(self.params().num_hashes())
+            }
         }
     };
 }
-pub(crate) use sets;
+pub(crate) use subject;
 
 /// By trial division: a few thousand steps for the sizes of the grid.
 fn is_prime(number: u64) -> bool {

@@ -5,14 +5,13 @@ use super::corpus::Corpus;
 use super::effort::Effort;
 use super::grid::Grid;
 use super::judge::{Check, FALSE_ALARM, Verdict, judge};
+use super::keys::HasherKind;
 use super::measure::Task;
-use super::schedule::{self, Job, Progress};
+use super::schedule::{self, Job};
 use super::structures::{self, ALL, Fault, faults};
 use super::subject::{Design, Family};
 use super::{DEFAULT_SEED, Options, Run};
 use clap::Args;
-use pds::hash::Mixed;
-use pds_testkit::hashers::IdentityBuilder;
 use pds_testkit::stats::split_budget;
 
 /// More tests than a full run has: what is found at this level is found in a run.
@@ -134,7 +133,6 @@ fn the_product_breaks_nothing() {
 #[test]
 fn a_weak_hasher_unmixed_breaks_the_rate_as_expected() {
     let corpus = Corpus::sample();
-    let progress = Progress::new(1);
     let rate =
         |design: &Design, stored| Plain.predict(&Plain.params(design), design, stored).rate.low;
     let plan = Grid { effort: Effort::Quick, corpus: &corpus, rate: &rate }.weak();
@@ -142,14 +140,14 @@ fn a_weak_hasher_unmixed_breaks_the_rate_as_expected() {
         judge(rows, alpha()).iter().map(|row| row.verdict).collect()
     };
     for seed in 0..30 {
-        let task = Task::new(Plain, plan, seed, &corpus, &progress);
+        let task = Task::new(Plain, plan, seed, &corpus);
         assert_eq!(verdicts(task.run_unmixed()), [Verdict::Expected], "seed {seed}");
     }
-    let task = Task::new(Plain, plan, 7, &corpus, &progress);
+    let task = Task::new(Plain, plan, 7, &corpus);
     assert!(
         verdicts(task.run()).iter().all(|&one| one != Verdict::Broken),
         "mixed, it keeps the rate"
     );
-    let mixed = |_| Mixed(IdentityBuilder);
-    assert_eq!(verdicts(vec![task.unmixed_rate(mixed, 10_000, 100_000)]), [Verdict::Broken]);
+    let mixed = task.unmixed_rate(|seed| HasherKind::Identity.seeded(seed), 10_000, 100_000);
+    assert_eq!(verdicts(vec![mixed]), [Verdict::Broken]);
 }

@@ -4,16 +4,11 @@
 
 mod faults;
 
-use super::Run;
-use super::coverage::COVERAGE;
 use super::errors::Errors;
-use super::judge::{Case, Check, Measurement, real};
-use super::schedule::{Job, Progress};
-use super::structures::Structure;
+use super::prelude::*;
 use pds::params::ThetaParams;
 use pds::theta::ThetaSet;
 use pds::{CompactThetaSketch, ThetaSketch, ThetaUnion};
-use pds_testkit::keys;
 
 /// Theta sketches, and the results of operations on them.
 pub(crate) const STRUCTURE: Structure =
@@ -86,14 +81,13 @@ impl Pairs {
     }
 
     /// Fills the sketches of both sets with keys of their own.
-    fn draw(self, hashes: &mut impl Iterator<Item = u64>) -> [ThetaSketch; 2] {
+    fn draw(self, hashes: Random<'_>) -> [ThetaSketch; 2] {
         let mut sketches = self.sizes.map(|size| ThetaSketch::new(size).expect("a nominal size"));
-        for key in hashes.take(usize::try_from(self.common).expect("few")) {
+        for key in first(self.common, &mut *hashes) {
             sketches.iter_mut().for_each(|sketch| _ = sketch.insert(&key));
         }
         for (sketch, all) in sketches.iter_mut().zip([self.left, self.right]) {
-            let only = usize::try_from(all - self.common).expect("few");
-            sketch.extend(hashes.take(only));
+            sketch.extend(first(all - self.common, &mut *hashes));
         }
         sketches
     }
@@ -101,9 +95,8 @@ impl Pairs {
     /// Judges the estimates of operations.
     fn job<'a>(self, run: &'a Run, operations: &'a [Operation]) -> Job<'a> {
         let instances = run.effort.choose([10_000, 10_000, 100_000]);
-        let cost = instances * (self.left + self.right);
         let seed = run.seed ^ self.left << 32 ^ self.common;
-        let work = move |progress: &Progress| {
+        Job::new(instances * (self.left + self.right), move || {
             let mut hashes = keys::random(seed);
             let mut all: Vec<_> = operations.iter().map(|_| Estimates::default()).collect();
             for _ in 0..instances {
@@ -111,7 +104,6 @@ impl Pairs {
                 for ((_, result_of, truth_of), estimates) in operations.iter().zip(&mut all) {
                     estimates.add(&result_of(&left, &right), real(truth_of(self)));
                 }
-                progress.advance(cost / instances);
             }
             let named = operations.iter().zip(all);
             let judge = |((name, _, truth_of), estimates): (&Operation, Estimates)| {
@@ -119,8 +111,7 @@ impl Pairs {
                 estimates.judge(truth_of(self), shape, instances)
             };
             named.flat_map(judge).collect()
-        };
-        Job { cost, run: Box::new(work) }
+        })
     }
 }
 
@@ -142,8 +133,8 @@ impl Estimates {
 
     fn judge(&self, truth: u64, shape: String, instances: u64) -> Vec<Measurement> {
         let stated = (self.stated / real(instances)).sqrt();
-        let of = Case::random(SKETCH, truth, stated / real(truth), shape);
-        let case = Case { instances, hasher: "murmur3", ..of };
+        let case = Case::random(SKETCH, truth, stated / real(truth), shape).of(instances);
+        let case = Case { hasher: "murmur3", ..case };
         // The square of a stated error is unbiased only to the first order.
         let stated = [0.97 * stated, stated];
         self.errors.judge(&case, real(truth), stated, [MEAN_NUMBER, NUMBER_SPREAD, AT.1])

@@ -1,15 +1,10 @@
 //! Compressed filters and deltas as subjects: what was sent comes back bit for bit, in no more bytes than promised.
 
-use super::Run;
-use super::effort::Effort;
-use super::judge::{Case, Check, real};
-use super::schedule::{Job, Progress};
-use super::structures::{Fault, Structure};
+use super::prelude::*;
 use pds::BloomFilter;
 use pds::bytes::{Compressed, Delta};
 use pds::error::{ApplyError, DecodeError};
 use pds_testkit::envelope::forged;
-use pds_testkit::keys;
 
 /// Entropy-coded filters.
 pub(crate) const STRUCTURE: Structure = Structure {
@@ -17,13 +12,12 @@ pub(crate) const STRUCTURE: Structure = Structure {
     title: "Compressed filters and deltas",
     variants: &[],
     jobs: |run| jobs(run, |filter| Compressed::new(filter).to_bytes()),
-    faults: &[Fault {
-        name: "chunk-cut",
-        effect: "the index of a compressed filter ends the first chunk one byte early",
-        breaks: &[RETURN],
-        effort: Effort::Quick,
-        jobs: |run| jobs(run, cut),
-    }],
+    faults: &[fault(
+        "chunk-cut",
+        "the index of a compressed filter ends the first chunk one byte early",
+        &[RETURN],
+        |run| jobs(run, cut),
+    )],
 };
 
 const TRANSFER: &str = "transfer";
@@ -57,29 +51,23 @@ fn jobs(run: &Run, send: fn(&BloomFilter) -> Vec<u8>) -> Vec<Job<'_>> {
 /// Sends many filters of one fill.
 fn job(run: &Run, fill: f64, send: fn(&BloomFilter) -> Vec<u8>) -> Job<'_> {
     let instances = run.effort.choose([20, 100, 1_000]);
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below 2^20")]
-    let items = (-real(BITS) * (-fill).ln_1p()).round() as u64;
-    let cost = instances * (items + BITS);
+    let items = whole((-real(BITS) * (-fill).ln_1p()).round());
     let seed = run.seed ^ fill.to_bits();
-    let work = move |progress: &Progress| {
+    Job::new(instances * (items + BITS), move || {
         let mut hashes = keys::random(seed);
         let (mut lost, mut long) = (0, 0);
         for _ in 0..instances {
             let mut filter = built();
-            hashes.by_ref().take(usize::try_from(items).expect("in memory")).for_each(|hash| {
-                filter.insert_hash(hash);
-            });
+            first(items, &mut hashes).for_each(|hash| _ = filter.insert_hash(hash));
             let sent = send(&filter);
             lost += u64::from(!comes_back(&filter, &sent).unwrap_or(false));
             lost += u64::from(!patches(&filter, &mut hashes));
             long += u64::from(!is_short(&filter, sent.len() - FIXED));
-            progress.advance(items + BITS);
         }
         let case = Case::random(TRANSFER, items, 0.0, format!("m={BITS}, fill {fill}"));
-        let case = Case { instances, ..case };
+        let case = case.of(instances);
         vec![case.none(RETURN, lost), case.none(LENGTH, long)]
-    };
-    Job { cost, run: Box::new(work) }
+    })
 }
 
 fn built() -> BloomFilter {

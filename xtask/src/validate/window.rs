@@ -3,18 +3,12 @@
 
 mod faults;
 
-use super::Run;
-use super::judge::{Case, real};
-use super::measure::{LOST_KEYS, Rates};
-use super::schedule::{Job, Progress};
-use super::structures::Structure;
-use super::subject::Interval;
+use super::prelude::*;
 use alloc::collections::VecDeque;
 use pds::hash::DefaultHashBuilder;
 use pds::params::window::Grid;
 use pds::params::{TimedParams, WindowParams};
 use pds::{TimedBloomFilter, WindowBloomFilter};
-use pds_testkit::keys;
 
 /// Bloom filters that forget keys by their age.
 pub(crate) const STRUCTURE: Structure = Structure {
@@ -31,40 +25,30 @@ const TIMED: &str = "timed";
 /// Absent keys per filter.
 const ABSENT: u64 = 1_000;
 
-/// A filter of the last keys, of which one comes per tick.
-trait Aging {
-    fn insert(&mut self, hash: u64);
-
-    fn contains(&self, hash: u64) -> bool;
-
-    /// Sets the clock back, if there is one. The filter must refuse.
-    fn set_back(&mut self) {}
+/// How a filter of the last keys, of which one comes per tick, takes a key and finds one, and refuses to have its clock set back.
+struct Aging<F> {
+    insert: fn(&mut F, u64),
+    contains: fn(&F, u64) -> bool,
+    set_back: fn(&mut F),
 }
 
-impl Aging for WindowBloomFilter {
-    fn insert(&mut self, hash: u64) {
-        self.insert_hash(hash);
-    }
+const OF_KEYS: Aging<WindowBloomFilter> = Aging {
+    insert: |filter, hash| _ = filter.insert_hash(hash),
+    contains: WindowBloomFilter::contains_hash,
+    set_back: |_| (),
+};
 
-    fn contains(&self, hash: u64) -> bool {
-        self.contains_hash(hash)
-    }
-}
-
-impl Aging for TimedBloomFilter {
-    fn insert(&mut self, hash: u64) {
-        self.insert_hash(hash);
-        self.advance(self.now() + 1).expect("a later time");
-    }
-
-    fn contains(&self, hash: u64) -> bool {
-        self.contains_hash(hash)
-    }
-
-    fn set_back(&mut self) {
-        assert!(self.now() == 0 || self.advance(self.now() / 2).is_err(), "an earlier time");
-    }
-}
+const OF_TIME: Aging<TimedBloomFilter> = Aging {
+    insert: |filter, hash| {
+        filter.insert_hash(hash);
+        filter.advance(filter.now() + 1).expect("a later time");
+    },
+    contains: TimedBloomFilter::contains_hash,
+    set_back: |filter| {
+        let refuses = filter.now() == 0 || filter.advance(filter.now() / 2).is_err();
+        assert!(refuses, "an earlier time");
+    },
+};
 
 /// Windows, and their rates and slacks.
 const DESIGNS: [(u64, f64, f64); 6] = [
@@ -87,7 +71,8 @@ fn jobs(run: &Run) -> Vec<Job<'_>> {
 
 fn window(run: &Run, (window, rate, slack): (u64, f64, f64)) -> Job<'_> {
     let params = WindowParams::new(window, rate, slack).expect("a sound design");
-    history(run, Subject::of(&params, format!("slack {slack}")), move || of_params(params))
+    let subject = Subject::of(&params, format!("slack {slack}"));
+    history(run, subject, move || of_params(params), OF_KEYS)
 }
 
 fn of_params(params: WindowParams) -> WindowBloomFilter {
@@ -96,7 +81,8 @@ fn of_params(params: WindowParams) -> WindowBloomFilter {
 
 fn timed(run: &Run, (window, rate, slack): (u64, f64, f64)) -> Job<'_> {
     let params = TimedParams::new(window, window, rate, slack).expect("a sound design");
-    history(run, Subject::of_timed(&params, format!("slack {slack}")), move || of_time(params))
+    let subject = Subject::of_timed(&params, format!("slack {slack}"));
+    history(run, subject, move || of_time(params), OF_TIME)
 }
 
 /// A filter for the inserts of its window, to which keys come again after half of its generations. Each comes about twice per
@@ -105,7 +91,8 @@ fn recurring(run: &Run, (window, rate, slack): (u64, f64, f64)) -> Job<'_> {
     let params = TimedParams::new(window, window, rate, slack).expect("a sound design");
     let again = params.generations() / 2;
     let shape = format!("slack {slack}, keys again after {again} generations");
-    history(run, Subject::of_timed(&params, shape).again(&params, again), move || of_time(params))
+    let subject = Subject::of_timed(&params, shape).again(&params, again);
+    history(run, subject, move || of_time(params), OF_TIME)
 }
 
 fn of_time(params: TimedParams) -> TimedBloomFilter {
@@ -154,7 +141,7 @@ impl Subject {
     /// Lets keys come again after some generations. Only as many columns differ, and all of them are full.
     fn again(self, params: &TimedParams, generations: u32) -> Self {
         let items = params.generation_ticks();
-        let period = usize::try_from(u64::from(generations) * items).expect("a short window");
+        let period = index(u64::from(generations) * items);
         let rate = params.grid().rate_at((0..generations).map(|_| items));
         let least_rate = least_rate(params.grid(), rate);
         Self { period: Some(period), rate, least_rate, ..self }
@@ -163,17 +150,20 @@ impl Subject {
 
 /// Fills many filters beyond their window. Asks for the oldest key of the window after every insert, for all keys of the
 /// window at the end, and for absent keys.
-fn history<'a, F: Aging>(
-    run: &'a Run,
+fn history<F>(
+    run: &Run,
     subject: Subject,
-    build: impl Fn() -> F + Send + 'a,
-) -> Job<'a> {
+    build: impl Fn() -> F + Send + 'static,
+    by: Aging<F>,
+) -> Job<'_>
+where
+    F: 'static,
+{
     // The spread of the mean must be small against the rate, and every filter costs its inserts.
     let instances = run.effort.choose([1_000, 4_000, 40_000]);
     let instances = if subject.rate < 0.005 { 4 * instances } else { instances };
-    let cost = instances * (2 * subject.inserts + ABSENT);
     let seed = run.seed ^ subject.window ^ subject.rate.to_bits();
-    let work = move |progress: &Progress| {
+    Job::new(instances * (2 * subject.inserts + ABSENT), move || {
         let (mut rates, mut lost) = (Rates::default(), 0);
         let mut hashes = keys::random(seed);
         for _ in 0..instances {
@@ -181,27 +171,23 @@ fn history<'a, F: Aging>(
             for (number, new) in (1..=subject.inserts).zip(&mut hashes) {
                 let again = subject.period.and_then(|period| recent.len().checked_sub(period));
                 let hash = again.map_or(new, |index| recent[index]);
-                filter.insert(hash);
+                (by.insert)(&mut filter, hash);
                 recent.push_back(hash);
                 if recent.len() as u64 > subject.window {
                     recent.pop_front();
                 }
-                lost += u64::from(!filter.contains(recent[0]));
+                lost += u64::from(!(by.contains)(&filter, recent[0]));
                 if number % 64 == 0 {
-                    filter.set_back();
+                    (by.set_back)(&mut filter);
                 }
             }
-            lost += recent.iter().map(|&hash| u64::from(!filter.contains(hash))).sum::<u64>();
-            let absent = (0..ABSENT).zip(&mut hashes).map(|(_, hash)| hash);
-            rates.add(ABSENT, absent.filter(|&hash| filter.contains(hash)).count() as u64);
-            progress.advance(2 * subject.inserts + ABSENT);
+            let is_lost = |&&hash: &&u64| !(by.contains)(&filter, hash);
+            lost += recent.iter().filter(is_lost).count() as u64;
+            rates.ask(ABSENT, &mut hashes, |hash| (by.contains)(&filter, hash));
         }
-        let case = Case { instances, ..subject.case.clone() };
+        let case = subject.case.of(instances);
         let rate = Interval { low: subject.least_rate, high: subject.rate };
-        let promise = Some(subject.case.rate);
-        core::iter::once(case.none(LOST_KEYS, lost))
-            .chain(rates.judge(&case, rate, promise))
-            .collect()
-    };
-    Job { cost, run: Box::new(work) }
+        let judged = rates.judge(&case, rate, Some(case.rate));
+        core::iter::once(case.none(LOST_KEYS, lost)).chain(judged).collect()
+    })
 }

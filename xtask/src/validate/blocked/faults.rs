@@ -3,33 +3,29 @@
 //! The positions of the filter are computed anew from the definition of the product, always eight per key, so that the
 //! product needs no hook. Without a fault, two implementations then agree.
 
-use super::{Blocked, Shape, count, exactly, fill};
-use crate::validate::effort::Effort;
-use crate::validate::judge::real;
-use crate::validate::measure::{FALSE_POSITIVES, SET_BITS};
+use super::{Blocked, Shape, count, fill};
+use crate::validate::keys::CaseHasher;
 use crate::validate::membership::cheap_jobs;
+use crate::validate::prelude::*;
 use crate::validate::schedule::affordable;
-use crate::validate::structures::Fault;
-use crate::validate::subject::{Design, Family, Interval, Observation, Prediction, Subject};
+use crate::validate::subject::{Design, Family, Observation, Prediction, Subject};
 use core::hash::Hash;
 use pds::hash::{KeyHasher, reduce};
 use pds::params::BlockedBloomParams;
 
 pub(super) const FAULTS: [Fault; 2] = [
-    Fault {
-        name: "lane-left-out",
-        effect: "keys have no position in the last lane",
-        breaks: &[FALSE_POSITIVES, SET_BITS],
-        effort: Effort::Quick,
-        jobs: |run| affordable(cheap_jobs(Faulty(Some(Wrong::LaneLeftOut)), run)),
-    },
-    Fault {
-        name: "correlated-lanes",
-        effect: "positions come from the bits that choose the block",
-        breaks: &[FALSE_POSITIVES, SET_BITS],
-        effort: Effort::Quick,
-        jobs: |run| affordable(cheap_jobs(Faulty(Some(Wrong::CorrelatedLanes)), run)),
-    },
+    fault(
+        "lane-left-out",
+        "keys have no position in the last lane",
+        &[FALSE_POSITIVES, SET_BITS],
+        |run| affordable(cheap_jobs(Faulty(Some(Wrong::LaneLeftOut)), run)),
+    ),
+    fault(
+        "correlated-lanes",
+        "positions come from the bits that choose the block",
+        &[FALSE_POSITIVES, SET_BITS],
+        |run| affordable(cheap_jobs(Faulty(Some(Wrong::CorrelatedLanes)), run)),
+    ),
 ];
 
 /// The fault of the filter.
@@ -54,7 +50,7 @@ const EIGHT: Blocked =
 struct Faulty(Option<Wrong>);
 
 impl Family for Faulty {
-    type Filter<S: KeyHasher + Clone> = FaultyFilter<S>;
+    type Filter = FaultyFilter;
     type Params = BlockedBloomParams;
 
     fn name(&self) -> &'static str {
@@ -65,13 +61,9 @@ impl Family for Faulty {
         EIGHT.params(design)
     }
 
-    fn build<S: KeyHasher + Clone>(
-        &self,
-        params: &BlockedBloomParams,
-        hasher: S,
-    ) -> FaultyFilter<S> {
-        let words = usize::try_from(params.size_in_bytes() / 8).expect("words in memory");
-        FaultyFilter { fault: self.0, params: *params, words: vec![0; words], hasher }
+    fn build(&self, &params: &BlockedBloomParams, hasher: CaseHasher) -> FaultyFilter {
+        let words = vec![0; index(params.size_in_bytes() / 8)];
+        FaultyFilter { fault: self.0, params, words, hasher }
     }
 
     fn predict(&self, params: &BlockedBloomParams, design: &Design, stored: u64) -> Prediction {
@@ -81,20 +73,20 @@ impl Family for Faulty {
 
 /// A blocked Bloom filter with a fault.
 #[derive(Debug)]
-pub(crate) struct FaultyFilter<S> {
+pub(crate) struct FaultyFilter {
     fault: Option<Wrong>,
     /// The design that the filter claims to have.
     params: BlockedBloomParams,
     words: Vec<u64>,
-    hasher: S,
+    hasher: CaseHasher,
 }
 
-impl<S: KeyHasher> FaultyFilter<S> {
+impl FaultyFilter {
     /// The words and bits of a key, faults included.
-    fn positions<K: Hash>(&self, key: &K) -> impl Iterator<Item = (usize, u64)> + use<S, K> {
+    fn positions<K: Hash>(&self, key: &K) -> impl Iterator<Item = (usize, u64)> + use<K> {
         let hash = self.hasher.hash_key(key);
         let block = reduce(hash, self.params.num_blocks());
-        let first = usize::try_from(u64::from(LANES) * block).expect("words in memory");
+        let first = index(u64::from(LANES) * block);
         let fields = match self.fault {
             Some(Wrong::CorrelatedLanes) => hash,
             _ => hash.wrapping_mul(MULTIPLIER),
@@ -104,7 +96,7 @@ impl<S: KeyHasher> FaultyFilter<S> {
     }
 }
 
-impl<S: KeyHasher + Clone> Subject for FaultyFilter<S> {
+impl Subject for FaultyFilter {
     fn insert<K: Hash>(&mut self, key: &K) {
         for (word, bit) in self.positions(key) {
             self.words[word] |= bit;
@@ -115,16 +107,12 @@ impl<S: KeyHasher + Clone> Subject for FaultyFilter<S> {
         self.positions(key).all(|(word, bit)| self.words[word] & bit != 0)
     }
 
-    fn contains_batch<K: Hash>(&self, keys: &[K], answers: &mut [bool]) {
-        keys.iter().zip(answers).for_each(|(key, answer)| *answer = self.contains(key));
-    }
-
     /// The mean over the blocks of the product of their lanes' fills, as the product states it.
     fn rate_now(&self, _stored: u64) -> Interval {
         let fill = |lane: &u64| f64::from(lane.count_ones()) / 64.0;
         let blocks = self.words.chunks_exact(LANES as usize);
         let sum: f64 = blocks.map(|block| block.iter().map(fill).product::<f64>()).sum();
-        exactly(sum / real(self.params.num_blocks()))
+        Interval::exactly(sum / real(self.params.num_blocks()))
     }
 
     fn fill(&self, stored: u64) -> Observation {

@@ -3,77 +3,74 @@
 //! The filter is rebuilt from the public parts of the product (the bit array, the positions), so that the product
 //! needs no hook. Every effort sees coarse faults, and a full run sees subtle ones.
 
-use super::{Plain, constructors};
+use super::{LOWER_HALF, Plain};
+use crate::validate::constructors::{Constructor, ITEMS, RATE, constructor, filled};
 use crate::validate::counts;
-use crate::validate::coverage::{COVERAGE, NARROW};
-use crate::validate::effort::Effort;
-use crate::validate::measure::{FALSE_POSITIVES, LOST_KEYS, PROMISE, SET_BITS};
+use crate::validate::keys::CaseHasher;
 use crate::validate::membership::{grid_jobs, large_jobs};
+use crate::validate::prelude::*;
 use crate::validate::schedule::affordable;
-use crate::validate::structures::Fault;
-use crate::validate::subject::{Design, Family, Interval, Observation, Prediction, Subject};
+use crate::validate::subject::{Design, Family, Observation, Prediction, Subject};
 use core::hash::Hash;
+use pds::BloomFilter;
 use pds::bloom::{BitArray, BloomParams, DoubleHash};
-use pds::hash::{KeyHasher, finalize};
+use pds::hash::{DefaultHashBuilder, KeyHasher, finalize};
 
 pub(super) const FAULTS: [Fault; 8] = [
-    Fault {
-        name: "fewer-hashes",
-        effect: "one position per key too few",
-        breaks: &[FALSE_POSITIVES, SET_BITS],
-        effort: Effort::Quick,
-        jobs: |run| affordable(grid_jobs(Faulty(Some(Wrong::FewerHashes)), run)),
-    },
-    Fault {
-        name: "biased-bit",
-        effect: "the top bit of a hash is set three times in four",
-        breaks: &[super::LOWER_HALF],
-        effort: Effort::Quick,
-        jobs: |run| affordable(grid_jobs(Faulty(Some(Wrong::BiasedBit)), run)),
-    },
-    Fault {
-        name: "half-the-array",
-        effect: "all positions are in the lower half of the array",
-        breaks: &[SET_BITS, super::LOWER_HALF],
-        effort: Effort::Quick,
-        jobs: |run| affordable(grid_jobs(Faulty(Some(Wrong::HalfTheArray)), run)),
-    },
-    Fault {
-        name: "dropped-key",
-        effect: "the first key of each filter is not stored",
-        breaks: &[LOST_KEYS],
-        effort: Effort::Quick,
-        jobs: |run| affordable(grid_jobs(Faulty(Some(Wrong::DroppedKey)), run)),
-    },
-    Fault {
-        name: "higher-rate",
-        effect: "the false-positive rate is 3 % above that of the fill",
-        breaks: &[FALSE_POSITIVES],
-        effort: Effort::Full,
-        jobs: |run| affordable(grid_jobs(Faulty(Some(Wrong::HigherRate)), run)),
-    },
-    Fault {
-        name: "one-in-a-thousand",
-        effect: "one position in a thousand is in the lower half of the array",
-        breaks: &[super::LOWER_HALF],
-        effort: Effort::Full,
-        jobs: |run| affordable(large_jobs(Faulty(Some(Wrong::OneInAThousand)), run)),
-    },
-    Fault {
-        name: "bits-short",
-        effect: "a constructor takes 3 % of the bits too few",
-        breaks: &[PROMISE],
-        effort: Effort::Quick,
-        jobs: |run| vec![constructors::bits_short(true).job(FAULTY, run.seed)],
-    },
-    Fault {
-        name: "narrow-count",
-        effect: "standard errors of numbers of keys are nine tenths of what is stated",
-        breaks: &[COVERAGE[0].1],
-        effort: Effort::Quick,
-        jobs: |run| counts::jobs(Plain, run, NARROW),
-    },
+    fault("fewer-hashes", "one position per key too few", &[FALSE_POSITIVES, SET_BITS], |run| {
+        jobs(Wrong::FewerHashes, run)
+    }),
+    fault("biased-bit", "the top bit of a hash is set three times in four", &[LOWER_HALF], |run| {
+        jobs(Wrong::BiasedBit, run)
+    }),
+    fault(
+        "half-the-array",
+        "all positions are in the lower half of the array",
+        &[SET_BITS, LOWER_HALF],
+        |run| jobs(Wrong::HalfTheArray, run),
+    ),
+    fault("dropped-key", "the first key of each filter is not stored", &[LOST_KEYS], |run| {
+        jobs(Wrong::DroppedKey, run)
+    }),
+    fault(
+        "higher-rate",
+        "the false-positive rate is 3 % above that of the fill",
+        &[FALSE_POSITIVES],
+        |run| jobs(Wrong::HigherRate, run),
+    )
+    .subtle(),
+    fault(
+        "one-in-a-thousand",
+        "one position in a thousand is in the lower half of the array",
+        &[LOWER_HALF],
+        |run| affordable(large_jobs(Faulty(Some(Wrong::OneInAThousand)), run)),
+    )
+    .subtle(),
+    fault("bits-short", "a constructor takes 3 % of the bits too few", &[PROMISE], |run| {
+        vec![bits_short(true).job(FAULTY, run.seed)]
+    }),
+    fault(
+        "narrow-count",
+        "standard errors of numbers of keys are nine tenths of what is stated",
+        &[COVERAGE[0].1],
+        |run| counts::jobs(Plain, run, NARROW),
+    ),
 ];
+
+fn jobs(wrong: Wrong, run: &Run) -> Vec<Job<'_>> {
+    affordable(grid_jobs(Faulty(Some(wrong)), run))
+}
+
+/// A constructor that takes 3 % of the bits too few, or none.
+fn bits_short(is_faulty: bool) -> Constructor {
+    let bits = BloomParams::for_double_hashing(ITEMS, RATE).expect("sound").num_bits();
+    let bits = if is_faulty { bits - bits * 3 / 100 } else { bits };
+    let params = BloomParams::from_bits_and_hashes(bits, 7).expect("sound");
+    constructor("new(1000, 0.01)", RATE, ITEMS, move |random, items| {
+        let filter = BloomFilter::from_params(params, DefaultHashBuilder::default());
+        filled(filter.expect("memory"), random, items)
+    })
+}
 
 /// The name of the filter with a fault in the rows.
 pub(super) const FAULTY: &str = "faulty bloom";
@@ -97,7 +94,7 @@ enum Wrong {
 struct Faulty(Option<Wrong>);
 
 impl Family for Faulty {
-    type Filter<S: KeyHasher + Clone> = FaultyFilter<S>;
+    type Filter = FaultyFilter;
     /// The design that the filter claims to have, and its rate at the design load.
     type Params = (BloomParams, f64);
 
@@ -110,8 +107,7 @@ impl Family for Faulty {
         (params, params.rate_at(design.items))
     }
 
-    fn build<S: KeyHasher + Clone>(&self, params: &Self::Params, hasher: S) -> FaultyFilter<S> {
-        let &(params, rate) = params;
+    fn build(&self, &(params, rate): &Self::Params, hasher: CaseHasher) -> FaultyFilter {
         let bits = BitArray::zeroed(params.num_bits()).expect("memory for the filter");
         FaultyFilter { fault: self.0, params, rate, bits, hasher, is_empty: true }
     }
@@ -123,24 +119,24 @@ impl Family for Faulty {
 
 /// A Bloom filter with a fault.
 #[derive(Debug)]
-pub(crate) struct FaultyFilter<S> {
+pub(crate) struct FaultyFilter {
     fault: Option<Wrong>,
     /// The design that the filter claims to have.
     params: BloomParams,
     /// The rate at the design load.
     rate: f64,
     bits: BitArray,
-    hasher: S,
+    hasher: CaseHasher,
     is_empty: bool,
 }
 
-impl<S: KeyHasher> FaultyFilter<S> {
+impl FaultyFilter {
     fn has(&self, fault: Wrong) -> bool {
         self.fault == Some(fault)
     }
 
     /// The positions of a key, faults included.
-    fn positions<K: Hash>(&self, key: &K) -> impl Iterator<Item = u64> + use<S, K> {
+    fn positions<K: Hash>(&self, key: &K) -> impl Iterator<Item = u64> + use<K> {
         let hash = self.bias(self.hasher.hash_key(key));
         let (bits, fault) = (self.params.num_bits(), self.fault);
         let count = self.params.num_hashes() - u32::from(self.has(Wrong::FewerHashes));
@@ -162,7 +158,7 @@ impl<S: KeyHasher> FaultyFilter<S> {
     }
 }
 
-impl<S: KeyHasher + Clone> Subject for FaultyFilter<S> {
+impl Subject for FaultyFilter {
     fn insert<K: Hash>(&mut self, key: &K) {
         let is_first = core::mem::take(&mut self.is_empty);
         if is_first && self.has(Wrong::DroppedKey) {
@@ -177,10 +173,6 @@ impl<S: KeyHasher + Clone> Subject for FaultyFilter<S> {
         let is_unlucky =
             || self.has(Wrong::HigherRate) && chance(self.hasher.hash_key(key), 0.03 * self.rate);
         self.positions(key).all(|position| self.bits.get(position)) || is_unlucky()
-    }
-
-    fn contains_batch<K: Hash>(&self, keys: &[K], answers: &mut [bool]) {
-        keys.iter().zip(answers).for_each(|(key, answer)| *answer = self.contains(key));
     }
 
     fn rate_now(&self, stored: u64) -> Interval {
@@ -211,6 +203,13 @@ mod tests {
     #[test]
     fn the_stand_in_without_a_fault_breaks_nothing() {
         assert_eq!(broken(cheap(grid_jobs(Faulty(None), &quick()))), []);
+    }
+
+    #[test]
+    fn the_promise_alone_finds_too_few_bits() {
+        let broken = |is_faulty| broken(vec![bits_short(is_faulty).job(FAULTY, 1)]);
+        assert_eq!(broken(false), []);
+        assert_eq!(broken(true), [PROMISE]);
     }
 
     #[test]

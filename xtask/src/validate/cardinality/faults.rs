@@ -3,15 +3,10 @@
 //! Most are those of a sketch that is written anew from the public estimator, so that the product needs no hook.
 
 use super::histories::LOW_END;
-use super::{Counter, MEAN_ESTIMATE, SKETCHES, Series, interval_jobs, measure};
-use crate::validate::Run;
-use crate::validate::coverage::{COVERAGE, NARROW};
-use crate::validate::effort::Effort;
+use super::{Counter, MEAN_ESTIMATE, SKETCHES, Series, identities, interval_jobs, measure};
 use crate::validate::identity::{IDENTITY, Identity, KEYS, and, merged, with};
-use crate::validate::judge::Measurement;
+use crate::validate::prelude::*;
 use crate::validate::proofs::{self, CONTRADICTIONS};
-use crate::validate::schedule::{Job, Progress};
-use crate::validate::structures::Fault;
 use pds::UltraLogLog;
 use pds::hash::{DefaultHashBuilder, KeyHasher};
 use pds::hll::internal::{FINITE_SIZE, improved};
@@ -33,27 +28,24 @@ pub(super) const FAULTS: [Fault; 7] = [
     of_estimates("wrong-constant", "estimates of a HyperLogLog are 1 % too high", |run| {
         jobs(Wrong::Constant, run)
     }),
-    Fault {
-        name: "narrow-interval",
-        effect: "intervals are nine tenths as wide as stated",
-        breaks: &[COVERAGE[0].1],
-        effort: Effort::Quick,
-        jobs: |run| interval_jobs(run, NARROW),
-    },
-    Fault {
-        name: "empty-lowers-precision",
-        effect: "an UltraLogLog takes on the lower precision of an empty one",
-        breaks: &[IDENTITY],
-        effort: Effort::Quick,
-        jobs: |run| vec![ultra(true).job(FAULTY, run.seed)],
-    },
-    Fault {
-        name: "low-end",
-        effect: "intervals of an UltraLogLog begin at half of the lower end",
-        breaks: &[CONTRADICTIONS],
-        effort: Effort::Quick,
-        jobs: |run| proofs::jobs(run, FAULTY, &LOW_END),
-    },
+    fault(
+        "narrow-interval",
+        "intervals are nine tenths as wide as stated",
+        &[COVERAGE[0].1],
+        |run| interval_jobs(run, NARROW),
+    ),
+    fault(
+        "empty-lowers-precision",
+        "an UltraLogLog takes on the lower precision of an empty one",
+        &[IDENTITY],
+        |run| vec![ultra(true).job(FAULTY, run.seed)],
+    ),
+    fault(
+        "low-end",
+        "intervals of an UltraLogLog begin at half of the lower end",
+        &[CONTRADICTIONS],
+        |run| proofs::jobs(run, FAULTY, &LOW_END),
+    ),
 ];
 
 /// A fault that the mean of estimates shows.
@@ -62,7 +54,7 @@ const fn of_estimates(
     effect: &'static str,
     jobs: for<'a> fn(&'a Run) -> Vec<Job<'a>>,
 ) -> Fault {
-    Fault { name, effect, breaks: &[MEAN_ESTIMATE], effort: Effort::Quick, jobs }
+    fault(name, effect, &[MEAN_ESTIMATE], jobs)
 }
 
 /// The name of a sketch with a fault in the rows.
@@ -83,13 +75,12 @@ const SIZES: [u64; 3] = [200, 1_000, 3_162];
 
 /// As many sketches with this fault as an ordinary run has.
 fn jobs(fault: Wrong, run: &Run) -> Vec<Job<'_>> {
-    let seed = run.seed;
-    let run = Box::new(move |progress: &Progress| measured(Some(fault), seed, progress));
-    vec![Job { cost: SKETCHES * SIZES[SIZES.len() - 1], run }]
+    let cost = SKETCHES * SIZES[SIZES.len() - 1];
+    vec![Job::new(cost, move || measured(Some(fault), run.seed))]
 }
 
 /// The measurements of sketches with a fault, or without one to see that nothing but the fault is found.
-fn measured(fault: Option<Wrong>, seed: u64, progress: &Progress) -> Vec<Measurement> {
+fn measured(fault: Option<Wrong>, seed: u64) -> Vec<Measurement> {
     let series = Series {
         structure: FAULTY,
         precision: PRECISION,
@@ -97,7 +88,7 @@ fn measured(fault: Option<Wrong>, seed: u64, progress: &Progress) -> Vec<Measure
         sizes: SIZES.into(),
         sketches: SKETCHES,
     };
-    measure(&series, [Improved], || Faulty::new(fault), seed, progress)
+    measure(&series, [Improved], || Faulty::new(fault), seed)
 }
 
 /// A HyperLogLog written anew, with a fault.
@@ -118,7 +109,7 @@ impl Faulty {
     }
 
     fn raise(&mut self, hash: u64) {
-        let register = usize::try_from(hash >> (64 - PRECISION)).expect("a register in memory");
+        let register = index(hash >> (64 - PRECISION));
         let rank = 1 + (hash << PRECISION | 1 << (PRECISION - 1)).leading_zeros();
         let rank =
             u8::try_from(rank).expect("a rank below 64") + u8::from(self.has(Wrong::RankOffByOne));
@@ -163,13 +154,10 @@ impl Counter<1> for Faulty {
 
 /// UltraLogLog sketches that take on the lower precision of an empty one, or sound ones of one precision.
 fn ultra(is_faulty: bool) -> Identity<UltraLogLog> {
-    fn of(precision: u32) -> UltraLogLog {
-        UltraLogLog::new(precision).expect("in range")
-    }
     Identity {
         name: "ultra",
-        full: |seed| with(of(12), seed, KEYS),
-        empty: if is_faulty { || of(6) } else { || of(12) },
+        full: |seed| with(identities::ultra(12), seed, KEYS),
+        empty: if is_faulty { || identities::ultra(6) } else { || identities::ultra(12) },
         left: true,
         says: |sketch| and(sketch.to_bytes(), &[sketch.estimate()]),
         merge: |left, right| {
@@ -188,8 +176,7 @@ mod tests {
 
     #[test]
     fn the_stand_in_without_a_fault_breaks_nothing() {
-        let run = Box::new(|progress: &Progress| measured(None, 1, progress));
-        assert_eq!(broken(vec![Job { cost: 1, run }]), []);
+        assert_eq!(broken(vec![Job::new(1, || measured(None, 1))]), []);
     }
 
     #[test]

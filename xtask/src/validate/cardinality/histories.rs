@@ -1,6 +1,7 @@
 //! Histories of cardinality sketches: a register that is occupied proves a key.
 
-use crate::validate::proofs::{Claims, History, Random, next, some};
+use crate::validate::prelude::*;
+use crate::validate::proofs::{Claims, History};
 use pds::formats::redis::RedisHyperLogLog;
 use pds::hll::{HyperLogLogView, UltraLogLogView};
 use pds::{AtomicHyperLogLog, HyperLogLog, UltraLogLog};
@@ -24,7 +25,7 @@ pub(super) const LOW_END: [History; 1] = [History {
 }];
 
 fn confidence(random: Random<'_>) -> f64 {
-    [0.5, 0.95, 0.9973, 0.99999, 0.999_999_9][usize::try_from(next(random) % 5).expect("below 5")]
+    [0.5, 0.95, 0.9973, 0.99999, 0.999_999_9][index(next(random) % 5)]
 }
 
 fn precision(random: Random<'_>) -> u32 {

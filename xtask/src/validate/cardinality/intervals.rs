@@ -2,11 +2,9 @@
 
 use super::NAME;
 use super::simulated::{ESTIMATORS, RankLaw, estimates};
-use crate::validate::Run;
-use crate::validate::coverage::{Answer, Asked, Intervals, Trial, deviations};
+use crate::validate::coverage::deviations;
 use crate::validate::effort::Effort;
-use crate::validate::judge::real;
-use crate::validate::schedule::Job;
+use crate::validate::prelude::*;
 use core::ops::RangeInclusive;
 use pds::error::ParamError;
 use pds::formats::redis::RedisHyperLogLog;
@@ -17,12 +15,10 @@ use pds::params::hll::CardinalityEstimator::{
 };
 use pds::{AtomicHyperLogLog, HyperLogLog, UltraLogLog};
 
-/// A form of a sketch.
-trait Form {
-    fn insert(&mut self, hash: u64);
-
-    /// The answer of every estimator to so many keys, by its name.
-    fn ask(&self, items: u64, tell: &mut dyn FnMut(&'static str, Answer));
+/// How a form of a sketch takes a hash, and answers by every estimator, with their names, after so many keys.
+struct Form<F> {
+    insert: fn(&mut F, u64),
+    ask: fn(&F, u64) -> Vec<(&'static str, Answer)>,
 }
 
 /// All numbers whose estimates are as close to them, in standard errors, as this one of the dense form.
@@ -45,57 +41,54 @@ fn stated(value: f64, interval: impl Fn(f64) -> Result<RangeInclusive<f64>, Para
     Answer::new(value, |confidence| interval(confidence).expect("a confidence"))
 }
 
-impl Form for HyperLogLog {
-    fn insert(&mut self, hash: u64) {
-        self.insert_hash(hash);
-    }
-
-    fn ask(&self, items: u64, tell: &mut dyn FnMut(&'static str, Answer)) {
-        let form = if self.is_dense() { "dense" } else { "sparse" };
-        tell(form, stated(self.estimate(), |confidence| self.estimate_interval(confidence)));
-        if self.is_dense() && is_normal(self.params(), items) {
-            let by = |estimator, value| by_error(self.params(), estimator, value);
-            tell("dense, likelihood", by(MaximumLikelihood, self.estimate_by_likelihood()));
-            let martingale = self.martingale_estimate().expect("nothing but inserts");
-            tell("dense, martingale", by(Martingale, martingale));
+const PLAIN: Form<HyperLogLog> = Form {
+    insert: |sketch, hash| _ = sketch.insert_hash(hash),
+    ask: |sketch, items| {
+        let form = if sketch.is_dense() { "dense" } else { "sparse" };
+        let interval = |confidence| sketch.estimate_interval(confidence);
+        let mut answers = vec![(form, stated(sketch.estimate(), interval))];
+        if sketch.is_dense() && is_normal(sketch.params(), items) {
+            let by = |estimator, value| by_error(sketch.params(), estimator, value);
+            let martingale = sketch.martingale_estimate().expect("nothing but inserts");
+            answers.extend([
+                ("dense, likelihood", by(MaximumLikelihood, sketch.estimate_by_likelihood())),
+                ("dense, martingale", by(Martingale, martingale)),
+            ]);
         }
-    }
-}
+        answers
+    },
+};
 
 /// Dense from the first key on.
-impl Form for AtomicHyperLogLog {
-    fn insert(&mut self, hash: u64) {
-        self.insert_hash(hash);
-    }
+const ATOMIC: Form<AtomicHyperLogLog> = Form {
+    insert: |sketch, hash| _ = sketch.insert_hash(hash),
+    ask: |sketch, _| {
+        let interval = |confidence| sketch.estimate_interval(confidence);
+        vec![("atomic", stated(sketch.estimate(), interval))]
+    },
+};
 
-    fn ask(&self, _items: u64, tell: &mut dyn FnMut(&'static str, Answer)) {
-        tell("atomic", stated(self.estimate(), |confidence| self.estimate_interval(confidence)));
-    }
-}
-
-impl Form for UltraLogLog {
-    fn insert(&mut self, hash: u64) {
-        self.insert_hash(hash);
-    }
-
-    fn ask(&self, items: u64, tell: &mut dyn FnMut(&'static str, Answer)) {
-        tell("ultra", stated(self.estimate(), |confidence| self.estimate_interval(confidence)));
-        let value = self.estimate_by_likelihood();
-        if is_normal(self.params(), items) {
-            tell("ultra, likelihood", by_error(self.params(), UltraMaximumLikelihood, value));
+const ULTRA: Form<UltraLogLog> = Form {
+    insert: |sketch, hash| _ = sketch.insert_hash(hash),
+    ask: |sketch, items| {
+        let interval = |confidence| sketch.estimate_interval(confidence);
+        let mut answers = vec![("ultra", stated(sketch.estimate(), interval))];
+        if is_normal(sketch.params(), items) {
+            let value = sketch.estimate_by_likelihood();
+            let answer = by_error(sketch.params(), UltraMaximumLikelihood, value);
+            answers.push(("ultra, likelihood", answer));
         }
-    }
-}
+        answers
+    },
+};
 
-impl Form for RedisHyperLogLog {
-    fn insert(&mut self, hash: u64) {
-        self.insert_hash(hash);
-    }
-
-    fn ask(&self, _items: u64, tell: &mut dyn FnMut(&'static str, Answer)) {
-        tell("redis", stated(self.estimate(), |confidence| self.estimate_interval(confidence)));
-    }
-}
+const OF_REDIS: Form<RedisHyperLogLog> = Form {
+    insert: |sketch, hash| _ = sketch.insert_hash(hash),
+    ask: |sketch, _| {
+        let interval = |confidence| sketch.estimate_interval(confidence);
+        vec![("redis", stated(sketch.estimate(), interval))]
+    },
+};
 
 /// Keys inserted before each question, ascending: sparse, at the switch, dense.
 const SMALL: [u64; 7] = [3, 32, 33, 64, 256, 1_000, 10_000];
@@ -107,59 +100,53 @@ const REDIS: [u64; 3] = [10, 1_000, 20_000];
 
 /// The jobs of all forms, with intervals of `width` times their width.
 pub(super) fn jobs(run: &Run, width: f64) -> Vec<Job<'_>> {
+    let plain = |params| HyperLogLog::from_params(params, DefaultHashBuilder::default());
+    let ultra = |params| UltraLogLog::from_params(params, DefaultHashBuilder::default());
+    let atomic = move |params| AtomicHyperLogLog::from(plain(params));
     let mut subjects = vec![
-        form(8, &SMALL, |params| HyperLogLog::from_params(params, hasher())),
-        form(8, &SMALL, |params| UltraLogLog::from_params(params, hasher())),
-        form(16, &FINE, |params| HyperLogLog::from_params(params, hasher())),
+        form(8, &SMALL, PLAIN, plain),
+        form(8, &SMALL, ULTRA, ultra),
+        form(16, &FINE, PLAIN, plain),
     ];
     if run.effort != Effort::Quick {
         subjects.extend([
-            form(12, &MIDDLE, |params| HyperLogLog::from_params(params, hasher())),
-            form(12, &MIDDLE, |params| UltraLogLog::from_params(params, hasher())),
-            form(8, &SMALL[..5], |params| {
-                AtomicHyperLogLog::from(HyperLogLog::from_params(params, hasher()))
-            }),
-            form(14, &REDIS, |_| RedisHyperLogLog::new()),
+            form(12, &MIDDLE, PLAIN, plain),
+            form(12, &MIDDLE, ULTRA, ultra),
+            form(8, &SMALL[..5], ATOMIC, atomic),
+            form(14, &REDIS, OF_REDIS, |_| RedisHyperLogLog::new()),
             drawn(8, 9),
         ]);
     }
     if run.effort == Effort::Full {
         subjects.extend([
-            form(12, &MIDDLE, |params| {
-                AtomicHyperLogLog::from(HyperLogLog::from_params(params, hasher()))
-            }),
-            form(10, &SMALL, |params| HyperLogLog::from_params(params, hasher())),
-            form(10, &SMALL, |params| UltraLogLog::from_params(params, hasher())),
+            form(12, &MIDDLE, ATOMIC, atomic),
+            form(10, &SMALL, PLAIN, plain),
+            form(10, &SMALL, ULTRA, ultra),
             drawn(14, 12),
         ]);
     }
     subjects.into_iter().map(|subject| subject.job(run, width)).collect()
 }
 
-fn hasher() -> DefaultHashBuilder {
-    DefaultHashBuilder::default()
-}
-
 /// A form of one precision, asked at each of some ascending numbers of keys.
-fn form<F: Form>(
+fn form<F: 'static>(
     precision: u32,
     sizes: &'static [u64],
+    form: Form<F>,
     build: impl Fn(HllParams) -> F + Send + 'static,
 ) -> Intervals<'static> {
-    let params = params(precision);
-    let trial: Trial<'_> = Box::new(move |random, ask| {
+    let (params, cost) = (params(precision), sizes.last().copied().unwrap_or(0));
+    Intervals::new(NAME, format!("p {precision}"), cost, move |random, ask| {
         let mut sketch = build(params);
         let mut inserted = 0;
         for &items in sizes {
-            (inserted..items).for_each(|_| sketch.insert(random.next().expect("endless")));
+            first(items - inserted, &mut *random).for_each(|hash| (form.insert)(&mut sketch, hash));
             inserted = items;
-            sketch.ask(items, &mut |name, answer| {
-                ask(Asked { items, name, truth: real(items), answer })
-            });
+            for (name, answer) in (form.ask)(&sketch, items) {
+                ask(Asked { items, name, truth: real(items), answer });
+            }
         }
-    });
-    let cost = sizes.last().copied().unwrap_or(0);
-    Intervals { structure: NAME, shape: format!("p {precision}"), cost, trial }
+    })
 }
 
 /// Registers drawn from the law of a number of keys that nobody can insert, a power of ten.
@@ -168,15 +155,14 @@ fn drawn(precision: u32, exponent: u32) -> Intervals<'static> {
         ["drawn", "drawn, likelihood", "drawn, ultra", "drawn, ultra likelihood"];
     let (params, items) = (params(precision), 10u64.pow(exponent));
     let law = RankLaw::new(params, real(items));
-    let trial: Trial<'_> = Box::new(move |mut random, ask| {
-        let values = estimates(params, &law, &mut random);
+    let cost = params.num_registers();
+    Intervals::new(NAME, format!("p {precision}"), cost, move |random, ask| {
+        let values = estimates(params, &law, random);
         for ((estimator, name), value) in ESTIMATORS.into_iter().zip(NAMES).zip(values) {
             let answer = by_error(params, estimator, value);
             ask(Asked { items, name, truth: real(items), answer });
         }
-    });
-    let cost = params.num_registers();
-    Intervals { structure: NAME, shape: format!("p {precision}"), cost, trial }
+    })
 }
 
 fn params(precision: u32) -> HllParams {

@@ -1,10 +1,7 @@
 //! The intervals of joint estimates: how many keys are in one sketch only, in the other only, in both.
 
 use super::NAME;
-use crate::validate::Run;
-use crate::validate::coverage::{Answer, Asked, Intervals, Trial};
-use crate::validate::judge::real;
-use crate::validate::schedule::Job;
+use crate::validate::prelude::*;
 use pds::HyperLogLog;
 
 /// Two sets: the precisions of their sketches, and the keys in the left one only, in the right one only, in both.
@@ -38,25 +35,22 @@ pub(super) fn jobs(run: &Run, width: f64) -> Vec<Job<'_>> {
 
 fn intervals(pair: &'static Pair) -> Intervals<'static> {
     let items = pair.parts.iter().sum();
-    let trial: Trial<'_> = Box::new(move |random, ask| {
-        let mut sketches =
+    let [left, right] = pair.precisions;
+    let shape = format!("p {left} and {right}, {}", pair.name);
+    // About a millisecond for the greatest likelihood.
+    Intervals::new(NAME, shape, 20_000, move |random, ask| {
+        let [mut left, mut right] =
             pair.precisions.map(|p| HyperLogLog::new(p).expect("a precision of the list"));
-        let [left, right] = &mut sketches;
-        let mut insert = |count, sketches: &mut [&mut HyperLogLog]| {
-            for _ in 0..count {
-                let hash = random.next().expect("endless");
-                sketches.iter_mut().for_each(|sketch| {
-                    sketch.insert_hash(hash);
-                });
-            }
-        };
         let [only_left, only_right, both] = pair.parts;
-        insert(only_left, &mut [left]);
-        insert(only_right, &mut [right]);
-        insert(both, &mut [left, right]);
+        first(only_left, &mut *random).for_each(|hash| _ = left.insert_hash(hash));
+        first(only_right, &mut *random).for_each(|hash| _ = right.insert_hash(hash));
+        for hash in first(both, random) {
+            left.insert_hash(hash);
+            right.insert_hash(hash);
+        }
         // Nothing errs but keys that share 26 bits, of which there is seldom a pair.
         let few = !left.is_dense() && !right.is_dense();
-        let overlap = left.overlap(right).expect("one hasher");
+        let overlap = left.overlap(&right).expect("one hasher");
         let parts = [
             ("only left", overlap.only_left, only_left),
             ("only right", overlap.only_right, only_right),
@@ -66,9 +60,5 @@ fn intervals(pair: &'static Pair) -> Intervals<'static> {
             let answer = if few { Answer::of_few(estimate) } else { Answer::normal(estimate) };
             ask(Asked { items, name, truth: real(truth), answer });
         }
-    });
-    let [left, right] = pair.precisions;
-    let shape = format!("p {left} and {right}, {}", pair.name);
-    // About a millisecond for the greatest likelihood.
-    Intervals { structure: NAME, shape, cost: 20_000, trial }
+    })
 }

@@ -2,12 +2,8 @@
 
 use super::NAME;
 use super::simulated::{ESTIMATORS, RankLaw, estimates};
-use crate::validate::Run;
-use crate::validate::coverage::label;
-use crate::validate::judge::{Case, Check, Law, Measurement, real};
-use crate::validate::schedule::Job;
+use crate::validate::prelude::*;
 use pds::params::HllParams;
-use pds_testkit::keys;
 
 const PROMISED_ERROR: Check = Check::new(
     "error, at most the promise",
@@ -27,14 +23,7 @@ pub(super) fn jobs(run: &Run) -> Vec<Job<'_>> {
     let chosen = &WANTED[..run.effort.choose([1, 3, 4])];
     let job = |&wanted: &f64| {
         let params = HllParams::for_standard_error(ESTIMATORS[0], wanted).expect("within reach");
-        Job {
-            cost: SKETCHES * params.num_registers(),
-            run: Box::new(move |progress| {
-                let rows = measure(wanted, run.seed);
-                progress.advance(SKETCHES * params.num_registers());
-                rows
-            }),
-        }
+        Job::new(SKETCHES * params.num_registers(), move || measure(wanted, run.seed))
     };
     chosen.iter().map(job).collect()
 }
@@ -56,17 +45,11 @@ fn measure(wanted: f64, seed: u64) -> Vec<Measurement> {
         let (mean, fourth) = (squares / real(SKETCHES), fourths / real(SKETCHES));
         // The error of a root is half of that of its square.
         let deviation = (fourth / mean.powi(2) - 1.0).sqrt() / (2.0 * real(SKETCHES).sqrt());
-        let case = Case {
-            structure: NAME,
-            items: 1_000_000_000,
-            rate: promised,
-            shape: format!("p {}, {}", params.precision(), super::name(estimator)),
-            keys: "drawn",
-            hasher: "none",
-            instances: SKETCHES,
-        };
-        let (observed, law) = (mean.sqrt() / promised, Law::at_most(1.0, deviation));
-        Some(Measurement { case, check: PROMISED_ERROR, law, observed, events: real(SKETCHES) })
+        let shape = format!("p {}, {}", params.precision(), super::name(estimator));
+        let case = Case::random(NAME, whole(KEYS), promised, shape).of(SKETCHES);
+        let case = Case { keys: "drawn", hasher: "none", ..case };
+        let law = Law::at_most(1.0, deviation);
+        Some(case.row(PROMISED_ERROR, law, mean.sqrt() / promised, real(SKETCHES)))
     };
     (0..ESTIMATORS.len()).filter_map(of).collect()
 }

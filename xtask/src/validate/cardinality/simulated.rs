@@ -1,8 +1,7 @@
 //! Sketches of numbers of keys that nobody can insert, drawn from the law of their registers.
 
 use super::{Errors, NAME, Series, judge};
-use crate::validate::judge::Measurement;
-use crate::validate::schedule::{Job, Progress};
+use crate::validate::prelude::*;
 use pds::hll::internal::{
     FINITE_SIZE, improved, maximum_likelihood, ultra_fgra, ultra_maximum_likelihood,
 };
@@ -10,7 +9,6 @@ use pds::params::HllParams;
 use pds::params::hll::CardinalityEstimator::{
     self, Improved, MaximumLikelihood, UltraFgra, UltraMaximumLikelihood,
 };
-use pds_testkit::keys;
 
 /// All that estimate from a state: a martingale would have to see every key.
 pub(super) const ESTIMATORS: [CardinalityEstimator; 4] =
@@ -19,46 +17,27 @@ pub(super) const ESTIMATORS: [CardinalityEstimator; 4] =
 /// Draws and judges so many sketches of a precision, of so many keys, a power of ten.
 pub(super) fn job<'a>(precision: u32, exponent: i32, sketches: u64, seed: u64) -> Job<'a> {
     let params = HllParams::new(precision).expect("a precision of the list");
-    Job {
-        cost: sketches * params.num_registers(),
-        run: Box::new(move |progress| {
-            measure(params, 10f64.powi(exponent), sketches, seed, progress)
-        }),
-    }
-}
-
-fn measure(
-    params: HllParams,
-    size: f64,
-    sketches: u64,
-    seed: u64,
-    progress: &Progress,
-) -> Vec<Measurement> {
-    let series = Series {
-        structure: NAME,
-        precision: params.precision(),
-        hasher: "none",
-        sizes: Vec::new(),
-        sketches,
-    };
-    let law = RankLaw::new(params, size);
-    let mut random = keys::random(seed ^ size.to_bits() ^ u64::from(params.precision()));
-    let mut errors = [Errors::default(); ESTIMATORS.len()];
-    for _ in 0..sketches {
-        for (errors, estimate) in errors.iter_mut().zip(estimates(params, &law, &mut random)) {
-            errors.add(estimate / size - 1.0);
+    let size = 10f64.powi(exponent);
+    let series = Series { structure: NAME, precision, hasher: "none", sizes: Vec::new(), sketches };
+    Job::new(sketches * params.num_registers(), move || {
+        let law = RankLaw::new(params, size);
+        let mut random = keys::random(seed ^ size.to_bits() ^ u64::from(precision));
+        let mut errors = [Errors::default(); ESTIMATORS.len()];
+        for _ in 0..sketches {
+            for (errors, estimate) in errors.iter_mut().zip(estimates(params, &law, &mut random)) {
+                errors.add(estimate / size - 1.0);
+            }
         }
-        progress.advance(params.num_registers());
-    }
-    let judged = ESTIMATORS.into_iter().zip(&errors);
-    judged.flat_map(|(estimator, errors)| judge(&series, size, estimator, errors)).collect()
+        let judged = ESTIMATORS.into_iter().zip(&errors);
+        judged.flat_map(|(estimator, errors)| judge(&series, size, estimator, errors)).collect()
+    })
 }
 
 /// The estimates of one sketch.
 pub(super) fn estimates(
     params: HllParams,
     law: &RankLaw,
-    random: &mut impl Iterator<Item = u64>,
+    random: Random<'_>,
 ) -> [f64; ESTIMATORS.len()] {
     let (mut plain, mut ultra) = ([0; 64], [0; 256]);
     for _ in 0..params.num_registers() {
@@ -101,17 +80,15 @@ impl RankLaw {
     }
 
     /// The greatest rank of a register, and which of the two below it have occurred: 2 and 1.
-    fn draw(&self, random: &mut impl Iterator<Item = u64>) -> (usize, usize) {
-        let mut next = || random.next().expect("endless");
-        let number = next();
+    fn draw(&self, random: Random<'_>) -> (usize, usize) {
+        let number = next(random);
         let top = self.none_above.partition_point(|&share| share <= number);
-        let mut occurred = |below: usize| top > below && next() < self.occurs[top - below];
+        let mut occurred = |below: usize| top > below && next(random) < self.occurs[top - below];
         (top, 2 * usize::from(occurred(1)) + usize::from(occurred(2)))
     }
 }
 
 /// A probability as a share of 2^64.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
 fn share(probability: f64) -> u64 {
-    (probability * 2f64.powi(64)) as u64
+    whole(probability * 2f64.powi(64))
 }

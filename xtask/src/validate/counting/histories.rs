@@ -1,6 +1,7 @@
 //! Histories of counting filters: copies are inserted and removed.
 
-use crate::validate::proofs::{Claims, History, Random, next, some};
+use crate::validate::prelude::*;
+use crate::validate::proofs::{Claims, History};
 use core::fmt::Debug;
 use pds::traits::{Frequency, Insert, Remove};
 use pds::{BlockedCountingBloomFilter, CountingBloomFilter};

@@ -1,53 +1,29 @@
 //! A fault of cuckoo filters.
 
-use crate::validate::effort::Effort;
-use crate::validate::measure::LOST_KEYS;
-use crate::validate::removal::{Removals, Removing, steps};
-use crate::validate::structures::Fault;
+use super::build;
+use crate::validate::prelude::*;
+use crate::validate::removal::{Removals, Ways, steps};
 use pds::CuckooFilter;
 
-pub(super) const FAULTS: [Fault; 1] = [Fault {
-    name: "drops-victim",
-    effect: "an insert that fails loses another key",
-    breaks: &[LOST_KEYS],
-    effort: Effort::Quick,
-    jobs: |run| {
+pub(super) const FAULTS: [Fault; 1] =
+    [fault("drops-victim", "an insert that fails loses another key", &[LOST_KEYS], |run| {
         let removals = Removals { seed: run.seed, steps: steps(run.effort), keys: 400 };
-        let shape = "100 buckets of 8 bits".to_owned();
-        vec![removals.job("faulty cuckoo", shape, || DropsTheVictim::new(100, 8))]
-    },
-}];
+        let build = || (build(100, 8), 0);
+        vec![removals.job_by("faulty cuckoo", "100 buckets of 8 bits", build, DROPS_VICTIM)]
+    })];
 
-/// Loses a resident key to every insert that fails. Filters do so that forget the key that they moved last.
-#[derive(Debug)]
-struct DropsTheVictim {
-    filter: CuckooFilter,
-    last: u64,
-}
-
-impl DropsTheVictim {
-    fn new(buckets: u64, bits: u32) -> Self {
-        Self { filter: super::build(buckets, bits), last: 0 }
-    }
-}
-
-impl Removing for DropsTheVictim {
-    fn insert(&mut self, key: u64) -> bool {
-        if self.filter.insert(&key).is_err() {
-            self.filter.remove(&self.last);
+/// Loses a resident key, the last one, to every insert that fails. Filters do so that forget the key that they moved last.
+const DROPS_VICTIM: Ways<(CuckooFilter, u64)> = Ways {
+    insert: |(filter, last), key| {
+        if filter.insert(&key).is_err() {
+            filter.remove(last);
         }
-        self.last = key;
+        *last = key;
         true
-    }
-
-    fn remove(&mut self, key: u64) -> bool {
-        self.filter.remove(&key)
-    }
-
-    fn contains(&self, key: u64) -> bool {
-        self.filter.contains(&key)
-    }
-}
+    },
+    remove: |(filter, _), key| filter.remove(&key),
+    contains: |(filter, _), key| filter.contains(&key),
+};
 
 #[cfg(test)]
 mod tests {
@@ -56,7 +32,7 @@ mod tests {
     #[test]
     fn the_same_history_without_the_fault_loses_no_key() {
         let removals = Removals { seed: 1, steps: 100_000, keys: 400 };
-        assert_eq!(removals.run(&mut super::super::build(100, 8), |_| ()), 0);
-        assert!(removals.run(&mut DropsTheVictim::new(100, 8), |_| ()) > 100);
+        assert_eq!(removals.run(build(100, 8), &Ways::OWN), 0);
+        assert!(removals.run((build(100, 8), 0), &DROPS_VICTIM) > 100);
     }
 }

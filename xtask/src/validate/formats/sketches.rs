@@ -1,18 +1,14 @@
 //! The sketches of other systems: the errors that they tell of themselves.
 
 use super::NAME;
-use crate::validate::Run;
 use crate::validate::cardinality::{ESTIMATE_SPREAD, MEAN_ESTIMATE};
-use crate::validate::coverage::label;
 use crate::validate::frequency::{BELOW_TRUTH, BEYOND_BOUND};
-use crate::validate::judge::{Case, Law, real};
-use crate::validate::schedule::Job;
+use crate::validate::prelude::*;
 use pds::Estimate;
 use pds::formats::datasketches::{DataSketchesCountMin, DataSketchesHll, HllRegisters};
 use pds::formats::postgres::{PostgresHll, PostgresHllParams};
 use pds::formats::redis::RedisCountMinSketch;
 use pds::formats::spark::SparkCountMin;
-use pds_testkit::keys;
 
 /// Sketches of each counter of distinct keys: as many as show a tenth more or less error almost surely.
 const SKETCHES: u64 = 10_000;
@@ -24,7 +20,7 @@ const STREAMS: u64 = 200;
 const ITEMS: u64 = 2_000;
 
 /// A counter of distinct keys: the estimate of a sketch of these keys.
-type Distinct = fn(&mut dyn Iterator<Item = u64>) -> Estimate;
+type Distinct = fn(Random<'_>) -> Estimate;
 
 /// One row or two for each sketch.
 pub(super) fn jobs<'a>(run: &Run) -> Vec<Job<'a>> {
@@ -50,52 +46,46 @@ pub(super) fn tight_bound<'a>(run: &Run) -> Vec<Job<'a>> {
 }
 
 fn distinct_job<'a>(name: &'static str, estimate: Distinct, stated: f64, seed: u64) -> Job<'a> {
-    Job {
-        cost: SKETCHES * KEYS,
-        run: Box::new(move |progress| {
-            let mut random = keys::random(seed ^ label(name));
-            let (mut sum, mut squares) = (0.0, 0.0);
-            let mut error = 0.0;
-            for _ in 0..SKETCHES {
-                let keys = usize::try_from(KEYS).expect("some thousand");
-                let estimate = estimate(&mut random.by_ref().take(keys));
-                error = stated * estimate.standard_error / estimate.value;
-                let deviation = estimate.value / real(KEYS) - 1.0;
-                sum += deviation;
-                squares += deviation * deviation;
-                progress.advance(KEYS);
-            }
-            let case = case(name, KEYS, error, SKETCHES);
-            let count = real(SKETCHES);
-            let spread = (squares / count).sqrt() / error;
-            // The limits of theory: a tenth of an error as a bias, and two percent of the error itself.
-            let one = |slack: f64, deviation| Law::between(1.0 - slack, 1.0 + slack, deviation);
-            let of_mean = one(0.1 * error, error / count.sqrt());
-            let of_spread = one(0.02, 1.0 / (2.0 * count).sqrt());
-            vec![
-                case.row(MEAN_ESTIMATE, of_mean, 1.0 + sum / count, count),
-                case.row(ESTIMATE_SPREAD, of_spread, spread, count),
-            ]
-        }),
-    }
+    Job::new(SKETCHES * KEYS, move || {
+        let mut random = keys::random(seed ^ label(name));
+        let (mut sum, mut squares, mut error) = (0.0, 0.0, 0.0);
+        for _ in 0..SKETCHES {
+            let estimate = estimate(&mut first(KEYS, &mut random));
+            error = stated * estimate.standard_error / estimate.value;
+            let deviation = estimate.value / real(KEYS) - 1.0;
+            sum += deviation;
+            squares += deviation * deviation;
+        }
+        let case = case(name, KEYS, error, SKETCHES);
+        let count = real(SKETCHES);
+        let spread = (squares / count).sqrt() / error;
+        // The limits of theory: a tenth of an error as a bias, and two percent of the error itself.
+        let one = |slack: f64, deviation| Law::between(1.0 - slack, 1.0 + slack, deviation);
+        let of_mean = one(0.1 * error, error / count.sqrt());
+        let of_spread = one(0.02, 1.0 / (2.0 * count).sqrt());
+        vec![
+            case.row(MEAN_ESTIMATE, of_mean, 1.0 + sum / count, count),
+            case.row(ESTIMATE_SPREAD, of_spread, spread, count),
+        ]
+    })
 }
 
 fn case(name: &str, items: u64, rate: f64, instances: u64) -> Case {
-    Case { hasher: "none", instances, ..Case::random(NAME, items, rate, name) }
+    Case { hasher: "none", ..Case::random(NAME, items, rate, name).of(instances) }
 }
 
 fn new_hll() -> DataSketchesHll {
     DataSketchesHll::new(8, HllRegisters::Hll8).expect("in range")
 }
 
-fn hll(keys: &mut dyn Iterator<Item = u64>) -> Estimate {
+fn hll(keys: Random<'_>) -> Estimate {
     let mut sketch = new_hll();
     keys.for_each(|key| _ = sketch.insert(key));
     sketch.estimate()
 }
 
 /// Two sketches of half of the keys each.
-fn merged_hll(keys: &mut dyn Iterator<Item = u64>) -> Estimate {
+fn merged_hll(keys: Random<'_>) -> Estimate {
     let mut sketches = [new_hll(), new_hll()];
     keys.zip([0, 1].into_iter().cycle()).for_each(|(key, of)| _ = sketches[of].insert(key));
     let [mut merged, other] = sketches;
@@ -103,7 +93,7 @@ fn merged_hll(keys: &mut dyn Iterator<Item = u64>) -> Estimate {
     merged.estimate()
 }
 
-fn postgres(keys: &mut dyn Iterator<Item = u64>) -> Estimate {
+fn postgres(keys: Random<'_>) -> Estimate {
     let mut sketch =
         PostgresHll::new(PostgresHllParams { log2m: 8, ..Default::default() }).expect("sound");
     keys.for_each(|key| sketch.insert_bigint(key.cast_signed()));
@@ -160,31 +150,27 @@ const WEIGHTS: [Weights; 3] = [
 ];
 
 fn weights_job<'a>(sketch: Weights, stated: f64, seed: u64) -> Job<'a> {
-    Job {
-        cost: 2 * STREAMS * ITEMS,
-        run: Box::new(move |progress| {
-            let mut random = keys::random(seed ^ label(sketch.name));
-            let (mut too_low, mut beyond) = (0, 0);
-            for _ in 0..STREAMS {
-                // A few keys are heavy: those are what others are mistaken for.
-                let weight = |i: u64| if i.is_multiple_of(25) { 100 } else { 1 };
-                let weighted: Vec<(u64, u32)> =
-                    (0..ITEMS).map(|i| (random.next().expect("endless"), weight(i))).collect();
-                let total: f64 = weighted.iter().map(|&(_, weight)| f64::from(weight)).sum();
-                let estimates = (sketch.estimates)(&weighted);
-                for (estimate, (_, weight)) in estimates.into_iter().zip(weighted) {
-                    let error = estimate - f64::from(weight);
-                    too_low += u64::from(error < 0.0);
-                    beyond += u64::from(error > stated * sketch.error * total);
-                }
-                progress.advance(2 * ITEMS);
+    Job::new(2 * STREAMS * ITEMS, move || {
+        let mut random = keys::random(seed ^ label(sketch.name));
+        let (mut too_low, mut beyond) = (0, 0);
+        for _ in 0..STREAMS {
+            // A few keys are heavy: those are what others are mistaken for.
+            let weight = |i: u64| if i.is_multiple_of(25) { 100 } else { 1 };
+            let weighted: Vec<(u64, u32)> =
+                (0..ITEMS).map(|i| (next(&mut random), weight(i))).collect();
+            let total: f64 = weighted.iter().map(|&(_, weight)| f64::from(weight)).sum();
+            let estimates = (sketch.estimates)(&weighted);
+            for (estimate, (_, weight)) in estimates.into_iter().zip(weighted) {
+                let error = estimate - f64::from(weight);
+                too_low += u64::from(error < 0.0);
+                beyond += u64::from(error > stated * sketch.error * total);
             }
-            let bound = sketch.probability * real(STREAMS * ITEMS);
-            let case = case(sketch.name, ITEMS, sketch.error, STREAMS);
-            vec![
-                case.none(BELOW_TRUTH, too_low),
-                case.row(BEYOND_BOUND, Law::at_most(bound, 0.0), real(beyond), bound),
-            ]
-        }),
-    }
+        }
+        let bound = sketch.probability * real(STREAMS * ITEMS);
+        let case = case(sketch.name, ITEMS, sketch.error, STREAMS);
+        vec![
+            case.none(BELOW_TRUTH, too_low),
+            case.row(BEYOND_BOUND, Law::at_most(bound, 0.0), real(beyond), bound),
+        ]
+    })
 }

@@ -4,10 +4,7 @@
 //! much of an error.
 
 use super::NAME;
-use crate::validate::Run;
-use crate::validate::coverage::{AS_STATED, Answer, Asked, COVERAGE, Intervals, Trial};
-use crate::validate::judge::real;
-use crate::validate::schedule::Job;
+use crate::validate::prelude::*;
 use pds::error::ParamError;
 use pds::hash::DefaultHashBuilder;
 use pds::params::{CountMinParams, CountSketchParams};
@@ -62,71 +59,62 @@ fn sketch(params: CountMinParams, seed: u64) -> CountMinSketch {
 }
 
 /// Frequent keys for a bound of `epsilon`: as many as are each a little more than it.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "some hundred")]
-fn frequent(epsilon: f64) -> u64 {
-    (0.999 / epsilon) as u64
+const fn frequent(epsilon: f64) -> u64 {
+    whole(0.999 / epsilon)
 }
 
 /// The interval of a key that did not come.
 fn count_min(name: &'static str, params: CountMin) -> Intervals<'static> {
     let params = by_confidence(params);
-    let trial: Trial<'_> = Box::new(move |random, ask| {
-        let seed = random.next().expect("endless");
+    Intervals::new(NAME, "count-min", 500, move |random, ask| {
+        let seed = next(random);
         let answer = Answer::new(0.0, |confidence| {
             let params = params(confidence);
             let mut sketch = sketch(params, seed);
-            (0..frequent(params.epsilon())).for_each(|key| {
-                sketch.insert_many(&key, 1_000);
-            });
+            let keys = 0..frequent(params.epsilon());
+            keys.for_each(|key| _ = sketch.insert_many(&key, 1_000));
             let interval = sketch.estimate_interval(&u64::MAX);
             real(interval.truth_at_least)..=interval.truth_at_most.map_or(f64::INFINITY, real)
         });
         ask(Asked { items: FREQUENT, name, truth: 0.0, answer });
-    });
-    Intervals { structure: NAME, shape: "count-min".to_owned(), cost: 500, trial }
+    })
 }
 
 /// The estimate of a key that did not come, and epsilon times the norm on either side.
 fn signed(name: &'static str, params: Signed) -> Intervals<'static> {
     let params = by_confidence(params);
-    let trial: Trial<'_> = Box::new(move |random, ask| {
-        let seed = random.next().expect("endless");
+    Intervals::new(NAME, "count sketch", 2_000, move |random, ask| {
+        let seed = next(random);
         let answer = Answer::new(0.0, |confidence| {
             let params = params(confidence);
             let hasher = DefaultHashBuilder::with_seed(seed);
             let mut sketch = CountSketch::from_params(params, hasher).expect("memory");
             let keys = frequent(params.epsilon().powi(2));
-            (0..keys).for_each(|key| {
-                sketch.insert_many(&key, 1_000);
-            });
+            (0..keys).for_each(|key| _ = sketch.insert_many(&key, 1_000));
             #[expect(clippy::cast_precision_loss, reason = "some thousand")]
             let estimate = sketch.estimate(&u64::MAX).value() as f64;
             let error = params.epsilon() * 1_000.0 * real(keys).sqrt();
             estimate - error..=estimate + error
         });
         ask(Asked { items: FREQUENT, name, truth: 0.0, answer });
-    });
-    Intervals { structure: NAME, shape: "count sketch".to_owned(), cost: 2_000, trial }
+    })
 }
 
 /// The inner product of two streams that have no key in common.
 fn inner_product() -> Intervals<'static> {
     let params = by_confidence(|delta| CountMinParams::new(EPSILON, delta));
-    let trial: Trial<'_> = Box::new(move |random, ask| {
-        let seed = random.next().expect("endless");
+    Intervals::new(NAME, "count-min", 1_000, move |random, ask| {
+        let seed = next(random);
         let answer = Answer::new(0.0, |confidence| {
             let params = params(confidence);
             let (mut left, mut right) = (sketch(params, seed), sketch(params, seed));
             left.insert_many(&u64::MAX, 1_000);
-            (0..FREQUENT).for_each(|key| {
-                right.insert_many(&key, 1_000);
-            });
+            (0..FREQUENT).for_each(|key| _ = right.insert_many(&key, 1_000));
             let product = left.inner_product(&right).expect("one shape");
             #[expect(clippy::cast_precision_loss, reason = "some million")]
             let value = product.value as f64;
             value - product.error..=value
         });
         ask(Asked { items: FREQUENT, name: "inner_product", truth: 0.0, answer });
-    });
-    Intervals { structure: NAME, shape: "count-min".to_owned(), cost: 1_000, trial }
+    })
 }

@@ -3,36 +3,27 @@
 use super::{
     BELOW_TRUTH, Counts, MEAN_ERROR, SIMULATED, STREAM_COST, Simulated, TAIL_ERROR, measure,
 };
-use crate::validate::Run;
-use crate::validate::effort::Effort;
-use crate::validate::schedule::{Job, Progress};
-use crate::validate::structures::Fault;
+use crate::validate::prelude::*;
 use pds::cms::Update;
 use pds::cms::internal::RowHash;
 use pds::hash::{DefaultHashBuilder, KeyHasher};
 
 pub(super) const FAULTS: [Fault; 3] = [
-    Fault {
-        name: "row-twice",
-        effect: "the second row has the columns of the first",
-        breaks: &[MEAN_ERROR, TAIL_ERROR],
-        effort: Effort::Quick,
-        jobs: |run| jobs(Wrong::RowTwice, run),
-    },
-    Fault {
-        name: "shared-hash",
-        effect: "the second row shares the hash of the first: its column is the next one",
-        breaks: &[MEAN_ERROR, TAIL_ERROR],
-        effort: Effort::Quick,
-        jobs: |run| jobs(Wrong::SharedHash, run),
-    },
-    Fault {
-        name: "wrapping-counter",
-        effect: "counters of 16 bits wrap",
-        breaks: &[BELOW_TRUTH],
-        effort: Effort::Quick,
-        jobs: |run| jobs(Wrong::WrappingCounter, run),
-    },
+    fault(
+        "row-twice",
+        "the second row has the columns of the first",
+        &[MEAN_ERROR, TAIL_ERROR],
+        |run| jobs(Wrong::RowTwice, run),
+    ),
+    fault(
+        "shared-hash",
+        "the second row shares the hash of the first: its column is the next one",
+        &[MEAN_ERROR, TAIL_ERROR],
+        |run| jobs(Wrong::SharedHash, run),
+    ),
+    fault("wrapping-counter", "counters of 16 bits wrap", &[BELOW_TRUTH], |run| {
+        jobs(Wrong::WrappingCounter, run)
+    }),
 ];
 
 /// The fault of the sketch.
@@ -49,16 +40,11 @@ const STREAMS: u64 = 12;
 /// Plain sketches of some shapes, with this fault.
 fn jobs(fault: Wrong, run: &Run) -> Vec<Job<'_>> {
     let seed = run.seed;
-    plans()
-        .step_by(run.effort.choose([6, 3, 1]))
-        .map(|plan| Job {
-            cost: STREAMS * STREAM_COST,
-            run: Box::new(move |progress: &Progress| {
-                let build = |stream| Faulty::new(plan, Some(fault), seed ^ stream);
-                measure(plan, "random order", STREAMS, seed, build, progress)
-            }),
-        })
-        .collect()
+    let job = |plan: &'static Simulated| {
+        let build = move |stream| Faulty::new(plan, Some(fault), seed ^ stream);
+        Job::new(STREAMS * STREAM_COST, move || measure(plan, STREAMS, seed, build))
+    };
+    plans().step_by(run.effort.choose([6, 3, 1])).map(job).collect()
 }
 
 fn plans() -> impl Iterator<Item = &'static Simulated> {
@@ -75,7 +61,7 @@ struct Faulty {
 
 impl Faulty {
     fn new(plan: &Simulated, fault: Option<Wrong>, seed: u64) -> Self {
-        let width = usize::try_from(plan.params.0).expect("a row in memory");
+        let width = index(plan.params.0);
         let hasher = DefaultHashBuilder::with_seed(seed);
         Self { rows: vec![vec![0; width]; plan.params.1 as usize], fault, hasher }
     }
@@ -83,7 +69,7 @@ impl Faulty {
     fn columns(&self, key: u64) -> Vec<usize> {
         let width = self.rows[0].len();
         let mut hash = RowHash::new(self.hasher.hash_key(&key));
-        let column = |_| usize::try_from(hash.next_column(width as u64)).expect("below the width");
+        let column = |_| index(hash.next_column(width as u64));
         let mut columns: Vec<_> = (0..self.rows.len()).map(column).collect();
         match self.fault {
             Some(Wrong::RowTwice) => columns[1] = columns[0],
@@ -119,8 +105,6 @@ mod tests {
     fn the_stand_in_without_a_fault_breaks_nothing() {
         let plan = plans().find(|plan| plan.params == (1_024, 3)).expect("a row of the table");
         let build = |stream| Faulty::new(plan, None, stream);
-        let run =
-            Box::new(move |progress: &Progress| measure(plan, "", STREAMS, 5, build, progress));
-        assert_eq!(broken(vec![Job { cost: 1, run }]), []);
+        assert_eq!(broken(vec![Job::new(1, move || measure(plan, STREAMS, 5, build))]), []);
     }
 }

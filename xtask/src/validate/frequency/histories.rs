@@ -1,6 +1,7 @@
 //! Histories of sketches of frequencies and of summaries: what came is counted here, apart from the library.
 
-use crate::validate::proofs::{Claims, History, Random, next, some};
+use crate::validate::prelude::*;
+use crate::validate::proofs::{Claims, History};
 use core::fmt::Debug;
 use pds::cms::Update;
 use pds::hash::DefaultHashBuilder;

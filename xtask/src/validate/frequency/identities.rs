@@ -1,11 +1,11 @@
 //! Sketches of frequencies and summaries that are merged with an empty one.
 
 use super::NAME;
-use crate::validate::identity::{Identity, KEYS, and, hashes, identity, merged, with};
-use crate::validate::judge::real;
-use crate::validate::schedule::Job;
+use crate::validate::identity::{Identity, KEYS, Said, and, hashes, with};
+use crate::validate::prelude::*;
 use pds::cms::Update;
 use pds::hash::DefaultHashBuilder;
+use pds::heavy_hitters::Hitter;
 use pds::params::{CountMinParams, CountSketchParams, HeavyHittersParams};
 use pds::{CountMinSketch, CountSketch, HeavyHitters, SketchedHeavyHitters, TopK};
 
@@ -28,68 +28,46 @@ pub(super) fn jobs<'a>(seed: u64) -> Vec<Job<'a>> {
     fn top() -> TopK<u64> {
         TopK::new(20).expect("sound")
     }
-    /// Keys of which the small ones are frequent.
-    fn skewed(seed: u64) -> impl Iterator<Item = u64> {
-        hashes(seed, KEYS).map(|hash| hash % (1 + hash % 200))
+    let says = |sketch: &CountMinSketch| and(sketch.to_bytes(), &[real(sketch.total())]);
+    macro_rules! plain {
+        ($name:literal, $update:expr) => {
+            Identity::new($name, |seed| with(sketch($update), seed, KEYS), || sketch($update), says)
+        };
     }
-    let signed = Identity::<CountSketch> {
-        name: "count sketch",
-        full: |seed| {
-            let mut sketch = signed();
-            skewed(seed).for_each(|key| {
-                sketch.insert(&key);
-            });
-            sketch
-        },
-        empty: signed,
-        says: |s| and(s.to_bytes(), &[s.sum_of_squares().unwrap_or(f64::NAN)]),
-        left: true,
-        merge: merged,
-    };
-    macro_rules! listed {
-        ($name:literal, $type:ty, $empty:ident) => {
-            Identity::<$type> {
-                name: $name,
-                full: |seed| {
+    macro_rules! skewed {
+        ($name:literal, $empty:ident, $says:expr) => {
+            Identity::new(
+                $name,
+                |seed| {
                     let mut summary = $empty();
-                    skewed(seed).for_each(|key| {
-                        summary.insert(&key);
-                    });
+                    // Small keys are frequent.
+                    let keys = hashes(seed).map(|hash| hash % (1 + hash % 200));
+                    keys.for_each(|key| _ = summary.insert(&key));
                     summary
                 },
-                empty: $empty,
-                says: |s| {
-                    let mut top: Vec<_> =
-                        s.top().iter().map(|h| (h.estimate.value(), h.error, *h.key)).collect();
-                    top.sort_unstable();
-                    let numbers =
-                        top.into_iter().flat_map(|(estimate, error, key)| [estimate, error, key]);
-                    numbers.flat_map(u64::to_le_bytes).collect()
-                },
-                left: true,
-                merge: merged,
-            }
-            .job(NAME, seed)
+                $empty,
+                $says,
+            )
         };
     }
     vec![
-        identity!(
-            "plain",
-            |seed| with(sketch(Update::Plain), seed, KEYS),
-            sketch(Update::Plain),
-            |s: CountMinSketch| [real(s.total())]
-        )
+        plain!("plain", Update::Plain).job(NAME, seed),
+        plain!("conservative", Update::Conservative).job(NAME, seed),
+        skewed!("count sketch", signed, |sketch| {
+            and(sketch.to_bytes(), &[sketch.sum_of_squares().unwrap_or(f64::NAN)])
+        })
         .job(NAME, seed),
-        identity!(
-            "conservative",
-            |seed| with(sketch(Update::Conservative), seed, KEYS),
-            sketch(Update::Conservative),
-            |s: CountMinSketch| [real(s.total())]
-        )
-        .job(NAME, seed),
-        signed.job(NAME, seed),
-        listed!("heavy hitters", HeavyHitters<u64>, heavy),
-        listed!("sketched heavy hitters", SketchedHeavyHitters<u64>, sketched),
-        listed!("top k", TopK<u64>, top),
+        skewed!("heavy hitters", heavy, |summary| listed(&summary.top())).job(NAME, seed),
+        skewed!("sketched heavy hitters", sketched, |summary| listed(&summary.top()))
+            .job(NAME, seed),
+        skewed!("top k", top, |summary| listed(&summary.top())).job(NAME, seed),
     ]
+}
+
+/// The keys of a list, with their estimates and errors, in an order of their own.
+fn listed(top: &[Hitter<'_, u64>]) -> Said {
+    let numbers = |hitter: &Hitter<'_, u64>| [hitter.estimate.value(), hitter.error, *hitter.key];
+    let mut top: Vec<_> = top.iter().map(numbers).collect();
+    top.sort_unstable();
+    top.into_iter().flatten().flat_map(u64::to_le_bytes).collect()
 }

@@ -1,62 +1,48 @@
 //! Faults of static filters and maps, put into their bytes.
 
-use super::{BUILT, FALSE_POSITIVES, LOST_KEYS, WRONG_VALUES, filter_case, filter_job, map_job};
-use crate::validate::Run;
-use crate::validate::effort::Effort;
-use crate::validate::schedule::Job;
-use crate::validate::structures::Fault;
+use super::{BUILT, FALSE_POSITIVES, LOST_KEYS, WRONG_VALUES};
+use super::{filter_case, filter_job, map_job, of_columns};
+use crate::validate::prelude::*;
 use pds::bytes::Header;
-use pds::fuse::{
-    RetrievalMap, RetrievalMapView, RibbonFilter, RibbonFilterView, UpdatableMap, UpdatableMapView,
-};
+use pds::fuse::{RetrievalMap, RetrievalMapView, RibbonFilterView, UpdatableMap, UpdatableMapView};
 use pds::params::fuse::FuseShape;
 use pds::params::ribbon::{Columns, LastShape, LayerShape, Preset};
+use pds::traits::Membership;
 
 pub(super) const FAULTS: [Fault; 6] = [
-    Fault {
-        name: "column-left-out",
-        effect: "a ribbon filter has no third column",
-        breaks: &[LOST_KEYS],
-        effort: Effort::Quick,
-        jobs: |run| ribbon(run, |layout, words| layout.group_words(2).for_each(|at| words[at] = 0)),
-    },
-    Fault {
-        name: "threshold-off-by-one",
-        effect: "buckets of a ribbon filter bump the keys of the next threshold",
-        breaks: &[LOST_KEYS],
-        effort: Effort::Quick,
-        jobs: |run| {
-            ribbon(run, |layout, words| words[layout.thresholds()].iter_mut().for_each(raise))
-        },
-    },
-    Fault {
-        name: "bumped-key-forgotten",
-        effect: "the last layer of a ribbon filter is empty",
-        breaks: &[LOST_KEYS],
-        effort: Effort::Quick,
-        jobs: |run| ribbon(run, |layout, words| words[layout.last()].fill(0)),
-    },
-    Fault {
-        name: "column-too-few",
-        effect: "a ribbon filter has a quarter of a column less than it says",
-        breaks: &[FALSE_POSITIVES],
-        effort: Effort::Quick,
-        jobs: too_few,
-    },
-    Fault {
-        name: "value-bits-swapped",
-        effect: "two bits of the values of a retrieval map change places",
-        breaks: &[WRONG_VALUES],
-        effort: Effort::Quick,
-        jobs: swapped,
-    },
-    Fault {
-        name: "next-slot",
-        effect: "an updatable map reads each value in the slot behind the one of the key",
-        breaks: &[WRONG_VALUES],
-        effort: Effort::Quick,
-        jobs: shifted,
-    },
+    fault("column-left-out", "a ribbon filter has no third column", &[LOST_KEYS], |run| {
+        ribbon(run, |layout, words| layout.group_words(2).for_each(|at| words[at] = 0))
+    }),
+    fault(
+        "threshold-off-by-one",
+        "buckets of a ribbon filter bump the keys of the next threshold",
+        &[LOST_KEYS],
+        |run| ribbon(run, |layout, words| words[layout.thresholds()].iter_mut().for_each(raise)),
+    ),
+    fault(
+        "bumped-key-forgotten",
+        "the last layer of a ribbon filter is empty",
+        &[LOST_KEYS],
+        |run| ribbon(run, |layout, words| words[layout.last()].fill(0)),
+    ),
+    fault(
+        "column-too-few",
+        "a ribbon filter has a quarter of a column less than it says",
+        &[FALSE_POSITIVES],
+        |run| faulty_ribbon(run, |hashes| (of_columns(7.75, hashes).0, 1.0 / 256.0)),
+    ),
+    fault(
+        "value-bits-swapped",
+        "two bits of the values of a retrieval map change places",
+        &[WRONG_VALUES],
+        swapped,
+    ),
+    fault(
+        "next-slot",
+        "an updatable map reads each value in the slot behind the one of the key",
+        &[WRONG_VALUES],
+        shifted,
+    ),
 ];
 
 /// Keys of one layer and a last one.
@@ -97,10 +83,6 @@ impl Layout {
     }
 }
 
-fn index(number: u64) -> usize {
-    usize::try_from(number).expect("fits")
-}
-
 /// Raises each of 32 thresholds below the highest by one.
 fn raise(word: &mut u64) {
     const LOW: u64 = 0x5555_5555_5555_5555;
@@ -125,22 +107,20 @@ fn edited(mut bytes: Vec<u8>, edit: impl Fn(&Layout, &mut [u64])) -> Vec<u8> {
     bytes
 }
 
-fn ribbon(run: &Run, edit: fn(&Layout, &mut [u64])) -> Vec<Job<'_>> {
+fn faulty_ribbon<F: Membership>(
+    run: &Run,
+    build: impl Fn(Vec<u64>) -> (F, f64) + Send + 'static,
+) -> Vec<Job<'_>> {
     let (case, queries) = filter_case(run, "faulty ribbon", ITEMS, 8.0, "8 columns".to_owned());
-    vec![filter_job(case, run.seed, queries, move |hashes| {
-        let filter = RibbonFilter::builder().columns(8.0).build_hashes(hashes).expect(BUILT);
-        let rate = filter.false_positive_rate();
-        let view = RibbonFilterView::open(edited(filter.to_bytes(), edit)).expect("a sound head");
-        (view, rate)
-    })]
+    vec![filter_job(case, run.seed, queries, build)]
 }
 
-fn too_few(run: &Run) -> Vec<Job<'_>> {
-    let (case, queries) = filter_case(run, "faulty ribbon", ITEMS, 8.0, "8 columns".to_owned());
-    vec![filter_job(case, run.seed, queries, move |hashes| {
-        let builder = RibbonFilter::builder();
-        (builder.columns(7.75).build_hashes(hashes).expect(BUILT), 1.0 / 256.0)
-    })]
+fn ribbon(run: &Run, edit: fn(&Layout, &mut [u64])) -> Vec<Job<'_>> {
+    faulty_ribbon(run, move |hashes| {
+        let (filter, rate) = of_columns(8.0, hashes);
+        let view = RibbonFilterView::open(edited(filter.to_bytes(), edit)).expect("a sound head");
+        (view, rate)
+    })
 }
 
 fn swapped(run: &Run) -> Vec<Job<'_>> {

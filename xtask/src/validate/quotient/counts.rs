@@ -1,15 +1,11 @@
 //! Counts of the counting quotient filter, and values of the quotient map.
 
-use super::{NAME, SLOTS, rate};
-use crate::validate::Run;
-use crate::validate::identity::{Identity, KEYS, and, merged, with};
-use crate::validate::judge::{Case, Check, Law, real};
-use crate::validate::removal::{Removals, Removing, steps};
-use crate::validate::schedule::{Job, Progress};
-use pds::hash::DefaultHashBuilder;
-use pds::params::QuotientParams;
-use pds::{CountingQuotientFilter, QuotientFilter, QuotientMap, ShardedQuotientFilter};
-use pds_testkit::keys;
+use super::{NAME, SLOTS, load_of};
+use crate::validate::fingerprints::Hashed;
+use crate::validate::identity::{Identity, KEYS, and, with};
+use crate::validate::prelude::*;
+use crate::validate::removal::{Removals, Ways, steps};
+use pds::{CountingQuotientFilter, QuotientFilter, QuotientMap};
 
 pub(super) const TOO_LOW: Check = Check::new(
     "counts below the truth",
@@ -24,113 +20,69 @@ pub(super) fn jobs(run: &Run) -> Vec<Job<'_>> {
     let removals = |keys: u64| Removals { seed: run.seed ^ keys, steps: steps(run.effort), keys };
     let mut jobs = vec![
         // Copies take no slots but the second one, so these are never full.
-        removals(700).job(NAME, "counting, 1500 slots of 6 bits".to_owned(), || counting(1_500, 6)),
-        removals(3_000)
-            .job(NAME, "counting, 9000 slots of 1 bit".to_owned(), || counting(9_000, 1)),
-        removals(700).job(NAME, "map, 800 slots of 6 bits".to_owned(), || Valued(map())),
-        removals(4_000).job(NAME, "16 shards".to_owned(), sharded),
+        removals(700).job(NAME, "counting, 1500 slots of 6 bits", || counting(1_500, 6)),
+        removals(3_000).job(NAME, "counting, 9000 slots of 1 bit", || counting(9_000, 1)),
+        removals(700).job_by(NAME, "map, 800 slots of 6 bits", map, BY_VALUES),
+        removals(4_000).job(NAME, "16 shards", || {
+            let builder = QuotientFilter::builder().expected_items(1_000).grows_to(10_000);
+            builder.build_sharded(16).expect("sound")
+        }),
     ];
     for (bits, items) in [(4, 90_000), (5, 150_000)] {
-        let note = format!("counting, {bits} bits");
         let filter = counting(SLOTS, bits);
-        let mean = filter.params().rate_at(items);
-        jobs.push(rate(run, filter, (items, mean), note));
-        jobs.push(counted(run, bits, items));
+        let load = load_of(run, filter.params(), items, format!("counting, {bits} bits"));
+        jobs.push(load.job(run, filter, Hashed::OWN));
+        jobs.push(counted(run, bits, items, CountingQuotientFilter::count_hash));
     }
     jobs.push(identity().job(NAME, run.seed));
     jobs
 }
 
 fn counting(slots: u64, bits: u32) -> CountingQuotientFilter {
-    let params = QuotientParams::from_slots_and_remainder_bits(slots, bits);
-    let params = params.expect("a shape of the list");
-    CountingQuotientFilter::from_params(params, DefaultHashBuilder::default()).expect("memory")
+    let builder = CountingQuotientFilter::builder().slots(slots).remainder_bits(bits);
+    builder.build().expect("a shape of the list, and memory for it")
 }
 
 fn map() -> QuotientMap {
     QuotientMap::builder(16).slots(800).remainder_bits(6).build().expect("a shape of the list")
 }
 
-fn sharded() -> ShardedQuotientFilter {
-    let builder = QuotientFilter::builder().expected_items(1_000).grows_to(10_000);
-    builder.build_sharded(16).expect("sound")
-}
-
 /// A map in which each key has one value.
-#[derive(Debug)]
-struct Valued(QuotientMap);
+const BY_VALUES: Ways<QuotientMap> = Ways {
+    insert: |map, key| map.insert(&key, value(key)).is_ok(),
+    remove: |map, key| map.remove(&key, value(key)),
+    contains: |map, key| map.values(&key).any(|found| found == value(key)),
+};
 
-impl Valued {
-    fn value(&self, key: u64) -> u32 {
-        u32::try_from(key % 60_000).expect("below 2^16")
-    }
-}
-
-impl Removing for Valued {
-    fn insert(&mut self, key: u64) -> bool {
-        self.0.insert(&key, self.value(key)).is_ok()
-    }
-
-    fn remove(&mut self, key: u64) -> bool {
-        self.0.remove(&key, self.value(key))
-    }
-
-    fn contains(&self, key: u64) -> bool {
-        self.0.values(&key).any(|value| value == self.value(key))
-    }
-}
-
-/// A filter that counts by hashes.
-pub(super) trait Counting: Send {
-    fn add(&mut self, hash: u64, times: u64);
-    fn take_away(&mut self, hash: u64, times: u64);
-    fn count(&self, hash: u64) -> u64;
-}
-
-impl Counting for CountingQuotientFilter {
-    fn add(&mut self, hash: u64, times: u64) {
-        self.insert_many_hash(hash, times).expect("the load is below the limit");
-    }
-
-    fn take_away(&mut self, hash: u64, times: u64) {
-        self.remove_many_hash(hash, times);
-    }
-
-    fn count(&self, hash: u64) -> u64 {
-        self.count_hash(hash)
-    }
-}
-
-fn counted(run: &Run, bits: u32, items: u64) -> Job<'_> {
-    counts_of(run, bits, items, move || counting(2 * SLOTS, bits))
+fn value(key: u64) -> u32 {
+    u32::try_from(key % 60_000).expect("below 2^16")
 }
 
 /// Keys of one to 1,000 copies, of which some are taken away again: the counts that are too low, and too high.
-pub(super) fn counts_of<'a, F: Counting>(
-    run: &'a Run,
+pub(super) fn counted(
+    run: &Run,
     bits: u32,
     items: u64,
-    build: impl Fn() -> F + Send + 'a,
-) -> Job<'a> {
+    count: fn(&CountingQuotientFilter, u64) -> u64,
+) -> Job<'_> {
     let filters = run.effort.choose([12u64, 30, 200]);
     let seed = run.seed ^ items;
-    let work = move |progress: &Progress| {
+    Job::new(2 * filters * items, move || {
         let (mut low, mut high) = (0, 0);
         for filter in 0..filters {
             let stream = || keys::random(seed + filter).zip(keys::random(seed - filter - 1));
-            let all = || stream().take(usize::try_from(items).expect("fits"));
-            let mut filter = build();
+            let mut filter = counting(2 * SLOTS, bits);
             let copies = |word: u64| 1 + word % (1 << (word >> 32 & 7));
-            for (hash, word) in all() {
-                filter.add(hash, copies(word) + word % 3);
-                filter.take_away(hash, word % 3);
+            for (hash, word) in first(items, stream()) {
+                let added = filter.insert_many_hash(hash, copies(word) + word % 3);
+                added.expect("the load is below the limit");
+                filter.remove_many_hash(hash, word % 3);
             }
-            for (hash, word) in all() {
-                let (count, truth) = (filter.count(hash), copies(word));
+            for (hash, word) in first(items, stream()) {
+                let (count, truth) = (count(&filter, hash), copies(word));
                 low += u64::from(count < truth);
                 high += u64::from(count > truth);
             }
-            progress.advance(2 * items);
         }
         let cells = real(2 * SLOTS) * f64::from(1 << bits);
         let (mean, variance) = crowded(real(items), cells);
@@ -139,8 +91,7 @@ pub(super) fn counts_of<'a, F: Counting>(
         let case = Case::random(NAME, items, mean / real(filters * items), shape);
         let law = Law::around(mean, variance.sqrt());
         vec![case.none(TOO_LOW, low), case.row(TOO_HIGH, law, real(high), mean)]
-    };
-    Job { cost: 2 * filters * items, run: Box::new(work) }
+    })
 }
 
 /// The mean and the variance of the number of items that are not alone in their cell.
@@ -160,16 +111,14 @@ fn identity() -> Identity<CountingQuotientFilter> {
     fn empty() -> CountingQuotientFilter {
         CountingQuotientFilter::new(KEYS, 0.01).expect("sound")
     }
-    Identity {
-        name: "counting",
-        full: |seed| with(empty(), seed, KEYS),
+    Identity::new(
+        "counting",
+        |seed| with(empty(), seed, KEYS),
         empty,
-        says: |f| {
-            let counts = (0..100_000u64).map(|hash| f.count_hash(hash << 40 | hash));
-            let numbers: Vec<f64> = counts.chain([f.len(), f.used_slots()]).map(real).collect();
-            and(Vec::new(), &numbers)
+        |filter| {
+            let counts = (0..100_000u64).map(|hash| filter.count_hash(hash << 40 | hash));
+            let numbers = counts.chain([filter.len(), filter.used_slots()]).map(real);
+            and([], &numbers.collect::<Vec<_>>())
         },
-        left: true,
-        merge: merged,
-    }
+    )
 }

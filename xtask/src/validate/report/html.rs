@@ -183,7 +183,7 @@ fn table<'a>(rows: impl Iterator<Item = &'a Row>) -> String {
     }
     table += "</thead>\n";
     for row in rows {
-        let _ = write!(table, "<tr class=\"{}\">", plot::class(row.verdict));
+        let _ = write!(table, "<tr class=\"{}\">", format!("{:?}", row.verdict).to_lowercase());
         for cell in cells(row) {
             let _ = write!(table, "<td>{}", escape(&cell));
         }
@@ -204,7 +204,7 @@ fn id(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::validate::judge::{Case, Check, Law, Measurement, judge};
+    use crate::validate::judge::{Case, Check, Law, Measurement};
     use crate::validate::measure::{FALSE_POSITIVES, LOST_KEYS};
 
     const LAW: Law = Law::Events { trials: 1_000_000, low: 0.01, high: 0.01 };
@@ -214,25 +214,11 @@ mod tests {
     }
 
     fn report(observed: f64) -> Report {
-        of(vec![
+        Report::of(vec![
             measured("bloom", LOST_KEYS, Law::Exactly(0.0), 0.0),
             measured("cuckoo", FALSE_POSITIVES, LAW, 9_990.0),
             measured("bloom", FALSE_POSITIVES, LAW, observed),
         ])
-    }
-
-    fn of(measurements: Vec<Measurement>) -> Report {
-        Report {
-            command: "cargo xtask validate --seed 7".to_owned(),
-            version: "1.2.3",
-            date: "2026-02-28".to_owned(),
-            seed: 7,
-            real_keys: "a sample".to_owned(),
-            false_alarm: 1e-6,
-            false_alarm_of_each: 1e-9,
-            seconds: 1.0,
-            rows: judge(measurements, 1e-9),
-        }
     }
 
     #[test]
@@ -253,7 +239,7 @@ mod tests {
 
     #[test]
     fn rows_without_chance_hide_no_plot() {
-        let page = render(&of(vec![
+        let page = render(&Report::of(vec![
             measured("bloom", FALSE_POSITIVES, Law::Exactly(0.0), 0.0),
             measured("bloom", FALSE_POSITIVES, LAW, 10_010.0),
         ]));

@@ -52,6 +52,22 @@ impl Report {
         }
     }
 
+    /// A report of a short run, for tests.
+    #[cfg(test)]
+    fn of(measurements: Vec<Measurement>) -> Self {
+        Self {
+            command: "cargo xtask validate --seed 7".to_owned(),
+            version: "1.2.3",
+            date: "2026-02-28".to_owned(),
+            seed: 7,
+            real_keys: "a sample".to_owned(),
+            false_alarm: 1e-6,
+            false_alarm_of_each: 1e-9,
+            seconds: 1.0,
+            rows: judge(measurements, 1e-9),
+        }
+    }
+
     /// The number of broken promises.
     pub(crate) fn broken(&self) -> usize {
         count(&self.rows, Verdict::Broken)

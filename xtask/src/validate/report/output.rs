@@ -58,20 +58,6 @@ mod tests {
     use super::*;
     use std::fs;
 
-    fn report() -> Report {
-        Report {
-            command: String::new(),
-            version: "1.2.3",
-            date: String::new(),
-            seed: 7,
-            real_keys: String::new(),
-            false_alarm: 1e-6,
-            false_alarm_of_each: 1e-9,
-            seconds: 1.0,
-            rows: Vec::new(),
-        }
-    }
-
     fn file(name: &str) -> PathBuf {
         std::env::temp_dir().join(format!("pds-{name}-{}", std::process::id()))
     }
@@ -89,7 +75,7 @@ mod tests {
         fs::write(&path, "an earlier report").unwrap();
         let output = Output::open(path.clone(), |report| Ok(report.version.to_owned())).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "an earlier report");
-        write_all(vec![output], &report()).unwrap();
+        write_all(vec![output], &Report::of(Vec::new())).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "1.2.3");
         fs::remove_file(path).unwrap();
     }
@@ -101,7 +87,7 @@ mod tests {
             Output::open(first.clone(), |_| Err("no plot".into())).unwrap(),
             Output::open(second.clone(), |_| Ok("written".to_owned())).unwrap(),
         ];
-        let error = write_all(outputs, &report()).unwrap_err();
+        let error = write_all(outputs, &Report::of(Vec::new())).unwrap_err();
         assert_eq!(error, format!("cannot write {}: no plot", first.display()));
         assert_eq!(fs::read_to_string(&second).unwrap(), "written");
         for path in [first, second] {

@@ -20,17 +20,6 @@ const WEAK: RGBColor = RGBColor(0x9a, 0x9a, 0x9a);
 const BROKEN: RGBColor = RGBColor(0xc6, 0x28, 0x28);
 const PALE: RGBColor = RGBColor(0xb8, 0xd4, 0xde);
 
-/// The class of a verdict in the style sheet.
-pub(super) const fn class(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Kept => "kept",
-        Verdict::Wide => "wide",
-        Verdict::Weak => "weak",
-        Verdict::Expected => "expected",
-        Verdict::Broken => "broken",
-    }
-}
-
 /// A row as deviations from the prediction.
 struct Mark {
     rate: f64,

@@ -2,54 +2,49 @@
 
 use super::{ERROR_BOUND, JACCARD_SPREAD, MEAN_JACCARD, Pairs, RECALL, VALUES};
 use super::{index, one_by_one, signatures};
-use crate::validate::effort::Effort;
-use crate::validate::judge::real;
-use crate::validate::structures::Fault;
+use crate::numbers;
+use crate::validate::prelude::*;
 use pds::MinHash;
 use pds::hash::finalize;
 use pds::params::LshParams;
 use pds_testkit::envelope::with_payload;
 
 pub(super) const FAULTS: [Fault; 4] = [
-    Fault {
-        name: "round-left-out",
-        effect: "a batch leaves out the second round of a MinHash sketch",
-        breaks: &[MEAN_JACCARD],
-        effort: Effort::Quick,
-        jobs: |run| {
+    fault(
+        "round-left-out",
+        "a batch leaves out the second round of a MinHash sketch",
+        &[MEAN_JACCARD],
+        |run| {
             let left_out = |values, hashes: &[u64]| by_rounds(values, hashes, |round| round != 1);
             vec![Pairs::new(VALUES, 100, 0.5).job(run, left_out, one_by_one)]
         },
-    },
-    Fault {
-        name: "independent-bins",
-        effect: "a key draws all bins of a MinHash sketch in the first round",
-        breaks: &[JACCARD_SPREAD, ERROR_BOUND],
-        effort: Effort::Quick,
-        jobs: |run| vec![Pairs::new(VALUES, 40, 0.5).job(run, independent, independent)],
-    },
-    Fault {
-        name: "keeps-chance",
-        effect: "the estimate of a MinHash signature has the values that agree by chance",
-        breaks: &[MEAN_JACCARD],
-        effort: Effort::Quick,
-        jobs: |run| {
+    ),
+    fault(
+        "independent-bins",
+        "a key draws all bins of a MinHash sketch in the first round",
+        &[JACCARD_SPREAD, ERROR_BOUND],
+        |run| vec![Pairs::new(VALUES, 40, 0.5).job(run, independent, independent)],
+    ),
+    fault(
+        "keeps-chance",
+        "the estimate of a MinHash signature has the values that agree by chance",
+        &[MEAN_JACCARD],
+        |run| {
             let share = |matches: u32| real(matches.into()) / real(VALUES.into());
             vec![signatures(run, 4, 0.5, move |comparison| share(comparison.matches()))]
         },
-    },
-    Fault {
-        name: "short-band",
-        effect: "the key of a band of the index of similar sets has one row too few",
-        breaks: &[RECALL],
-        effort: Effort::Quick,
-        jobs: |run| {
+    ),
+    fault(
+        "short-band",
+        "the key of a band of the index of similar sets has one row too few",
+        &[RECALL],
+        |run| {
             let stated = LshParams::new(VALUES, 0.5, 0.9).expect("a sound design");
             let (bands, rows) = (stated.bands(), stated.rows() - 1);
             let built = LshParams::from_shape(VALUES, bands, rows).expect("a sound shape");
             vec![index(run, stated, built, 0.4)]
         },
-    },
+    ),
 ];
 
 /// The sketch of these keys by its definition, of the rounds that are kept.
@@ -83,7 +78,7 @@ fn independent(values: u32, hashes: &[u64]) -> MinHash {
 }
 
 fn offer(minima: &mut [u64], bin: u64, offered: u64) {
-    let minimum = &mut minima[usize::try_from(bin).expect("few bins")];
+    let minimum = &mut minima[numbers::index(bin)];
     *minimum = offered.min(*minimum);
 }
 

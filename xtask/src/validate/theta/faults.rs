@@ -1,21 +1,19 @@
 //! Faults of theta sketches.
 
 use super::{MEAN_NUMBER, Pairs};
-use crate::validate::effort::Effort;
-use crate::validate::structures::Fault;
+use crate::validate::prelude::*;
 use pds::theta::ThetaSet;
 use pds::{CompactThetaSketch, ThetaSketch};
 
-pub(super) const FAULTS: [Fault; 1] = [Fault {
-    name: "theta-not-lowered",
-    effect: "a union of theta sketches keeps the higher theta of the two",
-    breaks: &[MEAN_NUMBER],
-    effort: Effort::Quick,
-    jobs: |run| {
+pub(super) const FAULTS: [Fault; 1] = [fault(
+    "theta-not-lowered",
+    "a union of theta sketches keeps the higher theta of the two",
+    &[MEAN_NUMBER],
+    |run| {
         let pairs = Pairs { sizes: [64, 256], left: 1_200, right: 800, common: 400 };
         vec![pairs.job(run, &[("union", union_with_higher_theta, Pairs::union)])]
     },
-}];
+)];
 
 /// All hashes of both, below the higher theta.
 fn union_with_higher_theta(left: &ThetaSketch, right: &ThetaSketch) -> CompactThetaSketch {

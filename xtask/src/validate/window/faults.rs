@@ -1,80 +1,56 @@
 //! Faults of window filters.
 
-use super::{Aging, Subject, history, of_params, of_time};
-use crate::validate::Run;
-use crate::validate::effort::Effort;
-use crate::validate::measure::{LOST_KEYS, MEAN_RATE, PROMISE};
-use crate::validate::schedule::Job;
-use crate::validate::structures::Fault;
+use super::{Aging, OF_KEYS, OF_TIME, Subject, history, of_params, of_time};
+use crate::validate::prelude::*;
 use pds::TimedBloomFilter;
 use pds::params::{TimedParams, WindowParams};
 
 pub(super) const FAULTS: [Fault; 3] = [
-    Fault {
-        name: "forgets-early",
-        effect: "a column of a window filter is cleared one generation early",
-        breaks: &[LOST_KEYS],
-        effort: Effort::Quick,
-        jobs: |run| {
-            let design = design();
-            let (window, generations) = (design.window(), design.generations() - 1);
-            let window = window - design.generation_items();
-            window_job(run, move || of_params(shape(window, generations, design.num_hashes())))
+    fault(
+        "forgets-early",
+        "a column of a window filter is cleared one generation early",
+        &[LOST_KEYS],
+        |run| {
+            let window = design().window() - design().generation_items();
+            misshapen(run, window, design().generations() - 1, design().num_hashes())
         },
-    },
-    Fault {
-        name: "row-too-few",
-        effect: "a window filter has one row per key too few",
-        breaks: &[PROMISE, MEAN_RATE],
-        effort: Effort::Quick,
-        jobs: |run| {
-            let design = design();
-            let (window, generations) = (design.window(), design.generations());
-            window_job(run, move || of_params(shape(window, generations, design.num_hashes() - 1)))
+    ),
+    fault(
+        "row-too-few",
+        "a window filter has one row per key too few",
+        &[PROMISE, MEAN_RATE],
+        |run| {
+            let (window, generations) = (design().window(), design().generations());
+            misshapen(run, window, generations, design().num_hashes() - 1)
         },
-    },
-    Fault {
-        name: "clock-set-back",
-        effect: "a timed filter starts over when its clock runs backwards",
-        breaks: &[LOST_KEYS],
-        effort: Effort::Quick,
-        jobs: |run| {
+    ),
+    fault(
+        "clock-set-back",
+        "a timed filter starts over when its clock runs backwards",
+        &[LOST_KEYS],
+        |run| {
             let params = TimedParams::new(300, 300, 0.01, 0.1).expect("a sound design");
             let subject = Subject::of_timed(&params, "slack 0.1".to_owned());
-            vec![history(run, subject, move || SetBack(of_time(params)))]
+            // Accepts an earlier time, and forgets everything.
+            let set_back = |filter: &mut _| {
+                let earlier = TimedBloomFilter::now(filter) / 2;
+                *filter = of_time(filter.params());
+                filter.advance(earlier).expect("the first time");
+            };
+            vec![history(run, subject, move || of_time(params), Aging { set_back, ..OF_TIME })]
         },
-    },
+    ),
 ];
 
 fn design() -> WindowParams {
     WindowParams::new(300, 0.01, 0.1).expect("a sound design")
 }
 
-fn shape(window: u64, generations: u32, hashes: u32) -> WindowParams {
+/// A history of a filter of another shape than the design that it is said to have.
+fn misshapen(run: &Run, window: u64, generations: u32, hashes: u32) -> Vec<Job<'_>> {
     let words = design().grid().num_words();
-    WindowParams::from_shape(window, generations, words, hashes).expect("a sound shape")
-}
-
-/// A history of a filter that is said to have the design.
-fn window_job<F: Aging>(run: &Run, build: impl Fn() -> F + Send + 'static) -> Vec<Job<'_>> {
-    vec![history(run, Subject::of(&design(), "slack 0.1".to_owned()), build)]
-}
-
-/// Accepts an earlier time, and forgets everything.
-struct SetBack(TimedBloomFilter);
-
-impl Aging for SetBack {
-    fn insert(&mut self, hash: u64) {
-        Aging::insert(&mut self.0, hash);
-    }
-
-    fn contains(&self, hash: u64) -> bool {
-        Aging::contains(&self.0, hash)
-    }
-
-    fn set_back(&mut self) {
-        let earlier = self.0.now() / 2;
-        self.0 = of_time(self.0.params());
-        self.0.advance(earlier).expect("the first time");
-    }
+    let params = WindowParams::from_shape(window, generations, words, hashes);
+    let params = params.expect("a sound shape");
+    let subject = Subject::of(&design(), "slack 0.1".to_owned());
+    vec![history(run, subject, move || of_params(params), OF_KEYS)]
 }
