@@ -2,7 +2,7 @@
 
 mod faults;
 
-use super::bloom::{LOWER_HALF, WORST_PART};
+use super::bloom::{LOWER_HALF, WORST_PART, worst_part};
 use super::constructors::{
     self, Constructor, Filled, ITEMS, RATE, built, calculated, calculated_by, constructor, made,
 };
@@ -72,40 +72,34 @@ fn jobs(run: &Run) -> Vec<Job<'_>> {
 
 /// Merges with an empty filter.
 fn identities<'a>(seed: u64) -> [Job<'a>; 3] {
-    fn plain() -> BlockedBloomFilter {
+    let plain = || {
         let params = BlockedBloomParams::new(KEYS, 0.01, Preference::Fastest).expect("sound");
         BlockedBloomFilter::from_params(params, DefaultHashBuilder::default()).expect("memory")
-    }
-    fn split() -> SplitBlockBloomFilter {
-        SplitBlockBloomFilter::new(KEYS, 0.01).expect("sound")
-    }
+    };
+    let atomic = move |seed| AtomicBlockedBloomFilter::from(with(plain(), seed, KEYS));
+    let split = || SplitBlockBloomFilter::new(KEYS, 0.01).expect("sound");
+    let full_split = move |seed| {
+        let mut filter = split();
+        hashes(seed).for_each(|hash| _ = filter.insert_hash(hash));
+        filter
+    };
     [
+        Identity::filled("plain", plain, |it| and(it.to_bytes(), &[it.approx_len().value]))
+            .job(NAME, seed),
         Identity::new(
-            "plain",
-            |seed| with(plain(), seed, KEYS),
-            plain,
-            |filter| and(filter.to_bytes(), &[filter.approx_len().value]),
-        )
-        .job(NAME, seed),
-        Identity::<AtomicBlockedBloomFilter>::new(
             "atomic",
-            |seed| with(plain(), seed, KEYS).into(),
-            || plain().into(),
-            |filter| and(filter.to_bytes(), &[filter.approx_len().value]),
+            atomic,
+            move || plain().into(),
+            |it| and(it.to_bytes(), &[it.approx_len().value]),
         )
         .job(NAME, seed),
-        Identity {
-            name: "split-block",
-            full: |seed| {
-                let mut filter = split();
-                hashes(seed).for_each(|hash| _ = filter.insert_hash(hash));
-                filter
-            },
-            empty: split,
-            says: |filter| and(filter.to_bitset(), &[filter.fill_ratio()]),
-            left: true,
-            merge: |left, right| left.union_with(right).is_err(),
-        }
+        Identity::merged_by(
+            |left, right| left.union_with(right).is_err(),
+            "split-block",
+            full_split,
+            split,
+            |it| and(it.to_bitset(), &[it.fill_ratio()]),
+        )
         .job(NAME, seed),
     ]
 }
@@ -323,7 +317,7 @@ fn spread(words: &[u64], params: &BlockedBloomParams, items: f64) -> Vec<Observa
     seen.map(|(parts, check)| worst_of(words, params, items, parts, check)).collect()
 }
 
-/// Divides the blocks into equal parts and looks at the most deviating one; of two, at the lower.
+/// Observes the most deviating one of equal parts; of two, the lower.
 ///
 /// A part holds its share f of the set bits, with a variance of f(1 - f)(v + n s²): v is the variance that the
 /// total number has for n items, which is that of blocks with independent loads less what the fixed number of
@@ -336,21 +330,13 @@ fn worst_of(
     check: Check,
 ) -> Observation {
     let size = params.num_blocks() / parts;
-    let looks = if parts == 2 { 1 } else { params.num_blocks() / size };
     let share = real(size) / real(params.num_blocks());
     let stored = whole(items.round());
     let slope = params.set_bits_at(stored + 1).value - params.set_bits_at(stored).value;
     let of_total = params.set_bits_at(stored).standard_error.powi(2);
     let deviation = (share * (1.0 - share) * (of_total + items * slope * slope)).sqrt();
     let expected = share * real(count(words));
-    let size = index(8 * size);
-    let ones = words.chunks_exact(size).take(index(looks)).map(|part| real(count(part)));
-    let distance = |ones: &f64| (ones - expected).abs();
-    let worst = ones.max_by(|left, right| distance(left).total_cmp(&distance(right)));
-    let observed = worst.expect("an array that is divided has parts");
-    let looks = u32::try_from(looks).expect("few parts");
-    let law = Law::Normal { low: expected, high: expected, deviation, looks };
-    Observation { check, law, observed }
+    worst_part(words, index(8 * size), parts, (expected, deviation), check)
 }
 
 pub(crate) fn count(words: &[u64]) -> u64 {

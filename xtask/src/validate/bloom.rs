@@ -52,29 +52,21 @@ fn jobs(run: &Run) -> Vec<Job<'_>> {
     jobs.extend(weak_jobs(Plain, run));
     jobs.extend(counts::jobs(Plain, run, AS_STATED));
     jobs.extend(constructors::jobs(run, NAME, all_constructors()));
+    let plain = || BloomFilter::new(KEYS, 0.01).expect("sound");
+    let atomic = move |seed| AtomicBloomFilter::from(with(plain(), seed, KEYS));
     jobs.extend([
+        Identity::filled("plain", plain, |it| and(it.to_bytes(), &[it.approx_len().value]))
+            .job(NAME, run.seed),
         Identity::new(
-            "plain",
-            |seed| with(plain(), seed, KEYS),
-            plain,
-            |filter| and(filter.to_bytes(), &[filter.approx_len().value]),
-        )
-        .job(NAME, run.seed),
-        Identity::<AtomicBloomFilter>::new(
             "atomic",
-            |seed| with(plain(), seed, KEYS).into(),
-            || plain().into(),
-            |filter| and(filter.to_bytes(), &[filter.approx_len().value]),
+            atomic,
+            move || plain().into(),
+            |it| and(it.to_bytes(), &[it.approx_len().value]),
         )
         .job(NAME, run.seed),
     ]);
     jobs.extend(proofs::jobs(run, NAME, &HISTORIES));
     jobs
-}
-
-/// A filter that is merged with another one.
-fn plain() -> BloomFilter {
-    BloomFilter::new(KEYS, 0.01).expect("sound")
 }
 
 /// The constructors of Bloom filters, and the methods that make one filter from another.
@@ -202,7 +194,13 @@ pub(crate) fn fill(ones: u64, params: &BloomParams, stored: u64) -> Observation 
 pub(crate) fn spread(words: &[u64], bits: u64) -> Vec<Observation> {
     let ones = count(words);
     let parts = (ones.min(bits - ones) / BITS_FOR_SIGHT).min(MOST_PARTS);
-    let observe = |parts: u64, check| worst_of(words, bits, ones, parts).observe(check);
+    let observe = |parts: u64, check| {
+        let size = words.len() / index(parts);
+        let share = real(size as u64 * 64) / real(bits);
+        let (ones, bits) = (real(ones), real(bits));
+        let variance = ones * share * (1.0 - share) * (bits - ones) / (bits - 1.0);
+        worst_part(words, size, parts, (ones * share, variance.sqrt()), check)
+    };
     match parts {
         0..2 => Vec::new(),
         2..4 => vec![observe(2, LOWER_HALF)],
@@ -210,39 +208,21 @@ pub(crate) fn spread(words: &[u64], bits: u64) -> Vec<Observation> {
     }
 }
 
-/// Divides an array into equal parts of whole words and selects the most deviating one; of two, the lower.
-fn worst_of(words: &[u64], bits: u64, ones: u64, parts: u64) -> Part {
-    let size = words.len() / index(parts);
-    let looked_at = if parts == 2 { 1 } else { words.len() / size };
-    let chunks = words.chunks_exact(size).take(looked_at);
-    let part = |words| Part::new(words, ones, bits, u32::try_from(looked_at).expect("few parts"));
-    let worst = chunks.map(part).max_by(|left, right| left.distance().total_cmp(&right.distance()));
-    worst.expect("an array that is divided has parts")
-}
-
-/// The set bits of a part of an array.
-struct Part {
-    ones: f64,
-    expected: f64,
-    deviation: f64,
-    looks: u32,
-}
-
-impl Part {
-    fn new(words: &[u64], ones: u64, bits: u64, looks: u32) -> Self {
-        let share = real(words.len() as u64 * 64) / real(bits);
-        let (ones, bits) = (real(ones), real(bits));
-        let variance = ones * share * (1.0 - share) * (bits - ones) / (bits - 1.0);
-        Self { ones: real(count(words)), expected: ones * share, deviation: variance.sqrt(), looks }
-    }
-
-    fn distance(&self) -> f64 {
-        (self.ones - self.expected).abs() / self.deviation
-    }
-
-    const fn observe(&self, check: Check) -> Observation {
-        let Self { ones, expected, deviation, looks } = *self;
-        let law = Law::Normal { low: expected, high: expected, deviation, looks };
-        Observation { check, law, observed: ones }
-    }
+/// Divides an array into parts of so many words and observes the most deviating one; of two, the lower. All have the same expected
+/// number of set bits, and its standard deviation.
+pub(crate) fn worst_part(
+    words: &[u64],
+    size: usize,
+    parts: u64,
+    (expected, deviation): (f64, f64),
+    check: Check,
+) -> Observation {
+    let looks = if parts == 2 { 1 } else { words.len() / size };
+    let ones = words.chunks_exact(size).take(looks).map(|part| real(count(part)));
+    let distance = |ones: &f64| (ones - expected).abs();
+    let worst = ones.max_by(|left, right| distance(left).total_cmp(&distance(right)));
+    let observed = worst.expect("an array that is divided has parts");
+    let looks = u32::try_from(looks).expect("few parts");
+    let law = Law::Normal { low: expected, high: expected, deviation, looks };
+    Observation { check, law, observed }
 }

@@ -5,7 +5,7 @@ mod histories;
 
 use super::constructors::{self, Constructor, ITEMS, RATE, built, calculated, made};
 use super::counts::{DESIGN, loads};
-use super::identity::{Identity, KEYS, and, with};
+use super::identity::{Identity, KEYS, and};
 use super::prelude::*;
 use super::proofs;
 use super::removal::{Removals, steps};
@@ -36,33 +36,16 @@ fn jobs(run: &Run) -> Vec<Job<'_>> {
     let mut jobs = removal_jobs(run);
     jobs.extend(loads(run).iter().map(|&items| counted(items).job(run, AS_STATED)));
     jobs.extend(constructors::jobs(run, NAME, all_constructors()));
+    let plain = || CountingBloomFilter::new(KEYS, 0.01).expect("sound");
+    let lines = || BlockedCountingBloomFilter::new(KEYS, 0.01).expect("sound");
     jobs.extend([
-        Identity::new(
-            "plain",
-            |seed| with(plain(), seed, KEYS),
-            plain,
-            |filter| and(filter.to_bytes(), &[filter.approx_len().value]),
-        )
-        .job(NAME, run.seed),
-        Identity::new(
-            "blocked",
-            |seed| with(lines(), seed, KEYS),
-            lines,
-            |filter| and(filter.to_bytes(), &[filter.fill_ratio()]),
-        )
-        .job(NAME, run.seed),
+        Identity::filled("plain", plain, |it| and(it.to_bytes(), &[it.approx_len().value]))
+            .job(NAME, run.seed),
+        Identity::filled("blocked", lines, |it| and(it.to_bytes(), &[it.fill_ratio()]))
+            .job(NAME, run.seed),
     ]);
     jobs.extend(proofs::jobs(run, NAME, &histories::HISTORIES));
     jobs
-}
-
-/// Filters that are merged with another one.
-fn plain() -> CountingBloomFilter {
-    CountingBloomFilter::new(KEYS, 0.01).expect("sound")
-}
-
-fn lines() -> BlockedCountingBloomFilter {
-    BlockedCountingBloomFilter::new(KEYS, 0.01).expect("sound")
 }
 
 /// A job for each history of counting filters; the small ones saturate all the time.

@@ -3,10 +3,10 @@
 mod faults;
 
 use super::constructors::{self, Constructor, ITEMS, RATE, built, calculated};
-use super::fingerprints::{Hashed, Load, identity, length};
+use super::fingerprints::{Load, identity, length};
 use super::prelude::*;
 use super::proofs::{self, History};
-use super::removal::{Removals, steps};
+use super::removal::{Removals, Ways, steps};
 use pds::CuckooFilter;
 use pds::registry::CUCKOO;
 
@@ -90,7 +90,7 @@ fn rate(run: &Run, bits: u32, load: f64) -> Job<'_> {
     let filter = build(BUCKETS, bits);
     let (seed, rate) = (run.seed ^ u64::from(bits), filter.params().rate_at(items));
     let shape = format!("{bits} bits, load {load}");
-    Load { structure: NAME, seed, items, rate, shape }.job(run, filter, Hashed::OWN)
+    Load { structure: NAME, seed, items, rate, shape }.job(run, filter, Ways::BY_HASH)
 }
 
 fn all_constructors() -> Vec<Constructor> {

@@ -1,11 +1,12 @@
 //! Filters of fingerprints: their rate at a load, merges with an empty one, and the number of their keys.
 
 use super::Run;
-use super::identity::{Identity, KEYS, Said, and, with};
+use super::identity::{Identity, KEYS, Said, and};
 use super::judge::{Case, Law};
 use super::measure::FALSE_POSITIVES;
 use super::proofs::Claims;
 use super::random::{Random, first, next, some};
+use super::removal::Ways;
 use super::schedule::Job;
 use crate::numbers::real;
 use core::fmt::Debug;
@@ -15,20 +16,6 @@ use pds_testkit::keys;
 
 /// Standard deviations of one filter's own rate around the mean that its row allows for.
 const ALLOWED_DEVIATIONS: f64 = 5.0;
-
-/// How a filter whose rate is measured takes a hash, and finds one.
-pub(crate) struct Hashed<F> {
-    pub(crate) insert: fn(&mut F, u64) -> bool,
-    pub(crate) contains: fn(&F, u64) -> bool,
-}
-
-impl<F: Insert + Membership> Hashed<F> {
-    /// By the filter's own methods.
-    pub(crate) const OWN: Self = Self {
-        insert: |filter, hash| filter.insert_hash(hash).is_ok(),
-        contains: |filter, hash| filter.contains_hash(hash),
-    };
-}
 
 /// The row of one filter at a load.
 pub(crate) struct Load {
@@ -42,7 +29,7 @@ pub(crate) struct Load {
 
 impl Load {
     /// Asks a filter for absent keys. Their number is judged by the mean rate and how far one filter's is from it.
-    pub(crate) fn job<F: Send + 'static>(self, run: &Run, mut filter: F, by: Hashed<F>) -> Job<'_> {
+    pub(crate) fn job<F: Send + 'static>(self, run: &Run, mut filter: F, by: Ways<F>) -> Job<'_> {
         let Self { structure, seed, items, rate, shape } = self;
         let most = run.effort.choose([20_000_000, 40_000_000, u64::MAX]);
         let queries = run.effort.queries(rate).min(most);
@@ -93,7 +80,7 @@ pub(crate) fn identity<F: Counted>() -> Identity<F> {
         let answers = (0..100_000u64).map(|hash| filter.contains_hash(hash << 40 | hash).into());
         and(answers.collect::<Said>(), &[real(filter.items())])
     };
-    Identity::new("plain", |seed| with(F::sized(KEYS), seed, KEYS), || F::sized(KEYS), says)
+    Identity::filled("plain", || F::sized(KEYS), says)
 }
 
 /// As many keys as were inserted and not removed, exactly.

@@ -23,29 +23,51 @@ pub(crate) type Said = Vec<u8>;
 
 /// A structure that is merged with an empty one of the same or of another shape.
 pub(crate) struct Identity<F> {
-    pub(crate) name: &'static str,
-    pub(crate) full: fn(u64) -> F,
-    pub(crate) empty: fn() -> F,
-    pub(crate) says: fn(&F) -> Said,
+    name: &'static str,
+    full: Box<dyn Fn(u64) -> F + Send>,
+    empty: Box<dyn Fn() -> F + Send>,
+    says: fn(&F) -> Said,
     /// Whether an empty one on the left can become the other: a shared sketch cannot change its precision.
     pub(crate) left: bool,
     /// How two are merged; tells whether the merge was refused.
-    pub(crate) merge: fn(&mut F, &F) -> bool,
+    merge: fn(&mut F, &F) -> bool,
 }
 
 impl<F: Merge<Error: Debug> + 'static> Identity<F> {
     /// A structure that is merged by the trait that all structures have in common, on both sides.
     pub(crate) fn new(
         name: &'static str,
-        full: fn(u64) -> F,
-        empty: fn() -> F,
+        full: impl Fn(u64) -> F + Send + 'static,
+        empty: impl Fn() -> F + Send + 'static,
         says: fn(&F) -> Said,
     ) -> Self {
-        Self { name, full, empty, says, left: true, merge: merged }
+        Self::merged_by(merged, name, full, empty, says)
+    }
+
+    /// The same, of one shape and filled with random hashes.
+    pub(crate) fn filled(
+        name: &'static str,
+        empty: impl Fn() -> F + Copy + Send + 'static,
+        says: fn(&F) -> Said,
+    ) -> Self
+    where
+        F: Insert,
+    {
+        Self::new(name, move |seed| with(empty(), seed, KEYS), empty, says)
     }
 }
 
 impl<F: 'static> Identity<F> {
+    pub(crate) fn merged_by(
+        merge: fn(&mut F, &F) -> bool,
+        name: &'static str,
+        full: impl Fn(u64) -> F + Send + 'static,
+        empty: impl Fn() -> F + Send + 'static,
+        says: fn(&F) -> Said,
+    ) -> Self {
+        Self { name, full: Box::new(full), empty: Box::new(empty), says, left: true, merge }
+    }
+
     /// The rows of both sides.
     fn measure(&self, structure: &'static str, seed: u64) -> Vec<Measurement> {
         let wanted = (self.says)(&(self.full)(seed));

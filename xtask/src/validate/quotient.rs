@@ -4,7 +4,7 @@ mod counts;
 mod faults;
 
 use super::constructors::{self, Constructor, ITEMS, RATE, built, calculated};
-use super::fingerprints::{Hashed, Load, identity, length};
+use super::fingerprints::{Load, identity, length};
 use super::prelude::*;
 use super::proofs::{self, History};
 use super::removal::{Removals, Ways, steps};
@@ -38,11 +38,11 @@ fn jobs(run: &Run) -> Vec<Job<'_>> {
         jobs.extend([0.25, 0.5, 0.75, 0.95].map(|load| {
             let (filter, items) = (build(SLOTS, bits), whole(real(SLOTS) * load));
             let load = load_of(run, filter.params(), items, format!("{bits} bits, load {load}"));
-            load.job(run, filter, Hashed::OWN)
+            load.job(run, filter, Ways::BY_HASH)
         }));
     }
     for doublings in 0..=7 {
-        jobs.push(grown(run, 1_000 << doublings, Hashed::OWN));
+        jobs.push(grown(run, 1_000 << doublings, Ways::BY_HASH));
     }
     jobs.push(crowd(run).job_by(NAME, CROWDED, || build(1_024, 8), BY_FEW_QUOTIENTS));
     jobs.extend(counts::jobs(run));
@@ -83,7 +83,7 @@ fn crowded(filter: &QuotientFilter, key: u64) -> u64 {
 }
 
 /// Absent keys of a filter for 1,000 keys that doubles up to 128,000.
-fn grown(run: &Run, items: u64, by: Hashed<QuotientFilter>) -> Job<'_> {
+fn grown(run: &Run, items: u64, by: Ways<QuotientFilter>) -> Job<'_> {
     let builder = QuotientFilter::builder().expected_items(1_000).grows_to(128_000);
     let filter = builder.false_positive_rate(0.02).build().expect("sound");
     let note = format!("{items} items in a filter that grows");

@@ -17,7 +17,7 @@ const COPIES: u64 = 8;
 /// All keys are asked for after as many steps as this multiple of their number.
 const ROUND: u64 = 16;
 
-/// The ways of a filter under a history.
+/// The ways of a filter under test. A stand-in with a fault has one that is wrong.
 pub(crate) struct Ways<F> {
     /// Whether the key was taken.
     pub(crate) insert: fn(&mut F, u64) -> bool,
@@ -27,11 +27,18 @@ pub(crate) struct Ways<F> {
 }
 
 impl<F: Insert + Remove + Membership> Ways<F> {
-    /// Those of the filter itself.
+    /// Those of the filter itself, by keys.
     pub(crate) const OWN: Self = Self {
         insert: |filter, key| filter.insert(&key).is_ok(),
         remove: |filter, key| filter.remove(&key),
         contains: |filter, key| filter.contains(&key),
+    };
+
+    /// Those of the filter itself, by hashes.
+    pub(crate) const BY_HASH: Self = Self {
+        insert: |filter, hash| filter.insert_hash(hash).is_ok(),
+        remove: |filter, hash| filter.remove_hash(hash),
+        contains: |filter, hash| filter.contains_hash(hash),
     };
 }
 

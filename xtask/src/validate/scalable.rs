@@ -4,6 +4,7 @@
 mod faults;
 
 use super::prelude::*;
+use super::removal::Ways;
 use pds::blocked::BlockedBloomFilter;
 use pds::bloom::BloomFilter;
 use pds::hash::DefaultHashBuilder;
@@ -39,21 +40,12 @@ const ABSENT: u64 = 2_000;
 /// Layers of a small filter.
 const LAYERS: u32 = 4;
 
-/// A filter that takes any number of keys.
-trait Growing {
-    /// Inserts a key. Returns whether it was new.
-    fn insert(&mut self, hash: u64) -> bool;
-
-    fn contains(&self, hash: u64) -> bool;
-}
-
-impl<F: OwnedLayer<Hasher = DefaultHashBuilder>> Growing for ScalableBloomFilter<F> {
-    fn insert(&mut self, hash: u64) -> bool {
-        self.insert_hash(hash).expect("memory")
-    }
-
-    fn contains(&self, hash: u64) -> bool {
-        self.contains_hash(hash)
+/// The ways of a filter that takes any number of keys: an insert tells whether the key was new.
+const fn growing<F: OwnedLayer<Hasher = DefaultHashBuilder>>() -> Ways<ScalableBloomFilter<F>> {
+    Ways {
+        insert: |filter, hash| filter.insert_hash(hash).expect("memory"),
+        remove: |_, _| false,
+        contains: |filter, hash| filter.contains_hash(hash),
     }
 }
 
@@ -87,8 +79,8 @@ fn jobs(run: &Run) -> Vec<Job<'_>> {
     let both = |design| {
         let params = of(design);
         [
-            history(run, SCALABLE, params, standard, move || built::<BloomFilter>(params)),
-            history(run, BLOCKED, params, blocked, move || built::<BlockedBloomFilter>(params)),
+            history(run, SCALABLE, params, standard, (built::<BloomFilter>, growing())),
+            history(run, BLOCKED, params, blocked, (built::<BlockedBloomFilter>, growing())),
         ]
     };
     let growing = DESIGNS.into_iter().flat_map(both);
@@ -139,12 +131,12 @@ fn rates_when_full(design: LayerDesign, rate_of: RateOf) -> [f64; 2] {
 }
 
 /// Fills many filters until their layers are full. Asks for all keys, and for absent ones.
-fn history<'a, F: Growing>(
+fn history<'a, F: 'static>(
     run: &'a Run,
     name: &'static str,
     params: ScalableParams,
     rate_of: RateOf,
-    build: impl Fn() -> F + Send + 'a,
+    (build, ways): (fn(ScalableParams) -> F, Ways<F>),
 ) -> Job<'a> {
     let designs: Vec<_> =
         (0..LAYERS).map(|index| params.layer(index).expect("a sound design")).collect();
@@ -157,15 +149,16 @@ fn history<'a, F: Growing>(
         let (mut rates, mut lost) = (Rates::default(), 0);
         let mut hashes = keys::random(seed);
         for _ in 0..instances {
-            let (mut filter, mut stored) = (build(), Vec::new());
+            let (mut filter, mut stored) = (build(params), Vec::new());
             while (stored.len() as u64) < keys {
                 let hash = next(&mut hashes);
-                if filter.insert(hash) {
+                if (ways.insert)(&mut filter, hash) {
                     stored.push(hash);
                 }
             }
-            lost += stored.iter().map(|&hash| u64::from(!filter.contains(hash))).sum::<u64>();
-            rates.ask(ABSENT, &mut hashes, |hash| filter.contains(hash));
+            let contains = |hash| (ways.contains)(&filter, hash);
+            lost += stored.iter().filter(|&&hash| !contains(hash)).count() as u64;
+            rates.ask(ABSENT, &mut hashes, contains);
         }
         let full: Vec<_> = designs.iter().map(|&design| rates_when_full(design, rate_of)).collect();
         let rate = |index: usize| compound_rate(full.iter().map(|rates| rates[index]));
@@ -189,7 +182,7 @@ fn doublings(run: &Run) -> Job<'_> {
         for moment in 1..=MOMENTS {
             let part = real(keys).powf(f64::from(moment) / f64::from(MOMENTS));
             while real(new) < part.round() {
-                new += u64::from(Growing::insert(&mut filter, next(&mut inserted)));
+                new += u64::from(filter.insert_hash(next(&mut inserted)).expect("memory"));
             }
             let asked = first(queries, &mut absent);
             highest = asked.filter(|&hash| filter.contains_hash(hash)).count().max(highest);

@@ -154,19 +154,17 @@ impl Counter<1> for Faulty {
 
 /// UltraLogLog sketches that take on the lower precision of an empty one, or sound ones of one precision.
 fn ultra(is_faulty: bool) -> Identity<UltraLogLog> {
-    Identity {
-        name: "ultra",
-        full: |seed| with(identities::ultra(12), seed, KEYS),
-        empty: if is_faulty { || identities::ultra(6) } else { || identities::ultra(12) },
-        left: true,
-        says: |sketch| and(sketch.to_bytes(), &[sketch.estimate()]),
-        merge: |left, right| {
-            let precision = left.precision().min(right.precision());
-            let mut right = right.clone();
-            let reduced = left.reduce_precision(precision).and(right.reduce_precision(precision));
-            reduced.is_err() || merged(left, &right)
-        },
-    }
+    let merge = |left: &mut UltraLogLog, right: &UltraLogLog| {
+        let precision = left.precision().min(right.precision());
+        let mut right = right.clone();
+        let reduced = left.reduce_precision(precision).and(right.reduce_precision(precision));
+        reduced.is_err() || merged(left, &right)
+    };
+    let full = |seed| with(identities::ultra(12), seed, KEYS);
+    let empty = move || identities::ultra(if is_faulty { 6 } else { 12 });
+    Identity::merged_by(merge, "ultra", full, empty, |sketch| {
+        and(sketch.to_bytes(), &[sketch.estimate()])
+    })
 }
 
 #[cfg(test)]

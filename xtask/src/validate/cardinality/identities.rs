@@ -7,55 +7,60 @@ use pds::formats::redis::RedisHyperLogLog;
 use pds::{AtomicHyperLogLog, HyperLogLog, UltraLogLog};
 
 pub(super) fn jobs<'a>(seed: u64) -> Vec<Job<'a>> {
-    macro_rules! merged {
-        ($name:literal, $full:ident, $count:expr, $empty:expr) => {
-            Identity::new(
-                $name,
-                |seed| with($full(12), seed, $count),
-                || $empty,
-                |sketch| {
-                    let error = sketch.estimate_with_error().standard_error;
-                    and(sketch.to_bytes(), &[sketch.estimate(), error])
-                },
-            )
-            .job(NAME, seed)
-        };
-    }
-    let redis = Identity::new(
-        "redis",
-        |seed| {
-            let mut sketch = RedisHyperLogLog::new();
-            hashes(seed).for_each(|hash| _ = sketch.insert_hash(hash));
-            sketch
-        },
-        RedisHyperLogLog::new,
-        |sketch| and(sketch.to_bytes(), &[sketch.estimate()]),
-    );
-    let atomic = |name, empty| {
-        Identity::<AtomicHyperLogLog>::new(
+    let of_plain = |name, count, empty: fn() -> HyperLogLog| {
+        Identity::new(
             name,
-            |seed| with(plain(12), seed, KEYS).into(),
+            move |seed| with(plain(12), seed, count),
             empty,
-            |sketch| and(sketch.to_bytes(), &[sketch.estimate()]),
+            |sketch| {
+                let error = sketch.estimate_with_error().standard_error;
+                and(sketch.to_bytes(), &[sketch.estimate(), error])
+            },
         )
+        .job(NAME, seed)
     };
-    let lower = atomic("atomic, of a lower precision", || plain(6).into());
+    let of_ultra = |name, empty: fn() -> UltraLogLog| {
+        Identity::new(
+            name,
+            |seed| with(ultra(12), seed, KEYS),
+            empty,
+            |sketch| {
+                let error = sketch.estimate_with_error().standard_error;
+                and(sketch.to_bytes(), &[sketch.estimate(), error])
+            },
+        )
+        .job(NAME, seed)
+    };
+    let redis = |seed| {
+        let mut sketch = RedisHyperLogLog::new();
+        hashes(seed).for_each(|hash| _ = sketch.insert_hash(hash));
+        sketch
+    };
+    let atomic = |name, empty: fn() -> AtomicHyperLogLog| {
+        let full = |seed| with(plain(12), seed, KEYS).into();
+        Identity::new(name, full, empty, |sketch| and(sketch.to_bytes(), &[sketch.estimate()]))
+    };
+    let mut lower = atomic("atomic, of a lower precision", || plain(6).into());
+    lower.left = false;
     vec![
-        merged!("sparse", plain, FEW, plain(12)),
-        merged!("sparse, of a lower precision", plain, FEW, plain(6)),
-        merged!("sparse, of a higher precision", plain, FEW, plain(16)),
-        merged!("dense", plain, KEYS, plain(12)),
-        merged!("dense, of a lower precision", plain, KEYS, plain(6)),
-        merged!("dense, of a higher precision", plain, KEYS, plain(16)),
-        merged!("dense, and an empty dense one", plain, KEYS, dense(6)),
+        of_plain("sparse", FEW, || plain(12)),
+        of_plain("sparse, of a lower precision", FEW, || plain(6)),
+        of_plain("sparse, of a higher precision", FEW, || plain(16)),
+        of_plain("dense", KEYS, || plain(12)),
+        of_plain("dense, of a lower precision", KEYS, || plain(6)),
+        of_plain("dense, of a higher precision", KEYS, || plain(16)),
+        of_plain("dense, and an empty dense one", KEYS, || dense(6)),
         union_estimate().job(NAME, seed),
         overlap().job(NAME, seed),
-        merged!("ultra", ultra, KEYS, ultra(12)),
-        merged!("ultra, of a lower precision", ultra, KEYS, ultra(6)),
-        merged!("ultra, of a higher precision", ultra, KEYS, ultra(16)),
-        redis.job(NAME, seed),
+        of_ultra("ultra", || ultra(12)),
+        of_ultra("ultra, of a lower precision", || ultra(6)),
+        of_ultra("ultra, of a higher precision", || ultra(16)),
+        Identity::new("redis", redis, RedisHyperLogLog::new, |sketch| {
+            and(sketch.to_bytes(), &[sketch.estimate()])
+        })
+        .job(NAME, seed),
         atomic("atomic", || plain(12).into()).job(NAME, seed),
-        Identity { left: false, ..lower }.job(NAME, seed),
+        lower.job(NAME, seed),
     ]
 }
 
@@ -77,17 +82,12 @@ pub(super) fn ultra(precision: u32) -> UltraLogLog {
 type Beside = Vec<HyperLogLog>;
 
 fn beside(name: &'static str, says: fn(&Beside) -> Said) -> Identity<Beside> {
-    Identity {
-        name,
-        full: |seed| vec![with(plain(12), seed, KEYS)],
-        empty: || vec![plain(6)],
-        says,
-        left: true,
-        merge: |left, right| {
-            left.extend(right.iter().cloned());
-            false
-        },
-    }
+    let merge = |left: &mut Beside, right: &Beside| {
+        left.extend(right.iter().cloned());
+        false
+    };
+    let full = |seed| vec![with(plain(12), seed, KEYS)];
+    Identity::merged_by(merge, name, full, || vec![plain(6)], says)
 }
 
 fn union_estimate() -> Identity<Beside> {

@@ -1,7 +1,7 @@
 //! Sketches of frequencies and summaries that are merged with an empty one.
 
 use super::NAME;
-use crate::validate::identity::{Identity, KEYS, Said, and, hashes, with};
+use crate::validate::identity::{Identity, Said, and, hashes};
 use crate::validate::prelude::*;
 use pds::cms::Update;
 use pds::hash::DefaultHashBuilder;
@@ -28,12 +28,13 @@ pub(super) fn jobs<'a>(seed: u64) -> Vec<Job<'a>> {
     fn top() -> TopK<u64> {
         TopK::new(20).expect("sound")
     }
-    let says = |sketch: &CountMinSketch| and(sketch.to_bytes(), &[real(sketch.total())]);
-    macro_rules! plain {
-        ($name:literal, $update:expr) => {
-            Identity::new($name, |seed| with(sketch($update), seed, KEYS), || sketch($update), says)
-        };
-    }
+    let plain = |name, update| {
+        Identity::filled(
+            name,
+            move || sketch(update),
+            |sketch| and(sketch.to_bytes(), &[real(sketch.total())]),
+        )
+    };
     macro_rules! skewed {
         ($name:literal, $empty:ident, $says:expr) => {
             Identity::new(
@@ -51,8 +52,8 @@ pub(super) fn jobs<'a>(seed: u64) -> Vec<Job<'a>> {
         };
     }
     vec![
-        plain!("plain", Update::Plain).job(NAME, seed),
-        plain!("conservative", Update::Conservative).job(NAME, seed),
+        plain("plain", Update::Plain).job(NAME, seed),
+        plain("conservative", Update::Conservative).job(NAME, seed),
         skewed!("count sketch", signed, |sketch| {
             and(sketch.to_bytes(), &[sketch.sum_of_squares().unwrap_or(f64::NAN)])
         })

@@ -1,8 +1,7 @@
 //! Counts of the counting quotient filter, and values of the quotient map.
 
 use super::{NAME, SLOTS, load_of};
-use crate::validate::fingerprints::Hashed;
-use crate::validate::identity::{Identity, KEYS, and, with};
+use crate::validate::identity::{Identity, KEYS, and};
 use crate::validate::prelude::*;
 use crate::validate::removal::{Removals, Ways, steps};
 use pds::{CountingQuotientFilter, QuotientFilter, QuotientMap};
@@ -31,7 +30,7 @@ pub(super) fn jobs(run: &Run) -> Vec<Job<'_>> {
     for (bits, items) in [(4, 90_000), (5, 150_000)] {
         let filter = counting(SLOTS, bits);
         let load = load_of(run, filter.params(), items, format!("counting, {bits} bits"));
-        jobs.push(load.job(run, filter, Hashed::OWN));
+        jobs.push(load.job(run, filter, Ways::BY_HASH));
         jobs.push(counted(run, bits, items, CountingQuotientFilter::count_hash));
     }
     jobs.push(identity().job(NAME, run.seed));
@@ -108,17 +107,10 @@ fn crowded(items: f64, cells: f64) -> (f64, f64) {
 }
 
 fn identity() -> Identity<CountingQuotientFilter> {
-    fn empty() -> CountingQuotientFilter {
-        CountingQuotientFilter::new(KEYS, 0.01).expect("sound")
-    }
-    Identity::new(
-        "counting",
-        |seed| with(empty(), seed, KEYS),
-        empty,
-        |filter| {
-            let counts = (0..100_000u64).map(|hash| filter.count_hash(hash << 40 | hash));
-            let numbers = counts.chain([filter.len(), filter.used_slots()]).map(real);
-            and([], &numbers.collect::<Vec<_>>())
-        },
-    )
+    let empty = || CountingQuotientFilter::new(KEYS, 0.01).expect("sound");
+    Identity::filled("counting", empty, |filter| {
+        let counts = (0..100_000u64).map(|hash| filter.count_hash(hash << 40 | hash));
+        let numbers = counts.chain([filter.len(), filter.used_slots()]).map(real);
+        and([], &numbers.collect::<Vec<_>>())
+    })
 }

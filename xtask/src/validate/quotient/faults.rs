@@ -2,7 +2,6 @@
 
 use super::counts::{TOO_LOW, counted};
 use super::{BY_FEW_QUOTIENTS, CROWDED, build, crowd, crowded, grown};
-use crate::validate::fingerprints::Hashed;
 use crate::validate::prelude::*;
 use crate::validate::removal::{Removals, Ways, steps};
 use pds::QuotientFilter;
@@ -60,9 +59,10 @@ const TRUSTS_OFFSETS: Ways<QuotientFilter> = Ways {
 };
 
 /// Fingerprints without their last bit.
-const DROPS_A_BIT: Hashed<QuotientFilter> = Hashed {
+const DROPS_A_BIT: Ways<QuotientFilter> = Ways {
     insert: |filter, hash| filter.insert_hash(without_a_bit(filter, hash)).is_ok(),
     contains: |filter, hash| filter.contains_hash(without_a_bit(filter, hash)),
+    ..Ways::BY_HASH
 };
 
 /// Clears the last bit of the fingerprint, by clearing the bits of the hash from about its place on.

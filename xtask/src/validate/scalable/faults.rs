@@ -1,9 +1,10 @@
 //! Faults of filters of several layers.
 
 use super::{
-    COUNTED_ABOVE, COUNTS, Counting, Growing, SCALABLE, built, counts, history, of, standard,
+    COUNTED_ABOVE, COUNTS, Counting, SCALABLE, built, counts, growing, history, of, standard,
 };
 use crate::validate::prelude::*;
+use crate::validate::removal::Ways;
 use pds::ScalableBloomFilter;
 use pds::bloom::BloomFilter;
 use pds::params::{ScalableParams, Schedule};
@@ -13,13 +14,13 @@ pub(super) const FAULTS: [Fault; 4] = [
         "not-tightened",
         "every layer of a scalable filter has the promised rate",
         &[PROMISE, MEAN_RATE],
-        |run| vec![history(run, SCALABLE, design(), standard, || Loose::new(design()))],
+        |run| vec![history(run, SCALABLE, design(), standard, (Loose::new, LOOSE))],
     ),
     fault(
         "drops-oldest",
         "a scalable filter forgets its oldest layer when it opens the fourth",
         &[LOST_KEYS],
-        |run| vec![history(run, SCALABLE, design(), standard, || Forgetful(built(design())))],
+        |run| vec![history(run, SCALABLE, design(), standard, (built::<BloomFilter>, FORGETFUL))],
     ),
     fault(
         "layer-skipped",
@@ -72,37 +73,30 @@ impl Loose {
     }
 }
 
-impl Growing for Loose {
-    fn insert(&mut self, hash: u64) -> bool {
-        if self.contains(hash) {
+const LOOSE: Ways<Loose> = Ways {
+    insert: |filter, hash| {
+        if (LOOSE.contains)(filter, hash) {
             return false;
         }
-        if self.room == 0 {
-            let index = u32::try_from(self.layers.len()).expect("few layers");
-            self.room = self.params.layer(index).expect("sound").items;
-            let rate = self.params.promised_rate();
-            self.layers.push(BloomFilter::new(self.room, rate).expect("memory"));
+        if filter.room == 0 {
+            let index = u32::try_from(filter.layers.len()).expect("few layers");
+            filter.room = filter.params.layer(index).expect("sound").items;
+            let rate = filter.params.promised_rate();
+            filter.layers.push(BloomFilter::new(filter.room, rate).expect("memory"));
         }
-        self.room -= 1;
-        self.layers.last_mut().is_some_and(|layer| layer.insert_hash(hash))
-    }
-
-    fn contains(&self, hash: u64) -> bool {
-        self.layers.iter().any(|layer| layer.contains_hash(hash))
-    }
-}
+        filter.room -= 1;
+        filter.layers.last_mut().is_some_and(|layer| layer.insert_hash(hash))
+    },
+    remove: |_, _| false,
+    contains: |filter, hash| filter.layers.iter().any(|layer| layer.contains_hash(hash)),
+};
 
 /// Answers from all layers but the first, once there are four.
-struct Forgetful(ScalableBloomFilter);
-
-impl Growing for Forgetful {
-    fn insert(&mut self, hash: u64) -> bool {
-        Growing::insert(&mut self.0, hash)
-    }
-
-    fn contains(&self, hash: u64) -> bool {
+const FORGETFUL: Ways<ScalableBloomFilter> = Ways {
+    contains: |filter, hash| {
         // The first layer takes hashes as they are.
-        self.0.contains_hash(hash)
-            && !(self.0.num_layers() == 4 && self.0.layers()[0].contains_hash(hash))
-    }
-}
+        let is_forgotten = filter.num_layers() == 4 && filter.layers()[0].contains_hash(hash);
+        filter.contains_hash(hash) && !is_forgotten
+    },
+    ..growing()
+};
