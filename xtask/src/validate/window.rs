@@ -91,7 +91,13 @@ fn recurring(run: &Run, (window, rate, slack): (u64, f64, f64)) -> Job<'_> {
     let params = TimedParams::new(window, window, rate, slack).expect("a sound design");
     let again = params.generations() / 2;
     let shape = format!("slack {slack}, keys again after {again} generations");
-    let subject = Subject::of_timed(&params, shape).again(&params, again);
+    let items = params.generation_ticks();
+    let subject = Subject {
+        period: Some(index(u64::from(again) * items)),
+        // Only as many columns differ, and all of them are full.
+        rate: rate_of(params.grid(), (0..again).map(|_| items)),
+        ..Subject::of_timed(&params, shape)
+    };
     history(run, subject, move || of_time(params), OF_TIME)
 }
 
@@ -101,68 +107,55 @@ fn of_time(params: TimedParams) -> TimedBloomFilter {
 
 /// A history, and the numbers that it must show.
 struct Subject {
+    /// With the keys of a window.
     case: Case,
-    window: u64,
     /// A key comes again after so many inserts, if keys come again.
     period: Option<usize>,
     /// Keys until the worst moment, when all generations but the current one are full.
     inserts: u64,
-    rate: f64,
-    least_rate: f64,
+    rate: Interval,
 }
 
-/// Returns how low the rate may be if this one is predicted.
+/// Returns the rate of columns with so many keys each.
 // The prediction takes columns as independent. They share the rows of the absent key, of which some may coincide. The rate is
 // lower for that, by a share of the order of one in the number of rows.
-fn least_rate(grid: &Grid, rate: f64) -> f64 {
-    rate * (1.0 - 3.0 / real(grid.num_rows())).max(0.5)
+fn rate_of(grid: &Grid, items: impl Iterator<Item = u64>) -> Interval {
+    let rate = grid.rate_at(items);
+    Interval { low: rate * (1.0 - 3.0 / real(grid.num_rows())).max(0.5), high: rate }
 }
 
 impl Subject {
     fn of(params: &WindowParams, shape: String) -> Self {
-        let case =
-            Case::random(WINDOW, params.window(), params.promised_rate().expect("one"), shape);
+        let promise = params.promised_rate().expect("one");
+        let case = Case::random(WINDOW, params.window(), promise, shape);
         Self::new(case, params.grid(), params.generations(), params.generation_items())
     }
 
     fn of_timed(params: &TimedParams, shape: String) -> Self {
-        let case = Case::random(TIMED, params.ticks(), params.promised_rate().expect("one"), shape);
+        let promise = params.promised_rate().expect("one");
+        let case = Case::random(TIMED, params.ticks(), promise, shape);
         Self::new(case, params.grid(), params.generations(), params.generation_ticks())
     }
 
     fn new(case: Case, grid: &Grid, generations: u32, items: u64) -> Self {
-        let full = (0..generations).map(|_| items);
-        let rate = grid.rate_at(full.chain([items - 1]));
+        let rate = rate_of(grid, (0..generations).map(|_| items).chain([items - 1]));
         let inserts = 2 * u64::from(grid.columns()) * items + items - 1;
-        let least_rate = least_rate(grid, rate);
-        Self { window: case.items, case, period: None, inserts, rate, least_rate }
-    }
-
-    /// Lets keys come again after some generations. Only as many columns differ, and all of them are full.
-    fn again(self, params: &TimedParams, generations: u32) -> Self {
-        let items = params.generation_ticks();
-        let period = index(u64::from(generations) * items);
-        let rate = params.grid().rate_at((0..generations).map(|_| items));
-        let least_rate = least_rate(params.grid(), rate);
-        Self { period: Some(period), rate, least_rate, ..self }
+        Self { case, period: None, inserts, rate }
     }
 }
 
 /// Fills many filters beyond their window. Asks for the oldest key of the window after every insert, for all keys of the
 /// window at the end, and for absent keys.
-fn history<F>(
+fn history<F: 'static>(
     run: &Run,
     subject: Subject,
     build: impl Fn() -> F + Send + 'static,
     by: Aging<F>,
-) -> Job<'_>
-where
-    F: 'static,
-{
+) -> Job<'_> {
     // The spread of the mean must be small against the rate, and every filter costs its inserts.
     let instances = run.effort.choose([1_000, 4_000, 40_000]);
-    let instances = if subject.rate < 0.005 { 4 * instances } else { instances };
-    let seed = run.seed ^ subject.window ^ subject.rate.to_bits();
+    let instances = if subject.rate.high < 0.005 { 4 * instances } else { instances };
+    let seed = run.seed ^ subject.case.items ^ subject.rate.high.to_bits();
     Job::new(instances * (2 * subject.inserts + ABSENT), move || {
         let (mut rates, mut lost) = (Rates::default(), 0);
         let mut hashes = keys::random(seed);
@@ -173,7 +166,7 @@ where
                 let hash = again.map_or(new, |index| recent[index]);
                 (by.insert)(&mut filter, hash);
                 recent.push_back(hash);
-                if recent.len() as u64 > subject.window {
+                if recent.len() as u64 > subject.case.items {
                     recent.pop_front();
                 }
                 lost += u64::from(!(by.contains)(&filter, recent[0]));
@@ -186,8 +179,7 @@ where
             rates.ask(ABSENT, &mut hashes, |hash| (by.contains)(&filter, hash));
         }
         let case = subject.case.of(instances);
-        let rate = Interval { low: subject.least_rate, high: subject.rate };
-        let judged = rates.judge(&case, rate, Some(case.rate));
+        let judged = rates.judge(&case, subject.rate, Some(case.rate));
         core::iter::once(case.none(LOST_KEYS, lost)).chain(judged).collect()
     })
 }
