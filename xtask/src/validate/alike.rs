@@ -176,26 +176,24 @@ impl Pair {
         let seed = run.seed ^ self.common() << 8 ^ u64::from(self.is_subset);
         Job::new(instances * UNION * 8, move || {
             let mut hashes = keys::random(seed);
-            let mut all: Vec<_> = methods.iter().map(|_| (Errors::default(), 0.0)).collect();
+            let mut all: Vec<_> = methods.iter().map(|_| Errors::default()).collect();
             let [left, right] = self.sizes().map(index);
             for _ in 0..instances {
                 let keys: Vec<u64> = first(UNION, &mut hashes).collect();
                 let sets = [&keys[..left], &keys[keys.len() - right..]];
-                for (method, (errors, stated)) in methods.iter().zip(&mut all) {
+                for (method, errors) in methods.iter().zip(&mut all) {
                     let (estimate, bound) = (method.estimate)(sets);
                     errors.add(estimate - self.truth(), true);
-                    *stated += bound.unwrap_or_default().powi(2);
+                    errors.add_stated(bound.unwrap_or_default());
                 }
             }
-            let judge = |(method, (errors, stated)): (&Method, (Errors, f64))| {
-                let stated = (stated / real(instances)).sqrt();
-                self.judge(*method, &errors, stated, instances)
-            };
-            methods.iter().zip(all).map(judge).collect()
+            let judged = methods.iter().zip(&all);
+            judged.map(|(method, errors)| self.judge(*method, errors, instances)).collect()
         })
     }
 
-    fn judge(self, method: Method, errors: &Errors, stated: f64, instances: u64) -> Measurement {
+    fn judge(self, method: Method, errors: &Errors, instances: u64) -> Measurement {
+        let stated = errors.stated();
         let (observed, deviation) = errors.spread(1.0);
         let predicted = (method.predict)(self);
         let law = match predicted {

@@ -10,6 +10,8 @@ pub(crate) struct Errors {
     all: Vec<f64>,
     /// Intervals that hold the truth.
     hits: u64,
+    /// The sum of the squares of the standard errors that estimates stated.
+    stated: f64,
 }
 
 impl Errors {
@@ -17,6 +19,16 @@ impl Errors {
     pub(crate) fn add(&mut self, error: f64, is_hit: bool) {
         self.all.push(error);
         self.hits += u64::from(is_hit);
+    }
+
+    /// Adds the standard error that the estimate states.
+    pub(crate) fn add_stated(&mut self, standard_error: f64) {
+        self.stated += standard_error.powi(2);
+    }
+
+    /// Returns the root mean square of the stated standard errors.
+    pub(crate) fn stated(&self) -> f64 {
+        (self.stated / real(self.all.len() as u64)).sqrt()
     }
 
     /// Returns the mean of `f` of each error, and its standard error.

@@ -60,50 +60,30 @@ macro_rules! together {
 }
 together!(AnyOf, AllOf);
 
-/// Filters that are asked together.
+/// Filters that are asked together: of sets that have no key in common, or of one set.
 #[derive(Clone, Copy)]
 struct Design {
-    structure: &'static str,
     params: BloomParams,
     /// Keys of each filter.
     items: u64,
     members: u64,
-    /// Whether the sets have no key in common. They are one set otherwise.
-    is_split: bool,
     /// Whether the hashers have different seeds.
     has_seeds: bool,
-    /// The rate that the constructor promised not to exceed, where it did.
+    /// The rate that filters of one set promise not to exceed together. Those of others promise none.
     promise: Option<f64>,
-    compound: fn(Vec<f64>) -> f64,
 }
 
 impl Design {
     /// Sets that have no key in common: a key is stored if it is in any.
     fn union(items: u64, rate: f64, members: u64, has_seeds: bool) -> Self {
-        Self {
-            structure: ANY,
-            params: BloomParams::for_double_hashing(items, rate).expect("a sound design"),
-            items,
-            members,
-            is_split: true,
-            has_seeds,
-            promise: None,
-            compound: any_of_rate,
-        }
+        let params = BloomParams::for_double_hashing(items, rate).expect("a sound design");
+        Self { params, items, members, has_seeds, promise: None }
     }
 
     /// Filters of one set with different seeds, which promise this rate together.
     fn ensemble(items: u64, rate: f64, members: u32) -> Self {
-        Self {
-            structure: ALL,
-            params: BloomParams::for_ensemble(items, rate, members).expect("a sound design"),
-            items,
-            members: members.into(),
-            is_split: false,
-            has_seeds: true,
-            promise: Some(rate),
-            compound: all_of_rate,
-        }
+        let params = BloomParams::for_ensemble(items, rate, members).expect("a sound design");
+        Self { params, items, members: members.into(), has_seeds: true, promise: Some(rate) }
     }
 
     /// Returns filters of these keys. No two instances have a seed in common.
@@ -121,7 +101,10 @@ impl Design {
 
     /// Returns the compound rate of filters of these rates.
     fn rate(&self, rates: &[Interval]) -> Interval {
-        let compound = |of: fn(&Interval) -> f64| (self.compound)(rates.iter().map(of).collect());
+        let compound = |of: fn(&Interval) -> f64| match self.promise {
+            None => any_of_rate(rates.iter().map(of)),
+            Some(_) => all_of_rate(rates.iter().map(of)),
+        };
         Interval { low: compound(|rate| rate.low), high: compound(|rate| rate.high) }
     }
 }
@@ -161,10 +144,13 @@ fn job<T: Together + 'static>(
     let mean = design.rate(&vec![each; index(members)]);
     let instances = run.effort.choose([100, 400, 4_000]);
     let queries = run.effort.queries(mean.low) / instances;
-    let stored = if design.is_split { members * items } else { items };
+    let (structure, stored) = match design.promise {
+        None => (ANY, members * items),
+        Some(_) => (ALL, items),
+    };
     let shape = format!("{members} of m = {}, k = {}", params.num_bits(), params.num_hashes());
     let rate = design.promise.unwrap_or(mean.low);
-    let case = Case::random(design.structure, stored, rate, shape).of(instances);
+    let case = Case::random(structure, stored, rate, shape).of(instances);
     let seed = run.seed ^ stored;
     Job::new(instances * (2 * members * items + queries), move || {
         let (mut rates, mut lost, mut hits) = (Rates::default(), 0, 0);

@@ -98,45 +98,27 @@ impl Pairs {
         let seed = run.seed ^ self.left << 32 ^ self.common;
         Job::new(instances * (self.left + self.right), move || {
             let mut hashes = keys::random(seed);
-            let mut all: Vec<_> = operations.iter().map(|_| Estimates::default()).collect();
+            let mut all: Vec<_> = operations.iter().map(|_| Errors::default()).collect();
             for _ in 0..instances {
                 let [left, right] = self.draw(&mut hashes);
-                for ((_, result_of, truth_of), estimates) in operations.iter().zip(&mut all) {
-                    estimates.add(&result_of(&left, &right), real(truth_of(self)));
+                for ((_, result_of, truth_of), errors) in operations.iter().zip(&mut all) {
+                    let (result, truth) = (result_of(&left, &right), real(truth_of(self)));
+                    let estimate = result.estimate_with_error();
+                    let interval = result.estimate_interval(AT.0).expect("a confidence");
+                    errors.add(estimate.value - truth, interval.contains(&truth));
+                    errors.add_stated(estimate.standard_error);
                 }
             }
-            let named = operations.iter().zip(all);
-            let judge = |((name, _, truth_of), estimates): (&Operation, Estimates)| {
+            let judge = |((name, _, truth_of), errors): (&Operation, Errors)| {
                 let shape = format!("{name}, K = {} and {}", self.sizes[0], self.sizes[1]);
-                estimates.judge(truth_of(self), shape, instances)
+                let (truth, stated) = (truth_of(self), errors.stated());
+                let case = Case::random(SKETCH, truth, stated / real(truth), shape).of(instances);
+                let case = Case { hasher: "murmur3", ..case };
+                // The square of a stated error is unbiased only to the first order.
+                let stated = [0.97 * stated, stated];
+                errors.judge(&case, real(truth), stated, [MEAN_NUMBER, NUMBER_SPREAD, AT.1])
             };
-            named.flat_map(judge).collect()
+            operations.iter().zip(all).flat_map(judge).collect()
         })
-    }
-}
-
-/// Many estimates of one number.
-#[derive(Default)]
-struct Estimates {
-    errors: Errors,
-    /// The sum of the squares of the stated standard errors.
-    stated: f64,
-}
-
-impl Estimates {
-    fn add(&mut self, result: &CompactThetaSketch, truth: f64) {
-        let estimate = result.estimate_with_error();
-        let interval = result.estimate_interval(AT.0).expect("a confidence");
-        self.errors.add(estimate.value - truth, interval.contains(&truth));
-        self.stated += estimate.standard_error.powi(2);
-    }
-
-    fn judge(&self, truth: u64, shape: String, instances: u64) -> Vec<Measurement> {
-        let stated = (self.stated / real(instances)).sqrt();
-        let case = Case::random(SKETCH, truth, stated / real(truth), shape).of(instances);
-        let case = Case { hasher: "murmur3", ..case };
-        // The square of a stated error is unbiased only to the first order.
-        let stated = [0.97 * stated, stated];
-        self.errors.judge(&case, real(truth), stated, [MEAN_NUMBER, NUMBER_SPREAD, AT.1])
     }
 }
