@@ -31,7 +31,7 @@ pub(super) fn chart() -> Result<Chart, Box<dyn Error>> {
         file: "at-scale-sql",
         caption: "De-duplication of URLs with SQL: the last points are reckoned",
         x: Axis { name: SIZES, range: 6.0..10.0, labels: 5, label: |x| format!("10^{x:.0}") },
-        y: Axis { name: "", range: 0.0..6.0, labels: 7, label: |y| format!("10^{y:.0}") },
+        y: Axis { name: "", range: -1.0..6.0, labels: 8, label: |y| format!("10^{y:.0}") },
         groups: &["megabytes", "seconds of one processor"],
         lines: COLUMNS.into_iter().map(line).collect::<Result<_, _>>()?,
     })
