@@ -3,9 +3,10 @@
 use core::time::Duration;
 
 use criterion::{Bencher, Criterion, Throughput, criterion_group, criterion_main};
-use pds_benches::arena::{Arena, Task};
+use pds_benches::arena::{Arena, Lineup};
 use pds_benches::contest::{Block, time};
-use pds_benches::membership::{Design, Lineup};
+use pds_benches::filter::Task;
+use pds_benches::keys::Keys;
 use pds_benches::{blocked, bloom};
 
 /// Sizes of filters, in bytes: within the innermost caches, and within the outer ones.
@@ -25,22 +26,21 @@ fn compare(criterion: &mut Criterion, name: &str, lineup: &Lineup, bytes: u64) {
     let mut arena = Arena::build(lineup, bytes).expect("contenders of some megabytes");
     let design = *arena.design();
     for &operation in lineup.operations {
-        let group = format!("{name} {} {operation}", lineup.case(bytes));
+        let group = format!("{name} {} {}", lineup.case(bytes), operation.name());
         let mut group = criterion.benchmark_group(group);
-        let block = operation.block(&design);
-        group.throughput(Throughput::Elements(block as u64));
+        let block = design.block(operation);
+        group.throughput(Throughput::Elements(block.0 as u64));
         for (name, filter) in arena.filters_mut() {
-            let mut task = Task::new(filter, operation, &design);
-            group.bench_function(name, |bencher| run(bencher, &mut task, &design));
+            let mut task = Task::new(filter, operation);
+            group.bench_function(name, |bencher| run(bencher, &mut task, block.clone()));
         }
         group.finish();
     }
 }
 
 /// Times the work on blocks of fresh keys. Each iteration is one block.
-fn run(bencher: &mut Bencher<'_>, task: &mut Task<'_>, design: &Design) {
-    let mut keys = task.operation().keys(design);
-    let mut block = Block::new(task.operation().block(design));
+fn run(bencher: &mut Bencher<'_>, task: &mut Task<'_>, (len, mut keys): (usize, Keys)) {
+    let mut block = Block::new(len);
     bencher.iter_custom(|blocks| {
         let next = |_| {
             block.fill(&mut keys);

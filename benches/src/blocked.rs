@@ -1,147 +1,99 @@
 //! The blocked Bloom filter with each of its backends, with and without hashing; and its memory.
 
-use core::error::Error;
-use core::fmt;
 use core::hash::BuildHasher;
 
+use pds::BlockedBloomFilter;
 use pds::blocked::backends;
 use pds::hash::DefaultHashBuilder;
 use pds::params::{BlockedBloomParams, BloomParams, Preference, blocked};
-use pds::{BlockedBloomFilter, BloomFilter};
 
+use crate::arena::{Build, Design, Lineup, Peer, no_backend};
+use crate::filter::{ALL, Filter, HashIn, filter};
 use crate::keys::key;
-use crate::membership::{Design, Filter, Lineup, Operation, Peer, contender, no_backend};
-use crate::removal::Promise;
-use crate::suite::{Bench, Outcome, Suite};
+use crate::removal::{self, BLOOM};
+use crate::suite::{Bench, Fallible, Outcome};
 
-/// The backend for this processor.
+/// Measures the backend for this processor.
 ///
 /// Within the caches, the goals use rows with given hashes. Both sides hash in the same way, and for longer than ours
 /// looks up. Beyond the caches, the goals use rows with hashing.
-pub const SUITE: Suite = Suite {
-    name: "blocked",
-    peers: PEERS,
-    run: |bench| {
-        Lineup { sizes: &[64 << 10, 8 << 20, 1 << 30, 4 << 30], ..HASHED }.run(bench)?;
-        HASH_IN.run(bench)
-    },
-};
+pub(crate) fn run(bench: &mut Bench<'_>) -> Outcome {
+    let lineup = Lineup { backend: backends().next(), ..HASHED };
+    Lineup { sizes: &[64 << 10, 8 << 20, 1 << 30, 4 << 30], ..lineup }.run(bench)?;
+    hash_in(lineup).run(bench)
+}
 
-/// AVX2, in builds and on processors that have a choice.
-pub const AVX2: Suite = Suite {
-    name: "blocked-avx2",
-    peers: PEERS,
-    run: |bench| {
-        Lineup { backend: || Some("avx2"), ..HASHED }.run(bench)?;
-        Lineup { backend: || Some("avx2"), ..HASH_IN }.run(bench)
-    },
-};
+/// Measures a backend of builds and on processors that have a choice.
+pub(crate) fn run_on(bench: &mut Bench<'_>, backend: &'static str) -> Outcome {
+    let lineup = Lineup { backend: Some(backend), ..HASHED };
+    lineup.run(bench)?;
+    hash_in(lineup).run(bench)
+}
 
-/// Portable code, in builds that have a choice.
-pub const PORTABLE: Suite = Suite {
-    name: "blocked-portable",
-    peers: PEERS,
-    run: |bench| {
-        Lineup { backend: || Some("portable"), ..HASHED }.run(bench)?;
-        Lineup { backend: || Some("portable"), ..HASH_IN }.run(bench)
-    },
-};
-
-/// The number of positions with the least memory, six at this rate, compared with the eight that take the least time.
-pub const SMALLEST: Suite = Suite {
-    name: "blocked-smallest",
-    peers: &[],
-    run: |bench| {
-        SMALL.run(bench)?;
-        SMALL_HASH_IN.run(bench)
-    },
-};
-
-/// The memory of our filters for a promise, and their measured rates.
-pub const MEMORY: Suite = Suite { name: "blocked-memory", peers: &[], run: promises };
-
-const PEERS: &[&str] = &["fastbloom", "sbbf-rs-safe"];
+/// Measures the number of positions with the least memory, six at this rate, compared with the eight that take the least
+/// time.
+pub(crate) fn run_smallest(bench: &mut Bench<'_>) -> Outcome {
+    let lineup = Lineup {
+        sizes: HASH_IN.sizes,
+        items: |bytes, rate| items(bytes, rate, Preference::Smallest),
+        backend: backends().next(),
+        ours: |design, _| Ok(boxed(design, ours(design, Preference::Smallest)?)),
+        peers: &[Peer {
+            name: "fastest",
+            note: "is ours with eight positions per key, and more blocks for the same rate",
+            build: |design, _| Ok(boxed(design, fastest(design)?)),
+        }],
+        ..HASHED
+    };
+    lineup.run(bench)?;
+    hash_in(lineup).run(bench)
+}
 
 /// All contenders have the same keys, as many bits as give the same rate, and our hasher.
 pub const HASHED: Lineup = Lineup {
     mode: "",
+    hash_in: false,
     sizes: &[64 << 10, 8 << 20, 1 << 30],
     rate: 0.01,
     items: |bytes, rate| items(bytes, rate, Preference::Fastest),
     lines: |_| 1.0,
-    operations: &Operation::ALL,
-    backend: || backends().next(),
-    ours: |design, _| Ok(Box::new(ours(design, Preference::Fastest)?)),
+    operations: &ALL,
+    backend: None,
+    ours: |design, _| Ok(boxed(design, ours(design, Preference::Fastest)?)),
     peers: &[
         Peer {
             name: "fastbloom",
-            note: FEWER_BITS,
-            build: |design, preset| Ok(Box::new(fastbloom(design, preset.is_some())?)),
+            note: "has fewer bits than blocked for the same rate",
+            build: |design, preset| Ok(boxed(design, fastbloom(design, preset.is_some())?)),
         },
         Peer {
             name: "sbbf-rs-safe",
-            note: MORE_BITS,
+            note: "has more bits than blocked for the same rate; its lookups choose AVX2 at run time",
             build: |design, preset| {
                 let filter = sbbf(design, preset.is_some())?;
-                Ok(Box::new(Hashing(filter, DefaultHashBuilder::default())))
+                Ok(boxed(design, Sbbf { filter, hasher: DefaultHashBuilder::default() }))
             },
         },
     ],
 };
 
 /// The same, with the keys as hashes.
-pub const HASH_IN: Lineup = Lineup {
-    mode: "hash-in",
-    sizes: &[64 << 10, 8 << 20],
-    ours: |design, _| Ok(Box::new(HashIn(ours(design, Preference::Fastest)?))),
-    peers: &[
-        Peer {
-            name: "fastbloom",
-            note: FEWER_BITS,
-            build: |design, preset| Ok(Box::new(HashIn(fastbloom(design, preset.is_some())?))),
-        },
-        Peer {
-            name: "sbbf-rs-safe",
-            note: MORE_BITS,
-            build: |design, preset| Ok(Box::new(HashIn(sbbf(design, preset.is_some())?))),
-        },
-    ],
-    ..HASHED
-};
+pub const HASH_IN: Lineup = hash_in(HASHED);
 
-/// Our filter with the fewest bits compared with ours with eight positions per key.
-const SMALL: Lineup = Lineup {
-    sizes: HASH_IN.sizes,
-    items: |bytes, rate| items(bytes, rate, Preference::Smallest),
-    ours: |design, _| Ok(Box::new(ours(design, Preference::Smallest)?)),
-    peers: &[Peer {
-        name: "fastest",
-        note: MORE_BLOCKS,
-        build: |design, _| Ok(Box::new(fastest(design)?)),
-    }],
-    ..HASHED
-};
+const fn hash_in(lineup: Lineup) -> Lineup {
+    Lineup { mode: "hash-in", hash_in: true, sizes: &[64 << 10, 8 << 20], ..lineup }
+}
 
-/// The same, with the keys as hashes.
-const SMALL_HASH_IN: Lineup = Lineup {
-    mode: HASH_IN.mode,
-    ours: |design, _| Ok(Box::new(HashIn(ours(design, Preference::Smallest)?))),
-    peers: &[Peer {
-        name: "fastest",
-        note: MORE_BLOCKS,
-        build: |design, _| Ok(Box::new(HashIn(fastest(design)?))),
-    }],
-    ..SMALL
-};
-
-const FEWER_BITS: &str = "has fewer bits than blocked for the same rate";
-const MORE_BITS: &str =
-    "has more bits than blocked for the same rate; its lookups choose AVX2 at run time";
-
-const MORE_BLOCKS: &str = "is ours with eight positions per key, and more blocks for the same rate";
+/// Returns a filter that takes keys as the design says.
+fn boxed<F: Filter>(design: &Design, filter: F) -> Box<dyn Filter>
+where
+    HashIn<F>: Filter,
+{
+    if design.hash_in { Box::new(HashIn(filter)) } else { Box::new(filter) }
+}
 
 /// Returns the most keys for this many bytes at a rate.
-fn items(bytes: u64, rate: f64, preference: Preference) -> Result<u64, Box<dyn Error>> {
+fn items(bytes: u64, rate: f64, preference: Preference) -> Fallible<u64> {
     let params = BlockedBloomParams::from_blocks_and_rate(blocks(bytes), rate, preference)?;
     Ok(params.expected_items().ok_or("sized by items")?)
 }
@@ -151,50 +103,39 @@ const fn blocks(bytes: u64) -> u64 {
 }
 
 /// Returns our filter with the backend of the design, empty.
-pub(crate) fn ours(
-    design: &Design,
-    preference: Preference,
-) -> Result<BlockedBloomFilter, Box<dyn Error>> {
+pub(crate) fn ours(design: &Design, preference: Preference) -> Fallible<BlockedBloomFilter> {
     let builder = BlockedBloomFilter::builder().blocks(blocks(design.bytes)).prefer(preference);
-    let filter =
-        builder.false_positive_rate(design.rate).huge_pages(design.huge_pages()).build()?;
+    let filter = builder.false_positive_rate(design.rate).huge_pages(design.is_huge()).build()?;
     let Some(backend) = design.backend else { return Ok(filter) };
     Ok(filter.with_backend(backend).ok_or_else(|| no_backend(backend, backends()))?)
 }
 
 /// Returns our filter with eight positions per key and the fewest blocks that keep the rate.
-fn fastest(design: &Design) -> Result<BlockedBloomFilter, Box<dyn Error>> {
+fn fastest(design: &Design) -> Fallible<BlockedBloomFilter> {
     let params = BlockedBloomParams::new(design.items, design.rate, Preference::Fastest)?;
     let bytes = params.num_blocks() * (blocked::BLOCK_BITS / 8);
     ours(&Design { bytes, ..*design }, Preference::Fastest)
 }
 
 /// Measures the bits per item for each promise and preference, beside those of the standard filter.
-fn promises(bench: &mut Bench<'_>) -> Outcome {
-    for rate in [0.01, 0.001, 0.000_1] {
-        let promise = Promise { items: 1_000_000, rate };
-        let standard = promise
-            .measure("bloom", &|items, rate| Ok(Box::new(BloomFilter::new(items, rate)?)))?;
-        for (preference, name) in
-            [(Preference::Fastest, "fastest"), (Preference::Smallest, "smallest")]
-        {
-            let ours = promise.measure(name, &move |items, rate| {
-                let params = BlockedBloomParams::new(items, rate, preference)?;
-                Ok(Box::new(BlockedBloomFilter::from_params(
-                    params,
-                    DefaultHashBuilder::default(),
-                )?))
-            })?;
-            let case = format!("{} %, {name}", 100.0 * rate);
-            bench.add(promise.row(&case, ours, ("bloom", standard)));
-        }
+pub(crate) fn run_memory(bench: &mut Bench<'_>) -> Outcome {
+    let fastest: Build = |design, _| promised(design, Preference::Fastest);
+    let smallest: Build = |design, _| promised(design, Preference::Smallest);
+    for (case, build) in [(", fastest", fastest), (", smallest", smallest)] {
+        let bloom = Peer { name: "bloom", note: "", build: BLOOM };
+        removal::memory(bench, (&[0.01, 0.001, 0.000_1], case), build, &[bloom])?;
     }
     Ok(())
 }
 
+fn promised(design: &Design, preference: Preference) -> Fallible<Box<dyn Filter>> {
+    let params = BlockedBloomParams::new(design.items, design.rate, preference)?;
+    Ok(Box::new(BlockedBloomFilter::from_params(params, DefaultHashBuilder::default())?))
+}
+
 type Fastbloom = fastbloom::BloomFilter<DefaultHashBuilder>;
 
-fn fastbloom(design: &Design, preset: bool) -> Result<Fastbloom, Box<dyn Error>> {
+fn fastbloom(design: &Design, preset: bool) -> Fallible<Fastbloom> {
     let bits = BloomParams::new(design.items, design.rate)?.num_bits();
     let builder = if preset {
         fastbloom::BloomFilter::from_vec(random_bits(bits.div_ceil(64), |bit| {
@@ -207,7 +148,13 @@ fn fastbloom(design: &Design, preset: bool) -> Result<Fastbloom, Box<dyn Error>>
     Ok(builder.hasher(DefaultHashBuilder::default()).expected_items(items))
 }
 
-fn sbbf(design: &Design, preset: bool) -> Result<sbbf_rs_safe::Filter, Box<dyn Error>> {
+/// A filter that takes only hashes, with our hasher.
+struct Sbbf {
+    filter: sbbf_rs_safe::Filter,
+    hasher: DefaultHashBuilder,
+}
+
+fn sbbf(design: &Design, preset: bool) -> Fallible<sbbf_rs_safe::Filter> {
     let (mut fails, mut keeps) = (1, design.items);
     while keeps - fails > 1 {
         let blocks = fails.midpoint(keeps);
@@ -233,141 +180,35 @@ fn random_bits(words: u64, law: impl Fn(&mut dyn FnMut(u32) -> u64) -> u64) -> V
     (0..words).map(|_| law(&mut sparse)).collect()
 }
 
-contender!(
-    BlockedBloomFilter,
-    fn words(&self) -> Option<&[u64]> {
-        Some(self.words())
-    }
-);
+filter!(ours BlockedBloomFilter => {
+    insert(filter, key) => filter.insert(&key),
+    insert_batch(filter, keys) => filter.insert_batch(keys) as u64,
+    words(filter) => filter.words(),
+});
 
-/// A filter that takes hashes, with batches if it has them.
-trait ByHash: fmt::Debug {
-    fn insert_hash(&mut self, hash: u64) -> bool;
-    fn contains_hash(&self, hash: u64) -> bool;
-    fn clear(&mut self);
+filter!(HashIn<BlockedBloomFilter> => {
+    insert(filter, key) => filter.0.insert_hash(key),
+    insert_batch(filter, keys) => filter.0.insert_hash_batch(keys) as u64,
+    contains(filter, key) => filter.0.contains_hash(key),
+    contains_batch(filter, keys, answers) => filter.0.contains_hash_batch(keys, answers),
+    clear(filter) => filter.0.clear(),
+    words(filter) => filter.0.words(),
+});
 
-    fn insert_batch(&mut self, hashes: &[u64]) -> u64 {
-        hashes.iter().map(|&hash| u64::from(self.insert_hash(hash))).sum()
-    }
+filter!(HashIn<Fastbloom> => {
+    insert(filter, key) => !filter.0.insert_hash(key),
+    contains(filter, key) => filter.0.contains_hash(key),
+    clear(filter) => filter.0.clear(),
+});
 
-    fn contains_batch(&self, hashes: &[u64], _answers: &mut [bool]) -> u64 {
-        hashes.iter().map(|&hash| u64::from(self.contains_hash(hash))).sum()
-    }
+filter!(HashIn<Sbbf> => {
+    insert(filter, key) => !filter.0.filter.insert_hash(key),
+    contains(filter, key) => filter.0.filter.contains_hash(key),
+    clear(filter) => filter.0.filter.reset(),
+});
 
-    fn words(&self) -> Option<&[u64]> {
-        None
-    }
-}
-
-/// A filter that takes keys as hashes.
-#[derive(Debug)]
-struct HashIn<F>(F);
-
-impl<F: ByHash> Filter for HashIn<F> {
-    #[inline]
-    fn insert(&mut self, key: u64) -> bool {
-        self.0.insert_hash(key)
-    }
-
-    #[inline]
-    fn contains(&self, key: u64) -> bool {
-        self.0.contains_hash(key)
-    }
-
-    fn clear(&mut self) {
-        self.0.clear();
-    }
-
-    fn insert_batch(&mut self, keys: &[u64]) -> u64 {
-        self.0.insert_batch(keys)
-    }
-
-    fn contains_batch(&self, keys: &[u64], answers: &mut [bool]) -> u64 {
-        self.0.contains_batch(keys, answers)
-    }
-
-    fn words(&self) -> Option<&[u64]> {
-        self.0.words()
-    }
-}
-
-/// A filter that takes only hashes, with our hasher.
-#[derive(Debug)]
-struct Hashing<F>(F, DefaultHashBuilder);
-
-impl<F: ByHash> Filter for Hashing<F> {
-    #[inline]
-    fn insert(&mut self, key: u64) -> bool {
-        self.0.insert_hash(self.1.hash_one(key))
-    }
-
-    #[inline]
-    fn contains(&self, key: u64) -> bool {
-        self.0.contains_hash(self.1.hash_one(key))
-    }
-
-    fn clear(&mut self) {
-        self.0.clear();
-    }
-}
-
-impl ByHash for BlockedBloomFilter {
-    #[inline]
-    fn insert_hash(&mut self, hash: u64) -> bool {
-        self.insert_hash(hash)
-    }
-
-    #[inline]
-    fn contains_hash(&self, hash: u64) -> bool {
-        self.contains_hash(hash)
-    }
-
-    fn clear(&mut self) {
-        self.clear();
-    }
-
-    fn insert_batch(&mut self, hashes: &[u64]) -> u64 {
-        self.insert_hash_batch(hashes) as u64
-    }
-
-    fn contains_batch(&self, hashes: &[u64], answers: &mut [bool]) -> u64 {
-        self.contains_hash_batch(hashes, answers);
-        answers.iter().map(|&answer| u64::from(answer)).sum()
-    }
-
-    fn words(&self) -> Option<&[u64]> {
-        Some(self.words())
-    }
-}
-
-impl ByHash for Fastbloom {
-    #[inline]
-    fn insert_hash(&mut self, hash: u64) -> bool {
-        !self.insert_hash(hash)
-    }
-
-    #[inline]
-    fn contains_hash(&self, hash: u64) -> bool {
-        self.contains_hash(hash)
-    }
-
-    fn clear(&mut self) {
-        self.clear();
-    }
-}
-
-impl ByHash for sbbf_rs_safe::Filter {
-    #[inline]
-    fn insert_hash(&mut self, hash: u64) -> bool {
-        !self.insert_hash(hash)
-    }
-
-    #[inline]
-    fn contains_hash(&self, hash: u64) -> bool {
-        self.contains_hash(hash)
-    }
-
-    fn clear(&mut self) {
-        self.reset();
-    }
-}
+filter!(Sbbf => {
+    insert(filter, key) => !filter.filter.insert_hash(filter.hasher.hash_one(key)),
+    contains(filter, key) => filter.filter.contains_hash(filter.hasher.hash_one(key)),
+    clear(filter) => filter.filter.reset(),
+});

@@ -2,43 +2,65 @@
 
 mod many;
 
-use core::error::Error;
-
 use bloomfilter::Bloom;
 use pds::bloom::BloomFilter;
 use pds::error::ParamError;
 use pds::hash::DefaultHashBuilder;
 use pds::params::BloomParams;
 
-use crate::membership::{Design, Filter, Lineup, Operation, Peer, contender};
-use crate::suite::Suite;
+use crate::arena::{Design, Lineup, Peer};
+use crate::filter::{ALL, Operation, filter};
+use crate::suite::{Bench, Fallible, Outcome};
 
-/// The suite of the standard Bloom filter.
-pub const SUITE: Suite = Suite {
-    name: "bloom",
-    peers: &["fastbloom", "bloomfilter"],
-    run: |bench| {
-        LINEUP.run(bench)?;
-        many::run(bench)
-    },
-};
+/// Measures filters of one size, and many small ones.
+pub(crate) fn run(bench: &mut Bench<'_>) -> Outcome {
+    LINEUP.run(bench)?;
+    many::run(bench)
+}
 
 /// All contenders have the same bits, keys and number of positions per key.
 pub const LINEUP: Lineup = Lineup {
     mode: "",
+    hash_in: false,
     sizes: &[64 << 10, 8 << 20, 1 << 30],
     rate: 0.01,
     items: |bytes, rate| Ok(params(bytes, rate)?.expected_items().ok_or("sized by items")?),
     lines,
-    operations: &Operation::ALL,
-    backend: || None,
-    ours,
+    operations: &ALL,
+    backend: None,
+    ours: |design, _| Ok(Box::new(filter(design)?)),
     peers: &[
-        Peer { name: "fastbloom", note: "", build: fastbloom },
+        Peer {
+            name: "fastbloom",
+            note: "",
+            build: |design, ours| {
+                let builder = match ours.and_then(|ours| ours.words()) {
+                    Some(words) => fastbloom::BloomFilter::from_vec(words.to_vec()),
+                    None => {
+                        fastbloom::BloomFilter::with_num_bits(usize::try_from(8 * design.bytes)?)
+                    }
+                };
+                let items = usize::try_from(design.items)?;
+                let filter = builder.hasher(DefaultHashBuilder::default()).expected_items(items);
+                expect_hashes(filter.num_hashes())?;
+                Ok(Box::new(filter))
+            },
+        },
         Peer {
             name: "bloomfilter",
             note: "hashes each key twice by its own SipHash-1-3, and accepts no other hasher",
-            build: bloomfilter,
+            build: |design, ours| {
+                // The two keys differ. With equal keys, its positions would be those of single hashing.
+                let seed = b"sixteen bytes a key, two of them";
+                let (bytes, items) =
+                    (usize::try_from(design.bytes)?, usize::try_from(design.items)?);
+                let empty = Bloom::<u64>::new_with_seed(bytes, items, seed)?;
+                expect_hashes(empty.number_of_hash_functions())?;
+                Ok(Box::new(match ours.and_then(|ours| ours.words()) {
+                    Some(words) => preset(empty, words)?,
+                    None => empty,
+                }))
+            },
         },
     ],
 };
@@ -62,40 +84,12 @@ fn lines(operation: Operation) -> f64 {
     }
 }
 
-fn ours(design: &Design, _: Option<&[u64]>) -> Result<Box<dyn Filter>, Box<dyn Error>> {
-    Ok(Box::new(filter(design)?))
-}
-
 /// Returns our filter, empty.
-pub(crate) fn filter(design: &Design) -> Result<BloomFilter, Box<dyn Error>> {
+pub(crate) fn filter(design: &Design) -> Fallible<BloomFilter> {
     let builder = BloomFilter::builder().bits(8 * design.bytes).expected_items(design.items);
-    let filter = builder.huge_pages(design.huge_pages()).build()?;
+    let filter = builder.huge_pages(design.is_huge()).build()?;
     expect_hashes(filter.num_hashes())?;
     Ok(filter)
-}
-
-fn fastbloom(design: &Design, bits: Option<&[u64]>) -> Result<Box<dyn Filter>, Box<dyn Error>> {
-    use fastbloom::BloomFilter;
-    let builder = match bits {
-        Some(words) => BloomFilter::from_vec(words.to_vec()),
-        None => BloomFilter::with_num_bits(usize::try_from(8 * design.bytes)?),
-    };
-    let items = usize::try_from(design.items)?;
-    let filter = builder.hasher(DefaultHashBuilder::default()).expected_items(items);
-    expect_hashes(filter.num_hashes())?;
-    Ok(Box::new(filter))
-}
-
-fn bloomfilter(design: &Design, bits: Option<&[u64]>) -> Result<Box<dyn Filter>, Box<dyn Error>> {
-    // The two keys differ. With equal keys, its positions would be those of single hashing.
-    let seed = b"sixteen bytes a key, two of them";
-    let bytes = usize::try_from(design.bytes)?;
-    let empty = Bloom::<u64>::new_with_seed(bytes, usize::try_from(design.items)?, seed)?;
-    expect_hashes(empty.number_of_hash_functions())?;
-    Ok(Box::new(match bits {
-        Some(words) => preset(empty, words)?,
-        None => empty,
-    }))
 }
 
 /// Writes `words` after the header of the filter's own bytes.
@@ -114,43 +108,24 @@ fn expect_hashes(hashes: u32) -> Result<(), String> {
     if hashes == HASHES { Ok(()) } else { Err(format!("{hashes} positions per key, not {HASHES}")) }
 }
 
-contender!(
-    BloomFilter,
-    fn words(&self) -> Option<&[u64]> {
-        Some(self.bits().words())
-    }
-);
+filter!(ours BloomFilter => {
+    insert(filter, key) => filter.insert(&key),
+    insert_batch(filter, keys) => filter.insert_batch(keys) as u64,
+    words(filter) => filter.bits().words(),
+});
 
-impl Filter for fastbloom::BloomFilter<DefaultHashBuilder> {
-    #[inline]
-    fn insert(&mut self, key: u64) -> bool {
-        !self.insert(&key)
-    }
+filter!(fastbloom::BloomFilter<DefaultHashBuilder> => {
+    insert(filter, key) => !filter.insert(&key),
+    contains(filter, key) => filter.contains(&key),
+    clear(filter) => filter.clear(),
+});
 
-    #[inline]
-    fn contains(&self, key: u64) -> bool {
-        self.contains(&key)
-    }
-
-    fn clear(&mut self) {
-        self.clear();
-    }
-}
-
-impl Filter for Bloom<u64> {
-    /// Its plain insertion does not report whether the key was new. The one that does is slower.
-    #[inline]
-    fn insert(&mut self, key: u64) -> bool {
-        self.set(&key);
+// Its plain insertion does not report whether the key was new. The one that does is slower.
+filter!(Bloom<u64> => {
+    insert(filter, key) => {
+        filter.set(&key);
         true
-    }
-
-    #[inline]
-    fn contains(&self, key: u64) -> bool {
-        self.check(&key)
-    }
-
-    fn clear(&mut self) {
-        self.clear();
-    }
-}
+    },
+    contains(filter, key) => filter.check(&key),
+    clear(filter) => filter.clear(),
+});

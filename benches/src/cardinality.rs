@@ -5,7 +5,6 @@
 //! the value itself.
 
 use core::convert::Infallible;
-use core::fmt;
 use core::hash::{BuildHasher, BuildHasherDefault, Hasher};
 use core::hint::black_box;
 use core::ops::Range;
@@ -15,23 +14,13 @@ use datasketches::hll::{HllSketch, HllType, HllUnion};
 use hyperloglogplus::{HyperLogLog as _, HyperLogLogPlus};
 use pds::hash::DefaultHashBuilder;
 use pds::{HyperLogLog, UltraLogLog};
+use pds_testkit::stats::Median;
 use wyhash::WyHash;
 
 use crate::allocation;
-use crate::contest::Contender;
 use crate::keys::{self, Keys};
 use crate::report::{Row, Unit};
-use crate::suite::{Bench, Effort, Outcome, Suite};
-use pds_testkit::stats::Median;
-
-/// The suite of cardinality sketches.
-///
-/// Estimates are compared with the peer that also computes them from scratch. The others update theirs on each insert.
-pub const SUITE: Suite = Suite {
-    name: "hll",
-    peers: &["cardinality-estimator", "datasketches", "hyperloglogplus", "streaming_algorithms"],
-    run,
-};
+use crate::suite::{Bench, Effort, Outcome};
 
 /// Keys per block in steady state: a fraction of a millisecond of work.
 const BLOCK: usize = 1 << 16;
@@ -40,95 +29,126 @@ const STEADY: u64 = 1_000_000;
 /// Sketches per union.
 const SKETCHES: u64 = 30;
 
-/// A sketch under test. The type fixes the precision, and whether keys are hashed or are hashes.
-trait Sketch: Sized {
-    const NAME: &'static str;
+const IN_RANGE: &str = "a precision in range";
 
-    fn new() -> Self;
-    fn insert(&mut self, key: u64);
-    fn estimate(&mut self) -> f64;
-    fn merge(&mut self, other: &Self);
+/// A kind of sketches under test: its name, and its operations. `A` and `E` are compiled into the loops.
+struct Kind<T, A, E> {
+    name: &'static str,
+    precision: u8,
+    empty: fn(u8) -> T,
+    add: A,
+    /// The sketch's own batch, if it has one.
+    batch: Option<fn(&mut T, &[u64])>,
+    estimate: E,
+    merge: fn(&mut T, &T),
+    /// The sketch's own estimate of a union, if it has one.
+    union: Option<fn(u8, &[T]) -> f64>,
+}
 
-    fn insert_each(&mut self, keys: &[u64]) {
-        keys.iter().for_each(|&key| self.insert(key));
+/// A contender of any type.
+type Run<'a> = Box<dyn FnMut(&[u64]) -> u64 + 'a>;
+
+/// An operation: its name, its number of repetitions per block, and the work.
+type Work<'a> = (&'static str, usize, Run<'a>);
+
+/// Sketches of any type.
+trait Sketches {
+    fn name(&self) -> &'static str;
+
+    /// Returns all operations. Those on a filled sketch have each their own, of a million keys.
+    fn works(&self) -> Vec<Work<'_>>;
+
+    /// Returns the bytes of a sketch of this many keys, and the error of several.
+    fn size(&self, keys: u64) -> (u64, f64);
+
+    /// Returns the root of the mean square of the relative errors of several sketches of this many keys each.
+    fn error(&self, keys: u64, sketches: u64) -> f64;
+}
+
+impl<T: Clone, A: Fn(&mut T, u64), E: Fn(&mut T) -> f64 + Copy> Kind<T, A, E> {
+    /// Returns the same sketches with hashes as keys.
+    fn hash_in<B>(&self, add: B, batch: Option<fn(&mut T, &[u64])>) -> Kind<T, B, E> {
+        let Self { name, precision, empty, estimate, merge, union, .. } = *self;
+        Kind { name, precision, empty, add, batch, estimate, merge, union }
     }
 
-    /// Inserts keys by the sketch's own batch, if it has one.
-    fn insert_batch(&mut self, keys: &[u64]) {
-        self.insert_each(keys);
+    fn add_each(&self, sketch: &mut T, keys: &[u64]) {
+        keys.iter().for_each(|&key| (self.add)(sketch, key));
     }
 
     /// Returns a sketch of the keys with these numbers.
-    fn of(numbers: Range<u64>) -> Self {
-        let mut sketch = Self::new();
-        numbers.for_each(|number| sketch.insert(keys::key(number)));
+    fn of(&self, numbers: Range<u64>) -> T {
+        let mut sketch = (self.empty)(self.precision);
+        numbers.for_each(|number| (self.add)(&mut sketch, keys::key(number)));
         sketch
     }
 
-    fn union(sketches: &[Self]) -> f64 {
-        let mut union = Self::new();
-        sketches.iter().for_each(|sketch| union.merge(sketch));
-        union.estimate()
+    fn estimate_union(&self, sketches: &[T]) -> f64 {
+        if let Some(union) = self.union {
+            return union(self.precision, sketches);
+        }
+        let mut union = (self.empty)(self.precision);
+        sketches.iter().for_each(|sketch| (self.merge)(&mut union, sketch));
+        (self.estimate)(&mut union)
     }
 }
 
-struct Ours<const P: u32, const HASHED: bool>(HyperLogLog);
-
-impl<const P: u32, const HASHED: bool> Sketch for Ours<P, HASHED> {
-    const NAME: &'static str = "hll";
-
-    fn new() -> Self {
-        Self(HyperLogLog::new(P).expect("a precision in range"))
+impl<T: Clone, A: Fn(&mut T, u64), E: Fn(&mut T) -> f64 + Copy> Sketches for Kind<T, A, E> {
+    fn name(&self) -> &'static str {
+        self.name
     }
 
-    #[inline]
-    fn insert(&mut self, key: u64) {
-        let _ = if HASHED { self.0.insert(&key) } else { self.0.insert_hash(key) };
+    fn works(&self) -> Vec<Work<'_>> {
+        let part = |part: u64| self.of(part * STEADY / 2..part * STEADY / 2 + STEADY);
+        let fresh = |keys: &[u64]| {
+            let mut fresh = (self.empty)(self.precision);
+            self.add_each(&mut fresh, keys);
+            black_box(&mut fresh);
+        };
+        let [mut steady, mut batched, mut estimated, mut merged] = [0; 4].map(part);
+        let (other, others) = (part(1), (1..=SKETCHES).map(part).collect::<Vec<_>>());
+        let batch = move |keys: &[u64]| match self.batch {
+            Some(add) => add(&mut batched, keys),
+            None => self.add_each(&mut batched, keys),
+        };
+        let merge = move || (self.merge)(black_box(&mut merged), black_box(&other));
+        vec![
+            ("insert, first 1000", 66_000, whole(move |keys| keys.chunks(1_000).for_each(fresh))),
+            ("insert, first 100000", 100_000, whole(fresh)),
+            ("insert, steady", BLOCK, whole(move |keys| self.add_each(&mut steady, keys))),
+            ("insert batch, steady", BLOCK, whole(batch)),
+            ("estimate", 256, repeat(move || (self.estimate)(black_box(&mut estimated)))),
+            ("merge", 256, repeat(merge)),
+            ("union of 30", 8, repeat(move || self.estimate_union(black_box(&others)))),
+        ]
     }
 
-    fn insert_batch(&mut self, keys: &[u64]) {
-        let _ = if HASHED { self.0.insert_batch(keys) } else { self.0.insert_hash_batch(keys) };
+    fn size(&self, keys: u64) -> (u64, f64) {
+        // Ten million keys per sketch take long enough.
+        let sketches = (20_000_000 / keys).clamp(4, 100);
+        let Ok((_, bytes)) = allocation::measured(|| Ok::<_, Infallible>(self.of(0..keys)));
+        (bytes, self.error(keys, sketches))
     }
 
-    fn estimate(&mut self) -> f64 {
-        self.0.estimate()
-    }
-
-    fn merge(&mut self, other: &Self) {
-        self.0.merge(&other.0).expect("equal hashers");
-    }
-
-    fn union(sketches: &[Self]) -> f64 {
-        let sketches: Vec<_> = sketches.iter().map(|sketch| &sketch.0).collect();
-        HyperLogLog::union_estimate(&sketches).expect("equal hashers")
+    fn error(&self, keys: u64, sketches: u64) -> f64 {
+        let square = |sketch: u64| {
+            let mut sketch = self.of(sketch * keys..(sketch + 1) * keys);
+            ((self.estimate)(&mut sketch) / keys as f64 - 1.0).powi(2)
+        };
+        ((0..sketches).map(square).sum::<f64>() / sketches as f64).sqrt()
     }
 }
 
-struct Ultra<const P: u32, const HASHED: bool>(UltraLogLog);
+fn whole<'a>(mut work: impl FnMut(&[u64]) + 'a) -> Run<'a> {
+    Box::new(move |keys| {
+        work(keys);
+        0
+    })
+}
 
-impl<const P: u32, const HASHED: bool> Sketch for Ultra<P, HASHED> {
-    const NAME: &'static str = "hll, UltraLogLog";
-
-    fn new() -> Self {
-        Self(UltraLogLog::new(P).expect("a precision in range"))
-    }
-
-    #[inline]
-    fn insert(&mut self, key: u64) {
-        let _ = if HASHED { self.0.insert(&key) } else { self.0.insert_hash(key) };
-    }
-
-    fn insert_batch(&mut self, keys: &[u64]) {
-        let _ = if HASHED { self.0.insert_batch(keys) } else { self.0.insert_hash_batch(keys) };
-    }
-
-    fn estimate(&mut self) -> f64 {
-        self.0.estimate()
-    }
-
-    fn merge(&mut self, other: &Self) {
-        self.0.merge(&other.0).expect("equal hashers");
-    }
+/// Does the work as often as there are keys.
+fn repeat<'a, R>(mut work: impl FnMut() -> R + 'a) -> Run<'a> {
+    whole(move |keys| keys.iter().for_each(|_| _ = black_box(work())))
 }
 
 /// A hasher that returns keys unchanged, because they are already hashes.
@@ -149,230 +169,119 @@ impl Hasher for Identity {
     }
 }
 
-struct Plus<const P: u32, S: BuildHasher>(HyperLogLogPlus<u64, S>);
-
-impl<const P: u32, S: BuildHasher + Default> Sketch for Plus<P, S> {
-    const NAME: &'static str = "hyperloglogplus";
-
-    fn new() -> Self {
-        let precision = u8::try_from(P).expect("a precision is at most 18");
-        Self(HyperLogLogPlus::new(precision, S::default()).expect("a precision in range"))
-    }
-
-    #[inline]
-    fn insert(&mut self, key: u64) {
-        self.0.insert(&key);
-    }
-
-    fn estimate(&mut self) -> f64 {
-        self.0.count()
-    }
-
-    fn merge(&mut self, other: &Self) {
-        self.0.merge(&other.0).expect("equal precisions");
-    }
-}
-
-struct Estimator<const P: usize, const HASHED: bool>(CardinalityEstimator<u64, WyHash, P>);
-
-impl<const P: usize, const HASHED: bool> Sketch for Estimator<P, HASHED> {
-    const NAME: &'static str = "cardinality-estimator";
-
-    fn new() -> Self {
-        Self(CardinalityEstimator::new())
-    }
-
-    #[inline]
-    fn insert(&mut self, key: u64) {
-        if HASHED { self.0.insert(&key) } else { self.0.insert_hash(key) }
-    }
-
-    fn estimate(&mut self) -> f64 {
-        self.0.estimate() as f64
-    }
-
-    fn merge(&mut self, other: &Self) {
-        self.0.merge(&other.0);
-    }
-}
-
-/// A sketch that always hashes, by MurmurHash3.
-struct Data<const P: u8>(HllSketch);
-
-impl<const P: u8> Sketch for Data<P> {
-    const NAME: &'static str = "datasketches";
-
-    fn new() -> Self {
-        Self(HllSketch::new(P, HllType::Hll8).expect("a precision in range"))
-    }
-
-    #[inline]
-    fn insert(&mut self, key: u64) {
-        self.0.update(key);
-    }
-
-    fn estimate(&mut self) -> f64 {
-        self.0.estimate()
-    }
-
-    fn merge(&mut self, other: &Self) {
-        let mut union = HllUnion::new(P).expect("a precision in range");
-        union.update(&self.0);
-        union.update(&other.0);
-        self.0 = union.to_sketch(HllType::Hll8);
-    }
-
-    fn union(sketches: &[Self]) -> f64 {
-        let mut union = HllUnion::new(P).expect("a precision in range");
-        sketches.iter().for_each(|sketch| union.update(&sketch.0));
-        union.estimate()
-    }
-}
-
-struct Streaming<const P: u8, const HASHED: bool>(streaming_algorithms::HyperLogLog<u64>);
-
-impl<const P: u8, const HASHED: bool> Sketch for Streaming<P, HASHED> {
-    const NAME: &'static str = "streaming_algorithms";
-
-    fn new() -> Self {
-        Self(streaming_algorithms::HyperLogLog::with_p(P))
-    }
-
-    #[inline]
-    fn insert(&mut self, key: u64) {
-        if HASHED { self.0.push(&key) } else { self.0.push_hash64(key) }
-    }
-
-    fn estimate(&mut self) -> f64 {
-        self.0.len()
-    }
-
-    fn merge(&mut self, other: &Self) {
-        self.0.union(&other.0);
-    }
-}
-
-/// The timed work for a sketch of type `T`.
-struct Work<T> {
-    operation: Operation,
-    sketch: T,
-    others: Vec<T>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Operation {
-    /// Inserts into fresh sketches, this many keys each.
-    Fresh(usize),
-    /// Inserts of new keys after a million others.
-    Steady,
-    /// The same, many in one call.
-    Batch,
-    Estimate,
-    /// Merges two sketches of a million keys.
-    Merge,
-    /// Estimates the union of 30 sketches.
-    Union,
-}
-
-impl Operation {
-    const ALL: [Self; 7] = [
-        Self::Fresh(1_000),
-        Self::Fresh(100_000),
-        Self::Steady,
-        Self::Batch,
-        Self::Estimate,
-        Self::Merge,
-        Self::Union,
-    ];
-
-    /// Returns the number of repetitions per block.
-    fn block(self) -> usize {
-        match self {
-            Self::Fresh(keys) => BLOCK.next_multiple_of(keys),
-            Self::Steady | Self::Batch => BLOCK,
-            Self::Estimate | Self::Merge => 256,
-            Self::Union => 8,
-        }
-    }
-}
-
-impl fmt::Display for Operation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Fresh(keys) => write!(f, "insert, first {keys}"),
-            Self::Steady => f.write_str("insert, steady"),
-            Self::Batch => f.write_str("insert batch, steady"),
-            Self::Estimate => f.write_str("estimate"),
-            Self::Merge => f.write_str("merge"),
-            Self::Union => write!(f, "union of {SKETCHES}"),
-        }
-    }
-}
-
-impl<T: Sketch> Work<T> {
-    fn new(operation: Operation) -> Self {
-        let sketches = if operation == Operation::Union { SKETCHES } else { 1 };
-        let of = |part: u64| T::of(part * STEADY / 2..part * STEADY / 2 + STEADY);
-        Self { operation, sketch: of(0), others: (1..=sketches).map(of).collect() }
-    }
-}
-
-impl<T: Sketch> Contender for Work<T> {
-    fn run(&mut self, keys: &[u64]) -> u64 {
-        match self.operation {
-            Operation::Fresh(size) => {
-                for keys in keys.chunks(size) {
-                    let mut fresh = T::new();
-                    fresh.insert_each(keys);
-                    black_box(&mut fresh);
-                }
-            }
-            Operation::Steady => self.sketch.insert_each(keys),
-            Operation::Batch => self.sketch.insert_batch(keys),
-            Operation::Merge => {
-                keys.iter()
-                    .for_each(|_| black_box(&mut self.sketch).merge(black_box(&self.others[0])));
-            }
-            Operation::Estimate => keys.iter().for_each(|_| {
-                black_box(black_box(&mut self.sketch).estimate());
-            }),
-            Operation::Union => keys.iter().for_each(|_| {
-                black_box(T::union(black_box(&self.others)));
-            }),
-        }
-        0
-    }
-}
-
-fn run(bench: &mut Bench<'_>) -> Outcome {
-    precision::<12, 12, 12>(bench);
-    precision::<14, 14, 14>(bench);
+/// Measures all sketches in two precisions.
+///
+/// Estimates are compared with the peer that also computes them from scratch. The others update theirs on each insert.
+pub(crate) fn run(bench: &mut Bench<'_>) -> Outcome {
+    precision::<12>(bench, 12);
+    precision::<14>(bench, 14);
     Ok(())
 }
 
-/// Measures all pairs at one precision. The peers express it in types of their own.
-fn precision<const P: u32, const BYTE: u8, const SIZE: usize>(bench: &mut Bench<'_>) {
-    let mut rows = Rows::of(bench, P, "");
-    rows.duel::<Ours<P, true>, Plus<P, DefaultHashBuilder>>();
-    rows.duel::<Ours<P, true>, Estimator<SIZE, true>>();
-    rows.duel::<Ours<P, true>, Streaming<BYTE, true>>();
-    rows.duel::<Ours<P, true>, Data<BYTE>>();
-    let mut rows = Rows::of(bench, P, ", hash-in");
-    rows.duel::<Ours<P, false>, Plus<P, BuildHasherDefault<Identity>>>();
-    rows.duel::<Ours<P, false>, Estimator<SIZE, false>>();
-    rows.duel::<Ours<P, false>, Streaming<BYTE, false>>();
+/// Measures all pairs at one precision. The type of a peer fixes it.
+fn precision<const P: usize>(bench: &mut Bench<'_>, precision: u8) {
+    let hll = Kind {
+        name: "hll",
+        precision,
+        empty: |precision| HyperLogLog::new(precision.into()).expect(IN_RANGE),
+        add: |sketch: &mut HyperLogLog, key: u64| _ = sketch.insert(&key),
+        batch: Some(|sketch, keys| _ = sketch.insert_batch(keys)),
+        estimate: |sketch: &mut HyperLogLog| sketch.estimate(),
+        merge: |sketch, other| sketch.merge(other).expect("equal hashers"),
+        union: Some(|_, all| {
+            HyperLogLog::union_estimate(&all.iter().collect::<Vec<_>>()).expect("equal hashers")
+        }),
+    };
+    let ultra = Kind {
+        name: "hll, UltraLogLog",
+        precision,
+        empty: |precision| UltraLogLog::new(precision.into()).expect(IN_RANGE),
+        add: |sketch: &mut UltraLogLog, key: u64| _ = sketch.insert(&key),
+        batch: Some(|sketch, keys| _ = sketch.insert_batch(keys)),
+        estimate: |sketch: &mut UltraLogLog| sketch.estimate(),
+        merge: |sketch, other| sketch.merge(other).expect("equal hashers"),
+        union: None,
+    };
+    let estimator = Kind {
+        name: "cardinality-estimator",
+        precision,
+        empty: |_| CardinalityEstimator::<u64, WyHash, P>::new(),
+        add: |sketch: &mut CardinalityEstimator<u64, WyHash, P>, key: u64| sketch.insert(&key),
+        batch: None,
+        estimate: |sketch: &mut CardinalityEstimator<u64, WyHash, P>| sketch.estimate() as f64,
+        merge: |sketch, other| sketch.merge(other),
+        union: None,
+    };
+    let streaming = Kind {
+        name: "streaming_algorithms",
+        precision,
+        empty: Streaming::with_p,
+        add: |sketch: &mut Streaming, key: u64| sketch.push(&key),
+        batch: None,
+        estimate: |sketch: &mut Streaming| sketch.len(),
+        merge: Streaming::union,
+        union: None,
+    };
+    // It always hashes, by MurmurHash3.
+    let data = Kind {
+        name: "datasketches",
+        precision,
+        empty: |precision| HllSketch::new(precision, HllType::Hll8).expect(IN_RANGE),
+        add: |sketch: &mut HllSketch, key: u64| sketch.update(key),
+        batch: None,
+        estimate: |sketch: &mut HllSketch| sketch.estimate(),
+        merge: |sketch, other| {
+            *sketch = united(sketch.lg_config_k(), [&*sketch, other]).to_sketch(HllType::Hll8);
+        },
+        union: Some(|precision, all| united(precision, all).estimate()),
+    };
+    let mut rows = Rows { bench, case: format!("p = {precision}") };
+    let peers: [&dyn Sketches; 4] =
+        [&plus::<DefaultHashBuilder>(precision), &estimator, &streaming, &data];
+    peers.iter().for_each(|peer| rows.duel(&hll, *peer));
     if P == 14 {
-        let mut rows = Rows::of(bench, P, "");
-        rows.sizes::<Ours<P, true>, Plus<P, DefaultHashBuilder>>();
-        rows.sizes::<Ours<P, true>, Estimator<SIZE, true>>();
-        rows.sizes::<Ours<P, true>, Streaming<BYTE, true>>();
-        rows.sizes::<Ours<P, true>, Data<BYTE>>();
+        peers.iter().for_each(|peer| rows.sizes(&hll, *peer));
         // Compared with the peer with the least error.
-        let mut rows = Rows::of(bench, P, ", UltraLogLog");
-        rows.duel::<Ultra<P, true>, Data<BYTE>>();
-        rows.sizes::<Ultra<P, true>, Data<BYTE>>();
-        rows.errors::<Ultra<P, true>, Data<BYTE>>();
+        rows.case += ", UltraLogLog";
+        rows.duel(&ultra, &data);
+        rows.sizes(&ultra, &data);
+        rows.errors(&ultra, &data);
     }
+    let hll = hll.hash_in(
+        |sketch: &mut HyperLogLog, hash: u64| _ = sketch.insert_hash(hash),
+        Some(|sketch, hashes| _ = sketch.insert_hash_batch(hashes)),
+    );
+    let estimator = estimator.hash_in(
+        |sketch: &mut CardinalityEstimator<u64, WyHash, P>, hash: u64| sketch.insert_hash(hash),
+        None,
+    );
+    let streaming =
+        streaming.hash_in(|sketch: &mut Streaming, hash: u64| sketch.push_hash64(hash), None);
+    rows.case = format!("p = {precision}, hash-in");
+    let plus = plus::<BuildHasherDefault<Identity>>(precision);
+    let peers: [&dyn Sketches; 3] = [&plus, &estimator, &streaming];
+    peers.iter().for_each(|peer| rows.duel(&hll, *peer));
+}
+
+type Streaming = streaming_algorithms::HyperLogLog<u64>;
+
+fn plus<S: BuildHasher + Default + Clone>(precision: u8) -> impl Sketches {
+    Kind {
+        name: "hyperloglogplus",
+        precision,
+        empty: |precision| HyperLogLogPlus::new(precision, S::default()).expect(IN_RANGE),
+        add: |sketch: &mut HyperLogLogPlus<u64, S>, key: u64| sketch.insert(&key),
+        batch: None,
+        estimate: |sketch: &mut HyperLogLogPlus<u64, S>| sketch.count(),
+        merge: |sketch, other| sketch.merge(other).expect("equal precisions"),
+        union: None,
+    }
+}
+
+fn united<'a>(precision: u8, all: impl IntoIterator<Item = &'a HllSketch>) -> HllUnion {
+    let mut union = HllUnion::new(precision).expect(IN_RANGE);
+    all.into_iter().for_each(|sketch| union.update(sketch));
+    union
 }
 
 /// The rows of one case.
@@ -381,61 +290,39 @@ struct Rows<'a, 'b> {
     case: String,
 }
 
-impl<'a, 'b> Rows<'a, 'b> {
-    fn of(bench: &'a mut Bench<'b>, precision: u32, mode: &str) -> Self {
-        Self { bench, case: format!("p = {precision}{mode}") }
-    }
-
-    /// Measures `T` of ours against `U` in every operation.
-    fn duel<T: Sketch, U: Sketch>(&mut self) {
-        for operation in Operation::ALL {
-            let (mut ours, mut peer) = (Work::<T>::new(operation), Work::<U>::new(operation));
-            let labels = [&*self.case, &operation.to_string()];
-            let keys = (operation.block(), Keys::absent());
-            self.bench.add(self.bench.duel(labels, U::NAME, keys, [&mut ours, &mut peer]));
+impl Rows<'_, '_> {
+    /// Measures ours against a peer in every operation.
+    fn duel(&mut self, ours: &dyn Sketches, theirs: &dyn Sketches) {
+        for (mine, other) in ours.works().into_iter().zip(theirs.works()) {
+            let ((operation, block, mut mine), (_, _, mut other)) = (mine, other);
+            let (labels, block) = ([&*self.case, operation], (block, Keys::absent()));
+            let row = self.bench.duel(labels, theirs.name(), block, [&mut mine, &mut other]);
+            self.bench.add(row);
         }
     }
 
     /// Measures errors of many sketches of a million keys.
-    fn errors<T: Sketch, U: Sketch>(&mut self) {
+    fn errors(&mut self, ours: &dyn Sketches, theirs: &dyn Sketches) {
         let sketches = if self.bench.effort() == Effort::Full { 4_000 } else { 200 };
-        let errors = [error::<T>(STEADY, sketches), error::<U>(STEADY, sketches)];
+        let errors = [ours, theirs].map(|kind| kind.error(STEADY, sketches));
         let labels = [&*self.case, &format!("error at {STEADY}")];
-        let row = Row::exact(labels, U::NAME, Unit::Error, errors);
+        let row = Row::exact(labels, theirs.name(), Unit::Error, errors);
         // The logarithm of each error has variance 1 / (2 n). The spread is 1.96 standard deviations of their
         // difference.
         let spread = 1.96 / (sketches as f64).sqrt();
         let [low, high] = [-spread, spread].map(|spread| row.ratio.value * spread.exp());
-        let ratio = Median { low, high, ..row.ratio };
-        self.bench.add(Row { ratio, ..row });
+        self.bench.add(Row { ratio: Median { low, high, ..row.ratio }, ..row });
     }
 
     /// Measures bytes and errors of sketches of few keys and of many.
-    fn sizes<T: Sketch, U: Sketch>(&mut self) {
+    fn sizes(&mut self, ours: &dyn Sketches, theirs: &dyn Sketches) {
         let most = if self.bench.effort() == Effort::Full { 10_000_000 } else { 100_000 };
         for keys in [10, 100, 1_000, 100_000, 10_000_000].into_iter().filter(|&keys| keys <= most) {
-            let ((ours, our_error), (theirs, their_error)) = (size::<T>(keys), size::<U>(keys));
+            let [(ours, our_error), (bytes, error)] = [ours, theirs].map(|kind| kind.size(keys));
             let labels = [&*self.case, &format!("memory at {keys}")];
-            let row =
-                Row::exact(labels, U::NAME, Unit::Bytes, [ours, theirs].map(|bytes| bytes as f64));
-            self.bench.add(row.quality("error", [our_error, their_error]).bytes(ours));
+            let figures = [ours, bytes].map(|bytes| bytes as f64);
+            let row = Row::exact(labels, theirs.name(), Unit::Bytes, figures).bytes(ours);
+            self.bench.add(row.quality("error", [our_error, error]));
         }
     }
-}
-
-/// Returns the bytes of a sketch of this many keys, and the error of several.
-fn size<T: Sketch>(keys: u64) -> (u64, f64) {
-    // Ten million keys per sketch take long enough.
-    let sketches = (20_000_000 / keys).clamp(4, 100);
-    let Ok((_, bytes)) = allocation::measured(|| Ok::<_, Infallible>(T::of(0..keys)));
-    (bytes, error::<T>(keys, sketches))
-}
-
-/// Returns the root of the mean square of the relative errors of several sketches of this many keys each.
-fn error<T: Sketch>(keys: u64, sketches: u64) -> f64 {
-    let square = |sketch: u64| {
-        let error = T::of(sketch * keys..(sketch + 1) * keys).estimate() / keys as f64 - 1.0;
-        error * error
-    };
-    ((0..sketches).map(square).sum::<f64>() / sketches as f64).sqrt()
 }

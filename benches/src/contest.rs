@@ -1,6 +1,5 @@
 //! Timing of contenders in turn, so that a disturbance of the machine affects all of them.
 
-use core::fmt;
 use core::hint::black_box;
 use core::time::Duration;
 use std::time::Instant;
@@ -12,7 +11,7 @@ use crate::keys::Keys;
 pub struct Block {
     /// The keys.
     pub keys: Vec<u64>,
-    /// Whether they are the first of their stream. A filter that inserts the stream must then be empty.
+    /// Whether they are the first that are stored. A filter that inserts the stored keys must then be empty.
     pub starts: bool,
 }
 
@@ -29,20 +28,24 @@ impl Block {
     }
 }
 
-/// A timed operation.
+/// A timed operation: a function of the keys of a block.
 pub trait Contender {
     /// Prepares for a block, untimed.
     fn prepare(&mut self, _block: &Block) {}
 
     /// Does the work for each key. Returns a sum that depends on every answer.
     fn run(&mut self, keys: &[u64]) -> u64;
+}
 
-    /// Restores the state for the next block, untimed.
-    fn finish(&mut self, _block: &Block) {}
+impl<F: FnMut(&[u64]) -> u64> Contender for F {
+    fn run(&mut self, keys: &[u64]) -> u64 {
+        self(keys)
+    }
 }
 
 /// A function of each key of a block.
-pub struct Each<F>(pub F);
+#[derive(Debug)]
+pub struct Each<F>(F);
 
 impl<F: FnMut(u64) -> u64> Contender for Each<F> {
     fn run(&mut self, keys: &[u64]) -> u64 {
@@ -50,25 +53,9 @@ impl<F: FnMut(u64) -> u64> Contender for Each<F> {
     }
 }
 
-/// A function of a whole block.
-pub struct Whole<F>(pub F);
-
-impl<F: FnMut(&[u64]) -> u64> Contender for Whole<F> {
-    fn run(&mut self, keys: &[u64]) -> u64 {
-        (self.0)(keys)
-    }
-}
-
-impl<F> fmt::Debug for Each<F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Each")
-    }
-}
-
-impl<F> fmt::Debug for Whole<F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Whole")
-    }
+/// Returns the contender that does some work for each key of a block.
+pub const fn each<F: FnMut(u64) -> u64>(work: F) -> Each<F> {
+    Each(work)
 }
 
 /// Runs all contenders `rounds` times on the same blocks of `len` keys, always in one order.
@@ -80,8 +67,7 @@ impl<F> fmt::Debug for Whole<F> {
 // run between two turns of each contender.
 pub fn contest<const N: usize>(
     rounds: usize,
-    len: usize,
-    mut keys: Keys,
+    (len, mut keys): (usize, Keys),
     mut contenders: [&mut dyn Contender; N],
 ) -> [Vec<f64>; N] {
     let mut block = Block::new(len);
@@ -103,9 +89,7 @@ pub fn time(contender: &mut dyn Contender, block: &Block) -> Duration {
     contender.prepare(block);
     let start = Instant::now();
     black_box(contender.run(black_box(&block.keys)));
-    let elapsed = start.elapsed();
-    contender.finish(block);
-    elapsed
+    start.elapsed()
 }
 
 #[cfg(test)]
@@ -113,21 +97,18 @@ mod tests {
     use super::*;
     use core::cell::RefCell;
 
-    struct Logger<'a>(char, &'a RefCell<String>);
-
-    impl Contender for Logger<'_> {
-        fn run(&mut self, keys: &[u64]) -> u64 {
-            self.1.borrow_mut().push(self.0);
-            keys[0]
-        }
-    }
-
     #[test]
     fn the_order_is_a_cycle_and_the_first_round_does_not_count() {
         let log = RefCell::new(String::new());
-        let (mut a, mut b) = (Logger('a', &log), Logger('b', &log));
-        let times = contest(3, 8, Keys::absent(), [&mut a, &mut b]);
-        assert_eq!(log.into_inner(), "abababab");
+        let [mut a, mut b] = ['a', 'b'].map(|name| {
+            let log = &log;
+            move |keys: &[u64]| {
+                log.borrow_mut().push(name);
+                keys[0]
+            }
+        });
+        let times = contest(3, (8, Keys::absent()), [&mut a, &mut b]);
         assert_eq!(times.map(|times| times.len()), [3, 3]);
+        assert_eq!(log.into_inner(), "abababab");
     }
 }

@@ -4,113 +4,88 @@
 //! No peer of this kind takes a hasher or a rate. Our own filters therefore show the gain of the single line and the
 //! cost of removal.
 
-use core::error::Error;
-
 use pds::counting::backends;
 use pds::params::BlockedCountingParams;
-use pds::{BlockedCountingBloomFilter, BloomFilter, CountingBloomFilter, CuckooFilter};
+use pds::{BlockedCountingBloomFilter, CountingBloomFilter};
 
-use crate::membership::{Design, Lineup, Operation, Peer, contender, no_backend};
-use crate::removal::{self, BuildFor, Promise, Removing, Rival, changes};
-use crate::suite::{Bench, LARGE, Outcome, Suite};
-
-/// The filter with all counters of a key in one line.
-pub const SUITE: Suite = Suite {
-    name: "blocked-counting",
-    peers: &[],
-    run: |bench| {
-        promises(bench, BLOCKED)?;
-        run(bench, &LINEUP)
-    },
-};
-
-/// AVX2, in builds and on processors that have a choice.
-pub const AVX2: Suite = Suite {
-    name: "blocked-counting-avx2",
-    peers: &[],
-    run: |bench| run(bench, &Lineup { backend: || Some("avx2"), ..LINEUP }),
-};
-
-/// Portable code, in builds that have a choice.
-pub const PORTABLE: Suite = Suite {
-    name: "blocked-counting-portable",
-    peers: &[],
-    run: |bench| run(bench, &Lineup { backend: || Some("portable"), ..LINEUP }),
-};
-
-/// The classical filter.
-pub const CLASSICAL_SUITE: Suite = Suite { name: CLASSICAL, peers: &[], run: run_classical };
-
-/// The names of our own filters in tables.
-const CLASSICAL: &str = "counting";
-const BLOCKED: &str = "blocked-counting";
-const BLOOM: &str = "bloom";
-const CUCKOO: &str = "cuckoo";
+use crate::arena::{Design, Lineup, Peer, no_backend};
+use crate::filter::{ALL, filter};
+use crate::removal::{self, BLOCKED_COUNTING, BLOOM, COUNTING, CUCKOO, OF_A_MILLION};
+use crate::suite::{Bench, Fallible, LARGE, Outcome};
 
 /// Lookups and insertions for equal keys and rate, with the memory of each filter.
-pub const LINEUP: Lineup = Lineup {
+const LINEUP: Lineup = Lineup {
     mode: "",
+    hash_in: false,
     sizes: &[64 << 10, 8 << 20, 1 << 30],
     rate: 0.01,
     items,
     lines: |_| 1.0,
-    operations: &Operation::ALL,
-    backend: || backends().next(),
+    operations: &ALL,
+    backend: None,
     ours: |design, _| Ok(Box::new(ours(design)?)),
     peers: &[Peer {
-        name: CLASSICAL,
+        name: "counting",
         note: "is our own filter with counters anywhere, and needs fewer of them; at 1 GiB also on huge pages",
-        build: |design, _| Ok(Box::new(classical(design)?)),
+        build: COUNTING,
     }],
 };
 
 /// The classical filter compared with a Bloom filter. A key has seven counters or bits.
-const CLASSICAL_LINEUP: Lineup = Lineup {
+const CLASSICAL: Lineup = Lineup {
     items: |bytes, _| Ok(bytes / 24 * 5),
     lines: |_| 7.0,
-    backend: || None,
-    ours: |design, _| Ok(Box::new(classical(design)?)),
+    ours: COUNTING,
     peers: &[Peer {
-        name: BLOOM,
+        name: "bloom",
         note: "is our own, in a quarter of the memory; at 1 GiB also on huge pages",
-        build: |design, _| Ok(Box::new(bloom(design)?)),
+        build: BLOOM,
     }],
     ..LINEUP
 };
 
-fn run(bench: &mut Bench<'_>, lineup: &Lineup) -> Outcome {
+/// The filters that keep a promise.
+const PROMISES: [Peer; 4] = [
+    Peer { name: "counting", note: "", build: COUNTING },
+    Peer { name: "blocked-counting", note: "", build: BLOCKED_COUNTING },
+    Peer { name: "bloom", note: "", build: BLOOM },
+    Peer { name: "cuckoo", note: "", build: CUCKOO },
+];
+
+/// Measures the filter with all counters of a key in one line.
+pub(crate) fn run(bench: &mut Bench<'_>) -> Outcome {
+    let [counting, ours, bloom, cuckoo] = PROMISES;
+    let rivals = &[counting, bloom, cuckoo];
+    removal::memory(bench, (&[0.01, 0.001], OF_A_MILLION), ours.build, rivals)?;
+    on_backend(bench, backends().next())
+}
+
+/// Measures a backend of builds and on processors that have a choice.
+pub(crate) fn run_on(bench: &mut Bench<'_>, backend: &'static str) -> Outcome {
+    on_backend(bench, Some(backend))
+}
+
+fn on_backend(bench: &mut Bench<'_>, backend: Option<&'static str>) -> Outcome {
+    let lineup = Lineup { backend, ..LINEUP };
     lineup.run(bench)?;
     for bytes in lineup.sizes.iter().copied().filter(|&bytes| bytes < LARGE) {
         let design = lineup.design(bytes)?;
-        let contenders: [&mut dyn Removing; 2] = [&mut ours(&design)?, &mut classical(&design)?];
-        changes(bench, &design, CLASSICAL, (design.items, removal::WHOLE), contenders);
+        let (mut ours, mut classical) = (ours(&design)?, COUNTING(&design, None)?);
+        let stages = (design.items, removal::WHOLE);
+        removal::changes(bench, &design, "counting", stages, [&mut ours, &mut *classical]);
     }
     Ok(())
 }
 
-fn run_classical(bench: &mut Bench<'_>) -> Outcome {
-    promises(bench, CLASSICAL)?;
-    CLASSICAL_LINEUP.run(bench)
-}
-
-/// Measures the memory of each filter for the same promise.
-fn promises(bench: &mut Bench<'_>, ours: &'static str) -> Outcome {
-    let all: [(&str, &BuildFor); 4] = [
-        (CLASSICAL, &|items, rate| Ok(Box::new(CountingBloomFilter::new(items, rate)?))),
-        (BLOCKED, &|items, rate| Ok(Box::new(BlockedCountingBloomFilter::new(items, rate)?))),
-        (BLOOM, &|items, rate| Ok(Box::new(BloomFilter::new(items, rate)?))),
-        (CUCKOO, &|items, rate| Ok(Box::new(CuckooFilter::new(items, rate)?))),
-    ];
-    let rival = |(name, build)| Rival { name, note: "", build };
-    let (own, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|&(name, _)| name == ours);
-    let rivals: Vec<_> = others.into_iter().map(rival).collect();
-    [0.01, 0.001]
-        .into_iter()
-        .try_for_each(|rate| Promise { items: 1_000_000, rate }.memory(bench, own[0], &rivals))
+/// Measures the classical filter.
+pub(crate) fn run_classical(bench: &mut Bench<'_>) -> Outcome {
+    let [ours, rivals @ ..] = PROMISES;
+    removal::memory(bench, (&[0.01, 0.001], OF_A_MILLION), ours.build, &rivals)?;
+    CLASSICAL.run(bench)
 }
 
 /// Returns the most keys for which this many lines keep the rate.
-fn items(bytes: u64, rate: f64) -> Result<u64, Box<dyn Error>> {
+fn items(bytes: u64, rate: f64) -> Fallible<u64> {
     let params = BlockedCountingParams::from_lines(bytes / 64)?;
     let (mut keeps, mut fails) = (0, bytes);
     while fails - keeps > 1 {
@@ -121,34 +96,15 @@ fn items(bytes: u64, rate: f64) -> Result<u64, Box<dyn Error>> {
 }
 
 /// Returns our filter with the backend of the design.
-fn ours(design: &Design) -> Result<BlockedCountingBloomFilter, Box<dyn Error>> {
+fn ours(design: &Design) -> Fallible<BlockedCountingBloomFilter> {
     let builder = BlockedCountingBloomFilter::builder().lines(design.bytes / 64);
-    let filter = builder.huge_pages(design.huge_pages()).build()?;
+    let filter = builder.huge_pages(design.is_huge()).build()?;
     let Some(backend) = design.backend else { return Ok(filter) };
     Ok(filter.with_backend(backend).ok_or_else(|| no_backend(backend, backends()))?)
 }
 
-fn classical(design: &Design) -> Result<CountingBloomFilter, Box<dyn Error>> {
-    let builder = CountingBloomFilter::builder().expected_items(design.items);
-    Ok(builder.false_positive_rate(design.rate).huge_pages(design.huge_pages()).build()?)
-}
-
-fn bloom(design: &Design) -> Result<BloomFilter, Box<dyn Error>> {
-    let builder = BloomFilter::builder().expected_items(design.items);
-    Ok(builder.false_positive_rate(design.rate).huge_pages(design.huge_pages()).build()?)
-}
-
-macro_rules! removing {
-    ($filter:ty) => {
-        contender!($filter,);
-
-        impl Removing for $filter {
-            #[inline]
-            fn remove(&mut self, key: u64) -> bool {
-                self.remove(&key)
-            }
-        }
-    };
-}
-removing!(BlockedCountingBloomFilter);
-removing!(CountingBloomFilter);
+filter!(ours BlockedCountingBloomFilter, CountingBloomFilter => {
+    insert(filter, key) => filter.insert(&key),
+    insert_batch(filter, keys) => filter.insert_batch(keys) as u64,
+    remove(filter, key) => filter.remove(&key),
+});

@@ -10,90 +10,77 @@ use pds::formats::xorf::{XorFilter, XorKind};
 use sbbf_rs_safe::Filter as Sbbf;
 use xorf::{BinaryFuse8, DmaSerializable, Filter as _};
 
-use crate::contest::{Contender, Each, Whole};
-use crate::keys::{self, Keys};
-use crate::suite::{Bench, Outcome, Suite};
+use crate::contest::{Contender, each};
+use crate::keys::{Keys, key};
+use crate::suite::{Bench, Outcome};
 
-/// The suite of values of other systems.
-pub const SUITE: Suite = Suite { name: "formats", peers: &[SBBF, DATASKETCHES, XORF], run };
-
-const SBBF: &str = "sbbf-rs-safe";
-const DATASKETCHES: &str = "datasketches";
-const XORF: &str = "xorf";
-
-const PARQUET: &str = "Parquet, 1 MiB";
-const HLL: &str = "DataSketches HLL, lg_k 12";
-const COUNT_MIN: &str = "DataSketches count-min, 5 x 4,096";
-const FUSE: &str = "binary fuse, 10^6 keys";
-
-const INSERT: &str = "insert";
-const CONTAINS: &str = "contains";
-const BATCH: &str = "contains, our batch";
-const READ: &str = "read";
-const READ_4: &str = "read, 4 bits";
-const READ_6: &str = "read, 6 bits";
+/// The cases, each with its peer.
+type Case = (&'static str, &'static str);
+const PARQUET: Case = ("Parquet, 1 MiB", "sbbf-rs-safe");
+const HLL: Case = ("DataSketches HLL, lg_k 12", "datasketches");
+const COUNT_MIN: Case = ("DataSketches count-min, 5 x 4,096", "datasketches");
+const FUSE: Case = ("binary fuse, 10^6 keys", "xorf");
 
 /// Keys of a block, for what costs some nanoseconds each.
 const BLOCK: usize = 1 << 16;
 
-fn run(bench: &mut Bench<'_>) -> Outcome {
+/// Measures values of other systems.
+pub(crate) fn run(bench: &mut Bench<'_>) -> Outcome {
     parquet(bench)?;
     hll(bench)?;
     count_min(bench)?;
     fuse(bench)
 }
 
-/// Times ours and a peer on the keys of a block.
+/// Times ours and the peer on the keys of a block.
 fn duel(
     bench: &mut Bench<'_>,
-    names: [&str; 2],
-    peer: &'static str,
-    block: usize,
+    (case, peer): Case,
+    (operation, block): (&str, usize),
     contenders: [&mut dyn Contender; 2],
 ) {
-    let row = bench.duel(names, peer, (block, Keys::absent()), contenders);
-    bench.add(row);
+    bench.add(bench.duel([case, operation], peer, (block, Keys::absent()), contenders));
 }
 
 /// Times the reading of some bytes, per value. Each reader returns a number that depends on what it read.
 fn read(
     bench: &mut Bench<'_>,
-    names: [&str; 2],
-    peer: &'static str,
+    case: Case,
+    operation: &str,
     ours: impl Fn() -> u64,
     theirs: impl Fn() -> u64,
 ) {
-    let mut ours = Whole(|keys: &[u64]| keys.iter().map(|_| black_box(&ours)()).sum());
-    let mut theirs = Whole(|keys: &[u64]| keys.iter().map(|_| black_box(&theirs)()).sum());
-    duel(bench, names, peer, 64, [&mut ours, &mut theirs]);
+    let ours = &mut each(|_| black_box(&ours)());
+    let theirs = &mut each(|_| black_box(&theirs)());
+    duel(bench, case, (operation, 64), [ours, theirs]);
 }
 
 /// Both hash the eight bytes of a number by XXH64.
 fn parquet(bench: &mut Bench<'_>) -> Outcome {
     let mut ours = ParquetBloomFilter::new(400_000, 0.001)?;
-    (0..400_000).for_each(|number| _ = ours.insert(&keys::key(number)));
+    (0..400_000).for_each(|number| _ = ours.insert(&key(number)));
     assert_eq!(ours.blocks().to_bitset().len(), 1 << 20);
     let (bytes, bitset) = (ours.to_bytes(), ours.blocks().to_bitset());
     let mut theirs = Sbbf::from_bytes(&bitset).ok_or("a bitset")?;
     read(
         bench,
-        [PARQUET, READ],
-        SBBF,
+        PARQUET,
+        "read",
         || u64::from(ParquetBloomFilter::from_bytes(&bytes).expect("its bytes").contains(&7u64)),
         || u64::from(Sbbf::from_bytes(&bitset).expect("a bitset").contains_hash(7)),
     );
-    let mut mine = Each(|key: u64| u64::from(ours.contains(&key)));
-    let mut others = Each(|key: u64| u64::from(theirs.contains_hash(key.parquet_hash())));
-    duel(bench, [PARQUET, CONTAINS], SBBF, BLOCK, [&mut mine, &mut others]);
+    let one_by_one = &mut each(|key| u64::from(ours.contains(&key)));
+    let others = &mut each(|key| u64::from(theirs.contains_hash(key.parquet_hash())));
+    duel(bench, PARQUET, ("contains", BLOCK), [one_by_one, others]);
     let mut answers = vec![false; BLOCK];
-    let mut mine = Whole(|keys: &[u64]| {
+    let mut batch = |keys: &[u64]| {
         ours.contains_batch(keys, &mut answers);
         answers.iter().map(|&answer| u64::from(answer)).sum()
-    });
-    duel(bench, [PARQUET, BATCH], SBBF, BLOCK, [&mut mine, &mut others]);
-    let mut mine = Each(|key: u64| u64::from(ours.insert(&key)));
-    let mut others = Each(|key: u64| u64::from(!theirs.insert_hash(key.parquet_hash())));
-    duel(bench, [PARQUET, INSERT], SBBF, BLOCK, [&mut mine, &mut others]);
+    };
+    duel(bench, PARQUET, ("contains, our batch", BLOCK), [&mut batch, others]);
+    let mine = &mut each(|key| u64::from(ours.insert(&key)));
+    let others = &mut each(|key| u64::from(!theirs.insert_hash(key.parquet_hash())));
+    duel(bench, PARQUET, ("insert", BLOCK), [mine, others]);
     Ok(())
 }
 
@@ -104,23 +91,24 @@ fn hll(bench: &mut Bench<'_>) -> Outcome {
         keys.iter().for_each(|&key| _ = sketch.insert(key));
         sketch
     };
-    let theirs = |keys: &[u64]| {
+    let mut filled = ours(&(0..100_000).map(key).collect::<Vec<_>>());
+    let widths = [
+        ("read, 4 bits", HllRegisters::Hll4),
+        ("read, 6 bits", HllRegisters::Hll6),
+        ("read", HllRegisters::Hll8),
+    ];
+    for (operation, width) in widths {
+        filled.set_width(width);
+        read_hll(bench, operation, &filled.to_bytes())?;
+    }
+    let mut mine = |keys: &[u64]| u64::from(ours(keys).lg_k());
+    let mut theirs = |keys: &[u64]| {
         let mut sketch = HllSketch::new(12, HllType::Hll8).expect("in range");
         keys.iter().for_each(|&key| sketch.update(key));
-        sketch
+        u64::from(sketch.lg_config_k())
     };
-    let hundred_thousand: Vec<u64> = (0..100_000).map(keys::key).collect();
-    let mut narrow = ours(&hundred_thousand);
-    for (operation, width) in [(READ_4, HllRegisters::Hll4), (READ_6, HllRegisters::Hll6)] {
-        narrow.set_width(width);
-        read_hll(bench, operation, &narrow.to_bytes())?;
-    }
-    let bytes = ours(&hundred_thousand).to_bytes();
-    read_hll(bench, READ, &bytes)?;
-    let mut mine = Whole(|keys: &[u64]| u64::from(ours(keys).lg_k()));
-    let mut others = Whole(|keys: &[u64]| u64::from(theirs(keys).lg_config_k()));
-    duel(bench, [HLL, INSERT], DATASKETCHES, 1 << 17, [&mut mine, &mut others]);
-    merge_hll(bench, &bytes)
+    duel(bench, HLL, ("insert", 1 << 17), [&mut mine, &mut theirs]);
+    merge_hll(bench, &filled.to_bytes())
 }
 
 /// Times unions of one sketch: as it is, and read anew each time, as an engine does that stores sketches.
@@ -138,13 +126,12 @@ fn merge_hll(bench: &mut Bench<'_>, bytes: &[u8]) -> Outcome {
         u64::from(union.lg_config_k())
     };
     let (one, other) = (mine(), others());
-    let mut ours = Whole(|keys: &[u64]| unite(keys, &|union| union.merge(black_box(&one))));
-    let mut theirs =
-        Whole(|keys: &[u64]| unite_others(keys, &|union| union.update(black_box(&other))));
-    duel(bench, [HLL, "merge"], DATASKETCHES, 64, [&mut ours, &mut theirs]);
-    let mut ours = Whole(|keys: &[u64]| unite(keys, &|union| union.merge(&mine())));
-    let mut theirs = Whole(|keys: &[u64]| unite_others(keys, &|union| union.update(&others())));
-    duel(bench, [HLL, "read and merge"], DATASKETCHES, 64, [&mut ours, &mut theirs]);
+    let mut ours = |keys: &[u64]| unite(keys, &|union| union.merge(black_box(&one)));
+    let mut theirs = |keys: &[u64]| unite_others(keys, &|union| union.update(black_box(&other)));
+    duel(bench, HLL, ("merge", 64), [&mut ours, &mut theirs]);
+    let mut ours = |keys: &[u64]| unite(keys, &|union| union.merge(&mine()));
+    let mut theirs = |keys: &[u64]| unite_others(keys, &|union| union.update(&others()));
+    duel(bench, HLL, ("read and merge", 64), [&mut ours, &mut theirs]);
     Ok(())
 }
 
@@ -154,45 +141,41 @@ fn read_hll(bench: &mut Bench<'_>, operation: &str, bytes: &[u8]) -> Outcome {
     assert_eq!(one.estimate().value, other.estimate(), "both read the same");
     let ours = || u64::from(DataSketchesHll::from_bytes(bytes).expect("its bytes").lg_k());
     let theirs = || u64::from(HllSketch::deserialize(bytes).expect("its bytes").lg_config_k());
-    read(bench, [HLL, operation], DATASKETCHES, ours, theirs);
+    read(bench, HLL, operation, ours, theirs);
     Ok(())
 }
 
 /// The peer has counters of whole numbers, ours those of the library for C++. The sizes are equal.
 fn count_min(bench: &mut Bench<'_>) -> Outcome {
+    type Peer = CountMinSketch<u64>;
     let mut ours = DataSketchesCountMin::new(9_001, 5, 4_096)?;
-    let mut theirs = CountMinSketch::<u64>::new(5, 4_096)?;
-    for key in (0..10_000).map(keys::key) {
+    let mut theirs = Peer::new(5, 4_096)?;
+    for key in (0..10_000).map(key) {
         ours.insert(key, 1.0);
         theirs.update(key);
     }
     let bytes = [ours.to_bytes(), theirs.serialize()];
     read(
         bench,
-        [COUNT_MIN, READ],
-        DATASKETCHES,
+        COUNT_MIN,
+        "read",
         || u64::from(DataSketchesCountMin::from_bytes(&bytes[0]).expect("its bytes").num_buckets()),
-        || {
-            u64::from(
-                CountMinSketch::<u64>::deserialize(&bytes[1]).expect("its bytes").num_buckets(),
-            )
-        },
+        || u64::from(Peer::deserialize(&bytes[1]).expect("its bytes").num_buckets()),
     );
-    let mut mine = Each(|key: u64| u64::from(ours.estimate(key) > 2.0));
-    let mut others = Each(|key: u64| u64::from(theirs.estimate(key) > 2));
-    duel(bench, [COUNT_MIN, "estimate"], DATASKETCHES, BLOCK, [&mut mine, &mut others]);
+    let mine = &mut each(|key| u64::from(ours.estimate(key) > 2.0));
+    let others = &mut each(|key| u64::from(theirs.estimate(key) > 2));
+    duel(bench, COUNT_MIN, ("estimate", BLOCK), [mine, others]);
     Ok(())
 }
 
 fn fuse(bench: &mut Bench<'_>) -> Outcome {
-    let keys: Vec<u64> = (0..1_000_000).map(keys::key).collect();
-    let theirs = BinaryFuse8::try_from(&keys)?;
+    let theirs = BinaryFuse8::try_from((0..1_000_000).map(key).collect::<Vec<_>>())?;
     let mut bytes = vec![0; BinaryFuse8::DESCRIPTOR_LEN];
     theirs.dma_copy_descriptor_to(&mut bytes);
     bytes.extend(theirs.dma_fingerprints());
     let ours = XorFilter::from_bytes(XorKind::BinaryFuse8, &bytes)?;
-    let mut mine = Each(|key: u64| u64::from(ours.contains(key)));
-    let mut others = Each(|key: u64| u64::from(theirs.contains(&key)));
-    duel(bench, [FUSE, CONTAINS], XORF, BLOCK, [&mut mine, &mut others]);
+    let mine = &mut each(|key| u64::from(ours.contains(key)));
+    let others = &mut each(|key| u64::from(theirs.contains(&key)));
+    duel(bench, FUSE, ("contains", BLOCK), [mine, others]);
     Ok(())
 }

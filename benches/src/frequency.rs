@@ -3,8 +3,6 @@
 //! Widths and depths are equal. Both sketches count a skewed stream before the timing starts. No estimate may be below
 //! the truth. The error in the table is the mean excess of the estimates, as a share of the stream's length.
 
-use core::error::Error;
-
 use datasketches::countmin::CountMinSketch as PeerSketch;
 use datasketches::frequencies::FrequentItemsSketch;
 use pds::cms::{Count, Update};
@@ -14,18 +12,11 @@ use pds::{CountMinSketch, HeavyHitters, TopK};
 use probabilistic_collections::count_min_sketch as collections;
 use streaming_algorithms::CountMinSketch as StreamingSketch;
 
-use crate::contest::{Contender, Each, Whole};
+use crate::contest::{Contender, each};
 use crate::floor::Floor;
 use crate::keys::{Keys, key};
 use crate::report::size;
-use crate::suite::{Bench, Outcome, Suite};
-
-/// The suite of frequency sketches.
-pub const SUITE: Suite = Suite {
-    name: "cms",
-    peers: &["datasketches", "probabilistic-collections", "streaming_algorithms"],
-    run,
-};
+use crate::suite::{Bench, Fallible, Outcome};
 
 const DEPTH: u32 = 4;
 /// Keys per block: a few milliseconds of work.
@@ -41,7 +32,8 @@ const fn is_large(bytes: u64) -> bool {
     bytes > 64 << 20
 }
 
-fn run(bench: &mut Bench<'_>) -> Outcome {
+/// Measures frequency sketches, and summaries of the most frequent keys.
+pub(crate) fn run(bench: &mut Bench<'_>) -> Outcome {
     for bytes in bench.effort().sizes(&SIZES) {
         let width = bytes / 4 / u64::from(DEPTH);
         let params = CountMinParams::from_width_and_depth(width, DEPTH)?;
@@ -50,136 +42,58 @@ fn run(bench: &mut Bench<'_>) -> Outcome {
         // of the floor are in the near caches.
         let floor = is_large(bytes).then(|| Floor::new(bytes, true)).transpose()?;
         let mut contest = Contest { bench, params, stream: &stream, floor };
-        contest.against::<PeerSketch<u32>>()?;
-        contest.against::<CollectionsSketch>()?;
-        contest.against::<StreamingSketch<u64, u32>>()?;
+        contest.against(&Kind {
+            name: "datasketches",
+            note: "hashes by its own MurmurHash3, and accepts no other hasher",
+            new: |params| {
+                Ok(Data::new(u8::try_from(params.depth())?, u32::try_from(params.width())?)?)
+            },
+            add: |sketch: &mut Data, key: u64| sketch.update(key),
+            estimate: |sketch: &Data, key: u64| sketch.estimate(key).into(),
+            merge: Some(|sketch, other| sketch.merge(other).is_ok()),
+        })?;
+        contest.against(&Kind {
+            name: "probabilistic-collections",
+            note: "hashes twice by our hasher, has counters of 64 bits and cannot merge",
+            new: |params| {
+                let hashers = [0, 1].map(DefaultHashBuilder::with_seed);
+                let [rows, columns] = [params.depth().into(), params.width()].map(usize::try_from);
+                Ok(Collected::with_hashers(rows?, columns?, hashers))
+            },
+            add: |sketch: &mut Collected, key: u64| sketch.insert(&key, 1),
+            estimate: |sketch: &Collected, key: u64| sketch.count(&key).cast_unsigned(),
+            merge: None,
+        })?;
+        contest.against(&Kind {
+            name: "streaming_algorithms",
+            note: "updates conservatively, rounds widths up to powers of two, hashes by its own hasher and cannot merge",
+            new: |params| {
+                // The number of rows is the number of halvings in the probability of an error, rounded down.
+                let probability = 1.0 - 0.5_f64.powf(f64::from(params.depth()) + 0.5);
+                Ok(Streaming::new(probability, 2.0 / params.width() as f64, ()))
+            },
+            add: |sketch: &mut Streaming, key: u64| _ = sketch.push(&key, &1),
+            estimate: |sketch: &Streaming, key: u64| sketch.get(&key).into(),
+            merge: None,
+        })?;
     }
     summaries(bench)
 }
 
-/// A sketch under test.
-trait Sketch: Sized {
-    const NAME: &'static str;
-    /// Differences from ours.
-    const NOTE: &'static str;
-
-    fn of(params: CountMinParams) -> Result<Self, Box<dyn Error>>;
-    fn add(&mut self, key: u64) -> u64;
-    fn estimate(&self, key: u64) -> u64;
-
-    /// Creates a second sketch to merge, if two can be merged.
-    fn twin(&self) -> Option<Self> {
-        None
-    }
-
-    fn merge(&mut self, _other: &Self) -> bool {
-        false
-    }
-}
-
-impl Sketch for CountMinSketch {
-    const NAME: &'static str = "ours";
-    const NOTE: &'static str = "";
-
-    fn of(params: CountMinParams) -> Result<Self, Box<dyn Error>> {
-        Ok(Self::builder().params(params).huge_pages(is_large(params.size_in_bytes(4))).build()?)
-    }
-
-    #[inline]
-    fn add(&mut self, key: u64) -> u64 {
-        self.insert(&key).value()
-    }
-
-    #[inline]
-    fn estimate(&self, key: u64) -> u64 {
-        self.estimate(&key).value()
-    }
-
-    fn twin(&self) -> Option<Self> {
-        Some(self.clone())
-    }
-
-    fn merge(&mut self, other: &Self) -> bool {
-        self.merge(other).is_ok()
-    }
-}
-
-impl Sketch for PeerSketch<u32> {
-    const NAME: &'static str = "datasketches";
-    const NOTE: &'static str =
-        "datasketches hashes by its own MurmurHash3, and accepts no other hasher.";
-
-    fn of(params: CountMinParams) -> Result<Self, Box<dyn Error>> {
-        Ok(Self::new(u8::try_from(params.depth())?, u32::try_from(params.width())?)?)
-    }
-
-    #[inline]
-    fn add(&mut self, key: u64) -> u64 {
-        self.update(key);
-        0
-    }
-
-    #[inline]
-    fn estimate(&self, key: u64) -> u64 {
-        u64::from(self.estimate(key))
-    }
-
-    fn twin(&self) -> Option<Self> {
-        Some(self.clone())
-    }
-
-    fn merge(&mut self, other: &Self) -> bool {
-        self.merge(other).is_ok()
-    }
-}
-
-/// The same hasher as ours, given twice.
-type CollectionsSketch =
+type Streaming = StreamingSketch<u64, u32>;
+type Data = PeerSketch<u32>;
+type Collected =
     collections::CountMinSketch<collections::CountMinStrategy, u64, DefaultHashBuilder>;
 
-impl Sketch for CollectionsSketch {
-    const NAME: &'static str = "probabilistic-collections";
-    const NOTE: &'static str = "probabilistic-collections hashes twice by our hasher, has counters of 64 bits \
-                                and cannot merge.";
-
-    fn of(params: CountMinParams) -> Result<Self, Box<dyn Error>> {
-        let hashers = [DefaultHashBuilder::with_seed(0), DefaultHashBuilder::with_seed(1)];
-        Ok(Self::with_hashers(params.depth() as usize, usize::try_from(params.width())?, hashers))
-    }
-
-    #[inline]
-    fn add(&mut self, key: u64) -> u64 {
-        self.insert(&key, 1);
-        0
-    }
-
-    #[inline]
-    fn estimate(&self, key: u64) -> u64 {
-        self.count(&key).cast_unsigned()
-    }
-}
-
-/// This sketch has only conservative update.
-impl Sketch for StreamingSketch<u64, u32> {
-    const NAME: &'static str = "streaming_algorithms";
-    const NOTE: &'static str = "streaming_algorithms updates conservatively, rounds widths up to powers of two, \
-                                hashes by its own hasher and cannot merge.";
-
-    fn of(params: CountMinParams) -> Result<Self, Box<dyn Error>> {
-        // The number of rows is the number of halvings in the probability of an error, rounded down.
-        let probability = 1.0 - 0.5_f64.powf(f64::from(params.depth()) + 0.5);
-        Ok(Self::new(probability, 2.0 / params.width() as f64, ()))
-    }
-
-    #[inline]
-    fn add(&mut self, key: u64) -> u64 {
-        u64::from(self.push(&key, &1))
-    }
-
-    #[inline]
-    fn estimate(&self, key: u64) -> u64 {
-        u64::from(self.get(&key))
-    }
+/// A peer, by its operations. `A` and `E` are compiled into the loops.
+struct Kind<T, A, E> {
+    name: &'static str,
+    /// Differences from ours.
+    note: &'static str,
+    new: fn(CountMinParams) -> Fallible<T>,
+    add: A,
+    estimate: E,
+    merge: Option<fn(&mut T, &T) -> bool>,
 }
 
 /// Keys with a probability of about 1 / rank each, and the count of each.
@@ -203,16 +117,29 @@ impl Stream {
     }
 
     /// Adds the stream to a sketch. Returns the mean error as a share of the stream's length.
-    fn feed<T: Sketch>(&self, sketch: &mut T) -> f64 {
-        for &rank in &self.ranks {
-            sketch.add(key(rank as u64));
-        }
+    fn feed<T>(
+        &self,
+        sketch: &mut T,
+        add: impl Fn(&mut T, u64),
+        estimate: impl Fn(&T, u64) -> u64,
+    ) -> f64 {
+        self.ranks.iter().for_each(|&rank| add(sketch, key(rank as u64)));
         let excess = |(rank, &count): (usize, &u64)| {
-            let estimate = sketch.estimate(key(rank as u64));
+            let estimate = estimate(sketch, key(rank as u64));
             estimate.checked_sub(count).expect("an estimate is never below the truth")
         };
         let sum: u64 = self.counts.iter().enumerate().map(excess).sum();
         sum as f64 / self.counts.len() as f64 / self.ranks.len() as f64
+    }
+
+    /// Returns our sketch of the stream, and its error.
+    fn ours(&self, params: CountMinParams, update: Update) -> Fallible<(CountMinSketch, f64)> {
+        let huge = is_large(params.size_in_bytes(4)) && update == Update::Plain;
+        let builder = CountMinSketch::builder().params(params).update(update);
+        let mut sketch = builder.huge_pages(huge).build()?;
+        let add = |sketch: &mut CountMinSketch, key| _ = sketch.insert(&key);
+        let error = self.feed(&mut sketch, add, |sketch, key| sketch.estimate(&key).value());
+        Ok((sketch, error))
     }
 }
 
@@ -227,81 +154,72 @@ struct Contest<'a, 'b> {
 
 impl Contest<'_, '_> {
     /// Measures all operations against one peer.
-    fn against<T: Sketch>(&mut self) -> Outcome {
-        let [mut ours, mut fast] =
-            [CountMinSketch::of(self.params)?, CountMinSketch::of(self.params)?];
-        let mut careful =
-            CountMinSketch::builder().params(self.params).update(Update::Conservative).build()?;
-        let mut peer = T::of(self.params)?;
-        let theirs = self.stream.feed(&mut peer);
-        let (plain, conservative) = (self.stream.feed(&mut ours), self.stream.feed(&mut careful));
-        fast.merge(&ours)?;
+    fn against<T, A, E>(&mut self, kind: &Kind<T, A, E>) -> Outcome
+    where
+        A: Fn(&mut T, u64),
+        E: Fn(&T, u64) -> u64,
+    {
+        let Self { params, stream, .. } = *self;
+        let Kind { add, estimate, .. } = kind;
+        let (mut ours, plain) = stream.ours(params, Update::Plain)?;
+        let (mut fast, _) = stream.ours(params, Update::Plain)?;
+        let (mut careful, conservative) = stream.ours(params, Update::Conservative)?;
+        let mut peer = (kind.new)(params)?;
+        let theirs = stream.feed(&mut peer, add, estimate);
         let mut counts = vec![Count::default(); BLOCK];
         let mut add_batch = |keys: &[u64]| {
             fast.insert_batch(keys);
             fast.total()
         };
-        let mut add = Each(|key| peer.add(key));
-        self.row::<T>("add", [plain, theirs], &mut Each(|key| ours.add(key)), &mut add);
-        self.row::<T>("add batch", [plain, theirs], &mut Whole(&mut add_batch), &mut add);
-        let errors = [conservative, theirs];
-        self.row::<T>("add, conservative", errors, &mut Each(|key| careful.add(key)), &mut add);
-        let mut estimate = Each(|key| peer.estimate(key));
-        let mut one = Each(|key| Sketch::estimate(&ours, key));
-        self.row::<T>("estimate", [plain, theirs], &mut one, &mut estimate);
-        let mut batch = Whole(|keys: &[u64]| {
+        let errors = [plain, theirs];
+        let mut peer_add = each(|key| {
+            add(&mut peer, key);
+            0
+        });
+        let mut one = each(|key| ours.insert(&key).value());
+        self.row(kind, "add", errors, [&mut one, &mut peer_add]);
+        self.row(kind, "add batch", errors, [&mut add_batch, &mut peer_add]);
+        let mut one = each(|key| careful.insert(&key).value());
+        self.row(kind, "add, conservative", [conservative, theirs], [&mut one, &mut peer_add]);
+        let mut peer_estimate = each(|key| estimate(&peer, key));
+        let mut one = each(|key| ours.estimate(&key).value());
+        self.row(kind, "estimate", errors, [&mut one, &mut peer_estimate]);
+        let mut batch = |keys: &[u64]| {
             ours.estimate_batch(keys, &mut counts);
             counts[0].value()
-        });
-        self.row::<T>("estimate batch", [plain, theirs], &mut batch, &mut estimate);
-        match peer.twin() {
-            Some(twin) => self.merges([ours, fast], [peer, twin]),
-            None => Ok(()),
-        }
-    }
-
-    fn row<T: Sketch>(
-        &mut self,
-        operation: &str,
-        errors: [f64; 2],
-        ours: &mut dyn Contender,
-        peer: &mut dyn Contender,
-    ) {
-        let labels = [&*self.case(), operation];
-        let keys = (BLOCK, Keys::absent());
-        let contenders: [&mut dyn Contender; 2] = [ours, peer];
-        let row = match &mut self.floor {
-            None => self.bench.duel(labels, T::NAME, keys, contenders),
-            Some(floor) => {
-                floor.set_writes(operation.starts_with("add"));
-                let floor = (floor, f64::from(DEPTH));
-                self.bench.duel_above(floor, labels, T::NAME, keys, contenders)
-            }
         };
-        self.bench.add(row.quality("error", errors).note(T::NOTE).bytes(self.bytes()));
-    }
-
-    /// Merges one of two equal sketches into the other, over and over. No counter overflows in a block.
-    fn merges<T: Sketch>(
-        &mut self,
-        [mut ours, other]: [CountMinSketch; 2],
-        [mut peer, other_peer]: [T; 2],
-    ) -> Outcome {
-        let mut merge = Whole(|_: &[u64]| u64::from(Sketch::merge(&mut ours, &other)));
-        let mut merge_peer = Whole(|_: &[u64]| u64::from(peer.merge(&other_peer)));
-        let labels = [&*self.case(), "merge, by counter"];
-        let row =
-            self.bench.duel(labels, T::NAME, (1, Keys::absent()), [&mut merge, &mut merge_peer]);
-        self.bench.add(row.per(self.params.counters() as f64).bytes(self.bytes()));
+        self.row(kind, "estimate batch", errors, [&mut batch, &mut peer_estimate]);
+        let Some(merge) = kind.merge else { return Ok(()) };
+        // One of two sketches goes into the other, over and over. No counter overflows in a block.
+        let mut twin = (kind.new)(params)?;
+        assert!(merge(&mut twin, &peer), "equal parameters");
+        let mut merge_ours = |_: &[u64]| u64::from(ours.merge(&fast).is_ok());
+        let mut merge_peer = |_: &[u64]| u64::from(merge(&mut peer, &twin));
+        let (bytes, block) = (params.size_in_bytes(4), (1, Keys::absent()));
+        let (labels, contenders) = (
+            [&*size(bytes), "merge, by counter"],
+            [&mut merge_ours as &mut dyn Contender, &mut merge_peer],
+        );
+        let row = self.bench.duel(labels, kind.name, block, contenders);
+        self.bench.add(row.per(params.counters() as f64).bytes(bytes));
         Ok(())
     }
 
-    fn case(&self) -> String {
-        size(self.bytes())
-    }
-
-    const fn bytes(&self) -> u64 {
-        self.params.size_in_bytes(4)
+    fn row<T, A, E>(
+        &mut self,
+        kind: &Kind<T, A, E>,
+        operation: &str,
+        errors: [f64; 2],
+        contenders: [&mut dyn Contender; 2],
+    ) {
+        let bytes = self.params.size_in_bytes(4);
+        let floor = self.floor.as_mut().map(|floor| {
+            floor.set_writes(operation.starts_with("add"));
+            (floor, f64::from(DEPTH))
+        });
+        let (labels, block) = ([&*size(bytes), operation], (BLOCK, Keys::absent()));
+        let row = self.bench.duel_above(floor, labels, kind.name, block, contenders);
+        self.bench.add(row.quality("error", errors).difference(kind.name, kind.note).bytes(bytes));
     }
 }
 
@@ -317,10 +235,10 @@ fn summaries(bench: &mut Bench<'_>) -> Outcome {
     for (case, capacity, map_size) in HEAVY_HITTERS {
         let params = HeavyHittersParams::with_capacity(0.1, capacity)?;
         let mut ours = HeavyHitters::<u64>::from_params(params, DefaultHashBuilder::default())?;
-        summary(bench, case, map_size, &mut Each(|key| ours.insert(&skewed(key)).value()))?;
+        summary(bench, case, map_size, &mut each(|key| ours.insert(&skewed(key)).value()))?;
     }
     let mut top = TopK::<u64>::new(100)?;
-    summary(bench, "top 100", 1_024, &mut Each(|key| top.insert(&skewed(key)).value()))
+    summary(bench, "top 100", 1_024, &mut each(|key| top.insert(&skewed(key)).value()))
 }
 
 /// Returns one of 512 keys for every second key, so that some are tracked and some are not.
@@ -337,14 +255,13 @@ fn summary(
 ) -> Outcome {
     // It tracks three quarters of its map's size.
     let mut peer = FrequentItemsSketch::<u64>::new(map_size)?;
-    let mut peer_add = Each(|key| {
+    let mut add = each(|key| {
         peer.update(skewed(key));
         0
     });
-    let keys = (BLOCK, Keys::absent());
-    let row = bench.duel([case, "add"], "datasketches", keys, [ours, &mut peer_add]);
-    bench.add(
-        row.note("datasketches uses its frequent items, with capacity 768, or 3072 for the error."),
-    );
+    let block = (BLOCK, Keys::absent());
+    let row = bench.duel([case, "add"], "datasketches", block, [ours, &mut add]);
+    let note = "uses its frequent items, with capacity 768, or 3072 for the error";
+    bench.add(row.difference("datasketches", note));
     Ok(())
 }

@@ -145,34 +145,41 @@ impl Verdict {
 /// Judges every goal of `suites`, in their order.
 #[must_use]
 pub fn judge(suites: &[&Suite], rows: &[Row]) -> Vec<Verdict> {
-    let goals: Vec<_> = all().collect();
+    let goals = all();
     let of_suite = |suite: &&Suite| {
-        let goals = goals.iter().filter(|(name, _)| *name == suite.name);
-        goals.map(|(_, goal)| goal.judge(suite.name, rows)).collect()
+        let name = suite.name;
+        let goals = goals.iter().filter(move |(suite, _)| *suite == name);
+        goals.map(move |(_, goal)| goal.judge(name, rows))
     };
-    suites.iter().flat_map(|suite| -> Vec<_> { of_suite(suite) }).collect()
+    suites.iter().flat_map(of_suite).collect()
 }
 
 /// Returns the goals of `goals.txt`, each with the name of its suite.
 ///
 /// # Panics
 /// If a line is no goal.
-fn all() -> impl Iterator<Item = (&'static str, Goal)> {
+fn all() -> Vec<(&'static str, Goal)> {
     let lines = include_str!("../goals.txt").lines();
     let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
-    lines.map(|line| goal(line).unwrap_or_else(|| panic!("no goal: {line}")))
+    lines.flat_map(|line| goals(line).unwrap_or_else(|| panic!("no goal: {line}"))).collect()
 }
 
-fn goal(line: &'static str) -> Option<(&'static str, Goal)> {
+/// Returns the goals of a line: one for each of its cases and operations.
+fn goals(line: &'static str) -> Option<Vec<(&'static str, Goal)>> {
     let fields: Vec<&str> = line.split(" | ").collect();
-    let &[suite, case, operation, against, at_least] = fields.as_slice() else { return None };
+    let &[suite, cases, operations, against, at_least] = fields.as_slice() else { return None };
     let against = match (against, against.strip_prefix("figure ")) {
         ("floor", _) => Against::Floor,
         ("best peer", _) => Against::BestPeer,
         (_, Some(figure)) => Against::Figure(figure.parse().ok()?),
         (peer, None) => Against::Peer(peer),
     };
-    Some((suite, Goal { case, operation, against, at_least: at_least.parse().ok()? }))
+    let at_least = at_least.parse().ok()?;
+    let of_case = |case| {
+        let goal = move |operation| (suite, Goal { case, operation, against, at_least });
+        operations.split("; ").map(goal)
+    };
+    Some(cases.split("; ").flat_map(of_case).collect())
 }
 
 #[cfg(test)]
@@ -197,10 +204,11 @@ mod tests {
             let suite = crate::SUITES.iter().find(|suite| suite.name == name);
             assert!(suite.is_some() && goal.at_least > 0.0, "{name}: {goal:?}");
         }
-        assert!(goal("bloom | 8 MiB | hit | fastbloom").is_none());
-        assert!(goal("bloom | 8 MiB | hit | fastbloom | twice").is_none());
-        let (_, figure) = goal("hash | u64 | hash | figure 2 | 1").unwrap();
-        assert_eq!(figure.against, Against::Figure(2.0));
+        assert!(goals("bloom | 8 MiB | hit | fastbloom").is_none());
+        assert!(goals("bloom | 8 MiB | hit | fastbloom | twice").is_none());
+        let figures = goals("hash | u64; 80-byte string | hash; again | figure 2 | 1").unwrap();
+        assert!(figures.iter().all(|(_, goal)| goal.against == Against::Figure(2.0)));
+        assert_eq!(figures.len(), 4);
     }
 
     #[test]

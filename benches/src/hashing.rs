@@ -6,16 +6,9 @@ use core::hint::black_box;
 use pds::hash::{DefaultHashBuilder, SipHashBuilder};
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::contest::{Contender, Each};
+use crate::contest::{Contender, each};
 use crate::keys::{Keys, key};
-use crate::suite::{Bench, Outcome, Suite};
-
-/// Whole hashes, many in a row: the throughput per key, not the latency.
-pub const SUITE: Suite = Suite { name: "hash", peers: &["siphasher", "xxhash-rust"], run };
-
-const NUMBERS: &str = "u64";
-const STRINGS: &str = "80-byte string";
-const HASH: &str = "hash";
+use crate::suite::{Bench, Outcome};
 
 /// Keys per block.
 const BLOCK: usize = 1 << 17;
@@ -23,44 +16,48 @@ const BLOCK: usize = 1 << 17;
 /// The number of different strings. They stay in the innermost cache, and are too many for a branch predictor to learn.
 const DIFFERENT: usize = 256;
 
-fn run(bench: &mut Bench<'_>) -> Outcome {
+/// Measures whole hashes, many in a row: the throughput per key, not the latency.
+pub(crate) fn run(bench: &mut Bench<'_>) -> Outcome {
     // The seed and the key are unknown to the compiler, as in a filter.
     let ours = black_box(DefaultHashBuilder::default());
     let sip = black_box(SipHashBuilder::from_key([7; 16]));
-    let mut numbers = Each(|key: u64| ours.hash_one(key));
-    row(bench, NUMBERS, SIP, &mut numbers, &mut Each(|key: u64| sip.hash_one(key)));
-    let mut plain = Each(|key: u64| xxh3_64(&key.to_le_bytes()));
-    row(bench, NUMBERS, PLAIN, &mut numbers, &mut plain);
-
+    let numbers = &mut each(|key| ours.hash_one(key));
+    against(
+        bench,
+        ("u64", numbers),
+        [&mut each(|key| sip.hash_one(key)), &mut each(|key| xxh3_64(&key.to_le_bytes()))],
+    );
     let strings: Vec<String> = (0..DIFFERENT as u64).map(string).collect();
     let string = |key: u64| strings[usize::from(key.to_le_bytes()[0])].as_str();
-    let mut ours = Each(|key| ours.hash_one(string(key)));
-    row(bench, STRINGS, SIP, &mut ours, &mut Each(|key| sip.hash_one(string(key))));
-    row(bench, STRINGS, PLAIN, &mut ours, &mut Each(|key| xxh3_64(string(key).as_bytes())));
+    against(
+        bench,
+        ("80-byte string", &mut each(|key| ours.hash_one(string(key)))),
+        [
+            &mut each(|key| sip.hash_one(string(key))),
+            &mut each(|key| xxh3_64(string(key).as_bytes())),
+        ],
+    );
     Ok(())
 }
 
-const SIP: (&str, &str) = ("siphasher", "is SipHash-1-3 with a key of 128 bits");
-const PLAIN: (&str, &str) = ("xxhash-rust", "is XXH3 of the bytes at once, without a seed");
-
-fn row(
+fn against(
     bench: &mut Bench<'_>,
-    case: &str,
-    (peer, note): (&'static str, &str),
-    ours: &mut dyn Contender,
-    theirs: &mut dyn Contender,
+    (case, ours): (&str, &mut dyn Contender),
+    [sip, plain]: [&mut dyn Contender; 2],
 ) {
-    let row = bench.duel([case, HASH], peer, (BLOCK, Keys::absent()), [ours, theirs]);
-    bench.add(row.note(format!("{peer} {note}.")));
+    for (peer, theirs, note) in [
+        ("siphasher", sip, "is SipHash-1-3 with a key of 128 bits"),
+        ("xxhash-rust", plain, "is XXH3 of the bytes at once, without a seed"),
+    ] {
+        let row = bench.duel([case, "hash"], peer, (BLOCK, Keys::absent()), [&mut *ours, theirs]);
+        bench.add(row.difference(peer, note));
+    }
 }
 
 /// Returns an address of 80 bytes.
 fn string(number: u64) -> String {
-    format!(
-        "https://docs.example.org/{:016x}/{:016x}/{number:016x}.html",
-        key(number),
-        key(!number)
-    )
+    let [first, second] = [key(number), key(!number)];
+    format!("https://docs.example.org/{first:016x}/{second:016x}/{number:016x}.html")
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! The best-known figures of the field, each beside the figure measured here. A "peer" called *published* is a figure, not a
 //! program.
 
-use core::error::Error;
 use core::hash::BuildHasher;
 use std::collections::HashSet;
 
@@ -12,13 +11,11 @@ use pds::{BlockedBloomFilter, BloomFilter, CuckooFilter, HyperLogLog};
 use pds_testkit::keys::{random, urls};
 use pds_testkit::stats::Median;
 
-use crate::contest::{Each, contest};
+use crate::contest::{contest, each};
+use crate::filter::{Filter, filter};
 use crate::keys::Keys;
 use crate::report::{Row, Unit};
-use crate::suite::{Bench, Effort, Outcome, Suite};
-
-/// Memory, lookups, rates and errors that go from text to text.
-pub const SUITE: Suite = Suite { name: "headline", peers: &[], run };
+use crate::suite::{Bench, Effort, Fallible, Outcome};
 
 const PUBLISHED: &str = "published";
 /// Keys per turn.
@@ -27,7 +24,8 @@ const ADDRESSES: usize = 1_000_000;
 /// Bits per address. The 1.2 MB of the published figure hold a million addresses.
 const BITS: u64 = 10;
 
-fn run(bench: &mut Bench<'_>) -> Outcome {
+/// Measures memory, lookups, rates and errors that go from text to text.
+pub(crate) fn run(bench: &mut Bench<'_>) -> Outcome {
     addresses(bench)?;
     let large = if bench.effort() == Effort::Quick { 10_000_000 } else { 100_000_000 };
     for items in [50_000, large] {
@@ -38,11 +36,6 @@ fn run(bench: &mut Bench<'_>) -> Outcome {
         distinct(bench, items, sketches)?;
     }
     Ok(())
-}
-
-/// Adds a row of a figure measured here beside the published one.
-fn published(bench: &mut Bench<'_>, labels: [&str; 2], unit: Unit, measured: f64, figure: f64) {
-    bench.add(Row::exact(labels, PUBLISHED, unit, [measured, figure]));
 }
 
 /// A million addresses of web pages, in an exact set and in filters of ten bits per address.
@@ -58,47 +51,37 @@ fn addresses(bench: &mut Bench<'_>) -> Outcome {
         bloom.insert(address);
         blocked.insert(address);
     }
-    // The table of a set has a slot and a control byte per place. Its strings are owned.
-    let table = set.capacity() * (size_of::<String>() + 1);
-    let bytes = (table + stored.iter().map(String::capacity).sum::<usize>()) as u64;
-    let names = ["HashSet<String>", "BloomFilter", "BlockedBloomFilter"];
+    let cases = ["HashSet<String>", "BloomFilter", "BlockedBloomFilter"]
+        .map(|name| format!("10^6 addresses, {name}"));
+    let pairs = bench.effort().pairs();
+    let mut published = |case: &str, operation, unit, figures| {
+        bench.add(Row::exact([case, operation], PUBLISHED, unit, figures));
+    };
     for (operation, addresses) in [("hit", &stored), ("miss", &absent)] {
         #[expect(clippy::cast_possible_truncation, reason = "below the number of addresses")]
         let address = |key| addresses[reduce(key, ADDRESSES as u64) as usize].as_str();
-        let mut set = Each(|key| u64::from(set.contains(address(key))));
-        let mut standard = Each(|key| u64::from(bloom.contains(address(key))));
-        let mut line = Each(|key| u64::from(blocked.contains(address(key))));
-        let times = contest(
-            bench.effort().pairs(),
-            BLOCK,
-            Keys::absent(),
-            [&mut set, &mut standard, &mut line],
-        );
-        for ((name, times), figure) in names.into_iter().zip(times).zip([150.0, 375.0, 45.0]) {
-            let case = format!("10^6 addresses, {name}");
-            published(
-                bench,
-                [&case, operation],
-                Unit::Nanoseconds,
-                Median::of(times).value,
-                figure,
-            );
+        let exact = &mut each(|key| u64::from(set.contains(address(key))));
+        let standard = &mut each(|key| u64::from(bloom.contains(address(key))));
+        let line = &mut each(|key| u64::from(blocked.contains(address(key))));
+        let times = contest(pairs, (BLOCK, Keys::absent()), [exact, standard, line]);
+        for ((case, times), figure) in cases.iter().zip(times).zip([150.0, 375.0, 45.0]) {
+            published(case, operation, Unit::Nanoseconds, [Median::of(times).value, figure]);
         }
+    }
+    // The table of a set has a slot and a control byte per place. Its strings are owned.
+    let table = set.capacity() * (size_of::<String>() + 1);
+    let exact = (table + stored.iter().map(String::capacity).sum::<usize>()) as u64;
+    let bytes = [exact, bloom.size_in_bytes(), blocked.size_in_bytes()];
+    for ((case, bytes), figure) in cases.iter().zip(bytes).zip([128e6, 1.2e6, 1.2e6]) {
+        published(case, "memory", Unit::Bytes, [bytes as f64, figure]);
     }
     let rate = |contains: &dyn Fn(&String) -> bool| {
         absent.iter().filter(|address| contains(address)).count() as f64 / ADDRESSES as f64
     };
     let rates =
-        [0.0, rate(&|address| bloom.contains(address)), rate(&|address| blocked.contains(address))];
-    let bytes = [bytes, bloom.size_in_bytes(), blocked.size_in_bytes()];
-    for (name, ((bytes, figure), rate)) in
-        names.into_iter().zip(bytes.into_iter().zip([128e6, 1.2e6, 1.2e6]).zip(rates))
-    {
-        let case = format!("10^6 addresses, {name}");
-        published(bench, [&case, "memory"], Unit::Bytes, bytes as f64, figure);
-        if rate > 0.0 {
-            published(bench, [&case, "false positives"], Unit::Error, rate, 0.008);
-        }
+        [rate(&|address| bloom.contains(address)), rate(&|address| blocked.contains(address))];
+    for (case, rate) in cases[1..].iter().zip(rates) {
+        published(case, "false positives", Unit::Error, [rate, 0.008]);
     }
     Ok(())
 }
@@ -108,27 +91,20 @@ fn lookups(bench: &mut Bench<'_>, items: u64) -> Outcome {
     const RATE: f64 = 0.01;
     let mut bloom = BloomFilter::new(items, RATE)?;
     let mut textbook = Textbook::new(bloom.num_bits(), bloom.num_hashes())?;
-    let (mut blocked, mut cuckoo) =
-        (BlockedBloomFilter::new(items, RATE)?, CuckooFilter::new(items, RATE)?);
-    let (mut keys, mut block) = (Keys::stored(items), vec![0; BLOCK.min(usize::try_from(items)?)]);
-    for _ in 0..items.div_ceil(block.len() as u64) {
-        keys.fill(&mut block);
-        block.iter().for_each(|&key| textbook.insert(key));
-        bloom.insert_batch(&block);
-        blocked.insert_batch(&block);
-        cuckoo.insert_batch(&block)?;
+    let mut blocked = BlockedBloomFilter::new(items, RATE)?;
+    let mut cuckoo = CuckooFilter::new(items, RATE)?;
+    for filter in [&mut textbook as &mut dyn Filter, &mut bloom, &mut blocked, &mut cuckoo] {
+        filter.fill(0..items);
     }
+    let block = BLOCK.min(usize::try_from(items)?);
     for (operation, keys) in [("hit", Keys::stored(items)), ("miss", Keys::absent())] {
-        let mut naive = Each(|key| u64::from(textbook.contains(key)));
-        let mut standard = Each(|key: u64| u64::from(bloom.contains(&key)));
-        let mut line = Each(|key: u64| u64::from(blocked.contains(&key)));
-        let mut pair = Each(|key: u64| u64::from(cuckoo.contains(&key)));
-        let [naive, standard, line, pair] = contest(
-            bench.effort().pairs(),
-            block.len(),
-            keys,
-            [&mut naive, &mut standard, &mut line, &mut pair],
-        );
+        let naive = &mut each(|key| u64::from(textbook.contains(key)));
+        let standard = &mut each(|key| u64::from(bloom.contains(&key)));
+        let line = &mut each(|key| u64::from(blocked.contains(&key)));
+        let pair = &mut each(|key| u64::from(cuckoo.contains(&key)));
+        let pairs = bench.effort().pairs();
+        let [naive, standard, line, pair] =
+            contest(pairs, (block, keys), [naive, standard, line, pair]);
         for (name, ours) in [("blocked", line), ("cuckoo", pair)] {
             let case = format!("{name}, {} keys", HumanCount(items));
             bench.add(Row::timed([&case, operation], "textbook", &ours, &naive));
@@ -147,18 +123,10 @@ fn distinct(bench: &mut Bench<'_>, items: u64, sketches: u64) -> Outcome {
     for (precision, figure, source) in sources {
         let squares = (0..sketches)
             .map(|seed| Ok((estimate(precision, items, seed)? / items as f64 - 1.0).powi(2)));
-        let error = (squares.sum::<Result<f64, Box<dyn Error>>>()? / sketches as f64).sqrt();
+        let error = (squares.sum::<Fallible<f64>>()? / sketches as f64).sqrt();
         let bytes = HllParams::new(precision)?.packed_bytes();
-        let labels = [
-            format!("{} keys, {} bytes", HumanCount(items), HumanCount(bytes)),
-            "error".to_owned(),
-        ];
-        let row = Row::exact(
-            labels.each_ref().map(String::as_str),
-            PUBLISHED,
-            Unit::Error,
-            [error, figure],
-        );
+        let case = format!("{} keys, {} bytes", HumanCount(items), HumanCount(bytes));
+        let row = Row::exact([&case, "error"], PUBLISHED, Unit::Error, [error, figure]);
         // The root mean square of n normal errors has a relative standard deviation of 1 / sqrt(2 n).
         let spread = 100.0 / (2.0 * sketches as f64).sqrt();
         bench.add(row.note(source).note(format!(
@@ -168,7 +136,7 @@ fn distinct(bench: &mut Bench<'_>, items: u64, sketches: u64) -> Outcome {
     Ok(())
 }
 
-fn estimate(precision: u32, items: u64, seed: u64) -> Result<f64, Box<dyn Error>> {
+fn estimate(precision: u32, items: u64, seed: u64) -> Fallible<f64> {
     let mut sketch = HyperLogLog::new(precision)?;
     let mut keys = random(seed).take(usize::try_from(items)?).peekable();
     while keys.peek().is_some() {
@@ -185,30 +153,27 @@ struct Textbook {
 }
 
 impl Textbook {
-    fn new(bits: u64, hashes: u32) -> Result<Self, Box<dyn Error>> {
+    fn new(bits: u64, hashes: u32) -> Fallible<Self> {
         let words = vec![0; usize::try_from(bits.div_ceil(64))?];
-        Ok(Self {
-            words,
-            bits,
-            hashers: (0..u64::from(hashes)).map(DefaultHashBuilder::with_seed).collect(),
-        })
-    }
-
-    fn insert(&mut self, key: u64) {
-        for hasher in &self.hashers {
-            let bit = hasher.hash_one(key) % self.bits;
-            self.words[(bit / 64) as usize] |= 1 << (bit % 64);
-        }
-    }
-
-    /// Stops at the first bit that is not set.
-    fn contains(&self, key: u64) -> bool {
-        self.hashers.iter().all(|hasher| {
-            let bit = hasher.hash_one(key) % self.bits;
-            self.words[(bit / 64) as usize] & 1 << (bit % 64) != 0
-        })
+        let hashers = (0..u64::from(hashes)).map(DefaultHashBuilder::with_seed).collect();
+        Ok(Self { words, bits, hashers })
     }
 }
+
+filter!(Textbook => {
+    insert(filter, key) => {
+        for hasher in &filter.hashers {
+            let bit = hasher.hash_one(key) % filter.bits;
+            filter.words[(bit / 64) as usize] |= 1 << (bit % 64);
+        }
+        true
+    },
+    // It stops at the first bit that is not set.
+    contains(filter, key) => filter.hashers.iter().all(|hasher| {
+        let bit = hasher.hash_one(key) % filter.bits;
+        filter.words[(bit / 64) as usize] & 1 << (bit % 64) != 0
+    }),
+});
 
 #[cfg(test)]
 mod tests {
@@ -217,7 +182,7 @@ mod tests {
     #[test]
     fn a_textbook_filter_keeps_the_rate_of_the_formula() {
         let mut filter = Textbook::new(95_851, 7).unwrap();
-        (0..10_000).for_each(|key| filter.insert(key));
+        (0..10_000).for_each(|key| _ = filter.insert(key));
         assert!((0..10_000).all(|key| filter.contains(key)));
         let wrong = (10_000..1_010_000).filter(|&key| filter.contains(key)).count();
         assert!((9_000..11_000).contains(&wrong), "{wrong} of a million, 10,000 expected");

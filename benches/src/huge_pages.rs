@@ -1,61 +1,51 @@
 //! Our filters on huge pages compared with usual pages, beyond the reach of the processor's address tables.
 
-use core::error::Error;
 use core::fmt;
 use core::ops::Range;
 use std::fs;
 
+use pds::blocked::backends;
 use pds::params::Preference;
 
-use crate::arena::{Task, insert_range};
-use crate::contest::Contender;
-use crate::membership::{Design, Filter, Lineup, Operation};
+use crate::arena::{Design, Lineup};
+use crate::filter::{Filter, LOOKUPS, Task};
 use crate::report::size;
-use crate::suite::{Bench, Suite};
+use crate::suite::{Bench, Fallible, Outcome};
 use crate::{blocked, bloom};
 
-/// Huge pages: whether the system grants them, and their effect.
-pub const SUITE: Suite = Suite {
-    name: "huge-pages",
-    peers: &[],
-    run: |bench| {
-        for design in designs(bench, &blocked::HASHED)? {
-            let filter = blocked::ours(&design, Preference::Fastest)?;
-            compare(bench, "blocked", &design, filter);
-        }
-        for design in designs(bench, &bloom::LINEUP)? {
-            compare(bench, "bloom", &design, bloom::filter(&design)?);
-        }
-        Ok(())
-    },
-};
-
-const OPERATIONS: [Operation; 4] =
-    [Operation::Hit, Operation::Miss, Operation::HitBatch, Operation::MissBatch];
-
-/// Returns the designs of a line-up that request huge pages.
-fn designs(bench: &Bench<'_>, lineup: &Lineup) -> Result<Vec<Design>, Box<dyn Error>> {
-    let sizes = bench.effort().sizes(lineup.sizes);
-    let designs: Result<Vec<_>, _> = sizes.into_iter().map(|bytes| lineup.design(bytes)).collect();
-    Ok(designs?.into_iter().filter(Design::huge_pages).collect())
+/// Measures whether the system grants huge pages, and their effect.
+pub(crate) fn run(bench: &mut Bench<'_>) -> Outcome {
+    let blocked = Lineup { backend: backends().next(), ..blocked::HASHED };
+    compare(bench, "blocked", blocked, |design| blocked::ours(design, Preference::Fastest))?;
+    compare(bench, "bloom", bloom::LINEUP, bloom::filter)
 }
 
-/// Fills an empty filter that has requested huge pages, and compares it with its copy. The memory of the copy is on
+/// Fills empty filters that have requested huge pages, and compares each with its copy. The memory of the copy is on
 /// usual pages.
-fn compare<F: Filter + Clone>(bench: &mut Bench<'_>, name: &str, design: &Design, mut with: F) {
-    insert_range(&mut with, 0..design.items);
-    let mut without = with.clone();
-    let granted = Granted::to([&with, &without]);
-    for operation in OPERATIONS {
-        let keys = (operation.block(design), operation.keys(design));
-        let contenders: [&mut dyn Contender; 2] = [
-            &mut Task::new(&mut with, operation, design),
-            &mut Task::new(&mut without, operation, design),
-        ];
-        let case = format!("{}, {name}", size(design.bytes));
-        let row = bench.duel([&case, operation.name()], "usual pages", keys, contenders);
-        bench.add(row.bytes(design.bytes).note(format!("{case}: {granted}.")));
+fn compare<F: Filter + Clone>(
+    bench: &mut Bench<'_>,
+    name: &str,
+    lineup: Lineup,
+    build: fn(&Design) -> Fallible<F>,
+) -> Outcome {
+    for bytes in bench.effort().sizes(lineup.sizes) {
+        let design = lineup.design(bytes)?;
+        if !design.is_huge() {
+            continue;
+        }
+        let mut with = build(&design)?;
+        with.fill(0..design.items);
+        let mut without = with.clone();
+        let granted = Granted::to([&with, &without]);
+        let case = format!("{}, {name}", size(bytes));
+        for operation in LOOKUPS {
+            let [mut ours, mut theirs] = Task::pair([&mut with, &mut without], operation);
+            let (labels, block) = ([&*case, operation.name()], design.block(operation));
+            let row = bench.duel(labels, "usual pages", block, [&mut ours, &mut theirs]);
+            bench.add(row.bytes(bytes).note(format!("{case}: {granted}.")));
+        }
     }
+    Ok(())
 }
 
 /// The bytes of two filters that lie on huge pages, if the system reports them.

@@ -7,60 +7,61 @@ pub mod allocation;
 pub mod arena;
 pub mod blocked;
 pub mod bloom;
-pub mod cardinality;
+mod cardinality;
 pub mod contest;
-pub mod counting;
-pub mod cuckoo;
+mod counting;
+mod cuckoo;
+pub mod filter;
 pub mod floor;
-pub mod formats;
-pub mod frequency;
+mod formats;
+mod frequency;
 pub mod goals;
-pub mod hashing;
-pub mod headline;
-pub mod huge_pages;
+mod hashing;
+mod headline;
+mod huge_pages;
 pub mod keys;
 mod large;
 pub mod machine;
-pub mod membership;
-pub mod quotient;
+mod quotient;
 mod removal;
 pub mod report;
-pub mod scalable;
-pub mod similarity;
-pub mod static_filters;
+mod scalable;
+mod similarity;
+mod static_filters;
 pub mod suite;
-pub mod theta;
-pub mod window;
+mod theta;
+mod window;
 
 use suite::Suite;
 
 /// All suites.
-pub const SUITES: &[&Suite] = &[
-    &bloom::SUITE,
-    &blocked::SUITE,
-    &blocked::AVX2,
-    &blocked::PORTABLE,
-    &blocked::SMALLEST,
-    &blocked::MEMORY,
-    &huge_pages::SUITE,
-    &counting::CLASSICAL_SUITE,
-    &counting::SUITE,
-    &counting::AVX2,
-    &counting::PORTABLE,
-    &cuckoo::SUITE,
-    &cuckoo::LARGE,
-    &quotient::SUITE,
-    &quotient::LARGE,
-    &static_filters::FUSE,
-    &static_filters::RIBBON,
-    &static_filters::LARGE,
-    &scalable::SUITE,
-    &window::SUITE,
-    &frequency::SUITE,
-    &cardinality::SUITE,
-    &similarity::SUITE,
-    &theta::SUITE,
-    &formats::SUITE,
-    &hashing::SUITE,
-    &headline::SUITE,
+pub const SUITES: &[Suite] = &[
+    Suite { name: "bloom", run: bloom::run },
+    Suite { name: "blocked", run: blocked::run },
+    Suite { name: "blocked-avx2", run: |bench| blocked::run_on(bench, "avx2") },
+    Suite { name: "blocked-portable", run: |bench| blocked::run_on(bench, "portable") },
+    Suite { name: "blocked-smallest", run: blocked::run_smallest },
+    Suite { name: "blocked-memory", run: blocked::run_memory },
+    Suite { name: "huge-pages", run: huge_pages::run },
+    Suite { name: "counting", run: counting::run_classical },
+    Suite { name: "blocked-counting", run: counting::run },
+    Suite { name: "blocked-counting-avx2", run: |bench| counting::run_on(bench, "avx2") },
+    Suite { name: "blocked-counting-portable", run: |bench| counting::run_on(bench, "portable") },
+    Suite { name: "cuckoo", run: cuckoo::run },
+    // Those that take as long as all smaller ones, or much memory, have suites of their own.
+    Suite { name: "cuckoo-large", run: cuckoo::run_large },
+    Suite { name: "quotient", run: quotient::run },
+    Suite { name: "quotient-large", run: quotient::run_large },
+    Suite { name: "fuse", run: static_filters::run_fuse },
+    Suite { name: "ribbon", run: static_filters::run_ribbon },
+    Suite { name: "static-large", run: static_filters::run_large },
+    Suite { name: "scalable", run: scalable::run },
+    Suite { name: "window", run: window::run },
+    Suite { name: "cms", run: frequency::run },
+    Suite { name: "hll", run: cardinality::run },
+    Suite { name: "minhash", run: similarity::run },
+    Suite { name: "theta", run: theta::run },
+    Suite { name: "formats", run: formats::run },
+    Suite { name: "hash", run: hashing::run },
+    Suite { name: "headline", run: headline::run },
 ];

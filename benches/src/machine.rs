@@ -1,5 +1,6 @@
 //! The machine and the build of a measurement.
 
+use alloc::collections::BTreeSet;
 use core::fmt;
 use std::{fs, thread};
 
@@ -32,9 +33,11 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Queries the system. Unknown facts are "unknown".
+    /// Queries the system. Unknown facts are "unknown". Peers that are no package have no version.
     #[must_use]
     pub fn inspect<'a>(peers: impl Iterator<Item = &'a str>) -> Self {
+        let peers: BTreeSet<&str> = peers.collect();
+        let unknown = || "unknown".to_owned();
         Self {
             processor: processor().unwrap_or_else(unknown),
             processors: thread::available_parallelism().map_or(1, usize::from),
@@ -42,8 +45,11 @@ impl Machine {
             huge_pages: huge_pages().unwrap_or_else(unknown),
             load: first_word("/proc/loadavg").unwrap_or_else(unknown),
             compiler: env!("BENCH_COMPILER"),
-            target: format!("{} {}", env!("BENCH_TARGET"), vectors()).trim_end().to_owned(),
-            peers: peers.map(with_version).collect(),
+            target: env!("BENCH_TARGET").to_owned() + &vectors(),
+            peers: peers
+                .into_iter()
+                .filter_map(|peer| Some(format!("{peer} {}", version(peer)?)))
+                .collect(),
             date: jiff::Timestamp::now().strftime("%F").to_string(),
         }
     }
@@ -51,21 +57,11 @@ impl Machine {
 
 impl fmt::Display for Machine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "{}, {} usable, caches {}",
-            self.processor,
-            self.processors,
-            self.caches.join(" ")
-        )?;
-        writeln!(f, "{}, {}", self.compiler, self.target)?;
-        writeln!(f, "{}", self.peers.join(", "))?;
-        write!(f, "{}, load {}, huge pages: {}", self.date, self.load, self.huge_pages)
+        let Self { processor, processors, compiler, target, date, load, huge_pages, .. } = self;
+        let [caches, peers] = [self.caches.join(" "), self.peers.join(", ")];
+        writeln!(f, "{processor}, {processors} usable, caches {caches}")?;
+        write!(f, "{compiler}, {target}\n{peers}\n{date}, load {load}, huge pages: {huge_pages}")
     }
-}
-
-fn unknown() -> String {
-    "unknown".to_owned()
 }
 
 fn first_word(path: &str) -> Option<String> {
@@ -79,23 +75,18 @@ fn processor() -> Option<String> {
         Some(line.split_once(':')?.1.trim())
     };
     // A virtual machine may hide the name, but not the model.
-    Some(format!(
-        "{} (family {}, model {})",
-        field("model name")?,
-        field("cpu family")?,
-        field("model")?
-    ))
+    let [name, family, model] = ["model name", "cpu family", "model"].map(field);
+    Some(format!("{} (family {}, model {})", name?, family?, model?))
 }
 
 fn caches() -> Vec<String> {
-    let folder = |index| format!("/sys/devices/system/cpu/cpu0/cache/index{index}");
-    (0..)
-        .map_while(|index| {
-            let read = |name| first_word(&format!("{}/{name}", folder(index)));
-            Some((read("type")?, format!("L{} {}", read("level")?, read("size")?)))
-        })
-        .filter_map(|(kind, cache)| (kind != "Instruction").then_some(cache))
-        .collect()
+    let cache = |index| {
+        let folder = format!("/sys/devices/system/cpu/cpu0/cache/index{index}");
+        let read = |name| first_word(&format!("{folder}/{name}"));
+        Some((read("type")?, format!("L{} {}", read("level")?, read("size")?)))
+    };
+    let all = (0..).map_while(cache).filter(|(kind, _)| kind != "Instruction");
+    all.map(|(_, cache)| cache).collect()
 }
 
 /// Returns the chosen policy, which is in brackets among all policies.
@@ -111,11 +102,7 @@ fn vectors() -> String {
         (cfg!(target_feature = "avx512f"), "+avx512f"),
         (cfg!(target_feature = "neon"), "+neon"),
     ];
-    known.map(|(enabled, name)| if enabled { name } else { "" }).join(" ").trim().to_owned()
-}
-
-fn with_version(package: &str) -> String {
-    format!("{package} {}", version(package).unwrap_or("unknown"))
+    known.into_iter().filter(|(enabled, _)| *enabled).map(|(_, name)| format!(" {name}")).collect()
 }
 
 fn version(package: &str) -> Option<&'static str> {

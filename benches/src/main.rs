@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 use core::error::Error;
+use core::fmt::Display;
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -30,7 +31,7 @@ struct Arguments {
     full: bool,
 
     /// Measures only the structures with these names.
-    #[arg(long, value_name = "NAME", value_parser = names())]
+    #[arg(long, value_name = "NAME", value_parser = SUITES.iter().map(|suite| suite.name).collect::<Vec<_>>())]
     structure: Vec<String>,
 
     /// Reads results that `--json` has written, and measures nothing.
@@ -65,15 +66,10 @@ impl Arguments {
     }
 
     fn suites(&self) -> Vec<&'static Suite> {
-        let wanted = |suite: &&Suite| {
-            self.structure.is_empty() || self.structure.iter().any(|name| name == suite.name)
-        };
-        SUITES.iter().copied().filter(wanted).collect()
+        let all = self.structure.is_empty();
+        let wanted = |suite: &&Suite| all || self.structure.iter().any(|name| name == suite.name);
+        SUITES.iter().filter(wanted).collect()
     }
-}
-
-fn names() -> Vec<&'static str> {
-    SUITES.iter().map(|suite| suite.name).collect()
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -81,14 +77,19 @@ fn main() -> Result<(), Box<dyn Error>> {
     if cfg!(debug_assertions) {
         eprintln!("this build is not optimised, so its figures mean nothing: use --release");
     }
-    let json = arguments.json.as_deref().map(Output::create).transpose()?;
+    // The file is opened before the run, so that a wrong path does not cost an hour.
+    let json = arguments.json.as_deref().map(|path| named(path, File::create(path))).transpose()?;
     let report = match &arguments.read {
-        Some(file) => read(file).map_err(|error| format!("{}: {error}", file.display()))?,
+        // The names in it are borrowed from the text, which stays until the end of the process.
+        Some(path) => {
+            let text = named(path, fs::read_to_string(path))?;
+            named(path, serde_json::from_str(text.leak()))?
+        }
         None => measured(&arguments)?,
     };
     pipe::print(&report)?;
-    if let Some(json) = json {
-        json.write(&serde_json::to_string_pretty(&report)?)?;
+    if let (Some(path), Some(mut file)) = (&arguments.json, json) {
+        named(path, file.write_all(serde_json::to_string_pretty(&report)?.as_bytes()))?;
     }
     if let Some(folder) = &arguments.markdown {
         let changed = markdown::write(&report, folder)?;
@@ -102,33 +103,15 @@ fn measured(arguments: &Arguments) -> Result<Report, Box<dyn Error>> {
     let rows = measure(&suites, arguments.effort())?;
     Ok(Report {
         command: arguments.command(),
-        machine: Machine::inspect(peers(&suites)),
+        machine: Machine::inspect(rows.iter().map(|row| row.peer)),
         goals: judge(&suites, &rows),
         rows,
     })
 }
 
-/// Reads results. Their names are borrowed from the text, which stays until the end of the process.
-fn read(file: &Path) -> Result<Report, Box<dyn Error>> {
-    Ok(serde_json::from_str(fs::read_to_string(file)?.leak())?)
-}
-
-/// A file for the results. It is opened before the run, so that a wrong path does not cost an hour.
-struct Output<'a> {
-    path: &'a Path,
-    file: File,
-}
-
-impl<'a> Output<'a> {
-    fn create(path: &'a Path) -> Result<Self, String> {
-        let file = File::create(path).map_err(|error| format!("{}: {error}", path.display()))?;
-        Ok(Self { path, file })
-    }
-
-    fn write(mut self, text: &str) -> Result<(), String> {
-        let written = self.file.write_all(text.as_bytes());
-        written.map_err(|error| format!("{}: {error}", self.path.display()))
-    }
+/// Adds the name of a file to an error.
+fn named<T, E: Display>(path: &Path, result: Result<T, E>) -> Result<T, String> {
+    result.map_err(|error| format!("{}: {error}", path.display()))
 }
 
 fn measure(suites: &[&Suite], effort: Effort) -> Result<Vec<Row>, Box<dyn Error>> {
@@ -136,15 +119,9 @@ fn measure(suites: &[&Suite], effort: Effort) -> Result<Vec<Row>, Box<dyn Error>
     for suite in suites {
         let (start, before) = (Instant::now(), rows.len());
         let mut take = |row: Row| {
-            eprintln!(
-                "{:>5.0} s  {} {}, {} against {}: {}",
-                start.elapsed().as_secs_f64(),
-                row.structure,
-                row.case,
-                row.operation,
-                row.peer,
-                row.ratio
-            );
+            let Row { structure, case, operation, peer, ratio, .. } = &row;
+            let seconds = start.elapsed().as_secs_f64();
+            eprintln!("{seconds:>5.0} s  {structure} {case}, {operation} against {peer}: {ratio}");
             rows.push(row);
         };
         (suite.run)(&mut Bench::new(suite.name, effort, &mut take))?;
@@ -153,12 +130,4 @@ fn measure(suites: &[&Suite], effort: Effort) -> Result<Vec<Row>, Box<dyn Error>
         }
     }
     Ok(rows)
-}
-
-/// Returns the peers of all suites, each once.
-fn peers(suites: &[&Suite]) -> impl Iterator<Item = &'static str> {
-    let mut peers: Vec<_> = suites.iter().flat_map(|suite| suite.peers).copied().collect();
-    peers.sort_unstable();
-    peers.dedup();
-    peers.into_iter()
 }

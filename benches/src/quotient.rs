@@ -1,25 +1,16 @@
 //! The quotient filter. The comparable peer supports only powers of two of slots.
 
-use core::error::Error;
-use core::fmt;
-
 use pds::hash::DefaultHashBuilder;
-use pds::{BloomFilter, CuckooFilter, QuotientFilter, ShardedQuotientFilter};
+use pds::{QuotientFilter, ShardedQuotientFilter};
 
+use crate::arena::{Design, Lineup, Peer};
 use crate::contest::{Block, Contender};
+use crate::filter::{ALL, Filter, LOOKUPS, filter};
 use crate::keys::{Keys, key};
-use crate::large::{self, CAPACITY, Large};
-use crate::membership::{Design, Filter, Lineup, Operation, Peer, contender};
-use crate::removal::{self, Promise, Removing, Rival, changes};
+use crate::large::{self, CAPACITY};
+use crate::removal::{self, BLOOM, CUCKOO, OF_A_MILLION, QUOTIENT};
 use crate::report::size;
-use crate::suite::{Bench, Outcome, Suite};
-
-/// Filters within the caches, and merges and growth.
-pub const SUITE: Suite = Suite { name: "quotient", peers: &["qfilter"], run };
-
-/// A filter of 1 GiB. It has its own suite, because it takes as long as all smaller ones.
-pub const LARGE: Suite =
-    Suite { name: "quotient-large", peers: &["qfilter"], run: |bench| large().run(bench) };
+use crate::suite::{Bench, Fallible, Outcome};
 
 /// The peer's name in rows that compare with insertions into a filter of our own.
 const INSERTS: &str = "own inserts";
@@ -30,13 +21,14 @@ const BITS: u32 = 6;
 /// Lookups at a load of 0.95.
 const LINEUP: Lineup = Lineup {
     mode: "",
+    hash_in: false,
     sizes: &[64 << 10, 8 << 20],
     // Of 0.95 remainders in a run, on average, at least one is met.
     rate: 0.014_734,
     items: |bytes, _| Ok(bytes / 100 * 95),
     lines: |_| 2.0,
-    operations: &[Operation::Hit, Operation::Miss, Operation::HitBatch, Operation::MissBatch],
-    backend: || None,
+    operations: &LOOKUPS,
+    backend: None,
     ours: |design, _| Ok(Box::new(ours(design)?)),
     peers: &[Peer {
         name: "qfilter",
@@ -52,7 +44,7 @@ const SHARDED: Lineup = Lineup {
     // At a load of 0.92 no shard gets more keys than it has room for.
     rate: 0.014_272,
     items: |bytes, _| Ok(bytes / 100 * 92),
-    operations: &Operation::ALL,
+    operations: &ALL,
     ours: |design, _| Ok(Box::new(ShardedQuotientFilter::from_filter(ours(design)?, 64)?)),
     peers: &[Peer {
         name: "plain",
@@ -62,60 +54,41 @@ const SHARDED: Lineup = Lineup {
     ..LINEUP
 };
 
-fn run(bench: &mut Bench<'_>) -> Outcome {
-    weigh(bench)?;
+/// Measures filters within the caches, and merges and growth.
+pub(crate) fn run(bench: &mut Bench<'_>) -> Outcome {
+    removal::memory(bench, (&[0.1, 0.01, 0.001, 0.0001], OF_A_MILLION), QUOTIENT, RIVALS)?;
     LINEUP.run(bench)?;
     SHARDED.run(bench)?;
     for &bytes in LINEUP.sizes {
         let design = LINEUP.design(bytes)?;
-        let peer = &mut Quotient::of_bits(design.items, BITS)?;
-        changes(bench, &design, "qfilter", (bytes, removal::SLOTS), [&mut ours(&design)?, peer]);
+        let (ours, peer) = (&mut ours(&design)?, &mut Quotient::of_bits(design.items, BITS)?);
+        removal::changes(bench, &design, "qfilter", (bytes, removal::SLOTS), [ours, peer]);
         merge(bench, &design)?;
         grow(bench, &design)?;
     }
     Ok(())
 }
 
-fn large() -> Large<QuotientFilter> {
-    Large {
-        rate: LINEUP.rate,
-        lines: 2.0,
-        ours,
-        peers: &[large::Peer {
-            name: "qfilter",
-            note: "starts each load with as many random fingerprints as ours has",
-            preset: |_, held| Ok(Box::new(Quotient::preset(CAPACITY, BITS, held)?)),
-        }],
-    }
+/// Measures a filter of 1 GiB.
+pub(crate) fn run_large(bench: &mut Bench<'_>) -> Outcome {
+    let peers = &[Peer {
+        name: "qfilter",
+        note: "starts each load with as many random fingerprints as ours has",
+        build: |design, _| Ok(Box::new(Quotient::preset(CAPACITY, BITS, design.items)?)),
+    }];
+    large::run(bench, &Lineup { peers, ..LINEUP })
 }
 
-/// Measures the memory of filters that keep a rate, each at the size that it chooses.
-fn weigh(bench: &mut Bench<'_>) -> Outcome {
-    for rate in [0.1, 0.01, 0.001, 0.0001] {
-        Promise { items: 1_000_000, rate }.memory(
-            bench,
-            ("quotient", &|items, rate| Ok(Box::new(QuotientFilter::new(items, rate)?))),
-            &[
-                Rival {
-                    name: "qfilter",
-                    note: "",
-                    build: &|items, rate| Ok(Box::new(Quotient::new(items, rate)?)),
-                },
-                Rival {
-                    name: "cuckoo",
-                    note: "is our own",
-                    build: &|items, rate| Ok(Box::new(CuckooFilter::new(items, rate)?)),
-                },
-                Rival {
-                    name: "bloom",
-                    note: "is our standard filter, without removal",
-                    build: &|items, rate| Ok(Box::new(BloomFilter::new(items, rate)?)),
-                },
-            ],
-        )?;
-    }
-    Ok(())
-}
+/// Filters that keep a rate, each at the size that it chooses.
+const RIVALS: &[Peer] = &[
+    Peer {
+        name: "qfilter",
+        note: "",
+        build: |design, _| Ok(Box::new(Quotient::new(design.items, design.rate)?)),
+    },
+    Peer { name: "cuckoo", note: "is our own", build: CUCKOO },
+    Peer { name: "bloom", note: "is our standard filter, without removal", build: BLOOM },
+];
 
 /// Merges two filters that are half as full as the result.
 fn merge(bench: &mut Bench<'_>, design: &Design) -> Outcome {
@@ -128,7 +101,7 @@ fn merge(bench: &mut Bench<'_>, design: &Design) -> Outcome {
     let peer = |keys: &[u64]| {
         let mut filter = Quotient::of_bits(design.items, BITS)?;
         filter.insert_each(keys);
-        Ok::<_, Box<dyn Error>>(filter)
+        Fallible::Ok(filter)
     };
     let (theirs, their_other) = (peer(first)?, peer(second)?);
     let merge = |filter: &mut QuotientFilter| filter.merge(&other).is_ok();
@@ -189,53 +162,42 @@ impl<T: Clone, F: Fn(&mut T) -> bool> Contender for Change<'_, T, F> {
     }
 }
 
-fn ours(design: &Design) -> Result<QuotientFilter, Box<dyn Error>> {
+fn ours(design: &Design) -> Fallible<QuotientFilter> {
     let builder = QuotientFilter::builder().slots(design.bytes).remainder_bits(BITS);
-    Ok(builder.huge_pages(design.huge_pages()).build()?)
+    Ok(builder.huge_pages(design.is_huge()).build()?)
 }
 
-contender!(can be full, and forget: QuotientFilter);
+filter!(ours QuotientFilter => {
+    insert(filter, key) => filter.insert(&key).is_ok(),
+    // A key that does not fit is found missing by the lookups.
+    insert_batch(filter, keys) => filter.insert_batch(keys).is_ok().into(),
+    remove(filter, key) => filter.remove(&key),
+});
 
-contender!(
-    can be full: ShardedQuotientFilter,
-    #[inline]
-    fn insert(&mut self, key: u64) -> bool {
-        Self::insert(self, &key).is_ok()
-    }
-
-    fn insert_batch(&mut self, keys: &[u64]) -> u64 {
-        let before = self.len();
-        // A key that does not fit is found missing by the lookups.
-        let _ = Self::insert_batch(self, keys);
-        self.len() - before
-    }
-);
+filter!(ours ShardedQuotientFilter => {
+    insert(filter, key) => Self::insert(filter, &key).is_ok(),
+    insert_batch(filter, keys) => Self::insert_batch(filter, keys).is_ok().into(),
+});
 
 /// The peer.
 #[derive(Clone)]
 pub(crate) struct Quotient(qfilter::Filter<Box<[u8]>, DefaultHashBuilder>);
 
-impl fmt::Debug for Quotient {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Quotient").field(&self.0.len()).finish()
-    }
-}
-
 impl Quotient {
-    pub(crate) fn new(items: u64, rate: f64) -> Result<Self, Box<dyn Error>> {
+    pub(crate) fn new(items: u64, rate: f64) -> Fallible<Self> {
         let filter = qfilter::Filter::new_with_hasher(items, rate, DefaultHashBuilder::default());
         Ok(Self(filter.map_err(|error| format!("qfilter: {error:?}"))?))
     }
 
     /// Creates a filter with remainders of so many bits. Full is a load of 0.95.
-    pub(crate) fn of_bits(items: u64, bits: u32) -> Result<Self, Box<dyn Error>> {
+    pub(crate) fn of_bits(items: u64, bits: u32) -> Fallible<Self> {
         Self::new(items, 2_f64.powi(-bits.cast_signed()))
     }
 
     /// Creates a filter with at most this many random fingerprints. They are in order, because they are sums of random
     /// distances.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "64 bits at most")]
-    pub(crate) fn preset(capacity: u64, bits: u32, items: u64) -> Result<Self, Box<dyn Error>> {
+    pub(crate) fn preset(capacity: u64, bits: u32, items: u64) -> Fallible<Self> {
         let mut filter = qfilter::Builder::new(Self::of_bits(capacity, bits)?.0);
         let end = 2_f64.powi(filter.fingerprint_size().into());
         let mut place = 0.0;
@@ -252,25 +214,9 @@ impl Quotient {
     }
 }
 
-impl Filter for Quotient {
-    #[inline]
-    fn insert(&mut self, key: u64) -> bool {
-        self.0.insert_duplicated(key).is_ok()
-    }
-
-    #[inline]
-    fn contains(&self, key: u64) -> bool {
-        self.0.contains(key)
-    }
-
-    fn clear(&mut self) {
-        self.0.clear();
-    }
-}
-
-impl Removing for Quotient {
-    #[inline]
-    fn remove(&mut self, key: u64) -> bool {
-        self.0.remove(key)
-    }
-}
+filter!(Quotient => {
+    insert(filter, key) => filter.0.insert_duplicated(key).is_ok(),
+    contains(filter, key) => filter.0.contains(key),
+    remove(filter, key) => filter.0.remove(key),
+    clear(filter) => filter.0.clear(),
+});

@@ -3,6 +3,7 @@
 pub mod markdown;
 
 use core::fmt;
+use std::collections::HashSet;
 
 use comfy_table::{CellAlignment, Table, presets};
 use serde::{Deserialize, Serialize};
@@ -145,9 +146,8 @@ impl Row {
     #[must_use]
     pub fn rates(self, rates: [f64; 2], keys: u64) -> Self {
         let half_width = |rate: f64| Z_95 * (rate * (1.0 - rate) / keys as f64).sqrt();
-        let row = self.quality("rate", rates);
-        let interval = |quality| Quality { half_widths: Some(rates.map(half_width)), ..quality };
-        Self { quality: row.quality.map(interval), ..row }
+        let ([ours, theirs], half_widths) = (rates, Some(rates.map(half_width)));
+        Self { quality: Some(Quality { kind: "rate", ours, theirs, half_widths }), ..self }
     }
 
     /// Adds the bytes of ours.
@@ -161,6 +161,12 @@ impl Row {
     pub fn note(mut self, note: impl Into<String>) -> Self {
         self.notes.push(note.into());
         self
+    }
+
+    /// Adds a difference of the peer from ours as a note, unless it is empty.
+    #[must_use]
+    pub fn difference(self, peer: &str, note: &str) -> Self {
+        if note.is_empty() { self } else { self.note(format!("{peer} {note}.")) }
     }
 
     /// Divides both times by the number of smaller operations that each consists of.
@@ -189,7 +195,7 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}\n\n{}\n", self.machine, table(&HEADER, FIRST_NUMBER, &self.rows, cells))?;
         EXPLANATION.iter().try_for_each(|line| writeln!(f, "{line}"))?;
-        notes(&self.rows).iter().try_for_each(|note| writeln!(f, "{note}"))?;
+        notes(&self.rows).try_for_each(|note| writeln!(f, "{note}"))?;
         writeln!(f, "\n{}", table(&GOAL_HEADER, 1, &self.goals, goal_cells))
     }
 }
@@ -223,18 +229,10 @@ fn table<T, const N: usize>(
 fn cells(row: &Row) -> [String; 10] {
     let [ours, theirs] = [row.ours, row.theirs].map(|figure| row.unit.spell(figure));
     let [our_error, their_error] = row.errors();
-    [
-        row.structure.to_owned(),
-        row.case.clone(),
-        row.operation.clone(),
-        row.peer.to_owned(),
-        ours,
-        theirs,
-        row.ratio.to_string(),
-        our_error,
-        their_error,
-        row.floor_time(),
-    ]
+    let [structure, peer] = [row.structure, row.peer].map(str::to_owned);
+    let [case, operation] = [&row.case, &row.operation].map(String::clone);
+    let (ratio, floor) = (row.ratio.to_string(), row.floor_time());
+    [structure, case, operation, peer, ours, theirs, ratio, our_error, their_error, floor]
 }
 
 fn goal_cells(verdict: &Verdict) -> [String; 4] {
@@ -245,19 +243,18 @@ fn goal_cells(verdict: &Verdict) -> [String; 4] {
 impl Row {
     /// Returns the errors of both in words, empty if there are none.
     pub(crate) fn errors(&self) -> [String; 2] {
+        let Some(Quality { ours, theirs, half_widths, .. }) = self.quality else {
+            return Default::default();
+        };
         let spell = |error: f64| match 100.0 * error {
             percent if percent == 0.0 || percent >= 0.1 => format!("{percent:.3} %"),
             percent => format!("{percent:.1e} %"),
         };
-        let interval = |error: f64, half_width: f64| {
-            format!("{:.4} ± {:.4} %", 100.0 * error, 100.0 * half_width)
-        };
-        match self.quality {
-            None => Default::default(),
-            Some(Quality { ours, theirs, half_widths: None, .. }) => [ours, theirs].map(spell),
-            Some(Quality { ours, theirs, half_widths: Some([our_half, their_half]), .. }) => {
-                [interval(ours, our_half), interval(theirs, their_half)]
-            }
+        let interval =
+            |(error, half): (f64, f64)| format!("{:.4} ± {:.4} %", 100.0 * error, 100.0 * half);
+        match half_widths {
+            None => [ours, theirs].map(spell),
+            Some([our_half, their_half]) => [(ours, our_half), (theirs, their_half)].map(interval),
         }
     }
 
@@ -295,14 +292,10 @@ pub fn size(bytes: u64) -> String {
 }
 
 /// Returns the notes of some rows, each once.
-pub(crate) fn notes(rows: &[Row]) -> Vec<&str> {
-    let mut notes: Vec<&str> = Vec::new();
-    for note in rows.iter().flat_map(|row| &row.notes) {
-        if !notes.contains(&note.as_str()) {
-            notes.push(note);
-        }
-    }
-    notes
+pub(crate) fn notes<'a>(rows: impl IntoIterator<Item = &'a Row>) -> impl Iterator<Item = &'a str> {
+    let mut told = HashSet::new();
+    let all = rows.into_iter().flat_map(|row| &row.notes);
+    all.map(String::as_str).filter(move |&note| told.insert(note))
 }
 
 #[cfg(test)]
@@ -348,8 +341,8 @@ pub(crate) mod tests {
 
     #[test]
     fn a_note_is_given_once() {
-        assert_eq!(notes(&[row(), row()]), ["hashes twice."]);
-        assert_eq!(notes(&[row(), row().note("another")]).len(), 2);
+        assert!(notes(&[row(), row()]).eq(["hashes twice."]));
+        assert_eq!(notes(&[row(), row().note("another")]).count(), 2);
     }
 
     #[test]

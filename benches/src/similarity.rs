@@ -9,61 +9,42 @@ use pds::minhash::{LshIndex, MinHash};
 use probminhash::densminhash::OptDensMinHash;
 use probminhash::superminhasher::{NoHashHasher, SuperMinHash};
 
-use crate::contest::Whole;
+use crate::contest::Contender;
 use crate::keys::Keys;
 use crate::report::{Row, Unit};
-use crate::suite::{Bench, Effort, Outcome, Suite};
-
-/// Sketches of 128 values.
-pub const SUITE: Suite = Suite { name: "minhash", peers: &[CLASSIC, SORT, PEER], run };
-
-/// Written here: the least of `fold(hash xor a_i, b_i)`, for two random numbers a_i and b_i per value.
-const CLASSIC: &str = "classic MinHash";
-const PEER: &str = "probminhash";
-/// As many random keys as the index has, in one array, sorted by std.
-const SORT: &str = "sort of the keys";
-
-const SMALL: &str = "sets of 50 keys";
-const MIDDLE: &str = "sets of 1,000 keys";
-const LARGE: &str = "sets of 10^6 keys";
-const INDEX: &str = "23 bands x 3 rows";
-const SINGLE: &str = "insert";
-const BATCH: &str = "batch";
-const SUPER: &str = "batch, against SuperMinHash";
-const DENSIFIED: &str = "batch, against densified bins";
-const BUILD: &str = "build";
+use crate::suite::{Bench, Effort, Outcome};
 
 const VALUES: u32 = 128;
 
-fn run(bench: &mut Bench<'_>) -> Outcome {
-    for (case, keys, block) in
-        [(SMALL, 50, 50_000), (MIDDLE, 1_000, 50_000), (LARGE, 1_000_000, 1_000_000)]
-    {
+/// The peer of an index: as many random keys as it has, in one array, sorted by std.
+const SORT: &str = "sort of the keys";
+
+/// Measures sketches of 128 values, and an index of them.
+pub(crate) fn run(bench: &mut Bench<'_>) -> Outcome {
+    for (case, keys, block) in [
+        ("sets of 50 keys", 50, 50_000),
+        ("sets of 1,000 keys", 1_000, 50_000),
+        ("sets of 10^6 keys", 1_000_000, 1_000_000),
+    ] {
+        let mut one_by_one = of_sets(keys, |hashes| u64::from(one_by_one(hashes).is_empty()));
+        let mut batch = of_sets(keys, |hashes| u64::from(batch(hashes).is_empty()));
         let functions = functions();
-        for operation in [SINGLE, BATCH] {
-            let mut ours = Whole(|hashes: &[u64]| {
-                hashes
-                    .chunks(keys)
-                    .map(|hashes| u64::from(sketch(hashes, operation).is_empty()))
-                    .sum()
-            });
-            let mut classic = Whole(|hashes: &[u64]| {
-                hashes
-                    .chunks(keys)
-                    .map(|hashes| classic(&functions, hashes))
-                    .fold(0, u64::wrapping_add)
-            });
-            let row = bench.duel(
-                [case, operation],
-                CLASSIC,
-                (block, Keys::absent()),
-                [&mut ours, &mut classic],
-            );
-            bench.add(row);
+        let mut classic = of_sets(keys, |hashes| classic(&functions, hashes));
+        let ways: [(&str, &mut dyn Contender); 2] =
+            [("insert", &mut one_by_one), ("batch", &mut batch)];
+        for (operation, ours) in ways {
+            let block = (block, Keys::absent());
+            let labels = [case, operation];
+            bench.add(bench.duel(labels, "classic MinHash", block, [ours, &mut classic]));
         }
         peers(bench, case, (keys, block));
     }
     index(bench)
+}
+
+/// Returns the contender that does some work for each set of so many keys.
+fn of_sets(keys: usize, work: impl Fn(&[u64]) -> u64) -> impl FnMut(&[u64]) -> u64 {
+    move |hashes| hashes.chunks(keys).map(&work).fold(0, u64::wrapping_add)
 }
 
 /// Returns the values of a peer's sketch of these hashes.
@@ -71,12 +52,14 @@ type PeerSketch = fn(&[u64]) -> Vec<f64>;
 
 /// Times the two sketches of `probminhash`. Their errors are those of smaller sets where the sets are large.
 fn peers(bench: &mut Bench<'_>, case: &str, (keys, block): (usize, usize)) {
-    let of_ours = |hashes: &[u64]| sketch(hashes, BATCH);
     let ours_agree = |left: &[u64], right: &[u64]| {
-        let comparison = of_ours(left).compare(&of_ours(right)).expect("equal sizes and hashers");
+        let comparison = batch(left).compare(&batch(right)).expect("equal sizes and hashers");
         comparison.jaccard().value
     };
-    let others: [(&str, PeerSketch); 2] = [(SUPER, superminhash), (DENSIFIED, densified)];
+    let others: [(&str, PeerSketch); 2] = [
+        ("batch, against SuperMinHash", superminhash),
+        ("batch, against densified bins", densified),
+    ];
     for (operation, sketch_of) in others {
         let agree = |left: &[u64], right: &[u64]| {
             let (left, right) = (sketch_of(left), sketch_of(right));
@@ -84,18 +67,10 @@ fn peers(bench: &mut Bench<'_>, case: &str, (keys, block): (usize, usize)) {
             equal.count() as f64 / f64::from(VALUES)
         };
         let errors = [error(keys.min(10_000), ours_agree), error(keys.min(10_000), agree)];
-        let mut ours = Whole(|hashes: &[u64]| {
-            let sketches = hashes.chunks(keys).map(of_ours);
-            sketches.map(|sketch| u64::from(sketch.is_empty())).sum()
-        });
-        let mut theirs = Whole(|hashes: &[u64]| {
-            hashes
-                .chunks(keys)
-                .map(|hashes| sketch_of(hashes)[0].to_bits())
-                .fold(0, u64::wrapping_add)
-        });
+        let ours = &mut of_sets(keys, |hashes| u64::from(batch(hashes).is_empty()));
+        let theirs = &mut of_sets(keys, |hashes| sketch_of(hashes)[0].to_bits());
         let block = (block, Keys::absent());
-        let row = bench.duel([case, operation], PEER, block, [&mut ours, &mut theirs]);
+        let row = bench.duel([case, operation], "probminhash", block, [ours, theirs]);
         bench.add(row.quality("error", errors));
     }
 }
@@ -130,13 +105,15 @@ fn densified(hashes: &[u64]) -> Vec<f64> {
 }
 
 /// Returns the sketch of these hashes.
-fn sketch(hashes: &[u64], operation: &str) -> MinHash {
+fn batch(hashes: &[u64]) -> MinHash {
     let mut sketch = MinHash::new(VALUES).expect("1 KiB");
-    if operation == BATCH {
-        sketch.insert_hash_batch(hashes);
-    } else {
-        hashes.iter().for_each(|&hash| _ = black_box(&mut sketch).insert_hash(hash));
-    }
+    sketch.insert_hash_batch(hashes);
+    sketch
+}
+
+fn one_by_one(hashes: &[u64]) -> MinHash {
+    let mut sketch = MinHash::new(VALUES).expect("1 KiB");
+    hashes.iter().for_each(|&hash| _ = black_box(&mut sketch).insert_hash(hash));
     sketch
 }
 
@@ -146,7 +123,8 @@ fn functions() -> Vec<[u64; 2]> {
     (0..u64::from(VALUES)).map(|i| [number(2 * i), number(2 * i + 1)]).collect()
 }
 
-/// Returns the sum of all minima, so that none can be left out.
+/// Sketches by classic MinHash: the least of `fold(hash xor a, b)`, for the two numbers of each function. Returns the sum of
+/// all minima, so that none can be left out.
 #[expect(clippy::cast_possible_truncation, reason = "the two halves of a product")]
 fn classic(functions: &[[u64; 2]], hashes: &[u64]) -> u64 {
     let mut minima = vec![u64::MAX; functions.len()];
@@ -163,25 +141,24 @@ fn classic(functions: &[[u64; 2]], hashes: &[u64]) -> u64 {
 /// Times the building of an index, and the sorting of as many keys as it has. A block has one hash per document.
 fn index(bench: &mut Bench<'_>) -> Outcome {
     let documents = if bench.effort() == Effort::Full { 1_000_000 } else { 100_000 };
+    let (case, count) = ("23 bands x 3 rows", documents as u64);
     let empty = LshIndex::builder().num_values(VALUES).bands(23).rows(3).build()?;
-    let bytes = empty.params().size_in_bytes(documents as u64) as f64 / documents as f64;
+    let bytes = empty.params().size_in_bytes(count) as f64 / documents as f64;
     let of_keys = 8.0 * f64::from(empty.params().bands());
-    bench.add(Row::exact([INDEX, "bytes per document"], SORT, Unit::Bytes, [bytes, of_keys]));
-    let sketches: Vec<MinHash> =
-        (0..documents as u64).map(|document| sketch(&[document, !document], BATCH)).collect();
-    let mut ours = Whole(|_: &[u64]| {
+    bench.add(Row::exact([case, "bytes per document"], SORT, Unit::Bytes, [bytes, of_keys]));
+    let sketches: Vec<MinHash> = (0..count).map(|document| batch(&[document, !document])).collect();
+    let mut ours = |_: &[u64]| {
         let mut index = empty.clone();
-        let documents = (0..).zip(&sketches);
-        index.insert_batch(documents).expect("equal sizes and hashers") as u64
-    });
-    let count = documents as u64 * u64::from(empty.params().bands());
-    let keys: Vec<u64> = (0..count).map(pds::hash::finalize).collect();
-    let mut sort = Whole(|_: &[u64]| {
+        index.insert_batch((0..).zip(&sketches)).expect("equal sizes and hashers") as u64
+    };
+    let keys = count * u64::from(empty.params().bands());
+    let keys: Vec<u64> = (0..keys).map(pds::hash::finalize).collect();
+    let mut sort = |_: &[u64]| {
         let mut keys = keys.clone();
         keys.sort_unstable();
         keys[0]
-    });
-    let row = bench.duel([INDEX, BUILD], SORT, (documents, Keys::absent()), [&mut ours, &mut sort]);
-    bench.add(row);
+    };
+    let block = (documents, Keys::absent());
+    bench.add(bench.duel([case, "build"], SORT, block, [&mut ours, &mut sort]));
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Suites: the rows and the peers of a structure.
+//! Suites: the rows of a structure.
 
 use core::error::Error;
 
@@ -10,16 +10,17 @@ use crate::report::{FloorRow, Row};
 /// The size in bytes from which a structure is measured only by [`Effort::Full`].
 pub const LARGE: u64 = 256 << 20;
 
-/// The result of a suite. It ends with an error if a contender cannot be built.
-pub type Outcome = Result<(), Box<dyn Error>>;
+/// A value, or the error of a contender that cannot be built.
+pub type Fallible<T> = Result<T, Box<dyn Error>>;
 
-/// A structure of ours, and its peers.
+/// The result of a suite.
+pub type Outcome = Fallible<()>;
+
+/// A structure of ours, compared with its peers.
 #[derive(Debug)]
 pub struct Suite {
     /// The structure's name.
     pub name: &'static str,
-    /// The crates that it is compared with. Their versions are printed.
-    pub peers: &'static [&'static str],
     /// Measures all its rows.
     pub run: fn(&mut Bench<'_>) -> Outcome,
 }
@@ -61,13 +62,19 @@ impl Effort {
 pub struct Bench<'a> {
     structure: &'static str,
     effort: Effort,
+    pairs: usize,
     report: &'a mut dyn FnMut(Row),
 }
 
 impl<'a> Bench<'a> {
     /// Creates a collector for the structure with this name. Each finished row is passed to `report`.
     pub fn new(structure: &'static str, effort: Effort, report: &'a mut dyn FnMut(Row)) -> Self {
-        Self { structure, effort, report }
+        Self { structure, effort, pairs: effort.pairs(), report }
+    }
+
+    /// Returns the collector of the same rows with another number of pairs.
+    pub(crate) fn with_pairs(&mut self, pairs: usize) -> Bench<'_> {
+        Bench { pairs, report: &mut *self.report, ..*self }
     }
 
     /// Returns the amount of measurement.
@@ -77,37 +84,38 @@ impl<'a> Bench<'a> {
     }
 
     /// Adds a row.
-    pub fn add(&mut self, mut row: Row) {
-        row.structure = self.structure;
-        (self.report)(row);
+    pub fn add(&mut self, row: Row) {
+        (self.report)(Row { structure: self.structure, ..row });
     }
 
-    /// Times ours and a peer in turn, on the same blocks of `block` keys.
+    /// Times ours and a peer in turn, on the same blocks of some keys.
     ///
     /// Add quality and notes to the row, and pass it to [`Bench::add`].
     pub fn duel(
         &self,
-        [case, operation]: [&str; 2],
+        labels: [&str; 2],
         peer: &'static str,
-        (block, keys): (usize, Keys),
+        block: (usize, Keys),
         contenders: [&mut dyn Contender; 2],
     ) -> Row {
-        let [ours, theirs] = contest(self.effort.pairs(), block, keys, contenders);
-        Row::timed([case, operation], peer, &ours, &theirs)
+        let [ours, theirs] = contest(self.pairs, block, contenders);
+        Row::timed(labels, peer, &ours, &theirs)
     }
 
     /// Times as [`duel`](Self::duel) does, with the floor as the third contender. A key needs `lines` lines of it.
     pub fn duel_above(
         &self,
-        (floor, lines): (&mut Floor, f64),
-        [case, operation]: [&str; 2],
+        floor: Option<(&mut Floor, f64)>,
+        labels: [&str; 2],
         peer: &'static str,
-        (block, keys): (usize, Keys),
+        block: (usize, Keys),
         [ours, theirs]: [&mut dyn Contender; 2],
     ) -> Row {
-        let contenders: [&mut dyn Contender; 3] = [ours, theirs, floor];
-        let [ours, theirs, line] = contest(self.effort.pairs(), block, keys, contenders);
-        let row = Row::timed([case, operation], peer, &ours, &theirs);
+        let Some((floor, lines)) = floor else {
+            return self.duel(labels, peer, block, [ours, theirs]);
+        };
+        let [ours, theirs, line] = contest(self.pairs, block, [ours, theirs, floor]);
+        let row = Row::timed(labels, peer, &ours, &theirs);
         Row { floor: Some(FloorRow::of(line, &ours, lines)), ..row }
     }
 }

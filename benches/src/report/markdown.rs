@@ -15,7 +15,7 @@ use core::iter;
 use std::fs;
 use std::path::Path;
 
-use super::{GOAL_HEADER, HEADER, Report, Row, cells, goal_cells};
+use super::{GOAL_HEADER, HEADER, Report, Row, cells, goal_cells, notes};
 
 const END: &str = "<!-- end -->";
 
@@ -40,14 +40,11 @@ pub fn write(report: &Report, folder: &Path) -> Result<Vec<String>, Box<dyn Erro
             changed.push(name);
         }
     }
-    match left.into_iter().collect::<Vec<_>>().join(", ") {
-        none if none.is_empty() => Ok(changed),
-        suites => Err(format!(
-            "{}: no page has a line `<!-- bench SUITE rows -->` for {suites}",
-            folder.display()
-        )
-        .into()),
+    if left.is_empty() {
+        return Ok(changed);
     }
+    let (folder, suites) = (folder.display(), left.into_iter().collect::<Vec<_>>().join(", "));
+    Err(format!("{folder}: no page has a line `<!-- bench SUITE rows -->` for {suites}").into())
 }
 
 /// Returns a page with the parts of a report in their places, and the suites that have one.
@@ -57,25 +54,18 @@ fn replace<'a>(page: &str, report: &'a Report) -> Result<(String, Vec<&'a str>),
     while let Some(line) = lines.next() {
         text += line;
         let Some((suite, part)) = place(line) else { continue };
+        let line = line.trim_end();
+        let mut left = lines.clone();
+        let old: String = lines.by_ref().take_while(|line| line.trim_end() != END).collect();
+        left.find(|line| line.trim_end() == END)
+            .ok_or_else(|| format!("`{line}` without `{END}`"))?;
         let rows: Vec<&Row> = report.rows.iter().filter(|row| row.structure == suite).collect();
-        let (mut old, mut closed) = (String::new(), false);
-        for line in lines.by_ref() {
-            closed = line.trim_end() == END;
-            if closed {
-                break;
-            }
-            old += line;
-        }
-        if !closed {
-            return Err(format!("`{}` without `{END}`", line.trim_end()));
-        }
         text += &match rows.first() {
             None => old,
             Some(row) => {
                 suites.push(row.structure);
-                contents(report, &rows, part).ok_or_else(|| {
-                    format!("`{}`: the part is run, rows or goals", line.trim_end())
-                })?
+                contents(report, &rows, part)
+                    .ok_or_else(|| format!("`{line}`: the part is run, rows or goals"))?
             }
         };
         text += END;
@@ -106,13 +96,7 @@ fn contents(report: &Report, rows: &[&Row], part: &str) -> Option<String> {
 /// Returns the command, the machine and the notes of some rows.
 fn run(report: &Report, rows: &[&Row]) -> String {
     let machine = report.machine.to_string().replace('\n', "; ");
-    let mut notes: Vec<&str> = Vec::new();
-    for note in rows.iter().flat_map(|row| &row.notes) {
-        if !notes.contains(&note.as_str()) {
-            notes.push(note);
-        }
-    }
-    let notes: String = notes.iter().map(|note| format!("- {note}\n")).collect();
+    let notes: String = notes(rows.iter().copied()).map(|note| format!("- {note}\n")).collect();
     format!("Command: `{}`. Machine: {machine}.\n\n{notes}", report.command)
 }
 
