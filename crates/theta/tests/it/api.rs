@@ -35,7 +35,7 @@ fn a_sampling_probability_that_breaks_the_relative_error_is_refused_with_the_lea
     for error in [0.5, 0.25, 0.1, 0.03, 0.01, 1e-3] {
         let builder = ThetaSketch::builder().relative_error(error);
         let refused = builder.sampling(0.01).build().unwrap_err().to_string();
-        assert!(refused.starts_with("sampling is 9.99"), "{refused}");
+        assert!(refused.starts_with("sampling is 0.00999"), "{refused}");
         let least: f32 = refused.rsplit(' ').next().unwrap().parse().unwrap();
         let sketch = builder.sampling(least).build().unwrap();
         assert!(sketch.params().relative_error() <= error && least < 1.0, "{error}");
