@@ -13,7 +13,7 @@ use crate::arena::{Lineup, Peer};
 use crate::filter::{Filter, LOOKUPS, Operation, Task, filter};
 use crate::keys::Keys;
 use crate::large::{self, CAPACITY, FULL};
-use crate::quotient::Quotient;
+use crate::quotient::{QFILTER, Quotient};
 use crate::removal::{self, BLOOM, COUNTING, CUCKOO, OF_A_MILLION};
 use crate::report::size;
 use crate::suite::{Bench, Fallible, Outcome};
@@ -111,11 +111,7 @@ const RIVALS: &[Peer] = &[
         note: "has 8 bits per fingerprint, and keeps a rate only by a lower load, at powers of two",
         build: |design, _| Ok(Box::new(Eight::empty(at_low_load(design.items, design.rate))?)),
     },
-    Peer {
-        name: "qfilter",
-        note: "",
-        build: |design, _| Ok(Box::new(Quotient::new(design.items, design.rate)?)),
-    },
+    QFILTER,
     Peer { name: "bloom", note: "is our standard filter, without removal", build: BLOOM },
     Peer { name: "counting", note: "is our own, with counters of 4 bits", build: COUNTING },
 ];

@@ -79,13 +79,16 @@ pub(crate) fn run_large(bench: &mut Bench<'_>) -> Outcome {
     large::run(bench, &Lineup { peers, ..LINEUP })
 }
 
+/// The peer, at the size that it chooses for a rate.
+pub(crate) const QFILTER: Peer = Peer {
+    name: "qfilter",
+    note: "",
+    build: |design, _| Ok(Box::new(Quotient::new(design.items, design.rate)?)),
+};
+
 /// Filters that keep a rate, each at the size that it chooses.
 const RIVALS: &[Peer] = &[
-    Peer {
-        name: "qfilter",
-        note: "",
-        build: |design, _| Ok(Box::new(Quotient::new(design.items, design.rate)?)),
-    },
+    QFILTER,
     Peer { name: "cuckoo", note: "is our own", build: CUCKOO },
     Peer { name: "bloom", note: "is our standard filter, without removal", build: BLOOM },
 ];
@@ -184,7 +187,7 @@ filter!(ours ShardedQuotientFilter => {
 pub(crate) struct Quotient(qfilter::Filter<Box<[u8]>, DefaultHashBuilder>);
 
 impl Quotient {
-    pub(crate) fn new(items: u64, rate: f64) -> Fallible<Self> {
+    fn new(items: u64, rate: f64) -> Fallible<Self> {
         let filter = qfilter::Filter::new_with_hasher(items, rate, DefaultHashBuilder::default());
         Ok(Self(filter.map_err(|error| format!("qfilter: {error:?}"))?))
     }

@@ -142,7 +142,7 @@ impl Case {
         self.row(check, Law::Exactly(0.0), real(faults), 0.0)
     }
 
-    /// Returns a row of a number of independent events, each with a probability in this interval.
+    /// Returns a row of independent events, each with a probability in this interval.
     pub(crate) fn events(
         &self,
         check: Check,
