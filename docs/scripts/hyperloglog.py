@@ -49,11 +49,16 @@ def sparse_payload(hashes):
 
 
 def ultra_payload(registers):
-    """Four times the greatest rank u, plus 2 when u - 1 has occurred, plus 1 when u - 2 has."""
+    """Four times the greatest rank u, plus 2 when u - 1 has occurred, plus 1 when u - 2 has.
+
+    All registers, or those with keys in four bytes each if that is shorter.
+    """
     def value(ranks):
         u = max(ranks, default=0)
         return 4 * u + 2 * (u - 1 in ranks) + (u - 2 in ranks)
-    return bytes(map(value, registers))
+    values = bytes(map(value, registers))
+    listed = b"".join(struct.pack("<I", index << 8 | value) for index, value in enumerate(values) if value)
+    return listed if len(listed) < len(values) else values
 
 
 def main():
@@ -61,6 +66,7 @@ def main():
     for name, payload in [
         ("HyperLogLog, precision 12, 0u64 to 999999u64", dense_payload(registers)),
         ("UltraLogLog, precision 12, 0u64 to 999999u64", ultra_payload(registers)),
+        ("UltraLogLog, precision 14, 0u64 to 299u64", ultra_payload(ranks_by_register(hashed_numbers(300), 14))),
         ("HyperLogLog, sparse, 0u64 to 299u64", sparse_payload(hashed_numbers(300))),
     ]:
         print(f"{xxhash.xxh3_64_intdigest(payload):016x}  {name}")

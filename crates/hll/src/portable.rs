@@ -1,8 +1,7 @@
-//! Portable bytes.
+//! Portable bytes of a HyperLogLog.
 //!
-//! The shape of a HyperLogLog is its precision, its form (0 sparse, 1 dense), and the number of entries of the sparse
-//! form. The payload is the coupons in ascending order, 4 bytes each, or the ranks, six bits each. The shape of an
-//! UltraLogLog is its precision. The payload is the registers.
+//! The shape is the precision, the form (0 sparse, 1 dense), and the number of entries of the sparse form. The payload is
+//! the coupons in ascending order, 4 bytes each, or the ranks, six bits each.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -20,13 +19,12 @@ use pds_core::internal::DecodeFault;
 use pds_core::internal::serde;
 use pds_params::HllParams;
 
+use crate::HyperLogLog;
 use crate::coupon::{Coupon, max_rank};
 use crate::dense::{Dense, unpack};
 use crate::sketch::{Form, Registers};
 use crate::sparse::SparseTable;
 use crate::storage::OwnedRegisters;
-use crate::ultra::is_possible;
-use crate::{HyperLogLog, UltraLogLog};
 
 const SPARSE: u64 = 0;
 const DENSE: u64 = 1;
@@ -168,12 +166,8 @@ pub(crate) fn form_of(shape: &Shape) -> Result<(HllParams, StoredForm), DecodeEr
     }
 }
 
-/// Returns the parameters that the head of an UltraLogLog states.
-pub(crate) fn ultra_of(shape: &Shape) -> Result<HllParams, DecodeError> {
-    params_of(shape, &shape.numbers(["precision"])?)
-}
-
-fn params_of<const N: usize>(
+/// Returns the parameters that a head states.
+pub(crate) fn params_of<const N: usize>(
     shape: &Shape,
     numbers: &Numbers<N>,
 ) -> Result<HllParams, DecodeError> {
@@ -184,7 +178,7 @@ fn params_of<const N: usize>(
 
 /// Reads a payload. A shape that was checked allows 256 KiB at most.
 #[expect(clippy::cast_possible_truncation, reason = "256 KiB at the most")]
-fn take<T: Source>(source: &mut T, length: u64) -> Result<Vec<u8>, T::Error> {
+pub(crate) fn take<T: Source>(source: &mut T, length: u64) -> Result<Vec<u8>, T::Error> {
     let mut payload = vec![0; length as usize];
     source.take(&mut payload)?;
     Ok(payload)
@@ -245,108 +239,5 @@ fn check_ranks(
             allowed: "at most 65 - precision",
         })),
         None => Ok(()),
-    }
-}
-
-/// Checks the registers of an UltraLogLog.
-pub(crate) fn check_ultra(registers: &[u8], precision: u32, at: u64) -> Result<(), DecodeError> {
-    match (at..).zip(registers).find(|&(_, &register)| !is_possible(register, precision)) {
-        Some((offset, &register)) => Err(DecodeError(DecodeFault::Field {
-            name: "a register",
-            offset,
-            found: register.into(),
-            allowed: "one that keys can leave",
-        })),
-        None => Ok(()),
-    }
-}
-
-impl UltraLogLog {
-    /// Reads portable bytes that hold one sketch and nothing else.
-    ///
-    /// # Errors
-    /// [`DecodeError`] says what is wrong, and at which offset.
-    ///
-    /// # Complexity
-    /// O(length of the bytes). Allocates no more than the bytes justify.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, DecodeError> {
-        ByteOptions::new().from_bytes(bytes)
-    }
-
-    /// Reads one sketch from a stream. Leaves what follows it in the reader.
-    ///
-    /// Reads at most 1 GiB. For another limit use [`ByteOptions`].
-    ///
-    /// # Errors
-    /// [`ReadError`] if reading fails, or if the bytes are wrong.
-    #[cfg(feature = "std")]
-    pub fn read_from(reader: impl Read) -> Result<Self, ReadError> {
-        ByteOptions::new().read_from(reader)
-    }
-}
-
-impl<S: PublicSeed> UltraLogLog<S> {
-    /// Returns the portable bytes, which contain the seed of the hasher.
-    ///
-    /// For a hasher with a secret key, and for files, use [`ByteOptions`].
-    ///
-    /// # Complexity
-    /// O(size); allocates the bytes.
-    #[must_use]
-    pub fn to_bytes(&self) -> Vec<u8> {
-        ByteOptions::new().to_bytes(self)
-    }
-
-    /// Writes the portable bytes.
-    ///
-    /// # Errors
-    /// Those of the writer.
-    #[cfg(feature = "std")]
-    pub fn write_to(&self, writer: impl Write) -> io::Result<()> {
-        ByteOptions::new().write_to(self, writer)
-    }
-}
-
-#[cfg(feature = "serde")]
-impl<S: PublicSeed> serde::Serialize for UltraLogLog<S> {
-    fn serialize<Z: serde::Serializer>(&self, serializer: Z) -> Result<Z::Ok, Z::Error> {
-        serde::serialize(self, serializer)
-    }
-}
-
-#[cfg(feature = "serde")]
-impl<'de, S: PortableHasher> serde::Deserialize<'de> for UltraLogLog<S> {
-    fn deserialize<Z: serde::Deserializer<'de>>(deserializer: Z) -> Result<Self, Z::Error> {
-        serde::deserialize(deserializer)
-    }
-}
-
-impl<S: PortableHasher> Portable for UltraLogLog<S> {
-    type Hasher = S;
-
-    const KIND: Kind = Kind::ULTRA_LOG_LOG;
-
-    fn portable_hasher(&self) -> &S {
-        self.hasher()
-    }
-
-    fn shape(&self) -> Shape {
-        Shape::new([self.precision().into()])
-    }
-
-    fn payload_range(shape: &Shape) -> Result<RangeInclusive<u64>, DecodeError> {
-        let bytes = ultra_of(shape)?.num_registers();
-        Ok(bytes..=bytes)
-    }
-
-    fn write_payload<T: Sink>(&self, sink: &mut T) -> Result<(), T::Error> {
-        sink.put(self.registers())
-    }
-
-    fn read_payload<T: Source>(shape: &Shape, hasher: S, source: &mut T) -> Result<Self, T::Error> {
-        let (params, at) = (ultra_of(shape)?, source.offset());
-        let registers = take(source, params.num_registers())?;
-        check_ultra(&registers, params.precision(), at)?;
-        Ok(Self { registers, params, hasher })
     }
 }

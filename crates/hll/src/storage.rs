@@ -83,7 +83,7 @@ pub trait OwnedRegisters: RegisterSource + From<Registers> {
 ///
 /// Its own methods are internal, and no other crate can implement it.
 pub trait RegisterBytes: sealed::Sealed {
-    /// Returns the registers, one byte each.
+    /// Returns the payload of the portable bytes: the registers, or in a view perhaps a list of those with keys.
     #[doc(hidden)]
     fn bytes(&self) -> &[u8];
 

@@ -11,7 +11,7 @@ use pds_params::hll::CardinalityEstimator::UltraFgra;
 use pds_params::{Estimate, HllParams};
 
 use super::UltraLogLog;
-use super::register::histogram;
+use super::payload::Payload;
 use crate::estimator::{interval, ultra_fgra, ultra_likelihood, ultra_maximum_likelihood};
 use crate::storage::RegisterBytes;
 
@@ -34,10 +34,10 @@ impl<S: KeyHasher, W: RegisterBytes> UltraLogLog<S, W> {
         &self.hasher
     }
 
-    /// Returns the size of the registers in bytes.
+    /// Returns the size of the registers in bytes: 2^p, or less in the bytes of a view.
     #[must_use]
-    pub const fn size_in_bytes(&self) -> u64 {
-        self.params.num_registers()
+    pub fn size_in_bytes(&self) -> u64 {
+        self.registers.bytes().len() as u64
     }
 
     /// Estimates the number of distinct keys by the fast generalised remaining area, with an error of about 0.782 / sqrt(m).
@@ -46,14 +46,14 @@ impl<S: KeyHasher, W: RegisterBytes> UltraLogLog<S, W> {
     /// O(m).
     #[must_use]
     pub fn estimate(&self) -> f64 {
-        ultra_fgra(&histogram(self.registers()), self.params)
+        ultra_fgra(&self.counts(), self.params)
     }
 
     /// Estimates the number of distinct keys by maximum likelihood, with an error of about 0.761 / sqrt(m), for several
     /// times the work.
     #[must_use]
     pub fn estimate_by_likelihood(&self) -> f64 {
-        ultra_maximum_likelihood(&histogram(self.registers()), self.params)
+        ultra_maximum_likelihood(&self.counts(), self.params)
     }
 
     /// Returns [`estimate`](Self::estimate) with its standard error.
@@ -71,7 +71,7 @@ impl<S: KeyHasher, W: RegisterBytes> UltraLogLog<S, W> {
     /// # Errors
     /// [`ParamError`] if `confidence` is not above 0 and below 1.
     pub fn estimate_interval(&self, confidence: f64) -> Result<RangeInclusive<f64>, ParamError> {
-        let counts = histogram(self.registers());
+        let counts = self.counts();
         let likelihood = ultra_likelihood(&counts, self.precision());
         interval(&likelihood, ultra_fgra(&counts, self.params), confidence)
     }
@@ -79,13 +79,12 @@ impl<S: KeyHasher, W: RegisterBytes> UltraLogLog<S, W> {
     /// Returns whether no key was inserted.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.registers().iter().all(|&register| register == 0)
+        self.registers.bytes().iter().all(|&byte| byte == 0)
     }
 
-    /// Returns the registers: four times the greatest rank, plus 2 and 1 for the two ranks below it that have occurred.
-    #[must_use]
-    pub fn registers(&self) -> &[u8] {
-        self.registers.bytes()
+    /// Counts the registers of each value.
+    fn counts(&self) -> [u32; 256] {
+        Payload::new(self.registers.bytes(), self.params).counts(self.params)
     }
 }
 

@@ -6,7 +6,7 @@ use pds_core::hash::{DefaultHashBuilder, PortableHasher};
 use pds_core::storage::Stored;
 
 use super::UltraLogLog;
-use crate::portable::{check_ultra, ultra_of};
+use super::payload::Head;
 
 /// A read-only [`UltraLogLog`] that answers from its portable bytes, without a copy.
 ///
@@ -70,7 +70,8 @@ impl<B: AsRef<[u8]>, S: PortableHasher> UltraLogLogView<B, S> {
     pub fn verify(&self) -> Result<(), DecodeError> {
         let envelope = self.registers.envelope();
         envelope.verify()?;
-        check_ultra(self.registers(), self.precision(), envelope.header().payload_offset())
+        let header = envelope.header();
+        Head::from_shape(&header.shape)?.check(self.registers.payload(), header.payload_offset())
     }
 
     /// Verifies the bytes and copies the sketch out of them.
@@ -90,7 +91,7 @@ impl<B: AsRef<[u8]>, S: PortableHasher> OpenView<B> for UltraLogLogView<B, S> {
 
     fn open_view(envelope: Envelope<B>, hasher: Option<S>) -> Result<Self, DecodeError> {
         let (registers, hasher) = Stored::open::<UltraLogLog<S>>(envelope, hasher)?;
-        let params = ultra_of(&registers.envelope().header().shape)?;
+        let params = Head::from_shape(&registers.envelope().header().shape)?.params;
         Ok(Self { registers, params, hasher })
     }
 }

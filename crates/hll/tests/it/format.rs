@@ -58,8 +58,14 @@ fn plain_files() -> [(&'static str, HyperLogLog); 5] {
     ]
 }
 
-fn ultra_files() -> [(&'static str, UltraLogLog); 2] {
-    [("ultra.pds", ultra(10, 20_000)), ("ultra_small.pds", ultra(4, 3))]
+fn ultra_files() -> [(&'static str, UltraLogLog); 5] {
+    [
+        ("ultra.pds", ultra(10, 20_000)),
+        ("ultra_coarsest.pds", ultra(4, 3_000)),
+        ("ultra_empty.pds", ultra(14, 0)),
+        ("ultra_list.pds", ultra(14, 300)),
+        ("ultra_small.pds", ultra(4, 3)),
+    ]
 }
 
 #[test]
@@ -108,6 +114,7 @@ fn the_state_of_a_million_keys_is_pinned() {
     assert_eq!(checksum(numbers(12, 1_000_000).to_bytes()), 0x91b0_515d_414f_3375);
     assert_eq!(checksum(numbers(14, 300).to_bytes()), 0x6042_cbbf_8bf6_c817);
     assert_eq!(checksum(ultra(12, 1_000_000).to_bytes()), 0x8c4c_845e_46b2_5496);
+    assert_eq!(checksum(ultra(14, 300).to_bytes()), 0x4d60_cc7f_9812_31ac);
 }
 
 #[test]
@@ -116,7 +123,9 @@ fn sizes_are_as_documented() {
     assert_eq!(size(numbers(14, 0)), 136);
     assert_eq!(size(numbers(14, 1_000)), 136 + 4_000);
     assert_eq!(size(numbers(14, 100_000)), 136 + 12_288);
-    assert_eq!(ultra(14, 100_000).to_bytes().len(), 136 + 16_384);
+    let size = |precision, count| ultra(precision, count).to_bytes().len();
+    assert_eq!([size(14, 0), size(14, 1)], [136, 140]);
+    assert_eq!(size(14, 100_000), 136 + 16_384);
 }
 
 #[test]
@@ -157,8 +166,8 @@ fn case_21_an_ultra_view_answers_from_bytes_at_any_alignment() {
         assert_eq!(view.estimate_by_likelihood(), sketch.estimate_by_likelihood(), "{file}");
         assert_eq!(view.estimate_with_error(), sketch.estimate_with_error(), "{file}");
         assert_eq!(view.estimate_interval(0.9), sketch.estimate_interval(0.9), "{file}");
-        assert_eq!((view.params(), view.registers()), (sketch.params(), sketch.registers()));
-        assert_eq!((view.is_empty(), view.to_sketch().unwrap()), (false, sketch), "{file}");
+        assert_eq!((view.params(), view.is_empty()), (sketch.params(), sketch.is_empty()));
+        assert_eq!(view.to_sketch().unwrap(), sketch, "{file}");
     }
     let hasher = SipHashBuilder::from_key(KEY);
     let mut sketch = UltraLogLog::from_params(HllParams::new(6).unwrap(), hasher);
@@ -171,6 +180,29 @@ fn case_21_an_ultra_view_answers_from_bytes_at_any_alignment() {
     assert_eq!(view.to_sketch().unwrap(), sketch);
 }
 
+/// The bytes of an UltraLogLog with keys in its first registers.
+fn ultra_bytes_of(precision: u32, with_keys: u64) -> Vec<u8> {
+    let mut sketch = UltraLogLog::new(precision).unwrap();
+    (0..with_keys).for_each(|index| assert!(sketch.insert_hash(index << (64 - precision) | 1)));
+    let bytes = sketch.to_bytes();
+    assert_eq!(UltraLogLog::from_bytes(&bytes).unwrap(), sketch);
+    let view = UltraLogLogView::open(&bytes).unwrap();
+    assert_eq!((view.verify(), view.is_empty()), (Ok(()), with_keys == 0));
+    assert_eq!(view.estimate().to_bits(), sketch.estimate().to_bits());
+    bytes
+}
+
+#[test]
+fn registers_are_listed_while_that_is_shorter() {
+    for precision in 4..=18 {
+        let registers = 1u64 << precision;
+        for with_keys in [0, 1, registers / 4 - 1, registers / 4, registers / 4 + 1, registers] {
+            let payload = ultra_bytes_of(precision, with_keys).len() as u64 - 136;
+            assert_eq!(payload, registers.min(4 * with_keys), "{precision}, {with_keys}");
+        }
+    }
+}
+
 #[test]
 fn views_verify_what_checksums_do_not_tell() {
     let bytes = envelope(Kind::HYPER_LOG_LOG, &[14, 0, 2], &[0x81, 0, 0, 0, 0x41, 0, 0, 0]);
@@ -179,10 +211,12 @@ fn views_verify_what_checksums_do_not_tell() {
     let bytes = envelope(Kind::HYPER_LOG_LOG, &[4, 1, 0], &[0xff; 12]);
     let view = HyperLogLogView::open(&bytes).unwrap();
     assert_field(view.verify().unwrap_err(), "a rank", 128);
-    let bytes = envelope(Kind::ULTRA_LOG_LOG, &[4], &[255; 16]);
-    let view = UltraLogLogView::open(&bytes).unwrap();
-    assert!(view.estimate() >= 0.0);
-    assert_field(view.verify().unwrap_err(), "a register", 128);
+    for (with_keys, payload, name) in [(16, 16, "a register"), (2, 8, "an entry")] {
+        let bytes = envelope(Kind::ULTRA_LOG_LOG, &[4, with_keys], &vec![255; payload]);
+        let view = UltraLogLogView::open(&bytes).unwrap();
+        assert!(view.estimate() >= 0.0);
+        assert_field(view.verify().unwrap_err(), name, 128);
+    }
 }
 
 /// The sketch of these registers at precision 26, as bytes.
@@ -275,6 +309,10 @@ fn plain_error(numbers: &[u64], payload: &[u8]) -> DecodeError {
     HyperLogLog::from_bytes(&envelope(Kind::HYPER_LOG_LOG, numbers, payload)).unwrap_err()
 }
 
+fn ultra_error(numbers: &[u64], payload: &[u8]) -> DecodeError {
+    UltraLogLog::from_bytes(&envelope(Kind::ULTRA_LOG_LOG, numbers, payload)).unwrap_err()
+}
+
 #[track_caller]
 fn assert_field(error: DecodeError, name: &str, offset: u64) {
     match error {
@@ -295,6 +333,10 @@ fn case_17_impossible_shapes_are_typed_errors() {
     assert_field(plain_error(&[4, 0, 3], &[1; 12]), "the number of sparse entries", 88);
     assert_field(plain_error(&[4, 1, 1], &[0; 12]), "the number of sparse entries", 88);
     assert_field(plain_error(&[14, 0, u64::MAX], &[]), "the number of sparse entries", 88);
+    for with_keys in [17, u64::MAX, u64::MAX / 4 + 2] {
+        let error = ultra_error(&[4, with_keys], &[4; 16]);
+        assert_field(error, "the number of registers with keys", 80);
+    }
     let more = DecodeError(DecodeFault::Numbers { offset: 72, expected: 3, found: 4 });
     assert_eq!(plain_error(&[14, 0, 0, 1], &[]), more);
     let error = plain_error(&[14, 1, 0], &[0; 12_287]);
@@ -328,13 +370,29 @@ fn case_17_impossible_payloads_are_typed_errors() {
     payload[3] = 62;
     assert_field(plain_error(&[4, 1, 0], &payload), "a rank", 131);
     for register in [1, 3, 5, 9, 11, 248, 255] {
-        let bytes = envelope(
-            Kind::ULTRA_LOG_LOG,
-            &[4],
-            &[[0; 7], [register; 7], [0; 7]].as_flattened()[..16],
-        );
-        let error = UltraLogLog::from_bytes(&bytes).unwrap_err();
+        let payload = [[0; 7], [register; 7], [0; 7]];
+        let error = ultra_error(&[4, 7], &payload.as_flattened()[..16]);
         assert_field(error, "a register", 135);
+    }
+    // One register more or fewer than the head says.
+    for with_keys in [6, 8] {
+        let payload = [[0; 7], [4; 7], [0; 7]];
+        let error = ultra_error(&[4, with_keys], &payload.as_flattened()[..16]);
+        assert_field(error, "the number of registers with keys", 128);
+    }
+    let listed = |entries: [u32; 3]| {
+        let payload = entries.map(u32::to_le_bytes);
+        ultra_error(&[4, 3], payload.as_flattened())
+    };
+    for (entries, offset) in [
+        ([0x0004, 0x0104, 0x0004], 136),
+        ([0x0104, 0x0104, 0x0204], 132),
+        ([0x0004, 0x1004, 0x1104], 132),
+        ([0x0000, 0x0104, 0x0204], 128),
+        ([0x0004, 0x0109, 0x0204], 132),
+        ([0x0004, 0x0104, 0xffff_ff04], 136),
+    ] {
+        assert_field(listed(entries), "an entry", offset);
     }
     let other = UltraLogLog::from_bytes(&numbers(14, 9).to_bytes());
     assert_eq!(
@@ -349,6 +407,17 @@ fn case_17_impossible_payloads_are_typed_errors() {
 
 #[test]
 fn case_17_no_truncation_and_no_flipped_bit_passes() {
+    for bytes in [ultra(6, 5).to_bytes(), ultra(4, 20).to_bytes()] {
+        for length in 0..bytes.len() {
+            assert!(UltraLogLog::from_bytes(&bytes[..length]).is_err(), "{length}");
+            assert!(UltraLogLogView::open(&bytes[..length]).is_err());
+        }
+        for bit in 0..8 * bytes.len() {
+            let mut flipped = bytes.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            assert!(UltraLogLog::from_bytes(&flipped).is_err(), "bit {bit}");
+        }
+    }
     for bytes in [numbers(6, 5).to_bytes(), dense(4, 20).to_bytes()] {
         for length in 0..bytes.len() {
             assert!(HyperLogLog::from_bytes(&bytes[..length]).is_err(), "{length}");

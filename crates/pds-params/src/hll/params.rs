@@ -259,6 +259,15 @@ impl HllParams {
         if items <= self.max_sparse_entries() { 4 * items } else { self.packed_bytes() }
     }
 
+    /// Returns the greatest size of an `UltraLogLog` of `items` distinct keys in portable bytes, without the envelope.
+    ///
+    /// This is four bytes per key, or a byte per register if that is less.
+    #[must_use]
+    pub const fn ultra_bytes_at(self, items: u64) -> u64 {
+        let (listed, all) = (items.saturating_mul(4), self.dense_bytes());
+        if listed < all { listed } else { all }
+    }
+
     /// Returns `value` as an estimate, with the standard error that it has in the dense form.
     ///
     /// A value that is not above 0, or NaN, gives an estimate of 0 with a standard error of 0.

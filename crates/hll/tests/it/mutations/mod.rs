@@ -60,7 +60,9 @@ fn full_sketches_overlap() {
 #[test]
 fn full_ultra_registers_have_an_infinite_estimate() {
     // The greatest rank, and both ranks below it have occurred.
-    let bytes = with_payload(&UltraLogLog::new(4).unwrap().to_bytes(), &[4 * 61 + 3; 16]);
+    let mut sketch = UltraLogLog::new(4).unwrap();
+    (0..16u64).for_each(|index| _ = sketch.insert_hash(index << 60));
+    let bytes = with_payload(&sketch.to_bytes(), &[4 * 61 + 3; 16]);
     let sketch = UltraLogLog::from_bytes(&bytes).unwrap();
     assert_eq!([sketch.estimate(), sketch.estimate_by_likelihood()], [f64::INFINITY; 2]);
     assert_eq!(sketch.estimate_with_error().standard_error, f64::INFINITY);

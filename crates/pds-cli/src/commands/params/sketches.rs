@@ -140,13 +140,10 @@ fn cardinality(
     items: Option<u64>,
 ) -> [String; 6] {
     let error = error_at(estimator, params, items);
-    // An UltraLogLog is dense always, and written as it is; a HyperLogLog is sparse first, and written with six bits a register.
+    let items = items.unwrap_or(u64::MAX);
     let [memory, written] = match estimator {
-        UltraFgra | UltraMaximumLikelihood => [params.dense_bytes(); 2],
-        _ => {
-            let items = items.unwrap_or(u64::MAX);
-            [params.memory_bytes_at(items), params.packed_bytes_at(items)]
-        }
+        UltraFgra | UltraMaximumLikelihood => [params.dense_bytes(), params.ultra_bytes_at(items)],
+        _ => [params.memory_bytes_at(items), params.packed_bytes_at(items)],
     };
     [
         name.to_owned(),
