@@ -35,4 +35,15 @@ pub trait Work {
     {
         self.run()
     }
+
+    /// Does the same work where vectors count leading zeros, too, and fill 64 bytes.
+    ///
+    /// Implement it if yet another form of the same code is faster there. The result is the same.
+    #[inline(always)]
+    fn run_widest(self) -> Self::Output
+    where
+        Self: Sized,
+    {
+        self.run_wide()
+    }
 }

@@ -5,7 +5,7 @@ use super::Work;
 
 /// Defines the proof that the processor has some features, and the function that is compiled for them.
 macro_rules! processor {
-    ($(#[$docs:meta])* $proof:ident, $run:ident, [$($feature:tt),*]) => {
+    ($(#[$docs:meta])* $proof:ident, $run:ident, $form:ident, [$($feature:tt),*]) => {
         $(#[$docs])*
         #[derive(Clone, Copy, Debug)]
         pub struct $proof(());
@@ -35,18 +35,18 @@ macro_rules! processor {
 
         #[target_feature($(enable = $feature),*)]
         fn $run<W: Work>(work: W) -> W::Output {
-            work.run_wide()
+            work.$form()
         }
     };
 }
 
 processor! {
-    /// Proof that the processor has AVX2, and the shifts and multiplications that came with it.
-    Avx2, run_with_avx2, ["avx2", "bmi1", "bmi2"]
+    /// Proof that the processor has AVX2, and the instructions for numbers that came with it.
+    Avx2, run_with_avx2, run_wide, ["avx2", "bmi1", "bmi2", "lzcnt"]
 }
 
 processor! {
     /// Proof that the processor has AVX-512 with its instructions for 64-bit numbers, their leading zeros and bytes.
-    Avx512, run_with_avx512,
-    ["avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl", "bmi1", "bmi2"]
+    Avx512, run_with_avx512, run_widest,
+    ["avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl", "bmi1", "bmi2", "lzcnt"]
 }
