@@ -122,7 +122,7 @@ fn estimate_jobs(run: &Run) -> Vec<Job<'_>> {
         })
     };
     let mut jobs: Vec<Job<'_>> = series(run.effort).into_iter().map(job).collect();
-    let exponents = run.effort.choose([&[9, 15, 18][..], &[7, 9, 12, 15, 18], &EXPONENTS]);
+    let exponents = run.effort.choose([&[9, 15, 18][..], &[9, 12, 15, 18], &EXPONENTS]);
     jobs.extend(exponents.iter().map(|&exponent| simulated::job(8, exponent, SKETCHES, seed)));
     // From 10^9 on: the number of keys is then drawn too, whose spread is no error of many registers.
     let fine = run.effort.choose([&[(16, 9)][..], &[(16, 9)], &FINE]);

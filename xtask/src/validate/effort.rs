@@ -13,7 +13,7 @@ const LEAST_QUERIES: f64 = 1_000.0;
 pub(crate) enum Effort {
     /// One or two minutes.
     Quick,
-    /// Some four minutes.
+    /// Some three minutes.
     Normal,
     /// Hours.
     Full,
@@ -39,8 +39,8 @@ impl Effort {
     ///
     /// The number depends on the effort and the rate only, so that a run can be repeated to the last event.
     pub(crate) fn queries(self, rate: f64) -> u64 {
-        let deviation: f64 = self.choose([0.08, 0.06, 0.02]);
-        let most = self.choose([2e8, 4e8, 3e9]);
+        let deviation: f64 = self.choose([0.08, 0.08, 0.02]);
+        let most = self.choose([1e8, 1e8, 3e9]);
         queries(deviation, rate, most)
     }
 }
@@ -70,6 +70,6 @@ mod tests {
     fn rare_events_take_more_queries_up_to_what_is_affordable() {
         let queries = [0.99, 0.5, 1e-2, 1e-4, 1e-7, 1e-9].map(|rate| Effort::Quick.queries(rate));
         assert!(queries.is_sorted());
-        assert_eq!((queries[0], queries[4], queries[5]), (1_000, 200_000_000, 200_000_000));
+        assert_eq!((queries[0], queries[4], queries[5]), (1_000, 100_000_000, 100_000_000));
     }
 }

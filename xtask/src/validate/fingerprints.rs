@@ -31,7 +31,7 @@ impl Load {
     /// Asks a filter for absent keys. Their number is judged by the mean rate and how far one filter's is from it.
     pub(crate) fn job<F: Send + 'static>(self, run: &Run, mut filter: F, by: Ways<F>) -> Job<'_> {
         let Self { structure, seed, items, rate, shape } = self;
-        let most = run.effort.choose([20_000_000, 40_000_000, u64::MAX]);
+        let most = run.effort.choose([10_000_000, 10_000_000, u64::MAX]);
         let queries = run.effort.queries(rate).min(most);
         Job::new(items + queries, move || {
             let mut hashes = keys::random(seed);

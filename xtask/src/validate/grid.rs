@@ -63,7 +63,7 @@ impl Grid<'_> {
     fn items(&self) -> &'static [u64] {
         self.effort.choose([
             &[2_000, 10_000, 100_000, 1_000_000],
-            &[2_000, 10_000, 100_000, 1_000_000, 10_000_000],
+            &[2_000, 10_000, 100_000, 1_000_000, 2_000_000],
             &[2_000, 5_000, 10_000, 100_000, 1_000_000, 10_000_000],
         ])
     }
@@ -76,21 +76,18 @@ impl Grid<'_> {
         ])
     }
 
-    /// Returns cases of very low rates. Only two are affordable.
+    /// Returns cases of very low rates. Few are affordable.
     fn rare(&self) -> Vec<Plan> {
-        let rates: &[f64] = self.effort.choose([&[], &[1e-5], &[1e-6]]);
-        let plan = |&rate: &f64, keys, hasher| {
+        const CASES: [(KeyKind, HasherKind); 2] =
+            [(KeyKind::Random, HasherKind::Default), (KeyKind::Consecutive, HasherKind::Identity)];
+        let (rate, cases) =
+            self.effort.choose([(1.0, &[][..]), (1e-5, &CASES[..1]), (1e-6, &CASES)]);
+        let plan = |&(keys, hasher)| {
             let design = Design { items: 10_000, rate, size: Size::Promised };
             let work = Work::Instance { stored: design.items, queries: rare_queries(rate) };
             Plan { design, keys, hasher, work }
         };
-        let both = |rate| {
-            [
-                plan(rate, KeyKind::Random, HasherKind::Default),
-                plan(rate, KeyKind::Consecutive, HasherKind::Identity),
-            ]
-        };
-        rates.iter().flat_map(both).collect()
+        cases.iter().map(plan).collect()
     }
 
     /// Returns filters below and far above their design load.

@@ -141,7 +141,7 @@ fn history<'a, F: 'static>(
     let designs: Vec<_> =
         (0..LAYERS).map(|index| params.layer(index).expect("a sound design")).collect();
     let keys: u64 = designs.iter().map(|design| design.items).sum();
-    let instances = run.effort.choose([1_000, 4_000, 30_000]);
+    let instances = run.effort.choose([1_000, 2_000, 30_000]);
     let shape = format!("growth {}, {:?}", params.growth(), params.schedule());
     let case = Case::random(name, keys, params.promised_rate(), shape).of(instances);
     let seed = run.seed ^ keys ^ params.promised_rate().to_bits();
@@ -201,7 +201,7 @@ fn doublings(run: &Run) -> Job<'_> {
 fn counts<'a>(run: &'a Run, (keys, rate): (&'static [u64], f64), by: Counting) -> Job<'a> {
     const NEW: u64 = 1_000;
     let params = LayeredParams::new(keys, rate).expect("a sound design");
-    let instances = run.effort.choose([500, 2_000, 20_000]);
+    let instances = run.effort.choose([500, 1_000, 20_000]);
     let inserts: u64 = keys.iter().sum();
     let promise = params.promised_rate();
     let case = Case::random(LAYERED, keys[0], promise, format!("seen {keys:?}")).of(instances);

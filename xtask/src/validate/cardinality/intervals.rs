@@ -113,13 +113,13 @@ pub(super) fn jobs(run: &Run, width: f64) -> Vec<Job<'_>> {
             form(12, &MIDDLE, PLAIN, plain),
             form(12, &MIDDLE, ULTRA, ultra),
             form(8, &SMALL[..5], ATOMIC, atomic),
-            form(14, &REDIS, OF_REDIS, |_| RedisHyperLogLog::new()),
             drawn(8, 9),
         ]);
     }
     if run.effort == Effort::Full {
         subjects.extend([
             form(12, &MIDDLE, ATOMIC, atomic),
+            form(14, &REDIS, OF_REDIS, |_| RedisHyperLogLog::new()),
             form(10, &SMALL, PLAIN, plain),
             form(10, &SMALL, ULTRA, ultra),
             drawn(14, 12),
