@@ -49,9 +49,9 @@ def sparse_payload(hashes):
 
 
 def ultra_payload(registers):
-    """Four times the greatest rank u, plus 2 when u - 1 has occurred, plus 1 when u - 2 has.
+    """All registers, or those with keys in four bytes each if that is shorter.
 
-    All registers, or those with keys in four bytes each if that is shorter.
+    The value of a register is four times the greatest rank u, plus 2 when u - 1 has occurred, plus 1 when u - 2 has.
     """
     def value(ranks):
         u = max(ranks, default=0)

@@ -60,10 +60,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn more_effort_sees_smaller_deviations() {
+    fn a_full_run_sees_smaller_deviations() {
         let queries =
             [Effort::Quick, Effort::Normal, Effort::Full].map(|effort| effort.queries(0.01));
-        assert!(queries.is_sorted() && queries[0] < queries[2]);
+        assert!(queries[0] == queries[1] && queries[1] < queries[2]);
     }
 
     #[test]

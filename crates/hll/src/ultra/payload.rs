@@ -26,7 +26,10 @@ pub(crate) struct Head {
 
 impl Head {
     pub(crate) fn new(registers: &[u8], params: HllParams) -> Self {
-        let with_keys = registers.iter().map(|&register| u64::from(register != 0)).sum();
+        // The sum of a chunk fits into a byte, so vectors add as many as they have bytes.
+        let count =
+            |chunk: &[u8]| chunk.iter().map(|&register| u8::from(register != 0)).sum::<u8>();
+        let with_keys = registers.chunks(128).map(|chunk| u64::from(count(chunk))).sum();
         Self { params, with_keys }
     }
 
@@ -53,13 +56,26 @@ impl Head {
     }
 
     /// Returns the payload of a sketch, `None` if it is the registers.
+    #[expect(clippy::cast_possible_truncation, reason = "there are 2^18 registers at most")]
     pub(crate) fn list_of(self, registers: &[u8]) -> Option<Vec<u8>> {
         if self.payload_bytes() == self.params.num_registers() {
             return None;
         }
-        let with_keys = (0u32..).zip(registers).filter(|&(_, &register)| register != 0);
-        let entries = with_keys.map(|(index, &register)| index << 8 | u32::from(register));
-        Some(entries.flat_map(u32::to_le_bytes).collect())
+        // Every register is written, and the next one over it if it has no keys: which have is unpredictable. So there is
+        // one place more.
+        let mut list = vec![[0; ENTRY_BYTES]; self.with_keys as usize + 1];
+        let mut len = 0;
+        for (first, eight) in (0u32..).step_by(8).zip(registers.as_chunks::<8>().0) {
+            if u64::from_ne_bytes(*eight) == 0 {
+                continue;
+            }
+            for (index, &register) in (first..).zip(eight) {
+                list[len] = (index << 8 | u32::from(register)).to_le_bytes();
+                len += usize::from(register != 0);
+            }
+        }
+        list.truncate(len);
+        Some(list.into_flattened())
     }
 
     /// Checks a payload of the length that this head states, which starts at offset `at`.
@@ -83,7 +99,7 @@ impl Head {
                 return wrong("of a register below 2^precision");
             }
             if index < least {
-                return wrong("of a greater register");
+                return wrong("of a greater register than the entry before");
             }
             least = index + 1;
         }
@@ -138,19 +154,16 @@ impl<'a> Payload<'a> {
         }
         counts
     }
+}
 
-    /// Returns all registers of a payload that was checked.
-    pub(crate) fn to_registers(self, params: HllParams) -> Vec<u8> {
-        let entries = match self {
-            Self::Registers(registers) => return registers.to_vec(),
-            Self::List(entries) => entries,
-        };
-        let mut registers = vec![0; 1 << params.precision()];
-        for (index, value) in entries.iter().copied().map(index_and_value) {
-            registers[index] = value;
-        }
-        registers
+/// Returns all registers of a payload that was checked.
+pub(crate) fn registers_of(payload: Vec<u8>, params: HllParams) -> Vec<u8> {
+    let Payload::List(entries) = Payload::new(&payload, params) else { return payload };
+    let mut registers = vec![0; 1 << params.precision()];
+    for (index, value) in entries.iter().copied().map(index_and_value) {
+        registers[index] = value;
     }
+    registers
 }
 
 fn index_and_value(entry: [u8; ENTRY_BYTES]) -> (usize, u8) {

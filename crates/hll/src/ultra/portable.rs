@@ -14,7 +14,7 @@ use pds_core::hash::{PortableHasher, PublicSeed};
 use pds_core::internal::serde;
 
 use super::UltraLogLog;
-use super::payload::{Head, Payload};
+use super::payload::{Head, registers_of};
 use crate::portable::take;
 
 impl UltraLogLog {
@@ -24,7 +24,7 @@ impl UltraLogLog {
     /// [`DecodeError`] says what is wrong, and at which offset.
     ///
     /// # Complexity
-    /// O(m). Allocates the registers, 256 KiB at the most.
+    /// O(m). Allocates the payload and the registers, 512 KiB at the most.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, DecodeError> {
         ByteOptions::new().from_bytes(bytes)
     }
@@ -90,6 +90,10 @@ impl<S: PortableHasher> Portable for UltraLogLog<S> {
         Head::new(&self.registers, self.params).shape()
     }
 
+    fn payload_bytes(&self) -> u64 {
+        Head::new(&self.registers, self.params).payload_bytes()
+    }
+
     fn payload_range(shape: &Shape) -> Result<RangeInclusive<u64>, DecodeError> {
         Ok(Head::from_shape(shape)?.payload_range())
     }
@@ -105,7 +109,7 @@ impl<S: PortableHasher> Portable for UltraLogLog<S> {
         let (head, at) = (Head::from_shape(shape)?, source.offset());
         let payload = take(source, head.payload_bytes())?;
         head.check(&payload, at)?;
-        let registers = Payload::new(&payload, head.params).to_registers(head.params);
+        let registers = registers_of(payload, head.params);
         Ok(Self { registers, params: head.params, hasher })
     }
 }

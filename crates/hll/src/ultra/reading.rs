@@ -34,7 +34,7 @@ impl<S: KeyHasher, W: RegisterBytes> UltraLogLog<S, W> {
         &self.hasher
     }
 
-    /// Returns the size of the registers in bytes: 2^p, or less in the bytes of a view.
+    /// Returns the size of the registers in bytes, 2^p. In a view it is that of the payload, which may be a list.
     #[must_use]
     pub fn size_in_bytes(&self) -> u64 {
         self.registers.bytes().len() as u64

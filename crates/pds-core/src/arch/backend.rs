@@ -7,6 +7,14 @@ use super::x86::{Avx2, Avx512};
 /// Whether all code of the build is compiled for AVX2 or more. There is no choice then, and all code is inlined.
 const EVERYWHERE: bool = cfg!(target_feature = "avx2");
 
+/// Whether all code of the build is compiled for AVX-512.
+const WIDEST_EVERYWHERE: bool = cfg!(all(
+    target_feature = "avx512bw",
+    target_feature = "avx512cd",
+    target_feature = "avx512dq",
+    target_feature = "avx512vl"
+));
+
 /// A kind of processor for which code is compiled, and proof that the present processor is of that kind.
 #[derive(Clone, Copy, Debug)]
 pub struct Backend(Kind);
@@ -112,7 +120,13 @@ impl Backend {
     #[inline(always)]
     pub fn run<W: Work>(self, work: W) -> W::Output {
         if Self::IS_FIXED {
-            return if EVERYWHERE { work.run_wide() } else { work.run() };
+            return if WIDEST_EVERYWHERE {
+                work.run_widest()
+            } else if EVERYWHERE {
+                work.run_wide()
+            } else {
+                work.run()
+            };
         }
         // One `if` after the other, because a `match` compares with all others before it reaches the best.
         #[cfg(target_arch = "x86_64")]

@@ -117,7 +117,7 @@ impl<H, K> ByteOptions<H, K> {
     /// Reads envelopes of at most this many bytes, whatever their source. Longer ones are
     /// [`Limit`](crate::error::DecodeErrorKind::Limit).
     ///
-    /// Reading allocates no more than this and a constant. Pass `u64::MAX` for streams that are trusted.
+    /// Reading allocates no more than this and a constant, which for an `UltraLogLog` is 256 KiB. Pass `u64::MAX` for streams that are trusted.
     pub const fn max_bytes(mut self, max_bytes: u64) -> Self {
         self.max_bytes = Some(max_bytes);
         self
@@ -184,7 +184,8 @@ impl<H, K> ByteOptions<H, K> {
     /// [`DecodeError`] says what is wrong, and at which offset.
     ///
     /// # Complexity
-    /// O(length of the bytes). Allocates no more than the bytes justify.
+    /// O(length of the bytes). Allocates no more than the bytes justify. An `UltraLogLog` takes all of its registers, 256 KiB
+    /// at the most.
     pub fn from_bytes<P: FromEnvelope>(self, bytes: &[u8]) -> Result<P, DecodeError>
     where
         H: HasherChoice<P::Hasher>,

@@ -66,7 +66,8 @@ impl DynSketch {
     /// sketch, or one whose feature is off.
     ///
     /// # Complexity
-    /// O(length of the bytes). Allocates no more than the bytes justify.
+    /// O(length of the bytes). Allocates no more than the bytes justify. An `UltraLogLog` takes all of its registers, 256 KiB
+    /// at the most.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, DecodeError> {
         ByteOptions::new().from_bytes(bytes)
     }
