@@ -17,7 +17,7 @@ const ENTRY_BYTES: usize = 4;
 /// The number of the head that says how many registers have keys.
 const WITH_KEYS: usize = 1;
 
-/// What the head of portable bytes states.
+/// The numbers in the head of portable bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Head {
     pub(crate) params: HllParams,
