@@ -122,6 +122,22 @@ async fn a_cluster_returns_the_bytes_of_one_process() {
     }
 }
 
+/// A message between processes has at most 16 MiB. This value is larger, as a state and as a result.
+#[tokio::test]
+async fn a_value_larger_than_a_message_arrives() {
+    let folder = folder("large");
+    let table = write_files(&folder);
+    let cluster = cluster::start(&folder, 2, QUERY.as_secs());
+    let (local, remote) = (local(), cluster::session(&cluster).await);
+    for session in [&local, &remote] {
+        register(session, &table).await;
+    }
+    let sql = "SELECT pds_bloom_agg(k, 15000000, 0.01) FROM t";
+    let expected = query(&local, sql).await.unwrap();
+    assert!(expected.get_array_memory_size() > 16 << 20);
+    assert_equal(&expected, &query(&remote, sql).await.unwrap(), sql);
+}
+
 /// Errors of the functions reach the client.
 #[tokio::test]
 async fn errors_of_an_executor_name_the_function() {
