@@ -95,9 +95,10 @@ fn contents(report: &Report, rows: &[&Row], part: &str) -> Option<String> {
 
 /// Returns the command, the machine and the notes of some rows.
 fn run(report: &Report, rows: &[&Row]) -> String {
-    let machine = report.machine.to_string().replace('\n', "; ");
+    let machine = report.machine.to_string();
+    let machine: Vec<&str> = machine.lines().filter(|line| !line.is_empty()).collect();
     let notes: String = notes(rows.iter().copied()).map(|note| format!("- {note}\n")).collect();
-    format!("Command: `{}`. Machine: {machine}.\n\n{notes}", report.command)
+    format!("Command: `{}`. Machine: {}.\n\n{notes}", report.command, machine.join("; "))
 }
 
 /// Returns a table without the columns that are empty in all rows.
