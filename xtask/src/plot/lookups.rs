@@ -4,11 +4,11 @@ use super::chart::{Axis, Chart, Line};
 use super::table::{self, Table};
 use core::error::Error;
 
-/// Pages with a table of one machine and day, and the peer to draw beside ours.
-const PAGES: [(&str, &str, &str); 3] = [
-    ("bloom", "BloomFilter", "fastbloom"),
-    ("blocked", "BlockedBloomFilter", "sbbf-rs-safe"),
-    ("cuckoo", "CuckooFilter", "cuckoofilter"),
+/// Pages with the suites of one machine and backend, and the peer to draw beside ours.
+const PAGES: [(&str, &[&str], &str, &str); 3] = [
+    ("bloom", &["bloom"], "BloomFilter", "fastbloom"),
+    ("blocked", &["blocked"], "BlockedBloomFilter", "sbbf-rs-safe"),
+    ("cuckoo", &["cuckoo", "cuckoo-large"], "CuckooFilter", "cuckoofilter"),
 ];
 
 /// Returns the chart.
@@ -17,8 +17,9 @@ const PAGES: [(&str, &str, &str); 3] = [
 /// If a page cannot be read, or lacks rows.
 pub(super) fn chart() -> Result<Chart, Box<dyn Error>> {
     let mut lines = Vec::new();
-    for (page, ours, peer) in PAGES {
+    for (page, suites, ours, peer) in PAGES {
         let text = super::document(&format!("performance/{page}.md"))?;
+        let text = written(&text, suites);
         for (name, group, column) in [(ours, 0, "ours"), (peer, 1, "peer")] {
             let points = points(&text, peer, column);
             if points.len() < 2 {
@@ -41,8 +42,7 @@ pub(super) fn chart() -> Result<Chart, Box<dyn Error>> {
 
 /// Returns the times of misses against a peer, by size.
 fn points(page: &str, peer: &str, column: &str) -> Vec<(f64, f64)> {
-    let page = written(page);
-    let tables = table::all(&page);
+    let tables = table::all(page);
     tables.iter().flat_map(|table| points_of(table, peer, column)).collect()
 }
 
@@ -60,11 +60,16 @@ fn points_of(table: &Table<'_>, peer: &str, column: &str) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// Returns the places of a page that `cargo xtask bench` writes. Other tables are of other machines, backends or days.
-fn written(page: &str) -> String {
+/// Returns the places of a page that `cargo xtask bench` writes for some suites. Other tables are of other machines, backends or
+/// days.
+fn written(page: &str, suites: &[&str]) -> String {
     let mut inside = false;
+    let opens = |line: &str| {
+        let suite = line.strip_prefix("<!-- bench ").and_then(|rest| rest.split(' ').next());
+        suite.is_some_and(|suite| suites.contains(&suite))
+    };
     let lines = page.lines().filter(|line| {
-        inside = line.starts_with("<!-- bench ") || inside && *line != "<!-- end -->";
+        inside = opens(line) || inside && *line != "<!-- end -->";
         inside
     });
     lines.flat_map(|line| [line, "\n"]).collect()
@@ -101,8 +106,10 @@ mod tests {
             | 64 KiB | miss | a | 2.00 | 4.00 | 2.00 |\n| 64 KiB | miss | b | 2.00 | 8.00 | 4.00 |\n\
             | 8 MiB, hash-in | miss | a | 1.00 | 1.00 | 1.00 |\n| 1 GiB | hit | a | 1.00 | 1.00 | 1.00 |\n<!-- end -->\n\n\
             <!-- bench large rows -->\n{head}| 4 GiB | miss | a | 8.00 | 8.00 | 1.00 |\n<!-- end -->\n\n\
+            <!-- bench other rows -->\n{head}| 2 GiB | miss | a | 8.00 | 8.00 | 1.00 |\n<!-- end -->\n\n\
             Another day:\n\n{head}| 1 MiB | miss | a | 4.00 | 4.00 | 1.00 |\n"
         );
+        let page = written(&page, &["small", "large"]);
         assert_eq!(points(&page, "a", "ours"), [(16.0, 1.0), (32.0, 3.0)]);
         assert_eq!(points(&page, "b", "peer"), [(16.0, 3.0)]);
         assert_eq!(
