@@ -2,6 +2,7 @@
 
 use datafusion::arrow::array::{Array, AsArray, RecordBatch};
 use datafusion::prelude::SessionContext;
+use pds_ballista::LocalCluster;
 use pds_formats::datasketches::DataSketchesHll;
 
 use crate::cluster;
@@ -99,15 +100,21 @@ async fn registers(session: &SessionContext, sql: &str) -> Vec<Vec<u8>> {
     sketches.map(|bytes| DataSketchesHll::from_bytes(bytes).unwrap().registers().to_vec()).collect()
 }
 
-#[tokio::test]
-async fn a_cluster_returns_the_bytes_of_one_process() {
-    let folder = folder("same");
+/// Starts a cluster, and returns the sessions of this process and of a client of the cluster, both with the table `t`.
+async fn both(name: &str) -> (LocalCluster, [SessionContext; 2]) {
+    let folder = folder(name);
     let table = write_files(&folder);
     let cluster = cluster::start(&folder, 2, QUERY.as_secs());
-    let (local, remote) = (local(), cluster::session(&cluster).await);
-    for session in [&local, &remote] {
+    let sessions = [local(), cluster::session(&cluster).await];
+    for session in &sessions {
         register(session, &table).await;
     }
+    (cluster, sessions)
+}
+
+#[tokio::test]
+async fn a_cluster_returns_the_bytes_of_one_process() {
+    let (_cluster, [local, remote]) = both("same").await;
     for sql in queries() {
         let expected = query(&local, &sql).await.unwrap();
         let found = query(&remote, &sql).await.unwrap_or_else(|error| panic!("{sql}: {error}"));
@@ -125,13 +132,7 @@ async fn a_cluster_returns_the_bytes_of_one_process() {
 /// A message between processes has at most 16 MiB. This value is larger, as a state and as a result.
 #[tokio::test]
 async fn a_value_larger_than_a_message_arrives() {
-    let folder = folder("large");
-    let table = write_files(&folder);
-    let cluster = cluster::start(&folder, 2, QUERY.as_secs());
-    let (local, remote) = (local(), cluster::session(&cluster).await);
-    for session in [&local, &remote] {
-        register(session, &table).await;
-    }
+    let (_cluster, [local, remote]) = both("large").await;
     let sql = "SELECT pds_bloom_agg(k, 15000000, 0.01) FROM t";
     let expected = query(&local, sql).await.unwrap();
     assert!(expected.get_array_memory_size() > 16 << 20);
